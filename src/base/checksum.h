@@ -1,0 +1,4 @@
+#pragma once
+#include "penta/penta.h"
+
+uint32_t checksum_crc32(penta_bytes bytes); /* the zlib polynomial; libdeflate does the work */

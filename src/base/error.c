@@ -1,0 +1,63 @@
+#include "base/error.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct rule base_rules[] = {
+#define RULE(number, name, severity, summary, explanation)                                         \
+    {number, #name, PENTA_##severity, summary, explanation},
+#include "base/rules.def"
+    {0, NULL, PENTA_ERROR, NULL, NULL}};
+
+const struct rule *rule_find(const struct rule *rules, uint32_t code)
+{
+    for (; rules && rules->code; rules++)
+        if (rules->code == code) return rules;
+    return NULL;
+}
+
+bool error_at(penta_error *err, uint32_t code, uint64_t offset, const char *format, ...)
+{
+    if (err->code) return false;
+    memset(err, 0, sizeof *err);
+    err->code = code;
+    err->offset = offset;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    return false;
+}
+
+bool error_note(penta_error *err, const char *format, ...)
+{
+    if (err->note[0]) return false;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->note, sizeof err->note, format, args);
+    va_end(args);
+    return false;
+}
+
+void findings_pass(struct findings *f, const penta_error *err)
+{
+    if (err->severity == PENTA_ERROR)
+        f->errors++;
+    else
+        f->warnings++;
+    if (f->report) f->report(f->user, err);
+}
+
+void findings_add(struct findings *f, uint32_t code, uint64_t offset, const char *note,
+                  const char *format, ...)
+{
+    const struct rule *rule = rule_find(f->rules, code);
+    penta_error err = {.code = code, .offset = offset};
+    err.severity = rule ? rule->severity : PENTA_ERROR;
+    if (note) snprintf(err.note, sizeof err.note, "%s", note);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err.message, sizeof err.message, format, args);
+    va_end(args);
+    findings_pass(f, &err);
+}

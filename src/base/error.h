@@ -1,0 +1,38 @@
+/* Errors are values: one small struct, filled once, handed up. Rules are rows of a rules.def. */
+#pragma once
+#include "penta/penta.h"
+
+struct rule {
+    uint32_t code;           /* room << 16 | number */
+    const char *name;        /* "BAD_OPCODE" */
+    penta_severity severity;
+    const char *summary, *explanation;
+};
+
+enum base_rule {             /* room 0; other rooms add their number << 16 */
+#define RULE(number, name, ...) BASE_##name = number,
+#include "base/rules.def"
+};
+extern const struct rule base_rules[]; /* ends with a row of code 0 */
+
+const struct rule *rule_find(const struct rule *rules, uint32_t code); /* NULL: no such row */
+
+/* Fills *err and returns false, so that a caller fails in one line:
+ *     return error_at(err, PVM_JUMP_TARGET, at, "jump to %u, of %u instructions", to, count);
+ * The first failure stays: later ones are its echoes. */
+bool error_at(penta_error *err, uint32_t code, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The way out, for the error just made. Keeps an earlier note. Returns false as well. */
+bool error_note(penta_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Where a verifier or assembler hands over what it finds; counts what it handed over. */
+struct findings {
+    const struct rule *rules; /* of the room: gives each code its severity; others are errors */
+    penta_report *report;
+    void *user;
+    size_t errors, warnings;
+};
+/* note may be NULL. */
+void findings_add(struct findings *f, uint32_t code, uint64_t offset, const char *note,
+                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+void findings_pass(struct findings *f, const penta_error *err);

@@ -1,0 +1,106 @@
+#include "base/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool io_error(penta_error *err, const char *name, const char *verb)
+{
+    return error_at(err, BASE_IO, 0, "cannot %s '%.60s': %s", verb, name, strerror(errno));
+}
+
+static bool over_limit(penta_error *err, const char *name, uint64_t limit)
+{
+    error_at(err, BASE_LIMIT, limit, "'%.60s' has more than %llu bytes", name,
+             (unsigned long long)limit);
+    return error_note(err, "--max-input raises the limit");
+}
+
+bool file_read_fd(int fd, const char *name, uint64_t limit, penta_buffer *out, penta_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st)) return io_error(err, name, "read");
+    if (S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        return io_error(err, name, "read");
+    }
+    size_t expected = 0;
+    if (S_ISREG(st.st_mode)) {
+        if ((uint64_t)st.st_size > limit) return over_limit(err, name, limit);
+        expected = (size_t)st.st_size;
+    }
+    size_t capacity = expected + 1 > 65536 ? expected + 1 : 65536; /* + 1: see the end at once */
+    *out = (penta_buffer){.data = malloc(capacity), .capacity = capacity};
+    while (out->data) {
+        if (out->size == out->capacity) {
+            uint8_t *more = realloc(out->data, out->capacity * 2);
+            if (!more) break;
+            out->data = more;
+            out->capacity *= 2;
+        }
+        ssize_t n = read(fd, out->data + out->size, out->capacity - out->size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            if (n < 0) io_error(err, name, "read");
+            if (n == 0) return true;
+            penta_buffer_free(out);
+            return false;
+        }
+        out->size += (size_t)n;
+        if (out->size > limit) {
+            penta_buffer_free(out);
+            return over_limit(err, name, limit);
+        }
+    }
+    penta_buffer_free(out);
+    return error_at(err, BASE_MEMORY, 0, "no memory to read '%.60s'", name);
+}
+
+bool file_read(const char *path, uint64_t limit, penta_buffer *out, penta_error *err)
+{
+    *out = (penta_buffer){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) return io_error(err, path, "open");
+    bool ok = file_read_fd(fd, path, limit, out, err);
+    close(fd);
+    return ok;
+}
+
+static bool write_all(int fd, penta_bytes bytes)
+{
+    while (bytes.size) {
+        ssize_t n = write(fd, bytes.data, bytes.size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        bytes.data += n;
+        bytes.size -= (size_t)n;
+    }
+    return true;
+}
+
+bool file_write(const char *path, penta_bytes bytes, penta_error *err)
+{
+    struct stat st;
+    bool special = !stat(path, &st) && !S_ISREG(st.st_mode); /* /dev/null, a pipe: no renaming */
+    size_t length = strlen(path) + 16;
+    char *temporary = malloc(length);
+    if (!temporary) return error_at(err, BASE_MEMORY, 0, "no memory for a file name");
+    snprintf(temporary, length, "%s.XXXXXX", path);
+    int fd = special ? open(path, O_WRONLY | O_CLOEXEC) : mkostemp(temporary, O_CLOEXEC);
+    bool ok = fd >= 0 && write_all(fd, bytes);
+    if (ok && !special) {
+        mode_t mask = umask(0);
+        umask(mask);
+        ok = !fchmod(fd, 0666 & ~mask) && !fsync(fd);
+    }
+    int saved = errno;
+    if (fd >= 0 && close(fd) && ok) ok = false, saved = errno;
+    if (ok && !special && rename(temporary, path)) ok = false, saved = errno;
+    if (!ok && !special && fd >= 0) unlink(temporary);
+    free(temporary);
+    errno = saved;
+    return ok || io_error(err, path, "write");
+}

@@ -1,0 +1,38 @@
+/* A strict JSON reader over json-c: one document, exact 64-bit integers (a number outside
+ * -2^63 .. 2^64-1 is an error), no duplicate keys, no comments, bounded depth. */
+#pragma once
+#include "base/error.h"
+
+struct json_doc;                 /* owns every value below */
+struct json_object;              /* a value; NULL stands for JSON null and for "absent" */
+
+struct json_doc *json_parse(penta_bytes text, penta_error *err);
+const struct json_object *json_root(const struct json_doc *doc);
+void json_doc_free(struct json_doc *doc);
+
+/* Everything below is safe on NULL and on values of another type. */
+bool json_is_object(const struct json_object *v);
+bool json_is_list(const struct json_object *v);
+bool json_is_text(const struct json_object *v);
+bool json_is_int(const struct json_object *v);
+bool json_is_null(const struct json_object *v);
+bool json_is_bool(const struct json_object *v);
+
+bool json_has(const struct json_object *v, const char *key);
+const struct json_object *json_get(const struct json_object *v, const char *key);
+size_t json_length(const struct json_object *v);                /* of a list; 0 otherwise */
+const struct json_object *json_item(const struct json_object *v, size_t i);
+
+const char *json_as_text(const struct json_object *v);          /* NULL when it is no string */
+size_t json_text_size(const struct json_object *v);
+bool json_as_bool(const struct json_object *v);
+double json_as_float(const struct json_object *v);
+bool json_as_sint(const struct json_object *v, int64_t *out);
+/* An unsigned integer, or a string that holds one ("0x2a" or "42"). */
+bool json_as_uint(const struct json_object *v, uint64_t *out);
+/* The bytes of a hex string, into a new buffer of *size bytes (free it); NULL if it is not one. */
+uint8_t *json_as_hex(const struct json_object *v, size_t *size);
+
+/* Members of an object, in order. */
+typedef void json_member_fn(void *user, const char *key, const struct json_object *value);
+void json_each(const struct json_object *v, json_member_fn *fn, void *user);

@@ -1,0 +1,155 @@
+#include "base/json_write.h"
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/utf8.h"
+
+static void quoted(struct writer *w, penta_bytes text)
+{
+    writer_char(w, '"');
+    while (text.size) {
+        uint32_t point = 0;
+        size_t n = utf8_next(text, &point);
+        if (!n) {
+            writer_text(w, "\\ufffd");
+            n = 1;
+        } else if (point == '"' || point == '\\') {
+            writer_char(w, '\\');
+            writer_char(w, (char)point);
+        } else if (point == '\n') {
+            writer_text(w, "\\n");
+        } else if (point < 0x20 || (point >= 0x7f && point < 0xa0)) {
+            writer_print(w, "\\u%04x", (unsigned)point);
+        } else {
+            writer_bytes(w, text.data, n);
+        }
+        text.data += n;
+        text.size -= n;
+    }
+    writer_char(w, '"');
+}
+
+/* Comma, line and key: everything that comes before a value. */
+static void before(struct json *j, const char *key)
+{
+    if (!j->depth) {
+        assert(!key);
+        return;
+    }
+    unsigned top = j->depth - 1;
+    assert(j->in_list[top] == !key);
+    if (j->has_items[top]) writer_char(j->out, ',');
+    j->has_items[top] = true;
+    if (!key) return;
+    quoted(j->out, bytes_of(key));
+    writer_char(j->out, ':');
+}
+
+static void begin(struct json *j, const char *key, bool list)
+{
+    assert(j->depth < JSON_DEPTH);
+    before(j, key);
+    writer_char(j->out, list ? '[' : '{');
+    j->in_list[j->depth] = list;
+    j->has_items[j->depth++] = false;
+}
+
+void json_object(struct json *j, const char *key) { begin(j, key, false); }
+void json_list(struct json *j, const char *key) { begin(j, key, true); }
+
+void json_end(struct json *j)
+{
+    assert(j->depth);
+    j->depth--;
+    writer_char(j->out, j->in_list[j->depth] ? ']' : '}');
+}
+
+void json_finish(struct json *j)
+{
+    while (j->depth) json_end(j);
+    writer_char(j->out, '\n');
+}
+
+void json_string(struct json *j, const char *key, penta_bytes value)
+{
+    before(j, key);
+    quoted(j->out, value);
+}
+
+void json_text(struct json *j, const char *key, const char *value)
+{
+    if (value)
+        json_string(j, key, bytes_of(value));
+    else
+        json_null(j, key);
+}
+
+/* Readers that use doubles lose integers above 2^53, so those become strings. */
+static const uint64_t exact_max = UINT64_C(1) << 53;
+
+void json_uint(struct json *j, const char *key, uint64_t value)
+{
+    before(j, key);
+    if (value > exact_max) writer_char(j->out, '"');
+    writer_dec(j->out, value);
+    if (value > exact_max) writer_char(j->out, '"');
+}
+
+void json_sint(struct json *j, const char *key, int64_t value)
+{
+    if (value >= 0) {
+        json_uint(j, key, (uint64_t)value);
+        return;
+    }
+    uint64_t magnitude = 0 - (uint64_t)value;
+    before(j, key);
+    writer_text(j->out, magnitude > exact_max ? "\"-" : "-");
+    writer_dec(j->out, magnitude);
+    if (magnitude > exact_max) writer_char(j->out, '"');
+}
+
+void json_word(struct json *j, const char *key, uint64_t value)
+{
+    before(j, key);
+    writer_char(j->out, '"');
+    writer_0x(j->out, value);
+    writer_char(j->out, '"');
+}
+
+void json_float(struct json *j, const char *key, double value)
+{
+    if (!isfinite(value)) {
+        json_text(j, key, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+        return;
+    }
+    char text[40];
+    for (int precision = 1; precision <= 17; precision++) { /* the shortest that reads back */
+        snprintf(text, sizeof text, "%.*g", precision, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    before(j, key);
+    writer_text(j->out, text);
+}
+
+void json_hex(struct json *j, const char *key, penta_bytes value)
+{
+    before(j, key);
+    writer_char(j->out, '"');
+    writer_hex(j->out, value);
+    writer_char(j->out, '"');
+}
+
+void json_bool(struct json *j, const char *key, bool value)
+{
+    before(j, key);
+    writer_text(j->out, value ? "true" : "false");
+}
+
+void json_null(struct json *j, const char *key)
+{
+    before(j, key);
+    writer_text(j->out, "null");
+}

@@ -1,0 +1,28 @@
+/* A streaming JSON writer that cannot produce an invalid document: it places the commas, escapes
+ * every string, replaces invalid UTF-8, and closes what is open. Inside objects every value has
+ * a key, inside lists none (NULL). */
+#pragma once
+#include "base/writer.h"
+
+enum { JSON_DEPTH = 256 };
+
+struct json {
+    struct writer *out;
+    unsigned depth;
+    bool in_list[JSON_DEPTH], has_items[JSON_DEPTH];
+};
+
+void json_object(struct json *j, const char *key);
+void json_list(struct json *j, const char *key);
+void json_end(struct json *j);                          /* of the innermost object or list */
+void json_finish(struct json *j);                       /* closes all, ends the line */
+
+void json_text(struct json *j, const char *key, const char *value); /* NULL writes null */
+void json_string(struct json *j, const char *key, penta_bytes value);
+void json_uint(struct json *j, const char *key, uint64_t value); /* a string above 2^53 */
+void json_sint(struct json *j, const char *key, int64_t value);
+void json_word(struct json *j, const char *key, uint64_t value); /* "0x2a" */
+void json_float(struct json *j, const char *key, double value);  /* inf and nan as strings */
+void json_hex(struct json *j, const char *key, penta_bytes value);
+void json_bool(struct json *j, const char *key, bool value);
+void json_null(struct json *j, const char *key);

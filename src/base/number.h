@@ -1,0 +1,12 @@
+/* Numbers and hex as people write them in options, scripts and vectors. */
+#pragma once
+#include "penta/penta.h"
+
+/* The whole text is one unsigned number: decimal, 0x, 0o or 0b, with _ between digits. */
+bool number_parse(const char *text, uint64_t *out);
+/* The same for text.size bytes. */
+bool number_parse_bytes(penta_bytes text, uint64_t *out);
+/* A size: a number with an optional suffix K, M or G (powers of 1024). */
+bool number_parse_size(const char *text, uint64_t *out);
+/* Hex digits, with white space allowed between bytes, into a new buffer (free it); NULL if not. */
+uint8_t *hex_parse(penta_bytes text, size_t *size);

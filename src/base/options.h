@@ -1,0 +1,28 @@
+/* Options are pairs of strings, declared once where they are understood. The same rows check the
+ * library's callers and feed the command line's parser, help, man pages and completions. */
+#pragma once
+#include "base/error.h"
+
+enum option_use {            /* where an option may be given */
+    OPTION_OPEN = 1,         /* opening a file: every command that reads one */
+    OPTION_PRINT = 2,        /* dis */
+    OPTION_ASSEMBLE = 4,     /* asm */
+    OPTION_RUN = 8,          /* run, trace, debug */
+    OPTION_CONVERT = 16,     /* convert */
+};
+
+struct option_info {
+    const char *key;
+    const char *argument;    /* "ADDR:LEN", or NULL for a switch */
+    unsigned uses;           /* of enum option_use */
+    const char *help;
+};
+
+/* Every key must be declared for this use; known ends with a NULL key and may be NULL. */
+bool options_check(const penta_option *options, size_t count, const struct option_info *known,
+                   unsigned use, penta_error *err);
+/* The last value of a key, or NULL. */
+const char *option_text(const penta_option *options, size_t count, const char *key);
+/* False only on a malformed number; *out keeps its value when the key is absent. */
+bool option_uint(const penta_option *options, size_t count, const char *key, uint64_t *out,
+                 penta_error *err);

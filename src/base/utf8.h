@@ -1,0 +1,26 @@
+/* One step over UTF-8, strict: no overlong forms, no surrogates, nothing above U+10FFFF. */
+#pragma once
+#include "penta/penta.h"
+
+/* Bytes of the character at the start of text (1..4), its code point in *point; 0 when the bytes
+ * there are not valid UTF-8 (then skip one byte). text.size must not be 0. */
+static inline size_t utf8_next(penta_bytes text, uint32_t *point)
+{
+    const uint8_t *p = text.data;
+    uint8_t c = p[0];
+    if (c < 0x80) {
+        *point = c;
+        return 1;
+    }
+    size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+    if (c < 0xc2 || c > 0xf4 || n > text.size) return 0;
+    uint32_t v = c & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80) return 0;
+        v = v << 6 | (p[i] & 0x3fu);
+    }
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (v < least[n] || v > 0x10ffff || (v >= 0xd800 && v < 0xe000)) return 0;
+    *point = v;
+    return n;
+}

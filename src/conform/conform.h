@@ -1,0 +1,38 @@
+/* Test vectors against the machines: every form of JSON vector is one struct conform_form, told
+ * apart by content. forms.def is the only list of them. */
+#pragma once
+#include "base/json_read.h"
+
+enum conform_verdict { CONFORM_PASS, CONFORM_FAIL, CONFORM_SKIP };
+
+struct conform_result {
+    const char *path, *name; /* file and case */
+    enum conform_verdict verdict;
+    const char *expected, *got; /* FAIL; SKIP has the reason in got */
+};
+
+struct conform {
+    const char *engine;      /* --engine, or NULL: each form's default */
+    const char *exec;        /* --exec, or NULL: another implementation behind a line protocol */
+    const char *device;      /* path of the device executable, or NULL */
+    void (*result)(void *user, const struct conform_result *result);
+    void *user;
+    const char *path;        /* the file being run */
+    size_t passed, failed, skipped;
+};
+
+struct conform_form {
+    const char *name;
+    bool (*matches)(const struct json_object *root);
+    /* Runs every case of the document. NULL: a list of files that are cases themselves. */
+    void (*run)(struct conform *c, const struct json_object *root);
+};
+extern const struct conform_form *const conform_forms[]; /* NULL-terminated */
+
+/* Runs one document; false when no form matches it (then nothing is counted). */
+bool conform_document(struct conform *c, const char *path, const struct json_object *root);
+
+void conform_pass(struct conform *c, const char *name);
+void conform_fail(struct conform *c, const char *name, const char *expected, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void conform_skip(struct conform *c, const char *name, const char *why);

@@ -1,0 +1,47 @@
+/* Small helpers for whoever walks a module or a machine with a penta_visitor. Leaves come in file
+ * order and tile the file; what is computed has size 0. */
+#pragma once
+#include "base/bytes.h"
+
+static inline bool describe_enter(const penta_visitor *v, penta_node node)
+{
+    return v->enter(v->user, &node);
+}
+static inline void describe_leave(const penta_visitor *v, penta_node node)
+{
+    v->leave(v->user, &node);
+}
+static inline void describe_field(const penta_visitor *v, penta_field field)
+{
+    v->field(v->user, &field);
+}
+
+/* Computed values: no bytes of their own. */
+static inline void describe_uint(const penta_visitor *v, const char *name, uint64_t value)
+{
+    describe_field(v, (penta_field){.name = name, .kind = PENTA_UINT, .as.u = value});
+}
+static inline void describe_word(const penta_visitor *v, const char *name, uint64_t value)
+{
+    describe_field(v, (penta_field){.name = name, .kind = PENTA_WORD, .as.u = value});
+}
+static inline void describe_bool(const penta_visitor *v, const char *name, bool value)
+{
+    describe_field(v, (penta_field){.name = name, .kind = PENTA_BOOL, .as.u = value});
+}
+static inline void describe_text(const penta_visitor *v, const char *name, const char *text)
+{
+    describe_field(v, (penta_field){.name = name, .kind = PENTA_TEXT, .as.bytes = bytes_of(text)});
+}
+static inline void describe_computed_bytes(const penta_visitor *v, const char *name,
+                                           penta_bytes bytes)
+{
+    describe_field(v, (penta_field){.name = name, .kind = PENTA_RAW, .as.bytes = bytes});
+}
+/* Stored bytes as they are. */
+static inline void describe_raw(const penta_visitor *v, const char *name, penta_bytes bytes,
+                                uint64_t offset, const char *note)
+{
+    describe_field(v, (penta_field){.name = name, .offset = offset, .size = bytes.size,
+                                    .kind = PENTA_RAW, .as.bytes = bytes, .note = note});
+}

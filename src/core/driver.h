@@ -1,0 +1,62 @@
+/* What a format is to the rest of the house. A NULL entry means "not for this format", and the
+ * command line says so. Entries are here when at least three formats have them and the client does
+ * not care which; everything else lives in the format's own folder. */
+#pragma once
+#include "base/error.h"
+#include "base/options.h"
+#include "base/writer.h"
+struct source;               /* text/lexer.h */
+struct engine;               /* core/engine.h */
+struct host;                 /* core/host.h */
+
+struct driver {
+    const char *name, *title;
+    const char *suffix;      /* of its assembly text, ".kasm" */
+    const char *comment;     /* what starts a comment in it */
+    uint16_t room;           /* upper half of its rule codes; unique */
+    const struct rule *rules;              /* ends with code 0 */
+    const struct option_info *options;     /* ends with a NULL key */
+
+    /* 0 no .. 100 certain; evidence may be NULL. Looks at nothing but the bytes. */
+    int (*probe)(penta_bytes file, struct writer *evidence);
+    /* Accepts what can be represented. NULL only when memory ran out, an option is bad, or the
+     * bytes cannot be this format at all; what is broken becomes a damaged module. */
+    penta_module *(*parse)(penta_bytes file, const penta_option *options, size_t count,
+                           penta_error *err);
+    void (*verify)(const penta_module *module, struct findings *findings);
+    void (*describe)(const penta_module *module, const penta_visitor *visitor);
+    void (*info)(const penta_module *module, const penta_visitor *visitor);
+    bool (*encode)(const penta_module *module, struct writer *out, penta_error *err);
+    bool (*print)(const penta_module *module, const penta_option *options, size_t count,
+                  struct writer *out, penta_error *err);
+    /* One instruction as text, without a newline, for traces and diagnostics. False: none there. */
+    bool (*print_at)(const penta_module *module, uint64_t pc, struct writer *out);
+    /* The pc of the instruction whose bytes hold this file offset, for diagnostics. */
+    bool (*pc_of)(const penta_module *module, uint64_t offset, uint64_t *pc);
+    /* Text to bytes. Hands every finding over; false when one was an error. */
+    bool (*assemble)(struct source *source, const penta_option *options, size_t count,
+                     struct writer *out, struct findings *findings);
+    /* Another dialect, byte order or version of the same program, as the options say. */
+    bool (*convert)(const penta_module *module, const penta_option *options, size_t count,
+                    struct writer *out, struct findings *findings);
+    void (*close)(penta_module *module);
+    void (*isa)(const penta_visitor *visitor); /* the instructions, as a list */
+
+    /* The rules that a machine insists on: the container's. False for a check of the program. */
+    bool (*container_rule)(uint32_t code);     /* NULL: every rule is the container's */
+    const struct engine *const *engines;       /* NULL-terminated; the first is the default */
+    const struct host *host;                   /* answers host calls for run, trace, debug */
+};
+
+/* A format's own module struct begins with this; its code casts down in one place. */
+struct penta_module {
+    const struct driver *driver;
+    penta_bytes file;
+    penta_error damage;      /* code 0: whole */
+    void *owned;             /* file bytes to free with the module, or NULL */
+};
+
+extern const struct driver *const drivers[];   /* from penta/registry.def: the only list */
+
+const struct driver *driver_find(const char *name); /* NULL: no such format */
+const struct driver *driver_of_room(uint16_t room);

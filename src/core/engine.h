@@ -1,0 +1,33 @@
+/* The engine contract: one debugger for five machines.
+ *
+ * step is run(1). Fuel is the host's budget in instructions; gas is guest state with its own rules.
+ * An engine never calls the host: it stops and asks, the host answers, it resumes. A final stop
+ * (HALT, TRAP) is given again, with 0 steps, when the machine is run again. */
+#pragma once
+#include <stdatomic.h>
+#include "base/options.h"
+#include "base/writer.h"
+
+struct engine {
+    const char *name;        /* "interp", "jit" */
+    penta_vm *(*open)(const penta_module *module, const penta_option *options, size_t count,
+                      penta_error *err);
+    void (*run)(penta_vm *vm, uint64_t fuel, penta_stop *stop);
+    bool (*answer)(penta_vm *vm, const uint64_t *results, size_t count, penta_error *err);
+    /* Registers, counters, then a list `memory` of the runs that changed since the start. */
+    void (*describe)(const penta_vm *vm, const penta_visitor *visitor);
+    bool (*peek)(const penta_vm *vm, uint64_t address, void *into, size_t size);
+    bool (*poke)(penta_vm *vm, uint64_t address, const void *from, size_t size);
+    bool (*mark)(penta_vm *vm, uint64_t pc, bool on);      /* a breakpoint */
+    bool (*save)(const penta_vm *vm, struct writer *out);
+    bool (*load)(penta_vm *vm, penta_bytes saved, penta_error *err);
+    void (*close)(penta_vm *vm);
+    const char *(*detail)(const penta_stop *stop);  /* name of a trap or host call; may be NULL */
+};
+
+/* A machine's own struct begins with this. */
+struct penta_vm {
+    const struct engine *engine;
+    const penta_module *module;
+    atomic_bool interrupt;
+};

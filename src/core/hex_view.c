@@ -1,0 +1,69 @@
+/* Every byte of the file in order, in the colour of its leaf, with what the leaf is. */
+#include <inttypes.h>
+#include "base/bytes.h"
+#include "core/views.h"
+
+enum { ROW = 16 };
+
+static bool hex_enter(void *user, const penta_node *node)
+{
+    struct hex_view *h = user;
+    path_enter(&h->path, node->name, node->list);
+    if (h->decoded || node->decoded) {
+        h->decoded++;
+        return true;
+    }
+    writer_text(h->out, h->palette->dim);
+    path_print(&h->path, NULL, h->out);
+    writer_print(h->out, "%s\n", h->palette->off);
+    return true;
+}
+
+static void row(struct hex_view *h, uint64_t offset, penta_bytes bytes, const penta_field *field)
+{
+    const struct palette *p = h->palette;
+    const char *colour = p->cycle[h->colour % 6];
+    writer_print(h->out, "%s%08" PRIx64 "%s  %s", p->dim, offset, p->off, colour);
+    for (size_t i = 0; i < bytes.size; i++) {
+        writer_char(h->out, "0123456789abcdef"[bytes.data[i] >> 4]);
+        writer_char(h->out, "0123456789abcdef"[bytes.data[i] & 15]);
+        writer_char(h->out, ' ');
+    }
+    writer_print(h->out, "%s%*s", p->off, (int)(ROW - bytes.size) * 3, "");
+    if (field) {
+        writer_print(h->out, " %s%s%s", colour, field->name, p->off);
+        if (field->kind != PENTA_RAW) {
+            writer_text(h->out, " = ");
+            view_value(h->out, field, 0);
+        } else {
+            writer_print(h->out, ", %zu byte%s", field->as.bytes.size,
+                         field->as.bytes.size == 1 ? "" : "s");
+        }
+        if (field->note) writer_print(h->out, "  %s%s%s", p->note, field->note, p->off);
+    }
+    writer_char(h->out, '\n');
+}
+
+static void hex_field(void *user, const penta_field *field)
+{
+    struct hex_view *h = user;
+    path_leaf(&h->path);
+    if (h->decoded || !field->size) return;
+    penta_bytes left = bytes_slice(h->file, (size_t)field->offset, (size_t)field->size);
+    for (uint64_t at = 0; at < field->size; at += ROW)
+        row(h, field->offset + at, bytes_slice(left, (size_t)at, ROW), at ? NULL : field);
+    h->colour++;
+}
+
+static void hex_leave(void *user, const penta_node *node)
+{
+    struct hex_view *h = user;
+    (void)node;
+    path_leave(&h->path);
+    if (h->decoded) h->decoded--;
+}
+
+penta_visitor hex_visitor(struct hex_view *view)
+{
+    return (penta_visitor){view, hex_enter, hex_field, hex_leave};
+}

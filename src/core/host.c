@@ -1,0 +1,36 @@
+#include "core/host.h"
+#include "base/bytes.h"
+
+void answer_poke(struct answer *a, uint64_t address, penta_bytes bytes)
+{
+    writer_uint(&a->pokes, address, 8);
+    writer_uint(&a->pokes, bytes.size, 8);
+    writer_bytes(&a->pokes, bytes.data, bytes.size);
+}
+
+void answer_clear(struct answer *a)
+{
+    a->count = 0;
+    a->direct = false;
+    a->pokes.out.size = a->output.out.size = 0;
+}
+
+void answer_free(struct answer *a)
+{
+    writer_free(&a->pokes);
+    writer_free(&a->output);
+}
+
+bool answer_apply(const struct answer *a, penta_vm *vm, penta_error *err)
+{
+    penta_bytes left = writer_view(&a->pokes);
+    while (left.size) {
+        uint64_t address = get64(left.data), size = get64(left.data + 8);
+        if (!penta_vm_poke(vm, address, left.data + 16, (size_t)size))
+            return error_at(err, BASE_STATE, 0, "the host's answer writes outside memory at 0x%llx",
+                            (unsigned long long)address);
+        left.data += 16 + size;
+        left.size -= 16 + (size_t)size;
+    }
+    return penta_vm_answer(vm, a->results, a->count, err);
+}

@@ -1,0 +1,47 @@
+/* How one value reads, and the colours of all views. */
+#include <inttypes.h>
+#include <math.h>
+#include "base/bytes.h"
+#include "base/sanitize.h"
+#include "core/views.h"
+
+const struct palette *palette_for(bool colour)
+{
+    static const struct palette plain = {"", "", "", "", "", "", "", "", {"", "", "", "", "", ""}};
+    static const struct palette ansi = {
+        "\033[0m", "\033[2m", "\033[1m", "\033[36m", "\033[32m", "\033[2m", "\033[1;31m",
+        "\033[1;33m", {"\033[36m", "\033[33m", "\033[32m", "\033[35m", "\033[34m", "\033[31m"}};
+    return colour ? &ansi : &plain;
+}
+
+void view_value(struct writer *out, const penta_field *field, size_t raw_max)
+{
+    switch (field->kind) {
+    case PENTA_UINT: writer_dec(out, field->as.u); break;
+    case PENTA_WORD: writer_0x(out, field->as.u); break;
+    case PENTA_SINT: writer_print(out, "%" PRId64, field->as.i); break;
+    case PENTA_FLOAT: writer_print(out, "%.17g", field->as.f); break;
+    case PENTA_BOOL: writer_text(out, field->as.u ? "yes" : "no"); break;
+    case PENTA_TEXT: writer_safe(out, field->as.bytes); break;
+    case PENTA_RAW: {
+        penta_bytes shown = bytes_slice(field->as.bytes, 0, raw_max);
+        writer_hex(out, shown);
+        if (shown.size < field->as.bytes.size)
+            writer_print(out, "... (%zu bytes)", field->as.bytes.size);
+        break;
+    }
+    }
+}
+
+void view_json_value(struct json *j, const char *key, const penta_field *field)
+{
+    switch (field->kind) {
+    case PENTA_UINT: json_uint(j, key, field->as.u); break;
+    case PENTA_WORD: json_word(j, key, field->as.u); break;
+    case PENTA_SINT: json_sint(j, key, field->as.i); break;
+    case PENTA_FLOAT: json_float(j, key, field->as.f); break;
+    case PENTA_BOOL: json_bool(j, key, field->as.u != 0); break;
+    case PENTA_TEXT: json_string(j, key, field->as.bytes); break;
+    case PENTA_RAW: json_hex(j, key, field->as.bytes); break;
+    }
+}

@@ -1,0 +1,86 @@
+/* The consumers of describe. None knows a format. Each is a visitor over a writer; make one with
+ * its _visitor function and hand it to penta_describe, penta_info or penta_vm_describe. */
+#pragma once
+#include "base/json_write.h"
+#include "core/path.h"
+
+/* ---- values ---- */
+void view_value(struct writer *out, const penta_field *field, size_t raw_max); /* as a person reads it */
+void view_json_value(struct json *j, const char *key, const penta_field *field);
+
+/* ---- colours: empty strings when off ---- */
+struct palette {
+    const char *off, *dim, *bold, *name, *value, *note, *error, *warning, *cycle[6];
+};
+const struct palette *palette_for(bool colour);
+
+/* ---- indented tree with offsets: penta inspect ---- */
+struct tree_view {
+    struct writer *out;
+    const struct palette *palette;
+    unsigned depth;
+    bool decoded;
+    uint64_t decoded_depth;
+};
+penta_visitor tree_visitor(struct tree_view *view);
+
+/* ---- the same as JSON: objects with name, offset, size, children or kind and value ---- */
+struct tree_json_view {
+    struct json *json;
+};
+penta_visitor tree_json_visitor(struct tree_json_view *view);
+
+/* ---- values without places: info and machine state. Members are keys, lists are arrays ---- */
+struct state_view {
+    struct writer *out;
+    const struct palette *palette;
+    struct path path;
+};
+penta_visitor state_visitor(struct state_view *view);      /* "name  value" lines */
+
+struct state_json_view {
+    struct json *json;
+    struct path path;
+};
+penta_visitor state_json_visitor(struct state_json_view *view);
+
+/* ---- annotated hex: penta hex ---- */
+struct hex_view {
+    struct writer *out;
+    const struct palette *palette;
+    penta_bytes file;
+    struct path path;
+    unsigned colour, decoded;
+};
+penta_visitor hex_visitor(struct hex_view *view);
+
+/* ---- leaves must tile the file: false and where, if they do not ---- */
+struct coverage {
+    uint64_t next;           /* first byte not yet covered */
+    unsigned decoded;        /* depth below a decoded node */
+    bool broken;
+    uint64_t at;             /* the first gap or overlap */
+};
+penta_visitor coverage_visitor(struct coverage *view);
+bool coverage_complete(const struct coverage *view, uint64_t size);
+
+/* ---- the leaf that holds an offset ---- */
+struct located {
+    bool found;
+    struct writer path;      /* free it */
+    uint64_t leaf_offset, leaf_size;
+    uint64_t node_offset, node_size; /* the innermost node around the leaf; size 0: none */
+};
+void locate(const penta_module *module, uint64_t offset, bool decoded, struct located *out);
+
+/* ---- only what lies at or below a path ("/code/insn[17]") ---- */
+struct select_view {
+    const char *wanted;
+    penta_visitor next;
+    struct path path;
+    unsigned inside;         /* depth below the wanted node; 0: not inside */
+    bool found;
+    struct writer scratch;
+};
+penta_visitor select_visitor(struct select_view *view);
+void select_free(struct select_view *view);

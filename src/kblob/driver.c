@@ -1,0 +1,47 @@
+#include "kblob/kblob.h"
+#include "kblob/vm.h"
+
+const struct rule kblob_rules[] = {
+#define RULE(number, name, severity, summary, explanation)                                         \
+    {KBLOB_##name, #name, PENTA_##severity, summary, explanation},
+#include "kblob/rules.def"
+    {0, NULL, PENTA_ERROR, NULL, NULL}};
+
+static const struct option_info options[] = {
+#define OPTION(key, argument, uses, help) {key, argument, uses, help},
+#include "kblob/options.def"
+    {NULL, NULL, 0, NULL}};
+
+static const struct engine *const engines[] = {&kblob_interp, NULL};
+
+static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
+{
+    const struct kblob_module *m = kblob_module(module);
+    if (offset < m->code_offset) return false;
+    *pc = (offset - m->code_offset) / kblob_inst_bytes;
+    return *pc < m->count;
+}
+
+const struct driver kblob_driver = {
+    .name = "kblob",
+    .title = "mock-GPU kernel blob",
+    .suffix = ".kasm",
+    .comment = ";",
+    .room = KBLOB_ROOM,
+    .rules = kblob_rules,
+    .options = options,
+    .probe = kblob_probe,
+    .parse = kblob_parse,
+    .verify = kblob_verify,
+    .describe = kblob_describe,
+    .info = kblob_info,
+    .encode = kblob_encode,
+    .print = kblob_print,
+    .print_at = kblob_print_at,
+    .pc_of = pc_of,
+    .assemble = kblob_assemble,
+    .close = kblob_close,
+    .isa = kblob_isa,
+    .engines = engines,
+    .host = &kblob_host,
+};

@@ -1,0 +1,140 @@
+#include "kblob/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t space = UINT64_C(1) << 48;
+static const uint64_t limit_default = UINT64_C(1) << 30;
+
+const char *kblob_fault_name(enum kblob_fault fault)
+{
+    static const char *const names[] = {"NONE",           "NULL",  "UNMAPPED", "OUT_OF_BOUNDS",
+                                        "USE_AFTER_FREE", "LIMIT", "READ_ONLY"};
+    return (unsigned)fault < sizeof names / sizeof *names ? names[fault] : "UNKNOWN";
+}
+
+void kblob_memory_free(struct kblob_memory *m)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        free(m->regions[i].bytes);
+        free(m->regions[i].initial);
+    }
+    free(m->regions);
+    free(m->freed);
+    *m = (struct kblob_memory){.limit = m->limit, .seed = m->seed};
+}
+
+/* Index of the first region with base > address. */
+static size_t above(const struct kblob_memory *m, uint64_t address)
+{
+    size_t low = 0, high = m->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (m->regions[middle].base > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+struct kblob_region *kblob_memory_find(const struct kblob_memory *m, uint64_t address)
+{
+    size_t i = above(m, address);
+    if (!i) return NULL;
+    struct kblob_region *r = &m->regions[i - 1];
+    return address - r->base < r->size ? r : NULL;
+}
+
+enum kblob_fault kblob_memory_classify(const struct kblob_memory *m, uint64_t address, uint64_t size)
+{
+    const struct kblob_region *r = kblob_memory_find(m, address);
+    if (r)
+        return size <= r->size - (address - r->base) ? KBLOB_FAULT_NONE : KBLOB_FAULT_OUT_OF_BOUNDS;
+    if (!address) return KBLOB_FAULT_NULL;
+    size_t known = m->freed_count < KBLOB_FREED ? m->freed_count : KBLOB_FREED;
+    for (size_t i = 0; i < known; i++)
+        if (address >= m->freed[i].base && address - m->freed[i].base < m->freed[i].size)
+            return KBLOB_FAULT_USE_AFTER_FREE;
+    return KBLOB_FAULT_UNMAPPED;
+}
+
+const struct kblob_region *kblob_memory_nearest(const struct kblob_memory *m, uint64_t address)
+{
+    if (!m->count) return NULL;
+    size_t i = above(m, address);
+    if (!i) return &m->regions[0];
+    const struct kblob_region *below = &m->regions[i - 1];
+    if (i == m->count || address - below->base < below->size) return below;
+    uint64_t down = address - (below->base + below->size - 1), up = m->regions[i].base - address;
+    return up < down ? &m->regions[i] : below;
+}
+
+static bool insert(struct kblob_memory *m, uint64_t base, uint64_t size)
+{
+    if (m->count == m->capacity) {
+        size_t capacity = m->capacity ? m->capacity * 2 : 8;
+        struct kblob_region *more = realloc(m->regions, capacity * sizeof *more);
+        if (!more) return false;
+        m->regions = more;
+        m->capacity = capacity;
+    }
+    uint8_t *bytes = calloc(1, (size_t)size);
+    if (!bytes) return false;
+    size_t i = above(m, base);
+    memmove(&m->regions[i + 1], &m->regions[i], (m->count - i) * sizeof *m->regions);
+    m->regions[i] = (struct kblob_region){.base = base, .size = size, .bytes = bytes};
+    m->count++;
+    m->used += size;
+    return true;
+}
+
+static bool affordable(const struct kblob_memory *m, uint64_t size)
+{
+    uint64_t limit = m->limit ? m->limit : limit_default;
+    return size && size <= limit && m->used <= limit - size;
+}
+
+/* Closer than `gap` bytes to a live allocation, or outside 48 bits. */
+static bool crowded(const struct kblob_memory *m, uint64_t base, uint64_t size, uint64_t gap)
+{
+    if (!base || base >= space || size > space - base) return true;
+    size_t i = above(m, base);
+    if (i < m->count && m->regions[i].base - base < size + gap) return true;
+    if (!i) return false;
+    const struct kblob_region *below = &m->regions[i - 1];
+    return base - below->base < below->size + gap;
+}
+
+bool kblob_memory_alloc_at(struct kblob_memory *m, uint64_t base, uint64_t size)
+{
+    return affordable(m, size) && !crowded(m, base, size, 0) && insert(m, base, size);
+}
+
+uint64_t kblob_memory_alloc(struct kblob_memory *m, uint64_t size)
+{
+    if (!affordable(m, size)) return 0;
+    for (int tries = 0; tries < 100000; tries++) { /* the space is 2^48, the limit far below */
+        uint64_t z = m->seed + ++m->attempts * UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
+        z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+        z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+        z ^= z >> 31;
+        uint64_t base = z & UINT64_C(0x0000FFFFFFFFF000);
+        if (!crowded(m, base, size, KBLOB_PAGE)) return insert(m, base, size) ? base : 0;
+    }
+    return 0;
+}
+
+bool kblob_memory_release(struct kblob_memory *m, uint64_t base)
+{
+    struct kblob_region *r = kblob_memory_find(m, base);
+    if (!r || r->base != base) return false;
+    if (!m->freed) m->freed = calloc(KBLOB_FREED, sizeof *m->freed);
+    if (m->freed) m->freed[m->freed_count++ % KBLOB_FREED] = (struct kblob_range){r->base, r->size};
+    memset(r->bytes, 0xdd, (size_t)r->size);
+    free(r->bytes);
+    free(r->initial);
+    m->used -= r->size;
+    size_t i = (size_t)(r - m->regions);
+    memmove(r, r + 1, (--m->count - i) * sizeof *r);
+    return true;
+}

@@ -1,0 +1,148 @@
+/* The twelve checks of the device, in its order, and the warnings. */
+#include "base/checksum.h"
+#include "kblob/kblob.h"
+
+static void verify_header(const struct kblob_module *m, struct findings *f)
+{
+    const struct kblob_header *h = &m->header;
+    if (h->magic != KBLOB_MAGIC)
+        findings_add(f, KBLOB_BAD_MAGIC, 0,
+                     h->magic == UINT32_C(0x05B105B1)
+                         ? "these are the bytes of the magic in the wrong order"
+                         : NULL,
+                     "magic 0x%08x, expected 0xb105b105", (unsigned)h->magic);
+    if (h->version != KBLOB_VERSION)
+        findings_add(f, KBLOB_BAD_VERSION, 4, NULL, "version %u, expected 1", h->version);
+    if (h->flags)
+        findings_add(f, KBLOB_BAD_FLAGS, 6, NULL, "header flags 0x%x, expected 0", h->flags);
+    if (h->entryOffset < kblob_header_bytes || h->entryOffset % 16)
+        findings_add(f, KBLOB_BAD_ENTRY, 8, "the code starts at a multiple of 16, 16 or more",
+                     "entryOffset is %u", (unsigned)h->entryOffset);
+    if (!h->instCount) findings_add(f, KBLOB_EMPTY, 12, NULL, "instCount is 0");
+    if (h->instCount > m->instructions_max)
+        findings_add(f, KBLOB_TOO_LARGE, 12, NULL, "%u instructions, at most %llu",
+                     (unsigned)h->instCount, (unsigned long long)m->instructions_max);
+    if (m->base.file.size > KBLOB_BYTES_MAX)
+        findings_add(f, KBLOB_TOO_LARGE, KBLOB_BYTES_MAX, NULL, "%zu bytes, at most %d",
+                     m->base.file.size, KBLOB_BYTES_MAX);
+}
+
+/* Sound instructions, the usual case, cost one test: defined opcode, and zeros behind it. */
+static void verify_inst(const struct kblob_module *m, size_t i, struct findings *f)
+{
+    const struct kblob_inst *in = &m->insts[i];
+    uint64_t at = m->code_offset + i * kblob_inst_bytes;
+    if (in->opcode == KBLOB_OP_BAD || in->opcode >= KBLOB_OP_DEFINED)
+        findings_add(f, KBLOB_BAD_OPCODE, at, NULL, "instruction %zu has opcode 0x%02x", i,
+                     in->opcode);
+    if (in->flags)
+        findings_add(f, KBLOB_BAD_INST_FLAGS, at + 1, NULL, "instruction %zu has flags 0x%02x", i,
+                     in->flags);
+    if (in->reserved)
+        findings_add(f, KBLOB_BAD_RESERVED, at + 2, NULL, "instruction %zu has 0x%04x in reserved",
+                     i, in->reserved);
+}
+
+static bool sound(const struct kblob_inst *in)
+{
+    return (unsigned)(in->opcode - 1) < KBLOB_OP_DEFINED - 1 && !(in->flags | in->reserved);
+}
+
+static void verify_trailer(const struct kblob_module *m, struct findings *f)
+{
+    uint64_t before = m->base.file.size - m->tail.size;
+    uint32_t stored = get32(m->tail.data + 4);
+    uint32_t right = checksum_crc32(bytes_slice(m->base.file, 0, (size_t)before));
+    if (stored != right)
+        findings_add(f, KBLOB_BAD_TRAILER, before + 4, NULL, "CRC 0x%08x, the bytes have 0x%08x",
+                     (unsigned)stored, (unsigned)right);
+    if (get32(m->tail.data + 8) > m->tail.size - kblob_trailer_bytes)
+        findings_add(f, KBLOB_BAD_TRAILER, before + 8, NULL, "%u bytes of metadata, %zu are there",
+                     (unsigned)get32(m->tail.data + 8), m->tail.size - kblob_trailer_bytes);
+}
+
+static void warn_operands(const struct kblob_module *m, size_t i, struct findings *f)
+{
+    const struct kblob_inst *in = &m->insts[i];
+    uint64_t at = m->code_offset + i * kblob_inst_bytes;
+    if (in->opcode == KBLOB_OP_BAD || in->opcode >= KBLOB_OP_DEFINED) return;
+    enum kblob_shape shape = kblob_ops[in->opcode].shape;
+    const char *name = kblob_ops[in->opcode].mnemonic;
+    if (in->opcode == KBLOB_OP_WRITE8 && in->arg1 > 255)
+        findings_add(f, KBLOB_VALUE_CUT, at + 12, NULL, "WRITE8 writes 0x%02x of 0x%x",
+                     in->arg1 & 255, (unsigned)in->arg1);
+    if (in->arg0 && (shape == KBLOB_SHAPE_NONE || shape == KBLOB_SHAPE_TIME))
+        findings_add(f, KBLOB_UNUSED_OPERAND, at + 4, NULL, "%s ignores its arg0, 0x%llx", name,
+                     (unsigned long long)in->arg0);
+    if (in->arg1 && (shape == KBLOB_SHAPE_NONE || shape == KBLOB_SHAPE_ADDRESS))
+        findings_add(f, KBLOB_UNUSED_OPERAND, at + 12, NULL, "%s ignores its arg1, 0x%x", name,
+                     (unsigned)in->arg1);
+}
+
+static void warn_flow(const struct kblob_module *m, struct findings *f)
+{
+    size_t read = SIZE_MAX, i = 0;
+    for (; i < m->count && m->insts[i].opcode != KBLOB_OP_HALT; i++) {
+        if (m->insts[i].opcode != KBLOB_OP_READ8 && m->insts[i].opcode != KBLOB_OP_READ64) continue;
+        if (read != SIZE_MAX)
+            findings_add(f, KBLOB_READ_UNUSED, m->code_offset + read * kblob_inst_bytes, NULL,
+                         "instruction %zu reads again before anyone sees this", i);
+        read = i;
+    }
+    if (i + 1 < m->count)
+        findings_add(f, KBLOB_CODE_AFTER_HALT, m->code_offset + (i + 1) * kblob_inst_bytes, NULL,
+                     "%zu instruction%s after HALT", m->count - i - 1,
+                     m->count - i == 2 ? "" : "s");
+}
+
+/* Rules 1 to 12; false when the file ends before all of them could be asked. */
+static bool verify_errors(const struct kblob_module *m, struct findings *f)
+{
+    const penta_error *damage = &m->base.damage;
+    if (damage->code == KBLOB_TRUNCATED_HEADER) {
+        findings_pass(f, damage);
+        return false;
+    }
+    verify_header(m, f);
+    if (damage->code) { /* nothing sure is known of the instructions then */
+        if (damage->code != KBLOB_BAD_ENTRY) findings_pass(f, damage);
+        return false;
+    }
+    for (size_t i = 0; i < m->count; i++)
+        if (!sound(&m->insts[i])) verify_inst(m, i, f);
+    if (m->check_trailer && m->tail_is_trailer) verify_trailer(m, f);
+    return true;
+}
+
+void kblob_verify(const penta_module *module, struct findings *f)
+{
+    const struct kblob_module *m = kblob_module(module);
+    if (!verify_errors(m, f)) return;
+    for (size_t i = 0; i < m->count; i++) warn_operands(m, i, f);
+    warn_flow(m, f);
+}
+
+struct verdict {
+    const struct kblob_module *module;
+    unsigned number;
+    uint32_t instruction;
+};
+
+static void keep_first(void *user, const penta_error *finding)
+{
+    struct verdict *v = user;
+    if (v->number) return;
+    v->number = finding->code & 0xffff;
+    v->instruction = UINT32_MAX;
+    if (finding->code >= KBLOB_BAD_OPCODE && finding->code <= KBLOB_BAD_RESERVED)
+        v->instruction = (uint32_t)((finding->offset - v->module->code_offset) / kblob_inst_bytes);
+}
+
+unsigned kblob_verdict(const penta_module *module, uint32_t *instruction)
+{
+    struct verdict verdict = {kblob_module(module), 0, UINT32_MAX};
+    struct findings f = {.rules = kblob_rules, .report = keep_first, .user = &verdict};
+    verify_errors(verdict.module, &f);
+    *instruction = verdict.instruction;
+    return verdict.number;
+}

@@ -1,0 +1,324 @@
+/* Everything a machine does besides running: open, answer, describe, peek, poke, marks, snapshots. */
+#include "kblob/vm.h"
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/reader.h"
+#include "core/describe.h"
+#include "core/host.h"
+#include "core/map_option.h"
+
+static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size);
+
+static bool map_option(struct kblob_vm *vm, const char *text, penta_error *err)
+{
+    struct map_option map;
+    if (!map_option_parse(text, &map, err)) return false;
+    if (!kblob_memory_alloc_at(vm->memory, map.address, map.length)) {
+        error_at(err, BASE_OPTION_VALUE, 0,
+                 "map '%.40s' is empty, null, overlaps another, or over the memory limit", text);
+    } else {
+        kblob_memory_find(vm->memory, map.address)->read_only = map.read_only;
+        if (map.contents.size && !vm_poke(&vm->base, map.address, map.contents.data, map.contents.size))
+            error_at(err, BASE_MEMORY, 0, "no memory for map '%.40s'", text);
+    }
+    penta_buffer_free(&map.contents);
+    return !err->code;
+}
+
+static void vm_close(penta_vm *base)
+{
+    struct kblob_vm *vm = kblob_vm(base);
+    kblob_memory_free(&vm->own);
+    free(vm->owned);
+    free(vm->code);
+    free(vm);
+}
+
+static penta_vm *vm_open(const penta_module *module, const penta_option *options, size_t count,
+                         penta_error *err)
+{
+    const struct kblob_module *m = kblob_module(module);
+    struct kblob_vm *vm = malloc(sizeof *vm);
+    struct kblob_insn *program = vm ? kblob_decode(m, err) : NULL;
+    if (!program) {
+        error_at(err, BASE_MEMORY, 0, "no memory for a machine");
+        free(vm);
+        return NULL;
+    }
+    kblob_vm_init(vm, program, (uint32_t)m->count, &vm->own);
+    vm->owned = program;
+    vm->base.module = module;
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(options[i].key, "map") && !map_option(vm, options[i].value, err)) {
+            vm_close(&vm->base);
+            return NULL;
+        }
+    return &vm->base;
+}
+
+static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_error *err)
+{
+    struct kblob_vm *vm = kblob_vm(base);
+    if (!vm->asleep) return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
+    if (count != 1) return error_at(err, BASE_STATE, 0, "SLEEP takes one result: the ms slept");
+    vm->asleep = false;
+    vm->slept_ms += results[0];
+    vm->pc++;
+    return true;
+}
+
+/* ---- describe ---- */
+
+static void describe_memory(const struct kblob_memory *memory, const penta_visitor *v)
+{
+    enum { JOIN = 8 };         /* runs closer than this are one run */
+    penta_node list = {.name = "memory", .list = true};
+    if (!describe_enter(v, list)) return;
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct kblob_region *r = &memory->regions[i];
+        for (uint64_t at = 0; at < r->size; at++) {
+            uint64_t end = at, quiet = 0;
+            for (uint64_t p = at; p < r->size && quiet < JOIN; p++) {
+                quiet = r->bytes[p] == (r->initial ? r->initial[p] : 0) ? quiet + 1 : 0;
+                if (p == at && quiet) break;
+                if (!quiet) end = p + 1;
+            }
+            if (end == at) continue;
+            penta_node run = {.name = "run"};
+            if (describe_enter(v, run)) {
+                describe_word(v, "address", r->base + at);
+                describe_computed_bytes(v, "bytes", (penta_bytes){r->bytes + at, (size_t)(end - at)});
+                describe_leave(v, run);
+            }
+            at = end - 1;
+        }
+    }
+    describe_leave(v, list);
+}
+
+static void vm_describe(const penta_vm *base, const penta_visitor *v)
+{
+    const struct kblob_vm *vm = (const struct kblob_vm *)base;
+    describe_uint(v, "pc", vm->pc);
+    describe_uint(v, "executed", vm->executed);
+    describe_uint(v, "slept_ms", vm->slept_ms);
+    if (vm->final) describe_bool(v, "halted_explicitly", vm->halted_explicitly);
+    penta_node registers = {.name = "registers"};
+    if (describe_enter(v, registers)) {
+        if (vm->has_read) describe_word(v, "last_read", vm->last_read);
+        describe_leave(v, registers);
+    }
+    penta_node fault = {.name = "fault"};
+    if (vm->fault && describe_enter(v, fault)) {
+        describe_text(v, "kind", kblob_fault_name(vm->fault));
+        describe_uint(v, "instruction", vm->pc);
+        describe_word(v, "address", vm->fault_address);
+        describe_uint(v, "length", vm->fault_size);
+        const struct kblob_region *near = kblob_memory_nearest(vm->memory, vm->fault_address);
+        if (near) {
+            describe_word(v, "nearest_base", near->base);
+            describe_uint(v, "nearest_size", near->size);
+        }
+        describe_leave(v, fault);
+    }
+    describe_memory(vm->memory, v);
+}
+
+/* ---- memory from outside ---- */
+
+static uint8_t *window(const struct kblob_vm *vm, uint64_t address, size_t size)
+{
+    if (kblob_memory_classify(vm->memory, address, size)) return NULL;
+    const struct kblob_region *r = kblob_memory_find(vm->memory, address);
+    return r->bytes + (address - r->base);
+}
+
+static bool vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
+{
+    const uint8_t *at = window((const struct kblob_vm *)base, address, size);
+    if (at) memcpy(into, at, size);
+    return at != NULL;
+}
+
+static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
+{
+    struct kblob_vm *vm = kblob_vm(base);
+    uint8_t *at = window(vm, address, size);
+    if (!at) return false;
+    if (!vm->started) { /* what is there before the first run is the initial memory */
+        struct kblob_region *r = kblob_memory_find(vm->memory, address);
+        if (!r->initial) r->initial = calloc(1, (size_t)r->size);
+        if (!r->initial) return false;
+        memcpy(r->initial + (address - r->base), from, size);
+    }
+    memcpy(at, from, size);
+    return true;
+}
+
+static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
+{
+    struct kblob_vm *vm = kblob_vm(base);
+    if (pc >= vm->count) return false;
+    if (!vm->code) {
+        size_t bytes = ((size_t)vm->count + 1) * sizeof *vm->code;
+        vm->code = malloc(bytes);
+        if (!vm->code) return false;
+        memcpy(vm->code, vm->program, bytes);
+    }
+    vm->code[pc].op = on ? KBLOB_OP_BREAK : vm->program[pc].op;
+    return true;
+}
+
+/* ---- snapshots ----
+ * "KBVM", then fixed fields, then per region base, size, count of stored pages and those pages
+ * that are not all zero, each behind its number. Initial contents are not part of the state. */
+
+static const uint8_t zeros[KBLOB_PAGE];
+
+static bool blank(const uint8_t *page, size_t size) { return !memcmp(page, zeros, size); }
+
+static size_t page_size(const struct kblob_region *r, uint64_t page)
+{
+    uint64_t left = r->size - page * KBLOB_PAGE;
+    return (size_t)(left < KBLOB_PAGE ? left : KBLOB_PAGE);
+}
+
+#define SNAPSHOT_FIELDS(FIELD)                                                                     \
+    FIELD(count) FIELD(pc) FIELD(has_read) FIELD(asleep) FIELD(halted_explicitly) FIELD(final)     \
+    FIELD(last_read) FIELD(slept_ms) FIELD(executed) FIELD(fault) FIELD(fault_address)             \
+    FIELD(fault_size) FIELD(started)
+
+static bool vm_save(const penta_vm *base, struct writer *out)
+{
+    const struct kblob_vm *vm = (const struct kblob_vm *)base;
+    writer_bytes(out, "KBVM", 4);
+#define FIELD(name) writer_uint(out, (uint64_t)vm->name, 8);
+    SNAPSHOT_FIELDS(FIELD)
+#undef FIELD
+    writer_uint(out, vm->memory->count, 8);
+    for (size_t i = 0; i < vm->memory->count; i++) {
+        const struct kblob_region *r = &vm->memory->regions[i];
+        uint64_t pages = (r->size + KBLOB_PAGE - 1) / KBLOB_PAGE, stored = 0;
+        writer_uint(out, r->base, 8);
+        writer_uint(out, r->size, 8);
+        size_t count_at = out->out.size;
+        writer_uint(out, 0, 8);
+        for (uint64_t p = 0; p < pages; p++) {
+            const uint8_t *page = r->bytes + p * KBLOB_PAGE;
+            if (blank(page, page_size(r, p))) continue;
+            writer_uint(out, p, 8);
+            writer_bytes(out, page, page_size(r, p));
+            stored++;
+        }
+        writer_patch(out, count_at, stored, 8);
+    }
+    return !out->failed;
+}
+
+/* Two passes over the same bytes: the first only checks, so that a bad snapshot changes nothing. */
+static bool load_memory(struct kblob_vm *vm, struct reader *r, bool apply)
+{
+    penta_error *err = r->err;
+    if (reader_uint(r, 8) != vm->memory->count)
+        return error_at(err, BASE_SNAPSHOT, reader_at(r), "another number of memory regions");
+    for (size_t i = 0; i < vm->memory->count; i++) {
+        struct kblob_region *region = &vm->memory->regions[i];
+        uint64_t base = reader_uint(r, 8), size = reader_uint(r, 8), stored = reader_uint(r, 8);
+        if (base != region->base || size != region->size)
+            return error_at(err, BASE_SNAPSHOT, reader_at(r), "another memory map");
+        uint64_t pages = (size + KBLOB_PAGE - 1) / KBLOB_PAGE, next = 0;
+        if (apply) memset(region->bytes, 0, (size_t)size);
+        for (; stored && !err->code; stored--) {
+            uint64_t p = reader_uint(r, 8);
+            if (p < next || p >= pages)
+                return error_at(err, BASE_SNAPSHOT, reader_at(r), "pages out of order");
+            next = p + 1;
+            const uint8_t *bytes = reader_take(r, page_size(region, p));
+            if (apply && bytes) memcpy(region->bytes + p * KBLOB_PAGE, bytes, page_size(region, p));
+        }
+    }
+    if (!err->code && reader_left(r))
+        return error_at(err, BASE_SNAPSHOT, reader_at(r), "more bytes than a snapshot has");
+    return !err->code;
+}
+
+static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
+{
+    struct kblob_vm *vm = kblob_vm(base);
+    struct reader r = {.in = saved, .err = err};
+    const uint8_t *magic = reader_take(&r, 4);
+    if (!magic || memcmp(magic, "KBVM", 4))
+        return error_at(err, BASE_SNAPSHOT, 0, "not a snapshot of this machine");
+    struct {
+#define FIELD(name) uint64_t name;
+        SNAPSHOT_FIELDS(FIELD)
+#undef FIELD
+    } s;
+#define FIELD(name) s.name = reader_uint(&r, 8);
+    SNAPSHOT_FIELDS(FIELD)
+#undef FIELD
+    if (err->code) return false;
+    if (s.count != vm->count || s.pc > vm->count || s.fault > KBLOB_FAULT_READ_ONLY ||
+        (s.asleep && (s.pc >= vm->count || vm->program[s.pc].op != KBLOB_OP_SLEEP)))
+        return error_at(err, BASE_SNAPSHOT, 4, "a snapshot of another program");
+    struct reader check = r;
+    if (!load_memory(vm, &check, false)) return false;
+    load_memory(vm, &r, true);
+    vm->pc = (uint32_t)s.pc;
+    vm->has_read = s.has_read != 0;
+    vm->asleep = s.asleep != 0;
+    vm->halted_explicitly = s.halted_explicitly != 0;
+    vm->final = s.final != 0;
+    vm->last_read = s.last_read;
+    vm->slept_ms = s.slept_ms;
+    vm->executed = s.executed;
+    vm->fault = (enum kblob_fault)s.fault;
+    vm->fault_address = s.fault_address;
+    vm->fault_size = s.fault_size;
+    vm->started = s.started != 0;
+    return true;
+}
+
+static const char *vm_detail(const penta_stop *stop)
+{
+    if (stop->kind == PENTA_STOP_HOST) return "SLEEP";
+    return stop->kind == PENTA_STOP_TRAP ? kblob_fault_name((enum kblob_fault)stop->detail) : NULL;
+}
+
+const struct engine kblob_interp = {
+    .name = "interp",
+    .open = vm_open,
+    .run = kblob_vm_run,
+    .answer = vm_answer,
+    .describe = vm_describe,
+    .peek = vm_peek,
+    .poke = vm_poke,
+    .mark = vm_mark,
+    .save = vm_save,
+    .load = vm_load,
+    .close = vm_close,
+    .detail = vm_detail,
+};
+
+/* ---- the default host: a virtual clock, so that sleeping takes no time ---- */
+
+static bool host_open(const penta_module *module, const penta_option *options, size_t count,
+                      void **state, penta_error *err)
+{
+    (void)module, (void)options, (void)count, (void)err;
+    *state = NULL;
+    return true;
+}
+
+static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out)
+{
+    (void)state, (void)vm;
+    out->results[0] = stop->args[0];
+    out->count = 1;
+    return true;
+}
+
+static void host_close(void *state) { (void)state; }
+
+const struct host kblob_host = {host_open, host_answer, host_close};

@@ -1,0 +1,362 @@
+/* penta.h over the drivers: finds the format, checks options, and keeps the promises that are the
+ * same for all (damaged modules, refusal to run, ownership of assembled bytes). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/json_write.h"
+#include "core/driver.h"
+#include "core/engine.h"
+#include "core/views.h"
+#include "penta/version.h"
+#include "text/lexer.h"
+
+const char *penta_version(void) { return PENTA_VERSION; }
+
+void penta_buffer_free(penta_buffer *buffer)
+{
+    free(buffer->data);
+    *buffer = (penta_buffer){0};
+}
+
+size_t penta_format_count(void)
+{
+    size_t n = 0;
+    while (drivers[n]) n++;
+    return n;
+}
+
+const char *penta_format_name(size_t i)
+{
+    return i < penta_format_count() ? drivers[i]->name : NULL;
+}
+
+/* ---- codes ---- */
+
+static const struct rule *rule_of(uint32_t code)
+{
+    const struct driver *driver = driver_of_room((uint16_t)(code >> 16));
+    if (code >> 16) return driver ? rule_find(driver->rules, code) : NULL;
+    return rule_find(base_rules, code);
+}
+
+const char *penta_code_name(uint32_t code)
+{
+    const struct rule *rule = code ? rule_of(code) : NULL;
+    return rule ? rule->name : NULL;
+}
+
+void penta_code_text(uint32_t code, char *text)
+{
+    *text = 0;
+    if (!penta_code_name(code)) return;
+    const char *name = code >> 16 ? driver_of_room((uint16_t)(code >> 16))->name : "penta";
+    size_t n = 0;
+    for (; name[n] && n < 18; n++) text[n] = (char)(name[n] - (name[n] >= 'a' ? 32 : 0));
+    snprintf(text + n, 6, "%04u", (unsigned)(code & 0xffff));
+}
+
+/* ---- files ---- */
+
+size_t penta_detect(penta_bytes file, penta_guess *guesses, size_t max)
+{
+    size_t count = 0;
+    for (size_t i = 0; drivers[i]; i++) {
+        int confidence = drivers[i]->probe ? drivers[i]->probe(file, NULL) : 0;
+        if (confidence <= 0) continue;
+        size_t at = count < max ? count : max;
+        while (at && guesses[at - 1].confidence < confidence) at--;
+        if (at >= max) continue;
+        size_t kept = count < max ? count : max - 1;
+        memmove(&guesses[at + 1], &guesses[at], (kept - at) * sizeof *guesses);
+        guesses[at] = (penta_guess){drivers[i]->name, confidence};
+        if (count < max) count++;
+    }
+    return count;
+}
+
+static const struct driver *choose(penta_bytes file, const char *format, penta_error *err)
+{
+    if (format) {
+        const struct driver *driver = driver_find(format);
+        if (!driver) error_at(err, BASE_UNKNOWN_FORMAT, 0, "no format is called '%.40s'", format);
+        return driver;
+    }
+    penta_guess guesses[2];
+    size_t count = penta_detect(file, guesses, 2);
+    if (!count) {
+        error_at(err, BASE_UNKNOWN_FORMAT, 0,
+                 file.size ? "no format recognises these bytes" : "the file is empty");
+        return NULL;
+    }
+    if (count == 2 && guesses[0].confidence == guesses[1].confidence) {
+        error_at(err, BASE_AMBIGUOUS, 0, "this could be %s or %s", guesses[0].format,
+                 guesses[1].format);
+        error_note(err, "choose with --format");
+        return NULL;
+    }
+    return driver_find(guesses[0].format);
+}
+
+penta_module *penta_open(penta_bytes file, const char *format, const penta_option *options,
+                         size_t count, penta_error *err)
+{
+    *err = (penta_error){0};
+    const struct driver *driver = choose(file, format, err);
+    if (!driver || !options_check(options, count, driver->options, OPTION_OPEN, err)) return NULL;
+    return driver->parse(file, options, count, err);
+}
+
+void penta_close(penta_module *module)
+{
+    if (!module) return;
+    void *owned = module->owned;
+    module->driver->close(module);
+    free(owned);
+}
+
+const char *penta_module_format(const penta_module *module) { return module->driver->name; }
+
+const penta_error *penta_module_damage(const penta_module *module)
+{
+    return module->damage.code ? &module->damage : NULL;
+}
+
+void penta_describe(const penta_module *module, const penta_visitor *visitor)
+{
+    module->driver->describe(module, visitor);
+}
+
+void penta_info(const penta_module *module, const penta_visitor *visitor)
+{
+    if (module->driver->info) module->driver->info(module, visitor);
+}
+
+/* Moves what a writer made into the caller's buffer, behind what is there. */
+static bool hand_over(struct writer *w, penta_buffer *out, penta_error *err)
+{
+    bool ok = writer_ok(w, err);
+    if (ok) *out = w->out;
+    else writer_free(w);
+    return ok;
+}
+
+static struct writer take_over(penta_buffer *out)
+{
+    struct writer w = {.out = *out};
+    *out = (penta_buffer){0};
+    return w;
+}
+
+bool penta_describe_json(const penta_module *module, penta_buffer *out, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct writer w = take_over(out);
+    struct json json = {.out = &w};
+    struct tree_json_view view = {&json};
+    penta_visitor visitor = tree_json_visitor(&view);
+    json_list(&json, NULL);
+    penta_describe(module, &visitor);
+    json_finish(&json);
+    return hand_over(&w, out, err);
+}
+
+typedef void walk_fn(const void *what, const penta_visitor *visitor);
+
+static bool state_json(const void *what, walk_fn *walk, penta_buffer *out, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct writer w = take_over(out);
+    struct json json = {.out = &w};
+    struct state_json_view view = {.json = &json};
+    penta_visitor visitor = state_json_visitor(&view);
+    json_object(&json, NULL);
+    walk(what, &visitor);
+    json_finish(&json);
+    return hand_over(&w, out, err);
+}
+
+static void walk_info(const void *what, const penta_visitor *visitor) { penta_info(what, visitor); }
+static void walk_vm(const void *what, const penta_visitor *visitor)
+{
+    penta_vm_describe(what, visitor);
+}
+
+bool penta_info_json(const penta_module *module, penta_buffer *out, penta_error *err)
+{
+    return state_json(module, walk_info, out, err);
+}
+
+bool penta_vm_describe_json(const penta_vm *vm, penta_buffer *out, penta_error *err)
+{
+    return state_json(vm, walk_vm, out, err);
+}
+
+bool penta_validate(const penta_module *module, penta_report *report, void *user)
+{
+    struct findings f = {.rules = module->driver->rules, .report = report, .user = user};
+    module->driver->verify(module, &f);
+    return !f.errors;
+}
+
+bool penta_encode(const penta_module *module, penta_buffer *out, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct writer w = take_over(out);
+    if (module->driver->encode(module, &w, err)) return hand_over(&w, out, err);
+    writer_free(&w);
+    return false;
+}
+
+static bool whole(const penta_module *module, penta_error *err)
+{
+    if (!module->damage.code) return true;
+    error_at(err, BASE_DAMAGED, module->damage.offset, "%.100s", module->damage.message);
+    return error_note(err, "the file is damaged here; inspect shows what is readable");
+}
+
+bool penta_print(const penta_module *module, const penta_option *options, size_t count,
+                 penta_buffer *out, penta_error *err)
+{
+    const struct driver *driver = module->driver;
+    *err = (penta_error){0};
+    if (!driver->print)
+        return error_at(err, BASE_UNSUPPORTED, 0, "%s has no text form", driver->name);
+    if (!options_check(options, count, driver->options, OPTION_PRINT, err) || !whole(module, err))
+        return false;
+    struct writer w = take_over(out);
+    if (driver->print(module, options, count, &w, err)) return hand_over(&w, out, err);
+    writer_free(&w);
+    return false;
+}
+
+penta_module *penta_assemble(penta_bytes text, const char *format, const penta_option *options,
+                             size_t count, penta_report *report, void *user)
+{
+    penta_error err = {0};
+    const struct driver *driver = choose((penta_bytes){0}, format ? format : "", &err);
+    struct findings f = {.rules = driver ? driver->rules : NULL, .report = report, .user = user};
+    if (driver && !driver->assemble)
+        error_at(&err, BASE_UNSUPPORTED, 0, "%s has no assembler", driver->name);
+    if (text.size > UINT32_MAX) error_at(&err, BASE_LIMIT, 0, "a source text of more than 4 GiB");
+    if (!err.code) options_check(options, count, driver->options, OPTION_ASSEMBLE, &err);
+    if (err.code) {
+        findings_pass(&f, &err);
+        return NULL;
+    }
+    struct writer out = {0};
+    struct source source = {.text = text, .comment = driver->comment, .err = &err};
+    penta_module *module = NULL;
+    if (driver->assemble(&source, options, count, &out, &f)) {
+        err = (penta_error){0};
+        module = driver->parse(writer_view(&out), NULL, 0, &err);
+        if (!module) findings_pass(&f, &err);
+    }
+    if (!module) {
+        writer_free(&out);
+        return NULL;
+    }
+    module->owned = out.out.data;
+    return module;
+}
+
+/* ---- machines ---- */
+
+struct refusal {
+    const struct driver *driver;
+    const penta_option *options;
+    penta_error *err;
+};
+
+static void refuse(void *user, const penta_error *finding)
+{
+    struct refusal *r = user;
+    const struct driver *driver = r->driver;
+    if (finding->severity != PENTA_ERROR) return;
+    if (driver->container_rule && !driver->container_rule(finding->code)) return;
+    char code[24];
+    penta_code_text(finding->code, code);
+    error_at(r->err, BASE_CONTAINER, finding->offset, "%s: %.90s", code, finding->message);
+}
+
+static const struct engine *find_engine(const struct driver *driver, const char *name,
+                                        penta_error *err)
+{
+    if (!driver->engines) {
+        error_at(err, BASE_UNSUPPORTED, 0, "%s has no machine", driver->name);
+        return NULL;
+    }
+    for (size_t i = 0; driver->engines[i]; i++)
+        if (!name || !strcmp(driver->engines[i]->name, name)) return driver->engines[i];
+    error_at(err, BASE_OPTION_VALUE, 0, "%s has no engine '%.40s'", driver->name, name);
+    return NULL;
+}
+
+penta_vm *penta_vm_new(const penta_module *module, const char *engine, const penta_option *options,
+                       size_t count, penta_error *err)
+{
+    const struct driver *driver = module->driver;
+    *err = (penta_error){0};
+    const struct engine *found = find_engine(driver, engine, err);
+    if (!found || !options_check(options, count, driver->options, OPTION_RUN, err) ||
+        !whole(module, err))
+        return NULL;
+    struct refusal r = {driver, options, err};
+    struct findings f = {.rules = driver->rules, .report = refuse, .user = &r};
+    driver->verify(module, &f);
+    return err->code ? NULL : found->open(module, options, count, err);
+}
+
+void penta_vm_free(penta_vm *vm)
+{
+    if (vm) vm->engine->close(vm);
+}
+
+void penta_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop)
+{
+    vm->engine->run(vm, fuel, stop);
+}
+
+bool penta_vm_answer(penta_vm *vm, const uint64_t *results, size_t count, penta_error *err)
+{
+    *err = (penta_error){0};
+    return vm->engine->answer(vm, results, count, err);
+}
+
+void penta_vm_interrupt(penta_vm *vm)
+{
+    atomic_store_explicit(&vm->interrupt, true, memory_order_relaxed);
+}
+
+void penta_vm_describe(const penta_vm *vm, const penta_visitor *visitor)
+{
+    vm->engine->describe(vm, visitor);
+}
+
+bool penta_vm_peek(const penta_vm *vm, uint64_t address, void *into, size_t size)
+{
+    return vm->engine->peek && vm->engine->peek(vm, address, into, size);
+}
+
+bool penta_vm_poke(penta_vm *vm, uint64_t address, const void *from, size_t size)
+{
+    return vm->engine->poke && vm->engine->poke(vm, address, from, size);
+}
+
+bool penta_vm_mark(penta_vm *vm, uint64_t pc, bool on)
+{
+    return vm->engine->mark && vm->engine->mark(vm, pc, on);
+}
+
+bool penta_vm_save(const penta_vm *vm, penta_buffer *out, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct writer w = take_over(out);
+    vm->engine->save(vm, &w);
+    return hand_over(&w, out, err);
+}
+
+bool penta_vm_load(penta_vm *vm, penta_bytes saved, penta_error *err)
+{
+    *err = (penta_error){0};
+    return vm->engine->load(vm, saved, err);
+}

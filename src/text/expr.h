@@ -1,0 +1,11 @@
+/* Integer expressions over 64 bits, wrapping: + - * / % << >> & | ^ ~ ( ) and names. */
+#pragma once
+#include "text/lexer.h"
+
+/* The value of a name; false when it is not known (then the caller's error tells so). */
+typedef bool expr_name(void *user, penta_bytes name, uint64_t *value);
+
+/* Parses one expression. lookup may be NULL: then names are errors. */
+bool expr_parse(struct source *s, expr_name *lookup, void *user, uint64_t *value);
+/* The same, and it must fit an unsigned field of so many bits (a negative value: signed). */
+bool expr_field(struct source *s, expr_name *lookup, void *user, unsigned bits, uint64_t *value);

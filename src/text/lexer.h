@@ -1,0 +1,49 @@
+/* Tokens for every assembler of the house. Tokens point into the source; nothing is copied. */
+#pragma once
+#include "base/arena.h"
+
+enum token_kind {
+    TOKEN_END, TOKEN_LINE, TOKEN_NAME, TOKEN_DIRECTIVE, TOKEN_INT, TOKEN_FLOAT, TOKEN_STRING,
+    TOKEN_PUNCT,
+};
+
+struct token {
+    enum token_kind kind;
+    uint64_t offset;
+    uint32_t size;
+    union {
+        uint64_t u;          /* TOKEN_INT; a character in single quotes too */
+        double f;
+        char punct;
+    } as;
+};
+
+struct source {
+    const char *name;
+    penta_bytes text;
+    const char *comment;     /* what starts a comment that ends with the line: ";" or "//" */
+    size_t pos;
+    penta_error *err;        /* the first error since it was last cleared */
+};
+
+struct token source_next(struct source *s);
+struct token source_peek(const struct source *s);
+bool source_accept(struct source *s, char punct);
+bool source_expect(struct source *s, char punct);  /* error: "expected ',', found 'r3'" */
+bool source_end_of_line(struct source *s);         /* error unless the line ends here */
+void source_skip_line(struct source *s);           /* after an error: on with the next line */
+
+/* "expected WHAT, found 'TOKEN'" at the token; returns false. */
+bool source_unexpected(struct source *s, struct token found, const char *what);
+
+penta_bytes token_text(const struct source *s, struct token t);
+bool token_is(const struct source *s, struct token t, const char *word); /* letters without case */
+/* The bytes of a string token, escapes resolved: \n \t \r \0 \\ \" \' \xNN. */
+bool token_string(struct source *s, struct token t, struct arena *arena, penta_bytes *out);
+
+/* 1-based line and column (in bytes) of an offset, and the line's text. */
+struct place {
+    uint64_t line, column;
+    penta_bytes text;
+};
+struct place source_place(penta_bytes text, uint64_t offset);
