@@ -208,6 +208,7 @@ bool cli_parse(struct cli *c, int argc, char **argv)
         }
         i += used;
     }
+    c->named = has_command;
     if (!has_command && c->value[OPT_VERSION]) c->command = COMMAND_VERSION;
     return check_words(c);
 }

@@ -266,6 +266,7 @@ static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     if (!load_memory(vm, &check, false)) return false;
     load_memory(vm, &r, true);
     vm->pc = (uint32_t)s.pc;
+    vm->at_break = false;
     vm->has_read = s.has_read != 0;
     vm->asleep = s.asleep != 0;
     vm->halted_explicitly = s.halted_explicitly != 0;
