@@ -9,6 +9,8 @@ import re
 import subprocess
 import sys
 import tempfile
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PENTA = os.path.abspath(sys.argv[1])
@@ -23,10 +25,12 @@ def penta(*args):
     return json.loads(subprocess.run([PENTA, *args, "--json"], capture_output=True).stdout)
 
 
-sys.path.insert(0, os.path.join(ROOT, "tests"))
-loader = {}
-exec(compile(open(os.path.join(ROOT, "tests/run")).read(), "run", "exec"), {"__name__": "run", "__file__": os.path.join(ROOT, "tests/run")}, loader)
-Case = loader["Case"]
+loader = SourceFileLoader("run", os.path.join(ROOT, "tests/run"))
+spec = spec_from_loader("run", loader)
+runner = module_from_spec(spec)
+sys.dont_write_bytecode = True
+loader.exec_module(runner)
+Case = runner.Case
 
 cases = [Case(os.path.join(folder, name))
          for folder, _, names in os.walk(os.path.join(ROOT, "tests/cases"))
