@@ -30,8 +30,11 @@ int cli_exit_of(uint32_t code)
     case BASE_LIMIT:
     case BASE_MEMORY: return EXIT_LIMIT;
     case BASE_BUG: return EXIT_BUG;
-    default: return EXIT_NO;
+    default: break;
     }
+    const struct driver *driver = driver_of_room((uint16_t)(code >> 16));
+    int exit = code >> 16 && driver && driver->exit_of ? driver->exit_of(code) : 0;
+    return exit ? exit : EXIT_NO;
 }
 
 bool cli_colour(const struct cli *c, int fd)
