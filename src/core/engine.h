@@ -24,7 +24,8 @@ struct engine {
     bool (*save)(const penta_vm *vm, struct writer *out);
     bool (*load)(penta_vm *vm, penta_bytes saved, penta_error *err);
     void (*close)(penta_vm *vm);
-    const char *(*detail)(const penta_stop *stop);  /* name of a trap or host call; may be NULL */
+    /* The name of the stop's trap or host call, or NULL. The entry may be NULL. */
+    const char *(*detail)(const penta_vm *vm, const penta_stop *stop);
 };
 
 /* A machine's own struct begins with this. */

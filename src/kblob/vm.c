@@ -281,8 +281,9 @@ static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     return true;
 }
 
-static const char *vm_detail(const penta_stop *stop)
+static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
+    (void)vm;
     if (stop->kind == PENTA_STOP_HOST) return "SLEEP";
     return stop->kind == PENTA_STOP_TRAP ? kblob_fault_name((enum kblob_fault)stop->detail) : NULL;
 }
