@@ -1,10 +1,15 @@
 # penta_static_archive(NAME OBJECT_LIBRARY...): libNAME.a with one relocatable object in
 # which everything hidden has become local, so that a static archive exports no more than the
-# shared library does.
+# shared library does. A static library among the arguments gives only the members that are needed.
 function(penta_static_archive name)
   set(objects)
   foreach(library ${ARGN})
-    list(APPEND objects $<TARGET_OBJECTS:${library}>)
+    get_target_property(type ${library} TYPE)
+    if(type STREQUAL STATIC_LIBRARY)
+      list(APPEND objects $<TARGET_FILE:${library}>)
+    else()
+      list(APPEND objects $<TARGET_OBJECTS:${library}>)
+    endif()
   endforeach()
   set(archive ${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/lib${name}.a)
   set(whole ${CMAKE_CURRENT_BINARY_DIR}/${name}-whole.o)
