@@ -128,8 +128,11 @@ void tasks_clear(struct device *d);
 enum step { STEP_MORE, STEP_SLEEP, STEP_END };
 /* Up to fuel instructions; at the end of the task its record is final. */
 enum step tasks_step(struct run *run, uint64_t fuel);
-/* How many instructions from here take about a millisecond, so that slices stay short. */
-uint64_t tasks_slice(const struct run *run);
+/* Work in units of about an instruction, or 4 KiB of MEMSET. */
+uint64_t tasks_cost(const struct kblob_insn *in);
+/* How many instructions from here make a slice of a few milliseconds at most, if not one alone
+ * takes longer; their cost too. */
+uint64_t tasks_slice(const struct run *run, uint64_t *cost);
 void tasks_awake(struct run *run);      /* its SLEEP is over */
 void tasks_cancelled(struct run *run);  /* ends it */
 void tasks_out_of_time(struct run *run);

@@ -20,7 +20,7 @@ gpu_status serial_run(struct device *d, struct run *run)
 {
     uint64_t work = 0;
     for (;;) {
-        uint64_t fuel = tasks_slice(run);
+        uint64_t cost, fuel = tasks_slice(run, &cost);
         enum step step = tasks_step(run, fuel);
         if (step == STEP_END) break;
         if (step == STEP_SLEEP) {
@@ -32,7 +32,7 @@ gpu_status serial_run(struct device *d, struct run *run)
             d->clock += run->sleep_ms;
             tasks_awake(run);
         }
-        if (abandoned(d, &work, fuel << 4)) {
+        if (abandoned(d, &work, cost)) {
             tasks_cancelled(run);
             break;
         }
@@ -116,9 +116,9 @@ static void step_one(struct device *d, uint64_t *work)
 {
     size_t i = d->runnable_count > 1 ? draw(d, d->runnable_count) : 0;
     struct run *run = d->runnable[i];
-    uint64_t fuel = d->runnable_count > 1 ? 1 : tasks_slice(run);
-    const struct kblob_insn *in = run->vm.program + run->vm.pc;
-    *work += fuel > 1 ? fuel << 4 : 1 + (in->op == KBLOB_OP_MEMSET ? in->arg1 >> 8 : 0);
+    uint64_t cost = tasks_cost(run->vm.program + run->vm.pc);
+    uint64_t fuel = d->runnable_count > 1 ? 1 : tasks_slice(run, &cost);
+    *work += cost;
     switch (tasks_step(run, fuel)) {
     case STEP_MORE: break;
     case STEP_SLEEP: fall_asleep(d, i); break;

@@ -188,13 +188,18 @@ void tasks_out_of_time(struct run *run)
 
 /* ---- running ---- */
 
-uint64_t tasks_slice(const struct run *run)
+uint64_t tasks_cost(const struct kblob_insn *in)
 {
-    enum { MOST = 4096, BYTES = 16 << 20 };
+    return 1 + (in->op == KBLOB_OP_MEMSET ? in->arg1 >> 12 : 0);
+}
+
+uint64_t tasks_slice(const struct run *run, uint64_t *cost)
+{
+    enum { MOST = 4096 };
     const struct kblob_insn *in = run->vm.program + run->vm.pc;
-    uint64_t bytes = 0, n = 0;
-    for (; n < MOST && bytes < BYTES && in[n].op != KBLOB_OP_END; n++)
-        if (in[n].op == KBLOB_OP_MEMSET) bytes += in[n].arg1;
+    uint64_t n = 0;
+    for (*cost = 0; n < MOST && *cost < MOST && in[n].op != KBLOB_OP_END; n++)
+        *cost += tasks_cost(&in[n]);
     return n ? n : 1;
 }
 

@@ -1,5 +1,5 @@
-/* THREADS: one OS thread per task, real time. A thread holds the lock for a slice of about a
- * millisecond at most, so a command, and with it a cancellation, comes between any two slices. */
+/* THREADS: one OS thread per task, real time. A thread holds the lock for a short slice,
+ * so a command, and with it a cancellation, comes between any two slices. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -72,7 +72,8 @@ static void *task_main(void *user)
             tasks_out_of_time(run);
             break;
         }
-        enum step step = tasks_step(run, tasks_slice(run));
+        uint64_t cost, fuel = tasks_slice(run, &cost);
+        enum step step = tasks_step(run, fuel);
         if (step == STEP_END || (step == STEP_SLEEP && !sleep_through(run))) break;
         unlock(d);
         lock_task(d);
