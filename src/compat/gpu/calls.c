@@ -6,14 +6,15 @@
 enum { NO_TIMEOUT = -1, WAIT_SLICE_MS = 50 };
 #define TRANSFER_LIMIT (UINT64_C(256) << 20)
 
-/* A request with at most a launch id or an address, and a trace line that says so. */
+/* A request with at most a launch id or an address, and a trace line that says so (no name: no
+ * line, for it is part of another call). */
 static gpu_status simple(gpu_emulator *dev, struct wire_request request, const char *name,
                          const char *arg, uint64_t value, void *into, size_t size)
 {
     gpu_status status = emulator_enter(dev);
     if (status) return status;
     status = emulator_exchange(dev, &request, NULL, into, size, NO_TIMEOUT);
-    if (dev->trace >= 0) {
+    if (dev->trace >= 0 && name) {
         struct json line = trace_begin(dev, name);
         if (arg) json_word(&line, arg, value);
         trace_status(&line, status);
@@ -373,7 +374,7 @@ gpu_status gpu_emulator_wait_task(gpu_emulator *dev, uint32_t launch_id, uint32_
     struct waiting w = {.name = "wait_task", .launch = launch_id, .deadline_ms = deadline_ms};
     struct wire_task task;
     gpu_status status = wait_for(dev, w);
-    if (!status) status = fetch_task(dev, launch_id, "task_info", &task);
+    if (!status) status = fetch_task(dev, launch_id, NULL, &task);
     return status ? status : task.state == GPU_TASK_FAULTED ? GPU_ERR_TASK_FAULT : GPU_OK;
 }
 

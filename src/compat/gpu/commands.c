@@ -244,12 +244,17 @@ static gpu_status on_INIT(struct call *c)
     return GPU_OK;
 }
 
-void device_reset(struct device *d)
+static void cancel_all(struct device *d)
 {
     if (device_deterministic(d))
         seeded_cancel(d, NULL);
     else
         threads_cancel(d, 0);
+}
+
+void device_reset(struct device *d)
+{
+    cancel_all(d);
     tasks_clear(d);
     kernels_clear(d);
     kblob_memory_free(&d->memory);
@@ -268,6 +273,7 @@ static gpu_status on_RESET(struct call *c)
 
 static gpu_status on_SHUTDOWN(struct call *c)
 {
+    cancel_all(c->d); /* now, so that their last events come before the answer */
     c->d->ended = true;
     return GPU_OK;
 }
