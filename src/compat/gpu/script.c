@@ -368,8 +368,8 @@ static bool inline_text(struct script *s, penta_bytes *text, uint64_t *offset)
     struct source *source = &s->source;
     if (!source_end_of_line(source)) return false;
     *offset = source->pos;
-    while (source->pos < source->text.size) {
-        size_t line = source->pos;
+    for (size_t line = source->pos; line < source->text.size;) {
+        source->pos = line;
         penta_error ignored = {0};
         struct source ahead = *source;
         ahead.err = &ignored;
@@ -379,7 +379,9 @@ static bool inline_text(struct script *s, penta_bytes *text, uint64_t *offset)
             source->pos = ahead.pos;
             return true;
         }
-        source_skip_line(source);
+        const uint8_t *from = source->text.data + line;
+        const uint8_t *end = memchr(from, '\n', source->text.size - line);
+        line = end ? (size_t)(end - source->text.data) + 1 : source->text.size;
     }
     return error_at(source->err, BASE_SYNTAX, s->line_at, "the kernel has no line `end`");
 }
@@ -561,8 +563,9 @@ static void row(struct script *s, size_t i) { writer_text(&s->detail, i ? "; " :
 
 static bool on_faults(struct script *s, gpu_status *status)
 {
-    static gpu_fault rows[ROWS];
+    gpu_fault *rows = arena_alloc(&s->arena, ROWS, sizeof *rows, s->source.err);
     size_t count = 0;
+    if (!rows) return false;
     *status = gpu_emulator_faults(s->dev, rows, ROWS, &count);
     writer_dec(&s->detail, count);
     for (size_t i = 0; i < count && i < ROWS; i++) {
@@ -576,8 +579,9 @@ static bool on_faults(struct script *s, gpu_status *status)
 
 static bool on_races(struct script *s, gpu_status *status)
 {
-    static gpu_race rows[ROWS];
+    gpu_race *rows = arena_alloc(&s->arena, ROWS, sizeof *rows, s->source.err);
     size_t count = 0;
+    if (!rows) return false;
     *status = gpu_emulator_races(s->dev, rows, ROWS, &count);
     writer_dec(&s->detail, count);
     for (size_t i = 0; i < count && i < ROWS; i++) {
@@ -596,8 +600,9 @@ static bool on_races(struct script *s, gpu_status *status)
 
 static bool on_leaks(struct script *s, gpu_status *status)
 {
-    static gpu_range rows[ROWS];
+    gpu_range *rows = arena_alloc(&s->arena, ROWS, sizeof *rows, s->source.err);
     size_t count = 0;
+    if (!rows) return false;
     *status = gpu_emulator_leaks(s->dev, rows, ROWS, &count);
     writer_dec(&s->detail, count);
     for (size_t i = 0; i < count && i < ROWS; i++) {
@@ -610,8 +615,9 @@ static bool on_leaks(struct script *s, gpu_status *status)
 
 static bool on_kernels(struct script *s, gpu_status *status)
 {
-    static gpu_kernel_info rows[ROWS];
+    gpu_kernel_info *rows = arena_alloc(&s->arena, ROWS, sizeof *rows, s->source.err);
     size_t count = 0;
+    if (!rows) return false;
     *status = gpu_emulator_kernels(s->dev, rows, ROWS, &count);
     writer_dec(&s->detail, count);
     for (size_t i = 0; i < count && i < ROWS; i++) {
