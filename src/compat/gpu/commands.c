@@ -307,6 +307,8 @@ static gpu_status on_CONFIGURE(struct call *c)
     }
     if (d->memory_cap && settings.memory_limit > d->memory_cap)
         settings.memory_limit = d->memory_cap;
+    if (d->memory_cap && settings.transfer_limit > d->memory_cap)
+        settings.transfer_limit = d->memory_cap;
     shadow_fini(d);
     d->settings = settings;
     d->memory.seed = d->random = settings.seed;

@@ -40,38 +40,47 @@ bool device_stage(struct device *d, uint64_t size)
     return d->staging != NULL;
 }
 
-/* While no task can run, a Write may land right in device memory: one copy less. Otherwise the
- * bytes are staged, for no lock is held while a channel blocks. NULL: stage them. */
-static uint8_t *direct_target(struct device *d, const struct wire_request *request)
+/* A Write to a bad range is refused before its bytes cost memory. While no task can run, a good one
+ * may land right in device memory: one copy less. Otherwise the bytes are staged, for no lock is
+ * held while a channel blocks; then *at is NULL. */
+static gpu_status write_target(struct device *d, const struct wire_request *request, uint8_t **at)
 {
-    if (request->command != COMMAND_WRITE || !d->ready) return NULL;
     lock_host(d);
-    uint8_t *at = NULL;
-    if (!device_check_range(d, request->ptr, request->size, GPU_ERR_WRITE) &&
-        (device_deterministic(d) || !d->alive_count)) {
+    gpu_status status = device_check_range(d, request->ptr, request->size, GPU_ERR_WRITE);
+    if (!status && (device_deterministic(d) || !d->alive_count)) {
         const struct kblob_region *r = kblob_memory_find(&d->memory, request->ptr);
-        at = r->bytes + (request->ptr - r->base);
+        *at = r->bytes + (request->ptr - r->base);
     }
     unlock(d);
-    return at;
+    return status;
+}
+
+/* What of a payload is worth keeping: a byte more than the largest blob is enough to refuse it. */
+static uint64_t kept_bytes(const struct wire_request *request)
+{
+    uint64_t most = request->command == COMMAND_REGISTER_KERNEL ? KBLOB_BYTES_MAX + 1 : UINT64_MAX;
+    return request->size < most ? request->size : most;
 }
 
 /* GPU_OK: the payload is in *payload. Another status is the answer; what came is drained. */
 static gpu_status receive_payload(struct device *d, const struct wire_request *request,
                                   penta_bytes *payload, enum transport *t)
 {
-    uint64_t size = request->size;
-    gpu_status refuse = size > d->settings.transfer_limit ? GPU_ERR_LIMIT_EXCEEDED
-                        : !d->ready                       ? GPU_ERR_NOT_READY
-                                                          : GPU_OK;
-    uint8_t *to = refuse ? NULL : direct_target(d, request);
-    if (!refuse && !to && !device_stage(d, size)) refuse = GPU_ERR_ALLOCATION_FAILED;
+    uint64_t kept = kept_bytes(request);
+    uint8_t *to = NULL;
+    gpu_status refuse = request->size > d->settings.transfer_limit ? GPU_ERR_LIMIT_EXCEEDED
+                        : !d->ready                                ? GPU_ERR_NOT_READY
+                                                                   : GPU_OK;
+    if (!refuse && request->command == COMMAND_WRITE) refuse = write_target(d, request, &to);
+    if (!refuse && !to && !device_stage(d, kept)) refuse = GPU_ERR_ALLOCATION_FAILED;
     if (refuse) {
-        *t = channel_drain(d->channel, size, -1);
+        *t = channel_drain(d->channel, request->size, -1);
         return refuse;
     }
-    *payload = (penta_bytes){to ? to : d->staging, (size_t)size};
-    *t = channel_read(d->channel, to ? to : d->staging, (size_t)size, -1);
+    if (!to) to = d->staging;
+    *payload = (penta_bytes){to, (size_t)kept};
+    *t = channel_read(d->channel, to, (size_t)kept, -1);
+    if (!*t) *t = channel_drain(d->channel, request->size - kept, -1);
     return GPU_OK;
 }
 
