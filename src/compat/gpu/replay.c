@@ -275,13 +275,49 @@ static bool pick(const struct lines *all, bool events, struct lines *out, penta_
     return true;
 }
 
+/* The lines of the task at the front, taken off; launch UINT64_MAX when none is left. */
+static struct lines take_task(struct lines *all, uint64_t launch)
+{
+    struct lines task = {.items = all->items};
+    while (task.count < all->count && all->items[task.count].launch == launch) task.count++;
+    all->items += task.count;
+    all->count -= task.count;
+    return task;
+}
+
+static bool cancelled(const struct lines *task)
+{
+    static const char end[] = "\"end\":\"CANCELLED\"";
+    if (!task->count) return false;
+    penta_bytes last = task->items[task->count - 1].text;
+    return memmem(last.data, last.size, end, sizeof end - 1) != NULL;
+}
+
+/* Task by task. How far a cancelled one came is a matter of timing: what both did must agree. */
+static void compare_tasks(struct comparison *c, struct lines want, struct lines got)
+{
+    while (want.count || got.count) {
+        uint64_t a = want.count ? want.items[0].launch : UINT64_MAX;
+        uint64_t b = got.count ? got.items[0].launch : UINT64_MAX, launch = a < b ? a : b;
+        struct lines w = take_task(&want, launch), g = take_task(&got, launch);
+        if (cancelled(&w) && cancelled(&g)) {
+            size_t both = (w.count < g.count ? w.count : g.count) - 1;
+            w.count = g.count = both;
+        }
+        compare(c, &w, &g);
+    }
+}
+
 static bool compare_parts(struct comparison *c, const struct lines *want, const struct lines *got,
                           penta_error *err)
 {
     for (int events = 0; events < 2; events++) {
         struct lines w = {0}, g = {0};
         bool ok = pick(want, events, &w, err) && pick(got, events, &g, err);
-        if (ok) compare(c, &w, &g);
+        if (ok && events)
+            compare_tasks(c, w, g);
+        else if (ok)
+            compare(c, &w, &g);
         free(w.items);
         free(g.items);
         if (!ok) return false;
