@@ -1,4 +1,5 @@
 #include "pvm/decode.h"
+#include "pvm/varint.h"
 
 const struct pvm_op_info pvm_ops[PVM_OPS] = {
     [PVM_OP_invalid] = {"invalid", "", {-1, -1, -1, -1}, PVM_NONE, PVM_FLOW_TRAP},
@@ -134,19 +135,13 @@ static void operands(struct pvm_insn *in, const uint8_t *p, unsigned skip)
 
 /* ---- operands by shape: doc ---- */
 
-/* An unsigned LEB128 of at most 10 bytes and 32 bits; its size, 0 when it is none. */
+/* The low 32 bits of the value, as a LEB128 number; its size, 0 when it is none. */
 static unsigned leb32(const uint8_t *p, size_t left, uint64_t *value)
 {
-    uint64_t v = 0;
-    for (unsigned i = 0; i < 10 && i < left; i++) {
-        uint64_t part = p[i] & 0x7f;
-        if (i < 5 ? part << 7 * i > UINT32_MAX : part != 0) return 0;
-        v |= i < 5 ? part << 7 * i : 0;
-        if (p[i] & 0x80) continue;
-        *value = (uint64_t)(int64_t)(int32_t)(uint32_t)v;
-        return i + 1;
-    }
-    return 0;
+    uint32_t v = 0;
+    unsigned size = pvm_leb_read((penta_bytes){p, left}, &v);
+    *value = (uint64_t)(int64_t)(int32_t)v;
+    return size;
 }
 
 /* Which parts a shape has: register bytes and LEB immediates. */

@@ -59,6 +59,7 @@ struct pvm_section {         /* as it stands in the file */
     uint64_t payload_offset;
     penta_bytes payload;
     bool raw;                /* writing its fields would not give these bytes */
+    bool extra;              /* of an unknown kind: kept, skipped */
 };
 
 struct pvm_import {
@@ -96,8 +97,11 @@ struct pvm_program {
     struct pvm_code code;    /* code, bitmask, jump table, ISA */
     penta_bytes debug_strings, debug_lines, debug_ranges;
     enum pvm_doc_end doc_end;
-    struct pvm_section *sections; /* polkavm: all but the end */
+    struct pvm_section *sections; /* polkavm: all but the end; the writer looks at raw and extra */
     size_t section_count;
+    bool has_code;           /* polkavm: the code section is there */
+    bool length_wrong;       /* polkavm: the header claims another length than the file's */
+    uint64_t length;         /* which, then */
     penta_bytes trailing;    /* polkavm: behind the end */
     struct pvm_varint *varints;
     size_t varint_count;
@@ -108,6 +112,7 @@ struct pvm_module {
     struct arena arena;
     struct pvm_program program;
     uint64_t ro_offset, rw_offset, code_offset, mask_offset, table_offset; /* in the file */
+    uint64_t memory_offset, exports_offset, imports_offset; /* doc, polkavm: for diagnostics */
     uint64_t parsed;         /* a damaged module is sound up to here */
 };
 
@@ -115,3 +120,54 @@ static inline const struct pvm_module *pvm_module(const penta_module *m)
 {
     return (const struct pvm_module *)m;
 }
+
+/* container.c */
+int pvm_probe(penta_bytes file, struct writer *evidence);
+int pvm_guess_dialect(penta_bytes file, enum pvm_dialect *dialect); /* how sure, as probe */
+bool pvm_dialect_of(const char *name, enum pvm_dialect *out, penta_error *err);
+bool pvm_isa_of(const char *name, enum pvm_isa *out, penta_error *err);
+penta_module *pvm_parse(penta_bytes file, const penta_option *options, size_t count,
+                        penta_error *err);
+bool pvm_encode(const penta_module *module, struct writer *out, penta_error *err);
+/* A program as a file of its dialect. */
+bool pvm_write(const struct pvm_program *program, struct writer *out, penta_error *err);
+void pvm_close(penta_module *module);
+
+/* polkavm.c */
+enum pvm_isa pvm_isa_of_version(uint8_t version); /* 0 to 3 */
+
+/* jam.c: a generic program (N, Z, L, jump table, code, bitmask) as test vectors hold them. The
+ * slices point into bytes; false when the lengths do not fit. */
+bool pvm_generic_program(penta_bytes bytes, enum pvm_isa isa, struct pvm_code *out);
+
+bool pvm_doc_name_ok(penta_bytes name); /* doc.c: UTF-8, not empty, no control characters */
+/* doc.c: where instructions start, for code.starts of a doc program. */
+uint8_t *pvm_doc_starts(const struct pvm_code *code, struct arena *arena, penta_error *err);
+
+/* describe.c, info.c */
+void pvm_describe(const penta_module *module, const penta_visitor *visitor);
+void pvm_info(const penta_module *module, const penta_visitor *visitor);
+void pvm_isa_list(const penta_visitor *visitor);
+
+/* verify.c */
+void pvm_verify(const penta_module *module, struct findings *findings);
+bool pvm_container_rule(uint32_t code);
+
+/* reach.c */
+void pvm_reach_verify(const struct pvm_module *m, struct findings *findings);
+
+/* print.c */
+bool pvm_print(const penta_module *module, const penta_option *options, size_t count,
+               struct writer *out, penta_error *err);
+bool pvm_print_at(const penta_module *module, uint64_t pc, struct writer *out);
+
+/* assemble.c */
+bool pvm_assemble(struct source *source, const penta_option *options, size_t count,
+                  struct writer *out, struct findings *findings);
+
+/* convert.c */
+bool pvm_convert(const penta_module *module, const penta_option *options, size_t count,
+                 struct writer *out, struct findings *findings);
+
+/* driver.c */
+extern const struct driver pvm_driver;
