@@ -153,3 +153,10 @@ void json_null(struct json *j, const char *key)
     before(j, key);
     writer_text(j->out, "null");
 }
+
+void json_embed(struct json *j, const char *key, struct json *value)
+{
+    while (value->depth) json_end(value);
+    before(j, key);
+    writer_bytes(j->out, value->out->out.data, value->out->out.size);
+}

@@ -26,3 +26,5 @@ void json_float(struct json *j, const char *key, double value);  /* inf and nan 
 void json_hex(struct json *j, const char *key, penta_bytes value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
+/* A value written by another json into a buffer of its own, which this finishes. */
+void json_embed(struct json *j, const char *key, struct json *value);

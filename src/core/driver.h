@@ -9,6 +9,13 @@ struct source;               /* text/lexer.h */
 struct engine;               /* core/engine.h */
 struct host;                 /* core/host.h */
 
+/* What an error of a rule means for running the module. */
+enum rule_scope {
+    SCOPE_CONTAINER,         /* no machine opens it */
+    SCOPE_PROGRAM,           /* penta run refuses it, unless --unverified */
+    SCOPE_RUNTIME,           /* the machine gives the run-time error when it gets there */
+};
+
 struct driver {
     const char *name, *title;
     const char *suffix;      /* of its assembly text, ".kasm" */
@@ -42,8 +49,7 @@ struct driver {
     void (*close)(penta_module *module);
     void (*isa)(const penta_visitor *visitor); /* the instructions, as a list */
 
-    /* The rules that a machine insists on: the container's. False for a check of the program. */
-    bool (*container_rule)(uint32_t code);     /* NULL: every rule is the container's */
+    enum rule_scope (*scope)(uint32_t code);   /* NULL: every rule is the container's */
     const struct engine *const *engines;       /* NULL-terminated; the first is the default */
     const struct host *host;                   /* answers host calls for run, trace, debug */
 };

@@ -263,7 +263,6 @@ penta_module *penta_assemble(penta_bytes text, const char *format, const penta_o
 
 struct refusal {
     const struct driver *driver;
-    const penta_option *options;
     penta_error *err;
 };
 
@@ -272,7 +271,7 @@ static void refuse(void *user, const penta_error *finding)
     struct refusal *r = user;
     const struct driver *driver = r->driver;
     if (finding->severity != PENTA_ERROR) return;
-    if (driver->container_rule && !driver->container_rule(finding->code)) return;
+    if (driver->scope && driver->scope(finding->code) != SCOPE_CONTAINER) return;
     char code[24];
     penta_code_text(finding->code, code);
     error_at(r->err, BASE_CONTAINER, finding->offset, "%s: %.90s", code, finding->message);
@@ -300,7 +299,7 @@ penta_vm *penta_vm_new(const penta_module *module, const char *engine, const pen
     if (!found || !options_check(options, count, driver->options, OPTION_RUN, err) ||
         !whole(module, err))
         return NULL;
-    struct refusal r = {driver, options, err};
+    struct refusal r = {driver, err};
     struct findings f = {.rules = driver->rules, .report = refuse, .user = &r};
     driver->verify(module, &f);
     return err->code ? NULL : found->open(module, options, count, err);

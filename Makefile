@@ -1,0 +1,44 @@
+# The front door. Everything below is CMake with presets; see CMakePresets.json.
+PREFIX ?= /usr/local
+DESTDIR ?=
+SECONDS_PER_TARGET ?= 120
+PENTA = build/release/bin/penta
+
+.PHONY: all demo test bench fuzz format install uninstall clean help
+all: ## build the release preset: build/release/bin/penta
+	@scripts/packages build
+	@mkdir -p build
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build build/release
+
+demo: all ## install what is missing, build, and show what penta does on bundled programs
+	@scripts/demo $(PENTA)
+
+test: ## every test, through CTest
+	@scripts/packages build test
+	@scripts/test
+
+bench: all ## measure, print ratios
+	@scripts/bench
+
+fuzz: ## fuzz every target for SECONDS_PER_TARGET (120)
+	@scripts/packages build test
+	@scripts/fuzz $(SECONDS_PER_TARGET)
+
+format: ## clang-format over the sources
+	@scripts/packages format
+	@git ls-files 'src/**.[ch]' 'include/**.h' 'tests/**.[ch]' 'examples/**.c' 'bench/**.c' | \
+	    xargs clang-format -i
+
+install: all ## install to DESTDIR and PREFIX (/usr/local)
+	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
+
+uninstall: ## remove what install wrote
+	@test -f build/release/install_manifest.txt || { echo "nothing was installed from here"; exit 1; }
+	@while read -r file; do rm -f "$(DESTDIR)$$file"; done < build/release/install_manifest.txt
+
+clean: ## remove build/
+	@rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 14

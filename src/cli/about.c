@@ -1,0 +1,194 @@
+/* explain, formats and version: what this build knows. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/suggest.h"
+#include "cli/cli.h"
+#include "core/describe.h"
+#include "core/engine.h"
+
+/* ---- explain ---- */
+
+static void print_rule(struct cli *c, const struct rule *rule, bool whole)
+{
+    char code[24];
+    penta_code_text(rule->code, code);
+    const char *severity = rule->severity == PENTA_WARNING ? "warning" : "error";
+    if (c->value[OPT_JSON]) {
+        json_object(&c->json, NULL);
+        json_text(&c->json, "code", code);
+        json_text(&c->json, "name", rule->name);
+        json_text(&c->json, "severity", severity);
+        json_text(&c->json, "summary", rule->summary);
+        json_text(&c->json, "explanation", rule->explanation);
+        json_end(&c->json);
+    } else if (whole) {
+        writer_print(&c->out, "%s %s (%s): %s\n\n%s\n", code, rule->name, severity, rule->summary,
+                     rule->explanation);
+    } else {
+        writer_print(&c->out, "%-11s %-18s %s\n", code, rule->name, rule->summary);
+    }
+}
+
+static void each_rule(void (*fn)(void *user, const struct rule *rule), void *user)
+{
+    for (const struct rule *r = base_rules; r->code; r++) fn(user, r);
+    for (size_t i = 0; drivers[i]; i++)
+        for (const struct rule *r = drivers[i]->rules; r && r->code; r++) fn(user, r);
+}
+
+static void list_rule(void *user, const struct rule *rule) { print_rule(user, rule, false); }
+
+struct wanted {
+    struct cli *cli;
+    const char *word;
+    struct suggest near;
+    bool found;
+};
+
+static bool equal_letters(const char *a, const char *b)
+{
+    while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b)) a++, b++;
+    return !*a && !*b;
+}
+
+/* A code ("KBLOB0009"), or a name ("BAD_OPCODE"), in either case. */
+static void match_rule(void *user, const struct rule *rule)
+{
+    struct wanted *w = user;
+    char code[24];
+    penta_code_text(rule->code, code);
+    if (!equal_letters(code, w->word) && !equal_letters(rule->name, w->word)) {
+        suggest_offer(&w->near, rule->name);
+        return;
+    }
+    if (w->found && !w->cli->value[OPT_JSON]) writer_char(&w->cli->out, '\n');
+    w->found = true;
+    print_rule(w->cli, rule, true);
+}
+
+void command_EXPLAIN(struct cli *c)
+{
+    if (c->value[OPT_JSON]) json_list(&c->json, "rules");
+    if (!c->word_count) each_rule(list_rule, c);
+    for (size_t i = 0; i < c->word_count; i++) {
+        struct wanted w = {.cli = c, .word = c->words[i], .near = {.word = bytes_of(c->words[i])}};
+        each_rule(match_rule, &w);
+        if (w.found) continue;
+        char note[100] = "penta explain lists all codes";
+        if (w.near.best) snprintf(note, sizeof note, "did you mean '%s'?", w.near.best);
+        cli_usage(c, note, "no rule is called '%.40s'", c->words[i]);
+    }
+    if (c->value[OPT_JSON]) json_end(&c->json);
+}
+
+/* ---- formats ---- */
+
+static void format_json(struct cli *c, const struct driver *d)
+{
+    struct json *j = &c->json;
+    json_object(j, NULL);
+    json_text(j, "name", d->name);
+    json_text(j, "title", d->title);
+    json_text(j, "suffix", d->suffix);
+    json_list(j, "engines");
+    for (size_t i = 0; d->engines && d->engines[i]; i++) json_text(j, NULL, d->engines[i]->name);
+    json_end(j);
+    json_list(j, "options");
+    for (const struct option_info *o = d->options; o && o->key; o++) json_text(j, NULL, o->key);
+    json_end(j);
+    if (c->value[OPT_INSTRUCTIONS] && d->isa) {
+        struct state_json_view view = {.json = j};
+        penta_visitor visitor = state_json_visitor(&view);
+        penta_node list = {.name = "instructions", .list = true};
+        describe_enter(&visitor, list);
+        d->isa(&visitor);
+        describe_leave(&visitor, list);
+    }
+    json_end(j);
+}
+
+/* One line per instruction: the values of its node, in order. */
+struct isa_line {
+    struct writer *out;
+    unsigned column;
+};
+
+static bool isa_enter(void *user, const penta_node *node)
+{
+    (void)node;
+    ((struct isa_line *)user)->column = 0;
+    return true;
+}
+
+static void isa_field(void *user, const penta_field *field)
+{
+    static const int widths[] = {6, 26, 22};
+    struct isa_line *line = user;
+    struct writer value = {0};
+    if (field->kind == PENTA_WORD)
+        writer_print(&value, "0x%02llx", (unsigned long long)field->as.u);
+    else
+        view_value(&value, field, 32);
+    int width = line->column < 3 ? widths[line->column] : 0;
+    writer_print(line->out, "  %-*.*s", width, (int)value.out.size, (const char *)value.out.data);
+    line->column++;
+    writer_free(&value);
+}
+
+static void isa_leave(void *user, const penta_node *node)
+{
+    (void)node;
+    writer_char(((struct isa_line *)user)->out, '\n');
+}
+
+static void format_text(struct cli *c, const struct driver *d)
+{
+    writer_print(&c->out, "%-7s %-28s text %-9s engines", d->name, d->title,
+                 d->suffix ? d->suffix : "-");
+    for (size_t i = 0; d->engines && d->engines[i]; i++)
+        writer_print(&c->out, " %s", d->engines[i]->name);
+    writer_text(&c->out, d->engines ? "\n" : " -\n");
+    if (!c->value[OPT_INSTRUCTIONS] || !d->isa) return;
+    struct isa_line line = {.out = &c->out};
+    penta_visitor visitor = {&line, isa_enter, isa_field, isa_leave};
+    d->isa(&visitor);
+}
+
+void command_FORMATS(struct cli *c)
+{
+    for (size_t i = 0; i < c->word_count; i++)
+        if (!driver_find(c->words[i])) {
+            cli_usage(c, "penta formats lists them", "no format is called '%.40s'", c->words[i]);
+            return;
+        }
+    if (c->value[OPT_JSON]) json_list(&c->json, "formats");
+    for (size_t i = 0; drivers[i]; i++) {
+        bool wanted = !c->word_count;
+        for (size_t k = 0; k < c->word_count; k++)
+            if (!strcmp(c->words[k], drivers[i]->name)) wanted = true;
+        if (!wanted) continue;
+        if (c->value[OPT_JSON])
+            format_json(c, drivers[i]);
+        else
+            format_text(c, drivers[i]);
+    }
+    if (c->value[OPT_JSON]) json_end(&c->json);
+}
+
+/* ---- version ---- */
+
+void command_VERSION(struct cli *c)
+{
+    if (!c->value[OPT_JSON]) {
+        writer_print(&c->out, "penta %s\n", penta_version());
+        return;
+    }
+    json_text(&c->json, "version", penta_version());
+    json_text(&c->json, "compiler", __VERSION__);
+    json_list(&c->json, "formats");
+    for (size_t i = 0; drivers[i]; i++) json_text(&c->json, NULL, drivers[i]->name);
+    json_end(&c->json);
+}

@@ -1,0 +1,144 @@
+/* asm, dis and convert: text and bytes. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/bytes.h"
+#include "cli/cli.h"
+
+void command_DIS(struct cli *c)
+{
+    struct input in;
+    if (!input_open(c, c->words[0], &in)) return;
+    size_t count = 0;
+    penta_option *options = options_for(c, in.module->driver, OPTION_PRINT, &count);
+    penta_buffer text = {0};
+    penta_error err = {0};
+    if (!penta_print(in.module, options, count, &text, &err)) {
+        cli_error(c, in.name, &err);
+    } else if (c->value[OPT_JSON]) {
+        json_text(&c->json, "file", in.name);
+        json_text(&c->json, "format", penta_module_format(in.module));
+        json_string(&c->json, "text", (penta_bytes){text.data, text.size});
+    } else {
+        writer_bytes(&c->out, text.data, text.size);
+    }
+    penta_buffer_free(&text);
+    free(options);
+    input_close(&in);
+}
+
+/* Bytes out: into the document as hex, or to -o, or to a pipe, never to a terminal by accident. */
+static void write_bytes(struct cli *c, penta_bytes bytes)
+{
+    const char *path = c->value[OPT_OUTPUT];
+    if (c->value[OPT_JSON]) {
+        json_uint(&c->json, "size", bytes.size);
+        json_hex(&c->json, "bytes", bytes);
+        return;
+    }
+    if (!path && isatty(STDOUT_FILENO)) {
+        cli_usage(c, "-o FILE writes a file, -o - writes here all the same",
+                  "the result is binary and standard output a terminal");
+        return;
+    }
+    writer_bytes(&c->out, bytes.data, bytes.size);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The result would replace what it is made from. */
+static bool overwrites_input(struct cli *c)
+{
+    const char *path = c->value[OPT_OUTPUT];
+    if (!path || !strcmp(path, "-") || !same_file(path, c->words[0])) return false;
+    cli_usage(c, NULL, "'%.60s' is input and output at once", path);
+    return true;
+}
+
+static const struct driver *driver_of_suffix(const char *name)
+{
+    for (size_t i = 0; drivers[i]; i++) {
+        size_t n = strlen(name), k = drivers[i]->suffix ? strlen(drivers[i]->suffix) : 0;
+        if (k && n > k && !strcmp(name + n - k, drivers[i]->suffix)) return drivers[i];
+    }
+    return NULL;
+}
+
+void command_ASM(struct cli *c)
+{
+    const char *name = c->words[0], *format = c->value[OPT_FORMAT];
+    const struct driver *driver = format ? driver_find(format) : driver_of_suffix(name);
+    struct input in;
+    if (overwrites_input(c) || !input_read(c, name, &in)) return;
+    if (!driver) {
+        penta_error err = {0};
+        error_at(&err, BASE_UNKNOWN_FORMAT, 0, format ? "no format is called '%.40s'"
+                                                      : "no format writes text with the suffix of '%.40s'",
+                 format ? format : name);
+        error_note(&err, "--format names one; penta formats lists them");
+        cli_error(c, name, &err);
+        input_close(&in);
+        return;
+    }
+    size_t count = 0;
+    penta_option *options = options_for(c, driver, OPTION_ASSEMBLE, &count);
+    penta_bytes text = input_bytes(&in);
+    struct finding_sink sink;
+    finding_sink_init(&sink, c, name);
+    sink.source = &text;
+    penta_module *module =
+        penta_assemble(text, driver->name, options, count, finding_sink_add, &sink);
+    bool refused = c->value[OPT_STRICT] && sink.warnings;
+    penta_buffer bytes = {0};
+    penta_error err = {0};
+    if (c->value[OPT_JSON]) json_text(&c->json, "format", driver->name);
+    finding_sink_finish(&sink);
+    if (!module || refused)
+        cli_fail(c, EXIT_NO);
+    else if (!penta_encode(module, &bytes, &err))
+        cli_error(c, name, &err);
+    else
+        write_bytes(c, (penta_bytes){bytes.data, bytes.size});
+    penta_buffer_free(&bytes);
+    penta_close(module);
+    free(options);
+    input_close(&in);
+}
+
+void command_CONVERT(struct cli *c)
+{
+    struct input in;
+    if (overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
+    const struct driver *driver = in.module->driver;
+    penta_error err = {0};
+    if (!driver->convert)
+        error_at(&err, BASE_UNSUPPORTED, 0, "%s has nothing to convert to", driver->name);
+    else if (in.module->damage.code)
+        error_at(&err, BASE_DAMAGED, in.module->damage.offset, "%.100s", in.module->damage.message);
+    if (err.code) {
+        cli_error(c, in.name, &err);
+        input_close(&in);
+        return;
+    }
+    size_t count = 0;
+    penta_option *options = options_for(c, driver, OPTION_CONVERT, &count);
+    struct writer out = {0};
+    struct finding_sink sink;
+    finding_sink_init(&sink, c, in.name);
+    sink.module = in.module;
+    struct findings f = {.rules = driver->rules, .report = finding_sink_add, .user = &sink};
+    bool ok = driver->convert(in.module, options, count, &out, &f);
+    finding_sink_finish(&sink);
+    if (!ok || f.errors)
+        cli_fail(c, EXIT_NO);
+    else
+        write_bytes(c, writer_view(&out));
+    writer_free(&out);
+    free(options);
+    input_close(&in);
+}

@@ -1,0 +1,225 @@
+/* What every command shares: exit codes, errors, the JSON document, output. */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "base/number.h"
+#include "cli/cli.h"
+
+void cli_fail(struct cli *c, int exit)
+{
+    if (exit > c->exit) c->exit = exit;
+}
+
+int cli_exit_of(uint32_t code)
+{
+    switch (code) {
+    case BASE_OPTION:
+    case BASE_OPTION_VALUE:
+    case BASE_UNSUPPORTED: return EXIT_USAGE;
+    case BASE_UNKNOWN_FORMAT:
+    case BASE_AMBIGUOUS: return EXIT_FORMAT;
+    case BASE_IO: return EXIT_IO;
+    case BASE_DAMAGED: return EXIT_DAMAGED;
+    case BASE_LIMIT:
+    case BASE_MEMORY: return EXIT_LIMIT;
+    case BASE_BUG: return EXIT_BUG;
+    default: return EXIT_NO;
+    }
+}
+
+bool cli_colour(const struct cli *c, int fd)
+{
+    const char *when = c->value[OPT_COLOR];
+    if (when && !strcmp(when, "always")) return true;
+    if (when && !strcmp(when, "never")) return false;
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return !(no && *no) && !(term && !strcmp(term, "dumb")) && isatty(fd);
+}
+
+const struct palette *cli_palette(const struct cli *c)
+{
+    return palette_for(!c->out_is_file && cli_colour(c, STDOUT_FILENO));
+}
+
+static void stderr_text(const struct writer *w)
+{
+    const uint8_t *p = w->out.data;
+    for (size_t left = w->out.size; left;) {
+        ssize_t n = write(STDERR_FILENO, p, left);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return;
+        p += n;
+        left -= (size_t)n;
+    }
+}
+
+void cli_error(struct cli *c, const char *file, const penta_error *err)
+{
+    cli_fail(c, cli_exit_of(err->code));
+    if (c->value[OPT_JSON]) {
+        diagnostic_keep(c, file, NULL, NULL, err);
+        return;
+    }
+    writer_flush(&c->out);
+    struct writer w = {0};
+    diagnostic_print(&w, palette_for(cli_colour(c, STDERR_FILENO)), file, NULL, NULL, err);
+    stderr_text(&w);
+    writer_free(&w);
+}
+
+void cli_usage(struct cli *c, const char *note, const char *format, ...)
+{
+    penta_error err = {.code = BASE_OPTION};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err.message, sizeof err.message, format, args);
+    va_end(args);
+    if (note) snprintf(err.note, sizeof err.note, "%s", note);
+    cli_error(c, NULL, &err);
+}
+
+bool cli_number(struct cli *c, enum option option, uint64_t *value)
+{
+    const char *text = c->value[option];
+    if (!text || number_parse_size(text, value)) return true;
+    cli_usage(c, NULL, "--%s: '%.40s' is not a number", tool_options[option].name, text);
+    return false;
+}
+
+/* ---- findings of one file ---- */
+
+void finding_sink_init(struct finding_sink *sink, struct cli *c, const char *file)
+{
+    *sink = (struct finding_sink){.cli = c, .file = file, .max = 100};
+    cli_number(c, OPT_MAX_FINDINGS, &sink->max);
+}
+
+void finding_sink_add(void *user, const penta_error *finding)
+{
+    struct finding_sink *s = user;
+    struct cli *c = s->cli;
+    uint64_t *count = finding->severity == PENTA_ERROR ? &s->errors : &s->warnings;
+    ++*count;
+    if (s->errors + s->warnings > s->max) return;
+    if (c->value[OPT_JSON]) {
+        diagnostic_keep(c, s->file, s->module, s->source, finding);
+    } else if (finding->severity == PENTA_ERROR || !c->value[OPT_QUIET]) {
+        s->text.out.size = 0;
+        diagnostic_print(&s->text, palette_for(cli_colour(c, STDERR_FILENO)), s->file, s->module,
+                         s->source, finding);
+        stderr_text(&s->text);
+    }
+}
+
+static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
+
+void finding_sink_finish(struct finding_sink *s)
+{
+    struct cli *c = s->cli;
+    uint64_t all = s->errors + s->warnings;
+    if (c->value[OPT_JSON]) {
+        json_uint(&c->json, "errors", s->errors);
+        json_uint(&c->json, "warnings", s->warnings);
+    } else if (all) {
+        s->text.out.size = 0;
+        if (all > s->max)
+            writer_print(&s->text, "%s: %llu more not shown (--max-findings)\n", s->file,
+                         (unsigned long long)(all - s->max));
+        if (!c->value[OPT_QUIET] || s->errors) {
+            writer_print(&s->text, "%s: ", s->file);
+            if (s->errors)
+                writer_print(&s->text, "%llu error%s", (unsigned long long)s->errors,
+                             plural(s->errors));
+            if (s->warnings)
+                writer_print(&s->text, "%s%llu warning%s", s->errors ? ", " : "",
+                             (unsigned long long)s->warnings, plural(s->warnings));
+            writer_char(&s->text, '\n');
+        }
+        stderr_text(&s->text);
+    }
+    writer_free(&s->text);
+}
+
+/* ---- output ---- */
+
+/* Standard output is gone: whoever read it has seen enough. Everything else is an error. */
+static void to_stdout(void *user, penta_bytes piece)
+{
+    (void)user;
+    while (piece.size) {
+        ssize_t n = write(STDOUT_FILENO, piece.data, piece.size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EPIPE) _exit(EXIT_YES);
+        if (n < 0) {
+            fprintf(stderr, "penta: cannot write standard output: %s\n", strerror(errno));
+            _exit(EXIT_IO);
+        }
+        piece.data += n;
+        piece.size -= (size_t)n;
+    }
+}
+
+static void open_output(struct cli *c)
+{
+    const char *path = c->value[OPT_OUTPUT];
+    c->out_is_file = path && strcmp(path, "-");
+    if (!c->out_is_file) c->out.sink = to_stdout;
+    if (c->value[OPT_JSON] && c->out_is_file) c->out.sink = to_stdout; /* the document */
+    if (!c->value[OPT_JSON]) return;
+    char schema[40];
+    snprintf(schema, sizeof schema, "penta.%s/1", commands[c->command].name);
+    c->json.out = &c->out;
+    json_object(&c->json, NULL);
+    json_text(&c->json, "schema", schema);
+}
+
+static void close_output(struct cli *c)
+{
+    if (c->value[OPT_JSON]) {
+        while (c->json.depth > 1) json_end(&c->json);
+        if (c->diagnostic_count || c->exit != EXIT_YES) diagnostics_json(c);
+        json_bool(&c->json, "ok", c->exit == EXIT_YES);
+        json_uint(&c->json, "exit", (uint64_t)c->exit);
+        json_finish(&c->json);
+    }
+    penta_error err = {0};
+    if (!writer_ok(&c->out, &err)) {
+        fprintf(stderr, "penta: %s\n", err.message);
+        cli_fail(c, EXIT_LIMIT);
+    } else if (c->out.sink) {
+        writer_flush(&c->out);
+    } else if (c->exit == EXIT_YES || c->out.out.size) {
+        if (!file_write(c->value[OPT_OUTPUT], writer_view(&c->out), &err)) cli_error(c, NULL, &err);
+    }
+}
+
+static void (*const run[COMMANDS])(struct cli *c) = {
+#define COMMAND(name, ...) [COMMAND_##name] = command_##name,
+#include "cli/commands.def"
+};
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    struct cli c = {.program = argv[0]};
+    bool parsed = cli_parse(&c, argc, argv);
+    open_output(&c);
+    if (!parsed) {
+        /* the error has been reported */
+    } else if (c.value[OPT_HELP]) {
+        help_for(&c, !strcmp(c.value[OPT_HELP], "short"));
+    } else {
+        run[c.command](&c);
+    }
+    close_output(&c);
+    writer_free(&c.out);
+    free(c.room);
+    free(c.words);
+    free(c.diagnostics);
+    return c.exit;
+}

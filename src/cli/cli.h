@@ -1,0 +1,129 @@
+/* The command line: one table of commands, one of options, one file per command. */
+#pragma once
+#include "base/json_write.h"
+#include "core/driver.h"
+#include "core/views.h"
+
+enum command {
+#define COMMAND(name, ...) COMMAND_##name,
+#include "cli/commands.def"
+    COMMANDS
+};
+enum option {
+#define OPTION(name, ...) OPT_##name,
+#include "cli/options.def"
+    OPTS
+};
+enum inputs { INPUTS_NONE, INPUTS_ONE, INPUTS_TWO, INPUTS_MANY, INPUTS_WORDS };
+
+enum exit_code {
+#define EXIT(name, code, meaning) EXIT_##name = code,
+#include "cli/exits.def"
+};
+
+extern const struct command_info {
+    const char *name;
+    enum inputs inputs;
+    unsigned uses;           /* of enum option_use */
+    const char *arguments, *summary, *example, *description;
+} commands[COMMANDS];
+extern const struct tool_option {
+    const char *name;
+    char letter;
+    const char *argument;    /* NULL: a switch */
+    uint64_t commands;       /* bit per command */
+    const char *help;
+} tool_options[OPTS];
+
+struct diagnostic {          /* kept for the JSON document */
+    const char *file;        /* NULL: about the command itself */
+    penta_error error;
+    char *path;              /* in the describe tree, or NULL */
+    uint64_t line, column;   /* in a source text, or 0 */
+};
+
+struct cli {
+    const char *program;
+    enum command command;
+    const char *value[OPTS]; /* NULL: not given; "1" for a switch */
+    penta_option *room;      /* options of the formats, in order */
+    size_t room_count;
+    const char **words;      /* what is not an option */
+    size_t word_count;
+
+    struct writer out;       /* standard output, or memory until -o is written */
+    bool out_is_file;        /* out is collected for -o */
+    struct json json;        /* open on out when --json was given */
+    struct diagnostic *diagnostics;
+    size_t diagnostic_count;
+    int exit;                /* the highest so far */
+};
+
+/* ---- cli.c ---- */
+void cli_fail(struct cli *c, int exit); /* raises the exit code to this */
+/* Reports an error, with the exit code that belongs to its rule; to stderr or the document. */
+void cli_error(struct cli *c, const char *file, const penta_error *err);
+/* An error of usage: exit 2. */
+void cli_usage(struct cli *c, const char *note, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int cli_exit_of(uint32_t code);
+bool cli_colour(const struct cli *c, int fd);
+const struct palette *cli_palette(const struct cli *c);
+bool cli_number(struct cli *c, enum option option, uint64_t *value); /* keeps the default */
+
+/* ---- input.c ---- */
+struct input {
+    const char *name;        /* as given; "-" is standard input */
+    penta_buffer bytes;
+    penta_module *module;
+};
+bool input_read(struct cli *c, const char *name, struct input *in);
+/* Reads, recognises and opens; an error has been reported when false. */
+bool input_open(struct cli *c, const char *name, struct input *in);
+void input_close(struct input *in);
+static inline penta_bytes input_bytes(const struct input *in)
+{
+    return (penta_bytes){in->bytes.data, in->bytes.size};
+}
+/* The room options that this format knows for a use, borrowed; free the array. */
+penta_option *options_for(const struct cli *c, const struct driver *driver, unsigned use,
+                          size_t *count);
+
+/* ---- parse.c ---- */
+bool cli_parse(struct cli *c, int argc, char **argv);
+/* The row of a room option that some format declares for one of these uses, or NULL. */
+const struct option_info *room_option(const char *key, unsigned uses);
+/* Each distinct room option for these uses, with the formats that know it. */
+typedef void room_option_fn(void *user, const struct option_info *option, const char *formats);
+void room_options_each(unsigned uses, room_option_fn *fn, void *user);
+
+/* ---- diagnostic.c ---- */
+/* The form of design section 3. module may be NULL; source: err points into a text. */
+void diagnostic_print(struct writer *out, const struct palette *palette, const char *file,
+                      const penta_module *module, const penta_bytes *source,
+                      const penta_error *err);
+/* Keeps it for the document. */
+void diagnostic_keep(struct cli *c, const char *file, const penta_module *module,
+                     const penta_bytes *source, const penta_error *err);
+/* The list `diagnostics` of what was kept, which is forgotten then. */
+void diagnostics_json(struct cli *c);
+
+/* Findings of one file: printed or kept for the document, up to a limit, and counted. */
+struct finding_sink {
+    struct cli *cli;
+    const char *file;
+    const penta_module *module;
+    const penta_bytes *source;
+    uint64_t max, errors, warnings;
+    struct writer text;      /* of stderr */
+};
+void finding_sink_init(struct finding_sink *sink, struct cli *c, const char *file);
+void finding_sink_add(void *user, const penta_error *finding); /* a penta_report */
+void finding_sink_finish(struct finding_sink *sink); /* the closing line; frees */
+
+/* ---- help.c ---- */
+void help_for(struct cli *c, bool brief); /* of c->command; the overview for `help` itself */
+
+/* ---- one file per command ---- */
+#define COMMAND(name, ...) void command_##name(struct cli *c);
+#include "cli/commands.def"

@@ -1,0 +1,281 @@
+/* A plain line-oriented debugger; the stepping in both directions is core/debugger.c. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/bytes.h"
+#include "base/number.h"
+#include "base/suggest.h"
+#include "cli/machine.h"
+#include "core/debugger.h"
+
+struct shell {
+    struct cli *cli;
+    struct machine machine;
+    struct debugger debugger;
+    penta_stop stop;         /* the last one; where the machine is */
+    uint64_t breaks[64];
+    size_t break_count;
+    bool quit;
+};
+
+static void where(struct shell *s)
+{
+    struct writer *out = &s->cli->out;
+    const struct session *session = &s->machine.session;
+    const struct driver *driver = session->module->driver;
+    if (s->stop.kind != PENTA_STOP_FUEL) stop_print(out, session, &s->stop);
+    writer_print(out, "step %" PRIu64 "  pc %" PRIu64 "  ", session->steps, s->stop.pc);
+    if (!driver->print_at || !driver->print_at(session->module, s->stop.pc, out))
+        writer_text(out, "(end)");
+    writer_char(out, '\n');
+}
+
+static bool number(struct shell *s, const char *text, uint64_t *value)
+{
+    if (!*text || number_parse(text, value)) return true;
+    writer_print(&s->cli->out, "'%s' is not a number\n", text);
+    return false;
+}
+
+static void go(struct shell *s, uint64_t n)
+{
+    machine_arm(s->cli, &s->machine);
+    debugger_forward(&s->debugger, n, &s->stop);
+    machine_disarm(&s->machine);
+    if (s->stop.kind == PENTA_STOP_FUEL) { /* the stop tells the last pc; ask for the next */
+        penta_stop here;
+        penta_vm_run(s->machine.session.vm, 0, &here);
+        s->stop.pc = here.pc;
+    }
+    where(s);
+}
+
+static void go_to(struct shell *s, uint64_t step)
+{
+    machine_arm(s->cli, &s->machine);
+    bool there = debugger_goto(&s->debugger, step, &s->stop);
+    machine_disarm(&s->machine);
+    penta_stop here;
+    penta_vm_run(s->machine.session.vm, 0, &here);
+    s->stop.pc = here.pc;
+    if (there) s->stop.kind = PENTA_STOP_FUEL;
+    where(s);
+}
+
+static void do_step(struct shell *s, const char *rest)
+{
+    uint64_t n = 1;
+    if (number(s, rest, &n)) go(s, n);
+}
+
+static void do_back(struct shell *s, const char *rest)
+{
+    uint64_t n = 1, at = s->machine.session.steps;
+    if (number(s, rest, &n)) go_to(s, n < at ? at - n : 0);
+}
+
+static void do_goto(struct shell *s, const char *rest)
+{
+    uint64_t n = 0;
+    if (number(s, rest, &n)) go_to(s, n);
+}
+
+static void do_continue(struct shell *s, const char *rest)
+{
+    (void)rest;
+    go(s, UINT64_MAX);
+}
+
+static void do_break(struct shell *s, const char *rest)
+{
+    struct writer *out = &s->cli->out;
+    if (!*rest) {
+        for (size_t i = 0; i < s->break_count; i++)
+            writer_print(out, "break at %" PRIu64 "\n", s->breaks[i]);
+        return;
+    }
+    uint64_t pc = 0;
+    if (!number(s, rest, &pc)) return;
+    if (s->break_count == sizeof s->breaks / sizeof *s->breaks) {
+        writer_text(out, "too many breakpoints\n");
+    } else if (!penta_vm_mark(s->machine.session.vm, pc, true)) {
+        writer_print(out, "no instruction at %" PRIu64 "\n", pc);
+    } else {
+        s->breaks[s->break_count++] = pc;
+        writer_print(out, "break at %" PRIu64 "\n", pc);
+    }
+}
+
+static void do_delete(struct shell *s, const char *rest)
+{
+    uint64_t pc = 0;
+    if (!number(s, rest, &pc)) return;
+    for (size_t i = 0; i < s->break_count; i++) {
+        if (*rest && s->breaks[i] != pc) continue;
+        penta_vm_mark(s->machine.session.vm, s->breaks[i], false);
+        s->breaks[i--] = s->breaks[--s->break_count];
+    }
+}
+
+static void do_registers(struct shell *s, const char *rest)
+{
+    (void)rest;
+    state_print(s->cli, &s->cli->out, s->machine.session.vm);
+}
+
+static void do_memory(struct shell *s, const char *rest)
+{
+    struct writer *out = &s->cli->out;
+    char *text = strdup(rest), *length = text ? strchr(text, ' ') : NULL;
+    uint64_t address = 0, size = 64;
+    if (length) *length++ = 0;
+    if (text && number(s, text, &address) && (!length || number(s, length, &size))) {
+        if (size > 65536) size = 65536;
+        for (uint64_t at = 0; at < size; at += 16) {
+            uint8_t row[16];
+            size_t n = size - at < 16 ? (size_t)(size - at) : 16;
+            while (n && !penta_vm_peek(s->machine.session.vm, address + at, row, n)) n--;
+            if (!n) {
+                writer_print(out, "nothing is mapped at 0x%" PRIx64 "\n", address + at);
+                break;
+            }
+            writer_print(out, "%012" PRIx64 " ", address + at);
+            for (size_t i = 0; i < n; i++) writer_print(out, " %02x", row[i]);
+            writer_print(out, "%*s  ", (int)(16 - n) * 3, "");
+            for (size_t i = 0; i < n; i++)
+                writer_char(out, row[i] >= 0x20 && row[i] < 0x7f ? (char)row[i] : '.');
+            writer_char(out, '\n');
+        }
+    }
+    free(text);
+}
+
+static void do_list(struct shell *s, const char *rest)
+{
+    (void)rest;
+    struct writer *out = &s->cli->out;
+    const struct driver *driver = s->machine.session.module->driver;
+    uint64_t pc = s->stop.pc;
+    for (int i = 0; i < 10 && driver->print_at; i++, pc++) {
+        size_t before = out->out.size;
+        writer_print(out, "%c %6" PRIu64 "  ", pc == s->stop.pc ? '>' : ' ', pc);
+        if (!driver->print_at(s->machine.session.module, pc, out)) {
+            out->out.size = before;
+            continue; /* a pc inside an instruction */
+        }
+        writer_char(out, '\n');
+    }
+}
+
+static void do_where(struct shell *s, const char *rest)
+{
+    (void)rest;
+    where(s);
+}
+
+static void do_quit(struct shell *s, const char *rest)
+{
+    (void)rest;
+    s->quit = true;
+}
+
+static void do_help(struct shell *s, const char *rest);
+
+static const struct {
+    const char *name, *arguments, *help;
+    void (*run)(struct shell *s, const char *rest);
+} verbs[] = {
+    {"step", "[N]", "execute one instruction, or N", do_step},
+    {"break", "[PC]", "stop before this instruction; list the breakpoints", do_break},
+    {"back", "[N]", "undo one instruction, or N", do_back},
+    {"continue", "", "run to a breakpoint or the end", do_continue},
+    {"goto", "STEP", "to the state after that many steps, forwards or backwards", do_goto},
+    {"delete", "[PC]", "remove a breakpoint, or all", do_delete},
+    {"registers", "", "the state of the machine", do_registers},
+    {"memory", "ADDR [LEN]", "bytes of memory", do_memory},
+    {"list", "", "the next instructions", do_list},
+    {"where", "", "step, pc and instruction", do_where},
+    {"help", "", "this list", do_help},
+    {"quit", "", "leave", do_quit},
+};
+
+static void do_help(struct shell *s, const char *rest)
+{
+    (void)rest;
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        writer_print(&s->cli->out, "  %-9s %-11s %s\n", verbs[i].name, verbs[i].arguments,
+                     verbs[i].help);
+}
+
+/* Any beginning of a verb will do; the first in the table wins. An empty line repeats a step. */
+static void obey(struct shell *s, char *line)
+{
+    while (isspace((unsigned char)*line)) line++;
+    size_t size = strlen(line);
+    while (size && isspace((unsigned char)line[size - 1])) line[--size] = 0;
+    char *rest = line + strcspn(line, " \t");
+    size_t word = (size_t)(rest - line);
+    while (isspace((unsigned char)*rest)) rest++;
+    if (!word) {
+        do_step(s, "");
+        return;
+    }
+    struct suggest near = {.word = {(const uint8_t *)line, word}};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (!strncmp(verbs[i].name, line, word)) {
+            verbs[i].run(s, rest);
+            return;
+        }
+        suggest_offer(&near, verbs[i].name);
+    }
+    writer_print(&s->cli->out, "unknown command '%.*s'", (int)(word > 40 ? 40 : word), line);
+    if (near.best) writer_print(&s->cli->out, "; did you mean '%s'?", near.best);
+    writer_text(&s->cli->out, " (help lists them)\n");
+}
+
+void command_DEBUG(struct cli *c)
+{
+    struct shell s = {.cli = c};
+    penta_error err = {0};
+    if (!machine_open(c, &s.machine)) return;
+    if (!debugger_init(&s.debugger, &s.machine.session, &err)) {
+        cli_error(c, s.machine.in.name, &err);
+        machine_close(&s.machine);
+        return;
+    }
+    if (c->value[OPT_JSON]) { /* the transcript becomes a member of the document */
+        json_text(&c->json, "file", s.machine.in.name);
+    }
+    struct writer document = c->out; /* text goes into its own buffer while there is a document */
+    if (c->value[OPT_JSON]) c->out = (struct writer){0};
+    bool prompt = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->value[OPT_JSON];
+    penta_vm_run(s.machine.session.vm, 0, &s.stop);
+    where(&s);
+    char *line = NULL;
+    size_t capacity = 0;
+    while (!s.quit) {
+        if (prompt) writer_text(&c->out, "(penta) ");
+        writer_flush(&c->out);
+        if (getline(&line, &capacity, stdin) < 0) break;
+        obey(&s, line);
+        if (s.debugger.err.code) {
+            writer_print(&c->out, "%s\n", s.debugger.err.message);
+            s.debugger.err = (penta_error){0};
+        }
+    }
+    free(line);
+    if (c->value[OPT_JSON]) {
+        struct writer text = c->out;
+        c->out = document;
+        json_string(&c->json, "transcript", writer_view(&text));
+        json_uint(&c->json, "pc", s.stop.pc);
+        json_uint(&c->json, "steps", s.machine.session.steps);
+        state_json(&c->json, s.machine.session.vm);
+        writer_free(&text);
+    }
+    debugger_fini(&s.debugger);
+    machine_close(&s.machine);
+}

@@ -1,0 +1,159 @@
+/* How a finding reads. Path, bytes and carets are derived from its offset by walking the describe
+ * tree, so no parser has to build them. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/sanitize.h"
+#include "cli/cli.h"
+#include "text/lexer.h"
+
+static void safe_text(struct writer *out, const char *text) { writer_safe(out, bytes_of(text)); }
+
+static void print_source(struct writer *out, const struct palette *p, const char *file,
+                         penta_bytes text, const penta_error *err)
+{
+    struct place place = source_place(text, err->offset);
+    writer_print(out, "  %s-->%s ", p->dim, p->off);
+    safe_text(out, file);
+    writer_print(out, ":%" PRIu64 ":%" PRIu64 "\n   %s|%s\n %s>%s | ", place.line, place.column,
+                 p->dim, p->off, p->dim, p->off);
+    enum { SHOWN = 160 };
+    writer_safe(out, bytes_slice(place.text, 0, SHOWN));
+    writer_print(out, "\n   %s|%s ", p->dim, p->off);
+    for (uint64_t i = 1; i < place.column && i <= SHOWN; i++) {
+        uint8_t c = place.text.data[i - 1];
+        if (c < 0x20 || c == 0x7f) writer_text(out, "    "); /* shown as \xNN */
+        else if ((c & 0xc0) != 0x80) writer_char(out, ' ');
+    }
+    writer_print(out, "%s^%s\n", p->error, p->off);
+}
+
+/* "> | 009c  28 58 01      jump 0x1f4" and carets below the bytes of the leaf. */
+static void print_bytes(struct writer *out, const struct palette *p, const penta_module *module,
+                        const penta_error *err, const struct located *where)
+{
+    enum { ROW = 16 };
+    penta_bytes file = module->file;
+    uint64_t from = where->node_size && where->node_size <= ROW ? where->node_offset
+                    : where->leaf_size <= ROW                   ? where->leaf_offset
+                                                                : err->offset;
+    uint64_t size = where->node_size && where->node_size <= ROW ? where->node_size
+                    : where->leaf_size <= ROW                   ? where->leaf_size
+                                                                : ROW;
+    penta_bytes row = bytes_slice(file, (size_t)from, (size_t)size);
+    writer_print(out, "   %s|%s\n %s>%s | %04" PRIx64 "  ", p->dim, p->off, p->dim, p->off, from);
+    for (size_t i = 0; i < row.size; i++) writer_print(out, "%02x ", row.data[i]);
+    uint64_t pc;
+    const struct driver *driver = module->driver;
+    if (driver->pc_of && driver->print_at && driver->pc_of(module, err->offset, &pc)) {
+        writer_text(out, "    ");
+        driver->print_at(module, pc, out);
+    }
+    uint64_t mark = err->offset, end = where->leaf_offset + where->leaf_size;
+    if (where->leaf_size > ROW) end = mark + 1;
+    writer_print(out, "\n   %s|%s %*s%s", p->dim, p->off, (int)(6 + 3 * (mark - from)), "", p->error);
+    for (uint64_t i = mark; i < end; i++) writer_text(out, i + 1 < end ? "^^^" : "^^");
+    writer_print(out, "%s\n", p->off);
+}
+
+static void print_place(struct writer *out, const struct palette *p, const char *file,
+                        const penta_module *module, const penta_error *err)
+{
+    struct located where = {0};
+    locate(module, err->offset, err->decoded, &where);
+    writer_print(out, "  %s-->%s ", p->dim, p->off);
+    safe_text(out, file);
+    writer_print(out, ":%s0x%" PRIx64, err->decoded ? "decoded+" : "", err->offset);
+    if (where.found) {
+        writer_text(out, "  ");
+        writer_safe(out, writer_view(&where.path));
+    } else if (err->offset >= module->file.size) {
+        writer_text(out, "  (the end of the file)");
+    }
+    writer_char(out, '\n');
+    if (where.found && !err->decoded) print_bytes(out, p, module, err, &where);
+    writer_free(&where.path);
+}
+
+void diagnostic_print(struct writer *out, const struct palette *p, const char *file,
+                      const penta_module *module, const penta_bytes *source,
+                      const penta_error *err)
+{
+    char code[24];
+    penta_code_text(err->code, code);
+    bool warning = err->severity == PENTA_WARNING;
+    bool command = !module && !source; /* about the command or the file as a whole */
+    writer_print(out, "%s%s[%s]%s: %s", warning ? p->warning : p->error,
+                 warning ? "warning" : "error", code, p->off, p->bold);
+    safe_text(out, err->message);
+    writer_print(out, "%s\n", p->off);
+    if (source) {
+        print_source(out, p, file, *source, err);
+    } else if (module) {
+        print_place(out, p, file, module, err);
+    } else if (command && file) {
+        writer_print(out, "  %s-->%s ", p->dim, p->off);
+        safe_text(out, file);
+        if (err->offset) writer_print(out, ":0x%" PRIx64, err->offset);
+        writer_char(out, '\n');
+    }
+    if (err->note[0]) {
+        writer_print(out, "   %s=%s note: ", p->dim, p->off);
+        safe_text(out, err->note);
+        writer_char(out, '\n');
+    }
+}
+
+void diagnostic_keep(struct cli *c, const char *file, const penta_module *module,
+                     const penta_bytes *source, const penta_error *err)
+{
+    struct diagnostic *more =
+        realloc(c->diagnostics, (c->diagnostic_count + 1) * sizeof *c->diagnostics);
+    if (!more) return;
+    c->diagnostics = more;
+    struct diagnostic *d = &c->diagnostics[c->diagnostic_count++];
+    *d = (struct diagnostic){.file = file, .error = *err};
+    if (source) {
+        struct place place = source_place(*source, err->offset);
+        d->line = place.line;
+        d->column = place.column;
+    } else if (module) {
+        struct located where = {0};
+        locate(module, err->offset, err->decoded, &where);
+        writer_char(&where.path, 0);
+        if (where.found && !where.path.failed)
+            d->path = (char *)where.path.out.data;
+        else
+            writer_free(&where.path);
+    }
+}
+
+void diagnostics_json(struct cli *c)
+{
+    struct json *j = &c->json;
+    json_list(j, "diagnostics");
+    for (size_t i = 0; i < c->diagnostic_count; i++) {
+        struct diagnostic *d = &c->diagnostics[i];
+        char code[24];
+        penta_code_text(d->error.code, code);
+        json_object(j, NULL);
+        json_text(j, "severity", d->error.severity == PENTA_WARNING ? "warning" : "error");
+        json_text(j, "code", code);
+        json_text(j, "name", penta_code_name(d->error.code));
+        if (d->file) json_text(j, "file", d->file);
+        json_uint(j, "offset", d->error.offset);
+        if (d->error.decoded) json_bool(j, "decoded", true);
+        if (d->path) json_text(j, "path", d->path);
+        if (d->line) {
+            json_uint(j, "line", d->line);
+            json_uint(j, "column", d->column);
+        }
+        json_text(j, "message", d->error.message);
+        if (d->error.note[0]) json_text(j, "note", d->error.note);
+        json_end(j);
+        free(d->path);
+    }
+    json_end(j);
+    c->diagnostic_count = 0;
+}

@@ -1,0 +1,77 @@
+/* Files in: read with a limit, recognised, opened. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "cli/cli.h"
+
+bool input_read(struct cli *c, const char *name, struct input *in)
+{
+    *in = (struct input){.name = name};
+    uint64_t limit = UINT64_C(1) << 30;
+    penta_error err = {0};
+    if (!cli_number(c, OPT_MAX_INPUT, &limit)) return false;
+    bool ok = strcmp(name, "-") ? file_read(name, limit, &in->bytes, &err)
+                                : file_read_fd(STDIN_FILENO, "standard input", limit, &in->bytes, &err);
+    if (!ok) cli_error(c, name, &err);
+    return ok;
+}
+
+penta_option *options_for(const struct cli *c, const struct driver *driver, unsigned use,
+                          size_t *count)
+{
+    penta_option *found = calloc(c->room_count + 1, sizeof *found);
+    *count = 0;
+    for (size_t i = 0; found && i < c->room_count; i++)
+        for (const struct option_info *o = driver->options; o && o->key; o++)
+            if ((o->uses & use) && !strcmp(o->key, c->room[i].key)) found[(*count)++] = c->room[i];
+    return found;
+}
+
+/* An option that another format knows, but not this one, would be silently without effect. */
+static bool all_known(struct cli *c, const struct driver *driver)
+{
+    for (size_t i = 0; i < c->room_count; i++) {
+        const struct option_info *o = driver->options;
+        while (o && o->key &&
+               (strcmp(o->key, c->room[i].key) || !(o->uses & commands[c->command].uses)))
+            o++;
+        if (o && o->key) continue;
+        cli_usage(c, NULL, "%s files have no option '--%s'", driver->name, c->room[i].key);
+        return false;
+    }
+    return true;
+}
+
+bool input_open(struct cli *c, const char *name, struct input *in)
+{
+    if (!input_read(c, name, in)) return false;
+    penta_error err = {0};
+    const char *format = c->value[OPT_FORMAT];
+    if (!in->bytes.size) format = NULL; /* an empty file belongs to no format, whatever is said */
+    penta_guess guess;
+    if (!format && penta_detect(input_bytes(in), &guess, 1)) format = guess.format;
+    const struct driver *driver = format ? driver_find(format) : NULL;
+    if (driver && !all_known(c, driver)) {
+        input_close(in);
+        return false;
+    }
+    size_t count = 0;
+    penta_option *options = driver ? options_for(c, driver, OPTION_OPEN, &count) : NULL;
+    in->module = penta_open(input_bytes(in), c->value[OPT_FORMAT] && in->bytes.size ? format : NULL,
+                            options, count, &err);
+    free(options);
+    if (in->module) return true;
+    bool forced = c->value[OPT_FORMAT] && cli_exit_of(err.code) == EXIT_NO;
+    cli_error(c, name, &err);
+    if (forced) cli_fail(c, EXIT_DAMAGED); /* unparsable although the format was given */
+    input_close(in);
+    return false;
+}
+
+void input_close(struct input *in)
+{
+    penta_close(in->module);
+    penta_buffer_free(&in->bytes);
+    in->module = NULL;
+}

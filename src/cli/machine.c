@@ -1,0 +1,185 @@
+#include "cli/machine.h"
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include "core/engine.h"
+
+/* Findings that keep a program from running, unless --unverified lets it. */
+struct gate {
+    struct finding_sink *sink;
+    const struct driver *driver;
+    bool unverified, closed;
+};
+
+static void gate_finding(void *user, const penta_error *finding)
+{
+    struct gate *g = user;
+    if (finding->severity != PENTA_ERROR) return;
+    enum rule_scope scope =
+        g->driver->scope ? g->driver->scope(finding->code) : SCOPE_CONTAINER;
+    if (scope == SCOPE_RUNTIME || (scope == SCOPE_PROGRAM && g->unverified)) return;
+    g->closed = true;
+    finding_sink_add(g->sink, finding);
+}
+
+static bool passes(struct cli *c, const struct input *in)
+{
+    struct finding_sink sink;
+    finding_sink_init(&sink, c, in->name);
+    sink.module = in->module;
+    struct gate gate = {&sink, in->module->driver, c->value[OPT_UNVERIFIED] != NULL, false};
+    penta_validate(in->module, gate_finding, &gate);
+    if (gate.closed) {
+        finding_sink_finish(&sink);
+        cli_fail(c, EXIT_NO);
+    }
+    writer_free(&sink.text);
+    return !gate.closed;
+}
+
+bool machine_open(struct cli *c, struct machine *m)
+{
+    *m = (struct machine){0};
+    if (!input_open(c, c->words[0], &m->in)) return false;
+    const struct driver *driver = m->in.module->driver;
+    penta_error err = {0};
+    bool ok = m->in.module->damage.code || !driver->engines || passes(c, &m->in);
+    if (ok) {
+        size_t count = 0;
+        penta_option *options = options_for(c, driver, OPTION_RUN, &count);
+        ok = session_open(&m->session, m->in.module, c->value[OPT_ENGINE], options, count, &err);
+        free(options);
+        if (!ok) cli_error(c, m->in.name, &err);
+    }
+    if (!ok) input_close(&m->in);
+    return ok;
+}
+
+void machine_close(struct machine *m)
+{
+    session_close(&m->session);
+    input_close(&m->in);
+}
+
+/* ---- signals: the only globals of the tool, and only while a machine runs ---- */
+
+static penta_vm *volatile interrupted_vm;
+static volatile sig_atomic_t deadline_passed;
+
+static void on_signal(int number)
+{
+    if (number == SIGALRM) deadline_passed = 1;
+    if (interrupted_vm) penta_vm_interrupt(interrupted_vm);
+}
+
+bool machine_arm(struct cli *c, struct machine *m)
+{
+    deadline_passed = 0;
+    interrupted_vm = m->session.vm;
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGALRM, &action, NULL);
+    const char *text = c->value[OPT_TIMEOUT];
+    if (!text) return true;
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds > 0 && seconds < 1e8)) {
+        cli_usage(c, NULL, "--timeout: '%.40s' is not a number of seconds", text);
+        return false;
+    }
+    struct itimerval timer = {.it_value = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
+    if (!timer.it_value.tv_sec && !timer.it_value.tv_usec) timer.it_value.tv_usec = 1;
+    timer.it_interval.tv_usec = 10000; /* again, should the machine have been between two runs */
+    setitimer(ITIMER_REAL, &timer, NULL);
+    return true;
+}
+
+void machine_disarm(struct machine *m)
+{
+    struct itimerval off = {0};
+    setitimer(ITIMER_REAL, &off, NULL);
+    signal(SIGALRM, SIG_IGN);
+    signal(SIGINT, SIG_DFL);
+    interrupted_vm = NULL;
+    m->timed_out = deadline_passed;
+}
+
+/* ---- stops ---- */
+
+void stop_print(struct writer *out, const struct session *s, const penta_stop *stop)
+{
+    const char *detail = stop_detail_name(s->vm, stop);
+    writer_text(out, stop_kind_name(stop->kind));
+    if (detail)
+        writer_print(out, " %s", detail);
+    else if (stop->kind == PENTA_STOP_HOST)
+        writer_print(out, " %" PRIu32, stop->detail);
+    else if (stop->kind == PENTA_STOP_FAULT)
+        writer_print(out, " %s 0x%" PRIx64, stop->args[1] ? "write" : "read", stop->args[0]);
+    writer_print(out, " pc=%" PRIu64 " steps=%" PRIu64 "\n", stop->pc, s->steps);
+}
+
+int stop_exit(const struct machine *m, const penta_stop *stop)
+{
+    switch (stop->kind) {
+    case PENTA_STOP_HALT: return EXIT_YES;
+    case PENTA_STOP_TRAP: return EXIT_TRAP;
+    case PENTA_STOP_GAS: return EXIT_GAS;
+    case PENTA_STOP_FAULT: return EXIT_FAULT;
+    case PENTA_STOP_HOST: return EXIT_HOST;
+    case PENTA_STOP_FUEL: return EXIT_FUEL;
+    case PENTA_STOP_INTERRUPT: return m->timed_out ? EXIT_DEADLINE : EXIT_INTERRUPTED;
+    case PENTA_STOP_BREAK: return EXIT_YES;
+    }
+    return EXIT_BUG;
+}
+
+/* ---- state without pc ---- */
+
+struct without_pc {
+    penta_visitor next;
+    unsigned depth;
+};
+
+static bool skip_enter(void *user, const penta_node *node)
+{
+    struct without_pc *w = user;
+    if (!w->next.enter(w->next.user, node)) return false;
+    w->depth++;
+    return true;
+}
+
+static void skip_field(void *user, const penta_field *field)
+{
+    struct without_pc *w = user;
+    if (!w->depth && !strcmp(field->name, "pc")) return;
+    w->next.field(w->next.user, field);
+}
+
+static void skip_leave(void *user, const penta_node *node)
+{
+    struct without_pc *w = user;
+    w->depth--;
+    w->next.leave(w->next.user, node);
+}
+
+static void describe_without_pc(const penta_vm *vm, penta_visitor next)
+{
+    struct without_pc w = {.next = next};
+    penta_visitor visitor = {&w, skip_enter, skip_field, skip_leave};
+    penta_vm_describe(vm, &visitor);
+}
+
+void state_print(struct cli *c, struct writer *out, const penta_vm *vm)
+{
+    struct state_view view = {.out = out, .palette = cli_palette(c)};
+    describe_without_pc(vm, state_visitor(&view));
+}
+
+void state_json(struct json *j, const penta_vm *vm)
+{
+    struct state_json_view view = {.json = j};
+    describe_without_pc(vm, state_json_visitor(&view));
+}

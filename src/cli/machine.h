@@ -1,0 +1,25 @@
+/* What run, trace and debug share: opening a machine, deadlines and Ctrl-C, how a stop reads. */
+#pragma once
+#include "cli/cli.h"
+#include "core/session.h"
+
+struct machine {
+    struct input in;
+    struct session session;
+    bool timed_out;
+};
+
+/* Opens file, machine and host; false when an error has been reported. */
+bool machine_open(struct cli *c, struct machine *m);
+void machine_close(struct machine *m);
+/* From now on Ctrl-C, and the deadline of --timeout, interrupt the machine. */
+bool machine_arm(struct cli *c, struct machine *m);
+/* Restores the signals; tells whether the deadline was what interrupted. */
+void machine_disarm(struct machine *m);
+
+void stop_print(struct writer *out, const struct session *s, const penta_stop *stop);
+int stop_exit(const struct machine *m, const penta_stop *stop);
+
+/* The machine's describe without its pc, which the stop has told already. */
+void state_print(struct cli *c, struct writer *out, const penta_vm *vm);
+void state_json(struct json *j, const penta_vm *vm);

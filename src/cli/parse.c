@@ -1,0 +1,213 @@
+/* Words of the command line to commands and options, all from the tables. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/suggest.h"
+#include "cli/cli.h"
+
+const struct command_info commands[COMMANDS] = {
+#define COMMAND(id, name, inputs, uses, arguments, summary, example, description)                  \
+    [COMMAND_##id] = {name, INPUTS_##inputs, uses, arguments, summary, example, description},
+#include "cli/commands.def"
+};
+
+#define ON(name) (UINT64_C(1) << COMMAND_##name)
+#define ALL (~UINT64_C(0))
+#define READERS                                                                                    \
+    (ON(INFO) | ON(INSPECT) | ON(HEX) | ON(VALIDATE) | ON(DIS) | ON(CONVERT) | ON(ROUNDTRIP) |     \
+     ON(RUN) | ON(TRACE) | ON(DEBUG) | ON(DIFF) | ON(DETECT))
+#define MACHINES (ON(RUN) | ON(TRACE) | ON(DEBUG))
+const struct tool_option tool_options[OPTS] = {
+#define OPTION(id, name, letter, argument, on, help) [OPT_##id] = {name, letter, argument, on, help},
+#include "cli/options.def"
+};
+
+const struct option_info *room_option(const char *key, unsigned uses)
+{
+    for (size_t i = 0; drivers[i]; i++)
+        for (const struct option_info *o = drivers[i]->options; o && o->key; o++)
+            if ((o->uses & uses) && !strcmp(o->key, key)) return o;
+    return NULL;
+}
+
+void room_options_each(unsigned uses, room_option_fn *fn, void *user)
+{
+    for (size_t i = 0; drivers[i]; i++)
+        for (const struct option_info *o = drivers[i]->options; o && o->key; o++) {
+            if (!(o->uses & uses) || room_option(o->key, uses) != o) continue;
+            char formats[128] = "";
+            for (size_t k = i; drivers[k]; k++)
+                for (const struct option_info *p = drivers[k]->options; p && p->key; p++)
+                    if ((p->uses & uses) && !strcmp(p->key, o->key) &&
+                        strlen(formats) + strlen(drivers[k]->name) + 2 < sizeof formats) {
+                        if (*formats) strcat(formats, " ");
+                        strcat(formats, drivers[k]->name);
+                    }
+            fn(user, o, formats);
+        }
+}
+
+static void offer_room(void *user, const struct option_info *option, const char *formats)
+{
+    (void)formats;
+    suggest_offer(user, option->key);
+}
+
+static bool unknown_option(struct cli *c, const char *word, size_t size)
+{
+    struct suggest near = {.word = {(const uint8_t *)word, size}};
+    for (int i = 0; i < OPTS; i++)
+        if (tool_options[i].commands >> c->command & 1) suggest_offer(&near, tool_options[i].name);
+    room_options_each(commands[c->command].uses, offer_room, &near);
+    char note[100] = "";
+    if (near.best) snprintf(note, sizeof note, "did you mean '--%s'?", near.best);
+    cli_usage(c, note, "unknown option '--%.*s' for penta %s", (int)(size > 40 ? 40 : size), word,
+              commands[c->command].name);
+    return false;
+}
+
+static bool add_room(struct cli *c, const char *key, const char *value)
+{
+    penta_option *more = realloc(c->room, (c->room_count + 1) * sizeof *more);
+    if (!more) return false;
+    c->room = more;
+    c->room[c->room_count++] = (penta_option){key, value};
+    return true;
+}
+
+/* --name, --name=value or --name value; *used grows when the value is the next word. */
+static bool long_option(struct cli *c, const char *word, const char *next, int *used)
+{
+    const char *equals = strchr(word, '=');
+    size_t size = equals ? (size_t)(equals - word) : strlen(word);
+    int found = -1;
+    for (int i = 0; i < OPTS; i++)
+        if (strlen(tool_options[i].name) == size && !memcmp(tool_options[i].name, word, size) &&
+            (tool_options[i].commands >> c->command & 1))
+            found = i;
+    char key[64] = "";
+    if (size < sizeof key) memcpy(key, word, size);
+    const struct option_info *room =
+        found < 0 ? room_option(key, commands[c->command].uses) : NULL;
+    if (found < 0 && !room) return unknown_option(c, word, size);
+    bool wants = found >= 0 ? tool_options[found].argument != NULL : room->argument != NULL;
+    const char *value = equals ? equals + 1 : NULL;
+    if (!wants && value) {
+        cli_usage(c, NULL, "option '--%s' takes no value", key);
+        return false;
+    }
+    if (wants && !value) {
+        value = next;
+        ++*used;
+        if (!value) {
+            cli_usage(c, NULL, "option '--%s' needs a value: %s", key,
+                      found >= 0 ? tool_options[found].argument : room->argument);
+            return false;
+        }
+    }
+    if (!value) value = "1";
+    if (found >= 0) {
+        c->value[found] = value;
+        return true;
+    }
+    return add_room(c, room->key, value);
+}
+
+static bool short_options(struct cli *c, const char *word, const char *next, int *used)
+{
+    for (; *word; word++) {
+        int found = -1;
+        for (int i = 0; i < OPTS; i++)
+            if (tool_options[i].letter == *word && (tool_options[i].commands >> c->command & 1))
+                found = i;
+        if (found < 0) {
+            cli_usage(c, NULL, "unknown option '-%c' for penta %s", *word,
+                      commands[c->command].name);
+            return false;
+        }
+        if (!tool_options[found].argument) {
+            c->value[found] = "1";
+            if (found == OPT_HELP) c->value[found] = "short";
+            continue;
+        }
+        c->value[found] = word[1] ? word + 1 : next;
+        if (!word[1]) ++*used;
+        if (!c->value[found]) {
+            cli_usage(c, NULL, "option '-%c' needs a value: %s", *word,
+                      tool_options[found].argument);
+            return false;
+        }
+        return true;
+    }
+    return true;
+}
+
+static bool find_command(struct cli *c, const char *word)
+{
+    struct suggest near = {.word = bytes_of(word)};
+    for (int i = 0; i < COMMANDS; i++) {
+        if (!strcmp(commands[i].name, word)) {
+            c->command = (enum command)i;
+            return true;
+        }
+        suggest_offer(&near, commands[i].name);
+    }
+    char note[100] = "penta help lists the commands";
+    if (near.best) snprintf(note, sizeof note, "did you mean 'penta %s'?", near.best);
+    cli_usage(c, note, "unknown command '%.60s'", word);
+    return false;
+}
+
+static bool check_words(struct cli *c)
+{
+    static const size_t least[] = {0, 1, 2, 1, 0}, most[] = {0, 1, 2, SIZE_MAX, SIZE_MAX};
+    const struct command_info *info = &commands[c->command];
+    if (c->value[OPT_HELP]) return true;
+    if (c->word_count >= least[info->inputs] && c->word_count <= most[info->inputs]) return true;
+    char note[160];
+    snprintf(note, sizeof note, "usage: penta %s [options] %s", info->name, info->arguments);
+    cli_usage(c, note, c->word_count ? "too many arguments for penta %s" : "penta %s needs %s",
+              info->name, info->arguments);
+    return false;
+}
+
+bool cli_parse(struct cli *c, int argc, char **argv)
+{
+    bool has_command = false, only_words = false;
+    c->command = COMMAND_HELP;
+    c->words = calloc((size_t)argc + 1, sizeof *c->words);
+    if (!c->words) return false;
+    /* --json first of all: usage errors belong into the document too. */
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+        if (!strcmp(argv[i], "--json")) c->value[OPT_JSON] = "1";
+    /* The command decides which options exist, and may come after some of them. */
+    for (int i = 1; i < argc && !has_command; i++) {
+        if (argv[i][0] != '-') {
+            if (!find_command(c, argv[i])) return false;
+            has_command = true;
+        } else if (!strcmp(argv[i], "--color") && i + 1 < argc) {
+            i++;
+        }
+    }
+    bool past_command = !has_command;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
+        int used = 0;
+        if (only_words || word[0] != '-' || !word[1]) {
+            if (!past_command && !only_words && !strcmp(word, commands[c->command].name))
+                past_command = true;
+            else
+                c->words[c->word_count++] = word;
+        } else if (!strcmp(word, "--")) {
+            only_words = true;
+        } else if (word[1] == '-') {
+            if (!long_option(c, word + 2, next, &used)) return false;
+        } else if (!short_options(c, word + 1, next, &used)) {
+            return false;
+        }
+        i += used;
+    }
+    if (!has_command && c->value[OPT_VERSION]) c->command = COMMAND_VERSION;
+    return check_words(c);
+}

@@ -1,0 +1,138 @@
+#include <inttypes.h>
+#include <string.h>
+#include "base/file.h"
+#include "cli/machine.h"
+#include "cli/tracer.h"
+
+enum { CALLS_SHOWN = 10000 }; /* host calls kept for the document */
+
+struct run {
+    struct cli *cli;
+    struct machine machine;
+    struct writer output;    /* of the program, for the document */
+    struct writer calls;     /* host calls as JSON items, joined when the document is written */
+    struct json calls_json;
+    uint64_t calls_count;
+};
+
+static void log_call(struct run *r, const penta_stop *stop, const struct answer *answer)
+{
+    struct cli *c = r->cli;
+    const char *name = stop_detail_name(r->machine.session.vm, stop);
+    writer_text(&c->out, "host ");
+    if (name)
+        writer_text(&c->out, name);
+    else
+        writer_dec(&c->out, stop->detail);
+    writer_print(&c->out, " pc=%" PRIu64 " (", stop->pc);
+    for (int i = 0; i < 6; i++) {
+        if (i) writer_text(&c->out, ", ");
+        writer_0x(&c->out, stop->args[i]);
+    }
+    writer_text(&c->out, answer ? ") ->" : ") unanswered");
+    for (size_t i = 0; answer && i < answer->count; i++) {
+        writer_char(&c->out, ' ');
+        writer_0x(&c->out, answer->results[i]);
+    }
+    writer_char(&c->out, '\n');
+}
+
+static void keep_call(struct run *r, const penta_stop *stop, const struct answer *answer)
+{
+    struct json *j = &r->calls_json;
+    json_object(j, NULL);
+    json_uint(j, "call", stop->detail);
+    json_text(j, "name", stop_detail_name(r->machine.session.vm, stop));
+    json_uint(j, "pc", stop->pc);
+    json_list(j, "args");
+    for (int i = 0; i < 6; i++) json_word(j, NULL, stop->args[i]);
+    json_end(j);
+    json_bool(j, "answered", answer != NULL);
+    json_list(j, "results");
+    for (size_t i = 0; answer && i < answer->count; i++) json_word(j, NULL, answer->results[i]);
+    json_end(j);
+    json_end(j);
+}
+
+static void called(void *user, const penta_stop *stop, const struct answer *answer)
+{
+    struct run *r = user;
+    if (answer && answer->output.out.size) {
+        penta_bytes text = writer_view(&answer->output);
+        writer_bytes(r->cli->value[OPT_JSON] ? &r->output : &r->cli->out, text.data, text.size);
+    }
+    if (r->cli->value[OPT_JSON]) {
+        if (r->calls_count < CALLS_SHOWN) keep_call(r, stop, answer);
+    } else if (r->cli->value[OPT_HOST_LOG]) {
+        log_call(r, stop, answer);
+    }
+    r->calls_count++;
+}
+
+static void document(struct run *r, const penta_stop *stop)
+{
+    struct cli *c = r->cli;
+    struct json *j = &c->json;
+    const struct session *s = &r->machine.session;
+    json_text(j, "file", r->machine.in.name);
+    json_text(j, "format", penta_module_format(r->machine.in.module));
+    json_text(j, "stop", r->machine.timed_out ? "deadline" : stop_kind_name(stop->kind));
+    const char *detail = stop_detail_name(s->vm, stop);
+    if (detail)
+        json_text(j, "code", detail);
+    else
+        json_uint(j, "code", stop->detail);
+    json_uint(j, "pc", stop->pc);
+    json_uint(j, "steps", s->steps);
+    state_json(j, s->vm);
+    json_uint(j, "host_call_count", r->calls_count);
+    json_embed(j, "host_calls", &r->calls_json);
+    json_string(j, "output", writer_view(&r->output));
+}
+
+/* FILE.json and FILE.jsonl get one JSON object per line, others text. */
+static bool names_json(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (!strcmp(dot, ".json") || !strcmp(dot, ".jsonl"));
+}
+
+void command_RUN(struct cli *c)
+{
+    struct run r = {.cli = c};
+    uint64_t fuel = UINT64_MAX;
+    if (!cli_number(c, OPT_FUEL, &fuel) || !machine_open(c, &r.machine)) return;
+    struct session *s = &r.machine.session;
+    s->called = called;
+    s->user = &r;
+    r.calls_json.out = &r.calls;
+    json_list(&r.calls_json, NULL);
+    penta_stop stop = {0};
+    struct tracer tracer = {0};
+    if (machine_arm(c, &r.machine)) {
+        if (c->value[OPT_TRACE]) {
+            struct writer file = {0};
+            penta_error err = {0};
+            tracer = (struct tracer){.session = s, .out = &file, .count = UINT64_MAX};
+            tracer.json = names_json(c->value[OPT_TRACE]);
+            tracer_run(&tracer, fuel, &stop);
+            tracer_fini(&tracer);
+            if (!file_write(c->value[OPT_TRACE], writer_view(&file), &err)) cli_error(c, NULL, &err);
+            writer_free(&file);
+        } else {
+            session_run(s, fuel, &stop);
+        }
+        machine_disarm(&r.machine);
+        if (s->failure.code) cli_error(c, r.machine.in.name, &s->failure);
+        if (c->value[OPT_JSON]) {
+            document(&r, &stop);
+        } else {
+            stop_print(&c->out, s, &stop);
+            if (!c->value[OPT_QUIET]) state_print(c, &c->out, s->vm);
+        }
+        cli_fail(c, stop_exit(&r.machine, &stop));
+    }
+    writer_free(&r.output);
+    writer_free(&r.calls);
+    machine_close(&r.machine);
+}

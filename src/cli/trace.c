@@ -1,0 +1,267 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "cli/machine.h"
+#include "cli/tracer.h"
+
+/* ---- the machine's state as text, to be compared ---- */
+
+static bool text_enter(void *user, const penta_node *node)
+{
+    struct state_text *t = user;
+    if (!strcmp(node->name, "memory")) return false; /* too much to compare at every step */
+    path_enter(&t->path, node->name, node->list);
+    return true;
+}
+
+static void text_field(void *user, const penta_field *field)
+{
+    struct state_text *t = user;
+    path_print(&t->path, field->name, &t->text);
+    path_leaf(&t->path);
+    writer_char(&t->text, 0);
+    view_value(&t->text, field, 16);
+    writer_char(&t->text, 0);
+}
+
+static void text_leave(void *user, const penta_node *node)
+{
+    (void)node;
+    path_leave(&((struct state_text *)user)->path);
+}
+
+static void take_state(struct state_text *t, const penta_vm *vm)
+{
+    t->text.out.size = 0;
+    t->path = (struct path){0};
+    penta_visitor visitor = {t, text_enter, text_field, text_leave};
+    penta_vm_describe(vm, &visitor);
+    writer_char(&t->text, 0); /* an empty path ends the list */
+}
+
+/* The value of a path; starts looking at *hint, where it nearly always is. */
+static const char *find_value(const struct state_text *t, const char *path, const char **hint)
+{
+    const char *start = (const char *)t->text.out.data;
+    for (int round = 0; round < 2; round++) {
+        const char *p = round || !*hint ? start : *hint;
+        while (*p) {
+            const char *value = p + strlen(p) + 1, *next = value + strlen(value) + 1;
+            if (!strcmp(p, path)) {
+                *hint = next;
+                return value;
+            }
+            p = next;
+        }
+    }
+    return NULL;
+}
+
+/* ---- lines ---- */
+
+static bool uninteresting(const char *path) /* counters that change with every instruction */
+{
+    return !strcmp(path, "/pc") || !strcmp(path, "/executed");
+}
+
+static void changes(struct tracer *t, struct json *j, struct writer *out)
+{
+    const char *hint = NULL;
+    bool first = true;
+    for (const char *p = (const char *)t->after.text.out.data; *p;) {
+        const char *value = p + strlen(p) + 1, *next = value + strlen(value) + 1;
+        const char *old = find_value(&t->before, p, &hint);
+        if (!uninteresting(p) && (!old || strcmp(old, value))) {
+            if (j)
+                json_text(j, p, value);
+            else
+                writer_print(out, "%s%s=%s", first ? "  ; " : " ", p + 1, value);
+            first = false;
+        }
+        p = next;
+    }
+}
+
+static void write_line(struct tracer *t, uint64_t step, const penta_stop *stop, uint64_t pc,
+                       struct writer *out)
+{
+    bool eventful = stop->kind != PENTA_STOP_FUEL;
+    if (t->json) {
+        struct json j = {.out = out};
+        json_object(&j, NULL);
+        json_uint(&j, "step", step);
+        json_uint(&j, "pc", pc);
+        json_string(&j, "text", writer_view(&t->insn));
+        json_object(&j, "changes");
+        changes(t, &j, NULL);
+        json_end(&j);
+        if (eventful) json_text(&j, "stop", stop_kind_name(stop->kind));
+        json_end(&j);
+        return;
+    }
+    writer_print(out, "%8" PRIu64 " %6" PRIu64 "  %-32.*s", step, pc, (int)t->insn.out.size,
+                 (const char *)t->insn.out.data);
+    changes(t, NULL, out);
+    while (out->out.size && out->out.data[out->out.size - 1] == ' ') out->out.size--;
+    if (eventful) writer_print(out, "  ; %s", stop_kind_name(stop->kind));
+}
+
+static bool wanted(const struct tracer *t, uint64_t step)
+{
+    if (step < t->from || t->shown >= t->count) return false;
+    if (!t->match) return true;
+    return t->insn.out.size && memmem(t->insn.out.data, t->insn.out.size, t->match, strlen(t->match));
+}
+
+static void emit(struct tracer *t, uint64_t step, const penta_stop *stop, uint64_t pc)
+{
+    struct writer line = {0};
+    write_line(t, step, stop, pc, &line);
+    t->shown++;
+    if (t->line) {
+        t->line(t->user, writer_view(&line));
+    } else {
+        writer_bytes(t->out, line.out.data, line.out.size);
+        writer_char(t->out, '\n');
+    }
+    writer_free(&line);
+}
+
+void tracer_run(struct tracer *t, uint64_t fuel, penta_stop *stop)
+{
+    struct session *s = t->session;
+    uint64_t start = s->steps;
+    if (t->from > s->steps) { /* what nobody will see runs at full speed */
+        uint64_t skip = t->from - s->steps;
+        session_run(s, skip < fuel ? skip : fuel, stop);
+        if (stop->kind != PENTA_STOP_FUEL || s->steps - start >= fuel) return;
+    }
+    penta_vm_run(s->vm, 0, stop);
+    take_state(&t->before, s->vm);
+    while (s->steps - start < fuel) {
+        uint64_t pc = stop->pc, step = s->steps;
+        if (t->shown >= t->count && t->count != UINT64_MAX) {
+            session_run(s, fuel - (s->steps - start), stop);
+            return;
+        }
+        t->insn.out.size = 0;
+        const struct driver *driver = s->module->driver;
+        if (driver->print_at) driver->print_at(s->module, pc, &t->insn);
+        session_run(s, 1, stop);
+        bool moved = stop->steps || stop->kind == PENTA_STOP_TRAP;
+        if (moved && wanted(t, step)) {
+            take_state(&t->after, s->vm);
+            emit(t, step, stop, pc);
+            struct state_text swap = t->before;
+            t->before = t->after;
+            t->after = swap;
+        } else {
+            take_state(&t->before, s->vm);
+        }
+        if (stop->kind != PENTA_STOP_FUEL) return;
+        penta_stop here;
+        penta_vm_run(s->vm, 0, &here); /* where the next one is */
+        stop->pc = here.pc;
+    }
+}
+
+void tracer_fini(struct tracer *t)
+{
+    writer_free(&t->before.text);
+    writer_free(&t->after.text);
+    writer_free(&t->insn);
+}
+
+/* ---- the command ---- */
+
+struct tail {                /* the last lines, with --last */
+    struct cli *cli;
+    penta_buffer *lines;
+    uint64_t size, count;
+};
+
+static void to_document(void *user, penta_bytes line)
+{
+    struct cli *c = user;
+    struct writer w = {.out = {(uint8_t *)(uintptr_t)line.data, line.size, line.size}};
+    struct json item = {.out = &w};
+    json_embed(&c->json, NULL, &item);
+}
+
+static void show(struct cli *c, penta_bytes line)
+{
+    if (c->value[OPT_JSON]) {
+        to_document(c, line);
+        return;
+    }
+    writer_bytes(&c->out, line.data, line.size);
+    writer_char(&c->out, '\n');
+}
+
+static void keep_line(void *user, penta_bytes line)
+{
+    struct tail *t = user;
+    if (!t->lines) {
+        show(t->cli, line);
+        return;
+    }
+    penta_buffer *slot = &t->lines[t->count++ % t->size];
+    penta_buffer_free(slot);
+    slot->data = malloc(line.size + 1);
+    if (!slot->data) return;
+    memcpy(slot->data, line.data, line.size);
+    slot->size = line.size;
+}
+
+static void show_tail(struct tail *t)
+{
+    uint64_t from = t->count > t->size ? t->count - t->size : 0;
+    for (uint64_t i = from; i < t->count; i++) {
+        penta_buffer *slot = &t->lines[i % t->size];
+        show(t->cli, (penta_bytes){slot->data, slot->size});
+        penta_buffer_free(slot);
+    }
+    free(t->lines);
+}
+
+void command_TRACE(struct cli *c)
+{
+    struct tail tail = {.cli = c};
+    struct machine m;
+    struct tracer t = {.json = c->value[OPT_JSON] != NULL, .count = UINT64_MAX,
+                       .match = c->value[OPT_MATCH], .line = keep_line, .user = &tail};
+    uint64_t fuel = UINT64_MAX;
+    if (!cli_number(c, OPT_FUEL, &fuel) || !cli_number(c, OPT_FROM, &t.from) ||
+        !cli_number(c, OPT_COUNT, &t.count) || !cli_number(c, OPT_LAST, &tail.size))
+        return;
+    if (tail.size > 10000000) {
+        cli_usage(c, NULL, "--last keeps at most 10000000 lines");
+        return;
+    }
+    if (!machine_open(c, &m)) return;
+    if (tail.size) tail.lines = calloc((size_t)tail.size, sizeof *tail.lines);
+    t.session = &m.session;
+    if (c->value[OPT_JSON]) {
+        json_text(&c->json, "file", m.in.name);
+        json_list(&c->json, "lines");
+    }
+    penta_stop stop = {0};
+    bool armed = machine_arm(c, &m);
+    if (armed) tracer_run(&t, fuel, &stop);
+    machine_disarm(&m);
+    if (tail.lines) show_tail(&tail);
+    if (c->value[OPT_JSON]) json_end(&c->json);
+    if (armed) {
+        if (c->value[OPT_JSON]) {
+            json_text(&c->json, "stop", stop_kind_name(stop.kind));
+            json_uint(&c->json, "pc", stop.pc);
+            json_uint(&c->json, "steps", m.session.steps);
+        } else if (!c->value[OPT_QUIET]) {
+            stop_print(&c->out, &m.session, &stop);
+        }
+        cli_fail(c, stop_exit(&m, &stop));
+    }
+    tracer_fini(&t);
+    machine_close(&m);
+}

@@ -1,0 +1,28 @@
+/* A run instruction by instruction: each line has the step, the pc, the instruction and what it
+ * changed, found by comparing the machine's describe before and after. */
+#pragma once
+#include "cli/cli.h"
+#include "core/path.h"
+#include "core/session.h"
+
+struct state_text {          /* leaves of a describe outside `memory`: path 0 value 0 ... */
+    struct writer text;
+    struct path path;
+};
+
+struct tracer {
+    struct session *session;
+    struct writer *out;      /* lines of text or of JSON objects */
+    bool json;
+    uint64_t from;           /* filters: first step, ... */
+    uint64_t count;          /* how many lines at most */
+    const char *match;       /* text the instruction must contain, or NULL */
+    uint64_t shown;
+    struct state_text before, after;
+    struct writer insn;
+    void (*line)(void *user, penta_bytes line); /* instead of out, when set */
+    void *user;
+};
+
+void tracer_run(struct tracer *t, uint64_t fuel, penta_stop *stop);
+void tracer_fini(struct tracer *t);

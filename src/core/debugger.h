@@ -1,0 +1,39 @@
+/* Stepping in both directions over any machine: snapshots now and then, and recorded answers of
+ * the host, so that going back is loading the last snapshot before and running forward again. */
+#pragma once
+#include "core/session.h"
+
+struct snapshot {
+    uint64_t steps, host_calls;
+    penta_buffer bytes;
+};
+
+struct recorded_answer {
+    uint64_t results[16];
+    size_t count;
+    penta_buffer pokes;
+};
+
+struct debugger {
+    struct session *session;
+    struct snapshot *snapshots;           /* ascending by steps; the first is the start */
+    size_t snapshot_count, snapshot_capacity;
+    uint64_t interval;                    /* steps between snapshots; doubles as they grow many */
+    struct recorded_answer *answers;      /* of every host call so far, in order */
+    size_t answer_count, answer_capacity;
+    bool direct;                          /* the last answer cannot be replayed: snapshot now */
+    uint64_t furthest;                    /* steps reached so far: behind it is replay */
+    penta_error err;                      /* code 0, or why history is incomplete (memory) */
+    void (*called)(void *user, const penta_stop *stop, const struct answer *answer);
+    void *user;                           /* told of new host calls only, not of replayed ones */
+};
+
+/* Takes over the session's hooks. The session stays the caller's. */
+bool debugger_init(struct debugger *d, struct session *session, penta_error *err);
+void debugger_fini(struct debugger *d);
+
+/* Forward by at most n instructions; stops early as session_run does. */
+void debugger_forward(struct debugger *d, uint64_t n, penta_stop *stop);
+/* To the state after exactly so many steps from the start; breakpoints are passed over. False: that
+ * many steps were not reached, and the machine is where it stopped. */
+bool debugger_goto(struct debugger *d, uint64_t steps, penta_stop *stop);

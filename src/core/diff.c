@@ -1,0 +1,263 @@
+#include "core/diff.h"
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/bytes.h"
+
+/* A tree in memory: what describe said, with a hash over everything but the places. */
+struct tree {
+    const char *name;
+    bool leaf, list;
+    penta_field field;
+    uint64_t offset, hash;
+    struct tree *child, *last, *next, *parent;
+    size_t children;
+};
+
+struct builder {
+    struct arena arena;
+    struct tree *at;
+    penta_error err;
+};
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ h >> 32;
+}
+
+static uint64_t mix_bytes(uint64_t h, penta_bytes bytes)
+{
+    h = mix(h, bytes.size);
+    for (size_t i = 0; i < bytes.size; i++) h = mix(h, bytes.data[i]);
+    return h;
+}
+
+static struct tree *add(struct builder *b, const char *name)
+{
+    struct tree *t = arena_alloc(&b->arena, 1, sizeof *t, &b->err);
+    if (!t) return NULL;
+    t->name = arena_copy(&b->arena, bytes_of(name), &b->err);
+    t->parent = b->at;
+    if (b->at->last)
+        b->at->last->next = t;
+    else
+        b->at->child = t;
+    b->at->last = t;
+    b->at->children++;
+    return t;
+}
+
+static bool build_enter(void *user, const penta_node *node)
+{
+    struct builder *b = user;
+    struct tree *t = b->err.code ? NULL : add(b, node->name);
+    if (!t) return false;
+    t->list = node->list;
+    t->offset = node->offset;
+    t->hash = mix_bytes(1, bytes_of(node->name));
+    b->at = t;
+    return true;
+}
+
+static void build_field(void *user, const penta_field *field)
+{
+    struct builder *b = user;
+    struct tree *t = b->err.code ? NULL : add(b, field->name);
+    if (!t) return;
+    t->leaf = true;
+    t->field = *field;
+    t->offset = field->offset;
+    t->hash = mix(mix_bytes(2, bytes_of(field->name)), (uint64_t)field->kind);
+    if (field->kind == PENTA_TEXT || field->kind == PENTA_RAW) {
+        const uint8_t *copy = arena_copy(&b->arena, field->as.bytes, &b->err);
+        t->field.as.bytes.data = copy;
+        t->hash = mix_bytes(t->hash, field->as.bytes);
+    } else {
+        t->hash = mix(t->hash, field->as.u);
+    }
+    t->field.name = t->name;
+    t->field.note = NULL;
+    b->at->hash = mix(b->at->hash, t->hash);
+}
+
+static void build_leave(void *user, const penta_node *node)
+{
+    struct builder *b = user;
+    (void)node;
+    struct tree *t = b->at;
+    b->at = t->parent;
+    b->at->hash = mix(b->at->hash, t->hash);
+}
+
+static struct tree *build(struct builder *b, const penta_module *module)
+{
+    struct tree *root = arena_alloc(&b->arena, 1, sizeof *root, &b->err);
+    if (!root) return NULL;
+    b->at = root;
+    penta_visitor visitor = {b, build_enter, build_field, build_leave};
+    penta_describe(module, &visitor);
+    return b->err.code ? NULL : root;
+}
+
+/* ---- comparison ---- */
+
+struct compare {
+    struct writer path;
+    diff_report *report;
+    void *user;
+    size_t count;
+};
+
+static size_t push(struct compare *c, const struct tree *t, bool item, size_t index)
+{
+    size_t before = c->path.out.size;
+    writer_char(&c->path, '/');
+    writer_text(&c->path, t->name);
+    if (item) writer_print(&c->path, "[%zu]", index);
+    return before;
+}
+
+static void tell(struct compare *c, char sign, const struct tree *a, const struct tree *b)
+{
+    c->count++;
+    writer_char(&c->path, 0);
+    c->path.out.size--;
+    struct difference d = {
+        .sign = sign,
+        .path = (const char *)c->path.out.data,
+        .a = a && a->leaf ? &a->field : NULL,
+        .b = b && b->leaf ? &b->field : NULL,
+        .offset_a = a ? a->offset : 0,
+        .offset_b = b ? b->offset : 0,
+    };
+    c->report(c->user, &d);
+}
+
+static void compare_children(struct compare *c, const struct tree *a, const struct tree *b);
+
+static void compare_nodes(struct compare *c, const struct tree *a, const struct tree *b, bool item,
+                          size_t index)
+{
+    if (a->hash == b->hash) return;
+    size_t before = push(c, a, item, index);
+    if (a->leaf || b->leaf)
+        tell(c, '~', a, b);
+    else
+        compare_children(c, a, b);
+    c->path.out.size = before;
+}
+
+static void only(struct compare *c, char sign, const struct tree *t, bool item, size_t index)
+{
+    size_t before = push(c, t, item, index);
+    tell(c, sign, sign == '-' ? t : NULL, sign == '+' ? t : NULL);
+    c->path.out.size = before;
+}
+
+static void compare_members(struct compare *c, const struct tree *a, const struct tree *b)
+{
+    for (const struct tree *x = a->child; x; x = x->next) {
+        const struct tree *y = b->child;
+        while (y && strcmp(x->name, y->name)) y = y->next;
+        if (y)
+            compare_nodes(c, x, y, false, 0);
+        else
+            only(c, '-', x, false, 0);
+    }
+    for (const struct tree *y = b->child; y; y = y->next) {
+        const struct tree *x = a->child;
+        while (x && strcmp(x->name, y->name)) x = x->next;
+        if (!x) only(c, '+', y, false, 0);
+    }
+}
+
+/* Items between the common head and tail, aligned by their longest common subsequence when the
+ * table is affordable, else pairwise. Runs of removed and added items pair up as changes. */
+struct span {
+    const struct tree **a, **b;
+    size_t m, n, index;      /* index of a[0] and b[0] in their lists */
+};
+
+static void pair_up(struct compare *c, struct span s, size_t i0, size_t i1, size_t j0, size_t j1)
+{
+    for (; i0 < i1 && j0 < j1; i0++, j0++)
+        compare_nodes(c, s.a[i0], s.b[j0], true, s.index + i0);
+    for (; i0 < i1; i0++) only(c, '-', s.a[i0], true, s.index + i0);
+    for (; j0 < j1; j0++) only(c, '+', s.b[j0], true, s.index + j0);
+}
+
+static void align(struct compare *c, struct span s)
+{
+    enum { CELLS_MAX = 16 << 20 };
+    size_t width = s.n + 1;
+    uint16_t *length = NULL;
+    if (s.m && s.n && s.m < 60000 && s.n < 60000 && (s.m + 1) * width <= CELLS_MAX)
+        length = calloc((s.m + 1) * width, sizeof *length);
+    if (!length) {
+        pair_up(c, s, 0, s.m, 0, s.n);
+        return;
+    }
+    for (size_t i = s.m; i-- > 0;)
+        for (size_t j = s.n; j-- > 0;) {
+            uint16_t down = length[(i + 1) * width + j], right = length[i * width + j + 1];
+            length[i * width + j] = s.a[i]->hash == s.b[j]->hash
+                                        ? (uint16_t)(length[(i + 1) * width + j + 1] + 1)
+                                        : (down > right ? down : right);
+        }
+    size_t i = 0, j = 0, i0 = 0, j0 = 0;
+    while (i < s.m && j < s.n) {
+        if (s.a[i]->hash == s.b[j]->hash) {
+            pair_up(c, s, i0, i, j0, j);
+            i0 = ++i;
+            j0 = ++j;
+        } else if (length[(i + 1) * width + j] >= length[i * width + j + 1]) {
+            i++;
+        } else {
+            j++;
+        }
+    }
+    pair_up(c, s, i0, s.m, j0, s.n);
+    free(length);
+}
+
+static void compare_lists(struct compare *c, const struct tree *a, const struct tree *b)
+{
+    const struct tree **items = malloc((a->children + b->children + 1) * sizeof *items);
+    if (!items) {
+        tell(c, '~', a, b);
+        return;
+    }
+    struct span s = {.a = items, .b = items + a->children, .m = a->children, .n = b->children};
+    size_t i = 0;
+    for (const struct tree *x = a->child; x; x = x->next) s.a[i++] = x;
+    i = 0;
+    for (const struct tree *x = b->child; x; x = x->next) s.b[i++] = x;
+    while (s.m && s.n && s.a[s.m - 1]->hash == s.b[s.n - 1]->hash) s.m--, s.n--;
+    while (s.m && s.n && s.a[0]->hash == s.b[0]->hash) s.a++, s.b++, s.m--, s.n--, s.index++;
+    align(c, s);
+    free(items);
+}
+
+static void compare_children(struct compare *c, const struct tree *a, const struct tree *b)
+{
+    if (a->list && b->list)
+        compare_lists(c, a, b);
+    else
+        compare_members(c, a, b);
+}
+
+size_t diff_modules(const penta_module *a, const penta_module *b, diff_report *report, void *user)
+{
+    struct builder ba = {0}, bb = {0};
+    struct tree *ta = build(&ba, a), *tb = build(&bb, b);
+    struct compare c = {.report = report, .user = user, .count = SIZE_MAX};
+    if (ta && tb) {
+        c.count = 0;
+        compare_children(&c, ta, tb);
+    }
+    writer_free(&c.path);
+    arena_free(&ba.arena);
+    arena_free(&bb.arena);
+    return c.count;
+}

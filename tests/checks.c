@@ -1,0 +1,128 @@
+#include "checks.h"
+#include <string.h>
+#include "core/driver.h"
+#include "core/views.h"
+
+struct verdict {
+    uint64_t size;
+    bool bad;
+    size_t count;
+};
+
+static void on_finding(void *user, const penta_error *e)
+{
+    struct verdict *v = user;
+    v->count++;
+    if (!penta_code_name(e->code) || !e->message[0] || (!e->decoded && e->offset > v->size)) {
+        if (!v->bad) check_failed("a finding without code, message or place", e->code, e->offset);
+        v->bad = true;
+    }
+}
+
+static void check_views(const penta_module *module, penta_bytes file)
+{
+    struct coverage coverage = {0};
+    penta_visitor tiling = coverage_visitor(&coverage);
+    penta_describe(module, &tiling);
+    if (!coverage_complete(&coverage, file.size))
+        check_failed("describe does not tile the file", coverage.broken ? coverage.at : coverage.next,
+             file.size);
+    penta_buffer json = {0};
+    penta_error err = {0};
+    if (!penta_describe_json(module, &json, &err)) check_failed("describe_json", err.code, 0);
+    penta_buffer_free(&json);
+    if (!penta_info_json(module, &json, &err)) check_failed("info_json", err.code, 0);
+    penta_buffer_free(&json);
+}
+
+static bool same(penta_bytes a, const penta_buffer *b)
+{
+    return a.size == b->size && (!a.size || !memcmp(a.data, b->data, a.size));
+}
+
+static void check_text(const penta_module *module, penta_bytes file)
+{
+    penta_buffer text = {0}, again = {0};
+    penta_error err = {0};
+    if (!module->driver->print) return;
+    bool printed = penta_print(module, NULL, 0, &text, &err);
+    if (penta_module_damage(module)) {
+        if (printed) check_failed("a damaged module was printed", 0, 0);
+    } else if (!printed) {
+        check_failed(err.message, err.code, err.offset);
+    } else {
+        struct verdict v = {.size = text.size};
+        penta_module *back = penta_assemble((penta_bytes){text.data, text.size},
+                                            module->driver->name, NULL, 0, on_finding, &v);
+        if (!back)
+            check_failed("its own listing does not assemble", v.count, text.size);
+        else if (!penta_encode(back, &again, &err) || !same(file, &again))
+            check_failed("print and assemble give other bytes", again.size, file.size);
+        penta_close(back);
+    }
+    penta_buffer_free(&text);
+    penta_buffer_free(&again);
+}
+
+static void check_machine(const penta_module *module)
+{
+    penta_error err = {0};
+    if (!module->driver->engines) return;
+    penta_vm *vm = penta_vm_new(module, NULL, NULL, 0, &err);
+    if (!vm) {
+        if (!err.code) check_failed("no machine and no reason", 0, 0);
+        return;
+    }
+    penta_stop stop = {0};
+    penta_vm_run(vm, 1000, &stop);
+    if (stop.steps > 1000) check_failed("more steps than fuel", stop.steps, 1000);
+    penta_buffer one = {0}, two = {0};
+    if (!penta_vm_save(vm, &one, &err)) check_failed("save", err.code, 0);
+    if (!penta_vm_load(vm, (penta_bytes){one.data, one.size}, &err)) check_failed("load", err.code, 0);
+    penta_vm_save(vm, &two, &err);
+    if (!same((penta_bytes){one.data, one.size}, &two)) check_failed("save, load, save differ", one.size, two.size);
+    if (one.size && penta_vm_load(vm, (penta_bytes){one.data, one.size - 1}, &err))
+        check_failed("a truncated snapshot was loaded", one.size, 0);
+    penta_buffer_free(&one);
+    penta_buffer_free(&two);
+    penta_vm_free(vm);
+}
+
+void check_file(penta_bytes file, const char *format)
+{
+    penta_error err = {0};
+    penta_guess guess[8];
+    penta_detect(file, guess, 8);
+    penta_module *module = penta_open(file, format, NULL, 0, &err);
+    if (!module) {
+        if (!penta_code_name(err.code) || !err.message[0]) check_failed("no module and no reason", err.code, 0);
+        return;
+    }
+    struct verdict v = {.size = file.size};
+    bool valid = penta_validate(module, on_finding, &v);
+    if (penta_module_damage(module) && valid) check_failed("damaged, yet valid", 0, 0);
+    check_views(module, file);
+    penta_buffer again = {0};
+    if (!penta_encode(module, &again, &err) || !same(file, &again))
+        check_failed("parse and encode give other bytes", again.size, file.size);
+    penta_buffer_free(&again);
+    check_text(module, file);
+    check_machine(module);
+    penta_close(module);
+}
+
+static void ignore(void *user, const penta_error *e) { (void)user, (void)e; }
+
+void check_text_source(penta_bytes text, const char *format)
+{
+    struct verdict v = {.size = text.size};
+    penta_module *module = penta_assemble(text, format, NULL, 0, on_finding, &v);
+    if (!module) {
+        if (!v.count) check_failed("not assembled, and no reason", 0, 0);
+        return;
+    }
+    penta_validate(module, ignore, NULL);
+    check_views(module, module->file);
+    check_text(module, module->file);
+    penta_close(module);
+}

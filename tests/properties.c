@@ -1,0 +1,80 @@
+/* What holds for every file, in-process: for each file given, and for every truncation and every
+ * single-bit flip of it (every nth for long ones),
+ *
+ *   - opening ends in a module or an error with a code, and uses memory in proportion;
+ *   - describe tiles every byte, and all its views come to an end;
+ *   - parse then encode gives the bytes back;
+ *   - print then assemble gives the bytes back, where the module is whole;
+ *   - validate's findings have codes that exist and offsets inside the file;
+ *   - a machine, where one opens, stops within its fuel, and its snapshot loads back.
+ *
+ *     properties FILE...        FORMAT-anything.bin: the format is the name up to the first dash */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/file.h"
+#include "checks.h"
+#include "core/driver.h"
+
+static unsigned long checked, failed;
+static const char *current;
+static char variant[64];
+
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    fprintf(stderr, "FAIL %s (%s): %s (0x%" PRIx64 ", 0x%" PRIx64 ")\n", current, variant, what, a, b);
+    failed++;
+}
+
+/* A copy of exactly that size on the heap, so that a sanitizer sees every byte too far. */
+static void check_copy(const uint8_t *data, size_t size, const char *format)
+{
+    uint8_t *copy = malloc(size ? size : 1);
+    if (!copy) abort();
+    memcpy(copy, data, size);
+    checked++;
+    check_file((penta_bytes){copy, size}, format);
+    free(copy);
+}
+
+static void all_variants(penta_buffer *file, const char *format)
+{
+    enum { WHOLE = 2048 };      /* longer files are sampled, so that the test stays short */
+    size_t stride = file->size / WHOLE + 1;
+    snprintf(variant, sizeof variant, "whole");
+    check_copy(file->data, file->size, format);
+    for (size_t n = 0; n < file->size; n += stride) {
+        snprintf(variant, sizeof variant, "cut to %zu", n);
+        check_copy(file->data, n, format);
+    }
+    for (size_t i = 0; i < file->size; i += stride)
+        for (unsigned bit = 0; bit < 8; bit++) {
+            snprintf(variant, sizeof variant, "bit %u of byte 0x%zx flipped", bit, i);
+            file->data[i] ^= (uint8_t)(1u << bit);
+            check_copy(file->data, file->size, format);
+            file->data[i] ^= (uint8_t)(1u << bit);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        penta_buffer file = {0};
+        penta_error err = {0};
+        current = argv[i];
+        const char *slash = strrchr(argv[i], '/'), *name = slash ? slash + 1 : argv[i];
+        char format[32] = "";
+        size_t n = strcspn(name, "-.");
+        if (n < sizeof format) memcpy(format, name, n);
+        if (!file_read(argv[i], UINT64_C(1) << 30, &file, &err)) {
+            fprintf(stderr, "%s\n", err.message);
+            return 2;
+        }
+        all_variants(&file, driver_find(format) ? format : NULL);
+        penta_buffer_free(&file);
+    }
+    printf("%lu variants of %d files\n%d passed, %lu failed\n", checked, argc - 1,
+           argc - 1 - (failed ? 1 : 0), failed);
+    return failed || argc < 2;
+}
