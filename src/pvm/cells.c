@@ -80,11 +80,10 @@ static void block_end(struct builder *b, bool loops)
     if (loops && !make_loop(b, block)) return;
     uint64_t charge = block->count;
     uint32_t cost = 0;
-    if (p->wide_charges &&
-        pvm_block_cost(&p->code, block->pc, p->model, p->profile->cmov_reads_old, &cost))
+    if (p->wide_charges) {
+        pvm_block_cost(&p->code, block->pc, p->model, p->profile->cmov_reads_old, &cost);
         charge |= (uint64_t)cost << 32;
-    else if (p->wide_charges)  /* nothing starts here: an implied trap */
-        charge |= UINT64_C(2) << 32;
+    }
     p->cells[block->entry - 1].wide = charge;
     if (block->loops) p->cells[block->first - 1].wide = charge;
     for (uint32_t i = block->first; i < p->count; i++)

@@ -278,7 +278,7 @@ bool pvm_block_cost(const struct pvm_code *code, uint32_t pc, enum pvm_gas_model
                     bool cmov_reads_old, uint32_t *cost)
 {
     static const uint8_t load[PVM_GAS_MODELS] = {0, 4, 25, 37};
-    if (!pvm_starts(code, pc)) return false;
+    if (pc > code->bytes.size) return false;
     if (model != PVM_GAS_NAIVE) {
         *cost = pipeline_cost(code, pc, load[model], cmov_reads_old);
         return true;

@@ -14,8 +14,8 @@ enum pvm_gas_model {
 /* "naive", "full" (loads take 25), "full-l1-hit", "full-l2-hit", "full-l3-hit". */
 bool pvm_gas_model_parse(const char *name, enum pvm_gas_model *model);
 
-/* The cost of the block that starts at pc, up to and including the instruction that ends it; false
- * when no instruction starts there. cmov_reads_old: a conditional move waits for the old value of
+/* The cost of the block that starts at pc, up to and including the instruction that ends it; in a
+ * hole, and right behind the code, that of an implied trap. False: beyond. cmov_reads_old: a conditional move waits for the old value of
  * its destination (profile gp-0.8). */
 bool pvm_block_cost(const struct pvm_code *code, uint32_t pc, enum pvm_gas_model model,
                     bool cmov_reads_old, uint32_t *cost);

@@ -335,7 +335,8 @@ static void stop_fault(struct pvm_vm *vm, penta_stop *stop)
 {
     stop->kind = PENTA_STOP_FAULT;
     stop->args[0] = vm->memory.fault;
-    stop->args[1] = vm->memory.fault_protected;
+    stop->args[1] = vm->memory.fault_write;
+    stop->args[2] = vm->memory.fault_protected;
 }
 
 /* One instruction by the step engine. True: the run is over, *stop says why. */

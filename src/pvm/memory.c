@@ -188,9 +188,10 @@ void pvm_memory_reset(struct pvm_memory *m)
 
 /* ---- accesses ---- */
 
-static bool refuse(struct pvm_memory *m, uint32_t page)
+static bool refuse(struct pvm_memory *m, uint32_t page, bool write)
 {
     m->fault = page * PAGE;
+    m->fault_write = write;
     m->fault_protected = m->rights[page] & PVM_READ;
     return false;
 }
@@ -199,14 +200,14 @@ static bool refuse(struct pvm_memory *m, uint32_t page)
 static bool allowed(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps, uint8_t right)
 {
     uint32_t page = address / PAGE, last = (uint32_t)(address + n - 1) / PAGE;
-    bool first_ok = m->rights[page] & right;
-    if (page == last) return first_ok || refuse(m, page);
+    bool first_ok = m->rights[page] & right, write = right == PVM_WRITABLE;
+    if (page == last) return first_ok || refuse(m, page, write);
     if (last < page) { /* past 2^32 */
-        if (!wraps) return refuse(m, page);
-        return m->rights[last] & right ? first_ok || refuse(m, page) : refuse(m, last);
+        if (!wraps) return refuse(m, page, write);
+        return m->rights[last] & right ? first_ok || refuse(m, page, write) : refuse(m, last, write);
     }
-    if (!first_ok) return refuse(m, page);
-    return (m->rights[last] & right) || refuse(m, last);
+    if (!first_ok) return refuse(m, page, write);
+    return (m->rights[last] & right) || refuse(m, last, write);
 }
 
 bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps, uint64_t *value)
@@ -227,7 +228,7 @@ static uint8_t *touch(struct pvm_memory *m, uint32_t page)
 {
     uint8_t *bytes = pvm_backing_page(m, page, true);
     if (!bytes) {
-        refuse(m, page);
+        refuse(m, page, true);
         return NULL;
     }
     m->rights[page] |= m->rights[page] & PVM_WRITABLE ? PVM_WRITE | PVM_DIRTY : PVM_DIRTY;
@@ -253,13 +254,13 @@ uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, 
     while (done < count) {
         uint64_t at = address + done;
         if (at >= top) {       /* behind the last byte of memory */
-            refuse(m, PVM_PAGES - 1);
+            refuse(m, PVM_PAGES - 1, true);
             break;
         }
         uint32_t page = (uint32_t)(at / PAGE);
         uint64_t part = PAGE - at % PAGE < count - done ? PAGE - at % PAGE : count - done;
         if (!(m->rights[page] & PVM_WRITABLE)) {
-            refuse(m, page);
+            refuse(m, page, true);
             break;
         }
         uint8_t *bytes = touch(m, page);

@@ -46,7 +46,8 @@ struct pvm_memory {
     struct pvm_area *areas;  /* by address, disjoint */
     size_t area_count, area_capacity;
     uint32_t fault;          /* page address of the last failed access */
-    bool fault_protected;    /* that page is readable: a write to read-only memory */
+    bool fault_write;        /* it was a store */
+    bool fault_protected;    /* that page is readable: a store to read-only memory */
 };
 
 /* ---- the back end: memory_reserved.c or memory_paged.c ---- */

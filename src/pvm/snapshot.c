@@ -10,7 +10,7 @@
 
 #define FIELDS(FIELD)                                                                              \
     FIELD(code_size) FIELD(gas) FIELD(pc) FIELD(paid) FIELD(wait) FIELD(trap) FIELD(executed)      \
-    FIELD(host_calls) FIELD(host_number) FIELD(heap_size) FIELD(fault) FIELD(fault_protected)
+    FIELD(host_calls) FIELD(host_number) FIELD(heap_size) FIELD(fault) FIELD(fault_write)
 
 struct fields {
 #define FIELD(name) uint64_t name;
@@ -40,7 +40,7 @@ bool pvm_vm_save(const penta_vm *base, struct writer *out)
         .code_size = vm->cells->code.bytes.size, .gas = (uint64_t)s->gas, .pc = s->pc,
         .paid = vm->paid, .wait = vm->wait, .trap = vm->trap, .executed = vm->executed,
         .host_calls = vm->host_calls, .host_number = vm->host_number, .heap_size = vm->heap_size,
-        .fault = vm->memory.fault, .fault_protected = vm->memory.fault_protected};
+        .fault = vm->memory.fault, .fault_write = vm->memory.fault_write};
     writer_bytes(out, "PVMS", 4);
 #define FIELD(name) writer_uint(out, f.name, 8);
     FIELDS(FIELD)
@@ -185,6 +185,6 @@ bool pvm_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     vm->host_number = (uint32_t)f.host_number;
     vm->heap_size = f.heap_size;
     vm->memory.fault = (uint32_t)f.fault;
-    vm->memory.fault_protected = f.fault_protected;
+    vm->memory.fault_write = f.fault_write;
     return true;
 }

@@ -136,7 +136,7 @@ static void vm_close(penta_vm *base)
         pvm_vm_destroy(vm);
 }
 
-void pvm_vm_reset(struct pvm_vm *vm)
+void pvm_vm_clear(struct pvm_vm *vm)
 {
     const struct pvm_layout *l = &vm->layout;
     if (vm->paging) {
@@ -146,12 +146,18 @@ void pvm_vm_reset(struct pvm_vm *vm)
         if (vm->heap_size && end > grown) pvm_memory_unmap(&vm->memory, grown, end - grown);
         pvm_memory_reset(&vm->memory);
     }
+    vm->heap_size = 0;
+}
+
+void pvm_vm_reset(struct pvm_vm *vm)
+{
+    pvm_vm_clear(vm);
     memset(vm->state->regs, 0, sizeof vm->state->regs);
     vm->state->gas = vm->gas_start;
     vm->state->pc = 0;
     vm->paid = false;
     vm->wait = PVM_READY;
-    vm->heap_size = vm->executed = vm->host_calls = 0;
+    vm->executed = vm->host_calls = 0;
     vm->call_count = vm->next_call = 0;
     atomic_store_explicit(&vm->base.interrupt, false, memory_order_relaxed);
 }
@@ -172,6 +178,7 @@ void pvm_vm_call_registers(const struct pvm_vm *vm, uint64_t *regs)
 
 void pvm_vm_begin(struct pvm_vm *vm, const struct pvm_call *call)
 {
+    if (vm->fresh_calls && vm->executed) pvm_vm_clear(vm);
     memcpy(vm->state->regs, call->regs, sizeof call->regs);
     pvm_vm_jump(vm, call->pc);
 }
@@ -210,7 +217,8 @@ static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, pen
     pvm_decode(code, vm->state->pc, &in);
     vm->state->pc += in.length;
     vm->paid = !(code->doc && pvm_is_target(code, vm->state->pc));
-    vm->wait = PVM_READY;
+    vm->wait = vm->halt_on_answer ? PVM_HALTED : PVM_READY;
+    vm->halt_on_answer = false;
     return true;
 }
 

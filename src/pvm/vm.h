@@ -78,6 +78,8 @@ struct pvm_vm {
     uint64_t heap_size;
     struct pvm_call *calls;                /* still to make, from next_call on */
     size_t call_count, next_call;
+    bool fresh_calls;                      /* each call starts from the initial memory */
+    bool halt_on_answer;                   /* the host ends the call with its answer */
     struct pvm_pool *pool;                 /* where it goes back to, or NULL */
 };
 
@@ -107,6 +109,8 @@ bool pvm_vm_populate(struct pvm_vm *vm, const struct pvm_program *program, penta
 void pvm_vm_reset(struct pvm_vm *vm);
 void pvm_vm_jump(struct pvm_vm *vm, uint32_t pc); /* the next run starts there */
 void pvm_vm_begin(struct pvm_vm *vm, const struct pvm_call *call);
+/* Memory as after opening. */
+void pvm_vm_clear(struct pvm_vm *vm);
 /* All registers zero but ra and sp, as for calling an export. */
 void pvm_vm_call_registers(const struct pvm_vm *vm, uint64_t *regs);
 bool pvm_vm_set_reg(struct pvm_vm *vm, unsigned reg, uint64_t value);
