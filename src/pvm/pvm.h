@@ -151,7 +151,7 @@ void pvm_isa_list(const penta_visitor *visitor);
 
 /* verify.c */
 void pvm_verify(const penta_module *module, struct findings *findings);
-bool pvm_container_rule(uint32_t code);
+enum rule_scope pvm_scope(uint32_t code);
 
 /* reach.c */
 void pvm_reach_verify(const struct pvm_module *m, struct findings *findings);

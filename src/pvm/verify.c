@@ -3,7 +3,10 @@
 #include "pvm/debug.h"
 #include "pvm/varint.h"
 
-bool pvm_container_rule(uint32_t code) { return code < (PVM_ROOM << 16 | 100); }
+enum rule_scope pvm_scope(uint32_t code)
+{
+    return code < (PVM_ROOM << 16 | 100) ? SCOPE_CONTAINER : SCOPE_RUNTIME;
+}
 
 /* ---- container ---- */
 
