@@ -139,8 +139,11 @@ static void vm_close(penta_vm *base)
 void pvm_vm_clear(struct pvm_vm *vm)
 {
     const struct pvm_layout *l = &vm->layout;
-    if (vm->paging) {
+    if (vm->paging || vm->remapped) {
         pvm_memory_unmap(&vm->memory, 0, top);
+        if (!vm->paging && vm->base.module)
+            map_areas(vm, &pvm_module(vm->base.module)->program, (penta_bytes){0});
+        vm->remapped = false;
     } else {
         uint64_t grown = l->rw + l->rw_length, end = up(l->heap_base + vm->heap_size, PVM_PAGE);
         if (vm->heap_size && end > grown) pvm_memory_unmap(&vm->memory, grown, end - grown);

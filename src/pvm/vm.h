@@ -78,6 +78,7 @@ struct pvm_vm {
     uint64_t heap_size;
     struct pvm_call *calls;                /* still to make, from next_call on */
     size_t call_count, next_call;
+    bool remapped;                         /* the host changed the map: clearing starts over */
     bool fresh_calls;                      /* each call starts from the initial memory */
     bool halt_on_answer;                   /* the host ends the call with its answer */
     struct pvm_pool *pool;                 /* where it goes back to, or NULL */
