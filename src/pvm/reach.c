@@ -56,13 +56,17 @@ void pvm_reach_verify(const struct pvm_module *m, struct findings *f)
         if (pvm_table_entry(&p->code, i, &pc)) push(&r, pc);
     }
     while (r.count) follow(&r, r.todo[--r.count]);
+    const uint8_t *op = pvm_isas[p->code.isa].op;
     uint32_t first = UINT32_MAX;
     size_t lost = 0;
     for (size_t i = 0; i < (p->code.bytes.size + 7) / 8; i++) {
-        unsigned bits = p->code.starts[i] & ~r.seen[i] & 0xffu;
-        if (!bits) continue;
-        if (first == UINT32_MAX) first = (uint32_t)(8 * i) + (uint32_t)__builtin_ctz(bits);
-        lost += (size_t)__builtin_popcount(bits);
+        for (unsigned bits = p->code.starts[i] & ~r.seen[i] & 0xffu; bits; bits &= bits - 1) {
+            uint32_t pc = (uint32_t)(8 * i) + (uint32_t)__builtin_ctz(bits);
+            /* linkers put traps between functions */
+            if (op[p->code.bytes.data[pc]] == PVM_OP_trap) continue;
+            if (first == UINT32_MAX) first = pc;
+            lost++;
+        }
     }
     if (lost && !r.failed)
         findings_add(f, PVM_UNREACHABLE, m->code_offset + first, NULL,

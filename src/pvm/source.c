@@ -1,23 +1,25 @@
-/* Text that assembles to the same bytes. Print, assemble in memory, compare; if the bytes differ, say
- * more in bytes and less in words, down to the whole file in hex. */
+/* Text that assembles to the same bytes. Print, assemble in memory, compare; if the bytes differ, give
+ * the sizes of the instructions that came out otherwise, and in the end say more in bytes and less in
+ * words, down to the whole file in hex. */
 #include <stdlib.h>
 #include "pvm/encode.h"
 #include "pvm/print.h"
 
 enum level {
-    LEVEL_TEXT,              /* instructions as text where their shortest form is what is stored */
-    LEVEL_SIZES,             /* jumps with their size: another layout may be shorter */
+    LEVEL_TEXT,              /* instructions as text, those marked with their size */
+    LEVEL_SIZES,             /* all jumps with their size */
     LEVEL_BYTES,             /* instructions in hex */
     LEVEL_FILE,
 };
 
-enum { NAMES_MAX = 64, ROW = 32, ENTRIES = 8 };
+enum { NAMES_MAX = 64, ROW = 32, ENTRIES = 8, SIZE_ROUNDS = 8 };
 
 struct printer {
     const struct pvm_print *p;
     struct writer *out;
     enum level level;
     uint8_t *labels;         /* bit per pc: a label is printed here */
+    uint8_t *sized;          /* bit per pc: a shorter layout exists, so this one needs its size */
     const struct pvm_export *named[NAMES_MAX]; /* exports whose names serve as labels */
     size_t named_count;
 };
@@ -236,7 +238,8 @@ static void print_insn(struct printer *s, const struct pvm_insn *in)
     uint8_t again[PVM_INSN_BYTES];
     unsigned size = 0, n = 0;
     if (in->op != PVM_OP_invalid && s->level < LEVEL_BYTES) {
-        bool sized = s->level == LEVEL_SIZES && pvm_has_target(in->op);
+        bool sized = pvm_has_target(in->op) &&
+                     (s->level == LEVEL_SIZES || pvm_bit(s->sized, in->pc));
         if (!sized) n = pvm_insn_write(code->isa, code->doc, in, 0, again);
         if (sized || n != in->length) {
             size = in->length;
@@ -340,34 +343,79 @@ static void ignore(void *user, const penta_error *finding)
     (void)finding;
 }
 
-static bool comes_back(const struct writer *text, penta_bytes file)
+static bool assemble_again(const struct writer *text, struct writer *bytes)
 {
-    struct writer bytes = {0};
     struct findings f = {.rules = pvm_rules, .report = ignore};
     struct source source = {.name = "", .text = writer_view(text), .comment = "//"};
-    bool same = pvm_assemble(&source, NULL, 0, &bytes, &f) && bytes.out.size == file.size &&
-                (!file.size || !memcmp(bytes.out.data, file.data, file.size));
+    return pvm_assemble(&source, NULL, 0, bytes, &f);
+}
+
+static bool same_bytes(penta_bytes a, penta_bytes b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+/* Jumps take the shortest form that a layout allows, and the file may have settled on another one.
+ * Marks those that came out shorter; true when there are new ones. */
+static bool mark_sizes(struct printer *s, penta_bytes assembled)
+{
+    const struct pvm_program *program = &s->p->m->program;
+    const struct pvm_code *code = &program->code;
+    penta_option dialect = {"dialect", pvm_dialect_names[program->dialect]};
+    penta_error err = {0};
+    penta_module *module = pvm_parse(assembled, &dialect, 1, &err);
+    if (!module) return false;
+    const struct pvm_code *other = &pvm_module(module)->program.code;
+    struct pvm_insn in, out;
+    uint32_t at = 0;
+    bool found = false;
+    for (uint32_t pc = 0; pc < code->bytes.size && at < other->bytes.size;
+         pc += in.length, at += out.length) {
+        pvm_decode(code, pc, &in);
+        pvm_decode(other, at, &out);
+        if (in.length <= out.length || !pvm_has_target(in.op) || pvm_bit(s->sized, pc)) continue;
+        s->sized[pc / 8] |= (uint8_t)(1u << pc % 8);
+        found = true;
+    }
+    pvm_close(module);
+    return found;
+}
+
+/* Print until it comes back. */
+static void print_exactly(struct printer *s)
+{
+    struct writer bytes = {0};
+    unsigned rounds = 0;
+    for (s->level = LEVEL_TEXT; s->level <= LEVEL_FILE;) {
+        s->out->out.size = bytes.out.size = 0;
+        print_all(s);
+        bool ok = !s->out->failed && assemble_again(s->out, &bytes);
+        if (s->out->failed || (ok && same_bytes(writer_view(&bytes), s->p->m->base.file))) break;
+        if (ok && s->level == LEVEL_TEXT && rounds++ < SIZE_ROUNDS &&
+            mark_sizes(s, writer_view(&bytes)))
+            continue;
+        s->level++;
+    }
     writer_free(&bytes);
-    return same;
 }
 
 bool pvm_print_source(const struct pvm_print *p, penta_error *err)
 {
-    const struct pvm_module *m = p->m;
-    struct printer s = {.p = p};
     struct writer text = {0};
-    s.labels = calloc(m->program.code.bytes.size / 8 + 1, 1);
-    if (!s.labels) return error_at(err, BASE_MEMORY, 0, "no memory for the labels");
-    find_labels(&s);
-    s.out = &text;
-    for (s.level = LEVEL_TEXT; s.level <= LEVEL_FILE; s.level++) {
-        text.out.size = 0;
-        print_all(&s);
-        if (text.failed || comes_back(&text, m->base.file)) break;
+    struct printer s = {.p = p, .out = &text};
+    size_t bits = p->m->program.code.bytes.size / 8 + 1;
+    s.labels = calloc(bits, 1);
+    s.sized = calloc(bits, 1);
+    if (s.labels && s.sized) {
+        find_labels(&s);
+        print_exactly(&s);
+        writer_bytes(p->out, text.out.data, text.out.size);
+        p->out->failed |= text.failed;
+    } else {
+        error_at(err, BASE_MEMORY, 0, "no memory for the labels");
     }
-    writer_bytes(p->out, text.out.data, text.out.size);
-    p->out->failed |= text.failed;
     writer_free(&text);
     free(s.labels);
-    return writer_ok(p->out, err);
+    free(s.sized);
+    return !err->code && writer_ok(p->out, err);
 }
