@@ -35,26 +35,25 @@ const struct pvm_isa_info pvm_isas[PVM_ISAS] = {
 const char *const pvm_register_names[PVM_REGISTERS] = {"ra", "sp", "t0", "t1", "t2", "s0", "s1",
                                                        "a0", "a1", "a2", "a3", "a4", "a5"};
 
-/* Up to 32 mask bits from bit `at` on; ones behind the end of the code stop every search. */
-static uint32_t mask_window(const struct pvm_code *code, uint32_t at)
+/* Mask bits from bit `at` on, 57 or more; ones behind the end of the code stop every search. */
+static uint64_t mask_window(const struct pvm_code *code, uint32_t at)
 {
-    size_t byte = at >> 3, bytes = (code->bytes.size + 7) / 8;
+    size_t byte = at >> 3, valid = code->bytes.size - byte * 8;
     uint64_t window = 0;
-    if (byte + 8 <= bytes) {
+    if (valid >= 64) {
         window = get64(code->starts + byte);
     } else {
-        for (size_t i = 0; byte + i < bytes; i++)
+        for (size_t i = 0; i < (valid + 7) / 8; i++)
             window |= (uint64_t)code->starts[byte + i] << 8 * i;
-        size_t valid = code->bytes.size - byte * 8;
-        if (valid < 64) window |= ~UINT64_C(0) << valid;
+        window |= ~UINT64_C(0) << valid;
     }
-    return (uint32_t)(window >> (at & 7));
+    return window >> (at & 7);
 }
 
 unsigned pvm_skip(const struct pvm_code *code, uint32_t pc)
 {
     if (pc + 1 >= code->bytes.size) return 0;
-    return (unsigned)__builtin_ctz(mask_window(code, pc + 1) | 1u << PVM_SKIP_MAX);
+    return (unsigned)__builtin_ctzll(mask_window(code, pc + 1) | UINT64_C(1) << PVM_SKIP_MAX);
 }
 
 /* ---- operands by skip: polkavm and jam ---- */
