@@ -192,11 +192,14 @@ static bool choose_dialect(penta_bytes file, const char *wanted, enum pvm_dialec
 {
     if (wanted) return pvm_dialect_of(wanted, dialect, err);
     if (pvm_guess_dialect(file, dialect)) return true;
-    /* Too little to guess from, but asked for as pvm: a magic that was cut off still tells. */
-    if (file.size && !memcmp(file.data, magic, file.size < 4 ? file.size : 4)) {
-        *dialect = PVM_POLKAVM;
-        return true;
-    }
+    /* Not sure enough for detect, but asked for as pvm: a magic that was cut off still tells, and so
+     * do lengths that fit, whatever the code is worth. */
+    *dialect = PVM_POLKAVM;
+    if (file.size && !memcmp(file.data, magic, file.size < 4 ? file.size : 4)) return true;
+    *dialect = PVM_JAM;
+    if (pvm_jam_fits(file)) return true;
+    *dialect = PVM_DOC;
+    if (pvm_doc_fits(file)) return true;
     error_at(err, PVM_NO_DIALECT, 0, "neither 'PVM' and a zero nor the structure of doc or jam");
     return error_note(err, "force one with --dialect polkavm, doc or jam");
 }

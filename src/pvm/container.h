@@ -32,6 +32,10 @@ bool pvm_jam_parse(struct pvm_parse *p);
 int pvm_doc_probe(penta_bytes file, struct writer *evidence);
 int pvm_jam_probe(penta_bytes file, struct writer *evidence);
 
+/* Their lengths fit the file; nothing is said about the code. */
+bool pvm_doc_fits(penta_bytes file);
+bool pvm_jam_fits(penta_bytes file);
+
 /* ---- writing ---- */
 
 struct pvm_emit {

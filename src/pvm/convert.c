@@ -201,7 +201,7 @@ static bool add_dispatch(struct conversion *c)
     uint8_t *mask = arena_alloc(&c->arena, (size + 7) / 8, 1, &c->err);
     uint8_t *table = arena_alloc(&c->arena, code->table_count, 4, &c->err);
     if (!bytes || !mask || !table) return false;
-    memcpy(bytes + shift, code->bytes.data, code->bytes.size);
+    if (code->bytes.size) memcpy(bytes + shift, code->bytes.data, code->bytes.size);
     for (uint32_t i = 0; i < p->export_count; i++) {
         uint32_t at = PADDED_JUMP * i;
         bytes[at] = (uint8_t)pvm_ops[PVM_OP_jump].number[code->isa];
@@ -255,6 +255,23 @@ static bool exports_from_jam(struct conversion *c)
             p->exports[p->export_count++] =
                 (struct pvm_export){bytes_of(names[i]), PADDED_JUMP * i};
     return p->exports != NULL;
+}
+
+/* polkavm has entries of at most four bytes; what does not fit leads nowhere in any case. */
+static bool narrow_table(struct conversion *c)
+{
+    struct pvm_code *code = &c->to.code;
+    if (!code->table_count) code->table_entry = 0;
+    if (code->table_entry <= 4) return true;
+    uint8_t *table = arena_alloc(&c->arena, code->table_count, 4, &c->err);
+    for (uint32_t i = 0; table && i < code->table_count; i++) {
+        uint64_t pc = bytes_uint(code->table.data + (size_t)i * code->table_entry,
+                                 code->table_entry, false);
+        put32(table + 4 * (size_t)i, pc > UINT32_MAX ? UINT32_MAX : (uint32_t)pc);
+    }
+    code->table = (penta_bytes){table, (size_t)code->table_count * 4};
+    code->table_entry = 4;
+    return table != NULL;
 }
 
 /* ---- the whole ---- */
@@ -330,7 +347,7 @@ static bool convert(struct conversion *c)
     if (to_doc)
         return pad(c, &p->ro_data, p->ro_size) && pad(c, &p->rw_data, p->rw_size);
     if (p->dialect == PVM_JAM) return entries_to_jam(c) && data_to_jam(c);
-    return true;
+    return narrow_table(c);
 }
 
 bool pvm_convert(const penta_module *module, const penta_option *options, size_t count,

@@ -60,7 +60,9 @@ static bool take_code(struct pvm_parse *p)
     code->doc = code->table_filler = true;
     code->bytes = take_framed(p);
     p->m->code_offset = reader_at(r) - code->bytes.size;
-    if (!done(p)) return false;
+    if (r->err->code) return false;
+    code->starts = pvm_doc_starts(code, &p->m->arena, p->fatal);
+    if (!code->starts || !done(p)) return false;
     code->table = take_framed(p);
     p->m->table_offset = reader_at(r) - code->table.size;
     uint64_t entry_at = reader_at(r);
@@ -95,12 +97,19 @@ static bool take_imports(struct pvm_parse *p)
     p->m->imports_offset = reader_at(r);
     penta_bytes offsets = take_framed(p);
     struct reader pcs = pvm_part(p, offsets, reader_at(r) - offsets.size);
-    program->imports = arena_alloc(&p->m->arena, offsets.size, sizeof *program->imports, p->fatal);
+    size_t most = 0;
+    for (size_t i = 0; i < offsets.size; i++) most += offsets.data[i] < 0x80;
+    if (most > reader_left(r)) /* each has a name of one byte or more behind these */
+        return error_at(r->err, PVM_IMPORT_COUNT, reader_at(r),
+                        "%zu import offsets, %zu bytes for their names", most, reader_left(r));
+    program->imports = arena_alloc(&p->m->arena, most, sizeof *program->imports, p->fatal);
     if (!program->imports) return false;
-    while (reader_left(&pcs) && !r->err->code)
-        program->imports[program->import_count++].pc = pvm_take_varint(p, &pcs);
+    while (reader_left(&pcs)) {
+        uint32_t pc = pvm_take_varint(p, &pcs);
+        if (r->err->code) return false;
+        program->imports[program->import_count++].pc = pc;
+    }
     program->doc_end = PVM_DOC_IMPORT_OFFSETS;
-    if (r->err->code) return false;
     uint64_t names_at = reader_at(r);
     if (!reader_left(r)) {
         if (!program->import_count) return done(p);
@@ -122,27 +131,36 @@ static bool take_imports(struct pvm_parse *p)
     return done(p);
 }
 
+/* How many there are, before anything is allocated. */
+static size_t count_exports(const struct reader *r)
+{
+    size_t count = 0;
+    uint32_t value = 0;
+    for (size_t at = r->pos; at < r->in.size; count++) {
+        unsigned n = pvm_leb_read(bytes_slice(r->in, at, PVM_VARINT_BYTES), &value);
+        if (!n || !value || value > r->in.size - at - n) break;
+        at += n + value;
+        n = pvm_leb_read(bytes_slice(r->in, at, PVM_VARINT_BYTES), &value);
+        if (!n) break;
+        at += n;
+    }
+    return count;
+}
+
 static bool take_exports(struct pvm_parse *p)
 {
     struct pvm_program *program = &p->m->program;
     struct reader *r = &p->in;
-    size_t capacity = 0;
     p->m->exports_offset = reader_at(r);
+    program->exports =
+        arena_alloc(&p->m->arena, count_exports(r), sizeof *program->exports, p->fatal);
+    if (!program->exports) return false;
     while (reader_left(r)) {
         penta_bytes name = take_framed(p);
         if (r->err->code) return false;
         if (!name.size) {
             program->doc_end = PVM_DOC_EXPORTS;
             return done(p);
-        }
-        if (program->export_count == capacity) {
-            capacity = capacity ? 2 * capacity : 8;
-            struct pvm_export *more =
-                arena_alloc(&p->m->arena, capacity, sizeof *more, p->fatal);
-            if (!more) return false;
-            if (program->export_count)
-                memcpy(more, program->exports, program->export_count * sizeof *more);
-            program->exports = more;
         }
         uint32_t pc = pvm_take_varint(p, r);
         if (r->err->code) return false;
@@ -175,11 +193,8 @@ static bool take_debug(struct pvm_parse *p)
 
 bool pvm_doc_parse(struct pvm_parse *p)
 {
-    struct pvm_code *code = &p->m->program.code;
     struct reader *r = &p->in;
     if (!take_memory(p) || !take_code(p)) return false;
-    code->starts = pvm_doc_starts(code, &p->m->arena, p->fatal);
-    if (!code->starts) return false;
     if (reader_left(r) && !take_imports(p)) return false;
     if (reader_left(r) && !take_exports(p)) return false;
     return !reader_left(r) || take_debug(p);
@@ -187,7 +202,7 @@ bool pvm_doc_parse(struct pvm_parse *p)
 
 /* ---- probing ---- */
 
-static bool plain_name(penta_bytes name)
+bool pvm_doc_name_ok(penta_bytes name)
 {
     uint32_t point;
     for (size_t at = 0, n; at < name.size; at += n) {
@@ -196,8 +211,6 @@ static bool plain_name(penta_bytes name)
     }
     return name.size > 0;
 }
-
-bool pvm_doc_name_ok(penta_bytes name) { return plain_name(name); }
 
 /* Instructions, when all of them decode and the bitmask only marks their starts; else 0. */
 static size_t sound_count(const struct pvm_code *code)
@@ -214,19 +227,33 @@ static size_t sound_count(const struct pvm_code *code)
     return count;
 }
 
+/* A module that lives on the stack: free its arena. False: it is damaged. */
+static bool try_parse(penta_bytes file, struct pvm_module *m)
+{
+    penta_error fatal = {0};
+    *m = (struct pvm_module){.base.file = file, .program.dialect = PVM_DOC};
+    struct pvm_parse p = {.m = m, .leb = true, .fatal = &fatal,
+                          .in = {.in = file, .err = &m->base.damage}};
+    return pvm_doc_parse(&p);
+}
+
+bool pvm_doc_fits(penta_bytes file)
+{
+    struct pvm_module m;
+    bool ok = try_parse(file, &m);
+    arena_free(&m.arena);
+    return ok;
+}
+
 int pvm_doc_probe(penta_bytes file, struct writer *evidence)
 {
     if (file.size < 9 || file.data[0] > 1) return 0;
-    struct pvm_module m = {.program.dialect = PVM_DOC};
-    penta_error fatal = {0};
-    struct pvm_parse p = {.m = &m, .leb = true, .fatal = &fatal,
-                          .in = {.in = file, .err = &m.base.damage}};
-    bool ok = pvm_doc_parse(&p) && !m.base.damage.code;
-    size_t count = ok ? sound_count(&m.program.code) : 0;
+    struct pvm_module m;
+    size_t count = try_parse(file, &m) ? sound_count(&m.program.code) : 0;
     for (size_t i = 0; i < m.program.export_count; i++)
-        if (!plain_name(m.program.exports[i].name)) count = 0;
+        if (!pvm_doc_name_ok(m.program.exports[i].name)) count = 0;
     for (size_t i = 0; i < m.program.import_count; i++)
-        if (!plain_name(m.program.imports[i].name)) count = 0;
+        if (!pvm_doc_name_ok(m.program.imports[i].name)) count = 0;
     arena_free(&m.arena);
     if (!count) return 0;
     if (evidence)

@@ -100,6 +100,13 @@ static enum form find_form(penta_bytes file, struct pvm_code *code, size_t *coun
     return found;
 }
 
+bool pvm_jam_fits(penta_bytes file)
+{
+    struct pvm_code code;
+    size_t count;
+    return find_form(file, &code, &count) != FORM_NONE;
+}
+
 int pvm_jam_probe(penta_bytes file, struct writer *evidence)
 {
     static const char *const names[] = {"", "generic program", "standard program",
