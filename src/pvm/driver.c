@@ -51,4 +51,5 @@ const struct driver pvm_driver = {
     .isa = pvm_isa_list,
     .scope = pvm_scope,
     .engines = engines,
+    .host = &pvm_host,
 };
