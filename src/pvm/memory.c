@@ -94,7 +94,7 @@ static bool area_split(struct pvm_memory *m, uint64_t address)
 bool pvm_memory_unmap(struct pvm_memory *m, uint64_t address, uint64_t length)
 {
     if (!aligned(address, length)) return false;
-    if (!length) return true;
+    if (!length || !m->area_count) return true;
     if (!area_split(m, address) || !area_split(m, address + length)) return false;
     size_t first = area_at(m, address), end = first;
     for (; end < m->area_count && m->areas[end].address < address + length; end++) {
