@@ -1,0 +1,28 @@
+# Every test. Those that need another build (asan, tsan, fuzz, s390x) take it from build/, where
+# `make test` puts it, and count as skipped (77) without it.
+set(BUILDS ${CMAKE_SOURCE_DIR}/build)
+set(PYTHON python3)
+set(SHARED ${CMAKE_SOURCE_DIR}/../shared/data)
+
+function(penta_test name)
+  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+endfunction()
+
+penta_test(cases ${PYTHON} tests/run --penta $<TARGET_FILE:penta_cli>)
+penta_test(cases-asan tests/if_built asan/bin/penta ${PYTHON} tests/run --penta ${BUILDS}/asan/bin/penta)
+penta_test(cases-switch tests/if_built switch/bin/penta
+           ${PYTHON} tests/run --penta ${BUILDS}/switch/bin/penta)
+penta_test(cli ${PYTHON} tests/cli.py $<TARGET_FILE:penta_cli>)
+penta_test(cli-asan tests/if_built asan/bin/penta ${PYTHON} tests/cli.py ${BUILDS}/asan/bin/penta)
+penta_test(coverage ${PYTHON} tests/coverage.py $<TARGET_FILE:penta_cli>)
+penta_test(properties tests/properties.sh $<TARGET_FILE:penta_cli> ${BUILDS}/asan/bin/properties)
+penta_test(properties-big-endian tests/properties.sh $<TARGET_FILE:penta_cli>
+           ${BUILDS}/s390x/bin/properties)
+penta_test(layers ${PYTHON} tests/layers.py)
+penta_test(package tests/package $<TARGET_FILE:penta_cli> ${CMAKE_BINARY_DIR})
+penta_test(sixth-format tests/sixth_format)
+penta_test(units $<TARGET_FILE:units>)
+penta_test(fuzz-seeds tests/fuzz_brief)
+penta_test(conform tests/conform $<TARGET_FILE:penta_cli> ${SHARED})
+penta_test(python ${PYTHON} tests/python.py ${CMAKE_BINARY_DIR})

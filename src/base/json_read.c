@@ -13,8 +13,9 @@ struct json_doc {
 
 enum { DEPTH = 64 };
 
-/* json-c rounds what it cannot hold and lets the last of two equal keys win. Both would make a
- * test vector say something it does not say, so the text is scanned once more for them. */
+/* Even when strict, json-c rounds what it cannot hold, lets the last of two equal keys win, and
+ * takes NaN and single quotes. A vector must not say what it does not say, so the text is scanned
+ * once more for these. */
 struct scan {
     const char *p, *end;
     penta_error *err;
@@ -34,11 +35,22 @@ static void scan_string(struct scan *s, const char **text, size_t *size)
     s->p++;
 }
 
-/* An integer literal must fit: "-" down to 2^63, else up to 2^64-1. */
-static bool scan_number(struct scan *s)
+/* A literal. Integers must fit: "-" down to 2^63, else up to 2^64-1. */
+static bool scan_literal(struct scan *s)
 {
     const char *from = s->p;
     bool integer = true;
+    if (*from != '-' && !isdigit((unsigned char)*from)) {
+        static const char *const words[] = {"true", "false", "null"};
+        for (size_t i = 0; i < 3; i++) {
+            size_t n = strlen(words[i]);
+            if ((size_t)(s->end - from) >= n && !memcmp(from, words[i], n)) {
+                s->p += n;
+                return true;
+            }
+        }
+        return scan_fail(s, "not a JSON value");
+    }
     while (s->p < s->end && (isalnum((unsigned char)*s->p) || strchr("+-.", *s->p))) {
         if (strchr(".eE", *s->p)) integer = false;
         s->p++;
@@ -97,6 +109,10 @@ static bool scan_object(struct scan *s, unsigned depth)
             }
             keys = more;
         }
+        if (*s->p != '"') {
+            ok = scan_fail(s, "a key in double quotes belongs here");
+            break;
+        }
         scan_string(s, &keys[count].text, &keys[count].size);
         count++;
         scan_space(s);
@@ -130,7 +146,7 @@ static bool scan_value(struct scan *s, unsigned depth)
         scan_string(s, &text, &size);
         return true;
     }
-    if (*s->p != '[') return scan_number(s);
+    if (*s->p != '[') return scan_literal(s);
     s->p++;
     for (scan_space(s); s->p < s->end && *s->p != ']'; scan_space(s)) {
         if (!scan_value(s, depth + 1)) return false;

@@ -9,6 +9,8 @@ enum option_use {            /* where an option may be given */
     OPTION_ASSEMBLE = 4,     /* asm */
     OPTION_RUN = 8,          /* run, trace, debug */
     OPTION_CONVERT = 16,     /* convert */
+    OPTION_SEAL = 32,        /* seal */
+    OPTION_UNSEAL = 64,      /* open */
 };
 
 struct option_info {

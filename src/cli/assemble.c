@@ -110,35 +110,74 @@ void command_ASM(struct cli *c)
     input_close(&in);
 }
 
-void command_CONVERT(struct cli *c)
+/* convert, seal and open: one module in, other bytes of the same format out. */
+typedef bool transform_fn(const penta_module *module, const penta_option *options, size_t count,
+                          struct writer *out, struct findings *findings);
+
+/* The exit code of the worst finding: a wrong key is another "no" than a bad file. */
+struct transform_sink {
+    struct finding_sink findings;
+    int exit;
+};
+
+static void transform_finding(void *user, const penta_error *finding)
 {
-    struct input in;
-    if (overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
-    const struct driver *driver = in.module->driver;
+    struct transform_sink *sink = user;
+    int exit = cli_exit_of(finding->code);
+    if (finding->severity == PENTA_ERROR && exit > sink->exit) sink->exit = exit;
+    finding_sink_add(&sink->findings, finding);
+}
+
+static void transform(struct cli *c, const struct input *in, transform_fn *fn, unsigned use,
+                      const char *cannot)
+{
+    const struct driver *driver = in->module->driver;
     penta_error err = {0};
-    if (!driver->convert)
-        error_at(&err, BASE_UNSUPPORTED, 0, "%s has nothing to convert to", driver->name);
-    else if (in.module->damage.code)
-        error_at(&err, BASE_DAMAGED, in.module->damage.offset, "%.100s", in.module->damage.message);
+    if (!fn)
+        error_at(&err, BASE_UNSUPPORTED, 0, "%s files cannot be %s", driver->name, cannot);
+    else if (in->module->damage.code)
+        error_at(&err, BASE_DAMAGED, in->module->damage.offset, "%.100s", in->module->damage.message);
     if (err.code) {
-        cli_error(c, in.name, &err);
-        input_close(&in);
+        cli_error(c, in->name, &err);
         return;
     }
     size_t count = 0;
-    penta_option *options = options_for(c, driver, OPTION_CONVERT, &count);
+    penta_option *options = options_for(c, driver, use, &count);
     struct writer out = {0};
-    struct finding_sink sink;
-    finding_sink_init(&sink, c, in.name);
-    sink.module = in.module;
-    struct findings f = {.rules = driver->rules, .report = finding_sink_add, .user = &sink};
-    bool ok = driver->convert(in.module, options, count, &out, &f);
-    finding_sink_finish(&sink);
+    struct transform_sink sink = {.exit = EXIT_NO};
+    finding_sink_init(&sink.findings, c, in->name);
+    sink.findings.module = in->module;
+    struct findings f = {.rules = driver->rules, .report = transform_finding, .user = &sink};
+    bool ok = fn(in->module, options, count, &out, &f);
+    finding_sink_finish(&sink.findings);
     if (!ok || f.errors)
-        cli_fail(c, EXIT_NO);
+        cli_fail(c, sink.exit);
     else
         write_bytes(c, writer_view(&out));
     writer_free(&out);
     free(options);
+}
+
+void command_CONVERT(struct cli *c)
+{
+    struct input in;
+    if (overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
+    transform(c, &in, in.module->driver->convert, OPTION_CONVERT, "converted");
+    input_close(&in);
+}
+
+void command_SEAL(struct cli *c)
+{
+    struct input in;
+    if (overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
+    transform(c, &in, in.module->driver->seal, OPTION_SEAL, "sealed");
+    input_close(&in);
+}
+
+void command_OPEN(struct cli *c)
+{
+    struct input in;
+    if (overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
+    transform(c, &in, in.module->driver->unseal, OPTION_UNSEAL, "opened: they are never sealed");
     input_close(&in);
 }

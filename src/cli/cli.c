@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/bytes.h"
 #include "base/file.h"
 #include "base/number.h"
+#include "base/sanitize.h"
 #include "cli/cli.h"
 
 void cli_fail(struct cli *c, int exit)
@@ -28,8 +30,11 @@ int cli_exit_of(uint32_t code)
     case BASE_LIMIT:
     case BASE_MEMORY: return EXIT_LIMIT;
     case BASE_BUG: return EXIT_BUG;
-    default: return EXIT_NO;
+    default: break;
     }
+    const struct driver *driver = driver_of_room((uint16_t)(code >> 16));
+    int exit = code >> 16 && driver && driver->exit_of ? driver->exit_of(code) : 0;
+    return exit ? exit : EXIT_NO;
 }
 
 bool cli_colour(const struct cli *c, int fd)
@@ -128,10 +133,11 @@ void finding_sink_finish(struct finding_sink *s)
     } else if (all) {
         s->text.out.size = 0;
         if (all > s->max)
-            writer_print(&s->text, "%s: %llu more not shown (--max-findings)\n", s->file,
+            writer_print(&s->text, "%llu more not shown (--max-findings)\n",
                          (unsigned long long)(all - s->max));
         if (!c->value[OPT_QUIET] || s->errors) {
-            writer_print(&s->text, "%s: ", s->file);
+            writer_safe(&s->text, bytes_of(s->file));
+            writer_text(&s->text, ": ");
             if (s->errors)
                 writer_print(&s->text, "%llu error%s", (unsigned long long)s->errors,
                              plural(s->errors));

@@ -45,6 +45,7 @@ struct diagnostic {          /* kept for the JSON document */
 struct cli {
     const char *program;
     enum command command;
+    bool named;              /* the command was given, not assumed */
     const char *value[OPTS]; /* NULL: not given; "1" for a switch */
     penta_option *room;      /* options of the formats, in order */
     size_t room_count;

@@ -158,16 +158,16 @@ static void do_list(struct shell *s, const char *rest)
     (void)rest;
     struct writer *out = &s->cli->out;
     const struct driver *driver = s->machine.session.module->driver;
-    uint64_t pc = s->stop.pc;
-    for (int i = 0; i < 10 && driver->print_at; i++, pc++) {
-        size_t before = out->out.size;
-        writer_print(out, "%c %6" PRIu64 "  ", pc == s->stop.pc ? '>' : ' ', pc);
-        if (!driver->print_at(s->machine.session.module, pc, out)) {
-            out->out.size = before;
-            continue; /* a pc inside an instruction */
-        }
+    struct writer text = {0};
+    int shown = 0;
+    for (uint64_t pc = s->stop.pc; shown < 10 && pc < s->stop.pc + 256 && driver->print_at; pc++) {
+        text.out.size = 0;
+        if (!driver->print_at(s->machine.session.module, pc, &text)) continue; /* inside one */
+        writer_print(out, "%c %6" PRIu64 "  ", shown++ ? ' ' : '>', pc);
+        writer_bytes(out, text.out.data, text.out.size);
         writer_char(out, '\n');
     }
+    writer_free(&text);
 }
 
 static void do_where(struct shell *s, const char *rest)

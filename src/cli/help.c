@@ -230,7 +230,7 @@ static void deliver(struct cli *c, struct writer *text)
 void help_for(struct cli *c, bool is_brief)
 {
     struct writer text = {0};
-    if (c->command == COMMAND_HELP && !c->word_count)
+    if (!c->named)
         overview(&text);
     else if (is_brief)
         brief(&text, c->command);

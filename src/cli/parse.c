@@ -16,7 +16,7 @@ const struct command_info commands[COMMANDS] = {
 #define ALL (~UINT64_C(0))
 #define READERS                                                                                    \
     (ON(INFO) | ON(INSPECT) | ON(HEX) | ON(VALIDATE) | ON(DIS) | ON(CONVERT) | ON(ROUNDTRIP) |     \
-     ON(RUN) | ON(TRACE) | ON(DEBUG) | ON(DIFF) | ON(DETECT))
+     ON(SEAL) | ON(OPEN) | ON(RUN) | ON(TRACE) | ON(DEBUG) | ON(DIFF) | ON(DETECT))
 #define MACHINES (ON(RUN) | ON(TRACE) | ON(DEBUG))
 const struct tool_option tool_options[OPTS] = {
 #define OPTION(id, name, letter, argument, on, help) [OPT_##id] = {name, letter, argument, on, help},
@@ -208,6 +208,7 @@ bool cli_parse(struct cli *c, int argc, char **argv)
         }
         i += used;
     }
+    c->named = has_command;
     if (!has_command && c->value[OPT_VERSION]) c->command = COMMAND_VERSION;
     return check_words(c);
 }

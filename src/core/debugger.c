@@ -113,12 +113,18 @@ void debugger_forward(struct debugger *d, uint64_t n, penta_stop *stop)
 {
     struct session *s = d->session;
     uint64_t done = 0;
+    bool here = true;          /* a mark on the very spot is where we come from, not where we go */
     for (;;) {
         uint64_t next = d->snapshots[d->snapshot_count - 1].steps + d->interval;
         uint64_t slice = next > s->steps ? next - s->steps : 1;
         if (slice > n - done) slice = n - done;
         session_run(s, slice, stop);
         done += stop->steps;
+        if (here && stop->kind == PENTA_STOP_BREAK && !done) {
+            here = false;
+            continue;
+        }
+        here = false;
         bool new_ground = s->steps > d->furthest;
         if (s->steps > d->furthest) d->furthest = s->steps;
         if (new_ground && (s->steps >= next || d->direct)) {

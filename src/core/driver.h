@@ -46,10 +46,18 @@ struct driver {
     /* Another dialect, byte order or version of the same program, as the options say. */
     bool (*convert)(const penta_module *module, const penta_option *options, size_t count,
                     struct writer *out, struct findings *findings);
+    /* Encrypted, and back; keys come from files that the options name. */
+    bool (*seal)(const penta_module *module, const penta_option *options, size_t count,
+                 struct writer *out, struct findings *findings);
+    bool (*unseal)(const penta_module *module, const penta_option *options, size_t count,
+                   struct writer *out, struct findings *findings);
     void (*close)(penta_module *module);
     void (*isa)(const penta_visitor *visitor); /* the instructions, as a list */
 
     enum rule_scope (*scope)(uint32_t code);   /* NULL: every rule is the container's */
+    /* The tool's exit code for an error of this rule where it is not 1: 5 too damaged, 6 key or
+     * cipher, 7 limit; 0: no opinion. NULL: always 1. */
+    int (*exit_of)(uint32_t code);
     const struct engine *const *engines;       /* NULL-terminated; the first is the default */
     const struct host *host;                   /* answers host calls for run, trace, debug */
 };

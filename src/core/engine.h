@@ -1,6 +1,8 @@
 /* The engine contract: one debugger for five machines.
  *
  * step is run(1). Fuel is the host's budget in instructions; gas is guest state with its own rules.
+ * A mark stops before its instruction, with STOP_BREAK; the next run goes over it, but only then:
+ * fuel that ended on the spot, or an answer that led there, does not count as having been there.
  * An engine never calls the host: it stops and asks, the host answers, it resumes. A final stop
  * (HALT, TRAP) is given again, with 0 steps, when the machine is run again. */
 #pragma once
@@ -22,7 +24,8 @@ struct engine {
     bool (*save)(const penta_vm *vm, struct writer *out);
     bool (*load)(penta_vm *vm, penta_bytes saved, penta_error *err);
     void (*close)(penta_vm *vm);
-    const char *(*detail)(const penta_stop *stop);  /* name of a trap or host call; may be NULL */
+    /* The name of the stop's trap or host call, or NULL. The entry may be NULL. */
+    const char *(*detail)(const penta_vm *vm, const penta_stop *stop);
 };
 
 /* A machine's own struct begins with this. */

@@ -54,5 +54,5 @@ const char *stop_kind_name(penta_stop_kind kind)
 
 const char *stop_detail_name(const penta_vm *vm, const penta_stop *stop)
 {
-    return vm->engine->detail ? vm->engine->detail(stop) : NULL;
+    return vm->engine->detail ? vm->engine->detail(vm, stop) : NULL;
 }

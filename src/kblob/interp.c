@@ -109,10 +109,11 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     struct window w = {0};
     uint8_t op = KBLOB_OP_FUEL;
     if (vm->final || vm->asleep) goto stopped;
-    if (fuel && in->op == KBLOB_OP_BREAK) {    /* resume: the instruction below the mark */
+    if (fuel && vm->at_break && in->op == KBLOB_OP_BREAK) { /* the instruction below the mark */
         op = vm->program[vm->pc].op;
         limit = in + 1;
     }
+    if (fuel) vm->at_break = false;
 
     for (;;) {
         DISPATCH(op) {
@@ -161,6 +162,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             goto out;
         CASE(KBLOB_OP_BREAK):
             stop->kind = PENTA_STOP_BREAK;
+            vm->at_break = true;
             goto out;
         CASE(KBLOB_OP_FUEL): {
             uint64_t left = fuel - (uint64_t)(in - start);

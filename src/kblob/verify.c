@@ -66,6 +66,7 @@ static void warn_operands(const struct kblob_module *m, size_t i, struct finding
     const struct kblob_inst *in = &m->insts[i];
     uint64_t at = m->code_offset + i * kblob_inst_bytes;
     if (in->opcode == KBLOB_OP_BAD || in->opcode >= KBLOB_OP_DEFINED) return;
+    if (!in->arg1 && !in->arg0) return;
     enum kblob_shape shape = kblob_ops[in->opcode].shape;
     const char *name = kblob_ops[in->opcode].mnemonic;
     if (in->opcode == KBLOB_OP_WRITE8 && in->arg1 > 255)
@@ -81,14 +82,14 @@ static void warn_operands(const struct kblob_module *m, size_t i, struct finding
 
 static void warn_flow(const struct kblob_module *m, struct findings *f)
 {
-    size_t read = SIZE_MAX, i = 0;
+    size_t first = SIZE_MAX, reads = 0, i = 0;
     for (; i < m->count && m->insts[i].opcode != KBLOB_OP_HALT; i++) {
         if (m->insts[i].opcode != KBLOB_OP_READ8 && m->insts[i].opcode != KBLOB_OP_READ64) continue;
-        if (read != SIZE_MAX)
-            findings_add(f, KBLOB_READ_UNUSED, m->code_offset + read * kblob_inst_bytes, NULL,
-                         "instruction %zu reads again before anyone sees this", i);
-        read = i;
+        if (!reads++) first = i;
     }
+    if (reads > 1) /* one finding for all: reading as a probe is common */
+        findings_add(f, KBLOB_READ_UNUSED, m->code_offset + first * kblob_inst_bytes, NULL,
+                     "of %zu reads only the last is seen", reads);
     if (i + 1 < m->count)
         findings_add(f, KBLOB_CODE_AFTER_HALT, m->code_offset + (i + 1) * kblob_inst_bytes, NULL,
                      "%zu instruction%s after HALT", m->count - i - 1,

@@ -266,6 +266,7 @@ static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     if (!load_memory(vm, &check, false)) return false;
     load_memory(vm, &r, true);
     vm->pc = (uint32_t)s.pc;
+    vm->at_break = false;
     vm->has_read = s.has_read != 0;
     vm->asleep = s.asleep != 0;
     vm->halted_explicitly = s.halted_explicitly != 0;
@@ -280,8 +281,9 @@ static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     return true;
 }
 
-static const char *vm_detail(const penta_stop *stop)
+static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
+    (void)vm;
     if (stop->kind == PENTA_STOP_HOST) return "SLEEP";
     return stop->kind == PENTA_STOP_TRAP ? kblob_fault_name((enum kblob_fault)stop->detail) : NULL;
 }

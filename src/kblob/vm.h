@@ -25,6 +25,7 @@ struct kblob_vm {
     uint64_t last_read, slept_ms, executed;
     enum kblob_fault fault;                /* of the instruction at pc, when final */
     uint64_t fault_address, fault_size;
+    bool at_break;                         /* the last stop was the mark at pc: go over it */
     bool started;                          /* pokes before the first run set the initial memory */
 };
 

@@ -1,0 +1,135 @@
+/* Kernel blobs: decode and validate, the interpreter, and the start of the tool.
+ *
+ *     bench_kblob PENTA */
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <fcntl.h>
+#include "base/bytes.h"
+#include "bench.h"
+#include "kblob/kblob.h"
+#include "kblob/vm.h"
+
+enum { COUNT = KBLOB_INSTRUCTIONS_MAX, ROUNDS = 15 };
+
+/* The largest blob there may be, with a mixture of simple instructions on one small buffer: in a
+ * pattern, as generated kernels have, or shuffled, where every dispatch is a coin toss. */
+static uint8_t *make_blob(size_t *size, bool shuffled)
+{
+    static const uint8_t ops[] = {KBLOB_OP_WRITE8, KBLOB_OP_READ8, KBLOB_OP_WRITE64, KBLOB_OP_NOP,
+                                  KBLOB_OP_READ64, KBLOB_OP_WRITE8, KBLOB_OP_NOP, KBLOB_OP_READ8};
+    *size = 16 + (size_t)COUNT * 16;
+    uint8_t *blob = calloc(1, *size);
+    if (!blob) abort();
+    put32(blob, KBLOB_MAGIC);
+    put16(blob + 4, 1);
+    put32(blob + 8, 16);
+    put32(blob + 12, COUNT);
+    uint32_t random = 1;
+    for (size_t i = 0; i < COUNT; i++) {
+        uint8_t *p = blob + 16 + i * 16;
+        random = random * 1664525 + 1013904223;
+        p[0] = i + 1 == COUNT ? (uint8_t)KBLOB_OP_HALT : ops[(shuffled ? random >> 13 : i) & 7];
+        if (p[0] == KBLOB_OP_NOP || p[0] == KBLOB_OP_HALT) continue;
+        put64(p + 4, 0x10000 + (random >> 20 & 1023));
+        if (p[0] == KBLOB_OP_WRITE8 || p[0] == KBLOB_OP_WRITE64) put32(p + 12, random & 255);
+    }
+    return blob;
+}
+
+static void bench_decode(penta_bytes blob)
+{
+    double open_times[ROUNDS], device_times[ROUNDS];
+    for (int round = 0; round < ROUNDS; round++) {
+        penta_error err;
+        double start = bench_now();
+        penta_module *module = penta_open(blob, "kblob", NULL, 0, &err);
+        bool valid = module && penta_validate(module, NULL, NULL);
+        open_times[round] = bench_now() - start;
+        penta_close(module);
+        start = bench_now();
+        uint32_t index;
+        module = penta_open(blob, "kblob", NULL, 0, &err);
+        valid = valid && !kblob_verdict(module, &index);
+        device_times[round] = bench_now() - start;
+        penta_close(module);
+        if (!valid) abort();
+    }
+    double size = (double)blob.size;
+    printf("kblob decode + validate, warnings too  %6.2f GB/s   (goal 1)\n",
+           size / bench_median(open_times, ROUNDS) * 1e-9);
+    printf("kblob decode + verdict of the device   %6.2f GB/s\n",
+           size / bench_median(device_times, ROUNDS) * 1e-9);
+}
+
+static void bench_run(penta_bytes blob, const char *how)
+{
+    double times[ROUNDS];
+    penta_error err;
+    penta_option map = {"map", "0x10000:2048"};
+    penta_module *module = penta_open(blob, "kblob", NULL, 0, &err);
+    if (!module) abort();
+    for (int round = 0; round < ROUNDS; round++) {
+        penta_vm *vm = penta_vm_new(module, NULL, &map, 1, &err);
+        penta_stop stop;
+        if (!vm) abort();
+        double start = bench_now();
+        penta_vm_run(vm, UINT64_MAX, &stop);
+        times[round] = bench_now() - start;
+        if (stop.kind != PENTA_STOP_HALT || stop.steps != COUNT) abort();
+        penta_vm_free(vm);
+    }
+    penta_close(module);
+    printf("kblob interpreter, %-20s %5.0f million/s\n", how,
+           COUNT / bench_median(times, ROUNDS) * 1e-6);
+}
+
+extern char **environ;
+
+static void bench_start(const char *penta, penta_bytes blob)
+{
+    enum { STARTS = 101 };
+    double times[STARTS];
+    char path[] = "/tmp/penta-bench-XXXXXX";
+    int fd = mkstemp(path);
+    uint8_t small[32];
+    memcpy(small, blob.data, 16);
+    put32(small + 12, 1);
+    memset(small + 16, 0, 16);
+    small[16] = KBLOB_OP_HALT;
+    if (fd < 0 || write(fd, small, sizeof small) != sizeof small) abort();
+    close(fd);
+    posix_spawn_file_actions_t quiet;
+    posix_spawn_file_actions_init(&quiet);
+    posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    char *args[] = {(char *)(uintptr_t)penta, (char[]){"info"}, path, NULL};
+    for (int i = 0; i < STARTS; i++) {
+        pid_t pid;
+        int status;
+        double start = bench_now();
+        if (posix_spawn(&pid, penta, &quiet, NULL, args, environ) || waitpid(pid, &status, 0) < 0 ||
+            status)
+            abort();
+        times[i] = bench_now() - start;
+    }
+    posix_spawn_file_actions_destroy(&quiet);
+    unlink(path);
+    printf("penta info, small file, whole process  %6.2f ms    (goal 5)\n",
+           bench_median(times, STARTS) * 1e3);
+}
+
+int main(int argc, char **argv)
+{
+    size_t size;
+    uint8_t *bytes = make_blob(&size, false), *shuffled = make_blob(&size, true);
+    penta_bytes blob = {bytes, size};
+    bench_decode(blob);
+    bench_run(blob, "simple (goal 300)");
+    bench_run((penta_bytes){shuffled, size}, "shuffled");
+    if (argc > 1) bench_start(argv[1], blob);
+    free(bytes);
+    free(shuffled);
+    return 0;
+}

@@ -1,0 +1,50 @@
+#include "crypto/hash.h"
+#include <blake2.h>
+#include <limits.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/kdf.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+
+void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]) { SHA256(bytes.data, bytes.size, out); }
+
+void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES])
+{
+    blake2b(out, bytes.data, NULL, HASH_BYTES, bytes.size, 0);
+}
+
+void hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES])
+{
+    unsigned size = HASH_BYTES;
+    HMAC(EVP_sha256(), key.data, (int)key.size, bytes.data, bytes.size, out, &size);
+}
+
+bool hash_hkdf_sha256(penta_bytes key, penta_bytes salt, penta_bytes info, uint8_t out[32])
+{
+    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_id(EVP_PKEY_HKDF, NULL);
+    size_t size = 32;
+    bool ok = ctx && key.size <= INT_MAX && EVP_PKEY_derive_init(ctx) > 0 &&
+              EVP_PKEY_CTX_set_hkdf_md(ctx, EVP_sha256()) > 0 &&
+              EVP_PKEY_CTX_set1_hkdf_salt(ctx, salt.data, (int)salt.size) > 0 &&
+              EVP_PKEY_CTX_set1_hkdf_key(ctx, key.data, (int)key.size) > 0 &&
+              EVP_PKEY_CTX_add1_hkdf_info(ctx, info.data, (int)info.size) > 0 &&
+              EVP_PKEY_derive(ctx, out, &size) > 0;
+    EVP_PKEY_CTX_free(ctx);
+    return ok;
+}
+
+bool hash_pbkdf2_sha256(penta_bytes password, penta_bytes salt, uint32_t iterations, uint8_t out[32])
+{
+    return iterations <= INT_MAX && password.size <= INT_MAX &&
+           PKCS5_PBKDF2_HMAC((const char *)password.data, (int)password.size, salt.data,
+                             (int)salt.size, (int)iterations, EVP_sha256(), 32, out);
+}
+
+void secret_wipe(void *bytes, size_t size) { OPENSSL_cleanse(bytes, size); }
+bool secret_equal(const void *a, const void *b, size_t size) { return !CRYPTO_memcmp(a, b, size); }
+bool random_bytes(void *out, size_t size)
+{
+    return size <= INT_MAX && RAND_bytes(out, (int)size) == 1;
+}

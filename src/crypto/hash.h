@@ -1,0 +1,15 @@
+/* Digests, key derivation, and what secrets need: wiping, comparing, randomness. */
+#pragma once
+#include "base/error.h"
+
+enum { HASH_BYTES = 32 };
+
+void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]);
+void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES]); /* libb2: 32-byte BLAKE2b */
+void hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES]);
+bool hash_hkdf_sha256(penta_bytes key, penta_bytes salt, penta_bytes info, uint8_t out[32]);
+bool hash_pbkdf2_sha256(penta_bytes password, penta_bytes salt, uint32_t iterations, uint8_t out[32]);
+
+void secret_wipe(void *bytes, size_t size);
+bool secret_equal(const void *a, const void *b, size_t size); /* in constant time */
+bool random_bytes(void *out, size_t size);

@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+"""How the command line behaves: exit codes, streams, bad files, pipes, signals, help.
+
+    tests/cli.py PENTA
+"""
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PENTA = os.path.abspath(sys.argv[1])
+SANITIZED = b"__asan" in open(PENTA, "rb").read()
+BLOB = bytes.fromhex("05b105b1010000001000000002000000" "01" + "00" * 15 + "08" + "00" * 15)
+
+
+def call(*args, data=None, env=None, **more):
+    environment = {**os.environ, "NO_COLOR": "", **(env or {})}
+    return subprocess.run([PENTA, *args], input=data, capture_output=True, timeout=300,
+                          env=environment, **more)
+
+
+def check(condition, message):
+    if not condition:
+        raise AssertionError(message)
+
+
+def exits(code, *args, **more):
+    done = call(*args, **more)
+    check(done.returncode == code,
+          f"penta {' '.join(args)}: exit {done.returncode}, expected {code}\n{done.stderr.decode()}")
+    return done
+
+
+def good(done):
+    check(b"Traceback" not in done.stderr and b"Sanitizer" not in done.stderr, done.stderr.decode())
+
+
+def test_bad_files():
+    """Empty, noise, folder, missing: a clear message and the promised exit code."""
+    open("empty", "wb").close()
+    open("noise", "wb").write(bytes((i * 7919 + 13) % 251 for i in range(5000)))
+    os.mkdir("folder")
+    readers = ["info", "inspect", "hex", "validate", "dis", "roundtrip", "run", "trace", "debug"]
+    for command in readers:
+        for name, code in (("empty", 3), ("noise", 3), ("folder", 4), ("missing", 4)):
+            done = exits(code, command, name)
+            check(b"error[PENTA" in done.stderr and not done.stdout, (command, name, done))
+            document = json.loads(exits(code, command, name, "--json").stdout)
+            check(document["ok"] is False and document["diagnostics"], document)
+    for command in readers:
+        exits(2, command)
+    exits(3, "validate", "--format", "kblob", "empty")
+    exits(1, "validate", "--format", "kblob", "noise")
+    exits(5, "dis", "--format", "kblob", "noise")
+    exits(3, "validate", "--format", "nonsense", "good.kblob")
+    exits(4, "validate", "good.kblob", "missing", "noise")
+    exits(4, "asm", "missing.kasm")
+    exits(3, "asm", "noise")
+
+
+def test_limits():
+    """Huge inputs end with a limit, in bounded memory and time."""
+    with open("sparse", "wb") as out:
+        out.truncate(3 << 30)
+    start = time.time()
+    for command in ("validate", "info", "detect"):
+        exits(7, command, "sparse")
+    check(time.time() - start < 5, "a sparse file takes too long")
+    exits(7, "validate", "--max-input", "64M", "/dev/zero")
+    exits(7, "validate", "--max-input", "10", "good.kblob")
+    exits(7, "validate", "--max-input", "10", "-", data=BLOB)
+    if not SANITIZED:
+        def bounded():
+            resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+        done = subprocess.run([PENTA, "validate", "/dev/zero"], capture_output=True, timeout=120,
+                              preexec_fn=bounded)
+        check(done.returncode in (3, 7), done)
+    exits(2, "validate", "--max-input", "lots", "good.kblob")
+
+
+def test_streams():
+    """- is standard input and output; results on stdout, the rest on stderr."""
+    check(b"instructions" in exits(0, "info", "-", data=BLOB).stdout, "info -")
+    exits(0, "validate", "-", data=BLOB)
+    text = exits(0, "dis", "good.kblob").stdout
+    check(exits(0, "asm", "-", "--format", "kblob", "-o", "-", data=text).stdout == BLOB, "asm -")
+    exits(0, "asm", "-f", "kblob", "-", "-o", "out.kblob", data=text)
+    check(open("out.kblob", "rb").read() == BLOB, "asm -o")
+    done = exits(1, "asm", "-f", "kblob", "-", "-o", "never.kblob", data=b"FOO\n")
+    check(not os.path.exists("never.kblob") and not done.stdout, "a failed asm writes nothing")
+    open("same.kasm", "wb").write(text)
+    exits(2, "asm", "same.kasm", "-o", "same.kasm")
+    exits(2, "asm", "same.kasm", "-o", "./same.kasm")
+    check(open("same.kasm", "rb").read() == text, "the input is untouched")
+    exits(4, "asm", "same.kasm", "-o", "nowhere/out.kblob")
+    exits(0, "asm", "same.kasm", "-o", "/dev/null")
+    check([n for n in os.listdir(".") if ".kblob." in n] == [], "no temporary file stays")
+
+
+def test_closed_pipe():
+    """| head -1: no noise, no garbage, exit 0."""
+    big = BLOB[:12] + (100000).to_bytes(4, "little") + (BLOB[16:32]) * 100000
+    open("big.kblob", "wb").write(big)
+    for args in (["inspect", "--json"], ["inspect"], ["hex"], ["dis"], ["trace"]):
+        line = f"set -o pipefail; {PENTA} {' '.join(args)} big.kblob | head -1"
+        done = subprocess.run(["bash", "-c", line], capture_output=True, timeout=60)
+        check(not done.stderr and done.returncode == 0, (args, done.stderr, done.returncode))
+        check(done.stdout.count(b"\n") <= 1, args)
+    changed = bytearray(big)
+    for i in range(16, len(changed), 32):
+        changed[i] = 8
+    open("changed.kblob", "wb").write(changed)
+    done = subprocess.run(["bash", "-c", f"{PENTA} diff big.kblob changed.kblob | head -1"],
+                          capture_output=True, timeout=60)
+    check(not done.stderr and done.stdout.startswith(b"~ /code/insn[0]"), done)
+    full = subprocess.run(["bash", "-c", f"{PENTA} inspect big.kblob > /dev/full"],
+                          capture_output=True, timeout=60)
+    check(full.returncode == 4 and b"No space" in full.stderr, full)
+
+
+def test_colour():
+    plain = exits(0, "inspect", "good.kblob").stdout
+    check(b"\033" not in plain, "no colour into a pipe")
+    check(b"\033[" in exits(0, "inspect", "--color=always", "good.kblob").stdout, "always")
+    check(b"\033[" in exits(0, "hex", "--color", "always", "good.kblob").stdout, "always")
+    script = f"TERM=xterm script -qec '{PENTA} hex good.kblob' /dev/null"
+    if subprocess.run(["sh", "-c", "command -v script"], capture_output=True).returncode == 0:
+        on = subprocess.run(["sh", "-c", script], capture_output=True, timeout=60,
+                            env={k: v for k, v in os.environ.items() if k != "NO_COLOR"})
+        check(b"\033[" in on.stdout, "colour on a terminal")
+        off = subprocess.run(["sh", "-c", "NO_COLOR=1 " + script], capture_output=True, timeout=60)
+        check(b"\033[" not in off.stdout, "NO_COLOR")
+
+
+def test_hostile_names():
+    """Control characters of file names and sources never reach the terminal."""
+    name = "evil\033[31m\u202e.kblob"
+    open(name, "wb").write(BLOB[:40])
+    done = exits(1, "validate", name)
+    check(b"\033" not in done.stderr and "\u202e".encode() not in done.stderr, done.stderr)
+    open("evil.kasm", "wb").write(b"\033[31mFOO\n")
+    done = exits(1, "asm", "evil.kasm")
+    check(b"\033" not in done.stderr, done.stderr)
+
+
+def test_words():
+    check(b"did you mean 'penta inspect'" in exits(2, "inspct", "x").stderr, "command")
+    check(b"did you mean '--select'" in exits(2, "inspect", "--selct", "x", "good.kblob").stderr, "")
+    check(b"takes no value" in exits(2, "info", "--quiet=1", "good.kblob").stderr, "a switch")
+    check(b"did you mean 'BAD_OPCODE'" in exits(2, "explain", "BAD_OPCOD").stderr, "explain")
+    exits(2, "info", "a", "b")
+    exits(2, "diff", "a")
+    exits(2, "run", "good.kblob", "--fuel", "many")
+    exits(2, "run", "good.kblob", "--engine", "warp")
+    exits(2, "run", "good.kblob", "--map", "nonsense")
+    exits(2, "run", "good.kblob", "--map", "0x1000:16", "--map", "0x1008:16")
+    exits(2, "run", "good.kblob", "--fuel")
+    exits(2, "inspect", "good.kblob", "--select", "/nothing")
+    check(b"insn" in exits(0, "inspect", "good.kblob", "--select", "/code/insn[1]").stdout, "")
+    exits(0, "info", "--", "good.kblob")
+    exits(0, "--color", "never", "info", "good.kblob")
+    check(exits(0, "validate", "-q", "good.kblob").stdout == b"", "-q")
+
+
+def commands():
+    text = exits(0, "help").stdout.decode()
+    return re.findall(r"^  ([a-z]+) ", text, re.M)
+
+
+def test_help():
+    check(exits(0).stdout == exits(0, "--help").stdout == exits(0, "help").stdout, "overview")
+    check(exits(0, "--version").stdout == exits(0, "version").stdout, "version")
+    for command in commands():
+        brief = exits(0, command, "-h").stdout.decode()
+        check(brief.count("\n") <= 24 and "example:" in brief, f"{command} -h\n{brief}")
+        full = exits(0, command, "--help").stdout
+        check(full == exits(0, "help", command).stdout, command)
+        man = exits(0, "help", command, "--man").stdout
+        check(man.startswith(b".TH PENTA-"), command)
+        json.loads(exits(0, "help", command, "--json").stdout)
+        lint = subprocess.run(["mandoc", "-Tlint", "-Werror"], input=man, capture_output=True) \
+            if subprocess.run(["sh", "-c", "command -v mandoc"], capture_output=True).returncode == 0 \
+            else None
+        check(lint is None or lint.returncode == 0, lint and lint.stdout.decode())
+    exits(2, "help", "nonsense")
+    for shell in ("bash", "zsh", "fish"):
+        text = exits(0, "completion", shell).stdout.decode()
+        for command in commands():
+            check(command in text, (shell, command))
+    script = exits(0, "completion", "bash").stdout
+    check(subprocess.run(["bash", "-n"], input=script).returncode == 0, "bash -n")
+    words = subprocess.run(["bash", "-c", script.decode() + "\nCOMP_WORDS=(penta va); COMP_CWORD=1; "
+                            "_penta; echo ${COMPREPLY[@]}"], capture_output=True).stdout
+    check(words.strip() == b"validate", words)
+    exits(2, "completion", "tcsh")
+
+
+def test_explain():
+    listing = exits(0, "explain").stdout.decode().splitlines()
+    for line in listing:
+        code, name = line.split()[:2]
+        text = exits(0, "explain", code).stdout.decode()
+        check(name in text and len(text) > 60, text)
+    document = json.loads(exits(0, "explain", "--json").stdout)
+    check(len(document["rules"]) == len(listing), "rules")
+    check(exits(0, "explain", "bad_opcode").stdout == exits(0, "explain", "KBLOB0009").stdout, "name")
+
+
+def test_run_stops():
+    program = b"".join([BLOB[:12], (3).to_bytes(4, "little"), BLOB[16:32] * 2, BLOB[32:]])
+    open("three.kblob", "wb").write(program)
+    check(b"fuel pc=2 steps=2" in exits(24, "run", "three.kblob", "--fuel", "2").stdout, "fuel")
+    exits(0, "run", "three.kblob", "--fuel", "3")
+    exits(24, "run", "three.kblob", "--fuel", "0")
+    open("trap.kasm", "wb").write(b"WRITE8 0, 1\n")
+    exits(0, "asm", "trap.kasm", "-o", "trap.kblob")
+    exits(20, "run", "trap.kblob")
+    exits(5, "run", "--format", "kblob", "noise")
+    exits(5, "run", "--format", "kblob", "cut.kblob")
+    exits(1, "run", "invalid.kblob")
+    lines = open_trace("run", "three.kblob", "--trace", "t.jsonl")
+    check([json.loads(line)["pc"] for line in lines] == [0, 1, 2], lines)
+    tail = exits(0, "trace", "three.kblob", "--last", "1").stdout.decode()
+    check("HALT" in tail and "NOP" not in tail, tail)
+    check(b"HALT" not in exits(0, "trace", "three.kblob", "--match", "NOP").stdout, "match")
+    check(exits(0, "trace", "-q", "three.kblob", "--from", "1", "--count", "1").stdout.count(b"\n") == 1, "")
+    open("in.hex", "w").write("01 02 03 04\n05060708")
+    open("in.bin", "wb").write(b"\x09\x08")
+    open("read.kasm", "wb").write(b"READ64 0x1000\nREAD8 0x2001\n")
+    exits(0, "asm", "read.kasm", "-o", "read.kblob")
+    done = exits(0, "run", "read.kblob", "--map", "0x1000:8:ro:hex=in.hex", "--map", "0x2000:4:in.bin",
+                 "--json")
+    check(json.loads(done.stdout)["registers"]["last_read"] == "0x8", done.stdout)
+    exits(4, "run", "read.kblob", "--map", "0x1000:8:nofile")
+
+
+def open_trace(*args):
+    exits(0, *args)
+    return open(args[-1]).read().splitlines()
+
+
+def slow_program():
+    """About 2^20 MEMSETs of 64 MiB: hours, so only an interrupt or deadline ends it."""
+    count = 100000
+    insn = bytes([6, 0, 0, 0]) + (0x10000).to_bytes(8, "little") + (64 << 20).to_bytes(4, "little")
+    open("slow.kblob", "wb").write(BLOB[:12] + count.to_bytes(4, "little") + insn * count)
+
+
+def test_interrupts():
+    slow_program()
+    start = time.time()
+    done = exits(25, "run", "slow.kblob", "--map", "0x10000:64M", "--timeout", "0.3")
+    check(b"interrupt" in done.stdout and time.time() - start < 20, done.stdout)
+    exits(2, "run", "slow.kblob", "--timeout", "soon")
+    process = subprocess.Popen([PENTA, "run", "slow.kblob", "--map", "0x10000:64M"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    check(process.returncode == 130 and b"interrupt pc=" in out and b"executed" in out,
+          (process.returncode, out))
+
+
+def test_debug():
+    """Time travel: any walk forwards and backwards ends in the state that a fresh run has."""
+    lines = [f"WRITE8 0x10000+{i % 64}, {i % 251}" if i % 3 else f"SLEEP {i % 7}" for i in range(2000)]
+    open("walk.kasm", "w").write("\n".join(lines) + "\n")
+    exits(0, "asm", "walk.kasm", "-o", "walk.kblob")
+    memory = ["--map", "0x10000:64"]
+
+    def state(script):
+        out = exits(0, "debug", "walk.kblob", *memory, data=(script + "registers\nquit\n").encode())
+        return out.stdout.decode().split("\n", script.count("\n") + 1)[-1]
+
+    for target in (0, 1, 255, 256, 257, 1000, 1999):
+        fresh = state(f"goto {target}\n")
+        check(f"executed           {target}" in fresh, fresh)
+        check(fresh == state(f"goto 1999\ngoto 3\ngoto {target}\n"), target)
+        check(fresh == state(f"step {target + 1}\nback\n"), target)
+    out = exits(0, "debug", "walk.kblob", *memory,
+                data=b"break 100\ncontinue\nback 2\ncontinue\ndelete\nc\nb\nback 5000\nfoo\nm 0x10000 8\n"
+                     b"mem 1\nlist\nhelp\n")
+    text = out.stdout.decode()
+    check(text.count("break pc=100 steps=100") == 2 and "halt pc=2000 steps=2000" in text, text)
+    check("unknown command 'foo'" in text and "nothing is mapped" in text, text)
+    document = json.loads(exits(0, "debug", "--json", "walk.kblob", *memory, data=b"step 5\n").stdout)
+    check(document["steps"] == 5, document)
+
+
+def test_diff():
+    text = exits(0, "dis", "good.kblob").stdout
+    open("more.kasm", "wb").write(b"SLEEP 1\n" + text)
+    exits(0, "asm", "more.kasm", "-o", "more.kblob")
+    exits(0, "diff", "good.kblob", "good.kblob")
+    out = exits(1, "diff", "good.kblob", "more.kblob").stdout.decode()
+    check("~ /header/instCount: 2 -> 3" in out and "+ /code/insn[0]" in out, out)
+    check(out.count("\n") == 2, "an inserted instruction is one difference:\n" + out)
+    document = json.loads(exits(1, "diff", "--json", "good.kblob", "more.kblob").stdout)
+    check(document["same"] is False and len(document["differences"]) == 2, document)
+    exits(4, "diff", "good.kblob", "missing")
+
+
+def test_conform():
+    os.makedirs("vectors/inner")
+    open("vectors/other.json", "w").write('{"something": "else"}')
+    exits(3, "conform", "vectors")
+    exits(4, "conform", "missing")
+    open("vectors/broken.json", "w").write('{"a":1,}')
+    done = exits(1, "conform", "vectors")
+    check(done.stdout.decode().splitlines()[-1] == "0 passed, 1 failed", done.stdout)
+
+
+def main():
+    failed = passed = 0
+    for name, test in sorted(globals().items()):
+        if not name.startswith("test_"):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            open("good.kblob", "wb").write(BLOB)
+            open("cut.kblob", "wb").write(BLOB[:40])
+            open("noise", "wb").write(b"\x00" * 100)
+            open("invalid.kblob", "wb").write(BLOB[:16] + b"\xff" + BLOB[17:])
+            try:
+                test()
+                passed += 1
+            except (AssertionError, subprocess.TimeoutExpired) as error:
+                failed += 1
+                print(f"FAIL {name}: {error}")
+            os.chdir("/")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

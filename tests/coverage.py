@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Every rule has a failing case, and every instruction a case that executes it.
+
+    tests/coverage.py PENTA
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PENTA = os.path.abspath(sys.argv[1])
+# Codes of penta itself that no case file can cause: they are checked by tests/cli.py (files,
+# limits, options), tests/units.c (memory, machine states, snapshots, JSON), or would be bugs.
+ELSEWHERE = {"PENTA0001", "PENTA0002", "PENTA0003", "PENTA0004", "PENTA0005", "PENTA0006",
+             "PENTA0007", "PENTA0008", "PENTA0009", "PENTA0010", "PENTA0011", "PENTA0017",
+             "PENTA0018", "PENTA0019", "PENTA0020", "PENTA0021", "PENTA0022"}
+
+
+def penta(*args):
+    return json.loads(subprocess.run([PENTA, *args, "--json"], capture_output=True).stdout)
+
+
+loader = SourceFileLoader("run", os.path.join(ROOT, "tests/run"))
+spec = spec_from_loader("run", loader)
+runner = module_from_spec(spec)
+sys.dont_write_bytecode = True
+loader.exec_module(runner)
+Case = runner.Case
+
+cases = [Case(os.path.join(folder, name))
+         for folder, _, names in os.walk(os.path.join(ROOT, "tests/cases"))
+         for name in names if name.endswith(".test")]
+reported = {line.split()[0] for case in cases for line in (case.get("error") or "").splitlines()}
+failures = 0
+for rule in penta("explain")["rules"]:
+    if rule["code"] not in reported and rule["code"] not in ELSEWHERE:
+        failures += 1
+        print(f"FAIL {rule['code']} {rule['name']} has no failing case")
+
+executed = {}
+with tempfile.TemporaryDirectory() as work:
+    subprocess.run([os.path.join(ROOT, "tests/run"), "--penta", PENTA, "--dump", work], check=True)
+    for case in cases:
+        path = os.path.join(work, f"{case.format}-{case.name}.bin")
+        if case.get("run") is None or not os.path.exists(path):
+            continue
+        trace = penta("trace", path, "--format", case.format, "--fuel", "20000", *case.args.get("open", []),
+                      *case.args.get("run", []))
+        for line in trace.get("lines", []):
+            word = line.get("mnemonic") or (line["text"].split() or [""])[0]
+            executed.setdefault(case.format, set()).add(word)
+checked = 0
+for info in penta("formats", "--instructions")["formats"]:
+    for instruction in info.get("instructions", []):
+        checked += 1
+        if instruction["mnemonic"] not in executed.get(info["name"], set()):
+            failures += 1
+            print(f"FAIL {info['name']} {instruction['mnemonic']} is executed by no case")
+print(f"{len(reported)} codes and {checked} instructions\n{checked} passed, {failures} failed")
+sys.exit(1 if failures else 0)

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The house rules that a grep can check: layers run one way, a room includes no other room, every
+header compiles alone, and facts lie in .def files with no code."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+rooms = re.findall(r"^ROOM\((\w+)\)", open(os.path.join(ROOT, "src/penta/registry.def")).read(), re.M)
+BELOW = {"base": set(), "crypto": {"base"}, "text": {"base"}, "x64": {"base"},
+         "core": {"base", "text"}}
+for room in rooms:
+    BELOW[room] = {"base", "crypto", "text", "x64", "core"}
+BELOW["penta"] = {"base", "text", "core"} | set(rooms)
+BELOW["compat"] = BELOW["penta"] | {"penta"}
+BELOW["conform"] = BELOW["compat"] | {"compat"}
+BELOW["cli"] = BELOW["conform"] | {"conform"}
+
+failures = 0
+
+
+def fail(message):
+    global failures
+    failures += 1
+    print("FAIL", message)
+
+
+checked = 0
+for folder, _, names in os.walk(os.path.join(ROOT, "src")):
+    for name in names:
+        path = os.path.relpath(os.path.join(folder, name), ROOT)
+        layer = path.split(os.sep)[1]
+        text = open(os.path.join(ROOT, path), encoding="utf-8").read()
+        if layer not in BELOW:
+            fail(f"{path}: the layer {layer} is not known")
+            continue
+        for include in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.M):
+            checked += 1
+            first = include.split("/")[0]
+            if include == "gpu_emulator.h" or first == "penta" and include.startswith("penta/"):
+                public = os.path.exists(os.path.join(ROOT, "include", include))
+                if public or include == "penta/version.h":
+                    continue
+            if first != layer and first not in BELOW[layer]:
+                fail(f"{path} includes {include}: {layer} may not know {first}")
+            if "/" not in include:
+                fail(f"{path} includes {include}: not a path from src/")
+
+headers = subprocess.run(["git", "ls-files", "include", "src"], cwd=ROOT, capture_output=True,
+                         text=True).stdout.split()
+if not headers:  # a release without git
+    headers = [os.path.relpath(os.path.join(d, n), ROOT)
+               for top in ("include", "src") for d, _, ns in os.walk(os.path.join(ROOT, top)) for n in ns]
+with tempfile.TemporaryDirectory() as work:
+    for header in sorted(h for h in headers if h.endswith(".h")):
+        if header.endswith(("layout_structs.h", "layout_tables.h")):
+            continue  # templates, included with macros set
+        source = os.path.join(work, "one.c")
+        open(source, "w").write(f'#include "{os.path.join(ROOT, header)}"\nint unused;\n')
+        languages = ["c", "c++"] if header.startswith("include/") else ["c"]
+        for language in languages:
+            compiler = "cc" if language == "c" else "c++"
+            if subprocess.run(["sh", "-c", f"command -v {compiler}"], capture_output=True).returncode:
+                continue
+            done = subprocess.run(
+                [compiler, "-x", language, "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Wextra",
+                 "-I", os.path.join(ROOT, "src"), "-I", os.path.join(ROOT, "include"), source],
+                capture_output=True, text=True)
+            checked += 1
+            if done.returncode or "warning" in done.stderr:
+                fail(f"{header} does not compile alone as {language}:\n{done.stderr}")
+
+for room in rooms:
+    for needed in ("isa.def", "rules.def", "driver.c"):
+        if not os.path.exists(os.path.join(ROOT, "src", room, needed)):
+            fail(f"src/{room} has no {needed}")
+
+print(f"{checked} passed, {failures} failed")
+sys.exit(1 if failures or not checked else 0)

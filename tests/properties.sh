@@ -1,0 +1,15 @@
+#!/bin/sh
+# properties.sh PENTA PROPERTIES: the in-process properties over the bytes of every case file.
+set -eu
+cd "$(dirname "$0")/.."
+[ -x "$2" ] || { echo "$2 is not there: skipped"; exit 77; }
+cases=$(mktemp -d)
+trap 'rm -rf "$cases"' EXIT
+python3 tests/run --penta "$1" --dump "$cases"
+run=
+case $2 in
+*s390x*)
+    command -v qemu-s390x >/dev/null || { echo "no qemu-s390x: skipped"; exit 77; }
+    run="qemu-s390x -L /usr/s390x-linux-gnu" ;;
+esac
+$run "$2" "$cases"/*.bin

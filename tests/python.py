@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The Python package, installed by pip from the tree into a fresh environment, without network.
+
+    tests/python.py BUILD
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+INSIDE = r'''
+import json, threading, time
+import penta
+
+assert "kblob" in penta.formats() and penta.version
+module = penta.assemble(".extern buf\nWRITE64 buf, 0x2A\nREAD8 buf\nSLEEP 5\nHALT\n", "kblob", define="buf=0x10000")
+data = module.encode()
+assert penta.detect(data) == [("kblob", 100)] and penta.detect(b"") == []
+again = penta.open(data)
+assert again.format == "kblob" and again.valid and again.damage is None and again.encode() == data
+tree = again.inspect()
+assert tree[0]["name"] == "header" and tree[0]["children"][0]["value"] == "0xb105b105"
+assert again.info()["instructions"] == 4
+assert again.disassemble(define="buf=0x10000:8").startswith(".extern buf\n")
+vm = again.machine(map=["0x10000:64", "0x20000:16"])
+saved = vm.save()
+vm.mark(1)
+assert vm.run().kind == "break" and vm.step().steps == 1
+stop = vm.run()
+assert stop.kind == "host" and stop.args[0] == 5
+try:
+    vm.answer()
+    raise SystemExit("an answer of the wrong size was taken")
+except penta.Error as error:
+    assert error.code == "PENTA0017"
+vm.answer(5)
+assert vm.run().kind == "halt" and vm.state["registers"]["last_read"] == "0x2a"
+assert vm.peek(0x10000, 8) == (0x2a).to_bytes(8, "little")
+vm.poke(0x20000, b"hi")
+vm.load(saved)
+assert vm.state["pc"] == 0
+for call in (lambda: vm.peek(5, 1), lambda: vm.mark(99)):
+    try:
+        call()
+        raise SystemExit("out of range was taken")
+    except IndexError:
+        pass
+broken = penta.open(data[:40])
+assert broken.damage.code == "KBLOB0008" and not broken.valid and broken.validate()[0].offset == 40
+for bad in (lambda: penta.open(b"noise"), lambda: penta.open(data, warp="9"), lambda: broken.machine(),
+            lambda: penta.assemble("FOO\nBAR\n", "kblob"), lambda: broken.disassemble()):
+    try:
+        bad()
+        raise SystemExit("a bad input was taken")
+    except penta.Error as error:
+        assert error.findings and error.findings[0].message
+print("1 passed, 0 failed")
+'''
+
+
+def main():
+    library = os.path.join(os.path.abspath(sys.argv[1]), "lib", "libpenta.so")
+    with tempfile.TemporaryDirectory() as work:
+        made = subprocess.run([sys.executable, "-m", "venv", os.path.join(work, "env")], capture_output=True)
+        if made.returncode:
+            print("no venv here: skipped", made.stderr.decode())
+            return 77
+        python = os.path.join(work, "env", "bin", "python")
+        environment = {**os.environ, "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+                       "PENTA_LIBRARY": library, "PIP_CONFIG_FILE": os.devnull}
+        tree = os.path.join(work, "tree")
+        subprocess.run(["cp", "-r", os.path.join(ROOT, "bindings", "python"), tree], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", tree], check=True, env=environment)
+        subprocess.run([python, "-c", INSIDE], check=True, env=environment, cwd=work)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,287 @@
+/* Units that no case file can reach, as tables and loops. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "base/json_read.h"
+#include "base/json_write.h"
+#include "base/number.h"
+#include "base/reader.h"
+#include "base/sanitize.h"
+#include "base/suggest.h"
+#include "core/driver.h"
+#include "core/map_option.h"
+#include "kblob/memory.h"
+#include "text/expr.h"
+#include "text/labels.h"
+
+static unsigned passed, failed;
+
+static void expect(bool ok, const char *what, const char *detail)
+{
+    if (ok) {
+        passed++;
+        return;
+    }
+    failed++;
+    printf("FAIL %s: %s\n", what, detail);
+}
+
+static bool text_is(const struct writer *w, const char *text)
+{
+    return w->out.size == strlen(text) && !memcmp(w->out.data, text, w->out.size);
+}
+
+static void test_numbers(void)
+{
+    static const struct {
+        const char *text;
+        bool ok;
+        uint64_t value;
+    } rows[] = {
+        {"0", true, 0},          {"42", true, 42},         {"0x2A", true, 42},
+        {"0b101", true, 5},      {"0o17", true, 15},       {"1_000", true, 1000},
+        {"0x_1", false, 0},      {"1_", false, 0},         {"", false, 0},
+        {"0x", false, 0},        {"12ab", false, 0},       {"-1", false, 0},
+        {"18446744073709551615", true, UINT64_MAX},        {"18446744073709551616", false, 0},
+        {"0xFFFFFFFFFFFFFFFF", true, UINT64_MAX},          {"0x10000000000000000", false, 0},
+        {" 1", false, 0},        {"1 ", false, 0},         {"0b2", false, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t value = 0;
+        bool ok = number_parse(rows[i].text, &value);
+        expect(ok == rows[i].ok && (!ok || value == rows[i].value), "number_parse", rows[i].text);
+    }
+    uint64_t size = 0;
+    expect(number_parse_size("4K", &size) && size == 4096, "number_parse_size", "4K");
+    expect(!number_parse_size("17179869184G", &size), "number_parse_size", "overflow");
+    expect(!number_parse_size("K", &size), "number_parse_size", "K");
+    size_t n = 0;
+    uint8_t *bytes = hex_parse(bytes_of("01 02\nfF"), &n);
+    expect(bytes && n == 3 && bytes[2] == 0xff, "hex_parse", "01 02 fF");
+    free(bytes);
+    expect(!hex_parse(bytes_of("0 1"), &n), "hex_parse", "split digits");
+}
+
+static void test_json_reader(void)
+{
+    static const struct {
+        const char *text;
+        bool ok;
+    } rows[] = {
+        {"{}", true}, {" [1, 2]\n", true}, {"18446744073709551615", true},
+        {"-9223372036854775808", true}, {"18446744073709551616", false},
+        {"-9223372036854775809", false}, {"{\"a\":1,}", false}, {"[1 2]", false}, {"", false},
+        {"{\"a\":1,\"a\":2}", false}, {"{\"a\":{\"b\":1},\"b\":1}", true}, {"[1] x", false},
+        {"// c\n1", false}, {"[0x10]", false}, {"{'a':1}", false}, {"\"\xff\"", false}, {"tru", false},
+        {"[1e3, -2.5]", true}, {"nul", false}, {"[\"\\u00e9\\n\"]", true}, {"{\"a\"", false},
+        {"01", false}, {"[1,]", false}, {"NaN", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        penta_error err = {0};
+        struct json_doc *doc = json_parse(bytes_of(rows[i].text), &err);
+        expect((doc != NULL) == rows[i].ok && (doc || err.code), "json_parse", rows[i].text);
+        json_doc_free(doc);
+    }
+    penta_error err = {0};
+    char deep[200];
+    memset(deep, '[', sizeof deep);
+    expect(!json_parse((penta_bytes){(uint8_t *)deep, sizeof deep}, &err), "json_parse", "depth");
+    err = (penta_error){0};
+    struct json_doc *doc = json_parse(bytes_of("{\"n\":18446744073709551615,\"h\":\"0x2a\",\"x\":\"0102\"}"), &err);
+    uint64_t value = 0;
+    const struct json_object *root = doc ? json_root(doc) : NULL;
+    expect(json_as_uint(json_get(root, "n"), &value) && value == UINT64_MAX, "json_as_uint", "exact");
+    expect(json_as_uint(json_get(root, "h"), &value) && value == 42, "json_as_uint", "hex text");
+    expect(!json_as_uint(json_get(root, "absent"), &value), "json_as_uint", "absent");
+    json_doc_free(doc);
+}
+
+static void test_json_writer(void)
+{
+    struct writer w = {0};
+    struct json j = {.out = &w};
+    json_object(&j, NULL);
+    json_uint(&j, "small", UINT64_C(1) << 53);
+    json_uint(&j, "large", (UINT64_C(1) << 53) + 1);
+    json_sint(&j, "low", INT64_MIN);
+    json_word(&j, "word", 255);
+    json_string(&j, "text", (penta_bytes){(const uint8_t *)"a\"\\\x01\xff\n\xc3\xa9", 8});
+    json_float(&j, "third", 1.0 / 3);
+    json_float(&j, "inf", -INFINITY);
+    json_list(&j, "list");
+    json_bool(&j, NULL, true);
+    json_null(&j, NULL);
+    json_finish(&j);
+    expect(text_is(&w, "{\"small\":9007199254740992,\"large\":\"9007199254740993\","
+                       "\"low\":\"-9223372036854775808\",\"word\":\"0xff\","
+                       "\"text\":\"a\\\"\\\\\\u0001\\ufffd\\n\xc3\xa9\",\"third\":0.3333333333333333,"
+                       "\"inf\":\"-inf\",\"list\":[true,null]}\n"),
+           "json writer", (const char *)w.out.data);
+    writer_free(&w);
+}
+
+static void test_sanitizer(void)
+{
+    static const struct { const char *in, *out; } rows[] = {
+        {"plain \xc3\xa9", "plain \xc3\xa9"}, {"\033[31m", "\\x1b[31m"}, {"\xff", "\\xff"},
+        {"a\nb", "a\\x0ab"}, {"\xe2\x80\xae", "\\u{202e}"}, {"\xc2\x9b", "\\u{9b}"},
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, {"\xc0\x80", "\\xc0\\x80"}, {"\x7f", "\\x7f"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct writer w = {0};
+        writer_safe(&w, bytes_of(rows[i].in));
+        expect(text_is(&w, rows[i].out), "writer_safe", rows[i].out);
+        writer_free(&w);
+    }
+}
+
+static void test_reader(void)
+{
+    static const uint8_t bytes[] = {1, 2, 3, 4, 5};
+    penta_error err = {0};
+    struct reader r = {.in = {bytes, 5}, .origin = 100, .err = &err};
+    expect(reader_uint(&r, 2) == 0x0201, "reader", "little");
+    r.big_endian = true;
+    expect(reader_uint(&r, 2) == 0x0304, "reader", "big");
+    expect(reader_count(&r, 2, 1) == 0 && err.code == BASE_RANGE && err.offset == 104, "reader", "count");
+    expect(reader_uint(&r, 1) == 0 && r.pos == 4, "reader", "sticky");
+    err = (penta_error){0};
+    expect(!reader_take(&r, SIZE_MAX) && err.code == BASE_TRUNCATED, "reader", "too much");
+    expect(checksum_crc32(bytes_of("123456789")) == UINT32_C(0xCBF43926), "crc32", "check value");
+    err = (penta_error){0};
+    struct arena a = {0};
+    expect(!arena_alloc(&a, SIZE_MAX / 2, 16, &err) && err.code == BASE_MEMORY, "arena", "overflow");
+    arena_free(&a);
+}
+
+static void test_expressions(void)
+{
+    static const struct { const char *text; bool ok; uint64_t value; } rows[] = {
+        {"1+2*3", true, 7}, {"(1+2)*3", true, 9}, {"1<<4|3&2", true, 18}, {"-1", true, UINT64_MAX},
+        {"~0 >> 60", true, 15}, {"10 - 2 - 3", true, 5}, {"1 << 64", true, 0}, {"7 % 4 ^ 1", true, 2},
+        {"1 +", false, 0}, {"(1", false, 0}, {"1 / 0", false, 0}, {"x", false, 0}, {"", false, 0},
+        {"'A' + 1", true, 66}, {"'\\n'", true, 10}, {"1 < 2", true, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        penta_error err = {0};
+        struct source s = {.text = bytes_of(rows[i].text), .comment = ";", .err = &err};
+        uint64_t value = 0;
+        bool ok = expr_parse(&s, NULL, NULL, &value);
+        expect(ok == rows[i].ok && (!ok || value == rows[i].value), "expr_parse", rows[i].text);
+    }
+    char deep[500];
+    memset(deep, '(', sizeof deep);
+    penta_error err = {0};
+    uint64_t value;
+    struct source s = {.text = {(uint8_t *)deep, sizeof deep}, .comment = ";", .err = &err};
+    expect(!expr_parse(&s, NULL, NULL, &value) && err.code == BASE_LIMIT, "expr_parse", "depth");
+    struct labels labels = {0};
+    err = (penta_error){0};
+    char name[16];
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof name, "name%d", i);
+        labels_define(&labels, bytes_of(name), (uint64_t)i, 0, &err);
+    }
+    expect(!err.code && labels_value(&labels, bytes_of("name777"), &value) && value == 777, "labels", "find");
+    expect(!labels_define(&labels, bytes_of("name5"), 1, 9, &err) && err.code == BASE_NAME_TWICE, "labels", "twice");
+    labels_free(&labels);
+}
+
+static void test_suggestions(void)
+{
+    static const struct { const char *word, *best; } rows[] = {
+        {"inspct", "inspect"}, {"vlaidate", "validate"}, {"RUN", "run"}, {"xyzzy", NULL}, {"", NULL}};
+    static const char *const words[] = {"inspect", "validate", "run", "hex"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct suggest s = {.word = bytes_of(rows[i].word)};
+        for (size_t k = 0; k < 4; k++) suggest_offer(&s, words[k]);
+        expect(rows[i].best ? s.best && !strcmp(s.best, rows[i].best) : !s.best, "suggest", rows[i].word);
+    }
+}
+
+/* Reference section 6: the first addresses of seed 0, classification, and reuse. */
+static void test_device_memory(void)
+{
+    struct kblob_memory m = {0};
+    uint64_t a = kblob_memory_alloc(&m, 16), b = kblob_memory_alloc(&m, 1), c = kblob_memory_alloc(&m, 8);
+    expect(a == UINT64_C(0xA8397B1DC000) && b == UINT64_C(0x9E6AA1B96000) && c == UINT64_C(0x5D1880094000),
+           "alloc", "addresses of seed 0");
+    expect(!kblob_memory_alloc(&m, 0) && !kblob_memory_alloc(&m, (UINT64_C(1) << 30) + 1), "alloc", "sizes");
+    expect(kblob_memory_classify(&m, a + 15, 1) == KBLOB_FAULT_NONE, "classify", "last byte");
+    expect(kblob_memory_classify(&m, a + 15, 2) == KBLOB_FAULT_OUT_OF_BOUNDS, "classify", "over");
+    expect(kblob_memory_classify(&m, a + 8, UINT64_MAX) == KBLOB_FAULT_OUT_OF_BOUNDS, "classify", "wrap");
+    expect(kblob_memory_classify(&m, 0, 1) == KBLOB_FAULT_NULL, "classify", "null");
+    expect(kblob_memory_classify(&m, a + 16, 1) == KBLOB_FAULT_UNMAPPED, "classify", "unmapped");
+    expect(!kblob_memory_release(&m, a + 1) && kblob_memory_release(&m, a), "release", "base only");
+    expect(kblob_memory_classify(&m, a + 3, 1) == KBLOB_FAULT_USE_AFTER_FREE, "classify", "freed");
+    expect(!kblob_memory_release(&m, a), "release", "twice");
+    expect(!kblob_memory_alloc_at(&m, b, 1) && !kblob_memory_alloc_at(&m, (UINT64_C(1) << 48) - 1, 2) &&
+               kblob_memory_alloc_at(&m, (UINT64_C(1) << 48) - 1, 1), "alloc_at", "bounds");
+    kblob_memory_free(&m);
+}
+
+/* What a caller of the library may do wrong gets an answer, not a crash. */
+static void test_machine_states(void)
+{
+    static const uint8_t blob[] = {0x05, 0xb1, 0x05, 0xb1, 1, 0, 0, 0, 16, 0, 0, 0, 2, 0, 0, 0,
+                                   7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0,
+                                   8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    penta_error err = {0};
+    penta_option unknown = {"warp", "9"}, map = {"map", "0x1000:4096"};
+    expect(!penta_open((penta_bytes){blob, sizeof blob}, NULL, &unknown, 1, &err) && err.code == BASE_OPTION,
+           "penta_open", "unknown option");
+    penta_module *module = penta_open((penta_bytes){blob, sizeof blob}, NULL, NULL, 0, &err);
+    expect(module && !penta_vm_new(module, "warp", NULL, 0, &err) && err.code == BASE_OPTION_VALUE,
+           "penta_vm_new", "unknown engine");
+    penta_vm *vm = penta_vm_new(module, NULL, &map, 1, &err);
+    penta_stop stop;
+    uint64_t slept = 5, one = 1;
+    expect(!penta_vm_answer(vm, &slept, 1, &err) && err.code == BASE_STATE, "answer", "none waits");
+    penta_vm_run(vm, UINT64_MAX, &stop);
+    expect(stop.kind == PENTA_STOP_HOST && stop.args[0] == 5 && stop.steps == 1, "run", "host stop");
+    penta_vm_run(vm, UINT64_MAX, &stop);
+    expect(stop.kind == PENTA_STOP_HOST && stop.steps == 0, "run", "still asks");
+    penta_buffer saved = {0};
+    expect(penta_vm_save(vm, &saved, &err), "save", "while it asks");
+    expect(penta_vm_answer(vm, &slept, 1, &err), "answer", "the sleep");
+    penta_vm_run(vm, UINT64_MAX, &stop);
+    expect(stop.kind == PENTA_STOP_HALT && stop.steps == 1, "run", "halt");
+    penta_vm_run(vm, UINT64_MAX, &stop);
+    expect(stop.kind == PENTA_STOP_HALT && stop.steps == 0, "run", "halt again");
+    expect(penta_vm_load(vm, (penta_bytes){saved.data, saved.size}, &err), "load", "back to the question");
+    penta_vm_run(vm, UINT64_MAX, &stop);
+    expect(stop.kind == PENTA_STOP_HOST, "run", "asks again");
+    expect(!penta_vm_load(vm, bytes_of("nonsense"), &err) && err.code == BASE_SNAPSHOT, "load", "nonsense");
+    saved.data[4] ^= 1;
+    expect(!penta_vm_load(vm, (penta_bytes){saved.data, saved.size}, &err) && err.code == BASE_SNAPSHOT,
+           "load", "another program");
+    expect(!penta_vm_peek(vm, 0x1fff, &one, 2) && penta_vm_poke(vm, 0x1ff8, &one, 8), "peek", "bounds");
+    expect(!penta_vm_mark(vm, 2, true) && penta_vm_mark(vm, 1, true), "mark", "bounds");
+    penta_buffer_free(&saved);
+    penta_vm_free(vm);
+    penta_close(module);
+    struct map_option parsed;
+    err = (penta_error){0};
+    expect(map_option_parse("0x10:2K:ro", &parsed, &err) && parsed.length == 2048 && parsed.read_only,
+           "map", "ro");
+    expect(!map_option_parse("0x10", &parsed, &err) && err.code == BASE_OPTION_VALUE, "map", "no length");
+}
+
+int main(void)
+{
+    test_numbers();
+    test_json_reader();
+    test_json_writer();
+    test_sanitizer();
+    test_reader();
+    test_expressions();
+    test_suggestions();
+    test_device_memory();
+    test_machine_states();
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}
