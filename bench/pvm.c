@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "bench.h"
 #include "penta/pvm.h"
 
 #define PROGRAMS(P) P(sieve) P(sha256) P(matmul) P(bytecode) P(memops)
@@ -26,13 +26,6 @@ static const struct program {
 #undef P
 };
 enum { COUNT = sizeof programs / sizeof *programs, ROUNDS_MAX = 99 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void die(const char *what, const char *detail)
 {
@@ -59,18 +52,6 @@ static penta_module *open_blob(const char *path, penta_bytes *bytes)
     return module;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, by_value);
-    return values[count / 2];
-}
-
 /* One call; the time it took. */
 static double call(penta_vm *vm, const penta_module *module, const char *name, uint64_t *result)
 {
@@ -78,9 +59,9 @@ static double call(penta_vm *vm, const penta_module *module, const char *name, u
     penta_stop stop;
     if (!penta_pvm_export(module, name, &pc)) die(name, "no such export");
     penta_pvm_call(vm, pc, NULL, 0);
-    double start = now();
+    double start = bench_now();
     penta_vm_run(vm, UINT64_MAX, &stop);
-    double took = now() - start;
+    double took = bench_now() - start;
     if (stop.kind != PENTA_STOP_HALT) die(name, "did not halt");
     *result = penta_pvm_reg(vm, PENTA_PVM_A0);
     return took;
@@ -129,16 +110,16 @@ static void run_program(const struct program *p, const char *folder, int rounds,
     open_lane(&lanes[NARROW], folder, p->name, "latest32", false);
     for (int round = 0; round < rounds; round++) {
         p->initialize();
-        double start = now();
+        double start = bench_now();
         uint64_t expected = p->run();
-        times[NATIVE][round] = now() - start;
+        times[NATIVE][round] = bench_now() - start;
         for (int kind = PLAIN; kind < KINDS; kind++)
             times[kind][round] = measure(&lanes[kind], expected, kind == NARROW);
     }
-    double native = median(times[NATIVE], rounds);
+    double native = bench_median(times[NATIVE], (size_t)rounds);
     printf("%-10s native %8.4f s", p->name, native);
     for (int kind = PLAIN; kind < KINDS; kind++) {
-        ratios[kind] = median(times[kind], rounds) / native;
+        ratios[kind] = bench_median(times[kind], (size_t)rounds) / native;
         printf("   %s %6.2f", kind_names[kind], ratios[kind]);
     }
     printf("\n");
@@ -157,13 +138,13 @@ static void instances(const char *folder)
     struct lane lane;
     penta_error err;
     open_lane(&lane, folder, "sieve", "latest64", false);
-    double start = now();
+    double start = bench_now();
     for (int i = 0; i < TIMES; i++) penta_vm_free(penta_pvm_pool_take(lane.pool, &err));
-    printf("instance from the pool, untouched        %9.0f ns\n", (now() - start) / TIMES * 1e9);
+    printf("instance from the pool, untouched        %9.0f ns\n", (bench_now() - start) / TIMES * 1e9);
     penta_stop stop;
     uint32_t pc;
     penta_pvm_export(lane.module, "initialize", &pc);
-    start = now();
+    start = bench_now();
     for (int i = 0; i < TIMES; i++) {
         penta_vm *vm = penta_pvm_pool_take(lane.pool, &err);
         penta_pvm_call(vm, pc, NULL, 0);
@@ -172,7 +153,7 @@ static void instances(const char *folder)
         penta_vm_run(vm, 1, &stop);
         penta_vm_free(vm);
     }
-    printf("instance, one page touched, one step     %9.0f ns\n", (now() - start) / TIMES * 1e9);
+    printf("instance, one page touched, one step     %9.0f ns\n", (bench_now() - start) / TIMES * 1e9);
     penta_pvm_pool_free(lane.pool);
     penta_close(lane.module);
     free((void *)lane.bytes.data);
@@ -194,12 +175,12 @@ static void host_calls(void)
     penta_stop stop;
     uint64_t result = 0;
     penta_vm_run(vm, UINT64_MAX, &stop);
-    double start = now();
+    double start = bench_now();
     for (int i = 0; i < TIMES; i++) {
         penta_vm_answer(vm, &result, 1, &err);
         penta_vm_run(vm, UINT64_MAX, &stop);
     }
-    printf("host call, out and back in               %9.1f ns\n", (now() - start) / TIMES * 1e9);
+    printf("host call, out and back in               %9.1f ns\n", (bench_now() - start) / TIMES * 1e9);
     if (stop.kind != PENTA_STOP_HOST) die("host call program", "did not call");
     penta_vm_free(vm);
     penta_close(module);
@@ -213,11 +194,11 @@ static void parsing(const char *path)
     penta_bytes bytes = read_file(path);
     double best = 1e9;
     for (int i = 0; i < 9; i++) {
-        double start = now();
+        double start = bench_now();
         penta_module *module = penta_open(bytes, "pvm", NULL, 0, &err);
         if (!module) die(path, err.message);
         penta_validate(module, ignore, NULL);
-        double took = now() - start;
+        double took = bench_now() - start;
         if (took < best) best = took;
         penta_close(module);
     }

@@ -101,9 +101,11 @@ struct pvm_vm *pvm_vm_create(const penta_module *module, const struct pvm_code *
     vm->paging = config->paging;
     vm->w32 = pvm_isas[code->isa].bits == 32;
     vm->gas_start = config->gas;
+    vm->host_name = calloc(1, PVM_HOST_NAME);
     vm->cells = shared ? pvm_cells_share(shared)
                        : pvm_cells_new(code, config->profile, config->model, config->metered, err);
-    if (!vm->cells || !pvm_memory_open(&vm->memory, err)) {
+    if (!vm->host_name) error_at(err, BASE_MEMORY, 0, "no memory for a machine");
+    if (!vm->cells || !vm->host_name || !pvm_memory_open(&vm->memory, err)) {
         pvm_vm_destroy(vm);
         return NULL;
     }
@@ -121,6 +123,7 @@ void pvm_vm_destroy(struct pvm_vm *vm)
 {
     if (vm->memory.reservation) pvm_memory_close(&vm->memory);
     pvm_cells_free(vm->cells);
+    free(vm->host_name);
     free(vm->own);
     free(vm->marked);
     free(vm->calls);
@@ -323,11 +326,22 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
     return true;
 }
 
-static const char *vm_detail(const penta_stop *stop)
+/* The name of a trap, or of the import behind a host call. */
+static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
     static const char *const traps[] = {"trap", "bad jump", "bad access", "bad start"};
-    if (stop->kind != PENTA_STOP_TRAP || stop->detail > PVM_TRAP_START) return NULL;
-    return traps[stop->detail];
+    if (stop->kind == PENTA_STOP_TRAP) return stop->detail <= PVM_TRAP_START ? traps[stop->detail] : NULL;
+    if (stop->kind != PENTA_STOP_HOST || !vm->module) return NULL;
+    const struct pvm_program *p = &pvm_module(vm->module)->program;
+    char *text = pvm_vm_const(vm)->host_name;
+    if (stop->detail >= p->import_count || p->imports[stop->detail].broken) return NULL;
+    penta_bytes name = p->imports[stop->detail].name;
+    if (!name.size || name.size >= PVM_HOST_NAME) return NULL;
+    for (size_t i = 0; i < name.size; i++)
+        if (name.data[i] <= ' ' || name.data[i] >= 0x7f) return NULL; /* contracts may use binary ids */
+    memcpy(text, name.data, name.size);
+    text[name.size] = 0;
+    return text;
 }
 
 const struct engine pvm_interp = {

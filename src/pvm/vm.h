@@ -8,6 +8,7 @@ enum {
     PVM_RA, PVM_SP, PVM_T0, PVM_T1, PVM_T2, PVM_S0, PVM_S1, PVM_A0, PVM_A1, PVM_A2, PVM_A3, PVM_A4,
     PVM_A5,
     PVM_ARGUMENTS = 9,       /* a0 .. a5, t0 .. t2 */
+    PVM_HOST_NAME = 64,      /* names of host calls are shown up to this size */
 };
 #define PVM_RETURN_ADDRESS UINT32_C(0xffff0000) /* a jump there ends the call */
 
@@ -73,6 +74,7 @@ struct pvm_vm {
     enum pvm_trap trap;
     uint64_t executed, host_calls;
     uint32_t host_number;                  /* of the call that waits */
+    char *host_name;                       /* room for the name of a host call */
     int64_t gas_start;
     struct pvm_layout layout;
     uint64_t heap_size;
