@@ -81,10 +81,13 @@ static bool match_line(struct pvm_assembly *a, struct pvm_line *line, struct pvm
     bool ok = pvm_line_read(s, line) && pvm_line_match(a->matcher, line, isa, match, s->err);
     if (ok) return true;
     penta_error first = *s->err;
+    size_t reached = s->pos;
     *s = start;
     *s->err = (penta_error){0};
     if (pvm_line_mnemonic(s, isa, line, match)) return true;
-    if (!s->err->code) *s->err = first;
+    if (s->err->code) return false;
+    *s->err = first;
+    s->pos = reached; /* not back: the line is over for whoever goes on with the next one */
     return false;
 }
 
@@ -167,19 +170,23 @@ static bool place_names(struct pvm_assembly *a, penta_error *err)
     return true;
 }
 
-static bool check_limits(const struct pvm_assembly *a, penta_error *err)
+/* What the dialect has no field for. */
+static bool check_dialect(const struct pvm_assembly *a, penta_error *err)
 {
     const struct pvm_program *p = &a->program;
-    if (p->dialect == PVM_DOC && p->code.isa != PVM_LATEST32 && p->code.isa != PVM_LATEST64)
-        return error_at(err, PVM_BAD_ISA, 0, "the doc dialect has latest32 and latest64 only");
-    if (p->dialect == PVM_JAM && p->spi &&
-        (p->ro_data.size >> 24 || p->rw_data.size >> 24 || p->stack_size >> 24 ||
-         p->heap_pages >> 16))
-        return error_at(err, PVM_TOO_LARGE, 0, "a size does not fit a standard program's fields");
-    if (p->dialect == PVM_DOC && (p->ro_data.size != p->ro_size || p->rw_data.size != p->rw_size))
-        return error_at(err, PVM_DATA_TOO_LONG, 0, "doc programs store all of their data");
-    if (a->code.out.size > PVM_CODE_MAX)
-        return error_at(err, PVM_TOO_LARGE, 0, "more than %d bytes of code", PVM_CODE_MAX);
+    bool jam = p->dialect == PVM_JAM, doc = p->dialect == PVM_DOC;
+    if (doc && p->code.isa != PVM_LATEST32 && p->code.isa != PVM_LATEST64)
+        return error_at(err, PVM_INEXPRESSIBLE, 0, "the doc dialect has no %s, only latest32 and latest64",
+                        pvm_isas[p->code.isa].name);
+    if (doc && (p->ro_data.size != p->ro_size || p->rw_data.size != p->rw_size))
+        return error_at(err, PVM_INEXPRESSIBLE, 0, "doc programs store all of their data");
+    if (jam && (p->ro_data.size >> 24 || p->rw_data.size >> 24 || p->stack_size >> 24 ||
+                p->heap_pages >> 16))
+        return error_at(err, PVM_INEXPRESSIBLE, 0, "a size does not fit a standard program's fields");
+    if (jam && p->import_count + p->export_count)
+        findings_add(a->findings, PVM_LEFT_OUT, 0, NULL,
+                     "%zu import and export names: jam has no place for them",
+                     p->import_count + p->export_count);
     return true;
 }
 
@@ -215,7 +222,7 @@ static bool finish(struct pvm_assembly *a, struct writer *out, penta_error *err)
     }
     a->program.code.doc = a->program.dialect == PVM_DOC;
     complete(a);
-    return pvm_place_code(a, err) && place_names(a, err) && check_limits(a, err) &&
+    return pvm_place_code(a, err) && place_names(a, err) && check_dialect(a, err) &&
            pvm_write(&a->program, out, err);
 }
 

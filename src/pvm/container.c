@@ -41,7 +41,7 @@ int pvm_guess_dialect(penta_bytes file, enum pvm_dialect *dialect)
 
 /* ---- numbers ---- */
 
-static void keep_varint(struct pvm_parse *p, const uint8_t *bytes, unsigned size)
+static void keep_varint(struct pvm_parse *p, const uint8_t *bytes, unsigned size, uint64_t offset)
 {
     struct pvm_program *program = &p->m->program;
     if (program->varint_count == p->varint_capacity) {
@@ -54,6 +54,7 @@ static void keep_varint(struct pvm_parse *p, const uint8_t *bytes, unsigned size
         program->varints = more;
         p->varint_capacity = capacity;
     }
+    if (!program->varint_count) p->m->varint_offset = offset;
     struct pvm_varint *v = &program->varints[program->varint_count++];
     *v = (struct pvm_varint){.index = p->varint_next, .size = (uint8_t)size};
     memcpy(v->bytes, bytes, size);
@@ -70,11 +71,13 @@ uint32_t pvm_take_varint(struct pvm_parse *p, struct reader *r)
                  left.size ? left.data[0] : 0u);
         return 0;
     }
+    uint64_t offset = reader_at(r);
     const uint8_t *bytes = reader_take(r, size);
     if (!bytes) return 0;
     uint8_t shortest[PVM_VARINT_BYTES];
     unsigned least = p->leb ? pvm_leb_write(shortest, value) : pvm_prefix_write(shortest, value);
-    if (least != size || memcmp(shortest, bytes, size)) keep_varint(p, bytes, size);
+    if (least != size || memcmp(shortest, bytes, size))
+        keep_varint(p, bytes, size, offset);
     p->varint_next++;
     return value;
 }

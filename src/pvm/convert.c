@@ -19,8 +19,8 @@ struct conversion {
 static void lost(struct conversion *c, size_t count, const char *what)
 {
     if (count)
-        findings_add(c->f, PVM_CONVERT_LOST, 0, NULL, "%zu %s: %s has no place for them", count,
-                     what, pvm_dialect_names[c->to.dialect]);
+        findings_add(c->f, PVM_LEFT_OUT, 0, NULL, "%s: %zu left out, %s has no place for them",
+                     what, count, pvm_dialect_names[c->to.dialect]);
 }
 
 /* ---- code written anew ---- */
@@ -49,11 +49,11 @@ static bool take_items(struct conversion *c, uint32_t *item_of)
     for (uint32_t pc = 0; pc < code->bytes.size; pc += in.length) {
         pvm_decode(code, pc, &in);
         if (in.op == PVM_OP_invalid)
-            return error_at(&c->err, PVM_CONVERT, c->m->code_offset + pc,
+            return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->code_offset + pc,
                             "there is no instruction at pc %u to be written in another dialect",
                             (unsigned)pc);
         if (pvm_ops[in.op].number[c->to.code.isa] < 0)
-            return error_at(&c->err, PVM_CONVERT, c->m->code_offset + pc, "%s has no %s, at pc %u",
+            return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->code_offset + pc, "%s has no %s, at pc %u",
                             pvm_isas[c->to.code.isa].name, pvm_ops[in.op].name, (unsigned)pc);
         struct pvm_insn fall = {.op = PVM_OP_fallthrough, .pc = pc};
         if (falls && block_starts(code, pc, true) && !c->to.code.doc && !add_insn(c, fall, NULL))
@@ -116,7 +116,7 @@ static bool new_names(struct conversion *c, const uint32_t *item_of)
     for (size_t i = 0; i < c->to.export_count; i++) {
         struct pvm_export *e = &c->to.exports[i];
         if (e->pc >= code->bytes.size || !item_of[e->pc])
-            return error_at(&c->err, PVM_CONVERT, c->m->exports_offset,
+            return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->exports_offset,
                             "export %zu is not at an instruction", i);
         e->pc = c->a.items[item_of[e->pc] - 1].in.pc;
     }
@@ -153,7 +153,7 @@ static bool pad(struct conversion *c, penta_bytes *data, uint32_t size)
 {
     if (data->size >= size) return true;
     if (size > PADDING_MAX)
-        return error_at(&c->err, PVM_CONVERT, c->m->memory_offset,
+        return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->memory_offset,
                         "%u bytes of zeros would have to be stored", (unsigned)size);
     uint8_t *bytes = arena_alloc(&c->arena, size, 1, &c->err);
     if (!bytes) return false;
@@ -172,7 +172,7 @@ static bool data_to_jam(struct conversion *c)
     uint32_t more = pages(p->rw_size) - pages(p->rw_data.size);
     p->heap_pages = more;
     if (more >> 16 || p->ro_size >> 24 || p->rw_data.size >> 24 || p->stack_size >> 24)
-        return error_at(&c->err, PVM_CONVERT, c->m->memory_offset,
+        return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->memory_offset,
                         "a standard program has 16 MiB of data and stack, 65535 heap pages at most");
     return pad(c, &p->ro_data, p->ro_size);
 }
@@ -239,7 +239,7 @@ static bool entries_to_jam(struct conversion *c)
         there = there && p->exports[i].pc == PADDED_JUMP * (uint32_t)i;
     if (there) return true;
     if (!fits)
-        return error_at(&c->err, PVM_CONVERT, c->m->exports_offset,
+        return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->exports_offset,
                         "%zu exports; jam programs start at pc 0, 5 or 10", p->export_count);
     return add_dispatch(c);
 }
@@ -282,7 +282,7 @@ static bool choose_isa(struct conversion *c)
     c->to.code.isa = from;
     if (c->to.dialect == PVM_DOC) c->to.code.isa = from == PVM_LATEST32 ? from : PVM_LATEST64;
     if (c->to.dialect == PVM_JAM && from == PVM_LATEST32)
-        return error_at(&c->err, PVM_CONVERT, 0, "jam programs have 64-bit registers, this is %s",
+        return error_at(&c->err, PVM_INEXPRESSIBLE, 0, "jam programs have 64-bit registers, this is %s",
                         pvm_isas[from].name);
     if (c->to.dialect == PVM_JAM && from == PVM_REVIVE_V1) c->to.code.isa = PVM_LATEST64;
     return true;
@@ -292,11 +292,11 @@ static bool check_names(struct conversion *c)
 {
     for (size_t i = 0; i < c->to.import_count; i++)
         if (!pvm_doc_name_ok(c->to.imports[i].name))
-            return error_at(&c->err, PVM_CONVERT, c->m->imports_offset,
+            return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->imports_offset,
                             "the name of import %zu is not readable text", i);
     for (size_t i = 0; i < c->to.export_count; i++)
         if (!pvm_doc_name_ok(c->to.exports[i].name))
-            return error_at(&c->err, PVM_CONVERT, c->m->exports_offset,
+            return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->exports_offset,
                             "the name of export %zu is not readable text", i);
     return true;
 }
@@ -350,6 +350,22 @@ static bool convert(struct conversion *c)
     return narrow_table(c);
 }
 
+/* A container that no machine would open is not carried into another dialect. */
+static void keep_first(void *user, const penta_error *finding)
+{
+    penta_error *err = user;
+    if (!err->code && finding->severity == PENTA_ERROR &&
+        pvm_scope(finding->code) == SCOPE_CONTAINER)
+        *err = *finding;
+}
+
+static bool sound(struct conversion *c)
+{
+    struct findings f = {.rules = pvm_rules, .report = keep_first, .user = &c->err};
+    pvm_verify(&c->m->base, &f);
+    return !c->err.code;
+}
+
 bool pvm_convert(const penta_module *module, const penta_option *options, size_t count,
                  struct writer *out, struct findings *f)
 {
@@ -361,7 +377,7 @@ bool pvm_convert(const penta_module *module, const penta_option *options, size_t
         findings_add(f, BASE_OPTION_VALUE, 0, "--to polkavm, doc or jam", "which dialect?");
         return false;
     }
-    bool ok = pvm_dialect_of(name, &c.to.dialect, &c.err) && convert(&c) &&
+    bool ok = pvm_dialect_of(name, &c.to.dialect, &c.err) && sound(&c) && convert(&c) &&
               pvm_write(&c.to, out, &c.err);
     if (!ok) findings_pass(f, &c.err);
     pvm_assembly_free(&c.a);

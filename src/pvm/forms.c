@@ -406,6 +406,7 @@ bool pvm_line_mnemonic(struct source *s, enum pvm_isa isa, struct pvm_line *line
     const char *slots = mnemonic_slots[pvm_ops[op].shape];
     for (unsigned i = 0; slots[i]; i++) {
         if (i && !source_expect(s, ',')) return false;
+        key_put(line->key, sizeof line->key, ",", 1);
         if (!take_operand(s, line, strchr("ABD", slots[i]) != NULL)) return false;
         struct pvm_operand *o = &line->operands[i];
         if (!assign(out, slots[i], o, pvm_isas[isa].bits) || (byte_only && i && o->value > 255))

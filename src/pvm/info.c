@@ -84,11 +84,13 @@ void pvm_info(const penta_module *module, const penta_visitor *v)
 {
     const struct pvm_program *p = &pvm_module(module)->program;
     describe_text(v, "dialect", pvm_dialect_names[p->dialect]);
-    if (p->dialect == PVM_JAM)
+    if (p->dialect == PVM_JAM && !module->damage.code)
         describe_text(v, "form", !p->spi            ? "generic program"
                                  : p->has_metadata  ? "standard program with metadata"
                                                     : "standard program");
-    describe_text(v, "isa", pvm_isas[p->code.isa].name);
+    /* a damaged file has told its ISA only if reading came that far */
+    if (!module->damage.code || pvm_module(module)->parsed > 4)
+        describe_text(v, "isa", pvm_isas[p->code.isa].name);
     if (module->damage.code) {
         describe_text(v, "damaged", module->damage.message);
         return;

@@ -50,26 +50,28 @@ static bool take_exports(struct pvm_parse *p, struct reader *r)
     penta_error *damage = r->err;
     r->err = &ignored;
     uint32_t count = pvm_take_varint(p, r);
+    size_t good = r->pos;
     if (count > reader_left(r) / 2) count = (uint32_t)(reader_left(r) / 2);
     program->exports = arena_alloc(&p->m->arena, count, sizeof *program->exports, p->fatal);
     for (uint32_t i = 0; program->exports && i < count; i++) {
         uint32_t pc = pvm_take_varint(p, r);
         penta_bytes name = reader_bytes(r, pvm_take_varint(p, r));
         if (ignored.code) break;
+        good = r->pos;
         program->exports[program->export_count++] = (struct pvm_export){name, pc};
     }
     r->err = damage;
+    r->pos = good;
     return program->exports != NULL;
 }
 
-static bool take_payload(struct pvm_parse *p, const struct pvm_section *s)
+static bool take_payload(struct pvm_parse *p, const struct pvm_section *s, struct reader *r)
 {
     struct pvm_program *program = &p->m->program;
-    struct reader r = pvm_part(p, s->payload, s->payload_offset);
     switch (s->id) {
     case PVM_SECTION_MEMORY:
         p->m->memory_offset = s->payload_offset;
-        return take_memory(p, &r);
+        return take_memory(p, r);
     case PVM_SECTION_RO_DATA:
         program->ro_data = s->payload;
         p->m->ro_offset = s->payload_offset;
@@ -80,11 +82,11 @@ static bool take_payload(struct pvm_parse *p, const struct pvm_section *s)
         return true;
     case PVM_SECTION_IMPORTS:
         p->m->imports_offset = s->payload_offset;
-        return take_imports(p, &r);
+        return take_imports(p, r);
     case PVM_SECTION_EXPORTS:
         p->m->exports_offset = s->payload_offset;
-        return take_exports(p, &r);
-    case PVM_SECTION_CODE: return program->has_code = pvm_take_code(p, &r, 4);
+        return take_exports(p, r);
+    case PVM_SECTION_CODE: return program->has_code = pvm_take_code(p, r, 4);
     case PVM_SECTION_DEBUG_STRINGS: program->debug_strings = s->payload; return true;
     case PVM_SECTION_DEBUG_LINES: program->debug_lines = s->payload; return true;
     case PVM_SECTION_DEBUG_RANGES: program->debug_ranges = s->payload; return true;
@@ -151,7 +153,9 @@ static bool take_section(struct pvm_parse *p, struct pvm_section *s, unsigned *l
     size_t varint_count = p->m->program.varint_count;
     if (s->extra) return true;
     /* an empty section is a missing one */
-    if (s->payload.size && !take_payload(p, s)) return false;
+    struct reader payload = pvm_part(p, s->payload, s->payload_offset);
+    if (s->payload.size && !take_payload(p, s, &payload)) return false;
+    s->used = payload.pos;
     return check_raw(p, s, varint_next, varint_count);
 }
 
@@ -195,7 +199,10 @@ bool pvm_polkavm_parse(struct pvm_parse *p)
         program->section_count++;
         p->m->parsed = r->pos;
     }
-    if (!reader_take(r, 1)) return false;
+    if (!reader_take(r, 1)) {
+        *r->err = (penta_error){0};
+        return error_at(r->err, PVM_TRUNCATED, r->pos, "the file ends without its end section");
+    }
     program->trailing = reader_bytes(r, reader_left(r));
     p->m->parsed = r->pos;
     return true;

@@ -60,6 +60,7 @@ struct pvm_section {         /* as it stands in the file */
     penta_bytes payload;
     bool raw;                /* writing its fields would not give these bytes */
     bool extra;              /* of an unknown kind: kept, skipped */
+    size_t used;             /* bytes of the payload that reading needed */
 };
 
 struct pvm_import {
@@ -113,6 +114,7 @@ struct pvm_module {
     struct pvm_program program;
     uint64_t ro_offset, rw_offset, code_offset, mask_offset, table_offset; /* in the file */
     uint64_t memory_offset, exports_offset, imports_offset; /* doc, polkavm: for diagnostics */
+    uint64_t varint_offset;  /* of the first number that is not in its shortest form */
     uint64_t parsed;         /* a damaged module is sound up to here */
 };
 

@@ -43,12 +43,13 @@ static void verify_sections(const struct pvm_module *m, struct findings *f)
         const struct pvm_section *s = &p->sections[i];
         if (!s->payload.size)
             findings_add(f, PVM_EMPTY_SECTION, s->offset, NULL, "section %u is empty", s->id);
-        else if (s->raw && !s->extra && s->id == PVM_SECTION_MEMORY)
-            findings_add(f, PVM_MEMORY_CONFIG, s->payload_offset, NULL,
-                         "%zu bytes hold more than three numbers", s->payload.size);
-        else if (s->raw && !s->extra && s->id == PVM_SECTION_EXPORTS)
-            findings_add(f, PVM_EXPORTS_REST, s->payload_offset, NULL,
-                         "%zu exports are readable, and bytes are left", p->export_count);
+        else if (!s->extra && s->id == PVM_SECTION_MEMORY && s->used < s->payload.size)
+            findings_add(f, PVM_MEMORY_CONFIG, s->payload_offset + s->used, NULL,
+                         "%zu bytes behind the three numbers", s->payload.size - s->used);
+        else if (s->raw && !s->extra && s->id == PVM_SECTION_EXPORTS &&
+                 (p->export_count || s->used < s->payload.size))
+            findings_add(f, PVM_EXPORTS_REST, s->payload_offset + s->used, NULL,
+                         "only %zu exports can be read", p->export_count);
     }
     if (p->import_count > PVM_IMPORTS_MAX)
         findings_add(f, PVM_TOO_MANY_IMPORTS, m->imports_offset, NULL, "%zu imports, at most %d",
@@ -83,9 +84,9 @@ static void verify_varints(const struct pvm_module *m, struct findings *f)
 {
     const struct pvm_program *p = &m->program;
     if (p->varint_count)
-        findings_add(f, PVM_LONG_VARINT, 0, NULL, "%zu number%s longer than needed, first: number %u",
-                     p->varint_count, p->varint_count == 1 ? " is" : "s are",
-                     (unsigned)p->varints[0].index);
+        findings_add(f, PVM_LONG_VARINT, m->varint_offset, NULL,
+                     "%zu number%s longer than needed, this is the first", p->varint_count,
+                     p->varint_count == 1 ? " is" : "s are");
 }
 
 static void verify_tables(const struct pvm_module *m, struct findings *f)
@@ -146,11 +147,13 @@ static void verify_invalid(const struct check *c, const struct pvm_insn *in)
         struct pvm_code padded = {.isa = c->code->isa, .doc = true, .bytes = {bytes, sizeof bytes}};
         pvm_decode(&padded, 0, &longer);
         const char *name = pvm_ops[op].name;
+        enum pvm_shape shape = pvm_ops[op].shape;
         if (longer.op != PVM_OP_invalid)
             findings_add(c->f, PVM_OVERRUN, at_pc(c, pc), NULL, "%s at pc %u needs %u bytes, %zu are left",
                          name, pc, longer.length, left);
-        else if (left > 1 && ((bytes[1] & 15) > 12 || bytes[1] >> 4 > 12 ||
-                              (pvm_ops[op].shape == PVM_REG_REG_REG && bytes[2] > 12)))
+        else if (left > 1 && shape >= PVM_REG_IMM &&
+                 ((bytes[1] & 15) > 12 || bytes[1] >> 4 > 12 ||
+                  (shape == PVM_REG_REG_REG && bytes[2] > 12)))
             findings_add(c->f, PVM_BAD_REGISTER, at_pc(c, pc) + 1, NULL,
                          "%s at pc %u names a register above 12", name, pc);
         else
@@ -262,7 +265,7 @@ static size_t verify_code(struct check *c)
     }
     if (falls && code->bytes.size) {
         load_invalid(c, (uint32_t)code->bytes.size, "control runs off the end");
-        if (code->isa != PVM_JAM_V1)
+        if (code->isa != PVM_JAM_V1 && pvm_ops[in.op].flow != PVM_FLOW_BRANCH)
             findings_add(c->f, PVM_FALLS_OFF, at_pc(c, in.pc), NULL,
                          "%s at pc %u is the last instruction", pvm_ops[in.op].name,
                          (unsigned)in.pc);
