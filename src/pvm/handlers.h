@@ -59,7 +59,7 @@
 #endif
 
 /* Where handlers go when there is more to say than the next cell: interp.c. */
-pvm_handler pvm_leave_charge, pvm_leave_step, pvm_slow_access;
+pvm_handler pvm_leave_charge, pvm_leave_step, pvm_leave_host, pvm_slow_access;
 
 /* The handler of two instructions in a row, or NULL: pairs.c. loops: the second is a branch to the
  * start of its own block. */
@@ -202,6 +202,6 @@ enum { IN_NONE, IN_A, IN_B };
 #define ALL_JUMP_DYNAMIC(e, v, looped) END_JUMP_DYNAMIC(e, v, looped)
 #define ALL_LOADI_JUMP_DYNAMIC(e, v, looped) END_LOADI_JUMP_DYNAMIC(e, v, looped)
 #define ALL_TRAP(e, v, looped)    LEAVE_BY(pvm_leave_step);
-#define ALL_ECALLI(e, v, looped)  LEAVE_BY(pvm_leave_step);
+#define ALL_ECALLI(e, v, looped)  LEAVE_BY(pvm_leave_host);
 #define ALL_MEMSET(e, v, looped)  LEAVE_BY(pvm_leave_step);
 #define ALL_SBRK(e, v, looped)    LEAVE_BY(pvm_leave_step);

@@ -219,9 +219,8 @@ static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, pen
         return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
     if (count > 6) return error_at(err, BASE_STATE, 0, "%zu results; a0 to a5 hold six", count);
     for (size_t i = 0; i < count; i++) pvm_vm_set_reg(vm, (unsigned)(PVM_A0 + i), results[i]);
-    struct pvm_insn in;
-    pvm_decode(code, vm->state->pc, &in);
-    vm->state->pc += in.length;
+    vm->hint = pvm_vm_cell(vm) + 1;        /* ecalli never ends a block, so there is a next cell */
+    vm->state->pc = vm->cells->places[vm->hint].pc;
     vm->paid = !(code->doc && pvm_is_target(code, vm->state->pc));
     vm->wait = vm->halt_on_answer ? PVM_HALTED : PVM_READY;
     vm->halt_on_answer = false;
