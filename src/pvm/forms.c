@@ -142,6 +142,7 @@ bool pvm_register_parse(penta_bytes name, uint8_t *number)
 static void key_put(char *key, size_t size, const void *text, size_t length)
 {
     size_t at = strlen(key);
+    if (at + 2 > size) return;
     if (length + 2 > size - at) length = size - at - 2; /* too long to be a form: never matches */
     memcpy(key + at, text, length);
     key[at + length] = ' ';
