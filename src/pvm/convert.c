@@ -163,6 +163,12 @@ static bool pad(struct conversion *c, penta_bytes *data, uint32_t size)
     return true;
 }
 
+/* Memory behind the data is zero, so zeros at its end need not be stored. */
+static void trim(penta_bytes *data)
+{
+    while (data->size && !data->data[data->size - 1]) data->size--;
+}
+
 static uint32_t pages(uint64_t bytes) { return (uint32_t)((bytes + PVM_PAGE - 1) / PVM_PAGE); }
 
 static bool data_to_jam(struct conversion *c)
@@ -326,7 +332,8 @@ static void drop_oddities(struct conversion *c)
     if (p->code.table_count && !p->code.table_entry) p->code.table_count = 0;
     size_t debug = p->debug_strings.size + p->debug_lines.size + p->debug_ranges.size;
     if (p->dialect == c->from->dialect || !debug) return;
-    lost(c, debug, "bytes of debug sections"); /* their offsets count bytes of code */
+    findings_add(c->f, PVM_LEFT_OUT, 0, NULL,
+                 "debug sections: %zu bytes left out, they count bytes of code that moves", debug);
     p->debug_strings = p->debug_lines = p->debug_ranges = (penta_bytes){NULL, 0};
 }
 
@@ -356,6 +363,8 @@ static bool convert(struct conversion *c)
     if ((from_doc || to_doc) && !rewrite(c)) return false;
     if (to_doc)
         return pad(c, &p->ro_data, p->ro_size) && pad(c, &p->rw_data, p->rw_size);
+    if (from_doc) trim(&p->ro_data);
+    if (from_doc) trim(&p->rw_data);
     if (p->dialect == PVM_JAM) return entries_to_jam(c) && data_to_jam(c);
     return narrow_table(c);
 }
