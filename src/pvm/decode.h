@@ -1,8 +1,8 @@
 /* Instructions: the table of all ISAs, and one instruction's bytes to its operands.
  *
  * In `polkavm` and `jam` programs the bitmask says where instructions start and hence how long they
- * are; in `doc` programs the length follows from the shape, and `starts` was computed. Decoding never
- * fails: what is no instruction decodes to PVM_OP_invalid. */
+ * are; in `doc` programs the length follows from the shape, and `starts` was computed. Decoding
+ * never fails: what is no instruction decodes to PVM_OP_invalid. */
 #pragma once
 #include "base/bytes.h"
 
@@ -78,7 +78,10 @@ struct pvm_insn {
     uint64_t imm1, imm2;     /* sign-extended to 64 bits */
 };
 
-static inline bool pvm_bit(const uint8_t *bits, uint32_t at) { return bits[at >> 3] >> (at & 7) & 1; }
+static inline bool pvm_bit(const uint8_t *bits, uint32_t at)
+{
+    return bits[at >> 3] >> (at & 7) & 1;
+}
 
 static inline bool pvm_starts(const struct pvm_code *code, uint32_t pc)
 {
@@ -93,7 +96,8 @@ static inline uint64_t pvm_start_bits(const struct pvm_code *code, uint32_t at)
     if (valid >= 64) {
         bits = get64(code->starts + byte);
     } else {
-        for (size_t i = 0; i < (valid + 7) / 8; i++) bits |= (uint64_t)code->starts[byte + i] << 8 * i;
+        for (size_t i = 0; i < (valid + 7) / 8; i++)
+            bits |= (uint64_t)code->starts[byte + i] << 8 * i;
         bits |= ~UINT64_C(0) << valid;
     }
     return bits >> (at & 7);

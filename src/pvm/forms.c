@@ -117,7 +117,7 @@ struct row {
     char key[48];
     uint8_t form;
     bool bare;               /* an i32 form without its "i32 ": 32-bit ISAs only */
-    char slots[8];           /* what each operand is: letters of forms.def, '0' zero, or r + number */
+    char slots[8];           /* each operand: a letter of forms.def, '0', or 'a' + register */
 };
 
 struct pvm_matcher {

@@ -143,11 +143,11 @@ static void verify_invalid(const struct check *c, const struct pvm_insn *in)
             findings_add(c->f, PVM_NO_START, c->m->mask_offset, NULL,
                          "bit 0 of the bitmask is not set");
         else
-            findings_add(c->f, PVM_HOLE, at_pc(c, pc), NULL, "nothing starts at pc %u, %u byte%s", pc,
-                         in->length, in->length == 1 ? "" : "s");
+            findings_add(c->f, PVM_HOLE, at_pc(c, pc), NULL, "nothing starts at pc %u, %u byte%s",
+                         pc, in->length, in->length == 1 ? "" : "s");
     } else if (op == PVM_OP_invalid) {
-        findings_add(c->f, PVM_BAD_OPCODE, at_pc(c, pc), NULL, "opcode %u at pc %u is not in %s", byte,
-                     pc, pvm_isas[c->code->isa].name);
+        findings_add(c->f, PVM_BAD_OPCODE, at_pc(c, pc), NULL, "opcode %u at pc %u is not in %s",
+                     byte, pc, pvm_isas[c->code->isa].name);
     } else { /* doc: defined, but its operands are not there */
         struct pvm_insn longer;
         uint8_t bytes[32] = {0};
@@ -158,8 +158,8 @@ static void verify_invalid(const struct check *c, const struct pvm_insn *in)
         const char *name = pvm_ops[op].name;
         enum pvm_shape shape = pvm_ops[op].shape;
         if (longer.op != PVM_OP_invalid)
-            findings_add(c->f, PVM_OVERRUN, at_pc(c, pc), NULL, "%s at pc %u needs %u bytes, %zu are left",
-                         name, pc, longer.length, left);
+            findings_add(c->f, PVM_OVERRUN, at_pc(c, pc), NULL,
+                         "%s at pc %u needs %u bytes, %zu are left", name, pc, longer.length, left);
         else if (left > 1 && shape >= PVM_REG_IMM &&
                  ((bytes[1] & 15) > 12 || bytes[1] >> 4 > 12 ||
                   (shape == PVM_REG_REG_REG && bytes[2] > 12)))
@@ -175,8 +175,8 @@ static void load_invalid(struct check *c, uint32_t pc, const char *why)
 {
     if (!c->load) return;
     c->load = false; /* the first one decides */
-    findings_add(c->f, PVM_LOAD_INVALID, at_pc(c, pc), NULL, "%s at pc %u: the program does not load",
-                 why, (unsigned)pc);
+    findings_add(c->f, PVM_LOAD_INVALID, at_pc(c, pc), NULL,
+                 "%s at pc %u: the program does not load", why, (unsigned)pc);
 }
 
 /* Bytes that a shape reads at fixed places, whatever the length. */
@@ -278,8 +278,8 @@ static void verify_insn(struct check *c, const struct pvm_insn *in)
     enum pvm_flow flow = pvm_ops[in->op].flow;
     if (flow == PVM_FLOW_BRANCH || flow == PVM_FLOW_JUMP) verify_jump(c, in);
     if (flow == PVM_FLOW_HOST && p->dialect != PVM_JAM && (uint32_t)in->imm1 >= p->import_count)
-        findings_add(c->f, PVM_NO_IMPORT, at_pc(c, in->pc), NULL, "ecalli %u, there are %zu imports",
-                     (unsigned)in->imm1, p->import_count);
+        findings_add(c->f, PVM_NO_IMPORT, at_pc(c, in->pc), NULL,
+                     "ecalli %u, there are %zu imports", (unsigned)in->imm1, p->import_count);
     if (!c->code->doc) {
         verify_operands(c, in);
     } else if (pvm_ends_block(in->op)) {
@@ -348,8 +348,8 @@ static void verify_exports(const struct check *c)
         uint64_t at = (uint64_t)(p->exports[i].name.data - c->m->base.file.data);
         if (!p->exports[i].name.size) at = c->m->exports_offset;
         if (!pvm_starts(c->code, pc))
-            findings_add(c->f, PVM_EXPORT_PC, at, NULL, "export %zu is at pc %u, not an instruction",
-                         i, (unsigned)pc);
+            findings_add(c->f, PVM_EXPORT_PC, at, NULL,
+                         "export %zu is at pc %u, not an instruction", i, (unsigned)pc);
         else if (!pvm_is_target(c->code, pc))
             findings_add(c->f, c->code->doc ? PVM_BIT_MISSING : PVM_EXPORT_BLOCK, at, NULL,
                          "export %zu is at pc %u, inside a block", i, (unsigned)pc);
@@ -379,7 +379,8 @@ static void verify_program(const struct pvm_module *m, struct findings *f)
 
 /* ---- limits ---- */
 
-/* A file of noise breaks the same rule at every byte: the first places are told, the rest counted. */
+/* A file of noise breaks the same rule at every byte: the first places are told, the rest counted.
+ */
 enum { TOLD_MAX = 50, RULES = 256 };
 
 struct limiter {

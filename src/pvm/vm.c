@@ -263,6 +263,18 @@ static void run_page(void *user, uint32_t address, const uint8_t *now, const uin
     }
 }
 
+/* What a standard program of jam returns: a1 bytes at a0, if they are readable. */
+static void describe_result(const struct pvm_vm *vm, const penta_visitor *v)
+{
+    enum { MOST = 1 << 24 };
+    if (vm->wait != PVM_HALTED || !vm->base.module || !pvm_module(vm->base.module)->program.spi) return;
+    uint64_t size = vm->state->regs[PVM_A1];
+    uint8_t *bytes = size <= MOST ? malloc((size_t)size + 1) : NULL;
+    bool readable = bytes && pvm_memory_read(&vm->memory, vm->state->regs[PVM_A0], bytes, (size_t)size);
+    describe_computed_bytes(v, "result", (penta_bytes){bytes, readable ? (size_t)size : 0});
+    free(bytes);
+}
+
 static void vm_describe(const penta_vm *base, const penta_visitor *v)
 {
     const struct pvm_vm *vm = pvm_vm_const(base);
@@ -274,6 +286,7 @@ static void vm_describe(const penta_vm *base, const penta_visitor *v)
     }
     describe_uint(v, "host_calls", vm->host_calls);
     if (vm->heap_size) describe_uint(v, "heap", vm->heap_size);
+    describe_result(vm, v);
     penta_node registers = {.name = "registers"};
     if (describe_enter(v, registers)) {
         for (unsigned i = 0; i < PVM_REGISTERS; i++)
