@@ -35,7 +35,8 @@ Case = runner.Case
 cases = [Case(os.path.join(folder, name))
          for folder, _, names in os.walk(os.path.join(ROOT, "tests/cases"))
          for name in names if name.endswith(".test")]
-reported = {line.split()[0] for case in cases for line in (case.get("error") or "").splitlines() if line}
+reported = {line.split()[0] for case in cases for title, lines in case.sections for line in lines
+            if title.startswith(("-- error", "-- convert")) and re.match(r"[A-Z]+\d{4} ", line)}
 failures = 0
 for rule in penta("explain")["rules"]:
     if rule["code"] not in reported and rule["code"] not in ELSEWHERE:
