@@ -8,7 +8,8 @@
  * Never take the address of a local here: it would turn the jump into a call.
  *
  * gcc makes sibling calls at -O2 without being told, clang when told. Elsewhere (no optimisation,
- * sanitizers, PENTA_PLAIN_SWITCH) handlers return to a loop and leave their arguments in the state. */
+ * sanitizers, PENTA_PLAIN_SWITCH) handlers return to a loop and leave their arguments in the state.
+ */
 #pragma once
 #include <string.h>
 #include "base/bytes.h"
@@ -113,7 +114,8 @@ enum { IN_NONE, IN_A, IN_B };
         if (UNLIKELY(left < 0)) LEAVE_BY(pvm_leave_charge);                                        \
         NEXT_CELL;                                                                                 \
     } while (0)
-#define AT_DISTANCE(distance) ((const struct pvm_cell *)(const void *)((const char *)c + (distance)))
+#define AT_DISTANCE(distance)                                                                      \
+    ((const struct pvm_cell *)(const void *)((const char *)c + (distance)))
 
 /* ---- bodies that go on: v is the variant; c moves behind the instruction ---- */
 #define OPERANDS_OF(v)                                                                             \
