@@ -57,8 +57,9 @@ static void test_keccak(void)
 static void test_pool(void)
 {
     penta_error err;
-    penta_module *module = assemble("%isa = latest64\n%rw_data_size = 4096\n%rw_data = 07\n"
-                                    "pub @count:\na0 = u8 [0x20000]\na0 = a0 + 1\nu8 [0x20000] = a0\nret\n");
+    penta_module *module =
+        assemble("%isa = latest64\n%rw_data_size = 4096\n%rw_data = 07\n"
+                 "pub @count:\na0 = u8 [0x20000]\na0 = a0 + 1\nu8 [0x20000] = a0\nret\n");
     expect(module != NULL, "assemble");
     if (!module) return;
     penta_pvm_pool *pool = penta_pvm_pool_new(module, NULL, 0, &err);
@@ -72,7 +73,8 @@ static void test_pool(void)
             penta_pvm_call(vm, 0, NULL, 0);
             penta_vm_run(vm, UINT64_MAX, &stop);
             expect(stop.kind == PENTA_STOP_HALT, "halts");
-            expect(penta_pvm_reg(vm, PENTA_PVM_A0) == 8 + call, "memory lives through calls, not machines");
+            expect(penta_pvm_reg(vm, PENTA_PVM_A0) == 8 + call,
+                   "memory lives through calls, not machines");
         }
         penta_pvm_protect(vm, 0x20000, 4096, false);
         penta_pvm_call(vm, 0, NULL, 0);
@@ -89,13 +91,15 @@ static void test_pool(void)
 
 static void test_paging(void)
 {
-    penta_module *module = assemble("%isa = latest64\npub @f:\nu64 [0x20ffc] = a0\na1 = u64 [0x20ffc]\nret\n");
+    penta_module *module =
+        assemble("%isa = latest64\npub @f:\nu64 [0x20ffc] = a0\na1 = u64 [0x20ffc]\nret\n");
     penta_option options[] = {{"paging", "1"}, {"gas", "3"}, {"arg", "0x1122334455667788"}};
     penta_vm *vm = machine(module, options, 3);
     penta_stop stop;
     for (int i = 0; i < 2; i++) {
         penta_vm_run(vm, UINT64_MAX, &stop);
-        expect(stop.kind == PENTA_STOP_FAULT && stop.args[0] == (i ? 0x21000u : 0x20000u) && stop.args[1],
+        expect(stop.kind == PENTA_STOP_FAULT && stop.args[0] == (i ? 0x21000u : 0x20000u) &&
+                   stop.args[1],
                "the lowest missing page first");
         expect(penta_pvm_gas(vm) == 0, "the block is paid once");
         expect(penta_pvm_map(vm, stop.args[0], 4096, true), "map");
@@ -112,8 +116,9 @@ static void test_paging(void)
 static void test_gas_and_host(void)
 {
     penta_error err;
-    penta_module *module = assemble("%isa = latest64\n%import \"f\"\npub @f:\necalli 0\na0 = a0 + 1\n"
-                                    "fallthrough\necalli 5\nret\n");
+    penta_module *module =
+        assemble("%isa = latest64\n%import \"f\"\npub @f:\necalli 0\na0 = a0 + 1\n"
+                 "fallthrough\necalli 5\nret\n");
     penta_option options[] = {{"gas", "4"}};
     penta_vm *vm = machine(module, options, 1);
     penta_stop stop;
@@ -162,7 +167,8 @@ static void test_interrupt_and_marks(void)
     expect(penta_vm_mark(vm, 3, true) && !penta_vm_mark(vm, 4, true), "marks are at instructions");
     for (int i = 1; i <= 3; i++) {
         penta_vm_run(vm, UINT64_MAX, &stop);
-        expect(stop.kind == PENTA_STOP_BREAK && stop.pc == 3, "stops before the marked instruction");
+        expect(stop.kind == PENTA_STOP_BREAK && stop.pc == 3,
+               "stops before the marked instruction");
         expect(stop.steps == (i == 1 ? 1u : 3u), "and not again on it");
     }
     expect(penta_pvm_reg(vm, PENTA_PVM_A0) == before + 3, "three rounds");

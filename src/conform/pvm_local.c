@@ -107,6 +107,7 @@ bool pvm_runner_local(struct pvm_runner *out, penta_error *err)
 {
     struct local *l = calloc(1, sizeof *l);
     if (!l) return error_at(err, BASE_MEMORY, 0, "no memory for a machine");
-    *out = (struct pvm_runner){l, start, map, write_bytes, set_reg, run, read_bytes, cost, close_local};
+    *out = (struct pvm_runner){l,   start,      map,  write_bytes, set_reg,
+                               run, read_bytes, cost, close_local};
     return true;
 }

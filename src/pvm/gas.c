@@ -1,8 +1,8 @@
 /* The pipeline model: how many cycles a small out-of-order machine needs for a block.
  *
  * The reorder buffer is a ring of 32 slots, and sets of slots are 32-bit masks: which entries are
- * decoded, waiting, executing, done, and which have cycles left. Each register has at most one entry
- * that produces its newest value. Cycles in which nothing can happen are skipped at once. */
+ * decoded, waiting, executing, done, and which have cycles left. Each register has at most one
+ * entry that produces its newest value. Cycles in which nothing can happen are skipped at once. */
 #include "pvm/gas.h"
 #include <string.h>
 #include "pvm/ops.h"

@@ -1,10 +1,10 @@
 /* The threaded engine, and the loop around both engines that keeps the accounts.
  *
- * Handlers count in charges of whole blocks against a budget (cells.h). The loop gives out budgets in
- * slices, the least of gas, fuel and what may pass before the interrupt flag is looked at; what a
- * slice cannot pay is settled here, block by block, and the last instructions before the fuel ends
- * go through the step engine. So gas and steps are exact at every stop, and the handlers test one
- * counter only. */
+ * Handlers count in charges of whole blocks against a budget (cells.h). The loop gives out budgets
+ * in slices, the least of gas, fuel and what may pass before the interrupt flag is looked at; what
+ * a slice cannot pay is settled here, block by block, and the last instructions before the fuel
+ * ends go through the step engine. So gas and steps are exact at every stop, and the handlers test
+ * one counter only. */
 #include <stdlib.h>
 #include "pvm/handlers.h"
 
@@ -87,7 +87,9 @@ static bool load_slowly(uint8_t *r, const struct pvm_cell *c, const struct acces
 
 static bool store_slowly(uint8_t *r, const struct pvm_cell *c, const struct access *how)
 {
-    uint64_t base = how->kind == PVM_DO_STORE ? REG(c->b) : how->kind == PVM_DO_STOREI ? REG(c->a) : 0;
+    uint64_t base = how->kind == PVM_DO_STORE    ? REG(c->b)
+                    : how->kind == PVM_DO_STOREI ? REG(c->a)
+                                                 : 0;
     bool immediate = how->kind == PVM_DO_STOREI || how->kind == PVM_DO_STOREIX;
     return pvm_memory_store(STATE->memory, (uint32_t)(base + X_OF), how->size, STATE->wraps,
                             immediate ? c[1].wide : REG(c->a));
@@ -310,7 +312,8 @@ static int64_t slice_budget(const struct pvm_vm *vm, uint64_t fuel)
 }
 
 /* Runs handlers from pc until they leave. rest: instructions of this block still to run, paid. */
-static enum pvm_exit run_slice(struct pvm_vm *vm, uint32_t at, uint32_t rest, struct account *account)
+static enum pvm_exit run_slice(struct pvm_vm *vm, uint32_t at, uint32_t rest,
+                               struct account *account)
 {
     struct pvm_state *s = vm->state;
     prepare(vm, at);

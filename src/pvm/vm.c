@@ -38,17 +38,23 @@ static bool layout_spi(const struct pvm_program *p, uint64_t arguments, struct p
     const uint64_t input = UINT64_C(1) << 24;
     uint64_t rw = 2 * ZONE + up(p->ro_size, ZONE);
     uint64_t rw_length = up(p->rw_data.size, PVM_PAGE) + (uint64_t)p->heap_pages * PVM_PAGE;
-    uint64_t stack_top = top - 2 * ZONE - input, heap = p->rw_data.size + (uint64_t)p->heap_pages * PVM_PAGE;
+    uint64_t stack_top = top - 2 * ZONE - input,
+             heap = p->rw_data.size + (uint64_t)p->heap_pages * PVM_PAGE;
     if (5 * ZONE + up(p->ro_size, ZONE) + up(heap, ZONE) + up(p->stack_size, ZONE) + input > top ||
         arguments > input)
         return false;
-    *out = (struct pvm_layout){
-        .ro = ZONE, .ro_length = up(p->ro_size, PVM_PAGE), .rw = (uint32_t)rw, .rw_length = rw_length,
-        .stack_top = (uint32_t)stack_top, .stack_length = up(p->stack_size, PVM_PAGE),
-        .stack = (uint32_t)(stack_top - up(p->stack_size, PVM_PAGE)),
-        .aux = (uint32_t)(top - ZONE - input), .aux_length = up(arguments, PVM_PAGE),
-        .heap_base = rw + rw_length,
-        .heap_max = stack_top - up(p->stack_size, ZONE) - ZONE - (rw + rw_length)};
+    *out = (struct pvm_layout){.ro = ZONE,
+                               .ro_length = up(p->ro_size, PVM_PAGE),
+                               .rw = (uint32_t)rw,
+                               .rw_length = rw_length,
+                               .stack_top = (uint32_t)stack_top,
+                               .stack_length = up(p->stack_size, PVM_PAGE),
+                               .stack = (uint32_t)(stack_top - up(p->stack_size, PVM_PAGE)),
+                               .aux = (uint32_t)(top - ZONE - input),
+                               .aux_length = up(arguments, PVM_PAGE),
+                               .heap_base = rw + rw_length,
+                               .heap_max =
+                                   stack_top - up(p->stack_size, ZONE) - ZONE - (rw + rw_length)};
     return true;
 }
 
@@ -62,7 +68,8 @@ bool pvm_layout(const struct pvm_program *p, uint64_t aux_size, struct pvm_layou
     }
     if (p->dialect == PVM_JAM ? layout_spi(p, aux_size, out) : layout_polkavm(p, aux_size, out))
         return true;
-    return error_at(err, BASE_LIMIT, 0, "data, stack and aux area do not fit 4 GiB of guest memory");
+    return error_at(err, BASE_LIMIT, 0,
+                    "data, stack and aux area do not fit 4 GiB of guest memory");
 }
 
 static bool map_areas(struct pvm_vm *vm, const struct pvm_program *p, penta_bytes aux)
@@ -267,10 +274,12 @@ static void run_page(void *user, uint32_t address, const uint8_t *now, const uin
 static void describe_result(const struct pvm_vm *vm, const penta_visitor *v)
 {
     enum { MOST = 1 << 24 };
-    if (vm->wait != PVM_HALTED || !vm->base.module || !pvm_module(vm->base.module)->program.spi) return;
+    if (vm->wait != PVM_HALTED || !vm->base.module || !pvm_module(vm->base.module)->program.spi)
+        return;
     uint64_t size = vm->state->regs[PVM_A1];
     uint8_t *bytes = size <= MOST ? malloc((size_t)size + 1) : NULL;
-    bool readable = bytes && pvm_memory_read(&vm->memory, vm->state->regs[PVM_A0], bytes, (size_t)size);
+    bool readable =
+        bytes && pvm_memory_read(&vm->memory, vm->state->regs[PVM_A0], bytes, (size_t)size);
     describe_computed_bytes(v, "result", (penta_bytes){bytes, readable ? (size_t)size : 0});
     free(bytes);
 }
@@ -342,7 +351,8 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
 static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
     static const char *const traps[] = {"trap", "bad jump", "bad access", "bad start"};
-    if (stop->kind == PENTA_STOP_TRAP) return stop->detail <= PVM_TRAP_START ? traps[stop->detail] : NULL;
+    if (stop->kind == PENTA_STOP_TRAP)
+        return stop->detail <= PVM_TRAP_START ? traps[stop->detail] : NULL;
     if (stop->kind != PENTA_STOP_HOST || !vm->module) return NULL;
     const struct pvm_program *p = &pvm_module(vm->module)->program;
     char *text = pvm_vm_const(vm)->host_name;
@@ -350,7 +360,8 @@ static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
     penta_bytes name = p->imports[stop->detail].name;
     if (!name.size || name.size >= PVM_HOST_NAME) return NULL;
     for (size_t i = 0; i < name.size; i++)
-        if (name.data[i] <= ' ' || name.data[i] >= 0x7f) return NULL; /* contracts may use binary ids */
+        if (name.data[i] <= ' ' || name.data[i] >= 0x7f)
+            return NULL; /* contracts may use binary ids */
     memcpy(text, name.data, name.size);
     text[name.size] = 0;
     return text;

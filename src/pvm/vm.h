@@ -1,4 +1,5 @@
-/* The machine: 13 registers, a pc, gas, paged memory; what it waits for; the calls still to make. */
+/* The machine: 13 registers, a pc, gas, paged memory; what it waits for; the calls still to make.
+ */
 #pragma once
 #include "pvm/cells.h"
 #include "pvm/memory.h"
