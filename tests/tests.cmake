@@ -16,9 +16,10 @@ penta_test(cases-switch tests/if_built switch/bin/penta
 penta_test(cli ${PYTHON} tests/cli.py $<TARGET_FILE:penta_cli>)
 penta_test(cli-asan tests/if_built asan/bin/penta ${PYTHON} tests/cli.py ${BUILDS}/asan/bin/penta)
 penta_test(coverage ${PYTHON} tests/coverage.py $<TARGET_FILE:penta_cli>)
-penta_test(properties tests/properties.sh $<TARGET_FILE:penta_cli> ${BUILDS}/asan/bin/properties)
+penta_test(properties tests/properties.sh $<TARGET_FILE:penta_cli> $<TARGET_FILE:properties> 1)
+penta_test(properties-asan tests/properties.sh $<TARGET_FILE:penta_cli> ${BUILDS}/asan/bin/properties 7)
 penta_test(properties-big-endian tests/properties.sh $<TARGET_FILE:penta_cli>
-           ${BUILDS}/s390x/bin/properties)
+           ${BUILDS}/s390x/bin/properties 41)
 penta_test(layers ${PYTHON} tests/layers.py)
 penta_test(package tests/package $<TARGET_FILE:penta_cli> ${CMAKE_BINARY_DIR})
 penta_test(sixth-format tests/sixth_format)
