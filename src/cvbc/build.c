@@ -149,6 +149,7 @@ void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_si
     size_t bytecode = s.security ? align4(security + s.security) : security;
     size_t end = bytecode + s.stored;
     if (s.debug) end = align4(end) + s.debug;
+    end += s.trailing;
     struct cvbc_header h = {
         .magic = CVBC_MAGIC_NUMBER,
         .format_version_major = CVBC_MAJOR,
@@ -337,7 +338,8 @@ static bool place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_
 static bool put_together(struct assembly *a, struct writer *out, penta_error *err)
 {
     struct cvbc_build *b = a->b;
-    struct cvbc_sizes sizes = {a->metadata.out.size, a->security.out.size, a->stored.size, b->debug.size};
+    struct cvbc_sizes sizes = {a->metadata.out.size, a->security.out.size, a->stored.size, b->debug.size,
+                               b->trailing.size};
     if ((uint64_t)sizes.metadata + sizes.security + sizes.stored + sizes.debug > UINT32_MAX - 128)
         return error_at(err, CVBC_LIMIT, 0, "the file would have more than 4 GiB");
     if (b->debug.size) a->flags |= CVBC_HAS_DEBUG;
@@ -350,6 +352,7 @@ static bool put_together(struct assembly *a, struct writer *out, penta_error *er
               place(out, get32(header + 24), writer_view(&a->security), err) &&
               place(out, get32(header + 32), a->stored, err) &&
               place(out, (end + 3) & ~UINT64_C(3), b->debug, err);
+    ok = ok && place(out, out->out.size, b->trailing, err);
     for (size_t i = 0; ok && i < b->patch_count; i++)
         ok = place(out, b->patches[i].offset, b->patches[i].bytes, err);
     if (!ok || out->failed) return writer_ok(out, err) && false;

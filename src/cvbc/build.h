@@ -20,7 +20,7 @@ struct cvbc_build {
     struct writer strings;   /* encoded records */
     uint32_t string_count;
     uint16_t entry;
-    penta_bytes debug;
+    penta_bytes debug, trailing; /* trailing: unknown sections, kept behind everything */
     uint16_t minor;
     uint64_t timestamp;
     uint32_t build_number;
@@ -59,7 +59,7 @@ void cvbc_build_protection(const struct cvbc_build *b, uint8_t flags, size_t sto
                            size_t key_size, size_t signature_size, uint8_t out[cvbc_security_bytes]);
 void cvbc_build_integrity(const struct cvbc_build *b, penta_bytes metadata, penta_bytes image,
                           uint8_t out[cvbc_integrity_bytes]);
-struct cvbc_sizes { size_t metadata, security, stored, debug; };
+struct cvbc_sizes { size_t metadata, security, stored, debug, trailing; };
 void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_sizes sizes,
                        uint8_t out[cvbc_header_bytes]);
 
@@ -70,3 +70,33 @@ bool cvbc_build_from(struct cvbc_build *b, const struct cvbc_module *m, penta_er
 void cvbc_build_crcs(uint8_t *file, size_t size);
 /* Signs a finished file in place, and renews its CRCs. */
 bool cvbc_sign_file(uint8_t *file, size_t size, const struct private_key *key, penta_error *err);
+/* seal.c: cipher, derivation and secret as the options say; free the secret afterwards. */
+bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret, const penta_option *options,
+                       size_t count, penta_error *err);
+
+/* create.c: what the options of create and compile say, into a build. */
+struct cvbc_creation {
+    struct cvbc_build b;
+    struct private_key *key;
+    struct cvbc_secret secret;
+};
+bool cvbc_create_options(struct cvbc_creation *c, const penta_option *options, size_t count,
+                         penta_error *err);
+/* Code, strings and metadata of a module, before the options change them. */
+bool cvbc_create_from(struct cvbc_creation *c, const struct cvbc_module *m, penta_error *err);
+void cvbc_creation_fini(struct cvbc_creation *c);
+/* SHA-256 of the files one after another: what source_sha256 holds. */
+bool cvbc_source_hash(const penta_option *options, size_t count, uint8_t out[32], penta_error *err);
+
+/* resign.c: a module written anew, the stored bytecode as it is. One of: key signs; reserve leaves
+ * room for a signature of that key; neither drops the signature. */
+struct cvbc_resigning {
+    const struct private_key *key;
+    const struct public_key *reserve;
+    bool external_key;
+    uint8_t hash_algorithm;  /* 0: as it was */
+};
+bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, struct writer *out,
+                 penta_error *err);
+/* A signature made elsewhere into a file that has room for it; raw, or DER for ECDSA. */
+bool cvbc_attach(const struct cvbc_module *m, penta_bytes signature, struct writer *out, penta_error *err);

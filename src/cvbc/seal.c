@@ -27,7 +27,9 @@ static bool new_signature(struct sealing *s, const struct cvbc_module *m, const 
     return s->key != NULL;
 }
 
-static bool cipher_options(struct sealing *s, const penta_option *options, size_t count, penta_error *err)
+/* Cipher, derivation and secret into a build, as the options say. */
+bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret, const penta_option *options,
+                       size_t count, penta_error *err)
 {
     const char *cipher = option_text(options, count, "cipher"), *derive = option_text(options, count, "derive");
     const char *key = option_text(options, count, "key-file");
@@ -48,10 +50,10 @@ static bool cipher_options(struct sealing *s, const penta_option *options, size_
     else if (derive && !strcmp(derive, "hkdf")) method = CVBC_KEY_HKDF;
     else if (derive && !strcmp(derive, "pbkdf2")) method = CVBC_KEY_PBKDF2;
     else if (derive) return error_at(err, BASE_OPTION_VALUE, 0, "derive is raw, hkdf or pbkdf2");
-    s->b.cipher = (uint8_t)algorithm;
-    s->b.derivation = method == CVBC_KEY_PBKDF2 ? method | (uint32_t)iterations << 8 : method;
-    s->b.secret = &s->secret;
-    return cvbc_secret_read(key ? key : password, !key, &s->secret, err);
+    b->cipher = (uint8_t)algorithm;
+    b->derivation = method == CVBC_KEY_PBKDF2 ? method | (uint32_t)iterations << 8 : method;
+    b->secret = secret;
+    return cvbc_secret_read(key ? key : password, !key, secret, err);
 }
 
 static bool finish(struct sealing *s, struct writer *out, struct findings *f, penta_error *err)
@@ -78,7 +80,7 @@ bool cvbc_seal(const penta_module *module, const penta_option *options, size_t c
         error_note(&err, "--keep-debug if that is fine");
     }
     if (!err.code && cvbc_build_from(&s.b, m, &err) && new_signature(&s, m, options, count, &err))
-        cipher_options(&s, options, count, &err);
+        cvbc_build_cipher(&s.b, &s.secret, options, count, &err);
     return finish(&s, out, f, &err);
 }
 

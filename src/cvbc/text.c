@@ -326,7 +326,7 @@ static void print_stored(const struct cvbc_module *m, bool listed, penta_bytes i
 static void print_header(const struct cvbc_module *m, struct writer *out)
 {
     struct cvbc_build none = {0};
-    struct cvbc_sizes sizes = {m->metadata.size, m->security.size, m->stored.size, m->debug.size};
+    struct cvbc_sizes sizes = {m->metadata.size, m->security.size, m->stored.size, m->debug.size, 0};
     bool signature = m->signature.size && apart(m);
     uint8_t flags = (uint8_t)((signature ? CVBC_SIGNED : 0) | (m->debug.size ? CVBC_HAS_DEBUG : 0));
     uint8_t computed[cvbc_header_bytes], *copy = NULL;
