@@ -324,11 +324,11 @@ static bool raw_instruction(struct assembly *a, size_t from)
     penta_bytes word = bytes_slice(s->text, from, end - from);
     const uint8_t *dot = memchr(word.data, '.', word.size);
     size_t left = dot ? (size_t)(dot - word.data) : word.size;
+    s->pos = end;            /* consumed, also when it is no opcode */
     uint64_t opcode = 0, flags = 0, immediate = 0;
     if (!number_parse_bytes(bytes_slice(word, 0, left), &opcode) || opcode > 255 ||
         (dot && (!number_parse_bytes(bytes_slice(word, left + 1, word.size), &flags) || flags > 255)))
         return error_at(s->err, BASE_NUMBER, from, "expected an opcode and flags: 0x0a.0x01");
-    s->pos = end;
     enum token_kind next = source_peek(s).kind;
     if (next != TOKEN_LINE && next != TOKEN_END && !expr_field(s, NULL, NULL, 16, &immediate)) return false;
     return emit(a, from, (uint8_t)opcode, (uint8_t)flags, immediate);

@@ -318,14 +318,14 @@ static void make_security(struct assembly *a)
     writer_bytes(&a->security, signature.data, signature.size);
 }
 
-/* A section at the offset that the header gives it, which the text may have chosen. */
+/* Bytes at an offset that a text may have chosen. Nothing lies far behind the rest, so that a short
+ * text makes no large file; longer gaps are spelt out (CVBC_GAP_MAX). */
 static bool place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_error *err)
 {
-    enum { FAR = 1 << 26 };
     if (!bytes.size) return true;
     uint64_t end = offset + bytes.size;
     if (end > out->out.size) {
-        if (end > out->out.size + FAR)
+        if (offset > out->out.size + CVBC_GAP_MAX)
             return error_at(err, CVBC_LIMIT, 0, "bytes at 0x%llx, far behind the rest",
                             (unsigned long long)offset);
         writer_fill(out, 0, (size_t)(end - out->out.size));
@@ -334,6 +334,8 @@ static bool place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_
     memcpy(out->out.data + offset, bytes.data, bytes.size);
     return true;
 }
+
+struct cvbc_patch_at { uint64_t offset; penta_bytes bytes; };
 
 static bool put_together(struct assembly *a, struct writer *out, penta_error *err)
 {
@@ -348,13 +350,22 @@ static bool put_together(struct assembly *a, struct writer *out, penta_error *er
     cvbc_override_apply(&b->header_over, header, sizeof header);
     writer_bytes(out, header, sizeof header);
     uint64_t end = get32(header + 32) + (uint64_t)a->stored.size;
-    bool ok = place(out, get32(header + 16), writer_view(&a->metadata), err) &&
-              place(out, get32(header + 24), writer_view(&a->security), err) &&
-              place(out, get32(header + 32), a->stored, err) &&
-              place(out, (end + 3) & ~UINT64_C(3), b->debug, err);
-    ok = ok && place(out, out->out.size, b->trailing, err);
+    struct cvbc_patch_at sections[] = {{get32(header + 16), writer_view(&a->metadata)},
+                                       {get32(header + 24), writer_view(&a->security)},
+                                       {get32(header + 32), a->stored},
+                                       {(end + 3) & ~UINT64_C(3), b->debug}};
+    bool ok = true;
     for (size_t i = 0; ok && i < b->patch_count; i++)
         ok = place(out, b->patches[i].offset, b->patches[i].bytes, err);
+    for (size_t i = 0; i < 4; i++) /* in file order: each may end where the next begins */
+        for (size_t k = i + 1; k < 4; k++)
+            if (sections[k].offset < sections[i].offset) {
+                struct cvbc_patch_at swap = sections[i];
+                sections[i] = sections[k];
+                sections[k] = swap;
+            }
+    for (size_t i = 0; ok && i < 4; i++) ok = place(out, sections[i].offset, sections[i].bytes, err);
+    ok = ok && place(out, out->out.size, b->trailing, err);
     if (!ok || out->failed) return writer_ok(out, err) && false;
     memcpy(out->out.data, header, sizeof header); /* a section cannot hide it */
     return true;

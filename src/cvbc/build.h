@@ -10,6 +10,7 @@ struct cvbc_override {       /* some bytes of a record as they shall be */
 };
 void cvbc_override_apply(const struct cvbc_override *o, uint8_t *record, size_t size);
 
+enum { CVBC_GAP_MAX = 1 << 20 }; /* zeros between sections that nobody has to write */
 struct cvbc_patch { uint32_t offset; penta_bytes bytes; };
 
 struct cvbc_build {

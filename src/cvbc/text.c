@@ -351,7 +351,7 @@ static void print_gaps(const struct cvbc_module *m, struct writer *out)
     size_t count = cvbc_pieces(m, pieces);
     for (size_t i = 0; i < count; i++) {
         penta_bytes gap = pieces[i].bytes;
-        bool zero = i + 1 < count;
+        bool zero = i + 1 < count && gap.size <= CVBC_GAP_MAX;
         for (size_t k = 0; k < gap.size && zero; k++) zero = !gap.data[k];
         if (pieces[i].kind != CVBC_PIECE_GAP || zero) continue;
         for (size_t at = 0; at < gap.size; at += 32) {
