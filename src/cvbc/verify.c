@@ -79,11 +79,11 @@ static void check_instructions(struct analysis *a, struct cvbc_flow *flow)
         struct cvbc_inst in = cvbc_inst_at(a->p, i);
         const struct cvbc_op_info *op = &cvbc_ops[in.opcode];
         if (!op->mnemonic) {
-            report(a, CVBC_BAD_OPCODE, i, 0, "opcode 0x%02x", in.opcode, 0);
+            report(a, CVBC_UNKNOWN_OPCODE, i, 0, "opcode 0x%02x", in.opcode, 0);
             continue;
         }
         if (in.flags & ~op->flags || in.flags == (CVBC_S | CVBC_W))
-            report(a, CVBC_BAD_FLAGS, i, 1, "flags 0x%02x", in.flags, 0);
+            report(a, CVBC_UNKNOWN_FLAGS, i, 1, "flags 0x%02x", in.flags, 0);
         check_operand(a, i, in);
         if (op->operand == CVBC_OPERAND_TARGET && in.immediate < a->p->count)
             a->is_target[in.immediate] = true;
