@@ -32,7 +32,8 @@ bool penta_cvbc_keygen(const char *type, penta_buffer *private_pem, penta_error 
 {
     *err = (penta_error){0};
     enum key_type kind = key_type_of(type);
-    if (kind == KEY_NONE) return error_at(err, BASE_OPTION_VALUE, 0, "no key type is called '%.40s'", type);
+    if (kind == KEY_NONE)
+        return error_at(err, BASE_OPTION_VALUE, 0, "no key type is called '%.40s'", type);
     struct private_key *key = key_generate(kind, err);
     struct writer w = {0};
     if (key) key_private_pem(key, &w);
@@ -40,7 +41,8 @@ bool penta_cvbc_keygen(const char *type, penta_buffer *private_pem, penta_error 
     return hand_over(&w, !err->code, private_pem, err);
 }
 
-bool penta_cvbc_public_key(penta_bytes pem, penta_cvbc_form form, penta_buffer *out, penta_error *err)
+bool penta_cvbc_public_key(penta_bytes pem, penta_cvbc_form form, penta_buffer *out,
+                           penta_error *err)
 {
     *err = (penta_error){0};
     struct public_key key;
@@ -57,8 +59,8 @@ bool penta_cvbc_public_key(penta_bytes pem, penta_cvbc_form form, penta_buffer *
     return hand_over(&w, true, out, err);
 }
 
-static bool finish(struct cvbc_creation *made, const penta_option *options, size_t count, penta_buffer *out,
-                   penta_error *err)
+static bool finish(struct cvbc_creation *made, const penta_option *options, size_t count,
+                   penta_buffer *out, penta_error *err)
 {
     struct writer w = {0};
     bool ok = cvbc_create_options(made, options, count, err) && cvbc_build_write(&made->b, &w, err);
@@ -77,15 +79,16 @@ bool penta_cvbc_create(const penta_module *module, const penta_option *options, 
     return ok;
 }
 
-bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options, size_t count,
-                        penta_buffer *out, penta_report *report, void *user)
+bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
+                        size_t count, penta_buffer *out, penta_report *report, void *user)
 {
     penta_error err = {0};
     struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
     struct cvbc_creation made = {0};
     struct writer debug = {0};
     struct cvbc_compilation how = {.portable = option_text(options, count, "portable") != NULL,
-                                   .strip = option_text(options, count, "strip") != NULL, .file = name};
+                                   .strip = option_text(options, count, "strip") != NULL,
+                                   .file = name};
     bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, &err) &&
               cvbc_compile(source, &how, &made.b, &debug, &f);
     made.b.debug = writer_view(&debug);
@@ -96,8 +99,8 @@ bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option
     return ok;
 }
 
-bool penta_cvbc_sign(const penta_module *module, penta_bytes private_pem, bool embed_key, penta_buffer *out,
-                     penta_error *err)
+bool penta_cvbc_sign(const penta_module *module, penta_bytes private_pem, bool embed_key,
+                     penta_buffer *out, penta_error *err)
 {
     *err = (penta_error){0};
     const struct cvbc_module *m = container(module, err);
@@ -115,8 +118,8 @@ bool penta_cvbc_tbs(const penta_module *module, uint8_t out[40], penta_error *er
     const struct cvbc_module *m = container(module, err);
     if (m && !m->signature.size) error_at(err, CVBC_UNSIGNED, 56, "the file is not signed");
     if (err->code) return false;
-    cvbc_tbs(m->base.file, cvbc_offset(m, m->signature.data), m->signature.size, m->protection.hash_algorithm,
-             out);
+    cvbc_tbs(m->base.file, cvbc_offset(m, m->signature.data), m->signature.size,
+             m->protection.hash_algorithm, out);
     return true;
 }
 
@@ -124,12 +127,15 @@ void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out)
 {
     penta_error err = {0};
     const struct cvbc_module *m = container(module, &err);
-    if (module->driver == &cvbc_driver) m = cvbc_module(module); /* damage has a status of its own */
+    if (module->driver == &cvbc_driver)
+        m = cvbc_module(module); /* damage has a status of its own */
     *out = (penta_cvbc_verdict){.status = err.code, .name = penta_code_name(err.code)};
     if (!m) return;
     const struct cvbc_opened *o = cvbc_open(m);
     out->status = o->failure.code;
-    out->name = !out->status ? "OK" : out->status == CVBC_UNTRUSTED ? "KEY" : penta_code_name(out->status);
+    out->name = !out->status                    ? "OK"
+                : out->status == CVBC_UNTRUSTED ? "KEY"
+                                                : penta_code_name(out->status);
     out->is_signed = m->has_protection && m->protection.signature_algorithm;
     out->signature_good = o->signature_good;
     out->trusted = o->trust == CVBC_TRUST_KEY;
@@ -148,8 +154,8 @@ bool penta_cvbc_bytecode(const penta_module *module, penta_bytes *out, penta_err
     return true;
 }
 
-bool penta_cvbc_convert_legacy(penta_bytes file, bool repair, penta_buffer *out, penta_report *report,
-                               void *user)
+bool penta_cvbc_convert_legacy(penta_bytes file, bool repair, penta_buffer *out,
+                               penta_report *report, void *user)
 {
     struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
     struct cvbc_build b = {.flags = CVBC_DETERMINISTIC};
