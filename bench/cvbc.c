@@ -35,7 +35,7 @@ static void bench_verify(const struct private_key *key)
     double ours[ROUNDS], plain[ROUNDS];
     penta_bytes bytes = writer_view(&file);
     uint8_t digest[32];
-    volatile uint32_t sink = 0;
+    uint32_t sink = 0;
     for (int round = 0; round < ROUNDS; round++) {
         penta_error err = {0};
         double start = bench_now();
@@ -55,6 +55,7 @@ static void bench_verify(const struct private_key *key)
         ours[round] = bench_now() - start;
         penta_close(module);
     }
+    if (sink == 1) puts(""); /* the passes have a result that somebody looks at */
     double mine = bench_median(ours, ROUNDS), floor = bench_median(plain, ROUNDS);
     printf("cvbc verify %.1f MiB, signed            %6.2f ms, two SHA-256 and a CRC %6.2f ms, "
            "ratio %.2f (goal 1.2)\n",
