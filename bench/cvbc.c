@@ -1,5 +1,6 @@
-/* Containers: full verification of a 16 MiB signed file against the hash passes that the format needs
- * on the same bytes, the machine on two verified loops, and compile, sign and verify of a demo. */
+/* Containers: full verification of a 16 MiB signed file against the hash passes that the format
+ * needs on the same bytes, the machine on two verified loops, and compile, sign and verify of a
+ * demo. */
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -34,7 +35,7 @@ static void bench_verify(const struct private_key *key)
     double ours[ROUNDS], plain[ROUNDS];
     penta_bytes bytes = writer_view(&file);
     uint8_t digest[32];
-    volatile uint32_t sink = 0;
+    uint32_t sink = 0;
     for (int round = 0; round < ROUNDS; round++) {
         penta_error err = {0};
         double start = bench_now();
@@ -54,8 +55,10 @@ static void bench_verify(const struct private_key *key)
         ours[round] = bench_now() - start;
         penta_close(module);
     }
+    if (sink == 1) puts(""); /* the passes have a result that somebody looks at */
     double mine = bench_median(ours, ROUNDS), floor = bench_median(plain, ROUNDS);
-    printf("cvbc verify %.1f MiB, signed            %6.2f ms, two SHA-256 and a CRC %6.2f ms, ratio %.2f (goal 1.2)\n",
+    printf("cvbc verify %.1f MiB, signed            %6.2f ms, two SHA-256 and a CRC %6.2f ms, "
+           "ratio %.2f (goal 1.2)\n",
            (double)bytes.size / (1 << 20), mine * 1e3, floor * 1e3, mine / floor);
     writer_free(&file);
     cvbc_build_fini(&b);
@@ -86,8 +89,8 @@ static void bench_machine(const char *name, const char *source)
         if (stop.kind != PENTA_STOP_HALT) abort();
         penta_vm_free(vm);
     }
-    printf("cvbc machine, %-22s   %6.0f million/s%s (goal 250)\n", name, bench_median(rates, ROUNDS) * 1e-6,
-           proved ? ", proved" : ", checked");
+    printf("cvbc machine, %-22s   %6.0f million/s%s (goal 250)\n", name,
+           bench_median(rates, ROUNDS) * 1e-6, proved ? ", proved" : ", checked");
     penta_close(module);
     writer_free(&file);
     writer_free(&debug);
@@ -117,7 +120,8 @@ static void bench_demo(const struct private_key *key)
         writer_free(&debug);
         cvbc_build_fini(&b);
     }
-    printf("cvbc compile, sign, verify             %6.2f ms    (goal 20)\n", bench_median(times, ROUNDS) * 1e3);
+    printf("cvbc compile, sign, verify             %6.2f ms    (goal 20)\n",
+           bench_median(times, ROUNDS) * 1e3);
 }
 
 int main(void)
@@ -126,10 +130,14 @@ int main(void)
     struct private_key *key = key_generate(KEY_ED25519, &err);
     if (!key) abort();
     bench_verify(key);
-    bench_machine("sum of globals", "int i; int s; void main() { i = 0; while (i < 5000000) { s = s + i; i = i + 1; } }");
-    bench_machine("sieve, nested loops", "int t[64]; int k; void main() { for (int r = 0; r < 20000; r++) { "
-                  "for (int i = 2; i < 64; i++) { t[i] = 0; } for (int i = 2; i < 8; i++) { if (!t[i]) { "
-                  "for (int j = i * i; j < 64; j += i) { t[j] = 1; } } } } }");
+    bench_machine(
+        "sum of globals",
+        "int i; int s; void main() { i = 0; while (i < 5000000) { s = s + i; i = i + 1; } }");
+    bench_machine(
+        "sieve, nested loops",
+        "int t[64]; int k; void main() { for (int r = 0; r < 20000; r++) { "
+        "for (int i = 2; i < 64; i++) { t[i] = 0; } for (int i = 2; i < 8; i++) { if (!t[i]) { "
+        "for (int j = i * i; j < 64; j += i) { t[j] = 1; } } } } }");
     bench_machine("calls", "int f(int a, int b) { return a + b; } void main() { int s = 0; "
                   "for (int i = 0; i < 2000000; i++) { s = f(s, i); } }");
     bench_demo(key);

@@ -51,7 +51,8 @@ void cvbc_build_pin(struct cvbc_build *b, const struct cvbc_pin *pin)
 /* Features that the pins ask for: 4.1 of the reference. */
 static uint32_t features_of(const struct cvbc_build *b)
 {
-    static const uint32_t of_function[13] = {0, 0x1, 0x2, 0x2, 0x4, 0x4, 0x8, 0x8, 0x8, 0x90, 0x20, 0x40, 0x1};
+    static const uint32_t of_function[13] = {0,   0x1, 0x2,  0x2,  0x4,  0x4, 0x8,
+                                             0x8, 0x8, 0x90, 0x20, 0x40, 0x1};
     uint32_t features = 0;
     for (size_t at = 2; at < b->pins.out.size; at += cvbc_pin_bytes)
         if (b->pins.out.data[at] < 13) features |= of_function[b->pins.out.data[at]];
@@ -87,7 +88,8 @@ static void ignore(void *user, const penta_error *finding) { (void)user, (void)f
 bool cvbc_build_bytecode(const struct cvbc_build *b, uint8_t out[cvbc_bytecode_bytes])
 {
     size_t count = cvbc_build_count(b);
-    struct cvbc_program p = {.code = b->code.out.data, .count = count, .string_count = b->string_count};
+    struct cvbc_program p = {
+        .code = b->code.out.data, .count = count, .string_count = b->string_count};
     p.head.entry_point_offset = b->entry < count ? b->entry : 0;
     struct cvbc_flow flow = {0};
     struct findings none = {.rules = cvbc_rules, .report = ignore};
@@ -173,7 +175,8 @@ void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_si
 void cvbc_build_crcs(uint8_t *file, size_t size)
 {
     put32(file + 12, checksum_crc32((penta_bytes){file, 12}));
-    put32(file + 40, checksum_crc32((penta_bytes){file + cvbc_header_bytes, size - cvbc_header_bytes}));
+    put32(file + 40,
+          checksum_crc32((penta_bytes){file + cvbc_header_bytes, size - cvbc_header_bytes}));
 }
 
 bool cvbc_sign_file(uint8_t *file, size_t size, const struct private_key *key, penta_error *err)
@@ -225,7 +228,8 @@ static bool make_image(struct assembly *a, penta_error *err)
         return true;
     }
     uint8_t head[cvbc_bytecode_bytes];
-    if (!cvbc_build_bytecode(b, head)) return error_at(err, BASE_MEMORY, 0, "no memory for the program");
+    if (!cvbc_build_bytecode(b, head))
+        return error_at(err, BASE_MEMORY, 0, "no memory for the program");
     cvbc_override_apply(&b->bytecode_over, head, sizeof head);
     writer_bytes(&a->image, head, sizeof head);
     writer_bytes(&a->image, b->code.out.data, b->code.out.size);
@@ -244,7 +248,9 @@ static bool derive_nonce(const struct assembly *a, const uint8_t aad[48], uint8_
     writer_bytes(&text, aad, 48);
     writer_bytes(&text, a->stored.data, a->stored.size);
     bool ok = !text.failed;
-    if (ok) hash_hmac_sha256((penta_bytes){a->b->secret->bytes, a->b->secret->size}, writer_view(&text), mac);
+    if (ok)
+        hash_hmac_sha256((penta_bytes){a->b->secret->bytes, a->b->secret->size}, writer_view(&text),
+                         mac);
     if (ok) memcpy(nonce, mac, 12);
     if (text.out.data) secret_wipe(text.out.data, text.out.size);
     writer_free(&text);
@@ -340,8 +346,8 @@ struct cvbc_patch_at { uint64_t offset; penta_bytes bytes; };
 static bool put_together(struct assembly *a, struct writer *out, penta_error *err)
 {
     struct cvbc_build *b = a->b;
-    struct cvbc_sizes sizes = {a->metadata.out.size, a->security.out.size, a->stored.size, b->debug.size,
-                               b->trailing.size};
+    struct cvbc_sizes sizes = {a->metadata.out.size, a->security.out.size, a->stored.size,
+                               b->debug.size, b->trailing.size};
     if ((uint64_t)sizes.metadata + sizes.security + sizes.stored + sizes.debug > UINT32_MAX - 128)
         return error_at(err, CVBC_LIMIT, 0, "the file would have more than 4 GiB");
     if (b->debug.size) a->flags |= CVBC_HAS_DEBUG;
@@ -364,7 +370,8 @@ static bool put_together(struct assembly *a, struct writer *out, penta_error *er
                 sections[i] = sections[k];
                 sections[k] = swap;
             }
-    for (size_t i = 0; ok && i < 4; i++) ok = place(out, sections[i].offset, sections[i].bytes, err);
+    for (size_t i = 0; ok && i < 4; i++)
+        ok = place(out, sections[i].offset, sections[i].bytes, err);
     ok = ok && place(out, out->out.size, b->trailing, err);
     if (!ok || out->failed) return writer_ok(out, err) && false;
     memcpy(out->out.data, header, sizeof header); /* a section cannot hide it */
@@ -387,8 +394,9 @@ bool cvbc_build_write(struct cvbc_build *b, struct writer *out, penta_error *err
     make_metadata(&a);
     bool ok = make_image(&a, err) && make_stored(&a, err);
     if (ok) make_security(&a);
-    ok = ok && writer_ok(&a.metadata, err) && writer_ok(&a.image, err) && writer_ok(&a.security, err) &&
-         put_together(&a, out, err) && finish(&a, out, err) && writer_ok(out, err);
+    ok = ok && writer_ok(&a.metadata, err) && writer_ok(&a.image, err) &&
+         writer_ok(&a.security, err) && put_together(&a, out, err) && finish(&a, out, err) &&
+         writer_ok(out, err);
     if (b->cipher && a.image.out.data) secret_wipe(a.image.out.data, a.image.out.size);
     writer_free(&a.metadata);
     writer_free(&a.image);

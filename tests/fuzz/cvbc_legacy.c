@@ -1,4 +1,5 @@
-/* Legacy detection and conversion: what is detected converts, and the result is a sound container. */
+/* Legacy detection and conversion: what is detected converts, and the result is a sound container.
+ */
 #include <stdlib.h>
 #include "checks.h"
 #include "cvbc/legacy.h"
@@ -23,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         penta_error err = {0};
         unsigned repairs;
         struct findings f = {.rules = cvbc_rules, .report = ignore};
-        if (!cvbc_legacy_read((penta_bytes){data, size}, &layout, keep, &b, &repairs, &f, &err)) abort();
+        if (!cvbc_legacy_read((penta_bytes){data, size}, &layout, keep, &b, &repairs, &f, &err))
+            abort();
         if (!cvbc_build_write(&b, &out, &err)) abort();
         penta_module *m = cvbc_parse(writer_view(&out), NULL, 0, &err);
         if (!m || cvbc_open(cvbc_module(m))->failure.code) abort();

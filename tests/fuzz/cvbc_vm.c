@@ -6,7 +6,10 @@
 #include "base/bytes.h"
 #include "cvbc/vm.h"
 
-static void count(void *user, const penta_error *finding) { *(size_t *)user += finding->severity == PENTA_ERROR; }
+static void count(void *user, const penta_error *finding)
+{
+    *(size_t *)user += finding->severity == PENTA_ERROR;
+}
 
 static void run(const struct cvbc_program *p, bool proved, uint64_t slice, struct writer *state)
 {
@@ -41,7 +44,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     penta_bytes strings[] = {{(const uint8_t *)"%d %x\n", 6}, {(const uint8_t *)"%c%q%", 5}};
-    struct cvbc_program p = {.code = data, .count = size / 4 > 500 ? 500 : size / 4, .strings = strings,
+    struct cvbc_program p = {.code = data,
+                             .count = size / 4 > 500 ? 500 : size / 4,
+                             .strings = strings,
                              .string_count = 2};
     if (!p.count) return 0;
     struct cvbc_flow flow;
