@@ -53,15 +53,57 @@ void tvmr_product_plain(const struct tvmr_cold *c, enum tvmr_gate gate, const in
     }
 }
 
+/* ---- which kernel ---- */
+
+enum { SMALL = 64, SHARED = 1 << 16 }; /* weights: below, the definition; above, all threads */
+
+static bool has_avx512(void)
+{
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("bmi2");
+#else
+    return false;
+#endif
+}
+
+static bool has_avx2(void)
+{
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx2");
+#else
+    return false;
+#endif
+}
+
+int tvmr_kernels_named(const char *name)
+{
+    if (!name || !strcmp(name, "auto"))
+        return has_avx512() ? TVMR_KERNELS_AVX512 : has_avx2() ? TVMR_KERNELS_AVX2 : TVMR_KERNELS_PLAIN;
+    if (!strcmp(name, "plain")) return TVMR_KERNELS_PLAIN;
+    if (!strcmp(name, "avx2") && has_avx2()) return TVMR_KERNELS_AVX2;
+    if (!strcmp(name, "avx512") && has_avx512()) return TVMR_KERNELS_AVX512;
+    return -1;
+}
+
 bool tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *c, enum tvmr_gate gate, const int32_t *x,
                   size_t count, int32_t *out)
 {
-    (void)vm;
-    tvmr_product_plain(c, gate, x, count, 0, c->shape.dims[0], out);
+    size_t rows = c->shape.dims[0], n = min_size(c->shape.dims[1], count);
+    if (!c->temps) gate = TVMR_GATE_NONE;
+    const struct tvmr_weights *w = NULL;
+    if (vm->kernels != TVMR_KERNELS_PLAIN && c->count >= SMALL) w = tvmr_prepare(c, gate, vm->kernels);
+    if (!w || !tvmr_prepare_input(c->prepared, w, gate, x, n)) {
+        tvmr_product_plain(c, gate, x, n, 0, rows, out);
+        return true;
+    }
+    tvmr_kernel *kernel = vm->kernels == TVMR_KERNELS_AVX512 ? tvmr_rows_avx512 : tvmr_rows_avx2;
+    if (vm->threads > 1 && c->count >= SHARED && !vm->pool) {
+        vm->pool = tvmr_pool_new(vm->threads);
+        if (!vm->pool) vm->threads = 1;
+    }
+    if (vm->pool && c->count >= SHARED) tvmr_pool_rows(vm->pool, kernel, w, &c->prepared->input, out);
+    else kernel(w, &c->prepared->input, 0, rows, out);
     return true;
 }
-
-void tvmr_prepared_free(struct tvmr_prepared *p) { free(p); }
-
-int tvmr_kernels_named(const char *name) { (void)name; return TVMR_KERNELS_PLAIN; }
-void tvmr_pool_free(struct tvmr_pool *pool) { free(pool); }
