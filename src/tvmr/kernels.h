@@ -66,6 +66,10 @@ bool tvmr_prepare_input(struct tvmr_prepared *p, const struct tvmr_weights *w, e
 typedef void tvmr_kernel(const struct tvmr_weights *w, const struct tvmr_input *in, size_t from,
                          size_t to, int32_t *out);
 tvmr_kernel tvmr_rows_avx512, tvmr_rows_avx2;
+/* Bits that some element needs besides its sign, and the sum of all. */
+uint32_t tvmr_range_avx512(const int32_t *x, size_t count, int64_t *sum);
+/* One byte of every element, with some bits flipped. */
+void tvmr_plane_avx512(const int32_t *x, size_t count, unsigned shift, uint8_t flip, uint8_t *plane);
 
 /* The definition. from and to: rows. */
 void tvmr_product_plain(const struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,

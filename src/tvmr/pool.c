@@ -1,11 +1,12 @@
 /* Threads that share the rows of a product. Products take microseconds to milliseconds and come one
  * after another, so a worker looks for the next one for a while before it sleeps. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include "tvmr/kernels.h"
 
-enum { THREADS_MAX = 64, SPINS = 20000 };
+enum { THREADS_MAX = 64, SPINS = 2000 };
 
 struct job {
     tvmr_kernel *kernel;
@@ -121,5 +122,8 @@ void tvmr_pool_rows(struct tvmr_pool *p, tvmr_kernel *kernel, const struct tvmr_
     atomic_store(&p->done, 0);
     announce(p);
     share(&p->job, 0, p->workers + 1);
-    while (atomic_load_explicit(&p->done, memory_order_acquire) != p->workers) relax();
+    for (unsigned i = 0; atomic_load_explicit(&p->done, memory_order_acquire) != p->workers; i++) {
+        if (i < SPINS) relax();
+        else sched_yield(); /* a worker may be waiting for this very processor */
+    }
 }

@@ -84,7 +84,7 @@ static bool room(struct tvmr_weights *w)
 {
     w->stride = row_bytes(w->form, w->chunks);
     w->codes = aligned(w->rows * w->stride);
-    w->sums = calloc(w->rows + 1, sizeof *w->sums);
+    w->sums = calloc(w->rows + 4, sizeof *w->sums); /* read in fours */
     if (w->form == TVMR_FORM_NINE) w->masks = calloc(w->rows * w->chunks + 1, sizeof *w->masks);
     return w->codes && w->sums && (w->masks || w->form != TVMR_FORM_NINE);
 }
@@ -166,25 +166,22 @@ static bool input_room(struct tvmr_prepared *p, size_t chunks, bool gated)
     return in->bytes && in->parts && (!gated || (in->rests && in->signs));
 }
 
-/* Smallest number of planes of so many bits that holds every element. */
-static unsigned planes_for(const int32_t *x, size_t count, bool bytes)
+/* How many 16-bit parts hold every element. */
+static unsigned parts_for(const int32_t *x, size_t count)
 {
     uint32_t all = 0;
     for (size_t i = 0; i < count; i++) all |= (uint32_t)(x[i] ^ x[i] >> 31);
-    if (!bytes) return all < 1u << 15 ? 1 : TVMR_PARTS;
-    return all < 1u << 7 ? 1 : all < 1u << 15 ? 2 : all < 1u << 23 ? 3 : 4;
+    return all < 1u << 15 ? 1 : TVMR_PARTS;
 }
 
+/* Only weights in bytes want these, hence only AVX-512. */
 static void byte_planes(struct tvmr_input *in, const int32_t *x, size_t count, size_t cols)
 {
-    int64_t sum = 0;
-    unsigned top = in->planes - 1;
-    for (size_t i = 0; i < count; i++) sum += x[i];
-    in->sum = sum;
+    uint32_t all = tvmr_range_avx512(x, count, &in->sum);
+    in->planes = all < 1u << 7 ? 1 : all < 1u << 15 ? 2 : all < 1u << 23 ? 3 : 4;
     for (unsigned k = 0; k < in->planes; k++) {
-        uint8_t *plane = in->bytes + k * in->stride, flip = k < top ? 0x80 : 0;
-        unsigned shift = 8 * k;
-        for (size_t i = 0; i < count; i++) plane[i] = (uint8_t)((uint8_t)(x[i] >> shift) ^ flip);
+        uint8_t *plane = in->bytes + k * in->stride, flip = k + 1 < in->planes ? 0x80 : 0;
+        tvmr_plane_avx512(x, count, 8 * k, flip, plane);
         if (cols > count) memset(plane + count, flip, cols - count); /* missing elements are 0 */
         memset(plane + cols, 0, in->stride - cols);
     }
@@ -239,10 +236,13 @@ bool tvmr_prepare_input(struct tvmr_prepared *p, const struct tvmr_weights *w, e
     bool bytes = w->form == TVMR_FORM_TWO || w->form == TVMR_FORM_EIGHT || w->form == TVMR_FORM_NINE;
     size_t padded = w->form == TVMR_FORM_TWO ? (w->chunks + 3) / 4 * 4 : w->chunks;
     if (!input_room(p, padded, w->form == TVMR_FORM_GATED)) return false;
-    in->planes = planes_for(x, count, bytes);
     in->stride = padded * 64;
-    if (bytes) byte_planes(in, x, count, w->cols);
-    else if (w->form == TVMR_FORM_WIDE) wide_parts(in, x, count);
+    if (bytes) {
+        byte_planes(in, x, count, w->cols);
+        return true;
+    }
+    in->planes = parts_for(x, count);
+    if (w->form == TVMR_FORM_WIDE) wide_parts(in, x, count);
     else gated_parts(in, gate, x, count);
     return true;
 }

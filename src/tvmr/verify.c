@@ -157,12 +157,29 @@ static void verify_container(struct pass *p)
 
 struct program {
     struct pass *p;
-    const struct tvmr_op *last; /* of the row before, and its words: extensions come in runs */
+    struct found {           /* what the tables say of an instruction, by its first four bytes */
+        uint32_t key;
+        bool is, missing;    /* known; of an extension that is not registered */
+        uint8_t registers;   /* operands that are registers, one bit each */
+        const struct tvmr_op *op;
+    } found[256];
     bool declared[256];
     uint8_t used[8192], known_missing[8192]; /* extensions */
     size_t depth;
-    bool calls, returns, loaded, computed, stored, mastery;
+    bool calls, returns, loaded, computed, stored, mastery, jumps, halts;
 };
+
+static const struct found *find(struct program *g, const struct tvmr_words *w)
+{
+    uint32_t key = (uint32_t)w->ext << 16 | w->opcode;
+    struct found *f = &g->found[(key * 2654435761u) >> 24];
+    if (f->is && f->key == key) return f;
+    *f = (struct found){.key = key, .is = true, .op = tvmr_op_find(w->ext, w->opcode)};
+    f->missing = w->ext && !f->op && !tvmr_extension_find(w->ext);
+    for (unsigned k = 0; f->op && k < 4; k++)
+        if (strchr("dsm", f->op->bytes[k])) f->registers |= (uint8_t)(1u << k);
+    return f;
+}
 
 static bool test_and_set(uint8_t *bits, uint16_t i)
 {
@@ -229,6 +246,8 @@ static void check_order(struct program *g, size_t i, const struct tvmr_words *w)
     if (compute && !g->loaded && !g->computed) INSN(TVMR_COMPUTE_EARLY, i, "computing before LOAD_INPUT");
     g->computed |= compute;
     if (w->ext) return;
+    g->jumps |= w->opcode == 0x6008;
+    g->halts |= w->opcode == 0x0001 && i + 1 < p->m->count;
     g->loaded |= w->opcode == 0x1007;
     g->stored |= w->opcode == 0x1008;
     if (w->opcode == 0x5012 || w->opcode == 0x5013) {
@@ -237,12 +256,12 @@ static void check_order(struct program *g, size_t i, const struct tvmr_words *w)
     }
 }
 
-static void check_registers(struct program *g, size_t i, const struct tvmr_words *w, const struct tvmr_op *op)
+static void check_registers(struct program *g, size_t i, const struct tvmr_words *w, unsigned registers)
 {
     struct pass *p = g->p;
-    for (unsigned k = 0; k < 4; k++) {
-        char kind = op->bytes[k], name[8];
-        if ((kind != 'd' && kind != 's' && kind != 'm') || w->a[k] == TVMR_NULL || g->declared[w->a[k]]) continue;
+    for (unsigned k = 0; registers >> k; k++) {
+        char name[8];
+        if (!(registers >> k & 1) || g->declared[w->a[k]]) continue;
         tvmr_register_name(w->a[k], name);
         INSN(TVMR_UNDECLARED, i, "%s is used but not declared", name);
     }
@@ -278,10 +297,11 @@ static void check_insn(struct program *g, size_t i)
 {
     struct pass *p = g->p;
     struct tvmr_words w = tvmr_word(p->m->code.data + i * TVMR_INSN);
-    const struct tvmr_op *op = tvmr_op_find(w.ext, w.opcode);
+    const struct found *found = find(g, &w);
+    const struct tvmr_op *op = found->op;
     if (w.ext) {
         test_and_set(g->used, w.ext);
-        if (!op && !tvmr_extension_find(w.ext)) {
+        if (found->missing) {
             if (!test_and_set(g->known_missing, w.ext))
                 INSN(TVMR_EXT_UNKNOWN, i, "extension 0x%04x is not registered", w.ext);
         } else if (!op) {
@@ -290,11 +310,11 @@ static void check_insn(struct program *g, size_t i)
             check_pattern(g, i, &w, op);
         }
         check_ids(g, i, &w);
-    } else {
+    } else if (w.opcode >> 12 == 6) {
         check_flow(g, i, &w);
     }
     check_order(g, i, &w);
-    if (op) check_registers(g, i, &w, op);
+    if (found->registers) check_registers(g, i, &w, found->registers);
 }
 
 /* What only the end shows, and instructions that nothing leads to. */
@@ -309,6 +329,7 @@ static void check_end(struct program *g)
         if (!w.ext && w.opcode != 0x0001) INSN(TVMR_NO_HALT, m->count - 1, "the program does not end with HALT");
     }
     if (g->mastery && g->stored) INSN(TVMR_LEARNS, 0, "this program learns");
+    if (!g->jumps && !g->halts) return;
     uint8_t *labels = named_targets(m, false), *all = named_targets(m, true);
     for (size_t i = 1; labels && all && i < m->count; i++) {
         struct tvmr_words w = tvmr_word(m->code.data + (i - 1) * TVMR_INSN);
@@ -437,6 +458,7 @@ static void verify_program(struct pass *p)
     struct program *g = calloc(1, sizeof *g);
     if (!g) return;
     g->p = p;
+    g->declared[TVMR_NULL] = true;
     for (size_t i = 0; i < p->m->reg_count; i++) g->declared[p->m->regs[i].reg] = true;
     for (size_t i = 0; i < p->m->count; i++) check_insn(g, i);
     check_end(g);
