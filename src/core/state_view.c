@@ -22,6 +22,7 @@ static bool state_enter(void *user, const penta_node *node)
     s->open = node->list;    /* its values may follow on the same line */
     s->values = 0;
     s->column = (unsigned)strlen(node->name) + (depth - 1) * 2;
+    if (item) s->column += (unsigned)snprintf(NULL, 0, "[%llu]", (unsigned long long)s->path.at[depth - 1].index);
     if (!s->open) writer_char(s->out, '\n');
     return true;
 }

@@ -363,7 +363,7 @@ ACT(AllocRegister)
         bool cold = a->args[1] == 1;
         if (a->args[1] > 1 || (cold ? vm->cold[i].present : vm->hot[i].present)) continue;
         if (!(cold ? tvmr_cold_new(vm, i, size, &size, 1) : tvmr_hot_set(vm, i, NULL, size, &size, 1))) return false;
-        return answer_number(vm, a->args[0], (int64_t)(cold << 6 | i));
+        return answer_number(vm, a->args[0], (int64_t)((cold ? 64u : 0) + i));
     }
     return answer_number(vm, a->args[0], TVMR_NULL);
 }
