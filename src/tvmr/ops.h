@@ -123,4 +123,4 @@ bool tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *cold, enum tvmr_gate gat
 #include "tvmr/ext_test.def"
 #undef OP
 #undef YIELD
-tvmr_handler op_unknown_opcode, op_unknown_extension, op_mark;
+tvmr_handler op_unknown_opcode, op_unknown_extension, op_mark, op_user;

@@ -222,7 +222,10 @@ static void stream_cold(struct stream *s, struct tvmr_cold *c)
     size_t n = c->count;
     if (temps) array(s, &c->temps, &n, &c->temps_capacity, 1);
     uint64_t product = 1;
-    for (unsigned i = 0; i < c->shape.rank && product <= c->count; i++) product *= c->shape.dims[i];
+    for (unsigned i = 0; i < c->shape.rank; i++) {
+        product *= c->shape.dims[i];
+        if (product > UINT32_MAX) product = UINT32_MAX; /* more than any budget: stays wrong */
+    }
     if (s->in && (n != c->count || product != c->count)) s->failed = true;
     if (s->in && temps && !c->temps && !tvmr_reserve(s->vm, &c->temps, &c->temps_capacity, 1, 1)) s->failed = true;
 }
