@@ -2,12 +2,12 @@
  * the read bandwidth of this run; a small network; assembler; loader.
  *
  *     bench_tvmr        GOP/s: two operations per multiply-add; medians; results compared */
-#include <stdio.h>
-#include <string.h>
 #include "base/bytes.h"
 #include "bench.h"
 #include "core/driver.h"
 #include "tvmr/kernels.h"
+#include <stdio.h>
+#include <string.h>
 
 enum { ROUNDS = 9 };
 
@@ -29,7 +29,8 @@ static double bandwidth(void)
     for (int r = 0; r < 5; r++) {
         double start = bench_now();
         for (size_t i = 0; i < size / 8; i += 8)
-            sum += data[i] + data[i + 1] + data[i + 2] + data[i + 3] + data[i + 4] + data[i + 5] + data[i + 6] + data[i + 7];
+            sum += data[i] + data[i + 1] + data[i + 2] + data[i + 3] + data[i + 4] + data[i + 5] +
+                   data[i + 6] + data[i + 7];
         times[r] = bench_now() - start;
     }
     sink = sum;
@@ -45,7 +46,8 @@ struct setup {
     unsigned bits, threads;
 };
 
-static double run_for(struct tvmr_vm *vm, const struct setup *s, const int32_t *x, int32_t *out, bool plain)
+static double run_for(struct tvmr_vm *vm, const struct setup *s, const int32_t *x, int32_t *out,
+                      bool plain)
 {
     struct tvmr_cold *c = &vm->cold[0];
     double ops = 2.0 * (double)s->n * (double)s->n, times[ROUNDS];
@@ -53,8 +55,10 @@ static double run_for(struct tvmr_vm *vm, const struct setup *s, const int32_t *
     for (int r = 0; r < ROUNDS; r++) {
         double start = bench_now();
         for (size_t k = 0; k < repeat; k++) {
-            if (plain) tvmr_product_plain(c, s->gate, x, s->n, 0, s->n, out);
-            else tvmr_product(vm, c, s->gate, x, s->n, out);
+            if (plain)
+                tvmr_product_plain(c, s->gate, x, s->n, 0, s->n, out);
+            else
+                tvmr_product(vm, c, s->gate, x, s->n, out);
         }
         times[r] = (bench_now() - start) / (double)repeat;
     }
@@ -74,14 +78,17 @@ static double product(const struct setup *s)
     struct tvmr_cold *c = &vm->cold[0];
     uint8_t *temps = malloc(c->count);
     for (size_t i = 0; i < c->count; i++) {
-        c->weights[i] = (struct tvmr_signal){(int8_t)((int)(rnd() % 3) - 1), (uint8_t)(s->equal ? 40 : rnd() % 256)};
+        c->weights[i] = (struct tvmr_signal){(int8_t)((int)(rnd() % 3) - 1),
+                                             (uint8_t)(s->equal ? 40 : rnd() % 256)};
         if (temps) temps[i] = (uint8_t)(rnd() % 4);
     }
     if (s->temps && temps) tvmr_temps_set(vm, c, temps);
-    for (size_t i = 0; i < s->n; i++) x[i] = (int32_t)rnd() >> (32 - s->bits);
+    for (size_t i = 0; i < s->n; i++)
+        x[i] = (int32_t)rnd() >> (32 - s->bits);
     double kernel = run_for(vm, s, x, fast, false), plain = run_for(vm, s, x, slow, true);
-    printf("  %-34s %5zu^2  %d thread%s %8.1f GOP/s   definition %5.2f   x%.0f%s\n", s->name, s->n, (int)s->threads,
-           s->threads == 1 ? " " : "s", kernel, plain, kernel / plain, memcmp(fast, slow, s->n * 4) ? "   RESULTS DIFFER" : "");
+    printf("  %-34s %5zu^2  %d thread%s %8.1f GOP/s   definition %5.2f   x%.0f%s\n", s->name, s->n,
+           (int)s->threads, s->threads == 1 ? " " : "s", kernel, plain, kernel / plain,
+           memcmp(fast, slow, s->n * 4) ? "   RESULTS DIFFER" : "");
     tvmr_pool_free(vm->pool);
     tvmr_cold_drop(vm, c);
     free(vm);
@@ -92,20 +99,25 @@ static double product(const struct setup *s)
     return kernel;
 }
 
-static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
+static void ignore(void *user, const penta_error *finding)
+{
+    (void)user, (void)finding;
+}
 
 static void network(void)
 {
-    static const char text[] =
-        ".registers\nC0: ternary[32, 16]\nC1: ternary[4, 32]\nH0: i32[16]\n.program\nload_input H0\n"
-        "ternary_matmul H1, C0, H0\nshift H1, H1, 8\nrelu H1, H1\nternary_matmul H2, C1, H1\nstore_output H2\nhalt\n";
+    static const char text[] = ".registers\nC0: ternary[32, 16]\nC1: ternary[4, 32]\nH0: "
+                               "i32[16]\n.program\nload_input H0\n"
+                               "ternary_matmul H1, C0, H0\nshift H1, H1, 8\nrelu H1, "
+                               "H1\nternary_matmul H2, C1, H1\nstore_output H2\nhalt\n";
     penta_error err;
     penta_module *m = penta_assemble(bytes_of(text), "tvmr", NULL, 0, ignore, NULL);
     penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, &err) : NULL;
     if (!vm) abort();
     for (unsigned i = 0; i < 2; i++)
         for (size_t k = 0; k < tvmr_vm(vm)->cold[i].count; k++)
-            tvmr_vm(vm)->cold[i].weights[k] = (struct tvmr_signal){(int8_t)((int)(rnd() % 3) - 1), (uint8_t)rnd()};
+            tvmr_vm(vm)->cold[i].weights[k] =
+                (struct tvmr_signal){(int8_t)((int)(rnd() % 3) - 1), (uint8_t)rnd()};
     int32_t x[16];
     double times[ROUNDS];
     enum { RUNS = 100000 };
@@ -113,14 +125,16 @@ static void network(void)
         double start = bench_now();
         for (int i = 0; i < RUNS; i++) {
             penta_stop stop;
-            for (int k = 0; k < 16; k++) x[k] = i * k & 255;
+            for (int k = 0; k < 16; k++)
+                x[k] = i * k & 255;
             tvmr_vm_begin(tvmr_vm(vm), x, 16);
             penta_vm_run(vm, UINT64_MAX, &stop);
             sink += (uint64_t)tvmr_vm(vm)->output.data[0];
         }
         times[r] = bench_now() - start;
     }
-    printf("  network 16-32-4                    %12.2f million runs/s\n", RUNS / bench_median(times, ROUNDS) * 1e-6);
+    printf("  network 16-32-4                    %12.2f million runs/s\n",
+           RUNS / bench_median(times, ROUNDS) * 1e-6);
     penta_vm_free(vm);
     penta_close(m);
 }
@@ -128,9 +142,12 @@ static void network(void)
 static void text(void)
 {
     struct writer source = {0};
-    writer_text(&source, ".requires\ntensor\n.registers\nH0: i32[4]\nC0: ternary[4, 4]\n.program\n");
+    writer_text(&source,
+                ".requires\ntensor\n.registers\nH0: i32[4]\nC0: ternary[4, 4]\n.program\n");
     for (int i = 0; i < 100000; i++)
-        writer_text(&source, i % 4 == 0 ? "ternary_matmul H1, C0, H0\n" : i % 4 == 1 ? "tensor.scale H2, H1, 300\n" : "add H0, H1, H2 ; sum\n");
+        writer_text(&source, i % 4 == 0   ? "ternary_matmul H1, C0, H0\n"
+                             : i % 4 == 1 ? "tensor.scale H2, H1, 300\n"
+                                          : "add H0, H1, H2 ; sum\n");
     double times[5];
     for (int r = 0; r < 5; r++) {
         double start = bench_now();
@@ -148,12 +165,16 @@ static void load(void)
     struct writer code = {0}, out = {0};
     writer_fill(&code, 0, count * TVMR_INSN);
     for (size_t i = 0; i < count; i++) {
-        static const uint8_t insns[4][8] = {{0, 0, 0x30, 3, 1, 0, 0, 0}, {0, 0, 0x30, 1, 1, 0, 1, 0}, {0, 1, 0, 9, 1, 0, 0, 0}, {0, 0, 0x10, 7, 0, 0xff, 0, 0}};
+        static const uint8_t insns[4][8] = {{0, 0, 0x30, 3, 1, 0, 0, 0},
+                                            {0, 0, 0x30, 1, 1, 0, 1, 0},
+                                            {0, 1, 0, 9, 1, 0, 0, 0},
+                                            {0, 0, 0x10, 7, 0, 0xff, 0, 0}};
         memcpy(code.out.data + i * 8, insns[i + 1 == count ? 3 : i & 3], 8);
     }
     static const uint8_t regs[] = {0, 7, 0, 1, 1, 4, 0, 0, 1, 7, 0, 1, 1, 4, 0, 0};
     struct tvmr_extension_entry tensor = {1, 1, 0, 0};
-    tvmr_write(&out, &tensor, 1, (penta_bytes){regs, sizeof regs}, 2, writer_view(&code), (penta_bytes){0});
+    tvmr_write(&out, &tensor, 1, (penta_bytes){regs, sizeof regs}, 2, writer_view(&code),
+               (penta_bytes){0});
     double opening[5], checking[5];
     for (int r = 0; r < 5; r++) {
         penta_error err;
@@ -165,8 +186,10 @@ static void load(void)
         checking[r] = bench_now() - start;
         penta_close(m);
     }
-    printf("  load 64 MiB, container checks      %12.2f GB/s\n", (double)out.out.size / bench_median(opening, 5) * 1e-9);
-    printf("  the same with all program checks   %12.2f GB/s\n", (double)out.out.size / bench_median(checking, 5) * 1e-9);
+    printf("  load 64 MiB, container checks      %12.2f GB/s\n",
+           (double)out.out.size / bench_median(opening, 5) * 1e-9);
+    printf("  the same with all program checks   %12.2f GB/s\n",
+           (double)out.out.size / bench_median(checking, 5) * 1e-9);
     writer_free(&code);
     writer_free(&out);
 }
@@ -195,8 +218,10 @@ int main(void)
         {"equal magnitudes, 8-bit inputs", 4096, true, false, TVMR_GATE_NONE, 8, 2},
         {"core gates, 32-bit inputs", 4096, false, true, TVMR_GATE_CORE, 32, 2},
     };
-    printf("tvmr: read bandwidth %.1f GB/s; upstream's scalar products 2.2 GOP/s, gated 0.9\n", bandwidth());
-    for (size_t i = 0; i < sizeof setups / sizeof *setups; i++) product(&setups[i]);
+    printf("tvmr: read bandwidth %.1f GB/s; upstream's scalar products 2.2 GOP/s, gated 0.9\n",
+           bandwidth());
+    for (size_t i = 0; i < sizeof setups / sizeof *setups; i++)
+        product(&setups[i]);
     network();
     text();
     load();

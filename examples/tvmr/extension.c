@@ -35,25 +35,30 @@ static void complain(void *user, const penta_error *finding)
 
 int main(void)
 {
-    static const penta_tvmr_instruction instructions[] = {{"MEAN3", "ds--", "A = mean of three neighbours of B", mean3}};
+    static const penta_tvmr_instruction instructions[] = {
+        {"MEAN3", "ds--", "A = mean of three neighbours of B", mean3}};
     static const penta_tvmr_extension blur = {0x0100, 1, 0, 0, "blur", instructions, 1, NULL};
-    static const char text[] = ".requires\n    blur 0x0100\n.registers\n    H0: i32[6]\n    H1: i32[6]\n.program\n"
-                               "    load_input H0\n    blur.mean3 H1, H0\n    store_output H1\n    halt\n";
+    static const char text[] =
+        ".requires\n    blur 0x0100\n.registers\n    H0: i32[6]\n    H1: i32[6]\n.program\n"
+        "    load_input H0\n    blur.mean3 H1, H0\n    store_output H1\n    halt\n";
     static const int32_t input[] = {0, 0, 90, 0, 0, 30}, expected[] = {0, 30, 30, 30, 10, 10};
     penta_error err;
     if (!penta_tvmr_extension_register(&blur, &err)) {
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }
-    penta_module *m = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "tvmr", NULL, 0, complain, NULL);
+    penta_module *m = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "tvmr",
+                                     NULL, 0, complain, NULL);
     penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, &err) : NULL;
     if (!vm || !penta_tvmr_begin(vm, input, 6, &err)) return 1;
     penta_stop stop;
     penta_vm_run(vm, UINT64_MAX, &stop);
     size_t count;
     const int32_t *out = penta_tvmr_output(vm, &count);
-    for (size_t i = 0; i < count; i++) printf("%d%c", (int)out[i], i + 1 < count ? ' ' : '\n');
-    bool right = stop.kind == PENTA_STOP_HALT && count == 6 && !memcmp(out, expected, sizeof expected);
+    for (size_t i = 0; i < count; i++)
+        printf("%d%c", (int)out[i], i + 1 < count ? ' ' : '\n');
+    bool right =
+        stop.kind == PENTA_STOP_HALT && count == 6 && !memcmp(out, expected, sizeof expected);
     penta_vm_free(vm);
     penta_close(m);
     return right ? 0 : 1;

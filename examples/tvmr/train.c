@@ -31,7 +31,8 @@ static size_t read_samples(const char *folder, const char *name, struct sample *
         if (line[0] == '#') continue;
         char *p = line;
         samples[count].shape = (int)strtol(p, &p, 10);
-        for (int i = 0; i < PIXELS; i++) samples[count].pixels[i] = (int32_t)strtol(p + 1, &p, 10);
+        for (int i = 0; i < PIXELS; i++)
+            samples[count].pixels[i] = (int32_t)strtol(p + 1, &p, 10);
         count++;
     }
     fclose(file);
@@ -79,30 +80,36 @@ int main(int argc, char **argv)
     static struct sample training[SAMPLES], test[SAMPLES];
     static char text[2][8192];
     if (argc != 3) die("usage", "train FOLDER WEIGHTS");
-    size_t trained = read_samples(argv[1], "train.csv", training), tested = read_samples(argv[1], "test.csv", test);
+    size_t trained = read_samples(argv[1], "train.csv", training),
+           tested = read_samples(argv[1], "test.csv", test);
     penta_module *learn = program(argv[1], "train.tasm", text[0], sizeof text[0]);
     penta_module *classify = program(argv[1], "classify.tasm", text[1], sizeof text[1]);
     penta_error err;
-    penta_vm *teacher = penta_vm_new(learn, NULL, NULL, 0, &err), *judge = penta_vm_new(classify, NULL, NULL, 0, &err);
+    penta_vm *teacher = penta_vm_new(learn, NULL, NULL, 0, &err),
+             *judge = penta_vm_new(classify, NULL, NULL, 0, &err);
     if (!teacher || !judge) die("machine", err.message);
-    printf("%zu pictures to learn from, %zu to be judged by\nbefore  %5.1f %%\n", trained, tested, accuracy(judge, test, tested));
+    printf("%zu pictures to learn from, %zu to be judged by\nbefore  %5.1f %%\n", trained, tested,
+           accuracy(judge, test, tested));
     for (int epoch = 1; epoch <= EPOCHS; epoch++) {
         for (size_t i = 0; i < trained; i++) {
             int32_t target[CLASSES];
-            for (int k = 0; k < CLASSES; k++) target[k] = training[i].shape == k ? 255 : -255;
+            for (int k = 0; k < CLASSES; k++)
+                target[k] = training[i].shape == k ? 255 : -255;
             if (!penta_tvmr_target(teacher, target, CLASSES, &err)) die("target", err.message);
             run(teacher, &training[i]);
         }
         if (epoch != 1 && epoch % 10) continue;
         size_t loaded;
         if (!penta_tvmr_weights_save(teacher, argv[2], &err)) die("save", err.message);
-        if (!penta_tvmr_weights_load(judge, argv[2], &loaded, &err) || loaded != CLASSES) die("load", err.message);
+        if (!penta_tvmr_weights_load(judge, argv[2], &loaded, &err) || loaded != CLASSES)
+            die("load", err.message);
         printf("after %2d epochs  %5.1f %%\n", epoch, accuracy(judge, test, tested));
     }
     penta_vm_free(judge); /* a fresh machine knows only what the file says */
     judge = penta_vm_new(classify, NULL, NULL, 0, &err);
     size_t loaded;
-    if (!judge || !penta_tvmr_weights_load(judge, argv[2], &loaded, &err)) die("reload", err.message);
+    if (!judge || !penta_tvmr_weights_load(judge, argv[2], &loaded, &err))
+        die("reload", err.message);
     double final = accuracy(judge, test, tested);
     printf("reloaded from %s  %5.1f %%\n", argv[2], final);
     penta_vm_free(judge);

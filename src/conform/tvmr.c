@@ -1,10 +1,5 @@
 /* The forms of TVMR vectors: programs with their final state, collections of sources, images and
  * checksums. Everything is told apart by the members of the document or of its first case. */
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/writer.h"
@@ -12,8 +7,13 @@
 #include "core/driver.h"
 #include "text/lexer.h"
 #include "tvmr/script.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-struct trial {               /* one case under way */
+struct trial { /* one case under way */
     struct conform *c;
     const char *name;
     bool judged;
@@ -41,7 +41,7 @@ static void settle(struct trial *t)
 
 /* ---- bytes and modules ---- */
 
-struct first {               /* the first error of a report */
+struct first { /* the first error of a report */
     penta_error error;
     size_t errors;
 };
@@ -53,7 +53,8 @@ static void keep_first(void *user, const penta_error *finding)
     if (!f->errors++) f->error = *finding;
 }
 
-static penta_module *assembled(struct trial *t, penta_bytes text, const penta_option *options, size_t count)
+static penta_module *assembled(struct trial *t, penta_bytes text, const penta_option *options,
+                               size_t count)
 {
     struct first f = {0};
     penta_module *m = penta_assemble(text, "tvmr", options, count, keep_first, &f);
@@ -61,25 +62,30 @@ static penta_module *assembled(struct trial *t, penta_bytes text, const penta_op
     return m;
 }
 
-static bool same_bytes(struct trial *t, const char *what, penta_bytes got, const struct json_object *expected)
+static bool same_bytes(struct trial *t, const char *what, penta_bytes got,
+                       const struct json_object *expected)
 {
     size_t size = 0;
     uint8_t *bytes = json_as_hex(expected, &size);
     if (!bytes) return fail(t, "a valid vector", "%s is no hex", what);
     size_t at = 0;
-    while (at < size && at < got.size && bytes[at] == got.data[at]) at++;
+    while (at < size && at < got.size && bytes[at] == got.data[at])
+        at++;
     bool same = at == size && at == got.size;
     free(bytes);
-    return same || fail(t, what, "another byte at 0x%zx (%zu bytes, expected %zu)", at, got.size, size);
+    return same ||
+           fail(t, what, "another byte at 0x%zx (%zu bytes, expected %zu)", at, got.size, size);
 }
 
 /* ---- state ---- */
 
-static bool same_numbers(struct trial *t, const char *what, const struct json_object *list, const int32_t *data, size_t count)
+static bool same_numbers(struct trial *t, const char *what, const struct json_object *list,
+                         const int32_t *data, size_t count)
 {
     char expected[64];
     snprintf(expected, sizeof expected, "%s with %zu elements", what, json_length(list));
-    if (!json_is_list(list) || json_length(list) != count) return fail(t, expected, "%zu elements", count);
+    if (!json_is_list(list) || json_length(list) != count)
+        return fail(t, expected, "%zu elements", count);
     for (size_t i = 0; i < count; i++) {
         int64_t v;
         if (!json_as_sint(json_item(list, i), &v) || v != data[i]) {
@@ -90,14 +96,16 @@ static bool same_numbers(struct trial *t, const char *what, const struct json_ob
     return true;
 }
 
-static bool same_shape(struct trial *t, const char *what, const struct json_object *list, const struct tvmr_shape *s)
+static bool same_shape(struct trial *t, const char *what, const struct json_object *list,
+                       const struct tvmr_shape *s)
 {
     bool same = json_length(list) == s->rank;
     for (size_t i = 0; same && i < s->rank; i++) {
         int64_t v;
         same = json_as_sint(json_item(list, i), &v) && v == s->dims[i];
     }
-    return same || fail(t, "the expected shape", "%s has another shape (rank %u)", what, (unsigned)s->rank);
+    return same ||
+           fail(t, "the expected shape", "%s has another shape (rank %u)", what, (unsigned)s->rank);
 }
 
 struct comparing {
@@ -122,15 +130,18 @@ static void compare_hot(void *user, const char *name, const struct json_object *
         return;
     }
     const struct tvmr_hot *h = &c->vm->hot[reg];
-    if (!h->present) fail(c->t, name, "not allocated");
-    else if (same_numbers(c->t, name, part(v, "data", 0), h->data, h->count)) same_shape(c->t, name, part(v, "shape", 1), &h->shape);
+    if (!h->present)
+        fail(c->t, name, "not allocated");
+    else if (same_numbers(c->t, name, part(v, "data", 0), h->data, h->count))
+        same_shape(c->t, name, part(v, "shape", 1), &h->shape);
 }
 
 static bool same_signal(const struct json_object *v, struct tvmr_signal s)
 {
     int64_t a, b;
     if (!json_is_list(v)) return json_as_sint(v, &a) && a == tvmr_value(s) && a;
-    return json_as_sint(json_item(v, 0), &a) && json_as_sint(json_item(v, 1), &b) && a == s.polarity && b == s.magnitude;
+    return json_as_sint(json_item(v, 0), &a) && json_as_sint(json_item(v, 1), &b) &&
+           a == s.polarity && b == s.magnitude;
 }
 
 static bool same_temps(const struct json_object *v, const struct tvmr_cold *c)
@@ -156,18 +167,22 @@ static void compare_cold(void *user, const char *name, const struct json_object 
     const struct tvmr_cold *w = &c->vm->cold[reg & 63];
     const struct json_object *weights = part(v, "weights", 0);
     if (!w->present || json_length(weights) != w->count) {
-        fail(c->t, name, "%zu weights, expected %zu", w->present ? w->count : 0, json_length(weights));
+        fail(c->t, name, "%zu weights, expected %zu", w->present ? w->count : 0,
+             json_length(weights));
         return;
     }
     for (size_t i = 0; i < w->count; i++)
         if (!same_signal(json_item(weights, i), w->weights[i])) {
-            fail(c->t, name, "weight %zu is [%d, %u]", i, w->weights[i].polarity, w->weights[i].magnitude);
+            fail(c->t, name, "weight %zu is [%d, %u]", i, w->weights[i].polarity,
+                 w->weights[i].magnitude);
             return;
         }
     same_shape(c->t, name, part(v, "shape", 1), &w->shape);
     if (!same_temps(part(v, "temps", 2), w)) fail(c->t, name, "other temperatures");
-    if (json_has(v, "dirty") && json_as_bool(json_get(v, "dirty")) != w->dirty) fail(c->t, name, "dirty is %d", w->dirty);
-    if (json_has(v, "frozen") && json_as_bool(json_get(v, "frozen")) != w->frozen) fail(c->t, name, "frozen is %d", w->frozen);
+    if (json_has(v, "dirty") && json_as_bool(json_get(v, "dirty")) != w->dirty)
+        fail(c->t, name, "dirty is %d", w->dirty);
+    if (json_has(v, "frozen") && json_as_bool(json_get(v, "frozen")) != w->frozen)
+        fail(c->t, name, "frozen is %d", w->frozen);
 }
 
 static void compare_pressure(void *user, const char *name, const struct json_object *v)
@@ -188,16 +203,20 @@ static void compare_param(void *user, const char *name, const struct json_object
     struct comparing *c = user;
     uint8_t reg;
     int64_t n;
-    if (!tvmr_script_register(name, &reg) || reg >> 6 != 2 || !json_as_sint(v, &n)) fail(c->t, "a param register", "%s", name);
-    else if (c->vm->param[reg & 63] != n) fail(c->t, name, "%d", (int)c->vm->param[reg & 63]);
+    if (!tvmr_script_register(name, &reg) || reg >> 6 != 2 || !json_as_sint(v, &n))
+        fail(c->t, "a param register", "%s", name);
+    else if (c->vm->param[reg & 63] != n)
+        fail(c->t, name, "%d", (int)c->vm->param[reg & 63]);
 }
 
 static void compare_shape(void *user, const char *name, const struct json_object *v)
 {
     struct comparing *c = user;
     uint8_t reg;
-    if (!tvmr_script_register(name, &reg) || reg >> 6 != 3) fail(c->t, "a shape register", "%s", name);
-    else same_shape(c->t, name, v, &c->vm->shape[reg & 63]);
+    if (!tvmr_script_register(name, &reg) || reg >> 6 != 3)
+        fail(c->t, "a shape register", "%s", name);
+    else
+        same_shape(c->t, name, v, &c->vm->shape[reg & 63]);
 }
 
 /* Nothing besides what the vector lists. */
@@ -214,11 +233,14 @@ static void compare_sets(struct trial *t, struct tvmr_vm *vm, const struct json_
         hots += vm->hot[i].present;
         colds += vm->cold[i].present;
     }
-    if (json_has(expect, "hot") && hots != hot.members) fail(t, "the listed hot registers", "%zu of them", hots);
-    if (json_has(expect, "cold") && colds != cold.members) fail(t, "the listed cold registers", "%zu of them", colds);
+    if (json_has(expect, "hot") && hots != hot.members)
+        fail(t, "the listed hot registers", "%zu of them", hots);
+    if (json_has(expect, "cold") && colds != cold.members)
+        fail(t, "the listed cold registers", "%zu of them", colds);
 }
 
-static void compare_number(struct trial *t, const struct json_object *v, const char *what, int64_t got)
+static void compare_number(struct trial *t, const struct json_object *v, const char *what,
+                           int64_t got)
 {
     int64_t n;
     char expected[64];
@@ -233,7 +255,8 @@ static void compare_state(struct trial *t, struct tvmr_vm *vm, const struct json
     compare_number(t, json_get(expect, "pc"), "pc", (int64_t)vm->pc);
     compare_number(t, json_get(expect, "current_error"), "current_error", vm->current_error);
     compare_number(t, json_item(json_get(expect, "babble"), 0), "babble scale", vm->babble_scale);
-    compare_number(t, json_item(json_get(expect, "babble"), 1), "babble phase", (int64_t)vm->babble_phase);
+    compare_number(t, json_item(json_get(expect, "babble"), 1), "babble phase",
+                   (int64_t)vm->babble_phase);
     compare_sets(t, vm, expect);
 }
 
@@ -252,8 +275,10 @@ static void init_cold(void *user, const char *name, const struct json_object *v)
     }
     struct tvmr_cold *w = &c->vm->cold[reg & 63];
     uint32_t dim = (uint32_t)count;
-    if (!w->present && !tvmr_cold_new(c->vm, reg & 63, count, &dim, 1)) fail(c->t, "room for weights", "%s", name);
-    for (size_t i = 0; w->present && i < count && i < w->count; i++) w->weights[i] = tvmr_signal_of(data[i]);
+    if (!w->present && !tvmr_cold_new(c->vm, reg & 63, count, &dim, 1))
+        fail(c->t, "room for weights", "%s", name);
+    for (size_t i = 0; w->present && i < count && i < w->count; i++)
+        w->weights[i] = tvmr_signal_of(data[i]);
     tvmr_cold_changed(w);
     free(data);
 }
@@ -262,7 +287,8 @@ static void init_temps(void *user, const char *name, const struct json_object *v
 {
     struct comparing *c = user;
     uint8_t reg, *temps = calloc(1, json_length(v) + 1);
-    if (!temps || !tvmr_script_register(name, &reg) || reg >> 6 != 1 || c->vm->cold[reg & 63].count != json_length(v)) {
+    if (!temps || !tvmr_script_register(name, &reg) || reg >> 6 != 1 ||
+        c->vm->cold[reg & 63].count != json_length(v)) {
         fail(c->t, "valid temperatures", "%s", name);
         free(temps);
         return;
@@ -284,11 +310,13 @@ static void initialise(struct trial *t, struct tvmr_vm *vm, const struct json_ob
     json_each(json_get(init, "temps"), init_temps, &c);
     for (size_t i = 0; i < 4 && i < json_length(chem); i++)
         if (json_as_sint(json_item(chem, i), &n)) vm->chem[i] = (uint8_t)n;
-    if (json_as_sint(json_get(init, "babble_scale"), &n)) vm->babble_scale = (int32_t)(n < 0 ? 0 : n > 255 ? 255 : n);
+    if (json_as_sint(json_get(init, "babble_scale"), &n))
+        vm->babble_scale = (int32_t)(n < 0 ? 0 : n > 255 ? 255 : n);
     size_t count;
     int32_t *target = tvmr_script_numbers(json_get(root, "target"), &count);
     if (target) { /* the buffer holds Signals */
-        for (size_t i = 0; i < count; i++) target[i] = tvmr_value(tvmr_signal_of(target[i]));
+        for (size_t i = 0; i < count; i++)
+            target[i] = tvmr_value(tvmr_signal_of(target[i]));
         tvmr_vm_set_target(vm, target, count);
     }
     free(target);
@@ -313,7 +341,8 @@ static bool same_field(const char *place, uint64_t got, const struct json_object
 static bool same_yield(struct trial *t, struct tvmr_vm *vm, const struct json_object *v)
 {
     const char *op = json_as_text(json_get(v, "op"));
-    if (!op || strcmp(op, vm->yield_op->domain)) return fail(t, op ? op : "no domain operation", "%s", vm->yield_op->domain);
+    if (!op || strcmp(op, vm->yield_op->domain))
+        return fail(t, op ? op : "no domain operation", "%s", vm->yield_op->domain);
     size_t i = 0;
     for (const char *p = vm->yield_op->fields; *p; i++) {
         char name[32];
@@ -340,20 +369,27 @@ static bool run_once(struct trial *t, penta_vm *base, struct script *s)
     for (;;) {
         penta_vm_run(base, UINT64_C(100000000), &stop);
         if (stop.kind != PENTA_STOP_HOST) break;
-        if (json_is_list(s->yields) && !same_yield(t, vm, json_item(s->yields, s->asked))) return false;
+        if (json_is_list(s->yields) && !same_yield(t, vm, json_item(s->yields, s->asked)))
+            return false;
         penta_error err = {0};
-        if (!tvmr_script_apply(vm, json_item(s->host, s->asked++)) || !penta_vm_answer(base, NULL, 0, &err))
+        if (!tvmr_script_apply(vm, json_item(s->host, s->asked++)) ||
+            !penta_vm_answer(base, NULL, 0, &err))
             return fail(t, "a host answer that can be applied", "%s", err.message);
     }
-    if (stop.kind != PENTA_STOP_HALT && stop.kind != PENTA_STOP_TRAP) return fail(t, "an end", "stop %d", (int)stop.kind);
+    if (stop.kind != PENTA_STOP_HALT && stop.kind != PENTA_STOP_TRAP)
+        return fail(t, "an end", "stop %d", (int)stop.kind);
     return true;
 }
 
-static const char *class_of(const struct tvmr_vm *vm) { return vm->fault ? tvmr_fault_name(vm->fault) : "ok"; }
+static const char *class_of(const struct tvmr_vm *vm)
+{
+    return vm->fault ? tvmr_fault_name(vm->fault) : "ok";
+}
 
 /* Runs all inputs; outputs is the list to compare with, status "ok" or a class of errors. */
-static void run_inputs(struct trial *t, penta_vm *vm, const struct json_object *root, const struct json_object *expect,
-                       const char *status, const struct json_object *outputs)
+static void run_inputs(struct trial *t, penta_vm *vm, const struct json_object *root,
+                       const struct json_object *expect, const char *status,
+                       const struct json_object *outputs)
 {
     struct script s = {json_get(root, "host"), json_get(expect, "yields"), 0};
     const struct json_object *inputs = json_get(root, "inputs");
@@ -362,22 +398,28 @@ static void run_inputs(struct trial *t, penta_vm *vm, const struct json_object *
     for (size_t i = 0; i < json_length(inputs) && !t->judged && !tvmr_vm(vm)->fault; i++) {
         size_t count;
         int32_t *data = tvmr_script_numbers(json_item(inputs, i), &count);
-        if (!data || !tvmr_vm_begin(tvmr_vm(vm), data, count)) fail(t, "valid inputs", "input %zu", i);
-        else run_once(t, vm, &s);
+        if (!data || !tvmr_vm_begin(tvmr_vm(vm), data, count))
+            fail(t, "valid inputs", "input %zu", i);
+        else
+            run_once(t, vm, &s);
         free(data);
         const struct tvmr_buffer *out = &tvmr_vm(vm)->output;
-        if (!t->judged && outputs) same_numbers(t, "output", json_item(outputs, i), out->data, out->count);
+        if (!t->judged && outputs)
+            same_numbers(t, "output", json_item(outputs, i), out->data, out->count);
         started++;
     }
     if (t->judged) return;
-    if (strcmp(status, class_of(tvmr_vm(vm)))) fail(t, status, "%s %s", class_of(tvmr_vm(vm)), tvmr_vm(vm)->fault_text);
-    if (outputs && json_length(outputs) != started) fail(t, "as many outputs as runs", "%zu runs", started);
+    if (strcmp(status, class_of(tvmr_vm(vm))))
+        fail(t, status, "%s %s", class_of(tvmr_vm(vm)), tvmr_vm(vm)->fault_text);
+    if (outputs && json_length(outputs) != started)
+        fail(t, "as many outputs as runs", "%zu runs", started);
     if (json_is_list(s.yields) && json_length(s.yields) != s.asked)
         fail(t, "as many domain operations", "%zu of %zu", s.asked, json_length(s.yields));
 }
 
-static void run_module(struct trial *t, const penta_module *m, const struct json_object *root, const struct json_object *expect,
-                       const char *status, const struct json_object *outputs)
+static void run_module(struct trial *t, const penta_module *m, const struct json_object *root,
+                       const struct json_object *expect, const char *status,
+                       const struct json_object *outputs)
 {
     penta_error err = {0};
     penta_option option = {"kernels", "plain"};
@@ -407,8 +449,10 @@ static bool read_beside(struct trial *t, const char *name, penta_buffer *out)
     const char *slash = strrchr(t->c->path, '/');
     char path[4096];
     penta_error err = {0};
-    if (!name || strchr(name, '/')) return fail(t, "the name of a source file", "%s", name ? name : "nothing");
-    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - t->c->path) : 0, t->c->path, name);
+    if (!name || strchr(name, '/'))
+        return fail(t, "the name of a source file", "%s", name ? name : "nothing");
+    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - t->c->path) : 0, t->c->path,
+             name);
     return file_read(path, 64 << 20, out, &err) || fail(t, name, "%s", err.message);
 }
 
@@ -424,10 +468,12 @@ static void keep_error(void *user, const penta_error *f)
     struct errors *e = user;
     if (f->severity != PENTA_ERROR || e->count == 64) return;
     uint64_t code = tvmr_insn_offset(e->m, 0), end = tvmr_insn_offset(e->m, e->m->count);
-    e->at[e->count++] = f->offset >= code && f->offset < end ? (int64_t)((f->offset - code) / TVMR_INSN) : -1;
+    e->at[e->count++] =
+        f->offset >= code && f->offset < end ? (int64_t)((f->offset - code) / TVMR_INSN) : -1;
 }
 
-static void compare_diagnostics(struct trial *t, const penta_module *module, const struct json_object *list)
+static void compare_diagnostics(struct trial *t, const penta_module *module,
+                                const struct json_object *list)
 {
     penta_error err = {0};
     penta_option shapes = {"shapes", "1"};
@@ -452,13 +498,16 @@ static void compare_diagnostics(struct trial *t, const penta_module *module, con
                 break;
             }
     }
-    if (met != expected || e.count != expected) fail(t, "the error findings of the vector", "%zu, of which %zu are expected (of %zu)", e.count, met, expected);
+    if (met != expected || e.count != expected)
+        fail(t, "the error findings of the vector", "%zu, of which %zu are expected (of %zu)",
+             e.count, met, expected);
     penta_close(m);
 }
 
 /* ---- expect.meta: what the metadata section would hold ---- */
 
-static void same_text(struct trial *t, const struct json_object *v, const char *what, const char *got)
+static void same_text(struct trial *t, const struct json_object *v, const char *what,
+                      const char *got)
 {
     const char *text = json_as_text(v);
     if (v && (!text || !got || strcmp(text, got))) fail(t, what, "%s", got ? got : "nothing");
@@ -478,7 +527,9 @@ static void compare_label(void *user, const char *name, const struct json_object
 
 static void register_text(const struct tvmr_regdef *r, char *text, size_t size)
 {
-    static const struct { const char *name, *shown; } old[] = {{"packed_signal", "packed"}};
+    static const struct {
+        const char *name, *shown;
+    } old[] = {{"packed_signal", "packed"}};
     char name[8];
     const struct tvmr_type *type = tvmr_type_find(r->type);
     const char *shown = type ? type->name : "?";
@@ -488,11 +539,14 @@ static void register_text(const struct tvmr_regdef *r, char *text, size_t size)
     for (unsigned i = 0; i < r->ndims && n < size; i++)
         n += (size_t)snprintf(text + n, size - n, "%s%u", i ? ", " : "[", tvmr_dim(r, i));
     if (n < size) n += (size_t)snprintf(text + n, size - n, "]");
-    if (r->key.size && n < size) n += (size_t)snprintf(text + n, size - n, " key=\"%.*s\"", (int)r->key.size, (const char *)r->key.data);
+    if (r->key.size && n < size)
+        n += (size_t)snprintf(text + n, size - n, " key=\"%.*s\"", (int)r->key.size,
+                              (const char *)r->key.data);
     if (r->flags & TVMR_FROZEN && n < size) snprintf(text + n, size - n, " (frozen)");
 }
 
-static void compare_projection(struct trial *t, const struct json_object *v, const struct tvmr_projection *p)
+static void compare_projection(struct trial *t, const struct json_object *v,
+                               const struct tvmr_projection *p)
 {
     same_text(t, json_get(v, "target"), "target", p->target);
     same_text(t, json_get(v, "bundle"), "bundle", p->bundle);
@@ -501,7 +555,8 @@ static void compare_projection(struct trial *t, const struct json_object *v, con
     compare_number(t, json_get(v, "weight"), "weight", p->weight);
     compare_number(t, json_get(v, "delay"), "delay", p->delay);
     const char *density = json_as_text(json_get(v, "density"));
-    if (density && (!p->density || strtod(density, NULL) != strtod(p->density, NULL))) fail(t, density, "another density");
+    if (density && (!p->density || strtod(density, NULL) != strtod(p->density, NULL)))
+        fail(t, density, "another density");
 }
 
 static void compare_meta(struct trial *t, penta_bytes text, const struct json_object *meta)
@@ -519,14 +574,18 @@ static void compare_meta(struct trial *t, penta_bytes text, const struct json_ob
         compare_number(t, json_item(json_get(meta, "skull"), i), "skull", m->meta.skull[i % 3]);
     json_each(json_get(meta, "labels"), compare_label, &c);
     const struct json_object *list = json_get(meta, "projections");
-    if (json_length(list) != m->meta.projection_count) fail(t, "the projections", "%zu of them", m->meta.projection_count);
-    for (size_t i = 0; i < json_length(list) && !t->judged; i++) compare_projection(t, json_item(list, i), &m->meta.projections[i]);
+    if (json_length(list) != m->meta.projection_count)
+        fail(t, "the projections", "%zu of them", m->meta.projection_count);
+    for (size_t i = 0; i < json_length(list) && !t->judged; i++)
+        compare_projection(t, json_item(list, i), &m->meta.projections[i]);
     list = json_get(meta, "requires");
-    if (list && json_length(list) != m->ext_count) fail(t, "the requirements", "%zu of them", m->ext_count);
+    if (list && json_length(list) != m->ext_count)
+        fail(t, "the requirements", "%zu of them", m->ext_count);
     for (size_t i = 0; i < json_length(list) && !t->judged; i++)
         compare_number(t, json_item(json_item(list, i), 1), "extension", m->exts[i].id);
     list = json_get(meta, "regs");
-    if (list && json_length(list) != m->reg_count) fail(t, "the registers", "%zu of them", m->reg_count);
+    if (list && json_length(list) != m->reg_count)
+        fail(t, "the registers", "%zu of them", m->reg_count);
     for (size_t i = 0; i < json_length(list) && !t->judged; i++) {
         char line[600];
         register_text(&m->regs[i], line, sizeof line);
@@ -534,10 +593,12 @@ static void compare_meta(struct trial *t, penta_bytes text, const struct json_ob
     }
     list = json_get(meta, "input_shape");
     for (size_t i = 0; i < json_length(list) && !t->judged; i++)
-        compare_number(t, json_item(list, i), "input dimension", i < m->meta.input_rank ? (int64_t)m->meta.input_shape[i] : -1);
+        compare_number(t, json_item(list, i), "input dimension",
+                       i < m->meta.input_rank ? (int64_t)m->meta.input_shape[i] : -1);
     list = json_get(meta, "output_shape");
     for (size_t i = 0; i < json_length(list) && !t->judged; i++)
-        compare_number(t, json_item(list, i), "output dimension", i < m->meta.output_rank ? (int64_t)m->meta.output_shape[i] : -1);
+        compare_number(t, json_item(list, i), "output dimension",
+                       i < m->meta.output_rank ? (int64_t)m->meta.output_shape[i] : -1);
     penta_close(module);
 }
 
@@ -559,11 +620,14 @@ static void program_run(struct conform *c, const struct json_object *root)
     if (read_beside(&t, json_as_text(json_get(root, "source")), &file)) {
         penta_bytes text = {file.data, file.size};
         m = assembled(&t, text, NULL, 0);
-        if (m && json_has(expect, "image_hex")) same_bytes(&t, "the image", m->file, json_get(expect, "image_hex"));
+        if (m && json_has(expect, "image_hex"))
+            same_bytes(&t, "the image", m->file, json_get(expect, "image_hex"));
         if (m && !status) fail(&t, "a status", "none");
         if (m && !t.judged) run_module(&t, m, root, expect, status, json_get(expect, "outputs"));
-        if (m && !t.judged && json_has(expect, "diagnostics")) compare_diagnostics(&t, m, json_get(expect, "diagnostics"));
-        if (m && !t.judged && json_has(expect, "meta")) compare_meta(&t, text, json_get(expect, "meta"));
+        if (m && !t.judged && json_has(expect, "diagnostics"))
+            compare_diagnostics(&t, m, json_get(expect, "diagnostics"));
+        if (m && !t.judged && json_has(expect, "meta"))
+            compare_meta(&t, text, json_get(expect, "meta"));
     }
     settle(&t);
     penta_close(m);
@@ -582,7 +646,8 @@ static bool first_has(const struct json_object *root, const char *a, const char 
     return json_has(first, a) && json_has(first, b);
 }
 
-static void run_cases(struct conform *c, const struct json_object *cases, const char *kind, case_fn *fn)
+static void run_cases(struct conform *c, const struct json_object *cases, const char *kind,
+                      case_fn *fn)
 {
     for (size_t i = 0; i < json_length(cases); i++) {
         const struct json_object *v = json_item(cases, i);
@@ -598,16 +663,19 @@ static void run_cases(struct conform *c, const struct json_object *cases, const 
 static penta_bytes source_of(const struct json_object *v)
 {
     const char *text = json_as_text(json_get(v, "source"));
-    return text ? (penta_bytes){(const uint8_t *)text, json_text_size(json_get(v, "source"))} : (penta_bytes){0};
+    return text ? (penta_bytes){(const uint8_t *)text, json_text_size(json_get(v, "source"))}
+                : (penta_bytes){0};
 }
 
 /* A module over bytes of the vector, which *bytes owns. */
-static penta_module *opened(struct trial *t, const struct json_object *hex, const penta_option *options, size_t count, uint8_t **bytes)
+static penta_module *opened(struct trial *t, const struct json_object *hex,
+                            const penta_option *options, size_t count, uint8_t **bytes)
 {
     size_t size = 0;
     penta_error err = {0};
     *bytes = json_as_hex(hex, &size);
-    penta_module *m = *bytes ? penta_open((penta_bytes){*bytes, size}, "tvmr", options, count, &err) : NULL;
+    penta_module *m =
+        *bytes ? penta_open((penta_bytes){*bytes, size}, "tvmr", options, count, &err) : NULL;
     if (!m) fail(t, "bytes that open", "%s", *bytes ? err.message : "no hex");
     return m;
 }
@@ -628,14 +696,18 @@ static bool random_matches(const struct json_object *root)
 {
     return first_has(root, "image_hex", "inputs") && first_has(root, "expect", "init");
 }
-static void random_run(struct conform *c, const struct json_object *root) { run_cases(c, json_get(root, "cases"), "image", random_case); }
+static void random_run(struct conform *c, const struct json_object *root)
+{
+    run_cases(c, json_get(root, "cases"), "image", random_case);
+}
 const struct conform_form conform_tvmr_images = {"tvmr images", random_matches, random_run};
 
 static void seed_case(struct trial *t, const struct json_object *v)
 {
     const char *status = json_as_text(json_get(v, "status"));
     penta_module *m = assembled(t, source_of(v), NULL, 0);
-    if (m && json_has(v, "image_hex")) same_bytes(t, "the image", m->file, json_get(v, "image_hex"));
+    if (m && json_has(v, "image_hex"))
+        same_bytes(t, "the image", m->file, json_get(v, "image_hex"));
     if (m && !t->judged) run_module(t, m, v, v, status ? status : "ok", json_get(v, "outputs"));
     penta_close(m);
 }
@@ -644,7 +716,10 @@ static bool seed_matches(const struct json_object *root)
 {
     return first_has(root, "source", "status") && first_has(root, "outputs", "inputs");
 }
-static void seed_run(struct conform *c, const struct json_object *root) { run_cases(c, json_get(root, "cases"), "rule", seed_case); }
+static void seed_run(struct conform *c, const struct json_object *root)
+{
+    run_cases(c, json_get(root, "cases"), "rule", seed_case);
+}
 const struct conform_form conform_tvmr_rules = {"tvmr rules", seed_matches, seed_run};
 
 static void asm_case(struct trial *t, const struct json_object *v)
@@ -660,7 +735,8 @@ static void asm_case(struct trial *t, const struct json_object *v)
     penta_module *m = penta_assemble(text, "tvmr", NULL, 0, keep_first, &f);
     uint64_t got = f.errors ? source_place(text, f.error.offset).line : 0;
     const char *message = json_as_text(json_get(v, "message"));
-    if (!fails && !m) fail(t, "a source that assembles", "line %" PRIu64 ": %s", got, f.error.message);
+    if (!fails && !m)
+        fail(t, "a source that assembles", "line %" PRIu64 ": %s", got, f.error.message);
     if (fails && m) fail(t, message ? message : "an error", "it assembles");
     if (fails && !m && got != (uint64_t)line) {
         char expected[64];
@@ -675,7 +751,10 @@ static bool asm_matches(const struct json_object *root)
     return first_has(root, "source", "line") && first_has(root, "message", "source") &&
            !first_has(root, "name", "name");
 }
-static void asm_run(struct conform *c, const struct json_object *root) { run_cases(c, json_get(root, "cases"), "source", asm_case); }
+static void asm_run(struct conform *c, const struct json_object *root)
+{
+    run_cases(c, json_get(root, "cases"), "source", asm_case);
+}
 const struct conform_form conform_tvmr_asm = {"tvmr sources", asm_matches, asm_run};
 
 static void validator_case(struct trial *t, const struct json_object *v)
@@ -685,9 +764,16 @@ static void validator_case(struct trial *t, const struct json_object *v)
     penta_close(m);
 }
 
-static bool validator_matches(const struct json_object *root) { return first_has(root, "source", "diagnostics"); }
-static void validator_run(struct conform *c, const struct json_object *root) { run_cases(c, json_get(root, "cases"), "findings", validator_case); }
-const struct conform_form conform_tvmr_validator = {"tvmr findings", validator_matches, validator_run};
+static bool validator_matches(const struct json_object *root)
+{
+    return first_has(root, "source", "diagnostics");
+}
+static void validator_run(struct conform *c, const struct json_object *root)
+{
+    run_cases(c, json_get(root, "cases"), "findings", validator_case);
+}
+const struct conform_form conform_tvmr_validator = {"tvmr findings", validator_matches,
+                                                    validator_run};
 
 /* The class of a container's first error: the name of its rule. */
 static void container_class(const penta_module *m, char *text, size_t size)
@@ -719,11 +805,21 @@ static void malformed_case(struct trial *t, const struct json_object *v)
     free(bytes);
 }
 
-static bool malformed_matches(const struct json_object *root) { return first_has(root, "image_hex", "product_result"); }
-static void malformed_run(struct conform *c, const struct json_object *root) { run_cases(c, json_get(root, "cases"), "image", malformed_case); }
-const struct conform_form conform_tvmr_malformed = {"tvmr malformed images", malformed_matches, malformed_run};
+static bool malformed_matches(const struct json_object *root)
+{
+    return first_has(root, "image_hex", "product_result");
+}
+static void malformed_run(struct conform *c, const struct json_object *root)
+{
+    run_cases(c, json_get(root, "cases"), "image", malformed_case);
+}
+const struct conform_form conform_tvmr_malformed = {"tvmr malformed images", malformed_matches,
+                                                    malformed_run};
 
-static void nothing(void *user, const penta_error *f) { (void)user, (void)f; }
+static void nothing(void *user, const penta_error *f)
+{
+    (void)user, (void)f;
+}
 
 static void legacy_case(struct trial *t, const struct json_object *v)
 {
@@ -733,8 +829,11 @@ static void legacy_case(struct trial *t, const struct json_object *v)
     struct findings f = {.rules = tvmr_rules, .report = nothing};
     if (m && m->damage.code) fail(t, "a legacy file that opens", "%s", m->damage.message);
     if (m && !t->judged) {
-        if (!m->driver->convert(m, NULL, 0, &out, &f)) fail(t, "a conversion", "it failed");
-        else same_bytes(t, "the converted image", writer_view(&out), json_get(v, "converted_image_hex"));
+        if (!m->driver->convert(m, NULL, 0, &out, &f))
+            fail(t, "a conversion", "it failed");
+        else
+            same_bytes(t, "the converted image", writer_view(&out),
+                       json_get(v, "converted_image_hex"));
     }
     if (m && !t->judged) run_module(t, m, v, NULL, "ok", json_get(v, "outputs"));
     writer_free(&out);
@@ -742,14 +841,21 @@ static void legacy_case(struct trial *t, const struct json_object *v)
     free(bytes);
 }
 
-static bool legacy_matches(const struct json_object *root) { return first_has(root, "legacy_hex", "converted_image_hex"); }
-static void legacy_run(struct conform *c, const struct json_object *root) { run_cases(c, json_get(root, "cases"), "legacy", legacy_case); }
+static bool legacy_matches(const struct json_object *root)
+{
+    return first_has(root, "legacy_hex", "converted_image_hex");
+}
+static void legacy_run(struct conform *c, const struct json_object *root)
+{
+    run_cases(c, json_get(root, "cases"), "legacy", legacy_case);
+}
 const struct conform_form conform_tvmr_legacy = {"tvmr legacy files", legacy_matches, legacy_run};
 
 /* ---- packed forms ---- */
 
 /* Opens one packed image and compares what it expands to, from offset 48 on. */
-static void expands(struct trial *t, const struct json_object *v, const char *key, const char *key_file)
+static void expands(struct trial *t, const struct json_object *v, const char *key,
+                    const char *key_file)
 {
     uint8_t *bytes;
     size_t size = 0;
@@ -761,8 +867,10 @@ static void expands(struct trial *t, const struct json_object *v, const char *ke
     if (m && plain) {
         const struct tvmr_module *module = tvmr_module(m);
         container_class(m, class, sizeof class);
-        if (strcmp(class, "OK")) fail(t, key, "%s", class);
-        else if (module->image.size != size || size < 48 || memcmp(module->image.data + 48, plain + 48, size - 48))
+        if (strcmp(class, "OK"))
+            fail(t, key, "%s", class);
+        else if (module->image.size != size || size < 48 ||
+                 memcmp(module->image.data + 48, plain + 48, size - 48))
             fail(t, key, "it expands to other bytes");
     } else {
         fail(t, key, "no valid vector");
@@ -782,8 +890,10 @@ static void seals(struct trial *t, const struct json_object *v, const char *key_
     penta_option options[] = {{"key-file", key_file}, {"nonce", nonce}};
     struct writer out = {0};
     struct findings f = {.rules = tvmr_rules, .report = nothing};
-    if (m && !m->driver->seal(m, options, 2, &out, &f)) fail(t, "a sealed image", "sealing failed");
-    else if (m) same_bytes(t, "the encrypted image", writer_view(&out), json_get(v, "encrypted_hex"));
+    if (m && !m->driver->seal(m, options, 2, &out, &f))
+        fail(t, "a sealed image", "sealing failed");
+    else if (m)
+        same_bytes(t, "the encrypted image", writer_view(&out), json_get(v, "encrypted_hex"));
     writer_free(&out);
     penta_close(m);
     free(bytes);
@@ -809,16 +919,25 @@ static void envelope_case(struct trial *t, const struct json_object *v)
     if (fd >= 0) remove(path);
 }
 
-static bool envelope_matches(const struct json_object *root) { return first_has(root, "source", "with_metadata_hex"); }
-static void envelope_run(struct conform *c, const struct json_object *root) { run_cases(c, json_get(root, "cases"), "envelope", envelope_case); }
-const struct conform_form conform_tvmr_envelopes = {"tvmr envelopes", envelope_matches, envelope_run};
+static bool envelope_matches(const struct json_object *root)
+{
+    return first_has(root, "source", "with_metadata_hex");
+}
+static void envelope_run(struct conform *c, const struct json_object *root)
+{
+    run_cases(c, json_get(root, "cases"), "envelope", envelope_case);
+}
+const struct conform_form conform_tvmr_envelopes = {"tvmr envelopes", envelope_matches,
+                                                    envelope_run};
 
 /* ---- checksums ---- */
 
 static void checksum_case(struct trial *t, const struct json_object *v)
 {
-    static const struct { const char *key; uint64_t (*sum)(penta_bytes); } sums[] = {
-        {"xxh64_seed0", tvmr_xxh64}, {"upstream_mix", tvmr_mix}};
+    static const struct {
+        const char *key;
+        uint64_t (*sum)(penta_bytes);
+    } sums[] = {{"xxh64_seed0", tvmr_xxh64}, {"upstream_mix", tvmr_mix}};
     size_t size = 0;
     uint8_t *bytes = json_as_hex(json_get(v, "data_hex"), &size);
     if (!bytes) fail(t, "bytes", "no hex");
@@ -835,5 +954,9 @@ static bool checksum_matches(const struct json_object *root)
     const struct json_object *first = json_item(json_get(root, "vectors"), 0);
     return json_has(first, "xxh64_seed0") && json_has(first, "data_hex");
 }
-static void checksum_run(struct conform *c, const struct json_object *root) { run_cases(c, json_get(root, "vectors"), "checksum", checksum_case); }
-const struct conform_form conform_tvmr_checksums = {"tvmr checksums", checksum_matches, checksum_run};
+static void checksum_run(struct conform *c, const struct json_object *root)
+{
+    run_cases(c, json_get(root, "vectors"), "checksum", checksum_case);
+}
+const struct conform_form conform_tvmr_checksums = {"tvmr checksums", checksum_matches,
+                                                    checksum_run};

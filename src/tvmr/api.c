@@ -1,11 +1,14 @@
 /* penta/tvmr.h over the machine. */
 #include "penta/tvmr.h"
-#include <stdlib.h>
 #include "tvmr/ops.h"
+#include <stdlib.h>
 
 _Static_assert(sizeof(penta_tvmr_signal) == sizeof(struct tvmr_signal), "one layout of signals");
 
-static const struct tvmr_vm *machine(const penta_vm *vm) { return (const struct tvmr_vm *)vm; }
+static const struct tvmr_vm *machine(const penta_vm *vm)
+{
+    return (const struct tvmr_vm *)vm;
+}
 
 bool penta_tvmr_register_get(const penta_vm *base, uint8_t reg, penta_tvmr_tensor *out)
 {
@@ -43,14 +46,15 @@ static bool over_budget(const struct tvmr_vm *vm, penta_error *err)
     return error_at(err, BASE_LIMIT, 0, "%.100s", vm->fault_text);
 }
 
-static bool set_cold(struct tvmr_vm *vm, unsigned i, const penta_tvmr_tensor *v, const uint32_t *dims, size_t rank,
-                     penta_error *err)
+static bool set_cold(struct tvmr_vm *vm, unsigned i, const penta_tvmr_tensor *v,
+                     const uint32_t *dims, size_t rank, penta_error *err)
 {
     struct tvmr_cold *c = &vm->cold[i];
     uint8_t key[255], key_size = c->key_size;
     bool frozen = c->frozen;
     memcpy(key, c->key, sizeof key);
-    if (!v->signals && v->count) return error_at(err, BASE_STATE, 0, "a cold register takes signals");
+    if (!v->signals && v->count)
+        return error_at(err, BASE_STATE, 0, "a cold register takes signals");
     if (!tvmr_cold_new(vm, i, v->count, dims, rank)) return over_budget(vm, err);
     if (v->count) memcpy(c->weights, v->signals, v->count * sizeof *c->weights);
     memcpy(c->key, key, sizeof key);
@@ -59,7 +63,8 @@ static bool set_cold(struct tvmr_vm *vm, unsigned i, const penta_tvmr_tensor *v,
     return !v->temperatures || tvmr_temps_set(vm, c, v->temperatures) || over_budget(vm, err);
 }
 
-bool penta_tvmr_register_set(penta_vm *base, uint8_t reg, const penta_tvmr_tensor *v, penta_error *err)
+bool penta_tvmr_register_set(penta_vm *base, uint8_t reg, const penta_tvmr_tensor *v,
+                             penta_error *err)
 {
     struct tvmr_vm *vm = tvmr_vm(base);
     unsigned i = INDEX(reg);
@@ -68,8 +73,11 @@ bool penta_tvmr_register_set(penta_vm *base, uint8_t reg, const penta_tvmr_tenso
     size_t rank = v->dims ? v->rank : 1;
     uint64_t product = 1;
     *err = (penta_error){0};
-    for (size_t k = 0; k < rank && product <= v->count; k++) product *= dims[k];
-    if (reg >> 6 == 3) return tvmr_shape_set(vm, &vm->shape[i], v->dims, v->dims ? v->rank : 0) || over_budget(vm, err);
+    for (size_t k = 0; k < rank && product <= v->count; k++)
+        product *= dims[k];
+    if (reg >> 6 == 3)
+        return tvmr_shape_set(vm, &vm->shape[i], v->dims, v->dims ? v->rank : 0) ||
+               over_budget(vm, err);
     if (reg >> 6 == 1 && product != v->count)
         return error_at(err, BASE_RANGE, 0, "%zu elements do not fit the dimensions", v->count);
     if (reg >> 6 == 1) return set_cold(vm, i, v, dims, rank, err);
@@ -100,9 +108,18 @@ const int32_t *penta_tvmr_output(const penta_vm *vm, size_t *count)
     return machine(vm)->output.data;
 }
 
-void penta_tvmr_chemicals(penta_vm *vm, const uint8_t levels[4]) { memcpy(tvmr_vm(vm)->chem, levels, 4); }
-void penta_tvmr_babble(penta_vm *vm, int scale) { tvmr_vm(vm)->babble_scale = (int32_t)clamp(scale, 0, 255); }
-const char *penta_tvmr_failure(const penta_vm *vm) { return machine(vm)->fault ? machine(vm)->fault_text : ""; }
+void penta_tvmr_chemicals(penta_vm *vm, const uint8_t levels[4])
+{
+    memcpy(tvmr_vm(vm)->chem, levels, 4);
+}
+void penta_tvmr_babble(penta_vm *vm, int scale)
+{
+    tvmr_vm(vm)->babble_scale = (int32_t)clamp(scale, 0, 255);
+}
+const char *penta_tvmr_failure(const penta_vm *vm)
+{
+    return machine(vm)->fault ? machine(vm)->fault_text : "";
+}
 
 const char *penta_tvmr_domain(uint32_t id, const char **fields)
 {
@@ -146,15 +163,17 @@ bool penta_tvmr_reload(penta_vm *vm, const penta_module *module, bool *kept, pen
 /* ---- extensions of users ---- */
 
 struct user_extension {
-    struct tvmr_extension base;        /* first: what the registry holds */
+    struct tvmr_extension base; /* first: what the registry holds */
     const penta_tvmr_extension *public;
 };
 
 HANDLER(user)
 {
     static const enum tvmr_result results[] = {TVMR_NEXT, TVMR_HALTED, TVMR_FAILED};
-    const struct user_extension *e = (const struct user_extension *)(const void *)tvmr_extension_find(in->ext);
-    penta_tvmr_result r = e->public->instructions[in->opcode].run(&vm->base, in->a, e->public->user);
+    const struct user_extension *e =
+        (const struct user_extension *)(const void *)tvmr_extension_find(in->ext);
+    penta_tvmr_result r =
+        e->public->instructions[in->opcode].run(&vm->base, in->a, e->public->user);
     vm->settled = false;
     if (vm->fault) return TVMR_FAILED;
     if (r == PENTA_TVMR_FAIL) return fail(vm, TVMR_E_HOST, "%s failed", in->op->name);
@@ -172,16 +191,25 @@ bool penta_tvmr_extension_register(const penta_tvmr_extension *public, penta_err
     struct user_extension *e = calloc(1, sizeof *e);
     struct tvmr_op *ops = e ? calloc(public->count + 1, sizeof *ops) : NULL;
     bool ok = ops || error_at(err, BASE_MEMORY, 0, "no memory for an extension");
-    if (ok && (!public->name || public->count > UINT16_MAX)) ok = error_at(err, BASE_RANGE, 0, "an extension has a name");
+    if (ok && (!public->name || public->count > UINT16_MAX))
+        ok = error_at(err, BASE_RANGE, 0, "an extension has a name");
     for (size_t i = 0; ok && i < public->count; i++) {
         const penta_tvmr_instruction *from = &public->instructions[i];
-        if (!sound(from)) ok = error_at(err, BASE_RANGE, 0, "instruction %zu has no name, function or operands", i);
-        ops[i] = (struct tvmr_op){.ext = public->id, .opcode = (uint16_t)i, .name = from->name, .bytes = from->bytes,
-                                  .pattern = TVMR_PATTERN_CUSTOM, .run = op_user, .meaning = from->meaning};
+        if (!sound(from))
+            ok = error_at(err, BASE_RANGE, 0, "instruction %zu has no name, function or operands",
+                          i);
+        ops[i] = (struct tvmr_op){.ext = public->id,
+                                  .opcode = (uint16_t)i,
+                                  .name = from->name,
+                                  .bytes = from->bytes,
+                                  .pattern = TVMR_PATTERN_CUSTOM,
+                                  .run = op_user,
+                                  .meaning = from->meaning};
     }
     if (ok) {
-        e->base = (struct tvmr_extension){public->id, public->major, public->minor, public->patch, public->name,
-                                          public->name, ops, public->count};
+        e->base =
+            (struct tvmr_extension){public->id,   public->major, public->minor, public->patch,
+                                    public->name, public->name,  ops,           public->count};
         e->public = public;
         ok = tvmr_extension_add(&e->base, err);
     }

@@ -6,12 +6,12 @@
  *     .projection  target x                                 label:           jump label
  *
  * `.image` says what these cannot, so that every file survives: see assemble_image.c. */
+#include "base/suggest.h"
+#include "tvmr/assembly.h"
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/suggest.h"
-#include "tvmr/assembly.h"
 
 /* ---- errors ---- */
 
@@ -48,19 +48,25 @@ void *asm_grow(struct assembly *a, void *items, size_t count, size_t *capacity, 
 
 /* ---- spans ---- */
 
-static bool blank(int c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+static bool blank(int c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
 
 struct span span_trim(struct span s)
 {
-    while (s.size && blank(s.at[0])) s.at++, s.size--;
-    while (s.size && blank(s.at[s.size - 1])) s.size--;
+    while (s.size && blank(s.at[0]))
+        s.at++, s.size--;
+    while (s.size && blank(s.at[s.size - 1]))
+        s.size--;
     return s;
 }
 
 struct span span_word(struct span *rest)
 {
     struct span word = {rest->at, 0};
-    while (word.size < rest->size && !blank(word.at[word.size])) word.size++;
+    while (word.size < rest->size && !blank(word.at[word.size]))
+        word.size++;
     *rest = span_trim((struct span){rest->at + word.size, rest->size - word.size});
     return word;
 }
@@ -94,7 +100,8 @@ bool span_register(struct span s, uint8_t *reg)
     static const char letters[] = "HCPST";
     uint64_t index;
     const char *bank = s.size ? strchr(letters, toupper(s.at[0])) : NULL;
-    if (!bank || !*bank || !span_uint((struct span){s.at + 1, s.size - 1}, 63, &index)) return false;
+    if (!bank || !*bank || !span_uint((struct span){s.at + 1, s.size - 1}, 63, &index))
+        return false;
     unsigned number = *bank == 'T' ? 0 : (unsigned)(bank - letters);
     *reg = (uint8_t)(number << 6 | index);
     return true;
@@ -103,14 +110,17 @@ bool span_register(struct span s, uint8_t *reg)
 char *span_copy(struct assembly *a, struct span s, bool lower)
 {
     char *text = arena_copy(&a->arena, (penta_bytes){s.at, s.size}, &a->err);
-    for (char *p = text; lower && p && *p; p++) *p = (char)tolower((unsigned char)*p);
+    for (char *p = text; lower && p && *p; p++)
+        *p = (char)tolower((unsigned char)*p);
     return text;
 }
 
 static struct span unquoted(struct span s)
 {
-    while (s.size && s.at[0] == '"') s.at++, s.size--;
-    while (s.size && s.at[s.size - 1] == '"') s.size--;
+    while (s.size && s.at[0] == '"')
+        s.at++, s.size--;
+    while (s.size && s.at[s.size - 1] == '"')
+        s.size--;
     return s;
 }
 
@@ -129,19 +139,22 @@ static bool meta_line(struct assembly *a, struct span line)
     }
     if (span_is(key, "domain")) return (a->meta.domain = span_copy(a, value, false)) != NULL;
     if (span_is(key, "version")) {
-        if (!span_uint(value, UINT32_MAX, &n)) return asm_fail(a, BASE_NUMBER, line.at, "invalid version: %.*s", QUOTE(line));
+        if (!span_uint(value, UINT32_MAX, &n))
+            return asm_fail(a, BASE_NUMBER, line.at, "invalid version: %.*s", QUOTE(line));
         a->meta.version = (uint32_t)n;
         return true;
     }
     bool input = span_is(key, "input_dim"), output = span_is(key, "output_dim");
     if (input || output) {
-        if (!span_uint(value, UINT32_MAX, &n)) return asm_fail(a, BASE_NUMBER, line.at, "invalid dimension: %.*s", QUOTE(line));
+        if (!span_uint(value, UINT32_MAX, &n))
+            return asm_fail(a, BASE_NUMBER, line.at, "invalid dimension: %.*s", QUOTE(line));
         *(input ? &a->meta.input_dim : &a->meta.output_dim) = (int64_t)n;
         return true;
     }
     for (int i = 0; i < 3; i++) {
         if (!span_is(key, skulls[i])) continue;
-        if (!span_uint(value, UINT16_MAX, &n)) return asm_fail(a, BASE_NUMBER, line.at, "invalid %s: %.*s", skulls[i], QUOTE(line));
+        if (!span_uint(value, UINT16_MAX, &n))
+            return asm_fail(a, BASE_NUMBER, line.at, "invalid %s: %.*s", skulls[i], QUOTE(line));
         a->meta.skull[i] = (int64_t)n;
         a->skull[i] = true;
         return true;
@@ -164,16 +177,21 @@ static bool projection_line(struct assembly *a, struct span line)
     if (span_is(key, "weight")) {
         bool minus = value.size && value.at[0] == '-', plus = value.size && value.at[0] == '+';
         struct span digits = {value.at + (minus || plus), value.size - (minus || plus)};
-        if (!span_uint(digits, minus ? 128 : 127, &n)) return asm_fail(a, BASE_NUMBER, line.at, "invalid projection weight: %.*s", QUOTE(line));
+        if (!span_uint(digits, minus ? 128 : 127, &n))
+            return asm_fail(a, BASE_NUMBER, line.at, "invalid projection weight: %.*s",
+                            QUOTE(line));
         p->weight = (int8_t)(minus ? -(int64_t)n : (int64_t)n);
     } else if (span_is(key, "delay")) {
-        if (!span_uint(value, 255, &n)) return asm_fail(a, BASE_NUMBER, line.at, "invalid projection delay: %.*s", QUOTE(line));
+        if (!span_uint(value, 255, &n))
+            return asm_fail(a, BASE_NUMBER, line.at, "invalid projection delay: %.*s", QUOTE(line));
         p->delay = (uint8_t)n;
     } else if (span_is(key, "density")) {
         char *end, *text = span_copy(a, value, false);
         if (!text) return false;
         strtod(text, &end);
-        if (end == text || *end) return asm_fail(a, BASE_NUMBER, line.at, "invalid projection density: %.*s", QUOTE(line));
+        if (end == text || *end)
+            return asm_fail(a, BASE_NUMBER, line.at, "invalid projection density: %.*s",
+                            QUOTE(line));
         p->density = text;
     }
     return true;
@@ -186,8 +204,10 @@ static bool end_projection(struct assembly *a, const uint8_t *at)
     a->in_projection = false;
     struct tvmr_projection *p = &a->projection;
     if (!p->target || !p->bundle)
-        return asm_fail(a, BASE_SYNTAX, at, ".projection has no '%s'", p->target ? "bundle" : "target");
-    a->meta.projections = asm_grow(a, a->meta.projections, a->meta.projection_count, &a->projection_capacity, sizeof *p);
+        return asm_fail(a, BASE_SYNTAX, at, ".projection has no '%s'",
+                        p->target ? "bundle" : "target");
+    a->meta.projections = asm_grow(a, a->meta.projections, a->meta.projection_count,
+                                   &a->projection_capacity, sizeof *p);
     if (!a->meta.projections) return false;
     a->meta.projections[a->meta.projection_count++] = *p;
     return true;
@@ -201,10 +221,12 @@ static bool requires_line(struct assembly *a, struct span line)
     uint64_t number = 0;
     const struct tvmr_extension *e = tvmr_extension_named((penta_bytes){name.at, name.size});
     if (id.size) {
-        if (!span_uint(id, UINT16_MAX, &number)) return asm_fail(a, BASE_NUMBER, id.at, "invalid extension id: %.*s", QUOTE(id));
+        if (!span_uint(id, UINT16_MAX, &number))
+            return asm_fail(a, BASE_NUMBER, id.at, "invalid extension id: %.*s", QUOTE(id));
     } else if (!e) {
         struct suggest near = {.word = {name.at, name.size}};
-        for (const struct tvmr_extension *s = tvmr_standard + 1; s->name; s++) suggest_offer(&near, s->name);
+        for (const struct tvmr_extension *s = tvmr_standard + 1; s->name; s++)
+            suggest_offer(&near, s->name);
         asm_fail(a, BASE_NAME_UNKNOWN, name.at, "unknown extension: %.*s", QUOTE(name));
         return near.best ? error_note(&a->err, "did you mean '%s'?", near.best) : false;
     } else {
@@ -212,8 +234,10 @@ static bool requires_line(struct assembly *a, struct span line)
     }
     for (size_t i = 0; i < a->required_count; i++)
         if (a->required[i].entry.id == number)
-            return asm_fail(a, BASE_NAME_TWICE, name.at, "extension 0x%04x is required twice", (unsigned)number);
-    a->required = asm_grow(a, a->required, a->required_count, &a->required_capacity, sizeof *a->required);
+            return asm_fail(a, BASE_NAME_TWICE, name.at, "extension 0x%04x is required twice",
+                            (unsigned)number);
+    a->required =
+        asm_grow(a, a->required, a->required_count, &a->required_capacity, sizeof *a->required);
     if (!a->required) return false;
     a->required[a->required_count++] = (struct required){name, {(uint16_t)number, 1, 0, 0}};
     return true;
@@ -229,7 +253,8 @@ static const struct tvmr_type *type_named(struct span s)
             size_t n = strcspn(p, " ");
             if (n == s.size) {
                 size_t i = 0;
-                while (i < n && tolower(s.at[i]) == p[i]) i++;
+                while (i < n && tolower(s.at[i]) == p[i])
+                    i++;
                 if (i == n) return t;
             }
             p += n + strspn(p + n, " ");
@@ -248,7 +273,8 @@ static bool dimensions(struct assembly *a, struct span *rest, uint16_t *dims, un
     *count = 0;
     for (;;) {
         const uint8_t *comma = memchr(list.at, ',', list.size);
-        struct span item = span_trim((struct span){list.at, comma ? (size_t)(comma - list.at) : list.size});
+        struct span item =
+            span_trim((struct span){list.at, comma ? (size_t)(comma - list.at) : list.size});
         uint64_t n;
         if (!span_uint(item, UINT16_MAX, &n) || (item.size > 1 && tolower(item.at[1]) == 'x')) {
             asm_fail(a, BASE_NUMBER, list.at, "invalid dimension: %.*s", QUOTE(item));
@@ -273,7 +299,8 @@ static bool attributes(struct assembly *a, struct span rest, struct span *key, b
                 return true;
             }
             *key = (struct span){rest.at + 5, (size_t)(close - rest.at) - 5};
-            if (key->size > 255) return asm_fail(a, BASE_RANGE, key->at, "a key has 255 bytes or less");
+            if (key->size > 255)
+                return asm_fail(a, BASE_RANGE, key->at, "a key has 255 bytes or less");
             rest = span_trim((struct span){close + 1, rest.size - key->size - 6});
             continue;
         }
@@ -288,19 +315,22 @@ static bool register_line(struct assembly *a, struct span line)
     const uint8_t *colon = memchr(line.at, ':', line.size);
     if (!colon) return asm_fail(a, BASE_SYNTAX, line.at, "missing ':' in the register definition");
     struct span name = span_trim((struct span){line.at, (size_t)(colon - line.at)});
-    struct span rest = span_trim((struct span){colon + 1, line.size - (size_t)(colon + 1 - line.at)});
+    struct span rest =
+        span_trim((struct span){colon + 1, line.size - (size_t)(colon + 1 - line.at)});
     uint8_t reg;
     if (!span_register(name, &reg)) {
         asm_fail(a, BASE_SYNTAX, name.at, "invalid register: %.*s", QUOTE(name));
         return error_note(&a->err, "registers are H, C, P or S with a number 0..63");
     }
     struct span type = {rest.at, 0};
-    while (type.size < rest.size && !blank(rest.at[type.size]) && rest.at[type.size] != '[') type.size++;
+    while (type.size < rest.size && !blank(rest.at[type.size]) && rest.at[type.size] != '[')
+        type.size++;
     rest = span_trim((struct span){rest.at + type.size, rest.size - type.size});
     const struct tvmr_type *t = type_named(type);
     if (!t) {
         struct suggest near = {.word = {type.at, type.size}};
-        for (const struct tvmr_type *s = tvmr_types; s->name; s++) suggest_offer(&near, s->name);
+        for (const struct tvmr_type *s = tvmr_types; s->name; s++)
+            suggest_offer(&near, s->name);
         asm_fail(a, BASE_NAME_UNKNOWN, type.at, "unknown type: %.*s", QUOTE(type));
         return near.best ? error_note(&a->err, "did you mean '%s'?", near.best) : false;
     }
@@ -313,14 +343,16 @@ static bool register_line(struct assembly *a, struct span line)
         if (!dimensions(a, &rest, dims, &count)) return false;
     }
     if (!attributes(a, rest, &key, &frozen)) return false;
-    a->reg_starts = asm_grow(a, a->reg_starts, a->reg_count, &a->reg_capacity, sizeof *a->reg_starts);
+    a->reg_starts =
+        asm_grow(a, a->reg_starts, a->reg_count, &a->reg_capacity, sizeof *a->reg_starts);
     if (!a->reg_starts) return false;
     a->reg_starts[a->reg_count++] = a->regs.out.size;
     writer_uint(&a->regs, reg, 1);
     writer_uint(&a->regs, t->id, 2);
     writer_uint(&a->regs, TVMR_ALLOCATED | (frozen ? TVMR_FROZEN : 0), 1);
     writer_uint(&a->regs, count, 1);
-    for (unsigned i = 0; i < count; i++) writer_uint(&a->regs, dims[i], 2);
+    for (unsigned i = 0; i < count; i++)
+        writer_uint(&a->regs, dims[i], 2);
     writer_uint(&a->regs, key.size, 1);
     writer_bytes(&a->regs, key.at, key.size);
     return true;
@@ -337,10 +369,13 @@ bool asm_registers_declared(const struct assembly *a, uint8_t reg, const uint8_t
 
 /* ---- lines ---- */
 
-static const struct { const char *name; enum asm_section section; } directives[] = {
-    {".meta", ASM_META}, {".requires", ASM_REQUIRES}, {".registers", ASM_REGISTERS},
-    {".program", ASM_PROGRAM}, {".code", ASM_PROGRAM}, {".projection", ASM_PROJECTION},
-    {".aliases", ASM_SKIP}, {".config", ASM_SKIP}, {".image", ASM_IMAGE},
+static const struct {
+    const char *name;
+    enum asm_section section;
+} directives[] = {
+    {".meta", ASM_META},       {".requires", ASM_REQUIRES}, {".registers", ASM_REGISTERS},
+    {".program", ASM_PROGRAM}, {".code", ASM_PROGRAM},      {".projection", ASM_PROJECTION},
+    {".aliases", ASM_SKIP},    {".config", ASM_SKIP},       {".image", ASM_IMAGE},
 };
 
 static bool directive(struct assembly *a, struct span line)
@@ -351,12 +386,14 @@ static bool directive(struct assembly *a, struct span line)
         a->section = directives[i].section;
         if (a->section == ASM_PROJECTION) {
             a->in_projection = true;
-            a->projection = (struct tvmr_projection){.weight = 50, .delay = 1, .density = "0.3", .mapping = "topographic"};
+            a->projection = (struct tvmr_projection){
+                .weight = 50, .delay = 1, .density = "0.3", .mapping = "topographic"};
         }
         return ended;
     }
     struct suggest near = {.word = {line.at, line.size}};
-    for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) suggest_offer(&near, directives[i].name);
+    for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
+        suggest_offer(&near, directives[i].name);
     asm_fail(a, BASE_MNEMONIC, line.at, "unknown directive: %.*s", QUOTE(line));
     return near.best ? error_note(&a->err, "did you mean '%s'?", near.best) : false;
 }
@@ -411,14 +448,20 @@ static void at_end(struct assembly *a)
     handed(a, end_projection(a, last));
     int skulls = a->skull[0] + a->skull[1] + a->skull[2];
     if (skulls && skulls < 3)
-        handed(a, asm_fail(a, BASE_SYNTAX, last, "skull_x, skull_y and skull_z come together or not at all"));
+        handed(a, asm_fail(a, BASE_SYNTAX, last,
+                           "skull_x, skull_y and skull_z come together or not at all"));
     asm_resolve(a);
 }
 
-bool tvmr_assemble(struct source *s, const penta_option *options, size_t count,
-                   struct writer *out, struct findings *findings)
+bool tvmr_assemble(struct source *s, const penta_option *options, size_t count, struct writer *out,
+                   struct findings *findings)
 {
-    struct assembly a = {.s = s, .findings = findings, .version = -1, .flags = -1, .input_reg = -1, .output_reg = -1};
+    struct assembly a = {.s = s,
+                         .findings = findings,
+                         .version = -1,
+                         .flags = -1,
+                         .input_reg = -1,
+                         .output_reg = -1};
     a.meta.version = 1;
     a.meta.input_dim = a.meta.output_dim = -1;
     s->err = &a.err;
@@ -430,11 +473,13 @@ bool tvmr_assemble(struct source *s, const penta_option *options, size_t count,
         a.last_line = from;
         from += size + 1;
         const uint8_t *comment = memchr(start, ';', size);
-        struct span line = span_trim((struct span){start, comment ? (size_t)(comment - start) : size});
+        struct span line =
+            span_trim((struct span){start, comment ? (size_t)(comment - start) : size});
         if (line.size) handed(&a, asm_line(&a, line));
     }
     at_end(&a);
-    bool metadata = option_text(options, count, "metadata"), compress = option_text(options, count, "compress");
+    bool metadata = option_text(options, count, "metadata"),
+         compress = option_text(options, count, "compress");
     if (!findings->errors) handed(&a, asm_finish(&a, metadata, compress, out));
     if (!writer_ok(out, &a.err)) handed(&a, false);
     writer_free(&a.regs);

@@ -6,10 +6,10 @@
  *     metadata HEX                 the whole section      trailing HEX   bytes behind the image
  *     stored SIZE HEX              payload of the envelope and plain_size    tail HEX   behind it
  *     file HEX                     all bytes; everything else is only commentary then */
-#include <stdlib.h>
 #include "base/json_write.h"
 #include "base/number.h"
 #include "tvmr/assembly.h"
+#include <stdlib.h>
 
 static bool hex_of(struct assembly *a, struct span s, penta_bytes *out)
 {
@@ -22,11 +22,14 @@ static bool hex_of(struct assembly *a, struct span s, penta_bytes *out)
     return out->data != NULL;
 }
 
-static bool numbers(struct assembly *a, struct span *line, uint64_t max, uint64_t *out, size_t count)
+static bool numbers(struct assembly *a, struct span *line, uint64_t max, uint64_t *out,
+                    size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct span word = span_word(line);
-        if (!span_uint(word, max, &out[i])) return asm_fail(a, BASE_NUMBER, word.at, "expected a number up to %llu", (unsigned long long)max);
+        if (!span_uint(word, max, &out[i]))
+            return asm_fail(a, BASE_NUMBER, word.at, "expected a number up to %llu",
+                            (unsigned long long)max);
     }
     return true;
 }
@@ -37,7 +40,8 @@ static bool ext_line(struct assembly *a, struct span line)
     if (!numbers(a, &line, UINT16_MAX, v, 4)) return false;
     a->exts = asm_grow(a, a->exts, a->ext_count, &a->ext_capacity, sizeof *a->exts);
     if (!a->exts) return false;
-    a->exts[a->ext_count++] = (struct tvmr_extension_entry){(uint16_t)v[0], (uint16_t)v[1], (uint16_t)v[2], (uint16_t)v[3]};
+    a->exts[a->ext_count++] = (struct tvmr_extension_entry){(uint16_t)v[0], (uint16_t)v[1],
+                                                            (uint16_t)v[2], (uint16_t)v[3]};
     a->has_exts = true;
     return true;
 }
@@ -64,8 +68,10 @@ bool asm_image_line(struct assembly *a, struct span line)
         *(span_is(key, "flags") ? &a->flags : &a->version) = (int64_t)n;
         return true;
     }
-    if (span_is(key, "checksum")) return a->has_checksum = true, numbers(a, &line, UINT64_MAX, &a->checksum, 1);
-    if (span_is(key, "reserved")) return a->has_reserved = true, numbers(a, &line, UINT64_MAX, &a->reserved, 1);
+    if (span_is(key, "checksum"))
+        return a->has_checksum = true, numbers(a, &line, UINT64_MAX, &a->checksum, 1);
+    if (span_is(key, "reserved"))
+        return a->has_reserved = true, numbers(a, &line, UINT64_MAX, &a->reserved, 1);
     if (span_is(key, "ext")) return ext_line(a, line);
     if (span_is(key, "regdef")) return regdef_line(a, line);
     if (span_is(key, "metadata")) return a->has_metadata = true, hex_of(a, line, &a->metadata);
@@ -76,8 +82,8 @@ bool asm_image_line(struct assembly *a, struct span line)
         return numbers(a, &line, UINT32_MAX, &a->plain_size, 1) && hex_of(a, line, &a->stored);
     }
     if (span_is(key, "file")) return a->has_file = true, hex_of(a, line, &a->file);
-    return asm_fail(a, BASE_MNEMONIC, at, "unknown key '%.*s' in .image", (int)(key.size > 40 ? 40 : key.size),
-                    (const char *)key.at);
+    return asm_fail(a, BASE_MNEMONIC, at, "unknown key '%.*s' in .image",
+                    (int)(key.size > 40 ? 40 : key.size), (const char *)key.at);
 }
 
 /* ---- metadata ---- */
@@ -94,8 +100,9 @@ static void shape_json(struct assembly *a, struct json *j, const char *key, int 
             total *= get16(def + 5 + 2 * i);
         }
         if (said >= 0 && (uint64_t)said != total)
-            findings_add(a->findings, TVMR_DIMENSION, a->last_line, NULL, "%.5s_dim is %lld, the register has %llu elements",
-                         key, (long long)said, (unsigned long long)total);
+            findings_add(a->findings, TVMR_DIMENSION, a->last_line, NULL,
+                         "%.5s_dim is %lld, the register has %llu elements", key, (long long)said,
+                         (unsigned long long)total);
     } else {
         json_uint(j, NULL, 1);
     }
@@ -135,12 +142,14 @@ static void metadata_json(struct assembly *a, struct writer *out)
     json_end(&j);
     if (a->skull[0]) {
         json_list(&j, "skull");
-        for (int i = 0; i < 3; i++) json_uint(&j, NULL, (uint64_t)m->skull[i]);
+        for (int i = 0; i < 3; i++)
+            json_uint(&j, NULL, (uint64_t)m->skull[i]);
         json_end(&j);
     }
     if (m->projection_count) {
         json_list(&j, "projections");
-        for (size_t i = 0; i < m->projection_count; i++) projection_json(&m->projections[i], &j);
+        for (size_t i = 0; i < m->projection_count; i++)
+            projection_json(&m->projections[i], &j);
         json_end(&j);
     }
     json_finish(&j);
@@ -174,15 +183,20 @@ static bool pack(struct assembly *a, penta_bytes plain, bool compress, struct wr
 {
     unsigned flags = get16(plain.data + 6);
     if (a->has_stored) {
-        struct tvmr_envelope_head e = {.codec = flags & 1, .cipher = flags >> 1 & 1, .plain_size = (uint32_t)a->plain_size,
+        struct tvmr_envelope_head e = {.codec = flags & 1,
+                                       .cipher = flags >> 1 & 1,
+                                       .plain_size = (uint32_t)a->plain_size,
                                        .stored_size = (uint32_t)a->stored.size};
         writer_bytes(out, plain.data, tvmr_header_bytes);
         tvmr_envelope_head_write(out, &e);
         writer_bytes(out, a->stored.data, a->stored.size);
     } else {
         if (flags & TVMR_ENCRYPTED)
-            return asm_fail(a, BASE_UNSUPPORTED, a->s->text.data, "an encrypted image needs its stored bytes; see penta seal");
-        if (!tvmr_envelope_write(out, plain, compress || (flags & TVMR_COMPRESSED), NULL, NULL, &a->err)) return false;
+            return asm_fail(a, BASE_UNSUPPORTED, a->s->text.data,
+                            "an encrypted image needs its stored bytes; see penta seal");
+        if (!tvmr_envelope_write(out, plain, compress || (flags & TVMR_COMPRESSED), NULL, NULL,
+                                 &a->err))
+            return false;
     }
     writer_bytes(out, a->tail.data, a->tail.size);
     return true;
@@ -198,7 +212,8 @@ bool asm_finish(struct assembly *a, bool metadata, bool compress, struct writer 
     if (!a->has_exts) {
         a->exts = arena_alloc(&a->arena, a->required_count, sizeof *a->exts, &a->err);
         a->ext_count = a->exts ? a->required_count : 0;
-        for (size_t i = 0; i < a->ext_count; i++) a->exts[i] = a->required[i].entry;
+        for (size_t i = 0; i < a->ext_count; i++)
+            a->exts[i] = a->required[i].entry;
     }
     definitions(a, &regs);
     if (a->has_metadata) {
@@ -207,9 +222,11 @@ bool asm_finish(struct assembly *a, bool metadata, bool compress, struct writer 
         metadata_json(a, &json);
         tvmr_write_metadata(&section, writer_view(&json));
     }
-    tvmr_write(&plain, a->exts, a->ext_count, writer_view(&regs), a->reg_count, writer_view(&a->code), writer_view(&section));
+    tvmr_write(&plain, a->exts, a->ext_count, writer_view(&regs), a->reg_count,
+               writer_view(&a->code), writer_view(&section));
     writer_bytes(&plain, a->trailing.data, a->trailing.size);
-    plain.failed |= regs.failed || json.failed || section.failed || a->regs.failed || a->code.failed;
+    plain.failed |=
+        regs.failed || json.failed || section.failed || a->regs.failed || a->code.failed;
     bool ok = writer_ok(&plain, &a->err);
     if (ok) {
         patch_header(a, &plain);

@@ -1,10 +1,10 @@
 /* Assembler, instructions. Core mnemonics have operand forms of their own (isa.def); those of
  * extensions fill the bytes A B C D one by one. */
+#include "base/suggest.h"
+#include "tvmr/assembly.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/suggest.h"
-#include "tvmr/assembly.h"
 
 #define QUOTE(s) (int)((s).size > 60 ? 60 : (s).size), (const char *)(s).at
 
@@ -13,7 +13,8 @@
 static uint32_t hash(const uint8_t *text, size_t size)
 {
     uint32_t h = 2166136261u;
-    for (size_t i = 0; i < size; i++) h = (h ^ (uint32_t)tolower(text[i])) * 16777619u;
+    for (size_t i = 0; i < size; i++)
+        h = (h ^ (uint32_t)tolower(text[i])) * 16777619u;
     return h;
 }
 
@@ -21,7 +22,8 @@ static void table_add(struct assembly *a, const char *text, size_t size, const s
 {
     uint32_t at = hash((const uint8_t *)text, size) % MNEMONICS;
     if (size >= sizeof a->table->text) return;
-    while (a->table[at].op) at = (at + 1) % MNEMONICS;
+    while (a->table[at].op)
+        at = (at + 1) % MNEMONICS;
     memcpy(a->table[at].text, text, size);
     a->table[at].op = op;
 }
@@ -57,7 +59,7 @@ static const struct tvmr_op *table_find(const struct assembly *a, struct span wo
 
 /* ---- operands ---- */
 
-enum { OPERANDS = 8 };       /* more are ignored anyway */
+enum { OPERANDS = 8, HINTS = 20 }; /* more operands are ignored anyway */
 struct operands {
     struct span at[OPERANDS];
     size_t count;
@@ -71,7 +73,8 @@ static struct operands split(struct span rest)
         const uint8_t *comma = memchr(rest.at, ',', rest.size);
         size_t size = comma ? (size_t)(comma - rest.at) : rest.size;
         o.at[o.count++] = span_trim((struct span){rest.at, size});
-        rest = comma ? (struct span){comma + 1, rest.size - size - 1} : (struct span){rest.at + size, 0};
+        rest = comma ? (struct span){comma + 1, rest.size - size - 1}
+                     : (struct span){rest.at + size, 0};
     }
     return o;
 }
@@ -121,7 +124,8 @@ static void put_byte(uint32_t *word, unsigned place, uint32_t value)
 static bool operand_label(struct assembly *a, struct span s, unsigned width)
 {
     uint64_t place = a->code.out.size + 8 - width; /* the operands end with the instruction */
-    return labels_use(&a->labels, (penta_bytes){s.at, s.size}, place, width, (uint64_t)(s.at - a->s->text.data), &a->err);
+    return labels_use(&a->labels, (penta_bytes){s.at, s.size}, place, width,
+                      (uint64_t)(s.at - a->s->text.data), &a->err);
 }
 
 static uint32_t gain_of(struct span s)
@@ -137,12 +141,14 @@ static uint32_t gain_of(struct span s)
     return x <= 0 ? 0 : x >= 255 ? 255 : (uint32_t)x;
 }
 
-static bool missing(struct assembly *a, const struct tvmr_op *op, char form, const struct operands *o)
+static bool missing(struct assembly *a, const struct tvmr_op *op, char form,
+                    const struct operands *o)
 {
     char name[64];
     tvmr_mnemonic(op, name);
     if (form == 'L') return asm_fail(a, BASE_SYNTAX, o->end, "%s needs a label", name);
-    if (form == 'l') return asm_fail(a, BASE_SYNTAX, o->end, "%s needs a register and a label", name);
+    if (form == 'l')
+        return asm_fail(a, BASE_SYNTAX, o->end, "%s needs a register and a label", name);
     return asm_fail(a, BASE_SYNTAX, o->end, "%s: operand %zu is missing", name, o->count + 1);
 }
 
@@ -158,7 +164,8 @@ static bool core_operand(struct assembly *a, const struct tvmr_op *op, char form
         *word = (*word & 0xffff0000u) | value;
         return true;
     case 'q':
-        if (!decimal(value_of(s), UINT16_MAX, &n)) return asm_fail(a, BASE_NUMBER, s.at, "invalid scale: %.*s", QUOTE(s));
+        if (!decimal(value_of(s), UINT16_MAX, &n))
+            return asm_fail(a, BASE_NUMBER, s.at, "invalid scale: %.*s", QUOTE(s));
         *word = (*word & 0xffff0000u) | (uint32_t)n;
         return true;
     case 'L': return operand_label(a, s, 4);
@@ -166,7 +173,8 @@ static bool core_operand(struct assembly *a, const struct tvmr_op *op, char form
     case 'g': put_byte(word, 3, gain_of(s)); return true;
     case 'x': return true;
     case 'p':
-        if (!decimal(value_of(s), 255, &n)) return asm_fail(a, BASE_NUMBER, s.at, "invalid parameter: %.*s", QUOTE(s));
+        if (!decimal(value_of(s), 255, &n))
+            return asm_fail(a, BASE_NUMBER, s.at, "invalid parameter: %.*s", QUOTE(s));
         put_byte(word, (unsigned)(place - 'A'), (uint32_t)n);
         return true;
     default: break;
@@ -186,7 +194,8 @@ static bool core_operand(struct assembly *a, const struct tvmr_op *op, char form
     return true;
 }
 
-static bool core_operands(struct assembly *a, const struct tvmr_op *op, const struct operands *o, uint32_t *word)
+static bool core_operands(struct assembly *a, const struct tvmr_op *op, const struct operands *o,
+                          uint32_t *word)
 {
     size_t used = 0;
     if (strchr(op->text, 'q') && o->count > 3) { /* the scale is the last operand */
@@ -225,7 +234,8 @@ static bool byte_operand(struct assembly *a, struct span s, uint32_t *out)
     return number(a, s, 8, out);
 }
 
-static bool ext_operands(struct assembly *a, const struct tvmr_op *op, const struct operands *o, uint32_t *word)
+static bool ext_operands(struct assembly *a, const struct tvmr_op *op, const struct operands *o,
+                         uint32_t *word)
 {
     bool wide = op && op->bytes[2] == 'w' && o->count == 3;
     for (unsigned i = 0; i < o->count && i < 4; i++) {
@@ -257,7 +267,8 @@ static bool raw(struct assembly *a, const struct operands *o)
 {
     static const unsigned bits[] = {16, 16, 8, 8, 8, 8};
     uint32_t v[6];
-    if (o->count < 6) return asm_fail(a, BASE_SYNTAX, o->end, "raw needs extension, opcode and four operands");
+    if (o->count < 6)
+        return asm_fail(a, BASE_SYNTAX, o->end, "raw needs extension, opcode and four operands");
     for (unsigned i = 0; i < 6; i++)
         if (!number(a, o->at[i], bits[i], &v[i])) return false;
     emit(a, v[0], v[1], v[2] << 24 | v[3] << 16 | v[4] << 8 | v[5]);
@@ -271,17 +282,21 @@ static const struct tvmr_op *op_named(const struct tvmr_extension *e, struct spa
     return NULL;
 }
 
-/* ext.mnemonic that is none of the standard ones: a name of .requires, or an extension of a user. */
-static bool foreign(struct assembly *a, struct span word, const uint8_t *dot, const struct operands *o, bool *known)
+/* ext.mnemonic that is none of the standard ones: a name of .requires, or an extension of a user.
+ */
+static bool foreign(struct assembly *a, struct span word, const uint8_t *dot,
+                    const struct operands *o, bool *known)
 {
-    struct span name = {word.at, (size_t)(dot - word.at)}, rest = {dot + 1, word.size - name.size - 1};
+    struct span name = {word.at, (size_t)(dot - word.at)},
+                rest = {dot + 1, word.size - name.size - 1};
     const struct tvmr_extension *e = tvmr_extension_named((penta_bytes){name.at, name.size});
     int id = e ? e->id : -1;
     for (size_t i = 0; !e && i < a->required_count; i++) {
         struct span r = a->required[i].name;
         if (r.size != name.size) continue;
         bool same = true;
-        for (size_t k = 0; k < r.size; k++) same &= tolower(r.at[k]) == tolower(name.at[k]);
+        for (size_t k = 0; k < r.size; k++)
+            same &= tolower(r.at[k]) == tolower(name.at[k]);
         if (!same) continue;
         id = a->required[i].entry.id;
         e = tvmr_extension_find((uint16_t)id);
@@ -290,7 +305,9 @@ static bool foreign(struct assembly *a, struct span word, const uint8_t *dot, co
     uint32_t operands = 0;
     if (id < 0 || (e && !op)) return false;
     *known = true;
-    if (!e) asm_warn(a, TVMR_MNEMONIC_OPEN, word.at, "extension 0x%04x has no list of instructions: opcode 0", (unsigned)id);
+    if (!e)
+        asm_warn(a, TVMR_MNEMONIC_OPEN, word.at,
+                 "extension 0x%04x has no list of instructions: opcode 0", (unsigned)id);
     if (!ext_operands(a, op, o, &operands)) return false;
     emit(a, (uint32_t)id, op ? op->opcode : 0, operands);
     return true;
@@ -299,7 +316,8 @@ static bool foreign(struct assembly *a, struct span word, const uint8_t *dot, co
 static bool unknown(struct assembly *a, struct span word)
 {
     struct suggest near = {.word = {word.at, word.size}};
-    for (size_t i = 0; i < MNEMONICS; i++)
+    /* Looking for near words is slow; a text with more errors than this is no slip of the pen. */
+    for (size_t i = 0; i < MNEMONICS && a->findings->errors < HINTS; i++)
         if (a->table[i].op) suggest_offer(&near, a->table[i].text);
     asm_fail(a, BASE_MNEMONIC, word.at, "unknown mnemonic: %.*s", QUOTE(word));
     return near.best ? error_note(&a->err, "did you mean '%s'?", near.best) : false;
@@ -318,9 +336,11 @@ bool asm_instruction(struct assembly *a, struct span line)
         return known ? false : unknown(a, word);
     }
     uint32_t operands = op->base;
-    if (op->ext ? !ext_operands(a, op, &o, &operands) : !core_operands(a, op, &o, &operands)) return false;
+    if (op->ext ? !ext_operands(a, op, &o, &operands) : !core_operands(a, op, &o, &operands))
+        return false;
     if (!op->ext && op->opcode == 0x1007 && a->input_reg < 0) a->input_reg = (int)(operands >> 24);
-    if (!op->ext && op->opcode == 0x1008 && a->output_reg < 0) a->output_reg = (int)(operands >> 16 & 0xff);
+    if (!op->ext && op->opcode == 0x1008 && a->output_reg < 0)
+        a->output_reg = (int)(operands >> 16 & 0xff);
     emit(a, op->ext, op->opcode, operands);
     return true;
 }
@@ -332,13 +352,13 @@ void asm_resolve(struct assembly *a)
         const struct label *l = &a->labels.items[f->label];
         int size = (int)(l->name.size > 60 ? 60 : l->name.size);
         if (!l->defined) {
-            findings_add(a->findings, BASE_NAME_UNKNOWN, a->last_line, NULL, "undefined label: %.*s", size,
-                         (const char *)l->name.data);
+            findings_add(a->findings, BASE_NAME_UNKNOWN, a->last_line, NULL,
+                         "undefined label: %.*s", size, (const char *)l->name.data);
             continue;
         }
         if (f->width == 2 && l->value > UINT16_MAX)
-            findings_add(a->findings, BASE_RANGE, f->offset, NULL, "label %.*s is too far for a condition", size,
-                         (const char *)l->name.data);
+            findings_add(a->findings, BASE_RANGE, f->offset, NULL,
+                         "label %.*s is too far for a condition", size, (const char *)l->name.data);
         for (uint32_t k = 0; k < f->width && f->place + k < a->code.out.size; k++)
             a->code.out.data[f->place + k] = (uint8_t)(l->value >> 8 * (f->width - 1 - k));
     }

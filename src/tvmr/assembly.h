@@ -11,7 +11,7 @@ struct span {
 };
 
 struct required {
-    struct span name;        /* as written */
+    struct span name; /* as written */
     struct tvmr_extension_entry entry;
 };
 
@@ -20,13 +20,22 @@ struct regdef_override {
     penta_bytes bytes;
 };
 
-struct mnemonic {            /* of the hash table; op NULL: free */
+struct mnemonic { /* of the hash table; op NULL: free */
     char text[56];
     const struct tvmr_op *op;
     bool raw;
 };
 
-enum asm_section { ASM_NONE, ASM_META, ASM_REQUIRES, ASM_REGISTERS, ASM_PROGRAM, ASM_PROJECTION, ASM_SKIP, ASM_IMAGE };
+enum asm_section {
+    ASM_NONE,
+    ASM_META,
+    ASM_REQUIRES,
+    ASM_REGISTERS,
+    ASM_PROGRAM,
+    ASM_PROJECTION,
+    ASM_SKIP,
+    ASM_IMAGE
+};
 
 struct assembly {
     struct source *s;
@@ -34,7 +43,7 @@ struct assembly {
     struct arena arena;
     penta_error err;
     enum asm_section section;
-    size_t last_line;        /* offset of the last line: where the end of the text reports */
+    size_t last_line; /* offset of the last line: where the end of the text reports */
 
     struct tvmr_meta meta;
     bool has_name, skull[3];
@@ -45,7 +54,7 @@ struct assembly {
     struct required *required;
     size_t required_count, required_capacity;
 
-    struct writer regs;      /* definitions */
+    struct writer regs; /* definitions */
     size_t *reg_starts, reg_count, reg_capacity;
 
     struct writer code;
@@ -54,7 +63,7 @@ struct assembly {
     int input_reg, output_reg; /* of the first LOAD_INPUT and STORE_OUTPUT, or -1 */
 
     /* .image */
-    int64_t version, flags;  /* -1: as usual */
+    int64_t version, flags; /* -1: as usual */
     bool has_checksum, has_reserved, has_exts, has_metadata, has_stored, has_file;
     uint64_t checksum, reserved;
     struct tvmr_extension_entry *exts;
@@ -65,7 +74,7 @@ struct assembly {
     uint64_t plain_size;
 };
 
-enum { MNEMONICS = 1024 };   /* slots of the hash table */
+enum { MNEMONICS = 1024 }; /* slots of the hash table */
 
 /* An error at a place of the source; false, so that a caller fails in one line. */
 bool asm_fail(struct assembly *a, uint32_t code, const uint8_t *at, const char *format, ...)
@@ -77,9 +86,9 @@ void *asm_grow(struct assembly *a, void *items, size_t count, size_t *capacity, 
 
 /* assemble.c */
 struct span span_trim(struct span s);
-struct span span_word(struct span *rest);      /* the first word; rest becomes what follows, trimmed */
-bool span_is(struct span s, const char *text); /* letters without case */
-bool span_uint(struct span s, uint64_t max, uint64_t *out);     /* decimal, or 0x hex */
+struct span span_word(struct span *rest); /* the first word; rest becomes what follows, trimmed */
+bool span_is(struct span s, const char *text);              /* letters without case */
+bool span_uint(struct span s, uint64_t max, uint64_t *out); /* decimal, or 0x hex */
 bool span_register(struct span s, uint8_t *reg);
 char *span_copy(struct assembly *a, struct span s, bool lower); /* NULL: out of memory */
 bool asm_registers_declared(const struct assembly *a, uint8_t reg, const uint8_t **def);
@@ -87,7 +96,7 @@ bool asm_registers_declared(const struct assembly *a, uint8_t reg, const uint8_t
 /* assemble_insn.c */
 bool asm_table(struct assembly *a);
 bool asm_instruction(struct assembly *a, struct span line);
-void asm_resolve(struct assembly *a);          /* labels, at the end */
+void asm_resolve(struct assembly *a); /* labels, at the end */
 
 /* assemble_image.c */
 bool asm_image_line(struct assembly *a, struct span line);

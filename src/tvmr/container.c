@@ -1,7 +1,7 @@
 /* Bytes to module and back. What contradicts the layout is damage; what is merely wrong (version,
  * checksum, a type) is left to verify, so that broken files can still be looked at. */
-#include <stdlib.h>
 #include "tvmr/tvmr.h"
+#include <stdlib.h>
 
 #include "core/layout_tables.h"
 
@@ -11,7 +11,8 @@ int tvmr_probe(penta_bytes file, struct writer *evidence)
     uint32_t magic = get32(file.data);
     if (magic != TVMR_MAGIC && magic != TERN_MAGIC) return 0;
     if (evidence)
-        writer_text(evidence, magic == TVMR_MAGIC ? "starts with TVMR" : "starts with TERN, the legacy format");
+        writer_text(evidence, magic == TVMR_MAGIC ? "starts with TVMR"
+                                                  : "starts with TERN, the legacy format");
     return 100;
 }
 
@@ -47,8 +48,9 @@ static bool check_layout(struct tvmr_module *m)
     if (h->instr_offset < defs)
         return damage(m, TVMR_LAYOUT, 0x18, "the instructions start before the definitions");
     if (end > size) {
-        error_at(&m->base.damage, TVMR_TRUNCATED, size, "instructions end at %llu, the image at %llu",
-                 (unsigned long long)end, (unsigned long long)size);
+        error_at(&m->base.damage, TVMR_TRUNCATED, size,
+                 "instructions end at %llu, the image at %llu", (unsigned long long)end,
+                 (unsigned long long)size);
         m->base.damage.decoded = tvmr_decoded(m);
         return false;
     }
@@ -62,7 +64,8 @@ static bool parse_extensions(struct tvmr_module *m, penta_error *err)
     m->ext_count = m->header.ext_table_count;
     const uint8_t *p = m->image.data + tvmr_header_bytes;
     for (size_t i = 0; i < m->ext_count; i++, p += tvmr_extension_record_bytes)
-        m->exts[i] = (struct tvmr_extension_entry){get16(p), get16(p + 2), get16(p + 4), get16(p + 6)};
+        m->exts[i] =
+            (struct tvmr_extension_entry){get16(p), get16(p + 2), get16(p + 4), get16(p + 6)};
     return true;
 }
 
@@ -74,9 +77,14 @@ static bool parse_regdef(struct tvmr_module *m, size_t *at, size_t end, struct t
     size_t dims = 2 * (size_t)p[4], size = TVMR_REGDEF_MIN + dims;
     if (left < size || left < size + p[5 + dims]) return false;
     size += p[5 + dims];
-    *out = (struct tvmr_regdef){.reg = p[0], .type = get16(p + 1), .flags = p[3], .ndims = p[4],
-                                .dims = p + 5, .key = {p + 6 + dims, p[5 + dims]},
-                                .offset = (uint32_t)*at, .size = (uint32_t)size};
+    *out = (struct tvmr_regdef){.reg = p[0],
+                                .type = get16(p + 1),
+                                .flags = p[3],
+                                .ndims = p[4],
+                                .dims = p + 5,
+                                .key = {p + 6 + dims, p[5 + dims]},
+                                .offset = (uint32_t)*at,
+                                .size = (uint32_t)size};
     *at += size;
     return true;
 }
@@ -92,7 +100,8 @@ static bool parse_registers(struct tvmr_module *m, penta_error *err)
             return damage(m, TVMR_REGDEF, at, "a register definition runs past its section");
         m->reg_count++;
     }
-    if (at != end) return damage(m, TVMR_LAYOUT, at, "the definitions end before the instructions start");
+    if (at != end)
+        return damage(m, TVMR_LAYOUT, at, "the definitions end before the instructions start");
     return true;
 }
 
@@ -139,7 +148,8 @@ static bool parse_envelope(struct tvmr_module *m, const char *key_file, penta_er
 {
     penta_bytes file = m->base.file;
     size_t head = tvmr_header_bytes + tvmr_envelope_head_bytes;
-    if (file.size < head) return damage(m, TVMR_ENVELOPE, file.size, "the file ends inside the envelope");
+    if (file.size < head)
+        return damage(m, TVMR_ENVELOPE, file.size, "the file ends inside the envelope");
     struct reader r = {.in = file, .pos = tvmr_header_bytes, .err = &m->base.damage};
     tvmr_envelope_head_read(&r, &m->envelope);
     const struct tvmr_envelope_head *e = &m->envelope;
@@ -225,7 +235,8 @@ void tvmr_write_metadata(struct writer *out, penta_bytes json)
 void tvmr_write(struct writer *out, const struct tvmr_extension_entry *exts, size_t ext_count,
                 penta_bytes regdefs, size_t reg_count, penta_bytes code, penta_bytes metadata)
 {
-    struct tvmr_header h = {.magic = TVMR_MAGIC, .version = TVMR_VERSION,
+    struct tvmr_header h = {.magic = TVMR_MAGIC,
+                            .version = TVMR_VERSION,
                             .flags = metadata.size ? TVMR_METADATA_FLAG : 0,
                             .ext_table_offset = tvmr_header_bytes,
                             .ext_table_count = (uint32_t)ext_count,

@@ -1,8 +1,8 @@
 /* The default host of `penta run`: answers from a script (--host), or keeps the world itself. */
 #include "tvmr/host.h"
-#include <stdlib.h>
 #include "tvmr/script.h"
 #include "tvmr/world.h"
+#include <stdlib.h>
 
 struct host_state {
     struct tvmr_script *script;
@@ -26,8 +26,10 @@ static bool host_open(const penta_module *module, const penta_option *options, s
     struct host_state *h = calloc(1, sizeof *h);
     *state = h;
     if (!h) return error_at(err, BASE_MEMORY, 0, "no memory for the host");
-    if (script) h->script = tvmr_script_open(script, err);
-    else h->world = tvmr_world_new(option_text(options, count, "store"), err);
+    if (script)
+        h->script = tvmr_script_open(script, err);
+    else
+        h->world = tvmr_world_new(option_text(options, count, "store"), err);
     if (!err->code) return true;
     host_close(h);
     *state = NULL;

@@ -1,17 +1,18 @@
 /* The tables of isa.def and ext_*.def, and how to find a row. */
+#include "core/describe.h"
+#include "tvmr/ops.h"
 #include <ctype.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core/describe.h"
-#include "tvmr/ops.h"
 
 /* ---- core: dense by group (upper nibble) and number ---- */
 
 static const struct tvmr_op core_ops[] = {
 #define CORE(code, name, mnemonic, bytes, base, text, handler, meaning)                            \
-    {0, code, #name, mnemonic, bytes, text, base, TVMR_PATTERN_CUSTOM, op_##handler, NULL, NULL, meaning},
+    {0,    code, #name,  mnemonic, bytes, text, base, TVMR_PATTERN_CUSTOM, op_##handler,           \
+     NULL, NULL, meaning},
 #include "tvmr/isa.def"
 };
 
@@ -21,7 +22,7 @@ static const struct tvmr_op reserved_ops[] = {
 #include "tvmr/reserved.def"
 };
 
-enum core_index {            /* row numbers */
+enum core_index { /* row numbers */
 #define CORE(code, name, ...) CORE_##name,
 #include "tvmr/isa.def"
 };
@@ -47,9 +48,11 @@ enum extension_id {
 };
 
 #define OP(code, name, pattern, bytes, handler, meaning)                                           \
-    {EXT, code, #name, NULL, bytes, NULL, 0, TVMR_PATTERN_##pattern, op_##handler, NULL, NULL, meaning},
+    {EXT,          code, #name, NULL,   bytes, NULL, 0, TVMR_PATTERN_##pattern,                    \
+     op_##handler, NULL, NULL,  meaning},
 #define YIELD(code, name, pattern, bytes, handler, domain, fields, meaning)                        \
-    {EXT, code, #name, NULL, bytes, NULL, 0, TVMR_PATTERN_##pattern, op_##handler, #domain, fields, meaning},
+    {EXT,          code,    #name,  NULL,   bytes, NULL, 0, TVMR_PATTERN_##pattern,                \
+     op_##handler, #domain, fields, meaning},
 #define EXT ID_TENSOR
 static const struct tvmr_op ops_TENSOR[] = {
 #include "tvmr/ext_tensor.def"
@@ -136,7 +139,8 @@ bool tvmr_extension_add(const struct tvmr_extension *extension, penta_error *err
     if (extension->id < 0x0100 || extension->id == 0xffff)
         return error_at(err, BASE_RANGE, 0, "extension ids of users are 0x0100 to 0xfffe");
     if (tvmr_extension_find(extension->id))
-        return error_at(err, BASE_NAME_TWICE, 0, "extension 0x%04x is registered already", extension->id);
+        return error_at(err, BASE_NAME_TWICE, 0, "extension 0x%04x is registered already",
+                        extension->id);
     if (tvmr_extension_named(bytes_of(extension->name)))
         return error_at(err, BASE_NAME_TWICE, 0, "an extension '%.40s' is registered already",
                         extension->name);
@@ -212,7 +216,8 @@ void tvmr_mnemonic(const struct tvmr_op *op, char *text)
         n = (size_t)snprintf(text, 24, "%.20s.", e->name);
     }
     const char *name = op->mnemonic ? op->mnemonic : op->name;
-    for (; *name && *name != '|' && n < 63; name++) text[n++] = (char)tolower((unsigned char)*name);
+    for (; *name && *name != '|' && n < 63; name++)
+        text[n++] = (char)tolower((unsigned char)*name);
     text[n] = 0;
 }
 
@@ -243,8 +248,9 @@ void tvmr_register_name(uint8_t reg, char *text)
 
 static void describe_op(const struct tvmr_op *op, const penta_visitor *v)
 {
-    static const char *const patterns[] = {"None", "Reg", "RegReg", "RegRegReg", "RegRegRegFlags",
-                                           "RegImm8", "RegRegImm16", "Imm8", "Custom"};
+    static const char *const patterns[] = {"None",           "Reg",     "RegReg",      "RegRegReg",
+                                           "RegRegRegFlags", "RegImm8", "RegRegImm16", "Imm8",
+                                           "Custom"};
     penta_node node = {.name = "instruction"};
     char mnemonic[64];
     tvmr_mnemonic(op, mnemonic);
@@ -262,5 +268,6 @@ static void describe_op(const struct tvmr_op *op, const penta_visitor *v)
 void tvmr_isa(const penta_visitor *v)
 {
     for (const struct tvmr_extension *e = tvmr_standard; e->name; e++)
-        for (size_t i = 0; i < e->count; i++) describe_op(&e->ops[i], v);
+        for (size_t i = 0; i < e->count; i++)
+            describe_op(&e->ops[i], v);
 }

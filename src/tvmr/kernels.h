@@ -20,27 +20,34 @@
 #include "tvmr/ops.h"
 
 enum tvmr_kernels { TVMR_KERNELS_PLAIN, TVMR_KERNELS_AVX2, TVMR_KERNELS_AVX512 };
-enum tvmr_form { TVMR_FORM_NONE, TVMR_FORM_TWO, TVMR_FORM_EIGHT, TVMR_FORM_NINE, TVMR_FORM_WIDE, TVMR_FORM_GATED };
+enum tvmr_form {
+    TVMR_FORM_NONE,
+    TVMR_FORM_TWO,
+    TVMR_FORM_EIGHT,
+    TVMR_FORM_NINE,
+    TVMR_FORM_WIDE,
+    TVMR_FORM_GATED
+};
 enum { TVMR_PLANES = 4, TVMR_PARTS = 3, TVMR_PART_BITS = 11 };
 
-struct tvmr_weights {        /* of one gate */
-    enum tvmr_form form;     /* NONE: only the definition serves */
+struct tvmr_weights {    /* of one gate */
+    enum tvmr_form form; /* NONE: only the definition serves */
     size_t rows, cols;
-    size_t chunks;           /* of 64 columns; a row ends with zeros up to there */
-    size_t stride;           /* bytes of a row in codes */
+    size_t chunks; /* of 64 columns; a row ends with zeros up to there */
+    size_t stride; /* bytes of a row in codes */
     uint8_t *codes;
-    uint64_t *masks;         /* NINE: chunks per row */
-    int64_t *sums;           /* of codes, per row */
+    uint64_t *masks; /* NINE: chunks per row */
+    int64_t *sums;   /* of codes, per row */
     int32_t magnitude, offset;
-    enum tvmr_gate gate;     /* of a GATED form */
+    enum tvmr_gate gate; /* of a GATED form */
 };
 
-struct tvmr_input {          /* a vector in the form that a kernel reads */
-    unsigned planes;         /* byte planes, or 16-bit parts */
-    size_t stride;           /* bytes of a plane */
-    uint8_t *bytes;          /* plane after plane */
-    int16_t *parts;          /* GATED: part after part, each of four classes */
-    uint16_t *rests;         /* GATED, core: b of four classes */
+struct tvmr_input {  /* a vector in the form that a kernel reads */
+    unsigned planes; /* byte planes, or 16-bit parts */
+    size_t stride;   /* bytes of a plane */
+    uint8_t *bytes;  /* plane after plane */
+    int16_t *parts;  /* GATED: part after part, each of four classes */
+    uint16_t *rests; /* GATED, core: b of four classes */
     int16_t *signs;
     int64_t sum;
 };
@@ -52,12 +59,14 @@ struct tvmr_prepared {
     size_t input_room;
 };
 
-/* "plain", "avx2", "avx512", or the best for "auto" and NULL; -1: unknown, or not on this machine. */
+/* "plain", "avx2", "avx512", or the best for "auto" and NULL; -1: unknown, or not on this machine.
+ */
 int tvmr_kernels_named(const char *name);
 
 /* prepare.c */
 void tvmr_prepared_free(struct tvmr_prepared *p);
-const struct tvmr_weights *tvmr_prepare(struct tvmr_cold *cold, enum tvmr_gate gate, unsigned kernels);
+const struct tvmr_weights *tvmr_prepare(struct tvmr_cold *cold, enum tvmr_gate gate,
+                                        unsigned kernels);
 /* The input for these weights; false: no memory. */
 bool tvmr_prepare_input(struct tvmr_prepared *p, const struct tvmr_weights *w, enum tvmr_gate gate,
                         const int32_t *x, size_t count);
@@ -69,7 +78,8 @@ tvmr_kernel tvmr_rows_avx512, tvmr_rows_avx2;
 /* Bits that some element needs besides its sign, and the sum of all. */
 uint32_t tvmr_range_avx512(const int32_t *x, size_t count, int64_t *sum);
 /* One byte of every element, with some bits flipped. */
-void tvmr_plane_avx512(const int32_t *x, size_t count, unsigned shift, uint8_t flip, uint8_t *plane);
+void tvmr_plane_avx512(const int32_t *x, size_t count, unsigned shift, uint8_t flip,
+                       uint8_t *plane);
 
 /* The definition. from and to: rows. */
 void tvmr_product_plain(const struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,

@@ -15,7 +15,7 @@ TARGET static inline __m256i widen(__m256i total, __m256i a)
 
 TARGET static int64_t row_part(const int16_t *w, const int16_t *x, size_t columns)
 {
-    enum { RUN = 64 };       /* 255 * 32767 * 2 * 64 is below 2^31 */
+    enum { RUN = 64 }; /* 255 * 32767 * 2 * 64 is below 2^31 */
     __m256i total = _mm256_setzero_si256();
     for (size_t i = 0; i < columns;) {
         size_t end = columns - i < RUN * 16 ? columns : i + RUN * 16;
@@ -32,18 +32,21 @@ TARGET static int64_t row_part(const int16_t *w, const int16_t *x, size_t column
     return lanes[0] + lanes[1] + lanes[2] + lanes[3];
 }
 
-TARGET void tvmr_rows_avx2(const struct tvmr_weights *w, const struct tvmr_input *in, size_t from, size_t to, int32_t *out)
+TARGET void tvmr_rows_avx2(const struct tvmr_weights *w, const struct tvmr_input *in, size_t from,
+                           size_t to, int32_t *out)
 {
     for (size_t r = from; r < to; r++) {
         const int16_t *row = (const int16_t *)(const void *)(w->codes + r * w->stride);
         int64_t sum = 0;
         for (unsigned k = 0; k < in->planes; k++)
-            sum += row_part(row, in->parts + k * in->stride, in->stride) * (INT64_C(1) << TVMR_PART_BITS * k);
+            sum += row_part(row, in->parts + k * in->stride, in->stride) *
+                   (INT64_C(1) << TVMR_PART_BITS * k);
         out[r] = clamp32(sum);
     }
 }
 #else
-void tvmr_rows_avx2(const struct tvmr_weights *w, const struct tvmr_input *in, size_t from, size_t to, int32_t *out)
+void tvmr_rows_avx2(const struct tvmr_weights *w, const struct tvmr_input *in, size_t from,
+                    size_t to, int32_t *out)
 {
     (void)w, (void)in, (void)from, (void)to, (void)out;
 }

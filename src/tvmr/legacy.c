@@ -12,7 +12,7 @@ enum { TERN_VERSION = 2, TERN_REGDEF_MIN = 5 };
 static const uint16_t type_of[] = {0x000B, 0x0007, 0x0100, 0x0101, 0x000A, 0x0005, 0x0003, 0x0009};
 
 struct tern_def {
-    const uint8_t *p;        /* register, type, flags, ndims, dims, key_len, key */
+    const uint8_t *p; /* register, type, flags, ndims, dims, key_len, key */
     size_t size;
 };
 
@@ -34,8 +34,10 @@ static bool banks_match(penta_bytes defs, const struct tvmr_tern *h, unsigned sh
 {
     size_t at = 0, counts[16] = {0};
     struct tern_def d;
-    while (next_def(defs, &at, &d)) counts[d.p[0] >> shift]++;
-    return counts[0] == h->hot && counts[1] == h->cold && counts[2] == h->param && counts[3] == h->shape;
+    while (next_def(defs, &at, &d))
+        counts[d.p[0] >> shift]++;
+    return counts[0] == h->hot && counts[1] == h->cold && counts[2] == h->param &&
+           counts[3] == h->shape;
 }
 
 static uint8_t remap(uint8_t reg, bool old)
@@ -84,7 +86,8 @@ static bool convert_defs(penta_bytes defs, bool old, struct writer *out, penta_e
     struct tern_def d;
     while (next_def(defs, &at, &d)) {
         if (d.p[1] >= sizeof type_of / sizeof *type_of)
-            return error_at(damage, TVMR_LEGACY, tvmr_tern_bytes + at - d.size + 1, "no type has the old number %u", d.p[1]);
+            return error_at(damage, TVMR_LEGACY, tvmr_tern_bytes + at - d.size + 1,
+                            "no type has the old number %u", d.p[1]);
         writer_uint(out, remap(d.p[0], old), 1);
         writer_uint(out, type_of[d.p[1]], 2);
         writer_bytes(out, d.p + 2, d.size - 2);
@@ -96,31 +99,39 @@ bool tvmr_legacy(struct tvmr_module *m, penta_error *damage, penta_error *err)
 {
     penta_bytes file = m->base.file;
     if (file.size < tvmr_tern_bytes)
-        return error_at(damage, TVMR_TRUNCATED, file.size, "fewer than the 32 bytes of a legacy header");
+        return error_at(damage, TVMR_TRUNCATED, file.size,
+                        "fewer than the 32 bytes of a legacy header");
     struct tvmr_tern h;
     struct reader r = {.in = file, .err = damage};
     tvmr_tern_read(&r, &h);
     size_t rest = file.size - tvmr_tern_bytes;
     if (h.reg_defs_size > rest || h.instr_count > (rest - h.reg_defs_size) / TVMR_INSN)
-        return error_at(damage, TVMR_TRUNCATED, file.size, "the legacy file ends inside its sections");
+        return error_at(damage, TVMR_TRUNCATED, file.size,
+                        "the legacy file ends inside its sections");
     penta_bytes defs = bytes_slice(file, tvmr_tern_bytes, h.reg_defs_size);
     m->tern_code = tvmr_tern_bytes + h.reg_defs_size;
-    m->trailing = bytes_slice(file, (size_t)m->tern_code + TVMR_INSN * (size_t)h.instr_count, file.size);
+    m->trailing =
+        bytes_slice(file, (size_t)m->tern_code + TVMR_INSN * (size_t)h.instr_count, file.size);
     m->tern_mix = tvmr_mix(bytes_slice(file, tvmr_tern_bytes, rest - m->trailing.size));
     size_t count = 0, at = 0;
     struct tern_def d;
-    while (next_def(defs, &at, &d)) count++;
+    while (next_def(defs, &at, &d))
+        count++;
     if (at != defs.size)
-        return error_at(damage, TVMR_REGDEF, tvmr_tern_bytes + at, "a register definition runs past its section");
+        return error_at(damage, TVMR_REGDEF, tvmr_tern_bytes + at,
+                        "a register definition runs past its section");
     bool old = !banks_match(defs, &h, 6);
     if (old && !banks_match(defs, &h, 4))
-        return error_at(damage, TVMR_REGDEF, 8, "the register counts fit no reading of the definitions");
+        return error_at(damage, TVMR_REGDEF, 8,
+                        "the register counts fit no reading of the definitions");
     m->losses = arena_alloc(&m->arena, h.instr_count, sizeof *m->losses, err);
     struct writer regs = {0}, code = {0};
     bool ok = m->losses && convert_defs(defs, old, &regs, damage);
     for (size_t i = 0; ok && i < h.instr_count; i++)
         convert_insn(m, file.data + m->tern_code + i * TVMR_INSN, i, old, &code);
-    if (ok) tvmr_write(&m->expanded, NULL, 0, writer_view(&regs), count, writer_view(&code), (penta_bytes){0});
+    if (ok)
+        tvmr_write(&m->expanded, NULL, 0, writer_view(&regs), count, writer_view(&code),
+                   (penta_bytes){0});
     m->expanded.failed |= regs.failed || code.failed;
     ok = ok && writer_ok(&m->expanded, err);
     writer_free(&regs);
@@ -137,15 +148,25 @@ static void describe_def(const struct tern_def *d, uint64_t at, const penta_visi
     penta_node node = {.name = "definition", .offset = at, .size = d->size};
     if (!describe_enter(v, node)) return;
     for (unsigned i = 0; i < 4; i++)
-        describe_field(v, (penta_field){.name = names[i], .offset = at + i, .size = 1,
-                                        .kind = i == 3 ? PENTA_UINT : PENTA_WORD, .as.u = d->p[i]});
+        describe_field(v, (penta_field){.name = names[i],
+                                        .offset = at + i,
+                                        .size = 1,
+                                        .kind = i == 3 ? PENTA_UINT : PENTA_WORD,
+                                        .as.u = d->p[i]});
     size_t dims = 2 * (size_t)d->p[3];
     if (dims) describe_raw(v, "dims", (penta_bytes){d->p + 4, dims}, at + 4, NULL);
-    describe_field(v, (penta_field){.name = "key_len", .offset = at + 4 + dims, .size = 1,
-                                    .kind = PENTA_UINT, .as.u = d->p[4 + dims]});
+    describe_field(v, (penta_field){.name = "key_len",
+                                    .offset = at + 4 + dims,
+                                    .size = 1,
+                                    .kind = PENTA_UINT,
+                                    .as.u = d->p[4 + dims]});
     size_t key = d->size - dims - TERN_REGDEF_MIN;
-    if (key) describe_field(v, (penta_field){.name = "key", .offset = at + 5 + dims, .size = key,
-                                             .kind = PENTA_TEXT, .as.bytes = {d->p + 5 + dims, key}});
+    if (key)
+        describe_field(v, (penta_field){.name = "key",
+                                        .offset = at + 5 + dims,
+                                        .size = key,
+                                        .kind = PENTA_TEXT,
+                                        .as.bytes = {d->p + 5 + dims, key}});
     describe_leave(v, node);
 }
 
@@ -156,19 +177,23 @@ void tvmr_legacy_describe(const struct tvmr_module *m, const penta_visitor *v)
         size_t head = file.size < tvmr_tern_bytes ? 0 : tvmr_tern_bytes;
         if (head) layout_describe(v, "header", tvmr_tern_fields, file.data, 0, false, NULL);
         if (file.size > head)
-            describe_raw(v, "damaged", bytes_slice(file, head, file.size), head, m->base.damage.message);
+            describe_raw(v, "damaged", bytes_slice(file, head, file.size), head,
+                         m->base.damage.message);
         return;
     }
     layout_describe(v, "header", tvmr_tern_fields, file.data, 0, false, NULL);
     penta_bytes defs = bytes_slice(file, tvmr_tern_bytes, (size_t)m->tern_code - tvmr_tern_bytes);
-    penta_node list = {.name = "definitions", .offset = tvmr_tern_bytes, .size = defs.size, .list = true};
+    penta_node list = {
+        .name = "definitions", .offset = tvmr_tern_bytes, .size = defs.size, .list = true};
     if (defs.size && describe_enter(v, list)) {
         size_t at = 0;
         struct tern_def d;
-        while (next_def(defs, &at, &d)) describe_def(&d, tvmr_tern_bytes + at - d.size, v);
+        while (next_def(defs, &at, &d))
+            describe_def(&d, tvmr_tern_bytes + at - d.size, v);
         describe_leave(v, list);
     }
-    penta_node code = {.name = "code", .offset = m->tern_code, .size = m->count * TVMR_INSN, .list = true};
+    penta_node code = {
+        .name = "code", .offset = m->tern_code, .size = m->count * TVMR_INSN, .list = true};
     if (m->count && describe_enter(v, code)) {
         for (size_t i = 0; i < m->count; i++) {
             uint64_t at = m->tern_code + i * TVMR_INSN;

@@ -1,9 +1,9 @@
 /* The metadata section: JSON into what tools want to know of a program. Unknown members stay in
  * the bytes and are otherwise ignored. */
-#include <stdio.h>
-#include <string.h>
 #include "base/json_read.h"
 #include "tvmr/tvmr.h"
+#include <stdio.h>
+#include <string.h>
 
 struct reading {
     struct arena *arena;
@@ -29,7 +29,8 @@ static uint32_t *shape(struct reading *r, const struct json_object *v, size_t *r
     *rank = json_length(v);
     if (!*rank) return NULL;
     uint32_t *dims = arena_alloc(r->arena, *rank, sizeof *dims, r->err);
-    for (size_t i = 0; dims && i < *rank; i++) dims[i] = (uint32_t)integer(json_item(v, i), 0);
+    for (size_t i = 0; dims && i < *rank; i++)
+        dims[i] = (uint32_t)integer(json_item(v, i), 0);
     return dims;
 }
 
@@ -58,11 +59,14 @@ static const char *density(struct reading *r, const struct json_object *v)
 
 static void add_projection(struct reading *r, const struct json_object *v)
 {
-    r->meta->projections[r->meta->projection_count++] = (struct tvmr_projection){
-        .target = copy_text(r, json_get(v, "target")), .bundle = copy_text(r, json_get(v, "bundle")),
-        .mapping = copy_text(r, json_get(v, "mapping")), .modulator = copy_text(r, json_get(v, "modulator")),
-        .weight = (int8_t)integer(json_get(v, "weight"), 50),
-        .delay = (uint8_t)integer(json_get(v, "delay"), 1), .density = density(r, json_get(v, "density"))};
+    r->meta->projections[r->meta->projection_count++] =
+        (struct tvmr_projection){.target = copy_text(r, json_get(v, "target")),
+                                 .bundle = copy_text(r, json_get(v, "bundle")),
+                                 .mapping = copy_text(r, json_get(v, "mapping")),
+                                 .modulator = copy_text(r, json_get(v, "modulator")),
+                                 .weight = (int8_t)integer(json_get(v, "weight"), 50),
+                                 .delay = (uint8_t)integer(json_get(v, "delay"), 1),
+                                 .density = density(r, json_get(v, "density"))};
 }
 
 static void read_members(struct reading *r, const struct json_object *root)
@@ -74,7 +78,8 @@ static void read_members(struct reading *r, const struct json_object *root)
     m->version = (uint32_t)integer(json_get(root, "version"), 1);
     m->input_dim = integer(json_get(root, "input_dim"), -1);
     m->output_dim = integer(json_get(root, "output_dim"), -1);
-    for (size_t i = 0; i < 3; i++) m->skull[i] = integer(json_item(json_get(root, "skull"), i), -1);
+    for (size_t i = 0; i < 3; i++)
+        m->skull[i] = integer(json_item(json_get(root, "skull"), i), -1);
     m->input_shape = shape(r, json_get(root, "input_shape"), &m->input_rank);
     m->output_shape = shape(r, json_get(root, "output_shape"), &m->output_rank);
     size_t labels = 0;
@@ -82,7 +87,8 @@ static void read_members(struct reading *r, const struct json_object *root)
     m->labels = arena_alloc(r->arena, labels, sizeof *m->labels, r->err);
     if (m->labels) json_each(json_get(root, "labels"), add_label, r);
     const struct json_object *projections = json_get(root, "projections");
-    m->projections = arena_alloc(r->arena, json_length(projections), sizeof *m->projections, r->err);
+    m->projections =
+        arena_alloc(r->arena, json_length(projections), sizeof *m->projections, r->err);
     for (size_t i = 0; m->projections && i < json_length(projections); i++)
         add_projection(r, json_item(projections, i));
 }

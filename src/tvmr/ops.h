@@ -1,10 +1,10 @@
 /* What handlers share. An instruction reads its registers, computes into the scratch buffer, and
  * puts that in the place of its destination: so a destination may be a source too. */
 #pragma once
-#include <string.h>
 #include "tvmr/vm.h"
+#include <string.h>
 
-#define INDEX(reg) ((reg) & 63u)
+#define INDEX(reg) ((reg)&63u)
 
 /* ---- arithmetic ---- */
 
@@ -16,14 +16,35 @@ static inline int64_t clamp(int64_t v, int64_t low, int64_t high)
 {
     return v < low ? low : v > high ? high : v;
 }
-static inline int32_t wrap32(int64_t v) { return (int32_t)(uint32_t)(uint64_t)v; }
+static inline int32_t wrap32(int64_t v)
+{
+    return (int32_t)(uint32_t)(uint64_t)v;
+}
 /* i64 arithmetic that wraps, for sums and products of guest data. */
-static inline int64_t wadd(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
-static inline int64_t wmul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
-static inline size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
-static inline int64_t absolute(int64_t v) { return v < 0 ? -v : v; }
-static inline int sign(int64_t v) { return (v > 0) - (v < 0); }
-static inline unsigned imm16(const struct tvmr_insn *in) { return (unsigned)in->a[2] << 8 | in->a[3]; }
+static inline int64_t wadd(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static inline int64_t wmul(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+static inline size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+static inline int64_t absolute(int64_t v)
+{
+    return v < 0 ? -v : v;
+}
+static inline int sign(int64_t v)
+{
+    return (v > 0) - (v < 0);
+}
+static inline unsigned imm16(const struct tvmr_insn *in)
+{
+    return (unsigned)in->a[2] << 8 | in->a[3];
+}
 
 /* ---- results ---- */
 
@@ -62,7 +83,8 @@ static inline int32_t *result(struct tvmr_vm *vm, size_t count)
 }
 /* The result becomes the register, with this shape; a null register drops it. */
 enum tvmr_result put(struct tvmr_vm *vm, uint8_t reg, const uint32_t *dims, size_t rank);
-static inline enum tvmr_result put_like(struct tvmr_vm *vm, uint8_t reg, const struct tvmr_hot *like)
+static inline enum tvmr_result put_like(struct tvmr_vm *vm, uint8_t reg,
+                                        const struct tvmr_hot *like)
 {
     return put(vm, reg, like->shape.dims, like->shape.rank);
 }
@@ -82,7 +104,8 @@ enum tvmr_result put_scalar(struct tvmr_vm *vm, uint8_t reg, int32_t value);
 static inline int32_t *auxiliary(struct tvmr_vm *vm, unsigned which, size_t count)
 {
     struct tvmr_buffer *b = &vm->aux[which];
-    return tvmr_reserve(vm, &b->data, &b->capacity, count ? count : 1, sizeof *b->data) ? b->data : NULL;
+    return tvmr_reserve(vm, &b->data, &b->capacity, count ? count : 1, sizeof *b->data) ? b->data
+                                                                                        : NULL;
 }
 
 /* ---- shapes ---- */
@@ -107,7 +130,8 @@ bool tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *cold, enum tvmr_gate gat
 #define CORE(code, name, mnemonic, bytes, base, text, handler, meaning) tvmr_handler op_##handler;
 #include "tvmr/isa.def"
 #define OP(code, name, pattern, bytes, handler, meaning) tvmr_handler op_##handler;
-#define YIELD(code, name, pattern, bytes, handler, domain, fields, meaning) tvmr_handler op_##handler;
+#define YIELD(code, name, pattern, bytes, handler, domain, fields, meaning)                        \
+    tvmr_handler op_##handler;
 #include "tvmr/ext_activation.def"
 #include "tvmr/ext_arch.def"
 #include "tvmr/ext_bank.def"

@@ -1,9 +1,7 @@
 /* System, registers, structure, control flow, and the frame that every handler works in. */
+#include "tvmr/ops.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include "tvmr/ops.h"
-
-
 
 enum tvmr_result fail(struct tvmr_vm *vm, enum tvmr_fault fault, const char *format, ...)
 {
@@ -72,8 +70,14 @@ HANDLER(unknown_opcode)
     return fail(vm, TVMR_E_OPCODE, "extension 0x%04x has no opcode 0x%04x", in->ext, in->opcode);
 }
 
-HANDLER(unknown_extension) { return fail(vm, TVMR_E_EXT_UNKNOWN, "extension 0x%04x is not registered", in->ext); }
-HANDLER(unimplemented) { return fail(vm, TVMR_E_UNIMPL, "%s is defined but does nothing", in->op->name); }
+HANDLER(unknown_extension)
+{
+    return fail(vm, TVMR_E_EXT_UNKNOWN, "extension 0x%04x is not registered", in->ext);
+}
+HANDLER(unimplemented)
+{
+    return fail(vm, TVMR_E_UNIMPL, "%s is defined but does nothing", in->op->name);
+}
 
 /* ---- registers ---- */
 
@@ -85,7 +89,8 @@ HANDLER(alloc_tensor)
     if (reg == TVMR_NULL) return TVMR_NEXT;
     if (reg >> 6 > 1) return fail(vm, TVMR_E_BANK, "only hot and cold registers hold tensors");
     if (reg >> 6 ? vm->cold[INDEX(reg)].present : vm->hot[INDEX(reg)].present)
-        return fail(vm, TVMR_E_ALLOCATED, "%c%u is allocated already", reg >> 6 ? 'C' : 'H', INDEX(reg));
+        return fail(vm, TVMR_E_ALLOCATED, "%c%u is allocated already", reg >> 6 ? 'C' : 'H',
+                    INDEX(reg));
     bool ok = reg >> 6 ? tvmr_cold_new(vm, INDEX(reg), count, dims, rank)
                        : tvmr_hot_set(vm, INDEX(reg), NULL, count, dims, rank);
     return ok ? TVMR_NEXT : TVMR_FAILED;
@@ -142,8 +147,14 @@ static enum tvmr_result load_buffer(struct tvmr_vm *vm, uint8_t reg, const struc
     return put_list(vm, reg);
 }
 
-HANDLER(load_input) { return load_buffer(vm, in->a[0], &vm->input); }
-HANDLER(load_target) { return load_buffer(vm, in->a[0], &vm->target); }
+HANDLER(load_input)
+{
+    return load_buffer(vm, in->a[0], &vm->input);
+}
+HANDLER(load_target)
+{
+    return load_buffer(vm, in->a[0], &vm->target);
+}
 
 HANDLER(store_output)
 {
@@ -152,7 +163,10 @@ HANDLER(store_output)
     return tvmr_buffer_set(vm, &vm->output, h->data, h->count) ? TVMR_NEXT : TVMR_FAILED;
 }
 
-HANDLER(set_const) { return put_scalar(vm, in->a[0], (int32_t)imm16(in)); }
+HANDLER(set_const)
+{
+    return put_scalar(vm, in->a[0], (int32_t)imm16(in));
+}
 
 /* ---- control flow ---- */
 
@@ -160,7 +174,8 @@ HANDLER(loop)
 {
     unsigned count = imm16(in);
     if (!count) return TVMR_NEXT;
-    if (vm->loop_depth == TVMR_DEPTH) return fail(vm, TVMR_E_LIMIT, "more than %d nested loops", TVMR_DEPTH);
+    if (vm->loop_depth == TVMR_DEPTH)
+        return fail(vm, TVMR_E_LIMIT, "more than %d nested loops", TVMR_DEPTH);
     vm->loops[vm->loop_depth++] = (struct tvmr_loop){(uint32_t)vm->pc, count};
     return TVMR_NEXT;
 }
@@ -170,8 +185,10 @@ HANDLER(end_loop)
     (void)in;
     if (!vm->loop_depth) return TVMR_NEXT;
     struct tvmr_loop *top = &vm->loops[vm->loop_depth - 1];
-    if (--top->remaining) vm->pc = top->start;
-    else vm->loop_depth--;
+    if (--top->remaining)
+        vm->pc = top->start;
+    else
+        vm->loop_depth--;
     return TVMR_NEXT;
 }
 
@@ -196,7 +213,8 @@ HANDLER(jump)
 
 HANDLER(call)
 {
-    if (vm->call_depth == TVMR_DEPTH) return fail(vm, TVMR_E_LIMIT, "more than %d nested calls", TVMR_DEPTH);
+    if (vm->call_depth == TVMR_DEPTH)
+        return fail(vm, TVMR_E_LIMIT, "more than %d nested calls", TVMR_DEPTH);
     vm->calls[vm->call_depth++] = vm->pc;
     vm->pc = target(in);
     return TVMR_NEXT;

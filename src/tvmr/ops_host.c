@@ -1,7 +1,7 @@
 /* What leaves the machine: domain operations, models, banks; and assertions. */
+#include "tvmr/ops.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include "tvmr/ops.h"
 
 /* ---- domain operations ---- */
 
@@ -42,7 +42,8 @@ HANDLER(model_load)
 
 HANDLER(model_exec)
 {
-    if (!vm->models[in->a[1]].loaded) return fail(vm, TVMR_E_STATE, "slot %u has no model", in->a[1]);
+    if (!vm->models[in->a[1]].loaded)
+        return fail(vm, TVMR_E_STATE, "slot %u has no model", in->a[1]);
     return op_yield(vm, in);
 }
 
@@ -78,7 +79,8 @@ HANDLER(model_chain)
 {
     const struct tvmr_model *from = &vm->models[in->a[0]];
     struct tvmr_model *to = &vm->models[in->a[1]];
-    if (!from->has_output) return fail(vm, TVMR_E_STATE, "slot %u has no output register", in->a[0]);
+    if (!from->has_output)
+        return fail(vm, TVMR_E_STATE, "slot %u has no output register", in->a[0]);
     to->has_input = true;
     to->input = from->output;
     return TVMR_NEXT;
@@ -106,18 +108,20 @@ HANDLER(assert_eq)
     NEED_HOT(y, in->a[1]);
     unsigned a = INDEX(in->a[0]), b = INDEX(in->a[1]);
     if (x->count != y->count)
-        return assertion(vm, "ASSERT_EQ failed: H%u has %zu elements, H%u has %zu", a, x->count, b, y->count);
+        return assertion(vm, "ASSERT_EQ failed: H%u has %zu elements, H%u has %zu", a, x->count, b,
+                         y->count);
     for (size_t i = 0; i < x->count; i++)
         if (x->data[i] != y->data[i])
-            return assertion(vm, "ASSERT_EQ failed at index %zu: H%u[%zu]=%d != H%u[%zu]=%d", i, a, i,
-                             (int)x->data[i], b, i, (int)y->data[i]);
+            return assertion(vm, "ASSERT_EQ failed at index %zu: H%u[%zu]=%d != H%u[%zu]=%d", i, a,
+                             i, (int)x->data[i], b, i, (int)y->data[i]);
     return TVMR_NEXT;
 }
 
 static int64_t total(const struct tvmr_hot *h)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < h->count; i++) sum += h->data[i];
+    for (size_t i = 0; i < h->count; i++)
+        sum += h->data[i];
     return sum;
 }
 
@@ -127,7 +131,8 @@ HANDLER(assert_gt)
     NEED_HOT(y, in->a[1]);
     int64_t a = total(x), b = total(y);
     if (a > b) return TVMR_NEXT;
-    return assertion(vm, "ASSERT_GT failed: sum %lld is not above %lld", (long long)a, (long long)b);
+    return assertion(vm, "ASSERT_GT failed: sum %lld is not above %lld", (long long)a,
+                     (long long)b);
 }
 
 HANDLER(assert_active)
@@ -143,8 +148,8 @@ HANDLER(assert_range)
     NEED_HOT(x, in->a[0]);
     for (size_t i = 0; i < x->count; i++)
         if (x->data[i] < in->a[1] || x->data[i] > in->a[2])
-            return assertion(vm, "ASSERT_RANGE failed at index %zu: %d is not in %u..%u", i, (int)x->data[i],
-                             in->a[1], in->a[2]);
+            return assertion(vm, "ASSERT_RANGE failed at index %zu: %d is not in %u..%u", i,
+                             (int)x->data[i], in->a[1], in->a[2]);
     return TVMR_NEXT;
 }
 
@@ -167,7 +172,8 @@ HANDLER(expect_chem)
     if (in->a[0] > 3) return assertion(vm, "EXPECT_CHEM failed: no chemical %u", in->a[0]);
     unsigned level = vm->chem[in->a[0]];
     if (level >= in->a[1] && level <= in->a[2]) return TVMR_NEXT;
-    return assertion(vm, "EXPECT_CHEM failed: level %u is not in %u..%u", level, in->a[1], in->a[2]);
+    return assertion(vm, "EXPECT_CHEM failed: level %u is not in %u..%u", level, in->a[1],
+                     in->a[2]);
 }
 
 HANDLER(snapshot)
@@ -194,7 +200,8 @@ HANDLER(bank_query)
     size_t found = 0;
     if (!vm->bank || in->a[1] == TVMR_NULL) return op_yield(vm, in);
     NEED_HOT(x, in->a[1]);
-    if (!vm->bank->query(vm->bank->user, in->a[2], x->data, x->count, in->a[3], scores, ids, &found))
+    if (!vm->bank->query(vm->bank->user, in->a[2], x->data, x->count, in->a[3], scores, ids,
+                         &found))
         return op_yield(vm, in);
     int32_t *r = result(vm, 1 + 3 * found);
     if (!r) return TVMR_FAILED;
@@ -227,7 +234,8 @@ HANDLER(bank_load)
     if (!vm->bank || in->a[1] == TVMR_NULL) return op_yield(vm, in);
     NEED_HOT(x, in->a[1]);
     if (x->count < 2) return fail(vm, TVMR_E_RANGE, "an id has two elements");
-    if (!vm->bank->load(vm->bank->user, in->a[2], id_of(x), &vector, &size)) return op_yield(vm, in);
+    if (!vm->bank->load(vm->bank->user, in->a[2], id_of(x), &vector, &size))
+        return op_yield(vm, in);
     int32_t *r = result(vm, size);
     if (!r) return TVMR_FAILED;
     if (size) memcpy(r, vector, size * sizeof *r);

@@ -4,7 +4,10 @@
 enum { DOPAMINE_GATE = 76, MASTERY_STEP = 5, UPDATE_STEP = 3 };
 
 /* 1 for 76..139, 2 for 140..203, 3 above. */
-static int64_t dopamine_factor(const struct tvmr_vm *vm) { return 1 + (vm->chem[0] - DOPAMINE_GATE) / 64; }
+static int64_t dopamine_factor(const struct tvmr_vm *vm)
+{
+    return 1 + (vm->chem[0] - DOPAMINE_GATE) / 64;
+}
 
 /* The pressure of a cold register, of this length; another length starts again at 0. */
 static struct tvmr_pressure *pressure_of(struct tvmr_vm *vm, uint8_t reg, size_t count)
@@ -59,7 +62,8 @@ static enum tvmr_result commit(struct tvmr_vm *vm, const struct tvmr_insn *in, b
         unsigned temp = c->temps ? c->temps[i] : TVMR_HOT;
         int64_t threshold = temp >= TVMR_COLD ? INT32_MAX : base * multiplier[temp] / 2;
         int32_t pressure = p->data[i];
-        if (pressure == INT32_MIN || absolute(pressure) < threshold) continue; /* its negation wraps */
+        if (pressure == INT32_MIN || absolute(pressure) < threshold)
+            continue; /* its negation wraps */
         step(&c->weights[i], pressure > 0 ? 1 : -1, MASTERY_STEP);
         p->data[i] = 0;
         changed = true;
@@ -71,8 +75,14 @@ static enum tvmr_result commit(struct tvmr_vm *vm, const struct tvmr_insn *in, b
     return TVMR_NEXT;
 }
 
-HANDLER(core_mastery_commit) { return commit(vm, in, true); }
-HANDLER(mastery_commit) { return commit(vm, in, false); }
+HANDLER(core_mastery_commit)
+{
+    return commit(vm, in, true);
+}
+HANDLER(mastery_commit)
+{
+    return commit(vm, in, false);
+}
 
 HANDLER(add_babble)
 {
@@ -99,7 +109,8 @@ HANDLER(mark_eligibility)
 {
     NEED_HOT(x, in->a[1]);
     int64_t sum = 0;
-    for (size_t i = 0; i < x->count; i++) sum += x->data[i];
+    for (size_t i = 0; i < x->count; i++)
+        sum += x->data[i];
     int64_t mean = x->count ? sum / (int64_t)x->count : 0;
     struct tvmr_pressure *p = pressure_of(vm, in->a[0], x->count);
     if (!p) return TVMR_FAILED;
@@ -111,16 +122,19 @@ HANDLER(mark_eligibility)
 HANDLER(decay_eligibility)
 {
     struct tvmr_pressure *p = &vm->pressure[INDEX(in->a[0])];
-    for (size_t i = 0; p->present && i < p->count; i++) p->data[i] = (int32_t)((int64_t)p->data[i] * 230 / 256);
+    for (size_t i = 0; p->present && i < p->count; i++)
+        p->data[i] = (int32_t)((int64_t)p->data[i] * 230 / 256);
     return TVMR_NEXT;
 }
 
 /* ---- contrastive Hebbian learning ---- */
 
-static enum tvmr_result start_phase(struct tvmr_vm *vm, enum tvmr_chl phase, struct tvmr_correlation *table)
+static enum tvmr_result start_phase(struct tvmr_vm *vm, enum tvmr_chl phase,
+                                    struct tvmr_correlation *table)
 {
     vm->chl_phase = phase;
-    for (unsigned i = 0; i < TVMR_BANK; i++) table[i].present = false;
+    for (unsigned i = 0; i < TVMR_BANK; i++)
+        table[i].present = false;
     return TVMR_NEXT;
 }
 
@@ -143,7 +157,8 @@ static enum tvmr_result record(struct tvmr_vm *vm, const struct tvmr_insn *in, e
     NEED_HOT(v, in->a[0]);
     NEED_HOT(h, in->a[1]);
     struct tvmr_correlation *t = &table[INDEX(in->a[0])];
-    if (h->count && v->count > SIZE_MAX / 16 / h->count) return fail(vm, TVMR_E_LIMIT, "too many correlations");
+    if (h->count && v->count > SIZE_MAX / 16 / h->count)
+        return fail(vm, TVMR_E_LIMIT, "too many correlations");
     size_t count = v->count * h->count;
     if (!t->present || t->count != count) {
         if (!tvmr_reserve(vm, &t->data, &t->capacity, count, sizeof *t->data)) return TVMR_FAILED;
@@ -159,12 +174,19 @@ static enum tvmr_result record(struct tvmr_vm *vm, const struct tvmr_insn *in, e
     return TVMR_NEXT;
 }
 
-HANDLER(chl_free_record) { return record(vm, in, TVMR_CHL_FREE, vm->chl_free); }
-HANDLER(chl_clamp_record) { return record(vm, in, TVMR_CHL_CLAMPED, vm->chl_clamped); }
+HANDLER(chl_free_record)
+{
+    return record(vm, in, TVMR_CHL_FREE, vm->chl_free);
+}
+HANDLER(chl_clamp_record)
+{
+    return record(vm, in, TVMR_CHL_CLAMPED, vm->chl_clamped);
+}
 
 HANDLER(chl_update)
 {
-    const struct tvmr_correlation *f = &vm->chl_free[INDEX(in->a[0])], *c = &vm->chl_clamped[INDEX(in->a[0])];
+    const struct tvmr_correlation *f = &vm->chl_free[INDEX(in->a[0])],
+                                  *c = &vm->chl_clamped[INDEX(in->a[0])];
     if (vm->chem[0] < DOPAMINE_GATE || !f->present || !c->present) return TVMR_NEXT;
     if (f->count != c->count)
         return fail(vm, TVMR_E_STATE, "%zu free and %zu clamped correlations", f->count, c->count);
@@ -182,15 +204,18 @@ HANDLER(chl_backprop_clamp)
 {
     NEED_COLD(c, in->a[0]);
     NEED_HOT(x, in->a[1]);
-    if (c->shape.rank != 2) return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
+    if (c->shape.rank != 2)
+        return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
     size_t rows = min_size(c->shape.dims[0], x->count), cols = c->shape.dims[1];
     int32_t *r = result(vm, cols);
     int64_t *sum = r ? (int64_t *)(void *)auxiliary(vm, 0, cols * 2) : NULL;
     if (!sum) return TVMR_FAILED;
     if (cols) memset(sum, 0, cols * sizeof *sum);
     for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) sum[j] += (int64_t)tvmr_value(c->weights[i * cols + j]) * x->data[i];
-    for (size_t j = 0; j < cols; j++) r[j] = clamp32(sum[j]);
+        for (size_t j = 0; j < cols; j++)
+            sum[j] += (int64_t)tvmr_value(c->weights[i * cols + j]) * x->data[i];
+    for (size_t j = 0; j < cols; j++)
+        r[j] = clamp32(sum[j]);
     return put_list(vm, (uint8_t)INDEX(in->a[0]));
 }
 
@@ -201,7 +226,8 @@ HANDLER(compute_error)
     NEED_HOT(t, in->a[0]);
     NEED_HOT(o, in->a[1]);
     int64_t sum = 0;
-    for (size_t i = 0; i < min_size(t->count, o->count); i++) sum += absolute((int64_t)t->data[i] - o->data[i]);
+    for (size_t i = 0; i < min_size(t->count, o->count); i++)
+        sum += absolute((int64_t)t->data[i] - o->data[i]);
     vm->current_error = clamp32(sum);
     return TVMR_NEXT;
 }

@@ -52,7 +52,8 @@ HANDLER(shift)
     int32_t *r = result(vm, x->count);
     unsigned n = in->a[2] & 31u;
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++) r[i] = x->data[i] >> n;
+    for (size_t i = 0; i < x->count; i++)
+        r[i] = x->data[i] >> n;
     return put_like(vm, in->a[0], x);
 }
 
@@ -62,7 +63,8 @@ HANDLER(core_sigmoid)
     int64_t gain = in->a[3] ? in->a[3] : 64;
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++) r[i] = (int32_t)clamp((x->data[i] * gain >> 10) + 128, 0, 255);
+    for (size_t i = 0; i < x->count; i++)
+        r[i] = (int32_t)clamp((x->data[i] * gain >> 10) + 128, 0, 255);
     return put_like(vm, in->a[0], x);
 }
 
@@ -84,12 +86,14 @@ UNARY(core_gelu, gated(v))
 static int32_t largest(const int32_t *data, size_t count)
 {
     int32_t m = count ? data[0] : 0;
-    for (size_t i = 1; i < count; i++) m = data[i] > m ? data[i] : m;
+    for (size_t i = 1; i < count; i++)
+        m = data[i] > m ? data[i] : m;
     return m;
 }
 
 /* e = 256 for the largest, less for others down to floor, never below 1. Differences wrap. */
-static enum tvmr_result softmax(struct tvmr_vm *vm, const struct tvmr_insn *in, int64_t floor, bool cap)
+static enum tvmr_result softmax(struct tvmr_vm *vm, const struct tvmr_insn *in, int64_t floor,
+                                bool cap)
 {
     NEED_HOT(x, in->a[1]);
     int32_t *r = result(vm, x->count), m = largest(x->data, x->count);
@@ -101,22 +105,32 @@ static enum tvmr_result softmax(struct tvmr_vm *vm, const struct tvmr_insn *in, 
             if (cap && d > 0) d = 0;
             if (d < floor) d = floor;
             int64_t e = 256 + d > 1 ? 256 + d : 1;
-            if (pass) r[i] = wrap32(e * 255 / sum);
-            else sum += e;
+            if (pass)
+                r[i] = wrap32(e * 255 / sum);
+            else
+                sum += e;
         }
     return put_like(vm, in->a[0], x);
 }
 
-HANDLER(core_softmax) { return softmax(vm, in, -256, true); }
-HANDLER(act_softmax) { return softmax(vm, in, -1024, false); }
+HANDLER(core_softmax)
+{
+    return softmax(vm, in, -256, true);
+}
+HANDLER(act_softmax)
+{
+    return softmax(vm, in, -1024, false);
+}
 
 HANDLER(core_clamp)
 {
     NEED_HOT(x, in->a[1]);
-    if (in->a[2] > in->a[3] && x->count) return fail(vm, TVMR_E_RANGE, "clamp to %u..%u", in->a[2], in->a[3]);
+    if (in->a[2] > in->a[3] && x->count)
+        return fail(vm, TVMR_E_RANGE, "clamp to %u..%u", in->a[2], in->a[3]);
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++) r[i] = (int32_t)clamp(x->data[i], in->a[2], in->a[3]);
+    for (size_t i = 0; i < x->count; i++)
+        r[i] = (int32_t)clamp(x->data[i], in->a[2], in->a[3]);
     return put_like(vm, in->a[0], x);
 }
 
@@ -127,8 +141,10 @@ static enum tvmr_result bias(struct tvmr_vm *vm, uint8_t to, const struct tvmr_h
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
     size_t n = min_size(x->count, c->count);
-    for (size_t i = 0; i < n; i++) r[i] = clamp32(x->data[i] + tvmr_value(c->weights[i]) * scale);
-    for (size_t i = n; i < x->count; i++) r[i] = x->data[i];
+    for (size_t i = 0; i < n; i++)
+        r[i] = clamp32(x->data[i] + tvmr_value(c->weights[i]) * scale);
+    for (size_t i = n; i < x->count; i++)
+        r[i] = x->data[i];
     return put_like(vm, to, x);
 }
 
@@ -151,8 +167,10 @@ HANDLER(core_add)
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
     size_t n = min_size(x->count, y->count);
-    for (size_t i = 0; i < n; i++) r[i] = clamp32((int64_t)x->data[i] + y->data[i]);
-    for (size_t i = n; i < x->count; i++) r[i] = x->data[i];
+    for (size_t i = 0; i < n; i++)
+        r[i] = clamp32((int64_t)x->data[i] + y->data[i]);
+    for (size_t i = n; i < x->count; i++)
+        r[i] = x->data[i];
     return put_like(vm, in->a[0], x);
 }
 
@@ -162,7 +180,8 @@ HANDLER(wire_skip)
     NEED_HOT(x, in->a[1]);
     NEED_HOT(y, in->a[2]);
     size_t n = x->count > y->count ? x->count : y->count;
-    if (n && (!x->count || !y->count)) return fail(vm, TVMR_E_RANGE, "one of the operands is empty");
+    if (n && (!x->count || !y->count))
+        return fail(vm, TVMR_E_RANGE, "one of the operands is empty");
     int32_t *r = result(vm, n);
     if (!r) return TVMR_FAILED;
     for (size_t i = 0; i < n; i++)
@@ -215,7 +234,8 @@ HANDLER(tensor_scale)
     int64_t scale = imm16(in);
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++) r[i] = clamp32(x->data[i] * scale / 256);
+    for (size_t i = 0; i < x->count; i++)
+        r[i] = clamp32(x->data[i] * scale / 256);
     return put_like(vm, in->a[0], x);
 }
 
@@ -223,10 +243,12 @@ HANDLER(tensor_clamp)
 {
     NEED_HOT(x, in->a[1]);
     int64_t low = (in->a[2] - 128) * 256, high = (in->a[3] - 128) * 256;
-    if (low > high && x->count) return fail(vm, TVMR_E_RANGE, "clamp to %lld..%lld", (long long)low, (long long)high);
+    if (low > high && x->count)
+        return fail(vm, TVMR_E_RANGE, "clamp to %lld..%lld", (long long)low, (long long)high);
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++) r[i] = (int32_t)clamp(x->data[i], low, high);
+    for (size_t i = 0; i < x->count; i++)
+        r[i] = (int32_t)clamp(x->data[i], low, high);
     return put_like(vm, in->a[0], x);
 }
 
@@ -246,7 +268,7 @@ static int32_t act_tanh(int64_t v)
 
 UNARY(act_sigmoid, act_sigmoid(v))
 UNARY(act_tanh, act_tanh(v))
-UNARY(act_gelu, wrap32(v * (128 + clamp(v * 54 / 256, -128, 127)) / 256))
+UNARY(act_gelu, wrap32(v *(128 + clamp(v * 54 / 256, -128, 127)) / 256))
 
 /* ---- reductions and cuts ---- */
 
@@ -270,14 +292,17 @@ HANDLER(reduce_avg)
     NEED_HOT(x, in->a[1]);
     size_t start = in->a[2], end = min_size(start + in->a[3], x->count);
     uint32_t sum = 0;
-    for (size_t i = start; i < end; i++) sum += (uint32_t)x->data[i];
-    return put_scalar(vm, in->a[0], end > start ? (int32_t)((int64_t)(int32_t)sum / (int64_t)(end - start)) : 0);
+    for (size_t i = start; i < end; i++)
+        sum += (uint32_t)x->data[i];
+    return put_scalar(vm, in->a[0],
+                      end > start ? (int32_t)((int64_t)(int32_t)sum / (int64_t)(end - start)) : 0);
 }
 
 static int64_t sum_strided(const struct tvmr_hot *x, size_t from, size_t stride, size_t count)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < count && from < x->count; i++, from += stride) sum += x->data[from];
+    for (size_t i = 0; i < count && from < x->count; i++, from += stride)
+        sum += x->data[from];
     return sum;
 }
 
@@ -293,7 +318,8 @@ HANDLER(reduce_mean_dim)
     if (!r) return TVMR_FAILED;
     int64_t divisor = (int64_t)(in->a[2] ? cols : rows);
     for (size_t i = 0; i < n; i++) {
-        int64_t sum = in->a[2] ? sum_strided(x, i * cols, 1, cols) : sum_strided(x, i, cols ? cols : 1, rows);
+        int64_t sum =
+            in->a[2] ? sum_strided(x, i * cols, 1, cols) : sum_strided(x, i, cols ? cols : 1, rows);
         r[i] = divisor ? (int32_t)(sum / divisor) : 0;
     }
     return put_list(vm, in->a[0]);
@@ -334,7 +360,8 @@ HANDLER(tensor_concat)
     if (x->shape.rank != 2 || y->shape.rank != 2 || x->shape.dims[0] != y->shape.dims[0])
         return put_list(vm, in->a[0]);
     uint64_t cols = (uint64_t)x->shape.dims[1] + y->shape.dims[1];
-    return put_matrix(vm, in->a[0], x->shape.dims[0], (size_t)(cols > INT32_MAX ? INT32_MAX : cols));
+    return put_matrix(vm, in->a[0], x->shape.dims[0],
+                      (size_t)(cols > INT32_MAX ? INT32_MAX : cols));
 }
 
 HANDLER(gate_update)
@@ -352,12 +379,14 @@ HANDLER(gate_update)
     return put_list(vm, in->a[0]);
 }
 
-static enum tvmr_result dequantized(struct tvmr_vm *vm, const struct tvmr_insn *in, const struct tvmr_hot *x)
+static enum tvmr_result dequantized(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                                    const struct tvmr_hot *x)
 {
     unsigned n = (imm16(in) ? imm16(in) : 8) & 31;
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++) r[i] = x->data[i] >> n;
+    for (size_t i = 0; i < x->count; i++)
+        r[i] = x->data[i] >> n;
     return TVMR_NEXT;
 }
 

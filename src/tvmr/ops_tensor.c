@@ -1,6 +1,6 @@
 /* Attention, rotary positions, norms, key-value caches, sampling. */
-#include <stdlib.h>
 #include "tvmr/ops.h"
+#include <stdlib.h>
 
 /* ---- attention ---- */
 
@@ -30,7 +30,8 @@ static int64_t dot(const struct matrix *a, size_t i, const struct matrix *b, siz
     const int32_t *x, *y;
     size_t n = row_data(a, i, &x), k = row_data(b, j, &y);
     int64_t sum = 0;
-    for (size_t c = 0; c < min_size(n, k); c++) sum = wadd(sum, (int64_t)x[c] * y[c]);
+    for (size_t c = 0; c < min_size(n, k); c++)
+        sum = wadd(sum, (int64_t)x[c] * y[c]);
     return sum;
 }
 
@@ -38,13 +39,15 @@ static int64_t dot(const struct matrix *a, size_t i, const struct matrix *b, siz
 static void shares(int64_t *score, size_t count)
 {
     int64_t most = score[0], total = 0;
-    for (size_t j = 1; j < count; j++) most = score[j] > most ? score[j] : most;
+    for (size_t j = 1; j < count; j++)
+        most = score[j] > most ? score[j] : most;
     for (size_t j = 0; j < count; j++) {
         int64_t e = 256 + clamp(wadd(score[j], -most), -1024, 1024) / 256;
         score[j] = e > 1 ? e : 1;
         total += score[j];
     }
-    for (size_t j = 0; j < count; j++) score[j] = score[j] * 255 / total;
+    for (size_t j = 0; j < count; j++)
+        score[j] = score[j] * 255 / total;
 }
 
 HANDLER(attention)
@@ -53,22 +56,26 @@ HANDLER(attention)
     NEED_HOT(hk, in->a[1]);
     NEED_HOT(hv, in->a[2]);
     struct matrix q = matrix_of(hq), k = matrix_of(hk), v = matrix_of(hv);
-    if (q.cols != k.cols) return fail(vm, TVMR_E_SHAPE, "queries of %zu, keys of %zu columns", q.cols, k.cols);
+    if (q.cols != k.cols)
+        return fail(vm, TVMR_E_SHAPE, "queries of %zu, keys of %zu columns", q.cols, k.cols);
     if (k.rows != v.rows) return fail(vm, TVMR_E_SHAPE, "%zu keys, %zu values", k.rows, v.rows);
     int32_t *r = result(vm, q.rows * v.cols);
     int64_t *score = r ? (int64_t *)(void *)auxiliary(vm, 0, k.rows * 2) : NULL;
     int64_t *sum = score ? (int64_t *)(void *)auxiliary(vm, 1, v.cols * 2) : NULL;
     if (!sum) return TVMR_FAILED;
     for (size_t i = 0; i < q.rows; i++) {
-        for (size_t j = 0; j < k.rows; j++) score[j] = dot(&q, i, &k, j);
+        for (size_t j = 0; j < k.rows; j++)
+            score[j] = dot(&q, i, &k, j);
         shares(score, k.rows);
         memset(sum, 0, v.cols * sizeof *sum);
         for (size_t j = 0; j < k.rows; j++) {
             const int32_t *row;
             size_t n = row_data(&v, j, &row);
-            for (size_t c = 0; c < n; c++) sum[c] += score[j] * row[c];
+            for (size_t c = 0; c < n; c++)
+                sum[c] += score[j] * row[c];
         }
-        for (size_t c = 0; c < v.cols; c++) r[i * v.cols + c] = wrap32(sum[c] / 255);
+        for (size_t c = 0; c < v.cols; c++)
+            r[i * v.cols + c] = wrap32(sum[c] / 255);
     }
     return put_matrix(vm, in->a[3], q.rows, v.cols);
 }
@@ -76,15 +83,16 @@ HANDLER(attention)
 /* ---- rotary positions: the table in runs, each row the first index of the next value ---- */
 
 static const uint16_t cos_from[] = {0, 1, 177, 251, 307, 355}; /* 256, 255, ... */
-static const uint16_t sin_from[] = {
-    0,   8,   16,  24,  32,  40,  47,  55,  63,  71,  79,  86,  94,  102, 110, 118, 126,
-    133, 141, 149, 157, 165, 173, 180, 188, 196, 204, 212, 220, 228, 235, 243, 251, 259,
-    267, 275, 283, 291, 298, 306, 314, 322, 330, 338, 346, 354, 362, 370, 378};
+static const uint16_t sin_from[] = {0,   8,   16,  24,  32,  40,  47,  55,  63,  71,  79,  86,  94,
+                                    102, 110, 118, 126, 133, 141, 149, 157, 165, 173, 180, 188, 196,
+                                    204, 212, 220, 228, 235, 243, 251, 259, 267, 275, 283, 291, 298,
+                                    306, 314, 322, 330, 338, 346, 354, 362, 370, 378};
 
 static int64_t run_of(const uint16_t *from, size_t count, unsigned k)
 {
     size_t i = 1;
-    while (i < count && from[i] <= k) i++;
+    while (i < count && from[i] <= k)
+        i++;
     return (int64_t)i - 1;
 }
 
@@ -104,8 +112,10 @@ HANDLER(rope_apply)
     }
     for (size_t at = 0; at + width <= h->count; at += width)
         for (size_t i = 0; i < n; i += 2) {
-            if (at + i + 1 >= h->count) return fail(vm, TVMR_E_RANGE, "an odd number of elements to rotate");
-            int64_t x = h->data[at + i], y = h->data[at + i + 1], c = cosine[i / 2], s = sine[i / 2];
+            if (at + i + 1 >= h->count)
+                return fail(vm, TVMR_E_RANGE, "an odd number of elements to rotate");
+            int64_t x = h->data[at + i], y = h->data[at + i + 1], c = cosine[i / 2],
+                    s = sine[i / 2];
             h->data[at + i] = clamp32((x * c - y * s) / 256);
             h->data[at + i + 1] = clamp32((x * s + y * c) / 256);
         }
@@ -135,16 +145,20 @@ static int32_t *vector_of(struct tvmr_vm *vm, uint8_t reg, size_t n, unsigned wh
     const struct tvmr_hot *h = reg >> 6 == 0 ? hot_at(vm, reg) : NULL;
     const struct tvmr_cold *c = reg >> 6 == 1 ? cold_at(vm, reg) : NULL;
     if (h && h->count >= n) memcpy(out, h->data, n * sizeof *out);
-    for (size_t i = 0; c && i < min_size(n, c->count); i++) out[i] = tvmr_value(c->weights[i]);
+    for (size_t i = 0; c && i < min_size(n, c->count); i++)
+        out[i] = tvmr_value(c->weights[i]);
     return out;
 }
 
-static void norm_row(const int32_t *x, size_t n, bool centred, const int32_t *scale, const int32_t *shift, int32_t *r)
+static void norm_row(const int32_t *x, size_t n, bool centred, const int32_t *scale,
+                     const int32_t *shift, int32_t *r)
 {
     int64_t sum = 0, squares = 0, length = (int64_t)n;
-    for (size_t i = 0; centred && i < n; i++) sum += x[i];
+    for (size_t i = 0; centred && i < n; i++)
+        sum += x[i];
     int64_t mean = sum / length;
-    for (size_t i = 0; i < n; i++) squares = wadd(squares, wmul(x[i] - mean, x[i] - mean));
+    for (size_t i = 0; i < n; i++)
+        squares = wadd(squares, wmul(x[i] - mean, x[i] - mean));
     int64_t d = squares / length;
     d = root(d > 1 ? d : 1);
     for (size_t i = 0; i < n; i++)
@@ -166,8 +180,14 @@ static enum tvmr_result norm(struct tvmr_vm *vm, const struct tvmr_insn *in, boo
     return put_like(vm, in->a[1], x);
 }
 
-HANDLER(layernorm) { return norm(vm, in, true); }
-HANDLER(rmsnorm) { return norm(vm, in, false); }
+HANDLER(layernorm)
+{
+    return norm(vm, in, true);
+}
+HANDLER(rmsnorm)
+{
+    return norm(vm, in, false);
+}
 
 /* ---- key-value caches ---- */
 
@@ -213,8 +233,14 @@ static bool position(struct tvmr_vm *vm, uint8_t reg, unsigned *pos)
     return v != NULL;
 }
 
-HANDLER(kv_append) { return kv_append(vm, in, in->a[2]); }
-HANDLER(kv_read) { return kv_read(vm, in, in->a[1]); }
+HANDLER(kv_append)
+{
+    return kv_append(vm, in, in->a[2]);
+}
+HANDLER(kv_read)
+{
+    return kv_read(vm, in, in->a[1]);
+}
 
 HANDLER(kv_append_pos)
 {
@@ -228,7 +254,10 @@ HANDLER(kv_read_pos)
     return position(vm, in->a[1], &pos) ? kv_read(vm, in, pos) : TVMR_FAILED;
 }
 
-HANDLER(kv_clear) { return result(vm, 0) ? put_matrix(vm, in->a[0], 0, 0) : TVMR_FAILED; }
+HANDLER(kv_clear)
+{
+    return result(vm, 0) ? put_matrix(vm, in->a[0], 0, 0) : TVMR_FAILED;
+}
 
 /* ---- sampling ---- */
 
@@ -247,7 +276,8 @@ HANDLER(sample_temperature)
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
     if (t < 1) t = 1;
-    for (size_t i = 0; i < x->count; i++) r[i] = clamp32((int64_t)x->data[i] * 256 / t);
+    for (size_t i = 0; i < x->count; i++)
+        r[i] = clamp32((int64_t)x->data[i] * 256 / t);
     return put_like(vm, in->a[0], x);
 }
 
@@ -269,13 +299,15 @@ static uint64_t *ranking(struct tvmr_vm *vm, const struct tvmr_hot *x)
 }
 
 /* Keeps the first `count` of the ranking. */
-static enum tvmr_result keep(struct tvmr_vm *vm, const struct tvmr_insn *in, const struct tvmr_hot *x,
-                             const uint64_t *keys, size_t count)
+static enum tvmr_result keep(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                             const struct tvmr_hot *x, const uint64_t *keys, size_t count)
 {
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++) r[i] = EXCLUDED;
-    for (size_t i = 0; i < min_size(count, x->count); i++) r[(uint32_t)keys[i]] = x->data[(uint32_t)keys[i]];
+    for (size_t i = 0; i < x->count; i++)
+        r[i] = EXCLUDED;
+    for (size_t i = 0; i < min_size(count, x->count); i++)
+        r[(uint32_t)keys[i]] = x->data[(uint32_t)keys[i]];
     return put_like(vm, in->a[0], x);
 }
 
@@ -301,7 +333,8 @@ HANDLER(sample_top_p)
         total += e[i];
     }
     size_t count = 0;
-    while (count < x->count && (running < total * p / 255 || !count)) running += e[(uint32_t)keys[count++]];
+    while (count < x->count && (running < total * p / 255 || !count))
+        running += e[(uint32_t)keys[count++]];
     return keep(vm, in, x, keys, count);
 }
 

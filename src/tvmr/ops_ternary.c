@@ -7,14 +7,21 @@ static enum tvmr_result product(struct tvmr_vm *vm, const struct tvmr_insn *in, 
 {
     NEED_COLD(c, in->a[1]);
     NEED_HOT(x, in->a[2]);
-    if (c->shape.rank < 2) return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
+    if (c->shape.rank < 2)
+        return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
     int32_t *r = result(vm, c->shape.dims[0]);
     if (!r || !tvmr_product(vm, c, gate, x->data, x->count, r)) return TVMR_FAILED;
     return put_list(vm, in->a[0]);
 }
 
-HANDLER(core_matmul) { return product(vm, in, TVMR_GATE_CORE); }
-HANDLER(ternary_matmul) { return product(vm, in, TVMR_GATE_EXTENSION); }
+HANDLER(core_matmul)
+{
+    return product(vm, in, TVMR_GATE_CORE);
+}
+HANDLER(ternary_matmul)
+{
+    return product(vm, in, TVMR_GATE_EXTENSION);
+}
 
 HANDLER(wire_forward)
 {
@@ -31,14 +38,15 @@ static enum tvmr_result batch(struct tvmr_vm *vm, const struct tvmr_insn *in, en
     NEED_HOT(x, in->a[2]);
     bool extension = gate == TVMR_GATE_EXTENSION;
     if (c->shape.rank < 2 || (extension && x->shape.rank < 2))
-        return fail(vm, TVMR_E_SHAPE, "weights of rank %u, input of rank %u", (unsigned)c->shape.rank,
-                    (unsigned)x->shape.rank);
+        return fail(vm, TVMR_E_SHAPE, "weights of rank %u, input of rank %u",
+                    (unsigned)c->shape.rank, (unsigned)x->shape.rank);
     size_t rows = c->shape.dims[0], cols = c->shape.dims[1], count;
     if (x->shape.rank >= 2) {
         count = x->shape.dims[0];
     } else {
         if (!cols) return fail(vm, TVMR_E_RANGE, "weights without columns");
-        if (x->count % cols) return fail(vm, TVMR_E_SHAPE, "%zu elements are no rows of %zu", x->count, cols);
+        if (x->count % cols)
+            return fail(vm, TVMR_E_SHAPE, "%zu elements are no rows of %zu", x->count, cols);
         count = x->count / cols;
     }
     if (rows && count > SIZE_MAX / 8 / rows) return fail(vm, TVMR_E_LIMIT, "too large a batch");
@@ -47,13 +55,20 @@ static enum tvmr_result batch(struct tvmr_vm *vm, const struct tvmr_insn *in, en
     for (size_t b = 0; b < count; b++) {
         uint64_t at = (uint64_t)b * cols;
         size_t n = at < x->count ? min_size(cols, x->count - (size_t)at) : 0;
-        if (!tvmr_product(vm, c, gate, n ? x->data + at : NULL, n, r + b * rows)) return TVMR_FAILED;
+        if (!tvmr_product(vm, c, gate, n ? x->data + at : NULL, n, r + b * rows))
+            return TVMR_FAILED;
     }
     return put_matrix(vm, in->a[0], count, rows);
 }
 
-HANDLER(core_batch_matmul) { return batch(vm, in, TVMR_GATE_CORE); }
-HANDLER(ternary_batch_matmul) { return batch(vm, in, TVMR_GATE_EXTENSION); }
+HANDLER(core_batch_matmul)
+{
+    return batch(vm, in, TVMR_GATE_CORE);
+}
+HANDLER(ternary_batch_matmul)
+{
+    return batch(vm, in, TVMR_GATE_EXTENSION);
+}
 
 /* ---- tables of rows ---- */
 
@@ -82,8 +97,10 @@ HANDLER(embed_lookup)
     if (!r) return TVMR_FAILED;
     for (size_t i = 0; i < x->count; i++) {
         size_t row = x->data[i] < 0 ? 0 : (size_t)x->data[i];
-        if (row < rows) copy_row(c, row, cols, r + i * cols);
-        else if (cols) memset(r + i * cols, 0, cols * sizeof *r);
+        if (row < rows)
+            copy_row(c, row, cols, r + i * cols);
+        else if (cols)
+            memset(r + i * cols, 0, cols * sizeof *r);
     }
     return put_matrix(vm, in->a[0], x->count, cols);
 }
@@ -96,7 +113,8 @@ HANDLER(embed_sequence)
     size_t n = min_size(in->a[2], rows);
     int32_t *r = result(vm, n * cols);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < n; i++) copy_row(c, i, cols, r + i * cols);
+    for (size_t i = 0; i < n; i++)
+        copy_row(c, i, cols, r + i * cols);
     return put_matrix(vm, in->a[0], n, cols);
 }
 
@@ -116,7 +134,8 @@ HANDLER(quantize)
     struct tvmr_cold *c = fresh(vm, in->a[0], x->count);
     if (!c) return TVMR_FAILED;
     for (size_t i = 0; i < x->count; i++)
-        c->weights[i] = (struct tvmr_signal){(int8_t)sign(x->data[i]), (uint8_t)(absolute(x->data[i]) >> 8)};
+        c->weights[i] =
+            (struct tvmr_signal){(int8_t)sign(x->data[i]), (uint8_t)(absolute(x->data[i]) >> 8)};
     return TVMR_NEXT;
 }
 
@@ -187,7 +206,8 @@ HANDLER(accumulate_pressure)
     NEED_HOT(x, in->a[1]);
     struct tvmr_hot *h = &vm->hot[INDEX(in->a[0])];
     uint32_t dim = (uint32_t)x->count;
-    if (!h->present && !tvmr_hot_set(vm, INDEX(in->a[0]), NULL, x->count, &dim, 1)) return TVMR_FAILED;
+    if (!h->present && !tvmr_hot_set(vm, INDEX(in->a[0]), NULL, x->count, &dim, 1))
+        return TVMR_FAILED;
     for (size_t i = 0; i < min_size(h->count, x->count); i++)
         h->data[i] = clamp32((int64_t)h->data[i] + x->data[i]);
     return TVMR_NEXT;
@@ -237,7 +257,8 @@ HANDLER(prune_neuron)
     NEED_COLD(c, in->a[0]);
     if (c->shape.rank != 1 && c->shape.rank != 2)
         return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
-    size_t rows = c->shape.dims[0], index = in->a[2], width = c->shape.rank == 2 ? c->shape.dims[1] : 1;
+    size_t rows = c->shape.dims[0], index = in->a[2],
+           width = c->shape.rank == 2 ? c->shape.dims[1] : 1;
     if (index >= rows || rows <= 1) return fail(vm, TVMR_E_RANGE, "row %zu of %zu", index, rows);
     size_t at = index * width, rest = c->count - at - width;
     memmove(c->weights + at, c->weights + at + width, rest * sizeof *c->weights);
@@ -252,23 +273,32 @@ HANDLER(define_layer)
 {
     uint32_t dims[] = {imm16(in), in->a[1]};
     if (in->a[0] == TVMR_NULL) return TVMR_NEXT;
-    if (!dims[0] || !dims[1]) return fail(vm, TVMR_E_RANGE, "a layer of %u x %u", (unsigned)dims[0], (unsigned)dims[1]);
+    if (!dims[0] || !dims[1])
+        return fail(vm, TVMR_E_RANGE, "a layer of %u x %u", (unsigned)dims[0], (unsigned)dims[1]);
     if (vm->cold[INDEX(in->a[0])].present)
         return fail(vm, TVMR_E_ALLOCATED, "C%u is allocated already", INDEX(in->a[0]));
-    return tvmr_cold_new(vm, INDEX(in->a[0]), (size_t)dims[0] * dims[1], dims, 2) ? TVMR_NEXT : TVMR_FAILED;
+    return tvmr_cold_new(vm, INDEX(in->a[0]), (size_t)dims[0] * dims[1], dims, 2) ? TVMR_NEXT
+                                                                                  : TVMR_FAILED;
 }
 
 static enum tvmr_result all_temps(struct tvmr_vm *vm, const struct tvmr_insn *in, uint8_t temp)
 {
     NEED_COLD(c, in->a[0]);
-    if (!tvmr_reserve(vm, &c->temps, &c->temps_capacity, c->count ? c->count : 1, 1)) return TVMR_FAILED;
+    if (!tvmr_reserve(vm, &c->temps, &c->temps_capacity, c->count ? c->count : 1, 1))
+        return TVMR_FAILED;
     memset(c->temps, temp, c->count);
     tvmr_cold_changed(c);
     return TVMR_NEXT;
 }
 
-HANDLER(freeze_layer) { return all_temps(vm, in, TVMR_COLD); }
-HANDLER(unfreeze_layer) { return all_temps(vm, in, TVMR_HOT); }
+HANDLER(freeze_layer)
+{
+    return all_temps(vm, in, TVMR_COLD);
+}
+HANDLER(unfreeze_layer)
+{
+    return all_temps(vm, in, TVMR_HOT);
+}
 
 HANDLER(set_activation)
 {
@@ -282,7 +312,8 @@ HANDLER(temp_read)
     NEED_COLD(c, in->a[1]);
     int32_t *r = result(vm, c->count);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < c->count; i++) r[i] = c->temps ? c->temps[i] : TVMR_HOT;
+    for (size_t i = 0; i < c->count; i++)
+        r[i] = c->temps ? c->temps[i] : TVMR_HOT;
     return put_list(vm, in->a[0]);
 }
 
@@ -290,7 +321,8 @@ HANDLER(temp_write)
 {
     NEED_HOT(x, in->a[0]);
     NEED_COLD(c, in->a[1]);
-    if (!tvmr_reserve(vm, &c->temps, &c->temps_capacity, c->count ? c->count : 1, 1)) return TVMR_FAILED;
+    if (!tvmr_reserve(vm, &c->temps, &c->temps_capacity, c->count ? c->count : 1, 1))
+        return TVMR_FAILED;
     for (size_t i = 0; i < c->count; i++)
         c->temps[i] = i < x->count ? (uint8_t)clamp(x->data[i], TVMR_HOT, TVMR_COLD) : TVMR_HOT;
     tvmr_cold_changed(c);

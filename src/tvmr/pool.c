@@ -1,10 +1,10 @@
 /* Threads that share the rows of a product. Products take microseconds to milliseconds and come one
  * after another, so a worker looks for the next one for a while before it sleeps. */
+#include "tvmr/kernels.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include "tvmr/kernels.h"
 
 enum { THREADS_MAX = 64, SPINS = 2000 };
 
@@ -16,11 +16,11 @@ struct job {
 };
 
 struct tvmr_pool {
-    unsigned workers;        /* besides the caller */
+    unsigned workers; /* besides the caller */
     pthread_t threads[THREADS_MAX];
     struct job job;
-    atomic_uint round;       /* counts jobs; workers wait for it to move */
-    atomic_uint done;        /* workers that finished the round */
+    atomic_uint round; /* counts jobs; workers wait for it to move */
+    atomic_uint done;  /* workers that finished the round */
     atomic_bool quit;
     atomic_uint sleepers;
     pthread_mutex_t lock;
@@ -56,7 +56,8 @@ static void await(struct tvmr_pool *p, unsigned seen)
     }
     pthread_mutex_lock(&p->lock);
     atomic_fetch_add(&p->sleepers, 1);
-    while (atomic_load(&p->round) == seen) pthread_cond_wait(&p->wake, &p->lock);
+    while (atomic_load(&p->round) == seen)
+        pthread_cond_wait(&p->wake, &p->lock);
     atomic_fetch_sub(&p->sleepers, 1);
     pthread_mutex_unlock(&p->lock);
 }
@@ -109,7 +110,8 @@ void tvmr_pool_free(struct tvmr_pool *p)
     if (!p) return;
     atomic_store(&p->quit, true);
     announce(p);
-    for (unsigned i = 0; i < p->workers; i++) pthread_join(p->threads[i], NULL);
+    for (unsigned i = 0; i < p->workers; i++)
+        pthread_join(p->threads[i], NULL);
     pthread_cond_destroy(&p->wake);
     pthread_mutex_destroy(&p->lock);
     free(p);
@@ -123,7 +125,9 @@ void tvmr_pool_rows(struct tvmr_pool *p, tvmr_kernel *kernel, const struct tvmr_
     announce(p);
     share(&p->job, 0, p->workers + 1);
     for (unsigned i = 0; atomic_load_explicit(&p->done, memory_order_acquire) != p->workers; i++) {
-        if (i < SPINS) relax();
-        else sched_yield(); /* a worker may be waiting for this very processor */
+        if (i < SPINS)
+            relax();
+        else
+            sched_yield(); /* a worker may be waiting for this very processor */
     }
 }

@@ -1,6 +1,6 @@
 /* Weights and inputs in the forms of kernels.h. */
-#include <stdlib.h>
 #include "tvmr/kernels.h"
+#include <stdlib.h>
 
 enum { ALIGN = 64, NINE_COLUMNS = 32767 }; /* 510 * 128 * 32767 is below 2^31 */
 
@@ -23,7 +23,8 @@ static void weights_free(struct tvmr_weights *w)
 void tvmr_prepared_free(struct tvmr_prepared *p)
 {
     if (!p) return;
-    for (int i = 0; i < 3; i++) weights_free(&p->weights[i]);
+    for (int i = 0; i < 3; i++)
+        weights_free(&p->weights[i]);
     free(p->input.bytes);
     free(p->input.parts);
     free(p->input.rests);
@@ -34,8 +35,8 @@ void tvmr_prepared_free(struct tvmr_prepared *p)
 /* ---- weights without gates ---- */
 
 struct survey {
-    int largest, equal;      /* magnitude of all that are not 0; -1: they differ */
-    bool ternary;            /* every polarity is -1, 0 or 1 */
+    int largest, equal; /* magnitude of all that are not 0; -1: they differ */
+    bool ternary;       /* every polarity is -1, 0 or 1 */
 };
 
 static struct survey look(const struct tvmr_cold *c)
@@ -66,9 +67,12 @@ static void encode_row(struct tvmr_weights *w, const struct tvmr_signal *from, s
     uint8_t *codes = w->codes + row * w->stride;
     for (size_t i = 0; i < w->cols; i++) {
         int v = tvmr_value(from[i]);
-        unsigned code = (unsigned)(w->form == TVMR_FORM_TWO ? (v > 0) - (v < 0) + 1 : v + w->offset);
+        unsigned code =
+            (unsigned)(w->form == TVMR_FORM_TWO ? (v > 0) - (v < 0) + 1 : v + w->offset);
         switch (w->form) {
-        case TVMR_FORM_TWO: codes[i / 256 * 64 + i % 64] |= (uint8_t)(code << (i / 64 % 4 * 2)); break;
+        case TVMR_FORM_TWO:
+            codes[i / 256 * 64 + i % 64] |= (uint8_t)(code << (i / 64 % 4 * 2));
+            break;
         case TVMR_FORM_EIGHT: codes[i] = (uint8_t)code; break;
         case TVMR_FORM_NINE:
             codes[i] = (uint8_t)(code >> 1);
@@ -94,17 +98,22 @@ static void prepare_plain(struct tvmr_weights *w, const struct tvmr_cold *c, uns
     struct survey s = look(c);
     if (!s.ternary) return; /* weights from outside with other polarities: the definition */
     bool bytes = kernels == TVMR_KERNELS_AVX512;
-    w->form = !bytes             ? TVMR_FORM_WIDE
-              : s.equal >= 0     ? TVMR_FORM_TWO
-              : s.largest <= 127 ? TVMR_FORM_EIGHT
-              : w->cols <= NINE_COLUMNS ? TVMR_FORM_NINE : TVMR_FORM_WIDE;
+    w->form = !bytes                    ? TVMR_FORM_WIDE
+              : s.equal >= 0            ? TVMR_FORM_TWO
+              : s.largest <= 127        ? TVMR_FORM_EIGHT
+              : w->cols <= NINE_COLUMNS ? TVMR_FORM_NINE
+                                        : TVMR_FORM_WIDE;
     w->magnitude = w->form == TVMR_FORM_TWO ? s.equal : 1;
-    w->offset = w->form == TVMR_FORM_TWO ? 1 : w->form == TVMR_FORM_EIGHT ? 128 : w->form == TVMR_FORM_NINE ? 255 : 0;
+    w->offset = w->form == TVMR_FORM_TWO     ? 1
+                : w->form == TVMR_FORM_EIGHT ? 128
+                : w->form == TVMR_FORM_NINE  ? 255
+                                             : 0;
     if (!room(w)) {
         weights_free(w);
         return;
     }
-    for (size_t r = 0; r < w->rows; r++) encode_row(w, c->weights + r * w->cols, r);
+    for (size_t r = 0; r < w->rows; r++)
+        encode_row(w, c->weights + r * w->cols, r);
 }
 
 /* ---- with gates ---- */
@@ -136,9 +145,11 @@ const struct tvmr_weights *tvmr_prepare(struct tvmr_cold *c, enum tvmr_gate gate
     if (!p->made[gate]) {
         *w = (struct tvmr_weights){.rows = c->shape.dims[0], .cols = c->shape.dims[1]};
         w->chunks = (w->cols + 63) / 64;
-        bool usual = c->shape.rank == 2 && w->cols && c->count == w->rows * w->cols && w->cols <= UINT16_MAX;
+        bool usual =
+            c->shape.rank == 2 && w->cols && c->count == w->rows * w->cols && w->cols <= UINT16_MAX;
         if (usual && gate == TVMR_GATE_NONE) prepare_plain(w, c, kernels);
-        if (usual && gate != TVMR_GATE_NONE && kernels == TVMR_KERNELS_AVX512) prepare_gated(w, c, gate);
+        if (usual && gate != TVMR_GATE_NONE && kernels == TVMR_KERNELS_AVX512)
+            prepare_gated(w, c, gate);
         p->made[gate] = true;
     }
     return w->form == TVMR_FORM_NONE ? NULL : w;
@@ -170,7 +181,8 @@ static bool input_room(struct tvmr_prepared *p, size_t chunks, bool gated)
 static unsigned parts_for(const int32_t *x, size_t count)
 {
     uint32_t all = 0;
-    for (size_t i = 0; i < count; i++) all |= (uint32_t)(x[i] ^ x[i] >> 31);
+    for (size_t i = 0; i < count; i++)
+        all |= (uint32_t)(x[i] ^ x[i] >> 31);
     return all < 1u << 15 ? 1 : TVMR_PARTS;
 }
 
@@ -203,7 +215,8 @@ static void wide_parts(struct tvmr_input *in, const int32_t *x, size_t count)
 {
     size_t columns = in->stride;
     memset(in->parts, 0, columns * 2 * in->planes);
-    for (size_t i = 0; i < count; i++) put_parts(in, i, columns, x[i]);
+    for (size_t i = 0; i < count; i++)
+        put_parts(in, i, columns, x[i]);
 }
 
 static void gated_parts(struct tvmr_input *in, enum tvmr_gate gate, const int32_t *x, size_t count)
@@ -214,7 +227,8 @@ static void gated_parts(struct tvmr_input *in, enum tvmr_gate gate, const int32_
     memset(in->signs, 0, columns * 2);
     for (size_t i = 0; i < count; i++) {
         int64_t magnitude = x[i] < 0 ? -(int64_t)x[i] : x[i];
-        int64_t level = gate == TVMR_GATE_CORE ? (magnitude > 255 ? 255 : magnitude) : (magnitude & 255);
+        int64_t level =
+            gate == TVMR_GATE_CORE ? (magnitude > 255 ? 255 : magnitude) : (magnitude & 255);
         in->signs[i] = (int16_t)((x[i] > 0) - (x[i] < 0));
         for (unsigned t = 0; t < 4; t++) {
             if (level < tvmr_threshold[t]) continue;
@@ -233,7 +247,8 @@ bool tvmr_prepare_input(struct tvmr_prepared *p, const struct tvmr_weights *w, e
                         const int32_t *x, size_t count)
 {
     struct tvmr_input *in = &p->input;
-    bool bytes = w->form == TVMR_FORM_TWO || w->form == TVMR_FORM_EIGHT || w->form == TVMR_FORM_NINE;
+    bool bytes =
+        w->form == TVMR_FORM_TWO || w->form == TVMR_FORM_EIGHT || w->form == TVMR_FORM_NINE;
     size_t padded = w->form == TVMR_FORM_TWO ? (w->chunks + 3) / 4 * 4 : w->chunks;
     if (!input_room(p, padded, w->form == TVMR_FORM_GATED)) return false;
     in->stride = padded * 64;
@@ -242,7 +257,9 @@ bool tvmr_prepare_input(struct tvmr_prepared *p, const struct tvmr_weights *w, e
         return true;
     }
     in->planes = parts_for(x, count);
-    if (w->form == TVMR_FORM_WIDE) wide_parts(in, x, count);
-    else gated_parts(in, gate, x, count);
+    if (w->form == TVMR_FORM_WIDE)
+        wide_parts(in, x, count);
+    else
+        gated_parts(in, gate, x, count);
     return true;
 }

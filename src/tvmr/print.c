@@ -1,14 +1,17 @@
-/* Disassembler. Prints the plain form, assembles it in memory, and adds to .image what does not come
- * back; what no form reproduces ends up there as the bytes of the file. */
-#include <stdio.h>
-#include <stdlib.h>
+/* Disassembler. Prints the plain form, assembles it in memory, and adds to .image what does not
+ * come back; what no form reproduces ends up there as the bytes of the file. */
 #include "base/utf8.h"
 #include "text/lexer.h"
 #include "tvmr/tvmr.h"
+#include <stdio.h>
+#include <stdlib.h>
 
 /* ---- instructions ---- */
 
-static bool is_register(char kind) { return kind == 'd' || kind == 's' || kind == 'm'; }
+static bool is_register(char kind)
+{
+    return kind == 'd' || kind == 's' || kind == 'm';
+}
 
 static void print_register(struct writer *out, uint8_t reg)
 {
@@ -19,7 +22,8 @@ static void print_register(struct writer *out, uint8_t reg)
 
 static void print_raw(struct writer *out, const struct tvmr_words *w)
 {
-    writer_print(out, "raw 0x%04x, 0x%04x, %u, %u, %u, %u", w->ext, w->opcode, w->a[0], w->a[1], w->a[2], w->a[3]);
+    writer_print(out, "raw 0x%04x, 0x%04x, %u, %u, %u, %u", w->ext, w->opcode, w->a[0], w->a[1],
+                 w->a[2], w->a[3]);
 }
 
 static uint32_t operands_of(const struct tvmr_words *w)
@@ -63,12 +67,18 @@ static void print_core(struct writer *out, const struct tvmr_op *op, const struc
         if (*p == 'W' && op->opcode == 0x1000 && !low) continue; /* one dimension */
         writer_text(out, separator);
         separator = ", ";
-        if (*p == 'W' || *p == 'q') writer_dec(out, low);
-        else if (*p == 'l') writer_print(out, "L%u", low);
-        else if (*p == 'L') writer_print(out, "L%u", (unsigned)operands_of(w));
-        else if (*p == 'g') writer_print(out, "gain=%.10g", w->a[3] / 16.0);
-        else if (is_register(op->bytes[*p - 'A'])) print_register(out, w->a[*p - 'A']);
-        else writer_dec(out, w->a[*p - 'A']);
+        if (*p == 'W' || *p == 'q')
+            writer_dec(out, low);
+        else if (*p == 'l')
+            writer_print(out, "L%u", low);
+        else if (*p == 'L')
+            writer_print(out, "L%u", (unsigned)operands_of(w));
+        else if (*p == 'g')
+            writer_print(out, "gain=%.10g", w->a[3] / 16.0);
+        else if (is_register(op->bytes[*p - 'A']))
+            print_register(out, w->a[*p - 'A']);
+        else
+            writer_dec(out, w->a[*p - 'A']);
     }
 }
 
@@ -88,8 +98,10 @@ static bool print_ext(struct writer *out, const struct tvmr_op *op, const struct
             writer_dec(out, (uint64_t)w->a[2] << 8 | w->a[3]);
             break;
         }
-        if (is_register(op->bytes[k])) print_register(out, w->a[k]);
-        else writer_dec(out, w->a[k]);
+        if (is_register(op->bytes[k]))
+            print_register(out, w->a[k]);
+        else
+            writer_dec(out, w->a[k]);
     }
     return true;
 }
@@ -141,14 +153,20 @@ static void print_meta(struct writer *out, const struct tvmr_meta *m)
     print_text(out, "name", m->name);
     print_text(out, "domain", m->domain);
     if (m->has_version) writer_print(out, "    version   %u\n", (unsigned)m->version);
-    if (m->input_dim >= 0 && m->input_dim <= UINT32_MAX) writer_print(out, "    input_dim %lld\n", (long long)m->input_dim);
-    if (m->output_dim >= 0 && m->output_dim <= UINT32_MAX) writer_print(out, "    output_dim %lld\n", (long long)m->output_dim);
+    if (m->input_dim >= 0 && m->input_dim <= UINT32_MAX)
+        writer_print(out, "    input_dim %lld\n", (long long)m->input_dim);
+    if (m->output_dim >= 0 && m->output_dim <= UINT32_MAX)
+        writer_print(out, "    output_dim %lld\n", (long long)m->output_dim);
     bool skull = true;
-    for (int i = 0; i < 3; i++) skull &= m->skull[i] >= 0 && m->skull[i] <= UINT16_MAX;
-    for (int i = 0; skull && i < 3; i++) writer_print(out, "    %s   %lld\n", skulls[i], (long long)m->skull[i]);
+    for (int i = 0; i < 3; i++)
+        skull &= m->skull[i] >= 0 && m->skull[i] <= UINT16_MAX;
+    for (int i = 0; skull && i < 3; i++)
+        writer_print(out, "    %s   %lld\n", skulls[i], (long long)m->skull[i]);
     for (size_t i = 0; i < m->projection_count; i++) {
         const struct tvmr_projection *p = &m->projections[i];
-        if (!p->target || !p->bundle || !speakable(bytes_of(p->target)) || !speakable(bytes_of(p->bundle))) continue;
+        if (!p->target || !p->bundle || !speakable(bytes_of(p->target)) ||
+            !speakable(bytes_of(p->bundle)))
+            continue;
         writer_text(out, ".projection\n");
         print_text(out, "target", p->target);
         print_text(out, "bundle", p->bundle);
@@ -169,8 +187,10 @@ static void print_requires(struct writer *out, const struct tvmr_module *m)
         const struct tvmr_extension *e = id && id < 0x0100 ? tvmr_extension_find(id) : NULL;
         if (bits[id / 8] >> (id & 7) & 1) continue;
         bits[id / 8] |= (uint8_t)(1u << (id & 7));
-        if (e) writer_print(out, "    %s 0x%04x\n", e->name, id);
-        else writer_print(out, "    ext_%04x 0x%04x\n", id, id);
+        if (e)
+            writer_print(out, "    %s 0x%04x\n", e->name, id);
+        else
+            writer_print(out, "    ext_%04x 0x%04x\n", id, id);
     }
     free(bits);
 }
@@ -191,9 +211,11 @@ static void print_registers(struct writer *out, const struct tvmr_module *m)
         writer_text(out, "    ");
         print_register(out, r->reg);
         writer_print(out, ": %s", type ? type->name : "i32");
-        for (unsigned k = 0; k < r->ndims; k++) writer_print(out, "%s%u", k ? ", " : "[", tvmr_dim(r, k));
+        for (unsigned k = 0; k < r->ndims; k++)
+            writer_print(out, "%s%u", k ? ", " : "[", tvmr_dim(r, k));
         if (r->ndims) writer_char(out, ']');
-        if (r->key.size && speakable(r->key)) writer_print(out, " key=\"%.*s\"", (int)r->key.size, (const char *)r->key.data);
+        if (r->key.size && speakable(r->key))
+            writer_print(out, " key=\"%.*s\"", (int)r->key.size, (const char *)r->key.data);
         if (r->flags & TVMR_FROZEN) writer_text(out, " frozen=true");
         if (!(r->flags & TVMR_ALLOCATED)) writer_text(out, "  ; unallocated");
         writer_char(out, '\n');
@@ -208,7 +230,9 @@ static uint8_t *targets(const struct tvmr_module *m)
         struct tvmr_words w = tvmr_word(m->code.data + i * TVMR_INSN);
         const struct tvmr_op *op = w.ext ? NULL : tvmr_op_find(0, w.opcode);
         if (!op || !op->text || !core_expressible(op, &w, m->count)) continue;
-        uint32_t to = strchr(op->text, 'L') ? operands_of(&w) : strchr(op->text, 'l') ? operands_of(&w) & 0xffff : UINT32_MAX;
+        uint32_t to = strchr(op->text, 'L')   ? operands_of(&w)
+                      : strchr(op->text, 'l') ? operands_of(&w) & 0xffff
+                                              : UINT32_MAX;
         if (to <= m->count) bits[to / 8] |= (uint8_t)(1u << (to & 7));
     }
     return bits;
@@ -222,7 +246,8 @@ static bool print_program(struct writer *out, const struct tvmr_module *m, penta
     for (size_t i = 0; i <= m->count; i++) {
         if (named[i / 8] >> (i & 7) & 1) writer_print(out, "L%zu:\n", i);
         for (size_t k = 0; k < m->meta.label_count; k++)
-            if (m->meta.label_count <= 1024 && m->meta.labels[k].index == i && speakable(bytes_of(m->meta.labels[k].name)) &&
+            if (m->meta.label_count <= 1024 && m->meta.labels[k].index == i &&
+                speakable(bytes_of(m->meta.labels[k].name)) &&
                 !strpbrk(m->meta.labels[k].name, " \t:.,"))
                 writer_print(out, "%s:\n", m->meta.labels[k].name);
         if (i == m->count) break;
@@ -264,11 +289,13 @@ static void image_fields(struct writer *out, const struct tvmr_module *m, enum l
     const struct tvmr_header *h = &m->header;
     if (h->version != TVMR_VERSION) writer_print(out, "    version %u\n", h->version);
     if (h->flags) writer_print(out, "    flags %u\n", h->flags);
-    if (h->checksum != m->checksum) writer_print(out, "    checksum 0x%016llx\n", (unsigned long long)h->checksum);
+    if (h->checksum != m->checksum)
+        writer_print(out, "    checksum 0x%016llx\n", (unsigned long long)h->checksum);
     if (h->reserved) writer_print(out, "    reserved 0x%016llx\n", (unsigned long long)h->reserved);
     if (!plain_exts(m))
         for (size_t i = 0; i < m->ext_count; i++)
-            writer_print(out, "    ext 0x%04x %u %u %u\n", m->exts[i].id, m->exts[i].major, m->exts[i].minor, m->exts[i].patch);
+            writer_print(out, "    ext 0x%04x %u %u %u\n", m->exts[i].id, m->exts[i].major,
+                         m->exts[i].minor, m->exts[i].patch);
     for (size_t i = 0; i < m->reg_count; i++) {
         const struct tvmr_regdef *r = &m->regs[i];
         if (plain_regdef(r)) continue;
@@ -287,12 +314,15 @@ static void image_fields(struct writer *out, const struct tvmr_module *m, enum l
     if (m->tail.size) print_hex(out, "tail", m->tail);
 }
 
-static bool render(const struct tvmr_module *m, enum level level, struct writer *out, penta_error *err)
+static bool render(const struct tvmr_module *m, enum level level, struct writer *out,
+                   penta_error *err)
 {
     struct writer image = {0};
     if (m->metadata.size && !m->metadata_error.code) print_meta(out, &m->meta);
-    if (level == LEVEL_FILE) print_hex(&image, "file", m->base.file);
-    else image_fields(&image, m, level);
+    if (level == LEVEL_FILE)
+        print_hex(&image, "file", m->base.file);
+    else
+        image_fields(&image, m, level);
     if (image.out.size) {
         writer_text(out, ".image\n");
         writer_bytes(out, image.out.data, image.out.size);
@@ -304,7 +334,10 @@ static bool render(const struct tvmr_module *m, enum level level, struct writer 
     return print_program(out, m, err) && writer_ok(out, err);
 }
 
-static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
+static void ignore(void *user, const penta_error *finding)
+{
+    (void)user, (void)finding;
+}
 
 static bool comes_back(const struct tvmr_module *m, const struct writer *text)
 {

@@ -1,6 +1,6 @@
 /* The definition of every product: sums in 64 bits, clamped at the end. */
-#include <stdlib.h>
 #include "tvmr/kernels.h"
+#include <stdlib.h>
 
 static unsigned temp_at(const struct tvmr_cold *c, size_t i)
 {
@@ -10,7 +10,8 @@ static unsigned temp_at(const struct tvmr_cold *c, size_t i)
 static int64_t row_ungated(const struct tvmr_signal *w, const int32_t *x, size_t n)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < n; i++) sum += (int64_t)tvmr_value(w[i]) * x[i];
+    for (size_t i = 0; i < n; i++)
+        sum += (int64_t)tvmr_value(w[i]) * x[i];
     return sum;
 }
 
@@ -80,7 +81,9 @@ static bool has_avx2(void)
 int tvmr_kernels_named(const char *name)
 {
     if (!name || !strcmp(name, "auto"))
-        return has_avx512() ? TVMR_KERNELS_AVX512 : has_avx2() ? TVMR_KERNELS_AVX2 : TVMR_KERNELS_PLAIN;
+        return has_avx512() ? TVMR_KERNELS_AVX512
+               : has_avx2() ? TVMR_KERNELS_AVX2
+                            : TVMR_KERNELS_PLAIN;
     if (!strcmp(name, "plain")) return TVMR_KERNELS_PLAIN;
     if (!strcmp(name, "avx2") && has_avx2()) return TVMR_KERNELS_AVX2;
     if (!strcmp(name, "avx512") && has_avx512()) return TVMR_KERNELS_AVX512;
@@ -93,7 +96,8 @@ bool tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *c, enum tvmr_gate gate, 
     size_t rows = c->shape.dims[0], n = min_size(c->shape.dims[1], count);
     if (!c->temps) gate = TVMR_GATE_NONE;
     const struct tvmr_weights *w = NULL;
-    if (vm->kernels != TVMR_KERNELS_PLAIN && c->count >= SMALL) w = tvmr_prepare(c, gate, vm->kernels);
+    if (vm->kernels != TVMR_KERNELS_PLAIN && c->count >= SMALL)
+        w = tvmr_prepare(c, gate, vm->kernels);
     if (!w || !tvmr_prepare_input(c->prepared, w, gate, x, n)) {
         tvmr_product_plain(c, gate, x, n, 0, rows, out);
         return true;
@@ -103,7 +107,9 @@ bool tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *c, enum tvmr_gate gate, 
         vm->pool = tvmr_pool_new(vm->threads);
         if (!vm->pool) vm->threads = 1;
     }
-    if (vm->pool && c->count >= SHARED) tvmr_pool_rows(vm->pool, kernel, w, &c->prepared->input, out);
-    else kernel(w, &c->prepared->input, 0, rows, out);
+    if (vm->pool && c->count >= SHARED)
+        tvmr_pool_rows(vm->pool, kernel, w, &c->prepared->input, out);
+    else
+        kernel(w, &c->prepared->input, 0, rows, out);
     return true;
 }

@@ -1,8 +1,8 @@
 #include "tvmr/script.h"
-#include <ctype.h>
-#include <stdlib.h>
 #include "base/file.h"
 #include "base/json_read.h"
+#include <ctype.h>
+#include <stdlib.h>
 
 enum { FILE_MAX = 256 << 20 };
 
@@ -112,7 +112,8 @@ static void write_register(void *user, const char *name, const struct json_objec
         struct tvmr_cold *c = &vm->cold[reg & 63];
         uint32_t dim = (uint32_t)count;
         if (!c->present) ok = tvmr_cold_new(vm, reg & 63, count, &dim, 1);
-        for (size_t i = 0; ok && i < count && i < c->count; i++) c->weights[i] = tvmr_signal_of(data[i]);
+        for (size_t i = 0; ok && i < count && i < c->count; i++)
+            c->weights[i] = tvmr_signal_of(data[i]);
         tvmr_cold_changed(c);
     } else if (ok && data) {
         ok = tvmr_shape_set(vm, &vm->shape[reg & 63], (const uint32_t *)data, count);
@@ -129,8 +130,10 @@ bool tvmr_script_apply(struct tvmr_vm *vm, const struct json_object *answer)
     json_each(json_get(answer, "write"), write_register, &w);
     if (!w.ok) return false;
     const char *text = json_as_text(json_get(answer, "fail"));
-    if (text) tvmr_vm_fail(vm, text);
-    else if (json_as_bool(json_get(answer, "stop"))) tvmr_vm_stop(vm);
+    if (text)
+        tvmr_vm_fail(vm, text);
+    else if (json_as_bool(json_get(answer, "stop")))
+        tvmr_vm_stop(vm);
     return true;
 }
 

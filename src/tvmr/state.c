@@ -1,11 +1,12 @@
 /* What a machine says of itself, and its snapshots. */
-#include <stdio.h>
 #include "core/describe.h"
 #include "tvmr/kernels.h"
+#include <stdio.h>
 
 /* ---- describe ---- */
 
-static void describe_numbers(const penta_visitor *v, const char *name, const int32_t *data, size_t count)
+static void describe_numbers(const penta_visitor *v, const char *name, const int32_t *data,
+                             size_t count)
 {
     penta_node list = {.name = name, .list = true};
     if (!describe_enter(v, list)) return;
@@ -18,7 +19,8 @@ static void describe_shape(const penta_visitor *v, const char *name, const struc
 {
     penta_node list = {.name = name, .list = true};
     if (!describe_enter(v, list)) return;
-    for (size_t i = 0; i < s->rank; i++) describe_uint(v, "dim", s->dims[i]);
+    for (size_t i = 0; i < s->rank; i++)
+        describe_uint(v, "dim", s->dims[i]);
     describe_leave(v, list);
 }
 
@@ -37,17 +39,21 @@ static void describe_cold(const struct tvmr_cold *c, const char *name, const pen
     penta_node temps = {.name = "temperatures", .list = true};
     if (!describe_enter(v, node)) return;
     if (c->key_size)
-        describe_field(v, (penta_field){.name = "key", .kind = PENTA_TEXT, .as.bytes = {c->key, c->key_size}});
+        describe_field(
+            v, (penta_field){.name = "key", .kind = PENTA_TEXT, .as.bytes = {c->key, c->key_size}});
     describe_shape(v, "shape", &c->shape);
     if (c->frozen) describe_bool(v, "frozen", true);
     if (c->dirty) describe_bool(v, "dirty", true);
     if (describe_enter(v, weights)) {
         for (size_t i = 0; i < c->count; i++)
-            describe_field(v, (penta_field){.name = "value", .kind = PENTA_SINT, .as.i = tvmr_value(c->weights[i])});
+            describe_field(v, (penta_field){.name = "value",
+                                            .kind = PENTA_SINT,
+                                            .as.i = tvmr_value(c->weights[i])});
         describe_leave(v, weights);
     }
     if (c->temps && describe_enter(v, temps)) {
-        for (size_t i = 0; i < c->count; i++) describe_uint(v, "temperature", c->temps[i]);
+        for (size_t i = 0; i < c->count; i++)
+            describe_uint(v, "temperature", c->temps[i]);
         describe_leave(v, temps);
     }
     describe_leave(v, node);
@@ -64,7 +70,8 @@ static void describe_registers(const struct tvmr_vm *vm, const penta_visitor *v)
         if (i < 64 && vm->hot[k].present) describe_hot(&vm->hot[k], name, v);
         if (i >> 6 == 1 && vm->cold[k].present) describe_cold(&vm->cold[k], name, v);
         if (i >> 6 == 2 && vm->param[k])
-            describe_field(v, (penta_field){.name = name, .kind = PENTA_SINT, .as.i = vm->param[k]});
+            describe_field(v,
+                           (penta_field){.name = name, .kind = PENTA_SINT, .as.i = vm->param[k]});
         if (i >> 6 == 3 && vm->shape[k].rank) describe_shape(v, name, &vm->shape[k]);
     }
     describe_leave(v, node);
@@ -74,7 +81,8 @@ static void describe_pressure(const struct tvmr_vm *vm, const penta_visitor *v)
 {
     penta_node node = {.name = "pressure"};
     bool any = false;
-    for (unsigned i = 0; i < TVMR_BANK; i++) any |= vm->pressure[i].present;
+    for (unsigned i = 0; i < TVMR_BANK; i++)
+        any |= vm->pressure[i].present;
     if (!any || !describe_enter(v, node)) return;
     for (unsigned i = 0; i < TVMR_BANK; i++) {
         char name[8];
@@ -111,7 +119,9 @@ void tvmr_vm_describe(const penta_vm *base, const penta_visitor *v)
     describe_registers(vm, v);
     describe_pressure(vm, v);
     if (vm->current_error)
-        describe_field(v, (penta_field){.name = "current_error", .kind = PENTA_SINT, .as.i = vm->current_error});
+        describe_field(
+            v,
+            (penta_field){.name = "current_error", .kind = PENTA_SINT, .as.i = vm->current_error});
     if (vm->babble_scale || vm->babble_phase) {
         describe_uint(v, "babble_scale", (uint64_t)vm->babble_scale);
         describe_uint(v, "babble_phase", vm->babble_phase);
@@ -125,8 +135,8 @@ void tvmr_vm_describe(const penta_vm *base, const penta_visitor *v)
 
 struct stream {
     struct tvmr_vm *vm;
-    struct writer *out;      /* saving */
-    struct reader *in;       /* or loading */
+    struct writer *out; /* saving */
+    struct reader *in;  /* or loading */
     bool failed;
 };
 
@@ -213,8 +223,10 @@ static void stream_cold(struct stream *s, struct tvmr_cold *c)
     NUMBER(c->dirty);
     NUMBER(c->key_size);
     for (unsigned i = 0; i < c->key_size; i++) {
-        if (s->out) writer_uint(s->out, c->key[i], 1);
-        else c->key[i] = (uint8_t)reader_uint(s->in, 1);
+        if (s->out)
+            writer_uint(s->out, c->key[i], 1);
+        else
+            c->key[i] = (uint8_t)reader_uint(s->in, 1);
     }
     stream_weights(s, c);
     stream_shape(s, &c->shape);
@@ -227,7 +239,8 @@ static void stream_cold(struct stream *s, struct tvmr_cold *c)
         if (product > UINT32_MAX) product = UINT32_MAX; /* more than any budget: stays wrong */
     }
     if (s->in && (n != c->count || product != c->count)) s->failed = true;
-    if (s->in && temps && !c->temps && !tvmr_reserve(s->vm, &c->temps, &c->temps_capacity, 1, 1)) s->failed = true;
+    if (s->in && temps && !c->temps && !tvmr_reserve(s->vm, &c->temps, &c->temps_capacity, 1, 1))
+        s->failed = true;
 }
 
 static void stream_correlation(struct stream *s, struct tvmr_correlation *t)
@@ -246,7 +259,8 @@ static void stream_runs(struct stream *s)
     array(s, &vm->output_ends, &vm->output_count, &capacity, sizeof *vm->output_ends);
     if (vm->input_next > vm->input_count) s->failed = true;
     for (size_t i = 0; i < vm->output_count && s->in; i++)
-        if (vm->output_ends[i] > vm->outputs.count || (i && vm->output_ends[i] < vm->output_ends[i - 1]))
+        if (vm->output_ends[i] > vm->outputs.count ||
+            (i && vm->output_ends[i] < vm->output_ends[i - 1]))
             s->failed = true;
 }
 
@@ -266,13 +280,16 @@ static void stream_machine(struct stream *s)
         memcpy(vm->fault_text + i, &part, 8);
     }
     vm->fault_text[sizeof vm->fault_text - 1] = 0;
-    uint64_t op = vm->yield_op ? (uint64_t)vm->yield_op->ext << 16 | vm->yield_op->opcode : UINT64_MAX;
+    uint64_t op =
+        vm->yield_op ? (uint64_t)vm->yield_op->ext << 16 | vm->yield_op->opcode : UINT64_MAX;
     NUMBER(op);
     if (s->in) {
         vm->yield_op = op > UINT32_MAX ? NULL : tvmr_op_find((uint16_t)(op >> 16), (uint16_t)op);
-        if ((op <= UINT32_MAX || vm->waiting) && (!vm->yield_op || !vm->yield_op->domain)) s->failed = true;
+        if ((op <= UINT32_MAX || vm->waiting) && (!vm->yield_op || !vm->yield_op->domain))
+            s->failed = true;
     }
-    for (unsigned i = 0; i < TVMR_YIELD_ARGS; i++) NUMBER(vm->yield_args[i]);
+    for (unsigned i = 0; i < TVMR_YIELD_ARGS; i++)
+        NUMBER(vm->yield_args[i]);
     NUMBER(vm->loop_depth);
     NUMBER(vm->call_depth);
     if (vm->loop_depth > TVMR_DEPTH || vm->call_depth > TVMR_DEPTH || vm->fault >= TVMR_FAULTS) {
@@ -284,8 +301,10 @@ static void stream_machine(struct stream *s)
         NUMBER(vm->loops[i].start);
         NUMBER(vm->loops[i].remaining);
     }
-    for (size_t i = 0; i < vm->call_depth; i++) NUMBER(vm->calls[i]);
-    for (unsigned i = 0; i < 4; i++) NUMBER(vm->chem[i]);
+    for (size_t i = 0; i < vm->call_depth; i++)
+        NUMBER(vm->calls[i]);
+    for (unsigned i = 0; i < 4; i++)
+        NUMBER(vm->chem[i]);
     NUMBER(vm->current_error);
     NUMBER(vm->babble_scale);
     NUMBER(vm->babble_phase);
@@ -315,11 +334,12 @@ static void stream_all(struct stream *s)
     }
     for (unsigned i = 0; i < TVMR_MODELS; i++) {
         struct tvmr_model *m = &vm->models[i];
-        uint64_t bits = (uint64_t)m->loaded | (uint64_t)m->running << 1 | (uint64_t)m->has_input << 2 |
-                        (uint64_t)m->has_output << 3 | (uint64_t)m->input << 8 | (uint64_t)m->output << 16;
+        uint64_t bits = (uint64_t)m->loaded | (uint64_t)m->running << 1 |
+                        (uint64_t)m->has_input << 2 | (uint64_t)m->has_output << 3 |
+                        (uint64_t)m->input << 8 | (uint64_t)m->output << 16;
         NUMBER(bits);
-        *m = (struct tvmr_model){bits & 1, bits >> 1 & 1, bits >> 2 & 1, bits >> 3 & 1,
-                                 (uint8_t)(bits >> 8), (uint8_t)(bits >> 16)};
+        *m = (struct tvmr_model){bits & 1,      bits >> 1 & 1,        bits >> 2 & 1,
+                                 bits >> 3 & 1, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16)};
     }
 }
 
@@ -330,7 +350,8 @@ bool tvmr_vm_save(const penta_vm *base, struct writer *out)
     writer_bytes(out, "TVMS", 4);
     writer_uint(out, tvmr_module(base->module)->checksum, 8);
     stream_all(&s);
-    if (!out->failed) writer_uint(out, tvmr_xxh64(bytes_slice(writer_view(out), from, SIZE_MAX)), 8);
+    if (!out->failed)
+        writer_uint(out, tvmr_xxh64(bytes_slice(writer_view(out), from, SIZE_MAX)), 8);
     return !out->failed;
 }
 

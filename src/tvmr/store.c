@@ -21,7 +21,8 @@ bool tvmr_reserve(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t co
     uint64_t old = (uint64_t)*capacity * item;
     void *data;
     memcpy(&data, pointer, sizeof data);
-    if (count > UINT64_MAX / item / 2 || vm->memory_used - old + (uint64_t)count * item > vm->memory_max) {
+    if (count > UINT64_MAX / item / 2 ||
+        vm->memory_used - old + (uint64_t)count * item > vm->memory_max) {
         fail(vm, TVMR_E_LIMIT, "%zu elements are over the memory budget", count);
         return false;
     }
@@ -79,8 +80,10 @@ bool tvmr_hot_set(struct tvmr_vm *vm, unsigned index, const int32_t *data, size_
 {
     struct tvmr_hot *h = &vm->hot[index];
     if (!tvmr_reserve(vm, &h->data, &h->capacity, count, sizeof *data)) return false;
-    if (count && data) memmove(h->data, data, count * sizeof *data);
-    else if (count) memset(h->data, 0, count * sizeof *data);
+    if (count && data)
+        memmove(h->data, data, count * sizeof *data);
+    else if (count)
+        memset(h->data, 0, count * sizeof *data);
     h->count = count;
     h->present = true;
     return tvmr_shape_set(vm, &h->shape, dims, rank);
@@ -111,7 +114,8 @@ void tvmr_cold_drop(struct tvmr_vm *vm, struct tvmr_cold *c)
     *c = (struct tvmr_cold){0};
 }
 
-bool tvmr_cold_new(struct tvmr_vm *vm, unsigned index, size_t count, const uint32_t *dims, size_t rank)
+bool tvmr_cold_new(struct tvmr_vm *vm, unsigned index, size_t count, const uint32_t *dims,
+                   size_t rank)
 {
     struct tvmr_cold *c = &vm->cold[index];
     tvmr_cold_drop(vm, c);

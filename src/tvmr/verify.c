@@ -1,10 +1,10 @@
-/* What an image must obey (the loader's checks, in their order), and what is wrong with the program:
- * extensions, control flow, keys, registers, operands, order, shapes, plausibility. */
+/* What an image must obey (the loader's checks, in their order), and what is wrong with the
+ * program: extensions, control flow, keys, registers, operands, order, shapes, plausibility. */
+#include "base/utf8.h"
+#include "tvmr/tvmr.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/utf8.h"
-#include "tvmr/tvmr.h"
 
 enum rule_scope tvmr_scope(uint32_t code)
 {
@@ -21,10 +21,11 @@ struct pass {
     struct findings *f;
 };
 
-static void report(struct pass *p, uint32_t code, uint64_t at, bool decoded, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+static void report(struct pass *p, uint32_t code, uint64_t at, bool decoded, const char *format,
+                   ...) __attribute__((format(printf, 5, 6)));
 
-static void report(struct pass *p, uint32_t code, uint64_t at, bool decoded, const char *format, ...)
+static void report(struct pass *p, uint32_t code, uint64_t at, bool decoded, const char *format,
+                   ...)
 {
     penta_error e = {.code = code, .offset = at, .decoded = decoded};
     const struct rule *rule = rule_find(p->f->rules, code);
@@ -49,26 +50,30 @@ static void report(struct pass *p, uint32_t code, uint64_t at, bool decoded, con
 static void verify_header(struct pass *p)
 {
     const struct tvmr_header *h = &p->m->header;
-    if (h->version != TVMR_VERSION) HEAD(TVMR_VERSION_NUMBER, 4, "version %u, expected 1", h->version);
+    if (h->version != TVMR_VERSION)
+        HEAD(TVMR_VERSION_NUMBER, 4, "version %u, expected 1", h->version);
     if (h->flags & ~7u) HEAD(TVMR_FLAGS, 6, "flags 0x%04x, only bits 0 to 2 are defined", h->flags);
     if (h->reserved)
-        HEAD(TVMR_RESERVED, 0x28, "reserved bytes 0x%016llx, expected 0", (unsigned long long)h->reserved);
+        HEAD(TVMR_RESERVED, 0x28, "reserved bytes 0x%016llx, expected 0",
+             (unsigned long long)h->reserved);
 }
 
 static void verify_tern(struct pass *p)
 {
     const uint8_t *file = p->m->base.file.data;
     uint64_t end = tvmr_insn_offset(p->m, p->m->count);
-    if (get16(file + 4) != 2) HEAD(TVMR_VERSION_NUMBER, 4, "legacy version %u, expected 2", get16(file + 4));
+    if (get16(file + 4) != 2)
+        HEAD(TVMR_VERSION_NUMBER, 4, "legacy version %u, expected 2", get16(file + 4));
     if (get64(file + 0x14) != p->m->tern_mix)
         HEAD(TVMR_CHECKSUM, 0x14, "checksum %016llx, the bytes have %016llx",
              (unsigned long long)get64(file + 0x14), (unsigned long long)p->m->tern_mix);
-    if (get32(file + 0x1c)) HEAD(TVMR_RESERVED, 0x1c, "reserved bytes 0x%08x, expected 0", get32(file + 0x1c));
+    if (get32(file + 0x1c))
+        HEAD(TVMR_RESERVED, 0x1c, "reserved bytes 0x%08x, expected 0", get32(file + 0x1c));
     if (end < p->m->base.file.size)
         HEAD(TVMR_TRAILING, end, "%zu bytes after the image", p->m->base.file.size - (size_t)end);
     for (size_t i = 0; i < p->m->loss_count; i++)
-        HEAD(TVMR_LEGACY_LOST, tvmr_insn_offset(p->m, p->m->losses[i].index), "instruction %u loses its %s",
-             (unsigned)p->m->losses[i].index, p->m->losses[i].what);
+        HEAD(TVMR_LEGACY_LOST, tvmr_insn_offset(p->m, p->m->losses[i].index),
+             "instruction %u loses its %s", (unsigned)p->m->losses[i].index, p->m->losses[i].what);
 }
 
 static void verify_checksum(struct pass *p)
@@ -109,7 +114,8 @@ static void verify_registers(struct pass *p)
             if (r->type < 0x0100)
                 AT(TVMR_TYPE, r->offset + 1, "%s has the unknown type 0x%04x", name, r->type);
             else
-                AT(TVMR_TYPE_USER, r->offset + 1, "%s has the type 0x%04x of a user", name, r->type);
+                AT(TVMR_TYPE_USER, r->offset + 1, "%s has the type 0x%04x of a user", name,
+                   r->type);
         }
         if (r->reg == TVMR_NULL) AT(TVMR_REGDEF, r->offset, "0xff is the null register");
         if (seen[r->reg]) AT(TVMR_REGDEF_TWICE, r->offset, "%s is defined again", name);
@@ -124,8 +130,10 @@ static void verify_extensions(struct pass *p)
     for (size_t i = 0; i < m->ext_count; i++) {
         uint16_t id = m->exts[i].id;
         uint64_t at = tvmr_header_bytes + 8 * i;
-        if (id == 0 || id == 0xffff) AT(TVMR_EXT, at, "0x%04x is no extension", id);
-        else if (seen && seen[id / 8] >> (id & 7) & 1) AT(TVMR_EXT, at, "extension 0x%04x is named twice", id);
+        if (id == 0 || id == 0xffff)
+            AT(TVMR_EXT, at, "0x%04x is no extension", id);
+        else if (seen && seen[id / 8] >> (id & 7) & 1)
+            AT(TVMR_EXT, at, "extension 0x%04x is named twice", id);
         if (seen) seen[id / 8] |= (uint8_t)(1u << (id & 7));
     }
     free(seen);
@@ -146,21 +154,24 @@ static void verify_container(struct pass *p)
         e.code = TVMR_METADATA;
         findings_pass(p->f, &e);
     }
-    if (m->base.damage.code) findings_pass(p->f, &m->base.damage);
+    if (m->base.damage.code)
+        findings_pass(p->f, &m->base.damage);
     else if (m->trailing.size)
-        AT(TVMR_TRAILING, m->image.size - m->trailing.size, "%zu bytes after the image", m->trailing.size);
+        AT(TVMR_TRAILING, m->image.size - m->trailing.size, "%zu bytes after the image",
+           m->trailing.size);
     if (m->tail.size)
-        HEAD(TVMR_TRAILING, m->base.file.size - m->tail.size, "%zu bytes after the envelope", m->tail.size);
+        HEAD(TVMR_TRAILING, m->base.file.size - m->tail.size, "%zu bytes after the envelope",
+             m->tail.size);
 }
 
 /* ---- the program ---- */
 
 struct program {
     struct pass *p;
-    struct found {           /* what the tables say of an instruction, by its first four bytes */
+    struct found { /* what the tables say of an instruction, by its first four bytes */
         uint32_t key;
-        bool is, missing;    /* known; of an extension that is not registered */
-        uint8_t registers;   /* operands that are registers, one bit each */
+        bool is, missing;  /* known; of an extension that is not registered */
+        uint8_t registers; /* operands that are registers, one bit each */
         const struct tvmr_op *op;
     } found[256];
     bool declared[256];
@@ -217,8 +228,10 @@ static void check_flow(struct program *g, size_t i, const struct tvmr_words *w)
     switch (w->opcode) {
     case 0x6000: g->depth++; break;
     case 0x6001:
-        if (g->depth) g->depth--;
-        else INSN(TVMR_END_LOOP, i, "END_LOOP without LOOP");
+        if (g->depth)
+            g->depth--;
+        else
+            INSN(TVMR_END_LOOP, i, "END_LOOP without LOOP");
         break;
     case 0x6002:
         if (!g->depth) INSN(TVMR_BREAK_OUTSIDE, i, "BREAK outside a loop");
@@ -226,8 +239,8 @@ static void check_flow(struct program *g, size_t i, const struct tvmr_words *w)
     case 0x6006:
     case 0x6008:
         if (target_of(w) >= count)
-            INSN(TVMR_TARGET, i, "%s target %u, of %zu instructions", w->opcode == 0x6006 ? "CALL" : "JUMP",
-                 (unsigned)target_of(w), count);
+            INSN(TVMR_TARGET, i, "%s target %u, of %zu instructions",
+                 w->opcode == 0x6006 ? "CALL" : "JUMP", (unsigned)target_of(w), count);
         g->calls |= w->opcode == 0x6006;
         break;
     case 0x6007: g->returns = true; break;
@@ -243,7 +256,8 @@ static void check_order(struct program *g, size_t i, const struct tvmr_words *w)
 {
     struct pass *p = g->p;
     bool compute = w->ext || w->opcode >> 12 == 3 || w->opcode >> 12 == 4;
-    if (compute && !g->loaded && !g->computed) INSN(TVMR_COMPUTE_EARLY, i, "computing before LOAD_INPUT");
+    if (compute && !g->loaded && !g->computed)
+        INSN(TVMR_COMPUTE_EARLY, i, "computing before LOAD_INPUT");
     g->computed |= compute;
     if (w->ext) return;
     g->jumps |= w->opcode == 0x6008;
@@ -252,11 +266,13 @@ static void check_order(struct program *g, size_t i, const struct tvmr_words *w)
     g->stored |= w->opcode == 0x1008;
     if (w->opcode == 0x5012 || w->opcode == 0x5013) {
         g->mastery = true;
-        if (!g->stored) INSN(TVMR_MASTERY_EARLY, i, "a mastery instruction before any STORE_OUTPUT");
+        if (!g->stored)
+            INSN(TVMR_MASTERY_EARLY, i, "a mastery instruction before any STORE_OUTPUT");
     }
 }
 
-static void check_registers(struct program *g, size_t i, const struct tvmr_words *w, unsigned registers)
+static void check_registers(struct program *g, size_t i, const struct tvmr_words *w,
+                            unsigned registers)
 {
     struct pass *p = g->p;
     for (unsigned k = 0; registers >> k; k++) {
@@ -267,14 +283,17 @@ static void check_registers(struct program *g, size_t i, const struct tvmr_words
     }
 }
 
-static void check_pattern(struct program *g, size_t i, const struct tvmr_words *w, const struct tvmr_op *op)
+static void check_pattern(struct program *g, size_t i, const struct tvmr_words *w,
+                          const struct tvmr_op *op)
 {
     struct pass *p = g->p;
-    static const uint8_t used[] = {[TVMR_PATTERN_REG] = 1, [TVMR_PATTERN_REG_REG] = 2, [TVMR_PATTERN_REG_REG_REG] = 3};
+    static const uint8_t used[] = {
+        [TVMR_PATTERN_REG] = 1, [TVMR_PATTERN_REG_REG] = 2, [TVMR_PATTERN_REG_REG_REG] = 3};
     if (op->pattern == TVMR_PATTERN_NONE) {
         uint32_t all = target_of(w);
         if (all && all != 0xffff0000)
-            INSN(TVMR_OPERANDS_NONE, i, "%s takes no operands, these are 0x%08x", op->name, (unsigned)all);
+            INSN(TVMR_OPERANDS_NONE, i, "%s takes no operands, these are 0x%08x", op->name,
+                 (unsigned)all);
     } else if (op->pattern <= TVMR_PATTERN_REG_REG_REG) {
         for (unsigned k = used[op->pattern]; k < 4; k++)
             if (w->a[k]) {
@@ -290,7 +309,8 @@ static void check_ids(struct program *g, size_t i, const struct tvmr_words *w)
     if (w->ext == 5 && w->opcode <= 2 && w->a[1] > 7)
         INSN(TVMR_CHEM_ID, i, "chemical %u, they are 0 to 7", w->a[1]);
     if (w->ext == 7 && w->a[1] > 63) INSN(TVMR_REGION_ID, i, "region or slot %u", w->a[1]);
-    if (w->ext == 11 && w->a[2] > 31 && w->a[2] != 0xff) INSN(TVMR_BANK_SLOT, i, "bank slot %u", w->a[2]);
+    if (w->ext == 11 && w->a[2] > 31 && w->a[2] != 0xff)
+        INSN(TVMR_BANK_SLOT, i, "bank slot %u", w->a[2]);
 }
 
 static void check_insn(struct program *g, size_t i)
@@ -322,11 +342,14 @@ static void check_end(struct program *g)
 {
     struct pass *p = g->p;
     const struct tvmr_module *m = p->m;
-    if (g->depth) INSN(TVMR_LOOP_OPEN, m->count, "%zu LOOP%s never closed", g->depth, g->depth == 1 ? " is" : "s are");
+    if (g->depth)
+        INSN(TVMR_LOOP_OPEN, m->count, "%zu LOOP%s never closed", g->depth,
+             g->depth == 1 ? " is" : "s are");
     if (g->returns && !g->calls) INSN(TVMR_RETURN_ALONE, m->count, "RETURN without any CALL");
     if (m->count) {
         struct tvmr_words w = tvmr_word(m->code.data + (m->count - 1) * TVMR_INSN);
-        if (!w.ext && w.opcode != 0x0001) INSN(TVMR_NO_HALT, m->count - 1, "the program does not end with HALT");
+        if (!w.ext && w.opcode != 0x0001)
+            INSN(TVMR_NO_HALT, m->count - 1, "the program does not end with HALT");
     }
     if (g->mastery && g->stored) INSN(TVMR_LEARNS, 0, "this program learns");
     if (!g->jumps && !g->halts) return;
@@ -352,32 +375,37 @@ static void check_requirements(struct program *g)
         const struct tvmr_extension *e = need->id ? tvmr_extension_find(need->id) : NULL;
         if (e && (need->major != e->major || need->minor > e->minor ||
                   (need->minor == e->minor && need->patch > e->patch)))
-            AT(TVMR_EXT_VERSION, tvmr_header_bytes + 8 * i + 2, "%s %u.%u.%u is required, there is %u.%u.%u",
-               e->name, need->major, need->minor, need->patch, e->major, e->minor, e->patch);
-        if (need->id < 0xffff) g->used[need->id / 8] &= (uint8_t)~(1u << (need->id & 7));
+            AT(TVMR_EXT_VERSION, tvmr_header_bytes + 8 * i + 2,
+               "%s %u.%u.%u is required, there is %u.%u.%u", e->name, need->major, need->minor,
+               need->patch, e->major, e->minor, e->patch);
+        if (need->id < 0xffff) g->used[need->id / 8] &= (uint8_t) ~(1u << (need->id & 7));
     }
     for (unsigned id = 1; id < 0xffff; id++)
         if (g->used[id / 8] >> (id & 7) & 1)
-            AT(TVMR_EXT_UNDECLARED, m->legacy ? 0 : tvmr_header_bytes, "extension 0x%04x is used but not required", id);
+            AT(TVMR_EXT_UNDECLARED, m->legacy ? 0 : tvmr_header_bytes,
+               "extension 0x%04x is used but not required", id);
 }
 
 static void check_keys(struct pass *p)
 {
     const struct tvmr_module *m = p->m;
     enum { BUCKETS = 1024 };
-    uint32_t *next = calloc(m->reg_count + 1, sizeof *next), *heads = calloc(BUCKETS, sizeof *heads);
+    uint32_t *next = calloc(m->reg_count + 1, sizeof *next),
+             *heads = calloc(BUCKETS, sizeof *heads);
     for (size_t i = 0; next && heads && i < m->reg_count; i++) {
         penta_bytes key = m->regs[i].key;
         uint32_t hash = 2166136261u, steps = 0;
         if (!key.size) continue;
-        for (size_t k = 0; k < key.size; k++) hash = (hash ^ key.data[k]) * 16777619u;
+        for (size_t k = 0; k < key.size; k++)
+            hash = (hash ^ key.data[k]) * 16777619u;
         uint32_t *head = &heads[hash % BUCKETS];
         for (uint32_t j = *head; j && steps < 4096; j = next[j], steps++) {
             penta_bytes other = m->regs[j - 1].key;
             if (other.size != key.size || memcmp(other.data, key.data, key.size)) continue;
             char name[8];
             tvmr_register_name(m->regs[i].reg, name);
-            AT(TVMR_KEY_TWICE, m->regs[i].offset, "the key of %s is taken by another register", name);
+            AT(TVMR_KEY_TWICE, m->regs[i].offset, "the key of %s is taken by another register",
+               name);
             break;
         }
         next[i + 1] = *head;
@@ -390,7 +418,11 @@ static void check_keys(struct pass *p)
 /* ---- shapes: known from declarations and earlier results ---- */
 
 enum { RANK_MAX = 8 };
-struct known { bool is; uint8_t rank; uint32_t dims[RANK_MAX]; };
+struct known {
+    bool is;
+    uint8_t rank;
+    uint32_t dims[RANK_MAX];
+};
 
 static void shape_text(const struct known *k, char *text, size_t size)
 {
@@ -429,10 +461,14 @@ static void check_shape(struct pass *p, struct known *known, size_t i)
     case 0x300E:
         if (!x->is || !y->is) return;
         if (!broadcastable(x, y))
-            INSN(TVMR_SHAPE, i, "%s of [%s] and [%s]", w.opcode == 0x3001 ? "ADD" : "SUB", first, second);
+            INSN(TVMR_SHAPE, i, "%s of [%s] and [%s]", w.opcode == 0x3001 ? "ADD" : "SUB", first,
+                 second);
         known[w.a[0]] = *x;
         return;
-    case 0x3003: case 0x3004: case 0x3005: case 0x3007:
+    case 0x3003:
+    case 0x3004:
+    case 0x3005:
+    case 0x3007:
         if (x->is) known[w.a[0]] = *x;
         return;
     default: return;
@@ -447,9 +483,11 @@ static void check_shapes(struct pass *p)
         const struct tvmr_regdef *r = &m->regs[i];
         if (r->ndims > RANK_MAX) continue;
         known[r->reg] = (struct known){.is = true, .rank = r->ndims};
-        for (unsigned k = 0; k < r->ndims; k++) known[r->reg].dims[k] = tvmr_dim(r, k);
+        for (unsigned k = 0; k < r->ndims; k++)
+            known[r->reg].dims[k] = tvmr_dim(r, k);
     }
-    for (size_t i = 0; known && i < m->count; i++) check_shape(p, known, i);
+    for (size_t i = 0; known && i < m->count; i++)
+        check_shape(p, known, i);
     free(known);
 }
 
@@ -459,8 +497,10 @@ static void verify_program(struct pass *p)
     if (!g) return;
     g->p = p;
     g->declared[TVMR_NULL] = true;
-    for (size_t i = 0; i < p->m->reg_count; i++) g->declared[p->m->regs[i].reg] = true;
-    for (size_t i = 0; i < p->m->count; i++) check_insn(g, i);
+    for (size_t i = 0; i < p->m->reg_count; i++)
+        g->declared[p->m->regs[i].reg] = true;
+    for (size_t i = 0; i < p->m->count; i++)
+        check_insn(g, i);
     check_end(g);
     check_requirements(g);
     check_keys(p);

@@ -1,15 +1,16 @@
 /* Opening a machine, running it, and what its host may do to it. */
 #include "tvmr/vm.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include "base/number.h"
 #include "core/host.h"
 #include "tvmr/kernels.h"
 #include "tvmr/script.h"
+#include <stdio.h>
+#include <stdlib.h>
 
 const char *tvmr_fault_name(enum tvmr_fault fault)
 {
-    static const char *const names[] = {"none",
+    static const char *const names[] = {
+        "none",
 #define FAULT(name, meaning) "E_" #name,
 #include "tvmr/faults.def"
     };
@@ -21,10 +22,12 @@ const char *tvmr_fault_name(enum tvmr_fault fault)
 /* A null source makes the instruction nothing, unless it is the host's to interpret. */
 static tvmr_handler *handler_of(const struct tvmr_insn *in)
 {
-    if (!in->op) return !in->ext || tvmr_extension_find(in->ext) ? op_unknown_opcode : op_unknown_extension;
+    if (!in->op)
+        return !in->ext || tvmr_extension_find(in->ext) ? op_unknown_opcode : op_unknown_extension;
     if (!in->op->run) return op_unknown_opcode;
     for (unsigned k = 0; k < 4 && !in->op->domain; k++)
-        if ((in->op->bytes[k] == 's' || in->op->bytes[k] == 'm') && in->a[k] == TVMR_NULL) return op_nop;
+        if ((in->op->bytes[k] == 's' || in->op->bytes[k] == 'm') && in->a[k] == TVMR_NULL)
+            return op_nop;
     return in->op->run;
 }
 
@@ -81,7 +84,8 @@ static bool define_all(struct tvmr_vm *vm, const struct tvmr_module *m, penta_er
         if (!define(vm, &m->regs[i])) {
             char name[8];
             tvmr_register_name(m->regs[i].reg, name);
-            error_at(err, BASE_LIMIT, m->regs[i].offset, "register %s: %.90s", name, vm->fault_text);
+            error_at(err, BASE_LIMIT, m->regs[i].offset, "register %s: %.90s", name,
+                     vm->fault_text);
             return error_note(err, "the option memory raises the budget");
         }
     return true;
@@ -90,7 +94,8 @@ static bool define_all(struct tvmr_vm *vm, const struct tvmr_module *m, penta_er
 /* ---- options ---- */
 
 /* "1,-2,3" into numbers. */
-static bool number_list(const char *text, int64_t low, int64_t high, int32_t *out, size_t max, size_t *count)
+static bool number_list(const char *text, int64_t low, int64_t high, int32_t *out, size_t max,
+                        size_t *count)
 {
     *count = 0;
     while (*text) {
@@ -109,11 +114,15 @@ static bool option_list(struct tvmr_vm *vm, const char *key, const char *text, p
     size_t count, max = strlen(text) / 2 + 1;
     bool chem = !strcmp(key, "seed-chem"), target = !strcmp(key, "target");
     int32_t *list = malloc(max * sizeof *list);
-    bool ok = list && number_list(text, chem ? 0 : target ? -255 : INT32_MIN,
+    bool ok = list && number_list(text,
+                                  chem     ? 0
+                                  : target ? -255
+                                           : INT32_MIN,
                                   chem || target ? 255 : INT32_MAX, list, max, &count);
     if (ok && chem) ok = count == 4;
     if (!ok) error_at(err, BASE_OPTION_VALUE, 0, "--%s: '%.50s' is no list of numbers", key, text);
-    for (size_t i = 0; ok && chem && i < 4; i++) vm->chem[i] = (uint8_t)list[i];
+    for (size_t i = 0; ok && chem && i < 4; i++)
+        vm->chem[i] = (uint8_t)list[i];
     if (ok && target) ok = tvmr_vm_set_target(vm, list, count);
     if (ok && !chem && !target) ok = tvmr_script_add_input(vm, list, count);
     free(list);
@@ -123,15 +132,21 @@ static bool option_list(struct tvmr_vm *vm, const char *key, const char *text, p
 static bool kernel_option(struct tvmr_vm *vm, const char *name, penta_error *err)
 {
     int kernels = tvmr_kernels_named(name);
-    if (kernels < 0) return error_at(err, BASE_OPTION_VALUE, 0, "--kernels: '%.40s' is not plain, avx2, avx512 or auto, or this processor lacks it", name ? name : "");
+    if (kernels < 0)
+        return error_at(
+            err, BASE_OPTION_VALUE, 0,
+            "--kernels: '%.40s' is not plain, avx2, avx512 or auto, or this processor lacks it",
+            name ? name : "");
     vm->kernels = (unsigned)kernels;
     return true;
 }
 
-static bool read_options(struct tvmr_vm *vm, const penta_option *options, size_t count, penta_error *err)
+static bool read_options(struct tvmr_vm *vm, const penta_option *options, size_t count,
+                         penta_error *err)
 {
     uint64_t threads = 1, babble = 0;
-    if (!option_uint(options, count, "threads", &threads, err) || !option_uint(options, count, "babble", &babble, err))
+    if (!option_uint(options, count, "threads", &threads, err) ||
+        !option_uint(options, count, "babble", &babble, err))
         return false;
     if (!threads || threads > 64 || babble > 255)
         return error_at(err, BASE_OPTION_VALUE, 0, "threads are 1..64, babble 0..255");
@@ -173,7 +188,8 @@ static void vm_close(penta_vm *base)
         free(vm->chl_clamped[i].data);
     }
     free(vm->scratch.data);
-    for (unsigned i = 0; i < 3; i++) free(vm->aux[i].data);
+    for (unsigned i = 0; i < 3; i++)
+        free(vm->aux[i].data);
     free(vm->input.data);
     free(vm->output.data);
     free(vm->target.data);
@@ -209,8 +225,8 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
     memset(vm->chem, 128, sizeof vm->chem);
     if (memory && !number_parse_size(memory, &vm->memory_max))
         error_at(err, BASE_OPTION_VALUE, 0, "--memory: '%.40s' is no size", memory);
-    if (err->code || !decode(vm, m, err) || !define_all(vm, m, err) || !read_options(vm, options, count, err) ||
-        (vm->input_count && !next_input(vm))) {
+    if (err->code || !decode(vm, m, err) || !define_all(vm, m, err) ||
+        !read_options(vm, options, count, err) || (vm->input_count && !next_input(vm))) {
         if (!err->code) error_at(err, BASE_LIMIT, 0, "%.100s", vm->fault_text);
         vm_close(&vm->base);
         return NULL;
@@ -248,9 +264,11 @@ static bool keep_output(struct tvmr_vm *vm)
     size_t *ends = realloc(vm->output_ends, (vm->output_count + 1) * sizeof *ends);
     if (!ends) return false;
     vm->output_ends = ends;
-    if (!tvmr_reserve(vm, &vm->outputs.data, &vm->outputs.capacity, at + vm->output.count, sizeof(int32_t)))
+    if (!tvmr_reserve(vm, &vm->outputs.data, &vm->outputs.capacity, at + vm->output.count,
+                      sizeof(int32_t)))
         return false;
-    if (vm->output.count) memcpy(vm->outputs.data + at, vm->output.data, vm->output.count * sizeof(int32_t));
+    if (vm->output.count)
+        memcpy(vm->outputs.data + at, vm->output.data, vm->output.count * sizeof(int32_t));
     vm->outputs.count = ends[vm->output_count++] = at + vm->output.count;
     return true;
 }
@@ -293,7 +311,8 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             continue;
         }
         if (steps == fuel) break;
-        if (steps % SLICE == 0 && atomic_exchange_explicit(&base->interrupt, false, memory_order_relaxed)) {
+        if (steps % SLICE == 0 &&
+            atomic_exchange_explicit(&base->interrupt, false, memory_order_relaxed)) {
             stop->kind = PENTA_STOP_INTERRUPT;
             break;
         }
@@ -307,8 +326,10 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         vm->pc++;
         steps++;
         enum tvmr_result result = in->plain(vm, in);
-        if (result == TVMR_HALTED) end_run(vm);
-        else if (result == TVMR_FAILED) vm->final = true;
+        if (result == TVMR_HALTED)
+            end_run(vm);
+        else if (result == TVMR_FAILED)
+            vm->final = true;
     }
     vm->executed += steps;
     stop->steps = steps;
@@ -342,7 +363,8 @@ static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, pen
         return error_at(err, BASE_STATE, 0, "no domain operation waits for an answer");
     }
     if (count > 1 || (count && results[0] > 2))
-        return error_at(err, BASE_STATE, 0, "the answer is nothing or 0 to go on, 1 to stop, 2 to fail");
+        return error_at(err, BASE_STATE, 0,
+                        "the answer is nothing or 0 to go on, 1 to stop, 2 to fail");
     vm->waiting = false;
     if (count && results[0] == 1) tvmr_vm_stop(vm);
     if (count && results[0] == 2) tvmr_vm_fail(vm, "refused");
@@ -403,7 +425,8 @@ static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t s
 static bool same_shape(const struct tvmr_cold *a, const struct tvmr_cold *b)
 {
     return a->shape.rank == b->shape.rank && a->count == b->count &&
-           (!a->shape.rank || !memcmp(a->shape.dims, b->shape.dims, a->shape.rank * sizeof *a->shape.dims));
+           (!a->shape.rank ||
+            !memcmp(a->shape.dims, b->shape.dims, a->shape.rank * sizeof *a->shape.dims));
 }
 
 static bool same_key(const struct tvmr_cold *a, const struct tvmr_cold *b)
@@ -429,7 +452,8 @@ bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, 
         tvmr_cold_changed(c);
         *kept = true;
     }
-    for (unsigned i = 0; i < TVMR_BANK; i++) tvmr_cold_drop(vm, &old[i]);
+    for (unsigned i = 0; i < TVMR_BANK; i++)
+        tvmr_cold_drop(vm, &old[i]);
     free(old);
     if (!ok) return false;
     vm->base.module = module;

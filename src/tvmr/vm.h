@@ -17,7 +17,10 @@ struct tvmr_signal {
     int8_t polarity;
     uint8_t magnitude;
 };
-static inline int32_t tvmr_value(struct tvmr_signal s) { return s.polarity * s.magnitude; }
+static inline int32_t tvmr_value(struct tvmr_signal s)
+{
+    return s.polarity * s.magnitude;
+}
 struct tvmr_signal tvmr_signal_of(int32_t value);
 
 struct tvmr_shape {
@@ -32,18 +35,18 @@ struct tvmr_hot {
     struct tvmr_shape shape;
 };
 
-struct tvmr_prepared;        /* kernels.h: weights in the form that a kernel reads */
+struct tvmr_prepared; /* kernels.h: weights in the form that a kernel reads */
 
 struct tvmr_cold {
     bool present, frozen, dirty;
     struct tvmr_signal *weights;
     size_t count, capacity;
     struct tvmr_shape shape;
-    uint8_t *temps;          /* count of them, or NULL: all HOT */
+    uint8_t *temps; /* count of them, or NULL: all HOT */
     size_t temps_capacity;
     uint8_t key[255];
     uint8_t key_size;
-    uint32_t *usage;         /* count of them, or NULL: not tracked */
+    uint32_t *usage;                /* count of them, or NULL: not tracked */
     struct tvmr_prepared *prepared; /* NULL: not made since the weights changed */
 };
 
@@ -64,9 +67,9 @@ struct tvmr_buffer {
     size_t count, capacity;
 };
 
-struct tvmr_insn {           /* decoded */
-    tvmr_handler *run;       /* the handler, NOP for a null source, or the breakpoint */
-    tvmr_handler *plain;     /* without the breakpoint */
+struct tvmr_insn {            /* decoded */
+    tvmr_handler *run;        /* the handler, NOP for a null source, or the breakpoint */
+    tvmr_handler *plain;      /* without the breakpoint */
     const struct tvmr_op *op; /* NULL: unknown */
     uint16_t ext, opcode;
     uint8_t a[4];
@@ -92,7 +95,7 @@ struct tvmr_local_bank {
     bool (*remove)(void *user, uint8_t slot, uint64_t id);
 };
 
-struct tvmr_pool;            /* kernels.h: threads */
+struct tvmr_pool; /* kernels.h: threads */
 
 struct tvmr_vm {
     penta_vm base;
@@ -108,7 +111,7 @@ struct tvmr_vm {
     size_t loop_depth, call_depth;
     struct tvmr_buffer input, output, target;
     struct tvmr_pressure pressure[TVMR_BANK];
-    uint8_t chem[4];         /* dopamine, serotonin, norepinephrine, gaba */
+    uint8_t chem[4]; /* dopamine, serotonin, norepinephrine, gaba */
     int32_t current_error, babble_scale;
     uint64_t babble_phase;
 
@@ -116,7 +119,10 @@ struct tvmr_vm {
     enum tvmr_chl chl_phase;
     struct tvmr_correlation chl_free[TVMR_BANK], chl_clamped[TVMR_BANK];
     struct tvmr_cold checkpoints[TVMR_BANK];
-    struct tvmr_model { bool loaded, running, has_input, has_output; uint8_t input, output; } models[TVMR_MODELS];
+    struct tvmr_model {
+        bool loaded, running, has_input, has_output;
+        uint8_t input, output;
+    } models[TVMR_MODELS];
     bool testing;
     uint8_t test_id;
     struct tvmr_pressure snapshots[TVMR_BANK];
@@ -125,27 +131,30 @@ struct tvmr_vm {
     /* running */
     uint64_t executed;
     bool final, waiting, at_break, halted; /* halted: final by HALT, not by running off the end */
-    bool settled;            /* the host has stopped or failed the run itself */
+    bool settled;                          /* the host has stopped or failed the run itself */
     enum tvmr_fault fault;
     char fault_text[160];
     const struct tvmr_op *yield_op; /* of the stop that waits */
     uint64_t yield_args[TVMR_YIELD_ARGS];
-    struct tvmr_buffer inputs;      /* all inputs to come, one behind the other */
+    struct tvmr_buffer inputs; /* all inputs to come, one behind the other */
     size_t *input_ends, input_count, input_next;
-    struct tvmr_buffer outputs;     /* of the runs that ended */
+    struct tvmr_buffer outputs; /* of the runs that ended */
     size_t *output_ends, output_count;
-    char *save_weights;      /* path, or NULL */
+    char *save_weights; /* path, or NULL */
 
     /* memory */
     uint64_t memory_used, memory_max;
     struct tvmr_hot scratch; /* results are computed here, then swapped with the destination */
     struct tvmr_buffer aux[3];
-    unsigned kernels;        /* enum tvmr_kernels */
+    unsigned kernels; /* enum tvmr_kernels */
     unsigned threads;
     struct tvmr_pool *pool;
 };
 
-static inline struct tvmr_vm *tvmr_vm(penta_vm *vm) { return (struct tvmr_vm *)vm; }
+static inline struct tvmr_vm *tvmr_vm(penta_vm *vm)
+{
+    return (struct tvmr_vm *)vm;
+}
 
 extern const struct engine tvmr_interp;
 
@@ -163,19 +172,23 @@ bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, 
 /* store.c: registers from outside, and their memory */
 bool tvmr_reserve(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t count, size_t item);
 void tvmr_release(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t item);
-bool tvmr_shape_set(struct tvmr_vm *vm, struct tvmr_shape *shape, const uint32_t *dims, size_t rank);
+bool tvmr_shape_set(struct tvmr_vm *vm, struct tvmr_shape *shape, const uint32_t *dims,
+                    size_t rank);
 bool tvmr_hot_set(struct tvmr_vm *vm, unsigned index, const int32_t *data, size_t count,
                   const uint32_t *dims, size_t rank);
 /* count zero signals of this shape, without key and temperatures. */
-bool tvmr_cold_new(struct tvmr_vm *vm, unsigned index, size_t count, const uint32_t *dims, size_t rank);
+bool tvmr_cold_new(struct tvmr_vm *vm, unsigned index, size_t count, const uint32_t *dims,
+                   size_t rank);
 bool tvmr_cold_copy(struct tvmr_vm *vm, struct tvmr_cold *to, const struct tvmr_cold *from);
 bool tvmr_temps_set(struct tvmr_vm *vm, struct tvmr_cold *cold, const uint8_t *temps);
 void tvmr_cold_drop(struct tvmr_vm *vm, struct tvmr_cold *cold);
 void tvmr_hot_drop(struct tvmr_vm *vm, struct tvmr_hot *hot);
 /* Must be called by whoever changes weights or temperatures. */
 void tvmr_cold_changed(struct tvmr_cold *cold);
-bool tvmr_buffer_set(struct tvmr_vm *vm, struct tvmr_buffer *buffer, const int32_t *data, size_t count);
-bool tvmr_numbers_set(struct tvmr_vm *vm, struct tvmr_pressure *p, size_t count); /* zeros of that length */
+bool tvmr_buffer_set(struct tvmr_vm *vm, struct tvmr_buffer *buffer, const int32_t *data,
+                     size_t count);
+bool tvmr_numbers_set(struct tvmr_vm *vm, struct tvmr_pressure *p,
+                      size_t count); /* zeros of that length */
 
 /* state.c: describe and snapshots */
 void tvmr_vm_describe(const penta_vm *vm, const penta_visitor *visitor);

@@ -1,6 +1,6 @@
-/* Weight files: "TVMW" | version u16 | entries u16 | per entry key_len u8, key, ndims u8, dims u16...,
- * has_temperatures u8, 2 bytes per signal, 1 per temperature | XXH64. Saved by write, sync, rename,
- * so a crash leaves either the old file or the new one. */
+/* Weight files: "TVMW" | version u16 | entries u16 | per entry key_len u8, key, ndims u8, dims
+ * u16..., has_temperatures u8, 2 bytes per signal, 1 per temperature | XXH64. Saved by write, sync,
+ * rename, so a crash leaves either the old file or the new one. */
 #include "base/file.h"
 #include "tvmr/kernels.h"
 
@@ -19,7 +19,8 @@ void tvmr_weights_write(struct writer *out, penta_bytes key, const struct tvmr_c
     writer_uint(out, key.size, 1);
     writer_bytes(out, key.data, key.size);
     writer_uint(out, c->shape.rank, 1);
-    for (unsigned i = 0; i < c->shape.rank; i++) writer_uint(out, c->shape.dims[i], 2);
+    for (unsigned i = 0; i < c->shape.rank; i++)
+        writer_uint(out, c->shape.dims[i], 2);
     writer_uint(out, c->temps != NULL, 1);
     for (size_t i = 0; i < c->count; i++) {
         writer_uint(out, (uint8_t)c->weights[i].polarity, 1);
@@ -32,13 +33,15 @@ bool tvmr_weights_save(const struct tvmr_vm *vm, const char *path, penta_error *
 {
     struct writer out = {0};
     size_t count = 0;
-    for (unsigned i = 0; i < TVMR_BANK; i++) count += storable(&vm->cold[i]);
+    for (unsigned i = 0; i < TVMR_BANK; i++)
+        count += storable(&vm->cold[i]);
     writer_bytes(&out, "TVMW", 4);
     writer_uint(&out, WEIGHTS_VERSION, 2);
     writer_uint(&out, count, 2);
     for (unsigned i = 0; i < TVMR_BANK; i++)
         if (storable(&vm->cold[i]))
-            tvmr_weights_write(&out, (penta_bytes){vm->cold[i].key, vm->cold[i].key_size}, &vm->cold[i]);
+            tvmr_weights_write(&out, (penta_bytes){vm->cold[i].key, vm->cold[i].key_size},
+                               &vm->cold[i]);
     if (!out.failed) writer_uint(&out, tvmr_xxh64(writer_view(&out)), 8);
     bool ok = writer_ok(&out, err) && file_write(path, writer_view(&out), err);
     writer_free(&out);
@@ -57,7 +60,8 @@ static bool next_entry(struct reader *r, struct entry *e)
     e->dims = reader_bytes(r, 2 * (size_t)reader_uint(r, 1));
     for (size_t i = 0; i < e->dims.size; i += 2) {
         count *= get16(e->dims.data + i);
-        if (count > reader_left(r)) return error_at(r->err, BASE_RANGE, reader_at(r), "more weights than bytes");
+        if (count > reader_left(r))
+            return error_at(r->err, BASE_RANGE, reader_at(r), "more weights than bytes");
     }
     bool temps = reader_uint(r, 1);
     e->weights = reader_bytes(r, 2 * (size_t)count);
@@ -68,7 +72,8 @@ static bool next_entry(struct reader *r, struct entry *e)
 static bool apply(struct tvmr_vm *vm, struct tvmr_cold *c, const struct entry *e)
 {
     for (size_t i = 0; i < c->count; i++)
-        c->weights[i] = (struct tvmr_signal){(int8_t)e->weights.data[2 * i], e->weights.data[2 * i + 1]};
+        c->weights[i] =
+            (struct tvmr_signal){(int8_t)e->weights.data[2 * i], e->weights.data[2 * i + 1]};
     tvmr_cold_changed(c);
     return tvmr_temps_set(vm, c, e->temps.size ? e->temps.data : NULL);
 }
@@ -78,7 +83,8 @@ bool tvmr_weights_load(struct tvmr_vm *vm, const char *path, size_t *loaded, pen
     penta_buffer file = {0};
     *loaded = 0;
     if (!file_read(path, UINT64_C(1) << 30, &file, err)) return false;
-    penta_bytes all = {file.data, file.size}, body = bytes_slice(all, 0, all.size < 8 ? 0 : all.size - 8);
+    penta_bytes all = {file.data, file.size},
+                body = bytes_slice(all, 0, all.size < 8 ? 0 : all.size - 8);
     struct reader r = {.in = body, .pos = 8, .err = err};
     if (body.size < 8 || memcmp(body.data, "TVMW", 4) || get16(body.data + 4) != WEIGHTS_VERSION)
         error_at(err, BASE_RANGE, 0, "'%.60s' is no weight file of version 1", path);
@@ -89,8 +95,8 @@ bool tvmr_weights_load(struct tvmr_vm *vm, const char *path, size_t *loaded, pen
     for (size_t k = 0; k < count && next_entry(&r, &e); k++)
         for (unsigned i = 0; i < TVMR_BANK; i++) {
             struct tvmr_cold *c = &vm->cold[i];
-            if (!c->present || !e.key.size || c->key_size != e.key.size || c->count * 2 != e.weights.size ||
-                memcmp(c->key, e.key.data, e.key.size))
+            if (!c->present || !e.key.size || c->key_size != e.key.size ||
+                c->count * 2 != e.weights.size || memcmp(c->key, e.key.data, e.key.size))
                 continue;
             if (!apply(vm, c, &e)) error_at(err, BASE_LIMIT, 0, "%.100s", vm->fault_text);
             ++*loaded;

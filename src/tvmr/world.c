@@ -2,10 +2,10 @@
  * weights under names, transactions. Banks and pools are in world_bank.c. Everything is
  * deterministic; with a folder, weights, banks and the pool outlive the run. */
 #include "tvmr/world.h"
-#include <stdlib.h>
 #include "base/file.h"
 #include "tvmr/ops.h"
 #include "tvmr/world_parts.h"
+#include <stdlib.h>
 
 /* ---- numbers that grow ---- */
 
@@ -76,7 +76,8 @@ static bool named_flush(struct tvmr_world *w, struct named *n, penta_error *err)
 {
     char path[4096];
     if (!w->folder || n->transaction) return true;
-    if (!path_of(w, n->name, path, sizeof path)) return error_at(err, BASE_IO, 0, "the name is too long");
+    if (!path_of(w, n->name, path, sizeof path))
+        return error_at(err, BASE_IO, 0, "the name is too long");
     return file_write(path, (penta_bytes){n->bytes.data, n->bytes.size}, err);
 }
 
@@ -103,7 +104,8 @@ bool named_get(struct tvmr_world *w, const char *name, penta_bytes *out)
     char path[4096];
     penta_error err = {0};
     penta_buffer file = {0};
-    if (!n && w->folder && path_of(w, name, path, sizeof path) && file_read(path, 256 << 20, &file, &err)) {
+    if (!n && w->folder && path_of(w, name, path, sizeof path) &&
+        file_read(path, 256 << 20, &file, &err)) {
         struct writer bytes = {.out = file};
         unsigned transaction = w->transaction;
         char *folder = w->folder;
@@ -144,11 +146,14 @@ static bool end_transaction(struct tvmr_world *w, unsigned id, bool commit, pent
 
 static void weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, size_t size)
 {
-    if (c->key_size) snprintf(name, size, "weights-%.*s", (int)c->key_size, (const char *)c->key);
-    else snprintf(name, size, "weights-register-%u", INDEX((unsigned)reg));
+    if (c->key_size)
+        snprintf(name, size, "weights-%.*s", (int)c->key_size, (const char *)c->key);
+    else
+        snprintf(name, size, "weights-register-%u", INDEX((unsigned)reg));
 }
 
-static bool weights_put(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, const char *name, penta_error *err)
+static bool weights_put(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, const char *name,
+                        penta_error *err)
 {
     const struct tvmr_cold *c = cold_at(vm, (uint8_t)reg);
     struct writer out = {0};
@@ -170,7 +175,8 @@ static bool weights_get(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, 
     if (!c || !named_get(w, name, &bytes) || bytes.size < 8) return false;
     penta_bytes body = bytes_slice(bytes, 0, bytes.size - 8);
     bool temps = body.size == c->count * 3;
-    if (get64(bytes.data + body.size) != tvmr_xxh64(body) || (!temps && body.size != c->count * 2)) return false;
+    if (get64(bytes.data + body.size) != tvmr_xxh64(body) || (!temps && body.size != c->count * 2))
+        return false;
     for (size_t i = 0; i < c->count; i++)
         c->weights[i] = (struct tvmr_signal){(int8_t)body.data[2 * i], body.data[2 * i + 1]};
     return tvmr_temps_set(vm, c, temps ? body.data + c->count * 2 : NULL);
@@ -180,7 +186,10 @@ static bool weights_get(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, 
 
 #define ACT(name) static bool on_##name(struct act *a)
 
-ACT(ChemRead) { return answer_number(a->vm, a->args[0], a->w->chem[a->args[1] & 7]); }
+ACT(ChemRead)
+{
+    return answer_number(a->vm, a->args[0], a->w->chem[a->args[1] & 7]);
+}
 
 static bool set_chemical(struct act *a, unsigned id, int64_t level)
 {
@@ -188,7 +197,10 @@ static bool set_chemical(struct act *a, unsigned id, int64_t level)
     if (id < 4) a->vm->chem[id] = a->w->chem[id]; /* so that levels gate learning */
     return true;
 }
-ACT(ChemSet) { return set_chemical(a, (unsigned)a->args[1], scalar_of(a->vm, a->args[0])); }
+ACT(ChemSet)
+{
+    return set_chemical(a, (unsigned)a->args[1], scalar_of(a->vm, a->args[0]));
+}
 
 ACT(ChemInject)
 {
@@ -217,10 +229,22 @@ static bool write_slice(struct act *a, uint64_t field, uint64_t index)
     return s && numbers_copy(s, n.data, n.count);
 }
 
-ACT(FieldRead) { return read_slice(a, a->args[1], 0); }
-ACT(FieldWrite) { return write_slice(a, a->args[1], 0); }
-ACT(FieldSliceRead) { return read_slice(a, a->args[1], a->args[2]); }
-ACT(FieldSliceWrite) { return write_slice(a, a->args[1], a->args[2]); }
+ACT(FieldRead)
+{
+    return read_slice(a, a->args[1], 0);
+}
+ACT(FieldWrite)
+{
+    return write_slice(a, a->args[1], 0);
+}
+ACT(FieldSliceRead)
+{
+    return read_slice(a, a->args[1], a->args[2]);
+}
+ACT(FieldSliceWrite)
+{
+    return write_slice(a, a->args[1], a->args[2]);
+}
 
 /* Every value of a field keeps retention / 256 of itself, and loses boost towards 0. */
 static bool decay(struct act *a, uint64_t field, int64_t retention, int64_t boost)
@@ -233,16 +257,26 @@ static bool decay(struct act *a, uint64_t field, int64_t retention, int64_t boos
         }
     return true;
 }
-ACT(FieldTick) { return decay(a, a->args[0], 250, 0); }
-ACT(FieldDecay) { return decay(a, a->args[0], (int64_t)a->args[1], (int64_t)a->args[2]); }
-ACT(ExhaustionBoost) { return decay(a, 0, 256 - (int64_t)(a->args[1] & 255), 0); }
+ACT(FieldTick)
+{
+    return decay(a, a->args[0], 250, 0);
+}
+ACT(FieldDecay)
+{
+    return decay(a, a->args[0], (int64_t)a->args[1], (int64_t)a->args[2]);
+}
+ACT(ExhaustionBoost)
+{
+    return decay(a, 0, 256 - (int64_t)(a->args[1] & 255), 0);
+}
 
 /* The further below the strongest, the more is taken. */
 ACT(LateralInhibit)
 {
     struct numbers n = source_of(a->vm, a->args[0]);
     int64_t most = 0;
-    for (size_t i = 0; i < n.count; i++) most = n.data[i] > most ? n.data[i] : most;
+    for (size_t i = 0; i < n.count; i++)
+        most = n.data[i] > most ? n.data[i] : most;
     for (size_t i = 0; i < n.count; i++) {
         int64_t v = n.data[i] - (most - n.data[i]) * (int64_t)a->args[1] / 255;
         n.data[i] = clamp32(n.data[i] > 0 && v < 0 ? 0 : v);
@@ -250,8 +284,14 @@ ACT(LateralInhibit)
     return true;
 }
 
-ACT(StimRead) { return answer_number(a->vm, a->args[0], a->w->chem[4]); }
-ACT(ConvRead) { return answer_number(a->vm, a->args[0], a->w->phase); }
+ACT(StimRead)
+{
+    return answer_number(a->vm, a->args[0], a->w->chem[4]);
+}
+ACT(ConvRead)
+{
+    return answer_number(a->vm, a->args[0], a->w->phase);
+}
 ACT(ValenceRead)
 {
     int32_t pair[] = {a->w->chem[0], a->w->chem[4]};
@@ -264,8 +304,10 @@ ACT(NoveltyScore)
     struct numbers n = source_of(a->vm, a->args[1]), *seen = &a->w->seen, fresh = {0};
     if (!numbers_copy(&fresh, n.data, n.count)) return false;
     for (size_t i = 0; i < fresh.count; i++)
-        fresh.data[i] = clamp32(absolute((int64_t)fresh.data[i] - (i < seen->count ? seen->data[i] : 0)));
-    bool ok = numbers_copy(seen, n.data, n.count) && answer_list(a->vm, a->args[0], fresh.data, fresh.count);
+        fresh.data[i] =
+            clamp32(absolute((int64_t)fresh.data[i] - (i < seen->count ? seen->data[i] : 0)));
+    bool ok = numbers_copy(seen, n.data, n.count) &&
+              answer_list(a->vm, a->args[0], fresh.data, fresh.count);
     numbers_free(&fresh);
     return ok;
 }
@@ -276,7 +318,10 @@ ACT(CoActivation)
     a->w->together[a->args[1] & 255]++;
     return true;
 }
-ACT(CoActivationRead) { return answer_number(a->vm, a->args[0], a->w->together[a->args[1] & 255]); }
+ACT(CoActivationRead)
+{
+    return answer_number(a->vm, a->args[0], a->w->together[a->args[1] & 255]);
+}
 ACT(CoActivationReset)
 {
     memset(a->w->together, 0, sizeof a->w->together);
@@ -288,7 +333,8 @@ ACT(CoActivationReset)
 ACT(SNNSetAxes)
 {
     struct numbers n = source_of(a->vm, a->args[0]);
-    for (size_t i = 0; i < 4; i++) a->w->axes[i] = i < n.count ? (int8_t)clamp(n.data[i], -128, 127) : 0;
+    for (size_t i = 0; i < 4; i++)
+        a->w->axes[i] = i < n.count ? (int8_t)clamp(n.data[i], -128, 127) : 0;
     return true;
 }
 
@@ -297,7 +343,8 @@ ACT(SNNStepAxes)
     int64_t steps = clamp(scalar_of(a->vm, a->args[0]), 1, 1000);
     for (int64_t s = 0; s < steps; s++, a->w->timestep++)
         for (size_t i = 0; i < a->w->neurons.count; i++) {
-            int64_t v = a->w->neurons.data[i], drive = a->w->axes[0] - a->w->axes[1] + (int64_t)(i % 5);
+            int64_t v = a->w->neurons.data[i],
+                    drive = a->w->axes[0] - a->w->axes[1] + (int64_t)(i % 5);
             v = v * (128 + a->w->axes[2]) / 256 + drive - a->w->axes[3] / 4;
             a->w->neurons.data[i] = (int32_t)clamp(v, 0, 255);
         }
@@ -307,14 +354,30 @@ ACT(SNNStepAxes)
 static int64_t active(const struct numbers *n)
 {
     int64_t count = 0;
-    for (size_t i = 0; i < n->count; i++) count += n->data[i] > 0;
+    for (size_t i = 0; i < n->count; i++)
+        count += n->data[i] > 0;
     return count;
 }
-ACT(SNNReadActivation) { return answer_number(a->vm, a->args[0], active(&a->w->neurons)); }
-ACT(SNNReadNeuronCount) { return answer_number(a->vm, a->args[0], (int64_t)a->w->neurons.count); }
-ACT(SNNReadTimestep) { return answer_number(a->vm, a->args[0], a->w->timestep); }
-ACT(SNNReadActivities) { return answer_list(a->vm, a->args[0], a->w->neurons.data, a->w->neurons.count); }
-ACT(SNNReadOutputs) { return on_SNNReadActivities(a); }
+ACT(SNNReadActivation)
+{
+    return answer_number(a->vm, a->args[0], active(&a->w->neurons));
+}
+ACT(SNNReadNeuronCount)
+{
+    return answer_number(a->vm, a->args[0], (int64_t)a->w->neurons.count);
+}
+ACT(SNNReadTimestep)
+{
+    return answer_number(a->vm, a->args[0], a->w->timestep);
+}
+ACT(SNNReadActivities)
+{
+    return answer_list(a->vm, a->args[0], a->w->neurons.data, a->w->neurons.count);
+}
+ACT(SNNReadOutputs)
+{
+    return on_SNNReadActivities(a);
+}
 
 static bool resize_neurons(struct act *a, int64_t count)
 {
@@ -322,14 +385,20 @@ static bool resize_neurons(struct act *a, int64_t count)
     size_t size = (size_t)clamp(count, 0, 65536);
     int32_t *fresh = realloc(n->data, (size + 1) * sizeof *fresh);
     if (!fresh) return false;
-    for (size_t i = n->count; i < size; i++) fresh[i] = 0;
+    for (size_t i = n->count; i < size; i++)
+        fresh[i] = 0;
     *n = (struct numbers){fresh, size};
     return answer_number(a->vm, a->args[1], (int64_t)size);
 }
-ACT(SNNGrowNeurons) { return resize_neurons(a, (int64_t)a->w->neurons.count + clamp(scalar_of(a->vm, a->args[0]), 0, 65536)); }
+ACT(SNNGrowNeurons)
+{
+    return resize_neurons(a, (int64_t)a->w->neurons.count +
+                                 clamp(scalar_of(a->vm, a->args[0]), 0, 65536));
+}
 ACT(SNNPruneNeurons)
 {
-    return resize_neurons(a, (int64_t)a->w->neurons.count - (int64_t)source_of(a->vm, a->args[0]).count);
+    return resize_neurons(a, (int64_t)a->w->neurons.count -
+                                 (int64_t)source_of(a->vm, a->args[0]).count);
 }
 
 /* Weights that are HOT and nearly nothing go; those that are not become warmer with reward. */
@@ -339,19 +408,28 @@ static bool thermo(struct act *a, bool prune)
     for (unsigned i = 0; i < TVMR_BANK && scalar_of(a->vm, a->args[0]) > 0; i++) {
         struct tvmr_cold *c = &a->vm->cold[i];
         for (size_t k = 0; c->present && c->temps && k < c->count; k++) {
-            bool hit = c->temps[k] == TVMR_HOT && (prune ? c->weights[k].magnitude < 8 && c->weights[k].polarity
-                                                         : c->weights[k].magnitude >= 128);
+            bool hit = c->temps[k] == TVMR_HOT &&
+                       (prune ? c->weights[k].magnitude < 8 && c->weights[k].polarity
+                              : c->weights[k].magnitude >= 128);
             if (!hit) continue;
-            if (prune) c->weights[k] = (struct tvmr_signal){0, 0};
-            else c->temps[k] = TVMR_WARM;
+            if (prune)
+                c->weights[k] = (struct tvmr_signal){0, 0};
+            else
+                c->temps[k] = TVMR_WARM;
             changed++;
         }
         tvmr_cold_changed(c);
     }
     return answer_number(a->vm, a->args[1], changed);
 }
-ACT(ThermoPruneHot) { return thermo(a, true); }
-ACT(ThermoValenceCredit) { return thermo(a, false); }
+ACT(ThermoPruneHot)
+{
+    return thermo(a, true);
+}
+ACT(ThermoValenceCredit)
+{
+    return thermo(a, false);
+}
 
 /* ---- registers and models ---- */
 
@@ -362,7 +440,9 @@ ACT(AllocRegister)
     for (unsigned i = TVMR_BANK - 1; i-- > 0;) {
         bool cold = a->args[1] == 1;
         if (a->args[1] > 1 || (cold ? vm->cold[i].present : vm->hot[i].present)) continue;
-        if (!(cold ? tvmr_cold_new(vm, i, size, &size, 1) : tvmr_hot_set(vm, i, NULL, size, &size, 1))) return false;
+        if (!(cold ? tvmr_cold_new(vm, i, size, &size, 1)
+                   : tvmr_hot_set(vm, i, NULL, size, &size, 1)))
+            return false;
         return answer_number(vm, a->args[0], (int64_t)((cold ? 64u : 0) + i));
     }
     return answer_number(vm, a->args[0], TVMR_NULL);
@@ -393,7 +473,8 @@ static bool push(struct queue *q, struct numbers n)
         free(m);
         return false;
     }
-    while (*at) at = &(*at)->next;
+    while (*at)
+        at = &(*at)->next;
     *at = m;
     return true;
 }
@@ -403,7 +484,8 @@ static bool front(struct act *a, struct queue *q, bool pop)
 {
     static const int32_t nothing = 0;
     struct message *m = q->first;
-    bool ok = m ? answer_list(a->vm, a->args[0], m->body.data, m->body.count) : answer_list(a->vm, a->args[0], &nothing, 1);
+    bool ok = m ? answer_list(a->vm, a->args[0], m->body.data, m->body.count)
+                : answer_list(a->vm, a->args[0], &nothing, 1);
     if (!m || !pop) return ok;
     q->first = m->next;
     numbers_free(&m->body);
@@ -411,17 +493,38 @@ static bool front(struct act *a, struct queue *q, bool pop)
     return ok;
 }
 
-ACT(SendSignal) { return push(&a->w->regions[a->args[1] & 255], source_of(a->vm, a->args[0])); }
-ACT(RecvSignal) { return front(a, &a->w->regions[a->args[1] & 255], true); }
-ACT(RouteInput) { return on_SendSignal(a); }
-ACT(RegionFire) { return on_RecvSignal(a); }
-ACT(Broadcast) { return push(&a->w->mailboxes[a->args[1] & 255], source_of(a->vm, a->args[0])); }
+ACT(SendSignal)
+{
+    return push(&a->w->regions[a->args[1] & 255], source_of(a->vm, a->args[0]));
+}
+ACT(RecvSignal)
+{
+    return front(a, &a->w->regions[a->args[1] & 255], true);
+}
+ACT(RouteInput)
+{
+    return on_SendSignal(a);
+}
+ACT(RegionFire)
+{
+    return on_RecvSignal(a);
+}
+ACT(Broadcast)
+{
+    return push(&a->w->mailboxes[a->args[1] & 255], source_of(a->vm, a->args[0]));
+}
 ACT(Subscribe)
 {
     return answer_number(a->vm, a->args[0], (int64_t)a->args[1]);
 }
-ACT(MailboxPeek) { return front(a, &a->w->mailboxes[a->args[1] & 255], false); }
-ACT(MailboxPop) { return front(a, &a->w->mailboxes[a->args[1] & 255], true); }
+ACT(MailboxPeek)
+{
+    return front(a, &a->w->mailboxes[a->args[1] & 255], false);
+}
+ACT(MailboxPop)
+{
+    return front(a, &a->w->mailboxes[a->args[1] & 255], true);
+}
 
 ACT(CollectOutputs)
 {
@@ -433,7 +536,10 @@ ACT(CollectOutputs)
 ACT(RegionStatus)
 {
     unsigned id = a->args[1] & 255;
-    return answer_number(a->vm, a->args[0], !a->w->enabled[id] ? 0 : a->w->regions[id].first ? 2 : 1);
+    return answer_number(a->vm, a->args[0],
+                         !a->w->enabled[id]        ? 0
+                         : a->w->regions[id].first ? 2
+                                                   : 1);
 }
 ACT(RegionEnable)
 {
@@ -451,7 +557,8 @@ ACT(AtomicCas)
     struct numbers *cell = &a->w->cells[a->args[0] & 255], old = {0};
     struct numbers expected = source_of(a->vm, a->args[1]), desired = source_of(a->vm, a->args[2]);
     if (!numbers_copy(&old, cell->data, cell->count)) return false;
-    bool same = old.count == expected.count && (!old.count || !memcmp(old.data, expected.data, old.count * sizeof *old.data));
+    bool same = old.count == expected.count &&
+                (!old.count || !memcmp(old.data, expected.data, old.count * sizeof *old.data));
     bool ok = !same || numbers_copy(cell, desired.data, desired.count);
     ok = ok && answer_list(a->vm, a->args[0], old.data, old.count);
     numbers_free(&old);
@@ -460,10 +567,22 @@ ACT(AtomicCas)
 
 /* ---- life ---- */
 
-ACT(PhaseRead) { return answer_number(a->vm, a->args[0], a->w->phase); }
-ACT(TickRead) { return answer_number(a->vm, a->args[0], a->w->tick++); }
-ACT(LevelRead) { return answer_number(a->vm, a->args[0], a->w->level); }
-ACT(PhaseWrite) { return a->w->phase = (int32_t)scalar_of(a->vm, a->args[0]), true; }
+ACT(PhaseRead)
+{
+    return answer_number(a->vm, a->args[0], a->w->phase);
+}
+ACT(TickRead)
+{
+    return answer_number(a->vm, a->args[0], a->w->tick++);
+}
+ACT(LevelRead)
+{
+    return answer_number(a->vm, a->args[0], a->w->level);
+}
+ACT(PhaseWrite)
+{
+    return a->w->phase = (int32_t)scalar_of(a->vm, a->args[0]), true;
+}
 ACT(LevelWrite)
 {
     int32_t level = (int32_t)scalar_of(a->vm, a->args[0]);
@@ -473,10 +592,12 @@ ACT(LevelWrite)
 
 ACT(LogEvent)
 {
-    static const char *const types[] = {"boot", "phase", "error", "warning", "metric", "checkpoint", "recovery", "shutdown"};
+    static const char *const types[] = {"boot",   "phase",      "error",    "warning",
+                                        "metric", "checkpoint", "recovery", "shutdown"};
     struct numbers n = source_of(a->vm, a->args[0]);
     writer_print(a->log, "%s", a->args[1] < 8 ? types[a->args[1]] : "event");
-    for (size_t i = 0; i < n.count && i < 64; i++) writer_print(a->log, " %d", (int)n.data[i]);
+    for (size_t i = 0; i < n.count && i < 64; i++)
+        writer_print(a->log, " %d", (int)n.data[i]);
     writer_char(a->log, '\n');
     return true;
 }
@@ -487,7 +608,10 @@ ACT(CoherenceSingularWrite)
     if (n.count >= 2 && n.data[0] >= 0 && n.data[0] < 7) a->w->coherence[n.data[0]] = n.data[1];
     return true;
 }
-ACT(CoherenceSingularRead) { return answer_list(a->vm, a->args[0], a->w->coherence, 7); }
+ACT(CoherenceSingularRead)
+{
+    return answer_list(a->vm, a->args[0], a->w->coherence, 7);
+}
 
 static void thermo_name(struct act *a, char *name, size_t size)
 {
@@ -542,7 +666,8 @@ ACT(CheckpointRestore)
 {
     char name[40];
     checkpoint_name(a, name, sizeof name);
-    return weights_get(a->w, a->vm, a->args[0], name) || error_at(&a->err, BASE_STATE, 0, "there is no checkpoint");
+    return weights_get(a->w, a->vm, a->args[0], name) ||
+           error_at(&a->err, BASE_STATE, 0, "there is no checkpoint");
 }
 ACT(CheckpointDiscard)
 {
@@ -569,8 +694,14 @@ ACT(TxnBegin)
     if (a->w->transaction) return error_at(&a->err, BASE_STATE, 0, "transactions do not nest");
     return a->w->transaction = (unsigned)a->args[0] + 1, true;
 }
-ACT(TxnCommit) { return end_transaction(a->w, (unsigned)a->args[0], true, &a->err); }
-ACT(TxnRollback) { return end_transaction(a->w, (unsigned)a->args[0], false, &a->err); }
+ACT(TxnCommit)
+{
+    return end_transaction(a->w, (unsigned)a->args[0], true, &a->err);
+}
+ACT(TxnRollback)
+{
+    return end_transaction(a->w, (unsigned)a->args[0], false, &a->err);
+}
 
 ACT(nothing) /* noted by nobody here: reloads, barriers of one, rest, requests */
 {
@@ -578,39 +709,129 @@ ACT(nothing) /* noted by nobody here: reloads, barriers of one, rest, requests *
     return true;
 }
 
-static const struct { const char *name; bool (*act)(struct act *a); } acts[] = {
-#define ROW(name) {#name, on_##name}
-    ROW(ChemRead), ROW(ChemSet), ROW(ChemInject), ROW(FieldRead), ROW(FieldWrite), ROW(FieldTick), ROW(FieldDecay),
-    ROW(FieldSliceRead), ROW(FieldSliceWrite), ROW(StimRead), ROW(ValenceRead), ROW(ConvRead), ROW(LateralInhibit),
-    ROW(ExhaustionBoost), ROW(NoveltyScore), ROW(CoActivation), ROW(CoActivationRead), ROW(CoActivationReset),
-    ROW(SNNSetAxes), ROW(SNNStepAxes), ROW(SNNReadActivation), ROW(SNNReadNeuronCount), ROW(SNNReadTimestep),
-    ROW(SNNReadOutputs), ROW(SNNReadActivities), ROW(SNNGrowNeurons), ROW(SNNPruneNeurons), ROW(ThermoPruneHot),
-    ROW(ThermoValenceCredit), ROW(AllocRegister), ROW(FreeRegister), ROW(ModelExec), ROW(RouteInput), ROW(RegionFire),
-    ROW(RegionStatus), ROW(CollectOutputs), ROW(RegionEnable), ROW(RegionDisable), ROW(PhaseRead), ROW(TickRead),
-    ROW(LevelRead), ROW(PhaseWrite), ROW(LevelWrite), ROW(InitThermo), ROW(SaveThermo), ROW(LoadThermo), ROW(LoadWeights),
-    ROW(StoreWeights), ROW(LogEvent), ROW(TxnBegin), ROW(TxnCommit), ROW(TxnRollback), ROW(CoherenceSingularWrite),
-    ROW(CoherenceSingularRead), ROW(SendSignal), ROW(RecvSignal), ROW(Broadcast), ROW(Subscribe), ROW(MailboxPeek),
-    ROW(MailboxPop), ROW(AtomicCas), ROW(CheckpointSave), ROW(CheckpointRestore), ROW(CheckpointDiscard), ROW(Consolidate),
+static const struct {
+    const char *name;
+    bool (*act)(struct act *a);
+} acts[] = {
+#define ROW(name)                                                                                  \
+    {                                                                                              \
+#name, on_##name                                                                           \
+    }
+    ROW(ChemRead),
+    ROW(ChemSet),
+    ROW(ChemInject),
+    ROW(FieldRead),
+    ROW(FieldWrite),
+    ROW(FieldTick),
+    ROW(FieldDecay),
+    ROW(FieldSliceRead),
+    ROW(FieldSliceWrite),
+    ROW(StimRead),
+    ROW(ValenceRead),
+    ROW(ConvRead),
+    ROW(LateralInhibit),
+    ROW(ExhaustionBoost),
+    ROW(NoveltyScore),
+    ROW(CoActivation),
+    ROW(CoActivationRead),
+    ROW(CoActivationReset),
+    ROW(SNNSetAxes),
+    ROW(SNNStepAxes),
+    ROW(SNNReadActivation),
+    ROW(SNNReadNeuronCount),
+    ROW(SNNReadTimestep),
+    ROW(SNNReadOutputs),
+    ROW(SNNReadActivities),
+    ROW(SNNGrowNeurons),
+    ROW(SNNPruneNeurons),
+    ROW(ThermoPruneHot),
+    ROW(ThermoValenceCredit),
+    ROW(AllocRegister),
+    ROW(FreeRegister),
+    ROW(ModelExec),
+    ROW(RouteInput),
+    ROW(RegionFire),
+    ROW(RegionStatus),
+    ROW(CollectOutputs),
+    ROW(RegionEnable),
+    ROW(RegionDisable),
+    ROW(PhaseRead),
+    ROW(TickRead),
+    ROW(LevelRead),
+    ROW(PhaseWrite),
+    ROW(LevelWrite),
+    ROW(InitThermo),
+    ROW(SaveThermo),
+    ROW(LoadThermo),
+    ROW(LoadWeights),
+    ROW(StoreWeights),
+    ROW(LogEvent),
+    ROW(TxnBegin),
+    ROW(TxnCommit),
+    ROW(TxnRollback),
+    ROW(CoherenceSingularWrite),
+    ROW(CoherenceSingularRead),
+    ROW(SendSignal),
+    ROW(RecvSignal),
+    ROW(Broadcast),
+    ROW(Subscribe),
+    ROW(MailboxPeek),
+    ROW(MailboxPop),
+    ROW(AtomicCas),
+    ROW(CheckpointSave),
+    ROW(CheckpointRestore),
+    ROW(CheckpointDiscard),
+    ROW(Consolidate),
 #undef ROW
-#define ROW(name) {#name, on_nothing}
-    ROW(ModelLoad), ROW(ModelReload), ROW(HaltRegion), ROW(RestWrite), ROW(ConsolidationRequest),
-    ROW(CoherenceMultimodalWrite), ROW(BarrierWait),
+#define ROW(name)                                                                                  \
+    {                                                                                              \
+#name, on_nothing                                                                          \
+    }
+    ROW(ModelLoad),
+    ROW(ModelReload),
+    ROW(HaltRegion),
+    ROW(RestWrite),
+    ROW(ConsolidationRequest),
+    ROW(CoherenceMultimodalWrite),
+    ROW(BarrierWait),
 #undef ROW
-#define ROW(name) {#name, world_##name}
-    ROW(BankQuery), ROW(BankWrite), ROW(BankLoad), ROW(BankLink), ROW(BankTraverse), ROW(BankTouch), ROW(BankDelete),
-    ROW(BankPromote), ROW(BankDemote), ROW(BankCount), ROW(BankEvict), ROW(BankCompact), ROW(PoolTick), ROW(PoolSave),
-    ROW(PoolLoad), ROW(PoolInject), ROW(PoolReadOutput), ROW(PoolReadStats), ROW(PoolModulate), ROW(PoolPruneDead),
+#define ROW(name)                                                                                  \
+    {                                                                                              \
+#name, world_##name                                                                        \
+    }
+    ROW(BankQuery),
+    ROW(BankWrite),
+    ROW(BankLoad),
+    ROW(BankLink),
+    ROW(BankTraverse),
+    ROW(BankTouch),
+    ROW(BankDelete),
+    ROW(BankPromote),
+    ROW(BankDemote),
+    ROW(BankCount),
+    ROW(BankEvict),
+    ROW(BankCompact),
+    ROW(PoolTick),
+    ROW(PoolSave),
+    ROW(PoolLoad),
+    ROW(PoolInject),
+    ROW(PoolReadOutput),
+    ROW(PoolReadStats),
+    ROW(PoolModulate),
+    ROW(PoolPruneDead),
     ROW(PoolSynaptogenesis),
 #undef ROW
 };
 
-bool tvmr_world_answer(struct tvmr_world *w, struct tvmr_vm *vm, const penta_stop *stop, struct writer *log)
+bool tvmr_world_answer(struct tvmr_world *w, struct tvmr_vm *vm, const penta_stop *stop,
+                       struct writer *log)
 {
     const struct tvmr_op *op = tvmr_domain_op(stop->detail);
     struct act a = {.w = w, .vm = vm, .args = stop->args, .log = log};
     for (size_t i = 0; op && i < sizeof acts / sizeof *acts; i++) {
         if (strcmp(acts[i].name, op->domain)) continue;
-        if (!acts[i].act(&a)) tvmr_vm_fail(vm, a.err.code ? a.err.message : "the host has no memory left");
+        if (!acts[i].act(&a))
+            tvmr_vm_fail(vm, a.err.code ? a.err.message : "the host has no memory left");
         return true;
     }
     return false;
@@ -651,7 +872,8 @@ void tvmr_world_free(struct tvmr_world *w)
         free(n);
     }
     for (unsigned i = 0; i < 256; i++) {
-        for (unsigned k = 0; w->fields[i] && k < 256; k++) numbers_free(&w->fields[i][k]);
+        for (unsigned k = 0; w->fields[i] && k < 256; k++)
+            numbers_free(&w->fields[i][k]);
         free(w->fields[i]);
         queue_free(&w->regions[i]);
         queue_free(&w->mailboxes[i]);

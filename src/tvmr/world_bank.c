@@ -1,8 +1,8 @@
 /* Banks of vectors, found by cosine, and a pool of leaky neurons. */
-#include <math.h>
-#include <stdlib.h>
 #include "tvmr/ops.h"
 #include "tvmr/world_parts.h"
+#include <math.h>
+#include <stdlib.h>
 
 enum { BANK_MAX = 1 << 20, POOL_SIZE = 65536, FIRE = 256 };
 
@@ -27,7 +27,8 @@ static void bank_load(struct tvmr_world *w, unsigned slot)
         b->entries = more;
         if (err.code) return;
         e.vector = (struct numbers){malloc((count + 1) * 4), count};
-        for (size_t i = 0; e.vector.data && i < count; i++) e.vector.data[i] = (int32_t)reader_uint(&r, 4);
+        for (size_t i = 0; e.vector.data && i < count; i++)
+            e.vector.data[i] = (int32_t)reader_uint(&r, 4);
         if (!e.vector.data) return;
         b->entries[b->count++] = e;
         if (e.id > w->next_id) w->next_id = e.id;
@@ -46,7 +47,8 @@ static bool bank_save(struct act *a, unsigned slot)
         writer_uint(&out, e->id, 8);
         writer_uint(&out, e->touched, 8);
         writer_uint(&out, e->vector.count, 4);
-        for (size_t k = 0; k < e->vector.count; k++) writer_uint(&out, (uint32_t)e->vector.data[k], 4);
+        for (size_t k = 0; k < e->vector.count; k++)
+            writer_uint(&out, (uint32_t)e->vector.data[k], 4);
     }
     snprintf(name, sizeof name, "bank-%u", slot);
     return writer_ok(&out, &a->err) && named_put(a->w, name, &out, &a->err);
@@ -60,7 +62,8 @@ static struct bank *bank_of(struct act *a, uint64_t slot)
 
 static struct entry *entry_of(struct bank *b, struct numbers id)
 {
-    uint64_t wanted = id.count >= 2 ? (uint64_t)(uint32_t)id.data[0] << 32 | (uint32_t)id.data[1] : 0;
+    uint64_t wanted =
+        id.count >= 2 ? (uint64_t)(uint32_t)id.data[0] << 32 | (uint32_t)id.data[1] : 0;
     for (size_t i = 0; wanted && i < b->count; i++)
         if (b->entries[i].id == wanted) return &b->entries[i];
     return NULL;
@@ -75,9 +78,12 @@ static bool answer_id(struct act *a, uint64_t id)
 static int32_t likeness(struct numbers x, struct numbers y)
 {
     double dot = 0, xx = 0, yy = 0;
-    for (size_t i = 0; i < x.count; i++) xx += (double)x.data[i] * x.data[i];
-    for (size_t i = 0; i < y.count; i++) yy += (double)y.data[i] * y.data[i];
-    for (size_t i = 0; i < min_size(x.count, y.count); i++) dot += (double)x.data[i] * y.data[i];
+    for (size_t i = 0; i < x.count; i++)
+        xx += (double)x.data[i] * x.data[i];
+    for (size_t i = 0; i < y.count; i++)
+        yy += (double)y.data[i] * y.data[i];
+    for (size_t i = 0; i < min_size(x.count, y.count); i++)
+        dot += (double)x.data[i] * y.data[i];
     return xx > 0 && yy > 0 ? (int32_t)lround(256 * dot / sqrt(xx * yy)) : 0;
 }
 
@@ -90,7 +96,8 @@ bool world_BankQuery(struct act *a)
     for (size_t i = 0; i < b->count; i++) {
         score = likeness(x, b->entries[i].vector);
         size_t at = found;
-        while (at && list[1 + 3 * (at - 1)] < score) at--;
+        while (at && list[1 + 3 * (at - 1)] < score)
+            at--;
         if (at >= top) continue;
         size_t kept = found < top ? found : top - 1;
         memmove(&list[1 + 3 * (at + 1)], &list[1 + 3 * at], (kept - at) * 3 * sizeof *list);
@@ -107,7 +114,8 @@ bool world_BankWrite(struct act *a)
 {
     struct bank *b = bank_of(a, a->args[2]);
     struct numbers x = source_of(a->vm, a->args[1]);
-    struct entry *more = b->count < BANK_MAX ? realloc(b->entries, (b->count + 1) * sizeof *more) : NULL;
+    struct entry *more =
+        b->count < BANK_MAX ? realloc(b->entries, (b->count + 1) * sizeof *more) : NULL;
     if (!more) return false;
     b->entries = more;
     struct entry e = {.id = ++a->w->next_id, .touched = ++a->w->clock};
@@ -122,7 +130,10 @@ bool world_BankLoad(struct act *a)
     return !e || answer_list(a->vm, a->args[0], e->vector.data, e->vector.count);
 }
 
-bool world_BankCount(struct act *a) { return answer_number(a->vm, a->args[0], (int64_t)bank_of(a, a->args[1])->count); }
+bool world_BankCount(struct act *a)
+{
+    return answer_number(a->vm, a->args[0], (int64_t)bank_of(a, a->args[1])->count);
+}
 
 bool world_BankTouch(struct act *a)
 {
@@ -130,7 +141,10 @@ bool world_BankTouch(struct act *a)
     if (e) e->touched = ++a->w->clock;
     return true;
 }
-bool world_BankPromote(struct act *a) { return world_BankTouch(a); }
+bool world_BankPromote(struct act *a)
+{
+    return world_BankTouch(a);
+}
 
 bool world_BankDemote(struct act *a)
 {
@@ -165,20 +179,25 @@ bool world_BankEvict(struct act *a)
     }
     return bank_save(a, a->args[0] & 255);
 }
-bool world_BankCompact(struct act *a) { return bank_save(a, a->args[0] & 255); }
+bool world_BankCompact(struct act *a)
+{
+    return bank_save(a, a->args[0] & 255);
+}
 
 /* [from_hi, from_lo, to_slot, to_hi, to_lo, weight] */
 bool world_BankLink(struct act *a)
 {
     struct numbers x = source_of(a->vm, a->args[0]);
     struct edge *more = x.count >= 5 && a->w->edge_count < BANK_MAX
-                            ? realloc(a->w->edges, (a->w->edge_count + 1) * sizeof *more) : NULL;
+                            ? realloc(a->w->edges, (a->w->edge_count + 1) * sizeof *more)
+                            : NULL;
     if (x.count < 5) return true;
     if (!more) return false;
     a->w->edges = more;
-    more[a->w->edge_count++] = (struct edge){(uint64_t)(uint32_t)x.data[0] << 32 | (uint32_t)x.data[1],
-                                             (uint64_t)(uint32_t)x.data[3] << 32 | (uint32_t)x.data[4],
-                                             (uint8_t)a->args[2], (uint8_t)x.data[2], (uint8_t)a->args[1]};
+    more[a->w->edge_count++] =
+        (struct edge){(uint64_t)(uint32_t)x.data[0] << 32 | (uint32_t)x.data[1],
+                      (uint64_t)(uint32_t)x.data[3] << 32 | (uint32_t)x.data[4],
+                      (uint8_t)a->args[2], (uint8_t)x.data[2], (uint8_t)a->args[1]};
     return true;
 }
 
@@ -186,7 +205,10 @@ bool world_BankLink(struct act *a)
 bool world_BankTraverse(struct act *a)
 {
     enum { REACHED = 256 };
-    struct { uint64_t id; uint8_t slot; } at[REACHED];
+    struct {
+        uint64_t id;
+        uint8_t slot;
+    } at[REACHED];
     struct numbers x = source_of(a->vm, a->args[1]);
     int32_t list[1 + 3 * REACHED];
     if (x.count < 2) return true;
@@ -198,8 +220,10 @@ bool world_BankTraverse(struct act *a)
         for (; from < end; from++)
             for (size_t i = 0; i < a->w->edge_count && count < REACHED; i++) {
                 const struct edge *e = &a->w->edges[i];
-                bool follows = e->from == at[from].id && e->from_slot == at[from].slot && e->type == a->args[3];
-                for (size_t k = 0; follows && k < count; k++) follows = at[k].id != e->to || at[k].slot != e->to_slot;
+                bool follows = e->from == at[from].id && e->from_slot == at[from].slot &&
+                               e->type == a->args[3];
+                for (size_t k = 0; follows && k < count; k++)
+                    follows = at[k].id != e->to || at[k].slot != e->to_slot;
                 if (!follows) continue;
                 at[count].id = e->to;
                 at[count++].slot = e->to_slot;
@@ -258,12 +282,14 @@ bool world_PoolReadOutput(struct act *a)
 {
     uint64_t from = a->args[1], to = a->args[2] < POOL_SIZE ? a->args[2] : POOL_SIZE;
     if (!pool_room(a)) return false;
-    return answer_list(a->vm, a->args[0], a->w->pool.data + POOL_SIZE + (from < to ? from : 0), from < to ? (size_t)(to - from) : 0);
+    return answer_list(a->vm, a->args[0], a->w->pool.data + POOL_SIZE + (from < to ? from : 0),
+                       from < to ? (size_t)(to - from) : 0);
 }
 
 bool world_PoolReadStats(struct act *a)
 {
-    int32_t stats[] = {clamp32(a->w->pool_spikes), 0, clamp32(a->w->pool_ticks)}; /* there are no synapses */
+    int32_t stats[] = {clamp32(a->w->pool_spikes), 0,
+                       clamp32(a->w->pool_ticks)}; /* there are no synapses */
     return answer_list(a->vm, a->args[0], stats, 3);
 }
 
@@ -272,14 +298,21 @@ bool world_PoolModulate(struct act *a)
     int32_t none[] = {0, 0};
     return answer_list(a->vm, a->args[0], none, 2);
 }
-bool world_PoolPruneDead(struct act *a) { return answer_number(a->vm, a->args[0], 0); }
-bool world_PoolSynaptogenesis(struct act *a) { return answer_number(a->vm, a->args[0], 0); }
+bool world_PoolPruneDead(struct act *a)
+{
+    return answer_number(a->vm, a->args[0], 0);
+}
+bool world_PoolSynaptogenesis(struct act *a)
+{
+    return answer_number(a->vm, a->args[0], 0);
+}
 
 bool world_PoolSave(struct act *a)
 {
     struct writer out = {0};
     if (!pool_room(a)) return false;
-    for (size_t i = 0; i < a->w->pool.count; i++) writer_uint(&out, (uint32_t)a->w->pool.data[i], 4);
+    for (size_t i = 0; i < a->w->pool.count; i++)
+        writer_uint(&out, (uint32_t)a->w->pool.data[i], 4);
     return writer_ok(&out, &a->err) && named_put(a->w, "pool", &out, &a->err);
 }
 
@@ -288,14 +321,16 @@ bool world_PoolLoad(struct act *a)
     penta_bytes bytes;
     if (!pool_room(a)) return false;
     if (!named_get(a->w, "pool", &bytes) || bytes.size != a->w->pool.count * 4) return true;
-    for (size_t i = 0; i < a->w->pool.count; i++) a->w->pool.data[i] = (int32_t)get32(bytes.data + 4 * i);
+    for (size_t i = 0; i < a->w->pool.count; i++)
+        a->w->pool.data[i] = (int32_t)get32(bytes.data + 4 * i);
     return true;
 }
 
 void world_bank_free(struct tvmr_world *w)
 {
     for (unsigned s = 0; s < 256; s++) {
-        for (size_t i = 0; i < w->banks[s].count; i++) free(w->banks[s].entries[i].vector.data);
+        for (size_t i = 0; i < w->banks[s].count; i++)
+            free(w->banks[s].entries[i].vector.data);
         free(w->banks[s].entries);
     }
     free(w->edges);

@@ -1,7 +1,7 @@
 /* What world.c and world_bank.c share. */
 #pragma once
-#include <stdio.h>
 #include "tvmr/world.h"
+#include <stdio.h>
 
 struct numbers {
     int32_t *data;
@@ -14,31 +14,31 @@ struct message {
 struct queue {
     struct message *first;
 };
-struct named {               /* bytes under a name */
+struct named { /* bytes under a name */
     char name[300];
     penta_buffer bytes;
-    unsigned transaction;    /* that holds it back, plus 1; 0: none */
+    unsigned transaction; /* that holds it back, plus 1; 0: none */
     struct named *next;
 };
 struct edge {
     uint64_t from, to;
     uint8_t from_slot, to_slot, type;
 };
-struct entry {               /* of a bank */
+struct entry { /* of a bank */
     uint64_t id;
     struct numbers vector;
-    uint64_t touched;        /* a clock; the smallest is evicted first */
+    uint64_t touched; /* a clock; the smallest is evicted first */
 };
 struct bank {
     struct entry *entries;
     size_t count;
-    bool loaded;             /* the folder has been asked */
+    bool loaded; /* the folder has been asked */
 };
 
 struct tvmr_world {
-    char *folder;            /* or NULL */
+    char *folder; /* or NULL */
     struct named *named;
-    unsigned transaction;    /* under way, plus 1; 0: none */
+    unsigned transaction; /* under way, plus 1; 0: none */
     uint8_t chem[8];
     struct numbers *fields[256]; /* 256 slices each, or NULL */
     struct numbers seen, neurons, cells[256];
@@ -53,11 +53,11 @@ struct tvmr_world {
     uint64_t next_id, clock;
     struct edge *edges;
     size_t edge_count;
-    struct numbers pool;     /* potentials, then spikes of the last tick */
+    struct numbers pool; /* potentials, then spikes of the last tick */
     int64_t pool_spikes, pool_ticks;
 };
 
-struct act {                 /* one domain operation */
+struct act { /* one domain operation */
     struct tvmr_world *w;
     struct tvmr_vm *vm;
     const uint64_t *args;
@@ -70,7 +70,8 @@ struct numbers source_of(struct tvmr_vm *vm, uint64_t reg); /* empty when there 
 bool answer_list(struct tvmr_vm *vm, uint64_t reg, const int32_t *data, size_t count);
 bool answer_number(struct tvmr_vm *vm, uint64_t reg, int64_t value);
 struct named *named_find(struct tvmr_world *w, const char *name);
-bool named_put(struct tvmr_world *w, const char *name, struct writer *bytes, penta_error *err); /* takes them */
+bool named_put(struct tvmr_world *w, const char *name, struct writer *bytes,
+               penta_error *err); /* takes them */
 bool named_get(struct tvmr_world *w, const char *name, penta_bytes *out);
 
 /* world_bank.c */

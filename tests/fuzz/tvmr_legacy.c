@@ -1,8 +1,9 @@
-/* Any bytes behind a legacy header that is itself in order: the properties of tests/checks.c hold. */
+/* Any bytes behind a legacy header that is itself in order: the properties of tests/checks.c hold.
+ */
+#include "checks.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "checks.h"
 
 void check_failed(const char *what, uint64_t a, uint64_t b)
 {

@@ -1,7 +1,7 @@
 /* Any text as a source: it assembles and comes back, or every complaint has a place. */
+#include "checks.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include "checks.h"
 
 void check_failed(const char *what, uint64_t a, uint64_t b)
 {
