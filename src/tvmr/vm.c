@@ -1,5 +1,7 @@
 /* Opening a machine, running it, and what its host may do to it. */
 #include "tvmr/vm.h"
+#include "base/file.h"
+#include "base/json_write.h"
 #include "base/number.h"
 #include "core/host.h"
 #include "tvmr/kernels.h"
@@ -165,6 +167,9 @@ static bool read_options(struct tvmr_vm *vm, const penta_option *options, size_t
         } else if (!strcmp(key, "save-weights")) {
             free(vm->save_weights);
             vm->save_weights = strdup(value);
+        } else if (!strcmp(key, "output")) {
+            free(vm->output_path);
+            vm->output_path = strdup(value);
         }
     }
     return true;
@@ -198,6 +203,7 @@ static void vm_close(penta_vm *base)
     free(vm->outputs.data);
     free(vm->output_ends);
     free(vm->save_weights);
+    free(vm->output_path);
     free(vm->code);
     free(vm);
 }
@@ -273,6 +279,28 @@ static bool keep_output(struct tvmr_vm *vm)
     return true;
 }
 
+static void number_list_json(struct json *j, const int32_t *data, size_t count)
+{
+    json_list(j, NULL);
+    for (size_t i = 0; i < count; i++) json_sint(j, NULL, data[i]);
+    json_end(j);
+}
+
+/* Outputs as an array of arrays, one per run. */
+static bool write_outputs(const struct tvmr_vm *vm, penta_error *err)
+{
+    struct writer out = {0};
+    struct json j = {.out = &out};
+    json_list(&j, NULL);
+    for (size_t i = 0, from = 0; i < vm->output_count; from = vm->output_ends[i++])
+        number_list_json(&j, vm->outputs.data + from, vm->output_ends[i] - from);
+    if (!vm->input_count) number_list_json(&j, vm->output.data, vm->output.count);
+    json_finish(&j);
+    bool ok = writer_ok(&out, err) && file_write(vm->output_path, writer_view(&out), err);
+    writer_free(&out);
+    return ok;
+}
+
 /* A run is over: on with the next input, if there is one. */
 static void end_run(struct tvmr_vm *vm)
 {
@@ -281,6 +309,8 @@ static void end_run(struct tvmr_vm *vm)
     vm->final = true;
     penta_error err = {0};
     if (!vm->fault && vm->save_weights && !tvmr_weights_save(vm, vm->save_weights, &err))
+        fail(vm, TVMR_E_HOST, "%s", err.message);
+    if (!vm->fault && vm->output_path && !write_outputs(vm, &err))
         fail(vm, TVMR_E_HOST, "%s", err.message);
 }
 

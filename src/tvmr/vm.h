@@ -140,7 +140,7 @@ struct tvmr_vm {
     size_t *input_ends, input_count, input_next;
     struct tvmr_buffer outputs; /* of the runs that ended */
     size_t *output_ends, output_count;
-    char *save_weights; /* path, or NULL */
+    char *save_weights, *output_path; /* or NULL */
 
     /* memory */
     uint64_t memory_used, memory_max;
