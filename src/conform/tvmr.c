@@ -3,41 +3,13 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/writer.h"
-#include "conform/conform.h"
+#include "conform/tvmr_state.h"
 #include "core/driver.h"
 #include "text/lexer.h"
-#include "tvmr/script.h"
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct trial { /* one case under way */
-    struct conform *c;
-    const char *name;
-    bool judged;
-};
-
-static bool fail(struct trial *t, const char *expected, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static bool fail(struct trial *t, const char *expected, const char *format, ...)
-{
-    char got[400];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(got, sizeof got, format, args);
-    va_end(args);
-    if (!t->judged) conform_fail(t->c, t->name, expected, "%s", got);
-    t->judged = true;
-    return false;
-}
-
-static void settle(struct trial *t)
-{
-    if (!t->judged) conform_pass(t->c, t->name);
-}
 
 /* ---- bytes and modules ---- */
 
@@ -58,7 +30,7 @@ static penta_module *assembled(struct trial *t, penta_bytes text, const penta_op
 {
     struct first f = {0};
     penta_module *m = penta_assemble(text, "tvmr", options, count, keep_first, &f);
-    if (!m) fail(t, "a source that assembles", "%s", f.error.message);
+    if (!m) trial_fail(t, "a source that assembles", "%s", f.error.message);
     return m;
 }
 
@@ -67,197 +39,14 @@ static bool same_bytes(struct trial *t, const char *what, penta_bytes got,
 {
     size_t size = 0;
     uint8_t *bytes = json_as_hex(expected, &size);
-    if (!bytes) return fail(t, "a valid vector", "%s is no hex", what);
+    if (!bytes) return trial_fail(t, "a valid vector", "%s is no hex", what);
     size_t at = 0;
     while (at < size && at < got.size && bytes[at] == got.data[at])
         at++;
     bool same = at == size && at == got.size;
     free(bytes);
-    return same ||
-           fail(t, what, "another byte at 0x%zx (%zu bytes, expected %zu)", at, got.size, size);
-}
-
-/* ---- state ---- */
-
-static bool same_numbers(struct trial *t, const char *what, const struct json_object *list,
-                         const int32_t *data, size_t count)
-{
-    char expected[64];
-    snprintf(expected, sizeof expected, "%s with %zu elements", what, json_length(list));
-    if (!json_is_list(list) || json_length(list) != count)
-        return fail(t, expected, "%zu elements", count);
-    for (size_t i = 0; i < count; i++) {
-        int64_t v;
-        if (!json_as_sint(json_item(list, i), &v) || v != data[i]) {
-            snprintf(expected, sizeof expected, "%s[%zu] = %" PRId64, what, i, v);
-            return fail(t, expected, "%d", (int)data[i]);
-        }
-    }
-    return true;
-}
-
-static bool same_shape(struct trial *t, const char *what, const struct json_object *list,
-                       const struct tvmr_shape *s)
-{
-    bool same = json_length(list) == s->rank;
-    for (size_t i = 0; same && i < s->rank; i++) {
-        int64_t v;
-        same = json_as_sint(json_item(list, i), &v) && v == s->dims[i];
-    }
-    return same ||
-           fail(t, "the expected shape", "%s has another shape (rank %u)", what, (unsigned)s->rank);
-}
-
-struct comparing {
-    struct trial *t;
-    struct tvmr_vm *vm;
-    size_t members;
-};
-
-/* {"data": .., "shape": ..} or [data, shape] */
-static const struct json_object *part(const struct json_object *v, const char *key, size_t index)
-{
-    return json_is_list(v) ? json_item(v, index) : json_get(v, key);
-}
-
-static void compare_hot(void *user, const char *name, const struct json_object *v)
-{
-    struct comparing *c = user;
-    uint8_t reg;
-    c->members++;
-    if (!tvmr_script_register(name, &reg) || reg > 63) {
-        fail(c->t, "a hot register", "%s", name);
-        return;
-    }
-    const struct tvmr_hot *h = &c->vm->hot[reg];
-    if (!h->present)
-        fail(c->t, name, "not allocated");
-    else if (same_numbers(c->t, name, part(v, "data", 0), h->data, h->count))
-        same_shape(c->t, name, part(v, "shape", 1), &h->shape);
-}
-
-static bool same_signal(const struct json_object *v, struct tvmr_signal s)
-{
-    int64_t a, b;
-    if (!json_is_list(v)) return json_as_sint(v, &a) && a == tvmr_value(s) && a;
-    return json_as_sint(json_item(v, 0), &a) && json_as_sint(json_item(v, 1), &b) &&
-           a == s.polarity && b == s.magnitude;
-}
-
-static bool same_temps(const struct json_object *v, const struct tvmr_cold *c)
-{
-    if (!json_is_list(v) || !c->temps) return !json_is_list(v) && !c->temps;
-    bool same = json_length(v) == c->count;
-    for (size_t i = 0; same && i < c->count; i++) {
-        int64_t n;
-        same = json_as_sint(json_item(v, i), &n) && n == c->temps[i];
-    }
-    return same;
-}
-
-static void compare_cold(void *user, const char *name, const struct json_object *v)
-{
-    struct comparing *c = user;
-    uint8_t reg;
-    c->members++;
-    if (!tvmr_script_register(name, &reg) || reg >> 6 != 1) {
-        fail(c->t, "a cold register", "%s", name);
-        return;
-    }
-    const struct tvmr_cold *w = &c->vm->cold[reg & 63];
-    const struct json_object *weights = part(v, "weights", 0);
-    if (!w->present || json_length(weights) != w->count) {
-        fail(c->t, name, "%zu weights, expected %zu", w->present ? w->count : 0,
-             json_length(weights));
-        return;
-    }
-    for (size_t i = 0; i < w->count; i++)
-        if (!same_signal(json_item(weights, i), w->weights[i])) {
-            fail(c->t, name, "weight %zu is [%d, %u]", i, w->weights[i].polarity,
-                 w->weights[i].magnitude);
-            return;
-        }
-    same_shape(c->t, name, part(v, "shape", 1), &w->shape);
-    if (!same_temps(part(v, "temps", 2), w)) fail(c->t, name, "other temperatures");
-    if (json_has(v, "dirty") && json_as_bool(json_get(v, "dirty")) != w->dirty)
-        fail(c->t, name, "dirty is %d", w->dirty);
-    if (json_has(v, "frozen") && json_as_bool(json_get(v, "frozen")) != w->frozen)
-        fail(c->t, name, "frozen is %d", w->frozen);
-}
-
-static void compare_pressure(void *user, const char *name, const struct json_object *v)
-{
-    struct comparing *c = user;
-    uint8_t reg;
-    c->members++;
-    if (!tvmr_script_register(name, &reg)) {
-        fail(c->t, "a register", "%s", name);
-        return;
-    }
-    const struct tvmr_pressure *p = &c->vm->pressure[reg & 63];
-    same_numbers(c->t, "pressure", v, p->data, p->present ? p->count : 0);
-}
-
-static void compare_param(void *user, const char *name, const struct json_object *v)
-{
-    struct comparing *c = user;
-    uint8_t reg;
-    int64_t n;
-    if (!tvmr_script_register(name, &reg) || reg >> 6 != 2 || !json_as_sint(v, &n))
-        fail(c->t, "a param register", "%s", name);
-    else if (c->vm->param[reg & 63] != n)
-        fail(c->t, name, "%d", (int)c->vm->param[reg & 63]);
-}
-
-static void compare_shape(void *user, const char *name, const struct json_object *v)
-{
-    struct comparing *c = user;
-    uint8_t reg;
-    if (!tvmr_script_register(name, &reg) || reg >> 6 != 3)
-        fail(c->t, "a shape register", "%s", name);
-    else
-        same_shape(c->t, name, v, &c->vm->shape[reg & 63]);
-}
-
-/* Nothing besides what the vector lists. */
-static void compare_sets(struct trial *t, struct tvmr_vm *vm, const struct json_object *expect)
-{
-    struct comparing hot = {t, vm, 0}, cold = {t, vm, 0}, pressure = {t, vm, 0}, other = {t, vm, 0};
-    json_each(json_get(expect, "hot"), compare_hot, &hot);
-    json_each(json_get(expect, "cold"), compare_cold, &cold);
-    json_each(json_get(expect, "pressure"), compare_pressure, &pressure);
-    json_each(json_get(expect, "param"), compare_param, &other);
-    json_each(json_get(expect, "shape"), compare_shape, &other);
-    size_t hots = 0, colds = 0;
-    for (unsigned i = 0; i < TVMR_BANK; i++) {
-        hots += vm->hot[i].present;
-        colds += vm->cold[i].present;
-    }
-    if (json_has(expect, "hot") && hots != hot.members)
-        fail(t, "the listed hot registers", "%zu of them", hots);
-    if (json_has(expect, "cold") && colds != cold.members)
-        fail(t, "the listed cold registers", "%zu of them", colds);
-}
-
-static void compare_number(struct trial *t, const struct json_object *v, const char *what,
-                           int64_t got)
-{
-    int64_t n;
-    char expected[64];
-    if (!v) return;
-    if (!json_as_sint(v, &n)) n = INT64_MIN;
-    snprintf(expected, sizeof expected, "%s %" PRId64, what, n);
-    if (n != got) fail(t, expected, "%s %" PRId64, what, got);
-}
-
-static void compare_state(struct trial *t, struct tvmr_vm *vm, const struct json_object *expect)
-{
-    compare_number(t, json_get(expect, "pc"), "pc", (int64_t)vm->pc);
-    compare_number(t, json_get(expect, "current_error"), "current_error", vm->current_error);
-    compare_number(t, json_item(json_get(expect, "babble"), 0), "babble scale", vm->babble_scale);
-    compare_number(t, json_item(json_get(expect, "babble"), 1), "babble phase",
-                   (int64_t)vm->babble_phase);
-    compare_sets(t, vm, expect);
+    return same || trial_fail(t, what, "another byte at 0x%zx (%zu bytes, expected %zu)", at,
+                              got.size, size);
 }
 
 /* ---- what a machine is given ---- */
@@ -269,14 +58,14 @@ static void init_cold(void *user, const char *name, const struct json_object *v)
     size_t count;
     int32_t *data = tvmr_script_numbers(v, &count);
     if (!data || !tvmr_script_register(name, &reg) || reg >> 6 != 1) {
-        fail(c->t, "valid initial weights", "%s", name);
+        trial_fail(c->t, "valid initial weights", "%s", name);
         free(data);
         return;
     }
     struct tvmr_cold *w = &c->vm->cold[reg & 63];
     uint32_t dim = (uint32_t)count;
     if (!w->present && !tvmr_cold_new(c->vm, reg & 63, count, &dim, 1))
-        fail(c->t, "room for weights", "%s", name);
+        trial_fail(c->t, "room for weights", "%s", name);
     for (size_t i = 0; w->present && i < count && i < w->count; i++)
         w->weights[i] = tvmr_signal_of(data[i]);
     tvmr_cold_changed(w);
@@ -289,7 +78,7 @@ static void init_temps(void *user, const char *name, const struct json_object *v
     uint8_t reg, *temps = calloc(1, json_length(v) + 1);
     if (!temps || !tvmr_script_register(name, &reg) || reg >> 6 != 1 ||
         c->vm->cold[reg & 63].count != json_length(v)) {
-        fail(c->t, "valid temperatures", "%s", name);
+        trial_fail(c->t, "valid temperatures", "%s", name);
         free(temps);
         return;
     }
@@ -342,14 +131,14 @@ static bool same_yield(struct trial *t, struct tvmr_vm *vm, const struct json_ob
 {
     const char *op = json_as_text(json_get(v, "op"));
     if (!op || strcmp(op, vm->yield_op->domain))
-        return fail(t, op ? op : "no domain operation", "%s", vm->yield_op->domain);
+        return trial_fail(t, op ? op : "no domain operation", "%s", vm->yield_op->domain);
     size_t i = 0;
     for (const char *p = vm->yield_op->fields; *p; i++) {
         char name[32];
         size_t n = strcspn(p, "="), end = strcspn(p, " ");
         snprintf(name, sizeof name, "%.*s", (int)n, p);
         if (!same_field(p + n + 1, vm->yield_args[i], json_get(v, name)))
-            return fail(t, op, "%s is %" PRIu64, name, vm->yield_args[i]);
+            return trial_fail(t, op, "%s is %" PRIu64, name, vm->yield_args[i]);
         p += end + (p[end] == ' ');
     }
     return true;
@@ -374,10 +163,10 @@ static bool run_once(struct trial *t, penta_vm *base, struct script *s)
         penta_error err = {0};
         if (!tvmr_script_apply(vm, json_item(s->host, s->asked++)) ||
             !penta_vm_answer(base, NULL, 0, &err))
-            return fail(t, "a host answer that can be applied", "%s", err.message);
+            return trial_fail(t, "a host answer that can be applied", "%s", err.message);
     }
     if (stop.kind != PENTA_STOP_HALT && stop.kind != PENTA_STOP_TRAP)
-        return fail(t, "an end", "stop %d", (int)stop.kind);
+        return trial_fail(t, "an end", "stop %d", (int)stop.kind);
     return true;
 }
 
@@ -399,22 +188,22 @@ static void run_inputs(struct trial *t, penta_vm *vm, const struct json_object *
         size_t count;
         int32_t *data = tvmr_script_numbers(json_item(inputs, i), &count);
         if (!data || !tvmr_vm_begin(tvmr_vm(vm), data, count))
-            fail(t, "valid inputs", "input %zu", i);
+            trial_fail(t, "valid inputs", "input %zu", i);
         else
             run_once(t, vm, &s);
         free(data);
         const struct tvmr_buffer *out = &tvmr_vm(vm)->output;
         if (!t->judged && outputs)
-            same_numbers(t, "output", json_item(outputs, i), out->data, out->count);
+            trial_numbers(t, "output", json_item(outputs, i), out->data, out->count);
         started++;
     }
     if (t->judged) return;
     if (strcmp(status, class_of(tvmr_vm(vm))))
-        fail(t, status, "%s %s", class_of(tvmr_vm(vm)), tvmr_vm(vm)->fault_text);
+        trial_fail(t, status, "%s %s", class_of(tvmr_vm(vm)), tvmr_vm(vm)->fault_text);
     if (outputs && json_length(outputs) != started)
-        fail(t, "as many outputs as runs", "%zu runs", started);
+        trial_fail(t, "as many outputs as runs", "%zu runs", started);
     if (json_is_list(s.yields) && json_length(s.yields) != s.asked)
-        fail(t, "as many domain operations", "%zu of %zu", s.asked, json_length(s.yields));
+        trial_fail(t, "as many domain operations", "%zu of %zu", s.asked, json_length(s.yields));
 }
 
 static void run_module(struct trial *t, const penta_module *m, const struct json_object *root,
@@ -426,11 +215,11 @@ static void run_module(struct trial *t, const penta_module *m, const struct json
     for (int pass = 0; pass < 2 && !t->judged; pass++) { /* the definition, then the kernels */
         penta_vm *vm = penta_vm_new(m, t->c->engine, &option, pass ? 0 : 1, &err);
         if (!vm) {
-            fail(t, "a machine", "%s", err.message);
+            trial_fail(t, "a machine", "%s", err.message);
             return;
         }
         run_inputs(t, vm, root, expect, status, outputs);
-        if (!t->judged) compare_state(t, tvmr_vm(vm), expect);
+        if (!t->judged) trial_state(t, tvmr_vm(vm), expect);
         penta_vm_free(vm);
     }
 }
@@ -450,10 +239,10 @@ static bool read_beside(struct trial *t, const char *name, penta_buffer *out)
     char path[4096];
     penta_error err = {0};
     if (!name || strchr(name, '/'))
-        return fail(t, "the name of a source file", "%s", name ? name : "nothing");
+        return trial_fail(t, "the name of a source file", "%s", name ? name : "nothing");
     snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - t->c->path) : 0, t->c->path,
              name);
-    return file_read(path, 64 << 20, out, &err) || fail(t, name, "%s", err.message);
+    return file_read(path, 64 << 20, out, &err) || trial_fail(t, name, "%s", err.message);
 }
 
 /* Binding diagnostics: those of level error, by instruction. */
@@ -480,7 +269,7 @@ static void compare_diagnostics(struct trial *t, const penta_module *module,
     penta_module *m = penta_open(module->file, "tvmr", &shapes, 1, &err);
     struct errors e = {.m = m ? tvmr_module(m) : NULL};
     if (!m) {
-        fail(t, "an image that opens", "%s", err.message);
+        trial_fail(t, "an image that opens", "%s", err.message);
         return;
     }
     penta_validate(m, keep_error, &e);
@@ -499,8 +288,8 @@ static void compare_diagnostics(struct trial *t, const penta_module *module,
             }
     }
     if (met != expected || e.count != expected)
-        fail(t, "the error findings of the vector", "%zu, of which %zu are expected (of %zu)",
-             e.count, met, expected);
+        trial_fail(t, "the error findings of the vector", "%zu, of which %zu are expected (of %zu)",
+                   e.count, met, expected);
     penta_close(m);
 }
 
@@ -510,7 +299,7 @@ static void same_text(struct trial *t, const struct json_object *v, const char *
                       const char *got)
 {
     const char *text = json_as_text(v);
-    if (v && (!text || !got || strcmp(text, got))) fail(t, what, "%s", got ? got : "nothing");
+    if (v && (!text || !got || strcmp(text, got))) trial_fail(t, what, "%s", got ? got : "nothing");
 }
 
 static void compare_label(void *user, const char *name, const struct json_object *v)
@@ -519,10 +308,10 @@ static void compare_label(void *user, const char *name, const struct json_object
     const struct tvmr_meta *meta = &tvmr_module(c->vm->base.module)->meta;
     for (size_t i = 0; i < meta->label_count; i++)
         if (!strcmp(meta->labels[i].name, name)) {
-            compare_number(c->t, v, name, meta->labels[i].index);
+            trial_number(c->t, v, name, meta->labels[i].index);
             return;
         }
-    fail(c->t, name, "no such label");
+    trial_fail(c->t, name, "no such label");
 }
 
 static void register_text(const struct tvmr_regdef *r, char *text, size_t size)
@@ -552,11 +341,11 @@ static void compare_projection(struct trial *t, const struct json_object *v,
     same_text(t, json_get(v, "bundle"), "bundle", p->bundle);
     same_text(t, json_get(v, "mapping"), "mapping", p->mapping);
     same_text(t, json_get(v, "modulator"), "modulator", p->modulator);
-    compare_number(t, json_get(v, "weight"), "weight", p->weight);
-    compare_number(t, json_get(v, "delay"), "delay", p->delay);
+    trial_number(t, json_get(v, "weight"), "weight", p->weight);
+    trial_number(t, json_get(v, "delay"), "delay", p->delay);
     const char *density = json_as_text(json_get(v, "density"));
     if (density && (!p->density || strtod(density, NULL) != strtod(p->density, NULL)))
-        fail(t, density, "another density");
+        trial_fail(t, density, "another density");
 }
 
 static void compare_meta(struct trial *t, penta_bytes text, const struct json_object *meta)
@@ -569,23 +358,23 @@ static void compare_meta(struct trial *t, penta_bytes text, const struct json_ob
     struct comparing c = {t, &shell, 0};
     same_text(t, json_get(meta, "name"), "name", m->meta.name);
     same_text(t, json_get(meta, "domain"), "domain", m->meta.domain);
-    compare_number(t, json_get(meta, "version"), "version", m->meta.version);
+    trial_number(t, json_get(meta, "version"), "version", m->meta.version);
     for (size_t i = 0; i < json_length(json_get(meta, "skull")); i++)
-        compare_number(t, json_item(json_get(meta, "skull"), i), "skull", m->meta.skull[i % 3]);
+        trial_number(t, json_item(json_get(meta, "skull"), i), "skull", m->meta.skull[i % 3]);
     json_each(json_get(meta, "labels"), compare_label, &c);
     const struct json_object *list = json_get(meta, "projections");
     if (json_length(list) != m->meta.projection_count)
-        fail(t, "the projections", "%zu of them", m->meta.projection_count);
+        trial_fail(t, "the projections", "%zu of them", m->meta.projection_count);
     for (size_t i = 0; i < json_length(list) && !t->judged; i++)
         compare_projection(t, json_item(list, i), &m->meta.projections[i]);
     list = json_get(meta, "requires");
     if (list && json_length(list) != m->ext_count)
-        fail(t, "the requirements", "%zu of them", m->ext_count);
+        trial_fail(t, "the requirements", "%zu of them", m->ext_count);
     for (size_t i = 0; i < json_length(list) && !t->judged; i++)
-        compare_number(t, json_item(json_item(list, i), 1), "extension", m->exts[i].id);
+        trial_number(t, json_item(json_item(list, i), 1), "extension", m->exts[i].id);
     list = json_get(meta, "regs");
     if (list && json_length(list) != m->reg_count)
-        fail(t, "the registers", "%zu of them", m->reg_count);
+        trial_fail(t, "the registers", "%zu of them", m->reg_count);
     for (size_t i = 0; i < json_length(list) && !t->judged; i++) {
         char line[600];
         register_text(&m->regs[i], line, sizeof line);
@@ -593,12 +382,12 @@ static void compare_meta(struct trial *t, penta_bytes text, const struct json_ob
     }
     list = json_get(meta, "input_shape");
     for (size_t i = 0; i < json_length(list) && !t->judged; i++)
-        compare_number(t, json_item(list, i), "input dimension",
-                       i < m->meta.input_rank ? (int64_t)m->meta.input_shape[i] : -1);
+        trial_number(t, json_item(list, i), "input dimension",
+                     i < m->meta.input_rank ? (int64_t)m->meta.input_shape[i] : -1);
     list = json_get(meta, "output_shape");
     for (size_t i = 0; i < json_length(list) && !t->judged; i++)
-        compare_number(t, json_item(list, i), "output dimension",
-                       i < m->meta.output_rank ? (int64_t)m->meta.output_shape[i] : -1);
+        trial_number(t, json_item(list, i), "output dimension",
+                     i < m->meta.output_rank ? (int64_t)m->meta.output_shape[i] : -1);
     penta_close(module);
 }
 
@@ -622,14 +411,14 @@ static void program_run(struct conform *c, const struct json_object *root)
         m = assembled(&t, text, NULL, 0);
         if (m && json_has(expect, "image_hex"))
             same_bytes(&t, "the image", m->file, json_get(expect, "image_hex"));
-        if (m && !status) fail(&t, "a status", "none");
+        if (m && !status) trial_fail(&t, "a status", "none");
         if (m && !t.judged) run_module(&t, m, root, expect, status, json_get(expect, "outputs"));
         if (m && !t.judged && json_has(expect, "diagnostics"))
             compare_diagnostics(&t, m, json_get(expect, "diagnostics"));
         if (m && !t.judged && json_has(expect, "meta"))
             compare_meta(&t, text, json_get(expect, "meta"));
     }
-    settle(&t);
+    trial_settle(&t);
     penta_close(m);
     penta_buffer_free(&file);
 }
@@ -656,7 +445,7 @@ static void run_cases(struct conform *c, const struct json_object *cases, const 
         snprintf(numbered, sizeof numbered, "%s %zu", kind, i);
         struct trial t = {.c = c, .name = name ? name : numbered};
         fn(&t, v);
-        settle(&t);
+        trial_settle(&t);
     }
 }
 
@@ -676,7 +465,7 @@ static penta_module *opened(struct trial *t, const struct json_object *hex,
     *bytes = json_as_hex(hex, &size);
     penta_module *m =
         *bytes ? penta_open((penta_bytes){*bytes, size}, "tvmr", options, count, &err) : NULL;
-    if (!m) fail(t, "bytes that open", "%s", *bytes ? err.message : "no hex");
+    if (!m) trial_fail(t, "bytes that open", "%s", *bytes ? err.message : "no hex");
     return m;
 }
 
@@ -686,7 +475,7 @@ static void random_case(struct trial *t, const struct json_object *v)
     penta_module *m = opened(t, json_get(v, "image_hex"), NULL, 0, &bytes);
     const struct json_object *expect = json_get(v, "expect");
     const char *status = status_of(expect);
-    if (m && !status) fail(t, "a status", "none");
+    if (m && !status) trial_fail(t, "a status", "none");
     if (m && !t->judged) run_module(t, m, v, expect, status, json_get(expect, "outputs"));
     penta_close(m);
     free(bytes);
@@ -729,19 +518,19 @@ static void asm_case(struct trial *t, const struct json_object *v)
     int64_t line = 0;
     bool fails = json_as_sint(json_get(v, "line"), &line);
     if (!text.data) {
-        fail(t, "a source", "none");
+        trial_fail(t, "a source", "none");
         return;
     }
     penta_module *m = penta_assemble(text, "tvmr", NULL, 0, keep_first, &f);
     uint64_t got = f.errors ? source_place(text, f.error.offset).line : 0;
     const char *message = json_as_text(json_get(v, "message"));
     if (!fails && !m)
-        fail(t, "a source that assembles", "line %" PRIu64 ": %s", got, f.error.message);
-    if (fails && m) fail(t, message ? message : "an error", "it assembles");
+        trial_fail(t, "a source that assembles", "line %" PRIu64 ": %s", got, f.error.message);
+    if (fails && m) trial_fail(t, message ? message : "an error", "it assembles");
     if (fails && !m && got != (uint64_t)line) {
         char expected[64];
         snprintf(expected, sizeof expected, "an error in line %" PRId64, line);
-        fail(t, expected, "line %" PRIu64 ": %s", got, f.error.message);
+        trial_fail(t, expected, "line %" PRIu64 ": %s", got, f.error.message);
     }
     penta_close(m);
 }
@@ -795,11 +584,11 @@ static void malformed_case(struct trial *t, const struct json_object *v)
     char class[32];
     const char *expected = json_as_text(json_get(v, "product_result"));
     penta_module *m = opened(t, json_get(v, "image_hex"), NULL, 0, &bytes);
-    if (m && !expected) fail(t, "an expected result", "none");
+    if (m && !expected) trial_fail(t, "an expected result", "none");
     if (m && expected) {
         container_class(m, class, sizeof class);
         size_t n = strcspn(expected, " ");
-        if (strlen(class) != n || memcmp(class, expected, n)) fail(t, expected, "%s", class);
+        if (strlen(class) != n || memcmp(class, expected, n)) trial_fail(t, expected, "%s", class);
     }
     penta_close(m);
     free(bytes);
@@ -827,10 +616,10 @@ static void legacy_case(struct trial *t, const struct json_object *v)
     penta_module *m = opened(t, json_get(v, "legacy_hex"), NULL, 0, &bytes);
     struct writer out = {0};
     struct findings f = {.rules = tvmr_rules, .report = nothing};
-    if (m && m->damage.code) fail(t, "a legacy file that opens", "%s", m->damage.message);
+    if (m && m->damage.code) trial_fail(t, "a legacy file that opens", "%s", m->damage.message);
     if (m && !t->judged) {
         if (!m->driver->convert(m, NULL, 0, &out, &f))
-            fail(t, "a conversion", "it failed");
+            trial_fail(t, "a conversion", "it failed");
         else
             same_bytes(t, "the converted image", writer_view(&out),
                        json_get(v, "converted_image_hex"));
@@ -868,12 +657,12 @@ static void expands(struct trial *t, const struct json_object *v, const char *ke
         const struct tvmr_module *module = tvmr_module(m);
         container_class(m, class, sizeof class);
         if (strcmp(class, "OK"))
-            fail(t, key, "%s", class);
+            trial_fail(t, key, "%s", class);
         else if (module->image.size != size || size < 48 ||
                  memcmp(module->image.data + 48, plain + 48, size - 48))
-            fail(t, key, "it expands to other bytes");
+            trial_fail(t, key, "it expands to other bytes");
     } else {
-        fail(t, key, "no valid vector");
+        trial_fail(t, key, "no valid vector");
     }
     free(plain);
     penta_close(m);
@@ -891,7 +680,7 @@ static void seals(struct trial *t, const struct json_object *v, const char *key_
     struct writer out = {0};
     struct findings f = {.rules = tvmr_rules, .report = nothing};
     if (m && !m->driver->seal(m, options, 2, &out, &f))
-        fail(t, "a sealed image", "sealing failed");
+        trial_fail(t, "a sealed image", "sealing failed");
     else if (m)
         same_bytes(t, "the encrypted image", writer_view(&out), json_get(v, "encrypted_hex"));
     writer_free(&out);
@@ -910,7 +699,7 @@ static void envelope_case(struct trial *t, const struct json_object *v)
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
     bool written = file && fputs(key, file) >= 0;
     if (file) written &= fclose(file) == 0;
-    if (!written) fail(t, "a key", "none");
+    if (!written) trial_fail(t, "a key", "none");
     expands(t, v, "with_metadata_hex", NULL);
     expands(t, v, "compressed_hex", NULL);
     expands(t, v, "encrypted_hex", path);
@@ -940,11 +729,11 @@ static void checksum_case(struct trial *t, const struct json_object *v)
     } sums[] = {{"xxh64_seed0", tvmr_xxh64}, {"upstream_mix", tvmr_mix}};
     size_t size = 0;
     uint8_t *bytes = json_as_hex(json_get(v, "data_hex"), &size);
-    if (!bytes) fail(t, "bytes", "no hex");
+    if (!bytes) trial_fail(t, "bytes", "no hex");
     for (int i = 0; bytes && i < 2; i++) {
         const char *text = json_as_text(json_get(v, sums[i].key));
         uint64_t got = sums[i].sum((penta_bytes){bytes, size});
-        if (text && strtoull(text, NULL, 16) != got) fail(t, text, "%016" PRIx64, got);
+        if (text && strtoull(text, NULL, 16) != got) trial_fail(t, text, "%016" PRIx64, got);
     }
     free(bytes);
 }

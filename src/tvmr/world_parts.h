@@ -74,6 +74,15 @@ bool named_put(struct tvmr_world *w, const char *name, struct writer *bytes,
                penta_error *err); /* takes them */
 bool named_get(struct tvmr_world *w, const char *name, penta_bytes *out);
 
+/* world_store.c */
+bool world_end_transaction(struct tvmr_world *w, unsigned id, bool commit, penta_error *err);
+/* The name that weights of this register are stored under. */
+void world_weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, size_t size);
+bool world_weights_put(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, const char *name,
+                       penta_error *err);
+/* True when the register has the weights now; what does not fit is left alone. */
+bool world_weights_get(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, const char *name);
+
 /* world_bank.c */
 typedef bool world_act(struct act *a);
 world_act world_BankQuery, world_BankWrite, world_BankLoad, world_BankLink, world_BankTraverse,
