@@ -64,6 +64,11 @@ HANDLER(attention)
     int64_t *sum = score ? (int64_t *)(void *)auxiliary(vm, 1, v.cols * 2) : NULL;
     if (!sum) return TVMR_FAILED;
     for (size_t i = 0; i < q.rows; i++) {
+        /* The one instruction that can take hours: an interrupt ends it, and it starts anew. */
+        if (atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed)) {
+            vm->pc--;
+            return TVMR_NEXT;
+        }
         for (size_t j = 0; j < k.rows; j++)
             score[j] = dot(&q, i, &k, j);
         shares(score, k.rows);

@@ -329,7 +329,6 @@ static void tell(struct tvmr_vm *vm, penta_stop *stop)
 
 void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 {
-    enum { SLICE = 1024 };
     struct tvmr_vm *vm = tvmr_vm(base);
     uint64_t steps = 0;
     *stop = (penta_stop){.kind = PENTA_STOP_FUEL};
@@ -341,7 +340,7 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             continue;
         }
         if (steps == fuel) break;
-        if (steps % SLICE == 0 &&
+        if (atomic_load_explicit(&base->interrupt, memory_order_relaxed) &&
             atomic_exchange_explicit(&base->interrupt, false, memory_order_relaxed)) {
             stop->kind = PENTA_STOP_INTERRUPT;
             break;
