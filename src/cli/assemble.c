@@ -133,6 +133,8 @@ static void transform(struct cli *c, const struct input *in, transform_fn *fn, u
     penta_error err = {0};
     if (!fn)
         error_at(&err, BASE_UNSUPPORTED, 0, "%s files cannot be %s", driver->name, cannot);
+    else if (driver->exit_of && driver->exit_of(in->module->damage.code))
+        err = in->module->damage;
     else if (in->module->damage.code)
         error_at(&err, BASE_DAMAGED, in->module->damage.offset, "%.100s", in->module->damage.message);
     if (err.code) {

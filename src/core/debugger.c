@@ -85,7 +85,7 @@ static void record_answer(void *user, const penta_stop *stop, const struct answe
         a->pokes.size = pokes.size;
     }
     d->answer_count++;
-    d->direct = answer->direct;
+    if (answer->direct) take_snapshot(d); /* there is nothing to replay: this is how it was */
 }
 
 bool debugger_init(struct debugger *d, struct session *session, penta_error *err)
@@ -127,10 +127,7 @@ void debugger_forward(struct debugger *d, uint64_t n, penta_stop *stop)
         here = false;
         bool new_ground = s->steps > d->furthest;
         if (s->steps > d->furthest) d->furthest = s->steps;
-        if (new_ground && (s->steps >= next || d->direct)) {
-            d->direct = false;
-            take_snapshot(d);
-        }
+        if (new_ground && s->steps >= next) take_snapshot(d);
         if (stop->kind != PENTA_STOP_FUEL || done >= n) break;
     }
     stop->steps = done;

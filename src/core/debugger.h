@@ -21,7 +21,6 @@ struct debugger {
     uint64_t interval;                    /* steps between snapshots; doubles as they grow many */
     struct recorded_answer *answers;      /* of every host call so far, in order */
     size_t answer_count, answer_capacity;
-    bool direct;                          /* the last answer cannot be replayed: snapshot now */
     uint64_t furthest;                    /* steps reached so far: behind it is replay */
     penta_error err;                      /* code 0, or why history is incomplete (memory) */
     void (*called)(void *user, const penta_stop *stop, const struct answer *answer);

@@ -1,20 +1,29 @@
 /* Values without places: what `info` says of a file and a machine says of itself. */
 #include <stdio.h>
+#include <string.h>
 #include "core/views.h"
+
+enum { LINE_VALUES = 64 };   /* of a list of values; the rest is counted */
 
 static bool state_enter(void *user, const penta_node *node)
 {
     struct state_view *s = user;
+    if (s->open) writer_char(s->out, '\n');
     path_enter(&s->path, node->name, node->list);
     unsigned depth = s->path.depth;
     bool item = depth <= PATH_DEPTH && s->path.at[depth - 1].item;
     if (item) {
-        writer_print(s->out, "%*s%s%s[%llu]%s\n", (int)(depth - 1) * 2, "", s->palette->bold,
+        writer_print(s->out, "%*s%s%s[%llu]%s", (int)(depth - 1) * 2, "", s->palette->bold,
                      node->name, (unsigned long long)s->path.at[depth - 1].index, s->palette->off);
     } else {
-        writer_print(s->out, "%*s%s%s%s\n", (int)(depth - 1) * 2, "", s->palette->bold, node->name,
+        writer_print(s->out, "%*s%s%s%s", (int)(depth - 1) * 2, "", s->palette->bold, node->name,
                      s->palette->off);
     }
+    s->open = node->list;    /* its values may follow on the same line */
+    s->values = 0;
+    s->column = (unsigned)strlen(node->name) + (depth - 1) * 2;
+    if (item) s->column += (unsigned)snprintf(NULL, 0, "[%llu]", (unsigned long long)s->path.at[depth - 1].index);
+    if (!s->open) writer_char(s->out, '\n');
     return true;
 }
 
@@ -22,6 +31,15 @@ static void state_field(void *user, const penta_field *field)
 {
     struct state_view *s = user;
     const struct palette *p = s->palette;
+    if (s->open && s->path.depth <= PATH_DEPTH && s->path.at[s->path.depth - 1].list) {
+        int gap = s->values ? 1 : s->column < 18 ? 19 - (int)s->column : 1;
+        path_leaf(&s->path);
+        if (s->values++ >= LINE_VALUES) return;
+        writer_print(s->out, "%*s%s", gap, "", p->value);
+        view_value(s->out, field, 64);
+        writer_text(s->out, p->off);
+        return;
+    }
     int indent = (int)s->path.depth * 2, width = 18 - indent > 0 ? 18 - indent : 0;
     path_leaf(&s->path);
     writer_print(s->out, "%*s%s%-*s%s %s", indent, "", p->name, width, field->name, p->off,
@@ -34,8 +52,14 @@ static void state_field(void *user, const penta_field *field)
 
 static void state_leave(void *user, const penta_node *node)
 {
+    struct state_view *s = user;
     (void)node;
-    path_leave(&((struct state_view *)user)->path);
+    path_leave(&s->path);
+    if (!s->open) return;
+    if (s->values > LINE_VALUES)
+        writer_print(s->out, " .. %llu more", (unsigned long long)(s->values - LINE_VALUES));
+    writer_char(s->out, '\n');
+    s->open = false;
 }
 
 penta_visitor state_visitor(struct state_view *view)

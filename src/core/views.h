@@ -35,6 +35,9 @@ struct state_view {
     struct writer *out;
     const struct palette *palette;
     struct path path;
+    bool open;               /* the line of a list whose values follow on it */
+    unsigned column;         /* where that line ends */
+    uint64_t values;         /* in it so far */
 };
 penta_visitor state_visitor(struct state_view *view);      /* "name  value" lines */
 

@@ -204,6 +204,10 @@ bool penta_encode(const penta_module *module, penta_buffer *out, penta_error *er
 static bool whole(const penta_module *module, penta_error *err)
 {
     if (!module->damage.code) return true;
+    if (module->driver->exit_of && module->driver->exit_of(module->damage.code)) {
+        *err = module->damage; /* a missing key is no damage: the room's own words */
+        return false;
+    }
     error_at(err, BASE_DAMAGED, module->damage.offset, "%.100s", module->damage.message);
     return error_note(err, "the file is damaged here; inspect shows what is readable");
 }

@@ -1,0 +1,229 @@
+/* The ternary machine: products per form of weights and range of inputs, against the definition and
+ * the read bandwidth of this run; a small network; assembler; loader.
+ *
+ *     bench_tvmr        GOP/s: two operations per multiply-add; medians; results compared */
+#include "base/bytes.h"
+#include "bench.h"
+#include "core/driver.h"
+#include "tvmr/kernels.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { ROUNDS = 9 };
+
+static volatile uint64_t sink;
+static uint64_t seed = 1;
+static uint32_t rnd(void)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(seed >> 32);
+}
+
+static double bandwidth(void)
+{
+    size_t size = (size_t)256 << 20;
+    uint64_t *data = malloc(size), sum = 0;
+    double times[5];
+    if (!data) abort();
+    memset(data, 1, size);
+    for (int r = 0; r < 5; r++) {
+        double start = bench_now();
+        for (size_t i = 0; i < size / 8; i += 8)
+            sum += data[i] + data[i + 1] + data[i + 2] + data[i + 3] + data[i + 4] + data[i + 5] +
+                   data[i + 6] + data[i + 7];
+        times[r] = bench_now() - start;
+    }
+    sink = sum;
+    free(data);
+    return (double)size / bench_median(times, 5) * 1e-9;
+}
+
+struct setup {
+    const char *name;
+    size_t n;
+    bool equal, temps;
+    enum tvmr_gate gate;
+    unsigned bits, threads;
+};
+
+static double run_for(struct tvmr_vm *vm, const struct setup *s, const int32_t *x, int32_t *out,
+                      bool plain)
+{
+    struct tvmr_cold *c = &vm->cold[0];
+    double ops = 2.0 * (double)s->n * (double)s->n, times[ROUNDS];
+    size_t repeat = plain ? 1 : (size_t)(4e8 / ops) + 1;
+    for (int r = 0; r < ROUNDS; r++) {
+        double start = bench_now();
+        for (size_t k = 0; k < repeat; k++) {
+            if (plain)
+                tvmr_product_plain(c, s->gate, x, s->n, 0, s->n, out);
+            else
+                tvmr_product(vm, c, s->gate, x, s->n, out);
+        }
+        times[r] = (bench_now() - start) / (double)repeat;
+    }
+    return ops / bench_median(times, ROUNDS) * 1e-9;
+}
+
+static double product(const struct setup *s)
+{
+    struct tvmr_vm *vm = calloc(1, sizeof *vm);
+    uint32_t dims[] = {(uint32_t)s->n, (uint32_t)s->n};
+    int32_t *x = malloc(s->n * 4), *fast = malloc(s->n * 4), *slow = malloc(s->n * 4);
+    if (!vm || !x || !fast || !slow) abort();
+    vm->memory_max = UINT64_C(1) << 32;
+    vm->kernels = (unsigned)tvmr_kernels_named(NULL);
+    vm->threads = s->threads;
+    if (!tvmr_cold_new(vm, 0, s->n * s->n, dims, 2)) abort();
+    struct tvmr_cold *c = &vm->cold[0];
+    uint8_t *temps = malloc(c->count);
+    for (size_t i = 0; i < c->count; i++) {
+        c->weights[i] = (struct tvmr_signal){(int8_t)((int)(rnd() % 3) - 1),
+                                             (uint8_t)(s->equal ? 40 : rnd() % 256)};
+        if (temps) temps[i] = (uint8_t)(rnd() % 4);
+    }
+    if (s->temps && temps) tvmr_temps_set(vm, c, temps);
+    for (size_t i = 0; i < s->n; i++)
+        x[i] = (int32_t)rnd() >> (32 - s->bits);
+    double kernel = run_for(vm, s, x, fast, false), plain = run_for(vm, s, x, slow, true);
+    printf("  %-34s %5zu^2  %d thread%s %8.1f GOP/s   definition %5.2f   x%.0f%s\n", s->name, s->n,
+           (int)s->threads, s->threads == 1 ? " " : "s", kernel, plain, kernel / plain,
+           memcmp(fast, slow, s->n * 4) ? "   RESULTS DIFFER" : "");
+    tvmr_pool_free(vm->pool);
+    tvmr_cold_drop(vm, c);
+    free(vm);
+    free(x);
+    free(fast);
+    free(slow);
+    free(temps);
+    return kernel;
+}
+
+static void ignore(void *user, const penta_error *finding)
+{
+    (void)user, (void)finding;
+}
+
+static void network(void)
+{
+    static const char text[] = ".registers\nC0: ternary[32, 16]\nC1: ternary[4, 32]\nH0: "
+                               "i32[16]\n.program\nload_input H0\n"
+                               "ternary_matmul H1, C0, H0\nshift H1, H1, 8\nrelu H1, "
+                               "H1\nternary_matmul H2, C1, H1\nstore_output H2\nhalt\n";
+    penta_error err;
+    penta_module *m = penta_assemble(bytes_of(text), "tvmr", NULL, 0, ignore, NULL);
+    penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, &err) : NULL;
+    if (!vm) abort();
+    for (unsigned i = 0; i < 2; i++)
+        for (size_t k = 0; k < tvmr_vm(vm)->cold[i].count; k++)
+            tvmr_vm(vm)->cold[i].weights[k] =
+                (struct tvmr_signal){(int8_t)((int)(rnd() % 3) - 1), (uint8_t)rnd()};
+    int32_t x[16];
+    double times[ROUNDS];
+    enum { RUNS = 100000 };
+    for (int r = 0; r < ROUNDS; r++) {
+        double start = bench_now();
+        for (int i = 0; i < RUNS; i++) {
+            penta_stop stop;
+            for (int k = 0; k < 16; k++)
+                x[k] = i * k & 255;
+            tvmr_vm_begin(tvmr_vm(vm), x, 16);
+            penta_vm_run(vm, UINT64_MAX, &stop);
+            sink += (uint64_t)tvmr_vm(vm)->output.data[0];
+        }
+        times[r] = bench_now() - start;
+    }
+    printf("  network 16-32-4                    %12.2f million runs/s\n",
+           RUNS / bench_median(times, ROUNDS) * 1e-6);
+    penta_vm_free(vm);
+    penta_close(m);
+}
+
+static void text(void)
+{
+    struct writer source = {0};
+    writer_text(&source,
+                ".requires\ntensor\n.registers\nH0: i32[4]\nC0: ternary[4, 4]\n.program\n");
+    for (int i = 0; i < 100000; i++)
+        writer_text(&source, i % 4 == 0   ? "ternary_matmul H1, C0, H0\n"
+                             : i % 4 == 1 ? "tensor.scale H2, H1, 300\n"
+                                          : "add H0, H1, H2 ; sum\n");
+    double times[5];
+    for (int r = 0; r < 5; r++) {
+        double start = bench_now();
+        penta_module *m = penta_assemble(writer_view(&source), "tvmr", NULL, 0, ignore, NULL);
+        times[r] = bench_now() - start;
+        penta_close(m);
+    }
+    printf("  assemble 100,000 lines             %12.3f s\n", bench_median(times, 5));
+    writer_free(&source);
+}
+
+static void load(void)
+{
+    size_t count = (size_t)8 << 20;
+    struct writer code = {0}, out = {0};
+    writer_fill(&code, 0, count * TVMR_INSN);
+    for (size_t i = 0; i < count; i++) {
+        static const uint8_t insns[4][8] = {{0, 0, 0x30, 3, 1, 0, 0, 0},
+                                            {0, 0, 0x30, 1, 1, 0, 1, 0},
+                                            {0, 1, 0, 9, 1, 0, 0, 0},
+                                            {0, 0, 0x10, 7, 0, 0xff, 0, 0}};
+        memcpy(code.out.data + i * 8, insns[i + 1 == count ? 3 : i & 3], 8);
+    }
+    static const uint8_t regs[] = {0, 7, 0, 1, 1, 4, 0, 0, 1, 7, 0, 1, 1, 4, 0, 0};
+    struct tvmr_extension_entry tensor = {1, 1, 0, 0};
+    tvmr_write(&out, &tensor, 1, (penta_bytes){regs, sizeof regs}, 2, writer_view(&code),
+               (penta_bytes){0});
+    double opening[5], checking[5];
+    for (int r = 0; r < 5; r++) {
+        penta_error err;
+        double start = bench_now();
+        penta_module *m = penta_open(writer_view(&out), "tvmr", NULL, 0, &err);
+        opening[r] = bench_now() - start;
+        if (!m) abort();
+        penta_validate(m, ignore, NULL);
+        checking[r] = bench_now() - start;
+        penta_close(m);
+    }
+    printf("  load 64 MiB, container checks      %12.2f GB/s\n",
+           (double)out.out.size / bench_median(opening, 5) * 1e-9);
+    printf("  the same with all program checks   %12.2f GB/s\n",
+           (double)out.out.size / bench_median(checking, 5) * 1e-9);
+    writer_free(&code);
+    writer_free(&out);
+}
+
+int main(void)
+{
+    static const struct setup setups[] = {
+        {"mixed magnitudes, 16-bit inputs", 256, false, false, TVMR_GATE_NONE, 16, 1},
+        {"mixed magnitudes, 16-bit inputs", 1024, false, false, TVMR_GATE_NONE, 16, 1},
+        {"mixed magnitudes, 16-bit inputs", 4096, false, false, TVMR_GATE_NONE, 16, 1},
+        {"equal magnitudes, 8-bit inputs", 256, true, false, TVMR_GATE_NONE, 8, 1},
+        {"equal magnitudes, 8-bit inputs", 1024, true, false, TVMR_GATE_NONE, 8, 1},
+        {"equal magnitudes, 8-bit inputs", 4096, true, false, TVMR_GATE_NONE, 8, 1},
+        {"mixed, 32-bit inputs", 256, false, false, TVMR_GATE_NONE, 32, 1},
+        {"mixed, 32-bit inputs", 1024, false, false, TVMR_GATE_NONE, 32, 1},
+        {"mixed, 32-bit inputs", 4096, false, false, TVMR_GATE_NONE, 32, 1},
+        {"core gates, 16-bit inputs", 256, false, true, TVMR_GATE_CORE, 16, 1},
+        {"core gates, 16-bit inputs", 1024, false, true, TVMR_GATE_CORE, 16, 1},
+        {"core gates, 16-bit inputs", 4096, false, true, TVMR_GATE_CORE, 16, 1},
+        {"core gates, 32-bit inputs", 256, false, true, TVMR_GATE_CORE, 32, 1},
+        {"core gates, 32-bit inputs", 1024, false, true, TVMR_GATE_CORE, 32, 1},
+        {"core gates, 32-bit inputs", 4096, false, true, TVMR_GATE_CORE, 32, 1},
+        {"extension gates, 16-bit inputs", 1024, false, true, TVMR_GATE_EXTENSION, 16, 1},
+        {"extension gates, 32-bit inputs", 1024, false, true, TVMR_GATE_EXTENSION, 32, 1},
+        {"mixed magnitudes, 16-bit inputs", 4096, false, false, TVMR_GATE_NONE, 16, 2},
+        {"equal magnitudes, 8-bit inputs", 4096, true, false, TVMR_GATE_NONE, 8, 2},
+        {"core gates, 32-bit inputs", 4096, false, true, TVMR_GATE_CORE, 32, 2},
+    };
+    printf("tvmr: read bandwidth %.1f GB/s; upstream's scalar products 2.2 GOP/s, gated 0.9\n",
+           bandwidth());
+    for (size_t i = 0; i < sizeof setups / sizeof *setups; i++)
+        product(&setups[i]);
+    network();
+    text();
+    load();
+    return 0;
+}

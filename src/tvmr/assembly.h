@@ -1,0 +1,103 @@
+/* The assembler's parts: lines and sections (assemble.c), instructions (assemble_insn.c), and the
+ * image with its metadata (assemble_image.c). */
+#pragma once
+#include "text/labels.h"
+#include "tvmr/tvmr.h"
+
+/* Characters of the source, without blanks around them. */
+struct span {
+    const uint8_t *at;
+    size_t size;
+};
+
+struct required {
+    struct span name; /* as written */
+    struct tvmr_extension_entry entry;
+};
+
+struct regdef_override {
+    size_t index;
+    penta_bytes bytes;
+};
+
+struct mnemonic { /* of the hash table; op NULL: free */
+    char text[56];
+    const struct tvmr_op *op;
+    bool raw;
+};
+
+enum asm_section {
+    ASM_NONE,
+    ASM_META,
+    ASM_REQUIRES,
+    ASM_REGISTERS,
+    ASM_PROGRAM,
+    ASM_PROJECTION,
+    ASM_SKIP,
+    ASM_IMAGE
+};
+
+struct assembly {
+    struct source *s;
+    struct findings *findings;
+    struct arena arena;
+    penta_error err;
+    enum asm_section section;
+    size_t last_line; /* offset of the last line: where the end of the text reports */
+
+    struct tvmr_meta meta;
+    bool has_name, skull[3];
+    struct tvmr_projection projection;
+    bool in_projection;
+    size_t projection_capacity;
+
+    struct required *required;
+    size_t required_count, required_capacity;
+
+    struct writer regs; /* definitions */
+    size_t *reg_starts, reg_count, reg_capacity;
+
+    struct writer code;
+    struct labels labels;
+    struct mnemonic *table;
+    int input_reg, output_reg; /* of the first LOAD_INPUT and STORE_OUTPUT, or -1 */
+
+    /* .image */
+    int64_t version, flags; /* -1: as usual */
+    bool has_checksum, has_reserved, has_exts, has_metadata, has_stored, has_file;
+    uint64_t checksum, reserved;
+    struct tvmr_extension_entry *exts;
+    size_t ext_count, ext_capacity;
+    struct regdef_override *overrides;
+    size_t override_count, override_capacity;
+    penta_bytes metadata, trailing, stored, tail, file;
+    uint64_t plain_size;
+};
+
+enum { MNEMONICS = 1024 }; /* slots of the hash table */
+
+/* An error at a place of the source; false, so that a caller fails in one line. */
+bool asm_fail(struct assembly *a, uint32_t code, const uint8_t *at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void asm_warn(struct assembly *a, uint32_t code, const uint8_t *at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Room for one more item of an array in the arena; NULL: out of memory. */
+void *asm_grow(struct assembly *a, void *items, size_t count, size_t *capacity, size_t item);
+
+/* assemble.c */
+struct span span_trim(struct span s);
+struct span span_word(struct span *rest); /* the first word; rest becomes what follows, trimmed */
+bool span_is(struct span s, const char *text);              /* letters without case */
+bool span_uint(struct span s, uint64_t max, uint64_t *out); /* decimal, or 0x hex */
+bool span_register(struct span s, uint8_t *reg);
+char *span_copy(struct assembly *a, struct span s, bool lower); /* NULL: out of memory */
+bool asm_registers_declared(const struct assembly *a, uint8_t reg, const uint8_t **def);
+
+/* assemble_insn.c */
+bool asm_table(struct assembly *a);
+bool asm_instruction(struct assembly *a, struct span line);
+void asm_resolve(struct assembly *a); /* labels, at the end */
+
+/* assemble_image.c */
+bool asm_image_line(struct assembly *a, struct span line);
+bool asm_finish(struct assembly *a, bool metadata, bool compress, struct writer *out);

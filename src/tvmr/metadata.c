@@ -1,0 +1,113 @@
+/* The metadata section: JSON into what tools want to know of a program. Unknown members stay in
+ * the bytes and are otherwise ignored. */
+#include "base/json_read.h"
+#include "tvmr/tvmr.h"
+#include <stdio.h>
+#include <string.h>
+
+struct reading {
+    struct arena *arena;
+    penta_error *err;
+    struct tvmr_meta *meta;
+};
+
+static const char *copy_text(struct reading *r, const struct json_object *v)
+{
+    const char *text = json_as_text(v);
+    if (!text || strlen(text) != json_text_size(v)) return NULL; /* with a NUL inside: no name */
+    return arena_copy(r->arena, bytes_of(text), r->err);
+}
+
+static int64_t integer(const struct json_object *v, int64_t otherwise)
+{
+    int64_t n;
+    return json_is_int(v) && json_as_sint(v, &n) ? n : otherwise;
+}
+
+static uint32_t *shape(struct reading *r, const struct json_object *v, size_t *rank)
+{
+    *rank = json_length(v);
+    if (!*rank) return NULL;
+    uint32_t *dims = arena_alloc(r->arena, *rank, sizeof *dims, r->err);
+    for (size_t i = 0; dims && i < *rank; i++)
+        dims[i] = (uint32_t)integer(json_item(v, i), 0);
+    return dims;
+}
+
+static void count_member(void *user, const char *key, const struct json_object *value)
+{
+    (void)key, (void)value;
+    ++*(size_t *)user;
+}
+
+static void add_label(void *user, const char *key, const struct json_object *value)
+{
+    struct reading *r = user;
+    int64_t index = integer(value, -1);
+    if (index < 0 || index > UINT32_MAX) return;
+    const char *name = arena_copy(r->arena, bytes_of(key), r->err);
+    if (name) r->meta->labels[r->meta->label_count++] = (struct tvmr_label){name, (uint32_t)index};
+}
+
+static const char *density(struct reading *r, const struct json_object *v)
+{
+    char text[40] = "0.3";
+    if (json_is_text(v)) return copy_text(r, v);
+    if (v) snprintf(text, sizeof text, "%.9g", json_as_float(v));
+    return arena_copy(r->arena, bytes_of(text), r->err);
+}
+
+static void add_projection(struct reading *r, const struct json_object *v)
+{
+    r->meta->projections[r->meta->projection_count++] =
+        (struct tvmr_projection){.target = copy_text(r, json_get(v, "target")),
+                                 .bundle = copy_text(r, json_get(v, "bundle")),
+                                 .mapping = copy_text(r, json_get(v, "mapping")),
+                                 .modulator = copy_text(r, json_get(v, "modulator")),
+                                 .weight = (int8_t)integer(json_get(v, "weight"), 50),
+                                 .delay = (uint8_t)integer(json_get(v, "delay"), 1),
+                                 .density = density(r, json_get(v, "density"))};
+}
+
+static void read_members(struct reading *r, const struct json_object *root)
+{
+    struct tvmr_meta *m = r->meta;
+    m->name = copy_text(r, json_get(root, "name"));
+    m->domain = copy_text(r, json_get(root, "domain"));
+    m->has_version = json_is_int(json_get(root, "version"));
+    m->version = (uint32_t)integer(json_get(root, "version"), 1);
+    m->input_dim = integer(json_get(root, "input_dim"), -1);
+    m->output_dim = integer(json_get(root, "output_dim"), -1);
+    for (size_t i = 0; i < 3; i++)
+        m->skull[i] = integer(json_item(json_get(root, "skull"), i), -1);
+    m->input_shape = shape(r, json_get(root, "input_shape"), &m->input_rank);
+    m->output_shape = shape(r, json_get(root, "output_shape"), &m->output_rank);
+    size_t labels = 0;
+    json_each(json_get(root, "labels"), count_member, &labels);
+    m->labels = arena_alloc(r->arena, labels, sizeof *m->labels, r->err);
+    if (m->labels) json_each(json_get(root, "labels"), add_label, r);
+    const struct json_object *projections = json_get(root, "projections");
+    m->projections =
+        arena_alloc(r->arena, json_length(projections), sizeof *m->projections, r->err);
+    for (size_t i = 0; m->projections && i < json_length(projections); i++)
+        add_projection(r, json_item(projections, i));
+}
+
+bool tvmr_metadata_read(penta_bytes json, struct tvmr_meta *meta, struct arena *arena,
+                        penta_error *err)
+{
+    penta_error parsing = {0};
+    struct json_doc *doc = json_parse(json, &parsing);
+    if (!doc) {
+        if (parsing.code == BASE_MEMORY) *err = parsing;
+        return error_at(err, TVMR_METADATA, parsing.offset, "metadata: %.100s", parsing.message);
+    }
+    if (!json_is_object(json_root(doc))) {
+        error_at(err, TVMR_METADATA, 0, "the metadata is not a JSON object");
+    } else {
+        struct reading r = {arena, err, meta};
+        read_members(&r, json_root(doc));
+    }
+    json_doc_free(doc);
+    return !err->code;
+}

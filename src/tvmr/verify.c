@@ -1,0 +1,533 @@
+/* What an image must obey (the loader's checks, in their order), and what is wrong with the
+ * program: extensions, control flow, keys, registers, operands, order, shapes, plausibility. */
+#include "base/utf8.h"
+#include "tvmr/tvmr.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum rule_scope tvmr_scope(uint32_t code)
+{
+    return code >= TVMR_EXT_UNKNOWN ? SCOPE_PROGRAM : SCOPE_CONTAINER;
+}
+
+uint64_t tvmr_insn_offset(const struct tvmr_module *m, size_t index)
+{
+    return (m->legacy ? m->tern_code : m->header.instr_offset) + index * TVMR_INSN;
+}
+
+struct pass {
+    const struct tvmr_module *m;
+    struct findings *f;
+};
+
+static void report(struct pass *p, uint32_t code, uint64_t at, bool decoded, const char *format,
+                   ...) __attribute__((format(printf, 5, 6)));
+
+static void report(struct pass *p, uint32_t code, uint64_t at, bool decoded, const char *format,
+                   ...)
+{
+    penta_error e = {.code = code, .offset = at, .decoded = decoded};
+    const struct rule *rule = rule_find(p->f->rules, code);
+    if (rule) e.severity = rule->severity;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(e.message, sizeof e.message, format, args);
+    va_end(args);
+    findings_pass(p->f, &e);
+}
+
+/* At a place of the image behind the header. */
+#define AT(code, offset, ...) report(p, code, offset, tvmr_decoded(p->m), __VA_ARGS__)
+/* At an instruction; those of a legacy file are where they were. */
+#define INSN(code, index, ...)                                                                     \
+    report(p, code, tvmr_insn_offset(p->m, index), !p->m->legacy && tvmr_decoded(p->m), __VA_ARGS__)
+/* At a place of the header. */
+#define HEAD(code, offset, ...) report(p, code, offset, false, __VA_ARGS__)
+
+/* ---- container ---- */
+
+static void verify_header(struct pass *p)
+{
+    const struct tvmr_header *h = &p->m->header;
+    if (h->version != TVMR_VERSION)
+        HEAD(TVMR_VERSION_NUMBER, 4, "version %u, expected 1", h->version);
+    if (h->flags & ~7u) HEAD(TVMR_FLAGS, 6, "flags 0x%04x, only bits 0 to 2 are defined", h->flags);
+    if (h->reserved)
+        HEAD(TVMR_RESERVED, 0x28, "reserved bytes 0x%016llx, expected 0",
+             (unsigned long long)h->reserved);
+}
+
+static void verify_tern(struct pass *p)
+{
+    const uint8_t *file = p->m->base.file.data;
+    uint64_t end = tvmr_insn_offset(p->m, p->m->count);
+    if (get16(file + 4) != 2)
+        HEAD(TVMR_VERSION_NUMBER, 4, "legacy version %u, expected 2", get16(file + 4));
+    if (get64(file + 0x14) != p->m->tern_mix)
+        HEAD(TVMR_CHECKSUM, 0x14, "checksum %016llx, the bytes have %016llx",
+             (unsigned long long)get64(file + 0x14), (unsigned long long)p->m->tern_mix);
+    if (get32(file + 0x1c))
+        HEAD(TVMR_RESERVED, 0x1c, "reserved bytes 0x%08x, expected 0", get32(file + 0x1c));
+    if (end < p->m->base.file.size)
+        HEAD(TVMR_TRAILING, end, "%zu bytes after the image", p->m->base.file.size - (size_t)end);
+    for (size_t i = 0; i < p->m->loss_count; i++)
+        HEAD(TVMR_LEGACY_LOST, tvmr_insn_offset(p->m, p->m->losses[i].index),
+             "instruction %u loses its %s", (unsigned)p->m->losses[i].index, p->m->losses[i].what);
+}
+
+static void verify_checksum(struct pass *p)
+{
+    const struct tvmr_module *m = p->m;
+    if (m->checksum == m->header.checksum) return;
+    if (m->mixed && m->accept_mix) {
+        HEAD(TVMR_CHECKSUM_MIX, 0x20, "the checksum is the upstream mix");
+        return;
+    }
+    HEAD(TVMR_CHECKSUM, 0x20, "checksum %016llx, the bytes have %016llx%s",
+         (unsigned long long)m->header.checksum, (unsigned long long)m->checksum,
+         m->mixed ? " (it is the upstream mix: --accept-mix)" : "");
+}
+
+static bool is_utf8(penta_bytes text)
+{
+    while (text.size) {
+        uint32_t point;
+        size_t n = utf8_next(text, &point);
+        if (!n) return false;
+        text = bytes_slice(text, n, text.size);
+    }
+    return true;
+}
+
+static void verify_registers(struct pass *p)
+{
+    const struct tvmr_module *m = p->m;
+    bool seen[256] = {false};
+    char name[8];
+    for (size_t i = 0; i < m->reg_count; i++) {
+        const struct tvmr_regdef *r = &m->regs[i];
+        tvmr_register_name(r->reg, name);
+        if (!is_utf8(r->key))
+            AT(TVMR_UTF8, r->offset + r->size - r->key.size, "the key of %s is not UTF-8", name);
+        if (!tvmr_type_find(r->type)) {
+            if (r->type < 0x0100)
+                AT(TVMR_TYPE, r->offset + 1, "%s has the unknown type 0x%04x", name, r->type);
+            else
+                AT(TVMR_TYPE_USER, r->offset + 1, "%s has the type 0x%04x of a user", name,
+                   r->type);
+        }
+        if (r->reg == TVMR_NULL) AT(TVMR_REGDEF, r->offset, "0xff is the null register");
+        if (seen[r->reg]) AT(TVMR_REGDEF_TWICE, r->offset, "%s is defined again", name);
+        seen[r->reg] = true;
+    }
+}
+
+static void verify_extensions(struct pass *p)
+{
+    const struct tvmr_module *m = p->m;
+    uint8_t *seen = calloc(1, 8192);
+    for (size_t i = 0; i < m->ext_count; i++) {
+        uint16_t id = m->exts[i].id;
+        uint64_t at = tvmr_header_bytes + 8 * i;
+        if (id == 0 || id == 0xffff)
+            AT(TVMR_EXT, at, "0x%04x is no extension", id);
+        else if (seen && seen[id / 8] >> (id & 7) & 1)
+            AT(TVMR_EXT, at, "extension 0x%04x is named twice", id);
+        if (seen) seen[id / 8] |= (uint8_t)(1u << (id & 7));
+    }
+    free(seen);
+}
+
+static void verify_container(struct pass *p)
+{
+    const struct tvmr_module *m = p->m;
+    verify_checksum(p);
+    if (m->base.damage.code == TVMR_REGDEF || m->base.damage.code == TVMR_LAYOUT) {
+        findings_pass(p->f, &m->base.damage);
+        return;
+    }
+    verify_registers(p);
+    verify_extensions(p);
+    if (m->metadata_error.code) {
+        penta_error e = m->metadata_error;
+        e.code = TVMR_METADATA;
+        findings_pass(p->f, &e);
+    }
+    if (m->base.damage.code)
+        findings_pass(p->f, &m->base.damage);
+    else if (m->trailing.size)
+        AT(TVMR_TRAILING, m->image.size - m->trailing.size, "%zu bytes after the image",
+           m->trailing.size);
+    if (m->tail.size)
+        HEAD(TVMR_TRAILING, m->base.file.size - m->tail.size, "%zu bytes after the envelope",
+             m->tail.size);
+}
+
+/* ---- the program ---- */
+
+struct program {
+    struct pass *p;
+    struct found { /* what the tables say of an instruction, by its first four bytes */
+        uint32_t key;
+        bool is, missing;  /* known; of an extension that is not registered */
+        uint8_t registers; /* operands that are registers, one bit each */
+        const struct tvmr_op *op;
+    } found[256];
+    bool declared[256];
+    uint8_t used[8192], known_missing[8192]; /* extensions */
+    size_t depth;
+    bool calls, returns, loaded, computed, stored, mastery, jumps, halts;
+};
+
+static const struct found *find(struct program *g, const struct tvmr_words *w)
+{
+    uint32_t key = (uint32_t)w->ext << 16 | w->opcode;
+    struct found *f = &g->found[(key * 2654435761u) >> 24];
+    if (f->is && f->key == key) return f;
+    *f = (struct found){.key = key, .is = true, .op = tvmr_op_find(w->ext, w->opcode)};
+    f->missing = w->ext && !f->op && !tvmr_extension_find(w->ext);
+    for (unsigned k = 0; f->op && k < 4; k++)
+        if (strchr("dsm", f->op->bytes[k])) f->registers |= (uint8_t)(1u << k);
+    return f;
+}
+
+static bool test_and_set(uint8_t *bits, uint16_t i)
+{
+    bool was = bits[i / 8] >> (i & 7) & 1;
+    bits[i / 8] |= (uint8_t)(1u << (i & 7));
+    return was;
+}
+
+static uint32_t target_of(const struct tvmr_words *w)
+{
+    return (uint32_t)w->a[0] << 24 | (uint32_t)w->a[1] << 16 | (uint32_t)w->a[2] << 8 | w->a[3];
+}
+
+/* Instructions that a label, JUMP, CALL or IF names. */
+static uint8_t *named_targets(const struct tvmr_module *m, bool jumps)
+{
+    uint8_t *bits = calloc(1, m->count / 8 + 1);
+    if (!bits) return NULL;
+    for (size_t i = 0; i < m->meta.label_count; i++)
+        if (m->meta.labels[i].index < m->count)
+            bits[m->meta.labels[i].index / 8] |= (uint8_t)(1u << (m->meta.labels[i].index & 7));
+    for (size_t i = 0; jumps && i < m->count; i++) {
+        struct tvmr_words w = tvmr_word(m->code.data + i * TVMR_INSN);
+        if (w.ext || (w.opcode != 0x6006 && w.opcode != 0x6008)) continue;
+        uint32_t to = target_of(&w);
+        if (to < m->count) bits[to / 8] |= (uint8_t)(1u << (to & 7));
+    }
+    return bits;
+}
+
+static void check_flow(struct program *g, size_t i, const struct tvmr_words *w)
+{
+    struct pass *p = g->p;
+    size_t count = p->m->count;
+    switch (w->opcode) {
+    case 0x6000: g->depth++; break;
+    case 0x6001:
+        if (g->depth)
+            g->depth--;
+        else
+            INSN(TVMR_END_LOOP, i, "END_LOOP without LOOP");
+        break;
+    case 0x6002:
+        if (!g->depth) INSN(TVMR_BREAK_OUTSIDE, i, "BREAK outside a loop");
+        break;
+    case 0x6006:
+    case 0x6008:
+        if (target_of(w) >= count)
+            INSN(TVMR_TARGET, i, "%s target %u, of %zu instructions",
+                 w->opcode == 0x6006 ? "CALL" : "JUMP", (unsigned)target_of(w), count);
+        g->calls |= w->opcode == 0x6006;
+        break;
+    case 0x6007: g->returns = true; break;
+    case 0x600B:
+        if (i + 1 + w->a[0] > count)
+            INSN(TVMR_SKIP, i, "SKIP %u at instruction %zu of %zu", w->a[0], i, count);
+        break;
+    default: break;
+    }
+}
+
+static void check_order(struct program *g, size_t i, const struct tvmr_words *w)
+{
+    struct pass *p = g->p;
+    bool compute = w->ext || w->opcode >> 12 == 3 || w->opcode >> 12 == 4;
+    if (compute && !g->loaded && !g->computed)
+        INSN(TVMR_COMPUTE_EARLY, i, "computing before LOAD_INPUT");
+    g->computed |= compute;
+    if (w->ext) return;
+    g->jumps |= w->opcode == 0x6008;
+    g->halts |= w->opcode == 0x0001 && i + 1 < p->m->count;
+    g->loaded |= w->opcode == 0x1007;
+    g->stored |= w->opcode == 0x1008;
+    if (w->opcode == 0x5012 || w->opcode == 0x5013) {
+        g->mastery = true;
+        if (!g->stored)
+            INSN(TVMR_MASTERY_EARLY, i, "a mastery instruction before any STORE_OUTPUT");
+    }
+}
+
+static void check_registers(struct program *g, size_t i, const struct tvmr_words *w,
+                            unsigned registers)
+{
+    struct pass *p = g->p;
+    for (unsigned k = 0; registers >> k; k++) {
+        char name[8];
+        if (!(registers >> k & 1) || g->declared[w->a[k]]) continue;
+        tvmr_register_name(w->a[k], name);
+        INSN(TVMR_UNDECLARED, i, "%s is used but not declared", name);
+    }
+}
+
+static void check_pattern(struct program *g, size_t i, const struct tvmr_words *w,
+                          const struct tvmr_op *op)
+{
+    struct pass *p = g->p;
+    static const uint8_t used[] = {
+        [TVMR_PATTERN_REG] = 1, [TVMR_PATTERN_REG_REG] = 2, [TVMR_PATTERN_REG_REG_REG] = 3};
+    if (op->pattern == TVMR_PATTERN_NONE) {
+        uint32_t all = target_of(w);
+        if (all && all != 0xffff0000)
+            INSN(TVMR_OPERANDS_NONE, i, "%s takes no operands, these are 0x%08x", op->name,
+                 (unsigned)all);
+    } else if (op->pattern <= TVMR_PATTERN_REG_REG_REG) {
+        for (unsigned k = used[op->pattern]; k < 4; k++)
+            if (w->a[k]) {
+                INSN(TVMR_PADDING, i, "%s has 0x%02x in an unused operand", op->name, w->a[k]);
+                break;
+            }
+    }
+}
+
+static void check_ids(struct program *g, size_t i, const struct tvmr_words *w)
+{
+    struct pass *p = g->p;
+    if (w->ext == 5 && w->opcode <= 2 && w->a[1] > 7)
+        INSN(TVMR_CHEM_ID, i, "chemical %u, they are 0 to 7", w->a[1]);
+    if (w->ext == 7 && w->a[1] > 63) INSN(TVMR_REGION_ID, i, "region or slot %u", w->a[1]);
+    if (w->ext == 11 && w->a[2] > 31 && w->a[2] != 0xff)
+        INSN(TVMR_BANK_SLOT, i, "bank slot %u", w->a[2]);
+}
+
+static void check_insn(struct program *g, size_t i)
+{
+    struct pass *p = g->p;
+    struct tvmr_words w = tvmr_word(p->m->code.data + i * TVMR_INSN);
+    const struct found *found = find(g, &w);
+    const struct tvmr_op *op = found->op;
+    if (w.ext) {
+        test_and_set(g->used, w.ext);
+        if (found->missing) {
+            if (!test_and_set(g->known_missing, w.ext))
+                INSN(TVMR_EXT_UNKNOWN, i, "extension 0x%04x is not registered", w.ext);
+        } else if (!op) {
+            INSN(TVMR_OPCODE_UNKNOWN, i, "extension 0x%04x has no opcode 0x%04x", w.ext, w.opcode);
+        } else {
+            check_pattern(g, i, &w, op);
+        }
+        check_ids(g, i, &w);
+    } else if (w.opcode >> 12 == 6) {
+        check_flow(g, i, &w);
+    }
+    check_order(g, i, &w);
+    if (found->registers) check_registers(g, i, &w, found->registers);
+}
+
+/* What only the end shows, and instructions that nothing leads to. */
+static void check_end(struct program *g)
+{
+    struct pass *p = g->p;
+    const struct tvmr_module *m = p->m;
+    if (g->depth)
+        INSN(TVMR_LOOP_OPEN, m->count, "%zu LOOP%s never closed", g->depth,
+             g->depth == 1 ? " is" : "s are");
+    if (g->returns && !g->calls) INSN(TVMR_RETURN_ALONE, m->count, "RETURN without any CALL");
+    if (m->count) {
+        struct tvmr_words w = tvmr_word(m->code.data + (m->count - 1) * TVMR_INSN);
+        if (!w.ext && w.opcode != 0x0001)
+            INSN(TVMR_NO_HALT, m->count - 1, "the program does not end with HALT");
+    }
+    if (g->mastery && g->stored) INSN(TVMR_LEARNS, 0, "this program learns");
+    if (!g->jumps && !g->halts) return;
+    uint8_t *labels = named_targets(m, false), *all = named_targets(m, true);
+    for (size_t i = 1; labels && all && i < m->count; i++) {
+        struct tvmr_words w = tvmr_word(m->code.data + (i - 1) * TVMR_INSN);
+        if (w.ext) continue;
+        if (w.opcode == 0x6008 && !(labels[i / 8] >> (i & 7) & 1))
+            INSN(TVMR_AFTER_JUMP, i, "no label names the instruction after a JUMP");
+        if (w.opcode == 0x0001 && !(all[i / 8] >> (i & 7) & 1))
+            INSN(TVMR_AFTER_HALT, i, "nothing leads to the instruction after HALT");
+    }
+    free(labels);
+    free(all);
+}
+
+static void check_requirements(struct program *g)
+{
+    struct pass *p = g->p;
+    const struct tvmr_module *m = p->m;
+    for (size_t i = 0; i < m->ext_count; i++) {
+        const struct tvmr_extension_entry *need = &m->exts[i];
+        const struct tvmr_extension *e = need->id ? tvmr_extension_find(need->id) : NULL;
+        if (e && (need->major != e->major || need->minor > e->minor ||
+                  (need->minor == e->minor && need->patch > e->patch)))
+            AT(TVMR_EXT_VERSION, tvmr_header_bytes + 8 * i + 2,
+               "%s %u.%u.%u is required, there is %u.%u.%u", e->name, need->major, need->minor,
+               need->patch, e->major, e->minor, e->patch);
+        if (need->id < 0xffff) g->used[need->id / 8] &= (uint8_t) ~(1u << (need->id & 7));
+    }
+    for (unsigned id = 1; id < 0xffff; id++)
+        if (g->used[id / 8] >> (id & 7) & 1)
+            AT(TVMR_EXT_UNDECLARED, m->legacy ? 0 : tvmr_header_bytes,
+               "extension 0x%04x is used but not required", id);
+}
+
+static void check_keys(struct pass *p)
+{
+    const struct tvmr_module *m = p->m;
+    enum { BUCKETS = 1024 };
+    uint32_t *next = calloc(m->reg_count + 1, sizeof *next),
+             *heads = calloc(BUCKETS, sizeof *heads);
+    for (size_t i = 0; next && heads && i < m->reg_count; i++) {
+        penta_bytes key = m->regs[i].key;
+        uint32_t hash = 2166136261u, steps = 0;
+        if (!key.size) continue;
+        for (size_t k = 0; k < key.size; k++)
+            hash = (hash ^ key.data[k]) * 16777619u;
+        uint32_t *head = &heads[hash % BUCKETS];
+        for (uint32_t j = *head; j && steps < 4096; j = next[j], steps++) {
+            penta_bytes other = m->regs[j - 1].key;
+            if (other.size != key.size || memcmp(other.data, key.data, key.size)) continue;
+            char name[8];
+            tvmr_register_name(m->regs[i].reg, name);
+            AT(TVMR_KEY_TWICE, m->regs[i].offset, "the key of %s is taken by another register",
+               name);
+            break;
+        }
+        next[i + 1] = *head;
+        *head = (uint32_t)i + 1;
+    }
+    free(next);
+    free(heads);
+}
+
+/* ---- shapes: known from declarations and earlier results ---- */
+
+enum { RANK_MAX = 8 };
+struct known {
+    bool is;
+    uint8_t rank;
+    uint32_t dims[RANK_MAX];
+};
+
+static void shape_text(const struct known *k, char *text, size_t size)
+{
+    size_t n = 0;
+    for (unsigned i = 0; i < k->rank && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%u", i ? ", " : "", (unsigned)k->dims[i]);
+    if (!k->rank) *text = 0;
+}
+
+static bool broadcastable(const struct known *a, const struct known *b)
+{
+    if (a->rank != b->rank) return false;
+    for (unsigned i = 0; i < a->rank; i++)
+        if (a->dims[i] != b->dims[i] && a->dims[i] != 1 && b->dims[i] != 1) return false;
+    return true;
+}
+
+static void check_shape(struct pass *p, struct known *known, size_t i)
+{
+    struct tvmr_words w = tvmr_word(p->m->code.data + i * TVMR_INSN);
+    const struct known *x = &known[w.a[1]], *y = &known[w.a[2]];
+    char first[48], second[48];
+    if (w.ext) return;
+    shape_text(x, first, sizeof first);
+    shape_text(y, second, sizeof second);
+    switch (w.opcode) {
+    case 0x4000:
+        if (!x->is || !y->is || x->rank != 2 || y->rank != 1) return;
+        if (x->dims[1] != y->dims[0]) {
+            INSN(TVMR_SHAPE, i, "TERNARY_MATMUL of weights [%s] and input [%s]", first, second);
+            return;
+        }
+        known[w.a[0]] = (struct known){true, 1, {x->dims[0]}};
+        return;
+    case 0x3001:
+    case 0x300E:
+        if (!x->is || !y->is) return;
+        if (!broadcastable(x, y))
+            INSN(TVMR_SHAPE, i, "%s of [%s] and [%s]", w.opcode == 0x3001 ? "ADD" : "SUB", first,
+                 second);
+        known[w.a[0]] = *x;
+        return;
+    case 0x3003:
+    case 0x3004:
+    case 0x3005:
+    case 0x3007:
+        if (x->is) known[w.a[0]] = *x;
+        return;
+    default: return;
+    }
+}
+
+static void check_shapes(struct pass *p)
+{
+    const struct tvmr_module *m = p->m;
+    struct known *known = calloc(256, sizeof *known);
+    for (size_t i = 0; known && i < m->reg_count; i++) {
+        const struct tvmr_regdef *r = &m->regs[i];
+        if (r->ndims > RANK_MAX) continue;
+        known[r->reg] = (struct known){.is = true, .rank = r->ndims};
+        for (unsigned k = 0; k < r->ndims; k++)
+            known[r->reg].dims[k] = tvmr_dim(r, k);
+    }
+    for (size_t i = 0; known && i < m->count; i++)
+        check_shape(p, known, i);
+    free(known);
+}
+
+static void verify_program(struct pass *p)
+{
+    struct program *g = calloc(1, sizeof *g);
+    if (!g) return;
+    g->p = p;
+    g->declared[TVMR_NULL] = true;
+    for (size_t i = 0; i < p->m->reg_count; i++)
+        g->declared[p->m->regs[i].reg] = true;
+    for (size_t i = 0; i < p->m->count; i++)
+        check_insn(g, i);
+    check_end(g);
+    check_requirements(g);
+    check_keys(p);
+    if (p->m->shapes) check_shapes(p);
+    free(g);
+}
+
+void tvmr_verify(const penta_module *module, struct findings *f)
+{
+    const struct tvmr_module *m = tvmr_module(module);
+    struct pass pass = {m, f};
+    uint32_t damage = module->damage.code;
+    if (m->legacy) {
+        if (damage) {
+            findings_pass(f, &module->damage);
+            return;
+        }
+        verify_tern(&pass);
+        verify_registers(&pass);
+        verify_program(&pass);
+        return;
+    }
+    if (m->header_size == tvmr_header_bytes) verify_header(&pass);
+    if (damage && !m->exts) { /* nothing behind the header is known */
+        findings_pass(f, &module->damage);
+        return;
+    }
+    verify_container(&pass);
+    if (!damage) verify_program(&pass);
+}

@@ -1,0 +1,115 @@
+/* Random programs that are valid by construction, on the definition and on the kernels: the
+ * machines end in the same state. The bytes choose registers, weights, temperatures, input and
+ * instructions. */
+#include "base/writer.h"
+#include "checks.h"
+#include "core/engine.h"
+#include "tvmr/vm.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The tool's own checks are linked in as well; here only the two machines are compared. */
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
+    abort();
+}
+
+struct bytes {
+    const uint8_t *p;
+    size_t left;
+};
+
+static uint8_t next(struct bytes *b)
+{
+    return b->left ? (b->left--, *b->p++) : 0;
+}
+
+/* Instructions of core, tensor, ternary, activation, learning and sampling with small registers. */
+static void instruction(struct bytes *b, struct writer *code)
+{
+    static const uint16_t exts[] = {0, 0, 0, 1, 1, 2, 2, 3, 4, 0xc0};
+    const struct tvmr_extension *e =
+        tvmr_extension_find(exts[next(b) % (sizeof exts / sizeof *exts)]);
+    const struct tvmr_op *op = &e->ops[next(b) % e->count];
+    uint8_t bytes[8] = {(uint8_t)(op->ext >> 8), (uint8_t)op->ext, (uint8_t)(op->opcode >> 8),
+                        (uint8_t)op->opcode};
+    if (!op->ext && op->opcode >> 12 == 6) return; /* no loops: every program ends */
+    if (!op->ext && op->opcode == 3) return;
+    for (unsigned k = 0; k < 4; k++) {
+        uint8_t v = next(b);
+        bool reg = op->bytes[k] == 'd' || op->bytes[k] == 's' || op->bytes[k] == 'm';
+        bytes[4 + k] = reg ? (uint8_t)((v & 0x40) | (v % 6)) : v;
+    }
+    writer_bytes(code, bytes, 8);
+}
+
+static penta_vm *machine(const penta_module *m, const char *kernels, struct bytes b)
+{
+    penta_error err = {0};
+    penta_option options[] = {{"kernels", kernels}, {"memory", "4M"}};
+    penta_vm *vm = penta_vm_new(m, NULL, options, 2, &err);
+    if (!vm) return NULL;
+    for (unsigned i = 0; i < 4; i++) {
+        struct tvmr_cold *c = &tvmr_vm(vm)->cold[i];
+        uint8_t kind = next(&b), temps[4096];
+        for (size_t k = 0; k < c->count && k < sizeof temps; k++) {
+            uint8_t v = next(&b);
+            c->weights[k] =
+                (struct tvmr_signal){(int8_t)(v % 3 - 1), (uint8_t)(kind & 1 ? 90 : v ^ kind)};
+            temps[k] = v >> 6;
+        }
+        if (kind & 2 && c->count <= sizeof temps) tvmr_temps_set(tvmr_vm(vm), c, temps);
+    }
+    int32_t input[80];
+    uint8_t shift = next(&b) % 32;
+    for (int i = 0; i < 80; i++)
+        input[i] = (int32_t)((uint32_t)next(&b) << 24 | (uint32_t)next(&b) << 16 |
+                             (uint32_t)next(&b) << 8 | next(&b)) >>
+                   shift;
+    tvmr_vm_begin(tvmr_vm(vm), input, 80);
+    penta_stop stop;
+    for (int i = 0; i < 100; i++) {
+        penta_vm_run(vm, 10000, &stop);
+        if (stop.kind != PENTA_STOP_HOST || !penta_vm_answer(vm, NULL, 0, &err)) break;
+    }
+    return vm;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes b = {data, size};
+    struct writer code = {0}, regs = {0}, image = {0};
+    size_t count = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        uint8_t def[] = {(uint8_t)(0x40 + i),          0, 1, 1, 2, (uint8_t)(1 + next(&b) % 16), 0,
+                         (uint8_t)(1 + next(&b) % 80), 0, 0};
+        writer_bytes(&regs, def, sizeof def);
+        count++;
+    }
+    static const uint8_t load[] = {0, 0, 0x10, 7, 0, 0xff, 0, 0, 0, 0, 0x10, 7, 1, 0xff, 0, 0};
+    writer_bytes(&code, load, sizeof load);
+    for (int i = 0; i < 24; i++)
+        instruction(&b, &code);
+    tvmr_write(&image, NULL, 0, writer_view(&regs), count, writer_view(&code), (penta_bytes){0});
+    penta_error err = {0};
+    penta_module *m = penta_open(writer_view(&image), "tvmr", NULL, 0, &err);
+    penta_vm *plain = m ? machine(m, "plain", b) : NULL, *fast = m ? machine(m, "auto", b) : NULL;
+    if (!plain || !fast) abort();
+    penta_buffer one = {0}, two = {0};
+    penta_vm_save(plain, &one, &err);
+    penta_vm_save(fast, &two, &err);
+    if (one.size != two.size || memcmp(one.data, two.data, one.size))
+        check_failed("the kernels end in another state", one.size, two.size);
+    penta_buffer_free(&one);
+    penta_buffer_free(&two);
+    penta_vm_free(plain);
+    penta_vm_free(fast);
+    penta_close(m);
+    writer_free(&code);
+    writer_free(&regs);
+    writer_free(&image);
+    return 0;
+}

@@ -1,0 +1,219 @@
+/* What no case file can reach of the ternary machine: kernels against their definition over random
+ * shapes and extreme values, weights that survive a crash while they are saved, hot reload. */
+#include "base/bytes.h"
+#include "tvmr/kernels.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static unsigned long passed, failed;
+
+static void check(bool ok, const char *what, long a, long b)
+{
+    if (ok) {
+        passed++;
+        return;
+    }
+    failed++;
+    printf("FAIL %s (%ld, %ld)\n", what, a, b);
+}
+
+static uint64_t seed = 1;
+static uint32_t rnd(uint32_t below)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(seed >> 33) % below;
+}
+
+/* ---- kernels ---- */
+
+enum weights_kind { EQUAL, SMALL, MIXED, EXTREME, KINDS };
+
+static struct tvmr_signal random_signal(enum weights_kind kind)
+{
+    int8_t p = (int8_t)((int)rnd(3) - 1);
+    switch (kind) {
+    case EQUAL: return (struct tvmr_signal){p, 77};
+    case SMALL: return (struct tvmr_signal){p, (uint8_t)rnd(128)};
+    case MIXED: return (struct tvmr_signal){p, (uint8_t)rnd(256)};
+    default: return (struct tvmr_signal){(int8_t)(rnd(2) ? 1 : -1), 255};
+    }
+}
+
+static int32_t random_input(unsigned range)
+{
+    static const int32_t edges[] = {
+        INT32_MIN, INT32_MAX, INT32_MIN + 1, -1,  0,    1,   255, -255, 256, -256, 32767, -32768,
+        32768,     8388607,   -8388608,      127, -128, 128, 14,  15,   59,  60,   119,   120};
+    uint32_t all = rnd(0x80000000u) << 1 | rnd(2);
+    switch (range) {
+    case 0: return (int32_t)(all & 255) - 128;
+    case 1: return (int32_t)(all & 65535) - 32768;
+    case 2: return (int32_t)(all & 0xffffff) - 0x800000;
+    case 3: return (int32_t)all;
+    case 4: return edges[rnd(sizeof edges / sizeof *edges)];
+    default: return rnd(2) ? INT32_MAX : INT32_MIN;
+    }
+}
+
+static void one_product(struct tvmr_vm *vm, size_t rows, size_t cols, enum weights_kind kind,
+                        unsigned range, bool temps)
+{
+    uint32_t dims[] = {(uint32_t)rows, (uint32_t)cols};
+    size_t count = rnd(4) ? cols : rnd((uint32_t)cols + 8);
+    int32_t *x = malloc((count + 1) * sizeof *x), *a = malloc((rows + 1) * sizeof *a),
+            *b = malloc((rows + 1) * sizeof *b);
+    if (!x || !a || !b || !tvmr_cold_new(vm, 0, rows * cols, dims, 2)) abort();
+    struct tvmr_cold *c = &vm->cold[0];
+    for (size_t i = 0; i < c->count; i++)
+        c->weights[i] = random_signal(kind);
+    if (temps) {
+        uint8_t *t = malloc(c->count + 1);
+        if (!t) abort();
+        for (size_t i = 0; i < c->count; i++)
+            t[i] = (uint8_t)rnd(5);
+        tvmr_temps_set(vm, c, t);
+        free(t);
+    }
+    for (size_t i = 0; i < count; i++)
+        x[i] = random_input(range);
+    for (unsigned gate = 0; gate < 3; gate++) {
+        memset(b, 0x55, rows * sizeof *b);
+        tvmr_product_plain(c, (enum tvmr_gate)gate, x, count, 0, rows, a);
+        tvmr_product(vm, c, (enum tvmr_gate)gate, x, count, b);
+        size_t at = 0;
+        while (at < rows && a[at] == b[at])
+            at++;
+        if (at < rows)
+            printf("%zu x %zu kind %d range %u temps %d gate %u: row %zu is %d, expected %d\n",
+                   rows, cols, (int)kind, range, temps, gate, at, b[at], a[at]);
+        check(at == rows, "kernel and definition", (long)rows, (long)cols);
+    }
+    free(x);
+    free(a);
+    free(b);
+}
+
+static void products(const char *name)
+{
+    static const uint16_t sizes[] = {1,  2,   3,   4,   5,   7,   8,   15,  16,  31,  63,  64,
+                                     65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1000};
+    int kernels = tvmr_kernels_named(name);
+    if (kernels < 0) return;
+    for (unsigned threads = 1; threads <= 3; threads += 2) {
+        struct tvmr_vm *vm = calloc(1, sizeof *vm);
+        if (!vm) abort();
+        vm->memory_max = UINT64_C(1) << 32;
+        vm->kernels = (unsigned)kernels;
+        vm->threads = threads;
+        for (unsigned i = 0; i < 1500; i++) {
+            size_t rows = sizes[rnd(12)], cols = sizes[rnd(sizeof sizes / sizeof *sizes)];
+            one_product(vm, rows, cols, (enum weights_kind)rnd(KINDS), rnd(6), rnd(2));
+        }
+        for (unsigned kind = 0; kind < KINDS; kind++) /* long rows: sums near their limits */
+            for (unsigned range = 0; range < 6; range++)
+                one_product(vm, 2, 65535, (enum weights_kind)kind, range, range & 1);
+        one_product(vm, 4, 32767, EXTREME, 5, false);
+        one_product(vm, 513, 300, MIXED, 1, true);
+        tvmr_cold_drop(vm, &vm->cold[0]);
+        tvmr_pool_free(vm->pool);
+        free(vm);
+    }
+}
+
+/* ---- programs ---- */
+
+static void broken(void *user, const penta_error *finding)
+{
+    (void)user;
+    printf("FAIL %s\n", finding->message);
+    abort();
+}
+
+static penta_module *program(const char *text)
+{
+    return penta_assemble(bytes_of(text), "tvmr", NULL, 0, broken, NULL);
+}
+
+static penta_vm *machine(const penta_module *m)
+{
+    penta_error err;
+    penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, &err) : NULL;
+    if (!vm) abort();
+    return vm;
+}
+
+static void reload(void)
+{
+    penta_module *old = program(".registers\nC0: ternary[2] key=\"a\"\nC1: ternary[2] "
+                                "key=\"b\"\nC2: ternary[2]\n.program\nhalt\n");
+    penta_module *new = program(".registers\nC0: ternary[2] key=\"a\"\nC1: ternary[3] "
+                                "key=\"b\"\nC2: ternary[2]\n.program\nnop\nhalt\n");
+    penta_vm *base = machine(old);
+    struct tvmr_vm *vm = tvmr_vm(base);
+    penta_error err = {0};
+    bool kept = false;
+    for (unsigned i = 0; i < 3; i++)
+        vm->cold[i].weights[1] = (struct tvmr_signal){1, 9};
+    vm->chem[0] = 7;
+    check(tvmr_vm_reload(vm, new, &kept, &err) && kept, "reload", err.code, kept);
+    check(tvmr_value(vm->cold[0].weights[1]) == 9, "a weight with the same key and shape stays", 0,
+          0);
+    check(vm->cold[1].count == 3 && !tvmr_value(vm->cold[1].weights[1]),
+          "one of another shape does not", 0, 0);
+    check(tvmr_value(vm->cold[2].weights[1]) == 9, "one without key stays", 0, 0);
+    check(vm->count == 2 && vm->chem[0] == 7, "the program is new, the rest is kept", 0, 0);
+    penta_vm_free(base);
+    penta_close(old);
+    penta_close(new);
+}
+
+/* A child saves again and again and is killed at a random moment: the file is whole every time. */
+static void crash(void)
+{
+    char folder[] = "/tmp/penta-weights-XXXXXX", path[64];
+    if (!mkdtemp(folder)) abort();
+    snprintf(path, sizeof path, "%s/w.tvmw", folder);
+    penta_module *m = program(".registers\nC0: ternary[255, 64] key=\"w\"\n.program\nhalt\n");
+    penta_vm *base = machine(m);
+    struct tvmr_vm *vm = tvmr_vm(base);
+    penta_error err = {0};
+    size_t loaded;
+    check(tvmr_weights_save(vm, path, &err), "save", err.code, 0);
+    for (unsigned i = 0; i < 40; i++) {
+        pid_t child = fork();
+        if (!child) {
+            for (unsigned n = 1;; n++) {
+                memset(vm->cold[0].weights, (int)(n % 100), vm->cold[0].count * 2);
+                tvmr_weights_save(vm, path, &err);
+            }
+        }
+        usleep(500 + rnd(3000));
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        err = (penta_error){0};
+        bool ok = tvmr_weights_load(vm, path, &loaded, &err) && loaded == 1;
+        const uint8_t *bytes = (const uint8_t *)vm->cold[0].weights;
+        for (size_t k = 0; ok && k < vm->cold[0].count * 2; k++)
+            ok = bytes[k] == bytes[0];
+        check(ok, "a save that was killed left a whole file", i, (long)err.code);
+    }
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    check(!system(command), "clean up", 0, 0);
+    penta_vm_free(base);
+    penta_close(m);
+}
+
+int main(void)
+{
+    products("avx2");
+    products("avx512");
+    reload();
+    crash();
+    printf("%lu passed, %lu failed\n", passed, failed);
+    return failed != 0;
+}
