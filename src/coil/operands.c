@@ -818,6 +818,8 @@ static bool operands(struct coil_asm *a, uint8_t opcode, bool more, unsigned lea
         n++;
         more = source_accept(s, ',');
     }
+    struct token end = source_peek(s);
+    if (end.kind != TOKEN_LINE && end.kind != TOKEN_END) return source_unexpected(s, end, "a comma or the end of the line");
     if (n < least || n > most) {
         error_at(s->err, COIL_OPERAND_COUNT, at, "%s takes %u%s operand%s, not %u", name, least,
                  most > least ? " or more" : "", least == 1 && most == 1 ? "" : "s", n);

@@ -183,7 +183,7 @@ static void shift(struct coil_operation *o)
         unsigned turn = (unsigned)(count % n);
         if (o->opcode == COIL_OP_ROR) turn = (n - turn) % n;
         r = turn ? (v << turn | v >> (n - turn)) & mask : v;
-        if (count) carry = o->opcode == COIL_OP_ROL ? r & 1 : r >> (n - 1) & 1;
+        if (turn) carry = o->opcode == COIL_OP_ROL ? r & 1 : r >> (n - 1) & 1;
     }
     }
     bool left = o->opcode == COIL_OP_SHL || o->opcode == COIL_OP_SAL;
