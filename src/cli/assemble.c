@@ -29,7 +29,7 @@ void command_DIS(struct cli *c)
 }
 
 /* Bytes out: into the document as hex, or to -o, or to a pipe, never to a terminal by accident. */
-static void write_bytes(struct cli *c, penta_bytes bytes)
+void cli_bytes(struct cli *c, penta_bytes bytes)
 {
     const char *path = c->value[OPT_OUTPUT];
     if (c->value[OPT_JSON]) {
@@ -69,6 +69,20 @@ static const struct driver *driver_of_suffix(const char *name)
     return NULL;
 }
 
+/* -g is short for two options of the formats that have source lines. */
+static penta_option *with_lines(const struct cli *c, const struct driver *driver,
+                                penta_option *options, size_t *count, const char *name)
+{
+    const struct option_info *o = driver->options;
+    while (o && o->key && strcmp(o->key, "debug-lines")) o++;
+    if (!c->value[OPT_LINES] || !o || !o->key) return options;
+    penta_option *more = realloc(options, (*count + 2) * sizeof *more);
+    if (!more) return options;
+    more[(*count)++] = (penta_option){"debug-lines", "1"};
+    more[(*count)++] = (penta_option){"source-name", name};
+    return more;
+}
+
 void command_ASM(struct cli *c)
 {
     const char *name = c->words[0], *format = c->value[OPT_FORMAT];
@@ -87,6 +101,7 @@ void command_ASM(struct cli *c)
     }
     size_t count = 0;
     penta_option *options = options_for(c, driver, OPTION_ASSEMBLE, &count);
+    options = with_lines(c, driver, options, &count, name);
     penta_bytes text = input_bytes(&in);
     struct finding_sink sink;
     finding_sink_init(&sink, c, name);
@@ -103,7 +118,7 @@ void command_ASM(struct cli *c)
     else if (!penta_encode(module, &bytes, &err))
         cli_error(c, name, &err);
     else
-        write_bytes(c, (penta_bytes){bytes.data, bytes.size});
+        cli_bytes(c, (penta_bytes){bytes.data, bytes.size});
     penta_buffer_free(&bytes);
     penta_close(module);
     free(options);
@@ -153,7 +168,7 @@ static void transform(struct cli *c, const struct input *in, transform_fn *fn, u
     if (!ok || f.errors)
         cli_fail(c, sink.exit);
     else
-        write_bytes(c, writer_view(&out));
+        cli_bytes(c, writer_view(&out));
     writer_free(&out);
     free(options);
 }
