@@ -57,6 +57,8 @@ with tempfile.TemporaryDirectory() as work:
 checked = 0
 for info in penta("formats", "--instructions")["formats"]:
     for instruction in info.get("instructions", []):
+        if instruction.get("runs") is False:
+            continue
         checked += 1
         if instruction["mnemonic"] not in executed.get(info["name"], set()):
             failures += 1

@@ -187,13 +187,15 @@ static bool check_sections(struct coil_module *m, penta_error *err)
     qsort(ranges, n, sizeof *ranges, by_start);
     uint64_t end = 0;
     const char *last = "";
+    uint64_t last_at = 0;
     for (size_t i = 0; i < n && !damage->code; i++) {
         if (!ranges[i].size) continue;
         if (ranges[i].from < end)
-            error_at(damage, COIL_SECTION_RANGE, ranges[i].at, "the %s at 0x%llx overlaps the %s", ranges[i].what,
+            error_at(damage, COIL_SECTION_RANGE, ranges[i].at ? ranges[i].at : last_at, "the %s at 0x%llx overlaps the %s", ranges[i].what,
                      (unsigned long long)ranges[i].from, last);
         end = ranges[i].from + ranges[i].size;
         last = ranges[i].what;
+        last_at = ranges[i].at;
     }
     free(ranges);
     return true;

@@ -25,7 +25,7 @@ uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool t
     uint64_t base = tail ? vm->frame_top : vm->frame_top + now->bytes;
     size_t fp = tail ? vm->fp : vm->fp + now->slots;
     if (!tail && vm->depth >= vm->depth_max) return COIL_TRAP_STACK_OVERFLOW;
-    if (to->bytes && (!vm->frame_memory || to->bytes > vm->frame_memory->base + vm->frame_memory->size - base)) return COIL_TRAP_STACK_OVERFLOW;
+    if (to->bytes > vm->frame_memory->base + vm->frame_memory->size - base) return COIL_TRAP_STACK_OVERFLOW;
     if (fp + to->slots > vm->slot_capacity && !grow_slots(vm, fp + to->slots)) return COIL_TRAP_STACK_OVERFLOW;
     if (!tail) {
         if (vm->depth == vm->frame_capacity) {
@@ -327,7 +327,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             }
             vm->trap = resolve(vm, &jump, &cell, &function);
             if (vm->trap) goto trap;
-            if (function) {
+            if (function) { /* BR and JMP to a function: a tail call */
                 vm->trap = coil_enter(vm, vm->program.starts[cell] - 1, (uint32_t)(in + 1 - cells), !jump.call);
                 if (vm->trap) goto trap;
                 fp = vm->slots + vm->fp;

@@ -578,6 +578,8 @@ void coil_isa(const penta_visitor *v)
         describe_text(v, "operands", op->forms);
         describe_text(v, "flags", op->flags);
         describe_text(v, "meaning", op->meaning);
+        bool never = op->group == COIL_G_PREPROC || op->group == COIL_G_NEVER || op->group == COIL_G_DEVICE;
+        if (never) describe_bool(v, "runs", false); /* done when loading, or trapped */
         describe_leave(v, node);
     }
 }

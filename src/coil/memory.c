@@ -41,11 +41,20 @@ static bool room_for_block(struct coil_vm *vm)
     return true;
 }
 
+/* All of it at once, so that it never moves; large blocks come lazily from the system. */
+bool coil_heap_open(struct coil_vm *vm)
+{
+    if (vm->heap->bytes) return true;
+    vm->heap->bytes = calloc(1, (size_t)vm->heap_max + 1);
+    vm->heap->size = vm->heap->bytes ? vm->heap_max : 0;
+    return vm->heap->bytes != NULL;
+}
+
 uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t size)
 {
     struct coil_region *heap = vm->heap;
     uint64_t rounded = size < UINT64_MAX - 16 ? (size + 15) / 16 * 16 : 0;
-    if (!heap || !rounded) return 0;
+    if (!rounded || rounded > vm->heap_max || !coil_heap_open(vm)) return 0;
     for (size_t i = 0; i < vm->block_count; i++) {
         struct coil_block *b = &vm->blocks[i];
         if (b->live || b->size < rounded) continue;
@@ -62,14 +71,14 @@ uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t size)
 
 bool coil_heap_free(struct coil_vm *vm, uint64_t address)
 {
-    uint64_t offset = vm->heap ? address - vm->heap->base : 0;
+    uint64_t offset = address - vm->heap->base;
     size_t low = 0, high = vm->block_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
         if (vm->blocks[middle].offset < offset) low = middle + 1;
         else high = middle;
     }
-    if (!vm->heap || low == vm->block_count || vm->blocks[low].offset != offset || !vm->blocks[low].live) return false;
+    if (low == vm->block_count || vm->blocks[low].offset != offset || !vm->blocks[low].live) return false;
     vm->blocks[low].live = false;
     while (vm->block_count && !vm->blocks[vm->block_count - 1].live) vm->heap_top = vm->blocks[--vm->block_count].offset;
     return true;

@@ -36,8 +36,8 @@ static struct coil_region *add_region(struct coil_vm *vm, const char *name, uint
         error_at(err, BASE_LIMIT, 0, "%s has more than 4 GiB", name);
         return NULL;
     }
-    uint8_t *bytes = calloc(1, (size_t)size + 1); /* large ones come lazily from the system */
-    if (!bytes) {
+    uint8_t *bytes = size ? calloc(1, (size_t)size) : NULL;
+    if (size && !bytes) {
         error_at(err, BASE_MEMORY, 0, "no memory for %s", name);
         return NULL;
     }
@@ -115,8 +115,12 @@ static bool build(struct coil_vm *vm, const penta_option *options, size_t count,
     if (!vm->regions) return error_at(err, BASE_MEMORY, 0, "no memory for a machine");
     if (!map_image(vm, err) || !map_commons(vm, err)) return false;
     vm->stack = add_region(vm, "stack", STACK_BASE, stack / 16 * 16, true, err);
-    vm->frame_memory = vm->stack ? add_region(vm, "frames", FRAME_BASE, FRAME_BYTES, true, err) : NULL;
-    vm->heap = vm->frame_memory ? add_region(vm, "heap", HEAP_BASE, heap, true, err) : NULL;
+    uint64_t frames = 0;
+    for (size_t i = 0; i < vm->program.function_count; i++)
+        if (vm->program.functions[i].bytes) frames = FRAME_BYTES;
+    vm->frame_memory = vm->stack ? add_region(vm, "frames", FRAME_BASE, frames, true, err) : NULL;
+    vm->heap = vm->frame_memory ? add_region(vm, "heap", HEAP_BASE, 0, true, err) : NULL;
+    vm->heap_max = heap < BYTES_MAX ? heap / 16 * 16 : BYTES_MAX;
     if (!vm->heap || !apply_relocs(vm, err)) return false;
     vm->sp = vm->stack->base + vm->stack->size;
     vm->frame_top = FRAME_BASE;
@@ -378,8 +382,8 @@ static bool saved_fits(const struct coil_vm *vm, const struct saved *s)
     const struct coil_program *p = &vm->program;
     return s->pc < p->count && s->function < p->function_count && s->depth <= vm->depth_max && s->pending <= COIL_PENDING_OP &&
            s->pending_type < 256 && coil_is_scalar((uint8_t)s->pending_type) && s->parity_type < 256 && s->sp >= vm->stack->base && s->sp <= vm->stack->base + vm->stack->size &&
-           s->heap_top <= vm->heap->size && s->frame_top >= FRAME_BASE && s->frame_top <= FRAME_BASE + FRAME_BYTES && s->fp < UINT32_MAX &&
-           p->functions[s->function].bytes <= FRAME_BASE + FRAME_BYTES - s->frame_top &&
+           s->heap_top <= vm->heap_max && s->frame_top >= FRAME_BASE && s->frame_top <= FRAME_BASE + vm->frame_memory->size && s->fp < UINT32_MAX &&
+           p->functions[s->function].bytes <= FRAME_BASE + vm->frame_memory->size - s->frame_top &&
            (!s->waiting || (p->steps[s->pc] && coil_ops[p->steps[s->pc]->opcode].group == COIL_G_PORT));
 }
 
@@ -414,9 +418,9 @@ static bool load_memory(struct coil_vm *vm, struct reader *r, bool apply)
     for (size_t i = 0; i < vm->region_count && !r->err->code; i++) {
         struct coil_region *region = &vm->regions[i];
         uint64_t stored = reader_uint(r, 8), next = 0, pages = (region->size + COIL_PAGE - 1) / COIL_PAGE;
-        if (apply && region != vm->heap && region != vm->frame_memory) memset(region->bytes, 0, (size_t)region->size);
-        if (apply && region == vm->heap) memset(region->bytes, 0, (size_t)vm->heap_top);
-        if (apply && region == vm->frame_memory)
+        if (apply && region->size && region != vm->heap && region != vm->frame_memory) memset(region->bytes, 0, (size_t)region->size);
+        if (apply && region == vm->heap && region->size) memset(region->bytes, 0, (size_t)vm->heap_top);
+        if (apply && region == vm->frame_memory && region->size)
             memset(region->bytes, 0, (size_t)(vm->frame_top - region->base + vm->program.functions[vm->function].bytes));
         for (; stored && !r->err->code; stored--) {
             uint64_t page = reader_uint(r, 8);
@@ -455,6 +459,7 @@ static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     struct reader blocks = r;
     if (s.block_count > reader_left(&r) / 17 || !blocks_fit(&r, &s)) return error_at(err, BASE_SNAPSHOT, reader_at(&r), "blocks do not add up");
     struct reader memory = r;
+    if (s.heap_top && !coil_heap_open(vm)) return error_at(err, BASE_MEMORY, 0, "no memory for the heap");
     if (!load_memory(vm, &r, false)) return false;
     struct coil_frame *new_frames = malloc((size_t)(s.depth + 1) * sizeof *new_frames);
     uint64_t *new_slots = malloc((slot_count + 1) * sizeof *new_slots);

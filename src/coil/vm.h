@@ -63,8 +63,7 @@ struct coil_program {        /* immutable once loaded */
     size_t count;
     struct coil_function *functions;
     size_t function_count;
-    struct coil_step **steps;
-    size_t step_count, step_capacity;
+    struct coil_step **steps; /* per cell, or NULL */
     uint64_t *symbols;       /* addresses */
     uint64_t *sections;
     uint64_t end;            /* first address behind the image */
@@ -112,7 +111,7 @@ struct coil_vm {
     uint64_t sp, frame_top;  /* addresses */
     struct coil_block *blocks;
     size_t block_count, block_capacity;
-    uint64_t heap_top;
+    uint64_t heap_top, heap_max; /* the region has no bytes before the first ALLOC */
     bool divide_trap;
 
     bool waiting, final, halted, started, at_break;
@@ -138,6 +137,7 @@ void coil_flags_settle(struct coil_vm *vm);
 /* memory.c: the bytes at an address, or NULL and the trap. */
 uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write, uint32_t *trap);
 struct coil_region *coil_region_at(struct coil_vm *vm, uint64_t address);
+bool coil_heap_open(struct coil_vm *vm);
 uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t size);
 bool coil_heap_free(struct coil_vm *vm, uint64_t address);
 /* interp.c */

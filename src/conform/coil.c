@@ -398,8 +398,8 @@ static bool text_is(const struct json_object *v, const char *key, penta_bytes go
 static bool same_section(const struct coil_module *m, size_t i, const struct json_object *v, char *why, size_t size)
 {
     const struct coil_section *s = &m->sections[i];
-    bool ok = number_is(v, "n", i + 1, why, size) & text_is(v, "name", coil_string(m, s->name_idx), why, size) & number_is(v, "type", s->type, why, size) &
-              number_is(v, "flags", s->flags, why, size) & number_is(v, "size", s->size, why, size) & number_is(v, "addr", s->addr, why, size) &
+    bool ok = number_is(v, "n", i + 1, why, size) && text_is(v, "name", coil_string(m, s->name_idx), why, size) && number_is(v, "type", s->type, why, size) &&
+              number_is(v, "flags", s->flags, why, size) && number_is(v, "size", s->size, why, size) && number_is(v, "addr", s->addr, why, size) &&
               number_is(v, "align", s->align, why, size);
     size_t n = 0;
     uint8_t *bytes = json_has(v, "data") ? json_as_hex(json_get(v, "data"), &n) : NULL;
@@ -415,16 +415,16 @@ static bool same_section(const struct coil_module *m, size_t i, const struct jso
 static bool same_symbol(const struct coil_module *m, size_t i, const struct json_object *v, char *why, size_t size)
 {
     const struct coil_symbol *s = &m->symbols[i];
-    return number_is(v, "i", i, why, size) & text_is(v, "name", coil_symbol_name(m, i), why, size) & number_is(v, "section", s->section_idx, why, size) &
-           number_is(v, "value", s->value, why, size) & number_is(v, "size", s->size, why, size) & number_is(v, "type", s->type, why, size) &
-           number_is(v, "bind", s->bind, why, size) & number_is(v, "vis", s->visibility, why, size);
+    return number_is(v, "i", i, why, size) && text_is(v, "name", coil_symbol_name(m, i), why, size) && number_is(v, "section", s->section_idx, why, size) &&
+           number_is(v, "value", s->value, why, size) && number_is(v, "size", s->size, why, size) && number_is(v, "type", s->type, why, size) &&
+           number_is(v, "bind", s->bind, why, size) && number_is(v, "vis", s->visibility, why, size);
 }
 
 static bool same_reloc(const struct coil_module *m, size_t i, const struct json_object *v, char *why, size_t size)
 {
     const struct coil_reloc *r = &m->relocs[i];
-    return number_is(v, "section", r->offset >> 32, why, size) & number_is(v, "offset", r->offset & UINT32_MAX, why, size) &
-           number_is(v, "symbol", r->symbol_idx, why, size) & number_is(v, "type", r->type, why, size) & number_is(v, "addend", r->addend, why, size);
+    return number_is(v, "section", r->offset >> 32, why, size) && number_is(v, "offset", r->offset & UINT32_MAX, why, size) &&
+           number_is(v, "symbol", r->symbol_idx, why, size) && number_is(v, "type", r->type, why, size) && number_is(v, "addend", r->addend, why, size);
 }
 
 static bool same_listing(const struct coil_module *m, const struct json_object *v, char *why, size_t size)
@@ -432,8 +432,8 @@ static bool same_listing(const struct coil_module *m, const struct json_object *
     const struct coil_header *h = &m->header;
     const struct json_object *target = json_get(v, "target"), *sections = json_get(v, "sections"), *symbols = json_get(v, "symbols"), *relocs = json_get(v, "relocs");
     uint32_t targets[3] = {h->target_pu, h->target_arch, h->target_mode};
-    bool ok = text_is(v, "endian", bytes_of(m->big_endian ? "big" : "little"), why, size) & number_is(v, "version", h->version, why, size) &
-              number_is(v, "flags", h->flags, why, size) & number_is(v, "entry", h->entry_point, why, size);
+    bool ok = text_is(v, "endian", bytes_of(m->big_endian ? "big" : "little"), why, size) && number_is(v, "version", h->version, why, size) &&
+              number_is(v, "flags", h->flags, why, size) && number_is(v, "entry", h->entry_point, why, size);
     for (size_t i = 0; i < json_length(target) && i < 3; i++) {
         uint64_t number;
         ok &= json_as_uint(json_item(target, i), &number) && number == targets[i];
