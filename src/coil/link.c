@@ -90,8 +90,6 @@ static bool check_inputs(struct state *s)
         if (m->header.target_pu != h->target_pu || !agree(&h->target_arch, m->header.target_arch) || !agree(&h->target_mode, m->header.target_mode))
             findings_add(s->findings, COIL_LINK_TARGET, 12, NULL, "%.60s is for target %u, %u, 0x%x", NAME(s, i), (unsigned)m->header.target_pu,
                          (unsigned)m->header.target_arch, (unsigned)m->header.target_mode);
-        if (m->header.version >> 16 != h->version >> 16)
-            findings_add(s->findings, COIL_LINK_VERSION, 4, NULL, "%.60s has version 0x%x", NAME(s, i), (unsigned)m->header.version);
     }
     return s->findings->errors == before;
 }

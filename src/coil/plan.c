@@ -56,6 +56,7 @@ static bool find_functions(struct plan *l)
     for (size_t i = 0; i < p->function_count; i++)
         if (!n || p->functions[n - 1].address != p->functions[i].address) p->functions[n++] = p->functions[i];
     p->function_count = n;
+    for (size_t i = 0; i < n; i++) p->functions[i].slots = 1; /* also of one without instructions */
     return true;
 }
 
@@ -722,7 +723,7 @@ static bool load(struct plan *l)
 {
     struct coil_program *p = l->p;
     if (!find_symbols(l) || !find_functions(l) || !find_entry(l) || !walk(l, scan)) return false;
-    qsort(l->taken, l->taken_count, sizeof *l->taken, by_value);
+    if (l->taken_count) qsort(l->taken, l->taken_count, sizeof *l->taken, by_value);
     if (!reserve(l) || !walk(l, emit)) return false;
     number_functions(p);
     for (size_t i = 0; i < p->count; i++) settle_branch(l, i);
