@@ -192,8 +192,8 @@ static bool preprocess(struct coil_check *c, const struct coil_insn *insn)
 
 const struct coil_type *coil_check_type(struct coil_check *c, const struct coil_operand *o, uint8_t *qualifiers)
 {
-    penta_error err = {0};
     *qualifiers = o->form == COIL_PARAM ? 0 : o->ext & COIL_QUALIFIERS;
+    if (o->form == COIL_IMM && coil_is_scalar(o->op)) return o->type;
     switch ((enum coil_form)o->form) {
     case COIL_ADDR:
     case COIL_MEASURE: return coil_scalar(COIL_T_UNT64);
@@ -210,8 +210,11 @@ const struct coil_type *coil_check_type(struct coil_check *c, const struct coil_
     }
     default: return NULL;
     }
-    return o->type && o->type->open ? coil_type_close(&c->ids, o->type, &c->arena, &err)
-                                    : coil_type_resolve(&c->ids, o->type);
+    if (!o->type || o->type->op != COIL_T_ALIAS) {
+        if (!o->type || !o->type->open) return o->type;
+    }
+    penta_error err = {0};
+    return o->type->open ? coil_type_close(&c->ids, o->type, &c->arena, &err) : coil_type_resolve(&c->ids, o->type);
 }
 
 static bool is_matrix(const struct coil_type *t) { return t && coil_types[t->op].family == COIL_F_MATRIX; }
@@ -256,6 +259,13 @@ const char *coil_check_form(const struct coil_insn *insn)
 
 /* ---- operand classes ---- */
 
+struct seen {                /* what an instruction's operands are, looked up once */
+    const struct coil_type *type[COIL_OPERANDS_MAX];
+    uint8_t qualifiers[COIL_OPERANDS_MAX];
+    bool reg[COIL_OPERANDS_MAX];
+};
+
+
 static bool writable_form(const struct coil_operand *o)
 {
     return o->form == COIL_VAR || o->form == COIL_SYM || o->form == COIL_MEM || o->form == COIL_REGISTER;
@@ -285,12 +295,12 @@ static bool order_allowed(uint8_t opcode, uint64_t order)
 static bool sized(const struct coil_type *t) { return t && t->op != COIL_T_VOID && t->size; }
 
 /* The class of one operand; false: reported. */
-static bool check_class(struct coil_check *c, const struct coil_insn *insn, const struct coil_operand *o, char letter)
+static bool check_class(struct coil_check *c, const struct coil_insn *insn, const struct coil_operand *o, const struct seen *s, char letter)
 {
     const char *name = coil_ops[insn->opcode].name;
     unsigned n = (unsigned)(o - insn->operands) + 1;
-    uint8_t qualifiers;
-    const struct coil_type *t = coil_check_type(c, o, &qualifiers);
+    uint8_t qualifiers = s->qualifiers[n - 1];
+    const struct coil_type *t = s->type[n - 1];
     bool reg = o->form == COIL_REGISTER, kind = true, type = true;
     bool word = reg || o->form == COIL_ADDR || (t && (t->op == COIL_T_INT64 || t->op == COIL_T_UNT64));
     switch (letter) {
@@ -370,7 +380,7 @@ static bool variable_fits(const struct coil_variable *v, const struct coil_opera
     return coil_type_equal(used, v->type);
 }
 
-static void check_operand(struct coil_check *c, const struct coil_operand *o)
+static void check_operand(struct coil_check *c, const struct coil_operand *o, const struct coil_type *type)
 {
     uint8_t qualifiers;
     uint64_t bits;
@@ -385,7 +395,7 @@ static void check_operand(struct coil_check *c, const struct coil_operand *o)
         break;
     }
     case COIL_MEM:
-        for (unsigned i = 0; i < o->parts_count; i++) check_operand(c, &o->parts[i]);
+        for (unsigned i = 0; i < o->parts_count; i++) check_operand(c, &o->parts[i], coil_check_type(c, &o->parts[i], &qualifiers));
         if (o->parts_count > 2) {
             uint64_t scale = o->parts[2].value;
             if (scale != 1 && scale != 2 && scale != 4 && scale != 8) warn(c, COIL_SCALE, o->parts[2].at, "the scale is not 1, 2, 4 or 8");
@@ -394,7 +404,7 @@ static void check_operand(struct coil_check *c, const struct coil_operand *o)
     default: break;
     }
     if (!c->m) return;
-    if (o->type && o->type->open && !coil_check_type(c, o, &qualifiers) && o->form != COIL_VAR)
+    if (o->type && o->type->open && !type && o->form != COIL_VAR)
         REPORT(c, COIL_TYPE_ID, o->at, "the type id is not bound");
     switch ((enum coil_form)o->form) {
     case COIL_SYM:
@@ -421,7 +431,7 @@ static void check_operand(struct coil_check *c, const struct coil_operand *o)
     case COIL_VAR: {
         const struct coil_variable *v = coil_check_variable(c, o->value);
         if (!v) REPORT(c, COIL_VAR_UNDECLARED, o->at, "variable %llu is not declared here", (unsigned long long)o->value);
-        else if (!variable_fits(v, o, coil_check_type(c, o, &qualifiers)))
+        else if (!variable_fits(v, o, type))
             REPORT(c, COIL_VAR_TYPE, o->at, "variable %llu is a %s, used as %s", (unsigned long long)o->value,
                    coil_types[v->type->op].name, coil_types[o->op].name);
         break;
@@ -431,11 +441,6 @@ static void check_operand(struct coil_check *c, const struct coil_operand *o)
 }
 
 /* ---- operands together ---- */
-
-struct seen {                /* what an instruction's operands are */
-    const struct coil_type *type[COIL_OPERANDS_MAX];
-    bool reg[COIL_OPERANDS_MAX];
-};
 
 static uint64_t lanes_of(const struct coil_type *t)
 {
@@ -724,23 +729,26 @@ static bool conditional(const struct coil_insn *insn)
 bool coil_check_insn(struct coil_check *c, const struct coil_insn *insn)
 {
     struct seen s;
-    uint8_t qualifiers;
     c->errors = 0;
     c->first = 0;
     c->removed = preprocess(c, insn);
     if (c->removed) return !c->errors;
-    check_counts(c, insn);
-    const char *form = coil_ops[insn->opcode].name && !c->errors ? coil_check_form(insn) : NULL;
-    for (unsigned i = 0; i < insn->count; i++) check_operand(c, &insn->operands[i]);
+    const char *form = coil_check_form(insn);
+    if (!form || coil_ops[insn->opcode].group == COIL_G_PREPROC) {
+        check_counts(c, insn);
+        form = NULL;
+    }
+    for (unsigned i = 0; i < insn->count; i++) {
+        const struct coil_operand *o = &insn->operands[i];
+        s.type[i] = coil_check_type(c, o, &s.qualifiers[i]);
+        s.reg[i] = o->form == COIL_REGISTER;
+        check_operand(c, o, s.type[i]);
+        if (o->form == COIL_VAR && !c->m && coil_types[o->op].data == COIL_D_ELEM) s.type[i] = NULL;
+    }
     if (form && !c->errors) {
         for (unsigned i = 0, k = 0; i < insn->count; i++) {
             if (form[k] == '*') k--;
-            check_class(c, insn, &insn->operands[i], form[k++]);
-        }
-        for (unsigned i = 0; i < insn->count && !c->errors; i++) {
-            s.type[i] = coil_check_type(c, &insn->operands[i], &qualifiers);
-            s.reg[i] = insn->operands[i].form == COIL_REGISTER;
-            if (insn->operands[i].form == COIL_VAR && !c->m && coil_types[insn->operands[i].op].data == COIL_D_ELEM) s.type[i] = NULL;
+            check_class(c, insn, &insn->operands[i], &s, form[k++]);
         }
         if (!c->errors) check_together(c, insn, &s, form);
     }
