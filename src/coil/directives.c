@@ -508,8 +508,9 @@ bool asm_directive(struct coil_asm *a, struct token t)
 {
     struct source *s = a->s;
     bool file_level = token_is(s, t, ".layout") || token_is(s, t, ".section") || token_is(s, t, ".image");
+    char second = t.size > 1 ? (char)(s->text.data[t.offset + 1] | 32) : 0;
     for (int i = 0; i < DIRECTIVES; i++) {
-        if (!token_is(s, t, directives[i].name)) continue;
+        if (directives[i].name[1] != second || !token_is(s, t, directives[i].name)) continue;
         if (!a->object.section_count && !file_level && (directives[i].run == d_func || directives[i].run == d_zero ||
             directives[i].run == d_align || directives[i].run == d_bytes))
             return error_at(s->err, COIL_DIRECTIVE, t.offset, "no section is selected");

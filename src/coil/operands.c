@@ -27,9 +27,10 @@ static bool word(const struct source *s, struct token t, const char *text)
 static int base_type(const struct source *s, struct token t)
 {
     if (t.kind != TOKEN_NAME) return -1;
+    char first = (char)(s->text.data[t.offset] | 32); /* both spellings of a type begin with it */
     for (int op = 0; op < 256; op++) {
         const struct coil_type_info *info = &coil_types[op];
-        if (!info->text || (info->family == COIL_F_SPECIAL)) continue;
+        if (!info->text || info->text[0] != first || info->family == COIL_F_SPECIAL) continue;
         bool scalar = info->data == COIL_D_NONE;
         if (token_is(s, t, info->text) || (scalar && token_is(s, t, info->name))) return op;
     }
@@ -39,6 +40,7 @@ static int base_type(const struct source *s, struct token t)
 static uint8_t qualifier(const struct source *s, struct token t)
 {
     static const char *const names[] = {"const", "volatile", "atomic", "sat"};
+    if (t.kind != TOKEN_NAME || !strchr("cvas", s->text.data[t.offset] | 32)) return 0;
     for (int i = 0; i < 4; i++)
         if (word(s, t, names[i])) return (uint8_t)(1 << i);
     return 0;

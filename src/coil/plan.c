@@ -25,7 +25,7 @@ struct plan {
     struct variable_place *variables;
     size_t variable_capacity;
     uint64_t frame;
-    uint32_t slots;
+    uint32_t slots, declared;
     /* addresses taken: function << 32 | serial, in order */
     uint64_t *taken;
     size_t taken_count, taken_capacity;
@@ -164,6 +164,7 @@ static void start_function(struct plan *l, uint32_t function)
 {
     l->function = function;
     l->slots = 1;
+    l->declared = 0;
     l->frame = 0;
     coil_check_function(&l->check);
 }
@@ -421,6 +422,10 @@ static bool emit(struct plan *l, uint64_t pc, bool valid)
     uint8_t group = coil_ops[insn->opcode].group;
     p->pcs[i] = pc;
     p->owners[i] = l->function;
+    if (l->check.serials > l->declared) { /* a wrong VAR declares too: uses of it are judged alone */
+        l->declared = l->check.serials;
+        if (!declare(l, &l->check.variables[l->check.variable_count - 1])) return false;
+    }
     *c = (struct coil_cell){.op = COIL_CELL_TRAP, .a = COIL_TRAP_INVALID_INSTRUCTION};
     l->reads[i] = ALL_FLAGS;
     if (!valid) return true;
@@ -434,7 +439,6 @@ static bool emit(struct plan *l, uint64_t pc, bool valid)
         c->a = COIL_TRAP_UNSUPPORTED;
         return true;
     }
-    if (insn->opcode == COIL_OP_VAR && !declare(l, coil_check_variable(&l->check, insn->operands[0].value))) return false;
     struct coil_step *s = make_step(l);
     if (!s) return error_at(l->err, BASE_MEMORY, 0, "no memory for instructions");
     l->cell_steps[i] = s;
