@@ -1,11 +1,12 @@
 /* COIL: decode and validate, assemble, and the interpreter on small loops.
  *
- *     bench_coil            rates of this build; the three programs of data/coil/bench run through the tool */
-#include <stdio.h>
-#include <string.h>
+ *     bench_coil            rates of this build; the three programs of data/coil/bench run through
+ * the tool */
 #include "base/writer.h"
 #include "bench.h"
 #include "penta/penta.h"
+#include <stdio.h>
+#include <string.h>
 
 enum { ROUNDS = 9, FUNCTIONS = 20000 };
 
@@ -15,8 +16,10 @@ static void make_text(struct writer *w)
     writer_text(w, ".global main\n.func main\n    RET\n.endfunc\n");
     for (int i = 0; i < FUNCTIONS; i++)
         writer_print(w,
-                     ".func f%d\n    VAR %%a, i64, %d\n    VAR %%b, i64\n    MOV %%b, v0\n.next:\n    ADD %%b, %%a\n"
-                     "    MUL %%a, %%b, 3\n    DEC %%a\n    CMP %%a, 10\n    BR GT, @.next\n    MOV i32 [@word + %%a*4 + 8], 7\n"
+                     ".func f%d\n    VAR %%a, i64, %d\n    VAR %%b, i64\n    MOV %%b, v0\n.next:\n "
+                     "   ADD %%b, %%a\n"
+                     "    MUL %%a, %%b, 3\n    DEC %%a\n    CMP %%a, 10\n    BR GT, @.next\n    "
+                     "MOV i32 [@word + %%a*4 + 8], 7\n"
                      "    MOV v0, %%b\n    RET\n.endfunc\n",
                      i, i);
     writer_text(w, ".data\nword:\n    .zero 64\n");
@@ -28,7 +31,8 @@ int main(void)
     double times[ROUNDS], decode[ROUNDS];
     size_t lines = 0, bytes = 0;
     make_text(&text);
-    for (size_t i = 0; i < text.out.size; i++) lines += text.out.data[i] == '\n';
+    for (size_t i = 0; i < text.out.size; i++)
+        lines += text.out.data[i] == '\n';
     for (int round = 0; round < ROUNDS; round++) {
         penta_error err;
         penta_buffer file = {0};
@@ -46,8 +50,10 @@ int main(void)
         penta_close(m);
         penta_buffer_free(&file);
     }
-    printf("coil assemble            %8.2f M lines/s\n", (double)lines / bench_median(times, ROUNDS) / 1e6);
-    printf("coil decode+validate     %8.0f MB/s\n", (double)bytes / bench_median(decode, ROUNDS) / 1e6);
+    printf("coil assemble            %8.2f M lines/s\n",
+           (double)lines / bench_median(times, ROUNDS) / 1e6);
+    printf("coil decode+validate     %8.0f MB/s\n",
+           (double)bytes / bench_median(decode, ROUNDS) / 1e6);
     writer_free(&text);
     return 0;
 }

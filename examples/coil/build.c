@@ -5,13 +5,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static penta_coil_operand variable(const char *name) { return (penta_coil_operand){.kind = PENTA_COIL_VARIABLE, .text = name}; }
-static penta_coil_operand number(int64_t value) { return (penta_coil_operand){.kind = PENTA_COIL_INT, .number = value}; }
-static penta_coil_operand text(const char *operand) { return (penta_coil_operand){.kind = PENTA_COIL_TEXT, .text = operand}; }
-static penta_coil_operand result(void) { return (penta_coil_operand){.kind = PENTA_COIL_REGISTER, .number = 0}; }
+static penta_coil_operand variable(const char *name)
+{
+    return (penta_coil_operand){.kind = PENTA_COIL_VARIABLE, .text = name};
+}
+static penta_coil_operand number(int64_t value)
+{
+    return (penta_coil_operand){.kind = PENTA_COIL_INT, .number = value};
+}
+static penta_coil_operand text(const char *operand)
+{
+    return (penta_coil_operand){.kind = PENTA_COIL_TEXT, .text = operand};
+}
+static penta_coil_operand result(void)
+{
+    return (penta_coil_operand){.kind = PENTA_COIL_REGISTER, .number = 0};
+}
 
-#define INSN(b, name, ...) \
-    penta_coil_builder_insn(b, name, (penta_coil_operand[]){__VA_ARGS__}, sizeof((penta_coil_operand[]){__VA_ARGS__}) / sizeof(penta_coil_operand))
+#define INSN(b, name, ...)                                                                         \
+    penta_coil_builder_insn(b, name, (penta_coil_operand[]){__VA_ARGS__},                          \
+                            sizeof((penta_coil_operand[]){__VA_ARGS__}) /                          \
+                                sizeof(penta_coil_operand))
 
 int main(int argc, char **argv)
 {

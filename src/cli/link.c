@@ -1,15 +1,15 @@
-/* link: objects to one file. Inputs are read here, archives and folders opened up; which linker gets
- * them is decided by their content. */
+/* link: objects to one file. Inputs are read here, archives and folders opened up; which linker
+ * gets them is decided by their content. */
+#include "coil/link.h"
+#include "base/bytes.h"
+#include "base/file.h"
+#include "cli/cli.h"
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "base/bytes.h"
-#include "base/file.h"
-#include "cli/cli.h"
-#include "coil/link.h"
 
-struct piece {               /* an object: a file, or a member of an archive or folder */
+struct piece { /* an object: a file, or a member of an archive or folder */
     char *name;
     penta_bytes bytes;
     bool member;
@@ -18,7 +18,7 @@ struct pieces {
     struct cli *cli;
     struct piece *items;
     size_t count, capacity;
-    penta_buffer *buffers;   /* what the bytes lie in */
+    penta_buffer *buffers; /* what the bytes lie in */
     size_t buffer_count;
 };
 
@@ -30,7 +30,8 @@ static bool fail(struct cli *c, const char *file, uint32_t code, const char *wha
     return false;
 }
 
-static bool add(struct pieces *p, const char *name, size_t name_size, penta_bytes bytes, bool member)
+static bool add(struct pieces *p, const char *name, size_t name_size, penta_bytes bytes,
+                bool member)
 {
     if (p->count == p->capacity) {
         size_t more = p->capacity ? p->capacity * 2 : 64;
@@ -65,38 +66,49 @@ static bool read_file(struct pieces *p, const char *path, penta_bytes *bytes)
 static size_t decimal(const uint8_t *p, size_t size)
 {
     size_t value = 0;
-    for (size_t i = 0; i < size && p[i] >= '0' && p[i] <= '9' && value < SIZE_MAX / 16; i++) value = value * 10 + (size_t)(p[i] - '0');
+    for (size_t i = 0; i < size && p[i] >= '0' && p[i] <= '9' && value < SIZE_MAX / 16; i++)
+        value = value * 10 + (size_t)(p[i] - '0');
     return value;
 }
 
-static bool is_archive(penta_bytes bytes) { return bytes.size >= 8 && !memcmp(bytes.data, "!<arch>\n", 8); }
+static bool is_archive(penta_bytes bytes)
+{
+    return bytes.size >= 8 && !memcmp(bytes.data, "!<arch>\n", 8);
+}
 
 static bool add_archive(struct pieces *p, const char *path, penta_bytes bytes)
 {
     enum { HEADER = 60 };
     penta_bytes names = {0};
     for (size_t at = 8; at < bytes.size;) {
-        if (bytes.size - at < HEADER || memcmp(bytes.data + at + 58, "`\n", 2)) return fail(p->cli, path, BASE_DAMAGED, "the archive is damaged");
+        if (bytes.size - at < HEADER || memcmp(bytes.data + at + 58, "`\n", 2))
+            return fail(p->cli, path, BASE_DAMAGED, "the archive is damaged");
         const uint8_t *head = bytes.data + at;
         size_t size = decimal(head + 48, 10);
         at += HEADER;
-        if (size > bytes.size - at) return fail(p->cli, path, BASE_DAMAGED, "a member of the archive is cut short");
+        if (size > bytes.size - at)
+            return fail(p->cli, path, BASE_DAMAGED, "a member of the archive is cut short");
         penta_bytes member = bytes_slice(bytes, at, size), name = {head, 16};
         at += size + size % 2;
         if (head[0] == '/' && head[1] == '/') {
-            names = member;      /* long names */
+            names = member; /* long names */
             continue;
         }
         if (head[0] == '/' && (head[1] < '0' || head[1] > '9')) continue; /* an index of symbols */
         if (head[0] == '/') name = bytes_slice(names, decimal(head + 1, 15), names.size);
         size_t n = 0;
-        while (n < name.size && name.data[n] != '/' && name.data[n] != '\n' && (head[0] == '/' || name.data[n] != ' ')) n++;
+        while (n < name.size && name.data[n] != '/' && name.data[n] != '\n' &&
+               (head[0] == '/' || name.data[n] != ' '))
+            n++;
         if (!add(p, (const char *)name.data, n, member, true)) return false;
     }
     return true;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static bool add_folder(struct pieces *p, const char *path)
 {
@@ -124,7 +136,8 @@ static bool add_folder(struct pieces *p, const char *path)
     if (count) qsort(names, count, sizeof *names, by_name);
     for (size_t i = 0; i < count; i++) {
         penta_bytes bytes;
-        ok = ok && read_file(p, names[i], &bytes) && add(p, names[i], strlen(names[i]), bytes, true);
+        ok =
+            ok && read_file(p, names[i], &bytes) && add(p, names[i], strlen(names[i]), bytes, true);
         free(names[i]);
     }
     free(names);
@@ -142,7 +155,9 @@ static bool collect(struct pieces *p)
             continue;
         }
         if (!read_file(p, path, &bytes)) return false;
-        if (is_archive(bytes) ? !add_archive(p, path, bytes) : !add(p, path, strlen(path), bytes, false)) return false;
+        if (is_archive(bytes) ? !add_archive(p, path, bytes)
+                              : !add(p, path, strlen(path), bytes, false))
+            return false;
     }
     return true;
 }
@@ -157,7 +172,9 @@ static bool open_objects(struct pieces *p, struct coil_link_input *inputs, penta
         modules[i] = penta_open(p->items[i].bytes, "coil", NULL, 0, &err);
         if (!modules[i]) cli_error(p->cli, p->items[i].name, &err);
         ok = ok && modules[i];
-        inputs[i] = (struct coil_link_input){.name = p->items[i].name, .module = (const struct coil_module *)modules[i], .archive = p->items[i].member};
+        inputs[i] = (struct coil_link_input){.name = p->items[i].name,
+                                             .module = (const struct coil_module *)modules[i],
+                                             .archive = p->items[i].member};
     }
     return ok;
 }
@@ -171,26 +188,36 @@ static void link_coil(struct pieces *p)
     struct finding_sink sink;
     penta_error err = {0};
     if (inputs && modules && open_objects(p, inputs, modules)) {
-        struct coil_link link = {.inputs = inputs, .count = p->count, .relocatable = c->value[OPT_RELOCATABLE] != NULL,
-                                 .entry = c->value[OPT_ENTRY], .map = c->value[OPT_MAP_FILE] ? &map : NULL};
+        struct coil_link link = {.inputs = inputs,
+                                 .count = p->count,
+                                 .relocatable = c->value[OPT_RELOCATABLE] != NULL,
+                                 .entry = c->value[OPT_ENTRY],
+                                 .map = c->value[OPT_MAP_FILE] ? &map : NULL};
         finding_sink_init(&sink, c, p->count == 1 ? p->items[0].name : "link");
         struct findings f = {.rules = coil_rules, .report = finding_sink_add, .user = &sink};
         bool ok = coil_link(&link, &out, &f);
         finding_sink_finish(&sink);
-        if (!ok) cli_fail(c, EXIT_NO);
-        else cli_bytes(c, writer_view(&out));
-        if (ok && link.map && !file_write(c->value[OPT_MAP_FILE], writer_view(&map), &err)) cli_error(c, c->value[OPT_MAP_FILE], &err);
+        if (!ok)
+            cli_fail(c, EXIT_NO);
+        else
+            cli_bytes(c, writer_view(&out));
+        if (ok && link.map && !file_write(c->value[OPT_MAP_FILE], writer_view(&map), &err))
+            cli_error(c, c->value[OPT_MAP_FILE], &err);
     }
-    for (size_t i = 0; modules && i < p->count; i++) penta_close(modules[i]);
+    for (size_t i = 0; modules && i < p->count; i++)
+        penta_close(modules[i]);
     writer_free(&out);
     writer_free(&map);
     free(inputs);
     free(modules);
 }
 
-static bool is_coil(penta_bytes bytes) { return coil_probe(bytes, NULL) > 0; }
+static bool is_coil(penta_bytes bytes)
+{
+    return coil_probe(bytes, NULL) > 0;
+}
 
-static const struct front {  /* the first that recognises the first object links them all */
+static const struct front { /* the first that recognises the first object links them all */
     bool (*accepts)(penta_bytes bytes);
     void (*link)(struct pieces *p);
 } fronts[] = {{is_coil, link_coil}};
@@ -206,8 +233,10 @@ void command_LINK(struct cli *c)
             done = true;
         }
     if (!done) fail(c, p.items[0].name, BASE_UNKNOWN_FORMAT, "no linker knows this kind of object");
-    for (size_t i = 0; i < p.count; i++) free(p.items[i].name);
-    for (size_t i = 0; i < p.buffer_count; i++) penta_buffer_free(&p.buffers[i]);
+    for (size_t i = 0; i < p.count; i++)
+        free(p.items[i].name);
+    for (size_t i = 0; i < p.buffer_count; i++)
+        penta_buffer_free(&p.buffers[i]);
     free(p.items);
     free(p.buffers);
 }

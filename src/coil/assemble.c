@@ -1,8 +1,8 @@
-/* The assembler: lines, labels, and the object at the end. Errors are many per run: after one the next
- * line goes on. What is wrong with the program itself is the verifier's business, so that every listing
- * assembles, also that of an object with wrong instructions. */
-#include <stdlib.h>
+/* The assembler: lines, labels, and the object at the end. Errors are many per run: after one the
+ * next line goes on. What is wrong with the program itself is the verifier's business, so that
+ * every listing assembles, also that of an object with wrong instructions. */
 #include "coil/asm.h"
+#include <stdlib.h>
 
 /* ---- symbols ---- */
 
@@ -53,8 +53,8 @@ static bool label(struct coil_asm *a, struct token t)
     int64_t i = asm_symbol(a, name);
     if (i < 0) return false;
     if (a->defined_at[i]) {
-        error_at(a->s->err, COIL_SYM_DUP, t.offset, "'%.*s' is defined already", (int)(name.size > 60 ? 60 : name.size),
-                 (const char *)name.data);
+        error_at(a->s->err, COIL_SYM_DUP, t.offset, "'%.*s' is defined already",
+                 (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
         return error_note(a->s->err, "the first definition is on line %llu",
                           (unsigned long long)source_place(a->s->text, a->defined_at[i] - 1).line);
     }
@@ -72,8 +72,10 @@ static const struct asm_origin *origin_of(const struct coil_asm *a, uint64_t at)
     size_t low = 0, high = a->origin_count;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
-        if (a->origins[middle].at <= at) low = middle;
-        else high = middle;
+        if (a->origins[middle].at <= at)
+            low = middle;
+        else
+            high = middle;
     }
     return a->origin_count ? &a->origins[low] : NULL;
 }
@@ -85,18 +87,23 @@ struct line_counter {
 
 static uint32_t count_lines(const struct coil_asm *a, struct line_counter *c, uint64_t at)
 {
-    for (; c->at < at && c->at < a->s->text.size; c->at++) c->line += a->s->text.data[c->at] == '\n';
+    for (; c->at < at && c->at < a->s->text.size; c->at++)
+        c->line += a->s->text.data[c->at] == '\n';
     return c->line;
 }
 
 static bool note_line(struct coil_asm *a, struct line_counter *counter, uint64_t at)
 {
-    struct asm_line line = {(uint32_t)a->section + 1, a->line_number, asm_section(a)->data.out.size, a->line_file};
+    struct asm_line line = {(uint32_t)a->section + 1, a->line_number, asm_section(a)->data.out.size,
+                            a->line_file};
     if (!line.line) {
         if (!a->lines_wanted) return true;
         const struct asm_origin *origin = origin_of(a, at);
         const char *name = option_text(a->options, a->option_count, "source-name");
-        line.file = origin && origin->file.size ? origin->file : bytes_of(name ? name : a->s->name ? a->s->name : "source");
+        line.file = origin && origin->file.size ? origin->file
+                                                : bytes_of(name         ? name
+                                                           : a->s->name ? a->s->name
+                                                                        : "source");
         line.line = origin ? origin->line : count_lines(a, counter, at) + 1;
     }
     a->line_number = 0;
@@ -129,7 +136,8 @@ static bool write_lines(struct coil_asm *a, penta_error *err)
     const struct asm_line *last = NULL;
     for (size_t i = 0; i < a->line_count; i++) {
         const struct asm_line *l = &a->lines[i];
-        if (a->lines_wanted && last && last->section == l->section && last->line == l->line) continue;
+        if (a->lines_wanted && last && last->section == l->section && last->line == l->line)
+            continue;
         struct writer *w = &a->object.sections[section].data;
         writer_uint(w, l->section, 4);
         writer_uint(w, l->offset, 4);
@@ -150,7 +158,9 @@ static void refine(struct coil_asm *a, penta_error *err)
     if (err->code != BASE_NUMBER) return;
     const uint8_t *p = a->s->text.data + err->offset;
     bool digits = true;
-    for (size_t i = 0; err->offset + i < a->s->text.size && (p[i] == '_' || hex_digit(p[i]) >= 0 || (p[i] | 32) == 'x'); i++)
+    for (size_t i = 0; err->offset + i < a->s->text.size &&
+                       (p[i] == '_' || hex_digit(p[i]) >= 0 || (p[i] | 32) == 'x');
+         i++)
         digits = digits && i < 400;
     size_t i = 0;
     bool hex = p[0] == '0' && err->offset + 1 < a->s->text.size && (p[1] | 32) == 'x';
@@ -170,9 +180,11 @@ static bool line(struct coil_asm *a, struct line_counter *counter)
         struct token t = source_next(s);
         if (s->err->code) return false;
         if (t.kind == TOKEN_LINE || t.kind == TOKEN_END) return true;
-        if (t.kind != TOKEN_NAME && t.kind != TOKEN_DIRECTIVE) return source_unexpected(s, t, "an instruction, label or directive");
+        if (t.kind != TOKEN_NAME && t.kind != TOKEN_DIRECTIVE)
+            return source_unexpected(s, t, "an instruction, label or directive");
         if (source_accept(s, ':')) {
-            if (!coil_is_identifier(token_text(s, t)) && t.kind == TOKEN_NAME) return source_unexpected(s, t, "a label");
+            if (!coil_is_identifier(token_text(s, t)) && t.kind == TOKEN_NAME)
+                return source_unexpected(s, t, "a label");
             if (!label(a, t)) return false;
             continue;
         }
@@ -197,7 +209,8 @@ static void report(struct coil_asm *a, penta_error *err)
     refine(a, err);
     if (origin) {
         if (origin->file.size) {
-            error_note(err, "in %.*s, line %u", (int)(origin->file.size > 80 ? 80 : origin->file.size),
+            error_note(err, "in %.*s, line %u",
+                       (int)(origin->file.size > 80 ? 80 : origin->file.size),
                        (const char *)origin->file.data, origin->line);
             err->offset = origin->original;
         } else {
@@ -215,7 +228,8 @@ static void finish_symbols(struct coil_asm *a)
         struct coil_symbol *s = &a->object.symbols[i].head;
         bool labelled = i < a->symbol_room && a->defined_at[i];
         if (exec && labelled) s->value += a->object.sections[s->section_idx - 1].head.addr;
-        if (!s->section_idx && s->type != COIL_COMMON && i < a->symbol_room && !a->bind_set[i]) s->bind = COIL_GLOBAL;
+        if (!s->section_idx && s->type != COIL_COMMON && i < a->symbol_room && !a->bind_set[i])
+            s->bind = COIL_GLOBAL;
     }
     if (!a->entry.size) return;
     const struct label *l = labels_find(&a->names, a->entry);
@@ -251,14 +265,16 @@ static bool prepare(struct coil_asm *a, penta_error *err)
     a->raw = option_text(a->options, a->option_count, "raw") != NULL;
     a->lines_wanted = option_text(a->options, a->option_count, "debug-lines") != NULL;
     if (endian && strcmp(endian, "little") && strcmp(endian, "big"))
-        return error_at(err, BASE_OPTION_VALUE, 0, "endian '%.20s' is neither little nor big", endian);
+        return error_at(err, BASE_OPTION_VALUE, 0, "endian '%.20s' is neither little nor big",
+                        endian);
     coil_object_init(&a->object);
     a->object.big_endian = endian && !strcmp(endian, "big");
     a->function = -1;
     a->insn = calloc(1, sizeof *a->insn);
     if (!a->insn) return error_at(err, BASE_MEMORY, 0, "no memory for an assembler");
     struct coil_section text = {.type = COIL_S_TEXT, .flags = COIL_ALLOC | COIL_EXEC, .align = 1};
-    return asm_mnemonics(a, err) && coil_object_section(&a->object, bytes_of(".text"), text, err) >= 0;
+    return asm_mnemonics(a, err) &&
+           coil_object_section(&a->object, bytes_of(".text"), text, err) >= 0;
 }
 
 static void release(struct coil_asm *a)
@@ -277,7 +293,8 @@ static void release(struct coil_asm *a)
     free(a->insn);
 }
 
-bool coil_assemble(struct source *source, const penta_option *options, size_t count, struct writer *out, struct findings *findings)
+bool coil_assemble(struct source *source, const penta_option *options, size_t count,
+                   struct writer *out, struct findings *findings)
 {
     struct source s = *source;
     struct coil_asm a = {.s = &s, .findings = findings, .options = options, .option_count = count};
@@ -285,7 +302,8 @@ bool coil_assemble(struct source *source, const penta_option *options, size_t co
     struct line_counter counter = {0};
     penta_bytes expanded = source->text;
     s.err = &err;
-    if (!prepare(&a, &err)) findings_pass(findings, &err);
+    if (!prepare(&a, &err))
+        findings_pass(findings, &err);
     else if (asm_preprocess(&a, source->text, &expanded)) {
         s.text = expanded;
         s.pos = 0;

@@ -1,9 +1,9 @@
-/* The builder of penta/coil.h. It writes the text form and has it assembled: one grammar, one encoder, and
- * the same checks and messages as for a file. */
-#include "penta/coil.h"
-#include <stdlib.h>
+/* The builder of penta/coil.h. It writes the text form and has it assembled: one grammar, one
+ * encoder, and the same checks and messages as for a file. */
 #include "coil/vm.h"
+#include "penta/coil.h"
 #include "text/lexer.h"
+#include <stdlib.h>
 
 struct penta_coil_builder {
     struct writer text;
@@ -26,7 +26,9 @@ void penta_coil_builder_free(penta_coil_builder *b)
 /* A word from the caller stays on its line. */
 static bool word(penta_coil_builder *b, const char *text)
 {
-    if (!text || strpbrk(text, "\n;!")) return error_at(&b->err, BASE_SYNTAX, b->text.out.size, "'%.40s' is not one operand or name", text ? text : "");
+    if (!text || strpbrk(text, "\n;!"))
+        return error_at(&b->err, BASE_SYNTAX, b->text.out.size,
+                        "'%.40s' is not one operand or name", text ? text : "");
     writer_text(&b->text, text);
     return true;
 }
@@ -39,7 +41,10 @@ static void line(penta_coil_builder *b, const char *directive, const char *text)
     writer_char(&b->text, '\n');
 }
 
-void penta_coil_builder_section(penta_coil_builder *b, const char *name) { line(b, ".section ", name); }
+void penta_coil_builder_section(penta_coil_builder *b, const char *name)
+{
+    line(b, ".section ", name);
+}
 
 void penta_coil_builder_function(penta_coil_builder *b, const char *name, bool global)
 {
@@ -47,7 +52,10 @@ void penta_coil_builder_function(penta_coil_builder *b, const char *name, bool g
     line(b, ".func ", name);
 }
 
-void penta_coil_builder_end(penta_coil_builder *b) { line(b, ".endfunc", ""); }
+void penta_coil_builder_end(penta_coil_builder *b)
+{
+    line(b, ".endfunc", "");
+}
 
 void penta_coil_builder_label(penta_coil_builder *b, const char *name)
 {
@@ -83,12 +91,15 @@ static void operand(penta_coil_builder *b, const penta_coil_operand *o)
             word(b, o->text);
             writer_char(&b->text, ' ');
         }
-        if (o->kind == PENTA_COIL_INT) writer_print(&b->text, "%lld", (long long)o->number);
-        else coil_print_real(&b->text, o->real, false);
+        if (o->kind == PENTA_COIL_INT)
+            writer_print(&b->text, "%lld", (long long)o->number);
+        else
+            coil_print_real(&b->text, o->real, false);
     }
 }
 
-void penta_coil_builder_insn(penta_coil_builder *b, const char *mnemonic, const penta_coil_operand *operands, size_t count)
+void penta_coil_builder_insn(penta_coil_builder *b, const char *mnemonic,
+                             const penta_coil_operand *operands, size_t count)
 {
     if (b->err.code) return;
     writer_text(&b->text, "    ");
@@ -126,7 +137,8 @@ static void pass_on(void *user, const penta_error *finding)
     if (r->report) r->report(r->user, finding);
 }
 
-penta_module *penta_coil_builder_finish(penta_coil_builder *b, penta_report *report, void *user, penta_error *err)
+penta_module *penta_coil_builder_finish(penta_coil_builder *b, penta_report *report, void *user,
+                                        penta_error *err)
 {
     *err = b->err;
     if (err->code || !writer_ok(&b->text, err)) return NULL;
@@ -134,7 +146,8 @@ penta_module *penta_coil_builder_finish(penta_coil_builder *b, penta_report *rep
     struct relay relay = {report, user, err};
     struct findings f = {.rules = coil_rules, .report = pass_on, .user = &relay};
     penta_error ignored = {0};
-    struct source s = {.name = "builder", .text = writer_view(&b->text), .comment = ";", .err = &ignored};
+    struct source s = {
+        .name = "builder", .text = writer_view(&b->text), .comment = ";", .err = &ignored};
     penta_module *m = NULL;
     if (coil_assemble(&s, NULL, 0, &out, &f)) m = coil_parse(writer_view(&out), NULL, 0, err);
     if (!m) {
@@ -147,5 +160,7 @@ penta_module *penta_coil_builder_finish(penta_coil_builder *b, penta_report *rep
 
 uint64_t penta_coil_register(const penta_vm *vm, unsigned number)
 {
-    return vm->engine == &coil_interp && number < COIL_REGISTERS ? ((const struct coil_vm *)vm)->v[number] : 0;
+    return vm->engine == &coil_interp && number < COIL_REGISTERS
+               ? ((const struct coil_vm *)vm)->v[number]
+               : 0;
 }

@@ -1,12 +1,13 @@
 /* COIL objects: an intermediate language with typed, nested operands.
  *
- *     object:       header (84, natural layout 88) | sections | symbols | strings | relocations | bytes
- *     instruction:  opcode u8 | extended u8, after FF only | count u8 | operands
- *     operand:      type u8 | ext u8 | type data | data
+ *     object:       header (84, natural layout 88) | sections | symbols | strings | relocations |
+ * bytes instruction:  opcode u8 | extended u8, after FF only | count u8 | operands operand: type u8
+ * | ext u8 | type data | data
  *
  * Every field is in the byte order of the file. Decoding is context-free: the length of an operand
- * follows from its own bytes. ext: 1 CONST, 2 VOLATILE, 4 ATOMIC, 8 SATURATE; 10 IMMEDIATE (the value
- * follows), 20 DEFINITION, 40 VARIABLE, 80 SYMBOL (a u64 follows); none of the last four: a type. */
+ * follows from its own bytes. ext: 1 CONST, 2 VOLATILE, 4 ATOMIC, 8 SATURATE; 10 IMMEDIATE (the
+ * value follows), 20 DEFINITION, 40 VARIABLE, 80 SYMBOL (a u64 follows); none of the last four: a
+ * type. */
 #pragma once
 #include "base/arena.h"
 #include "core/driver.h"
@@ -26,8 +27,8 @@ enum {
     COIL_NATURAL_HEADER = 88,
     COIL_NATURAL_SECTION = 56,
 };
-#define COIL_ABSOLUTE     UINT32_C(0xFFFFFFF1)
-#define COIL_VERSION_1    UINT32_C(0x00010000)
+#define COIL_ABSOLUTE UINT32_C(0xFFFFFFF1)
+#define COIL_VERSION_1 UINT32_C(0x00010000)
 
 enum coil_rule {
 #define RULE(number, name, ...) COIL_##name = COIL_ROOM << 16 | number,
@@ -42,24 +43,53 @@ enum coil_type_op {
 #include "coil/types.def"
 };
 enum coil_family {
-    COIL_F_NONE, COIL_F_SIGNED, COIL_F_UNSIGNED, COIL_F_REAL, COIL_F_VECTOR, COIL_F_WIDE,
-    COIL_F_MATRIX, COIL_F_TENSOR, COIL_F_AGGREGATE, COIL_F_ALIAS, COIL_F_SPECIAL, COIL_F_VOID,
+    COIL_F_NONE,
+    COIL_F_SIGNED,
+    COIL_F_UNSIGNED,
+    COIL_F_REAL,
+    COIL_F_VECTOR,
+    COIL_F_WIDE,
+    COIL_F_MATRIX,
+    COIL_F_TENSOR,
+    COIL_F_AGGREGATE,
+    COIL_F_ALIAS,
+    COIL_F_SPECIAL,
+    COIL_F_VOID,
 };
 enum coil_data {
-    COIL_D_NONE, COIL_D_ELEM, COIL_D_BITS, COIL_D_FLOAT, COIL_D_COUNT, COIL_D_ROWS, COIL_D_DIMS,
-    COIL_D_ORDER, COIL_D_MEMBERS, COIL_D_ALIAS, COIL_D_ID, COIL_D_MEMORY, COIL_D_NUMBER,
-    COIL_D_VALUE, COIL_D_MEASURED,
+    COIL_D_NONE,
+    COIL_D_ELEM,
+    COIL_D_BITS,
+    COIL_D_FLOAT,
+    COIL_D_COUNT,
+    COIL_D_ROWS,
+    COIL_D_DIMS,
+    COIL_D_ORDER,
+    COIL_D_MEMBERS,
+    COIL_D_ALIAS,
+    COIL_D_ID,
+    COIL_D_MEMORY,
+    COIL_D_NUMBER,
+    COIL_D_VALUE,
+    COIL_D_MEASURED,
 };
 struct coil_type_info {
-    const char *text;        /* NULL: not assigned */
-    const char *name;        /* INT32 */
+    const char *text; /* NULL: not assigned */
+    const char *name; /* INT32 */
     uint8_t family, bytes, align, data;
 };
 extern const struct coil_type_info coil_types[256];
 
 enum coil_ext {
-    COIL_CONST = 1, COIL_VOLATILE = 2, COIL_ATOMIC = 4, COIL_SATURATE = 8, COIL_QUALIFIERS = 15,
-    COIL_IMMEDIATE = 16, COIL_DEFINITION = 32, COIL_VARIABLE = 64, COIL_SYMBOL = 128,
+    COIL_CONST = 1,
+    COIL_VOLATILE = 2,
+    COIL_ATOMIC = 4,
+    COIL_SATURATE = 8,
+    COIL_QUALIFIERS = 15,
+    COIL_IMMEDIATE = 16,
+    COIL_DEFINITION = 32,
+    COIL_VARIABLE = 64,
+    COIL_SYMBOL = 128,
     COIL_VALUE_BITS = 240,
 };
 
@@ -70,14 +100,14 @@ struct coil_member {
 };
 struct coil_type {
     uint8_t op, ext;
-    uint8_t rank;            /* dims in use: counts, rows and columns, bit widths */
-    bool open;               /* it or a part of it is a type id: the size needs a context */
-    uint16_t dims[4];        /* SYMTENSOR: rank, dimension */
+    uint8_t rank;     /* dims in use: counts, rows and columns, bit widths */
+    bool open;        /* it or a part of it is a type id: the size needs a context */
+    uint16_t dims[4]; /* SYMTENSOR: rank, dimension */
     uint32_t align, member_count;
-    uint64_t size;           /* bytes; saturates at 2^48 */
+    uint64_t size; /* bytes; saturates at 2^48 */
     const struct coil_member *members;
     const struct coil_type *elem; /* element, or what an alias stands for; NULL: alias of an id */
-    uint64_t id;             /* of such an alias */
+    uint64_t id;                  /* of such an alias */
 };
 /* Types given by id, in the order of the text. */
 struct coil_type_ids {
@@ -86,7 +116,7 @@ struct coil_type_ids {
         uint64_t id;
         const struct coil_type *type;
         bool bound;
-    } *items;
+    } * items;
     size_t count, capacity;
 };
 
@@ -94,14 +124,18 @@ static inline bool coil_is_int(uint8_t op)
 {
     return coil_types[op].family == COIL_F_SIGNED || coil_types[op].family == COIL_F_UNSIGNED;
 }
-static inline bool coil_is_scalar(uint8_t op) { return coil_is_int(op) || coil_types[op].family == COIL_F_REAL; }
+static inline bool coil_is_scalar(uint8_t op)
+{
+    return coil_is_int(op) || coil_types[op].family == COIL_F_REAL;
+}
 
 extern const struct coil_type coil_scalar_types[256]; /* size and align of what needs no data */
 
 /* type.c. A type with ext and data, from where the reader stands; the error stays in the reader. */
 const struct coil_type *coil_type_read(struct reader *in, struct arena *arena);
 /* The same for what comes after `type ext`: as an operand's own type. */
-const struct coil_type *coil_type_data(struct reader *in, struct arena *arena, uint8_t op, uint8_t ext);
+const struct coil_type *coil_type_data(struct reader *in, struct arena *arena, uint8_t op,
+                                       uint8_t ext);
 void coil_type_write(struct writer *out, const struct coil_type *type);
 void coil_type_write_data(struct writer *out, const struct coil_type *type);
 /* Fills size and align from the parts; false: a limit or rule is broken (error in err, at `at`). */
@@ -109,11 +143,15 @@ bool coil_type_finish(struct coil_type *type, uint64_t at, penta_error *err);
 bool coil_type_nesting(const struct coil_type *type, uint64_t at, penta_error *err);
 bool coil_type_equal(const struct coil_type *a, const struct coil_type *b);
 /* Aliases followed, ids looked up (ids may be NULL); NULL: an id is not bound. */
-const struct coil_type *coil_type_resolve(const struct coil_type_ids *ids, const struct coil_type *type);
-/* A deep copy with every id replaced, so that sizes are known. NULL: an id is not bound, or memory. */
-const struct coil_type *coil_type_close(const struct coil_type_ids *ids, const struct coil_type *type,
-                                        struct arena *arena, penta_error *err);
-bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_type *type, penta_error *err);
+const struct coil_type *coil_type_resolve(const struct coil_type_ids *ids,
+                                          const struct coil_type *type);
+/* A deep copy with every id replaced, so that sizes are known. NULL: an id is not bound, or memory.
+ */
+const struct coil_type *coil_type_close(const struct coil_type_ids *ids,
+                                        const struct coil_type *type, struct arena *arena,
+                                        penta_error *err);
+bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_type *type,
+                    penta_error *err);
 void coil_type_unbind(struct coil_type_ids *ids, uint64_t id);
 void coil_type_ids_free(struct coil_type_ids *ids);
 uint64_t coil_lanes(const struct coil_type *type); /* elements of a vector; 0: no lane type */
@@ -124,17 +162,28 @@ void coil_image_swap(const struct coil_type *type, uint8_t *image);
 /* ---- operands and instructions ---- */
 
 enum coil_form {
-    COIL_TYPE_ONLY, COIL_IMM, COIL_DEF, COIL_VAR, COIL_SYM, /* by the value bits, in this order */
-    COIL_ADDR, COIL_VARID, COIL_DEFID, COIL_STRING, COIL_MEM, COIL_REGISTER, COIL_PARAM, COIL_MEASURE,
+    COIL_TYPE_ONLY,
+    COIL_IMM,
+    COIL_DEF,
+    COIL_VAR,
+    COIL_SYM, /* by the value bits, in this order */
+    COIL_ADDR,
+    COIL_VARID,
+    COIL_DEFID,
+    COIL_STRING,
+    COIL_MEM,
+    COIL_REGISTER,
+    COIL_PARAM,
+    COIL_MEASURE,
 };
 struct coil_operand {
     uint8_t op, ext;
     uint8_t form;
-    uint8_t parts_count;     /* of a MEM: base[, index, scale][, disp] */
-    uint32_t at, size;       /* bytes from the start of the section */
-    const struct coil_type *type;   /* MEM: the pointee; SIZEOF: what is measured; NULL: none */
-    uint64_t value;          /* id, scalar immediate (zero-extended), register, parameter */
-    penta_bytes image;       /* immediate that is no scalar */
+    uint8_t parts_count;          /* of a MEM: base[, index, scale][, disp] */
+    uint32_t at, size;            /* bytes from the start of the section */
+    const struct coil_type *type; /* MEM: the pointee; SIZEOF: what is measured; NULL: none */
+    uint64_t value;               /* id, scalar immediate (zero-extended), register, parameter */
+    penta_bytes image;            /* immediate that is no scalar */
     const struct coil_operand *parts;
 };
 struct coil_insn {
@@ -143,7 +192,7 @@ struct coil_insn {
     struct coil_operand operands[COIL_OPERANDS_MAX];
     struct coil_operand parts[COIL_OPERANDS_MAX * 4];
     size_t parts_count;
-    struct arena arena;      /* of compound types */
+    struct arena arena; /* of compound types */
     size_t arena_used;
 };
 
@@ -155,9 +204,22 @@ void coil_operand_write(struct writer *out, const struct coil_operand *operand);
 void coil_insn_free(struct coil_insn *insn);
 
 enum coil_group {
-    COIL_G_NONE, COIL_G_FLOW, COIL_G_COMPARE, COIL_G_MOVE, COIL_G_STACK, COIL_G_MEMORY, COIL_G_ARITH,
-    COIL_G_BITS, COIL_G_ATOMIC, COIL_G_VECTOR, COIL_G_NEVER, COIL_G_DEVICE, COIL_G_PORT,
-    COIL_G_TYPING, COIL_G_MEMBER, COIL_G_PREPROC,
+    COIL_G_NONE,
+    COIL_G_FLOW,
+    COIL_G_COMPARE,
+    COIL_G_MOVE,
+    COIL_G_STACK,
+    COIL_G_MEMORY,
+    COIL_G_ARITH,
+    COIL_G_BITS,
+    COIL_G_ATOMIC,
+    COIL_G_VECTOR,
+    COIL_G_NEVER,
+    COIL_G_DEVICE,
+    COIL_G_PORT,
+    COIL_G_TYPING,
+    COIL_G_MEMBER,
+    COIL_G_PREPROC,
 };
 enum coil_op {
 #define OP(code, name, ...) COIL_OP_##name = code,
@@ -165,7 +227,7 @@ enum coil_op {
     COIL_OP_VENDOR = 0xFF
 };
 struct coil_op_info {
-    const char *name;        /* NULL: not assigned */
+    const char *name; /* NULL: not assigned */
     const char *forms, *flags, *meaning;
     uint8_t group;
 };
@@ -185,14 +247,32 @@ extern const char *const coil_conditions[20], *const coil_orders[5];
 /* ---- modules ---- */
 
 enum coil_section_type {
-    COIL_S_NULL, COIL_S_TEXT, COIL_S_DATA, COIL_S_RODATA, COIL_S_BSS, COIL_S_SYMTAB, COIL_S_STRTAB,
-    COIL_S_REL, COIL_S_RELA, COIL_S_INIT, COIL_S_FINI, COIL_S_DYNAMIC, COIL_S_DEBUG, COIL_S_COMMENT,
+    COIL_S_NULL,
+    COIL_S_TEXT,
+    COIL_S_DATA,
+    COIL_S_RODATA,
+    COIL_S_BSS,
+    COIL_S_SYMTAB,
+    COIL_S_STRTAB,
+    COIL_S_REL,
+    COIL_S_RELA,
+    COIL_S_INIT,
+    COIL_S_FINI,
+    COIL_S_DYNAMIC,
+    COIL_S_DEBUG,
+    COIL_S_COMMENT,
     COIL_SECTION_TYPES
 };
 enum { COIL_WRITE = 1, COIL_ALLOC = 2, COIL_EXEC = 4, COIL_INFO = 32 };
 enum { COIL_FILE_EXEC = 1, COIL_FILE_SHARED = 2, COIL_FILE_DEBUG = 8, COIL_FILE_RELOC = 16 };
 enum coil_symbol_type {
-    COIL_NOTYPE, COIL_FUNC, COIL_OBJECT, COIL_SECTION, COIL_FILE, COIL_COMMON, COIL_TLS,
+    COIL_NOTYPE,
+    COIL_FUNC,
+    COIL_OBJECT,
+    COIL_SECTION,
+    COIL_FILE,
+    COIL_COMMON,
+    COIL_TLS,
     COIL_SYMBOL_TYPES
 };
 enum { COIL_LOCAL, COIL_GLOBAL, COIL_WEAK, COIL_UNIQUE };
@@ -203,7 +283,7 @@ struct coil_module {
     penta_module base;
     struct arena arena;
     bool raw, natural, big_endian, abi;
-    unsigned align;          /* 0: not checked */
+    unsigned align; /* 0: not checked */
     struct coil_header header;
     size_t header_size;
     struct coil_section *sections;
@@ -211,7 +291,7 @@ struct coil_module {
     struct coil_reloc *relocs;
     size_t section_count, symbol_count, reloc_count;
     penta_bytes strings;
-    uint8_t *plain;          /* per symbol: its name is an identifier that no other one has */
+    uint8_t *plain; /* per symbol: its name is an identifier that no other one has */
 };
 
 static inline const struct coil_module *coil_module(const penta_module *m)
@@ -235,7 +315,8 @@ static inline penta_bytes coil_symbol_name(const struct coil_module *m, size_t i
 
 /* container.c */
 int coil_probe(penta_bytes file, struct writer *evidence);
-penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t count, penta_error *err);
+penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t count,
+                         penta_error *err);
 bool coil_encode(const penta_module *module, struct writer *out, penta_error *err);
 void coil_close(penta_module *module);
 /* describe.c */
@@ -249,9 +330,11 @@ void coil_verify(const penta_module *module, struct findings *findings);
 /* print.c: one instruction as text. module NULL: indices instead of names. */
 void coil_print_insn(struct writer *out, const struct coil_module *m, const struct coil_insn *insn);
 void coil_print_type(struct writer *out, const struct coil_type *type);
-void coil_print_operand(struct writer *out, const struct coil_module *m, const struct coil_operand *o);
+void coil_print_operand(struct writer *out, const struct coil_module *m,
+                        const struct coil_operand *o);
 void coil_print_real(struct writer *out, double value, bool single); /* shortest that reads back */
-const char *coil_mnemonic(const struct coil_module *m, const struct coil_insn *insn); /* NULL: none */
+const char *coil_mnemonic(const struct coil_module *m,
+                          const struct coil_insn *insn); /* NULL: none */
 /* listing.c */
 bool coil_print(const penta_module *module, const penta_option *options, size_t count,
                 struct writer *out, penta_error *err);

@@ -1,12 +1,13 @@
 /* Bytes to module and back.
  *
- * Two layouts are read. The header of the source document is a C struct; packed, as written here, it has
- * 84 bytes and section entries have 52. A 64-bit compiler would insert four bytes before section_offset
- * and four behind each section entry: natural layout, 88 and 56. In a natural little-endian file bytes
- * 44-47 are zero, so its packed section_offset would be at least 2^32 * 88; a wrong byte order fails on
- * the version. So at most one reading holds, and when none does the packed one's error is told. */
-#include <stdlib.h>
+ * Two layouts are read. The header of the source document is a C struct; packed, as written here,
+ * it has 84 bytes and section entries have 52. A 64-bit compiler would insert four bytes before
+ * section_offset and four behind each section entry: natural layout, 88 and 56. In a natural
+ * little-endian file bytes 44-47 are zero, so its packed section_offset would be at least 2^32 *
+ * 88; a wrong byte order fails on the version. So at most one reading holds, and when none does the
+ * packed one's error is told. */
 #include "coil/coil.h"
+#include <stdlib.h>
 
 #include "core/layout_tables.h"
 
@@ -35,11 +36,12 @@ static bool read_header(struct attempt *a, penta_bytes file)
     if (file.size < 4 || memcmp(file.data, "COIL", 4))
         return error_at(&a->err, COIL_MAGIC, 0, "the file does not start with COIL");
     if (file.size < a->header_size)
-        return error_at(&a->err, BASE_TRUNCATED, file.size, "the header has %zu bytes, the file %zu", a->header_size,
-                        file.size);
+        return error_at(&a->err, BASE_TRUNCATED, file.size,
+                        "the header has %zu bytes, the file %zu", a->header_size, file.size);
     uint8_t endian = file.data[a->natural ? 80 : 76];
     if (endian > 1)
-        return error_at(&a->err, COIL_ENDIAN, a->natural ? 80 : 76, "endianness %u, expected 0 or 1", endian);
+        return error_at(&a->err, COIL_ENDIAN, a->natural ? 80 : 76,
+                        "endianness %u, expected 0 or 1", endian);
     a->big_endian = endian;
     r.big_endian = endian;
     struct coil_header *h = &a->header;
@@ -51,10 +53,12 @@ static bool read_header(struct attempt *a, penta_bytes file)
     }
     coil_header_read(&r, h);
     if (h->version >> 24 || h->version >> 16 != 1)
-        return error_at(&a->err, COIL_VERSION, 4, "version 0x%08x, expected 0x0001mmpp", (unsigned)h->version);
+        return error_at(&a->err, COIL_VERSION, 4, "version 0x%08x, expected 0x0001mmpp",
+                        (unsigned)h->version);
     for (int i = 0; i < 7; i++)
         if (h->padding[i])
-            return error_at(&a->err, COIL_PADDING, a->header_size - 7 + (unsigned)i, "padding byte 0x%02x", h->padding[i]);
+            return error_at(&a->err, COIL_PADDING, a->header_size - 7 + (unsigned)i,
+                            "padding byte 0x%02x", h->padding[i]);
     if (a->natural && bytes_uint(file.data + 44, 4, false))
         return error_at(&a->err, COIL_PADDING, 44, "hidden padding is not zero");
     return true;
@@ -63,7 +67,7 @@ static bool read_header(struct attempt *a, penta_bytes file)
 struct range {
     uint64_t from, size;
     const char *what;
-    uint64_t at;             /* of the field that says so */
+    uint64_t at; /* of the field that says so */
 };
 
 static int by_start(const void *a, const void *b)
@@ -101,15 +105,19 @@ static bool check_tables(struct attempt *a, penta_bytes file)
     uint64_t shift = a->natural ? 4 : 0;
     struct range tables[5] = {
         {0, a->header_size, "header", 0},
-        {h->section_offset, (uint64_t)h->section_count * a->section_size, "section table", 44 + shift},
-        {h->symbol_offset, (uint64_t)h->symbol_count * coil_symbol_bytes, "symbol table", 52 + shift},
-        {h->reloc_offset, (uint64_t)h->reloc_count * coil_reloc_bytes, "relocation table", 68 + shift},
+        {h->section_offset, (uint64_t)h->section_count * a->section_size, "section table",
+         44 + shift},
+        {h->symbol_offset, (uint64_t)h->symbol_count * coil_symbol_bytes, "symbol table",
+         52 + shift},
+        {h->reloc_offset, (uint64_t)h->reloc_count * coil_reloc_bytes, "relocation table",
+         68 + shift},
         {h->string_offset, 0, "string table", 60 + shift},
     };
     for (int i = 1; i < 5; i++)
         if (!inside(&tables[i], file.size))
-            return error_at(&a->err, COIL_TABLE_RANGE, tables[i].at, "the %s (%llu bytes at 0x%llx) is not in the file",
-                            tables[i].what, (unsigned long long)tables[i].size, (unsigned long long)tables[i].from);
+            return error_at(&a->err, COIL_TABLE_RANGE, tables[i].at,
+                            "the %s (%llu bytes at 0x%llx) is not in the file", tables[i].what,
+                            (unsigned long long)tables[i].size, (unsigned long long)tables[i].from);
     a->strings_size = (size_t)(strings_end(a, file) - h->string_offset);
     tables[4].size = a->strings_size;
     qsort(tables, 5, sizeof *tables, by_start);
@@ -118,7 +126,8 @@ static bool check_tables(struct attempt *a, penta_bytes file)
     for (int i = 0; i < 5; i++) {
         if (!tables[i].size) continue;
         if (tables[i].from < end)
-            return error_at(&a->err, COIL_TABLE_RANGE, tables[i].at, "the %s at 0x%llx overlaps the %s", tables[i].what,
+            return error_at(&a->err, COIL_TABLE_RANGE, tables[i].at,
+                            "the %s at 0x%llx overlaps the %s", tables[i].what,
                             (unsigned long long)tables[i].from, last);
         end = tables[i].from + tables[i].size;
         last = tables[i].what;
@@ -149,9 +158,11 @@ static bool read_tables(struct coil_module *m, penta_error *err)
         coil_section_read(&r, &m->sections[i]);
     }
     r.pos = (size_t)h->symbol_offset;
-    for (size_t i = 0; i < h->symbol_count; i++) coil_symbol_read(&r, &m->symbols[i]);
+    for (size_t i = 0; i < h->symbol_count; i++)
+        coil_symbol_read(&r, &m->symbols[i]);
     r.pos = (size_t)h->reloc_offset;
-    for (size_t i = 0; i < h->reloc_count; i++) coil_reloc_read(&r, &m->relocs[i]);
+    for (size_t i = 0; i < h->reloc_count; i++)
+        coil_reloc_read(&r, &m->relocs[i]);
     m->section_count = h->section_count;
     m->symbol_count = h->symbol_count;
     m->reloc_count = h->reloc_count;
@@ -168,12 +179,17 @@ static bool check_sections(struct coil_module *m, penta_error *err)
 {
     const struct coil_header *h = &m->header;
     struct range *ranges = calloc(m->section_count + 5, sizeof *ranges);
-    if (!ranges) return error_at(err, BASE_MEMORY, 0, "no memory for %zu sections", m->section_count);
+    if (!ranges)
+        return error_at(err, BASE_MEMORY, 0, "no memory for %zu sections", m->section_count);
     size_t n = 0;
     ranges[n++] = (struct range){0, m->header_size, "header", 0};
-    ranges[n++] = (struct range){h->section_offset, section_entry(m, m->section_count) - h->section_offset, "section table", 0};
-    ranges[n++] = (struct range){h->symbol_offset, m->symbol_count * coil_symbol_bytes, "symbol table", 0};
-    ranges[n++] = (struct range){h->reloc_offset, m->reloc_count * coil_reloc_bytes, "relocation table", 0};
+    ranges[n++] =
+        (struct range){h->section_offset, section_entry(m, m->section_count) - h->section_offset,
+                       "section table", 0};
+    ranges[n++] =
+        (struct range){h->symbol_offset, m->symbol_count * coil_symbol_bytes, "symbol table", 0};
+    ranges[n++] =
+        (struct range){h->reloc_offset, m->reloc_count * coil_reloc_bytes, "relocation table", 0};
     ranges[n++] = (struct range){h->string_offset, m->strings.size, "string table", 0};
     penta_error *damage = &m->base.damage;
     for (size_t i = 0; i < m->section_count; i++) {
@@ -181,8 +197,9 @@ static bool check_sections(struct coil_module *m, penta_error *err)
         if (s->type == COIL_S_BSS || !s->size) continue;
         ranges[n] = (struct range){s->offset, s->size, "section", section_entry(m, i) + 8};
         if (!inside(&ranges[n++], m->base.file.size))
-            error_at(damage, COIL_SECTION_RANGE, section_entry(m, i) + 8, "section %zu (%llu bytes at 0x%llx) is not in the file",
-                     i + 1, (unsigned long long)s->size, (unsigned long long)s->offset);
+            error_at(damage, COIL_SECTION_RANGE, section_entry(m, i) + 8,
+                     "section %zu (%llu bytes at 0x%llx) is not in the file", i + 1,
+                     (unsigned long long)s->size, (unsigned long long)s->offset);
     }
     qsort(ranges, n, sizeof *ranges, by_start);
     uint64_t end = 0;
@@ -191,7 +208,8 @@ static bool check_sections(struct coil_module *m, penta_error *err)
     for (size_t i = 0; i < n && !damage->code; i++) {
         if (!ranges[i].size) continue;
         if (ranges[i].from < end)
-            error_at(damage, COIL_SECTION_RANGE, ranges[i].at ? ranges[i].at : last_at, "the %s at 0x%llx overlaps the %s", ranges[i].what,
+            error_at(damage, COIL_SECTION_RANGE, ranges[i].at ? ranges[i].at : last_at,
+                     "the %s at 0x%llx overlaps the %s", ranges[i].what,
                      (unsigned long long)ranges[i].from, last);
         end = ranges[i].from + ranges[i].size;
         last = ranges[i].what;
@@ -210,7 +228,9 @@ penta_bytes coil_contents(const struct coil_module *m, size_t i)
 
 struct reader coil_code_reader(const struct coil_module *m, size_t i, penta_error *err)
 {
-    return (struct reader){.in = coil_contents(m, i), .origin = m->sections[i].offset, .big_endian = m->big_endian,
+    return (struct reader){.in = coil_contents(m, i),
+                           .origin = m->sections[i].offset,
+                           .big_endian = m->big_endian,
                            .err = err};
 }
 
@@ -253,7 +273,8 @@ static bool find_plain_names(struct coil_module *m, penta_error *err)
         free(sorted);
         return error_at(err, BASE_MEMORY, 0, "no memory for %zu names", m->symbol_count);
     }
-    for (size_t i = 0; i < m->symbol_count; i++) sorted[i] = (struct named){coil_symbol_name(m, i), i};
+    for (size_t i = 0; i < m->symbol_count; i++)
+        sorted[i] = (struct named){coil_symbol_name(m, i), i};
     qsort(sorted, m->symbol_count, sizeof *sorted, by_name);
     for (size_t i = 0; i < m->symbol_count; i++) {
         bool twice = (i && !by_name(&sorted[i - 1], &sorted[i])) ||
@@ -287,15 +308,21 @@ static void read_extensions(struct coil_module *m)
 static bool open_raw(struct coil_module *m, const char *endian, penta_error *err)
 {
     if (endian && strcmp(endian, "little") && strcmp(endian, "big"))
-        return error_at(err, BASE_OPTION_VALUE, 0, "endian '%.20s' is neither little nor big", endian);
+        return error_at(err, BASE_OPTION_VALUE, 0, "endian '%.20s' is neither little nor big",
+                        endian);
     m->raw = true;
     m->big_endian = endian && !strcmp(endian, "big");
-    m->header = (struct coil_header){.version = COIL_VERSION_1, .flags = COIL_FILE_RELOC, .target_pu = 1,
-                                     .target_mode = 0x83, .section_count = 1};
+    m->header = (struct coil_header){.version = COIL_VERSION_1,
+                                     .flags = COIL_FILE_RELOC,
+                                     .target_pu = 1,
+                                     .target_mode = 0x83,
+                                     .section_count = 1};
     m->sections = arena_alloc(&m->arena, 1, sizeof *m->sections, err);
     if (!m->sections) return false;
-    m->sections[0] = (struct coil_section){.type = COIL_S_TEXT, .flags = COIL_ALLOC | COIL_EXEC,
-                                           .size = m->base.file.size, .align = 1};
+    m->sections[0] = (struct coil_section){.type = COIL_S_TEXT,
+                                           .flags = COIL_ALLOC | COIL_EXEC,
+                                           .size = m->base.file.size,
+                                           .align = 1};
     m->section_count = 1;
     return true;
 }
@@ -320,15 +347,18 @@ static bool open_object(struct coil_module *m, penta_error *err)
     return find_plain_names(m, err);
 }
 
-static bool read_options(struct coil_module *m, const penta_option *options, size_t count, penta_error *err)
+static bool read_options(struct coil_module *m, const penta_option *options, size_t count,
+                         penta_error *err)
 {
     const char *align = option_text(options, count, "align");
     if (!align) return true;
     m->align = !strcmp(align, "arm") ? 4 : !strcmp(align, "riscv") ? 2 : 0;
-    return m->align || error_at(err, BASE_OPTION_VALUE, 0, "align '%.20s' is neither arm nor riscv", align);
+    return m->align ||
+           error_at(err, BASE_OPTION_VALUE, 0, "align '%.20s' is neither arm nor riscv", align);
 }
 
-penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t count, penta_error *err)
+penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t count,
+                         penta_error *err)
 {
     struct coil_module *m = calloc(1, sizeof *m);
     if (!m) {
@@ -336,7 +366,8 @@ penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t c
         return NULL;
     }
     m->base = (penta_module){.driver = &coil_driver, .file = file};
-    bool ok = file.size <= UINT32_MAX || error_at(err, BASE_LIMIT, 0, "an object of more than 4 GiB");
+    bool ok =
+        file.size <= UINT32_MAX || error_at(err, BASE_LIMIT, 0, "an object of more than 4 GiB");
     ok = ok && read_options(m, options, count, err);
     if (ok && option_text(options, count, "raw"))
         ok = open_raw(m, option_text(options, count, "endian"), err);
@@ -373,7 +404,8 @@ static void write_header(struct writer *w, const struct coil_module *m)
 
 static void place(uint8_t *image, size_t size, uint64_t at, const struct writer *w)
 {
-    if (w->out.data && at <= size && w->out.size <= size - at) memcpy(image + at, w->out.data, w->out.size);
+    if (w->out.data && at <= size && w->out.size <= size - at)
+        memcpy(image + at, w->out.data, w->out.size);
 }
 
 /* What the module knows is written afresh over a copy that keeps the rest: gaps and contents. */
@@ -393,10 +425,12 @@ bool coil_encode(const penta_module *module, struct writer *out, penta_error *er
             place(image, size, section_entry(m, i), &w);
         }
         w.out.size = 0;
-        for (size_t i = 0; i < m->symbol_count; i++) coil_symbol_write(&w, &m->symbols[i]);
+        for (size_t i = 0; i < m->symbol_count; i++)
+            coil_symbol_write(&w, &m->symbols[i]);
         place(image, size, m->header.symbol_offset, &w);
         w.out.size = 0;
-        for (size_t i = 0; i < m->reloc_count; i++) coil_reloc_write(&w, &m->relocs[i]);
+        for (size_t i = 0; i < m->reloc_count; i++)
+            coil_reloc_write(&w, &m->relocs[i]);
         place(image, size, m->header.reloc_offset, &w);
         out->failed |= w.failed;
         writer_free(&w);

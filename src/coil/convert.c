@@ -1,10 +1,11 @@
-/* The same object in the other byte order: tables by their records, code by decoding, data as it is,
- * except the words that relocations patch and the rows of .coil.line and .coil.ext. */
-#include <stdlib.h>
+/* The same object in the other byte order: tables by their records, code by decoding, data as it
+ * is, except the words that relocations patch and the rows of .coil.line and .coil.ext. */
 #include "coil/load.h"
 #include "coil/object.h"
+#include <stdlib.h>
 
-static bool swap_code(const struct coil_module *m, size_t section, struct writer *out, struct coil_insn *insn, penta_error *err)
+static bool swap_code(const struct coil_module *m, size_t section, struct writer *out,
+                      struct coil_insn *insn, penta_error *err)
 {
     struct reader r = coil_code_reader(m, section, err);
     struct arena arena = {0};
@@ -28,7 +29,8 @@ static bool swap_code(const struct coil_module *m, size_t section, struct writer
 
 static void swap_words(struct writer *out, penta_bytes bytes)
 {
-    for (size_t at = 0; at + 4 <= bytes.size; at += 4) writer_uint(out, bytes_uint(bytes.data + at, 4, !out->big_endian), 4);
+    for (size_t at = 0; at + 4 <= bytes.size; at += 4)
+        writer_uint(out, bytes_uint(bytes.data + at, 4, !out->big_endian), 4);
     writer_bytes(out, bytes.data + bytes.size / 4 * 4, bytes.size % 4);
 }
 
@@ -38,7 +40,9 @@ static void swap_relocated(const struct coil_module *m, uint8_t *image)
         const struct coil_reloc *r = &m->relocs[i];
         uint64_t section = r->offset >> 32, at = r->offset & UINT32_MAX;
         unsigned width = coil_reloc_width(r->type);
-        if (!section || section > m->section_count || m->sections[section - 1].type == COIL_S_BSS || coil_is_code(&m->sections[section - 1])) continue;
+        if (!section || section > m->section_count || m->sections[section - 1].type == COIL_S_BSS ||
+            coil_is_code(&m->sections[section - 1]))
+            continue;
         if (at + width > m->sections[section - 1].size) continue;
         uint8_t *p = image + m->sections[section - 1].offset + at;
         for (unsigned k = 0; k < width / 2; k++) {
@@ -52,11 +56,13 @@ static void swap_relocated(const struct coil_module *m, uint8_t *image)
 static bool section_swaps(const struct coil_module *m, size_t i)
 {
     penta_bytes name = coil_string(m, m->sections[i].name_idx);
-    return (name.size == 10 && !memcmp(name.data, ".coil.line", 10)) || (name.size == 9 && !memcmp(name.data, ".coil.ext", 9));
+    return (name.size == 10 && !memcmp(name.data, ".coil.line", 10)) ||
+           (name.size == 9 && !memcmp(name.data, ".coil.ext", 9));
 }
 
 /* Every size stays the same, so the bytes go where they were. */
-static bool convert_into(struct coil_module *to, const struct coil_module *m, uint8_t *image, struct findings *f)
+static bool convert_into(struct coil_module *to, const struct coil_module *m, uint8_t *image,
+                         struct findings *f)
 {
     struct coil_insn *insn = calloc(1, sizeof *insn);
     penta_error err = {0};
@@ -64,9 +70,12 @@ static bool convert_into(struct coil_module *to, const struct coil_module *m, ui
     for (size_t i = 0; ok && i < m->section_count; i++) {
         penta_bytes bytes = coil_contents(m, i);
         struct writer w = {.big_endian = to->big_endian};
-        if (coil_is_code(&m->sections[i])) ok = swap_code(m, i, &w, insn, &err);
-        else if (section_swaps(m, i)) swap_words(&w, bytes);
-        if (ok && w.out.size == bytes.size && w.out.size) memcpy(image + m->sections[i].offset, w.out.data, w.out.size);
+        if (coil_is_code(&m->sections[i]))
+            ok = swap_code(m, i, &w, insn, &err);
+        else if (section_swaps(m, i))
+            swap_words(&w, bytes);
+        if (ok && w.out.size == bytes.size && w.out.size)
+            memcpy(image + m->sections[i].offset, w.out.data, w.out.size);
         writer_free(&w);
     }
     swap_relocated(m, image);
@@ -76,7 +85,8 @@ static bool convert_into(struct coil_module *to, const struct coil_module *m, ui
     return ok;
 }
 
-bool coil_convert(const penta_module *module, const penta_option *options, size_t count, struct writer *out, struct findings *f)
+bool coil_convert(const penta_module *module, const penta_option *options, size_t count,
+                  struct writer *out, struct findings *f)
 {
     const struct coil_module *m = coil_module(module);
     const char *endian = option_text(options, count, "endian");

@@ -1,15 +1,16 @@
 /* Directives of the text form. */
-#include <stdlib.h>
 #include "base/number.h"
 #include "base/suggest.h"
 #include "coil/asm.h"
+#include <stdlib.h>
 
 static bool name_list(struct coil_asm *a, bool (*each)(struct coil_asm *a, size_t symbol))
 {
     struct source *s = a->s;
     do {
         struct token t = source_next(s);
-        if (t.kind != TOKEN_NAME && t.kind != TOKEN_DIRECTIVE) return source_unexpected(s, t, "a name");
+        if (t.kind != TOKEN_NAME && t.kind != TOKEN_DIRECTIVE)
+            return source_unexpected(s, t, "a name");
         int64_t i = asm_symbol(a, asm_local_name(a, token_text(s, t)));
         if (i < 0 || !each(a, (size_t)i)) return false;
     } while (source_accept(s, ','));
@@ -22,9 +23,18 @@ static bool bind(struct coil_asm *a, size_t i, uint16_t how)
     a->bind_set[i] = 1;
     return true;
 }
-static bool bind_global(struct coil_asm *a, size_t i) { return bind(a, i, COIL_GLOBAL); }
-static bool bind_weak(struct coil_asm *a, size_t i) { return bind(a, i, COIL_WEAK); }
-static bool bind_local(struct coil_asm *a, size_t i) { return bind(a, i, COIL_LOCAL); }
+static bool bind_global(struct coil_asm *a, size_t i)
+{
+    return bind(a, i, COIL_GLOBAL);
+}
+static bool bind_weak(struct coil_asm *a, size_t i)
+{
+    return bind(a, i, COIL_WEAK);
+}
+static bool bind_local(struct coil_asm *a, size_t i)
+{
+    return bind(a, i, COIL_LOCAL);
+}
 static bool mentioned(struct coil_asm *a, size_t i)
 {
     (void)a, (void)i;
@@ -36,16 +46,32 @@ static bool hidden(struct coil_asm *a, size_t i)
     return true;
 }
 
-static bool d_global(struct coil_asm *a) { return name_list(a, bind_global); }
-static bool d_weak(struct coil_asm *a) { return name_list(a, bind_weak); }
-static bool d_local(struct coil_asm *a) { return name_list(a, bind_local); }
-static bool d_hidden(struct coil_asm *a) { return name_list(a, hidden); }
-static bool d_extern(struct coil_asm *a) { return name_list(a, mentioned); }
+static bool d_global(struct coil_asm *a)
+{
+    return name_list(a, bind_global);
+}
+static bool d_weak(struct coil_asm *a)
+{
+    return name_list(a, bind_weak);
+}
+static bool d_local(struct coil_asm *a)
+{
+    return name_list(a, bind_local);
+}
+static bool d_hidden(struct coil_asm *a)
+{
+    return name_list(a, hidden);
+}
+static bool d_extern(struct coil_asm *a)
+{
+    return name_list(a, mentioned);
+}
 
 /* ---- the file ---- */
 
 /* A word of a list, or a number. */
-static bool choice(struct coil_asm *a, const char *const *words, const uint32_t *values, size_t count, uint32_t *out, const char *what)
+static bool choice(struct coil_asm *a, const char *const *words, const uint32_t *values,
+                   size_t count, uint32_t *out, const char *what)
 {
     struct source *s = a->s;
     struct token t = source_next(s);
@@ -77,22 +103,27 @@ static bool d_endian(struct coil_asm *a)
 {
     static const char *const words[] = {"little", "big"};
     uint32_t big;
-    if (!empty_object(a)) return error_at(a->s->err, COIL_DIRECTIVE, a->s->pos, ".endian comes before any content");
+    if (!empty_object(a))
+        return error_at(a->s->err, COIL_DIRECTIVE, a->s->pos, ".endian comes before any content");
     if (!choice(a, words, NULL, 2, &big, "little or big")) return false;
     a->object.big_endian = big;
-    for (size_t i = 0; i < a->object.section_count; i++) a->object.sections[i].data.big_endian = big;
+    for (size_t i = 0; i < a->object.section_count; i++)
+        a->object.sections[i].data.big_endian = big;
     return true;
 }
 
 static bool d_target(struct coil_asm *a)
 {
-    static const char *const units[] = {"any", "cpu", "gpu", "npu", "dsp"}, *const archs[] = {"any", "x86", "arm", "riscv"};
+    static const char *const units[] = {"any", "cpu", "gpu", "npu", "dsp"}, *const archs[] = {
+                                                                                "any", "x86", "arm",
+                                                                                "riscv"};
     static const char *const modes[] = {"any", "x16", "x32", "x64", "v16", "v32", "v64"};
     static const uint32_t mode_values[] = {0, 1, 2, 3, 0x81, 0x82, 0x83};
     struct coil_header *h = &a->object.header;
     if (!choice(a, units, NULL, 5, &h->target_pu, "a unit: cpu gpu npu dsp any")) return false;
     source_accept(a->s, ',');
-    if (!choice(a, archs, NULL, 4, &h->target_arch, "an architecture: any x86 arm riscv")) return false;
+    if (!choice(a, archs, NULL, 4, &h->target_arch, "an architecture: any x86 arm riscv"))
+        return false;
     source_accept(a->s, ',');
     return choice(a, modes, mode_values, 7, &h->target_mode, "a mode: any x16 x32 x64 v16 v32 v64");
 }
@@ -116,7 +147,8 @@ static bool d_layout(struct coil_asm *a)
             continue;
         }
         if (a->object.section_count != 1 || !empty_object(a))
-            return error_at(a->s->err, COIL_DIRECTIVE, a->s->pos, ".layout bare comes before any content");
+            return error_at(a->s->err, COIL_DIRECTIVE, a->s->pos,
+                            ".layout bare comes before any content");
         a->object.section_count = 0; /* no .text from the start */
         a->bare = true;
     } while (source_accept(a->s, ','));
@@ -132,9 +164,11 @@ static bool d_coil(struct coil_asm *a)
     unsigned n = 0;
     while (n < 3) {
         size_t start = at;
-        while (at < s->text.size && s->text.data[at] >= '0' && s->text.data[at] <= '9' && at - start < 4)
+        while (at < s->text.size && s->text.data[at] >= '0' && s->text.data[at] <= '9' &&
+               at - start < 4)
             parts[n] = parts[n] * 10 + (uint32_t)(s->text.data[at++] - '0');
-        if (at == start || parts[n] > 255) return error_at(s->err, BASE_SYNTAX, from, "expected a version like 1.0.0");
+        if (at == start || parts[n] > 255)
+            return error_at(s->err, BASE_SYNTAX, from, "expected a version like 1.0.0");
         n++;
         if (n == 3 || at >= s->text.size || s->text.data[at] != '.') break;
         at++;
@@ -165,15 +199,21 @@ static struct coil_section kind_by_name(penta_bytes name)
         const char *stem;
         uint32_t type, flags;
         uint64_t align;
-    } kinds[] = {{".text", COIL_S_TEXT, COIL_ALLOC | COIL_EXEC, 1}, {".data", COIL_S_DATA, COIL_ALLOC | COIL_WRITE, 8},
-                 {".rodata", COIL_S_RODATA, COIL_ALLOC, 8},         {".bss", COIL_S_BSS, COIL_ALLOC | COIL_WRITE, 8},
-                 {".init", COIL_S_INIT, COIL_ALLOC | COIL_EXEC, 1}, {".fini", COIL_S_FINI, COIL_ALLOC | COIL_EXEC, 1},
-                 {".debug", COIL_S_DEBUG, COIL_INFO, 1},            {".comment", COIL_S_COMMENT, COIL_INFO, 1},
+    } kinds[] = {{".text", COIL_S_TEXT, COIL_ALLOC | COIL_EXEC, 1},
+                 {".data", COIL_S_DATA, COIL_ALLOC | COIL_WRITE, 8},
+                 {".rodata", COIL_S_RODATA, COIL_ALLOC, 8},
+                 {".bss", COIL_S_BSS, COIL_ALLOC | COIL_WRITE, 8},
+                 {".init", COIL_S_INIT, COIL_ALLOC | COIL_EXEC, 1},
+                 {".fini", COIL_S_FINI, COIL_ALLOC | COIL_EXEC, 1},
+                 {".debug", COIL_S_DEBUG, COIL_INFO, 1},
+                 {".comment", COIL_S_COMMENT, COIL_INFO, 1},
                  {".coil", COIL_S_COMMENT, COIL_INFO, 1}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t n = strlen(kinds[i].stem);
-        if (name.size >= n && !memcmp(name.data, kinds[i].stem, n) && (name.size == n || name.data[n] == '.'))
-            return (struct coil_section){.type = kinds[i].type, .flags = kinds[i].flags, .align = kinds[i].align};
+        if (name.size >= n && !memcmp(name.data, kinds[i].stem, n) &&
+            (name.size == n || name.data[n] == '.'))
+            return (struct coil_section){
+                .type = kinds[i].type, .flags = kinds[i].flags, .align = kinds[i].align};
     }
     return (struct coil_section){.type = COIL_S_DATA, .flags = COIL_ALLOC | COIL_WRITE, .align = 8};
 }
@@ -192,7 +232,9 @@ static bool find_section(const struct coil_asm *a, penta_bytes name, size_t *ind
 static bool new_section(struct coil_asm *a, penta_bytes name, struct coil_section head)
 {
     const uint8_t *copy = arena_copy(&a->arena, name, a->s->err);
-    int64_t i = copy ? coil_object_section(&a->object, (penta_bytes){copy, name.size}, head, a->s->err) : -1;
+    int64_t i =
+        copy ? coil_object_section(&a->object, (penta_bytes){copy, name.size}, head, a->s->err)
+             : -1;
     if (i < 0) return false;
     a->section = (size_t)i;
     return true;
@@ -200,7 +242,8 @@ static bool new_section(struct coil_asm *a, penta_bytes name, struct coil_sectio
 
 static bool select_section(struct coil_asm *a, penta_bytes name)
 {
-    if (a->function >= 0) return error_at(a->s->err, COIL_FUNC_OPEN, a->s->pos, "a section within .func");
+    if (a->function >= 0)
+        return error_at(a->s->err, COIL_FUNC_OPEN, a->s->pos, "a section within .func");
     return find_section(a, name, &a->section) || new_section(a, name, kind_by_name(name));
 }
 
@@ -229,25 +272,41 @@ static bool d_section(struct coil_asm *a)
         return source_unexpected(s, t, "the name of a section");
     }
     if (!source_accept(s, ',')) return select_section(a, name);
-    if (a->function >= 0) return error_at(s->err, COIL_FUNC_OPEN, t.offset, "a section within .func");
+    if (a->function >= 0)
+        return error_at(s->err, COIL_FUNC_OPEN, t.offset, "a section within .func");
     struct coil_section head = {0};
-    if (!section_type(a, &head.type) || !source_expect(s, ',') || !wide(a, &head.flags) || !source_expect(s, ',') ||
-        !asm_unsigned(a, UINT64_MAX, &head.align))
+    if (!section_type(a, &head.type) || !source_expect(s, ',') || !wide(a, &head.flags) ||
+        !source_expect(s, ',') || !asm_unsigned(a, UINT64_MAX, &head.align))
         return false;
     if (source_accept(s, ',') && !asm_unsigned(a, UINT64_MAX, &head.addr)) return false;
-    if (source_accept(s, ',') && (!wide(a, &head.link) || !source_expect(s, ',') || !wide(a, &head.info))) return false;
+    if (source_accept(s, ',') &&
+        (!wide(a, &head.link) || !source_expect(s, ',') || !wide(a, &head.info)))
+        return false;
     size_t known;
-    bool first = !a->bare && find_section(a, name, &known) && !known && !coil_out_size(&a->object.sections[0]);
+    bool first = !a->bare && find_section(a, name, &known) && !known &&
+                 !coil_out_size(&a->object.sections[0]);
     if (!first) return new_section(a, name, head);
     a->object.sections[0].head = head; /* the .text that is there from the start */
     a->section = 0;
     return true;
 }
 
-static bool d_text(struct coil_asm *a) { return select_section(a, bytes_of(".text")); }
-static bool d_data(struct coil_asm *a) { return select_section(a, bytes_of(".data")); }
-static bool d_rodata(struct coil_asm *a) { return select_section(a, bytes_of(".rodata")); }
-static bool d_bss(struct coil_asm *a) { return select_section(a, bytes_of(".bss")); }
+static bool d_text(struct coil_asm *a)
+{
+    return select_section(a, bytes_of(".text"));
+}
+static bool d_data(struct coil_asm *a)
+{
+    return select_section(a, bytes_of(".data"));
+}
+static bool d_rodata(struct coil_asm *a)
+{
+    return select_section(a, bytes_of(".rodata"));
+}
+static bool d_bss(struct coil_asm *a)
+{
+    return select_section(a, bytes_of(".bss"));
+}
 
 /* ---- functions and symbols ---- */
 
@@ -265,8 +324,8 @@ static bool d_func(struct coil_asm *a)
     int64_t i = asm_symbol(a, name);
     if (i < 0) return false;
     if (a->defined_at[i])
-        return error_at(s->err, COIL_SYM_DUP, t.offset, "'%.*s' is defined already", (int)(name.size > 60 ? 60 : name.size),
-                        (const char *)name.data);
+        return error_at(s->err, COIL_SYM_DUP, t.offset, "'%.*s' is defined already",
+                        (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
     a->defined_at[i] = t.offset + 1;
     struct coil_symbol *symbol = &a->object.symbols[i].head;
     symbol->section_idx = (uint32_t)a->section + 1;
@@ -282,7 +341,8 @@ static bool d_func(struct coil_asm *a)
 
 static bool d_endfunc(struct coil_asm *a)
 {
-    if (a->function < 0) return error_at(a->s->err, COIL_FUNC_OPEN, a->s->pos, ".endfunc without .func");
+    if (a->function < 0)
+        return error_at(a->s->err, COIL_FUNC_OPEN, a->s->pos, ".endfunc without .func");
     a->object.symbols[a->function].head.size = coil_out_size(asm_section(a)) - a->function_offset;
     a->function = -1;
     a->variable_count = 0;
@@ -294,7 +354,8 @@ static bool d_endfunc(struct coil_asm *a)
 static bool symbol_then(struct coil_asm *a, int64_t *i)
 {
     struct token t = source_next(a->s);
-    if (t.kind != TOKEN_NAME && t.kind != TOKEN_DIRECTIVE) return source_unexpected(a->s, t, "a name");
+    if (t.kind != TOKEN_NAME && t.kind != TOKEN_DIRECTIVE)
+        return source_unexpected(a->s, t, "a name");
     *i = asm_symbol(a, asm_local_name(a, token_text(a->s, t)));
     return *i >= 0 && source_expect(a->s, ',');
 }
@@ -303,7 +364,9 @@ static bool d_type(struct coil_asm *a)
 {
     int64_t i = -1;
     uint32_t type;
-    if (!symbol_then(a, &i) || !choice(a, coil_symbol_names, NULL, COIL_SYMBOL_TYPES, &type, "func, object or notype")) return false;
+    if (!symbol_then(a, &i) ||
+        !choice(a, coil_symbol_names, NULL, COIL_SYMBOL_TYPES, &type, "func, object or notype"))
+        return false;
     a->object.symbols[i].head.type = (uint16_t)type;
     return true;
 }
@@ -334,17 +397,21 @@ static bool d_symbol(struct coil_asm *a)
     struct source *s = a->s;
     struct token t = source_next(s);
     penta_bytes name = token_text(s, t);
-    if (t.kind == TOKEN_STRING ? !token_string(s, t, &a->arena, &name) : t.kind != TOKEN_NAME && t.kind != TOKEN_DIRECTIVE)
+    if (t.kind == TOKEN_STRING ? !token_string(s, t, &a->arena, &name)
+                               : t.kind != TOKEN_NAME && t.kind != TOKEN_DIRECTIVE)
         return s->err->code ? false : source_unexpected(s, t, "a name");
     const uint8_t *copy = arena_copy(&a->arena, name, s->err);
     uint32_t bind_, visibility, type;
     uint64_t reserved = 0;
     struct coil_symbol head = {0};
-    if (!copy || !source_expect(s, ',') || !choice(a, coil_bind_names, NULL, 4, &bind_, "a binding") || !source_expect(s, ',') ||
-        !choice(a, coil_visibility_names, NULL, 4, &visibility, "a visibility") || !source_expect(s, ',') ||
-        !choice(a, coil_symbol_names, NULL, COIL_SYMBOL_TYPES, &type, "a symbol type") || !source_expect(s, ',') ||
-        !wide(a, &head.section_idx) || !source_expect(s, ',') || !asm_unsigned(a, UINT64_MAX, &head.value) ||
-        !source_expect(s, ',') || !asm_unsigned(a, UINT64_MAX, &head.size))
+    if (!copy || !source_expect(s, ',') ||
+        !choice(a, coil_bind_names, NULL, 4, &bind_, "a binding") || !source_expect(s, ',') ||
+        !choice(a, coil_visibility_names, NULL, 4, &visibility, "a visibility") ||
+        !source_expect(s, ',') ||
+        !choice(a, coil_symbol_names, NULL, COIL_SYMBOL_TYPES, &type, "a symbol type") ||
+        !source_expect(s, ',') || !wide(a, &head.section_idx) || !source_expect(s, ',') ||
+        !asm_unsigned(a, UINT64_MAX, &head.value) || !source_expect(s, ',') ||
+        !asm_unsigned(a, UINT64_MAX, &head.size))
         return false;
     if (source_accept(s, ',') && !asm_unsigned(a, UINT16_MAX, &reserved)) return false;
     head.bind = (uint16_t)bind_;
@@ -398,8 +465,14 @@ static bool text(struct coil_asm *a, bool zero)
     } while (source_accept(a->s, ','));
     return true;
 }
-static bool d_ascii(struct coil_asm *a) { return text(a, false); }
-static bool d_asciz(struct coil_asm *a) { return text(a, true); }
+static bool d_ascii(struct coil_asm *a)
+{
+    return text(a, false);
+}
+static bool d_asciz(struct coil_asm *a)
+{
+    return text(a, true);
+}
 
 /* @symbol [+n] with a relocation of this type */
 static bool addresses(struct coil_asm *a, uint32_t type, size_t width)
@@ -409,22 +482,35 @@ static bool addresses(struct coil_asm *a, uint32_t type, size_t width)
     do {
         struct token t = source_next(s);
         uint64_t index, addend = 0;
-        if (t.kind != TOKEN_NAME || s->text.data[t.offset] != '@') return source_unexpected(s, t, "@ and a symbol");
+        if (t.kind != TOKEN_NAME || s->text.data[t.offset] != '@')
+            return source_unexpected(s, t, "@ and a symbol");
         if (!asm_symbol_operand(a, t, &index)) return false;
         bool plus = source_accept(s, '+'), minus = !plus && source_accept(s, '-');
         if ((plus || minus) && !asm_unsigned(a, UINT64_MAX, &addend)) return false;
         struct writer *w = &asm_section(a)->data;
-        struct coil_reloc reloc = {((uint64_t)a->section + 1) << 32 | w->out.size, (uint32_t)index, type,
-                                   minus ? 0 - addend : addend};
+        struct coil_reloc reloc = {((uint64_t)a->section + 1) << 32 | w->out.size, (uint32_t)index,
+                                   type, minus ? 0 - addend : addend};
         if (!coil_object_reloc(&a->object, reloc, s->err)) return false;
         writer_uint(w, 0, width);
     } while (source_accept(s, ','));
     return true;
 }
-static bool d_addr(struct coil_asm *a) { return addresses(a, COIL_RELOC_ABS, 8); }
-static bool d_addr32(struct coil_asm *a) { return addresses(a, COIL_RELOC_ABS | 4 << 8, 4); }
-static bool d_rel32(struct coil_asm *a) { return addresses(a, COIL_RELOC_REL | 4 << 8, 4); }
-static bool d_rel64(struct coil_asm *a) { return addresses(a, COIL_RELOC_REL, 8); }
+static bool d_addr(struct coil_asm *a)
+{
+    return addresses(a, COIL_RELOC_ABS, 8);
+}
+static bool d_addr32(struct coil_asm *a)
+{
+    return addresses(a, COIL_RELOC_ABS | 4 << 8, 4);
+}
+static bool d_rel32(struct coil_asm *a)
+{
+    return addresses(a, COIL_RELOC_REL | 4 << 8, 4);
+}
+static bool d_rel64(struct coil_asm *a)
+{
+    return addresses(a, COIL_RELOC_REL, 8);
+}
 
 static bool d_zero(struct coil_asm *a)
 {
@@ -433,11 +519,13 @@ static bool d_zero(struct coil_asm *a)
     if (!asm_unsigned(a, UINT64_MAX, &n)) return false;
     struct coil_out_section *s = asm_section(a);
     if (s->head.type == COIL_S_BSS) {
-        if (n > UINT64_C(1) << 40) return error_at(a->s->err, BASE_LIMIT, t.offset, "more than 1 TiB of zeros");
+        if (n > UINT64_C(1) << 40)
+            return error_at(a->s->err, BASE_LIMIT, t.offset, "more than 1 TiB of zeros");
         s->zeros += n;
         return true;
     }
-    if (n > UINT32_MAX / 2) return error_at(a->s->err, BASE_LIMIT, t.offset, "more than 2 GiB of zeros in a file");
+    if (n > UINT32_MAX / 2)
+        return error_at(a->s->err, BASE_LIMIT, t.offset, "more than 2 GiB of zeros in a file");
     writer_fill(&s->data, 0, (size_t)n);
     return true;
 }
@@ -448,7 +536,8 @@ static bool d_align(struct coil_asm *a)
     struct token t = source_peek(a->s);
     if (!asm_unsigned(a, UINT64_MAX, &n)) return false;
     if (!n || n & (n - 1) || n > 1 << 20)
-        return error_at(a->s->err, COIL_ALIGN, t.offset, "alignment %llu is not a power of two up to 2^20", (unsigned long long)n);
+        return error_at(a->s->err, COIL_ALIGN, t.offset,
+                        "alignment %llu is not a power of two up to 2^20", (unsigned long long)n);
     struct coil_out_section *s = asm_section(a);
     if (n > s->head.align) s->head.align = n;
     coil_pad(s, n);
@@ -460,7 +549,8 @@ static bool hex_line(struct coil_asm *a, struct writer *out)
 {
     struct source *s = a->s;
     size_t from = s->pos, end = from, size = 0;
-    while (end < s->text.size && s->text.data[end] != '\n' && s->text.data[end] != ';') end++;
+    while (end < s->text.size && s->text.data[end] != '\n' && s->text.data[end] != ';')
+        end++;
     uint8_t *bytes = hex_parse(bytes_slice(s->text, from, end - from), &size);
     if (!bytes) return error_at(s->err, BASE_SYNTAX, from, "expected pairs of hex digits");
     writer_bytes(out, bytes, size);
@@ -469,15 +559,21 @@ static bool hex_line(struct coil_asm *a, struct writer *out)
     return true;
 }
 
-static bool d_bytes(struct coil_asm *a) { return !no_bytes(a) && hex_line(a, &asm_section(a)->data); }
-static bool d_image(struct coil_asm *a) { return hex_line(a, &a->image_bytes); }
+static bool d_bytes(struct coil_asm *a)
+{
+    return !no_bytes(a) && hex_line(a, &asm_section(a)->data);
+}
+static bool d_image(struct coil_asm *a)
+{
+    return hex_line(a, &a->image_bytes);
+}
 
 /* .line "file", n: where the next instruction comes from */
 static bool d_line(struct coil_asm *a)
 {
     uint64_t number;
-    if (!token_string(a->s, source_next(a->s), &a->arena, &a->line_file) || !source_expect(a->s, ',') ||
-        !asm_unsigned(a, UINT32_MAX, &number))
+    if (!token_string(a->s, source_next(a->s), &a->arena, &a->line_file) ||
+        !source_expect(a->s, ',') || !asm_unsigned(a, UINT32_MAX, &number))
         return false;
     a->line_number = (uint32_t)number;
     return true;
@@ -493,13 +589,40 @@ static const struct directive {
     const char *name;
     bool (*run)(struct coil_asm *a);
 } directives[] = {
-    {".endian", d_endian}, {".target", d_target}, {".section", d_section}, {".text", d_text},     {".data", d_data},
-    {".rodata", d_rodata}, {".bss", d_bss},       {".func", d_func},       {".endfunc", d_endfunc}, {".global", d_global},
-    {".weak", d_weak},     {".local", d_local},   {".hidden", d_hidden},   {".extern", d_extern}, {".type", d_type},
-    {".size", d_size},     {".comm", d_comm},     {".align", d_align},     {".zero", d_zero},     {".ascii", d_ascii},
-    {".asciz", d_asciz},   {".string", d_asciz},  {".addr", d_addr},       {".addr32", d_addr32}, {".rel32", d_rel32},
-    {".rel64", d_rel64},   {".entry", d_entry},   {".coil", d_coil},       {".fileflags", d_fileflags},
-    {".layout", d_layout}, {".symbol", d_symbol}, {".bytes", d_bytes},     {".image", d_image},   {".line", d_line},
+    {".endian", d_endian},
+    {".target", d_target},
+    {".section", d_section},
+    {".text", d_text},
+    {".data", d_data},
+    {".rodata", d_rodata},
+    {".bss", d_bss},
+    {".func", d_func},
+    {".endfunc", d_endfunc},
+    {".global", d_global},
+    {".weak", d_weak},
+    {".local", d_local},
+    {".hidden", d_hidden},
+    {".extern", d_extern},
+    {".type", d_type},
+    {".size", d_size},
+    {".comm", d_comm},
+    {".align", d_align},
+    {".zero", d_zero},
+    {".ascii", d_ascii},
+    {".asciz", d_asciz},
+    {".string", d_asciz},
+    {".addr", d_addr},
+    {".addr32", d_addr32},
+    {".rel32", d_rel32},
+    {".rel64", d_rel64},
+    {".entry", d_entry},
+    {".coil", d_coil},
+    {".fileflags", d_fileflags},
+    {".layout", d_layout},
+    {".symbol", d_symbol},
+    {".bytes", d_bytes},
+    {".image", d_image},
+    {".line", d_line},
     {".raw", d_raw},
 };
 enum { DIRECTIVES = sizeof directives / sizeof *directives };
@@ -507,12 +630,14 @@ enum { DIRECTIVES = sizeof directives / sizeof *directives };
 bool asm_directive(struct coil_asm *a, struct token t)
 {
     struct source *s = a->s;
-    bool file_level = token_is(s, t, ".layout") || token_is(s, t, ".section") || token_is(s, t, ".image");
+    bool file_level =
+        token_is(s, t, ".layout") || token_is(s, t, ".section") || token_is(s, t, ".image");
     char second = t.size > 1 ? (char)(s->text.data[t.offset + 1] | 32) : 0;
     for (int i = 0; i < DIRECTIVES; i++) {
         if (directives[i].name[1] != second || !token_is(s, t, directives[i].name)) continue;
-        if (!a->object.section_count && !file_level && (directives[i].run == d_func || directives[i].run == d_zero ||
-            directives[i].run == d_align || directives[i].run == d_bytes))
+        if (!a->object.section_count && !file_level &&
+            (directives[i].run == d_func || directives[i].run == d_zero ||
+             directives[i].run == d_align || directives[i].run == d_bytes))
             return error_at(s->err, COIL_DIRECTIVE, t.offset, "no section is selected");
         return directives[i].run(a);
     }
@@ -522,9 +647,10 @@ bool asm_directive(struct coil_asm *a, struct token t)
         if (token_is(s, stem, coil_types[op].text)) return values(a, (uint8_t)op);
     }
     struct suggest near = {.word = token_text(s, t)};
-    for (int i = 0; i < DIRECTIVES; i++) suggest_offer(&near, directives[i].name);
-    error_at(s->err, COIL_DIRECTIVE, t.offset, "unknown directive '%.*s'", (int)(t.size > 40 ? 40 : t.size),
-             (const char *)near.word.data);
+    for (int i = 0; i < DIRECTIVES; i++)
+        suggest_offer(&near, directives[i].name);
+    error_at(s->err, COIL_DIRECTIVE, t.offset, "unknown directive '%.*s'",
+             (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data);
     if (near.best) error_note(s->err, "did you mean %s?", near.best);
     return false;
 }

@@ -2,7 +2,8 @@
 #include "coil/vm.h"
 
 const struct rule coil_rules[] = {
-#define RULE(number, name, severity, summary, explanation) {COIL_##name, #name, PENTA_##severity, summary, explanation},
+#define RULE(number, name, severity, summary, explanation)                                         \
+    {COIL_##name, #name, PENTA_##severity, summary, explanation},
 #include "coil/rules.def"
     {0, NULL, PENTA_ERROR, NULL, NULL}};
 
@@ -17,7 +18,8 @@ static const struct engine *const engines[] = {&coil_interp, NULL};
 static enum rule_scope scope(uint32_t code)
 {
     if (code >> 16 != COIL_ROOM) return SCOPE_PROGRAM;
-    if (code == COIL_STR_OFFSET || (code >= COIL_MAGIC && code < COIL_CODE_ALIGN)) return SCOPE_CONTAINER;
+    if (code == COIL_STR_OFFSET || (code >= COIL_MAGIC && code < COIL_CODE_ALIGN))
+        return SCOPE_CONTAINER;
     return SCOPE_PROGRAM;
 }
 

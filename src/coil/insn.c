@@ -19,7 +19,8 @@ static uint8_t count_of(const char *forms, bool most)
 }
 
 const struct coil_op_info coil_ops[256] = {
-#define OP(code, name, forms, flags, group, meaning) [code] = {#name, forms, flags, meaning, COIL_G_##group},
+#define OP(code, name, forms, flags, group, meaning)                                               \
+    [code] = {#name, forms, flags, meaning, COIL_G_##group},
 #include "coil/isa.def"
 };
 
@@ -41,8 +42,9 @@ const struct coil_unit_op *coil_unit_op(unsigned unit, uint8_t code)
     return NULL;
 }
 
-const char *const coil_conditions[20] = {"EQ", "NEQ", "GT", "GTE", "LT", "LTE", "O",  "NO", "S", "NS",
-                                         "Z",  "NZ",  "C",  "NC",  "D",  "ND",  "N",  "NN", "P", "NP"};
+const char *const coil_conditions[20] = {"EQ", "NEQ", "GT", "GTE", "LT", "LTE", "O",
+                                         "NO", "S",   "NS", "Z",   "NZ", "C",   "NC",
+                                         "D",  "ND",  "N",  "NN",  "P",  "NP"};
 const char *const coil_orders[5] = {"RELAXED", "ACQUIRE", "RELEASE", "ACQ_REL", "SEQ_CST"};
 
 /* ---- reading ---- */
@@ -55,10 +57,11 @@ static inline uint64_t read_id(struct reader *in)
     return in->big_endian ? __builtin_bswap64(get64(p)) : get64(p);
 }
 
-static bool read_operand(struct reader *in, struct coil_insn *insn, struct coil_operand *o, bool part);
+static bool read_operand(struct reader *in, struct coil_insn *insn, struct coil_operand *o,
+                         bool part);
 
-/* A component of a MEM: a scalar with a value, a SYMBOL or a REG; indices are no immediates, scale and
- * displacement nothing else. */
+/* A component of a MEM: a scalar with a value, a SYMBOL or a REG; indices are no immediates, scale
+ * and displacement nothing else. */
 static bool component_fits(const struct coil_operand *o, unsigned i, unsigned count)
 {
     bool scale = i == 2, disp = i > 0 && i == count - 1 && i != 2 && count != 3;
@@ -75,13 +78,15 @@ static bool component_fits(const struct coil_operand *o, unsigned i, unsigned co
 static bool read_memory(struct reader *in, struct coil_insn *insn, struct coil_operand *o)
 {
     uint64_t at = reader_at(in) - 2;
-    if (o->ext & COIL_VALUE_BITS) return error_at(in->err, COIL_EXT_CONFLICT, at, "MEM with value bits, 0x%02x", o->ext);
+    if (o->ext & COIL_VALUE_BITS)
+        return error_at(in->err, COIL_EXT_CONFLICT, at, "MEM with value bits, 0x%02x", o->ext);
     o->form = COIL_MEM;
     o->type = coil_type_read(in, &insn->arena);
     if (!o->type) return false;
     uint64_t n = reader_uint(in, 1);
     if (in->err->code) return false;
-    if (n < 1 || n > 4) return error_at(in->err, COIL_MEM_FORM, reader_at(in) - 1, "%u components", (unsigned)n);
+    if (n < 1 || n > 4)
+        return error_at(in->err, COIL_MEM_FORM, reader_at(in) - 1, "%u components", (unsigned)n);
     struct coil_operand *parts = &insn->parts[insn->parts_count];
     o->parts = parts;
     o->parts_count = (uint8_t)n;
@@ -92,8 +97,8 @@ static bool read_memory(struct reader *in, struct coil_insn *insn, struct coil_o
             return error_at(in->err, COIL_MEM_COMPONENT, part_at, "a MEM within a MEM");
         if (!read_operand(in, insn, &parts[i], true)) return false;
         if (!component_fits(&parts[i], i, (unsigned)n))
-            return error_at(in->err, COIL_MEM_COMPONENT, part_at, "component %u of %u is of the wrong kind", i + 1,
-                            (unsigned)n);
+            return error_at(in->err, COIL_MEM_COMPONENT, part_at,
+                            "component %u of %u is of the wrong kind", i + 1, (unsigned)n);
     }
     return true;
 }
@@ -101,7 +106,9 @@ static bool read_memory(struct reader *in, struct coil_insn *insn, struct coil_o
 static bool read_immediate(struct reader *in, struct coil_operand *o)
 {
     const struct coil_type *t = o->type;
-    if (t->open) return error_at(in->err, COIL_TYPE_ID_IMM, reader_at(in), "an immediate of a type given by id");
+    if (t->open)
+        return error_at(in->err, COIL_TYPE_ID_IMM, reader_at(in),
+                        "an immediate of a type given by id");
     if (coil_is_scalar(t->op)) {
         o->value = reader_uint(in, (size_t)t->size);
     } else {
@@ -112,18 +119,22 @@ static bool read_immediate(struct reader *in, struct coil_operand *o)
 
 static bool read_value(struct reader *in, struct coil_insn *insn, struct coil_operand *o)
 {
-    static const uint8_t forms[16] = {[0] = COIL_TYPE_ONLY, [1] = COIL_IMM, [2] = COIL_DEF, [4] = COIL_VAR, [8] = COIL_SYM};
+    static const uint8_t forms[16] = {
+        [0] = COIL_TYPE_ONLY, [1] = COIL_IMM, [2] = COIL_DEF, [4] = COIL_VAR, [8] = COIL_SYM};
     unsigned bits = o->ext >> 4;
     if (bits & (bits - 1))
-        return error_at(in->err, COIL_EXT_CONFLICT, reader_at(in) - 1, "extension byte 0x%02x says two things", o->ext);
+        return error_at(in->err, COIL_EXT_CONFLICT, reader_at(in) - 1,
+                        "extension byte 0x%02x says two things", o->ext);
     o->form = forms[bits];
     bool reference = bits & ~1u;
-    if (coil_types[o->op].data == COIL_D_NONE || (coil_types[o->op].data == COIL_D_ELEM && reference))
+    if (coil_types[o->op].data == COIL_D_NONE ||
+        (coil_types[o->op].data == COIL_D_ELEM && reference))
         o->type = &coil_scalar_types[o->op];
     else
         o->type = coil_type_data(in, &insn->arena, o->op, o->ext);
     if (!o->type) return false;
-    if (coil_types[o->op].data != COIL_D_NONE) insn->arena_used += 256 + o->type->member_count * sizeof(struct coil_member);
+    if (coil_types[o->op].data != COIL_D_NONE)
+        insn->arena_used += 256 + o->type->member_count * sizeof(struct coil_member);
     if (reference) o->value = read_id(in);
     return o->form == COIL_IMM ? read_immediate(in, o) : !in->err->code;
 }
@@ -137,7 +148,8 @@ static bool read_special(struct reader *in, struct coil_insn *insn, struct coil_
         o->form = forms[o->op - COIL_T_VARID];
         uint8_t bits = o->ext >> 4;
         if (bits & (bits - 1))
-            return error_at(in->err, COIL_EXT_CONFLICT, reader_at(in) - 1, "extension byte 0x%02x says two things", o->ext);
+            return error_at(in->err, COIL_EXT_CONFLICT, reader_at(in) - 1,
+                            "extension byte 0x%02x says two things", o->ext);
         o->value = read_id(in);
         return !in->err->code;
     }
@@ -152,7 +164,8 @@ static bool read_special(struct reader *in, struct coil_insn *insn, struct coil_
     case COIL_D_MEASURED:
         o->form = COIL_MEASURE;
         if (o->ext & COIL_VALUE_BITS)
-            return error_at(in->err, COIL_EXT_CONFLICT, reader_at(in) - 1, "%s with value bits", coil_types[o->op].name);
+            return error_at(in->err, COIL_EXT_CONFLICT, reader_at(in) - 1, "%s with value bits",
+                            coil_types[o->op].name);
         o->type = coil_type_read(in, &insn->arena);
         insn->arena_used += 256;
         return o->type != NULL;
@@ -160,7 +173,8 @@ static bool read_special(struct reader *in, struct coil_insn *insn, struct coil_
     }
 }
 
-static bool read_operand(struct reader *in, struct coil_insn *insn, struct coil_operand *o, bool part)
+static bool read_operand(struct reader *in, struct coil_insn *insn, struct coil_operand *o,
+                         bool part)
 {
     size_t from = in->pos;
     const uint8_t *p = reader_take(in, 2);
@@ -175,7 +189,8 @@ static bool read_operand(struct reader *in, struct coil_insn *insn, struct coil_
     o->parts = NULL;
     const struct coil_type_info *info = &coil_types[o->op];
     if (!info->text)
-        return error_at(in->err, COIL_TYPE_UNKNOWN, reader_at(in) - 2, "type opcode 0x%02x is not assigned", o->op);
+        return error_at(in->err, COIL_TYPE_UNKNOWN, reader_at(in) - 2,
+                        "type opcode 0x%02x is not assigned", o->op);
     bool ok = info->family == COIL_F_SPECIAL ? read_special(in, insn, o) : read_value(in, insn, o);
     o->size = (uint32_t)(in->pos - from);
     return ok;
@@ -229,12 +244,14 @@ void coil_operand_write(struct writer *out, const struct coil_operand *o)
     case COIL_MEM:
         coil_type_write(out, o->type);
         writer_uint(out, o->parts_count, 1);
-        for (unsigned i = 0; i < o->parts_count; i++) coil_operand_write(out, &o->parts[i]);
+        for (unsigned i = 0; i < o->parts_count; i++)
+            coil_operand_write(out, &o->parts[i]);
         return;
     default: break;
     }
     bool reference = o->form == COIL_DEF || o->form == COIL_VAR || o->form == COIL_SYM;
-    if (coil_types[o->op].data != COIL_D_NONE && !(coil_types[o->op].data == COIL_D_ELEM && reference))
+    if (coil_types[o->op].data != COIL_D_NONE &&
+        !(coil_types[o->op].data == COIL_D_ELEM && reference))
         coil_type_write_data(out, o->type);
     if (reference)
         writer_uint(out, o->value, 8);
@@ -249,5 +266,6 @@ void coil_insn_write(struct writer *out, const struct coil_insn *insn)
     writer_uint(out, insn->opcode, 1);
     if (insn->opcode == COIL_OP_VENDOR) writer_uint(out, insn->extended, 1);
     writer_uint(out, insn->count, 1);
-    for (unsigned i = 0; i < insn->count; i++) coil_operand_write(out, &insn->operands[i]);
+    for (unsigned i = 0; i < insn->count; i++)
+        coil_operand_write(out, &insn->operands[i]);
 }

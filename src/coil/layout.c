@@ -21,7 +21,8 @@ uint64_t coil_section_addresses(const struct coil_module *m, uint64_t *out)
         for (size_t i = 0; i < m->section_count; i++) {
             const struct coil_section *s = &m->sections[i];
             out[i] = s->addr;
-            if (s->flags & COIL_ALLOC && s->addr + s->size > at && s->addr + s->size >= s->addr) at = s->addr + s->size;
+            if (s->flags & COIL_ALLOC && s->addr + s->size > at && s->addr + s->size >= s->addr)
+                at = s->addr + s->size;
         }
         return at;
     }
@@ -53,7 +54,9 @@ uint64_t coil_section_address(const struct coil_module *m, size_t i)
 unsigned coil_reloc_width(uint32_t type)
 {
     unsigned width = type >> 8 ? type >> 8 : 8;
-    return (type & 255) <= COIL_RELOC_REL && (width == 1 || width == 2 || width == 4 || width == 8) ? width : 0;
+    return (type & 255) <= COIL_RELOC_REL && (width == 1 || width == 2 || width == 4 || width == 8)
+               ? width
+               : 0;
 }
 
 bool coil_reloc_fits(uint32_t type, uint64_t value)

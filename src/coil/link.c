@@ -1,41 +1,41 @@
-/* Objects to one object. Sections merge by name in the order of the inputs, symbols by name, operands in
- * code are renumbered, relocations applied. The same inputs give the same bytes. */
+/* Objects to one object. Sections merge by name in the order of the inputs, symbols by name,
+ * operands in code are renumbered, relocations applied. The same inputs give the same bytes. */
 #include "coil/link.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include "coil/load.h"
 #include "coil/object.h"
 #include "text/labels.h"
+#include <stdio.h>
+#include <stdlib.h>
 
 enum strength { UNDEFINED, COMMON, WEAK, STRONG };
 
-struct global {              /* a name that files share */
-    size_t out;              /* its symbol in the output */
+struct global { /* a name that files share */
+    size_t out; /* its symbol in the output */
     enum strength strength;
-    size_t owner, referrer;  /* inputs: the one that defines it, the first that mentions it */
-    bool unique, weak_only;  /* all mentions so far are weak */
+    size_t owner, referrer; /* inputs: the one that defines it, the first that mentions it */
+    bool unique, weak_only; /* all mentions so far are weak */
 };
 
 struct state {
     struct coil_link *link;
     struct findings *findings;
     struct coil_object object;
-    struct labels names;     /* value: index into globals */
+    struct labels names; /* value: index into globals */
     struct global *globals;
     size_t global_count, global_capacity;
-    size_t **symbols;        /* per input, per symbol: output index */
+    size_t **symbols; /* per input, per symbol: output index */
     struct placement {
         size_t section;
         uint64_t offset;
-    } **sections;            /* per input, per section: where it went */
+    } * *sections; /* per input, per section: where it went */
     struct coil_insn *insn;
     penta_error err;
     uint64_t extensions;
 };
 
 #define MODULE(s, i) ((s)->link->inputs[i].module)
-#define NAME(s, i)   ((s)->link->inputs[i].name)
-#define SHORT(b)     (int)((b).size > 50 ? 50 : (b).size), (const char *)(b).data
+#define NAME(s, i) ((s)->link->inputs[i].name)
+#define SHORT(b) (int)((b).size > 50 ? 50 : (b).size), (const char *)(b).data
 
 /* ---- inputs that belong together ---- */
 
@@ -47,7 +47,8 @@ struct gate {
 static void refuse(void *user, const penta_error *finding)
 {
     struct gate *g = user;
-    if (finding->severity != PENTA_ERROR || coil_driver.scope(finding->code) != SCOPE_CONTAINER) return;
+    if (finding->severity != PENTA_ERROR || coil_driver.scope(finding->code) != SCOPE_CONTAINER)
+        return;
     penta_error copy = *finding;
     snprintf(copy.note, sizeof copy.note, "in %.100s", NAME(g->s, g->input));
     findings_pass(g->s->findings, &copy);
@@ -72,7 +73,8 @@ static bool check_inputs(struct state *s)
         coil_verify(&m->base, &inner);
         if (m->base.damage.code) continue;
         if (m->raw || !(m->header.flags & COIL_FILE_RELOC)) {
-            findings_add(s->findings, COIL_LINK_INPUT, 8, NULL, "%.60s is not a relocatable object", NAME(s, i));
+            findings_add(s->findings, COIL_LINK_INPUT, 8, NULL, "%.60s is not a relocatable object",
+                         NAME(s, i));
             continue;
         }
         if (!first) {
@@ -85,11 +87,16 @@ static bool check_inputs(struct state *s)
             continue;
         }
         if (m->big_endian != s->object.big_endian)
-            findings_add(s->findings, COIL_LINK_ENDIAN, 0, "penta convert --endian changes the byte order of an object",
-                         "%.60s is %s-endian, the inputs before it are not", NAME(s, i), m->big_endian ? "big" : "little");
-        if (m->header.target_pu != h->target_pu || !agree(&h->target_arch, m->header.target_arch) || !agree(&h->target_mode, m->header.target_mode))
-            findings_add(s->findings, COIL_LINK_TARGET, 12, NULL, "%.60s is for target %u, %u, 0x%x", NAME(s, i), (unsigned)m->header.target_pu,
-                         (unsigned)m->header.target_arch, (unsigned)m->header.target_mode);
+            findings_add(s->findings, COIL_LINK_ENDIAN, 0,
+                         "penta convert --endian changes the byte order of an object",
+                         "%.60s is %s-endian, the inputs before it are not", NAME(s, i),
+                         m->big_endian ? "big" : "little");
+        if (m->header.target_pu != h->target_pu || !agree(&h->target_arch, m->header.target_arch) ||
+            !agree(&h->target_mode, m->header.target_mode))
+            findings_add(s->findings, COIL_LINK_TARGET, 12, NULL,
+                         "%.60s is for target %u, %u, 0x%x", NAME(s, i),
+                         (unsigned)m->header.target_pu, (unsigned)m->header.target_arch,
+                         (unsigned)m->header.target_mode);
     }
     return s->findings->errors == before;
 }
@@ -100,7 +107,8 @@ static bool shared(const struct coil_symbol *sym)
 {
     bool defined = sym->section_idx || sym->type == COIL_COMMON;
     if (sym->type == COIL_FILE || sym->type == COIL_SECTION) return false;
-    return sym->bind != COIL_LOCAL && !(defined && (sym->visibility == COIL_HIDDEN || sym->visibility == COIL_INTERNAL));
+    return sym->bind != COIL_LOCAL &&
+           !(defined && (sym->visibility == COIL_HIDDEN || sym->visibility == COIL_INTERNAL));
 }
 
 static bool defines_missing(struct labels *wanted, const struct coil_module *m)
@@ -134,7 +142,8 @@ static bool choose_members(struct state *s)
     for (size_t i = 0; i < s->link->count; i++) {
         struct coil_link_input *in = &s->link->inputs[i];
         in->used = !in->archive;
-        if (in->used && !in->module->base.damage.code) ok &= note_names(&wanted, in->module, &s->err);
+        if (in->used && !in->module->base.damage.code)
+            ok &= note_names(&wanted, in->module, &s->err);
     }
     if (!s->link->relocatable) { /* a library may bring the entry */
         const char *entry = s->link->entry ? s->link->entry : "main";
@@ -144,7 +153,8 @@ static bool choose_members(struct state *s)
         again = false;
         for (size_t i = 0; i < s->link->count; i++) {
             struct coil_link_input *in = &s->link->inputs[i];
-            if (in->used || in->module->base.damage.code || !defines_missing(&wanted, in->module)) continue;
+            if (in->used || in->module->base.damage.code || !defines_missing(&wanted, in->module))
+                continue;
             in->used = again = true;
             ok &= note_names(&wanted, in->module, &s->err);
         }
@@ -155,7 +165,10 @@ static bool choose_members(struct state *s)
 
 /* ---- sections ---- */
 
-static bool is_named(penta_bytes name, const char *text) { return name.size == strlen(text) && !memcmp(name.data, text, name.size); }
+static bool is_named(penta_bytes name, const char *text)
+{
+    return name.size == strlen(text) && !memcmp(name.data, text, name.size);
+}
 
 static int64_t out_section(struct state *s, struct labels *index, size_t input, size_t k)
 {
@@ -166,7 +179,11 @@ static int64_t out_section(struct state *s, struct labels *index, size_t input, 
     if (known < 0) return -1;
     struct label *l = &index->items[known];
     if (!l->defined) {
-        struct coil_section head = {.type = from->type, .flags = from->flags, .align = from->align, .link = from->link, .info = from->info};
+        struct coil_section head = {.type = from->type,
+                                    .flags = from->flags,
+                                    .align = from->align,
+                                    .link = from->link,
+                                    .info = from->info};
         int64_t i = coil_object_section(&s->object, name, head, &s->err);
         l->defined = i >= 0;
         l->value = (uint64_t)i;
@@ -174,11 +191,14 @@ static int64_t out_section(struct state *s, struct labels *index, size_t input, 
     }
     struct coil_out_section *to = &s->object.sections[l->value];
     if (to->head.type != from->type)
-        findings_add(s->findings, COIL_LINK_SECTION_TYPE, from->offset, NULL, "%.*s is %s in %.50s, and %s before", SHORT(name),
-                     from->type < COIL_SECTION_TYPES ? coil_section_names[from->type] : "?", NAME(s, input),
+        findings_add(s->findings, COIL_LINK_SECTION_TYPE, from->offset, NULL,
+                     "%.*s is %s in %.50s, and %s before", SHORT(name),
+                     from->type < COIL_SECTION_TYPES ? coil_section_names[from->type] : "?",
+                     NAME(s, input),
                      to->head.type < COIL_SECTION_TYPES ? coil_section_names[to->head.type] : "?");
     else if ((to->head.flags ^ from->flags) & (COIL_WRITE | COIL_EXEC))
-        findings_add(s->findings, COIL_LINK_SECTION_FLAGS, from->offset, NULL, "%.*s has flags 0x%x in %.50s, and 0x%x before", SHORT(name),
+        findings_add(s->findings, COIL_LINK_SECTION_FLAGS, from->offset, NULL,
+                     "%.*s has flags 0x%x in %.50s, and 0x%x before", SHORT(name),
                      (unsigned)from->flags, NAME(s, input), (unsigned)to->head.flags);
     to->head.flags |= from->flags;
     if (from->align > to->head.align) to->head.align = from->align;
@@ -204,8 +224,10 @@ static bool merge_sections(struct state *s)
             if (coil_out_size(to)) coil_pad(to, align);
             s->sections[i][k] = (struct placement){(size_t)out, coil_out_size(to)};
             penta_bytes bytes = coil_contents(m, k);
-            if (to->head.type == COIL_S_BSS) to->zeros += m->sections[k].size;
-            else if (!is_named(to->name, ".coil.ext")) writer_bytes(&to->data, bytes.data, bytes.size);
+            if (to->head.type == COIL_S_BSS)
+                to->zeros += m->sections[k].size;
+            else if (!is_named(to->name, ".coil.ext"))
+                writer_bytes(&to->data, bytes.data, bytes.size);
             for (size_t at = 4; is_named(to->name, ".coil.ext") && at + 4 <= bytes.size; at += 4) {
                 uint64_t id = bytes_uint(bytes.data + at, 4, m->big_endian);
                 if (id < 64) s->extensions |= UINT64_C(1) << id;
@@ -263,11 +285,13 @@ static struct global *find_global(struct state *s, size_t input, penta_bytes nam
         s->globals = grown;
         s->global_capacity = more;
     }
-    int64_t out = coil_object_symbol(&s->object, l->name, (struct coil_symbol){.bind = COIL_WEAK}, &s->err);
+    int64_t out =
+        coil_object_symbol(&s->object, l->name, (struct coil_symbol){.bind = COIL_WEAK}, &s->err);
     if (out < 0) return NULL;
     l->defined = true;
     l->value = s->global_count;
-    s->globals[s->global_count] = (struct global){.out = (size_t)out, .owner = input, .referrer = input, .weak_only = true};
+    s->globals[s->global_count] =
+        (struct global){.out = (size_t)out, .owner = input, .referrer = input, .weak_only = true};
     return &s->globals[s->global_count++];
 }
 
@@ -292,7 +316,8 @@ static bool resolve(struct state *s, size_t input, size_t index)
     if (strength == STRONG && g->strength == STRONG) {
         if (g->unique && sym->bind == COIL_UNIQUE) return true;
         findings_add(s->findings, COIL_SYM_DUP, m->header.symbol_offset + index * coil_symbol_bytes,
-                     "make one of them .weak or .local", "'%.*s' is defined in %.30s and in %.30s", SHORT(name), NAME(s, g->owner), NAME(s, input));
+                     "make one of them .weak or .local", "'%.*s' is defined in %.30s and in %.30s",
+                     SHORT(name), NAME(s, g->owner), NAME(s, input));
         return true;
     }
     if (strength == COMMON && g->strength == COMMON) {
@@ -321,7 +346,8 @@ static bool merge_symbols(struct state *s)
                 if (!resolve(s, i, k)) return false;
                 continue;
             }
-            int64_t out = coil_object_symbol(&s->object, coil_symbol_name(m, k), moved(s, i, sym), &s->err);
+            int64_t out =
+                coil_object_symbol(&s->object, coil_symbol_name(m, k), moved(s, i, sym), &s->err);
             if (out < 0) return false;
             s->symbols[i][k] = (size_t)out;
         }
@@ -334,18 +360,23 @@ static bool place_commons(struct state *s)
 {
     size_t bss = SIZE_MAX;
     for (size_t i = 0; i < s->object.section_count; i++)
-        if (is_named(s->object.sections[i].name, ".bss") && s->object.sections[i].head.type == COIL_S_BSS) bss = i;
+        if (is_named(s->object.sections[i].name, ".bss") &&
+            s->object.sections[i].head.type == COIL_S_BSS)
+            bss = i;
     for (size_t i = 0; i < s->object.symbol_count; i++) {
         struct coil_symbol *sym = &s->object.symbols[i].head;
         if (sym->type != COIL_COMMON || sym->section_idx) continue;
         if (bss == SIZE_MAX) {
-            struct coil_section head = {.type = COIL_S_BSS, .flags = COIL_ALLOC | COIL_WRITE, .align = 8};
+            struct coil_section head = {
+                .type = COIL_S_BSS, .flags = COIL_ALLOC | COIL_WRITE, .align = 8};
             int64_t made = coil_object_section(&s->object, bytes_of(".bss"), head, &s->err);
             if (made < 0) return false;
             bss = (size_t)made;
         }
         struct coil_out_section *to = &s->object.sections[bss];
-        uint64_t align = sym->value && sym->value <= 1 << 20 && !(sym->value & (sym->value - 1)) ? sym->value : 1;
+        uint64_t align = sym->value && sym->value <= 1 << 20 && !(sym->value & (sym->value - 1))
+                             ? sym->value
+                             : 1;
         if (align > to->head.align) to->head.align = align;
         coil_pad(to, align);
         sym->section_idx = (uint32_t)bss + 1;
@@ -367,25 +398,34 @@ static void report_undefined(struct state *s)
             sym->head.value = 0;
             continue;
         }
-        findings_add(s->findings, COIL_UNDEFINED, 0, "give the linker the object or archive that defines it", "'%.*s' is defined nowhere; %.40s refers to it",
-                     SHORT(sym->name), NAME(s, g->referrer));
+        findings_add(s->findings, COIL_UNDEFINED, 0,
+                     "give the linker the object or archive that defines it",
+                     "'%.*s' is defined nowhere; %.40s refers to it", SHORT(sym->name),
+                     NAME(s, g->referrer));
     }
 }
 
 /* ---- code ---- */
 
-static void patch(struct writer *w, uint64_t at, uint64_t value) { writer_patch(w, (size_t)at, value, 8); }
+static void patch(struct writer *w, uint64_t at, uint64_t value)
+{
+    writer_patch(w, (size_t)at, value, 8);
+}
 
-static bool renumber_operand(struct state *s, size_t input, const struct placement *p, const struct coil_operand *o)
+static bool renumber_operand(struct state *s, size_t input, const struct placement *p,
+                             const struct coil_operand *o)
 {
     const struct coil_module *m = MODULE(s, input);
     struct writer *w = &s->object.sections[p->section].data;
     if (o->form == COIL_SYM || o->form == COIL_ADDR) {
         if (o->value >= m->symbol_count)
-            return error_at(&s->err, COIL_SYM_INDEX, m->base.file.size, "symbol %llu in code of %.60s", (unsigned long long)o->value, NAME(s, input));
+            return error_at(&s->err, COIL_SYM_INDEX, m->base.file.size,
+                            "symbol %llu in code of %.60s", (unsigned long long)o->value,
+                            NAME(s, input));
         patch(w, p->offset + o->at + o->size - 8, s->symbols[input][o->value]);
     } else if (o->form == COIL_STRING) {
-        struct coil_literal literal = {p->section, p->offset + o->at + 2, 8, coil_string(m, o->value)};
+        struct coil_literal literal = {p->section, p->offset + o->at + 2, 8,
+                                       coil_string(m, o->value)};
         return coil_object_literal(&s->object, literal, &s->err);
     }
     for (unsigned i = 0; i < o->parts_count; i++)
@@ -418,12 +458,15 @@ static bool renumber_lines(struct state *s, size_t input, size_t section)
     penta_bytes rows = coil_contents(m, section);
     struct writer *w = &s->object.sections[p->section].data;
     for (size_t at = 0; at + 16 <= rows.size; at += 16) {
-        uint64_t number = bytes_uint(rows.data + at, 4, m->big_endian), offset = bytes_uint(rows.data + at + 4, 4, m->big_endian);
+        uint64_t number = bytes_uint(rows.data + at, 4, m->big_endian),
+                 offset = bytes_uint(rows.data + at + 4, 4, m->big_endian);
         if (!number || number > m->section_count) continue;
         const struct placement *code = &s->sections[input][number - 1];
         writer_patch(w, (size_t)p->offset + at, code->section + 1, 4);
         writer_patch(w, (size_t)p->offset + at + 4, offset + code->offset, 4);
-        struct coil_literal literal = {p->section, p->offset + at + 8, 4, coil_string(m, bytes_uint(rows.data + at + 8, 4, m->big_endian))};
+        struct coil_literal literal = {
+            p->section, p->offset + at + 8, 4,
+            coil_string(m, bytes_uint(rows.data + at + 8, 4, m->big_endian))};
         if (!coil_object_literal(&s->object, literal, &s->err)) return false;
     }
     return true;
@@ -435,8 +478,11 @@ static bool renumber(struct state *s)
         const struct coil_module *m = MODULE(s, i);
         for (size_t k = 0; s->link->inputs[i].used && k < m->section_count; k++) {
             bool ok = true;
-            if (coil_is_code(&m->sections[k])) ok = renumber_code(s, i, k);
-            else if (is_named(coil_string(m, m->sections[k].name_idx), ".coil.line") && m->sections[k].type == COIL_S_DEBUG) ok = renumber_lines(s, i, k);
+            if (coil_is_code(&m->sections[k]))
+                ok = renumber_code(s, i, k);
+            else if (is_named(coil_string(m, m->sections[k].name_idx), ".coil.line") &&
+                     m->sections[k].type == COIL_S_DEBUG)
+                ok = renumber_lines(s, i, k);
             if (!ok) return false;
         }
     }
@@ -451,7 +497,8 @@ static void place_addresses(struct state *s)
     for (unsigned rank = 0; rank < 7; rank++)
         for (size_t i = 0; i < s->object.section_count; i++) {
             struct coil_out_section *to = &s->object.sections[i];
-            if (coil_section_rank(to->head.type) != rank || !(to->head.flags & COIL_ALLOC)) continue;
+            if (coil_section_rank(to->head.type) != rank || !(to->head.flags & COIL_ALLOC))
+                continue;
             uint64_t align = to->head.align > COIL_PAGE ? to->head.align : COIL_PAGE;
             at = (at + align - 1) / align * align;
             to->head.addr = at;
@@ -459,7 +506,8 @@ static void place_addresses(struct state *s)
         }
     for (size_t i = 0; i < s->object.symbol_count; i++) {
         struct coil_symbol *sym = &s->object.symbols[i].head;
-        if (sym->section_idx && sym->section_idx != COIL_ABSOLUTE) sym->value += s->object.sections[sym->section_idx - 1].head.addr;
+        if (sym->section_idx && sym->section_idx != COIL_ABSOLUTE)
+            sym->value += s->object.sections[sym->section_idx - 1].head.addr;
     }
 }
 
@@ -473,11 +521,14 @@ static bool relocate(struct state *s, size_t input, const struct coil_reloc *r)
     unsigned width = coil_reloc_width(r->type);
     struct coil_out_section *to = &s->object.sections[p->section];
     if (s->link->relocatable) {
-        struct coil_reloc kept = {(uint64_t)(p->section + 1) << 32 | offset, (uint32_t)symbol, r->type, r->addend};
+        struct coil_reloc kept = {(uint64_t)(p->section + 1) << 32 | offset, (uint32_t)symbol,
+                                  r->type, r->addend};
         return coil_object_reloc(&s->object, kept, &s->err);
     }
     if (!width) {
-        findings_add(s->findings, COIL_RELOC_TYPE, m->header.reloc_offset, NULL, "%.50s has a relocation of type 0x%x, for dynamic linking", NAME(s, input), (unsigned)r->type);
+        findings_add(s->findings, COIL_RELOC_TYPE, m->header.reloc_offset, NULL,
+                     "%.50s has a relocation of type 0x%x, for dynamic linking", NAME(s, input),
+                     (unsigned)r->type);
         return true;
     }
     if ((r->type & 255) == COIL_RELOC_NONE) return true;
@@ -485,7 +536,8 @@ static bool relocate(struct state *s, size_t input, const struct coil_reloc *r)
     if ((r->type & 255) == COIL_RELOC_REL) value -= to->head.addr + offset;
     penta_bytes name = s->object.symbols[symbol].name;
     if (!coil_reloc_fits(r->type, value))
-        findings_add(s->findings, COIL_RELOC_OVERFLOW, m->header.reloc_offset, NULL, "'%.*s' is 0x%llx, which does not fit %u bytes in %.40s", SHORT(name),
+        findings_add(s->findings, COIL_RELOC_OVERFLOW, m->header.reloc_offset, NULL,
+                     "'%.*s' is 0x%llx, which does not fit %u bytes in %.40s", SHORT(name),
                      (unsigned long long)value, width, NAME(s, input));
     writer_patch(&to->data, (size_t)offset, value, width);
     return true;
@@ -508,12 +560,14 @@ static void choose_entry(struct state *s)
         const struct label *l = labels_find(&s->names, bytes_of(names[i]));
         if (!l || !l->defined || s->globals[l->value].strength < WEAK) continue;
         const struct coil_symbol *sym = &s->object.symbols[s->globals[l->value].out].head;
-        if (sym->section_idx == COIL_ABSOLUTE || !coil_is_code(&s->object.sections[sym->section_idx - 1].head)) continue;
+        if (sym->section_idx == COIL_ABSOLUTE ||
+            !coil_is_code(&s->object.sections[sym->section_idx - 1].head))
+            continue;
         s->object.header.entry_point = sym->value;
         return;
     }
-    findings_add(s->findings, COIL_ENTRY, 0, "name one with --entry, or make it .global", "there is no entry function '%.60s'",
-                 s->link->entry ? s->link->entry : "main");
+    findings_add(s->findings, COIL_ENTRY, 0, "name one with --entry, or make it .global",
+                 "there is no entry function '%.60s'", s->link->entry ? s->link->entry : "main");
 }
 
 /* ---- map ---- */
@@ -524,17 +578,21 @@ static void write_map(const struct state *s)
     writer_text(w, "address            size       section\n");
     for (size_t i = 0; i < s->object.section_count; i++) {
         const struct coil_out_section *to = &s->object.sections[i];
-        writer_print(w, "0x%016llx %-10llu %.*s\n", (unsigned long long)to->head.addr, (unsigned long long)coil_out_size(to), (int)to->name.size, (const char *)to->name.data);
+        writer_print(w, "0x%016llx %-10llu %.*s\n", (unsigned long long)to->head.addr,
+                     (unsigned long long)coil_out_size(to), (int)to->name.size,
+                     (const char *)to->name.data);
         for (size_t k = 0; k < s->link->count; k++)
             for (size_t j = 0; s->link->inputs[k].used && j < MODULE(s, k)->section_count; j++)
                 if (s->sections[k][j].section == i && MODULE(s, k)->sections[j].size)
-                    writer_print(w, "  0x%016llx %-8llu %s\n", (unsigned long long)(to->head.addr + s->sections[k][j].offset),
+                    writer_print(w, "  0x%016llx %-8llu %s\n",
+                                 (unsigned long long)(to->head.addr + s->sections[k][j].offset),
                                  (unsigned long long)MODULE(s, k)->sections[j].size, NAME(s, k));
     }
     writer_text(w, "\naddress            bind   symbol\n");
     for (size_t i = 0; i < s->object.symbol_count; i++) {
         const struct coil_out_symbol *sym = &s->object.symbols[i];
-        writer_print(w, "0x%016llx %-6s %.*s\n", (unsigned long long)sym->head.value, sym->head.bind < 4 ? coil_bind_names[sym->head.bind] : "?",
+        writer_print(w, "0x%016llx %-6s %.*s\n", (unsigned long long)sym->head.value,
+                     sym->head.bind < 4 ? coil_bind_names[sym->head.bind] : "?",
                      (int)sym->name.size, (const char *)sym->name.data);
     }
 }
@@ -575,7 +633,8 @@ bool coil_link(struct coil_link *link, struct writer *out, struct findings *find
     bool ok = s.symbols && s.sections && s.insn && link_all(&s);
     if (ok) ok = coil_object_write(&s.object, out, &s.err);
     if (ok && link->map) write_map(&s);
-    if (!ok && !findings->errors && !s.err.code) error_at(&s.err, BASE_MEMORY, 0, "no memory to link");
+    if (!ok && !findings->errors && !s.err.code)
+        error_at(&s.err, BASE_MEMORY, 0, "no memory to link");
     if (s.err.code) findings_pass(findings, &s.err);
     for (size_t i = 0; i < link->count; i++) {
         if (s.symbols) free(s.symbols[i]);

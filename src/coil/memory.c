@@ -1,7 +1,7 @@
 /* Guest memory: a few regions, the image's sections among them. */
-#include <stdlib.h>
 #include "coil/load.h"
 #include "coil/vm.h"
+#include <stdlib.h>
 
 struct coil_region *coil_region_at(struct coil_vm *vm, uint64_t address)
 {
@@ -10,7 +10,8 @@ struct coil_region *coil_region_at(struct coil_vm *vm, uint64_t address)
     return NULL;
 }
 
-uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write, uint32_t *trap)
+uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write,
+                     uint32_t *trap)
 {
     static uint8_t nothing[1];
     if (!size) return nothing;
@@ -75,11 +76,15 @@ bool coil_heap_free(struct coil_vm *vm, uint64_t address)
     size_t low = 0, high = vm->block_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (vm->blocks[middle].offset < offset) low = middle + 1;
-        else high = middle;
+        if (vm->blocks[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    if (low == vm->block_count || vm->blocks[low].offset != offset || !vm->blocks[low].live) return false;
+    if (low == vm->block_count || vm->blocks[low].offset != offset || !vm->blocks[low].live)
+        return false;
     vm->blocks[low].live = false;
-    while (vm->block_count && !vm->blocks[vm->block_count - 1].live) vm->heap_top = vm->blocks[--vm->block_count].offset;
+    while (vm->block_count && !vm->blocks[vm->block_count - 1].live)
+        vm->heap_top = vm->blocks[--vm->block_count].offset;
     return true;
 }

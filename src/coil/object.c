@@ -1,17 +1,21 @@
 /* The layout of a file: header, section table, symbol table, strings, relocations, contents. */
 #include "coil/object.h"
-#include <stdlib.h>
 #include "text/labels.h"
+#include <stdlib.h>
 
 void coil_object_init(struct coil_object *o)
 {
-    *o = (struct coil_object){.header = {.version = COIL_VERSION_1, .flags = COIL_FILE_RELOC, .target_pu = 1, .target_mode = 0x83}};
+    *o = (struct coil_object){.header = {.version = COIL_VERSION_1,
+                                         .flags = COIL_FILE_RELOC,
+                                         .target_pu = 1,
+                                         .target_mode = 0x83}};
     memcpy(o->header.magic, "COIL", 4);
 }
 
 void coil_object_free(struct coil_object *o)
 {
-    for (size_t i = 0; i < o->section_count; i++) writer_free(&o->sections[i].data);
+    for (size_t i = 0; i < o->section_count; i++)
+        writer_free(&o->sections[i].data);
     free(o->sections);
     free(o->symbols);
     free(o->relocs);
@@ -30,30 +34,39 @@ static bool grow(void **items, size_t count, size_t *capacity, size_t size, pent
     return true;
 }
 
-int64_t coil_object_section(struct coil_object *o, penta_bytes name, struct coil_section head, penta_error *err)
+int64_t coil_object_section(struct coil_object *o, penta_bytes name, struct coil_section head,
+                            penta_error *err)
 {
-    if (!grow((void **)&o->sections, o->section_count, &o->section_capacity, sizeof *o->sections, err)) return -1;
-    o->sections[o->section_count] = (struct coil_out_section){.name = name, .head = head, .data = {.big_endian = o->big_endian}};
+    if (!grow((void **)&o->sections, o->section_count, &o->section_capacity, sizeof *o->sections,
+              err))
+        return -1;
+    o->sections[o->section_count] = (struct coil_out_section){
+        .name = name, .head = head, .data = {.big_endian = o->big_endian}};
     return (int64_t)o->section_count++;
 }
 
-int64_t coil_object_symbol(struct coil_object *o, penta_bytes name, struct coil_symbol head, penta_error *err)
+int64_t coil_object_symbol(struct coil_object *o, penta_bytes name, struct coil_symbol head,
+                           penta_error *err)
 {
-    if (!grow((void **)&o->symbols, o->symbol_count, &o->symbol_capacity, sizeof *o->symbols, err)) return -1;
+    if (!grow((void **)&o->symbols, o->symbol_count, &o->symbol_capacity, sizeof *o->symbols, err))
+        return -1;
     o->symbols[o->symbol_count] = (struct coil_out_symbol){name, head};
     return (int64_t)o->symbol_count++;
 }
 
 bool coil_object_reloc(struct coil_object *o, struct coil_reloc reloc, penta_error *err)
 {
-    if (!grow((void **)&o->relocs, o->reloc_count, &o->reloc_capacity, sizeof *o->relocs, err)) return false;
+    if (!grow((void **)&o->relocs, o->reloc_count, &o->reloc_capacity, sizeof *o->relocs, err))
+        return false;
     o->relocs[o->reloc_count++] = reloc;
     return true;
 }
 
 bool coil_object_literal(struct coil_object *o, struct coil_literal literal, penta_error *err)
 {
-    if (!grow((void **)&o->literals, o->literal_count, &o->literal_capacity, sizeof *o->literals, err)) return false;
+    if (!grow((void **)&o->literals, o->literal_count, &o->literal_capacity, sizeof *o->literals,
+              err))
+        return false;
     o->literals[o->literal_count++] = literal;
     return true;
 }
@@ -112,13 +125,17 @@ static void collect_strings(struct coil_object *o, struct strings *s, penta_erro
     }
     for (size_t i = 0; i < o->literal_count; i++) {
         const struct coil_literal *l = &o->literals[i];
-        writer_patch(&o->sections[l->section].data, (size_t)l->at, string_offset(s, l->text, err), l->width);
+        writer_patch(&o->sections[l->section].data, (size_t)l->at, string_offset(s, l->text, err),
+                     l->width);
     }
 }
 
 /* ---- layout ---- */
 
-static uint64_t round_up(uint64_t n, uint64_t align) { return align > 1 ? (n + align - 1) / align * align : n; }
+static uint64_t round_up(uint64_t n, uint64_t align)
+{
+    return align > 1 ? (n + align - 1) / align * align : n;
+}
 
 static bool place(struct coil_object *o, uint64_t strings, penta_error *err)
 {
@@ -128,7 +145,8 @@ static bool place(struct coil_object *o, uint64_t strings, penta_error *err)
     h->reloc_count = (uint32_t)o->reloc_count;
     h->endianness = o->big_endian;
     h->section_offset = COIL_NATURAL_HEADER;
-    uint64_t at = h->section_offset + o->section_count * (o->natural ? COIL_NATURAL_SECTION : coil_section_bytes);
+    uint64_t at = h->section_offset +
+                  o->section_count * (o->natural ? COIL_NATURAL_SECTION : coil_section_bytes);
     h->symbol_offset = round_up(at, 8);
     h->string_offset = h->symbol_offset + o->symbol_count * coil_symbol_bytes;
     h->reloc_offset = round_up(h->string_offset + strings, 8);
@@ -139,7 +157,8 @@ static bool place(struct coil_object *o, uint64_t strings, penta_error *err)
         s->offset = 0;
         if (s->type == COIL_S_BSS) continue;
         if (s->align > 1 << 20)
-            return error_at(err, COIL_ALIGN, 0, "an alignment of %llu in a file", (unsigned long long)s->align);
+            return error_at(err, COIL_ALIGN, 0, "an alignment of %llu in a file",
+                            (unsigned long long)s->align);
         s->offset = at = round_up(at, s->align);
         at += s->size;
     }
@@ -183,10 +202,12 @@ bool coil_object_write(struct coil_object *o, struct writer *out, penta_error *e
             out->failed |= o->sections[i].data.failed;
         }
         fill_to(out, start, o->header.symbol_offset);
-        for (size_t i = 0; i < o->symbol_count; i++) coil_symbol_write(out, &o->symbols[i].head);
+        for (size_t i = 0; i < o->symbol_count; i++)
+            coil_symbol_write(out, &o->symbols[i].head);
         writer_bytes(out, strings.table.out.data, strings.table.out.size);
         fill_to(out, start, o->header.reloc_offset);
-        for (size_t i = 0; i < o->reloc_count; i++) coil_reloc_write(out, &o->relocs[i]);
+        for (size_t i = 0; i < o->reloc_count; i++)
+            coil_reloc_write(out, &o->relocs[i]);
         for (size_t i = 0; i < o->section_count; i++) {
             const struct coil_out_section *s = &o->sections[i];
             if (s->head.type == COIL_S_BSS) continue;

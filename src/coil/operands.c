@@ -1,10 +1,10 @@
 /* Types, operands and instructions of the text form. A number without a type waits until the whole
  * line is read: its type depends on the position, then on the first operand that has one. */
-#include <math.h>
-#include <stdlib.h>
 #include "base/number.h"
 #include "base/suggest.h"
 #include "coil/asm.h"
+#include <math.h>
+#include <stdlib.h>
 
 /* ---- small pieces ---- */
 
@@ -13,8 +13,8 @@ bool asm_unsigned(struct coil_asm *a, uint64_t max, uint64_t *value)
     struct token t = source_next(a->s);
     *value = t.kind == TOKEN_INT ? t.as.u : 0;
     if (t.kind != TOKEN_INT) return source_unexpected(a->s, t, "a number");
-    return t.as.u <= max || error_at(a->s->err, COIL_IMM_RANGE, t.offset, "%llu, at most %llu", (unsigned long long)t.as.u,
-                                     (unsigned long long)max);
+    return t.as.u <= max || error_at(a->s->err, COIL_IMM_RANGE, t.offset, "%llu, at most %llu",
+                                     (unsigned long long)t.as.u, (unsigned long long)max);
 }
 
 static bool word(const struct source *s, struct token t, const char *text)
@@ -46,7 +46,10 @@ static uint8_t qualifier(const struct source *s, struct token t)
     return 0;
 }
 
-bool asm_is_type(struct coil_asm *a, struct token t) { return qualifier(a->s, t) || base_type(a->s, t) >= 0; }
+bool asm_is_type(struct coil_asm *a, struct token t)
+{
+    return qualifier(a->s, t) || base_type(a->s, t) >= 0;
+}
 
 static bool dimension(struct coil_asm *a, struct coil_type *t, unsigned i)
 {
@@ -54,7 +57,8 @@ static bool dimension(struct coil_asm *a, struct coil_type *t, unsigned i)
     struct token at = source_peek(a->s);
     if (!asm_unsigned(a, UINT64_MAX, &value)) return false;
     if (value > UINT16_MAX)
-        return error_at(a->s->err, COIL_IMM_RANGE, at.offset, "a dimension of %llu, at most 65535", (unsigned long long)value);
+        return error_at(a->s->err, COIL_IMM_RANGE, at.offset, "a dimension of %llu, at most 65535",
+                        (unsigned long long)value);
     t->dims[i] = (uint16_t)value;
     if (i >= t->rank) t->rank = (uint8_t)(i + 1);
     return true;
@@ -72,7 +76,9 @@ static bool tensor_dimensions(struct coil_asm *a, struct coil_type *t)
     if (!source_expect(a->s, ',') || !source_expect(a->s, '[')) return false;
     unsigned i = 0;
     do {
-        if (i == 4) return error_at(a->s->err, COIL_TENSOR_RANK, source_peek(a->s).offset, "a tensor of more than 4 dimensions");
+        if (i == 4)
+            return error_at(a->s->err, COIL_TENSOR_RANK, source_peek(a->s).offset,
+                            "a tensor of more than 4 dimensions");
         if (!dimension(a, t, i++)) return false;
     } while (source_accept(a->s, ','));
     return source_expect(a->s, ']');
@@ -95,7 +101,8 @@ static bool type_members(struct coil_asm *a, struct coil_type *t, unsigned level
             members = moved;
         }
         if (count == UINT16_MAX) {
-            ok = error_at(a->s->err, COIL_TYPE_MEMBERS, source_peek(a->s).offset, "more than 65535 members");
+            ok = error_at(a->s->err, COIL_TYPE_MEMBERS, source_peek(a->s).offset,
+                          "more than 65535 members");
             break;
         }
         ok = asm_unsigned(a, UINT16_MAX, &id) && source_expect(a->s, ':');
@@ -123,12 +130,16 @@ static bool type_body(struct coil_asm *a, struct coil_type *t, struct token name
     if (data == COIL_D_MEMBERS) return type_members(a, t, level);
     if (data == COIL_D_ELEM && !source_accept(s, '<')) return true; /* v128 alone, in references */
     if (data != COIL_D_ELEM && !source_expect(s, '<')) return false;
-    if (token_is(s, name, "typeid")) return asm_unsigned(a, UINT64_MAX, &t->id) && source_expect(s, '>');
-    if (data != COIL_D_BITS && data != COIL_D_FLOAT && !(t->elem = asm_type(a, level + 1))) return false;
+    if (token_is(s, name, "typeid"))
+        return asm_unsigned(a, UINT64_MAX, &t->id) && source_expect(s, '>');
+    if (data != COIL_D_BITS && data != COIL_D_FLOAT && !(t->elem = asm_type(a, level + 1)))
+        return false;
     bool ok = true;
     switch ((enum coil_data)data) {
     case COIL_D_BITS: ok = dimension(a, t, 0); break;
-    case COIL_D_FLOAT: ok = dimension(a, t, 0) && source_expect(s, ',') && dimension(a, t, 1); break;
+    case COIL_D_FLOAT:
+        ok = dimension(a, t, 0) && source_expect(s, ',') && dimension(a, t, 1);
+        break;
     case COIL_D_COUNT: ok = more_dimensions(a, t, 1); break;
     case COIL_D_ROWS:
     case COIL_D_ORDER: ok = more_dimensions(a, t, 2); break;
@@ -153,7 +164,8 @@ const struct coil_type *asm_type(struct coil_asm *a, unsigned level)
         return NULL;
     }
     if (level > COIL_TYPE_LEVELS) {
-        error_at(s->err, COIL_NEST_TYPE, t.offset, "more than %d levels of types", COIL_TYPE_LEVELS);
+        error_at(s->err, COIL_NEST_TYPE, t.offset, "more than %d levels of types",
+                 COIL_TYPE_LEVELS);
         return NULL;
     }
     if (!ext && coil_types[op].data == COIL_D_NONE) return coil_scalar((uint8_t)op);
@@ -170,14 +182,14 @@ const struct coil_type *asm_type(struct coil_asm *a, unsigned level)
 struct literal {
     bool negative, real;
     uint64_t magnitude;
-    struct token token;      /* of the number; a word for inf and nan */
+    struct token token; /* of the number; a word for inf and nan */
     uint64_t at;
 };
 
 static bool is_literal(const struct source *s, struct token t)
 {
-    return t.kind == TOKEN_INT || t.kind == TOKEN_FLOAT || (t.kind == TOKEN_PUNCT && t.as.punct == '-') ||
-           word(s, t, "inf") || word(s, t, "nan");
+    return t.kind == TOKEN_INT || t.kind == TOKEN_FLOAT ||
+           (t.kind == TOKEN_PUNCT && t.as.punct == '-') || word(s, t, "inf") || word(s, t, "nan");
 }
 
 static bool parse_literal(struct coil_asm *a, struct literal *l)
@@ -212,7 +224,8 @@ static double literal_double(const struct coil_asm *a, const struct literal *l, 
         char text[64];
         size_t n = l->token.size < sizeof text - 1 ? l->token.size : sizeof text - 1, k = 0;
         for (size_t i = 0; i < n; i++)
-            if (a->s->text.data[l->token.offset + i] != '_') text[k++] = (char)a->s->text.data[l->token.offset + i];
+            if (a->s->text.data[l->token.offset + i] != '_')
+                text[k++] = (char)a->s->text.data[l->token.offset + i];
         text[k] = 0;
         value = single ? (double)strtof(text, NULL) : strtod(text, NULL);
     }
@@ -230,11 +243,14 @@ static bool literal_bits(struct coil_asm *a, const struct literal *l, uint8_t op
         uint32_t half;
         memcpy(&half, &single, 4);
         memcpy(bits, &wide, 8);
-        if (op == COIL_T_FP32) *bits = isnan(wide) ? 0x7fc00000 : half;
-        else if (isnan(wide)) *bits = UINT64_C(0x7ff8000000000000);
+        if (op == COIL_T_FP32)
+            *bits = isnan(wide) ? 0x7fc00000 : half;
+        else if (isnan(wide))
+            *bits = UINT64_C(0x7ff8000000000000);
         return true;
     }
-    if (!coil_is_int(op)) return error_at(err, COIL_IMM_TYPE, l->at, "a number cannot be a %s", info->name);
+    if (!coil_is_int(op))
+        return error_at(err, COIL_IMM_TYPE, l->at, "a number cannot be a %s", info->name);
     if (l->real) {
         error_at(err, COIL_IMM_TYPE, l->at, "a float cannot stand for %s", info->text);
         return error_note(err, "write a whole number, or convert with CAST");
@@ -245,7 +261,8 @@ static bool literal_bits(struct coil_asm *a, const struct literal *l, uint8_t op
     if (l->negative ? l->magnitude > least : l->magnitude > most) {
         error_at(err, COIL_IMM_RANGE, l->at, "%s%llu does not fit %s", l->negative ? "-" : "",
                  (unsigned long long)l->magnitude, info->text);
-        return error_note(err, "%s holds -%llu to %llu", info->text, (unsigned long long)least, (unsigned long long)most);
+        return error_note(err, "%s holds -%llu to %llu", info->text, (unsigned long long)least,
+                          (unsigned long long)most);
     }
     *bits = (l->negative ? 0 - l->magnitude : l->magnitude) & most;
     return true;
@@ -259,17 +276,18 @@ bool asm_number(struct coil_asm *a, uint8_t type, uint64_t *bits)
 
 /* ---- operands ---- */
 
-enum { PENDING = 0x80 };     /* form of a literal that has no type yet */
+enum { PENDING = 0x80 }; /* form of a literal that has no type yet */
 
 struct parsed {
     struct coil_operand *o;
-    struct literal literal;  /* PENDING */
-    bool typed;              /* says a type that other literals may take */
+    struct literal literal;        /* PENDING */
+    bool typed;                    /* says a type that other literals may take */
     const struct coil_type *lanes; /* the declared type of a vector variable */
-    uint64_t at;             /* in the source */
+    uint64_t at;                   /* in the source */
 };
 
-static const struct asm_variable *find_variable(const struct coil_asm *a, penta_bytes name, uint64_t id, bool numeric)
+static const struct asm_variable *find_variable(const struct coil_asm *a, penta_bytes name,
+                                                uint64_t id, bool numeric)
 {
     for (size_t i = a->variable_count; i-- > 0;) {
         const struct asm_variable *v = &a->variables[i];
@@ -297,15 +315,17 @@ static bool variable(struct coil_asm *a, struct parsed *p, const struct coil_typ
     penta_bytes name = token_text(s, t);
     const struct asm_variable *v = find_variable(a, name, t.as.u, numeric);
     if (!v && (!numeric || !type)) {
-        error_at(s->err, COIL_VAR_UNDECLARED, t.offset, "%%%.*s is not declared here", (int)(name.size > 60 ? 60 : name.size),
-                 (const char *)name.data);
+        error_at(s->err, COIL_VAR_UNDECLARED, t.offset, "%%%.*s is not declared here",
+                 (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
         struct suggest near = {.word = name};
         for (size_t i = 0; !numeric && i < a->variable_count; i++) {
             penta_bytes other = a->variables[i].name;
-            if (other.size && other.data[other.size] == 0) suggest_offer(&near, (const char *)other.data);
+            if (other.size && other.data[other.size] == 0)
+                suggest_offer(&near, (const char *)other.data);
         }
         if (near.best) return error_note(s->err, "did you mean %%%.40s?", near.best);
-        return error_note(s->err, "declare it with VAR before its first use, in this or an outer scope");
+        return error_note(s->err,
+                          "declare it with VAR before its first use, in this or an outer scope");
     }
     p->lanes = v ? v->type : NULL;
     p->o->form = COIL_VAR;
@@ -346,7 +366,10 @@ static bool register_number(const struct source *s, struct token t, uint64_t *nu
 {
     if (t.kind != TOKEN_NAME) return false;
     penta_bytes text = token_text(s, t);
-    size_t skip = text.size > 3 && (text.data[0] | 32) == 'r' && (text.data[1] | 32) == 'e' && (text.data[2] | 32) == 'g' ? 3 : 1;
+    size_t skip = text.size > 3 && (text.data[0] | 32) == 'r' && (text.data[1] | 32) == 'e' &&
+                          (text.data[2] | 32) == 'g'
+                      ? 3
+                      : 1;
     if (skip == 1 && (text.data[0] | 32) != 'v') return false;
     penta_bytes digits = bytes_slice(text, skip, text.size);
     if (!digits.size || digits.size > 5) return false;
@@ -405,7 +428,9 @@ static bool address_part(struct coil_asm *a, struct coil_operand *o, bool base)
         part->type = coil_scalar(COIL_T_UNT64);
         return true;
     }
-    if (!source_accept(s, '%')) return source_unexpected(s, t, base ? "a base: variable, symbol, register or number" : "an index");
+    if (!source_accept(s, '%'))
+        return source_unexpected(
+            s, t, base ? "a base: variable, symbol, register or number" : "an index");
     struct parsed p = {.o = part};
     return variable(a, &p, type);
 }
@@ -448,11 +473,13 @@ static bool memory(struct coil_asm *a, struct parsed *p, const struct coil_type 
 }
 
 /* { literal, ... }: one per lane. */
-static bool lanes(struct coil_asm *a, struct coil_operand *o, const struct coil_type *type, uint64_t at)
+static bool lanes(struct coil_asm *a, struct coil_operand *o, const struct coil_type *type,
+                  uint64_t at)
 {
     uint64_t count = coil_lanes(type), n = 0;
     penta_error *err = a->s->err;
-    if (!count || !coil_is_scalar(type->elem->op)) return error_at(err, COIL_LANE_UNKNOWN, at, "the type has no scalar lanes");
+    if (!count || !coil_is_scalar(type->elem->op))
+        return error_at(err, COIL_LANE_UNKNOWN, at, "the type has no scalar lanes");
     struct writer image = {.big_endian = a->object.big_endian};
     bool ok = true;
     do {
@@ -462,7 +489,8 @@ static bool lanes(struct coil_asm *a, struct coil_operand *o, const struct coil_
     } while (ok && source_accept(a->s, ','));
     ok = ok && source_expect(a->s, '}');
     if (ok && n != count)
-        ok = error_at(err, COIL_LANES, at, "%llu values for %llu lanes", (unsigned long long)n, (unsigned long long)count);
+        ok = error_at(err, COIL_LANES, at, "%llu values for %llu lanes", (unsigned long long)n,
+                      (unsigned long long)count);
     if (ok) {
         const uint8_t *copy = arena_copy(&a->arena, writer_view(&image), err);
         o->image = (penta_bytes){copy, image.out.size};
@@ -473,15 +501,19 @@ static bool lanes(struct coil_asm *a, struct coil_operand *o, const struct coil_
 }
 
 /* hex:0011.. the memory image of the value */
-static bool hex_image(struct coil_asm *a, struct coil_operand *o, const struct coil_type *type, uint64_t at)
+static bool hex_image(struct coil_asm *a, struct coil_operand *o, const struct coil_type *type,
+                      uint64_t at)
 {
     struct source *s = a->s;
     size_t from = s->pos, end = from, size = 0;
-    while (end < s->text.size && hex_digit(s->text.data[end]) >= 0) end++;
+    while (end < s->text.size && hex_digit(s->text.data[end]) >= 0)
+        end++;
     s->pos = end;
     uint8_t *bytes = hex_parse(bytes_slice(s->text, from, end - from), &size);
     bool ok = bytes && size == type->size;
-    if (!ok) error_at(s->err, COIL_IMM_RANGE, at, "%llu bytes of hex are needed", (unsigned long long)type->size);
+    if (!ok)
+        error_at(s->err, COIL_IMM_RANGE, at, "%llu bytes of hex are needed",
+                 (unsigned long long)type->size);
     if (ok && coil_is_scalar(type->op)) {
         o->value = bytes_uint(bytes, size, a->object.big_endian);
     } else if (ok) {
@@ -495,7 +527,8 @@ static bool hex_image(struct coil_asm *a, struct coil_operand *o, const struct c
 
 static bool ends_operand(struct token t)
 {
-    return t.kind == TOKEN_LINE || t.kind == TOKEN_END || (t.kind == TOKEN_PUNCT && t.as.punct == ',');
+    return t.kind == TOKEN_LINE || t.kind == TOKEN_END ||
+           (t.kind == TOKEN_PUNCT && t.as.punct == ',');
 }
 
 /* What may stand behind a type. */
@@ -509,7 +542,8 @@ static bool typed(struct coil_asm *a, struct parsed *p)
     p->typed = true;
     if (ends_operand(t)) {
         if (coil_types[type->op].data == COIL_D_ELEM && !type->elem)
-            return error_at(s->err, COIL_LANE_UNKNOWN, p->at, "%s needs its lane type here: %s<i32>", coil_types[type->op].text,
+            return error_at(s->err, COIL_LANE_UNKNOWN, p->at,
+                            "%s needs its lane type here: %s<i32>", coil_types[type->op].text,
                             coil_types[type->op].text);
         o->form = COIL_TYPE_ONLY;
         set_typed(o, type, 0);
@@ -528,11 +562,13 @@ static bool typed(struct coil_asm *a, struct parsed *p)
         penta_bytes digits = bytes_slice(token_text(s, t), 1, t.size);
         o->form = COIL_DEF;
         set_typed(o, type, COIL_DEFINITION);
-        return number_parse_bytes(digits, &o->value) || source_unexpected(s, t, "$ and a definition number");
+        return number_parse_bytes(digits, &o->value) ||
+               source_unexpected(s, t, "$ and a definition number");
     }
     o->form = COIL_IMM;
     set_typed(o, type, COIL_IMMEDIATE);
-    if (type->open) return error_at(s->err, COIL_TYPE_ID_IMM, p->at, "an immediate of a type given by id");
+    if (type->open)
+        return error_at(s->err, COIL_TYPE_ID_IMM, p->at, "an immediate of a type given by id");
     if (source_accept(s, '{')) return lanes(a, o, type, t.offset);
     if (word(s, t, "hex")) {
         source_next(s);
@@ -554,7 +590,8 @@ static bool id_operand(struct coil_asm *a, struct coil_operand *o, struct token 
     static const struct {
         const char *word;
         uint8_t op, ext, form;
-    } kinds[] = {{"varid", COIL_T_VARID, 0, COIL_VARID}, {"defid", COIL_T_DEFID, COIL_DEFINITION, COIL_DEFID},
+    } kinds[] = {{"varid", COIL_T_VARID, 0, COIL_VARID},
+                 {"defid", COIL_T_DEFID, COIL_DEFINITION, COIL_DEFID},
                  {"str", COIL_T_STRING, 0, COIL_STRING}};
     for (int i = 0; i < 3; i++)
         if (word(a->s, t, kinds[i].word)) {
@@ -595,9 +632,10 @@ static bool string_operand(struct coil_asm *a, struct coil_operand *o, struct to
     penta_bytes text;
     source_next(a->s);
     if (!token_string(a->s, t, &a->arena, &text)) return false;
-    if (memchr(text.data, 0, text.size)) return error_at(a->s->err, BASE_SYNTAX, t.offset, "a string operand cannot hold a zero");
+    if (memchr(text.data, 0, text.size))
+        return error_at(a->s->err, BASE_SYNTAX, t.offset, "a string operand cannot hold a zero");
     plain(o, COIL_T_STRING, 0, COIL_STRING, 0);
-    o->image = text;         /* its offset is known when the string table is */
+    o->image = text; /* its offset is known when the string table is */
     return true;
 }
 
@@ -609,7 +647,8 @@ static bool operand(struct coil_asm *a, struct parsed *p, uint8_t opcode, unsign
     p->at = t.offset;
     uint64_t number;
     int found;
-    bool conditional = !i && (opcode == COIL_OP_BR || opcode == COIL_OP_CALL || opcode == COIL_OP_RET);
+    bool conditional =
+        !i && (opcode == COIL_OP_BR || opcode == COIL_OP_CALL || opcode == COIL_OP_RET);
     if (conditional && (found = name_in(s, t, coil_conditions, 20)) >= 0) {
         source_next(s);
         plain(o, COIL_T_PARAM0, (uint8_t)found, COIL_PARAM, (uint64_t)found);
@@ -691,7 +730,8 @@ static int said_type(const struct coil_asm *a, const struct parsed *p)
 static bool settle(struct coil_asm *a, struct parsed *parsed, unsigned count, uint8_t opcode)
 {
     int first = -1;
-    for (unsigned i = 0; i < count && first < 0; i++) first = said_type(a, &parsed[i]);
+    for (unsigned i = 0; i < count && first < 0; i++)
+        first = said_type(a, &parsed[i]);
     for (unsigned i = 0; i < count; i++) {
         struct coil_operand *o = parsed[i].o;
         if (o->form != PENDING) continue;
@@ -743,7 +783,8 @@ static bool declared_id(struct coil_asm *a, struct asm_variable *v, struct coil_
     return true;
 }
 
-static bool track(struct coil_asm *a, const struct coil_insn *insn, const struct asm_variable *declared)
+static bool track(struct coil_asm *a, const struct coil_insn *insn,
+                  const struct asm_variable *declared)
 {
     penta_error ignored = {0};
     const struct coil_operand *o = insn->operands;
@@ -751,7 +792,8 @@ static bool track(struct coil_asm *a, const struct coil_insn *insn, const struct
     case COIL_OP_SCOPE: a->depth++; break;
     case COIL_OP_SCOPL:
         if (a->depth) a->depth--;
-        while (a->variable_count && a->variables[a->variable_count - 1].depth > a->depth) a->variable_count--;
+        while (a->variable_count && a->variables[a->variable_count - 1].depth > a->depth)
+            a->variable_count--;
         break;
     case COIL_OP_VAR:
         if (insn->count > 1 && o[1].type && declared) {
@@ -777,7 +819,8 @@ static bool emit(struct coil_asm *a)
     struct coil_out_section *section = asm_section(a);
     penta_error *err = a->s->err;
     if (section->head.type == COIL_S_BSS)
-        return error_at(err, COIL_DIRECTIVE, a->s->pos, "an instruction in a section without bytes");
+        return error_at(err, COIL_DIRECTIVE, a->s->pos,
+                        "an instruction in a section without bytes");
     uint64_t at = section->data.out.size;
     for (unsigned i = 0; i < insn->count; i++) {
         /* A literal's operand holds its text until here; all before it is written first. */
@@ -787,7 +830,8 @@ static bool emit(struct coil_asm *a)
         insn->count = (uint8_t)i;
         coil_insn_write(&before, insn);
         insn->count = count;
-        struct coil_literal literal = {a->section, at + before.out.size + 2, 8, insn->operands[i].image};
+        struct coil_literal literal = {a->section, at + before.out.size + 2, 8,
+                                       insn->operands[i].image};
         writer_free(&before);
         if (!coil_object_literal(&a->object, literal, err)) return false;
     }
@@ -795,7 +839,8 @@ static bool emit(struct coil_asm *a)
     return true;
 }
 
-static bool operands(struct coil_asm *a, uint8_t opcode, bool more, unsigned least, unsigned most, uint64_t at, const char *name)
+static bool operands(struct coil_asm *a, uint8_t opcode, bool more, unsigned least, unsigned most,
+                     uint64_t at, const char *name)
 {
     struct source *s = a->s;
     struct coil_insn *insn = a->insn;
@@ -807,7 +852,8 @@ static bool operands(struct coil_asm *a, uint8_t opcode, bool more, unsigned lea
     insn->parts_count = 0;
     insn->count = 0;
     while (more) {
-        if (n == COIL_OPERANDS_MAX) return error_at(s->err, COIL_OPERAND_COUNT, s->pos, "more than 255 operands");
+        if (n == COIL_OPERANDS_MAX)
+            return error_at(s->err, COIL_OPERAND_COUNT, s->pos, "more than 255 operands");
         struct coil_operand *o = &insn->operands[n];
         *o = (struct coil_operand){0};
         parsed[n] = (struct parsed){.o = o};
@@ -821,7 +867,8 @@ static bool operands(struct coil_asm *a, uint8_t opcode, bool more, unsigned lea
         more = source_accept(s, ',');
     }
     struct token end = source_peek(s);
-    if (end.kind != TOKEN_LINE && end.kind != TOKEN_END) return source_unexpected(s, end, "a comma or the end of the line");
+    if (end.kind != TOKEN_LINE && end.kind != TOKEN_END)
+        return source_unexpected(s, end, "a comma or the end of the line");
     if (n < least || n > most) {
         error_at(s->err, COIL_OPERAND_COUNT, at, "%s takes %u%s operand%s, not %u", name, least,
                  most > least ? " or more" : "", least == 1 && most == 1 ? "" : "s", n);
@@ -839,8 +886,10 @@ bool asm_mnemonics(struct coil_asm *a, penta_error *err)
         const char *name = coil_ops[op].name;
         if (!name) continue;
         size_t n = 0;
-        for (; name[n]; n++) lower[n] = (char)(name[n] | 32);
-        if (!labels_define(&a->mnemonics, (penta_bytes){(const uint8_t *)lower, n}, op, 0, err)) return false;
+        for (; name[n]; n++)
+            lower[n] = (char)(name[n] | 32);
+        if (!labels_define(&a->mnemonics, (penta_bytes){(const uint8_t *)lower, n}, op, 0, err))
+            return false;
     }
     return true;
 }
@@ -850,8 +899,8 @@ static bool unknown(struct coil_asm *a, struct token t)
     struct suggest near = {.word = token_text(a->s, t)};
     for (unsigned op = 0; op < 256; op++)
         if (coil_ops[op].name) suggest_offer(&near, coil_ops[op].name);
-    error_at(a->s->err, BASE_MNEMONIC, t.offset, "unknown instruction '%.*s'", (int)(t.size > 40 ? 40 : t.size),
-             (const char *)near.word.data);
+    error_at(a->s->err, BASE_MNEMONIC, t.offset, "unknown instruction '%.*s'",
+             (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data);
     if (near.best) error_note(a->s->err, "did you mean %s?", near.best);
     return false;
 }
@@ -866,7 +915,8 @@ static bool vendor(struct coil_asm *a, struct token t)
 {
     uint64_t extended;
     penta_bytes digits = bytes_slice(token_text(a->s, t), 7, t.size);
-    if (!number_parse_bytes(digits, &extended) || extended > 255) return source_unexpected(a->s, t, "VENDOR.0x00 to VENDOR.0xff");
+    if (!number_parse_bytes(digits, &extended) || extended > 255)
+        return source_unexpected(a->s, t, "VENDOR.0x00 to VENDOR.0xff");
     a->insn->extended = (uint8_t)extended;
     return operands(a, COIL_OP_VENDOR, more_on_line(a), 0, 255, t.offset, "VENDOR");
 }
@@ -884,11 +934,13 @@ bool asm_instruction(struct coil_asm *a, struct token t)
             uint8_t c = text.data[i];
             lower[i] = (char)(c >= 'A' && c <= 'Z' ? c | 32 : c);
         }
-        const struct label *found = labels_find(&a->mnemonics, (penta_bytes){(const uint8_t *)lower, text.size});
+        const struct label *found =
+            labels_find(&a->mnemonics, (penta_bytes){(const uint8_t *)lower, text.size});
         if (found) {
             uint8_t opcode = (uint8_t)found->value;
             coil_op_counts(opcode, &least, &most);
-            return operands(a, opcode, more_on_line(a), least, most, t.offset, coil_ops[opcode].name);
+            return operands(a, opcode, more_on_line(a), least, most, t.offset,
+                            coil_ops[opcode].name);
         }
     }
     unsigned unit = a->object.header.target_pu ? a->object.header.target_pu : COIL_UNIT_CPU;

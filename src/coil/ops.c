@@ -4,17 +4,35 @@
 typedef __int128 wide;
 typedef unsigned __int128 uwide;
 
-static unsigned bits_of(uint8_t op) { return 8u * coil_types[op].bytes; }
-static bool is_signed(uint8_t op) { return coil_types[op].family == COIL_F_SIGNED; }
-static bool is_real(uint8_t op) { return coil_types[op].family == COIL_F_REAL; }
-static uint64_t mask_of(uint8_t op) { return bits_of(op) == 64 ? UINT64_MAX : (UINT64_C(1) << bits_of(op)) - 1; }
+static unsigned bits_of(uint8_t op)
+{
+    return 8u * coil_types[op].bytes;
+}
+static bool is_signed(uint8_t op)
+{
+    return coil_types[op].family == COIL_F_SIGNED;
+}
+static bool is_real(uint8_t op)
+{
+    return coil_types[op].family == COIL_F_REAL;
+}
+static uint64_t mask_of(uint8_t op)
+{
+    return bits_of(op) == 64 ? UINT64_MAX : (UINT64_C(1) << bits_of(op)) - 1;
+}
 
-static wide least_of(uint8_t op) { return is_signed(op) ? -((wide)1 << (bits_of(op) - 1)) : 0; }
+static wide least_of(uint8_t op)
+{
+    return is_signed(op) ? -((wide)1 << (bits_of(op) - 1)) : 0;
+}
 static wide most_of(uint8_t op)
 {
     return op == COIL_T_BIT ? 1 : ((wide)1 << (bits_of(op) - is_signed(op))) - 1;
 }
-static wide exact_of(uint8_t op, uint64_t v) { return is_signed(op) ? (wide)(int64_t)v : (wide)v; }
+static wide exact_of(uint8_t op, uint64_t v)
+{
+    return is_signed(op) ? (wide)(int64_t)v : (wide)v;
+}
 
 /* ---- conversions ---- */
 
@@ -59,7 +77,8 @@ uint8_t coil_common(uint8_t a, uint8_t b)
 {
     if (a == COIL_T_BIT) a = COIL_T_UNT8;
     if (b == COIL_T_BIT) b = COIL_T_UNT8;
-    if (is_real(a) || is_real(b)) return a == COIL_T_FP64 || b == COIL_T_FP64 ? COIL_T_FP64 : COIL_T_FP32;
+    if (is_real(a) || is_real(b))
+        return a == COIL_T_FP64 || b == COIL_T_FP64 ? COIL_T_FP64 : COIL_T_FP32;
     if (bits_of(a) != bits_of(b)) return bits_of(a) > bits_of(b) ? a : b;
     return is_signed(a) ? b : a;
 }
@@ -73,7 +92,10 @@ static uint8_t result_flags(uint8_t op, uint64_t r)
                      (__builtin_parityll(bits) ? 0 : COIL_P));
 }
 
-static uint8_t bit(bool on, uint8_t flag) { return on ? flag : 0; }
+static uint8_t bit(bool on, uint8_t flag)
+{
+    return on ? flag : 0;
+}
 
 /* ---- integers ---- */
 
@@ -92,7 +114,8 @@ static struct sum add(const struct coil_operation *o, uint64_t b, bool carry)
 static struct sum subtract(uint8_t type, uint64_t a, uint64_t b, bool borrow)
 {
     uint64_t mask = mask_of(type);
-    return (struct sum){exact_of(type, a) - exact_of(type, b) - borrow, (uwide)(a & mask) < (uwide)(b & mask) + borrow};
+    return (struct sum){exact_of(type, a) - exact_of(type, b) - borrow,
+                        (uwide)(a & mask) < (uwide)(b & mask) + borrow};
 }
 
 /* Wraps or clamps the exact result; V says that it was not representable. */
@@ -132,7 +155,8 @@ static void multiply(struct coil_operation *o)
 static uint64_t high_half(uint8_t type, uint64_t a, uint64_t b)
 {
     unsigned n = bits_of(type);
-    if (is_signed(type)) return coil_canon(type, (uint64_t)((exact_of(type, a) * exact_of(type, b)) >> n));
+    if (is_signed(type))
+        return coil_canon(type, (uint64_t)((exact_of(type, a) * exact_of(type, b)) >> n));
     return coil_canon(type, (uint64_t)(((uwide)a * b) >> n));
 }
 
@@ -153,8 +177,10 @@ static void divide(struct coil_operation *o)
 static uint64_t int_sqrt(uint64_t v)
 {
     uint64_t r = (uint64_t)sqrt((double)v);
-    while (r && (uwide)r * r > v) r--;
-    while ((uwide)(r + 1) * (r + 1) <= v) r++;
+    while (r && (uwide)r * r > v)
+        r--;
+    while ((uwide)(r + 1) * (r + 1) <= v)
+        r++;
     return r;
 }
 
@@ -202,7 +228,9 @@ static void bit_number(struct coil_operation *o)
 {
     uint64_t one = UINT64_C(1) << o->b % bits_of(o->type);
     bool was = o->a & one;
-    uint64_t r = o->opcode == COIL_OP_BITSET ? o->a | one : o->opcode == COIL_OP_BITCLR ? o->a & ~one : o->a ^ one;
+    uint64_t r = o->opcode == COIL_OP_BITSET   ? o->a | one
+                 : o->opcode == COIL_OP_BITCLR ? o->a & ~one
+                                               : o->a ^ one;
     if (o->opcode == COIL_OP_BITCHK) {
         o->result = was;
         o->flags = (uint8_t)(bit(!was, COIL_Z) | bit(was, COIL_C));
@@ -238,8 +266,10 @@ static void operate_int(struct coil_operation *o)
     case COIL_OP_SUB:
     case COIL_OP_SUBB:
     case COIL_OP_DEC:
-        sum = subtract(type, o->a, o->opcode == COIL_OP_DEC ? 1 : o->b, o->opcode == COIL_OP_SUBB && o->carry);
-        deliver(o, sum.exact, bit(sum.carry, COIL_C), o->opcode == COIL_OP_CMP ? ALL & ~COIL_P : ALL);
+        sum = subtract(type, o->a, o->opcode == COIL_OP_DEC ? 1 : o->b,
+                       o->opcode == COIL_OP_SUBB && o->carry);
+        deliver(o, sum.exact, bit(sum.carry, COIL_C),
+                o->opcode == COIL_OP_CMP ? ALL & ~COIL_P : ALL);
         break;
     case COIL_OP_NEG:
         sum = subtract(type, 0, o->a, false);
@@ -275,7 +305,9 @@ static void operate_int(struct coil_operation *o)
     case COIL_OP_XOR: plain(o, o->a ^ o->b, LOGIC); break;
     case COIL_OP_NOT: plain(o, ~o->a, UNARY); break;
     case COIL_OP_BSWAP: plain(o, swap_bytes(type, o->a), UNARY); break;
-    case COIL_OP_POPCNT: plain(o, (uint64_t)__builtin_popcountll(o->a & mask_of(type)), UNARY); break;
+    case COIL_OP_POPCNT:
+        plain(o, (uint64_t)__builtin_popcountll(o->a & mask_of(type)), UNARY);
+        break;
     case COIL_OP_BITSET:
     case COIL_OP_BITCLR:
     case COIL_OP_BITTGL:
@@ -286,7 +318,10 @@ static void operate_int(struct coil_operation *o)
 
 /* ---- floats: in the format of T, rounded once ---- */
 
-static double narrow(uint8_t type, double v) { return type == COIL_T_FP32 ? (double)(float)v : v; }
+static double narrow(uint8_t type, double v)
+{
+    return type == COIL_T_FP32 ? (double)(float)v : v;
+}
 
 static void operate_real(struct coil_operation *o)
 {
@@ -315,12 +350,30 @@ static void operate_real(struct coil_operation *o)
         break;
     case COIL_OP_NEG: r = -a; break;
     case COIL_OP_ABS: r = fabs(a); break;
-    case COIL_OP_SQRT: r = sqrt(a); written = COIL_Z | COIL_S | COIL_N; break;
-    case COIL_OP_CEIL: r = ceil(a); written = COIL_Z | COIL_S | COIL_N; break;
-    case COIL_OP_FLOR: r = floor(a); written = COIL_Z | COIL_S | COIL_N; break;
-    case COIL_OP_ROND: r = nearbyint(a); written = COIL_Z | COIL_S | COIL_N; break;
-    case COIL_OP_MIN: r = isnan(a) ? b : isnan(b) ? a : b < a ? b : a; written = 0; break;
-    case COIL_OP_MAX: r = isnan(a) ? b : isnan(b) ? a : b > a ? b : a; written = 0; break;
+    case COIL_OP_SQRT:
+        r = sqrt(a);
+        written = COIL_Z | COIL_S | COIL_N;
+        break;
+    case COIL_OP_CEIL:
+        r = ceil(a);
+        written = COIL_Z | COIL_S | COIL_N;
+        break;
+    case COIL_OP_FLOR:
+        r = floor(a);
+        written = COIL_Z | COIL_S | COIL_N;
+        break;
+    case COIL_OP_ROND:
+        r = nearbyint(a);
+        written = COIL_Z | COIL_S | COIL_N;
+        break;
+    case COIL_OP_MIN:
+        r = isnan(a) ? b : isnan(b) ? a : b < a ? b : a;
+        written = 0;
+        break;
+    case COIL_OP_MAX:
+        r = isnan(a) ? b : isnan(b) ? a : b > a ? b : a;
+        written = 0;
+        break;
     case COIL_OP_CLAMP:
         r = isnan(a) ? b : isnan(b) ? a : b > a ? b : a;
         r = isnan(r) ? c : isnan(c) ? r : c < r ? c : r;
@@ -331,7 +384,8 @@ static void operate_real(struct coil_operation *o)
         written = 0;
         break;
     default: /* CMP */
-        o->flags = (uint8_t)(bit(a == b, COIL_Z) | bit(a < b, COIL_S | COIL_C) | bit(isnan(a) || isnan(b), COIL_N));
+        o->flags = (uint8_t)(bit(a == b, COIL_Z) | bit(a < b, COIL_S | COIL_C) |
+                             bit(isnan(a) || isnan(b), COIL_N));
         o->written = written | COIL_C;
         return;
     }
@@ -340,7 +394,8 @@ static void operate_real(struct coil_operation *o)
     if (unary) finite = isfinite(a);
     bool overflow = finite && isinf(r) && !zero;
     o->result = coil_real_bits(type, r);
-    o->flags = (uint8_t)(bit(r == 0, COIL_Z) | bit(r < 0, COIL_S) | bit(overflow, COIL_V) | bit(isnan(r), COIL_N) | bit(zero, COIL_D));
+    o->flags = (uint8_t)(bit(r == 0, COIL_Z) | bit(r < 0, COIL_S) | bit(overflow, COIL_V) |
+                         bit(isnan(r), COIL_N) | bit(zero, COIL_D));
     if (o->opcode == COIL_OP_SQRT || o->opcode == COIL_OP_ABS) o->flags &= (uint8_t)~COIL_S;
     o->written = written;
 }
@@ -349,8 +404,10 @@ void coil_operate(struct coil_operation *o)
 {
     o->in_destination = false;
     o->written = o->flags = 0;
-    if (is_real(o->type)) operate_real(o);
-    else operate_int(o);
+    if (is_real(o->type))
+        operate_real(o);
+    else
+        operate_int(o);
 }
 
 bool coil_condition(uint8_t condition, uint8_t f)

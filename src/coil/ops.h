@@ -1,10 +1,16 @@
-/* The meaning of operations on scalars, once for every engine. A scalar travels in 64 bits: integers
- * extended by their own sign, FP32 and FP64 as their bits, upper bytes zero. */
+/* The meaning of operations on scalars, once for every engine. A scalar travels in 64 bits:
+ * integers extended by their own sign, FP32 and FP64 as their bits, upper bytes zero. */
 #pragma once
 #include "coil/coil.h"
 
 enum coil_flag {
-    COIL_Z = 1, COIL_S = 2, COIL_C = 4, COIL_V = 8, COIL_D = 16, COIL_N = 32, COIL_P = 64,
+    COIL_Z = 1,
+    COIL_S = 2,
+    COIL_C = 4,
+    COIL_V = 8,
+    COIL_D = 16,
+    COIL_N = 32,
+    COIL_P = 64,
 };
 
 /* The low bytes of raw as a value of the type. */
@@ -47,14 +53,14 @@ uint64_t coil_convert_bits(uint64_t value, uint8_t from, uint8_t to, bool satura
 uint8_t coil_common(uint8_t a, uint8_t b);
 
 struct coil_operation {
-    uint8_t opcode, type;    /* the operation type T */
-    int saturate;            /* destination type to clamp to, or -1 */
-    uint64_t a, b, c;        /* operands in T; shift count or bit number in b */
-    bool carry;              /* into ADDC and SUBB */
-    uint64_t result;         /* in T; in the destination type when it saturates */
-    uint64_t second;         /* the remainder of DIVMOD */
-    uint8_t flags, written;  /* of enum coil_flag */
-    bool in_destination;     /* result is already of the destination type */
+    uint8_t opcode, type;   /* the operation type T */
+    int saturate;           /* destination type to clamp to, or -1 */
+    uint64_t a, b, c;       /* operands in T; shift count or bit number in b */
+    bool carry;             /* into ADDC and SUBB */
+    uint64_t result;        /* in T; in the destination type when it saturates */
+    uint64_t second;        /* the remainder of DIVMOD */
+    uint8_t flags, written; /* of enum coil_flag */
+    bool in_destination;    /* result is already of the destination type */
 };
 void coil_operate(struct coil_operation *o);
 

@@ -1,6 +1,6 @@
-/* Loading: code to cells. Two walks over the instructions with the verifier's own checker: the first finds
- * variables whose address is taken, the second resolves every operand to a place. Then a backward pass
- * finds flags that nobody reads, and what has a cell of its own becomes one. */
+/* Loading: code to cells. Two walks over the instructions with the verifier's own checker: the
+ * first finds variables whose address is taken, the second resolves every operand to a place. Then
+ * a backward pass finds flags that nobody reads, and what has a cell of its own becomes one. */
 #include "coil/load.h"
 #include "coil/vm.h"
 #include <stdlib.h>
@@ -16,10 +16,10 @@ struct plan {
     struct coil_check check;
     struct coil_insn *insn;
     penta_error *err;
-    size_t capacity;         /* of the cells */
+    size_t capacity;               /* of the cells */
     struct coil_step **cell_steps; /* per cell, or NULL */
-    uint8_t *reads, *writes; /* flags, per cell */
-    uint64_t *targets;       /* per cell: address of a direct branch, or 0 */
+    uint8_t *reads, *writes;       /* flags, per cell */
+    uint64_t *targets;             /* per cell: address of a direct branch, or 0 */
     /* of the function under way */
     uint32_t function;
     struct variable_place *variables;
@@ -45,18 +45,26 @@ static bool find_functions(struct plan *l)
     const struct coil_module *m = l->m;
     p->functions = calloc(m->symbol_count + m->section_count + 1, sizeof *p->functions);
     if (!p->functions) return error_at(l->err, BASE_MEMORY, 0, "no memory for functions");
-    for (size_t i = 0; i < m->symbol_count; i++)
-        if (m->symbols[i].type == COIL_FUNC && m->symbols[i].section_idx && m->symbols[i].section_idx <= m->section_count &&
-            coil_is_code(&m->sections[m->symbols[i].section_idx - 1]))
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        uint32_t section = m->symbols[i].section_idx;
+        if (m->symbols[i].type != COIL_FUNC || !section || section > m->section_count ||
+            !coil_is_code(&m->sections[section - 1]))
+            continue;
+        if (p->symbols[i] - p->sections[section - 1] <
+            m->sections[section - 1].size) /* it has instructions */
             p->functions[p->function_count++].address = p->symbols[i];
+    }
     for (size_t i = 0; i < m->section_count; i++) /* code before the first FUNC symbol */
-        if (coil_is_code(&m->sections[i]) && m->sections[i].size) p->functions[p->function_count++].address = p->sections[i];
+        if (coil_is_code(&m->sections[i]) && m->sections[i].size)
+            p->functions[p->function_count++].address = p->sections[i];
     qsort(p->functions, p->function_count, sizeof *p->functions, by_address);
     size_t n = 0;
     for (size_t i = 0; i < p->function_count; i++)
-        if (!n || p->functions[n - 1].address != p->functions[i].address) p->functions[n++] = p->functions[i];
+        if (!n || p->functions[n - 1].address != p->functions[i].address)
+            p->functions[n++] = p->functions[i];
     p->function_count = n;
-    for (size_t i = 0; i < n; i++) p->functions[i].slots = 1; /* also of one without instructions */
+    for (size_t i = 0; i < n; i++)
+        p->functions[i].slots = 1; /* also of one without instructions */
     return true;
 }
 
@@ -67,15 +75,18 @@ static bool find_symbols(struct plan *l)
     bool exec = m->header.flags & COIL_FILE_EXEC;
     p->symbols = calloc(m->symbol_count + 1, sizeof *p->symbols);
     p->sections = calloc(m->section_count + 1, sizeof *p->sections);
-    if (!p->symbols || !p->sections) return error_at(l->err, BASE_MEMORY, 0, "no memory for symbols");
+    if (!p->symbols || !p->sections)
+        return error_at(l->err, BASE_MEMORY, 0, "no memory for symbols");
     p->end = coil_section_addresses(m, p->sections);
     for (size_t i = 0; i < m->symbol_count; i++) {
         const struct coil_symbol *s = &m->symbols[i];
         p->symbols[i] = s->value;
-        if (s->section_idx && s->section_idx <= m->section_count && !exec) p->symbols[i] = p->sections[s->section_idx - 1] + s->value;
+        if (s->section_idx && s->section_idx <= m->section_count && !exec)
+            p->symbols[i] = p->sections[s->section_idx - 1] + s->value;
         if (s->section_idx || exec) continue;
         if (s->type == COIL_COMMON) {
-            uint64_t align = s->value && s->value <= 1 << 20 && !(s->value & (s->value - 1)) ? s->value : 16;
+            uint64_t align =
+                s->value && s->value <= 1 << 20 && !(s->value & (s->value - 1)) ? s->value : 16;
             p->end = (p->end + align - 1) / align * align;
             p->symbols[i] = p->end;
             p->end += s->size < UINT64_C(1) << 40 ? s->size : UINT64_C(1) << 40;
@@ -83,8 +94,9 @@ static bool find_symbols(struct plan *l)
             p->symbols[i] = 0;
         } else {
             penta_bytes name = coil_symbol_name(m, i);
-            error_at(l->err, COIL_UNDEFINED, m->header.symbol_offset + i * coil_symbol_bytes, "'%.*s' is defined nowhere",
-                     (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
+            error_at(l->err, COIL_UNDEFINED, m->header.symbol_offset + i * coil_symbol_bytes,
+                     "'%.*s' is defined nowhere", (int)(name.size > 60 ? 60 : name.size),
+                     (const char *)name.data);
             return error_note(l->err, "link it with the object that defines it: penta link");
         }
     }
@@ -101,7 +113,9 @@ static bool find_entry(struct plan *l)
     for (int k = 0; k < 2 && !found; k++)
         for (size_t i = 0; i < m->symbol_count && !found; i++) {
             penta_bytes name = coil_symbol_name(m, i);
-            if (m->symbols[i].bind == COIL_LOCAL || !m->symbols[i].section_idx || name.size != strlen(names[k]) || memcmp(name.data, names[k], name.size)) continue;
+            if (m->symbols[i].bind == COIL_LOCAL || !m->symbols[i].section_idx ||
+                name.size != strlen(names[k]) || memcmp(name.data, names[k], name.size))
+                continue;
             address = p->symbols[i];
             found = true;
         }
@@ -115,14 +129,16 @@ static bool find_entry(struct plan *l)
             return true;
         }
     error_at(l->err, COIL_ENTRY, 24, "there is no entry function");
-    return error_note(l->err, "define _start or main as .global, or name one with penta link --entry");
+    return error_note(l->err,
+                      "define _start or main as .global, or name one with penta link --entry");
 }
 
 /* ---- the first walk ---- */
 
 static bool take_address(struct plan *l, const struct coil_operand *o)
 {
-    const struct coil_variable *v = o->form == COIL_VAR ? coil_check_variable(&l->check, o->value) : NULL;
+    const struct coil_variable *v =
+        o->form == COIL_VAR ? coil_check_variable(&l->check, o->value) : NULL;
     if (!v) return true;
     if (l->taken_count == l->taken_capacity) {
         size_t more = l->taken_capacity ? l->taken_capacity * 2 : 64;
@@ -154,8 +170,10 @@ static uint32_t function_at(const struct coil_program *p, uint64_t address)
     size_t low = 0, high = p->function_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (p->functions[middle].address <= address) low = middle + 1;
-        else high = middle;
+        if (p->functions[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low ? (uint32_t)low - 1 : 0;
 }
@@ -231,7 +249,8 @@ static bool room_for_variable(struct plan *l, uint32_t serial)
 {
     if (serial < l->variable_capacity) return true;
     size_t more = l->variable_capacity ? l->variable_capacity * 2 : 64;
-    while (more <= serial) more *= 2;
+    while (more <= serial)
+        more *= 2;
     void *moved = realloc(l->variables, more * sizeof *l->variables);
     if (!moved) return error_at(l->err, BASE_MEMORY, 0, "no memory for variables");
     l->variables = moved;
@@ -249,7 +268,8 @@ static bool declare(struct plan *l, const struct coil_variable *v)
     }
     uint64_t align = v->type->align > 16 ? 16 : v->type->align;
     l->frame = (l->frame + align - 1) / align * align;
-    *place = (struct variable_place){COIL_AT_FRAME, (uint32_t)(l->frame < UINT32_MAX ? l->frame : UINT32_MAX)};
+    *place = (struct variable_place){COIL_AT_FRAME,
+                                     (uint32_t)(l->frame < UINT32_MAX ? l->frame : UINT32_MAX)};
     l->frame += v->type->size;
     return true;
 }
@@ -288,7 +308,8 @@ static bool place_of(struct plan *l, const struct coil_operand *o, struct coil_p
 {
     uint8_t qualifiers;
     const struct coil_type *type = coil_check_type(&l->check, o, &qualifiers);
-    *p = (struct coil_place){.form = o->form, .ext = qualifiers, .scale = 1, .op = type ? type->op : COIL_T_VOID};
+    *p = (struct coil_place){
+        .form = o->form, .ext = qualifiers, .scale = 1, .op = type ? type->op : COIL_T_VOID};
     p->type = keep_type(l, type);
     if (type && !p->type) return false;
     switch ((enum coil_form)o->form) {
@@ -307,7 +328,8 @@ static bool place_of(struct plan *l, const struct coil_operand *o, struct coil_p
         break;
     case COIL_MEASURE: {
         penta_error err = {0};
-        const struct coil_type *measured = coil_type_close(&l->check.ids, o->type, &l->p->arena, &err);
+        const struct coil_type *measured =
+            coil_type_close(&l->check.ids, o->type, &l->p->arena, &err);
         p->at = COIL_AT_CONST;
         p->value = measured ? o->op == COIL_T_SIZEOF ? measured->size : measured->align : 0;
         break;
@@ -322,7 +344,9 @@ static bool place_of(struct plan *l, const struct coil_operand *o, struct coil_p
     }
     case COIL_SYM:
         p->at = COIL_AT_MEMORY;
-        p->base = (struct coil_term){.at = COIL_AT_CONST, .value = o->value < l->m->symbol_count ? l->p->symbols[o->value] : 0};
+        p->base = (struct coil_term){
+            .at = COIL_AT_CONST,
+            .value = o->value < l->m->symbol_count ? l->p->symbols[o->value] : 0};
         break;
     case COIL_MEM:
         p->at = COIL_AT_MEMORY;
@@ -349,8 +373,10 @@ static bool place_of(struct plan *l, const struct coil_operand *o, struct coil_p
 static struct coil_step *make_step(struct plan *l)
 {
     const struct coil_insn *insn = l->insn;
-    unsigned count = insn->count > 5 ? 5 : insn->count; /* STRDEF and the like do nothing when run */
-    size_t bytes = offsetof(struct coil_step, places) + (count ? count : 1) * sizeof(struct coil_place);
+    unsigned count =
+        insn->count > 5 ? 5 : insn->count; /* STRDEF and the like do nothing when run */
+    size_t bytes =
+        offsetof(struct coil_step, places) + (count ? count : 1) * sizeof(struct coil_place);
     struct coil_step *s = arena_alloc(&l->p->arena, 1, bytes, l->err);
     if (!s) return NULL;
     s->opcode = insn->opcode;
@@ -383,8 +409,16 @@ static uint8_t flag_mask(const char *letters)
 
 static uint8_t condition_reads(uint64_t condition)
 {
-    static const uint8_t reads[10] = {COIL_Z, COIL_Z | COIL_S | COIL_V | COIL_N, COIL_Z | COIL_S | COIL_V | COIL_N, COIL_V, COIL_S,
-                                      COIL_Z, COIL_C, COIL_D, COIL_N, COIL_P};
+    static const uint8_t reads[10] = {COIL_Z,
+                                      COIL_Z | COIL_S | COIL_V | COIL_N,
+                                      COIL_Z | COIL_S | COIL_V | COIL_N,
+                                      COIL_V,
+                                      COIL_S,
+                                      COIL_Z,
+                                      COIL_C,
+                                      COIL_D,
+                                      COIL_N,
+                                      COIL_P};
     return reads[condition / 2 % 10];
 }
 
@@ -402,7 +436,9 @@ static void flow_cell(struct plan *l, struct coil_cell *c, struct coil_step *s, 
     case COIL_OP_JMP:
         c->op = direct ? (conditional ? COIL_CELL_BR : COIL_CELL_JMP) : COIL_CELL_INDIRECT;
         break;
-    case COIL_OP_CALL: c->op = direct ? (conditional ? COIL_CELL_CALL_IF : COIL_CELL_CALL) : COIL_CELL_INDIRECT; break;
+    case COIL_OP_CALL:
+        c->op = direct ? (conditional ? COIL_CELL_CALL_IF : COIL_CELL_CALL) : COIL_CELL_INDIRECT;
+        break;
     case COIL_OP_RET: c->op = conditional ? COIL_CELL_RET_IF : COIL_CELL_RET; break;
     case COIL_OP_SWITCH: c->op = COIL_CELL_INDIRECT; break;
     case COIL_OP_TRAP: c->op = COIL_CELL_INDIRECT; break;
@@ -410,7 +446,8 @@ static void flow_cell(struct plan *l, struct coil_cell *c, struct coil_step *s, 
     default: c->op = COIL_CELL_NOP;
     }
     if (direct) l->targets[i] = target->value;
-    if (c->op != COIL_CELL_NOP && c->op != COIL_CELL_BR && c->op != COIL_CELL_JMP) l->reads[i] = ALL_FLAGS;
+    if (c->op != COIL_CELL_NOP && c->op != COIL_CELL_BR && c->op != COIL_CELL_JMP)
+        l->reads[i] = ALL_FLAGS;
 }
 
 static bool emit(struct plan *l, uint64_t pc, bool valid)
@@ -422,7 +459,8 @@ static bool emit(struct plan *l, uint64_t pc, bool valid)
     uint8_t group = coil_ops[insn->opcode].group;
     p->pcs[i] = pc;
     p->owners[i] = l->function;
-    if (l->check.serials > l->declared) { /* a wrong VAR declares too: uses of it are judged alone */
+    if (l->check.serials >
+        l->declared) { /* a wrong VAR declares too: uses of it are judged alone */
         l->declared = l->check.serials;
         if (!declare(l, &l->check.variables[l->check.variable_count - 1])) return false;
     }
@@ -430,12 +468,14 @@ static bool emit(struct plan *l, uint64_t pc, bool valid)
     l->reads[i] = ALL_FLAGS;
     if (!valid) return true;
     bool vendor = insn->opcode == COIL_OP_VENDOR;
-    if ((vendor && !insn->extended && !insn->count) || (insn->opcode == COIL_OP_NOP && !insn->count)) {
+    if ((vendor && !insn->extended && !insn->count) ||
+        (insn->opcode == COIL_OP_NOP && !insn->count)) {
         c->op = COIL_CELL_NOP;
         l->reads[i] = 0;
         return true;
     }
-    if (vendor || !coil_ops[insn->opcode].name || group == COIL_G_DEVICE || group == COIL_G_NEVER || group == COIL_G_PREPROC) {
+    if (vendor || !coil_ops[insn->opcode].name || group == COIL_G_DEVICE || group == COIL_G_NEVER ||
+        group == COIL_G_PREPROC) {
         c->a = COIL_TRAP_UNSUPPORTED;
         return true;
     }
@@ -458,8 +498,10 @@ bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell
     size_t low = 0, high = p->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (p->pcs[middle] < pc) low = middle + 1;
-        else high = middle;
+        if (p->pcs[middle] < pc)
+            low = middle + 1;
+        else
+            high = middle;
     }
     if (low == p->count || p->pcs[low] != pc) return false;
     *cell = (uint32_t)low;
@@ -479,12 +521,16 @@ static void settle_branch(struct plan *l, size_t i)
     }
     bool first = p->starts[cell] != 0;
     if (call) {
-        if (first) c->a = p->starts[cell] - 1;
-        else c->op = COIL_CELL_INDIRECT;
+        if (first)
+            c->a = p->starts[cell] - 1;
+        else
+            c->op = COIL_CELL_INDIRECT;
         return;
     }
-    if (p->owners[cell] == p->owners[i]) c->a = cell;
-    else c->op = COIL_CELL_INDIRECT;
+    if (p->owners[cell] == p->owners[i])
+        c->a = cell;
+    else
+        c->op = COIL_CELL_INDIRECT;
 }
 
 /* ---- flags nobody reads ---- */
@@ -513,14 +559,23 @@ static uint8_t *live_flags(struct plan *l)
 
 static bool fast_slot(const struct coil_place *p)
 {
-    return p->at == COIL_AT_SLOT && p->op == p->type->op && p->op != COIL_T_BIT && !(p->ext & COIL_SATURATE);
+    return p->at == COIL_AT_SLOT && p->op == p->type->op && p->op != COIL_T_BIT &&
+           !(p->ext & COIL_SATURATE);
 }
-static bool int_slot(const struct coil_place *p) { return fast_slot(p) && coil_is_int(p->op); }
-static bool const_scalar(const struct coil_place *p) { return p->at == COIL_AT_CONST && coil_is_scalar(p->op) && !p->image; }
+static bool int_slot(const struct coil_place *p)
+{
+    return fast_slot(p) && coil_is_int(p->op);
+}
+static bool const_scalar(const struct coil_place *p)
+{
+    return p->at == COIL_AT_CONST && coil_is_scalar(p->op) && !p->image;
+}
 
 static bool fast_memory(const struct plan *l, const struct coil_place *p)
 {
-    if (p->at != COIL_AT_MEMORY || l->m->big_endian || !coil_is_scalar(p->op) || p->op == COIL_T_BIT || p->ext & COIL_SATURATE || p->scale > 255) return false;
+    if (p->at != COIL_AT_MEMORY || l->m->big_endian || !coil_is_scalar(p->op) ||
+        p->op == COIL_T_BIT || p->ext & COIL_SATURATE || p->scale > 255)
+        return false;
     bool base = p->base.at == COIL_AT_SLOT || p->base.at == COIL_AT_CONST;
     return base && (p->index.at == COIL_AT_SLOT || p->index.at == COIL_AT_NONE);
 }
@@ -547,26 +602,40 @@ static int width_of(uint8_t op)
     }
 }
 
-static bool lower_move(const struct plan *l, struct coil_cell *c, const struct coil_place *to, const struct coil_place *from)
+static bool lower_move(const struct plan *l, struct coil_cell *c, const struct coil_place *to,
+                       const struct coil_place *from)
 {
     bool same_real = to->op == from->op && coil_types[to->op].family == COIL_F_REAL;
     if (to->at == COIL_AT_REGISTER) {
-        if (const_scalar(from)) *c = (struct coil_cell){.op = COIL_CELL_REG_SET, .a = to->slot, .imm = from->value};
-        else if (fast_slot(from)) *c = (struct coil_cell){.op = COIL_CELL_REG_SLOT, .a = to->slot, .b = from->slot};
-        else return false;
+        if (const_scalar(from))
+            *c = (struct coil_cell){.op = COIL_CELL_REG_SET, .a = to->slot, .imm = from->value};
+        else if (fast_slot(from))
+            *c = (struct coil_cell){.op = COIL_CELL_REG_SLOT, .a = to->slot, .b = from->slot};
+        else
+            return false;
         return true;
     }
     if (fast_slot(to)) {
         bool wide = coil_types[to->op].bytes == 8;
         if (const_scalar(from)) {
-            *c = (struct coil_cell){.op = COIL_CELL_SET, .a = to->slot, .imm = coil_convert_bits(from->value, from->op, to->op, false)};
+            *c = (struct coil_cell){.op = COIL_CELL_SET,
+                                    .a = to->slot,
+                                    .imm = coil_convert_bits(from->value, from->op, to->op, false)};
         } else if (from->at == COIL_AT_REGISTER && wide) {
             *c = (struct coil_cell){.op = COIL_CELL_SLOT_REG, .a = to->slot, .b = from->slot};
-        } else if (fast_slot(from) && (same_real || (coil_is_int(to->op) && coil_is_int(from->op)))) {
+        } else if (fast_slot(from) &&
+                   (same_real || (coil_is_int(to->op) && coil_is_int(from->op)))) {
             bool plain = same_real || wide || to->op == from->op;
-            *c = (struct coil_cell){.op = (uint16_t)(plain ? COIL_CELL_COPY : COIL_CELL_CUT_I8 + width_of(to->op)), .a = to->slot, .b = from->slot};
-        } else if (fast_memory(l, from) && (same_real || (coil_is_int(to->op) && coil_is_int(from->op) && (wide || to->op == from->op)))) {
-            uint16_t op = (uint16_t)(from->op == COIL_T_FP32 ? COIL_CELL_LOAD_F32 : COIL_CELL_LOAD_I8 + width_of(from->op));
+            *c = (struct coil_cell){
+                .op = (uint16_t)(plain ? COIL_CELL_COPY : COIL_CELL_CUT_I8 + width_of(to->op)),
+                .a = to->slot,
+                .b = from->slot};
+        } else if (fast_memory(l, from) &&
+                   (same_real || (coil_is_int(to->op) && coil_is_int(from->op) &&
+                                  (wide || to->op == from->op)))) {
+            uint16_t op =
+                (uint16_t)(from->op == COIL_T_FP32 ? COIL_CELL_LOAD_F32
+                                                   : COIL_CELL_LOAD_I8 + width_of(from->op));
             *c = (struct coil_cell){.op = op, .a = to->slot};
             set_memory(c, from);
         } else {
@@ -579,7 +648,8 @@ static bool lower_move(const struct plan *l, struct coil_cell *c, const struct c
     if (const_scalar(from)) {
         uint64_t value = coil_convert_bits(from->value, from->op, to->op, false);
         if (value > UINT32_MAX) return false;
-        *c = (struct coil_cell){.op = (uint16_t)(COIL_CELL_STORE_I_I8 + width), .a = (uint32_t)value};
+        *c = (struct coil_cell){.op = (uint16_t)(COIL_CELL_STORE_I_I8 + width),
+                                .a = (uint32_t)value};
     } else if (fast_slot(from) && (same_real || (coil_is_int(to->op) && coil_is_int(from->op)))) {
         *c = (struct coil_cell){.op = (uint16_t)(COIL_CELL_STORE_I8 + width), .a = from->slot};
     } else {
@@ -593,42 +663,66 @@ static bool lower_int(struct coil_cell *c, const struct coil_step *s, uint8_t li
 {
     static const struct coil_place one = {.at = COIL_AT_CONST, .op = COIL_T_INT8, .value = 1};
     bool unary = s->opcode == COIL_OP_INC || s->opcode == COIL_OP_DEC;
-    const struct coil_place *to = &s->places[0], *a = s->count == 3 ? &s->places[1] : to, *b = unary ? &one : &s->places[s->count - 1];
-    if (!int_slot(to) || !int_slot(a) || !(int_slot(b) || (const_scalar(b) && coil_is_int(b->op)))) return false;
+    const struct coil_place *to = &s->places[0], *a = s->count == 3 ? &s->places[1] : to,
+                            *b = unary ? &one : &s->places[s->count - 1];
+    if (!int_slot(to) || !int_slot(a) || !(int_slot(b) || (const_scalar(b) && coil_is_int(b->op))))
+        return false;
     uint8_t type = unary ? to->op : coil_common(a->op, b->op);
     if (coil_types[to->op].bytes > coil_types[type].bytes) return false;
     bool value = b->at == COIL_AT_CONST, exact = live != 0;
     if (exact && (to->op != type || a->op != type || (!value && b->op != type))) return false;
-    uint16_t first = s->opcode == COIL_OP_MUL ? COIL_CELL_MUL_VV_I8 : s->opcode == COIL_OP_SUB || s->opcode == COIL_OP_DEC ? COIL_CELL_SUB_VV_I8 : COIL_CELL_ADD_VV_I8;
+    uint16_t first = s->opcode == COIL_OP_MUL                               ? COIL_CELL_MUL_VV_I8
+                     : s->opcode == COIL_OP_SUB || s->opcode == COIL_OP_DEC ? COIL_CELL_SUB_VV_I8
+                                                                            : COIL_CELL_ADD_VV_I8;
     uint64_t imm = value ? coil_convert_bits(b->value, b->op, type, false) : 0;
-    *c = (struct coil_cell){.op = (uint16_t)(first + 7 * (value + 2 * exact) + width_of(to->op)), .y = type, .a = to->slot, .b = a->slot, .c = b->slot, .imm = imm};
+    *c = (struct coil_cell){.op = (uint16_t)(first + 7 * (value + 2 * exact) + width_of(to->op)),
+                            .y = type,
+                            .a = to->slot,
+                            .b = a->slot,
+                            .c = b->slot,
+                            .imm = imm};
     return true;
 }
 
 static bool lower_logic(struct coil_cell *c, const struct coil_step *s, uint8_t live)
 {
-    const struct coil_place *to = &s->places[0], *a = s->count == 3 ? &s->places[1] : to, *b = &s->places[s->count - 1];
+    const struct coil_place *to = &s->places[0], *a = s->count == 3 ? &s->places[1] : to,
+                            *b = &s->places[s->count - 1];
     if (live || !int_slot(to) || !int_slot(a) || a->op != to->op) return false;
     bool value = const_scalar(b) && coil_is_int(b->op);
-    if (!(value || (int_slot(b) && b->op == to->op)) || coil_common(a->op, b->op) != to->op) return false;
-    uint16_t first = s->opcode == COIL_OP_AND ? COIL_CELL_AND_VV : s->opcode == COIL_OP_OR ? COIL_CELL_OR_VV : COIL_CELL_XOR_VV;
-    *c = (struct coil_cell){.op = (uint16_t)(first + 3 * value), .a = to->slot, .b = a->slot, .c = b->slot,
+    if (!(value || (int_slot(b) && b->op == to->op)) || coil_common(a->op, b->op) != to->op)
+        return false;
+    uint16_t first = s->opcode == COIL_OP_AND  ? COIL_CELL_AND_VV
+                     : s->opcode == COIL_OP_OR ? COIL_CELL_OR_VV
+                                               : COIL_CELL_XOR_VV;
+    *c = (struct coil_cell){.op = (uint16_t)(first + 3 * value),
+                            .a = to->slot,
+                            .b = a->slot,
+                            .c = b->slot,
                             .imm = value ? coil_convert_bits(b->value, b->op, to->op, false) : 0};
     return true;
 }
 
-static bool lower_real(const struct plan *l, struct coil_cell *c, const struct coil_step *s, uint8_t live)
+static bool lower_real(const struct plan *l, struct coil_cell *c, const struct coil_step *s,
+                       uint8_t live)
 {
-    const struct coil_place *to = &s->places[0], *a = s->count == 3 ? &s->places[1] : to, *b = &s->places[s->count - 1];
-    if (live || !fast_slot(to) || !fast_slot(a) || to->op != COIL_T_FP64 || a->op != COIL_T_FP64 || b->op != COIL_T_FP64) return false;
+    const struct coil_place *to = &s->places[0], *a = s->count == 3 ? &s->places[1] : to,
+                            *b = &s->places[s->count - 1];
+    if (live || !fast_slot(to) || !fast_slot(a) || to->op != COIL_T_FP64 || a->op != COIL_T_FP64 ||
+        b->op != COIL_T_FP64)
+        return false;
     bool memory = fast_memory(l, b);
     if (memory && a == to && (s->opcode == COIL_OP_ADD || s->opcode == COIL_OP_MUL)) {
-        *c = (struct coil_cell){.op = s->opcode == COIL_OP_ADD ? COIL_CELL_FADD_M : COIL_CELL_FMUL_M, .a = to->slot};
+        *c = (struct coil_cell){
+            .op = s->opcode == COIL_OP_ADD ? COIL_CELL_FADD_M : COIL_CELL_FMUL_M, .a = to->slot};
         set_memory(c, b);
         return true;
     }
     if (!fast_slot(b)) return false;
-    *c = (struct coil_cell){.op = (uint16_t)(COIL_CELL_FADD_VV + (s->opcode - COIL_OP_ADD)), .a = to->slot, .b = a->slot, .c = b->slot};
+    *c = (struct coil_cell){.op = (uint16_t)(COIL_CELL_FADD_VV + (s->opcode - COIL_OP_ADD)),
+                            .a = to->slot,
+                            .b = a->slot,
+                            .c = b->slot};
     return true;
 }
 
@@ -643,12 +737,15 @@ static bool lower_compare(const struct plan *l, struct coil_cell *c, const struc
     uint64_t imm = value ? coil_convert_bits(b->value, b->op, type, false) : 0;
     bool is_signed = coil_types[type].family == COIL_F_SIGNED;
     if (int_slot(a)) {
-        uint16_t op = (uint16_t)(value ? is_signed ? COIL_CELL_CMP_S_VI : COIL_CELL_CMP_U_VI : is_signed ? COIL_CELL_CMP_S_VV : COIL_CELL_CMP_U_VV);
+        uint16_t op = (uint16_t)(value       ? is_signed ? COIL_CELL_CMP_S_VI : COIL_CELL_CMP_U_VI
+                                 : is_signed ? COIL_CELL_CMP_S_VV
+                                             : COIL_CELL_CMP_U_VV);
         *c = (struct coil_cell){.op = op, .y = type, .b = a->slot, .c = b->slot, .imm = imm};
         return true;
     }
     if (!value || !fast_memory(l, a) || a->op != type || imm > UINT32_MAX) return false;
-    *c = (struct coil_cell){.op = (uint16_t)(COIL_CELL_CMP_M_I8 + width_of(a->op)), .y = type, .a = (uint32_t)imm};
+    *c = (struct coil_cell){
+        .op = (uint16_t)(COIL_CELL_CMP_M_I8 + width_of(a->op)), .y = type, .a = (uint32_t)imm};
     set_memory(c, a);
     return true;
 }
@@ -657,7 +754,8 @@ static void lower(const struct plan *l, size_t i, uint8_t live)
 {
     struct coil_cell *c = &l->p->cells[i], cell = *c;
     const struct coil_step *s = l->cell_steps[i];
-    static const uint16_t quick[] = {COIL_CELL_BR_EQ, COIL_CELL_BR_NEQ, COIL_CELL_BR_GT, COIL_CELL_BR_GTE, COIL_CELL_BR_LT, COIL_CELL_BR_LTE};
+    static const uint16_t quick[] = {COIL_CELL_BR_EQ,  COIL_CELL_BR_NEQ, COIL_CELL_BR_GT,
+                                     COIL_CELL_BR_GTE, COIL_CELL_BR_LT,  COIL_CELL_BR_LTE};
     if (c->op == COIL_CELL_BR && c->x < 6) c->op = quick[c->x];
     if (c->op != COIL_CELL_STEP) return;
     bool done = false;
@@ -665,7 +763,8 @@ static void lower(const struct plan *l, size_t i, uint8_t live)
     bool zero_scale = false;
     switch (s->opcode) {
     case COIL_OP_VAR: {
-        static const struct coil_place zero = {.at = COIL_AT_CONST, .op = COIL_T_INT64, .type = NULL};
+        static const struct coil_place zero = {
+            .at = COIL_AT_CONST, .op = COIL_T_INT64, .type = NULL};
         struct coil_place to = s->places[1];
         done = fast_slot(&to) && lower_move(l, &cell, &to, s->count == 3 ? &s->places[2] : &zero);
         break;
@@ -703,7 +802,8 @@ static bool reserve(struct plan *l)
     l->reads = calloc(n, 1);
     l->writes = calloc(n, 1);
     l->targets = calloc(n, sizeof *l->targets);
-    return (p->cells && p->pcs && p->owners && p->starts && l->cell_steps && l->reads && l->writes && l->targets) ||
+    return (p->cells && p->pcs && p->owners && p->starts && l->cell_steps && l->reads &&
+            l->writes && l->targets) ||
            error_at(l->err, BASE_MEMORY, 0, "no memory for %zu instructions", n);
 }
 
@@ -730,10 +830,12 @@ static bool load(struct plan *l)
     if (l->taken_count) qsort(l->taken, l->taken_count, sizeof *l->taken, by_value);
     if (!reserve(l) || !walk(l, emit)) return false;
     number_functions(p);
-    for (size_t i = 0; i < p->count; i++) settle_branch(l, i);
+    for (size_t i = 0; i < p->count; i++)
+        settle_branch(l, i);
     uint8_t *live = live_flags(l);
     if (!live) return error_at(l->err, BASE_MEMORY, 0, "no memory for flags");
-    for (size_t i = 0; i < p->count; i++) lower(l, i, live[i]);
+    for (size_t i = 0; i < p->count; i++)
+        lower(l, i, live[i]);
     free(live);
     p->steps = l->cell_steps;
     l->cell_steps = NULL;

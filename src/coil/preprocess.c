@@ -1,10 +1,11 @@
-/* Text-level preprocessing, as in C: lines that start with '!'. A text without such a line is left as it
- * is. Otherwise a new text is made, with the origin of each of its lines, so that errors point back. */
-#include <stdio.h>
-#include <stdlib.h>
+/* Text-level preprocessing, as in C: lines that start with '!'. A text without such a line is left
+ * as it is. Otherwise a new text is made, with the origin of each of its lines, so that errors
+ * point back. */
 #include "base/file.h"
 #include "base/number.h"
 #include "coil/asm.h"
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { NEST_MAX = 64, INCLUDES_MAX = 16, OUTPUT_MAX = 256 << 20, MACRO_DEPTH = 32 };
 
@@ -24,7 +25,7 @@ struct condition {
 struct preprocessor {
     struct coil_asm *a;
     struct writer out;
-    struct labels names;     /* value: index into definitions */
+    struct labels names; /* value: index into definitions */
     struct definition *definitions;
     size_t count, capacity;
     struct macro *macros;
@@ -35,20 +36,24 @@ struct preprocessor {
     unsigned depth, includes, expansions;
 };
 struct input {
-    penta_bytes text, file;  /* file: its name; empty: the source */
-    uint64_t base;           /* of errors in an included file: the place of its !include */
+    penta_bytes text, file; /* file: its name; empty: the source */
+    uint64_t base;          /* of errors in an included file: the place of its !include */
     uint32_t first_line;
 };
 
 static bool is_name(uint8_t c, bool first)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (!first && ((c >= '0' && c <= '9') || c == '.'));
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (!first && ((c >= '0' && c <= '9') || c == '.'));
 }
 
 static penta_bytes trim(penta_bytes t)
 {
-    while (t.size && (t.data[0] == ' ' || t.data[0] == '\t')) t.data++, t.size--;
-    while (t.size && (t.data[t.size - 1] == ' ' || t.data[t.size - 1] == '\t' || t.data[t.size - 1] == '\r')) t.size--;
+    while (t.size && (t.data[0] == ' ' || t.data[0] == '\t'))
+        t.data++, t.size--;
+    while (t.size &&
+           (t.data[t.size - 1] == ' ' || t.data[t.size - 1] == '\t' || t.data[t.size - 1] == '\r'))
+        t.size--;
     return t;
 }
 
@@ -56,17 +61,22 @@ static penta_bytes take_word(penta_bytes *rest)
 {
     *rest = trim(*rest);
     size_t n = 0;
-    while (n < rest->size && is_name(rest->data[n], !n)) n++;
+    while (n < rest->size && is_name(rest->data[n], !n))
+        n++;
     penta_bytes word = {rest->data, n};
     *rest = trim(bytes_slice(*rest, n, rest->size));
     return word;
 }
 
-static bool same(penta_bytes a, const char *text) { return a.size == strlen(text) && !memcmp(a.data, text, a.size); }
+static bool same(penta_bytes a, const char *text)
+{
+    return a.size == strlen(text) && !memcmp(a.data, text, a.size);
+}
 
 static bool fail(struct preprocessor *p, uint64_t at, const char *what, penta_bytes detail)
 {
-    findings_add(p->a->findings, COIL_PREPROCESS, at, NULL, "%s%.*s", what, (int)(detail.size > 60 ? 60 : detail.size),
+    findings_add(p->a->findings, COIL_PREPROCESS, at, NULL, "%s%.*s", what,
+                 (int)(detail.size > 60 ? 60 : detail.size),
                  detail.size ? (const char *)detail.data : "");
     return false;
 }
@@ -94,7 +104,8 @@ static bool define(struct preprocessor *p, penta_bytes name, penta_bytes value)
     int64_t i = labels_intern(&p->names, name, &err);
     if (i < 0) return false;
     if (!p->names.items[i].defined) {
-        if (!grow((void **)&p->definitions, p->count, &p->capacity, sizeof *p->definitions)) return false;
+        if (!grow((void **)&p->definitions, p->count, &p->capacity, sizeof *p->definitions))
+            return false;
         p->names.items[i].defined = true;
         p->names.items[i].value = p->count++;
     }
@@ -102,7 +113,8 @@ static bool define(struct preprocessor *p, penta_bytes name, penta_bytes value)
     return true;
 }
 
-/* A line with every defined name replaced, again and again up to a limit. Strings and comments stay. */
+/* A line with every defined name replaced, again and again up to a limit. Strings and comments
+ * stay. */
 static void substitute(struct preprocessor *p, struct writer *out, penta_bytes line, unsigned level)
 {
     for (size_t i = 0; i < line.size;) {
@@ -113,11 +125,17 @@ static void substitute(struct preprocessor *p, struct writer *out, penta_bytes l
             return;
         }
         if (c == '"' || c == '\'') {
-            for (i++; i < line.size && line.data[i] != c; i++) i += line.data[i] == '\\';
-            if (i < line.size) i++;
-            else i = line.size;
-        } else if (is_name(c, true) && !(from && (line.data[from - 1] == '%' || line.data[from - 1] == '@' || line.data[from - 1] == '.'))) {
-            while (i < line.size && is_name(line.data[i], false)) i++;
+            for (i++; i < line.size && line.data[i] != c; i++)
+                i += line.data[i] == '\\';
+            if (i < line.size)
+                i++;
+            else
+                i = line.size;
+        } else if (is_name(c, true) &&
+                   !(from && (line.data[from - 1] == '%' || line.data[from - 1] == '@' ||
+                              line.data[from - 1] == '.'))) {
+            while (i < line.size && is_name(line.data[i], false))
+                i++;
             const struct definition *d = find(p, (penta_bytes){line.data + from, i - from});
             if (d && level < MACRO_DEPTH && out->out.size < OUTPUT_MAX) {
                 substitute(p, out, d->value, level + 1);
@@ -125,7 +143,8 @@ static void substitute(struct preprocessor *p, struct writer *out, penta_bytes l
             }
         } else {
             i++;
-            while (i < line.size && is_name(c, false) && is_name(line.data[i], false)) i++;
+            while (i < line.size && is_name(c, false) && is_name(line.data[i], false))
+                i++;
         }
         writer_bytes(out, line.data + from, i - from);
     }
@@ -135,7 +154,7 @@ static bool expr_value(void *user, penta_bytes name, uint64_t *value)
 {
     struct preprocessor *p = user;
     const struct definition *d = find(p, name);
-    *value = 0;              /* as in C, an unknown name is 0 */
+    *value = 0; /* as in C, an unknown name is 0 */
     return !d || number_parse_bytes(trim(d->value), value) || !d->value.size;
 }
 
@@ -151,7 +170,8 @@ static bool evaluate(struct preprocessor *p, penta_bytes text, uint64_t at, bool
     for (const char *c = "=!<>"; *c && !first; c++)
         if (source_accept(&s, *c)) first = *c;
     if (first && source_accept(&s, '=')) second = '=';
-    if (first && !expr_parse(&s, expr_value, p, &right)) return fail(p, at, err.message, (penta_bytes){0});
+    if (first && !expr_parse(&s, expr_value, p, &right))
+        return fail(p, at, err.message, (penta_bytes){0});
     int64_t a = (int64_t)left, b = (int64_t)right;
     switch (first) {
     case 0: *truth = left != 0; break;
@@ -181,19 +201,23 @@ static bool process(struct preprocessor *p, const struct input *in);
 
 static bool include(struct preprocessor *p, penta_bytes rest, uint64_t at, penta_bytes from)
 {
-    if (rest.size < 2 || rest.data[0] != '"' || rest.data[rest.size - 1] != '"') return fail(p, at, "!include needs a name in quotes", (penta_bytes){0});
-    if (p->includes == INCLUDES_MAX) return fail(p, at, "more than 16 levels of !include", (penta_bytes){0});
+    if (rest.size < 2 || rest.data[0] != '"' || rest.data[rest.size - 1] != '"')
+        return fail(p, at, "!include needs a name in quotes", (penta_bytes){0});
+    if (p->includes == INCLUDES_MAX)
+        return fail(p, at, "more than 16 levels of !include", (penta_bytes){0});
     penta_bytes name = bytes_slice(rest, 1, rest.size - 2);
     const char *folder = option_text(p->a->options, p->a->option_count, "include");
     char path[1024];
     (void)from;
-    int n = snprintf(path, sizeof path, "%s%s%.*s", folder ? folder : "", folder ? "/" : "", (int)name.size, (const char *)name.data);
+    int n = snprintf(path, sizeof path, "%s%s%.*s", folder ? folder : "", folder ? "/" : "",
+                     (int)name.size, (const char *)name.data);
     penta_error err = {0};
     penta_buffer bytes = {0};
     if (!folder) return fail(p, at, "!include needs --include FOLDER to look in: ", name);
     if (n < 0 || (size_t)n >= sizeof path || !file_read(path, 64 << 20, &bytes, &err))
         return fail(p, at, "cannot read ", name);
-    penta_bytes text = {arena_copy(&p->a->arena, (penta_bytes){bytes.data, bytes.size}, &err), bytes.size};
+    penta_bytes text = {arena_copy(&p->a->arena, (penta_bytes){bytes.data, bytes.size}, &err),
+                        bytes.size};
     penta_bytes kept = {arena_copy(&p->a->arena, name, &err), name.size};
     penta_buffer_free(&bytes);
     if (!text.data || !kept.data) return false;
@@ -215,7 +239,8 @@ static bool control(struct preprocessor *p, penta_bytes line, uint64_t at, penta
         penta_bytes name = take_word(&rest);
         return open_condition(p, (find(p, name) != NULL) == same(verb, "ifdef"), at);
     }
-    if (same(verb, "if")) return (!on || evaluate(p, rest, at, &truth)) && open_condition(p, truth, at);
+    if (same(verb, "if"))
+        return (!on || evaluate(p, rest, at, &truth)) && open_condition(p, truth, at);
     if (same(verb, "else") || same(verb, "elif") || same(verb, "endif")) {
         if (!p->depth) return fail(p, at, "without !if: !", verb);
         struct condition *c = &p->conditions[p->depth - 1];
@@ -234,7 +259,8 @@ static bool control(struct preprocessor *p, penta_bytes line, uint64_t at, penta
     if (!on) return true;
     if (same(verb, "define")) {
         penta_bytes name = take_word(&rest);
-        return name.size ? define(p, name, rest) : fail(p, at, "!define needs a name", (penta_bytes){0});
+        return name.size ? define(p, name, rest)
+                         : fail(p, at, "!define needs a name", (penta_bytes){0});
     }
     if (same(verb, "undef")) {
         struct definition *d = find(p, take_word(&rest));
@@ -251,13 +277,16 @@ static bool control(struct preprocessor *p, penta_bytes line, uint64_t at, penta
 static struct macro *find_macro(struct preprocessor *p, penta_bytes name)
 {
     for (size_t i = p->macro_count; i-- > 0;)
-        if (p->macros[i].name.size == name.size && !memcmp(p->macros[i].name.data, name.data, name.size)) return &p->macros[i];
+        if (p->macros[i].name.size == name.size &&
+            !memcmp(p->macros[i].name.data, name.data, name.size))
+            return &p->macros[i];
     return NULL;
 }
 
 static bool start_macro(struct preprocessor *p, penta_bytes rest, uint64_t at)
 {
-    if (!grow((void **)&p->macros, p->macro_count, &p->macro_capacity, sizeof *p->macros)) return false;
+    if (!grow((void **)&p->macros, p->macro_count, &p->macro_capacity, sizeof *p->macros))
+        return false;
     struct macro *m = &p->macros[p->macro_count];
     *m = (struct macro){.name = take_word(&rest)};
     if (!m->name.size) return fail(p, at, "!macro needs a name", (penta_bytes){0});
@@ -272,7 +301,8 @@ static bool start_macro(struct preprocessor *p, penta_bytes rest, uint64_t at)
 }
 
 /* Arguments are definitions while the body is expanded. */
-static bool expand_macro(struct preprocessor *p, const struct macro *use, penta_bytes arguments, uint64_t at, const struct input *in, uint32_t line)
+static bool expand_macro(struct preprocessor *p, const struct macro *use, penta_bytes arguments,
+                         uint64_t at, const struct input *in, uint32_t line)
 {
     struct macro m = *use;
     if (p->expansions == MACRO_DEPTH) return fail(p, at, "macros within macros: ", m.name);
@@ -296,21 +326,27 @@ static bool expand_macro(struct preprocessor *p, const struct macro *use, penta_
     p->expansions--;
     for (size_t i = 0; i < m.parameter_count; i++) {
         struct definition *now = find(p, m.parameters[i]);
-        if (before[i].live) define(p, m.parameters[i], before[i].value);
-        else if (now) now->live = false;
+        if (before[i].live)
+            define(p, m.parameters[i], before[i].value);
+        else if (now)
+            now->live = false;
     }
     return ok;
 }
 
 /* ---- lines ---- */
 
-static bool put_line(struct preprocessor *p, penta_bytes line, uint64_t original, const struct input *in, uint32_t number)
+static bool put_line(struct preprocessor *p, penta_bytes line, uint64_t original,
+                     const struct input *in, uint32_t number)
 {
-    if (!grow((void **)&p->origins, p->origin_count, &p->origin_capacity, sizeof *p->origins)) return false;
-    p->origins[p->origin_count++] = (struct asm_origin){p->out.out.size, original, number, in->file};
+    if (!grow((void **)&p->origins, p->origin_count, &p->origin_capacity, sizeof *p->origins))
+        return false;
+    p->origins[p->origin_count++] =
+        (struct asm_origin){p->out.out.size, original, number, in->file};
     substitute(p, &p->out, line, 0);
     writer_char(&p->out, '\n');
-    return p->out.out.size <= OUTPUT_MAX || fail(p, original, "the expanded text is too long", (penta_bytes){0});
+    return p->out.out.size <= OUTPUT_MAX ||
+           fail(p, original, "the expanded text is too long", (penta_bytes){0});
 }
 
 static bool process(struct preprocessor *p, const struct input *in)
@@ -321,7 +357,8 @@ static bool process(struct preprocessor *p, const struct input *in)
     uint32_t number = in->first_line;
     for (size_t pos = 0; pos < in->text.size; number++) {
         size_t end = pos;
-        while (end < in->text.size && in->text.data[end] != '\n') end++;
+        while (end < in->text.size && in->text.data[end] != '\n')
+            end++;
         penta_bytes line = bytes_slice(in->text, pos, end - pos), bare = trim(line);
         uint64_t at = nested ? in->base : pos;
         size_t next = end < in->text.size ? end + 1 : end;
@@ -331,7 +368,8 @@ static bool process(struct preprocessor *p, const struct input *in)
         first = take_word(&rest);
         if (recording) {
             if (bang && same(first, "endmacro")) {
-                p->macros[p->macro_count - 1].body = bytes_slice(in->text, body_from, pos - body_from);
+                p->macros[p->macro_count - 1].body =
+                    bytes_slice(in->text, body_from, pos - body_from);
                 recording = false;
             }
         } else if (bang && active(p) && same(first, "macro")) {
@@ -342,13 +380,16 @@ static bool process(struct preprocessor *p, const struct input *in)
             ok &= control(p, bare, at, in->file);
         } else if (active(p)) {
             struct macro *m = find_macro(p, first);
-            if (m) ok &= expand_macro(p, m, rest, at, in, number);
-            else ok &= put_line(p, line, at, in, number);
+            if (m)
+                ok &= expand_macro(p, m, rest, at, in, number);
+            else
+                ok &= put_line(p, line, at, in, number);
         }
         pos = next;
         if (p->out.out.size > OUTPUT_MAX) return false;
     }
-    if (recording) ok = fail(p, nested ? in->base : body_from, "!macro without !endmacro", (penta_bytes){0});
+    if (recording)
+        ok = fail(p, nested ? in->base : body_from, "!macro without !endmacro", (penta_bytes){0});
     if (p->depth > depth) {
         ok = fail(p, p->conditions[p->depth - 1].at, "!if without !endif", (penta_bytes){0});
         p->depth = depth;
@@ -375,7 +416,8 @@ bool asm_preprocess(struct coil_asm *a, penta_bytes text, penta_bytes *expanded)
     for (size_t i = 0; i < a->option_count; i++) {
         if (strcmp(a->options[i].key, "define")) continue;
         penta_bytes whole = bytes_of(a->options[i].value), name = take_word(&whole);
-        define(&p, name, whole.size && whole.data[0] == '=' ? bytes_slice(whole, 1, whole.size) : whole);
+        define(&p, name,
+               whole.size && whole.data[0] == '=' ? bytes_slice(whole, 1, whole.size) : whole);
     }
     struct input in = {text, {NULL, 0}, 0, 1};
     bool ok = process(&p, &in);

@@ -1,8 +1,8 @@
 /* One instruction as text: every type explicit, so that it assembles to the same bytes alone. */
+#include "coil/coil.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "coil/coil.h"
 
 static void print_qualifiers(struct writer *out, uint8_t ext)
 {
@@ -71,7 +71,8 @@ void coil_print_real(struct writer *out, double value, bool single)
     if (*text == '-') writer_char(out, '-');
     if (exponent < 0) {
         writer_text(out, "0.");
-        for (int i = -1; i > exponent; i--) writer_char(out, '0');
+        for (int i = -1; i > exponent; i--)
+            writer_char(out, '0');
         writer_bytes(out, digits, n);
         return;
     }
@@ -87,7 +88,8 @@ static bool literal_says(uint8_t op, uint64_t bits)
 {
     if (op == COIL_T_FP32) return (bits & 0x7fffffff) <= 0x7f800000 || bits == 0x7fc00000;
     if (op == COIL_T_FP64)
-        return (bits & INT64_MAX) <= UINT64_C(0x7ff0000000000000) || bits == UINT64_C(0x7ff8000000000000);
+        return (bits & INT64_MAX) <= UINT64_C(0x7ff0000000000000) ||
+               bits == UINT64_C(0x7ff8000000000000);
     return op != COIL_T_BIT || bits <= 1;
 }
 
@@ -116,7 +118,9 @@ static void print_scalar(struct writer *out, uint8_t op, uint64_t bits)
 
 static bool lanes_say(const struct coil_type *t, penta_bytes image, bool big_endian)
 {
-    if (coil_types[t->op].family != COIL_F_VECTOR || !t->elem || !coil_is_scalar(t->elem->op) || t->elem->ext) return false;
+    if (coil_types[t->op].family != COIL_F_VECTOR || !t->elem || !coil_is_scalar(t->elem->op) ||
+        t->elem->ext)
+        return false;
     size_t step = (size_t)t->elem->size;
     for (size_t at = 0; at < image.size; at += step)
         if (!literal_says(t->elem->op, bytes_uint(image.data + at, step, big_endian))) return false;
@@ -134,7 +138,8 @@ static void print_immediate(struct writer *out, const struct coil_operand *o, bo
     penta_bytes image = o->image;
     if (coil_is_scalar(t->op)) {
         size_t n = (size_t)t->size;
-        for (size_t i = 0; i < n; i++) bytes[big_endian ? n - 1 - i : i] = (uint8_t)(o->value >> 8 * i);
+        for (size_t i = 0; i < n; i++)
+            bytes[big_endian ? n - 1 - i : i] = (uint8_t)(o->value >> 8 * i);
         image = (penta_bytes){bytes, n};
     }
     if (o->image.data && lanes_say(t, image, big_endian)) {
@@ -183,7 +188,8 @@ static void print_string(struct writer *out, const struct coil_module *m, uint64
     writer_char(out, '"');
 }
 
-static void print_memory(struct writer *out, const struct coil_module *m, const struct coil_operand *o)
+static void print_memory(struct writer *out, const struct coil_module *m,
+                         const struct coil_operand *o)
 {
     print_qualifiers(out, o->ext);
     coil_print_type(out, o->type);
@@ -209,7 +215,8 @@ static void print_memory(struct writer *out, const struct coil_module *m, const 
     writer_char(out, ']');
 }
 
-static void print_typed(struct writer *out, const struct coil_module *m, const struct coil_operand *o)
+static void print_typed(struct writer *out, const struct coil_module *m,
+                        const struct coil_operand *o)
 {
     print_qualifiers(out, o->ext);
     if (o->type->ext) { /* the operand's own qualifiers are told already */
@@ -229,7 +236,8 @@ static void print_typed(struct writer *out, const struct coil_module *m, const s
         writer_print(out, "%c%llu", o->form == COIL_VAR ? '%' : '$', (unsigned long long)o->value);
 }
 
-void coil_print_operand(struct writer *out, const struct coil_module *m, const struct coil_operand *o)
+void coil_print_operand(struct writer *out, const struct coil_module *m,
+                        const struct coil_operand *o)
 {
     switch ((enum coil_form)o->form) {
     case COIL_ADDR: print_symbol(out, m, o->value); break;
@@ -239,7 +247,9 @@ void coil_print_operand(struct writer *out, const struct coil_module *m, const s
     case COIL_REGISTER:
         writer_print(out, "%s%u", o->value < COIL_REGISTERS ? "v" : "reg", (unsigned)o->value);
         break;
-    case COIL_PARAM: writer_print(out, "param%u %u", COIL_T_PARAM0 - o->op, (unsigned)o->value); break;
+    case COIL_PARAM:
+        writer_print(out, "param%u %u", COIL_T_PARAM0 - o->op, (unsigned)o->value);
+        break;
     case COIL_MEASURE:
         writer_text(out, coil_types[o->op].text);
         writer_char(out, '(');
@@ -261,7 +271,8 @@ const char *coil_mnemonic(const struct coil_module *m, const struct coil_insn *i
         special = coil_unit_op(unit ? unit : COIL_UNIT_CPU, insn->opcode);
     else if (m && m->abi)
         special = coil_unit_op(COIL_UNIT_ABI, insn->opcode);
-    if (special) return insn->count >= special->least && insn->count <= special->most ? special->name : NULL;
+    if (special)
+        return insn->count >= special->least && insn->count <= special->most ? special->name : NULL;
     if (!coil_ops[insn->opcode].name) return NULL;
     coil_op_counts(insn->opcode, &least, &most);
     return insn->count >= least && insn->count <= most ? coil_ops[insn->opcode].name : NULL;
@@ -270,7 +281,8 @@ const char *coil_mnemonic(const struct coil_module *m, const struct coil_insn *i
 static bool takes_condition(const struct coil_insn *insn, unsigned i)
 {
     if (i) return false;
-    return insn->opcode == COIL_OP_RET || ((insn->opcode == COIL_OP_BR || insn->opcode == COIL_OP_CALL) && insn->count == 2);
+    return insn->opcode == COIL_OP_RET ||
+           ((insn->opcode == COIL_OP_BR || insn->opcode == COIL_OP_CALL) && insn->count == 2);
 }
 
 void coil_print_insn(struct writer *out, const struct coil_module *m, const struct coil_insn *insn)

@@ -1,5 +1,5 @@
-/* One instruction in its general form: operands anywhere, of any type. The interpreter's loop has cells
- * for the frequent cases; this is the meaning of all of them. */
+/* One instruction in its general form: operands anywhere, of any type. The interpreter's loop has
+ * cells for the frequent cases; this is the meaning of all of them. */
 #include "coil/vm.h"
 #include <math.h>
 #include <stdlib.h>
@@ -27,8 +27,12 @@ static void set_flags(struct coil_vm *vm, uint8_t flags, uint8_t written)
 void coil_flags_settle(struct coil_vm *vm)
 {
     if (vm->pending != COIL_EXACT) {
-        struct coil_operation o = {.opcode = vm->pending == COIL_PENDING_OP ? vm->pending_op : COIL_OP_CMP, .type = vm->pending_type,
-                                   .saturate = -1, .a = vm->flag_a, .b = vm->flag_b};
+        struct coil_operation o = {.opcode = vm->pending == COIL_PENDING_OP ? vm->pending_op
+                                                                            : COIL_OP_CMP,
+                                   .type = vm->pending_type,
+                                   .saturate = -1,
+                                   .a = vm->flag_a,
+                                   .b = vm->flag_b};
         coil_operate(&o);
         uint8_t written = o.written & (uint8_t)~COIL_P;
         vm->flags = (uint8_t)((vm->flags & ~written) | (o.flags & written));
@@ -55,7 +59,8 @@ static uint32_t term_value(struct coil_vm *vm, const struct coil_term *t, uint64
     case COIL_AT_MEMORY: {
         uint64_t at = t->at == COIL_AT_FRAME ? vm->frame_top + t->slot : t->value;
         p = coil_memory(vm, at, coil_types[t->op].bytes, false, &trap);
-        if (p) *value = coil_canon(t->op, bytes_uint(p, coil_types[t->op].bytes, vm->m->big_endian));
+        if (p)
+            *value = coil_canon(t->op, bytes_uint(p, coil_types[t->op].bytes, vm->m->big_endian));
         return trap;
     }
     default: *value = 0; return 0;
@@ -76,7 +81,8 @@ static uint32_t address_of(struct coil_vm *vm, const struct coil_place *p, uint6
 }
 
 /* The bytes of a value in memory, or of a constant that is no scalar. */
-static uint32_t bytes_of_place(struct coil_vm *vm, const struct coil_place *p, bool write, uint8_t **bytes)
+static uint32_t bytes_of_place(struct coil_vm *vm, const struct coil_place *p, bool write,
+                               uint8_t **bytes)
 {
     uint64_t address;
     uint32_t trap = 0;
@@ -90,12 +96,16 @@ static uint32_t bytes_of_place(struct coil_vm *vm, const struct coil_place *p, b
     return trap;
 }
 
-uint32_t coil_place_read(struct coil_vm *vm, const struct coil_place *p, uint8_t as, uint64_t *value)
+uint32_t coil_place_read(struct coil_vm *vm, const struct coil_place *p, uint8_t as,
+                         uint64_t *value)
 {
     uint8_t *bytes;
     switch (p->at) {
     case COIL_AT_CONST: *value = coil_convert_bits(p->value, p->op, as, false); return 0;
-    case COIL_AT_SLOT: *value = coil_convert_bits(coil_canon(p->op, vm->slots[vm->fp + p->slot]), p->op, as, false); return 0;
+    case COIL_AT_SLOT:
+        *value =
+            coil_convert_bits(coil_canon(p->op, vm->slots[vm->fp + p->slot]), p->op, as, false);
+        return 0;
     case COIL_AT_REGISTER: *value = coil_canon(as, vm->v[p->slot]); return 0;
     default:
         TRY(bytes_of_place(vm, p, false, &bytes));
@@ -108,7 +118,8 @@ uint32_t coil_place_read(struct coil_vm *vm, const struct coil_place *p, uint8_t
 static void put_scalar(const struct coil_vm *vm, uint8_t *bytes, uint8_t op, uint64_t value)
 {
     size_t n = coil_types[op].bytes;
-    for (size_t i = 0; i < n; i++) bytes[vm->m->big_endian ? n - 1 - i : i] = (uint8_t)(value >> 8 * i);
+    for (size_t i = 0; i < n; i++)
+        bytes[vm->m->big_endian ? n - 1 - i : i] = (uint8_t)(value >> 8 * i);
 }
 
 static uint64_t get_scalar(const struct coil_vm *vm, const uint8_t *bytes, uint8_t op)
@@ -116,7 +127,8 @@ static uint64_t get_scalar(const struct coil_vm *vm, const uint8_t *bytes, uint8
     return coil_canon(op, bytes_uint(bytes, coil_types[op].bytes, vm->m->big_endian));
 }
 
-uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64_t value, uint8_t from)
+uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64_t value,
+                          uint8_t from)
 {
     uint8_t *bytes;
     bool saturate = p->ext & COIL_SATURATE;
@@ -126,7 +138,8 @@ uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64
     }
     value = coil_convert_bits(value, from, p->op, saturate);
     if (p->at == COIL_AT_SLOT) {
-        /* A use may see the slot as another integer type of the same width: the slot keeps its own. */
+        /* A use may see the slot as another integer type of the same width: the slot keeps its own.
+         */
         vm->slots[vm->fp + p->slot] = coil_canon(p->type->op, value);
         return 0;
     }
@@ -162,13 +175,15 @@ static uint32_t read_int(struct coil_vm *vm, const struct coil_step *s, unsigned
 
 /* ---- moving ---- */
 
-static uint32_t move_lanes(struct coil_vm *vm, const struct coil_place *to, const struct coil_place *from)
+static uint32_t move_lanes(struct coil_vm *vm, const struct coil_place *to,
+                           const struct coil_place *from)
 {
     uint8_t *out, *in;
     const struct coil_type *d = to->type, *v = from->type;
     TRY(bytes_of_place(vm, from, false, &in));
     TRY(bytes_of_place(vm, to, true, &out));
-    bool raw = !d->elem || !v->elem || d->elem->op == v->elem->op || !coil_is_scalar(d->elem->op) || !coil_is_scalar(v->elem->op);
+    bool raw = !d->elem || !v->elem || d->elem->op == v->elem->op || !coil_is_scalar(d->elem->op) ||
+               !coil_is_scalar(v->elem->op);
     if (raw) {
         memmove(out, in, (size_t)(d->size < v->size ? d->size : v->size));
         return 0;
@@ -179,33 +194,41 @@ static uint32_t move_lanes(struct coil_vm *vm, const struct coil_place *to, cons
     if (!copy) return COIL_TRAP_OUT_OF_MEMORY;
     for (uint64_t i = 0; i < lanes; i++) {
         uint64_t value = get_scalar(vm, in + i * v->elem->size, lane_from);
-        put_scalar(vm, copy + i * d->elem->size, lane_to, coil_convert_bits(value, lane_from, lane_to, to->ext & COIL_SATURATE));
+        put_scalar(vm, copy + i * d->elem->size, lane_to,
+                   coil_convert_bits(value, lane_from, lane_to, to->ext & COIL_SATURATE));
     }
     memcpy(out, copy, (size_t)d->size);
     free(copy);
     return 0;
 }
 
-static uint32_t broadcast(struct coil_vm *vm, const struct coil_place *to, uint64_t value, uint8_t from)
+static uint32_t broadcast(struct coil_vm *vm, const struct coil_place *to, uint64_t value,
+                          uint8_t from)
 {
     uint8_t *out;
     const struct coil_type *d = to->type;
     if (!d->elem || !coil_is_scalar(d->elem->op)) return COIL_TRAP_INVALID_INSTRUCTION;
     TRY(bytes_of_place(vm, to, true, &out));
     value = coil_convert_bits(value, from, d->elem->op, to->ext & COIL_SATURATE);
-    for (uint64_t at = 0; at < d->size; at += d->elem->size) put_scalar(vm, out + at, d->elem->op, value);
+    for (uint64_t at = 0; at < d->size; at += d->elem->size)
+        put_scalar(vm, out + at, d->elem->op, value);
     return 0;
 }
 
-static bool scalar_place(const struct coil_place *p) { return p->at == COIL_AT_REGISTER || coil_is_scalar(p->op); }
+static bool scalar_place(const struct coil_place *p)
+{
+    return p->at == COIL_AT_REGISTER || coil_is_scalar(p->op);
+}
 
-static uint32_t move(struct coil_vm *vm, const struct coil_step *s, const struct coil_place *to, const struct coil_place *from)
+static uint32_t move(struct coil_vm *vm, const struct coil_step *s, const struct coil_place *to,
+                     const struct coil_place *from)
 {
     uint64_t value;
     if (scalar_place(from)) {
         uint8_t type = from->at == COIL_AT_REGISTER ? coil_step_type(s) : from->op;
         TRY(coil_place_read(vm, from, type, &value));
-        return scalar_place(to) ? coil_place_write(vm, to, value, type) : broadcast(vm, to, value, type);
+        return scalar_place(to) ? coil_place_write(vm, to, value, type)
+                                : broadcast(vm, to, value, type);
     }
     if (scalar_place(to)) return COIL_TRAP_INVALID_INSTRUCTION;
     return move_lanes(vm, to, from);
@@ -232,7 +255,8 @@ static uint32_t run_move(struct coil_vm *vm, const struct coil_step *s)
     }
     if (s->opcode == COIL_OP_CAST && s->count == 3) {
         const struct coil_place *through = &s->places[1];
-        if (!coil_is_scalar(through->op) || !scalar_place(&s->places[2])) return move(vm, s, &s->places[0], &s->places[2]);
+        if (!coil_is_scalar(through->op) || !scalar_place(&s->places[2]))
+            return move(vm, s, &s->places[0], &s->places[2]);
         uint8_t type = type_at(s, 2);
         TRY(coil_place_read(vm, &s->places[2], type, &value));
         value = coil_convert_bits(value, type, through->op, through->ext & COIL_SATURATE);
@@ -243,7 +267,7 @@ static uint32_t run_move(struct coil_vm *vm, const struct coil_step *s)
 
 /* ---- arithmetic ---- */
 
-struct roles {               /* which operands are what; -1: none */
+struct roles { /* which operands are what; -1: none */
     int to, a, b, c;
 };
 
@@ -266,7 +290,8 @@ static struct roles roles_of(const struct coil_step *s)
     case COIL_OP_MAX: return (struct roles){0, 1, 2, -1};
     default: break;
     }
-    bool unary = coil_ops[s->opcode].forms[0] == 'W' && (coil_ops[s->opcode].forms[1] == '|' || s->opcode == COIL_OP_POPCNT);
+    bool unary = coil_ops[s->opcode].forms[0] == 'W' &&
+                 (coil_ops[s->opcode].forms[1] == '|' || s->opcode == COIL_OP_POPCNT);
     if (unary) return (struct roles){0, n - 1, -1, -1};
     return n == 2 ? (struct roles){0, 0, 1, -1} : (struct roles){0, 1, 2, -1};
 }
@@ -279,7 +304,8 @@ static bool keeps_value_type(uint8_t opcode)
 
 static uint8_t lane_of(const struct coil_place *p)
 {
-    return p->type && p->type->elem && coil_is_scalar(p->type->elem->op) ? p->type->elem->op : COIL_T_VOID;
+    return p->type && p->type->elem && coil_is_scalar(p->type->elem->op) ? p->type->elem->op
+                                                                         : COIL_T_VOID;
 }
 
 static uint8_t operation_type(const struct coil_step *s, const struct roles *r)
@@ -291,7 +317,8 @@ static uint8_t operation_type(const struct coil_step *s, const struct roles *r)
 }
 
 /* Counts and bit numbers are unsigned values of their own type. */
-static uint32_t read_count(struct coil_vm *vm, const struct coil_step *s, unsigned i, uint64_t *value)
+static uint32_t read_count(struct coil_vm *vm, const struct coil_step *s, unsigned i,
+                           uint64_t *value)
 {
     uint8_t type = s->places[i].at == COIL_AT_REGISTER ? COIL_T_UNT64 : s->places[i].op;
     TRY(coil_place_read(vm, &s->places[i], type, value));
@@ -300,7 +327,8 @@ static uint32_t read_count(struct coil_vm *vm, const struct coil_step *s, unsign
     return 0;
 }
 
-static uint32_t read_source(struct coil_vm *vm, const struct coil_step *s, int i, uint8_t type, uint64_t *value)
+static uint32_t read_source(struct coil_vm *vm, const struct coil_step *s, int i, uint8_t type,
+                            uint64_t *value)
 {
     *value = 0;
     if (i < 0) return 0;
@@ -316,11 +344,14 @@ static uint32_t read_source(struct coil_vm *vm, const struct coil_step *s, int i
 
 static bool clamps(uint8_t opcode)
 {
-    return (opcode >= COIL_OP_ADD && opcode <= COIL_OP_DIV) || opcode == COIL_OP_INC || opcode == COIL_OP_DEC || opcode == COIL_OP_NEG ||
-           opcode == COIL_OP_ABS;
+    return (opcode >= COIL_OP_ADD && opcode <= COIL_OP_DIV) || opcode == COIL_OP_INC ||
+           opcode == COIL_OP_DEC || opcode == COIL_OP_NEG || opcode == COIL_OP_ABS;
 }
 
-static bool divides(uint8_t opcode) { return opcode == COIL_OP_DIV || opcode == COIL_OP_MOD || opcode == COIL_OP_DIVMOD; }
+static bool divides(uint8_t opcode)
+{
+    return opcode == COIL_OP_DIV || opcode == COIL_OP_MOD || opcode == COIL_OP_DIVMOD;
+}
 
 static uint32_t run_scalar(struct coil_vm *vm, const struct coil_step *s, const struct roles *r)
 {
@@ -328,8 +359,10 @@ static uint32_t run_scalar(struct coil_vm *vm, const struct coil_step *s, const 
     const struct coil_place *to = r->to >= 0 ? &s->places[r->to] : NULL;
     o.type = operation_type(s, r);
     TRY(read_source(vm, s, r->a, o.type, &o.a));
-    if (r->b >= 0 && keeps_value_type(s->opcode)) TRY(read_count(vm, s, (unsigned)r->b, &o.b));
-    else TRY(read_source(vm, s, r->b, o.type, &o.b));
+    if (r->b >= 0 && keeps_value_type(s->opcode))
+        TRY(read_count(vm, s, (unsigned)r->b, &o.b));
+    else
+        TRY(read_source(vm, s, r->b, o.type, &o.b));
     TRY(read_source(vm, s, r->c, o.type, &o.c));
     bool chained = s->opcode == COIL_OP_ADDC || s->opcode == COIL_OP_SUBB;
     if (chained) {
@@ -338,14 +371,22 @@ static uint32_t run_scalar(struct coil_vm *vm, const struct coil_step *s, const 
         if (s->count == 4) TRY(read_int(vm, s, 3, &carry));
         o.carry = s->count == 4 ? carry != 0 : (vm->flags & COIL_C) != 0;
     }
-    if (to && to->at != COIL_AT_REGISTER && to->ext & COIL_SATURATE && clamps(s->opcode) && coil_is_int(to->op) && coil_is_int(o.type)) o.saturate = to->op;
-    if (vm->divide_trap && divides(s->opcode) && coil_is_int(o.type) && !o.b) return COIL_TRAP_DIVIDE_BY_ZERO;
+    if (to && to->at != COIL_AT_REGISTER && to->ext & COIL_SATURATE && clamps(s->opcode) &&
+        coil_is_int(to->op) && coil_is_int(o.type))
+        o.saturate = to->op;
+    if (vm->divide_trap && divides(s->opcode) && coil_is_int(o.type) && !o.b)
+        return COIL_TRAP_DIVIDE_BY_ZERO;
     coil_operate(&o);
-    if (to) TRY(coil_place_write(vm, to, o.result, o.in_destination ? to->op : s->opcode == COIL_OP_BITCHK ? COIL_T_UNT8 : o.type));
+    if (to)
+        TRY(coil_place_write(vm, to, o.result,
+                             o.in_destination              ? to->op
+                             : s->opcode == COIL_OP_BITCHK ? COIL_T_UNT8
+                                                           : o.type));
     if (s->opcode == COIL_OP_DIVMOD) TRY(coil_place_write(vm, &s->places[1], o.second, o.type));
     if (chained && s->count == 4) {
         const struct coil_place *carry = &s->places[3];
-        if (carry->at != COIL_AT_CONST && !(carry->ext & COIL_CONST)) TRY(coil_place_write(vm, carry, o.flags & COIL_C ? 1 : 0, COIL_T_UNT8));
+        if (carry->at != COIL_AT_CONST && !(carry->ext & COIL_CONST))
+            TRY(coil_place_write(vm, carry, o.flags & COIL_C ? 1 : 0, COIL_T_UNT8));
     }
     if (o.written) set_flags(vm, o.flags, o.written);
     return 0;
@@ -354,12 +395,13 @@ static uint32_t run_scalar(struct coil_vm *vm, const struct coil_step *s, const 
 /* ---- lane by lane ---- */
 
 struct lane_source {
-    const uint8_t *bytes;    /* NULL: the same value for every lane */
+    const uint8_t *bytes; /* NULL: the same value for every lane */
     uint8_t op;
     uint64_t size, value;
 };
 
-static uint32_t open_source(struct coil_vm *vm, const struct coil_step *s, int i, uint8_t type, uint8_t count_of, struct lane_source *out)
+static uint32_t open_source(struct coil_vm *vm, const struct coil_step *s, int i, uint8_t type,
+                            uint8_t count_of, struct lane_source *out)
 {
     *out = (struct lane_source){.op = type};
     if (i < 0) return 0;
@@ -376,9 +418,12 @@ static uint32_t open_source(struct coil_vm *vm, const struct coil_step *s, int i
     return 0;
 }
 
-static uint64_t lane_value(const struct coil_vm *vm, const struct lane_source *l, uint64_t i, uint8_t type)
+static uint64_t lane_value(const struct coil_vm *vm, const struct lane_source *l, uint64_t i,
+                           uint8_t type)
 {
-    return l->bytes ? coil_convert_bits(get_scalar(vm, l->bytes + i * l->size, l->op), l->op, type, false) : l->value;
+    return l->bytes ? coil_convert_bits(get_scalar(vm, l->bytes + i * l->size, l->op), l->op, type,
+                                        false)
+                    : l->value;
 }
 
 static uint8_t step_lane(const struct coil_step *s, const struct roles *r)
@@ -389,7 +434,7 @@ static uint8_t step_lane(const struct coil_step *s, const struct roles *r)
             uint8_t lane = lane_of(&s->places[order[k]]);
             if (lane != COIL_T_VOID) return lane;
         }
-    return COIL_T_UNT8;      /* bitwise work on untyped vectors */
+    return COIL_T_UNT8; /* bitwise work on untyped vectors */
 }
 
 static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const struct roles *r)
@@ -414,16 +459,22 @@ static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const s
         o.a = lane_value(vm, &a, i, type);
         o.b = lane_value(vm, &b, i, type);
         o.c = lane_value(vm, &c, i, type);
-        if (to && to->ext & COIL_SATURATE && clamps(s->opcode) && coil_is_int(lane_to) && coil_is_int(type)) o.saturate = lane_to;
+        if (to && to->ext & COIL_SATURATE && clamps(s->opcode) && coil_is_int(lane_to) &&
+            coil_is_int(type))
+            o.saturate = lane_to;
         coil_operate(&o);
         zero &= (o.flags & COIL_Z) != 0;
         flags |= o.flags & (COIL_C | COIL_V | COIL_D | COIL_N);
         if (!i) flags |= o.flags & COIL_S;
         written |= o.written;
-        if (to) put_scalar(vm, copy + i * step, lane_to, o.in_destination ? o.result : coil_convert_bits(o.result, type, lane_to, false));
+        if (to)
+            put_scalar(vm, copy + i * step, lane_to,
+                       o.in_destination ? o.result
+                                        : coil_convert_bits(o.result, type, lane_to, false));
     }
     uint32_t trap = to ? bytes_of_place(vm, to, true, &out) : 0;
-    if (to && !trap) memcpy(out, copy, (size_t)(lanes * step < to->type->size ? lanes * step : to->type->size));
+    if (to && !trap)
+        memcpy(out, copy, (size_t)(lanes * step < to->type->size ? lanes * step : to->type->size));
     free(copy);
     if (trap) return trap;
     written &= (uint8_t)~COIL_P;
@@ -437,15 +488,18 @@ static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const s
 
 /* ---- matrices ---- */
 
-static uint64_t element(const struct coil_vm *vm, const struct coil_type *t, const uint8_t *bytes, unsigned row, unsigned column)
+static uint64_t element(const struct coil_vm *vm, const struct coil_type *t, const uint8_t *bytes,
+                        unsigned row, unsigned column)
 {
     unsigned rows, columns;
     coil_matrix_shape(t, &rows, &columns);
-    if (t->op == COIL_T_DIAGMAT) return row == column ? get_scalar(vm, bytes + row * t->elem->size, t->elem->op) : 0;
+    if (t->op == COIL_T_DIAGMAT)
+        return row == column ? get_scalar(vm, bytes + row * t->elem->size, t->elem->op) : 0;
     return get_scalar(vm, bytes + ((uint64_t)row * columns + column) * t->elem->size, t->elem->op);
 }
 
-static void set_element(const struct coil_vm *vm, const struct coil_type *t, uint8_t *bytes, unsigned row, unsigned column, uint64_t value)
+static void set_element(const struct coil_vm *vm, const struct coil_type *t, uint8_t *bytes,
+                        unsigned row, unsigned column, uint64_t value)
 {
     unsigned rows, columns;
     coil_matrix_shape(t, &rows, &columns);
@@ -476,7 +530,8 @@ static uint32_t deliver(struct coil_vm *vm, const struct coil_place *to, uint8_t
 
 static uint32_t run_product(struct coil_vm *vm, const struct coil_step *s, const struct roles *r)
 {
-    const struct coil_type *ta = s->places[r->a].type, *tb = s->places[r->b].type, *td = s->places[0].type;
+    const struct coil_type *ta = s->places[r->a].type, *tb = s->places[r->b].type,
+                           *td = s->places[0].type;
     uint8_t *a, *b, flags = 0, type = ta->elem->op, first = 0;
     unsigned rows, inner, ignored, columns;
     coil_matrix_shape(ta, &rows, &inner);
@@ -490,16 +545,26 @@ static uint32_t run_product(struct coil_vm *vm, const struct coil_step *s, const
         for (unsigned k = 0; k < columns; k++) {
             uint64_t sum = 0;
             for (unsigned j = 0; j < inner; j++) {
-                uint64_t right = coil_convert_bits(element(vm, tb, b, j, k), tb->elem->op, type, false);
-                sum = combine(COIL_OP_ADD, type, sum, combine(COIL_OP_MUL, type, element(vm, ta, a, i, j), right, &flags), &flags);
+                uint64_t right =
+                    coil_convert_bits(element(vm, tb, b, j, k), tb->elem->op, type, false);
+                sum = combine(COIL_OP_ADD, type, sum,
+                              combine(COIL_OP_MUL, type, element(vm, ta, a, i, j), right, &flags),
+                              &flags);
             }
             bool null = coil_types[type].family == COIL_F_REAL ? coil_real(type, sum) == 0 : !sum;
             zero &= null;
-            if (!i && !k) first = coil_types[type].family == COIL_F_REAL ? coil_real(type, sum) < 0 : coil_types[type].family == COIL_F_SIGNED && (int64_t)sum < 0;
-            set_element(vm, td, copy, i, k, coil_convert_bits(sum, type, td->elem->op, s->places[0].ext & COIL_SATURATE));
+            if (!i && !k)
+                first = coil_types[type].family == COIL_F_REAL
+                            ? coil_real(type, sum) < 0
+                            : coil_types[type].family == COIL_F_SIGNED && (int64_t)sum < 0;
+            set_element(
+                vm, td, copy, i, k,
+                coil_convert_bits(sum, type, td->elem->op, s->places[0].ext & COIL_SATURATE));
         }
     TRY(deliver(vm, &s->places[0], copy));
-    set_flags(vm, (uint8_t)((flags & (COIL_C | COIL_V | COIL_N)) | (zero ? COIL_Z : 0) | (first ? COIL_S : 0)),
+    set_flags(vm,
+              (uint8_t)((flags & (COIL_C | COIL_V | COIL_N)) | (zero ? COIL_Z : 0) |
+                        (first ? COIL_S : 0)),
               COIL_Z | COIL_S | COIL_V | COIL_N | (coil_is_int(type) ? COIL_C : 0));
     return 0;
 }
@@ -580,14 +645,19 @@ static uint32_t run_bulk(struct coil_vm *vm, const struct coil_step *s)
     uint32_t trap = 0;
     TRY(read_int(vm, s, 0, &to));
     TRY(read_int(vm, s, 1, &second));
-    if (s->opcode == COIL_OP_MEMZERO) size = second;
-    else TRY(read_int(vm, s, 2, &size));
-    const uint8_t *from = s->opcode == COIL_OP_MEMCPY ? coil_memory(vm, second, size, false, &trap) : NULL;
+    if (s->opcode == COIL_OP_MEMZERO)
+        size = second;
+    else
+        TRY(read_int(vm, s, 2, &size));
+    const uint8_t *from =
+        s->opcode == COIL_OP_MEMCPY ? coil_memory(vm, second, size, false, &trap) : NULL;
     if (trap) return trap;
     uint8_t *bytes = coil_memory(vm, to, size, true, &trap);
     if (trap) return trap;
-    if (from) memmove(bytes, from, (size_t)size);
-    else memset(bytes, s->opcode == COIL_OP_MEMZERO ? 0 : (int)(second & 255), (size_t)size);
+    if (from)
+        memmove(bytes, from, (size_t)size);
+    else
+        memset(bytes, s->opcode == COIL_OP_MEMZERO ? 0 : (int)(second & 255), (size_t)size);
     return 0;
 }
 
@@ -604,7 +674,10 @@ static uint32_t run_aligned(struct coil_vm *vm, const struct coil_step *s)
         return COIL_TRAP_MISALIGNED;
     }
     /* The memory operand that the instruction spells in its own way. */
-    struct coil_place there = {.at = COIL_AT_MEMORY, .op = value->op, .type = value->type, .base = {.at = COIL_AT_CONST, .value = address}};
+    struct coil_place there = {.at = COIL_AT_MEMORY,
+                               .op = value->op,
+                               .type = value->type,
+                               .base = {.at = COIL_AT_CONST, .value = address}};
     if (value->at == COIL_AT_REGISTER) {
         there.op = COIL_T_INT64;
         there.type = coil_scalar(COIL_T_INT64);
@@ -629,8 +702,11 @@ static uint32_t run_memory(struct coil_vm *vm, const struct coil_step *s)
         TRY(read_source(vm, s, 1, type, &expected));
         TRY(read_source(vm, s, 2, type, &wanted));
         bool same = now == expected;
-        if (same) TRY(coil_place_write(vm, loc, wanted, type));
-        else if (compare->at != COIL_AT_CONST && compare->form != COIL_ADDR && !(compare->ext & COIL_CONST)) TRY(coil_place_write(vm, compare, now, type));
+        if (same)
+            TRY(coil_place_write(vm, loc, wanted, type));
+        else if (compare->at != COIL_AT_CONST && compare->form != COIL_ADDR &&
+                 !(compare->ext & COIL_CONST))
+            TRY(coil_place_write(vm, compare, now, type));
         set_flags(vm, same ? COIL_Z : 0, COIL_Z);
         return 0;
     }
@@ -651,7 +727,7 @@ static uint32_t run_memory(struct coil_vm *vm, const struct coil_step *s)
 static uint32_t run_atomic(struct coil_vm *vm, const struct coil_step *s)
 {
     const char *loc_at = strchr(s->form, 'L');
-    if (!loc_at) return 0;   /* ATOMFENCE */
+    if (!loc_at) return 0; /* ATOMFENCE */
     unsigned l = (unsigned)(loc_at - s->form);
     const struct coil_place *loc = &s->places[l];
     uint8_t type = loc->op;
@@ -667,7 +743,8 @@ static uint32_t run_atomic(struct coil_vm *vm, const struct coil_step *s)
     }
     TRY(coil_place_read(vm, loc, type, &old));
     struct coil_operation o = {.type = type, .saturate = -1, .a = old};
-    static const uint8_t same_as[] = {COIL_OP_ADD, COIL_OP_SUB, COIL_OP_AND, COIL_OP_OR, COIL_OP_XOR, COIL_OP_MAX, COIL_OP_MIN};
+    static const uint8_t same_as[] = {COIL_OP_ADD, COIL_OP_SUB, COIL_OP_AND, COIL_OP_OR,
+                                      COIL_OP_XOR, COIL_OP_MAX, COIL_OP_MIN};
     switch (s->opcode) {
     case COIL_OP_ATOMLD: return coil_place_write(vm, &s->places[0], old, type);
     case COIL_OP_ATOMWAIT:
@@ -681,8 +758,10 @@ static uint32_t run_atomic(struct coil_vm *vm, const struct coil_step *s)
         TRY(read_source(vm, s, 2, type, &operand));
         TRY(read_source(vm, s, 3, type, &wanted));
         bool same = old == operand;
-        if (same) TRY(coil_place_write(vm, loc, wanted, type));
-        else if (expected->at != COIL_AT_CONST && !(expected->ext & COIL_CONST)) TRY(coil_place_write(vm, expected, old, type));
+        if (same)
+            TRY(coil_place_write(vm, loc, wanted, type));
+        else if (expected->at != COIL_AT_CONST && !(expected->ext & COIL_CONST))
+            TRY(coil_place_write(vm, expected, old, type));
         set_flags(vm, same ? COIL_Z : 0, COIL_Z);
         return coil_place_write(vm, &s->places[0], same, COIL_T_UNT8);
     }
@@ -695,7 +774,8 @@ static uint32_t run_atomic(struct coil_vm *vm, const struct coil_step *s)
     default:
         TRY(read_source(vm, s, (int)l + 1, type, &o.b));
         o.opcode = same_as[s->opcode - COIL_OP_ATOMADD];
-        if (coil_types[type].family == COIL_F_REAL && o.opcode >= COIL_OP_AND) return COIL_TRAP_INVALID_INSTRUCTION;
+        if (coil_types[type].family == COIL_F_REAL && o.opcode >= COIL_OP_AND)
+            return COIL_TRAP_INVALID_INSTRUCTION;
         coil_operate(&o);
         TRY(coil_place_write(vm, loc, o.result, type));
     }
@@ -710,7 +790,8 @@ static uint8_t value_flags(uint8_t type, uint64_t value)
         double r = coil_real(type, value);
         return (uint8_t)((r == 0 ? COIL_Z : 0) | (r < 0 ? COIL_S : 0) | (isnan(r) ? COIL_N : 0));
     }
-    return (uint8_t)((value ? 0 : COIL_Z) | (coil_types[type].family == COIL_F_SIGNED && (int64_t)value < 0 ? COIL_S : 0));
+    return (uint8_t)((value ? 0 : COIL_Z) |
+                     (coil_types[type].family == COIL_F_SIGNED && (int64_t)value < 0 ? COIL_S : 0));
 }
 
 /* Lane type of a vector that may be untyped: then that of the scalar that goes in or out. */
@@ -751,11 +832,15 @@ static uint32_t run_dot(struct coil_vm *vm, const struct coil_step *s)
     TRY(bytes_of_place(vm, &s->places[1], false, &a));
     TRY(bytes_of_place(vm, &s->places[2], false, &b));
     for (uint64_t i = 0; i < lanes; i++) {
-        uint64_t y = coil_convert_bits(get_scalar(vm, b + i * coil_types[other].bytes, other), other, type, false);
-        sum = combine(COIL_OP_ADD, type, sum, combine(COIL_OP_MUL, type, get_scalar(vm, a + i * size, type), y, &flags), &flags);
+        uint64_t y = coil_convert_bits(get_scalar(vm, b + i * coil_types[other].bytes, other),
+                                       other, type, false);
+        sum = combine(COIL_OP_ADD, type, sum,
+                      combine(COIL_OP_MUL, type, get_scalar(vm, a + i * size, type), y, &flags),
+                      &flags);
     }
     TRY(coil_place_write(vm, &s->places[0], sum, type));
-    set_flags(vm, (uint8_t)(value_flags(type, sum) | (flags & COIL_V)), COIL_Z | COIL_S | COIL_V | COIL_N);
+    set_flags(vm, (uint8_t)(value_flags(type, sum) | (flags & COIL_V)),
+              COIL_Z | COIL_S | COIL_V | COIL_N);
     return 0;
 }
 
@@ -772,12 +857,15 @@ static uint32_t run_cross(struct coil_vm *vm, const struct coil_step *s)
     }
     for (unsigned i = 0; i < 3; i++) {
         unsigned j = (i + 1) % 3, k = (i + 2) % 3;
-        z[i] = combine(COIL_OP_SUB, type, combine(COIL_OP_MUL, type, x[j], y[k], &ignored), combine(COIL_OP_MUL, type, x[k], y[j], &ignored), &ignored);
+        z[i] = combine(COIL_OP_SUB, type, combine(COIL_OP_MUL, type, x[j], y[k], &ignored),
+                       combine(COIL_OP_MUL, type, x[k], y[j], &ignored), &ignored);
         zero &= (value_flags(type, z[i]) & COIL_Z) != 0;
     }
     uint8_t lane = lane_of(&s->places[0]), *out;
     TRY(bytes_of_place(vm, &s->places[0], true, &out));
-    for (unsigned i = 0; i < 3; i++) put_scalar(vm, out + i * coil_types[lane].bytes, lane, coil_convert_bits(z[i], type, lane, false));
+    for (unsigned i = 0; i < 3; i++)
+        put_scalar(vm, out + i * coil_types[lane].bytes, lane,
+                   coil_convert_bits(z[i], type, lane, false));
     set_flags(vm, zero ? COIL_Z : 0, COIL_Z);
     return 0;
 }
@@ -802,7 +890,9 @@ static uint32_t run_length(struct coil_vm *vm, const struct coil_step *s)
     double length = sqrt(sum);
     if (!norm) {
         uint64_t bits = coil_real_bits(COIL_T_FP64, length);
-        if (type == COIL_T_FP32) bits = coil_convert_bits(coil_convert_bits(bits, COIL_T_FP64, COIL_T_FP32, false), COIL_T_FP32, COIL_T_FP64, false);
+        if (type == COIL_T_FP32)
+            bits = coil_convert_bits(coil_convert_bits(bits, COIL_T_FP64, COIL_T_FP32, false),
+                                     COIL_T_FP32, COIL_T_FP64, false);
         TRY(coil_place_write(vm, &s->places[0], bits, COIL_T_FP64));
         set_flags(vm, length == 0 ? COIL_Z : 0, COIL_Z | COIL_S);
         return 0;
@@ -812,19 +902,23 @@ static uint32_t run_length(struct coil_vm *vm, const struct coil_step *s)
     for (uint64_t i = 0; i < lanes; i++) {
         double v = as_double(type, get_scalar(vm, a + i * size, type));
         uint64_t bits = coil_real_bits(COIL_T_FP64, length == 0 ? v : v / length);
-        put_scalar(vm, out + i * coil_types[lane].bytes, lane, coil_convert_bits(bits, COIL_T_FP64, lane, false));
+        put_scalar(vm, out + i * coil_types[lane].bytes, lane,
+                   coil_convert_bits(bits, COIL_T_FP64, lane, false));
     }
-    set_flags(vm, (uint8_t)((length == 0 ? COIL_Z | COIL_D : 0) | (isnan(length) ? COIL_N : 0)), COIL_Z | COIL_D | COIL_N);
+    set_flags(vm, (uint8_t)((length == 0 ? COIL_Z | COIL_D : 0) | (isnan(length) ? COIL_N : 0)),
+              COIL_Z | COIL_D | COIL_N);
     return 0;
 }
 
 static uint32_t run_shuffle(struct coil_vm *vm, const struct coil_step *s)
 {
-    uint8_t *v, *mask, type = lane_of(&s->places[1]), mask_type = lane_of(&s->places[2]), lane = lane_of(&s->places[0]);
+    uint8_t *v, *mask, type = lane_of(&s->places[1]), mask_type = lane_of(&s->places[2]),
+                       lane = lane_of(&s->places[0]);
     if (type == COIL_T_VOID) type = lane;
     if (mask_type == COIL_T_VOID) mask_type = type;
     if (lane == COIL_T_VOID) lane = type;
-    uint64_t lanes = s->places[0].type->size / coil_types[lane].bytes, have = s->places[1].type->size / coil_types[type].bytes;
+    uint64_t lanes = s->places[0].type->size / coil_types[lane].bytes,
+             have = s->places[1].type->size / coil_types[type].bytes;
     TRY(bytes_of_place(vm, &s->places[1], false, &v));
     TRY(bytes_of_place(vm, &s->places[2], false, &mask));
     uint8_t *copy = malloc((size_t)s->places[0].type->size + 1);
@@ -835,7 +929,9 @@ static uint32_t run_shuffle(struct coil_vm *vm, const struct coil_step *s)
             free(copy);
             return COIL_TRAP_BOUNDS_VIOLATION;
         }
-        put_scalar(vm, copy + i * coil_types[lane].bytes, lane, coil_convert_bits(get_scalar(vm, v + from * coil_types[type].bytes, type), type, lane, false));
+        put_scalar(vm, copy + i * coil_types[lane].bytes, lane,
+                   coil_convert_bits(get_scalar(vm, v + from * coil_types[type].bytes, type), type,
+                                     lane, false));
     }
     return deliver(vm, &s->places[0], copy);
 }
@@ -847,18 +943,21 @@ static uint32_t run_lanes_copy(struct coil_vm *vm, const struct coil_step *s)
     if (lane == COIL_T_VOID) lane = type;
     if (type == COIL_T_VOID) type = lane;
     if (lane == COIL_T_VOID) lane = type = COIL_T_UNT8;
-    uint64_t start, length, have = s->places[1].type->size / coil_types[type].bytes, room = s->places[0].type->size / coil_types[lane].bytes;
+    uint64_t start, length, have = s->places[1].type->size / coil_types[type].bytes,
+                            room = s->places[0].type->size / coil_types[lane].bytes;
     TRY(read_int(vm, s, 2, &start));
     TRY(read_int(vm, s, 3, &length));
     bool extract = s->opcode == COIL_OP_EXTRACT;
     uint64_t limit_from = extract ? have : room, limit_to = extract ? room : have;
-    if (start > limit_from || length > limit_from - start || length > limit_to) return COIL_TRAP_BOUNDS_VIOLATION;
+    if (start > limit_from || length > limit_from - start || length > limit_to)
+        return COIL_TRAP_BOUNDS_VIOLATION;
     TRY(bytes_of_place(vm, &s->places[1], false, &from));
     TRY(bytes_of_place(vm, &s->places[0], true, &to));
     for (uint64_t i = 0; i < length; i++) {
         uint64_t source = extract ? start + i : i, target = extract ? i : start + i;
         uint64_t value = get_scalar(vm, from + source * coil_types[type].bytes, type);
-        put_scalar(vm, to + target * coil_types[lane].bytes, lane, coil_convert_bits(value, type, lane, s->places[0].ext & COIL_SATURATE));
+        put_scalar(vm, to + target * coil_types[lane].bytes, lane,
+                   coil_convert_bits(value, type, lane, s->places[0].ext & COIL_SATURATE));
     }
     return 0;
 }
@@ -875,7 +974,9 @@ static uint32_t run_transpose(struct coil_vm *vm, const struct coil_step *s)
     if (!copy) return COIL_TRAP_OUT_OF_MEMORY;
     for (unsigned i = 0; i < rows; i++)
         for (unsigned k = 0; k < columns; k++)
-            set_element(vm, d, copy, k, i, coil_convert_bits(element(vm, t, bytes, i, k), t->elem->op, d->elem->op, false));
+            set_element(
+                vm, d, copy, k, i,
+                coil_convert_bits(element(vm, t, bytes, i, k), t->elem->op, d->elem->op, false));
     return deliver(vm, &s->places[0], copy);
 }
 
@@ -946,7 +1047,9 @@ static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
         trap = bytes_of_place(vm, &s->places[0], true, &bytes);
         for (unsigned i = 0; !trap && i < n; i++)
             for (unsigned k = 0; k < n; k++)
-                set_element(vm, d, bytes, i, k, coil_convert_bits(coil_real_bits(COIL_T_FP64, inverse[i * n + k]), COIL_T_FP64, d->elem->op, false));
+                set_element(vm, d, bytes, i, k,
+                            coil_convert_bits(coil_real_bits(COIL_T_FP64, inverse[i * n + k]),
+                                              COIL_T_FP64, d->elem->op, false));
         if (!trap) set_flags(vm, 0, COIL_Z | COIL_D);
     }
     free(a);
@@ -978,11 +1081,23 @@ static uint32_t run_line(struct coil_vm *vm, const struct coil_step *s)
         return COIL_TRAP_BOUNDS_VIOLATION;
     }
     for (uint64_t i = 0; i < length && i < lanes; i++) {
-        unsigned row = (unsigned)(s->opcode == COIL_OP_ROW ? index : s->opcode == COIL_OP_COL ? i : i + (shift < 0 ? (uint64_t)-shift : 0));
-        unsigned column = (unsigned)(s->opcode == COIL_OP_ROW ? i : s->opcode == COIL_OP_COL ? index : i + (shift > 0 ? (uint64_t)shift : 0));
+        unsigned row =
+            (unsigned)(s->opcode == COIL_OP_ROW   ? index
+                       : s->opcode == COIL_OP_COL ? i
+                                                  : i + (shift < 0 ? (uint64_t)-shift : 0));
+        unsigned column =
+            (unsigned)(s->opcode == COIL_OP_ROW   ? i
+                       : s->opcode == COIL_OP_COL ? index
+                                                  : i + (shift > 0 ? (uint64_t)shift : 0));
         uint8_t *at = v + i * coil_types[lane].bytes;
-        if (set) set_element(vm, t, m, row, column, coil_convert_bits(get_scalar(vm, at, lane), lane, type, matrix->ext & COIL_SATURATE));
-        else put_scalar(vm, at, lane, coil_convert_bits(element(vm, t, m, row, column), type, lane, vector->ext & COIL_SATURATE));
+        if (set)
+            set_element(vm, t, m, row, column,
+                        coil_convert_bits(get_scalar(vm, at, lane), lane, type,
+                                          matrix->ext & COIL_SATURATE));
+        else
+            put_scalar(vm, at, lane,
+                       coil_convert_bits(element(vm, t, m, row, column), type, lane,
+                                         vector->ext & COIL_SATURATE));
     }
     return 0;
 }
@@ -1017,7 +1132,9 @@ static uint32_t run_member(struct coil_vm *vm, const struct coil_step *s)
     for (uint32_t i = 0; i < t->member_count; i++) {
         if (t->members[i].id != id) continue;
         TRY(address_of(vm, &member, &address));
-        if (s->opcode == COIL_OP_MEMADDR) return coil_place_write(vm, &s->places[0], address + t->members[i].offset, COIL_T_UNT64);
+        if (s->opcode == COIL_OP_MEMADDR)
+            return coil_place_write(vm, &s->places[0], address + t->members[i].offset,
+                                    COIL_T_UNT64);
         member.at = COIL_AT_MEMORY;
         member.type = t->members[i].type;
         member.op = member.type->op;
@@ -1034,7 +1151,7 @@ static uint32_t run_typing(struct coil_vm *vm, const struct coil_step *s)
 {
     if (s->opcode == COIL_OP_SIZEOF) vm->v[0] = s->places[0].type->size;
     if (s->opcode == COIL_OP_ALIGNOF) vm->v[0] = s->places[0].type->align;
-    return 0;                /* the others were done when the program was loaded */
+    return 0; /* the others were done when the program was loaded */
 }
 
 uint32_t coil_step_run(struct coil_vm *vm, const struct coil_step *s)

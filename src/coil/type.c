@@ -1,6 +1,6 @@
 /* Types: what follows a type opcode, how large the values are, and types given by id. */
-#include <stdlib.h>
 #include "coil/coil.h"
+#include <stdlib.h>
 
 const struct coil_type_info coil_types[256] = {
 #define TYPE(code, name, text, family, bytes, align, data)                                         \
@@ -14,7 +14,10 @@ const struct coil_type coil_scalar_types[256] = {
 #include "coil/types.def"
 };
 
-const struct coil_type *coil_scalar(uint8_t op) { return &coil_scalar_types[op]; }
+const struct coil_type *coil_scalar(uint8_t op)
+{
+    return &coil_scalar_types[op];
+}
 
 /* ---- sizes ---- */
 
@@ -26,13 +29,17 @@ static uint64_t times(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &r) || r > SIZE_CAP ? SIZE_CAP : r;
 }
 
-static uint64_t round_up(uint64_t n, uint64_t align) { return (n + align - 1) / align * align; }
+static uint64_t round_up(uint64_t n, uint64_t align)
+{
+    return (n + align - 1) / align * align;
+}
 
 /* Components of a symmetric tensor: C(d + r - 1, r). */
 static uint64_t combinations(uint64_t rank, uint64_t dim)
 {
     uint64_t n = 1;
-    for (uint64_t i = 0; i < rank; i++) n = n * (dim + i) / (i + 1);
+    for (uint64_t i = 0; i < rank; i++)
+        n = n * (dim + i) / (i + 1);
     return n;
 }
 
@@ -40,7 +47,8 @@ static void size_of_bits(struct coil_type *t, uint64_t bits)
 {
     uint64_t bytes = (bits + 7) / 8;
     t->align = 1;
-    while (t->align < bytes && t->align < 16) t->align *= 2;
+    while (t->align < bytes && t->align < 16)
+        t->align *= 2;
     t->size = round_up(bytes, t->align);
 }
 
@@ -53,7 +61,9 @@ static void size_of_members(struct coil_type *t)
     for (uint32_t i = 0; i < t->member_count; i++) {
         const struct coil_type *m = members[i].type;
         if (t->op != COIL_T_PACK && m->align > t->align) t->align = m->align;
-        uint64_t at = t->op == COIL_T_UNION ? 0 : t->op == COIL_T_PACK ? end : round_up(end, m->align);
+        uint64_t at = t->op == COIL_T_UNION  ? 0
+                      : t->op == COIL_T_PACK ? end
+                                             : round_up(end, m->align);
         members[i].offset = at;
         end = at + m->size > SIZE_CAP ? SIZE_CAP : at + m->size;
         if (end > t->size) t->size = end;
@@ -75,7 +85,8 @@ static void size_of(struct coil_type *t)
     t->size = info->bytes;
     t->align = info->align ? info->align : 1;
     t->open = t->elem && t->elem->open;
-    for (unsigned i = 0; i < t->rank; i++) count = times(count, t->dims[i]);
+    for (unsigned i = 0; i < t->rank; i++)
+        count = times(count, t->dims[i]);
     switch ((enum coil_data)info->data) {
     case COIL_D_BITS: size_of_bits(t, t->dims[0]); break;
     case COIL_D_FLOAT: size_of_bits(t, UINT64_C(1) + t->dims[0] + t->dims[1]); break;
@@ -85,13 +96,12 @@ static void size_of(struct coil_type *t)
         t->align = t->elem->align;
         break;
     case COIL_D_ROWS:
-    case COIL_D_DIMS:
-        t->size = times(count, elem);
-        break;
+    case COIL_D_DIMS: t->size = times(count, elem); break;
     case COIL_D_ORDER: t->size = times(combinations(t->dims[0], t->dims[1]), elem); break;
     case COIL_D_MEMBERS:
         size_of_members(t);
-        for (uint32_t i = 0; i < t->member_count; i++) t->open |= t->members[i].type->open;
+        for (uint32_t i = 0; i < t->member_count; i++)
+            t->open |= t->members[i].type->open;
         break;
     case COIL_D_ALIAS:
         t->open |= !t->elem;
@@ -126,14 +136,18 @@ bool coil_type_finish(struct coil_type *t, uint64_t at, penta_error *err)
     bool order = info->data == COIL_D_ORDER;
     if ((info->data == COIL_D_DIMS && (t->rank < 1 || t->rank > 4)) ||
         (order && (t->dims[0] < 1 || t->dims[0] > 4)))
-        return error_at(err, COIL_TENSOR_RANK, at, "a tensor of rank %u, at most 4", order ? t->dims[0] : t->rank);
+        return error_at(err, COIL_TENSOR_RANK, at, "a tensor of rank %u, at most 4",
+                        order ? t->dims[0] : t->rank);
     for (unsigned i = 0; i < t->rank; i++)
-        if (!t->dims[i]) return error_at(err, COIL_TYPE_DIM, at, "%s has a dimension of 0", info->name);
+        if (!t->dims[i])
+            return error_at(err, COIL_TYPE_DIM, at, "%s has a dimension of 0", info->name);
     if (info->data == COIL_D_MEMBERS) {
-        if (!t->member_count) return error_at(err, COIL_TYPE_MEMBERS, at, "%s without members", info->name);
+        if (!t->member_count)
+            return error_at(err, COIL_TYPE_MEMBERS, at, "%s without members", info->name);
         if (!distinct_members(t, at, err)) return false;
     }
-    if (info->data == COIL_D_ELEM && t->elem && !coil_is_scalar(t->elem->op) && t->elem->op != COIL_T_VOID)
+    if (info->data == COIL_D_ELEM && t->elem && !coil_is_scalar(t->elem->op) &&
+        t->elem->op != COIL_T_VOID)
         return error_at(err, COIL_TYPE_ELEM, at, "%s of %s, not of scalars", info->name,
                         coil_types[t->elem->op].name);
     size_of(t);
@@ -144,8 +158,8 @@ bool coil_type_finish(struct coil_type *t, uint64_t at, penta_error *err)
 static bool nestable(uint8_t op, uint8_t ext, uint64_t at, penta_error *err)
 {
     uint8_t data = coil_types[op].data;
-    if (ext & COIL_VALUE_BITS || data == COIL_D_ID || data == COIL_D_MEMORY || data == COIL_D_NUMBER ||
-        data == COIL_D_VALUE || data == COIL_D_MEASURED)
+    if (ext & COIL_VALUE_BITS || data == COIL_D_ID || data == COIL_D_MEMORY ||
+        data == COIL_D_NUMBER || data == COIL_D_VALUE || data == COIL_D_MEASURED)
         return error_at(err, COIL_TYPE_NESTED, at, "%02x %02x is not a type alone", op, ext);
     return true;
 }
@@ -155,7 +169,7 @@ static bool nestable(uint8_t op, uint8_t ext, uint64_t at, penta_error *err)
 struct type_reader {
     struct reader *in;
     struct arena *arena;
-    uint64_t ids;            /* how many types were given by id */
+    uint64_t ids; /* how many types were given by id */
 };
 
 static const struct coil_type *read_type(struct type_reader *r, unsigned level, unsigned vectors);
@@ -168,7 +182,8 @@ static const struct coil_type *read_elem(struct type_reader *r, unsigned level, 
 static void read_dims(struct type_reader *r, struct coil_type *t, unsigned count)
 {
     t->rank = (uint8_t)count;
-    for (unsigned i = 0; i < count && i < 4; i++) t->dims[i] = (uint16_t)reader_uint(r->in, 2);
+    for (unsigned i = 0; i < count && i < 4; i++)
+        t->dims[i] = (uint16_t)reader_uint(r->in, 2);
 }
 
 static bool read_members(struct type_reader *r, struct coil_type *t, unsigned level)
@@ -178,7 +193,8 @@ static bool read_members(struct type_reader *r, struct coil_type *t, unsigned le
     if (claimed > reader_left(r->in) / 4)
         return error_at(r->in->err, BASE_TRUNCATED, reader_at(r->in), "%u members in %zu bytes",
                         (unsigned)claimed, reader_left(r->in));
-    struct coil_member *members = arena_alloc(r->arena, (size_t)claimed, sizeof *members, r->in->err);
+    struct coil_member *members =
+        arena_alloc(r->arena, (size_t)claimed, sizeof *members, r->in->err);
     if (!members) return false;
     for (uint64_t i = 0; i < claimed; i++) {
         members[i].id = (uint16_t)reader_uint(r->in, 2);
@@ -203,8 +219,8 @@ static bool read_alias(struct type_reader *r, struct coil_type *t, unsigned leve
     return t->elem != NULL;
 }
 
-static const struct coil_type *read_data(struct type_reader *r, uint8_t op, uint8_t ext, unsigned level,
-                                         unsigned vectors, uint64_t at)
+static const struct coil_type *read_data(struct type_reader *r, uint8_t op, uint8_t ext,
+                                         unsigned level, unsigned vectors, uint64_t at)
 {
     struct reader *in = r->in;
     const struct coil_type_info *info = &coil_types[op];
@@ -215,7 +231,8 @@ static const struct coil_type *read_data(struct type_reader *r, uint8_t op, uint
     }
     vectors = vector ? vectors + 1 : info->data == COIL_D_ALIAS ? vectors : 0;
     if (vectors > COIL_VECTOR_LEVELS) {
-        error_at(in->err, COIL_NEST_VECTOR, at, "more than %d levels of vectors", COIL_VECTOR_LEVELS);
+        error_at(in->err, COIL_NEST_VECTOR, at, "more than %d levels of vectors",
+                 COIL_VECTOR_LEVELS);
         return NULL;
     }
     uint8_t qualifiers = ext & COIL_QUALIFIERS;
@@ -274,7 +291,8 @@ const struct coil_type *coil_type_read(struct reader *in, struct arena *arena)
     return read_type(&r, 1, 0);
 }
 
-const struct coil_type *coil_type_data(struct reader *in, struct arena *arena, uint8_t op, uint8_t ext)
+const struct coil_type *coil_type_data(struct reader *in, struct arena *arena, uint8_t op,
+                                       uint8_t ext)
 {
     struct type_reader r = {in, arena, 0};
     return read_data(&r, op, ext, 1, 0, reader_at(in) - 2);
@@ -324,9 +342,12 @@ static bool nesting(const struct coil_type *t, unsigned level, unsigned vectors,
     if (level > COIL_TYPE_LEVELS)
         return error_at(err, COIL_NEST_TYPE, at, "more than %d levels of types", COIL_TYPE_LEVELS);
     const struct coil_type_info *info = &coil_types[t->op];
-    vectors = info->family == COIL_F_VECTOR ? vectors + 1 : info->data == COIL_D_ALIAS ? vectors : 0;
+    vectors = info->family == COIL_F_VECTOR ? vectors + 1
+              : info->data == COIL_D_ALIAS  ? vectors
+                                            : 0;
     if (vectors > COIL_VECTOR_LEVELS)
-        return error_at(err, COIL_NEST_VECTOR, at, "more than %d levels of vectors", COIL_VECTOR_LEVELS);
+        return error_at(err, COIL_NEST_VECTOR, at, "more than %d levels of vectors",
+                        COIL_VECTOR_LEVELS);
     if (t->elem && !nesting(t->elem, level + 1, vectors, at, err)) return false;
     for (uint32_t i = 0; i < t->member_count; i++)
         if (!nesting(t->members[i].type, level + 1, 0, at, err)) return false;
@@ -343,12 +364,13 @@ bool coil_type_nesting(const struct coil_type *t, uint64_t at, penta_error *err)
 bool coil_type_equal(const struct coil_type *a, const struct coil_type *b)
 {
     if (a == b) return true;
-    if (a->op != b->op || a->rank != b->rank || a->member_count != b->member_count || a->id != b->id ||
-        memcmp(a->dims, b->dims, sizeof a->dims) || !a->elem != !b->elem)
+    if (a->op != b->op || a->rank != b->rank || a->member_count != b->member_count ||
+        a->id != b->id || memcmp(a->dims, b->dims, sizeof a->dims) || !a->elem != !b->elem)
         return false;
     if (a->elem && !coil_type_equal(a->elem, b->elem)) return false;
     for (uint32_t i = 0; i < a->member_count; i++)
-        if (a->members[i].id != b->members[i].id || !coil_type_equal(a->members[i].type, b->members[i].type))
+        if (a->members[i].id != b->members[i].id ||
+            !coil_type_equal(a->members[i].type, b->members[i].type))
             return false;
     return true;
 }
@@ -360,7 +382,8 @@ static struct coil_type_id *find_id(const struct coil_type_ids *ids, uint64_t id
     return NULL;
 }
 
-const struct coil_type *coil_type_resolve(const struct coil_type_ids *ids, const struct coil_type *t)
+const struct coil_type *coil_type_resolve(const struct coil_type_ids *ids,
+                                          const struct coil_type *t)
 {
     for (int i = 0; t && t->op == COIL_T_ALIAS && i < 64; i++) {
         if (t->elem) {
@@ -397,7 +420,8 @@ const struct coil_type *coil_type_close(const struct coil_type_ids *ids, const s
 }
 
 /* Bound types are closed when they are bound, so ids never lead in circles. */
-bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_type *type, penta_error *err)
+bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_type *type,
+                    penta_error *err)
 {
     const struct coil_type *closed = coil_type_close(ids, type, &ids->arena, err);
     if (!closed) return false;
@@ -447,7 +471,8 @@ void coil_image_swap(const struct coil_type *t, uint8_t *image)
     } else if (t->member_count) {
         /* Members of a union share bytes: the first one decides. */
         uint32_t count = t->op == COIL_T_UNION ? 1 : t->member_count;
-        for (uint32_t i = 0; i < count; i++) coil_image_swap(t->members[i].type, image + t->members[i].offset);
+        for (uint32_t i = 0; i < count; i++)
+            coil_image_swap(t->members[i].type, image + t->members[i].offset);
     } else if (t->elem && t->elem->size) {
         for (uint64_t at = 0; at + t->elem->size <= t->size; at += t->elem->size)
             coil_image_swap(t->elem, image + at);

@@ -1,9 +1,9 @@
 /* The machine: predecoded cells over frames of slots.
  *
- * Loading turns each function into cells once: variables become slots, types choose the cell, branch
- * targets become indices. A scalar variable whose address nobody takes is a slot; everything else lives
- * in guest memory, in the byte order of the file. What has no cell of its own is a step: operands resolved
- * to places, executed by one general function. */
+ * Loading turns each function into cells once: variables become slots, types choose the cell,
+ * branch targets become indices. A scalar variable whose address nobody takes is a slot; everything
+ * else lives in guest memory, in the byte order of the file. What has no cell of its own is a step:
+ * operands resolved to places, executed by one general function. */
 #pragma once
 #include "coil/check.h"
 #include "coil/ops.h"
@@ -21,27 +21,32 @@ enum coil_cell_op {
 };
 struct coil_cell {
     uint16_t op;
-    uint8_t x, y;            /* scale, condition; type */
+    uint8_t x, y; /* scale, condition; type */
     uint32_t a, b, c;
     uint64_t imm;
 };
 
 enum coil_at {
-    COIL_AT_NONE, COIL_AT_CONST, COIL_AT_SLOT, COIL_AT_REGISTER, COIL_AT_FRAME, COIL_AT_MEMORY,
+    COIL_AT_NONE,
+    COIL_AT_CONST,
+    COIL_AT_SLOT,
+    COIL_AT_REGISTER,
+    COIL_AT_FRAME,
+    COIL_AT_MEMORY,
 };
-struct coil_term {           /* part of an address */
+struct coil_term { /* part of an address */
     uint8_t at, op;
     uint32_t slot;
-    uint64_t value;          /* constant, or the address of a value in memory */
+    uint64_t value; /* constant, or the address of a value in memory */
 };
 struct coil_place {
-    uint8_t at, op;          /* op: the scalar type, or the type's opcode */
-    uint8_t ext;             /* qualifiers */
-    uint8_t form;            /* of the operand */
-    uint32_t slot;           /* slot, register, offset in the frame */
+    uint8_t at, op; /* op: the scalar type, or the type's opcode */
+    uint8_t ext;    /* qualifiers */
+    uint8_t form;   /* of the operand */
+    uint32_t slot;  /* slot, register, offset in the frame */
     const struct coil_type *type;
-    uint64_t value;          /* constant; displacement */
-    const uint8_t *image;    /* constant that is no scalar */
+    uint64_t value;       /* constant; displacement */
+    const uint8_t *image; /* constant that is no scalar */
     struct coil_term base, index;
     uint64_t scale;
 };
@@ -51,23 +56,23 @@ struct coil_step {
     struct coil_place places[5];
 };
 struct coil_function {
-    uint32_t first, slots;   /* cell; slot 0 is always zero */
-    uint64_t bytes;          /* of its frame in memory */
+    uint32_t first, slots; /* cell; slot 0 is always zero */
+    uint64_t bytes;        /* of its frame in memory */
     uint64_t address;
 };
-struct coil_program {        /* immutable once loaded */
+struct coil_program { /* immutable once loaded */
     struct coil_cell *cells;
-    uint64_t *pcs;           /* per cell */
-    uint32_t *owners;        /* per cell: function */
-    uint32_t *starts;        /* function number + 1 where a cell begins a function */
+    uint64_t *pcs;    /* per cell */
+    uint32_t *owners; /* per cell: function */
+    uint32_t *starts; /* function number + 1 where a cell begins a function */
     size_t count;
     struct coil_function *functions;
     size_t function_count;
     struct coil_step **steps; /* per cell, or NULL */
-    uint64_t *symbols;       /* addresses */
+    uint64_t *symbols;        /* addresses */
     uint64_t *sections;
-    uint64_t end;            /* first address behind the image */
-    uint32_t entry;          /* function */
+    uint64_t end;   /* first address behind the image */
+    uint32_t entry; /* function */
     struct arena arena;
 };
 
@@ -100,15 +105,15 @@ struct coil_vm {
     uint64_t flag_a, flag_b, parity;
     uint8_t parity_type;
 
-    uint64_t *slots;         /* all frames */
+    uint64_t *slots; /* all frames */
     size_t slot_capacity, fp, slots_used;
     struct coil_frame *frames;
     size_t depth, depth_max, frame_capacity;
-    uint32_t function, pc;   /* the running function; the next cell */
+    uint32_t function, pc; /* the running function; the next cell */
     struct coil_region *regions;
     size_t region_count;
     struct coil_region *stack, *frame_memory, *heap;
-    uint64_t sp, frame_top;  /* addresses */
+    uint64_t sp, frame_top; /* addresses */
     struct coil_block *blocks;
     size_t block_count, block_capacity;
     uint64_t heap_top, heap_max; /* the region has no bytes before the first ALLOC */
@@ -122,7 +127,10 @@ struct coil_vm {
     uint64_t executed;
 };
 
-static inline struct coil_vm *coil_vm(penta_vm *vm) { return (struct coil_vm *)vm; }
+static inline struct coil_vm *coil_vm(penta_vm *vm)
+{
+    return (struct coil_vm *)vm;
+}
 
 /* plan.c */
 bool coil_program_load(struct coil_program *p, const struct coil_module *m, penta_error *err);
@@ -130,12 +138,15 @@ void coil_program_free(struct coil_program *p);
 bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell);
 /* step.c: 0, or the trap. */
 uint32_t coil_step_run(struct coil_vm *vm, const struct coil_step *step);
-uint32_t coil_place_read(struct coil_vm *vm, const struct coil_place *p, uint8_t as, uint64_t *value);
-uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64_t value, uint8_t from);
+uint32_t coil_place_read(struct coil_vm *vm, const struct coil_place *p, uint8_t as,
+                         uint64_t *value);
+uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64_t value,
+                          uint8_t from);
 uint8_t coil_step_type(const struct coil_step *step); /* the type a register takes */
 void coil_flags_settle(struct coil_vm *vm);
 /* memory.c: the bytes at an address, or NULL and the trap. */
-uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write, uint32_t *trap);
+uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write,
+                     uint32_t *trap);
 struct coil_region *coil_region_at(struct coil_vm *vm, uint64_t address);
 bool coil_heap_open(struct coil_vm *vm);
 uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t size);

@@ -1,18 +1,18 @@
-/* The forms of COIL vectors: instructions, invalid ones, sources with errors, single operations, programs,
- * object listings and broken objects. */
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* The forms of COIL vectors: instructions, invalid ones, sources with errors, single operations,
+ * programs, object listings and broken objects. */
+#include "coil/coil.h"
 #include "base/file.h"
 #include "base/writer.h"
-#include "coil/coil.h"
 #include "coil/link.h"
 #include "coil/vm.h"
 #include "conform/conform.h"
 #include "core/session.h"
 #include "text/lexer.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { SOURCES_MAX = 64, FUEL = 200000000 };
 
@@ -48,13 +48,16 @@ static void judge(struct conform *c, const char *name, const char *expected, con
     const char *rule = f->code ? penta_code_name(f->code) : NULL;
     char got[64];
     snprintf(got, sizeof got, "%s%s", rule ? "E_" : "", rule ? rule : "OK");
-    if (expected && !strcmp(expected, got)) conform_pass(c, name);
-    else conform_fail(c, name, expected ? expected : "an error name", "%s: %s", got, f->message);
+    if (expected && !strcmp(expected, got))
+        conform_pass(c, name);
+    else
+        conform_fail(c, name, expected ? expected : "an error name", "%s: %s", got, f->message);
 }
 
 /* ---- instructions ---- */
 
-static bool read_insn(const uint8_t *bytes, size_t size, bool big, struct coil_insn *insn, penta_error *err)
+static bool read_insn(const uint8_t *bytes, size_t size, bool big, struct coil_insn *insn,
+                      penta_error *err)
 {
     struct reader r = {.in = {bytes, size}, .big_endian = big, .err = err};
     if (!coil_insn_read(&r, insn)) return false;
@@ -65,7 +68,8 @@ static void run_instruction(struct conform *c, const struct json_object *v, stru
 {
     size_t size;
     uint8_t *bytes = json_as_hex(json_get(v, "hex"), &size);
-    const char *text = json_as_text(json_get(v, "disasm")), *endian = json_as_text(json_get(v, "endian"));
+    const char *text = json_as_text(json_get(v, "disasm")),
+               *endian = json_as_text(json_get(v, "endian"));
     uint64_t length = size;
     if (!bytes || !text) {
         conform_fail(c, name_of(v), "hex and disasm", "a case without them");
@@ -88,11 +92,17 @@ static void run_instruction(struct conform *c, const struct json_object *v, stru
         struct first first = {0};
         struct findings f = {.rules = coil_rules, .report = keep_first, .user = &first};
         coil_assemble(&s, options, 2, &assembled, &f);
-        if (insn->size != length) conform_fail(c, name_of(v), "the length", "%u bytes", (unsigned)insn->size);
-        else if (strcmp((const char *)printed.out.data, text)) conform_fail(c, name_of(v), text, "%s", (const char *)printed.out.data);
-        else if (again.out.size != size || memcmp(again.out.data, bytes, size)) conform_fail(c, name_of(v), "the same bytes", "encoding gives others");
-        else if (assembled.out.size != size || memcmp(assembled.out.data, bytes, size)) conform_fail(c, name_of(v), "the same bytes", "assembling gives others: %s", first.message);
-        else conform_pass(c, name_of(v));
+        if (insn->size != length)
+            conform_fail(c, name_of(v), "the length", "%u bytes", (unsigned)insn->size);
+        else if (strcmp((const char *)printed.out.data, text))
+            conform_fail(c, name_of(v), text, "%s", (const char *)printed.out.data);
+        else if (again.out.size != size || memcmp(again.out.data, bytes, size))
+            conform_fail(c, name_of(v), "the same bytes", "encoding gives others");
+        else if (assembled.out.size != size || memcmp(assembled.out.data, bytes, size))
+            conform_fail(c, name_of(v), "the same bytes", "assembling gives others: %s",
+                         first.message);
+        else
+            conform_pass(c, name_of(v));
     }
     writer_free(&printed);
     writer_free(&again);
@@ -125,7 +135,8 @@ typedef void insn_case(struct conform *c, const struct json_object *v, struct co
 static void each_insn(struct conform *c, const struct json_object *list, insn_case *run)
 {
     struct coil_insn *insn = calloc(1, sizeof *insn);
-    for (size_t i = 0; insn && i < json_length(list); i++) run(c, json_item(list, i), insn);
+    for (size_t i = 0; insn && i < json_length(list); i++)
+        run(c, json_item(list, i), insn);
     if (insn) coil_insn_free(insn);
     free(insn);
 }
@@ -154,7 +165,9 @@ static bool assemble(struct build *b, penta_bytes text)
 static bool link_and_open(struct build *b)
 {
     struct coil_link_input inputs[SOURCES_MAX] = {{0}};
-    for (size_t i = 0; i < b->count; i++) inputs[i] = (struct coil_link_input){.name = b->names[i], .module = coil_module(b->objects[i])};
+    for (size_t i = 0; i < b->count; i++)
+        inputs[i] =
+            (struct coil_link_input){.name = b->names[i], .module = coil_module(b->objects[i])};
     struct coil_link link = {.inputs = inputs, .count = b->count};
     struct findings f = {.rules = coil_rules, .report = keep_first, .user = &b->first};
     penta_error err = {0};
@@ -167,7 +180,8 @@ static bool link_and_open(struct build *b)
 static void build_free(struct build *b)
 {
     penta_close(b->program);
-    for (size_t i = 0; i < b->count; i++) penta_close(b->objects[i]);
+    for (size_t i = 0; i < b->count; i++)
+        penta_close(b->objects[i]);
     writer_free(&b->linked);
 }
 
@@ -212,7 +226,8 @@ static void run_text_error(struct conform *c, const struct json_object *v)
     bool ok = true;
     for (size_t i = 0; i < json_length(sources); i++) {
         const struct json_object *text = json_item(sources, i);
-        ok &= json_as_text(text) && assemble(&b, (penta_bytes){(const uint8_t *)json_as_text(text), json_text_size(text)});
+        ok &= json_as_text(text) && assemble(&b, (penta_bytes){(const uint8_t *)json_as_text(text),
+                                                               json_text_size(text)});
     }
     struct run r = {0};
     if (ok && link_and_open(&b)) execute(&b, &r, NULL);
@@ -232,7 +247,8 @@ static bool read_sources(struct conform *c, const struct json_object *v, struct 
         char path[2048];
         penta_buffer text = {0};
         penta_error err = {0};
-        snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - c->path) : 0, c->path, file ? file : "");
+        snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - c->path) : 0, c->path,
+                 file ? file : "");
         bool ok = file && file_read(path, 1 << 28, &text, &err);
         take(&b->first, &err);
         ok = ok && assemble(b, (penta_bytes){text.data, text.size});
@@ -249,13 +265,20 @@ static void judge_program(struct conform *c, const struct json_object *v, const 
     penta_stop stop = r->stop;
     const char *got = coil_interp.detail(&stop);
     int64_t v0 = 0, code = 0;
-    if (out && (json_text_size(out) != r->output.out.size || memcmp(json_as_text(out), r->output.out.data ? (const char *)r->output.out.data : "", r->output.out.size)))
-        conform_fail(c, name_of(v), json_as_text(out), "%.*s", (int)(r->output.out.size > 200 ? 200 : r->output.out.size), r->output.out.data ? (const char *)r->output.out.data : "");
+    if (out &&
+        (json_text_size(out) != r->output.out.size ||
+         memcmp(json_as_text(out), r->output.out.data ? (const char *)r->output.out.data : "",
+                r->output.out.size)))
+        conform_fail(c, name_of(v), json_as_text(out), "%.*s",
+                     (int)(r->output.out.size > 200 ? 200 : r->output.out.size),
+                     r->output.out.data ? (const char *)r->output.out.data : "");
     else if (trap) {
         json_as_sint(json_get(v, "code"), &code);
         int64_t seen = r->stop.detail == COIL_TRAP_TRAP ? (int64_t)r->stop.args[0] : 0;
-        if (r->stop.kind != PENTA_STOP_TRAP || !got || strcmp(got, trap) || seen != code) conform_fail(c, name_of(v), trap, "%s, code %" PRId64, got ? got : "no trap", seen);
-        else conform_pass(c, name_of(v));
+        if (r->stop.kind != PENTA_STOP_TRAP || !got || strcmp(got, trap) || seen != code)
+            conform_fail(c, name_of(v), trap, "%s, code %" PRId64, got ? got : "no trap", seen);
+        else
+            conform_pass(c, name_of(v));
     } else if (r->stop.kind != PENTA_STOP_HALT) {
         conform_fail(c, name_of(v), "halt", "%s", got ? got : "another stop");
     } else if (json_as_sint(json_get(v, "v0"), &v0) && v0 != (int64_t)r->v0) {
@@ -271,8 +294,10 @@ static void run_program(struct conform *c, const struct json_object *v)
 {
     struct build b = {0};
     struct run r = {0};
-    if (read_sources(c, v, &b) && link_and_open(&b) && execute(&b, &r, NULL)) judge_program(c, v, &r);
-    else conform_fail(c, name_of(v), "a program that runs", "%s", b.first.message);
+    if (read_sources(c, v, &b) && link_and_open(&b) && execute(&b, &r, NULL))
+        judge_program(c, v, &r);
+    else
+        conform_fail(c, name_of(v), "a program that runs", "%s", b.first.message);
     writer_free(&r.output);
     build_free(&b);
 }
@@ -283,30 +308,37 @@ static void literal(struct writer *w, const struct json_object *v)
 {
     int64_t i;
     uint64_t u;
-    if (json_as_text(v)) writer_text(w, json_as_text(v));
-    else if (json_as_sint(v, &i)) writer_print(w, "%" PRId64, i);
-    else if (json_as_uint(v, &u)) writer_print(w, "%" PRIu64, u);
-    else writer_text(w, "?");
+    if (json_as_text(v))
+        writer_text(w, json_as_text(v));
+    else if (json_as_sint(v, &i))
+        writer_print(w, "%" PRId64, i);
+    else if (json_as_uint(v, &u))
+        writer_print(w, "%" PRIu64, u);
+    else
+        writer_text(w, "?");
 }
 
 static void alu_source(struct writer *w, const struct json_object *v)
 {
     const struct json_object *src = json_get(v, "src");
     const char *op = json_as_text(json_get(v, "op")), *dest = json_as_text(json_get(v, "dest"));
-    bool flags_only = !strcmp(op, "CMP") || !strcmp(op, "TEST"), in_place = !strcmp(op, "INC") || !strcmp(op, "DEC");
+    bool flags_only = !strcmp(op, "CMP") || !strcmp(op, "TEST"),
+         in_place = !strcmp(op, "INC") || !strcmp(op, "DEC");
     if (!dest) dest = "i64";
     const char *sat = json_as_bool(json_get(v, "sat")) ? "sat " : "";
     writer_text(w, ".global main\n.func main\n");
     for (size_t i = 0; i < json_length(src); i++) {
         const struct json_object *s = json_item(src, i);
-        writer_print(w, "VAR %%s%zu, %s, ", i, json_as_text(json_item(s, 0)) ? json_as_text(json_item(s, 0)) : "?");
+        writer_print(w, "VAR %%s%zu, %s, ", i,
+                     json_as_text(json_item(s, 0)) ? json_as_text(json_item(s, 0)) : "?");
         literal(w, json_item(s, 1));
         writer_char(w, '\n');
     }
     if (!flags_only) writer_print(w, "VAR %%d, %s%s%s\n", sat, dest, in_place ? ", %s0" : "");
     writer_text(w, op);
     if (!flags_only) writer_text(w, " %d");
-    for (size_t i = 0; !in_place && i < json_length(src); i++) writer_print(w, "%s %%s%zu", i || !flags_only ? "," : "", i);
+    for (size_t i = 0; !in_place && i < json_length(src); i++)
+        writer_print(w, "%s %%s%zu", i || !flags_only ? "," : "", i);
     writer_print(w, "\n%sHALT\n.endfunc\n", flags_only ? "" : "MOV v0, %d\n");
 }
 
@@ -349,9 +381,12 @@ static void run_alu(struct conform *c, const struct json_object *v)
         const uint8_t start = pass ? 127 : 0;
         struct run r = {0};
         ok = execute(&b, &r, &start);
-        if (!ok) conform_fail(c, name, "a machine", "%s", b.first.message);
-        else if (r.stop.kind != PENTA_STOP_HALT) ok = false, conform_fail(c, name, "halt", "trap %u", r.stop.detail);
-        else if (!same_result(v, r.v0, text, sizeof text)) ok = false, conform_fail(c, name, "the result", "%s", text);
+        if (!ok)
+            conform_fail(c, name, "a machine", "%s", b.first.message);
+        else if (r.stop.kind != PENTA_STOP_HALT)
+            ok = false, conform_fail(c, name, "halt", "trap %u", r.stop.detail);
+        else if (!same_result(v, r.v0, text, sizeof text))
+            ok = false, conform_fail(c, name, "the result", "%s", text);
         for (int i = 0; ok && i < 7; i++) {
             int want = flags[i] == '-' ? pass : flags[i] - '0', got = r.flags >> i & 1;
             if (want == got) continue;
@@ -375,7 +410,8 @@ static bool read_beside(struct conform *c, const char *file, penta_buffer *out, 
     return file_read(path, 1 << 30, out, err);
 }
 
-static bool number_is(const struct json_object *v, const char *key, uint64_t got, char *why, size_t size)
+static bool number_is(const struct json_object *v, const char *key, uint64_t got, char *why,
+                      size_t size)
 {
     uint64_t expected = 0;
     int64_t i;
@@ -387,20 +423,29 @@ static bool number_is(const struct json_object *v, const char *key, uint64_t got
     return false;
 }
 
-static bool text_is(const struct json_object *v, const char *key, penta_bytes got, char *why, size_t size)
+static bool text_is(const struct json_object *v, const char *key, penta_bytes got, char *why,
+                    size_t size)
 {
     const struct json_object *value = json_get(v, key);
-    if (json_as_text(value) && json_text_size(value) == got.size && !memcmp(json_as_text(value), got.data, got.size)) return true;
-    if (!*why) snprintf(why, size, "%s is '%.*s'", key, (int)(got.size > 40 ? 40 : got.size), (const char *)got.data);
+    if (json_as_text(value) && json_text_size(value) == got.size &&
+        !memcmp(json_as_text(value), got.data, got.size))
+        return true;
+    if (!*why)
+        snprintf(why, size, "%s is '%.*s'", key, (int)(got.size > 40 ? 40 : got.size),
+                 (const char *)got.data);
     return false;
 }
 
-static bool same_section(const struct coil_module *m, size_t i, const struct json_object *v, char *why, size_t size)
+static bool same_section(const struct coil_module *m, size_t i, const struct json_object *v,
+                         char *why, size_t size)
 {
     const struct coil_section *s = &m->sections[i];
-    bool ok = number_is(v, "n", i + 1, why, size) && text_is(v, "name", coil_string(m, s->name_idx), why, size) && number_is(v, "type", s->type, why, size) &&
-              number_is(v, "flags", s->flags, why, size) && number_is(v, "size", s->size, why, size) && number_is(v, "addr", s->addr, why, size) &&
-              number_is(v, "align", s->align, why, size);
+    bool ok =
+        number_is(v, "n", i + 1, why, size) &&
+        text_is(v, "name", coil_string(m, s->name_idx), why, size) &&
+        number_is(v, "type", s->type, why, size) && number_is(v, "flags", s->flags, why, size) &&
+        number_is(v, "size", s->size, why, size) && number_is(v, "addr", s->addr, why, size) &&
+        number_is(v, "align", s->align, why, size);
     size_t n = 0;
     uint8_t *bytes = json_has(v, "data") ? json_as_hex(json_get(v, "data"), &n) : NULL;
     penta_bytes have = coil_contents(m, i);
@@ -412,43 +457,62 @@ static bool same_section(const struct coil_module *m, size_t i, const struct jso
     return ok;
 }
 
-static bool same_symbol(const struct coil_module *m, size_t i, const struct json_object *v, char *why, size_t size)
+static bool same_symbol(const struct coil_module *m, size_t i, const struct json_object *v,
+                        char *why, size_t size)
 {
     const struct coil_symbol *s = &m->symbols[i];
-    return number_is(v, "i", i, why, size) && text_is(v, "name", coil_symbol_name(m, i), why, size) && number_is(v, "section", s->section_idx, why, size) &&
-           number_is(v, "value", s->value, why, size) && number_is(v, "size", s->size, why, size) && number_is(v, "type", s->type, why, size) &&
-           number_is(v, "bind", s->bind, why, size) && number_is(v, "vis", s->visibility, why, size);
+    return number_is(v, "i", i, why, size) &&
+           text_is(v, "name", coil_symbol_name(m, i), why, size) &&
+           number_is(v, "section", s->section_idx, why, size) &&
+           number_is(v, "value", s->value, why, size) && number_is(v, "size", s->size, why, size) &&
+           number_is(v, "type", s->type, why, size) && number_is(v, "bind", s->bind, why, size) &&
+           number_is(v, "vis", s->visibility, why, size);
 }
 
-static bool same_reloc(const struct coil_module *m, size_t i, const struct json_object *v, char *why, size_t size)
+static bool same_reloc(const struct coil_module *m, size_t i, const struct json_object *v,
+                       char *why, size_t size)
 {
     const struct coil_reloc *r = &m->relocs[i];
-    return number_is(v, "section", r->offset >> 32, why, size) && number_is(v, "offset", r->offset & UINT32_MAX, why, size) &&
-           number_is(v, "symbol", r->symbol_idx, why, size) && number_is(v, "type", r->type, why, size) && number_is(v, "addend", r->addend, why, size);
+    return number_is(v, "section", r->offset >> 32, why, size) &&
+           number_is(v, "offset", r->offset & UINT32_MAX, why, size) &&
+           number_is(v, "symbol", r->symbol_idx, why, size) &&
+           number_is(v, "type", r->type, why, size) && number_is(v, "addend", r->addend, why, size);
 }
 
-static bool same_listing(const struct coil_module *m, const struct json_object *v, char *why, size_t size)
+static bool same_listing(const struct coil_module *m, const struct json_object *v, char *why,
+                         size_t size)
 {
     const struct coil_header *h = &m->header;
-    const struct json_object *target = json_get(v, "target"), *sections = json_get(v, "sections"), *symbols = json_get(v, "symbols"), *relocs = json_get(v, "relocs");
+    const struct json_object *target = json_get(v, "target"), *sections = json_get(v, "sections"),
+                             *symbols = json_get(v, "symbols"), *relocs = json_get(v, "relocs");
     uint32_t targets[3] = {h->target_pu, h->target_arch, h->target_mode};
-    bool ok = text_is(v, "endian", bytes_of(m->big_endian ? "big" : "little"), why, size) && number_is(v, "version", h->version, why, size) &&
-              number_is(v, "flags", h->flags, why, size) && number_is(v, "entry", h->entry_point, why, size);
+    bool ok = text_is(v, "endian", bytes_of(m->big_endian ? "big" : "little"), why, size) &&
+              number_is(v, "version", h->version, why, size) &&
+              number_is(v, "flags", h->flags, why, size) &&
+              number_is(v, "entry", h->entry_point, why, size);
     for (size_t i = 0; i < json_length(target) && i < 3; i++) {
         uint64_t number;
         ok &= json_as_uint(json_item(target, i), &number) && number == targets[i];
     }
-    if (json_length(sections) != m->section_count || json_length(symbols) != m->symbol_count || json_length(relocs) != m->reloc_count) {
-        snprintf(why, size, "%zu sections, %zu symbols, %zu relocations", m->section_count, m->symbol_count, m->reloc_count);
+    if (json_length(sections) != m->section_count || json_length(symbols) != m->symbol_count ||
+        json_length(relocs) != m->reloc_count) {
+        snprintf(why, size, "%zu sections, %zu symbols, %zu relocations", m->section_count,
+                 m->symbol_count, m->reloc_count);
         return false;
     }
-    for (size_t i = 0; i < m->section_count; i++) ok &= same_section(m, i, json_item(sections, i), why, size);
-    for (size_t i = 0; i < m->symbol_count; i++) ok &= same_symbol(m, i, json_item(symbols, i), why, size);
-    for (size_t i = 0; i < m->reloc_count; i++) ok &= same_reloc(m, i, json_item(relocs, i), why, size);
+    for (size_t i = 0; i < m->section_count; i++)
+        ok &= same_section(m, i, json_item(sections, i), why, size);
+    for (size_t i = 0; i < m->symbol_count; i++)
+        ok &= same_symbol(m, i, json_item(symbols, i), why, size);
+    for (size_t i = 0; i < m->reloc_count; i++)
+        ok &= same_reloc(m, i, json_item(relocs, i), why, size);
     return ok;
 }
 
-static bool same_bytes(const penta_buffer *a, const penta_buffer *b) { return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size)); }
+static bool same_bytes(const penta_buffer *a, const penta_buffer *b)
+{
+    return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
+}
 
 /* Text and back gives the file. */
 static bool comes_back(const penta_module *m, const penta_buffer *file)
@@ -456,8 +520,11 @@ static bool comes_back(const penta_module *m, const penta_buffer *file)
     penta_buffer text = {0}, encoded = {0}, again = {0};
     penta_error err = {0};
     struct first first = {0};
-    bool ok = penta_encode(m, &encoded, &err) && same_bytes(&encoded, file) && penta_print(m, NULL, 0, &text, &err);
-    penta_module *back = ok ? penta_assemble((penta_bytes){text.data, text.size}, "coil", NULL, 0, keep_first, &first) : NULL;
+    bool ok = penta_encode(m, &encoded, &err) && same_bytes(&encoded, file) &&
+              penta_print(m, NULL, 0, &text, &err);
+    penta_module *back = ok ? penta_assemble((penta_bytes){text.data, text.size}, "coil", NULL, 0,
+                                             keep_first, &first)
+                            : NULL;
     ok = back && penta_encode(back, &again, &err) && same_bytes(&again, file);
     penta_close(back);
     penta_buffer_free(&text);
@@ -480,8 +547,10 @@ static bool links_to(struct conform *c, const char *file, const penta_buffer *ex
         char name[256];
         snprintf(name, sizeof name, "%.*s_%c.coil", (int)(tail - file), file, 'a' + i);
         there &= read_beside(c, name, &in[i], &err);
-        modules[i] = there ? penta_open((penta_bytes){in[i].data, in[i].size}, "coil", NULL, 0, &err) : NULL;
-        inputs[i] = (struct coil_link_input){.name = i ? "b" : "a", .module = (const struct coil_module *)modules[i]};
+        modules[i] =
+            there ? penta_open((penta_bytes){in[i].data, in[i].size}, "coil", NULL, 0, &err) : NULL;
+        inputs[i] = (struct coil_link_input){.name = i ? "b" : "a",
+                                             .module = (const struct coil_module *)modules[i]};
     }
     if (modules[0] && modules[1]) {
         struct writer out = {0};
@@ -510,12 +579,18 @@ static void run_listed(void *user, const char *key, const struct json_object *v)
     }
     penta_module *m = penta_open((penta_bytes){file.data, file.size}, "coil", NULL, 0, &err);
     struct first first = {0};
-    if (!m || penta_module_damage(m)) conform_fail(c, key, "an object", "%s", m ? penta_module_damage(m)->message : err.message);
-    else if (!same_listing(coil_module(m), v, why, sizeof why)) conform_fail(c, key, "the listed contents", "%s", why);
-    else if (!penta_validate(m, keep_first, &first)) conform_fail(c, key, "a valid object", "%s", first.message);
-    else if (!comes_back(m, &file)) conform_fail(c, key, "the same bytes", "encode or text gives others");
-    else if (!links_to(c, key, &file)) conform_fail(c, key, "the same bytes", "linking gives others");
-    else conform_pass(c, key);
+    if (!m || penta_module_damage(m))
+        conform_fail(c, key, "an object", "%s", m ? penta_module_damage(m)->message : err.message);
+    else if (!same_listing(coil_module(m), v, why, sizeof why))
+        conform_fail(c, key, "the listed contents", "%s", why);
+    else if (!penta_validate(m, keep_first, &first))
+        conform_fail(c, key, "a valid object", "%s", first.message);
+    else if (!comes_back(m, &file))
+        conform_fail(c, key, "the same bytes", "encode or text gives others");
+    else if (!links_to(c, key, &file))
+        conform_fail(c, key, "the same bytes", "linking gives others");
+    else
+        conform_pass(c, key);
     penta_close(m);
     penta_buffer_free(&file);
 }
@@ -535,8 +610,11 @@ static void run_broken(struct conform *c, const struct json_object *v)
     }
     size_t n = 0;
     uint8_t *patch = json_has(v, "bytes") ? json_as_hex(json_get(v, "bytes"), &n) : NULL;
-    if (patch && json_as_uint(json_get(v, "offset"), &offset) && offset <= file.size && n <= file.size - offset) memcpy(file.data + offset, patch, n);
-    if (json_as_uint(json_get(v, "truncate"), &truncate) && truncate < file.size) file.size = (size_t)truncate;
+    if (patch && json_as_uint(json_get(v, "offset"), &offset) && offset <= file.size &&
+        n <= file.size - offset)
+        memcpy(file.data + offset, patch, n);
+    if (json_as_uint(json_get(v, "truncate"), &truncate) && truncate < file.size)
+        file.size = (size_t)truncate;
     penta_module *m = penta_open((penta_bytes){file.data, file.size}, "coil", NULL, 0, &err);
     if (m) penta_validate(m, keep_first, &first);
     take(&first, &err);
@@ -561,9 +639,11 @@ static void run_broken(struct conform *c, const struct json_object *v)
     }                                                                                              \
     const struct conform_form conform_coil_##form = {"coil " #form, matches_##form, run_all_##form};
 
-static void each(struct conform *c, const struct json_object *list, void (*run)(struct conform *c, const struct json_object *v))
+static void each(struct conform *c, const struct json_object *list,
+                 void (*run)(struct conform *c, const struct json_object *v))
 {
-    for (size_t i = 0; i < json_length(list); i++) run(c, json_item(list, i));
+    for (size_t i = 0; i < json_length(list); i++)
+        run(c, json_item(list, i));
 }
 
 LIST_FORM(instructions, "instructions", "disasm", each_insn(c, list, run_instruction))
@@ -582,7 +662,8 @@ static void look(void *user, const char *key, const struct json_object *v)
     struct shape *s = user;
     size_t n = strlen(key);
     s->any = true;
-    s->all &= n > 5 && !strcmp(key + n - 5, ".coil") && json_has(v, "sections") && json_has(v, "symbols");
+    s->all &=
+        n > 5 && !strcmp(key + n - 5, ".coil") && json_has(v, "sections") && json_has(v, "symbols");
 }
 
 static bool matches_listing(const struct json_object *root)
@@ -592,6 +673,9 @@ static bool matches_listing(const struct json_object *root)
     return s.any && s.all;
 }
 
-static void run_listing(struct conform *c, const struct json_object *root) { json_each(root, run_listed, c); }
+static void run_listing(struct conform *c, const struct json_object *root)
+{
+    json_each(root, run_listed, c);
+}
 
 const struct conform_form conform_coil_listing = {"coil listing", matches_listing, run_listing};

@@ -1,7 +1,7 @@
 /* Any text as assembly: see checks.h for what must hold. */
+#include "checks.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include "checks.h"
 
 void check_failed(const char *what, uint64_t a, uint64_t b)
 {
