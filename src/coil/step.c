@@ -1,14 +1,8 @@
 /* One instruction in its general form: operands anywhere, of any type. The interpreter's loop has
  * cells for the frequent cases; this is the meaning of all of them. */
-#include "coil/vm.h"
+#include "coil/places.h"
 #include <math.h>
 #include <stdlib.h>
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        uint32_t trap_ = (call);                                                                   \
-        if (trap_) return trap_;                                                                   \
-    } while (0)
 
 static bool is_array(const struct coil_type *t)
 {
@@ -18,7 +12,7 @@ static bool is_array(const struct coil_type *t)
 
 /* ---- flags ---- */
 
-static void set_flags(struct coil_vm *vm, uint8_t flags, uint8_t written)
+void coil_flags_set(struct coil_vm *vm, uint8_t flags, uint8_t written)
 {
     coil_flags_settle(vm);
     vm->flags = (uint8_t)((vm->flags & ~written) | (flags & written));
@@ -81,8 +75,8 @@ static uint32_t address_of(struct coil_vm *vm, const struct coil_place *p, uint6
 }
 
 /* The bytes of a value in memory, or of a constant that is no scalar. */
-static uint32_t bytes_of_place(struct coil_vm *vm, const struct coil_place *p, bool write,
-                               uint8_t **bytes)
+uint32_t coil_place_bytes(struct coil_vm *vm, const struct coil_place *p, bool write,
+                          uint8_t **bytes)
 {
     uint64_t address;
     uint32_t trap = 0;
@@ -108,21 +102,21 @@ uint32_t coil_place_read(struct coil_vm *vm, const struct coil_place *p, uint8_t
         return 0;
     case COIL_AT_REGISTER: *value = coil_canon(as, vm->v[p->slot]); return 0;
     default:
-        TRY(bytes_of_place(vm, p, false, &bytes));
+        TRY(coil_place_bytes(vm, p, false, &bytes));
         *value = coil_canon(p->op, bytes_uint(bytes, coil_types[p->op].bytes, vm->m->big_endian));
         *value = coil_convert_bits(*value, p->op, as, false);
         return 0;
     }
 }
 
-static void put_scalar(const struct coil_vm *vm, uint8_t *bytes, uint8_t op, uint64_t value)
+void coil_put(const struct coil_vm *vm, uint8_t *bytes, uint8_t op, uint64_t value)
 {
     size_t n = coil_types[op].bytes;
     for (size_t i = 0; i < n; i++)
         bytes[vm->m->big_endian ? n - 1 - i : i] = (uint8_t)(value >> 8 * i);
 }
 
-static uint64_t get_scalar(const struct coil_vm *vm, const uint8_t *bytes, uint8_t op)
+uint64_t coil_get(const struct coil_vm *vm, const uint8_t *bytes, uint8_t op)
 {
     return coil_canon(op, bytes_uint(bytes, coil_types[op].bytes, vm->m->big_endian));
 }
@@ -143,8 +137,8 @@ uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64
         vm->slots[vm->fp + p->slot] = coil_canon(p->type->op, value);
         return 0;
     }
-    TRY(bytes_of_place(vm, p, true, &bytes));
-    put_scalar(vm, bytes, p->op, value);
+    TRY(coil_place_bytes(vm, p, true, &bytes));
+    coil_put(vm, bytes, p->op, value);
     return 0;
 }
 
@@ -163,14 +157,14 @@ uint8_t coil_step_type(const struct coil_step *s)
 }
 
 /* The type in which a place takes part. */
-static uint8_t type_at(const struct coil_step *s, unsigned i)
+uint8_t coil_type_at(const struct coil_step *s, unsigned i)
 {
     return s->places[i].at == COIL_AT_REGISTER ? coil_step_type(s) : s->places[i].op;
 }
 
-static uint32_t read_int(struct coil_vm *vm, const struct coil_step *s, unsigned i, uint64_t *value)
+uint32_t coil_read_own(struct coil_vm *vm, const struct coil_step *s, unsigned i, uint64_t *value)
 {
-    return coil_place_read(vm, &s->places[i], type_at(s, i), value);
+    return coil_place_read(vm, &s->places[i], coil_type_at(s, i), value);
 }
 
 /* ---- moving ---- */
@@ -180,8 +174,8 @@ static uint32_t move_lanes(struct coil_vm *vm, const struct coil_place *to,
 {
     uint8_t *out, *in;
     const struct coil_type *d = to->type, *v = from->type;
-    TRY(bytes_of_place(vm, from, false, &in));
-    TRY(bytes_of_place(vm, to, true, &out));
+    TRY(coil_place_bytes(vm, from, false, &in));
+    TRY(coil_place_bytes(vm, to, true, &out));
     bool raw = !d->elem || !v->elem || d->elem->op == v->elem->op || !coil_is_scalar(d->elem->op) ||
                !coil_is_scalar(v->elem->op);
     if (raw) {
@@ -193,9 +187,9 @@ static uint32_t move_lanes(struct coil_vm *vm, const struct coil_place *to,
     uint8_t *copy = malloc((size_t)d->size);
     if (!copy) return COIL_TRAP_OUT_OF_MEMORY;
     for (uint64_t i = 0; i < lanes; i++) {
-        uint64_t value = get_scalar(vm, in + i * v->elem->size, lane_from);
-        put_scalar(vm, copy + i * d->elem->size, lane_to,
-                   coil_convert_bits(value, lane_from, lane_to, to->ext & COIL_SATURATE));
+        uint64_t value = coil_get(vm, in + i * v->elem->size, lane_from);
+        coil_put(vm, copy + i * d->elem->size, lane_to,
+                 coil_convert_bits(value, lane_from, lane_to, to->ext & COIL_SATURATE));
     }
     memcpy(out, copy, (size_t)d->size);
     free(copy);
@@ -208,10 +202,10 @@ static uint32_t broadcast(struct coil_vm *vm, const struct coil_place *to, uint6
     uint8_t *out;
     const struct coil_type *d = to->type;
     if (!d->elem || !coil_is_scalar(d->elem->op)) return COIL_TRAP_INVALID_INSTRUCTION;
-    TRY(bytes_of_place(vm, to, true, &out));
+    TRY(coil_place_bytes(vm, to, true, &out));
     value = coil_convert_bits(value, from, d->elem->op, to->ext & COIL_SATURATE);
     for (uint64_t at = 0; at < d->size; at += d->elem->size)
-        put_scalar(vm, out + at, d->elem->op, value);
+        coil_put(vm, out + at, d->elem->op, value);
     return 0;
 }
 
@@ -241,7 +235,7 @@ static uint32_t clear(struct coil_vm *vm, const struct coil_place *p)
         vm->slots[vm->fp + p->slot] = 0;
         return 0;
     }
-    TRY(bytes_of_place(vm, p, true, &bytes));
+    TRY(coil_place_bytes(vm, p, true, &bytes));
     memset(bytes, 0, (size_t)p->type->size);
     return 0;
 }
@@ -257,7 +251,7 @@ static uint32_t run_move(struct coil_vm *vm, const struct coil_step *s)
         const struct coil_place *through = &s->places[1];
         if (!coil_is_scalar(through->op) || !scalar_place(&s->places[2]))
             return move(vm, s, &s->places[0], &s->places[2]);
-        uint8_t type = type_at(s, 2);
+        uint8_t type = coil_type_at(s, 2);
         TRY(coil_place_read(vm, &s->places[2], type, &value));
         value = coil_convert_bits(value, type, through->op, through->ext & COIL_SATURATE);
         return coil_place_write(vm, &s->places[0], value, through->op);
@@ -302,7 +296,7 @@ static bool keeps_value_type(uint8_t opcode)
     return strchr(forms, 'S') || opcode == COIL_OP_POPCNT;
 }
 
-static uint8_t lane_of(const struct coil_place *p)
+uint8_t coil_lane_of(const struct coil_place *p)
 {
     return p->type && p->type->elem && coil_is_scalar(p->type->elem->op) ? p->type->elem->op
                                                                          : COIL_T_VOID;
@@ -310,10 +304,10 @@ static uint8_t lane_of(const struct coil_place *p)
 
 static uint8_t operation_type(const struct coil_step *s, const struct roles *r)
 {
-    uint8_t type = type_at(s, (unsigned)r->a);
+    uint8_t type = coil_type_at(s, (unsigned)r->a);
     if (keeps_value_type(s->opcode) || r->b < 0) return type == COIL_T_BIT ? COIL_T_UNT8 : type;
-    type = coil_common(type, type_at(s, (unsigned)r->b));
-    return r->c < 0 ? type : coil_common(type, type_at(s, (unsigned)r->c));
+    type = coil_common(type, coil_type_at(s, (unsigned)r->b));
+    return r->c < 0 ? type : coil_common(type, coil_type_at(s, (unsigned)r->c));
 }
 
 /* Counts and bit numbers are unsigned values of their own type. */
@@ -327,8 +321,8 @@ static uint32_t read_count(struct coil_vm *vm, const struct coil_step *s, unsign
     return 0;
 }
 
-static uint32_t read_source(struct coil_vm *vm, const struct coil_step *s, int i, uint8_t type,
-                            uint64_t *value)
+uint32_t coil_read_as(struct coil_vm *vm, const struct coil_step *s, int i, uint8_t type,
+                      uint64_t *value)
 {
     *value = 0;
     if (i < 0) return 0;
@@ -358,17 +352,17 @@ static uint32_t run_scalar(struct coil_vm *vm, const struct coil_step *s, const 
     struct coil_operation o = {.opcode = s->opcode, .saturate = -1};
     const struct coil_place *to = r->to >= 0 ? &s->places[r->to] : NULL;
     o.type = operation_type(s, r);
-    TRY(read_source(vm, s, r->a, o.type, &o.a));
+    TRY(coil_read_as(vm, s, r->a, o.type, &o.a));
     if (r->b >= 0 && keeps_value_type(s->opcode))
         TRY(read_count(vm, s, (unsigned)r->b, &o.b));
     else
-        TRY(read_source(vm, s, r->b, o.type, &o.b));
-    TRY(read_source(vm, s, r->c, o.type, &o.c));
+        TRY(coil_read_as(vm, s, r->b, o.type, &o.b));
+    TRY(coil_read_as(vm, s, r->c, o.type, &o.c));
     bool chained = s->opcode == COIL_OP_ADDC || s->opcode == COIL_OP_SUBB;
     if (chained) {
         uint64_t carry = 0;
         coil_flags_settle(vm);
-        if (s->count == 4) TRY(read_int(vm, s, 3, &carry));
+        if (s->count == 4) TRY(coil_read_own(vm, s, 3, &carry));
         o.carry = s->count == 4 ? carry != 0 : (vm->flags & COIL_C) != 0;
     }
     if (to && to->at != COIL_AT_REGISTER && to->ext & COIL_SATURATE && clamps(s->opcode) &&
@@ -388,7 +382,7 @@ static uint32_t run_scalar(struct coil_vm *vm, const struct coil_step *s, const 
         if (carry->at != COIL_AT_CONST && !(carry->ext & COIL_CONST))
             TRY(coil_place_write(vm, carry, o.flags & COIL_C ? 1 : 0, COIL_T_UNT8));
     }
-    if (o.written) set_flags(vm, o.flags, o.written);
+    if (o.written) coil_flags_set(vm, o.flags, o.written);
     return 0;
 }
 
@@ -408,10 +402,10 @@ static uint32_t open_source(struct coil_vm *vm, const struct coil_step *s, int i
     const struct coil_place *p = &s->places[i];
     if (scalar_place(p)) {
         if (count_of) return read_count(vm, s, (unsigned)i, &out->value);
-        return read_source(vm, s, i, type, &out->value);
+        return coil_read_as(vm, s, i, type, &out->value);
     }
-    uint8_t *bytes, lane = lane_of(p);
-    TRY(bytes_of_place(vm, p, false, &bytes));
+    uint8_t *bytes, lane = coil_lane_of(p);
+    TRY(coil_place_bytes(vm, p, false, &bytes));
     out->bytes = bytes;
     out->op = lane == COIL_T_VOID ? type : lane;
     out->size = coil_types[out->op].bytes;
@@ -421,9 +415,9 @@ static uint32_t open_source(struct coil_vm *vm, const struct coil_step *s, int i
 static uint64_t lane_value(const struct coil_vm *vm, const struct lane_source *l, uint64_t i,
                            uint8_t type)
 {
-    return l->bytes ? coil_convert_bits(get_scalar(vm, l->bytes + i * l->size, l->op), l->op, type,
-                                        false)
-                    : l->value;
+    return l->bytes
+               ? coil_convert_bits(coil_get(vm, l->bytes + i * l->size, l->op), l->op, type, false)
+               : l->value;
 }
 
 static uint8_t step_lane(const struct coil_step *s, const struct roles *r)
@@ -431,7 +425,7 @@ static uint8_t step_lane(const struct coil_step *s, const struct roles *r)
     int order[4] = {r->a, r->b, r->c, r->to};
     for (int k = 0; k < 4; k++)
         if (order[k] >= 0 && is_array(s->places[order[k]].type)) {
-            uint8_t lane = lane_of(&s->places[order[k]]);
+            uint8_t lane = coil_lane_of(&s->places[order[k]]);
             if (lane != COIL_T_VOID) return lane;
         }
     return COIL_T_UNT8; /* bitwise work on untyped vectors */
@@ -450,7 +444,7 @@ static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const s
     TRY(open_source(vm, s, r->a, type, false, &a));
     TRY(open_source(vm, s, r->b, type, counts, &b));
     TRY(open_source(vm, s, r->c, type, false, &c));
-    uint8_t lane_to = to && lane_of(to) != COIL_T_VOID ? lane_of(to) : type;
+    uint8_t lane_to = to && coil_lane_of(to) != COIL_T_VOID ? coil_lane_of(to) : type;
     uint64_t step = coil_types[lane_to].bytes;
     uint8_t *out = NULL, *copy = to ? malloc((size_t)(lanes * step) + 1) : NULL;
     if (to && !copy) return COIL_TRAP_OUT_OF_MEMORY;
@@ -468,11 +462,11 @@ static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const s
         if (!i) flags |= o.flags & COIL_S;
         written |= o.written;
         if (to)
-            put_scalar(vm, copy + i * step, lane_to,
-                       o.in_destination ? o.result
-                                        : coil_convert_bits(o.result, type, lane_to, false));
+            coil_put(vm, copy + i * step, lane_to,
+                     o.in_destination ? o.result
+                                      : coil_convert_bits(o.result, type, lane_to, false));
     }
-    uint32_t trap = to ? bytes_of_place(vm, to, true, &out) : 0;
+    uint32_t trap = to ? coil_place_bytes(vm, to, true, &out) : 0;
     if (to && !trap)
         memcpy(out, copy, (size_t)(lanes * step < to->type->size ? lanes * step : to->type->size));
     free(copy);
@@ -482,35 +476,35 @@ static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const s
         written = COIL_Z | COIL_N;
         flags = 0;
     }
-    if (written) set_flags(vm, (uint8_t)(flags | (zero ? COIL_Z : 0)), written);
+    if (written) coil_flags_set(vm, (uint8_t)(flags | (zero ? COIL_Z : 0)), written);
     return 0;
 }
 
 /* ---- matrices ---- */
 
-static uint64_t element(const struct coil_vm *vm, const struct coil_type *t, const uint8_t *bytes,
-                        unsigned row, unsigned column)
+uint64_t coil_element(const struct coil_vm *vm, const struct coil_type *t, const uint8_t *bytes,
+                      unsigned row, unsigned column)
 {
     unsigned rows, columns;
     coil_matrix_shape(t, &rows, &columns);
     if (t->op == COIL_T_DIAGMAT)
-        return row == column ? get_scalar(vm, bytes + row * t->elem->size, t->elem->op) : 0;
-    return get_scalar(vm, bytes + ((uint64_t)row * columns + column) * t->elem->size, t->elem->op);
+        return row == column ? coil_get(vm, bytes + row * t->elem->size, t->elem->op) : 0;
+    return coil_get(vm, bytes + ((uint64_t)row * columns + column) * t->elem->size, t->elem->op);
 }
 
-static void set_element(const struct coil_vm *vm, const struct coil_type *t, uint8_t *bytes,
-                        unsigned row, unsigned column, uint64_t value)
+void coil_set_element(const struct coil_vm *vm, const struct coil_type *t, uint8_t *bytes,
+                      unsigned row, unsigned column, uint64_t value)
 {
     unsigned rows, columns;
     coil_matrix_shape(t, &rows, &columns);
     if (t->op == COIL_T_DIAGMAT) {
-        if (row == column) put_scalar(vm, bytes + row * t->elem->size, t->elem->op, value);
+        if (row == column) coil_put(vm, bytes + row * t->elem->size, t->elem->op, value);
         return;
     }
-    put_scalar(vm, bytes + ((uint64_t)row * columns + column) * t->elem->size, t->elem->op, value);
+    coil_put(vm, bytes + ((uint64_t)row * columns + column) * t->elem->size, t->elem->op, value);
 }
 
-static uint64_t combine(uint8_t opcode, uint8_t type, uint64_t a, uint64_t b, uint8_t *flags)
+uint64_t coil_combine(uint8_t opcode, uint8_t type, uint64_t a, uint64_t b, uint8_t *flags)
 {
     struct coil_operation o = {.opcode = opcode, .type = type, .saturate = -1, .a = a, .b = b};
     coil_operate(&o);
@@ -519,10 +513,10 @@ static uint64_t combine(uint8_t opcode, uint8_t type, uint64_t a, uint64_t b, ui
 }
 
 /* A scratch copy of a matrix result, delivered at the end so that operands may overlap. */
-static uint32_t deliver(struct coil_vm *vm, const struct coil_place *to, uint8_t *copy)
+uint32_t coil_deliver(struct coil_vm *vm, const struct coil_place *to, uint8_t *copy)
 {
     uint8_t *out;
-    uint32_t trap = bytes_of_place(vm, to, true, &out);
+    uint32_t trap = coil_place_bytes(vm, to, true, &out);
     if (!trap) memcpy(out, copy, (size_t)to->type->size);
     free(copy);
     return trap;
@@ -536,8 +530,8 @@ static uint32_t run_product(struct coil_vm *vm, const struct coil_step *s, const
     unsigned rows, inner, ignored, columns;
     coil_matrix_shape(ta, &rows, &inner);
     coil_matrix_shape(tb, &ignored, &columns);
-    TRY(bytes_of_place(vm, &s->places[r->a], false, &a));
-    TRY(bytes_of_place(vm, &s->places[r->b], false, &b));
+    TRY(coil_place_bytes(vm, &s->places[r->a], false, &a));
+    TRY(coil_place_bytes(vm, &s->places[r->b], false, &b));
     uint8_t *copy = calloc(1, (size_t)td->size + 1);
     if (!copy) return COIL_TRAP_OUT_OF_MEMORY;
     bool zero = true;
@@ -546,10 +540,11 @@ static uint32_t run_product(struct coil_vm *vm, const struct coil_step *s, const
             uint64_t sum = 0;
             for (unsigned j = 0; j < inner; j++) {
                 uint64_t right =
-                    coil_convert_bits(element(vm, tb, b, j, k), tb->elem->op, type, false);
-                sum = combine(COIL_OP_ADD, type, sum,
-                              combine(COIL_OP_MUL, type, element(vm, ta, a, i, j), right, &flags),
-                              &flags);
+                    coil_convert_bits(coil_element(vm, tb, b, j, k), tb->elem->op, type, false);
+                sum = coil_combine(
+                    COIL_OP_ADD, type, sum,
+                    coil_combine(COIL_OP_MUL, type, coil_element(vm, ta, a, i, j), right, &flags),
+                    &flags);
             }
             bool null = coil_types[type].family == COIL_F_REAL ? coil_real(type, sum) == 0 : !sum;
             zero &= null;
@@ -557,15 +552,15 @@ static uint32_t run_product(struct coil_vm *vm, const struct coil_step *s, const
                 first = coil_types[type].family == COIL_F_REAL
                             ? coil_real(type, sum) < 0
                             : coil_types[type].family == COIL_F_SIGNED && (int64_t)sum < 0;
-            set_element(
+            coil_set_element(
                 vm, td, copy, i, k,
                 coil_convert_bits(sum, type, td->elem->op, s->places[0].ext & COIL_SATURATE));
         }
-    TRY(deliver(vm, &s->places[0], copy));
-    set_flags(vm,
-              (uint8_t)((flags & (COIL_C | COIL_V | COIL_N)) | (zero ? COIL_Z : 0) |
-                        (first ? COIL_S : 0)),
-              COIL_Z | COIL_S | COIL_V | COIL_N | (coil_is_int(type) ? COIL_C : 0));
+    TRY(coil_deliver(vm, &s->places[0], copy));
+    coil_flags_set(vm,
+                   (uint8_t)((flags & (COIL_C | COIL_V | COIL_N)) | (zero ? COIL_Z : 0) |
+                             (first ? COIL_S : 0)),
+                   COIL_Z | COIL_S | COIL_V | COIL_N | (coil_is_int(type) ? COIL_C : 0));
     return 0;
 }
 
@@ -595,9 +590,9 @@ static uint32_t run_stack(struct coil_vm *vm, const struct coil_step *s)
         if (scalar_place(p)) {
             TRY(coil_place_read(vm, p, op, &value));
             memset(top, 0, (size_t)room);
-            put_scalar(vm, top, op, value);
+            coil_put(vm, top, op, value);
         } else {
-            TRY(bytes_of_place(vm, p, false, &bytes));
+            TRY(coil_place_bytes(vm, p, false, &bytes));
             memmove(top, bytes, (size_t)size);
         }
         vm->sp -= room;
@@ -606,9 +601,9 @@ static uint32_t run_stack(struct coil_vm *vm, const struct coil_step *s)
     if (room > vm->stack->base + vm->stack->size - vm->sp) return COIL_TRAP_STACK_UNDERFLOW;
     const uint8_t *top = vm->stack->bytes + (vm->sp - vm->stack->base);
     if (scalar_place(p)) {
-        trap = coil_place_write(vm, p, get_scalar(vm, top, op), op);
+        trap = coil_place_write(vm, p, coil_get(vm, top, op), op);
     } else {
-        trap = bytes_of_place(vm, p, true, &bytes);
+        trap = coil_place_bytes(vm, p, true, &bytes);
         if (!trap) memmove(bytes, top, (size_t)size);
     }
     if (!trap) vm->sp += room;
@@ -620,7 +615,7 @@ static uint32_t run_exchange(struct coil_vm *vm, const struct coil_step *s)
     const struct coil_place *x = &s->places[0], *y = &s->places[1];
     uint64_t a, b;
     if (scalar_place(x) && scalar_place(y)) {
-        uint8_t tx = type_at(s, 0), ty = type_at(s, 1);
+        uint8_t tx = coil_type_at(s, 0), ty = coil_type_at(s, 1);
         TRY(coil_place_read(vm, x, tx, &a));
         TRY(coil_place_read(vm, y, ty, &b));
         /* Same size: the bits change places. */
@@ -628,8 +623,8 @@ static uint32_t run_exchange(struct coil_vm *vm, const struct coil_step *s)
         return coil_place_write(vm, y, coil_canon(ty, a), ty);
     }
     uint8_t *p, *q;
-    TRY(bytes_of_place(vm, x, true, &p));
-    TRY(bytes_of_place(vm, y, true, &q));
+    TRY(coil_place_bytes(vm, x, true, &p));
+    TRY(coil_place_bytes(vm, y, true, &q));
     uint8_t *copy = malloc((size_t)x->type->size + 1);
     if (!copy) return COIL_TRAP_OUT_OF_MEMORY;
     memcpy(copy, p, (size_t)x->type->size);
@@ -643,12 +638,12 @@ static uint32_t run_bulk(struct coil_vm *vm, const struct coil_step *s)
 {
     uint64_t to, second, size = 0;
     uint32_t trap = 0;
-    TRY(read_int(vm, s, 0, &to));
-    TRY(read_int(vm, s, 1, &second));
+    TRY(coil_read_own(vm, s, 0, &to));
+    TRY(coil_read_own(vm, s, 1, &second));
     if (s->opcode == COIL_OP_MEMZERO)
         size = second;
     else
-        TRY(read_int(vm, s, 2, &size));
+        TRY(coil_read_own(vm, s, 2, &size));
     const uint8_t *from =
         s->opcode == COIL_OP_MEMCPY ? coil_memory(vm, second, size, false, &trap) : NULL;
     if (trap) return trap;
@@ -667,8 +662,8 @@ static uint32_t run_aligned(struct coil_vm *vm, const struct coil_step *s)
     const struct coil_place *value = &s->places[load ? 0 : 1];
     uint64_t address, align;
     uint32_t trap = 0;
-    TRY(read_int(vm, s, load ? 1 : 0, &address));
-    TRY(read_int(vm, s, 2, &align));
+    TRY(coil_read_own(vm, s, load ? 1 : 0, &address));
+    TRY(coil_read_own(vm, s, 2, &align));
     if (!align || address % align) {
         vm->fault_address = address;
         return COIL_TRAP_MISALIGNED;
@@ -697,24 +692,24 @@ static uint32_t run_memory(struct coil_vm *vm, const struct coil_step *s)
     case COIL_OP_CAS: {
         uint64_t now, expected, wanted;
         const struct coil_place *loc = &s->places[0], *compare = &s->places[1];
-        uint8_t type = type_at(s, 0);
+        uint8_t type = coil_type_at(s, 0);
         TRY(coil_place_read(vm, loc, type, &now));
-        TRY(read_source(vm, s, 1, type, &expected));
-        TRY(read_source(vm, s, 2, type, &wanted));
+        TRY(coil_read_as(vm, s, 1, type, &expected));
+        TRY(coil_read_as(vm, s, 2, type, &wanted));
         bool same = now == expected;
         if (same)
             TRY(coil_place_write(vm, loc, wanted, type));
         else if (compare->at != COIL_AT_CONST && compare->form != COIL_ADDR &&
                  !(compare->ext & COIL_CONST))
             TRY(coil_place_write(vm, compare, now, type));
-        set_flags(vm, same ? COIL_Z : 0, COIL_Z);
+        coil_flags_set(vm, same ? COIL_Z : 0, COIL_Z);
         return 0;
     }
     case COIL_OP_ALLOC:
-        TRY(read_int(vm, s, 1, &value));
+        TRY(coil_read_own(vm, s, 1, &value));
         return coil_place_write(vm, &s->places[0], coil_heap_alloc(vm, value), COIL_T_UNT64);
     case COIL_OP_FREE:
-        TRY(read_int(vm, s, 0, &value));
+        TRY(coil_read_own(vm, s, 0, &value));
         return !value || coil_heap_free(vm, value) ? 0 : COIL_TRAP_BAD_FREE;
     case COIL_OP_LOADALIGN:
     case COIL_OP_STOREALIGN: return run_aligned(vm, s);
@@ -738,7 +733,7 @@ static uint32_t run_atomic(struct coil_vm *vm, const struct coil_step *s)
         if (address % coil_types[type].bytes) return COIL_TRAP_MISALIGNED;
     }
     if (s->opcode == COIL_OP_ATOMST) {
-        TRY(read_source(vm, s, 1, type, &operand));
+        TRY(coil_read_as(vm, s, 1, type, &operand));
         return coil_place_write(vm, loc, operand, type);
     }
     TRY(coil_place_read(vm, loc, type, &old));
@@ -750,19 +745,19 @@ static uint32_t run_atomic(struct coil_vm *vm, const struct coil_step *s)
     case COIL_OP_ATOMWAIT:
     case COIL_OP_ATOMNOTIFY: return 0; /* nobody else could change or wait for it */
     case COIL_OP_ATOMXCHG:
-        TRY(read_source(vm, s, (int)l + 1, type, &operand));
+        TRY(coil_read_as(vm, s, (int)l + 1, type, &operand));
         TRY(coil_place_write(vm, loc, operand, type));
         break;
     case COIL_OP_ATOMCMPXCHG: {
         const struct coil_place *expected = &s->places[2];
-        TRY(read_source(vm, s, 2, type, &operand));
-        TRY(read_source(vm, s, 3, type, &wanted));
+        TRY(coil_read_as(vm, s, 2, type, &operand));
+        TRY(coil_read_as(vm, s, 3, type, &wanted));
         bool same = old == operand;
         if (same)
             TRY(coil_place_write(vm, loc, wanted, type));
         else if (expected->at != COIL_AT_CONST && !(expected->ext & COIL_CONST))
             TRY(coil_place_write(vm, expected, old, type));
-        set_flags(vm, same ? COIL_Z : 0, COIL_Z);
+        coil_flags_set(vm, same ? COIL_Z : 0, COIL_Z);
         return coil_place_write(vm, &s->places[0], same, COIL_T_UNT8);
     }
     case COIL_OP_ATOMINCR:
@@ -772,7 +767,7 @@ static uint32_t run_atomic(struct coil_vm *vm, const struct coil_step *s)
         TRY(coil_place_write(vm, loc, o.result, type));
         break;
     default:
-        TRY(read_source(vm, s, (int)l + 1, type, &o.b));
+        TRY(coil_read_as(vm, s, (int)l + 1, type, &o.b));
         o.opcode = same_as[s->opcode - COIL_OP_ATOMADD];
         if (coil_types[type].family == COIL_F_REAL && o.opcode >= COIL_OP_AND)
             return COIL_TRAP_INVALID_INSTRUCTION;
@@ -780,345 +775,6 @@ static uint32_t run_atomic(struct coil_vm *vm, const struct coil_step *s)
         TRY(coil_place_write(vm, loc, o.result, type));
     }
     return l ? coil_place_write(vm, &s->places[0], old, type) : 0;
-}
-
-/* ---- vectors ---- */
-
-static uint8_t value_flags(uint8_t type, uint64_t value)
-{
-    if (coil_types[type].family == COIL_F_REAL) {
-        double r = coil_real(type, value);
-        return (uint8_t)((r == 0 ? COIL_Z : 0) | (r < 0 ? COIL_S : 0) | (isnan(r) ? COIL_N : 0));
-    }
-    return (uint8_t)((value ? 0 : COIL_Z) |
-                     (coil_types[type].family == COIL_F_SIGNED && (int64_t)value < 0 ? COIL_S : 0));
-}
-
-/* Lane type of a vector that may be untyped: then that of the scalar that goes in or out. */
-static uint8_t element_type(const struct coil_step *s, unsigned vector, unsigned scalar)
-{
-    uint8_t lane = lane_of(&s->places[vector]);
-    return lane != COIL_T_VOID ? lane : type_at(s, scalar);
-}
-
-static uint32_t run_element(struct coil_vm *vm, const struct coil_step *s)
-{
-    bool get = s->opcode == COIL_OP_GETE;
-    unsigned vector = get ? 1 : 0, scalar = get ? 0 : 2;
-    uint8_t type = element_type(s, vector, scalar), *bytes;
-    uint64_t index, value, size = coil_types[type].bytes;
-    TRY(read_int(vm, s, get ? 2 : 1, &index));
-    if (index >= s->places[vector].type->size / size) return COIL_TRAP_BOUNDS_VIOLATION;
-    TRY(bytes_of_place(vm, &s->places[vector], !get, &bytes));
-    if (get) {
-        value = get_scalar(vm, bytes + index * size, type);
-        TRY(coil_place_write(vm, &s->places[0], value, type));
-        set_flags(vm, value_flags(type, value), COIL_Z | COIL_S | COIL_N);
-        return 0;
-    }
-    TRY(read_source(vm, s, 2, type_at(s, 2), &value));
-    value = coil_convert_bits(value, type_at(s, 2), type, s->places[0].ext & COIL_SATURATE);
-    TRY(bytes_of_place(vm, &s->places[0], true, &bytes));
-    put_scalar(vm, bytes + index * size, type, value);
-    return 0;
-}
-
-static uint32_t run_dot(struct coil_vm *vm, const struct coil_step *s)
-{
-    uint8_t *a, *b, type = lane_of(&s->places[1]), other = lane_of(&s->places[2]), flags = 0;
-    if (type == COIL_T_VOID) type = other;
-    if (other == COIL_T_VOID) other = type;
-    uint64_t size = coil_types[type].bytes, lanes = s->places[1].type->size / size, sum = 0;
-    TRY(bytes_of_place(vm, &s->places[1], false, &a));
-    TRY(bytes_of_place(vm, &s->places[2], false, &b));
-    for (uint64_t i = 0; i < lanes; i++) {
-        uint64_t y = coil_convert_bits(get_scalar(vm, b + i * coil_types[other].bytes, other),
-                                       other, type, false);
-        sum = combine(COIL_OP_ADD, type, sum,
-                      combine(COIL_OP_MUL, type, get_scalar(vm, a + i * size, type), y, &flags),
-                      &flags);
-    }
-    TRY(coil_place_write(vm, &s->places[0], sum, type));
-    set_flags(vm, (uint8_t)(value_flags(type, sum) | (flags & COIL_V)),
-              COIL_Z | COIL_S | COIL_V | COIL_N);
-    return 0;
-}
-
-static uint32_t run_cross(struct coil_vm *vm, const struct coil_step *s)
-{
-    uint8_t *a, *b, type = lane_of(&s->places[1]), ignored = 0;
-    uint64_t size = coil_types[type].bytes, x[3], y[3], z[3];
-    bool zero = true;
-    TRY(bytes_of_place(vm, &s->places[1], false, &a));
-    TRY(bytes_of_place(vm, &s->places[2], false, &b));
-    for (unsigned i = 0; i < 3; i++) {
-        x[i] = get_scalar(vm, a + i * size, type);
-        y[i] = get_scalar(vm, b + i * size, type);
-    }
-    for (unsigned i = 0; i < 3; i++) {
-        unsigned j = (i + 1) % 3, k = (i + 2) % 3;
-        z[i] = combine(COIL_OP_SUB, type, combine(COIL_OP_MUL, type, x[j], y[k], &ignored),
-                       combine(COIL_OP_MUL, type, x[k], y[j], &ignored), &ignored);
-        zero &= (value_flags(type, z[i]) & COIL_Z) != 0;
-    }
-    uint8_t lane = lane_of(&s->places[0]), *out;
-    TRY(bytes_of_place(vm, &s->places[0], true, &out));
-    for (unsigned i = 0; i < 3; i++)
-        put_scalar(vm, out + i * coil_types[lane].bytes, lane,
-                   coil_convert_bits(z[i], type, lane, false));
-    set_flags(vm, zero ? COIL_Z : 0, COIL_Z);
-    return 0;
-}
-
-static double as_double(uint8_t type, uint64_t value)
-{
-    return coil_real(COIL_T_FP64, coil_convert_bits(value, type, COIL_T_FP64, false));
-}
-
-static uint32_t run_length(struct coil_vm *vm, const struct coil_step *s)
-{
-    bool norm = s->opcode == COIL_OP_NORM;
-    const struct coil_place *from = &s->places[s->count - 1];
-    uint8_t *a, *out, type = lane_of(from);
-    uint64_t size = coil_types[type].bytes, lanes = from->type->size / size;
-    double sum = 0;
-    TRY(bytes_of_place(vm, from, false, &a));
-    for (uint64_t i = 0; i < lanes; i++) {
-        double v = as_double(type, get_scalar(vm, a + i * size, type));
-        sum += v * v;
-    }
-    double length = sqrt(sum);
-    if (!norm) {
-        uint64_t bits = coil_real_bits(COIL_T_FP64, length);
-        if (type == COIL_T_FP32)
-            bits = coil_convert_bits(coil_convert_bits(bits, COIL_T_FP64, COIL_T_FP32, false),
-                                     COIL_T_FP32, COIL_T_FP64, false);
-        TRY(coil_place_write(vm, &s->places[0], bits, COIL_T_FP64));
-        set_flags(vm, length == 0 ? COIL_Z : 0, COIL_Z | COIL_S);
-        return 0;
-    }
-    uint8_t lane = lane_of(&s->places[0]);
-    TRY(bytes_of_place(vm, &s->places[0], true, &out));
-    for (uint64_t i = 0; i < lanes; i++) {
-        double v = as_double(type, get_scalar(vm, a + i * size, type));
-        uint64_t bits = coil_real_bits(COIL_T_FP64, length == 0 ? v : v / length);
-        put_scalar(vm, out + i * coil_types[lane].bytes, lane,
-                   coil_convert_bits(bits, COIL_T_FP64, lane, false));
-    }
-    set_flags(vm, (uint8_t)((length == 0 ? COIL_Z | COIL_D : 0) | (isnan(length) ? COIL_N : 0)),
-              COIL_Z | COIL_D | COIL_N);
-    return 0;
-}
-
-static uint32_t run_shuffle(struct coil_vm *vm, const struct coil_step *s)
-{
-    uint8_t *v, *mask, type = lane_of(&s->places[1]), mask_type = lane_of(&s->places[2]),
-                       lane = lane_of(&s->places[0]);
-    if (type == COIL_T_VOID) type = lane;
-    if (mask_type == COIL_T_VOID) mask_type = type;
-    if (lane == COIL_T_VOID) lane = type;
-    uint64_t lanes = s->places[0].type->size / coil_types[lane].bytes,
-             have = s->places[1].type->size / coil_types[type].bytes;
-    TRY(bytes_of_place(vm, &s->places[1], false, &v));
-    TRY(bytes_of_place(vm, &s->places[2], false, &mask));
-    uint8_t *copy = malloc((size_t)s->places[0].type->size + 1);
-    if (!copy) return COIL_TRAP_OUT_OF_MEMORY;
-    for (uint64_t i = 0; i < lanes; i++) {
-        uint64_t from = get_scalar(vm, mask + i * coil_types[mask_type].bytes, mask_type);
-        if (from >= have) {
-            free(copy);
-            return COIL_TRAP_BOUNDS_VIOLATION;
-        }
-        put_scalar(vm, copy + i * coil_types[lane].bytes, lane,
-                   coil_convert_bits(get_scalar(vm, v + from * coil_types[type].bytes, type), type,
-                                     lane, false));
-    }
-    return deliver(vm, &s->places[0], copy);
-}
-
-/* EXTRACT and INSERT: a run of lanes from one vector to another. */
-static uint32_t run_lanes_copy(struct coil_vm *vm, const struct coil_step *s)
-{
-    uint8_t *from, *to, lane = lane_of(&s->places[0]), type = lane_of(&s->places[1]);
-    if (lane == COIL_T_VOID) lane = type;
-    if (type == COIL_T_VOID) type = lane;
-    if (lane == COIL_T_VOID) lane = type = COIL_T_UNT8;
-    uint64_t start, length, have = s->places[1].type->size / coil_types[type].bytes,
-                            room = s->places[0].type->size / coil_types[lane].bytes;
-    TRY(read_int(vm, s, 2, &start));
-    TRY(read_int(vm, s, 3, &length));
-    bool extract = s->opcode == COIL_OP_EXTRACT;
-    uint64_t limit_from = extract ? have : room, limit_to = extract ? room : have;
-    if (start > limit_from || length > limit_from - start || length > limit_to)
-        return COIL_TRAP_BOUNDS_VIOLATION;
-    TRY(bytes_of_place(vm, &s->places[1], false, &from));
-    TRY(bytes_of_place(vm, &s->places[0], true, &to));
-    for (uint64_t i = 0; i < length; i++) {
-        uint64_t source = extract ? start + i : i, target = extract ? i : start + i;
-        uint64_t value = get_scalar(vm, from + source * coil_types[type].bytes, type);
-        put_scalar(vm, to + target * coil_types[lane].bytes, lane,
-                   coil_convert_bits(value, type, lane, s->places[0].ext & COIL_SATURATE));
-    }
-    return 0;
-}
-
-static uint32_t run_transpose(struct coil_vm *vm, const struct coil_step *s)
-{
-    const struct coil_place *from = &s->places[s->count - 1];
-    const struct coil_type *t = from->type, *d = s->places[0].type;
-    uint8_t *bytes;
-    unsigned rows, columns;
-    coil_matrix_shape(t, &rows, &columns);
-    TRY(bytes_of_place(vm, from, false, &bytes));
-    uint8_t *copy = calloc(1, (size_t)d->size + 1);
-    if (!copy) return COIL_TRAP_OUT_OF_MEMORY;
-    for (unsigned i = 0; i < rows; i++)
-        for (unsigned k = 0; k < columns; k++)
-            set_element(
-                vm, d, copy, k, i,
-                coil_convert_bits(element(vm, t, bytes, i, k), t->elem->op, d->elem->op, false));
-    return deliver(vm, &s->places[0], copy);
-}
-
-/* Gauss with partial pivoting over doubles. inverse may be NULL: only the determinant. */
-static double eliminate(double *a, double *inverse, unsigned n)
-{
-    double determinant = 1;
-    for (unsigned c = 0; c < n; c++) {
-        unsigned pivot = c;
-        for (unsigned r = c + 1; r < n; r++)
-            if (fabs(a[r * n + c]) > fabs(a[pivot * n + c])) pivot = r;
-        if (a[pivot * n + c] == 0) return 0;
-        for (unsigned k = 0; k < n && pivot != c; k++) {
-            double x = a[c * n + k];
-            a[c * n + k] = a[pivot * n + k];
-            a[pivot * n + k] = x;
-            if (!inverse) continue;
-            x = inverse[c * n + k];
-            inverse[c * n + k] = inverse[pivot * n + k];
-            inverse[pivot * n + k] = x;
-        }
-        if (pivot != c) determinant = -determinant;
-        double d = a[c * n + c];
-        determinant *= d;
-        for (unsigned r = inverse ? 0 : c + 1; r < n; r++) {
-            if (r == c) continue;
-            double f = a[r * n + c] / d;
-            if (f == 0) continue;
-            for (unsigned k = 0; k < n; k++) {
-                a[r * n + k] -= f * a[c * n + k];
-                if (inverse) inverse[r * n + k] -= f * inverse[c * n + k];
-            }
-        }
-        for (unsigned k = 0; inverse && k < n; k++) {
-            a[c * n + k] /= d;
-            inverse[c * n + k] /= d;
-        }
-    }
-    return determinant;
-}
-
-static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
-{
-    bool inv = s->opcode == COIL_OP_INV;
-    const struct coil_place *from = &s->places[s->count - 1];
-    const struct coil_type *t = from->type, *d = s->places[0].type;
-    uint8_t *bytes;
-    unsigned n, columns;
-    coil_matrix_shape(t, &n, &columns);
-    TRY(bytes_of_place(vm, from, false, &bytes));
-    double *a = calloc((size_t)n * n * 2, sizeof *a), *inverse = a + (size_t)n * n;
-    if (!a) return COIL_TRAP_OUT_OF_MEMORY;
-    for (unsigned i = 0; i < n; i++)
-        for (unsigned k = 0; k < n; k++) {
-            a[i * n + k] = as_double(t->elem->op, element(vm, t, bytes, i, k));
-            inverse[i * n + k] = i == k;
-        }
-    double determinant = eliminate(a, inv ? inverse : NULL, n);
-    uint32_t trap = 0;
-    if (!inv) {
-        bool whole = coil_is_int(t->elem->op);
-        uint64_t bits = coil_real_bits(COIL_T_FP64, whole ? nearbyint(determinant) : determinant);
-        trap = coil_place_write(vm, &s->places[0], bits, COIL_T_FP64);
-        if (!trap) set_flags(vm, value_flags(COIL_T_FP64, bits), COIL_Z | COIL_S);
-    } else if (determinant == 0) {
-        set_flags(vm, COIL_Z | COIL_D, COIL_Z | COIL_D);
-    } else {
-        trap = bytes_of_place(vm, &s->places[0], true, &bytes);
-        for (unsigned i = 0; !trap && i < n; i++)
-            for (unsigned k = 0; k < n; k++)
-                set_element(vm, d, bytes, i, k,
-                            coil_convert_bits(coil_real_bits(COIL_T_FP64, inverse[i * n + k]),
-                                              COIL_T_FP64, d->elem->op, false));
-        if (!trap) set_flags(vm, 0, COIL_Z | COIL_D);
-    }
-    free(a);
-    return trap;
-}
-
-/* ROW, COL, DIAG: a line of a matrix, read or written. */
-static uint32_t run_line(struct coil_vm *vm, const struct coil_step *s)
-{
-    bool set = s->form[0] == 'm';
-    const struct coil_place *matrix = &s->places[set ? 0 : 1], *vector = &s->places[set ? 2 : 0];
-    const struct coil_type *t = matrix->type;
-    uint8_t *m, *v, lane = lane_of(vector), type = t->elem->op;
-    unsigned rows, columns;
-    uint64_t index;
-    coil_matrix_shape(t, &rows, &columns);
-    if (lane == COIL_T_VOID) lane = type;
-    TRY(read_int(vm, s, set ? 1 : 2, &index));
-    TRY(bytes_of_place(vm, matrix, set, &m));
-    TRY(bytes_of_place(vm, vector, !set, &v));
-    uint64_t lanes = vector->type->size / coil_types[lane].bytes;
-    int64_t shift = (int64_t)index;
-    uint64_t length = s->opcode == COIL_OP_ROW ? columns : rows;
-    if (s->opcode == COIL_OP_DIAG) {
-        if (shift >= (int64_t)columns || -shift >= (int64_t)rows) return COIL_TRAP_BOUNDS_VIOLATION;
-        uint64_t down = shift < 0 ? (uint64_t)-shift : 0, right = shift > 0 ? (uint64_t)shift : 0;
-        length = rows - down < columns - right ? rows - down : columns - right;
-    } else if (index >= (s->opcode == COIL_OP_ROW ? rows : columns)) {
-        return COIL_TRAP_BOUNDS_VIOLATION;
-    }
-    for (uint64_t i = 0; i < length && i < lanes; i++) {
-        unsigned row =
-            (unsigned)(s->opcode == COIL_OP_ROW   ? index
-                       : s->opcode == COIL_OP_COL ? i
-                                                  : i + (shift < 0 ? (uint64_t)-shift : 0));
-        unsigned column =
-            (unsigned)(s->opcode == COIL_OP_ROW   ? i
-                       : s->opcode == COIL_OP_COL ? index
-                                                  : i + (shift > 0 ? (uint64_t)shift : 0));
-        uint8_t *at = v + i * coil_types[lane].bytes;
-        if (set)
-            set_element(vm, t, m, row, column,
-                        coil_convert_bits(get_scalar(vm, at, lane), lane, type,
-                                          matrix->ext & COIL_SATURATE));
-        else
-            put_scalar(vm, at, lane,
-                       coil_convert_bits(element(vm, t, m, row, column), type, lane,
-                                         vector->ext & COIL_SATURATE));
-    }
-    return 0;
-}
-
-static uint32_t run_vector(struct coil_vm *vm, const struct coil_step *s)
-{
-    switch (s->opcode) {
-    case COIL_OP_GETE:
-    case COIL_OP_SETE: return run_element(vm, s);
-    case COIL_OP_DOT: return run_dot(vm, s);
-    case COIL_OP_CROSS: return run_cross(vm, s);
-    case COIL_OP_NORM:
-    case COIL_OP_LEN: return run_length(vm, s);
-    case COIL_OP_SHUF: return run_shuffle(vm, s);
-    case COIL_OP_EXTRACT:
-    case COIL_OP_INSERT: return run_lanes_copy(vm, s);
-    case COIL_OP_TRANS: return run_transpose(vm, s);
-    case COIL_OP_INV:
-    case COIL_OP_DET: return run_solve(vm, s);
-    default: return run_line(vm, s);
-    }
 }
 
 /* ---- members and types ---- */
@@ -1164,7 +820,7 @@ uint32_t coil_step_run(struct coil_vm *vm, const struct coil_step *s)
     case COIL_G_STACK: return run_stack(vm, s);
     case COIL_G_MEMORY: return run_memory(vm, s);
     case COIL_G_ATOMIC: return run_atomic(vm, s);
-    case COIL_G_VECTOR: return run_vector(vm, s);
+    case COIL_G_VECTOR: return coil_run_vector(vm, s);
     case COIL_G_MEMBER: return run_member(vm, s);
     case COIL_G_TYPING: return run_typing(vm, s);
     default: return COIL_TRAP_UNSUPPORTED;
