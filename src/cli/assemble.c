@@ -67,6 +67,20 @@ static const struct driver *driver_of_suffix(const char *name)
     return NULL;
 }
 
+/* -g is short for two options of the formats that have source lines. */
+static penta_option *with_lines(const struct cli *c, const struct driver *driver,
+                                penta_option *options, size_t *count, const char *name)
+{
+    const struct option_info *o = driver->options;
+    while (o && o->key && strcmp(o->key, "debug-lines")) o++;
+    if (!c->value[OPT_LINES] || !o || !o->key) return options;
+    penta_option *more = realloc(options, (*count + 2) * sizeof *more);
+    if (!more) return options;
+    more[(*count)++] = (penta_option){"debug-lines", "1"};
+    more[(*count)++] = (penta_option){"source-name", name};
+    return more;
+}
+
 void command_ASM(struct cli *c)
 {
     const char *name = c->words[0], *format = c->value[OPT_FORMAT];
@@ -85,6 +99,7 @@ void command_ASM(struct cli *c)
     }
     size_t count = 0;
     penta_option *options = options_for(c, driver, OPTION_ASSEMBLE, &count);
+    options = with_lines(c, driver, options, &count, name);
     penta_bytes text = input_bytes(&in);
     struct finding_sink sink;
     finding_sink_init(&sink, c, name);

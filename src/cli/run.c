@@ -130,7 +130,8 @@ void command_RUN(struct cli *c)
             stop_print(&c->out, s, &stop);
             if (!c->value[OPT_QUIET]) state_print(c, &c->out, s->vm);
         }
-        cli_fail(c, stop_exit(&r.machine, &stop));
+        bool value = c->value[OPT_EXIT_VALUE] && stop.kind == PENTA_STOP_HALT;
+        cli_fail(c, value ? (int)(stop.args[0] & 255) : stop_exit(&r.machine, &stop));
     }
     writer_free(&r.output);
     writer_free(&r.calls);

@@ -414,7 +414,7 @@ static bool program_line(struct assembly *a, struct span line)
 {
     if (line.size >= 7 && span_is((struct span){line.at, 7}, "include")) return true;
     if (line.at[line.size - 1] == ':') return label_line(a, line);
-    return asm_instruction(a, line);
+    return tvmr_asm_instruction(a, line);
 }
 
 static bool asm_line(struct assembly *a, struct span line)

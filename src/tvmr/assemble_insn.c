@@ -323,7 +323,7 @@ static bool unknown(struct assembly *a, struct span word)
     return near.best ? error_note(&a->err, "did you mean '%s'?", near.best) : false;
 }
 
-bool asm_instruction(struct assembly *a, struct span line)
+bool tvmr_asm_instruction(struct assembly *a, struct span line)
 {
     struct span rest = line, word = span_word(&rest);
     struct operands o = split(rest);

@@ -95,7 +95,7 @@ bool asm_registers_declared(const struct assembly *a, uint8_t reg, const uint8_t
 
 /* assemble_insn.c */
 bool asm_table(struct assembly *a);
-bool asm_instruction(struct assembly *a, struct span line);
+bool tvmr_asm_instruction(struct assembly *a, struct span line);
 void asm_resolve(struct assembly *a); /* labels, at the end */
 
 /* assemble_image.c */

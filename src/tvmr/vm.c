@@ -493,8 +493,9 @@ bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, 
     return true;
 }
 
-static const char *vm_detail(const penta_stop *stop)
+static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
+    (void)vm;
     if (stop->kind == PENTA_STOP_TRAP) return tvmr_fault_name((enum tvmr_fault)stop->detail);
     const struct tvmr_op *op = stop->kind == PENTA_STOP_HOST ? tvmr_domain_op(stop->detail) : NULL;
     return op ? op->domain : NULL;

@@ -1,0 +1,56 @@
+/* Building COIL objects in memory: types, variables, instructions, labels; then an object, or
+ * straight a machine. A builder belongs to one thread. Errors are kept in the builder: the first
+ * one stays, later calls do nothing, and penta_coil_builder_finish tells it. */
+#pragma once
+#include "penta/penta.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct penta_coil_builder penta_coil_builder;
+
+/* Operands and types are written as in the text form ("i32 5", "%x", "@loop", "struct{1:i8,
+ * 2:f64}"), so there is one grammar to know; the numbers in between need no printing: */
+typedef enum penta_coil_kind {
+    PENTA_COIL_TEXT,     /* text: any operand of the text form */
+    PENTA_COIL_VARIABLE, /* text: the name of a variable */
+    PENTA_COIL_SYMBOL,   /* text: the name of a symbol; its address, or a branch target */
+    PENTA_COIL_REGISTER, /* number: 0 to 15 */
+    PENTA_COIL_INT,      /* number, of type text ("i32") or, with NULL, what the position takes */
+    PENTA_COIL_REAL,     /* real, the same */
+} penta_coil_kind;
+
+typedef struct penta_coil_operand {
+    penta_coil_kind kind;
+    const char *text;
+    int64_t number;
+    double real;
+} penta_coil_operand;
+
+PENTA_API penta_coil_builder *penta_coil_builder_new(bool big_endian); /* NULL: no memory */
+PENTA_API void penta_coil_builder_free(penta_coil_builder *builder);   /* NULL is fine */
+
+PENTA_API void penta_coil_builder_section(penta_coil_builder *builder, const char *name);
+PENTA_API void penta_coil_builder_function(penta_coil_builder *builder, const char *name,
+                                           bool global);
+PENTA_API void penta_coil_builder_end(penta_coil_builder *builder); /* of the function */
+/* A label here: in a function, names that start with '.' are its own. */
+PENTA_API void penta_coil_builder_label(penta_coil_builder *builder, const char *name);
+PENTA_API void penta_coil_builder_variable(penta_coil_builder *builder, const char *name,
+                                           const char *type);
+PENTA_API void penta_coil_builder_insn(penta_coil_builder *builder, const char *mnemonic,
+                                       const penta_coil_operand *operands, size_t count);
+PENTA_API void penta_coil_builder_data(penta_coil_builder *builder, const void *bytes, size_t size);
+PENTA_API void penta_coil_builder_zero(penta_coil_builder *builder, uint64_t size);
+
+/* The object; close it with penta_close. Its findings, errors included, go to report (may be NULL).
+ */
+PENTA_API penta_module *penta_coil_builder_finish(penta_coil_builder *builder, penta_report *report,
+                                                  void *user, penta_error *err);
+/* The value of register V0..V15 of a machine. */
+PENTA_API uint64_t penta_coil_register(const penta_vm *vm, unsigned number);
+
+#ifdef __cplusplus
+}
+#endif

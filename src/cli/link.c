@@ -1,0 +1,242 @@
+/* link: objects to one file. Inputs are read here, archives and folders opened up; which linker
+ * gets them is decided by their content. */
+#include "coil/link.h"
+#include "base/bytes.h"
+#include "base/file.h"
+#include "cli/cli.h"
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct piece { /* an object: a file, or a member of an archive or folder */
+    char *name;
+    penta_bytes bytes;
+    bool member;
+};
+struct pieces {
+    struct cli *cli;
+    struct piece *items;
+    size_t count, capacity;
+    penta_buffer *buffers; /* what the bytes lie in */
+    size_t buffer_count;
+};
+
+static bool fail(struct cli *c, const char *file, uint32_t code, const char *what)
+{
+    penta_error err = {0};
+    error_at(&err, code, 0, "%s", what);
+    cli_error(c, file, &err);
+    return false;
+}
+
+static bool add(struct pieces *p, const char *name, size_t name_size, penta_bytes bytes,
+                bool member)
+{
+    if (p->count == p->capacity) {
+        size_t more = p->capacity ? p->capacity * 2 : 64;
+        void *moved = realloc(p->items, more * sizeof *p->items);
+        if (!moved) return fail(p->cli, NULL, BASE_MEMORY, "no memory for inputs");
+        p->items = moved;
+        p->capacity = more;
+    }
+    char *copy = strndup(name, name_size);
+    if (!copy) return fail(p->cli, NULL, BASE_MEMORY, "no memory for inputs");
+    p->items[p->count++] = (struct piece){copy, bytes, member};
+    return true;
+}
+
+static bool read_file(struct pieces *p, const char *path, penta_bytes *bytes)
+{
+    struct input in;
+    if (!input_read(p->cli, path, &in)) return false;
+    void *moved = realloc(p->buffers, (p->buffer_count + 1) * sizeof *p->buffers);
+    if (!moved) {
+        penta_buffer_free(&in.bytes);
+        return fail(p->cli, path, BASE_MEMORY, "no memory for inputs");
+    }
+    p->buffers = moved;
+    p->buffers[p->buffer_count++] = in.bytes;
+    *bytes = input_bytes(&in);
+    return true;
+}
+
+/* ---- archives: "!<arch>\n", then members behind 60-byte headers of text, padded to even ---- */
+
+static size_t decimal(const uint8_t *p, size_t size)
+{
+    size_t value = 0;
+    for (size_t i = 0; i < size && p[i] >= '0' && p[i] <= '9' && value < SIZE_MAX / 16; i++)
+        value = value * 10 + (size_t)(p[i] - '0');
+    return value;
+}
+
+static bool is_archive(penta_bytes bytes)
+{
+    return bytes.size >= 8 && !memcmp(bytes.data, "!<arch>\n", 8);
+}
+
+static bool add_archive(struct pieces *p, const char *path, penta_bytes bytes)
+{
+    enum { HEADER = 60 };
+    penta_bytes names = {0};
+    for (size_t at = 8; at < bytes.size;) {
+        if (bytes.size - at < HEADER || memcmp(bytes.data + at + 58, "`\n", 2))
+            return fail(p->cli, path, BASE_DAMAGED, "the archive is damaged");
+        const uint8_t *head = bytes.data + at;
+        size_t size = decimal(head + 48, 10);
+        at += HEADER;
+        if (size > bytes.size - at)
+            return fail(p->cli, path, BASE_DAMAGED, "a member of the archive is cut short");
+        penta_bytes member = bytes_slice(bytes, at, size), name = {head, 16};
+        at += size + size % 2;
+        if (head[0] == '/' && head[1] == '/') {
+            names = member; /* long names */
+            continue;
+        }
+        if (head[0] == '/' && (head[1] < '0' || head[1] > '9')) continue; /* an index of symbols */
+        if (head[0] == '/') name = bytes_slice(names, decimal(head + 1, 15), names.size);
+        size_t n = 0;
+        while (n < name.size && name.data[n] != '/' && name.data[n] != '\n' &&
+               (head[0] == '/' || name.data[n] != ' '))
+            n++;
+        if (!add(p, (const char *)name.data, n, member, true)) return false;
+    }
+    return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool add_folder(struct pieces *p, const char *path)
+{
+    DIR *folder = opendir(path);
+    if (!folder) return fail(p->cli, path, BASE_IO, "the folder cannot be read");
+    char **names = NULL;
+    size_t count = 0;
+    bool ok = true;
+    for (struct dirent *e; ok && (e = readdir(folder));) {
+        size_t n = strlen(e->d_name);
+        if (n < 6 || strcmp(e->d_name + n - 5, ".coil")) continue;
+        char **moved = realloc(names, (count + 1) * sizeof *names);
+        ok = moved != NULL;
+        if (!ok) break;
+        names = moved;
+        names[count] = malloc(strlen(path) + n + 2);
+        ok = names[count] != NULL;
+        if (ok) {
+            strcpy(names[count], path);
+            strcat(strcat(names[count], "/"), e->d_name);
+            count++;
+        }
+    }
+    closedir(folder);
+    if (count) qsort(names, count, sizeof *names, by_name);
+    for (size_t i = 0; i < count; i++) {
+        penta_bytes bytes;
+        ok =
+            ok && read_file(p, names[i], &bytes) && add(p, names[i], strlen(names[i]), bytes, true);
+        free(names[i]);
+    }
+    free(names);
+    return ok;
+}
+
+static bool collect(struct pieces *p)
+{
+    for (size_t i = 0; i < p->cli->word_count; i++) {
+        const char *path = p->cli->words[i];
+        struct stat st;
+        penta_bytes bytes;
+        if (strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode)) {
+            if (!add_folder(p, path)) return false;
+            continue;
+        }
+        if (!read_file(p, path, &bytes)) return false;
+        if (is_archive(bytes) ? !add_archive(p, path, bytes)
+                              : !add(p, path, strlen(path), bytes, false))
+            return false;
+    }
+    return true;
+}
+
+/* ---- COIL objects ---- */
+
+static bool open_objects(struct pieces *p, struct coil_link_input *inputs, penta_module **modules)
+{
+    bool ok = true;
+    for (size_t i = 0; i < p->count; i++) {
+        penta_error err = {0};
+        modules[i] = penta_open(p->items[i].bytes, "coil", NULL, 0, &err);
+        if (!modules[i]) cli_error(p->cli, p->items[i].name, &err);
+        ok = ok && modules[i];
+        inputs[i] = (struct coil_link_input){.name = p->items[i].name,
+                                             .module = (const struct coil_module *)modules[i],
+                                             .archive = p->items[i].member};
+    }
+    return ok;
+}
+
+static void link_coil(struct pieces *p)
+{
+    struct cli *c = p->cli;
+    struct coil_link_input *inputs = calloc(p->count + 1, sizeof *inputs);
+    penta_module **modules = calloc(p->count + 1, sizeof *modules);
+    struct writer out = {0}, map = {0};
+    struct finding_sink sink;
+    penta_error err = {0};
+    if (inputs && modules && open_objects(p, inputs, modules)) {
+        struct coil_link link = {.inputs = inputs,
+                                 .count = p->count,
+                                 .relocatable = c->value[OPT_RELOCATABLE] != NULL,
+                                 .entry = c->value[OPT_ENTRY],
+                                 .map = c->value[OPT_MAP_FILE] ? &map : NULL};
+        finding_sink_init(&sink, c, p->count == 1 ? p->items[0].name : "link");
+        struct findings f = {.rules = coil_rules, .report = finding_sink_add, .user = &sink};
+        bool ok = coil_link(&link, &out, &f);
+        finding_sink_finish(&sink);
+        if (!ok)
+            cli_fail(c, EXIT_NO);
+        else
+            cli_bytes(c, writer_view(&out));
+        if (ok && link.map && !file_write(c->value[OPT_MAP_FILE], writer_view(&map), &err))
+            cli_error(c, c->value[OPT_MAP_FILE], &err);
+    }
+    for (size_t i = 0; modules && i < p->count; i++)
+        penta_close(modules[i]);
+    writer_free(&out);
+    writer_free(&map);
+    free(inputs);
+    free(modules);
+}
+
+static bool is_coil(penta_bytes bytes)
+{
+    return coil_probe(bytes, NULL) > 0;
+}
+
+static const struct front { /* the first that recognises the first object links them all */
+    bool (*accepts)(penta_bytes bytes);
+    void (*link)(struct pieces *p);
+} fronts[] = {{is_coil, link_coil}};
+
+void command_LINK(struct cli *c)
+{
+    struct pieces p = {.cli = c};
+    bool done = !collect(&p);
+    if (!done && !p.count) done = !fail(c, NULL, BASE_UNKNOWN_FORMAT, "there is nothing to link");
+    for (size_t i = 0; !done && i < sizeof fronts / sizeof *fronts; i++)
+        if (fronts[i].accepts(p.items[0].bytes)) {
+            fronts[i].link(&p);
+            done = true;
+        }
+    if (!done) fail(c, p.items[0].name, BASE_UNKNOWN_FORMAT, "no linker knows this kind of object");
+    for (size_t i = 0; i < p.count; i++)
+        free(p.items[i].name);
+    for (size_t i = 0; i < p.buffer_count; i++)
+        penta_buffer_free(&p.buffers[i]);
+    free(p.items);
+    free(p.buffers);
+}

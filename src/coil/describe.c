@@ -1,0 +1,382 @@
+/* The walks over a module: every byte in its leaf, and one screen of facts. */
+#include "core/describe.h"
+#include "coil/coil.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const coil_section_names[COIL_SECTION_TYPES] = {
+    "NULL", "TEXT", "DATA", "RODATA", "BSS",     "SYMTAB", "STRTAB",
+    "REL",  "RELA", "INIT", "FINI",   "DYNAMIC", "DEBUG",  "COMMENT"};
+const char *const coil_symbol_names[COIL_SYMBOL_TYPES] = {"NOTYPE", "FUNC",   "OBJECT", "SECTION",
+                                                          "FILE",   "COMMON", "TLS"};
+const char *const coil_bind_names[4] = {"LOCAL", "GLOBAL", "WEAK", "UNIQUE"};
+const char *const coil_visibility_names[4] = {"DEFAULT", "HIDDEN", "PROTECTED", "INTERNAL"};
+
+static const char *header_note(const char *field, uint64_t value)
+{
+    if (!strcmp(field, "flags"))
+        return value == COIL_FILE_EXEC     ? "EXEC"
+               : value == COIL_FILE_RELOC  ? "RELOC"
+               : value == COIL_FILE_SHARED ? "SHARED"
+                                           : NULL;
+    if (!strcmp(field, "target_pu")) {
+        static const char *const units[] = {"any", "CPU", "GPU", "NPU", "DSP"};
+        return value < 5 ? units[value] : NULL;
+    }
+    if (!strcmp(field, "endianness")) return value ? "big" : "little";
+    return NULL;
+}
+
+static const char *section_note(const char *field, uint64_t value)
+{
+    return !strcmp(field, "type") && value < COIL_SECTION_TYPES ? coil_section_names[value] : NULL;
+}
+
+static const char *symbol_note(const char *field, uint64_t value)
+{
+    if (!strcmp(field, "type")) return value < COIL_SYMBOL_TYPES ? coil_symbol_names[value] : NULL;
+    if (!strcmp(field, "bind")) return value < 4 ? coil_bind_names[value] : NULL;
+    if (!strcmp(field, "visibility")) return value < 4 ? coil_visibility_names[value] : NULL;
+    if (!strcmp(field, "section_idx"))
+        return value == 0 ? "undefined" : value == COIL_ABSOLUTE ? "absolute" : NULL;
+    return NULL;
+}
+
+static const char *reloc_note(const char *field, uint64_t value)
+{
+    static const char *const names[] = {"NONE", "ABS",  "REL",      "GOT",
+                                        "PLT",  "COPY", "GLOB_DAT", "JMP_SLOT"};
+    return !strcmp(field, "type") && (value & 255) < 8 ? names[value & 255] : NULL;
+}
+
+/* ---- the pieces of a file, in its order ---- */
+
+enum piece_kind {
+    PIECE_HEADER,
+    PIECE_SECTIONS,
+    PIECE_SYMBOLS,
+    PIECE_STRINGS,
+    PIECE_RELOCS,
+    PIECE_CONTENTS
+};
+struct piece {
+    uint64_t from, size;
+    enum piece_kind kind;
+    size_t index; /* of the section */
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static void describe_header(const struct coil_module *m, const penta_visitor *v)
+{
+    penta_node node = {.name = "header", .size = m->header_size};
+    if (!describe_enter(v, node)) return;
+    if (!m->natural) {
+        layout_leaves(v, coil_header_fields, m->base.file.data, 0, m->big_endian, header_note);
+    } else { /* the table, cut where the hidden bytes are */
+        enum { BEFORE = 10 };
+        struct layout_field head[BEFORE + 1];
+        memcpy(head, coil_header_fields, BEFORE * sizeof *head);
+        head[BEFORE] = (struct layout_field){NULL, 0, PENTA_RAW, NULL};
+        layout_leaves(v, head, m->base.file.data, 0, m->big_endian, header_note);
+        describe_raw(v, "hidden", bytes_slice(m->base.file, 44, 4), 44, "natural layout");
+        layout_leaves(v, coil_header_fields + BEFORE, m->base.file.data + 48, 48, m->big_endian,
+                      header_note);
+    }
+    describe_leave(v, node);
+}
+
+static void describe_sections(const struct coil_module *m, const penta_visitor *v,
+                              const struct piece *p)
+{
+    penta_node node = {.name = "sections", .offset = p->from, .size = p->size, .list = true};
+    if (!describe_enter(v, node)) return;
+    size_t step = m->natural ? COIL_NATURAL_SECTION : coil_section_bytes;
+    for (size_t i = 0; i < m->section_count; i++) {
+        uint64_t at = p->from + i * step;
+        penta_node entry = {.name = "section", .offset = at, .size = step};
+        if (!describe_enter(v, entry)) continue;
+        describe_field(v, (penta_field){.name = "name",
+                                        .kind = PENTA_TEXT,
+                                        .as.bytes = coil_string(m, m->sections[i].name_idx)});
+        layout_leaves(v, coil_section_fields, m->base.file.data + at, at, m->big_endian,
+                      section_note);
+        if (m->natural)
+            describe_raw(v, "hidden", bytes_slice(m->base.file, (size_t)at + 52, 4), at + 52,
+                         "natural layout");
+        describe_leave(v, entry);
+    }
+    describe_leave(v, node);
+}
+
+static void describe_symbols(const struct coil_module *m, const penta_visitor *v,
+                             const struct piece *p)
+{
+    penta_node node = {.name = "symbols", .offset = p->from, .size = p->size, .list = true};
+    if (!describe_enter(v, node)) return;
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        uint64_t at = p->from + i * coil_symbol_bytes;
+        penta_node entry = {.name = "symbol", .offset = at, .size = coil_symbol_bytes};
+        if (!describe_enter(v, entry)) continue;
+        describe_field(
+            v,
+            (penta_field){.name = "name", .kind = PENTA_TEXT, .as.bytes = coil_symbol_name(m, i)});
+        layout_leaves(v, coil_symbol_fields, m->base.file.data + at, at, m->big_endian,
+                      symbol_note);
+        describe_leave(v, entry);
+    }
+    describe_leave(v, node);
+}
+
+static void describe_relocs(const struct coil_module *m, const penta_visitor *v,
+                            const struct piece *p)
+{
+    penta_node node = {.name = "relocations", .offset = p->from, .size = p->size, .list = true};
+    if (!describe_enter(v, node)) return;
+    for (size_t i = 0; i < m->reloc_count; i++) {
+        uint64_t at = p->from + i * coil_reloc_bytes;
+        layout_describe(v, "relocation", coil_reloc_fields, m->base.file.data + at, at,
+                        m->big_endian, reloc_note);
+    }
+    describe_leave(v, node);
+}
+
+static void describe_strings(const struct coil_module *m, const penta_visitor *v,
+                             const struct piece *p)
+{
+    penta_node node = {.name = "strings", .offset = p->from, .size = p->size, .list = true};
+    if (!describe_enter(v, node)) return;
+    for (size_t at = 0; at < m->strings.size;) {
+        penta_bytes text = coil_string(m, at);
+        size_t size =
+            text.size + (at + text.size < m->strings.size); /* with its zero, if there is one */
+        describe_field(v, (penta_field){.name = "string",
+                                        .offset = p->from + at,
+                                        .size = size,
+                                        .kind = PENTA_TEXT,
+                                        .as.bytes = text});
+        at += size;
+    }
+    describe_leave(v, node);
+}
+
+static void describe_insn(const struct coil_module *m, const penta_visitor *v,
+                          const struct coil_insn *insn, uint64_t origin, struct writer *text)
+{
+    const uint8_t *bytes = m->base.file.data + origin;
+    text->out.size = 0;
+    coil_print_insn(text, m, insn);
+    writer_uint(text, 0, 1);
+    penta_node node = {.name = "insn", .offset = origin + insn->at, .size = insn->size};
+    if (text->failed || !describe_enter(v, node)) return;
+    size_t head = insn->opcode == COIL_OP_VENDOR ? 3 : 2, at = insn->at;
+    describe_field(v, (penta_field){.name = "opcode",
+                                    .offset = origin + at,
+                                    .size = 1,
+                                    .kind = PENTA_WORD,
+                                    .as.u = insn->opcode,
+                                    .note = (const char *)text->out.data});
+    if (head == 3)
+        describe_field(v, (penta_field){.name = "extended",
+                                        .offset = origin + at + 1,
+                                        .size = 1,
+                                        .kind = PENTA_WORD,
+                                        .as.u = insn->extended});
+    describe_field(v, (penta_field){.name = "operand_count",
+                                    .offset = origin + at + head - 1,
+                                    .size = 1,
+                                    .kind = PENTA_UINT,
+                                    .as.u = insn->count});
+    for (unsigned i = 0; i < insn->count; i++) {
+        const struct coil_operand *o = &insn->operands[i];
+        text->out.size = 0;
+        coil_print_operand(text, m, o);
+        writer_uint(text, 0, 1);
+        if (text->failed) break;
+        describe_raw(v, "operand", (penta_bytes){bytes + o->at, o->size}, origin + o->at,
+                     (const char *)text->out.data);
+    }
+    describe_leave(v, node);
+}
+
+static void describe_code(const struct coil_module *m, const penta_visitor *v, size_t index)
+{
+    struct coil_insn *insn = calloc(1, sizeof *insn);
+    struct writer text = {0};
+    penta_error err = {0};
+    struct reader r = coil_code_reader(m, index, &err);
+    while (insn && reader_left(&r)) {
+        size_t from = r.pos;
+        if (coil_insn_read(&r, insn)) {
+            describe_insn(m, v, insn, r.origin, &text);
+            continue;
+        }
+        describe_raw(v, "undecoded", bytes_slice(r.in, from, r.in.size), r.origin + from,
+                     err.message);
+        break;
+    }
+    if (insn)
+        coil_insn_free(insn);
+    else
+        describe_raw(v, "undecoded", r.in, r.origin, "no memory to decode it");
+    free(insn);
+    writer_free(&text);
+}
+
+static void describe_contents(const struct coil_module *m, const penta_visitor *v,
+                              const struct piece *p)
+{
+    char name[80];
+    penta_bytes text = coil_string(m, m->sections[p->index].name_idx);
+    size_t n = text.size < sizeof name - 1 ? text.size : sizeof name - 1;
+    memcpy(name, text.data, n);
+    name[n] = 0;
+    for (size_t i = 0; i < n; i++)
+        if (name[i] == '/' || name[i] == '[') name[i] = '_';
+    if (!n) memcpy(name, "contents", 9);
+    if (!coil_is_code(&m->sections[p->index])) {
+        describe_raw(v, name, coil_contents(m, p->index), p->from, NULL);
+        return;
+    }
+    penta_node node = {.name = name, .offset = p->from, .size = p->size, .list = true};
+    if (!describe_enter(v, node)) return;
+    describe_code(m, v, p->index);
+    describe_leave(v, node);
+}
+
+static void describe_piece(const struct coil_module *m, const penta_visitor *v,
+                           const struct piece *p)
+{
+    switch (p->kind) {
+    case PIECE_HEADER: describe_header(m, v); break;
+    case PIECE_SECTIONS: describe_sections(m, v, p); break;
+    case PIECE_SYMBOLS: describe_symbols(m, v, p); break;
+    case PIECE_STRINGS: describe_strings(m, v, p); break;
+    case PIECE_RELOCS: describe_relocs(m, v, p); break;
+    case PIECE_CONTENTS: describe_contents(m, v, p); break;
+    }
+}
+
+void coil_describe(const penta_module *module, const penta_visitor *v)
+{
+    const struct coil_module *m = coil_module(module);
+    const struct coil_header *h = &m->header;
+    penta_bytes file = module->file;
+    if (module->damage.code) {
+        if (m->header_size) describe_header(m, v);
+        if (file.size > m->header_size)
+            describe_raw(v, "damaged", bytes_slice(file, m->header_size, file.size), m->header_size,
+                         module->damage.message);
+        return;
+    }
+    struct piece *pieces = calloc(m->section_count + 5, sizeof *pieces);
+    size_t n = 0;
+    if (!pieces) return;
+    if (!m->raw) {
+        size_t step = m->natural ? COIL_NATURAL_SECTION : coil_section_bytes;
+        pieces[n++] = (struct piece){0, m->header_size, PIECE_HEADER, 0};
+        pieces[n++] = (struct piece){h->section_offset, m->section_count * step, PIECE_SECTIONS, 0};
+        pieces[n++] =
+            (struct piece){h->symbol_offset, m->symbol_count * coil_symbol_bytes, PIECE_SYMBOLS, 0};
+        pieces[n++] = (struct piece){h->string_offset, m->strings.size, PIECE_STRINGS, 0};
+        pieces[n++] =
+            (struct piece){h->reloc_offset, m->reloc_count * coil_reloc_bytes, PIECE_RELOCS, 0};
+    }
+    for (size_t i = 0; i < m->section_count; i++)
+        pieces[n++] =
+            (struct piece){m->sections[i].offset, coil_contents(m, i).size, PIECE_CONTENTS, i};
+    qsort(pieces, n, sizeof *pieces, by_start);
+    uint64_t end = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!pieces[i].size) continue;
+        if (pieces[i].from > end)
+            describe_raw(v, "padding",
+                         bytes_slice(file, (size_t)end, (size_t)(pieces[i].from - end)), end, NULL);
+        describe_piece(m, v, &pieces[i]);
+        end = pieces[i].from + pieces[i].size;
+    }
+    if (end < file.size)
+        describe_raw(v, "padding", bytes_slice(file, (size_t)end, file.size), end, NULL);
+    free(pieces);
+}
+
+/* ---- info ---- */
+
+static uint64_t count_insns(const struct coil_module *m)
+{
+    struct coil_insn *insn = calloc(1, sizeof *insn);
+    uint64_t count = 0;
+    for (size_t i = 0; insn && i < m->section_count; i++) {
+        penta_error err = {0};
+        struct reader r = coil_code_reader(m, i, &err);
+        while (coil_is_code(&m->sections[i]) && reader_left(&r) && coil_insn_read(&r, insn))
+            count++;
+    }
+    if (insn) coil_insn_free(insn);
+    free(insn);
+    return count;
+}
+
+static void info_symbols(const struct coil_module *m, const penta_visitor *v, const char *name,
+                         bool imports)
+{
+    penta_node list = {.name = name, .list = true};
+    if (!describe_enter(v, list)) return;
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        const struct coil_symbol *s = &m->symbols[i];
+        bool undefined = !s->section_idx && s->type != COIL_COMMON;
+        if (imports ? undefined : s->type == COIL_FUNC && s->section_idx)
+            describe_field(v, (penta_field){.name = "name",
+                                            .kind = PENTA_TEXT,
+                                            .as.bytes = coil_symbol_name(m, i)});
+    }
+    describe_leave(v, list);
+}
+
+void coil_info(const penta_module *module, const penta_visitor *v)
+{
+    const struct coil_module *m = coil_module(module);
+    const struct coil_header *h = &m->header;
+    if (module->damage.code) {
+        describe_uint(v, "bytes", module->file.size);
+        return;
+    }
+    char version[16];
+    snprintf(version, sizeof version, "%u.%u.%u", (unsigned)(h->version >> 16 & 255),
+             (unsigned)(h->version >> 8 & 255), (unsigned)(h->version & 255));
+    describe_text(v, "kind",
+                  m->raw                        ? "bare instructions"
+                  : h->flags & COIL_FILE_EXEC   ? "executable"
+                  : h->flags & COIL_FILE_SHARED ? "shared"
+                                                : "relocatable");
+    describe_text(v, "version", version);
+    describe_text(v, "byte_order", m->big_endian ? "big" : "little");
+    describe_text(v, "layout", m->natural ? "natural" : "packed");
+    describe_uint(v, "target_pu", h->target_pu);
+    describe_uint(v, "target_arch", h->target_arch);
+    describe_word(v, "target_mode", h->target_mode);
+    if (h->flags & COIL_FILE_EXEC) describe_word(v, "entry_point", h->entry_point);
+    describe_uint(v, "instructions", count_insns(m));
+    describe_uint(v, "symbols", m->symbol_count);
+    describe_uint(v, "relocations", m->reloc_count);
+    penta_node list = {.name = "sections", .list = true};
+    if (!m->raw && describe_enter(v, list)) {
+        for (size_t i = 0; i < m->section_count; i++) {
+            penta_node node = {.name = "section"};
+            if (!describe_enter(v, node)) continue;
+            describe_field(v, (penta_field){.name = "name",
+                                            .kind = PENTA_TEXT,
+                                            .as.bytes = coil_string(m, m->sections[i].name_idx)});
+            describe_uint(v, "bytes", m->sections[i].size);
+            describe_word(v, "address", m->sections[i].addr);
+            describe_leave(v, node);
+        }
+        describe_leave(v, list);
+    }
+    info_symbols(m, v, "functions", false);
+    info_symbols(m, v, "undefined", true);
+}

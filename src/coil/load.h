@@ -1,0 +1,17 @@
+/* Where a module's sections lie when it is run: as the linker would place them. */
+#pragma once
+#include "coil/coil.h"
+
+enum { COIL_PAGE = 0x1000 };
+
+/* The address of section i: its own in an executable, else the one that linking this file alone
+ * would give it. */
+uint64_t coil_section_address(const struct coil_module *m, size_t i);
+/* Addresses of all sections into out; returns the first free address behind them. */
+uint64_t coil_section_addresses(const struct coil_module *m, uint64_t *out);
+/* The order of section types in an address space: TEXT, INIT, FINI, RODATA, DATA, BSS, others. */
+unsigned coil_section_rank(uint32_t type);
+/* Field width of a relocation in bytes; 0: not one the static linker knows. */
+unsigned coil_reloc_width(uint32_t type);
+/* The value of a relocation, checked against its width. */
+bool coil_reloc_fits(uint32_t type, uint64_t value);

@@ -1,0 +1,50 @@
+/* An object under construction: what assembler, linker, converter and builder fill, and the one
+ * writer that lays it out. */
+#pragma once
+#include "coil/coil.h"
+
+struct coil_out_section {
+    penta_bytes name;
+    struct coil_section head; /* offset, size and name are filled in when it is written */
+    struct writer data;
+    uint64_t zeros; /* size of a BSS */
+};
+struct coil_out_symbol {
+    penta_bytes name;
+    struct coil_symbol head;
+};
+struct coil_literal { /* a string offset to fill in */
+    size_t section;
+    uint64_t at;
+    uint32_t width;
+    penta_bytes text;
+};
+struct coil_object {
+    struct coil_header header; /* version, flags, target and entry */
+    bool natural, big_endian;
+    bool linked; /* symbol names come before section names in the string table */
+    struct coil_out_section *sections;
+    struct coil_out_symbol *symbols;
+    struct coil_reloc *relocs;
+    struct coil_literal *literals;
+    size_t section_count, symbol_count, reloc_count, literal_count;
+    size_t section_capacity, symbol_capacity, reloc_capacity, literal_capacity;
+};
+
+void coil_object_init(struct coil_object *o);
+void coil_object_free(struct coil_object *o);
+/* The new item's index, or -1 when memory ran out. Names and texts are borrowed. */
+int64_t coil_object_section(struct coil_object *o, penta_bytes name, struct coil_section head,
+                            penta_error *err);
+int64_t coil_object_symbol(struct coil_object *o, penta_bytes name, struct coil_symbol head,
+                           penta_error *err);
+bool coil_object_reloc(struct coil_object *o, struct coil_reloc reloc, penta_error *err);
+bool coil_object_literal(struct coil_object *o, struct coil_literal literal, penta_error *err);
+bool coil_object_write(struct coil_object *o, struct writer *out, penta_error *err);
+static inline uint64_t coil_out_size(const struct coil_out_section *s)
+{
+    return s->head.type == COIL_S_BSS ? s->zeros : s->data.out.size;
+}
+/* Padding up to a multiple of align: zeros, or in code NOPs and one vendor no-op. Returns the
+ * bytes. */
+uint64_t coil_pad(struct coil_out_section *s, uint64_t align);

@@ -1,0 +1,69 @@
+/* The meaning of operations on scalars, once for every engine. A scalar travels in 64 bits:
+ * integers extended by their own sign, FP32 and FP64 as their bits, upper bytes zero. */
+#pragma once
+#include "coil/coil.h"
+
+enum coil_flag {
+    COIL_Z = 1,
+    COIL_S = 2,
+    COIL_C = 4,
+    COIL_V = 8,
+    COIL_D = 16,
+    COIL_N = 32,
+    COIL_P = 64,
+};
+
+/* The low bytes of raw as a value of the type. */
+static inline uint64_t coil_canon(uint8_t op, uint64_t raw)
+{
+    switch (op) {
+    case COIL_T_INT8: return (uint64_t)(int64_t)(int8_t)raw;
+    case COIL_T_BIT:
+    case COIL_T_UNT8: return (uint8_t)raw;
+    case COIL_T_INT16: return (uint64_t)(int64_t)(int16_t)raw;
+    case COIL_T_UNT16: return (uint16_t)raw;
+    case COIL_T_INT32: return (uint64_t)(int64_t)(int32_t)raw;
+    case COIL_T_UNT32:
+    case COIL_T_FP32: return (uint32_t)raw;
+    default: return raw;
+    }
+}
+static inline double coil_real(uint8_t op, uint64_t bits)
+{
+    float single;
+    double wide;
+    uint32_t half = (uint32_t)bits;
+    memcpy(&single, &half, 4);
+    memcpy(&wide, &bits, 8);
+    return op == COIL_T_FP32 ? (double)single : wide;
+}
+static inline uint64_t coil_real_bits(uint8_t op, double value)
+{
+    float single = (float)value;
+    uint32_t half;
+    uint64_t bits;
+    memcpy(&half, &single, 4);
+    memcpy(&bits, &value, 8);
+    return op == COIL_T_FP32 ? half : bits;
+}
+
+/* MOV's conversion. */
+uint64_t coil_convert_bits(uint64_t value, uint8_t from, uint8_t to, bool saturate);
+/* The type in which two operands meet. */
+uint8_t coil_common(uint8_t a, uint8_t b);
+
+struct coil_operation {
+    uint8_t opcode, type;   /* the operation type T */
+    int saturate;           /* destination type to clamp to, or -1 */
+    uint64_t a, b, c;       /* operands in T; shift count or bit number in b */
+    bool carry;             /* into ADDC and SUBB */
+    uint64_t result;        /* in T; in the destination type when it saturates */
+    uint64_t second;        /* the remainder of DIVMOD */
+    uint8_t flags, written; /* of enum coil_flag */
+    bool in_destination;    /* result is already of the destination type */
+};
+void coil_operate(struct coil_operation *o);
+
+bool coil_condition(uint8_t condition, uint8_t flags);
+/* Rows and columns of MAT, SQMAT, DIAGMAT; 0 otherwise. */
+void coil_matrix_shape(const struct coil_type *t, unsigned *rows, unsigned *columns);

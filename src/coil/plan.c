@@ -1,0 +1,615 @@
+/* Loading: code to cells. Two walks over the instructions with the verifier's own checker: the
+ * first finds variables whose address is taken, the second resolves every operand to a place. Then
+ * a backward pass finds flags that nobody reads, and what has a cell of its own becomes one. */
+#include "coil/plan.h"
+#include "coil/load.h"
+#include <stdlib.h>
+
+/* ---- symbols and functions ---- */
+
+static int by_address(const void *a, const void *b)
+{
+    const struct coil_function *x = a, *y = b;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static bool find_functions(struct plan *l)
+{
+    struct coil_program *p = l->p;
+    const struct coil_module *m = l->m;
+    p->functions = calloc(m->symbol_count + m->section_count + 1, sizeof *p->functions);
+    if (!p->functions) return error_at(l->err, BASE_MEMORY, 0, "no memory for functions");
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        uint32_t section = m->symbols[i].section_idx;
+        if (m->symbols[i].type != COIL_FUNC || !section || section > m->section_count ||
+            !coil_is_code(&m->sections[section - 1]))
+            continue;
+        if (p->symbols[i] - p->sections[section - 1] <
+            m->sections[section - 1].size) /* it has instructions */
+            p->functions[p->function_count++].address = p->symbols[i];
+    }
+    for (size_t i = 0; i < m->section_count; i++) /* code before the first FUNC symbol */
+        if (coil_is_code(&m->sections[i]) && m->sections[i].size)
+            p->functions[p->function_count++].address = p->sections[i];
+    qsort(p->functions, p->function_count, sizeof *p->functions, by_address);
+    size_t n = 0;
+    for (size_t i = 0; i < p->function_count; i++)
+        if (!n || p->functions[n - 1].address != p->functions[i].address)
+            p->functions[n++] = p->functions[i];
+    p->function_count = n;
+    for (size_t i = 0; i < n; i++)
+        p->functions[i].slots = 1; /* also of one without instructions */
+    return true;
+}
+
+static bool find_symbols(struct plan *l)
+{
+    struct coil_program *p = l->p;
+    const struct coil_module *m = l->m;
+    bool exec = m->header.flags & COIL_FILE_EXEC;
+    p->symbols = calloc(m->symbol_count + 1, sizeof *p->symbols);
+    p->sections = calloc(m->section_count + 1, sizeof *p->sections);
+    if (!p->symbols || !p->sections)
+        return error_at(l->err, BASE_MEMORY, 0, "no memory for symbols");
+    p->end = coil_section_addresses(m, p->sections);
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        const struct coil_symbol *s = &m->symbols[i];
+        p->symbols[i] = s->value;
+        if (s->section_idx && s->section_idx <= m->section_count && !exec)
+            p->symbols[i] = p->sections[s->section_idx - 1] + s->value;
+        if (s->section_idx || exec) continue;
+        if (s->type == COIL_COMMON) {
+            uint64_t align =
+                s->value && s->value <= 1 << 20 && !(s->value & (s->value - 1)) ? s->value : 16;
+            p->end = (p->end + align - 1) / align * align;
+            p->symbols[i] = p->end;
+            p->end += s->size < UINT64_C(1) << 40 ? s->size : UINT64_C(1) << 40;
+        } else if (s->bind == COIL_WEAK || s->type == COIL_FILE || s->type == COIL_SECTION) {
+            p->symbols[i] = 0;
+        } else {
+            penta_bytes name = coil_symbol_name(m, i);
+            error_at(l->err, COIL_UNDEFINED, m->header.symbol_offset + i * coil_symbol_bytes,
+                     "'%.*s' is defined nowhere", (int)(name.size > 60 ? 60 : name.size),
+                     (const char *)name.data);
+            return error_note(l->err, "link it with the object that defines it: penta link");
+        }
+    }
+    return true;
+}
+
+static bool find_entry(struct plan *l)
+{
+    struct coil_program *p = l->p;
+    const struct coil_module *m = l->m;
+    uint64_t address = m->header.entry_point;
+    bool found = m->header.flags & COIL_FILE_EXEC;
+    static const char *const names[] = {"_start", "main"};
+    for (int k = 0; k < 2 && !found; k++)
+        for (size_t i = 0; i < m->symbol_count && !found; i++) {
+            penta_bytes name = coil_symbol_name(m, i);
+            if (m->symbols[i].bind == COIL_LOCAL || !m->symbols[i].section_idx ||
+                name.size != strlen(names[k]) || memcmp(name.data, names[k], name.size))
+                continue;
+            address = p->symbols[i];
+            found = true;
+        }
+    if (m->raw && m->section_count && m->sections[0].size) {
+        address = p->sections[0];
+        found = true;
+    }
+    for (size_t i = 0; i < p->function_count; i++)
+        if (found && p->functions[i].address == address) {
+            p->entry = (uint32_t)i;
+            return true;
+        }
+    error_at(l->err, COIL_ENTRY, 24, "there is no entry function");
+    return error_note(l->err,
+                      "define _start or main as .global, or name one with penta link --entry");
+}
+
+/* ---- the first walk ---- */
+
+static bool take_address(struct plan *l, const struct coil_operand *o)
+{
+    const struct coil_variable *v =
+        o->form == COIL_VAR ? coil_check_variable(&l->check, o->value) : NULL;
+    if (!v) return true;
+    if (l->taken_count == l->taken_capacity) {
+        size_t more = l->taken_capacity ? l->taken_capacity * 2 : 64;
+        void *moved = realloc(l->taken, more * sizeof *l->taken);
+        if (!moved) return error_at(l->err, BASE_MEMORY, 0, "no memory for variables");
+        l->taken = moved;
+        l->taken_capacity = more;
+    }
+    l->taken[l->taken_count++] = (uint64_t)l->function << 32 | v->serial;
+    return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static bool is_taken(const struct plan *l, uint32_t serial)
+{
+    uint64_t key = (uint64_t)l->function << 32 | serial;
+    return l->taken_count && bsearch(&key, l->taken, l->taken_count, sizeof key, by_value);
+}
+
+typedef bool visit(struct plan *l, uint64_t pc, bool valid);
+
+static uint32_t function_at(const struct coil_program *p, uint64_t address)
+{
+    size_t low = 0, high = p->function_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (p->functions[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? (uint32_t)low - 1 : 0;
+}
+
+static void start_function(struct plan *l, uint32_t function)
+{
+    l->function = function;
+    l->slots = 1;
+    l->declared = 0;
+    l->frame = 0;
+    coil_check_function(&l->check);
+}
+
+static void end_function(struct plan *l)
+{
+    if (l->p->function_count <= l->function) return;
+    l->p->functions[l->function].slots = l->slots;
+    l->p->functions[l->function].bytes = (l->frame + 15) / 16 * 16;
+}
+
+static bool walk(struct plan *l, visit *each)
+{
+    const struct coil_module *m = l->m;
+    coil_check_fini(&l->check);
+    coil_check_init(&l->check, m, NULL);
+    for (size_t i = 0; i < m->section_count; i++) {
+        penta_error err = {0};
+        struct reader r = coil_code_reader(m, i, &err);
+        uint64_t base = l->p->sections[i];
+        if (!coil_is_code(&m->sections[i]) || !m->sections[i].size) continue;
+        start_function(l, function_at(l->p, base));
+        while (reader_left(&r)) {
+            uint64_t pc = base + r.pos;
+            uint32_t function = function_at(l->p, pc);
+            if (function != l->function) {
+                end_function(l);
+                start_function(l, function);
+            }
+            if (!coil_insn_read(&r, l->insn)) {
+                l->insn->count = 0;
+                l->check.removed = false;
+                if (!each(l, pc, false)) return false;
+                break;
+            }
+            bool valid = coil_check_insn(&l->check, l->insn);
+            if (!l->check.removed && !each(l, pc, valid)) return false;
+        }
+        end_function(l);
+        l->insn->opcode = COIL_OP_NOP; /* whoever runs off the end of a section is caught there */
+        l->insn->count = 0;
+        l->check.removed = false;
+        if (!each(l, base + m->sections[i].size, false)) return false;
+    }
+    return true;
+}
+
+static bool scan(struct plan *l, uint64_t pc, bool valid)
+{
+    (void)pc;
+    l->capacity++;
+    if (!valid) return true;
+    const struct coil_operand *o = l->insn->operands;
+    switch (coil_ops[l->insn->opcode].group) {
+    case COIL_G_MEMORY: return l->insn->opcode != COIL_OP_LEA || take_address(l, &o[1]);
+    case COIL_G_MEMBER: return take_address(l, &o[l->insn->opcode == COIL_OP_MEMPUT ? 0 : 1]);
+    default: return true;
+    }
+}
+
+/* ---- places ---- */
+
+static bool room_for_variable(struct plan *l, uint32_t serial)
+{
+    if (serial < l->variable_capacity) return true;
+    size_t more = l->variable_capacity ? l->variable_capacity * 2 : 64;
+    while (more <= serial)
+        more *= 2;
+    void *moved = realloc(l->variables, more * sizeof *l->variables);
+    if (!moved) return error_at(l->err, BASE_MEMORY, 0, "no memory for variables");
+    l->variables = moved;
+    l->variable_capacity = more;
+    return true;
+}
+
+static bool declare(struct plan *l, const struct coil_variable *v)
+{
+    if (!room_for_variable(l, v->serial)) return false;
+    struct variable_place *place = &l->variables[v->serial];
+    if (coil_is_scalar(v->type->op) && !is_taken(l, v->serial)) {
+        *place = (struct variable_place){COIL_AT_SLOT, l->slots++};
+        return true;
+    }
+    uint64_t align = v->type->align > 16 ? 16 : v->type->align;
+    l->frame = (l->frame + align - 1) / align * align;
+    *place = (struct variable_place){COIL_AT_FRAME,
+                                     (uint32_t)(l->frame < UINT32_MAX ? l->frame : UINT32_MAX)};
+    l->frame += v->type->size;
+    return true;
+}
+
+/* Types in steps outlive the walk. */
+static const struct coil_type *keep_type(struct plan *l, const struct coil_type *t)
+{
+    return t ? coil_type_close(&l->check.ids, t, &l->p->arena, l->err) : NULL;
+}
+
+static struct coil_term term_of(struct plan *l, const struct coil_operand *o)
+{
+    struct coil_term t = {.op = o->op, .at = COIL_AT_CONST};
+    switch ((enum coil_form)o->form) {
+    case COIL_IMM: t.value = coil_canon(o->op, o->value); break;
+    case COIL_ADDR: t.value = o->value < l->m->symbol_count ? l->p->symbols[o->value] : 0; break;
+    case COIL_SYM:
+        t.at = COIL_AT_MEMORY;
+        t.value = o->value < l->m->symbol_count ? l->p->symbols[o->value] : 0;
+        break;
+    case COIL_REGISTER:
+        t.at = COIL_AT_REGISTER;
+        t.slot = (uint32_t)o->value % COIL_REGISTERS;
+        break;
+    default: {
+        const struct coil_variable *v = coil_check_variable(&l->check, o->value);
+        const struct variable_place *place = &l->variables[v->serial];
+        t.at = place->at;
+        t.slot = place->slot;
+    }
+    }
+    return t;
+}
+
+static bool place_of(struct plan *l, const struct coil_operand *o, struct coil_place *p)
+{
+    uint8_t qualifiers;
+    const struct coil_type *type = coil_check_type(&l->check, o, &qualifiers);
+    *p = (struct coil_place){
+        .form = o->form, .ext = qualifiers, .scale = 1, .op = type ? type->op : COIL_T_VOID};
+    p->type = keep_type(l, type);
+    if (type && !p->type) return false;
+    switch ((enum coil_form)o->form) {
+    case COIL_IMM:
+        p->at = COIL_AT_CONST;
+        p->value = coil_is_scalar(o->op) ? coil_canon(o->op, o->value) : 0;
+        p->image = o->image.data;
+        break;
+    case COIL_DEF:
+        p->at = COIL_AT_CONST;
+        coil_check_definition(&l->check, o, &p->value);
+        break;
+    case COIL_ADDR:
+        p->at = COIL_AT_CONST;
+        p->value = o->value < l->m->symbol_count ? l->p->symbols[o->value] : 0;
+        break;
+    case COIL_MEASURE: {
+        penta_error err = {0};
+        const struct coil_type *measured =
+            coil_type_close(&l->check.ids, o->type, &l->p->arena, &err);
+        p->at = COIL_AT_CONST;
+        p->value = measured ? o->op == COIL_T_SIZEOF ? measured->size : measured->align : 0;
+        break;
+    }
+    case COIL_VAR: {
+        const struct coil_variable *v = coil_check_variable(&l->check, o->value);
+        const struct variable_place *place = &l->variables[v->serial];
+        p->at = place->at;
+        p->slot = place->slot;
+        if (place->at == COIL_AT_SLOT) p->type = keep_type(l, v->type);
+        break;
+    }
+    case COIL_SYM:
+        p->at = COIL_AT_MEMORY;
+        p->base = (struct coil_term){
+            .at = COIL_AT_CONST,
+            .value = o->value < l->m->symbol_count ? l->p->symbols[o->value] : 0};
+        break;
+    case COIL_MEM:
+        p->at = COIL_AT_MEMORY;
+        p->base = term_of(l, &o->parts[0]);
+        if (o->parts_count > 2) {
+            p->index = term_of(l, &o->parts[1]);
+            p->scale = o->parts[2].value;
+        }
+        if (o->parts_count == 2 || o->parts_count == 4) {
+            const struct coil_operand *disp = &o->parts[o->parts_count - 1];
+            p->value = coil_canon(disp->op, disp->value);
+        }
+        break;
+    case COIL_REGISTER:
+        p->at = COIL_AT_REGISTER;
+        p->slot = (uint32_t)o->value % COIL_REGISTERS;
+        break;
+    case COIL_PARAM: p->value = o->value; break;
+    default: break;
+    }
+    return true;
+}
+
+static struct coil_step *make_step(struct plan *l)
+{
+    const struct coil_insn *insn = l->insn;
+    unsigned count =
+        insn->count > 5 ? 5 : insn->count; /* STRDEF and the like do nothing when run */
+    size_t bytes =
+        offsetof(struct coil_step, places) + (count ? count : 1) * sizeof(struct coil_place);
+    struct coil_step *s = arena_alloc(&l->p->arena, 1, bytes, l->err);
+    if (!s) return NULL;
+    s->opcode = insn->opcode;
+    s->count = (uint8_t)count;
+    s->form = coil_check_form(insn);
+    for (unsigned i = 0; i < count; i++)
+        if (!place_of(l, &insn->operands[i], &s->places[i])) return NULL;
+    if (insn->opcode == COIL_OP_VAR) { /* the place that the id means from now on */
+        const struct coil_variable *v = coil_check_variable(&l->check, insn->operands[0].value);
+        const struct variable_place *place = &l->variables[v->serial];
+        s->places[1].at = place->at;
+        s->places[1].slot = place->slot;
+        s->places[1].ext = v->ext & COIL_QUALIFIERS;
+    }
+    return s;
+}
+
+/* ---- the second walk ---- */
+
+static uint8_t flag_mask(const char *letters)
+{
+    uint8_t mask = 0;
+    for (; *letters; letters++) {
+        static const char names[] = "ZSCVDNP";
+        const char *at = strchr(names, *letters & ~32);
+        if (at) mask |= (uint8_t)(1 << (at - names));
+    }
+    return mask;
+}
+
+static uint8_t condition_reads(uint64_t condition)
+{
+    static const uint8_t reads[10] = {COIL_Z,
+                                      COIL_Z | COIL_S | COIL_V | COIL_N,
+                                      COIL_Z | COIL_S | COIL_V | COIL_N,
+                                      COIL_V,
+                                      COIL_S,
+                                      COIL_Z,
+                                      COIL_C,
+                                      COIL_D,
+                                      COIL_N,
+                                      COIL_P};
+    return reads[condition / 2 % 10];
+}
+
+enum { ALL_FLAGS = 127 };
+
+static void flow_cell(struct plan *l, struct coil_cell *c, struct coil_step *s, size_t i)
+{
+    bool conditional = s->count && s->places[0].form == COIL_PARAM;
+    c->x = conditional ? (uint8_t)s->places[0].value : 0xff;
+    l->reads[i] = conditional ? condition_reads(s->places[0].value) : 0;
+    const struct coil_place *target = s->count ? &s->places[s->count - 1] : NULL;
+    bool direct = target && target->form == COIL_ADDR;
+    switch (s->opcode) {
+    case COIL_OP_BR:
+    case COIL_OP_JMP:
+        c->op = direct ? (conditional ? COIL_CELL_BR : COIL_CELL_JMP) : COIL_CELL_INDIRECT;
+        break;
+    case COIL_OP_CALL:
+        c->op = direct ? (conditional ? COIL_CELL_CALL_IF : COIL_CELL_CALL) : COIL_CELL_INDIRECT;
+        break;
+    case COIL_OP_RET: c->op = conditional ? COIL_CELL_RET_IF : COIL_CELL_RET; break;
+    case COIL_OP_SWITCH: c->op = COIL_CELL_INDIRECT; break;
+    case COIL_OP_TRAP: c->op = COIL_CELL_INDIRECT; break;
+    case COIL_OP_HALT: c->op = COIL_CELL_HALT; break;
+    default: c->op = COIL_CELL_NOP;
+    }
+    if (direct) l->targets[i] = target->value;
+    if (c->op != COIL_CELL_NOP && c->op != COIL_CELL_BR && c->op != COIL_CELL_JMP)
+        l->reads[i] = ALL_FLAGS;
+}
+
+static bool emit(struct plan *l, uint64_t pc, bool valid)
+{
+    struct coil_program *p = l->p;
+    size_t i = p->count++;
+    struct coil_cell *c = &p->cells[i];
+    const struct coil_insn *insn = l->insn;
+    uint8_t group = coil_ops[insn->opcode].group;
+    p->pcs[i] = pc;
+    p->owners[i] = l->function;
+    if (l->check.serials >
+        l->declared) { /* a wrong VAR declares too: uses of it are judged alone */
+        l->declared = l->check.serials;
+        if (!declare(l, &l->check.variables[l->check.variable_count - 1])) return false;
+    }
+    *c = (struct coil_cell){.op = COIL_CELL_TRAP, .a = COIL_TRAP_INVALID_INSTRUCTION};
+    l->reads[i] = ALL_FLAGS;
+    if (!valid) return true;
+    bool vendor = insn->opcode == COIL_OP_VENDOR;
+    if ((vendor && !insn->extended && !insn->count) ||
+        (insn->opcode == COIL_OP_NOP && !insn->count)) {
+        c->op = COIL_CELL_NOP;
+        l->reads[i] = 0;
+        return true;
+    }
+    if (vendor || !coil_ops[insn->opcode].name || group == COIL_G_DEVICE || group == COIL_G_NEVER ||
+        group == COIL_G_PREPROC) {
+        c->a = COIL_TRAP_UNSUPPORTED;
+        return true;
+    }
+    struct coil_step *s = make_step(l);
+    if (!s) return error_at(l->err, BASE_MEMORY, 0, "no memory for instructions");
+    l->cell_steps[i] = s;
+    c->op = group == COIL_G_PORT ? COIL_CELL_PORT : COIL_CELL_STEP;
+    c->imm = i;
+    l->reads[i] = group == COIL_G_PORT ? ALL_FLAGS : 0;
+    l->writes[i] = flag_mask(coil_ops[insn->opcode].flags);
+    if (insn->opcode == COIL_OP_ADDC || insn->opcode == COIL_OP_SUBB) l->reads[i] = COIL_C;
+    if (group == COIL_G_FLOW) flow_cell(l, c, s, i);
+    return true;
+}
+
+/* ---- branches ---- */
+
+bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell)
+{
+    size_t low = 0, high = p->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (p->pcs[middle] < pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == p->count || p->pcs[low] != pc) return false;
+    *cell = (uint32_t)low;
+    return true;
+}
+
+static void settle_branch(struct plan *l, size_t i)
+{
+    struct coil_program *p = l->p;
+    struct coil_cell *c = &p->cells[i];
+    uint32_t cell;
+    bool call = c->op == COIL_CELL_CALL || c->op == COIL_CELL_CALL_IF;
+    if (!call && c->op != COIL_CELL_BR && c->op != COIL_CELL_JMP) return;
+    if (!coil_program_cell(p, l->targets[i], &cell)) {
+        c->op = COIL_CELL_INDIRECT; /* gives BAD_TARGET when it is taken */
+        return;
+    }
+    bool first = p->starts[cell] != 0;
+    if (call) {
+        if (first)
+            c->a = p->starts[cell] - 1;
+        else
+            c->op = COIL_CELL_INDIRECT;
+        return;
+    }
+    if (p->owners[cell] == p->owners[i])
+        c->a = cell;
+    else
+        c->op = COIL_CELL_INDIRECT;
+}
+
+/* ---- flags nobody reads ---- */
+
+static uint8_t *live_flags(struct plan *l)
+{
+    struct coil_program *p = l->p;
+    uint8_t *in = calloc(p->count + 1, 1), *out = calloc(p->count + 1, 1);
+    for (bool again = in && out; again;) {
+        again = false;
+        for (size_t i = p->count; i-- > 0;) {
+            const struct coil_cell *c = &p->cells[i];
+            uint8_t after = c->op == COIL_CELL_JMP ? 0 : i + 1 < p->count ? in[i + 1] : ALL_FLAGS;
+            if (c->op == COIL_CELL_JMP || c->op == COIL_CELL_BR) after |= in[c->a];
+            out[i] = after;
+            uint8_t before = (uint8_t)((after & ~l->writes[i]) | l->reads[i]);
+            again |= before != in[i];
+            in[i] = before;
+        }
+    }
+    free(in);
+    return out;
+}
+
+/* ---- all of it ---- */
+
+static bool reserve(struct plan *l)
+{
+    struct coil_program *p = l->p;
+    size_t n = l->capacity + 1;
+    p->cells = calloc(n, sizeof *p->cells);
+    p->pcs = calloc(n, sizeof *p->pcs);
+    p->owners = calloc(n, sizeof *p->owners);
+    p->starts = calloc(n, sizeof *p->starts);
+    l->cell_steps = calloc(n, sizeof *l->cell_steps);
+    l->reads = calloc(n, 1);
+    l->writes = calloc(n, 1);
+    l->targets = calloc(n, sizeof *l->targets);
+    return (p->cells && p->pcs && p->owners && p->starts && l->cell_steps && l->reads &&
+            l->writes && l->targets) ||
+           error_at(l->err, BASE_MEMORY, 0, "no memory for %zu instructions", n);
+}
+
+static void number_functions(struct coil_program *p)
+{
+    for (size_t i = 0; i < p->function_count; i++) {
+        uint32_t cell = 0;
+        bool found = coil_program_cell(p, p->functions[i].address, &cell);
+        /* A function whose first instruction is no longer there starts at the next one. */
+        for (size_t k = 0; !found && k < p->count; k++)
+            if (p->pcs[k] >= p->functions[i].address) {
+                cell = (uint32_t)k;
+                break;
+            }
+        p->functions[i].first = cell;
+        if (p->count) p->starts[cell] = (uint32_t)i + 1;
+    }
+}
+
+static bool load(struct plan *l)
+{
+    struct coil_program *p = l->p;
+    if (!find_symbols(l) || !find_functions(l) || !find_entry(l) || !walk(l, scan)) return false;
+    if (l->taken_count) qsort(l->taken, l->taken_count, sizeof *l->taken, by_value);
+    if (!reserve(l) || !walk(l, emit)) return false;
+    number_functions(p);
+    for (size_t i = 0; i < p->count; i++)
+        settle_branch(l, i);
+    uint8_t *live = live_flags(l);
+    if (!live) return error_at(l->err, BASE_MEMORY, 0, "no memory for flags");
+    for (size_t i = 0; i < p->count; i++)
+        coil_lower(l, i, live[i]);
+    free(live);
+    p->steps = l->cell_steps;
+    l->cell_steps = NULL;
+    return true;
+}
+
+bool coil_program_load(struct coil_program *p, const struct coil_module *m, penta_error *err)
+{
+    struct plan l = {.p = p, .m = m, .err = err, .insn = calloc(1, sizeof *l.insn)};
+    bool ok = l.insn ? load(&l) : error_at(err, BASE_MEMORY, 0, "no memory for a program");
+    coil_check_fini(&l.check);
+    if (l.insn) coil_insn_free(l.insn);
+    free(l.insn);
+    free(l.cell_steps);
+    free(l.reads);
+    free(l.writes);
+    free(l.targets);
+    free(l.taken);
+    free(l.variables);
+    if (!ok) coil_program_free(p);
+    return ok;
+}
+
+void coil_program_free(struct coil_program *p)
+{
+    free(p->cells);
+    free(p->pcs);
+    free(p->owners);
+    free(p->starts);
+    free(p->functions);
+    free(p->steps);
+    free(p->symbols);
+    free(p->sections);
+    arena_free(&p->arena);
+    *p = (struct coil_program){0};
+}

@@ -1,0 +1,32 @@
+/* Loading under way: shared by plan.c, which resolves operands, and lower.c, which picks cells. */
+#pragma once
+#include "coil/vm.h"
+
+struct variable_place {
+    uint8_t at;
+    uint32_t slot;
+};
+
+struct plan {
+    struct coil_program *p;
+    const struct coil_module *m;
+    struct coil_check check;
+    struct coil_insn *insn;
+    penta_error *err;
+    size_t capacity;               /* of the cells */
+    struct coil_step **cell_steps; /* per cell, or NULL */
+    uint8_t *reads, *writes;       /* flags, per cell */
+    uint64_t *targets;             /* per cell: address of a direct branch, or 0 */
+    /* of the function under way */
+    uint32_t function;
+    struct variable_place *variables;
+    size_t variable_capacity;
+    uint64_t frame;
+    uint32_t slots, declared;
+    /* addresses taken: function << 32 | serial, in order */
+    uint64_t *taken;
+    size_t taken_count, taken_capacity;
+};
+
+/* Gives cell i a handler of its own where there is one; live: flags that are read later. */
+void coil_lower(const struct plan *l, size_t i, uint8_t live);

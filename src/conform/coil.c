@@ -1,0 +1,681 @@
+/* The forms of COIL vectors: instructions, invalid ones, sources with errors, single operations,
+ * programs, object listings and broken objects. */
+#include "coil/coil.h"
+#include "base/file.h"
+#include "base/writer.h"
+#include "coil/link.h"
+#include "coil/vm.h"
+#include "conform/conform.h"
+#include "core/session.h"
+#include "text/lexer.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SOURCES_MAX = 64, FUEL = 200000000 };
+
+static const char *name_of(const struct json_object *v)
+{
+    const char *name = json_as_text(json_get(v, "name"));
+    return name ? name : "unnamed";
+}
+
+/* ---- the first error of something ---- */
+
+struct first {
+    uint32_t code;
+    char message[160];
+};
+
+static void keep_first(void *user, const penta_error *e)
+{
+    struct first *f = user;
+    if (f->code || e->severity != PENTA_ERROR) return;
+    f->code = e->code;
+    snprintf(f->message, sizeof f->message, "%s", e->message);
+}
+
+static void take(struct first *f, const penta_error *e)
+{
+    if (e->code) keep_first(f, e);
+}
+
+/* "E_" and the rule's name; "OK" without an error. */
+static void judge(struct conform *c, const char *name, const char *expected, const struct first *f)
+{
+    const char *rule = f->code ? penta_code_name(f->code) : NULL;
+    char got[64];
+    snprintf(got, sizeof got, "%s%s", rule ? "E_" : "", rule ? rule : "OK");
+    if (expected && !strcmp(expected, got))
+        conform_pass(c, name);
+    else
+        conform_fail(c, name, expected ? expected : "an error name", "%s: %s", got, f->message);
+}
+
+/* ---- instructions ---- */
+
+static bool read_insn(const uint8_t *bytes, size_t size, bool big, struct coil_insn *insn,
+                      penta_error *err)
+{
+    struct reader r = {.in = {bytes, size}, .big_endian = big, .err = err};
+    if (!coil_insn_read(&r, insn)) return false;
+    return true;
+}
+
+static void run_instruction(struct conform *c, const struct json_object *v, struct coil_insn *insn)
+{
+    size_t size;
+    uint8_t *bytes = json_as_hex(json_get(v, "hex"), &size);
+    const char *text = json_as_text(json_get(v, "disasm")),
+               *endian = json_as_text(json_get(v, "endian"));
+    uint64_t length = size;
+    if (!bytes || !text) {
+        conform_fail(c, name_of(v), "hex and disasm", "a case without them");
+        free(bytes);
+        return;
+    }
+    json_as_uint(json_get(v, "length"), &length);
+    bool big = endian && !strcmp(endian, "big");
+    struct coil_module alone = {.big_endian = big, .raw = true, .header = {.target_pu = 1}};
+    penta_error err = {0};
+    struct writer printed = {0}, again = {.big_endian = big}, assembled = {0};
+    if (!read_insn(bytes, size, big, insn, &err)) {
+        conform_fail(c, name_of(v), text, "%s", err.message);
+    } else {
+        coil_print_insn(&printed, &alone, insn);
+        coil_insn_write(&again, insn);
+        writer_char(&printed, 0);
+        const penta_option options[] = {{"raw", "1"}, {"endian", big ? "big" : "little"}};
+        struct source s = {.text = bytes_of(text), .comment = ";", .err = &err};
+        struct first first = {0};
+        struct findings f = {.rules = coil_rules, .report = keep_first, .user = &first};
+        coil_assemble(&s, options, 2, &assembled, &f);
+        if (insn->size != length)
+            conform_fail(c, name_of(v), "the length", "%u bytes", (unsigned)insn->size);
+        else if (strcmp((const char *)printed.out.data, text))
+            conform_fail(c, name_of(v), text, "%s", (const char *)printed.out.data);
+        else if (again.out.size != size || memcmp(again.out.data, bytes, size))
+            conform_fail(c, name_of(v), "the same bytes", "encoding gives others");
+        else if (assembled.out.size != size || memcmp(assembled.out.data, bytes, size))
+            conform_fail(c, name_of(v), "the same bytes", "assembling gives others: %s",
+                         first.message);
+        else
+            conform_pass(c, name_of(v));
+    }
+    writer_free(&printed);
+    writer_free(&again);
+    writer_free(&assembled);
+    free(bytes);
+}
+
+static void run_invalid(struct conform *c, const struct json_object *v, struct coil_insn *insn)
+{
+    size_t size;
+    uint8_t *bytes = json_as_hex(json_get(v, "hex"), &size);
+    const char *endian = json_as_text(json_get(v, "endian"));
+    struct first first = {0};
+    penta_error err = {0};
+    if (bytes && !read_insn(bytes, size, endian && !strcmp(endian, "big"), insn, &err)) {
+        take(&first, &err);
+    } else if (bytes) {
+        struct findings f = {.rules = coil_rules, .report = keep_first, .user = &first};
+        struct coil_check check;
+        coil_check_init(&check, NULL, &f);
+        coil_check_insn(&check, insn);
+        coil_check_fini(&check);
+    }
+    judge(c, name_of(v), json_as_text(json_get(v, "error")), &first);
+    free(bytes);
+}
+
+typedef void insn_case(struct conform *c, const struct json_object *v, struct coil_insn *insn);
+
+static void each_insn(struct conform *c, const struct json_object *list, insn_case *run)
+{
+    struct coil_insn *insn = calloc(1, sizeof *insn);
+    for (size_t i = 0; insn && i < json_length(list); i++)
+        run(c, json_item(list, i), insn);
+    if (insn) coil_insn_free(insn);
+    free(insn);
+}
+
+/* ---- sources to a machine ---- */
+
+struct build {
+    penta_module *objects[SOURCES_MAX];
+    char names[SOURCES_MAX][32];
+    size_t count;
+    struct writer linked;
+    penta_module *program;
+    struct first first;
+};
+
+static bool assemble(struct build *b, penta_bytes text)
+{
+    if (b->count == SOURCES_MAX) return false;
+    penta_module *m = penta_assemble(text, "coil", NULL, 0, keep_first, &b->first);
+    if (!m) return false;
+    snprintf(b->names[b->count], sizeof b->names[0], "object %zu", b->count + 1);
+    b->objects[b->count++] = m;
+    return true;
+}
+
+static bool link_and_open(struct build *b)
+{
+    struct coil_link_input inputs[SOURCES_MAX] = {{0}};
+    for (size_t i = 0; i < b->count; i++)
+        inputs[i] =
+            (struct coil_link_input){.name = b->names[i], .module = coil_module(b->objects[i])};
+    struct coil_link link = {.inputs = inputs, .count = b->count};
+    struct findings f = {.rules = coil_rules, .report = keep_first, .user = &b->first};
+    penta_error err = {0};
+    if (!coil_link(&link, &b->linked, &f)) return false;
+    b->program = penta_open(writer_view(&b->linked), "coil", NULL, 0, &err);
+    take(&b->first, &err);
+    return b->program && penta_validate(b->program, keep_first, &b->first);
+}
+
+static void build_free(struct build *b)
+{
+    penta_close(b->program);
+    for (size_t i = 0; i < b->count; i++)
+        penta_close(b->objects[i]);
+    writer_free(&b->linked);
+}
+
+struct run {
+    struct writer output;
+    penta_stop stop;
+    uint64_t v0;
+    uint8_t flags;
+};
+
+static void called(void *user, const penta_stop *stop, const struct answer *answer)
+{
+    struct run *r = user;
+    (void)stop;
+    if (answer) writer_bytes(&r->output, answer->output.out.data, answer->output.out.size);
+}
+
+static bool execute(struct build *b, struct run *r, const uint8_t *flags)
+{
+    struct session s = {0};
+    penta_error err = {0};
+    if (!session_open(&s, b->program, NULL, NULL, 0, &err)) {
+        take(&b->first, &err);
+        return false;
+    }
+    struct coil_vm *vm = coil_vm(s.vm);
+    s.called = called;
+    s.user = r;
+    if (flags) vm->flags = *flags;
+    session_run(&s, FUEL, &r->stop);
+    coil_flags_settle(vm);
+    r->v0 = vm->v[0];
+    r->flags = vm->flags;
+    session_close(&s);
+    return true;
+}
+
+static void run_text_error(struct conform *c, const struct json_object *v)
+{
+    struct build b = {0};
+    const struct json_object *sources = json_get(v, "sources");
+    bool ok = true;
+    for (size_t i = 0; i < json_length(sources); i++) {
+        const struct json_object *text = json_item(sources, i);
+        ok &= json_as_text(text) && assemble(&b, (penta_bytes){(const uint8_t *)json_as_text(text),
+                                                               json_text_size(text)});
+    }
+    struct run r = {0};
+    if (ok && link_and_open(&b)) execute(&b, &r, NULL);
+    judge(c, name_of(v), json_as_text(json_get(v, "error")), &b.first);
+    writer_free(&r.output);
+    build_free(&b);
+}
+
+/* ---- programs ---- */
+
+static bool read_sources(struct conform *c, const struct json_object *v, struct build *b)
+{
+    const struct json_object *sources = json_get(v, "sources");
+    const char *slash = strrchr(c->path, '/');
+    for (size_t i = 0; i < json_length(sources); i++) {
+        const char *file = json_as_text(json_item(sources, i));
+        char path[2048];
+        penta_buffer text = {0};
+        penta_error err = {0};
+        snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - c->path) : 0, c->path,
+                 file ? file : "");
+        bool ok = file && file_read(path, 1 << 28, &text, &err);
+        take(&b->first, &err);
+        ok = ok && assemble(b, (penta_bytes){text.data, text.size});
+        penta_buffer_free(&text);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+static void judge_program(struct conform *c, const struct json_object *v, const struct run *r)
+{
+    const char *trap = json_as_text(json_get(v, "trap"));
+    const struct json_object *out = json_get(v, "stdout");
+    penta_stop stop = r->stop;
+    const char *got = coil_interp.detail(NULL, &stop);
+    int64_t v0 = 0, code = 0;
+    if (out &&
+        (json_text_size(out) != r->output.out.size ||
+         memcmp(json_as_text(out), r->output.out.data ? (const char *)r->output.out.data : "",
+                r->output.out.size)))
+        conform_fail(c, name_of(v), json_as_text(out), "%.*s",
+                     (int)(r->output.out.size > 200 ? 200 : r->output.out.size),
+                     r->output.out.data ? (const char *)r->output.out.data : "");
+    else if (trap) {
+        json_as_sint(json_get(v, "code"), &code);
+        int64_t seen = r->stop.detail == COIL_TRAP_TRAP ? (int64_t)r->stop.args[0] : 0;
+        if (r->stop.kind != PENTA_STOP_TRAP || !got || strcmp(got, trap) || seen != code)
+            conform_fail(c, name_of(v), trap, "%s, code %" PRId64, got ? got : "no trap", seen);
+        else
+            conform_pass(c, name_of(v));
+    } else if (r->stop.kind != PENTA_STOP_HALT) {
+        conform_fail(c, name_of(v), "halt", "%s", got ? got : "another stop");
+    } else if (json_as_sint(json_get(v, "v0"), &v0) && v0 != (int64_t)r->v0) {
+        char expected[32];
+        snprintf(expected, sizeof expected, "v0 %" PRId64, v0);
+        conform_fail(c, name_of(v), expected, "v0 %" PRId64, (int64_t)r->v0);
+    } else {
+        conform_pass(c, name_of(v));
+    }
+}
+
+static void run_program(struct conform *c, const struct json_object *v)
+{
+    struct build b = {0};
+    struct run r = {0};
+    if (read_sources(c, v, &b) && link_and_open(&b) && execute(&b, &r, NULL))
+        judge_program(c, v, &r);
+    else
+        conform_fail(c, name_of(v), "a program that runs", "%s", b.first.message);
+    writer_free(&r.output);
+    build_free(&b);
+}
+
+/* ---- single operations ---- */
+
+static void literal(struct writer *w, const struct json_object *v)
+{
+    int64_t i;
+    uint64_t u;
+    if (json_as_text(v))
+        writer_text(w, json_as_text(v));
+    else if (json_as_sint(v, &i))
+        writer_print(w, "%" PRId64, i);
+    else if (json_as_uint(v, &u))
+        writer_print(w, "%" PRIu64, u);
+    else
+        writer_text(w, "?");
+}
+
+static void alu_source(struct writer *w, const struct json_object *v)
+{
+    const struct json_object *src = json_get(v, "src");
+    const char *op = json_as_text(json_get(v, "op")), *dest = json_as_text(json_get(v, "dest"));
+    bool flags_only = !strcmp(op, "CMP") || !strcmp(op, "TEST"),
+         in_place = !strcmp(op, "INC") || !strcmp(op, "DEC");
+    if (!dest) dest = "i64";
+    const char *sat = json_as_bool(json_get(v, "sat")) ? "sat " : "";
+    writer_text(w, ".global main\n.func main\n");
+    for (size_t i = 0; i < json_length(src); i++) {
+        const struct json_object *s = json_item(src, i);
+        writer_print(w, "VAR %%s%zu, %s, ", i,
+                     json_as_text(json_item(s, 0)) ? json_as_text(json_item(s, 0)) : "?");
+        literal(w, json_item(s, 1));
+        writer_char(w, '\n');
+    }
+    if (!flags_only) writer_print(w, "VAR %%d, %s%s%s\n", sat, dest, in_place ? ", %s0" : "");
+    writer_text(w, op);
+    if (!flags_only) writer_text(w, " %d");
+    for (size_t i = 0; !in_place && i < json_length(src); i++)
+        writer_print(w, "%s %%s%zu", i || !flags_only ? "," : "", i);
+    writer_print(w, "\n%sHALT\n.endfunc\n", flags_only ? "" : "MOV v0, %d\n");
+}
+
+static bool same_result(const struct json_object *v, uint64_t got, char *text, size_t size)
+{
+    const struct json_object *result = json_get(v, "result");
+    const char *dest = json_as_text(json_get(v, "dest")), *real = json_as_text(result);
+    int64_t i;
+    uint64_t u;
+    if (json_is_null(result)) return true;
+    if (real) {
+        uint8_t op = !strcmp(dest, "f32") ? COIL_T_FP32 : COIL_T_FP64;
+        double have = coil_real(op, got);
+        snprintf(text, size, "%.17g", have);
+        double want = op == COIL_T_FP32 ? (double)strtof(real, NULL) : strtod(real, NULL);
+        return isnan(want) ? isnan(have) : coil_real_bits(op, want) == got;
+    }
+    snprintf(text, size, "0x%" PRIx64, got);
+    return json_as_sint(result, &i) ? (uint64_t)i == got : json_as_uint(result, &u) && u == got;
+}
+
+static void run_alu(struct conform *c, const struct json_object *v)
+{
+    static const char flag_order[] = "ZSCVDNP";
+    const char *op = json_as_text(json_get(v, "op")), *flags = json_as_text(json_get(v, "ZSCVDNP"));
+    uint64_t id = 0;
+    char name[64], text[64] = "";
+    json_as_uint(json_get(v, "id"), &id);
+    snprintf(name, sizeof name, "%s-%" PRIu64, op ? op : "?", id);
+    if (!op || !flags || strlen(flags) != 7) {
+        conform_fail(c, name, "op, dest and seven flags", "a row without them");
+        return;
+    }
+    struct writer source = {0};
+    struct build b = {0};
+    alu_source(&source, v);
+    bool ok = assemble(&b, writer_view(&source)) && link_and_open(&b);
+    if (!ok) conform_fail(c, name, "a program that runs", "%s", b.first.message);
+    for (int pass = 0; ok && pass < 2; pass++) { /* kept flags stay 0, and stay 1 */
+        const uint8_t start = pass ? 127 : 0;
+        struct run r = {0};
+        ok = execute(&b, &r, &start);
+        if (!ok)
+            conform_fail(c, name, "a machine", "%s", b.first.message);
+        else if (r.stop.kind != PENTA_STOP_HALT)
+            ok = false, conform_fail(c, name, "halt", "trap %u", r.stop.detail);
+        else if (!same_result(v, r.v0, text, sizeof text))
+            ok = false, conform_fail(c, name, "the result", "%s", text);
+        for (int i = 0; ok && i < 7; i++) {
+            int want = flags[i] == '-' ? pass : flags[i] - '0', got = r.flags >> i & 1;
+            if (want == got) continue;
+            ok = false;
+            conform_fail(c, name, flags, "flag %c is %d", flag_order[i], got);
+        }
+        writer_free(&r.output);
+    }
+    if (ok) conform_pass(c, name);
+    writer_free(&source);
+    build_free(&b);
+}
+
+/* ---- objects ---- */
+
+static bool read_beside(struct conform *c, const char *file, penta_buffer *out, penta_error *err)
+{
+    const char *slash = strrchr(c->path, '/');
+    char path[2048];
+    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - c->path) : 0, c->path, file);
+    return file_read(path, 1 << 30, out, err);
+}
+
+static bool number_is(const struct json_object *v, const char *key, uint64_t got, char *why,
+                      size_t size)
+{
+    uint64_t expected = 0;
+    int64_t i;
+    const struct json_object *value = json_get(v, key);
+    bool there = json_as_uint(value, &expected);
+    if (!there && json_as_sint(value, &i)) expected = (uint64_t)i, there = true;
+    if (there && expected == got) return true;
+    if (!*why) snprintf(why, size, "%s is 0x%" PRIx64, key, got);
+    return false;
+}
+
+static bool text_is(const struct json_object *v, const char *key, penta_bytes got, char *why,
+                    size_t size)
+{
+    const struct json_object *value = json_get(v, key);
+    if (json_as_text(value) && json_text_size(value) == got.size &&
+        !memcmp(json_as_text(value), got.data, got.size))
+        return true;
+    if (!*why)
+        snprintf(why, size, "%s is '%.*s'", key, (int)(got.size > 40 ? 40 : got.size),
+                 (const char *)got.data);
+    return false;
+}
+
+static bool same_section(const struct coil_module *m, size_t i, const struct json_object *v,
+                         char *why, size_t size)
+{
+    const struct coil_section *s = &m->sections[i];
+    bool ok =
+        number_is(v, "n", i + 1, why, size) &&
+        text_is(v, "name", coil_string(m, s->name_idx), why, size) &&
+        number_is(v, "type", s->type, why, size) && number_is(v, "flags", s->flags, why, size) &&
+        number_is(v, "size", s->size, why, size) && number_is(v, "addr", s->addr, why, size) &&
+        number_is(v, "align", s->align, why, size);
+    size_t n = 0;
+    uint8_t *bytes = json_has(v, "data") ? json_as_hex(json_get(v, "data"), &n) : NULL;
+    penta_bytes have = coil_contents(m, i);
+    if (bytes && (n != have.size || (n && memcmp(bytes, have.data, n)))) {
+        ok = false;
+        snprintf(why, size, "section %zu has other contents", i + 1);
+    }
+    free(bytes);
+    return ok;
+}
+
+static bool same_symbol(const struct coil_module *m, size_t i, const struct json_object *v,
+                        char *why, size_t size)
+{
+    const struct coil_symbol *s = &m->symbols[i];
+    return number_is(v, "i", i, why, size) &&
+           text_is(v, "name", coil_symbol_name(m, i), why, size) &&
+           number_is(v, "section", s->section_idx, why, size) &&
+           number_is(v, "value", s->value, why, size) && number_is(v, "size", s->size, why, size) &&
+           number_is(v, "type", s->type, why, size) && number_is(v, "bind", s->bind, why, size) &&
+           number_is(v, "vis", s->visibility, why, size);
+}
+
+static bool same_reloc(const struct coil_module *m, size_t i, const struct json_object *v,
+                       char *why, size_t size)
+{
+    const struct coil_reloc *r = &m->relocs[i];
+    return number_is(v, "section", r->offset >> 32, why, size) &&
+           number_is(v, "offset", r->offset & UINT32_MAX, why, size) &&
+           number_is(v, "symbol", r->symbol_idx, why, size) &&
+           number_is(v, "type", r->type, why, size) && number_is(v, "addend", r->addend, why, size);
+}
+
+static bool same_listing(const struct coil_module *m, const struct json_object *v, char *why,
+                         size_t size)
+{
+    const struct coil_header *h = &m->header;
+    const struct json_object *target = json_get(v, "target"), *sections = json_get(v, "sections"),
+                             *symbols = json_get(v, "symbols"), *relocs = json_get(v, "relocs");
+    uint32_t targets[3] = {h->target_pu, h->target_arch, h->target_mode};
+    bool ok = text_is(v, "endian", bytes_of(m->big_endian ? "big" : "little"), why, size) &&
+              number_is(v, "version", h->version, why, size) &&
+              number_is(v, "flags", h->flags, why, size) &&
+              number_is(v, "entry", h->entry_point, why, size);
+    for (size_t i = 0; i < json_length(target) && i < 3; i++) {
+        uint64_t number;
+        ok &= json_as_uint(json_item(target, i), &number) && number == targets[i];
+    }
+    if (json_length(sections) != m->section_count || json_length(symbols) != m->symbol_count ||
+        json_length(relocs) != m->reloc_count) {
+        snprintf(why, size, "%zu sections, %zu symbols, %zu relocations", m->section_count,
+                 m->symbol_count, m->reloc_count);
+        return false;
+    }
+    for (size_t i = 0; i < m->section_count; i++)
+        ok &= same_section(m, i, json_item(sections, i), why, size);
+    for (size_t i = 0; i < m->symbol_count; i++)
+        ok &= same_symbol(m, i, json_item(symbols, i), why, size);
+    for (size_t i = 0; i < m->reloc_count; i++)
+        ok &= same_reloc(m, i, json_item(relocs, i), why, size);
+    return ok;
+}
+
+static bool same_bytes(const penta_buffer *a, const penta_buffer *b)
+{
+    return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
+}
+
+/* Text and back gives the file. */
+static bool comes_back(const penta_module *m, const penta_buffer *file)
+{
+    penta_buffer text = {0}, encoded = {0}, again = {0};
+    penta_error err = {0};
+    struct first first = {0};
+    bool ok = penta_encode(m, &encoded, &err) && same_bytes(&encoded, file) &&
+              penta_print(m, NULL, 0, &text, &err);
+    penta_module *back = ok ? penta_assemble((penta_bytes){text.data, text.size}, "coil", NULL, 0,
+                                             keep_first, &first)
+                            : NULL;
+    ok = back && penta_encode(back, &again, &err) && same_bytes(&again, file);
+    penta_close(back);
+    penta_buffer_free(&text);
+    penta_buffer_free(&encoded);
+    penta_buffer_free(&again);
+    return ok;
+}
+
+/* X_ab_exec is what linking X_a and X_b gives, byte for byte. */
+static bool links_to(struct conform *c, const char *file, const penta_buffer *expected)
+{
+    const char *tail = strstr(file, "_ab_exec.coil");
+    if (!tail) return true;
+    penta_buffer in[2] = {{0}, {0}};
+    penta_module *modules[2] = {NULL, NULL};
+    struct coil_link_input inputs[2];
+    penta_error err = {0};
+    bool ok = true, there = true;
+    for (int i = 0; i < 2; i++) {
+        char name[256];
+        snprintf(name, sizeof name, "%.*s_%c.coil", (int)(tail - file), file, 'a' + i);
+        there &= read_beside(c, name, &in[i], &err);
+        modules[i] =
+            there ? penta_open((penta_bytes){in[i].data, in[i].size}, "coil", NULL, 0, &err) : NULL;
+        inputs[i] = (struct coil_link_input){.name = i ? "b" : "a",
+                                             .module = (const struct coil_module *)modules[i]};
+    }
+    if (modules[0] && modules[1]) {
+        struct writer out = {0};
+        struct first first = {0};
+        struct findings f = {.rules = coil_rules, .report = keep_first, .user = &first};
+        struct coil_link link = {.inputs = inputs, .count = 2};
+        ok = coil_link(&link, &out, &f) && same_bytes(&out.out, expected);
+        writer_free(&out);
+    }
+    for (int i = 0; i < 2; i++) {
+        penta_close(modules[i]);
+        penta_buffer_free(&in[i]);
+    }
+    return ok;
+}
+
+static void run_listed(void *user, const char *key, const struct json_object *v)
+{
+    struct conform *c = user;
+    penta_buffer file = {0};
+    penta_error err = {0};
+    char why[160] = "";
+    if (!read_beside(c, key, &file, &err)) {
+        conform_fail(c, key, "the file", "%s", err.message);
+        return;
+    }
+    penta_module *m = penta_open((penta_bytes){file.data, file.size}, "coil", NULL, 0, &err);
+    struct first first = {0};
+    if (!m || penta_module_damage(m))
+        conform_fail(c, key, "an object", "%s", m ? penta_module_damage(m)->message : err.message);
+    else if (!same_listing(coil_module(m), v, why, sizeof why))
+        conform_fail(c, key, "the listed contents", "%s", why);
+    else if (!penta_validate(m, keep_first, &first))
+        conform_fail(c, key, "a valid object", "%s", first.message);
+    else if (!comes_back(m, &file))
+        conform_fail(c, key, "the same bytes", "encode or text gives others");
+    else if (!links_to(c, key, &file))
+        conform_fail(c, key, "the same bytes", "linking gives others");
+    else
+        conform_pass(c, key);
+    penta_close(m);
+    penta_buffer_free(&file);
+}
+
+static void run_broken(struct conform *c, const struct json_object *v)
+{
+    const char *base = json_as_text(json_get(v, "base"));
+    char name[256];
+    penta_buffer file = {0};
+    penta_error err = {0};
+    struct first first = {0};
+    uint64_t offset = 0, truncate = 0;
+    snprintf(name, sizeof name, "%s.coil", base ? base : "?");
+    if (!read_beside(c, name, &file, &err)) {
+        conform_fail(c, name_of(v), "the base file", "%s", err.message);
+        return;
+    }
+    size_t n = 0;
+    uint8_t *patch = json_has(v, "bytes") ? json_as_hex(json_get(v, "bytes"), &n) : NULL;
+    if (patch && json_as_uint(json_get(v, "offset"), &offset) && offset <= file.size &&
+        n <= file.size - offset)
+        memcpy(file.data + offset, patch, n);
+    if (json_as_uint(json_get(v, "truncate"), &truncate) && truncate < file.size)
+        file.size = (size_t)truncate;
+    penta_module *m = penta_open((penta_bytes){file.data, file.size}, "coil", NULL, 0, &err);
+    if (m) penta_validate(m, keep_first, &first);
+    take(&first, &err);
+    judge(c, name_of(v), json_as_text(json_get(v, "error")), &first);
+    penta_close(m);
+    free(patch);
+    penta_buffer_free(&file);
+}
+
+/* ---- the forms ---- */
+
+#define LIST_FORM(form, key, member, call)                                                         \
+    static bool matches_##form(const struct json_object *root)                                     \
+    {                                                                                              \
+        const struct json_object *first = json_item(json_get(root, key), 0);                       \
+        return json_is_list(json_get(root, key)) && json_has(first, member);                       \
+    }                                                                                              \
+    static void run_all_##form(struct conform *c, const struct json_object *root)                  \
+    {                                                                                              \
+        const struct json_object *list = json_get(root, key);                                      \
+        call;                                                                                      \
+    }                                                                                              \
+    const struct conform_form conform_coil_##form = {"coil " #form, matches_##form, run_all_##form};
+
+static void each(struct conform *c, const struct json_object *list,
+                 void (*run)(struct conform *c, const struct json_object *v))
+{
+    for (size_t i = 0; i < json_length(list); i++)
+        run(c, json_item(list, i));
+}
+
+LIST_FORM(instructions, "instructions", "disasm", each_insn(c, list, run_instruction))
+LIST_FORM(invalid, "invalid", "hex", each_insn(c, list, run_invalid))
+LIST_FORM(text_errors, "text_errors", "sources", each(c, list, run_text_error))
+LIST_FORM(alu, "alu", "op", each(c, list, run_alu))
+LIST_FORM(programs, "programs", "sources", each(c, list, run_program))
+LIST_FORM(broken, "broken", "base", each(c, list, run_broken))
+
+struct shape {
+    bool any, all;
+};
+
+static void look(void *user, const char *key, const struct json_object *v)
+{
+    struct shape *s = user;
+    size_t n = strlen(key);
+    s->any = true;
+    s->all &=
+        n > 5 && !strcmp(key + n - 5, ".coil") && json_has(v, "sections") && json_has(v, "symbols");
+}
+
+static bool matches_listing(const struct json_object *root)
+{
+    struct shape s = {false, true};
+    if (json_is_object(root)) json_each(root, look, &s);
+    return s.any && s.all;
+}
+
+static void run_listing(struct conform *c, const struct json_object *root)
+{
+    json_each(root, run_listed, c);
+}
+
+const struct conform_form conform_coil_listing = {"coil listing", matches_listing, run_listing};

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""What case files cannot say about COIL: linking several objects, archives, converting byte orders.
+
+    tests/coil.py PENTA
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+PENTA = os.path.abspath(sys.argv[1])
+MAIN = ".global main\n.func main\n    {}\n    RET\n.endfunc\n"
+passed = failed = 0
+
+
+def penta(*args):
+    return subprocess.run([PENTA, *args], capture_output=True, cwd=work)
+
+
+def check(name, ok, detail=""):
+    global passed, failed
+    if ok:
+        passed += 1
+    else:
+        failed += 1
+        print("FAIL", name, detail)
+
+
+def assemble(name, text):
+    with open(os.path.join(work, name + ".casm"), "w") as out:
+        out.write(text)
+    done = penta("asm", name + ".casm", "-o", name + ".coil")
+    assert done.returncode == 0, done.stderr.decode()
+    return name + ".coil"
+
+
+def link_error(name, code, *texts, args=(), patch=None):
+    files = [assemble(f"{name}{i}", text) for i, text in enumerate(texts)]
+    if patch:
+        path = os.path.join(work, files[-1])
+        data = bytearray(open(path, "rb").read())
+        data[patch[0] : patch[0] + len(patch[1])] = patch[1]
+        open(path, "wb").write(data)
+    done = penta("link", *files, "-o", name + ".out", "--json", *args)
+    codes = [d["code"] for d in json.loads(done.stdout)["diagnostics"]]
+    check(name, done.returncode == 1 and codes and codes[0] == code, f"{code}: {codes}")
+
+
+with tempfile.TemporaryDirectory() as work:
+    f = MAIN.format("NOP")
+    g = ".global g\n.func g\n    RET\n.endfunc\n"
+    link_error("endian", "COIL0080", f, ".endian big\n" + g)
+    link_error("target", "COIL0081", ".target cpu x86 x64\n" + f, ".target cpu arm x64\n" + g)
+    link_error("damaged", "COIL0061", f, g, patch=(6, b"\x02"))
+    link_error("section_type", "COIL0083", f + ".section .x, 2, 3, 1\n    .u8 1\n", g + ".section .x, 3, 3, 1\n    .u8 1\n")
+    link_error("section_flags", "COIL0084", f + ".section .x, 2, 3, 1\n    .u8 1\n", g + ".section .x, 2, 2, 1\n    .u8 1\n")
+    link_error("twice", "COIL0085", f, f)
+    link_error("undefined", "COIL0076", MAIN.format("CALL @nowhere"))
+    link_error("entry", "COIL0074", g)
+    link_error("overflow", "COIL0086", f + ".data\n    .addr32 @main + 0xffffffffff\n")
+    link_error("executable", "COIL0087", ".fileflags 1\n.section .text, 1, 6, 1, 0x1000\n.entry main\n" + f)
+
+    # weak, common and strong definitions; an archive member joins when it is needed
+    a = assemble("a", ".weak w\n.global main\n.comm c, 4, 4\n.func main\n    CALL @g\n    MOV v0, i32 @w\n    ADD i32 @c, 1\n    RET\n.endfunc\n.data\nw:\n    .i32 1\n")
+    b = assemble("b", ".global g, w\n.comm c, 64, 16\n.func g\n    RET\n.endfunc\n.data\nw:\n    .i32 2\n")
+    unused = assemble("unused", ".global main\n.func main\n    RET\n.endfunc\n")
+    subprocess.run(["ar", "rc", "lib.a", b, unused], cwd=work, check=True)
+    for library in ("lib.a", b):
+        done = penta("link", a, library, "-o", "prog.coil", "--map-file", "prog.map")
+        check("link with " + library, done.returncode == 0, done.stderr.decode())
+        done = penta("run", "prog.coil", "--exit-value")
+        check("strong beats weak in " + library, done.returncode == 2, done.stdout.decode())
+    os.mkdir(os.path.join(work, "folder"))
+    os.rename(os.path.join(work, b), os.path.join(work, "folder", b))
+    done = penta("link", a, "folder", "-o", "again.coil")
+    check("folder", done.returncode == 0 and open(os.path.join(work, "prog.coil"), "rb").read() == open(os.path.join(work, "again.coil"), "rb").read())
+    done = penta("link", "-r", a, "folder/" + b, "-o", "both.coil")
+    check("relocatable", done.returncode == 0 and penta("link", "both.coil", "-o", "last.coil").returncode == 0 and penta("run", "last.coil", "--exit-value").returncode == 2, done.stderr.decode())
+
+    # the other byte order and back
+    v = assemble("v", MAIN.format("VAR %v, v128<i32>, v128<i32> {1, 2, 3, 4}\n    VAR %x, i32\n    DOT %x, %v, %v\n    MOV v0, %x"))
+    penta("convert", v, "--endian", "big", "-o", "big.coil")
+    penta("convert", "big.coil", "--endian", "little", "-o", "back.coil")
+    check("convert", open(os.path.join(work, v), "rb").read() == open(os.path.join(work, "back.coil"), "rb").read())
+    check("big-endian run", penta("run", "big.coil", "--exit-value").returncode == 30 == penta("run", v, "--exit-value").returncode)
+
+    # a thousand objects, made from one by patching its names; each calls the next
+    model = open(os.path.join(work, assemble("model", ".global f0000\n.func f0000\n    CALL @f0001\n    RET\n.endfunc\n")), "rb").read()
+    many = [assemble("main", MAIN.format("CALL @f0000")), assemble("end", ".global f0998\n.func f0998\n    MOV v0, 7\n    RET\n.endfunc\n")]
+    for i in range(998):
+        many.append(f"o{i}.coil")
+        patched = model.replace(b"f0001\0", b"f%04d\0" % (i + 1)).replace(b"f0000\0", b"f%04d\0" % i)
+        open(os.path.join(work, many[-1]), "wb").write(patched)
+    start = time.time()
+    done = penta("link", *many, "-o", "many.coil")
+    took = time.time() - start
+    check("a thousand objects", done.returncode == 0 and penta("run", "many.coil", "--exit-value").returncode == 7, done.stderr.decode()[:300])
+    print(f"1000 objects linked in {took * 1000:.0f} ms")
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed else 0)

@@ -1,0 +1,51 @@
+/* Text that assembles is run whatever the checks of the program say: a stop, never a crash, and the
+ * same stop again from a snapshot. */
+#include "checks.h"
+#include "core/driver.h"
+#include "core/engine.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void ignore(void *user, const penta_error *e)
+{
+    (void)user, (void)e;
+}
+
+static void answer(penta_vm *vm, const penta_stop *stop)
+{
+    penta_error err;
+    uint64_t byte = 65;
+    penta_vm_answer(vm, &byte, stop->detail == 2, &err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    penta_error err = {0};
+    penta_module *m = penta_assemble((penta_bytes){data, size}, "coil", NULL, 0, ignore, NULL);
+    penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, &err) : NULL;
+    penta_stop stop = {0};
+    for (int i = 0; vm && i < 20; i++) {
+        penta_vm_run(vm, 997, &stop);
+        if (stop.steps > 997) check_failed("more steps than fuel", stop.steps, 997);
+        if (stop.kind == PENTA_STOP_HOST)
+            answer(vm, &stop);
+        else if (stop.kind != PENTA_STOP_FUEL)
+            break;
+    }
+    penta_buffer saved = {0};
+    if (vm && (!penta_vm_save(vm, &saved, &err) ||
+               !penta_vm_load(vm, (penta_bytes){saved.data, saved.size}, &err)))
+        check_failed(err.message, err.code, err.offset);
+    penta_buffer_free(&saved);
+    penta_vm_free(vm);
+    penta_close(m);
+    return 0;
+}
