@@ -168,40 +168,61 @@ static void end_function(struct plan *l)
     l->p->functions[l->function].bytes = (l->frame + 15) / 16 * 16;
 }
 
+/* Whoever runs off the end of a function or section is caught there: the next function's slots are
+ * not in this frame. */
+static bool guard(struct plan *l, visit *each, uint64_t pc)
+{
+    l->insn->opcode = COIL_OP_NOP;
+    l->insn->count = 0;
+    l->check.removed = false;
+    return each(l, pc, false);
+}
+
+static bool walk_section(struct plan *l, size_t i, visit *each)
+{
+    const struct coil_module *m = l->m;
+    penta_error err = {0};
+    struct reader r = coil_code_reader(m, i, &err);
+    uint64_t base = l->p->sections[i];
+    start_function(l, function_at(l->p, base));
+    while (reader_left(&r)) {
+        uint64_t pc = base + r.pos;
+        uint32_t function = function_at(l->p, pc);
+        if (function != l->function) {
+            if (!guard(l, each, pc)) return false;
+            end_function(l);
+            start_function(l, function);
+        }
+        if (!coil_insn_read(&r, l->insn)) {
+            if (!guard(l, each, pc)) return false;
+            break;
+        }
+        bool valid = coil_check_insn(&l->check, l->insn);
+        if (!l->check.removed && !each(l, pc, valid)) return false;
+    }
+    end_function(l);
+    return guard(l, each, base + m->sections[i].size);
+}
+
+/* Code in the order of addresses, so that cells are too. */
 static bool walk(struct plan *l, visit *each)
 {
     const struct coil_module *m = l->m;
     coil_check_fini(&l->check);
     coil_check_init(&l->check, m, NULL);
-    for (size_t i = 0; i < m->section_count; i++) {
-        penta_error err = {0};
-        struct reader r = coil_code_reader(m, i, &err);
-        uint64_t base = l->p->sections[i];
-        if (!coil_is_code(&m->sections[i]) || !m->sections[i].size) continue;
-        start_function(l, function_at(l->p, base));
-        while (reader_left(&r)) {
-            uint64_t pc = base + r.pos;
-            uint32_t function = function_at(l->p, pc);
-            if (function != l->function) {
-                end_function(l);
-                start_function(l, function);
-            }
-            if (!coil_insn_read(&r, l->insn)) {
-                l->insn->count = 0;
-                l->check.removed = false;
-                if (!each(l, pc, false)) return false;
-                break;
-            }
-            bool valid = coil_check_insn(&l->check, l->insn);
-            if (!l->check.removed && !each(l, pc, valid)) return false;
+    uint64_t from = 0;
+    for (;;) {
+        size_t next = m->section_count;
+        for (size_t i = 0; i < m->section_count; i++) {
+            uint64_t at = l->p->sections[i];
+            if (!coil_is_code(&m->sections[i]) || !m->sections[i].size || at < from) continue;
+            if (next == m->section_count || at < l->p->sections[next]) next = i;
         }
-        end_function(l);
-        l->insn->opcode = COIL_OP_NOP; /* whoever runs off the end of a section is caught there */
-        l->insn->count = 0;
-        l->check.removed = false;
-        if (!each(l, base + m->sections[i].size, false)) return false;
+        if (next == m->section_count) return true;
+        if (!walk_section(l, next, each)) return false;
+        from = l->p->sections[next] + m->sections[next].size;
+        if (from < l->p->sections[next]) return true; /* the end of the address space */
     }
-    return true;
 }
 
 static bool scan(struct plan *l, uint64_t pc, bool valid)
@@ -467,18 +488,19 @@ static bool emit(struct plan *l, uint64_t pc, bool valid)
 
 /* ---- branches ---- */
 
+/* Guards share their pc with the instruction behind them: the last cell is the instruction. */
 bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell)
 {
     size_t low = 0, high = p->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (p->pcs[middle] < pc)
+        if (p->pcs[middle] <= pc)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == p->count || p->pcs[low] != pc) return false;
-    *cell = (uint32_t)low;
+    if (!low || p->pcs[low - 1] != pc) return false;
+    *cell = (uint32_t)low - 1;
     return true;
 }
 
@@ -550,17 +572,14 @@ static bool reserve(struct plan *l)
 
 static void number_functions(struct coil_program *p)
 {
+    size_t cell = 0;
     for (size_t i = 0; i < p->function_count; i++) {
-        uint32_t cell = 0;
-        bool found = coil_program_cell(p, p->functions[i].address, &cell);
-        /* A function whose first instruction is no longer there starts at the next one. */
-        for (size_t k = 0; !found && k < p->count; k++)
-            if (p->pcs[k] >= p->functions[i].address) {
-                cell = (uint32_t)k;
-                break;
-            }
-        p->functions[i].first = cell;
-        if (p->count) p->starts[cell] = (uint32_t)i + 1;
+        /* Its first instruction that is still there; functions and cells are in the same order. */
+        while (cell + 1 < p->count &&
+               (p->owners[cell] < i || p->pcs[cell] < p->functions[i].address))
+            cell++;
+        p->functions[i].first = (uint32_t)cell;
+        if (p->owners[cell] == i) p->starts[cell] = (uint32_t)i + 1;
     }
 }
 
