@@ -6,7 +6,7 @@
 
 static struct pvm_vm *machine(penta_vm *vm)
 {
-    assert(vm->engine == &pvm_interp);
+    assert(vm->engine->close == pvm_vm_close);
     return pvm_vm(vm);
 }
 

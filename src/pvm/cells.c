@@ -231,6 +231,7 @@ struct pvm_cells *pvm_cells_share(struct pvm_cells *p)
 void pvm_cells_free(struct pvm_cells *p)
 {
     if (!p || atomic_fetch_sub_explicit(&p->users, 1, memory_order_acq_rel) != 1) return;
+    if (p->native) p->native_free(p->native);
     free(p->cells);
     free(p->places);
     free(p->blocks);

@@ -59,6 +59,8 @@ struct pvm_cells {
     uint32_t block_count, block_capacity;
     uint32_t *table;         /* jump table: entry cells, 0 for what traps */
     uint32_t table_count;
+    struct pvm_native *native; /* the same program compiled, or NULL: jit.h */
+    void (*native_free)(struct pvm_native *native);
 };
 
 /* metered: with the charges of the gas model. */

@@ -12,7 +12,12 @@ static const struct option_info options[] = {
 #include "pvm/options.def"
     {NULL, NULL, 0, NULL}};
 
+#ifdef PENTA_JIT
+#include "pvm/jit.h"
+static const struct engine *const engines[] = {&pvm_interp, &pvm_jit, NULL};
+#else
 static const struct engine *const engines[] = {&pvm_interp, NULL};
+#endif
 
 static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
 {

@@ -428,7 +428,7 @@ static void convert_registers(struct pvm_vm *vm, bool extend)
     }
 }
 
-static void report(struct pvm_vm *vm, penta_stop *stop)
+void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop)
 {
     stop->pc = vm->state->pc;
     if (vm->wait == PVM_HALTED) {
@@ -458,7 +458,7 @@ void pvm_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
         pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
     }
-    vm->executed += account.steps;
+    if (vm->executed != UINT64_MAX) vm->executed += account.steps;
     stop->steps = account.steps;
-    report(vm, stop);
+    pvm_vm_report(vm, stop);
 }

@@ -232,15 +232,22 @@ static bool fill(struct pvm_vm *vm, const struct pvm_program *p, const penta_opt
     return ok;
 }
 
-penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
-                      penta_error *err)
+penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *options, size_t count,
+                           pvm_adopt_fn *adopt, penta_error *err)
 {
     const struct pvm_program *p = &pvm_module(module)->program;
     struct pvm_config config;
     if (!pvm_config_read(&config, p, options, count, err)) return NULL;
+    config.adopt = adopt;
     struct pvm_vm *vm = pvm_vm_create(module, &p->code, &config, NULL, err);
     if (!vm) return NULL;
     if (fill(vm, p, options, count, err)) return &vm->base;
     pvm_vm_destroy(vm);
     return NULL;
+}
+
+penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
+                      penta_error *err)
+{
+    return pvm_vm_open_with(module, options, count, NULL, err);
 }

@@ -116,6 +116,8 @@ struct pvm_vm *pvm_vm_create(const penta_module *module, const struct pvm_code *
     vm->state->memory = &vm->memory;
     vm->state->wraps = vm->cells->profile->wraps;
     vm->state->gas = config->gas;
+    vm->state->interrupt = &vm->base.interrupt;
+    if (config->adopt) config->adopt(vm, config);
     return vm;
 }
 
@@ -130,7 +132,7 @@ void pvm_vm_destroy(struct pvm_vm *vm)
     free(vm);
 }
 
-static void vm_close(penta_vm *base)
+void pvm_vm_close(penta_vm *base)
 {
     struct pvm_vm *vm = pvm_vm(base);
     if (vm->pool)
@@ -211,7 +213,7 @@ uint64_t pvm_vm_sbrk(struct pvm_vm *vm, uint64_t n)
     return op_extend32(vm->cells->profile->gp_sbrk ? old_top : l->heap_base + size);
 }
 
-static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_error *err)
+bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_error *err)
 {
     struct pvm_vm *vm = pvm_vm(base);
     const struct pvm_code *code = &vm->cells->code;
@@ -264,11 +266,11 @@ static void run_page(void *user, uint32_t address, const uint8_t *now, const uin
     }
 }
 
-static void vm_describe(const penta_vm *base, const penta_visitor *v)
+void pvm_vm_describe(const penta_vm *base, const penta_visitor *v)
 {
     const struct pvm_vm *vm = pvm_vm_const(base);
     describe_uint(v, "pc", vm->state->pc);
-    describe_uint(v, "executed", vm->executed);
+    if (vm->executed != UINT64_MAX) describe_uint(v, "executed", vm->executed);
     if (vm->metered) {
         describe_uint(v, "gas", (uint64_t)vm->state->gas);
         describe_uint(v, "gas_used", (uint64_t)(vm->gas_start - vm->state->gas));
@@ -292,12 +294,12 @@ static void vm_describe(const penta_vm *base, const penta_visitor *v)
 
 /* ---- from outside ---- */
 
-static bool vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
+bool pvm_vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
 {
     return pvm_memory_read(&pvm_vm_const(base)->memory, address, into, size);
 }
 
-static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
+bool pvm_vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
 {
     return pvm_memory_write(&pvm_vm(base)->memory, address, from, size);
 }
@@ -327,7 +329,7 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
 }
 
 /* The name of a trap, or of the import behind a host call. */
-static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
+const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
     static const char *const traps[] = {"trap", "bad jump", "bad access", "bad start"};
     if (stop->kind == PENTA_STOP_TRAP) return stop->detail <= PVM_TRAP_START ? traps[stop->detail] : NULL;
@@ -348,13 +350,13 @@ const struct engine pvm_interp = {
     .name = "interp",
     .open = pvm_vm_open,
     .run = pvm_vm_run,
-    .answer = vm_answer,
-    .describe = vm_describe,
-    .peek = vm_peek,
-    .poke = vm_poke,
+    .answer = pvm_vm_answer,
+    .describe = pvm_vm_describe,
+    .peek = pvm_vm_peek,
+    .poke = pvm_vm_poke,
     .mark = pvm_vm_mark,
     .save = pvm_vm_save,
     .load = pvm_vm_load,
-    .close = vm_close,
-    .detail = vm_detail,
+    .close = pvm_vm_close,
+    .detail = pvm_vm_detail,
 };

@@ -27,6 +27,10 @@ struct pvm_state {
     uint32_t table_count;
     struct pvm_memory *memory;
     bool wraps;
+    /* compiled code's: jit.h */
+    uint32_t host_number;
+    uint64_t native_at;      /* where it left */
+    const atomic_bool *interrupt;
 };
 
 enum pvm_exit {
@@ -72,7 +76,8 @@ struct pvm_vm {
     bool paid;                             /* the block around pc has been charged */
     enum pvm_wait wait;
     enum pvm_trap trap;
-    uint64_t executed, host_calls;
+    uint64_t executed;                     /* UINT64_MAX: compiled code ran, which does not count */
+    uint64_t host_calls;
     uint32_t host_number;                  /* of the call that waits */
     char *host_name;                       /* room for the name of a host call */
     int64_t gas_start;
@@ -96,8 +101,12 @@ struct pvm_config {
     const struct pvm_profile *profile;
     enum pvm_gas_model model;
     bool metered, paging;
+    bool async;              /* compiled code counts gas and does not stop for it */
+    bool poll;               /* compiled code looks at the interrupt flag where it may loop */
     int64_t gas;
     uint64_t aux_size;
+    /* The last step of making a machine: another engine takes over. NULL: the interpreter's. */
+    void (*adopt)(struct pvm_vm *vm, const struct pvm_config *config);
 };
 
 /* vm.c */
@@ -120,8 +129,18 @@ bool pvm_vm_set_reg(struct pvm_vm *vm, unsigned reg, uint64_t value);
 /* Grows the heap: the address of its new top (gp: of the new memory); 0 when it cannot. */
 uint64_t pvm_vm_sbrk(struct pvm_vm *vm, uint64_t n);
 bool pvm_vm_mark(penta_vm *vm, uint64_t pc, bool on);
+/* What all engines of the room have in common: core/engine.h. */
+bool pvm_vm_answer(penta_vm *vm, const uint64_t *results, size_t count, penta_error *err);
+void pvm_vm_describe(const penta_vm *vm, const penta_visitor *visitor);
+bool pvm_vm_peek(const penta_vm *vm, uint64_t address, void *into, size_t size);
+bool pvm_vm_poke(penta_vm *vm, uint64_t address, const void *from, size_t size);
+void pvm_vm_close(penta_vm *vm);
+const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop);
 
 /* run_options.c */
+typedef void pvm_adopt_fn(struct pvm_vm *vm, const struct pvm_config *config);
+penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *options, size_t count,
+                           pvm_adopt_fn *adopt, penta_error *err);
 penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
                       penta_error *err);
 /* The default profile of a dialect. */
@@ -143,5 +162,6 @@ enum pvm_outcome pvm_step(struct pvm_vm *vm);
 
 /* interp.c */
 void pvm_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
+void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop); /* fills in what follows from vm->wait */
 extern const struct engine pvm_interp;
 extern const struct host pvm_host;

@@ -1,0 +1,195 @@
+/* Running compiled code, and everything it leaves to the interpreter. */
+#include <sys/auxv.h>
+#include "core/engine.h"
+#include "pvm/jit.h"
+#include "pvm/snapshot.h"
+
+enum {
+    SLICE = 1 << 18,         /* gas between two looks at the interrupt flag: well below a millisecond */
+    HWCAP2_FSGS = 2,
+};
+
+bool pvm_jit_usable(void)
+{
+    __builtin_cpu_init();
+    return getauxval(AT_HWCAP2) & HWCAP2_FSGS && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
+           __builtin_cpu_supports("lzcnt");
+}
+
+/* gs stays where the last machine of this thread put it: nothing else on this system uses it, and
+ * setting it costs as much as the rest of entering. */
+static void set_base(const uint8_t *base)
+{
+    uint64_t now;
+    __asm__ volatile("rdgsbase %0" : "=r"(now));
+    if (now != (uint64_t)(uintptr_t)base)
+        __asm__ volatile("wrgsbase %0" : : "r"((uint64_t)(uintptr_t)base) : "memory");
+}
+
+typedef void enter_fn(const void *at);
+
+static enum pvm_native_exit enter(struct pvm_vm *vm, uint32_t offset)
+{
+    const struct pvm_native *n = vm->cells->native;
+    union { const void *data; enter_fn *code; } way = {n->code + n->enter};
+    pvm_running = vm;
+    set_base(vm->memory.base);
+    way.code(n->code + offset);
+    pvm_running = NULL;
+    return (enum pvm_native_exit)vm->state->exit;
+}
+
+static uint32_t left_at(const struct pvm_vm *vm)
+{
+    return (uint32_t)(vm->state->native_at - (uint64_t)(uintptr_t)vm->cells->native->code);
+}
+
+/* Where to enter for pc; 0: the interpreter has to do it. */
+static uint32_t entry(const struct pvm_vm *vm)
+{
+    const struct pvm_native *n = vm->cells->native;
+    uint32_t pc = vm->state->pc, at = pc <= n->size ? n->offsets[pc] : 0;
+    if (!at || vm->paid || !n->metered) return at;
+    return pvm_bit(n->block_starts, pc) ? at - n->charge_size : 0;
+}
+
+/* One instruction by the interpreter, its stop if there is one. */
+static bool step(struct pvm_vm *vm, penta_stop *stop)
+{
+    pvm_vm_run(&vm->base, 1, stop);
+    return stop->kind == PENTA_STOP_FUEL;
+}
+
+/* A call through the cold place of an empty counter: not charged, and in front of the block. */
+static bool refill(struct pvm_vm *vm, uint32_t at)
+{
+    const struct pvm_native *n = vm->cells->native;
+    const struct pvm_cold *cold = &n->cold[(at - n->cold_start) / 5];
+    uint32_t cost;
+    memcpy(&cost, n->code + cold->site - 6, 4);
+    vm->state->gas += cost;
+    vm->state->pc = cold->pc;
+    vm->paid = false;
+    return vm->state->gas >= cost;
+}
+
+static bool cold_gas(const struct pvm_native *n, uint32_t at)
+{
+    return at >= n->cold_start && n->cold[(at - n->cold_start) / 5].kind == PVM_COLD_GAS;
+}
+
+static bool out_of_gas(penta_stop *stop)
+{
+    stop->kind = PENTA_STOP_GAS;
+    return false;
+}
+
+/* Runs until compiled code leaves, and settles why. False: *stop says it. */
+static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_stop *stop)
+{
+    struct pvm_state *s = vm->state;
+    const struct pvm_native *n = vm->cells->native;
+    int64_t slice = s->gas < budget && vm->metered ? s->gas : budget;
+    s->left = slice;
+    enum pvm_native_exit why = enter(vm, offset);
+    if (why == PVM_NATIVE_EARLY) return true;
+    if (vm->metered) s->gas -= slice - s->left;
+    vm->executed = UINT64_MAX;
+    vm->paid = true;
+    if (s->gas < 0 && vm->metered && n->async) {
+        s->gas = 0;
+        if (why != PVM_NATIVE_HOST) s->pc = pvm_native_pc(n, left_at(vm) - 1);
+        return out_of_gas(stop);
+    }
+    switch (why) {
+    case PVM_NATIVE_HOST:
+        vm->host_number = s->host_number;
+        vm->host_calls++;
+        vm->wait = PVM_WAIT_ANSWER;
+        return false;
+    case PVM_NATIVE_HALT:
+        s->pc = pvm_native_pc(n, left_at(vm) - 1);
+        vm->wait = PVM_HALTED;
+        return false;
+    case PVM_NATIVE_STEP:
+        if (cold_gas(n, left_at(vm) - 1)) return refill(vm, left_at(vm) - 1) || out_of_gas(stop);
+        s->pc = pvm_native_pc(n, left_at(vm) - 1);
+        return step(vm, stop);
+    case PVM_NATIVE_POLL: s->pc = pvm_native_pc(n, left_at(vm) - 1); return true;
+    case PVM_NATIVE_FAULT: s->pc = pvm_native_pc(n, left_at(vm)); return step(vm, stop);
+    default: return true;
+    }
+}
+
+static bool take_interrupt(struct pvm_vm *vm, penta_stop *stop)
+{
+    if (!atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed)) return false;
+    atomic_store_explicit(&vm->base.interrupt, false, memory_order_relaxed);
+    stop->kind = PENTA_STOP_INTERRUPT;
+    return true;
+}
+
+static void run_until_stop(struct pvm_vm *vm, penta_stop *stop)
+{
+    for (;;) {
+        if (take_interrupt(vm, stop)) return;
+        uint32_t offset = entry(vm);
+        if (!(offset ? run_slice(vm, offset, SLICE, stop) : step(vm, stop))) return;
+    }
+}
+
+static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
+{
+    struct pvm_vm *vm = pvm_vm(base);
+    if (fuel != UINT64_MAX || vm->marked || !pvm_signal_thread()) {
+        pvm_vm_run(base, fuel, stop);
+        return;
+    }
+    *stop = (penta_stop){.pc = vm->state->pc};
+    if (vm->wait == PVM_HALTED && vm->next_call < vm->call_count)
+        pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
+    bool ran = vm->wait == PVM_READY;
+    while (vm->wait == PVM_READY) {
+        run_until_stop(vm, stop);
+        if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
+        pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
+    }
+    stop->steps = ran ? UINT64_MAX : 0;
+    pvm_vm_report(vm, stop);
+}
+
+/* Compiles the program, unless another machine has, and takes the machine over. What this host
+ * cannot do is left to the interpreter, silently: the machine is the same. */
+static void adopt(struct pvm_vm *vm, const struct pvm_config *config)
+{
+    if (!vm->memory.base || !pvm_jit_usable() || !pvm_signal_install()) return;
+    if (!vm->cells->native) {
+        vm->cells->native = pvm_native_compile(vm->cells, config);
+        vm->cells->native_free = pvm_native_free;
+    }
+    if (!vm->cells->native) return;
+    vm->memory.guarded = true;
+    vm->base.engine = &pvm_jit;
+}
+
+static penta_vm *jit_open(const penta_module *module, const penta_option *options, size_t count,
+                          penta_error *err)
+{
+    return pvm_vm_open_with(module, options, count, adopt, err);
+}
+
+const struct engine pvm_jit = {
+    .name = "jit",
+    .open = jit_open,
+    .run = jit_run,
+    .answer = pvm_vm_answer,
+    .describe = pvm_vm_describe,
+    .peek = pvm_vm_peek,
+    .poke = pvm_vm_poke,
+    .mark = pvm_vm_mark,
+    .save = pvm_vm_save,
+    .load = pvm_vm_load,
+    .close = pvm_vm_close,
+    .detail = pvm_vm_detail,
+};
