@@ -32,6 +32,8 @@ struct pvm_point {           /* code from `native` on belongs to the instruction
 
 enum pvm_cold_kind { PVM_COLD_STEP, PVM_COLD_GAS, PVM_COLD_DYNAMIC, PVM_COLD_POLL };
 
+enum { PVM_COLD_BYTES = 5 };
+
 struct pvm_cold {            /* a place behind the blocks */
     uint32_t site;           /* the rel32 field of the jump to it */
     uint32_t pc : 28, kind : 4;
@@ -140,6 +142,11 @@ extern _Thread_local struct pvm_vm *volatile pvm_running
 /* jit_run.c */
 extern const struct engine pvm_jit;
 bool pvm_jit_usable(void);   /* this processor and kernel can */
-/* As pvm_vm_run without fuel; stops with PENTA_STOP_FUEL in front of the block that exceeds the
- * budget, in gas, of metered code. */
-void pvm_jit_run(struct pvm_vm *vm, int64_t budget, penta_stop *stop);
+void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config);
+/* Compiled code until it leaves, or one instruction that is the interpreter's. Metered code pays for
+ * its blocks from budget, and the machine from its gas. False: the machine stopped, as *stop says. */
+bool pvm_jit_advance(struct pvm_vm *vm, int64_t budget, penta_stop *stop);
+
+/* jit_both.c */
+extern const struct engine pvm_both;
+void pvm_both_adopt(struct pvm_vm *vm, const struct pvm_config *config);

@@ -8,7 +8,6 @@ enum {
     POINT_EVERY = 64,
     TAIL_MAX = 24,           /* instructions of a dispatch that are copied to where it is jumped to */
     LINE = 64,
-    COLD_BYTES = 5,
     BYTES_PER_BYTE = 64,     /* native code of one guest byte, at most */
 };
 static const size_t code_max = (UINT64_C(1) << 31) - (UINT64_C(1) << 20);
@@ -71,7 +70,7 @@ static void settle(struct jit *j, uint32_t site, uint32_t pc, uint32_t instructi
 {
     if (!site || j->e.full) return;
     uint32_t cost = instructions;
-    if (j->p->model != PVM_GAS_NAIVE)
+    if (j->p->wide_charges)
         pvm_block_cost(&j->p->code, pc, j->p->model, j->p->profile->cmov_reads_old, &cost);
     if (cost > INT32_MAX) j->failed = true;
     x64_patch32(&j->e, site, cost);
@@ -347,7 +346,7 @@ void pvm_native_free(struct pvm_native *n)
 
 uint32_t pvm_native_pc(const struct pvm_native *n, uint32_t at)
 {
-    if (at >= n->cold_start) return n->cold[(at - n->cold_start) / COLD_BYTES].pc;
+    if (at >= n->cold_start) return n->cold[(at - n->cold_start) / PVM_COLD_BYTES].pc;
     uint32_t low = 0, high = n->point_count;
     while (low < high) {       /* the last point at or before it */
         uint32_t middle = low + (high - low) / 2;

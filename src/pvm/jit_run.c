@@ -40,11 +40,6 @@ static enum pvm_native_exit enter(struct pvm_vm *vm, uint32_t offset)
     return (enum pvm_native_exit)vm->state->exit;
 }
 
-static uint32_t left_at(const struct pvm_vm *vm)
-{
-    return (uint32_t)(vm->state->native_at - (uint64_t)(uintptr_t)vm->cells->native->code);
-}
-
 /* Where to enter for pc; 0: the interpreter has to do it. */
 static uint32_t entry(const struct pvm_vm *vm)
 {
@@ -61,22 +56,17 @@ static bool step(struct pvm_vm *vm, penta_stop *stop)
     return stop->kind == PENTA_STOP_FUEL;
 }
 
-/* A call through the cold place of an empty counter: not charged, and in front of the block. */
-static bool refill(struct pvm_vm *vm, uint32_t at)
+static const struct pvm_cold *cold_at(const struct pvm_native *n, uint32_t at)
 {
-    const struct pvm_native *n = vm->cells->native;
-    const struct pvm_cold *cold = &n->cold[(at - n->cold_start) / 5];
-    uint32_t cost;
-    memcpy(&cost, n->code + cold->site - 6, 4);
-    vm->state->gas += cost;
-    vm->state->pc = cold->pc;
-    vm->paid = false;
-    return vm->state->gas >= cost;
+    return at >= n->cold_start ? &n->cold[(at - n->cold_start) / PVM_COLD_BYTES] : NULL;
 }
 
-static bool cold_gas(const struct pvm_native *n, uint32_t at)
+/* What the block behind this place of an empty counter costs: it stands in front of the jump here. */
+static uint32_t cost_of(const struct pvm_native *n, const struct pvm_cold *cold)
 {
-    return at >= n->cold_start && n->cold[(at - n->cold_start) / 5].kind == PVM_COLD_GAS;
+    uint32_t cost;
+    memcpy(&cost, n->code + cold->site - 6, 4);
+    return cost;
 }
 
 static bool out_of_gas(penta_stop *stop)
@@ -85,41 +75,57 @@ static bool out_of_gas(penta_stop *stop)
     return false;
 }
 
-/* Runs until compiled code leaves, and settles why. False: *stop says it. */
-static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_stop *stop)
+/* Settles why compiled code left, at offset `at` of it. */
+static bool left(struct pvm_vm *vm, enum pvm_native_exit why, uint32_t at, penta_stop *stop)
 {
-    struct pvm_state *s = vm->state;
     const struct pvm_native *n = vm->cells->native;
-    int64_t slice = s->gas < budget && vm->metered ? s->gas : budget;
-    s->left = slice;
-    enum pvm_native_exit why = enter(vm, offset);
-    if (why == PVM_NATIVE_EARLY) return true;
-    if (vm->metered) s->gas -= slice - s->left;
-    vm->executed = UINT64_MAX;
-    vm->paid = true;
-    if (s->gas < 0 && vm->metered && n->async) {
-        s->gas = 0;
-        if (why != PVM_NATIVE_HOST) s->pc = pvm_native_pc(n, left_at(vm) - 1);
-        return out_of_gas(stop);
-    }
     switch (why) {
     case PVM_NATIVE_HOST:
-        vm->host_number = s->host_number;
+        vm->host_number = vm->state->host_number;
         vm->host_calls++;
         vm->wait = PVM_WAIT_ANSWER;
         return false;
     case PVM_NATIVE_HALT:
-        s->pc = pvm_native_pc(n, left_at(vm) - 1);
+        vm->state->pc = pvm_native_pc(n, at);
         vm->wait = PVM_HALTED;
         return false;
-    case PVM_NATIVE_STEP:
-        if (cold_gas(n, left_at(vm) - 1)) return refill(vm, left_at(vm) - 1) || out_of_gas(stop);
-        s->pc = pvm_native_pc(n, left_at(vm) - 1);
-        return step(vm, stop);
-    case PVM_NATIVE_POLL: s->pc = pvm_native_pc(n, left_at(vm) - 1); return true;
-    case PVM_NATIVE_FAULT: s->pc = pvm_native_pc(n, left_at(vm)); return step(vm, stop);
-    default: return true;
+    case PVM_NATIVE_POLL: vm->state->pc = pvm_native_pc(n, at); return true;
+    default: vm->state->pc = pvm_native_pc(n, at); return step(vm, stop);
     }
+}
+
+static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_stop *stop)
+{
+    struct pvm_state *s = vm->state;
+    const struct pvm_native *n = vm->cells->native;
+    int64_t slice = vm->metered && s->gas < budget ? s->gas : budget;
+    s->left = slice;
+    enum pvm_native_exit why = enter(vm, offset);
+    if (why == PVM_NATIVE_EARLY) return true;
+    vm->executed = UINT64_MAX;
+    vm->paid = true;
+    uint32_t at = (uint32_t)(s->native_at - (uint64_t)(uintptr_t)n->code) - (why != PVM_NATIVE_FAULT);
+    const struct pvm_cold *cold = why == PVM_NATIVE_STEP ? cold_at(n, at) : NULL;
+    bool empty = cold && cold->kind == PVM_COLD_GAS;
+    uint32_t cost = empty ? cost_of(n, cold) : 0;
+    if (vm->metered) s->gas -= slice - (s->left + cost);
+    if (empty) {               /* in front of a block that is not charged */
+        s->pc = cold->pc;
+        vm->paid = false;
+        return !vm->metered || s->gas >= cost || out_of_gas(stop);
+    }
+    if (n->async && s->gas < 0) {
+        s->gas = 0;
+        if (why != PVM_NATIVE_HOST) s->pc = pvm_native_pc(n, at);
+        return out_of_gas(stop);
+    }
+    return left(vm, why, at, stop);
+}
+
+bool pvm_jit_advance(struct pvm_vm *vm, int64_t budget, penta_stop *stop)
+{
+    uint32_t offset = entry(vm);
+    return offset ? run_slice(vm, offset, budget, stop) : step(vm, stop);
 }
 
 static bool take_interrupt(struct pvm_vm *vm, penta_stop *stop)
@@ -134,8 +140,7 @@ static void run_until_stop(struct pvm_vm *vm, penta_stop *stop)
 {
     for (;;) {
         if (take_interrupt(vm, stop)) return;
-        uint32_t offset = entry(vm);
-        if (!(offset ? run_slice(vm, offset, SLICE, stop) : step(vm, stop))) return;
+        if (!pvm_jit_advance(vm, SLICE, stop)) return;
     }
 }
 
@@ -161,7 +166,7 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 
 /* Compiles the program, unless another machine has, and takes the machine over. What this host
  * cannot do is left to the interpreter, silently: the machine is the same. */
-static void adopt(struct pvm_vm *vm, const struct pvm_config *config)
+void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config)
 {
     if (!vm->memory.base || !pvm_jit_usable() || !pvm_signal_install()) return;
     if (!vm->cells->native) {
@@ -176,7 +181,7 @@ static void adopt(struct pvm_vm *vm, const struct pvm_config *config)
 static penta_vm *jit_open(const penta_module *module, const penta_option *options, size_t count,
                           penta_error *err)
 {
-    return pvm_vm_open_with(module, options, count, adopt, err);
+    return pvm_vm_open_with(module, options, count, pvm_jit_adopt, err);
 }
 
 const struct engine pvm_jit = {

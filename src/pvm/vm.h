@@ -89,6 +89,7 @@ struct pvm_vm {
     bool fresh_calls;                      /* each call starts from the initial memory */
     bool halt_on_answer;                   /* the host ends the call with its answer */
     struct pvm_pool *pool;                 /* where it goes back to, or NULL */
+    struct pvm_twin *twin;                 /* the machine it is compared with, or NULL: jit_both.c */
 };
 
 static inline struct pvm_vm *pvm_vm(penta_vm *vm) { return (struct pvm_vm *)vm; }
@@ -164,4 +165,7 @@ enum pvm_outcome pvm_step(struct pvm_vm *vm);
 void pvm_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop); /* fills in what follows from vm->wait */
 extern const struct engine pvm_interp;
+
+/* driver.c: what makes a machine of that engine; false: there is no such engine. */
+bool pvm_engine_find(const char *name, pvm_adopt_fn **adopt);
 extern const struct host pvm_host;
