@@ -76,7 +76,8 @@ struct lane {
     penta_pvm_pool *pool;
 };
 
-static void open_lane(struct lane *lane, const char *folder, const char *name, const char *isa, bool gas)
+static void open_lane(struct lane *lane, const char *folder, const char *name, const char *isa,
+                      bool gas)
 {
     char path[512];
     penta_error err;
@@ -140,7 +141,8 @@ static void instances(const char *folder)
     open_lane(&lane, folder, "sieve", "latest64", false);
     double start = bench_now();
     for (int i = 0; i < TIMES; i++) penta_vm_free(penta_pvm_pool_take(lane.pool, &err));
-    printf("instance from the pool, untouched        %9.0f ns\n", (bench_now() - start) / TIMES * 1e9);
+    printf("instance from the pool, untouched        %9.0f ns\n",
+           (bench_now() - start) / TIMES * 1e9);
     penta_stop stop;
     uint32_t pc;
     penta_pvm_export(lane.module, "initialize", &pc);
@@ -153,7 +155,8 @@ static void instances(const char *folder)
         penta_vm_run(vm, 1, &stop);
         penta_vm_free(vm);
     }
-    printf("instance, one page touched, one step     %9.0f ns\n", (bench_now() - start) / TIMES * 1e9);
+    printf("instance, one page touched, one step     %9.0f ns\n",
+           (bench_now() - start) / TIMES * 1e9);
     penta_pvm_pool_free(lane.pool);
     penta_close(lane.module);
     free((void *)lane.bytes.data);
@@ -180,7 +183,8 @@ static void host_calls(void)
         penta_vm_answer(vm, &result, 1, &err);
         penta_vm_run(vm, UINT64_MAX, &stop);
     }
-    printf("host call, out and back in               %9.1f ns\n", (bench_now() - start) / TIMES * 1e9);
+    printf("host call, out and back in               %9.1f ns\n",
+           (bench_now() - start) / TIMES * 1e9);
     if (stop.kind != PENTA_STOP_HOST) die("host call program", "did not call");
     penta_vm_free(vm);
     penta_close(module);
@@ -202,8 +206,8 @@ static void parsing(const char *path)
         if (took < best) best = took;
         penta_close(module);
     }
-    printf("parse and validate %-22.22s %9.0f MB/s of file\n", strrchr(path, '/') ? strrchr(path, '/') + 1 : path,
-           (double)bytes.size / best / 1e6);
+    printf("parse and validate %-22.22s %9.0f MB/s of file\n",
+           strrchr(path, '/') ? strrchr(path, '/') + 1 : path, (double)bytes.size / best / 1e6);
     free((void *)bytes.data);
 }
 

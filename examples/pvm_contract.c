@@ -32,7 +32,8 @@ static bool host_call(penta_vm *vm, const penta_module *module, const penta_stop
     if (name.size == 5 && !memcmp(name.data, "print", 5)) {
         char text[256];
         size_t size = stop->args[1] < sizeof text ? (size_t)stop->args[1] : sizeof text;
-        if (penta_vm_peek(vm, (uint32_t)stop->args[0], text, size)) result = fwrite(text, 1, size, stdout);
+        if (penta_vm_peek(vm, (uint32_t)stop->args[0], text, size))
+            result = fwrite(text, 1, size, stdout);
     } else if (name.size == 16 && !memcmp(name.data, "get_third_number", 16)) {
         result = 1000;
     } else {
@@ -77,7 +78,8 @@ int main(int argc, char **argv)
 
     bool halted = stop.kind == PENTA_STOP_HALT;
     printf("%s at pc %" PRIu64 ", a0 = %" PRIu64 ", gas left %" PRId64 "\n",
-           halted ? "halted" : "stopped", stop.pc, penta_pvm_reg(vm, PENTA_PVM_A0), penta_pvm_gas(vm));
+           halted ? "halted" : "stopped", stop.pc, penta_pvm_reg(vm, PENTA_PVM_A0),
+           penta_pvm_gas(vm));
     penta_vm_free(vm);
     penta_pvm_pool_free(pool);
     penta_close(module);

@@ -85,7 +85,8 @@ static bool do_map(struct trial *t, const struct json_object *v)
     uint64_t address, length;
     if (!uint_of(t, v, "address", &address) || !uint_of(t, v, "length", &length)) return false;
     if (t->area_count == AREAS_MAX || length > UINT32_MAX) return malformed(t, "map");
-    if (!t->runner.map(t->runner.state, address, length, json_as_bool(json_get(v, "is-writable")), &t->err))
+    if (!t->runner.map(t->runner.state, address, length, json_as_bool(json_get(v, "is-writable")),
+                       &t->err))
         return fail_error(t);
     t->areas[t->area_count++] = (struct area){address, length};
     return true;
@@ -146,7 +147,8 @@ static bool same_area(struct trial *t, const struct area *a, const struct json_o
         ok = bytes && json_as_uint(json_get(run, "address"), &at);
         if (!ok) malformed(t, "memory");
         for (size_t k = 0; ok && k < count; k++)
-            if (at + k >= a->address && at + k - a->address < size) expected[at + k - a->address] = bytes[k];
+            if (at + k >= a->address && at + k - a->address < size)
+                expected[at + k - a->address] = bytes[k];
         free(bytes);
     }
     for (size_t i = 0; ok && i < size; i++) {
@@ -179,7 +181,8 @@ static bool same_costs(struct trial *t)
     for (size_t i = 0; i < json_length(costs); i++) {
         uint64_t pc, expected, got;
         char what[48];
-        if (!uint_of(t, json_item(costs, i), "pc", &pc) || !uint_of(t, json_item(costs, i), "cost", &expected))
+        if (!uint_of(t, json_item(costs, i), "pc", &pc) ||
+            !uint_of(t, json_item(costs, i), "cost", &expected))
             return false;
         if (!t->runner.cost(t->runner.state, (uint32_t)pc, &got, &t->err)) return fail_error(t);
         snprintf(what, sizeof what, "cost of block %" PRIu64, pc);
@@ -204,7 +207,8 @@ static void judge(struct conform *c, const struct json_object *root, const char 
     uint8_t *program = byte_list(json_get(root, "program"), &size);
     t.what = (struct pvm_case){.name = text_or(root, "name", "-"),
                                .isa = text_or(root, "isa", "latest64"),
-                               .gas_model = text_or(root, "gas-model", "naive"), .profile = profile};
+                               .gas_model = text_or(root, "gas-model", "naive"),
+                               .profile = profile};
     if (!program) {
         malformed(&t, "program");
         return;
@@ -212,7 +216,8 @@ static void judge(struct conform *c, const struct json_object *root, const char 
     t.what.program = (penta_bytes){program, size};
     json_as_uint(json_get(root, "initial-pc"), &t.what.pc);
     json_as_uint(json_get(root, "initial-gas"), &t.what.gas);
-    bool open = c->exec ? pvm_runner_exec(&t.runner, c->exec, &t.err) : pvm_runner_local(&t.runner, c->engine, &t.err);
+    bool open = c->exec ? pvm_runner_exec(&t.runner, c->exec, &t.err)
+                        : pvm_runner_local(&t.runner, c->engine, &t.err);
     if (open && t.runner.start(t.runner.state, &t.what, &t.err)) {
         if (body(&t)) conform_pass(c, t.what.name);
         else fail_error(&t);
@@ -225,11 +230,13 @@ static void judge(struct conform *c, const struct json_object *root, const char 
 
 /* ---- steps ---- */
 
-static bool do_assert(struct trial *t, const struct json_object *v, const struct pvm_outcome_seen *got)
+static bool do_assert(struct trial *t, const struct json_object *v,
+                      const struct pvm_outcome_seen *got)
 {
     uint64_t gas, pc, extra;
     const char *status = json_as_text(json_get(v, "status"));
-    if (!same_status(t, status, got->status) || !uint_of(t, v, "gas", &gas) || !uint_of(t, v, "pc", &pc))
+    if (!same_status(t, status, got->status) || !uint_of(t, v, "gas", &gas) ||
+        !uint_of(t, v, "pc", &pc))
         return false;
     if (!same_number(t, "gas", gas, got->gas) || !same_number(t, "pc", pc, got->pc) ||
         !same_regs(t, json_get(v, "regs"), got->regs))
@@ -237,7 +244,8 @@ static bool do_assert(struct trial *t, const struct json_object *v, const struct
     if (json_as_uint(json_get(v, "page-fault-address"), &extra) &&
         !same_number(t, "page-fault-address", extra, got->fault))
         return false;
-    if (json_as_uint(json_get(v, "hostcall"), &extra) && !same_number(t, "hostcall", extra, got->host))
+    if (json_as_uint(json_get(v, "hostcall"), &extra) &&
+        !same_number(t, "hostcall", extra, got->host))
         return false;
     return same_memory(t, json_get(v, "memory"));
 }
@@ -248,10 +256,12 @@ static bool do_step(struct trial *t, const struct json_object *step, struct pvm_
     const struct json_object *v;
     if (json_has(step, "map")) return do_map(t, json_get(step, "map"));
     if (json_has(step, "write")) return do_write(t, json_get(step, "write"));
-    if (json_has(step, "run")) return t->runner.run(t->runner.state, seen, &t->err) || fail_error(t);
+    if (json_has(step, "run"))
+        return t->runner.run(t->runner.state, seen, &t->err) || fail_error(t);
     if (json_has(step, "assert")) return do_assert(t, json_get(step, "assert"), seen);
     if ((v = json_get(step, "set-reg")))
-        return uint_of(t, v, "reg", &reg) && uint_of(t, v, "value", &value) && do_reg(t, reg, value);
+        return uint_of(t, v, "reg", &reg) && uint_of(t, v, "value", &value) &&
+               do_reg(t, reg, value);
     return malformed(t, "step");
 }
 
@@ -291,7 +301,8 @@ static bool expected_body(struct trial *t)
             return malformed(t, "initial-regs");
     struct pvm_outcome_seen seen;
     if (!t->runner.run(t->runner.state, &seen, &t->err)) return fail_error(t);
-    if (!uint_of(t, root, "expected-pc", &pc) || !uint_of(t, root, "expected-gas", &gas)) return false;
+    if (!uint_of(t, root, "expected-pc", &pc) || !uint_of(t, root, "expected-gas", &gas))
+        return false;
     if (!same_status(t, json_as_text(json_get(root, "expected-status")), seen.status) ||
         !same_number(t, "pc", pc, seen.pc) || !same_number(t, "gas", gas, seen.gas) ||
         !same_regs(t, json_get(root, "expected-regs"), seen.regs))
@@ -316,7 +327,8 @@ static void expected_run(struct conform *c, const struct json_object *root)
 
 static bool costs_matches(const struct json_object *root)
 {
-    return json_is_list(json_get(root, "program")) && json_is_list(json_get(root, "block-gas-costs"));
+    return json_is_list(json_get(root, "program")) &&
+           json_is_list(json_get(root, "block-gas-costs"));
 }
 
 static void costs_run(struct conform *c, const struct json_object *root)

@@ -65,7 +65,8 @@ static const char *ask(struct remote *r, penta_error *err)
     writer_char(&r->request, '\n');
     if (!send_all(r, err) || !receive(r, err)) return NULL;
     const char *text = (const char *)r->reply.out.data;
-    if (!strncmp(text, "ok", 2) && (!text[2] || text[2] == ' ')) return text[2] ? text + 3 : text + 2;
+    if (!strncmp(text, "ok", 2) && (!text[2] || text[2] == ' '))
+        return text[2] ? text + 3 : text + 2;
     if (!strncmp(text, "skip", 4)) error_at(err, BASE_UNSUPPORTED, 0, "%.100s", text + 4);
     else gone(err, "answered something else than ok, skip or error");
     return NULL;
@@ -189,6 +190,7 @@ bool pvm_runner_exec(struct pvm_runner *out, const char *command, penta_error *e
         free(r);
         return error_at(err, BASE_HOST, 0, "cannot start the implementation");
     }
-    *out = (struct pvm_runner){r, start, map, write_bytes, set_reg, run, read_bytes, cost, close_remote};
+    *out = (struct pvm_runner){r,   start,      map,  write_bytes, set_reg,
+                               run, read_bytes, cost, close_remote};
     return true;
 }

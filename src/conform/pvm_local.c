@@ -113,6 +113,7 @@ bool pvm_runner_local(struct pvm_runner *out, const char *engine, penta_error *e
     struct local *l = calloc(1, sizeof *l);
     if (!l) return error_at(err, BASE_MEMORY, 0, "no memory for a machine");
     l->adopt = adopt;
-    *out = (struct pvm_runner){l, start, map, write_bytes, set_reg, run, read_bytes, cost, close_local};
+    *out = (struct pvm_runner){l,   start,      map,  write_bytes, set_reg,
+                               run, read_bytes, cost, close_local};
     return true;
 }

@@ -104,4 +104,7 @@ bool penta_pvm_protect(penta_vm *vm, uint64_t address, uint64_t length, bool wri
     return pvm_memory_protect(&machine(vm)->memory, address, length, writable);
 }
 
-uint64_t penta_pvm_grow_heap(penta_vm *vm, uint32_t n) { return (uint32_t)pvm_vm_sbrk(machine(vm), n); }
+uint64_t penta_pvm_grow_heap(penta_vm *vm, uint32_t n)
+{
+    return (uint32_t)pvm_vm_sbrk(machine(vm), n);
+}

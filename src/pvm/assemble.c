@@ -38,7 +38,7 @@ bool pvm_reference_read(struct pvm_assembly *a, struct pvm_reference *out)
 
 /* ---- labels ---- */
 
-/* Whether control comes out of the item before: then a label would start in the middle of a block. */
+/* Control comes out of the item before: a label here would start in the middle of a block. */
 static bool falls_in(const struct pvm_assembly *a)
 {
     if (!a->count || a->items[a->count - 1].kind == PVM_ITEM_HOLE) return false;
@@ -176,13 +176,15 @@ static bool check_dialect(const struct pvm_assembly *a, penta_error *err)
     const struct pvm_program *p = &a->program;
     bool jam = p->dialect == PVM_JAM, doc = p->dialect == PVM_DOC;
     if (doc && p->code.isa != PVM_LATEST32 && p->code.isa != PVM_LATEST64)
-        return error_at(err, PVM_INEXPRESSIBLE, 0, "the doc dialect has no %s, only latest32 and latest64",
+        return error_at(err, PVM_INEXPRESSIBLE, 0,
+                        "the doc dialect has no %s, only latest32 and latest64",
                         pvm_isas[p->code.isa].name);
     if (doc && (p->ro_data.size != p->ro_size || p->rw_data.size != p->rw_size))
         return error_at(err, PVM_INEXPRESSIBLE, 0, "doc programs store all of their data");
     if (jam && (p->ro_data.size >> 24 || p->rw_data.size >> 24 || p->stack_size >> 24 ||
                 p->heap_pages >> 16))
-        return error_at(err, PVM_INEXPRESSIBLE, 0, "a size does not fit a standard program's fields");
+        return error_at(err, PVM_INEXPRESSIBLE, 0,
+                        "a size does not fit a standard program's fields");
     if (jam && p->import_count + p->export_count)
         findings_add(a->findings, PVM_LEFT_OUT, 0, NULL,
                      "%zu import and export names: jam has no place for them",

@@ -33,7 +33,7 @@ struct pvm_item {
     uint32_t size;           /* INSN: bytes asked for, 0 for the shortest; else how many in raw */
     size_t raw;              /* RAW, HOLE: where in the raw bytes */
     int64_t label;           /* of the target; -1: none */
-    size_t entry;            /* 1 + the place in taken of the label whose address it loads; 0: none */
+    size_t entry;            /* 1 + the place in taken of the label it loads; 0: none */
     uint64_t offset;         /* in the source */
 };
 
@@ -51,7 +51,7 @@ struct pvm_hex {             /* a part given as hex */
 struct pvm_assembly {
     struct source *s;
     struct findings *findings;
-    struct labels labels;    /* a label's value is the index of the item behind it; also the arena */
+    struct labels labels;    /* their value is the index of the item behind; also the arena */
     struct pvm_matcher *matcher;
     struct pvm_program program;
     bool isa_given, isa_missed, dialect_given, sizes_given[3], fields_given;

@@ -172,7 +172,8 @@ static void resolve(struct builder *b)
         uint32_t last = p->cells[end - 1].op == PVM_CELL_MORE ? end - 2 : end - 1;
         struct pvm_cell *c = &p->cells[last];
         if (c->op >= PVM_OPS) continue;
-        if (c->op == PVM_OP_fallthrough && !p->profile->fall_off && falls_off(p, p->places[last].pc))
+        if (c->op == PVM_OP_fallthrough && !p->profile->fall_off &&
+            falls_off(p, p->places[last].pc))
             c->op = PVM_OP_invalid; /* it traps at its own pc */
         if (!pvm_has_target(c->op)) continue;
         struct pvm_insn in;

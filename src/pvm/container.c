@@ -34,7 +34,8 @@ int pvm_probe(penta_bytes file, struct writer *evidence)
 int pvm_guess_dialect(penta_bytes file, enum pvm_dialect *dialect)
 {
     int polkavm = polkavm_probe(file, NULL);
-    int doc = polkavm ? 0 : pvm_doc_probe(file, NULL), jam = polkavm ? 0 : pvm_jam_probe(file, NULL);
+    int doc = polkavm ? 0 : pvm_doc_probe(file, NULL);
+    int jam = polkavm ? 0 : pvm_jam_probe(file, NULL);
     *dialect = polkavm ? PVM_POLKAVM : doc > jam ? PVM_DOC : PVM_JAM;
     return polkavm ? polkavm : doc > jam ? doc : jam;
 }
@@ -185,8 +186,8 @@ bool pvm_isa_of(const char *name, enum pvm_isa *out, penta_error *err)
         *out = (enum pvm_isa)i;
         return true;
     }
-    error_at(err, BASE_OPTION_VALUE, 0, "'%.40s' is not an ISA: revive_v1, latest32, latest64, jam_v1",
-             name);
+    error_at(err, BASE_OPTION_VALUE, 0,
+             "'%.40s' is not an ISA: revive_v1, latest32, latest64, jam_v1", name);
     return near.best ? error_note(err, "did you mean '%s'?", near.best) : false;
 }
 
@@ -195,8 +196,8 @@ static bool choose_dialect(penta_bytes file, const char *wanted, enum pvm_dialec
 {
     if (wanted) return pvm_dialect_of(wanted, dialect, err);
     if (pvm_guess_dialect(file, dialect)) return true;
-    /* Not sure enough for detect, but asked for as pvm: a magic that was cut off still tells, and so
-     * do lengths that fit, whatever the code is worth. */
+    /* Not sure enough for detect, but asked for as pvm: a magic that was cut off still tells, and
+     * so do lengths that fit, whatever the code is worth. */
     *dialect = PVM_POLKAVM;
     if (file.size && !memcmp(file.data, magic, file.size < 4 ? file.size : 4)) return true;
     *dialect = PVM_JAM;
@@ -216,7 +217,12 @@ static bool parse_dialect(struct pvm_parse *p, const char *isa, penta_error *err
     case PVM_JAM: pvm_jam_parse(p); break;
     }
     if (p->m->base.damage.code == BASE_TRUNCATED) p->m->base.damage.code = PVM_TRUNCATED;
-    if (isa && !pvm_isa_of(isa, &program->code.isa, err)) return false;
+    enum pvm_isa wanted = program->code.isa;
+    if (isa && !pvm_isa_of(isa, &wanted, err)) return false;
+    if (wanted != program->code.isa && program->dialect != PVM_JAM && !p->m->base.damage.code)
+        return error_at(err, BASE_OPTION_VALUE, 0, "the file says %s; --isa is for jam programs",
+                        pvm_isas[program->code.isa].name);
+    if (program->dialect == PVM_JAM) program->code.isa = wanted;
     return !p->fatal->code;
 }
 

@@ -53,8 +53,9 @@ static bool take_items(struct conversion *c, uint32_t *item_of)
                             "there is no instruction at pc %u to be written in another dialect",
                             (unsigned)pc);
         if (pvm_ops[in.op].number[c->to.code.isa] < 0)
-            return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->code_offset + pc, "%s has no %s, at pc %u",
-                            pvm_isas[c->to.code.isa].name, pvm_ops[in.op].name, (unsigned)pc);
+            return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->code_offset + pc,
+                            "%s has no %s, at pc %u", pvm_isas[c->to.code.isa].name,
+                            pvm_ops[in.op].name, (unsigned)pc);
         struct pvm_insn fall = {.op = PVM_OP_fallthrough, .pc = pc};
         if (falls && block_starts(code, pc, true) && !c->to.code.doc && !add_insn(c, fall, NULL))
             return false;
@@ -162,6 +163,12 @@ static bool pad(struct conversion *c, penta_bytes *data, uint32_t size)
     return true;
 }
 
+/* Memory behind the data is zero, so zeros at its end need not be stored. */
+static void trim(penta_bytes *data)
+{
+    while (data->size && !data->data[data->size - 1]) data->size--;
+}
+
 static uint32_t pages(uint64_t bytes) { return (uint32_t)((bytes + PVM_PAGE - 1) / PVM_PAGE); }
 
 static bool data_to_jam(struct conversion *c)
@@ -173,7 +180,7 @@ static bool data_to_jam(struct conversion *c)
     p->heap_pages = more;
     if (more >> 16 || p->ro_size >> 24 || p->rw_data.size >> 24 || p->stack_size >> 24)
         return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->memory_offset,
-                        "a standard program has 16 MiB of data and stack, 65535 heap pages at most");
+                        "a standard program has at most 16 MiB of data and 65535 heap pages");
     return pad(c, &p->ro_data, p->ro_size);
 }
 
@@ -189,8 +196,8 @@ static void data_from_jam(struct conversion *c)
 
 /* ---- entry points of jam programs ---- */
 
-/* Jumps of five bytes in front of the code, one for each export: static offsets are relative, so the
- * code itself does not change. */
+/* Jumps of five bytes in front of the code, one for each export: static offsets are relative, so
+ * the code itself does not change. */
 static bool add_dispatch(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
@@ -282,8 +289,8 @@ static bool choose_isa(struct conversion *c)
     c->to.code.isa = from;
     if (c->to.dialect == PVM_DOC) c->to.code.isa = from == PVM_LATEST32 ? from : PVM_LATEST64;
     if (c->to.dialect == PVM_JAM && from == PVM_LATEST32)
-        return error_at(&c->err, PVM_INEXPRESSIBLE, 0, "jam programs have 64-bit registers, this is %s",
-                        pvm_isas[from].name);
+        return error_at(&c->err, PVM_INEXPRESSIBLE, 0,
+                        "jam programs have 64-bit registers, this is %s", pvm_isas[from].name);
     if (c->to.dialect == PVM_JAM && from == PVM_REVIVE_V1) c->to.code.isa = PVM_LATEST64;
     return true;
 }
@@ -301,22 +308,32 @@ static bool check_names(struct conversion *c)
     return true;
 }
 
-static void drop_oddities(struct conversion *c)
+/* Unknown sections stay among themselves; of the known ones the fields are written. */
+static bool keep_extra(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
     size_t extra = 0;
-    for (size_t i = 0; i < p->section_count; i++) extra += p->sections[i].extra;
+    p->sections = arena_alloc(&c->arena, c->from->section_count, sizeof *p->sections, &c->err);
+    if (!p->sections) return false;
+    for (size_t i = 0; i < c->from->section_count; i++)
+        if (c->from->sections[i].extra) p->sections[extra++] = c->from->sections[i];
+    p->section_count = p->dialect == PVM_POLKAVM ? extra : 0;
     if (p->dialect != PVM_POLKAVM) lost(c, extra, "unknown sections");
+    return true;
+}
+
+static void drop_oddities(struct conversion *c)
+{
+    struct pvm_program *p = &c->to;
     p->varint_count = 0;
     p->length_wrong = false;
     p->trailing = (penta_bytes){NULL, 0};
     p->doc_end = PVM_DOC_EXPORTS;
-    p->sections = NULL;
-    p->section_count = 0;
     if (p->code.table_count && !p->code.table_entry) p->code.table_count = 0;
     size_t debug = p->debug_strings.size + p->debug_lines.size + p->debug_ranges.size;
     if (p->dialect == c->from->dialect || !debug) return;
-    lost(c, debug, "bytes of debug sections"); /* their offsets count bytes of code */
+    findings_add(c->f, PVM_LEFT_OUT, 0, NULL,
+                 "debug sections: %zu bytes left out, they count bytes of code that moves", debug);
     p->debug_strings = p->debug_lines = p->debug_ranges = (penta_bytes){NULL, 0};
 }
 
@@ -338,7 +355,7 @@ static bool convert(struct conversion *c)
     struct pvm_program *p = &c->to;
     bool from_doc = c->from->dialect == PVM_DOC, to_doc = p->dialect == PVM_DOC;
     drop_oddities(c);
-    if (!copy_names(c) || !choose_isa(c)) return false;
+    if (!keep_extra(c) || !copy_names(c) || !choose_isa(c)) return false;
     data_from_jam(c);
     p->code.doc = to_doc;
     if (!exports_from_jam(c)) return false;
@@ -346,6 +363,8 @@ static bool convert(struct conversion *c)
     if ((from_doc || to_doc) && !rewrite(c)) return false;
     if (to_doc)
         return pad(c, &p->ro_data, p->ro_size) && pad(c, &p->rw_data, p->rw_size);
+    if (from_doc) trim(&p->ro_data);
+    if (from_doc) trim(&p->rw_data);
     if (p->dialect == PVM_JAM) return entries_to_jam(c) && data_to_jam(c);
     return narrow_table(c);
 }

@@ -171,8 +171,9 @@ static size_t verify_program(const struct pvm_module *m, size_t range, struct fi
         findings_add(f, PVM_DEBUG_LINES, file_offset(m, p->debug_lines) + lines.at, NULL,
                      "the line program of range %zu breaks off", range);
     else if (lines.pc != end)
-        findings_add(f, PVM_DEBUG_LINES, at, NULL, "the line program ends at pc %u, its range at %u",
-                     (unsigned)lines.pc, (unsigned)end);
+        findings_add(f, PVM_DEBUG_LINES, at, NULL,
+                     "the line program ends at pc %u, its range at %u", (unsigned)lines.pc,
+                     (unsigned)end);
     return lines.at - from;
 }
 

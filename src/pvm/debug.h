@@ -1,4 +1,4 @@
-/* Debug sections: strings, line programs and the ranges that say which program covers which code. */
+/* Debug sections: strings, line programs, and the ranges of code that these cover. */
 #pragma once
 #include "pvm/pvm.h"
 

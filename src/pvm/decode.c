@@ -35,27 +35,6 @@ const struct pvm_isa_info pvm_isas[PVM_ISAS] = {
 const char *const pvm_register_names[PVM_REGISTERS] = {"ra", "sp", "t0", "t1", "t2", "s0", "s1",
                                                        "a0", "a1", "a2", "a3", "a4", "a5"};
 
-/* Mask bits from bit `at` on, 57 or more; ones behind the end of the code stop every search. */
-static uint64_t mask_window(const struct pvm_code *code, uint32_t at)
-{
-    size_t byte = at >> 3, valid = code->bytes.size - byte * 8;
-    uint64_t window = 0;
-    if (valid >= 64) {
-        window = get64(code->starts + byte);
-    } else {
-        for (size_t i = 0; i < (valid + 7) / 8; i++)
-            window |= (uint64_t)code->starts[byte + i] << 8 * i;
-        window |= ~UINT64_C(0) << valid;
-    }
-    return window >> (at & 7);
-}
-
-unsigned pvm_skip(const struct pvm_code *code, uint32_t pc)
-{
-    if (pc + 1 >= code->bytes.size) return 0;
-    return (unsigned)__builtin_ctzll(mask_window(code, pc + 1) | UINT64_C(1) << PVM_SKIP_MAX);
-}
-
 /* ---- operands by skip: polkavm and jam ---- */
 
 static uint8_t reg(unsigned nibble)
@@ -240,12 +219,25 @@ bool pvm_is_target(const struct pvm_code *code, uint32_t pc)
     if (!pc) return true;
     /* Upstream's search misses a predecessor 25 bytes away when pc is a multiple of 8. */
     uint32_t reach = code->gp || pc % 8 ? PVM_SKIP_MAX + 1 : PVM_SKIP_MAX;
-    for (uint32_t back = 1; back <= reach && back <= pc; back++) {
-        if (!pvm_bit(code->starts, pc - back)) continue;
-        enum pvm_op before = op[code->bytes.data[pc - back]];
-        return before != PVM_OP_invalid && pvm_ends_block(before);
+    uint32_t from = pc > reach ? pc - reach : 0;
+    uint64_t bits = pvm_start_bits(code, from) & ((UINT64_C(1) << (pc - from)) - 1);
+    if (!bits) return false;
+    enum pvm_op before = op[code->bytes.data[from + 63 - (uint32_t)__builtin_clzll(bits)]];
+    return before != PVM_OP_invalid && pvm_ends_block(before);
+}
+
+uint32_t pvm_jump_target(const struct pvm_code *code, uint32_t pc, unsigned skip)
+{
+    if (code->doc || code->bytes.size - pc <= 16) {
+        struct pvm_insn in;
+        pvm_decode(code, pc, &in);
+        return in.target;
     }
-    return false;
+    const uint8_t *p = code->bytes.data + pc;
+    enum pvm_shape shape = pvm_ops[pvm_isas[code->isa].op[p[0]]].shape;
+    unsigned at = shape == PVM_OFFSET ? 1 : 2, first = p[1] >> 4 & 7;
+    if (shape == PVM_REG_IMM_OFFSET) at += first > 4 ? 4 : first;
+    return pc + (uint32_t)immediate(p + at, clamp((int)skip + 1 - (int)at));
 }
 
 static bool is_filler(const uint8_t *entry, unsigned size)

@@ -1,8 +1,8 @@
 /* Instructions: the table of all ISAs, and one instruction's bytes to its operands.
  *
  * In `polkavm` and `jam` programs the bitmask says where instructions start and hence how long they
- * are; in `doc` programs the length follows from the shape, and `starts` was computed. Decoding never
- * fails: what is no instruction decodes to PVM_OP_invalid. */
+ * are; in `doc` programs the length follows from the shape, and `starts` was computed. Decoding
+ * never fails: what is no instruction decodes to PVM_OP_invalid. */
 #pragma once
 #include "base/bytes.h"
 
@@ -78,19 +78,45 @@ struct pvm_insn {
     uint64_t imm1, imm2;     /* sign-extended to 64 bits */
 };
 
-static inline bool pvm_bit(const uint8_t *bits, uint32_t at) { return bits[at >> 3] >> (at & 7) & 1; }
+static inline bool pvm_bit(const uint8_t *bits, uint32_t at)
+{
+    return bits[at >> 3] >> (at & 7) & 1;
+}
 
 static inline bool pvm_starts(const struct pvm_code *code, uint32_t pc)
 {
     return pc < code->bytes.size && pvm_bit(code->starts, pc);
 }
 
+/* Start bits from `at` on, 57 or more; ones behind the end of the code stop every search. */
+static inline uint64_t pvm_start_bits(const struct pvm_code *code, uint32_t at)
+{
+    size_t byte = at >> 3, valid = code->bytes.size - byte * 8;
+    uint64_t bits = 0;
+    if (valid >= 64) {
+        bits = get64(code->starts + byte);
+    } else {
+        for (size_t i = 0; i < (valid + 7) / 8; i++)
+            bits |= (uint64_t)code->starts[byte + i] << 8 * i;
+        bits |= ~UINT64_C(0) << valid;
+    }
+    return bits >> (at & 7);
+}
+
 /* Bytes between the opcode at pc and the next instruction, at most 24. pc is inside the code. */
-unsigned pvm_skip(const struct pvm_code *code, uint32_t pc);
+static inline unsigned pvm_skip(const struct pvm_code *code, uint32_t pc)
+{
+    if (pc + 1 >= code->bytes.size) return 0;
+    uint64_t stop = UINT64_C(1) << PVM_SKIP_MAX;
+    return (unsigned)__builtin_ctzll(pvm_start_bits(code, pc + 1) | stop);
+}
 
 /* The instruction at pc. pc outside the code or not at a start: invalid, length 1 (in a hole it
  * reaches to the next start). In doc programs length is 1 for what is no instruction. */
 void pvm_decode(const struct pvm_code *code, uint32_t pc, struct pvm_insn *out);
+
+/* Only the target of the jump or branch at pc, faster than decoding all of it. */
+uint32_t pvm_jump_target(const struct pvm_code *code, uint32_t pc, unsigned skip);
 
 /* Static and dynamic jumps may go to pc. */
 bool pvm_is_target(const struct pvm_code *code, uint32_t pc);

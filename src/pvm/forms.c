@@ -117,7 +117,7 @@ struct row {
     char key[48];
     uint8_t form;
     bool bare;               /* an i32 form without its "i32 ": 32-bit ISAs only */
-    char slots[8];           /* what each operand is: letters of forms.def, '0' zero, or r + number */
+    char slots[8];           /* each operand: a letter of forms.def, '0', or 'a' + register */
 };
 
 struct pvm_matcher {
@@ -142,6 +142,7 @@ bool pvm_register_parse(penta_bytes name, uint8_t *number)
 static void key_put(char *key, size_t size, const void *text, size_t length)
 {
     size_t at = strlen(key);
+    if (at + 2 > size) return;
     if (length + 2 > size - at) length = size - at - 2; /* too long to be a form: never matches */
     memcpy(key + at, text, length);
     key[at + length] = ' ';

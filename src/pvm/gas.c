@@ -1,7 +1,7 @@
 /* The pipeline model: how many cycles a small out-of-order machine needs for a block.
  *
  * The reorder buffer is a ring of 32 slots, and sets of slots are 32-bit masks: which entries are
- * decoded, waiting, executing, done, and which have no cycles left. Each register has at most one
+ * decoded, waiting, executing, done, and which have cycles left. Each register has at most one
  * entry that produces its newest value. Cycles in which nothing can happen are skipped at once. */
 #include "pvm/gas.h"
 #include <string.h>
@@ -139,11 +139,13 @@ static struct cost cost_of(const struct pvm_code *code, const struct pvm_insn *i
 }
 
 struct pipeline {
-    uint32_t decoded, waiting, executing, done, finished; /* finished: no cycles left */
-    uint32_t deps[32];
+    uint32_t decoded, waiting, executing, done; /* sets of slots */
+    uint32_t deps[32];               /* producers that still have cycles left */
     uint64_t units[32];
     uint8_t left[32];
+    uint16_t holds[32];              /* registers that may name the slot as their producer */
     int8_t producer[PVM_REGISTERS];  /* the slot, or -1 */
+    uint32_t unfinished;             /* slots with cycles left */
     unsigned head, live;             /* ring: oldest slot, entries */
     uint64_t free_units;
     unsigned slots, starts;
@@ -157,53 +159,48 @@ static bool fits(uint64_t need, uint64_t have)
     return (((have | guard) - need) & guard) == guard;
 }
 
+static void rename_register(struct pipeline *p, unsigned to, unsigned from)
+{
+    int8_t slot = p->producer[from];
+    p->producer[to] = slot;
+    if (slot >= 0) p->holds[slot] |= (uint16_t)(1u << to);
+}
+
 static void decode_into(struct pipeline *p, const struct cost *c)
 {
     unsigned slot = (p->head + p->live++) % 32;
-    uint32_t bit = 1u << slot, deps = 0;
+    uint32_t deps = 0;
+    for (uint32_t held = p->holds[slot]; held; held &= held - 1) { /* of the slot's last entry */
+        unsigned r = (unsigned)__builtin_ctz(held);
+        if (p->producer[r] == (int8_t)slot) p->producer[r] = -1;
+    }
     for (uint32_t reads = c->reads; reads; reads &= reads - 1) {
         int8_t from = p->producer[__builtin_ctz(reads)];
         if (from >= 0) deps |= 1u << from;
     }
-    p->deps[slot] = deps;
+    p->deps[slot] = deps & p->unfinished;
     p->units[slot] = c->units;
     p->left[slot] = c->latency;
-    p->decoded |= bit;
-    if (c->writes >= 0) p->producer[c->writes] = (int8_t)slot;
+    p->holds[slot] = 0;
+    p->decoded |= 1u << slot;
+    p->unfinished |= 1u << slot;
+    if (c->writes < 0) return;
+    p->producer[c->writes] = (int8_t)slot;
+    p->holds[slot] = (uint16_t)(1u << c->writes);
 }
 
-/* The oldest waiting entry that can start now; false when there is none. */
-static bool start_one(struct pipeline *p)
+/* Starts the waiting entries that can start, oldest first, as far as units and starts go. */
+static void start_all(struct pipeline *p)
 {
-    if (!p->starts || !p->waiting) return false;
-    for (unsigned i = 0; i < p->live; i++) {
-        unsigned slot = (p->head + i) % 32;
-        uint32_t bit = 1u << slot;
-        if (!(p->waiting & bit) || p->deps[slot] & ~p->finished || !fits(p->units[slot], p->free_units))
-            continue;
-        p->waiting &= ~bit;
-        p->executing |= bit;
+    uint32_t by_age = p->waiting >> p->head | (p->head ? p->waiting << (32 - p->head) : 0);
+    for (; by_age && p->starts; by_age &= by_age - 1) {
+        unsigned slot = (p->head + (unsigned)__builtin_ctz(by_age)) % 32;
+        if (p->deps[slot] || !fits(p->units[slot], p->free_units)) continue;
+        p->waiting &= ~(1u << slot);
+        p->executing |= 1u << slot;
         p->free_units -= p->units[slot];
         p->starts--;
-        return true;
     }
-    return false;
-}
-
-static void retire(struct pipeline *p)
-{
-    uint32_t gone = 0;
-    while (p->live && p->done >> p->head & 1) {
-        gone |= 1u << p->head;
-        p->head = (p->head + 1) % 32;
-        p->live--;
-    }
-    if (!gone) return;
-    p->done &= ~gone;
-    p->finished &= ~gone;
-    for (unsigned i = 0; i < 32; i++) p->deps[i] &= ~gone; /* satisfied for good */
-    for (unsigned r = 0; r < PVM_REGISTERS; r++)
-        if (p->producer[r] >= 0 && gone >> p->producer[r] & 1) p->producer[r] = -1;
 }
 
 /* Cycles until something can change, when nothing can be decoded: all are spent executing. */
@@ -218,22 +215,32 @@ static unsigned idle_cycles(const struct pipeline *p)
     return least > 1 ? least - 1 : 1;
 }
 
+static void finish_slot(struct pipeline *p, unsigned slot)
+{
+    p->free_units += p->units[slot];
+    p->unfinished &= ~(1u << slot);
+    for (uint32_t m = p->waiting | p->decoded; m; m &= m - 1)
+        p->deps[__builtin_ctz(m)] &= ~(1u << slot);
+}
+
 static void next_cycle(struct pipeline *p, unsigned count)
 {
-    uint32_t ended = 0;
-    uint32_t was_executing = p->executing;
-    retire(p);
-    for (uint32_t m = was_executing; m; m &= m - 1) {
+    uint32_t ended = 0, finished = 0;
+    while (p->live && p->done >> p->head & 1) { /* retire in order */
+        p->done &= ~(1u << p->head);
+        p->head = (p->head + 1) % 32;
+        p->live--;
+    }
+    for (uint32_t m = p->executing; m; m &= m - 1) {
         unsigned slot = (unsigned)__builtin_ctz(m);
         if (!p->left[slot]) {
             ended |= 1u << slot;
             continue;
         }
         p->left[slot] = (uint8_t)(p->left[slot] - count);
-        if (p->left[slot]) continue;
-        p->free_units += p->units[slot];
-        p->finished |= 1u << slot;
+        if (!p->left[slot]) finished |= 1u << slot;
     }
+    for (; finished; finished &= finished - 1) finish_slot(p, (unsigned)__builtin_ctz(finished));
     p->executing &= ~ended;
     p->done |= ended;
     p->waiting |= p->decoded;
@@ -260,14 +267,15 @@ static uint32_t pipeline_cost(const struct pvm_code *code, uint32_t pc, uint8_t 
         if (more && c.slots <= p.slots && p.live < 32) {
             p.slots -= c.slots;
             if (in.op == PVM_OP_move_reg) {
-                p.producer[in.d] = p.producer[in.a]; /* renamed, never in the buffer */
+                rename_register(&p, in.d, in.a); /* never in the buffer */
             } else {
                 decode_into(&p, &c);
                 more = !pvm_ends_block(in.op);
             }
             pc += in.length;
             fetched = false;
-        } else if (!start_one(&p)) {
+        } else {
+            start_all(&p);
             next_cycle(&p, more && p.live < 32 ? 1 : idle_cycles(&p));
         }
     }

@@ -7,23 +7,25 @@
  * the first cell of a block that loops; left, the budget. Variants differ in which operand is acc.
  * Never take the address of a local here: it would turn the jump into a call.
  *
- * gcc makes sibling calls at -O2 without being told, clang when told. Elsewhere (no optimisation,
- * sanitizers, PENTA_PLAIN_SWITCH) handlers return to a loop and leave their arguments in the state. */
+ * gcc makes sibling calls when optimizing (the build insists, for -O1), clang when told. Elsewhere
+ * (no optimization, sanitizers, PENTA_PLAIN_SWITCH) handlers return to a loop and leave their
+ * arguments in the state. */
 #pragma once
 #include <string.h>
 #include "base/bytes.h"
 #include "pvm/ops.h"
 #include "pvm/vm.h"
 
+#if defined(__has_feature)
+#define PVM_HAS_FEATURE(x) __has_feature(x)
+#else
+#define PVM_HAS_FEATURE(x) 0
+#endif
 #if defined(PENTA_PLAIN_SWITCH) || !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) ||      \
+    defined(__SANITIZE_THREAD__) || PVM_HAS_FEATURE(address_sanitizer) ||                          \
+    PVM_HAS_FEATURE(thread_sanitizer) || PVM_HAS_FEATURE(memory_sanitizer) ||                      \
     !(defined(__x86_64__) || defined(__aarch64__))
 #define PVM_TAIL_CALLS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PVM_TAIL_CALLS 0
-#else
-#define PVM_TAIL_CALLS 1
-#endif
 #else
 #define PVM_TAIL_CALLS 1
 #endif
@@ -59,7 +61,7 @@
 #endif
 
 /* Where handlers go when there is more to say than the next cell: interp.c. */
-pvm_handler pvm_leave_charge, pvm_leave_step, pvm_slow_access;
+pvm_handler pvm_leave_charge, pvm_leave_step, pvm_leave_host, pvm_slow_access;
 
 /* The handler of two instructions in a row, or NULL: pairs.c. loops: the second is a branch to the
  * start of its own block. */
@@ -113,7 +115,8 @@ enum { IN_NONE, IN_A, IN_B };
         if (UNLIKELY(left < 0)) LEAVE_BY(pvm_leave_charge);                                        \
         NEXT_CELL;                                                                                 \
     } while (0)
-#define AT_DISTANCE(distance) ((const struct pvm_cell *)(const void *)((const char *)c + (distance)))
+#define AT_DISTANCE(distance)                                                                      \
+    ((const struct pvm_cell *)(const void *)((const char *)c + (distance)))
 
 /* ---- bodies that go on: v is the variant; c moves behind the instruction ---- */
 #define OPERANDS_OF(v)                                                                             \
@@ -202,6 +205,6 @@ enum { IN_NONE, IN_A, IN_B };
 #define ALL_JUMP_DYNAMIC(e, v, looped) END_JUMP_DYNAMIC(e, v, looped)
 #define ALL_LOADI_JUMP_DYNAMIC(e, v, looped) END_LOADI_JUMP_DYNAMIC(e, v, looped)
 #define ALL_TRAP(e, v, looped)    LEAVE_BY(pvm_leave_step);
-#define ALL_ECALLI(e, v, looped)  LEAVE_BY(pvm_leave_step);
+#define ALL_ECALLI(e, v, looped)  LEAVE_BY(pvm_leave_host);
 #define ALL_MEMSET(e, v, looped)  LEAVE_BY(pvm_leave_step);
 #define ALL_SBRK(e, v, looped)    LEAVE_BY(pvm_leave_step);

@@ -3,14 +3,13 @@
  * A script is lines of text; '#' starts a comment.
  *
  *     line     = call "=" [action {"," action}]
- *     call     = (NAME | NUMBER) ["(" pattern {"," pattern} ")"]      imported name, or ecalli number
- *     pattern  = "*" | number                                         a0, a1, ...: anything, or this
- *     action   = value                        the next result: a0, then a1, ... a5
- *              | "[" place "]" ":" HEX        write these bytes to guest memory
- *              | "print" "[" place ":" value "]"     that many bytes of guest memory are output
- *              | "end"                        the call ends here, as if it had returned
- *     place    = value ["+" number]
- *     value    = number | "a0" .. "a5"        an argument of this host call
+ *     call     = (NAME | NUMBER) ["(" pattern {"," pattern} ")"]      imported name, or ecalli
+ * number pattern  = "*" | number                                         a0, a1, ...: anything, or
+ * this action   = value                        the next result: a0, then a1, ... a5 | "[" place "]"
+ * ":" HEX        write these bytes to guest memory | "print" "[" place ":" value "]"     that many
+ * bytes of guest memory are output | "end"                        the call ends here, as if it had
+ * returned place    = value ["+" number] value    = number | "a0" .. "a5"        an argument of
+ * this host call
  *
  * Lines that match a call are used in turn, one call each; the last one that matches stays.
  *
@@ -64,7 +63,8 @@ struct scan {
 
 static bool bad(struct scan *s, const char *what)
 {
-    return error_at(s->err, BASE_SYNTAX, (uint64_t)(s->p - s->start), "host script: expected %s", what);
+    return error_at(s->err, BASE_SYNTAX, (uint64_t)(s->p - s->start), "host script: expected %s",
+                    what);
 }
 
 static void blanks(struct scan *s)
@@ -90,7 +90,8 @@ static penta_bytes word(struct scan *s)
 {
     blanks(s);
     const uint8_t *from = s->p;
-    while (s->p < s->end && (isalnum(*s->p) || *s->p == '_' || *s->p == '.' || *s->p == ':' || *s->p >= 0x80))
+    while (s->p < s->end &&
+           (isalnum(*s->p) || *s->p == '_' || *s->p == '.' || *s->p == ':' || *s->p >= 0x80))
         s->p++;
     return (penta_bytes){from, (size_t)(s->p - from)};
 }
@@ -163,7 +164,8 @@ static bool read_patterns(struct scan *s, struct line *l)
         if (accept(s, '*')) {
             l->pattern[l->patterns++].any = true;
         } else {
-            if (!number_parse_bytes(word(s), &l->pattern[l->patterns].value)) return bad(s, "'*' or a number");
+            if (!number_parse_bytes(word(s), &l->pattern[l->patterns].value))
+                return bad(s, "'*' or a number");
             l->patterns++;
         }
     } while (accept(s, ','));
@@ -204,8 +206,8 @@ struct pvm_script *pvm_script_read(const char *path, penta_error *err)
         pvm_script_free(s);
         return NULL;
     }
-    struct scan scan = {.p = s->text.data, .end = s->text.data + s->text.size, .start = s->text.data,
-                        .err = err};
+    struct scan scan = {
+        .p = s->text.data, .end = s->text.data + s->text.size, .start = s->text.data, .err = err};
     while (scan.p < scan.end && !err->code) {
         if (!at_end(&scan)) {
             if (s->count == s->capacity) {
@@ -238,7 +240,8 @@ penta_bytes pvm_import_name(const penta_module *module, uint32_t number)
 
 static bool fits(const struct line *l, penta_bytes name, const penta_stop *stop)
 {
-    bool named = name.size && name.size == l->name.size && !memcmp(name.data, l->name.data, name.size);
+    bool named =
+        name.size && name.size == l->name.size && !memcmp(name.data, l->name.data, name.size);
     if (!named && !(l->numbered && l->number == stop->detail)) return false;
     for (unsigned i = 0; i < l->patterns; i++)
         if (!l->pattern[i].any && l->pattern[i].value != stop->args[i]) return false;
@@ -278,7 +281,8 @@ static bool act(const struct action *a, penta_vm *vm, const penta_stop *stop, st
     return false;
 }
 
-bool pvm_script_answer(struct pvm_script *s, penta_vm *vm, const penta_stop *stop, struct answer *out)
+bool pvm_script_answer(struct pvm_script *s, penta_vm *vm, const penta_stop *stop,
+                       struct answer *out)
 {
     penta_bytes name = pvm_import_name(vm->module, stop->detail);
     struct line *chosen = NULL;

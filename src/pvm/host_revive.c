@@ -1,9 +1,9 @@
 /* A chain of one contract: what Solidity programs compiled for PolkaVM ask of their host.
  *
  * Arguments are a0 .. a5; addresses are the low 32 bits. 256-bit numbers cross the border
- * little-endian, byte strings as they are. Storage and immutable data outlive calls, and a call that
- * reverts leaves storage as it was. There are no other contracts: calling out succeeds and returns
- * nothing, as for an account without code. */
+ * little-endian, byte strings as they are. Storage and immutable data outlive calls, and a call
+ * that reverts leaves storage as it was. There are no other contracts: calling out succeeds and
+ * returns nothing, as for an account without code. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -100,8 +100,8 @@ static bool give_number(const struct request *q, uint64_t address, uint64_t numb
 }
 
 /* Bytes into a guest buffer whose capacity, then length, is the u32 at length_at. */
-static bool give_sized(const struct request *q, uint64_t out, uint64_t length_at, const uint8_t *data,
-                       size_t size)
+static bool give_sized(const struct request *q, uint64_t out, uint64_t length_at,
+                       const uint8_t *data, size_t size)
 {
     uint8_t length[4];
     if (!penta_vm_peek(q->vm, (uint32_t)length_at, length, 4)) return false;
@@ -191,7 +191,8 @@ static bool set_slot(const struct request *q, uint64_t key_at, uint64_t key_size
 {
     struct blob key = {0}, value = {0};
     uint64_t old = 0;
-    bool ok = fetch_key(q, key_at, key_size, &key) && fetch(q, value_at, (uint32_t)value_size, &value);
+    bool ok =
+        fetch_key(q, key_at, key_size, &key) && fetch(q, value_at, (uint32_t)value_size, &value);
     bool zero = clear_zero;
     for (size_t i = 0; ok && i < value.size; i++) zero = zero && !value.data[i];
     ok = ok && store(q->r, &key, &value, !zero, &old) && result(q, old);
@@ -226,7 +227,8 @@ static bool do_get_storage_or_zero(const struct request *q)
     if (!fetch_key(q, q->a[1], WORD, &key)) return false;
     struct slot *slot = find_slot(q->r, key.data, key.size, false);
     free(key.data);
-    if (slot && slot->present) memcpy(word, slot->value.data, slot->value.size < WORD ? slot->value.size : WORD);
+    if (slot && slot->present)
+        memcpy(word, slot->value.data, slot->value.size < WORD ? slot->value.size : WORD);
     give(q, q->a[2], word, WORD);
     return true;
 }
@@ -235,7 +237,8 @@ static bool do_clear_storage(const struct request *q)
 {
     struct blob key = {0};
     uint64_t old = 0;
-    bool ok = fetch_key(q, q->a[1], q->a[2], &key) && store(q->r, &key, NULL, false, &old) && result(q, old);
+    bool ok = fetch_key(q, q->a[1], q->a[2], &key) && store(q->r, &key, NULL, false, &old) &&
+              result(q, old);
     free(key.data);
     return ok;
 }
@@ -424,25 +427,50 @@ static const struct {
     const char *name;
     bool (*answer)(const struct request *q);
 } functions[] = {
-    {"address", do_address}, {"balance", do_zero_word}, {"balance_of", do_zero_word_of},
-    {"base_fee", do_zero_word}, {"block_author", do_block_author}, {"block_hash", do_zero_word_of},
-    {"block_number", do_zero_word}, {"call", do_zero}, {"call_data_copy", do_call_data_copy},
-    {"call_data_load", do_call_data_load}, {"call_data_size", do_call_data_size},
-    {"call_evm", do_zero}, {"caller", do_caller}, {"chain_id", do_chain_id},
-    {"clear_storage", do_clear_storage}, {"code_hash", do_code_hash}, {"code_size", do_code_size},
-    {"consume_all_gas", do_consume_all_gas}, {"contains_storage", do_contains_storage},
-    {"delegate_call", do_zero}, {"delegate_call_evm", do_zero}, {"deposit_event", do_deposit_event},
-    {"gas_limit", do_gas_limit}, {"gas_price", do_zero}, {"get_immutable_data", do_get_immutable_data},
-    {"get_storage", do_get_storage}, {"get_storage_or_zero", do_get_storage_or_zero},
-    {"hash_keccak_256", do_hash_keccak_256}, {"now", do_now}, {"origin", do_caller},
-    {"ref_time_left", do_gas_limit}, {"return_data_copy", do_return_data_copy},
-    {"return_data_size", do_zero}, {"seal_return", do_seal_return},
-    {"set_immutable_data", do_set_immutable_data}, {"set_storage", do_set_storage},
-    {"set_storage_or_clear", do_set_storage_or_clear}, {"terminate", do_terminate},
-    {"value_transferred", do_value_transferred}, {"weight_to_fee", do_zero_word_of},
+    {"address", do_address},
+    {"balance", do_zero_word},
+    {"balance_of", do_zero_word_of},
+    {"base_fee", do_zero_word},
+    {"block_author", do_block_author},
+    {"block_hash", do_zero_word_of},
+    {"block_number", do_zero_word},
+    {"call", do_zero},
+    {"call_data_copy", do_call_data_copy},
+    {"call_data_load", do_call_data_load},
+    {"call_data_size", do_call_data_size},
+    {"call_evm", do_zero},
+    {"caller", do_caller},
+    {"chain_id", do_chain_id},
+    {"clear_storage", do_clear_storage},
+    {"code_hash", do_code_hash},
+    {"code_size", do_code_size},
+    {"consume_all_gas", do_consume_all_gas},
+    {"contains_storage", do_contains_storage},
+    {"delegate_call", do_zero},
+    {"delegate_call_evm", do_zero},
+    {"deposit_event", do_deposit_event},
+    {"gas_limit", do_gas_limit},
+    {"gas_price", do_zero},
+    {"get_immutable_data", do_get_immutable_data},
+    {"get_storage", do_get_storage},
+    {"get_storage_or_zero", do_get_storage_or_zero},
+    {"hash_keccak_256", do_hash_keccak_256},
+    {"now", do_now},
+    {"origin", do_caller},
+    {"ref_time_left", do_gas_limit},
+    {"return_data_copy", do_return_data_copy},
+    {"return_data_size", do_zero},
+    {"seal_return", do_seal_return},
+    {"set_immutable_data", do_set_immutable_data},
+    {"set_storage", do_set_storage},
+    {"set_storage_or_clear", do_set_storage_or_clear},
+    {"terminate", do_terminate},
+    {"value_transferred", do_value_transferred},
+    {"weight_to_fee", do_zero_word_of},
 };
 
-bool pvm_revive_answer(struct pvm_revive *r, penta_vm *vm, const penta_stop *stop, struct answer *out)
+bool pvm_revive_answer(struct pvm_revive *r, penta_vm *vm, const penta_stop *stop,
+                       struct answer *out)
 {
     struct request q = {r, vm, stop->args, out};
     penta_bytes name = pvm_import_name(vm->module, stop->detail);
@@ -450,14 +478,16 @@ bool pvm_revive_answer(struct pvm_revive *r, penta_vm *vm, const penta_stop *sto
     if (now != r->call) forget_changes(r);
     r->call = now;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (strlen(functions[i].name) == name.size && !memcmp(functions[i].name, name.data, name.size))
+        if (strlen(functions[i].name) == name.size &&
+            !memcmp(functions[i].name, name.data, name.size))
             return functions[i].answer(&q);
     return false;
 }
 
 /* ---- options ---- */
 
-static bool hex_option(const char *key, const char *text, uint8_t *into, size_t size, penta_error *err)
+static bool hex_option(const char *key, const char *text, uint8_t *into, size_t size,
+                       penta_error *err)
 {
     size_t count = 0;
     const char *digits = !strncmp(text, "0x", 2) ? text + 2 : text;
@@ -471,7 +501,8 @@ static bool hex_option(const char *key, const char *text, uint8_t *into, size_t 
 static bool number_option(const char *key, const char *text, uint8_t *into, penta_error *err)
 {
     uint64_t number;
-    if (!number_parse(text, &number)) return error_at(err, BASE_OPTION_VALUE, 0, "%s is not a number", key);
+    if (!number_parse(text, &number))
+        return error_at(err, BASE_OPTION_VALUE, 0, "%s is not a number", key);
     memset(into, 0, WORD);
     put64(into, number);
     return true;
@@ -479,7 +510,8 @@ static bool number_option(const char *key, const char *text, uint8_t *into, pent
 
 static struct call_input *input_for(struct pvm_revive *r, size_t at)
 {
-    if (r->input_count && r->inputs[r->input_count - 1].at == at) return &r->inputs[r->input_count - 1];
+    if (r->input_count && r->inputs[r->input_count - 1].at == at)
+        return &r->inputs[r->input_count - 1];
     struct call_input *more = realloc(r->inputs, (r->input_count + 1) * sizeof *more);
     if (!more) return NULL;
     r->inputs = more;
@@ -494,11 +526,13 @@ static bool input_option(struct pvm_revive *r, const penta_option *o, size_t at,
     if (!strcmp(o->key, "value")) return number_option(o->key, o->value, in->value, err);
     const char *digits = !strncmp(o->value, "0x", 2) ? o->value + 2 : o->value;
     free(in->data.data);
-    in->data.data = hex_parse((penta_bytes){(const uint8_t *)digits, strlen(digits)}, &in->data.size);
+    in->data.data =
+        hex_parse((penta_bytes){(const uint8_t *)digits, strlen(digits)}, &in->data.size);
     return in->data.data || error_at(err, BASE_OPTION_VALUE, 0, "calldata is not hex");
 }
 
-static bool read_options(struct pvm_revive *r, const penta_option *options, size_t count, penta_error *err)
+static bool read_options(struct pvm_revive *r, const penta_option *options, size_t count,
+                         penta_error *err)
 {
     size_t calls = 0;
     bool ok = true;
@@ -507,8 +541,10 @@ static bool read_options(struct pvm_revive *r, const penta_option *options, size
         if (!strcmp(o->key, "call") || !strcmp(o->key, "pc")) calls++;
         else if (!strcmp(o->key, "calldata") || !strcmp(o->key, "value"))
             ok = input_option(r, o, calls ? calls - 1 : 0, err);
-        else if (!strcmp(o->key, "caller")) ok = hex_option("caller", o->value, r->caller, ADDRESS, err);
-        else if (!strcmp(o->key, "address")) ok = hex_option("address", o->value, r->address, ADDRESS, err);
+        else if (!strcmp(o->key, "caller"))
+            ok = hex_option("caller", o->value, r->caller, ADDRESS, err);
+        else if (!strcmp(o->key, "address"))
+            ok = hex_option("address", o->value, r->address, ADDRESS, err);
         else if (!strcmp(o->key, "time")) ok = number_option("time", o->value, r->time, err);
     }
     return ok;

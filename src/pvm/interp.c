@@ -1,10 +1,10 @@
 /* The threaded engine, and the loop around both engines that keeps the accounts.
  *
- * Handlers count in charges of whole blocks against a budget (cells.h). The loop gives out budgets in
- * slices, the least of gas, fuel and what may pass before the interrupt flag is looked at; what a
- * slice cannot pay is settled here, block by block, and the last instructions before the fuel ends
- * go through the step engine. So gas and steps are exact at every stop, and the handlers test one
- * counter only. */
+ * Handlers count in charges of whole blocks against a budget (cells.h). The loop gives out budgets
+ * in slices, the least of gas, fuel and what may pass before the interrupt flag is looked at; what
+ * a slice cannot pay is settled here, block by block, and the last instructions before the fuel
+ * ends go through the step engine. So gas and steps are exact at every stop, and the handlers test
+ * one counter only. */
 #include <stdlib.h>
 #include "pvm/handlers.h"
 
@@ -26,6 +26,7 @@ void pvm_leave_charge(PARAMETERS)
 }
 
 void pvm_leave_step(PARAMETERS) { leave(ARGUMENTS, PVM_EXIT_STEP); }
+void pvm_leave_host(PARAMETERS) { leave(ARGUMENTS, PVM_EXIT_HOST); }
 static void leave_break(PARAMETERS) { leave(ARGUMENTS, PVM_EXIT_BREAK); }
 static void enter_loop(PARAMETERS)
 {
@@ -86,7 +87,9 @@ static bool load_slowly(uint8_t *r, const struct pvm_cell *c, const struct acces
 
 static bool store_slowly(uint8_t *r, const struct pvm_cell *c, const struct access *how)
 {
-    uint64_t base = how->kind == PVM_DO_STORE ? REG(c->b) : how->kind == PVM_DO_STOREI ? REG(c->a) : 0;
+    uint64_t base = how->kind == PVM_DO_STORE    ? REG(c->b)
+                    : how->kind == PVM_DO_STOREI ? REG(c->a)
+                                                 : 0;
     bool immediate = how->kind == PVM_DO_STOREI || how->kind == PVM_DO_STOREIX;
     return pvm_memory_store(STATE->memory, (uint32_t)(base + X_OF), how->size, STATE->wraps,
                             immediate ? c[1].wide : REG(c->a));
@@ -309,7 +312,8 @@ static int64_t slice_budget(const struct pvm_vm *vm, uint64_t fuel)
 }
 
 /* Runs handlers from pc until they leave. rest: instructions of this block still to run, paid. */
-static enum pvm_exit run_slice(struct pvm_vm *vm, uint32_t at, uint32_t rest, struct account *account)
+static enum pvm_exit run_slice(struct pvm_vm *vm, uint32_t at, uint32_t rest,
+                               struct account *account)
 {
     struct pvm_state *s = vm->state;
     prepare(vm, at);
@@ -325,6 +329,7 @@ static enum pvm_exit run_slice(struct pvm_vm *vm, uint32_t at, uint32_t rest, st
     bool at_edge = s->exit == PVM_EXIT_CHARGE;
     account->steps += steps + rest - (at_edge ? 0 : pvm_cells_rest(vm->cells, now));
     s->pc = vm->cells->places[now].pc;
+    vm->hint = now;
     vm->paid = !at_edge;
     return (enum pvm_exit)s->exit;
 }
@@ -337,6 +342,13 @@ static void stop_fault(struct pvm_vm *vm, penta_stop *stop)
     stop->args[0] = vm->memory.fault;
     stop->args[1] = vm->memory.fault_write;
     stop->args[2] = vm->memory.fault_protected;
+}
+
+static void stop_host(struct pvm_vm *vm, struct account *account)
+{
+    account->steps++;
+    vm->host_calls++;
+    finish(vm, PVM_WAIT_ANSWER);
 }
 
 /* One instruction by the step engine. True: the run is over, *stop says why. */
@@ -353,11 +365,7 @@ static bool run_step(struct pvm_vm *vm, struct account *account, penta_stop *sto
         account->steps++;
         finish(vm, PVM_HALTED);
         return true;
-    case PVM_STEP_HOST:
-        account->steps++;
-        vm->host_calls++;
-        finish(vm, PVM_WAIT_ANSWER);
-        return true;
+    case PVM_STEP_HOST: stop_host(vm, account); return true;
     case PVM_STEP_FAULT: stop_fault(vm, stop); return true;
     case PVM_STEP_GAS: stop->kind = PENTA_STOP_GAS; return true;
     case PVM_STEP_PAUSE: return false;     /* the flag is looked at next */
@@ -383,6 +391,14 @@ static bool take_interrupt(struct pvm_vm *vm, penta_stop *stop)
     return true;
 }
 
+uint32_t pvm_vm_cell(struct pvm_vm *vm)
+{
+    const struct pvm_cells *p = vm->cells;
+    uint32_t at = vm->hint;
+    if (at < p->count && p->places[at].pc == vm->state->pc && p->cells[at].op < PVM_OPS) return at;
+    return vm->hint = pvm_cells_find(p, vm->state->pc);
+}
+
 /* Runs until something stops the machine. */
 static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_stop *stop)
 {
@@ -392,7 +408,7 @@ static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_sto
         if (take_interrupt(vm, stop)) return;
         stop->kind = PENTA_STOP_FUEL;
         if (account->steps == account->fuel) return;
-        uint32_t at = pvm_cells_find(vm->cells, s->pc);
+        uint32_t at = pvm_vm_cell(vm);
         if (!at) {
             vm->trap = PVM_TRAP_START;
             finish(vm, PVM_TRAPPED);
@@ -412,6 +428,11 @@ static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_sto
         if (!marked && account->fuel - account->steps >= rest)
             why = run_slice(vm, at, rest, account);
         if (why == PVM_EXIT_CHARGE) continue;
+        if (why == PVM_EXIT_HOST) {
+            vm->host_number = (uint32_t)s->cell->imm;
+            stop_host(vm, account);
+            return;
+        }
         if (why == PVM_EXIT_BREAK) {
             stop->kind = PENTA_STOP_BREAK;
             return;

@@ -49,14 +49,21 @@ static bool read_form(penta_bytes file, enum form form, struct pvm_code *code)
     return pvm_generic_program(program, PVM_LATEST64, code);
 }
 
-/* Instructions if the code is beyond reproach: bit 0, every opcode defined, no holes, every jump
- * table entry and static target an instruction; else 0. */
+/* Bytes before the immediates: registers and lengths. */
+static unsigned head_bytes(enum pvm_shape shape)
+{
+    if (shape == PVM_NONE || shape == PVM_IMM || shape == PVM_OFFSET) return 0;
+    return shape == PVM_REG_REG_REG || shape == PVM_REG_REG_IMM_IMM ? 2 : 1;
+}
+
+/* Instructions if the code is beyond reproach: bit 0, every opcode defined, no holes, no byte that
+ * is not an operand, every jump table entry and static target an instruction; else 0. */
 static size_t sound_count(const struct pvm_code *code)
 {
     size_t size = code->bytes.size, count = 0;
     if (!size || !pvm_bit(code->starts, 0)) return 0;
     if (size % 8 && code->mask.data[size / 8] >> size % 8) return 0;
-    if (code->table_count && !code->table_entry) return 0;
+    if (!code->table_count != !code->table_entry) return 0;
     for (uint32_t i = 0; i < code->table_count; i++) {
         uint64_t pc = 0;
         pvm_table_entry(code, i, &pc);
@@ -66,6 +73,7 @@ static size_t sound_count(const struct pvm_code *code)
     for (uint32_t pc = 0; pc < size; pc += in.length, count++) {
         pvm_decode(code, pc, &in);
         if (in.op == PVM_OP_invalid) return 0;
+        if (1u + head_bytes(pvm_ops[in.op].shape) + in.size1 + in.size2 != in.length) return 0;
         if (pvm_has_target(in.op) && !pvm_starts(code, in.target)) return 0;
     }
     return count;
@@ -151,7 +159,8 @@ bool pvm_jam_parse(struct pvm_parse *p)
     if (form == FORM_NONE) {
         error_at(p->in.err, PVM_JAM_LENGTHS, 0, "the lengths inside do not add up to the %zu bytes",
                  p->in.in.size);
-        return error_note(p->in.err, "tried: generic program, standard program, metadata before it");
+        return error_note(p->in.err,
+                          "tried: generic program, standard program, metadata before it");
     }
     struct pvm_program *program = &p->m->program;
     program->code.isa = code.isa;

@@ -33,7 +33,8 @@ static void permute(uint64_t a[25])
         }
         for (unsigned y = 0; y < 25; y += 5) {
             memcpy(row, a + y, sizeof row);
-            for (unsigned x = 0; x < 5; x++) a[y + x] = row[x] ^ (~row[(x + 1) % 5] & row[(x + 2) % 5]);
+            for (unsigned x = 0; x < 5; x++)
+                a[y + x] = row[x] ^ (~row[(x + 1) % 5] & row[(x + 2) % 5]);
         }
         a[0] ^= round_constant(&lfsr);
     }

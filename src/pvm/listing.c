@@ -1,5 +1,5 @@
-/* Listings in upstream's way: flat, and with basic blocks. Bytes that no instruction holds appear as
- * `invalid` where control can fall into them, and not at all elsewhere. */
+/* Listings in upstream's way: flat, and with basic blocks. Bytes that no instruction holds appear
+ * as `invalid` where control can fall into them, and not at all elsewhere. */
 #include <stdlib.h>
 #include "pvm/print.h"
 

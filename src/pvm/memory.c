@@ -223,13 +223,15 @@ static bool allowed(struct pvm_memory *m, uint32_t address, unsigned n, bool wra
     if (page == last) return first_ok || refuse(m, page, write);
     if (last < page) { /* past 2^32 */
         if (!wraps) return refuse(m, page, write);
-        return m->rights[last] & right ? first_ok || refuse(m, page, write) : refuse(m, last, write);
+        return m->rights[last] & right ? first_ok || refuse(m, page, write)
+                                       : refuse(m, last, write);
     }
     if (!first_ok) return refuse(m, page, write);
     return (m->rights[last] & right) || refuse(m, last, write);
 }
 
-bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps, uint64_t *value)
+bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
+                     uint64_t *value)
 {
     if (!allowed(m, address, n, wraps, PVM_READ)) return false;
     uint64_t v = 0;
@@ -254,7 +256,8 @@ static uint8_t *touch(struct pvm_memory *m, uint32_t page)
     return bytes;
 }
 
-bool pvm_memory_store(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps, uint64_t value)
+bool pvm_memory_store(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
+                      uint64_t value)
 {
     if (!allowed(m, address, n, wraps, PVM_WRITABLE)) return false;
     uint8_t *first = touch(m, address / PAGE);

@@ -7,12 +7,12 @@
  * one pointer reaches registers, rights and memory with constant distances: an interpreter needs no
  * other, and compiled code can have its base register (or segment) at guest 0.
  *
- * WRITE in a page's byte of the rights table is what the fast path of a store asks; it is missing on
- * a writable page until its first store, which takes the slow path and sets WRITE and DIRTY. So DIRTY
- * marks exactly the pages that may differ from the initial image: resetting, describing and saving a
- * machine look at those alone, and nothing on the hot path pays for it.
- * (Measured on the five programs of bench/: checking the page's byte costs 4 to 9 % against no check
- * at all; a page table of pointers 20 %. It needs no signal handler, and stops are exact.)
+ * WRITE in a page's byte of the rights table is what the fast path of a store asks; it is missing
+ * on a writable page until its first store, which takes the slow path and sets WRITE and DIRTY. So
+ * DIRTY marks exactly the pages that may differ from the initial image: resetting, describing and
+ * saving a machine look at those alone, and nothing on the hot path pays for it. (Measured on the
+ * five programs of bench/: checking the page's byte costs 4 to 9 % against no check at all; a page
+ * table of pointers 20 %. It needs no signal handler, and stops are exact.)
  *
  * A guarded machine has the same rights on the pages of the host, and its compiled code asks nobody:
  * then DIRTY comes from asking the host which pages exist, when somebody wants to know, and pages
@@ -82,8 +82,10 @@ void pvm_memory_reset(struct pvm_memory *m);
 
 /* The slow path of an access of n = 1, 2, 4 or 8 bytes; all or nothing. False: fault is set. wraps:
  * addresses go on at 0 behind 2^32-1, as in the Gray Paper. */
-bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps, uint64_t *value);
-bool pvm_memory_store(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps, uint64_t value);
+bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
+                     uint64_t *value);
+bool pvm_memory_store(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
+                      uint64_t value);
 /* Stores count equal bytes as far as it goes; returns how many. Fewer: fault is set. */
 uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, uint64_t count);
 

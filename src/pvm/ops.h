@@ -77,13 +77,22 @@ static inline uint64_t op_rotr32(uint64_t value, uint64_t n)
     uint32_t v = (uint32_t)value;
     return op_extend32(v >> (n & 31) | v << (-n & 31));
 }
-static inline uint64_t op_shl32(uint64_t v, uint64_t n) { return op_extend32((uint32_t)v << (n & 31)); }
-static inline uint64_t op_shr32(uint64_t v, uint64_t n) { return op_extend32((uint32_t)v >> (n & 31)); }
+static inline uint64_t op_shl32(uint64_t v, uint64_t n)
+{
+    return op_extend32((uint32_t)v << (n & 31));
+}
+static inline uint64_t op_shr32(uint64_t v, uint64_t n)
+{
+    return op_extend32((uint32_t)v >> (n & 31));
+}
 static inline uint64_t op_sar32(uint64_t v, uint64_t n)
 {
     return (uint64_t)(int64_t)((int32_t)(uint32_t)v >> (n & 31));
 }
-static inline uint64_t op_sar64(uint64_t v, uint64_t n) { return (uint64_t)(op_signed(v) >> (n & 63)); }
+static inline uint64_t op_sar64(uint64_t v, uint64_t n)
+{
+    return (uint64_t)(op_signed(v) >> (n & 63));
+}
 
 /* Upper halves of products, portably: 64-bit hosts fold these into one multiplication. */
 static inline uint64_t op_mulh_uu64(uint64_t a, uint64_t b)
@@ -126,13 +135,25 @@ static inline uint64_t op_reverse(uint64_t v, bool w32)
 
 static inline uint64_t op_clz64(uint64_t v) { return v ? (uint64_t)__builtin_clzll(v) : 64; }
 static inline uint64_t op_ctz64(uint64_t v) { return v ? (uint64_t)__builtin_ctzll(v) : 64; }
-static inline uint64_t op_clz32(uint64_t v) { return (uint32_t)v ? (uint64_t)__builtin_clz((uint32_t)v) : 32; }
-static inline uint64_t op_ctz32(uint64_t v) { return (uint32_t)v ? (uint64_t)__builtin_ctz((uint32_t)v) : 32; }
+static inline uint64_t op_clz32(uint64_t v)
+{
+    return (uint32_t)v ? (uint64_t)__builtin_clz((uint32_t)v) : 32;
+}
+static inline uint64_t op_ctz32(uint64_t v)
+{
+    return (uint32_t)v ? (uint64_t)__builtin_ctz((uint32_t)v) : 32;
+}
 static inline uint64_t op_count64(uint64_t v) { return (uint64_t)__builtin_popcountll(v); }
 static inline uint64_t op_count32(uint64_t v) { return (uint64_t)__builtin_popcount((uint32_t)v); }
 
-static inline uint64_t op_min_s(uint64_t a, uint64_t b) { return op_signed(a) < op_signed(b) ? a : b; }
-static inline uint64_t op_max_s(uint64_t a, uint64_t b) { return op_signed(a) > op_signed(b) ? a : b; }
+static inline uint64_t op_min_s(uint64_t a, uint64_t b)
+{
+    return op_signed(a) < op_signed(b) ? a : b;
+}
+static inline uint64_t op_max_s(uint64_t a, uint64_t b)
+{
+    return op_signed(a) > op_signed(b) ? a : b;
+}
 static inline uint64_t op_min_u(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t op_max_u(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -285,7 +306,8 @@ static inline uint64_t op_max_u(uint64_t a, uint64_t b) { return a > b ? a : b; 
 #define PVM_DO_minimum              SET3, MINMAX, op_min_s(a, b)
 #define PVM_DO_minimum_unsigned     SET3, MINMAX, op_min_u(a, b)
 
-/* Splitting a row: PVM_ROW(MACRO, name, more...) is MACRO(name, kind, gas class, expression, more). */
+/* Splitting a row: PVM_ROW(MACRO, name, more...) is MACRO(name, kind, gas class, expression, more).
+ */
 #define PVM_ROW(macro, name, ...) PVM_ROW_(macro, name, PVM_DO_##name, __VA_ARGS__)
 #define PVM_ROW_(macro, name, ...) macro(name, __VA_ARGS__)
 

@@ -1,7 +1,7 @@
 /* Two instructions in one handler: all combinations of the frequent ones, and of the places where
- * their operands are. FREQUENT is nine tenths of what compilers emit (counted over contracts, a game
- * and small kernels). Fewer dispatches are worth a tenth on tight loops and more on large programs;
- * each row costs two hundred handlers, so measure before adding one. */
+ * their operands are. FREQUENT is nine tenths of what compilers emit (counted over contracts, a
+ * game and small kernels). Fewer dispatches are worth a tenth on tight loops and more on large
+ * programs; each row costs two hundred handlers, so measure before adding one. */
 #include "pvm/handlers.h"
 
 #if PVM_TAIL_CALLS           /* the loop form gains little, and sanitizers take minutes over it */

@@ -136,7 +136,8 @@ static bool emit_table(struct pvm_assembly *a, penta_error *err)
         if (bytes_of_value(r->value) > widest) widest = bytes_of_value(r->value);
     }
     if (!a->entry_size_given) {
-        size = code->doc ? (count ? pvm_isas[code->isa].bits / 8u : 0) : count && !widest ? 1 : widest;
+        size = count && !widest ? 1 : widest;
+        if (code->doc && count) size = pvm_isas[code->isa].bits / 8u;
         if (widest > size) size = widest;
     }
     if (widest > size && size)

@@ -94,8 +94,8 @@ static bool take_payload(struct pvm_parse *p, const struct pvm_section *s, struc
     }
 }
 
-/* Whether the writer gives these bytes back from the fields; else they are kept as they are, and the
- * numbers inside do not count. */
+/* Whether the writer gives these bytes back from the fields; else they are kept as they are, and
+ * the numbers inside do not count. */
 static bool check_raw(struct pvm_parse *p, struct pvm_section *s, uint32_t varint_next,
                       size_t varint_count)
 {
@@ -346,9 +346,10 @@ static void describe_imports(struct pvm_walk *w)
     size_t size = w->end - w->pos, sum = 0;
     bool tiled = true; /* names in order, without gaps or overlaps */
     for (size_t i = 0; i < p->import_count; i++) {
-        tiled = tiled && !p->imports[i].broken &&
-                (!p->imports[i].name.size || p->imports[i].name.data == w->file.data + w->pos + sum);
-        sum += p->imports[i].name.size;
+        penta_bytes name = p->imports[i].name;
+        bool here = !name.size || name.data == w->file.data + w->pos + sum;
+        tiled = tiled && here && !p->imports[i].broken;
+        sum += name.size;
     }
     penta_node names = {.name = "names", .offset = w->pos, .size = size, .list = true};
     if (!tiled || sum != size) {

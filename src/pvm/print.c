@@ -58,8 +58,8 @@ static void print_frame(struct writer *out, const struct pvm_program *program,
 static uint64_t place_id(const struct pvm_debug_frame *f)
 {
     uint64_t id = (uint64_t)f->function * UINT64_C(0x9e3779b97f4a7c15) + f->path;
-    return (id * UINT64_C(0x9e3779b97f4a7c15) + f->line) * UINT64_C(0xff51afd7ed558ccd) + f->column +
-           1;
+    return (id * UINT64_C(0x9e3779b97f4a7c15) + f->line) * UINT64_C(0xff51afd7ed558ccd) +
+           f->column + 1;
 }
 
 void pvm_print_place(struct pvm_print_lines *l, uint32_t pc, struct writer *out)

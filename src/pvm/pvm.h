@@ -13,7 +13,7 @@
  *
  * jam, the Gray Paper's:
  *     program                                                         a generic program
- *     [v length, metadata] | u24 ro, u24 rw, u16 heap pages, u24 stack | ro | rw | u32 size | program
+ *     [v size, metadata] | u24 ro, u24 rw, u16 heap pages, u24 stack | ro | rw | u32 size | program
  *
  * doc, a flat layout (leb is LEB128):
  *     isa u8 | leb ro, rw, stack | ro | rw | leb L, code | leb size, jump table | Z u8

@@ -32,14 +32,25 @@ static void push(struct reach *r, uint64_t pc)
 /* Follows the instructions from pc on, marking each, to the end of what is new. */
 static void follow(struct reach *r, uint32_t pc)
 {
+    const struct pvm_code *code = r->code;
+    const uint8_t *op = pvm_isas[code->isa].op;
     struct pvm_insn in;
     for (;;) {
         r->seen[pc / 8] |= (uint8_t)(1u << pc % 8);
-        pvm_decode(r->code, pc, &in);
-        if (pvm_has_target(in.op)) push(r, in.target);
-        if (!pvm_falls_through(in.op)) return;
-        pc += in.length;
-        if (!pvm_starts(r->code, pc) || pvm_bit(r->seen, pc)) return;
+        enum pvm_op here = op[code->bytes.data[pc]];
+        enum pvm_flow flow = pvm_ops[here].flow;
+        if (!code->doc && here != PVM_OP_invalid) {
+            unsigned skip = pvm_skip(code, pc);
+            if (pvm_has_target(here)) push(r, pvm_jump_target(code, pc, skip));
+            if (flow > PVM_FLOW_BRANCH) return;
+            pc += 1 + skip;
+        } else {
+            pvm_decode(code, pc, &in);
+            if (pvm_has_target(in.op)) push(r, in.target);
+            if (!pvm_falls_through(in.op)) return;
+            pc += in.length;
+        }
+        if (!pvm_starts(code, pc) || pvm_bit(r->seen, pc)) return;
     }
 }
 

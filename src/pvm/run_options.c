@@ -31,12 +31,13 @@ bool pvm_config_read(struct pvm_config *config, const struct pvm_program *progra
     *config = (struct pvm_config){.profile = profile ? pvm_profile_find(profile)
                                                      : pvm_default_profile(program)};
     if (!config->profile)
-        return error_at(err, BASE_OPTION_VALUE, 0, "profile '%.40s' is none of polkavm, gp-0.5, gp-0.8",
-                        profile);
+        return error_at(err, BASE_OPTION_VALUE, 0,
+                        "profile '%.40s' is none of polkavm, gp-0.5, gp-0.8", profile);
     config->model = config->profile->full_gas ? PVM_GAS_FULL_L2 : PVM_GAS_NAIVE;
     config->paging = option_text(options, count, "paging") != NULL;
     if (model && !pvm_gas_model_parse(model, &config->model))
-        return error_at(err, BASE_OPTION_VALUE, 0, "gas model '%.40s' is none of naive, full", model);
+        return error_at(err, BASE_OPTION_VALUE, 0, "gas model '%.40s' is none of naive, full",
+                        model);
     return !gas || read_gas(config, gas, err);
 }
 
@@ -85,7 +86,8 @@ static bool apply_values(uint64_t *regs, const penta_option *options, size_t fro
             unsigned reg;
             uint64_t value;
             if (!equals || !number_signed(equals + 1, &value) ||
-                !register_number((penta_bytes){(const uint8_t *)text, (size_t)(equals - text)}, &reg))
+                !register_number((penta_bytes){(const uint8_t *)text, (size_t)(equals - text)},
+                                 &reg))
                 return error_at(err, BASE_OPTION_VALUE, 0, "reg '%.40s' is not NAME=N", text);
             regs[reg] = value;
         }
@@ -124,8 +126,8 @@ static bool call_target(const struct pvm_program *p, const penta_option *o, uint
     if (!strcmp(o->key, "entry")) {
         bool refine = !strcmp(o->value, "refine");
         if (!refine && strcmp(o->value, "accumulate"))
-            return error_at(err, BASE_OPTION_VALUE, 0, "entry '%.40s' is none of refine, accumulate",
-                            o->value);
+            return error_at(err, BASE_OPTION_VALUE, 0,
+                            "entry '%.40s' is none of refine, accumulate", o->value);
         *pc = refine ? 0 : 5;
         return true;
     }
@@ -144,8 +146,8 @@ static bool call_target(const struct pvm_program *p, const penta_option *o, uint
     return names_exports(p, err, "no export is called ", o->value);
 }
 
-static void start_registers(const struct pvm_vm *vm, const struct pvm_program *p, uint64_t arguments,
-                            uint64_t *regs)
+static void start_registers(const struct pvm_vm *vm, const struct pvm_program *p,
+                            uint64_t arguments, uint64_t *regs)
 {
     if (p->dialect == PVM_JAM && !p->spi) { /* a generic program: everything comes from outside */
         memset(regs, 0, PVM_REGISTERS * sizeof *regs);
@@ -180,7 +182,8 @@ static bool queue_calls(struct pvm_vm *vm, const struct pvm_program *p, uint64_t
         if (!apply_values(call->regs, options, 0, first, err) ||
             !apply_values(call->regs, options, i < count ? i : count, next, err))
             return false;
-        for (unsigned j = 0; vm->w32 && j < PVM_REGISTERS; j++) call->regs[j] = (uint32_t)call->regs[j];
+        for (unsigned j = 0; vm->w32 && j < PVM_REGISTERS; j++)
+            call->regs[j] = (uint32_t)call->regs[j];
         i = next;
     } while (i < count);
     pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
@@ -214,7 +217,8 @@ static bool aux_bytes(const struct pvm_program *p, const penta_option *options, 
     if (!arguments) return true;
     penta_buffer_free(out);
     out->data = hex_parse((penta_bytes){(const uint8_t *)arguments, strlen(arguments)}, &out->size);
-    return out->data || error_at(err, BASE_OPTION_VALUE, 0, "spi-args '%.40s' is not hex", arguments);
+    return out->data ||
+           error_at(err, BASE_OPTION_VALUE, 0, "spi-args '%.40s' is not hex", arguments);
 }
 
 static bool fill(struct pvm_vm *vm, const struct pvm_program *p, const penta_option *options,

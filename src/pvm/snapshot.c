@@ -1,8 +1,8 @@
 /* "PVMS", the fields below as u64, registers, the calls still to make, the memory map, and the
  * pages that differ from their initial contents:
- *     fields | 13 x reg | count, count x (pc, 13 x reg) | count, count x (address, length, writable)
- *     | count, count x (address, 4096 bytes)
- * Initial contents are not part of it: they come from the program and the options. */
+ *     fields | 13 x reg | count, count x (pc, 13 x reg) | count, count x (address, length,
+ * writable) | count, count x (address, 4096 bytes) Initial contents are not part of it: they come
+ * from the program and the options. */
 #include "pvm/snapshot.h"
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,8 @@ static bool same_maps(const struct pvm_memory *m, struct reader r, uint64_t coun
     if (count != m->area_count) return false;
     for (size_t i = 0; i < m->area_count; i++) {
         const struct pvm_area *a = &m->areas[i];
-        uint64_t address = reader_uint(&r, 8), length = reader_uint(&r, 8), writable = reader_uint(&r, 8);
+        uint64_t address = reader_uint(&r, 8), length = reader_uint(&r, 8),
+                 writable = reader_uint(&r, 8);
         if (address != a->address || length != a->length || writable != a->writable) return false;
     }
     return true;
@@ -85,7 +86,8 @@ static bool load_maps(struct pvm_vm *vm, struct reader *r, uint64_t count, bool 
     bool same = same_maps(m, *r, count);
     uint64_t end = 0;
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t address = reader_uint(r, 8), length = reader_uint(r, 8), writable = reader_uint(r, 8);
+        uint64_t address = reader_uint(r, 8), length = reader_uint(r, 8),
+                 writable = reader_uint(r, 8);
         if (address < end || address % PVM_PAGE || length % PVM_PAGE || !length || writable > 1 ||
             address > UINT32_MAX || length > (UINT64_C(1) << 32) - address)
             return error_at(r->err, BASE_SNAPSHOT, reader_at(r), "a map that cannot be");

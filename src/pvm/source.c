@@ -1,6 +1,6 @@
-/* Text that assembles to the same bytes. Print, assemble in memory, compare; if the bytes differ, give
- * the sizes of the instructions that came out otherwise, and in the end say more in bytes and less in
- * words, down to the whole file in hex. */
+/* Text that assembles to the same bytes. Print, assemble in memory, compare; if the bytes differ,
+ * give the sizes of the instructions that came out otherwise, and in the end say more in bytes and
+ * less in words, down to the whole file in hex. */
 #include <stdlib.h>
 #include "pvm/encode.h"
 #include "pvm/print.h"
@@ -286,7 +286,8 @@ static void print_code(struct printer *s)
             writer_text(s->out, falls ? ": %no_fallthrough\n" : ":\n");
         }
         uint32_t cost = 0;
-        if (s->p->gas && block && pvm_block_cost(code, pc, s->p->model, s->p->cmov_reads_old, &cost))
+        if (s->p->gas && block &&
+            pvm_block_cost(code, pc, s->p->model, s->p->cmov_reads_old, &cost))
             writer_print(s->out, "    // gas: %u\n", (unsigned)cost);
         if (s->p->source) pvm_print_place(&lines, pc, s->out);
         print_insn(s, &in);

@@ -114,11 +114,20 @@ static void verify_tables(const struct pvm_module *m, struct findings *f)
 
 /* ---- program ---- */
 
+enum { LOW_NIBBLE = 1, HIGH_NIBBLE = 2 };
+
+struct plain {
+    uint8_t need;            /* operand bytes */
+    uint8_t first, second;   /* which nibbles of them are registers */
+};
+
 struct check {
     const struct pvm_module *m;
     const struct pvm_code *code;
     struct findings *f;
     bool load;               /* jam_v1: an invalid instruction means that nothing is loaded */
+    struct plain plain[256];
+    uint8_t high[256];       /* which nibbles of a byte are above 12 */
 };
 
 static uint64_t at_pc(const struct check *c, uint32_t pc) { return c->m->code_offset + pc; }
@@ -134,11 +143,11 @@ static void verify_invalid(const struct check *c, const struct pvm_insn *in)
             findings_add(c->f, PVM_NO_START, c->m->mask_offset, NULL,
                          "bit 0 of the bitmask is not set");
         else
-            findings_add(c->f, PVM_HOLE, at_pc(c, pc), NULL, "nothing starts at pc %u, %u byte%s", pc,
-                         in->length, in->length == 1 ? "" : "s");
+            findings_add(c->f, PVM_HOLE, at_pc(c, pc), NULL, "nothing starts at pc %u, %u byte%s",
+                         pc, in->length, in->length == 1 ? "" : "s");
     } else if (op == PVM_OP_invalid) {
-        findings_add(c->f, PVM_BAD_OPCODE, at_pc(c, pc), NULL, "opcode %u at pc %u is not in %s", byte,
-                     pc, pvm_isas[c->code->isa].name);
+        findings_add(c->f, PVM_BAD_OPCODE, at_pc(c, pc), NULL, "opcode %u at pc %u is not in %s",
+                     byte, pc, pvm_isas[c->code->isa].name);
     } else { /* doc: defined, but its operands are not there */
         struct pvm_insn longer;
         uint8_t bytes[32] = {0};
@@ -149,8 +158,8 @@ static void verify_invalid(const struct check *c, const struct pvm_insn *in)
         const char *name = pvm_ops[op].name;
         enum pvm_shape shape = pvm_ops[op].shape;
         if (longer.op != PVM_OP_invalid)
-            findings_add(c->f, PVM_OVERRUN, at_pc(c, pc), NULL, "%s at pc %u needs %u bytes, %zu are left",
-                         name, pc, longer.length, left);
+            findings_add(c->f, PVM_OVERRUN, at_pc(c, pc), NULL,
+                         "%s at pc %u needs %u bytes, %zu are left", name, pc, longer.length, left);
         else if (left > 1 && shape >= PVM_REG_IMM &&
                  ((bytes[1] & 15) > 12 || bytes[1] >> 4 > 12 ||
                   (shape == PVM_REG_REG_REG && bytes[2] > 12)))
@@ -166,30 +175,67 @@ static void load_invalid(struct check *c, uint32_t pc, const char *why)
 {
     if (!c->load) return;
     c->load = false; /* the first one decides */
-    findings_add(c->f, PVM_LOAD_INVALID, at_pc(c, pc), NULL, "%s at pc %u: the program does not load",
-                 why, (unsigned)pc);
+    findings_add(c->f, PVM_LOAD_INVALID, at_pc(c, pc), NULL,
+                 "%s at pc %u: the program does not load", why, (unsigned)pc);
 }
 
 /* Bytes that a shape reads at fixed places, whatever the length. */
-static unsigned fixed_bytes(enum pvm_shape shape)
+static const uint8_t fixed_bytes[PVM_SHAPES] = {
+    [PVM_IMM_IMM] = 1,        [PVM_REG_IMM] = 1,         [PVM_REG_IMM_IMM] = 1,
+    [PVM_REG_IMM_OFFSET] = 1, [PVM_REG_IMM64] = 9,       [PVM_REG_REG] = 1,
+    [PVM_REG_REG_IMM] = 1,    [PVM_REG_REG_OFFSET] = 1,  [PVM_REG_REG_IMM_IMM] = 2,
+    [PVM_REG_REG_REG] = 2,
+};
+
+/* The usual instruction needs no decoding: it goes on to the next one, is long enough for its
+ * registers, and none of them is above 12. One row per opcode byte; a need of 255 is never met. */
+static void fill_plain(struct check *c)
 {
-    switch (shape) {
-    case PVM_NONE:
-    case PVM_IMM:
-    case PVM_OFFSET:
-    case PVM_SHAPES: return 0;
-    case PVM_REG_IMM64: return 9;
-    case PVM_REG_REG_REG:
-    case PVM_REG_REG_IMM_IMM: return 2;
-    default: return 1;
+    for (unsigned byte = 0; byte < 256; byte++) {
+        const struct pvm_op_info *op = &pvm_ops[pvm_isas[c->code->isa].op[byte]];
+        enum pvm_shape shape = op->shape;
+        bool plain = op->flow == PVM_FLOW_NEXT && shape != PVM_IMM_IMM &&
+                     shape != PVM_REG_IMM_IMM && shape != PVM_REG_REG_IMM_IMM;
+        c->plain[byte] = (struct plain){
+            .need = plain ? fixed_bytes[shape] : UINT8_MAX,
+            .first = shape >= PVM_REG_REG ? LOW_NIBBLE | HIGH_NIBBLE
+                     : shape >= PVM_REG_IMM ? LOW_NIBBLE : 0,
+            .second = shape == PVM_REG_REG_REG ? LOW_NIBBLE : 0};
+        c->high[byte] = (uint8_t)(((byte & 15) > 12 ? LOW_NIBBLE : 0) |
+                                  (byte >> 4 > 12 ? HIGH_NIBBLE : 0));
     }
+}
+
+/* Without branches that depend on the instruction: they are what costs time here. */
+static bool is_plain(const struct check *c, uint32_t pc, unsigned skip)
+{
+    const uint8_t *p = c->code->bytes.data + pc;
+    const struct plain *plain = &c->plain[p[0]];
+    unsigned odd = (unsigned)(plain->first & c->high[p[1]]) | (plain->second & c->high[p[2]]) |
+                   !pvm_bit(c->code->starts, pc) | (skip < plain->need);
+    return !odd;
+}
+
+/* The same for a jump or branch whose operands are whole and whose ways lead somewhere. */
+static bool is_plain_jump(const struct check *c, uint32_t pc, unsigned skip)
+{
+    const struct pvm_code *code = c->code;
+    const uint8_t *p = code->bytes.data + pc;
+    const struct pvm_op_info *op = &pvm_ops[pvm_isas[code->isa].op[p[0]]];
+    if ((op->flow != PVM_FLOW_BRANCH && op->flow != PVM_FLOW_JUMP) || !pvm_bit(code->starts, pc))
+        return false;
+    unsigned first = op->shape == PVM_REG_IMM_OFFSET ? p[1] >> 4 & 7 : 0;
+    if (first > 4) first = 4;
+    return skip >= fixed_bytes[op->shape] + first && !(c->plain[p[0]].first & c->high[p[1]]) &&
+           pvm_is_target(code, pvm_jump_target(code, pc, skip)) &&
+           (op->flow == PVM_FLOW_JUMP || pvm_bit(code->starts, pc + 1 + skip));
 }
 
 /* Odd operands, of the dialects whose instruction lengths come from the bitmask. */
 static void verify_operands(const struct check *c, const struct pvm_insn *in)
 {
     enum pvm_shape shape = pvm_ops[in->op].shape;
-    unsigned fixed = fixed_bytes(shape), have = in->length - 1u;
+    unsigned fixed = fixed_bytes[shape], have = in->length - 1u;
     const uint8_t *p = c->code->bytes.data + in->pc + 1;
     if (shape == PVM_IMM_IMM || shape == PVM_REG_IMM_IMM || shape == PVM_REG_IMM_OFFSET ||
         shape == PVM_REG_REG_IMM_IMM)
@@ -232,8 +278,8 @@ static void verify_insn(struct check *c, const struct pvm_insn *in)
     enum pvm_flow flow = pvm_ops[in->op].flow;
     if (flow == PVM_FLOW_BRANCH || flow == PVM_FLOW_JUMP) verify_jump(c, in);
     if (flow == PVM_FLOW_HOST && p->dialect != PVM_JAM && (uint32_t)in->imm1 >= p->import_count)
-        findings_add(c->f, PVM_NO_IMPORT, at_pc(c, in->pc), NULL, "ecalli %u, there are %zu imports",
-                     (unsigned)in->imm1, p->import_count);
+        findings_add(c->f, PVM_NO_IMPORT, at_pc(c, in->pc), NULL,
+                     "ecalli %u, there are %zu imports", (unsigned)in->imm1, p->import_count);
     if (!c->code->doc) {
         verify_operands(c, in);
     } else if (pvm_ends_block(in->op)) {
@@ -244,14 +290,19 @@ static void verify_insn(struct check *c, const struct pvm_insn *in)
     }
 }
 
-/* Returns the number of instructions. */
-static size_t verify_code(struct check *c)
+static void verify_code(struct check *c)
 {
     const struct pvm_code *code = c->code;
-    size_t count = 0;
     struct pvm_insn in = {0};
+    uint32_t inside = 0;     /* the end, far enough away, is left to the thorough way */
+    if (!code->doc && code->bytes.size > 32) inside = (uint32_t)code->bytes.size - 32;
     bool falls = true;       /* control can come here from the instruction before */
-    for (uint32_t pc = 0; pc < code->bytes.size; pc += in.length, count++) {
+    for (uint32_t pc = 0; pc < code->bytes.size; pc += in.length) {
+        if (pc < inside) {
+            unsigned skip = pvm_skip(code, pc);
+            in.length = (uint8_t)(1 + skip);
+            if (is_plain(c, pc, skip) || is_plain_jump(c, pc, skip)) continue;
+        }
         pvm_decode(code, pc, &in);
         if (in.op != PVM_OP_invalid) {
             verify_insn(c, &in);
@@ -272,7 +323,6 @@ static size_t verify_code(struct check *c)
     } else if (!code->bytes.size && c->m->program.has_code) {
         load_invalid(c, 0, "no instruction");
     }
-    return count;
 }
 
 static void verify_entries(const struct check *c)
@@ -298,8 +348,8 @@ static void verify_exports(const struct check *c)
         uint64_t at = (uint64_t)(p->exports[i].name.data - c->m->base.file.data);
         if (!p->exports[i].name.size) at = c->m->exports_offset;
         if (!pvm_starts(c->code, pc))
-            findings_add(c->f, PVM_EXPORT_PC, at, NULL, "export %zu is at pc %u, not an instruction",
-                         i, (unsigned)pc);
+            findings_add(c->f, PVM_EXPORT_PC, at, NULL,
+                         "export %zu is at pc %u, not an instruction", i, (unsigned)pc);
         else if (!pvm_is_target(c->code, pc))
             findings_add(c->f, c->code->doc ? PVM_BIT_MISSING : PVM_EXPORT_BLOCK, at, NULL,
                          "export %zu is at pc %u, inside a block", i, (unsigned)pc);
@@ -315,22 +365,55 @@ static void verify_exports(const struct check *c)
                          "bit %u is set inside an instruction", (unsigned)pc);
 }
 
-void pvm_verify(const penta_module *module, struct findings *f)
+static void verify_program(const struct pvm_module *m, struct findings *f)
 {
-    const struct pvm_module *m = pvm_module(module);
-    if (module->damage.code) findings_pass(f, &module->damage);
-    if (module->damage.code) return; /* nothing sure is known of what follows */
-    verify_sections(m, f);
-    verify_memory(m, f);
-    verify_names(m, f);
-    verify_tables(m, f);
-    verify_varints(m, f);
     struct check c = {.m = m, .code = &m->program.code, .f = f};
     c.load = c.code->isa == PVM_JAM_V1;
-    if (!m->program.has_code) return;
+    fill_plain(&c);
     verify_code(&c);
     verify_entries(&c);
     verify_exports(&c);
     pvm_reach_verify(m, f);
     pvm_debug_verify(m, f);
+}
+
+/* ---- limits ---- */
+
+/* A file of noise breaks the same rule at every byte: the first places are told, the rest counted.
+ */
+enum { TOLD_MAX = 50, RULES = 256 };
+
+struct limiter {
+    struct findings *to;
+    size_t count[RULES];
+    uint64_t next[RULES];    /* the first place that was not told */
+};
+
+static void limit(void *user, const penta_error *finding)
+{
+    struct limiter *l = user;
+    uint32_t number = finding->code & 0xffff;
+    if (number >= RULES || l->count[number]++ < TOLD_MAX)
+        findings_pass(l->to, finding);
+    else if (l->count[number] == TOLD_MAX + 1)
+        l->next[number] = finding->offset;
+}
+
+void pvm_verify(const penta_module *module, struct findings *f)
+{
+    const struct pvm_module *m = pvm_module(module);
+    if (module->damage.code) findings_pass(f, &module->damage);
+    if (module->damage.code) return; /* nothing sure is known of what follows */
+    struct limiter l = {.to = f};
+    struct findings limited = {.rules = pvm_rules, .report = limit, .user = &l};
+    verify_sections(m, &limited);
+    verify_memory(m, &limited);
+    verify_names(m, &limited);
+    verify_tables(m, &limited);
+    verify_varints(m, &limited);
+    if (m->program.has_code) verify_program(m, &limited);
+    for (uint32_t number = 0; number < RULES; number++)
+        if (l.count[number] > TOLD_MAX)
+            findings_add(f, PVM_ROOM << 16 | number, l.next[number], NULL, "%zu more of these",
+                         l.count[number] - TOLD_MAX);
 }

@@ -38,17 +38,23 @@ static bool layout_spi(const struct pvm_program *p, uint64_t arguments, struct p
     const uint64_t input = UINT64_C(1) << 24;
     uint64_t rw = 2 * ZONE + up(p->ro_size, ZONE);
     uint64_t rw_length = up(p->rw_data.size, PVM_PAGE) + (uint64_t)p->heap_pages * PVM_PAGE;
-    uint64_t stack_top = top - 2 * ZONE - input, heap = p->rw_data.size + (uint64_t)p->heap_pages * PVM_PAGE;
+    uint64_t stack_top = top - 2 * ZONE - input,
+             heap = p->rw_data.size + (uint64_t)p->heap_pages * PVM_PAGE;
     if (5 * ZONE + up(p->ro_size, ZONE) + up(heap, ZONE) + up(p->stack_size, ZONE) + input > top ||
         arguments > input)
         return false;
-    *out = (struct pvm_layout){
-        .ro = ZONE, .ro_length = up(p->ro_size, PVM_PAGE), .rw = (uint32_t)rw, .rw_length = rw_length,
-        .stack_top = (uint32_t)stack_top, .stack_length = up(p->stack_size, PVM_PAGE),
-        .stack = (uint32_t)(stack_top - up(p->stack_size, PVM_PAGE)),
-        .aux = (uint32_t)(top - ZONE - input), .aux_length = up(arguments, PVM_PAGE),
-        .heap_base = rw + rw_length,
-        .heap_max = stack_top - up(p->stack_size, ZONE) - ZONE - (rw + rw_length)};
+    *out = (struct pvm_layout){.ro = ZONE,
+                               .ro_length = up(p->ro_size, PVM_PAGE),
+                               .rw = (uint32_t)rw,
+                               .rw_length = rw_length,
+                               .stack_top = (uint32_t)stack_top,
+                               .stack_length = up(p->stack_size, PVM_PAGE),
+                               .stack = (uint32_t)(stack_top - up(p->stack_size, PVM_PAGE)),
+                               .aux = (uint32_t)(top - ZONE - input),
+                               .aux_length = up(arguments, PVM_PAGE),
+                               .heap_base = rw + rw_length,
+                               .heap_max =
+                                   stack_top - up(p->stack_size, ZONE) - ZONE - (rw + rw_length)};
     return true;
 }
 
@@ -62,7 +68,8 @@ bool pvm_layout(const struct pvm_program *p, uint64_t aux_size, struct pvm_layou
     }
     if (p->dialect == PVM_JAM ? layout_spi(p, aux_size, out) : layout_polkavm(p, aux_size, out))
         return true;
-    return error_at(err, BASE_LIMIT, 0, "data, stack and aux area do not fit 4 GiB of guest memory");
+    return error_at(err, BASE_LIMIT, 0,
+                    "data, stack and aux area do not fit 4 GiB of guest memory");
 }
 
 static bool map_areas(struct pvm_vm *vm, const struct pvm_program *p, penta_bytes aux)
@@ -221,9 +228,8 @@ bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_
         return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
     if (count > 6) return error_at(err, BASE_STATE, 0, "%zu results; a0 to a5 hold six", count);
     for (size_t i = 0; i < count; i++) pvm_vm_set_reg(vm, (unsigned)(PVM_A0 + i), results[i]);
-    struct pvm_insn in;
-    pvm_decode(code, vm->state->pc, &in);
-    vm->state->pc += in.length;
+    vm->hint = pvm_vm_cell(vm) + 1;        /* ecalli never ends a block, so there is a next cell */
+    vm->state->pc = vm->cells->places[vm->hint].pc;
     vm->paid = !(code->doc && pvm_is_target(code, vm->state->pc));
     vm->wait = vm->halt_on_answer ? PVM_HALTED : PVM_READY;
     vm->halt_on_answer = false;
@@ -266,6 +272,20 @@ static void run_page(void *user, uint32_t address, const uint8_t *now, const uin
     }
 }
 
+/* What a standard program of jam returns: a1 bytes at a0, if they are readable. */
+static void describe_result(const struct pvm_vm *vm, const penta_visitor *v)
+{
+    enum { MOST = 1 << 24 };
+    if (vm->wait != PVM_HALTED || !vm->base.module || !pvm_module(vm->base.module)->program.spi)
+        return;
+    uint64_t size = vm->state->regs[PVM_A1];
+    uint8_t *bytes = size <= MOST ? malloc((size_t)size + 1) : NULL;
+    bool readable =
+        bytes && pvm_memory_read(&vm->memory, vm->state->regs[PVM_A0], bytes, (size_t)size);
+    describe_computed_bytes(v, "result", (penta_bytes){bytes, readable ? (size_t)size : 0});
+    free(bytes);
+}
+
 void pvm_vm_describe(const penta_vm *base, const penta_visitor *v)
 {
     const struct pvm_vm *vm = pvm_vm_const(base);
@@ -277,6 +297,7 @@ void pvm_vm_describe(const penta_vm *base, const penta_visitor *v)
     }
     describe_uint(v, "host_calls", vm->host_calls);
     if (vm->heap_size) describe_uint(v, "heap", vm->heap_size);
+    describe_result(vm, v);
     penta_node registers = {.name = "registers"};
     if (describe_enter(v, registers)) {
         for (unsigned i = 0; i < PVM_REGISTERS; i++)
@@ -332,7 +353,8 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
 const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
     static const char *const traps[] = {"trap", "bad jump", "bad access", "bad start"};
-    if (stop->kind == PENTA_STOP_TRAP) return stop->detail <= PVM_TRAP_START ? traps[stop->detail] : NULL;
+    if (stop->kind == PENTA_STOP_TRAP)
+        return stop->detail <= PVM_TRAP_START ? traps[stop->detail] : NULL;
     if (stop->kind != PENTA_STOP_HOST || !vm->module) return NULL;
     const struct pvm_program *p = &pvm_module(vm->module)->program;
     char *text = pvm_vm_const(vm)->host_name;
@@ -340,7 +362,8 @@ const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
     penta_bytes name = p->imports[stop->detail].name;
     if (!name.size || name.size >= PVM_HOST_NAME) return NULL;
     for (size_t i = 0; i < name.size; i++)
-        if (name.data[i] <= ' ' || name.data[i] >= 0x7f) return NULL; /* contracts may use binary ids */
+        if (name.data[i] <= ' ' || name.data[i] >= 0x7f)
+            return NULL; /* contracts may use binary ids */
     memcpy(text, name.data, name.size);
     text[name.size] = 0;
     return text;

@@ -1,4 +1,5 @@
-/* The machine: 13 registers, a pc, gas, paged memory; what it waits for; the calls still to make. */
+/* The machine: 13 registers, a pc, gas, paged memory; what it waits for; the calls still to make.
+ */
 #pragma once
 #include "pvm/cells.h"
 #include "pvm/memory.h"
@@ -72,6 +73,7 @@ struct pvm_vm {
     struct pvm_cells *cells;
     struct pvm_cell *own;                  /* cells with breakpoints, or NULL */
     uint8_t *marked;                       /* by cell, or NULL */
+    uint32_t hint;                         /* the cell of the instruction at pc, perhaps */
     bool metered, paging, w32;
     bool paid;                             /* the block around pc has been charged */
     enum pvm_wait wait;
@@ -150,6 +152,9 @@ bool pvm_config_read(struct pvm_config *config, const struct pvm_program *progra
                      const penta_option *options, size_t count, penta_error *err);
 bool pvm_layout(const struct pvm_program *program, uint64_t aux_size, struct pvm_layout *out,
                 penta_error *err);
+
+/* The cell of the instruction at pc; 0 when none starts there. */
+uint32_t pvm_vm_cell(struct pvm_vm *vm);
 
 /* step.c: one instruction, exactly; its block is paid. Registers as the interpreter keeps them. */
 enum pvm_outcome {

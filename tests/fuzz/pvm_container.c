@@ -1,5 +1,5 @@
-/* Any bytes as a PolkaVM program, by detection and as each dialect: see checks.h for what must hold.
- * Conversions end in a file of the other dialect that opens, or in an error. */
+/* Any bytes as a PolkaVM program, by detection and as each dialect: see checks.h for what must
+ * hold. Conversions end in a file of the other dialect that opens, or in an error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,8 @@ static void check_dialect(penta_bytes file, const char *name)
     struct coverage coverage = {0};
     penta_visitor tiling = coverage_visitor(&coverage);
     pvm_describe(m, &tiling);
-    if (!coverage_complete(&coverage, file.size)) check_failed("not tiled", coverage.at, coverage.next);
+    if (!coverage_complete(&coverage, file.size))
+        check_failed("not tiled", coverage.at, coverage.next);
     struct findings f = {.rules = pvm_rules, .report = ignore};
     pvm_verify(m, &f);
     struct writer again = {0}, text = {0}, bytes = {0};

@@ -1,5 +1,5 @@
-/* Random programs on the machine: no crash, no hang, gas never grows, and the threaded engine, single
- * steps, breakpoints and a machine loaded from a snapshot all end in the same state.
+/* Random programs on the machine: no crash, no hang, gas never grows, and the threaded engine,
+ * single steps, breakpoints and a machine loaded from a snapshot all end in the same state.
  *
  *     byte 0      ISA (bits 0-1), profile (2-3), gas: none, naive, full (4-5), paging (6), doc (7)
  *     byte 1      where execution starts; byte 2: jump table entries; byte 3: where a mark is set
@@ -132,9 +132,12 @@ static bool read_trial(const uint8_t *data, size_t size, struct trial *t, uint8_
     memcpy(bytes, data + HEADER, table + code + mask);
     *owned = bytes;
     if (code % 8) bytes[table + code + mask - 1] &= (uint8_t)((1u << code % 8) - 1);
-    t->code = (struct pvm_code){.isa = data[0] & 3, .bytes = {bytes + table, code},
-                                .mask = {bytes + table + code, mask}, .starts = bytes + table + code,
-                                .table = {bytes, table}, .table_count = (uint32_t)table,
+    t->code = (struct pvm_code){.isa = data[0] & 3,
+                                .bytes = {bytes + table, code},
+                                .mask = {bytes + table + code, mask},
+                                .starts = bytes + table + code,
+                                .table = {bytes, table},
+                                .table_count = (uint32_t)table,
                                 .table_entry = 1};
     unsigned gas = data[0] >> 4 & 3;
     t->config = (struct pvm_config){.profile = &pvm_profiles[(data[0] >> 2 & 3) % 3],
