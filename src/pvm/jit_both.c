@@ -125,6 +125,14 @@ static bool equal_stops(struct pvm_twin *t, const struct pvm_vm *vm, const penta
 
 /* ---- running ---- */
 
+/* So little memory that it is compared behind every block. */
+static bool small(const struct pvm_memory *m)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < m->area_count; i++) bytes += m->areas[i].length;
+    return bytes <= 16 * PVM_PAGE;
+}
+
 /* The other machine, to where this one is: a whole block at once, or by single steps. */
 static void catch_up(const struct pvm_vm *vm, struct pvm_vm *other, uint32_t rest, bool stopped,
                      penta_stop *stop)
@@ -149,7 +157,12 @@ static bool one_block(struct pvm_vm *vm, struct pvm_twin *t, penta_stop *stop, b
     if (*stopped) pvm_vm_report(vm, stop);
     penta_stop other;
     catch_up(vm, t->vm, rest, *stopped, &other);
-    return equal(t, vm) && (!*stopped || equal_stops(t, vm, stop, &other));
+    if (!equal(t, vm)) return false;
+    if (*stopped) return equal_stops(t, vm, stop, &other);
+    uint32_t address;
+    if (small(&vm->memory) && differs(&vm->memory, &t->vm->memory, false, &address))
+        return note(t, "page", address, address);
+    return true;
 }
 
 static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)

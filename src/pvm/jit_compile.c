@@ -78,7 +78,7 @@ static void settle(struct jit *j, uint32_t site, uint32_t pc, uint32_t instructi
 
 static bool in_line(enum pvm_op op)
 {
-    return pvm_ops[op].flow == PVM_FLOW_NEXT && op != PVM_OP_sbrk;
+    return pvm_ops[op].flow == PVM_FLOW_NEXT && op != PVM_OP_sbrk && op != PVM_OP_memset;
 }
 
 static void copy_tail(struct jit *j, uint32_t pc, unsigned count);
