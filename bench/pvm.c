@@ -67,8 +67,24 @@ static double call(penta_vm *vm, const penta_module *module, const char *name, u
     return took;
 }
 
-enum { NATIVE, PLAIN, METERED, NARROW, KINDS };
-static const char *const kind_names[KINDS] = {"native", "interp", "interp, gas", "interp, 32-bit"};
+#define GAS "1000000000000"
+enum { NATIVE, PLAIN, METERED, NARROW, JIT, JIT_SYNC, JIT_ASYNC, JIT_FULL, JIT_POLL, JIT_NARROW, KINDS };
+static const struct kind {
+    const char *name, *isa, *engine;
+    penta_option options[2];
+    size_t count;
+} kinds[KINDS] = {
+    [NATIVE] = {.name = "native"},
+    [PLAIN] = {"interp", "latest64", "interp", .count = 0},
+    [METERED] = {"interp gas", "latest64", "interp", {{"gas", GAS}}, 1},
+    [NARROW] = {"interp 32", "latest32", "interp", .count = 0},
+    [JIT] = {"jit", "latest64", "jit", .count = 0},
+    [JIT_SYNC] = {"jit sync", "latest64", "jit", {{"gas", GAS}}, 1},
+    [JIT_ASYNC] = {"jit async", "latest64", "jit", {{"gas", GAS}, {"gas-mode", "async"}}, 2},
+    [JIT_FULL] = {"jit full", "latest64", "jit", {{"gas", GAS}, {"gas-model", "full"}}, 2},
+    [JIT_POLL] = {"jit poll", "latest64", "jit", {{"poll", "1"}}, 1},
+    [JIT_NARROW] = {"jit 32", "latest32", "jit", .count = 0},
+};
 
 struct lane {
     penta_module *module;
@@ -76,15 +92,13 @@ struct lane {
     penta_pvm_pool *pool;
 };
 
-static void open_lane(struct lane *lane, const char *folder, const char *name, const char *isa,
-                      bool gas)
+static void open_lane(struct lane *lane, const char *folder, const char *name, const struct kind *kind)
 {
     char path[512];
     penta_error err;
-    penta_option options[] = {{"gas", "1000000000000"}};
-    snprintf(path, sizeof path, "%s/%s.%s.polkavm", folder, name, isa);
+    snprintf(path, sizeof path, "%s/%s.%s.polkavm", folder, name, kind->isa);
     lane->module = open_blob(path, &lane->bytes);
-    lane->pool = penta_pvm_pool_new(lane->module, options, gas ? 1 : 0, &err);
+    lane->pool = penta_pvm_pool_new(lane->module, kind->engine, kind->options, kind->count, &err);
     if (!lane->pool) die(path, err.message);
 }
 
@@ -106,22 +120,20 @@ static void run_program(const struct program *p, const char *folder, int rounds,
 {
     static double times[KINDS][ROUNDS_MAX];
     struct lane lanes[KINDS];
-    open_lane(&lanes[PLAIN], folder, p->name, "latest64", false);
-    open_lane(&lanes[METERED], folder, p->name, "latest64", true);
-    open_lane(&lanes[NARROW], folder, p->name, "latest32", false);
+    for (int kind = PLAIN; kind < KINDS; kind++) open_lane(&lanes[kind], folder, p->name, &kinds[kind]);
     for (int round = 0; round < rounds; round++) {
         p->initialize();
         double start = bench_now();
         uint64_t expected = p->run();
         times[NATIVE][round] = bench_now() - start;
         for (int kind = PLAIN; kind < KINDS; kind++)
-            times[kind][round] = measure(&lanes[kind], expected, kind == NARROW);
+            times[kind][round] = measure(&lanes[kind], expected, !strcmp(kinds[kind].isa, "latest32"));
     }
     double native = bench_median(times[NATIVE], (size_t)rounds);
-    printf("%-10s native %8.4f s", p->name, native);
+    printf("%-9s %9.4f", p->name, native);
     for (int kind = PLAIN; kind < KINDS; kind++) {
         ratios[kind] = bench_median(times[kind], (size_t)rounds) / native;
-        printf("   %s %6.2f", kind_names[kind], ratios[kind]);
+        printf(" %10.2f", ratios[kind]);
     }
     printf("\n");
     fflush(stdout);
@@ -138,7 +150,7 @@ static void instances(const char *folder)
     enum { TIMES = 100000 };
     struct lane lane;
     penta_error err;
-    open_lane(&lane, folder, "sieve", "latest64", false);
+    open_lane(&lane, folder, "sieve", &kinds[JIT]);
     double start = bench_now();
     for (int i = 0; i < TIMES; i++) penta_vm_free(penta_pvm_pool_take(lane.pool, &err));
     printf("instance from the pool, untouched        %9.0f ns\n",
@@ -217,6 +229,9 @@ int main(int argc, char **argv)
     int rounds = argc > 2 ? atoi(argv[2]) : 5;
     if (rounds < 1 || rounds > ROUNDS_MAX) rounds = 5;
     double sum[KINDS] = {0};
+    printf("%-9s %9s", "program", "native s");
+    for (int kind = PLAIN; kind < KINDS; kind++) printf(" %10s", kinds[kind].name);
+    printf("      (times native)\n");
     int ran = 0;
     for (int i = 0; i < COUNT; i++) {
         double ratios[KINDS];
@@ -225,9 +240,8 @@ int main(int argc, char **argv)
         for (int kind = PLAIN; kind < KINDS; kind++) sum[kind] += log(ratios[kind]);
         ran++;
     }
-    printf("geometric mean over native          ");
-    for (int kind = PLAIN; kind < KINDS; kind++)
-        printf("   %s %6.2f", kind_names[kind], exp(sum[kind] / ran));
+    printf("%-19s", "geometric mean");
+    for (int kind = PLAIN; kind < KINDS; kind++) printf(" %10.2f", exp(sum[kind] / ran));
     printf("\n");
     instances(folder);
     host_calls();

@@ -35,6 +35,11 @@ bool pvm_config_read(struct pvm_config *config, const struct pvm_program *progra
                         "profile '%.40s' is none of polkavm, gp-0.5, gp-0.8", profile);
     config->model = config->profile->full_gas ? PVM_GAS_FULL_L2 : PVM_GAS_NAIVE;
     config->paging = option_text(options, count, "paging") != NULL;
+    config->poll = option_text(options, count, "poll") != NULL;
+    const char *mode = option_text(options, count, "gas-mode");
+    if (mode && strcmp(mode, "sync") && strcmp(mode, "async"))
+        return error_at(err, BASE_OPTION_VALUE, 0, "gas-mode '%.40s' is neither sync nor async", mode);
+    config->async = mode && !strcmp(mode, "async");
     if (model && !pvm_gas_model_parse(model, &config->model))
         return error_at(err, BASE_OPTION_VALUE, 0, "gas model '%.40s' is none of naive, full",
                         model);
