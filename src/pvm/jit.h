@@ -22,7 +22,7 @@ enum pvm_native_exit {       /* why compiled code returned */
     PVM_NATIVE_HALT,         /* a jump to the return address at cold place `at` */
     PVM_NATIVE_POLL,         /* the interrupt flag is set; nothing of the instruction was done */
     PVM_NATIVE_EARLY,        /* the same, before anything ran */
-    PVM_NATIVE_KICK,         /* stopped between two machine instructions: see jit_signal.c */
+    PVM_NATIVE_KICK,         /* interrupted at `at`, between two instructions of the guest */
 };
 
 struct pvm_point {           /* code from `native` on belongs to the instruction at pc and those behind */
@@ -43,7 +43,7 @@ struct pvm_native {
     uint8_t *code;
     size_t mapped;
     uint32_t used, body, cold_start; /* offsets: end of all, first block, end of the last one */
-    uint32_t enter, enter_check, leave_fault, leave_kick;
+    uint32_t enter, enter_check, enter_end, exits_end, leave_fault, leave_kick;
     uint32_t charge_size;
     uint32_t size;           /* of the guest code */
     uint32_t *offsets;       /* by pc, size + 1 of them: where the instruction's code is; 0: nowhere */
@@ -61,6 +61,9 @@ struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pv
 void pvm_native_free(struct pvm_native *n);
 /* The pc of the instruction that native offset `at` belongs to. */
 uint32_t pvm_native_pc(const struct pvm_native *n, uint32_t at);
+/* All of one instruction is done at this offset and nothing of the next: no more than the charge of
+ * its block, if paid says so. */
+bool pvm_native_between(const struct pvm_native *n, uint32_t at, uint32_t *pc, bool *paid);
 
 /* ---- compiling ---- */
 
@@ -136,6 +139,9 @@ static inline struct x64_mem state_field(size_t offset)
 /* jit_signal.c. False: the handler could not be installed. */
 bool pvm_signal_install(void);
 bool pvm_signal_thread(void); /* this thread has an alternate stack; once a thread */
+int pvm_signal_self(void);    /* this thread's number */
+/* Makes the thread inside compiled code of this machine leave it. */
+void pvm_signal_kick(penta_vm *vm);
 extern _Thread_local struct pvm_vm *volatile pvm_running
     __attribute__((tls_model("initial-exec")));
 

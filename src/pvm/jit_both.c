@@ -254,6 +254,7 @@ const struct engine pvm_both = {
     .peek = pvm_vm_peek,
     .poke = pvm_vm_poke,
     .mark = pvm_vm_mark,
+    .interrupt = pvm_signal_kick,
     .save = pvm_vm_save,
     .load = pvm_vm_load,
     .close = both_close,

@@ -344,19 +344,25 @@ void pvm_native_free(struct pvm_native *n)
     free(n);
 }
 
-uint32_t pvm_native_pc(const struct pvm_native *n, uint32_t at)
+/* The last point at or before it; NULL: it is in front of all code. */
+static const struct pvm_point *point_at(const struct pvm_native *n, uint32_t at)
 {
-    if (at >= n->cold_start) return n->cold[(at - n->cold_start) / PVM_COLD_BYTES].pc;
     uint32_t low = 0, high = n->point_count;
-    while (low < high) {       /* the last point at or before it */
+    while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (n->points[middle].native <= at)
             low = middle + 1;
         else
             high = middle;
     }
-    if (!low) return 0;
-    uint32_t pc = n->points[low - 1].pc;
+    return low ? &n->points[low - 1] : NULL;
+}
+
+uint32_t pvm_native_pc(const struct pvm_native *n, uint32_t at)
+{
+    if (at >= n->cold_start) return n->cold[(at - n->cold_start) / PVM_COLD_BYTES].pc;
+    const struct pvm_point *point = point_at(n, at);
+    uint32_t pc = point ? point->pc : 0;
     if (pc & PVM_POINT_ALONE) return pc & ~PVM_POINT_ALONE;
     for (uint32_t next = pc + 1; next <= n->size; next++) {
         if (!n->offsets[next]) continue;
@@ -364,4 +370,14 @@ uint32_t pvm_native_pc(const struct pvm_native *n, uint32_t at)
         pc = next;
     }
     return pc;
+}
+
+bool pvm_native_between(const struct pvm_native *n, uint32_t at, uint32_t *pc, bool *paid)
+{
+    if (at < n->body || at >= n->cold_start) return false;
+    const struct pvm_point *point = point_at(n, at);
+    if (!point || point->pc & PVM_POINT_ALONE) return false;
+    *pc = pvm_native_pc(n, at);
+    *paid = n->offsets[*pc] == at;
+    return *paid || (point->native == at && pvm_bit(n->block_starts, *pc));
 }

@@ -90,6 +90,7 @@ static bool left(struct pvm_vm *vm, enum pvm_native_exit why, uint32_t at, penta
         vm->wait = PVM_HALTED;
         return false;
     case PVM_NATIVE_POLL: vm->state->pc = pvm_native_pc(n, at); return true;
+    case PVM_NATIVE_KICK: pvm_native_between(n, at, &vm->state->pc, &vm->paid); return true;
     default: vm->state->pc = pvm_native_pc(n, at); return step(vm, stop);
     }
 }
@@ -104,7 +105,8 @@ static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_
     if (why == PVM_NATIVE_EARLY) return true;
     vm->executed = UINT64_MAX;
     vm->paid = true;
-    uint32_t at = (uint32_t)(s->native_at - (uint64_t)(uintptr_t)n->code) - (why != PVM_NATIVE_FAULT);
+    uint32_t at = (uint32_t)(s->native_at - (uint64_t)(uintptr_t)n->code);
+    if (why != PVM_NATIVE_FAULT && why != PVM_NATIVE_KICK) at--; /* a return address */
     const struct pvm_cold *cold = why == PVM_NATIVE_STEP ? cold_at(n, at) : NULL;
     bool empty = cold && cold->kind == PVM_COLD_GAS;
     uint32_t cost = empty ? cost_of(n, cold) : 0;
@@ -155,11 +157,13 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     if (vm->wait == PVM_HALTED && vm->next_call < vm->call_count)
         pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
     bool ran = vm->wait == PVM_READY;
+    atomic_store_explicit(&vm->runner, pvm_signal_self(), memory_order_seq_cst);
     while (vm->wait == PVM_READY) {
         run_until_stop(vm, stop);
         if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
         pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
     }
+    atomic_store_explicit(&vm->runner, 0, memory_order_release);
     stop->steps = ran ? UINT64_MAX : 0;
     pvm_vm_report(vm, stop);
 }
@@ -193,6 +197,7 @@ const struct engine pvm_jit = {
     .peek = pvm_vm_peek,
     .poke = pvm_vm_poke,
     .mark = pvm_vm_mark,
+    .interrupt = pvm_signal_kick,
     .save = pvm_vm_save,
     .load = pvm_vm_load,
     .close = pvm_vm_close,

@@ -36,6 +36,7 @@ static void enter(struct jit *j, struct x64_label *early)
     registers(j, true);
     x64_mov_load(e, X64, RCX, stack_at(0));
     x64_jmp_reg(e, RCX);
+    j->n->enter_end = x64_here(e);
 }
 
 static void exit_with(struct jit *j, enum pvm_native_exit why, struct x64_label *leave)
@@ -75,6 +76,7 @@ static void exits(struct jit *j, struct x64_label *early)
     x64_pop(e, RCX);
     for (unsigned i = SAVED; i--;) x64_pop(e, saved[i]);
     x64_ret(e);
+    j->n->exits_end = x64_here(e);
 }
 
 /* ---- operations: first operand on the stack, second and result in rcx ---- */
