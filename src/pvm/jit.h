@@ -106,6 +106,7 @@ void pvm_jit_op(struct jit *j, const struct pvm_insn *in);
 void pvm_jit_load(struct jit *j, const struct pvm_insn *in, struct x64_mem from);
 /* jit_fuse.c: better code than one template an instruction, where in[at] starts a pattern. How many
  * instructions it wrote; 0: none. Nothing is written to registers before the group can fault. */
+extern const bool pvm_jit_fuses[PVM_OPS]; /* the instruction may start one */
 unsigned pvm_jit_fuse(struct jit *j, const struct jit_block *b, unsigned at);
 /* jit_flow.c: what ends a block or leaves the code. */
 void pvm_jit_flow(struct jit *j, const struct pvm_insn *in);

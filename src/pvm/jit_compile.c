@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "pvm/jit.h"
+#include "pvm/jit_decode.h"
 
 enum {
     WINDOW = 256,            /* instructions decoded ahead; a longer block is written in pieces */
@@ -76,16 +77,11 @@ static void settle(struct jit *j, uint32_t site, uint32_t pc, uint32_t instructi
     x64_patch32(&j->e, site, cost);
 }
 
-static bool in_line(enum pvm_op op)
-{
-    return pvm_ops[op].flow == PVM_FLOW_NEXT && op != PVM_OP_sbrk && op != PVM_OP_memset;
-}
-
 static void copy_tail(struct jit *j, uint32_t pc, unsigned count);
 
 static void instruction(struct jit *j, const struct jit_block *b, const struct pvm_insn *in)
 {
-    if (in_line(in->op)) {
+    if (pvm_ops[in->op].flow == PVM_FLOW_NEXT) {
         pvm_jit_op(j, in);
         return;
     }
@@ -113,7 +109,7 @@ static void instructions(struct jit *j, const struct jit_block *b)
                 point(j, in->pc);
             }
         }
-        unsigned fused = pvm_jit_fuse(j, b, i);
+        unsigned fused = pvm_jit_fuses[in->op] ? pvm_jit_fuse(j, b, i) : 0;
         if (!fused) instruction(j, b, in);
         i += fused ? fused : 1;
     }
@@ -175,7 +171,7 @@ static bool fill(const struct pvm_code *code, struct pvm_insn *in, uint32_t pc, 
     bool ended = false;
     while (!ended && n < WINDOW) {
         if (n && code->doc && pc < code->bytes.size && pvm_is_target(code, pc)) break;
-        pvm_decode(code, pc, &in[n]);
+        jit_decode(code, pc, &in[n]);
         ended = pvm_ends_block(in[n].op);
         pc += in[n++].length;
     }

@@ -184,6 +184,6 @@ void pvm_jit_flow(struct jit *j, const struct pvm_insn *in)
         if ((uint64_t)in->pc + in->length >= j->p->code.bytes.size && !j->p->profile->fall_off) step(j);
         break;
     case PVM_OP_ecalli: host_call(j, in); break;
-    default: step(j); break;   /* trap, invalid, memset, sbrk */
+    default: step(j); break;   /* trap, invalid */
     }
 }

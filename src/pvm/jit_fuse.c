@@ -113,6 +113,10 @@ static bool widen(struct jit *j, const struct jit_block *b, unsigned at)
     return true;
 }
 
+const bool pvm_jit_fuses[PVM_OPS] = {
+    [PVM_OP_add_64] = true, [PVM_OP_add_32] = true, [PVM_OP_add_imm_32] = true,
+    [PVM_OP_shift_logical_left_imm_32] = true, [PVM_OP_shift_logical_left_imm_64] = true};
+
 unsigned pvm_jit_fuse(struct jit *j, const struct jit_block *b, unsigned at)
 {
     const struct pvm_insn *in = &b->in[at];

@@ -284,6 +284,8 @@ void pvm_jit_op(struct jit *j, const struct pvm_insn *in)
     OP(load_imm64):
     OP(load_imm): x64_mov_imm(e, A, j->narrow ? (uint32_t)in->imm1 : in->imm1); break;
     OP(unlikely): break;
+    OP(sbrk):
+    OP(memset): x64_call(e, &j->step); break; /* the interpreter's */
     OP(move_reg): move(e, X64, D, A); break;
     STORES(store_imm, STORE_IX)
     STORES(store_imm_indirect, STORE_IA)

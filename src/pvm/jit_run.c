@@ -49,11 +49,42 @@ static uint32_t entry(const struct pvm_vm *vm)
     return pvm_bit(n->block_starts, pc) ? at - n->charge_size : 0;
 }
 
-/* One instruction by the interpreter, its stop if there is one. */
+static bool out_of_gas(penta_stop *stop)
+{
+    stop->kind = PENTA_STOP_GAS;
+    return false;
+}
+
+/* What the block around pc costs: its charge says it. */
+static uint32_t block_cost(const struct pvm_native *n, uint32_t pc)
+{
+    uint32_t cost;
+    while (!pvm_bit(n->block_starts, pc)) pc--;
+    memcpy(&cost, n->code + n->offsets[pc] - n->charge_size + 3, 4);
+    return cost;
+}
+
+/* One instruction by the step engine. False: the machine stopped. */
 static bool step(struct pvm_vm *vm, penta_stop *stop)
 {
-    pvm_vm_run(&vm->base, 1, stop);
-    return stop->kind == PENTA_STOP_FUEL;
+    const struct pvm_native *n = vm->cells->native;
+    uint32_t pc = vm->state->pc;
+    if (pc > n->size || !(n->offsets[pc] || pvm_starts(&vm->cells->code, pc))) {
+        vm->trap = PVM_TRAP_START;
+        vm->wait = PVM_TRAPPED;
+        return false;
+    }
+    if (!vm->paid && vm->metered) {
+        uint32_t cost = block_cost(n, pc);
+        if (vm->state->gas < cost) return out_of_gas(stop);
+        vm->state->gas -= cost;
+    }
+    vm->paid = true;
+    uint64_t steps = 0;
+    pvm_vm_convert(vm, true);
+    bool over = pvm_vm_step(vm, &steps, stop);
+    pvm_vm_convert(vm, false);
+    return !over;
 }
 
 static const struct pvm_cold *cold_at(const struct pvm_native *n, uint32_t at)
@@ -67,12 +98,6 @@ static uint32_t cost_of(const struct pvm_native *n, const struct pvm_cold *cold)
     uint32_t cost;
     memcpy(&cost, n->code + cold->site - 6, 4);
     return cost;
-}
-
-static bool out_of_gas(penta_stop *stop)
-{
-    stop->kind = PENTA_STOP_GAS;
-    return false;
 }
 
 /* Settles why compiled code left, at offset `at` of it. */

@@ -117,15 +117,25 @@ struct pvm_vm *pvm_vm_create(const penta_module *module, const struct pvm_code *
         return NULL;
     }
     vm->state = vm->memory.state;
-    vm->state->cells = vm->cells->cells;
-    vm->state->table = vm->cells->table;
-    vm->state->table_count = vm->cells->table_count;
     vm->state->memory = &vm->memory;
     vm->state->wraps = vm->cells->profile->wraps;
     vm->state->gas = config->gas;
     vm->state->interrupt = &vm->base.interrupt;
     if (config->adopt) config->adopt(vm, config);
-    return vm;
+    if (vm->base.engine != &pvm_interp || pvm_vm_thread(vm)) return vm;
+    error_at(err, BASE_MEMORY, 0, "no memory for %zu bytes of code", code->bytes.size);
+    pvm_vm_destroy(vm);
+    return NULL;
+}
+
+bool pvm_vm_thread(struct pvm_vm *vm)
+{
+    if (vm->state->cells) return true;
+    if (!pvm_cells_build(vm->cells)) return false;
+    vm->state->cells = vm->cells->cells;
+    vm->state->table = vm->cells->table;
+    vm->state->table_count = vm->cells->table_count;
+    return true;
 }
 
 void pvm_vm_destroy(struct pvm_vm *vm)
@@ -228,8 +238,14 @@ bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_
         return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
     if (count > 6) return error_at(err, BASE_STATE, 0, "%zu results; a0 to a5 hold six", count);
     for (size_t i = 0; i < count; i++) pvm_vm_set_reg(vm, (unsigned)(PVM_A0 + i), results[i]);
-    vm->hint = pvm_vm_cell(vm) + 1;        /* ecalli never ends a block, so there is a next cell */
-    vm->state->pc = vm->cells->places[vm->hint].pc;
+    if (vm->state->cells) {
+        vm->hint = pvm_vm_cell(vm) + 1;    /* ecalli never ends a block, so there is a next cell */
+        vm->state->pc = vm->cells->places[vm->hint].pc;
+    } else {
+        struct pvm_insn in;
+        pvm_decode(code, vm->state->pc, &in);
+        vm->state->pc += in.length;
+    }
     vm->paid = !(code->doc && pvm_is_target(code, vm->state->pc));
     vm->wait = vm->halt_on_answer ? PVM_HALTED : PVM_READY;
     vm->halt_on_answer = false;
@@ -329,6 +345,7 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
 {
     struct pvm_vm *vm = pvm_vm(base);
     const struct pvm_cells *p = vm->cells;
+    if (!pvm_vm_thread(vm)) return false;
     uint32_t at = pc <= UINT32_MAX ? pvm_cells_find(p, (uint32_t)pc) : 0;
     if (!at || !pvm_starts(&p->code, (uint32_t)pc)) return false;
     if (!vm->own) {            /* the shared cells stay as they are */

@@ -118,6 +118,7 @@ struct pvm_vm *pvm_vm_create(const penta_module *module, const struct pvm_code *
                              const struct pvm_config *config, struct pvm_cells *shared,
                              penta_error *err);
 void pvm_vm_destroy(struct pvm_vm *vm);
+bool pvm_vm_thread(struct pvm_vm *vm); /* the interpreter can run it; false: no memory */
 /* Places the module's data, stack and aux area. */
 bool pvm_vm_populate(struct pvm_vm *vm, const struct pvm_program *program, penta_bytes aux,
                      penta_error *err);
@@ -170,6 +171,11 @@ enum pvm_outcome pvm_step(struct pvm_vm *vm);
 /* interp.c */
 void pvm_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop); /* fills in what follows from vm->wait */
+/* One instruction of a block that is paid, by the step engine. True: the run is over, *stop and
+ * vm->wait say why. */
+bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop);
+/* Registers of a 32-bit ISA, as the interpreter keeps them or as everybody else does. */
+void pvm_vm_convert(struct pvm_vm *vm, bool extend);
 extern const struct engine pvm_interp;
 
 /* driver.c: what makes a machine of that engine; false: there is no such engine. */
