@@ -79,10 +79,10 @@ static struct x64_mem table_entry(const struct jit *j)
 
 /* Addresses beyond the table leave for the cold place. Odd ones and those of illegal targets have
  * addresses in the table that no processor goes to: the jump itself faults, hence with exact state. */
-static void check_range(struct jit *j, const struct pvm_insn *in)
+static void check_range(struct jit *j, const struct pvm_insn *in, enum pvm_cold_kind beyond)
 {
     x64_cmp_imm(&j->e, X32, RCX, (int32_t)(2 * j->p->table_count + 1));
-    pvm_jit_cold(j, x64_jcc_later(&j->e, X64_A), in->pc, PVM_COLD_DYNAMIC);
+    pvm_jit_cold(j, x64_jcc_later(&j->e, X64_A), in->pc, beyond);
 }
 
 static void jump_indirect(struct jit *j, const struct pvm_insn *in)
@@ -92,7 +92,7 @@ static void jump_indirect(struct jit *j, const struct pvm_insn *in)
         x64_call(&j->e, &j->dynamic);
         return;
     }
-    check_range(j, in);
+    check_range(j, in, PVM_COLD_DYNAMIC);
     x64_jmp_mem(&j->e, table_entry(j));
 }
 
@@ -106,7 +106,7 @@ static void load_imm_and_jump_indirect(struct jit *j, const struct pvm_insn *in)
         step(j);
         return;
     }
-    check_range(j, in);
+    check_range(j, in, PVM_COLD_STEP); /* even a halt writes the register */
     if (in->a != in->b) {
         x64_mov_imm(&j->e, host(in->a), value);
         x64_jmp_mem(&j->e, table_entry(j));
