@@ -19,8 +19,10 @@ static bool legal(const struct jit *j, const struct pvm_insn *in)
 {
     const struct pvm_code *code = &j->p->code;
     if (!pvm_is_target(code, in->target)) return false;
-    return pvm_ops[in->op].flow != PVM_FLOW_BRANCH || j->p->profile->late_branches ||
-           pvm_is_target(code, in->pc + in->length);
+    if (pvm_ops[in->op].flow != PVM_FLOW_BRANCH || j->p->profile->late_branches) return true;
+    uint32_t next = in->pc + in->length;
+    if (in->length <= PVM_SKIP_MAX && !code->gp && !code->doc) return pvm_starts(code, next);
+    return pvm_is_target(code, next); /* the general rule; behind a branch it seldom matters */
 }
 
 /* Where a block that is written already starts; 0: it is not. */

@@ -217,24 +217,30 @@ static void move_if_immediate(struct jit *j, const struct pvm_insn *in, enum x64
 
 /* ---- memory ---- */
 
+/* One way to load each type, so that the big switch below is the only one. */
+#define LOAD_u8(m)  x64_movzx8_load(&j->e, X32, host(in->a), m)
+#define LOAD_i8(m)  x64_movsx8_load(&j->e, j->word, host(in->a), m)
+#define LOAD_u16(m) x64_movzx16_load(&j->e, X32, host(in->a), m)
+#define LOAD_i16(m) x64_movsx16_load(&j->e, j->word, host(in->a), m)
+#define LOAD_u32(m) x64_mov_load(&j->e, X32, host(in->a), m)
+#define LOAD_u64(m) x64_mov_load(&j->e, X64, host(in->a), m)
+#define LOAD_i32(m)                                                                                \
+    x64_form_mem(&j->e, j->narrow ? 0x8b : 0x63, j->word, host(in->a), m, false) /* mov, movsxd */
+
 void pvm_jit_load(struct jit *j, const struct pvm_insn *in, struct x64_mem m)
 {
-    enum x64_reg a = host(in->a);
     switch (in->op) {
-    case PVM_OP_load_u8: case PVM_OP_load_indirect_u8: x64_movzx8_load(&j->e, X32, a, m); break;
-    case PVM_OP_load_i8: case PVM_OP_load_indirect_i8: x64_movsx8_load(&j->e, j->word, a, m); break;
-    case PVM_OP_load_u16: case PVM_OP_load_indirect_u16: x64_movzx16_load(&j->e, X32, a, m); break;
-    case PVM_OP_load_i16: case PVM_OP_load_indirect_i16: x64_movsx16_load(&j->e, j->word, a, m); break;
-    case PVM_OP_load_u32: case PVM_OP_load_indirect_u32: x64_mov_load(&j->e, X32, a, m); break;
-    case PVM_OP_load_i32: case PVM_OP_load_indirect_i32:
-        if (j->narrow) x64_mov_load(&j->e, X32, a, m);
-        else x64_movsxd_load(&j->e, X64, a, m);
-        break;
-    default: x64_mov_load(&j->e, X64, a, m); break;
+    case PVM_OP_load_indirect_u8: LOAD_u8(m); break;
+    case PVM_OP_load_indirect_i8: LOAD_i8(m); break;
+    case PVM_OP_load_indirect_u16: LOAD_u16(m); break;
+    case PVM_OP_load_indirect_i16: LOAD_i16(m); break;
+    case PVM_OP_load_indirect_u32: LOAD_u32(m); break;
+    case PVM_OP_load_indirect_i32: LOAD_i32(m); break;
+    default: LOAD_u64(m); break;
     }
 }
 
-static void store(struct jit *j, unsigned size, struct x64_mem m, enum x64_reg src)
+static inline void store(struct jit *j, unsigned size, struct x64_mem m, enum x64_reg src)
 {
     switch (size) {
     case 1: x64_mov_store8(&j->e, m, src); break;
@@ -267,8 +273,13 @@ static void store_immediate(struct jit *j, unsigned size, struct x64_mem m, uint
     OP(name##_u32): source(4); break;                                                              \
     OP(name##_u64): source(8); break;
 #define LOADS(name, address)                                                                       \
-    OP(name##_u8): OP(name##_i8): OP(name##_u16): OP(name##_i16): OP(name##_u32): OP(name##_i32):  \
-    OP(name##_u64): pvm_jit_load(j, in, address); break;
+    OP(name##_u8): LOAD_u8(address); break;                                                        \
+    OP(name##_i8): LOAD_i8(address); break;                                                        \
+    OP(name##_u16): LOAD_u16(address); break;                                                      \
+    OP(name##_i16): LOAD_i16(address); break;                                                      \
+    OP(name##_u32): LOAD_u32(address); break;                                                      \
+    OP(name##_i32): LOAD_i32(address); break;                                                      \
+    OP(name##_u64): LOAD_u64(address); break;
 #define STORE_X(n)   store(j, n, guest(X64_NONE, in->imm1), A)
 #define STORE_B(n)   store(j, n, guest((int)B, in->imm1), A)
 #define STORE_IX(n)  store_immediate(j, n, guest(X64_NONE, in->imm1), in->imm2)
@@ -282,7 +293,10 @@ void pvm_jit_op(struct jit *j, const struct pvm_insn *in)
     struct x64 *e = &j->e;
     switch ((enum pvm_op)in->op) {
     OP(load_imm64):
-    OP(load_imm): x64_mov_imm(e, A, j->narrow ? (uint32_t)in->imm1 : in->imm1); break;
+    OP(load_imm):              /* no instruction leaves flags to another */
+        if (in->imm1) x64_mov_imm(e, A, j->narrow ? (uint32_t)in->imm1 : in->imm1);
+        else x64_xor(e, X32, A, A);
+        break;
     OP(unlikely): break;
     OP(sbrk):
     OP(memset): x64_call(e, &j->step); break; /* the interpreter's */

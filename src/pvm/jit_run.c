@@ -182,13 +182,13 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     if (vm->wait == PVM_HALTED && vm->next_call < vm->call_count)
         pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
     bool ran = vm->wait == PVM_READY;
-    atomic_store_explicit(&vm->runner, pvm_signal_self(), memory_order_seq_cst);
+    if (atomic_load_explicit(&vm->runner, memory_order_relaxed) != pvm_signal_self())
+        atomic_store_explicit(&vm->runner, pvm_signal_self(), memory_order_seq_cst);
     while (vm->wait == PVM_READY) {
         run_until_stop(vm, stop);
         if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
         pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
     }
-    atomic_store_explicit(&vm->runner, 0, memory_order_release);
     stop->steps = ran ? UINT64_MAX : 0;
     pvm_vm_report(vm, stop);
 }
