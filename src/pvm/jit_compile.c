@@ -85,7 +85,7 @@ static void instruction(struct jit *j, const struct jit_block *b, const struct p
         pvm_jit_op(j, in);
         return;
     }
-    if (in->op == PVM_OP_jump && !b->copy && !j->p->code.doc && !j->n->poll) {
+    if (in->op == PVM_OP_jump && in->target <= in->pc && !b->copy && !j->p->code.doc && !j->n->poll) {
         unsigned tail = pvm_jit_dispatch_tail(&j->p->code, in->target, TAIL_MAX);
         if (tail && pvm_is_target(&j->p->code, in->target)) {
             copy_tail(j, in->target, tail);
@@ -165,14 +165,14 @@ static void whole_block(struct jit *j, const struct jit_block *b)
 }
 
 /* Decodes from pc on, to the end of the block or of the window. */
-static bool fill(const struct pvm_code *code, struct pvm_insn *in, uint32_t pc, uint32_t *count)
+static bool fill(const struct jit_decoder *d, struct pvm_insn *in, uint32_t pc, uint32_t *count)
 {
     uint32_t n = 0;
-    bool ended = false;
+    bool ended = false, start = false;
     while (!ended && n < WINDOW) {
-        if (n && code->doc && pc < code->bytes.size && pvm_is_target(code, pc)) break;
-        jit_decode(code, pc, &in[n]);
-        ended = pvm_ends_block(in[n].op);
+        if (d->code->doc && n && pc < d->code->bytes.size && pvm_is_target(d->code, pc)) break;
+        ended = jit_decode(d, pc, start, &in[n]);
+        start = in[n].length <= PVM_SKIP_MAX;
         pc += in[n++].length;
     }
     *count = n;
@@ -182,13 +182,15 @@ static bool fill(const struct pvm_code *code, struct pvm_insn *in, uint32_t pc, 
 static void blocks(struct jit *j)
 {
     struct pvm_insn in[WINDOW];
+    struct jit_decoder decoder;
     const struct pvm_code *code = &j->p->code;
+    jit_decoder_init(&decoder, code);
     uint32_t pc = 0, size = (uint32_t)code->bytes.size, count;
     bool falls = true;
     while (!j->failed && !j->e.full && (pc < size || falls)) {
         uint32_t start = pc, all, site = 0;
         j->n->block_starts[pc >> 3] |= (uint8_t)(1u << (pc & 7));
-        bool ended = fill(code, in, pc, &count);
+        bool ended = fill(&decoder, in, pc, &count);
         struct jit_block b = {.in = in, .count = count, .pc = pc};
         all = count;
         const struct pvm_insn *last = &in[count - 1];
@@ -203,7 +205,7 @@ static void blocks(struct jit *j)
                 uint32_t next = last->pc + last->length;
                 if (ended || count < WINDOW || j->failed || j->e.full) break;
                 if (code->doc && next < size && pvm_is_target(code, next)) break;
-                ended = fill(code, in, next, &count);
+                ended = fill(&decoder, in, next, &count);
                 b.count = count;
                 all += count;
                 last = &in[count - 1];

@@ -1,4 +1,5 @@
 /* Running compiled code, and everything it leaves to the interpreter. */
+#include <cpuid.h>
 #include <sys/auxv.h>
 #include "core/engine.h"
 #include "pvm/jit.h"
@@ -9,12 +10,15 @@ enum {
     HWCAP2_FSGS = 2,
 };
 
+/* gs can be set without the kernel, and the instructions that the compiler writes exist. */
 bool pvm_jit_usable(void)
 {
-    __builtin_cpu_init();
-    return getauxval(AT_HWCAP2) & HWCAP2_FSGS && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
-           __builtin_cpu_supports("lzcnt");
+    unsigned a, b, c, d, extended = 0, features = 0, more = 0;
+    if (__get_cpuid(1, &a, &b, &c, &d)) features = c;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) more = b;
+    if (__get_cpuid(0x80000001, &a, &b, &c, &d)) extended = c;
+    return getauxval(AT_HWCAP2) & HWCAP2_FSGS && features & bit_POPCNT && more & bit_BMI &&
+           more & bit_BMI2 && extended & bit_LZCNT;
 }
 
 /* gs stays where the last machine of this thread put it: nothing else on this system uses it, and
