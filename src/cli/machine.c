@@ -52,6 +52,10 @@ bool machine_open(struct cli *c, struct machine *m)
         ok = session_open(&m->session, m->in.module, c->value[OPT_ENGINE], options, count, &err);
         free(options);
         if (!ok) cli_error(c, m->in.name, &err);
+        const char *wanted = c->value[OPT_ENGINE];
+        if (ok && wanted && strcmp(wanted, m->session.vm->engine->name) && !c->value[OPT_QUIET])
+            fprintf(stderr, "penta: note: this host cannot run engine %s; %s runs instead\n", wanted,
+                    m->session.vm->engine->name);
     }
     if (!ok) input_close(&m->in);
     return ok;

@@ -65,6 +65,9 @@ uint32_t pvm_native_pc(const struct pvm_native *n, uint32_t at);
  * its block, if paid says so. */
 bool pvm_native_between(const struct pvm_native *n, uint32_t at, uint32_t *pc, bool *paid);
 
+/* jit_perf.c */
+void pvm_perf_map(const struct pvm_native *n, const struct pvm_program *p);
+
 /* ---- compiling ---- */
 
 struct jit_fixup { uint32_t site, target; };

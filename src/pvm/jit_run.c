@@ -205,6 +205,8 @@ void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config)
     if (!vm->cells->native) {
         vm->cells->native = pvm_native_compile(vm->cells, config);
         vm->cells->native_free = pvm_native_free;
+        if (vm->cells->native && config->perf_map && vm->base.module)
+            pvm_perf_map(vm->cells->native, &pvm_module(vm->base.module)->program);
     }
     if (!vm->cells->native) return;
     vm->memory.guarded = true;

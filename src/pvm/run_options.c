@@ -35,6 +35,7 @@ bool pvm_config_read(struct pvm_config *config, const struct pvm_program *progra
                         "profile '%.40s' is none of polkavm, gp-0.5, gp-0.8", profile);
     config->model = config->profile->full_gas ? PVM_GAS_FULL_L2 : PVM_GAS_NAIVE;
     config->paging = option_text(options, count, "paging") != NULL;
+    config->perf_map = option_text(options, count, "perf-map") != NULL;
     config->poll = option_text(options, count, "poll") != NULL;
     const char *mode = option_text(options, count, "gas-mode");
     if (mode && strcmp(mode, "sync") && strcmp(mode, "async"))

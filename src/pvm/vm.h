@@ -106,6 +106,7 @@ struct pvm_config {
     enum pvm_gas_model model;
     bool metered, paging;
     bool async;              /* compiled code counts gas and does not stop for it */
+    bool perf_map;           /* names of compiled functions go to a file for perf */
     bool poll;               /* compiled code looks at the interrupt flag where it may loop */
     int64_t gas;
     uint64_t aux_size;
