@@ -11,6 +11,10 @@ enum option_use {            /* where an option may be given */
     OPTION_CONVERT = 16,     /* convert */
     OPTION_SEAL = 32,        /* seal */
     OPTION_UNSEAL = 64,      /* open */
+    OPTION_CREATE = 128,     /* create, compile */
+    OPTION_SIGN = 256,       /* sign */
+    OPTION_VERIFY = 512,     /* verify */
+    OPTION_BOARD = 1024,     /* board */
 };
 
 struct option_info {

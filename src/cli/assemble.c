@@ -28,8 +28,7 @@ void command_DIS(struct cli *c)
     input_close(&in);
 }
 
-/* Bytes out: into the document as hex, or to -o, or to a pipe, never to a terminal by accident. */
-static void write_bytes(struct cli *c, penta_bytes bytes)
+void cli_bytes(struct cli *c, penta_bytes bytes)
 {
     const char *path = c->value[OPT_OUTPUT];
     if (c->value[OPT_JSON]) {
@@ -51,8 +50,7 @@ static bool same_file(const char *a, const char *b)
     return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* The result would replace what it is made from. */
-static bool overwrites_input(struct cli *c)
+bool cli_overwrites_input(struct cli *c)
 {
     const char *path = c->value[OPT_OUTPUT];
     if (!path || !strcmp(path, "-") || !same_file(path, c->words[0])) return false;
@@ -74,7 +72,7 @@ void command_ASM(struct cli *c)
     const char *name = c->words[0], *format = c->value[OPT_FORMAT];
     const struct driver *driver = format ? driver_find(format) : driver_of_suffix(name);
     struct input in;
-    if (overwrites_input(c) || !input_read(c, name, &in)) return;
+    if (cli_overwrites_input(c) || !input_read(c, name, &in)) return;
     if (!driver) {
         penta_error err = {0};
         error_at(&err, BASE_UNKNOWN_FORMAT, 0, format ? "no format is called '%.40s'"
@@ -103,7 +101,7 @@ void command_ASM(struct cli *c)
     else if (!penta_encode(module, &bytes, &err))
         cli_error(c, name, &err);
     else
-        write_bytes(c, (penta_bytes){bytes.data, bytes.size});
+        cli_bytes(c, (penta_bytes){bytes.data, bytes.size});
     penta_buffer_free(&bytes);
     penta_close(module);
     free(options);
@@ -153,15 +151,28 @@ static void transform(struct cli *c, const struct input *in, transform_fn *fn, u
     if (!ok || f.errors)
         cli_fail(c, sink.exit);
     else
-        write_bytes(c, writer_view(&out));
+        cli_bytes(c, writer_view(&out));
     writer_free(&out);
     free(options);
+}
+
+/* --from NAME chooses the format that is called SOMETHING-NAME, where bytes alone do not tell. */
+static void format_from(struct cli *c)
+{
+    const char *from = NULL;
+    for (size_t i = 0; i < c->room_count; i++)
+        if (!strcmp(c->room[i].key, "from")) from = c->room[i].value;
+    for (size_t i = 0; from && !c->value[OPT_FORMAT] && drivers[i]; i++) {
+        const char *dash = strchr(drivers[i]->name, '-');
+        if (dash && !strcmp(dash + 1, from)) c->value[OPT_FORMAT] = drivers[i]->name;
+    }
 }
 
 void command_CONVERT(struct cli *c)
 {
     struct input in;
-    if (overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
+    format_from(c);
+    if (cli_overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
     transform(c, &in, in.module->driver->convert, OPTION_CONVERT, "converted");
     input_close(&in);
 }
@@ -169,7 +180,7 @@ void command_CONVERT(struct cli *c)
 void command_SEAL(struct cli *c)
 {
     struct input in;
-    if (overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
+    if (cli_overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
     transform(c, &in, in.module->driver->seal, OPTION_SEAL, "sealed");
     input_close(&in);
 }
@@ -177,7 +188,7 @@ void command_SEAL(struct cli *c)
 void command_OPEN(struct cli *c)
 {
     struct input in;
-    if (overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
+    if (cli_overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
     transform(c, &in, in.module->driver->unseal, OPTION_UNSEAL, "opened: they are never sealed");
     input_close(&in);
 }

@@ -110,6 +110,8 @@ void finding_sink_add(void *user, const penta_error *finding)
     struct finding_sink *s = user;
     uint64_t *count = finding->severity == PENTA_ERROR ? &s->errors : &s->warnings;
     ++*count;
+    int exit = finding->severity == PENTA_ERROR ? cli_exit_of(finding->code) : EXIT_YES;
+    if (exit > s->exit) s->exit = exit;
     bool quiet = finding->severity != PENTA_ERROR && s->cli->value[OPT_QUIET];
     if (s->errors + s->warnings > s->max || quiet) return;
     penta_error *more = realloc(s->kept, (s->count + 1) * sizeof *more);
@@ -229,7 +231,7 @@ static void close_output(struct cli *c)
         cli_fail(c, EXIT_LIMIT);
     } else if (c->out.sink) {
         writer_flush(&c->out);
-    } else if (c->exit == EXIT_YES || c->out.out.size) {
+    } else if (c->value[OPT_OUTPUT] && (c->exit == EXIT_YES || c->out.out.size)) {
         if (!file_write(c->value[OPT_OUTPUT], writer_view(&c->out), &err)) cli_error(c, NULL, &err);
     }
 }

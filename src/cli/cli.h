@@ -90,6 +90,12 @@ static inline penta_bytes input_bytes(const struct input *in)
 penta_option *options_for(const struct cli *c, const struct driver *driver, unsigned use,
                           size_t *count);
 
+/* ---- assemble.c ---- */
+/* Bytes out: into the document as hex, or to -o, or to a pipe, never to a terminal by accident. */
+void cli_bytes(struct cli *c, penta_bytes bytes);
+/* True, and an error, when -o is the input. */
+bool cli_overwrites_input(struct cli *c);
+
 /* ---- parse.c ---- */
 bool cli_parse(struct cli *c, int argc, char **argv);
 /* The row of a room option that some format declares for one of these uses, or NULL. */
@@ -121,6 +127,7 @@ struct finding_sink {
     const penta_module *module;
     const penta_bytes *source;
     uint64_t max, errors, warnings;
+    int exit;                /* what the worst error asks for */
     penta_error *kept;
     size_t count;
 };

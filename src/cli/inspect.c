@@ -81,6 +81,13 @@ void command_HEX(struct cli *c)
         json_end(&c->json);
     } else {
         struct hex_view view = {.out = &c->out, .palette = cli_palette(c), .file = input_bytes(&in)};
+        if (c->value[OPT_COVERAGE] && !in.module->driver->protection) {
+            cli_usage(c, NULL, "%s files have nothing that protects them", in.module->driver->name);
+            input_close(&in);
+            return;
+        }
+        if (c->value[OPT_COVERAGE]) view.protection = in.module->driver->protection;
+        view.module = in.module;
         walk(c, in.module, hex_visitor(&view));
     }
     input_close(&in);

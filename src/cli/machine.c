@@ -1,6 +1,7 @@
 #include "cli/machine.h"
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -33,7 +34,7 @@ static bool passes(struct cli *c, const struct input *in)
     penta_validate(in->module, gate_finding, &gate);
     if (gate.closed) {
         finding_sink_finish(&sink);
-        cli_fail(c, EXIT_NO);
+        cli_fail(c, sink.exit > EXIT_NO ? sink.exit : EXIT_NO);
     }
     finding_sink_drop(&sink);
     return !gate.closed;

@@ -26,7 +26,7 @@ static void one(struct cli *c, const char *name)
         writer_safe(&c->out, bytes_of(name));
         writer_print(&c->out, ": valid %s\n", penta_module_format(in.module));
     }
-    if (!valid) cli_fail(c, EXIT_NO);
+    if (!valid) cli_fail(c, sink.exit > EXIT_NO ? sink.exit : EXIT_NO);
     input_close(&in);
 }
 

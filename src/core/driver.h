@@ -33,6 +33,8 @@ struct driver {
     void (*verify)(const penta_module *module, struct findings *findings);
     void (*describe)(const penta_module *module, const penta_visitor *visitor);
     void (*info)(const penta_module *module, const penta_visitor *visitor);
+    /* What protects the byte at this offset, and where that changes; for hex --coverage. */
+    const char *(*protection)(const penta_module *module, uint64_t offset, uint64_t *end);
     bool (*encode)(const penta_module *module, struct writer *out, penta_error *err);
     bool (*print)(const penta_module *module, const penta_option *options, size_t count,
                   struct writer *out, penta_error *err);

@@ -22,7 +22,14 @@ static bool hex_enter(void *user, const penta_node *node)
 static void row(struct hex_view *h, uint64_t offset, penta_bytes bytes, const penta_field *field)
 {
     const struct palette *p = h->palette;
-    const char *colour = p->cycle[h->colour % 6];
+    const char *colour = p->cycle[h->colour % 6], *by = NULL;
+    uint64_t end;
+    if (h->protection) {
+        by = h->protection(h->module, offset, &end);
+        unsigned sum = 0;    /* the same words, the same colour */
+        for (const char *c = by; *c; c++) sum = sum * 31 + (unsigned char)*c;
+        colour = p->cycle[sum % 6];
+    }
     writer_print(h->out, "%s%08" PRIx64 "%s  %s", p->dim, offset, p->off, colour);
     for (size_t i = 0; i < bytes.size; i++) {
         writer_char(h->out, "0123456789abcdef"[bytes.data[i] >> 4]);
@@ -30,6 +37,7 @@ static void row(struct hex_view *h, uint64_t offset, penta_bytes bytes, const pe
         writer_char(h->out, ' ');
     }
     writer_print(h->out, "%s%*s", p->off, (int)(ROW - bytes.size) * 3, "");
+    if (by) writer_print(h->out, " %s[%s]%s", colour, by, p->off);
     if (field) {
         writer_print(h->out, " %s%s%s", colour, field->name, p->off);
         if (field->kind != PENTA_RAW) {
@@ -50,8 +58,13 @@ static void hex_field(void *user, const penta_field *field)
     path_leaf(&h->path);
     if (h->decoded || !field->size) return;
     penta_bytes left = bytes_slice(h->file, (size_t)field->offset, (size_t)field->size);
-    for (uint64_t at = 0; at < field->size; at += ROW)
-        row(h, field->offset + at, bytes_slice(left, (size_t)at, ROW), at ? NULL : field);
+    for (uint64_t at = 0, step; at < field->size; at += step) {
+        uint64_t end = UINT64_MAX;
+        step = ROW;
+        if (h->protection) h->protection(h->module, field->offset + at, &end);
+        if (end - field->offset - at < step) step = end - field->offset - at;
+        row(h, field->offset + at, bytes_slice(left, (size_t)at, (size_t)step), at ? NULL : field);
+    }
     h->colour++;
 }
 

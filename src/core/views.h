@@ -51,6 +51,9 @@ struct hex_view {
     penta_bytes file;
     struct path path;
     unsigned colour, decoded;
+    /* Of the driver: rows end where protection changes, and say what it is. NULL: by leaf. */
+    const char *(*protection)(const penta_module *module, uint64_t offset, uint64_t *end);
+    const penta_module *module;
 };
 penta_visitor hex_visitor(struct hex_view *view);
 

@@ -1,3 +1,4 @@
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "crypto/hash.h"
 #include <blake2.h>
 #include <limits.h>
@@ -13,6 +14,24 @@ void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]) { SHA256(bytes.data
 void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES])
 {
     blake2b(out, bytes.data, NULL, HASH_BYTES, bytes.size, 0);
+}
+
+void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES])
+{
+    SHA256_CTX state; /* the old interface: it cannot run out of memory */
+    SHA256_Init(&state);
+    for (size_t i = 0; i < count; i++)
+        if (pieces[i].size) SHA256_Update(&state, pieces[i].data, pieces[i].size);
+    SHA256_Final(out, &state);
+}
+
+void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES])
+{
+    blake2b_state state;
+    blake2b_init(&state, HASH_BYTES);
+    for (size_t i = 0; i < count; i++)
+        if (pieces[i].size) blake2b_update(&state, pieces[i].data, pieces[i].size);
+    blake2b_final(&state, out, HASH_BYTES);
 }
 
 void hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES])

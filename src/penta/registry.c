@@ -2,10 +2,12 @@
 #include "core/driver.h"
 
 #define ROOM(name) extern const struct driver name##_driver;
+#define FACE(name) ROOM(name)
 #include "penta/registry.def"
 
 const struct driver *const drivers[] = {
 #define ROOM(name) &name##_driver,
+#define FACE(name) ROOM(name)
 #include "penta/registry.def"
     NULL};
 

@@ -1,0 +1,16 @@
+/* For builds without libdeflate: compressed content stays closed. */
+#include "base/deflate.h"
+
+enum deflate_result deflate_inflate(penta_bytes in, size_t limit, penta_buffer *out)
+{
+    (void)in, (void)limit;
+    *out = (penta_buffer){0};
+    return DEFLATE_MEMORY;
+}
+
+bool deflate_deflate(penta_bytes in, penta_buffer *out)
+{
+    (void)in;
+    *out = (penta_buffer){0};
+    return false;
+}

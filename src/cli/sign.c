@@ -1,0 +1,88 @@
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cvbc/build.h"
+
+/* To -o, or in place. */
+static void result(struct cli *c, const struct writer *out)
+{
+    penta_error err = {0};
+    if (c->value[OPT_OUTPUT] || c->value[OPT_JSON])
+        cli_bytes(c, writer_view(out));
+    else if (!file_write(c->words[0], writer_view(out), &err))
+        cli_error(c, c->words[0], &err);
+}
+
+static bool attach(struct cli *c, const struct cvbc_module *m, struct writer *out, penta_error *err)
+{
+    penta_buffer signature = {0};
+    bool ok = file_read(c->value[OPT_ATTACH_SIG], 4096, &signature, err) &&
+              cvbc_attach(m, (penta_bytes){signature.data, signature.size}, out, err);
+    penta_buffer_free(&signature);
+    return ok;
+}
+
+/* The message of the file just prepared. */
+static bool export_tbs(struct cli *c, const struct writer *out, penta_error *err)
+{
+    const uint8_t *file = out->out.data;
+    uint32_t security = get32(file + 24);
+    uint8_t message[40];
+    cvbc_tbs(writer_view(out), security + CVBC_PROTECTION_BYTES + get32(file + security + 8),
+             get32(file + security + 4), file[security + 2], message);
+    return file_write(c->value[OPT_EXPORT_TBS], (penta_bytes){message, sizeof message}, err);
+}
+
+static bool sign(struct cli *c, const struct cvbc_module *m, const penta_option *options, size_t count,
+                 struct writer *out, penta_error *err)
+{
+    if (c->value[OPT_ATTACH_SIG]) return attach(c, m, out, err);
+    const char *key = option_text(options, count, "sign-key"), *hash = option_text(options, count, "hash");
+    const char *public = option_text(options, count, "public-key");
+    struct cvbc_resigning how = {.external_key = option_text(options, count, "external-key") != NULL};
+    uint64_t algorithm = 0;
+    if (hash && !cvbc_value("hash_algorithm", bytes_of(hash), &algorithm))
+        return error_at(err, BASE_OPTION_VALUE, 0, "hash '%.40s' is neither sha256 nor blake2b", hash);
+    how.hash_algorithm = (uint8_t)algorithm;
+    struct public_key reserve;
+    if (c->value[OPT_EXPORT_TBS]) {
+        if (!public) {
+            error_at(err, BASE_OPTION_VALUE, 0, "--export-tbs needs the key that will sign");
+            return error_note(err, "--public-key FILE");
+        }
+        if (!cvbc_public_key_file(public, &reserve, err)) return false;
+        how.reserve = &reserve;
+        return cvbc_resign(m, &how, out, err) && export_tbs(c, out, err);
+    }
+    if (!key) {
+        error_at(err, CVBC_KEY, 0, "no key to sign with");
+        return error_note(err, "--sign-key FILE, or --export-tbs for a key that lives elsewhere");
+    }
+    struct private_key *private = cvbc_private_key_file(key, err);
+    how.key = private;
+    bool ok = private && cvbc_resign(m, &how, out, err);
+    key_private_free(private);
+    return ok;
+}
+
+void command_SIGN(struct cli *c)
+{
+    struct input in;
+    if (!input_open(c, c->words[0], &in)) return;
+    penta_error err = {0};
+    struct writer out = {0};
+    size_t count = 0;
+    penta_option *options = options_for(c, in.module->driver, OPTION_SIGN, &count);
+    if (in.module->driver != &cvbc_driver)
+        error_at(&err, BASE_UNSUPPORTED, 0, "%s files cannot be signed", in.module->driver->name);
+    else if (in.module->damage.code)
+        error_at(&err, BASE_DAMAGED, in.module->damage.offset, "%.100s", in.module->damage.message);
+    if (!err.code && sign(c, cvbc_module(in.module), options, count, &out, &err))
+        result(c, &out);
+    if (err.code) cli_error(c, in.name, &err);
+    writer_free(&out);
+    free(options);
+    input_close(&in);
+}

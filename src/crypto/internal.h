@@ -1,0 +1,16 @@
+/* Between keys.c, sign.c and ecdsa.c: what a private key is to libcrypto. */
+#pragma once
+#include <openssl/evp.h>
+#include "crypto/keys.h"
+
+struct private_key {
+    EVP_PKEY *pkey;
+    struct public_key public;
+};
+
+/* A libcrypto key of a raw public one; NULL when it is not one. Free it. */
+EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw);
+
+/* ecdsa.c: r and s, 32 bytes each, over a SHA-256 digest; the nonce is that of RFC 6979. */
+bool ecdsa_sign(EVP_PKEY *key, const uint8_t digest[32], uint8_t signature[64]);
+bool ecdsa_check(EVP_PKEY *key, const uint8_t digest[32], const uint8_t signature[64]);

@@ -1,0 +1,286 @@
+#include "crypto/keys.h"
+#include <limits.h>
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/param_build.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "crypto/hash.h"
+#include "crypto/internal.h"
+
+static const struct {
+    const char *name;
+    size_t public_size, signature_size;
+} types[KEY_TYPES] = {
+    [KEY_ED25519] = {"ed25519", 32, 64},
+    [KEY_P256] = {"p256", 65, 64},
+    [KEY_RSA2048] = {"rsa2048", 260, 256},
+};
+
+const char *key_type_name(enum key_type type) { return types[type].name; }
+size_t key_public_size(enum key_type type) { return types[type].public_size; }
+size_t key_signature_size(enum key_type type) { return types[type].signature_size; }
+
+enum key_type key_type_of(const char *name)
+{
+    for (int i = KEY_ED25519; i < KEY_TYPES; i++)
+        if (!strcmp(types[i].name, name)) return (enum key_type)i;
+    return KEY_NONE;
+}
+
+/* ---- raw public keys ---- */
+
+/* Encodings of the eight points whose order divides 8, sign bit aside. Under such a key a signature
+ * can be made that fits many messages, and libcrypto does not refuse them. */
+static const uint8_t small_order[][32] = {
+    {0},
+    {1},
+    {0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0,
+     0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05},
+    {0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b, 0x76, 0x0d, 0x10, 0x67, 0x0f,
+     0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a},
+    {0xec, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f},
+    {0xed, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f},
+    {0xee, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f},
+};
+
+static bool is_small_order(const uint8_t raw[32])
+{
+    uint8_t y[32];
+    memcpy(y, raw, 32);
+    y[31] &= 0x7f;
+    for (size_t i = 0; i < sizeof small_order / sizeof *small_order; i++)
+        if (!memcmp(y, small_order[i], 32)) return true;
+    return false;
+}
+
+static EVP_PKEY *from_params(const char *type, OSSL_PARAM_BLD *build)
+{
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
+    OSSL_PARAM *params = OSSL_PARAM_BLD_to_param(build);
+    if (ctx && params && EVP_PKEY_fromdata_init(ctx) > 0)
+        EVP_PKEY_fromdata(ctx, &key, EVP_PKEY_PUBLIC_KEY, params);
+    OSSL_PARAM_free(params);
+    EVP_PKEY_CTX_free(ctx);
+    return key;
+}
+
+EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw)
+{
+    if (type == KEY_NONE || raw.size != key_public_size(type)) return NULL;
+    if (type == KEY_ED25519)
+        return EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, raw.data, raw.size);
+    EVP_PKEY *key = NULL;
+    OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
+    BIGNUM *n = NULL, *e = NULL;
+    if (type == KEY_P256) {
+        if (build &&
+            OSSL_PARAM_BLD_push_utf8_string(build, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) &&
+            OSSL_PARAM_BLD_push_octet_string(build, OSSL_PKEY_PARAM_PUB_KEY, raw.data, raw.size))
+            key = from_params("EC", build);
+    } else {
+        n = BN_bin2bn(raw.data, 256, NULL);
+        e = BN_bin2bn(raw.data + 256, 4, NULL);
+        if (build && n && e && OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_N, n) &&
+            OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_E, e))
+            key = from_params("RSA", build);
+    }
+    OSSL_PARAM_BLD_free(build);
+    BN_free(n);
+    BN_free(e);
+    ERR_clear_error();
+    return key;
+}
+
+/* What libcrypto would let pass, or would refuse without a reason that a person can read. */
+static const char *flaw(enum key_type type, penta_bytes raw)
+{
+    if (type == KEY_NONE || type >= KEY_TYPES) return "the key type is not known";
+    if (raw.size != key_public_size(type)) return "the key has the wrong size";
+    switch (type) {
+    case KEY_ED25519: return is_small_order(raw.data) ? "the key is a point of small order" : NULL;
+    case KEY_P256: return raw.data[0] != 4 ? "the point is not in uncompressed form" : NULL;
+    default: break;
+    }
+    uint64_t exponent = bytes_uint(raw.data + 256, 4, true);
+    if (!(raw.data[0] & 0x80)) return "the modulus has fewer than 2048 bits";
+    if (!(raw.data[255] & 1)) return "the modulus is even";
+    return exponent < 65537 || !(exponent & 1) ? "the exponent is even or below 65537" : NULL;
+}
+
+bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out, const char **why)
+{
+    *why = flaw(type, raw);
+    if (*why) return false;
+    EVP_PKEY *key = key_public_evp(type, raw);
+    if (!key) {
+        *why = "the key is not a point on the curve";
+        return false;
+    }
+    EVP_PKEY_free(key);
+    *out = (struct public_key){.type = type, .size = raw.size};
+    memcpy(out->bytes, raw.data, raw.size);
+    return true;
+}
+
+/* ---- libcrypto's keys to raw ones ---- */
+
+static bool export_rsa(EVP_PKEY *pkey, uint8_t *raw)
+{
+    BIGNUM *n = NULL, *e = NULL;
+    bool ok = EVP_PKEY_get_bn_param(pkey, OSSL_PKEY_PARAM_RSA_N, &n) &&
+              EVP_PKEY_get_bn_param(pkey, OSSL_PKEY_PARAM_RSA_E, &e) &&
+              BN_bn2binpad(n, raw, 256) == 256 && BN_bn2binpad(e, raw + 256, 4) == 4;
+    BN_free(n);
+    BN_free(e);
+    return ok;
+}
+
+static bool export_p256(EVP_PKEY *pkey, uint8_t *raw)
+{
+    char group[32] = "";
+    size_t size = 0;
+    BIGNUM *x = NULL, *y = NULL;
+    bool ok = EVP_PKEY_get_utf8_string_param(pkey, OSSL_PKEY_PARAM_GROUP_NAME, group, sizeof group,
+                                             &size) &&
+              !strcmp(group, "prime256v1") &&
+              EVP_PKEY_get_bn_param(pkey, OSSL_PKEY_PARAM_EC_PUB_X, &x) &&
+              EVP_PKEY_get_bn_param(pkey, OSSL_PKEY_PARAM_EC_PUB_Y, &y);
+    raw[0] = 4;
+    ok = ok && BN_bn2binpad(x, raw + 1, 32) == 32 && BN_bn2binpad(y, raw + 33, 32) == 32;
+    BN_free(x);
+    BN_free(y);
+    return ok;
+}
+
+static bool export_public(EVP_PKEY *pkey, struct public_key *out, const char **why)
+{
+    uint8_t raw[KEY_PUBLIC_MAX];
+    size_t size = 32;
+    enum key_type type = KEY_NONE;
+    if (EVP_PKEY_is_a(pkey, "ED25519") && EVP_PKEY_get_raw_public_key(pkey, raw, &size))
+        type = KEY_ED25519;
+    else if (EVP_PKEY_is_a(pkey, "EC") && export_p256(pkey, raw))
+        type = KEY_P256;
+    else if (EVP_PKEY_is_a(pkey, "RSA") && EVP_PKEY_get_bits(pkey) == 2048 && export_rsa(pkey, raw))
+        type = KEY_RSA2048;
+    ERR_clear_error();
+    if (type == KEY_NONE) {
+        *why = "only Ed25519, P-256 and RSA-2048 keys are supported";
+        return false;
+    }
+    return key_public_raw(type, (penta_bytes){raw, key_public_size(type)}, out, why);
+}
+
+/* ---- PEM ---- */
+
+/* libcrypto would prompt on the terminal for an encrypted key. */
+static int no_passphrase(char *buffer, int size, int writing, void *user)
+{
+    (void)buffer, (void)size, (void)writing, (void)user;
+    return -1;
+}
+
+static EVP_PKEY *read_pem(penta_bytes pem, bool private)
+{
+    if (pem.size > INT_MAX) return NULL;
+    BIO *bio = BIO_new_mem_buf(pem.data, (int)pem.size);
+    EVP_PKEY *key = NULL;
+    if (bio)
+        key = private ? PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL)
+                      : PEM_read_bio_PUBKEY(bio, NULL, no_passphrase, NULL);
+    BIO_free(bio);
+    ERR_clear_error();
+    return key;
+}
+
+bool key_public_read(penta_bytes pem, struct public_key *out, uint32_t rule, penta_error *err)
+{
+    EVP_PKEY *key = read_pem(pem, false);
+    if (!key) key = read_pem(pem, true);
+    const char *why = "not a public key in PEM form";
+    bool ok = key && export_public(key, out, &why);
+    EVP_PKEY_free(key);
+    return ok || error_at(err, rule, 0, "%s", why);
+}
+
+static struct private_key *adopt(EVP_PKEY *pkey, const char **why)
+{
+    struct private_key *key = pkey ? calloc(1, sizeof *key) : NULL;
+    if (key && export_public(pkey, &key->public, why)) {
+        key->pkey = pkey;
+        return key;
+    }
+    free(key);
+    EVP_PKEY_free(pkey);
+    return NULL;
+}
+
+struct private_key *key_private_read(penta_bytes pem, uint32_t rule, penta_error *err)
+{
+    const char *why = "not an unencrypted private key in PEM form";
+    struct private_key *key = adopt(read_pem(pem, true), &why);
+    if (!key) error_at(err, rule, 0, "%s", why);
+    return key;
+}
+
+struct private_key *key_generate(enum key_type type, penta_error *err)
+{
+    EVP_PKEY *pkey = type == KEY_ED25519 ? EVP_PKEY_Q_keygen(NULL, NULL, "ED25519")
+                     : type == KEY_P256  ? EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256")
+                                         : EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)2048);
+    const char *why = "the key could not be generated";
+    struct private_key *key = adopt(pkey, &why);
+    if (!key) error_at(err, BASE_MEMORY, 0, "%s", why);
+    return key;
+}
+
+static void write_bio(BIO *bio, bool ok, struct writer *out)
+{
+    char *text;
+    long size = ok ? BIO_get_mem_data(bio, &text) : 0;
+    if (size > 0)
+        writer_bytes(out, text, (size_t)size);
+    else
+        out->failed = true;
+    BIO_free(bio);
+}
+
+void key_private_pem(const struct private_key *key, struct writer *out)
+{
+    BIO *bio = BIO_new(BIO_s_secmem()); /* wiped when freed */
+    write_bio(bio, bio && PEM_write_bio_PKCS8PrivateKey(bio, key->pkey, NULL, NULL, 0, NULL, NULL),
+              out);
+}
+
+void key_public_pem(const struct public_key *key, struct writer *out)
+{
+    EVP_PKEY *pkey = key_public_evp(key->type, (penta_bytes){key->bytes, key->size});
+    BIO *bio = BIO_new(BIO_s_mem());
+    write_bio(bio, bio && pkey && PEM_write_bio_PUBKEY(bio, pkey), out);
+    EVP_PKEY_free(pkey);
+}
+
+void key_fingerprint(const struct public_key *key, uint8_t out[32])
+{
+    hash_sha256((penta_bytes){key->bytes, key->size}, out);
+}
+
+const struct public_key *key_public_of(const struct private_key *key) { return &key->public; }
+
+void key_private_free(struct private_key *key)
+{
+    if (!key) return;
+    EVP_PKEY_free(key->pkey);
+    free(key);
+}

@@ -1,0 +1,9 @@
+/* Signatures over a short message: Ed25519 pure, ECDSA and RSA PKCS#1 v1.5 with SHA-256. All are
+ * deterministic: the same key and message give the same bytes. */
+#pragma once
+#include "crypto/keys.h"
+
+/* signature has key_signature_size bytes. False: the library failed, or this build cannot sign. */
+bool sign_message(const struct private_key *key, penta_bytes message,
+                  uint8_t signature[SIGNATURE_MAX]);
+bool sign_check(const struct public_key *key, penta_bytes message, penta_bytes signature);

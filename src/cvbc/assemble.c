@@ -1,0 +1,513 @@
+/* The assembler; text.c has the grammar by example. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/number.h"
+#include "base/suggest.h"
+#include "crypto/hash.h"
+#include "cvbc/build.h"
+#include "text/expr.h"
+#include "text/labels.h"
+
+struct assembly {
+    struct source *s;
+    struct findings *findings;
+    struct cvbc_build b;
+    struct labels labels;    /* their arena holds strings too */
+    struct writer metadata, security, stored, debug, key, signature;
+    struct cvbc_patch *patches;
+    size_t patch_capacity;
+    bool has_stored_of;
+    uint8_t stored_of[HASH_BYTES];
+};
+
+/* ---- values ---- */
+
+/* The rest of the line as hex digits: they look like names and numbers, so take them raw. */
+static bool hex_rest(struct assembly *a, struct writer *out)
+{
+    struct source *s = a->s;
+    size_t from = s->pos, end = from;
+    while (end < s->text.size && s->text.data[end] != '\n' && s->text.data[end] != ';') end++;
+    size_t size = 0;
+    uint8_t *bytes = hex_parse(bytes_slice(s->text, from, end - from), &size);
+    if (!bytes) return error_at(s->err, BASE_SYNTAX, from, "expected pairs of hex digits");
+    writer_bytes(out, bytes, size);
+    free(bytes);
+    s->pos = end;
+    return true;
+}
+
+/* Looked up in the text: what follows may be hex digits, which are no tokens. */
+static bool accept_word(struct assembly *a, const char *word)
+{
+    struct source *s = a->s;
+    size_t pos = s->pos, size = strlen(word);
+    while (pos < s->text.size && (s->text.data[pos] == ' ' || s->text.data[pos] == '\t')) pos++;
+    if (s->text.size - pos < size || memcmp(s->text.data + pos, word, size)) return false;
+    s->pos = pos + size;
+    return true;
+}
+
+static bool hex_or_none(struct assembly *a, struct writer *out)
+{
+    if (!accept_word(a, "none")) return hex_rest(a, out);
+    return true;
+}
+
+static const struct layout_field *find_field(const struct layout_field *fields, penta_bytes name,
+                                             size_t *offset, struct suggest *near)
+{
+    *offset = 0;
+    for (; fields->name; *offset += fields->size, fields++) {
+        if (strlen(fields->name) == name.size && !memcmp(fields->name, name.data, name.size)) return fields;
+        suggest_offer(near, fields->name);
+    }
+    return NULL;
+}
+
+static bool raw_value(struct assembly *a, const struct layout_field *field, uint8_t *out)
+{
+    struct source *s = a->s;
+    struct token t = source_next(s);
+    bool hex = t.kind == TOKEN_NAME && token_is(s, t, "hex");
+    if (hex) t = source_next(s);
+    if (t.kind != TOKEN_STRING) return source_unexpected(s, t, "a string, or hex and a string");
+    penta_bytes text;
+    size_t size = 0;
+    if (!token_string(s, t, &a->labels.arena, &text)) return false;
+    uint8_t *bytes = hex ? hex_parse(text, &size) : NULL;
+    if (hex && !bytes) return error_at(s->err, BASE_SYNTAX, t.offset, "expected pairs of hex digits");
+    if (!hex) size = text.size;
+    bool fits = hex ? size == field->size : size <= field->size;
+    if (fits) {
+        memset(out, 0, field->size);
+        if (size) memcpy(out, hex ? bytes : text.data, size);
+    }
+    free(bytes);
+    return fits || error_at(s->err, BASE_NUMBER, t.offset, "%zu bytes, the field has %u", size,
+                            (unsigned)field->size);
+}
+
+/* name=value ... up to the end of the line. */
+static bool field_list(struct assembly *a, const struct layout_field *fields, struct cvbc_override *over)
+{
+    struct source *s = a->s;
+    for (;;) {
+        struct token t = source_peek(s);
+        if (t.kind == TOKEN_LINE || t.kind == TOKEN_END) return true;
+        if (t.kind != TOKEN_NAME) return source_unexpected(s, t, "a field");
+        source_next(s);
+        size_t offset;
+        struct suggest near = {.word = token_text(s, t)};
+        const struct layout_field *field = find_field(fields, near.word, &offset, &near);
+        if (!field) {
+            error_at(s->err, BASE_NAME_UNKNOWN, t.offset, "no field '%.*s'",
+                     (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data);
+            return near.best ? error_note(s->err, "did you mean '%s'?", near.best) : false;
+        }
+        if (!source_expect(s, '=')) return false;
+        if (field->kind == PENTA_RAW) {
+            if (!raw_value(a, field, over->bytes + offset)) return false;
+        } else {
+            uint64_t value = 0;
+            struct token word = source_peek(s);
+            if (word.kind == TOKEN_NAME && cvbc_value(field->name, token_text(s, word), &value))
+                source_next(s);
+            else if (!expr_field(s, NULL, NULL, field->size * 8, &value))
+                return false;
+            for (uint32_t i = 0; i < field->size; i++) over->bytes[offset + i] = (uint8_t)(value >> 8 * i);
+        }
+        memset(over->mask + offset, 1, field->size);
+        over->used = true;
+        source_accept(s, ',');
+    }
+}
+
+/* ---- directives ---- */
+
+static bool directive_pin(struct assembly *a)
+{
+    struct cvbc_override over = {0};
+    struct token t = source_peek(a->s);
+    penta_bytes text = token_text(a->s, t);
+    uint64_t number = 0;
+    if (t.kind == TOKEN_NAME && text.size > 1 && text.data[0] >= 'A' && text.data[0] <= 'Z' &&
+        number_parse_bytes(bytes_slice(text, 1, text.size), &number) && number < 256) {
+        source_next(a->s);
+        over.bytes[0] = (uint8_t)number;
+        over.bytes[1] = (uint8_t)(text.data[0] - 'A');
+    }
+    if (!field_list(a, cvbc_pin_fields, &over)) return false;
+    if (a->b.pin_count == UINT16_MAX)
+        return error_at(a->s->err, CVBC_LIMIT, t.offset, "more than 65535 pins");
+    writer_bytes(&a->b.pins, over.bytes, cvbc_pin_bytes);
+    a->b.pin_count++;
+    return true;
+}
+
+static bool directive_dependency(struct assembly *a)
+{
+    struct cvbc_override over = {0};
+    struct token t = source_peek(a->s);
+    if (t.kind == TOKEN_STRING) { /* .dependency "name" ... */
+        if (!raw_value(a, &cvbc_dependency_fields[0], over.bytes)) return false;
+    }
+    if (!field_list(a, cvbc_dependency_fields, &over)) return false;
+    if (a->b.dependency_count == UINT16_MAX)
+        return error_at(a->s->err, CVBC_LIMIT, t.offset, "more than 65535 dependencies");
+    writer_bytes(&a->b.dependencies, over.bytes, cvbc_dependency_bytes);
+    a->b.dependency_count++;
+    return true;
+}
+
+static bool directive_hint(struct assembly *a)
+{
+    struct token t = source_peek(a->s);
+    uint64_t type = 0, priority = 0;
+    if (t.kind == TOKEN_NAME && cvbc_value("hint_type", token_text(a->s, t), &type))
+        source_next(a->s);
+    else if (!expr_field(a->s, NULL, NULL, 8, &type))
+        return false;
+    if (!source_expect(a->s, ',') || !expr_field(a->s, NULL, NULL, 8, &priority) ||
+        !source_expect(a->s, ','))
+        return false;
+    struct writer data = {0};
+    bool ok = hex_rest(a, &data);
+    if (ok && (data.out.size > UINT16_MAX || a->b.hint_count == UINT16_MAX))
+        ok = error_at(a->s->err, CVBC_LIMIT, t.offset, "more than 65535 hints or bytes of a hint");
+    struct cvbc_hint head = {(uint8_t)type, (uint8_t)priority, (uint16_t)data.out.size};
+    if (ok) {
+        cvbc_hint_write(&a->b.hints, &head);
+        writer_bytes(&a->b.hints, data.out.data, data.out.size);
+        a->b.hint_count++;
+    }
+    writer_free(&data);
+    return ok;
+}
+
+static bool directive_stored(struct assembly *a)
+{
+    uint64_t at = a->s->pos;
+    a->b.has_stored = true;
+    if (!accept_word(a, "of ")) return hex_or_none(a, &a->stored);
+    struct writer digest = {0};
+    bool ok = hex_rest(a, &digest);
+    if (ok && digest.out.size != HASH_BYTES)
+        ok = error_at(a->s->err, BASE_NUMBER, at, "a SHA-256 has 32 bytes, not %zu", digest.out.size);
+    if (ok) memcpy(a->stored_of, digest.out.data, HASH_BYTES);
+    a->has_stored_of = ok;
+    writer_free(&digest);
+    return ok;
+}
+
+static bool directive_bytes(struct assembly *a)
+{
+    uint64_t offset = 0;
+    if (!expr_field(a->s, NULL, NULL, 32, &offset) || !source_expect(a->s, ',')) return false;
+    struct writer bytes = {0};
+    bool ok = hex_rest(a, &bytes);
+    if (ok && a->b.patch_count == a->patch_capacity) {
+        size_t more = a->patch_capacity ? a->patch_capacity * 2 : 16;
+        struct cvbc_patch *grown = realloc(a->patches, more * sizeof *grown);
+        ok = grown || error_at(a->s->err, BASE_MEMORY, 0, "no memory for bytes");
+        if (grown) {
+            a->patches = grown;
+            a->patch_capacity = more;
+        }
+    }
+    if (ok) {
+        void *copy = arena_copy(&a->labels.arena, writer_view(&bytes), a->s->err);
+        a->patches[a->b.patch_count++] = (struct cvbc_patch){(uint32_t)offset, {copy, bytes.out.size}};
+        ok = copy != NULL;
+    }
+    writer_free(&bytes);
+    return ok;
+}
+
+static bool directive_string(struct assembly *a)
+{
+    struct token t = source_next(a->s);
+    penta_bytes text;
+    if (t.kind != TOKEN_STRING) return source_unexpected(a->s, t, "a string");
+    if (!token_string(a->s, t, &a->labels.arena, &text)) return false;
+    if (text.size && memchr(text.data, 0, text.size))
+        return error_at(a->s->err, CVBC_BYTECODE, t.offset, "a string cannot hold a NUL");
+    cvbc_build_string(&a->b, text);
+    return true;
+}
+
+enum { PLACE_ENTRY = UINT32_MAX };
+
+/* A number or a label, which may come later; place is where it goes. */
+static bool target(struct assembly *a, uint64_t place, uint64_t *value)
+{
+    struct token t = source_peek(a->s);
+    if (t.kind != TOKEN_NAME) return expr_field(a->s, NULL, NULL, 16, value);
+    source_next(a->s);
+    return labels_use(&a->labels, token_text(a->s, t), place, 2, t.offset, a->s->err);
+}
+
+static bool directive_entry(struct assembly *a)
+{
+    uint64_t value = 0;
+    if (!target(a, PLACE_ENTRY, &value)) return false;
+    a->b.entry = (uint16_t)value;
+    return true;
+}
+
+static bool directive_security(struct assembly *a)
+{
+    struct token t = source_peek(a->s);
+    if (t.kind == TOKEN_NAME && token_is(a->s, t, "none")) {
+        source_next(a->s);
+        a->b.without_security = true;
+        return true;
+    }
+    return field_list(a, cvbc_security_fields, &a->b.security_over);
+}
+
+#define FIELDS(name, record, over)                                                                 \
+    static bool directive_##name(struct assembly *a)                                               \
+    {                                                                                              \
+        return field_list(a, cvbc_##record##_fields, &a->b.over);                                  \
+    }
+#define BLOB(name, writer, flag)                                                                   \
+    static bool directive_##name(struct assembly *a)                                               \
+    {                                                                                              \
+        a->b.flag = true;                                                                          \
+        return hex_or_none(a, &a->writer);                                                         \
+    }
+FIELDS(header, header, header_over)
+FIELDS(target, core, core_over)
+FIELDS(integrity, integrity, integrity_over)
+FIELDS(bytecode, bytecode, bytecode_over)
+BLOB(metadata, metadata, has_metadata)
+BLOB(security_raw, security, has_security)
+BLOB(key, key, has_key)
+BLOB(signature, signature, has_signature)
+static bool directive_custom(struct assembly *a) { return hex_rest(a, &a->b.custom); }
+static bool directive_debug(struct assembly *a) { return hex_rest(a, &a->debug); }
+
+static const struct {
+    const char *name;
+    bool (*parse)(struct assembly *a);
+} directives[] = {
+    {".header", directive_header},       {".target", directive_target},
+    {".pin", directive_pin},             {".dependency", directive_dependency},
+    {".hint", directive_hint},           {".custom", directive_custom},
+    {".security", directive_security},   {".integrity", directive_integrity},
+    {".key", directive_key},             {".signature", directive_signature},
+    {".bytecode", directive_bytecode},   {".string", directive_string},
+    {".entry", directive_entry},         {".stored", directive_stored},
+    {".debug", directive_debug},         {".bytes", directive_bytes},
+    {".metadata", directive_metadata},   {".security_raw", directive_security_raw},
+};
+enum { DIRECTIVES = sizeof directives / sizeof *directives };
+
+/* ---- instructions ---- */
+
+static bool emit(struct assembly *a, uint64_t at, uint8_t opcode, uint8_t flags, uint64_t immediate)
+{
+    if (cvbc_build_count(&a->b) >= UINT16_MAX)
+        return error_at(a->s->err, CVBC_LIMIT, at, "more than 65535 instructions");
+    cvbc_build_inst(&a->b, opcode, flags, (uint16_t)immediate);
+    return true;
+}
+
+/* 0x0a or 0x0a.0x01, then an immediate: any opcode with any flags. */
+static bool raw_instruction(struct assembly *a, size_t from)
+{
+    struct source *s = a->s;
+    size_t end = from;
+    while (end < s->text.size && s->text.data[end] > ' ' && s->text.data[end] != ';') end++;
+    penta_bytes word = bytes_slice(s->text, from, end - from);
+    const uint8_t *dot = memchr(word.data, '.', word.size);
+    size_t left = dot ? (size_t)(dot - word.data) : word.size;
+    s->pos = end;            /* consumed, also when it is no opcode */
+    uint64_t opcode = 0, flags = 0, immediate = 0;
+    if (!number_parse_bytes(bytes_slice(word, 0, left), &opcode) || opcode > 255 ||
+        (dot && (!number_parse_bytes(bytes_slice(word, left + 1, word.size), &flags) || flags > 255)))
+        return error_at(s->err, BASE_NUMBER, from, "expected an opcode and flags: 0x0a.0x01");
+    enum token_kind next = source_peek(s).kind;
+    if (next != TOKEN_LINE && next != TOKEN_END && !expr_field(s, NULL, NULL, 16, &immediate)) return false;
+    return emit(a, from, (uint8_t)opcode, (uint8_t)flags, immediate);
+}
+
+static int find_mnemonic(const struct source *s, struct token t)
+{
+    for (int code = 0; code < 256; code++)
+        if (cvbc_ops[code].mnemonic && token_is(s, t, cvbc_ops[code].mnemonic)) return code;
+    return -1;
+}
+
+/* PUSH.S: the suffix is part of the name token. -1: no such suffix. */
+static int split_suffix(const struct source *s, struct token *t)
+{
+    const uint8_t *p = s->text.data + t->offset;
+    if (t->size < 3 || p[t->size - 2] != '.') return 0;
+    int flag = p[t->size - 1] == 'S' || p[t->size - 1] == 's' ? CVBC_S
+               : p[t->size - 1] == 'W' || p[t->size - 1] == 'w' ? CVBC_W
+               : p[t->size - 1] == 'V' || p[t->size - 1] == 'v' ? CVBC_V : 0;
+    if (flag) t->size -= 2;
+    return flag;
+}
+
+static bool unknown_word(struct assembly *a, struct token t)
+{
+    struct suggest near = {.word = token_text(a->s, t)};
+    for (int code = 0; code < 256; code++)
+        if (cvbc_ops[code].mnemonic) suggest_offer(&near, cvbc_ops[code].mnemonic);
+    for (size_t i = 0; i < DIRECTIVES; i++) suggest_offer(&near, directives[i].name);
+    error_at(a->s->err, BASE_MNEMONIC, t.offset, "unknown %s '%.*s'",
+             t.kind == TOKEN_DIRECTIVE ? "directive" : "instruction", (int)(t.size > 40 ? 40 : t.size),
+             (const char *)near.word.data);
+    if (near.best) error_note(a->s->err, "did you mean '%s'?", near.best);
+    return false;
+}
+
+static bool instruction(struct assembly *a, struct token t)
+{
+    struct source *s = a->s;
+    struct token name = t;
+    int flags = split_suffix(s, &name), code = find_mnemonic(s, name);
+    if (code < 0) return unknown_word(a, t);
+    uint64_t immediate = 0;
+    uint64_t place = cvbc_build_count(&a->b);
+    switch (cvbc_ops[code].operand) {
+    case CVBC_OPERAND_NONE: break;
+    case CVBC_OPERAND_TARGET:
+        if (!target(a, place, &immediate)) return false;
+        break;
+    default:
+        if (!expr_field(s, labels_value, &a->labels, 16, &immediate)) return false;
+    }
+    return emit(a, t.offset, (uint8_t)code, (uint8_t)flags, immediate);
+}
+
+static bool line(struct assembly *a)
+{
+    struct source *s = a->s;
+    for (;;) {
+        size_t pos = s->pos;
+        while (pos < s->text.size && (s->text.data[pos] == ' ' || s->text.data[pos] == '\t')) pos++;
+        if (pos < s->text.size && s->text.data[pos] >= '0' && s->text.data[pos] <= '9')
+            return raw_instruction(a, pos) && source_end_of_line(s);
+        struct token t = source_next(s);
+        if (s->err->code || t.kind == TOKEN_LINE || t.kind == TOKEN_END) return !s->err->code;
+        if (t.kind == TOKEN_DIRECTIVE) {
+            for (size_t i = 0; i < DIRECTIVES; i++)
+                if (token_is(s, t, directives[i].name))
+                    return directives[i].parse(a) && source_end_of_line(s);
+            return unknown_word(a, t);
+        }
+        if (t.kind != TOKEN_NAME) return source_unexpected(s, t, "an instruction");
+        if (!source_accept(s, ':')) return instruction(a, t) && source_end_of_line(s);
+        if (!labels_define(&a->labels, token_text(s, t), cvbc_build_count(&a->b), t.offset, s->err))
+            return false;
+    }
+}
+
+/* ---- the end ---- */
+
+static void resolve(struct assembly *a)
+{
+    for (size_t i = 0; i < a->labels.fixup_count; i++) {
+        const struct fixup *use = &a->labels.fixups[i];
+        const struct label *l = &a->labels.items[use->label];
+        if (!l->defined) {
+            findings_add(a->findings, BASE_NAME_UNKNOWN, use->offset, NULL, "label '%.*s' is not defined",
+                         (int)(l->name.size > 60 ? 60 : l->name.size), (const char *)l->name.data);
+        } else if (use->place == PLACE_ENTRY) {
+            a->b.entry = (uint16_t)l->value;
+        } else if ((use->place + 1) * 4 <= a->b.code.out.size) {
+            writer_patch(&a->b.code, (size_t)use->place * 4 + 2, l->value, 2);
+        }
+    }
+}
+
+/* .stored stands for the listing it was printed with; for another one the section is made anew. */
+static void check_stored(struct assembly *a)
+{
+    struct cvbc_build *b = &a->b;
+    if (!b->has_stored) return;
+    b->stored = writer_view(&a->stored);
+    if (!cvbc_build_count(b)) {
+        b->has_image = true; /* without a listing nobody knows what it holds */
+        return;
+    }
+    uint8_t head[cvbc_bytecode_bytes], digest[HASH_BYTES];
+    if (!cvbc_build_bytecode(b, head)) return;
+    cvbc_override_apply(&b->bytecode_over, head, sizeof head);
+    penta_bytes pieces[] = {{head, sizeof head}, writer_view(&b->code), writer_view(&b->strings)};
+    hash_sha256_pieces(pieces, 3, digest);
+    if (a->has_stored_of && !memcmp(digest, a->stored_of, sizeof digest)) return;
+    if (b->flags & CVBC_ENCRYPTED) {
+        findings_add(a->findings, CVBC_DECRYPT, a->s->text.size,
+                     "remove .stored and the encrypted flag, assemble, and seal the result",
+                     "the listing was changed, and the assembler has no key to encrypt it with");
+        return;
+    }
+    findings_add(a->findings, CVBC_STORED_DROPPED, a->s->text.size, NULL,
+                 "the listing was changed: .stored is ignored");
+    b->has_stored = false;
+}
+
+static void finish(struct assembly *a, struct writer *out)
+{
+    struct cvbc_build *b = &a->b;
+    resolve(a);
+    enum { FLAGS_AT = 56 };
+    if (b->header_over.mask[FLAGS_AT]) {
+        b->flags = b->header_over.bytes[FLAGS_AT];
+        b->force_compression = true;
+    }
+    b->metadata = writer_view(&a->metadata);
+    b->security = writer_view(&a->security);
+    b->key = writer_view(&a->key);
+    b->signature = writer_view(&a->signature);
+    b->debug = writer_view(&a->debug);
+    b->patches = a->patches;
+    if (!b->header_over.mask[FLAGS_AT] && b->signature.size) b->flags |= CVBC_SIGNED;
+    check_stored(a);
+    if (!cvbc_build_count(b) && !b->has_stored)
+        findings_add(a->findings, CVBC_BYTECODE, a->s->text.size, "write HALT for the shortest program",
+                     "the text has no instruction");
+    if (b->custom.out.size > UINT16_MAX)
+        findings_add(a->findings, CVBC_LIMIT, a->s->text.size, NULL, "more than 65535 bytes of custom data");
+    if (!b->has_stored && b->flags & CVBC_ENCRYPTED)
+        findings_add(a->findings, CVBC_DECRYPT, a->s->text.size, "penta seal encrypts a file",
+                     "the encrypted flag without .stored");
+    penta_error err = {0};
+    if (!a->findings->errors && !cvbc_build_write(b, out, &err)) findings_pass(a->findings, &err);
+    bool failed = a->metadata.failed || a->security.failed || a->stored.failed || a->debug.failed ||
+                  a->key.failed || a->signature.failed || b->code.failed || b->strings.failed ||
+                  b->pins.failed || b->dependencies.failed || b->hints.failed || b->custom.failed;
+    if (failed) findings_add(a->findings, BASE_MEMORY, 0, NULL, "no memory for the file");
+}
+
+bool cvbc_assemble(struct source *s, const penta_option *options, size_t count, struct writer *out,
+                   struct findings *findings)
+{
+    (void)options, (void)count;
+    struct assembly a = {.s = s, .findings = findings};
+    penta_error err = {0};
+    s->err = &err;
+    while (s->pos < s->text.size) {
+        err = (penta_error){0};
+        if (line(&a)) continue;
+        findings_pass(findings, &err);
+        source_skip_line(s);
+    }
+    finish(&a, out);
+    cvbc_build_fini(&a.b);
+    writer_free(&a.metadata);
+    writer_free(&a.security);
+    writer_free(&a.stored);
+    writer_free(&a.debug);
+    writer_free(&a.key);
+    writer_free(&a.signature);
+    free(a.patches);
+    labels_free(&a.labels);
+    return !findings->errors;
+}

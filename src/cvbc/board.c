@@ -1,0 +1,234 @@
+#include "cvbc/board.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "base/suggest.h"
+
+static const struct {
+    const char *name;
+    uint64_t values[9];      /* in the order of struct cvbc_board */
+} boards[] = {
+#define BOARD(name, architecture, family, variant, features, flash, ram, ports, pins, gpio)        \
+    {name, {architecture, family, variant, features, flash, ram, ports, pins, gpio}},
+#include "cvbc/boards.def"
+};
+enum { BOARDS = sizeof boards / sizeof *boards };
+
+const char *cvbc_board_name(size_t i) { return i < BOARDS ? boards[i].name : NULL; }
+
+/* ---- files ---- */
+
+static const struct {
+    const char *key, *field; /* field: whose words it takes, or NULL */
+} keys[9] = {{"architecture", "target_architecture"}, {"family", "target_family"}, {"variant", NULL},
+             {"features", NULL}, {"flash_kb", NULL}, {"ram_kb", NULL}, {"ports", NULL}, {"pins", NULL},
+             {"gpio", NULL}};
+
+static uint64_t *value_of(struct cvbc_board *b, size_t i)
+{
+    uint64_t *all[9] = {&b->architecture, &b->family, &b->variant, &b->features, &b->flash_kb,
+                        &b->ram_kb, &b->ports, &b->pins, &b->gpio};
+    return all[i];
+}
+
+static penta_bytes trim(penta_bytes t)
+{
+    while (t.size && isspace(t.data[0])) t.data++, t.size--;
+    while (t.size && isspace(t.data[t.size - 1])) t.size--;
+    return t;
+}
+
+static bool library(struct cvbc_board *b, penta_bytes text)
+{
+    char line[64] = "";
+    if (text.size >= sizeof line || b->library_count == CVBC_LIBRARIES) return false;
+    memcpy(line, text.data, text.size);
+    struct cvbc_library *l = &b->libraries[b->library_count];
+    if (sscanf(line, "%15s %u.%u", l->name, &l->major, &l->minor) != 3) return false;
+    b->library_count++;
+    return true;
+}
+
+static bool set_field(struct cvbc_board *b, penta_bytes key, penta_bytes value)
+{
+    if (key.size == 4 && !memcmp(key.data, "name", 4)) {
+        snprintf(b->name, sizeof b->name, "%.*s", (int)(value.size > 31 ? 31 : value.size),
+                 (const char *)value.data);
+        return true;
+    }
+    if (key.size == 7 && !memcmp(key.data, "library", 7)) return library(b, value);
+    for (size_t i = 0; i < 9; i++)
+        if (strlen(keys[i].key) == key.size && !memcmp(keys[i].key, key.data, key.size))
+            return (keys[i].field && cvbc_value(keys[i].field, value, value_of(b, i))) ||
+                   number_parse_bytes(value, value_of(b, i));
+    return false;
+}
+
+static bool parse_file(penta_bytes text, struct cvbc_board *b, penta_error *err)
+{
+    for (size_t at = 0; at < text.size;) {
+        const uint8_t *end = memchr(text.data + at, '\n', text.size - at);
+        size_t size = end ? (size_t)(end - text.data) - at : text.size - at;
+        penta_bytes line = trim(bytes_slice(text, at, size));
+        const uint8_t *equals = line.size ? memchr(line.data, '=', line.size) : NULL;
+        bool comment = !line.size || line.data[0] == '#';
+        if (!comment &&
+            (!equals || !set_field(b, trim((penta_bytes){line.data, (size_t)(equals - line.data)}),
+                                   trim((penta_bytes){equals + 1, (size_t)(line.data + line.size - equals - 1)}))))
+            return error_at(err, BASE_SYNTAX, at, "not a field of a board, or a bad value");
+        at += size + 1;
+    }
+    if (b->ports > 256 || b->pins > 256 || b->gpio > UINT32_MAX)
+        return error_at(err, BASE_NUMBER, 0, "at most 256 ports of 256 pins, and 32-bit addresses");
+    return true;
+}
+
+bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err)
+{
+    *out = (struct cvbc_board){0};
+    struct suggest near = {.word = bytes_of(name)};
+    for (size_t i = 0; i < BOARDS; i++) {
+        suggest_offer(&near, boards[i].name);
+        if (strcmp(boards[i].name, name)) continue;
+        snprintf(out->name, sizeof out->name, "%s", name);
+        for (size_t k = 0; k < 9; k++) *value_of(out, k) = boards[i].values[k];
+        out->any = !strcmp(name, "host");
+        return true;
+    }
+    if (!strchr(name, '/') && !strchr(name, '.')) {
+        error_at(err, BASE_OPTION_VALUE, 0, "no board is called '%.40s'", name);
+        return near.best ? error_note(err, "did you mean '%s'? A file needs a slash or a dot in its name",
+                                      near.best)
+                         : error_note(err, "a file needs a slash or a dot in its name");
+    }
+    penta_buffer file = {0};
+    if (!file_read(name, 1 << 16, &file, err)) return false;
+    snprintf(out->name, sizeof out->name, "%.31s", name);
+    bool ok = parse_file((penta_bytes){file.data, file.size}, out, err);
+    if (!ok) error_note(err, "in '%.80s'", name);
+    penta_buffer_free(&file);
+    return ok;
+}
+
+/* ---- does it fit? ---- */
+
+static void check_target(const struct cvbc_module *m, const struct cvbc_board *b, struct findings *f)
+{
+    const struct cvbc_core *c = &m->meta.core;
+    uint64_t at = cvbc_offset(m, m->metadata.data);
+    if (c->target_architecture && c->target_architecture != b->architecture)
+        findings_add(f, CVBC_TARGET, at, NULL, "architecture %u, %s has %u", c->target_architecture,
+                     b->name, (unsigned)b->architecture);
+    if (c->target_family && c->target_family != b->family)
+        findings_add(f, CVBC_TARGET, at + 1, NULL, "family %u, %s has %u", c->target_family, b->name,
+                     (unsigned)b->family);
+    if (c->target_variant && c->target_variant != b->variant)
+        findings_add(f, CVBC_TARGET, at + 2, NULL, "variant 0x%04x, %s is 0x%04x", c->target_variant,
+                     b->name, (unsigned)b->variant);
+    for (unsigned bit = 0; bit < 32; bit++)
+        if (c->target_features >> bit & 1 && !(b->features >> bit & 1))
+            findings_add(f, CVBC_TARGET, at + 4, NULL, "feature %u%s%s, which %s does not have", bit,
+                         cvbc_feature(bit) ? " " : "", cvbc_feature(bit) ? cvbc_feature(bit) : "", b->name);
+    if (c->min_flash_kb > b->flash_kb)
+        findings_add(f, CVBC_TARGET, at + 8, NULL, "%u KB of flash, %s has %u", (unsigned)c->min_flash_kb,
+                     b->name, (unsigned)b->flash_kb);
+    if (c->min_ram_kb > b->ram_kb)
+        findings_add(f, CVBC_TARGET, at + 12, NULL, "%u KB of RAM, %s has %u", (unsigned)c->min_ram_kb,
+                     b->name, (unsigned)b->ram_kb);
+    if (c->max_heap_bytes > b->ram_kb * 1024)
+        findings_add(f, CVBC_TARGET, at + 72, NULL, "%u bytes of heap, %s has %u KB of RAM",
+                     (unsigned)c->max_heap_bytes, b->name, (unsigned)b->ram_kb);
+}
+
+static void check_dependencies(const struct cvbc_module *m, const struct cvbc_board *b, struct findings *f)
+{
+    enum { REQUIRED = 3 };
+    uint64_t at = cvbc_offset(m, m->metadata.data) + cvbc_core_bytes + m->meta.pin_count * cvbc_pin_bytes;
+    for (size_t i = 0; i < m->meta.dependency_count; i++, at += cvbc_dependency_bytes) {
+        const struct cvbc_dependency *d = &m->meta.dependencies[i];
+        bool there = d->criticality != REQUIRED;
+        for (size_t k = 0; k < b->library_count && !there; k++) {
+            const struct cvbc_library *l = &b->libraries[k];
+            there = !strncmp(l->name, (const char *)d->lib_name, sizeof d->lib_name) &&
+                    (l->major > d->min_version_major ||
+                     (l->major == d->min_version_major && l->minor >= d->min_version_minor));
+        }
+        if (!there)
+            findings_add(f, CVBC_TARGET, at, NULL, "library %.15s %u.%u is required, %s does not have it",
+                         (const char *)d->lib_name, (unsigned)d->min_version_major,
+                         (unsigned)d->min_version_minor, b->name);
+    }
+}
+
+void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *b, uint64_t stack,
+                      struct findings *f)
+{
+    if (b->any || m->metadata.size < cvbc_core_bytes) return;
+    check_target(m, b, f);
+    uint64_t at = cvbc_offset(m, m->metadata.data) + cvbc_core_bytes;
+    for (size_t i = 0; i < m->meta.pin_count; i++, at += cvbc_pin_bytes) {
+        const struct cvbc_pin *pin = &m->meta.pins[i];
+        if (pin->port_identifier >= b->ports || pin->pin_number >= b->pins)
+            findings_add(f, CVBC_TARGET, at, NULL, "pin %u of port %u, %s has %u ports of %u pins",
+                         pin->pin_number, pin->port_identifier, b->name, (unsigned)b->ports,
+                         (unsigned)b->pins);
+    }
+    check_dependencies(m, b, f);
+    if (m->meta.core.max_stack_depth_words > stack)
+        findings_add(f, CVBC_TARGET, cvbc_offset(m, m->metadata.data) + 68, NULL,
+                     "a stack of %u words, the machine has %llu",
+                     (unsigned)m->meta.core.max_stack_depth_words, (unsigned long long)stack);
+}
+
+/* ---- logical pins ---- */
+
+/* TLVs of the custom metadata; type 1 holds pairs {logical pin, pin record}. */
+static bool pin_of_custom(const struct cvbc_module *m, unsigned logical, size_t *record)
+{
+    penta_bytes c = m->meta.custom;
+    for (size_t at = 0; at + 4 <= c.size;) {
+        unsigned type = get16(c.data + at), size = get16(c.data + at + 2);
+        if (size > c.size - at - 4) return false;
+        for (size_t i = 0; type == 1 && i + 1 < size; i += 2)
+            if (c.data[at + 4 + i] == logical && c.data[at + 5 + i] < m->meta.pin_count) {
+                *record = c.data[at + 5 + i];
+                return true;
+            }
+        at += 4 + size;
+    }
+    return false;
+}
+
+bool cvbc_board_declared(const struct cvbc_module *m, unsigned logical, uint8_t *port, uint8_t *pin)
+{
+    size_t record = 0, found = 0;
+    if (pin_of_custom(m, logical, &record)) {
+        found = 1;
+    } else {
+        for (size_t i = 0; i < m->meta.pin_count; i++)
+            if (m->meta.pins[i].pin_number == logical) {
+                record = i;
+                found++;
+            }
+    }
+    if (found != 1) return false;
+    *port = m->meta.pins[record].port_identifier;
+    *pin = m->meta.pins[record].pin_number;
+    return true;
+}
+
+bool cvbc_board_pin(const struct cvbc_module *m, unsigned logical, uint8_t *port, uint8_t *pin)
+{
+    /* The STM32G4 boards: 0-7 PA0-PA7, 8-12 PB0-PB4, 13-15 PC6-PC8, 16 PC13. */
+    static const uint8_t table[17][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, {0, 6}, {0, 7},
+                                         {1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}, {2, 6}, {2, 7}, {2, 8},
+                                         {2, 13}};
+    if (cvbc_board_declared(m, logical, port, pin)) return true;
+    if (logical >= 17 || m->meta.core.target_family != 1) return false;
+    *port = table[logical][0];
+    *pin = table[logical][1];
+    return true;
+}

@@ -1,0 +1,34 @@
+/* Boards: what a program may ask of them. Those of boards.def by name, others from a file of lines
+ * `field = value`:
+ *
+ *     name = my-board
+ *     architecture = arm        family = stm32       (one field per line; numbers work too)
+ *     variant = 0x0431          features = 0x9fff
+ *     flash_kb = 128            ram_kb = 32
+ *     ports = 7                 pins = 16
+ *     gpio = 0x48000000         the registers of port A, 0x400 per port; 0: not known
+ *     library = uart 2.1        a dependency that is there; may be repeated
+ */
+#pragma once
+#include "cvbc/cvbc.h"
+
+enum { CVBC_LIBRARIES = 32 };
+struct cvbc_library { char name[16]; uint32_t major, minor; };
+struct cvbc_board {
+    char name[32];
+    uint64_t architecture, family, variant, features, flash_kb, ram_kb, ports, pins, gpio;
+    struct cvbc_library libraries[CVBC_LIBRARIES];
+    size_t library_count;
+    bool any;                /* takes everything: the simulator */
+};
+/* A name of boards.def, or the path of a file (with a slash or a dot in it). */
+bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err);
+const char *cvbc_board_name(size_t i); /* of boards.def; NULL behind the last */
+
+/* Every reason why the program does not fit, as findings of CVBC_TARGET; stack: words the VM has. */
+void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *board, uint64_t stack,
+                      struct findings *f);
+/* Port and pin of a logical pin: 9 of the reference. False: not mapped. Declared: by the container
+ * itself, in its custom metadata or as the only pin of that number. */
+bool cvbc_board_declared(const struct cvbc_module *m, unsigned logical, uint8_t *port, uint8_t *pin);
+bool cvbc_board_pin(const struct cvbc_module *m, unsigned logical, uint8_t *port, uint8_t *pin);

@@ -1,0 +1,103 @@
+/* Writing containers. A build collects what is chosen; everything else (counts, offsets, digests,
+ * CRCs) follows from it in a fixed order: metadata, image, compress, encrypt, digests, sign, CRCs.
+ * The assembler may override any field of any record, so that odd files survive as text. */
+#pragma once
+#include "cvbc/cvbc.h"
+
+struct cvbc_override {       /* some bytes of a record as they shall be */
+    uint8_t bytes[cvbc_integrity_bytes], mask[cvbc_integrity_bytes];
+    bool used;
+};
+void cvbc_override_apply(const struct cvbc_override *o, uint8_t *record, size_t size);
+
+enum { CVBC_GAP_MAX = 1 << 20 }; /* zeros between sections that nobody has to write */
+struct cvbc_patch { uint32_t offset; penta_bytes bytes; };
+
+struct cvbc_build {
+    struct cvbc_core core;   /* the counts are computed; language 0 becomes C */
+    struct writer pins, dependencies, hints, custom; /* encoded records */
+    uint16_t pin_count, dependency_count, hint_count;
+    struct writer code;      /* 4 bytes per instruction */
+    struct writer strings;   /* encoded records */
+    uint32_t string_count;
+    uint16_t entry;
+    penta_bytes debug, trailing; /* trailing: unknown sections, kept behind everything */
+    uint16_t minor;
+    uint64_t timestamp;
+    uint32_t build_number;
+    uint8_t flags;           /* of CVBC_DETERMINISTIC, and CVBC_COMPRESSED: compress if smaller */
+    bool force_compression, without_security;
+    uint8_t source_sha256[32];
+    uint64_t secure_timestamp;
+    uint8_t hash_algorithm;  /* 0 becomes 1, SHA-256 */
+    const struct private_key *sign_key;
+    bool external_key;       /* do not embed the public key */
+    const struct public_key *reserve; /* room for a signature that is made elsewhere */
+    uint8_t cipher;          /* 0: none */
+    uint32_t derivation;     /* key_derivation_params */
+    const struct cvbc_secret *secret;
+
+    /* for the assembler; NULL or empty: as computed */
+    struct cvbc_override header_over, core_over, bytecode_over, security_over, integrity_over;
+    bool has_metadata, has_security, has_stored, has_image, has_key, has_signature;
+    penta_bytes metadata, security, stored, image, key, signature; /* taken as they are */
+    const struct cvbc_patch *patches; /* bytes between and behind the sections */
+    size_t patch_count;
+};
+
+void cvbc_build_fini(struct cvbc_build *b);
+void cvbc_build_string(struct cvbc_build *b, penta_bytes text);
+void cvbc_build_inst(struct cvbc_build *b, uint8_t opcode, uint8_t flags, uint16_t immediate);
+void cvbc_build_pin(struct cvbc_build *b, const struct cvbc_pin *pin);
+size_t cvbc_build_count(const struct cvbc_build *b); /* instructions so far */
+
+bool cvbc_build_write(struct cvbc_build *b, struct writer *out, penta_error *err);
+
+/* The stages, for the disassembler, which prints what differs from them. */
+void cvbc_build_core(const struct cvbc_build *b, uint8_t out[cvbc_core_bytes]);
+bool cvbc_build_bytecode(const struct cvbc_build *b, uint8_t out[cvbc_bytecode_bytes]);
+void cvbc_build_protection(const struct cvbc_build *b, uint8_t flags, size_t stored_size,
+                           size_t key_size, size_t signature_size, uint8_t out[cvbc_security_bytes]);
+void cvbc_build_integrity(const struct cvbc_build *b, penta_bytes metadata, penta_bytes image,
+                          uint8_t out[cvbc_integrity_bytes]);
+struct cvbc_sizes { size_t metadata, security, stored, debug, trailing; };
+void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_sizes sizes,
+                       uint8_t out[cvbc_header_bytes]);
+
+/* Everything of a module that a build can say, so that a file can be written anew. The image is the
+ * decoded one, borrowed; false when it is not to be had (err says why). */
+bool cvbc_build_from(struct cvbc_build *b, const struct cvbc_module *m, penta_error *err);
+/* The two CRCs, over a finished file. */
+void cvbc_build_crcs(uint8_t *file, size_t size);
+/* Signs a finished file in place, and renews its CRCs. */
+bool cvbc_sign_file(uint8_t *file, size_t size, const struct private_key *key, penta_error *err);
+/* seal.c: cipher, derivation and secret as the options say; free the secret afterwards. */
+bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret, const penta_option *options,
+                       size_t count, penta_error *err);
+
+/* create.c: what the options of create and compile say, into a build. */
+struct cvbc_creation {
+    struct cvbc_build b;
+    struct private_key *key;
+    struct cvbc_secret secret;
+};
+bool cvbc_create_options(struct cvbc_creation *c, const penta_option *options, size_t count,
+                         penta_error *err);
+/* Code, strings and metadata of a module, before the options change them. */
+bool cvbc_create_from(struct cvbc_creation *c, const struct cvbc_module *m, penta_error *err);
+void cvbc_creation_fini(struct cvbc_creation *c);
+/* SHA-256 of the files one after another: what source_sha256 holds. */
+bool cvbc_source_hash(const penta_option *options, size_t count, uint8_t out[32], penta_error *err);
+
+/* resign.c: a module written anew, the stored bytecode as it is. One of: key signs; reserve leaves
+ * room for a signature of that key; neither drops the signature. */
+struct cvbc_resigning {
+    const struct private_key *key;
+    const struct public_key *reserve;
+    bool external_key;
+    uint8_t hash_algorithm;  /* 0: as it was */
+};
+bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, struct writer *out,
+                 penta_error *err);
+/* A signature made elsewhere into a file that has room for it; raw, or DER for ECDSA. */
+bool cvbc_attach(const struct cvbc_module *m, penta_bytes signature, struct writer *out, penta_error *err);

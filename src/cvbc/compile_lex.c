@@ -1,0 +1,187 @@
+#include "cvbc/compile_lex.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/number.h"
+
+struct scanner {
+    penta_bytes text;
+    size_t pos;
+    uint32_t line;
+    penta_error *err;
+};
+
+static int peek(const struct scanner *s, size_t ahead)
+{
+    return s->pos + ahead < s->text.size ? s->text.data[s->pos + ahead] : -1;
+}
+
+static bool skip_blank(struct scanner *s)
+{
+    for (;;) {
+        int c = peek(s, 0);
+        if (c == '\n') s->line++;
+        if (c >= 0 && isspace(c)) {
+            s->pos++;
+        } else if (c == '/' && peek(s, 1) == '/') {
+            while (peek(s, 0) >= 0 && peek(s, 0) != '\n') s->pos++;
+        } else if (c == '/' && peek(s, 1) == '*') {
+            size_t from = s->pos;
+            for (s->pos += 2; !(peek(s, 0) == '*' && peek(s, 1) == '/'); s->pos++) {
+                if (peek(s, 0) < 0) return error_at(s->err, BASE_SYNTAX, from, "a comment without an end");
+                if (peek(s, 0) == '\n') s->line++;
+            }
+            s->pos += 2;
+        } else {
+            return true;
+        }
+    }
+}
+
+/* The character of an escape at p (behind the backslash), and how many bytes it has; -1: none. */
+static int escape(const uint8_t *p, size_t left, size_t *used)
+{
+    static const char from[] = "ntr0\\\"'", to[] = "\n\t\r\0\\\"'";
+    *used = 1;
+    if (!left) return -1;
+    if (p[0] == 'x') {
+        *used = 3;
+        return left > 2 && hex_digit(p[1]) >= 0 && hex_digit(p[2]) >= 0
+                   ? hex_digit(p[1]) * 16 + hex_digit(p[2]) : -1;
+    }
+    const char *known = p[0] ? strchr(from, p[0]) : NULL;
+    return known ? to[known - from] : -1;
+}
+
+static bool scan_character(struct scanner *s, struct word *w)
+{
+    size_t at = s->pos + 1, used = 1;
+    int c = at < s->text.size ? s->text.data[at] : -1;
+    if (c == '\\') {
+        c = escape(s->text.data + at + 1, s->text.size - at - 1, &used);
+        used++;
+    }
+    if (c < 0 || c == '\n' || at + used >= s->text.size || s->text.data[at + used] != '\'')
+        return error_at(s->err, BASE_SYNTAX, s->pos, "a malformed character");
+    w->kind = WORD_NUMBER;
+    w->value = (uint32_t)c & 255;
+    s->pos = at + used + 1;
+    return true;
+}
+
+static bool scan_number(struct scanner *s, struct word *w)
+{
+    size_t from = s->pos;
+    uint64_t value = 0;
+    while (peek(s, 0) >= 0 && (isalnum(peek(s, 0)) || peek(s, 0) == '.')) s->pos++;
+    if (!number_parse_bytes(bytes_slice(s->text, from, s->pos - from), &value) || value > UINT32_MAX)
+        return error_at(s->err, BASE_NUMBER, from, "not a number of at most 32 bits");
+    w->kind = WORD_NUMBER;
+    w->value = (uint32_t)value;
+    return true;
+}
+
+static bool scan_string(struct scanner *s, struct word *w)
+{
+    size_t from = s->pos++;
+    while (peek(s, 0) != '"') {
+        if (peek(s, 0) < 0 || peek(s, 0) == '\n')
+            return error_at(s->err, BASE_SYNTAX, from, "a string without an end");
+        s->pos += peek(s, 0) == '\\' && peek(s, 1) >= 0 && peek(s, 1) != '\n' ? 2 : 1;
+    }
+    s->pos++;
+    w->kind = WORD_STRING;
+    return true;
+}
+
+static bool scan_sign(struct scanner *s, struct word *w)
+{
+    static const char *const signs[] = {"<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "+=",
+                                        "-=",  "*=",  "/=", "%=", "&=", "|=", "^=", "++", "--"};
+    w->kind = WORD_SIGN;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        size_t n = strlen(signs[i]);
+        if (s->text.size - s->pos < n || memcmp(s->text.data + s->pos, signs[i], n)) continue;
+        for (size_t k = 0; k < n; k++) w->value |= SIGN1(signs[i][k]) << 8 * k;
+        s->pos += n;
+        return true;
+    }
+    int c = peek(s, 0);
+    if (!strchr("+-*/%&|^~!<>=?:;,(){}[]", c))
+        return error_at(s->err, BASE_SYNTAX, s->pos,
+                        c == '#' ? "preprocessor lines are not part of the language"
+                                 : "a character that is not part of the language");
+    w->value = SIGN1(c);
+    s->pos++;
+    return true;
+}
+
+static bool scan(struct scanner *s, struct word *w)
+{
+    if (!skip_blank(s)) return false;
+    *w = (struct word){.offset = (uint32_t)s->pos, .line = s->line};
+    int c = peek(s, 0);
+    bool ok = true;
+    if (c < 0) {
+        return true;
+    } else if (isalpha(c) || c == '_') {
+        while (peek(s, 0) >= 0 && (isalnum(peek(s, 0)) || peek(s, 0) == '_')) s->pos++;
+        w->kind = WORD_NAME;
+    } else if (isdigit(c)) {
+        ok = scan_number(s, w);
+    } else if (c == '"') {
+        ok = scan_string(s, w);
+    } else if (c == '\'') {
+        ok = scan_character(s, w);
+    } else {
+        ok = c != 0 && scan_sign(s, w);
+        if (!c) error_at(s->err, BASE_SYNTAX, s->pos, "a NUL in the text");
+    }
+    w->size = (uint32_t)(s->pos - w->offset);
+    return ok;
+}
+
+bool words_scan(penta_bytes text, struct words *out, penta_error *err)
+{
+    struct scanner s = {.text = text, .line = 1, .err = err};
+    size_t capacity = 0;
+    *out = (struct words){.text = text};
+    if (text.size >= UINT32_MAX) return error_at(err, BASE_LIMIT, 0, "a source of 4 GiB or more");
+    do {
+        if (out->count == capacity) {
+            capacity = capacity ? capacity * 2 : 256;
+            struct word *more = realloc(out->at, capacity * sizeof *more);
+            if (!more) return error_at(err, BASE_MEMORY, 0, "no memory for the source");
+            out->at = more;
+        }
+        if (!scan(&s, &out->at[out->count])) return false;
+    } while (out->at[out->count++].kind != WORD_END);
+    out->lines = s.line;
+    return true;
+}
+
+bool word_is(const struct words *w, const struct word *word, const char *name)
+{
+    return word->kind == WORD_NAME && strlen(name) == word->size &&
+           !memcmp(w->text.data + word->offset, name, word->size);
+}
+
+bool word_string(const struct words *w, const struct word *word, struct arena *arena, penta_bytes *out,
+                 penta_error *err)
+{
+    const uint8_t *p = w->text.data + word->offset + 1;
+    size_t size = word->size - 2, n = 0;
+    uint8_t *copy = arena_alloc(arena, size + 1, 1, err);
+    if (!copy) return false;
+    for (size_t i = 0; i < size; i++) {
+        int c = p[i];
+        size_t used = 0;
+        if (c == '\\') c = escape(p + i + 1, size - i - 1, &used);
+        if (c <= 0) return error_at(err, BASE_SYNTAX, word->offset + 1 + i, "not an escape, or a NUL in a string");
+        copy[n++] = (uint8_t)c;
+        i += used;
+    }
+    *out = (penta_bytes){copy, n};
+    return true;
+}

@@ -1,0 +1,26 @@
+/* Tokens of the source language: all of a text at once, since the parser looks ahead freely. */
+#pragma once
+#include "base/arena.h"
+
+enum word_kind { WORD_END, WORD_NAME, WORD_NUMBER, WORD_STRING, WORD_SIGN, WORD_BAD };
+struct word {
+    enum word_kind kind;
+    uint32_t offset, size;
+    uint32_t line;           /* from 1 */
+    uint32_t value;          /* WORD_NUMBER; WORD_SIGN: its characters, first in the low byte */
+};
+struct words {
+    penta_bytes text;
+    struct word *at;         /* ends with WORD_END; free it */
+    size_t count;
+    uint32_t lines;
+};
+/* False: memory, or a malformed token (err says which). */
+bool words_scan(penta_bytes text, struct words *out, penta_error *err);
+bool word_is(const struct words *w, const struct word *word, const char *name);
+/* The bytes of a string literal, escapes resolved; false and an error on a bad escape. */
+bool word_string(const struct words *w, const struct word *word, struct arena *arena, penta_bytes *out,
+                 penta_error *err);
+#define SIGN1(a) ((uint32_t)(unsigned char)(a))
+#define SIGN2(a, b) (SIGN1(a) | SIGN1(b) << 8)
+#define SIGN3(a, b, c) (SIGN2(a, b) | SIGN1(c) << 16)

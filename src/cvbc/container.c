@@ -1,0 +1,216 @@
+/* Bytes to module and back. Parsing only finds the sections; nothing is decoded here. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "crypto/hash.h"
+#include "cvbc/cvbc.h"
+
+#include "core/layout_tables.h"
+
+int cvbc_probe(penta_bytes file, struct writer *evidence)
+{
+    if (file.size >= 4 && get32(file.data) == CVBC_MAGIC_NUMBER) {
+        if (evidence) writer_text(evidence, "starts with 43 42 56 43");
+        return 100;
+    }
+    if (file.size >= 4 && !memcmp(file.data, "CVBC", 4)) {
+        if (evidence) writer_text(evidence, "starts with CVBC, the magic in the wrong order");
+        return 60;
+    }
+    return 0;
+}
+
+/* A section within the file and behind the header, else damage. Size 0 is an absent one. */
+static penta_bytes section(struct cvbc_module *m, const char *name, uint32_t offset, uint32_t size,
+                           uint64_t field)
+{
+    penta_bytes file = m->base.file;
+    if (!size) return (penta_bytes){0};
+    if (offset > file.size || size > file.size - offset) {
+        error_at(&m->base.damage, CVBC_BOUNDS, field, "the %s section ends at 0x%llx, the file at 0x%zx",
+                 name, (unsigned long long)offset + size, file.size);
+        return (penta_bytes){0};
+    }
+    if (offset < cvbc_header_bytes) {
+        error_at(&m->base.damage, CVBC_LAYOUT, field, "the %s section starts at 0x%x, inside the header",
+                 name, (unsigned)offset);
+        return (penta_bytes){0};
+    }
+    return (penta_bytes){file.data + offset, size};
+}
+
+static bool overlap(penta_bytes a, penta_bytes b)
+{
+    return a.size && b.size && a.data < b.data + b.size && b.data < a.data + a.size;
+}
+
+static void find_sections(struct cvbc_module *m)
+{
+    const struct cvbc_header *h = &m->header;
+    m->metadata = section(m, "metadata", h->metadata_offset, h->metadata_size, 16);
+    m->stored = section(m, "bytecode", h->bytecode_offset, h->bytecode_size, 32);
+    if (h->security_offset) /* a size without an offset is LAYOUT, and no section */
+        m->security = section(m, "security", h->security_offset, h->security_size, 24);
+    if (overlap(m->metadata, m->stored) || overlap(m->metadata, m->security) ||
+        overlap(m->security, m->stored))
+        error_at(&m->base.damage, CVBC_LAYOUT, 16, "two sections overlap");
+    if (m->base.damage.code || !(h->flags & CVBC_HAS_DEBUG) || !m->stored.size) return;
+    uint64_t end = cvbc_offset(m, m->stored.data) + m->stored.size, at = (end + 3) & ~UINT64_C(3);
+    bool last = m->metadata.data < m->stored.data && m->security.data < m->stored.data;
+    if (last && at < m->base.file.size)
+        m->debug = bytes_slice(m->base.file, (size_t)at, m->base.file.size);
+}
+
+/* The lists behind the core record, as far as they are there. */
+static bool parse_metadata(struct cvbc_module *m, penta_error *err)
+{
+    struct cvbc_metadata *meta = &m->meta;
+    penta_error cut = {0};
+    struct reader r = {.in = m->metadata, .err = &cut};
+    if (m->metadata.size < cvbc_core_bytes) return true;
+    cvbc_core_read(&r, &meta->core);
+    size_t pins = reader_count(&r, meta->core.pin_config_count, cvbc_pin_bytes);
+    meta->pins = arena_alloc(&m->arena, pins, sizeof *meta->pins, err);
+    for (size_t i = 0; meta->pins && i < pins; i++) cvbc_pin_read(&r, &meta->pins[i]);
+    meta->pin_count = pins;
+    size_t dependencies = reader_count(&r, meta->core.dependency_count, cvbc_dependency_bytes);
+    meta->dependencies = arena_alloc(&m->arena, dependencies, sizeof *meta->dependencies, err);
+    for (size_t i = 0; meta->dependencies && i < dependencies; i++)
+        cvbc_dependency_read(&r, &meta->dependencies[i]);
+    meta->dependency_count = dependencies;
+    size_t hints = reader_count(&r, meta->core.performance_hint_count, cvbc_hint_bytes);
+    meta->hints = arena_alloc(&m->arena, hints, sizeof *meta->hints, err);
+    for (size_t i = 0; meta->hints && i < hints && !cut.code; i++) {
+        cvbc_hint_read(&r, &meta->hints[i].head);
+        meta->hints[i].data = reader_bytes(&r, meta->hints[i].head.hint_data_size);
+        if (!cut.code) meta->hint_count++;
+    }
+    meta->custom = reader_bytes(&r, meta->core.custom_metadata_size);
+    meta->whole = !cut.code;
+    if (meta->whole) meta->rest = bytes_slice(m->metadata, r.pos, m->metadata.size);
+    return !err->code;
+}
+
+static void parse_security(struct cvbc_module *m)
+{
+    penta_error cut = {0};
+    struct reader r = {.in = m->security, .err = &cut};
+    if (m->security.size < CVBC_PROTECTION_BYTES) return;
+    cvbc_security_read(&r, &m->protection);
+    cvbc_integrity_read(&r, &m->integrity);
+    m->has_protection = true;
+    m->public_key = bytes_slice(m->security, r.pos, m->protection.public_key_size);
+    m->signature = bytes_slice(m->security, r.pos + m->public_key.size, m->protection.signature_size);
+}
+
+penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t count,
+                         penta_error *err)
+{
+    struct cvbc_module *m = calloc(1, sizeof *m);
+    if (!m) {
+        error_at(err, BASE_MEMORY, 0, "no memory for a module");
+        return NULL;
+    }
+    m->base = (penta_module){.driver = &cvbc_driver, .file = file};
+    pthread_mutex_init(&m->mutex, NULL);
+    m->header_size = file.size < cvbc_header_bytes ? file.size : cvbc_header_bytes;
+    struct reader r = {.in = file, .err = &m->base.damage};
+    if (m->header_size == cvbc_header_bytes) {
+        cvbc_header_read(&r, &m->header);
+        find_sections(m);
+    } else {
+        error_at(&m->base.damage, CVBC_TRUNCATED, file.size, "the header has 64 bytes, the file %zu",
+                 file.size);
+    }
+    bool ok = cvbc_policy_options(&m->policy, options, count, err);
+    if (ok && !m->base.damage.code) {
+        ok = parse_metadata(m, err);
+        parse_security(m);
+    }
+    if (ok) return &m->base;
+    cvbc_close(&m->base);
+    return NULL;
+}
+
+void cvbc_close(penta_module *module)
+{
+    struct cvbc_module *m = (struct cvbc_module *)module;
+    if (m->image) secret_wipe(m->image, m->image_size);
+    free(m->image);
+    cvbc_policy_free(&m->policy);
+    pthread_mutex_destroy(&m->mutex);
+    arena_free(&m->arena);
+    free(m);
+}
+
+size_t cvbc_pieces(const struct cvbc_module *m, struct cvbc_piece pieces[9])
+{
+    struct cvbc_piece known[] = {{CVBC_PIECE_METADATA, m->metadata}, {CVBC_PIECE_SECURITY, m->security},
+                                 {CVBC_PIECE_BYTECODE, m->stored}, {CVBC_PIECE_DEBUG, m->debug}};
+    const uint8_t *at = m->base.file.data + cvbc_header_bytes;
+    const uint8_t *end = m->base.file.data + m->base.file.size;
+    size_t count = 0;
+    for (;;) {
+        const struct cvbc_piece *next = NULL;
+        for (size_t i = 0; i < 4; i++)
+            if (known[i].bytes.size && known[i].bytes.data >= at &&
+                (!next || known[i].bytes.data < next->bytes.data))
+                next = &known[i];
+        const uint8_t *until = next ? next->bytes.data : end;
+        if (until > at)
+            pieces[count++] = (struct cvbc_piece){CVBC_PIECE_GAP, {at, (size_t)(until - at)}};
+        if (!next) return count;
+        pieces[count++] = *next;
+        at = next->bytes.data + next->bytes.size;
+    }
+}
+
+static void write_metadata(const struct cvbc_module *m, struct writer *out)
+{
+    const struct cvbc_metadata *meta = &m->meta;
+    if (!meta->whole) {
+        writer_bytes(out, m->metadata.data, m->metadata.size);
+        return;
+    }
+    cvbc_core_write(out, &meta->core);
+    for (size_t i = 0; i < meta->pin_count; i++) cvbc_pin_write(out, &meta->pins[i]);
+    for (size_t i = 0; i < meta->dependency_count; i++)
+        cvbc_dependency_write(out, &meta->dependencies[i]);
+    for (size_t i = 0; i < meta->hint_count; i++) {
+        cvbc_hint_write(out, &meta->hints[i].head);
+        writer_bytes(out, meta->hints[i].data.data, meta->hints[i].data.size);
+    }
+    writer_bytes(out, meta->custom.data, meta->custom.size);
+    writer_bytes(out, meta->rest.data, meta->rest.size);
+}
+
+static void write_security(const struct cvbc_module *m, struct writer *out)
+{
+    size_t at = m->has_protection ? CVBC_PROTECTION_BYTES : 0;
+    if (m->has_protection) {
+        cvbc_security_write(out, &m->protection);
+        cvbc_integrity_write(out, &m->integrity);
+    }
+    writer_bytes(out, m->security.data + at, m->security.size - at);
+}
+
+bool cvbc_encode(const penta_module *module, struct writer *out, penta_error *err)
+{
+    const struct cvbc_module *m = cvbc_module(module);
+    if (module->damage.code) {
+        writer_bytes(out, module->file.data, module->file.size);
+        return writer_ok(out, err);
+    }
+    cvbc_header_write(out, &m->header);
+    struct cvbc_piece pieces[9];
+    size_t count = cvbc_pieces(m, pieces);
+    for (size_t i = 0; i < count; i++) {
+        if (pieces[i].kind == CVBC_PIECE_METADATA)
+            write_metadata(m, out);
+        else if (pieces[i].kind == CVBC_PIECE_SECURITY)
+            write_security(m, out);
+        else
+            writer_bytes(out, pieces[i].bytes.data, pieces[i].bytes.size);
+    }
+    return writer_ok(out, err);
+}

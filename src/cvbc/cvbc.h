@@ -1,0 +1,251 @@
+/* CockpitVM bytecode containers: signed, sealed and compressed programs for small boards.
+ *
+ *     header (64) | metadata | security | bytecode | debug
+ *
+ *     metadata   core (92) | pins (16 each) | dependencies (32 each) | hints (4 + n each) | custom
+ *     security   security (20) | integrity (108) | public key | signature
+ *     bytecode   as stored: nonce (12) | ciphertext | tag (16) when encrypted; DEFLATE when compressed;
+ *                decoded: bytecode (16) | instructions (4 each) | strings {u32 length, text, NUL}
+ *     debug      debug (24) | symbols | lines | variables
+ *
+ * All little-endian. Sections start at multiples of 4 in the order above when we write them, and may
+ * lie anywhere behind the header, without overlap, when we read them. The signature covers the whole
+ * file with the two CRCs and the signature itself as zeros; the AEAD covers the stored bytecode.
+ *
+ * Reading goes outwards in: check.c the container, protect.c signature, then cipher, then DEFLATE,
+ * then program.c what is inside, verify.c what it does. Nothing is decoded before it is needed, nor
+ * before what protects it has been checked. */
+#pragma once
+#include <pthread.h>
+#include "base/arena.h"
+#include "core/driver.h"
+#include "core/engine.h"
+#include "core/layout.h"
+#include "crypto/keys.h"
+
+#define LAYOUT(x) cvbc_##x
+#define LAYOUT_FILE "cvbc/layout.def"
+#include "core/layout_structs.h"
+
+enum {
+    CVBC_ROOM = 3,
+    CVBC_MAJOR = 1,
+    CVBC_SIZE_MIN = 128,
+    CVBC_PROTECTION_BYTES = cvbc_security_bytes + cvbc_integrity_bytes, /* 128 */
+    CVBC_SEAL_BYTES = 28,    /* nonce and tag */
+    CVBC_PINS_MAX = 255,
+    CVBC_STACK_MAX = 1023,
+    CVBC_GLOBALS = 64,
+    CVBC_ARRAYS = 16,
+    CVBC_INFLATE_MAX = 16 << 20,
+    CVBC_ITERATIONS_MAX = 10000000,
+    CVBC_BUDGET = 10000000,
+};
+#define CVBC_MAGIC_NUMBER UINT32_C(0x43564243)
+
+enum cvbc_flag {
+    CVBC_ENCRYPTED = 1, CVBC_COMPRESSED = 2, CVBC_SIGNED = 4, CVBC_HAS_DEBUG = 8,
+    CVBC_DETERMINISTIC = 16, CVBC_FLAGS = 31,
+};
+enum cvbc_inst_flag { CVBC_S = 0x01, CVBC_W = 0x02, CVBC_V = 0x40 };
+enum cvbc_derivation { CVBC_KEY_RAW, CVBC_KEY_HKDF, CVBC_KEY_PBKDF2 };
+
+enum cvbc_rule {
+#define RULE(number, name, ...) CVBC_##name = CVBC_ROOM << 16 | number,
+#include "cvbc/rules.def"
+};
+extern const struct rule cvbc_rules[];
+
+enum cvbc_operand {
+    CVBC_OPERAND_NONE, CVBC_OPERAND_VALUE, CVBC_OPERAND_TARGET, CVBC_OPERAND_GLOBAL,
+    CVBC_OPERAND_DEPTH, CVBC_OPERAND_ARRAY, CVBC_OPERAND_STRING,
+};
+enum cvbc_op {
+#define OP(code, name, ...) CVBC_OP_##name = code,
+#include "cvbc/isa.def"
+};
+extern const struct cvbc_op_info {
+    const char *mnemonic;    /* NULL: not defined */
+    enum cvbc_operand operand;
+    uint8_t flags, pops, pushes;
+    const char *stack, *meaning;
+} cvbc_ops[256];
+
+/* ---- names.c: the words of names.def ---- */
+const char *cvbc_name(const char *field, uint64_t value);          /* NULL: none */
+bool cvbc_value(const char *field, penta_bytes word, uint64_t *value);
+const char *cvbc_feature(unsigned bit);
+const char *cvbc_note(const char *field, uint64_t value);          /* a layout_note */
+
+/* ---- what a policy says about keys, signatures and limits; policy.c ---- */
+struct cvbc_secret {
+    uint8_t *bytes;          /* wiped and freed */
+    size_t size;
+};
+struct cvbc_policy {
+    struct public_key *trusted;
+    size_t trusted_count;
+    bool require_signature, has_secret;
+    struct cvbc_secret secret;
+    uint64_t inflate_max, iterations_max;
+};
+bool cvbc_policy_options(struct cvbc_policy *policy, const penta_option *options, size_t count,
+                         penta_error *err);
+void cvbc_policy_free(struct cvbc_policy *policy);
+/* A key or password from a file, as --key-file and --password-file take them. */
+bool cvbc_secret_read(const char *path, bool password, struct cvbc_secret *out, penta_error *err);
+void cvbc_secret_free(struct cvbc_secret *secret);
+bool cvbc_public_key_file(const char *path, struct public_key *out, penta_error *err);
+struct private_key *cvbc_private_key_file(const char *path, penta_error *err);
+
+/* ---- sections ---- */
+struct cvbc_hint_row { struct cvbc_hint head; penta_bytes data; };
+
+struct cvbc_metadata {
+    struct cvbc_core core;
+    struct cvbc_pin *pins;
+    struct cvbc_dependency *dependencies;
+    struct cvbc_hint_row *hints;
+    size_t pin_count, dependency_count, hint_count; /* that are there */
+    penta_bytes custom, rest;
+    bool whole;              /* the counts fit the bytes; rest is what they leave over */
+};
+
+struct cvbc_program {        /* a decoded bytecode section */
+    penta_bytes image;
+    struct cvbc_bytecode head;
+    const uint8_t *code;     /* 4 bytes per instruction */
+    size_t count;
+    penta_bytes *strings;    /* without their NUL */
+    size_t string_count;
+    penta_error flaw;        /* code 0, or why it is malformed; offset in the image */
+};
+
+enum cvbc_trust { CVBC_TRUST_NONE, CVBC_TRUST_EMBEDDED, CVBC_TRUST_KEY };
+
+struct cvbc_opened {         /* what verification found, in its order */
+    penta_error failure;     /* code 0: all good */
+    enum cvbc_trust trust;   /* of the signature, once it has been checked */
+    size_t trusted_key;      /* which of the policy's, with CVBC_TRUST_KEY */
+    bool signature_good, contents_checked;
+    struct cvbc_program program;
+    bool has_program;        /* the image is there, well-formed or not */
+};
+
+struct cvbc_debug_tables {
+    penta_bytes symbols, lines, variables; /* within the section */
+    bool whole;
+};
+
+struct cvbc_module {
+    penta_module base;
+    struct arena arena;
+    struct cvbc_policy policy;
+    struct cvbc_header header;
+    size_t header_size;      /* 64, less when the file is shorter */
+    penta_bytes metadata, security, stored, debug; /* in the file; empty: not there */
+    struct cvbc_metadata meta;
+    bool has_protection;     /* the two records below were there */
+    struct cvbc_security protection;
+    struct cvbc_integrity integrity;
+    penta_bytes public_key, signature;
+
+    pthread_mutex_t mutex;   /* opened is filled on first use, once, by whoever comes first */
+    bool is_opened;
+    struct cvbc_opened opened;
+    uint8_t *image;          /* decoded bytes, when they are not those of the file; wiped */
+    size_t image_size;
+};
+
+static inline const struct cvbc_module *cvbc_module(const penta_module *m)
+{
+    return (const struct cvbc_module *)m;
+}
+static inline bool cvbc_plain(const struct cvbc_module *m)
+{
+    return !(m->header.flags & (CVBC_ENCRYPTED | CVBC_COMPRESSED));
+}
+static inline uint64_t cvbc_offset(const struct cvbc_module *m, const uint8_t *p)
+{
+    return (uint64_t)(p - m->base.file.data);
+}
+
+/* container.c */
+int cvbc_probe(penta_bytes file, struct writer *evidence);
+penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t count,
+                         penta_error *err);
+bool cvbc_encode(const penta_module *module, struct writer *out, penta_error *err);
+void cvbc_close(penta_module *module);
+/* The pieces behind the header in file order, gaps included. */
+enum cvbc_piece_kind {
+    CVBC_PIECE_METADATA, CVBC_PIECE_SECURITY, CVBC_PIECE_BYTECODE, CVBC_PIECE_DEBUG, CVBC_PIECE_GAP,
+};
+struct cvbc_piece { enum cvbc_piece_kind kind; penta_bytes bytes; };
+size_t cvbc_pieces(const struct cvbc_module *m, struct cvbc_piece pieces[9]);
+
+/* program.c: a decoded section, and the debug tables */
+bool cvbc_program_parse(penta_bytes image, struct arena *arena, struct cvbc_program *out,
+                        penta_error *err); /* false: no memory; a flaw is in out */
+static inline struct cvbc_inst cvbc_inst_at(const struct cvbc_program *p, size_t i)
+{
+    const uint8_t *at = p->code + 4 * i;
+    return (struct cvbc_inst){at[0], at[1], get16(at + 2)};
+}
+struct cvbc_debug_tables cvbc_debug_split(penta_bytes debug);
+/* Rows of a table, in order; false at the end or where they stop making sense (*pos < size). */
+bool cvbc_symbol_next(penta_bytes table, size_t *pos, struct cvbc_symbol *out, penta_bytes *name);
+bool cvbc_variable_next(penta_bytes table, size_t *pos, struct cvbc_variable *out, penta_bytes *name);
+/* Source file and line of an instruction, from the debug tables; false: not known. */
+bool cvbc_line_of(const struct cvbc_module *m, uint64_t pc, penta_bytes *file, uint32_t *line);
+
+/* check.c */
+void cvbc_check_quick(const struct cvbc_module *m, struct findings *f);
+void cvbc_check_full(const struct cvbc_module *m, struct findings *f); /* the quick one included */
+/* verify.c: 7.4, over a well-formed program */
+struct cvbc_flow {
+    bool proved;             /* no stack check is needed: depths are known, calls balance */
+    uint32_t stack;          /* deepest, when it is known, else 0 */
+    uint32_t globals;        /* highest slot + 1 */
+};
+bool cvbc_verify_program(const struct cvbc_program *p, struct findings *f, uint64_t origin,
+                         bool decoded, struct cvbc_flow *flow); /* false: no memory */
+void cvbc_verify(const penta_module *module, struct findings *findings);
+
+/* protect.c: verification under the module's policy; computed once */
+const struct cvbc_opened *cvbc_open(const struct cvbc_module *m);
+/* The digest that is signed, and the message around it. */
+void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_size,
+              uint8_t hash_algorithm, uint8_t out[40]);
+void cvbc_digest(penta_bytes bytes, uint8_t out[32]); /* SHA-256 */
+void cvbc_wipe(void *bytes, size_t size);
+struct cvbc_sealing {
+    uint8_t flags, algorithm;
+    uint32_t params;         /* key_derivation_params */
+};
+void cvbc_aad(const struct cvbc_sealing *s, penta_bytes metadata, uint8_t out[48]);
+/* The AEAD key; false: the derivation failed or is not allowed. */
+bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
+                 const uint8_t nonce[12], uint64_t iterations_max, uint8_t key[32], penta_error *err);
+
+/* describe.c */
+void cvbc_describe(const penta_module *module, const penta_visitor *visitor);
+void cvbc_info(const penta_module *module, const penta_visitor *visitor);
+const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_t *end);
+
+/* text.c, assemble.c */
+bool cvbc_print(const penta_module *module, const penta_option *options, size_t count,
+                struct writer *out, penta_error *err);
+bool cvbc_print_at(const penta_module *module, uint64_t pc, struct writer *out);
+void cvbc_isa(const penta_visitor *visitor);
+bool cvbc_assemble(struct source *source, const penta_option *options, size_t count,
+                   struct writer *out, struct findings *findings);
+
+/* seal.c: entries of the driver */
+bool cvbc_seal(const penta_module *module, const penta_option *options, size_t count,
+               struct writer *out, struct findings *findings);
+bool cvbc_unseal(const penta_module *module, const penta_option *options, size_t count,
+                 struct writer *out, struct findings *findings);
+
+extern const struct engine cvbc_interp;
+extern const struct host cvbc_host;
+extern const struct driver cvbc_driver, cvbc_legacy_driver;

@@ -1,0 +1,245 @@
+/* The simulated board: pins, a clock that delays advance, analog inputs, and printf. With
+ * --board trace every event is a line of output. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/file.h"
+#include "core/host.h"
+#include "cvbc/board.h"
+#include "cvbc/vm.h"
+
+enum { PINS = 20, ANALOG = 512, START_MS = 1000, PRINTF_MAX = 255 };
+
+struct input { uint64_t ms; bool analog; uint8_t pin; uint16_t value; };
+
+struct cvbc_board_state {
+    bool trace;
+    uint64_t us;
+    uint8_t modes[PINS];
+    struct input *inputs;    /* ascending by time */
+    size_t input_count;
+};
+
+struct cvbc_board_state *cvbc_board_new(bool trace, penta_error *err)
+{
+    struct cvbc_board_state *b = calloc(1, sizeof *b);
+    if (!b) error_at(err, BASE_MEMORY, 0, "no memory for a board");
+    if (b) *b = (struct cvbc_board_state){.trace = trace, .us = trace ? START_MS * 1000 : 0};
+    return b;
+}
+
+void cvbc_board_free(struct cvbc_board_state *b)
+{
+    if (b) free(b->inputs);
+    free(b);
+}
+
+/* ---- printf ---- */
+
+static void put_number(char *text, size_t *size, const char *format, unsigned value)
+{
+    char digits[16];
+    int n = snprintf(digits, sizeof digits, format, value); /* formats below only */
+    for (int i = 0; i < n && *size < PRINTF_MAX; i++) text[(*size)++] = digits[i];
+}
+
+/* The text of one call; false: a conversion without an argument. A zero byte ends it. */
+static bool format(penta_bytes f, const int32_t *args, uint32_t count, char *text, size_t *size)
+{
+    uint32_t used = 0;
+    bool cut = false;
+    *size = 0;
+    for (size_t i = 0; i < f.size; i++) {
+        char c = (char)f.data[i], next = i + 1 < f.size ? (char)f.data[i + 1] : 0;
+        if (c != '%' || i + 1 == f.size) {
+            if (*size < PRINTF_MAX && !cut) text[(*size)++] = c;
+            continue;
+        }
+        if (next == '%') {
+            if (*size < PRINTF_MAX && !cut) text[(*size)++] = '%';
+            i++;
+            continue;
+        }
+        if (used >= count) return false;
+        size_t before = *size;
+        uint32_t value = (uint32_t)args[used];
+        switch (next) {
+        case 'd': {
+            char digits[16];
+            snprintf(digits, sizeof digits, "%d", (int)args[used]);
+            for (const char *p = digits; *p && *size < PRINTF_MAX; p++) text[(*size)++] = *p;
+            break;
+        }
+        case 'u': put_number(text, size, "%u", value); break;
+        case 'x': put_number(text, size, "%x", value); break;
+        case 'X': put_number(text, size, "%X", value); break;
+        case 'c':
+            if (!(value & 255)) cut = true;
+            if (*size < PRINTF_MAX && !cut) text[(*size)++] = (char)value;
+            break;
+        default:             /* the sign itself; the scan goes on behind it */
+            if (*size < PRINTF_MAX && !cut) text[(*size)++] = '%';
+            continue;
+        }
+        if (cut) *size = before;
+        used++;
+        i++;
+    }
+    return true;
+}
+
+/* ---- the calls ---- */
+
+static bool byte_range(int32_t v) { return v >= 0 && v <= 255; }
+
+static uint32_t read_input(const struct cvbc_board_state *b, bool analog, int32_t pin)
+{
+    uint32_t value = analog ? ANALOG : 0;
+    for (size_t i = 0; i < b->input_count && b->inputs[i].ms <= b->us / 1000; i++)
+        if (b->inputs[i].analog == analog && b->inputs[i].pin == pin) value = b->inputs[i].value;
+    return analog ? value : value != 0;
+}
+
+static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t *args, uint64_t *value,
+                         struct writer *out)
+{
+    int32_t pin = args[0], v = args[1];
+    bool writes = call == CVBC_OP_DIGITAL_WRITE || call == CVBC_OP_ANALOG_WRITE;
+    if (!byte_range(pin)) return CVBC_E_OPCODE;
+    if (call == CVBC_OP_ANALOG_WRITE ? v < 0 || v > 65535
+                                     : (writes || call == CVBC_OP_PIN_MODE) && !byte_range(v))
+        return CVBC_E_OPCODE;
+    if (pin >= PINS || (writes && b->modes[pin] != 1)) return CVBC_E_HARDWARE;
+    switch (call) {
+    case CVBC_OP_PIN_MODE:
+        b->modes[pin] = (uint8_t)v;
+        if (b->trace) writer_print(out, "Pin mode: pin %d = %d\n", (int)pin, (int)v);
+        break;
+    case CVBC_OP_DIGITAL_WRITE:
+        if (b->trace) writer_print(out, "Digital write: pin %d = %d\n", (int)pin, v != 0);
+        break;
+    case CVBC_OP_ANALOG_WRITE:
+        if (b->trace) writer_print(out, "Analog write: pin %d = %d\n", (int)pin, (int)v);
+        break;
+    default: *value = read_input(b, call == CVBC_OP_ANALOG_READ, pin);
+    }
+    return CVBC_E_NONE;
+}
+
+static unsigned print_call(const struct cvbc_vm *vm, struct writer *out)
+{
+    uint16_t id = get16(vm->program->code + 4 * vm->pc + 2);
+    char text[PRINTF_MAX];
+    size_t size;
+    if (id >= vm->program->string_count ||
+        !format(vm->program->strings[id], vm->args, vm->arg_count, text, &size))
+        return CVBC_E_HARDWARE;
+    writer_bytes(out, text, size);
+    return CVBC_E_NONE;
+}
+
+bool cvbc_board_answer(struct cvbc_board_state *b, const struct cvbc_vm *vm, uint64_t results[2],
+                       size_t *count, struct writer *out)
+{
+    uint8_t call = vm->program->code[4 * vm->pc];
+    unsigned error = CVBC_E_NONE;
+    uint64_t value = 0;
+    switch (call) {
+    case CVBC_OP_DELAY:
+        if (vm->args[0] < 0) {
+            error = CVBC_E_OPCODE;
+            break;
+        }
+        b->us += (uint64_t)vm->args[0] * 1000;
+        if (b->trace) writer_print(out, "Delay: %d ms\n", (int)vm->args[0]);
+        break;
+    case CVBC_OP_MILLIS: value = (uint32_t)(b->us / 1000); break;
+    case CVBC_OP_MICROS: value = (uint32_t)b->us; break;
+    case CVBC_OP_PRINTF: error = print_call(vm, out); break;
+    default: error = pin_call(b, call, vm->args, &value, out);
+    }
+    results[0] = error;
+    results[1] = value;
+    *count = 1u + (error ? 0 : cvbc_ops[call].pushes);
+    return true;
+}
+
+/* ---- as the default host ---- */
+
+/* Lines `TIME_MS digital|analog PIN VALUE`, # starts a comment. */
+static bool read_script(struct cvbc_board_state *b, const char *path, penta_error *err)
+{
+    penta_buffer file = {0};
+    if (!file_read(path, 1 << 20, &file, err)) return false;
+    char *text = realloc(file.data, file.size + 1);
+    bool ok = text || error_at(err, BASE_MEMORY, 0, "no memory for the script");
+    if (text) {
+        file.data = (uint8_t *)text;
+        text[file.size] = 0;
+    }
+    char *save = NULL;
+    for (char *line = ok ? strtok_r(text, "\n", &save) : NULL; line && ok; line = strtok_r(NULL, "\n", &save)) {
+        char kind[8];
+        unsigned long long ms;
+        unsigned pin, value;
+        if (line[strspn(line, " \t\r")] == '#' || !line[strspn(line, " \t\r")]) continue;
+        uint64_t at = (uint64_t)(line - text);
+        if (sscanf(line, "%llu %7s %u %u", &ms, kind, &pin, &value) != 4 || pin >= PINS || value > 65535 ||
+            (strcmp(kind, "analog") && strcmp(kind, "digital")))
+            ok = error_at(err, BASE_SYNTAX, at, "expected TIME_MS digital|analog PIN VALUE");
+        struct input *more = ok ? realloc(b->inputs, (b->input_count + 1) * sizeof *more) : NULL;
+        if (ok && !more) ok = error_at(err, BASE_MEMORY, 0, "no memory for the script");
+        if (!ok) break;
+        b->inputs = more;
+        if (b->input_count && more[b->input_count - 1].ms > ms)
+            ok = error_at(err, BASE_SYNTAX, at, "times must ascend");
+        more[b->input_count++] = (struct input){ms, kind[0] == 'a', (uint8_t)pin, (uint16_t)value};
+    }
+    if (!ok) error_note(err, "in '%.80s'", path);
+    penta_buffer_free(&file);
+    return ok;
+}
+
+struct reasons { penta_error *err; size_t count; };
+
+static void keep_reason(void *user, const penta_error *finding)
+{
+    struct reasons *r = user;
+    if (finding->severity != PENTA_ERROR) return;
+    if (!r->count++) *r->err = *finding;
+}
+
+static bool fits(const penta_module *module, const char *name, penta_error *err)
+{
+    struct cvbc_board board;
+    if (!cvbc_board_find(name, &board, err)) return false;
+    struct reasons r = {err, 0};
+    struct findings f = {.rules = cvbc_rules, .report = keep_reason, .user = &r};
+    cvbc_board_check(cvbc_module(module), &board, CVBC_STACK_MAX, &f);
+    if (r.count > 1) error_note(err, "%zu more reasons; penta board check lists them", r.count - 1);
+    return !r.count;
+}
+
+static bool host_open(const penta_module *module, const penta_option *options, size_t count,
+                      void **state, penta_error *err)
+{
+    const char *name = option_text(options, count, "board"), *script = option_text(options, count, "script");
+    bool trace = name && !strcmp(name, "trace");
+    if (name && !trace && !fits(module, name, err)) return false;
+    struct cvbc_board_state *b = cvbc_board_new(trace, err);
+    *state = b;
+    if (!b || !script || read_script(b, script, err)) return b != NULL;
+    cvbc_board_free(b);
+    return false;
+}
+
+static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out)
+{
+    (void)stop;
+    return cvbc_board_answer(state, cvbc_vm(vm), out->results, &out->count, &out->output);
+}
+
+static void host_close(void *state) { cvbc_board_free(state); }
+
+const struct host cvbc_host = {host_open, host_answer, host_close};

@@ -1,0 +1,315 @@
+/* The loop, once with all checks and once without those that the verifier has proved: interp.c
+ * includes it twice, with LOOP (the name) and CHECKED. No include guard.
+ *
+ * in points to the instruction being executed, sp to the first free word. An error leaves in where
+ * it is and takes back the step; underflow leaves the stack empty, since operands already popped
+ * stay popped. */
+#define NEED(n)                                                                                    \
+    if (CHECKED && sp - base < (n)) goto underflow
+#define ROOM                                                                                       \
+    if (CHECKED && sp == roof) goto overflow
+#define BINARY(expression)                                                                         \
+    {                                                                                              \
+        NEED(2);                                                                                   \
+        int32_t b = sp[-1], a = sp[-2];                                                            \
+        sp--;                                                                                      \
+        sp[-1] = (int32_t)(expression);                                                            \
+        in++;                                                                                      \
+        NEXT;                                                                                      \
+    }
+#define PUSH(value)                                                                                \
+    {                                                                                              \
+        ROOM;                                                                                      \
+        *sp = (value);                                                                             \
+        sp++;                                                                                      \
+        in++;                                                                                      \
+        NEXT;                                                                                      \
+    }
+#define FAULT(number)                                                                              \
+    {                                                                                              \
+        vm->error = (number);                                                                      \
+        goto fault;                                                                                \
+    }
+#define GOTO                                                                                       \
+    {                                                                                              \
+        if (CHECKED && in->imm >= count) FAULT(CVBC_E_JUMP);                                       \
+        in = code + in->imm;                                                                       \
+        NEXT;                                                                                      \
+    }
+#define UNSIGNED(x) ((uint32_t)(x))
+
+static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
+{
+#if THREADED
+    static const void *const entry[CVBC_DOES] = {
+#define OP(code, name, ...) [CVBC_DO_##name] = &&on_CVBC_DO_##name,
+#include "cvbc/isa.def"
+        [CVBC_DO_BAD] = &&on_CVBC_DO_BAD,       [CVBC_DO_PUSH_S] = &&on_CVBC_DO_PUSH_S,
+        [CVBC_DO_PUSH_W] = &&on_CVBC_DO_PUSH_W, [CVBC_DO_STORE_ARRAY_V] = &&on_CVBC_DO_STORE_ARRAY_V,
+        [CVBC_DO_END] = &&on_CVBC_DO_END,       [CVBC_DO_BREAK] = &&on_CVBC_DO_BREAK,
+        [CVBC_DO_FUEL] = &&on_CVBC_DO_FUEL};
+#endif
+    const struct cvbc_insn *code = vm->code, *in = code + vm->pc;
+    int32_t *base = vm->stack + CVBC_GUARD, *roof = base + vm->capacity, *sp = base + vm->sp;
+    const uint32_t count = vm->count;
+    uint64_t granted = 0, left = 0; /* steps allowed so far, and not yet used of them */
+    uint8_t op = CVBC_DO_FUEL;
+    if (fuel && vm->at_break && in->op == CVBC_DO_BREAK) { /* the instruction below the mark */
+        op = vm->clean[vm->pc].op;
+        granted = 1;
+    }
+    if (fuel) vm->at_break = false;
+
+    for (;;) {
+        DISPATCH(op) {
+        CASE(CVBC_DO_PUSH): PUSH(in->imm);
+        CASE(CVBC_DO_PUSH_S): PUSH((int16_t)in->imm);
+        CASE(CVBC_DO_PUSH_W): {
+            NEED(1);
+            sp[-1] = (int32_t)((uint32_t)in->imm << 16 | (UNSIGNED(sp[-1]) & 0xffff));
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_POP): {
+            NEED(1);
+            sp--;
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_ADD): BINARY(UNSIGNED(a) + UNSIGNED(b));
+        CASE(CVBC_DO_SUB): BINARY(UNSIGNED(a) - UNSIGNED(b));
+        CASE(CVBC_DO_MUL): BINARY(UNSIGNED(a) * UNSIGNED(b));
+        CASE(CVBC_DO_DIV): {
+            NEED(2);
+            sp -= 2;
+            if (!sp[1]) FAULT(CVBC_E_DIVISION);
+            *sp = cvbc_div(sp[0], sp[1]);
+            sp++;
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_MOD): {
+            NEED(2);
+            sp -= 2;
+            if (!sp[1]) FAULT(CVBC_E_DIVISION);
+            *sp = cvbc_mod(sp[0], sp[1]);
+            sp++;
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_EQ):
+        CASE(CVBC_DO_EQ_S): BINARY(a == b);
+        CASE(CVBC_DO_NE):
+        CASE(CVBC_DO_NE_S): BINARY(a != b);
+        CASE(CVBC_DO_LT):
+        CASE(CVBC_DO_LT_S): BINARY(a < b);
+        CASE(CVBC_DO_GT):
+        CASE(CVBC_DO_GT_S): BINARY(a > b);
+        CASE(CVBC_DO_LE): BINARY(UNSIGNED(a) <= UNSIGNED(b));
+        CASE(CVBC_DO_GE): BINARY(UNSIGNED(a) >= UNSIGNED(b));
+        CASE(CVBC_DO_LE_S): BINARY(a <= b);
+        CASE(CVBC_DO_GE_S): BINARY(a >= b);
+        CASE(CVBC_DO_AND): BINARY(a && b);
+        CASE(CVBC_DO_OR): BINARY(a || b);
+        CASE(CVBC_DO_NOT): {
+            NEED(1);
+            sp[-1] = !sp[-1];
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_BITWISE_AND): BINARY(a & b);
+        CASE(CVBC_DO_BITWISE_OR): BINARY(a | b);
+        CASE(CVBC_DO_BITWISE_XOR): BINARY(a ^ b);
+        CASE(CVBC_DO_BITWISE_NOT): {
+            NEED(1);
+            sp[-1] = ~sp[-1];
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_SHIFT_LEFT): {
+            NEED(2);
+            sp -= 2;
+            if (UNSIGNED(sp[1]) > 31) FAULT(CVBC_E_FAILED);
+            *sp = (int32_t)(UNSIGNED(*sp) << sp[1]);
+            sp++;
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_SHIFT_RIGHT): {
+            NEED(2);
+            sp -= 2;
+            if (UNSIGNED(sp[1]) > 31) FAULT(CVBC_E_FAILED);
+            *sp = *sp >> sp[1];
+            sp++;
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_JMP): GOTO;
+        CASE(CVBC_DO_JMP_TRUE): {
+            NEED(1);
+            if (*--sp) GOTO;
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_JMP_FALSE): {
+            NEED(1);
+            if (!*--sp) GOTO;
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_CALL): {
+            if (CHECKED && in->imm >= count) FAULT(CVBC_E_JUMP);
+            ROOM;
+            *sp++ = (int32_t)(in - code) + 1;
+            in = code + in->imm;
+            NEXT;
+        }
+        CASE(CVBC_DO_RET): {
+            if (sp == base) goto completed;
+            uint32_t to = UNSIGNED(*--sp);
+            if (to >= count) FAULT(CVBC_E_JUMP);
+            in = code + to;
+            NEXT;
+        }
+        CASE(CVBC_DO_LOAD_GLOBAL):
+            if (in->imm >= CVBC_GLOBALS) FAULT(CVBC_E_BOUNDS);
+            PUSH(vm->globals[in->imm]);
+        CASE(CVBC_DO_STORE_GLOBAL): {
+            NEED(1);
+            sp--;
+            if (in->imm >= CVBC_GLOBALS) FAULT(CVBC_E_BOUNDS);
+            vm->globals[in->imm] = *sp;
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_LOAD_LOCAL):
+            if (CHECKED && in->imm >= sp - base) FAULT(CVBC_E_BOUNDS);
+            PUSH(sp[-1 - (int32_t)in->imm]);
+        CASE(CVBC_DO_STORE_LOCAL): {
+            NEED(1);
+            sp--;
+            if (CHECKED && in->imm >= sp - base) FAULT(CVBC_E_BOUNDS);
+            sp[-1 - (int32_t)in->imm] = *sp;
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_LOAD_ARRAY): {
+            NEED(1);
+            int32_t *element = cvbc_element(vm, in->imm, *--sp);
+            if (!element) FAULT(CVBC_E_BOUNDS);
+            *sp++ = *element;
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_STORE_ARRAY): {
+            NEED(2);
+            sp -= 2;
+            int32_t *element = cvbc_element(vm, in->imm, sp[1]);
+            if (!element) FAULT(CVBC_E_BOUNDS);
+            *element = sp[0];
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_STORE_ARRAY_V): {
+            NEED(2);
+            sp -= 2;
+            int32_t *element = cvbc_element(vm, in->imm, sp[0]);
+            if (!element) FAULT(CVBC_E_BOUNDS);
+            *element = sp[1];
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_CREATE_ARRAY): {
+            NEED(1);
+            if (!cvbc_create(vm, in->imm, *--sp)) FAULT(CVBC_E_BOUNDS);
+            in++;
+            NEXT;
+        }
+        CASE(CVBC_DO_MILLIS):
+        CASE(CVBC_DO_MICROS):
+            ROOM;
+            vm->arg_count = 0;
+            goto host;
+        CASE(CVBC_DO_DELAY):
+        CASE(CVBC_DO_DIGITAL_READ):
+        CASE(CVBC_DO_ANALOG_READ): {
+            NEED(1);
+            vm->args[0] = *--sp;
+            vm->arg_count = 1;
+            goto host;
+        }
+        CASE(CVBC_DO_DIGITAL_WRITE):
+        CASE(CVBC_DO_ANALOG_WRITE):
+        CASE(CVBC_DO_PIN_MODE): {
+            NEED(2);
+            sp -= 2;
+            vm->args[0] = sp[0];
+            vm->args[1] = sp[1];
+            vm->arg_count = 2;
+            goto host;
+        }
+        CASE(CVBC_DO_PRINTF): {
+            NEED(1);
+            int32_t n = *--sp;
+            if (n < 0 || n > CVBC_HOST_ARGS) FAULT(CVBC_E_OPCODE);
+            NEED(n);
+            sp -= n;
+            for (int32_t i = 0; i < n; i++) vm->args[i] = sp[i];
+            vm->arg_count = (uint32_t)n;
+            goto host;
+        }
+        CASE(CVBC_DO_HALT):
+            goto completed;
+        CASE(CVBC_DO_END):
+            left++;          /* no instruction */
+            vm->ran_off = true;
+            goto completed;
+        CASE(CVBC_DO_BREAK):
+            left++;
+            stop->kind = PENTA_STOP_BREAK;
+            vm->at_break = true;
+            goto out;
+        CASE(CVBC_DO_FUEL): {
+            uint64_t more = fuel - granted;
+            stop->kind = PENTA_STOP_FUEL;
+            if (!more) goto out;
+            if (atomic_exchange_explicit(&vm->base.interrupt, false, memory_order_relaxed)) {
+                stop->kind = PENTA_STOP_INTERRUPT;
+                goto out;
+            }
+            left = more < SLICE ? more : SLICE;
+            granted += left;
+            NEXT;
+        }
+        CASE(CVBC_DO_BAD):
+            FAULT(CVBC_E_OPCODE);
+        }
+    }
+underflow:
+    sp = base;
+    vm->error = CVBC_E_UNDERFLOW;
+    goto fault;
+overflow:
+    vm->error = CVBC_E_OVERFLOW;
+fault:
+    left++;
+    vm->final = true;
+    goto out;
+completed:
+    vm->final = vm->ended = true;
+    goto out;
+host:                        /* counted when the host has answered */
+    left++;
+    vm->waiting = true;
+out:
+    vm->pc = (uint32_t)(in - code);
+    vm->sp = (uint32_t)(sp - base);
+    stop->steps = granted - left;
+}
+#undef NEED
+#undef ROOM
+#undef BINARY
+#undef PUSH
+#undef FAULT
+#undef GOTO
+#undef UNSIGNED

@@ -1,0 +1,59 @@
+#include "cvbc/cvbc.h"
+#include <ctype.h>
+#include <string.h>
+
+static const struct name {
+    const char *field;
+    uint64_t value;
+    const char *word;
+} names[] = {
+#define NAME(field, value, word) {#field, value, word},
+#include "cvbc/names.def"
+};
+
+const char *cvbc_name(const char *field, uint64_t value)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].value == value && !strcmp(names[i].field, field)) return names[i].word;
+    return NULL;
+}
+
+static bool same_word(const char *word, penta_bytes text)
+{
+    if (strlen(word) != text.size) return false;
+    for (size_t i = 0; i < text.size; i++)
+        if (word[i] != tolower(text.data[i])) return false;
+    return true;
+}
+
+bool cvbc_value(const char *field, penta_bytes word, uint64_t *value)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i].field, field) && same_word(names[i].word, word)) {
+            *value = names[i].value;
+            return true;
+        }
+    return false;
+}
+
+const char *cvbc_feature(unsigned bit)
+{
+    static const char *const words[32] = {
+#define FEATURE(bit, word) [bit] = word,
+#include "cvbc/features.def"
+    };
+    return bit < 32 ? words[bit] : NULL;
+}
+
+const char *cvbc_note(const char *field, uint64_t value)
+{
+    if (!strcmp(field, "magic")) return value == CVBC_MAGIC_NUMBER ? "CockpitVM container" : NULL;
+    if (!strcmp(field, "opcode")) return value < 256 ? cvbc_ops[value].mnemonic : NULL;
+    return cvbc_name(field, value);
+}
+
+const struct cvbc_op_info cvbc_ops[256] = {
+#define OP(code, name, operand, flags, pops, pushes, stack, meaning)                               \
+    [code] = {#name, CVBC_OPERAND_##operand, flags, pops, pushes, stack, meaning},
+#include "cvbc/isa.def"
+};

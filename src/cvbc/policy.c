@@ -1,0 +1,110 @@
+/* Options to a policy: keys come from files, and are wiped with the module. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "crypto/hash.h"
+#include "cvbc/cvbc.h"
+
+enum { KEY_FILE_MAX = 64 << 10 };
+
+static void wipe(penta_buffer *buffer)
+{
+    if (buffer->data) secret_wipe(buffer->data, buffer->capacity);
+    penta_buffer_free(buffer);
+}
+
+static penta_bytes view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
+
+void cvbc_secret_free(struct cvbc_secret *secret)
+{
+    if (secret->bytes) secret_wipe(secret->bytes, secret->size);
+    free(secret->bytes);
+    *secret = (struct cvbc_secret){0};
+}
+
+/* 32 bytes, or 64 hex digits; a password keeps its bytes, one newline at the end aside. */
+bool cvbc_secret_read(const char *path, bool password, struct cvbc_secret *out, penta_error *err)
+{
+    penta_buffer file = {0};
+    if (!file_read(path, KEY_FILE_MAX, &file, err)) return false;
+    size_t size = file.size;
+    if (size && file.data[size - 1] == '\n' && (password || size != 32)) size--;
+    if (password && size && file.data[size - 1] == '\r') size--;
+    *out = (struct cvbc_secret){0};
+    if (!password && size == 64) {
+        out->bytes = hex_parse(bytes_slice(view(&file), 0, size), &out->size);
+    } else if (password ? size > 0 : size == 32) {
+        out->bytes = malloc(size);
+        if (out->bytes) memcpy(out->bytes, file.data, size);
+        out->size = size;
+    }
+    wipe(&file);
+    if (out->bytes) return true;
+    return error_at(err, CVBC_KEY, 0, password ? "'%.60s' holds no password"
+                                               : "'%.60s' holds neither 32 bytes nor 64 hex digits",
+                    path);
+}
+
+bool cvbc_public_key_file(const char *path, struct public_key *out, penta_error *err)
+{
+    penta_buffer file = {0};
+    if (!file_read(path, KEY_FILE_MAX, &file, err)) return false;
+    bool ok = key_public_read(view(&file), out, CVBC_KEY, err);
+    if (!ok) error_note(err, "in '%.80s'", path);
+    wipe(&file);
+    return ok;
+}
+
+struct private_key *cvbc_private_key_file(const char *path, penta_error *err)
+{
+    penta_buffer file = {0};
+    if (!file_read(path, KEY_FILE_MAX, &file, err)) return NULL;
+    struct private_key *key = key_private_read(view(&file), CVBC_KEY, err);
+    if (!key) error_note(err, "in '%.80s'", path);
+    wipe(&file);
+    return key;
+}
+
+static bool size_option(const penta_option *options, size_t count, const char *key, uint64_t *out,
+                        penta_error *err)
+{
+    const char *text = option_text(options, count, key);
+    if (!text || number_parse_size(text, out)) return true;
+    return error_at(err, BASE_OPTION_VALUE, 0, "option '%s': '%.40s' is not a number", key, text);
+}
+
+bool cvbc_policy_options(struct cvbc_policy *policy, const penta_option *options, size_t count,
+                         penta_error *err)
+{
+    policy->inflate_max = CVBC_INFLATE_MAX;
+    policy->iterations_max = CVBC_ITERATIONS_MAX;
+    policy->require_signature = option_text(options, count, "require-signature") != NULL;
+    const char *key = option_text(options, count, "key-file");
+    const char *password = option_text(options, count, "password-file");
+    if (key && password)
+        return error_at(err, BASE_OPTION_VALUE, 0, "either a key-file or a password-file");
+    if (!size_option(options, count, "max-inflate", &policy->inflate_max, err) ||
+        !size_option(options, count, "max-iterations", &policy->iterations_max, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(options[i].key, "trusted-key")) continue;
+        struct public_key *more =
+            realloc(policy->trusted, (policy->trusted_count + 1) * sizeof *more);
+        if (!more) return error_at(err, BASE_MEMORY, 0, "no memory for a key");
+        policy->trusted = more;
+        if (!cvbc_public_key_file(options[i].value, &more[policy->trusted_count], err)) return false;
+        policy->trusted_count++;
+    }
+    if (!key && !password) return true;
+    policy->has_secret = cvbc_secret_read(key ? key : password, !key, &policy->secret, err);
+    return policy->has_secret;
+}
+
+void cvbc_policy_free(struct cvbc_policy *policy)
+{
+    cvbc_secret_free(&policy->secret);
+    free(policy->trusted);
+    *policy = (struct cvbc_policy){0};
+}

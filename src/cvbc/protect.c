@@ -1,0 +1,275 @@
+/* Verification under a policy. The order is the protection itself and reads from top to bottom in
+ * open_contents: the signature, then the digests of what lies open, then the cipher, then DEFLATE,
+ * then the structure, then the digest of what came out. A step that fails ends it. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/deflate.h"
+#include "crypto/aead.h"
+#include "crypto/hash.h"
+#include "crypto/sign.h"
+#include "cvbc/cvbc.h"
+
+/* ---- the signature ---- */
+
+/* Pieces of the file with [12,16), [40,44) and the signature as zeros, hashed without a copy. */
+void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_size,
+              uint8_t hash_algorithm, uint8_t out[40])
+{
+    static const uint8_t zeros[SIGNATURE_MAX];
+    size_t at = (size_t)signature_offset, size = (size_t)signature_size, behind = at + size;
+    penta_bytes pieces[] = {{file.data, 12},
+                            {zeros, 4},
+                            {file.data + 16, 24},
+                            {zeros, 4},
+                            {file.data + 44, at - 44},
+                            {zeros, size},
+                            {file.data + behind, file.size - behind}};
+    memcpy(out, "CVBC1SIG", 8);
+    if (hash_algorithm == 2)
+        hash_blake2b256_pieces(pieces, 7, out + 8);
+    else
+        hash_sha256_pieces(pieces, 7, out + 8);
+}
+
+void cvbc_digest(penta_bytes bytes, uint8_t out[32]) { hash_sha256(bytes, out); }
+
+void cvbc_wipe(void *bytes, size_t size) { secret_wipe(bytes, size); }
+
+static bool fail_signature(struct cvbc_opened *o, uint64_t at, bool tried)
+{
+    error_at(&o->failure, CVBC_SIGNATURE, at, "the signature is wrong");
+    return error_note(&o->failure, tried ? "the file was changed, or signed by another key"
+                                         : "no key in the file or among the trusted ones fits it");
+}
+
+static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
+{
+    const struct cvbc_policy *policy = &m->policy;
+    enum key_type type = m->has_protection ? (enum key_type)m->protection.signature_algorithm : KEY_NONE;
+    if (type == KEY_NONE) {
+        if (!policy->require_signature) return true;
+        error_at(&o->failure, CVBC_UNSIGNED, 56, "the file is not signed");
+        return error_note(&o->failure, "a signature is required");
+    }
+    uint64_t at = cvbc_offset(m, m->signature.data);
+    uint8_t message[40];
+    cvbc_tbs(m->base.file, at, m->signature.size, m->protection.hash_algorithm, message);
+    penta_bytes tbs = {message, sizeof message};
+    bool tried = false;
+    for (size_t i = 0; i < policy->trusted_count; i++) {
+        if (policy->trusted[i].type != type) continue;
+        tried = true;
+        if (!sign_check(&policy->trusted[i], tbs, m->signature)) continue;
+        o->trust = CVBC_TRUST_KEY;
+        o->trusted_key = i;
+        o->signature_good = true;
+        return true;
+    }
+    if (!m->public_key.size) {
+        if (tried) return fail_signature(o, at, true);
+        error_at(&o->failure, CVBC_KEY, cvbc_offset(m, m->security.data) + 8,
+                 "signed with %s, but no key is embedded and none of that kind was given",
+                 cvbc_name("signature_algorithm", type));
+        return error_note(&o->failure, "give the signer's public key with --trusted-key");
+    }
+    struct public_key embedded;
+    const char *why;
+    if (!key_public_raw(type, m->public_key, &embedded, &why)) {
+        error_at(&o->failure, CVBC_KEY, cvbc_offset(m, m->public_key.data), "the embedded key: %s", why);
+        return false;
+    }
+    if (!sign_check(&embedded, tbs, m->signature)) return fail_signature(o, at, true);
+    o->trust = CVBC_TRUST_EMBEDDED;
+    o->signature_good = true;
+    if (!policy->require_signature) return true;
+    error_at(&o->failure, CVBC_UNTRUSTED, cvbc_offset(m, m->public_key.data),
+             "untrusted: the signature is good only under the key in the file");
+    return error_note(&o->failure, "anybody can embed a key; give those you trust with --trusted-key");
+}
+
+/* ---- digests ---- */
+
+static bool check_open_hashes(const struct cvbc_module *m, struct cvbc_opened *o)
+{
+    if (!m->has_protection) return true;
+    const struct cvbc_integrity *i = &m->integrity;
+    uint64_t at = cvbc_offset(m, m->security.data) + cvbc_security_bytes;
+    uint8_t digest[HASH_BYTES];
+    hash_sha256(m->metadata, digest);
+    if (!secret_equal(digest, i->metadata_sha256, sizeof digest))
+        return error_at(&o->failure, CVBC_HASH, at + 64, "metadata_sha256 is wrong");
+    hash_sha256((penta_bytes){m->security.data + cvbc_security_bytes, 96}, digest);
+    if (!secret_equal(digest, i->build_reproducible_hash, sizeof i->build_reproducible_hash))
+        return error_at(&o->failure, CVBC_HASH, at + 96, "build_reproducible_hash is wrong");
+    return true;
+}
+
+static bool check_bytecode_hash(const struct cvbc_module *m, struct cvbc_opened *o, penta_bytes image)
+{
+    if (!m->has_protection) return true;
+    uint8_t digest[HASH_BYTES];
+    hash_sha256(image, digest);
+    return secret_equal(digest, m->integrity.bytecode_sha256, sizeof digest) ||
+           error_at(&o->failure, CVBC_HASH,
+                    cvbc_offset(m, m->security.data) + cvbc_security_bytes + 32,
+                    "bytecode_sha256 is wrong");
+}
+
+/* ---- the cipher ---- */
+
+void cvbc_aad(const struct cvbc_sealing *s, penta_bytes metadata, uint8_t out[48])
+{
+    memcpy(out, "CVBC1AAD", 8);
+    out[8] = s->flags & (CVBC_ENCRYPTED | CVBC_COMPRESSED);
+    out[9] = s->algorithm;
+    put16(out + 10, 0);
+    put32(out + 12, s->params);
+    hash_sha256(metadata, out + 16);
+}
+
+bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
+                 const uint8_t nonce[12], uint64_t iterations_max, uint8_t key[32], penta_error *err)
+{
+    penta_bytes material = {secret->bytes, secret->size};
+    uint64_t rounds = (uint64_t)(s->params >> 8 & 0xffff) * 1000;
+    bool ok = false;
+    if ((s->params & 255) == CVBC_KEY_RAW) {
+        if (secret->size != 32)
+            return error_at(err, CVBC_DECRYPT, 0, "the file needs a key of 32 bytes, not %zu",
+                            secret->size);
+        memcpy(key, secret->bytes, 32);
+        ok = true;
+    } else if ((s->params & 255) == CVBC_KEY_HKDF) {
+        uint8_t info[9] = "CVBC1KEY";
+        info[8] = s->algorithm;
+        ok = hash_hkdf_sha256(material, (penta_bytes){nonce, 12}, (penta_bytes){info, 9}, key);
+    } else {
+        uint8_t salt[20] = "CVBC1KEY";
+        memcpy(salt + 8, nonce, 12);
+        if (rounds > iterations_max) {
+            error_at(err, CVBC_LIMIT, 0, "%llu rounds of key stretching, at most %llu",
+                     (unsigned long long)rounds, (unsigned long long)iterations_max);
+            return error_note(err, "--max-iterations raises the limit");
+        }
+        ok = hash_pbkdf2_sha256(material, (penta_bytes){salt, 20}, (uint32_t)rounds, key);
+    }
+    return ok || error_at(err, CVBC_DECRYPT, 0, "the key could not be derived");
+}
+
+/* Into a buffer of the module's, wiped when it closes. */
+static bool decrypt(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes *bytes)
+{
+    uint64_t at = cvbc_offset(m, bytes->data);
+    if (!m->policy.has_secret) {
+        error_at(&o->failure, CVBC_DECRYPT, at, "the bytecode is encrypted and no key was given");
+        return error_note(&o->failure, "--key-file or --password-file names one");
+    }
+    struct cvbc_sealing s = {m->header.flags, m->protection.encryption_algorithm,
+                             m->protection.key_derivation_params};
+    uint8_t key[32], aad[48];
+    const uint8_t *nonce = bytes->data;
+    cvbc_aad(&s, m->metadata, aad);
+    if (!cvbc_derive(&s, &m->policy.secret, nonce, m->policy.iterations_max, key, &o->failure)) {
+        o->failure.offset = at;
+        return false;
+    }
+    penta_bytes sealed = {nonce + AEAD_NONCE, bytes->size - AEAD_NONCE};
+    m->image_size = sealed.size - AEAD_TAG;
+    m->image = malloc(m->image_size + 1);
+    bool ok = m->image && aead_open((enum aead)s.algorithm, key, nonce,
+                                    (penta_bytes){aad, sizeof aad}, sealed, m->image);
+    secret_wipe(key, sizeof key);
+    if (!m->image) return error_at(&o->failure, BASE_MEMORY, at, "no memory to decrypt the bytecode");
+    *bytes = (penta_bytes){m->image, m->image_size};
+    if (ok) return true;
+    error_at(&o->failure, CVBC_DECRYPT, at, "the bytecode does not decrypt with this key");
+    return error_note(&o->failure, "the key is wrong, or the file was changed");
+}
+
+/* ---- DEFLATE ---- */
+
+static bool inflate(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes *bytes)
+{
+    uint64_t at = cvbc_offset(m, m->stored.data), limit = m->policy.inflate_max;
+    if (limit > SIZE_MAX / 2) limit = SIZE_MAX / 2;
+    penta_buffer out = {0};
+    enum deflate_result result = deflate_inflate(*bytes, (size_t)limit, &out);
+    bool zlib = bytes->size > 2 && (bytes->data[0] & 15) == 8 &&
+                (bytes->data[0] * 256u + bytes->data[1]) % 31 == 0;
+    if (m->image) secret_wipe(m->image, m->image_size);
+    free(m->image);
+    m->image = out.data;
+    m->image_size = out.size;
+    *bytes = (penta_bytes){out.data, out.size};
+    switch (result) {
+    case DEFLATE_OK: return true;
+    case DEFLATE_TRAILING:
+        return error_at(&o->failure, CVBC_DECOMPRESS, at, "bytes follow the end of the DEFLATE stream");
+    case DEFLATE_LIMIT:
+        error_at(&o->failure, CVBC_LIMIT, at, "the bytecode inflates to more than %llu bytes",
+                 (unsigned long long)limit);
+        return error_note(&o->failure, "--max-inflate raises the limit");
+    case DEFLATE_MEMORY:
+        return error_at(&o->failure, BASE_MEMORY, at, "no memory to inflate the bytecode");
+    default:
+        error_at(&o->failure, CVBC_DECOMPRESS, at, "the bytecode is not a DEFLATE stream");
+        return zlib ? error_note(&o->failure, "this is a zlib stream; raw DEFLATE is expected") : false;
+    }
+}
+
+/* ---- all of it ---- */
+
+static bool parse_image(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes image)
+{
+    penta_error err = {0};
+    if (!cvbc_program_parse(image, &m->arena, &o->program, &err)) {
+        o->failure = err;
+        return false;
+    }
+    o->has_program = true;
+    if (!o->program.flaw.code) return true;
+    o->failure = o->program.flaw;
+    o->failure.decoded = !cvbc_plain(m);
+    if (cvbc_plain(m)) o->failure.offset += cvbc_offset(m, m->stored.data);
+    return false;
+}
+
+static bool open_contents(struct cvbc_module *m, struct cvbc_opened *o)
+{
+    penta_bytes bytes = m->stored;
+    if (!check_signature(m, o)) return false;
+    if (!check_open_hashes(m, o)) return false;
+    if (m->header.flags & CVBC_ENCRYPTED && !decrypt(m, o, &bytes)) return false;
+    if (m->header.flags & CVBC_COMPRESSED && !inflate(m, o, &bytes)) return false;
+    if (!parse_image(m, o, bytes)) return false;
+    if (!check_bytecode_hash(m, o, bytes)) return false;
+    o->contents_checked = true;
+    return true;
+}
+
+static void keep_first(void *user, const penta_error *finding)
+{
+    penta_error *first = user;
+    if (!first->code && finding->severity == PENTA_ERROR) *first = *finding;
+}
+
+const struct cvbc_opened *cvbc_open(const struct cvbc_module *module)
+{
+    struct cvbc_module *m = (struct cvbc_module *)module; /* opened is a cache behind the mutex */
+    struct cvbc_opened *o = &m->opened;
+    pthread_mutex_lock(&m->mutex);
+    if (!m->is_opened) {
+        struct findings f = {.rules = cvbc_rules, .report = keep_first, .user = &o->failure};
+        cvbc_check_full(m, &f);
+        if (!o->failure.code) open_contents(m, o);
+        /* What lies open can be shown, whatever is wrong with what protects it; it does not run. */
+        if (!o->has_program && !m->base.damage.code && cvbc_plain(m) && m->stored.size) {
+            penta_error err = {0};
+            o->has_program = cvbc_program_parse(m->stored, &m->arena, &o->program, &err);
+        }
+        m->is_opened = true;
+    }
+    pthread_mutex_unlock(&m->mutex);
+    return o;
+}

@@ -1,0 +1,335 @@
+/* What a program must obey (7.4): operands in range, and the depth of the stack at each instruction.
+ *
+ * Depths are counted per function, from 0 at the entry of the program and from 1, the return index,
+ * at the entry of a function; a call leaves the depth as it was. Where all depths are known, every
+ * RET has its own return index on top, and nobody writes over one, the machine can leave out its
+ * stack checks: then the program is proved. */
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/bytes.h"
+#include "cvbc/cvbc.h"
+
+struct function {
+    uint32_t entry;
+    int32_t deepest;         /* own words, the return index included */
+    int32_t reads, writes;   /* words of the caller that it looks at or changes */
+    int32_t absolute;        /* deepest stack at which it is called, + 1; -1: not yet known */
+    uint8_t state;           /* of the search for cycles */
+};
+
+struct analysis {
+    const struct cvbc_program *p;
+    struct findings *f;
+    uint64_t origin;
+    bool decoded, proved;
+    int32_t *depth;          /* per instruction, -1: not reached */
+    uint32_t *owner;         /* the function that reached it */
+    uint32_t *work;
+    bool *is_target;         /* of a jump */
+    struct function *functions;
+    uint32_t *function_of;   /* entry -> index + 1 */
+    size_t function_count;
+    bool warned_join, warned_frame;
+};
+
+static void report(struct analysis *a, uint32_t code, size_t i, unsigned byte, const char *text,
+                   unsigned x, unsigned y)
+{
+    penta_error e = {.code = code, .offset = a->origin + cvbc_bytecode_bytes + 4 * i + byte,
+                     .decoded = a->decoded};
+    const struct rule *rule = rule_find(cvbc_rules, code);
+    e.severity = rule->severity;
+    char format[120];
+    snprintf(format, sizeof format, "instruction %zu: %s", i, text);
+    snprintf(e.message, sizeof e.message, format, x, y);
+    findings_pass(a->f, &e);
+}
+
+static void check_operand(struct analysis *a, size_t i, struct cvbc_inst in)
+{
+    const struct cvbc_program *p = a->p;
+    unsigned imm = in.immediate, variables = p->head.local_variable_count;
+    switch (cvbc_ops[in.opcode].operand) {
+    case CVBC_OPERAND_NONE:
+        if (imm) report(a, CVBC_UNUSED_IMMEDIATE, i, 2, "immediate %u is not used", imm, 0);
+        break;
+    case CVBC_OPERAND_TARGET:
+        if (imm >= p->count)
+            report(a, CVBC_JUMP_TARGET, i, 2, "target %u, of %u instructions", imm, (unsigned)p->count);
+        break;
+    case CVBC_OPERAND_GLOBAL:
+        if (imm >= CVBC_GLOBALS || (variables && imm >= variables))
+            report(a, CVBC_GLOBAL_RANGE, i, 2, "variable slot %u, of %u", imm,
+                   variables ? variables : CVBC_GLOBALS);
+        break;
+    case CVBC_OPERAND_ARRAY:
+        if (imm >= CVBC_ARRAYS) report(a, CVBC_ARRAY_RANGE, i, 2, "array %u, of %u", imm, CVBC_ARRAYS);
+        break;
+    case CVBC_OPERAND_STRING:
+        if (imm >= p->string_count)
+            report(a, CVBC_STRING_RANGE, i, 2, "string %u, of %u", imm, (unsigned)p->string_count);
+        break;
+    default: break;
+    }
+}
+
+static void check_instructions(struct analysis *a, struct cvbc_flow *flow)
+{
+    for (size_t i = 0; i < a->p->count; i++) {
+        struct cvbc_inst in = cvbc_inst_at(a->p, i);
+        const struct cvbc_op_info *op = &cvbc_ops[in.opcode];
+        if (!op->mnemonic) {
+            report(a, CVBC_BAD_OPCODE, i, 0, "opcode 0x%02x", in.opcode, 0);
+            continue;
+        }
+        if (in.flags & ~op->flags || in.flags == (CVBC_S | CVBC_W))
+            report(a, CVBC_BAD_FLAGS, i, 1, "flags 0x%02x", in.flags, 0);
+        check_operand(a, i, in);
+        if (op->operand == CVBC_OPERAND_TARGET && in.immediate < a->p->count)
+            a->is_target[in.immediate] = true;
+        if (op->operand == CVBC_OPERAND_GLOBAL && in.immediate < CVBC_GLOBALS &&
+            in.immediate >= flow->globals)
+            flow->globals = in.immediate + 1u;
+    }
+}
+
+/* ---- depths ---- */
+
+static struct function *function_at(struct analysis *a, uint32_t entry)
+{
+    if (!a->function_of[entry]) {
+        a->functions[a->function_count] = (struct function){.entry = entry, .absolute = -1};
+        a->function_of[entry] = (uint32_t)++a->function_count;
+    }
+    return &a->functions[a->function_of[entry] - 1];
+}
+
+/* The way goes on at `to` with this depth. */
+static void reach(struct analysis *a, size_t *work, uint32_t to, int32_t depth, uint32_t owner)
+{
+    if (to >= a->p->count) return;
+    if (a->depth[to] < 0) {
+        a->depth[to] = depth;
+        a->owner[to] = owner;
+        a->work[(*work)++] = to;
+    } else if (a->depth[to] != depth || a->owner[to] != owner) {
+        a->proved = false;
+        if (a->owner[to] != owner) return; /* shared code: seen from its first function only */
+        if (!a->warned_join)
+            report(a, CVBC_STACK_JOIN, to, 0, "the stack holds %u or %u words here",
+                   (unsigned)a->depth[to], (unsigned)depth);
+        a->warned_join = true;
+    }
+}
+
+/* PRINTF takes as many words as the PUSH before it says; without one, or where a jump may come in
+ * between, nobody knows. */
+static int32_t printf_pops(const struct analysis *a, size_t i)
+{
+    if (!i) return -1;
+    struct cvbc_inst before = cvbc_inst_at(a->p, i - 1);
+    bool known = !a->is_target[i] && before.opcode == CVBC_OP_PUSH && !before.flags &&
+                 before.immediate <= 8 &&
+                 a->depth[i - 1] >= 0 && a->depth[i - 1] + 1 == a->depth[i];
+    return known ? 1 + before.immediate : -1;
+}
+
+static bool ends(uint8_t opcode)
+{
+    return opcode == CVBC_OP_HALT || opcode == CVBC_OP_RET || opcode == CVBC_OP_JMP;
+}
+
+static void locals(struct analysis *a, struct function *fn, size_t i, struct cvbc_inst in, int32_t depth)
+{
+    /* depth: words in the frame that the index counts over; the lowest is the return index */
+    bool main = fn == a->functions, store = in.opcode == CVBC_OP_STORE_LOCAL;
+    int32_t below = (int32_t)in.immediate - depth + 1; /* > 0: in the caller's frame */
+    if (below > 0 && main) {
+        report(a, CVBC_STACK_UNDERFLOW, i, 2, "depth %u, the stack holds %u words", in.immediate,
+               (unsigned)(depth < 0 ? 0 : depth));
+        a->proved = false;
+    } else if (!main && store && below == 0) {
+        a->proved = false;   /* the return index itself */
+    } else if (store ? below > fn->writes : below > fn->reads) {
+        *(store ? &fn->writes : &fn->reads) = below;
+    }
+}
+
+static void step(struct analysis *a, size_t *work, uint32_t i)
+{
+    struct cvbc_inst in = cvbc_inst_at(a->p, i);
+    const struct cvbc_op_info *op = &cvbc_ops[in.opcode];
+    struct function *fn = &a->functions[a->owner[i]];
+    bool main = a->owner[i] == 0;
+    int32_t depth = a->depth[i], pops = op->pops, pushes = op->pushes;
+    if (!op->mnemonic) {
+        a->proved = false;
+        return;
+    }
+    if (in.opcode == CVBC_OP_PUSH && in.flags & CVBC_W) pops = 1;
+    if (in.opcode == CVBC_OP_PRINTF) {
+        pops = printf_pops(a, i);
+        if (pops < 0) {
+            a->proved = false;
+            return;          /* nothing sure is known behind it */
+        }
+    }
+    if (in.opcode == CVBC_OP_RET) {
+        if (main ? depth > 0 : depth != 1) a->proved = false;
+        if (!main && depth != 1 && !a->warned_frame) {
+            report(a, CVBC_FRAME, i, 0, "returns with %u words on its stack, the return index is the first",
+                   (unsigned)(depth < 0 ? 0 : depth), 0);
+            a->warned_frame = true;
+        }
+        return;
+    }
+    if (depth < pops || (!main && depth - pops < 1)) {
+        a->proved = false;
+        if (depth < pops && main) {
+            report(a, CVBC_STACK_UNDERFLOW, i, 0, "takes %u words, the stack holds %u", (unsigned)pops,
+                   (unsigned)depth);
+            return;
+        }
+        if (!main && !a->warned_frame)
+            report(a, CVBC_FRAME, i, 0, "takes %u words of a frame of %u", (unsigned)pops,
+                   (unsigned)(depth < 0 ? 0 : depth));
+        a->warned_frame |= !main;
+        if (depth < pops) return;
+    }
+    if (in.opcode == CVBC_OP_LOAD_LOCAL) locals(a, fn, i, in, depth);
+    if (in.opcode == CVBC_OP_STORE_LOCAL) locals(a, fn, i, in, depth - 1);
+    int32_t after = depth - pops + pushes;
+    if (after > fn->deepest) fn->deepest = after;
+    if (main && after > CVBC_STACK_MAX) {
+        report(a, CVBC_STACK_OVERFLOW, i, 0, "%u words on the stack, at most %u", (unsigned)after,
+               CVBC_STACK_MAX);
+        a->proved = false;
+        return;
+    }
+    if (op->operand == CVBC_OPERAND_TARGET && in.immediate >= a->p->count) {
+        a->proved = false;
+        if (in.opcode != CVBC_OP_JMP_TRUE && in.opcode != CVBC_OP_JMP_FALSE) return;
+    } else if (in.opcode == CVBC_OP_CALL) {
+        struct function *callee = function_at(a, in.immediate);
+        reach(a, work, in.immediate, 1, (uint32_t)(callee - a->functions));
+        after = depth;
+    } else if (op->operand == CVBC_OPERAND_TARGET) {
+        reach(a, work, in.immediate, after, a->owner[i]);
+    }
+    if (ends(in.opcode)) return;
+    if (i + 1 == a->p->count)
+        report(a, CVBC_FALLS_OFF, i, 0, "the program ends here without a HALT", 0, 0);
+    reach(a, work, i + 1, after, a->owner[i]);
+}
+
+/* ---- calls ---- */
+
+/* Longest paths through the call graph, by repeated passes: without recursion a chain of calls has
+ * at most as many links as there are functions. */
+static bool settle_calls(struct analysis *a)
+{
+    enum { PASSES = 64 };    /* deeper chains stay checked at run time */
+    a->functions[0].absolute = 0;
+    bool changed = true;
+    for (int pass = 0; changed; pass++) {
+        if (pass > PASSES) return false;
+        changed = false;
+        for (uint32_t i = 0; i < a->p->count; i++) {
+            struct cvbc_inst in = cvbc_inst_at(a->p, i);
+            if (in.opcode != CVBC_OP_CALL || a->depth[i] < 0 || in.immediate >= a->p->count) continue;
+            const struct function *caller = &a->functions[a->owner[i]];
+            struct function *callee = &a->functions[a->function_of[in.immediate] - 1];
+            if (caller->absolute < 0) continue;
+            int32_t at = caller->absolute + a->depth[i]; /* words below the return index */
+            if (at > CVBC_STACK_MAX) return false;       /* recursion ends here too */
+            if (at > callee->absolute) {
+                callee->absolute = at;
+                changed = true;
+            }
+            /* What the callee touches must be the caller's own words, above its return index. */
+            int32_t own = a->depth[i] - (caller == a->functions ? 0 : 1);
+            if (callee->reads > own || callee->writes > own) return false;
+        }
+    }
+    return true;
+}
+
+static void settle(struct analysis *a, struct cvbc_flow *flow)
+{
+    if (!settle_calls(a)) {
+        a->proved = false;
+        return;
+    }
+    for (size_t i = 0; i < a->function_count; i++) {
+        int64_t deepest = (int64_t)a->functions[i].absolute + a->functions[i].deepest;
+        if (a->functions[i].absolute >= 0 && deepest > flow->stack) flow->stack = (uint32_t)deepest;
+    }
+    if (flow->stack > CVBC_STACK_MAX) a->proved = false;
+}
+
+static void follow(struct analysis *a, struct cvbc_flow *flow)
+{
+    size_t count = a->p->count, work = 0;
+    for (size_t i = 0; i < count; i++) a->depth[i] = -1;
+    uint32_t entry = a->p->head.entry_point_offset;
+    a->functions[0] = (struct function){.entry = entry, .absolute = -1};
+    a->function_count = 1;   /* the program itself; a CALL of its entry makes another one */
+    reach(a, &work, entry, 0, 0);
+    while (work) step(a, &work, a->work[--work]);
+    for (size_t i = 0; i < a->function_count; i++)
+        if (i && a->functions[i].deepest < 1) a->functions[i].deepest = 1;
+    settle(a, flow);
+}
+
+bool cvbc_verify_program(const struct cvbc_program *p, struct findings *f, uint64_t origin,
+                         bool decoded, struct cvbc_flow *flow)
+{
+    *flow = (struct cvbc_flow){0};
+    size_t count = p->count;
+    struct analysis a = {.p = p, .f = f, .origin = origin, .decoded = decoded, .proved = true};
+    a.depth = calloc(count, sizeof *a.depth);
+    a.owner = calloc(count, sizeof *a.owner);
+    a.work = calloc(count, sizeof *a.work);
+    a.is_target = calloc(count, sizeof *a.is_target);
+    a.functions = calloc(count + 1, sizeof *a.functions);
+    a.function_of = calloc(count, sizeof *a.function_of);
+    bool ok = a.depth && a.owner && a.work && a.is_target && a.functions && a.function_of;
+    if (ok) {
+        a.is_target[p->head.entry_point_offset] = true;
+        check_instructions(&a, flow);
+        follow(&a, flow);
+        flow->proved = a.proved;
+    }
+    free(a.depth);
+    free(a.owner);
+    free(a.work);
+    free(a.is_target);
+    free(a.functions);
+    free(a.function_of);
+    return ok;
+}
+
+/* ---- the driver's entry: container, protection, program ---- */
+
+void cvbc_verify(const penta_module *module, struct findings *f)
+{
+    const struct cvbc_module *m = cvbc_module(module);
+    size_t before = f->errors;
+    cvbc_check_full(m, f);
+    if (f->errors > before) return;
+    const struct cvbc_opened *o = cvbc_open(m);
+    if (o->failure.code) {
+        findings_pass(f, &o->failure);
+        return;
+    }
+    if (o->trust == CVBC_TRUST_EMBEDDED)
+        findings_add(f, CVBC_UNTRUSTED_KEY, cvbc_offset(m, m->public_key.data), NULL,
+                     "the signature is good, but the key comes with the file");
+    struct cvbc_flow flow;
+    uint64_t origin = cvbc_plain(m) ? cvbc_offset(m, m->stored.data) : 0;
+    penta_error err = {0};
+    if (!cvbc_verify_program(&o->program, f, origin, !cvbc_plain(m), &flow)) {
+        error_at(&err, BASE_MEMORY, 0, "no memory to follow the program");
+        findings_pass(f, &err);
+    }
+}

@@ -1,0 +1,372 @@
+/* Everything a machine does besides running: open, answer, describe, peek, poke, marks, snapshots. */
+#include "cvbc/vm.h"
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/reader.h"
+#include "core/describe.h"
+#include "crypto/hash.h"
+
+/* ---- decode ---- */
+
+static uint8_t operation(struct cvbc_inst in)
+{
+    static const uint8_t plain[256] = {
+#define OP(code, name, ...) [code] = CVBC_DO_##name,
+#include "cvbc/isa.def"
+    };
+    bool s = in.flags & CVBC_S;
+    switch (in.opcode) {
+    case CVBC_OP_PUSH: return in.flags & CVBC_W ? CVBC_DO_PUSH_W : s ? CVBC_DO_PUSH_S : CVBC_DO_PUSH;
+    case CVBC_OP_LE: return s ? CVBC_DO_LE_S : CVBC_DO_LE;
+    case CVBC_OP_GE: return s ? CVBC_DO_GE_S : CVBC_DO_GE;
+    case CVBC_OP_STORE_ARRAY: return in.flags & CVBC_V ? CVBC_DO_STORE_ARRAY_V : CVBC_DO_STORE_ARRAY;
+    default: return plain[in.opcode];
+    }
+}
+
+struct cvbc_vm *cvbc_vm_new(const struct cvbc_program *p, uint32_t capacity, uint64_t budget,
+                            bool proved, penta_error *err)
+{
+    struct cvbc_vm *vm = calloc(1, sizeof *vm);
+    if (vm) {
+        vm->code = calloc(p->count + 1, sizeof *vm->code);
+        vm->stack = calloc(capacity + 2 * CVBC_GUARD, sizeof *vm->stack);
+    }
+    if (!vm || !vm->code || !vm->stack) {
+        error_at(err, BASE_MEMORY, 0, "no memory for a machine");
+        cvbc_vm_free(vm);
+        return NULL;
+    }
+    atomic_init(&vm->base.interrupt, false);
+    vm->base.engine = &cvbc_interp;
+    vm->program = p;
+    vm->count = (uint32_t)p->count;
+    vm->pc = p->head.entry_point_offset;
+    vm->capacity = capacity;
+    vm->budget = budget;
+    vm->proved = proved;
+    vm->stack[0] = CVBC_GUARD_LOW;
+    vm->stack[capacity + CVBC_GUARD] = CVBC_GUARD_HIGH;
+    for (size_t i = 0; i < p->count; i++) {
+        struct cvbc_inst in = cvbc_inst_at(p, i);
+        vm->code[i] = (struct cvbc_insn){in.immediate, operation(in)};
+    }
+    vm->code[p->count].op = CVBC_DO_END;
+    return vm;
+}
+
+void cvbc_vm_free(struct cvbc_vm *vm)
+{
+    if (!vm) return;
+    if (vm->stack) secret_wipe(vm->stack, (vm->capacity + 2 * CVBC_GUARD) * sizeof *vm->stack);
+    free(vm->stack);
+    free(vm->code);
+    free(vm->clean);
+    secret_wipe(vm, sizeof *vm);
+    free(vm);
+}
+
+static void count_errors(void *user, const penta_error *finding)
+{
+    if (finding->severity == PENTA_ERROR) ++*(size_t *)user;
+}
+
+static penta_vm *vm_open(const penta_module *module, const penta_option *options, size_t count,
+                         penta_error *err)
+{
+    const struct cvbc_module *m = cvbc_module(module);
+    const struct cvbc_opened *o = cvbc_open(m);
+    const struct cvbc_core *core = &m->meta.core;
+    uint64_t stack = CVBC_STACK_MAX, budget = core->max_execution_cycles;
+    if (!budget) budget = CVBC_BUDGET;
+    if (!option_uint(options, count, "stack", &stack, err) ||
+        !option_uint(options, count, "budget", &budget, err))
+        return NULL;
+    if (stack < 1 || stack > 1 << 20) {
+        error_at(err, BASE_OPTION_VALUE, 0, "a stack of 1 to 1048576 words");
+        return NULL;
+    }
+    uint32_t needed = core->max_stack_depth_words;
+    if (o->program.head.stack_size_required > needed) needed = o->program.head.stack_size_required;
+    if (needed > stack) {
+        error_at(err, CVBC_LIMIT, 0, "the program needs a stack of %u words, the machine has %llu",
+                 (unsigned)needed, (unsigned long long)stack);
+        error_note(err, "--stack gives it more");
+        return NULL;
+    }
+    struct cvbc_flow flow = {0};
+    size_t errors = 0;
+    struct findings f = {.rules = cvbc_rules, .report = count_errors, .user = &errors};
+    bool proved = cvbc_verify_program(&o->program, &f, 0, false, &flow) && flow.proved && !errors &&
+                  flow.stack <= stack;
+    struct cvbc_vm *vm = cvbc_vm_new(&o->program, (uint32_t)stack, budget, proved, err);
+    if (!vm) return NULL;
+    vm->base.module = module;
+    return &vm->base;
+}
+
+static void vm_close(penta_vm *base) { cvbc_vm_free(cvbc_vm(base)); }
+
+/* {error} or {error, value}: 0 lets the program go on. */
+static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_error *err)
+{
+    struct cvbc_vm *vm = cvbc_vm(base);
+    if (!vm->waiting) return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
+    const struct cvbc_op_info *op = &cvbc_ops[vm->program->code[4 * vm->pc]];
+    if (!count || results[0] >= CVBC_E_COUNT)
+        return error_at(err, BASE_STATE, 0, "the first result is an error number, 0 for success");
+    if (!results[0] && count != 1u + op->pushes)
+        return error_at(err, BASE_STATE, 0, "%s takes %u results", op->mnemonic, 1u + op->pushes);
+    vm->waiting = false;
+    if (results[0]) {
+        vm->error = (uint8_t)results[0];
+        vm->final = true;
+        return true;
+    }
+    if (op->pushes) vm->stack[CVBC_GUARD + vm->sp++] = (int32_t)(uint32_t)results[1];
+    vm->pc++;
+    vm->answered = true;
+    return true;
+}
+
+/* ---- describe ---- */
+
+static void describe_words(const penta_visitor *v, const char *name, const int32_t *words, size_t count)
+{
+    penta_node list = {.name = name, .list = true};
+    if (!describe_enter(v, list)) return;
+    for (size_t i = 0; i < count; i++)
+        describe_field(v, (penta_field){.name = "word", .kind = PENTA_SINT, .as.i = words[i]});
+    describe_leave(v, list);
+}
+
+static void describe_globals(const struct cvbc_vm *vm, const penta_visitor *v)
+{
+    penta_node list = {.name = "globals", .list = true};
+    if (!describe_enter(v, list)) return;
+    for (unsigned i = 0; i < CVBC_GLOBALS; i++) {
+        penta_node slot = {.name = "global"};
+        if (!vm->globals[i] || !describe_enter(v, slot)) continue;
+        describe_uint(v, "slot", i);
+        describe_field(v, (penta_field){.name = "value", .kind = PENTA_SINT, .as.i = vm->globals[i]});
+        describe_leave(v, slot);
+    }
+    describe_leave(v, list);
+}
+
+static void describe_arrays(const struct cvbc_vm *vm, const penta_visitor *v)
+{
+    penta_node list = {.name = "arrays", .list = true};
+    if (!vm->pool_used || !describe_enter(v, list)) return;
+    for (unsigned i = 0; i < CVBC_ARRAYS; i++) {
+        penta_node array = {.name = "array"};
+        if (!vm->arrays[i].size || !describe_enter(v, array)) continue;
+        describe_uint(v, "id", i);
+        describe_words(v, "elements", &vm->pool[vm->arrays[i].from], vm->arrays[i].size);
+        describe_leave(v, array);
+    }
+    describe_leave(v, list);
+}
+
+static void vm_describe(const penta_vm *base, const penta_visitor *v)
+{
+    const struct cvbc_vm *vm = (const struct cvbc_vm *)base;
+    describe_uint(v, "pc", vm->pc);
+    describe_uint(v, "executed", vm->executed);
+    if (vm->final) describe_uint(v, "error", vm->error);
+    penta_bytes file;
+    uint32_t line;
+    penta_node source = {.name = "source"};
+    if (vm->base.module && cvbc_line_of(cvbc_module(vm->base.module), vm->pc, &file, &line) &&
+        describe_enter(v, source)) {
+        describe_field(v, (penta_field){.name = "file", .kind = PENTA_TEXT, .as.bytes = file});
+        describe_uint(v, "line", line);
+        describe_leave(v, source);
+    }
+    describe_words(v, "stack", vm->stack + CVBC_GUARD, vm->sp);
+    describe_globals(vm, v);
+    describe_arrays(vm, v);
+}
+
+/* ---- memory from outside: four windows of little-endian words ---- */
+
+
+static int32_t *window(struct cvbc_vm *vm, uint64_t address, size_t *size)
+{
+    switch (address >> 24) {
+    case 0: *size = vm->capacity; return vm->stack + CVBC_GUARD;
+    case 1: *size = CVBC_GLOBALS; return vm->globals;
+    case 2: *size = CVBC_POOL; return vm->pool;
+    case 3: *size = vm->arg_count; return vm->args;
+    default: *size = 0; return NULL;
+    }
+}
+
+static bool touch(struct cvbc_vm *vm, uint64_t address, uint8_t *into, const uint8_t *from, size_t size)
+{
+    size_t words;
+    int32_t *base = window(vm, address, &words);
+    uint64_t at = address & 0xffffff;
+    if (!base || at > words * 4 || size > words * 4 - at) return false;
+    for (size_t i = 0; i < size; i++) {
+        unsigned shift = (unsigned)(at + i) % 4 * 8;
+        uint32_t word = (uint32_t)base[(at + i) / 4];
+        if (into) into[i] = (uint8_t)(word >> shift);
+        if (from) base[(at + i) / 4] = (int32_t)((word & ~(UINT32_C(255) << shift)) | (uint32_t)from[i] << shift);
+    }
+    return true;
+}
+
+static bool vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
+{
+    return touch((struct cvbc_vm *)base, address, into, NULL, size);
+}
+
+/* A word that the program does not expect may be a return index: nothing is proved any more. */
+static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
+{
+    struct cvbc_vm *vm = cvbc_vm(base);
+    if (!touch(vm, address, NULL, from, size)) return false;
+    vm->proved = false;
+    return true;
+}
+
+static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
+{
+    struct cvbc_vm *vm = cvbc_vm(base);
+    if (pc >= vm->count) return false;
+    if (!vm->clean) {
+        size_t bytes = ((size_t)vm->count + 1) * sizeof *vm->clean;
+        vm->clean = malloc(bytes);
+        if (!vm->clean) return false;
+        memcpy(vm->clean, vm->code, bytes);
+    }
+    vm->code[pc].op = on ? CVBC_DO_BREAK : vm->clean[pc].op;
+    return true;
+}
+
+/* ---- snapshots: "CVVM", fixed fields, then the words in use ---- */
+
+#define SNAPSHOT_FIELDS(FIELD)                                                                     \
+    FIELD(count) FIELD(capacity) FIELD(pc) FIELD(sp) FIELD(pool_used) FIELD(executed)              \
+    FIELD(waiting) FIELD(answered) FIELD(final) FIELD(ended) FIELD(ran_off) FIELD(error)           \
+    FIELD(arg_count)
+
+static void save_words(struct writer *out, const int32_t *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) writer_uint(out, (uint32_t)words[i], 4);
+}
+
+static bool vm_save(const penta_vm *base, struct writer *out)
+{
+    const struct cvbc_vm *vm = (const struct cvbc_vm *)base;
+    writer_bytes(out, "CVVM", 4);
+#define FIELD(name) writer_uint(out, (uint64_t)vm->name, 8);
+    SNAPSHOT_FIELDS(FIELD)
+#undef FIELD
+    for (size_t i = 0; i < CVBC_ARRAYS; i++) {
+        writer_uint(out, vm->arrays[i].from, 2);
+        writer_uint(out, vm->arrays[i].size, 2);
+    }
+    save_words(out, vm->args, CVBC_HOST_ARGS);
+    save_words(out, vm->globals, CVBC_GLOBALS);
+    save_words(out, vm->pool, vm->pool_used);
+    save_words(out, vm->stack + CVBC_GUARD, vm->sp);
+    return !out->failed;
+}
+
+static void load_words(struct reader *r, int32_t *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) words[i] = (int32_t)(uint32_t)reader_uint(r, 4);
+}
+
+static bool waits(const struct cvbc_vm *vm, uint64_t pc)
+{
+    uint8_t opcode = pc < vm->count ? vm->program->code[4 * pc] : 0;
+    return opcode >= CVBC_OP_DIGITAL_WRITE && opcode <= CVBC_OP_MICROS;
+}
+
+static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
+{
+    struct cvbc_vm *vm = cvbc_vm(base);
+    struct reader r = {.in = saved, .err = err};
+    const uint8_t *magic = reader_take(&r, 4);
+    if (!magic || memcmp(magic, "CVVM", 4))
+        return error_at(err, BASE_SNAPSHOT, 0, "not a snapshot of this machine");
+    struct {
+#define FIELD(name) uint64_t name;
+        SNAPSHOT_FIELDS(FIELD)
+#undef FIELD
+    } s;
+#define FIELD(name) s.name = reader_uint(&r, 8);
+    SNAPSHOT_FIELDS(FIELD)
+#undef FIELD
+    if (err->code) return false;
+    if (s.count != vm->count || s.capacity != vm->capacity || s.pc > vm->count || s.sp > vm->capacity ||
+        s.pool_used > CVBC_POOL || s.error >= CVBC_E_COUNT || s.arg_count > CVBC_HOST_ARGS ||
+        s.executed > vm->budget || (s.waiting && !waits(vm, s.pc)))
+        return error_at(err, BASE_SNAPSHOT, 4, "a snapshot of another program");
+    size_t need = CVBC_ARRAYS * 4 + 4 * (size_t)(CVBC_HOST_ARGS + CVBC_GLOBALS + s.pool_used + s.sp);
+    if (reader_left(&r) != need)
+        return error_at(err, BASE_SNAPSHOT, reader_at(&r), "%zu bytes of words, expected %zu",
+                        reader_left(&r), need);
+    for (size_t i = 0; i < CVBC_ARRAYS; i++) {
+        const uint8_t *p = saved.data + r.pos + 4 * i;
+        if (get16(p) + get16(p + 2) > s.pool_used)
+            return error_at(err, BASE_SNAPSHOT, r.pos + 4 * i, "an array outside the pool");
+    }
+    for (size_t i = 0; i < CVBC_ARRAYS; i++) {
+        vm->arrays[i].from = (uint16_t)reader_uint(&r, 2);
+        vm->arrays[i].size = (uint16_t)reader_uint(&r, 2);
+    }
+    load_words(&r, vm->args, CVBC_HOST_ARGS);
+    load_words(&r, vm->globals, CVBC_GLOBALS);
+    load_words(&r, vm->pool, (size_t)s.pool_used);
+    load_words(&r, vm->stack + CVBC_GUARD, (size_t)s.sp);
+    vm->pc = (uint32_t)s.pc;
+    vm->sp = (uint32_t)s.sp;
+    vm->pool_used = (uint32_t)s.pool_used;
+    vm->executed = s.executed;
+    vm->waiting = s.waiting != 0;
+    vm->answered = s.answered != 0;
+    vm->final = s.final != 0;
+    vm->ended = s.ended != 0;
+    vm->ran_off = s.ran_off != 0;
+    vm->error = (uint8_t)s.error;
+    vm->arg_count = (uint32_t)s.arg_count;
+    vm->at_break = false;
+    vm->proved = false;      /* the bytes came from outside, and so may return indices */
+    return true;
+}
+
+const char *cvbc_error_name(unsigned error)
+{
+    static const char *const names[CVBC_E_COUNT] = {
+        "NONE", "STACK_OVERFLOW", "STACK_UNDERFLOW", "STACK_CORRUPTION", "INVALID_JUMP", "INVALID_OPCODE",
+        "DIVISION_BY_ZERO", "MEMORY_BOUNDS", "PRINTF_ERROR", "HARDWARE_FAULT", "PROGRAM_NOT_LOADED",
+        "EXECUTION_FAILED", NULL, NULL, NULL, NULL, "BUDGET_EXHAUSTED", "STOPPED_BY_HOST"};
+    return error < CVBC_E_COUNT && names[error] ? names[error] : "RESERVED";
+}
+
+static const char *vm_detail(const penta_vm *base, const penta_stop *stop)
+{
+    (void)base;
+    if (stop->kind == PENTA_STOP_HOST) return cvbc_ops[stop->detail & 255].mnemonic;
+    return stop->kind == PENTA_STOP_TRAP ? cvbc_error_name(stop->detail) : NULL;
+}
+
+const struct engine cvbc_interp = {
+    .name = "interp",
+    .open = vm_open,
+    .run = cvbc_vm_run,
+    .answer = vm_answer,
+    .describe = vm_describe,
+    .peek = vm_peek,
+    .poke = vm_poke,
+    .mark = vm_mark,
+    .save = vm_save,
+    .load = vm_load,
+    .close = vm_close,
+    .detail = vm_detail,
+};

@@ -1,0 +1,64 @@
+/* The machine: an operand stack, 64 variables, 16 arrays, and a budget. Host calls stop it. */
+#pragma once
+#include "cvbc/cvbc.h"
+
+/* Decoded operations: those of the format, and what the machine adds. S forms are resolved when
+ * decoding, so that the loop never looks at flags. */
+enum cvbc_vm_op {
+    CVBC_DO_BAD,             /* zero: an entry nobody filled in is error 5 */
+#define OP(code, name, ...) CVBC_DO_##name,
+#include "cvbc/isa.def"
+    CVBC_DO_PUSH_S, CVBC_DO_PUSH_W, CVBC_DO_STORE_ARRAY_V,
+    CVBC_DO_END, CVBC_DO_BREAK, CVBC_DO_FUEL, CVBC_DOES
+};
+
+enum cvbc_error {            /* 8.4 of the reference */
+    CVBC_E_NONE, CVBC_E_OVERFLOW, CVBC_E_UNDERFLOW, CVBC_E_CORRUPTION, CVBC_E_JUMP, CVBC_E_OPCODE,
+    CVBC_E_DIVISION, CVBC_E_BOUNDS, CVBC_E_PRINTF, CVBC_E_HARDWARE, CVBC_E_NOT_LOADED, CVBC_E_FAILED,
+    CVBC_E_BUDGET = 16, CVBC_E_STOPPED = 17, CVBC_E_COUNT
+};
+const char *cvbc_error_name(unsigned error);
+
+struct cvbc_insn { uint16_t imm; uint8_t op; };
+
+enum { CVBC_POOL = 1024, CVBC_HOST_ARGS = 8, CVBC_GUARD = 1 };
+#define CVBC_GUARD_LOW  INT32_C(-559038737) /* 0xDEADBEEF */
+#define CVBC_GUARD_HIGH INT32_C(-889275714) /* 0xCAFEBABE */
+
+struct cvbc_vm {
+    penta_vm base;
+    const struct cvbc_program *program;
+    struct cvbc_insn *code;  /* count instructions and the end mark; breakpoints are in it */
+    struct cvbc_insn *clean; /* the same without breakpoints, or NULL while there are none */
+    uint32_t count, pc;
+    int32_t *stack;          /* guard word, capacity words, guard word */
+    uint32_t capacity, sp;
+    int32_t globals[CVBC_GLOBALS];
+    int32_t pool[CVBC_POOL];
+    uint32_t pool_used;
+    struct { uint16_t from, size; } arrays[CVBC_ARRAYS]; /* size 0: not created */
+    uint64_t executed, budget;
+    bool proved, waiting, answered, final, at_break, ended; /* ended: by HALT, RET or the end */
+    bool ran_off;            /* past the last instruction */
+    uint8_t error;
+    /* the host call that waits, and its arguments as popped */
+    int32_t args[CVBC_HOST_ARGS + 1];
+    uint32_t arg_count;
+};
+
+static inline struct cvbc_vm *cvbc_vm(penta_vm *vm) { return (struct cvbc_vm *)vm; }
+
+/* interp.c */
+void cvbc_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
+/* vm.c: a machine over a program that the caller keeps; module may be NULL. */
+struct cvbc_vm *cvbc_vm_new(const struct cvbc_program *program, uint32_t capacity, uint64_t budget,
+                            bool proved, penta_error *err);
+void cvbc_vm_free(struct cvbc_vm *vm);
+
+/* host.c: the simulated board. Host calls are numbered by opcode; the answer is {error} or
+ * {error, value}. */
+struct cvbc_board_state;
+struct cvbc_board_state *cvbc_board_new(bool trace, penta_error *err);
+bool cvbc_board_answer(struct cvbc_board_state *board, const struct cvbc_vm *vm, uint64_t results[2],
+                       size_t *count, struct writer *output);
+void cvbc_board_free(struct cvbc_board_state *board);
