@@ -8,6 +8,9 @@
 #include <string.h>
 #include "bench.h"
 #include "penta/pvm.h"
+#ifdef PENTA_JIT
+#include "pvm/jit.h"
+#endif
 
 #define PROGRAMS(P) P(sieve) P(sha256) P(matmul) P(bytecode) P(memops)
 #define P(name)                                                                                    \
@@ -67,8 +70,24 @@ static double call(penta_vm *vm, const penta_module *module, const char *name, u
     return took;
 }
 
-enum { NATIVE, PLAIN, METERED, NARROW, KINDS };
-static const char *const kind_names[KINDS] = {"native", "interp", "interp, gas", "interp, 32-bit"};
+#define GAS "1000000000000"
+enum { NATIVE, PLAIN, METERED, NARROW, JIT, JIT_SYNC, JIT_ASYNC, JIT_FULL, JIT_POLL, JIT_NARROW, KINDS };
+static const struct kind {
+    const char *name, *isa, *engine;
+    penta_option options[2];
+    size_t count;
+} kinds[KINDS] = {
+    [NATIVE] = {.name = "native"},
+    [PLAIN] = {"interp", "latest64", "interp", .count = 0},
+    [METERED] = {"interp gas", "latest64", "interp", {{"gas", GAS}}, 1},
+    [NARROW] = {"interp 32", "latest32", "interp", .count = 0},
+    [JIT] = {"jit", "latest64", "jit", .count = 0},
+    [JIT_SYNC] = {"jit sync", "latest64", "jit", {{"gas", GAS}}, 1},
+    [JIT_ASYNC] = {"jit async", "latest64", "jit", {{"gas", GAS}, {"gas-mode", "async"}}, 2},
+    [JIT_FULL] = {"jit full", "latest64", "jit", {{"gas", GAS}, {"gas-model", "full"}}, 2},
+    [JIT_POLL] = {"jit poll", "latest64", "jit", {{"poll", "1"}}, 1},
+    [JIT_NARROW] = {"jit 32", "latest32", "jit", .count = 0},
+};
 
 struct lane {
     penta_module *module;
@@ -76,15 +95,13 @@ struct lane {
     penta_pvm_pool *pool;
 };
 
-static void open_lane(struct lane *lane, const char *folder, const char *name, const char *isa,
-                      bool gas)
+static void open_lane(struct lane *lane, const char *folder, const char *name, const struct kind *kind)
 {
     char path[512];
     penta_error err;
-    penta_option options[] = {{"gas", "1000000000000"}};
-    snprintf(path, sizeof path, "%s/%s.%s.polkavm", folder, name, isa);
+    snprintf(path, sizeof path, "%s/%s.%s.polkavm", folder, name, kind->isa);
     lane->module = open_blob(path, &lane->bytes);
-    lane->pool = penta_pvm_pool_new(lane->module, options, gas ? 1 : 0, &err);
+    lane->pool = penta_pvm_pool_new(lane->module, kind->engine, kind->options, kind->count, &err);
     if (!lane->pool) die(path, err.message);
 }
 
@@ -106,22 +123,20 @@ static void run_program(const struct program *p, const char *folder, int rounds,
 {
     static double times[KINDS][ROUNDS_MAX];
     struct lane lanes[KINDS];
-    open_lane(&lanes[PLAIN], folder, p->name, "latest64", false);
-    open_lane(&lanes[METERED], folder, p->name, "latest64", true);
-    open_lane(&lanes[NARROW], folder, p->name, "latest32", false);
+    for (int kind = PLAIN; kind < KINDS; kind++) open_lane(&lanes[kind], folder, p->name, &kinds[kind]);
     for (int round = 0; round < rounds; round++) {
         p->initialize();
         double start = bench_now();
         uint64_t expected = p->run();
         times[NATIVE][round] = bench_now() - start;
         for (int kind = PLAIN; kind < KINDS; kind++)
-            times[kind][round] = measure(&lanes[kind], expected, kind == NARROW);
+            times[kind][round] = measure(&lanes[kind], expected, !strcmp(kinds[kind].isa, "latest32"));
     }
     double native = bench_median(times[NATIVE], (size_t)rounds);
-    printf("%-10s native %8.4f s", p->name, native);
+    printf("%-9s %9.4f", p->name, native);
     for (int kind = PLAIN; kind < KINDS; kind++) {
         ratios[kind] = bench_median(times[kind], (size_t)rounds) / native;
-        printf("   %s %6.2f", kind_names[kind], ratios[kind]);
+        printf(" %10.2f", ratios[kind]);
     }
     printf("\n");
     fflush(stdout);
@@ -138,7 +153,7 @@ static void instances(const char *folder)
     enum { TIMES = 100000 };
     struct lane lane;
     penta_error err;
-    open_lane(&lane, folder, "sieve", "latest64", false);
+    open_lane(&lane, folder, "sieve", &kinds[JIT]);
     double start = bench_now();
     for (int i = 0; i < TIMES; i++) penta_vm_free(penta_pvm_pool_take(lane.pool, &err));
     printf("instance from the pool, untouched        %9.0f ns\n",
@@ -162,33 +177,82 @@ static void instances(const char *folder)
     free((void *)lane.bytes.data);
 }
 
-/* loop: ecalli 0; jump loop, as a container of the latest64 instruction set. */
-static void host_calls(void)
+/* f: loop: ecalli 0; jump loop.  g, at 3: ret.  As a container of the latest64 instruction set. */
+static const uint8_t calls_blob[] = {'P', 'V', 'M', 0,  2,  0,    0,   0, 0,  0,  0, 0,    0, 5,    7, 2,
+                                     0,   1,   'f', 3,  1,  'g',  6,   9, 0,  0,  5, 10,   40, 0xff, 50, 0,
+                                     0xb, 0};
+
+static void host_calls(const char *engine)
 {
     enum { TIMES = 2000000 };
-    static const uint8_t blob[] = {'P', 'V', 'M', 0, 2, 31, 0, 0, 0, 0, 0, 0, 0,
-                                   5, 4, 1, 0, 1, 'f', 6, 7, 0, 0, 3, 10, 40, 0xff, 3, 0};
-    uint8_t file[sizeof blob];
-    memcpy(file, blob, sizeof blob);
-    file[5] = sizeof blob;
+    uint8_t file[sizeof calls_blob];
+    memcpy(file, calls_blob, sizeof file);
+    file[5] = sizeof file;
     penta_error err;
     penta_module *module = penta_open((penta_bytes){file, sizeof file}, "pvm", NULL, 0, &err);
-    penta_vm *vm = module ? penta_vm_new(module, NULL, NULL, 0, &err) : NULL;
+    penta_option which = {"call", "f"};
+    penta_vm *vm = module ? penta_vm_new(module, engine, &which, 1, &err) : NULL;
     if (!vm) die("host call program", err.message);
     penta_stop stop;
     uint64_t result = 0;
+    penta_pvm_call(vm, 0, NULL, 0);
     penta_vm_run(vm, UINT64_MAX, &stop);
     double start = bench_now();
     for (int i = 0; i < TIMES; i++) {
         penta_vm_answer(vm, &result, 1, &err);
         penta_vm_run(vm, UINT64_MAX, &stop);
     }
-    printf("host call, out and back in               %9.1f ns\n",
-           (bench_now() - start) / TIMES * 1e9);
+    printf("%-6s host call, out and back in       %10.1f ns\n", engine, (bench_now() - start) / TIMES * 1e9);
     if (stop.kind != PENTA_STOP_HOST) die("host call program", "did not call");
+    start = bench_now();
+    for (int i = 0; i < TIMES; i++) {
+        penta_pvm_call(vm, 3, &result, 1);
+        penta_vm_run(vm, UINT64_MAX, &stop);
+    }
+    printf("%-6s call of an export that returns   %10.1f ns\n", engine, (bench_now() - start) / TIMES * 1e9);
+    if (stop.kind != PENTA_STOP_HALT) die("host call program", "did not halt");
     penta_vm_free(vm);
     penta_close(module);
 }
+
+#ifdef PENTA_JIT
+/* Compiling alone, of what is already parsed. */
+static void compiling(const char *path)
+{
+    enum { ROUNDS = 15 };
+    static const char *const names[] = {"no gas", "naive gas", "full gas"};
+    penta_bytes bytes;
+    penta_module *module = open_blob(path, &bytes);
+    const struct pvm_program *p = &pvm_module(module)->program;
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    for (int mode = 0; mode < 3; mode++) {
+        penta_error err = {0};
+        struct pvm_config config = {.profile = pvm_default_profile(p), .metered = mode > 0,
+                                    .model = mode > 1 ? PVM_GAS_FULL_L2 : PVM_GAS_NAIVE};
+        struct pvm_cells *cells = pvm_cells_new(&p->code, config.profile, config.model, config.metered, &err);
+        if (!cells) die(path, err.message);
+        uint32_t count = 0;
+        for (uint32_t pc = 0; pc < p->code.bytes.size; pc++) count += pvm_starts(&p->code, pc);
+        double best = 1e9, native = 0;
+        for (int i = 0; i < ROUNDS; i++) {
+            double start = bench_now();
+            struct pvm_native *n = pvm_native_compile(cells, &config);
+            double took = bench_now() - start;
+            if (!n) die(path, "cannot be compiled");
+            native = n->used - n->body;
+            if (took < best) best = took;
+            pvm_native_free(n);
+        }
+        printf("compile %-14.14s %-10s %9.1f ns and %4.1f bytes an instruction (%u)\n", name, names[mode],
+               best / count * 1e9, native / count, count);
+        pvm_cells_free(cells);
+    }
+    penta_close(module);
+    free((void *)bytes.data);
+}
+#else
+static void compiling(const char *path) { (void)path; }
+#endif
 
 static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
 
@@ -217,6 +281,9 @@ int main(int argc, char **argv)
     int rounds = argc > 2 ? atoi(argv[2]) : 5;
     if (rounds < 1 || rounds > ROUNDS_MAX) rounds = 5;
     double sum[KINDS] = {0};
+    printf("%-9s %9s", "program", "native s");
+    for (int kind = PLAIN; kind < KINDS; kind++) printf(" %10s", kinds[kind].name);
+    printf("      (times native)\n");
     int ran = 0;
     for (int i = 0; i < COUNT; i++) {
         double ratios[KINDS];
@@ -225,12 +292,15 @@ int main(int argc, char **argv)
         for (int kind = PLAIN; kind < KINDS; kind++) sum[kind] += log(ratios[kind]);
         ran++;
     }
-    printf("geometric mean over native          ");
-    for (int kind = PLAIN; kind < KINDS; kind++)
-        printf("   %s %6.2f", kind_names[kind], exp(sum[kind] / ran));
+    printf("%-19s", "geometric mean");
+    for (int kind = PLAIN; kind < KINDS; kind++) printf(" %10.2f", exp(sum[kind] / ran));
     printf("\n");
     instances(folder);
-    host_calls();
-    for (int i = 4; i < argc; i++) parsing(argv[i]);
+    host_calls("interp");
+    host_calls("jit");
+    for (int i = 4; i < argc; i++) {
+        parsing(argv[i]);
+        compiling(argv[i]);
+    }
     return 0;
 }

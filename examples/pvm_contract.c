@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     }
     /* The pool prepares the program once; machines from it share that work. */
     penta_option options[] = {{"gas", "1000000"}};
-    penta_pvm_pool *pool = penta_pvm_pool_new(module, options, 1, &err);
+    penta_pvm_pool *pool = penta_pvm_pool_new(module, NULL, options, 1, &err);
     penta_vm *vm = pool ? penta_pvm_pool_take(pool, &err) : NULL;
     uint32_t pc;
     if (!vm || !penta_pvm_export(module, argv[2], &pc)) {

@@ -62,7 +62,7 @@ static void test_pool(void)
                  "pub @count:\na0 = u8 [0x20000]\na0 = a0 + 1\nu8 [0x20000] = a0\nret\n");
     expect(module != NULL, "assemble");
     if (!module) return;
-    penta_pvm_pool *pool = penta_pvm_pool_new(module, NULL, 0, &err);
+    penta_pvm_pool *pool = penta_pvm_pool_new(module, NULL, NULL, 0, &err);
     uint32_t pc = 1;
     penta_stop stop;
     expect(penta_pvm_export(module, "count", &pc) && pc == 0, "export");

@@ -34,3 +34,18 @@ penta_test(fuzz-seeds tests/fuzz_brief)
 penta_test(conform tests/conform $<TARGET_FILE:penta_cli> ${SHARED})
 penta_test(contracts ${PYTHON} tests/contracts.py $<TARGET_FILE:penta_cli> ${SHARED}/revive)
 penta_test(python ${PYTHON} tests/python.py ${CMAKE_BINARY_DIR})
+
+# The emitter against another project's decoder.
+find_library(ZYDIS Zydis)
+if(PENTA_JIT AND ZYDIS)
+  add_executable(x64_test tests/x64.c src/x64/x64.c)
+  target_include_directories(x64_test PRIVATE src)
+  target_link_libraries(x64_test PRIVATE ${ZYDIS})
+  penta_test(x64 $<TARGET_FILE:x64_test>)
+endif()
+
+if(PENTA_JIT)
+  add_executable(pvm_jit_test tests/pvm_jit.c $<TARGET_OBJECTS:penta_objects>)
+  target_link_libraries(pvm_jit_test PRIVATE penta_objects)
+  penta_test(pvm-jit $<TARGET_FILE:pvm_jit_test>)
+endif()

@@ -158,6 +158,7 @@ typedef enum penta_stop_kind {
     PENTA_STOP_FAULT,        /* a page is missing: args[0] address, args[1] write; resumable */
     PENTA_STOP_GAS,          /* out of gas: give more and run again */
     PENTA_STOP_INTERRUPT,    /* penta_vm_interrupt; resumable */
+    PENTA_STOP_DISAGREE,     /* two engines in lock step came to different states; final */
 } penta_stop_kind;
 
 typedef struct penta_stop {

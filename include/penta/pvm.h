@@ -26,10 +26,12 @@ PENTA_API bool penta_pvm_import(const penta_module *module, uint32_t number, pen
 
 typedef struct penta_pvm_pool penta_pvm_pool;
 
-/* Options are those of penta_vm_new that concern every machine: gas, gas-model, profile, paging. The
- * module must outlive the pool. */
-PENTA_API penta_pvm_pool *penta_pvm_pool_new(const penta_module *module, const penta_option *options,
-                                             size_t count, penta_error *err);
+/* engine: "interp", "jit" or NULL, the fastest that this host has; a program is compiled once, here,
+ * and where it cannot be the interpreter runs it. Options are those of penta_vm_new that concern every
+ * machine: gas, gas-model, gas-mode, poll, profile, paging. The module must outlive the pool. */
+PENTA_API penta_pvm_pool *penta_pvm_pool_new(const penta_module *module, const char *engine,
+                                             const penta_option *options, size_t count,
+                                             penta_error *err);
 /* A machine as new; penta_vm_free gives it back, with only the pages reset that were touched. */
 PENTA_API penta_vm *penta_pvm_pool_take(penta_pvm_pool *pool, penta_error *err);
 /* NULL is fine. Machines still out are freed with their last user. */

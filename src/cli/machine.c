@@ -1,6 +1,7 @@
 #include "cli/machine.h"
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -52,6 +53,10 @@ bool machine_open(struct cli *c, struct machine *m)
         ok = session_open(&m->session, m->in.module, c->value[OPT_ENGINE], options, count, &err);
         free(options);
         if (!ok) cli_error(c, m->in.name, &err);
+        const char *wanted = c->value[OPT_ENGINE];
+        if (ok && wanted && strcmp(wanted, m->session.vm->engine->name) && !c->value[OPT_QUIET])
+            fprintf(stderr, "penta: note: this host cannot run engine %s; %s runs instead\n", wanted,
+                    m->session.vm->engine->name);
     }
     if (!ok) input_close(&m->in);
     return ok;
@@ -118,7 +123,9 @@ void stop_print(struct writer *out, const struct session *s, const penta_stop *s
         writer_print(out, " %" PRIu32, stop->detail);
     else if (stop->kind == PENTA_STOP_FAULT)
         writer_print(out, " %s 0x%" PRIx64, stop->args[1] ? "write" : "read", stop->args[0]);
-    writer_print(out, " pc=%" PRIu64 " steps=%" PRIu64 "\n", stop->pc, s->steps);
+    writer_print(out, " pc=%" PRIu64, stop->pc);
+    if (s->steps != UINT64_MAX) writer_print(out, " steps=%" PRIu64, s->steps);
+    writer_char(out, '\n');
 }
 
 int stop_exit(const struct machine *m, const penta_stop *stop)
@@ -132,6 +139,7 @@ int stop_exit(const struct machine *m, const penta_stop *stop)
     case PENTA_STOP_FUEL: return EXIT_FUEL;
     case PENTA_STOP_INTERRUPT: return m->timed_out ? EXIT_DEADLINE : EXIT_INTERRUPTED;
     case PENTA_STOP_BREAK: return EXIT_YES;
+    case PENTA_STOP_DISAGREE: return EXIT_DISAGREE;
     }
     return EXIT_BUG;
 }

@@ -83,7 +83,7 @@ static void document(struct run *r, const penta_stop *stop)
     else
         json_uint(j, "code", stop->detail);
     json_uint(j, "pc", stop->pc);
-    json_uint(j, "steps", s->steps);
+    if (s->steps != UINT64_MAX) json_uint(j, "steps", s->steps);
     state_json(j, s->vm);
     json_uint(j, "host_call_count", r->calls_count);
     json_embed(j, "host_calls", &r->calls_json);

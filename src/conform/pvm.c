@@ -216,8 +216,8 @@ static void judge(struct conform *c, const struct json_object *root, const char 
     t.what.program = (penta_bytes){program, size};
     json_as_uint(json_get(root, "initial-pc"), &t.what.pc);
     json_as_uint(json_get(root, "initial-gas"), &t.what.gas);
-    bool open =
-        c->exec ? pvm_runner_exec(&t.runner, c->exec, &t.err) : pvm_runner_local(&t.runner, &t.err);
+    bool open = c->exec ? pvm_runner_exec(&t.runner, c->exec, &t.err)
+                        : pvm_runner_local(&t.runner, c->engine, &t.err);
     if (open && t.runner.start(t.runner.state, &t.what, &t.err)) {
         if (body(&t)) conform_pass(c, t.what.name);
         else fail_error(&t);

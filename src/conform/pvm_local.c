@@ -8,6 +8,7 @@
 struct local {
     struct pvm_code code;
     struct pvm_config config;
+    pvm_adopt_fn *adopt;
     struct pvm_vm *vm;
 };
 
@@ -28,7 +29,7 @@ static bool start(void *state, const struct pvm_case *c, penta_error *err)
     if (!isa_find(c->isa, &isa))
         return error_at(err, BASE_UNSUPPORTED, 0, "no instruction set '%.40s'", c->isa);
     l->config = (struct pvm_config){.profile = pvm_profile_find(c->profile), .metered = true,
-                                    .paging = true, .gas = (int64_t)c->gas};
+                                    .paging = true, .gas = (int64_t)c->gas, .adopt = l->adopt};
     if (!pvm_gas_model_parse(c->gas_model, &l->config.model))
         return error_at(err, BASE_UNSUPPORTED, 0, "no gas model '%.40s'", c->gas_model);
     if (!pvm_generic_program(c->program, isa, &l->code))
@@ -66,7 +67,8 @@ static bool run(void *state, struct pvm_outcome_seen *out, penta_error *err)
         [PENTA_STOP_HOST] = "ecalli",      [PENTA_STOP_HALT] = "halt",
         [PENTA_STOP_TRAP] = "panic",       [PENTA_STOP_FAULT] = "page-fault",
         [PENTA_STOP_GAS] = "out-of-gas",   [PENTA_STOP_FUEL] = "fuel",
-        [PENTA_STOP_BREAK] = "break",      [PENTA_STOP_INTERRUPT] = "interrupt"};
+        [PENTA_STOP_BREAK] = "break",      [PENTA_STOP_INTERRUPT] = "interrupt",
+        [PENTA_STOP_DISAGREE] = "disagree"};
     penta_stop stop;
     penta_vm *vm = &l->vm->base;
     if (l->vm->wait == PVM_WAIT_ANSWER && !penta_vm_answer(vm, NULL, 0, err)) return false;
@@ -99,14 +101,18 @@ static bool cost(void *state, uint32_t pc, uint64_t *out, penta_error *err)
 static void close_local(void *state)
 {
     struct local *l = state;
-    if (l->vm) pvm_vm_destroy(l->vm);
+    if (l->vm) penta_vm_free(&l->vm->base);
     free(l);
 }
 
-bool pvm_runner_local(struct pvm_runner *out, penta_error *err)
+bool pvm_runner_local(struct pvm_runner *out, const char *engine, penta_error *err)
 {
+    pvm_adopt_fn *adopt = NULL;
+    if (engine && !pvm_engine_find(engine, &adopt))
+        return error_at(err, BASE_UNSUPPORTED, 0, "pvm has no engine '%.40s'", engine);
     struct local *l = calloc(1, sizeof *l);
     if (!l) return error_at(err, BASE_MEMORY, 0, "no memory for a machine");
+    l->adopt = adopt;
     *out = (struct pvm_runner){l,   start,      map,  write_bytes, set_reg,
                                run, read_bytes, cost, close_local};
     return true;

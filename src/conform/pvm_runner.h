@@ -29,5 +29,6 @@ struct pvm_runner {
     void (*close)(void *state);
 };
 
-bool pvm_runner_local(struct pvm_runner *out, penta_error *err);
+/* engine NULL: the default one. */
+bool pvm_runner_local(struct pvm_runner *out, const char *engine, penta_error *err);
 bool pvm_runner_exec(struct pvm_runner *out, const char *command, penta_error *err);

@@ -21,6 +21,8 @@ struct engine {
     bool (*peek)(const penta_vm *vm, uint64_t address, void *into, size_t size);
     bool (*poke)(penta_vm *vm, uint64_t address, const void *from, size_t size);
     bool (*mark)(penta_vm *vm, uint64_t pc, bool on);      /* a breakpoint */
+    /* The flag was set, from any thread or signal handler. NULL: run looks at it by itself. */
+    void (*interrupt)(penta_vm *vm);
     bool (*save)(const penta_vm *vm, struct writer *out);
     bool (*load)(penta_vm *vm, penta_bytes saved, penta_error *err);
     void (*close)(penta_vm *vm);

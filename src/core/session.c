@@ -39,16 +39,19 @@ void session_run(struct session *s, uint64_t fuel, penta_stop *stop)
     for (;;) {
         uint64_t used = s->steps - before;
         penta_vm_run(s->vm, fuel == UINT64_MAX ? fuel : fuel - used, stop);
-        s->steps += stop->steps;
+        if (stop->steps == UINT64_MAX || s->steps == UINT64_MAX)
+            s->steps = UINT64_MAX; /* an engine that does not count ran */
+        else
+            s->steps += stop->steps;
         if (stop->kind != PENTA_STOP_HOST || !settle(s, stop)) break;
     }
-    stop->steps = s->steps - before;
+    stop->steps = s->steps == UINT64_MAX ? s->steps : s->steps - before;
 }
 
 const char *stop_kind_name(penta_stop_kind kind)
 {
     static const char *const names[] = {"fuel", "break", "host",  "halt",
-                                        "trap", "fault", "gas", "interrupt"};
+                                        "trap", "fault", "gas", "interrupt", "disagree"};
     return names[kind];
 }
 

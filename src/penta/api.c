@@ -321,7 +321,8 @@ bool penta_vm_answer(penta_vm *vm, const uint64_t *results, size_t count, penta_
 
 void penta_vm_interrupt(penta_vm *vm)
 {
-    atomic_store_explicit(&vm->interrupt, true, memory_order_relaxed);
+    atomic_store_explicit(&vm->interrupt, true, memory_order_seq_cst);
+    if (vm->engine->interrupt) vm->engine->interrupt(vm);
 }
 
 void penta_vm_describe(const penta_vm *vm, const penta_visitor *visitor)

@@ -6,7 +6,7 @@
 
 static struct pvm_vm *machine(penta_vm *vm)
 {
-    assert(vm->engine == &pvm_interp);
+    assert(vm->engine->close == pvm_vm_close);
     return pvm_vm(vm);
 }
 
@@ -31,8 +31,8 @@ bool penta_pvm_import(const penta_module *module, uint32_t number, penta_bytes *
     return true;
 }
 
-penta_pvm_pool *penta_pvm_pool_new(const penta_module *module, const penta_option *options,
-                                   size_t count, penta_error *err)
+penta_pvm_pool *penta_pvm_pool_new(const penta_module *module, const char *engine,
+                                   const penta_option *options, size_t count, penta_error *err)
 {
     *err = (penta_error){0};
     if (!options_check(options, count, module->driver->options, OPTION_RUN, err)) return NULL;
@@ -40,7 +40,7 @@ penta_pvm_pool *penta_pvm_pool_new(const penta_module *module, const penta_optio
         error_at(err, BASE_DAMAGED, module->damage.offset, "%.100s", module->damage.message);
         return NULL;
     }
-    return (penta_pvm_pool *)pvm_pool_new(module, options, count, err);
+    return (penta_pvm_pool *)pvm_pool_new(module, engine, options, count, err);
 }
 
 penta_vm *penta_pvm_pool_take(penta_pvm_pool *pool, penta_error *err)

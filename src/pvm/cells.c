@@ -198,29 +198,50 @@ struct pvm_cells *pvm_cells_new(const struct pvm_code *code, const struct pvm_pr
                                 enum pvm_gas_model model, bool metered, penta_error *err)
 {
     struct pvm_cells *p = calloc(1, sizeof *p);
-    size_t size = code->bytes.size;
-    struct builder b = {.p = p, .cell_of = calloc(size + 1, sizeof *b.cell_of)};
-    if (p) {
-        atomic_init(&p->users, 1);
-        p->code = *code;
-        p->code.gp = profile->gp_targets;
-        p->profile = profile;
-        p->model = model;
-        p->wide_charges = metered && model != PVM_GAS_NAIVE;
-        p->table_count = code->table_entry ? code->table_count : 0;
-        p->table = calloc(p->table_count + 1, sizeof *p->table);
+    if (!p || pthread_mutex_init(&p->lock, NULL)) {
+        error_at(err, BASE_MEMORY, 0, "no memory for a program");
+        free(p);
+        return NULL;
     }
-    if (!p || !b.cell_of || !p->table) b.failed = true;
+    atomic_init(&p->users, 1);
+    atomic_init(&p->built, false);
+    p->code = *code;
+    p->code.gp = profile->gp_targets;
+    p->profile = profile;
+    p->model = model;
+    p->wide_charges = metered && model != PVM_GAS_NAIVE;
+    p->table_count = code->table_entry ? code->table_count : 0;
+    return p;
+}
+
+static bool build(struct pvm_cells *p)
+{
+    struct builder b = {.p = p, .cell_of = calloc(p->code.bytes.size + 1, sizeof *b.cell_of)};
+    p->table = calloc(p->table_count + 1, sizeof *p->table);
+    b.failed = !b.cell_of || !p->table;
     if (!b.failed) sweep(&b);
     if (!b.failed) resolve(&b);
     free(b.cell_of);
-    if (b.failed) {
-        error_at(err, BASE_MEMORY, 0, "no memory for %zu bytes of code", size);
-        pvm_cells_free(p);
-        return NULL;
+    for (uint32_t i = 0; !b.failed && i < p->block_count; i++) pvm_cells_thread(p, p->cells, i, NULL);
+    return !b.failed;
+}
+
+bool pvm_cells_build(struct pvm_cells *p)
+{
+    if (atomic_load_explicit(&p->built, memory_order_acquire)) return true;
+    pthread_mutex_lock(&p->lock);
+    bool done = atomic_load_explicit(&p->built, memory_order_relaxed);
+    if (!done) {
+        done = build(p);
+        if (!done) {
+            free(p->table);
+            p->table = NULL;
+            p->count = p->block_count = 0;
+        }
+        atomic_store_explicit(&p->built, done, memory_order_release);
     }
-    for (uint32_t i = 0; i < p->block_count; i++) pvm_cells_thread(p, p->cells, i, NULL);
-    return p;
+    pthread_mutex_unlock(&p->lock);
+    return done;
 }
 
 struct pvm_cells *pvm_cells_share(struct pvm_cells *p)
@@ -232,10 +253,12 @@ struct pvm_cells *pvm_cells_share(struct pvm_cells *p)
 void pvm_cells_free(struct pvm_cells *p)
 {
     if (!p || atomic_fetch_sub_explicit(&p->users, 1, memory_order_acq_rel) != 1) return;
+    if (p->native) p->native_free(p->native);
     free(p->cells);
     free(p->places);
     free(p->blocks);
     free(p->table);
+    pthread_mutex_destroy(&p->lock);
     free(p);
 }
 

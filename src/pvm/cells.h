@@ -12,6 +12,7 @@
  * subtraction from a 64-bit budget counts both. A block of n instructions costs n/4 - 3 cycles or
  * more, hence the lower half never borrows while budgets are as small as interp.c makes them. */
 #pragma once
+#include <pthread.h>
 #include "pvm/gas.h"
 #include "pvm/profile.h"
 
@@ -48,6 +49,8 @@ struct pvm_block {
 
 struct pvm_cells {
     atomic_uint users;
+    pthread_mutex_t lock;    /* while it is built */
+    atomic_bool built;       /* what follows table_count is there */
     struct pvm_code code;    /* with the profile's jump rule */
     const struct pvm_profile *profile;
     enum pvm_gas_model model;
@@ -59,11 +62,15 @@ struct pvm_cells {
     uint32_t block_count, block_capacity;
     uint32_t *table;         /* jump table: entry cells, 0 for what traps */
     uint32_t table_count;
+    struct pvm_native *native; /* the same program compiled, or NULL: jit.h */
+    void (*native_free)(struct pvm_native *native);
 };
 
-/* metered: with the charges of the gas model. */
+/* metered: with the charges of the gas model. The cells are built when somebody needs them: compiled
+ * code seldom does, and building takes longer than compiling. */
 struct pvm_cells *pvm_cells_new(const struct pvm_code *code, const struct pvm_profile *profile,
                                 enum pvm_gas_model model, bool metered, penta_error *err);
+bool pvm_cells_build(struct pvm_cells *p); /* once, from any thread; false: no memory */
 struct pvm_cells *pvm_cells_share(struct pvm_cells *p);
 void pvm_cells_free(struct pvm_cells *p);
 

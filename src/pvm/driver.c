@@ -1,3 +1,4 @@
+#include <string.h>
 #include "pvm/pvm.h"
 #include "pvm/vm.h"
 
@@ -12,7 +13,24 @@ static const struct option_info options[] = {
 #include "pvm/options.def"
     {NULL, NULL, 0, NULL}};
 
+#ifdef PENTA_JIT
+#include "pvm/jit.h"
+static const struct engine *const engines[] = {&pvm_interp, &pvm_jit, &pvm_both, NULL};
+static pvm_adopt_fn *const adopts[] = {NULL, pvm_jit_adopt, pvm_both_adopt};
+#else
 static const struct engine *const engines[] = {&pvm_interp, NULL};
+static pvm_adopt_fn *const adopts[] = {NULL};
+#endif
+
+bool pvm_engine_find(const char *name, pvm_adopt_fn **adopt)
+{
+    for (size_t i = 0; engines[i]; i++) {
+        if (strcmp(engines[i]->name, name)) continue;
+        *adopt = adopts[i];
+        return true;
+    }
+    return false;
+}
 
 static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
 {

@@ -344,28 +344,27 @@ static void stop_fault(struct pvm_vm *vm, penta_stop *stop)
     stop->args[2] = vm->memory.fault_protected;
 }
 
-static void stop_host(struct pvm_vm *vm, struct account *account)
+static void stop_host(struct pvm_vm *vm, uint64_t *steps)
 {
-    account->steps++;
+    ++*steps;
     vm->host_calls++;
     finish(vm, PVM_WAIT_ANSWER);
 }
 
-/* One instruction by the step engine. True: the run is over, *stop says why. */
-static bool run_step(struct pvm_vm *vm, struct account *account, penta_stop *stop)
+bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
 {
     switch (pvm_step(vm)) {
-    case PVM_STEPPED: account->steps++; return false;
+    case PVM_STEPPED: ++*steps; return false;
     case PVM_ENTERED:
-        account->steps++;
+        ++*steps;
         vm->paid = false;
         return false;
     case PVM_STEP_TRAP: finish(vm, PVM_TRAPPED); return true;
     case PVM_STEP_HALT:
-        account->steps++;
+        ++*steps;
         finish(vm, PVM_HALTED);
         return true;
-    case PVM_STEP_HOST: stop_host(vm, account); return true;
+    case PVM_STEP_HOST: stop_host(vm, steps); return true;
     case PVM_STEP_FAULT: stop_fault(vm, stop); return true;
     case PVM_STEP_GAS: stop->kind = PENTA_STOP_GAS; return true;
     case PVM_STEP_PAUSE: return false;     /* the flag is looked at next */
@@ -430,18 +429,18 @@ static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_sto
         if (why == PVM_EXIT_CHARGE) continue;
         if (why == PVM_EXIT_HOST) {
             vm->host_number = (uint32_t)s->cell->imm;
-            stop_host(vm, account);
+            stop_host(vm, &account->steps);
             return;
         }
         if (why == PVM_EXIT_BREAK) {
             stop->kind = PENTA_STOP_BREAK;
             return;
         }
-        if (run_step(vm, account, stop)) return;
+        if (pvm_vm_step(vm, &account->steps, stop)) return;
     }
 }
 
-static void convert_registers(struct pvm_vm *vm, bool extend)
+void pvm_vm_convert(struct pvm_vm *vm, bool extend)
 {
     for (unsigned i = 0; vm->w32 && i < PVM_REGISTERS; i++) {
         uint64_t v = vm->state->regs[i];
@@ -449,7 +448,7 @@ static void convert_registers(struct pvm_vm *vm, bool extend)
     }
 }
 
-static void report(struct pvm_vm *vm, penta_stop *stop)
+void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop)
 {
     stop->pc = vm->state->pc;
     if (vm->wait == PVM_HALTED) {
@@ -470,16 +469,20 @@ void pvm_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     struct pvm_vm *vm = pvm_vm(base);
     struct account account = {.fuel = fuel};
     *stop = (penta_stop){.pc = vm->state->pc};
+    if (!pvm_vm_thread(vm)) {              /* without memory nothing can start */
+        vm->trap = PVM_TRAP_START;
+        finish(vm, PVM_TRAPPED);
+    }
     if (vm->wait == PVM_HALTED && vm->next_call < vm->call_count)
         pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
     while (vm->wait == PVM_READY) {
-        convert_registers(vm, true);
+        pvm_vm_convert(vm, true);
         run_until_stop(vm, &account, stop);
-        convert_registers(vm, false);
+        pvm_vm_convert(vm, false);
         if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
         pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
     }
-    vm->executed += account.steps;
+    if (vm->executed != UINT64_MAX) vm->executed += account.steps;
     stop->steps = account.steps;
-    report(vm, stop);
+    pvm_vm_report(vm, stop);
 }

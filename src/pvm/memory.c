@@ -102,11 +102,26 @@ bool pvm_memory_unmap(struct pvm_memory *m, uint64_t address, uint64_t length)
         uint32_t page = a->address / PAGE, count = (uint32_t)(a->length / PAGE);
         memset(m->rights + page, 0, count);
         pvm_backing_drop(m, page, count);
+        if (m->guarded) pvm_backing_protect(m, page, count, 0);
         free(a->owned);
     }
     memmove(&m->areas[first], &m->areas[end], (m->area_count - end) * sizeof *m->areas);
     m->area_count -= end - first;
     return true;
+}
+
+/* The host's rights of pages that the guest may read. */
+static bool guard(struct pvm_memory *m, uint32_t page, uint32_t count, bool writable)
+{
+    return !m->guarded || pvm_backing_protect(m, page, count, writable ? PVM_READ | PVM_WRITE : PVM_READ);
+}
+
+/* What compiled code changed, it changed without a word. */
+static void learn(const struct pvm_memory *m)
+{
+    for (size_t i = 0; m->guarded && i < m->area_count; i++)
+        if (m->areas[i].writable)
+            pvm_backing_dirty(m, m->areas[i].address / PAGE, (uint32_t)(m->areas[i].length / PAGE));
 }
 
 static uint8_t rights_of(bool writable) { return writable ? PVM_READ | PVM_WRITABLE : PVM_READ; }
@@ -147,7 +162,7 @@ bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, boo
         memcpy(bytes, part.data, part.size);
     }
     memset(m->rights + page, rights_of(writable), count);
-    return true;
+    return writable || guard(m, page, count, false);
 }
 
 bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length, bool writable)
@@ -161,6 +176,7 @@ bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length,
         struct pvm_area *a = &m->areas[i];
         if (a->address >= address + length) break;
         a->writable = writable;
+        if (!guard(m, a->address / PAGE, (uint32_t)(a->length / PAGE), writable)) return false;
         for (uint64_t p = a->address / PAGE; p < (a->address + a->length) / PAGE; p++)
             m->rights[p] = (uint8_t)((m->rights[p] & PVM_DIRTY) | rights_of(writable));
     }
@@ -170,12 +186,14 @@ bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length,
 void pvm_memory_reset(struct pvm_memory *m)
 {
     enum { MANY = 64 };        /* from here on giving pages back beats clearing them */
+    learn(m);
     for (size_t i = 0; i < m->area_count; i++) {
         const struct pvm_area *a = &m->areas[i];
         uint32_t first = a->address / PAGE, count = (uint32_t)(a->length / PAGE), dirty = 0;
         for (uint32_t p = first; p < first + count; p++) dirty += (m->rights[p] & PVM_DIRTY) != 0;
         if (!dirty) continue;
         bool dropped = dirty > MANY && !a->initial.size;
+        if (!a->writable) guard(m, first, count, true); /* somebody poked it */
         if (dropped) pvm_backing_drop(m, first, count);
         for (uint32_t p = first; p < first + count; p++) {
             if (!(m->rights[p] & PVM_DIRTY)) continue;
@@ -183,6 +201,7 @@ void pvm_memory_reset(struct pvm_memory *m)
             if (bytes) initial_page(a, p, bytes);
             m->rights[p] = rights_of(a->writable);
         }
+        if (!a->writable) guard(m, first, count, false);
     }
 }
 
@@ -305,9 +324,13 @@ bool pvm_memory_write(struct pvm_memory *m, uint64_t address, const void *from, 
     for (size_t done = 0; done < size;) {
         uint64_t at = address + done;
         size_t part = PAGE - at % PAGE < size - done ? PAGE - at % PAGE : size - done;
-        uint8_t *bytes = touch(m, (uint32_t)(at / PAGE));
+        uint32_t page = (uint32_t)(at / PAGE);
+        bool locked = !(m->rights[page] & PVM_WRITABLE);
+        if (locked && !guard(m, page, 1, true)) return false;
+        uint8_t *bytes = touch(m, page);
         if (!bytes) return false;
         memcpy(bytes + at % PAGE, (const uint8_t *)from + done, part);
+        if (locked) guard(m, page, 1, false);
         done += part;
     }
     return true;
@@ -316,6 +339,7 @@ bool pvm_memory_write(struct pvm_memory *m, uint64_t address, const void *from, 
 void pvm_memory_changed(const struct pvm_memory *m, pvm_page_fn *fn, void *user)
 {
     uint8_t initial[PAGE];
+    learn(m);
     for (size_t i = 0; i < m->area_count; i++) {
         const struct pvm_area *a = &m->areas[i];
         for (uint64_t p = a->address / PAGE; p < (a->address + a->length) / PAGE; p++) {

@@ -2,6 +2,7 @@
 #include "pvm/pool.h"
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct pvm_pool {
     pthread_mutex_t lock;
@@ -12,25 +13,6 @@ struct pvm_pool {
     size_t count, capacity, out;
     bool closed;
 };
-
-struct pvm_pool *pvm_pool_new(const penta_module *module, const penta_option *options, size_t count,
-                              penta_error *err)
-{
-    const struct pvm_program *p = &pvm_module(module)->program;
-    struct pvm_pool *pool = calloc(1, sizeof *pool);
-    if (!pool || pthread_mutex_init(&pool->lock, NULL)) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a pool");
-        free(pool);
-        return NULL;
-    }
-    pool->module = module;
-    if (pvm_config_read(&pool->config, p, options, count, err))
-        pool->cells = pvm_cells_new(&p->code, pool->config.profile, pool->config.model,
-                                    pool->config.metered, err);
-    if (pool->cells) return pool;
-    pvm_pool_free(pool);
-    return NULL;
-}
 
 static void dispose(struct pvm_pool *pool)
 {
@@ -87,6 +69,38 @@ void pvm_pool_return(struct pvm_pool *pool, struct pvm_vm *vm)
     pthread_mutex_unlock(&pool->lock);
     if (!kept) pvm_vm_destroy(vm);
     if (last) dispose(pool);
+}
+
+static bool choose_engine(struct pvm_config *config, const char *engine, penta_error *err)
+{
+    if (!engine) return pvm_engine_find("jit", &config->adopt) || true;
+    if (strcmp(engine, "both") && pvm_engine_find(engine, &config->adopt)) return true;
+    return error_at(err, BASE_OPTION_VALUE, 0, "no pool of engine '%.40s'", engine);
+}
+
+struct pvm_pool *pvm_pool_new(const penta_module *module, const char *engine,
+                              const penta_option *options, size_t count, penta_error *err)
+{
+    const struct pvm_program *p = &pvm_module(module)->program;
+    struct pvm_pool *pool = calloc(1, sizeof *pool);
+    if (!pool || pthread_mutex_init(&pool->lock, NULL)) {
+        error_at(err, BASE_MEMORY, 0, "no memory for a pool");
+        free(pool);
+        return NULL;
+    }
+    pool->module = module;
+    if (pvm_config_read(&pool->config, p, options, count, err) &&
+        choose_engine(&pool->config, engine, err))
+        pool->cells = pvm_cells_new(&p->code, pool->config.profile, pool->config.model,
+                                    pool->config.metered, err);
+    /* The first machine compiles the program, before there are threads to share it with. */
+    struct pvm_vm *first = pool->cells ? pvm_pool_take(pool, err) : NULL;
+    if (first) {
+        pvm_pool_return(pool, first);
+        return pool;
+    }
+    pvm_pool_free(pool);
+    return NULL;
 }
 
 void pvm_pool_free(struct pvm_pool *pool)

@@ -5,8 +5,9 @@
 
 struct pvm_pool;
 
-struct pvm_pool *pvm_pool_new(const penta_module *module, const penta_option *options, size_t count,
-                              penta_error *err);
+/* engine NULL: compiled code where that is possible. */
+struct pvm_pool *pvm_pool_new(const penta_module *module, const char *engine,
+                              const penta_option *options, size_t count, penta_error *err);
 struct pvm_vm *pvm_pool_take(struct pvm_pool *pool, penta_error *err);
 void pvm_pool_return(struct pvm_pool *pool, struct pvm_vm *vm);
 /* Machines that are still out go away when they are closed. */

@@ -35,6 +35,12 @@ bool pvm_config_read(struct pvm_config *config, const struct pvm_program *progra
                         "profile '%.40s' is none of polkavm, gp-0.5, gp-0.8", profile);
     config->model = config->profile->full_gas ? PVM_GAS_FULL_L2 : PVM_GAS_NAIVE;
     config->paging = option_text(options, count, "paging") != NULL;
+    config->perf_map = option_text(options, count, "perf-map") != NULL;
+    config->poll = option_text(options, count, "poll") != NULL;
+    const char *mode = option_text(options, count, "gas-mode");
+    if (mode && strcmp(mode, "sync") && strcmp(mode, "async"))
+        return error_at(err, BASE_OPTION_VALUE, 0, "gas-mode '%.40s' is neither sync nor async", mode);
+    config->async = mode && !strcmp(mode, "async");
     if (model && !pvm_gas_model_parse(model, &config->model))
         return error_at(err, BASE_OPTION_VALUE, 0, "gas model '%.40s' is none of naive, full",
                         model);
@@ -236,15 +242,22 @@ static bool fill(struct pvm_vm *vm, const struct pvm_program *p, const penta_opt
     return ok;
 }
 
-penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
-                      penta_error *err)
+penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *options, size_t count,
+                           pvm_adopt_fn *adopt, penta_error *err)
 {
     const struct pvm_program *p = &pvm_module(module)->program;
     struct pvm_config config;
     if (!pvm_config_read(&config, p, options, count, err)) return NULL;
+    config.adopt = adopt;
     struct pvm_vm *vm = pvm_vm_create(module, &p->code, &config, NULL, err);
     if (!vm) return NULL;
     if (fill(vm, p, options, count, err)) return &vm->base;
     pvm_vm_destroy(vm);
     return NULL;
+}
+
+penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
+                      penta_error *err)
+{
+    return pvm_vm_open_with(module, options, count, NULL, err);
 }

@@ -117,13 +117,25 @@ struct pvm_vm *pvm_vm_create(const penta_module *module, const struct pvm_code *
         return NULL;
     }
     vm->state = vm->memory.state;
-    vm->state->cells = vm->cells->cells;
-    vm->state->table = vm->cells->table;
-    vm->state->table_count = vm->cells->table_count;
     vm->state->memory = &vm->memory;
     vm->state->wraps = vm->cells->profile->wraps;
     vm->state->gas = config->gas;
-    return vm;
+    vm->state->interrupt = &vm->base.interrupt;
+    if (config->adopt) config->adopt(vm, config);
+    if (vm->base.engine != &pvm_interp || pvm_vm_thread(vm)) return vm;
+    error_at(err, BASE_MEMORY, 0, "no memory for %zu bytes of code", code->bytes.size);
+    pvm_vm_destroy(vm);
+    return NULL;
+}
+
+bool pvm_vm_thread(struct pvm_vm *vm)
+{
+    if (vm->state->cells) return true;
+    if (!pvm_cells_build(vm->cells)) return false;
+    vm->state->cells = vm->cells->cells;
+    vm->state->table = vm->cells->table;
+    vm->state->table_count = vm->cells->table_count;
+    return true;
 }
 
 void pvm_vm_destroy(struct pvm_vm *vm)
@@ -137,7 +149,7 @@ void pvm_vm_destroy(struct pvm_vm *vm)
     free(vm);
 }
 
-static void vm_close(penta_vm *base)
+void pvm_vm_close(penta_vm *base)
 {
     struct pvm_vm *vm = pvm_vm(base);
     if (vm->pool)
@@ -218,7 +230,7 @@ uint64_t pvm_vm_sbrk(struct pvm_vm *vm, uint64_t n)
     return op_extend32(vm->cells->profile->gp_sbrk ? old_top : l->heap_base + size);
 }
 
-static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_error *err)
+bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_error *err)
 {
     struct pvm_vm *vm = pvm_vm(base);
     const struct pvm_code *code = &vm->cells->code;
@@ -226,8 +238,14 @@ static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, pen
         return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
     if (count > 6) return error_at(err, BASE_STATE, 0, "%zu results; a0 to a5 hold six", count);
     for (size_t i = 0; i < count; i++) pvm_vm_set_reg(vm, (unsigned)(PVM_A0 + i), results[i]);
-    vm->hint = pvm_vm_cell(vm) + 1;        /* ecalli never ends a block, so there is a next cell */
-    vm->state->pc = vm->cells->places[vm->hint].pc;
+    if (vm->state->cells) {
+        vm->hint = pvm_vm_cell(vm) + 1;    /* ecalli never ends a block, so there is a next cell */
+        vm->state->pc = vm->cells->places[vm->hint].pc;
+    } else {
+        struct pvm_insn in;
+        pvm_decode(code, vm->state->pc, &in);
+        vm->state->pc += in.length;
+    }
     vm->paid = !(code->doc && pvm_is_target(code, vm->state->pc));
     vm->wait = vm->halt_on_answer ? PVM_HALTED : PVM_READY;
     vm->halt_on_answer = false;
@@ -284,11 +302,11 @@ static void describe_result(const struct pvm_vm *vm, const penta_visitor *v)
     free(bytes);
 }
 
-static void vm_describe(const penta_vm *base, const penta_visitor *v)
+void pvm_vm_describe(const penta_vm *base, const penta_visitor *v)
 {
     const struct pvm_vm *vm = pvm_vm_const(base);
     describe_uint(v, "pc", vm->state->pc);
-    describe_uint(v, "executed", vm->executed);
+    if (vm->executed != UINT64_MAX) describe_uint(v, "executed", vm->executed);
     if (vm->metered) {
         describe_uint(v, "gas", (uint64_t)vm->state->gas);
         describe_uint(v, "gas_used", (uint64_t)(vm->gas_start - vm->state->gas));
@@ -313,12 +331,12 @@ static void vm_describe(const penta_vm *base, const penta_visitor *v)
 
 /* ---- from outside ---- */
 
-static bool vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
+bool pvm_vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
 {
     return pvm_memory_read(&pvm_vm_const(base)->memory, address, into, size);
 }
 
-static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
+bool pvm_vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
 {
     return pvm_memory_write(&pvm_vm(base)->memory, address, from, size);
 }
@@ -327,6 +345,7 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
 {
     struct pvm_vm *vm = pvm_vm(base);
     const struct pvm_cells *p = vm->cells;
+    if (!pvm_vm_thread(vm)) return false;
     uint32_t at = pc <= UINT32_MAX ? pvm_cells_find(p, (uint32_t)pc) : 0;
     if (!at || !pvm_starts(&p->code, (uint32_t)pc)) return false;
     if (!vm->own) {            /* the shared cells stay as they are */
@@ -348,7 +367,7 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
 }
 
 /* The name of a trap, or of the import behind a host call. */
-static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
+const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
     static const char *const traps[] = {"trap", "bad jump", "bad access", "bad start"};
     if (stop->kind == PENTA_STOP_TRAP)
@@ -371,13 +390,13 @@ const struct engine pvm_interp = {
     .name = "interp",
     .open = pvm_vm_open,
     .run = pvm_vm_run,
-    .answer = vm_answer,
-    .describe = vm_describe,
-    .peek = vm_peek,
-    .poke = vm_poke,
+    .answer = pvm_vm_answer,
+    .describe = pvm_vm_describe,
+    .peek = pvm_vm_peek,
+    .poke = pvm_vm_poke,
     .mark = pvm_vm_mark,
     .save = pvm_vm_save,
     .load = pvm_vm_load,
-    .close = vm_close,
-    .detail = vm_detail,
+    .close = pvm_vm_close,
+    .detail = pvm_vm_detail,
 };

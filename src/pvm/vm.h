@@ -28,6 +28,10 @@ struct pvm_state {
     uint32_t table_count;
     struct pvm_memory *memory;
     bool wraps;
+    /* compiled code's: jit.h */
+    uint32_t host_number;
+    uint64_t native_at;      /* where it left */
+    const atomic_bool *interrupt;
 };
 
 enum pvm_exit {
@@ -74,7 +78,8 @@ struct pvm_vm {
     bool paid;                             /* the block around pc has been charged */
     enum pvm_wait wait;
     enum pvm_trap trap;
-    uint64_t executed, host_calls;
+    uint64_t executed;                     /* UINT64_MAX: compiled code ran, which does not count */
+    uint64_t host_calls;
     uint32_t host_number;                  /* of the call that waits */
     char *host_name;                       /* room for the name of a host call */
     int64_t gas_start;
@@ -86,6 +91,8 @@ struct pvm_vm {
     bool fresh_calls;                      /* each call starts from the initial memory */
     bool halt_on_answer;                   /* the host ends the call with its answer */
     struct pvm_pool *pool;                 /* where it goes back to, or NULL */
+    atomic_int runner;                     /* the last thread in its compiled code: jit_signal.c */
+    struct pvm_twin *twin;                 /* the machine it is compared with, or NULL: jit_both.c */
 };
 
 static inline struct pvm_vm *pvm_vm(penta_vm *vm) { return (struct pvm_vm *)vm; }
@@ -98,8 +105,13 @@ struct pvm_config {
     const struct pvm_profile *profile;
     enum pvm_gas_model model;
     bool metered, paging;
+    bool async;              /* compiled code counts gas and does not stop for it */
+    bool perf_map;           /* names of compiled functions go to a file for perf */
+    bool poll;               /* compiled code looks at the interrupt flag where it may loop */
     int64_t gas;
     uint64_t aux_size;
+    /* The last step of making a machine: another engine takes over. NULL: the interpreter's. */
+    void (*adopt)(struct pvm_vm *vm, const struct pvm_config *config);
 };
 
 /* vm.c */
@@ -107,6 +119,7 @@ struct pvm_vm *pvm_vm_create(const penta_module *module, const struct pvm_code *
                              const struct pvm_config *config, struct pvm_cells *shared,
                              penta_error *err);
 void pvm_vm_destroy(struct pvm_vm *vm);
+bool pvm_vm_thread(struct pvm_vm *vm); /* the interpreter can run it; false: no memory */
 /* Places the module's data, stack and aux area. */
 bool pvm_vm_populate(struct pvm_vm *vm, const struct pvm_program *program, penta_bytes aux,
                      penta_error *err);
@@ -122,8 +135,18 @@ bool pvm_vm_set_reg(struct pvm_vm *vm, unsigned reg, uint64_t value);
 /* Grows the heap: the address of its new top (gp: of the new memory); 0 when it cannot. */
 uint64_t pvm_vm_sbrk(struct pvm_vm *vm, uint64_t n);
 bool pvm_vm_mark(penta_vm *vm, uint64_t pc, bool on);
+/* What all engines of the room have in common: core/engine.h. */
+bool pvm_vm_answer(penta_vm *vm, const uint64_t *results, size_t count, penta_error *err);
+void pvm_vm_describe(const penta_vm *vm, const penta_visitor *visitor);
+bool pvm_vm_peek(const penta_vm *vm, uint64_t address, void *into, size_t size);
+bool pvm_vm_poke(penta_vm *vm, uint64_t address, const void *from, size_t size);
+void pvm_vm_close(penta_vm *vm);
+const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop);
 
 /* run_options.c */
+typedef void pvm_adopt_fn(struct pvm_vm *vm, const struct pvm_config *config);
+penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *options, size_t count,
+                           pvm_adopt_fn *adopt, penta_error *err);
 penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
                       penta_error *err);
 /* The default profile of a dialect. */
@@ -148,5 +171,14 @@ enum pvm_outcome pvm_step(struct pvm_vm *vm);
 
 /* interp.c */
 void pvm_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
+void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop); /* fills in what follows from vm->wait */
+/* One instruction of a block that is paid, by the step engine. True: the run is over, *stop and
+ * vm->wait say why. */
+bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop);
+/* Registers of a 32-bit ISA, as the interpreter keeps them or as everybody else does. */
+void pvm_vm_convert(struct pvm_vm *vm, bool extend);
 extern const struct engine pvm_interp;
+
+/* driver.c: what makes a machine of that engine; false: there is no such engine. */
+bool pvm_engine_find(const char *name, pvm_adopt_fn **adopt);
 extern const struct host pvm_host;

@@ -1,0 +1,8 @@
+/* One machine instruction as text, for listings: by Zydis (native_zydis.c) or as bytes alone
+ * (native_plain.c). */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/* Its size; `at` is its address in the listing. Bytes that are no instruction: 1, and "". */
+size_t native_text(const uint8_t *code, size_t size, uint64_t at, char *text, size_t room);

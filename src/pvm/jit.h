@@ -1,0 +1,162 @@
+/* The compiler to x86-64 and its run time. Compiled code is an accelerator of the same machine: it
+ * works on struct pvm_state, and whatever is odd (faults, traps, sbrk, memset, illegal jumps, finite
+ * fuel, marks) is left to the interpreter, one instruction at a time, from exactly the state in front
+ * of that instruction.
+ *
+ *   registers   13 guest registers in host registers; rcx is scratch; r13 counts gas down
+ *   memory      gs:[r32 + disp]: gs is at guest address 0, the address-size prefix cuts the sum to
+ *               32 bits, and page protections are the rights: no address leaves the reservation
+ *   blocks      | sub r13, cost | jb cold | instructions ...     the first two only when metered
+ *   cold        five bytes a place, behind all blocks: a call that tells by its return address which
+ *
+ * An instruction's own code starts behind the charge of its block, so that a paid block can be
+ * entered there; jumps go to the charge, `charge_size` bytes before it. */
+#pragma once
+#include "pvm/vm.h"
+#include "x64/x64.h"
+
+enum pvm_native_exit {       /* why compiled code returned */
+    PVM_NATIVE_STEP,         /* the instruction around `at` is the interpreter's */
+    PVM_NATIVE_FAULT,        /* the same, found out by a signal at `at` */
+    PVM_NATIVE_HOST,         /* ecalli; pc and number are set */
+    PVM_NATIVE_HALT,         /* a jump to the return address at cold place `at` */
+    PVM_NATIVE_POLL,         /* the interrupt flag is set; nothing of the instruction was done */
+    PVM_NATIVE_EARLY,        /* the same, before anything ran */
+    PVM_NATIVE_KICK,         /* interrupted at `at`, between two instructions of the guest */
+};
+
+struct pvm_point {           /* code from `native` on belongs to the instruction at pc and those behind */
+    uint32_t native, pc;     /* pc with PVM_POINT_ALONE: to that instruction only */
+};
+#define PVM_POINT_ALONE UINT32_C(0x80000000)
+
+enum pvm_cold_kind { PVM_COLD_STEP, PVM_COLD_GAS, PVM_COLD_DYNAMIC, PVM_COLD_POLL };
+
+enum { PVM_COLD_BYTES = 5 };
+
+struct pvm_cold {            /* a place behind the blocks */
+    uint32_t site;           /* the rel32 field of the jump to it */
+    uint32_t pc : 28, kind : 4;
+};
+
+struct pvm_native {
+    uint8_t *code;
+    size_t mapped;
+    uint32_t used, body, cold_start; /* offsets: end of all, first block, end of the last one */
+    uint32_t enter, enter_check, enter_end, exits_end, leave_fault, leave_kick;
+    uint32_t charge_size;
+    uint32_t size;           /* of the guest code */
+    uint32_t *offsets;       /* by pc, size + 1 of them: where the instruction's code is; 0: nowhere */
+    uint8_t *block_starts;   /* a bit by pc */
+    struct pvm_point *points;
+    struct pvm_cold *cold;
+    uint32_t point_count, cold_count;
+    uint64_t *table;         /* native address by dynamic address, below 2 GiB; NULL: none */
+    size_t table_bytes;
+    bool metered, async, poll;
+};
+
+/* jit_compile.c. NULL: no memory, executable memory is refused, or the code is too large. */
+struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pvm_config *config);
+void pvm_native_free(struct pvm_native *n);
+/* The pc of the instruction that native offset `at` belongs to. */
+uint32_t pvm_native_pc(const struct pvm_native *n, uint32_t at);
+/* All of one instruction is done at this offset and nothing of the next: no more than the charge of
+ * its block, if paid says so. */
+bool pvm_native_between(const struct pvm_native *n, uint32_t at, uint32_t *pc, bool *paid);
+
+/* jit_perf.c */
+void pvm_perf_map(const struct pvm_native *n, const struct pvm_program *p);
+
+/* ---- compiling ---- */
+
+struct jit_fixup { uint32_t site, target; };
+
+struct jit_cure {            /* of a register that must be sign-extended after all: jit_fuse.c */
+    uint32_t site, back;
+    enum x64_reg reg;
+};
+
+struct jit_block {           /* of guest code; so far as it is in the window */
+    const struct pvm_insn *in;
+    unsigned count;
+    uint32_t pc;
+    bool loops;              /* all of it is here, and its branch may go to its start */
+    bool copy;               /* of a block that has its own place elsewhere */
+};
+
+struct jit {
+    struct x64 e;
+    const struct pvm_cells *p;
+    struct pvm_native *n;
+    enum x64_size word;      /* of registers */
+    bool narrow, failed;
+    struct x64_label step, host, poll, dynamic;
+    struct x64_label divide[8], high_ss, high_su;
+    struct jit_fixup *fixups;
+    struct jit_cure *cures;
+    uint32_t fixup_count, fixup_capacity, point_capacity, cold_capacity, cure_count, cure_capacity;
+};
+
+extern const uint8_t pvm_host_registers[16]; /* by guest register */
+#define GAS_REGISTER R13
+
+/* jit_stubs.c: entry, exits, and what is too long to stand in line. */
+void pvm_jit_stubs(struct jit *j);
+/* jit_ops.c: everything that neither jumps nor stops. */
+void pvm_jit_op(struct jit *j, const struct pvm_insn *in);
+/* The load of in, from this address. */
+void pvm_jit_load(struct jit *j, const struct pvm_insn *in, struct x64_mem from);
+/* jit_fuse.c: better code than one template an instruction, where in[at] starts a pattern. How many
+ * instructions it wrote; 0: none. Nothing is written to registers before the group can fault. */
+extern const bool pvm_jit_fuses[PVM_OPS]; /* the instruction may start one */
+unsigned pvm_jit_fuse(struct jit *j, const struct jit_block *b, unsigned at);
+/* jit_flow.c: what ends a block or leaves the code. */
+void pvm_jit_flow(struct jit *j, const struct pvm_insn *in);
+/* The number of instructions from pc on, at most max, that end with a jump through a table and
+ * leave the way there only by branches; 0: none. */
+unsigned pvm_jit_dispatch_tail(const struct pvm_code *code, uint32_t pc, unsigned max);
+
+/* jit_compile.c */
+void pvm_jit_cold(struct jit *j, uint32_t site, uint32_t pc, enum pvm_cold_kind kind);
+void pvm_jit_cure(struct jit *j, uint32_t site, enum x64_reg reg); /* and back to here */
+void pvm_jit_aim(struct jit *j, uint32_t site, uint32_t target);   /* when all is written */
+
+static inline enum x64_reg host(unsigned reg) { return (enum x64_reg)pvm_host_registers[reg & 15]; }
+
+/* A guest address. */
+static inline struct x64_mem guest(int base, uint64_t disp)
+{
+    return (struct x64_mem){.base = (int8_t)base, .index = X64_NONE, .gs = true, .narrow = true,
+                            .disp = (int32_t)(uint32_t)disp};
+}
+
+/* A field of struct pvm_state, which ends PVM_PAGE below guest address 0. */
+static inline struct x64_mem state_field(size_t offset)
+{
+    return (struct x64_mem){.base = X64_NONE, .index = X64_NONE, .gs = true,
+                            .disp = (int32_t)offset - PVM_PAGE};
+}
+
+/* ---- running ---- */
+
+/* jit_signal.c. False: the handler could not be installed. */
+bool pvm_signal_install(void);
+bool pvm_signal_thread(void); /* this thread has an alternate stack; once a thread */
+int pvm_signal_self(void);    /* this thread's number */
+/* Makes the thread inside compiled code of this machine leave it. */
+void pvm_signal_kick(penta_vm *vm);
+extern _Thread_local struct pvm_vm *volatile pvm_running
+    __attribute__((tls_model("initial-exec")));
+
+/* jit_run.c */
+extern const struct engine pvm_jit;
+bool pvm_jit_usable(void);   /* this processor and kernel can */
+void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config);
+/* Compiled code until it leaves, or one instruction that is the interpreter's. Metered code pays for
+ * its blocks from budget, and the machine from its gas. False: the machine stopped, as *stop says. */
+bool pvm_jit_advance(struct pvm_vm *vm, int64_t budget, penta_stop *stop);
+
+/* jit_both.c */
+extern const struct engine pvm_both;
+void pvm_both_adopt(struct pvm_vm *vm, const struct pvm_config *config);

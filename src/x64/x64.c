@@ -1,0 +1,82 @@
+#include "x64/x64.h"
+
+void x64_init(struct x64 *e, void *memory, size_t capacity)
+{
+    uint8_t *start = memory;
+    *e = (struct x64){.start = start, .at = start, .full = capacity < X64_SLACK};
+    e->limit = e->full ? start - 1 : start + (capacity - X64_SLACK);
+}
+
+/* A rel32 field for a label: aimed now if the label is bound, else linked to the earlier uses. */
+static void use(struct x64 *e, struct x64_label *label)
+{
+    if (e->full) return;
+    uint32_t site = x64_here(e);
+    x64_put(e, 0, 4);
+    if (e->full) return;
+    if (label->at) {
+        x64_aim(e, site, label->at - 1);
+    } else {
+        x64_patch32(e, site, label->uses);
+        label->uses = site + 1;
+    }
+}
+
+void x64_bind(struct x64 *e, struct x64_label *label)
+{
+    uint32_t here = x64_here(e);
+    label->at = here + 1;
+    while (label->uses) {
+        uint32_t site = label->uses - 1;
+        memcpy(&label->uses, e->start + site, 4);
+        x64_aim(e, site, here);
+    }
+}
+
+void x64_jmp(struct x64 *e, struct x64_label *label)
+{
+    x64_put(e, 0xe9, 1);
+    use(e, label);
+}
+
+void x64_jcc(struct x64 *e, enum x64_cond cond, struct x64_label *label)
+{
+    x64_put(e, 0x0f | (0x80u | cond) << 8, 2);
+    use(e, label);
+}
+
+void x64_call(struct x64 *e, struct x64_label *label)
+{
+    x64_put(e, 0xe8, 1);
+    use(e, label);
+}
+
+void x64_lea_label(struct x64 *e, enum x64_reg dst, struct x64_label *label)
+{
+    x64_put(e, (0x48u | (dst >> 3) << 2) | 0x8d00u | (0x05u | (dst & 7u) << 3) << 16, 3);
+    use(e, label);
+}
+
+/* The recommended sequences of 1 to 9 bytes. */
+void x64_nop(struct x64 *e, unsigned size)
+{
+    static const uint8_t nops[9][9] = {
+        {0x90},
+        {0x66, 0x90},
+        {0x0f, 0x1f, 0x00},
+        {0x0f, 0x1f, 0x40, 0},
+        {0x0f, 0x1f, 0x44, 0, 0},
+        {0x66, 0x0f, 0x1f, 0x44, 0, 0},
+        {0x0f, 0x1f, 0x80, 0, 0, 0, 0},
+        {0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0},
+        {0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0},
+    };
+    while (size && !e->full) {
+        unsigned n = size < 9 ? size : 9;
+        uint64_t word;
+        memcpy(&word, nops[n - 1], 8);
+        x64_put(e, word, n < 8 ? n : 8);
+        if (n == 9) x64_put(e, 0, 1);
+        size -= n;
+    }
+}

@@ -1,0 +1,434 @@
+/* An x86-64 assembler that knows bytes and labels and nothing of any machine.
+ *
+ * Functions are named after the manual's mnemonics, destination first. An instruction is composed in
+ * a 64-bit word and stored whole: emitting is a handful of shifts and one store. Running out of room
+ * sets `full`, which is sticky and asked once, when all is written; until then further instructions
+ * go nowhere. Positions are offsets from `start`, below 2^31.
+ *
+ * Forms with an address come in the spelling MNEMONIC_load (register from memory) and MNEMONIC_store. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum x64_reg { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
+enum x64_size { X32, X64 };  /* of the operation; 32-bit results clear the upper half */
+enum x64_cond {
+    X64_O, X64_NO, X64_B, X64_AE, X64_E, X64_NE, X64_BE, X64_A, X64_S, X64_NS, X64_P, X64_NP, X64_L,
+    X64_GE, X64_LE, X64_G
+};
+
+struct x64 {
+    uint8_t *start, *at, *limit; /* limit: the last place where an instruction may begin */
+    bool full;
+};
+
+enum { X64_SLACK = 16 };     /* bytes at the end of the memory that stay free */
+
+struct x64_mem {             /* segment:[base + index << scale + disp] */
+    int8_t base, index;      /* X64_NONE: without; RSP is no index */
+    uint8_t scale;
+    bool gs, narrow;         /* segment gs; the sum is cut to 32 bits */
+    int32_t disp;
+};
+enum { X64_NONE = -1 };
+
+struct x64_label {           /* start from zeros */
+    uint32_t at;             /* offset + 1 once it is bound */
+    uint32_t uses;           /* offset + 1 of the last jump to it, each of which names the one before */
+};
+
+/* x64.c */
+void x64_init(struct x64 *e, void *memory, size_t capacity);
+void x64_bind(struct x64 *e, struct x64_label *label);
+void x64_jmp(struct x64 *e, struct x64_label *label);
+void x64_jcc(struct x64 *e, enum x64_cond cond, struct x64_label *label);
+void x64_call(struct x64 *e, struct x64_label *label);
+void x64_lea_label(struct x64 *e, enum x64_reg dst, struct x64_label *label); /* rip-relative */
+void x64_nop(struct x64 *e, unsigned size);    /* as few instructions as possible */
+
+static inline uint32_t x64_here(const struct x64 *e) { return (uint32_t)(e->at - e->start); }
+
+static inline void x64_put(struct x64 *e, uint64_t bytes, unsigned n)
+{
+    if (e->at > e->limit) {
+        e->full = true;
+        return;
+    }
+    memcpy(e->at, &bytes, 8);
+    e->at += n;
+}
+
+static inline void x64_patch32(struct x64 *e, uint32_t at, uint32_t value)
+{
+    memcpy(e->start + at, &value, 4);
+}
+
+/* ---- register forms ---- */
+
+/* op: the opcode, 0x0fXX for the second map, with a mandatory prefix above: 0xf30fb8. bytes: rm or
+ * reg is an 8-bit register, for which 4 to 7 need a REX prefix. */
+static inline void x64_form(struct x64 *e, uint32_t op, enum x64_size size, unsigned reg, unsigned rm,
+                            bool bytes)
+{
+    unsigned rex = (unsigned)size << 3 | (reg >> 3) << 2 | rm >> 3, n = 2;
+    uint64_t w = (op & 0xff) | (0xc0u | (reg & 7) << 3 | (rm & 7)) << 8;
+    if (op & 0xff00) {
+        w = w << 8 | 0x0f;
+        n++;
+    }
+    if (rex || (bytes && (rm > RBX || reg > RBX))) {
+        w = w << 8 | 0x40 | rex;
+        n++;
+    }
+    if (op >> 16) {
+        w = w << 8 | op >> 16;
+        n++;
+    }
+    x64_put(e, w, n);
+}
+
+#define X64_ALU(name, number)                                                                      \
+    static inline void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg dst,             \
+                                  enum x64_reg src)                                                \
+    {                                                                                              \
+        x64_form(e, (number) * 8 + 1, size, src, dst, false);                                      \
+    }                                                                                              \
+    static inline void x64_##name##_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,       \
+                                        int32_t imm)                                               \
+    {                                                                                              \
+        bool small = imm == (int8_t)imm;                                                           \
+        x64_form(e, small ? 0x83 : 0x81, size, number, dst, false);                                \
+        x64_put(e, (uint32_t)imm, small ? 1 : 4);                                                  \
+    }
+X64_ALU(add, 0)
+X64_ALU(or, 1)
+X64_ALU(and, 4)
+X64_ALU(sub, 5)
+X64_ALU(xor, 6)
+X64_ALU(cmp, 7)
+#undef X64_ALU
+
+/* sub with a 4-byte immediate, whatever its value: it may be patched. The offset of the immediate. */
+static inline uint32_t x64_sub_imm32(struct x64 *e, enum x64_size size, enum x64_reg dst, int32_t imm)
+{
+    x64_form(e, 0x81, size, 5, dst, false);
+    x64_put(e, (uint32_t)imm, 4);
+    return x64_here(e) - 4;
+}
+
+#define X64_TWO(name, op)                                                                          \
+    static inline void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg dst,             \
+                                  enum x64_reg src)                                                \
+    {                                                                                              \
+        x64_form(e, op, size, dst, src, false);                                                    \
+    }
+X64_TWO(mov, 0x8b)
+X64_TWO(imul, 0x0faf)
+X64_TWO(popcnt, 0xf30fb8)
+X64_TWO(tzcnt, 0xf30fbc)
+X64_TWO(lzcnt, 0xf30fbd)
+X64_TWO(movzx16, 0x0fb7)
+X64_TWO(movsx16, 0x0fbf)
+X64_TWO(xchg, 0x87)
+X64_TWO(test, 0x85)
+#undef X64_TWO
+
+static inline void x64_movsxd(struct x64 *e, enum x64_reg dst, enum x64_reg src)
+{
+    x64_form(e, 0x63, X64, dst, src, false);
+}
+static inline void x64_movzx8(struct x64 *e, enum x64_reg dst, enum x64_reg src)
+{
+    x64_form(e, 0x0fb6, X32, dst, src, src > RBX);
+}
+static inline void x64_movsx8(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src)
+{
+    x64_form(e, 0x0fbe, size, dst, src, src > RBX);
+}
+static inline void x64_setcc(struct x64 *e, enum x64_cond cond, enum x64_reg dst)
+{
+    x64_form(e, 0x0f90u | cond, X32, 0, dst, true);
+}
+static inline void x64_cmov(struct x64 *e, enum x64_cond cond, enum x64_size size, enum x64_reg dst,
+                            enum x64_reg src)
+{
+    x64_form(e, 0x0f40u | cond, size, dst, src, false);
+}
+
+#define X64_ONE(name, number)                                                                      \
+    static inline void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg reg)             \
+    {                                                                                              \
+        x64_form(e, 0xf7, size, number, reg, false);                                               \
+    }
+X64_ONE(not, 2)
+X64_ONE(neg, 3)
+X64_ONE(mul, 4)                                /* rdx:rax = rax * reg */
+X64_ONE(imul_wide, 5)
+X64_ONE(div, 6)                                /* rax, rdx = rdx:rax / reg, rest */
+X64_ONE(idiv, 7)
+#undef X64_ONE
+
+#define X64_SHIFT(name, number)                                                                    \
+    static inline void x64_##name##_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,       \
+                                        unsigned count)                                            \
+    {                                                                                              \
+        x64_form(e, 0xc1, size, number, dst, false);                                               \
+        x64_put(e, count, 1);                                                                      \
+    }                                                                                              \
+    static inline void x64_##name##_cl(struct x64 *e, enum x64_size size, enum x64_reg dst)        \
+    {                                                                                              \
+        x64_form(e, 0xd3, size, number, dst, false);                                               \
+    }
+X64_SHIFT(rol, 0)
+X64_SHIFT(ror, 1)
+X64_SHIFT(shl, 4)
+X64_SHIFT(shr, 5)
+X64_SHIFT(sar, 7)
+#undef X64_SHIFT
+
+static inline void x64_bswap(struct x64 *e, enum x64_size size, enum x64_reg reg)
+{
+    unsigned rex = (unsigned)size << 3 | reg >> 3;
+    uint64_t w = 0x0f | (0xc8u | (reg & 7)) << 8;
+    x64_put(e, rex ? w << 8 | 0x40 | rex : w, rex ? 3 : 2);
+}
+static inline void x64_imul_imm(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
+                                int32_t imm)
+{
+    bool small = imm == (int8_t)imm;
+    x64_form(e, small ? 0x6b : 0x69, size, dst, src, false);
+    x64_put(e, (uint32_t)imm, small ? 1 : 4);
+}
+
+/* The shortest form that leaves the flags alone. */
+static inline void x64_mov_imm(struct x64 *e, enum x64_reg dst, uint64_t imm)
+{
+    if (imm <= UINT32_MAX) {
+        if (dst > RDI) x64_put(e, 0x41, 1);
+        x64_put(e, (0xb8u | (dst & 7)) | imm << 8, 5);
+    } else if ((int64_t)imm == (int32_t)imm) {
+        x64_form(e, 0xc7, X64, 0, dst, false);
+        x64_put(e, (uint32_t)imm, 4);
+    } else {
+        x64_put(e, (0x48u | dst >> 3) | (0xb8u | (dst & 7)) << 8, 2);
+        x64_put(e, imm, 8);
+    }
+}
+
+/* ---- three operands (BMI1, BMI2) ---- */
+
+/* prefix: 0 none, 1 66, 2 F3, 3 F2; map: 2 0f38, 3 0f3a. */
+static inline void x64_vex(struct x64 *e, unsigned prefix, unsigned map, unsigned op,
+                           enum x64_size size, unsigned reg, unsigned second, unsigned rm)
+{
+    uint64_t w = 0xc4;
+    w |= (uint64_t)((reg > RDI ? 0u : 0x80u) | 0x40u | (rm > RDI ? 0u : 0x20u) | map) << 8;
+    w |= (uint64_t)((unsigned)size << 7 | (~second & 15) << 3 | prefix) << 16;
+    w |= (uint64_t)op << 24 | (uint64_t)(0xc0u | (reg & 7) << 3 | (rm & 7)) << 32;
+    x64_put(e, w, 5);
+}
+static inline void x64_andn(struct x64 *e, enum x64_size size, enum x64_reg dst,
+                            enum x64_reg inverted, enum x64_reg src)
+{
+    x64_vex(e, 0, 2, 0xf2, size, dst, inverted, src);
+}
+static inline void x64_shlx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
+                            enum x64_reg count)
+{
+    x64_vex(e, 1, 2, 0xf7, size, dst, count, src);
+}
+static inline void x64_shrx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
+                            enum x64_reg count)
+{
+    x64_vex(e, 3, 2, 0xf7, size, dst, count, src);
+}
+static inline void x64_sarx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
+                            enum x64_reg count)
+{
+    x64_vex(e, 2, 2, 0xf7, size, dst, count, src);
+}
+static inline void x64_rorx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
+                            unsigned count)
+{
+    x64_vex(e, 3, 3, 0xf0, size, dst, 0, src);
+    x64_put(e, count, 1);
+}
+/* high:low = rdx * src; the same register twice gets the high half. */
+static inline void x64_mulx(struct x64 *e, enum x64_size size, enum x64_reg high, enum x64_reg low,
+                            enum x64_reg src)
+{
+    x64_vex(e, 3, 2, 0xf6, size, high, low, src);
+}
+
+/* ---- memory forms ---- */
+
+static inline void x64_form_mem(struct x64 *e, uint32_t op, enum x64_size size, unsigned reg,
+                                struct x64_mem m, bool bytes)
+{
+    unsigned rex = (unsigned)size << 3 | (reg >> 3) << 2, n = 2;
+    unsigned mod, disp_size;
+    uint64_t w;
+    if (m.base < 0) {          /* no base: always a 4-byte displacement */
+        mod = 0;
+        disp_size = 4;
+    } else if (!m.disp && (m.base & 7) != RBP) {
+        mod = disp_size = 0;
+    } else if (m.disp == (int8_t)m.disp) {
+        mod = disp_size = 1;
+    } else {
+        mod = 2;
+        disp_size = 4;
+    }
+    if (m.base >= 0) rex |= (unsigned)m.base >> 3;
+    if (m.index >= 0) rex |= (unsigned)m.index >> 3 << 1;
+    if (m.base < 0 || m.index >= 0 || (m.base & 7) == RSP) {
+        unsigned base = m.base < 0 ? RBP : (unsigned)m.base & 7;
+        unsigned index = m.index < 0 ? RSP : (unsigned)m.index & 7;
+        w = (mod << 6 | (reg & 7) << 3 | RSP) | ((unsigned)m.scale << 6 | index << 3 | base) << 8;
+    } else {
+        w = mod << 6 | (reg & 7) << 3 | ((unsigned)m.base & 7);
+        n = 1;
+    }
+    w = w << 8 | (op & 0xff);
+    n++;
+    if (op & 0xff00) {
+        w = w << 8 | 0x0f;
+        n++;
+    }
+    if (rex || (bytes && reg > RBX)) {
+        w = w << 8 | 0x40 | rex;
+        n++;
+    }
+    if (op >> 16) {
+        w = w << 8 | op >> 16;
+        n++;
+    }
+    if (m.narrow) {
+        w = w << 8 | 0x67;
+        n++;
+    }
+    if (m.gs) {
+        w = w << 8 | 0x65;
+        n++;
+    }
+    x64_put(e, w, n);
+    if (disp_size) x64_put(e, (uint32_t)m.disp, disp_size);
+}
+
+#define X64_LOAD(name, op)                                                                         \
+    static inline void x64_##name##_load(struct x64 *e, enum x64_size size, enum x64_reg dst,      \
+                                         struct x64_mem src)                                       \
+    {                                                                                              \
+        x64_form_mem(e, op, size, dst, src, false);                                                \
+    }
+X64_LOAD(mov, 0x8b)
+X64_LOAD(movzx8, 0x0fb6)
+X64_LOAD(movzx16, 0x0fb7)
+X64_LOAD(movsx8, 0x0fbe)
+X64_LOAD(movsx16, 0x0fbf)
+X64_LOAD(movsxd, 0x63)
+X64_LOAD(add, 0x03)
+X64_LOAD(or, 0x0b)
+X64_LOAD(and, 0x23)
+X64_LOAD(sub, 0x2b)
+X64_LOAD(xor, 0x33)
+X64_LOAD(cmp, 0x3b)
+#undef X64_LOAD
+
+/* The address itself; a segment has no part in it. */
+static inline void x64_lea(struct x64 *e, enum x64_size size, enum x64_reg dst, struct x64_mem m)
+{
+    x64_form_mem(e, 0x8d, size, dst, m, false);
+}
+static inline void x64_mov_store8(struct x64 *e, struct x64_mem m, enum x64_reg src)
+{
+    x64_form_mem(e, 0x88, X32, src, m, true);
+}
+static inline void x64_mov_store16(struct x64 *e, struct x64_mem m, enum x64_reg src)
+{
+    x64_form_mem(e, 0x660089, X32, src, m, false);
+}
+static inline void x64_mov_store(struct x64 *e, enum x64_size size, struct x64_mem m, enum x64_reg src)
+{
+    x64_form_mem(e, 0x89, size, src, m, false);
+}
+static inline void x64_mov_store_imm8(struct x64 *e, struct x64_mem m, uint8_t imm)
+{
+    x64_form_mem(e, 0xc6, X32, 0, m, false);
+    x64_put(e, imm, 1);
+}
+static inline void x64_mov_store_imm16(struct x64 *e, struct x64_mem m, uint16_t imm)
+{
+    x64_form_mem(e, 0x6600c7, X32, 0, m, false);
+    x64_put(e, imm, 2);
+}
+/* X64: the immediate is sign-extended. */
+static inline void x64_mov_store_imm(struct x64 *e, enum x64_size size, struct x64_mem m, int32_t imm)
+{
+    x64_form_mem(e, 0xc7, size, 0, m, false);
+    x64_put(e, (uint32_t)imm, 4);
+}
+static inline void x64_cmp_mem8_imm(struct x64 *e, struct x64_mem m, uint8_t imm)
+{
+    x64_form_mem(e, 0x80, X32, 7, m, false);
+    x64_put(e, imm, 1);
+}
+static inline void x64_jmp_mem(struct x64 *e, struct x64_mem m) { x64_form_mem(e, 0xff, X32, 4, m, false); }
+
+/* ---- the rest ---- */
+
+static inline void x64_push(struct x64 *e, enum x64_reg reg)
+{
+    uint64_t w = 0x50u | (reg & 7);
+    x64_put(e, reg > RDI ? w << 8 | 0x41 : w, reg > RDI ? 2 : 1);
+}
+static inline void x64_pop(struct x64 *e, enum x64_reg reg)
+{
+    uint64_t w = 0x58u | (reg & 7);
+    x64_put(e, reg > RDI ? w << 8 | 0x41 : w, reg > RDI ? 2 : 1);
+}
+static inline void x64_ret(struct x64 *e) { x64_put(e, 0xc3, 1); }
+static inline void x64_ret_pop(struct x64 *e, unsigned bytes) { x64_put(e, 0xc2 | bytes << 8, 3); }
+static inline void x64_cdq(struct x64 *e) { x64_put(e, 0x99, 1); }
+static inline void x64_cqo(struct x64 *e) { x64_put(e, 0x9948, 2); }
+static inline void x64_ud2(struct x64 *e) { x64_put(e, 0x0b0f, 2); }
+static inline void x64_jmp_reg(struct x64 *e, enum x64_reg reg) { x64_form(e, 0xff, X32, 4, reg, false); }
+
+/* Jumps to known offsets, short where they reach. */
+static inline void x64_jmp_to(struct x64 *e, uint32_t to)
+{
+    int32_t near = (int32_t)(to - (x64_here(e) + 2));
+    if (near == (int8_t)near)
+        x64_put(e, 0xeb | (uint64_t)(uint8_t)near << 8, 2);
+    else
+        x64_put(e, 0xe9 | (uint64_t)(uint32_t)(near - 3) << 8, 5);
+}
+static inline void x64_jcc_to(struct x64 *e, enum x64_cond cond, uint32_t to)
+{
+    int32_t near = (int32_t)(to - (x64_here(e) + 2));
+    if (near == (int8_t)near)
+        x64_put(e, (0x70u | cond) | (uint64_t)(uint8_t)near << 8, 2);
+    else
+        x64_put(e, 0x0f | (0x80u | cond) << 8 | (uint64_t)(uint32_t)(near - 4) << 16, 6);
+}
+static inline void x64_call_to(struct x64 *e, uint32_t to)
+{
+    x64_put(e, 0xe8 | (uint64_t)(uint32_t)(to - (x64_here(e) + 5)) << 8, 5);
+}
+/* Jumps to be patched with x64_aim: the offset of their last four bytes. */
+static inline uint32_t x64_jmp_later(struct x64 *e)
+{
+    x64_put(e, 0xe9, 5);
+    return x64_here(e) - 4;
+}
+static inline uint32_t x64_jcc_later(struct x64 *e, enum x64_cond cond)
+{
+    x64_put(e, 0x0f | (0x80u | cond) << 8, 6);
+    return x64_here(e) - 4;
+}
+static inline void x64_aim(struct x64 *e, uint32_t site, uint32_t to)
+{
+    x64_patch32(e, site, to - (site + 4));
+}

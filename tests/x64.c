@@ -1,0 +1,364 @@
+/* Everything the emitter can write, read back by Zydis: every form with every register, addresses of
+ * every shape, immediates around the borders of their encodings, labels before and behind. */
+#include <Zydis/Zydis.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "x64/x64.h"
+
+static uint8_t memory[1 << 12];
+static unsigned long checked, failures;
+static struct x64 e;
+
+static const char *const r64[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+                                  "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
+static const char *const r32[] = {"eax", "ecx", "edx",  "ebx",  "esp",  "ebp",  "esi",  "edi",
+                                  "r8d", "r9d", "r10d", "r11d", "r12d", "r13d", "r14d", "r15d"};
+static const char *const r16[] = {"ax",  "cx",  "dx",   "bx",   "sp",   "bp",   "si",   "di",
+                                  "r8w", "r9w", "r10w", "r11w", "r12w", "r13w", "r14w", "r15w"};
+static const char *const r8[] = {"al",  "cl",  "dl",   "bl",   "spl",  "bpl",  "sil",  "dil",
+                                 "r8b", "r9b", "r10b", "r11b", "r12b", "r13b", "r14b", "r15b"};
+static const char *name(enum x64_size size, unsigned reg) { return (size == X64 ? r64 : r32)[reg]; }
+
+/* Numbers in Zydis' text are hexadecimal with at least two digits, negative ones with a sign. */
+static const char *number(int64_t v)
+{
+    static char texts[8][32];
+    static unsigned turn;
+    char *text = texts[turn++ % 8];
+    uint64_t magnitude = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    snprintf(text, 32, "%s0x%02" PRIX64, v < 0 ? "-" : "", magnitude);
+    return text;
+}
+
+/* What stands at this offset, seen from address `at`; the size of an access is always named. */
+static bool decode(uint32_t at, char *text, size_t size, ZydisDecodedInstruction *in)
+{
+    static ZydisDecoder decoder;
+    static ZydisFormatter formatter;
+    static bool ready;
+    if (!ready) {
+        ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+        ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+        ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_FORCE_SIZE, ZYAN_TRUE);
+        ready = true;
+    }
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    strcpy(text, "nothing");
+    *in = (ZydisDecodedInstruction){0};
+    return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, memory + at, sizeof memory - at, in, operands)) &&
+           ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, in, operands,
+                                                        in->operand_count_visible, text, size, at,
+                                                        ZYAN_NULL));
+}
+
+static void begin(void) { x64_init(&e, memory, sizeof memory); }
+
+/* One instruction was written: it must be all of it, and read like this. */
+static void __attribute__((format(printf, 1, 2))) reads(const char *format, ...)
+{
+    char expected[160];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(expected, sizeof expected, format, args);
+    va_end(args);
+    char text[160];
+    ZydisDecodedInstruction in;
+    checked++;
+    bool ok = decode(0, text, sizeof text, &in) && !e.full;
+    if (ok && in.length == x64_here(&e) && !strcmp(text, expected)) return;
+    if (failures++ < 20)
+        printf("expected '%s', got '%s' (%u of %u bytes)\n", expected, text, in.length, x64_here(&e));
+}
+
+#define EACH(reg) for (enum x64_reg reg = RAX; reg <= R15; reg++)
+#define SIZES(size) for (enum x64_size size = X32; size <= X64; size++)
+
+static const int32_t immediates[] = {0, 1, 127, 128, 255, -1, -128, -129, 32767, 65536, INT32_MAX, INT32_MIN};
+enum { IMMEDIATES = sizeof immediates / sizeof *immediates };
+
+/* An immediate as wide as the operation, as Zydis shows it. */
+static const char *shown(enum x64_size size, int32_t v)
+{
+    static char text[24];
+    snprintf(text, sizeof text, "0x%02" PRIX64, size == X64 ? (uint64_t)(int64_t)v : (uint32_t)v);
+    return text;
+}
+
+static void registers(void)
+{
+#define TWO(mnemonic, text)                                                                        \
+    SIZES(size) EACH(d) EACH(s)                                                                    \
+    {                                                                                              \
+        begin();                                                                                   \
+        x64_##mnemonic(&e, size, d, s);                                                            \
+        reads(text " %s, %s", name(size, d), name(size, s));                                       \
+    }
+    TWO(add, "add") TWO(or, "or") TWO(and, "and") TWO(sub, "sub") TWO(xor, "xor") TWO(cmp, "cmp")
+    TWO(mov, "mov") TWO(imul, "imul") TWO(popcnt, "popcnt") TWO(tzcnt, "tzcnt") TWO(lzcnt, "lzcnt")
+    SIZES(size) EACH(d) EACH(s) {
+        begin(), x64_test(&e, size, d, s), reads("test %s, %s", name(size, s), name(size, d));
+        begin(), x64_xchg(&e, size, d, s), reads("xchg %s, %s", name(size, s), name(size, d));
+        begin(), x64_movzx16(&e, size, d, s), reads("movzx %s, %s", name(size, d), r16[s]);
+        begin(), x64_movsx16(&e, size, d, s), reads("movsx %s, %s", name(size, d), r16[s]);
+        begin(), x64_movsx8(&e, size, d, s), reads("movsx %s, %s", name(size, d), r8[s]);
+    }
+    EACH(d) EACH(s) {
+        begin(), x64_movsxd(&e, d, s), reads("movsxd %s, %s", r64[d], r32[s]);
+        begin(), x64_movzx8(&e, d, s), reads("movzx %s, %s", r32[d], r8[s]);
+    }
+#define ONE(mnemonic, text)                                                                        \
+    SIZES(size) EACH(d) begin(), x64_##mnemonic(&e, size, d), reads(text " %s", name(size, d));
+    ONE(not, "not") ONE(neg, "neg") ONE(mul, "mul") ONE(imul_wide, "imul") ONE(div, "div")
+    ONE(idiv, "idiv") ONE(bswap, "bswap")
+    EACH(d) {
+        begin(), x64_push(&e, d), reads("push %s", r64[d]);
+        begin(), x64_pop(&e, d), reads("pop %s", r64[d]);
+        begin(), x64_jmp_reg(&e, d), reads("jmp %s", r64[d]);
+    }
+}
+
+static const char *const conditions[] = {"o", "no", "b", "nb", "z", "nz", "be", "nbe",
+                                         "s", "ns", "p", "np", "l", "nl", "le", "nle"};
+
+static void conditional(void)
+{
+    for (enum x64_cond c = X64_O; c <= X64_G; c++) {
+        EACH(d) begin(), x64_setcc(&e, c, d), reads("set%s %s", conditions[c], r8[d]);
+        SIZES(size) EACH(d) EACH(s) {
+            begin(), x64_cmov(&e, c, size, d, s);
+            reads("cmov%s %s, %s", conditions[c], name(size, d), name(size, s));
+        }
+    }
+}
+
+static void with_immediates(void)
+{
+#define ALU(mnemonic)                                                                              \
+    SIZES(size) EACH(d) for (int i = 0; i < IMMEDIATES; i++)                                       \
+    {                                                                                              \
+        begin(), x64_##mnemonic##_imm(&e, size, d, immediates[i]);                                 \
+        reads(#mnemonic " %s, %s", name(size, d), shown(size, immediates[i]));                     \
+    }
+    ALU(add) ALU(or) ALU(and) ALU(sub) ALU(xor) ALU(cmp)
+    SIZES(size) EACH(d) for (int i = 0; i < IMMEDIATES; i++) {
+        begin();
+        uint32_t at = x64_sub_imm32(&e, size, d, immediates[i]);
+        if (at != x64_here(&e) - 4) failures++;
+        reads("sub %s, %s", name(size, d), shown(size, immediates[i]));
+    }
+    SIZES(size) EACH(d) EACH(s) for (int i = 0; i < IMMEDIATES; i++) {
+        begin(), x64_imul_imm(&e, size, d, s, immediates[i]);
+        reads("imul %s, %s, %s", name(size, d), name(size, s), shown(size, immediates[i]));
+    }
+    static const uint64_t values[] = {0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX,
+                                      UINT64_C(0xffffffff80000000), UINT64_C(0xffffffff7fffffff),
+                                      UINT64_C(0x0123456789abcdef)};
+    EACH(d) for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
+        uint64_t v = values[i];
+        begin(), x64_mov_imm(&e, d, v);
+        if (v <= UINT32_MAX) reads("mov %s, 0x%02" PRIX64, r32[d], v);
+        else if ((int64_t)v == (int32_t)v) reads("mov %s, 0x%02" PRIX64, r64[d], v);
+        else reads("mov %s, 0x%02" PRIX64, r64[d], v);
+    }
+#define SHIFT(mnemonic)                                                                            \
+    SIZES(size) EACH(d) for (unsigned n = 0; n < (size == X64 ? 64 : 32); n++)                     \
+    {                                                                                              \
+        begin(), x64_##mnemonic##_imm(&e, size, d, n);                                             \
+        reads(#mnemonic " %s, %s", name(size, d), number(n));                                      \
+        begin(), x64_##mnemonic##_cl(&e, size, d);                                                 \
+        reads(#mnemonic " %s, cl", name(size, d));                                                 \
+    }
+    SHIFT(rol) SHIFT(ror) SHIFT(shl) SHIFT(shr) SHIFT(sar)
+}
+
+static void three_operands(void)
+{
+    SIZES(size) EACH(d) EACH(a) EACH(b) {
+        const char *dn = name(size, d), *an = name(size, a), *bn = name(size, b);
+        begin(), x64_andn(&e, size, d, a, b), reads("andn %s, %s, %s", dn, an, bn);
+        begin(), x64_shlx(&e, size, d, a, b), reads("shlx %s, %s, %s", dn, an, bn);
+        begin(), x64_shrx(&e, size, d, a, b), reads("shrx %s, %s, %s", dn, an, bn);
+        begin(), x64_sarx(&e, size, d, a, b), reads("sarx %s, %s, %s", dn, an, bn);
+        begin(), x64_mulx(&e, size, d, a, b), reads("mulx %s, %s, %s", dn, an, bn);
+        begin(), x64_rorx(&e, size, d, a, b), reads("rorx %s, %s, %s", dn, an, number(b));
+    }
+}
+
+/* [base+index*scale+disp] as Zydis writes it. */
+static const char *address(struct x64_mem m, const char *width)
+{
+    static char text[96];
+    const char *const *names = m.narrow ? r32 : r64;
+    char *p = text + sprintf(text, "%s", width);
+    if (*width) p += sprintf(p, " ptr ");
+    if (m.gs) p += sprintf(p, "gs:");
+    p += sprintf(p, "[");
+    if (m.base >= 0) p += sprintf(p, "%s", names[m.base]);
+    if (m.index >= 0) p += sprintf(p, "%s%s%s", m.base >= 0 ? "+" : "", names[m.index],
+                                   (const char *[]){"*1", "*2", "*4", "*8"}[m.scale]);
+    if (m.base < 0 && m.index < 0) {
+        uint64_t absolute = m.narrow ? (uint32_t)m.disp : (uint64_t)(int64_t)m.disp;
+        sprintf(p, "0x%016" PRIX64 "]", absolute);
+    } else if (m.disp) {
+        sprintf(p, "%s%s]", m.disp < 0 ? "" : "+", number(m.disp));
+    } else {
+        sprintf(p, "]");
+    }
+    return text;
+}
+
+static void memory_forms(struct x64_mem m)
+{
+    struct x64_mem plain = m;
+    plain.gs = false;
+    EACH(r) {
+        SIZES(size) {
+            const char *width = size == X64 ? "qword" : "dword";
+#define LOAD(mnemonic, text, wide)                                                                 \
+    begin(), x64_##mnemonic##_load(&e, size, r, m);                                                \
+    reads(text " %s, %s", name(size, r), address(m, wide));
+            LOAD(mov, "mov", width) LOAD(add, "add", width) LOAD(or, "or", width)
+            LOAD(and, "and", width) LOAD(sub, "sub", width) LOAD(xor, "xor", width)
+            LOAD(cmp, "cmp", width) LOAD(movzx8, "movzx", "byte") LOAD(movsx8, "movsx", "byte")
+            LOAD(movzx16, "movzx", "word") LOAD(movsx16, "movsx", "word")
+            begin(), x64_mov_store(&e, size, m, r);
+            reads("mov %s, %s", address(m, width), name(size, r));
+            begin(), x64_lea(&e, size, r, plain), reads("lea %s, %s", name(size, r), address(plain, ""));
+        }
+        begin(), x64_movsxd_load(&e, X64, r, m), reads("movsxd %s, %s", r64[r], address(m, "dword"));
+        begin(), x64_mov_store8(&e, m, r), reads("mov %s, %s", address(m, "byte"), r8[r]);
+        begin(), x64_mov_store16(&e, m, r), reads("mov %s, %s", address(m, "word"), r16[r]);
+    }
+    for (int i = 0; i < IMMEDIATES; i++) {
+        int32_t v = immediates[i];
+        begin(), x64_mov_store_imm8(&e, m, (uint8_t)v), reads("mov %s, %s", address(m, "byte"), number((uint8_t)v));
+        begin(), x64_mov_store_imm16(&e, m, (uint16_t)v), reads("mov %s, %s", address(m, "word"), number((uint16_t)v));
+        begin(), x64_mov_store_imm(&e, X32, m, v), reads("mov %s, %s", address(m, "dword"), number((uint32_t)v));
+        begin(), x64_mov_store_imm(&e, X64, m, v), reads("mov %s, %s", address(m, "qword"), shown(X64, v));
+        begin(), x64_cmp_mem8_imm(&e, m, (uint8_t)v), reads("cmp %s, %s", address(m, "byte"), number((uint8_t)v));
+    }
+    begin(), x64_jmp_mem(&e, m), reads("jmp %s", address(m, "qword"));
+}
+
+static void addresses(void)
+{
+    static const int32_t disps[] = {0, 1, 127, -128, 128, -129, 0x12345678, INT32_MIN};
+    for (int base = X64_NONE; base <= R15; base++)
+        for (unsigned d = 0; d < sizeof disps / sizeof *disps; d++)
+            for (int way = 0; way < 4; way++) {
+                struct x64_mem m = {.base = (int8_t)base, .index = X64_NONE, .disp = disps[d],
+                                    .gs = way & 1, .narrow = way >> 1};
+                memory_forms(m);
+                for (int index = RAX; index <= R15 && d < 6; index += base < 0 ? 1 : 3) {
+                    if (index == RSP) continue;
+                    m.index = (int8_t)index;
+                    m.scale = (uint8_t)((unsigned)(index + base) & 3);
+                    if (base < 0 && !m.scale) m.scale = 3;
+                    if (base >= 0 || m.disp) memory_forms(m);
+                }
+            }
+}
+
+/* ---- jumps ---- */
+
+static void decode_at(uint32_t at, const char *expected, uint32_t target)
+{
+    ZydisDecodedInstruction in;
+    char text[160], wanted[64];
+    checked++;
+    snprintf(wanted, sizeof wanted, "%s 0x%016" PRIX64, expected, (uint64_t)target);
+    if (decode(at, text, sizeof text, &in) && !strcmp(text, wanted)) return;
+    if (failures++ < 20) printf("expected '%s', got '%s'\n", wanted, text);
+}
+
+static void jumps(void)
+{
+    struct x64_label forward = {0}, back = {0};
+    begin();
+    x64_nop(&e, 7);
+    x64_bind(&e, &back);
+    uint32_t home = x64_here(&e), at[6];
+    at[0] = x64_here(&e), x64_jmp(&e, &forward);
+    at[1] = x64_here(&e), x64_call(&e, &forward);
+    at[2] = x64_here(&e), x64_jcc(&e, X64_BE, &forward);
+    at[3] = x64_here(&e), x64_jmp(&e, &back);
+    at[4] = x64_here(&e), x64_call(&e, &back);
+    x64_nop(&e, 300);
+    x64_bind(&e, &forward);
+    uint32_t end = x64_here(&e);
+    decode_at(at[0], "jmp", end);
+    decode_at(at[1], "call", end);
+    decode_at(at[2], "jbe", end);
+    decode_at(at[3], "jmp", home);
+    decode_at(at[4], "call", home);
+    at[5] = x64_here(&e), x64_lea_label(&e, R9, &back);
+    ZydisDecodedInstruction in;
+    char text[160], wanted[64];
+    checked++;
+    snprintf(wanted, sizeof wanted, "lea r9, [0x%016" PRIX64 "]", (uint64_t)home);
+    if (!decode(at[5], text, sizeof text, &in) || strcmp(text, wanted))
+        failures++, printf("expected '%s', got '%s'\n", wanted, text);
+    for (uint32_t gap = 100; gap < 160; gap++) { /* across the reach of short jumps */
+        begin();
+        x64_nop(&e, gap);
+        uint32_t a = x64_here(&e);
+        x64_jmp_to(&e, 0);
+        uint32_t b = x64_here(&e);
+        x64_jcc_to(&e, X64_NE, 0);
+        uint32_t c = x64_here(&e);
+        x64_call_to(&e, 3);
+        uint32_t d = x64_here(&e), later = x64_jmp_later(&e);
+        uint32_t f = x64_here(&e), later2 = x64_jcc_later(&e, X64_G);
+        x64_aim(&e, later, 5);
+        x64_aim(&e, later2, 2000);
+        decode_at(a, "jmp", 0);
+        decode_at(b, "jnz", 0);
+        decode_at(c, "call", 3);
+        decode_at(d, "jmp", 5);
+        decode_at(f, "jnle", 2000);
+    }
+    for (unsigned size = 1; size <= 40; size++) { /* nops, and nothing else */
+        begin();
+        x64_nop(&e, size);
+        if (x64_here(&e) != size) failures++;
+        for (uint32_t p = 0; p < size;) {
+            checked++;
+            if (!decode(p, text, sizeof text, &in) || in.mnemonic != ZYDIS_MNEMONIC_NOP) {
+                failures++;
+                break;
+            }
+            p += in.length;
+        }
+    }
+}
+
+static void rest(void)
+{
+    begin(), x64_ret(&e), reads("ret");
+    begin(), x64_ret_pop(&e, 8), reads("ret 0x08");
+    begin(), x64_cdq(&e), reads("cdq");
+    begin(), x64_cqo(&e), reads("cqo");
+    begin(), x64_ud2(&e), reads("ud2");
+    x64_init(&e, memory, 40);  /* a full buffer: nothing behind it is touched, and it says so */
+    memory[40] = 0x5a;
+    for (int i = 0; i < 100; i++) x64_mov_imm(&e, R9, UINT64_MAX - 5u);
+    if (!e.full || x64_here(&e) > 40 || memory[40] != 0x5a) failures++;
+    x64_init(&e, memory, 8);
+    x64_ret(&e);
+    if (!e.full || x64_here(&e)) failures++;
+}
+
+int main(void)
+{
+    registers();
+    conditional();
+    with_immediates();
+    three_operands();
+    addresses();
+    jumps();
+    rest();
+    printf("%lu instructions read back, %lu failures\n", checked, failures);
+    return failures != 0;
+}
