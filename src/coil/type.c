@@ -400,7 +400,7 @@ const struct coil_type *coil_type_close(const struct coil_type_ids *ids, const s
                                         struct arena *arena, penta_error *err)
 {
     t = coil_type_resolve(ids, t);
-    if (!t || coil_types[t->op].data == COIL_D_NONE) return t;
+    if (!t || t == &coil_scalar_types[t->op]) return t; /* those outlive everything */
     struct coil_type *copy = arena_alloc(arena, 1, sizeof *copy, err);
     if (!copy) return NULL;
     *copy = *t;
