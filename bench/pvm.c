@@ -119,7 +119,7 @@ static double measure(struct lane *lane, uint64_t expected, bool narrow)
     return took;
 }
 
-static void run_program(const struct program *p, const char *folder, int rounds, double *ratios)
+static double run_program(const struct program *p, const char *folder, int rounds, double *ratios)
 {
     static double times[KINDS][ROUNDS_MAX];
     struct lane lanes[KINDS];
@@ -145,6 +145,7 @@ static void run_program(const struct program *p, const char *folder, int rounds,
         penta_close(lanes[kind].module);
         free((void *)lanes[kind].bytes.data);
     }
+    return native;
 }
 
 /* A machine from the pool, its call of an export, and back: ns. */
@@ -275,6 +276,38 @@ static void parsing(const char *path)
     free((void *)bytes.data);
 }
 
+/* Other implementations: PEERS names a file of lines NAME=CMD; CMD gets a blob and prints the seconds
+ * of initialize and run. */
+static void peers(const char *folder, const double *natives)
+{
+    const char *path = getenv("PEERS");
+    FILE *f = path && *path ? fopen(path, "r") : NULL;
+    char line[1024], command[2048];
+    while (f && fgets(line, sizeof line, f)) {
+        char *is = strchr(line, '=');
+        if (!is || *line == '#') continue;
+        *is++ = 0;
+        is[strcspn(is, "\n")] = 0;
+        double sum = 0;
+        printf("%-19s", line);
+        for (int i = 0; i < COUNT; i++) {
+            double times[3];
+            for (int k = 0; k < 3; k++) {
+                times[k] = 0;
+                snprintf(command, sizeof command, "%s '%s/%s.latest64.polkavm'", is, folder, programs[i].name);
+                FILE *p = popen(command, "r");
+                if (!p || fscanf(p, "%lf", &times[k]) != 1) times[k] = NAN;
+                if (p) pclose(p);
+            }
+            double ratio = bench_median(times, 3) / natives[i];
+            sum += log(ratio);
+            printf(" %s %.2f", programs[i].name, ratio);
+        }
+        printf("   geometric mean %.2f\n", exp(sum / COUNT));
+    }
+    if (f) fclose(f);
+}
+
 int main(int argc, char **argv)
 {
     const char *folder = argc > 1 ? argv[1] : "bench/pvm";
@@ -285,16 +318,18 @@ int main(int argc, char **argv)
     for (int kind = PLAIN; kind < KINDS; kind++) printf(" %10s", kinds[kind].name);
     printf("      (times native)\n");
     int ran = 0;
+    double natives[COUNT] = {0};
     for (int i = 0; i < COUNT; i++) {
         double ratios[KINDS];
         if (argc > 3 && strcmp(argv[3], programs[i].name)) continue;
-        run_program(&programs[i], folder, rounds, ratios);
+        natives[i] = run_program(&programs[i], folder, rounds, ratios);
         for (int kind = PLAIN; kind < KINDS; kind++) sum[kind] += log(ratios[kind]);
         ran++;
     }
     printf("%-19s", "geometric mean");
     for (int kind = PLAIN; kind < KINDS; kind++) printf(" %10.2f", exp(sum[kind] / ran));
     printf("\n");
+    if (ran == COUNT) peers(folder, natives);
     instances(folder);
     host_calls("interp");
     host_calls("jit");

@@ -2,7 +2,12 @@
  *
  * All functions take machines of format "pvm" only. A machine belongs to one thread at a time; pools
  * may be shared. A call is prepared with penta_pvm_call, run with penta_vm_run, and over when that
- * stops with PENTA_STOP_HALT; host calls stop with PENTA_STOP_HOST and their number in detail. */
+ * stops with PENTA_STOP_HALT; host calls stop with PENTA_STOP_HOST and their number in detail.
+ *
+ * The engine "jit" runs compiled code in the calling thread, with handlers for SIGSEGV, SIGBUS and SIGTRAP
+ * that pass on what is not theirs. penta_vm_interrupt leaves a machine that can be run on, also when
+ * the code is not metered: then a signal makes its thread finish the guest instruction it is in. Without
+ * fuel compiled code does not count steps: they are UINT64_MAX. */
 #pragma once
 #include "penta/penta.h"
 
