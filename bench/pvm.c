@@ -2,12 +2,12 @@
  * compiler of this build at -O2, interleaved in one run, results compared, medians and ratios.
  *
  *     bench_pvm [FOLDER [ROUNDS [PROGRAM]]]        FOLDER holds the blobs */
+#include "penta/pvm.h"
+#include "bench.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "bench.h"
-#include "penta/pvm.h"
 #ifdef PENTA_JIT
 #include "pvm/jit.h"
 #endif
@@ -71,7 +71,19 @@ static double call(penta_vm *vm, const penta_module *module, const char *name, u
 }
 
 #define GAS "1000000000000"
-enum { NATIVE, PLAIN, METERED, NARROW, JIT, JIT_SYNC, JIT_ASYNC, JIT_FULL, JIT_POLL, JIT_NARROW, KINDS };
+enum {
+    NATIVE,
+    PLAIN,
+    METERED,
+    NARROW,
+    JIT,
+    JIT_SYNC,
+    JIT_ASYNC,
+    JIT_FULL,
+    JIT_POLL,
+    JIT_NARROW,
+    KINDS
+};
 static const struct kind {
     const char *name, *isa, *engine;
     penta_option options[2];
@@ -95,7 +107,8 @@ struct lane {
     penta_pvm_pool *pool;
 };
 
-static void open_lane(struct lane *lane, const char *folder, const char *name, const struct kind *kind)
+static void open_lane(struct lane *lane, const char *folder, const char *name,
+                      const struct kind *kind)
 {
     char path[512];
     penta_error err;
@@ -119,18 +132,20 @@ static double measure(struct lane *lane, uint64_t expected, bool narrow)
     return took;
 }
 
-static void run_program(const struct program *p, const char *folder, int rounds, double *ratios)
+static double run_program(const struct program *p, const char *folder, int rounds, double *ratios)
 {
     static double times[KINDS][ROUNDS_MAX];
     struct lane lanes[KINDS];
-    for (int kind = PLAIN; kind < KINDS; kind++) open_lane(&lanes[kind], folder, p->name, &kinds[kind]);
+    for (int kind = PLAIN; kind < KINDS; kind++)
+        open_lane(&lanes[kind], folder, p->name, &kinds[kind]);
     for (int round = 0; round < rounds; round++) {
         p->initialize();
         double start = bench_now();
         uint64_t expected = p->run();
         times[NATIVE][round] = bench_now() - start;
         for (int kind = PLAIN; kind < KINDS; kind++)
-            times[kind][round] = measure(&lanes[kind], expected, !strcmp(kinds[kind].isa, "latest32"));
+            times[kind][round] =
+                measure(&lanes[kind], expected, !strcmp(kinds[kind].isa, "latest32"));
     }
     double native = bench_median(times[NATIVE], (size_t)rounds);
     printf("%-9s %9.4f", p->name, native);
@@ -145,6 +160,7 @@ static void run_program(const struct program *p, const char *folder, int rounds,
         penta_close(lanes[kind].module);
         free((void *)lanes[kind].bytes.data);
     }
+    return native;
 }
 
 /* A machine from the pool, its call of an export, and back: ns. */
@@ -155,7 +171,8 @@ static void instances(const char *folder)
     penta_error err;
     open_lane(&lane, folder, "sieve", &kinds[JIT]);
     double start = bench_now();
-    for (int i = 0; i < TIMES; i++) penta_vm_free(penta_pvm_pool_take(lane.pool, &err));
+    for (int i = 0; i < TIMES; i++)
+        penta_vm_free(penta_pvm_pool_take(lane.pool, &err));
     printf("instance from the pool, untouched        %9.0f ns\n",
            (bench_now() - start) / TIMES * 1e9);
     penta_stop stop;
@@ -178,9 +195,9 @@ static void instances(const char *folder)
 }
 
 /* f: loop: ecalli 0; jump loop.  g, at 3: ret.  As a container of the latest64 instruction set. */
-static const uint8_t calls_blob[] = {'P', 'V', 'M', 0,  2,  0,    0,   0, 0,  0,  0, 0,    0, 5,    7, 2,
-                                     0,   1,   'f', 3,  1,  'g',  6,   9, 0,  0,  5, 10,   40, 0xff, 50, 0,
-                                     0xb, 0};
+static const uint8_t calls_blob[] = {'P', 'V', 'M', 0,  2,  0,    0,   0, 0,   0,   0, 0,
+                                     0,   5,   7,   2,  0,  1,    'f', 3, 1,   'g', 6, 9,
+                                     0,   0,   5,   10, 40, 0xff, 50,  0, 0xb, 0};
 
 static void host_calls(const char *engine)
 {
@@ -202,14 +219,16 @@ static void host_calls(const char *engine)
         penta_vm_answer(vm, &result, 1, &err);
         penta_vm_run(vm, UINT64_MAX, &stop);
     }
-    printf("%-6s host call, out and back in       %10.1f ns\n", engine, (bench_now() - start) / TIMES * 1e9);
+    printf("%-6s host call, out and back in       %10.1f ns\n", engine,
+           (bench_now() - start) / TIMES * 1e9);
     if (stop.kind != PENTA_STOP_HOST) die("host call program", "did not call");
     start = bench_now();
     for (int i = 0; i < TIMES; i++) {
         penta_pvm_call(vm, 3, &result, 1);
         penta_vm_run(vm, UINT64_MAX, &stop);
     }
-    printf("%-6s call of an export that returns   %10.1f ns\n", engine, (bench_now() - start) / TIMES * 1e9);
+    printf("%-6s call of an export that returns   %10.1f ns\n", engine,
+           (bench_now() - start) / TIMES * 1e9);
     if (stop.kind != PENTA_STOP_HALT) die("host call program", "did not halt");
     penta_vm_free(vm);
     penta_close(module);
@@ -227,12 +246,15 @@ static void compiling(const char *path)
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     for (int mode = 0; mode < 3; mode++) {
         penta_error err = {0};
-        struct pvm_config config = {.profile = pvm_default_profile(p), .metered = mode > 0,
+        struct pvm_config config = {.profile = pvm_default_profile(p),
+                                    .metered = mode > 0,
                                     .model = mode > 1 ? PVM_GAS_FULL_L2 : PVM_GAS_NAIVE};
-        struct pvm_cells *cells = pvm_cells_new(&p->code, config.profile, config.model, config.metered, &err);
+        struct pvm_cells *cells =
+            pvm_cells_new(&p->code, config.profile, config.model, config.metered, &err);
         if (!cells) die(path, err.message);
         uint32_t count = 0;
-        for (uint32_t pc = 0; pc < p->code.bytes.size; pc++) count += pvm_starts(&p->code, pc);
+        for (uint32_t pc = 0; pc < p->code.bytes.size; pc++)
+            count += pvm_starts(&p->code, pc);
         double best = 1e9, native = 0;
         for (int i = 0; i < ROUNDS; i++) {
             double start = bench_now();
@@ -243,18 +265,24 @@ static void compiling(const char *path)
             if (took < best) best = took;
             pvm_native_free(n);
         }
-        printf("compile %-14.14s %-10s %9.1f ns and %4.1f bytes an instruction (%u)\n", name, names[mode],
-               best / count * 1e9, native / count, count);
+        printf("compile %-14.14s %-10s %9.1f ns and %4.1f bytes an instruction (%u)\n", name,
+               names[mode], best / count * 1e9, native / count, count);
         pvm_cells_free(cells);
     }
     penta_close(module);
     free((void *)bytes.data);
 }
 #else
-static void compiling(const char *path) { (void)path; }
+static void compiling(const char *path)
+{
+    (void)path;
+}
 #endif
 
-static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
+static void ignore(void *user, const penta_error *finding)
+{
+    (void)user, (void)finding;
+}
 
 static void parsing(const char *path)
 {
@@ -275,6 +303,39 @@ static void parsing(const char *path)
     free((void *)bytes.data);
 }
 
+/* Other implementations: PEERS names a file of lines NAME=CMD; CMD gets a blob and prints the
+ * seconds of initialize and run. */
+static void peers(const char *folder, const double *natives)
+{
+    const char *path = getenv("PEERS");
+    FILE *f = path && *path ? fopen(path, "r") : NULL;
+    char line[1024], command[2048];
+    while (f && fgets(line, sizeof line, f)) {
+        char *is = strchr(line, '=');
+        if (!is || *line == '#') continue;
+        *is++ = 0;
+        is[strcspn(is, "\n")] = 0;
+        double sum = 0;
+        printf("%-19s", line);
+        for (int i = 0; i < COUNT; i++) {
+            double times[3];
+            for (int k = 0; k < 3; k++) {
+                times[k] = 0;
+                snprintf(command, sizeof command, "%s '%s/%s.latest64.polkavm'", is, folder,
+                         programs[i].name);
+                FILE *p = popen(command, "r");
+                if (!p || fscanf(p, "%lf", &times[k]) != 1) times[k] = NAN;
+                if (p) pclose(p);
+            }
+            double ratio = bench_median(times, 3) / natives[i];
+            sum += log(ratio);
+            printf(" %s %.2f", programs[i].name, ratio);
+        }
+        printf("   geometric mean %.2f\n", exp(sum / COUNT));
+    }
+    if (f) fclose(f);
+}
+
 int main(int argc, char **argv)
 {
     const char *folder = argc > 1 ? argv[1] : "bench/pvm";
@@ -282,19 +343,24 @@ int main(int argc, char **argv)
     if (rounds < 1 || rounds > ROUNDS_MAX) rounds = 5;
     double sum[KINDS] = {0};
     printf("%-9s %9s", "program", "native s");
-    for (int kind = PLAIN; kind < KINDS; kind++) printf(" %10s", kinds[kind].name);
+    for (int kind = PLAIN; kind < KINDS; kind++)
+        printf(" %10s", kinds[kind].name);
     printf("      (times native)\n");
     int ran = 0;
+    double natives[COUNT] = {0};
     for (int i = 0; i < COUNT; i++) {
         double ratios[KINDS];
         if (argc > 3 && strcmp(argv[3], programs[i].name)) continue;
-        run_program(&programs[i], folder, rounds, ratios);
-        for (int kind = PLAIN; kind < KINDS; kind++) sum[kind] += log(ratios[kind]);
+        natives[i] = run_program(&programs[i], folder, rounds, ratios);
+        for (int kind = PLAIN; kind < KINDS; kind++)
+            sum[kind] += log(ratios[kind]);
         ran++;
     }
     printf("%-19s", "geometric mean");
-    for (int kind = PLAIN; kind < KINDS; kind++) printf(" %10.2f", exp(sum[kind] / ran));
+    for (int kind = PLAIN; kind < KINDS; kind++)
+        printf(" %10.2f", exp(sum[kind] / ran));
     printf("\n");
+    if (ran == COUNT) peers(folder, natives);
     instances(folder);
     host_calls("interp");
     host_calls("jit");

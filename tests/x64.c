@@ -1,11 +1,11 @@
-/* Everything the emitter can write, read back by Zydis: every form with every register, addresses of
- * every shape, immediates around the borders of their encodings, labels before and behind. */
+/* Everything the emitter can write, read back by Zydis: every form with every register, addresses
+ * of every shape, immediates around the borders of their encodings, labels before and behind. */
+#include "x64/x64.h"
 #include <Zydis/Zydis.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "x64/x64.h"
 
 static uint8_t memory[1 << 12];
 static unsigned long checked, failures;
@@ -19,7 +19,10 @@ static const char *const r16[] = {"ax",  "cx",  "dx",   "bx",   "sp",   "bp",   
                                   "r8w", "r9w", "r10w", "r11w", "r12w", "r13w", "r14w", "r15w"};
 static const char *const r8[] = {"al",  "cl",  "dl",   "bl",   "spl",  "bpl",  "sil",  "dil",
                                  "r8b", "r9b", "r10b", "r11b", "r12b", "r13b", "r14b", "r15b"};
-static const char *name(enum x64_size size, unsigned reg) { return (size == X64 ? r64 : r32)[reg]; }
+static const char *name(enum x64_size size, unsigned reg)
+{
+    return (size == X64 ? r64 : r32)[reg];
+}
 
 /* Numbers in Zydis' text are hexadecimal with at least two digits, negative ones with a sign. */
 static const char *number(int64_t v)
@@ -47,13 +50,16 @@ static bool decode(uint32_t at, char *text, size_t size, ZydisDecodedInstruction
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     strcpy(text, "nothing");
     *in = (ZydisDecodedInstruction){0};
-    return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, memory + at, sizeof memory - at, in, operands)) &&
-           ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, in, operands,
-                                                        in->operand_count_visible, text, size, at,
-                                                        ZYAN_NULL));
+    return ZYAN_SUCCESS(
+               ZydisDecoderDecodeFull(&decoder, memory + at, sizeof memory - at, in, operands)) &&
+           ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
+               &formatter, in, operands, in->operand_count_visible, text, size, at, ZYAN_NULL));
 }
 
-static void begin(void) { x64_init(&e, memory, sizeof memory); }
+static void begin(void)
+{
+    x64_init(&e, memory, sizeof memory);
+}
 
 /* One instruction was written: it must be all of it, and read like this. */
 static void __attribute__((format(printf, 1, 2))) reads(const char *format, ...)
@@ -69,13 +75,15 @@ static void __attribute__((format(printf, 1, 2))) reads(const char *format, ...)
     bool ok = decode(0, text, sizeof text, &in) && !e.full;
     if (ok && in.length == x64_here(&e) && !strcmp(text, expected)) return;
     if (failures++ < 20)
-        printf("expected '%s', got '%s' (%u of %u bytes)\n", expected, text, in.length, x64_here(&e));
+        printf("expected '%s', got '%s' (%u of %u bytes)\n", expected, text, in.length,
+               x64_here(&e));
 }
 
 #define EACH(reg) for (enum x64_reg reg = RAX; reg <= R15; reg++)
 #define SIZES(size) for (enum x64_size size = X32; size <= X64; size++)
 
-static const int32_t immediates[] = {0, 1, 127, 128, 255, -1, -128, -129, 32767, 65536, INT32_MAX, INT32_MIN};
+static const int32_t immediates[] = {0,    1,    127,   128,   255,       -1,
+                                     -128, -129, 32767, 65536, INT32_MAX, INT32_MIN};
 enum { IMMEDIATES = sizeof immediates / sizeof *immediates };
 
 /* An immediate as wide as the operation, as Zydis shows it. */
@@ -95,24 +103,28 @@ static void registers(void)
         x64_##mnemonic(&e, size, d, s);                                                            \
         reads(text " %s, %s", name(size, d), name(size, s));                                       \
     }
-    TWO(add, "add") TWO(or, "or") TWO(and, "and") TWO(sub, "sub") TWO(xor, "xor") TWO(cmp, "cmp")
-    TWO(mov, "mov") TWO(imul, "imul") TWO(popcnt, "popcnt") TWO(tzcnt, "tzcnt") TWO(lzcnt, "lzcnt")
-    SIZES(size) EACH(d) EACH(s) {
+    TWO(add, "add")
+    TWO(or, "or") TWO(and, "and") TWO(sub, "sub") TWO(xor, "xor") TWO(cmp, "cmp") TWO(mov, "mov")
+        TWO(imul, "imul") TWO(popcnt, "popcnt") TWO(tzcnt, "tzcnt") TWO(lzcnt, "lzcnt") SIZES(size)
+            EACH(d) EACH(s)
+    {
         begin(), x64_test(&e, size, d, s), reads("test %s, %s", name(size, s), name(size, d));
         begin(), x64_xchg(&e, size, d, s), reads("xchg %s, %s", name(size, s), name(size, d));
         begin(), x64_movzx16(&e, size, d, s), reads("movzx %s, %s", name(size, d), r16[s]);
         begin(), x64_movsx16(&e, size, d, s), reads("movsx %s, %s", name(size, d), r16[s]);
         begin(), x64_movsx8(&e, size, d, s), reads("movsx %s, %s", name(size, d), r8[s]);
     }
-    EACH(d) EACH(s) {
+    EACH(d) EACH(s)
+    {
         begin(), x64_movsxd(&e, d, s), reads("movsxd %s, %s", r64[d], r32[s]);
         begin(), x64_movzx8(&e, d, s), reads("movzx %s, %s", r32[d], r8[s]);
     }
 #define ONE(mnemonic, text)                                                                        \
     SIZES(size) EACH(d) begin(), x64_##mnemonic(&e, size, d), reads(text " %s", name(size, d));
-    ONE(not, "not") ONE(neg, "neg") ONE(mul, "mul") ONE(imul_wide, "imul") ONE(div, "div")
-    ONE(idiv, "idiv") ONE(bswap, "bswap")
-    EACH(d) {
+    ONE(not, "not")
+    ONE(neg, "neg") ONE(mul, "mul") ONE(imul_wide, "imul") ONE(div, "div") ONE(idiv, "idiv")
+        ONE(bswap, "bswap") EACH(d)
+    {
         begin(), x64_push(&e, d), reads("push %s", r64[d]);
         begin(), x64_pop(&e, d), reads("pop %s", r64[d]);
         begin(), x64_jmp_reg(&e, d), reads("jmp %s", r64[d]);
@@ -126,7 +138,8 @@ static void conditional(void)
 {
     for (enum x64_cond c = X64_O; c <= X64_G; c++) {
         EACH(d) begin(), x64_setcc(&e, c, d), reads("set%s %s", conditions[c], r8[d]);
-        SIZES(size) EACH(d) EACH(s) {
+        SIZES(size) EACH(d) EACH(s)
+        {
             begin(), x64_cmov(&e, c, size, d, s);
             reads("cmov%s %s, %s", conditions[c], name(size, d), name(size, s));
         }
@@ -141,26 +154,38 @@ static void with_immediates(void)
         begin(), x64_##mnemonic##_imm(&e, size, d, immediates[i]);                                 \
         reads(#mnemonic " %s, %s", name(size, d), shown(size, immediates[i]));                     \
     }
-    ALU(add) ALU(or) ALU(and) ALU(sub) ALU(xor) ALU(cmp)
-    SIZES(size) EACH(d) for (int i = 0; i < IMMEDIATES; i++) {
+    ALU(add)
+    ALU(or) ALU(and) ALU(sub) ALU(xor) ALU(cmp) SIZES(size)
+        EACH(d) for (int i = 0; i < IMMEDIATES; i++)
+    {
         begin();
         uint32_t at = x64_sub_imm32(&e, size, d, immediates[i]);
         if (at != x64_here(&e) - 4) failures++;
         reads("sub %s, %s", name(size, d), shown(size, immediates[i]));
     }
-    SIZES(size) EACH(d) EACH(s) for (int i = 0; i < IMMEDIATES; i++) {
+    SIZES(size) EACH(d) EACH(s) for (int i = 0; i < IMMEDIATES; i++)
+    {
         begin(), x64_imul_imm(&e, size, d, s, immediates[i]);
         reads("imul %s, %s, %s", name(size, d), name(size, s), shown(size, immediates[i]));
     }
-    static const uint64_t values[] = {0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX,
-                                      UINT64_C(0xffffffff80000000), UINT64_C(0xffffffff7fffffff),
+    static const uint64_t values[] = {0,
+                                      1,
+                                      UINT32_MAX,
+                                      UINT64_C(1) << 32,
+                                      UINT64_MAX,
+                                      UINT64_C(0xffffffff80000000),
+                                      UINT64_C(0xffffffff7fffffff),
                                       UINT64_C(0x0123456789abcdef)};
-    EACH(d) for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
+    EACH(d) for (unsigned i = 0; i < sizeof values / sizeof *values; i++)
+    {
         uint64_t v = values[i];
         begin(), x64_mov_imm(&e, d, v);
-        if (v <= UINT32_MAX) reads("mov %s, 0x%02" PRIX64, r32[d], v);
-        else if ((int64_t)v == (int32_t)v) reads("mov %s, 0x%02" PRIX64, r64[d], v);
-        else reads("mov %s, 0x%02" PRIX64, r64[d], v);
+        if (v <= UINT32_MAX)
+            reads("mov %s, 0x%02" PRIX64, r32[d], v);
+        else if ((int64_t)v == (int32_t)v)
+            reads("mov %s, 0x%02" PRIX64, r64[d], v);
+        else
+            reads("mov %s, 0x%02" PRIX64, r64[d], v);
     }
 #define SHIFT(mnemonic)                                                                            \
     SIZES(size) EACH(d) for (unsigned n = 0; n < (size == X64 ? 64 : 32); n++)                     \
@@ -175,7 +200,8 @@ static void with_immediates(void)
 
 static void three_operands(void)
 {
-    SIZES(size) EACH(d) EACH(a) EACH(b) {
+    SIZES(size) EACH(d) EACH(a) EACH(b)
+    {
         const char *dn = name(size, d), *an = name(size, a), *bn = name(size, b);
         begin(), x64_andn(&e, size, d, a, b), reads("andn %s, %s, %s", dn, an, bn);
         begin(), x64_shlx(&e, size, d, a, b), reads("shlx %s, %s, %s", dn, an, bn);
@@ -196,8 +222,9 @@ static const char *address(struct x64_mem m, const char *width)
     if (m.gs) p += sprintf(p, "gs:");
     p += sprintf(p, "[");
     if (m.base >= 0) p += sprintf(p, "%s", names[m.base]);
-    if (m.index >= 0) p += sprintf(p, "%s%s%s", m.base >= 0 ? "+" : "", names[m.index],
-                                   (const char *[]){"*1", "*2", "*4", "*8"}[m.scale]);
+    if (m.index >= 0)
+        p += sprintf(p, "%s%s%s", m.base >= 0 ? "+" : "", names[m.index],
+                     (const char *[]){"*1", "*2", "*4", "*8"}[m.scale]);
     if (m.base < 0 && m.index < 0) {
         uint64_t absolute = m.narrow ? (uint32_t)m.disp : (uint64_t)(int64_t)m.disp;
         sprintf(p, "0x%016" PRIX64 "]", absolute);
@@ -213,31 +240,41 @@ static void memory_forms(struct x64_mem m)
 {
     struct x64_mem plain = m;
     plain.gs = false;
-    EACH(r) {
-        SIZES(size) {
+    EACH(r)
+    {
+        SIZES(size)
+        {
             const char *width = size == X64 ? "qword" : "dword";
 #define LOAD(mnemonic, text, wide)                                                                 \
     begin(), x64_##mnemonic##_load(&e, size, r, m);                                                \
     reads(text " %s, %s", name(size, r), address(m, wide));
-            LOAD(mov, "mov", width) LOAD(add, "add", width) LOAD(or, "or", width)
-            LOAD(and, "and", width) LOAD(sub, "sub", width) LOAD(xor, "xor", width)
-            LOAD(cmp, "cmp", width) LOAD(movzx8, "movzx", "byte") LOAD(movsx8, "movsx", "byte")
-            LOAD(movzx16, "movzx", "word") LOAD(movsx16, "movsx", "word")
-            begin(), x64_mov_store(&e, size, m, r);
+            LOAD(mov, "mov", width)
+            LOAD(add, "add", width) LOAD(or, "or", width) LOAD(and, "and", width)
+                LOAD(sub, "sub", width) LOAD(xor, "xor", width) LOAD(cmp, "cmp", width)
+                    LOAD(movzx8, "movzx", "byte") LOAD(movsx8, "movsx", "byte")
+                        LOAD(movzx16, "movzx", "word") LOAD(movsx16, "movsx", "word") begin(),
+                x64_mov_store(&e, size, m, r);
             reads("mov %s, %s", address(m, width), name(size, r));
-            begin(), x64_lea(&e, size, r, plain), reads("lea %s, %s", name(size, r), address(plain, ""));
+            begin(), x64_lea(&e, size, r, plain),
+                reads("lea %s, %s", name(size, r), address(plain, ""));
         }
-        begin(), x64_movsxd_load(&e, X64, r, m), reads("movsxd %s, %s", r64[r], address(m, "dword"));
+        begin(), x64_movsxd_load(&e, X64, r, m),
+            reads("movsxd %s, %s", r64[r], address(m, "dword"));
         begin(), x64_mov_store8(&e, m, r), reads("mov %s, %s", address(m, "byte"), r8[r]);
         begin(), x64_mov_store16(&e, m, r), reads("mov %s, %s", address(m, "word"), r16[r]);
     }
     for (int i = 0; i < IMMEDIATES; i++) {
         int32_t v = immediates[i];
-        begin(), x64_mov_store_imm8(&e, m, (uint8_t)v), reads("mov %s, %s", address(m, "byte"), number((uint8_t)v));
-        begin(), x64_mov_store_imm16(&e, m, (uint16_t)v), reads("mov %s, %s", address(m, "word"), number((uint16_t)v));
-        begin(), x64_mov_store_imm(&e, X32, m, v), reads("mov %s, %s", address(m, "dword"), number((uint32_t)v));
-        begin(), x64_mov_store_imm(&e, X64, m, v), reads("mov %s, %s", address(m, "qword"), shown(X64, v));
-        begin(), x64_cmp_mem8_imm(&e, m, (uint8_t)v), reads("cmp %s, %s", address(m, "byte"), number((uint8_t)v));
+        begin(), x64_mov_store_imm8(&e, m, (uint8_t)v),
+            reads("mov %s, %s", address(m, "byte"), number((uint8_t)v));
+        begin(), x64_mov_store_imm16(&e, m, (uint16_t)v),
+            reads("mov %s, %s", address(m, "word"), number((uint16_t)v));
+        begin(), x64_mov_store_imm(&e, X32, m, v),
+            reads("mov %s, %s", address(m, "dword"), number((uint32_t)v));
+        begin(), x64_mov_store_imm(&e, X64, m, v),
+            reads("mov %s, %s", address(m, "qword"), shown(X64, v));
+        begin(), x64_cmp_mem8_imm(&e, m, (uint8_t)v),
+            reads("cmp %s, %s", address(m, "byte"), number((uint8_t)v));
     }
     begin(), x64_jmp_mem(&e, m), reads("jmp %s", address(m, "qword"));
 }
@@ -248,8 +285,11 @@ static void addresses(void)
     for (int base = X64_NONE; base <= R15; base++)
         for (unsigned d = 0; d < sizeof disps / sizeof *disps; d++)
             for (int way = 0; way < 4; way++) {
-                struct x64_mem m = {.base = (int8_t)base, .index = X64_NONE, .disp = disps[d],
-                                    .gs = way & 1, .narrow = way >> 1};
+                struct x64_mem m = {.base = (int8_t)base,
+                                    .index = X64_NONE,
+                                    .disp = disps[d],
+                                    .gs = way & 1,
+                                    .narrow = way >> 1};
                 memory_forms(m);
                 for (int index = RAX; index <= R15 && d < 6; index += base < 0 ? 1 : 3) {
                     if (index == RSP) continue;
@@ -341,9 +381,10 @@ static void rest(void)
     begin(), x64_cdq(&e), reads("cdq");
     begin(), x64_cqo(&e), reads("cqo");
     begin(), x64_ud2(&e), reads("ud2");
-    x64_init(&e, memory, 40);  /* a full buffer: nothing behind it is touched, and it says so */
+    x64_init(&e, memory, 40); /* a full buffer: nothing behind it is touched, and it says so */
     memory[40] = 0x5a;
-    for (int i = 0; i < 100; i++) x64_mov_imm(&e, R9, UINT64_MAX - 5u);
+    for (int i = 0; i < 100; i++)
+        x64_mov_imm(&e, R9, UINT64_MAX - 5u);
     if (!e.full || x64_here(&e) > 40 || memory[40] != 0x5a) failures++;
     x64_init(&e, memory, 8);
     x64_ret(&e);

@@ -2,7 +2,12 @@
  *
  * All functions take machines of format "pvm" only. A machine belongs to one thread at a time; pools
  * may be shared. A call is prepared with penta_pvm_call, run with penta_vm_run, and over when that
- * stops with PENTA_STOP_HALT; host calls stop with PENTA_STOP_HOST and their number in detail. */
+ * stops with PENTA_STOP_HALT; host calls stop with PENTA_STOP_HOST and their number in detail.
+ *
+ * The engine "jit" runs compiled code in the calling thread, with handlers for SIGSEGV, SIGBUS and
+ * SIGTRAP that pass on what is not theirs. penta_vm_interrupt leaves a machine that can be run on,
+ * also when the code is not metered: then a signal makes its thread finish the guest instruction it
+ * is in. Without fuel compiled code does not count steps: they are UINT64_MAX. */
 #pragma once
 #include "penta/penta.h"
 
@@ -26,9 +31,10 @@ PENTA_API bool penta_pvm_import(const penta_module *module, uint32_t number, pen
 
 typedef struct penta_pvm_pool penta_pvm_pool;
 
-/* engine: "interp", "jit" or NULL, the fastest that this host has; a program is compiled once, here,
- * and where it cannot be the interpreter runs it. Options are those of penta_vm_new that concern every
- * machine: gas, gas-model, gas-mode, poll, profile, paging. The module must outlive the pool. */
+/* engine: "interp", "jit" or NULL, the fastest that this host has; a program is compiled once,
+ * here, and where it cannot be the interpreter runs it. Options are those of penta_vm_new that
+ * concern every machine: gas, gas-model, gas-mode, poll, profile, paging. The module must outlive
+ * the pool. */
 PENTA_API penta_pvm_pool *penta_pvm_pool_new(const penta_module *module, const char *engine,
                                              const penta_option *options, size_t count,
                                              penta_error *err);

@@ -103,7 +103,8 @@ static void summary(struct listing *l, const struct pvm_code *code, uint64_t too
         json_uint(&l->cli->json, "nanoseconds", took);
         return;
     }
-    writer_print(&l->cli->out, "%u instructions, %u bytes of code, %u native bytes, compiled in %llu us\n",
+    writer_print(&l->cli->out,
+                 "%u instructions, %u bytes of code, %u native bytes, compiled in %llu us\n",
                  count, n->size, native, (unsigned long long)(took / 1000));
 }
 
@@ -127,7 +128,7 @@ static bool compile(struct cli *c, const struct input *in, penta_error *err)
         if (c->value[OPT_DUMP]) dump(&l, &cells->code);
         pvm_native_free((struct pvm_native *)l.native);
     } else {
-        error_at(err, BASE_UNSUPPORTED, 0, "this host gives no executable memory, or the code is too large");
+        error_at(err, BASE_UNSUPPORTED, 0, "no executable memory, or the code is too large");
     }
     pvm_cells_free(cells);
     return !err->code;

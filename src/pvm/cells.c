@@ -222,7 +222,8 @@ static bool build(struct pvm_cells *p)
     if (!b.failed) sweep(&b);
     if (!b.failed) resolve(&b);
     free(b.cell_of);
-    for (uint32_t i = 0; !b.failed && i < p->block_count; i++) pvm_cells_thread(p, p->cells, i, NULL);
+    for (uint32_t i = 0; !b.failed && i < p->block_count; i++)
+        pvm_cells_thread(p, p->cells, i, NULL);
     return !b.failed;
 }
 

@@ -66,8 +66,8 @@ struct pvm_cells {
     void (*native_free)(struct pvm_native *native);
 };
 
-/* metered: with the charges of the gas model. The cells are built when somebody needs them: compiled
- * code seldom does, and building takes longer than compiling. */
+/* metered: with the charges of the gas model. The cells are built when somebody needs them:
+ * compiled code seldom does, and building takes longer than compiling. */
 struct pvm_cells *pvm_cells_new(const struct pvm_code *code, const struct pvm_profile *profile,
                                 enum pvm_gas_model model, bool metered, penta_error *err);
 bool pvm_cells_build(struct pvm_cells *p); /* once, from any thread; false: no memory */

@@ -1,13 +1,13 @@
 /* The compiler to x86-64 and its run time. Compiled code is an accelerator of the same machine: it
- * works on struct pvm_state, and whatever is odd (faults, traps, sbrk, memset, illegal jumps, finite
- * fuel, marks) is left to the interpreter, one instruction at a time, from exactly the state in front
- * of that instruction.
+ * works on struct pvm_state, and whatever is odd (faults, traps, sbrk, memset, illegal jumps,
+ * finite fuel, marks) is left to the interpreter, one instruction at a time, from exactly the
+ * state in front of that instruction.
  *
  *   registers   13 guest registers in host registers; rcx is scratch; r13 counts gas down
  *   memory      gs:[r32 + disp]: gs is at guest address 0, the address-size prefix cuts the sum to
  *               32 bits, and page protections are the rights: no address leaves the reservation
  *   blocks      | sub r13, cost | jb cold | instructions ...     the first two only when metered
- *   cold        five bytes a place, behind all blocks: a call that tells by its return address which
+ *   cold        five bytes a place, behind all blocks: a call whose return address tells which
  *
  * An instruction's own code starts behind the charge of its block, so that a paid block can be
  * entered there; jumps go to the charge, `charge_size` bytes before it. */
@@ -25,8 +25,8 @@ enum pvm_native_exit {       /* why compiled code returned */
     PVM_NATIVE_KICK,         /* interrupted at `at`, between two instructions of the guest */
 };
 
-struct pvm_point {           /* code from `native` on belongs to the instruction at pc and those behind */
-    uint32_t native, pc;     /* pc with PVM_POINT_ALONE: to that instruction only */
+struct pvm_point {           /* code from `native` on is that of the instruction at pc */
+    uint32_t native, pc;     /* and of those behind; pc with PVM_POINT_ALONE: of no other */
 };
 #define PVM_POINT_ALONE UINT32_C(0x80000000)
 
@@ -46,7 +46,7 @@ struct pvm_native {
     uint32_t enter, enter_check, enter_end, exits_end, leave_fault, leave_kick;
     uint32_t charge_size;
     uint32_t size;           /* of the guest code */
-    uint32_t *offsets;       /* by pc, size + 1 of them: where the instruction's code is; 0: nowhere */
+    uint32_t *offsets;       /* by pc, size + 1 of them: the instruction's code; 0: none */
     uint8_t *block_starts;   /* a bit by pc */
     struct pvm_point *points;
     struct pvm_cold *cold;
@@ -153,8 +153,9 @@ extern _Thread_local struct pvm_vm *volatile pvm_running
 extern const struct engine pvm_jit;
 bool pvm_jit_usable(void);   /* this processor and kernel can */
 void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config);
-/* Compiled code until it leaves, or one instruction that is the interpreter's. Metered code pays for
- * its blocks from budget, and the machine from its gas. False: the machine stopped, as *stop says. */
+/* Compiled code until it leaves, or one instruction that is the interpreter's. Metered code pays
+ * for its blocks from budget, and the machine from its gas. False: the machine stopped, as *stop
+ * says. */
 bool pvm_jit_advance(struct pvm_vm *vm, int64_t budget, penta_stop *stop);
 
 /* jit_both.c */

@@ -1,7 +1,7 @@
-/* The engine "both": compiled code and the interpreter in lock step, block by block, each on its own
- * memory. Registers, pc and gas are compared behind every block, memory at every stop. The machine is
- * the compiled one; the other follows it, and is brought up to date with what the host changed whenever
- * a run starts. The first difference ends the run with PENTA_STOP_DISAGREE. */
+/* The engine "both": compiled code and the interpreter in lock step, block by block, each on its
+ * own memory. Registers, pc and gas are compared behind every block, memory at every stop. The
+ * machine is the compiled one; the other follows it, and is brought up to date with what the host
+ * changed whenever a run starts. The first difference ends the run with PENTA_STOP_DISAGREE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static bool same_areas(const struct pvm_memory *a, const struct pvm_memory *b)
 {
     if (a->area_count != b->area_count) return false;
     for (size_t i = 0; i < a->area_count; i++)
-        if (a->areas[i].address != b->areas[i].address || a->areas[i].length != b->areas[i].length ||
+        if (a->areas[i].address != b->areas[i].address ||
+            a->areas[i].length != b->areas[i].length ||
             a->areas[i].writable != b->areas[i].writable)
             return false;
     return true;
@@ -32,8 +33,8 @@ static bool copy_areas(const struct pvm_memory *from, struct pvm_memory *to)
     if (same_areas(from, to)) return true;
     if (!pvm_memory_unmap(to, 0, UINT64_C(1) << 32)) return false;
     for (size_t i = 0; i < from->area_count; i++)
-        if (!pvm_memory_map(to, from->areas[i].address, from->areas[i].length, from->areas[i].writable,
-                            (penta_bytes){0}, false))
+        if (!pvm_memory_map(to, from->areas[i].address, from->areas[i].length,
+                            from->areas[i].writable, (penta_bytes){0}, false))
             return false;
     return true;
 }
@@ -52,7 +53,8 @@ static void ignore(void *user, uint32_t address, const uint8_t *now, const uint8
 }
 
 /* The first page whose bytes differ, made equal when copy; false: none, or all are equal now. */
-static bool differs(const struct pvm_memory *from, struct pvm_memory *to, bool copy, uint32_t *address)
+static bool differs(const struct pvm_memory *from, struct pvm_memory *to, bool copy,
+                    uint32_t *address)
 {
     pvm_memory_changed(from, ignore, NULL); /* brings DIRTY up to date */
     for (size_t i = 0; i < from->area_count; i++) {
@@ -60,7 +62,8 @@ static bool differs(const struct pvm_memory *from, struct pvm_memory *to, bool c
         for (uint64_t at = a->address; at < a->address + a->length; at += PVM_PAGE) {
             uint32_t page = (uint32_t)(at >> PVM_PAGE_BITS);
             if (!may_differ(from, to, a, page)) continue;
-            const uint8_t *x = pvm_backing_page(from, page, false), *y = pvm_backing_page(to, page, false);
+            const uint8_t *x = pvm_backing_page(from, page, false);
+            const uint8_t *y = pvm_backing_page(to, page, false);
             if (!memcmp(x, y, PVM_PAGE)) continue;
             *address = (uint32_t)at;
             if (!copy) return true;
@@ -119,7 +122,8 @@ static bool equal_stops(struct pvm_twin *t, const struct pvm_vm *vm, const penta
         if (a->args[i] != b->args[i]) return note(t, "argument", a->args[i], b->args[i]);
     if (vm->heap_size != t->vm->heap_size) return note(t, "heap", vm->heap_size, t->vm->heap_size);
     if (!same_areas(&vm->memory, &t->vm->memory)) return note(t, "memory map", 0, 0);
-    if (differs(&vm->memory, &t->vm->memory, false, &address)) return note(t, "page", address, address);
+    if (differs(&vm->memory, &t->vm->memory, false, &address))
+        return note(t, "page", address, address);
     return true;
 }
 

@@ -7,7 +7,7 @@
 enum {
     WINDOW = 256,            /* instructions decoded ahead; a longer block is written in pieces */
     POINT_EVERY = 64,
-    TAIL_MAX = 24,           /* instructions of a dispatch that are copied to where it is jumped to */
+    TAIL_MAX = 24,           /* instructions of a dispatch that are copied to the jumps to it */
     LINE = 64,
     BYTES_PER_BYTE = 64,     /* native code of one guest byte, at most */
 };
@@ -31,8 +31,8 @@ static bool grow(struct jit *j, void *list, uint32_t *capacity, size_t item)
 }
 #define APPEND(list, count, capacity, ...)                                                         \
     do {                                                                                           \
-        if (j->failed || ((count) == (capacity) && !grow(j, &(list), &(capacity), sizeof *(list)))) \
-            return;                                                                                \
+        bool room = (count) < (capacity) || grow(j, &(list), &(capacity), sizeof *(list));         \
+        if (!room || j->failed) return;                                                            \
         (list)[(count)++] = (__typeof__(*(list)))__VA_ARGS__;                                      \
     } while (0)
 
@@ -85,7 +85,8 @@ static void instruction(struct jit *j, const struct jit_block *b, const struct p
         pvm_jit_op(j, in);
         return;
     }
-    if (in->op == PVM_OP_jump && in->target <= in->pc && !b->copy && !j->p->code.doc && !j->n->poll) {
+    if (in->op == PVM_OP_jump && in->target <= in->pc && !b->copy && !j->p->code.doc &&
+        !j->n->poll) {
         unsigned tail = pvm_jit_dispatch_tail(&j->p->code, in->target, TAIL_MAX);
         if (tail && pvm_is_target(&j->p->code, in->target)) {
             copy_tail(j, in->target, tail);
@@ -115,8 +116,8 @@ static void instructions(struct jit *j, const struct jit_block *b)
     }
 }
 
-/* The end of a loop over an indirect jump, once more, in place of a jump to it: each copy has a jump
- * with a history of its own. */
+/* The end of a loop over an indirect jump, once more, in place of a jump to it: each copy has a
+ * jump with a history of its own. */
 static void copy_tail(struct jit *j, uint32_t pc, unsigned count)
 {
     struct pvm_insn in[TAIL_MAX];
@@ -136,7 +137,8 @@ static void copy_tail(struct jit *j, uint32_t pc, unsigned count)
     }
 }
 
-/* A small loop must not lie on more cache lines than it needs: written again behind nops if it does. */
+/* A small loop must not lie on more cache lines than it needs: written again behind nops if it
+ * does. */
 static bool straddles(uint32_t start, uint32_t end)
 {
     uint32_t length = end - start, lines = (end - 1) / LINE - start / LINE + 1;
@@ -223,8 +225,9 @@ static void blocks(struct jit *j)
 static void cold_places(struct jit *j)
 {
     struct pvm_native *n = j->n;
-    struct x64_label *const exits[] = {[PVM_COLD_STEP] = &j->step, [PVM_COLD_GAS] = &j->step,
-                                       [PVM_COLD_DYNAMIC] = &j->dynamic, [PVM_COLD_POLL] = &j->poll};
+    struct x64_label *const exits[] = {
+        [PVM_COLD_STEP] = &j->step, [PVM_COLD_GAS] = &j->step, [PVM_COLD_DYNAMIC] = &j->dynamic,
+        [PVM_COLD_POLL] = &j->poll};
     n->cold_start = x64_here(&j->e);
     for (uint32_t i = 0; i < n->cold_count && !j->e.full; i++) {
         x64_aim(&j->e, n->cold[i].site, x64_here(&j->e));
@@ -254,9 +257,10 @@ static void fill_table(struct jit *j)
     for (size_t i = 0; i < n->table_bytes / sizeof *n->table; i++) n->table[i] = nowhere;
     for (uint32_t i = 0; i < j->p->table_count; i++) {
         uint64_t pc;
-        if (pvm_table_entry(code, i, &pc) && pc < code->bytes.size && pvm_is_target(code, (uint32_t)pc) &&
-            n->offsets[pc])
-            n->table[2 * ((size_t)i + 1)] = (uint64_t)(uintptr_t)n->code + n->offsets[pc] - n->charge_size;
+        if (pvm_table_entry(code, i, &pc) && pc < code->bytes.size &&
+            pvm_is_target(code, (uint32_t)pc) && n->offsets[pc])
+            n->table[2 * ((size_t)i + 1)] =
+                (uint64_t)(uintptr_t)n->code + n->offsets[pc] - n->charge_size;
     }
     if (mprotect(n->table, n->table_bytes, PROT_READ)) j->failed = true;
 }

@@ -1,6 +1,6 @@
-/* Decoding for the compiler: the same as pvm_decode, for one instruction after the other. Most shapes
- * go one way without branches, since a mispredicted branch costs as much as all the rest; those with
- * two immediates, the end of the code and the doc dialect take the general way. */
+/* Decoding for the compiler: the same as pvm_decode, for one instruction after the other. Most
+ * shapes go one way without branches, since a mispredicted branch costs as much as all the rest;
+ * those with two immediates, the end of the code and the doc dialect take the general way. */
 #pragma once
 #include <string.h>
 #include "pvm/decode.h"
@@ -19,7 +19,8 @@ struct jit_decoder {
     const struct pvm_code *code;
     uint32_t limit;          /* up to here all that is looked at is inside the code and its mask */
     struct jit_opcode opcodes[256];
-    uint8_t spare[2 * PVM_SKIP_MAX + 2]; /* by skip + 25 - opcode.skip: 63 less the immediate's bits */
+    /* By skip + JIT_NO_IMMEDIATE - opcode.skip: 63 less the immediate's bits. */
+    uint8_t spare[2 * PVM_SKIP_MAX + 2];
 };
 
 static inline void jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code)
@@ -53,7 +54,8 @@ static inline uint64_t jit_word(const uint8_t *p)
 }
 
 /* The instruction at pc; start: one starts there for certain. True: it ends a block. */
-static inline bool jit_decode(const struct jit_decoder *d, uint32_t pc, bool start, struct pvm_insn *in)
+static inline bool jit_decode(const struct jit_decoder *d, uint32_t pc, bool start,
+                              struct pvm_insn *in)
 {
     static const uint8_t registers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12, 12, 12};
     const struct pvm_code *code = d->code;

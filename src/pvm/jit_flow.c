@@ -80,7 +80,8 @@ static struct x64_mem table_entry(const struct jit *j)
 }
 
 /* Addresses beyond the table leave for the cold place. Odd ones and those of illegal targets have
- * addresses in the table that no processor goes to: the jump itself faults, hence with exact state. */
+ * addresses in the table that no processor goes to: the jump itself faults, hence with exact
+ * state. */
 static void check_range(struct jit *j, const struct pvm_insn *in, enum pvm_cold_kind beyond)
 {
     x64_cmp_imm(&j->e, X32, RCX, (int32_t)(2 * j->p->table_count + 1));
@@ -98,8 +99,8 @@ static void jump_indirect(struct jit *j, const struct pvm_insn *in)
     x64_jmp_mem(&j->e, table_entry(j));
 }
 
-/* The register is written last, but before a jump that may fault: if that register held the address,
- * the instruction could not be repeated, so the entry is looked at first. */
+/* The register is written last, but before a jump that may fault: if that register held the
+ * address, the instruction could not be repeated, so the entry is looked at first. */
 static void load_imm_and_jump_indirect(struct jit *j, const struct pvm_insn *in)
 {
     address(j, in->b, in->imm2);
@@ -183,7 +184,9 @@ void pvm_jit_flow(struct jit *j, const struct pvm_insn *in)
         load_imm_and_jump_indirect(j, in);
         break;
     case PVM_OP_fallthrough:
-        if ((uint64_t)in->pc + in->length >= j->p->code.bytes.size && !j->p->profile->fall_off) step(j);
+        if ((uint64_t)in->pc + in->length >= j->p->code.bytes.size &&
+            !j->p->profile->fall_off)
+            step(j);
         break;
     case PVM_OP_ecalli: host_call(j, in); break;
     default: step(j); break;   /* trap, invalid */

@@ -1,8 +1,8 @@
 /* Groups of instructions with better code than their parts.
  *
- * A group writes no register before its last instruction that can fault has not: a fault inside it is
- * one in front of its first instruction, from where the interpreter goes on. The others of a group
- * have no place of their own to enter at. */
+ * A group writes no register before everything in it that can fault is done: a fault inside it
+ * is one in front of its first instruction, from where the interpreter goes on. The others of a
+ * group have no place of their own to enter at. */
 #include "pvm/jit.h"
 
 static bool is_load(const struct pvm_insn *in)
@@ -49,7 +49,8 @@ static unsigned fuse_shift(struct jit *j, const struct pvm_insn *in, unsigned le
     enum x64_reg index = host(in->b), base = host(sum->a == d ? sum->b : sum->a);
     if (left > 2 && address_load(j, &in[2], base, index, scale, d)) return 3;
     x64_lea(&j->e, j->word, host(d),
-            (struct x64_mem){.base = (int8_t)base, .index = (int8_t)index, .scale = (uint8_t)scale});
+            (struct x64_mem){.base = (int8_t)base, .index = (int8_t)index,
+                             .scale = (uint8_t)scale});
     return 2;
 }
 
@@ -84,9 +85,9 @@ static bool writes(const struct pvm_insn *in, unsigned reg)
     }
 }
 
-/* `i32 d = d + step` in a loop, where the step stays the same: the 64-bit sum, and a check beside it
- * that it is the sign-extended one. That takes the extension off the chain through the iterations; it
- * fails at most once in 2^32 / step rounds, out of line. */
+/* `i32 d = d + step` in a loop, where the step stays the same: the 64-bit sum, and a check beside
+ * it that it is the sign-extended one. That takes the extension off the chain through the
+ * iterations; it fails at most once in 2^32 / step rounds, out of line. */
 static bool widen(struct jit *j, const struct jit_block *b, unsigned at)
 {
     const struct pvm_insn *in = &b->in[at];

@@ -3,7 +3,8 @@
 
 /* 13 to 15 do not occur. Those without a REX prefix in 32-bit forms go to what programs use most;
  * rdx is where mulx wants an operand. */
-const uint8_t pvm_host_registers[16] = {R15, RSI, R8, R9, R10, RBX, RBP, RAX, RDI, RDX, R11, R12, R14};
+const uint8_t pvm_host_registers[16] = {R15, RSI, R8, R9, R10, RBX, RBP, RAX, RDI, RDX, R11, R12,
+                                        R14};
 
 /* A 32-bit result in a 64-bit register is sign-extended. */
 static void extend(struct jit *j, enum x64_reg reg)
@@ -102,7 +103,8 @@ static void or_inverted(struct jit *j, const struct pvm_insn *in)
 }
 
 /* Stubs take the first operand on the stack and the second in rcx, where the result comes back. */
-static void by_stub(struct jit *j, const struct pvm_insn *in, struct x64_label *stub, enum x64_size size)
+static void by_stub(struct jit *j, const struct pvm_insn *in, struct x64_label *stub,
+                    enum x64_size size)
 {
     x64_push(&j->e, host(in->a));
     x64_mov(&j->e, j->word, RCX, host(in->b));
@@ -176,7 +178,8 @@ static void scratch_immediate(struct jit *j, enum x64_size size, uint64_t value)
 }
 
 /* The immediate shifted by a register. */
-static inline void shift_alt(struct jit *j, enum x64_size size, const struct pvm_insn *in, shift_by *op)
+static inline void shift_alt(struct jit *j, enum x64_size size, const struct pvm_insn *in,
+                             shift_by *op)
 {
     scratch_immediate(j, size, in->imm1);
     op(&j->e, size, host(in->a), RCX, host(in->b));

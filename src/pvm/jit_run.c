@@ -6,7 +6,7 @@
 #include "pvm/snapshot.h"
 
 enum {
-    SLICE = 1 << 18,         /* gas between two looks at the interrupt flag: well below a millisecond */
+    SLICE = 1 << 18,         /* gas between two looks at the interrupt flag: below a millisecond */
     HWCAP2_FSGS = 2,
 };
 
@@ -96,7 +96,7 @@ static const struct pvm_cold *cold_at(const struct pvm_native *n, uint32_t at)
     return at >= n->cold_start ? &n->cold[(at - n->cold_start) / PVM_COLD_BYTES] : NULL;
 }
 
-/* What the block behind this place of an empty counter costs: it stands in front of the jump here. */
+/* What the block behind this place of an empty counter costs: the charge stands before the jump. */
 static uint32_t cost_of(const struct pvm_native *n, const struct pvm_cold *cold)
 {
     uint32_t cost;

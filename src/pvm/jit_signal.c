@@ -1,9 +1,9 @@
 /* Faults of compiled code, found out by the processor.
  *
- * The handler looks at one thing: whether this thread runs a machine and the faulting instruction is
- * in its code. Then it lets the thread go on at the exit, with the place in rcx; the state of the
- * guest is in the registers, which the exit saves. Every other fault is somebody else's and goes to
- * the handler that was there before.
+ * The handler looks at one thing: whether this thread runs a machine and the faulting instruction
+ * is in its code. Then it lets the thread go on at the exit, with the place in rcx; the state of
+ * the guest is in the registers, which the exit saves. Every other fault is somebody else's and
+ * goes to the handler that was there before.
  *
  * It runs on an alternate stack, so that a host whose own stack is the problem can still be told. */
 #include <pthread.h>
@@ -59,9 +59,10 @@ static bool is_kick(const siginfo_t *info)
     return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &kick_mark;
 }
 
-/* An interrupt without safe points in the code: from wherever it is, the thread takes single machine
- * steps to the end of the guest instruction, and leaves there with exact state. In the entry it looks
- * at the flag again; in an exit, or outside, it is on its way to somebody who looks. */
+/* An interrupt without safe points in the code: from wherever it is, the thread takes single
+ * machine steps to the end of the guest instruction, and leaves there with exact state. In the
+ * entry it looks at the flag again; in an exit, or outside, it is on its way to somebody who
+ * looks. */
 static void walk(const struct pvm_native *n, greg_t *regs)
 {
     uint32_t at = offset_of(n, regs), pc;

@@ -97,7 +97,8 @@ static void end(struct x64 *e)
 
 static const struct x64_mem operand = {.base = RSP, .index = X64_NONE, .disp = 24};
 
-static void divide(struct x64 *e, struct x64_label *label, enum x64_size size, bool is_signed, bool rest)
+static void divide(struct x64 *e, struct x64_label *label, enum x64_size size, bool is_signed,
+                   bool rest)
 {
     struct x64_label by_zero = {0}, by_minus_one = {0}, done = {0};
     begin(e, label);
@@ -149,7 +150,7 @@ static void high_wide(struct x64 *e, struct x64_label *label, bool second_signed
     x64_mov_load(e, X64, RAX, operand);
     if (second_signed) {
         x64_imul_wide(e, X64, RCX);
-    } else {                   /* the unsigned product, less the second where the first is negative */
+    } else {                   /* unsigned, less the second where the first is negative */
         x64_mul(e, X64, RCX);
         x64_mov_load(e, X64, RAX, operand);
         x64_sar_imm(e, X64, RAX, 63);

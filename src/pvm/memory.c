@@ -113,7 +113,8 @@ bool pvm_memory_unmap(struct pvm_memory *m, uint64_t address, uint64_t length)
 /* The host's rights of pages that the guest may read. */
 static bool guard(struct pvm_memory *m, uint32_t page, uint32_t count, bool writable)
 {
-    return !m->guarded || pvm_backing_protect(m, page, count, writable ? PVM_READ | PVM_WRITE : PVM_READ);
+    unsigned rights = writable ? PVM_READ | PVM_WRITE : PVM_READ;
+    return !m->guarded || pvm_backing_protect(m, page, count, rights);
 }
 
 /* What compiled code changed, it changed without a word. */

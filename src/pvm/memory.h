@@ -14,9 +14,9 @@
  * five programs of bench/: checking the page's byte costs 4 to 9 % against no check at all; a page
  * table of pointers 20 %. It needs no signal handler, and stops are exact.)
  *
- * A guarded machine has the same rights on the pages of the host, and its compiled code asks nobody:
- * then DIRTY comes from asking the host which pages exist, when somebody wants to know, and pages
- * with initial contents always count as changed.
+ * A guarded machine has the same rights on the pages of the host, and its compiled code asks
+ * nobody: then DIRTY comes from asking the host which pages exist, when somebody wants to know, and
+ * pages with initial contents always count as changed.
  *
  * The paged back end leaves the table below the state zero: every access is a slow one, through
  * the functions here. */
@@ -62,7 +62,7 @@ bool pvm_backing_commit(struct pvm_memory *m, uint32_t page, uint32_t count); /*
 void pvm_backing_drop(struct pvm_memory *m, uint32_t page, uint32_t count);   /* zero again */
 /* A committed page's bytes. NULL: never written, hence zero, or (for_write) memory ran out. */
 uint8_t *pvm_backing_page(const struct pvm_memory *m, uint32_t page, bool for_write);
-/* What the host lets happen to committed pages; rights 0: nothing, PVM_READ, PVM_READ | PVM_WRITE. */
+/* What the host lets happen to committed pages: nothing (0), PVM_READ, PVM_READ | PVM_WRITE. */
 bool pvm_backing_protect(struct pvm_memory *m, uint32_t page, uint32_t count, unsigned rights);
 /* Sets DIRTY on the pages among these that were touched behind the back of the rights table. */
 void pvm_backing_dirty(const struct pvm_memory *m, uint32_t page, uint32_t count);

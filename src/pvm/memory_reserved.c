@@ -42,10 +42,15 @@ uint8_t *pvm_backing_page(const struct pvm_memory *m, uint32_t page, bool for_wr
     return m->base + ((size_t)page << PVM_PAGE_BITS);
 }
 
+static uint8_t *page_at(const struct pvm_memory *m, uint32_t page)
+{
+    return m->base + ((size_t)page << PVM_PAGE_BITS);
+}
+
 bool pvm_backing_protect(struct pvm_memory *m, uint32_t page, uint32_t count, unsigned rights)
 {
     int allowed = rights & PVM_WRITE ? PROT_READ | PROT_WRITE : rights ? PROT_READ : PROT_NONE;
-    return !mprotect(m->base + ((size_t)page << PVM_PAGE_BITS), (size_t)count << PVM_PAGE_BITS, allowed);
+    return !mprotect(page_at(m, page), (size_t)count << PVM_PAGE_BITS, allowed);
 }
 
 void pvm_backing_dirty(const struct pvm_memory *m, uint32_t page, uint32_t count)
@@ -53,8 +58,7 @@ void pvm_backing_dirty(const struct pvm_memory *m, uint32_t page, uint32_t count
     unsigned char present[1024];
     while (count) {
         uint32_t part = count < sizeof present ? count : (uint32_t)sizeof present;
-        bool known = !mincore(m->base + ((size_t)page << PVM_PAGE_BITS), (size_t)part << PVM_PAGE_BITS,
-                              present);
+        bool known = !mincore(page_at(m, page), (size_t)part << PVM_PAGE_BITS, present);
         for (uint32_t i = 0; i < part; i++)
             if (!known || present[i] & 1) m->rights[page + i] |= PVM_DIRTY;
         page += part;

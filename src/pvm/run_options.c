@@ -39,7 +39,7 @@ bool pvm_config_read(struct pvm_config *config, const struct pvm_program *progra
     config->poll = option_text(options, count, "poll") != NULL;
     const char *mode = option_text(options, count, "gas-mode");
     if (mode && strcmp(mode, "sync") && strcmp(mode, "async"))
-        return error_at(err, BASE_OPTION_VALUE, 0, "gas-mode '%.40s' is neither sync nor async", mode);
+        return error_at(err, BASE_OPTION_VALUE, 0, "gas-mode '%.40s' is not sync or async", mode);
     config->async = mode && !strcmp(mode, "async");
     if (model && !pvm_gas_model_parse(model, &config->model))
         return error_at(err, BASE_OPTION_VALUE, 0, "gas model '%.40s' is none of naive, full",

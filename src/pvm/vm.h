@@ -92,7 +92,7 @@ struct pvm_vm {
     bool halt_on_answer;                   /* the host ends the call with its answer */
     struct pvm_pool *pool;                 /* where it goes back to, or NULL */
     atomic_int runner;                     /* the last thread in its compiled code: jit_signal.c */
-    struct pvm_twin *twin;                 /* the machine it is compared with, or NULL: jit_both.c */
+    struct pvm_twin *twin;                 /* what it is compared with, or NULL: jit_both.c */
 };
 
 static inline struct pvm_vm *pvm_vm(penta_vm *vm) { return (struct pvm_vm *)vm; }

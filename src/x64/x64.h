@@ -1,11 +1,12 @@
 /* An x86-64 assembler that knows bytes and labels and nothing of any machine.
  *
- * Functions are named after the manual's mnemonics, destination first. An instruction is composed in
- * a 64-bit word and stored whole: emitting is a handful of shifts and one store. Running out of room
- * sets `full`, which is sticky and asked once, when all is written; until then further instructions
- * go nowhere. Positions are offsets from `start`, below 2^31.
+ * Functions are named after the manual's mnemonics, destination first. An instruction is composed
+ * in a 64-bit word and stored whole: emitting is a handful of shifts and one store. Running out of
+ * room sets `full`, which is sticky and asked once, when all is written; until then further
+ * instructions go nowhere. Positions are offsets from `start`, below 2^31.
  *
- * Forms with an address come in the spelling MNEMONIC_load (register from memory) and MNEMONIC_store. */
+ * Forms with an address come in the spelling MNEMONIC_load (register from memory) and
+ * MNEMONIC_store. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +37,7 @@ enum { X64_NONE = -1 };
 
 struct x64_label {           /* start from zeros */
     uint32_t at;             /* offset + 1 once it is bound */
-    uint32_t uses;           /* offset + 1 of the last jump to it, each of which names the one before */
+    uint32_t uses;           /* offset + 1 of the last jump to it, which names the one before */
 };
 
 /* x64.c */
@@ -69,8 +70,8 @@ static inline void x64_patch32(struct x64 *e, uint32_t at, uint32_t value)
 
 /* op: the opcode, 0x0fXX for the second map, with a mandatory prefix above: 0xf30fb8. bytes: rm or
  * reg is an 8-bit register, for which 4 to 7 need a REX prefix. */
-static inline void x64_form(struct x64 *e, uint32_t op, enum x64_size size, unsigned reg, unsigned rm,
-                            bool bytes)
+static inline void x64_form(struct x64 *e, uint32_t op, enum x64_size size, unsigned reg,
+                            unsigned rm, bool bytes)
 {
     unsigned rex = (unsigned)size << 3 | (reg >> 3) << 2 | rm >> 3, n = 2;
     uint64_t w = (op & 0xff) | (0xc0u | (reg & 7) << 3 | (rm & 7)) << 8;
@@ -111,7 +112,8 @@ X64_ALU(cmp, 7)
 #undef X64_ALU
 
 /* sub with a 4-byte immediate, whatever its value: it may be patched. The offset of the immediate. */
-static inline uint32_t x64_sub_imm32(struct x64 *e, enum x64_size size, enum x64_reg dst, int32_t imm)
+static inline uint32_t x64_sub_imm32(struct x64 *e, enum x64_size size, enum x64_reg dst,
+                                     int32_t imm)
 {
     x64_form(e, 0x81, size, 5, dst, false);
     x64_put(e, (uint32_t)imm, 4);
@@ -194,8 +196,8 @@ static inline void x64_bswap(struct x64 *e, enum x64_size size, enum x64_reg reg
     uint64_t w = 0x0f | (0xc8u | (reg & 7)) << 8;
     x64_put(e, rex ? w << 8 | 0x40 | rex : w, rex ? 3 : 2);
 }
-static inline void x64_imul_imm(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
-                                int32_t imm)
+static inline void x64_imul_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,
+                                enum x64_reg src, int32_t imm)
 {
     bool small = imm == (int8_t)imm;
     x64_form(e, small ? 0x6b : 0x69, size, dst, src, false);
@@ -350,7 +352,8 @@ static inline void x64_mov_store16(struct x64 *e, struct x64_mem m, enum x64_reg
 {
     x64_form_mem(e, 0x660089, X32, src, m, false);
 }
-static inline void x64_mov_store(struct x64 *e, enum x64_size size, struct x64_mem m, enum x64_reg src)
+static inline void x64_mov_store(struct x64 *e, enum x64_size size, struct x64_mem m,
+                                 enum x64_reg src)
 {
     x64_form_mem(e, 0x89, size, src, m, false);
 }
@@ -365,7 +368,8 @@ static inline void x64_mov_store_imm16(struct x64 *e, struct x64_mem m, uint16_t
     x64_put(e, imm, 2);
 }
 /* X64: the immediate is sign-extended. */
-static inline void x64_mov_store_imm(struct x64 *e, enum x64_size size, struct x64_mem m, int32_t imm)
+static inline void x64_mov_store_imm(struct x64 *e, enum x64_size size, struct x64_mem m,
+                                     int32_t imm)
 {
     x64_form_mem(e, 0xc7, size, 0, m, false);
     x64_put(e, (uint32_t)imm, 4);
@@ -375,7 +379,10 @@ static inline void x64_cmp_mem8_imm(struct x64 *e, struct x64_mem m, uint8_t imm
     x64_form_mem(e, 0x80, X32, 7, m, false);
     x64_put(e, imm, 1);
 }
-static inline void x64_jmp_mem(struct x64 *e, struct x64_mem m) { x64_form_mem(e, 0xff, X32, 4, m, false); }
+static inline void x64_jmp_mem(struct x64 *e, struct x64_mem m)
+{
+    x64_form_mem(e, 0xff, X32, 4, m, false);
+}
 
 /* ---- the rest ---- */
 
@@ -394,7 +401,10 @@ static inline void x64_ret_pop(struct x64 *e, unsigned bytes) { x64_put(e, 0xc2 
 static inline void x64_cdq(struct x64 *e) { x64_put(e, 0x99, 1); }
 static inline void x64_cqo(struct x64 *e) { x64_put(e, 0x9948, 2); }
 static inline void x64_ud2(struct x64 *e) { x64_put(e, 0x0b0f, 2); }
-static inline void x64_jmp_reg(struct x64 *e, enum x64_reg reg) { x64_form(e, 0xff, X32, 4, reg, false); }
+static inline void x64_jmp_reg(struct x64 *e, enum x64_reg reg)
+{
+    x64_form(e, 0xff, X32, 4, reg, false);
+}
 
 /* Jumps to known offsets, short where they reach. */
 static inline void x64_jmp_to(struct x64 *e, uint32_t to)

@@ -1,13 +1,13 @@
 /* Interpreter against compiler: programs are made from the input, which only steers the choices, so
  * that nearly every one of them runs. A third of all operands comes from a table of edges. Both
- * engines must agree on registers, pc, gas, memory and stop after every block (engine "both"), and at
- * every stop when compiled code runs freely and machines change hands between engines. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ * engines must agree on registers, pc, gas, memory and stop after every block (engine "both"), and
+ * at every stop when compiled code runs freely and machines change hands between engines. */
 #include "base/bytes.h"
 #include "checks.h"
 #include "pvm/snapshot.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 void check_failed(const char *what, uint64_t a, uint64_t b)
 {
@@ -18,12 +18,51 @@ void check_failed(const char *what, uint64_t a, uint64_t b)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const uint64_t edges[] = {
-    0, 1, 2, 3, 4, 7, 8, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x10000, 0x10ff8,
-    0x10ffc, 0x10fff, 0x20000, 0x20010, 0x2fff8, 0x30000, 0x30ffd, 0x31ff9, 0x32000, 0x3ffc,
-    0x7ffffffe, 0x7fffffff, 0x80000000, 0x80000001, 0xffff0000, 0xfffffff8, 0xfffffffc, 0xffffffff,
-    UINT64_C(0x100000000), UINT64_C(0x7fffffffffffffff), UINT64_C(0x8000000000000000),
-    UINT64_C(0xffffffff80000000), UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 7};
+static const uint64_t edges[] = {0,
+                                 1,
+                                 2,
+                                 3,
+                                 4,
+                                 7,
+                                 8,
+                                 31,
+                                 32,
+                                 33,
+                                 63,
+                                 64,
+                                 0x7f,
+                                 0x80,
+                                 0xff,
+                                 0x7fff,
+                                 0x8000,
+                                 0xffff,
+                                 0x10000,
+                                 0x10ff8,
+                                 0x10ffc,
+                                 0x10fff,
+                                 0x20000,
+                                 0x20010,
+                                 0x2fff8,
+                                 0x30000,
+                                 0x30ffd,
+                                 0x31ff9,
+                                 0x32000,
+                                 0x3ffc,
+                                 0x7ffffffe,
+                                 0x7fffffff,
+                                 0x80000000,
+                                 0x80000001,
+                                 0xffff0000,
+                                 0xfffffff8,
+                                 0xfffffffc,
+                                 0xffffffff,
+                                 UINT64_C(0x100000000),
+                                 UINT64_C(0x7fffffffffffffff),
+                                 UINT64_C(0x8000000000000000),
+                                 UINT64_C(0xffffffff80000000),
+                                 UINT64_MAX,
+                                 UINT64_MAX - 1,
+                                 UINT64_MAX - 7};
 enum { EDGES = sizeof edges / sizeof *edges, CODE_MAX = 2048, INSNS_MAX = 120, TURNS = 40 };
 
 /* ---- choices ---- */
@@ -43,7 +82,10 @@ static uint64_t choose(struct choices *c)
     c->state ^= c->state << 17;
     return c->state * UINT64_C(0x2545f4914f6cdd1d) >> 16;
 }
-static uint64_t below(struct choices *c, uint64_t n) { return choose(c) % n; }
+static uint64_t below(struct choices *c, uint64_t n)
+{
+    return choose(c) % n;
+}
 static uint64_t number(struct choices *c)
 {
     switch (below(c, 3)) {
@@ -60,18 +102,28 @@ struct program {
     uint32_t size, starts[INSNS_MAX];
     uint8_t op[INSNS_MAX];
     unsigned count;
-    bool forward;            /* no jump goes back: it ends without gas */
+    bool forward; /* no jump goes back: it ends without gas */
     enum pvm_isa isa;
 };
 
-static const uint8_t lengths[PVM_SHAPES] = {
-    [PVM_NONE] = 1, [PVM_IMM] = 5, [PVM_OFFSET] = 5, [PVM_IMM_IMM] = 10, [PVM_REG_IMM] = 6,
-    [PVM_REG_IMM_IMM] = 10, [PVM_REG_IMM_OFFSET] = 10, [PVM_REG_IMM64] = 10, [PVM_REG_REG] = 2,
-    [PVM_REG_REG_IMM] = 6, [PVM_REG_REG_OFFSET] = 6, [PVM_REG_REG_IMM_IMM] = 11, [PVM_REG_REG_REG] = 3};
+static const uint8_t lengths[PVM_SHAPES] = {[PVM_NONE] = 1,
+                                            [PVM_IMM] = 5,
+                                            [PVM_OFFSET] = 5,
+                                            [PVM_IMM_IMM] = 10,
+                                            [PVM_REG_IMM] = 6,
+                                            [PVM_REG_IMM_IMM] = 10,
+                                            [PVM_REG_IMM_OFFSET] = 10,
+                                            [PVM_REG_IMM64] = 10,
+                                            [PVM_REG_REG] = 2,
+                                            [PVM_REG_REG_IMM] = 6,
+                                            [PVM_REG_REG_OFFSET] = 6,
+                                            [PVM_REG_REG_IMM_IMM] = 11,
+                                            [PVM_REG_REG_REG] = 3};
 
 static void put_word(uint8_t *p, uint64_t v)
 {
-    for (int i = 0; i < 4; i++) p[i] = (uint8_t)(v >> 8 * i);
+    for (int i = 0; i < 4; i++)
+        p[i] = (uint8_t)(v >> 8 * i);
 }
 
 /* sp and ra hold good addresses and are seldom written. */
@@ -84,15 +136,18 @@ static unsigned destination(struct choices *c)
 static bool accesses(uint8_t op)
 {
     const char *name = pvm_ops[op].name;
-    return strstr(name, "load_u") == name || strstr(name, "load_i8") == name || strstr(name, "store") == name ||
-           strstr(name, "load_i16") == name || strstr(name, "load_i32") == name || strstr(name, "load_ind") == name;
+    return strstr(name, "load_u") == name || strstr(name, "load_i8") == name ||
+           strstr(name, "store") == name || strstr(name, "load_i16") == name ||
+           strstr(name, "load_i32") == name || strstr(name, "load_ind") == name;
 }
 
 static uint64_t target(struct choices *c, const struct program *p, unsigned i)
 {
-    unsigned to = p->forward ? i + 1 + (unsigned)below(c, p->count - i) : (unsigned)below(c, p->count);
+    unsigned to =
+        p->forward ? i + 1 + (unsigned)below(c, p->count - i) : (unsigned)below(c, p->count);
     if (to >= p->count) to = p->count - 1;
-    for (unsigned k = to; k > 0 && (!p->forward || k > i + 1); k--) /* mostly where a block starts */
+    for (unsigned k = to; k > 0 && (!p->forward || k > i + 1);
+         k--) /* mostly where a block starts */
         if (pvm_ends_block(p->op[k - 1])) {
             to = k;
             break;
@@ -122,7 +177,8 @@ static void encode(struct choices *c, struct program *p, unsigned i)
     case PVM_REG_IMM:
         b[1] = (uint8_t)a;
         put_word(b + 2, access && below(c, 4) ? 0x30000 + below(c, 0x2000) : x);
-        if (pvm_ops[op].flow == PVM_FLOW_DYNAMIC) put_word(b + 2, below(c, 3) ? 2 * below(c, 17) : x);
+        if (pvm_ops[op].flow == PVM_FLOW_DYNAMIC)
+            put_word(b + 2, below(c, 3) ? 2 * below(c, 17) : x);
         break;
     case PVM_REG_IMM_IMM:
         b[1] = (uint8_t)(a | 4 << 4);
@@ -166,14 +222,24 @@ static void encode(struct choices *c, struct program *p, unsigned i)
 /* Patterns that the compiler knows: an address computed, used and overwritten; a loop's counter. */
 static uint8_t next_op(struct choices *c, const struct program *p, unsigned i)
 {
-    static const uint8_t liked[] = {
-        PVM_OP_shift_logical_left_imm_64, PVM_OP_shift_logical_left_imm_32, PVM_OP_add_64, PVM_OP_add_32,
-        PVM_OP_load_indirect_i32, PVM_OP_load_indirect_u8, PVM_OP_add_imm_32, PVM_OP_branch_not_eq,
-        PVM_OP_store_indirect_u32, PVM_OP_branch_less_unsigned_imm, PVM_OP_jump, PVM_OP_fallthrough};
+    static const uint8_t liked[] = {PVM_OP_shift_logical_left_imm_64,
+                                    PVM_OP_shift_logical_left_imm_32,
+                                    PVM_OP_add_64,
+                                    PVM_OP_add_32,
+                                    PVM_OP_load_indirect_i32,
+                                    PVM_OP_load_indirect_u8,
+                                    PVM_OP_add_imm_32,
+                                    PVM_OP_branch_not_eq,
+                                    PVM_OP_store_indirect_u32,
+                                    PVM_OP_branch_less_unsigned_imm,
+                                    PVM_OP_jump,
+                                    PVM_OP_fallthrough};
     for (;;) {
-        uint8_t op = below(c, 4) ? (uint8_t)(1 + below(c, PVM_OPS - 1)) : liked[below(c, sizeof liked)];
+        uint8_t op =
+            below(c, 4) ? (uint8_t)(1 + below(c, PVM_OPS - 1)) : liked[below(c, sizeof liked)];
         if (pvm_ops[op].number[p->isa] < 0) continue;
-        bool rare = op == PVM_OP_trap || op == PVM_OP_memset || pvm_ops[op].flow == PVM_FLOW_DYNAMIC;
+        bool rare =
+            op == PVM_OP_trap || op == PVM_OP_memset || pvm_ops[op].flow == PVM_FLOW_DYNAMIC;
         if (rare && below(c, 8)) continue;
         if (p->forward && (pvm_ops[op].flow == PVM_FLOW_DYNAMIC || i + 1 == p->count)) {
             if (pvm_ops[op].flow == PVM_FLOW_DYNAMIC) continue;
@@ -199,7 +265,8 @@ static void generate(struct choices *c, struct program *p)
     }
     for (unsigned i = 0; i < 16; i++) {
         unsigned to = (unsigned)below(c, p->count);
-        while (to && !pvm_ends_block(p->op[to - 1]) && below(c, 16)) to--;
+        while (to && !pvm_ends_block(p->op[to - 1]) && below(c, 16))
+            to--;
         p->table[2 * i] = (uint8_t)p->starts[to];
         p->table[2 * i + 1] = (uint8_t)(p->starts[to] >> 8);
     }
@@ -231,7 +298,8 @@ static struct pvm_vm *machine(const struct trial *t, const char *engine)
     vm->layout.rw = 0x30000;
     vm->layout.rw_length = 0x2000;
     vm->layout.heap_max = 0x8000;
-    for (unsigned i = 0; i < PVM_REGISTERS; i++) pvm_vm_set_reg(vm, i, t->regs[i]);
+    for (unsigned i = 0; i < PVM_REGISTERS; i++)
+        pvm_vm_set_reg(vm, i, t->regs[i]);
     pvm_vm_jump(vm, t->start);
     return vm;
 }
@@ -275,8 +343,10 @@ static void race(const struct trial *t, bool swap)
     penta_stop x, y;
     for (unsigned turn = 0; turn < TURNS; turn++) {
         pvm_vm_run(&a->base, UINT64_MAX, &x);
-        if (swap && turn & 1) pvm_vm_run(&b->base, UINT64_MAX, &y);
-        else penta_vm_run(&b->base, UINT64_MAX, &y);
+        if (swap && turn & 1)
+            pvm_vm_run(&b->base, UINT64_MAX, &y);
+        else
+            penta_vm_run(&b->base, UINT64_MAX, &y);
         same(a, &x, b, &y);
         bool more = settle(a, &x, turn);
         CHECK(more == settle(b, &y, turn));
@@ -306,14 +376,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct program p;
     struct choices c = {data, size, 0, 88172645463325252u};
-    for (size_t i = 0; i < size; i++) c.state = c.state * 1099511628211u ^ data[i];
+    for (size_t i = 0; i < size; i++)
+        c.state = c.state * 1099511628211u ^ data[i];
     generate(&c, &p);
-    struct trial t = {
-        .code = {.isa = p.isa, .bytes = {p.code, p.size}, .mask = {p.mask, (p.size + 7) / 8},
-                 .starts = p.mask, .table = {p.table, 32}, .table_count = 16, .table_entry = 2}};
+    struct trial t = {.code = {.isa = p.isa,
+                               .bytes = {p.code, p.size},
+                               .mask = {p.mask, (p.size + 7) / 8},
+                               .starts = p.mask,
+                               .table = {p.table, 32},
+                               .table_count = 16,
+                               .table_entry = 2}};
     bool metered = !p.forward || below(&c, 2);
-    t.config = (struct pvm_config){.profile = &pvm_profiles[below(&c, 3)], .metered = metered,
-                                   .paging = below(&c, 2), .poll = !below(&c, 8),
+    t.config = (struct pvm_config){.profile = &pvm_profiles[below(&c, 3)],
+                                   .metered = metered,
+                                   .paging = below(&c, 2),
+                                   .poll = !below(&c, 8),
                                    .gas = metered ? 100 + (int64_t)below(&c, 2000) : 0,
                                    .model = below(&c, 3) ? PVM_GAS_NAIVE : PVM_GAS_FULL_L2};
     for (unsigned i = 0; i < PVM_REGISTERS; i++)
