@@ -1,10 +1,21 @@
 # penta_static_archive(NAME OBJECT_LIBRARY...): libNAME.a with one relocatable object in
 # which everything hidden has become local, so that a static archive exports no more than the
-# shared library does.
+# shared library does. A static library among the arguments gives only the members that are needed.
+# KEEP PATTERN... at the end: nothing but these names stays visible.
 function(penta_static_archive name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "KEEP")
   set(objects)
-  foreach(library ${ARGN})
-    list(APPEND objects $<TARGET_OBJECTS:${library}>)
+  set(visible)
+  foreach(pattern ${ARG_KEEP})
+    list(APPEND visible --keep-global-symbol=${pattern})
+  endforeach()
+  foreach(library ${ARG_UNPARSED_ARGUMENTS})
+    get_target_property(type ${library} TYPE)
+    if(type STREQUAL STATIC_LIBRARY)
+      list(APPEND objects $<TARGET_FILE:${library}>)
+    else()
+      list(APPEND objects $<TARGET_OBJECTS:${library}>)
+    endif()
   endforeach()
   set(archive ${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/lib${name}.a)
   set(whole ${CMAKE_CURRENT_BINARY_DIR}/${name}-whole.o)
@@ -13,8 +24,9 @@ function(penta_static_archive name)
     COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
     COMMAND ${CMAKE_LINKER} -r -o ${whole} ${objects}
     COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${whole}
+    COMMAND ${CMAKE_OBJCOPY} --wildcard ${visible} ${whole}
     COMMAND ${CMAKE_AR} rcsD ${archive} ${whole}
-    DEPENDS ${objects} ${ARGN}
+    DEPENDS ${objects} ${ARG_UNPARSED_ARGUMENTS}
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Archiving lib${name}.a")
   add_custom_target(${name}_archive ALL DEPENDS ${archive})

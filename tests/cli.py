@@ -208,7 +208,7 @@ def test_explain():
         check(name in text and len(text) > 60, text)
     document = json.loads(exits(0, "explain", "--json").stdout)
     check(len(document["rules"]) == len(listing), "rules")
-    check(exits(0, "explain", "bad_opcode").stdout == exits(0, "explain", "KBLOB0009").stdout, "name")
+    check(exits(0, "explain", "KBLOB0009").stdout in exits(0, "explain", "bad_opcode").stdout, "name")
 
 
 def test_run_stops():

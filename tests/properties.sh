@@ -1,5 +1,6 @@
 #!/bin/sh
-# properties.sh PENTA PROPERTIES: the in-process properties over the bytes of every case file.
+# properties.sh PENTA PROPERTIES EVERY: the in-process properties over the bytes of every case file,
+# on one in EVERY of the truncated and flipped variants.
 set -eu
 cd "$(dirname "$0")/.."
 [ -x "$2" ] || { echo "$2 is not there: skipped"; exit 77; }
@@ -12,4 +13,4 @@ case $2 in
     command -v qemu-s390x >/dev/null || { echo "no qemu-s390x: skipped"; exit 77; }
     run="qemu-s390x -L /usr/s390x-linux-gnu" ;;
 esac
-$run "$2" "$cases"/*.bin
+$run "$2" --every "$3" "$cases"/*.bin

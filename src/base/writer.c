@@ -6,6 +6,12 @@
 
 enum { SINK_BYTES = 1 << 16 };
 
+void penta_buffer_free(penta_buffer *buffer)
+{
+    free(buffer->data);
+    *buffer = (penta_buffer){0};
+}
+
 void writer_free(struct writer *w)
 {
     free(w->out.data);

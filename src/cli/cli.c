@@ -65,14 +65,15 @@ static void stderr_text(const struct writer *w)
 
 void cli_error(struct cli *c, const char *file, const penta_error *err)
 {
+    struct finding finding = {.file = file, .error = err};
     cli_fail(c, cli_exit_of(err->code));
     if (c->value[OPT_JSON]) {
-        diagnostic_keep(c, file, NULL, NULL, err);
+        diagnostic_keep(c, &finding);
         return;
     }
     writer_flush(&c->out);
     struct writer w = {0};
-    diagnostic_print(&w, palette_for(cli_colour(c, STDERR_FILENO)), file, NULL, NULL, err);
+    diagnostic_print(&w, palette_for(cli_colour(c, STDERR_FILENO)), &finding);
     stderr_text(&w);
     writer_free(&w);
 }
@@ -107,50 +108,79 @@ void finding_sink_init(struct finding_sink *sink, struct cli *c, const char *fil
 void finding_sink_add(void *user, const penta_error *finding)
 {
     struct finding_sink *s = user;
-    struct cli *c = s->cli;
     uint64_t *count = finding->severity == PENTA_ERROR ? &s->errors : &s->warnings;
     ++*count;
     int exit = finding->severity == PENTA_ERROR ? cli_exit_of(finding->code) : EXIT_YES;
     if (exit > s->exit) s->exit = exit;
-    if (s->errors + s->warnings > s->max) return;
-    if (c->value[OPT_JSON]) {
-        diagnostic_keep(c, s->file, s->module, s->source, finding);
-    } else if (finding->severity == PENTA_ERROR || !c->value[OPT_QUIET]) {
-        s->text.out.size = 0;
-        diagnostic_print(&s->text, palette_for(cli_colour(c, STDERR_FILENO)), s->file, s->module,
-                         s->source, finding);
-        stderr_text(&s->text);
-    }
+    bool quiet = finding->severity != PENTA_ERROR && s->cli->value[OPT_QUIET];
+    if (s->errors + s->warnings > s->max || quiet) return;
+    penta_error *more = realloc(s->kept, (s->count + 1) * sizeof *more);
+    if (!more) return;
+    s->kept = more;
+    s->kept[s->count++] = *finding;
 }
 
 static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
 
+static void tell_findings(struct finding_sink *s, struct writer *text)
+{
+    struct wanted_place *wanted = calloc(s->count + 1, sizeof *wanted);
+    struct located *where = calloc(s->count + 1, sizeof *where);
+    for (size_t i = 0; wanted && i < s->count; i++)
+        wanted[i] = (struct wanted_place){s->kept[i].offset, s->kept[i].decoded};
+    bool placed = s->module && wanted && where && locate(s->module, wanted, s->count, where);
+    for (size_t i = 0; i < s->count; i++) {
+        struct finding f = {.file = s->file, .source = s->source, .error = &s->kept[i],
+                            .module = placed ? s->module : NULL, .where = placed ? &where[i] : NULL};
+        if (s->cli->value[OPT_JSON])
+            diagnostic_keep(s->cli, &f);
+        else
+            diagnostic_print(text, palette_for(cli_colour(s->cli, STDERR_FILENO)), &f);
+        if (placed) writer_free(&where[i].path);
+    }
+    free(wanted);
+    free(where);
+}
+
+static void tell_totals(const struct finding_sink *s, struct writer *text)
+{
+    uint64_t all = s->errors + s->warnings;
+    if (all > s->max)
+        writer_print(text, "%llu more not shown (--max-findings)\n",
+                     (unsigned long long)(all - s->max));
+    if (s->cli->value[OPT_QUIET] && !s->errors) return;
+    writer_safe(text, bytes_of(s->file));
+    writer_text(text, ": ");
+    if (s->errors)
+        writer_print(text, "%llu error%s", (unsigned long long)s->errors, plural(s->errors));
+    if (s->warnings)
+        writer_print(text, "%s%llu warning%s", s->errors ? ", " : "",
+                     (unsigned long long)s->warnings, plural(s->warnings));
+    writer_char(text, '\n');
+}
+
 void finding_sink_finish(struct finding_sink *s)
 {
     struct cli *c = s->cli;
-    uint64_t all = s->errors + s->warnings;
+    struct writer text = {0};
+    writer_flush(&c->out);
+    tell_findings(s, &text);
     if (c->value[OPT_JSON]) {
         json_uint(&c->json, "errors", s->errors);
         json_uint(&c->json, "warnings", s->warnings);
-    } else if (all) {
-        s->text.out.size = 0;
-        if (all > s->max)
-            writer_print(&s->text, "%llu more not shown (--max-findings)\n",
-                         (unsigned long long)(all - s->max));
-        if (!c->value[OPT_QUIET] || s->errors) {
-            writer_safe(&s->text, bytes_of(s->file));
-            writer_text(&s->text, ": ");
-            if (s->errors)
-                writer_print(&s->text, "%llu error%s", (unsigned long long)s->errors,
-                             plural(s->errors));
-            if (s->warnings)
-                writer_print(&s->text, "%s%llu warning%s", s->errors ? ", " : "",
-                             (unsigned long long)s->warnings, plural(s->warnings));
-            writer_char(&s->text, '\n');
-        }
-        stderr_text(&s->text);
+    } else if (s->errors + s->warnings) {
+        tell_totals(s, &text);
     }
-    writer_free(&s->text);
+    stderr_text(&text);
+    writer_free(&text);
+    finding_sink_drop(s);
+}
+
+void finding_sink_drop(struct finding_sink *s)
+{
+    free(s->kept);
+    s->kept = NULL;
+    s->count = 0;
 }
 
 /* ---- output ---- */

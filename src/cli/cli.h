@@ -105,17 +105,22 @@ typedef void room_option_fn(void *user, const struct option_info *option, const 
 void room_options_each(unsigned uses, room_option_fn *fn, void *user);
 
 /* ---- diagnostic.c ---- */
-/* The form of design section 3. module may be NULL; source: err points into a text. */
-void diagnostic_print(struct writer *out, const struct palette *palette, const char *file,
-                      const penta_module *module, const penta_bytes *source,
-                      const penta_error *err);
+struct finding {             /* a complaint and what it is about */
+    const char *file;        /* NULL: the command itself */
+    const penta_module *module;   /* with `where`: its place in the tree; else NULL */
+    const struct located *where;
+    const penta_bytes *source;    /* the error points into this text; else NULL */
+    const penta_error *error;
+};
+/* The form of design section 3. */
+void diagnostic_print(struct writer *out, const struct palette *palette, const struct finding *f);
 /* Keeps it for the document. */
-void diagnostic_keep(struct cli *c, const char *file, const penta_module *module,
-                     const penta_bytes *source, const penta_error *err);
+void diagnostic_keep(struct cli *c, const struct finding *f);
 /* The list `diagnostics` of what was kept, which is forgotten then. */
 void diagnostics_json(struct cli *c);
 
-/* Findings of one file: printed or kept for the document, up to a limit, and counted. */
+/* Findings of one file: collected up to a limit, counted, and told all at once, since finding
+ * their places in the tree takes a walk. */
 struct finding_sink {
     struct cli *cli;
     const char *file;
@@ -123,11 +128,13 @@ struct finding_sink {
     const penta_bytes *source;
     uint64_t max, errors, warnings;
     int exit;                /* what the worst error asks for */
-    struct writer text;      /* of stderr */
+    penta_error *kept;
+    size_t count;
 };
 void finding_sink_init(struct finding_sink *sink, struct cli *c, const char *file);
 void finding_sink_add(void *user, const penta_error *finding); /* a penta_report */
-void finding_sink_finish(struct finding_sink *sink); /* the closing line; frees */
+void finding_sink_finish(struct finding_sink *sink); /* tells them, and a closing line; frees */
+void finding_sink_drop(struct finding_sink *sink);   /* frees only */
 
 /* ---- help.c ---- */
 void help_for(struct cli *c, bool brief); /* of c->command; the overview for `help` itself */

@@ -57,44 +57,39 @@ static void print_bytes(struct writer *out, const struct palette *p, const penta
     writer_print(out, "%s\n", p->off);
 }
 
-static void print_place(struct writer *out, const struct palette *p, const char *file,
-                        const penta_module *module, const penta_error *err)
+static void print_place(struct writer *out, const struct palette *p, const struct finding *f)
 {
-    struct located where = {0};
-    locate(module, err->offset, err->decoded, &where);
+    const penta_error *err = f->error;
     writer_print(out, "  %s-->%s ", p->dim, p->off);
-    safe_text(out, file);
+    safe_text(out, f->file);
     writer_print(out, ":%s0x%" PRIx64, err->decoded ? "decoded+" : "", err->offset);
-    if (where.found) {
+    if (f->where->found) {
         writer_text(out, "  ");
-        writer_safe(out, writer_view(&where.path));
-    } else if (err->offset >= module->file.size) {
+        writer_safe(out, writer_view(&f->where->path));
+    } else if (err->offset >= f->module->file.size) {
         writer_text(out, "  (the end of the file)");
     }
     writer_char(out, '\n');
-    if (where.found && !err->decoded) print_bytes(out, p, module, err, &where);
-    writer_free(&where.path);
+    if (f->where->found && !err->decoded) print_bytes(out, p, f->module, err, f->where);
 }
 
-void diagnostic_print(struct writer *out, const struct palette *p, const char *file,
-                      const penta_module *module, const penta_bytes *source,
-                      const penta_error *err)
+void diagnostic_print(struct writer *out, const struct palette *p, const struct finding *f)
 {
+    const penta_error *err = f->error;
     char code[24];
     penta_code_text(err->code, code);
     bool warning = err->severity == PENTA_WARNING;
-    bool command = !module && !source; /* about the command or the file as a whole */
     writer_print(out, "%s%s[%s]%s: %s", warning ? p->warning : p->error,
                  warning ? "warning" : "error", code, p->off, p->bold);
     safe_text(out, err->message);
     writer_print(out, "%s\n", p->off);
-    if (source) {
-        print_source(out, p, file, *source, err);
-    } else if (module) {
-        print_place(out, p, file, module, err);
-    } else if (command && file) {
+    if (f->source) {
+        print_source(out, p, f->file, *f->source, err);
+    } else if (f->module) {
+        print_place(out, p, f);
+    } else if (f->file) {
         writer_print(out, "  %s-->%s ", p->dim, p->off);
-        safe_text(out, file);
+        safe_text(out, f->file);
         if (err->offset) writer_print(out, ":0x%" PRIx64, err->offset);
         writer_char(out, '\n');
     }
@@ -105,27 +100,21 @@ void diagnostic_print(struct writer *out, const struct palette *p, const char *f
     }
 }
 
-void diagnostic_keep(struct cli *c, const char *file, const penta_module *module,
-                     const penta_bytes *source, const penta_error *err)
+void diagnostic_keep(struct cli *c, const struct finding *f)
 {
     struct diagnostic *more =
         realloc(c->diagnostics, (c->diagnostic_count + 1) * sizeof *c->diagnostics);
     if (!more) return;
     c->diagnostics = more;
     struct diagnostic *d = &c->diagnostics[c->diagnostic_count++];
-    *d = (struct diagnostic){.file = file, .error = *err};
-    if (source) {
-        struct place place = source_place(*source, err->offset);
+    *d = (struct diagnostic){.file = f->file, .error = *f->error};
+    if (f->source) {
+        struct place place = source_place(*f->source, f->error->offset);
         d->line = place.line;
         d->column = place.column;
-    } else if (module) {
-        struct located where = {0};
-        locate(module, err->offset, err->decoded, &where);
-        writer_char(&where.path, 0);
-        if (where.found && !where.path.failed)
-            d->path = (char *)where.path.out.data;
-        else
-            writer_free(&where.path);
+    } else if (f->where && f->where->found) {
+        penta_bytes path = writer_view(&f->where->path);
+        d->path = strndup((const char *)path.data, path.size);
     }
 }
 

@@ -35,7 +35,7 @@ static bool passes(struct cli *c, const struct input *in)
         finding_sink_finish(&sink);
         cli_fail(c, sink.exit > EXIT_NO ? sink.exit : EXIT_NO);
     }
-    writer_free(&sink.text);
+    finding_sink_drop(&sink);
     return !gate.closed;
 }
 

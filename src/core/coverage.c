@@ -1,4 +1,5 @@
 /* Consumers that only look at places: the tiling check, the leaf at an offset, a subtree. */
+#include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "core/views.h"
@@ -43,22 +44,43 @@ bool coverage_complete(const struct coverage *view, uint64_t size)
 
 struct search {
     struct located *out;
+    const struct wanted_place *wanted;
+    size_t *order;           /* of wanted, by (decoded, offset) */
+    size_t count, plain;     /* the first `plain` of them are stored places */
     struct path path;
-    uint64_t offset;
-    bool decoded;
     unsigned decoded_depth;
     uint64_t node_offset[PATH_DEPTH + 1], node_size[PATH_DEPTH + 1];
 };
+
+/* The first wanted place of that kind at or behind an offset, as an index into order. */
+static size_t first_from(const struct search *s, uint64_t offset, bool decoded)
+{
+    size_t low = decoded ? s->plain : 0, high = decoded ? s->count : s->plain;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (s->wanted[s->order[middle]].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool holds_any(const struct search *s, uint64_t offset, uint64_t size, bool decoded)
+{
+    size_t i = first_from(s, offset, decoded), end = decoded ? s->count : s->plain;
+    return i < end && s->wanted[s->order[i]].offset - offset < size;
+}
 
 static bool search_enter(void *user, const penta_node *node)
 {
     struct search *s = user;
     path_enter(&s->path, node->name, node->list);
     bool decoded = s->decoded_depth || node->decoded;
-    bool inside = !node->size ||
-                  (s->offset >= node->offset && s->offset - node->offset < node->size);
-    /* A decoded subtree may hang below any stored node, so those are entered in any case. */
-    if (s->out->found || (!inside && decoded == s->decoded)) {
+    /* A decoded subtree may hang below any stored node, so with such places all are entered. */
+    bool worth = !node->size || holds_any(s, node->offset, node->size, decoded) ||
+                 (!decoded && s->plain < s->count);
+    if (!worth) {
         path_leave(&s->path);
         return false;
     }
@@ -72,9 +94,12 @@ static bool search_enter(void *user, const penta_node *node)
 static void search_field(void *user, const penta_field *field)
 {
     struct search *s = user;
-    struct located *out = s->out;
-    if (!out->found && field->size && s->decoded == (s->decoded_depth > 0) &&
-        s->offset >= field->offset && s->offset - field->offset < field->size) {
+    bool decoded = s->decoded_depth > 0;
+    size_t i = field->size ? first_from(s, field->offset, decoded) : s->count;
+    size_t end = decoded ? s->count : s->plain;
+    for (; i < end && s->wanted[s->order[i]].offset - field->offset < field->size; i++) {
+        struct located *out = &s->out[s->order[i]];
+        if (out->found) continue;
         unsigned depth = s->path.depth < PATH_DEPTH ? s->path.depth : PATH_DEPTH;
         out->found = true;
         out->leaf_offset = field->offset;
@@ -94,12 +119,28 @@ static void search_leave(void *user, const penta_node *node)
     if (s->decoded_depth) s->decoded_depth--;
 }
 
-void locate(const penta_module *module, uint64_t offset, bool decoded, struct located *out)
+static bool before(const struct wanted_place *a, const struct wanted_place *b)
 {
-    struct search s = {.out = out, .offset = offset, .decoded = decoded};
-    *out = (struct located){0};
+    return a->decoded != b->decoded ? b->decoded : a->offset < b->offset;
+}
+
+bool locate(const penta_module *module, const struct wanted_place *wanted, size_t count,
+            struct located *out)
+{
+    struct search s = {.out = out, .wanted = wanted, .count = count};
+    for (size_t i = 0; i < count; i++) out[i] = (struct located){0};
+    s.order = malloc((count + 1) * sizeof *s.order);
+    if (!s.order) return false;
+    for (size_t i = 0; i < count; i++) { /* findings come nearly in order: insertion is cheap */
+        size_t at = i;
+        for (; at && before(&wanted[i], &wanted[s.order[at - 1]]); at--) s.order[at] = s.order[at - 1];
+        s.order[at] = i;
+        s.plain += !wanted[i].decoded;
+    }
     penta_visitor visitor = {&s, search_enter, search_field, search_leave};
-    penta_describe(module, &visitor);
+    if (count) penta_describe(module, &visitor);
+    free(s.order);
+    return true;
 }
 
 /* ---- select ---- */

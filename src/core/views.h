@@ -74,7 +74,13 @@ struct located {
     uint64_t leaf_offset, leaf_size;
     uint64_t node_offset, node_size; /* the innermost node around the leaf; size 0: none */
 };
-void locate(const penta_module *module, uint64_t offset, bool decoded, struct located *out);
+struct wanted_place {
+    uint64_t offset;
+    bool decoded;
+};
+/* Of many places at once, in one walk: out[i] is for wanted[i]. False: no memory, nothing found. */
+bool locate(const penta_module *module, const struct wanted_place *wanted, size_t count,
+            struct located *out);
 
 /* ---- only what lies at or below a path ("/code/insn[17]") ---- */
 struct select_view {

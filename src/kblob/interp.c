@@ -24,7 +24,7 @@ bool kblob_access_writes(const struct kblob_insn *in)
     return in->op != KBLOB_OP_READ8 && in->op != KBLOB_OP_READ64;
 }
 
-struct kblob_insn *kblob_decode(const struct kblob_module *module, penta_error *err)
+struct kblob_insn *kblob_program_new(const struct kblob_module *module, penta_error *err)
 {
     struct kblob_insn *code = malloc((module->count + 1) * sizeof *code);
     if (!code) {

@@ -92,7 +92,7 @@ unsigned kblob_verdict(const penta_module *module, uint32_t *instruction);
 bool kblob_print(const penta_module *module, const penta_option *options, size_t count,
                  struct writer *out, penta_error *err);
 bool kblob_print_at(const penta_module *module, uint64_t pc, struct writer *out);
-bool kblob_assemble(struct source *source, const penta_option *options, size_t count,
+bool kblob_assemble_source(struct source *source, const penta_option *options, size_t count,
                     struct writer *out, struct findings *findings);
 void kblob_isa(const penta_visitor *visitor);
 

@@ -355,7 +355,7 @@ static void finish(struct assembly *a, bool want_trailer, struct writer *out)
     out->failed |= a->gap.failed || a->code.failed || a->tail.failed || a->metadata.failed;
 }
 
-bool kblob_assemble(struct source *s, const penta_option *options, size_t count,
+bool kblob_assemble_source(struct source *s, const penta_option *options, size_t count,
                     struct writer *out, struct findings *findings)
 {
     struct assembly a = {.s = s, .header = {.magic = KBLOB_MAGIC, .version = KBLOB_VERSION}};

@@ -10,7 +10,7 @@ struct kblob_insn {          /* decoded: 16 bytes, so that streaming them is all
 };
 
 /* The decoded program; ends with a KBLOB_OP_END. Immutable, hence shared by any number of tasks. */
-struct kblob_insn *kblob_decode(const struct kblob_module *module, penta_error *err); /* free it */
+struct kblob_insn *kblob_program_new(const struct kblob_module *module, penta_error *err); /* free it */
 
 struct kblob_vm {
     penta_vm base;

@@ -12,12 +12,6 @@
 
 const char *penta_version(void) { return PENTA_VERSION; }
 
-void penta_buffer_free(penta_buffer *buffer)
-{
-    free(buffer->data);
-    *buffer = (penta_buffer){0};
-}
-
 size_t penta_format_count(void)
 {
     size_t n = 0;

@@ -1,0 +1,65 @@
+/* PolkaVM and JAM machines: what embedders need beyond penta.h.
+ *
+ * All functions take machines of format "pvm" only. A machine belongs to one thread at a time; pools
+ * may be shared. A call is prepared with penta_pvm_call, run with penta_vm_run, and over when that
+ * stops with PENTA_STOP_HALT; host calls stop with PENTA_STOP_HOST and their number in detail. */
+#pragma once
+#include "penta/penta.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { /* registers */
+    PENTA_PVM_RA, PENTA_PVM_SP, PENTA_PVM_T0, PENTA_PVM_T1, PENTA_PVM_T2, PENTA_PVM_S0,
+    PENTA_PVM_S1, PENTA_PVM_A0, PENTA_PVM_A1, PENTA_PVM_A2, PENTA_PVM_A3, PENTA_PVM_A4, PENTA_PVM_A5,
+};
+
+/* ---- modules ---- */
+
+/* The code offset of an export; false when there is none of that name. */
+PENTA_API bool penta_pvm_export(const penta_module *module, const char *name, uint32_t *pc);
+/* The name behind a host call's number; false when the module imports nothing under it. */
+PENTA_API bool penta_pvm_import(const penta_module *module, uint32_t number, penta_bytes *name);
+
+/* ---- pools: machines that share one prepared program ---- */
+
+typedef struct penta_pvm_pool penta_pvm_pool;
+
+/* Options are those of penta_vm_new that concern every machine: gas, gas-model, profile, paging. The
+ * module must outlive the pool. */
+PENTA_API penta_pvm_pool *penta_pvm_pool_new(const penta_module *module, const penta_option *options,
+                                             size_t count, penta_error *err);
+/* A machine as new; penta_vm_free gives it back, with only the pages reset that were touched. */
+PENTA_API penta_vm *penta_pvm_pool_take(penta_pvm_pool *pool, penta_error *err);
+/* NULL is fine. Machines still out are freed with their last user. */
+PENTA_API void penta_pvm_pool_free(penta_pvm_pool *pool);
+/* As after penta_vm_new, memory and gas included, without the calls given by options. */
+PENTA_API void penta_pvm_reset(penta_vm *vm);
+
+/* ---- calls ---- */
+
+/* Prepares a call: registers zero, sp and ra set, up to nine arguments in a0 .. a5, t0 .. t2. */
+PENTA_API bool penta_pvm_call(penta_vm *vm, uint32_t pc, const uint64_t *args, size_t count);
+/* The next run starts here, registers as they are. */
+PENTA_API void penta_pvm_jump(penta_vm *vm, uint32_t pc);
+/* For the answer to come: it ends the call (PENTA_STOP_HALT) instead of going on with it. */
+PENTA_API void penta_pvm_end_call(penta_vm *vm);
+
+/* ---- state ---- */
+
+PENTA_API uint64_t penta_pvm_reg(const penta_vm *vm, unsigned reg);
+PENTA_API bool penta_pvm_set_reg(penta_vm *vm, unsigned reg, uint64_t value);
+PENTA_API int64_t penta_pvm_gas(const penta_vm *vm);
+PENTA_API bool penta_pvm_set_gas(penta_vm *vm, int64_t gas); /* false: negative, or not metered */
+
+/* Whole pages of 4096 bytes, zeroed. What was mapped there is gone. */
+PENTA_API bool penta_pvm_map(penta_vm *vm, uint64_t address, uint64_t length, bool writable);
+PENTA_API bool penta_pvm_unmap(penta_vm *vm, uint64_t address, uint64_t length);
+PENTA_API bool penta_pvm_protect(penta_vm *vm, uint64_t address, uint64_t length, bool writable);
+/* sbrk from outside: the heap's new top, or 0 when it cannot grow by n bytes. */
+PENTA_API uint64_t penta_pvm_grow_heap(penta_vm *vm, uint32_t n);
+
+#ifdef __cplusplus
+}
+#endif

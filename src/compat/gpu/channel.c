@@ -1,0 +1,197 @@
+#include "compat/gpu/channel.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+bool channel_init(struct channel *c, enum role role, int in, int out)
+{
+    *c = (struct channel){.role = role, .in = in, .out = out, .buffer = malloc(CHANNEL_BUFFER)};
+    int type = 0;
+    socklen_t size = sizeof type;
+    c->socket = !getsockopt(out, SOL_SOCKET, SO_TYPE, &type, &size);
+    return c->buffer != NULL;
+}
+
+void channel_init_memory(struct channel *c, enum role role, penta_bytes source,
+                         struct writer *sink)
+{
+    *c = (struct channel){.role = role, .in = -1, .out = -1, .source = source, .sink = sink};
+}
+
+void channel_fini(struct channel *c)
+{
+    free(c->buffer);
+    c->buffer = NULL;
+}
+
+bool channel_hung_up(const struct channel *c)
+{
+    if (c->in < 0) return !c->source.size;
+    struct pollfd p = {.fd = c->in, .events = POLLRDHUP};
+    return poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL));
+}
+
+/* ---- reading ---- */
+
+static enum transport await_input(int fd, uint64_t deadline)
+{
+    for (;;) {
+        uint64_t now = clock_ms();
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int ready = poll(&p, 1, now < deadline ? (int)(deadline - now) : 0);
+        if (ready > 0) return TRANSPORT_SUCCESS;
+        if (ready < 0 && errno != EINTR) return TRANSPORT_IO_ERROR;
+        if (!ready && clock_ms() >= deadline) return TRANSPORT_TIMEOUT;
+    }
+}
+
+/* At least one byte, at most size; *got 0 never with success. */
+static enum transport read_some(struct channel *c, void *into, size_t size, uint64_t deadline,
+                                size_t *got)
+{
+    for (;;) {
+        enum transport t = deadline ? await_input(c->in, deadline) : TRANSPORT_SUCCESS;
+        if (t) return t;
+        ssize_t n = read(c->in, into, size);
+        if (n > 0) {
+            *got = (size_t)n;
+            return TRANSPORT_SUCCESS;
+        }
+        if (!n || errno == ECONNRESET) return TRANSPORT_CLOSED;
+        if (errno != EINTR) return TRANSPORT_IO_ERROR;
+    }
+}
+
+static enum transport read_memory(struct channel *c, void *into, size_t size)
+{
+    if (size > c->source.size) {
+        c->source.size = 0;
+        return TRANSPORT_CLOSED;
+    }
+    if (size) memcpy(into, c->source.data, size);
+    c->source = bytes_slice(c->source, size, c->source.size);
+    return TRANSPORT_SUCCESS;
+}
+
+/* Small pieces come through the read-ahead buffer, large ones go straight to their place. */
+enum transport channel_read(struct channel *c, void *into, size_t size, int timeout)
+{
+    if (c->in < 0) return read_memory(c, into, size);
+    uint64_t deadline = timeout < 0 ? 0 : clock_ms() + (uint64_t)timeout + 1;
+    uint8_t *at = into;
+    while (size) {
+        size_t ready = c->to - c->from, take = ready < size ? ready : size, got = 0;
+        if (take) {
+            memcpy(at, c->buffer + c->from, take);
+            c->from += take;
+            at += take;
+            size -= take;
+            continue;
+        }
+        bool direct = size >= CHANNEL_BUFFER;
+        enum transport t = read_some(c, direct ? at : c->buffer, direct ? size : CHANNEL_BUFFER,
+                                     deadline, &got);
+        if (t) return t;
+        if (direct) {
+            at += got;
+            size -= got;
+        } else {
+            c->from = 0;
+            c->to = got;
+        }
+    }
+    return TRANSPORT_SUCCESS;
+}
+
+enum transport channel_drain(struct channel *c, uint64_t size, int timeout)
+{
+    uint8_t piece[4096];
+    if (c->in < 0 && size > c->source.size) size = c->source.size + 1; /* ends as closed */
+    while (size) {
+        size_t n = size < sizeof piece ? (size_t)size : sizeof piece;
+        enum transport t = channel_read(c, piece, n, timeout);
+        if (t) return t;
+        size -= n;
+    }
+    return TRANSPORT_SUCCESS;
+}
+
+/* ---- writing ---- */
+
+static enum transport write_all(struct channel *c, penta_bytes head, penta_bytes body)
+{
+    if (c->out < 0) {
+        if (c->sink) {
+            writer_bytes(c->sink, head.data, head.size);
+            writer_bytes(c->sink, body.data, body.size);
+        }
+        return TRANSPORT_SUCCESS;
+    }
+    while (head.size + body.size) {
+        struct iovec parts[2] = {{(void *)(uintptr_t)head.data, head.size},
+                                 {(void *)(uintptr_t)body.data, body.size}};
+        struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+        ssize_t n = c->socket ? sendmsg(c->out, &message, MSG_NOSIGNAL) : writev(c->out, parts, 2);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno == EPIPE || errno == ECONNRESET ? TRANSPORT_CLOSED
+                                                                : TRANSPORT_IO_ERROR;
+        size_t of_head = (size_t)n < head.size ? (size_t)n : head.size;
+        head = bytes_slice(head, of_head, head.size);
+        body = bytes_slice(body, (size_t)n - of_head, body.size);
+    }
+    return TRANSPORT_SUCCESS;
+}
+
+enum transport channel_send_request(struct channel *c, const struct wire_request *request,
+                                    const void *payload)
+{
+    if (c->role != ROLE_HOST) return TRANSPORT_INVALID_ROLE;
+    uint8_t head[wire_request_bytes];
+    put32(head, request->command);
+    put32(head + 4, request->kernelId);
+    put64(head + 8, request->size);
+    put64(head + 16, request->ptr);
+    size_t size = command_has_payload(request->command) ? (size_t)request->size : 0;
+    return write_all(c, (penta_bytes){head, sizeof head}, (penta_bytes){payload, size});
+}
+
+enum transport channel_send_response(struct channel *c, gpu_status status, penta_bytes data)
+{
+    if (c->role != ROLE_DEVICE) return TRANSPORT_INVALID_ROLE;
+    uint8_t head[wire_response_bytes] = {(uint8_t)status};
+    put64(head + 1, data.size);
+    return write_all(c, (penta_bytes){head, sizeof head}, data);
+}
+
+enum transport channel_receive_request(struct channel *c, struct wire_request *out)
+{
+    if (c->role != ROLE_DEVICE) return TRANSPORT_INVALID_ROLE;
+    uint8_t head[wire_request_bytes];
+    enum transport t = channel_read(c, head, sizeof head, -1);
+    penta_error err = {0};
+    struct reader r = {.in = {head, sizeof head}, .err = &err};
+    if (!t) wire_request_read(&r, out);
+    return t;
+}
+
+enum transport channel_receive_response(struct channel *c, struct wire_response *out, int timeout)
+{
+    if (c->role != ROLE_HOST) return TRANSPORT_INVALID_ROLE;
+    uint8_t head[wire_response_bytes];
+    enum transport t = channel_read(c, head, sizeof head, timeout);
+    penta_error err = {0};
+    struct reader r = {.in = {head, sizeof head}, .err = &err};
+    if (!t) wire_response_read(&r, out);
+    return t;
+}

@@ -1,0 +1,45 @@
+/* Byte channels between host and device. A channel has a role, so that neither side can send what
+ * only the other may; it runs over descriptors or, for tests, over bytes in memory. Whole messages
+ * only: short reads and writes are made up for here. */
+#pragma once
+#include "compat/gpu/protocol.h"
+
+enum transport {
+    TRANSPORT_SUCCESS, TRANSPORT_CLOSED, TRANSPORT_IO_ERROR, TRANSPORT_INVALID_ROLE,
+    TRANSPORT_TIMEOUT, TRANSPORT_PROTOCOL,
+};
+
+enum role { ROLE_HOST, ROLE_DEVICE };
+
+enum { CHANNEL_BUFFER = 64 << 10 };
+
+struct channel {
+    enum role role;
+    int in, out;             /* descriptors, one and the same for a socket; -1: memory */
+    bool socket;
+    uint8_t *buffer;         /* what was read ahead */
+    size_t from, to;
+    penta_bytes source;      /* memory: what is still to be read */
+    struct writer *sink;     /* memory: what was written; may be NULL */
+};
+
+/* False: no memory. */
+bool channel_init(struct channel *c, enum role role, int in, int out);
+void channel_init_memory(struct channel *c, enum role role, penta_bytes source,
+                         struct writer *sink);
+void channel_fini(struct channel *c); /* does not close the descriptors */
+
+/* timeout in ms for the whole call, -1: none. */
+enum transport channel_read(struct channel *c, void *into, size_t size, int timeout);
+enum transport channel_drain(struct channel *c, uint64_t size, int timeout);
+
+enum transport channel_send_request(struct channel *c, const struct wire_request *request,
+                                    const void *payload);
+enum transport channel_send_response(struct channel *c, gpu_status status, penta_bytes data);
+enum transport channel_receive_request(struct channel *c, struct wire_request *out);
+enum transport channel_receive_response(struct channel *c, struct wire_response *out, int timeout);
+
+/* The other side is gone: nobody will read an answer. Never blocks. */
+bool channel_hung_up(const struct channel *c);
+
+uint64_t clock_ms(void); /* monotonic */

@@ -1,0 +1,181 @@
+/* The life of a device as the host sees it: open, talk, shut down. */
+#include "compat/gpu/emulator.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { HANDSHAKE_MS = 10000, SHUTDOWN_MS = 2000, EXIT_MS = 2000 };
+
+/* ---- turns ---- */
+
+static void take_turn(gpu_emulator *dev)
+{
+    pthread_mutex_lock(&dev->mutex);
+    uint64_t ticket = dev->next_ticket++;
+    while (ticket != dev->serving) pthread_cond_wait(&dev->turn, &dev->mutex);
+    pthread_mutex_unlock(&dev->mutex);
+}
+
+void emulator_leave(gpu_emulator *dev)
+{
+    pthread_mutex_lock(&dev->mutex);
+    bool others = ++dev->serving != dev->next_ticket;
+    pthread_mutex_unlock(&dev->mutex);
+    if (others) pthread_cond_broadcast(&dev->turn);
+}
+
+gpu_status emulator_enter(gpu_emulator *dev)
+{
+    if (!dev) return GPU_ERR_NOT_READY;
+    take_turn(dev);
+    if (!dev->down && !dev->lost) return GPU_OK;
+    gpu_status status = dev->down ? GPU_ERR_NOT_READY : GPU_ERR_DEVICE_LOST;
+    emulator_leave(dev);
+    return status;
+}
+
+/* ---- one request, one response ---- */
+
+static gpu_status lose(gpu_emulator *dev, enum transport why)
+{
+    dev->lost = true;
+    return why == TRANSPORT_PROTOCOL ? GPU_ERR_PROTOCOL
+           : why == TRANSPORT_TIMEOUT ? GPU_ERR_TIMEOUT
+                                      : GPU_ERR_DEVICE_LOST;
+}
+
+/* Piece by piece, so that a size is believed only as far as bytes come. */
+static enum transport receive_reply(gpu_emulator *dev, uint64_t size, int timeout)
+{
+    enum { PIECE = 64 << 10 };
+    uint8_t piece[PIECE];
+    dev->reply.out.size = 0;
+    dev->reply.failed = false;
+    while (size) {
+        size_t n = size < PIECE ? (size_t)size : PIECE;
+        enum transport t = channel_read(&dev->channel, piece, n, timeout);
+        if (t) return t;
+        writer_bytes(&dev->reply, piece, n);
+        size -= n;
+    }
+    return TRANSPORT_SUCCESS;
+}
+
+gpu_status emulator_exchange(gpu_emulator *dev, const struct wire_request *request,
+                             const void *payload, void *into, size_t size, int timeout)
+{
+    struct wire_response response;
+    enum transport t = channel_send_request(&dev->channel, request, payload);
+    if (!t) t = channel_receive_response(&dev->channel, &response, timeout);
+    if (t) return lose(dev, t);
+    gpu_status status = (gpu_status)response.status;
+    if (response.status >= GPU_ERR_DEVICE_LOST) return lose(dev, TRANSPORT_PROTOCOL);
+    if (into && !status) {
+        if (response.size != size) return lose(dev, TRANSPORT_PROTOCOL);
+        t = channel_read(&dev->channel, into, size, timeout);
+    } else {
+        t = receive_reply(dev, response.size, timeout);
+    }
+    return t ? lose(dev, t) : status;
+}
+
+/* ---- open ---- */
+
+static gpu_status configure(gpu_emulator *dev, const gpu_emulator_options *opt)
+{
+    const struct wire_setting pairs[] = {
+        {SETTING_mode, opt->mode},
+        {SETTING_seed, opt->seed},
+        {SETTING_memory_limit, opt->memory_limit},
+        {SETTING_max_instructions, opt->max_instructions},
+        {SETTING_max_tasks, opt->max_tasks},
+        {SETTING_flags, opt->flags},
+        {SETTING_task_wall_ms, opt->task_wall_ms},
+    };
+    struct writer payload = {0};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        wire_setting_write(&payload, &pairs[i]);
+    struct wire_request request = {.command = COMMAND_CONFIGURE, .size = payload.out.size};
+    gpu_status status = payload.failed ? GPU_ERR_ALLOCATION_FAILED
+                                       : emulator_exchange(dev, &request, payload.out.data, NULL, 0,
+                                                           HANDSHAKE_MS);
+    writer_free(&payload);
+    return status;
+}
+
+static gpu_status start(gpu_emulator *dev, const gpu_emulator_options *opt)
+{
+    if (!child_start(&dev->child, opt->device_path, dev->trace)) return GPU_ERR_DEVICE_LOST;
+    if (!channel_init(&dev->channel, ROLE_HOST, dev->child.socket, dev->child.socket))
+        return GPU_ERR_ALLOCATION_FAILED;
+    struct wire_request init = {.command = COMMAND_INIT};
+    gpu_status status = emulator_exchange(dev, &init, NULL, NULL, 0, HANDSHAKE_MS);
+    return status ? status : configure(dev, opt);
+}
+
+static void release(gpu_emulator *dev)
+{
+    channel_fini(&dev->channel);
+    trace_close(dev);
+    writer_free(&dev->reply);
+    free(dev->faults);
+    pthread_cond_destroy(&dev->turn);
+    pthread_mutex_destroy(&dev->mutex);
+    free(dev);
+}
+
+gpu_status gpu_emulator_open(gpu_emulator **out, const gpu_emulator_options *opt)
+{
+    static const gpu_emulator_options defaults;
+    if (!out) return GPU_ERR_INVALID_ARGUMENT;
+    *out = NULL;
+    if (!opt) opt = &defaults;
+    gpu_emulator *dev = calloc(1, sizeof *dev);
+    if (!dev) return GPU_ERR_ALLOCATION_FAILED;
+    pthread_mutex_init(&dev->mutex, NULL);
+    pthread_cond_init(&dev->turn, NULL);
+    dev->mode = opt->mode;
+    dev->child.socket = -1;
+    gpu_status status = trace_open(dev, opt) ? start(dev, opt) : GPU_ERR_INVALID_ARGUMENT;
+    if (status) {
+        child_end(&dev->child, 0);
+        release(dev);
+        return status;
+    }
+    *out = dev;
+    return GPU_OK;
+}
+
+/* ---- shutdown ---- */
+
+gpu_status gpu_emulator_shutdown(gpu_emulator *dev)
+{
+    if (!dev) return GPU_ERR_NOT_READY;
+    take_turn(dev);
+    if (!dev->down) {
+        struct wire_request request = {.command = COMMAND_SHUTDOWN};
+        if (!dev->lost) {
+            emulator_exchange(dev, &request, NULL, NULL, 0, SHUTDOWN_MS);
+            trace_plain(dev, "shutdown", GPU_OK);
+        }
+        child_end(&dev->child, dev->lost ? 0 : EXIT_MS);
+        trace_close(dev);
+        dev->down = true;
+    }
+    emulator_leave(dev);
+    return GPU_OK;
+}
+
+void gpu_emulator_close(gpu_emulator *dev)
+{
+    if (!dev) return;
+    gpu_emulator_shutdown(dev);
+    release(dev);
+}
+
+int64_t gpu_emulator_process_id(gpu_emulator *dev)
+{
+    if (emulator_enter(dev)) return -1;
+    int64_t pid = dev->child.pid;
+    emulator_leave(dev);
+    return pid;
+}

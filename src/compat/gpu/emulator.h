@@ -1,0 +1,43 @@
+/* The host's side of a device, for its own files. */
+#pragma once
+#include <pthread.h>
+#include "base/json_write.h"
+#include "compat/gpu/channel.h"
+#include "compat/gpu/child.h"
+
+struct gpu_emulator {
+    /* Threads take turns in the order they came: a plain mutex would let a thread that waits in
+     * slices take it again and again. */
+    pthread_mutex_t mutex;
+    pthread_cond_t turn;
+    uint64_t next_ticket, serving;
+
+    struct child child;
+    struct channel channel;
+    bool down, lost;         /* shut down; the child is gone or talks nonsense */
+    uint32_t mode;
+    uint32_t newest;         /* launch id */
+    struct writer reply;     /* data of a response whose size the device chooses */
+    struct wire_fault *faults; /* fetched, not yet given out */
+    size_t fault_count;
+    int trace;               /* descriptor, -1: none */
+    struct writer line;
+};
+
+/* Takes its turn; GPU_OK means the device is usable and leave must follow. */
+gpu_status emulator_enter(gpu_emulator *dev);
+void emulator_leave(gpu_emulator *dev);
+/* One request and its response. With into, success must bring exactly size bytes, which go there;
+ * without, they go to dev->reply. */
+gpu_status emulator_exchange(gpu_emulator *dev, const struct wire_request *request,
+                             const void *payload, void *into, size_t size, int timeout);
+
+/* trace.c: {"call":NAME,"args":{...},"status":STATUS,...} in one line. All of it does nothing
+ * without a trace. */
+bool trace_open(gpu_emulator *dev, const gpu_emulator_options *opt);
+struct json trace_begin(gpu_emulator *dev, const char *call);
+void trace_status(struct json *line, gpu_status status);
+void trace_end(gpu_emulator *dev, struct json *line);
+/* For calls without arguments or results. */
+void trace_plain(gpu_emulator *dev, const char *call, gpu_status status);
+void trace_close(gpu_emulator *dev);

@@ -1,0 +1,77 @@
+/* The trace of the device: one JSON object per line. Lines reach the file before the answer of the
+ * command that caused them, so that in SERIAL and SEEDED the order of all lines is fixed. */
+#include <unistd.h>
+#include "base/json_write.h"
+#include "compat/gpu/device.h"
+
+static uint64_t time_of(const struct device *d)
+{
+    return device_deterministic(d) ? d->clock : clock_ms() - d->opened;
+}
+
+static void begin(struct json *j, struct run *run)
+{
+    const struct wire_task *record = &run->task->record;
+    json_object(j, NULL);
+    json_uint(j, "t", time_of(run->device));
+    json_uint(j, "launch", record->launch_id);
+    json_uint(j, "kernel", record->kernel_id);
+}
+
+static void end(struct json *j, struct device *d)
+{
+    enum { PIECE = 64 << 10 };
+    json_finish(j);
+    if (d->events.out.size >= PIECE) events_flush(d);
+}
+
+void events_instruction(struct run *run, uint32_t index, bool faulted)
+{
+    struct device *d = run->device;
+    const struct kblob_insn *in = &run->vm.program[index];
+    struct json j = {.out = &d->events};
+    begin(&j, run);
+    json_uint(&j, "i", index);
+    json_text(&j, "op", kblob_ops[in->op].mnemonic);
+    uint64_t size = kblob_access_size(in);
+    if (size) {
+        json_word(&j, "addr", in->arg0);
+        json_uint(&j, "len", size);
+    }
+    bool reads = size && !kblob_access_writes(in);
+    if (faulted)
+        json_text(&j, "fault", kblob_fault_name(run->vm.fault));
+    else if (size || in->op == KBLOB_OP_SLEEP)
+        json_word(&j, "value", reads ? run->vm.last_read : in->op == KBLOB_OP_MEMSET ? 0 : in->arg1);
+    end(&j, d);
+}
+
+void events_end(struct run *run)
+{
+    struct device *d = run->device;
+    if (d->trace < 0) return;
+    const struct wire_task *record = &run->task->record;
+    struct json j = {.out = &d->events};
+    begin(&j, run);
+    json_text(&j, "end", task_state_name(record->state));
+    json_uint(&j, "instructions", record->instructions);
+    json_uint(&j, "slept_ms", record->slept_ms);
+    if (record->flags & GPU_TASK_HAS_LAST_READ) json_word(&j, "last_read", record->last_read);
+    if (record->flags & GPU_TASK_HAS_FAULT) {
+        json_uint(&j, "i", record->instruction);
+        json_text(&j, "fault", kblob_fault_name((enum kblob_fault)record->kind));
+    }
+    end(&j, d);
+}
+
+void events_flush(struct device *d)
+{
+    penta_bytes left = writer_view(&d->events);
+    while (left.size) {
+        ssize_t n = write(d->trace, left.data, left.size);
+        if (n <= 0) break; /* a full disk costs the trace, not the device */
+        left = bytes_slice(left, (size_t)n, left.size);
+    }
+    d->events.out.size = 0;
+    d->events.failed = false;
+}

@@ -1,0 +1,47 @@
+/* What host and device say to each other, as bytes. Nothing here does I/O.
+ *
+ *     request   command u32 | kernelId u32 | size u64 | ptr u64 | payload (size bytes, some commands)
+ *     response  status u8 | size u64 | data (size bytes)
+ *
+ * One request, one response, strictly in order. Beyond the reference, in fields that it leaves
+ * unused: Wait takes a launch id in kernelId (0: all tasks; WAIT_FENCE: none, the scheduler of the
+ * deterministic mode runs what it can) and in ptr the newest launch id to wait for (0: any). */
+#pragma once
+#include "core/layout.h"
+#include "gpu_emulator.h"
+
+#undef LAYOUT /* of a room included before */
+#undef LAYOUT_FILE
+#define LAYOUT(x) wire_##x
+#define LAYOUT_FILE "compat/gpu/records.def"
+#include "core/layout_structs.h"
+#undef LAYOUT
+#undef LAYOUT_FILE
+
+enum command {
+#define COMMAND(number, name, text, payload) COMMAND_##name = number,
+#include "compat/gpu/protocol.def"
+    COMMANDS
+};
+
+enum setting {
+#define SETTING(number, name, ...) SETTING_##name = number,
+#include "compat/gpu/protocol.def"
+};
+
+#define WAIT_FENCE    UINT32_MAX
+#define WAIT_FOREVER  UINT32_MAX
+#define NO_INDEX      UINT32_MAX /* "not about one instruction", "no second task" */
+
+const char *command_name(uint32_t command);         /* NULL: unknown */
+bool command_has_payload(uint32_t command);
+const char *task_state_name(uint32_t state);        /* NULL: unknown */
+const char *race_kind_name(uint32_t kind);          /* NULL: unknown */
+bool status_parse(const char *name, gpu_status *out);
+
+/* Whole messages. A request with payload, the payload's size in request->size. */
+void request_encode(struct writer *out, const struct wire_request *request, const void *payload);
+/* False: too short, too long, or a payload of another size than announced. */
+bool request_decode(penta_bytes in, struct wire_request *request, penta_bytes *payload);
+void response_encode(struct writer *out, gpu_status status, penta_bytes data);
+bool response_decode(penta_bytes in, gpu_status *status, penta_bytes *data);

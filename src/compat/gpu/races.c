@@ -1,0 +1,386 @@
+/* The race report.
+ *
+ * Two tasks are unordered unless the host saw the end of one before it launched the other; a race
+ * is a pair of accesses by unordered tasks to a common byte, one of them a write. Programs have no
+ * branches, so what a task accessed is just the first `instructions` of its program: nothing is
+ * logged while tasks run, and the report follows from the records alone. That makes it free until
+ * someone asks, and the same in every mode.
+ *
+ * Tasks of the same program and length do the same, so they form a class. For two classes, only
+ * the smallest unordered pair of tasks counts. Tasks are visited in launch order, hence findings
+ * come in the order of (launch A, launch B), and the first of a key is the one to report.
+ *
+ * Bounds: CLASSES classes, RECORDS findings, WORK visited intervals. Whatever lies beyond is left
+ * out; the order of the search is fixed, so the report stays the same. */
+#include <stdlib.h>
+#include "compat/gpu/device.h"
+#include "compat/gpu/keys.h"
+
+enum { CLASSES = 4096, RECORDS = 1 << 16, WORK = 1 << 28 };
+
+struct access {
+    uint64_t from, last;     /* bytes, both included */
+    uint64_t high;           /* the largest `last` in the subtree of this element */
+    uint32_t index;          /* instruction */
+};
+
+/* Intervals sorted by `from`: an implicit balanced tree, the root of [low, high) in the middle. */
+struct tree {
+    struct access *items;
+    size_t count;
+};
+
+struct class {
+    struct kernel *kernel;
+    uint32_t executed;
+    uint32_t *launches;      /* ascending */
+    size_t launch_count;
+    bool built;
+    struct tree reads, writes;
+    uint32_t *partners;      /* classes that could still race as the later task */
+    size_t partner_count;
+};
+
+struct member {
+    struct kernel *kernel;
+    uint32_t executed, launch;
+};
+
+struct search {
+    struct device *d;
+    struct class *classes;
+    size_t class_count;
+    uint32_t *class_of;      /* by launch id - 1; NO_INDEX: none */
+    struct keys keys;
+    struct wire_race *found;
+    size_t found_count, found_capacity;
+    struct access *hits;     /* of one query */
+    size_t hit_count, hit_capacity;
+    uint64_t work;
+    bool failed;
+};
+
+static bool spent(const struct search *s)
+{
+    return s->failed || s->work > WORK || s->found_count >= RECORDS;
+}
+
+/* ---- interval trees ---- */
+
+static int by_start(const void *a, const void *b)
+{
+    const struct access *x = a, *y = b;
+    if (x->from != y->from) return x->from < y->from ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct access *x = a, *y = b;
+    return x->index < y->index ? -1 : 1;
+}
+
+static uint64_t set_high(struct access *items, size_t low, size_t high)
+{
+    if (low >= high) return 0;
+    size_t middle = low + (high - low) / 2;
+    uint64_t most = items[middle].last, left = set_high(items, low, middle),
+             right = set_high(items, middle + 1, high);
+    if (left > most) most = left;
+    if (right > most) most = right;
+    return items[middle].high = most;
+}
+
+static void add_hit(struct search *s, const struct access *hit)
+{
+    if (s->hit_count == s->hit_capacity) {
+        size_t capacity = s->hit_capacity ? s->hit_capacity * 2 : 256;
+        struct access *more = realloc(s->hits, capacity * sizeof *more);
+        if (!more) {
+            s->failed = true;
+            return;
+        }
+        s->hits = more;
+        s->hit_capacity = capacity;
+    }
+    s->hits[s->hit_count++] = *hit;
+}
+
+static void query(struct search *s, const struct tree *t, size_t low, size_t high, uint64_t from,
+                  uint64_t last)
+{
+    if (low >= high || s->failed || ++s->work > WORK) return;
+    size_t middle = low + (high - low) / 2;
+    const struct access *at = &t->items[middle];
+    if (at->high < from) return;
+    query(s, t, low, middle, from, last);
+    if (at->from > last) return;
+    if (at->last >= from) add_hit(s, at);
+    query(s, t, middle + 1, high, from, last);
+}
+
+static bool access_of(const struct kblob_insn *in, uint32_t index, struct access *out)
+{
+    uint64_t size = kblob_access_size(in);
+    if (!size) return false;
+    *out = (struct access){.from = in->arg0, .last = in->arg0 + (size - 1), .index = index};
+    return true;
+}
+
+static void build(struct search *s, struct class *c)
+{
+    if (c->built) return;
+    c->built = true;
+    struct access a;
+    size_t reads = 0, writes = 0;
+    for (uint32_t i = 0; i < c->executed; i++)
+        if (access_of(&c->kernel->program[i], i, &a))
+            ++*(kblob_access_writes(&c->kernel->program[i]) ? &writes : &reads);
+    c->reads.items = malloc((reads + 1) * sizeof *c->reads.items);
+    c->writes.items = malloc((writes + 1) * sizeof *c->writes.items);
+    if (!c->reads.items || !c->writes.items) {
+        s->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < c->executed; i++) {
+        if (!access_of(&c->kernel->program[i], i, &a)) continue;
+        struct tree *t = kblob_access_writes(&c->kernel->program[i]) ? &c->writes : &c->reads;
+        t->items[t->count++] = a;
+    }
+    struct tree *trees[] = {&c->reads, &c->writes};
+    for (int i = 0; i < 2; i++) {
+        qsort(trees[i]->items, trees[i]->count, sizeof *trees[i]->items, by_start);
+        set_high(trees[i]->items, 0, trees[i]->count);
+    }
+}
+
+static bool apart(const struct tree *a, const struct tree *b)
+{
+    if (!a->count || !b->count) return true;
+    return a->items[a->count / 2].high < b->items[0].from ||
+           b->items[b->count / 2].high < a->items[0].from;
+}
+
+/* ---- one pair of tasks ---- */
+
+static uint8_t value_at(const struct kblob_insn *in, uint64_t address)
+{
+    uint64_t byte = address - in->arg0;
+    return in->op != KBLOB_OP_MEMSET && byte < 4 ? (uint8_t)(in->arg1 >> 8 * byte) : 0;
+}
+
+static bool same_value(const struct kblob_insn *a, const struct kblob_insn *b, uint64_t from,
+                       uint64_t last)
+{
+    if (a->op == KBLOB_OP_MEMSET && b->op == KBLOB_OP_MEMSET) return true;
+    for (uint64_t at = from; at <= last; at++) /* one of them has 8 bytes at most */
+        if (value_at(a, at) != value_at(b, at)) return false;
+    return true;
+}
+
+static void report(struct search *s, struct wire_race race)
+{
+    if (s->found_count == s->found_capacity) {
+        size_t capacity = s->found_capacity ? s->found_capacity * 2 : 64;
+        struct wire_race *more = realloc(s->found, capacity * sizeof *more);
+        if (!more) {
+            s->failed = true;
+            return;
+        }
+        s->found = more;
+        s->found_capacity = capacity;
+    }
+    s->found[s->found_count++] = race;
+}
+
+static void compare(struct search *s, const struct class *x, uint32_t a, const struct class *y,
+                    uint32_t b)
+{
+    for (uint32_t i = 0; i < x->executed && !spent(s); i++) {
+        const struct kblob_insn *in = &x->kernel->program[i];
+        struct access mine;
+        if (!access_of(in, i, &mine)) continue;
+        bool writes = kblob_access_writes(in);
+        s->hit_count = 0;
+        query(s, &y->writes, 0, y->writes.count, mine.from, mine.last);
+        if (writes) query(s, &y->reads, 0, y->reads.count, mine.from, mine.last);
+        if (s->hit_count > 1) qsort(s->hits, s->hit_count, sizeof *s->hits, by_index);
+        for (size_t n = 0; n < s->hit_count && !spent(s); n++) {
+            const struct access *other = &s->hits[n];
+            if (!keys_add(&s->keys, (struct key){x->kernel, y->kernel, i, other->index})) continue;
+            const struct kblob_insn *its = &y->kernel->program[other->index];
+            uint64_t from = mine.from > other->from ? mine.from : other->from;
+            uint64_t last = mine.last < other->last ? mine.last : other->last;
+            bool both = writes && kblob_access_writes(its);
+            report(s, (struct wire_race){
+                          .launch_a = a, .index_a = i, .launch_b = b, .index_b = other->index,
+                          .address = from, .length = last - from + 1,
+                          .kind = both ? GPU_RACE_WRITE_WRITE : GPU_RACE_READ_WRITE,
+                          .benign = both && same_value(in, its, from, last)});
+        }
+    }
+}
+
+/* The first task of y behind a that is unordered to it; 0: none. */
+static uint32_t first_unordered(const struct search *s, uint32_t a, const struct class *y)
+{
+    size_t low = 0, high = y->launch_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (y->launches[middle] > a)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (low == y->launch_count) return 0;
+    uint32_t b = y->launches[low], observed = s->d->tasks[a - 1]->observed;
+    return !observed || observed > b ? b : 0;
+}
+
+struct candidate { uint32_t b, class; };
+
+static int by_launch(const void *x, const void *y)
+{
+    const struct candidate *a = x, *b = y;
+    return a->b < b->b ? -1 : 1;
+}
+
+/* All classes whose smallest pair with the class of `a` begins with this task. */
+static void visit(struct search *s, uint32_t a, struct candidate *candidates)
+{
+    struct class *x = &s->classes[s->class_of[a - 1]];
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < x->partner_count; i++) {
+        uint32_t y = x->partners[i], b = first_unordered(s, a, &s->classes[y]);
+        s->work++;
+        if (b)
+            candidates[count++] = (struct candidate){b, y};
+        else
+            x->partners[kept++] = y;
+    }
+    x->partner_count = kept;
+    if (count > 1) qsort(candidates, count, sizeof *candidates, by_launch);
+    for (size_t i = 0; i < count && !spent(s); i++)
+        compare(s, x, a, &s->classes[candidates[i].class], candidates[i].b);
+}
+
+/* ---- classes ---- */
+
+static int by_class(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    if (x->kernel != y->kernel) return (uintptr_t)x->kernel < (uintptr_t)y->kernel ? -1 : 1;
+    if (x->executed != y->executed) return x->executed < y->executed ? -1 : 1;
+    return x->launch < y->launch ? -1 : 1;
+}
+
+static bool same_class(const struct member *a, const struct member *b)
+{
+    return a->kernel == b->kernel && a->executed == b->executed;
+}
+
+static int by_first_launch(const void *a, const void *b)
+{
+    const struct class *x = a, *y = b;
+    return x->launches[0] < y->launches[0] ? -1 : 1;
+}
+
+static bool make_classes(struct search *s, struct member *members, uint32_t *launches, size_t count)
+{
+    qsort(members, count, sizeof *members, by_class);
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        launches[i] = members[i].launch;
+        total += !i || !same_class(&members[i], &members[i - 1]);
+    }
+    s->classes = calloc(total ? total : 1, sizeof *s->classes);
+    if (!s->classes) return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!i || !same_class(&members[i], &members[i - 1]))
+            s->classes[s->class_count++] = (struct class){.kernel = members[i].kernel,
+                                                          .executed = members[i].executed,
+                                                          .launches = &launches[i]};
+        s->classes[s->class_count - 1].launch_count++;
+    }
+    qsort(s->classes, s->class_count, sizeof *s->classes, by_first_launch);
+    if (s->class_count > CLASSES) s->class_count = CLASSES;
+    return true;
+}
+
+static bool find_partners(struct search *s)
+{
+    for (size_t i = 0; i < s->class_count; i++) {
+        struct class *x = &s->classes[i];
+        build(s, x);
+        for (size_t n = 0; n < x->launch_count; n++) s->class_of[x->launches[n] - 1] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < s->class_count && !s->failed; i++) {
+        struct class *x = &s->classes[i];
+        x->partners = malloc(s->class_count * sizeof *x->partners);
+        if (!x->partners) return false;
+        for (uint32_t n = 0; n < s->class_count; n++) {
+            const struct class *y = &s->classes[n];
+            if (!apart(&x->writes, &y->writes) || !apart(&x->writes, &y->reads) ||
+                !apart(&x->reads, &y->writes))
+                x->partners[x->partner_count++] = n;
+        }
+    }
+    return !s->failed;
+}
+
+static void search_all(struct search *s)
+{
+    uint32_t count = s->d->task_count;
+    struct member *members = malloc(count * sizeof *members);
+    uint32_t *launches = malloc(count * sizeof *launches);
+    s->class_of = malloc(count * sizeof *s->class_of);
+    struct candidate *candidates = NULL;
+    size_t used = 0;
+    if (members && launches && s->class_of) {
+        for (uint32_t i = 0; i < count; i++) {
+            s->class_of[i] = NO_INDEX;
+            uint64_t executed = tasks_record(s->d->tasks[i]).instructions;
+            struct kernel *kernel = s->d->tasks[i]->kernel;
+            if (kernel && executed)
+                members[used++] = (struct member){
+                    kernel, executed < kernel->count ? (uint32_t)executed : kernel->count, i + 1};
+        }
+        if (make_classes(s, members, launches, used) && find_partners(s))
+            candidates = malloc((s->class_count + 1) * sizeof *candidates);
+        for (uint32_t i = 0; candidates && i < count && !spent(s); i++)
+            if (s->class_of[i] != NO_INDEX) visit(s, i + 1, candidates);
+    }
+    free(candidates);
+    free(members);
+    free(launches);
+    free(s->class_of);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct wire_race *x = a, *y = b;
+    if (x->launch_a != y->launch_a) return x->launch_a < y->launch_a ? -1 : 1;
+    if (x->launch_b != y->launch_b) return x->launch_b < y->launch_b ? -1 : 1;
+    if (x->index_a != y->index_a) return x->index_a < y->index_a ? -1 : 1;
+    return x->index_b < y->index_b ? -1 : x->index_b > y->index_b;
+}
+
+void races_report(struct device *d, struct writer *out)
+{
+    struct search s = {.d = d};
+    if (d->settings.flags & GPU_RACE_CHECK && d->task_count) search_all(&s);
+    size_t reads = 0;
+    const struct wire_race *uninitialised = shadow_findings(d, &reads);
+    for (size_t i = 0; i < reads; i++) report(&s, uninitialised[i]);
+    if (s.found_count > 1) qsort(s.found, s.found_count, sizeof *s.found, by_place);
+    for (size_t i = 0; i < s.found_count; i++) wire_race_write(out, &s.found[i]);
+    for (size_t i = 0; i < s.class_count; i++) {
+        free(s.classes[i].reads.items);
+        free(s.classes[i].writes.items);
+        free(s.classes[i].partners);
+    }
+    free(s.classes);
+    free(s.found);
+    free(s.hits);
+    keys_free(&s.keys);
+}

@@ -1,0 +1,175 @@
+/* SERIAL and SEEDED: no threads, a virtual clock, the same result every time.
+ *
+ * SEEDED interleaves instruction by instruction: among n > 1 runnable tasks a generator draws who
+ * goes next; a task alone just runs. Sleepers become runnable, in launch order, when the clock
+ * reaches them; it moves only when all tasks sleep, and within a Wait by at most what it allows. */
+#include <stdlib.h>
+#include "compat/gpu/device.h"
+
+/* Long runs look up now and then whether anybody still wants the result. */
+static bool abandoned(const struct device *d, uint64_t *work, uint64_t done)
+{
+    enum { EVERY = 1 << 16 };
+    *work += done;
+    if (*work < EVERY) return false;
+    *work = 0;
+    return d->channel && d->channel->in >= 0 && channel_hung_up(d->channel);
+}
+
+gpu_status serial_run(struct device *d, struct run *run)
+{
+    uint64_t work = 0;
+    for (;;) {
+        uint64_t cost, fuel = tasks_slice(run, &cost);
+        enum step step = tasks_step(run, fuel);
+        if (step == STEP_END) break;
+        if (step == STEP_SLEEP) {
+            if (run->sleep_ms > run->deadline - d->clock) {
+                d->clock = run->deadline;
+                tasks_out_of_time(run);
+                break;
+            }
+            d->clock += run->sleep_ms;
+            tasks_awake(run);
+        }
+        if (abandoned(d, &work, cost)) {
+            tasks_cancelled(run);
+            break;
+        }
+    }
+    free(run);
+    return GPU_OK;
+}
+
+/* ---- SEEDED ---- */
+
+/* Keeps list in launch order; there is room for all that are alive. */
+static void put(struct run **list, size_t *count, struct run *run)
+{
+    size_t i = (*count)++;
+    uint32_t launch = run->task->record.launch_id;
+    for (; i && list[i - 1]->task->record.launch_id > launch; i--) list[i] = list[i - 1];
+    list[i] = run;
+}
+
+static void take(struct run **list, size_t *count, size_t i)
+{
+    memmove(&list[i], &list[i + 1], (--*count - i) * sizeof *list);
+}
+
+bool seeded_add(struct device *d, struct run *run)
+{
+    if (d->alive_count >= d->run_capacity) {
+        size_t capacity = d->run_capacity ? d->run_capacity * 2 : 64;
+        struct run **runnable = realloc(d->runnable, capacity * sizeof *runnable);
+        if (runnable) d->runnable = runnable;
+        struct run **sleeping = realloc(d->sleeping, capacity * sizeof *sleeping);
+        if (sleeping) d->sleeping = sleeping;
+        if (!runnable || !sleeping) return false;
+        d->run_capacity = capacity;
+    }
+    tasks_start(d, run);
+    put(d->runnable, &d->runnable_count, run);
+    return true;
+}
+
+static size_t draw(struct device *d, size_t n)
+{
+    d->random += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
+    uint64_t z = d->random;
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    z ^= z >> 31;
+    return (size_t)((z >> 32) * n >> 32);
+}
+
+static void fall_asleep(struct device *d, size_t i)
+{
+    struct run *run = d->runnable[i];
+    take(d->runnable, &d->runnable_count, i);
+    run->cut = run->sleep_ms > run->deadline - d->clock;
+    run->wake_at = run->cut ? run->deadline : d->clock + run->sleep_ms;
+    put(d->sleeping, &d->sleeping_count, run);
+}
+
+/* Everyone whose time has come. */
+static void wake(struct device *d)
+{
+    for (size_t i = 0; i < d->sleeping_count;) {
+        struct run *run = d->sleeping[i];
+        if (run->wake_at > d->clock) {
+            i++;
+            continue;
+        }
+        take(d->sleeping, &d->sleeping_count, i);
+        if (run->cut) {
+            tasks_out_of_time(run);
+            free(run);
+            continue;
+        }
+        tasks_awake(run);
+        put(d->runnable, &d->runnable_count, run);
+    }
+}
+
+static void step_one(struct device *d, uint64_t *work)
+{
+    size_t i = d->runnable_count > 1 ? draw(d, d->runnable_count) : 0;
+    struct run *run = d->runnable[i];
+    uint64_t cost = tasks_cost(run->vm.program + run->vm.pc);
+    uint64_t fuel = d->runnable_count > 1 ? 1 : tasks_slice(run, &cost);
+    *work += cost;
+    switch (tasks_step(run, fuel)) {
+    case STEP_MORE: break;
+    case STEP_SLEEP: fall_asleep(d, i); break;
+    case STEP_END:
+        take(d->runnable, &d->runnable_count, i);
+        free(run);
+    }
+}
+
+static uint64_t next_wake(const struct device *d)
+{
+    uint64_t at = UINT64_MAX;
+    for (size_t i = 0; i < d->sleeping_count; i++)
+        if (d->sleeping[i]->wake_at < at) at = d->sleeping[i]->wake_at;
+    return at;
+}
+
+uint32_t seeded_wait(struct device *d, uint32_t launch, uint32_t newest, uint64_t ms)
+{
+    uint64_t work = 0, until = ms < UINT64_MAX - d->clock ? d->clock + ms : UINT64_MAX;
+    bool fence = launch == WAIT_FENCE;
+    d->wait_left = fence ? 0 : tasks_count_waited(d, launch, newest);
+    while ((fence || d->wait_left) && !abandoned(d, &work, 0)) {
+        if (d->runnable_count) {
+            step_one(d, &work);
+            continue;
+        }
+        uint64_t next = next_wake(d);
+        if (!d->sleeping_count || fence) break;
+        d->clock = next < until ? next : until;
+        if (next > until) break;
+        wake(d);
+    }
+    uint32_t left = d->wait_left;
+    d->wait_left = 0;
+    return left;
+}
+
+static void cancel_in(struct run **list, size_t *count, const struct run *run)
+{
+    for (size_t i = *count; i-- > 0;) {
+        struct run *one = list[i];
+        if (run && one != run) continue;
+        take(list, count, i);
+        tasks_cancelled(one);
+        free(one);
+    }
+}
+
+void seeded_cancel(struct device *d, struct run *run)
+{
+    cancel_in(d->runnable, &d->runnable_count, run);
+    cancel_in(d->sleeping, &d->sleeping_count, run);
+}

@@ -1,0 +1,798 @@
+/* Scripts of device calls. One call per line, in the order they are made; `;` starts a comment.
+ *
+ *     mode seeded                        settings come first: mode, seed, memory_limit,
+ *     flags race_check, init_check       max_instructions, max_tasks, task_wall_ms, flags,
+ *     trace "run.jsonl"                  trace FILE, device FILE
+ *
+ *     $a = alloc 16                      a result may have a name
+ *     alloc_at 0x10000, 64
+ *     write $a+4, hex "aabb"             data: "text", hex "...", file "..."
+ *     read $a, 8 == hex "00000000aabb0000"
+ *     size $a == 16
+ *     kernel 7                           assembly up to `end`; variables are names in it
+ *         WRITE64 $a, 0x2A
+ *         HALT
+ *     end
+ *     kernel 8 file "copy.kasm"          a blob, or assembly when the name ends with .kasm
+ *     kernel 9 hex "05b1..."
+ *     unregister 9
+ *     $t = launch 7                      launch 7, "arguments"
+ *     wait 5000                          for all tasks; wait $t, 5000 for one
+ *     task $t state=DONE, instructions=2, last_read=0x2a
+ *     args $t == "arguments"
+ *     stop $t
+ *     faults == 0                        also races, leaks, kernels: their number
+ *     barrier | memfence | yield | reset | shutdown
+ *     read $a, 99 => ReadError           any line: the status to expect, else Success
+ *
+ * Numbers are expressions: 0x10, $a + 2 * 8. */
+#include "compat/gpu/script.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/file.h"
+#include "base/number.h"
+#include "base/suggest.h"
+#include "compat/gpu/protocol.h"
+#include "kblob/kblob.h"
+#include "kblob/memory.h"
+#include "text/expr.h"
+#include "text/labels.h"
+
+struct script {
+    struct source source;
+    const struct script_options *options;
+    struct writer *out;
+    struct json *json;       /* NULL: text */
+    gpu_emulator_options device;
+    gpu_emulator *dev;       /* NULL until the first call */
+    struct arena arena;
+    struct variable {
+        penta_bytes name;
+        uint64_t value;
+    } *variables;
+    size_t variable_count, variable_capacity;
+
+    /* of the current line */
+    uint64_t line_at;
+    penta_bytes word;
+    struct writer detail;    /* what the call gave, as text */
+    bool has_result;         /* a value that may be given a name */
+    uint64_t result;
+};
+
+typedef bool statement_fn(struct script *s, gpu_status *status);
+
+/* ---- values ---- */
+
+static bool lookup(void *user, penta_bytes name, uint64_t *value)
+{
+    const struct script *s = user;
+    for (size_t i = s->variable_count; i-- > 0;) {
+        const struct variable *v = &s->variables[i];
+        if (v->name.size != name.size || memcmp(v->name.data, name.data, name.size)) continue;
+        *value = v->value;
+        return true;
+    }
+    return false;
+}
+
+static bool number(struct script *s, unsigned bits, uint64_t *value)
+{
+    return expr_field(&s->source, lookup, s, bits, value);
+}
+
+static bool assign(struct script *s, penta_bytes name, uint64_t value)
+{
+    if (s->variable_count == s->variable_capacity) {
+        size_t capacity = s->variable_capacity ? s->variable_capacity * 2 : 16;
+        struct variable *more = realloc(s->variables, capacity * sizeof *more);
+        if (!more) return error_at(s->source.err, BASE_MEMORY, s->line_at, "no memory");
+        s->variables = more;
+        s->variable_capacity = capacity;
+    }
+    s->variables[s->variable_count++] = (struct variable){name, value};
+    return true;
+}
+
+static bool text_token(struct script *s, penta_bytes *out)
+{
+    struct token t = source_next(&s->source);
+    if (t.kind != TOKEN_STRING) return source_unexpected(&s->source, t, "a text in quotes");
+    return token_string(&s->source, t, &s->arena, out);
+}
+
+/* The bytes of a file the script names, in the arena. */
+static bool file_bytes(struct script *s, penta_bytes name, penta_bytes *out)
+{
+    char path[4096];
+    const char *folder = s->options->folder;
+    bool relative = folder && name.size && name.data[0] != '/';
+    penta_buffer bytes = {0};
+    penta_error err = {0};
+    int n = snprintf(path, sizeof path, "%s%s%.*s", relative ? folder : "", relative ? "/" : "",
+                     (int)(name.size > 2000 ? 2000 : name.size), (const char *)name.data);
+    bool ok = n > 0 && (size_t)n < sizeof path && file_read(path, UINT64_C(1) << 28, &bytes, &err);
+    if (ok) {
+        out->data = arena_copy(&s->arena, (penta_bytes){bytes.data, bytes.size}, s->source.err);
+        out->size = bytes.size;
+        ok = out->data != NULL;
+    } else {
+        error_at(s->source.err, err.code ? err.code : BASE_IO, s->line_at, "%s", err.message);
+    }
+    penta_buffer_free(&bytes);
+    return ok;
+}
+
+/* data := "text" | hex "..." | file "..." */
+static bool data(struct script *s, penta_bytes *out)
+{
+    struct token t = source_peek(&s->source);
+    bool hex = token_is(&s->source, t, "hex"), file = token_is(&s->source, t, "file");
+    if (hex || file) source_next(&s->source);
+    uint64_t at = source_peek(&s->source).offset;
+    if (!text_token(s, out)) return false;
+    if (file) return file_bytes(s, *out, out);
+    if (!hex) return true;
+    size_t size = 0;
+    uint8_t *bytes = hex_parse(*out, &size);
+    if (!bytes) return error_at(s->source.err, BASE_SYNTAX, at, "expected pairs of hex digits");
+    out->data = arena_copy(&s->arena, (penta_bytes){bytes, size}, s->source.err);
+    out->size = size;
+    free(bytes);
+    return out->data != NULL;
+}
+
+/* `==`, which begins an expectation. */
+static bool expects(struct script *s)
+{
+    struct source ahead = s->source;
+    penta_error ignored = {0};
+    ahead.err = &ignored;
+    if (!source_accept(&ahead, '=') || !source_accept(&ahead, '=')) return false;
+    s->source.pos = ahead.pos;
+    return true;
+}
+
+static bool unexpected(struct script *s, const char *what, const char *expected, const char *got)
+{
+    return error_at(s->source.err, BASE_HOST, s->line_at, "%s: expected %.40s, got %.40s", what,
+                    expected, got);
+}
+
+static bool expect_number(struct script *s, const char *what, uint64_t got)
+{
+    uint64_t want = 0;
+    if (!expects(s)) return true;
+    if (!number(s, 64, &want)) return false;
+    if (want == got) return true;
+    char expected[24], have[24];
+    snprintf(expected, sizeof expected, "0x%llx", (unsigned long long)want);
+    snprintf(have, sizeof have, "0x%llx", (unsigned long long)got);
+    return unexpected(s, what, expected, have);
+}
+
+static bool expect_data(struct script *s, penta_bytes got)
+{
+    penta_bytes want;
+    if (!expects(s)) return true;
+    if (!data(s, &want)) return false;
+    if (want.size == got.size && (!got.size || !memcmp(want.data, got.data, got.size))) return true;
+    struct writer a = {0}, b = {0};
+    writer_hex(&a, bytes_slice(want, 0, 20));
+    writer_hex(&b, bytes_slice(got, 0, 20));
+    writer_char(&a, 0);
+    writer_char(&b, 0);
+    if (a.failed || b.failed)
+        unexpected(s, "bytes", "others", "these");
+    else
+        unexpected(s, "bytes", (const char *)a.out.data, (const char *)b.out.data);
+    writer_free(&a);
+    writer_free(&b);
+    return false;
+}
+
+/* ---- settings ---- */
+
+static const char *const mode_names[] = {"threads", "serial", "seeded", NULL};
+static const char *const flag_names[] = {"race_check", "init_check", "check_trailer", NULL};
+
+static bool choice(struct script *s, const char *const *names, uint32_t *index)
+{
+    struct token t = source_next(&s->source);
+    struct suggest near = {.word = token_text(&s->source, t)};
+    for (*index = 0; names[*index]; ++*index) {
+        if (token_is(&s->source, t, names[*index])) return true;
+        suggest_offer(&near, names[*index]);
+    }
+    error_at(s->source.err, BASE_NAME_UNKNOWN, t.offset, "'%.*s' is not one of %s, %s, %s",
+             (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data, names[0], names[1],
+             names[2]);
+    if (near.best) error_note(s->source.err, "did you mean '%s'?", near.best);
+    return false;
+}
+
+static bool set_mode(struct script *s) { return choice(s, mode_names, &s->device.mode); }
+
+static bool set_flags(struct script *s)
+{
+    do {
+        uint32_t bit;
+        if (!choice(s, flag_names, &bit)) return false;
+        s->device.flags |= 1u << bit;
+    } while (source_accept(&s->source, ','));
+    return true;
+}
+
+static bool set_path(struct script *s, const char **path)
+{
+    penta_bytes name;
+    if (!text_token(s, &name)) return false;
+    *path = arena_copy(&s->arena, name, s->source.err);
+    return *path != NULL;
+}
+
+static bool set_u32(struct script *s, uint32_t *field)
+{
+    uint64_t value = 0;
+    bool ok = number(s, 32, &value);
+    *field = (uint32_t)value;
+    return ok;
+}
+
+static bool set_seed(struct script *s) { return number(s, 64, &s->device.seed); }
+static bool set_memory_limit(struct script *s) { return number(s, 64, &s->device.memory_limit); }
+static bool set_max_instructions(struct script *s)
+{
+    return number(s, 64, &s->device.max_instructions);
+}
+static bool set_max_tasks(struct script *s) { return set_u32(s, &s->device.max_tasks); }
+static bool set_task_wall_ms(struct script *s) { return set_u32(s, &s->device.task_wall_ms); }
+static bool set_trace(struct script *s) { return set_path(s, &s->device.trace_path); }
+static bool set_device(struct script *s) { return set_path(s, &s->device.device_path); }
+
+/* ---- memory ---- */
+
+static void give(struct script *s, uint64_t value)
+{
+    s->has_result = true;
+    s->result = value;
+    writer_0x(&s->detail, value);
+}
+
+static bool on_alloc(struct script *s, gpu_status *status)
+{
+    uint64_t size = 0, ptr = 0;
+    if (!number(s, 64, &size)) return false;
+    *status = gpu_emulator_alloc(s->dev, size, &ptr);
+    if (!*status) give(s, ptr);
+    return true;
+}
+
+static bool on_alloc_at(struct script *s, gpu_status *status)
+{
+    uint64_t base = 0, size = 0;
+    if (!number(s, 64, &base) || !source_expect(&s->source, ',') || !number(s, 64, &size))
+        return false;
+    *status = gpu_emulator_alloc_at(s->dev, base, size);
+    if (!*status) give(s, base);
+    return true;
+}
+
+static bool on_free(struct script *s, gpu_status *status)
+{
+    uint64_t ptr = 0;
+    if (!number(s, 64, &ptr)) return false;
+    *status = gpu_emulator_free(s->dev, ptr);
+    return true;
+}
+
+static bool on_write(struct script *s, gpu_status *status)
+{
+    uint64_t ptr = 0;
+    penta_bytes bytes;
+    if (!number(s, 64, &ptr) || !source_expect(&s->source, ',') || !data(s, &bytes)) return false;
+    *status = gpu_emulator_write(s->dev, ptr, bytes.data, bytes.size);
+    return true;
+}
+
+static bool on_read(struct script *s, gpu_status *status)
+{
+    uint64_t ptr = 0, size = 0;
+    if (!number(s, 64, &ptr) || !source_expect(&s->source, ',') || !number(s, 64, &size))
+        return false;
+    uint8_t *bytes = malloc(size <= UINT64_C(256) << 20 ? (size_t)size + 1 : 1);
+    if (!bytes) return error_at(s->source.err, BASE_MEMORY, s->line_at, "no memory to read into");
+    *status = gpu_emulator_read(s->dev, ptr, bytes, size);
+    penta_bytes got = {bytes, *status ? 0 : (size_t)size};
+    if (!*status) writer_hex(&s->detail, got);
+    bool ok = expect_data(s, got);
+    free(bytes);
+    return ok;
+}
+
+static bool on_size(struct script *s, gpu_status *status)
+{
+    uint64_t base = 0, size = 0;
+    if (!number(s, 64, &base)) return false;
+    *status = gpu_emulator_memory_size(s->dev, base, &size);
+    if (!*status) give(s, size);
+    return expect_number(s, "size", size);
+}
+
+/* ---- kernels ---- */
+
+struct first_error {
+    penta_error *err;
+    uint64_t offset;         /* of the assembly in the script */
+};
+
+static void keep_first(void *user, const penta_error *finding)
+{
+    struct first_error *first = user;
+    if (first->err->code || finding->severity != PENTA_ERROR) return;
+    *first->err = *finding;
+    first->err->offset += first->offset;
+}
+
+/* Text at `offset` of the script (for errors) to a blob; variables become defines. */
+static bool assemble(struct script *s, penta_bytes text, uint64_t offset, struct writer *blob)
+{
+    penta_option *defines = arena_alloc(&s->arena, s->variable_count, sizeof *defines, s->source.err);
+    if (!defines) return false;
+    size_t count = 0;
+    for (size_t i = s->variable_count; i-- > 0;) { /* the newest value of each name */
+        const struct variable *v = &s->variables[i];
+        uint64_t newest = 0;
+        lookup(s, v->name, &newest);
+        bool shadowed = false;
+        for (size_t n = i + 1; n < s->variable_count; n++)
+            shadowed |= s->variables[n].name.size == v->name.size &&
+                        !memcmp(s->variables[n].name.data, v->name.data, v->name.size);
+        if (shadowed) continue;
+        size_t room = v->name.size + 24;
+        char *value = arena_alloc(&s->arena, room, 1, s->source.err);
+        if (!value) return false;
+        snprintf(value, room, "%.*s=0x%llx", (int)v->name.size, (const char *)v->name.data,
+                 (unsigned long long)v->value);
+        defines[count++] = (penta_option){"define", value};
+    }
+    struct first_error first = {s->source.err, offset};
+    struct findings findings = {.rules = kblob_rules, .report = keep_first, .user = &first};
+    struct source source = {.name = s->source.name, .text = text, .comment = kblob_driver.comment};
+    return kblob_assemble_source(&source, defines, count, blob, &findings);
+}
+
+/* The lines up to `end`, which is taken too. */
+static bool inline_text(struct script *s, penta_bytes *text, uint64_t *offset)
+{
+    struct source *source = &s->source;
+    if (!source_end_of_line(source)) return false;
+    *offset = source->pos;
+    for (size_t line = source->pos; line < source->text.size;) {
+        source->pos = line;
+        penta_error ignored = {0};
+        struct source ahead = *source;
+        ahead.err = &ignored;
+        struct token t = source_next(&ahead);
+        if (t.kind == TOKEN_NAME && token_is(&ahead, t, "end")) {
+            *text = bytes_slice(source->text, (size_t)*offset, line - (size_t)*offset);
+            source->pos = ahead.pos;
+            return true;
+        }
+        const uint8_t *from = source->text.data + line;
+        const uint8_t *end = memchr(from, '\n', source->text.size - line);
+        line = end ? (size_t)(end - source->text.data) + 1 : source->text.size;
+    }
+    return error_at(source->err, BASE_SYNTAX, s->line_at, "the kernel has no line `end`");
+}
+
+static bool ends_with(penta_bytes name, const char *suffix)
+{
+    size_t n = strlen(suffix);
+    return name.size >= n && !memcmp(name.data + name.size - n, suffix, n);
+}
+
+static bool kernel_bytes(struct script *s, struct writer *blob)
+{
+    struct token t = source_peek(&s->source);
+    penta_bytes bytes, name;
+    uint64_t offset = 0;
+    if (token_is(&s->source, t, "file")) {
+        struct source ahead = s->source;
+        source_next(&ahead);
+        struct token file = source_next(&ahead);
+        if (file.kind == TOKEN_STRING && token_string(&ahead, file, &s->arena, &name) &&
+            ends_with(name, kblob_driver.suffix))
+            return data(s, &bytes) && assemble(s, bytes, s->line_at, blob);
+    }
+    if (t.kind == TOKEN_NAME || t.kind == TOKEN_STRING) {
+        if (!data(s, &bytes)) return false;
+        writer_bytes(blob, bytes.data, bytes.size);
+        return true;
+    }
+    return inline_text(s, &bytes, &offset) && assemble(s, bytes, offset, blob);
+}
+
+static bool on_kernel(struct script *s, gpu_status *status)
+{
+    uint64_t id = 0;
+    struct writer blob = {0};
+    bool ok = number(s, 64, &id) && kernel_bytes(s, &blob);
+    if (ok) *status = gpu_emulator_register_kernel(s->dev, id, blob.out.data, blob.out.size);
+    if (ok && *status == GPU_ERR_INVALID_KERNEL_BLOB)
+        writer_text(&s->detail, kblob_code_name(kblob_validate(blob.out.data, blob.out.size,
+                                                               s->device.flags, NULL)));
+    writer_free(&blob);
+    return ok;
+}
+
+static bool on_unregister(struct script *s, gpu_status *status)
+{
+    uint64_t id = 0;
+    if (!number(s, 64, &id)) return false;
+    *status = gpu_emulator_unregister_kernel(s->dev, id);
+    return true;
+}
+
+/* ---- tasks ---- */
+
+static bool on_launch(struct script *s, gpu_status *status)
+{
+    uint64_t id = 0;
+    uint32_t launch = 0;
+    penta_bytes args = {NULL, 0};
+    if (!number(s, 64, &id) || (source_accept(&s->source, ',') && !data(s, &args))) return false;
+    *status = gpu_emulator_launch_task(s->dev, id, args.data, args.size, &launch);
+    if (!*status) give(s, launch);
+    return true;
+}
+
+static bool on_wait(struct script *s, gpu_status *status)
+{
+    uint64_t first = 0, ms = 0;
+    if (!number(s, 32, &first)) return false;
+    bool one = source_accept(&s->source, ',');
+    if (one && !number(s, 32, &ms)) return false;
+    *status = one ? gpu_emulator_wait_task(s->dev, (uint32_t)first, (uint32_t)ms)
+                  : gpu_emulator_wait(s->dev, (uint32_t)first);
+    return true;
+}
+
+static bool on_stop(struct script *s, gpu_status *status)
+{
+    uint64_t launch = 0;
+    if (!number(s, 32, &launch)) return false;
+    *status = gpu_emulator_stop_task(s->dev, (uint32_t)launch);
+    return true;
+}
+
+static bool on_args(struct script *s, gpu_status *status)
+{
+    uint64_t launch = 0;
+    size_t size = 0;
+    if (!number(s, 32, &launch)) return false;
+    *status = gpu_emulator_task_args(s->dev, (uint32_t)launch, NULL, 0, &size);
+    uint8_t *bytes = malloc(size + 1);
+    if (!bytes) return error_at(s->source.err, BASE_MEMORY, s->line_at, "no memory");
+    if (!*status)
+        *status = gpu_emulator_task_args(s->dev, (uint32_t)launch, bytes, size, &size);
+    if (!*status) writer_hex(&s->detail, (penta_bytes){bytes, size});
+    bool ok = expect_data(s, (penta_bytes){bytes, size});
+    free(bytes);
+    return ok;
+}
+
+/* Two of the fields have names for their values. */
+static bool field_matches(struct script *s, const char *field, const char *name, uint64_t got)
+{
+    struct token t = source_peek(&s->source);
+    uint64_t want = 0;
+    if (!source_expect(&s->source, '=')) return false;
+    t = source_peek(&s->source);
+    if (name && t.kind == TOKEN_NAME && !lookup(s, token_text(&s->source, t), &want)) {
+        source_next(&s->source);
+        if (token_is(&s->source, t, name)) return true;
+        char expected[41];
+        snprintf(expected, sizeof expected, "%.*s", (int)t.size,
+                 (const char *)token_text(&s->source, t).data);
+        return unexpected(s, field, expected, name);
+    }
+    if (!number(s, 64, &want)) return false;
+    if (want == got) return true;
+    char expected[24], have[24];
+    snprintf(expected, sizeof expected, "%llu", (unsigned long long)want);
+    snprintf(have, sizeof have, "%llu", (unsigned long long)got);
+    return unexpected(s, field, expected, have);
+}
+
+static bool task_fields(struct script *s, const gpu_task_info *i)
+{
+    const char *state = task_state_name(i->state);
+    const char *fault = i->flags & GPU_TASK_HAS_FAULT ? kblob_fault_name(i->kind) : "NONE";
+    const struct {
+        const char *key, *name;
+        uint64_t value;
+    } fields[] = {{"state", state ? state : "UNKNOWN", i->state}, {"instructions", NULL, i->instructions},
+                  {"last_read", NULL, i->last_read}, {"slept_ms", NULL, i->slept_ms},
+                  {"kernel", NULL, i->kernel_id},    {"fault", fault, i->kind},
+                  {"instruction", NULL, i->instruction}, {"opcode", NULL, i->opcode},
+                  {"address", NULL, i->address},     {"length", NULL, i->length},
+                  {"nearest_base", NULL, i->nearest_base}, {"nearest_size", NULL, i->nearest_size}};
+    enum { FIELDS = sizeof fields / sizeof *fields };
+    if (source_peek(&s->source).kind != TOKEN_NAME) return true;
+    do {
+        struct token t = source_next(&s->source);
+        struct suggest near = {.word = token_text(&s->source, t)};
+        size_t f = 0;
+        for (; f < FIELDS && !token_is(&s->source, t, fields[f].key); f++)
+            suggest_offer(&near, fields[f].key);
+        if (f == FIELDS) {
+            error_at(s->source.err, BASE_NAME_UNKNOWN, t.offset, "a task has no such field");
+            return near.best ? error_note(s->source.err, "did you mean '%s'?", near.best) : false;
+        }
+        if (!field_matches(s, fields[f].key, fields[f].name, fields[f].value)) return false;
+    } while (source_accept(&s->source, ','));
+    return true;
+}
+
+static bool on_task(struct script *s, gpu_status *status)
+{
+    uint64_t launch = 0;
+    gpu_task_info i = {0};
+    if (!number(s, 32, &launch)) return false;
+    *status = gpu_emulator_task_info(s->dev, (uint32_t)launch, &i);
+    if (*status) return true;
+    const char *state = task_state_name(i.state);
+    writer_print(&s->detail, "%s, %llu instructions", state ? state : "UNKNOWN",
+                 (unsigned long long)i.instructions);
+    if (i.flags & GPU_TASK_HAS_LAST_READ)
+        writer_print(&s->detail, ", last_read 0x%llx", (unsigned long long)i.last_read);
+    if (i.slept_ms) writer_print(&s->detail, ", slept %llu ms", (unsigned long long)i.slept_ms);
+    if (i.flags & GPU_TASK_HAS_FAULT)
+        writer_print(&s->detail, ", fault %s at instruction %u, address 0x%llx, length %llu",
+                     kblob_fault_name(i.kind), (unsigned)i.instruction,
+                     (unsigned long long)i.address, (unsigned long long)i.length);
+    return task_fields(s, &i);
+}
+
+/* ---- reports ---- */
+
+enum { ROWS = 4096 };
+
+static void row(struct script *s, size_t i) { writer_text(&s->detail, i ? "; " : ": "); }
+
+static bool on_faults(struct script *s, gpu_status *status)
+{
+    gpu_fault *rows = arena_alloc(&s->arena, ROWS, sizeof *rows, s->source.err);
+    size_t count = 0;
+    if (!rows) return false;
+    *status = gpu_emulator_faults(s->dev, rows, ROWS, &count);
+    writer_dec(&s->detail, count);
+    for (size_t i = 0; i < count && i < ROWS; i++) {
+        row(s, i);
+        writer_print(&s->detail, "task %u instruction %u %s 0x%llx", (unsigned)rows[i].launch_id,
+                     (unsigned)rows[i].instruction, kblob_fault_name(rows[i].kind),
+                     (unsigned long long)rows[i].address);
+    }
+    return expect_number(s, "faults", count);
+}
+
+static bool on_races(struct script *s, gpu_status *status)
+{
+    gpu_race *rows = arena_alloc(&s->arena, ROWS, sizeof *rows, s->source.err);
+    size_t count = 0;
+    if (!rows) return false;
+    *status = gpu_emulator_races(s->dev, rows, ROWS, &count);
+    writer_dec(&s->detail, count);
+    for (size_t i = 0; i < count && i < ROWS; i++) {
+        const char *kind = race_kind_name(rows[i].kind);
+        row(s, i);
+        writer_print(&s->detail, "%s%s, task %u instruction %u", rows[i].benign ? "benign " : "",
+                     kind ? kind : "unknown", (unsigned)rows[i].launch_a, (unsigned)rows[i].index_a);
+        if (rows[i].launch_b != NO_INDEX)
+            writer_print(&s->detail, ", task %u instruction %u", (unsigned)rows[i].launch_b,
+                         (unsigned)rows[i].index_b);
+        writer_print(&s->detail, ", 0x%llx length %llu", (unsigned long long)rows[i].address,
+                     (unsigned long long)rows[i].length);
+    }
+    return expect_number(s, "races", count);
+}
+
+static bool on_leaks(struct script *s, gpu_status *status)
+{
+    gpu_range *rows = arena_alloc(&s->arena, ROWS, sizeof *rows, s->source.err);
+    size_t count = 0;
+    if (!rows) return false;
+    *status = gpu_emulator_leaks(s->dev, rows, ROWS, &count);
+    writer_dec(&s->detail, count);
+    for (size_t i = 0; i < count && i < ROWS; i++) {
+        row(s, i);
+        writer_print(&s->detail, "0x%llx size %llu", (unsigned long long)rows[i].base,
+                     (unsigned long long)rows[i].size);
+    }
+    return expect_number(s, "leaks", count);
+}
+
+static bool on_kernels(struct script *s, gpu_status *status)
+{
+    gpu_kernel_info *rows = arena_alloc(&s->arena, ROWS, sizeof *rows, s->source.err);
+    size_t count = 0;
+    if (!rows) return false;
+    *status = gpu_emulator_kernels(s->dev, rows, ROWS, &count);
+    writer_dec(&s->detail, count);
+    for (size_t i = 0; i < count && i < ROWS; i++) {
+        row(s, i);
+        writer_print(&s->detail, "%u %u bytes ", (unsigned)rows[i].id, (unsigned)rows[i].blob_size);
+        writer_hex(&s->detail, (penta_bytes){rows[i].sha256, sizeof rows[i].sha256});
+    }
+    return expect_number(s, "kernels", count);
+}
+
+static bool on_barrier(struct script *s, gpu_status *status)
+{
+    *status = gpu_emulator_barrier(s->dev);
+    return true;
+}
+static bool on_memfence(struct script *s, gpu_status *status)
+{
+    *status = gpu_emulator_memfence(s->dev);
+    return true;
+}
+static bool on_yield(struct script *s, gpu_status *status)
+{
+    *status = gpu_emulator_yield(s->dev);
+    return true;
+}
+static bool on_reset(struct script *s, gpu_status *status)
+{
+    *status = gpu_emulator_reset(s->dev);
+    return true;
+}
+static bool on_shutdown(struct script *s, gpu_status *status)
+{
+    *status = gpu_emulator_shutdown(s->dev);
+    return true;
+}
+
+/* ---- lines ---- */
+
+static const struct {
+    const char *name;
+    bool (*set)(struct script *s);
+} settings[] = {
+#define SET(name) {#name, set_##name}
+    SET(mode), SET(seed), SET(memory_limit), SET(max_instructions), SET(max_tasks),
+    SET(task_wall_ms), SET(flags), SET(trace), SET(device),
+#undef SET
+};
+
+static const struct {
+    const char *name;
+    statement_fn *run;
+} calls[] = {
+#define CALL(name) {#name, on_##name}
+    CALL(alloc), CALL(alloc_at), CALL(free), CALL(write), CALL(read), CALL(size), CALL(kernel),
+    CALL(unregister), CALL(launch), CALL(wait), CALL(stop), CALL(task), CALL(args), CALL(faults),
+    CALL(races), CALL(leaks), CALL(kernels), CALL(barrier), CALL(memfence), CALL(yield),
+    CALL(reset), CALL(shutdown),
+#undef CALL
+};
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static bool open_device(struct script *s)
+{
+    if (s->dev) return true;
+    const struct script_options *o = s->options;
+    if (o->device_path) s->device.device_path = o->device_path;
+    if (o->trace_path) s->device.trace_path = o->trace_path;
+    for (uint32_t i = 0; o->mode && mode_names[i]; i++)
+        if (!strcmp(o->mode, mode_names[i])) s->device.mode = i;
+    gpu_status status = gpu_emulator_open(&s->dev, &s->device);
+    return !status || error_at(s->source.err, BASE_HOST, s->line_at, "the device does not start: %s",
+                               gpu_status_string(status));
+}
+
+static void tell(struct script *s, gpu_status status, penta_bytes name)
+{
+    const char *word = (const char *)s->word.data, *text = gpu_status_string(status);
+    penta_bytes detail = writer_view(&s->detail);
+    uint64_t line = source_place(s->source.text, s->line_at).line;
+    if (s->json) {
+        json_object(s->json, NULL);
+        json_uint(s->json, "line", line);
+        json_string(s->json, "call", s->word);
+        json_text(s->json, "status", text);
+        if (name.size) json_string(s->json, "name", name);
+        if (detail.size) json_string(s->json, "result", detail);
+        json_end(s->json);
+        return;
+    }
+    writer_print(s->out, "%llu: %.*s %s", (unsigned long long)line, (int)s->word.size, word, text);
+    if (detail.size) writer_char(s->out, ' ');
+    writer_bytes(s->out, detail.data, detail.size);
+    if (name.size) writer_print(s->out, " (%.*s)", (int)name.size, (const char *)name.data);
+    writer_char(s->out, '\n');
+}
+
+/* `=> Status` at the end of a line; Success when it is not there. */
+static bool check_outcome(struct script *s, gpu_status got)
+{
+    gpu_status want = GPU_OK;
+    if (source_accept(&s->source, '=')) {
+        if (!source_expect(&s->source, '>')) return false;
+        struct token t = source_next(&s->source);
+        char name[40] = "";
+        if (t.kind == TOKEN_NAME && t.size < sizeof name)
+            memcpy(name, token_text(&s->source, t).data, t.size);
+        if (!status_parse(name, &want)) return source_unexpected(&s->source, t, "a status");
+    }
+    if (!source_end_of_line(&s->source)) return false;
+    return want == got || unexpected(s, "status", gpu_status_string(want), gpu_status_string(got));
+}
+
+static bool call_line(struct script *s, statement_fn *run, penta_bytes name)
+{
+    gpu_status status = GPU_OK;
+    s->detail.out.size = 0;
+    s->has_result = false;
+    if (!open_device(s)) return false;
+    bool ok = run(s, &status);
+    if (!ok && !s->source.err->code) error_at(s->source.err, BASE_HOST, s->line_at, "it failed");
+    if (ok || s->source.err->code == BASE_HOST) tell(s, status, name);
+    if (!ok || !check_outcome(s, status)) return false;
+    if (!name.size) return true;
+    if (s->has_result) return assign(s, name, s->result);
+    return status || error_at(s->source.err, BASE_SYNTAX, s->line_at, "this call has no result");
+}
+
+static bool unknown_word(struct script *s, struct token t)
+{
+    struct suggest near = {.word = token_text(&s->source, t)};
+    for (size_t i = 0; i < COUNT(calls); i++) suggest_offer(&near, calls[i].name);
+    for (size_t i = 0; i < COUNT(settings); i++) suggest_offer(&near, settings[i].name);
+    error_at(s->source.err, BASE_MNEMONIC, t.offset, "unknown call '%.*s'",
+             (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data);
+    return near.best ? error_note(s->source.err, "did you mean '%s'?", near.best) : false;
+}
+
+static bool run_line(struct script *s)
+{
+    struct source *source = &s->source;
+    penta_bytes name = {NULL, 0};
+    struct token t = source_next(source);
+    s->line_at = t.offset;
+    if (source->err->code) return false;
+    if (t.kind == TOKEN_LINE || t.kind == TOKEN_END) return true;
+    if (t.kind == TOKEN_NAME && source->text.data[t.offset] == '$') {
+        name = token_text(source, t);
+        if (!source_expect(source, '=')) return false;
+        t = source_next(source);
+    }
+    if (t.kind != TOKEN_NAME) return source_unexpected(source, t, "a call");
+    s->word = token_text(source, t);
+    for (size_t i = 0; i < COUNT(settings); i++) {
+        if (!token_is(source, t, settings[i].name)) continue;
+        if (s->dev) return error_at(source->err, BASE_STATE, t.offset,
+                                    "settings come before the first call");
+        return settings[i].set(s) && source_end_of_line(source);
+    }
+    for (size_t i = 0; i < COUNT(calls); i++)
+        if (token_is(source, t, calls[i].name)) return call_line(s, calls[i].run, name);
+    return unknown_word(s, t);
+}
+
+bool script_run(penta_bytes text, const struct script_options *options, struct writer *out,
+                struct json *json, penta_error *err)
+{
+    struct script s = {.source = {.name = "script", .text = text, .comment = ";", .err = err},
+                       .options = options, .out = out, .json = json};
+    if (json) json_list(json, "calls");
+    bool ok = true;
+    while (ok && s.source.pos < text.size) ok = run_line(&s);
+    if (json) json_end(json);
+    gpu_emulator_close(s.dev);
+    writer_free(&s.detail);
+    free(s.variables);
+    arena_free(&s.arena);
+    return ok;
+}

@@ -1,0 +1,16 @@
+/* Scripts of device calls, for `penta device run`: see script.c for the language. */
+#pragma once
+#include "base/json_write.h"
+
+struct script_options {
+    const char *device_path; /* these three win over the script's own; NULL: the script's */
+    const char *trace_path;
+    const char *mode;        /* "threads", "serial" or "seeded" */
+    const char *folder;      /* of files that the script names; NULL: the current one */
+};
+
+/* Runs a script. What calls give goes to out as text, or into json, which stands inside an open
+ * object, as a list `calls`. False: a line is wrong, or something came otherwise than the script
+ * expects; err has the offset in the text. */
+bool script_run(penta_bytes text, const struct script_options *options, struct writer *out,
+                struct json *json, penta_error *err);

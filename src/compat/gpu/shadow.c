@@ -1,0 +1,236 @@
+/* Uninitialised reads: bytes that nobody wrote since their allocation.
+ *
+ * To say the same in every mode, the check replays history in the order of the host's calls, as
+ * SERIAL would have run it: allocations, transfers, and each task at its launch. A task joins
+ * in when it has ended, for only then is it known how far it came; until then later calls queue up.
+ * Each allocation has one bit per byte. At most EVENTS calls may queue behind a running task and
+ * FINDINGS reads are reported; beyond either the check stays silent. */
+#include <stdlib.h>
+#include "compat/gpu/device.h"
+#include "compat/gpu/keys.h"
+
+enum { EVENTS = 1 << 20, FINDINGS = 1 << 16 };
+
+struct event {
+    enum { EVENT_ALLOC, EVENT_FREE, EVENT_WRITE, EVENT_LAUNCH } kind;
+    uint64_t address, size;  /* a launch: its id in address */
+};
+
+struct cells {               /* of one allocation */
+    uint64_t base, size;
+    uint64_t *written;       /* a bit per byte */
+};
+
+struct shadow {
+    struct cells *cells;     /* ascending by base */
+    size_t count, capacity;
+    struct event *events;    /* [head, tail) wait */
+    size_t head, tail, event_capacity;
+    bool overflow;
+    struct keys keys;
+    struct wire_race *found;
+    size_t found_count, found_capacity;
+};
+
+bool shadow_init(struct device *d)
+{
+    if (!(d->settings.flags & GPU_INIT_CHECK)) return true;
+    d->shadow = calloc(1, sizeof *d->shadow);
+    return d->shadow != NULL;
+}
+
+void shadow_fini(struct device *d)
+{
+    struct shadow *s = d->shadow;
+    d->shadow = NULL;
+    if (!s) return;
+    for (size_t i = 0; i < s->count; i++) free(s->cells[i].written);
+    free(s->cells);
+    free(s->events);
+    free(s->found);
+    keys_free(&s->keys);
+    free(s);
+}
+
+/* ---- bits ---- */
+
+/* The bits [from, to) of the word that holds bit `from`; to may lie beyond it. */
+static uint64_t mask(uint64_t from, uint64_t to)
+{
+    uint64_t bits = UINT64_MAX << (from & 63), end = (from | 63) + 1;
+    return to < end ? bits & (UINT64_MAX >> (end - to)) : bits;
+}
+
+static void set_bits(uint64_t *words, uint64_t from, uint64_t to)
+{
+    for (uint64_t at = from; at < to; at = (at | 63) + 1) words[at >> 6] |= mask(at, to);
+}
+
+/* The first bit in [from, to) that has this value; `to` when none has. */
+static uint64_t find_bit(const uint64_t *words, uint64_t from, uint64_t to, bool value)
+{
+    for (uint64_t at = from; at < to; at = (at | 63) + 1) {
+        uint64_t hits = (value ? words[at >> 6] : ~words[at >> 6]) & mask(at, to);
+        if (hits) return (at & ~UINT64_C(63)) + (uint64_t)__builtin_ctzll(hits);
+    }
+    return to;
+}
+
+/* ---- allocations ---- */
+
+static size_t above(const struct shadow *s, uint64_t address)
+{
+    size_t low = 0, high = s->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (s->cells[middle].base > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The allocation that holds all of the range; NULL: none did at this point of history. */
+static struct cells *cells_of(const struct shadow *s, uint64_t address, uint64_t size)
+{
+    size_t i = above(s, address);
+    struct cells *c = i ? &s->cells[i - 1] : NULL;
+    if (!c || address - c->base >= c->size || size > c->size - (address - c->base)) return NULL;
+    return c;
+}
+
+static void on_alloc(struct shadow *s, uint64_t base, uint64_t size)
+{
+    if (s->count == s->capacity) {
+        size_t capacity = s->capacity ? s->capacity * 2 : 16;
+        struct cells *more = realloc(s->cells, capacity * sizeof *more);
+        if (!more) return;
+        s->cells = more;
+        s->capacity = capacity;
+    }
+    uint64_t *written = calloc((size_t)(size / 64 + 1), sizeof *written);
+    if (!written) return;
+    size_t i = above(s, base);
+    memmove(&s->cells[i + 1], &s->cells[i], (s->count++ - i) * sizeof *s->cells);
+    s->cells[i] = (struct cells){base, size, written};
+}
+
+static void on_free(struct shadow *s, uint64_t base)
+{
+    struct cells *c = cells_of(s, base, 1);
+    if (!c) return;
+    free(c->written);
+    memmove(c, c + 1, (size_t)(s->cells + --s->count - c) * sizeof *c);
+}
+
+static void on_write(struct shadow *s, uint64_t address, uint64_t size)
+{
+    struct cells *c = size ? cells_of(s, address, size) : NULL;
+    if (c) set_bits(c->written, address - c->base, address - c->base + size);
+}
+
+/* ---- tasks ---- */
+
+static void report(struct shadow *s, const struct task *task, uint32_t index, uint64_t address,
+                   uint64_t length)
+{
+    if (s->found_count >= FINDINGS ||
+        !keys_add(&s->keys, (struct key){task->kernel, NULL, index, 0}))
+        return;
+    if (s->found_count == s->found_capacity) {
+        size_t capacity = s->found_capacity ? s->found_capacity * 2 : 16;
+        struct wire_race *more = realloc(s->found, capacity * sizeof *more);
+        if (!more) return;
+        s->found = more;
+        s->found_capacity = capacity;
+    }
+    s->found[s->found_count++] = (struct wire_race){
+        .launch_a = task->record.launch_id, .index_a = index, .launch_b = NO_INDEX,
+        .index_b = NO_INDEX, .address = address, .length = length,
+        .kind = GPU_RACE_UNINITIALISED};
+}
+
+static void on_task(struct shadow *s, const struct task *task)
+{
+    const struct kernel *kernel = task->kernel;
+    uint64_t executed = kernel ? task->record.instructions : 0;
+    for (uint32_t i = 0; kernel && i < kernel->count && i < executed; i++) {
+        const struct kblob_insn *in = &kernel->program[i];
+        uint64_t size = kblob_access_size(in);
+        struct cells *c = size ? cells_of(s, in->arg0, size) : NULL;
+        if (!c) continue;
+        uint64_t from = in->arg0 - c->base, to = from + size;
+        if (kblob_access_writes(in)) {
+            set_bits(c->written, from, to);
+            continue;
+        }
+        uint64_t first = find_bit(c->written, from, to, false);
+        if (first < to)
+            report(s, task, i, c->base + first, find_bit(c->written, first, to, true) - first);
+    }
+}
+
+/* ---- history ---- */
+
+static void drain(struct device *d)
+{
+    struct shadow *s = d->shadow;
+    for (; s->head < s->tail; s->head++) {
+        const struct event *e = &s->events[s->head];
+        const struct task *task = e->kind == EVENT_LAUNCH ? d->tasks[e->address - 1] : NULL;
+        if (task && task->run) return;
+        switch (e->kind) {
+        case EVENT_ALLOC: on_alloc(s, e->address, e->size); break;
+        case EVENT_FREE: on_free(s, e->address); break;
+        case EVENT_WRITE: on_write(s, e->address, e->size); break;
+        case EVENT_LAUNCH: on_task(s, task); break;
+        }
+    }
+    s->head = s->tail = 0;
+}
+
+static void push(struct device *d, struct event event)
+{
+    struct shadow *s = d->shadow;
+    if (!s || s->overflow) return;
+    if (s->tail == s->event_capacity) {
+        size_t capacity = s->event_capacity ? s->event_capacity * 2 : 64;
+        struct event *more = capacity > EVENTS ? NULL : realloc(s->events, capacity * sizeof *more);
+        if (!more) {
+            s->overflow = true;
+            return;
+        }
+        s->events = more;
+        s->event_capacity = capacity;
+    }
+    s->events[s->tail++] = event;
+    drain(d);
+}
+
+void shadow_alloc(struct device *d, uint64_t base, uint64_t size)
+{
+    push(d, (struct event){EVENT_ALLOC, base, size});
+}
+
+void shadow_free(struct device *d, uint64_t base) { push(d, (struct event){EVENT_FREE, base, 0}); }
+
+void shadow_write(struct device *d, uint64_t address, uint64_t size)
+{
+    push(d, (struct event){EVENT_WRITE, address, size});
+}
+
+void shadow_launch(struct device *d, uint32_t launch)
+{
+    push(d, (struct event){EVENT_LAUNCH, launch, 0});
+}
+
+const struct wire_race *shadow_findings(struct device *d, size_t *count)
+{
+    struct shadow *s = d->shadow;
+    *count = 0;
+    if (!s) return NULL;
+    drain(d);
+    *count = s->found_count;
+    return s->found;
+}

@@ -1,0 +1,271 @@
+/* Task records, and the step that all three modes share. */
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "compat/gpu/device.h"
+
+struct task *tasks_find(const struct device *d, uint32_t launch)
+{
+    return launch && launch <= d->task_count ? d->tasks[launch - 1] : NULL;
+}
+
+static void task_free(struct task *task)
+{
+    kernel_release(task->kernel);
+    free(task->args);
+    free(task);
+}
+
+static uint64_t now(const struct device *d)
+{
+    return device_deterministic(d) ? d->clock : clock_ms();
+}
+
+static bool more_tasks(struct device *d)
+{
+    if (d->task_count < d->task_capacity) return true;
+    uint32_t capacity = d->task_capacity ? d->task_capacity * 2 : 64;
+    if (capacity <= d->task_capacity) return false;
+    struct task **more = realloc(d->tasks, capacity * sizeof *more);
+    if (!more) return false;
+    d->tasks = more;
+    d->task_capacity = capacity;
+    return true;
+}
+
+struct run *tasks_new(struct device *d, struct kernel *kernel, penta_bytes args)
+{
+    struct task *task = calloc(1, sizeof *task);
+    struct run *run = malloc(sizeof *run);
+    uint8_t *copy = args.size ? malloc(args.size) : NULL;
+    if (!task || !run || (args.size && !copy) || d->task_count >= UINT32_MAX - 1 ||
+        !more_tasks(d)) {
+        free(task);
+        free(run);
+        free(copy);
+        return NULL;
+    }
+    if (args.size) memcpy(copy, args.data, args.size);
+    task->args = copy;
+    task->args_size = args.size;
+    task->kernel = kernel;
+    atomic_fetch_add_explicit(&kernel->references, 1, memory_order_relaxed);
+    task->run = run;
+    d->tasks[d->task_count++] = task;
+    task->record = (struct wire_task){
+        .launch_id = d->task_count, .kernel_id = kernel->id, .state = GPU_TASK_RUNNING};
+    kblob_vm_init(&run->vm, kernel->program, kernel->count, &d->memory);
+    run->device = d;
+    run->task = task;
+    run->cancel = false;
+    run->next = NULL;
+    run->link = NULL;
+    uint64_t start = now(d), wall = d->settings.task_wall_ms;
+    run->deadline = wall < UINT64_MAX - start ? start + wall : UINT64_MAX;
+    return run;
+}
+
+void tasks_drop(struct device *d, struct run *run)
+{
+    d->task_count--;
+    task_free(run->task);
+    free(run);
+}
+
+void tasks_start(struct device *d, struct run *run)
+{
+    run->next = d->alive;
+    run->link = &d->alive;
+    if (run->next) run->next->link = &run->next;
+    d->alive = run;
+    d->alive_count++;
+}
+
+void tasks_clear(struct device *d)
+{
+    for (uint32_t i = 0; i < d->task_count; i++) task_free(d->tasks[i]);
+    free(d->tasks);
+    d->tasks = NULL;
+    d->task_count = d->task_capacity = d->all_observed = 0;
+}
+
+struct wire_task tasks_record(const struct task *task)
+{
+    struct wire_task record = task->record;
+    if (!task->run) return record;
+    const struct kblob_vm *vm = &task->run->vm;
+    record.instructions = vm->executed;
+    record.flags = vm->has_read ? GPU_TASK_HAS_LAST_READ : 0;
+    record.last_read = vm->last_read;
+    record.slept_ms = vm->slept_ms;
+    return record;
+}
+
+/* ---- the end of a task ---- */
+
+static void add_fault(struct device *d, const struct wire_task *record)
+{
+    if (d->fault_count == d->fault_capacity) {
+        size_t capacity = d->fault_capacity ? d->fault_capacity * 2 : 16;
+        struct wire_fault *more = realloc(d->faults, capacity * sizeof *more);
+        if (!more) return; /* the task's record still tells */
+        d->faults = more;
+        d->fault_capacity = capacity;
+    }
+    d->faults[d->fault_count++] = (struct wire_fault){
+        .launch_id = record->launch_id,
+        .kernel_id = record->kernel_id,
+        .instruction = record->instruction,
+        .opcode = record->opcode,
+        .kind = record->kind,
+        .address = record->address,
+        .length = record->length,
+        .nearest_base = record->nearest_base,
+        .nearest_size = record->nearest_size,
+        .time_ms = device_deterministic(d) ? 0 : clock_ms() - d->opened,
+    };
+}
+
+static void record_fault(struct run *run, enum kblob_fault kind, uint64_t address, uint64_t length)
+{
+    struct wire_task *record = &run->task->record;
+    record->flags |= GPU_TASK_HAS_FAULT;
+    record->instruction = run->vm.pc;
+    record->opcode = run->vm.program[run->vm.pc].op;
+    record->kind = (uint8_t)kind;
+    record->address = address;
+    record->length = length;
+    const struct kblob_region *near =
+        kind == KBLOB_FAULT_LIMIT ? NULL : kblob_memory_nearest(&run->device->memory, address);
+    record->nearest_base = near ? near->base : 0;
+    record->nearest_size = near ? near->size : 0;
+    add_fault(run->device, record);
+}
+
+bool tasks_waited_for(const struct device *d, const struct run *run)
+{
+    uint32_t launch = run->task->record.launch_id;
+    return d->wait_launch ? launch == d->wait_launch
+                          : !d->wait_newest || launch <= d->wait_newest;
+}
+
+static void end(struct run *run, uint32_t state)
+{
+    struct device *d = run->device;
+    struct task *task = run->task;
+    task->record.state = state;
+    events_end(run);
+    task->run = NULL;
+    if (!(d->settings.flags & (GPU_RACE_CHECK | GPU_INIT_CHECK))) {
+        kernel_release(task->kernel); /* only the reports look at programs of ended tasks */
+        task->kernel = NULL;
+    }
+    if (run->link) {
+        *run->link = run->next;
+        if (run->next) run->next->link = run->link;
+        run->link = NULL;
+        d->alive_count--;
+    }
+    if (d->wait_left && tasks_waited_for(d, run) && !--d->wait_left && !device_deterministic(d))
+        eventfd_write(d->done, 1);
+}
+
+static void finish(struct run *run, uint32_t state, enum kblob_fault fault)
+{
+    const struct kblob_vm *vm = &run->vm;
+    run->task->record = tasks_record(run->task);
+    if (fault) record_fault(run, fault, vm->fault_address, vm->fault_size);
+    end(run, state);
+}
+
+void tasks_cancelled(struct run *run) { finish(run, GPU_TASK_CANCELLED, KBLOB_FAULT_NONE); }
+
+void tasks_out_of_time(struct run *run)
+{
+    if (run->vm.asleep) run->vm.executed--; /* the SLEEP did not complete */
+    finish(run, GPU_TASK_FAULTED, KBLOB_FAULT_LIMIT);
+}
+
+/* ---- running ---- */
+
+uint64_t tasks_cost(const struct kblob_insn *in)
+{
+    return 1 + (in->op == KBLOB_OP_MEMSET ? in->arg1 >> 12 : 0);
+}
+
+uint64_t tasks_slice(const struct run *run, uint64_t *cost)
+{
+    enum { MOST = 4096 };
+    const struct kblob_insn *in = run->vm.program + run->vm.pc;
+    uint64_t n = 0;
+    for (*cost = 0; n < MOST && *cost < MOST && in[n].op != KBLOB_OP_END; n++)
+        *cost += tasks_cost(&in[n]);
+    return n ? n : 1;
+}
+
+void tasks_awake(struct run *run)
+{
+    penta_error err = {0};
+    kblob_interp.answer(&run->vm.base, &run->sleep_ms, 1, &err);
+}
+
+enum step tasks_step(struct run *run, uint64_t fuel)
+{
+    struct device *d = run->device;
+    struct kblob_vm *vm = &run->vm;
+    uint64_t left = d->settings.max_instructions - vm->executed;
+    uint32_t index = vm->pc;
+    if (!left && vm->program[index].op != KBLOB_OP_END) {
+        vm->fault_address = vm->fault_size = 0;
+        finish(run, GPU_TASK_FAULTED, KBLOB_FAULT_LIMIT);
+        return STEP_END;
+    }
+    bool traced = d->trace >= 0;
+    if (traced || !left) fuel = 1;
+    if (left && fuel > left) fuel = left;
+    penta_stop stop;
+    kblob_vm_run(&vm->base, fuel, &stop);
+    if (traced && (stop.steps || stop.kind == PENTA_STOP_TRAP))
+        events_instruction(run, index, stop.kind == PENTA_STOP_TRAP);
+    switch (stop.kind) {
+    case PENTA_STOP_HOST:
+        run->sleep_ms = stop.args[0];
+        if (run->sleep_ms) return STEP_SLEEP;
+        tasks_awake(run); /* SLEEP 0 is a yield: the end of this slice */
+        return STEP_MORE;
+    case PENTA_STOP_HALT: finish(run, GPU_TASK_DONE, KBLOB_FAULT_NONE); return STEP_END;
+    case PENTA_STOP_TRAP: finish(run, GPU_TASK_FAULTED, vm->fault); return STEP_END;
+    default: return STEP_MORE;
+    }
+}
+
+/* ---- what the host has seen ---- */
+
+static void observe(struct device *d, struct task *task)
+{
+    if (!task->run && !task->observed) task->observed = d->task_count + 1;
+}
+
+/* All tasks up to all_observed are done with; only those behind need a look. */
+void tasks_observe(struct device *d, uint32_t launch, uint32_t newest)
+{
+    if (!(d->settings.flags & GPU_RACE_CHECK)) return;
+    struct task *one = tasks_find(d, launch);
+    if (launch) {
+        if (one) observe(d, one);
+        return;
+    }
+    uint32_t to = newest && newest < d->task_count ? newest : d->task_count;
+    for (uint32_t i = d->all_observed; i < to; i++) observe(d, d->tasks[i]);
+    while (d->all_observed < d->task_count && d->tasks[d->all_observed]->observed)
+        d->all_observed++;
+}
+
+uint32_t tasks_count_waited(struct device *d, uint32_t launch, uint32_t newest)
+{
+    d->wait_launch = launch;
+    d->wait_newest = newest;
+    uint32_t left = 0;
+    for (const struct run *r = d->alive; r; r = r->next) left += tasks_waited_for(d, r);
+    return left;
+}

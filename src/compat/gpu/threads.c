@@ -1,0 +1,194 @@
+/* THREADS: one OS thread per task, real time. A thread holds the lock for a short slice,
+ * so a command, and with it a cancellation, comes between any two slices. */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+#include "compat/gpu/device.h"
+
+bool lock_init(struct lock *l)
+{
+    return !pthread_mutex_init(&l->tasks, NULL) && !pthread_mutex_init(&l->next, NULL) &&
+           !pthread_mutex_init(&l->data, NULL);
+}
+
+void lock_fini(struct lock *l)
+{
+    pthread_mutex_destroy(&l->tasks);
+    pthread_mutex_destroy(&l->next);
+    pthread_mutex_destroy(&l->data);
+}
+
+void lock_host(struct device *d)
+{
+    pthread_mutex_lock(&d->lock.next);
+    pthread_mutex_lock(&d->lock.data);
+    pthread_mutex_unlock(&d->lock.next);
+}
+
+void unlock(struct device *d) { pthread_mutex_unlock(&d->lock.data); }
+
+static void lock_task(struct device *d)
+{
+    pthread_mutex_lock(&d->lock.tasks);
+    lock_host(d);
+    pthread_mutex_unlock(&d->lock.tasks);
+}
+
+/* With the lock held, which it gives up meanwhile. False: the task ended here. */
+static bool sleep_through(struct run *run)
+{
+    struct device *d = run->device;
+    uint64_t from = clock_ms(), until = from + run->sleep_ms;
+    bool cut = until > run->deadline;
+    if (cut) until = run->deadline;
+    struct timespec at = {.tv_sec = (time_t)(until / 1000),
+                          .tv_nsec = (long)(until % 1000) * 1000000};
+    while (!run->cancel && clock_ms() < until)
+        pthread_cond_timedwait(&run->wake, &d->lock.data, &at);
+    if (run->cancel)
+        tasks_cancelled(run);
+    else if (cut)
+        tasks_out_of_time(run);
+    else
+        tasks_awake(run);
+    return !run->cancel && !cut;
+}
+
+static void *task_main(void *user)
+{
+    struct run *run = user;
+    struct device *d = run->device;
+    lock_task(d);
+    for (;;) {
+        if (run->cancel) {
+            tasks_cancelled(run);
+            break;
+        }
+        if (run->deadline != UINT64_MAX && clock_ms() > run->deadline) {
+            tasks_out_of_time(run);
+            break;
+        }
+        uint64_t cost, fuel = tasks_slice(run, &cost);
+        enum step step = tasks_step(run, fuel);
+        if (step == STEP_END || (step == STEP_SLEEP && !sleep_through(run))) break;
+        unlock(d);
+        lock_task(d);
+    }
+    run->next = d->joinable;
+    d->joinable = run;
+    unlock(d);
+    return NULL;
+}
+
+void threads_join(struct device *d)
+{
+    lock_host(d);
+    struct run *run = d->joinable;
+    d->joinable = NULL;
+    unlock(d);
+    while (run) {
+        struct run *next = run->next;
+        pthread_join(run->thread, NULL);
+        pthread_cond_destroy(&run->wake);
+        free(run);
+        run = next;
+    }
+}
+
+static bool monotonic_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes)) return false;
+    bool ok = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) &&
+              !pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return ok;
+}
+
+static bool small_thread(pthread_t *thread, struct run *run)
+{
+    enum { STACK = 128 << 10 };
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes)) return false;
+    pthread_attr_setstacksize(&attributes, STACK);
+    bool ok = !pthread_create(thread, &attributes, task_main, run);
+    pthread_attr_destroy(&attributes);
+    return ok;
+}
+
+/* Called with the lock held, so that the thread cannot end before it is among the alive. */
+gpu_status threads_launch(struct device *d, struct run *run)
+{
+    if (!monotonic_condition(&run->wake)) return GPU_ERR_THREAD_LAUNCH;
+    if (!small_thread(&run->thread, run)) {
+        pthread_cond_destroy(&run->wake);
+        return GPU_ERR_THREAD_LAUNCH;
+    }
+    tasks_start(d, run);
+    return GPU_OK;
+}
+
+/* Sleeps until the last awaited task rings, time is up, or (unless told not to care) the host is
+ * gone. */
+static void await_ring(struct device *d, uint64_t ms, bool to_the_end)
+{
+    if (d->wait_cap && ms > d->wait_cap && !to_the_end) ms = d->wait_cap;
+    uint64_t start = clock_ms(), until = ms < UINT64_MAX - start ? start + ms : UINT64_MAX;
+    int input = to_the_end || !d->channel ? -1 : d->channel->in;
+    for (;;) {
+        uint64_t at = clock_ms(), left = at < until ? until - at : 0;
+        struct pollfd p[2] = {{.fd = d->done, .events = POLLIN},
+                              {.fd = input, .events = POLLRDHUP}};
+        int n = poll(p, 2, left > INT_MAX ? INT_MAX : (int)left);
+        if (n > 0 || (n < 0 && errno != EINTR)) return;
+        if (clock_ms() >= until) return;
+    }
+}
+
+/* How many of the awaited tasks still run after at most ms. */
+static uint32_t await(struct device *d, uint32_t launch, uint32_t newest, uint64_t ms,
+                      bool to_the_end)
+{
+    lock_host(d);
+    uint32_t left = tasks_count_waited(d, launch, newest);
+    bool waiting = left && ms;
+    d->wait_left = waiting ? left : 0;
+    unlock(d);
+    if (!waiting) return left;
+    await_ring(d, ms, to_the_end);
+    lock_host(d);
+    left = d->wait_left;
+    d->wait_left = 0;
+    unlock(d);
+    eventfd_t rung;
+    if (!left) eventfd_read(d->done, &rung); /* it rang exactly once */
+    return left;
+}
+
+uint32_t threads_wait(struct device *d, uint32_t launch, uint32_t newest, uint64_t ms)
+{
+    uint32_t left = await(d, launch, newest, ms, false);
+    threads_join(d);
+    return left;
+}
+
+static void cancel(struct run *run)
+{
+    run->cancel = true;
+    pthread_cond_signal(&run->wake);
+}
+
+void threads_cancel(struct device *d, uint32_t launch)
+{
+    lock_host(d);
+    struct task *one = tasks_find(d, launch);
+    if (one && one->run) cancel(one->run);
+    for (struct run *r = launch ? NULL : d->alive; r; r = r->next) cancel(r);
+    unlock(d);
+    await(d, launch, 0, UINT64_MAX, true);
+    threads_join(d);
+}

@@ -1,0 +1,33 @@
+/* Who runs the PVM vectors: this library, or another implementation behind the line protocol of
+ * docs/conform-protocol.md. The forms in pvm.c see only this. */
+#pragma once
+#include "base/writer.h"
+
+struct pvm_outcome_seen {
+    char status[16];         /* halt panic page-fault out-of-gas ecalli */
+    uint64_t gas, pc, regs[13];
+    uint64_t fault;          /* page-fault: address of the page */
+    uint64_t host;           /* ecalli: its number */
+};
+
+struct pvm_case {
+    const char *name, *isa, *gas_model, *profile;
+    penta_bytes program;     /* a generic PVM program */
+    uint64_t pc, gas;
+};
+
+/* Each answers false with *err set when it could not be done; code BASE_UNSUPPORTED means: skip. */
+struct pvm_runner {
+    void *state;
+    bool (*start)(void *state, const struct pvm_case *c, penta_error *err);
+    bool (*map)(void *state, uint64_t address, uint64_t length, bool writable, penta_error *err);
+    bool (*write)(void *state, uint64_t address, penta_bytes bytes, penta_error *err);
+    bool (*set_reg)(void *state, unsigned reg, uint64_t value, penta_error *err);
+    bool (*run)(void *state, struct pvm_outcome_seen *out, penta_error *err);
+    bool (*read)(void *state, uint64_t address, uint8_t *into, size_t size, penta_error *err);
+    bool (*cost)(void *state, uint32_t pc, uint64_t *cost, penta_error *err);
+    void (*close)(void *state);
+};
+
+bool pvm_runner_local(struct pvm_runner *out, penta_error *err);
+bool pvm_runner_exec(struct pvm_runner *out, const char *command, penta_error *err);

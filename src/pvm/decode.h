@@ -1,0 +1,125 @@
+/* Instructions: the table of all ISAs, and one instruction's bytes to its operands.
+ *
+ * In `polkavm` and `jam` programs the bitmask says where instructions start and hence how long they
+ * are; in `doc` programs the length follows from the shape, and `starts` was computed. Decoding
+ * never fails: what is no instruction decodes to PVM_OP_invalid. */
+#pragma once
+#include "base/bytes.h"
+
+enum pvm_isa { PVM_REVIVE_V1, PVM_LATEST32, PVM_LATEST64, PVM_JAM_V1, PVM_ISAS };
+
+enum pvm_shape {
+    PVM_NONE, PVM_IMM, PVM_OFFSET, PVM_IMM_IMM, PVM_REG_IMM, PVM_REG_IMM_IMM, PVM_REG_IMM_OFFSET,
+    PVM_REG_IMM64, PVM_REG_REG, PVM_REG_REG_IMM, PVM_REG_REG_OFFSET, PVM_REG_REG_IMM_IMM,
+    PVM_REG_REG_REG, PVM_SHAPES
+};
+
+enum pvm_flow {
+    PVM_FLOW_NEXT, PVM_FLOW_HOST, PVM_FLOW_FALL, PVM_FLOW_BRANCH, PVM_FLOW_JUMP, PVM_FLOW_DYNAMIC,
+    PVM_FLOW_TRAP,
+};
+
+enum pvm_op {
+    PVM_OP_invalid,          /* zero: an opcode that an ISA does not define */
+#define OP(name, ...) PVM_OP_##name,
+#include "pvm/isa.def"
+    PVM_OPS
+};
+
+enum { PVM_REGISTERS = 13, PVM_SKIP_MAX = 24 };
+
+extern const struct pvm_op_info {
+    const char *name, *gp_name;
+    int16_t number[PVM_ISAS]; /* -1: not in this ISA */
+    uint8_t shape, flow;
+} pvm_ops[PVM_OPS];
+
+extern const struct pvm_isa_info {
+    const char *name;
+    uint8_t bits;            /* register width */
+    uint8_t op[256];         /* opcode byte to enum pvm_op */
+} pvm_isas[PVM_ISAS];
+
+extern const char *const pvm_register_names[PVM_REGISTERS]; /* ra sp t0 t1 t2 s0 s1 a0 .. a5 */
+
+static inline bool pvm_ends_block(enum pvm_op op) { return pvm_ops[op].flow > PVM_FLOW_HOST ||
+                                                           op == PVM_OP_invalid; }
+/* Control can reach the instruction behind it without a jump. */
+static inline bool pvm_falls_through(enum pvm_op op)
+{
+    return pvm_ops[op].flow <= PVM_FLOW_BRANCH && op != PVM_OP_invalid;
+}
+static inline bool pvm_has_target(enum pvm_op op)
+{
+    return pvm_ops[op].flow == PVM_FLOW_BRANCH || pvm_ops[op].flow == PVM_FLOW_JUMP;
+}
+
+struct pvm_code {
+    enum pvm_isa isa;
+    bool doc;                /* operands as in the doc dialect */
+    bool gp;                 /* jump targets by the Gray Paper's rule instead of upstream's */
+    penta_bytes bytes;
+    penta_bytes mask;        /* as stored: (bytes.size + 7) / 8 bytes */
+    const uint8_t *starts;   /* bit per byte: an instruction starts here; mask.data unless doc */
+    penta_bytes table;       /* jump table: table_count x table_entry bytes */
+    uint32_t table_count;
+    uint8_t table_entry;     /* bytes of an entry; 0: the table counts as empty */
+    bool table_filler;       /* doc: filler values mark entries that trap */
+};
+
+/* One instruction. A, B, D are the registers of the reference's format table. */
+struct pvm_insn {
+    uint8_t op;              /* enum pvm_op */
+    uint8_t a, b, d;
+    uint8_t length;          /* bytes, opcode included: the next one is at pc + length */
+    uint8_t size1, size2;    /* stored bytes of the immediates; an offset is the last of them */
+    uint32_t pc;
+    uint32_t target;         /* absolute, of jumps and branches */
+    uint64_t imm1, imm2;     /* sign-extended to 64 bits */
+};
+
+static inline bool pvm_bit(const uint8_t *bits, uint32_t at)
+{
+    return bits[at >> 3] >> (at & 7) & 1;
+}
+
+static inline bool pvm_starts(const struct pvm_code *code, uint32_t pc)
+{
+    return pc < code->bytes.size && pvm_bit(code->starts, pc);
+}
+
+/* Start bits from `at` on, 57 or more; ones behind the end of the code stop every search. */
+static inline uint64_t pvm_start_bits(const struct pvm_code *code, uint32_t at)
+{
+    size_t byte = at >> 3, valid = code->bytes.size - byte * 8;
+    uint64_t bits = 0;
+    if (valid >= 64) {
+        bits = get64(code->starts + byte);
+    } else {
+        for (size_t i = 0; i < (valid + 7) / 8; i++)
+            bits |= (uint64_t)code->starts[byte + i] << 8 * i;
+        bits |= ~UINT64_C(0) << valid;
+    }
+    return bits >> (at & 7);
+}
+
+/* Bytes between the opcode at pc and the next instruction, at most 24. pc is inside the code. */
+static inline unsigned pvm_skip(const struct pvm_code *code, uint32_t pc)
+{
+    if (pc + 1 >= code->bytes.size) return 0;
+    uint64_t stop = UINT64_C(1) << PVM_SKIP_MAX;
+    return (unsigned)__builtin_ctzll(pvm_start_bits(code, pc + 1) | stop);
+}
+
+/* The instruction at pc. pc outside the code or not at a start: invalid, length 1 (in a hole it
+ * reaches to the next start). In doc programs length is 1 for what is no instruction. */
+void pvm_decode(const struct pvm_code *code, uint32_t pc, struct pvm_insn *out);
+
+/* Only the target of the jump or branch at pc, faster than decoding all of it. */
+uint32_t pvm_jump_target(const struct pvm_code *code, uint32_t pc, unsigned skip);
+
+/* Static and dynamic jumps may go to pc. */
+bool pvm_is_target(const struct pvm_code *code, uint32_t pc);
+
+/* The code offset that the dynamic address 2 * (index + 1) stands for; false for a filler. */
+bool pvm_table_entry(const struct pvm_code *code, uint32_t index, uint64_t *pc);

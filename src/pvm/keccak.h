@@ -1,0 +1,5 @@
+/* Keccak-256 as Ethereum uses it: the padding of the Keccak submission, not that of SHA-3. */
+#pragma once
+#include "penta/penta.h"
+
+void keccak256(penta_bytes in, uint8_t out[32]);

@@ -1,0 +1,89 @@
+/* Guest memory: 2^32 bytes in pages of 4096, each with rights.
+ *
+ *   reserved back end:  | rights, 1 MiB | state page | guest 0 .. 2^32-1 | guard |
+ *   paged back end:     | zeros,  1 MiB | state page |        pages by table
+ *
+ * struct pvm_state lies in the page directly below guest address 0, the rights below it, so that
+ * one pointer reaches registers, rights and memory with constant distances: an interpreter needs no
+ * other, and compiled code can have its base register (or segment) at guest 0.
+ *
+ * WRITE in a page's byte of the rights table is what the fast path of a store asks; it is missing
+ * on a writable page until its first store, which takes the slow path and sets WRITE and DIRTY. So
+ * DIRTY marks exactly the pages that may differ from the initial image: resetting, describing and
+ * saving a machine look at those alone, and nothing on the hot path pays for it. (Measured on the
+ * five programs of bench/: checking the page's byte costs 4 to 9 % against no check at all; a page
+ * table of pointers 20 %. It needs no signal handler, and stops are exact.)
+ *
+ * The paged back end leaves the table below the state zero: every access is a slow one, through
+ * the functions here. */
+#pragma once
+#include "base/writer.h"
+#include "penta/penta.h"
+
+enum {
+    PVM_PAGE_BITS = 12,
+    PVM_PAGES = 1 << 20,
+    PVM_READ = 1,            /* rights of a page: the guest may read it */
+    PVM_WRITE = 2,           /* writable, and written before */
+    PVM_WRITABLE = 4,
+    PVM_DIRTY = 8,           /* may differ from its initial contents */
+};
+
+struct pvm_area {            /* whole pages with one right; what they hold at the start */
+    uint32_t address;
+    uint64_t length;
+    bool writable;
+    penta_bytes initial;     /* zeros behind it; borrowed, or owned below */
+    uint8_t *owned;
+};
+
+struct pvm_memory {
+    struct pvm_state *state; /* zeroed at the start; regs are what an engine works on */
+    uint8_t *base;           /* guest address 0 (reserved back end) */
+    uint8_t *rights;         /* PVM_PAGES bytes */
+    uint8_t **pages;         /* paged back end: two levels of 1024 */
+    void *reservation;
+    struct pvm_area *areas;  /* by address, disjoint */
+    size_t area_count, area_capacity;
+    uint32_t fault;          /* page address of the last failed access */
+    bool fault_write;        /* it was a store */
+    bool fault_protected;    /* that page is readable: a store to read-only memory */
+};
+
+/* ---- the back end: memory_reserved.c or memory_paged.c ---- */
+bool pvm_backing_open(struct pvm_memory *m);
+void pvm_backing_close(struct pvm_memory *m);
+bool pvm_backing_commit(struct pvm_memory *m, uint32_t page, uint32_t count); /* usable, zero */
+void pvm_backing_drop(struct pvm_memory *m, uint32_t page, uint32_t count);   /* zero again */
+/* A committed page's bytes. NULL: never written, hence zero, or (for_write) memory ran out. */
+uint8_t *pvm_backing_page(const struct pvm_memory *m, uint32_t page, bool for_write);
+
+/* ---- for everyone ---- */
+bool pvm_memory_open(struct pvm_memory *m, penta_error *err);
+void pvm_memory_close(struct pvm_memory *m);
+
+/* Maps whole pages, zero or starting with `initial` (borrowed; copied when copy). What was there is
+ * gone. False: not page-aligned, beyond 2^32, or no memory. */
+bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, bool writable,
+                    penta_bytes initial, bool copy);
+bool pvm_memory_unmap(struct pvm_memory *m, uint64_t address, uint64_t length);
+bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length, bool writable);
+/* The contents as they were when each page was mapped. */
+void pvm_memory_reset(struct pvm_memory *m);
+
+/* The slow path of an access of n = 1, 2, 4 or 8 bytes; all or nothing. False: fault is set. wraps:
+ * addresses go on at 0 behind 2^32-1, as in the Gray Paper. */
+bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
+                     uint64_t *value);
+bool pvm_memory_store(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
+                      uint64_t value);
+/* Stores count equal bytes as far as it goes; returns how many. Fewer: fault is set. */
+uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, uint64_t count);
+
+/* From outside: any mapped byte, rights aside. */
+bool pvm_memory_read(const struct pvm_memory *m, uint64_t address, void *into, size_t size);
+bool pvm_memory_write(struct pvm_memory *m, uint64_t address, const void *from, size_t size);
+
+/* Every page that may differ from its initial contents, in order; initial holds 4096 bytes. */
+typedef void pvm_page_fn(void *user, uint32_t address, const uint8_t *now, const uint8_t *initial);
+void pvm_memory_changed(const struct pvm_memory *m, pvm_page_fn *fn, void *user);

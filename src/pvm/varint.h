@@ -1,0 +1,21 @@
+/* The two variable-length numbers of the room.
+ *
+ * Prefix form (polkavm, jam): the leading one-bits of the first byte say how many bytes follow, 0
+ * to 4; its other bits are the top of the value, the bytes behind it the rest, little-endian.
+ *     0xxxxxxx   10xxxxxx b1   110xxxxx b1 b2   1110xxxx b1 b2 b3   11110000 b1 b2 b3 b4
+ * LEB128 (doc): seven bits per byte, lowest first, at most 10 bytes and 32 bits of value.
+ *
+ * Longer forms than needed are read, remembered and written back. */
+#pragma once
+#include "base/reader.h"
+#include "base/writer.h"
+
+enum { PVM_VARINT_BYTES = 10 };
+
+/* Bytes used, 0 when the bytes are none. Both read up to in.size bytes at most. */
+unsigned pvm_prefix_read(penta_bytes in, uint32_t *value);
+unsigned pvm_leb_read(penta_bytes in, uint32_t *value);
+
+/* The shortest form into out (PVM_VARINT_BYTES); its size. */
+unsigned pvm_prefix_write(uint8_t *out, uint32_t value);
+unsigned pvm_leb_write(uint8_t *out, uint32_t value);

@@ -1,0 +1,38 @@
+/* Any bytes as what a host sends: the device's command loop in this process, without fork. It must
+ * come to its end, answer only whole responses, and leave nothing running. */
+#include <stdio.h>
+#include <stdlib.h>
+#include "checks.h"
+#include "compat/gpu/device.h"
+
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct device device;
+    struct channel channel;
+    struct writer answers = {0};
+    if (!device_init(&device, -1)) return 0;
+    device.wait_cap = 1;
+    device.memory_cap = device.memory.limit = device.settings.memory_limit = 1 << 20;
+    device.settings.transfer_limit = 1 << 20;
+    channel_init_memory(&channel, ROLE_DEVICE, (penta_bytes){data, size}, &answers);
+    device_serve(&device, &channel);
+    device_fini(&device);
+    penta_bytes left = writer_view(&answers);
+    while (left.size) {
+        if (left.size < wire_response_bytes) check_failed("a cut response", left.size, 0);
+        uint64_t body = get64(left.data + 1);
+        if (left.data[0] >= GPU_ERR_DEVICE_LOST) check_failed("no status of a device", left.data[0], 0);
+        if (body > left.size - wire_response_bytes) check_failed("a cut body", body, left.size);
+        left = bytes_slice(left, wire_response_bytes + (size_t)body, left.size);
+    }
+    writer_free(&answers);
+    return 0;
+}

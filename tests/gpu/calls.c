@@ -1,0 +1,208 @@
+/* Every call of the interface, in every mode: results do not depend on the mode. */
+#include "check.h"
+
+static void memory(gpu_emulator *dev)
+{
+    uint64_t a, b, size;
+    uint8_t bytes[16] = {1, 2, 3}, back[16];
+    size_t count;
+    gpu_range leaks[4];
+    OK(gpu_emulator_alloc(dev, 16, &a));
+    CHECK(a == UINT64_C(0xA8397B1DC000)); /* the documented sequence of seed 0 */
+    OK(gpu_emulator_alloc(dev, 4096, &b));
+    CHECK(b == UINT64_C(0x9E6AA1B96000));
+    OK(gpu_emulator_write(dev, a, bytes, 16));
+    OK(gpu_emulator_read(dev, a, back, 16));
+    CHECK(!memcmp(bytes, back, 16));
+    OK(gpu_emulator_write(dev, a + 16 - 1, bytes, 1));
+    OK(gpu_emulator_write(dev, a, NULL, 0));
+    CHECK_STATUS(GPU_ERR_WRITE, gpu_emulator_write(dev, a + 1, bytes, 16));
+    CHECK_STATUS(GPU_ERR_READ, gpu_emulator_read(dev, a + 15, back, 2));
+    CHECK_STATUS(GPU_ERR_READ, gpu_emulator_read(dev, a, back, UINT64_MAX));
+    CHECK_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_read(dev, 0, back, 1));
+    CHECK_STATUS(GPU_ERR_LIMIT_EXCEEDED,
+                 gpu_emulator_write(dev, a, bytes, (UINT64_C(256) << 20) + 1));
+    CHECK_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc(dev, 0, &size));
+    CHECK_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc(dev, UINT64_C(1) << 40, &size));
+    CHECK_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc_at(dev, a + 8, 16));
+    OK(gpu_emulator_alloc_at(dev, 0x10000, 64));
+    OK(gpu_emulator_memory_size(dev, 0x10000, &size));
+    CHECK(size == 64);
+    CHECK_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_memory_size(dev, 0x10001, &size));
+    OK(gpu_emulator_leaks(dev, leaks, 4, &count));
+    CHECK(count == 3 && leaks[0].base == 0x10000 && leaks[0].size == 64);
+    CHECK_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_free(dev, a + 1));
+    OK(gpu_emulator_free(dev, a));
+    OK(gpu_emulator_free(dev, b));
+    CHECK_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_free(dev, a));
+}
+
+static void kernels(gpu_emulator *dev)
+{
+    size_t count;
+    gpu_kernel_info list[4];
+    uint32_t id;
+    KERNEL(dev, 9, "NOP\nHALT");
+    KERNEL(dev, 0xFFFFFFFF, "HALT");
+    CHECK_STATUS(GPU_ERR_INVALID_ARGUMENT, gpu_emulator_register_kernel(dev, 1ULL << 32, "", 0));
+    CHECK_STATUS(GPU_ERR_INVALID_KERNEL_BLOB, gpu_emulator_register_kernel(dev, 1, "abcd", 4));
+    OK(gpu_emulator_kernels(dev, list, 4, &count));
+    CHECK(count == 2 && list[0].id == 9 && list[0].blob_size == 48 && list[1].id == 0xFFFFFFFF);
+    OK(gpu_emulator_launch_task(dev, 0xFFFFFFFF, NULL, 0, NULL));
+    OK(gpu_emulator_unregister_kernel(dev, 9));
+    CHECK_STATUS(GPU_ERR_KERNEL_NOT_FOUND, gpu_emulator_unregister_kernel(dev, 9));
+    CHECK_STATUS(GPU_ERR_KERNEL_NOT_FOUND, gpu_emulator_launch_task(dev, 9, NULL, 0, &id));
+    OK(gpu_emulator_barrier(dev));
+}
+
+static void tasks(gpu_emulator *dev)
+{
+    uint64_t a;
+    uint32_t t;
+    size_t size;
+    char args[16] = "";
+    gpu_fault fault;
+    OK(gpu_emulator_alloc(dev, 64, &a));
+    unsigned long long at = a;
+    KERNEL(dev, 1, "WRITE64 0x%llx, 42\nREAD64 0x%llx\nSLEEP 30\nHALT", at, at);
+    OK(gpu_emulator_launch_task(dev, 1, "hello", 5, &t));
+    OK(gpu_emulator_wait_task(dev, t, FOREVER));
+    gpu_task_info info = task(dev, t);
+    CHECK(info.state == GPU_TASK_DONE && info.instructions == 4 && info.last_read == 42);
+    CHECK(info.slept_ms == 30 && info.kernel_id == 1 && info.flags == GPU_TASK_HAS_LAST_READ);
+    OK(gpu_emulator_task_args(dev, t, args, sizeof args, &size));
+    CHECK(size == 5 && !memcmp(args, "hello", 5));
+    CHECK_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_wait_task(dev, t + 1, 0));
+    CHECK_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_wait_task(dev, 0, 0));
+    CHECK_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_stop_task(dev, t + 1));
+    OK(gpu_emulator_stop_task(dev, t)); /* it ended long ago */
+
+    /* A fault stops its task and nothing else; what it did before stays. */
+    KERNEL(dev, 2, "WRITE8 0x%llx, 7\nREAD8 0\nWRITE8 0x%llx, 9", at + 8, at + 9);
+    t = launch(dev, 2);
+    CHECK_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
+    OK(gpu_emulator_faults(dev, NULL, 0, &size));
+    CHECK(size == 1);
+    OK(gpu_emulator_faults(dev, &fault, 1, &size));
+    CHECK(size == 1 && fault.launch_id == t && fault.kind == GPU_FAULT_NULL);
+    CHECK(fault.instruction == 1 && fault.opcode == 4 && fault.nearest_base == 0x10000);
+    OK(gpu_emulator_faults(dev, &fault, 1, &size));
+    CHECK(size == 0);
+    uint8_t two[2];
+    OK(gpu_emulator_read(dev, a + 8, two, 2));
+    CHECK(two[0] == 7 && two[1] == 0);
+    OK(gpu_emulator_memfence(dev));
+    OK(gpu_emulator_yield(dev));
+}
+
+/* A long sleep that stop_task and reset end at once. SERIAL has slept before launch returns. */
+static void cancelling(gpu_emulator *dev, uint32_t mode)
+{
+    if (mode == GPU_MODE_SERIAL) return;
+    KERNEL(dev, 3, "SLEEP 600000\nHALT");
+    uint32_t t = launch(dev, 3), u = launch(dev, 3);
+    CHECK_STATUS(GPU_ERR_TIMEOUT, gpu_emulator_wait(dev, 0));
+    CHECK_STATUS(GPU_ERR_TIMEOUT, gpu_emulator_wait_task(dev, t, 1));
+    OK(gpu_emulator_stop_task(dev, t));
+    CHECK(task(dev, t).state == GPU_TASK_CANCELLED);
+    CHECK(task(dev, u).state == GPU_TASK_RUNNING);
+    OK(gpu_emulator_wait_task(dev, t, FOREVER));
+}
+
+static void limits(uint32_t mode)
+{
+    gpu_emulator_options options = {.mode = mode, .max_instructions = 2, .max_tasks = 1,
+                                    .task_wall_ms = 20, .memory_limit = 100};
+    gpu_emulator *dev;
+    uint64_t a;
+    OK(gpu_emulator_open(&dev, &options));
+    CHECK_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc(dev, 101, &a));
+    OK(gpu_emulator_alloc(dev, 100, &a));
+    CHECK_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc(dev, 1, &a));
+    KERNEL(dev, 1, "NOP\nNOP");
+    KERNEL(dev, 2, "NOP\nNOP\nHALT");
+    KERNEL(dev, 3, "SLEEP 10000\nHALT");
+    uint32_t t = launch(dev, 1);
+    OK(gpu_emulator_wait_task(dev, t, FOREVER)); /* exactly the limit is fine */
+    t = launch(dev, 2);
+    CHECK_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
+    gpu_task_info info = task(dev, t);
+    CHECK(info.kind == GPU_FAULT_LIMIT && info.instruction == 2 && info.instructions == 2);
+    t = launch(dev, 3);
+    if (mode != GPU_MODE_SERIAL)
+        CHECK_STATUS(GPU_ERR_LIMIT_EXCEEDED, gpu_emulator_launch_task(dev, 1, NULL, 0, NULL));
+    CHECK_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
+    info = task(dev, t);
+    CHECK(info.kind == GPU_FAULT_LIMIT && info.instruction == 0 && info.instructions == 0);
+    gpu_emulator_close(dev);
+}
+
+/* Tasks that share bytes, ordered and unordered; reads before writes. The same in every mode. */
+static void reports(uint32_t mode)
+{
+    gpu_emulator *dev = open_device(mode, GPU_RACE_CHECK | GPU_INIT_CHECK, 5);
+    uint64_t base;
+    gpu_race races[16];
+    size_t count;
+    OK(gpu_emulator_alloc(dev, 64, &base));
+    unsigned long long a = base;
+    KERNEL(dev, 1, "WRITE64 0x%llx, 1\nREAD8 0x%llx", a, a + 32);
+    KERNEL(dev, 2, "MEMSET 0x%llx, 16\nREAD64 0x%llx", a + 4, a + 2);
+    launch(dev, 1); /* 1 */
+    launch(dev, 2); /* 2: unordered to 1 */
+    launch(dev, 2); /* 3: unordered to both, races with 2 by the same instructions */
+    OK(gpu_emulator_wait(dev, FOREVER));
+    launch(dev, 1); /* 4: ordered after all */
+    OK(gpu_emulator_wait(dev, FOREVER));
+    OK(gpu_emulator_races(dev, races, 16, &count));
+    static const gpu_race want[] = {
+        {1, 0, 2, 0, 4, 4, GPU_RACE_WRITE_WRITE, 1},       /* zeros above the low half */
+        {1, 0, 2, 1, 2, 6, GPU_RACE_READ_WRITE, 0},
+        {1, 1, FOREVER, FOREVER, 32, 1, GPU_RACE_UNINITIALISED, 0},
+        {2, 0, 3, 0, 4, 16, GPU_RACE_WRITE_WRITE, 1},
+        {2, 0, 3, 1, 4, 6, GPU_RACE_READ_WRITE, 0},
+        {2, 1, 3, 0, 4, 6, GPU_RACE_READ_WRITE, 0},
+    };
+    CHECK(count == sizeof want / sizeof *want);
+    for (size_t i = 0; i < count; i++) {
+        gpu_race expected = want[i];
+        expected.address += base;
+        if (memcmp(&expected, &races[i], sizeof expected)) {
+            fprintf(stderr, "mode %u, race %zu: %u.%u %u.%u +%llu %llu kind %u benign %u\n", mode, i,
+                    races[i].launch_a, races[i].index_a, races[i].launch_b, races[i].index_b,
+                    (unsigned long long)(races[i].address - base),
+                    (unsigned long long)races[i].length, races[i].kind, races[i].benign);
+            exit(1);
+        }
+    }
+    gpu_emulator_close(dev);
+}
+
+int main(void)
+{
+    for (uint32_t mode = GPU_MODE_THREADS; mode <= GPU_MODE_SEEDED; mode++) {
+        gpu_emulator *dev = open_device(mode, 0, 0);
+        memory(dev);
+        kernels(dev);
+        tasks(dev);
+        cancelling(dev, mode);
+        OK(gpu_emulator_reset(dev));
+        memory(dev); /* as new, addresses included */
+        OK(gpu_emulator_shutdown(dev));
+        OK(gpu_emulator_shutdown(dev));
+        CHECK_STATUS(GPU_ERR_NOT_READY, gpu_emulator_wait(dev, 0));
+        gpu_emulator_close(dev);
+        limits(mode);
+        reports(mode);
+    }
+    gpu_emulator *none = (gpu_emulator *)1;
+    gpu_emulator_options bad = {.mode = 3};
+    CHECK_STATUS(GPU_ERR_INVALID_ARGUMENT, gpu_emulator_open(&none, &bad));
+    CHECK(!none);
+    gpu_emulator_options missing = {.device_path = "/nonexistent/penta-device"};
+    CHECK_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_open(&none, &missing));
+    gpu_emulator_options other = {.device_path = "/bin/true"};
+    CHECK_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_open(&none, &other));
+    CHECK_STATUS(GPU_ERR_NOT_READY, gpu_emulator_wait(NULL, 0));
+    return 0;
+}

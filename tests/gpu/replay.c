@@ -1,0 +1,78 @@
+/* A trace, played again, gives itself; a changed one is noticed. SERIAL and SEEDED write the same
+ * trace each time. */
+#include <unistd.h>
+#include "base/file.h"
+#include "check.h"
+#include "compat/gpu/replay.h"
+
+static void session(uint32_t mode, const char *path)
+{
+    gpu_emulator_options options = {.mode = mode, .seed = 7, .flags = 3, .trace_path = path};
+    gpu_emulator *dev;
+    uint64_t base;
+    size_t count;
+    uint32_t last = 0;
+    OK(gpu_emulator_open(&dev, &options));
+    OK(gpu_emulator_alloc(dev, 64, &base));
+    unsigned long long a = base;
+    OK(gpu_emulator_write(dev, base, "hello", 5));
+    for (unsigned i = 0; i < 4; i++)
+        KERNEL(dev, i, "WRITE8 0x%llx, %u\nSLEEP %u\nREAD8 0x%llx\nREAD64 0x%llx", a + i, i, i,
+               a + i, a + 8 + 30 * i); /* no read depends on another task */
+    for (unsigned i = 0; i < 12; i++)
+        OK(gpu_emulator_launch_task(dev, i % 4, "args", i % 5, &last));
+    OK(gpu_emulator_wait(dev, FOREVER));
+    OK(gpu_emulator_wait_task(dev, 1, FOREVER));
+    OK(gpu_emulator_races(dev, NULL, 0, &count));
+    OK(gpu_emulator_faults(dev, NULL, 0, &count));
+    CHECK_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, last, FOREVER));
+    CHECK_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_free(dev, base + 1));
+    if (mode != GPU_MODE_SERIAL) {
+        KERNEL(dev, 9, "SLEEP 600000");
+        launch(dev, 9); /* closing cancels it */
+    }
+    gpu_emulator_close(dev);
+}
+
+static penta_buffer contents(const char *path)
+{
+    penta_buffer bytes = {0};
+    penta_error err = {0};
+    CHECK(file_read(path, 1 << 24, &bytes, &err));
+    return bytes;
+}
+
+static uint64_t differences(const penta_buffer *trace)
+{
+    struct writer out = {0};
+    struct replay result;
+    penta_error err = {0};
+    CHECK(replay_run((penta_bytes){trace->data, trace->size}, NULL, &out, &result, &err));
+    CHECK(result.calls > 20 && result.events > 40);
+    if (result.differences) fwrite(out.out.data, 1, out.out.size, stderr);
+    writer_free(&out);
+    return result.differences;
+}
+
+int main(void)
+{
+    char path[] = "/tmp/penta-gpu-replay-XXXXXX";
+    CHECK(mkstemp(path) >= 0);
+    for (uint32_t mode = 0; mode < 3; mode++) {
+        session(mode, path);
+        penta_buffer first = contents(path);
+        CHECK(differences(&first) == 0);
+        session(mode, path);
+        penta_buffer second = contents(path);
+        if (mode != GPU_MODE_THREADS)
+            CHECK(first.size == second.size && !memcmp(first.data, second.data, first.size));
+        uint8_t *place = memmem(second.data, second.size, "\"InvalidPointer\"", 16);
+        CHECK(place);
+        place[1] = 'X';
+        CHECK(differences(&second) == 1);
+        penta_buffer_free(&first);
+        penta_buffer_free(&second);
+    }
+    unlink(path);
+    return 0;
+}

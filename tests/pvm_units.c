@@ -1,0 +1,191 @@
+/* The embedding interface of the pvm room: what no case file can reach. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "penta/pvm.h"
+#include "pvm/keccak.h"
+
+static unsigned passed, failed;
+
+static void expect(bool ok, const char *what)
+{
+    if (ok) {
+        passed++;
+        return;
+    }
+    failed++;
+    printf("FAIL %s\n", what);
+}
+
+static void note(void *user, const penta_error *finding)
+{
+    (void)user;
+    printf("%s\n", finding->message);
+}
+
+static penta_module *assemble(const char *text)
+{
+    penta_bytes bytes = {(const uint8_t *)text, strlen(text)};
+    return penta_assemble(bytes, "pvm", NULL, 0, note, NULL);
+}
+
+static penta_vm *machine(const penta_module *module, penta_option *options, size_t count)
+{
+    penta_error err;
+    penta_vm *vm = penta_vm_new(module, NULL, options, count, &err);
+    if (!vm) printf("%s\n", err.message);
+    return vm;
+}
+
+static void test_keccak(void)
+{
+    static const struct { const char *text; uint8_t head[4]; } rows[] = {
+        {"", {0xc5, 0xd2, 0x46, 0x01}},
+        {"abc", {0x4e, 0x03, 0x65, 0x7a}},
+        {"The quick brown fox jumps over the lazy dog", {0x4d, 0x74, 0x1b, 0x6f}},
+        {"Transfer(address,address,uint256)", {0xdd, 0xf2, 0x52, 0xad}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint8_t hash[32];
+        keccak256((penta_bytes){(const uint8_t *)rows[i].text, strlen(rows[i].text)}, hash);
+        expect(!memcmp(hash, rows[i].head, 4), rows[i].text);
+    }
+}
+
+static void test_pool(void)
+{
+    penta_error err;
+    penta_module *module =
+        assemble("%isa = latest64\n%rw_data_size = 4096\n%rw_data = 07\n"
+                 "pub @count:\na0 = u8 [0x20000]\na0 = a0 + 1\nu8 [0x20000] = a0\nret\n");
+    expect(module != NULL, "assemble");
+    if (!module) return;
+    penta_pvm_pool *pool = penta_pvm_pool_new(module, NULL, 0, &err);
+    uint32_t pc = 1;
+    penta_stop stop;
+    expect(penta_pvm_export(module, "count", &pc) && pc == 0, "export");
+    expect(!penta_pvm_export(module, "other", &pc), "no such export");
+    for (int round = 0; round < 3; round++) {
+        penta_vm *vm = penta_pvm_pool_take(pool, &err);
+        for (uint64_t call = 0; call < 2; call++) {
+            penta_pvm_call(vm, 0, NULL, 0);
+            penta_vm_run(vm, UINT64_MAX, &stop);
+            expect(stop.kind == PENTA_STOP_HALT, "halts");
+            expect(penta_pvm_reg(vm, PENTA_PVM_A0) == 8 + call,
+                   "memory lives through calls, not machines");
+        }
+        penta_pvm_protect(vm, 0x20000, 4096, false);
+        penta_pvm_call(vm, 0, NULL, 0);
+        penta_vm_run(vm, UINT64_MAX, &stop);
+        expect(stop.kind == PENTA_STOP_TRAP, "a protected page is not written");
+        penta_vm_mark(vm, 4, true);
+        penta_vm_free(vm);
+    }
+    penta_vm *out = penta_pvm_pool_take(pool, &err);
+    penta_pvm_pool_free(pool);
+    penta_vm_free(out);        /* the pool waits for its last machine */
+    penta_close(module);
+}
+
+static void test_paging(void)
+{
+    penta_module *module =
+        assemble("%isa = latest64\npub @f:\nu64 [0x20ffc] = a0\na1 = u64 [0x20ffc]\nret\n");
+    penta_option options[] = {{"paging", "1"}, {"gas", "3"}, {"arg", "0x1122334455667788"}};
+    penta_vm *vm = machine(module, options, 3);
+    penta_stop stop;
+    for (int i = 0; i < 2; i++) {
+        penta_vm_run(vm, UINT64_MAX, &stop);
+        expect(stop.kind == PENTA_STOP_FAULT && stop.args[0] == (i ? 0x21000u : 0x20000u) &&
+                   stop.args[1],
+               "the lowest missing page first");
+        expect(penta_pvm_gas(vm) == 0, "the block is paid once");
+        expect(penta_pvm_map(vm, stop.args[0], 4096, true), "map");
+    }
+    penta_vm_run(vm, UINT64_MAX, &stop);
+    expect(stop.kind == PENTA_STOP_HALT && penta_pvm_reg(vm, PENTA_PVM_A1) == 0x1122334455667788u,
+           "goes on where it faulted");
+    penta_vm_run(vm, UINT64_MAX, &stop);
+    expect(stop.kind == PENTA_STOP_HALT && !stop.steps, "a final stop is given again");
+    penta_vm_free(vm);
+    penta_close(module);
+}
+
+static void test_gas_and_host(void)
+{
+    penta_error err;
+    penta_module *module =
+        assemble("%isa = latest64\n%import \"f\"\npub @f:\necalli 0\na0 = a0 + 1\n"
+                 "fallthrough\necalli 5\nret\n");
+    penta_option options[] = {{"gas", "4"}};
+    penta_vm *vm = machine(module, options, 1);
+    penta_stop stop;
+    penta_bytes name;
+    uint64_t answer = 41;
+    expect(!penta_vm_answer(vm, &answer, 1, &err), "nothing to answer yet");
+    penta_vm_run(vm, UINT64_MAX, &stop);
+    expect(stop.kind == PENTA_STOP_HOST && stop.detail == 0 && stop.steps == 1, "host call");
+    expect(penta_pvm_import(module, 0, &name) && name.size == 1 && name.data[0] == 'f', "its name");
+    penta_vm_run(vm, UINT64_MAX, &stop);
+    expect(stop.kind == PENTA_STOP_HOST && !stop.steps, "it waits");
+    expect(penta_vm_answer(vm, &answer, 1, &err), "answer");
+    penta_vm_run(vm, UINT64_MAX, &stop);
+    expect(stop.kind == PENTA_STOP_GAS && stop.pc == 5 && penta_pvm_gas(vm) == 1, "out of gas");
+    expect(!penta_pvm_set_gas(vm, -1) && penta_pvm_set_gas(vm, 2), "more gas");
+    penta_vm_run(vm, UINT64_MAX, &stop);
+    expect(stop.kind == PENTA_STOP_HOST && stop.detail == 5, "goes on");
+    expect(penta_pvm_reg(vm, PENTA_PVM_A0) == 42, "with the answer");
+    penta_pvm_end_call(vm);
+    penta_vm_answer(vm, NULL, 0, &err);
+    penta_vm_run(vm, UINT64_MAX, &stop);
+    expect(stop.kind == PENTA_STOP_HALT, "the host ends the call");
+    penta_vm_free(vm);
+    penta_close(module);
+}
+
+static void *interrupt_soon(void *vm)
+{
+    usleep(20000);
+    penta_vm_interrupt(vm);
+    return NULL;
+}
+
+static void test_interrupt_and_marks(void)
+{
+    penta_module *module = assemble("%isa = latest64\npub @f:\n@l:\na0 = a0 + 1\na1 = a1 + 2\n"
+                                    "jump @l if a2 == 0\nret\n");
+    penta_vm *vm = machine(module, NULL, 0);
+    penta_stop stop;
+    pthread_t thread;
+    pthread_create(&thread, NULL, interrupt_soon, vm);
+    penta_vm_run(vm, UINT64_MAX, &stop);
+    pthread_join(thread, NULL);
+    expect(stop.kind == PENTA_STOP_INTERRUPT && stop.steps > 1000, "interrupted");
+    uint64_t before = penta_pvm_reg(vm, PENTA_PVM_A0);
+    expect(penta_vm_mark(vm, 3, true) && !penta_vm_mark(vm, 4, true), "marks are at instructions");
+    for (int i = 1; i <= 3; i++) {
+        penta_vm_run(vm, UINT64_MAX, &stop);
+        expect(stop.kind == PENTA_STOP_BREAK && stop.pc == 3,
+               "stops before the marked instruction");
+        expect(stop.steps == (i == 1 ? 1u : 3u), "and not again on it");
+    }
+    expect(penta_pvm_reg(vm, PENTA_PVM_A0) == before + 3, "three rounds");
+    penta_vm_mark(vm, 3, false);
+    penta_vm_run(vm, 1000, &stop);
+    expect(stop.kind == PENTA_STOP_FUEL && stop.steps == 1000, "fuel is exact");
+    penta_vm_free(vm);
+    penta_close(module);
+}
+
+int main(void)
+{
+    test_keccak();
+    test_pool();
+    test_paging();
+    test_gas_and_host();
+    test_interrupt_and_marks();
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed ? 1 : 0;
+}
