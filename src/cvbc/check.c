@@ -104,12 +104,12 @@ static void check_apart(const struct cvbc_module *m, struct findings *f)
              {"security", h->security_offset, h->security_size, AT_SECURITY},
              {"bytecode", h->bytecode_offset, h->bytecode_size, AT_BYTECODE}};
     for (int i = 0; i < 3; i++) {
-        if (!s[i].size) continue;
+        if (!s[i].size || (!s[i].from && i == 1)) continue; /* no offset: no security section */
         if (s[i].from < cvbc_header_bytes)
             findings_add(f, CVBC_LAYOUT, s[i].field, NULL, "the %s section starts inside the header",
                          s[i].name);
         for (int k = 0; k < i; k++)
-            if (s[k].size && s[i].from < s[k].from + s[k].size && s[k].from < s[i].from + s[i].size)
+            if (s[k].size && (s[k].from || k != 1) && s[i].from < s[k].from + s[k].size && s[k].from < s[i].from + s[i].size)
                 findings_add(f, CVBC_LAYOUT, s[i].field, NULL, "the %s section overlaps the %s section",
                              s[i].name, s[k].name);
     }

@@ -87,7 +87,7 @@ static bool map_logical(struct firmware *f, const struct cvbc_module *m, penta_e
     for (unsigned logical = 0; logical < 256; logical++) {
         uint8_t port, pin;
         const struct cvbc_pin *p =
-            cvbc_board_pin(m, logical, &port, &pin) ? pin_at(f, port, pin) : NULL;
+            cvbc_board_declared(m, logical, &port, &pin) ? pin_at(f, port, pin) : NULL;
         if (!p) continue;
         int16_t index = (int16_t)(p - f->pins);
         if (f->logical[logical] >= 0 && f->logical[logical] != index)
