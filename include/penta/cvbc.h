@@ -83,8 +83,8 @@ PENTA_API void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict 
 
 /* ---- what is inside ---- */
 
-/* bytecode (decoded, after verification), stored, metadata, security, debug, public-key, signature,
- * custom. False: there is none, or verification failed. */
+/* bytecode (decoded, after verification), stored, header, metadata, security, debug, public-key,
+ * signature, custom. False: there is none, or verification failed. */
 PENTA_API bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *out,
                                penta_error *err);
 /* The 40 bytes that are signed. */

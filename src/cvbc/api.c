@@ -222,8 +222,9 @@ bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *
 {
     const struct cvbc_module *m = container(module);
     const struct { const char *name; penta_bytes bytes; } parts[] = {
-        {"stored", m->stored}, {"metadata", m->metadata}, {"security", m->security}, {"debug", m->debug},
-        {"public-key", m->public_key}, {"signature", m->signature}, {"custom", m->meta.custom}};
+        {"header", bytes_slice(m->base.file, 0, cvbc_header_bytes)}, {"metadata", m->metadata},
+        {"security", m->security}, {"stored", m->stored}, {"debug", m->debug}, {"public-key", m->public_key},
+        {"signature", m->signature}, {"custom", m->meta.custom}};
     *err = (penta_error){0};
     if (!strcmp(part, "bytecode")) {
         const struct cvbc_opened *o = verified(module, err);
@@ -236,7 +237,7 @@ bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *
         return out->size || error_at(err, BASE_OPTION_VALUE, 0, "the file has no %s", part);
     }
     error_at(err, BASE_OPTION_VALUE, 0, "no part is called '%.40s'", part);
-    return error_note(err, "bytecode, stored, metadata, security, debug, public-key, signature or tbs");
+    return error_note(err, "bytecode, stored, header, metadata, security, debug, public-key, signature, custom");
 }
 
 bool penta_cvbc_tbs(const penta_module *module, uint8_t out[40], penta_error *err)
