@@ -28,7 +28,7 @@ penta_test(pvm-units $<TARGET_FILE:pvm_units>)
 penta_test(fuzz-seeds tests/fuzz_brief)
 penta_test(conform tests/conform $<TARGET_FILE:penta_cli> ${SHARED})
 penta_test(contracts ${PYTHON} tests/contracts.py $<TARGET_FILE:penta_cli> ${SHARED}/revive)
-penta_test(python ${PYTHON} tests/python.py ${CMAKE_BINARY_DIR})
+penta_test(python ${PYTHON} tests/python.py ${CMAKE_BINARY_DIR} ${SHARED}/cvbc)
 penta_test(cvbc-c tests/cvbc/run $<TARGET_FILE:penta_cli> ${CMAKE_BINARY_DIR})
 penta_test(cvbc-c-asan tests/if_built asan/lib/libpenta_cvbc.so
            tests/cvbc/run ${BUILDS}/asan/bin/penta ${BUILDS}/asan -fsanitize=address,undefined)

@@ -31,6 +31,9 @@ PENTA_API bool penta_cvbc_record(const char *record, size_t i, penta_cvbc_field 
 PENTA_API const char *penta_cvbc_name(const char *field, uint64_t value); /* NULL: none */
 PENTA_API const char *penta_cvbc_mnemonic(uint8_t opcode);                /* NULL: not defined */
 
+/* The bits of target_features that a pin of this function asks for. */
+PENTA_API uint32_t penta_cvbc_pin_features(uint8_t function);
+
 /* ---- keys ---- */
 
 enum { PENTA_CVBC_ED25519 = 1, PENTA_CVBC_P256, PENTA_CVBC_RSA2048 }; /* signature_algorithm */

@@ -97,6 +97,8 @@ bool penta_cvbc_record(const char *record, size_t i, penta_cvbc_field *out)
 const char *penta_cvbc_name(const char *field, uint64_t value) { return cvbc_name(field, value); }
 const char *penta_cvbc_mnemonic(uint8_t opcode) { return cvbc_ops[opcode].mnemonic; }
 
+uint32_t penta_cvbc_pin_features(uint8_t function) { return cvbc_pin_features(function); }
+
 /* ---- keys ---- */
 
 bool penta_cvbc_key_generate(uint32_t type, penta_buffer *pem, penta_error *err)
