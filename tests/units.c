@@ -13,6 +13,7 @@
 #include "base/sanitize.h"
 #include "base/suggest.h"
 #include "core/driver.h"
+#include "crypto/sign.h"
 #include "core/map_option.h"
 #include "kblob/memory.h"
 #include "text/expr.h"
@@ -271,8 +272,87 @@ static void test_machine_states(void)
     expect(!map_option_parse("0x10", &parsed, &err) && err.code == BASE_OPTION_VALUE, "map", "no length");
 }
 
+/* RFC 6979, A.2.5: P-256 with SHA-256 over two messages. */
+static void test_deterministic_ecdsa(void)
+{
+    static const char pem[] =
+        "-----BEGIN EC PRIVATE KEY-----\n"
+        "MDECAQEEIMmvqdhFunUWa1whV2ex1pNOUMPbNuibEnuKYisSD2choAoGCCqGSM49AwEH\n"
+        "-----END EC PRIVATE KEY-----\n";
+    static const struct {
+        const char *message, *signature;
+    } rows[] = {
+        {"sample", "EFD48B2AACB6A8FD1140DD9CD45E81D69D2C877B56AAF991C34D0EA84EAF3716"
+                   "F7CB1C942D657C41D436C7A1B6E29F65F3E900DBB9AFF4064DC4AB2F843ACDA8"},
+        {"test", "F1ABB023518351CD71D881567B1EA663ED3EFCF6C5132B354F28D3B0B7D38367"
+                 "019F4113742A2B14BD25926B49C649155F267E60D3814B4C0CC84250E46F0083"},
+    };
+    penta_error err = {0};
+    struct private_key *key = key_private_read(bytes_of(pem), BASE_BUG, &err);
+    expect(key != NULL, "ecdsa", err.message);
+    for (size_t i = 0; key && i < sizeof rows / sizeof *rows; i++) {
+        uint8_t made[SIGNATURE_MAX], changed[64];
+        size_t size = 0;
+        uint8_t *want = hex_parse(bytes_of(rows[i].signature), &size);
+        bool ok = sign_message(key, bytes_of(rows[i].message), made);
+        expect(ok && size == 64 && !memcmp(made, want, 64), "ecdsa", rows[i].message);
+        penta_bytes message = bytes_of(rows[i].message);
+        expect(sign_check(key_public_of(key), message, (penta_bytes){made, 64}), "ecdsa", "verify");
+        expect(!sign_check(key_public_of(key), message, (penta_bytes){made, 63}), "ecdsa", "short");
+        memcpy(changed, made, 64);
+        memset(changed, 0, 32);
+        expect(!sign_check(key_public_of(key), message, (penta_bytes){changed, 64}), "ecdsa", "r = 0");
+        memcpy(changed, made, 64);
+        memset(changed + 32, 0, 32);
+        expect(!sign_check(key_public_of(key), message, (penta_bytes){changed, 64}), "ecdsa", "s = 0");
+        free(want);
+    }
+    key_private_free(key);
+}
+
+/* Keys that must not be believed, in raw form. */
+static void test_weak_keys(void)
+{
+    static const char *const weak[] = {
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000080",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    };
+    struct public_key key;
+    const char *why = NULL;
+    for (size_t i = 0; i < sizeof weak / sizeof *weak; i++) {
+        size_t size = 0;
+        uint8_t *raw = hex_parse(bytes_of(weak[i]), &size);
+        expect(!key_public_raw(KEY_ED25519, (penta_bytes){raw, size}, &key, &why), "small order", weak[i]);
+        free(raw);
+    }
+    uint8_t p256[65] = {4}, rsa[260] = {0x80};
+    p256[64] = 5;
+    expect(!key_public_raw(KEY_P256, (penta_bytes){p256, 65}, &key, &why), "p256", "off the curve");
+    p256[0] = 2;
+    expect(!key_public_raw(KEY_P256, (penta_bytes){p256, 65}, &key, &why), "p256", "compressed");
+    rsa[255] = 1;
+    rsa[257] = rsa[259] = 1; /* 65537 */
+    expect(key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa", "2048 bits");
+    rsa[259] = 0;
+    expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa", "even exponent");
+    rsa[257] = 0, rsa[259] = 3;
+    expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa", "exponent 3");
+    rsa[257] = rsa[259] = 1, rsa[0] = 0x40;
+    expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa", "2047 bits");
+    rsa[0] = 0x80, rsa[255] = 2;
+    expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa", "even modulus");
+}
+
 int main(void)
 {
+    test_deterministic_ecdsa();
+    test_weak_keys();
     test_numbers();
     test_json_reader();
     test_json_writer();

@@ -1,9 +1,10 @@
 /* CockpitVM containers: what firmware tools need beyond penta.h. Keys, verification under a policy,
  * parts, writing, sealing, old programs, the simulated board, boards and their generated files.
  *
- * Modules here are of format "cvbc"; machines are made with penta_vm_new on them. Keys are PEM texts
- * in memory and secrets are bytes: whoever read them wipes them, penta_cvbc_wipe does it for a buffer.
- * Bytes handed out (parts, strings, names) belong to the module. A builder belongs to one thread. */
+ * Modules here are of format "cvbc"; machines are made with penta_vm_new on them. Keys are PEM
+ * texts in memory and secrets are bytes: whoever read them wipes them, penta_cvbc_wipe does it for
+ * a buffer. Bytes handed out (parts, strings, names) belong to the module. A builder belongs to one
+ * thread. */
 #pragma once
 #include "penta/penta.h"
 
@@ -21,12 +22,12 @@ PENTA_API uint32_t penta_cvbc_crc32(penta_bytes bytes);
 
 typedef struct penta_cvbc_field {
     const char *name;
-    uint32_t offset, size;   /* bytes; integers are little-endian */
-    penta_kind kind;         /* PENTA_RAW: bytes as they are */
+    uint32_t offset, size; /* bytes; integers are little-endian */
+    penta_kind kind;       /* PENTA_RAW: bytes as they are */
 } penta_cvbc_field;
 
-/* Field i of a record: header, core, pin, dependency, hint, security, integrity, bytecode, inst, debug,
- * symbol, line or variable. False behind the last, or for another name. */
+/* Field i of a record: header, core, pin, dependency, hint, security, integrity, bytecode, inst,
+ * debug, symbol, line or variable. False behind the last, or for another name. */
 PENTA_API bool penta_cvbc_record(const char *record, size_t i, penta_cvbc_field *out);
 PENTA_API const char *penta_cvbc_name(const char *field, uint64_t value); /* NULL: none */
 PENTA_API const char *penta_cvbc_mnemonic(uint8_t opcode);                /* NULL: not defined */
@@ -54,8 +55,8 @@ PENTA_API void penta_cvbc_wipe(penta_buffer *buffer); /* overwrites, then frees 
 typedef struct penta_cvbc_policy {
     const penta_bytes *trusted; /* public keys, PEM */
     size_t trusted_count;
-    penta_bytes secret;      /* symmetric key or password; no data: none */
-    bool require_signature;  /* of a trusted key */
+    penta_bytes secret;                   /* symmetric key or password; no data: none */
+    bool require_signature;               /* of a trusted key */
     uint64_t inflate_max, iterations_max; /* 0: 16 MiB; 10 million */
 } penta_cvbc_policy;
 
@@ -68,13 +69,14 @@ PENTA_API bool penta_cvbc_check(const penta_module *module, bool quick, penta_re
 
 typedef enum penta_cvbc_trust {
     PENTA_CVBC_TRUST_NONE,
-    PENTA_CVBC_TRUST_EMBEDDED, /* good under the key in the file, which proves only that it is whole */
+    PENTA_CVBC_TRUST_EMBEDDED, /* good under the key in the file, which proves only that it is whole
+                                */
     PENTA_CVBC_TRUST_KEY,      /* good under a trusted key */
 } penta_cvbc_trust;
 
 typedef struct penta_cvbc_verdict {
-    penta_error failure;     /* code 0: signature, digests and contents are good */
-    uint32_t status;         /* of the failure */
+    penta_error failure; /* code 0: signature, digests and contents are good */
+    uint32_t status;     /* of the failure */
     penta_cvbc_trust trust;
     bool signature_good, contents_checked;
     uint32_t algorithm;      /* signature_algorithm; 0: not signed */
@@ -94,22 +96,22 @@ PENTA_API bool penta_cvbc_part(const penta_module *module, const char *part, pen
 PENTA_API bool penta_cvbc_tbs(const penta_module *module, uint8_t out[40], penta_error *err);
 
 typedef struct penta_cvbc_program {
-    penta_bytes code;        /* 4 bytes per instruction: opcode, flags, immediate */
+    penta_bytes code; /* 4 bytes per instruction: opcode, flags, immediate */
     uint32_t count, entry, stack, variables, string_count;
 } penta_cvbc_program;
 
 PENTA_API bool penta_cvbc_get_program(const penta_module *module, penta_cvbc_program *out,
                                       penta_error *err);
 PENTA_API bool penta_cvbc_string(const penta_module *module, size_t id, penta_bytes *text);
-PENTA_API bool penta_cvbc_hint(const penta_module *module, size_t i, uint8_t *type, uint8_t *priority,
-                               penta_bytes *data);
+PENTA_API bool penta_cvbc_hint(const penta_module *module, size_t i, uint8_t *type,
+                               uint8_t *priority, penta_bytes *data);
 /* Row i of the symbol table: kind 1 function, 2 global, 3 array, 4 label, 5 source file. */
-PENTA_API bool penta_cvbc_symbol(const penta_module *module, size_t i, uint8_t *kind, uint32_t *value,
-                                 penta_bytes *name);
+PENTA_API bool penta_cvbc_symbol(const penta_module *module, size_t i, uint8_t *kind,
+                                 uint32_t *value, penta_bytes *name);
 PENTA_API bool penta_cvbc_line(const penta_module *module, uint64_t pc, penta_bytes *file,
                                uint32_t *line);
 
-/* Checks of a program without its container. stack and variables (may be NULL) get what it needs. */
+/* Checks of a program without its container; stack and variables (may be NULL): its needs. */
 PENTA_API bool penta_cvbc_verify_code(penta_bytes code, uint32_t entry, uint32_t string_count,
                                       penta_report *report, void *user, uint32_t *stack,
                                       uint32_t *variables);
@@ -117,30 +119,31 @@ PENTA_API bool penta_cvbc_verify_code(penta_bytes code, uint32_t entry, uint32_t
 /* ---- changing a file: all of these write a new one ---- */
 
 typedef struct penta_cvbc_signing {
-    penta_bytes key;         /* private, PEM; no data: the result is not signed */
-    bool external;           /* do not embed the public key */
-    uint32_t hash;           /* 0: as it was, or 1; 1 SHA-256, 2 BLAKE2b-256 */
+    penta_bytes key; /* private, PEM; no data: the result is not signed */
+    bool external;   /* do not embed the public key */
+    uint32_t hash;   /* 0: as it was, or 1; 1 SHA-256, 2 BLAKE2b-256 */
 } penta_cvbc_signing;
 
 enum { PENTA_CVBC_AES256_GCM = 1, PENTA_CVBC_CHACHA20_POLY1305 };
 enum { PENTA_CVBC_KEY_RAW, PENTA_CVBC_KEY_HKDF, PENTA_CVBC_KEY_PBKDF2 };
 
 typedef struct penta_cvbc_sealing {
-    penta_bytes secret;      /* 32 bytes for a raw key */
-    uint32_t cipher;         /* 0 becomes AES-256-GCM */
+    penta_bytes secret; /* 32 bytes for a raw key */
+    uint32_t cipher;    /* 0 becomes AES-256-GCM */
     uint32_t derivation;
-    uint32_t iterations;     /* of PBKDF2, in thousands; 0 becomes 600 */
-    bool keep_debug;         /* although debug data stays readable */
+    uint32_t iterations; /* of PBKDF2, in thousands; 0 becomes 600 */
+    bool keep_debug;     /* although debug data stays readable */
 } penta_cvbc_sealing;
 
 PENTA_API bool penta_cvbc_sign(const penta_module *module, const penta_cvbc_signing *how,
                                penta_buffer *out, penta_error *err);
 /* A signature made elsewhere over penta_cvbc_tbs, raw or DER. */
-PENTA_API bool penta_cvbc_attach(const penta_module *module, penta_bytes signature, penta_buffer *out,
-                                 penta_error *err);
+PENTA_API bool penta_cvbc_attach(const penta_module *module, penta_bytes signature,
+                                 penta_buffer *out, penta_error *err);
 /* signing NULL: a signed file is refused, since its signature would not survive. */
 PENTA_API bool penta_cvbc_seal(const penta_module *module, const penta_cvbc_sealing *how,
-                               const penta_cvbc_signing *signing, penta_buffer *out, penta_error *err);
+                               const penta_cvbc_signing *signing, penta_buffer *out,
+                               penta_error *err);
 PENTA_API bool penta_cvbc_unseal(const penta_module *module, const penta_cvbc_signing *signing,
                                  penta_buffer *out, penta_error *err);
 
@@ -153,7 +156,8 @@ PENTA_API void penta_cvbc_builder_free(penta_cvbc_builder *b); /* NULL is fine; 
 /* The 92 bytes of the core record; counts are computed, features that pins need are added. */
 PENTA_API bool penta_cvbc_builder_core(penta_cvbc_builder *b, penta_bytes record, penta_error *err);
 PENTA_API bool penta_cvbc_builder_pin(penta_cvbc_builder *b, penta_bytes record, penta_error *err);
-PENTA_API bool penta_cvbc_builder_dependency(penta_cvbc_builder *b, penta_bytes record, penta_error *err);
+PENTA_API bool penta_cvbc_builder_dependency(penta_cvbc_builder *b, penta_bytes record,
+                                             penta_error *err);
 PENTA_API bool penta_cvbc_builder_hint(penta_cvbc_builder *b, uint8_t type, uint8_t priority,
                                        penta_bytes data, penta_error *err);
 PENTA_API bool penta_cvbc_builder_custom(penta_cvbc_builder *b, penta_bytes data, penta_error *err);
@@ -169,13 +173,15 @@ PENTA_API bool penta_cvbc_builder_symbol(penta_cvbc_builder *b, uint8_t kind, ui
 PENTA_API bool penta_cvbc_builder_line(penta_cvbc_builder *b, uint16_t instruction, uint16_t file,
                                        uint32_t line, penta_error *err);
 typedef struct penta_cvbc_variable {
-    uint8_t storage, type;   /* 1 global, 2 stack, 3 array; 1 int32 */
+    uint8_t storage, type;                /* 1 global, 2 stack, 3 array; 1 int32 */
     uint16_t slot, first, last, elements; /* last 65535: the whole program */
 } penta_cvbc_variable;
-PENTA_API bool penta_cvbc_builder_variable(penta_cvbc_builder *b, const penta_cvbc_variable *variable,
-                                           penta_bytes name, penta_error *err);
+PENTA_API bool penta_cvbc_builder_variable(penta_cvbc_builder *b,
+                                           const penta_cvbc_variable *variable, penta_bytes name,
+                                           penta_error *err);
 /* A debug section as it is, instead of rows. */
-PENTA_API bool penta_cvbc_builder_debug(penta_cvbc_builder *b, penta_bytes section, penta_error *err);
+PENTA_API bool penta_cvbc_builder_debug(penta_cvbc_builder *b, penta_bytes section,
+                                        penta_error *err);
 PENTA_API void penta_cvbc_builder_stamp(penta_cvbc_builder *b, uint64_t timestamp,
                                         uint64_t secure_timestamp, uint32_t build_number,
                                         bool deterministic);
@@ -189,15 +195,25 @@ PENTA_API bool penta_cvbc_builder_seal(penta_cvbc_builder *b, const penta_cvbc_s
 /* Code, strings, debug tables, source hash and compiler fields from a program in the small C-like
  * language; file is its name in the debug tables. */
 PENTA_API bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const char *file,
-                                          bool portable, bool strip, penta_report *report, void *user);
+                                          bool portable, bool strip, penta_report *report,
+                                          void *user);
 /* The file, which passes the full check, else why it cannot be written. May be called again. */
-PENTA_API bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *out, penta_error *err);
+PENTA_API bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *out,
+                                         penta_error *err);
+
+/* What the command line's create and compile do, by the same options (penta help create): keys come
+ * from the files that they name. */
+PENTA_API bool penta_cvbc_create(const penta_module *module, const penta_option *options,
+                                 size_t count, penta_buffer *out, penta_error *err);
+PENTA_API bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
+                                  size_t count, penta_buffer *out, penta_report *report,
+                                  void *user);
 
 /* ---- programs from before the container ---- */
 
 typedef struct penta_cvbc_legacy {
-    const char *wrapper;     /* "conc-ccitt", "conc-modbus" or NULL */
-    const char *layout;      /* "raw-words", "raw-struct", "counted-words", "counted-struct" */
+    const char *wrapper; /* "conc-ccitt", "conc-modbus" or NULL */
+    const char *layout;  /* "raw-words", "raw-struct", "counted-words", "counted-struct" */
     size_t instructions, strings;
 } penta_cvbc_legacy;
 
@@ -210,7 +226,7 @@ PENTA_API bool penta_cvbc_legacy_convert(penta_bytes file, const char *target, b
 
 typedef struct penta_cvbc_state {
     uint32_t pc, sp;
-    uint32_t error;          /* of the machine: 0 none, 1 stack overflow ... 16 budget */
+    uint32_t error; /* of the machine: 0 none, 1 stack overflow ... 16 budget */
     uint64_t executed;
     bool waiting, final, ran_off; /* for the host; over; past the last instruction */
 } penta_cvbc_state;
@@ -253,7 +269,7 @@ PENTA_API uint64_t penta_cvbc_simulator_micros(const penta_cvbc_simulator *simul
 typedef struct penta_cvbc_board {
     char name[32];
     uint64_t architecture, family, variant, features, flash_kb, ram_kb, ports, pins;
-    bool any;                /* takes everything */
+    bool any; /* takes everything */
 } penta_cvbc_board;
 
 PENTA_API const char *penta_cvbc_board_name(size_t i); /* NULL behind the last */
@@ -266,8 +282,9 @@ PENTA_API bool penta_cvbc_board_check(const penta_module *module, const char *bo
 enum { PENTA_CVBC_TRINITY_FILES = 4 };
 PENTA_API const char *penta_cvbc_trinity_name(size_t i); /* "trinity_board.h" ... */
 /* board NULL: the one that the containers name. */
-PENTA_API bool penta_cvbc_trinity(const penta_module *const *modules, size_t count, const char *board,
-                                  penta_buffer out[PENTA_CVBC_TRINITY_FILES], penta_error *err);
+PENTA_API bool penta_cvbc_trinity(const penta_module *const *modules, size_t count,
+                                  const char *board, penta_buffer out[PENTA_CVBC_TRINITY_FILES],
+                                  penta_error *err);
 
 #ifdef __cplusplus
 }

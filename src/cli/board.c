@@ -24,7 +24,8 @@ static bool open_container(struct cli *c, const char *name, struct input *in)
     if (in->module->driver != &cvbc_driver)
         error_at(&err, BASE_UNSUPPORTED, 0, "%s files are for no board", in->module->driver->name);
     else if (in->module->damage.code)
-        error_at(&err, BASE_DAMAGED, in->module->damage.offset, "%.100s", in->module->damage.message);
+        error_at(&err, BASE_DAMAGED, in->module->damage.offset, "%.100s",
+                 in->module->damage.message);
     if (!err.code) return true;
     cli_error(c, name, &err);
     input_close(in);
@@ -87,7 +88,8 @@ static void write_files(struct cli *c, const char *folder, struct writer out[TRI
         char *path = malloc(size);
         if (!path) break;
         snprintf(path, size, "%s/%s", folder, cvbc_trinity_names[i]);
-        if (file_write(path, writer_view(&out[i]), &err) && c->value[OPT_JSON]) json_text(&c->json, NULL, path);
+        if (file_write(path, writer_view(&out[i]), &err) && c->value[OPT_JSON])
+            json_text(&c->json, NULL, path);
         free(path);
     }
     if (c->value[OPT_JSON]) json_end(&c->json);
@@ -142,6 +144,7 @@ void command_BOARD(struct cli *c)
         generate(c);
     } else {
         cli_usage(c, "usage: penta board check|generate|list [FILE...]",
-                  *verb && files ? "penta board cannot '%.40s'" : "penta board %s needs FILE...", verb);
+                  *verb && files ? "penta board cannot '%.40s'" : "penta board %s needs FILE...",
+                  verb);
     }
 }

@@ -11,7 +11,8 @@ static bool ends_with(const char *name, const char *suffix)
     return n > k && !strcmp(name + n - k, suffix);
 }
 
-static void build(struct cli *c, struct cvbc_creation *made, const penta_option *options, size_t count)
+static void build(struct cli *c, struct cvbc_creation *made, const penta_option *options,
+                  size_t count)
 {
     penta_error err = {0};
     struct writer out = {0};
@@ -22,7 +23,8 @@ static void build(struct cli *c, struct cvbc_creation *made, const penta_option 
     writer_free(&out);
 }
 
-static void from_source(struct cli *c, const struct input *in, const penta_option *options, size_t count)
+static void from_source(struct cli *c, const struct input *in, const penta_option *options,
+                        size_t count)
 {
     struct cvbc_creation made = {0};
     penta_bytes text = input_bytes(in);
@@ -31,7 +33,8 @@ static void from_source(struct cli *c, const struct input *in, const penta_optio
     sink.source = &text;
     struct findings f = {.rules = cvbc_rules, .report = finding_sink_add, .user = &sink};
     struct cvbc_compilation how = {.portable = option_text(options, count, "portable") != NULL,
-                                   .strip = option_text(options, count, "strip") != NULL, .file = in->name};
+                                   .strip = option_text(options, count, "strip") != NULL,
+                                   .file = in->name};
     struct writer debug = {0};
     bool ok = cvbc_compile(text, &how, &made.b, &debug, &f);
     finding_sink_finish(&sink);
@@ -44,7 +47,8 @@ static void from_source(struct cli *c, const struct input *in, const penta_optio
     cvbc_creation_fini(&made);
 }
 
-static void from_module(struct cli *c, const penta_module *module, const penta_option *options, size_t count)
+static void from_module(struct cli *c, const penta_module *module, const penta_option *options,
+                        size_t count)
 {
     struct cvbc_creation made = {0};
     penta_error err = {0};

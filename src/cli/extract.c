@@ -3,12 +3,12 @@
 #include "cli/cli.h"
 #include "cvbc/cvbc.h"
 
-static bool find(const struct cvbc_module *m, const char *part, penta_bytes *out, uint8_t message[40],
-                 penta_error *err)
+static bool find(const struct cvbc_module *m, const char *part, penta_bytes *out,
+                 uint8_t message[40], penta_error *err)
 {
-    const struct { const char *name; penta_bytes bytes; } parts[] = {
-        {"stored", m->stored}, {"metadata", m->metadata}, {"security", m->security}, {"debug", m->debug},
-        {"public-key", m->public_key}, {"signature", m->signature}};
+    const struct { const char *name; penta_bytes bytes;
+    } parts[] = {{"stored", m->stored}, {"metadata", m->metadata},     {"security", m->security},
+                 {"debug", m->debug},   {"public-key", m->public_key}, {"signature", m->signature}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strcmp(parts[i].name, part)) {
             *out = parts[i].bytes;
@@ -23,7 +23,8 @@ static bool find(const struct cvbc_module *m, const char *part, penta_bytes *out
     }
     if (strcmp(part, "bytecode")) {
         error_at(err, BASE_OPTION_VALUE, 0, "no part is called '%.40s'", part);
-        return error_note(err, "bytecode, stored, metadata, security, debug, public-key, signature or tbs");
+        return error_note(
+            err, "bytecode, stored, metadata, security, debug, public-key, signature or tbs");
     }
     const struct cvbc_opened *o = cvbc_open(m);
     if (o->failure.code) *err = o->failure;

@@ -12,7 +12,8 @@ static bool write_secret(const char *path, penta_bytes text, penta_error *err)
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) {
         error_at(err, BASE_IO, 0, "cannot create '%.60s': %s", path, strerror(errno));
-        return errno == EEXIST ? error_note(err, "keys are never overwritten; choose another name") : false;
+        return errno == EEXIST ? error_note(err, "keys are never overwritten; choose another name")
+                               : false;
     }
     bool ok = write(fd, text.data, text.size) == (ssize_t)text.size && !fsync(fd);
     if (!ok) error_at(err, BASE_IO, 0, "cannot write '%.60s': %s", path, strerror(errno));
@@ -23,7 +24,8 @@ static bool write_secret(const char *path, penta_bytes text, penta_error *err)
 
 void command_KEYGEN(struct cli *c)
 {
-    const char *path = c->value[OPT_OUTPUT], *name = c->value[OPT_TYPE] ? c->value[OPT_TYPE] : "ed25519";
+    const char *path = c->value[OPT_OUTPUT],
+               *name = c->value[OPT_TYPE] ? c->value[OPT_TYPE] : "ed25519";
     c->value[OPT_OUTPUT] = NULL; /* written here, with the mode that a key wants */
     enum key_type type = key_type_of(name);
     if (type == KEY_NONE) {

@@ -16,10 +16,12 @@ const struct command_info commands[COMMANDS] = {
 #define ALL (~UINT64_C(0))
 #define READERS                                                                                    \
     (ON(INFO) | ON(INSPECT) | ON(HEX) | ON(VALIDATE) | ON(DIS) | ON(CONVERT) | ON(ROUNDTRIP) |     \
-     ON(SEAL) | ON(OPEN) | ON(SIGN) | ON(VERIFY) | ON(EXTRACT) | ON(CREATE) | ON(COMPILE) | ON(BOARD) | ON(RUN) | ON(TRACE) | ON(DEBUG) | ON(DIFF) | ON(DETECT))
+     ON(SEAL) | ON(OPEN) | ON(SIGN) | ON(VERIFY) | ON(EXTRACT) | ON(CREATE) | ON(COMPILE) |        \
+     ON(BOARD) | ON(RUN) | ON(TRACE) | ON(DEBUG) | ON(DIFF) | ON(DETECT))
 #define MACHINES (ON(RUN) | ON(TRACE) | ON(DEBUG))
 const struct tool_option tool_options[OPTS] = {
-#define OPTION(id, name, letter, argument, on, help) [OPT_##id] = {name, letter, argument, on, help},
+#define OPTION(id, name, letter, argument, on, help)                                               \
+    [OPT_##id] = {name, letter, argument, on, help},
 #include "cli/options.def"
 };
 

@@ -35,16 +35,19 @@ static bool export_tbs(struct cli *c, const struct writer *out, penta_error *err
     return file_write(c->value[OPT_EXPORT_TBS], (penta_bytes){message, sizeof message}, err);
 }
 
-static bool sign(struct cli *c, const struct cvbc_module *m, const penta_option *options, size_t count,
-                 struct writer *out, penta_error *err)
+static bool sign(struct cli *c, const struct cvbc_module *m, const penta_option *options,
+                 size_t count, struct writer *out, penta_error *err)
 {
     if (c->value[OPT_ATTACH_SIG]) return attach(c, m, out, err);
-    const char *key = option_text(options, count, "sign-key"), *hash = option_text(options, count, "hash");
+    const char *key = option_text(options, count, "sign-key"),
+               *hash = option_text(options, count, "hash");
     const char *public = option_text(options, count, "public-key");
-    struct cvbc_resigning how = {.external_key = option_text(options, count, "external-key") != NULL};
+    struct cvbc_resigning how = {.external_key =
+                                     option_text(options, count, "external-key") != NULL};
     uint64_t algorithm = 0;
     if (hash && !cvbc_value("hash_algorithm", bytes_of(hash), &algorithm))
-        return error_at(err, BASE_OPTION_VALUE, 0, "hash '%.40s' is neither sha256 nor blake2b", hash);
+        return error_at(err, BASE_OPTION_VALUE, 0, "hash '%.40s' is neither sha256 nor blake2b",
+                        hash);
     how.hash_algorithm = (uint8_t)algorithm;
     struct public_key reserve;
     if (c->value[OPT_EXPORT_TBS]) {

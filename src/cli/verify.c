@@ -34,9 +34,11 @@ static bool check_source(struct verification *v, const penta_option *options, si
         v->exit = cli_exit_of(err.code);
         return false;
     }
-    if (v->m->has_protection && !memcmp(digest, v->m->integrity.source_sha256, sizeof digest)) return true;
+    if (v->m->has_protection && !memcmp(digest, v->m->integrity.source_sha256, sizeof digest))
+        return true;
     error_at(&err, CVBC_HASH,
-             v->m->has_protection ? cvbc_offset(v->m, v->m->security.data) + cvbc_security_bytes : 0,
+             v->m->has_protection ? cvbc_offset(v->m, v->m->security.data) + cvbc_security_bytes
+                                  : 0,
              "source_sha256 is not that of these sources");
     finding_sink_add(&v->sink, &err);
     v->status = "HASH";
@@ -63,8 +65,9 @@ static void judge(struct verification *v, const penta_option *options, size_t co
     if (o->signature_good && o->trust == CVBC_TRUST_KEY) {
         key_fingerprint(&v->m->policy.trusted[o->trusted_key], v->print);
         v->key = key_name(v->cli, o->trusted_key);
-    } else if (o->signature_good && key_public_raw((enum key_type)v->m->protection.signature_algorithm,
-                                                   v->m->public_key, &key, &why)) {
+    } else if (o->signature_good &&
+               key_public_raw((enum key_type)v->m->protection.signature_algorithm, v->m->public_key,
+                              &key, &why)) {
         key_fingerprint(&key, v->print);
     }
     if (!failure->code) {
@@ -82,8 +85,10 @@ static void judge(struct verification *v, const penta_option *options, size_t co
 static void say(struct verification *v, const char *name)
 {
     struct cli *c = v->cli;
-    const char *algorithm = v->opened->signature_good
-                                ? cvbc_name("signature_algorithm", v->m->protection.signature_algorithm) : NULL;
+    const char *algorithm =
+        v->opened->signature_good
+            ? cvbc_name("signature_algorithm", v->m->protection.signature_algorithm)
+            : NULL;
     penta_bytes print = {v->print, sizeof v->print};
     if (c->value[OPT_JSON]) {
         json_bool(&c->json, "verified", v->exit == EXIT_YES);

@@ -77,11 +77,12 @@ static bool same_text(const struct json_object *expected, const char *got)
 static bool matches_containers(const struct json_object *root)
 {
     const struct json_object *first = json_item(root, 0);
-    return json_is_list(root) && json_has(first, "open_with") && json_has(json_get(first, "expect"), "full_check");
+    return json_is_list(root) && json_has(first, "open_with") &&
+           json_has(json_get(first, "expect"), "full_check");
 }
 
-static bool load_policy(const char *path, const struct json_object *with, struct cvbc_policy *policy,
-                        penta_error *err)
+static bool load_policy(const char *path, const struct json_object *with,
+                        struct cvbc_policy *policy, penta_error *err)
 {
     const struct json_object *keys = json_get(with, "trusted_keys");
     policy->trusted = calloc(json_length(keys) + 1, sizeof *policy->trusted);
@@ -103,7 +104,8 @@ static bool load_policy(const char *path, const struct json_object *with, struct
     if (!read_beside(path, "keys/symmetric.json", &text))
         return error_at(err, BASE_IO, 0, "no keys/symmetric.json");
     struct json_doc *doc = json_parse((penta_bytes){text.data, text.size}, err);
-    policy->secret.bytes = doc ? json_as_hex(json_get(json_root(doc), secret), &policy->secret.size) : NULL;
+    policy->secret.bytes =
+        doc ? json_as_hex(json_get(json_root(doc), secret), &policy->secret.size) : NULL;
     policy->has_secret = policy->secret.bytes != NULL;
     json_doc_free(doc);
     penta_buffer_free(&text);
@@ -127,7 +129,9 @@ static void judge_container(struct conform *c, const char *name, const struct js
     writer_char(&wanted, 0);
     writer_char(&full.warnings, 0);
     bool good = !o->failure.code;
-    const char *trust = !good || !o->signature_good ? NULL : o->trust == CVBC_TRUST_KEY ? "true" : "false";
+    const char *trust = !good || !o->signature_good  ? NULL
+                        : o->trust == CVBC_TRUST_KEY ? "true"
+                                                     : "false";
     const struct json_object *want = json_get(expect, "signer_trusted");
     const char *want_trust = json_is_bool(want) ? (json_as_bool(want) ? "true" : "false") : NULL;
     uint64_t want_size = 0;
@@ -182,7 +186,8 @@ static void run_containers(struct conform *c, const struct json_object *root)
     for (size_t i = 0; i < json_length(root); i++) one_container(c, json_item(root, i));
 }
 
-const struct conform_form conform_cvbc_containers = {"cvbc containers", matches_containers, run_containers};
+const struct conform_form conform_cvbc_containers = {"cvbc containers", matches_containers,
+                                                     run_containers};
 
 /* ---- programs ---- */
 
@@ -226,7 +231,8 @@ static bool same_stack(const struct cvbc_vm *vm, const struct json_object *stack
     if (json_length(stack) != vm->sp) return false;
     for (uint32_t i = 0; i < vm->sp; i++) {
         int64_t value;
-        if (!json_as_sint(json_item(stack, i), &value) || value != vm->stack[CVBC_GUARD + i]) return false;
+        if (!json_as_sint(json_item(stack, i), &value) || value != vm->stack[CVBC_GUARD + i])
+            return false;
     }
     return true;
 }
@@ -262,7 +268,8 @@ static bool matches_program(const struct json_object *root)
 static void run_isa(struct conform *c, const struct json_object *root)
 {
     const char *name = json_as_text(json_get(root, "name"));
-    const struct json_object *expect = json_get(root, "expect"), *strings = json_get(root, "strings");
+    const struct json_object *expect = json_get(root, "expect"),
+                             *strings = json_get(root, "strings");
     size_t size = 0;
     uint8_t *code = json_as_hex(json_get(root, "code_hex"), &size);
     uint64_t budget = CVBC_BUDGET, pc = 0, steps = 0, error = 0;
@@ -289,8 +296,9 @@ static void run_isa(struct conform *c, const struct json_object *root)
             conform_pass(c, name);
         else
             conform_fail(c, name, json_as_text(json_get(expect, "status")),
-                         "%s error %u pc %u steps %" PRIu64 " stack %u output %.100s", o.status, error_of(&o),
-                         o.vm->pc, o.vm->executed, o.vm->sp, (char *)o.output.out.data);
+                         "%s error %u pc %u steps %" PRIu64 " stack %u output %.100s", o.status,
+                         error_of(&o), o.vm->pc, o.vm->executed, o.vm->sp,
+                         (char *)o.output.out.data);
     }
     cvbc_vm_free(o.vm);
     writer_free(&o.output);
@@ -357,8 +365,8 @@ static void judge_legacy(struct conform *c, const char *name, const struct json_
     if (opened && !opened->failure.code) p = opened->program;
     if (p.count) run_program(&p, CVBC_BUDGET, &o);
     bool ok = o.vm && same_text(json_get(expect, "format"), format) &&
-              json_as_uint(json_get(expect, "instruction_count"), &count) && count == layout->count &&
-              same_code(&before, json_get(expect, "code_hex")) &&
+              json_as_uint(json_get(expect, "instruction_count"), &count) &&
+              count == layout->count && same_code(&before, json_get(expect, "code_hex")) &&
               same_code(&after, json_get(expect, "code_hex_after_repair")) &&
               same_strings(&before, json_get(expect, "strings")) &&
               same_strings(&after, json_get(expect, "strings_after_repair")) && repairs == wanted &&
@@ -368,9 +376,9 @@ static void judge_legacy(struct conform *c, const char *name, const struct json_
     if (ok)
         conform_pass(c, name);
     else
-        conform_fail(c, name, json_as_text(json_get(expect, "format")), "%s repairs 0x%x run %s output %.100s %s",
-                     format, repairs, o.status ? o.status : "-",
-                     o.output.out.data ? (char *)o.output.out.data : "",
+        conform_fail(c, name, json_as_text(json_get(expect, "format")),
+                     "%s repairs 0x%x run %s output %.100s %s", format, repairs,
+                     o.status ? o.status : "-", o.output.out.data ? (char *)o.output.out.data : "",
                      opened ? opened->failure.message : err.message);
     cvbc_vm_free(o.vm);
     writer_free(&o.output);

@@ -9,7 +9,10 @@
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 
-void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]) { SHA256(bytes.data, bytes.size, out); }
+void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES])
+{
+    SHA256(bytes.data, bytes.size, out);
+}
 
 void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES])
 {
@@ -54,7 +57,8 @@ bool hash_hkdf_sha256(penta_bytes key, penta_bytes salt, penta_bytes info, uint8
     return ok;
 }
 
-bool hash_pbkdf2_sha256(penta_bytes password, penta_bytes salt, uint32_t iterations, uint8_t out[32])
+bool hash_pbkdf2_sha256(penta_bytes password, penta_bytes salt, uint32_t iterations,
+                        uint8_t out[32])
 {
     return iterations <= INT_MAX && password.size <= INT_MAX &&
            PKCS5_PBKDF2_HMAC((const char *)password.data, (int)password.size, salt.data,

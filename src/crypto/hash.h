@@ -11,7 +11,8 @@ void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HAS
 void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
 void hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES]);
 bool hash_hkdf_sha256(penta_bytes key, penta_bytes salt, penta_bytes info, uint8_t out[32]);
-bool hash_pbkdf2_sha256(penta_bytes password, penta_bytes salt, uint32_t iterations, uint8_t out[32]);
+bool hash_pbkdf2_sha256(penta_bytes password, penta_bytes salt, uint32_t iterations,
+                        uint8_t out[32]);
 
 void secret_wipe(void *bytes, size_t size);
 bool secret_equal(const void *a, const void *b, size_t size); /* in constant time */

@@ -89,7 +89,8 @@ bool hash_hkdf_sha256(penta_bytes key, penta_bytes salt, penta_bytes info, uint8
     (void)key, (void)salt, (void)info, (void)out;
     return false;
 }
-bool hash_pbkdf2_sha256(penta_bytes password, penta_bytes salt, uint32_t iterations, uint8_t out[32])
+bool hash_pbkdf2_sha256(penta_bytes password, penta_bytes salt, uint32_t iterations,
+                        uint8_t out[32])
 {
     (void)password, (void)salt, (void)iterations, (void)out;
     return false;
@@ -183,7 +184,8 @@ const struct public_key *key_public_of(const struct private_key *key)
     return NULL;
 }
 void key_private_free(struct private_key *key) { (void)key; }
-bool sign_message(const struct private_key *key, penta_bytes message, uint8_t signature[SIGNATURE_MAX])
+bool sign_message(const struct private_key *key, penta_bytes message,
+                  uint8_t signature[SIGNATURE_MAX])
 {
     (void)key, (void)message, (void)signature;
     return false;

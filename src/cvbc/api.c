@@ -1,11 +1,11 @@
 /* include/penta/cvbc.h over the room: status, keys, opening, and what is inside. */
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
+#include "cvbc/api.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "crypto/hash.h"
-#include "cvbc/api.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const struct cvbc_module *container(const penta_module *module)
 {
@@ -28,13 +28,34 @@ bool cvbc_buffer_give(struct writer *w, bool ok, penta_buffer *out, penta_error 
 enum { STATUS_ARG = 1, STATUS_IO = 25, STATUS_MEMORY = 26, STATUSES };
 
 static const char *const status_names[STATUSES] = {
-    [0] = "CVBC_OK", [STATUS_ARG] = "CVBC_ERR_ARG", [STATUS_IO] = "CVBC_ERR_IO",
+    [0] = "CVBC_OK",
+    [STATUS_ARG] = "CVBC_ERR_ARG",
+    [STATUS_IO] = "CVBC_ERR_IO",
     [STATUS_MEMORY] = "CVBC_ERR_NOMEM",
 #define STATUS(name) [CVBC_##name & 0xffff] = "CVBC_ERR_" #name
-    STATUS(TRUNCATED), STATUS(MAGIC), STATUS(VERSION), STATUS(SIZE), STATUS(BOUNDS), STATUS(HEADER_CRC),
-    STATUS(PAYLOAD_CRC), STATUS(RESERVED), STATUS(LAYOUT), STATUS(METADATA), STATUS(SECURITY),
-    STATUS(BYTECODE), STATUS(DEBUG), STATUS(LIMIT), STATUS(UNSIGNED), STATUS(KEY), STATUS(SIGNATURE),
-    STATUS(DECRYPT), STATUS(DECOMPRESS), STATUS(HASH), STATUS(UNSUPPORTED), STATUS(TARGET), STATUS(LEGACY),
+    STATUS(TRUNCATED),
+    STATUS(MAGIC),
+    STATUS(VERSION),
+    STATUS(SIZE),
+    STATUS(BOUNDS),
+    STATUS(HEADER_CRC),
+    STATUS(PAYLOAD_CRC),
+    STATUS(RESERVED),
+    STATUS(LAYOUT),
+    STATUS(METADATA),
+    STATUS(SECURITY),
+    STATUS(BYTECODE),
+    STATUS(DEBUG),
+    STATUS(LIMIT),
+    STATUS(UNSIGNED),
+    STATUS(KEY),
+    STATUS(SIGNATURE),
+    STATUS(DECRYPT),
+    STATUS(DECOMPRESS),
+    STATUS(HASH),
+    STATUS(UNSUPPORTED),
+    STATUS(TARGET),
+    STATUS(LEGACY),
 #undef STATUS
 };
 
@@ -51,7 +72,8 @@ uint32_t penta_cvbc_status(uint32_t code)
     case CVBC_UNTRUSTED: return CVBC_KEY & 0xffff;
     case CVBC_SEALED: return CVBC_SECURITY & 0xffff;
     default:
-        if (code >= CVBC_BAD_OPCODE && code <= CVBC_STACK_OVERFLOW) return CVBC_BYTECODE & 0xffff;
+        if (code >= CVBC_UNKNOWN_OPCODE && code <= CVBC_STACK_OVERFLOW)
+            return CVBC_BYTECODE & 0xffff;
         return code >> 16 == CVBC_ROOM && (code & 0xffff) < STATUSES ? code & 0xffff : STATUS_ARG;
     }
 }
@@ -61,7 +83,10 @@ const char *penta_cvbc_status_name(uint32_t status)
     return status < STATUSES && status_names[status] ? status_names[status] : "CVBC_ERR_UNKNOWN";
 }
 
-uint32_t penta_cvbc_crc32(penta_bytes bytes) { return checksum_crc32(bytes); }
+uint32_t penta_cvbc_crc32(penta_bytes bytes)
+{
+    return checksum_crc32(bytes);
+}
 
 /* ---- the format as data ---- */
 
@@ -94,17 +119,27 @@ bool penta_cvbc_record(const char *record, size_t i, penta_cvbc_field *out)
     return false;
 }
 
-const char *penta_cvbc_name(const char *field, uint64_t value) { return cvbc_name(field, value); }
-const char *penta_cvbc_mnemonic(uint8_t opcode) { return cvbc_ops[opcode].mnemonic; }
+const char *penta_cvbc_name(const char *field, uint64_t value)
+{
+    return cvbc_name(field, value);
+}
+const char *penta_cvbc_mnemonic(uint8_t opcode)
+{
+    return cvbc_ops[opcode].mnemonic;
+}
 
-uint32_t penta_cvbc_pin_features(uint8_t function) { return cvbc_pin_features(function); }
+uint32_t penta_cvbc_pin_features(uint8_t function)
+{
+    return cvbc_pin_features(function);
+}
 
 /* ---- keys ---- */
 
 bool penta_cvbc_key_generate(uint32_t type, penta_buffer *pem, penta_error *err)
 {
     *err = (penta_error){0};
-    if (!type || type >= KEY_TYPES) return error_at(err, CVBC_KEY, 0, "no key has the type %u", (unsigned)type);
+    if (!type || type >= KEY_TYPES)
+        return error_at(err, CVBC_KEY, 0, "no key has the type %u", (unsigned)type);
     struct private_key *key = key_generate((enum key_type)type, err);
     struct writer w = cvbc_buffer_take(pem);
     if (key) key_private_pem(key, &w);
@@ -198,9 +233,12 @@ void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out)
     const struct cvbc_module *m = container(module);
     const struct cvbc_opened *o = cvbc_open(m);
     *out = (penta_cvbc_verdict){
-        .failure = o->failure, .status = penta_cvbc_status(o->failure.code),
-        .trust = (penta_cvbc_trust)o->trust, .signature_good = o->signature_good,
-        .contents_checked = o->contents_checked, .trusted_key = o->trusted_key,
+        .failure = o->failure,
+        .status = penta_cvbc_status(o->failure.code),
+        .trust = (penta_cvbc_trust)o->trust,
+        .signature_good = o->signature_good,
+        .contents_checked = o->contents_checked,
+        .trusted_key = o->trusted_key,
         .algorithm = m->header.flags & CVBC_SIGNED ? m->protection.signature_algorithm : 0};
     struct public_key key;
     const char *why;
@@ -220,13 +258,21 @@ static const struct cvbc_opened *verified(const penta_module *module, penta_erro
     return o->failure.code ? NULL : o;
 }
 
-bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *out, penta_error *err)
+bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *out,
+                     penta_error *err)
 {
     const struct cvbc_module *m = container(module);
-    const struct { const char *name; penta_bytes bytes; } parts[] = {
-        {"header", bytes_slice(m->base.file, 0, cvbc_header_bytes)}, {"metadata", m->metadata},
-        {"security", m->security}, {"stored", m->stored}, {"debug", m->debug}, {"public-key", m->public_key},
-        {"signature", m->signature}, {"custom", m->meta.custom}};
+    const struct {
+        const char *name;
+        penta_bytes bytes;
+    } parts[] = {{"header", bytes_slice(m->base.file, 0, cvbc_header_bytes)},
+                 {"metadata", m->metadata},
+                 {"security", m->security},
+                 {"stored", m->stored},
+                 {"debug", m->debug},
+                 {"public-key", m->public_key},
+                 {"signature", m->signature},
+                 {"custom", m->meta.custom}};
     *err = (penta_error){0};
     if (!strcmp(part, "bytecode")) {
         const struct cvbc_opened *o = verified(module, err);
@@ -239,7 +285,8 @@ bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *
         return out->size || error_at(err, BASE_OPTION_VALUE, 0, "the file has no %s", part);
     }
     error_at(err, BASE_OPTION_VALUE, 0, "no part is called '%.40s'", part);
-    return error_note(err, "bytecode, stored, header, metadata, security, debug, public-key, signature, custom");
+    return error_note(
+        err, "bytecode, stored, header, metadata, security, debug, public-key, signature, custom");
 }
 
 bool penta_cvbc_tbs(const penta_module *module, uint8_t out[40], penta_error *err)
@@ -257,9 +304,9 @@ bool penta_cvbc_get_program(const penta_module *module, penta_cvbc_program *out,
     const struct cvbc_opened *o = verified(module, err);
     if (!o) return false;
     const struct cvbc_program *p = &o->program;
-    *out = (penta_cvbc_program){{p->code, 4 * p->count}, (uint32_t)p->count, p->head.entry_point_offset,
-                                p->head.stack_size_required, p->head.local_variable_count,
-                                (uint32_t)p->string_count};
+    *out = (penta_cvbc_program){{p->code, 4 * p->count},      (uint32_t)p->count,
+                                p->head.entry_point_offset,   p->head.stack_size_required,
+                                p->head.local_variable_count, (uint32_t)p->string_count};
     return true;
 }
 
@@ -308,11 +355,14 @@ bool penta_cvbc_verify_code(penta_bytes code, uint32_t entry, uint32_t string_co
     struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
     struct cvbc_flow flow = {0};
     penta_error err = {0};
-    struct cvbc_program p = {.code = code.data, .count = code.size / 4, .string_count = string_count};
+    struct cvbc_program p = {
+        .code = code.data, .count = code.size / 4, .string_count = string_count};
     if (!code.size || code.size % 4 || p.count > UINT16_MAX)
-        error_at(&err, CVBC_BYTECODE, 0, "%zu bytes are not 1 to 65535 instructions of 4", code.size);
+        error_at(&err, CVBC_BYTECODE, 0, "%zu bytes are not 1 to 65535 instructions of 4",
+                 code.size);
     else if (entry >= p.count)
-        error_at(&err, CVBC_BYTECODE, 0, "the entry point is %u, of %zu instructions", (unsigned)entry, p.count);
+        error_at(&err, CVBC_BYTECODE, 0, "the entry point is %u, of %zu instructions",
+                 (unsigned)entry, p.count);
     p.head.entry_point_offset = (uint16_t)entry;
     if (!err.code && !cvbc_verify_program(&p, &f, 0, true, &flow))
         error_at(&err, BASE_MEMORY, 0, "no memory to follow the program");

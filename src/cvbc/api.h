@@ -3,7 +3,7 @@
 #include "cvbc/build.h"
 #include "penta/cvbc.h"
 
-/* The caller's buffer as a writer, and back: what is in it stays in front. On failure it is freed. */
+/* The caller's buffer as a writer, and back: what is in it stays in front; freed on failure. */
 static inline struct writer cvbc_buffer_take(penta_buffer *out)
 {
     struct writer w = {.out = *out};

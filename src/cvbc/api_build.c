@@ -1,18 +1,18 @@
 /* include/penta/cvbc.h over the room: writing files anew and from nothing. */
-#include <stdlib.h>
-#include <string.h>
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "cvbc/api.h"
 #include "cvbc/compile.h"
 #include "cvbc/legacy.h"
+#include <stdlib.h>
+#include <string.h>
 
 struct penta_cvbc_builder {
     struct cvbc_build b;
     struct private_key *key;
     struct cvbc_secret secret;
     bool keep_debug;
-    struct writer debug;     /* a section as it is, or empty: made of the rows */
+    struct writer debug; /* a section as it is, or empty: made of the rows */
     struct writer symbols, lines, variables;
 };
 
@@ -21,7 +21,8 @@ struct penta_cvbc_builder {
 bool cvbc_api_sign(struct cvbc_build *b, const penta_cvbc_signing *how, struct private_key **key,
                    penta_error *err)
 {
-    if (how->hash > 2) return error_at(err, CVBC_UNSUPPORTED, 0, "no hash has the number %u", (unsigned)how->hash);
+    if (how->hash > 2)
+        return error_at(err, CVBC_UNSUPPORTED, 0, "no hash has the number %u", (unsigned)how->hash);
     if (how->hash) b->hash_algorithm = (uint8_t)how->hash;
     if (!how->key.data) return true;
     struct private_key *read = key_private_read(how->key, CVBC_KEY, err);
@@ -38,10 +39,13 @@ bool cvbc_api_seal(struct cvbc_build *b, const penta_cvbc_sealing *how, struct c
 {
     uint32_t rounds = how->iterations ? how->iterations : 600, method = how->derivation;
     if (how->cipher > 2)
-        return error_at(err, CVBC_UNSUPPORTED, 0, "no cipher has the number %u", (unsigned)how->cipher);
+        return error_at(err, CVBC_UNSUPPORTED, 0, "no cipher has the number %u",
+                        (unsigned)how->cipher);
     if (method > CVBC_KEY_PBKDF2 || rounds > UINT16_MAX)
-        return error_at(err, CVBC_UNSUPPORTED, 0, "no key derivation has the number %u, or more than 65535 "
-                        "thousand rounds", (unsigned)method);
+        return error_at(err, CVBC_UNSUPPORTED, 0,
+                        "no key derivation has the number %u, or more than 65535 "
+                        "thousand rounds",
+                        (unsigned)method);
     if (method == CVBC_KEY_RAW && how->secret.size != 32)
         return error_at(err, CVBC_KEY, 0, "a raw key has 32 bytes, not %zu", how->secret.size);
     if (!how->secret.size) return error_at(err, CVBC_KEY, 0, "the secret is empty");
@@ -63,8 +67,8 @@ bool penta_cvbc_sign(const penta_module *module, const penta_cvbc_signing *how, 
     struct private_key *key = NULL;
     struct writer w = cvbc_buffer_take(out);
     bool ok = cvbc_api_sign(&b, how, &key, err);
-    struct cvbc_resigning resigning = {.key = key, .external_key = how->external,
-                                       .hash_algorithm = b.hash_algorithm};
+    struct cvbc_resigning resigning = {
+        .key = key, .external_key = how->external, .hash_algorithm = b.hash_algorithm};
     ok = ok && cvbc_resign(cvbc_module(module), &resigning, &w, err);
     key_private_free(key);
     return cvbc_buffer_give(&w, ok, out, err);
@@ -88,7 +92,8 @@ static bool rewrite(const struct cvbc_module *m, const penta_cvbc_sealing *seali
     struct writer w = cvbc_buffer_take(out);
     bool ok = true;
     if (m->header.flags & CVBC_SIGNED && !signing) {
-        ok = error_at(err, CVBC_SEALED, 56, "the file is signed, and the signature would no longer fit");
+        ok = error_at(err, CVBC_SEALED, 56,
+                      "the file is signed, and the signature would no longer fit");
         error_note(err, "sign again, or say that the result is not signed");
     }
     ok = ok && cvbc_build_from(&b, m, err) && (!signing || cvbc_api_sign(&b, signing, &key, err)) &&
@@ -104,9 +109,11 @@ bool penta_cvbc_seal(const penta_module *module, const penta_cvbc_sealing *how,
 {
     const struct cvbc_module *m = cvbc_module(module);
     *err = (penta_error){0};
-    if (m->header.flags & CVBC_ENCRYPTED) return error_at(err, CVBC_SEALED, 56, "the bytecode is encrypted already");
+    if (m->header.flags & CVBC_ENCRYPTED)
+        return error_at(err, CVBC_SEALED, 56, "the bytecode is encrypted already");
     if (m->debug.size && !how->keep_debug)
-        return error_at(err, CVBC_SEALED, cvbc_offset(m, m->debug.data), "debug data would stay readable");
+        return error_at(err, CVBC_SEALED, cvbc_offset(m, m->debug.data),
+                        "debug data would stay readable");
     return rewrite(m, how, signing, out, err);
 }
 
@@ -115,7 +122,8 @@ bool penta_cvbc_unseal(const penta_module *module, const penta_cvbc_signing *sig
 {
     const struct cvbc_module *m = cvbc_module(module);
     *err = (penta_error){0};
-    if (!(m->header.flags & CVBC_ENCRYPTED)) return error_at(err, CVBC_SEALED, 56, "the bytecode is not encrypted");
+    if (!(m->header.flags & CVBC_ENCRYPTED))
+        return error_at(err, CVBC_SEALED, 56, "the bytecode is not encrypted");
     return rewrite(m, NULL, signing, out, err);
 }
 
@@ -145,7 +153,8 @@ void penta_cvbc_builder_free(penta_cvbc_builder *b)
 static bool record_size(const char *name, size_t size, size_t want, penta_error *err)
 {
     *err = (penta_error){0};
-    return size == want || error_at(err, CVBC_METADATA, 0, "a %s record has %zu bytes, not %zu", name, want, size);
+    return size == want ||
+           error_at(err, CVBC_METADATA, 0, "a %s record has %zu bytes, not %zu", name, want, size);
 }
 
 /* One more of something that a u16 counts. */
@@ -184,12 +193,13 @@ bool penta_cvbc_builder_dependency(penta_cvbc_builder *b, penta_bytes record, pe
     return writer_ok(&b->b.dependencies, err);
 }
 
-bool penta_cvbc_builder_hint(penta_cvbc_builder *b, uint8_t type, uint8_t priority, penta_bytes data,
-                             penta_error *err)
+bool penta_cvbc_builder_hint(penta_cvbc_builder *b, uint8_t type, uint8_t priority,
+                             penta_bytes data, penta_error *err)
 {
     *err = (penta_error){0};
     if (!one_more("hints", b->b.hint_count, UINT16_MAX, err)) return false;
-    if (data.size > UINT16_MAX) return error_at(err, CVBC_LIMIT, 0, "a hint of %zu bytes", data.size);
+    if (data.size > UINT16_MAX)
+        return error_at(err, CVBC_LIMIT, 0, "a hint of %zu bytes", data.size);
     struct cvbc_hint hint = {type, priority, (uint16_t)data.size};
     cvbc_hint_write(&b->b.hints, &hint);
     writer_bytes(&b->b.hints, data.data, data.size);
@@ -200,7 +210,8 @@ bool penta_cvbc_builder_hint(penta_cvbc_builder *b, uint8_t type, uint8_t priori
 bool penta_cvbc_builder_custom(penta_cvbc_builder *b, penta_bytes data, penta_error *err)
 {
     *err = (penta_error){0};
-    if (data.size > UINT16_MAX) return error_at(err, CVBC_LIMIT, 0, "%zu bytes of custom metadata", data.size);
+    if (data.size > UINT16_MAX)
+        return error_at(err, CVBC_LIMIT, 0, "%zu bytes of custom metadata", data.size);
     b->b.custom.out.size = 0;
     writer_bytes(&b->b.custom, data.data, data.size);
     return writer_ok(&b->b.custom, err);
@@ -210,7 +221,8 @@ bool penta_cvbc_builder_code(penta_cvbc_builder *b, penta_bytes code, penta_erro
 {
     *err = (penta_error){0};
     if (code.size % cvbc_inst_bytes)
-        return error_at(err, CVBC_BYTECODE, code.size, "%zu bytes are not a number of instructions", code.size);
+        return error_at(err, CVBC_BYTECODE, code.size, "%zu bytes are not a number of instructions",
+                        code.size);
     if (code.size / 4 > UINT16_MAX - cvbc_build_count(&b->b))
         return error_at(err, CVBC_LIMIT, 0, "more than 65535 instructions");
     writer_bytes(&b->b.code, code.data, code.size);
@@ -221,7 +233,8 @@ bool penta_cvbc_builder_string(penta_cvbc_builder *b, penta_bytes text, penta_er
 {
     *err = (penta_error){0};
     if (text.size && memchr(text.data, 0, text.size))
-        return error_at(err, CVBC_BYTECODE, 0, "string %u has a NUL inside", (unsigned)b->b.string_count);
+        return error_at(err, CVBC_BYTECODE, 0, "string %u has a NUL inside",
+                        (unsigned)b->b.string_count);
     if (text.size > CVBC_INFLATE_MAX || !one_more("strings", b->b.string_count, UINT16_MAX, err))
         return error_at(err, CVBC_LIMIT, 0, "a string of %zu bytes", text.size);
     cvbc_build_string(&b->b, text);
@@ -231,12 +244,14 @@ bool penta_cvbc_builder_string(penta_cvbc_builder *b, penta_bytes text, penta_er
 bool penta_cvbc_builder_entry(penta_cvbc_builder *b, uint32_t entry, penta_error *err)
 {
     *err = (penta_error){0};
-    if (entry > UINT16_MAX) return error_at(err, CVBC_BYTECODE, 0, "the entry point is %u", (unsigned)entry);
+    if (entry > UINT16_MAX)
+        return error_at(err, CVBC_BYTECODE, 0, "the entry point is %u", (unsigned)entry);
     b->b.entry = (uint16_t)entry;
     return true;
 }
 
-bool penta_cvbc_builder_needs(penta_cvbc_builder *b, int64_t stack, int64_t variables, penta_error *err)
+bool penta_cvbc_builder_needs(penta_cvbc_builder *b, int64_t stack, int64_t variables,
+                              penta_error *err)
 {
     enum { AT_STACK = 12, AT_VARIABLES = 14 };
     struct cvbc_override *over = &b->b.bytecode_over;
@@ -261,11 +276,12 @@ bool penta_cvbc_builder_needs(penta_cvbc_builder *b, int64_t stack, int64_t vari
 static bool debug_name(penta_bytes name, penta_error *err)
 {
     *err = (penta_error){0};
-    return name.size <= UINT16_MAX || error_at(err, CVBC_LIMIT, 0, "a name of %zu bytes", name.size);
+    return name.size <= UINT16_MAX ||
+           error_at(err, CVBC_LIMIT, 0, "a name of %zu bytes", name.size);
 }
 
-bool penta_cvbc_builder_symbol(penta_cvbc_builder *b, uint8_t kind, uint32_t value, penta_bytes name,
-                               penta_error *err)
+bool penta_cvbc_builder_symbol(penta_cvbc_builder *b, uint8_t kind, uint32_t value,
+                               penta_bytes name, penta_error *err)
 {
     if (!debug_name(name, err)) return false;
     struct cvbc_symbol row = {.name_length = (uint16_t)name.size, .kind = kind, .value = value};
@@ -274,8 +290,8 @@ bool penta_cvbc_builder_symbol(penta_cvbc_builder *b, uint8_t kind, uint32_t val
     return writer_ok(&b->symbols, err);
 }
 
-bool penta_cvbc_builder_line(penta_cvbc_builder *b, uint16_t instruction, uint16_t file, uint32_t line,
-                             penta_error *err)
+bool penta_cvbc_builder_line(penta_cvbc_builder *b, uint16_t instruction, uint16_t file,
+                             uint32_t line, penta_error *err)
 {
     *err = (penta_error){0};
     struct cvbc_line row = {.instruction = instruction, .file = file, .line = line};
@@ -283,12 +299,17 @@ bool penta_cvbc_builder_line(penta_cvbc_builder *b, uint16_t instruction, uint16
     return writer_ok(&b->lines, err);
 }
 
-bool penta_cvbc_builder_variable(penta_cvbc_builder *b, const penta_cvbc_variable *v, penta_bytes name,
-                                 penta_error *err)
+bool penta_cvbc_builder_variable(penta_cvbc_builder *b, const penta_cvbc_variable *v,
+                                 penta_bytes name, penta_error *err)
 {
     if (!debug_name(name, err)) return false;
-    struct cvbc_variable row = {.name_length = (uint16_t)name.size, .storage = v->storage, .type = v->type,
-                                .slot = v->slot, .first = v->first, .last = v->last, .elements = v->elements};
+    struct cvbc_variable row = {.name_length = (uint16_t)name.size,
+                                .storage = v->storage,
+                                .type = v->type,
+                                .slot = v->slot,
+                                .first = v->first,
+                                .last = v->last,
+                                .elements = v->elements};
     cvbc_variable_write(&b->variables, &row);
     writer_bytes(&b->variables, name.data, name.size);
     return writer_ok(&b->variables, err);
@@ -314,8 +335,10 @@ static void write_debug(const penta_cvbc_builder *b, struct writer *out)
         at += places[2 * i + 1];
     }
     if (at == cvbc_debug_bytes) return;
-    for (int i = 0; i < 6; i++) writer_uint(out, places[i], 4);
-    for (int i = 0; i < 3; i++) writer_bytes(out, tables[i]->out.data, tables[i]->out.size);
+    for (int i = 0; i < 6; i++)
+        writer_uint(out, places[i], 4);
+    for (int i = 0; i < 3; i++)
+        writer_bytes(out, tables[i]->out.data, tables[i]->out.size);
 }
 
 /* ---- the rest of a file ---- */
@@ -388,17 +411,60 @@ bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *out, penta_e
     if (!b->debug.out.size) write_debug(b, &made);
     b->b.debug = writer_view(b->debug.out.size ? &b->debug : &made);
     bool ok = writer_ok(&made, err);
-    if (ok && !cvbc_build_count(&b->b)) ok = error_at(err, CVBC_BYTECODE, 0, "there are no instructions");
+    if (ok && !cvbc_build_count(&b->b))
+        ok = error_at(err, CVBC_BYTECODE, 0, "there are no instructions");
     if (ok && b->b.cipher && b->b.debug.size && !b->keep_debug)
         ok = error_at(err, CVBC_SEALED, 0, "debug data would stay readable");
     if (ok && b->b.entry >= cvbc_build_count(&b->b))
-        ok = error_at(err, CVBC_BYTECODE, 0, "the entry point is %u, of %zu instructions", b->b.entry,
-                      cvbc_build_count(&b->b));
+        ok = error_at(err, CVBC_BYTECODE, 0, "the entry point is %u, of %zu instructions",
+                      b->b.entry, cvbc_build_count(&b->b));
     ok = ok && cvbc_build_write(&b->b, &w, err) && is_container(writer_view(&w), err);
     writer_free(&made);
     b->b.debug = (penta_bytes){0};
     if (ok) penta_buffer_free(out);
     return cvbc_buffer_give(&w, ok, out, err);
+}
+
+/* ---- by options ---- */
+
+static bool create(struct cvbc_creation *made, const penta_option *options, size_t count,
+                   penta_buffer *out, penta_error *err)
+{
+    struct writer w = cvbc_buffer_take(out);
+    bool ok = cvbc_create_options(made, options, count, err) && cvbc_build_write(&made->b, &w, err);
+    return cvbc_buffer_give(&w, ok, out, err);
+}
+
+bool penta_cvbc_create(const penta_module *module, const penta_option *options, size_t count,
+                       penta_buffer *out, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct cvbc_creation made = {0};
+    bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err) &&
+              cvbc_create_from(&made, cvbc_module(module), err) &&
+              create(&made, options, count, out, err);
+    cvbc_creation_fini(&made);
+    return ok;
+}
+
+bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
+                        size_t count, penta_buffer *out, penta_report *report, void *user)
+{
+    penta_error err = {0};
+    struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
+    struct cvbc_creation made = {0};
+    struct writer debug = {0};
+    struct cvbc_compilation how = {.portable = option_text(options, count, "portable") != NULL,
+                                   .strip = option_text(options, count, "strip") != NULL,
+                                   .file = name};
+    bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, &err) &&
+              cvbc_compile(source, &how, &made.b, &debug, &f);
+    made.b.debug = writer_view(&debug);
+    ok = ok && create(&made, options, count, out, &err);
+    if (err.code) findings_pass(&f, &err);
+    writer_free(&debug);
+    cvbc_creation_fini(&made);
+    return ok;
 }
 
 /* ---- programs from before the container ---- */

@@ -1,10 +1,10 @@
 /* include/penta/cvbc.h over the room: machines, the simulated board, boards. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "cvbc/api.h"
 #include "cvbc/trinity.h"
 #include "cvbc/vm.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const struct cvbc_vm *machine(const penta_vm *vm)
 {
@@ -15,8 +15,13 @@ bool penta_cvbc_vm_state(const penta_vm *base, penta_cvbc_state *out)
 {
     const struct cvbc_vm *vm = machine(base);
     if (!vm) return false;
-    *out = (penta_cvbc_state){.pc = vm->pc, .sp = vm->sp, .error = vm->error, .executed = vm->executed,
-                              .waiting = vm->waiting, .final = vm->final, .ran_off = vm->ran_off};
+    *out = (penta_cvbc_state){.pc = vm->pc,
+                              .sp = vm->sp,
+                              .error = vm->error,
+                              .executed = vm->executed,
+                              .waiting = vm->waiting,
+                              .final = vm->final,
+                              .ran_off = vm->ran_off};
     return true;
 }
 
@@ -44,13 +49,19 @@ bool penta_cvbc_vm_element(const penta_vm *base, size_t array, size_t i, int32_t
     return true;
 }
 
-const char *penta_cvbc_vm_error_name(uint32_t error) { return cvbc_error_name(error); }
+const char *penta_cvbc_vm_error_name(uint32_t error)
+{
+    return cvbc_error_name(error);
+}
 
 /* ---- the simulated board ---- */
 
-struct penta_cvbc_simulator { struct cvbc_board_state *board; };
+struct penta_cvbc_simulator {
+    struct cvbc_board_state *board;
+};
 
-penta_cvbc_simulator *penta_cvbc_simulator_new(bool trace, const penta_cvbc_hal *hal, penta_error *err)
+penta_cvbc_simulator *penta_cvbc_simulator_new(bool trace, const penta_cvbc_hal *hal,
+                                               penta_error *err)
 {
     *err = (penta_error){0};
     penta_cvbc_simulator *s = calloc(1, sizeof *s);
@@ -73,14 +84,18 @@ void penta_cvbc_simulator_free(penta_cvbc_simulator *s)
     free(s);
 }
 
-uint64_t penta_cvbc_simulator_micros(const penta_cvbc_simulator *s) { return cvbc_board_micros(s->board); }
+uint64_t penta_cvbc_simulator_micros(const penta_cvbc_simulator *s)
+{
+    return cvbc_board_micros(s->board);
+}
 
 bool penta_cvbc_simulator_answer(penta_cvbc_simulator *s, penta_vm *base, penta_buffer *output,
                                  penta_error *err)
 {
     const struct cvbc_vm *vm = machine(base);
     *err = (penta_error){0};
-    if (!vm || !vm->waiting) return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
+    if (!vm || !vm->waiting)
+        return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
     uint64_t results[2] = {0};
     size_t count = 0;
     struct writer w = cvbc_buffer_take(output);
@@ -90,16 +105,25 @@ bool penta_cvbc_simulator_answer(penta_cvbc_simulator *s, penta_vm *base, penta_
 
 /* ---- boards ---- */
 
-const char *penta_cvbc_board_name(size_t i) { return cvbc_board_name(i); }
+const char *penta_cvbc_board_name(size_t i)
+{
+    return cvbc_board_name(i);
+}
 
 bool penta_cvbc_board_find(const char *name, penta_cvbc_board *out, penta_error *err)
 {
     struct cvbc_board b;
     *err = (penta_error){0};
     if (!cvbc_board_find(name, &b, err)) return false;
-    *out = (penta_cvbc_board){.architecture = b.architecture, .family = b.family, .variant = b.variant,
-                              .features = b.features, .flash_kb = b.flash_kb, .ram_kb = b.ram_kb,
-                              .ports = b.ports, .pins = b.pins, .any = b.any};
+    *out = (penta_cvbc_board){.architecture = b.architecture,
+                              .family = b.family,
+                              .variant = b.variant,
+                              .features = b.features,
+                              .flash_kb = b.flash_kb,
+                              .ram_kb = b.ram_kb,
+                              .ports = b.ports,
+                              .pins = b.pins,
+                              .any = b.any};
     memcpy(out->name, b.name, sizeof out->name);
     return true;
 }
@@ -125,9 +149,13 @@ static void keep_first(void *user, const penta_error *finding)
     if (!first->code && finding->severity == PENTA_ERROR) *first = *finding;
 }
 
-const char *penta_cvbc_trinity_name(size_t i) { return i < TRINITY_FILES ? cvbc_trinity_names[i] : NULL; }
+const char *penta_cvbc_trinity_name(size_t i)
+{
+    return i < TRINITY_FILES ? cvbc_trinity_names[i] : NULL;
+}
 
-_Static_assert((int)PENTA_CVBC_TRINITY_FILES == (int)TRINITY_FILES, "the public header counts them too");
+_Static_assert((int)PENTA_CVBC_TRINITY_FILES == (int)TRINITY_FILES,
+               "the public header counts them too");
 
 bool penta_cvbc_trinity(const penta_module *const *modules, size_t count, const char *name,
                         penta_buffer out[PENTA_CVBC_TRINITY_FILES], penta_error *err)
@@ -141,9 +169,12 @@ bool penta_cvbc_trinity(const penta_module *const *modules, size_t count, const 
         if (f.errors) return false;
     }
     struct writer w[TRINITY_FILES];
-    for (int i = 0; i < TRINITY_FILES; i++) w[i] = cvbc_buffer_take(&out[i]);
+    for (int i = 0; i < TRINITY_FILES; i++)
+        w[i] = cvbc_buffer_take(&out[i]);
     /* A module begins with its base, so an array of one is an array of the other. */
-    bool ok = cvbc_trinity((const struct cvbc_module *const *)modules, count, name ? &board : NULL, w, err);
-    for (int i = 0; i < TRINITY_FILES; i++) ok = cvbc_buffer_give(&w[i], ok, &out[i], err) && ok;
+    bool ok = cvbc_trinity((const struct cvbc_module *const *)modules, count, name ? &board : NULL,
+                           w, err);
+    for (int i = 0; i < TRINITY_FILES; i++)
+        ok = cvbc_buffer_give(&w[i], ok, &out[i], err) && ok;
     return ok;
 }

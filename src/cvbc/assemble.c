@@ -60,7 +60,8 @@ static const struct layout_field *find_field(const struct layout_field *fields, 
 {
     *offset = 0;
     for (; fields->name; *offset += fields->size, fields++) {
-        if (strlen(fields->name) == name.size && !memcmp(fields->name, name.data, name.size)) return fields;
+        if (strlen(fields->name) == name.size && !memcmp(fields->name, name.data, name.size))
+            return fields;
         suggest_offer(near, fields->name);
     }
     return NULL;
@@ -77,7 +78,8 @@ static bool raw_value(struct assembly *a, const struct layout_field *field, uint
     size_t size = 0;
     if (!token_string(s, t, &a->labels.arena, &text)) return false;
     uint8_t *bytes = hex ? hex_parse(text, &size) : NULL;
-    if (hex && !bytes) return error_at(s->err, BASE_SYNTAX, t.offset, "expected pairs of hex digits");
+    if (hex && !bytes)
+        return error_at(s->err, BASE_SYNTAX, t.offset, "expected pairs of hex digits");
     if (!hex) size = text.size;
     bool fits = hex ? size == field->size : size <= field->size;
     if (fits) {
@@ -90,7 +92,8 @@ static bool raw_value(struct assembly *a, const struct layout_field *field, uint
 }
 
 /* name=value ... up to the end of the line. */
-static bool field_list(struct assembly *a, const struct layout_field *fields, struct cvbc_override *over)
+static bool field_list(struct assembly *a, const struct layout_field *fields,
+                       struct cvbc_override *over)
 {
     struct source *s = a->s;
     for (;;) {
@@ -116,7 +119,8 @@ static bool field_list(struct assembly *a, const struct layout_field *fields, st
                 source_next(s);
             else if (!expr_field(s, NULL, NULL, field->size * 8, &value))
                 return false;
-            for (uint32_t i = 0; i < field->size; i++) over->bytes[offset + i] = (uint8_t)(value >> 8 * i);
+            for (uint32_t i = 0; i < field->size; i++)
+                over->bytes[offset + i] = (uint8_t)(value >> 8 * i);
         }
         memset(over->mask + offset, 1, field->size);
         over->used = true;
@@ -194,7 +198,8 @@ static bool directive_stored(struct assembly *a)
     struct writer digest = {0};
     bool ok = hex_rest(a, &digest);
     if (ok && digest.out.size != HASH_BYTES)
-        ok = error_at(a->s->err, BASE_NUMBER, at, "a SHA-256 has 32 bytes, not %zu", digest.out.size);
+        ok = error_at(a->s->err, BASE_NUMBER, at, "a SHA-256 has 32 bytes, not %zu",
+                      digest.out.size);
     if (ok) memcpy(a->stored_of, digest.out.data, HASH_BYTES);
     a->has_stored_of = ok;
     writer_free(&digest);
@@ -218,7 +223,8 @@ static bool directive_bytes(struct assembly *a)
     }
     if (ok) {
         void *copy = arena_copy(&a->labels.arena, writer_view(&bytes), a->s->err);
-        a->patches[a->b.patch_count++] = (struct cvbc_patch){(uint32_t)offset, {copy, bytes.out.size}};
+        a->patches[a->b.patch_count++] =
+            (struct cvbc_patch){(uint32_t)offset, {copy, bytes.out.size}};
         ok = copy != NULL;
     }
     writer_free(&bytes);
@@ -324,13 +330,15 @@ static bool raw_instruction(struct assembly *a, size_t from)
     penta_bytes word = bytes_slice(s->text, from, end - from);
     const uint8_t *dot = memchr(word.data, '.', word.size);
     size_t left = dot ? (size_t)(dot - word.data) : word.size;
+    s->pos = end;            /* consumed, also when it is no opcode */
     uint64_t opcode = 0, flags = 0, immediate = 0;
     if (!number_parse_bytes(bytes_slice(word, 0, left), &opcode) || opcode > 255 ||
-        (dot && (!number_parse_bytes(bytes_slice(word, left + 1, word.size), &flags) || flags > 255)))
+        (dot &&
+         (!number_parse_bytes(bytes_slice(word, left + 1, word.size), &flags) || flags > 255)))
         return error_at(s->err, BASE_NUMBER, from, "expected an opcode and flags: 0x0a.0x01");
-    s->pos = end;
     enum token_kind next = source_peek(s).kind;
-    if (next != TOKEN_LINE && next != TOKEN_END && !expr_field(s, NULL, NULL, 16, &immediate)) return false;
+    if (next != TOKEN_LINE && next != TOKEN_END && !expr_field(s, NULL, NULL, 16, &immediate))
+        return false;
     return emit(a, from, (uint8_t)opcode, (uint8_t)flags, immediate);
 }
 
@@ -360,8 +368,8 @@ static bool unknown_word(struct assembly *a, struct token t)
         if (cvbc_ops[code].mnemonic) suggest_offer(&near, cvbc_ops[code].mnemonic);
     for (size_t i = 0; i < DIRECTIVES; i++) suggest_offer(&near, directives[i].name);
     error_at(a->s->err, BASE_MNEMONIC, t.offset, "unknown %s '%.*s'",
-             t.kind == TOKEN_DIRECTIVE ? "directive" : "instruction", (int)(t.size > 40 ? 40 : t.size),
-             (const char *)near.word.data);
+             t.kind == TOKEN_DIRECTIVE ? "directive" : "instruction",
+             (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data);
     if (near.best) error_note(a->s->err, "did you mean '%s'?", near.best);
     return false;
 }
@@ -416,7 +424,8 @@ static void resolve(struct assembly *a)
         const struct fixup *use = &a->labels.fixups[i];
         const struct label *l = &a->labels.items[use->label];
         if (!l->defined) {
-            findings_add(a->findings, BASE_NAME_UNKNOWN, use->offset, NULL, "label '%.*s' is not defined",
+            findings_add(a->findings, BASE_NAME_UNKNOWN, use->offset, NULL,
+                         "label '%.*s' is not defined",
                          (int)(l->name.size > 60 ? 60 : l->name.size), (const char *)l->name.data);
         } else if (use->place == PLACE_ENTRY) {
             a->b.entry = (uint16_t)l->value;
@@ -471,10 +480,11 @@ static void finish(struct assembly *a, struct writer *out)
     if (!b->header_over.mask[FLAGS_AT] && b->signature.size) b->flags |= CVBC_SIGNED;
     check_stored(a);
     if (!cvbc_build_count(b) && !b->has_stored)
-        findings_add(a->findings, CVBC_BYTECODE, a->s->text.size, "write HALT for the shortest program",
-                     "the text has no instruction");
+        findings_add(a->findings, CVBC_BYTECODE, a->s->text.size,
+                     "write HALT for the shortest program", "the text has no instruction");
     if (b->custom.out.size > UINT16_MAX)
-        findings_add(a->findings, CVBC_LIMIT, a->s->text.size, NULL, "more than 65535 bytes of custom data");
+        findings_add(a->findings, CVBC_LIMIT, a->s->text.size, NULL,
+                     "more than 65535 bytes of custom data");
     if (!b->has_stored && b->flags & CVBC_ENCRYPTED)
         findings_add(a->findings, CVBC_DECRYPT, a->s->text.size, "penta seal encrypts a file",
                      "the encrypted flag without .stored");

@@ -23,8 +23,14 @@ const char *cvbc_board_name(size_t i) { return i < BOARDS ? boards[i].name : NUL
 
 static const struct {
     const char *key, *field; /* field: whose words it takes, or NULL */
-} keys[9] = {{"architecture", "target_architecture"}, {"family", "target_family"}, {"variant", NULL},
-             {"features", NULL}, {"flash_kb", NULL}, {"ram_kb", NULL}, {"ports", NULL}, {"pins", NULL},
+} keys[9] = {{"architecture", "target_architecture"},
+             {"family", "target_family"},
+             {"variant", NULL},
+             {"features", NULL},
+             {"flash_kb", NULL},
+             {"ram_kb", NULL},
+             {"ports", NULL},
+             {"pins", NULL},
              {"gpio", NULL}};
 
 static uint64_t *value_of(struct cvbc_board *b, size_t i)
@@ -77,7 +83,8 @@ static bool parse_file(penta_bytes text, struct cvbc_board *b, penta_error *err)
         bool comment = !line.size || line.data[0] == '#';
         if (!comment &&
             (!equals || !set_field(b, trim((penta_bytes){line.data, (size_t)(equals - line.data)}),
-                                   trim((penta_bytes){equals + 1, (size_t)(line.data + line.size - equals - 1)}))))
+                                   trim((penta_bytes){
+                                       equals + 1, (size_t)(line.data + line.size - equals - 1)}))))
             return error_at(err, BASE_SYNTAX, at, "not a field of a board, or a bad value");
         at += size + 1;
     }
@@ -100,9 +107,10 @@ bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err)
     }
     if (!strchr(name, '/') && !strchr(name, '.')) {
         error_at(err, BASE_OPTION_VALUE, 0, "no board is called '%.40s'", name);
-        return near.best ? error_note(err, "did you mean '%s'? A file needs a slash or a dot in its name",
-                                      near.best)
-                         : error_note(err, "a file needs a slash or a dot in its name");
+        return near.best
+                   ? error_note(err, "did you mean '%s'? A file needs a slash or a dot in its name",
+                                near.best)
+                   : error_note(err, "a file needs a slash or a dot in its name");
     }
     penta_buffer file = {0};
     if (!file_read(name, 1 << 16, &file, err)) return false;
@@ -115,7 +123,8 @@ bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err)
 
 /* ---- does it fit? ---- */
 
-static void check_target(const struct cvbc_module *m, const struct cvbc_board *b, struct findings *f)
+static void check_target(const struct cvbc_module *m, const struct cvbc_board *b,
+                         struct findings *f)
 {
     const struct cvbc_core *c = &m->meta.core;
     uint64_t at = cvbc_offset(m, m->metadata.data);
@@ -123,30 +132,33 @@ static void check_target(const struct cvbc_module *m, const struct cvbc_board *b
         findings_add(f, CVBC_TARGET, at, NULL, "architecture %u, %s has %u", c->target_architecture,
                      b->name, (unsigned)b->architecture);
     if (c->target_family && c->target_family != b->family)
-        findings_add(f, CVBC_TARGET, at + 1, NULL, "family %u, %s has %u", c->target_family, b->name,
-                     (unsigned)b->family);
+        findings_add(f, CVBC_TARGET, at + 1, NULL, "family %u, %s has %u", c->target_family,
+                     b->name, (unsigned)b->family);
     if (c->target_variant && c->target_variant != b->variant)
-        findings_add(f, CVBC_TARGET, at + 2, NULL, "variant 0x%04x, %s is 0x%04x", c->target_variant,
-                     b->name, (unsigned)b->variant);
+        findings_add(f, CVBC_TARGET, at + 2, NULL, "variant 0x%04x, %s is 0x%04x",
+                     c->target_variant, b->name, (unsigned)b->variant);
     for (unsigned bit = 0; bit < 32; bit++)
         if (c->target_features >> bit & 1 && !(b->features >> bit & 1))
-            findings_add(f, CVBC_TARGET, at + 4, NULL, "feature %u%s%s, which %s does not have", bit,
-                         cvbc_feature(bit) ? " " : "", cvbc_feature(bit) ? cvbc_feature(bit) : "", b->name);
+            findings_add(f, CVBC_TARGET, at + 4, NULL, "feature %u%s%s, which %s does not have",
+                         bit, cvbc_feature(bit) ? " " : "",
+                         cvbc_feature(bit) ? cvbc_feature(bit) : "", b->name);
     if (c->min_flash_kb > b->flash_kb)
-        findings_add(f, CVBC_TARGET, at + 8, NULL, "%u KB of flash, %s has %u", (unsigned)c->min_flash_kb,
-                     b->name, (unsigned)b->flash_kb);
+        findings_add(f, CVBC_TARGET, at + 8, NULL, "%u KB of flash, %s has %u",
+                     (unsigned)c->min_flash_kb, b->name, (unsigned)b->flash_kb);
     if (c->min_ram_kb > b->ram_kb)
-        findings_add(f, CVBC_TARGET, at + 12, NULL, "%u KB of RAM, %s has %u", (unsigned)c->min_ram_kb,
-                     b->name, (unsigned)b->ram_kb);
+        findings_add(f, CVBC_TARGET, at + 12, NULL, "%u KB of RAM, %s has %u",
+                     (unsigned)c->min_ram_kb, b->name, (unsigned)b->ram_kb);
     if (c->max_heap_bytes > b->ram_kb * 1024)
         findings_add(f, CVBC_TARGET, at + 72, NULL, "%u bytes of heap, %s has %u KB of RAM",
                      (unsigned)c->max_heap_bytes, b->name, (unsigned)b->ram_kb);
 }
 
-static void check_dependencies(const struct cvbc_module *m, const struct cvbc_board *b, struct findings *f)
+static void check_dependencies(const struct cvbc_module *m, const struct cvbc_board *b,
+                               struct findings *f)
 {
     enum { REQUIRED = 3 };
-    uint64_t at = cvbc_offset(m, m->metadata.data) + cvbc_core_bytes + m->meta.pin_count * cvbc_pin_bytes;
+    uint64_t at =
+        cvbc_offset(m, m->metadata.data) + cvbc_core_bytes + m->meta.pin_count * cvbc_pin_bytes;
     for (size_t i = 0; i < m->meta.dependency_count; i++, at += cvbc_dependency_bytes) {
         const struct cvbc_dependency *d = &m->meta.dependencies[i];
         bool there = d->criticality != REQUIRED;
@@ -157,7 +169,8 @@ static void check_dependencies(const struct cvbc_module *m, const struct cvbc_bo
                      (l->major == d->min_version_major && l->minor >= d->min_version_minor));
         }
         if (!there)
-            findings_add(f, CVBC_TARGET, at, NULL, "library %.15s %u.%u is required, %s does not have it",
+            findings_add(f, CVBC_TARGET, at, NULL,
+                         "library %.15s %u.%u is required, %s does not have it",
                          (const char *)d->lib_name, (unsigned)d->min_version_major,
                          (unsigned)d->min_version_minor, b->name);
     }
@@ -223,9 +236,9 @@ bool cvbc_board_declared(const struct cvbc_module *m, unsigned logical, uint8_t 
 bool cvbc_board_pin(const struct cvbc_module *m, unsigned logical, uint8_t *port, uint8_t *pin)
 {
     /* The STM32G4 boards: 0-7 PA0-PA7, 8-12 PB0-PB4, 13-15 PC6-PC8, 16 PC13. */
-    static const uint8_t table[17][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, {0, 6}, {0, 7},
-                                         {1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}, {2, 6}, {2, 7}, {2, 8},
-                                         {2, 13}};
+    static const uint8_t table[17][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5},
+                                         {0, 6}, {0, 7}, {1, 0}, {1, 1}, {1, 2}, {1, 3},
+                                         {1, 4}, {2, 6}, {2, 7}, {2, 8}, {2, 13}};
     if (cvbc_board_declared(m, logical, port, pin)) return true;
     if (logical >= 17 || m->meta.core.target_family != 1) return false;
     *port = table[logical][0];

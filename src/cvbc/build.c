@@ -50,7 +50,8 @@ void cvbc_build_pin(struct cvbc_build *b, const struct cvbc_pin *pin)
 
 uint32_t cvbc_pin_features(uint8_t function)
 {
-    static const uint32_t of_function[13] = {0, 0x1, 0x2, 0x2, 0x4, 0x4, 0x8, 0x8, 0x8, 0x90, 0x20, 0x40, 0x1};
+    static const uint32_t of_function[13] = {0,   0x1, 0x2,  0x2,  0x4,  0x4, 0x8,
+                                             0x8, 0x8, 0x90, 0x20, 0x40, 0x1};
     return function < 13 ? of_function[function] : 0;
 }
 
@@ -91,7 +92,8 @@ static void ignore(void *user, const penta_error *finding) { (void)user, (void)f
 bool cvbc_build_bytecode(const struct cvbc_build *b, uint8_t out[cvbc_bytecode_bytes])
 {
     size_t count = cvbc_build_count(b);
-    struct cvbc_program p = {.code = b->code.out.data, .count = count, .string_count = b->string_count};
+    struct cvbc_program p = {
+        .code = b->code.out.data, .count = count, .string_count = b->string_count};
     p.head.entry_point_offset = b->entry < count ? b->entry : 0;
     struct cvbc_flow flow = {0};
     struct findings none = {.rules = cvbc_rules, .report = ignore};
@@ -177,7 +179,8 @@ void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_si
 void cvbc_build_crcs(uint8_t *file, size_t size)
 {
     put32(file + 12, checksum_crc32((penta_bytes){file, 12}));
-    put32(file + 40, checksum_crc32((penta_bytes){file + cvbc_header_bytes, size - cvbc_header_bytes}));
+    put32(file + 40,
+          checksum_crc32((penta_bytes){file + cvbc_header_bytes, size - cvbc_header_bytes}));
 }
 
 bool cvbc_sign_file(uint8_t *file, size_t size, const struct private_key *key, penta_error *err)
@@ -229,7 +232,8 @@ static bool make_image(struct assembly *a, penta_error *err)
         return true;
     }
     uint8_t head[cvbc_bytecode_bytes];
-    if (!cvbc_build_bytecode(b, head)) return error_at(err, BASE_MEMORY, 0, "no memory for the program");
+    if (!cvbc_build_bytecode(b, head))
+        return error_at(err, BASE_MEMORY, 0, "no memory for the program");
     cvbc_override_apply(&b->bytecode_over, head, sizeof head);
     writer_bytes(&a->image, head, sizeof head);
     writer_bytes(&a->image, b->code.out.data, b->code.out.size);
@@ -248,7 +252,9 @@ static bool derive_nonce(const struct assembly *a, const uint8_t aad[48], uint8_
     writer_bytes(&text, aad, 48);
     writer_bytes(&text, a->stored.data, a->stored.size);
     bool ok = !text.failed;
-    if (ok) hash_hmac_sha256((penta_bytes){a->b->secret->bytes, a->b->secret->size}, writer_view(&text), mac);
+    if (ok)
+        hash_hmac_sha256((penta_bytes){a->b->secret->bytes, a->b->secret->size}, writer_view(&text),
+                         mac);
     if (ok) memcpy(nonce, mac, 12);
     if (text.out.data) secret_wipe(text.out.data, text.out.size);
     writer_free(&text);
@@ -322,14 +328,14 @@ static void make_security(struct assembly *a)
     writer_bytes(&a->security, signature.data, signature.size);
 }
 
-/* A section at the offset that the header gives it, which the text may have chosen. */
+/* Bytes at an offset that a text may have chosen. Nothing lies far behind the rest, so that a short
+ * text makes no large file; longer gaps are spelt out (CVBC_GAP_MAX). */
 static bool place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_error *err)
 {
-    enum { FAR = 1 << 26 };
     if (!bytes.size) return true;
     uint64_t end = offset + bytes.size;
     if (end > out->out.size) {
-        if (end > out->out.size + FAR)
+        if (offset > out->out.size + CVBC_GAP_MAX)
             return error_at(err, CVBC_LIMIT, 0, "bytes at 0x%llx, far behind the rest",
                             (unsigned long long)offset);
         writer_fill(out, 0, (size_t)(end - out->out.size));
@@ -339,11 +345,13 @@ static bool place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_
     return true;
 }
 
+struct cvbc_patch_at { uint64_t offset; penta_bytes bytes; };
+
 static bool put_together(struct assembly *a, struct writer *out, penta_error *err)
 {
     struct cvbc_build *b = a->b;
-    struct cvbc_sizes sizes = {a->metadata.out.size, a->security.out.size, a->stored.size, b->debug.size,
-                               b->trailing.size};
+    struct cvbc_sizes sizes = {a->metadata.out.size, a->security.out.size, a->stored.size,
+                               b->debug.size, b->trailing.size};
     if ((uint64_t)sizes.metadata + sizes.security + sizes.stored + sizes.debug > UINT32_MAX - 128)
         return error_at(err, CVBC_LIMIT, 0, "the file would have more than 4 GiB");
     if (b->debug.size) a->flags |= CVBC_HAS_DEBUG;
@@ -352,13 +360,23 @@ static bool put_together(struct assembly *a, struct writer *out, penta_error *er
     cvbc_override_apply(&b->header_over, header, sizeof header);
     writer_bytes(out, header, sizeof header);
     uint64_t end = get32(header + 32) + (uint64_t)a->stored.size;
-    bool ok = place(out, get32(header + 16), writer_view(&a->metadata), err) &&
-              place(out, get32(header + 24), writer_view(&a->security), err) &&
-              place(out, get32(header + 32), a->stored, err) &&
-              place(out, (end + 3) & ~UINT64_C(3), b->debug, err);
-    ok = ok && place(out, out->out.size, b->trailing, err);
+    struct cvbc_patch_at sections[] = {{get32(header + 16), writer_view(&a->metadata)},
+                                       {get32(header + 24), writer_view(&a->security)},
+                                       {get32(header + 32), a->stored},
+                                       {(end + 3) & ~UINT64_C(3), b->debug}};
+    bool ok = true;
     for (size_t i = 0; ok && i < b->patch_count; i++)
         ok = place(out, b->patches[i].offset, b->patches[i].bytes, err);
+    for (size_t i = 0; i < 4; i++) /* in file order: each may end where the next begins */
+        for (size_t k = i + 1; k < 4; k++)
+            if (sections[k].offset < sections[i].offset) {
+                struct cvbc_patch_at swap = sections[i];
+                sections[i] = sections[k];
+                sections[k] = swap;
+            }
+    for (size_t i = 0; ok && i < 4; i++)
+        ok = place(out, sections[i].offset, sections[i].bytes, err);
+    ok = ok && place(out, out->out.size, b->trailing, err);
     if (!ok || out->failed) return writer_ok(out, err) && false;
     memcpy(out->out.data, header, sizeof header); /* a section cannot hide it */
     return true;
@@ -380,8 +398,9 @@ bool cvbc_build_write(struct cvbc_build *b, struct writer *out, penta_error *err
     make_metadata(&a);
     bool ok = make_image(&a, err) && make_stored(&a, err);
     if (ok) make_security(&a);
-    ok = ok && writer_ok(&a.metadata, err) && writer_ok(&a.image, err) && writer_ok(&a.security, err) &&
-         put_together(&a, out, err) && finish(&a, out, err) && writer_ok(out, err);
+    ok = ok && writer_ok(&a.metadata, err) && writer_ok(&a.image, err) &&
+         writer_ok(&a.security, err) && put_together(&a, out, err) && finish(&a, out, err) &&
+         writer_ok(out, err);
     if (b->cipher && a.image.out.data) secret_wipe(a.image.out.data, a.image.out.size);
     writer_free(&a.metadata);
     writer_free(&a.image);

@@ -10,6 +10,7 @@ struct cvbc_override {       /* some bytes of a record as they shall be */
 };
 void cvbc_override_apply(const struct cvbc_override *o, uint8_t *record, size_t size);
 
+enum { CVBC_GAP_MAX = 1 << 20 }; /* zeros between sections that nobody has to write */
 struct cvbc_patch { uint32_t offset; penta_bytes bytes; };
 
 struct cvbc_build {
@@ -57,7 +58,8 @@ bool cvbc_build_write(struct cvbc_build *b, struct writer *out, penta_error *err
 void cvbc_build_core(const struct cvbc_build *b, uint8_t out[cvbc_core_bytes]);
 bool cvbc_build_bytecode(const struct cvbc_build *b, uint8_t out[cvbc_bytecode_bytes]);
 void cvbc_build_protection(const struct cvbc_build *b, uint8_t flags, size_t stored_size,
-                           size_t key_size, size_t signature_size, uint8_t out[cvbc_security_bytes]);
+                           size_t key_size, size_t signature_size,
+                           uint8_t out[cvbc_security_bytes]);
 void cvbc_build_integrity(const struct cvbc_build *b, penta_bytes metadata, penta_bytes image,
                           uint8_t out[cvbc_integrity_bytes]);
 struct cvbc_sizes { size_t metadata, security, stored, debug, trailing; };
@@ -72,8 +74,8 @@ void cvbc_build_crcs(uint8_t *file, size_t size);
 /* Signs a finished file in place, and renews its CRCs. */
 bool cvbc_sign_file(uint8_t *file, size_t size, const struct private_key *key, penta_error *err);
 /* seal.c: cipher, derivation and secret as the options say; free the secret afterwards. */
-bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret, const penta_option *options,
-                       size_t count, penta_error *err);
+bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
+                       const penta_option *options, size_t count, penta_error *err);
 
 /* create.c: what the options of create and compile say, into a build. */
 struct cvbc_creation {
@@ -100,4 +102,5 @@ struct cvbc_resigning {
 bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, struct writer *out,
                  penta_error *err);
 /* A signature made elsewhere into a file that has room for it; raw, or DER for ECDSA. */
-bool cvbc_attach(const struct cvbc_module *m, penta_bytes signature, struct writer *out, penta_error *err);
+bool cvbc_attach(const struct cvbc_module *m, penta_bytes signature, struct writer *out,
+                 penta_error *err);

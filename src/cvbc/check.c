@@ -1,5 +1,5 @@
-/* Quick and full check of the container: section 6 of the reference, in its order. All findings that
- * do not follow from an earlier one are reported; the first is the file's status. */
+/* Quick and full check of the container: section 6 of the reference, in its order. All findings
+ * that do not follow from an earlier one are reported; the first is the file's status. */
 #include <string.h>
 #include "base/bytes.h"
 #include "base/checksum.h"
@@ -13,8 +13,8 @@ static bool outside(const struct cvbc_module *m, const char *name, uint32_t offs
 {
     uint64_t end = (uint64_t)offset + size; /* 64 bits: the sum of two u32 cannot wrap */
     if (end <= m->base.file.size) return false;
-    findings_add(f, CVBC_BOUNDS, field, NULL, "the %s section ends at 0x%llx, the file at 0x%zx", name,
-                 (unsigned long long)end, m->base.file.size);
+    findings_add(f, CVBC_BOUNDS, field, NULL, "the %s section ends at 0x%llx, the file at 0x%zx",
+                 name, (unsigned long long)end, m->base.file.size);
     return true;
 }
 
@@ -44,17 +44,19 @@ static bool quick(const struct cvbc_module *m, struct findings *f)
     }
     if (h->magic != CVBC_MAGIC_NUMBER) {
         findings_add(f, CVBC_MAGIC, 0,
-                     h->magic == UINT32_C(0x43425643) ? "byte-swapped: the letters CVBC in reading order"
-                                                      : NULL,
+                     h->magic == UINT32_C(0x43425643)
+                         ? "byte-swapped: the letters CVBC in reading order"
+                         : NULL,
                      "magic 0x%08x, expected 0x43564243", (unsigned)h->magic);
         return false;
     }
     if (h->format_version_major > CVBC_MAJOR)
-        findings_add(f, CVBC_VERSION, 4, NULL, "format version %u.%u, expected 1", h->format_version_major,
-                     h->format_version_minor);
+        findings_add(f, CVBC_VERSION, 4, NULL, "format version %u.%u, expected 1",
+                     h->format_version_major, h->format_version_minor);
     if (h->total_file_size != file.size)
         findings_add(f, CVBC_SIZE, 8,
-                     h->total_file_size > file.size ? "the end is missing" : "something was appended",
+                     h->total_file_size > file.size ? "the end is missing"
+                                                    : "something was appended",
                      "total_file_size is %u, the file has %zu bytes", (unsigned)h->total_file_size,
                      file.size);
     else if (file.size < CVBC_SIZE_MIN)
@@ -65,8 +67,9 @@ static bool quick(const struct cvbc_module *m, struct findings *f)
     penta_bytes payload = bytes_slice(file, cvbc_header_bytes, file.size);
     uint32_t right = checksum_crc32(payload);
     if (h->payload_crc32 != right)
-        findings_add(f, CVBC_PAYLOAD_CRC, 40, NULL, "payload_crc32 is 0x%08x, the bytes have 0x%08x",
-                     (unsigned)h->payload_crc32, (unsigned)right);
+        findings_add(f, CVBC_PAYLOAD_CRC, 40, NULL,
+                     "payload_crc32 is 0x%08x, the bytes have 0x%08x", (unsigned)h->payload_crc32,
+                     (unsigned)right);
     return !lost;
 }
 
@@ -85,11 +88,12 @@ static void check_header(const struct cvbc_module *m, struct findings *f)
 {
     const struct cvbc_header *h = &m->header;
     if (h->format_version_major < CVBC_MAJOR)
-        findings_add(f, CVBC_VERSION, 4, NULL, "format version %u.%u, expected 1", h->format_version_major,
-                     h->format_version_minor);
+        findings_add(f, CVBC_VERSION, 4, NULL, "format version %u.%u, expected 1",
+                     h->format_version_major, h->format_version_minor);
     if (h->format_version_minor) return;
     if (h->flags & ~CVBC_FLAGS)
-        findings_add(f, CVBC_RESERVED, AT_FLAGS, NULL, "undefined flags 0x%02x", h->flags & ~CVBC_FLAGS);
+        findings_add(f, CVBC_RESERVED, AT_FLAGS, NULL, "undefined flags 0x%02x",
+                     h->flags & ~CVBC_FLAGS);
     if (!is_zero(h->reserved, sizeof h->reserved))
         findings_add(f, CVBC_RESERVED, AT_RESERVED, NULL, "a reserved byte of the header is not 0");
 }
@@ -106,17 +110,19 @@ static void check_apart(const struct cvbc_module *m, struct findings *f)
     for (int i = 0; i < 3; i++) {
         if (!s[i].size || (!s[i].from && i == 1)) continue; /* no offset: no security section */
         if (s[i].from < cvbc_header_bytes)
-            findings_add(f, CVBC_LAYOUT, s[i].field, NULL, "the %s section starts inside the header",
-                         s[i].name);
+            findings_add(f, CVBC_LAYOUT, s[i].field, NULL,
+                         "the %s section starts inside the header", s[i].name);
         for (int k = 0; k < i; k++)
-            if (s[k].size && (s[k].from || k != 1) && s[i].from < s[k].from + s[k].size && s[k].from < s[i].from + s[i].size)
-                findings_add(f, CVBC_LAYOUT, s[i].field, NULL, "the %s section overlaps the %s section",
-                             s[i].name, s[k].name);
+            if (s[k].size && (s[k].from || k != 1) && s[i].from < s[k].from + s[k].size &&
+                s[k].from < s[i].from + s[i].size)
+                findings_add(f, CVBC_LAYOUT, s[i].field, NULL,
+                             "the %s section overlaps the %s section", s[i].name, s[k].name);
     }
     if (!(h->flags & CVBC_HAS_DEBUG)) return;
     if (h->bytecode_offset < h->metadata_offset ||
         (h->security_size && h->bytecode_offset < h->security_offset))
-        findings_add(f, CVBC_LAYOUT, AT_BYTECODE, NULL, "with debug data the bytecode section is the last");
+        findings_add(f, CVBC_LAYOUT, AT_BYTECODE, NULL,
+                     "with debug data the bytecode section is the last");
 }
 
 /* Offsets, sizes and order; false when a section cannot be read. */
@@ -127,7 +133,8 @@ static bool check_layout(const struct cvbc_module *m, struct findings *f)
     if (!h->security_offset != !h->security_size)
         findings_add(f, CVBC_LAYOUT, AT_SECURITY, NULL, "the security section has %s",
                      h->security_size ? "a size without an offset" : "an offset without a size");
-    if (h->security_offset) outside(m, "security", h->security_offset, h->security_size, AT_SECURITY, f);
+    if (h->security_offset)
+        outside(m, "security", h->security_offset, h->security_size, AT_SECURITY, f);
     if (h->metadata_size < cvbc_core_bytes)
         findings_add(f, CVBC_METADATA, AT_METADATA + 4, NULL, "%u bytes of metadata, at least %d",
                      (unsigned)h->metadata_size, cvbc_core_bytes);
@@ -154,7 +161,8 @@ static void check_pin(const struct cvbc_module *m, size_t i, uint64_t at, struct
     range(f, at + 12, "pin_initial_state", pin->pin_initial_state, 0, 1);
     if (m->header.format_version_minor) return;
     if (pin->pin_flags & ~31)
-        findings_add(f, CVBC_RESERVED, at + 13, NULL, "pin record %zu has flags 0x%02x", i, pin->pin_flags);
+        findings_add(f, CVBC_RESERVED, at + 13, NULL, "pin record %zu has flags 0x%02x", i,
+                     pin->pin_flags);
     if (pin->reserved)
         findings_add(f, CVBC_RESERVED, at + 14, NULL, "pin record %zu has 0x%04x in reserved", i,
                      pin->reserved);
@@ -182,8 +190,8 @@ static void check_dependency(const struct cvbc_module *m, size_t i, uint64_t at,
 {
     const struct cvbc_dependency *d = &m->meta.dependencies[i];
     if (!d->lib_name[0] || !memchr(d->lib_name, 0, sizeof d->lib_name))
-        findings_add(f, CVBC_METADATA, at, NULL, "dependency %zu has a name that is empty or not terminated",
-                     i);
+        findings_add(f, CVBC_METADATA, at, NULL,
+                     "dependency %zu has a name that is empty or not terminated", i);
     range(f, at + 28, "compatibility_level", d->compatibility_level, 1, 3);
     range(f, at + 29, "criticality", d->criticality, 1, 3);
     if (d->reserved && !m->header.format_version_minor)
@@ -221,8 +229,9 @@ static void check_metadata(const struct cvbc_module *m, struct findings *f)
         at += cvbc_hint_bytes + meta->hints[i].data.size;
     }
     if (c->gpio_pin_count != meta->pin_count)
-        findings_add(f, CVBC_PIN_COUNT, base + 16, NULL, "gpio_pin_count is %u, there are %zu pin records",
-                     c->gpio_pin_count, meta->pin_count);
+        findings_add(f, CVBC_PIN_COUNT, base + 16, NULL,
+                     "gpio_pin_count is %u, there are %zu pin records", c->gpio_pin_count,
+                     meta->pin_count);
 }
 
 /* ---- security ---- */
@@ -238,7 +247,8 @@ static void check_signature_fields(const struct cvbc_module *m, uint64_t at, str
         return;
     }
     if (s->signature_algorithm >= KEY_TYPES) {
-        findings_add(f, CVBC_UNSUPPORTED, at + 1, NULL, "signature algorithm %u", s->signature_algorithm);
+        findings_add(f, CVBC_UNSUPPORTED, at + 1, NULL, "signature algorithm %u",
+                     s->signature_algorithm);
         return;
     }
     enum key_type type = (enum key_type)s->signature_algorithm;
@@ -256,26 +266,30 @@ static void check_encryption_fields(const struct cvbc_module *m, uint64_t at, st
     const struct cvbc_security *s = &m->protection;
     bool flag = m->header.flags & CVBC_ENCRYPTED;
     if (flag != (s->encryption_algorithm != 0)) {
-        findings_add(f, CVBC_SECURITY, at + 3, NULL, "the encrypted flag is %d, the algorithm %u", flag,
-                     s->encryption_algorithm);
+        findings_add(f, CVBC_SECURITY, at + 3, NULL, "the encrypted flag is %d, the algorithm %u",
+                     flag, s->encryption_algorithm);
         return;
     }
     if (!flag) {
         if (s->encrypted_data_size || s->key_derivation_params)
-            findings_add(f, CVBC_SECURITY, at + 12, NULL, "fields of an encryption that there is not");
+            findings_add(f, CVBC_SECURITY, at + 12, NULL,
+                         "fields of an encryption that there is not");
         return;
     }
     if (s->encryption_algorithm > 2)
-        findings_add(f, CVBC_UNSUPPORTED, at + 3, NULL, "encryption algorithm %u", s->encryption_algorithm);
+        findings_add(f, CVBC_UNSUPPORTED, at + 3, NULL, "encryption algorithm %u",
+                     s->encryption_algorithm);
     if ((uint64_t)s->encrypted_data_size + CVBC_SEAL_BYTES != m->header.bytecode_size)
-        findings_add(f, CVBC_SECURITY, at + 12, NULL, "%u encrypted bytes in a section of %u, 28 apart",
+        findings_add(f, CVBC_SECURITY, at + 12, NULL,
+                     "%u encrypted bytes in a section of %u, 28 apart",
                      (unsigned)s->encrypted_data_size, (unsigned)m->header.bytecode_size);
-    unsigned method = s->key_derivation_params & 255, rounds = s->key_derivation_params >> 8 & 0xffff;
+    unsigned method = s->key_derivation_params & 255,
+             rounds = s->key_derivation_params >> 8 & 0xffff;
     if (method > CVBC_KEY_PBKDF2)
         findings_add(f, CVBC_UNSUPPORTED, at + 16, NULL, "key derivation method %u", method);
     else if (s->key_derivation_params >> 24 || (method == CVBC_KEY_PBKDF2) != (rounds != 0))
-        findings_add(f, CVBC_SECURITY, at + 16, NULL, "key derivation method %u with %u thousand rounds",
-                     method, rounds);
+        findings_add(f, CVBC_SECURITY, at + 16, NULL,
+                     "key derivation method %u with %u thousand rounds", method, rounds);
 }
 
 static void check_security(const struct cvbc_module *m, struct findings *f)
@@ -295,15 +309,17 @@ static void check_security(const struct cvbc_module *m, struct findings *f)
     }
     const struct cvbc_security *s = &m->protection;
     if (s->security_version != 1)
-        findings_add(f, CVBC_UNSUPPORTED, at, NULL, "security version %u, expected 1", s->security_version);
+        findings_add(f, CVBC_UNSUPPORTED, at, NULL, "security version %u, expected 1",
+                     s->security_version);
     check_signature_fields(m, at, f);
     if (s->hash_algorithm != 1 && s->hash_algorithm != 2)
         findings_add(f, CVBC_UNSUPPORTED, at + 2, NULL, "hash algorithm %u", s->hash_algorithm);
     check_encryption_fields(m, at, f);
     uint64_t size = (uint64_t)CVBC_PROTECTION_BYTES + s->public_key_size + s->signature_size;
     if (size != m->security.size)
-        findings_add(f, CVBC_SECURITY, AT_SECURITY + 4, NULL, "its parts have %llu bytes, the section %zu",
-                     (unsigned long long)size, m->security.size);
+        findings_add(f, CVBC_SECURITY, AT_SECURITY + 4, NULL,
+                     "its parts have %llu bytes, the section %zu", (unsigned long long)size,
+                     m->security.size);
 }
 
 /* ---- debug ---- */
@@ -312,12 +328,13 @@ static void check_lines(const struct cvbc_module *m, penta_bytes lines, struct f
 {
     for (size_t pos = cvbc_line_bytes; pos + cvbc_line_bytes <= lines.size; pos += cvbc_line_bytes)
         if (get16(lines.data + pos) < get16(lines.data + pos - cvbc_line_bytes)) {
-            findings_add(f, CVBC_DEBUG, cvbc_offset(m, lines.data + pos), NULL, "line rows do not ascend");
+            findings_add(f, CVBC_DEBUG, cvbc_offset(m, lines.data + pos), NULL,
+                         "line rows do not ascend");
             return;
         }
     if (lines.size % cvbc_line_bytes)
-        findings_add(f, CVBC_DEBUG, cvbc_offset(m, lines.data), NULL, "%zu bytes of line rows, 8 each",
-                     lines.size);
+        findings_add(f, CVBC_DEBUG, cvbc_offset(m, lines.data), NULL,
+                     "%zu bytes of line rows, 8 each", lines.size);
 }
 
 static void check_debug(const struct cvbc_module *m, struct findings *f)
@@ -327,8 +344,9 @@ static void check_debug(const struct cvbc_module *m, struct findings *f)
     uint64_t at = m->debug.size ? cvbc_offset(m, m->debug.data) : m->base.file.size;
     if (!t.whole) {
         findings_add(f, CVBC_DEBUG, at, NULL,
-                     m->debug.size < cvbc_debug_bytes ? "%zu bytes of debug data, the header has 24"
-                                                      : "a debug table ends outside its section of %zu bytes",
+                     m->debug.size < cvbc_debug_bytes
+                         ? "%zu bytes of debug data, the header has 24"
+                         : "a debug table ends outside its section of %zu bytes",
                      m->debug.size);
         return;
     }
@@ -338,15 +356,18 @@ static void check_debug(const struct cvbc_module *m, struct findings *f)
     size_t pos = 0;
     while (pos < t.symbols.size && cvbc_symbol_next(t.symbols, &pos, &symbol, &name)) {}
     if (pos < t.symbols.size)
-        findings_add(f, CVBC_DEBUG, cvbc_offset(m, t.symbols.data + pos), NULL, "a symbol is cut short");
+        findings_add(f, CVBC_DEBUG, cvbc_offset(m, t.symbols.data + pos), NULL,
+                     "a symbol is cut short");
     check_lines(m, t.lines, f);
-    for (pos = 0; pos < t.variables.size && cvbc_variable_next(t.variables, &pos, &variable, &name);) {}
+    for (pos = 0;
+         pos < t.variables.size && cvbc_variable_next(t.variables, &pos, &variable, &name);) {
+    }
     if (pos < t.variables.size)
         findings_add(f, CVBC_DEBUG, cvbc_offset(m, t.variables.data + pos), NULL,
                      "a variable is cut short");
     if (m->header.flags & CVBC_ENCRYPTED)
-        findings_add(f, CVBC_DEBUG_IN_ENCRYPTED, at, NULL, "%zu bytes of debug data in an encrypted file",
-                     m->debug.size);
+        findings_add(f, CVBC_DEBUG_IN_ENCRYPTED, at, NULL,
+                     "%zu bytes of debug data in an encrypted file", m->debug.size);
 }
 
 static void check_plain_bytecode(const struct cvbc_module *m, struct findings *f)

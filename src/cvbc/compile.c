@@ -69,9 +69,11 @@ static bool grow(struct compiler *c, void **items, size_t count, size_t *capacit
     *capacity = more;
     return true;
 }
-#define GROW(c, items, count, capacity) grow(c, (void **)&(items), count, &(capacity), sizeof *(items))
+#define GROW(c, items, count, capacity)                                                            \
+    grow(c, (void **)&(items), count, &(capacity), sizeof *(items))
 
-size_t compiler_emit(struct compiler *c, uint8_t opcode, uint8_t flags, uint16_t immediate, enum reloc reloc)
+size_t compiler_emit(struct compiler *c, uint8_t opcode, uint8_t flags, uint16_t immediate,
+                     enum reloc reloc)
 {
     struct buffer *b = c->out;
     if (b->count > UINT16_MAX || !GROW(c, b->at, b->count, b->capacity)) { /* told at the end */
@@ -93,7 +95,8 @@ const struct symbol *compiler_find(const struct compiler *c, const struct word *
     const uint8_t *text = c->words.text.data + name->offset;
     for (size_t i = c->symbol_count; i-- > 0;) {
         const struct symbol *s = &c->symbols[i];
-        if (!s->hidden && s->name.size == name->size && !memcmp(s->name.data, text, name->size)) return s;
+        if (!s->hidden && s->name.size == name->size && !memcmp(s->name.data, text, name->size))
+            return s;
     }
     return NULL;
 }
@@ -102,9 +105,11 @@ int32_t compiler_string(struct compiler *c, penta_bytes text)
 {
     enum { LOOK_BACK = 256 };  /* equal texts share a string, as far as looking for them is cheap */
     for (size_t i = c->string_count; i-- > 0 && c->string_count - i <= LOOK_BACK;)
-        if (c->strings[i].size == text.size && (!text.size || !memcmp(c->strings[i].data, text.data, text.size)))
+        if (c->strings[i].size == text.size &&
+            (!text.size || !memcmp(c->strings[i].data, text.data, text.size)))
             return (int32_t)i;
-    if (c->string_count > UINT16_MAX || !GROW(c, c->strings, c->string_count, c->string_capacity)) return -1;
+    if (c->string_count > UINT16_MAX || !GROW(c, c->strings, c->string_count, c->string_capacity))
+        return -1;
     c->strings[c->string_count] = text;
     return (int32_t)c->string_count++;
 }
@@ -116,7 +121,8 @@ static penta_bytes text_of(const struct compiler *c, const struct word *w)
     return bytes_slice(c->words.text, w->offset, w->size);
 }
 
-static struct symbol *add_symbol(struct compiler *c, const struct word *name, enum symbol_kind kind, int32_t place)
+static struct symbol *add_symbol(struct compiler *c, const struct word *name, enum symbol_kind kind,
+                                 int32_t place)
 {
     if (!GROW(c, c->symbols, c->symbol_count, c->symbol_capacity)) return NULL;
     struct symbol *s = &c->symbols[c->symbol_count++];
@@ -149,14 +155,16 @@ static bool declared_name(struct compiler *c, size_t scope, const struct word **
     c->pos++;
     return !twice(c, *name, scope) ||
            compiler_error(c, BASE_NAME_TWICE, (*name)->offset, "'%.*s' is declared twice",
-                          (int)((*name)->size > 60 ? 60 : (*name)->size), (const char *)text_of(c, *name).data);
+                          (int)((*name)->size > 60 ? 60 : (*name)->size),
+                          (const char *)text_of(c, *name).data);
 }
 
 static bool array(struct compiler *c, const struct word *name)
 {
     const struct word *size = compiler_word(c);
     if (size->kind != WORD_NUMBER || size->value < 1 || size->value > 64)
-        return compiler_error(c, BASE_SYNTAX, size->offset, "an array has 1 to 64 elements, as a number");
+        return compiler_error(c, BASE_SYNTAX, size->offset,
+                              "an array has 1 to 64 elements, as a number");
     c->pos++;
     if (!compiler_expect(c, ']', "']'")) return false;
     if (c->array_count == CVBC_ARRAYS)
@@ -179,7 +187,8 @@ static bool statement(struct compiler *c);
 static void close_scope(struct compiler *c, size_t scope, int32_t depth)
 {
     for (size_t i = scope; i < c->symbol_count; i++) {
-        if (!c->symbols[i].hidden) c->symbols[i].last = (uint32_t)(c->body.count ? c->body.count - 1 : 0);
+        if (!c->symbols[i].hidden)
+            c->symbols[i].last = (uint32_t)(c->body.count ? c->body.count - 1 : 0);
         if (c->symbols[i].kind == SYMBOL_ARRAY) c->symbols[i].last = UINT16_MAX;
         c->symbols[i].hidden = true;
     }
@@ -253,7 +262,8 @@ static size_t branch(struct compiler *c, uint8_t opcode, size_t to)
 
 static bool if_statement(struct compiler *c)
 {
-    if (!compiler_expect(c, '(', "'('") || !compiler_expression(c) || !compiler_expect(c, ')', "')'"))
+    if (!compiler_expect(c, '(', "'('") || !compiler_expression(c) ||
+        !compiler_expect(c, ')', "')'"))
         return false;
     size_t otherwise = branch(c, CVBC_OP_JMP_FALSE, 0);
     if (!statement(c)) return false;
@@ -273,7 +283,8 @@ static bool leave_loop(struct compiler *c, const struct word *w, bool again)
 {
     struct loop *l = c->loop;
     if (!l)
-        return compiler_error(c, BASE_SYNTAX, w->offset, again ? "continue outside a loop" : "break outside a loop");
+        return compiler_error(c, BASE_SYNTAX, w->offset,
+                              again ? "continue outside a loop" : "break outside a loop");
     for (int32_t d = c->depth; d > l->depth; d--) compiler_emit(c, CVBC_OP_POP, 0, 0, RELOC_NONE);
     size_t **list = again ? &l->continues : &l->breaks;
     size_t *count = again ? &l->continue_count : &l->break_count;
@@ -297,7 +308,8 @@ static bool while_statement(struct compiler *c)
 {
     struct loop loop = {.outer = c->loop, .depth = c->depth};
     size_t start = c->out->count;
-    if (!compiler_expect(c, '(', "'('") || !compiler_expression(c) || !compiler_expect(c, ')', "')'"))
+    if (!compiler_expect(c, '(', "'('") || !compiler_expression(c) ||
+        !compiler_expect(c, ')', "')'"))
         return false;
     size_t end = branch(c, CVBC_OP_JMP_FALSE, 0);
     c->loop = &loop;
@@ -371,8 +383,9 @@ static bool return_statement(struct compiler *c, const struct word *w)
     const struct function *f = c->inside;
     bool value = !compiler_accept(c, ';');
     if (value != f->returns)
-        return compiler_error(c, BASE_SYNTAX, w->offset, f->returns ? "the function returns an int"
-                                                                    : "the function returns nothing");
+        return compiler_error(c, BASE_SYNTAX, w->offset,
+                              f->returns ? "the function returns an int"
+                                         : "the function returns nothing");
     if (value) {
         struct symbol result = {.kind = SYMBOL_LOCAL, .place = -(int32_t)f->parameters - 2};
         if (!compiler_expression(c) || !compiler_expect(c, ';', "';'")) return false;
@@ -388,7 +401,8 @@ static bool plain_statement(struct compiler *c)
     const struct word *w = compiler_word(c);
     if (compiler_accept(c, ';')) return true;
     if (compiler_accept(c, '{')) return block(c);
-    if (is_type(c, w)) return compiler_error(c, BASE_SYNTAX, w->offset, "a declaration needs a block around it");
+    if (is_type(c, w))
+        return compiler_error(c, BASE_SYNTAX, w->offset, "a declaration needs a block around it");
     c->pos++;
     if (word_is(&c->words, w, "if")) return if_statement(c);
     if (word_is(&c->words, w, "while")) return while_statement(c);
@@ -420,11 +434,13 @@ static bool parameters(struct compiler *c, struct function *f)
         const struct word *w = compiler_word(c);
         if (f->parameters && !compiler_expect(c, ',', "',' or ')'")) return false;
         w = compiler_word(c);
-        if (!word_is(&c->words, w, "int")) return compiler_error(c, BASE_SYNTAX, w->offset, "expected int");
+        if (!word_is(&c->words, w, "int"))
+            return compiler_error(c, BASE_SYNTAX, w->offset, "expected int");
         c->pos++;
         if (compiler_word(c)->kind == WORD_NAME) c->pos++;
         f->parameters++;
-        if (f->parameters > 255) return compiler_error(c, CVBC_LIMIT, w->offset, "more than 255 parameters");
+        if (f->parameters > 255)
+            return compiler_error(c, CVBC_LIMIT, w->offset, "more than 255 parameters");
     }
     return true;
 }
@@ -436,7 +452,8 @@ static void find_functions(struct compiler *c)
     for (size_t i = 0; i + 2 < c->words.count; i++) {
         const struct word *w = &c->words.at[i];
         if (w->kind == WORD_SIGN) open = open + (w->value == '{') - (w->value == '}' && open);
-        if (open || !is_type(c, w) || w[1].kind != WORD_NAME || w[2].kind != WORD_SIGN || w[2].value != '(')
+        if (open || !is_type(c, w) || w[1].kind != WORD_NAME || w[2].kind != WORD_SIGN ||
+            w[2].value != '(')
             continue;
         const struct symbol *known = compiler_find(c, &w[1]);
         if (known) continue; /* a prototype, or twice: seen when it is compiled */
@@ -464,7 +481,8 @@ static bool bind_parameters(struct compiler *c, size_t at, uint32_t count)
         const struct word *name = &c->words.at[at + 1];
         if (name->kind != WORD_NAME) continue;
         if (twice(c, name, scope))
-            return compiler_error(c, BASE_NAME_TWICE, name->offset, "two parameters have this name");
+            return compiler_error(c, BASE_NAME_TWICE, name->offset,
+                                  "two parameters have this name");
         /* the return index is word 0 of the frame for the loads below it */
         if (!add_symbol(c, name, SYMBOL_LOCAL, place - 1)) return false;
     }
@@ -483,7 +501,8 @@ static bool function(struct compiler *c, const struct word *type, const struct w
         return compiler_error(c, BASE_SYNTAX, name->offset, "declared differently before");
     if (compiler_accept(c, ';')) return true;
     if (!compiler_expect(c, '{', "'{' or ';'")) return false;
-    if (f->defined) return compiler_error(c, BASE_NAME_TWICE, name->offset, "the function is defined twice");
+    if (f->defined)
+        return compiler_error(c, BASE_NAME_TWICE, name->offset, "the function is defined twice");
     f->defined = true;
     f->entry = (uint32_t)c->body.count;
     size_t scope = c->symbol_count;
@@ -500,10 +519,12 @@ static bool function(struct compiler *c, const struct word *type, const struct w
 
 static bool global(struct compiler *c, const struct word *name)
 {
-    if (twice(c, name, 0)) return compiler_error(c, BASE_NAME_TWICE, name->offset, "the name is declared twice");
+    if (twice(c, name, 0))
+        return compiler_error(c, BASE_NAME_TWICE, name->offset, "the name is declared twice");
     if (compiler_accept(c, '[')) return array(c, name);
     if (c->globals == CVBC_GLOBALS)
-        return compiler_error(c, CVBC_LIMIT, name->offset, "more than %d global variables", CVBC_GLOBALS);
+        return compiler_error(c, CVBC_LIMIT, name->offset, "more than %d global variables",
+                              CVBC_GLOBALS);
     struct symbol *s = add_symbol(c, name, SYMBOL_GLOBAL, (int32_t)c->globals++);
     if (!s) return false;
     if (!compiler_accept(c, '=')) return true;
@@ -516,11 +537,13 @@ static bool global(struct compiler *c, const struct word *name)
 static bool top_level(struct compiler *c)
 {
     const struct word *type = compiler_word(c);
-    if (!is_type(c, type)) return compiler_error(c, BASE_SYNTAX, type->offset, "expected int or void");
+    if (!is_type(c, type))
+        return compiler_error(c, BASE_SYNTAX, type->offset, "expected int or void");
     c->pos++;
     for (bool first = true;; first = false) {
         const struct word *name = compiler_word(c);
-        if (name->kind != WORD_NAME) return compiler_error(c, BASE_SYNTAX, name->offset, "expected a name");
+        if (name->kind != WORD_NAME)
+            return compiler_error(c, BASE_SYNTAX, name->offset, "expected a name");
         c->pos++;
         if (first && compiler_accept(c, '(')) return function(c, type, name);
         if (word_is(&c->words, type, "void"))
@@ -568,7 +591,8 @@ static void start_up(struct compiler *c)
     compiler_emit(c, CVBC_OP_JMP, 0, (uint16_t)again, RELOC_BUFFER);
 }
 
-static void join(struct compiler *c, const struct buffer *part, size_t base, size_t body, struct cvbc_build *b)
+static void join(struct compiler *c, const struct buffer *part, size_t base, size_t body,
+                 struct cvbc_build *b)
 {
     for (size_t i = 0; i < part->count; i++) {
         const struct emitted *e = &part->at[i];
@@ -577,7 +601,8 @@ static void join(struct compiler *c, const struct buffer *part, size_t base, siz
         if (e->reloc == RELOC_FUNCTION) {
             const struct function *f = &c->functions[e->immediate];
             if (!f->defined)
-                compiler_error(c, BASE_NAME_UNKNOWN, f->offset, "the function is called, but not defined");
+                compiler_error(c, BASE_NAME_UNKNOWN, f->offset,
+                               "the function is called, but not defined");
             target = body + f->entry;
         }
         cvbc_build_inst(b, e->opcode, e->flags, (uint16_t)target);
@@ -588,7 +613,8 @@ static void join(struct compiler *c, const struct buffer *part, size_t base, siz
 
 static void debug_symbol(struct writer *w, penta_bytes name, uint8_t kind, uint32_t value)
 {
-    struct cvbc_symbol row = {(uint16_t)(name.size > UINT16_MAX ? UINT16_MAX : name.size), kind, 0, value};
+    struct cvbc_symbol row = {(uint16_t)(name.size > UINT16_MAX ? UINT16_MAX : name.size), kind, 0,
+                              value};
     cvbc_symbol_write(w, &row);
     writer_bytes(w, name.data, row.name_length);
 }
@@ -602,23 +628,30 @@ static void debug_lines(struct writer *w, const struct buffer *part, size_t base
     }
 }
 
-static void debug_tables(const struct compiler *c, const char *file, size_t body, struct writer *out)
+static void debug_tables(const struct compiler *c, const char *file, size_t body,
+                         struct writer *out)
 {
     struct writer symbols = {0}, lines = {0}, variables = {0};
     const char *slash = file ? strrchr(file, '/') : NULL;
     debug_symbol(&symbols, bytes_of(slash ? slash + 1 : file ? file : "-"), 5, 0);
     for (size_t i = 0; i < c->function_count; i++)
         if (c->functions[i].defined)
-            debug_symbol(&symbols, c->functions[i].name, 1, (uint32_t)(body + c->functions[i].entry));
+            debug_symbol(&symbols, c->functions[i].name, 1,
+                         (uint32_t)(body + c->functions[i].entry));
     for (size_t i = 0; i < c->symbol_count; i++) {
         const struct symbol *s = &c->symbols[i];
         if (s->kind == SYMBOL_FUNCTION || s->name.size > UINT16_MAX) continue;
         bool local = s->kind == SYMBOL_LOCAL, is_array = s->kind == SYMBOL_ARRAY;
         if (!local) debug_symbol(&symbols, s->name, is_array ? 3 : 2, (uint32_t)s->place);
-        struct cvbc_variable row = {
-            (uint16_t)s->name.size, (uint8_t)(local ? 2 : is_array ? 3 : 1), 1, (uint16_t)s->place,
-            local ? (uint16_t)(body + s->first) : 0, local ? (uint16_t)(body + s->last) : UINT16_MAX,
-            is_array ? s->elements : 1};
+        struct cvbc_variable row = {(uint16_t)s->name.size,
+                                    (uint8_t)(local      ? 2
+                                              : is_array ? 3
+                                                         : 1),
+                                    1,
+                                    (uint16_t)s->place,
+                                    local ? (uint16_t)(body + s->first) : 0,
+                                    local ? (uint16_t)(body + s->last) : UINT16_MAX,
+                                    is_array ? s->elements : 1};
         cvbc_variable_write(&variables, &row);
         writer_bytes(&variables, s->name.data, s->name.size);
     }
@@ -626,7 +659,8 @@ static void debug_tables(const struct compiler *c, const char *file, size_t body
     debug_lines(&lines, &c->arrays, 0, &last);
     debug_lines(&lines, &c->init, c->arrays.count, &last);
     debug_lines(&lines, &c->body, body, &last);
-    uint32_t at = cvbc_debug_bytes, l = at + (uint32_t)symbols.out.size, v = l + (uint32_t)lines.out.size;
+    uint32_t at = cvbc_debug_bytes, l = at + (uint32_t)symbols.out.size,
+             v = l + (uint32_t)lines.out.size;
     struct cvbc_debug head = {at, (uint32_t)symbols.out.size, l, (uint32_t)lines.out.size,
                               variables.out.size ? v : 0, (uint32_t)variables.out.size};
     cvbc_debug_write(out, &head);
@@ -641,7 +675,8 @@ static void debug_tables(const struct compiler *c, const char *file, size_t body
 
 /* ---- the whole ---- */
 
-static void identify(const struct compiler *c, const struct cvbc_compilation *how, struct cvbc_build *b)
+static void identify(const struct compiler *c, const struct cvbc_compilation *how,
+                     struct cvbc_build *b)
 {
     uint8_t digest[32];
     struct writer id = {0};
@@ -658,7 +693,8 @@ static void identify(const struct compiler *c, const struct cvbc_compilation *ho
     unsigned v[3] = {0};
     sscanf(penta_version(), "%u.%u.%u", &v[0], &v[1], &v[2]);
     for (int i = 0; i < 3; i++)
-        b->core.compiler_version = b->core.compiler_version << 8 | (v[i] / 10 % 10 * 16 + v[i] % 10);
+        b->core.compiler_version =
+            b->core.compiler_version << 8 | (v[i] / 10 % 10 * 16 + v[i] % 10);
 }
 
 static void compile(struct compiler *c, const struct cvbc_compilation *how, struct cvbc_build *b,
@@ -690,7 +726,8 @@ bool cvbc_compile(penta_bytes text, const struct cvbc_compilation *how, struct c
     struct compiler c = {.findings = f, .portable = how->portable};
     penta_error err = {0};
     if (words_scan(text, &c.words, &err)) compile(&c, how, b, debug);
-    if (c.failed || b->code.failed || debug->failed) error_at(&err, BASE_MEMORY, 0, "no memory to compile");
+    if (c.failed || b->code.failed || debug->failed)
+        error_at(&err, BASE_MEMORY, 0, "no memory to compile");
     if (err.code) findings_pass(f, &err);
     free(c.words.at);
     free(c.arrays.at);

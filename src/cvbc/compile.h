@@ -1,5 +1,6 @@
 /* A compiler for the small C-like language of CockpitVM sketches: int and void, arrays, functions,
- * if, while, for, break, continue, return, and the nine host calls. docs/formats/cvbc.md has it all. */
+ * if, while, for, break, continue, return, and the nine host calls. docs/formats/cvbc.md has it
+ * all. */
 #pragma once
 #include "cvbc/build.h"
 

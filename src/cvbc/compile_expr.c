@@ -45,8 +45,8 @@ void compiler_constant(struct compiler *c, uint32_t value)
     }
 }
 
-/* Where a local lies below a top of so many words. Arguments are counted down from the return index:
- * place -1 is the last one. */
+/* Where a local lies below a top of so many words. Arguments are counted down from the return
+ * index: place -1 is the last one. */
 static uint16_t below(int32_t depth, int32_t place) { return (uint16_t)(depth - 1 - place); }
 
 static bool load(struct compiler *c, const struct symbol *s)
@@ -106,7 +106,8 @@ static bool call_printf(struct compiler *c, const struct word *name)
         if (!compiler_expect(c, ',', "',' or ')'") || !compiler_expression(c)) return false;
         count++;
     }
-    if (count > 8) return compiler_error(c, CVBC_LIMIT, name->offset, "printf takes at most 8 values");
+    if (count > 8)
+        return compiler_error(c, CVBC_LIMIT, name->offset, "printf takes at most 8 values");
     if (id < 0) return compiler_error(c, CVBC_LIMIT, name->offset, "more than 65535 strings");
     op(c, CVBC_OP_PUSH, (uint16_t)count);
     compiler_emit(c, CVBC_OP_PRINTF, 0, (uint16_t)id, RELOC_NONE);
@@ -120,8 +121,8 @@ static bool call_builtin(struct compiler *c, const struct builtin *b, const stru
     int32_t count = arguments(c, 0);
     if (count < 0) return false;
     if (count != b->arguments)
-        return compiler_error(c, BASE_SYNTAX, name->offset, "%s takes %d arguments, not %d", b->name,
-                              b->arguments, (int)count);
+        return compiler_error(c, BASE_SYNTAX, name->offset, "%s takes %d arguments, not %d",
+                              b->name, b->arguments, (int)count);
     op(c, b->opcode, 0);
     return true;
 }
@@ -148,8 +149,8 @@ static bool call(struct compiler *c, const struct word *name, bool *leaves)
     f = &c->functions[index];
     if ((uint32_t)count != f->parameters)
         return compiler_error(c, BASE_SYNTAX, name->offset, "%.*s takes %u arguments, not %d",
-                              (int)(f->name.size > 40 ? 40 : f->name.size), (const char *)f->name.data,
-                              (unsigned)f->parameters, (int)count);
+                              (int)(f->name.size > 40 ? 40 : f->name.size),
+                              (const char *)f->name.data, (unsigned)f->parameters, (int)count);
     compiler_emit(c, CVBC_OP_CALL, 0, index, RELOC_FUNCTION);
     for (int32_t i = 0; i < count; i++) op(c, CVBC_OP_POP, 0);
     *leaves = f->returns;
@@ -160,8 +161,9 @@ static bool call(struct compiler *c, const struct word *name, bool *leaves)
 
 static bool name_value(struct compiler *c, const struct word *name)
 {
-    static const struct { const char *name; uint16_t value; } known[] = {
-        {"INPUT", 0}, {"OUTPUT", 1}, {"INPUT_PULLUP", 2}, {"INPUT_PULLDOWN", 3}, {"LOW", 0}, {"HIGH", 1}};
+    static const struct { const char *name; uint16_t value;
+    } known[] = {{"INPUT", 0},          {"OUTPUT", 1}, {"INPUT_PULLUP", 2},
+                 {"INPUT_PULLDOWN", 3}, {"LOW", 0},    {"HIGH", 1}};
     const struct symbol *s = compiler_find(c, name);
     if (!s)
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -171,7 +173,9 @@ static bool name_value(struct compiler *c, const struct word *name)
             }
     int size = (int)(name->size > 60 ? 60 : name->size);
     const char *text = (const char *)c->words.text.data + name->offset;
-    if (!s) return compiler_error(c, BASE_NAME_UNKNOWN, name->offset, "'%.*s' is not declared", size, text);
+    if (!s)
+        return compiler_error(c, BASE_NAME_UNKNOWN, name->offset, "'%.*s' is not declared", size,
+                              text);
     if (s->kind == SYMBOL_FUNCTION)
         return compiler_error(c, BASE_SYNTAX, name->offset, "'%.*s' is a function", size, text);
     if (s->kind != SYMBOL_ARRAY) return load(c, s);
@@ -229,7 +233,8 @@ static bool unary(struct compiler *c)
     } else if (compiler_accept(c, '~')) {
         ok = unary(c);
         op(c, CVBC_OP_BITWISE_NOT, 0);
-    } else if (w->kind == WORD_SIGN && (w->value == SIGN2('+', '+') || w->value == SIGN2('-', '-'))) {
+    } else if (w->kind == WORD_SIGN &&
+               (w->value == SIGN2('+', '+') || w->value == SIGN2('-', '-'))) {
         ok = compiler_error(c, BASE_SYNTAX, w->offset, "++ and -- are statements here, not values");
     } else {
         ok = primary(c);
@@ -341,12 +346,14 @@ static size_t behind_index(const struct compiler *c)
     return at;
 }
 
-static bool assign_element(struct compiler *c, const struct symbol *s, bool wanted, uint8_t opcode, size_t value)
+static bool assign_element(struct compiler *c, const struct symbol *s, bool wanted, uint8_t opcode,
+                           size_t value)
 {
     size_t index = c->pos + 2, end;
     uint16_t id = (uint16_t)s->place;
     if (opcode)
-        return compiler_error(c, BASE_SYNTAX, c->words.at[value - 1].offset, "elements of arrays take only =");
+        return compiler_error(c, BASE_SYNTAX, c->words.at[value - 1].offset,
+                              "elements of arrays take only =");
     c->pos = value;          /* the value is pushed first, the index on top of it */
     if (!compiler_expression(c)) return false;
     end = c->pos;
@@ -372,7 +379,8 @@ static bool assignment(struct compiler *c, bool wanted, bool *did)
     if (sign >= c->words.count || !assigns(&c->words.at[sign], &opcode)) return true;
     const struct symbol *s = compiler_find(c, name);
     *did = true;
-    bool fits = s && (element ? s->kind == SYMBOL_ARRAY : s->kind == SYMBOL_GLOBAL || s->kind == SYMBOL_LOCAL);
+    bool fits = s && (element ? s->kind == SYMBOL_ARRAY
+                              : s->kind == SYMBOL_GLOBAL || s->kind == SYMBOL_LOCAL);
     if (!fits)
         return compiler_error(c, s ? BASE_SYNTAX : BASE_NAME_UNKNOWN, name->offset, "'%.*s' %s",
                               (int)(name->size > 60 ? 60 : name->size),
@@ -405,12 +413,13 @@ static bool step(struct compiler *c, bool *did)
     bool before = a->kind == WORD_SIGN && b->kind == WORD_NAME;
     const struct word *name = before ? b : a, *sign = before ? a : b;
     uint32_t plus = SIGN2('+', '+'), minus = SIGN2('-', '-');
-    *did = name->kind == WORD_NAME && sign->kind == WORD_SIGN && (sign->value == plus || sign->value == minus);
+    *did = name->kind == WORD_NAME && sign->kind == WORD_SIGN &&
+           (sign->value == plus || sign->value == minus);
     if (!*did) return true;
     const struct symbol *s = compiler_find(c, name);
     if (!s || (s->kind != SYMBOL_GLOBAL && s->kind != SYMBOL_LOCAL))
-        return compiler_error(c, s ? BASE_SYNTAX : BASE_NAME_UNKNOWN, name->offset, "'%.*s' is not a variable",
-                              (int)(name->size > 60 ? 60 : name->size),
+        return compiler_error(c, s ? BASE_SYNTAX : BASE_NAME_UNKNOWN, name->offset,
+                              "'%.*s' is not a variable", (int)(name->size > 60 ? 60 : name->size),
                               (const char *)c->words.text.data + name->offset);
     c->pos += 2;
     load(c, s);
@@ -428,13 +437,15 @@ bool compiler_expression_statement(struct compiler *c)
     if (did) return true;
     const struct word *w = compiler_word(c), *next = w + (w->kind != WORD_END);
     int32_t before = c->depth;
-    if (w->kind == WORD_NAME && next->kind == WORD_SIGN && next->value == '(') { /* a call, perhaps alone */
+    if (w->kind == WORD_NAME && next->kind == WORD_SIGN &&
+        next->value == '(') { /* a call, perhaps alone */
         size_t pos = c->pos, count = c->out->count;
         c->pos++;
         if (!call(c, w, &leaves)) return false;
         if (!leaves) return true;
         const struct word *end = compiler_word(c);
-        if (end->kind == WORD_SIGN && (end->value == ';' || end->value == ')' || end->value == ',')) {
+        if (end->kind == WORD_SIGN &&
+            (end->value == ';' || end->value == ')' || end->value == ',')) {
             op(c, CVBC_OP_POP, 0);
             return true;
         }

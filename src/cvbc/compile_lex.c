@@ -29,7 +29,8 @@ static bool skip_blank(struct scanner *s)
         } else if (c == '/' && peek(s, 1) == '*') {
             size_t from = s->pos;
             for (s->pos += 2; !(peek(s, 0) == '*' && peek(s, 1) == '/'); s->pos++) {
-                if (peek(s, 0) < 0) return error_at(s->err, BASE_SYNTAX, from, "a comment without an end");
+                if (peek(s, 0) < 0)
+                    return error_at(s->err, BASE_SYNTAX, from, "a comment without an end");
                 if (peek(s, 0) == '\n') s->line++;
             }
             s->pos += 2;
@@ -75,7 +76,8 @@ static bool scan_number(struct scanner *s, struct word *w)
     size_t from = s->pos;
     uint64_t value = 0;
     while (peek(s, 0) >= 0 && (isalnum(peek(s, 0)) || peek(s, 0) == '.')) s->pos++;
-    if (!number_parse_bytes(bytes_slice(s->text, from, s->pos - from), &value) || value > UINT32_MAX)
+    if (!number_parse_bytes(bytes_slice(s->text, from, s->pos - from), &value) ||
+        value > UINT32_MAX)
         return error_at(s->err, BASE_NUMBER, from, "not a number of at most 32 bits");
     w->kind = WORD_NUMBER;
     w->value = (uint32_t)value;
@@ -97,8 +99,9 @@ static bool scan_string(struct scanner *s, struct word *w)
 
 static bool scan_sign(struct scanner *s, struct word *w)
 {
-    static const char *const signs[] = {"<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "+=",
-                                        "-=",  "*=",  "/=", "%=", "&=", "|=", "^=", "++", "--"};
+    static const char *const signs[] = {
+        "<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>",
+        "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "++", "--"};
     w->kind = WORD_SIGN;
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         size_t n = strlen(signs[i]);
@@ -167,8 +170,8 @@ bool word_is(const struct words *w, const struct word *word, const char *name)
            !memcmp(w->text.data + word->offset, name, word->size);
 }
 
-bool word_string(const struct words *w, const struct word *word, struct arena *arena, penta_bytes *out,
-                 penta_error *err)
+bool word_string(const struct words *w, const struct word *word, struct arena *arena,
+                 penta_bytes *out, penta_error *err)
 {
     const uint8_t *p = w->text.data + word->offset + 1;
     size_t size = word->size - 2, n = 0;
@@ -178,7 +181,9 @@ bool word_string(const struct words *w, const struct word *word, struct arena *a
         int c = p[i];
         size_t used = 0;
         if (c == '\\') c = escape(p + i + 1, size - i - 1, &used);
-        if (c <= 0) return error_at(err, BASE_SYNTAX, word->offset + 1 + i, "not an escape, or a NUL in a string");
+        if (c <= 0)
+            return error_at(err, BASE_SYNTAX, word->offset + 1 + i,
+                            "not an escape, or a NUL in a string");
         copy[n++] = (uint8_t)c;
         i += used;
     }

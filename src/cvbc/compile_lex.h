@@ -19,8 +19,8 @@ struct words {
 bool words_scan(penta_bytes text, struct words *out, penta_error *err);
 bool word_is(const struct words *w, const struct word *word, const char *name);
 /* The bytes of a string literal, escapes resolved; false and an error on a bad escape. */
-bool word_string(const struct words *w, const struct word *word, struct arena *arena, penta_bytes *out,
-                 penta_error *err);
+bool word_string(const struct words *w, const struct word *word, struct arena *arena,
+                 penta_bytes *out, penta_error *err);
 #define SIGN1(a) ((uint32_t)(unsigned char)(a))
 #define SIGN2(a, b) (SIGN1(a) | SIGN1(b) << 8)
 #define SIGN3(a, b, c) (SIGN2(a, b) | SIGN1(c) << 16)

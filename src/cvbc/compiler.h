@@ -15,7 +15,7 @@ enum symbol_kind { SYMBOL_GLOBAL, SYMBOL_ARRAY, SYMBOL_LOCAL, SYMBOL_FUNCTION };
 struct symbol {
     penta_bytes name;
     enum symbol_kind kind;
-    int32_t place;           /* slot, array id, word in the frame (arguments are negative), function */
+    int32_t place; /* slot, array id, word in the frame (arguments are negative), function */
     uint16_t elements;
     uint32_t first, last;    /* instructions of the body where a local lives */
     bool hidden;             /* out of scope */
@@ -52,7 +52,8 @@ bool compiler_accept(struct compiler *c, uint32_t sign);
 bool compiler_expect(struct compiler *c, uint32_t sign, const char *what);
 bool compiler_error(struct compiler *c, uint32_t code, uint32_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-size_t compiler_emit(struct compiler *c, uint8_t opcode, uint8_t flags, uint16_t immediate, enum reloc reloc);
+size_t compiler_emit(struct compiler *c, uint8_t opcode, uint8_t flags, uint16_t immediate,
+                     enum reloc reloc);
 void compiler_patch(struct compiler *c, size_t at); /* its target is here */
 const struct symbol *compiler_find(const struct compiler *c, const struct word *name);
 int32_t compiler_string(struct compiler *c, penta_bytes text); /* its number, or -1 */

@@ -27,13 +27,14 @@ static penta_bytes section(struct cvbc_module *m, const char *name, uint32_t off
     penta_bytes file = m->base.file;
     if (!size) return (penta_bytes){0};
     if (offset > file.size || size > file.size - offset) {
-        error_at(&m->base.damage, CVBC_BOUNDS, field, "the %s section ends at 0x%llx, the file at 0x%zx",
-                 name, (unsigned long long)offset + size, file.size);
+        error_at(&m->base.damage, CVBC_BOUNDS, field,
+                 "the %s section ends at 0x%llx, the file at 0x%zx", name,
+                 (unsigned long long)offset + size, file.size);
         return (penta_bytes){0};
     }
     if (offset < cvbc_header_bytes) {
-        error_at(&m->base.damage, CVBC_LAYOUT, field, "the %s section starts at 0x%x, inside the header",
-                 name, (unsigned)offset);
+        error_at(&m->base.damage, CVBC_LAYOUT, field,
+                 "the %s section starts at 0x%x, inside the header", name, (unsigned)offset);
         return (penta_bytes){0};
     }
     return (penta_bytes){file.data + offset, size};
@@ -100,7 +101,8 @@ static void parse_security(struct cvbc_module *m)
     cvbc_integrity_read(&r, &m->integrity);
     m->has_protection = true;
     m->public_key = bytes_slice(m->security, r.pos, m->protection.public_key_size);
-    m->signature = bytes_slice(m->security, r.pos + m->public_key.size, m->protection.signature_size);
+    m->signature =
+        bytes_slice(m->security, r.pos + m->public_key.size, m->protection.signature_size);
 }
 
 penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t count,
@@ -119,8 +121,8 @@ penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t c
         cvbc_header_read(&r, &m->header);
         find_sections(m);
     } else {
-        error_at(&m->base.damage, CVBC_TRUNCATED, file.size, "the header has 64 bytes, the file %zu",
-                 file.size);
+        error_at(&m->base.damage, CVBC_TRUNCATED, file.size,
+                 "the header has 64 bytes, the file %zu", file.size);
     }
     bool ok = cvbc_policy_options(&m->policy, options, count, err);
     if (ok && !m->base.damage.code) {
@@ -145,8 +147,10 @@ void cvbc_close(penta_module *module)
 
 size_t cvbc_pieces(const struct cvbc_module *m, struct cvbc_piece pieces[9])
 {
-    struct cvbc_piece known[] = {{CVBC_PIECE_METADATA, m->metadata}, {CVBC_PIECE_SECURITY, m->security},
-                                 {CVBC_PIECE_BYTECODE, m->stored}, {CVBC_PIECE_DEBUG, m->debug}};
+    struct cvbc_piece known[] = {{CVBC_PIECE_METADATA, m->metadata},
+                                 {CVBC_PIECE_SECURITY, m->security},
+                                 {CVBC_PIECE_BYTECODE, m->stored},
+                                 {CVBC_PIECE_DEBUG, m->debug}};
     const uint8_t *at = m->base.file.data + cvbc_header_bytes;
     const uint8_t *end = m->base.file.data + m->base.file.size;
     size_t count = 0;

@@ -36,14 +36,15 @@ static bool pin_field(struct cvbc_pin *pin, penta_bytes text)
     if (!equals) return false;
     char name[40];
     uint64_t v = 0;
-    snprintf(name, sizeof name, "pin_%.*s", (int)(equals - text.data > 30 ? 30 : equals - text.data),
-             (const char *)text.data);
+    snprintf(name, sizeof name, "pin_%.*s",
+             (int)(equals - text.data > 30 ? 30 : equals - text.data), (const char *)text.data);
     penta_bytes value = {equals + 1, text.size - (size_t)(equals - text.data) - 1};
     if (!enumerated(name, value, &v)) return false;
     if (!strcmp(name, "pin_pull") && v < 256) pin->pin_pull = (uint8_t)v;
     else if (!strcmp(name, "pin_drive") && v < 256) pin->pin_drive_strength = (uint8_t)v;
     else if (!strcmp(name, "pin_frequency_hz") && v < 65536) pin->pin_frequency_hz = (uint16_t)v;
-    else if (!strcmp(name, "pin_alternate") && v <= UINT32_MAX) pin->pin_alternate_function = (uint32_t)v;
+    else if (!strcmp(name, "pin_alternate") && v <= UINT32_MAX)
+        pin->pin_alternate_function = (uint32_t)v;
     else if (!strcmp(name, "pin_initial") && v < 256) pin->pin_initial_state = (uint8_t)v;
     else if (!strcmp(name, "pin_flags") && v < 256) pin->pin_flags = (uint8_t)v;
     else return false;
@@ -52,21 +53,25 @@ static bool pin_field(struct cvbc_pin *pin, penta_bytes text)
 
 static bool pin_option(struct cvbc_build *b, const char *text, penta_error *err)
 {
-    penta_bytes rest = bytes_of(text), place = part(&rest), function = part(&rest), mode = part(&rest);
+    penta_bytes rest = bytes_of(text), place = part(&rest), function = part(&rest),
+                mode = part(&rest);
     uint64_t number = 0, f = 0, m = 0;
     uint8_t port = place.size ? (uint8_t)(place.data[0] & ~32) : 0;
     bool ok = place.size > 1 && port >= 'A' && port <= 'Z' &&
               number_parse_bytes(bytes_slice(place, 1, place.size), &number) && number < 256 &&
-              enumerated("pin_function", function, &f) && f < 256 && enumerated("pin_mode", mode, &m) && m < 256;
+              enumerated("pin_function", function, &f) && f < 256 &&
+              enumerated("pin_mode", mode, &m) && m < 256;
     struct cvbc_pin pin = {.pin_number = (uint8_t)number, .port_identifier = (uint8_t)(port - 'A'),
                            .pin_function = (uint8_t)f, .pin_mode = (uint8_t)m};
     while (ok && rest.size) ok = pin_field(&pin, part(&rest));
     if (!ok) {
         error_at(err, BASE_OPTION_VALUE, 0, "pin '%.60s' is not PIN:FUNCTION:MODE", text);
-        return error_note(err, "for example C13:gpio:output, with :pull= :drive= :frequency_hz= :alternate= "
-                               ":initial= :flags=");
+        return error_note(
+            err, "for example C13:gpio:output, with :pull= :drive= :frequency_hz= :alternate= "
+                 ":initial= :flags=");
     }
-    if (b->pin_count >= CVBC_PINS_MAX) return error_at(err, CVBC_LIMIT, 0, "more than %d pins", CVBC_PINS_MAX);
+    if (b->pin_count >= CVBC_PINS_MAX)
+        return error_at(err, CVBC_LIMIT, 0, "more than %d pins", CVBC_PINS_MAX);
     cvbc_build_pin(b, &pin);
     return true;
 }
@@ -82,8 +87,9 @@ static bool dependency_option(struct cvbc_build *b, const char *text, penta_erro
     bool ok = name.size && name.size < 16 && sscanf(numbers, "%u.%u", &major, &minor) == 2 &&
               (!level.size || enumerated("compatibility_level", level, &l)) &&
               (!criticality.size || enumerated("criticality", criticality, &c));
-    if (!ok) return error_at(err, BASE_OPTION_VALUE, 0,
-                             "dependency '%.50s' is not NAME:MAJOR.MINOR[:LEVEL[:CRITICALITY]]", text);
+    if (!ok)
+        return error_at(err, BASE_OPTION_VALUE, 0,
+                        "dependency '%.50s' is not NAME:MAJOR.MINOR[:LEVEL[:CRITICALITY]]", text);
     struct cvbc_dependency d = {.min_version_major = major, .min_version_minor = minor,
                                 .compatibility_level = (uint8_t)l, .criticality = (uint8_t)c};
     memcpy(d.lib_name, name.data, name.size);
@@ -115,14 +121,17 @@ static bool small_number(const penta_option *options, size_t count, const char *
 {
     uint64_t v = *out;
     if (!option_uint(options, count, key, &v, err)) return false;
-    if (v > UINT32_MAX) return error_at(err, BASE_OPTION_VALUE, 0, "option '%s' has at most 32 bits", key);
+    if (v > UINT32_MAX)
+        return error_at(err, BASE_OPTION_VALUE, 0, "option '%s' has at most 32 bits", key);
     *out = (uint32_t)v;
     return true;
 }
 
-static bool target_options(struct cvbc_build *b, const penta_option *options, size_t count, penta_error *err)
+static bool target_options(struct cvbc_build *b, const penta_option *options, size_t count,
+                           penta_error *err)
 {
-    const char *target = option_text(options, count, "target"), *language = option_text(options, count, "language");
+    const char *target = option_text(options, count, "target"),
+               *language = option_text(options, count, "language");
     uint64_t value = 0;
     struct cvbc_board board;
     if (target) {
@@ -132,11 +141,13 @@ static bool target_options(struct cvbc_build *b, const penta_option *options, si
         b->core.target_variant = (uint16_t)board.variant;
     }
     if (language && !cvbc_value("source_language", bytes_of(language), &value))
-        return error_at(err, BASE_OPTION_VALUE, 0, "language '%.40s' is not c, cpp, rust or zig", language);
+        return error_at(err, BASE_OPTION_VALUE, 0, "language '%.40s' is not c, cpp, rust or zig",
+                        language);
     if (language) b->core.source_language = (uint8_t)value;
     for (size_t i = 0; i < count; i++) {
         if (!strcmp(options[i].key, "pin") && !pin_option(b, options[i].value, err)) return false;
-        if (!strcmp(options[i].key, "dependency") && !dependency_option(b, options[i].value, err)) return false;
+        if (!strcmp(options[i].key, "dependency") && !dependency_option(b, options[i].value, err))
+            return false;
     }
     return small_number(options, count, "min-flash", &b->core.min_flash_kb, err) &&
            small_number(options, count, "min-ram", &b->core.min_ram_kb, err) &&
@@ -153,17 +164,21 @@ bool cvbc_create_options(struct cvbc_creation *c, const penta_option *options, s
     uint64_t algorithm = 1;
     b->flags |= CVBC_DETERMINISTIC;
     if (epoch && !number_parse(epoch, &b->timestamp))
-        return error_at(err, BASE_OPTION_VALUE, 0, "SOURCE_DATE_EPOCH '%.40s' is not a number", epoch);
+        return error_at(err, BASE_OPTION_VALUE, 0, "SOURCE_DATE_EPOCH '%.40s' is not a number",
+                        epoch);
     if (option_text(options, count, "compress")) b->flags |= CVBC_COMPRESSED;
     if (hash && !cvbc_value("hash_algorithm", bytes_of(hash), &algorithm))
-        return error_at(err, BASE_OPTION_VALUE, 0, "hash '%.40s' is neither sha256 nor blake2b", hash);
+        return error_at(err, BASE_OPTION_VALUE, 0, "hash '%.40s' is neither sha256 nor blake2b",
+                        hash);
     b->hash_algorithm = (uint8_t)algorithm;
     b->external_key = option_text(options, count, "external-key") != NULL;
-    if (!target_options(b, options, count, err) || !cvbc_source_hash(options, count, b->source_sha256, err))
+    if (!target_options(b, options, count, err) ||
+        !cvbc_source_hash(options, count, b->source_sha256, err))
         return false;
     if (key && !(c->key = cvbc_private_key_file(key, err))) return false;
     b->sign_key = c->key;
-    bool seals = option_text(options, count, "key-file") || option_text(options, count, "password-file");
+    bool seals =
+        option_text(options, count, "key-file") || option_text(options, count, "password-file");
     if (seals && b->debug.size && !option_text(options, count, "keep-debug")) {
         error_at(err, CVBC_SEALED, 0, "debug data would stay readable");
         return error_note(err, "--strip leaves it out, --keep-debug if that is fine");

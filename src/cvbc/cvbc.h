@@ -4,13 +4,14 @@
  *
  *     metadata   core (92) | pins (16 each) | dependencies (32 each) | hints (4 + n each) | custom
  *     security   security (20) | integrity (108) | public key | signature
- *     bytecode   as stored: nonce (12) | ciphertext | tag (16) when encrypted; DEFLATE when compressed;
- *                decoded: bytecode (16) | instructions (4 each) | strings {u32 length, text, NUL}
+ *     bytecode   as stored: nonce (12) | ciphertext | tag (16) when encrypted; DEFLATE when
+ * compressed; decoded: bytecode (16) | instructions (4 each) | strings {u32 length, text, NUL}
  *     debug      debug (24) | symbols | lines | variables
  *
- * All little-endian. Sections start at multiples of 4 in the order above when we write them, and may
- * lie anywhere behind the header, without overlap, when we read them. The signature covers the whole
- * file with the two CRCs and the signature itself as zeros; the AEAD covers the stored bytecode.
+ * All little-endian. Sections start at multiples of 4 in the order above when we write them, and
+ * may lie anywhere behind the header, without overlap, when we read them. The signature covers the
+ * whole file with the two CRCs and the signature itself as zeros; the AEAD covers the stored
+ * bytecode.
  *
  * Reading goes outwards in: check.c the container, protect.c signature, then cipher, then DEFLATE,
  * then program.c what is inside, verify.c what it does. Nothing is decoded before it is needed, nor
@@ -194,7 +195,8 @@ static inline struct cvbc_inst cvbc_inst_at(const struct cvbc_program *p, size_t
 struct cvbc_debug_tables cvbc_debug_split(penta_bytes debug);
 /* Rows of a table, in order; false at the end or where they stop making sense (*pos < size). */
 bool cvbc_symbol_next(penta_bytes table, size_t *pos, struct cvbc_symbol *out, penta_bytes *name);
-bool cvbc_variable_next(penta_bytes table, size_t *pos, struct cvbc_variable *out, penta_bytes *name);
+bool cvbc_variable_next(penta_bytes table, size_t *pos, struct cvbc_variable *out,
+                        penta_bytes *name);
 /* Source file and line of an instruction, from the debug tables; false: not known. */
 bool cvbc_line_of(const struct cvbc_module *m, uint64_t pc, penta_bytes *file, uint32_t *line);
 
@@ -225,7 +227,8 @@ struct cvbc_sealing {
 void cvbc_aad(const struct cvbc_sealing *s, penta_bytes metadata, uint8_t out[48]);
 /* The AEAD key; false: the derivation failed or is not allowed. */
 bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
-                 const uint8_t nonce[12], uint64_t iterations_max, uint8_t key[32], penta_error *err);
+                 const uint8_t nonce[12], uint64_t iterations_max, uint8_t key[32],
+                 penta_error *err);
 
 /* describe.c */
 void cvbc_describe(const penta_module *module, const penta_visitor *visitor);

@@ -21,15 +21,16 @@ static void describe_metadata(const struct cvbc_module *m, const penta_visitor *
             at += cvbc_core_bytes;
         }
         if (at < end)
-            describe_raw(v, "damaged", bytes_slice(m->base.file, (size_t)at, (size_t)(end - at)), at,
-                         "the counts do not fit");
+            describe_raw(v, "damaged", bytes_slice(m->base.file, (size_t)at, (size_t)(end - at)),
+                         at, "the counts do not fit");
         describe_leave(v, node);
         return;
     }
     const uint8_t *file = m->base.file.data;
     layout_describe(v, "core", cvbc_core_fields, p, at, false, cvbc_note);
     at += cvbc_core_bytes;
-    penta_node pins = {.name = "pins", .offset = at, .size = meta->pin_count * cvbc_pin_bytes, .list = true};
+    penta_node pins = {
+        .name = "pins", .offset = at, .size = meta->pin_count * cvbc_pin_bytes, .list = true};
     if (meta->pin_count && describe_enter(v, pins)) {
         for (size_t i = 0; i < meta->pin_count; i++)
             layout_describe(v, "pin", cvbc_pin_fields, file + at + i * cvbc_pin_bytes,
@@ -41,8 +42,9 @@ static void describe_metadata(const struct cvbc_module *m, const penta_visitor *
                                .size = meta->dependency_count * cvbc_dependency_bytes};
     if (meta->dependency_count && describe_enter(v, dependencies)) {
         for (size_t i = 0; i < meta->dependency_count; i++)
-            layout_describe(v, "dependency", cvbc_dependency_fields, file + at + i * cvbc_dependency_bytes,
-                            at + i * cvbc_dependency_bytes, false, cvbc_note);
+            layout_describe(v, "dependency", cvbc_dependency_fields,
+                            file + at + i * cvbc_dependency_bytes, at + i * cvbc_dependency_bytes,
+                            false, cvbc_note);
         describe_leave(v, dependencies);
     }
     at += dependencies.size;
@@ -106,17 +108,22 @@ static void describe_program(const struct cvbc_program *p, const penta_visitor *
     penta_node code = {.name = "code", .offset = at, .size = 4 * p->count, .list = true};
     if (describe_enter(v, code)) {
         for (size_t i = 0; i < p->count; i++)
-            layout_describe(v, "insn", cvbc_inst_fields, p->code + 4 * i, at + 4 * i, false, cvbc_note);
+            layout_describe(v, "insn", cvbc_inst_fields, p->code + 4 * i, at + 4 * i, false,
+                            cvbc_note);
         describe_leave(v, code);
     }
     at += code.size;
-    penta_node strings = {.name = "strings", .offset = at, .size = p->head.constant_pool_size, .list = true};
+    penta_node strings = {
+        .name = "strings", .offset = at, .size = p->head.constant_pool_size, .list = true};
     if (!p->string_count || !describe_enter(v, strings)) return;
     for (size_t i = 0; i < p->string_count; i++) {
         penta_bytes text = p->strings[i];
         penta_node string = {.name = "string", .offset = at, .size = text.size + 5};
         if (describe_enter(v, string)) {
-            describe_field(v, (penta_field){.name = "length", .offset = at, .size = 4, .kind = PENTA_UINT,
+            describe_field(v, (penta_field){.name = "length",
+                                            .offset = at,
+                                            .size = 4,
+                                            .kind = PENTA_UINT,
                                             .as.u = text.size + 1});
             describe_field(v, (penta_field){.name = "text", .offset = at + 4, .size = text.size + 1,
                                             .kind = PENTA_TEXT, .as.bytes = text});
@@ -175,13 +182,17 @@ static void describe_symbols(const struct cvbc_module *m, const penta_visitor *v
     while (pos < table.size && (variables ? cvbc_variable_next(table, &pos, &variable, &name)
                                           : cvbc_symbol_next(table, &pos, &symbol, &name))) {
         uint64_t at = list.offset + from;
-        penta_node row = {.name = variables ? "variable" : "symbol", .offset = at, .size = pos - from};
+        penta_node row = {
+            .name = variables ? "variable" : "symbol", .offset = at, .size = pos - from};
         if (describe_enter(v, row)) {
-            layout_leaves(v, variables ? cvbc_variable_fields : cvbc_symbol_fields, table.data + from, at,
-                          false, cvbc_note);
+            layout_leaves(v, variables ? cvbc_variable_fields : cvbc_symbol_fields,
+                          table.data + from, at, false, cvbc_note);
             if (name.size)
-                describe_field(v, (penta_field){.name = "name", .offset = at + row.size - name.size,
-                                                .size = name.size, .kind = PENTA_TEXT, .as.bytes = name});
+                describe_field(v, (penta_field){.name = "name",
+                                                .offset = at + row.size - name.size,
+                                                .size = name.size,
+                                                .kind = PENTA_TEXT,
+                                                .as.bytes = name});
             describe_leave(v, row);
         }
         from = pos;
@@ -199,7 +210,8 @@ static void describe_lines(const struct cvbc_module *m, const penta_visitor *v, 
     size_t pos = 0;
     for (; pos + cvbc_line_bytes <= table.size; pos += cvbc_line_bytes)
         layout_describe(v, "line", cvbc_line_fields, table.data + pos, at + pos, false, NULL);
-    if (pos < table.size) describe_raw(v, "damaged", bytes_slice(table, pos, table.size), at + pos, NULL);
+    if (pos < table.size)
+        describe_raw(v, "damaged", bytes_slice(table, pos, table.size), at + pos, NULL);
     describe_leave(v, list);
 }
 
@@ -296,12 +308,14 @@ static void info_protection(const struct cvbc_module *m, const penta_visitor *v)
     if (!describe_enter(v, node)) return;
     bool sealed = m->header.flags & CVBC_ENCRYPTED;
     const char *algorithm =
-        m->has_protection ? cvbc_name("signature_algorithm", m->protection.signature_algorithm) : "none";
+        m->has_protection ? cvbc_name("signature_algorithm", m->protection.signature_algorithm)
+                          : "none";
     describe_text(v, "signature", algorithm ? algorithm : "unknown");
     struct public_key key;
     const char *why;
     if (m->has_protection && m->public_key.size &&
-        key_public_raw((enum key_type)m->protection.signature_algorithm, m->public_key, &key, &why)) {
+        key_public_raw((enum key_type)m->protection.signature_algorithm, m->public_key, &key,
+                       &why)) {
         uint8_t print[HASH_BYTES];
         key_fingerprint(&key, print);
         describe_computed_bytes(v, "signer", (penta_bytes){print, sizeof print});
@@ -375,7 +389,8 @@ const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_
         if (offset < from) *end = from;
     }
     bool sealed = pieces[i].kind == CVBC_PIECE_BYTECODE && m->header.flags & CVBC_ENCRYPTED;
-    bool digest = hashed && (pieces[i].kind == CVBC_PIECE_METADATA || pieces[i].kind == CVBC_PIECE_BYTECODE);
+    bool digest =
+        hashed && (pieces[i].kind == CVBC_PIECE_METADATA || pieces[i].kind == CVBC_PIECE_BYTECODE);
     if (sealed) return is_signed ? "cipher, hash, signature, CRC" : "cipher, hash, CRC";
     if (digest) return is_signed ? "hash, signature, CRC" : "hash, CRC";
     return is_signed ? "signature, CRC" : "CRC";

@@ -26,7 +26,8 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
 
 static enum rule_scope scope(uint32_t code)
 {
-    return code >= CVBC_BAD_OPCODE && code <= CVBC_STACK_OVERFLOW ? SCOPE_PROGRAM : SCOPE_CONTAINER;
+    return code >= CVBC_UNKNOWN_OPCODE && code <= CVBC_STACK_OVERFLOW ? SCOPE_PROGRAM
+                                                                      : SCOPE_CONTAINER;
 }
 
 static int exit_of(uint32_t code)

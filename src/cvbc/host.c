@@ -133,8 +133,8 @@ static bool hal_call(const penta_cvbc_hal *hal, uint8_t call, const int32_t *arg
     }
 }
 
-static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t *args, uint64_t *value,
-                         struct writer *out)
+static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t *args,
+                         uint64_t *value, struct writer *out)
 {
     int32_t pin = args[0], v = args[1];
     bool writes = call == CVBC_OP_DIGITAL_WRITE || call == CVBC_OP_ANALOG_WRITE;
@@ -162,7 +162,8 @@ static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t
     return CVBC_E_NONE;
 }
 
-static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_vm *vm, struct writer *out)
+static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_vm *vm,
+                           struct writer *out)
 {
     uint16_t id = get16(vm->program->code + 4 * vm->pc + 2);
     char text[PRINTF_MAX];
@@ -225,14 +226,15 @@ static bool read_script(struct cvbc_board_state *b, const char *path, penta_erro
         text[file.size] = 0;
     }
     char *save = NULL;
-    for (char *line = ok ? strtok_r(text, "\n", &save) : NULL; line && ok; line = strtok_r(NULL, "\n", &save)) {
+    for (char *line = ok ? strtok_r(text, "\n", &save) : NULL; line && ok;
+         line = strtok_r(NULL, "\n", &save)) {
         char kind[8];
         unsigned long long ms;
         unsigned pin, value;
         if (line[strspn(line, " \t\r")] == '#' || !line[strspn(line, " \t\r")]) continue;
         uint64_t at = (uint64_t)(line - text);
-        if (sscanf(line, "%llu %7s %u %u", &ms, kind, &pin, &value) != 4 || pin >= PINS || value > 65535 ||
-            (strcmp(kind, "analog") && strcmp(kind, "digital")))
+        if (sscanf(line, "%llu %7s %u %u", &ms, kind, &pin, &value) != 4 || pin >= PINS ||
+            value > 65535 || (strcmp(kind, "analog") && strcmp(kind, "digital")))
             ok = error_at(err, BASE_SYNTAX, at, "expected TIME_MS digital|analog PIN VALUE");
         struct input *more = ok ? realloc(b->inputs, (b->input_count + 1) * sizeof *more) : NULL;
         if (ok && !more) ok = error_at(err, BASE_MEMORY, 0, "no memory for the script");
@@ -270,7 +272,8 @@ static bool fits(const penta_module *module, const char *name, penta_error *err)
 static bool host_open(const penta_module *module, const penta_option *options, size_t count,
                       void **state, penta_error *err)
 {
-    const char *name = option_text(options, count, "board"), *script = option_text(options, count, "script");
+    const char *name = option_text(options, count, "board"),
+               *script = option_text(options, count, "script");
     bool trace = name && !strcmp(name, "trace");
     if (name && !trace && !fits(module, name, err)) return false;
     struct cvbc_board_state *b = cvbc_board_new(trace, err);

@@ -4,7 +4,10 @@
 #include "cvbc/vm.h"
 
 /* ARM's SDIV: INT_MIN / -1 is INT_MIN, and its remainder 0. */
-static inline int32_t cvbc_div(int32_t a, int32_t b) { return b == -1 ? (int32_t)(0u - (uint32_t)a) : a / b; }
+static inline int32_t cvbc_div(int32_t a, int32_t b)
+{
+    return b == -1 ? (int32_t)(0u - (uint32_t)a) : a / b;
+}
 static inline int32_t cvbc_mod(int32_t a, int32_t b) { return b == -1 ? 0 : a % b; }
 
 static inline int32_t *cvbc_element(struct cvbc_vm *vm, uint32_t id, int32_t index)
@@ -39,7 +42,8 @@ enum { SLICE = 1 << 16 };    /* steps between two looks at the interrupt flag */
 
 static bool guards_hold(const struct cvbc_vm *vm)
 {
-    return vm->stack[0] == CVBC_GUARD_LOW && vm->stack[vm->capacity + CVBC_GUARD] == CVBC_GUARD_HIGH;
+    return vm->stack[0] == CVBC_GUARD_LOW &&
+           vm->stack[vm->capacity + CVBC_GUARD] == CVBC_GUARD_HIGH;
 }
 
 static void say(struct cvbc_vm *vm, penta_stop *stop)
@@ -49,7 +53,8 @@ static void say(struct cvbc_vm *vm, penta_stop *stop)
         stop->kind = PENTA_STOP_HOST;
         stop->detail = vm->program->code[4 * vm->pc];
         stop->args[0] = vm->program->code[4 * vm->pc] == CVBC_OP_PRINTF
-                            ? (vm->clean ? vm->clean : vm->code)[vm->pc].imm : (uint32_t)vm->args[0];
+                            ? (vm->clean ? vm->clean : vm->code)[vm->pc].imm
+                            : (uint32_t)vm->args[0];
         bool text = stop->detail == CVBC_OP_PRINTF;
         if (text) stop->args[1] = vm->arg_count;
         for (uint32_t i = text ? 0 : 1; i < vm->arg_count && i + (text ? 2 : 0) < 6; i++)

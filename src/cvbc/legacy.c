@@ -15,7 +15,8 @@ static uint16_t crc_ccitt(penta_bytes b)
     uint16_t crc = 0xffff;
     for (size_t i = 0; i < b.size; i++) {
         crc = (uint16_t)(crc ^ b.data[i] << 8);
-        for (int bit = 0; bit < 8; bit++) crc = (uint16_t)(crc & 0x8000 ? crc << 1 ^ 0x1021 : crc << 1);
+        for (int bit = 0; bit < 8; bit++)
+            crc = (uint16_t)(crc & 0x8000 ? crc << 1 ^ 0x1021 : crc << 1);
     }
     return crc;
 }
@@ -32,7 +33,8 @@ static uint16_t crc_modbus(penta_bytes b)
 
 static struct cvbc_inst inst_of(const uint8_t *p, bool words)
 {
-    return words ? (struct cvbc_inst){p[3], p[2], get16(p)} : (struct cvbc_inst){p[0], p[1], get16(p + 2)};
+    return words ? (struct cvbc_inst){p[3], p[2], get16(p)}
+                 : (struct cvbc_inst){p[0], p[1], get16(p + 2)};
 }
 
 static bool valid(const uint8_t *p, bool words)
@@ -77,8 +79,11 @@ static bool detect_counted(penta_bytes b, struct cvbc_legacy *out)
         bool lively;
         if (valid_run(code, words, &lively) != n || !lively) continue;
         *out = (struct cvbc_legacy){.layout = words ? "counted-words" : "counted-struct",
-                                    .code_offset = COUNTS_BYTES, .count = (size_t)n, .words = words,
-                                    .string_offset = COUNTS_BYTES + 4 * (size_t)n, .string_count = (size_t)s};
+                                    .code_offset = COUNTS_BYTES,
+                                    .count = (size_t)n,
+                                    .words = words,
+                                    .string_offset = COUNTS_BYTES + 4 * (size_t)n,
+                                    .string_count = (size_t)s};
         return true;
     }
     return false;
@@ -108,7 +113,8 @@ static bool find_chains(penta_bytes b, struct chains *c)
     return true;
 }
 
-/* Raw: the first multiple of 4 from 8 on with only strings behind it and only instructions before. */
+/* Raw: the first multiple of 4 from 8 on with only strings behind it and only instructions before.
+ */
 static bool find_raw(penta_bytes b, const struct chains *c, struct cvbc_legacy *out)
 {
     size_t run[2], lively[2] = {SIZE_MAX, SIZE_MAX}; /* instructions; the first that is not HALT */
@@ -122,9 +128,12 @@ static bool find_raw(penta_bytes b, const struct chains *c, struct cvbc_legacy *
         if (!c->whole[4 * count]) continue;
         for (int words = 0; words < 2; words++) {
             if (run[words] < count || lively[words] >= count) continue;
-            *out = (struct cvbc_legacy){.layout = words ? "raw-words" : "raw-struct", .count = count,
-                                        .string_offset = 4 * count, .words = words};
-            for (size_t at = 4 * count; at < b.size; at += 4 + get32(b.data + at)) out->string_count++;
+            *out = (struct cvbc_legacy){.layout = words ? "raw-words" : "raw-struct",
+                                        .count = count,
+                                        .string_offset = 4 * count,
+                                        .words = words};
+            for (size_t at = 4 * count; at < b.size; at += 4 + get32(b.data + at))
+                out->string_count++;
             return true;
         }
     }
@@ -157,7 +166,9 @@ bool cvbc_legacy_detect(penta_bytes file, struct cvbc_legacy *out, const char **
             *why = "the CONC wrapper announces more bytes than there are";
             return false;
         }
-        wrapper = crc == crc_ccitt(inner) ? "conc-ccitt" : crc == crc_modbus(inner) ? "conc-modbus" : NULL;
+        wrapper = crc == crc_ccitt(inner)    ? "conc-ccitt"
+                  : crc == crc_modbus(inner) ? "conc-modbus"
+                                             : NULL;
         if (!wrapper) {
             *why = "the checksum of the CONC wrapper is wrong";
             return false;
@@ -190,14 +201,16 @@ static void repaired(struct code *c, unsigned which, size_t i, const char *what)
     while (which >> (number + 1)) number++;
     c->repairs |= which;
     if (c->f)
-        findings_add(c->f, CVBC_REPAIRED, c->layout->code_offset + 4 * i, NULL, "%s: %s", names[number], what);
+        findings_add(c->f, CVBC_REPAIRED, c->layout->code_offset + 4 * i, NULL, "%s: %s",
+                     names[number], what);
 }
 
 static void repair_delays(struct code *c)
 {
     for (size_t i = 0; i + 2 < c->count; i++) {
         struct cvbc_inst *in = &c->at[i];
-        if (in->opcode != CVBC_OP_PUSH || (in->immediate != 16960 && in->immediate != 17000)) continue;
+        if (in->opcode != CVBC_OP_PUSH || (in->immediate != 16960 && in->immediate != 17000))
+            continue;
         if (in[1].opcode != CVBC_OP_MUL || in[2].opcode != CVBC_OP_DELAY) continue;
         in->immediate = 1;
         repaired(c, CVBC_R1, i, "a delay was multiplied; it is in milliseconds now");
@@ -216,7 +229,9 @@ static void repair_jumps(struct code *c)
         struct cvbc_inst *in = &c->at[i];
         if (in->opcode != CVBC_OP_JMP && !conditional(in->opcode)) continue;
         in->immediate = (uint16_t)(i + 1 + in->immediate);
-        if (!any) repaired(c, CVBC_R2, i, "jumps were relative to the next instruction; they are absolute now");
+        if (!any)
+            repaired(c, CVBC_R2, i,
+                     "jumps were relative to the next instruction; they are absolute now");
         any = true;
     }
 }
@@ -224,7 +239,8 @@ static void repair_jumps(struct code *c)
 static void repair_arrays(struct code *c)
 {
     for (size_t i = 0; i + 1 < c->count; i++) {
-        if (c->at[i].opcode != CVBC_OP_CREATE_ARRAY || c->at[i + 1].opcode != CVBC_OP_PUSH) continue;
+        if (c->at[i].opcode != CVBC_OP_CREATE_ARRAY || c->at[i + 1].opcode != CVBC_OP_PUSH)
+            continue;
         struct cvbc_inst push = c->at[i + 1];
         c->at[i + 1] = c->at[i];
         c->at[i++] = push;
@@ -244,7 +260,8 @@ static void repair_short_circuits(struct code *c)
     bool *target = calloc(c->count + 1, sizeof *target);
     if (!target) return;
     for (size_t i = 0; i < c->count; i++)
-        if (conditional(c->at[i].opcode) && c->at[i].immediate < c->count) target[c->at[i].immediate] = true;
+        if (conditional(c->at[i].opcode) && c->at[i].immediate < c->count)
+            target[c->at[i].immediate] = true;
     for (size_t i = 1; i + 1 < c->count; i++) {
         const struct cvbc_inst *before = &c->at[i - 1], *after = &c->at[i + 1];
         if (c->at[i].opcode != CVBC_OP_POP || !target[i] || before->opcode != CVBC_OP_JMP ||
@@ -308,7 +325,8 @@ static void repair(struct code *c)
     warn(c);
 }
 
-static bool read_strings(penta_bytes file, struct code *c, bool keep, struct cvbc_build *b, penta_error *err)
+static bool read_strings(penta_bytes file, struct code *c, bool keep, struct cvbc_build *b,
+                         penta_error *err)
 {
     size_t at = c->layout->string_offset;
     for (size_t i = 0; i < c->layout->string_count; i++) {
@@ -318,7 +336,8 @@ static bool read_strings(penta_bytes file, struct code *c, bool keep, struct cvb
         if (!writer_ok(&text, err)) return false;
         if (!keep && unescape(text.out.data, &size)) {
             if (!(c->repairs & CVBC_R6) && c->f)
-                findings_add(c->f, CVBC_REPAIRED, at + 4, NULL, "R6: escapes in strings were stored as written");
+                findings_add(c->f, CVBC_REPAIRED, at + 4, NULL,
+                             "R6: escapes in strings were stored as written");
             c->repairs |= CVBC_R6;
         }
         cvbc_build_string(b, (penta_bytes){text.out.data, size});
@@ -358,11 +377,13 @@ static int probe(penta_bytes file, struct writer *evidence)
     const char *why;
     if (file.size < CONC_BYTES || get32(file.data) != CONC) return 0;
     bool good = cvbc_legacy_detect(file, &layout, &why);
-    if (evidence) writer_print(evidence, "starts with 43 4e 4f 43, %s", good ? "and its checksum fits" : why);
+    if (evidence)
+        writer_print(evidence, "starts with 43 4e 4f 43, %s", good ? "and its checksum fits" : why);
     return good ? 100 : 40;
 }
 
-static penta_module *parse(penta_bytes file, const penta_option *options, size_t count, penta_error *err)
+static penta_module *parse(penta_bytes file, const penta_option *options, size_t count,
+                           penta_error *err)
 {
     (void)options, (void)count;
     struct cvbc_legacy layout;
@@ -381,7 +402,10 @@ static penta_module *parse(penta_bytes file, const penta_option *options, size_t
     return &m->base;
 }
 
-static const struct legacy_module *legacy(const penta_module *m) { return (const struct legacy_module *)m; }
+static const struct legacy_module *legacy(const penta_module *m)
+{
+    return (const struct legacy_module *)m;
+}
 
 static void verify(const penta_module *module, struct findings *f) { (void)module, (void)f; }
 
@@ -402,8 +426,10 @@ static void describe(const penta_module *module, const penta_visitor *v)
         }
         at = CONC_BYTES;
     }
-    if (at < l->code_offset) describe_raw(v, "counts", bytes_slice(module->file, at, COUNTS_BYTES), at, NULL);
-    penta_node code = {.name = "code", .offset = l->code_offset, .size = 4 * l->count, .list = true};
+    if (at < l->code_offset)
+        describe_raw(v, "counts", bytes_slice(module->file, at, COUNTS_BYTES), at, NULL);
+    penta_node code = {
+        .name = "code", .offset = l->code_offset, .size = 4 * l->count, .list = true};
     if (describe_enter(v, code)) {
         for (size_t i = 0; i < l->count; i++) {
             const uint8_t *in = p + l->code_offset + 4 * i;
@@ -449,8 +475,10 @@ static bool convert(const penta_module *module, const penta_option *options, siz
     struct cvbc_build b = {.flags = CVBC_DETERMINISTIC};
     penta_error err = {0};
     unsigned repairs = 0;
-    const char *from = option_text(options, count, "from"), *target = option_text(options, count, "target");
-    if (from && strcmp(from, "legacy")) error_at(&err, BASE_OPTION_VALUE, 0, "from '%.40s' is not legacy", from);
+    const char *from = option_text(options, count, "from"),
+               *target = option_text(options, count, "target");
+    if (from && strcmp(from, "legacy"))
+        error_at(&err, BASE_OPTION_VALUE, 0, "from '%.40s' is not legacy", from);
     struct cvbc_board board;
     if (!err.code && target && cvbc_board_find(target, &board, &err)) {
         b.core.target_architecture = (uint8_t)board.architecture;
@@ -458,8 +486,10 @@ static bool convert(const penta_module *module, const penta_option *options, siz
         b.core.target_variant = (uint16_t)board.variant;
     }
     bool keep = option_text(options, count, "no-repair") != NULL;
-    bool ok = !err.code && cvbc_legacy_read(module->file, &legacy(module)->layout, keep, &b, &repairs, &f, &err) &&
-              cvbc_build_write(&b, out, &err);
+    bool ok =
+        !err.code &&
+        cvbc_legacy_read(module->file, &legacy(module)->layout, keep, &b, &repairs, &f, &err) &&
+        cvbc_build_write(&b, out, &err);
     if (err.code) findings_pass(&f, &err);
     cvbc_build_fini(&b);
     findings->errors += f.errors;

@@ -15,4 +15,5 @@ enum cvbc_repair { CVBC_R1 = 1, CVBC_R2 = 2, CVBC_R3 = 4, CVBC_R4 = 8, CVBC_R5 =
 /* Code and strings into b, repaired unless keep; which repairs applied in *repairs. Findings (f may
  * be NULL) name them, and what cannot be repaired. */
 bool cvbc_legacy_read(penta_bytes file, const struct cvbc_legacy *layout, bool keep,
-                      struct cvbc_build *b, unsigned *repairs, struct findings *f, penta_error *err);
+                      struct cvbc_build *b, unsigned *repairs, struct findings *f,
+                      penta_error *err);

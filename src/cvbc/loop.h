@@ -44,9 +44,12 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
     static const void *const entry[CVBC_DOES] = {
 #define OP(code, name, ...) [CVBC_DO_##name] = &&on_CVBC_DO_##name,
 #include "cvbc/isa.def"
-        [CVBC_DO_BAD] = &&on_CVBC_DO_BAD,       [CVBC_DO_PUSH_S] = &&on_CVBC_DO_PUSH_S,
-        [CVBC_DO_PUSH_W] = &&on_CVBC_DO_PUSH_W, [CVBC_DO_STORE_ARRAY_V] = &&on_CVBC_DO_STORE_ARRAY_V,
-        [CVBC_DO_END] = &&on_CVBC_DO_END,       [CVBC_DO_BREAK] = &&on_CVBC_DO_BREAK,
+        [CVBC_DO_BAD] = &&on_CVBC_DO_BAD,
+        [CVBC_DO_PUSH_S] = &&on_CVBC_DO_PUSH_S,
+        [CVBC_DO_PUSH_W] = &&on_CVBC_DO_PUSH_W,
+        [CVBC_DO_STORE_ARRAY_V] = &&on_CVBC_DO_STORE_ARRAY_V,
+        [CVBC_DO_END] = &&on_CVBC_DO_END,
+        [CVBC_DO_BREAK] = &&on_CVBC_DO_BREAK,
         [CVBC_DO_FUEL] = &&on_CVBC_DO_FUEL};
 #endif
     const struct cvbc_insn *code = vm->code, *in = code + vm->pc;

@@ -94,7 +94,8 @@ bool cvbc_policy_options(struct cvbc_policy *policy, const penta_option *options
             realloc(policy->trusted, (policy->trusted_count + 1) * sizeof *more);
         if (!more) return error_at(err, BASE_MEMORY, 0, "no memory for a key");
         policy->trusted = more;
-        if (!cvbc_public_key_file(options[i].value, &more[policy->trusted_count], err)) return false;
+        if (!cvbc_public_key_file(options[i].value, &more[policy->trusted_count], err))
+            return false;
         policy->trusted_count++;
     }
     if (!key && !password) return true;

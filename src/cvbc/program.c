@@ -3,7 +3,8 @@
 #include "base/bytes.h"
 #include "cvbc/cvbc.h"
 
-static bool flaw(struct cvbc_program *p, uint64_t at, const char *what, uint64_t have, uint64_t want)
+static bool flaw(struct cvbc_program *p, uint64_t at, const char *what, uint64_t have,
+                 uint64_t want)
 {
     error_at(&p->flaw, CVBC_BYTECODE, at, what, (unsigned long long)have, (unsigned long long)want);
     return true; /* not a failure of the parser */
@@ -26,8 +27,8 @@ static bool parse_strings(struct cvbc_program *p, penta_bytes pool, uint64_t ori
     penta_bytes text;
     for (size_t pos = 0; pos < pool.size; pos += 5 + text.size, count++)
         if (!string_at(pool, pos, &text))
-            return flaw(p, origin + pos, "string %llu is cut short, not terminated, or has a NUL inside",
-                        count, 0);
+            return flaw(p, origin + pos,
+                        "string %llu is cut short, not terminated, or has a NUL inside", count, 0);
     p->strings = arena_alloc(arena, count, sizeof *p->strings, err);
     if (!p->strings) return false;
     for (size_t pos = 0; pos < pool.size; pos += 5 + text.size) {
@@ -55,12 +56,14 @@ bool cvbc_program_parse(penta_bytes image, struct arena *arena, struct cvbc_prog
     p->code = image.data + cvbc_bytecode_bytes;
     p->count = h->instruction_count;
     if (h->entry_point_offset >= p->count)
-        flaw(p, 2, "the entry point is %llu, of %llu instructions", h->entry_point_offset, p->count);
+        flaw(p, 2, "the entry point is %llu, of %llu instructions", h->entry_point_offset,
+             p->count);
     if (h->local_variable_count > CVBC_GLOBALS)
         flaw(p, 14, "%llu variable slots, at most %llu", h->local_variable_count, CVBC_GLOBALS);
     uint64_t offset = h->constant_pool_offset, size = h->constant_pool_size;
     if (offset != end && (size || offset))
-        return flaw(p, 4, "the constant pool is at 0x%llx, the instructions end at 0x%llx", offset, end);
+        return flaw(p, 4, "the constant pool is at 0x%llx, the instructions end at 0x%llx", offset,
+                    end);
     if (end + size != image.size)
         return flaw(p, 8, "code and constant pool end at 0x%llx, the section at 0x%llx", end + size,
                     image.size);
@@ -101,7 +104,8 @@ bool cvbc_symbol_next(penta_bytes table, size_t *pos, struct cvbc_symbol *out, p
     return true;
 }
 
-bool cvbc_variable_next(penta_bytes table, size_t *pos, struct cvbc_variable *out, penta_bytes *name)
+bool cvbc_variable_next(penta_bytes table, size_t *pos, struct cvbc_variable *out,
+                        penta_bytes *name)
 {
     penta_error cut = {0};
     struct reader r = {.in = table, .pos = *pos, .err = &cut};

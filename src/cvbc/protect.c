@@ -46,7 +46,8 @@ static bool fail_signature(struct cvbc_opened *o, uint64_t at, bool tried)
 static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
 {
     const struct cvbc_policy *policy = &m->policy;
-    enum key_type type = m->has_protection ? (enum key_type)m->protection.signature_algorithm : KEY_NONE;
+    enum key_type type =
+        m->has_protection ? (enum key_type)m->protection.signature_algorithm : KEY_NONE;
     if (type == KEY_NONE) {
         if (!policy->require_signature) return true;
         error_at(&o->failure, CVBC_UNSIGNED, 56, "the file is not signed");
@@ -76,7 +77,8 @@ static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
     struct public_key embedded;
     const char *why;
     if (!key_public_raw(type, m->public_key, &embedded, &why)) {
-        error_at(&o->failure, CVBC_KEY, cvbc_offset(m, m->public_key.data), "the embedded key: %s", why);
+        error_at(&o->failure, CVBC_KEY, cvbc_offset(m, m->public_key.data), "the embedded key: %s",
+                 why);
         return false;
     }
     if (!sign_check(&embedded, tbs, m->signature)) return fail_signature(o, at, true);
@@ -85,7 +87,8 @@ static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
     if (!policy->require_signature) return true;
     error_at(&o->failure, CVBC_UNTRUSTED, cvbc_offset(m, m->public_key.data),
              "untrusted: the signature is good only under the key in the file");
-    return error_note(&o->failure, "anybody can embed a key; give those you trust with --trusted-key");
+    return error_note(&o->failure,
+                      "anybody can embed a key; give those you trust with --trusted-key");
 }
 
 /* ---- digests ---- */
@@ -105,7 +108,8 @@ static bool check_open_hashes(const struct cvbc_module *m, struct cvbc_opened *o
     return true;
 }
 
-static bool check_bytecode_hash(const struct cvbc_module *m, struct cvbc_opened *o, penta_bytes image)
+static bool check_bytecode_hash(const struct cvbc_module *m, struct cvbc_opened *o,
+                                penta_bytes image)
 {
     if (!m->has_protection) return true;
     uint8_t digest[HASH_BYTES];
@@ -129,7 +133,8 @@ void cvbc_aad(const struct cvbc_sealing *s, penta_bytes metadata, uint8_t out[48
 }
 
 bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
-                 const uint8_t nonce[12], uint64_t iterations_max, uint8_t key[32], penta_error *err)
+                 const uint8_t nonce[12], uint64_t iterations_max, uint8_t key[32],
+                 penta_error *err)
 {
     penta_bytes material = {secret->bytes, secret->size};
     uint64_t rounds = (uint64_t)(s->params >> 8 & 0xffff) * 1000;
@@ -180,7 +185,8 @@ static bool decrypt(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes *b
     bool ok = m->image && aead_open((enum aead)s.algorithm, key, nonce,
                                     (penta_bytes){aad, sizeof aad}, sealed, m->image);
     secret_wipe(key, sizeof key);
-    if (!m->image) return error_at(&o->failure, BASE_MEMORY, at, "no memory to decrypt the bytecode");
+    if (!m->image)
+        return error_at(&o->failure, BASE_MEMORY, at, "no memory to decrypt the bytecode");
     *bytes = (penta_bytes){m->image, m->image_size};
     if (ok) return true;
     error_at(&o->failure, CVBC_DECRYPT, at, "the bytecode does not decrypt with this key");
@@ -205,7 +211,8 @@ static bool inflate(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes *b
     switch (result) {
     case DEFLATE_OK: return true;
     case DEFLATE_TRAILING:
-        return error_at(&o->failure, CVBC_DECOMPRESS, at, "bytes follow the end of the DEFLATE stream");
+        return error_at(&o->failure, CVBC_DECOMPRESS, at,
+                        "bytes follow the end of the DEFLATE stream");
     case DEFLATE_LIMIT:
         error_at(&o->failure, CVBC_LIMIT, at, "the bytecode inflates to more than %llu bytes",
                  (unsigned long long)limit);
@@ -214,7 +221,8 @@ static bool inflate(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes *b
         return error_at(&o->failure, BASE_MEMORY, at, "no memory to inflate the bytecode");
     default:
         error_at(&o->failure, CVBC_DECOMPRESS, at, "the bytecode is not a DEFLATE stream");
-        return zlib ? error_note(&o->failure, "this is a zlib stream; raw DEFLATE is expected") : false;
+        return zlib ? error_note(&o->failure, "this is a zlib stream; raw DEFLATE is expected")
+                    : false;
     }
 }
 

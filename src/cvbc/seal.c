@@ -10,15 +10,18 @@ struct sealing {
 };
 
 /* A signature does not survive the change: it is made again or dropped, and that is said. */
-static bool new_signature(struct sealing *s, const struct cvbc_module *m, const penta_option *options,
-                          size_t count, penta_error *err)
+static bool new_signature(struct sealing *s, const struct cvbc_module *m,
+                          const penta_option *options, size_t count, penta_error *err)
 {
     const char *path = option_text(options, count, "sign-key");
     bool drop = option_text(options, count, "drop-signature") != NULL;
-    if (path && drop) return error_at(err, BASE_OPTION_VALUE, 0, "sign-key and drop-signature exclude each other");
+    if (path && drop)
+        return error_at(err, BASE_OPTION_VALUE, 0,
+                        "sign-key and drop-signature exclude each other");
     if (m->header.flags & CVBC_SIGNED && !path && !drop) {
         error_at(err, CVBC_SEALED, 56, "the file is signed, and the signature would no longer fit");
-        return error_note(err, "sign again with --sign-key FILE, or give it up with --drop-signature");
+        return error_note(err,
+                          "sign again with --sign-key FILE, or give it up with --drop-signature");
     }
     if (!path) return true;
     s->key = cvbc_private_key_file(path, err);
@@ -28,21 +31,23 @@ static bool new_signature(struct sealing *s, const struct cvbc_module *m, const 
 }
 
 /* Cipher, derivation and secret into a build, as the options say. */
-bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret, const penta_option *options,
-                       size_t count, penta_error *err)
+bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
+                       const penta_option *options, size_t count, penta_error *err)
 {
-    const char *cipher = option_text(options, count, "cipher"), *derive = option_text(options, count, "derive");
+    const char *cipher = option_text(options, count, "cipher"),
+               *derive = option_text(options, count, "derive");
     const char *key = option_text(options, count, "key-file");
     const char *password = option_text(options, count, "password-file");
     uint64_t algorithm = 1, iterations = 600;
     if (cipher && (!cvbc_value("encryption_algorithm", bytes_of(cipher), &algorithm) || !algorithm))
-        return error_at(err, BASE_OPTION_VALUE, 0, "cipher '%.40s' is neither aes256_gcm nor chacha20_poly1305",
-                        cipher);
+        return error_at(err, BASE_OPTION_VALUE, 0,
+                        "cipher '%.40s' is neither aes256_gcm nor chacha20_poly1305", cipher);
     if (!option_uint(options, count, "iterations", &iterations, err)) return false;
     if (!iterations || iterations > UINT16_MAX)
         return error_at(err, BASE_OPTION_VALUE, 0, "iterations are 1 to 65535 thousand");
     if (!key == !password) {
-        error_at(err, CVBC_DECRYPT, 0, key ? "either a key-file or a password-file" : "no key was given");
+        error_at(err, CVBC_DECRYPT, 0,
+                 key ? "either a key-file or a password-file" : "no key was given");
         return error_note(err, "--key-file FILE or --password-file FILE");
     }
     uint32_t method = password ? CVBC_KEY_PBKDF2 : CVBC_KEY_RAW;
@@ -76,7 +81,8 @@ bool cvbc_seal(const penta_module *module, const penta_option *options, size_t c
         error_at(&err, CVBC_SEALED, 56, "the bytecode is encrypted already");
         error_note(&err, "penta open decrypts it");
     } else if (m->debug.size && !option_text(options, count, "keep-debug")) {
-        error_at(&err, CVBC_SEALED, cvbc_offset(m, m->debug.data), "debug data would stay readable");
+        error_at(&err, CVBC_SEALED, cvbc_offset(m, m->debug.data),
+                 "debug data would stay readable");
         error_note(&err, "--keep-debug if that is fine");
     }
     if (!err.code && cvbc_build_from(&s.b, m, &err) && new_signature(&s, m, options, count, &err))

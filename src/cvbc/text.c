@@ -86,8 +86,9 @@ static void print_value(struct writer *out, const struct layout_field *field, co
 
 /* The fields of a record that differ from the computed one. open: text is on the line already, and
  * all of it stays there, since another line would be another record. */
-static void print_fields(struct writer *out, const char *directive, const struct layout_field *fields,
-                         const uint8_t *actual, const uint8_t *computed, bool open)
+static void print_fields(struct writer *out, const char *directive,
+                         const struct layout_field *fields, const uint8_t *actual,
+                         const uint8_t *computed, bool open)
 {
     enum { WIDTH = 72 };
     bool one_line = open;
@@ -178,11 +179,16 @@ static void print_name(struct writer *out, const struct names *n, size_t i)
 
 static const char *suffix_of(uint8_t flags)
 {
-    return flags == CVBC_S ? ".S" : flags == CVBC_W ? ".W" : flags == CVBC_V ? ".V" : flags ? NULL : "";
+    return flags == CVBC_S   ? ".S"
+           : flags == CVBC_W ? ".W"
+           : flags == CVBC_V ? ".V"
+           : flags           ? NULL
+                             : "";
 }
 
 /* names NULL: plain numbers, for traces. */
-static void print_inst(struct writer *out, const struct cvbc_program *p, size_t i, const struct names *names)
+static void print_inst(struct writer *out, const struct cvbc_program *p, size_t i,
+                       const struct names *names)
 {
     struct cvbc_inst in = cvbc_inst_at(p, i);
     const struct cvbc_op_info *op = &cvbc_ops[in.opcode];
@@ -260,7 +266,8 @@ static void print_metadata(const struct cvbc_module *m, struct cvbc_build *b, st
     }
     for (size_t i = 0; i < meta->hint_count; i++) {
         penta_bytes data = meta->hints[i].data;
-        writer_print(out, ".hint %u, %u, ", meta->hints[i].head.hint_type, meta->hints[i].head.priority);
+        writer_print(out, ".hint %u, %u, ", meta->hints[i].head.hint_type,
+                     meta->hints[i].head.priority);
         writer_hex(out, data);
         writer_char(out, '\n');
     }
@@ -274,8 +281,8 @@ static bool apart(const struct cvbc_module *m)
            m->security.size == CVBC_PROTECTION_BYTES + m->public_key.size + m->signature.size;
 }
 
-static void print_security(const struct cvbc_module *m, const struct cvbc_build *b, penta_bytes image,
-                           struct writer *out)
+static void print_security(const struct cvbc_module *m, const struct cvbc_build *b,
+                           penta_bytes image, struct writer *out)
 {
     if (!m->security.size) {
         writer_text(out, ".security none\n");
@@ -286,7 +293,8 @@ static void print_security(const struct cvbc_module *m, const struct cvbc_build 
         return;
     }
     uint8_t head[cvbc_security_bytes], integrity[cvbc_integrity_bytes];
-    cvbc_build_protection(b, m->header.flags, m->stored.size, m->public_key.size, m->signature.size, head);
+    cvbc_build_protection(b, m->header.flags, m->stored.size, m->public_key.size, m->signature.size,
+                          head);
     print_fields(out, ".security", cvbc_security_fields, m->security.data, head, false);
     struct cvbc_build actual = {.secure_timestamp = 0}; /* the short hash follows the others */
     memcpy(actual.integrity_over.bytes, m->security.data + cvbc_security_bytes, 96);
@@ -303,13 +311,15 @@ static void print_security(const struct cvbc_module *m, const struct cvbc_build 
 }
 
 /* The stored section when compressing the image does not give it back. */
-static void print_stored(const struct cvbc_module *m, bool listed, penta_bytes image, struct writer *out)
+static void print_stored(const struct cvbc_module *m, bool listed, penta_bytes image,
+                         struct writer *out)
 {
     penta_buffer deflated = {0};
     bool same = listed && cvbc_plain(m);
     if (listed && (m->header.flags & (CVBC_ENCRYPTED | CVBC_COMPRESSED)) == CVBC_COMPRESSED &&
         deflate_deflate(image, &deflated))
-        same = deflated.size == m->stored.size && !memcmp(deflated.data, m->stored.data, deflated.size);
+        same = deflated.size == m->stored.size &&
+               !memcmp(deflated.data, m->stored.data, deflated.size);
     penta_buffer_free(&deflated);
     if (same) return;
     if (listed) {            /* it stands for this listing and no other */
@@ -326,7 +336,8 @@ static void print_stored(const struct cvbc_module *m, bool listed, penta_bytes i
 static void print_header(const struct cvbc_module *m, struct writer *out)
 {
     struct cvbc_build none = {0};
-    struct cvbc_sizes sizes = {m->metadata.size, m->security.size, m->stored.size, m->debug.size, 0};
+    struct cvbc_sizes sizes = {m->metadata.size, m->security.size, m->stored.size, m->debug.size,
+                               0};
     bool signature = m->signature.size && apart(m);
     uint8_t flags = (uint8_t)((signature ? CVBC_SIGNED : 0) | (m->debug.size ? CVBC_HAS_DEBUG : 0));
     uint8_t computed[cvbc_header_bytes], *copy = NULL;
@@ -351,7 +362,7 @@ static void print_gaps(const struct cvbc_module *m, struct writer *out)
     size_t count = cvbc_pieces(m, pieces);
     for (size_t i = 0; i < count; i++) {
         penta_bytes gap = pieces[i].bytes;
-        bool zero = i + 1 < count;
+        bool zero = i + 1 < count && gap.size <= CVBC_GAP_MAX;
         for (size_t k = 0; k < gap.size && zero; k++) zero = !gap.data[k];
         if (pieces[i].kind != CVBC_PIECE_GAP || zero) continue;
         for (size_t at = 0; at < gap.size; at += 32) {
@@ -362,14 +373,16 @@ static void print_gaps(const struct cvbc_module *m, struct writer *out)
     }
 }
 
-static bool print_code(const struct cvbc_module *m, struct writer *out, penta_bytes *image, bool *listed)
+static bool print_code(const struct cvbc_module *m, struct writer *out, penta_bytes *image,
+                       bool *listed)
 {
     const struct cvbc_opened *o = cvbc_open(m);
     const struct cvbc_program *p = &o->program;
     *listed = o->has_program && !p->flaw.code;
     *image = *listed ? p->image : (penta_bytes){0};
     if (!*listed) return true;
-    struct cvbc_build b = {.entry = p->head.entry_point_offset, .string_count = (uint32_t)p->string_count};
+    struct cvbc_build b = {.entry = p->head.entry_point_offset,
+                           .string_count = (uint32_t)p->string_count};
     penta_bytes pool = bytes_slice(p->image, cvbc_bytecode_bytes + 4 * p->count, p->image.size);
     writer_bytes(&b.code, p->code, 4 * p->count);
     writer_bytes(&b.strings, pool.data, pool.size);
@@ -394,7 +407,8 @@ bool cvbc_print(const penta_module *module, const penta_option *options, size_t 
     struct writer code = {0};
     penta_bytes image = {0};
     bool listed = false;
-    if (!print_code(m, &code, &image, &listed)) error_at(err, BASE_MEMORY, 0, "no memory for a listing");
+    if (!print_code(m, &code, &image, &listed))
+        error_at(err, BASE_MEMORY, 0, "no memory for a listing");
     print_header(m, out);
     print_metadata(m, &b, out);
     print_security(m, &b, image, out);
@@ -424,7 +438,8 @@ bool cvbc_print_at(const penta_module *module, uint64_t pc, struct writer *out)
 
 void cvbc_isa(const penta_visitor *v)
 {
-    static const char *const operands[] = {"", "VALUE", "TARGET", "SLOT", "DEPTH", "ARRAY", "STRING"};
+    static const char *const operands[] = {"",      "VALUE", "TARGET", "SLOT",
+                                           "DEPTH", "ARRAY", "STRING"};
     for (unsigned code = 0; code < 256; code++) {
         const struct cvbc_op_info *op = &cvbc_ops[code];
         penta_node node = {.name = "instruction"};

@@ -7,8 +7,8 @@
 #include "base/bytes.h"
 #include "base/json_write.h"
 
-const char *const cvbc_trinity_names[TRINITY_FILES] = {"trinity_board.h", "trinity_pins.hpp", "trinity.ld",
-                                                       "trinity_board.json"};
+const char *const cvbc_trinity_names[TRINITY_FILES] = {"trinity_board.h", "trinity_pins.hpp",
+                                                       "trinity.ld", "trinity_board.json"};
 
 enum { PORT_STRIDE = 0x400, STM32 = 1, FLASH_PAGE_KB = 2 };
 #define AHB2ENR UINT32_C(0x4002104C)
@@ -16,7 +16,15 @@ enum { PORT_STRIDE = 0x400, STM32 = 1, FLASH_PAGE_KB = 2 };
 #define RAM_ORIGIN UINT32_C(0x20000000)
 
 /* Offsets of the GPIO registers. */
-enum { MODER = 0x00, OTYPER = 0x04, OSPEEDR = 0x08, PUPDR = 0x0c, IDR = 0x10, BSRR = 0x18, AFRL = 0x20 };
+enum {
+    MODER = 0x00,
+    OTYPER = 0x04,
+    OSPEEDR = 0x08,
+    PUPDR = 0x0c,
+    IDR = 0x10,
+    BSRR = 0x18,
+    AFRL = 0x20
+};
 
 struct firmware {
     struct cvbc_board board;
@@ -65,8 +73,8 @@ static bool add(struct firmware *f, const struct cvbc_module *m, bool first, pen
 {
     const struct cvbc_core *c = &m->meta.core;
     if (first) f->core = *c;
-    if (c->target_architecture != f->core.target_architecture || c->target_family != f->core.target_family ||
-        c->target_variant != f->core.target_variant)
+    if (c->target_architecture != f->core.target_architecture ||
+        c->target_family != f->core.target_family || c->target_variant != f->core.target_variant)
         return error_at(err, CVBC_TARGET, 0, "the containers name different targets");
     f->core.target_features |= c->target_features;
     if (c->min_flash_kb > f->core.min_flash_kb) f->core.min_flash_kb = c->min_flash_kb;
@@ -77,7 +85,8 @@ static bool add(struct firmware *f, const struct cvbc_module *m, bool first, pen
         return false;
     }
     if (c->max_stack_depth_words > f->stack) f->stack = c->max_stack_depth_words;
-    if (o->program.head.stack_size_required > f->stack) f->stack = o->program.head.stack_size_required;
+    if (o->program.head.stack_size_required > f->stack)
+        f->stack = o->program.head.stack_size_required;
     cvbc_digest(m->base.file, f->digests[f->digest_count++]);
     return add_pins(f, m, err);
 }
@@ -91,7 +100,8 @@ static bool map_logical(struct firmware *f, const struct cvbc_module *m, penta_e
         if (!p) continue;
         int16_t index = (int16_t)(p - f->pins);
         if (f->logical[logical] >= 0 && f->logical[logical] != index)
-            return error_at(err, CVBC_TARGET, 0, "two containers map logical pin %u differently", logical);
+            return error_at(err, CVBC_TARGET, 0, "two containers map logical pin %u differently",
+                            logical);
         f->logical[logical] = index;
     }
     return true;
@@ -102,27 +112,32 @@ static bool find_board(struct firmware *f, const struct cvbc_board *board, penta
     if (board) f->board = *board;
     for (size_t i = 0; !board && cvbc_board_name(i); i++) {
         if (!cvbc_board_find(cvbc_board_name(i), &f->board, err)) return false;
-        if (f->board.architecture == f->core.target_architecture && f->board.family == f->core.target_family &&
-            f->board.variant == f->core.target_variant)
+        if (f->board.architecture == f->core.target_architecture &&
+            f->board.family == f->core.target_family && f->board.variant == f->core.target_variant)
             return true;
     }
-    return board || error_at(err, CVBC_TARGET, 0, "no known board is variant 0x%04x; name one with --board",
-                             f->core.target_variant);
+    return board ||
+           error_at(err, CVBC_TARGET, 0, "no known board is variant 0x%04x; name one with --board",
+                    f->core.target_variant);
 }
 
 /* ---- registers ---- */
 
-static bool has_registers(const struct firmware *f) { return f->board.gpio && f->core.target_family == STM32; }
+static bool has_registers(const struct firmware *f)
+{
+    return f->board.gpio && f->core.target_family == STM32;
+}
 
 static uint32_t base_of(const struct firmware *f, const struct cvbc_pin *pin)
 {
     return has_registers(f) ? (uint32_t)f->board.gpio + pin->port_identifier * PORT_STRIDE : 0;
 }
 
-static void set_bits(struct writer *w, uint32_t address, unsigned shift, uint32_t mask, uint32_t value)
+static void set_bits(struct writer *w, uint32_t address, unsigned shift, uint32_t mask,
+                     uint32_t value)
 {
-    writer_print(w, "    trinity_set(0x%08" PRIX32 "u, 0x%08" PRIX32 "u, 0x%08" PRIX32 "u);\n", address,
-                 mask << shift, value << shift);
+    writer_print(w, "    trinity_set(0x%08" PRIX32 "u, 0x%08" PRIX32 "u, 0x%08" PRIX32 "u);\n",
+                 address, mask << shift, value << shift);
 }
 
 static void print_init(struct writer *w, const struct firmware *f, const struct cvbc_pin *pin)
@@ -131,13 +146,14 @@ static void print_init(struct writer *w, const struct firmware *f, const struct 
     uint32_t base = base_of(f, pin);
     unsigned n = pin->pin_number, port = pin->port_identifier;
     set_bits(w, AHB2ENR, port, 1, 1);
-    writer_print(w, "    *(volatile uint32_t *)(uintptr_t)0x%08" PRIX32 "u = 0x%08" PRIX32 "u;\n", base + BSRR,
-                 pin->pin_initial_state ? UINT32_C(1) << n : UINT32_C(1) << (n + 16));
+    writer_print(w, "    *(volatile uint32_t *)(uintptr_t)0x%08" PRIX32 "u = 0x%08" PRIX32 "u;\n",
+                 base + BSRR, pin->pin_initial_state ? UINT32_C(1) << n : UINT32_C(1) << (n + 16));
     set_bits(w, base + OTYPER, n, 1, pin->pin_flags & 1);
     set_bits(w, base + OSPEEDR, 2 * n, 3, pin->pin_drive_strength & 3);
     set_bits(w, base + PUPDR, 2 * n, 3, pin->pin_pull <= 2 ? pin->pin_pull : 0);
     if (pin->pin_mode == 3)
-        set_bits(w, base + AFRL + (n >= 8 ? 4 : 0), 4 * (n % 8), 15, pin->pin_alternate_function & 15);
+        set_bits(w, base + AFRL + (n >= 8 ? 4 : 0), 4 * (n % 8), 15,
+                 pin->pin_alternate_function & 15);
     set_bits(w, base + MODER, 2 * n, 3, moder[pin->pin_mode <= 4 ? pin->pin_mode : 0]);
 }
 
@@ -154,8 +170,10 @@ static void print_pin(struct writer *w, const struct firmware *f, const struct c
     writer_print(w, "\nstatic inline void trinity_%s_write(int level)\n{\n"
                     "    *(volatile uint32_t *)(uintptr_t)0x%08" PRIX32 "u = level ? 0x%08" PRIX32
                     "u : 0x%08" PRIX32 "u;\n}\n", name, base + BSRR, bit, bit << 16);
-    writer_print(w, "static inline int trinity_%s_read(void)\n{\n"
-                    "    return (int)((*(volatile uint32_t *)(uintptr_t)0x%08" PRIX32 "u >> %u) & 1u);\n}\n",
+    writer_print(w,
+                 "static inline int trinity_%s_read(void)\n{\n"
+                 "    return (int)((*(volatile uint32_t *)(uintptr_t)0x%08" PRIX32
+                 "u >> %u) & 1u);\n}\n",
                  name, base + IDR, pin->pin_number);
     writer_print(w, "static inline void trinity_%s_init(void)\n{\n", name);
     print_init(w, f, pin);
@@ -165,72 +183,92 @@ static void print_pin(struct writer *w, const struct firmware *f, const struct c
 static void print_h(struct writer *w, const struct firmware *f)
 {
     const struct cvbc_core *c = &f->core;
-    writer_text(w, "/* Generated by penta board generate; do not edit. */\n#pragma once\n#include <stdint.h>\n\n");
-    writer_print(w, "#define TRINITY_TARGET_ARCHITECTURE %uu\n#define TRINITY_TARGET_FAMILY       %uu\n"
-                    "#define TRINITY_TARGET_VARIANT      0x%04Xu\n#define TRINITY_FEATURES            0x%08Xu\n",
-                 c->target_architecture, c->target_family, c->target_variant, (unsigned)c->target_features);
+    writer_text(w, "/* Generated by penta board generate; do not edit. */\n#pragma once\n#include "
+                   "<stdint.h>\n\n");
+    writer_print(
+        w,
+        "#define TRINITY_TARGET_ARCHITECTURE %uu\n#define TRINITY_TARGET_FAMILY       %uu\n"
+        "#define TRINITY_TARGET_VARIANT      0x%04Xu\n#define TRINITY_FEATURES            "
+        "0x%08Xu\n",
+        c->target_architecture, c->target_family, c->target_variant, (unsigned)c->target_features);
     for (unsigned bit = 0; bit < 16; bit++)
-        writer_print(w, "#define TRINITY_HAS_%-15s %u\n", cvbc_feature(bit), c->target_features >> bit & 1);
-    writer_print(w, "#define TRINITY_MIN_FLASH_KB        %uu\n#define TRINITY_MIN_RAM_KB          %uu\n"
-                    "#define TRINITY_STACK_WORDS         %uu\n#define TRINITY_PIN_COUNT           %zuu\n\n",
-                 (unsigned)c->min_flash_kb, (unsigned)c->min_ram_kb, (unsigned)f->stack, f->pin_count);
-    writer_text(w, "typedef struct {\n    uint32_t base;\n    uint8_t port, pin, function, mode, pull, drive, "
-                   "initial, flags;\n    uint16_t hz;\n    uint32_t alternate;\n} trinity_pin_t;\n\n");
+        writer_print(w, "#define TRINITY_HAS_%-15s %u\n", cvbc_feature(bit),
+                     c->target_features >> bit & 1);
+    writer_print(
+        w,
+        "#define TRINITY_MIN_FLASH_KB        %uu\n#define TRINITY_MIN_RAM_KB          %uu\n"
+        "#define TRINITY_STACK_WORDS         %uu\n#define TRINITY_PIN_COUNT           %zuu\n\n",
+        (unsigned)c->min_flash_kb, (unsigned)c->min_ram_kb, (unsigned)f->stack, f->pin_count);
+    writer_text(
+        w,
+        "typedef struct {\n    uint32_t base;\n    uint8_t port, pin, function, mode, pull, drive, "
+        "initial, flags;\n    uint16_t hz;\n    uint32_t alternate;\n} trinity_pin_t;\n\n");
     if (f->pin_count) {
         writer_text(w, "static const trinity_pin_t trinity_pins[TRINITY_PIN_COUNT] = {\n");
         for (size_t i = 0; i < f->pin_count; i++) {
             const struct cvbc_pin *p = &f->pins[i];
-            writer_print(w, "    { 0x%08" PRIX32 "u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %uu },\n", base_of(f, p),
-                         p->port_identifier, p->pin_number, p->pin_function, p->pin_mode, p->pin_pull,
-                         p->pin_drive_strength, p->pin_initial_state, p->pin_flags, p->pin_frequency_hz,
-                         (unsigned)p->pin_alternate_function);
+            writer_print(w, "    { 0x%08" PRIX32 "u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %uu },\n",
+                         base_of(f, p), p->port_identifier, p->pin_number, p->pin_function,
+                         p->pin_mode, p->pin_pull, p->pin_drive_strength, p->pin_initial_state,
+                         p->pin_flags, p->pin_frequency_hz, (unsigned)p->pin_alternate_function);
         }
         writer_text(w, "};\n");
     }
     if (!has_registers(f)) {
-        writer_text(w, "\n/* Register code is not available for this family: the table above is all. */\n");
+        writer_text(
+            w, "\n/* Register code is not available for this family: the table above is all. */\n");
         return;
     }
-    writer_text(w, "\n/* The bits of mask become those of value. */\n"
-                   "static inline void trinity_set(uint32_t address, uint32_t mask, uint32_t value)\n{\n"
-                   "    volatile uint32_t *reg = (volatile uint32_t *)(uintptr_t)address;\n"
-                   "    *reg = (*reg & ~mask) | value;\n}\n");
+    writer_text(
+        w, "\n/* The bits of mask become those of value. */\n"
+           "static inline void trinity_set(uint32_t address, uint32_t mask, uint32_t value)\n{\n"
+           "    volatile uint32_t *reg = (volatile uint32_t *)(uintptr_t)address;\n"
+           "    *reg = (*reg & ~mask) | value;\n}\n");
     for (size_t i = 0; i < f->pin_count; i++)
         if (usable(f, &f->pins[i])) print_pin(w, f, &f->pins[i]);
     writer_text(w, "\nstatic inline void trinity_board_init(void)\n{\n");
     for (size_t i = 0; i < f->pin_count; i++)
         if (usable(f, &f->pins[i]))
-            writer_print(w, "    trinity_p%c%u_init();\n", 'a' + f->pins[i].port_identifier, f->pins[i].pin_number);
+            writer_print(w, "    trinity_p%c%u_init();\n", 'a' + f->pins[i].port_identifier,
+                         f->pins[i].pin_number);
     writer_text(w, "}\n");
 }
 
 static void print_hpp(struct writer *w, const struct firmware *f)
 {
-    writer_text(w, "// Generated by penta board generate; do not edit.\n#pragma once\n#include <cstdint>\n\n"
-                   "namespace trinity {\n");
+    writer_text(
+        w,
+        "// Generated by penta board generate; do not edit.\n#pragma once\n#include <cstdint>\n\n"
+        "namespace trinity {\n");
     if (has_registers(f))
-        writer_text(w, "template <std::uintptr_t Base, unsigned Pin> struct stm32_pin {\n"
-                       "    static_assert(Pin < 16, \"STM32 ports have 16 pins\");\n"
-                       "    static constexpr std::uint32_t mask = 1u << Pin;\n"
-                       "    static volatile std::uint32_t &reg(std::uintptr_t off) "
-                       "{ return *reinterpret_cast<volatile std::uint32_t *>(Base + off); }\n"
-                       "    static void write(bool level) { reg(0x18) = level ? mask : mask << 16; }\n"
-                       "    static bool read() { return (reg(0x10) & mask) != 0; }\n};\n");
+        writer_text(w,
+                    "template <std::uintptr_t Base, unsigned Pin> struct stm32_pin {\n"
+                    "    static_assert(Pin < 16, \"STM32 ports have 16 pins\");\n"
+                    "    static constexpr std::uint32_t mask = 1u << Pin;\n"
+                    "    static volatile std::uint32_t &reg(std::uintptr_t off) "
+                    "{ return *reinterpret_cast<volatile std::uint32_t *>(Base + off); }\n"
+                    "    static void write(bool level) { reg(0x18) = level ? mask : mask << 16; }\n"
+                    "    static bool read() { return (reg(0x10) & mask) != 0; }\n};\n");
     else
         writer_text(w, "// Register code is not available for this family.\n");
     for (size_t i = 0; i < f->pin_count; i++) {
         const struct cvbc_pin *p = &f->pins[i];
-        const char *function = cvbc_name("pin_function", p->pin_function), *mode = cvbc_name("pin_mode", p->pin_mode);
+        const char *function = cvbc_name("pin_function", p->pin_function),
+                   *mode = cvbc_name("pin_mode", p->pin_mode);
         if (usable(f, p))
             writer_print(w, "using P%c%u = stm32_pin<0x%08" PRIX32 "u, %u>; // %s %s, initial %s\n",
                          'A' + p->port_identifier, p->pin_number, base_of(f, p), p->pin_number,
-                         function ? function : "?", mode ? mode : "?", p->pin_initial_state ? "high" : "low");
+                         function ? function : "?", mode ? mode : "?",
+                         p->pin_initial_state ? "high" : "low");
     }
-    writer_text(w, "template <unsigned LogicalPin> struct logical_pin; // undeclared pins do not compile\n");
+    writer_text(
+        w,
+        "template <unsigned LogicalPin> struct logical_pin; // undeclared pins do not compile\n");
     for (unsigned i = 0; i < 256; i++)
         if (f->logical[i] >= 0 && usable(f, &f->pins[f->logical[i]]))
             writer_print(w, "template <> struct logical_pin<%u> : P%c%u {};\n", i,
-                         'A' + f->pins[f->logical[i]].port_identifier, f->pins[f->logical[i]].pin_number);
+                         'A' + f->pins[f->logical[i]].port_identifier,
+                         f->pins[f->logical[i]].pin_number);
     writer_text(w, "} // namespace trinity\n");
 }
 
@@ -242,14 +280,17 @@ static void print_ld(struct writer *w, const struct firmware *f)
         return;
     }
     uint64_t flash = f->board.flash_kb - FLASH_PAGE_KB;
-    writer_print(w, "MEMORY\n{\n  FLASH    (rx)  : ORIGIN = 0x%08" PRIX32 ", LENGTH = %" PRIu64 "K\n"
-                    "  BYTECODE (r)   : ORIGIN = 0x%08" PRIX32 ", LENGTH = %dK\n"
-                    "  RAM      (rwx) : ORIGIN = 0x%08" PRIX32 ", LENGTH = %" PRIu64 "K\n}\n",
-                 FLASH_ORIGIN, flash, (uint32_t)(FLASH_ORIGIN + flash * 1024), FLASH_PAGE_KB, RAM_ORIGIN,
-                 f->board.ram_kb);
-    writer_print(w, "ASSERT(LENGTH(FLASH) + LENGTH(BYTECODE) >= %uK, \"program needs %u KB flash\")\n"
-                    "ASSERT(LENGTH(RAM) >= %uK, \"program needs %u KB RAM\")\n", (unsigned)f->core.min_flash_kb,
-                 (unsigned)f->core.min_flash_kb, (unsigned)f->core.min_ram_kb, (unsigned)f->core.min_ram_kb);
+    writer_print(w,
+                 "MEMORY\n{\n  FLASH    (rx)  : ORIGIN = 0x%08" PRIX32 ", LENGTH = %" PRIu64 "K\n"
+                 "  BYTECODE (r)   : ORIGIN = 0x%08" PRIX32 ", LENGTH = %dK\n"
+                 "  RAM      (rwx) : ORIGIN = 0x%08" PRIX32 ", LENGTH = %" PRIu64 "K\n}\n",
+                 FLASH_ORIGIN, flash, (uint32_t)(FLASH_ORIGIN + flash * 1024), FLASH_PAGE_KB,
+                 RAM_ORIGIN, f->board.ram_kb);
+    writer_print(w,
+                 "ASSERT(LENGTH(FLASH) + LENGTH(BYTECODE) >= %uK, \"program needs %u KB flash\")\n"
+                 "ASSERT(LENGTH(RAM) >= %uK, \"program needs %u KB RAM\")\n",
+                 (unsigned)f->core.min_flash_kb, (unsigned)f->core.min_flash_kb,
+                 (unsigned)f->core.min_ram_kb, (unsigned)f->core.min_ram_kb);
 }
 
 /* ---- JSON ---- */
@@ -257,7 +298,8 @@ static void print_ld(struct writer *w, const struct firmware *f)
 static void upper(struct json *j, const char *key, const char *word)
 {
     char text[40] = "";
-    for (size_t i = 0; word && word[i] && i + 1 < sizeof text; i++) text[i] = (char)toupper((unsigned char)word[i]);
+    for (size_t i = 0; word && word[i] && i + 1 < sizeof text; i++)
+        text[i] = (char)toupper((unsigned char)word[i]);
     json_text(j, key, word ? text : NULL);
 }
 
@@ -317,8 +359,9 @@ static void print_json(struct writer *w, const struct firmware *f)
     json_finish(&j);
 }
 
-bool cvbc_trinity(const struct cvbc_module *const *files, size_t count, const struct cvbc_board *board,
-                  struct writer out[TRINITY_FILES], penta_error *err)
+bool cvbc_trinity(const struct cvbc_module *const *files, size_t count,
+                  const struct cvbc_board *board, struct writer out[TRINITY_FILES],
+                  penta_error *err)
 {
     struct firmware f = {0};
     size_t pins = 1;

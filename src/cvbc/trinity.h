@@ -1,4 +1,5 @@
-/* Code for the board of a firmware: the four Trinity files, from all the containers that it runs. */
+/* Code for the board of a firmware: the four Trinity files, from all the containers that it runs.
+ */
 #pragma once
 #include "cvbc/board.h"
 
@@ -7,5 +8,6 @@ extern const char *const cvbc_trinity_names[TRINITY_FILES];
 
 /* A pure function of the modules and the board. board NULL: the one of boards.def that the
  * containers name. False: they do not go together. */
-bool cvbc_trinity(const struct cvbc_module *const *files, size_t count, const struct cvbc_board *board,
-                  struct writer out[TRINITY_FILES], penta_error *err);
+bool cvbc_trinity(const struct cvbc_module *const *files, size_t count,
+                  const struct cvbc_board *board, struct writer out[TRINITY_FILES],
+                  penta_error *err);

@@ -1,4 +1,5 @@
-/* What a program must obey (7.4): operands in range, and the depth of the stack at each instruction.
+/* What a program must obey (7.4): operands in range, and the depth of the stack at each
+ * instruction.
  *
  * Depths are counted per function, from 0 at the entry of the program and from 1, the return index,
  * at the entry of a function; a call leaves the depth as it was. Where all depths are known, every
@@ -55,7 +56,8 @@ static void check_operand(struct analysis *a, size_t i, struct cvbc_inst in)
         break;
     case CVBC_OPERAND_TARGET:
         if (imm >= p->count)
-            report(a, CVBC_JUMP_TARGET, i, 2, "target %u, of %u instructions", imm, (unsigned)p->count);
+            report(a, CVBC_JUMP_TARGET, i, 2, "target %u, of %u instructions", imm,
+                   (unsigned)p->count);
         break;
     case CVBC_OPERAND_GLOBAL:
         if (imm >= CVBC_GLOBALS || (variables && imm >= variables))
@@ -63,7 +65,8 @@ static void check_operand(struct analysis *a, size_t i, struct cvbc_inst in)
                    variables ? variables : CVBC_GLOBALS);
         break;
     case CVBC_OPERAND_ARRAY:
-        if (imm >= CVBC_ARRAYS) report(a, CVBC_ARRAY_RANGE, i, 2, "array %u, of %u", imm, CVBC_ARRAYS);
+        if (imm >= CVBC_ARRAYS)
+            report(a, CVBC_ARRAY_RANGE, i, 2, "array %u, of %u", imm, CVBC_ARRAYS);
         break;
     case CVBC_OPERAND_STRING:
         if (imm >= p->string_count)
@@ -79,11 +82,11 @@ static void check_instructions(struct analysis *a, struct cvbc_flow *flow)
         struct cvbc_inst in = cvbc_inst_at(a->p, i);
         const struct cvbc_op_info *op = &cvbc_ops[in.opcode];
         if (!op->mnemonic) {
-            report(a, CVBC_BAD_OPCODE, i, 0, "opcode 0x%02x", in.opcode, 0);
+            report(a, CVBC_UNKNOWN_OPCODE, i, 0, "opcode 0x%02x", in.opcode, 0);
             continue;
         }
         if (in.flags & ~op->flags || in.flags == (CVBC_S | CVBC_W))
-            report(a, CVBC_BAD_FLAGS, i, 1, "flags 0x%02x", in.flags, 0);
+            report(a, CVBC_UNKNOWN_FLAGS, i, 1, "flags 0x%02x", in.flags, 0);
         check_operand(a, i, in);
         if (op->operand == CVBC_OPERAND_TARGET && in.immediate < a->p->count)
             a->is_target[in.immediate] = true;
@@ -139,7 +142,8 @@ static bool ends(uint8_t opcode)
     return opcode == CVBC_OP_HALT || opcode == CVBC_OP_RET || opcode == CVBC_OP_JMP;
 }
 
-static void locals(struct analysis *a, struct function *fn, size_t i, struct cvbc_inst in, int32_t depth)
+static void locals(struct analysis *a, struct function *fn, size_t i, struct cvbc_inst in,
+                   int32_t depth)
 {
     /* depth: words in the frame that the index counts over; the lowest is the return index */
     bool main = fn == a->functions, store = in.opcode == CVBC_OP_STORE_LOCAL;
@@ -177,7 +181,8 @@ static void step(struct analysis *a, size_t *work, uint32_t i)
     if (in.opcode == CVBC_OP_RET) {
         if (main ? depth > 0 : depth != 1) a->proved = false;
         if (!main && depth != 1 && !a->warned_frame) {
-            report(a, CVBC_FRAME, i, 0, "returns with %u words on its stack, the return index is the first",
+            report(a, CVBC_FRAME, i, 0,
+                   "returns with %u words on its stack, the return index is the first",
                    (unsigned)(depth < 0 ? 0 : depth), 0);
             a->warned_frame = true;
         }
@@ -186,8 +191,8 @@ static void step(struct analysis *a, size_t *work, uint32_t i)
     if (depth < pops || (!main && depth - pops < 1)) {
         a->proved = false;
         if (depth < pops && main) {
-            report(a, CVBC_STACK_UNDERFLOW, i, 0, "takes %u words, the stack holds %u", (unsigned)pops,
-                   (unsigned)depth);
+            report(a, CVBC_STACK_UNDERFLOW, i, 0, "takes %u words, the stack holds %u",
+                   (unsigned)pops, (unsigned)depth);
             return;
         }
         if (!main && !a->warned_frame)
@@ -236,7 +241,8 @@ static bool settle_calls(struct analysis *a)
         changed = false;
         for (uint32_t i = 0; i < a->p->count; i++) {
             struct cvbc_inst in = cvbc_inst_at(a->p, i);
-            if (in.opcode != CVBC_OP_CALL || a->depth[i] < 0 || in.immediate >= a->p->count) continue;
+            if (in.opcode != CVBC_OP_CALL || a->depth[i] < 0 || in.immediate >= a->p->count)
+                continue;
             const struct function *caller = &a->functions[a->owner[i]];
             struct function *callee = &a->functions[a->function_of[in.immediate] - 1];
             if (caller->absolute < 0) continue;

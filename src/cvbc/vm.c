@@ -1,4 +1,5 @@
-/* Everything a machine does besides running: open, answer, describe, peek, poke, marks, snapshots. */
+/* Everything a machine does besides running: open, answer, describe, peek, poke, marks, snapshots.
+ */
 #include "cvbc/vm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,12 @@ static uint8_t operation(struct cvbc_inst in)
     };
     bool s = in.flags & CVBC_S;
     switch (in.opcode) {
-    case CVBC_OP_PUSH: return in.flags & CVBC_W ? CVBC_DO_PUSH_W : s ? CVBC_DO_PUSH_S : CVBC_DO_PUSH;
+    case CVBC_OP_PUSH:
+        return in.flags & CVBC_W ? CVBC_DO_PUSH_W : s ? CVBC_DO_PUSH_S : CVBC_DO_PUSH;
     case CVBC_OP_LE: return s ? CVBC_DO_LE_S : CVBC_DO_LE;
     case CVBC_OP_GE: return s ? CVBC_DO_GE_S : CVBC_DO_GE;
-    case CVBC_OP_STORE_ARRAY: return in.flags & CVBC_V ? CVBC_DO_STORE_ARRAY_V : CVBC_DO_STORE_ARRAY;
+    case CVBC_OP_STORE_ARRAY:
+        return in.flags & CVBC_V ? CVBC_DO_STORE_ARRAY_V : CVBC_DO_STORE_ARRAY;
     default: return plain[in.opcode];
     }
 }
@@ -132,7 +135,8 @@ static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, pen
 
 /* ---- describe ---- */
 
-static void describe_words(const penta_visitor *v, const char *name, const int32_t *words, size_t count)
+static void describe_words(const penta_visitor *v, const char *name, const int32_t *words,
+                           size_t count)
 {
     penta_node list = {.name = name, .list = true};
     if (!describe_enter(v, list)) return;
@@ -149,7 +153,8 @@ static void describe_globals(const struct cvbc_vm *vm, const penta_visitor *v)
         penta_node slot = {.name = "global"};
         if (!vm->globals[i] || !describe_enter(v, slot)) continue;
         describe_uint(v, "slot", i);
-        describe_field(v, (penta_field){.name = "value", .kind = PENTA_SINT, .as.i = vm->globals[i]});
+        describe_field(v,
+                       (penta_field){.name = "value", .kind = PENTA_SINT, .as.i = vm->globals[i]});
         describe_leave(v, slot);
     }
     describe_leave(v, list);
@@ -203,7 +208,8 @@ static int32_t *window(struct cvbc_vm *vm, uint64_t address, size_t *size)
     }
 }
 
-static bool touch(struct cvbc_vm *vm, uint64_t address, uint8_t *into, const uint8_t *from, size_t size)
+static bool touch(struct cvbc_vm *vm, uint64_t address, uint8_t *into, const uint8_t *from,
+                  size_t size)
 {
     size_t words;
     int32_t *base = window(vm, address, &words);
@@ -213,7 +219,9 @@ static bool touch(struct cvbc_vm *vm, uint64_t address, uint8_t *into, const uin
         unsigned shift = (unsigned)(at + i) % 4 * 8;
         uint32_t word = (uint32_t)base[(at + i) / 4];
         if (into) into[i] = (uint8_t)(word >> shift);
-        if (from) base[(at + i) / 4] = (int32_t)((word & ~(UINT32_C(255) << shift)) | (uint32_t)from[i] << shift);
+        if (from)
+            base[(at + i) / 4] =
+                (int32_t)((word & ~(UINT32_C(255) << shift)) | (uint32_t)from[i] << shift);
     }
     return true;
 }
@@ -303,11 +311,12 @@ static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     SNAPSHOT_FIELDS(FIELD)
 #undef FIELD
     if (err->code) return false;
-    if (s.count != vm->count || s.capacity != vm->capacity || s.pc > vm->count || s.sp > vm->capacity ||
-        s.pool_used > CVBC_POOL || s.error >= CVBC_E_COUNT || s.arg_count > CVBC_HOST_ARGS ||
-        s.executed > vm->budget || (s.waiting && !waits(vm, s.pc)))
+    if (s.count != vm->count || s.capacity != vm->capacity || s.pc > vm->count ||
+        s.sp > vm->capacity || s.pool_used > CVBC_POOL || s.error >= CVBC_E_COUNT ||
+        s.arg_count > CVBC_HOST_ARGS || s.executed > vm->budget || (s.waiting && !waits(vm, s.pc)))
         return error_at(err, BASE_SNAPSHOT, 4, "a snapshot of another program");
-    size_t need = CVBC_ARRAYS * 4 + 4 * (size_t)(CVBC_HOST_ARGS + CVBC_GLOBALS + s.pool_used + s.sp);
+    size_t need =
+        CVBC_ARRAYS * 4 + 4 * (size_t)(CVBC_HOST_ARGS + CVBC_GLOBALS + s.pool_used + s.sp);
     if (reader_left(&r) != need)
         return error_at(err, BASE_SNAPSHOT, reader_at(&r), "%zu bytes of words, expected %zu",
                         reader_left(&r), need);
@@ -342,10 +351,24 @@ static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
 
 const char *cvbc_error_name(unsigned error)
 {
-    static const char *const names[CVBC_E_COUNT] = {
-        "NONE", "STACK_OVERFLOW", "STACK_UNDERFLOW", "STACK_CORRUPTION", "INVALID_JUMP", "INVALID_OPCODE",
-        "DIVISION_BY_ZERO", "MEMORY_BOUNDS", "PRINTF_ERROR", "HARDWARE_FAULT", "PROGRAM_NOT_LOADED",
-        "EXECUTION_FAILED", NULL, NULL, NULL, NULL, "BUDGET_EXHAUSTED", "STOPPED_BY_HOST"};
+    static const char *const names[CVBC_E_COUNT] = {"NONE",
+                                                    "STACK_OVERFLOW",
+                                                    "STACK_UNDERFLOW",
+                                                    "STACK_CORRUPTION",
+                                                    "INVALID_JUMP",
+                                                    "INVALID_OPCODE",
+                                                    "DIVISION_BY_ZERO",
+                                                    "MEMORY_BOUNDS",
+                                                    "PRINTF_ERROR",
+                                                    "HARDWARE_FAULT",
+                                                    "PROGRAM_NOT_LOADED",
+                                                    "EXECUTION_FAILED",
+                                                    NULL,
+                                                    NULL,
+                                                    NULL,
+                                                    NULL,
+                                                    "BUDGET_EXHAUSTED",
+                                                    "STOPPED_BY_HOST"};
     return error < CVBC_E_COUNT && names[error] ? names[error] : "RESERVED";
 }
 

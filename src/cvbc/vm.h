@@ -13,10 +13,22 @@ enum cvbc_vm_op {
     CVBC_DO_END, CVBC_DO_BREAK, CVBC_DO_FUEL, CVBC_DOES
 };
 
-enum cvbc_error {            /* 8.4 of the reference */
-    CVBC_E_NONE, CVBC_E_OVERFLOW, CVBC_E_UNDERFLOW, CVBC_E_CORRUPTION, CVBC_E_JUMP, CVBC_E_OPCODE,
-    CVBC_E_DIVISION, CVBC_E_BOUNDS, CVBC_E_PRINTF, CVBC_E_HARDWARE, CVBC_E_NOT_LOADED, CVBC_E_FAILED,
-    CVBC_E_BUDGET = 16, CVBC_E_STOPPED = 17, CVBC_E_COUNT
+enum cvbc_error { /* 8.4 of the reference */
+                  CVBC_E_NONE,
+                  CVBC_E_OVERFLOW,
+                  CVBC_E_UNDERFLOW,
+                  CVBC_E_CORRUPTION,
+                  CVBC_E_JUMP,
+                  CVBC_E_OPCODE,
+                  CVBC_E_DIVISION,
+                  CVBC_E_BOUNDS,
+                  CVBC_E_PRINTF,
+                  CVBC_E_HARDWARE,
+                  CVBC_E_NOT_LOADED,
+                  CVBC_E_FAILED,
+                  CVBC_E_BUDGET = 16,
+                  CVBC_E_STOPPED = 17,
+                  CVBC_E_COUNT
 };
 const char *cvbc_error_name(unsigned error);
 
@@ -60,8 +72,8 @@ void cvbc_vm_free(struct cvbc_vm *vm);
  * {error, value}. */
 struct cvbc_board_state;
 struct cvbc_board_state *cvbc_board_new(bool trace, penta_error *err);
-bool cvbc_board_answer(struct cvbc_board_state *board, const struct cvbc_vm *vm, uint64_t results[2],
-                       size_t *count, struct writer *output);
+bool cvbc_board_answer(struct cvbc_board_state *board, const struct cvbc_vm *vm,
+                       uint64_t results[2], size_t *count, struct writer *output);
 void cvbc_board_free(struct cvbc_board_state *board);
 void cvbc_board_set_hal(struct cvbc_board_state *board, const penta_cvbc_hal *hal);
 uint64_t cvbc_board_micros(const struct cvbc_board_state *board); /* its clock */

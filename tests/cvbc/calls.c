@@ -1,16 +1,18 @@
 /* Every call of cvbc_format.h, against the library however it was linked. */
 #include <cvbc_format.h>
+#include <penta/cvbc.h>
 #include <pthread.h>
 #include <string.h>
-#include <penta/cvbc.h>
 
 static int passed, failed;
 #define CHECK(condition) check((condition), #condition, __LINE__)
 
 static void check(bool ok, const char *what, int line)
 {
-    if (ok) passed++;
-    else failed++, printf("FAIL line %d: %s\n", line, what);
+    if (ok)
+        passed++;
+    else
+        failed++, printf("FAIL line %d: %s\n", line, what);
 }
 
 /* ---- the structs are those of the library ---- */
@@ -18,10 +20,13 @@ static void check(bool ok, const char *what, int line)
 static void check_field(const char *record, size_t i, const char *name, size_t offset, size_t size)
 {
     penta_cvbc_field f;
-    bool ok = penta_cvbc_record(record, i, &f) && !strcmp(f.name, name) && f.offset == offset && f.size == size;
+    bool ok = penta_cvbc_record(record, i, &f) && !strcmp(f.name, name) && f.offset == offset &&
+              f.size == size;
     if (!ok) printf("FAIL %s.%s is not field %zu at %zu\n", record, name, i, offset);
-    if (ok) passed++;
-    else failed++;
+    if (ok)
+        passed++;
+    else
+        failed++;
 }
 #define FIELD(record, type, i, name)                                                               \
     check_field(record, i, #name, offsetof(type, name), sizeof(((type *)0)->name))
@@ -29,12 +34,27 @@ static void check_field(const char *record, size_t i, const char *name, size_t o
 static void structs(void)
 {
 #define H(i, name) FIELD("header", cvbc_header_t, i, name)
-    H(0, magic); H(3, total_file_size); H(4, header_crc32); H(5, metadata_offset); H(9, bytecode_offset);
-    H(11, payload_crc32); H(12, compilation_timestamp); H(14, flags); H(15, reserved);
+    H(0, magic);
+    H(3, total_file_size);
+    H(4, header_crc32);
+    H(5, metadata_offset);
+    H(9, bytecode_offset);
+    H(11, payload_crc32);
+    H(12, compilation_timestamp);
+    H(14, flags);
+    H(15, reserved);
 #define C(i, name) FIELD("core", cvbc_core_metadata_t, i, name)
-    C(0, target_architecture); C(3, target_features); C(6, gpio_pin_count); C(13, interrupt_priority_mask);
-    C(16, feature_requirements); C(17, compiler_version); C(22, build_fingerprint); C(23, source_tree_hash);
-    C(24, max_stack_depth_words); C(29, pin_config_count); C(32, custom_metadata_size);
+    C(0, target_architecture);
+    C(3, target_features);
+    C(6, gpio_pin_count);
+    C(13, interrupt_priority_mask);
+    C(16, feature_requirements);
+    C(17, compiler_version);
+    C(22, build_fingerprint);
+    C(23, source_tree_hash);
+    C(24, max_stack_depth_words);
+    C(29, pin_config_count);
+    C(32, custom_metadata_size);
     FIELD("pin", cvbc_pin_config_t, 7, pin_alternate_function);
     FIELD("pin", cvbc_pin_config_t, 10, reserved);
     FIELD("dependency", cvbc_dependency_t, 5, criticality);
@@ -54,11 +74,11 @@ static void structs(void)
 /* ---- a file, built, opened and tampered with ---- */
 
 static const vm_instruction_t blink[] = {
-    {0x01, 0, 13}, {0x01, 0, 1}, {0x17, 0, 0},  /* pin 13 is an output */
-    {0x01, 0, 13}, {0x01, 0, 1}, {0x10, 0, 0},  /* and high */
-    {0x01, 0, 7},  {0x14, 0, 0},                /* for 7 ms */
-    {0x01, 0, 42}, {0x01, 0, 1}, {0x18, 0, 0},  /* printf("n=%d\n", 42) */
-    {0x01, 0, 5},  {0x51, 0, 0}, {0x50, 0, 0},  /* a variable, and a word on the stack */
+    {0x01, 0, 13}, {0x01, 0, 1}, {0x17, 0, 0}, /* pin 13 is an output */
+    {0x01, 0, 13}, {0x01, 0, 1}, {0x10, 0, 0}, /* and high */
+    {0x01, 0, 7},  {0x14, 0, 0},               /* for 7 ms */
+    {0x01, 0, 42}, {0x01, 0, 1}, {0x18, 0, 0}, /* printf("n=%d\n", 42) */
+    {0x01, 0, 5},  {0x51, 0, 0}, {0x50, 0, 0}, /* a variable, and a word on the stack */
     {0x00, 0, 0},
 };
 enum { BLINK = sizeof blink / sizeof *blink };
@@ -66,10 +86,12 @@ enum { BLINK = sizeof blink / sizeof *blink };
 static cvbc_builder *builder(void)
 {
     cvbc_builder *b = cvbc_builder_new();
-    cvbc_pin_config_t pin = {.pin_number = 13, .port_identifier = 2, .pin_function = CVBC_PIN_FUNC_GPIO,
+    cvbc_pin_config_t pin = {.pin_number = 13,
+                             .port_identifier = 2,
+                             .pin_function = CVBC_PIN_FUNC_GPIO,
                              .pin_mode = CVBC_PIN_MODE_OUTPUT};
-    cvbc_dependency_t library = {.lib_name = "hal", .min_version_major = 1, .compatibility_level = 1,
-                                 .criticality = 1};
+    cvbc_dependency_t library = {
+        .lib_name = "hal", .min_version_major = 1, .compatibility_level = 1, .criticality = 1};
     CHECK(!cvbc_builder_set_target(b, CVBC_ARCH_ARM, CVBC_FAMILY_STM32, 0x0431, 0, 64, 8));
     CHECK(!cvbc_builder_add_pin(b, &pin));
     CHECK(!cvbc_builder_add_dependency(b, &library));
@@ -154,7 +176,8 @@ static void files(const cvbc_key *key, const cvbc_key *other)
 
     cvbc_report report;
     data[size - 1] ^= 1;
-    CHECK(!cvbc_validate_format(data, size) && cvbc_check(data, size, &report) == CVBC_ERR_PAYLOAD_CRC);
+    CHECK(!cvbc_validate_format(data, size) &&
+          cvbc_check(data, size, &report) == CVBC_ERR_PAYLOAD_CRC);
     CHECK(report.errors && report.count && report.messages[0].text[0]);
     CHECK(cvbc_open(data, size, &policy, &file) == CVBC_ERR_PAYLOAD_CRC);
     CHECK(!cvbc_validate_format(data, 40) && cvbc_check(data, 40, NULL) == CVBC_ERR_TRUNCATED);
@@ -196,7 +219,8 @@ static void keys(cvbc_key **key, cvbc_key **other)
     char *private, *public;
     uint8_t raw[260];
     cvbc_key *again;
-    CHECK(!cvbc_key_generate(CVBC_SIG_ED25519, key) && !cvbc_key_generate(CVBC_SIG_ECDSA_P256, other));
+    CHECK(!cvbc_key_generate(CVBC_SIG_ED25519, key) &&
+          !cvbc_key_generate(CVBC_SIG_ECDSA_P256, other));
     CHECK(cvbc_key_public(*key, raw) == 32 && cvbc_key_public(*other, raw) == 65);
     CHECK(cvbc_key_algorithm(*key) == CVBC_SIG_ED25519);
     CHECK(!cvbc_key_private_pem(*key, &private) && !cvbc_key_public_pem(*key, &public));
@@ -240,13 +264,19 @@ static void on_error(void *user, uint32_t pc, uint8_t opcode, uint32_t operand, 
     CHECK(pc == 5 && opcode == 0x10);
     s->error = error;
 }
-static void on_reset(void *user) { ((struct seen *)user)->resets++; }
+static void on_reset(void *user)
+{
+    ((struct seen *)user)->resets++;
+}
 static bool digital_write(void *user, uint8_t pin, bool high)
 {
     ((struct seen *)user)->writes++;
     return pin == 13 && high;
 }
-static bool refuse(void *user, uint8_t pin, bool high) { return (void)user, (void)pin, (void)high, false; }
+static bool refuse(void *user, uint8_t pin, bool high)
+{
+    return (void)user, (void)pin, (void)high, false;
+}
 static bool print(void *user, const char *text, size_t size)
 {
     struct seen *s = user;
@@ -278,7 +308,8 @@ static void machine(const cvbc_file *file)
     hal.digital_write = refuse;
     cockpit_vm_set_hal(vm, &hal);
     CHECK(!cockpit_vm_reset(vm) && seen.resets == 1);
-    CHECK(cockpit_vm_run(vm, 0) == COCKPIT_VM_HARDWARE_FAULT && seen.error == COCKPIT_VM_HARDWARE_FAULT);
+    CHECK(cockpit_vm_run(vm, 0) == COCKPIT_VM_HARDWARE_FAULT &&
+          seen.error == COCKPIT_VM_HARDWARE_FAULT);
     CHECK(!strcmp(cockpit_vm_error_name(9), "HARDWARE_FAULT"));
     CHECK(!cockpit_vm_reset(vm));
     cockpit_vm_stop(vm);
@@ -299,12 +330,15 @@ static void loading(const uint8_t *data, const cvbc_key *key)
     cvbc_hardware_requirements_t needs;
     cvbc_board small = {"esp32-c3"}, right = {"stm32g431"}, none = {"no-such-board"};
     CHECK(cvbc_extract_hardware_requirements(data, &needs));
-    CHECK(needs.pin_count == 1 && needs.pin_configs[0].pin_number == 13 && needs.peripheral_mask == 1);
+    CHECK(needs.pin_count == 1 && needs.pin_configs[0].pin_number == 13 &&
+          needs.peripheral_mask == 1);
     CHECK(validate_hardware_compatibility(&needs));
     cvbc_set_output((cvbc_sink){collect, &seen});
     CHECK(load_vm_program(data) && !memcmp(seen.text, "n=42\n", 5));
-    CHECK(!cvbc_set_board(&right) && validate_hardware_compatibility(&needs) && load_vm_program(data));
-    CHECK(!cvbc_set_board(&small) && !validate_hardware_compatibility(&needs) && !load_vm_program(data));
+    CHECK(!cvbc_set_board(&right) && validate_hardware_compatibility(&needs) &&
+          load_vm_program(data));
+    CHECK(!cvbc_set_board(&small) && !validate_hardware_compatibility(&needs) &&
+          !load_vm_program(data));
     CHECK(cvbc_last_status() == CVBC_ERR_TARGET);
     CHECK(cvbc_set_board(&none) == CVBC_ERR_ARG && !cvbc_set_board(NULL));
     cvbc_policy strict = {.trusted_keys = &key, .trusted_key_count = 1, .require_signature = true};
@@ -317,13 +351,15 @@ static void loading(const uint8_t *data, const cvbc_key *key)
 static void *legacy(void *unused)
 {
     /* raw-struct: CALL 2, HALT, PUSH 1, POP, RET, and a string */
-    static const uint8_t old[] = {8, 0, 2, 0, 0, 0, 0, 0, 1, 0, 1, 0, 2, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0, 0, 'h', 'i', 0};
+    static const uint8_t old[] = {8, 0, 2, 0, 0, 0, 0, 0, 1, 0, 1,   0,   2, 0,
+                                  0, 0, 9, 0, 0, 0, 3, 0, 0, 0, 'h', 'i', 0};
     size_t size;
     CHECK(!cvbc_legacy_result(&size));
     CHECK(is_legacy_format(old, sizeof old) && cvbc_load_legacy_format(old, sizeof old));
     const uint8_t *made = cvbc_legacy_result(&size);
     CHECK(made && cvbc_validate_format(made, size) && load_vm_program(made));
-    CHECK(!cvbc_load_legacy_format((const uint8_t *)"garbage!", 8) && cvbc_last_status() == CVBC_ERR_LEGACY);
+    CHECK(!cvbc_load_legacy_format((const uint8_t *)"garbage!", 8) &&
+          cvbc_last_status() == CVBC_ERR_LEGACY);
     CHECK(!is_legacy_format(NULL, 0));
     return unused;
 }

@@ -37,12 +37,16 @@ static cvbc_status misused(cvbc_builder *b)
     return b->status;
 }
 
-static bool is_byte(int v) { return v >= 0 && v <= 255; }
+static bool is_byte(int v)
+{
+    return v >= 0 && v <= 255;
+}
 
 cvbc_status cvbc_builder_set_target(cvbc_builder *b, int architecture, int family, int variant,
                                     uint32_t features, uint32_t min_flash_kb, uint32_t min_ram_kb)
 {
-    if (!is_byte(architecture) || !is_byte(family) || variant < 0 || variant > UINT16_MAX) return misused(b);
+    if (!is_byte(architecture) || !is_byte(family) || variant < 0 || variant > UINT16_MAX)
+        return misused(b);
     b->core.target_architecture = (uint8_t)architecture;
     b->core.target_family = (uint8_t)family;
     b->core.target_variant = (uint16_t)variant;
@@ -67,14 +71,19 @@ cvbc_status cvbc_builder_add_pin(cvbc_builder *b, const cvbc_pin_config_t *pin)
 cvbc_status cvbc_builder_add_dependency(cvbc_builder *b, const cvbc_dependency_t *dependency)
 {
     penta_error err;
-    return keep(b, penta_cvbc_builder_dependency(b->inner, bytes_at(dependency, sizeof *dependency), &err), &err);
+    return keep(
+        b, penta_cvbc_builder_dependency(b->inner, bytes_at(dependency, sizeof *dependency), &err),
+        &err);
 }
 
-cvbc_status cvbc_builder_add_hint(cvbc_builder *b, int type, int priority, const void *data, size_t size)
+cvbc_status cvbc_builder_add_hint(cvbc_builder *b, int type, int priority, const void *data,
+                                  size_t size)
 {
     penta_error err;
     if (!is_byte(type) || !is_byte(priority)) return misused(b);
-    return keep(b, penta_cvbc_builder_hint(b->inner, (uint8_t)type, (uint8_t)priority, bytes_at(data, size), &err),
+    return keep(b,
+                penta_cvbc_builder_hint(b->inner, (uint8_t)type, (uint8_t)priority,
+                                        bytes_at(data, size), &err),
                 &err);
 }
 
@@ -90,15 +99,18 @@ cvbc_status cvbc_builder_set_bytecode(cvbc_builder *b, const vm_instruction_t *c
     penta_error err;
     if (b->has_code || entry > UINT16_MAX || count > UINT16_MAX) return misused(b);
     b->has_code = true;
-    return keep(b, penta_cvbc_builder_code(b->inner, bytes_at(code, count * sizeof *code), &err) &&
-                       penta_cvbc_builder_entry(b->inner, (uint32_t)entry, &err), &err);
+    return keep(b,
+                penta_cvbc_builder_code(b->inner, bytes_at(code, count * sizeof *code), &err) &&
+                    penta_cvbc_builder_entry(b->inner, (uint32_t)entry, &err),
+                &err);
 }
 
 cvbc_status cvbc_builder_add_string(cvbc_builder *b, const char *text)
 {
     penta_error err;
     size_t size = 0;
-    while (text[size]) size++;
+    while (text[size])
+        size++;
     return keep(b, penta_cvbc_builder_string(b->inner, bytes_at(text, size), &err), &err);
 }
 
@@ -115,8 +127,8 @@ cvbc_status cvbc_builder_set_build(cvbc_builder *b, uint64_t timestamp, uint32_t
     return b->status;
 }
 
-cvbc_status cvbc_builder_set_signing_key(cvbc_builder *b, const cvbc_key *key, bool embed_public_key,
-                                         int hash)
+cvbc_status cvbc_builder_set_signing_key(cvbc_builder *b, const cvbc_key *key,
+                                         bool embed_public_key, int hash)
 {
     penta_error err;
     penta_cvbc_signing how = {view_of(&key->pem), !embed_public_key, (uint32_t)hash};
@@ -127,7 +139,8 @@ cvbc_status cvbc_builder_set_encryption(cvbc_builder *b, int algorithm, int deri
                                         const uint8_t *secret, size_t size)
 {
     penta_error err;
-    penta_cvbc_sealing how = {.secret = bytes_at(secret, size), .cipher = (uint32_t)algorithm,
+    penta_cvbc_sealing how = {.secret = bytes_at(secret, size),
+                              .cipher = (uint32_t)algorithm,
                               .derivation = (uint32_t)derivation};
     return keep(b, penta_cvbc_builder_seal(b->inner, &how, &err), &err);
 }

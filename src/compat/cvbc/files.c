@@ -1,8 +1,11 @@
 /* Status, reports, keys, files and what is inside them. */
-#include <string.h>
 #include "compat/cvbc/handles.h"
+#include <string.h>
 
-const char *cvbc_status_name(cvbc_status status) { return penta_cvbc_status_name((uint32_t)status); }
+const char *cvbc_status_name(cvbc_status status)
+{
+    return penta_cvbc_status_name((uint32_t)status);
+}
 
 void report_begin(cvbc_report *report)
 {
@@ -20,13 +23,18 @@ void report_add(void *user, const penta_error *finding)
         report->status = status_of(finding);
     if (report->count == CVBC_REPORT_MESSAGES) return;
     cvbc_message *m = &report->messages[report->count++];
-    *m = (cvbc_message){.status = warning ? CVBC_OK : status_of(finding), .warning = warning,
-                        .offset = finding->offset, .decoded = finding->decoded};
+    *m = (cvbc_message){.status = warning ? CVBC_OK : status_of(finding),
+                        .warning = warning,
+                        .offset = finding->offset,
+                        .decoded = finding->decoded};
     memcpy(m->text, finding->message, sizeof m->text);
     memcpy(m->note, finding->note, sizeof m->note);
 }
 
-void cvbc_free(void *data) { free(data); }
+void cvbc_free(void *data)
+{
+    free(data);
+}
 
 /* ---- keys ---- */
 
@@ -113,7 +121,10 @@ void cvbc_key_fingerprint(const cvbc_key *key, uint8_t sha256[32])
     memcpy(sha256, key->public.fingerprint, 32);
 }
 
-int cvbc_key_algorithm(const cvbc_key *key) { return (int)key->public.type; }
+int cvbc_key_algorithm(const cvbc_key *key)
+{
+    return (int)key->public.type;
+}
 
 void cvbc_key_free(cvbc_key *key)
 {
@@ -151,7 +162,8 @@ cvbc_status cvbc_open(const uint8_t *data, size_t size, const cvbc_policy *polic
         if (!trusted) return CVBC_ERR_NOMEM;
         for (size_t i = 0; i < policy->trusted_key_count; i++)
             trusted[i] = view_of(&policy->trusted_keys[i]->pem);
-        p = (penta_cvbc_policy){.trusted = trusted, .trusted_count = policy->trusted_key_count,
+        p = (penta_cvbc_policy){.trusted = trusted,
+                                .trusted_count = policy->trusted_key_count,
                                 .secret = bytes_at(policy->secret, policy->secret_size),
                                 .require_signature = policy->require_signature,
                                 .inflate_max = policy->max_inflate,
@@ -224,7 +236,8 @@ bool cvbc_get_dependency(const cvbc_file *file, size_t i, cvbc_dependency_t *out
     return true;
 }
 
-bool cvbc_get_hint(const cvbc_file *file, size_t i, cvbc_performance_hint_t *out, const uint8_t **data)
+bool cvbc_get_hint(const cvbc_file *file, size_t i, cvbc_performance_hint_t *out,
+                   const uint8_t **data)
 {
     penta_bytes bytes;
     if (!penta_cvbc_hint(file->module, i, &out->hint_type, &out->priority, &bytes)) return false;
@@ -240,7 +253,8 @@ const uint8_t *cvbc_get_custom(const cvbc_file *file, size_t *size)
     return custom.size ? custom.data : NULL;
 }
 
-bool cvbc_get_bytecode(const cvbc_file *file, const vm_instruction_t **code, size_t *count, size_t *entry)
+bool cvbc_get_bytecode(const cvbc_file *file, const vm_instruction_t **code, size_t *count,
+                       size_t *entry)
 {
     penta_cvbc_program program;
     penta_error err;
@@ -259,7 +273,8 @@ const char *cvbc_get_string(const cvbc_file *file, size_t id, size_t *length)
     return (const char *)text.data;
 }
 
-const char *cvbc_get_symbol(const cvbc_file *file, size_t i, int *kind, uint32_t *value, size_t *length)
+const char *cvbc_get_symbol(const cvbc_file *file, size_t i, int *kind, uint32_t *value,
+                            size_t *length)
 {
     penta_bytes name;
     uint8_t k;
@@ -286,8 +301,8 @@ cvbc_status cvbc_verify_bytecode(const vm_instruction_t *code, size_t count, siz
     if (!report) report = &local;
     report_begin(report);
     if (count > UINT16_MAX || nstrings > UINT32_MAX) return report->status = CVBC_ERR_LIMIT;
-    penta_cvbc_verify_code(bytes_at(code, count * sizeof *code), 0, (uint32_t)nstrings, report_add, report,
-                           NULL, NULL);
+    penta_cvbc_verify_code(bytes_at(code, count * sizeof *code), 0, (uint32_t)nstrings, report_add,
+                           report, NULL, NULL);
     return report->status;
 }
 
@@ -309,14 +324,16 @@ cvbc_status cvbc_trinity_generate(const cvbc_file **files, size_t count, const c
     penta_error err = {0};
     const penta_module **modules = calloc(count + 1, sizeof *modules);
     if (!modules) return CVBC_ERR_NOMEM;
-    for (size_t i = 0; i < count; i++) modules[i] = files[i]->module;
+    for (size_t i = 0; i < count; i++)
+        modules[i] = files[i]->module;
     bool ok = penta_cvbc_trinity(modules, count, board ? board->name : NULL, out, &err);
     cvbc_status status = ok ? CVBC_OK : status_of(&err);
     for (size_t i = 0; ok && i < PENTA_CVBC_TRINITY_FILES; i++) {
         ok = sink.write(sink.user, penta_cvbc_trinity_name(i), out[i].data, out[i].size);
         if (!ok) status = CVBC_ERR_IO;
     }
-    for (size_t i = 0; i < PENTA_CVBC_TRINITY_FILES; i++) penta_buffer_free(&out[i]);
+    for (size_t i = 0; i < PENTA_CVBC_TRINITY_FILES; i++)
+        penta_buffer_free(&out[i]);
     free(modules);
     return status;
 }

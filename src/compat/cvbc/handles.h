@@ -1,13 +1,15 @@
-/* What the handles of cvbc_format.h hold. This library sits on libpenta's public interface alone: the
- * room behind it uses some of the same names for other things. */
+/* What the handles of cvbc_format.h hold. This library sits on libpenta's public interface alone:
+ * the room behind it uses some of the same names for other things. */
 #pragma once
 #include "cvbc_format.h"
 #include "penta/cvbc.h"
 
-struct cvbc_file { penta_module *module; };
+struct cvbc_file {
+    penta_module *module;
+};
 
 struct cvbc_key {
-    penta_buffer pem;        /* private or public, as it came */
+    penta_buffer pem; /* private or public, as it came */
     bool private;
     penta_cvbc_key public;
 };

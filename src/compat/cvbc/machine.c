@@ -1,7 +1,7 @@
 /* cockpit_vm_*: the machine with its simulated board, and whoever watches it. */
+#include "compat/cvbc/handles.h"
 #include <stdatomic.h>
 #include <string.h>
-#include "compat/cvbc/handles.h"
 
 enum { DEFAULT_BUDGET = 10000000 };
 
@@ -54,9 +54,10 @@ void cockpit_vm_set_observer(cockpit_vm *vm, const cockpit_vm_observer *observer
 static cvbc_status begin(cockpit_vm *vm)
 {
     penta_error err = {0};
-    penta_cvbc_hal hal = {vm->hal.user, vm->hal.pin_mode, vm->hal.digital_write, vm->hal.digital_read,
-                          vm->hal.analog_write, vm->hal.analog_read, vm->hal.delay, vm->hal.millis,
-                          vm->hal.micros, vm->hal.print};
+    penta_cvbc_hal hal = {vm->hal.user,         vm->hal.pin_mode,     vm->hal.digital_write,
+                          vm->hal.digital_read, vm->hal.analog_write, vm->hal.analog_read,
+                          vm->hal.delay,        vm->hal.millis,       vm->hal.micros,
+                          vm->hal.print};
     penta_option all = {"budget", "18446744073709551615"}; /* runs bring their own */
     cvbc_core_metadata_t core;
     unload(vm);
@@ -178,9 +179,15 @@ void cockpit_vm_stop(cockpit_vm *vm)
 
 /* ---- state ---- */
 
-int cockpit_vm_error(const cockpit_vm *vm) { return vm->error; }
+int cockpit_vm_error(const cockpit_vm *vm)
+{
+    return vm->error;
+}
 
-const char *cockpit_vm_error_name(int error) { return penta_cvbc_vm_error_name((uint32_t)error); }
+const char *cockpit_vm_error_name(int error)
+{
+    return penta_cvbc_vm_error_name((uint32_t)error);
+}
 
 static penta_cvbc_state state_of(const cockpit_vm *vm)
 {
@@ -189,13 +196,20 @@ static penta_cvbc_state state_of(const cockpit_vm *vm)
     return state;
 }
 
-uint32_t cockpit_vm_pc(const cockpit_vm *vm) { return state_of(vm).pc; }
-uint64_t cockpit_vm_executed(const cockpit_vm *vm) { return state_of(vm).executed; }
+uint32_t cockpit_vm_pc(const cockpit_vm *vm)
+{
+    return state_of(vm).pc;
+}
+uint64_t cockpit_vm_executed(const cockpit_vm *vm)
+{
+    return state_of(vm).executed;
+}
 
 size_t cockpit_vm_stack(const cockpit_vm *vm, int32_t *words, size_t max)
 {
     size_t depth = state_of(vm).sp;
-    for (size_t i = 0; i < depth && i < max; i++) penta_cvbc_vm_stack(vm->vm, i, &words[i]);
+    for (size_t i = 0; i < depth && i < max; i++)
+        penta_cvbc_vm_stack(vm->vm, i, &words[i]);
     return depth;
 }
 

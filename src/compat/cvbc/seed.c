@@ -1,15 +1,16 @@
-/* The calls of the format's own text, as its examples use them. What they need beyond their arguments
- * (board, policy, output) is a setting of the process; what they leave behind is of the thread. */
+/* The calls of the format's own text, as its examples use them. What they need beyond their
+ * arguments (board, policy, output) is a setting of the process; what they leave behind is of the
+ * thread. */
+#include "compat/cvbc/handles.h"
 #include <pthread.h>
 #include <string.h>
-#include "compat/cvbc/handles.h"
 
 /* An application that has a function of this name keeps it. */
 #define OVERRIDABLE __attribute__((weak))
 
 static struct {
     pthread_mutex_t mutex;
-    char board[4096];        /* "": the simulator */
+    char board[4096]; /* "": the simulator */
     const cvbc_policy *policy;
     cvbc_sink output;
 } settings = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -17,8 +18,14 @@ static struct {
 static _Thread_local cvbc_status last_status;
 static _Thread_local int last_vm_error;
 
-cvbc_status cvbc_last_status(void) { return last_status; }
-int cvbc_last_vm_error(void) { return last_vm_error; }
+cvbc_status cvbc_last_status(void)
+{
+    return last_status;
+}
+int cvbc_last_vm_error(void)
+{
+    return last_vm_error;
+}
 
 static bool end_with(cvbc_status status)
 {
@@ -56,7 +63,8 @@ bool cvbc_extract_hardware_requirements(const uint8_t *cvbc_data,
     const cvbc_core_metadata_t *metadata =
         (const cvbc_core_metadata_t *)(cvbc_data + header->metadata_offset);
     size_t count = metadata->pin_config_count;
-    if (count > UINT8_MAX || sizeof *metadata + count * sizeof(cvbc_pin_config_t) > header->metadata_size)
+    if (count > UINT8_MAX ||
+        sizeof *metadata + count * sizeof(cvbc_pin_config_t) > header->metadata_size)
         return false;
     *requirements = (cvbc_hardware_requirements_t){
         .pin_count = (uint8_t)count,
@@ -105,7 +113,8 @@ struct loading {
 static void current(struct loading *out)
 {
     pthread_mutex_lock(&settings.mutex);
-    memcpy(out->board, *settings.board ? settings.board : "host", *settings.board ? sizeof out->board : 5);
+    memcpy(out->board, *settings.board ? settings.board : "host",
+           *settings.board ? sizeof out->board : 5);
     out->policy = settings.policy;
     out->output = settings.output;
     pthread_mutex_unlock(&settings.mutex);
@@ -145,7 +154,8 @@ static cvbc_status execute(const cvbc_file *file, struct loading *now)
     cvbc_status status = cockpit_vm_load(vm, file);
     if (!status) {
         last_vm_error = cockpit_vm_run(vm, 0);
-        if (last_vm_error) status = last_vm_error == COCKPIT_VM_BUDGET ? CVBC_ERR_LIMIT : CVBC_ERR_BYTECODE;
+        if (last_vm_error)
+            status = last_vm_error == COCKPIT_VM_BUDGET ? CVBC_ERR_LIMIT : CVBC_ERR_BYTECODE;
     }
     cockpit_vm_free(vm);
     return status;
@@ -163,7 +173,8 @@ OVERRIDABLE bool load_vm_program(const uint8_t *cvbc_data)
                                    now.policy, &file);
     bool careful = !now.policy || !now.policy->allow_unverified;
     report_begin(&report);
-    if (!status && careful && !penta_validate(file->module, report_add, &report)) status = report.status;
+    if (!status && careful && !penta_validate(file->module, report_add, &report))
+        status = report.status;
     cvbc_board board = {now.board};
     if (!status) status = cvbc_check_board(file, &board, NULL);
     if (!status) status = execute(file, &now);
@@ -182,7 +193,10 @@ static void converted_free(void *buffer)
     free(buffer);
 }
 
-static void converted_init(void) { pthread_key_create(&converted_key, converted_free); }
+static void converted_init(void)
+{
+    pthread_key_create(&converted_key, converted_free);
+}
 
 /* The thread's own buffer, freed when the thread ends; NULL: no memory. */
 static penta_buffer *converted(void)

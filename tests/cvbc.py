@@ -1,0 +1,431 @@
+#!/usr/bin/env python3
+"""What containers promise beyond single files: signatures that openssl accepts and makes, every byte
+of a signed file covered, reproducible builds, sealing, legacy files, boards, exit codes.
+
+    tests/cvbc.py PENTA
+"""
+import glob
+import hashlib
+import json
+import os
+import shutil
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PENTA = os.path.abspath(sys.argv[1])
+KEYS = os.path.join(ROOT, "tests/keys")
+passed = failed = 0
+
+
+def check(ok, what):
+    global passed, failed
+    if ok:
+        passed += 1
+    else:
+        failed += 1
+        print("FAIL", what)
+
+
+def penta(*args, env=None):
+    return subprocess.run([PENTA, *args], capture_output=True, text=True, timeout=60, env=env)
+
+
+def write(name, data):
+    with open(name, "wb") as f:
+        f.write(data)
+    return name
+
+
+def read(name):
+    with open(name, "rb") as f:
+        return bytearray(f.read())
+
+
+def fix(b):
+    b[12:16] = struct.pack("<I", zlib.crc32(bytes(b[:12])))
+    b[40:44] = struct.pack("<I", zlib.crc32(bytes(b[64:])))
+    return b
+
+
+def key(name):
+    return os.path.join(KEYS, name)
+
+
+SOURCE = """// blink
+int n = 3;
+void setup() { pinMode(13, OUTPUT); }
+void loop() { digitalWrite(13, n & 1); delay(100); n--; if (n < 0) { printf("done\\n"); n = n / 0; } }
+"""
+ASM = '.string "done\\n"\n    PUSH 0\n    PRINTF 0\n    HALT\n'
+
+
+def test_keys():
+    done = penta("keygen", "-t", "ed25519", "-o", "new.pem")
+    mode = stat.S_IMODE(os.stat("new.pem").st_mode)
+    check(done.returncode == 0 and mode == 0o600, "keygen writes mode 0600")
+    check(penta("keygen", "-o", "new.pem").returncode == 4, "keygen refuses to overwrite")
+    check(penta("keygen", "-t", "dsa", "-o", "x.pem").returncode == 2, "keygen knows its kinds")
+    for kind in ("ed25519", "p256", "rsa2048"):
+        penta("keygen", "-q", "-t", kind, "-o", kind + ".pem")
+        penta("pubkey", kind + ".pem", "-o", kind + ".pub")
+        ssl = subprocess.run(["openssl", "pkey", "-in", kind + ".pem", "-pubout"], capture_output=True)
+        check(ssl.stdout == bytes(read(kind + ".pub")), f"openssl reads {kind} and finds the same public key")
+    ssl = subprocess.run(["openssl", "ecparam", "-name", "secp384r1", "-genkey", "-noout"], capture_output=True)
+    write("p384.pem", ssl.stdout)
+    check(penta("pubkey", "p384.pem").returncode == 6, "another curve is a KEY error")
+
+
+def test_signatures():
+    write("p.cvasm", ASM.encode())
+    check(penta("create", "p.cvasm", "--target", "stm32g431", "--pin", "C13:gpio:output", "-o", "p.cvbc").returncode == 0,
+          "create")
+    for kind, name in (("ed25519", "signer"), ("p256", "p256"), ("rsa2048", "rsa2048")):
+        check(penta("sign", "p.cvbc", "--sign-key", key(name + ".pem"), "-o", "s.cvbc").returncode == 0, "sign " + kind)
+        done = penta("verify", "s.cvbc", "--trusted-key", key("other.pub"), "--trusted-key", key(name + ".pub"), "--json")
+        out = json.loads(done.stdout)["files"][0]
+        check(done.returncode == 0 and out["trusted"] and out["key"] == key(name + ".pub"), "verify names the key " + kind)
+        again = penta("sign", "s.cvbc", "--sign-key", key(name + ".pem"), "-o", "t.cvbc")
+        check(again.returncode == 0 and read("s.cvbc") == read("t.cvbc"), "signing again gives the same bytes " + kind)
+        penta("extract", "s.cvbc", "--part", "tbs", "-o", "tbs")
+        penta("extract", "s.cvbc", "--part", "signature", "-o", "sig")
+        sig = bytes(read("sig"))
+        if kind == "p256":
+            def integer(v):
+                v = v.lstrip(b"\0") or b"\0"
+                v = (b"\0" if v[0] & 0x80 else b"") + v
+                return b"\x02" + bytes([len(v)]) + v
+            body = integer(sig[:32]) + integer(sig[32:])
+            write("sig", b"\x30" + bytes([len(body)]) + body)
+        if kind == "ed25519":
+            ssl = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", key(name + ".pub"), "-rawin", "-in", "tbs",
+                   "-sigfile", "sig"]
+        else:
+            ssl = ["openssl", "dgst", "-sha256", "-verify", key(name + ".pub"), "-signature", "sig", "tbs"]
+        check(subprocess.run(ssl, capture_output=True).returncode == 0, "openssl verifies " + kind)
+        penta("sign", "p.cvbc", "--public-key", key(name + ".pub"), "--export-tbs", "tbs", "-o", "room.cvbc")
+        if kind == "ed25519":
+            ssl = ["openssl", "pkeyutl", "-sign", "-inkey", key(name + ".pem"), "-rawin", "-in", "tbs", "-out", "sig"]
+        else:
+            ssl = ["openssl", "dgst", "-sha256", "-sign", key(name + ".pem"), "-out", "sig", "tbs"]
+        subprocess.run(ssl, check=True)
+        penta("sign", "room.cvbc", "--attach-sig", "sig", "-o", "attached.cvbc")
+        check(penta("verify", "attached.cvbc", "--trusted-key", key(name + ".pub")).returncode == 0,
+              "a signature of openssl verifies " + kind)
+    done = penta("verify", "s.cvbc", "--trusted-key", key("other.pub"))
+    check(done.returncode == 1 and "untrusted" in done.stdout, "untrusted is exit 1")
+    check(penta("verify", "p.cvbc", "--trusted-key", key("other.pub")).returncode == 1, "unsigned is exit 1")
+    penta("sign", "p.cvbc", "--sign-key", key("signer.pem"), "--external-key", "-o", "e.cvbc")
+    check(penta("verify", "e.cvbc").returncode == 6, "no key at all is exit 6")
+    check(penta("verify", "e.cvbc", "--trusted-key", key("other.pub")).returncode == 1, "another key is exit 1")
+    penta("sign", "p.cvbc", "--sign-key", key("signer.pem"), "--hash", "blake2b", "-o", "b.cvbc")
+    check(penta("verify", "b.cvbc", "--trusted-key", key("signer.pub")).returncode == 0, "BLAKE2b digest")
+    shutil.copy("p.cvbc", "inplace.cvbc")
+    check(penta("sign", "inplace.cvbc", "--sign-key", key("p256.pem")).returncode == 0 and
+          penta("verify", "inplace.cvbc", "--trusted-key", key("p256.pub")).returncode == 0, "sign in place")
+
+
+def test_edges():
+    """Signatures that a careless verifier would accept."""
+    n = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+    penta("sign", "p.cvbc", "--sign-key", key("p256.pem"), "-o", "s.cvbc")
+    good = read("s.cvbc")
+    so = struct.unpack("<I", good[24:28])[0]
+    at = so + 128 + 65
+    r, s = int.from_bytes(good[at:at + 32], "big"), int.from_bytes(good[at + 32:at + 64], "big")
+    for what, a, b in (("r 0", 0, s), ("s 0", r, 0), ("both 0", 0, 0), ("r n", n, s), ("s n", r, n), ("r+n", r + n, s),
+                       ("s+n", r, s + n), ("max", 2**256 - 1, 2**256 - 1), ("r 1 s 1", 1, 1)):
+        if a >= 2**256 or b >= 2**256:
+            continue
+        bad = bytearray(good)
+        bad[at:at + 64] = a.to_bytes(32, "big") + b.to_bytes(32, "big")
+        write("bad.cvbc", fix(bad))
+        done = penta("verify", "bad.cvbc", "--trusted-key", key("p256.pub"))
+        check(done.returncode == 1 and "CVBC0018" in done.stderr, "ecdsa " + what)
+    penta("sign", "p.cvbc", "--sign-key", key("rsa2048.pem"), "-o", "s.cvbc")
+    good = read("s.cvbc")
+    so = struct.unpack("<I", good[24:28])[0]
+    modulus = int.from_bytes(good[so + 128:so + 384], "big")
+    at = so + 128 + 260
+    value = int.from_bytes(good[at:at + 256], "big")
+    text = subprocess.run(["openssl", "rsa", "-in", key("rsa2048.pem"), "-noout", "-text"], capture_output=True,
+                          text=True).stdout
+    d = int("".join(text.split("privateExponent:")[1].split("prime1")[0].split()).replace(":", ""), 16)
+    tbs = subprocess.run([PENTA, "extract", "s.cvbc", "--part", "tbs", "-o", "-"], capture_output=True).stdout
+    info = bytes.fromhex("3031300d060960864801650304020105000420") + hashlib.sha256(tbs).digest()
+    def raw(block):
+        return pow(int.from_bytes(block, "big"), d, modulus).to_bytes(256, "big")
+    pad = b"\xff" * (256 - 3 - len(info))
+    check(raw(b"\0\1" + pad + b"\0" + info) == bytes(good[at:at + 256]), "the block is PKCS#1 v1.5")
+    for what, sig in (("plus n", (value + modulus).to_bytes(257, "big")[-256:]), ("zero", bytes(256)),
+                      ("one", (1).to_bytes(256, "big")), ("modulus", modulus.to_bytes(256, "big")),
+                      ("block type 2", raw(b"\0\2" + pad + b"\0" + info)),
+                      ("short padding, tail", raw(b"\0\1" + b"\xff" * 8 + b"\0" + info + bytes(256 - 11 - len(info)))),
+                      ("no null in the digest info", raw(b"\0\1" + b"\xff" * (255 - len(info) ) + b"\0" +
+                       bytes.fromhex("302f300b0609608648016503040201" + "0420") + hashlib.sha256(tbs).digest())[-256:])):
+        bad = bytearray(good)
+        bad[at:at + 256] = sig
+        write("bad.cvbc", fix(bad))
+        done = penta("verify", "bad.cvbc", "--trusted-key", key("rsa2048.pub"))
+        check(done.returncode == 1 and "CVBC0018" in done.stderr, "rsa " + what)
+    for what, exponent in (("exponent 3", 3), ("exponent 65539", 65539), ("exponent 0", 0)):
+        bad = bytearray(good)
+        bad[so + 128 + 256:so + 128 + 260] = exponent.to_bytes(4, "big")
+        write("bad.cvbc", fix(bad))
+        check(penta("validate", "bad.cvbc").returncode in (1, 6), "rsa " + what)
+    order = 2**252 + 27742317777372353535851937790883648493
+    penta("sign", "p.cvbc", "--sign-key", key("signer.pem"), "-o", "s.cvbc")
+    good = read("s.cvbc")
+    at = struct.unpack("<I", good[24:28])[0] + 128 + 32
+    s = int.from_bytes(good[at + 32:at + 64], "little")
+    for what, value in (("s + order", s + order), ("s 0", 0), ("s order", order)):
+        bad = bytearray(good)
+        bad[at + 32:at + 64] = value.to_bytes(32, "little")
+        write("bad.cvbc", fix(bad))
+        check(penta("verify", "bad.cvbc", "--trusted-key", key("signer.pub")).returncode == 1, "ed25519 " + what)
+
+
+def test_flips():
+    """Every byte of a signed file matters, the CRCs and the signature's own encoding included."""
+    penta("sign", "p.cvbc", "--sign-key", key("signer.pem"), "-o", "s.cvbc")
+    good = read("s.cvbc")
+    accepted, names = [], []
+    for i in range(len(good)):
+        bad = bytearray(good)
+        bad[i] ^= 0x40
+        if not (12 <= i < 16 or 40 <= i < 44):
+            fix(bad)             # whoever changes a file fixes its CRCs
+        names.append((i, write(f"flip{i:05d}.cvbc", bad)))
+    done = penta("verify", "--format", "cvbc", "--json", "--trusted-key", key("signer.pub"),
+                 *[name for _, name in names])
+    results = json.loads(done.stdout)["files"]
+    check(len(results) == len(good), "every flipped file is judged")
+    accepted = [i for (i, _), r in zip(names, results) if r["verified"]]
+    check(accepted == [], f"bytes that may change in a signed file: {accepted}")
+    for _, name in names:
+        os.unlink(name)
+
+
+def test_builds():
+    write("b.ino", SOURCE.encode())
+    env = dict(os.environ, SOURCE_DATE_EPOCH="1700000000")
+    args = ["create", "b.ino", "--target", "stm32g431", "--pin", "C13:gpio:output", "--compress", "--strip",
+            "--sign-key", key("p256.pem"), "--key-file", key("symmetric.hex"), "--source", "b.ino"]
+    for name in ("one", "two"):
+        check(penta(*args, "-o", name + ".cvbc", env=env).returncode == 0, "create " + name)
+    check(read("one.cvbc") == read("two.cvbc"), "two builds give the same bytes")
+    check(struct.unpack("<Q", read("one.cvbc")[44:52])[0] == 1700000000, "SOURCE_DATE_EPOCH is the timestamp")
+    verify = ["verify", "one.cvbc", "--trusted-key", key("p256.pub"), "--key-file", key("symmetric.hex")]
+    check(penta(*verify, "--source", "b.ino").returncode == 0, "the sources are those")
+    write("c.ino", SOURCE.encode() + b"\n")
+    check(penta(*verify, "--source", "c.ino").returncode == 1, "other sources are noticed")
+    done = penta("verify", "one.cvbc", "--trusted-key", key("p256.pub"))
+    check(done.returncode == 6 and "signature good, contents not checked" in done.stdout, "sealed, without its key")
+    penta(*args, "--build-number", "2", "-o", "two.cvbc", env=env)
+    done = penta("diff", "one.cvbc", "two.cvbc")
+    check(done.returncode == 1 and "build_number" in done.stdout, "diff says why two builds differ")
+
+
+def test_policy():
+    run = ["run", "-q", "--require-signature", "--trusted-key", key("signer.pub")]
+    check(penta(*run, "p.cvbc").returncode == 1, "unsigned does not run")
+    penta("sign", "p.cvbc", "--sign-key", key("other.pem"), "-o", "o.cvbc")
+    check(penta(*run, "o.cvbc").returncode == 1, "untrusted does not run")
+    penta("sign", "p.cvbc", "--sign-key", key("signer.pem"), "-o", "s.cvbc")
+    check(penta(*run, "s.cvbc").returncode == 0, "trusted runs")
+    check(penta(*run, "--unverified", "o.cvbc").returncode == 1, "--unverified is about programs only")
+
+
+def test_sealing():
+    for args in (["--key-file", key("symmetric.hex")], ["--password-file", key("password"), "--iterations", "2"],
+                 ["--key-file", key("symmetric.hex"), "--derive", "hkdf", "--cipher", "chacha20_poly1305"]):
+        secret = args[:2]
+        check(penta("seal", "p.cvbc", *args, "-o", "x.cvbc").returncode == 0, "seal " + args[0])
+        check(penta("run", "-q", "x.cvbc").returncode == 6, "no key: exit 6")
+        check(penta("run", "-q", "x.cvbc", *secret).returncode == 0, "runs with its key")
+        check(penta("open", "x.cvbc", *secret, "-o", "y.cvbc").returncode == 0 and read("y.cvbc") == read("p.cvbc"),
+              "open gives the file back")
+    write("wrong", b"7" * 32)
+    penta("seal", "p.cvbc", "--key-file", key("symmetric.hex"), "-o", "x.cvbc")
+    check(penta("open", "x.cvbc", "--key-file", "wrong", "-o", "y2.cvbc").returncode == 6, "the wrong key: exit 6")
+    penta("sign", "p.cvbc", "--sign-key", key("signer.pem"), "-o", "s.cvbc")
+    seal = ["seal", "s.cvbc", "--key-file", key("symmetric.hex"), "-o", "z.cvbc"]
+    done = penta(*seal)
+    check(done.returncode == 1 and "CVBC0028" in done.stderr, "a signed file is not sealed silently")
+    check(penta(*seal, "--drop-signature").returncode == 0, "dropping the signature")
+    check(penta(*seal, "--sign-key", key("signer.pem")).returncode == 0 and
+          penta("verify", "z.cvbc", "--trusted-key", key("signer.pub"), "--key-file", key("symmetric.hex")).returncode == 0,
+          "signing anew")
+    big = bytearray(zlib.compressobj(9, zlib.DEFLATED, -15).compress(b"") )
+    bomb = zlib.compressobj(9, zlib.DEFLATED, -15)
+    body = bomb.compress(bytes(64 << 20)) + bomb.flush()
+    b = read("p.cvbc")
+    bo = struct.unpack("<I", b[32:36])[0]
+    b = b[:bo] + bytearray(body) + big
+    b[36:40], b[8:12] = struct.pack("<I", len(body)), struct.pack("<I", len(b))
+    b[56] |= 2
+    write("bomb.cvbc", fix(b))
+    check(penta("validate", "bomb.cvbc").returncode == 7, "an inflating bomb is a limit, exit 7")
+    write("short.cvbc", bytes(read("p.cvbc")[:40]))
+    check(penta("validate", "short.cvbc").returncode == 5, "truncated is exit 5")
+
+
+def test_stored():
+    penta("create", "p.cvasm", "--compress", "-o", "c.cvbc")
+    text = ".header flags=0x2\n.stored of " + "00" * 32 + "\n.stored 00\n    HALT\n"
+    write("st.cvasm", text.encode())
+    done = penta("asm", "st.cvasm", "-o", "st.cvbc")
+    check(done.returncode == 0 and "CVBC0110" in done.stderr, "stored bytes of another listing are dropped")
+    check(penta("run", "-q", "st.cvbc").returncode == 0, "and the section is made anew")
+
+
+def words(*items):
+    return b"".join(struct.pack("<I", op << 24 | imm & 0xffff) for op, imm in items)
+
+
+def test_legacy():
+    code = [(8, 2), (0, 0), (1, 500), (1, 16960), (5, 0), (0x14, 0), (1, 0), (0x18, 0), (9, 0)]
+    text = b"hi\\n"
+    strings = struct.pack("<I", len(text) + 1) + text + b"\0"
+    structs = b"".join(struct.pack("<BBH", op, 0, imm & 0xffff) for op, imm in code)
+    counts = struct.pack("<II", len(code), 1)
+    def crc(data):
+        value = 0xffff
+        for byte in data:
+            value ^= byte << 8
+            for _ in range(8):
+                value = (value << 1 ^ 0x1021 if value & 0x8000 else value << 1) & 0xffff
+        return value
+    conc = struct.pack("<IIIHH", 0x434F4E43, len(structs + strings), 8, 2, crc(structs + strings)) + structs + strings
+    for name, data in (("struct", structs + strings), ("counted", counts + words(*code) + strings),
+                       ("counted-struct", counts + structs + strings), ("conc", conc)):
+        write("old.bin", data)
+        done = penta("convert", "--from", "legacy", "old.bin", "--target", "stm32g431", "-o", "new.cvbc")
+        check(done.returncode == 0 and "R1" in done.stderr and "R6" in done.stderr, "convert " + name)
+        out = penta("run", "-q", "new.cvbc", "--board", "trace").stdout
+        check(out.startswith("Delay: 500 ms\nhi\n"), "the converted program runs " + name)
+    check(penta("detect", "old.bin").returncode == 0, "CONC is detected")
+    write("none.bin", bytes(64))
+    done = penta("convert", "--from", "legacy", "none.bin", "-o", "no.cvbc")
+    check(done.returncode != 0 and "CVBC0024" in done.stderr, "all zeros are no program")
+    lost = [(8, 4), (0, 0), (1, 5), (0x51, 9), (9, 0)]
+    write("lost.bin", b"".join(struct.pack("<BBH", op, 0, imm) for op, imm in lost))
+    done = penta("convert", "--from", "legacy", "lost.bin", "-o", "lost.cvbc")
+    check("CVBC0109" in done.stderr, "what cannot be repaired is told")
+
+
+def test_compiler():
+    write("ok.ino", b"""int g[3]; int z = -70000;
+int add(int a, int b) { return a + b; }
+int even(int n);
+int odd(int n) { if (n == 0) { return 0; } return even(n - 1); }
+int even(int n) { if (n == 0) { return 1; } return odd(n - 1); }
+int main() {
+    int s = 0;
+    for (int i = 0; i < 10; ++i) { if (i == 2) continue; if (i == 6) break; int d = i * 2; s += d; }
+    g[1] = add(s, g[0] = 5);
+    while (1) { int q = s; if (q > 0) { break; } }
+    printf("%d %d %d %d %d\\n", s, g[1], z, even(7), s > 3 ? 'x' : 0x10);
+    return 0;
+}
+""")
+    for extra in ([], ["--portable"]):
+        check(penta("compile", "ok.ino", *extra, "-o", "ok.cvbc").returncode == 0, "compile")
+        check(penta("validate", "--strict", "ok.cvbc").returncode == 0, "the verifier has nothing to say")
+        out = penta("run", "-q", "ok.cvbc").stdout
+        check(out.startswith("26 31 -70000 0 120\n"), "the program runs: " + out.split("\n")[0])
+    code = json.loads(penta("inspect", "--json", "--select", "/bytecode/code", "ok.cvbc").stdout)
+    flags = [f["value"] for n in code["tree"][0]["children"] for f in n["children"] if f["name"] == "flags"]
+    check(all(f in ("0x0", 0, "0x00") for f in flags), "portable code has no flags")
+    for name, text, where in (("unknown", "void setup() {\n  x = 1;\n}\n", ":2:3"),
+                              ("semicolon", "void setup() {\n  delay(5)\n}\n", ":3:1"),
+                              ("arguments", "void setup() { delay(); }\n", ":1:16"),
+                              ("entry", "int f() { return 1; }\n", ":1:1"),
+                              ("no value", "void f() { }\nvoid setup() { int a = f(); }\n", ":2:24")):
+        write("bad.ino", text.encode())
+        done = penta("compile", "bad.ino", "-o", "bad.cvbc")
+        check(done.returncode == 1 and where in done.stderr, f"compile error {name}: {done.stderr}")
+    write("trap.ino", SOURCE.encode())
+    penta("compile", "trap.ino", "-o", "trap.cvbc")
+    done = penta("run", "trap.cvbc")
+    check(done.returncode == 20 and "trap.ino" in done.stdout and "DIVISION_BY_ZERO" in done.stdout,
+          "errors name file and line")
+
+
+SIMULATION = """
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <sys/mman.h>
+#include "out/trinity_board.h"
+static uint32_t at(uintptr_t a) { return *(volatile uint32_t *)a; }
+int main(void)
+{
+    void *gpio = mmap((void *)0x48000000, 0x2000, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *rcc = mmap((void *)0x40021000, 0x1000, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (gpio == MAP_FAILED || rcc == MAP_FAILED) return 77;
+    trinity_board_init();
+    uint32_t bsrr = at(0x48000818);
+    trinity_pc13_write(1);
+    uint32_t high = at(0x48000818);
+    trinity_pc13_write(0);
+    uint32_t low = at(0x48000818);
+    *(volatile uint32_t *)0x48000810 = 0x2000;
+    printf("%x %x %x %x %x %d %x %x\\n", at(0x4002104C), at(0x48000800), bsrr, high, low, trinity_pc13_read(),
+           at(0x48000000), at(0x48000024));
+    return 0;
+}
+"""
+
+
+def test_boards():
+    penta("create", "p.cvasm", "--target", "stm32g431", "--pin", "C13:gpio:output", "--min-flash", "128", "--min-ram", "32",
+          "-o", "one.cvbc")
+    penta("create", "p.cvasm", "--target", "stm32g431", "--pin", "A8:pwm_out:alternate:alternate=6:frequency_hz=1000",
+          "-o", "two.cvbc")
+    check(penta("board", "generate", "one.cvbc", "two.cvbc", "-o", "out").returncode == 0, "board generate")
+    first = {f: bytes(read(f)) for f in glob.glob("out/*")}
+    penta("board", "generate", "two.cvbc", "one.cvbc", "-o", "out")
+    check(first == {f: bytes(read(f)) for f in glob.glob("out/*")} and len(first) == 4, "generation is reproducible")
+    board = json.loads(read("out/trinity_board.json"))
+    check(board["logical_pins"] == {"8": "PA8", "13": "PC13"} and board["features"] == ["GPIO", "PWM", "TIMERS"],
+          "logical pins and features")
+    write("sim.c", SIMULATION.encode())
+    built = subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "sim.c", "-o", "sim"],
+                           capture_output=True, text=True)
+    check(built.returncode == 0, "the C header compiles: " + built.stderr)
+    ran = subprocess.run(["./sim"], capture_output=True, text=True)
+    check(ran.returncode == 77 or ran.stdout == "5 4000000 20000000 2000 20000000 1 20000 6\n",
+          "writes arrive in the registers: " + ran.stdout)
+    write("pins.cpp", b'#include "out/trinity_pins.hpp"\nint main() { trinity::logical_pin<13>::write(true); }\n')
+    write("none.cpp", b'#include "out/trinity_pins.hpp"\nint main() { trinity::logical_pin<12>::write(true); }\n')
+    compilers = [c for c in ("c++", "arm-none-eabi-g++") if shutil.which(c)]
+    for compiler in compilers:
+        args = [compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+        check(subprocess.run(args + ["pins.cpp"], capture_output=True).returncode == 0, compiler + " takes the pins")
+        check(subprocess.run(args + ["none.cpp"], capture_output=True).returncode != 0, "undeclared pins do not compile")
+    if shutil.which("arm-none-eabi-gcc"):
+        args = ["arm-none-eabi-gcc", "-std=c11", "-Wall", "-fsyntax-only", "-x", "c", "out/trinity_board.h"]
+        check(subprocess.run(args, capture_output=True).returncode == 0, "arm-none-eabi-gcc takes the header")
+    done = penta("board", "check", "one.cvbc", "--board", "esp32-c3")
+    check(done.returncode == 1 and done.stderr.count("CVBC0023") == 4, "every reason is told")
+    check(penta("board", "check", "one.cvbc", "--board", "stm32g431").returncode == 0, "it fits")
+    write("mine.board", b"# mine\nname = mine\narchitecture = arm\nfamily = stm32\nvariant = 0x431\nfeatures = 0x1\n"
+                        b"flash_kb = 64\nram_kb = 32\nports = 3\npins = 16\n")
+    done = penta("board", "check", "one.cvbc", "--board", "./mine.board")
+    check(done.returncode == 1 and "flash" in done.stderr, "a board from a file")
+    check(penta("run", "-q", "one.cvbc", "--board", "esp32-c3").returncode == 1, "run refuses what does not fit")
+    check(penta("run", "-q", "one.cvbc", "--board", "stm32g431").returncode == 0, "run takes what fits")
+
+
+with tempfile.TemporaryDirectory() as work:
+    os.chdir(work)
+    for test in (test_keys, test_signatures, test_edges, test_flips, test_builds, test_policy, test_sealing, test_stored,
+                 test_legacy, test_compiler, test_boards):
+        test()
+    os.chdir(ROOT)
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed else 0)

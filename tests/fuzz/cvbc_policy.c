@@ -1,0 +1,44 @@
+/* Verification under a policy: two bits choose whether a signature is required and a key is there,
+ * the CRCs and digests are put right so that what lies behind them is reached. */
+#include <stdlib.h>
+#include <string.h>
+#include "checks.h"
+#include "base/bytes.h"
+#include "cvbc/build.h"
+
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    (void)what, (void)a, (void)b;
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 66) return 0;
+    uint8_t mode = data[--size], *file = malloc(size);
+    if (!file) return 0;
+    memcpy(file, data, size);
+    put32(file, CVBC_MAGIC_NUMBER);
+    put32(file + 8, (uint32_t)size);
+    cvbc_build_crcs(file, size);
+    penta_error err = {0};
+    penta_module *module = cvbc_parse((penta_bytes){file, size}, NULL, 0, &err);
+    if (!module) abort();
+    struct cvbc_module *m = (struct cvbc_module *)module;
+    m->policy.require_signature = mode & 1;
+    m->policy.iterations_max = 1000;
+    m->policy.inflate_max = 1 << 20;
+    if (mode & 2) {
+        m->policy.secret.bytes = calloc(1, 32);
+        m->policy.secret.size = 32;
+        m->policy.has_secret = m->policy.secret.bytes != NULL;
+    }
+    const struct cvbc_opened *o = cvbc_open(m);
+    /* no trusted key was given: nothing passes that requires one */
+    if (m->policy.require_signature && !o->failure.code) abort();
+    if (!o->failure.code && !o->contents_checked) abort();
+    penta_close(module);
+    free(file);
+    return 0;
+}

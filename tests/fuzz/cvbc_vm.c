@@ -1,0 +1,66 @@
+/* Any instructions on the machine: both loops agree on every program that was proved, the board
+ * answers, and a run in single steps ends like a long one. */
+#include <stdlib.h>
+#include <string.h>
+#include "checks.h"
+#include "base/bytes.h"
+#include "cvbc/vm.h"
+
+static void count(void *user, const penta_error *finding)
+{
+    *(size_t *)user += finding->severity == PENTA_ERROR;
+}
+
+static void run(const struct cvbc_program *p, bool proved, uint64_t slice, struct writer *state)
+{
+    penta_error err = {0};
+    struct cvbc_vm *vm = cvbc_vm_new(p, CVBC_STACK_MAX, 3000, proved, &err);
+    struct cvbc_board_state *board = cvbc_board_new(true, &err);
+    if (!vm || !board) abort();
+    penta_stop stop;
+    uint64_t steps = 0;
+    do {
+        cvbc_vm_run(&vm->base, slice, &stop);
+        steps += stop.steps;
+        if (stop.kind != PENTA_STOP_HOST) continue;
+        uint64_t results[2];
+        size_t n;
+        cvbc_board_answer(board, vm, results, &n, state);
+        if (!cvbc_interp.answer(&vm->base, results, n, &err)) abort();
+    } while (stop.kind == PENTA_STOP_HOST || stop.kind == PENTA_STOP_FUEL);
+    if (steps != vm->executed) abort();
+    cvbc_interp.save(&vm->base, state);
+    cvbc_board_free(board);
+    cvbc_vm_free(vm);
+}
+
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    (void)what, (void)a, (void)b;
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    penta_bytes strings[] = {{(const uint8_t *)"%d %x\n", 6}, {(const uint8_t *)"%c%q%", 5}};
+    struct cvbc_program p = {.code = data,
+                             .count = size / 4 > 500 ? 500 : size / 4,
+                             .strings = strings,
+                             .string_count = 2};
+    if (!p.count) return 0;
+    struct cvbc_flow flow;
+    size_t errors = 0;
+    struct findings f = {.rules = cvbc_rules, .report = count, .user = &errors};
+    if (!cvbc_verify_program(&p, &f, 0, false, &flow)) return 0;
+    struct writer a = {0}, b = {0}, c = {0};
+    run(&p, false, UINT64_MAX, &a);
+    run(&p, flow.proved && !errors, UINT64_MAX, &b);
+    run(&p, false, 1, &c);
+    if (a.out.size != b.out.size || memcmp(a.out.data, b.out.data, a.out.size)) abort();
+    if (a.out.size != c.out.size || memcmp(a.out.data, c.out.data, a.out.size)) abort();
+    writer_free(&a);
+    writer_free(&b);
+    writer_free(&c);
+    return 0;
+}
