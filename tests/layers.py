@@ -39,7 +39,7 @@ for folder, _, names in os.walk(os.path.join(ROOT, "src")):
         for include in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.M):
             checked += 1
             first = include.split("/")[0]
-            if include == "gpu_emulator.h" or first == "penta" and include.startswith("penta/"):
+            if include in ("gpu_emulator.h", "cvbc_format.h") or first == "penta" and include.startswith("penta/"):
                 public = os.path.exists(os.path.join(ROOT, "include", include))
                 if public or include == "penta/version.h":
                     continue

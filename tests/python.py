@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The Python package, installed by pip from the tree into a fresh environment, without network.
+"""The Python packages, installed by pip from the tree into a fresh environment, without network.
 
-    tests/python.py BUILD
+    tests/python.py BUILD [VECTORS]         VECTORS: those of cvbc, used where they are present
 """
 import os
 import subprocess
@@ -62,6 +62,7 @@ print("1 passed, 0 failed")
 
 def main():
     library = os.path.join(os.path.abspath(sys.argv[1]), "lib", "libpenta.so")
+    vectors = [os.path.abspath(path) for path in sys.argv[2:3]]
     with tempfile.TemporaryDirectory() as work:
         made = subprocess.run([sys.executable, "-m", "venv", os.path.join(work, "env")], capture_output=True)
         if made.returncode:
@@ -74,6 +75,10 @@ def main():
         subprocess.run(["cp", "-r", os.path.join(ROOT, "bindings", "python"), tree], check=True)
         subprocess.run([python, "-m", "pip", "install", "-q", tree], check=True, env=environment)
         subprocess.run([python, "-c", INSIDE], check=True, env=environment, cwd=work)
+        place = os.path.join(work, "cvbc")
+        os.mkdir(place)
+        subprocess.run([python, os.path.join(ROOT, "tests", "cvbc", "interface.py"), place, *vectors], check=True,
+                       env=environment, cwd=place)
     return 0
 
 

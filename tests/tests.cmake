@@ -33,7 +33,6 @@ penta_test(tvmr-units $<TARGET_FILE:tvmr_units>)
 penta_test(fuzz-seeds tests/fuzz_brief)
 penta_test(conform tests/conform $<TARGET_FILE:penta_cli> ${SHARED})
 penta_test(contracts ${PYTHON} tests/contracts.py $<TARGET_FILE:penta_cli> ${SHARED}/revive)
-penta_test(python ${PYTHON} tests/python.py ${CMAKE_BINARY_DIR})
 
 # The emitter against another project's decoder.
 find_library(ZYDIS Zydis)
@@ -49,3 +48,7 @@ if(PENTA_JIT)
   target_link_libraries(pvm_jit_test PRIVATE penta_objects)
   penta_test(pvm-jit $<TARGET_FILE:pvm_jit_test>)
 endif()
+penta_test(python ${PYTHON} tests/python.py ${CMAKE_BINARY_DIR} ${SHARED}/cvbc)
+penta_test(cvbc-c tests/cvbc/run $<TARGET_FILE:penta_cli> ${CMAKE_BINARY_DIR})
+penta_test(cvbc-c-asan tests/if_built asan/lib/libpenta_cvbc.so
+           tests/cvbc/run ${BUILDS}/asan/bin/penta ${BUILDS}/asan -fsanitize=address,undefined)

@@ -1,7 +1,10 @@
-/* What only CVBC containers can do: keys, building, signing, verification, compiling, legacy files,
- * boards. Options are those of the command line, by the same names (penta help create). Ownership,
- * threads and errors are those of penta.h. Private keys are PEM texts; whoever holds one wipes it.
- */
+/* CockpitVM containers: what firmware tools need beyond penta.h. Keys, verification under a policy,
+ * parts, writing, sealing, old programs, the simulated board, boards and their generated files.
+ *
+ * Modules here are of format "cvbc"; machines are made with penta_vm_new on them. Keys are PEM
+ * texts in memory and secrets are bytes: whoever read them wipes them, penta_cvbc_wipe does it for
+ * a buffer. Bytes handed out (parts, strings, names) belong to the module. A builder belongs to one
+ * thread. */
 #pragma once
 #include "penta/penta.h"
 
@@ -9,51 +12,279 @@
 extern "C" {
 #endif
 
-/* type: "ed25519", "p256" or "rsa2048". The text is PKCS#8 PEM. */
-PENTA_API bool penta_cvbc_keygen(const char *type, penta_buffer *private_pem, penta_error *err);
-/* The public half of a key, as PEM, in its raw form, or its fingerprint (SHA-256 of the raw form).
- */
-typedef enum penta_cvbc_form {
-    PENTA_CVBC_PEM,
-    PENTA_CVBC_RAW,
-    PENTA_CVBC_FINGERPRINT
-} penta_cvbc_form;
-PENTA_API bool penta_cvbc_public_key(penta_bytes pem, penta_cvbc_form form, penta_buffer *out,
-                                     penta_error *err);
+/* ---- status: the numbers 0 (OK) to 26 of the format, behind the codes of findings ---- */
 
-/* A container from the program and metadata of another one (penta_assemble makes the first), with
- * what the options of `penta create` say. */
+PENTA_API uint32_t penta_cvbc_status(uint32_t code);
+PENTA_API const char *penta_cvbc_status_name(uint32_t status); /* "CVBC_ERR_KEY"; never NULL */
+PENTA_API uint32_t penta_cvbc_crc32(penta_bytes bytes);
+
+/* ---- the format as data: records, enumerated values, instructions ---- */
+
+typedef struct penta_cvbc_field {
+    const char *name;
+    uint32_t offset, size; /* bytes; integers are little-endian */
+    penta_kind kind;       /* PENTA_RAW: bytes as they are */
+} penta_cvbc_field;
+
+/* Field i of a record: header, core, pin, dependency, hint, security, integrity, bytecode, inst,
+ * debug, symbol, line or variable. False behind the last, or for another name. */
+PENTA_API bool penta_cvbc_record(const char *record, size_t i, penta_cvbc_field *out);
+PENTA_API const char *penta_cvbc_name(const char *field, uint64_t value); /* NULL: none */
+PENTA_API const char *penta_cvbc_mnemonic(uint8_t opcode);                /* NULL: not defined */
+
+/* The bits of target_features that a pin of this function asks for. */
+PENTA_API uint32_t penta_cvbc_pin_features(uint8_t function);
+
+/* ---- keys ---- */
+
+enum { PENTA_CVBC_ED25519 = 1, PENTA_CVBC_P256, PENTA_CVBC_RSA2048 }; /* signature_algorithm */
+
+typedef struct penta_cvbc_key {
+    uint32_t type, size;
+    uint8_t raw[260], fingerprint[32]; /* the public half as containers embed it; its SHA-256 */
+} penta_cvbc_key;
+
+PENTA_API bool penta_cvbc_key_generate(uint32_t type, penta_buffer *pem, penta_error *err);
+/* Of a public key, or the public half of a private one. */
+PENTA_API bool penta_cvbc_key_public(penta_bytes pem, penta_buffer *public_pem, penta_error *err);
+PENTA_API bool penta_cvbc_key_read(penta_bytes pem, penta_cvbc_key *out, penta_error *err);
+PENTA_API void penta_cvbc_wipe(penta_buffer *buffer); /* overwrites, then frees */
+
+/* ---- opening under a policy ---- */
+
+typedef struct penta_cvbc_policy {
+    const penta_bytes *trusted; /* public keys, PEM */
+    size_t trusted_count;
+    penta_bytes secret;                   /* symmetric key or password; no data: none */
+    bool require_signature;               /* of a trusted key */
+    uint64_t inflate_max, iterations_max; /* 0: 16 MiB; 10 million */
+} penta_cvbc_policy;
+
+/* As penta_open: broken files open as well. policy NULL: no keys, no requirements. */
+PENTA_API penta_module *penta_cvbc_open(penta_bytes file, const penta_cvbc_policy *policy,
+                                        penta_error *err);
+/* The quick or the full check; true when nothing was an error. */
+PENTA_API bool penta_cvbc_check(const penta_module *module, bool quick, penta_report *report,
+                                void *user);
+
+typedef enum penta_cvbc_trust {
+    PENTA_CVBC_TRUST_NONE,
+    PENTA_CVBC_TRUST_EMBEDDED, /* good under the key in the file, which proves only that it is whole
+                                */
+    PENTA_CVBC_TRUST_KEY,      /* good under a trusted key */
+} penta_cvbc_trust;
+
+typedef struct penta_cvbc_verdict {
+    penta_error failure; /* code 0: signature, digests and contents are good */
+    uint32_t status;     /* of the failure */
+    penta_cvbc_trust trust;
+    bool signature_good, contents_checked;
+    uint32_t algorithm;      /* signature_algorithm; 0: not signed */
+    size_t trusted_key;      /* which of the policy's, with PENTA_CVBC_TRUST_KEY */
+    uint8_t fingerprint[32]; /* of the key that matched; zeros: none */
+} penta_cvbc_verdict;
+
+PENTA_API void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out);
+
+/* ---- what is inside ---- */
+
+/* bytecode (decoded, after verification), stored, header, metadata, security, debug, public-key,
+ * signature, custom. False: there is none, or verification failed. */
+PENTA_API bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *out,
+                               penta_error *err);
+/* The 40 bytes that are signed. */
+PENTA_API bool penta_cvbc_tbs(const penta_module *module, uint8_t out[40], penta_error *err);
+
+typedef struct penta_cvbc_program {
+    penta_bytes code; /* 4 bytes per instruction: opcode, flags, immediate */
+    uint32_t count, entry, stack, variables, string_count;
+} penta_cvbc_program;
+
+PENTA_API bool penta_cvbc_get_program(const penta_module *module, penta_cvbc_program *out,
+                                      penta_error *err);
+PENTA_API bool penta_cvbc_string(const penta_module *module, size_t id, penta_bytes *text);
+PENTA_API bool penta_cvbc_hint(const penta_module *module, size_t i, uint8_t *type,
+                               uint8_t *priority, penta_bytes *data);
+/* Row i of the symbol table: kind 1 function, 2 global, 3 array, 4 label, 5 source file. */
+PENTA_API bool penta_cvbc_symbol(const penta_module *module, size_t i, uint8_t *kind,
+                                 uint32_t *value, penta_bytes *name);
+PENTA_API bool penta_cvbc_line(const penta_module *module, uint64_t pc, penta_bytes *file,
+                               uint32_t *line);
+
+/* Checks of a program without its container; stack and variables (may be NULL): its needs. */
+PENTA_API bool penta_cvbc_verify_code(penta_bytes code, uint32_t entry, uint32_t string_count,
+                                      penta_report *report, void *user, uint32_t *stack,
+                                      uint32_t *variables);
+
+/* ---- changing a file: all of these write a new one ---- */
+
+typedef struct penta_cvbc_signing {
+    penta_bytes key; /* private, PEM; no data: the result is not signed */
+    bool external;   /* do not embed the public key */
+    uint32_t hash;   /* 0: as it was, or 1; 1 SHA-256, 2 BLAKE2b-256 */
+} penta_cvbc_signing;
+
+enum { PENTA_CVBC_AES256_GCM = 1, PENTA_CVBC_CHACHA20_POLY1305 };
+enum { PENTA_CVBC_KEY_RAW, PENTA_CVBC_KEY_HKDF, PENTA_CVBC_KEY_PBKDF2 };
+
+typedef struct penta_cvbc_sealing {
+    penta_bytes secret; /* 32 bytes for a raw key */
+    uint32_t cipher;    /* 0 becomes AES-256-GCM */
+    uint32_t derivation;
+    uint32_t iterations; /* of PBKDF2, in thousands; 0 becomes 600 */
+    bool keep_debug;     /* although debug data stays readable */
+} penta_cvbc_sealing;
+
+PENTA_API bool penta_cvbc_sign(const penta_module *module, const penta_cvbc_signing *how,
+                               penta_buffer *out, penta_error *err);
+/* A signature made elsewhere over penta_cvbc_tbs, raw or DER. */
+PENTA_API bool penta_cvbc_attach(const penta_module *module, penta_bytes signature,
+                                 penta_buffer *out, penta_error *err);
+/* signing NULL: a signed file is refused, since its signature would not survive. */
+PENTA_API bool penta_cvbc_seal(const penta_module *module, const penta_cvbc_sealing *how,
+                               const penta_cvbc_signing *signing, penta_buffer *out,
+                               penta_error *err);
+PENTA_API bool penta_cvbc_unseal(const penta_module *module, const penta_cvbc_signing *signing,
+                                 penta_buffer *out, penta_error *err);
+
+/* ---- writing a file ---- */
+
+typedef struct penta_cvbc_builder penta_cvbc_builder;
+
+PENTA_API penta_cvbc_builder *penta_cvbc_builder_new(penta_error *err);
+PENTA_API void penta_cvbc_builder_free(penta_cvbc_builder *b); /* NULL is fine; wipes */
+/* The 92 bytes of the core record; counts are computed, features that pins need are added. */
+PENTA_API bool penta_cvbc_builder_core(penta_cvbc_builder *b, penta_bytes record, penta_error *err);
+PENTA_API bool penta_cvbc_builder_pin(penta_cvbc_builder *b, penta_bytes record, penta_error *err);
+PENTA_API bool penta_cvbc_builder_dependency(penta_cvbc_builder *b, penta_bytes record,
+                                             penta_error *err);
+PENTA_API bool penta_cvbc_builder_hint(penta_cvbc_builder *b, uint8_t type, uint8_t priority,
+                                       penta_bytes data, penta_error *err);
+PENTA_API bool penta_cvbc_builder_custom(penta_cvbc_builder *b, penta_bytes data, penta_error *err);
+/* Instructions and strings are appended. */
+PENTA_API bool penta_cvbc_builder_code(penta_cvbc_builder *b, penta_bytes code, penta_error *err);
+PENTA_API bool penta_cvbc_builder_string(penta_cvbc_builder *b, penta_bytes text, penta_error *err);
+PENTA_API bool penta_cvbc_builder_entry(penta_cvbc_builder *b, uint32_t entry, penta_error *err);
+/* Header fields of the program; negative: what the verifier finds. */
+PENTA_API bool penta_cvbc_builder_needs(penta_cvbc_builder *b, int64_t stack, int64_t variables,
+                                        penta_error *err);
+PENTA_API bool penta_cvbc_builder_symbol(penta_cvbc_builder *b, uint8_t kind, uint32_t value,
+                                         penta_bytes name, penta_error *err);
+PENTA_API bool penta_cvbc_builder_line(penta_cvbc_builder *b, uint16_t instruction, uint16_t file,
+                                       uint32_t line, penta_error *err);
+typedef struct penta_cvbc_variable {
+    uint8_t storage, type;                /* 1 global, 2 stack, 3 array; 1 int32 */
+    uint16_t slot, first, last, elements; /* last 65535: the whole program */
+} penta_cvbc_variable;
+PENTA_API bool penta_cvbc_builder_variable(penta_cvbc_builder *b,
+                                           const penta_cvbc_variable *variable, penta_bytes name,
+                                           penta_error *err);
+/* A debug section as it is, instead of rows. */
+PENTA_API bool penta_cvbc_builder_debug(penta_cvbc_builder *b, penta_bytes section,
+                                        penta_error *err);
+PENTA_API void penta_cvbc_builder_stamp(penta_cvbc_builder *b, uint64_t timestamp,
+                                        uint64_t secure_timestamp, uint32_t build_number,
+                                        bool deterministic);
+PENTA_API void penta_cvbc_builder_source(penta_cvbc_builder *b, const uint8_t sha256[32]);
+/* force: also where that makes the file larger. */
+PENTA_API void penta_cvbc_builder_compress(penta_cvbc_builder *b, bool compress, bool force);
+PENTA_API bool penta_cvbc_builder_sign(penta_cvbc_builder *b, const penta_cvbc_signing *how,
+                                       penta_error *err);
+PENTA_API bool penta_cvbc_builder_seal(penta_cvbc_builder *b, const penta_cvbc_sealing *how,
+                                       penta_error *err);
+/* Code, strings, debug tables, source hash and compiler fields from a program in the small C-like
+ * language; file is its name in the debug tables. */
+PENTA_API bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const char *file,
+                                          bool portable, bool strip, penta_report *report,
+                                          void *user);
+/* The file, which passes the full check, else why it cannot be written. May be called again. */
+PENTA_API bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *out,
+                                         penta_error *err);
+
+/* What the command line's create and compile do, by the same options (penta help create): keys come
+ * from the files that they name. */
 PENTA_API bool penta_cvbc_create(const penta_module *module, const penta_option *options,
                                  size_t count, penta_buffer *out, penta_error *err);
-/* A container from source text; findings point into it. */
 PENTA_API bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
                                   size_t count, penta_buffer *out, penta_report *report,
                                   void *user);
-/* Signed anew with a private key in PEM; the bytecode stays as it is stored. */
-PENTA_API bool penta_cvbc_sign(const penta_module *module, penta_bytes private_pem, bool embed_key,
-                               penta_buffer *out, penta_error *err);
-/* The 40 bytes that the signature of a signed file is over. */
-PENTA_API bool penta_cvbc_tbs(const penta_module *module, uint8_t out[40], penta_error *err);
 
-typedef struct penta_cvbc_verdict {
-    uint32_t status;         /* 0, or the code of the first failure of verification */
-    const char *name; /* of the status, as the format calls it: "OK", "SIGNATURE", "KEY" ... */
-    bool is_signed, signature_good, trusted, contents_checked;
-    size_t key;              /* which of the trusted keys, when trusted */
-} penta_cvbc_verdict;
-/* Under the policy that the module was opened with (trusted-key, require-signature, key-file ...).
- */
-PENTA_API void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out);
-/* The decoded bytecode section, borrowed from the module; false when verification fails. */
-PENTA_API bool penta_cvbc_bytecode(const penta_module *module, penta_bytes *out, penta_error *err);
+/* ---- programs from before the container ---- */
 
-/* A program of one of the five layouts from before the container. */
-PENTA_API bool penta_cvbc_convert_legacy(penta_bytes file, bool repair, penta_buffer *out,
-                                         penta_report *report, void *user);
-/* The four board files: trinity_board.h, trinity_pins.hpp, trinity.ld, trinity_board.json. board
- * NULL: the one that the containers name. */
-PENTA_API bool penta_cvbc_board(const penta_module *const *modules, size_t count, const char *board,
-                                penta_buffer out[4], penta_error *err);
+typedef struct penta_cvbc_legacy {
+    const char *wrapper; /* "conc-ccitt", "conc-modbus" or NULL */
+    const char *layout;  /* "raw-words", "raw-struct", "counted-words", "counted-struct" */
+    size_t instructions, strings;
+} penta_cvbc_legacy;
+
+PENTA_API bool penta_cvbc_legacy_detect(penta_bytes file, penta_cvbc_legacy *out);
+/* Repaired unless keep; what was repaired goes to report. target NULL: any board. */
+PENTA_API bool penta_cvbc_legacy_convert(penta_bytes file, const char *target, bool keep,
+                                         penta_buffer *out, penta_report *report, void *user);
+
+/* ---- machines ---- */
+
+typedef struct penta_cvbc_state {
+    uint32_t pc, sp;
+    uint32_t error; /* of the machine: 0 none, 1 stack overflow ... 16 budget */
+    uint64_t executed;
+    bool waiting, final, ran_off; /* for the host; over; past the last instruction */
+} penta_cvbc_state;
+
+PENTA_API bool penta_cvbc_vm_state(const penta_vm *vm, penta_cvbc_state *out);
+/* Word i of the stack from its bottom, a variable slot, the word i of an array. */
+PENTA_API bool penta_cvbc_vm_stack(const penta_vm *vm, size_t i, int32_t *out);
+PENTA_API bool penta_cvbc_vm_global(const penta_vm *vm, size_t slot, int32_t *out);
+PENTA_API bool penta_cvbc_vm_element(const penta_vm *vm, size_t array, size_t i, int32_t *out);
+PENTA_API const char *penta_cvbc_vm_error_name(uint32_t error); /* "STACK_OVERFLOW"; never NULL */
+
+/* The board behind host calls. Ranges, pin numbers and pin modes are checked before a callback sees
+ * them; false from it is error 9. A NULL entry: the simulated board does it. */
+typedef struct penta_cvbc_hal {
+    void *user;
+    bool (*pin_mode)(void *user, uint8_t pin, uint8_t mode);
+    bool (*digital_write)(void *user, uint8_t pin, bool high);
+    bool (*digital_read)(void *user, uint8_t pin, bool *high);
+    bool (*analog_write)(void *user, uint8_t pin, uint16_t value);
+    bool (*analog_read)(void *user, uint8_t pin, uint16_t *value);
+    bool (*delay)(void *user, uint32_t ms);
+    bool (*millis)(void *user, uint32_t *ms);
+    bool (*micros)(void *user, uint32_t *us);
+    bool (*print)(void *user, const char *text, size_t size); /* not terminated */
+} penta_cvbc_hal;
+
+typedef struct penta_cvbc_simulator penta_cvbc_simulator;
+
+/* trace: a line of output per event. hal is copied; NULL: everything is simulated. */
+PENTA_API penta_cvbc_simulator *penta_cvbc_simulator_new(bool trace, const penta_cvbc_hal *hal,
+                                                         penta_error *err);
+PENTA_API void penta_cvbc_simulator_free(penta_cvbc_simulator *simulator); /* NULL is fine */
+/* Answers the host call that the machine waits for; what was printed goes behind output. */
+PENTA_API bool penta_cvbc_simulator_answer(penta_cvbc_simulator *simulator, penta_vm *vm,
+                                           penta_buffer *output, penta_error *err);
+PENTA_API uint64_t penta_cvbc_simulator_micros(const penta_cvbc_simulator *simulator);
+
+/* ---- boards ---- */
+
+typedef struct penta_cvbc_board {
+    char name[32];
+    uint64_t architecture, family, variant, features, flash_kb, ram_kb, ports, pins;
+    bool any; /* takes everything */
+} penta_cvbc_board;
+
+PENTA_API const char *penta_cvbc_board_name(size_t i); /* NULL behind the last */
+/* board: a name, or the path of a board file. */
+PENTA_API bool penta_cvbc_board_find(const char *board, penta_cvbc_board *out, penta_error *err);
+/* Every reason why the program does not fit goes to report; a bad board too. */
+PENTA_API bool penta_cvbc_board_check(const penta_module *module, const char *board,
+                                      penta_report *report, void *user);
+
+enum { PENTA_CVBC_TRINITY_FILES = 4 };
+PENTA_API const char *penta_cvbc_trinity_name(size_t i); /* "trinity_board.h" ... */
+/* board NULL: the one that the containers name. */
+PENTA_API bool penta_cvbc_trinity(const penta_module *const *modules, size_t count,
+                                  const char *board, penta_buffer out[PENTA_CVBC_TRINITY_FILES],
+                                  penta_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,191 +1,373 @@
-/* penta/cvbc.h over the room. */
-#include "penta/cvbc.h"
+/* include/penta/cvbc.h over the room: status, keys, opening, and what is inside. */
+#include "cvbc/api.h"
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "crypto/hash.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/bytes.h"
-#include "crypto/hash.h"
-#include "cvbc/compile.h"
-#include "cvbc/legacy.h"
-#include "cvbc/trinity.h"
 
-static bool hand_over(struct writer *w, bool ok, penta_buffer *out, penta_error *err)
+static const struct cvbc_module *container(const penta_module *module)
 {
-    if (ok && writer_ok(w, err)) {
-        penta_buffer_free(out);
+    assert(module->driver == &cvbc_driver);
+    return cvbc_module(module);
+}
+
+bool cvbc_buffer_give(struct writer *w, bool ok, penta_buffer *out, penta_error *err)
+{
+    ok = ok && writer_ok(w, err);
+    if (ok)
         *out = w->out;
-        return true;
+    else
+        writer_free(w);
+    return ok;
+}
+
+/* ---- status ---- */
+
+enum { STATUS_ARG = 1, STATUS_IO = 25, STATUS_MEMORY = 26, STATUSES };
+
+static const char *const status_names[STATUSES] = {
+    [0] = "CVBC_OK",
+    [STATUS_ARG] = "CVBC_ERR_ARG",
+    [STATUS_IO] = "CVBC_ERR_IO",
+    [STATUS_MEMORY] = "CVBC_ERR_NOMEM",
+#define STATUS(name) [CVBC_##name & 0xffff] = "CVBC_ERR_" #name
+    STATUS(TRUNCATED),
+    STATUS(MAGIC),
+    STATUS(VERSION),
+    STATUS(SIZE),
+    STATUS(BOUNDS),
+    STATUS(HEADER_CRC),
+    STATUS(PAYLOAD_CRC),
+    STATUS(RESERVED),
+    STATUS(LAYOUT),
+    STATUS(METADATA),
+    STATUS(SECURITY),
+    STATUS(BYTECODE),
+    STATUS(DEBUG),
+    STATUS(LIMIT),
+    STATUS(UNSIGNED),
+    STATUS(KEY),
+    STATUS(SIGNATURE),
+    STATUS(DECRYPT),
+    STATUS(DECOMPRESS),
+    STATUS(HASH),
+    STATUS(UNSUPPORTED),
+    STATUS(TARGET),
+    STATUS(LEGACY),
+#undef STATUS
+};
+
+/* Rules that are not of that list belong to one that is. */
+uint32_t penta_cvbc_status(uint32_t code)
+{
+    switch (code) {
+    case 0: return 0;
+    case BASE_IO: return STATUS_IO;
+    case BASE_MEMORY: return STATUS_MEMORY;
+    case BASE_TRUNCATED: return CVBC_TRUNCATED & 0xffff;
+    case BASE_LIMIT: return CVBC_LIMIT & 0xffff;
+    case BASE_DAMAGED: return CVBC_BOUNDS & 0xffff;
+    case CVBC_UNTRUSTED: return CVBC_KEY & 0xffff;
+    case CVBC_SEALED: return CVBC_SECURITY & 0xffff;
+    default:
+        if (code >= CVBC_UNKNOWN_OPCODE && code <= CVBC_STACK_OVERFLOW)
+            return CVBC_BYTECODE & 0xffff;
+        return code >> 16 == CVBC_ROOM && (code & 0xffff) < STATUSES ? code & 0xffff : STATUS_ARG;
     }
-    writer_free(w);
+}
+
+const char *penta_cvbc_status_name(uint32_t status)
+{
+    return status < STATUSES && status_names[status] ? status_names[status] : "CVBC_ERR_UNKNOWN";
+}
+
+uint32_t penta_cvbc_crc32(penta_bytes bytes)
+{
+    return checksum_crc32(bytes);
+}
+
+/* ---- the format as data ---- */
+
+static const struct {
+    const char *name;
+    const struct layout_field *fields;
+} records[] = {
+#define RECORD(r) {#r, cvbc_##r##_fields},
+#define FIELD(r, bits, name, kind, meaning)
+#define BYTES(r, count, name, meaning)
+#define END(r)
+#include "cvbc/layout.def"
+#undef RECORD
+#undef FIELD
+#undef BYTES
+#undef END
+};
+
+bool penta_cvbc_record(const char *record, size_t i, penta_cvbc_field *out)
+{
+    for (size_t r = 0; r < sizeof records / sizeof *records; r++) {
+        if (strcmp(records[r].name, record)) continue;
+        uint32_t offset = 0;
+        for (const struct layout_field *f = records[r].fields; f->name; offset += f++->size)
+            if (!i--) {
+                *out = (penta_cvbc_field){f->name, offset, f->size, f->kind};
+                return true;
+            }
+    }
     return false;
 }
 
-static const struct cvbc_module *container(const penta_module *module, penta_error *err)
+const char *penta_cvbc_name(const char *field, uint64_t value)
 {
-    if (module->driver != &cvbc_driver)
-        error_at(err, BASE_UNSUPPORTED, 0, "%s files are no containers", module->driver->name);
-    else if (module->damage.code)
-        error_at(err, BASE_DAMAGED, module->damage.offset, "%.100s", module->damage.message);
-    return err->code ? NULL : cvbc_module(module);
+    return cvbc_name(field, value);
+}
+const char *penta_cvbc_mnemonic(uint8_t opcode)
+{
+    return cvbc_ops[opcode].mnemonic;
 }
 
-bool penta_cvbc_keygen(const char *type, penta_buffer *private_pem, penta_error *err)
+uint32_t penta_cvbc_pin_features(uint8_t function)
+{
+    return cvbc_pin_features(function);
+}
+
+/* ---- keys ---- */
+
+bool penta_cvbc_key_generate(uint32_t type, penta_buffer *pem, penta_error *err)
 {
     *err = (penta_error){0};
-    enum key_type kind = key_type_of(type);
-    if (kind == KEY_NONE)
-        return error_at(err, BASE_OPTION_VALUE, 0, "no key type is called '%.40s'", type);
-    struct private_key *key = key_generate(kind, err);
-    struct writer w = {0};
+    if (!type || type >= KEY_TYPES)
+        return error_at(err, CVBC_KEY, 0, "no key has the type %u", (unsigned)type);
+    struct private_key *key = key_generate((enum key_type)type, err);
+    struct writer w = cvbc_buffer_take(pem);
     if (key) key_private_pem(key, &w);
+    bool ok = cvbc_buffer_give(&w, key, pem, err);
     key_private_free(key);
-    return hand_over(&w, !err->code, private_pem, err);
+    return ok;
 }
 
-bool penta_cvbc_public_key(penta_bytes pem, penta_cvbc_form form, penta_buffer *out,
-                           penta_error *err)
+bool penta_cvbc_key_public(penta_bytes pem, penta_buffer *public_pem, penta_error *err)
 {
-    *err = (penta_error){0};
     struct public_key key;
-    struct writer w = {0};
-    uint8_t print[HASH_BYTES];
+    *err = (penta_error){0};
     if (!key_public_read(pem, &key, CVBC_KEY, err)) return false;
-    key_fingerprint(&key, print);
-    if (form == PENTA_CVBC_PEM)
-        key_public_pem(&key, &w);
-    else if (form == PENTA_CVBC_RAW)
-        writer_bytes(&w, key.bytes, key.size);
-    else
-        writer_bytes(&w, print, sizeof print);
-    return hand_over(&w, true, out, err);
+    struct writer w = cvbc_buffer_take(public_pem);
+    key_public_pem(&key, &w);
+    return cvbc_buffer_give(&w, true, public_pem, err);
 }
 
-static bool finish(struct cvbc_creation *made, const penta_option *options, size_t count,
-                   penta_buffer *out, penta_error *err)
+bool penta_cvbc_key_read(penta_bytes pem, penta_cvbc_key *out, penta_error *err)
 {
-    struct writer w = {0};
-    bool ok = cvbc_create_options(made, options, count, err) && cvbc_build_write(&made->b, &w, err);
-    return hand_over(&w, ok, out, err);
+    struct public_key key;
+    *err = (penta_error){0};
+    *out = (penta_cvbc_key){0};
+    if (!key_public_read(pem, &key, CVBC_KEY, err)) return false;
+    out->type = key.type;
+    out->size = (uint32_t)key.size;
+    memcpy(out->raw, key.bytes, key.size);
+    key_fingerprint(&key, out->fingerprint);
+    return true;
 }
 
-bool penta_cvbc_create(const penta_module *module, const penta_option *options, size_t count,
-                       penta_buffer *out, penta_error *err)
+void penta_cvbc_wipe(penta_buffer *buffer)
+{
+    if (buffer->data) secret_wipe(buffer->data, buffer->capacity);
+    penta_buffer_free(buffer);
+}
+
+bool cvbc_secret_copy(penta_bytes from, struct cvbc_secret *out, penta_error *err)
+{
+    out->bytes = malloc(from.size ? from.size : 1);
+    if (!out->bytes) return error_at(err, BASE_MEMORY, 0, "no memory for a key");
+    if (from.size) memcpy(out->bytes, from.data, from.size);
+    out->size = from.size;
+    return true;
+}
+
+/* ---- opening ---- */
+
+static bool fill_policy(struct cvbc_policy *to, const penta_cvbc_policy *from, penta_error *err)
+{
+    to->require_signature = from->require_signature;
+    if (from->inflate_max) to->inflate_max = from->inflate_max;
+    if (from->iterations_max) to->iterations_max = from->iterations_max;
+    if (from->trusted_count) {
+        to->trusted = calloc(from->trusted_count, sizeof *to->trusted);
+        if (!to->trusted) return error_at(err, BASE_MEMORY, 0, "no memory for keys");
+    }
+    for (size_t i = 0; i < from->trusted_count; i++) {
+        if (!key_public_read(from->trusted[i], &to->trusted[i], CVBC_KEY, err))
+            return error_note(err, "trusted key %zu", i);
+        to->trusted_count++;
+    }
+    if (!from->secret.data) return true;
+    to->has_secret = cvbc_secret_copy(from->secret, &to->secret, err);
+    return to->has_secret;
+}
+
+penta_module *penta_cvbc_open(penta_bytes file, const penta_cvbc_policy *policy, penta_error *err)
 {
     *err = (penta_error){0};
-    const struct cvbc_module *m = container(module, err);
-    struct cvbc_creation made = {0};
-    bool ok = m && options_check(options, count, cvbc_driver.options, OPTION_CREATE, err) &&
-              cvbc_create_from(&made, m, err) && finish(&made, options, count, out, err);
-    cvbc_creation_fini(&made);
-    return ok;
+    penta_module *module = cvbc_parse(file, NULL, 0, err);
+    if (!module || !policy) return module;
+    /* Nobody has looked at the module yet: its policy is still open to change. */
+    if (fill_policy(&((struct cvbc_module *)module)->policy, policy, err)) return module;
+    cvbc_close(module);
+    return NULL;
 }
 
-bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
-                        size_t count, penta_buffer *out, penta_report *report, void *user)
+bool penta_cvbc_check(const penta_module *module, bool quick, penta_report *report, void *user)
 {
-    penta_error err = {0};
     struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
-    struct cvbc_creation made = {0};
-    struct writer debug = {0};
-    struct cvbc_compilation how = {.portable = option_text(options, count, "portable") != NULL,
-                                   .strip = option_text(options, count, "strip") != NULL,
-                                   .file = name};
-    bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, &err) &&
-              cvbc_compile(source, &how, &made.b, &debug, &f);
-    made.b.debug = writer_view(&debug);
-    ok = ok && finish(&made, options, count, out, &err);
-    if (err.code) findings_pass(&f, &err);
-    writer_free(&debug);
-    cvbc_creation_fini(&made);
-    return ok;
+    if (quick)
+        cvbc_check_quick(container(module), &f);
+    else
+        cvbc_check_full(container(module), &f);
+    return !f.errors;
 }
 
-bool penta_cvbc_sign(const penta_module *module, penta_bytes private_pem, bool embed_key,
-                     penta_buffer *out, penta_error *err)
+void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out)
 {
+    const struct cvbc_module *m = container(module);
+    const struct cvbc_opened *o = cvbc_open(m);
+    *out = (penta_cvbc_verdict){
+        .failure = o->failure,
+        .status = penta_cvbc_status(o->failure.code),
+        .trust = (penta_cvbc_trust)o->trust,
+        .signature_good = o->signature_good,
+        .contents_checked = o->contents_checked,
+        .trusted_key = o->trusted_key,
+        .algorithm = m->header.flags & CVBC_SIGNED ? m->protection.signature_algorithm : 0};
+    struct public_key key;
+    const char *why;
+    if (!o->signature_good) return;
+    if (o->trust == CVBC_TRUST_KEY)
+        key_fingerprint(&m->policy.trusted[o->trusted_key], out->fingerprint);
+    else if (key_public_raw((enum key_type)out->algorithm, m->public_key, &key, &why))
+        key_fingerprint(&key, out->fingerprint);
+}
+
+/* ---- what is inside ---- */
+
+static const struct cvbc_opened *verified(const penta_module *module, penta_error *err)
+{
+    const struct cvbc_opened *o = cvbc_open(container(module));
+    *err = o->failure;
+    return o->failure.code ? NULL : o;
+}
+
+bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *out,
+                     penta_error *err)
+{
+    const struct cvbc_module *m = container(module);
+    const struct {
+        const char *name;
+        penta_bytes bytes;
+    } parts[] = {{"header", bytes_slice(m->base.file, 0, cvbc_header_bytes)},
+                 {"metadata", m->metadata},
+                 {"security", m->security},
+                 {"stored", m->stored},
+                 {"debug", m->debug},
+                 {"public-key", m->public_key},
+                 {"signature", m->signature},
+                 {"custom", m->meta.custom}};
     *err = (penta_error){0};
-    const struct cvbc_module *m = container(module, err);
-    struct private_key *key = m ? key_private_read(private_pem, CVBC_KEY, err) : NULL;
-    struct cvbc_resigning how = {.key = key, .external_key = !embed_key};
-    struct writer w = {0};
-    bool ok = hand_over(&w, key && cvbc_resign(m, &how, &w, err), out, err);
-    key_private_free(key);
-    return ok;
+    if (!strcmp(part, "bytecode")) {
+        const struct cvbc_opened *o = verified(module, err);
+        if (o) *out = o->program.image;
+        return o;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strcmp(parts[i].name, part)) continue;
+        *out = parts[i].bytes;
+        return out->size || error_at(err, BASE_OPTION_VALUE, 0, "the file has no %s", part);
+    }
+    error_at(err, BASE_OPTION_VALUE, 0, "no part is called '%.40s'", part);
+    return error_note(
+        err, "bytecode, stored, header, metadata, security, debug, public-key, signature, custom");
 }
 
 bool penta_cvbc_tbs(const penta_module *module, uint8_t out[40], penta_error *err)
 {
+    const struct cvbc_module *m = container(module);
     *err = (penta_error){0};
-    const struct cvbc_module *m = container(module, err);
-    if (m && !m->signature.size) error_at(err, CVBC_UNSIGNED, 56, "the file is not signed");
-    if (err->code) return false;
+    if (!m->signature.size) return error_at(err, CVBC_UNSIGNED, 56, "the file is not signed");
     cvbc_tbs(m->base.file, cvbc_offset(m, m->signature.data), m->signature.size,
              m->protection.hash_algorithm, out);
     return true;
 }
 
-void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out)
+bool penta_cvbc_get_program(const penta_module *module, penta_cvbc_program *out, penta_error *err)
 {
-    penta_error err = {0};
-    const struct cvbc_module *m = container(module, &err);
-    if (module->driver == &cvbc_driver)
-        m = cvbc_module(module); /* damage has a status of its own */
-    *out = (penta_cvbc_verdict){.status = err.code, .name = penta_code_name(err.code)};
-    if (!m) return;
-    const struct cvbc_opened *o = cvbc_open(m);
-    out->status = o->failure.code;
-    out->name = !out->status                    ? "OK"
-                : out->status == CVBC_UNTRUSTED ? "KEY"
-                                                : penta_code_name(out->status);
-    out->is_signed = m->has_protection && m->protection.signature_algorithm;
-    out->signature_good = o->signature_good;
-    out->trusted = o->trust == CVBC_TRUST_KEY;
-    out->contents_checked = o->contents_checked;
-    out->key = o->trusted_key;
-}
-
-bool penta_cvbc_bytecode(const penta_module *module, penta_bytes *out, penta_error *err)
-{
-    *err = (penta_error){0};
-    const struct cvbc_module *m = container(module, err);
-    const struct cvbc_opened *o = m ? cvbc_open(m) : NULL;
-    if (o && o->failure.code) *err = o->failure;
-    if (err->code) return false;
-    *out = o->program.image;
+    const struct cvbc_opened *o = verified(module, err);
+    if (!o) return false;
+    const struct cvbc_program *p = &o->program;
+    *out = (penta_cvbc_program){{p->code, 4 * p->count},      (uint32_t)p->count,
+                                p->head.entry_point_offset,   p->head.stack_size_required,
+                                p->head.local_variable_count, (uint32_t)p->string_count};
     return true;
 }
 
-bool penta_cvbc_convert_legacy(penta_bytes file, bool repair, penta_buffer *out,
-                               penta_report *report, void *user)
+bool penta_cvbc_string(const penta_module *module, size_t id, penta_bytes *text)
 {
-    struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
-    struct cvbc_build b = {.flags = CVBC_DETERMINISTIC};
-    struct cvbc_legacy layout;
-    struct writer w = {0};
-    penta_error err = {0};
-    const char *why;
-    unsigned repairs;
-    bool ok = cvbc_legacy_detect(file, &layout, &why) || error_at(&err, CVBC_LEGACY, 0, "%s", why);
-    ok = ok && cvbc_legacy_read(file, &layout, !repair, &b, &repairs, &f, &err) &&
-         cvbc_build_write(&b, &w, &err);
-    ok = hand_over(&w, ok, out, &err);
-    if (err.code) findings_pass(&f, &err);
-    cvbc_build_fini(&b);
-    return ok;
+    penta_error err;
+    const struct cvbc_opened *o = verified(module, &err);
+    if (!o || id >= o->program.string_count) return false;
+    *text = o->program.strings[id];
+    return true;
 }
 
-bool penta_cvbc_board(const penta_module *const *modules, size_t count, const char *board,
-                      penta_buffer out[4], penta_error *err)
+bool penta_cvbc_hint(const penta_module *module, size_t i, uint8_t *type, uint8_t *priority,
+                     penta_bytes *data)
 {
-    *err = (penta_error){0};
-    const struct cvbc_module **files = calloc(count + 1, sizeof *files);
-    struct cvbc_board profile;
-    struct writer w[TRINITY_FILES];
-    memset(w, 0, sizeof w);
-    bool ok = files || error_at(err, BASE_MEMORY, 0, "no memory for the modules");
-    for (size_t i = 0; ok && i < count; i++) ok = (files[i] = container(modules[i], err)) != NULL;
-    ok = ok && (!board || cvbc_board_find(board, &profile, err)) &&
-         cvbc_trinity(files, count, board ? &profile : NULL, w, err);
-    for (int i = 0; i < TRINITY_FILES; i++) ok = hand_over(&w[i], ok, &out[i], err) && ok;
-    free(files);
-    return ok;
+    const struct cvbc_metadata *meta = &container(module)->meta;
+    if (i >= meta->hint_count) return false;
+    *type = meta->hints[i].head.hint_type;
+    *priority = meta->hints[i].head.priority;
+    *data = meta->hints[i].data;
+    return true;
+}
+
+bool penta_cvbc_symbol(const penta_module *module, size_t i, uint8_t *kind, uint32_t *value,
+                       penta_bytes *name)
+{
+    penta_bytes table = cvbc_debug_split(container(module)->debug).symbols;
+    struct cvbc_symbol row;
+    for (size_t pos = 0; cvbc_symbol_next(table, &pos, &row, name);)
+        if (!i--) {
+            *kind = row.kind;
+            *value = row.value;
+            return true;
+        }
+    return false;
+}
+
+bool penta_cvbc_line(const penta_module *module, uint64_t pc, penta_bytes *file, uint32_t *line)
+{
+    return cvbc_line_of(container(module), pc, file, line);
+}
+
+bool penta_cvbc_verify_code(penta_bytes code, uint32_t entry, uint32_t string_count,
+                            penta_report *report, void *user, uint32_t *stack, uint32_t *variables)
+{
+    struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
+    struct cvbc_flow flow = {0};
+    penta_error err = {0};
+    struct cvbc_program p = {
+        .code = code.data, .count = code.size / 4, .string_count = string_count};
+    if (!code.size || code.size % 4 || p.count > UINT16_MAX)
+        error_at(&err, CVBC_BYTECODE, 0, "%zu bytes are not 1 to 65535 instructions of 4",
+                 code.size);
+    else if (entry >= p.count)
+        error_at(&err, CVBC_BYTECODE, 0, "the entry point is %u, of %zu instructions",
+                 (unsigned)entry, p.count);
+    p.head.entry_point_offset = (uint16_t)entry;
+    if (!err.code && !cvbc_verify_program(&p, &f, 0, true, &flow))
+        error_at(&err, BASE_MEMORY, 0, "no memory to follow the program");
+    if (err.code) findings_pass(&f, &err);
+    if (stack) *stack = flow.stack;
+    if (variables) *variables = flow.globals;
+    return !f.errors;
 }

@@ -48,14 +48,18 @@ void cvbc_build_pin(struct cvbc_build *b, const struct cvbc_pin *pin)
 
 /* ---- stages ---- */
 
-/* Features that the pins ask for: 4.1 of the reference. */
-static uint32_t features_of(const struct cvbc_build *b)
+uint32_t cvbc_pin_features(uint8_t function)
 {
     static const uint32_t of_function[13] = {0,   0x1, 0x2,  0x2,  0x4,  0x4, 0x8,
                                              0x8, 0x8, 0x90, 0x20, 0x40, 0x1};
+    return function < 13 ? of_function[function] : 0;
+}
+
+static uint32_t features_of(const struct cvbc_build *b)
+{
     uint32_t features = 0;
     for (size_t at = 2; at < b->pins.out.size; at += cvbc_pin_bytes)
-        if (b->pins.out.data[at] < 13) features |= of_function[b->pins.out.data[at]];
+        features |= cvbc_pin_features(b->pins.out.data[at]);
     return features;
 }
 

@@ -19,6 +19,7 @@ struct cvbc_board_state {
     uint8_t modes[PINS];
     struct input *inputs;    /* ascending by time */
     size_t input_count;
+    penta_cvbc_hal hal;      /* an embedder's hardware; entries may be NULL */
 };
 
 struct cvbc_board_state *cvbc_board_new(bool trace, penta_error *err)
@@ -28,6 +29,9 @@ struct cvbc_board_state *cvbc_board_new(bool trace, penta_error *err)
     if (b) *b = (struct cvbc_board_state){.trace = trace, .us = trace ? START_MS * 1000 : 0};
     return b;
 }
+
+void cvbc_board_set_hal(struct cvbc_board_state *b, const penta_cvbc_hal *hal) { b->hal = *hal; }
+uint64_t cvbc_board_micros(const struct cvbc_board_state *b) { return b->us; }
 
 void cvbc_board_free(struct cvbc_board_state *b)
 {
@@ -101,6 +105,34 @@ static uint32_t read_input(const struct cvbc_board_state *b, bool analog, int32_
     return analog ? value : value != 0;
 }
 
+/* The same calls to an embedder's hardware. False: it has no such entry. */
+static bool hal_call(const penta_cvbc_hal *hal, uint8_t call, const int32_t *args, uint64_t *value,
+                     bool *taken)
+{
+    uint8_t pin = (uint8_t)args[0];
+    bool high = false;
+    uint16_t level = 0;
+    uint32_t time = 0;
+    switch (call) {
+#define ENTRY(op, name, result, ...)                                                               \
+    case CVBC_OP_##op:                                                                             \
+        if (!hal->name) return false;                                                              \
+        *taken = hal->name(hal->user, __VA_ARGS__);                                                \
+        *value = result;                                                                           \
+        return true;
+        ENTRY(PIN_MODE, pin_mode, 0, pin, (uint8_t)args[1])
+        ENTRY(DIGITAL_WRITE, digital_write, 0, pin, args[1] != 0)
+        ENTRY(DIGITAL_READ, digital_read, high, pin, &high)
+        ENTRY(ANALOG_WRITE, analog_write, 0, pin, (uint16_t)args[1])
+        ENTRY(ANALOG_READ, analog_read, level, pin, &level)
+        ENTRY(DELAY, delay, 0, (uint32_t)args[0])
+        ENTRY(MILLIS, millis, time, &time)
+        ENTRY(MICROS, micros, time, &time)
+#undef ENTRY
+    default: return false;
+    }
+}
+
 static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t *args,
                          uint64_t *value, struct writer *out)
 {
@@ -111,6 +143,8 @@ static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t
                                      : (writes || call == CVBC_OP_PIN_MODE) && !byte_range(v))
         return CVBC_E_OPCODE;
     if (pin >= PINS || (writes && b->modes[pin] != 1)) return CVBC_E_HARDWARE;
+    bool taken = true, own = hal_call(&b->hal, call, args, value, &taken);
+    if (!taken) return CVBC_E_HARDWARE;
     switch (call) {
     case CVBC_OP_PIN_MODE:
         b->modes[pin] = (uint8_t)v;
@@ -122,12 +156,14 @@ static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t
     case CVBC_OP_ANALOG_WRITE:
         if (b->trace) writer_print(out, "Analog write: pin %d = %d\n", (int)pin, (int)v);
         break;
-    default: *value = read_input(b, call == CVBC_OP_ANALOG_READ, pin);
+    default:
+        if (!own) *value = read_input(b, call == CVBC_OP_ANALOG_READ, pin);
     }
     return CVBC_E_NONE;
 }
 
-static unsigned print_call(const struct cvbc_vm *vm, struct writer *out)
+static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_vm *vm,
+                           struct writer *out)
 {
     uint16_t id = get16(vm->program->code + 4 * vm->pc + 2);
     char text[PRINTF_MAX];
@@ -135,6 +171,7 @@ static unsigned print_call(const struct cvbc_vm *vm, struct writer *out)
     if (id >= vm->program->string_count ||
         !format(vm->program->strings[id], vm->args, vm->arg_count, text, &size))
         return CVBC_E_HARDWARE;
+    if (b->hal.print) return b->hal.print(b->hal.user, text, size) ? CVBC_E_NONE : CVBC_E_HARDWARE;
     writer_bytes(out, text, size);
     return CVBC_E_NONE;
 }
@@ -145,18 +182,28 @@ bool cvbc_board_answer(struct cvbc_board_state *b, const struct cvbc_vm *vm, uin
     uint8_t call = vm->program->code[4 * vm->pc];
     unsigned error = CVBC_E_NONE;
     uint64_t value = 0;
+    bool taken = true;
     switch (call) {
     case CVBC_OP_DELAY:
         if (vm->args[0] < 0) {
             error = CVBC_E_OPCODE;
             break;
         }
+        hal_call(&b->hal, call, vm->args, &value, &taken);
+        if (!taken) {
+            error = CVBC_E_HARDWARE;
+            break;
+        }
         b->us += (uint64_t)vm->args[0] * 1000;
         if (b->trace) writer_print(out, "Delay: %d ms\n", (int)vm->args[0]);
         break;
-    case CVBC_OP_MILLIS: value = (uint32_t)(b->us / 1000); break;
-    case CVBC_OP_MICROS: value = (uint32_t)b->us; break;
-    case CVBC_OP_PRINTF: error = print_call(vm, out); break;
+    case CVBC_OP_MILLIS:
+    case CVBC_OP_MICROS:
+        if (!hal_call(&b->hal, call, vm->args, &value, &taken))
+            value = (uint32_t)(call == CVBC_OP_MILLIS ? b->us / 1000 : b->us);
+        if (!taken) error = CVBC_E_HARDWARE;
+        break;
+    case CVBC_OP_PRINTF: error = print_call(b, vm, out); break;
     default: error = pin_call(b, call, vm->args, &value, out);
     }
     results[0] = error;

@@ -1,6 +1,7 @@
 /* The machine: an operand stack, 64 variables, 16 arrays, and a budget. Host calls stop it. */
 #pragma once
 #include "cvbc/cvbc.h"
+#include "penta/cvbc.h"
 
 /* Decoded operations: those of the format, and what the machine adds. S forms are resolved when
  * decoding, so that the loop never looks at flags. */
@@ -74,3 +75,5 @@ struct cvbc_board_state *cvbc_board_new(bool trace, penta_error *err);
 bool cvbc_board_answer(struct cvbc_board_state *board, const struct cvbc_vm *vm,
                        uint64_t results[2], size_t *count, struct writer *output);
 void cvbc_board_free(struct cvbc_board_state *board);
+void cvbc_board_set_hal(struct cvbc_board_state *board, const penta_cvbc_hal *hal);
+uint64_t cvbc_board_micros(const struct cvbc_board_state *board); /* its clock */

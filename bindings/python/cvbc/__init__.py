@@ -1,0 +1,22 @@
+"""cvbc: CockpitVM containers. Make, sign, seal, load, verify, assemble, compile, run.
+
+    import cvbc
+
+    container = cvbc.Container()
+    container.set_target(architecture=cvbc.ARCH_ARM, family=cvbc.FAMILY_STM32, variant=0x0431)
+    container.add_pin_config(pin_number=13, port='C', function=cvbc.PIN_FUNC_GPIO, mode=cvbc.PIN_MODE_OUTPUT)
+    container.set_bytecode(cvbc.assemble("PUSH 1\\nHALT\\n"))
+    container.save("program.cvbc", sign_with_key="private_key.pem", compression=True)
+
+    again = cvbc.load("program.cvbc", trusted_keys=["public_key.pem"], require_signature=True)
+    print(cvbc.run(again).stack)
+"""
+from .constants import *  # noqa: F401,F403
+from .constants import Status
+from .container import Container, load
+from .errors import CVBCError, DecryptError, FormatError, SignatureError, TargetError
+from .keys import Key, generate_key, load_key
+from .records import (Dependency, HardwareRequirements, Hint, Instruction, Line, Metadata, Pin, Report, Signature,
+                      Symbol, Variable)
+from .tools import (Hal, HardwareFault, Result, assemble, boards, check, check_board, check_program, compile,
+                    convert_legacy, disassemble, quick_check, run, sign, trinity, verify)

@@ -1,0 +1,20 @@
+/* Between the files that implement include/penta/cvbc.h. */
+#pragma once
+#include "cvbc/build.h"
+#include "penta/cvbc.h"
+
+/* The caller's buffer as a writer, and back: what is in it stays in front; freed on failure. */
+static inline struct writer cvbc_buffer_take(penta_buffer *out)
+{
+    struct writer w = {.out = *out};
+    *out = (penta_buffer){0};
+    return w;
+}
+bool cvbc_buffer_give(struct writer *w, bool ok, penta_buffer *out, penta_error *err);
+
+/* What a public struct says, into a build. key and secret are freed by the caller. */
+bool cvbc_api_sign(struct cvbc_build *b, const penta_cvbc_signing *how, struct private_key **key,
+                   penta_error *err);
+bool cvbc_api_seal(struct cvbc_build *b, const penta_cvbc_sealing *how, struct cvbc_secret *secret,
+                   penta_error *err);
+bool cvbc_secret_copy(penta_bytes from, struct cvbc_secret *out, penta_error *err);

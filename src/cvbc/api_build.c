@@ -1,0 +1,499 @@
+/* include/penta/cvbc.h over the room: writing files anew and from nothing. */
+#include "base/bytes.h"
+#include "crypto/hash.h"
+#include "cvbc/api.h"
+#include "cvbc/compile.h"
+#include "cvbc/legacy.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct penta_cvbc_builder {
+    struct cvbc_build b;
+    struct private_key *key;
+    struct cvbc_secret secret;
+    bool keep_debug;
+    struct writer debug; /* a section as it is, or empty: made of the rows */
+    struct writer symbols, lines, variables;
+};
+
+/* ---- public structs into a build ---- */
+
+bool cvbc_api_sign(struct cvbc_build *b, const penta_cvbc_signing *how, struct private_key **key,
+                   penta_error *err)
+{
+    if (how->hash > 2)
+        return error_at(err, CVBC_UNSUPPORTED, 0, "no hash has the number %u", (unsigned)how->hash);
+    if (how->hash) b->hash_algorithm = (uint8_t)how->hash;
+    if (!how->key.data) return true;
+    struct private_key *read = key_private_read(how->key, CVBC_KEY, err);
+    if (!read) return false;
+    key_private_free(*key);
+    *key = read;
+    b->sign_key = read;
+    b->external_key = how->external;
+    return true;
+}
+
+bool cvbc_api_seal(struct cvbc_build *b, const penta_cvbc_sealing *how, struct cvbc_secret *secret,
+                   penta_error *err)
+{
+    uint32_t rounds = how->iterations ? how->iterations : 600, method = how->derivation;
+    if (how->cipher > 2)
+        return error_at(err, CVBC_UNSUPPORTED, 0, "no cipher has the number %u",
+                        (unsigned)how->cipher);
+    if (method > CVBC_KEY_PBKDF2 || rounds > UINT16_MAX)
+        return error_at(err, CVBC_UNSUPPORTED, 0,
+                        "no key derivation has the number %u, or more than 65535 "
+                        "thousand rounds",
+                        (unsigned)method);
+    if (method == CVBC_KEY_RAW && how->secret.size != 32)
+        return error_at(err, CVBC_KEY, 0, "a raw key has 32 bytes, not %zu", how->secret.size);
+    if (!how->secret.size) return error_at(err, CVBC_KEY, 0, "the secret is empty");
+    cvbc_secret_free(secret);
+    if (!cvbc_secret_copy(how->secret, secret, err)) return false;
+    b->cipher = how->cipher ? (uint8_t)how->cipher : 1;
+    b->derivation = method == CVBC_KEY_PBKDF2 ? method | rounds << 8 : method;
+    b->secret = secret;
+    return true;
+}
+
+/* ---- files anew ---- */
+
+bool penta_cvbc_sign(const penta_module *module, const penta_cvbc_signing *how, penta_buffer *out,
+                     penta_error *err)
+{
+    *err = (penta_error){0};
+    struct cvbc_build b = {0};
+    struct private_key *key = NULL;
+    struct writer w = cvbc_buffer_take(out);
+    bool ok = cvbc_api_sign(&b, how, &key, err);
+    struct cvbc_resigning resigning = {
+        .key = key, .external_key = how->external, .hash_algorithm = b.hash_algorithm};
+    ok = ok && cvbc_resign(cvbc_module(module), &resigning, &w, err);
+    key_private_free(key);
+    return cvbc_buffer_give(&w, ok, out, err);
+}
+
+bool penta_cvbc_attach(const penta_module *module, penta_bytes signature, penta_buffer *out,
+                       penta_error *err)
+{
+    *err = (penta_error){0};
+    struct writer w = cvbc_buffer_take(out);
+    return cvbc_buffer_give(&w, cvbc_attach(cvbc_module(module), signature, &w, err), out, err);
+}
+
+/* With sealing or without: the bytecode is decoded and stored again. */
+static bool rewrite(const struct cvbc_module *m, const penta_cvbc_sealing *sealing,
+                    const penta_cvbc_signing *signing, penta_buffer *out, penta_error *err)
+{
+    struct cvbc_build b = {0};
+    struct private_key *key = NULL;
+    struct cvbc_secret secret = {0};
+    struct writer w = cvbc_buffer_take(out);
+    bool ok = true;
+    if (m->header.flags & CVBC_SIGNED && !signing) {
+        ok = error_at(err, CVBC_SEALED, 56,
+                      "the file is signed, and the signature would no longer fit");
+        error_note(err, "sign again, or say that the result is not signed");
+    }
+    ok = ok && cvbc_build_from(&b, m, err) && (!signing || cvbc_api_sign(&b, signing, &key, err)) &&
+         (!sealing || cvbc_api_seal(&b, sealing, &secret, err)) && cvbc_build_write(&b, &w, err);
+    cvbc_build_fini(&b);
+    cvbc_secret_free(&secret);
+    key_private_free(key);
+    return cvbc_buffer_give(&w, ok, out, err);
+}
+
+bool penta_cvbc_seal(const penta_module *module, const penta_cvbc_sealing *how,
+                     const penta_cvbc_signing *signing, penta_buffer *out, penta_error *err)
+{
+    const struct cvbc_module *m = cvbc_module(module);
+    *err = (penta_error){0};
+    if (m->header.flags & CVBC_ENCRYPTED)
+        return error_at(err, CVBC_SEALED, 56, "the bytecode is encrypted already");
+    if (m->debug.size && !how->keep_debug)
+        return error_at(err, CVBC_SEALED, cvbc_offset(m, m->debug.data),
+                        "debug data would stay readable");
+    return rewrite(m, how, signing, out, err);
+}
+
+bool penta_cvbc_unseal(const penta_module *module, const penta_cvbc_signing *signing,
+                       penta_buffer *out, penta_error *err)
+{
+    const struct cvbc_module *m = cvbc_module(module);
+    *err = (penta_error){0};
+    if (!(m->header.flags & CVBC_ENCRYPTED))
+        return error_at(err, CVBC_SEALED, 56, "the bytecode is not encrypted");
+    return rewrite(m, NULL, signing, out, err);
+}
+
+/* ---- a builder ---- */
+
+penta_cvbc_builder *penta_cvbc_builder_new(penta_error *err)
+{
+    *err = (penta_error){0};
+    penta_cvbc_builder *b = calloc(1, sizeof *b);
+    if (!b) error_at(err, BASE_MEMORY, 0, "no memory for a builder");
+    return b;
+}
+
+void penta_cvbc_builder_free(penta_cvbc_builder *b)
+{
+    if (!b) return;
+    cvbc_build_fini(&b->b);
+    key_private_free(b->key);
+    cvbc_secret_free(&b->secret);
+    writer_free(&b->debug);
+    writer_free(&b->symbols);
+    writer_free(&b->lines);
+    writer_free(&b->variables);
+    free(b);
+}
+
+static bool record_size(const char *name, size_t size, size_t want, penta_error *err)
+{
+    *err = (penta_error){0};
+    return size == want ||
+           error_at(err, CVBC_METADATA, 0, "a %s record has %zu bytes, not %zu", name, want, size);
+}
+
+/* One more of something that a u16 counts. */
+static bool one_more(const char *name, size_t count, size_t max, penta_error *err)
+{
+    return count < max || error_at(err, CVBC_LIMIT, 0, "more than %zu %s", max, name);
+}
+
+bool penta_cvbc_builder_core(penta_cvbc_builder *b, penta_bytes record, penta_error *err)
+{
+    if (!record_size("core", record.size, cvbc_core_bytes, err)) return false;
+    struct reader r = {.in = record, .err = err};
+    cvbc_core_read(&r, &b->b.core);
+    return true;
+}
+
+bool penta_cvbc_builder_pin(penta_cvbc_builder *b, penta_bytes record, penta_error *err)
+{
+    if (!record_size("pin", record.size, cvbc_pin_bytes, err) ||
+        !one_more("pins", b->b.pin_count, CVBC_PINS_MAX, err))
+        return false;
+    struct cvbc_pin pin = {0};
+    struct reader r = {.in = record, .err = err};
+    cvbc_pin_read(&r, &pin);
+    cvbc_build_pin(&b->b, &pin);
+    return writer_ok(&b->b.pins, err);
+}
+
+bool penta_cvbc_builder_dependency(penta_cvbc_builder *b, penta_bytes record, penta_error *err)
+{
+    if (!record_size("dependency", record.size, cvbc_dependency_bytes, err) ||
+        !one_more("dependencies", b->b.dependency_count, UINT16_MAX, err))
+        return false;
+    writer_bytes(&b->b.dependencies, record.data, record.size);
+    b->b.dependency_count++;
+    return writer_ok(&b->b.dependencies, err);
+}
+
+bool penta_cvbc_builder_hint(penta_cvbc_builder *b, uint8_t type, uint8_t priority,
+                             penta_bytes data, penta_error *err)
+{
+    *err = (penta_error){0};
+    if (!one_more("hints", b->b.hint_count, UINT16_MAX, err)) return false;
+    if (data.size > UINT16_MAX)
+        return error_at(err, CVBC_LIMIT, 0, "a hint of %zu bytes", data.size);
+    struct cvbc_hint hint = {type, priority, (uint16_t)data.size};
+    cvbc_hint_write(&b->b.hints, &hint);
+    writer_bytes(&b->b.hints, data.data, data.size);
+    b->b.hint_count++;
+    return writer_ok(&b->b.hints, err);
+}
+
+bool penta_cvbc_builder_custom(penta_cvbc_builder *b, penta_bytes data, penta_error *err)
+{
+    *err = (penta_error){0};
+    if (data.size > UINT16_MAX)
+        return error_at(err, CVBC_LIMIT, 0, "%zu bytes of custom metadata", data.size);
+    b->b.custom.out.size = 0;
+    writer_bytes(&b->b.custom, data.data, data.size);
+    return writer_ok(&b->b.custom, err);
+}
+
+bool penta_cvbc_builder_code(penta_cvbc_builder *b, penta_bytes code, penta_error *err)
+{
+    *err = (penta_error){0};
+    if (code.size % cvbc_inst_bytes)
+        return error_at(err, CVBC_BYTECODE, code.size, "%zu bytes are not a number of instructions",
+                        code.size);
+    if (code.size / 4 > UINT16_MAX - cvbc_build_count(&b->b))
+        return error_at(err, CVBC_LIMIT, 0, "more than 65535 instructions");
+    writer_bytes(&b->b.code, code.data, code.size);
+    return writer_ok(&b->b.code, err);
+}
+
+bool penta_cvbc_builder_string(penta_cvbc_builder *b, penta_bytes text, penta_error *err)
+{
+    *err = (penta_error){0};
+    if (text.size && memchr(text.data, 0, text.size))
+        return error_at(err, CVBC_BYTECODE, 0, "string %u has a NUL inside",
+                        (unsigned)b->b.string_count);
+    if (text.size > CVBC_INFLATE_MAX || !one_more("strings", b->b.string_count, UINT16_MAX, err))
+        return error_at(err, CVBC_LIMIT, 0, "a string of %zu bytes", text.size);
+    cvbc_build_string(&b->b, text);
+    return writer_ok(&b->b.strings, err);
+}
+
+bool penta_cvbc_builder_entry(penta_cvbc_builder *b, uint32_t entry, penta_error *err)
+{
+    *err = (penta_error){0};
+    if (entry > UINT16_MAX)
+        return error_at(err, CVBC_BYTECODE, 0, "the entry point is %u", (unsigned)entry);
+    b->b.entry = (uint16_t)entry;
+    return true;
+}
+
+bool penta_cvbc_builder_needs(penta_cvbc_builder *b, int64_t stack, int64_t variables,
+                              penta_error *err)
+{
+    enum { AT_STACK = 12, AT_VARIABLES = 14 };
+    struct cvbc_override *over = &b->b.bytecode_over;
+    *err = (penta_error){0};
+    if (stack > UINT16_MAX || variables > UINT16_MAX)
+        return error_at(err, CVBC_LIMIT, 0, "stack and variables are counted with 16 bits");
+    memset(over, 0, sizeof *over);
+    if (stack >= 0) {
+        put16(over->bytes + AT_STACK, (uint16_t)stack);
+        memset(over->mask + AT_STACK, 1, 2);
+    }
+    if (variables >= 0) {
+        put16(over->bytes + AT_VARIABLES, (uint16_t)variables);
+        memset(over->mask + AT_VARIABLES, 1, 2);
+    }
+    over->used = true;
+    return true;
+}
+
+/* ---- debug rows ---- */
+
+static bool debug_name(penta_bytes name, penta_error *err)
+{
+    *err = (penta_error){0};
+    return name.size <= UINT16_MAX ||
+           error_at(err, CVBC_LIMIT, 0, "a name of %zu bytes", name.size);
+}
+
+bool penta_cvbc_builder_symbol(penta_cvbc_builder *b, uint8_t kind, uint32_t value,
+                               penta_bytes name, penta_error *err)
+{
+    if (!debug_name(name, err)) return false;
+    struct cvbc_symbol row = {.name_length = (uint16_t)name.size, .kind = kind, .value = value};
+    cvbc_symbol_write(&b->symbols, &row);
+    writer_bytes(&b->symbols, name.data, name.size);
+    return writer_ok(&b->symbols, err);
+}
+
+bool penta_cvbc_builder_line(penta_cvbc_builder *b, uint16_t instruction, uint16_t file,
+                             uint32_t line, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct cvbc_line row = {.instruction = instruction, .file = file, .line = line};
+    cvbc_line_write(&b->lines, &row);
+    return writer_ok(&b->lines, err);
+}
+
+bool penta_cvbc_builder_variable(penta_cvbc_builder *b, const penta_cvbc_variable *v,
+                                 penta_bytes name, penta_error *err)
+{
+    if (!debug_name(name, err)) return false;
+    struct cvbc_variable row = {.name_length = (uint16_t)name.size,
+                                .storage = v->storage,
+                                .type = v->type,
+                                .slot = v->slot,
+                                .first = v->first,
+                                .last = v->last,
+                                .elements = v->elements};
+    cvbc_variable_write(&b->variables, &row);
+    writer_bytes(&b->variables, name.data, name.size);
+    return writer_ok(&b->variables, err);
+}
+
+bool penta_cvbc_builder_debug(penta_cvbc_builder *b, penta_bytes section, penta_error *err)
+{
+    *err = (penta_error){0};
+    b->debug.out.size = 0;
+    writer_bytes(&b->debug, section.data, section.size);
+    return writer_ok(&b->debug, err);
+}
+
+/* The section of the rows: header, symbols, lines, variables. */
+static void write_debug(const penta_cvbc_builder *b, struct writer *out)
+{
+    const struct writer *tables[3] = {&b->symbols, &b->lines, &b->variables};
+    uint32_t at = cvbc_debug_bytes, places[6] = {0};
+    for (int i = 0; i < 3; i++) {
+        if (!tables[i]->out.size) continue;
+        places[2 * i] = at;
+        places[2 * i + 1] = (uint32_t)tables[i]->out.size;
+        at += places[2 * i + 1];
+    }
+    if (at == cvbc_debug_bytes) return;
+    for (int i = 0; i < 6; i++)
+        writer_uint(out, places[i], 4);
+    for (int i = 0; i < 3; i++)
+        writer_bytes(out, tables[i]->out.data, tables[i]->out.size);
+}
+
+/* ---- the rest of a file ---- */
+
+void penta_cvbc_builder_stamp(penta_cvbc_builder *b, uint64_t timestamp, uint64_t secure_timestamp,
+                              uint32_t build_number, bool deterministic)
+{
+    b->b.timestamp = timestamp;
+    b->b.secure_timestamp = secure_timestamp;
+    b->b.build_number = build_number;
+    b->b.flags &= (uint8_t)~CVBC_DETERMINISTIC;
+    if (deterministic) b->b.flags |= CVBC_DETERMINISTIC;
+}
+
+void penta_cvbc_builder_source(penta_cvbc_builder *b, const uint8_t sha256[32])
+{
+    memcpy(b->b.source_sha256, sha256, 32);
+}
+
+void penta_cvbc_builder_compress(penta_cvbc_builder *b, bool compress, bool force)
+{
+    b->b.flags &= (uint8_t)~CVBC_COMPRESSED;
+    if (compress || force) b->b.flags |= CVBC_COMPRESSED;
+    b->b.force_compression = force;
+}
+
+bool penta_cvbc_builder_sign(penta_cvbc_builder *b, const penta_cvbc_signing *how, penta_error *err)
+{
+    *err = (penta_error){0};
+    return cvbc_api_sign(&b->b, how, &b->key, err);
+}
+
+bool penta_cvbc_builder_seal(penta_cvbc_builder *b, const penta_cvbc_sealing *how, penta_error *err)
+{
+    *err = (penta_error){0};
+    b->keep_debug = how->keep_debug;
+    return cvbc_api_seal(&b->b, how, &b->secret, err);
+}
+
+bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const char *file,
+                                bool portable, bool strip, penta_report *report, void *user)
+{
+    struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
+    struct cvbc_compilation how = {portable, strip, file};
+    b->debug.out.size = 0;
+    return cvbc_compile(text, &how, &b->b, &b->debug, &f);
+}
+
+static void keep_first(void *user, const penta_error *finding)
+{
+    penta_error *first = user;
+    if (!first->code && finding->severity == PENTA_ERROR) *first = *finding;
+}
+
+/* What was written must be a container; values out of range show only here. */
+static bool is_container(penta_bytes file, penta_error *err)
+{
+    penta_module *module = cvbc_parse(file, NULL, 0, err);
+    if (!module) return false;
+    struct findings f = {.rules = cvbc_rules, .report = keep_first, .user = err};
+    cvbc_check_full(cvbc_module(module), &f);
+    cvbc_close(module);
+    return !err->code;
+}
+
+bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *out, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct writer made = {0}, w = {0};
+    if (!b->debug.out.size) write_debug(b, &made);
+    b->b.debug = writer_view(b->debug.out.size ? &b->debug : &made);
+    bool ok = writer_ok(&made, err);
+    if (ok && !cvbc_build_count(&b->b))
+        ok = error_at(err, CVBC_BYTECODE, 0, "there are no instructions");
+    if (ok && b->b.cipher && b->b.debug.size && !b->keep_debug)
+        ok = error_at(err, CVBC_SEALED, 0, "debug data would stay readable");
+    if (ok && b->b.entry >= cvbc_build_count(&b->b))
+        ok = error_at(err, CVBC_BYTECODE, 0, "the entry point is %u, of %zu instructions",
+                      b->b.entry, cvbc_build_count(&b->b));
+    ok = ok && cvbc_build_write(&b->b, &w, err) && is_container(writer_view(&w), err);
+    writer_free(&made);
+    b->b.debug = (penta_bytes){0};
+    if (ok) penta_buffer_free(out);
+    return cvbc_buffer_give(&w, ok, out, err);
+}
+
+/* ---- by options ---- */
+
+static bool create(struct cvbc_creation *made, const penta_option *options, size_t count,
+                   penta_buffer *out, penta_error *err)
+{
+    struct writer w = cvbc_buffer_take(out);
+    bool ok = cvbc_create_options(made, options, count, err) && cvbc_build_write(&made->b, &w, err);
+    return cvbc_buffer_give(&w, ok, out, err);
+}
+
+bool penta_cvbc_create(const penta_module *module, const penta_option *options, size_t count,
+                       penta_buffer *out, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct cvbc_creation made = {0};
+    bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err) &&
+              cvbc_create_from(&made, cvbc_module(module), err) &&
+              create(&made, options, count, out, err);
+    cvbc_creation_fini(&made);
+    return ok;
+}
+
+bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
+                        size_t count, penta_buffer *out, penta_report *report, void *user)
+{
+    penta_error err = {0};
+    struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
+    struct cvbc_creation made = {0};
+    struct writer debug = {0};
+    struct cvbc_compilation how = {.portable = option_text(options, count, "portable") != NULL,
+                                   .strip = option_text(options, count, "strip") != NULL,
+                                   .file = name};
+    bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, &err) &&
+              cvbc_compile(source, &how, &made.b, &debug, &f);
+    made.b.debug = writer_view(&debug);
+    ok = ok && create(&made, options, count, out, &err);
+    if (err.code) findings_pass(&f, &err);
+    writer_free(&debug);
+    cvbc_creation_fini(&made);
+    return ok;
+}
+
+/* ---- programs from before the container ---- */
+
+bool penta_cvbc_legacy_detect(penta_bytes file, penta_cvbc_legacy *out)
+{
+    struct cvbc_legacy l;
+    const char *why;
+    if (!cvbc_legacy_detect(file, &l, &why)) return false;
+    *out = (penta_cvbc_legacy){l.wrapper, l.layout, l.count, l.string_count};
+    return true;
+}
+
+bool penta_cvbc_legacy_convert(penta_bytes file, const char *target, bool keep, penta_buffer *out,
+                               penta_report *report, void *user)
+{
+    struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
+    penta_error err = {0};
+    penta_option options[2];
+    size_t count = 0;
+    if (target) options[count++] = (penta_option){"target", target};
+    if (keep) options[count++] = (penta_option){"no-repair", "1"};
+    penta_module *module = cvbc_legacy_driver.parse(file, NULL, 0, &err);
+    if (!module) {
+        findings_pass(&f, &err);
+        return false;
+    }
+    struct writer w = cvbc_buffer_take(out);
+    bool ok = cvbc_legacy_driver.convert(module, options, count, &w, &f);
+    cvbc_legacy_driver.close(module);
+    return cvbc_buffer_give(&w, ok, out, &err);
+}

@@ -1,0 +1,180 @@
+/* include/penta/cvbc.h over the room: machines, the simulated board, boards. */
+#include "cvbc/api.h"
+#include "cvbc/trinity.h"
+#include "cvbc/vm.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cvbc_vm *machine(const penta_vm *vm)
+{
+    return vm->engine == &cvbc_interp ? (const struct cvbc_vm *)vm : NULL;
+}
+
+bool penta_cvbc_vm_state(const penta_vm *base, penta_cvbc_state *out)
+{
+    const struct cvbc_vm *vm = machine(base);
+    if (!vm) return false;
+    *out = (penta_cvbc_state){.pc = vm->pc,
+                              .sp = vm->sp,
+                              .error = vm->error,
+                              .executed = vm->executed,
+                              .waiting = vm->waiting,
+                              .final = vm->final,
+                              .ran_off = vm->ran_off};
+    return true;
+}
+
+bool penta_cvbc_vm_stack(const penta_vm *base, size_t i, int32_t *out)
+{
+    const struct cvbc_vm *vm = machine(base);
+    if (!vm || i >= vm->sp) return false;
+    *out = vm->stack[CVBC_GUARD + i];
+    return true;
+}
+
+bool penta_cvbc_vm_global(const penta_vm *base, size_t slot, int32_t *out)
+{
+    const struct cvbc_vm *vm = machine(base);
+    if (!vm || slot >= CVBC_GLOBALS) return false;
+    *out = vm->globals[slot];
+    return true;
+}
+
+bool penta_cvbc_vm_element(const penta_vm *base, size_t array, size_t i, int32_t *out)
+{
+    const struct cvbc_vm *vm = machine(base);
+    if (!vm || array >= CVBC_ARRAYS || i >= vm->arrays[array].size) return false;
+    *out = vm->pool[vm->arrays[array].from + i];
+    return true;
+}
+
+const char *penta_cvbc_vm_error_name(uint32_t error)
+{
+    return cvbc_error_name(error);
+}
+
+/* ---- the simulated board ---- */
+
+struct penta_cvbc_simulator {
+    struct cvbc_board_state *board;
+};
+
+penta_cvbc_simulator *penta_cvbc_simulator_new(bool trace, const penta_cvbc_hal *hal,
+                                               penta_error *err)
+{
+    *err = (penta_error){0};
+    penta_cvbc_simulator *s = calloc(1, sizeof *s);
+    if (!s) {
+        error_at(err, BASE_MEMORY, 0, "no memory for a board");
+        return NULL;
+    }
+    s->board = cvbc_board_new(trace, err);
+    if (!s->board) {
+        free(s);
+        return NULL;
+    }
+    if (hal) cvbc_board_set_hal(s->board, hal);
+    return s;
+}
+
+void penta_cvbc_simulator_free(penta_cvbc_simulator *s)
+{
+    if (s) cvbc_board_free(s->board);
+    free(s);
+}
+
+uint64_t penta_cvbc_simulator_micros(const penta_cvbc_simulator *s)
+{
+    return cvbc_board_micros(s->board);
+}
+
+bool penta_cvbc_simulator_answer(penta_cvbc_simulator *s, penta_vm *base, penta_buffer *output,
+                                 penta_error *err)
+{
+    const struct cvbc_vm *vm = machine(base);
+    *err = (penta_error){0};
+    if (!vm || !vm->waiting)
+        return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
+    uint64_t results[2] = {0};
+    size_t count = 0;
+    struct writer w = cvbc_buffer_take(output);
+    cvbc_board_answer(s->board, vm, results, &count, &w);
+    return cvbc_buffer_give(&w, cvbc_interp.answer(base, results, count, err), output, err);
+}
+
+/* ---- boards ---- */
+
+const char *penta_cvbc_board_name(size_t i)
+{
+    return cvbc_board_name(i);
+}
+
+bool penta_cvbc_board_find(const char *name, penta_cvbc_board *out, penta_error *err)
+{
+    struct cvbc_board b;
+    *err = (penta_error){0};
+    if (!cvbc_board_find(name, &b, err)) return false;
+    *out = (penta_cvbc_board){.architecture = b.architecture,
+                              .family = b.family,
+                              .variant = b.variant,
+                              .features = b.features,
+                              .flash_kb = b.flash_kb,
+                              .ram_kb = b.ram_kb,
+                              .ports = b.ports,
+                              .pins = b.pins,
+                              .any = b.any};
+    memcpy(out->name, b.name, sizeof out->name);
+    return true;
+}
+
+bool penta_cvbc_board_check(const penta_module *module, const char *name, penta_report *report,
+                            void *user)
+{
+    const struct cvbc_module *m = cvbc_module(module);
+    struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
+    struct cvbc_board board;
+    penta_error err = {0};
+    if (!cvbc_board_find(name, &board, &err))
+        findings_pass(&f, &err);
+    else
+        cvbc_check_full(m, &f);
+    if (!f.errors) cvbc_board_check(m, &board, CVBC_STACK_MAX, &f);
+    return !f.errors;
+}
+
+static void keep_first(void *user, const penta_error *finding)
+{
+    penta_error *first = user;
+    if (!first->code && finding->severity == PENTA_ERROR) *first = *finding;
+}
+
+const char *penta_cvbc_trinity_name(size_t i)
+{
+    return i < TRINITY_FILES ? cvbc_trinity_names[i] : NULL;
+}
+
+_Static_assert((int)PENTA_CVBC_TRINITY_FILES == (int)TRINITY_FILES,
+               "the public header counts them too");
+
+bool penta_cvbc_trinity(const penta_module *const *modules, size_t count, const char *name,
+                        penta_buffer out[PENTA_CVBC_TRINITY_FILES], penta_error *err)
+{
+    struct cvbc_board board;
+    *err = (penta_error){0};
+    if (name && !cvbc_board_find(name, &board, err)) return false;
+    for (size_t i = 0; i < count; i++) {
+        struct findings f = {.rules = cvbc_rules, .report = keep_first, .user = err};
+        cvbc_check_full(cvbc_module(modules[i]), &f);
+        if (f.errors) return false;
+    }
+    struct writer w[TRINITY_FILES];
+    for (int i = 0; i < TRINITY_FILES; i++)
+        w[i] = cvbc_buffer_take(&out[i]);
+    /* A module begins with its base, so an array of one is an array of the other. */
+    bool ok = cvbc_trinity((const struct cvbc_module *const *)modules, count, name ? &board : NULL,
+                           w, err);
+    for (int i = 0; i < TRINITY_FILES; i++)
+        ok = cvbc_buffer_give(&w[i], ok, &out[i], err) && ok;
+    return ok;
+}
