@@ -43,7 +43,7 @@ static void add(struct jit *j, enum x64_size size, const struct pvm_insn *in)
     enum x64_reg d = host(in->d), a = host(in->a), b = host(in->b);
     if (d == a) x64_add(&j->e, size, d, b);
     else if (d == b) x64_add(&j->e, size, d, a);
-    else x64_lea(&j->e, size, d, (a & 7) == RBP ? sum(b, a, 0) : sum(a, b, 0));
+    else x64_lea(&j->e, size, d, (a & 7) == RBP ? sum(b, (int)a, 0) : sum(a, (int)b, 0));
 }
 
 static void subtract(struct jit *j, enum x64_size size, const struct pvm_insn *in)
