@@ -164,7 +164,8 @@ typedef enum penta_stop_kind {
 typedef struct penta_stop {
     penta_stop_kind kind;
     uint32_t detail;         /* which host call, or which trap */
-    uint64_t pc, steps;      /* where; how many instructions this call executed */
+    uint64_t pc;             /* where */
+    uint64_t steps;          /* instructions this call executed; UINT64_MAX: not counted */
     uint64_t args[6];        /* of the host call */
 } penta_stop;
 

@@ -1,5 +1,6 @@
 /* jit: what the compiler makes of a program. */
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "cli/cli.h"
 #include "cli/machine.h"

@@ -375,6 +375,8 @@ static void lock_step(const struct trial *t)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct program p;
+    pvm_adopt_fn *adopt;
+    if (!pvm_engine_find("jit", &adopt)) return 0; /* no compiler for this host */
     struct choices c = {data, size, 0, 88172645463325252u};
     for (size_t i = 0; i < size; i++)
         c.state = c.state * 1099511628211u ^ data[i];
