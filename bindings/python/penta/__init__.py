@@ -27,7 +27,7 @@ __all__ = ["Error", "Finding", "Machine", "Module", "Stop", "assemble", "detect"
 OptionValue = Union[str, int, bool, Iterable[Union[str, int]]]
 version: str = _lib.penta_version().decode()
 
-_STOPS = ("fuel", "break", "host", "halt", "trap", "fault", "gas", "interrupt")
+_STOPS = ("fuel", "break", "host", "halt", "trap", "fault", "gas", "interrupt", "disagree")
 
 
 @dataclass(frozen=True)
