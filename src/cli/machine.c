@@ -32,6 +32,14 @@ static bool passes(struct cli *c, const struct input *in)
     sink.module = in->module;
     struct gate gate = {&sink, in->module->driver, c->value[OPT_UNVERIFIED] != NULL, false};
     penta_validate(in->module, gate_finding, &gate);
+    const struct driver *driver = in->module->driver;
+    if (!gate.closed && driver->host && driver->host->check) {
+        size_t count = 0;
+        penta_option *options = options_for(c, driver, OPTION_RUN, &count);
+        struct findings f = {.rules = driver->rules, .report = gate_finding, .user = &gate};
+        driver->host->check(in->module, options, count, &f);
+        free(options);
+    }
     if (gate.closed) {
         finding_sink_finish(&sink);
         cli_fail(c, sink.exit > EXIT_NO ? sink.exit : EXIT_NO);

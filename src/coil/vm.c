@@ -643,4 +643,4 @@ static void host_close(void *state)
     free(p);
 }
 
-const struct host coil_host = {host_open, host_answer, host_close};
+const struct host coil_host = {.open = host_open, .answer = host_answer, .close = host_close};

@@ -19,6 +19,9 @@ struct host {
     /* False: it cannot answer this one. */
     bool (*answer)(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out);
     void (*close)(void *state);
+    /* Every reason why it would not serve this module; open names the first. May be NULL. */
+    void (*check)(const penta_module *module, const penta_option *options, size_t count,
+                  struct findings *findings);
 };
 
 void answer_poke(struct answer *a, uint64_t address, penta_bytes bytes);

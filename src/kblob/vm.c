@@ -323,4 +323,4 @@ static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struc
 
 static void host_close(void *state) { (void)state; }
 
-const struct host kblob_host = {host_open, host_answer, host_close};
+const struct host kblob_host = {.open = host_open, .answer = host_answer, .close = host_close};

@@ -340,4 +340,4 @@ static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struc
     return h->revive && pvm_revive_answer(h->revive, vm, stop, out);
 }
 
-const struct host pvm_host = {host_open, host_answer, host_close};
+const struct host pvm_host = {.open = host_open, .answer = host_answer, .close = host_close};

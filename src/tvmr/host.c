@@ -44,4 +44,4 @@ static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struc
     return tvmr_world_answer(h->world, tvmr_vm(vm), stop, &out->output);
 }
 
-const struct host tvmr_host = {host_open, host_answer, host_close};
+const struct host tvmr_host = {.open = host_open, .answer = host_answer, .close = host_close};
