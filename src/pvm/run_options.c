@@ -252,7 +252,7 @@ penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *optio
     struct pvm_vm *vm = pvm_vm_create(module, &p->code, &config, NULL, err);
     if (!vm) return NULL;
     if (fill(vm, p, options, count, err)) return &vm->base;
-    pvm_vm_destroy(vm);
+    vm->base.engine->close(&vm->base); /* as the engine that adopted it does, twin and all */
     return NULL;
 }
 
