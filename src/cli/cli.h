@@ -72,9 +72,6 @@ bool cli_colour(const struct cli *c, int fd);
 const struct palette *cli_palette(const struct cli *c);
 bool cli_number(struct cli *c, enum option option, uint64_t *value); /* keeps the default */
 
-/* Binary results: to -o, a pipe or the document, never to a terminal by accident. assemble.c */
-void cli_bytes(struct cli *c, penta_bytes bytes);
-
 /* ---- input.c ---- */
 struct input {
     const char *name;        /* as given; "-" is standard input */

@@ -4,6 +4,7 @@
 #include "coil/load.h"
 #include "core/describe.h"
 #include "text/lexer.h"
+#include "text/quote.h"
 #include <stdlib.h>
 
 /* ---- which symbols lie where ---- */
@@ -42,21 +43,6 @@ static void name(struct listing *l, size_t symbol)
 {
     penta_bytes text = coil_symbol_name(l->m, symbol);
     writer_bytes(l->out, text.data, text.size);
-}
-
-static void quoted(struct writer *out, penta_bytes text)
-{
-    writer_char(out, '"');
-    for (size_t i = 0; i < text.size; i++) {
-        uint8_t c = text.data[i];
-        if (c == '"' || c == '\\')
-            writer_print(out, "\\%c", c);
-        else if (c >= 0x20 && c < 0x7f)
-            writer_char(out, (char)c);
-        else
-            writer_print(out, "\\x%02x", c);
-    }
-    writer_char(out, '"');
 }
 
 static uint64_t base_of(const struct coil_module *m, size_t section)
@@ -126,7 +112,7 @@ static void print_names(struct listing *l)
             if (last) writer_char(l->out, '\n');
             last = NULL;
             writer_text(l->out, ".symbol ");
-            quoted(l->out, coil_symbol_name(m, i));
+            writer_quoted(l->out, coil_symbol_name(m, i));
             writer_print(l->out, ", %u, %u, %u, 0x%x, 0x%llx, %llu", s->bind, s->visibility,
                          s->type, (unsigned)s->section_idx, (unsigned long long)s->value,
                          (unsigned long long)s->size);
@@ -211,7 +197,7 @@ static void print_section_head(struct listing *l, size_t i)
         return;
     }
     writer_text(l->out, ".section ");
-    quoted(l->out, text);
+    writer_quoted(l->out, text);
     writer_print(l->out, ", %u, 0x%x, %llu", (unsigned)s->type, (unsigned)s->flags,
                  (unsigned long long)s->align);
     if (s->addr || s->link || s->info)
@@ -359,7 +345,7 @@ static void print_line_rows(struct listing *l, size_t section, uint64_t at, size
                  offset = bytes_uint(p + 4, 4, l->m->big_endian);
         if (s != section + 1 || offset > at) return;
         writer_text(l->out, "    .line ");
-        quoted(l->out, coil_string(l->m, bytes_uint(p + 8, 4, l->m->big_endian)));
+        writer_quoted(l->out, coil_string(l->m, bytes_uint(p + 8, 4, l->m->big_endian)));
         writer_print(l->out, ", %llu\n",
                      (unsigned long long)bytes_uint(p + 12, 4, l->m->big_endian));
     }

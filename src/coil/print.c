@@ -1,5 +1,6 @@
 /* One instruction as text: every type explicit, so that it assembles to the same bytes alone. */
 #include "coil/coil.h"
+#include "text/quote.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,18 +175,7 @@ static void print_string(struct writer *out, const struct coil_module *m, uint64
         writer_print(out, "str %llu", (unsigned long long)offset);
         return;
     }
-    penta_bytes text = coil_string(m, offset);
-    writer_char(out, '"');
-    for (size_t i = 0; i < text.size; i++) {
-        uint8_t c = text.data[i];
-        if (c == '"' || c == '\\')
-            writer_print(out, "\\%c", c);
-        else if (c >= 0x20 && c < 0x7f)
-            writer_char(out, (char)c);
-        else
-            writer_print(out, "\\x%02x", c);
-    }
-    writer_char(out, '"');
+    writer_quoted(out, coil_string(m, offset));
 }
 
 static void print_memory(struct writer *out, const struct coil_module *m,

@@ -13,7 +13,7 @@ struct answer {
 };
 
 struct host {
-    /* NULL and no error: out of the question. State may be anything, also NULL on success. */
+    /* False with an error; the state may be anything, also NULL. */
     bool (*open)(const penta_module *module, const penta_option *options, size_t count,
                  void **state, penta_error *err);
     /* False: it cannot answer this one. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "pvm/encode.h"
 #include "pvm/print.h"
+#include "text/quote.h"
 
 enum level {
     LEVEL_TEXT,              /* instructions as text, those marked with their size */
@@ -108,21 +109,6 @@ static void print_hex(struct printer *s, const char *name, penta_bytes bytes)
     }
 }
 
-static void print_quoted(struct writer *out, penta_bytes text)
-{
-    writer_char(out, '"');
-    for (size_t i = 0; i < text.size; i++) {
-        uint8_t c = text.data[i];
-        if (c == '"' || c == '\\')
-            writer_print(out, "\\%c", c);
-        else if (c < 0x20 || c >= 0x7f)
-            writer_print(out, "\\x%02x", c);
-        else
-            writer_char(out, (char)c);
-    }
-    writer_char(out, '"');
-}
-
 static const struct pvm_section *raw_section(const struct pvm_program *program, uint8_t id)
 {
     for (size_t i = 0; i < program->section_count; i++) {
@@ -153,13 +139,13 @@ static void print_names(struct printer *s)
     struct writer *out = s->out;
     for (size_t i = 0; i < p->import_count && !raw_section(p, PVM_SECTION_IMPORTS); i++) {
         writer_text(out, "%import ");
-        print_quoted(out, p->imports[i].name);
+        writer_quoted(out, p->imports[i].name);
         if (p->dialect == PVM_DOC) writer_print(out, " = %u", (unsigned)p->imports[i].pc);
         writer_char(out, '\n');
     }
     for (size_t i = 0; i < p->export_count && !raw_section(p, PVM_SECTION_EXPORTS); i++) {
         writer_text(out, "%export ");
-        print_quoted(out, p->exports[i].name);
+        writer_quoted(out, p->exports[i].name);
         writer_text(out, " = ");
         print_label(s, out, p->exports[i].pc);
         writer_char(out, '\n');
