@@ -25,10 +25,9 @@ enum pvm_native_exit {       /* why compiled code returned */
     PVM_NATIVE_KICK,         /* interrupted at `at`, between two instructions of the guest */
 };
 
-struct pvm_point {           /* code from `native` on is that of the instruction at pc */
-    uint32_t native, pc;     /* and of those behind; pc with PVM_POINT_ALONE: of no other */
+struct pvm_copy {            /* code from `native` on is one more of the instruction at pc, inside */
+    uint32_t native, pc;     /* that of the jump it stands in place of */
 };
-#define PVM_POINT_ALONE UINT32_C(0x80000000)
 
 enum pvm_cold_kind { PVM_COLD_STEP, PVM_COLD_GAS, PVM_COLD_DYNAMIC, PVM_COLD_POLL };
 
@@ -46,11 +45,12 @@ struct pvm_native {
     uint32_t enter, enter_check, enter_end, exits_end, leave_fault, leave_kick;
     uint32_t charge_size;
     uint32_t size;           /* of the guest code */
-    uint32_t *offsets;       /* by pc, size + 1 of them: the instruction's code; 0: none */
+    uint32_t *offsets;       /* by pc, size + 1 of them, rising: its code; 0: no instruction, or */
+                             /* one in the middle of a group */
     uint8_t *block_starts;   /* a bit by pc */
-    struct pvm_point *points;
+    struct pvm_copy *copies; /* in the order of `native` */
     struct pvm_cold *cold;
-    uint32_t point_count, cold_count;
+    uint32_t copy_count, cold_count;
     uint64_t *table;         /* native address by dynamic address, below 2 GiB; NULL: none */
     size_t table_bytes;
     bool metered, async, poll;
@@ -59,7 +59,7 @@ struct pvm_native {
 /* jit_compile.c. NULL: no memory, executable memory is refused, or the code is too large. */
 struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pvm_config *config);
 void pvm_native_free(struct pvm_native *n);
-/* The pc of the instruction that native offset `at` belongs to. */
+/* jit_map.c. The pc of the instruction that native offset `at` belongs to. */
 uint32_t pvm_native_pc(const struct pvm_native *n, uint32_t at);
 /* All of one instruction is done at this offset and nothing of the next: no more than the charge of
  * its block, if paid says so. */
@@ -70,66 +70,82 @@ void pvm_perf_map(const struct pvm_native *n, const struct pvm_program *p);
 
 /* ---- compiling ---- */
 
+struct jit_insn {            /* one instruction; jit_decode.h reads its operands */
+    uint8_t op;              /* enum pvm_op */
+    bool in_place;           /* its bytes are where the program has them */
+    uint32_t pc;
+    unsigned length;         /* in the program */
+    unsigned skip;           /* bytes behind the opcode */
+    const uint8_t *at;
+    uint64_t word;           /* the first of those behind the opcode */
+};
+
+struct jit_decoder {
+    const struct pvm_code *code;
+    const uint8_t *ops, *bytes, *starts;
+    uint32_t limit;          /* up to here all that is looked at is inside the code and its mask */
+    uint8_t longest[16];     /* an instruction that is not in place */
+};
+
 struct jit_fixup { uint32_t site, target; };
 
-struct jit_cure {            /* of a register that must be sign-extended after all: jit_fuse.c */
+struct jit_cure {            /* of a register that must be sign-extended after all: jit_fuse.h */
     uint32_t site, back;
     enum x64_reg reg;
 };
 
-struct jit_block {           /* of guest code; so far as it is in the window */
-    const struct pvm_insn *in;
-    unsigned count;
-    uint32_t pc;
-    bool loops;              /* all of it is here, and its branch may go to its start */
-    bool copy;               /* of a block that has its own place elsewhere */
+struct jit_mark {            /* how far things are */
+    uint32_t at, fixups, cures, cold, copies;
 };
 
 struct jit {
     struct x64 e;
     const struct pvm_cells *p;
     struct pvm_native *n;
+    uint32_t size;           /* of the guest code */
     enum x64_size word;      /* of registers */
-    bool narrow, failed;
+    bool narrow;
+    bool copying;            /* what is written is a copy: jit_compile.c */
+    bool strict;             /* a branch must be legal even when it is not taken */
+    bool general;            /* whether pc may follow a branch needs the general rule */
+    const uint8_t *writes;   /* in a block that loops: how often, by host register; else NULL */
+    uint32_t count;          /* instructions of the one block just written */
+    uint8_t *targets;        /* a bit by pc: a jump may go there; so far as code is written */
     struct x64_label step, host, poll, dynamic;
     struct x64_label divide[8], high_ss, high_su;
     struct jit_fixup *fixups;
     struct jit_cure *cures;
-    uint32_t fixup_count, fixup_capacity, point_capacity, cold_capacity, cure_count, cure_capacity;
+    uint32_t fixup_count, fixup_capacity, copy_capacity, cold_capacity, cure_count, cure_capacity;
+    struct jit_decoder decoder;
 };
 
-extern const uint8_t pvm_host_registers[16]; /* by guest register */
+/* By guest register, and by any four bits of an instruction. */
+extern const uint8_t pvm_host_registers[16];
 #define GAS_REGISTER R13
 
 /* jit_stubs.c: entry, exits, and what is too long to stand in line. */
 void pvm_jit_stubs(struct jit *j);
-/* jit_ops.c: everything that neither jumps nor stops. */
-void pvm_jit_op(struct jit *j, const struct pvm_insn *in);
-/* The load of in, from this address. */
-void pvm_jit_load(struct jit *j, const struct pvm_insn *in, struct x64_mem from);
-/* jit_fuse.c: better code than one template an instruction, where in[at] starts a pattern. How many
- * instructions it wrote; 0: none. Nothing is written to registers before the group can fault. */
-extern const bool pvm_jit_fuses[PVM_OPS]; /* the instruction may start one */
-unsigned pvm_jit_fuse(struct jit *j, const struct jit_block *b, unsigned at);
-/* jit_flow.c: what ends a block or leaves the code. */
-void pvm_jit_flow(struct jit *j, const struct pvm_insn *in);
-/* The number of instructions from pc on, at most max, that end with a jump through a table and
- * leave the way there only by branches; 0: none. */
-unsigned pvm_jit_dispatch_tail(const struct pvm_code *code, uint32_t pc, unsigned max);
+/* jit_ops.c: the blocks from pc on, or only one; the pc behind. It stops when the memory is full. */
+uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one);
 
 /* jit_compile.c */
+void pvm_jit_place_copy(struct jit *j, uint32_t pc);
 void pvm_jit_cold(struct jit *j, uint32_t site, uint32_t pc, enum pvm_cold_kind kind);
 void pvm_jit_cure(struct jit *j, uint32_t site, enum x64_reg reg); /* and back to here */
 void pvm_jit_aim(struct jit *j, uint32_t site, uint32_t target);   /* when all is written */
+uint32_t pvm_jit_cost(struct jit *j, uint32_t pc); /* of the block, by the gas model */
+/* A backward jump to pc: a copy of the dispatch there instead, if it is one. */
+bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc);
+/* The block from pc to end, count instructions written from start on, turned out to be a loop. */
+void pvm_jit_loop(struct jit *j, struct jit_mark start, uint32_t pc, uint32_t end, uint32_t count);
+
+static inline struct jit_mark pvm_jit_mark(const struct jit *j)
+{
+    return (struct jit_mark){x64_here(&j->e), j->fixup_count, j->cure_count, j->n->cold_count,
+                             j->n->copy_count};
+}
 
 static inline enum x64_reg host(unsigned reg) { return (enum x64_reg)pvm_host_registers[reg & 15]; }
-
-/* A guest address. */
-static inline struct x64_mem guest(int base, uint64_t disp)
-{
-    return (struct x64_mem){.base = (int8_t)base, .index = X64_NONE, .gs = true, .narrow = true,
-                            .disp = (int32_t)(uint32_t)disp};
-}
 
 /* A field of struct pvm_state, which ends PVM_PAGE below guest address 0. */
 static inline struct x64_mem state_field(size_t offset)

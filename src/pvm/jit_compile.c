@@ -1,15 +1,14 @@
 /* One pass over the code bytes, block by block; then the jumps whose target came later. */
 #include <stdlib.h>
 #include <sys/mman.h>
-#include "pvm/jit.h"
 #include "pvm/jit_decode.h"
 
 enum {
-    WINDOW = 256,            /* instructions decoded ahead; a longer block is written in pieces */
-    POINT_EVERY = 64,
+    LOOP_MAX = 256,          /* instructions of a loop that is looked at as a whole */
     TAIL_MAX = 24,           /* instructions of a dispatch that are copied to the jumps to it */
     LINE = 64,
     BYTES_PER_BYTE = 64,     /* native code of one guest byte, at most */
+    LISTS_PER_BYTE = 16,     /* guest bytes for each fixup and cold place, at first */
 };
 static const size_t code_max = (UINT64_C(1) << 31) - (UINT64_C(1) << 20);
 /* Not canonical, whatever the size of address spaces: a jump there faults at the jump. */
@@ -17,12 +16,15 @@ static const uint64_t nowhere = UINT64_C(0xfa6f29540376ba8a);
 
 /* ---- lists ---- */
 
+/* As if the memory for the code were full, which is asked all the time. */
+static void give_up(struct jit *j) { j->e.limit = j->e.start - 1; }
+
 static bool grow(struct jit *j, void *list, uint32_t *capacity, size_t item)
 {
-    uint32_t more = *capacity ? 2 * *capacity : 256;
+    uint32_t more = *capacity ? 2 * *capacity : j->size / LISTS_PER_BYTE + 256;
     void *now = realloc(*(void **)list, more * item);
     if (!now) {
-        j->failed = true;
+        give_up(j);
         return false;
     }
     *(void **)list = now;
@@ -31,14 +33,13 @@ static bool grow(struct jit *j, void *list, uint32_t *capacity, size_t item)
 }
 #define APPEND(list, count, capacity, ...)                                                         \
     do {                                                                                           \
-        bool room = (count) < (capacity) || grow(j, &(list), &(capacity), sizeof *(list));         \
-        if (!room || j->failed) return;                                                            \
+        if ((count) == (capacity) && !grow(j, &(list), &(capacity), sizeof *(list))) return;       \
         (list)[(count)++] = (__typeof__(*(list)))__VA_ARGS__;                                      \
     } while (0)
 
-static void point(struct jit *j, uint32_t pc)
+void pvm_jit_place_copy(struct jit *j, uint32_t pc)
 {
-    APPEND(j->n->points, j->n->point_count, j->point_capacity, {x64_here(&j->e), pc});
+    APPEND(j->n->copies, j->n->copy_count, j->copy_capacity, {x64_here(&j->e), pc});
 }
 
 void pvm_jit_cold(struct jit *j, uint32_t site, uint32_t pc, enum pvm_cold_kind kind)
@@ -59,165 +60,97 @@ void pvm_jit_cure(struct jit *j, uint32_t site, enum x64_reg reg)
 
 /* ---- blocks ---- */
 
-static uint32_t charge(struct jit *j, uint32_t pc)
+uint32_t pvm_jit_cost(struct jit *j, uint32_t pc)
 {
-    if (!j->n->metered) return 0;
-    uint32_t site = x64_sub_imm32(&j->e, X64, GAS_REGISTER, 0);
-    if (!j->n->async) pvm_jit_cold(j, x64_jcc_later(&j->e, X64_B), pc, PVM_COLD_GAS);
-    return site;
+    uint32_t cost = 0;
+    pvm_block_cost(&j->p->code, pc, j->p->model, j->p->profile->cmov_reads_old, &cost);
+    if (cost > INT32_MAX) give_up(j);
+    return cost;
 }
 
-static void settle(struct jit *j, uint32_t site, uint32_t pc, uint32_t instructions)
+/* The number of instructions from pc on, at most TAIL_MAX, that end with a jump through a table and
+ * leave the way there only by branches; 0: none. */
+static unsigned dispatch_tail(struct jit *j, uint32_t pc)
 {
-    if (!site || j->e.full) return;
-    uint32_t cost = instructions;
-    if (j->p->wide_charges)
-        pvm_block_cost(&j->p->code, pc, j->p->model, j->p->profile->cmov_reads_old, &cost);
-    if (cost > INT32_MAX) j->failed = true;
-    x64_patch32(&j->e, site, cost);
-}
-
-static void copy_tail(struct jit *j, uint32_t pc, unsigned count);
-
-static void instruction(struct jit *j, const struct jit_block *b, const struct pvm_insn *in)
-{
-    if (pvm_ops[in->op].flow == PVM_FLOW_NEXT) {
-        pvm_jit_op(j, in);
-        return;
+    struct jit_insn in;
+    for (unsigned n = 1; n <= TAIL_MAX; n++, pc += in.length) {
+        jit_decode(&j->decoder, pc, &in);
+        if (in.op == PVM_OP_jump_indirect) return reg_a(&in) != host(PVM_RA) ? n : 0;
+        enum pvm_flow flow = (enum pvm_flow)pvm_ops[in.op].flow;
+        if (in.op == PVM_OP_invalid || flow == PVM_FLOW_HOST || flow > PVM_FLOW_BRANCH) return 0;
     }
-    if (in->op == PVM_OP_jump && in->target <= in->pc && !b->copy && !j->p->code.doc &&
-        !j->n->poll) {
-        unsigned tail = pvm_jit_dispatch_tail(&j->p->code, in->target, TAIL_MAX);
-        if (tail && pvm_is_target(&j->p->code, in->target)) {
-            copy_tail(j, in->target, tail);
-            return;
-        }
-    }
-    pvm_jit_flow(j, in);
-}
-
-static void instructions(struct jit *j, const struct jit_block *b)
-{
-    unsigned since = 0;
-    for (unsigned i = 0; i < b->count && !j->failed;) {
-        const struct pvm_insn *in = &b->in[i];
-        if (b->copy) {
-            point(j, in->pc | PVM_POINT_ALONE);
-        } else {
-            j->n->offsets[in->pc] = x64_here(&j->e);
-            if (++since == POINT_EVERY) {
-                since = 0;
-                point(j, in->pc);
-            }
-        }
-        unsigned fused = pvm_jit_fuses[in->op] ? pvm_jit_fuse(j, b, i) : 0;
-        if (!fused) instruction(j, b, in);
-        i += fused ? fused : 1;
-    }
+    return 0;
 }
 
 /* The end of a loop over an indirect jump, once more, in place of a jump to it: each copy has a
  * jump with a history of its own. */
-static void copy_tail(struct jit *j, uint32_t pc, unsigned count)
+bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc)
 {
-    struct pvm_insn in[TAIL_MAX];
-    unsigned first = 0;
-    uint32_t start = pc;
-    for (unsigned i = 0; i < count; i++) {
-        pvm_decode(&j->p->code, pc, &in[i]);
-        pc += in[i].length;
-        if (!pvm_ends_block(in[i].op)) continue;
-        struct jit_block b = {.in = in + first, .count = i + 1 - first, .pc = start, .copy = true};
-        point(j, start | PVM_POINT_ALONE);
-        uint32_t site = charge(j, start);
-        instructions(j, &b);
-        settle(j, site, start, b.count);
-        first = i + 1;
-        start = pc;
+    if (j->copying || j->p->code.doc || j->n->poll) return false;
+    unsigned left = dispatch_tail(j, pc);
+    if (!left) return false;
+    const uint8_t *writes = j->writes;
+    j->writes = NULL;
+    j->copying = true;
+    for (; left && !x64_full(&j->e); left -= j->count) {
+        pvm_jit_place_copy(j, pc);
+        pc = pvm_jit_blocks(j, pc, true);
+    }
+    j->copying = false;
+    j->writes = writes;
+    return true;
+}
+
+/* ---- loops ---- */
+
+static void rewind_to(struct jit *j, struct jit_mark mark)
+{
+    j->e.at = j->e.start + mark.at;
+    j->fixup_count = mark.fixups;
+    j->cure_count = mark.cures;
+    j->n->cold_count = mark.cold;
+    j->n->copy_count = mark.copies;
+}
+
+/* How often the instructions write each register. Stores count too: one more careful case. */
+static void count_writes(const struct jit *j, uint32_t pc, uint32_t end, uint8_t *writes)
+{
+    struct pvm_insn in;
+    memset(writes, 0, 16);
+    for (; pc < end; pc += in.length) {
+        pvm_decode(&j->p->code, pc, &in);
+        enum pvm_shape shape = (enum pvm_shape)pvm_ops[in.op].shape;
+        if (pvm_ops[in.op].flow == PVM_FLOW_HOST) memset(writes, 2, 16);
+        if (shape == PVM_REG_REG_REG || shape == PVM_REG_REG)
+            writes[host(in.d)]++;
+        else if (shape == PVM_REG_REG_IMM || shape == PVM_REG_IMM || shape == PVM_REG_IMM64)
+            writes[host(in.a)]++;
     }
 }
 
-/* A small loop must not lie on more cache lines than it needs: written again behind nops if it
- * does. */
+/* A small loop must not lie on more cache lines than it needs. */
 static bool straddles(uint32_t start, uint32_t end)
 {
     uint32_t length = end - start, lines = (end - 1) / LINE - start / LINE + 1;
     return length && length <= 4 * LINE && lines > (length + LINE - 1) / LINE;
 }
 
-static void whole_block(struct jit *j, const struct jit_block *b)
+/* It is written once more, with what is known of loops; and if it then straddles, once more behind
+ * nops. */
+void pvm_jit_loop(struct jit *j, struct jit_mark start, uint32_t pc, uint32_t end, uint32_t count)
 {
-    struct pvm_native *n = j->n;
-    uint32_t cold = n->cold_count, points = n->point_count, fixups = j->fixup_count;
-    uint32_t cures = j->cure_count, start = x64_here(&j->e);
-    for (bool again = false;; again = true) {
-        point(j, b->pc);
-        uint32_t site = charge(j, b->pc);
-        instructions(j, b);
-        settle(j, site, b->pc, b->count);
-        if (again || !b->loops || !straddles(start, x64_here(&j->e)) || j->e.full) return;
-        n->cold_count = cold;
-        n->point_count = points;
-        j->fixup_count = fixups;
-        j->cure_count = cures;
-        j->e.at = j->e.start + start;
-        for (unsigned i = 0; i < b->count; i++) n->offsets[b->in[i].pc] = 0;
-        x64_nop(&j->e, -start % LINE);
+    uint8_t writes[16];
+    if (count > LOOP_MAX) return;
+    count_writes(j, pc, end, writes);
+    j->writes = writes;
+    rewind_to(j, start);
+    pvm_jit_blocks(j, pc, true);
+    if (straddles(start.at, x64_here(&j->e))) {
+        rewind_to(j, start);
+        x64_nop(&j->e, -start.at % LINE);
+        pvm_jit_blocks(j, pc, true);
     }
-}
-
-/* Decodes from pc on, to the end of the block or of the window. */
-static bool fill(const struct jit_decoder *d, struct pvm_insn *in, uint32_t pc, uint32_t *count)
-{
-    uint32_t n = 0;
-    bool ended = false, start = false;
-    while (!ended && n < WINDOW) {
-        if (d->code->doc && n && pc < d->code->bytes.size && pvm_is_target(d->code, pc)) break;
-        ended = jit_decode(d, pc, start, &in[n]);
-        start = in[n].length <= PVM_SKIP_MAX;
-        pc += in[n++].length;
-    }
-    *count = n;
-    return ended;
-}
-
-static void blocks(struct jit *j)
-{
-    struct pvm_insn in[WINDOW];
-    struct jit_decoder decoder;
-    const struct pvm_code *code = &j->p->code;
-    jit_decoder_init(&decoder, code);
-    uint32_t pc = 0, size = (uint32_t)code->bytes.size, count;
-    bool falls = true;
-    while (!j->failed && !j->e.full && (pc < size || falls)) {
-        uint32_t start = pc, all, site = 0;
-        j->n->block_starts[pc >> 3] |= (uint8_t)(1u << (pc & 7));
-        bool ended = fill(&decoder, in, pc, &count);
-        struct jit_block b = {.in = in, .count = count, .pc = pc};
-        all = count;
-        const struct pvm_insn *last = &in[count - 1];
-        if (ended || count < WINDOW) {
-            b.loops = pvm_ops[last->op].flow == PVM_FLOW_BRANCH && last->target == pc;
-            whole_block(j, &b);
-        } else {
-            point(j, pc);
-            site = charge(j, pc);
-            for (;;) {
-                instructions(j, &b);
-                uint32_t next = last->pc + last->length;
-                if (ended || count < WINDOW || j->failed || j->e.full) break;
-                if (code->doc && next < size && pvm_is_target(code, next)) break;
-                ended = fill(&decoder, in, next, &count);
-                b.count = count;
-                all += count;
-                last = &in[count - 1];
-            }
-            settle(j, site, start, all);
-        }
-        falls = pvm_falls_through(last->op);
-        if (last->pc >= size) break;
-        pc = last->pc + last->length;
-    }
+    j->writes = NULL;
 }
 
 /* ---- behind the blocks ---- */
@@ -229,23 +162,29 @@ static void cold_places(struct jit *j)
         [PVM_COLD_STEP] = &j->step, [PVM_COLD_GAS] = &j->step, [PVM_COLD_DYNAMIC] = &j->dynamic,
         [PVM_COLD_POLL] = &j->poll};
     n->cold_start = x64_here(&j->e);
-    for (uint32_t i = 0; i < n->cold_count && !j->e.full; i++) {
+    for (uint32_t i = 0; i < n->cold_count && !x64_full(&j->e); i++) {
         x64_aim(&j->e, n->cold[i].site, x64_here(&j->e));
         x64_call(&j->e, exits[n->cold[i].kind]);
     }
-    for (uint32_t i = 0; i < j->cure_count && !j->e.full; i++) {
+    for (uint32_t i = 0; i < j->cure_count && !x64_full(&j->e); i++) {
         x64_aim(&j->e, j->cures[i].site, x64_here(&j->e));
         x64_movsxd(&j->e, j->cures[i].reg, j->cures[i].reg);
         x64_jmp_to(&j->e, j->cures[i].back);
     }
 }
 
+/* Jumps ahead. One whose target turned out to be none becomes the interpreter's, all of it. */
 static void resolve(struct jit *j)
 {
     for (uint32_t i = 0; i < j->fixup_count; i++) {
-        uint32_t at = j->n->offsets[j->fixups[i].target];
-        if (!at) j->failed = true; /* cannot be: every legal target is an instruction of the pass */
-        else x64_aim(&j->e, j->fixups[i].site, at - j->n->charge_size);
+        uint32_t site = j->fixups[i].site, target = j->fixups[i].target;
+        if (pvm_bit(j->targets, target)) {
+            x64_aim(&j->e, site, j->n->offsets[target] - j->n->charge_size);
+            continue;
+        }
+        struct x64 over = j->e;
+        over.at = over.start + j->n->offsets[pvm_native_pc(j->n, site)];
+        x64_call_to(&over, j->step.at - 1);
     }
 }
 
@@ -258,11 +197,11 @@ static void fill_table(struct jit *j)
     for (uint32_t i = 0; i < j->p->table_count; i++) {
         uint64_t pc;
         if (pvm_table_entry(code, i, &pc) && pc < code->bytes.size &&
-            pvm_is_target(code, (uint32_t)pc) && n->offsets[pc])
+            pvm_bit(j->targets, (uint32_t)pc))
             n->table[2 * ((size_t)i + 1)] =
                 (uint64_t)(uintptr_t)n->code + n->offsets[pc] - n->charge_size;
     }
-    if (mprotect(n->table, n->table_bytes, PROT_READ)) j->failed = true;
+    if (mprotect(n->table, n->table_bytes, PROT_READ)) give_up(j);
 }
 
 /* ---- memory ---- */
@@ -274,6 +213,16 @@ static void *map(size_t bytes, int flags)
     return at == MAP_FAILED ? NULL : at;
 }
 
+/* Pages that are sure to be written come at once, at half the price. It is only a wish. */
+static void fault_in(void *at, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    madvise(at, bytes, MADV_POPULATE_WRITE);
+#else
+    (void)at, (void)bytes;
+#endif
+}
+
 static size_t whole_pages(size_t n) { return (n + PVM_PAGE - 1) & ~(size_t)(PVM_PAGE - 1); }
 
 static bool reserve(struct jit *j)
@@ -283,14 +232,16 @@ static bool reserve(struct jit *j)
     if (capacity > code_max) capacity = code_max;
     n->mapped = whole_pages(capacity);
     n->code = map(n->mapped, 0);
+    if (n->code) fault_in(n->code, whole_pages((size_t)n->size * (n->metered ? 3 : 2)));
     n->offsets = calloc((size_t)n->size + 1, sizeof *n->offsets);
     n->block_starts = calloc(n->size / 8 + 1, 1);
+    j->targets = calloc(n->size / 8 + 1, 1);
     if (j->p->table_count) {
         n->table_bytes = whole_pages((2 * (size_t)j->p->table_count + 2) * sizeof *n->table);
         n->table = map(n->table_bytes, MAP_32BIT); /* absent: dynamic jumps leave the code */
     }
     if (n->code) x64_init(&j->e, n->code, n->mapped);
-    return n->code && n->offsets && n->block_starts;
+    return n->code && n->offsets && n->block_starts && j->targets;
 }
 
 /* Never writable and executable at once. */
@@ -305,10 +256,13 @@ static bool seal(struct pvm_native *n)
 struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pvm_config *config)
 {
     struct pvm_native *n = calloc(1, sizeof *n);
-    struct jit j = {.p = p, .n = n, .narrow = pvm_isas[p->code.isa].bits == 32};
+    struct jit j = {.p = p, .n = n, .size = (uint32_t)p->code.bytes.size,
+                    .narrow = pvm_isas[p->code.isa].bits == 32,
+                    .strict = !p->profile->late_branches, .general = p->code.gp || p->code.doc};
     if (!n) return NULL;
     j.word = j.narrow ? X32 : X64;
-    n->size = (uint32_t)p->code.bytes.size;
+    pvm_jit_decoder_init(&j.decoder, &p->code);
+    n->size = j.size;
     n->metered = config->metered;
     n->async = config->async;
     n->poll = config->poll;
@@ -317,18 +271,19 @@ struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pv
     if (ok) {
         pvm_jit_stubs(&j);
         n->body = x64_here(&j.e);
-        blocks(&j);
+        pvm_jit_blocks(&j, 0, false);
         cold_places(&j);
-        ok = !j.e.full && !j.failed;
+        ok = !x64_full(&j.e);
     }
     if (ok) {
         resolve(&j);
         fill_table(&j);
         n->used = x64_here(&j.e);
-        ok = !j.failed && seal(n);
+        ok = !x64_full(&j.e) && seal(n);
     }
     free(j.fixups);
     free(j.cures);
+    free(j.targets);
     if (ok) return n;
     pvm_native_free(n);
     return NULL;
@@ -341,45 +296,7 @@ void pvm_native_free(struct pvm_native *n)
     if (n->table) munmap(n->table, n->table_bytes);
     free(n->offsets);
     free(n->block_starts);
-    free(n->points);
+    free(n->copies);
     free(n->cold);
     free(n);
-}
-
-/* The last point at or before it; NULL: it is in front of all code. */
-static const struct pvm_point *point_at(const struct pvm_native *n, uint32_t at)
-{
-    uint32_t low = 0, high = n->point_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (n->points[middle].native <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? &n->points[low - 1] : NULL;
-}
-
-uint32_t pvm_native_pc(const struct pvm_native *n, uint32_t at)
-{
-    if (at >= n->cold_start) return n->cold[(at - n->cold_start) / PVM_COLD_BYTES].pc;
-    const struct pvm_point *point = point_at(n, at);
-    uint32_t pc = point ? point->pc : 0;
-    if (pc & PVM_POINT_ALONE) return pc & ~PVM_POINT_ALONE;
-    for (uint32_t next = pc + 1; next <= n->size; next++) {
-        if (!n->offsets[next]) continue;
-        if (n->offsets[next] > at) break;
-        pc = next;
-    }
-    return pc;
-}
-
-bool pvm_native_between(const struct pvm_native *n, uint32_t at, uint32_t *pc, bool *paid)
-{
-    if (at < n->body || at >= n->cold_start) return false;
-    const struct pvm_point *point = point_at(n, at);
-    if (!point || point->pc & PVM_POINT_ALONE) return false;
-    *pc = pvm_native_pc(n, at);
-    *paid = n->offsets[*pc] == at;
-    return *paid || (point->native == at && pvm_bit(n->block_starts, *pc));
 }

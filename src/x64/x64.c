@@ -3,17 +3,14 @@
 void x64_init(struct x64 *e, void *memory, size_t capacity)
 {
     uint8_t *start = memory;
-    *e = (struct x64){.start = start, .at = start, .full = capacity < X64_SLACK};
-    e->limit = e->full ? start - 1 : start + (capacity - X64_SLACK);
+    *e = (struct x64){start, start, start + (capacity - X64_ROOM)};
 }
 
 /* A rel32 field for a label: aimed now if the label is bound, else linked to the earlier uses. */
 static void use(struct x64 *e, struct x64_label *label)
 {
-    if (e->full) return;
     uint32_t site = x64_here(e);
     x64_put(e, 0, 4);
-    if (e->full) return;
     if (label->at) {
         x64_aim(e, site, label->at - 1);
     } else {
@@ -71,7 +68,7 @@ void x64_nop(struct x64 *e, unsigned size)
         {0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0},
         {0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0},
     };
-    while (size && !e->full) {
+    while (size) {
         unsigned n = size < 9 ? size : 9;
         uint64_t word;
         memcpy(&word, nops[n - 1], 8);

@@ -1,9 +1,10 @@
 /* An x86-64 assembler that knows bytes and labels and nothing of any machine.
  *
  * Functions are named after the manual's mnemonics, destination first. An instruction is composed
- * in a 64-bit word and stored whole: emitting is a handful of shifts and one store. Running out of
- * room sets `full`, which is sticky and asked once, when all is written; until then further
- * instructions go nowhere. Positions are offsets from `start`, below 2^31.
+ * in a 64-bit word and stored whole: emitting is a handful of shifts and one store, without branches
+ * that depend on registers or immediates, since a mispredicted one costs more than all the rest.
+ * Nothing is checked on the way: whoever writes asks x64_full once in X64_ROOM bytes or sooner.
+ * Positions are offsets from `start`, below 2^31.
  *
  * Forms with an address come in the spelling MNEMONIC_load (register from memory) and
  * MNEMONIC_store. */
@@ -21,11 +22,10 @@ enum x64_cond {
 };
 
 struct x64 {
-    uint8_t *start, *at, *limit; /* limit: the last place where an instruction may begin */
-    bool full;
+    uint8_t *start, *at, *limit; /* limit: X64_ROOM bytes before the end of the memory */
 };
 
-enum { X64_SLACK = 16 };     /* bytes at the end of the memory that stay free */
+enum { X64_ROOM = 512 };
 
 struct x64_mem {             /* segment:[base + index << scale + disp] */
     int8_t base, index;      /* X64_NONE: without; RSP is no index */
@@ -35,13 +35,16 @@ struct x64_mem {             /* segment:[base + index << scale + disp] */
 };
 enum { X64_NONE = -1 };
 
+/* Forms are cheap once what the caller knows of their operands is known here, too. */
+#define X64_INLINE static inline __attribute__((always_inline))
+
 struct x64_label {           /* start from zeros */
     uint32_t at;             /* offset + 1 once it is bound */
     uint32_t uses;           /* offset + 1 of the last jump to it, which names the one before */
 };
 
 /* x64.c */
-void x64_init(struct x64 *e, void *memory, size_t capacity);
+void x64_init(struct x64 *e, void *memory, size_t capacity); /* X64_ROOM or more */
 void x64_bind(struct x64 *e, struct x64_label *label);
 void x64_jmp(struct x64 *e, struct x64_label *label);
 void x64_jcc(struct x64 *e, enum x64_cond cond, struct x64_label *label);
@@ -49,19 +52,19 @@ void x64_call(struct x64 *e, struct x64_label *label);
 void x64_lea_label(struct x64 *e, enum x64_reg dst, struct x64_label *label); /* rip-relative */
 void x64_nop(struct x64 *e, unsigned size);    /* as few instructions as possible */
 
-static inline uint32_t x64_here(const struct x64 *e) { return (uint32_t)(e->at - e->start); }
+X64_INLINE uint32_t x64_here(const struct x64 *e) { return (uint32_t)(e->at - e->start); }
 
-static inline void x64_put(struct x64 *e, uint64_t bytes, unsigned n)
+/* Less than X64_ROOM bytes are left. */
+X64_INLINE bool x64_full(const struct x64 *e) { return e->at > e->limit; }
+
+/* The lowest n bytes; up to 8 are touched. */
+X64_INLINE void x64_put(struct x64 *e, uint64_t bytes, unsigned n)
 {
-    if (e->at > e->limit) {
-        e->full = true;
-        return;
-    }
     memcpy(e->at, &bytes, 8);
     e->at += n;
 }
 
-static inline void x64_patch32(struct x64 *e, uint32_t at, uint32_t value)
+X64_INLINE void x64_patch32(struct x64 *e, uint32_t at, uint32_t value)
 {
     memcpy(e->start + at, &value, 4);
 }
@@ -69,34 +72,40 @@ static inline void x64_patch32(struct x64 *e, uint32_t at, uint32_t value)
 /* ---- register forms ---- */
 
 /* op: the opcode, 0x0fXX for the second map, with a mandatory prefix above: 0xf30fb8. bytes: rm or
- * reg is an 8-bit register, for which 4 to 7 need a REX prefix. */
-static inline void x64_form(struct x64 *e, uint32_t op, enum x64_size size, unsigned reg,
-                            unsigned rm, bool bytes)
+ * reg is an 8-bit register, for which 4 to 7 need a REX prefix. wanted: no instruction at all
+ * without. */
+X64_INLINE void x64_form_if(struct x64 *e, uint32_t op, enum x64_size size, unsigned reg,
+                            unsigned rm, bool bytes, bool wanted)
 {
     unsigned rex = (unsigned)size << 3 | (reg >> 3) << 2 | rm >> 3, n = 2;
+    unsigned prefixed = rex || (bytes && (rm > RBX || reg > RBX));
     uint64_t w = (op & 0xff) | (0xc0u | (reg & 7) << 3 | (rm & 7)) << 8;
     if (op & 0xff00) {
         w = w << 8 | 0x0f;
         n++;
     }
-    if (rex || (bytes && (rm > RBX || reg > RBX))) {
-        w = w << 8 | 0x40 | rex;
-        n++;
-    }
+    w = prefixed ? w << 8 | 0x40 | rex : w;
+    n += prefixed;
     if (op >> 16) {
         w = w << 8 | op >> 16;
         n++;
     }
-    x64_put(e, w, n);
+    x64_put(e, w, wanted ? n : 0);
+}
+
+X64_INLINE void x64_form(struct x64 *e, uint32_t op, enum x64_size size, unsigned reg, unsigned rm,
+                         bool bytes)
+{
+    x64_form_if(e, op, size, reg, rm, bytes, true);
 }
 
 #define X64_ALU(name, number)                                                                      \
-    static inline void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg dst,             \
+    X64_INLINE void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg dst,             \
                                   enum x64_reg src)                                                \
     {                                                                                              \
         x64_form(e, (number) * 8 + 1, size, src, dst, false);                                      \
     }                                                                                              \
-    static inline void x64_##name##_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,       \
+    X64_INLINE void x64_##name##_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,       \
                                         int32_t imm)                                               \
     {                                                                                              \
         bool small = imm == (int8_t)imm;                                                           \
@@ -112,7 +121,7 @@ X64_ALU(cmp, 7)
 #undef X64_ALU
 
 /* sub with a 4-byte immediate, whatever its value: it may be patched. The offset of the immediate. */
-static inline uint32_t x64_sub_imm32(struct x64 *e, enum x64_size size, enum x64_reg dst,
+X64_INLINE uint32_t x64_sub_imm32(struct x64 *e, enum x64_size size, enum x64_reg dst,
                                      int32_t imm)
 {
     x64_form(e, 0x81, size, 5, dst, false);
@@ -121,7 +130,7 @@ static inline uint32_t x64_sub_imm32(struct x64 *e, enum x64_size size, enum x64
 }
 
 #define X64_TWO(name, op)                                                                          \
-    static inline void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg dst,             \
+    X64_INLINE void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg dst,             \
                                   enum x64_reg src)                                                \
     {                                                                                              \
         x64_form(e, op, size, dst, src, false);                                                    \
@@ -137,30 +146,36 @@ X64_TWO(xchg, 0x87)
 X64_TWO(test, 0x85)
 #undef X64_TWO
 
-static inline void x64_movsxd(struct x64 *e, enum x64_reg dst, enum x64_reg src)
+/* mov, unless the registers are the same. */
+X64_INLINE void x64_move(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src)
+{
+    x64_form_if(e, 0x8b, size, dst, src, false, dst != src);
+}
+
+X64_INLINE void x64_movsxd(struct x64 *e, enum x64_reg dst, enum x64_reg src)
 {
     x64_form(e, 0x63, X64, dst, src, false);
 }
-static inline void x64_movzx8(struct x64 *e, enum x64_reg dst, enum x64_reg src)
+X64_INLINE void x64_movzx8(struct x64 *e, enum x64_reg dst, enum x64_reg src)
 {
     x64_form(e, 0x0fb6, X32, dst, src, src > RBX);
 }
-static inline void x64_movsx8(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src)
+X64_INLINE void x64_movsx8(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src)
 {
     x64_form(e, 0x0fbe, size, dst, src, src > RBX);
 }
-static inline void x64_setcc(struct x64 *e, enum x64_cond cond, enum x64_reg dst)
+X64_INLINE void x64_setcc(struct x64 *e, enum x64_cond cond, enum x64_reg dst)
 {
     x64_form(e, 0x0f90u | cond, X32, 0, dst, true);
 }
-static inline void x64_cmov(struct x64 *e, enum x64_cond cond, enum x64_size size, enum x64_reg dst,
+X64_INLINE void x64_cmov(struct x64 *e, enum x64_cond cond, enum x64_size size, enum x64_reg dst,
                             enum x64_reg src)
 {
     x64_form(e, 0x0f40u | cond, size, dst, src, false);
 }
 
 #define X64_ONE(name, number)                                                                      \
-    static inline void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg reg)             \
+    X64_INLINE void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg reg)             \
     {                                                                                              \
         x64_form(e, 0xf7, size, number, reg, false);                                               \
     }
@@ -173,13 +188,13 @@ X64_ONE(idiv, 7)
 #undef X64_ONE
 
 #define X64_SHIFT(name, number)                                                                    \
-    static inline void x64_##name##_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,       \
+    X64_INLINE void x64_##name##_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,       \
                                         unsigned count)                                            \
     {                                                                                              \
         x64_form(e, 0xc1, size, number, dst, false);                                               \
         x64_put(e, count, 1);                                                                      \
     }                                                                                              \
-    static inline void x64_##name##_cl(struct x64 *e, enum x64_size size, enum x64_reg dst)        \
+    X64_INLINE void x64_##name##_cl(struct x64 *e, enum x64_size size, enum x64_reg dst)        \
     {                                                                                              \
         x64_form(e, 0xd3, size, number, dst, false);                                               \
     }
@@ -190,13 +205,13 @@ X64_SHIFT(shr, 5)
 X64_SHIFT(sar, 7)
 #undef X64_SHIFT
 
-static inline void x64_bswap(struct x64 *e, enum x64_size size, enum x64_reg reg)
+X64_INLINE void x64_bswap(struct x64 *e, enum x64_size size, enum x64_reg reg)
 {
     unsigned rex = (unsigned)size << 3 | reg >> 3;
     uint64_t w = 0x0f | (0xc8u | (reg & 7)) << 8;
     x64_put(e, rex ? w << 8 | 0x40 | rex : w, rex ? 3 : 2);
 }
-static inline void x64_imul_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,
+X64_INLINE void x64_imul_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,
                                 enum x64_reg src, int32_t imm)
 {
     bool small = imm == (int8_t)imm;
@@ -205,10 +220,10 @@ static inline void x64_imul_imm(struct x64 *e, enum x64_size size, enum x64_reg 
 }
 
 /* The shortest form that leaves the flags alone. */
-static inline void x64_mov_imm(struct x64 *e, enum x64_reg dst, uint64_t imm)
+X64_INLINE void x64_mov_imm(struct x64 *e, enum x64_reg dst, uint64_t imm)
 {
     if (imm <= UINT32_MAX) {
-        if (dst > RDI) x64_put(e, 0x41, 1);
+        x64_put(e, 0x41, dst > RDI);
         x64_put(e, (0xb8u | (dst & 7)) | imm << 8, 5);
     } else if ((int64_t)imm == (int32_t)imm) {
         x64_form(e, 0xc7, X64, 0, dst, false);
@@ -222,7 +237,7 @@ static inline void x64_mov_imm(struct x64 *e, enum x64_reg dst, uint64_t imm)
 /* ---- three operands (BMI1, BMI2) ---- */
 
 /* prefix: 0 none, 1 66, 2 F3, 3 F2; map: 2 0f38, 3 0f3a. */
-static inline void x64_vex(struct x64 *e, unsigned prefix, unsigned map, unsigned op,
+X64_INLINE void x64_vex(struct x64 *e, unsigned prefix, unsigned map, unsigned op,
                            enum x64_size size, unsigned reg, unsigned second, unsigned rm)
 {
     uint64_t w = 0xc4;
@@ -231,34 +246,34 @@ static inline void x64_vex(struct x64 *e, unsigned prefix, unsigned map, unsigne
     w |= (uint64_t)op << 24 | (uint64_t)(0xc0u | (reg & 7) << 3 | (rm & 7)) << 32;
     x64_put(e, w, 5);
 }
-static inline void x64_andn(struct x64 *e, enum x64_size size, enum x64_reg dst,
+X64_INLINE void x64_andn(struct x64 *e, enum x64_size size, enum x64_reg dst,
                             enum x64_reg inverted, enum x64_reg src)
 {
     x64_vex(e, 0, 2, 0xf2, size, dst, inverted, src);
 }
-static inline void x64_shlx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
+X64_INLINE void x64_shlx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
                             enum x64_reg count)
 {
     x64_vex(e, 1, 2, 0xf7, size, dst, count, src);
 }
-static inline void x64_shrx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
+X64_INLINE void x64_shrx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
                             enum x64_reg count)
 {
     x64_vex(e, 3, 2, 0xf7, size, dst, count, src);
 }
-static inline void x64_sarx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
+X64_INLINE void x64_sarx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
                             enum x64_reg count)
 {
     x64_vex(e, 2, 2, 0xf7, size, dst, count, src);
 }
-static inline void x64_rorx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
+X64_INLINE void x64_rorx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
                             unsigned count)
 {
     x64_vex(e, 3, 3, 0xf0, size, dst, 0, src);
     x64_put(e, count, 1);
 }
 /* high:low = rdx * src; the same register twice gets the high half. */
-static inline void x64_mulx(struct x64 *e, enum x64_size size, enum x64_reg high, enum x64_reg low,
+X64_INLINE void x64_mulx(struct x64 *e, enum x64_size size, enum x64_reg high, enum x64_reg low,
                             enum x64_reg src)
 {
     x64_vex(e, 3, 2, 0xf6, size, high, low, src);
@@ -266,43 +281,34 @@ static inline void x64_mulx(struct x64 *e, enum x64_size size, enum x64_reg high
 
 /* ---- memory forms ---- */
 
-static inline void x64_form_mem(struct x64 *e, uint32_t op, enum x64_size size, unsigned reg,
-                                struct x64_mem m, bool bytes)
+X64_INLINE void x64_form_mem(struct x64 *e, uint32_t op, enum x64_size size, unsigned reg,
+                             struct x64_mem m, bool bytes)
 {
-    unsigned rex = (unsigned)size << 3 | (reg >> 3) << 2, n = 2;
-    unsigned mod, disp_size;
-    uint64_t w;
+    unsigned rex = (unsigned)size << 3 | (reg >> 3) << 2, n = 2, mod, disp_size;
+    unsigned base = m.base < 0 ? RBP : (unsigned)m.base & 7;
+    unsigned index = m.index < 0 ? RSP : (unsigned)m.index & 7;
+    bool pair = m.base < 0 || m.index >= 0 || base == RSP; /* a second address byte */
     if (m.base < 0) {          /* no base: always a 4-byte displacement */
         mod = 0;
         disp_size = 4;
-    } else if (!m.disp && (m.base & 7) != RBP) {
-        mod = disp_size = 0;
-    } else if (m.disp == (int8_t)m.disp) {
-        mod = disp_size = 1;
     } else {
-        mod = 2;
-        disp_size = 4;
+        unsigned some = m.disp || base == RBP, large = m.disp != (int8_t)m.disp;
+        mod = some + large;
+        disp_size = some + 3 * large;
+        rex |= (unsigned)m.base >> 3;
     }
-    if (m.base >= 0) rex |= (unsigned)m.base >> 3;
     if (m.index >= 0) rex |= (unsigned)m.index >> 3 << 1;
-    if (m.base < 0 || m.index >= 0 || (m.base & 7) == RSP) {
-        unsigned base = m.base < 0 ? RBP : (unsigned)m.base & 7;
-        unsigned index = m.index < 0 ? RSP : (unsigned)m.index & 7;
-        w = (mod << 6 | (reg & 7) << 3 | RSP) | ((unsigned)m.scale << 6 | index << 3 | base) << 8;
-    } else {
-        w = mod << 6 | (reg & 7) << 3 | ((unsigned)m.base & 7);
-        n = 1;
-    }
+    uint64_t w = (mod << 6 | (reg & 7) << 3 | (pair ? RSP : base)) |
+                 (pair ? (unsigned)m.scale << 6 | index << 3 | base : 0) << 8;
     w = w << 8 | (op & 0xff);
-    n++;
+    n += pair;
     if (op & 0xff00) {
         w = w << 8 | 0x0f;
         n++;
     }
-    if (rex || (bytes && reg > RBX)) {
-        w = w << 8 | 0x40 | rex;
-        n++;
-    }
+    unsigned prefixed = rex || (bytes && reg > RBX);
+    w = prefixed ? w << 8 | 0x40 | rex : w;
+    n += prefixed;
     if (op >> 16) {
         w = w << 8 | op >> 16;
         n++;
@@ -316,11 +322,11 @@ static inline void x64_form_mem(struct x64 *e, uint32_t op, enum x64_size size, 
         n++;
     }
     x64_put(e, w, n);
-    if (disp_size) x64_put(e, (uint32_t)m.disp, disp_size);
+    x64_put(e, (uint32_t)m.disp, disp_size);
 }
 
 #define X64_LOAD(name, op)                                                                         \
-    static inline void x64_##name##_load(struct x64 *e, enum x64_size size, enum x64_reg dst,      \
+    X64_INLINE void x64_##name##_load(struct x64 *e, enum x64_size size, enum x64_reg dst,      \
                                          struct x64_mem src)                                       \
     {                                                                                              \
         x64_form_mem(e, op, size, dst, src, false);                                                \
@@ -340,105 +346,103 @@ X64_LOAD(cmp, 0x3b)
 #undef X64_LOAD
 
 /* The address itself; a segment has no part in it. */
-static inline void x64_lea(struct x64 *e, enum x64_size size, enum x64_reg dst, struct x64_mem m)
+X64_INLINE void x64_lea(struct x64 *e, enum x64_size size, enum x64_reg dst, struct x64_mem m)
 {
     x64_form_mem(e, 0x8d, size, dst, m, false);
 }
-static inline void x64_mov_store8(struct x64 *e, struct x64_mem m, enum x64_reg src)
+X64_INLINE void x64_mov_store8(struct x64 *e, struct x64_mem m, enum x64_reg src)
 {
     x64_form_mem(e, 0x88, X32, src, m, true);
 }
-static inline void x64_mov_store16(struct x64 *e, struct x64_mem m, enum x64_reg src)
+X64_INLINE void x64_mov_store16(struct x64 *e, struct x64_mem m, enum x64_reg src)
 {
     x64_form_mem(e, 0x660089, X32, src, m, false);
 }
-static inline void x64_mov_store(struct x64 *e, enum x64_size size, struct x64_mem m,
+X64_INLINE void x64_mov_store(struct x64 *e, enum x64_size size, struct x64_mem m,
                                  enum x64_reg src)
 {
     x64_form_mem(e, 0x89, size, src, m, false);
 }
-static inline void x64_mov_store_imm8(struct x64 *e, struct x64_mem m, uint8_t imm)
+X64_INLINE void x64_mov_store_imm8(struct x64 *e, struct x64_mem m, uint8_t imm)
 {
     x64_form_mem(e, 0xc6, X32, 0, m, false);
     x64_put(e, imm, 1);
 }
-static inline void x64_mov_store_imm16(struct x64 *e, struct x64_mem m, uint16_t imm)
+X64_INLINE void x64_mov_store_imm16(struct x64 *e, struct x64_mem m, uint16_t imm)
 {
     x64_form_mem(e, 0x6600c7, X32, 0, m, false);
     x64_put(e, imm, 2);
 }
 /* X64: the immediate is sign-extended. */
-static inline void x64_mov_store_imm(struct x64 *e, enum x64_size size, struct x64_mem m,
+X64_INLINE void x64_mov_store_imm(struct x64 *e, enum x64_size size, struct x64_mem m,
                                      int32_t imm)
 {
     x64_form_mem(e, 0xc7, size, 0, m, false);
     x64_put(e, (uint32_t)imm, 4);
 }
-static inline void x64_cmp_mem8_imm(struct x64 *e, struct x64_mem m, uint8_t imm)
+X64_INLINE void x64_cmp_mem8_imm(struct x64 *e, struct x64_mem m, uint8_t imm)
 {
     x64_form_mem(e, 0x80, X32, 7, m, false);
     x64_put(e, imm, 1);
 }
-static inline void x64_jmp_mem(struct x64 *e, struct x64_mem m)
+X64_INLINE void x64_jmp_mem(struct x64 *e, struct x64_mem m)
 {
     x64_form_mem(e, 0xff, X32, 4, m, false);
 }
 
 /* ---- the rest ---- */
 
-static inline void x64_push(struct x64 *e, enum x64_reg reg)
+X64_INLINE void x64_push(struct x64 *e, enum x64_reg reg)
 {
     uint64_t w = 0x50u | (reg & 7);
     x64_put(e, reg > RDI ? w << 8 | 0x41 : w, reg > RDI ? 2 : 1);
 }
-static inline void x64_pop(struct x64 *e, enum x64_reg reg)
+X64_INLINE void x64_pop(struct x64 *e, enum x64_reg reg)
 {
     uint64_t w = 0x58u | (reg & 7);
     x64_put(e, reg > RDI ? w << 8 | 0x41 : w, reg > RDI ? 2 : 1);
 }
-static inline void x64_ret(struct x64 *e) { x64_put(e, 0xc3, 1); }
-static inline void x64_ret_pop(struct x64 *e, unsigned bytes) { x64_put(e, 0xc2 | bytes << 8, 3); }
-static inline void x64_cdq(struct x64 *e) { x64_put(e, 0x99, 1); }
-static inline void x64_cqo(struct x64 *e) { x64_put(e, 0x9948, 2); }
-static inline void x64_ud2(struct x64 *e) { x64_put(e, 0x0b0f, 2); }
-static inline void x64_jmp_reg(struct x64 *e, enum x64_reg reg)
+X64_INLINE void x64_ret(struct x64 *e) { x64_put(e, 0xc3, 1); }
+X64_INLINE void x64_ret_pop(struct x64 *e, unsigned bytes) { x64_put(e, 0xc2 | bytes << 8, 3); }
+X64_INLINE void x64_cdq(struct x64 *e) { x64_put(e, 0x99, 1); }
+X64_INLINE void x64_cqo(struct x64 *e) { x64_put(e, 0x9948, 2); }
+X64_INLINE void x64_ud2(struct x64 *e) { x64_put(e, 0x0b0f, 2); }
+X64_INLINE void x64_jmp_reg(struct x64 *e, enum x64_reg reg)
 {
     x64_form(e, 0xff, X32, 4, reg, false);
 }
 
 /* Jumps to known offsets, short where they reach. */
-static inline void x64_jmp_to(struct x64 *e, uint32_t to)
+X64_INLINE void x64_jmp_to(struct x64 *e, uint32_t to)
 {
     int32_t near = (int32_t)(to - (x64_here(e) + 2));
-    if (near == (int8_t)near)
-        x64_put(e, 0xeb | (uint64_t)(uint8_t)near << 8, 2);
-    else
-        x64_put(e, 0xe9 | (uint64_t)(uint32_t)(near - 3) << 8, 5);
+    bool small = near == (int8_t)near;
+    uint64_t distance = (uint32_t)(small ? near : near - 3);
+    x64_put(e, (small ? 0xeb : 0xe9) | distance << 8, small ? 2 : 5);
 }
-static inline void x64_jcc_to(struct x64 *e, enum x64_cond cond, uint32_t to)
+X64_INLINE void x64_jcc_to(struct x64 *e, enum x64_cond cond, uint32_t to)
 {
     int32_t near = (int32_t)(to - (x64_here(e) + 2));
-    if (near == (int8_t)near)
-        x64_put(e, (0x70u | cond) | (uint64_t)(uint8_t)near << 8, 2);
-    else
-        x64_put(e, 0x0f | (0x80u | cond) << 8 | (uint64_t)(uint32_t)(near - 4) << 16, 6);
+    bool small = near == (int8_t)near;
+    uint64_t far = 0x0f | (0x80u | cond) << 8 | (uint64_t)(uint32_t)(near - 4) << 16;
+    x64_put(e, small ? (0x70u | cond) | (uint64_t)(uint32_t)near << 8 : far, small ? 2 : 6);
 }
-static inline void x64_call_to(struct x64 *e, uint32_t to)
+X64_INLINE void x64_call_to(struct x64 *e, uint32_t to)
 {
     x64_put(e, 0xe8 | (uint64_t)(uint32_t)(to - (x64_here(e) + 5)) << 8, 5);
 }
 /* Jumps to be patched with x64_aim: the offset of their last four bytes. */
-static inline uint32_t x64_jmp_later(struct x64 *e)
+X64_INLINE uint32_t x64_jmp_later(struct x64 *e)
 {
     x64_put(e, 0xe9, 5);
     return x64_here(e) - 4;
 }
-static inline uint32_t x64_jcc_later(struct x64 *e, enum x64_cond cond)
+X64_INLINE uint32_t x64_jcc_later(struct x64 *e, enum x64_cond cond)
 {
     x64_put(e, 0x0f | (0x80u | cond) << 8, 6);
     return x64_here(e) - 4;
 }
-static inline void x64_aim(struct x64 *e, uint32_t site, uint32_t to)
+X64_INLINE void x64_aim(struct x64 *e, uint32_t site, uint32_t to)
 {
     x64_patch32(e, site, to - (site + 4));
 }
