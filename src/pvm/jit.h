@@ -84,7 +84,8 @@ struct jit_decoder {
     const struct pvm_code *code;
     const uint8_t *ops, *bytes, *starts;
     uint32_t limit;          /* up to here all that is looked at is inside the code and its mask */
-    uint8_t longest[16];     /* an instruction that is not in place */
+    uint8_t longest[2][16];  /* instructions that are not in place: the last two */
+    unsigned turn;
 };
 
 struct jit_fixup { uint32_t site, target; };

@@ -29,8 +29,8 @@ void pvm_jit_decode_any(struct jit_decoder *d, uint32_t pc, struct jit_insn *out
     struct pvm_insn in;
     pvm_decode(d->code, pc, &in);
     enum pvm_shape shape = (enum pvm_shape)pvm_ops[in.op].shape;
-    uint8_t *at = d->longest + 1;
-    memset(d->longest, 0, sizeof d->longest);
+    uint8_t *start = d->longest[d->turn++ % 2], *at = start + 1;
+    memset(start, 0, sizeof d->longest[0]);
     if (shape != PVM_IMM && shape != PVM_OFFSET) *at++ = first_byte(&in, IMM);
     if (shape == PVM_REG_REG_REG) *at++ = in.d;
     if (shape == PVM_REG_REG_IMM_IMM) *at++ = IMM;
@@ -42,7 +42,7 @@ void pvm_jit_decode_any(struct jit_decoder *d, uint32_t pc, struct jit_insn *out
         memcpy(at + IMM, &in.imm2, IMM);
         at += 2 * IMM;
     }
-    *out = (struct jit_insn){.op = in.op, .length = in.length, .pc = pc, .at = d->longest,
-                             .skip = (unsigned)(at - d->longest) - 1,
-                             .word = jit_word(d->longest + 1)};
+    *out = (struct jit_insn){.op = in.op, .length = in.length, .pc = pc, .at = start,
+                             .skip = (unsigned)(at - start) - 1,
+                             .word = jit_word(start + 1)};
 }

@@ -220,24 +220,18 @@ X64_INLINE void move_if_immediate(struct jit *j, const struct jit_insn *in, enum
 
 /* ---- memory ---- */
 
-/* How each type is loaded. */
-#define LOAD_u8(r, m)  x64_movzx8_load(&j->e, X32, r, m)
-#define LOAD_i8(r, m)  x64_movsx8_load(&j->e, j->word, r, m)
-#define LOAD_u16(r, m) x64_movzx16_load(&j->e, X32, r, m)
-#define LOAD_i16(r, m) x64_movsx16_load(&j->e, j->word, r, m)
-#define LOAD_u32(r, m) x64_mov_load(&j->e, X32, r, m)
-#define LOAD_u64(r, m) x64_mov_load(&j->e, X64, r, m)
-#define LOAD_i32(r, m)                                                                             \
-    x64_form_mem(&j->e, j->narrow ? 0x8b : 0x63, j->word, r, m, false) /* mov, movsxd */
+/* Loads and stores, and the conditions of branches, are told apart by a table: one way through the
+ * code for all of them is a jump less to mispredict. */
+struct jit_form {
+    uint32_t op;               /* the host's, of x64_form_mem */
+    uint8_t size, bytes, cond;
+};
+extern const struct jit_form pvm_jit_forms[2][PVM_OPS]; /* by width: 64-bit, 32-bit */
 
-X64_INLINE void store(struct jit *j, unsigned size, struct x64_mem m, enum x64_reg src)
+X64_INLINE void access_memory(struct jit *j, const struct jit_insn *in, struct x64_mem m)
 {
-    switch (size) {
-    case 1: x64_mov_store8(&j->e, m, src); break;
-    case 2: x64_mov_store16(&j->e, m, src); break;
-    case 4: x64_mov_store(&j->e, X32, m, src); break;
-    default: x64_mov_store(&j->e, X64, m, src); break;
-    }
+    const struct jit_form *f = &pvm_jit_forms[j->narrow][in->op];
+    x64_form_mem(&j->e, f->op, (enum x64_size)f->size, reg_a(in), m, f->bytes);
 }
 
 X64_INLINE void store_immediate(struct jit *j, unsigned size, struct x64_mem m, uint64_t value)

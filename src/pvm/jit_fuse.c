@@ -27,15 +27,7 @@ static bool address_load(struct jit *j, const struct jit_insn *in, struct x64_me
     struct x64_mem from = guest(m.base, imm(in));
     from.index = m.index;
     from.scale = m.scale;
-    switch (in->op) {
-    case PVM_OP_load_indirect_u8: LOAD_u8(reg_a(in), from); break;
-    case PVM_OP_load_indirect_i8: LOAD_i8(reg_a(in), from); break;
-    case PVM_OP_load_indirect_u16: LOAD_u16(reg_a(in), from); break;
-    case PVM_OP_load_indirect_i16: LOAD_i16(reg_a(in), from); break;
-    case PVM_OP_load_indirect_u32: LOAD_u32(reg_a(in), from); break;
-    case PVM_OP_load_indirect_i32: LOAD_i32(reg_a(in), from); break;
-    default: LOAD_u64(reg_a(in), from); break;
-    }
+    access_memory(j, in, from);
     return true;
 }
 

@@ -12,21 +12,15 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
 #define A        reg_a(&in)
 #define B        reg_b(&in)
 #define WORD     j->word
-#define STORES(name, source)                                                                       \
+#define SIZES(name, source)                                                                        \
     OP(name##_u8): source(1); break;                                                               \
     OP(name##_u16): source(2); break;                                                              \
     OP(name##_u32): source(4); break;                                                              \
     OP(name##_u64): source(8); break;
-#define LOADS(name, address)                                                                       \
-    OP(name##_u8): LOAD_u8(A, address); break;                                                     \
-    OP(name##_i8): LOAD_i8(A, address); break;                                                     \
-    OP(name##_u16): LOAD_u16(A, address); break;                                                   \
-    OP(name##_i16): LOAD_i16(A, address); break;                                                   \
-    OP(name##_u32): LOAD_u32(A, address); break;                                                   \
-    OP(name##_i32): LOAD_i32(A, address); break;                                                   \
-    OP(name##_u64): LOAD_u64(A, address); break;
-#define STORE_X(n)   store(j, n, guest(X64_NONE, imm(&in)), A)
-#define STORE_B(n)   store(j, n, guest((int)B, imm(&in)), A)
+#define LOADS_AND_STORES(load, store)                                                              \
+    OP(load##_u8): OP(load##_i8): OP(load##_u16): OP(load##_i16): OP(load##_u32):                  \
+    OP(load##_i32): OP(load##_u64): OP(store##_u8): OP(store##_u16): OP(store##_u32):              \
+    OP(store##_u64)
 #define STORE_IX(n)  x = imms_alone(&in), store_immediate(j, n, guest(X64_NONE, x.first), x.second)
 #define STORE_IA(n)  x = imms(&in), store_immediate(j, n, guest((int)A, x.first), x.second)
 #define BOTH(name32, name64, action, reg)                                                          \
@@ -40,15 +34,41 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
         if (group.count) {                                                                         \
             count += group.count - 1u;                                                             \
             in.length = group.length;                                                              \
+            jit_decode(&j->decoder, pc + in.length, &next);                                        \
             break;                                                                                 \
         }                                                                                          \
     }
 /* The result of a comparison, for which a branch behind it need not test. */
 #define COMPARED(reg, condition)                                                                   \
     compared = (reg), cond = (condition), compared_until = pc + in.length
-#define BRANCHES(name, one)                                                                        \
-    OP(branch_##name): cond = one; goto branch_registers;                                          \
-    OP(branch_##name##_imm): condition = one; goto branch_immediate;
+
+/* ---- what differs in a form or a condition only ---- */
+
+#define LOADS(name, word, signed32)                                                                \
+    [PVM_OP_##name##_u8] = {0x0fb6, X32, false, 0}, [PVM_OP_##name##_i8] = {0x0fbe, word, false, 0},\
+    [PVM_OP_##name##_u16] = {0x0fb7, X32, false, 0},                                               \
+    [PVM_OP_##name##_i16] = {0x0fbf, word, false, 0},                                              \
+    [PVM_OP_##name##_u32] = {0x8b, X32, false, 0},                                                 \
+    [PVM_OP_##name##_i32] = {signed32, word, false, 0},                                            \
+    [PVM_OP_##name##_u64] = {0x8b, X64, false, 0}
+#define STORES(name)                                                                               \
+    [PVM_OP_##name##_u8] = {0x88, X32, true, 0}, [PVM_OP_##name##_u16] = {0x660089, X32, false, 0},\
+    [PVM_OP_##name##_u32] = {0x89, X32, false, 0}, [PVM_OP_##name##_u64] = {0x89, X64, false, 0}
+#define BRANCH(name, cond) [PVM_OP_branch_##name] = {0, 0, 0, cond}
+#define FORMS(word, signed32)                                                                      \
+    LOADS(load, word, signed32), LOADS(load_indirect, word, signed32), STORES(store),              \
+    STORES(store_indirect), BRANCH(eq, X64_E), BRANCH(not_eq, X64_NE),                             \
+    BRANCH(less_unsigned, X64_B), BRANCH(less_signed, X64_L),                                      \
+    BRANCH(greater_or_equal_unsigned, X64_AE), BRANCH(greater_or_equal_signed, X64_GE),            \
+    BRANCH(eq_imm, X64_E), BRANCH(not_eq_imm, X64_NE), BRANCH(less_unsigned_imm, X64_B),           \
+    BRANCH(less_signed_imm, X64_L), BRANCH(greater_or_equal_unsigned_imm, X64_AE),                 \
+    BRANCH(greater_or_equal_signed_imm, X64_GE), BRANCH(less_or_equal_unsigned_imm, X64_BE),       \
+    BRANCH(less_or_equal_signed_imm, X64_LE), BRANCH(greater_unsigned_imm, X64_A),                 \
+    BRANCH(greater_signed_imm, X64_G)
+/* mov for mov, movsxd for a 32-bit load that a 64-bit register extends */
+const struct jit_form pvm_jit_forms[2][PVM_OPS] = {{FORMS(X64, 0x63)}, {FORMS(X32, 0x8b)}};
+
+/* ---- blocks ---- */
 
 /* A block starts at pc, behind the instruction with this op and length. */
 X64_INLINE void mark(struct jit *j, uint32_t pc, enum pvm_op op, unsigned length)
@@ -78,6 +98,11 @@ X64_INLINE void end_charge(struct jit *j, uint32_t site, uint32_t pc, uint32_t c
     x64_patch32(&j->e, site, j->p->wide_charges ? pvm_jit_cost(j, pc) : count);
 }
 
+X64_INLINE enum x64_cond condition(const struct jit_insn *in)
+{
+    return (enum x64_cond)pvm_jit_forms[0][in->op].cond;
+}
+
 /* doc: a block starts at pc though no instruction in front of it ends one. */
 X64_INLINE bool doc_target(const struct jit *j, uint32_t pc)
 {
@@ -89,13 +114,14 @@ uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one)
     struct x64 *e = &j->e;
     const bool copying = j->copying;
     uint32_t *const offsets = j->n->offsets;
-    struct jit_insn in = {0};
+    struct jit_insn in = {0}, next; /* one ahead, so that its jump is known when it comes */
     struct jit_pair x;
     uint32_t first, site, count, target, compared_until;
     enum x64_reg compared = RCX;
-    enum x64_cond cond = X64_E, condition;
+    enum x64_cond cond = X64_E;
     struct jit_mark start;
 
+    jit_decode(&j->decoder, pc, &next);
 block:
     first = pc;
     count = 0;
@@ -105,7 +131,8 @@ block:
     site = begin_charge(j, pc);
     for (;; pc += in.length) {
         if (!in.in_place && count && doc_target(j, pc)) goto split;
-        jit_decode(&j->decoder, pc, &in);
+        in = next;
+        jit_decode(&j->decoder, pc + in.length, &next);
         if (x64_full(e)) return pc;
         if (copying) pvm_jit_place_copy(j, pc);
         else offsets[pc] = x64_here(e);
@@ -117,12 +144,12 @@ block:
         OP(sbrk):
         OP(memset): step(j); break; /* the interpreter's */
         OP(move_reg): x64_move(e, X64, A, B); break;
-        STORES(store_imm, STORE_IX)
-        STORES(store_imm_indirect, STORE_IA)
-        STORES(store, STORE_X)
-        STORES(store_indirect, STORE_B)
-        LOADS(load, guest(X64_NONE, imm(&in)))
-        LOADS(load_indirect, guest((int)B, imm(&in)))
+        SIZES(store_imm, STORE_IX)
+        SIZES(store_imm_indirect, STORE_IA)
+        LOADS_AND_STORES(load, store): access_memory(j, &in, guest(X64_NONE, imm(&in))); break;
+        LOADS_AND_STORES(load_indirect, store_indirect):
+            access_memory(j, &in, guest((int)B, imm(&in)));
+            break;
 
         OP(count_set_bits_64): x64_popcnt(e, X64, A, B); break;
         OP(count_set_bits_32): x64_popcnt(e, X32, A, B); break;
@@ -263,16 +290,33 @@ block:
 
         /* ---- the end of a block ---- */
 
-        BRANCHES(eq, X64_E)
-        BRANCHES(not_eq, X64_NE)
-        BRANCHES(less_unsigned, X64_B)
-        BRANCHES(less_signed, X64_L)
-        BRANCHES(greater_or_equal_unsigned, X64_AE)
-        BRANCHES(greater_or_equal_signed, X64_GE)
-        OP(branch_less_or_equal_unsigned_imm): condition = X64_BE; goto branch_immediate;
-        OP(branch_less_or_equal_signed_imm): condition = X64_LE; goto branch_immediate;
-        OP(branch_greater_unsigned_imm): condition = X64_A; goto branch_immediate;
-        OP(branch_greater_signed_imm): condition = X64_G; goto branch_immediate;
+        OP(branch_eq): OP(branch_not_eq): OP(branch_less_unsigned): OP(branch_less_signed):
+        OP(branch_greater_or_equal_unsigned): OP(branch_greater_or_equal_signed):
+            target = pc + (uint32_t)imm(&in);
+            if (!may_branch(j, &in, target)) goto leave;
+            if (target <= pc) poll(j, &in);
+            x64_cmp(e, WORD, A, B);
+            branch(j, pc, target, condition(&in));
+            goto ended;
+        OP(branch_eq_imm): OP(branch_not_eq_imm): OP(branch_less_unsigned_imm):
+        OP(branch_less_signed_imm): OP(branch_greater_or_equal_unsigned_imm):
+        OP(branch_greater_or_equal_signed_imm): OP(branch_less_or_equal_unsigned_imm):
+        OP(branch_less_or_equal_signed_imm): OP(branch_greater_unsigned_imm):
+        OP(branch_greater_signed_imm):
+            x = imms(&in);
+            target = pc + (uint32_t)x.second;
+            if (!may_branch(j, &in, target)) goto leave;
+            if (target <= pc) poll(j, &in);
+            if (compared_until == pc && compared == A && !x.first && !j->n->poll &&
+                (condition(&in) | 1) == X64_NE) {
+                cond ^= condition(&in) == X64_E; /* the flags are there; no place to enter at */
+                if (!copying) offsets[pc] = 0;
+            } else {
+                cond = condition(&in);
+                compare_with(j, A, x.first);
+            }
+            branch(j, pc, target, cond);
+            goto ended;
         OP(jump):
             target = pc + (uint32_t)imm_alone(&in);
             if (!may_go(j, pc, target)) goto leave;
@@ -314,28 +358,6 @@ block:
             x64_cmp(e, WORD, A, B);
             compare_set(j, cond, compared);
             break;
-        branch_immediate:
-            x = imms(&in);
-            target = pc + (uint32_t)x.second;
-            if (!may_branch(j, &in, target)) goto leave;
-            if (target <= pc) poll(j, &in);
-            if (compared_until == pc && compared == A && !x.first && !j->n->poll &&
-                (condition == X64_E || condition == X64_NE)) {
-                cond ^= condition == X64_E; /* the flags are still there; no place to enter at */
-                if (!copying) offsets[pc] = 0;
-            } else {
-                cond = condition;
-                compare_with(j, A, x.first);
-            }
-            branch(j, pc, target, cond);
-            goto ended;
-        branch_registers:
-            target = pc + (uint32_t)imm(&in);
-            if (!may_branch(j, &in, target)) goto leave;
-            if (target <= pc) poll(j, &in);
-            x64_cmp(e, WORD, A, B);
-            branch(j, pc, target, cond);
-            goto ended;
         leave:
             step(j);
             goto ended;

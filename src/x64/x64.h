@@ -69,6 +69,12 @@ X64_INLINE void x64_patch32(struct x64 *e, uint32_t at, uint32_t value)
     memcpy(e->start + at, &value, 4);
 }
 
+/* One more byte in front, or not. */
+X64_INLINE uint64_t x64_in_front(uint64_t w, unsigned byte, bool wanted)
+{
+    return w << 8 * wanted | (byte & (0u - wanted));
+}
+
 /* ---- register forms ---- */
 
 /* op: the opcode, 0x0fXX for the second map, with a mandatory prefix above: 0xf30fb8. bytes: rm or
@@ -78,13 +84,13 @@ X64_INLINE void x64_form_if(struct x64 *e, uint32_t op, enum x64_size size, unsi
                             unsigned rm, bool bytes, bool wanted)
 {
     unsigned rex = (unsigned)size << 3 | (reg >> 3) << 2 | rm >> 3, n = 2;
-    unsigned prefixed = rex || (bytes && (rm > RBX || reg > RBX));
+    unsigned prefixed = (rex != 0) | (bytes & ((rm > RBX) | (reg > RBX)));
     uint64_t w = (op & 0xff) | (0xc0u | (reg & 7) << 3 | (rm & 7)) << 8;
     if (op & 0xff00) {
         w = w << 8 | 0x0f;
         n++;
     }
-    w = prefixed ? w << 8 | 0x40 | rex : w;
+    w = x64_in_front(w, 0x40 | rex, prefixed);
     n += prefixed;
     if (op >> 16) {
         w = w << 8 | op >> 16;
@@ -219,15 +225,23 @@ X64_INLINE void x64_imul_imm(struct x64 *e, enum x64_size size, enum x64_reg dst
     x64_put(e, (uint32_t)imm, small ? 1 : 4);
 }
 
-/* The shortest form that leaves the flags alone. */
+/* The shortest form that leaves the flags alone; a sign-extended 32-bit value, and any. */
+X64_INLINE void x64_mov_imm32(struct x64 *e, enum x64_reg dst, int32_t imm)
+{
+    bool negative = imm < 0;   /* REX.W c7 /0, else [REX] b8+r, which clears the upper half */
+    unsigned high = dst >> 3, low = dst & 7;
+    uint64_t w = x64_in_front(negative ? 0xc0c7u + (low << 8) : 0xb8u + low,
+                              0x40u | (unsigned)negative << 3 | high, negative | high);
+    x64_put(e, w, negative ? 3 : 1 + high);
+    x64_put(e, (uint32_t)imm, 4);
+}
 X64_INLINE void x64_mov_imm(struct x64 *e, enum x64_reg dst, uint64_t imm)
 {
-    if (imm <= UINT32_MAX) {
+    if ((int64_t)imm == (int32_t)imm) {
+        x64_mov_imm32(e, dst, (int32_t)imm);
+    } else if (imm <= UINT32_MAX) {
         x64_put(e, 0x41, dst > RDI);
         x64_put(e, (0xb8u | (dst & 7)) | imm << 8, 5);
-    } else if ((int64_t)imm == (int32_t)imm) {
-        x64_form(e, 0xc7, X64, 0, dst, false);
-        x64_put(e, (uint32_t)imm, 4);
     } else {
         x64_put(e, (0x48u | dst >> 3) | (0xb8u | (dst & 7)) << 8, 2);
         x64_put(e, imm, 8);
@@ -287,12 +301,12 @@ X64_INLINE void x64_form_mem(struct x64 *e, uint32_t op, enum x64_size size, uns
     unsigned rex = (unsigned)size << 3 | (reg >> 3) << 2, n = 2, mod, disp_size;
     unsigned base = m.base < 0 ? RBP : (unsigned)m.base & 7;
     unsigned index = m.index < 0 ? RSP : (unsigned)m.index & 7;
-    bool pair = m.base < 0 || m.index >= 0 || base == RSP; /* a second address byte */
+    bool pair = (m.base < 0) | (m.index >= 0) | (base == RSP); /* a second address byte */
     if (m.base < 0) {          /* no base: always a 4-byte displacement */
         mod = 0;
         disp_size = 4;
     } else {
-        unsigned some = m.disp || base == RBP, large = m.disp != (int8_t)m.disp;
+        unsigned some = (m.disp != 0) | (base == RBP), large = m.disp != (int8_t)m.disp;
         mod = some + large;
         disp_size = some + 3 * large;
         rex |= (unsigned)m.base >> 3;
@@ -301,18 +315,11 @@ X64_INLINE void x64_form_mem(struct x64 *e, uint32_t op, enum x64_size size, uns
     uint64_t w = (mod << 6 | (reg & 7) << 3 | (pair ? RSP : base)) |
                  (pair ? (unsigned)m.scale << 6 | index << 3 | base : 0) << 8;
     w = w << 8 | (op & 0xff);
-    n += pair;
-    if (op & 0xff00) {
-        w = w << 8 | 0x0f;
-        n++;
-    }
-    unsigned prefixed = rex || (bytes && reg > RBX);
-    w = prefixed ? w << 8 | 0x40 | rex : w;
-    n += prefixed;
-    if (op >> 16) {
-        w = w << 8 | op >> 16;
-        n++;
-    }
+    bool second = op & 0xff00, prefixed = (rex != 0) | (bytes & (reg > RBX)), mandatory = op >> 16;
+    w = x64_in_front(w, 0x0f, second);
+    w = x64_in_front(w, 0x40 | rex, prefixed);
+    w = x64_in_front(w, op >> 16, mandatory);
+    n += (unsigned)pair + second + prefixed + mandatory;
     if (m.narrow) {
         w = w << 8 | 0x67;
         n++;
