@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Every example of the help and the man pages is run as it stands there, in a folder with the files
+it names.
+
+    tests/examples.py PENTA
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PENTA = os.path.abspath(sys.argv[1])
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MAIN = ".global main\n.func main\n    CALL @helper\n    RET\n.endfunc\n"
+HELPER = ".global helper\n.func helper\n    RET\n.endfunc\n"
+
+VECTOR = """{"name": "no instruction", "blob_hex": "05b105b1010000001000000000000000", "size": 16,
+             "expect": {"validate": "EMPTY", "instruction": null}}"""
+
+
+def sh(line, folder):
+    path = os.path.dirname(PENTA) + os.pathsep + os.environ["PATH"]
+    return subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, text=True, timeout=300,
+                          stdin=subprocess.DEVNULL, env={**os.environ, "PATH": path})
+
+
+def prepare(folder):
+    """The files that the examples name."""
+    for name, source in (("kernel.kasm", "kblob/fill.kasm"), ("prog.cvasm", "cvbc/hello.cvasm"),
+                         ("prog.ino", "cvbc/blink.ino"), ("program.pvmasm", "pvm/fibonacci.pvmasm")):
+        shutil.copy(os.path.join(ROOT, "examples", source), os.path.join(folder, name))
+    os.mkdir(os.path.join(folder, "examples"))
+    shutil.copy(os.path.join(ROOT, "examples/race.gpu"), os.path.join(folder, "examples"))
+    os.mkdir(os.path.join(folder, "vectors"))
+    for name, text in (("main.casm", MAIN), ("helper.casm", HELPER), ("key", "0" * 63 + "1\n"),
+                       ("vectors/empty.json", VECTOR)):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    for line in ("penta asm kernel.kasm --define buf=0x10000 -o kernel.kblob", "cp kernel.kblob firmware.bin",
+                 "cp kernel.kblob old.kblob", "cp kernel.kblob new.kblob",
+                 "penta asm program.pvmasm -o program.polkavm",
+                 "penta asm main.casm -o main.coil", "penta asm helper.casm -o helper.coil",
+                 "ar rc library.a helper.coil", "penta keygen -t ed25519 -o key.pem",
+                 "penta pubkey key.pem -o key.pub", "penta create prog.cvasm --target stm32g431 -o prog.cvbc",
+                 "penta sign prog.cvbc --sign-key key.pem",
+                 "penta seal prog.cvbc --key-file key --sign-key key.pem -o sealed.cvbc"):
+        done = sh(line, folder)
+        if done.returncode:
+            sys.exit(f"{line}: exit {done.returncode}\n{done.stderr}")
+
+
+def examples(folder):
+    for line in sh("penta help", folder).stdout.splitlines():
+        word = line.split()[0] if line.startswith("  ") and line.split() else ""
+        text = sh(f"penta help {word}", folder).stdout if word.isalpha() else ""
+        if "\nexample:\n" in text:
+            yield word, text.split("\nexample:\n")[1].splitlines()[0].strip()
+
+
+def main():
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as work:
+        base = os.path.join(work, "base")
+        os.mkdir(base)
+        prepare(base)
+        for word, line in examples(base):
+            folder = os.path.join(work, word)
+            shutil.copytree(base, folder)
+            if word in ("keygen", "pubkey"):     # they never write over a file
+                os.remove(os.path.join(folder, "key.pem" if word == "keygen" else "key.pub"))
+            done = sh(line, folder)
+            if done.returncode:
+                failed += 1
+                print(f"{line}: exit {done.returncode}\n{done.stderr}")
+            passed += not done.returncode
+    if passed < 25:
+        sys.exit(f"only {passed} examples were found")
+    print(f"{passed} passed, {failed} failed")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
