@@ -5,8 +5,10 @@
 """
 import json
 import os
+import pty
 import re
 import resource
+import select
 import signal
 import subprocess
 import sys
@@ -290,6 +292,35 @@ def test_debug():
     check("unknown command 'foo'" in text and "nothing is mapped" in text, text)
     document = json.loads(exits(0, "debug", "--json", "walk.kblob", *memory, data=b"step 5\n").stdout)
     check(document["steps"] == 5, document)
+
+
+def test_debug_terminal():
+    """On a terminal: a prompt, history (^P) and completion (tab), where libedit is built in."""
+    script = [b"st\t1\n", b"\x10\n", b"wh\t\n", b"quit\n"]
+    pid, fd = pty.fork()
+    if not pid:
+        os.environ["TERM"] = "xterm"
+        os.execv(PENTA, [PENTA, "debug", "good.kblob"])
+    out = b""
+
+    def until(mark, count):
+        nonlocal out
+        deadline = time.monotonic() + 60
+        while out.count(mark) < count and time.monotonic() < deadline:
+            if select.select([fd], [], [], 1)[0]:
+                try:
+                    out += os.read(fd, 4096)
+                except OSError:              # the other end is gone
+                    return
+
+    for i, line in enumerate(script):
+        until(b"(penta) ", i + 1)
+        os.write(fd, line)
+    until(b"\0", 1)                          # to the end
+    os.waitpid(pid, 0)
+    check(b"(penta) " in out, out)
+    if b"libedit" in open(PENTA, "rb").read():
+        check(out.count(b"step 1") > 1 and b"where" in out.replace(b"\r\x1b[11G", b""), out)
 
 
 def test_diff():

@@ -1,4 +1,4 @@
-/* A plain line-oriented debugger; the stepping in both directions is core/debugger.c. */
+/* A line-oriented debugger; the stepping in both directions is core/debugger.c. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/number.h"
 #include "base/suggest.h"
+#include "cli/line.h"
 #include "cli/machine.h"
 #include "core/debugger.h"
 
@@ -202,10 +203,12 @@ static const struct {
     {"quit", "", "leave", do_quit},
 };
 
+enum { VERBS = sizeof verbs / sizeof *verbs };
+
 static void do_help(struct shell *s, const char *rest)
 {
     (void)rest;
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+    for (size_t i = 0; i < VERBS; i++)
         writer_print(&s->cli->out, "  %-9s %-11s %s\n", verbs[i].name, verbs[i].arguments,
                      verbs[i].help);
 }
@@ -224,7 +227,7 @@ static void obey(struct shell *s, char *line)
         return;
     }
     struct suggest near = {.word = {(const uint8_t *)line, word}};
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+    for (size_t i = 0; i < VERBS; i++) {
         if (!strncmp(verbs[i].name, line, word)) {
             verbs[i].run(s, rest);
             return;
@@ -254,19 +257,20 @@ void command_DEBUG(struct cli *c)
     bool prompt = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->value[OPT_JSON];
     penta_vm_run(s.machine.session.vm, 0, &s.stop);
     where(&s);
-    char *line = NULL;
-    size_t capacity = 0;
-    while (!s.quit) {
-        if (prompt) writer_text(&c->out, "(penta) ");
+    const char *words[VERBS + 1] = {0};
+    for (size_t i = 0; i < VERBS; i++) words[i] = verbs[i].name;
+    struct line_reader *reader = line_open("(penta) ", words, prompt);
+    while (reader && !s.quit) {
         writer_flush(&c->out);
-        if (getline(&line, &capacity, stdin) < 0) break;
+        char *line = line_read(reader);
+        if (!line) break;
         obey(&s, line);
         if (s.debugger.err.code) {
             writer_print(&c->out, "%s\n", s.debugger.err.message);
             s.debugger.err = (penta_error){0};
         }
     }
-    free(line);
+    line_close(reader);
     if (c->value[OPT_JSON]) {
         struct writer text = c->out;
         c->out = document;

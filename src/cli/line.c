@@ -1,0 +1,145 @@
+#include "cli/line.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef PENTA_EDIT
+#include <histedit.h>
+#endif
+
+struct line_reader {
+    const char *prompt;
+    const char *const *words;
+    char *line;
+    size_t capacity;
+    bool terminal;
+#ifdef PENTA_EDIT
+    EditLine *edit;            /* NULL: plain lines */
+    History *history;
+    HistEvent event;
+#endif
+};
+
+/* ---- plain ---- */
+
+static char *trimmed(char *line)
+{
+    size_t size = strlen(line);
+    while (size && (line[size - 1] == '\n' || line[size - 1] == '\r')) line[--size] = 0;
+    return line;
+}
+
+static char *plain_line(struct line_reader *r)
+{
+    if (r->terminal) {
+        fputs(r->prompt, stdout);
+        fflush(stdout);
+    }
+    return getline(&r->line, &r->capacity, stdin) < 0 ? NULL : trimmed(r->line);
+}
+
+/* ---- libedit ---- */
+
+#ifdef PENTA_EDIT
+static char *prompt_of(EditLine *edit)
+{
+    struct line_reader *r;
+    el_get(edit, EL_CLIENTDATA, &r);
+    return (char *)(uintptr_t)r->prompt;
+}
+
+/* The rest of the only word that the line begins, or what all that it may be have in common. */
+static unsigned char complete(EditLine *edit, int key)
+{
+    (void)key;
+    struct line_reader *r;
+    el_get(edit, EL_CLIENTDATA, &r);
+    const LineInfo *info = el_line(edit);
+    size_t typed = (size_t)(info->cursor - info->buffer), common = 0;
+    const char *first = NULL;
+    unsigned matches = 0;
+    for (const char *const *w = r->words; *w; w++) {
+        if (strncmp(*w, info->buffer, typed)) continue;
+        if (!matches++) {
+            first = *w;
+            common = strlen(*w);
+        }
+        size_t same = typed;
+        while (same < common && first[same] == (*w)[same]) same++;
+        common = same;
+    }
+    if (!matches) return CC_REFRESH_BEEP;
+    char more[64];
+    int size = snprintf(more, sizeof more, "%.*s%s", (int)(common - typed), first + typed,
+                        matches == 1 ? " " : "");
+    if (size <= 0 || el_insertstr(edit, more)) return CC_REFRESH_BEEP;
+    return CC_REFRESH;
+}
+
+static void open_edit(struct line_reader *r)
+{
+    enum { REMEMBERED = 500 };
+    r->edit = el_init("penta", stdin, stdout, stderr);
+    r->history = r->edit ? history_init() : NULL;
+    if (!r->history) return;
+    history(r->history, &r->event, H_SETSIZE, REMEMBERED);
+    history(r->history, &r->event, H_SETUNIQUE, 1);
+    el_set(r->edit, EL_CLIENTDATA, r);
+    el_set(r->edit, EL_PROMPT, prompt_of);
+    el_set(r->edit, EL_EDITOR, "emacs");
+    el_set(r->edit, EL_HIST, history, r->history);
+    el_set(r->edit, EL_ADDFN, "complete-word", "complete the command", complete);
+    el_set(r->edit, EL_BIND, "^I", "complete-word", NULL);
+    el_source(r->edit, NULL); /* ~/.editrc */
+}
+
+static char *edited_line(struct line_reader *r)
+{
+    int size = 0;
+    const char *line = el_gets(r->edit, &size);
+    if (!line || size <= 0) return NULL;
+    if (size > 1 && r->history) history(r->history, &r->event, H_ENTER, line);
+    free(r->line);
+    r->line = strdup(line);
+    return r->line ? trimmed(r->line) : NULL;
+}
+
+static void close_edit(struct line_reader *r)
+{
+    if (r->history) history_end(r->history);
+    if (r->edit) el_end(r->edit);
+}
+#endif
+
+/* ---- entry points ---- */
+
+struct line_reader *line_open(const char *prompt, const char *const *words, bool terminal)
+{
+    struct line_reader *r = calloc(1, sizeof *r);
+    if (!r) return NULL;
+    r->prompt = prompt;
+    r->words = words;
+    r->terminal = terminal;
+#ifdef PENTA_EDIT
+    if (terminal) open_edit(r);
+#endif
+    return r;
+}
+
+char *line_read(struct line_reader *r)
+{
+#ifdef PENTA_EDIT
+    if (r->edit) return edited_line(r);
+#endif
+    return plain_line(r);
+}
+
+void line_close(struct line_reader *r)
+{
+    if (!r) return;
+#ifdef PENTA_EDIT
+    close_edit(r);
+#endif
+    free(r->line);
+    free(r);
+}
