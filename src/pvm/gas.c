@@ -2,9 +2,9 @@
  *
  * The reorder buffer is a ring of 32 slots, and sets of slots are 32-bit masks. Cycles are not
  * walked through one by one: what completes is kept by the cycle in which it does, an entry knows
- * who waits for it, and cycles in which nothing can happen are skipped at once. An entry that starts
- * in cycle t with latency n lets go of its units, and those that wait for it start, in cycle t + n;
- * its slot is free again in cycle t + n + 2, not before those of older entries. */
+ * who waits for it, and cycles in which nothing can happen are skipped at once. An entry that
+ * starts in cycle t with latency n lets go of its units, and those that wait for it start, in cycle
+ * t + n; its slot is free again in cycle t + n + 2, not before those of older entries. */
 #include "pvm/gas.h"
 #include <string.h>
 #include "pvm/ops.h"
@@ -108,7 +108,8 @@ static const struct row {
 #define ROW(kind, reads, writes, ...) ROW_(kind, reads, writes, __VA_ARGS__)
 #define ROW_(kind, reads, writes, latency, slots, overlap, units, narrow)                          \
     {{ALL((reads) & R0), ALL((reads) & R1)},                                                       \
-     {ALL((overlap) && (reads) & R0), ALL((overlap) == SOME ? (reads) & R1 : (overlap) && (reads) == R1)},\
+     {ALL((overlap) && (reads) & R0),                                                              \
+      ALL((overlap) == SOME ? (reads) & R1 : (overlap) && (reads) == R1)},                         \
      ALL(writes), (writes) ? ((writes) - 1) * 4 : 0, latency, slots, narrow, kind, units}
 #define MAKE(name, kind, class, ...) MAKE_(name, PVM_DO_##kind, OPERANDS_##kind, CLASS_##class)
 #define MAKE_(name, ...) [PVM_OP_##name] = ROW(__VA_ARGS__),

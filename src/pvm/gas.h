@@ -1,5 +1,5 @@
-/* What basic blocks cost (reference, chapter 9). A cost is a pure function of the block's bytes and,
- * for the pipeline model, of one byte at each destination of its branch. */
+/* What basic blocks cost (reference, chapter 9). A cost is a pure function of the block's bytes
+ * and, for the pipeline model, of one byte at each destination of its branch. */
 #pragma once
 #include "pvm/decode.h"
 
@@ -15,7 +15,7 @@ enum pvm_gas_model {
 bool pvm_gas_model_parse(const char *name, enum pvm_gas_model *model);
 
 /* The cost of the block that starts at pc, up to and including the instruction that ends it; in a
- * hole, and right behind the code, that of an implied trap. False: beyond. cmov_reads_old: a conditional move waits for the old value of
- * its destination (profile gp-0.8). */
+ * hole, and right behind the code, that of an implied trap. False: beyond. cmov_reads_old: a
+ * conditional move waits for the old value of its destination (profile gp-0.8). */
 bool pvm_block_cost(const struct pvm_code *code, uint32_t pc, enum pvm_gas_model model,
                     bool cmov_reads_old, uint32_t *cost);

@@ -25,9 +25,9 @@ enum pvm_native_exit {       /* why compiled code returned */
     PVM_NATIVE_KICK,         /* interrupted at `at`, between two instructions of the guest */
 };
 
-struct pvm_copy {            /* code from `native` on is one more of the instruction at pc, inside */
-    uint32_t native, pc;     /* that of the jump it stands in place of */
-};
+/* Code from `native` on is one more of the instruction at pc, inside that of the jump in whose place
+ * it stands. */
+struct pvm_copy { uint32_t native, pc; };
 
 enum pvm_cold_kind { PVM_COLD_STEP, PVM_COLD_GAS, PVM_COLD_DYNAMIC, PVM_COLD_POLL };
 
@@ -126,7 +126,7 @@ extern const uint8_t pvm_host_registers[16];
 
 /* jit_stubs.c: entry, exits, and what is too long to stand in line. */
 void pvm_jit_stubs(struct jit *j);
-/* jit_ops.c: the blocks from pc on, or only one; the pc behind. It stops when the memory is full. */
+/* jit_ops.c: the blocks from pc on, or only one; the pc behind. It stops when memory is full. */
 uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one);
 
 /* jit_compile.c */

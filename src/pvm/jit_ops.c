@@ -45,14 +45,16 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
 /* ---- what differs in a form or a condition only ---- */
 
 #define LOADS(name, word, signed32)                                                                \
-    [PVM_OP_##name##_u8] = {0x0fb6, X32, false, 0}, [PVM_OP_##name##_i8] = {0x0fbe, word, false, 0},\
+    [PVM_OP_##name##_u8] = {0x0fb6, X32, false, 0},                                                \
+    [PVM_OP_##name##_i8] = {0x0fbe, word, false, 0},                                               \
     [PVM_OP_##name##_u16] = {0x0fb7, X32, false, 0},                                               \
     [PVM_OP_##name##_i16] = {0x0fbf, word, false, 0},                                              \
     [PVM_OP_##name##_u32] = {0x8b, X32, false, 0},                                                 \
     [PVM_OP_##name##_i32] = {signed32, word, false, 0},                                            \
     [PVM_OP_##name##_u64] = {0x8b, X64, false, 0}
 #define STORES(name)                                                                               \
-    [PVM_OP_##name##_u8] = {0x88, X32, true, 0}, [PVM_OP_##name##_u16] = {0x660089, X32, false, 0},\
+    [PVM_OP_##name##_u8] = {0x88, X32, true, 0},                                                   \
+    [PVM_OP_##name##_u16] = {0x660089, X32, false, 0},                                             \
     [PVM_OP_##name##_u32] = {0x89, X32, false, 0}, [PVM_OP_##name##_u64] = {0x89, X64, false, 0}
 #define BRANCH(name, cond) [PVM_OP_branch_##name] = {0, 0, 0, cond}
 #define FORMS(word, signed32)                                                                      \

@@ -1,8 +1,8 @@
 /* An x86-64 assembler that knows bytes and labels and nothing of any machine.
  *
  * Functions are named after the manual's mnemonics, destination first. An instruction is composed
- * in a 64-bit word and stored whole: emitting is a handful of shifts and one store, without branches
- * that depend on registers or immediates, since a mispredicted one costs more than all the rest.
+ * in a 64-bit word and stored whole: emitting is a handful of shifts and one store, without
+ * branches on registers or immediates, since a mispredicted one costs more than all the rest.
  * Nothing is checked on the way: whoever writes asks x64_full once in X64_ROOM bytes or sooner.
  * Positions are offsets from `start`, below 2^31.
  *
@@ -126,7 +126,7 @@ X64_ALU(xor, 6)
 X64_ALU(cmp, 7)
 #undef X64_ALU
 
-/* sub with a 4-byte immediate, whatever its value: it may be patched. The offset of the immediate. */
+/* sub with a 4-byte immediate, whatever its value: it may be patched. The immediate's offset. */
 X64_INLINE uint32_t x64_sub_imm32(struct x64 *e, enum x64_size size, enum x64_reg dst,
                                      int32_t imm)
 {
