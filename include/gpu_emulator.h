@@ -178,7 +178,8 @@ GPU_API gpu_status gpu_emulator_task_args(gpu_emulator *dev, uint32_t launch_id,
 /* Oldest first; those copied leave the list, so that a small array loses nothing. */
 GPU_API gpu_status gpu_emulator_faults(gpu_emulator *dev, gpu_fault *out, size_t max,
                                        size_t *count);
-/* Races and uninitialised reads since reset; they stay in the list. */
+/* Races and uninitialised reads since reset; they stay in the list. At most 65,536 of either kind are
+ * told: a *count as large as that says that there may be more. */
 GPU_API gpu_status gpu_emulator_races(gpu_emulator *dev, gpu_race *out, size_t max, size_t *count);
 
 GPU_API gpu_status gpu_emulator_barrier(gpu_emulator *dev); /* all tasks launched before it */
