@@ -47,6 +47,10 @@ if(PENTA_JIT)
   add_executable(pvm_jit_test tests/pvm_jit.c $<TARGET_OBJECTS:penta_objects>)
   target_link_libraries(pvm_jit_test PRIVATE penta_objects)
   penta_test(pvm-jit $<TARGET_FILE:pvm_jit_test>)
+  add_executable(pvm_differ tests/pvm_differ.c tests/pvm_programs.c tests/pvm_trial.c
+                            $<TARGET_OBJECTS:penta_objects>)
+  target_link_libraries(pvm_differ PRIVATE penta_objects)
+  penta_test(pvm-differ $<TARGET_FILE:pvm_differ> --count 20000 --seed 1 --cover)
   add_executable(pvm_jit_tools_test tests/pvm_jit_tools.c src/cli/native_listing.c
                                     src/cli/native_plain.c $<TARGET_OBJECTS:penta_objects>)
   target_link_libraries(pvm_jit_tools_test PRIVATE penta_objects)
