@@ -18,8 +18,8 @@ test: ## every test, through CTest
 	@scripts/packages build test
 	@scripts/test
 
-bench: all ## measure, print ratios; PEERS=FILE adds other implementations (NAME=CMD a line)
-	@PEERS=$(PEERS) scripts/bench
+bench: all ## measure, print ratios; PEERS=FILE adds other implementations (NAME=CMD a line), BLOB=FILE a program to compile
+	@PEERS='$(PEERS)' BLOB='$(BLOB)' scripts/bench
 
 fuzz: ## fuzz every target for SECONDS_PER_TARGET (120)
 	@scripts/packages build test

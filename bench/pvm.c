@@ -1,372 +1,368 @@
-/* The PolkaVM machine against native code: five programs, each as a blob and as C compiled by the
- * compiler of this build at -O2, interleaved in one run, results compared, medians and ratios.
+/* The PolkaVM machine against native code: programs as blobs and as C compiled at -O2, everything
+ * interleaved in one run, results compared; medians, as ratios over gcc's.
  *
- *     bench_pvm [FOLDER [ROUNDS [PROGRAM]]]        FOLDER holds the blobs */
-#include "penta/pvm.h"
-#include "bench.h"
+ *     bench_pvm [-d FOLDER] [-r ROUNDS] [-p PROGRAM] [-o PART] [BLOB ...]
+ *
+ * FOLDER holds the programs. PART is one of ratios, costs and compile; all of them without. BLOBs
+ * are parsed and compiled. PEERS in the environment names a file of other implementations, a line
+ * NAME=COMMAND each: the command gets a blob, calls its initialize and run, and prints the seconds
+ * of run; PEER_SECONDS is how long it may take (60). */
+#include "pvm_bench.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#ifdef PENTA_JIT
-#include "pvm/jit.h"
-#endif
+#include <unistd.h>
 
-#define PROGRAMS(P) P(sieve) P(sha256) P(matmul) P(bytecode) P(memops)
+#define PROGRAMS(P)                                                                                \
+    P(sieve) P(sha256) P(matmul) P(bytecode) P(memops) P(fib) P(search) P(calls)
+enum { PUBLISHED = 5 };      /* the first five have figures of upstream; the others are our own */
+
+typedef void initialize_fn(void);
+typedef unsigned long long run_fn(void);
 #define P(name)                                                                                    \
-    void name##_initialize(void);                                                                  \
-    unsigned long long name##_run(void);
+    initialize_fn gcc_##name##_initialize, clang_##name##_initialize;                              \
+    run_fn gcc_##name##_run, clang_##name##_run;
 PROGRAMS(P)
 #undef P
 
+struct native {
+    initialize_fn *initialize;
+    run_fn *run;
+};
+
 static const struct program {
     const char *name;
-    void (*initialize)(void);
-    unsigned long long (*run)(void);
+    struct native gcc, clang;
 } programs[] = {
-#define P(name) {#name, name##_initialize, name##_run},
+#ifdef BENCH_CLANG
+#define P(name)                                                                                    \
+    {#name, {gcc_##name##_initialize, gcc_##name##_run},                                           \
+     {clang_##name##_initialize, clang_##name##_run}},
+#else
+#define P(name) {#name, {gcc_##name##_initialize, gcc_##name##_run}, {NULL, NULL}},
+#endif
     PROGRAMS(P)
 #undef P
 };
-enum { COUNT = sizeof programs / sizeof *programs, ROUNDS_MAX = 99 };
+enum { COUNT = sizeof programs / sizeof *programs, ROUNDS_MAX = 99, SLOW_ROUNDS = 3 };
 
-static void die(const char *what, const char *detail)
-{
-    fprintf(stderr, "bench_pvm: %s: %s\n", what, detail);
-    exit(1);
-}
+/* ---- rows ---- */
 
-static penta_bytes read_file(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f) die(path, "cannot open");
-    uint8_t *data = malloc(1 << 26);
-    size_t size = fread(data, 1, 1 << 26, f);
-    fclose(f);
-    return (penta_bytes){data, size};
-}
+#define GAS "1000000000000"
+#define METERED {"gas", GAS}
 
-static penta_module *open_blob(const char *path, penta_bytes *bytes)
-{
-    penta_error err;
-    *bytes = read_file(path);
-    penta_module *module = penta_open(*bytes, "pvm", NULL, 0, &err);
-    if (!module) die(path, err.message);
-    return module;
-}
+struct row {
+    const char *name;
+    const char *engine;      /* NULL: native or a peer */
+    penta_option options[2];
+    size_t count;
+    double published[PUBLISHED]; /* upstream's figure, from the programs' README; 0: none */
+    const struct peer *peer;
+    bool clang;
+    double ratio[COUNT];     /* negative: none, and the note says why */
+    char note[COUNT][16];
+};
 
-/* One call; the time it took. */
+#define RECOMPILER {2.14, 1.48, 3.00, 1.99, 1.04}
+#define RECOMPILER_SYNC {2.63, 1.48, 3.24, 2.90, 2.08}
+#define INTERPRETER {34.3, 36.1, 77.3, 32.3, 32.3}
+#define INTERPRETER_SYNC {53.4, 60.7, 104, 49.7, 48.4}
+
+static const struct row own_rows[] = {
+#define OPTIONS(n, ...) .options = {__VA_ARGS__}, .count = n
+    {.name = "native gcc -O2"},
+    {.name = "native clang -O2", .clang = true},
+    {.name = "jit", .engine = "jit", .published = RECOMPILER},
+    {.name = "jit, sync gas", .engine = "jit", OPTIONS(1, METERED), .published = RECOMPILER_SYNC},
+    {.name = "jit, async gas", .engine = "jit", OPTIONS(2, METERED, {"gas-mode", "async"}),
+     .published = RECOMPILER_SYNC},
+    {.name = "jit, full gas model", .engine = "jit", OPTIONS(2, METERED, {"gas-model", "full"})},
+    {.name = "jit, polls", .engine = "jit", OPTIONS(1, {"poll", "1"})},
+    {.name = "interp", .engine = "interp", .published = INTERPRETER},
+    {.name = "interp, gas", .engine = "interp", OPTIONS(1, METERED), .published = INTERPRETER_SYNC},
+#undef OPTIONS
+};
+enum { OWN_ROWS = sizeof own_rows / sizeof *own_rows };
+
+struct bench {
+    const char *folder, *only;
+    int rounds;
+    double peer_seconds;
+    char scratch[64];        /* our own programs, assembled */
+    struct peer *peers;
+    size_t peer_count, row_count;
+    struct row *rows;
+    double native[COUNT];    /* seconds */
+};
+
+struct lane {                /* a row at work on one program */
+    penta_bytes bytes;
+    penta_module *module;
+    penta_pvm_pool *pool;
+    double times[ROUNDS_MAX];
+    int count;
+};
+
+/* ---- one program ---- */
+
 static double call(penta_vm *vm, const penta_module *module, const char *name, uint64_t *result)
 {
     uint32_t pc;
     penta_stop stop;
-    if (!penta_pvm_export(module, name, &pc)) die(name, "no such export");
+    if (!penta_pvm_export(module, name, &pc)) bench_die(name, "no such export");
     penta_pvm_call(vm, pc, NULL, 0);
     double start = bench_now();
     penta_vm_run(vm, UINT64_MAX, &stop);
     double took = bench_now() - start;
-    if (stop.kind != PENTA_STOP_HALT) die(name, "did not halt");
+    if (stop.kind != PENTA_STOP_HALT) bench_die(name, "did not halt");
     *result = penta_pvm_reg(vm, PENTA_PVM_A0);
     return took;
 }
 
-#define GAS "1000000000000"
-enum {
-    NATIVE,
-    PLAIN,
-    METERED,
-    NARROW,
-    JIT,
-    JIT_SYNC,
-    JIT_ASYNC,
-    JIT_FULL,
-    JIT_POLL,
-    JIT_NARROW,
-    KINDS
-};
-static const struct kind {
-    const char *name, *isa, *engine;
-    penta_option options[2];
-    size_t count;
-} kinds[KINDS] = {
-    [NATIVE] = {.name = "native"},
-    [PLAIN] = {"interp", "latest64", "interp", .count = 0},
-    [METERED] = {"interp gas", "latest64", "interp", {{"gas", GAS}}, 1},
-    [NARROW] = {"interp 32", "latest32", "interp", .count = 0},
-    [JIT] = {"jit", "latest64", "jit", .count = 0},
-    [JIT_SYNC] = {"jit sync", "latest64", "jit", {{"gas", GAS}}, 1},
-    [JIT_ASYNC] = {"jit async", "latest64", "jit", {{"gas", GAS}, {"gas-mode", "async"}}, 2},
-    [JIT_FULL] = {"jit full", "latest64", "jit", {{"gas", GAS}, {"gas-model", "full"}}, 2},
-    [JIT_POLL] = {"jit poll", "latest64", "jit", {{"poll", "1"}}, 1},
-    [JIT_NARROW] = {"jit 32", "latest32", "jit", .count = 0},
-};
-
-struct lane {
-    penta_module *module;
-    penta_bytes bytes;
-    penta_pvm_pool *pool;
-};
-
-static void open_lane(struct lane *lane, const char *folder, const char *name,
-                      const struct kind *kind)
-{
-    char path[512];
-    penta_error err;
-    snprintf(path, sizeof path, "%s/%s.%s.polkavm", folder, name, kind->isa);
-    lane->module = open_blob(path, &lane->bytes);
-    lane->pool = penta_pvm_pool_new(lane->module, kind->engine, kind->options, kind->count, &err);
-    if (!lane->pool) die(path, err.message);
-}
-
-static double measure(struct lane *lane, uint64_t expected, bool narrow)
+static double run_blob(const struct lane *lane, const char *name, bool narrow, uint64_t expected)
 {
     penta_error err;
-    penta_vm *vm = penta_pvm_pool_take(lane->pool, &err);
-    if (!vm) die("pool", err.message);
     uint64_t result;
+    penta_vm *vm = penta_pvm_pool_take(lane->pool, &err);
+    if (!vm) bench_die("pool", err.message);
     call(vm, lane->module, "initialize", &result);
     double took = call(vm, lane->module, "run", &result);
     if (narrow) result = (uint32_t)result | penta_pvm_reg(vm, PENTA_PVM_A1) << 32;
-    if (result != expected) die("run", "another result than native code");
+    if (result != expected) bench_die(name, "another result than native code");
     penta_vm_free(vm);
     return took;
 }
 
-static double run_program(const struct program *p, const char *folder, int rounds, double *ratios)
+static double run_native(const struct native *n, const char *name, uint64_t *expected)
 {
-    static double times[KINDS][ROUNDS_MAX];
-    struct lane lanes[KINDS];
-    for (int kind = PLAIN; kind < KINDS; kind++)
-        open_lane(&lanes[kind], folder, p->name, &kinds[kind]);
-    for (int round = 0; round < rounds; round++) {
-        p->initialize();
-        double start = bench_now();
-        uint64_t expected = p->run();
-        times[NATIVE][round] = bench_now() - start;
-        for (int kind = PLAIN; kind < KINDS; kind++)
-            times[kind][round] =
-                measure(&lanes[kind], expected, !strcmp(kinds[kind].isa, "latest32"));
+    n->initialize();
+    double start = bench_now();
+    uint64_t result = n->run();
+    double took = bench_now() - start;
+    if (!*expected) *expected = result;
+    if (result != *expected) bench_die(name, "two compilers, two results");
+    return took;
+}
+
+static void open_lane(struct lane *lane, const char *blob, const struct row *row)
+{
+    penta_error err;
+    memset(lane, 0, sizeof *lane);
+    if (!row->engine) return;
+    lane->module = bench_open(blob, &lane->bytes);
+    lane->pool = penta_pvm_pool_new(lane->module, row->engine, row->options, row->count, &err);
+    if (!lane->pool) bench_die(blob, err.message);
+}
+
+static void close_lane(struct lane *lane)
+{
+    penta_pvm_pool_free(lane->pool);
+    if (lane->module) penta_close(lane->module);
+    free((void *)lane->bytes.data);
+}
+
+static bool slow(const struct row *row)
+{
+    return row->peer || (row->engine && !strcmp(row->engine, "interp"));
+}
+
+/* One more time of this row; none once it has a note. */
+static void measure(struct bench *b, struct lane *lane, struct row *row, int which,
+                    const char *blob, bool narrow, uint64_t *expected)
+{
+    const struct program *p = &programs[which];
+    double took;
+    if (*row->note[which] || (slow(row) && lane->count >= SLOW_ROUNDS)) return;
+    if (row->peer)
+        took = peer_run(row->peer, blob, b->peer_seconds, row->note[which],
+                        sizeof row->note[which]);
+    else if (row->engine) took = run_blob(lane, p->name, narrow, *expected);
+    else if (!row->clang) took = run_native(&p->gcc, p->name, expected);
+    else if (p->clang.run) took = run_native(&p->clang, p->name, expected);
+    else took = snprintf(row->note[which], sizeof row->note[which], "absent") * -1.0;
+    lane->times[lane->count++] = took;
+}
+
+static void path_of(const struct bench *b, int which, const char *isa, char *path, size_t room)
+{
+    bool own = which >= PUBLISHED;
+    snprintf(path, room, "%s/%s.%s.polkavm", own ? b->scratch : b->folder, programs[which].name,
+             isa);
+    if (!own) return;
+    char text[512];
+    snprintf(text, sizeof text, "%s/%s.pvmasm", b->folder, programs[which].name);
+    bench_assemble(text, isa, path);
+}
+
+static void run_program(struct bench *b, int which, const char *isa)
+{
+    char blob[512];
+    uint64_t expected = 0;
+    struct lane *lanes = calloc(b->row_count, sizeof *lanes);
+    if (!lanes) bench_die("benchmark", "no memory");
+    path_of(b, which, isa, blob, sizeof blob);
+    for (size_t i = 0; i < b->row_count; i++) open_lane(&lanes[i], blob, &b->rows[i]);
+    for (int round = 0; round < b->rounds; round++)
+        for (size_t i = 0; i < b->row_count; i++)
+            measure(b, &lanes[i], &b->rows[i], which, blob, !strcmp(isa, "latest32"), &expected);
+    for (size_t i = 0; i < b->row_count; i++) {
+        double median = bench_median(lanes[i].times, (size_t)lanes[i].count);
+        if (!i) b->native[which] = median;
+        b->rows[i].ratio[which] = *b->rows[i].note[which] ? -1 : median / b->native[which];
+        close_lane(&lanes[i]);
     }
-    double native = bench_median(times[NATIVE], (size_t)rounds);
-    printf("%-9s %9.4f", p->name, native);
-    for (int kind = PLAIN; kind < KINDS; kind++) {
-        ratios[kind] = bench_median(times[kind], (size_t)rounds) / native;
-        printf(" %10.2f", ratios[kind]);
+    free(lanes);
+    if (which >= PUBLISHED) unlink(blob);
+}
+
+/* ---- the table ---- */
+
+static bool wanted(const struct bench *b, int which)
+{
+    return !b->only || !strcmp(b->only, programs[which].name);
+}
+
+static void mean(const struct bench *b, const struct row *row, int from, int to)
+{
+    double sum = 0;
+    int count = 0;
+    for (int i = from; i < to; i++) {
+        if (!wanted(b, i)) continue;
+        if (row->ratio[i] < 0) count = -COUNT;
+        sum += row->ratio[i] > 0 ? log(row->ratio[i]) : 0;
+        count++;
+    }
+    if (count > 0) printf(" %9.2f ", exp(sum / count));
+    else printf(" %9s ", "-");
+}
+
+static void cells(const struct bench *b, const struct row *row, bool compare, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        if (!wanted(b, i)) continue;
+        bool behind = compare && i < PUBLISHED && row->published[i] > 0 &&
+                      row->ratio[i] > row->published[i];
+        if (row->ratio[i] < 0) printf(" %9s ", row->note[i]);
+        else printf(" %9.2f%c", row->ratio[i], behind ? '!' : ' ');
+    }
+    mean(b, row, from, to);
+}
+
+static void heading(const struct bench *b, const char *title)
+{
+    printf("\n%-22.22s", title);
+    for (int i = 0; i <= COUNT; i++) {
+        if (i == PUBLISHED || i == COUNT) printf(" %9s ", "geo. mean");
+        if (i < COUNT && wanted(b, i)) printf(" %9s ", programs[i].name);
+    }
+    printf("\n%-22s", "native gcc, seconds");
+    for (int i = 0; i <= COUNT; i++) {
+        if (i == PUBLISHED || i == COUNT) printf(" %9s ", "");
+        if (i < COUNT && wanted(b, i)) printf(" %9.4f ", b->native[i]);
     }
     printf("\n");
+}
+
+static void table(const struct bench *b, const char *title, bool compare)
+{
+    heading(b, title);
+    for (size_t i = 0; i < b->row_count; i++) {
+        const struct row *row = &b->rows[i];
+        printf("%-22.22s", row->name);
+        cells(b, row, compare, 0, PUBLISHED);
+        cells(b, row, compare, PUBLISHED, COUNT);
+        printf("\n");
+        if (!compare || !row->published[0] || b->only) continue;
+        struct row figures = {.name = ""};
+        memcpy(figures.ratio, row->published, sizeof row->published);
+        printf("%-22s", "  published, upstream");
+        cells(b, &figures, false, 0, PUBLISHED);
+        printf("\n");
+    }
+    for (size_t i = 0; compare && i < b->row_count; i++)
+        for (int k = 0; k < PUBLISHED; k++)
+            if (wanted(b, k) && b->rows[i].published[k] > 0 &&
+                b->rows[i].ratio[k] > b->rows[i].published[k])
+                printf("! %s is slower than upstream's published figure: %s, %.2f against %.2f\n",
+                       b->rows[i].name, programs[k].name, b->rows[i].ratio[k],
+                       b->rows[i].published[k]);
     fflush(stdout);
-    for (int kind = PLAIN; kind < KINDS; kind++) {
-        penta_pvm_pool_free(lanes[kind].pool);
-        penta_close(lanes[kind].module);
-        free((void *)lanes[kind].bytes.data);
-    }
-    return native;
 }
 
-/* A machine from the pool, its call of an export, and back: ns. */
-static void instances(const char *folder)
+static void make_rows(struct bench *b)
 {
-    enum { TIMES = 100000 };
-    struct lane lane;
-    penta_error err;
-    open_lane(&lane, folder, "sieve", &kinds[JIT]);
-    double start = bench_now();
-    for (int i = 0; i < TIMES; i++)
-        penta_vm_free(penta_pvm_pool_take(lane.pool, &err));
-    printf("instance from the pool, untouched        %9.0f ns\n",
-           (bench_now() - start) / TIMES * 1e9);
-    penta_stop stop;
-    uint32_t pc;
-    penta_pvm_export(lane.module, "initialize", &pc);
-    start = bench_now();
-    for (int i = 0; i < TIMES; i++) {
-        penta_vm *vm = penta_pvm_pool_take(lane.pool, &err);
-        penta_pvm_call(vm, pc, NULL, 0);
-        uint64_t sp = penta_pvm_reg(vm, PENTA_PVM_SP);
-        penta_vm_poke(vm, sp - 8, &sp, 8);
-        penta_vm_run(vm, 1, &stop);
-        penta_vm_free(vm);
+    b->row_count = OWN_ROWS + b->peer_count;
+    free(b->rows);
+    b->rows = calloc(b->row_count, sizeof *b->rows);
+    if (!b->rows) bench_die("benchmark", "no memory");
+    memcpy(b->rows, own_rows, sizeof own_rows);
+    for (size_t i = 0; i < b->peer_count; i++) {
+        b->rows[OWN_ROWS + i].name = b->peers[i].name;
+        b->rows[OWN_ROWS + i].peer = &b->peers[i];
     }
-    printf("instance, one page touched, one step     %9.0f ns\n",
-           (bench_now() - start) / TIMES * 1e9);
-    penta_pvm_pool_free(lane.pool);
-    penta_close(lane.module);
-    free((void *)lane.bytes.data);
 }
 
-/* f: loop: ecalli 0; jump loop.  g, at 3: ret.  As a container of the latest64 instruction set. */
-static const uint8_t calls_blob[] = {'P', 'V', 'M', 0,  2,  0,    0,   0, 0,   0,   0, 0,
-                                     0,   5,   7,   2,  0,  1,    'f', 3, 1,   'g', 6, 9,
-                                     0,   0,   5,   10, 40, 0xff, 50,  0, 0xb, 0};
-
-static void host_calls(const char *engine)
+static void ratios(struct bench *b)
 {
-    enum { TIMES = 2000000 };
-    uint8_t file[sizeof calls_blob];
-    memcpy(file, calls_blob, sizeof file);
-    file[5] = sizeof file;
-    penta_error err;
-    penta_module *module = penta_open((penta_bytes){file, sizeof file}, "pvm", NULL, 0, &err);
-    penta_option which = {"call", "f"};
-    penta_vm *vm = module ? penta_vm_new(module, engine, &which, 1, &err) : NULL;
-    if (!vm) die("host call program", err.message);
-    penta_stop stop;
-    uint64_t result = 0;
-    penta_pvm_call(vm, 0, NULL, 0);
-    penta_vm_run(vm, UINT64_MAX, &stop);
-    double start = bench_now();
-    for (int i = 0; i < TIMES; i++) {
-        penta_vm_answer(vm, &result, 1, &err);
-        penta_vm_run(vm, UINT64_MAX, &stop);
+    static const char *const isas[] = {"latest64", "latest32"};
+    snprintf(b->scratch, sizeof b->scratch, "/tmp/bench_pvm_XXXXXX");
+    if (!mkdtemp(b->scratch)) bench_die(b->scratch, "cannot make this folder");
+    printf("Seconds of a run over those of native code by gcc -O2; medians of %d interleaved "
+           "rounds.\n", b->rounds);
+    for (int i = 0; i < 2; i++) {
+        make_rows(b);
+        for (int k = 0; k < COUNT; k++)
+            if (wanted(b, k)) run_program(b, k, isas[i]);
+        table(b, i ? "32-bit programs" : "64-bit programs", !i);
     }
-    printf("%-6s host call, out and back in       %10.1f ns\n", engine,
-           (bench_now() - start) / TIMES * 1e9);
-    if (stop.kind != PENTA_STOP_HOST) die("host call program", "did not call");
-    start = bench_now();
-    for (int i = 0; i < TIMES; i++) {
-        penta_pvm_call(vm, 3, &result, 1);
-        penta_vm_run(vm, UINT64_MAX, &stop);
-    }
-    printf("%-6s call of an export that returns   %10.1f ns\n", engine,
-           (bench_now() - start) / TIMES * 1e9);
-    if (stop.kind != PENTA_STOP_HALT) die("host call program", "did not halt");
-    penta_vm_free(vm);
-    penta_close(module);
+    rmdir(b->scratch);
+    free(b->rows);
+    printf("\n");
 }
 
-#ifdef PENTA_JIT
-/* Compiling alone, of what is already parsed. */
-static void compiling(const char *path)
+static void costs(const struct bench *b)
 {
-    enum { ROUNDS = 15 };
-    static const char *const names[] = {"no gas", "naive gas", "full gas"};
-    penta_bytes bytes;
-    penta_module *module = open_blob(path, &bytes);
-    const struct pvm_program *p = &pvm_module(module)->program;
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    for (int mode = 0; mode < 3; mode++) {
-        penta_error err = {0};
-        struct pvm_config config = {.profile = pvm_default_profile(p),
-                                    .metered = mode > 0,
-                                    .model = mode > 1 ? PVM_GAS_FULL_L2 : PVM_GAS_NAIVE};
-        struct pvm_cells *cells =
-            pvm_cells_new(&p->code, config.profile, config.model, config.metered, &err);
-        if (!cells) die(path, err.message);
-        uint32_t count = 0;
-        for (uint32_t pc = 0; pc < p->code.bytes.size; pc++)
-            count += pvm_starts(&p->code, pc);
-        double best = 1e9, native = 0;
-        for (int i = 0; i < ROUNDS; i++) {
-            double start = bench_now();
-            struct pvm_native *n = pvm_native_compile(cells, &config);
-            double took = bench_now() - start;
-            if (!n) die(path, "cannot be compiled");
-            native = n->used - n->body;
-            if (took < best) best = took;
-            pvm_native_free(n);
-        }
-        printf("compile %-14.14s %-10s %9.1f ns and %4.1f bytes an instruction (%u)\n", name,
-               names[mode], best / count * 1e9, native / count, count);
-        pvm_cells_free(cells);
-    }
-    penta_close(module);
-    free((void *)bytes.data);
-}
-#else
-static void compiling(const char *path)
-{
-    (void)path;
-}
-#endif
-
-static void ignore(void *user, const penta_error *finding)
-{
-    (void)user, (void)finding;
+    bench_instances(b->folder);
+    bench_host_calls("interp");
+    bench_host_calls("jit");
+    bench_interrupts();
 }
 
-static void parsing(const char *path)
+static void usage(void)
 {
-    penta_error err;
-    penta_bytes bytes = read_file(path);
-    double best = 1e9;
-    for (int i = 0; i < 9; i++) {
-        double start = bench_now();
-        penta_module *module = penta_open(bytes, "pvm", NULL, 0, &err);
-        if (!module) die(path, err.message);
-        penta_validate(module, ignore, NULL);
-        double took = bench_now() - start;
-        if (took < best) best = took;
-        penta_close(module);
-    }
-    printf("parse and validate %-22.22s %9.0f MB/s of file\n",
-           strrchr(path, '/') ? strrchr(path, '/') + 1 : path, (double)bytes.size / best / 1e6);
-    free((void *)bytes.data);
-}
-
-/* Other implementations: PEERS names a file of lines NAME=CMD; CMD gets a blob and prints the
- * seconds of initialize and run. */
-static void peers(const char *folder, const double *natives)
-{
-    const char *path = getenv("PEERS");
-    FILE *f = path && *path ? fopen(path, "r") : NULL;
-    char line[1024], command[2048];
-    while (f && fgets(line, sizeof line, f)) {
-        char *is = strchr(line, '=');
-        if (!is || *line == '#') continue;
-        *is++ = 0;
-        is[strcspn(is, "\n")] = 0;
-        double sum = 0;
-        printf("%-19s", line);
-        for (int i = 0; i < COUNT; i++) {
-            double times[3];
-            for (int k = 0; k < 3; k++) {
-                times[k] = 0;
-                snprintf(command, sizeof command, "%s '%s/%s.latest64.polkavm'", is, folder,
-                         programs[i].name);
-                FILE *p = popen(command, "r");
-                if (!p || fscanf(p, "%lf", &times[k]) != 1) times[k] = NAN;
-                if (p) pclose(p);
-            }
-            double ratio = bench_median(times, 3) / natives[i];
-            sum += log(ratio);
-            printf(" %s %.2f", programs[i].name, ratio);
-        }
-        printf("   geometric mean %.2f\n", exp(sum / COUNT));
-    }
-    if (f) fclose(f);
+    fprintf(stderr, "bench_pvm [-d FOLDER] [-r ROUNDS] [-p PROGRAM] [-o ratios|costs|compile] "
+                    "[BLOB ...]\n");
+    exit(2);
 }
 
 int main(int argc, char **argv)
 {
-    const char *folder = argc > 1 ? argv[1] : "bench/pvm";
-    int rounds = argc > 2 ? atoi(argv[2]) : 5;
-    if (rounds < 1 || rounds > ROUNDS_MAX) rounds = 5;
-    double sum[KINDS] = {0};
-    printf("%-9s %9s", "program", "native s");
-    for (int kind = PLAIN; kind < KINDS; kind++)
-        printf(" %10s", kinds[kind].name);
-    printf("      (times native)\n");
-    int ran = 0;
-    double natives[COUNT] = {0};
-    for (int i = 0; i < COUNT; i++) {
-        double ratios[KINDS];
-        if (argc > 3 && strcmp(argv[3], programs[i].name)) continue;
-        natives[i] = run_program(&programs[i], folder, rounds, ratios);
-        for (int kind = PLAIN; kind < KINDS; kind++)
-            sum[kind] += log(ratios[kind]);
-        ran++;
+    struct bench b = {.folder = "bench/pvm", .rounds = 5, .peer_seconds = 60};
+    const char *part = NULL, *peers = getenv("PEERS"), *limit = getenv("PEER_SECONDS");
+    int once = -1;
+    for (int c; (c = getopt(argc, argv, "d:r:p:o:c:")) != -1;) switch (c) {
+        case 'd': b.folder = optarg; break;
+        case 'r': b.rounds = atoi(optarg); break;
+        case 'p': b.only = optarg; break;
+        case 'o': part = optarg; break;
+        case 'c': once = atoi(optarg); break; /* for ourselves: one compilation, its seconds */
+        default: usage();
+        }
+    if (once >= 0 && optind < argc)
+        return printf("%.9f\n", bench_compile_once(argv[optind], once)) < 0;
+    if (b.rounds < 1 || b.rounds > ROUNDS_MAX) usage();
+    if (limit && atof(limit) > 0) b.peer_seconds = atof(limit);
+    if (peers && *peers) b.peer_count = peers_read(peers, &b.peers);
+    if (!part || !strcmp(part, "ratios")) ratios(&b);
+    if (!part || !strcmp(part, "costs")) costs(&b);
+    for (int i = optind; i < argc && (!part || !strcmp(part, "compile")); i++) {
+        bench_parsing(argv[i]);
+        bench_compiling(argv[i]);
     }
-    printf("%-19s", "geometric mean");
-    for (int kind = PLAIN; kind < KINDS; kind++)
-        printf(" %10.2f", exp(sum[kind] / ran));
-    printf("\n");
-    if (ran == COUNT) peers(folder, natives);
-    instances(folder);
-    host_calls("interp");
-    host_calls("jit");
-    for (int i = 4; i < argc; i++) {
-        parsing(argv[i]);
-        compiling(argv[i]);
+    if (!part || !strcmp(part, "compile")) bench_linear();
+    for (size_t i = 0; i < b.peer_count; i++) {
+        free(b.peers[i].name);
+        free(b.peers[i].command);
     }
+    free(b.peers);
     return 0;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 #include "base/file.h"
 #include "cli/machine.h"
+#include "cli/native_listing.h"
 #include "cli/tracer.h"
 
 enum { CALLS_SHOWN = 10000 }; /* host calls kept for the document */
@@ -85,6 +86,7 @@ static void document(struct run *r, const penta_stop *stop)
     json_uint(j, "pc", stop->pc);
     if (s->steps != UINT64_MAX) json_uint(j, "steps", s->steps);
     state_json(j, s->vm);
+    native_listing_difference(s->vm, NULL, j);
     json_uint(j, "host_call_count", r->calls_count);
     json_embed(j, "host_calls", &r->calls_json);
     json_string(j, "output", writer_view(&r->output));
@@ -128,7 +130,10 @@ void command_RUN(struct cli *c)
             document(&r, &stop);
         } else {
             stop_print(&c->out, s, &stop);
-            if (!c->value[OPT_QUIET]) state_print(c, &c->out, s->vm);
+            if (!c->value[OPT_QUIET]) {
+                state_print(c, &c->out, s->vm);
+                native_listing_difference(s->vm, &c->out, NULL);
+            }
         }
         bool value = c->value[OPT_EXIT_VALUE] && stop.kind == PENTA_STOP_HALT;
         cli_fail(c, value ? (int)(stop.args[0] & 255) : stop_exit(&r.machine, &stop));

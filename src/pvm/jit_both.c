@@ -8,10 +8,13 @@
 #include "core/describe.h"
 #include "core/engine.h"
 #include "pvm/jit.h"
+#include "pvm/jit_tools.h"
 #include "pvm/snapshot.h"
 
 struct pvm_twin {
     struct pvm_vm *vm;       /* the interpreter's machine */
+    uint64_t regs[PVM_REGISTERS]; /* of both, in front of the last block */
+    uint32_t pc;
     char difference[64];     /* "" while there is none */
 };
 
@@ -156,6 +159,8 @@ static bool one_block(struct pvm_vm *vm, struct pvm_twin *t, penta_stop *stop, b
 {
     const struct pvm_cells *p = vm->cells;
     uint32_t at = pvm_cells_find(p, vm->state->pc), rest = at ? pvm_cells_rest(p, at) : 1;
+    memcpy(t->regs, vm->state->regs, sizeof t->regs);
+    t->pc = vm->state->pc;
     int64_t budget = at && !vm->paid ? (int64_t)pvm_block_gas(p, p->places[at].block) : 0;
     *stopped = !pvm_jit_advance(vm, budget, stop);
     if (*stopped) pvm_vm_report(vm, stop);
@@ -199,15 +204,46 @@ static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     if (!agreed) stop->kind = PENTA_STOP_DISAGREE;
 }
 
+/* ---- the difference, told ---- */
+
+bool pvm_both_difference(const penta_vm *base, struct pvm_difference *out)
+{
+    const struct pvm_vm *vm = pvm_vm_const(base);
+    if (base->engine != &pvm_both || !*vm->twin->difference) return false;
+    const struct pvm_cells *p = vm->cells;
+    uint32_t pc = vm->twin->pc, at = pvm_cells_find(p, pc), size = (uint32_t)p->code.bytes.size;
+    uint32_t block = at ? p->places[at].block : 0;
+    *out = (struct pvm_difference){vm->twin->difference, pc, pc + 1, pc, p->native};
+    if (!at) return true;      /* no instruction: a trap of the machine's own */
+    out->from = p->blocks[block].pc;
+    out->to = block + 1 < p->block_count ? p->blocks[block + 1].pc : size;
+    return true;
+}
+
+static void describe_before(const struct pvm_twin *t, const penta_visitor *v)
+{
+    penta_node node = {.name = "before"}, registers = {.name = "registers"};
+    if (!describe_enter(v, node)) return;
+    describe_uint(v, "pc", t->pc);
+    if (describe_enter(v, registers)) {
+        for (unsigned i = 0; i < PVM_REGISTERS; i++)
+            describe_word(v, pvm_register_names[i], t->regs[i]);
+        describe_leave(v, registers);
+    }
+    describe_leave(v, node);
+}
+
 static void both_describe(const penta_vm *base, const penta_visitor *v)
 {
     const struct pvm_vm *vm = pvm_vm_const(base);
     pvm_vm_describe(base, v);
     if (!*vm->twin->difference) return;
     penta_node node = {.name = "interp"};
-    if (!describe_enter(v, node)) return;
-    pvm_vm_describe(&vm->twin->vm->base, v);
-    describe_leave(v, node);
+    if (describe_enter(v, node)) {
+        pvm_vm_describe(&vm->twin->vm->base, v);
+        describe_leave(v, node);
+    }
+    describe_before(vm->twin, v);
 }
 
 static const char *both_detail(const penta_vm *vm, const penta_stop *stop)

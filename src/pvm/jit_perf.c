@@ -8,19 +8,17 @@
 #include "base/bytes.h"
 #include "pvm/debug.h"
 #include "pvm/jit.h"
+#include "pvm/jit_tools.h"
 
-struct function {
-    uint32_t pc;
-    penta_bytes space, name;
-};
-
+/* Exports first: what the debug sections say of the same place is more. */
 static int by_pc(const void *a, const void *b)
 {
-    const struct function *x = a, *y = b;
-    return x->pc < y->pc ? -1 : x->pc > y->pc;
+    const struct pvm_function *x = a, *y = b;
+    if (x->pc != y->pc) return x->pc < y->pc ? -1 : 1;
+    return (x->range != SIZE_MAX) - (y->range != SIZE_MAX);
 }
 
-static size_t collect(const struct pvm_program *p, struct function *out)
+static size_t collect(const struct pvm_program *p, struct pvm_function *out)
 {
     size_t count = 0, ranges = p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES;
     for (size_t i = 0; i < ranges; i++) {
@@ -28,11 +26,13 @@ static size_t collect(const struct pvm_program *p, struct function *out)
         pvm_debug_start(p, i, &lines);
         uint32_t pc = lines.pc;
         if (lines.broken || !pvm_debug_next(&lines) || !lines.depth) continue;
-        out[count++] = (struct function){pc, pvm_debug_string(p, lines.frames[0].space),
-                                         pvm_debug_string(p, lines.frames[0].function)};
+        out[count++] = (struct pvm_function){
+            .pc = pc, .space = pvm_debug_string(p, lines.frames[0].space),
+            .name = pvm_debug_string(p, lines.frames[0].function), .range = i};
     }
     for (size_t i = 0; i < p->export_count; i++)
-        out[count++] = (struct function){p->exports[i].pc, {0}, p->exports[i].name};
+        out[count++] = (struct pvm_function){
+            .pc = p->exports[i].pc, .name = p->exports[i].name, .range = SIZE_MAX};
     qsort(out, count, sizeof *out, by_pc);
     return count;
 }
@@ -46,35 +46,61 @@ static uint32_t start_of(const struct pvm_native *n, uint64_t pc)
     return n->cold_start;
 }
 
-static void line(FILE *f, const struct pvm_native *n, uint32_t from, uint32_t to, penta_bytes space,
-                 penta_bytes name)
+static void other(uint32_t from, uint32_t to, const char *name, pvm_function_fn *fn, void *user)
 {
-    if (from >= to) return;
-    fprintf(f, "%" PRIxPTR " %x guest ", (uintptr_t)(n->code + from), (unsigned)(to - from));
-    for (size_t i = 0; i < space.size; i++) fputc(space.data[i] < ' ' ? '?' : space.data[i], f);
-    if (space.size) fputs("::", f);
-    for (size_t i = 0; i < name.size; i++) fputc(name.data[i] < ' ' ? '?' : name.data[i], f);
-    fputc('\n', f);
+    struct pvm_function f = {.from = from, .to = to, .name = bytes_of(name), .range = SIZE_MAX};
+    if (from < to) fn(user, &f);
+}
+
+bool pvm_functions_each(const struct pvm_native *n, const struct pvm_program *p,
+                        pvm_function_fn *fn, void *user)
+{
+    size_t room = p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES + p->export_count + 1;
+    struct pvm_function *functions = calloc(room, sizeof *functions);
+    if (!functions) return false;
+    size_t count = collect(p, functions);
+    uint32_t first = count ? start_of(n, functions[0].pc) : n->cold_start;
+    other(1, n->body, "entry and exits", fn, user);
+    other(n->body, first, "code", fn, user);
+    for (size_t i = 0; i < count; i++) {
+        struct pvm_function *f = &functions[i];
+        f->end = i + 1 < count ? functions[i + 1].pc : n->size;
+        f->from = start_of(n, f->pc);
+        f->to = i + 1 < count ? start_of(n, f->end) : n->cold_start;
+        if (f->from < f->to) fn(user, f);
+    }
+    other(n->cold_start, n->used, "cold places", fn, user);
+    free(functions);
+    return true;
+}
+
+struct map {
+    FILE *file;
+    const uint8_t *code;
+};
+
+static void text(FILE *f, penta_bytes bytes)
+{
+    for (size_t i = 0; i < bytes.size; i++) fputc(bytes.data[i] < ' ' ? '?' : bytes.data[i], f);
+}
+
+static void line(void *user, const struct pvm_function *f)
+{
+    struct map *map = user;
+    fprintf(map->file, "%" PRIxPTR " %x guest ", (uintptr_t)(map->code + f->from),
+            (unsigned)(f->to - f->from));
+    text(map->file, f->space);
+    if (f->space.size) fputs("::", map->file);
+    text(map->file, f->name);
+    fputc('\n', map->file);
 }
 
 void pvm_perf_map(const struct pvm_native *n, const struct pvm_program *p)
 {
     char path[64];
-    size_t room = p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES + p->export_count + 1;
-    struct function *functions = calloc(room, sizeof *functions);
     snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
-    FILE *f = functions ? fopen(path, "a") : NULL;
-    if (f) {
-        size_t count = collect(p, functions);
-        uint32_t first = count ? start_of(n, functions[0].pc) : n->cold_start;
-        line(f, n, 1, n->body, (penta_bytes){0}, bytes_of("entry and exits"));
-        line(f, n, n->body, first, (penta_bytes){0}, bytes_of("code"));
-        for (size_t i = 0; i < count; i++) {
-            uint32_t end = i + 1 < count ? start_of(n, functions[i + 1].pc) : n->cold_start;
-            line(f, n, start_of(n, functions[i].pc), end, functions[i].space, functions[i].name);
-        }
-        line(f, n, n->cold_start, n->used, (penta_bytes){0}, bytes_of("cold places"));
-        fclose(f);
-    }
-    free(functions);
+    struct map map = {fopen(path, "a"), n->code};
+    if (!map.file) return;
+    pvm_functions_each(n, p, line, &map);
+    fclose(map.file);
 }

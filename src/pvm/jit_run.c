@@ -1,8 +1,12 @@
 /* Running compiled code, and everything it leaves to the interpreter. */
+#include <asm/prctl.h>
 #include <cpuid.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "core/engine.h"
 #include "pvm/jit.h"
+#include "pvm/jit_tools.h"
 #include "pvm/snapshot.h"
 
 enum {
@@ -10,26 +14,47 @@ enum {
     HWCAP2_FSGS = 2,
 };
 
-/* gs can be set without the kernel, and the instructions that the compiler writes exist. */
+/* ---- gs ---- */
+
+bool pvm_gs_by_kernel;
+
+/* Without FSGSBASE the kernel has to do it, if it lets us. */
+static bool gs_settable(void)
+{
+    unsigned long now;
+    if (getauxval(AT_HWCAP2) & HWCAP2_FSGS) return true;
+    pvm_gs_by_kernel = true;
+    return !syscall(SYS_arch_prctl, ARCH_GET_GS, &now) &&
+           !syscall(SYS_arch_prctl, ARCH_SET_GS, now);
+}
+
+/* gs stays where the last machine of this thread put it: nothing else on this system uses it, and
+ * setting it costs as much as the rest of entering. The kernel takes ten times that, but what it
+ * set last cannot be read without it either. */
+static void set_base(const uint8_t *base)
+{
+    uint64_t now;
+    if (__builtin_expect(pvm_gs_by_kernel, 0)) {
+        syscall(SYS_arch_prctl, ARCH_SET_GS, base);
+        return;
+    }
+    __asm__ volatile("rdgsbase %0" : "=r"(now));
+    if (now != (uint64_t)(uintptr_t)base)
+        __asm__ volatile("wrgsbase %0" : : "r"((uint64_t)(uintptr_t)base) : "memory");
+}
+
+/* gs can be set, and the instructions that the compiler writes exist. */
 bool pvm_jit_usable(void)
 {
     unsigned a, b, c, d, extended = 0, features = 0, more = 0;
     if (__get_cpuid(1, &a, &b, &c, &d)) features = c;
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) more = b;
     if (__get_cpuid(0x80000001, &a, &b, &c, &d)) extended = c;
-    return getauxval(AT_HWCAP2) & HWCAP2_FSGS && features & bit_POPCNT && more & bit_BMI &&
-           more & bit_BMI2 && extended & bit_LZCNT;
+    return features & bit_POPCNT && more & bit_BMI && more & bit_BMI2 && extended & bit_LZCNT &&
+           gs_settable();
 }
 
-/* gs stays where the last machine of this thread put it: nothing else on this system uses it, and
- * setting it costs as much as the rest of entering. */
-static void set_base(const uint8_t *base)
-{
-    uint64_t now;
-    __asm__ volatile("rdgsbase %0" : "=r"(now));
-    if (now != (uint64_t)(uintptr_t)base)
-        __asm__ volatile("wrgsbase %0" : : "r"((uint64_t)(uintptr_t)base) : "memory");
-}
+/* ---- entering and leaving ---- */
 
 typedef void enter_fn(const void *at);
 
@@ -197,6 +222,16 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     pvm_vm_report(vm, stop);
 }
 
+/* What cannot be written is not: a profile without names is no reason to stop. */
+static void tell_perf(const struct pvm_vm *vm, const struct pvm_config *config)
+{
+    const struct pvm_native *n = vm->cells->native;
+    if (!n || !vm->base.module) return;
+    const struct pvm_program *p = &pvm_module(vm->base.module)->program;
+    if (config->perf_map) pvm_perf_map(n, p);
+    if (config->perf_dump) pvm_perf_dump(n, p, config->perf_dump);
+}
+
 /* Compiles the program, unless another machine has, and takes the machine over. What this host
  * cannot do is left to the interpreter, silently: the machine is the same. */
 void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config)
@@ -205,8 +240,7 @@ void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config)
     if (!vm->cells->native) {
         vm->cells->native = pvm_native_compile(vm->cells, config);
         vm->cells->native_free = pvm_native_free;
-        if (vm->cells->native && config->perf_map && vm->base.module)
-            pvm_perf_map(vm->cells->native, &pvm_module(vm->base.module)->program);
+        tell_perf(vm, config);
     }
     if (!vm->cells->native) return;
     vm->memory.guarded = true;

@@ -95,6 +95,7 @@ struct pvm_pool *pvm_pool_new(const penta_module *module, const char *engine,
                                     pool->config.metered, err);
     /* The first machine compiles the program, before there are threads to share it with. */
     struct pvm_vm *first = pool->cells ? pvm_pool_take(pool, err) : NULL;
+    pool->config.perf_dump = NULL; /* the caller's text */
     if (first) {
         pvm_pool_return(pool, first);
         return pool;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/file.h"
 #include "base/number.h"
 #include "core/map_option.h"
@@ -36,6 +37,10 @@ bool pvm_config_read(struct pvm_config *config, const struct pvm_program *progra
     config->model = config->profile->full_gas ? PVM_GAS_FULL_L2 : PVM_GAS_NAIVE;
     config->paging = option_text(options, count, "paging") != NULL;
     config->perf_map = option_text(options, count, "perf-map") != NULL;
+    config->perf_dump = option_text(options, count, "perf-dump");
+    if (config->perf_dump && access(config->perf_dump, W_OK | X_OK))
+        return error_at(err, BASE_OPTION_VALUE, 0, "perf-dump: no files can be made in '%.200s'",
+                        config->perf_dump);
     config->poll = option_text(options, count, "poll") != NULL;
     const char *mode = option_text(options, count, "gas-mode");
     if (mode && strcmp(mode, "sync") && strcmp(mode, "async"))

@@ -107,6 +107,7 @@ struct pvm_config {
     bool metered, paging;
     bool async;              /* compiled code counts gas and does not stop for it */
     bool perf_map;           /* names of compiled functions go to a file for perf */
+    const char *perf_dump;   /* and their code and lines into this folder; NULL: nowhere */
     bool poll;               /* compiled code looks at the interrupt flag where it may loop */
     int64_t gas;
     uint64_t aux_size;

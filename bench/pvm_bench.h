@@ -1,0 +1,33 @@
+/* What the parts of the PolkaVM benchmark share. */
+#pragma once
+#include "bench.h"
+#include "penta/pvm.h"
+#include <stdio.h>
+
+/* pvm_files.c */
+_Noreturn void bench_die(const char *what, const char *detail);
+penta_bytes bench_read(const char *path); /* freed as ->data */
+/* The module of a blob; *bytes belong to the caller and outlive it. */
+penta_module *bench_open(const char *path, penta_bytes *bytes);
+/* An assembly text as a blob of this instruction set, written to `to`. */
+void bench_assemble(const char *path, const char *isa, const char *to);
+penta_module *bench_module(const char *text); /* of latest64, from text in the source */
+
+/* pvm_peers.c: other implementations, as the file named by PEERS lists them. */
+struct peer {
+    char *name, *command;
+};
+size_t peers_read(const char *path, struct peer **out); /* dies of a line that is none */
+/* Runs the command on a blob: the seconds it prints. Negative: none, and note says why. */
+double peer_run(const struct peer *peer, const char *blob, double limit, char *note, size_t room);
+
+/* pvm_costs.c: what everything around running costs. */
+void bench_instances(const char *folder);
+void bench_host_calls(const char *engine);
+void bench_interrupts(void);
+void bench_parsing(const char *path);
+
+/* pvm_compile.c */
+void bench_compiling(const char *path);
+void bench_linear(void);
+double bench_compile_once(const char *path, int mode); /* the seconds of a first compilation */

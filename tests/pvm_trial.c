@@ -1,0 +1,242 @@
+/* Both engines must agree on registers, pc, gas, memory and stop after every block (engine "both"),
+ * and at every stop when compiled code runs freely, is interrupted, and machines change hands. */
+#include "pvm_trial.h"
+#include "pvm/snapshot.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { TURNS = 40, DRIP_TURNS = 250, STEPS = 600 };
+
+struct trial {
+    const struct program *p;
+    struct pvm_config config;
+    uint64_t regs[PVM_REGISTERS];
+    uint32_t start;
+    bool drip;               /* gas comes in drops: it runs out in front of every block */
+    bool nagged;             /* interrupts come with every run */
+    struct choices *c;
+    struct tally *tally;
+};
+
+#define CHECK(t, condition) ((condition) ? (void)0 : trial_failed(#condition, (t)->p))
+
+static struct pvm_vm *machine(const struct trial *t, const char *engine)
+{
+    penta_error err = {0};
+    struct pvm_config config = t->config;
+    CHECK(t, pvm_engine_find(engine, &config.adopt));
+    struct pvm_vm *vm = pvm_vm_create(NULL, &t->p->view, &config, NULL, &err);
+    CHECK(t, vm && !strcmp(vm->base.engine->name, engine));
+    penta_bytes none = {0};
+    bool ok = pvm_memory_map(&vm->memory, 0x10000, 0x1000, true, none, false) &&
+              pvm_memory_map(&vm->memory, 0x20000, 0x1000, false,
+                             (penta_bytes){(const uint8_t *)"read-only", 9}, true) &&
+              pvm_memory_map(&vm->memory, 0x30000, 0x2000, true, none, false);
+    CHECK(t, ok);
+    vm->layout.heap_base = 0x32100;
+    vm->layout.rw = 0x30000;
+    vm->layout.rw_length = 0x2000;
+    vm->layout.heap_max = 0x8000;
+    for (unsigned i = 0; i < PVM_REGISTERS; i++) pvm_vm_set_reg(vm, i, t->regs[i]);
+    pvm_vm_jump(vm, t->start);
+    if (t->tally) t->tally->machines++;
+    return vm;
+}
+
+/* What the host does about a stop; false: the run is over. */
+static bool settle(const struct trial *t, struct pvm_vm *vm, const penta_stop *stop, unsigned turn)
+{
+    penta_error err = {0};
+    uint64_t answer = stop->args[0] + 1;
+    uint32_t page = (uint32_t)stop->args[0];
+    switch (stop->kind) {
+    case PENTA_STOP_HOST: CHECK(t, penta_vm_answer(&vm->base, &answer, 1, &err)); return true;
+    case PENTA_STOP_FAULT:
+        if (stop->args[2]) return pvm_memory_protect(&vm->memory, page, 0x1000, true);
+        return pvm_memory_map(&vm->memory, page, 0x1000, true, (penta_bytes){0}, false);
+    case PENTA_STOP_GAS:
+        if (!t->drip && turn > TURNS / 2) return false;
+        vm->state->gas += t->drip ? 1 + turn % 3 : 100 + turn;
+        return true;
+    default: return false;
+    }
+}
+
+static void same(const struct trial *t, struct pvm_vm *a, const penta_stop *sa, struct pvm_vm *b,
+                 const penta_stop *sb)
+{
+    penta_buffer x = {0}, y = {0};
+    penta_error err = {0};
+    CHECK(t, sa->kind == sb->kind && sa->detail == sb->detail && sa->pc == sb->pc);
+    CHECK(t, !memcmp(sa->args, sb->args, sizeof sa->args));
+    a->executed = b->executed = 0;
+    CHECK(t, penta_vm_save(&a->base, &x, &err) && penta_vm_save(&b->base, &y, &err));
+    CHECK(t, x.size == y.size && !memcmp(x.data, y.data, x.size));
+    penta_buffer_free(&x);
+    penta_buffer_free(&y);
+}
+
+static void count_stop(const struct trial *t, const penta_stop *stop)
+{
+    if (!t->tally) return;
+    t->tally->stops[stop->kind & 15]++;
+    if (stop->kind == PENTA_STOP_TRAP) t->tally->traps[stop->detail & 3]++;
+    if (stop->kind == PENTA_STOP_GAS) t->tally->gas_places++;
+}
+
+/* Free running, compared at every stop; when swap, stops of one engine are resumed by the other. */
+static void race(const struct trial *t, bool swap)
+{
+    struct pvm_vm *a = machine(t, "interp"), *b = machine(t, "jit");
+    penta_stop x, y;
+    for (unsigned turn = 0; turn < (t->drip ? DRIP_TURNS : TURNS); turn++) {
+        if (t->nagged) {
+            penta_vm_interrupt(&b->base);
+            penta_vm_run(&b->base, UINT64_MAX, &y);
+            CHECK(t, y.kind == PENTA_STOP_INTERRUPT);
+        }
+        pvm_vm_run(&a->base, UINT64_MAX, &x);
+        if (swap && turn & 1) pvm_vm_run(&b->base, UINT64_MAX, &y);
+        else penta_vm_run(&b->base, UINT64_MAX, &y);
+        same(t, a, &x, b, &y);
+        count_stop(t, &x);
+        bool more = settle(t, a, &x, turn);
+        CHECK(t, more == settle(t, b, &y, turn));
+        if (!more) break;
+    }
+    penta_vm_free(&a->base);
+    penta_vm_free(&b->base);
+}
+
+static void lock_step(const struct trial *t)
+{
+    struct pvm_vm *vm = machine(t, "both");
+    penta_stop stop;
+    for (unsigned turn = 0; turn < TURNS; turn++) {
+        penta_vm_run(&vm->base, UINT64_MAX, &stop);
+        if (stop.kind == PENTA_STOP_DISAGREE) {
+            fprintf(stderr, "%s at %llu\n", vm->base.engine->detail(&vm->base, &stop),
+                    (unsigned long long)stop.pc);
+            trial_failed("the engines agree", t->p);
+        }
+        if (!settle(t, vm, &stop, turn)) break;
+    }
+    penta_vm_free(&vm->base);
+}
+
+/* ---- what was covered ---- */
+
+static void count_compiled(const struct trial *t)
+{
+    const struct program *p = t->p;
+    for (uint32_t pc = 0; pc < p->size; pc++) {
+        if (!pvm_starts(&p->view, pc)) continue;
+        struct pvm_insn in;
+        pvm_decode(&p->view, pc, &in);
+        t->tally->compiled[p->isa][in.op]++;
+    }
+}
+
+/* By single steps: what the others did at once. */
+static void count_executed(const struct trial *t)
+{
+    const struct program *p = t->p;
+    struct pvm_vm *vm = machine(t, "interp");
+    penta_stop stop;
+    unsigned turn = 0, slot = 0;
+    for (unsigned i = 0; i < STEPS; i++) {
+        struct pvm_insn in;
+        uint32_t pc = vm->state->pc;
+        if (pc < p->size && pvm_starts(&p->view, pc)) {
+            pvm_decode(&p->view, pc, &in);
+            t->tally->executed[p->isa][in.op]++;
+            while (slot < p->count && p->starts[slot] < pc) slot++;
+            while (slot && (slot == p->count || p->starts[slot] > pc)) slot--;
+            if (p->starts[slot] == pc) t->tally->patterns[p->slots[slot].pattern]++;
+        }
+        pvm_vm_run(&vm->base, 1, &stop);
+        if (stop.kind != PENTA_STOP_FUEL && (turn++ > TURNS || !settle(t, vm, &stop, turn))) break;
+    }
+    penta_vm_free(&vm->base);
+}
+
+unsigned tally_print(const struct tally *tally, FILE *out)
+{
+    static const char *const kinds[] = {"fuel", "break", "host", "halt", "trap",
+                                        "fault", "gas", "interrupt", "disagree"};
+    static const char *const traps[] = {"trap", "jump", "access", "start"};
+    unsigned missing = 0, all = 0;
+    for (int isa = 0; isa < PVM_ISAS; isa++) {
+        for (int op = 1; op < PVM_OPS; op++) {
+            if (pvm_ops[op].number[isa] < 0) continue;
+            all++;
+            if (tally->compiled[isa][op] && tally->executed[isa][op]) continue;
+            missing++;
+            fprintf(out, "not %s: %s of %s\n", tally->compiled[isa][op] ? "executed" : "compiled",
+                    pvm_ops[op].name, pvm_isas[isa].name);
+        }
+    }
+    fprintf(out, "%u of %u instructions of %d ISAs compiled and executed\n", all - missing, all,
+            PVM_ISAS);
+    fprintf(out, "stops:");
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (tally->stops[i])
+            fprintf(out, " %s %llu", kinds[i], (unsigned long long)tally->stops[i]);
+    fprintf(out, "; traps:");
+    for (unsigned i = 0; i < 4; i++)
+        fprintf(out, " %s %llu", traps[i], (unsigned long long)tally->traps[i]);
+    fprintf(out, "\npatterns, instructions seen:");
+    for (unsigned i = 1; i < PATTERN_COUNT; i++) {
+        fprintf(out, " %s %llu", pattern_names[i], (unsigned long long)tally->patterns[i]);
+        missing += !tally->patterns[i];
+    }
+    fprintf(out, "\n");
+    return missing;
+}
+
+/* ---- one trial ---- */
+
+static void configure(struct trial *t)
+{
+    struct choices *c = t->c;
+    const struct program *p = t->p;
+    bool metered = !p->forward || below(c, 2);
+    t->config = (struct pvm_config){.profile = &pvm_profiles[below(c, 3)],
+                                    .metered = metered,
+                                    .paging = below(c, 2),
+                                    .poll = !below(c, 8),
+                                    .gas = metered ? 100 + (int64_t)below(c, 2000) : 0,
+                                    .model = below(c, 3) ? PVM_GAS_NAIVE : PVM_GAS_FULL_L2};
+    t->drip = metered && !below(c, 6);
+    t->nagged = !below(c, 16);
+    if (t->drip) t->config.gas = (int64_t)below(c, 4);
+    if (p->forward && metered && below(c, 2)) { /* gas that never runs out is the same in async */
+        t->config.async = true;
+        t->config.gas = INT64_MAX / 4;
+        t->drip = false;
+    }
+    for (unsigned i = 0; i < PVM_REGISTERS; i++)
+        t->regs[i] = i < 2 ? 0x30000 + below(c, 0x2000) : choices_number(c);
+    if (!below(c, 8) && !(p->forward && p->loops))
+        t->start = below(c, 8) ? p->starts[below(c, p->count)] : (uint32_t)below(c, p->size + 2);
+}
+
+struct program trial_program;
+
+bool trial_run(struct choices *c, struct tally *tally)
+{
+    pvm_adopt_fn *adopt;
+    if (!pvm_engine_find("jit", &adopt)) return false;
+    program_generate(c, &trial_program);
+    struct trial t = {.p = &trial_program, .c = c, .tally = tally};
+    configure(&t);
+    if (tally) {
+        tally->programs++;
+        count_compiled(&t);
+        if (tally->programs % 4 == 1) count_executed(&t);
+    }
+    race(&t, false);
+    race(&t, true);
+    if (!t.config.async) lock_step(&t);
+    return true;
+}
