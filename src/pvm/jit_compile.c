@@ -182,9 +182,7 @@ static void resolve(struct jit *j)
             x64_aim(&j->e, site, j->n->offsets[target] - j->n->charge_size);
             continue;
         }
-        struct x64 over = j->e;
-        over.at = over.start + j->n->offsets[pvm_native_pc(j->n, site)];
-        x64_call_to(&over, j->step.at - 1);
+        x64_patch_call(&j->e, j->n->offsets[pvm_native_pc(j->n, site)], j->step.at - 1);
     }
 }
 

@@ -34,7 +34,7 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
         if (group.count) {                                                                         \
             count += group.count - 1u;                                                             \
             in.length = group.length;                                                              \
-            jit_decode(&j->decoder, pc + in.length, &next);                                        \
+            jit_decode(&decoder, pc + in.length, &next);                                           \
             break;                                                                                 \
         }                                                                                          \
     }
@@ -114,6 +114,7 @@ X64_INLINE bool doc_target(const struct jit *j, uint32_t pc)
 uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one)
 {
     struct x64 *e = &j->e;
+    struct jit_decoder decoder = j->decoder; /* its own: loops and copies are blocks in blocks */
     const bool copying = j->copying;
     uint32_t *const offsets = j->n->offsets;
     struct jit_insn in = {0}, next; /* one ahead, so that its jump is known when it comes */
@@ -123,7 +124,7 @@ uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one)
     enum x64_cond cond = X64_E;
     struct jit_mark start;
 
-    jit_decode(&j->decoder, pc, &next);
+    jit_decode(&decoder, pc, &next);
 block:
     first = pc;
     count = 0;
@@ -134,7 +135,7 @@ block:
     for (;; pc += in.length) {
         if (!in.in_place && count && doc_target(j, pc)) goto split;
         in = next;
-        jit_decode(&j->decoder, pc + in.length, &next);
+        jit_decode(&decoder, pc + in.length, &next);
         if (x64_full(e)) return pc;
         if (copying) pvm_jit_place_copy(j, pc);
         else offsets[pc] = x64_here(e);

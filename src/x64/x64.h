@@ -453,3 +453,9 @@ X64_INLINE void x64_aim(struct x64 *e, uint32_t site, uint32_t to)
 {
     x64_patch32(e, site, to - (site + 4));
 }
+/* A call over what is written at an offset, five bytes of it. */
+X64_INLINE void x64_patch_call(struct x64 *e, uint32_t at, uint32_t to)
+{
+    e->start[at] = 0xe8;
+    x64_aim(e, at + 1, to);
+}
