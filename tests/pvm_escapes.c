@@ -34,7 +34,7 @@ static void bytes(struct text *t, uint8_t op, const uint8_t *more, unsigned coun
 {
     t->mask[t->size / 8] |= (uint8_t)(1u << t->size % 8);
     t->code[t->size++] = (uint8_t)pvm_ops[op].number[t->isa];
-    memcpy(t->code + t->size, more, count);
+    if (count) memcpy(t->code + t->size, more, count);
     t->size += count;
 }
 
@@ -327,6 +327,9 @@ static void jumps(enum pvm_isa isa, bool metered, unsigned form)
             CHECK(stop.detail == PVM_TRAP_TRAP && stop.pc == (low == 2 ? first + 1 : first));
         else
             CHECK(stop.kind == PENTA_STOP_TRAP && stop.detail == PVM_TRAP_JUMP && stop.pc == 0);
+        /* the register is written by a jump that is done, the one that halts included */
+        bool done = stop.kind == PENTA_STOP_HALT || stop.detail == PVM_TRAP_TRAP;
+        if (form && done) CHECK(cage.vm->state->regs[form == 1 ? PVM_A5 : PVM_A0] == 3);
     }
     close_cage(&cage);
 }

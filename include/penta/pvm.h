@@ -5,9 +5,10 @@
  * stops with PENTA_STOP_HALT; host calls stop with PENTA_STOP_HOST and their number in detail.
  *
  * The engine "jit" runs compiled code in the calling thread, with handlers for SIGSEGV, SIGBUS and
- * SIGTRAP that pass on what is not theirs. penta_vm_interrupt leaves a machine that can be run on,
- * also when the code is not metered: then a signal makes its thread finish the guest instruction it
- * is in. Without fuel compiled code does not count steps: they are UINT64_MAX. */
+ * SIGTRAP that pass on what is not theirs. penta_vm_interrupt makes the run stop within a
+ * millisecond, scheduling aside, with the state between two guest instructions, from where it can
+ * be run on; also without gas: then a signal makes its thread finish the instruction it is in.
+ * Without fuel compiled code does not count steps: they are UINT64_MAX. */
 #pragma once
 #include "penta/penta.h"
 
