@@ -116,6 +116,7 @@ static bool kept(const struct cage *c, uint32_t page)
 
 static bool all_kept(const struct cage *c)
 {
+    if (!memcmp(c->rights, c->vm->memory.rights, PVM_PAGES)) return true;
     for (uint32_t page = 0; page < PVM_PAGES; page++)
         if (!kept(c, page)) return false;
     return true;
