@@ -327,6 +327,13 @@ static void costs(const struct bench *b)
     bench_interrupts();
 }
 
+static bool known(const char *name)
+{
+    for (int i = 0; i < COUNT; i++)
+        if (!strcmp(programs[i].name, name)) return true;
+    return false;
+}
+
 static void usage(void)
 {
     fprintf(stderr, "bench_pvm [-d FOLDER] [-r ROUNDS] [-p PROGRAM] [-o ratios|costs|compile] "
@@ -349,7 +356,8 @@ int main(int argc, char **argv)
         }
     if (once >= 0 && optind < argc)
         return printf("%.9f\n", bench_compile_once(argv[optind], once)) < 0;
-    if (b.rounds < 1 || b.rounds > ROUNDS_MAX) usage();
+    if (b.rounds < 1 || b.rounds > ROUNDS_MAX || (b.only && !known(b.only))) usage();
+    if (part && strcmp(part, "ratios") && strcmp(part, "costs") && strcmp(part, "compile")) usage();
     if (limit && atof(limit) > 0) b.peer_seconds = atof(limit);
     if (peers && *peers) b.peer_count = peers_read(peers, &b.peers);
     if (!part || !strcmp(part, "ratios")) ratios(&b);
