@@ -307,7 +307,9 @@ static void ratios(struct bench *b)
     snprintf(b->scratch, sizeof b->scratch, "/tmp/bench_pvm_XXXXXX");
     if (!mkdtemp(b->scratch)) bench_die(b->scratch, "cannot make this folder");
     printf("Seconds of a run over those of native code by gcc -O2; medians of %d interleaved "
-           "rounds.\n", b->rounds);
+           "rounds\n(interpreters and peers: of %d). Published figures are from another machine; "
+           "results of peers\nare not compared, they only tell seconds.\n",
+           b->rounds, b->rounds < SLOW_ROUNDS ? b->rounds : SLOW_ROUNDS);
     for (int i = 0; i < 2; i++) {
         make_rows(b);
         for (int k = 0; k < COUNT; k++)
