@@ -307,7 +307,9 @@ static void ratios(struct bench *b)
     snprintf(b->scratch, sizeof b->scratch, "/tmp/bench_pvm_XXXXXX");
     if (!mkdtemp(b->scratch)) bench_die(b->scratch, "cannot make this folder");
     printf("Seconds of a run over those of native code by gcc -O2; medians of %d interleaved "
-           "rounds.\n", b->rounds);
+           "rounds\n(interpreters and peers: of %d). Published figures are from another machine; "
+           "results of peers\nare not compared, they only tell seconds.\n",
+           b->rounds, b->rounds < SLOW_ROUNDS ? b->rounds : SLOW_ROUNDS);
     for (int i = 0; i < 2; i++) {
         make_rows(b);
         for (int k = 0; k < COUNT; k++)
@@ -325,6 +327,13 @@ static void costs(const struct bench *b)
     bench_host_calls("interp");
     bench_host_calls("jit");
     bench_interrupts();
+}
+
+static bool known(const char *name)
+{
+    for (int i = 0; i < COUNT; i++)
+        if (!strcmp(programs[i].name, name)) return true;
+    return false;
 }
 
 static void usage(void)
@@ -349,7 +358,8 @@ int main(int argc, char **argv)
         }
     if (once >= 0 && optind < argc)
         return printf("%.9f\n", bench_compile_once(argv[optind], once)) < 0;
-    if (b.rounds < 1 || b.rounds > ROUNDS_MAX) usage();
+    if (b.rounds < 1 || b.rounds > ROUNDS_MAX || (b.only && !known(b.only))) usage();
+    if (part && strcmp(part, "ratios") && strcmp(part, "costs") && strcmp(part, "compile")) usage();
     if (limit && atof(limit) > 0) b.peer_seconds = atof(limit);
     if (peers && *peers) b.peer_count = peers_read(peers, &b.peers);
     if (!part || !strcmp(part, "ratios")) ratios(&b);

@@ -156,7 +156,8 @@ void bench_linear(void)
                               .blocks = calloc(size / 6 + 16, sizeof *g.blocks),
                               .branches = calloc(size / 6 + 16, sizeof *g.branches),
                               .state = 88172645463325252u};
-        if (!g.code || !g.mask || !g.blocks || !g.branches) bench_die("generated code", "no memory");
+        if (!g.code || !g.mask || !g.blocks || !g.branches)
+            bench_die("generated code", "no memory");
         g.block_count = 1;
         while (g.size < size) add_instruction(&g);
         g.mask[g.size >> 3] |= (uint8_t)(1u << (g.size & 7));

@@ -94,7 +94,8 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i], "--first")) first = value_of(value);
         else if (!strcmp(argv[i], "--count")) count = value_of(value);
         else {
-            fprintf(stderr, "pvm_differ [--seconds N] [--seed S] [--first N] [--count N] [--cover]\n");
+            fprintf(stderr, "pvm_differ [--seconds N] [--seed S] [--first N] [--count N] "
+                            "[--cover]\n");
             return 2;
         }
         i++;

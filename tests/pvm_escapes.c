@@ -116,6 +116,7 @@ static bool kept(const struct cage *c, uint32_t page)
 
 static bool all_kept(const struct cage *c)
 {
+    if (!memcmp(c->rights, c->vm->memory.rights, PVM_PAGES)) return true;
     for (uint32_t page = 0; page < PVM_PAGES; page++)
         if (!kept(c, page)) return false;
     return true;
@@ -193,7 +194,8 @@ static void single_accesses(enum pvm_isa isa, bool metered)
 /* d = index << by (0: not at all); d = d + base; d = [d + offset]: one operand to the compiler. */
 static void indexed_loads(enum pvm_isa isa, bool metered)
 {
-    static const uint64_t offsets[] = {0, 1, 0x10000, 0x7fffffff, UINT64_MAX, UINT64_MAX - 0x7fffffff};
+    static const uint64_t offsets[] = {0,          1,          0x10000,
+                                       0x7fffffff, UINT64_MAX, UINT64_MAX - 0x7fffffff};
     static struct cage cage;
     bool narrow = pvm_isas[isa].bits == 32;
     uint8_t shift = narrow ? PVM_OP_shift_logical_left_imm_32 : PVM_OP_shift_logical_left_imm_64;

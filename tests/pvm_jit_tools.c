@@ -39,8 +39,8 @@ static void say(void *user, const penta_error *finding)
 static penta_module *module_of(const char *text)
 {
     penta_option isa = {"isa", "latest64"};
-    penta_module *m =
-        penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "pvm", &isa, 1, say, NULL);
+    penta_bytes bytes = {(const uint8_t *)text, strlen(text)};
+    penta_module *m = penta_assemble(bytes, "pvm", &isa, 1, say, NULL);
     if (!m) exit(1);
     return m;
 }
@@ -310,7 +310,8 @@ static void refused(const char *tool)
         dup2(out[1], STDERR_FILENO);
         close(out[0]);
         if (!refuse_executable()) _exit(77);
-        execl(tool, tool, "run", path, "--engine", "jit", "--call", "f", "--arg", "1", (char *)NULL);
+        execl(tool, tool, "run", path, "--engine", "jit", "--call", "f", "--arg", "1",
+              (char *)NULL);
         _exit(78);
     }
     close(out[1]);

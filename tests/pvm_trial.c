@@ -226,7 +226,7 @@ struct program trial_program;
 bool trial_run(struct choices *c, struct tally *tally)
 {
     pvm_adopt_fn *adopt;
-    if (!pvm_engine_find("jit", &adopt)) return false;
+    if (!pvm_engine_find("jit", &adopt) || !adopt) return false;
     program_generate(c, &trial_program);
     struct trial t = {.p = &trial_program, .c = c, .tally = tally};
     configure(&t);

@@ -51,7 +51,8 @@ if(PENTA_JIT)
   add_executable(pvm_escapes_test tests/pvm_escapes.c $<TARGET_OBJECTS:penta_objects>)
   target_link_libraries(pvm_escapes_test PRIVATE penta_objects)
   penta_test(pvm-escapes $<TARGET_FILE:pvm_escapes_test>)
-  add_executable(pvm_differ tests/pvm_differ.c tests/pvm_programs.c tests/pvm_trial.c
+  add_executable(pvm_differ tests/pvm_differ.c tests/pvm_programs.c tests/pvm_patterns.c
+                            tests/pvm_trial.c
                             $<TARGET_OBJECTS:penta_objects>)
   target_link_libraries(pvm_differ PRIVATE penta_objects)
   penta_test(pvm-differ $<TARGET_FILE:pvm_differ> --count 20000 --seed 1 --cover)

@@ -18,8 +18,12 @@ static const struct option_info options[] = {
 static const struct engine *const engines[] = {&pvm_interp, &pvm_jit, &pvm_both, NULL};
 static pvm_adopt_fn *const adopts[] = {NULL, pvm_jit_adopt, pvm_both_adopt};
 #else
-static const struct engine *const engines[] = {&pvm_interp, NULL};
-static pvm_adopt_fn *const adopts[] = {NULL};
+#include "core/engine.h"
+/* Known by name, so that whoever asks for them gets the interpreter, which says its own. */
+static const struct engine no_jit = {.name = "jit", .open = pvm_vm_open};
+static const struct engine no_both = {.name = "both", .open = pvm_vm_open};
+static const struct engine *const engines[] = {&pvm_interp, &no_jit, &no_both, NULL};
+static pvm_adopt_fn *const adopts[] = {NULL, NULL, NULL};
 #endif
 
 bool pvm_engine_find(const char *name, pvm_adopt_fn **adopt)

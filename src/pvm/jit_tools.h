@@ -7,7 +7,7 @@
 
 struct pvm_difference {
     const char *what;        /* "a0: jit 0x2, interp 0x1" */
-    uint32_t from, to;       /* the block after which it was seen: code offsets; to may be the end */
+    uint32_t from, to;       /* code offsets of the block after which it was seen */
     uint32_t entered;        /* where both entered it */
     const struct pvm_native *native;
 };
