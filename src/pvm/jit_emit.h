@@ -69,10 +69,14 @@ X64_INLINE void rotate(struct jit *j, enum x64_size size, const struct jit_insn 
     op(&j->e, size, reg_d(in));
 }
 
-X64_INLINE void compare_set(struct jit *j, enum x64_cond cond, enum x64_reg dst)
+/* A comparison and what is made of it. rcx is cleared in front: a byte written into the old value
+ * would make each comparison wait for the one before. */
+X64_INLINE void compare_begin(struct jit *j) { x64_xor(&j->e, X32, RCX, RCX); }
+
+X64_INLINE void compare_end(struct jit *j, enum x64_cond cond, enum x64_reg dst)
 {
     x64_setcc(&j->e, cond, RCX);
-    x64_movzx8(&j->e, dst, RCX);
+    x64_mov(&j->e, X32, dst, RCX);
 }
 
 /* The left operand stays when cond holds behind cmp left, right. */

@@ -354,12 +354,14 @@ block:
         /* ---- what several have in common ---- */
 
         compare_immediate:
+            compare_begin(j);
             x64_cmp_imm(e, WORD, B, (int32_t)imm(&in));
-            compare_set(j, cond, compared);
+            compare_end(j, cond, compared);
             break;
         compare_registers:
+            compare_begin(j);
             x64_cmp(e, WORD, A, B);
-            compare_set(j, cond, compared);
+            compare_end(j, cond, compared);
             break;
         leave:
             step(j);
