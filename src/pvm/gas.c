@@ -110,7 +110,7 @@ static const struct row {
     {{ALL((reads) & R0), ALL((reads) & R1)},                                                       \
      {ALL((overlap) && (reads) & R0),                                                              \
       ALL((overlap) == SOME ? (reads) & R1 : (overlap) && (reads) == R1)},                         \
-     ALL(writes), (writes) ? ((writes) - 1) * 4 : 0, latency, slots, narrow, kind, units}
+     ALL(writes), ((writes) + !(writes) - 1) * 4, latency, slots, narrow, kind, units}
 #define MAKE(name, kind, class, ...) MAKE_(name, PVM_DO_##kind, OPERANDS_##kind, CLASS_##class)
 #define MAKE_(name, ...) [PVM_OP_##name] = ROW(__VA_ARGS__),
 #define OP(name, ...) PVM_ROW(MAKE, name, 0)
