@@ -116,6 +116,11 @@ static void products(const char *name)
         for (unsigned kind = 0; kind < KINDS; kind++) /* long rows: sums near their limits */
             for (unsigned range = 0; range < 6; range++)
                 one_product(vm, 2, 65535, (enum weights_kind)kind, range, range & 1);
+        for (unsigned i = 0; i < 24; i++) { /* more than the form for small matrices takes */
+            static const uint16_t widths[] = {64, 65, 127, 129, 257, 1000, 4097, 32767};
+            size_t cols = widths[i % 8], rows = ((size_t)1 << 19) / cols + 1 + rnd(4);
+            one_product(vm, rows, cols, rnd(2) ? MIXED : EXTREME, i % 6, rnd(2));
+        }
         one_product(vm, 4, 32767, EXTREME, 5, false);
         one_product(vm, 513, 300, MIXED, 1, true);
         tvmr_cold_drop(vm, &vm->cold[0]);
@@ -210,6 +215,7 @@ static void crash(void)
 
 int main(void)
 {
+    products("plain");
     products("avx2");
     products("avx512");
     reload();

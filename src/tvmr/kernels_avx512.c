@@ -5,7 +5,6 @@
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,bmi2")))
-#define AHEAD 4096
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
 /* Sixteen 32-bit sums into eight of 64 bits. */
@@ -71,8 +70,9 @@ INLINE struct group group_at(size_t r, size_t to)
 
 /* ---- two bits: mask each quarter in place, shift the sums at the end ---- */
 
-INLINE __m256i two_plane(const uint8_t *const codes[4], const uint8_t *x, size_t blocks,
-                         size_t ahead)
+enum { AHEAD = 4096 }; /* bytes: what lies behind the cache is asked for in time */
+
+INLINE __m256i two_plane(const uint8_t *const codes[4], const uint8_t *x, size_t blocks)
 {
     const __m512i quarter[] = {_mm512_set1_epi8(0x03), _mm512_set1_epi8(0x0c),
                                _mm512_set1_epi8(0x30), _mm512_set1_epi8((char)0xc0)};
@@ -86,7 +86,7 @@ INLINE __m256i two_plane(const uint8_t *const codes[4], const uint8_t *x, size_t
             part[q] = _mm512_load_si512(x + 64 * q);
         for (int i = 0; i < 4; i++) {
             __m512i v = _mm512_load_si512(codes[i] + b * 64);
-            _mm_prefetch((const char *)codes[i] + b * 64 + ahead, _MM_HINT_T0);
+            _mm_prefetch((const char *)codes[i] + b * 64 + AHEAD, _MM_HINT_T0);
             for (int q = 0; q < 4; q++)
                 a[i][q] = _mm512_dpbusd_epi32(a[i][q], _mm512_and_si512(v, quarter[q]), part[q]);
         }
@@ -110,7 +110,7 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
             codes[i] = w->codes + g.row[i] * w->stride;
         __m256i dot = _mm256_setzero_si256();
         for (unsigned k = 0; k < in->planes; k++) {
-            __m256i sum = two_plane(codes, in->bytes + k * in->stride, w->stride / 64, AHEAD);
+            __m256i sum = two_plane(codes, in->bytes + k * in->stride, w->stride / 64);
             dot = _mm256_add_epi64(dot, _mm256_sll_epi64(sum, _mm_cvtsi32_si128((int)(8 * k))));
         }
         finish(w, in, r, g.n, dot, plane_correction[in->planes - 1], out);

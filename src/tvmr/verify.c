@@ -166,31 +166,26 @@ static void verify_container(struct pass *p)
 
 /* ---- the program ---- */
 
+/* What an instruction does that later ones depend on. */
+enum effect { COMPUTES = 1, LOADS = 2, STORES = 4, LEARNS = 8, JUMPS = 16, HALTS = 32 };
+
 struct program {
     struct pass *p;
     struct found { /* what the tables say of an instruction, by its first four bytes */
         uint32_t key;
-        bool is, missing;  /* known; of an extension that is not registered */
+        bool is;
+        bool looked_at;    /* every time, whatever its operands are */
         uint8_t registers; /* operands that are registers, one bit each */
+        uint8_t effects;
+        uint32_t zeros;    /* bits of the operands, read as one number, that are expected to be 0 */
         const struct tvmr_op *op;
     } found[256];
-    bool declared[256];
+    uint8_t undeclared[4][256];              /* bit k for operand k */
     uint8_t used[8192], known_missing[8192]; /* extensions */
     size_t depth;
-    bool calls, returns, loaded, computed, stored, mastery, jumps, halts;
+    unsigned effects;
+    bool calls, returns;
 };
-
-static const struct found *find(struct program *g, const struct tvmr_words *w)
-{
-    uint32_t key = (uint32_t)w->ext << 16 | w->opcode;
-    struct found *f = &g->found[(key * 2654435761u) >> 24];
-    if (f->is && f->key == key) return f;
-    *f = (struct found){.key = key, .is = true, .op = tvmr_op_find(w->ext, w->opcode)};
-    f->missing = w->ext && !f->op && !tvmr_extension_find(w->ext);
-    for (unsigned k = 0; f->op && k < 4; k++)
-        if (strchr("dsm", f->op->bytes[k])) f->registers |= (uint8_t)(1u << k);
-    return f;
-}
 
 static bool test_and_set(uint8_t *bits, uint16_t i)
 {
@@ -202,6 +197,51 @@ static bool test_and_set(uint8_t *bits, uint16_t i)
 static uint32_t target_of(const struct tvmr_words *w)
 {
     return (uint32_t)w->a[0] << 24 | (uint32_t)w->a[1] << 16 | (uint32_t)w->a[2] << 8 | w->a[3];
+}
+
+static uint8_t effects_of(const struct tvmr_words *w)
+{
+    if (w->ext || w->opcode >> 12 == 3 || w->opcode >> 12 == 4) return COMPUTES;
+    switch (w->opcode) {
+    case 0x0001: return HALTS;
+    case 0x1007: return LOADS;
+    case 0x1008: return STORES;
+    case 0x5012:
+    case 0x5013: return LEARNS;
+    case 0x6008: return JUMPS;
+    default: return 0;
+    }
+}
+
+static uint32_t zeros_of(const struct tvmr_op *op)
+{
+    switch (op->pattern) {
+    case TVMR_PATTERN_NONE: return 0xffffffff;
+    case TVMR_PATTERN_REG: return 0xffffff00;
+    case TVMR_PATTERN_REG_REG: return 0xffff0000;
+    case TVMR_PATTERN_REG_REG_REG: return 0xff000000;
+    default: return 0;
+    }
+}
+
+/* Fills the entry of an instruction; its extension is looked at here, once. */
+static void look_up(struct program *g, size_t i, const struct tvmr_words *w, struct found *f)
+{
+    struct pass *p = g->p;
+    f->op = tvmr_op_find(w->ext, w->opcode);
+    f->effects = effects_of(w);
+    for (unsigned k = 0; f->op && k < 4; k++)
+        if (strchr("dsm", f->op->bytes[k])) f->registers |= (uint8_t)(1u << k);
+    if (!w->ext) {
+        f->looked_at = w->opcode >> 12 == 6 || f->effects & (LEARNS | HALTS);
+        return;
+    }
+    test_and_set(g->used, w->ext);
+    bool missing = !f->op && !tvmr_extension_find(w->ext);
+    if (missing && !test_and_set(g->known_missing, w->ext))
+        INSN(TVMR_EXT_UNKNOWN, i, "extension 0x%04x is not registered", w->ext);
+    f->looked_at = (!f->op && !missing) || w->ext == 5 || w->ext == 7 || w->ext == 11;
+    if (f->op) f->zeros = zeros_of(f->op);
 }
 
 /* Instructions that a label, JUMP, CALL or IF names. */
@@ -252,32 +292,24 @@ static void check_flow(struct program *g, size_t i, const struct tvmr_words *w)
     }
 }
 
-static void check_order(struct program *g, size_t i, const struct tvmr_words *w)
+static void check_order(struct program *g, size_t i, unsigned effects)
 {
     struct pass *p = g->p;
-    bool compute = w->ext || w->opcode >> 12 == 3 || w->opcode >> 12 == 4;
-    if (compute && !g->loaded && !g->computed)
+    if (effects & COMPUTES && !(g->effects & (COMPUTES | LOADS)))
         INSN(TVMR_COMPUTE_EARLY, i, "computing before LOAD_INPUT");
-    g->computed |= compute;
-    if (w->ext) return;
-    g->jumps |= w->opcode == 0x6008;
-    g->halts |= w->opcode == 0x0001 && i + 1 < p->m->count;
-    g->loaded |= w->opcode == 0x1007;
-    g->stored |= w->opcode == 0x1008;
-    if (w->opcode == 0x5012 || w->opcode == 0x5013) {
-        g->mastery = true;
-        if (!g->stored)
-            INSN(TVMR_MASTERY_EARLY, i, "a mastery instruction before any STORE_OUTPUT");
-    }
+    if (effects & LEARNS && !(g->effects & STORES))
+        INSN(TVMR_MASTERY_EARLY, i, "a mastery instruction before any STORE_OUTPUT");
+    if (i + 1 == p->m->count) effects &= ~(unsigned)HALTS; /* nothing comes after it */
+    g->effects |= effects;
 }
 
 static void check_registers(struct program *g, size_t i, const struct tvmr_words *w,
                             unsigned registers)
 {
     struct pass *p = g->p;
-    for (unsigned k = 0; registers >> k; k++) {
+    for (unsigned k = 0; k < 4; k++) {
         char name[8];
-        if (!(registers >> k & 1) || g->declared[w->a[k]]) continue;
+        if (!(registers & g->undeclared[k][w->a[k]])) continue;
         tvmr_register_name(w->a[k], name);
         INSN(TVMR_UNDECLARED, i, "%s is used but not declared", name);
     }
@@ -313,28 +345,43 @@ static void check_ids(struct program *g, size_t i, const struct tvmr_words *w)
         INSN(TVMR_BANK_SLOT, i, "bank slot %u", w->a[2]);
 }
 
-static void check_insn(struct program *g, size_t i)
+static void check_closely(struct program *g, size_t i, const struct found *found)
 {
     struct pass *p = g->p;
     struct tvmr_words w = tvmr_word(p->m->code.data + i * TVMR_INSN);
-    const struct found *found = find(g, &w);
-    const struct tvmr_op *op = found->op;
     if (w.ext) {
-        test_and_set(g->used, w.ext);
-        if (found->missing) {
-            if (!test_and_set(g->known_missing, w.ext))
-                INSN(TVMR_EXT_UNKNOWN, i, "extension 0x%04x is not registered", w.ext);
-        } else if (!op) {
+        if (found->op)
+            check_pattern(g, i, &w, found->op);
+        else if (found->looked_at)
             INSN(TVMR_OPCODE_UNKNOWN, i, "extension 0x%04x has no opcode 0x%04x", w.ext, w.opcode);
-        } else {
-            check_pattern(g, i, &w, op);
-        }
         check_ids(g, i, &w);
     } else if (w.opcode >> 12 == 6) {
         check_flow(g, i, &w);
     }
-    check_order(g, i, &w);
-    if (found->registers) check_registers(g, i, &w, found->registers);
+    check_order(g, i, found->effects);
+    check_registers(g, i, &w, found->registers);
+}
+
+/* Almost every instruction of a good program is one that the tables know, with declared registers
+ * and zeros where zeros belong: a few loads tell. The others are looked at closely. */
+static void check_insns(struct program *g)
+{
+    const uint8_t *code = g->p->m->code.data;
+    for (size_t i = 0; i < g->p->m->count; i++) {
+        const uint8_t *at = code + i * TVMR_INSN, *a = at + 4;
+        uint32_t key = get32(at);
+        struct found *f = &g->found[(key * 2654435761u) >> 24];
+        if (!f->is || f->key != key) {
+            struct tvmr_words w = tvmr_word(at);
+            *f = (struct found){.key = key, .is = true};
+            look_up(g, i, &w, f);
+        }
+        unsigned undeclared = g->undeclared[0][a[0]] | g->undeclared[1][a[1]] |
+                              g->undeclared[2][a[2]] | g->undeclared[3][a[3]];
+        if (f->looked_at || (undeclared & f->registers) || (get32(a) & f->zeros) ||
+            f->effects & ~g->effects)
+            check_closely(g, i, f);
+    }
 }
 
 /* What only the end shows, and instructions that nothing leads to. */
@@ -351,8 +398,8 @@ static void check_end(struct program *g)
         if (!w.ext && w.opcode != 0x0001)
             INSN(TVMR_NO_HALT, m->count - 1, "the program does not end with HALT");
     }
-    if (g->mastery && g->stored) INSN(TVMR_LEARNS, 0, "this program learns");
-    if (!g->jumps && !g->halts) return;
+    if (g->effects & LEARNS && g->effects & STORES) INSN(TVMR_LEARNS, 0, "this program learns");
+    if (!(g->effects & (JUMPS | HALTS))) return;
     uint8_t *labels = named_targets(m, false), *all = named_targets(m, true);
     for (size_t i = 1; labels && all && i < m->count; i++) {
         struct tvmr_words w = tvmr_word(m->code.data + (i - 1) * TVMR_INSN);
@@ -496,11 +543,12 @@ static void verify_program(struct pass *p)
     struct program *g = calloc(1, sizeof *g);
     if (!g) return;
     g->p = p;
-    g->declared[TVMR_NULL] = true;
-    for (size_t i = 0; i < p->m->reg_count; i++)
-        g->declared[p->m->regs[i].reg] = true;
-    for (size_t i = 0; i < p->m->count; i++)
-        check_insn(g, i);
+    for (unsigned k = 0; k < 4; k++) {
+        memset(g->undeclared[k], 1 << k, TVMR_NULL);
+        for (size_t i = 0; i < p->m->reg_count; i++)
+            g->undeclared[k][p->m->regs[i].reg] = 0;
+    }
+    check_insns(g);
     check_end(g);
     check_requirements(g);
     check_keys(p);
