@@ -224,6 +224,11 @@ static uint32_t zeros_of(const struct tvmr_op *op)
     }
 }
 
+static struct found *found_at(struct program *g, uint32_t key)
+{
+    return &g->found[(key * 2654435761u) >> 24];
+}
+
 /* Fills the entry of an instruction; its extension is looked at here, once. */
 static void look_up(struct program *g, size_t i, const struct tvmr_words *w, struct found *f)
 {
@@ -345,10 +350,16 @@ static void check_ids(struct program *g, size_t i, const struct tvmr_words *w)
         INSN(TVMR_BANK_SLOT, i, "bank slot %u", w->a[2]);
 }
 
-static void check_closely(struct program *g, size_t i, const struct found *found)
+static void check_insn(struct program *g, size_t i)
 {
     struct pass *p = g->p;
-    struct tvmr_words w = tvmr_word(p->m->code.data + i * TVMR_INSN);
+    const uint8_t *at = p->m->code.data + i * TVMR_INSN;
+    struct tvmr_words w = tvmr_word(at);
+    struct found *found = found_at(g, get32(at));
+    if (!found->is || found->key != get32(at)) {
+        *found = (struct found){.key = get32(at), .is = true};
+        look_up(g, i, &w, found);
+    }
     if (w.ext) {
         if (found->op)
             check_pattern(g, i, &w, found->op);
@@ -362,26 +373,29 @@ static void check_closely(struct program *g, size_t i, const struct found *found
     check_registers(g, i, &w, found->registers);
 }
 
-/* Almost every instruction of a good program is one that the tables know, with declared registers
- * and zeros where zeros belong: a few loads tell. The others are looked at closely. */
+/* The first instruction from i on that needs a look. Almost every one of a good program does not:
+ * the tables know it, its registers are declared, zeros are where zeros belong. */
+static size_t unusual_from(struct program *g, size_t i)
+{
+    const uint8_t *code = g->p->m->code.data, (*undeclared)[256] = g->undeclared;
+    size_t count = g->p->m->count;
+    unsigned effects = g->effects;
+    for (; i < count; i++) {
+        uint64_t word = get64(code + i * TVMR_INSN), operands = word >> 32;
+        const struct found *f = found_at(g, (uint32_t)word);
+        unsigned registers = undeclared[0][operands & 255] | undeclared[1][operands >> 8 & 255] |
+                             undeclared[2][operands >> 16 & 255] | undeclared[3][operands >> 24];
+        if (!f->is || f->looked_at || f->key != (uint32_t)word || (registers & f->registers) ||
+            (operands & f->zeros) || (f->effects & ~effects))
+            break;
+    }
+    return i;
+}
+
 static void check_insns(struct program *g)
 {
-    const uint8_t *code = g->p->m->code.data;
-    for (size_t i = 0; i < g->p->m->count; i++) {
-        const uint8_t *at = code + i * TVMR_INSN, *a = at + 4;
-        uint32_t key = get32(at);
-        struct found *f = &g->found[(key * 2654435761u) >> 24];
-        if (!f->is || f->key != key) {
-            struct tvmr_words w = tvmr_word(at);
-            *f = (struct found){.key = key, .is = true};
-            look_up(g, i, &w, f);
-        }
-        unsigned undeclared = g->undeclared[0][a[0]] | g->undeclared[1][a[1]] |
-                              g->undeclared[2][a[2]] | g->undeclared[3][a[3]];
-        if (f->looked_at || (undeclared & f->registers) || (get32(a) & f->zeros) ||
-            f->effects & ~g->effects)
-            check_closely(g, i, f);
-    }
+    for (size_t i = unusual_from(g, 0); i < g->p->m->count; i = unusual_from(g, i + 1))
+        check_insn(g, i);
 }
 
 /* What only the end shows, and instructions that nothing leads to. */
