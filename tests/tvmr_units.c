@@ -1,6 +1,8 @@
-/* What no case file can reach of the ternary machine: kernels against their definition over random
- * shapes and extreme values, weights that survive a crash while they are saved, hot reload. */
+/* What no case file can reach of the ternary machine: kernels and loops against their definition
+ * over random shapes and extreme values, weights that survive a crash while they are saved, hot
+ * reload. */
 #include "base/bytes.h"
+#include "tvmr/elements.h"
 #include "tvmr/kernels.h"
 #include <signal.h>
 #include <stdio.h>
@@ -129,6 +131,100 @@ static void products(const char *name)
     }
 }
 
+/* ---- loops over elements: the formulas as they are defined, in 64 bits ---- */
+
+struct wanted {
+    int64_t v, p, q, b;
+};
+#define FORMULA(name, expression)                                                                  \
+    static int64_t want_##name(struct wanted w)                                                    \
+    {                                                                                              \
+        int64_t v = w.v, p = w.p, q = w.q, b = w.b;                                                \
+        (void)p, (void)q, (void)b;                                                                 \
+        return expression;                                                                         \
+    }
+FORMULA(relu, v > 0 ? v : 0)
+FORMULA(shift, v >> p)
+FORMULA(clamp, clamp(v, p, q))
+FORMULA(negate, clamp32(-v))
+FORMULA(scale, clamp32(v *p / 256))
+FORMULA(core_sigmoid, clamp((v * p >> 10) + 128, 0, 255))
+FORMULA(core_tanh,
+        clamp((clamp(v, 0, 255) - 128) * 64 / (64 + (absolute(clamp(v, 0, 255) - 128) >> 1)) + 128,
+              0, 255))
+FORMULA(core_gelu, wrap32(v *clamp((v * 435 >> 8 >> 10) + 128, 0, 255) >> 8))
+FORMULA(act_sigmoid,
+        clamp(128 + clamp(v, -2048, 2048) * 32 / (256 + absolute(clamp(v, -2048, 2048))), 0, 255))
+FORMULA(act_tanh,
+        clamp(clamp(v, -2048, 2048) * 127 / (128 + absolute(clamp(v, -2048, 2048))), -127, 127))
+FORMULA(act_gelu, wrap32(v *(128 + clamp(v * 54 / 256, -128, 127)) / 256))
+FORMULA(add, clamp32(v + b))
+FORMULA(sub, clamp32(v - b))
+FORMULA(core_mul, wrap32((v * b) >> 8))
+FORMULA(tensor_mul, clamp32((v * b) >> 8))
+FORMULA(core_greater, v > b ? 255 : 0)
+FORMULA(tensor_greater, v > b)
+
+enum { ELEMENTS_MAX = 5000 };
+
+static void compare(const char *name, const int32_t *r, const int32_t *x, const int32_t *y,
+                    size_t n, int32_t p, int32_t q, int64_t (*want)(struct wanted))
+{
+    size_t i = 0;
+    while (i < n && r[i] == want((struct wanted){x[i], p, q, y[i]}))
+        i++;
+    if (i < n) printf("%s(%d, %d; %d, %d) is %d\n", name, x[i], y[i], p, q, r[i]);
+    check(i == n, name, (long)i, (long)n);
+}
+
+static void elements_of(const struct tvmr_elements *set, size_t n, unsigned range)
+{
+    static int32_t x[ELEMENTS_MAX], y[ELEMENTS_MAX], r[ELEMENTS_MAX];
+    static struct tvmr_signal w[ELEMENTS_MAX];
+    int64_t total = 0, largest = n ? INT32_MIN : 0;
+    uint64_t dot = 0;
+    for (size_t i = 0; i < n; i++) {
+        x[i] = range ? random_input(rnd(6)) : (int32_t)i - ELEMENTS_MAX / 2;
+        y[i] = random_input(rnd(6));
+        w[i] = (struct tvmr_signal){(int8_t)rnd(256), (uint8_t)rnd(256)};
+        total += x[i];
+        dot += (uint64_t)((int64_t)x[i] * y[i]);
+        if (x[i] > largest) largest = x[i];
+    }
+    int32_t p = (int32_t)rnd(32), low = -(int32_t)rnd(40000), high = (int32_t)rnd(40000);
+#define UNARY(name, ...)                                                                           \
+    {                                                                                              \
+        int32_t first = !strcmp(#name, "clamp")          ? low                                     \
+                        : !strcmp(#name, "scale")        ? (int32_t)rnd(65536)                     \
+                        : !strcmp(#name, "core_sigmoid") ? 1 + (int32_t)rnd(255)                   \
+                                                         : p;                                      \
+        set->name(r, x, n, first, high);                                                           \
+        compare(#name, r, x, y, n, first, high, want_##name);                                      \
+    }
+#define BINARY(name, ...)                                                                          \
+    set->name(r, x, y, n);                                                                         \
+    compare(#name, r, x, y, n, p, high, want_##name);
+#include "tvmr/elements.def"
+    set->bias(r, x, w, n, 255);
+    for (size_t i = 0; i < n; i++)
+        check(r[i] == clamp32(x[i] + (int64_t)tvmr_value(w[i]) * 255), "bias", (long)i, r[i]);
+    check(set->largest(x, n) == largest && set->total(x, n) == total &&
+              set->dot(x, y, n) == (int64_t)dot,
+          "reductions", (long)n, 0);
+}
+
+static void elements(void)
+{
+    static const char *const names[] = {"plain", "avx2", "avx512"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        int kernels = tvmr_kernels_named(names[k]);
+        if (kernels < 0) continue;
+        elements_of(tvmr_elements[kernels], ELEMENTS_MAX, 0);
+        for (unsigned i = 0; i < 200; i++)
+            elements_of(tvmr_elements[kernels], i < 80 ? i : rnd(ELEMENTS_MAX), 1);
+    }
+}
+
 /* ---- programs ---- */
 
 static void broken(void *user, const penta_error *finding)
@@ -218,6 +314,7 @@ int main(void)
     products("plain");
     products("avx2");
     products("avx512");
+    elements();
     reload();
     crash();
     printf("%lu passed, %lu failed\n", passed, failed);

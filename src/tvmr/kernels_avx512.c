@@ -159,14 +159,14 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
             }                                                                                      \
             for (int i = 0; i < AT_ONCE; i++)                                                      \
                 for (int k = 0; k < PLANES; k++)                                                   \
-                    sums[first + i][k] = NINE ? both(high[i][k], low[i][k], first + i)             \
-                                              : high[i][k];                                        \
+                    sums[first + i][k] =                                                           \
+                        NINE ? both(high[i][k], low[i][k], first + i) : high[i][k];                \
         }                                                                                          \
         __m256i dot = _mm256_setzero_si256();                                                      \
         for (int k = 0; k < PLANES; k++)                                                           \
             dot = _mm256_add_epi64(                                                                \
-                dot, _mm256_slli_epi64(sum4(sums[0][k], sums[1][k], sums[2][k], sums[3][k]),       \
-                                       8 * k));                                                    \
+                dot,                                                                               \
+                _mm256_slli_epi64(sum4(sums[0][k], sums[1][k], sums[2][k], sums[3][k]), 8 * k));   \
         return dot;                                                                                \
     }
 
@@ -218,8 +218,8 @@ BYTE_LOOP(rows_nine_4, 4, nine_4)
             const int16_t *codes[ROWS];                                                            \
             __m256i dot[ROWS / 4];                                                                 \
             for (size_t i = 0; i < ROWS; i++)                                                      \
-                codes[i] = (const int16_t *)(const void *)(w->codes +                              \
-                                                           (r + (r + i < to ? i : 0)) * w->stride); \
+                codes[i] = (const int16_t *)(const void *)(w->codes + (r + (r + i < to ? i : 0)) * \
+                                                                          w->stride);              \
             for (int i = 0; i < ROWS / 4; i++)                                                     \
                 dot[i] = _mm256_setzero_si256();                                                   \
             for (size_t at = 0; at < columns;) {                                                   \
@@ -241,10 +241,9 @@ BYTE_LOOP(rows_nine_4, 4, nine_4)
                 for (int i = 0; i < ROWS; i += 4)                                                  \
                     for (int k = 0; k < PARTS; k++)                                                \
                         dot[i / 4] = _mm256_add_epi64(                                             \
-                            dot[i / 4],                                                            \
-                            _mm256_slli_epi64(sum4_wide(a[i][k], a[i + 1][k], a[i + 2][k],         \
-                                                        a[i + 3][k]),                              \
-                                              TVMR_PART_BITS * k));                                \
+                            dot[i / 4], _mm256_slli_epi64(sum4_wide(a[i][k], a[i + 1][k],          \
+                                                                    a[i + 2][k], a[i + 3][k]),     \
+                                                          TVMR_PART_BITS * k));                    \
             }                                                                                      \
             for (size_t i = 0; i < ROWS && r + i < to; i += 4)                                     \
                 finish(w, in, r + i, to - r - i < 4 ? to - r - i : 4, dot[i / 4],                  \
@@ -261,8 +260,7 @@ WIDE_ROWS(rows_wide_2, 4, 2)
 INLINE __m512i pick(const int16_t *x, __mmask32 odd, __mmask32 high)
 {
     __m512i low = _mm512_mask_mov_epi16(_mm512_load_si512(x), odd, _mm512_load_si512(x + 32));
-    __m512i up =
-        _mm512_mask_mov_epi16(_mm512_load_si512(x + 64), odd, _mm512_load_si512(x + 96));
+    __m512i up = _mm512_mask_mov_epi16(_mm512_load_si512(x + 64), odd, _mm512_load_si512(x + 96));
     return _mm512_mask_mov_epi16(low, high, up);
 }
 
@@ -271,8 +269,7 @@ INLINE __m512i add_rests(__m512i sum, const int16_t *x, __m512i q, __m512i v, __
                          __mmask32 high)
 {
     __m512i low = _mm512_maskz_mov_epi16(odd, _mm512_load_si512(x));
-    __m512i up =
-        _mm512_mask_mov_epi16(_mm512_load_si512(x + 32), odd, _mm512_load_si512(x + 64));
+    __m512i up = _mm512_mask_mov_epi16(_mm512_load_si512(x + 32), odd, _mm512_load_si512(x + 64));
     __m512i rest = _mm512_mask_mov_epi16(low, high, up), signs = _mm512_load_si512(x + 96);
     __m512i quotient = _mm512_mulhi_epu16(_mm512_abs_epi16(v), rest);
     signs = _mm512_mask_sub_epi16(signs, _mm512_movepi16_mask(q), _mm512_setzero_si512(), signs);

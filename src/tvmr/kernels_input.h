@@ -83,8 +83,8 @@ TARGET static void extension_block(const int32_t x[32], unsigned parts, int16_t 
     }
 }
 
-TARGET static void input_fill(struct tvmr_input *in, const struct tvmr_weights *w,
-                              const int32_t *x, size_t count)
+TARGET static void input_fill(struct tvmr_input *in, const struct tvmr_weights *w, const int32_t *x,
+                              size_t count)
 {
     uint32_t all = input_range(x, count, &in->sum);
     if (w->form <= TVMR_FORM_NINE) {

@@ -177,7 +177,7 @@ struct program {
         bool looked_at;    /* every time, whatever its operands are */
         uint8_t registers; /* operands that are registers, one bit each */
         uint8_t effects;
-        uint32_t zeros;    /* bits of the operands, read as one number, that are expected to be 0 */
+        uint32_t zeros; /* bits of the operands, read as one number, that are expected to be 0 */
         const struct tvmr_op *op;
     } found[256];
     uint8_t undeclared[4][256];              /* bit k for operand k */

@@ -282,7 +282,8 @@ static bool keep_output(struct tvmr_vm *vm)
 static void number_list_json(struct json *j, const int32_t *data, size_t count)
 {
     json_list(j, NULL);
-    for (size_t i = 0; i < count; i++) json_sint(j, NULL, data[i]);
+    for (size_t i = 0; i < count; i++)
+        json_sint(j, NULL, data[i]);
     json_end(j);
 }
 
