@@ -2,8 +2,10 @@
  * over random shapes and extreme values, weights that survive a crash while they are saved, hot
  * reload. */
 #include "base/bytes.h"
+#include "base/file.h"
 #include "tvmr/elements.h"
 #include "tvmr/kernels.h"
+#include "tvmr/world.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -309,6 +311,177 @@ static void crash(void)
     penta_close(m);
 }
 
+/* ---- the default host with a folder ---- */
+
+static void file_put(const char *folder, const char *name, penta_bytes bytes)
+{
+    char path[128];
+    penta_error err = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (!file_write(path, bytes, &err)) abort();
+}
+
+/* Runs a program in the world of a folder; false and the text of its fault when it failed. */
+static bool live(const char *folder, const char *text, char *fault, int32_t *out, size_t count)
+{
+    penta_error err = {0};
+    penta_module *m = program(text);
+    penta_vm *base = machine(m);
+    struct tvmr_vm *vm = tvmr_vm(base);
+    struct tvmr_world *w = tvmr_world_new(folder, &err);
+    struct writer log = {0};
+    penta_stop stop = {.kind = PENTA_STOP_TRAP};
+    if (w) tvmr_vm_begin(vm, (int32_t[]){1, 2, 3}, 3);
+    while (w) {
+        tvmr_vm_run(base, 100000, &stop);
+        if (stop.kind != PENTA_STOP_HOST || !tvmr_world_answer(w, vm, &stop, &log)) break;
+        base->engine->answer(base, NULL, 0, &err);
+    }
+    bool ok = stop.kind == PENTA_STOP_HALT;
+    snprintf(fault, 160, "%s", !w ? err.message : ok ? "" : vm->fault_text);
+    for (size_t i = 0; i < count; i++)
+        out[i] = i < vm->output.count ? vm->output.data[i] : INT32_MIN;
+    if (log.out.size) snprintf(fault, 160, "%.*s", (int)log.out.size, (char *)log.out.data);
+    writer_free(&log);
+    tvmr_world_free(w);
+    penta_vm_free(base);
+    penta_close(m);
+    return ok;
+}
+
+#define IN_PROGRAM(requires, body)                                                                 \
+    ".requires\n" requires "\n.registers\nH0: i32[3]\nC0: ternary[2] key=\"Käse/7\"\n.program\n"  \
+                           "load_input H0\n" body "halt\n"
+
+static void models(const char *folder)
+{
+    static const char twice[] = ".registers\nH0: i32[3]\n.program\nload_input H0\n"
+                                "add H0, H0, H0\nstore_output H0\nhalt\n";
+    static const char run[] =
+        IN_PROGRAM("orchestration", "orchestration.model_load H1, 3\n"
+                                    "orchestration.model_input H0, 3\n"
+                                    "orchestration.model_output H2, 3\n"
+                                    "orchestration.model_exec H1, 3\nstore_output H2\n");
+    char fault[160];
+    int32_t out[3] = {0};
+    check(live(folder, run, fault, out, 3) && out[2] == 3, "a slot without a file: its input",
+          out[2], 0);
+    penta_module *m = program(twice);
+    struct writer bytes = {0};
+    penta_error err = {0};
+    if (!m || !tvmr_encode(m, &bytes, &err)) abort();
+    file_put(folder, "model-3.tvmr", writer_view(&bytes));
+    check(live(folder, run, fault, out, 3) && out[0] == 2 && out[2] == 6, "a model runs", out[0],
+          out[2]);
+    bytes.out.data[bytes.out.size - 1] ^= 1;
+    file_put(folder, "model-3.tvmr", writer_view(&bytes));
+    check(!live(folder, run, fault, out, 3) && !strncmp(fault, "model 3: ", 9), "a broken one", 0,
+          0);
+    writer_free(&bytes);
+    penta_close(m);
+    m = program(".requires\norchestration\n.program\norchestration.model_load H0, 3\n"
+                "orchestration.model_exec H0, 3\nhalt\n");
+    if (!m || !tvmr_encode(m, &bytes, &err)) abort();
+    file_put(folder, "model-3.tvmr", writer_view(&bytes));
+    check(!live(folder, run, fault, out, 3) && strstr(fault, "running already"),
+          "a model that runs itself", 0, 0);
+    writer_free(&bytes);
+    penta_close(m);
+}
+
+static void stores(void)
+{
+    char folder[] = "/tmp/penta-store-XXXXXX", fault[160], command[100];
+    int32_t out[4];
+    if (!mkdtemp(folder)) abort();
+    models(folder);
+    check(live(folder, IN_PROGRAM("lifecycle", "init_random C0, 5\nlifecycle.save_thermo C0\n"),
+               fault, out, 0),
+          "weights are saved", 0, 0);
+    check(live(folder,
+               IN_PROGRAM("lifecycle\nternary", "lifecycle.load_thermo C0\nset H3, 0\n"
+                                                "ternary.embed_lookup H4, C0, H3\n"
+                                                "store_output H4\n"),
+               fault, out, 2) &&
+              out[0] && !*fault,
+          "and loaded", out[0], 0);
+    check(live(folder,
+               ".requires\nlifecycle\n.registers\nC0: ternary[3] key=\"Käse/7\"\n.program\n"
+               "lifecycle.load_thermo C0\nhalt\n",
+               fault, out, 0) &&
+              strstr(fault, "another number"),
+          "a warning when they do not fit", 0, 0);
+    for (int32_t i = 1; i <= 2; i++)
+        check(live(folder,
+                   IN_PROGRAM("bank", "bank.bank_write H5, H0, 1\nbank.bank_count H6, 1\n"
+                                      "store_output H6\n"),
+                   fault, out, 1) &&
+                  out[0] == i,
+              "a bank grows from run to run", out[0], i);
+    static const char link[] =
+        IN_PROGRAM("bank", "set H1, 0\nset H2, 1\nconcat H3, H1, H2\nconcat H4, H3, H2\n"
+                           "concat H4, H4, H1\nset H2, 2\nconcat H4, H4, H2\n"
+                           "bank.bank_link H4, 5, 1\n");
+    static const char follow[] = IN_PROGRAM(
+        "bank", "set H1, 0\nset H2, 1\nconcat H3, H1, H2\nbank.bank_traverse H5, H3, 1, 0x51\n"
+                "store_output H5\n");
+    check(live(folder, link, fault, out, 0) && live(folder, follow, fault, out, 4) && out[0] == 1 &&
+              out[1] == 1 && out[3] == 2,
+          "edges outlive the run", out[0], out[3]);
+    check(live(folder, IN_PROGRAM("bank", "bank.bank_evict 1, 2\n"), fault, out, 0) &&
+              live(folder, follow, fault, out, 1) && out[0] == 0,
+          "and go with their entries", out[0], 0);
+    file_put(folder, "bank-1", bytes_of("broken"));
+    check(!live(folder, IN_PROGRAM("bank", "bank.bank_count H6, 1\n"), fault, out, 0) &&
+              strstr(fault, "damaged"),
+          "a broken bank", 0, 0);
+    file_put(folder, "pool", bytes_of("broken"));
+    check(!live(folder, IN_PROGRAM("pool", "pool.pool_load\n"), fault, out, 0) &&
+              strstr(fault, "damaged"),
+          "a broken pool", 0, 0);
+    file_put(folder, "journal", bytes_of("broken"));
+    check(!live(folder, IN_PROGRAM("pool", ""), fault, out, 0) && strstr(fault, "damaged"),
+          "a broken journal", 0, 0);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    check(!system(command), "clean up", 0, 0);
+}
+
+/* Two registers in one transaction: whenever the run is killed, both files are of one commit. */
+static void transactions(void)
+{
+    char folder[] = "/tmp/penta-commit-XXXXXX", fault[160], command[100];
+    if (!mkdtemp(folder)) abort();
+    for (unsigned i = 0; i < 30; i++) {
+        pid_t child = fork();
+        if (!child) {
+            for (uint8_t n = 1;; n++) {
+                char text[600];
+                snprintf(text, sizeof text,
+                         ".requires\nlifecycle\n.registers\nC0: ternary[9] key=\"a\"\n"
+                         "C1: ternary[9] key=\"b\"\n.program\ninit_random C0, %u\n"
+                         "init_random C1, %u\nlifecycle.txn_begin 3\nlifecycle.save_thermo C0\n"
+                         "lifecycle.save_thermo C1\nlifecycle.txn_commit 3\nhalt\n",
+                         n, n);
+                live(folder, text, fault, NULL, 0);
+            }
+        }
+        usleep(3000 + rnd(4000));
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        int32_t out[18];
+        bool ok =
+            live(folder,
+                 ".requires\nlifecycle\nternary\n.registers\nC0: ternary[9] key=\"a\"\n"
+                 "C1: ternary[9] key=\"b\"\n.program\nlifecycle.load_thermo C0\n"
+                 "lifecycle.load_thermo C1\nset H0, 0\nternary.embed_lookup H1, C0, H0\n"
+                 "ternary.embed_lookup H2, C1, H0\nconcat H3, H1, H2\nstore_output H3\nhalt\n",
+                 fault, out, 18);
+        check(ok && !memcmp(out, out + 9, 9 * sizeof *out), "a commit is all or nothing", i, 0);
+    }
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    check(!system(command), "clean up", 0, 0);
+}
+
 int main(void)
 {
     products("plain");
@@ -317,6 +490,8 @@ int main(void)
     elements();
     reload();
     crash();
+    stores();
+    transactions();
     printf("%lu passed, %lu failed\n", passed, failed);
     return failed != 0;
 }
