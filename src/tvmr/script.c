@@ -25,8 +25,12 @@ static struct json_doc *read_json(const char *path, penta_error *err)
 {
     penta_buffer file = {0};
     if (!file_read(path, FILE_MAX, &file, err)) return NULL;
-    struct json_doc *doc = json_parse((penta_bytes){file.data, file.size}, err);
+    penta_error why = {0};
+    struct json_doc *doc = json_parse((penta_bytes){file.data, file.size}, &why);
     penta_buffer_free(&file);
+    if (!doc)
+        error_at(err, why.code, 0, "'%.40s', byte %llu: %.50s", path,
+                 (unsigned long long)why.offset, why.message);
     return doc;
 }
 
@@ -35,7 +39,8 @@ bool tvmr_script_inputs(struct tvmr_vm *vm, const char *path, penta_error *err)
     struct json_doc *doc = read_json(path, err);
     if (!doc) return false;
     const struct json_object *root = json_root(doc);
-    bool ok = json_is_list(root) && json_length(root);
+    bool ok = json_is_list(root);
+    if (ok && !json_length(root)) error_at(err, BASE_JSON, 0, "'%.60s' has no inputs", path);
     for (size_t i = 0; ok && i < json_length(root); i++) {
         size_t count;
         int32_t *data = tvmr_script_numbers(json_item(root, i), &count);
@@ -44,7 +49,7 @@ bool tvmr_script_inputs(struct tvmr_vm *vm, const char *path, penta_error *err)
     }
     if (!ok) error_at(err, BASE_JSON, 0, "'%.60s' is no array of arrays of 32-bit numbers", path);
     json_doc_free(doc);
-    return ok;
+    return !err->code;
 }
 
 /* ---- answers ---- */

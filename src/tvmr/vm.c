@@ -122,7 +122,11 @@ static bool option_list(struct tvmr_vm *vm, const char *key, const char *text, p
                                            : INT32_MIN,
                                   chem || target ? 255 : INT32_MAX, list, max, &count);
     if (ok && chem) ok = count == 4;
-    if (!ok) error_at(err, BASE_OPTION_VALUE, 0, "--%s: '%.50s' is no list of numbers", key, text);
+    if (!ok)
+        error_at(err, BASE_OPTION_VALUE, 0, "--%s: '%.40s' is no list of %s", key, text,
+                 chem     ? "four numbers 0..255"
+                 : target ? "numbers -255..255"
+                          : "32-bit numbers");
     for (size_t i = 0; ok && chem && i < 4; i++)
         vm->chem[i] = (uint8_t)list[i];
     if (ok && target) ok = tvmr_vm_set_target(vm, list, count);
@@ -154,6 +158,7 @@ static bool read_options(struct tvmr_vm *vm, const penta_option *options, size_t
         return error_at(err, BASE_OPTION_VALUE, 0, "threads are 1..64, babble 0..255");
     vm->threads = (unsigned)threads;
     vm->babble_scale = (int32_t)babble;
+    vm->keep_frozen = option_text(options, count, "keep-frozen") != NULL;
     if (!kernel_option(vm, option_text(options, count, "kernels"), err)) return false;
     for (size_t i = 0; i < count; i++) {
         const char *key = options[i].key, *value = options[i].value;

@@ -141,6 +141,8 @@ struct tvmr_vm {
     struct tvmr_buffer outputs; /* of the runs that ended */
     size_t *output_ends, output_count;
     char *save_weights, *output_path; /* or NULL */
+    char warning[120];                /* what --weights could not do, or "" */
+    bool keep_frozen;                 /* instructions leave the weights of frozen registers alone */
 
     /* memory */
     uint64_t memory_used, memory_max;
