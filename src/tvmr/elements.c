@@ -46,20 +46,20 @@ static inline int32_t times_256th_to_zero(int32_t v, int32_t factor)
 
 #define TARGET
 #define SET(name) plain_##name
-#include "tvmr/elements_loops.h"
+#include "tvmr/elements_loops.inc"
 #undef TARGET
 #undef SET
 
 #ifdef __x86_64__
 #define TARGET __attribute__((target("avx2")))
 #define SET(name) avx2_##name
-#include "tvmr/elements_loops.h"
+#include "tvmr/elements_loops.inc"
 #undef TARGET
 #undef SET
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
 #define SET(name) avx512_##name
-#include "tvmr/elements_loops.h"
+#include "tvmr/elements_loops.inc"
 #else
 #define avx2_loops plain_loops
 #define avx512_loops plain_loops

@@ -326,7 +326,7 @@ GATED_ROWS(rows_extension_2, 2, 0)
 
 /* ---- inputs ---- */
 
-#include "tvmr/kernels_input.h"
+#include "tvmr/kernels_input.inc"
 
 void tvmr_input_avx512(struct tvmr_input *in, const struct tvmr_weights *w, const int32_t *x,
                        size_t count)
