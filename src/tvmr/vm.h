@@ -171,6 +171,10 @@ void tvmr_vm_fail(struct tvmr_vm *vm, const char *text);
 /* Another program into a running machine; keeps weights whose key and shape match. */
 bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, penta_error *err);
 
+/* run_options.c */
+bool tvmr_vm_options(struct tvmr_vm *vm, const penta_option *options, size_t count,
+                     penta_error *err);
+
 /* store.c: registers from outside, and their memory */
 bool tvmr_reserve(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t count, size_t item);
 void tvmr_release(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t item);
