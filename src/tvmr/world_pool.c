@@ -64,26 +64,43 @@ bool world_PoolReadStats(struct act *a)
 
 /* ---- synapses ---- */
 
+/* Synapses by the neuron they start from: chains of index + 1. */
+struct by_start {
+    uint32_t head[POOL_SIZE], next[SYNAPSES];
+};
+
+static struct by_start *sort_synapses(const struct tvmr_world *w)
+{
+    struct by_start *sorted = calloc(1, sizeof *sorted);
+    for (size_t i = 0; sorted && i < w->synapse_count; i++) {
+        sorted->next[i] = sorted->head[w->synapses[i].from];
+        sorted->head[w->synapses[i].from] = (uint32_t)i + 1;
+    }
+    return sorted;
+}
+
 /* Between neurons that fired together last: each to the next, unless it is there. */
 bool world_PoolSynaptogenesis(struct act *a)
 {
     struct tvmr_world *w = a->w;
-    size_t made = 0, old = w->synapse_count;
+    size_t old = w->synapse_count, last = POOL_SIZE;
     if (!pool_room(a)) return false;
     if (!w->synapses) w->synapses = calloc(SYNAPSES, sizeof *w->synapses);
-    if (!w->synapses) return false;
+    struct by_start *sorted = w->synapses ? sort_synapses(w) : NULL;
+    if (!sorted) return false;
     const int32_t *spikes = w->pool.data + POOL_SIZE;
-    for (size_t i = 0, last = POOL_SIZE; i < POOL_SIZE; i++) {
+    for (size_t i = 0; i < POOL_SIZE; i++) {
         if (!spikes[i]) continue;
-        bool there = last == POOL_SIZE || old + made >= SYNAPSES;
-        for (size_t k = 0; !there && k < old; k++)
-            there = w->synapses[k].from == last && w->synapses[k].to == i;
-        if (!there)
-            w->synapses[old + made++] = (struct synapse){(uint16_t)last, (uint16_t)i, NEW_WEIGHT};
+        uint32_t at = last == POOL_SIZE ? 0 : sorted->head[last];
+        while (at && w->synapses[at - 1].to != i)
+            at = sorted->next[at - 1];
+        if (last != POOL_SIZE && !at && w->synapse_count < SYNAPSES)
+            w->synapses[w->synapse_count++] =
+                (struct synapse){(uint16_t)last, (uint16_t)i, NEW_WEIGHT};
         last = i;
     }
-    w->synapse_count += made;
-    return answer_number(a->vm, a->args[0], (int64_t)made);
+    free(sorted);
+    return answer_number(a->vm, a->args[0], (int64_t)(w->synapse_count - old));
 }
 
 /* Synapses of which both ends fired last grow, those of which one did wither. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_MAX = 256 << 20 };
+enum { FILE_MAX = 256 << 20, STORE_MAX = 1 << 30 };
 static const char journal_name[] = "journal";
 
 static bool path_of(const struct tvmr_world *w, const char *name, char *path, size_t size,
@@ -54,9 +54,22 @@ static struct named *named_add(struct tvmr_world *w, const char *name, unsigned 
     return w->named = n;
 }
 
+static bool named_fits(const struct tvmr_world *w, const struct writer *bytes)
+{
+    uint64_t total = bytes->out.size;
+    for (const struct named *n = w->named; n; n = n->next)
+        total += n->bytes.size;
+    return total <= STORE_MAX;
+}
+
 bool named_put(struct tvmr_world *w, const char *name, struct writer *bytes, penta_error *err)
 {
     struct named *n = named_find(w, name);
+    if (!named_fits(w, bytes)) {
+        writer_free(bytes);
+        return error_at(err, BASE_LIMIT, 0, "the host keeps %d bytes of weights at most",
+                        STORE_MAX);
+    }
     if (!n || n->transaction != w->transaction) n = named_add(w, name, w->transaction);
     if (!n) {
         writer_free(bytes);
