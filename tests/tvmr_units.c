@@ -3,6 +3,7 @@
  * reload. */
 #include "base/bytes.h"
 #include "base/file.h"
+#include "penta/tvmr.h"
 #include "tvmr/elements.h"
 #include "tvmr/kernels.h"
 #include "tvmr/world.h"
@@ -311,6 +312,40 @@ static void crash(void)
     penta_close(m);
 }
 
+/* ---- learning for hosts: by hand ---- */
+
+static void learning(void)
+{
+    static const penta_tvmr_rule rule = PENTA_TVMR_RULE_DEFAULT;
+    /* m = 100, t = 25: strengths 191, 191, 0, 127, 191; times 15 / 255: 11, 11, 0, 7, 11 */
+    static const int32_t activations[] = {100, 100, 25, 75, 100};
+    penta_tvmr_signal w[] = {{1, 254}, {0, 7}, {1, 9}, {-1, 50}, {-1, 3}};
+    int32_t pressures[] = {0, 0, 0, 4, -1};
+    penta_tvmr_learn(&rule, w, pressures, activations, 5, 1);
+    check(w[0].polarity == 1 && w[0].magnitude == 255 && pressures[0] == 7, "grows", w[0].magnitude,
+          pressures[0]);
+    check(w[1].polarity == 1 && w[1].magnitude == 6 && !pressures[1], "wakes up", w[1].magnitude,
+          pressures[1]);
+    check(w[2].polarity == 1 && w[2].magnitude == 9 && !pressures[2], "rests", w[2].magnitude, 0);
+    check(w[3].polarity == -1 && w[3].magnitude == 47 && pressures[3] == 11, "shrinks",
+          w[3].magnitude, pressures[3]);
+    check(w[4].polarity == 1 && w[4].magnitude == 3 && !pressures[4], "turns over", w[4].magnitude,
+          pressures[4]);
+    bool took_part[5];
+    check(penta_tvmr_participants(activations, 5, 4, took_part) == 4 && !took_part[2],
+          "who takes part", took_part[2], 0);
+    penta_tvmr_init_structured(w, 5, 7); /* (31 + 7) * 17 = 646: even, 646 / 8 = 80 */
+    check(w[1].polarity == 1 && w[1].magnitude == 20 && w[0].polarity == -1, "structured",
+          w[1].magnitude, w[0].polarity);
+    penta_tvmr_init_positive(w, 5, 7); /* 48 / 4 = 12 */
+    check(w[1].polarity == 1 && w[1].magnitude == 22, "positive", w[1].magnitude, 0);
+    uint32_t counters[] = {UINT32_MAX, 510, 3, 0, 0};
+    penta_tvmr_usage_count(counters, took_part, 5);
+    check(counters[0] == UINT32_MAX && counters[1] == 511 && counters[2] == 3, "usage", 0, 0);
+    penta_tvmr_usage_decay(counters, 5, 128);
+    check(counters[1] == 256, "decay", counters[1], 0);
+}
+
 /* ---- the default host with a folder ---- */
 
 static void file_put(const char *folder, const char *name, penta_bytes bytes)
@@ -488,6 +523,7 @@ int main(void)
     products("avx2");
     products("avx512");
     elements();
+    learning();
     reload();
     crash();
     stores();

@@ -46,7 +46,6 @@ struct tvmr_cold {
     size_t temps_capacity;
     uint8_t key[255];
     uint8_t key_size;
-    uint32_t *usage;                /* count of them, or NULL: not tracked */
     struct tvmr_prepared *prepared; /* NULL: not made since the weights changed */
 };
 
