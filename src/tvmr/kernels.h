@@ -8,8 +8,9 @@
  *     EIGHT   all |w| <= 127: w + 128, one byte
  *     NINE    others: w + 255, its upper 8 bits in bytes; the lowest of four rows and two chunks
  *             of 64 columns in one byte aside
- *     WIDE    others in matrices that the cache holds anyway, and all without byte multiply-add:
- *             w itself, 16 bits; more memory than NINE, half the work
+ *     WIDE    others in matrices that the cache holds anyway, and all others with AVX2, which adds
+ *             products of whole bytes in 16 bits only: w itself, 16 bits; more memory than NINE,
+ *             half the work
  *
  * For bytes inputs become byte planes: the highest signed, lower ones less 128. With D the sums of
  * code times plane byte, sum w x = magnitude * (sum 256^k D_k + C * sum code - offset * sum x),

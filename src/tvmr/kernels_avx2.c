@@ -1,5 +1,5 @@
-/* Kernels for AVX2: 16-bit weights against 16-bit parts of the input. See kernels.h for the forms.
- */
+/* Kernels for AVX2: two bits against byte planes, 16-bit weights against 16-bit parts of the input.
+ * See kernels.h for the forms. */
 #include "tvmr/kernels.h"
 
 #ifdef __x86_64__
@@ -46,7 +46,64 @@ INLINE void row_codes(const struct tvmr_weights *w, size_t r, size_t to, int row
             (const int16_t *)(const void *)(w->codes + (r + (r + i < to ? i : 0)) * w->stride);
 }
 
-/* ---- without gates ---- */
+/* ---- two bits ---- */
+
+INLINE __m256i load_bytes(const uint8_t *p)
+{
+    return _mm256_load_si256((const __m256i *)(const void *)p);
+}
+
+/* Codes of one quarter times bytes of the input, neighbours added: 2 * 2 * 128 at most. */
+INLINE __m256i quarter(__m256i v, int q, __m256i x)
+{
+    return _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(v, 2 * q), _mm256_set1_epi8(3)),
+                                x);
+}
+
+/* Four rows against one plane. */
+TARGET static void two_plane(const uint8_t *const codes[4], size_t stride, const uint8_t *plane,
+                             int64_t sums[4])
+{
+    __m256i a[4], ones = _mm256_set1_epi16(1);
+    for (int i = 0; i < 4; i++)
+        a[i] = _mm256_setzero_si256();
+    for (size_t at = 0; at < stride; at += 32) {
+        __m256i x[4];
+        for (size_t q = 0; q < 4; q++)
+            x[q] = load_bytes(plane + at / 64 * 256 + at % 64 + 64 * q);
+        for (int i = 0; i < 4; i++) {
+            __m256i v = load_bytes(codes[i] + at);
+            __m256i low = _mm256_add_epi16(quarter(v, 0, x[0]), quarter(v, 1, x[1]));
+            __m256i high = _mm256_add_epi16(quarter(v, 2, x[2]), quarter(v, 3, x[3]));
+            a[i] = add_products(a[i], _mm256_add_epi16(low, high), ones);
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        sums[i] = total(a[i]);
+}
+
+TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_input *in, size_t from,
+                            size_t to, int32_t *out)
+{
+    for (size_t r = from; r < to; r += 4) {
+        const uint8_t *codes[4];
+        int64_t dot[4] = {0}, correction = 0;
+        for (size_t i = 0; i < 4; i++)
+            codes[i] = w->codes + (r + (r + i < to ? i : 0)) * w->stride;
+        for (unsigned k = 0; k < in->planes; k++) {
+            int64_t sums[4];
+            two_plane(codes, w->stride, in->bytes + k * in->stride, sums);
+            for (int i = 0; i < 4; i++)
+                dot[i] += sums[i] * (INT64_C(1) << 8 * k);
+            if (k) correction = correction * 256 + 128; /* what a plane below the highest lacks */
+        }
+        for (size_t i = 0; i < 4 && r + i < to; i++)
+            out[r + i] = clamp32(w->magnitude *
+                                 (dot[i] + correction * w->sums[r + i] - w->offset * in->sum));
+    }
+}
+
+/* ---- sixteen bits ---- */
 
 #define WIDE_ROWS(NAME, ROWS, PARTS)                                                               \
     TARGET static void NAME(const struct tvmr_weights *w, const struct tvmr_input *in,             \
@@ -159,7 +216,8 @@ void tvmr_input_avx2(struct tvmr_input *in, const struct tvmr_weights *w, const 
 void tvmr_rows_avx2(const struct tvmr_weights *w, const struct tvmr_input *in, size_t from,
                     size_t to, int32_t *out)
 {
-    static tvmr_kernel *const kernels[][TVMR_PARTS] = {
+    static tvmr_kernel *const kernels[][TVMR_PLANES] = {
+        [TVMR_FORM_TWO] = {rows_two, rows_two, rows_two, rows_two},
         [TVMR_FORM_WIDE] = {rows_wide_1, rows_wide_2},
         [TVMR_FORM_CORE] = {rows_core_1, rows_core_2},
         [TVMR_FORM_EXTENSION] = {rows_extension_1, rows_extension_2},

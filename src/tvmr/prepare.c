@@ -108,8 +108,8 @@ static void prepare_plain(struct tvmr_weights *w, const struct tvmr_cold *c, uns
     if (!s.ternary) return; /* weights from outside with other polarities: the definition */
     bool bytes = kernels == TVMR_KERNELS_AVX512;
     bool wide = w->cols > NINE_COLUMNS || c->count <= WIDE_BYTES / 2;
-    w->form = !bytes             ? TVMR_FORM_WIDE
-              : s.equal >= 0     ? TVMR_FORM_TWO
+    w->form = s.equal >= 0       ? TVMR_FORM_TWO
+              : !bytes           ? TVMR_FORM_WIDE
               : s.largest <= 127 ? TVMR_FORM_EIGHT
               : wide             ? TVMR_FORM_WIDE
                                  : TVMR_FORM_NINE;
