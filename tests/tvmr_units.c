@@ -6,6 +6,7 @@
 #include "penta/tvmr.h"
 #include "tvmr/elements.h"
 #include "tvmr/kernels.h"
+#include "tvmr/script.h"
 #include "tvmr/world.h"
 #include <signal.h>
 #include <stdio.h>
@@ -424,6 +425,72 @@ static void models(const char *folder)
     penta_close(m);
 }
 
+/* ---- files that options name ---- */
+
+static void scripts(const char *folder)
+{
+    static const struct {
+        const char *text, *says; /* NULL: it is good */
+    } files[] = {
+        {"[]", NULL},
+        {"[{\"write\": {\"H0\": [7], \"P3\": 4, \"C1\": [1, -2], \"S2\": [3]}}, null, {}]", NULL},
+        {"[{\"stop\": true}, {\"fail\": \"text\"}]", NULL},
+        {"", "byte 0"},
+        {"{}", "no array"},
+        {"[5]", "answer 0 is no object"},
+        {"[{}, {\"wirte\": {}}]", "answer 1: 'wirte'"},
+        {"[{\"write\": {\"Q0\": [7]}}]", "'Q0' is no register"},
+        {"[{\"write\": {\"H64\": [7]}}]", "'H64' is no register"},
+        {"[{\"write\": {\"H0\": [4294967296]}}]", "32-bit numbers"},
+        {"[{\"write\": {\"P0\": []}}]", "one number"},
+        {"[{\"write\": []}]", "an object"},
+        {"[{\"stop\": 1}]", "true or false"},
+        {"[{\"fail\": 1}]", "a text"},
+    };
+    char path[128];
+    snprintf(path, sizeof path, "%s/script.json", folder);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        penta_error err = {0};
+        file_put(folder, "script.json", bytes_of(files[i].text));
+        struct tvmr_script *script = tvmr_script_open(path, &err);
+        check(files[i].says ? !script && strstr(err.message, files[i].says) : script != NULL,
+              err.code ? err.message : "a script", (long)i, 0);
+        tvmr_script_close(script);
+    }
+}
+
+/* Every beginning of a weight file, and every changed byte, is refused. */
+static void weight_files(const char *folder)
+{
+    penta_module *m = program(".registers\nC0: ternary[3] key=\"a\"\nC1: ternary[2, 2] key=\"b\"\n"
+                              ".program\nhalt\n");
+    penta_vm *base = machine(m);
+    char path[128];
+    penta_error err = {0};
+    penta_buffer file = {0};
+    size_t loaded;
+    snprintf(path, sizeof path, "%s/w.tvmw", folder);
+    if (!tvmr_weights_save(tvmr_vm(base), path, &err) || !file_read(path, 4096, &file, &err))
+        abort();
+    check(tvmr_weights_load(tvmr_vm(base), path, &loaded, &err) && loaded == 2, "whole",
+          (long)loaded, 0);
+    for (size_t i = 0; i < file.size; i++) {
+        err = (penta_error){0};
+        file_put(folder, "w.tvmw", (penta_bytes){file.data, i});
+        check(!tvmr_weights_load(tvmr_vm(base), path, &loaded, &err) && err.code, "cut", (long)i,
+              0);
+        err = (penta_error){0};
+        file.data[i] ^= 0x41;
+        file_put(folder, "w.tvmw", (penta_bytes){file.data, file.size});
+        check(!tvmr_weights_load(tvmr_vm(base), path, &loaded, &err) && err.code, "changed",
+              (long)i, 0);
+        file.data[i] ^= 0x41;
+    }
+    penta_buffer_free(&file);
+    penta_vm_free(base);
+    penta_close(m);
+}
+
 static void stores(void)
 {
     char folder[] = "/tmp/penta-store-XXXXXX", fault[160], command[100];
@@ -474,6 +541,8 @@ static void stores(void)
     check(!live(folder, IN_PROGRAM("pool", "pool.pool_load\n"), fault, out, 0) &&
               strstr(fault, "damaged"),
           "a broken pool", 0, 0);
+    scripts(folder);
+    weight_files(folder);
     file_put(folder, "journal", bytes_of("broken"));
     check(!live(folder, IN_PROGRAM("pool", ""), fault, out, 0) && strstr(fault, "damaged"),
           "a broken journal", 0, 0);
