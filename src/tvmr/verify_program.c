@@ -18,6 +18,7 @@ struct program {
         uint32_t zeros; /* bits of the operands, read as one number, that are expected to be 0 */
         const struct tvmr_op *op;
     } found[256];
+    uint64_t usual[1024];                    /* instructions that need no look, by their hash */
     uint8_t undeclared[4][256];              /* bit k for operand k */
     uint8_t used[8192], known_missing[8192]; /* extensions */
     size_t depth;
@@ -211,8 +212,14 @@ static void check_insn(struct program *g, size_t i)
     check_registers(g, i, &w, found->registers);
 }
 
+static uint64_t *usual_at(struct program *g, uint64_t word)
+{
+    return &g->usual[(word * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
+}
+
 /* The first instruction from i on that needs a look. Almost every one of a good program does not:
- * the tables know it, its registers are declared, zeros are where zeros belong. */
+ * the tables know it, its registers are declared, zeros are where zeros belong. Once that is so it
+ * stays so: effects only become more. */
 static size_t unusual_from(struct program *g, size_t i)
 {
     const uint8_t *code = g->p->m->code.data, (*undeclared)[256] = g->undeclared;
@@ -220,12 +227,15 @@ static size_t unusual_from(struct program *g, size_t i)
     unsigned effects = g->effects;
     for (; i < count; i++) {
         uint64_t word = get64(code + i * TVMR_INSN), operands = word >> 32;
+        uint64_t *usual = usual_at(g, word);
+        if (*usual == word) continue;
         const struct found *f = found_at(g, (uint32_t)word);
         unsigned registers = undeclared[0][operands & 255] | undeclared[1][operands >> 8 & 255] |
                              undeclared[2][operands >> 16 & 255] | undeclared[3][operands >> 24];
         if (!f->is || f->looked_at || f->key != (uint32_t)word || (registers & f->registers) ||
             (operands & f->zeros) || (f->effects & ~effects))
             break;
+        *usual = word;
     }
     return i;
 }
@@ -400,6 +410,7 @@ void verify_program(struct pass *p)
         for (size_t i = 0; i < p->m->reg_count; i++)
             g->undeclared[k][p->m->regs[i].reg] = 0;
     }
+    *usual_at(g, 0) = UINT64_MAX; /* whose own place is another: all are empty now */
     check_insns(g);
     check_end(g);
     check_requirements(g);
