@@ -1,7 +1,13 @@
-/* What no case file can reach of the ternary machine: kernels against their definition over random
- * shapes and extreme values, weights that survive a crash while they are saved, hot reload. */
+/* What no case file can reach of the ternary machine: kernels and loops against their definition
+ * over random shapes and extreme values, weights that survive a crash while they are saved, hot
+ * reload. */
 #include "base/bytes.h"
+#include "base/file.h"
+#include "penta/tvmr.h"
+#include "tvmr/elements.h"
 #include "tvmr/kernels.h"
+#include "tvmr/script.h"
+#include "tvmr/world.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,11 +122,110 @@ static void products(const char *name)
         for (unsigned kind = 0; kind < KINDS; kind++) /* long rows: sums near their limits */
             for (unsigned range = 0; range < 6; range++)
                 one_product(vm, 2, 65535, (enum weights_kind)kind, range, range & 1);
+        for (unsigned i = 0; i < 24; i++) { /* more than the form for small matrices takes */
+            static const uint16_t widths[] = {64, 65, 127, 129, 257, 1000, 4097, 32767};
+            size_t cols = widths[i % 8], rows = ((size_t)1 << 19) / cols + 1 + rnd(4);
+            one_product(vm, rows, cols, rnd(2) ? MIXED : EXTREME, i % 6, rnd(2));
+        }
         one_product(vm, 4, 32767, EXTREME, 5, false);
         one_product(vm, 513, 300, MIXED, 1, true);
         tvmr_cold_drop(vm, &vm->cold[0]);
         tvmr_pool_free(vm->pool);
         free(vm);
+    }
+}
+
+/* ---- loops over elements: the formulas as they are defined, in 64 bits ---- */
+
+struct wanted {
+    int64_t v, p, q, b;
+};
+#define FORMULA(name, expression)                                                                  \
+    static int64_t want_##name(struct wanted w)                                                    \
+    {                                                                                              \
+        int64_t v = w.v, p = w.p, q = w.q, b = w.b;                                                \
+        (void)p, (void)q, (void)b;                                                                 \
+        return expression;                                                                         \
+    }
+FORMULA(relu, v > 0 ? v : 0)
+FORMULA(shift, v >> p)
+FORMULA(clamp, clamp(v, p, q))
+FORMULA(negate, clamp32(-v))
+FORMULA(scale, clamp32(v *p / 256))
+FORMULA(core_sigmoid, clamp((v * p >> 10) + 128, 0, 255))
+FORMULA(core_tanh,
+        clamp((clamp(v, 0, 255) - 128) * 64 / (64 + (absolute(clamp(v, 0, 255) - 128) >> 1)) + 128,
+              0, 255))
+FORMULA(core_gelu, wrap32(v *clamp((v * 435 >> 8 >> 10) + 128, 0, 255) >> 8))
+FORMULA(act_sigmoid,
+        clamp(128 + clamp(v, -2048, 2048) * 32 / (256 + absolute(clamp(v, -2048, 2048))), 0, 255))
+FORMULA(act_tanh,
+        clamp(clamp(v, -2048, 2048) * 127 / (128 + absolute(clamp(v, -2048, 2048))), -127, 127))
+FORMULA(act_gelu, wrap32(v *(128 + clamp(v * 54 / 256, -128, 127)) / 256))
+FORMULA(add, clamp32(v + b))
+FORMULA(sub, clamp32(v - b))
+FORMULA(core_mul, wrap32((v * b) >> 8))
+FORMULA(tensor_mul, clamp32((v * b) >> 8))
+FORMULA(core_greater, v > b ? 255 : 0)
+FORMULA(tensor_greater, v > b)
+
+enum { ELEMENTS_MAX = 5000 };
+
+static void compare(const char *name, const int32_t *r, const int32_t *x, const int32_t *y,
+                    size_t n, int32_t p, int32_t q, int64_t (*want)(struct wanted))
+{
+    size_t i = 0;
+    while (i < n && r[i] == want((struct wanted){x[i], p, q, y[i]}))
+        i++;
+    if (i < n) printf("%s(%d, %d; %d, %d) is %d\n", name, x[i], y[i], p, q, r[i]);
+    check(i == n, name, (long)i, (long)n);
+}
+
+static void elements_of(const struct tvmr_elements *set, size_t n, unsigned range)
+{
+    static int32_t x[ELEMENTS_MAX], y[ELEMENTS_MAX], r[ELEMENTS_MAX];
+    static struct tvmr_signal w[ELEMENTS_MAX];
+    int64_t total = 0, largest = n ? INT32_MIN : 0;
+    uint64_t dot = 0;
+    for (size_t i = 0; i < n; i++) {
+        x[i] = range ? random_input(rnd(6)) : (int32_t)i - ELEMENTS_MAX / 2;
+        y[i] = random_input(rnd(6));
+        w[i] = (struct tvmr_signal){(int8_t)rnd(256), (uint8_t)rnd(256)};
+        total += x[i];
+        dot += (uint64_t)((int64_t)x[i] * y[i]);
+        if (x[i] > largest) largest = x[i];
+    }
+    int32_t p = (int32_t)rnd(32), low = -(int32_t)rnd(40000), high = (int32_t)rnd(40000);
+#define UNARY(name, ...)                                                                           \
+    {                                                                                              \
+        int32_t first = !strcmp(#name, "clamp")          ? low                                     \
+                        : !strcmp(#name, "scale")        ? (int32_t)rnd(65536)                     \
+                        : !strcmp(#name, "core_sigmoid") ? 1 + (int32_t)rnd(255)                   \
+                                                         : p;                                      \
+        set->name(r, x, n, first, high);                                                           \
+        compare(#name, r, x, y, n, first, high, want_##name);                                      \
+    }
+#define BINARY(name, ...)                                                                          \
+    set->name(r, x, y, n);                                                                         \
+    compare(#name, r, x, y, n, p, high, want_##name);
+#include "tvmr/elements.def"
+    set->bias(r, x, w, n, 255);
+    for (size_t i = 0; i < n; i++)
+        check(r[i] == clamp32(x[i] + (int64_t)tvmr_value(w[i]) * 255), "bias", (long)i, r[i]);
+    check(set->largest(x, n) == largest && set->total(x, n) == total &&
+              set->dot(x, y, n) == (int64_t)dot,
+          "reductions", (long)n, 0);
+}
+
+static void elements(void)
+{
+    static const char *const names[] = {"plain", "avx2", "avx512"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        int kernels = tvmr_kernels_named(names[k]);
+        if (kernels < 0) continue;
+        elements_of(tvmr_elements[kernels], ELEMENTS_MAX, 0);
+        for (unsigned i = 0; i < 200; i++)
+            elements_of(tvmr_elements[kernels], i < 80 ? i : rnd(ELEMENTS_MAX), 1);
     }
 }
 
@@ -208,12 +313,290 @@ static void crash(void)
     penta_close(m);
 }
 
+/* ---- learning for hosts: by hand ---- */
+
+static void learning(void)
+{
+    static const penta_tvmr_rule rule = PENTA_TVMR_RULE_DEFAULT;
+    /* m = 100, t = 25: strengths 191, 191, 0, 127, 191; times 15 / 255: 11, 11, 0, 7, 11 */
+    static const int32_t activations[] = {100, 100, 25, 75, 100};
+    penta_tvmr_signal w[] = {{1, 254}, {0, 7}, {1, 9}, {-1, 50}, {-1, 3}};
+    int32_t pressures[] = {0, 0, 0, 4, -1};
+    penta_tvmr_learn(&rule, w, pressures, activations, 5, 1);
+    check(w[0].polarity == 1 && w[0].magnitude == 255 && pressures[0] == 7, "grows", w[0].magnitude,
+          pressures[0]);
+    check(w[1].polarity == 1 && w[1].magnitude == 6 && !pressures[1], "wakes up", w[1].magnitude,
+          pressures[1]);
+    check(w[2].polarity == 1 && w[2].magnitude == 9 && !pressures[2], "rests", w[2].magnitude, 0);
+    check(w[3].polarity == -1 && w[3].magnitude == 47 && pressures[3] == 11, "shrinks",
+          w[3].magnitude, pressures[3]);
+    check(w[4].polarity == 1 && w[4].magnitude == 3 && !pressures[4], "turns over", w[4].magnitude,
+          pressures[4]);
+    bool took_part[5];
+    check(penta_tvmr_participants(activations, 5, 4, took_part) == 4 && !took_part[2],
+          "who takes part", took_part[2], 0);
+    penta_tvmr_init_structured(w, 5, 7); /* (31 + 7) * 17 = 646: even, 646 / 8 = 80 */
+    check(w[1].polarity == 1 && w[1].magnitude == 20 && w[0].polarity == -1, "structured",
+          w[1].magnitude, w[0].polarity);
+    penta_tvmr_init_positive(w, 5, 7); /* 48 / 4 = 12 */
+    check(w[1].polarity == 1 && w[1].magnitude == 22, "positive", w[1].magnitude, 0);
+    uint32_t counters[] = {UINT32_MAX, 510, 3, 0, 0};
+    penta_tvmr_usage_count(counters, took_part, 5);
+    check(counters[0] == UINT32_MAX && counters[1] == 511 && counters[2] == 3, "usage", 0, 0);
+    penta_tvmr_usage_decay(counters, 5, 128);
+    check(counters[1] == 256, "decay", counters[1], 0);
+}
+
+/* ---- the default host with a folder ---- */
+
+static void file_put(const char *folder, const char *name, penta_bytes bytes)
+{
+    char path[128];
+    penta_error err = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (!file_write(path, bytes, &err)) abort();
+}
+
+/* Runs a program in the world of a folder; false and the text of its fault when it failed. */
+static bool live(const char *folder, const char *text, char *fault, int32_t *out, size_t count)
+{
+    penta_error err = {0};
+    penta_module *m = program(text);
+    penta_vm *base = machine(m);
+    struct tvmr_vm *vm = tvmr_vm(base);
+    struct tvmr_world *w = tvmr_world_new(folder, &err);
+    struct writer log = {0};
+    penta_stop stop = {.kind = PENTA_STOP_TRAP};
+    if (w) tvmr_vm_begin(vm, (int32_t[]){1, 2, 3}, 3);
+    while (w) {
+        tvmr_vm_run(base, 100000, &stop);
+        if (stop.kind != PENTA_STOP_HOST || !tvmr_world_answer(w, vm, &stop, &log)) break;
+        base->engine->answer(base, NULL, 0, &err);
+    }
+    bool ok = stop.kind == PENTA_STOP_HALT;
+    snprintf(fault, 160, "%s", !w ? err.message : ok ? "" : vm->fault_text);
+    for (size_t i = 0; i < count; i++)
+        out[i] = i < vm->output.count ? vm->output.data[i] : INT32_MIN;
+    if (log.out.size) snprintf(fault, 160, "%.*s", (int)log.out.size, (char *)log.out.data);
+    writer_free(&log);
+    tvmr_world_free(w);
+    penta_vm_free(base);
+    penta_close(m);
+    return ok;
+}
+
+#define IN_PROGRAM(requires, body)                                                                 \
+    ".requires\n" requires "\n.registers\nH0: i32[3]\nC0: ternary[2] key=\"Käse/7\"\n.program\n"  \
+                           "load_input H0\n" body "halt\n"
+
+static void models(const char *folder)
+{
+    static const char twice[] = ".registers\nH0: i32[3]\n.program\nload_input H0\n"
+                                "add H0, H0, H0\nstore_output H0\nhalt\n";
+    static const char run[] =
+        IN_PROGRAM("orchestration", "orchestration.model_load H1, 3\n"
+                                    "orchestration.model_input H0, 3\n"
+                                    "orchestration.model_output H2, 3\n"
+                                    "orchestration.model_exec H1, 3\nstore_output H2\n");
+    char fault[160];
+    int32_t out[3] = {0};
+    check(live(folder, run, fault, out, 3) && out[2] == 3, "a slot without a file: its input",
+          out[2], 0);
+    penta_module *m = program(twice);
+    struct writer bytes = {0};
+    penta_error err = {0};
+    if (!m || !tvmr_encode(m, &bytes, &err)) abort();
+    file_put(folder, "model-3.tvmr", writer_view(&bytes));
+    check(live(folder, run, fault, out, 3) && out[0] == 2 && out[2] == 6, "a model runs", out[0],
+          out[2]);
+    bytes.out.data[bytes.out.size - 1] ^= 1;
+    file_put(folder, "model-3.tvmr", writer_view(&bytes));
+    check(!live(folder, run, fault, out, 3) && !strncmp(fault, "model 3: ", 9), "a broken one", 0,
+          0);
+    writer_free(&bytes);
+    penta_close(m);
+    m = program(".requires\norchestration\n.program\norchestration.model_load H0, 3\n"
+                "orchestration.model_exec H0, 3\nhalt\n");
+    if (!m || !tvmr_encode(m, &bytes, &err)) abort();
+    file_put(folder, "model-3.tvmr", writer_view(&bytes));
+    check(!live(folder, run, fault, out, 3) && strstr(fault, "running already"),
+          "a model that runs itself", 0, 0);
+    writer_free(&bytes);
+    penta_close(m);
+}
+
+/* ---- files that options name ---- */
+
+static void scripts(const char *folder)
+{
+    static const struct {
+        const char *text, *says; /* NULL: it is good */
+    } files[] = {
+        {"[]", NULL},
+        {"[{\"write\": {\"H0\": [7], \"P3\": 4, \"C1\": [1, -2], \"S2\": [3]}}, null, {}]", NULL},
+        {"[{\"stop\": true}, {\"fail\": \"text\"}]", NULL},
+        {"", "byte 0"},
+        {"{}", "no array"},
+        {"[5]", "answer 0 is no object"},
+        {"[{}, {\"wirte\": {}}]", "answer 1: 'wirte'"},
+        {"[{\"write\": {\"Q0\": [7]}}]", "'Q0' is no register"},
+        {"[{\"write\": {\"H64\": [7]}}]", "'H64' is no register"},
+        {"[{\"write\": {\"H0\": [4294967296]}}]", "32-bit numbers"},
+        {"[{\"write\": {\"P0\": []}}]", "one number"},
+        {"[{\"write\": []}]", "an object"},
+        {"[{\"stop\": 1}]", "true or false"},
+        {"[{\"fail\": 1}]", "a text"},
+    };
+    char path[128];
+    snprintf(path, sizeof path, "%s/script.json", folder);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        penta_error err = {0};
+        file_put(folder, "script.json", bytes_of(files[i].text));
+        struct tvmr_script *script = tvmr_script_open(path, &err);
+        check(files[i].says ? !script && strstr(err.message, files[i].says) : script != NULL,
+              err.code ? err.message : "a script", (long)i, 0);
+        tvmr_script_close(script);
+    }
+}
+
+/* Every beginning of a weight file, and every changed byte, is refused. */
+static void weight_files(const char *folder)
+{
+    penta_module *m = program(".registers\nC0: ternary[3] key=\"a\"\nC1: ternary[2, 2] key=\"b\"\n"
+                              ".program\nhalt\n");
+    penta_vm *base = machine(m);
+    char path[128];
+    penta_error err = {0};
+    penta_buffer file = {0};
+    size_t loaded;
+    snprintf(path, sizeof path, "%s/w.tvmw", folder);
+    if (!tvmr_weights_save(tvmr_vm(base), path, &err) || !file_read(path, 4096, &file, &err))
+        abort();
+    check(tvmr_weights_load(tvmr_vm(base), path, &loaded, &err) && loaded == 2, "whole",
+          (long)loaded, 0);
+    for (size_t i = 0; i < file.size; i++) {
+        err = (penta_error){0};
+        file_put(folder, "w.tvmw", (penta_bytes){file.data, i});
+        check(!tvmr_weights_load(tvmr_vm(base), path, &loaded, &err) && err.code, "cut", (long)i,
+              0);
+        err = (penta_error){0};
+        file.data[i] ^= 0x41;
+        file_put(folder, "w.tvmw", (penta_bytes){file.data, file.size});
+        check(!tvmr_weights_load(tvmr_vm(base), path, &loaded, &err) && err.code, "changed",
+              (long)i, 0);
+        file.data[i] ^= 0x41;
+    }
+    penta_buffer_free(&file);
+    penta_vm_free(base);
+    penta_close(m);
+}
+
+static void stores(void)
+{
+    char folder[] = "/tmp/penta-store-XXXXXX", fault[160], command[100];
+    int32_t out[4];
+    if (!mkdtemp(folder)) abort();
+    models(folder);
+    check(live(folder, IN_PROGRAM("lifecycle", "init_random C0, 5\nlifecycle.save_thermo C0\n"),
+               fault, out, 0),
+          "weights are saved", 0, 0);
+    check(live(folder,
+               IN_PROGRAM("lifecycle\nternary", "lifecycle.load_thermo C0\nset H3, 0\n"
+                                                "ternary.embed_lookup H4, C0, H3\n"
+                                                "store_output H4\n"),
+               fault, out, 2) &&
+              out[0] && !*fault,
+          "and loaded", out[0], 0);
+    check(live(folder,
+               ".requires\nlifecycle\n.registers\nC0: ternary[3] key=\"Käse/7\"\n.program\n"
+               "lifecycle.load_thermo C0\nhalt\n",
+               fault, out, 0) &&
+              strstr(fault, "another number"),
+          "a warning when they do not fit", 0, 0);
+    for (int32_t i = 1; i <= 2; i++)
+        check(live(folder,
+                   IN_PROGRAM("bank", "bank.bank_write H5, H0, 1\nbank.bank_count H6, 1\n"
+                                      "store_output H6\n"),
+                   fault, out, 1) &&
+                  out[0] == i,
+              "a bank grows from run to run", out[0], i);
+    static const char link[] =
+        IN_PROGRAM("bank", "set H1, 0\nset H2, 1\nconcat H3, H1, H2\nconcat H4, H3, H2\n"
+                           "concat H4, H4, H1\nset H2, 2\nconcat H4, H4, H2\n"
+                           "bank.bank_link H4, 5, 1\n");
+    static const char follow[] = IN_PROGRAM(
+        "bank", "set H1, 0\nset H2, 1\nconcat H3, H1, H2\nbank.bank_traverse H5, H3, 1, 0x51\n"
+                "store_output H5\n");
+    check(live(folder, link, fault, out, 0) && live(folder, follow, fault, out, 4) && out[0] == 1 &&
+              out[1] == 1 && out[3] == 2,
+          "edges outlive the run", out[0], out[3]);
+    check(live(folder, IN_PROGRAM("bank", "bank.bank_evict 1, 2\n"), fault, out, 0) &&
+              live(folder, follow, fault, out, 1) && out[0] == 0,
+          "and go with their entries", out[0], 0);
+    file_put(folder, "bank-1", bytes_of("broken"));
+    check(!live(folder, IN_PROGRAM("bank", "bank.bank_count H6, 1\n"), fault, out, 0) &&
+              strstr(fault, "damaged"),
+          "a broken bank", 0, 0);
+    file_put(folder, "pool", bytes_of("broken"));
+    check(!live(folder, IN_PROGRAM("pool", "pool.pool_load\n"), fault, out, 0) &&
+              strstr(fault, "damaged"),
+          "a broken pool", 0, 0);
+    scripts(folder);
+    weight_files(folder);
+    file_put(folder, "journal", bytes_of("broken"));
+    check(!live(folder, IN_PROGRAM("pool", ""), fault, out, 0) && strstr(fault, "damaged"),
+          "a broken journal", 0, 0);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    check(!system(command), "clean up", 0, 0);
+}
+
+/* Two registers in one transaction: whenever the run is killed, both files are of one commit. */
+static void transactions(void)
+{
+    char folder[] = "/tmp/penta-commit-XXXXXX", fault[160], command[100];
+    if (!mkdtemp(folder)) abort();
+    for (unsigned i = 0; i < 30; i++) {
+        pid_t child = fork();
+        if (!child) {
+            for (uint8_t n = 1;; n++) {
+                char text[600];
+                snprintf(text, sizeof text,
+                         ".requires\nlifecycle\n.registers\nC0: ternary[9] key=\"a\"\n"
+                         "C1: ternary[9] key=\"b\"\n.program\ninit_random C0, %u\n"
+                         "init_random C1, %u\nlifecycle.txn_begin 3\nlifecycle.save_thermo C0\n"
+                         "lifecycle.save_thermo C1\nlifecycle.txn_commit 3\nhalt\n",
+                         n, n);
+                live(folder, text, fault, NULL, 0);
+            }
+        }
+        usleep(3000 + rnd(4000));
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        int32_t out[18];
+        bool ok =
+            live(folder,
+                 ".requires\nlifecycle\nternary\n.registers\nC0: ternary[9] key=\"a\"\n"
+                 "C1: ternary[9] key=\"b\"\n.program\nlifecycle.load_thermo C0\n"
+                 "lifecycle.load_thermo C1\nset H0, 0\nternary.embed_lookup H1, C0, H0\n"
+                 "ternary.embed_lookup H2, C1, H0\nconcat H3, H1, H2\nstore_output H3\nhalt\n",
+                 fault, out, 18);
+        check(ok && !memcmp(out, out + 9, 9 * sizeof *out), "a commit is all or nothing", i, 0);
+    }
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    check(!system(command), "clean up", 0, 0);
+}
+
 int main(void)
 {
+    products("plain");
     products("avx2");
     products("avx512");
+    elements();
+    learning();
     reload();
     crash();
+    stores();
+    transactions();
     printf("%lu passed, %lu failed\n", passed, failed);
     return failed != 0;
 }

@@ -30,7 +30,7 @@ extern "C" {
 
 /* ---- what is shared by everything ---- */
 
-typedef enum penta_severity { PENTA_ERROR, PENTA_WARNING } penta_severity;
+typedef enum penta_severity { PENTA_ERROR, PENTA_WARNING, PENTA_INFO } penta_severity;
 
 typedef struct penta_error {
     uint32_t code;           /* 0: none; else room << 16 | number, as in that room's rules.def */

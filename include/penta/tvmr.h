@@ -70,6 +70,43 @@ PENTA_API bool penta_tvmr_weights_load(penta_vm *vm, const char *path, size_t *l
 PENTA_API bool penta_tvmr_reload(penta_vm *vm, const penta_module *module, bool *kept,
                                  penta_error *err);
 
+/* ---- learning outside of programs ----
+ * For hosts that train weights themselves, on arrays of their own: take them out of a register,
+ * learn, set the register. The rule differs from the learning instructions. */
+
+typedef struct penta_tvmr_rule {
+    int32_t step, threshold; /* of a weight; what pressure it takes */
+    int32_t divisor, scale;  /* activations above max / divisor take part, with this force */
+    int32_t keep, of;        /* keep / of the pressure stays after a step the same way */
+} penta_tvmr_rule;
+#define PENTA_TVMR_RULE_DEFAULT                                                                    \
+    {                                                                                              \
+        3, 10, 4, 15, 2, 3                                                                         \
+    }
+#define PENTA_TVMR_RULE_FAST                                                                       \
+    {                                                                                              \
+        5, 5, 3, 20, 1, 2                                                                          \
+    }
+#define PENTA_TVMR_RULE_STABLE                                                                     \
+    {                                                                                              \
+        2, 15, 4, 10, 3, 4                                                                         \
+    }
+
+/* One step: pressure from the activations towards direction (-1, 0 or 1), then on the weights. The
+ * divisor and of are above 0. */
+PENTA_API void penta_tvmr_learn(const penta_tvmr_rule *rule, penta_tvmr_signal *weights,
+                                int32_t *pressures, const int32_t *activations, size_t count,
+                                int direction);
+/* Which activations take part, and how many. */
+PENTA_API size_t penta_tvmr_participants(const int32_t *activations, size_t count, int32_t divisor,
+                                         bool *took_part);
+/* Weights to begin with: of both signs, 20 to 39; or positive, 10 to 24. */
+PENTA_API void penta_tvmr_init_structured(penta_tvmr_signal *weights, size_t count, uint64_t seed);
+PENTA_API void penta_tvmr_init_positive(penta_tvmr_signal *weights, size_t count, uint64_t seed);
+/* Counters of use, one per weight: one more where used, as far as 32 bits go; and factor / 255. */
+PENTA_API void penta_tvmr_usage_count(uint32_t *counters, const bool *used, size_t count);
+PENTA_API void penta_tvmr_usage_decay(uint32_t *counters, size_t count, uint8_t factor);
+
 /* ---- extensions of one's own ---- */
 
 typedef enum penta_tvmr_result {

@@ -39,12 +39,16 @@ bool error_note(penta_error *err, const char *format, ...)
     return false;
 }
 
+const char *severity_text(penta_severity severity)
+{
+    static const char *const texts[] = {"error", "warning", "info"};
+    return texts[severity];
+}
+
 void findings_pass(struct findings *f, const penta_error *err)
 {
-    if (err->severity == PENTA_ERROR)
-        f->errors++;
-    else
-        f->warnings++;
+    size_t *counts[] = {&f->errors, &f->warnings, &f->infos};
+    ++*counts[err->severity];
     if (f->report) f->report(f->user, err);
 }
 

@@ -30,8 +30,10 @@ struct findings {
     const struct rule *rules; /* of the room: gives each code its severity; others are errors */
     penta_report *report;
     void *user;
-    size_t errors, warnings;
+    size_t errors, warnings, infos;
 };
+/* "error", "warning" or "info". */
+const char *severity_text(penta_severity severity);
 /* note may be NULL. */
 void findings_add(struct findings *f, uint32_t code, uint64_t offset, const char *note,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));

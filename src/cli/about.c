@@ -15,7 +15,7 @@ static void print_rule(struct cli *c, const struct rule *rule, bool whole)
 {
     char code[24];
     penta_code_text(rule->code, code);
-    const char *severity = rule->severity == PENTA_WARNING ? "warning" : "error";
+    const char *severity = severity_text(rule->severity);
     if (c->value[OPT_JSON]) {
         json_object(&c->json, NULL);
         json_text(&c->json, "code", code);

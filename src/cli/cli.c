@@ -108,12 +108,12 @@ void finding_sink_init(struct finding_sink *sink, struct cli *c, const char *fil
 void finding_sink_add(void *user, const penta_error *finding)
 {
     struct finding_sink *s = user;
-    uint64_t *count = finding->severity == PENTA_ERROR ? &s->errors : &s->warnings;
-    ++*count;
+    uint64_t *counts[] = {&s->errors, &s->warnings, &s->infos};
+    ++*counts[finding->severity];
     int exit = finding->severity == PENTA_ERROR ? cli_exit_of(finding->code) : EXIT_YES;
     if (exit > s->exit) s->exit = exit;
     bool quiet = finding->severity != PENTA_ERROR && s->cli->value[OPT_QUIET];
-    if (s->errors + s->warnings > s->max || quiet) return;
+    if (s->errors + s->warnings + s->infos > s->max || quiet) return;
     penta_error *more = realloc(s->kept, (s->count + 1) * sizeof *more);
     if (!more) return;
     s->kept = more;
@@ -144,7 +144,7 @@ static void tell_findings(struct finding_sink *s, struct writer *text)
 
 static void tell_totals(const struct finding_sink *s, struct writer *text)
 {
-    uint64_t all = s->errors + s->warnings;
+    uint64_t all = s->errors + s->warnings + s->infos;
     if (all > s->max)
         writer_print(text, "%llu more not shown (--max-findings)\n",
                      (unsigned long long)(all - s->max));
@@ -156,6 +156,9 @@ static void tell_totals(const struct finding_sink *s, struct writer *text)
     if (s->warnings)
         writer_print(text, "%s%llu warning%s", s->errors ? ", " : "",
                      (unsigned long long)s->warnings, plural(s->warnings));
+    if (s->infos)
+        writer_print(text, "%s%llu info%s", s->errors + s->warnings ? ", " : "",
+                     (unsigned long long)s->infos, plural(s->infos));
     writer_char(text, '\n');
 }
 
@@ -168,7 +171,8 @@ void finding_sink_finish(struct finding_sink *s)
     if (c->value[OPT_JSON]) {
         json_uint(&c->json, "errors", s->errors);
         json_uint(&c->json, "warnings", s->warnings);
-    } else if (s->errors + s->warnings) {
+        if (s->infos) json_uint(&c->json, "infos", s->infos);
+    } else if (s->errors + s->warnings + s->infos) {
         tell_totals(s, &text);
     }
     stderr_text(&text);

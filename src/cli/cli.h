@@ -126,7 +126,7 @@ struct finding_sink {
     const char *file;
     const penta_module *module;
     const penta_bytes *source;
-    uint64_t max, errors, warnings;
+    uint64_t max, errors, warnings, infos;
     int exit;                /* what the worst error asks for */
     penta_error *kept;
     size_t count;

@@ -78,9 +78,9 @@ void diagnostic_print(struct writer *out, const struct palette *p, const struct 
     const penta_error *err = f->error;
     char code[24];
     penta_code_text(err->code, code);
-    bool warning = err->severity == PENTA_WARNING;
-    writer_print(out, "%s%s[%s]%s: %s", warning ? p->warning : p->error,
-                 warning ? "warning" : "error", code, p->off, p->bold);
+    const char *colours[] = {p->error, p->warning, p->dim};
+    writer_print(out, "%s%s[%s]%s: %s", colours[err->severity], severity_text(err->severity), code,
+                 p->off, p->bold);
     safe_text(out, err->message);
     writer_print(out, "%s\n", p->off);
     if (f->source) {
@@ -127,7 +127,7 @@ void diagnostics_json(struct cli *c)
         char code[24];
         penta_code_text(d->error.code, code);
         json_object(j, NULL);
-        json_text(j, "severity", d->error.severity == PENTA_WARNING ? "warning" : "error");
+        json_text(j, "severity", severity_text(d->error.severity));
         json_text(j, "code", code);
         json_text(j, "name", penta_code_name(d->error.code));
         if (d->file) json_text(j, "file", d->file);

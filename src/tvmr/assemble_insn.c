@@ -3,6 +3,7 @@
 #include "base/suggest.h"
 #include "tvmr/assembly.h"
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -345,15 +346,45 @@ bool tvmr_asm_instruction(struct assembly *a, struct span line)
     return true;
 }
 
+/* Undefined labels are reported at the end of the text: where the first of them are used, and what
+ * may have been meant. */
+static void label_note(const struct assembly *a, const struct fixup *f, char *note, size_t size)
+{
+    const struct label *l = &a->labels.items[f->label];
+    char best[64] = "";
+    unsigned distance = UINT_MAX;
+    size_t line = 1;
+    for (size_t i = 0; i < a->labels.count; i++) {
+        const struct label *other = &a->labels.items[i];
+        char name[sizeof best];
+        if (!other->defined || other->name.size >= sizeof name) continue;
+        memcpy(name, other->name.data, other->name.size);
+        name[other->name.size] = 0;
+        struct suggest near = {.word = l->name};
+        suggest_offer(&near, name);
+        if (!near.best || near.distance >= distance) continue;
+        distance = near.distance;
+        memcpy(best, name, sizeof name);
+    }
+    for (uint64_t i = 0; i < f->offset; i++)
+        line += a->s->text.data[i] == '\n';
+    snprintf(note, size, *best ? "used in line %zu; did you mean '%s'?" : "used in line %zu", line,
+             best);
+}
+
 void asm_resolve(struct assembly *a)
 {
+    unsigned notes = 20; /* each one takes a walk */
     for (size_t i = 0; i < a->labels.fixup_count; i++) {
         const struct fixup *f = &a->labels.fixups[i];
         const struct label *l = &a->labels.items[f->label];
         int size = (int)(l->name.size > 60 ? 60 : l->name.size);
         if (!l->defined) {
-            findings_add(a->findings, BASE_NAME_UNKNOWN, a->last_line, NULL,
+            char note[120];
+            if (notes) label_note(a, f, note, sizeof note);
+            findings_add(a->findings, BASE_NAME_UNKNOWN, a->last_line, notes ? note : NULL,
                          "undefined label: %.*s", size, (const char *)l->name.data);
+            notes -= notes > 0;
             continue;
         }
         if (f->width == 2 && l->value > UINT16_MAX)

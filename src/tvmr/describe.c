@@ -239,16 +239,19 @@ void tvmr_info(const penta_module *module, const penta_visitor *v)
 {
     const struct tvmr_module *m = tvmr_module(module);
     describe_text(v, "kind", m->legacy ? "legacy TERN" : "TVMR");
-    describe_uint(v, "version", m->header.version);
+    bool old = m->legacy && !module->damage.code; /* what follows is its own */
+    describe_uint(v, "version", old ? get16(module->file.data + 4) : m->header.version);
     if (m->meta.name) describe_text(v, "name", m->meta.name);
     if (m->meta.domain) describe_text(v, "domain", m->meta.domain);
     describe_bool(v, "compressed", m->header.flags & TVMR_COMPRESSED);
     describe_bool(v, "encrypted", m->header.flags & TVMR_ENCRYPTED);
     describe_uint(v, "instructions", m->count);
+    bool good = old && get64(module->file.data + 0x14) == m->tern_mix;
     describe_text(v, "checksum",
-                  m->checksum == m->header.checksum ? "XXH64, good"
-                  : m->mixed                        ? "upstream mix"
-                                                    : "wrong");
+                  old                                 ? (good ? "upstream mix, good" : "wrong")
+                  : m->checksum == m->header.checksum ? "XXH64, good"
+                  : m->mixed                          ? "upstream mix"
+                                                      : "wrong");
     penta_node exts = {.name = "extensions"};
     if (m->ext_count && describe_enter(v, exts)) {
         for (size_t i = 0; i < m->ext_count; i++) {

@@ -62,6 +62,11 @@ static inline struct tvmr_cold *cold_at(struct tvmr_vm *vm, uint8_t reg)
     struct tvmr_cold *c = &vm->cold[INDEX(reg)];
     return c->present ? c : NULL;
 }
+/* Whether instructions leave these weights alone. */
+static inline bool spared(const struct tvmr_vm *vm, const struct tvmr_cold *c)
+{
+    return vm->keep_frozen && c->present && c->frozen;
+}
 enum tvmr_result unallocated(struct tvmr_vm *vm, char bank, uint8_t reg);
 
 #define NEED_HOT(name, reg)                                                                        \

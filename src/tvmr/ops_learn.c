@@ -56,6 +56,7 @@ static enum tvmr_result commit(struct tvmr_vm *vm, const struct tvmr_insn *in, b
     struct tvmr_pressure *p = &vm->pressure[INDEX(in->a[0])];
     if (!p->present) return TVMR_NEXT;
     NEED_COLD(c, in->a[0]);
+    if (spared(vm, c)) return TVMR_NEXT;
     int64_t base = in->a[3] ? in->a[3] : 50;
     bool changed = false;
     for (size_t i = 0; i < min_size(p->count, c->count); i++) {
@@ -252,6 +253,7 @@ HANDLER(update_weights)
     struct tvmr_pressure *p = &vm->pressure[INDEX(in->a[0])];
     if (vm->chem[0] < DOPAMINE_GATE || !p->present) return TVMR_NEXT;
     NEED_COLD(c, in->a[0]);
+    if (spared(vm, c)) return TVMR_NEXT;
     int64_t scale = clamp(vm->current_error, 1, 1000) * dopamine_factor(vm);
     for (size_t i = 0; i < min_size(p->count, c->count); i++) {
         int64_t s = p->data[i] * scale / 65536;
@@ -277,6 +279,7 @@ HANDLER(rollback_weights)
 {
     struct tvmr_cold *copy = &vm->checkpoints[INDEX(in->a[0])], *c = &vm->cold[INDEX(in->a[0])];
     if (in->a[0] == TVMR_NULL || !copy->present) return op_yield(vm, in);
+    if (spared(vm, c)) return TVMR_NEXT;
     tvmr_cold_drop(vm, c);
     *c = *copy;
     *copy = (struct tvmr_cold){0};

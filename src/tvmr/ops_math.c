@@ -1,38 +1,38 @@
 /* Element by element: arithmetic and activations of the core and of the extensions tensor and
  * activation. The two sets of formulas differ on purpose: both are what programs were trained on.
- * Loops are plain, so that compilers turn them into vector code. */
+ * elements.def has the formulas whose loops are compiled for each instruction set. */
+#include "tvmr/elements.h"
 #include "tvmr/ops.h"
 
-/* H[A] = expression of v, for each element of H[B]. */
-#define UNARY(name, expression)                                                                    \
+/* H[A] = a loop over H[B]. */
+static enum tvmr_result unary(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                              void (*loop)(int32_t *, const int32_t *, size_t, int32_t, int32_t),
+                              int32_t p, int32_t q)
+{
+    NEED_HOT(x, in->a[1]);
+    int32_t *r = result(vm, x->count);
+    if (!r) return TVMR_FAILED;
+    loop(r, x->data, x->count, p, q);
+    return put_like(vm, in->a[0], x);
+}
+
+#define LOOP(name) tvmr_elements[vm->kernels]->name
+#define UNARY(name, loop, p)                                                                       \
     HANDLER(name)                                                                                  \
     {                                                                                              \
-        NEED_HOT(x, in->a[1]);                                                                     \
-        size_t n = x->count;                                                                       \
-        int32_t *restrict r = result(vm, n);                                                       \
-        if (!r) return TVMR_FAILED;                                                                \
-        const int32_t *restrict data = x->data;                                                    \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            int64_t v = data[i];                                                                   \
-            r[i] = (int32_t)(expression);                                                          \
-        }                                                                                          \
-        return put_like(vm, in->a[0], x);                                                          \
+        return unary(vm, in, LOOP(loop), p, 0);                                                    \
     }
 
-/* H[A] = expression of a and b, over the shorter of H[B] and H[C]. */
-#define BINARY(name, expression, finish)                                                           \
+/* H[A] = a loop over the shorter of H[B] and H[C]. */
+#define BINARY(name, loop, finish)                                                                 \
     HANDLER(name)                                                                                  \
     {                                                                                              \
         NEED_HOT(x, in->a[1]);                                                                     \
         NEED_HOT(y, in->a[2]);                                                                     \
         size_t n = min_size(x->count, y->count);                                                   \
-        int32_t *restrict r = result(vm, n);                                                       \
+        int32_t *r = result(vm, n);                                                                \
         if (!r) return TVMR_FAILED;                                                                \
-        const int32_t *xs = x->data, *ys = y->data;                                                \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            int64_t a = xs[i], b = ys[i];                                                          \
-            r[i] = (int32_t)(expression);                                                          \
-        }                                                                                          \
+        LOOP(loop)(r, x->data, y->data, n);                                                        \
         return finish;                                                                             \
     }
 #define LIKE put_like(vm, in->a[0], x)
@@ -40,63 +40,22 @@
 
 /* ---- core ---- */
 
-BINARY(core_sub, clamp32(a - b), LIKE)
-BINARY(core_mul, wrap32((a * b) >> 8), LIKE)
-BINARY(core_cmp_gt, a > b ? 255 : 0, LIKE)
+BINARY(core_sub, sub, LIKE)
+BINARY(core_mul, core_mul, LIKE)
+BINARY(core_cmp_gt, core_greater, LIKE)
 
-UNARY(relu, v > 0 ? v : 0)
-
-HANDLER(shift)
-{
-    NEED_HOT(x, in->a[1]);
-    int32_t *r = result(vm, x->count);
-    unsigned n = in->a[2] & 31u;
-    if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++)
-        r[i] = x->data[i] >> n;
-    return put_like(vm, in->a[0], x);
-}
-
-HANDLER(core_sigmoid)
-{
-    NEED_HOT(x, in->a[1]);
-    int64_t gain = in->a[3] ? in->a[3] : 64;
-    int32_t *r = result(vm, x->count);
-    if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++)
-        r[i] = (int32_t)clamp((x->data[i] * gain >> 10) + 128, 0, 255);
-    return put_like(vm, in->a[0], x);
-}
-
-static int32_t tanh_around_128(int64_t v)
-{
-    int64_t c = clamp(v, 0, 255) - 128, d = 64 + (absolute(c) >> 1);
-    return (int32_t)clamp(c * 64 / d + 128, 0, 255);
-}
-
-static int32_t gated(int64_t v)
-{
-    int64_t gate = clamp((v * 435 >> 8 >> 10) + 128, 0, 255);
-    return wrap32(v * gate >> 8);
-}
-
-UNARY(core_tanh, tanh_around_128(v))
-UNARY(core_gelu, gated(v))
-
-static int32_t largest(const int32_t *data, size_t count)
-{
-    int32_t m = count ? data[0] : 0;
-    for (size_t i = 1; i < count; i++)
-        m = data[i] > m ? data[i] : m;
-    return m;
-}
+UNARY(relu, relu, 0)
+UNARY(shift, shift, in->a[2] & 31)
+UNARY(core_sigmoid, core_sigmoid, in->a[3] ? in->a[3] : 64)
+UNARY(core_tanh, core_tanh, 0)
+UNARY(core_gelu, core_gelu, 0)
 
 /* e = 256 for the largest, less for others down to floor, never below 1. Differences wrap. */
 static enum tvmr_result softmax(struct tvmr_vm *vm, const struct tvmr_insn *in, int64_t floor,
                                 bool cap)
 {
     NEED_HOT(x, in->a[1]);
-    int32_t *r = result(vm, x->count), m = largest(x->data, x->count);
+    int32_t *r = result(vm, x->count), m = LOOP(largest)(x->data, x->count);
     if (!r) return TVMR_FAILED;
     int64_t sum = 0;
     for (int pass = 0; pass < 2; pass++)
@@ -122,29 +81,30 @@ HANDLER(act_softmax)
     return softmax(vm, in, -1024, false);
 }
 
-HANDLER(core_clamp)
+/* An empty register is within any bounds. */
+static enum tvmr_result clamped(struct tvmr_vm *vm, const struct tvmr_insn *in, int32_t low,
+                                int32_t high)
 {
     NEED_HOT(x, in->a[1]);
-    if (in->a[2] > in->a[3] && x->count)
-        return fail(vm, TVMR_E_RANGE, "clamp to %u..%u", in->a[2], in->a[3]);
-    int32_t *r = result(vm, x->count);
-    if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++)
-        r[i] = (int32_t)clamp(x->data[i], in->a[2], in->a[3]);
-    return put_like(vm, in->a[0], x);
+    if (low > high && x->count)
+        return fail(vm, TVMR_E_RANGE, "clamp to %d..%d", (int)low, (int)high);
+    return unary(vm, in, LOOP(clamp), low, high);
+}
+
+HANDLER(core_clamp)
+{
+    return clamped(vm, in, in->a[2], in->a[3]);
 }
 
 /* a + scale * weights, for as many as there are. */
 static enum tvmr_result bias(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot *x,
-                             const struct tvmr_cold *c, int64_t scale)
+                             const struct tvmr_cold *c, int32_t scale)
 {
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
     size_t n = min_size(x->count, c->count);
-    for (size_t i = 0; i < n; i++)
-        r[i] = clamp32(x->data[i] + tvmr_value(c->weights[i]) * scale);
-    for (size_t i = n; i < x->count; i++)
-        r[i] = x->data[i];
+    LOOP(bias)(r, x->data, c->weights, n, scale);
+    if (x->count > n) memcpy(r + n, x->data + n, (x->count - n) * sizeof *r);
     return put_like(vm, to, x);
 }
 
@@ -167,10 +127,8 @@ HANDLER(core_add)
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
     size_t n = min_size(x->count, y->count);
-    for (size_t i = 0; i < n; i++)
-        r[i] = clamp32((int64_t)x->data[i] + y->data[i]);
-    for (size_t i = n; i < x->count; i++)
-        r[i] = x->data[i];
+    LOOP(add)(r, x->data, y->data, n);
+    if (x->count > n) memcpy(r + n, x->data + n, (x->count - n) * sizeof *r);
     return put_like(vm, in->a[0], x);
 }
 
@@ -191,17 +149,20 @@ HANDLER(wire_skip)
 
 /* ---- tensor ---- */
 
-/* x + s * y over the longer of both; missing elements are 0. */
+/* The sum of both, or the difference, over the longer; missing elements are 0. */
 static enum tvmr_result add_padded(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot *x,
-                                   const struct tvmr_hot *y, int64_t s)
+                                   const struct tvmr_hot *y, bool subtract)
 {
-    size_t n = x->count > y->count ? x->count : y->count;
+    size_t both = min_size(x->count, y->count), n = x->count > both ? x->count : y->count;
     int32_t *r = result(vm, n);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < n; i++) {
-        int64_t a = i < x->count ? x->data[i] : 0, b = i < y->count ? y->data[i] : 0;
-        r[i] = clamp32(a + s * b);
-    }
+    (subtract ? LOOP(sub) : LOOP(add))(r, x->data, y->data, both);
+    if (x->count > both)
+        memcpy(r + both, x->data + both, (n - both) * sizeof *r);
+    else if (n > both && subtract)
+        LOOP(negate)(r + both, y->data + both, n - both, 0, 0);
+    else if (n > both)
+        memcpy(r + both, y->data + both, (n - both) * sizeof *r);
     return put_like(vm, to, x);
 }
 
@@ -214,77 +175,48 @@ HANDLER(tensor_add)
         return bias(vm, in->a[0], x, c, 256);
     }
     NEED_HOT(y, in->a[2]);
-    return add_padded(vm, in->a[0], x, y, 1);
+    return add_padded(vm, in->a[0], x, y, false);
 }
 
 HANDLER(tensor_sub)
 {
     NEED_HOT(x, in->a[1]);
     NEED_HOT(y, in->a[2]);
-    return add_padded(vm, in->a[0], x, y, -1);
+    return add_padded(vm, in->a[0], x, y, true);
 }
 
-BINARY(tensor_mul, clamp32((a * b) >> 8), LIKE)
-BINARY(tensor_cmp_gt, a > b, LIST)
-UNARY(tensor_negate, clamp32(-v))
-
-HANDLER(tensor_scale)
-{
-    NEED_HOT(x, in->a[1]);
-    int64_t scale = imm16(in);
-    int32_t *r = result(vm, x->count);
-    if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++)
-        r[i] = clamp32(x->data[i] * scale / 256);
-    return put_like(vm, in->a[0], x);
-}
+BINARY(tensor_mul, tensor_mul, LIKE)
+BINARY(tensor_cmp_gt, tensor_greater, LIST)
+UNARY(tensor_negate, negate, 0)
+UNARY(tensor_scale, scale, (int32_t)imm16(in))
 
 HANDLER(tensor_clamp)
 {
-    NEED_HOT(x, in->a[1]);
-    int64_t low = (in->a[2] - 128) * 256, high = (in->a[3] - 128) * 256;
-    if (low > high && x->count)
-        return fail(vm, TVMR_E_RANGE, "clamp to %lld..%lld", (long long)low, (long long)high);
-    int32_t *r = result(vm, x->count);
-    if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++)
-        r[i] = (int32_t)clamp(x->data[i], low, high);
-    return put_like(vm, in->a[0], x);
+    return clamped(vm, in, (in->a[2] - 128) * 256, (in->a[3] - 128) * 256);
 }
 
 /* ---- activation ---- */
 
-static int32_t act_sigmoid(int64_t v)
-{
-    int64_t x = clamp(v, -2048, 2048);
-    return (int32_t)clamp(128 + x * 32 / (256 + absolute(x)), 0, 255);
-}
-
-static int32_t act_tanh(int64_t v)
-{
-    int64_t x = clamp(v, -2048, 2048);
-    return (int32_t)clamp(x * 127 / (128 + absolute(x)), -127, 127);
-}
-
-UNARY(act_sigmoid, act_sigmoid(v))
-UNARY(act_tanh, act_tanh(v))
-UNARY(act_gelu, wrap32(v *(128 + clamp(v * 54 / 256, -128, 127)) / 256))
+UNARY(act_sigmoid, act_sigmoid, 0)
+UNARY(act_tanh, act_tanh, 0)
+UNARY(act_gelu, act_gelu, 0)
 
 /* ---- reductions and cuts ---- */
 
 HANDLER(max_reduce)
 {
     NEED_HOT(x, in->a[1]);
-    return put_scalar(vm, in->a[0], largest(x->data, x->count));
+    return put_scalar(vm, in->a[0], LOOP(largest)(x->data, x->count));
 }
 
 HANDLER(argmax)
 {
     NEED_HOT(x, in->a[1]);
-    size_t best = 0;
-    for (size_t i = 1; i < x->count; i++)
-        if (x->data[i] >= x->data[best]) best = i;
-    return put_scalar(vm, in->a[0], (int32_t)best);
+    int32_t most = LOOP(largest)(x->data, x->count);
+    size_t at = x->count; /* the last of those that are equal */
+    while (at > 1 && x->data[at - 1] != most)
+        at--;
+    return put_scalar(vm, in->a[0], at ? (int32_t)(at - 1) : 0);
 }
 
 HANDLER(reduce_avg)
@@ -311,7 +243,7 @@ HANDLER(reduce_mean_dim)
     NEED_HOT(x, in->a[1]);
     if (x->shape.rank < 2) {
         int64_t n = x->count ? (int64_t)x->count : 1;
-        return put_scalar(vm, in->a[0], (int32_t)(sum_strided(x, 0, 1, x->count) / n));
+        return put_scalar(vm, in->a[0], (int32_t)(LOOP(total)(x->data, x->count) / n));
     }
     size_t rows = x->shape.dims[0], cols = x->shape.dims[1], n = in->a[2] ? rows : cols;
     int32_t *r = result(vm, n);
@@ -379,26 +311,18 @@ HANDLER(gate_update)
     return put_list(vm, in->a[0]);
 }
 
-static enum tvmr_result dequantized(struct tvmr_vm *vm, const struct tvmr_insn *in,
-                                    const struct tvmr_hot *x)
+static int32_t shift_amount(const struct tvmr_insn *in)
 {
-    unsigned n = (imm16(in) ? imm16(in) : 8) & 31;
-    int32_t *r = result(vm, x->count);
-    if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++)
-        r[i] = x->data[i] >> n;
-    return TVMR_NEXT;
+    return (int32_t)((imm16(in) ? imm16(in) : 8) & 31);
 }
 
 HANDLER(core_dequantize) /* to the output buffer: the destination register is not used */
 {
     NEED_HOT(x, in->a[1]);
-    if (dequantized(vm, in, x)) return TVMR_FAILED;
+    int32_t *r = result(vm, x->count);
+    if (!r) return TVMR_FAILED;
+    LOOP(shift)(r, x->data, x->count, shift_amount(in), 0);
     return tvmr_buffer_set(vm, &vm->output, vm->scratch.data, x->count) ? TVMR_NEXT : TVMR_FAILED;
 }
 
-HANDLER(ternary_dequantize)
-{
-    NEED_HOT(x, in->a[1]);
-    return dequantized(vm, in, x) ? TVMR_FAILED : put_like(vm, in->a[0], x);
-}
+UNARY(ternary_dequantize, shift, shift_amount(in))

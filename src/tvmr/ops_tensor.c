@@ -1,4 +1,5 @@
 /* Attention, rotary positions, norms, key-value caches, sampling. */
+#include "tvmr/elements.h"
 #include "tvmr/ops.h"
 #include <stdlib.h>
 
@@ -23,16 +24,6 @@ static size_t row_data(const struct matrix *m, size_t row, const int32_t **data)
     uint64_t at = (uint64_t)row * m->cols;
     *data = at < m->h->count ? m->h->data + at : NULL;
     return at < m->h->count ? min_size(m->cols, m->h->count - (size_t)at) : 0;
-}
-
-static int64_t dot(const struct matrix *a, size_t i, const struct matrix *b, size_t j)
-{
-    const int32_t *x, *y;
-    size_t n = row_data(a, i, &x), k = row_data(b, j, &y);
-    int64_t sum = 0;
-    for (size_t c = 0; c < min_size(n, k); c++)
-        sum = wadd(sum, (int64_t)x[c] * y[c]);
-    return sum;
 }
 
 /* Scores of one query row become shares of 255. */
@@ -69,12 +60,15 @@ HANDLER(attention)
             vm->pc--;
             return TVMR_NEXT;
         }
-        for (size_t j = 0; j < k.rows; j++)
-            score[j] = dot(&q, i, &k, j);
+        const int32_t *query, *row;
+        size_t width = row_data(&q, i, &query);
+        for (size_t j = 0; j < k.rows; j++) {
+            size_t n = min_size(width, row_data(&k, j, &row));
+            score[j] = tvmr_elements[vm->kernels]->dot(query, row, n);
+        }
         shares(score, k.rows);
         memset(sum, 0, v.cols * sizeof *sum);
         for (size_t j = 0; j < k.rows; j++) {
-            const int32_t *row;
             size_t n = row_data(&v, j, &row);
             for (size_t c = 0; c < n; c++)
                 sum[c] += score[j] * row[c];

@@ -130,7 +130,7 @@ static struct tvmr_cold *fresh(struct tvmr_vm *vm, uint8_t reg, size_t count)
 HANDLER(quantize)
 {
     NEED_HOT(x, in->a[1]);
-    if (in->a[0] == TVMR_NULL) return TVMR_NEXT;
+    if (in->a[0] == TVMR_NULL || spared(vm, &vm->cold[INDEX(in->a[0])])) return TVMR_NEXT;
     struct tvmr_cold *c = fresh(vm, in->a[0], x->count);
     if (!c) return TVMR_FAILED;
     for (size_t i = 0; i < x->count; i++)
@@ -157,7 +157,7 @@ HANDLER(unpack_ternary)
 {
     static const int8_t polarity[] = {0, 1, -1, 0};
     NEED_HOT(x, in->a[1]);
-    if (in->a[0] == TVMR_NULL) return TVMR_NEXT;
+    if (in->a[0] == TVMR_NULL || spared(vm, &vm->cold[INDEX(in->a[0])])) return TVMR_NEXT;
     struct tvmr_cold *c = fresh(vm, in->a[0], x->count * 4);
     if (!c) return TVMR_FAILED;
     for (size_t i = 0; i < c->count; i++) {
@@ -171,6 +171,7 @@ HANDLER(apply_polarity)
 {
     NEED_COLD(c, in->a[0]);
     NEED_HOT(x, in->a[1]);
+    if (spared(vm, c)) return TVMR_NEXT;
     for (size_t i = 0; i < min_size(c->count, x->count); i++)
         if (x->data[i]) c->weights[i].polarity = (int8_t)sign(x->data[i]);
     tvmr_cold_changed(c);
@@ -181,6 +182,7 @@ HANDLER(apply_magnitude)
 {
     NEED_COLD(c, in->a[0]);
     NEED_HOT(x, in->a[1]);
+    if (spared(vm, c)) return TVMR_NEXT;
     for (size_t i = 0; i < min_size(c->count, x->count); i++)
         c->weights[i].magnitude = (uint8_t)clamp(x->data[i], 0, 255);
     tvmr_cold_changed(c);
@@ -191,6 +193,7 @@ HANDLER(threshold_polarity)
 {
     NEED_COLD(c, in->a[0]);
     NEED_HOT(x, in->a[1]);
+    if (spared(vm, c)) return TVMR_NEXT;
     for (size_t i = 0; i < min_size(c->count, x->count); i++) {
         struct tvmr_signal *w = &c->weights[i];
         int want = sign(x->data[i]);
@@ -227,7 +230,7 @@ static void random_fill(struct tvmr_signal *w, size_t count, uint64_t state)
 HANDLER(init_random)
 {
     struct tvmr_cold *c = cold_at(vm, in->a[0]);
-    if (!c) return TVMR_NEXT;
+    if (!c || spared(vm, c)) return TVMR_NEXT;
     random_fill(c->weights, c->count, in->a[3]);
     tvmr_cold_changed(c);
     return TVMR_NEXT;
@@ -238,6 +241,7 @@ HANDLER(grow_neuron)
     size_t count = in->a[2];
     if (!count) return fail(vm, TVMR_E_RANGE, "growing by nothing");
     NEED_COLD(c, in->a[0]);
+    if (spared(vm, c)) return TVMR_NEXT;
     if (c->shape.rank != 1 && c->shape.rank != 2)
         return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
     size_t old = c->count, more = c->shape.rank == 2 ? count * c->shape.dims[1] : count;
@@ -255,6 +259,7 @@ HANDLER(grow_neuron)
 HANDLER(prune_neuron)
 {
     NEED_COLD(c, in->a[0]);
+    if (spared(vm, c)) return TVMR_NEXT;
     if (c->shape.rank != 1 && c->shape.rank != 2)
         return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
     size_t rows = c->shape.dims[0], index = in->a[2],

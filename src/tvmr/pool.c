@@ -39,11 +39,11 @@ static inline void relax(void)
 #endif
 }
 
-/* The share of one of n threads, in whole groups of four rows. */
+/* The share of one of n threads, in whole groups of eight rows. */
 static void share(const struct job *j, unsigned index, unsigned n)
 {
-    size_t groups = (j->weights->rows + 3) / 4;
-    size_t from = groups * index / n * 4, to = groups * (index + 1) / n * 4;
+    size_t groups = (j->weights->rows + 7) / 8;
+    size_t from = groups * index / n * 8, to = groups * (index + 1) / n * 8;
     if (to > j->weights->rows) to = j->weights->rows;
     if (from < to) j->kernel(j->weights, j->input, from, to, j->out);
 }

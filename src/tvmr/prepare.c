@@ -1,8 +1,12 @@
-/* Weights and inputs in the forms of kernels.h. */
+/* Weights in the forms of kernels.h, and room for inputs. */
 #include "tvmr/kernels.h"
 #include <stdlib.h>
 
-enum { ALIGN = 64, NINE_COLUMNS = 32767 }; /* 510 * 128 * 32767 is below 2^31 */
+enum {
+    ALIGN = 64,
+    NINE_COLUMNS = 32767, /* 510 * 128 * 32767 is below 2^31 */
+    WIDE_BYTES = 1 << 20  /* up to here sixteen bits a weight come from the cache */
+};
 
 static void *aligned(size_t bytes)
 {
@@ -15,7 +19,7 @@ static void *aligned(size_t bytes)
 static void weights_free(struct tvmr_weights *w)
 {
     free(w->codes);
-    free(w->masks);
+    free(w->lows);
     free(w->sums);
     *w = (struct tvmr_weights){0};
 }
@@ -26,9 +30,6 @@ void tvmr_prepared_free(struct tvmr_prepared *p)
     for (int i = 0; i < 3; i++)
         weights_free(&p->weights[i]);
     free(p->input.bytes);
-    free(p->input.parts);
-    free(p->input.rests);
-    free(p->input.signs);
     free(p);
 }
 
@@ -56,10 +57,17 @@ static size_t row_bytes(enum tvmr_form form, size_t chunks)
 {
     switch (form) {
     case TVMR_FORM_TWO: return (chunks + 3) / 4 * 64;
-    case TVMR_FORM_WIDE:
-    case TVMR_FORM_GATED: return chunks * 128;
-    default: return chunks * 64;
+    case TVMR_FORM_EIGHT:
+    case TVMR_FORM_NINE: return chunks * 64;
+    default: return chunks * 128;
     }
+}
+
+static void put_low(struct tvmr_weights *w, size_t row, size_t column, unsigned bit)
+{
+    size_t chunk = column / 64;
+    uint8_t *pair = w->lows + (row / 4 * w->chunks + chunk / 2 * 2) * 32;
+    pair[column % 64] |= (uint8_t)(bit << (row % 4 + chunk % 2 * 4));
 }
 
 static void encode_row(struct tvmr_weights *w, const struct tvmr_signal *from, size_t row)
@@ -67,8 +75,7 @@ static void encode_row(struct tvmr_weights *w, const struct tvmr_signal *from, s
     uint8_t *codes = w->codes + row * w->stride;
     for (size_t i = 0; i < w->cols; i++) {
         int v = tvmr_value(from[i]);
-        unsigned code =
-            (unsigned)(w->form == TVMR_FORM_TWO ? (v > 0) - (v < 0) + 1 : v + w->offset);
+        int code = w->form == TVMR_FORM_TWO ? (v > 0) - (v < 0) + 1 : v + w->offset;
         switch (w->form) {
         case TVMR_FORM_TWO:
             codes[i / 256 * 64 + i % 64] |= (uint8_t)(code << (i / 64 % 4 * 2));
@@ -76,9 +83,9 @@ static void encode_row(struct tvmr_weights *w, const struct tvmr_signal *from, s
         case TVMR_FORM_EIGHT: codes[i] = (uint8_t)code; break;
         case TVMR_FORM_NINE:
             codes[i] = (uint8_t)(code >> 1);
-            w->masks[row * w->chunks + i / 64] |= (uint64_t)(code & 1) << (i % 64);
+            put_low(w, row, i, code & 1);
             break;
-        default: ((int16_t *)(void *)codes)[i] = (int16_t)v; break;
+        default: ((int16_t *)(void *)codes)[i] = (int16_t)code; break;
         }
         w->sums[row] += code;
     }
@@ -86,11 +93,13 @@ static void encode_row(struct tvmr_weights *w, const struct tvmr_signal *from, s
 
 static bool room(struct tvmr_weights *w)
 {
+    bool nine = w->form == TVMR_FORM_NINE;
+    if (nine) w->chunks = (w->chunks + 1) / 2 * 2;
     w->stride = row_bytes(w->form, w->chunks);
     w->codes = aligned(w->rows * w->stride);
     w->sums = calloc(w->rows + 4, sizeof *w->sums); /* read in fours */
-    if (w->form == TVMR_FORM_NINE) w->masks = calloc(w->rows * w->chunks + 1, sizeof *w->masks);
-    return w->codes && w->sums && (w->masks || w->form != TVMR_FORM_NINE);
+    if (nine) w->lows = aligned((w->rows + 3) / 4 * w->chunks * 32);
+    return w->codes && w->sums && (w->lows || !nine);
 }
 
 static void prepare_plain(struct tvmr_weights *w, const struct tvmr_cold *c, unsigned kernels)
@@ -98,11 +107,12 @@ static void prepare_plain(struct tvmr_weights *w, const struct tvmr_cold *c, uns
     struct survey s = look(c);
     if (!s.ternary) return; /* weights from outside with other polarities: the definition */
     bool bytes = kernels == TVMR_KERNELS_AVX512;
-    w->form = !bytes                    ? TVMR_FORM_WIDE
-              : s.equal >= 0            ? TVMR_FORM_TWO
-              : s.largest <= 127        ? TVMR_FORM_EIGHT
-              : w->cols <= NINE_COLUMNS ? TVMR_FORM_NINE
-                                        : TVMR_FORM_WIDE;
+    bool wide = w->cols > NINE_COLUMNS || c->count <= WIDE_BYTES / 2;
+    w->form = s.equal >= 0       ? TVMR_FORM_TWO
+              : !bytes           ? TVMR_FORM_WIDE
+              : s.largest <= 127 ? TVMR_FORM_EIGHT
+              : wide             ? TVMR_FORM_WIDE
+                                 : TVMR_FORM_NINE;
     w->magnitude = w->form == TVMR_FORM_TWO ? s.equal : 1;
     w->offset = w->form == TVMR_FORM_TWO     ? 1
                 : w->form == TVMR_FORM_EIGHT ? 128
@@ -121,18 +131,22 @@ static void prepare_plain(struct tvmr_weights *w, const struct tvmr_cold *c, uns
 static void prepare_gated(struct tvmr_weights *w, const struct tvmr_cold *c, enum tvmr_gate gate)
 {
     if (!look(c).ternary) return;
-    w->form = TVMR_FORM_GATED;
-    w->gate = gate;
+    w->form = gate == TVMR_GATE_CORE ? TVMR_FORM_CORE : TVMR_FORM_EXTENSION;
+    w->magnitude = 1;
     if (!room(w)) {
         weights_free(w);
         return;
     }
-    for (size_t i = 0; i < c->count; i++) {
-        unsigned t = c->temps[i] > TVMR_COLD ? TVMR_COLD : c->temps[i];
-        int v = tvmr_value(c->weights[i]);
-        if (gate == TVMR_GATE_EXTENSION) v = v * tvmr_conductance[t] / 255;
-        int16_t *row = (int16_t *)(void *)(w->codes + i / w->cols * w->stride);
-        row[i % w->cols] = (int16_t)(v * 4 + (int)t);
+    for (size_t r = 0; r < w->rows; r++) {
+        int16_t *row = (int16_t *)(void *)(w->codes + r * w->stride);
+        for (size_t i = 0; i < w->cols; i++) {
+            uint8_t temp = c->temps[r * w->cols + i];
+            unsigned t = temp > TVMR_COLD ? TVMR_COLD : temp;
+            int v = tvmr_value(c->weights[r * w->cols + i]);
+            if (gate == TVMR_GATE_EXTENSION) v = v * tvmr_conductance[t] / 255;
+            row[i] = (int16_t)(v * 4 + (int)t);
+            w->sums[r] += v;
+        }
     }
 }
 
@@ -148,8 +162,7 @@ const struct tvmr_weights *tvmr_prepare(struct tvmr_cold *c, enum tvmr_gate gate
         bool usual =
             c->shape.rank == 2 && w->cols && c->count == w->rows * w->cols && w->cols <= UINT16_MAX;
         if (usual && gate == TVMR_GATE_NONE) prepare_plain(w, c, kernels);
-        if (usual && gate != TVMR_GATE_NONE && kernels == TVMR_KERNELS_AVX512)
-            prepare_gated(w, c, gate);
+        if (usual && gate != TVMR_GATE_NONE) prepare_gated(w, c, gate);
         p->made[gate] = true;
     }
     return w->form == TVMR_FORM_NONE ? NULL : w;
@@ -157,109 +170,24 @@ const struct tvmr_weights *tvmr_prepare(struct tvmr_cold *c, enum tvmr_gate gate
 
 /* ---- inputs ---- */
 
-static bool input_room(struct tvmr_prepared *p, size_t chunks, bool gated)
+/* Bytes per column: as many planes or parts as there can be. */
+static size_t input_bytes(enum tvmr_form form)
 {
-    struct tvmr_input *in = &p->input;
-    if (p->input_room < chunks || !in->bytes) {
-        free(in->bytes);
-        free(in->parts);
-        free(in->rests);
-        free(in->signs);
-        *in = (struct tvmr_input){0};
-        in->bytes = aligned(chunks * 64 * TVMR_PLANES);
-        p->input_room = chunks;
-    }
-    if (gated && !in->rests) {
-        in->rests = aligned(p->input_room * 64 * 2 * 4);
-        in->signs = aligned(p->input_room * 64 * 2);
-    }
-    if (!in->parts) in->parts = aligned(p->input_room * 64 * 2 * 4 * TVMR_PARTS);
-    return in->bytes && in->parts && (!gated || (in->rests && in->signs));
-}
-
-/* How many 16-bit parts hold every element. */
-static unsigned parts_for(const int32_t *x, size_t count)
-{
-    uint32_t all = 0;
-    for (size_t i = 0; i < count; i++)
-        all |= (uint32_t)(x[i] ^ x[i] >> 31);
-    return all < 1u << 15 ? 1 : TVMR_PARTS;
-}
-
-/* Only weights in bytes want these, hence only AVX-512. */
-static void byte_planes(struct tvmr_input *in, const int32_t *x, size_t count, size_t cols)
-{
-    uint32_t all = tvmr_range_avx512(x, count, &in->sum);
-    in->planes = all < 1u << 7 ? 1 : all < 1u << 15 ? 2 : all < 1u << 23 ? 3 : 4;
-    for (unsigned k = 0; k < in->planes; k++) {
-        uint8_t *plane = in->bytes + k * in->stride, flip = k + 1 < in->planes ? 0x80 : 0;
-        tvmr_plane_avx512(x, count, 8 * k, flip, plane);
-        if (cols > count) memset(plane + count, flip, cols - count); /* missing elements are 0 */
-        memset(plane + cols, 0, in->stride - cols);
+    switch (form) {
+    case TVMR_FORM_CORE: return 2 * (4 * TVMR_PARTS + 4);
+    case TVMR_FORM_EXTENSION: return 2 * 4 * TVMR_PARTS;
+    default: return TVMR_PLANES;
     }
 }
 
-/* One number as 16-bit parts: itself, or 11 bits each with the sign in the last. */
-static void put_parts(struct tvmr_input *in, size_t at, size_t step, int32_t v)
+bool tvmr_input_room(struct tvmr_input *in, const struct tvmr_weights *w)
 {
-    if (in->planes == 1) {
-        in->parts[at] = (int16_t)v;
-        return;
-    }
-    in->parts[at] = (int16_t)(v & 2047);
-    in->parts[at + step] = (int16_t)(v >> 11 & 2047);
-    in->parts[at + 2 * step] = (int16_t)(v >> 22);
-}
-
-static void wide_parts(struct tvmr_input *in, const int32_t *x, size_t count)
-{
-    size_t columns = in->stride;
-    memset(in->parts, 0, columns * 2 * in->planes);
-    for (size_t i = 0; i < count; i++)
-        put_parts(in, i, columns, x[i]);
-}
-
-static void gated_parts(struct tvmr_input *in, enum tvmr_gate gate, const int32_t *x, size_t count)
-{
-    size_t columns = in->stride;
-    memset(in->parts, 0, columns * 2 * 4 * in->planes);
-    memset(in->rests, 0, columns * 2 * 4);
-    memset(in->signs, 0, columns * 2);
-    for (size_t i = 0; i < count; i++) {
-        int64_t magnitude = x[i] < 0 ? -(int64_t)x[i] : x[i];
-        int64_t level =
-            gate == TVMR_GATE_CORE ? (magnitude > 255 ? 255 : magnitude) : (magnitude & 255);
-        in->signs[i] = (int16_t)((x[i] > 0) - (x[i] < 0));
-        for (unsigned t = 0; t < 4; t++) {
-            if (level < tvmr_threshold[t]) continue;
-            int64_t scaled = magnitude * tvmr_conductance[t], a = x[i];
-            if (gate == TVMR_GATE_CORE) {
-                a = scaled / 255;
-                in->rests[t * columns + i] = (uint16_t)(scaled - a * 255);
-                if (x[i] < 0) a = -a;
-            }
-            put_parts(in, t * columns + i, 4 * columns, (int32_t)a);
-        }
-    }
-}
-
-bool tvmr_prepare_input(struct tvmr_prepared *p, const struct tvmr_weights *w, enum tvmr_gate gate,
-                        const int32_t *x, size_t count)
-{
-    struct tvmr_input *in = &p->input;
-    bool bytes =
-        w->form == TVMR_FORM_TWO || w->form == TVMR_FORM_EIGHT || w->form == TVMR_FORM_NINE;
-    size_t padded = w->form == TVMR_FORM_TWO ? (w->chunks + 3) / 4 * 4 : w->chunks;
-    if (!input_room(p, padded, w->form == TVMR_FORM_GATED)) return false;
-    in->stride = padded * 64;
-    if (bytes) {
-        byte_planes(in, x, count, w->cols);
-        return true;
-    }
-    in->planes = parts_for(x, count);
-    if (w->form == TVMR_FORM_WIDE)
-        wide_parts(in, x, count);
-    else
-        gated_parts(in, gate, x, count);
-    return true;
+    in->stride = (w->form == TVMR_FORM_TWO ? (w->chunks + 3) / 4 * 4 : w->chunks) * 64;
+    size_t need = in->stride * input_bytes(w->form);
+    if (in->room >= need) return true;
+    free(in->bytes);
+    in->bytes = aligned(need);
+    in->parts = (int16_t *)(void *)in->bytes;
+    in->room = in->bytes ? need : 0;
+    return in->bytes != NULL;
 }

@@ -58,25 +58,32 @@ void tvmr_product_plain(const struct tvmr_cold *c, enum tvmr_gate gate, const in
 
 enum { SMALL = 64, SHARED = 1 << 16 }; /* weights: below, the definition; above, all threads */
 
+#ifdef __x86_64__
 static bool has_avx512(void)
 {
-#ifdef __x86_64__
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("bmi2");
-#else
-    return false;
-#endif
 }
 
 static bool has_avx2(void)
 {
-#ifdef __x86_64__
     return __builtin_cpu_supports("avx2");
-#else
-    return false;
-#endif
 }
+#else
+#define has_avx512() false
+#define has_avx2() false
+#define tvmr_rows_avx512 NULL
+#define tvmr_rows_avx2 NULL
+#define tvmr_input_avx512 NULL
+#define tvmr_input_avx2 NULL
+#endif
+
+static const struct {
+    tvmr_fill *fill;
+    tvmr_kernel *rows;
+} kernel_sets[] = {[TVMR_KERNELS_AVX2] = {tvmr_input_avx2, tvmr_rows_avx2},
+                   [TVMR_KERNELS_AVX512] = {tvmr_input_avx512, tvmr_rows_avx512}};
 
 int tvmr_kernels_named(const char *name)
 {
@@ -98,18 +105,20 @@ bool tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *c, enum tvmr_gate gate, 
     const struct tvmr_weights *w = NULL;
     if (vm->kernels != TVMR_KERNELS_PLAIN && c->count >= SMALL)
         w = tvmr_prepare(c, gate, vm->kernels);
-    if (!w || !tvmr_prepare_input(c->prepared, w, gate, x, n)) {
+    if (!w || !tvmr_input_room(&c->prepared->input, w)) {
         tvmr_product_plain(c, gate, x, n, 0, rows, out);
         return true;
     }
-    tvmr_kernel *kernel = vm->kernels == TVMR_KERNELS_AVX512 ? tvmr_rows_avx512 : tvmr_rows_avx2;
+    struct tvmr_input *input = &c->prepared->input;
+    tvmr_kernel *kernel = kernel_sets[vm->kernels].rows;
+    kernel_sets[vm->kernels].fill(input, w, x, n);
     if (vm->threads > 1 && c->count >= SHARED && !vm->pool) {
         vm->pool = tvmr_pool_new(vm->threads);
         if (!vm->pool) vm->threads = 1;
     }
     if (vm->pool && c->count >= SHARED)
-        tvmr_pool_rows(vm->pool, kernel, w, &c->prepared->input, out);
+        tvmr_pool_rows(vm->pool, kernel, w, input, out);
     else
-        kernel(w, &c->prepared->input, 0, rows, out);
+        kernel(w, input, 0, rows, out);
     return true;
 }

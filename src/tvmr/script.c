@@ -25,8 +25,12 @@ static struct json_doc *read_json(const char *path, penta_error *err)
 {
     penta_buffer file = {0};
     if (!file_read(path, FILE_MAX, &file, err)) return NULL;
-    struct json_doc *doc = json_parse((penta_bytes){file.data, file.size}, err);
+    penta_error why = {0};
+    struct json_doc *doc = json_parse((penta_bytes){file.data, file.size}, &why);
     penta_buffer_free(&file);
+    if (!doc)
+        error_at(err, why.code, 0, "'%.40s', byte %llu: %.50s", path,
+                 (unsigned long long)why.offset, why.message);
     return doc;
 }
 
@@ -35,7 +39,8 @@ bool tvmr_script_inputs(struct tvmr_vm *vm, const char *path, penta_error *err)
     struct json_doc *doc = read_json(path, err);
     if (!doc) return false;
     const struct json_object *root = json_root(doc);
-    bool ok = json_is_list(root) && json_length(root);
+    bool ok = json_is_list(root);
+    if (ok && !json_length(root)) error_at(err, BASE_JSON, 0, "'%.60s' has no inputs", path);
     for (size_t i = 0; ok && i < json_length(root); i++) {
         size_t count;
         int32_t *data = tvmr_script_numbers(json_item(root, i), &count);
@@ -44,7 +49,7 @@ bool tvmr_script_inputs(struct tvmr_vm *vm, const char *path, penta_error *err)
     }
     if (!ok) error_at(err, BASE_JSON, 0, "'%.60s' is no array of arrays of 32-bit numbers", path);
     json_doc_free(doc);
-    return ok;
+    return !err->code;
 }
 
 /* ---- answers ---- */
@@ -54,6 +59,60 @@ struct tvmr_script {
     size_t next;
 };
 
+/* Every answer is looked at before the run, so that a slip of the pen does not pass for "go on". */
+struct checking {
+    const char *path;
+    size_t answer;
+    penta_error *err;
+};
+
+static void wrong(struct checking *c, const char *name, const char *what)
+{
+    error_at(c->err, BASE_JSON, 0, "'%.40s', answer %zu: '%.20s' %s", c->path, c->answer, name,
+             what);
+}
+
+static void check_write(void *user, const char *name, const struct json_object *value)
+{
+    struct checking *c = user;
+    uint8_t reg;
+    size_t count;
+    int64_t scalar;
+    int32_t *numbers = tvmr_script_numbers(value, &count);
+    if (!tvmr_script_register(name, &reg))
+        wrong(c, name, "is no register");
+    else if (reg >> 6 == 2 ? numbers ? count != 1 : !json_as_sint(value, &scalar) : !numbers)
+        wrong(c, name, reg >> 6 == 2 ? "takes one number" : "takes an array of 32-bit numbers");
+    free(numbers);
+}
+
+static void check_member(void *user, const char *name, const struct json_object *value)
+{
+    struct checking *c = user;
+    if (!strcmp(name, "write")) {
+        if (!json_is_object(value)) wrong(c, name, "takes an object: register to numbers");
+        json_each(value, check_write, c);
+    } else if (!strcmp(name, "stop")) {
+        if (!json_is_bool(value)) wrong(c, name, "is true or false");
+    } else if (!strcmp(name, "fail")) {
+        if (!json_is_text(value)) wrong(c, name, "takes a text");
+    } else {
+        wrong(c, name, "is not write, stop or fail");
+    }
+}
+
+static void check_answers(const struct json_object *list, const char *path, penta_error *err)
+{
+    struct checking c = {path, 0, err};
+    if (!json_is_list(list)) error_at(err, BASE_JSON, 0, "'%.60s' is no array of answers", path);
+    for (; c.answer < json_length(list); c.answer++) {
+        const struct json_object *answer = json_item(list, c.answer);
+        if (!json_is_object(answer) && !json_is_null(answer))
+            error_at(err, BASE_JSON, 0, "'%.40s', answer %zu is no object", path, c.answer);
+        json_each(answer, check_member, &c);
+    }
+}
+
 struct tvmr_script *tvmr_script_open(const char *path, penta_error *err)
 {
     struct tvmr_script *script = calloc(1, sizeof *script);
@@ -62,8 +121,7 @@ struct tvmr_script *tvmr_script_open(const char *path, penta_error *err)
         return NULL;
     }
     script->doc = read_json(path, err);
-    if (script->doc && !json_is_list(json_root(script->doc)))
-        error_at(err, BASE_JSON, 0, "'%.60s' is no array of answers", path);
+    if (script->doc) check_answers(json_root(script->doc), path, err);
     if (!err->code) return script;
     tvmr_script_close(script);
     return NULL;

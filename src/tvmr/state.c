@@ -115,6 +115,7 @@ void tvmr_vm_describe(const penta_vm *base, const penta_visitor *v)
         describe_text(v, "text", vm->fault_text);
         describe_leave(v, fault);
     }
+    if (*vm->warning) describe_text(v, "warning", vm->warning);
     describe_outputs(vm, v);
     describe_registers(vm, v);
     describe_pressure(vm, v);

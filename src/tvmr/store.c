@@ -110,7 +110,6 @@ void tvmr_cold_drop(struct tvmr_vm *vm, struct tvmr_cold *c)
     tvmr_release(vm, &c->weights, &c->capacity, sizeof *c->weights);
     tvmr_release(vm, &c->temps, &c->temps_capacity, 1);
     tvmr_release(vm, &c->shape.dims, &shape, sizeof *c->shape.dims);
-    free(c->usage);
     *c = (struct tvmr_cold){0};
 }
 

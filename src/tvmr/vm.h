@@ -46,7 +46,6 @@ struct tvmr_cold {
     size_t temps_capacity;
     uint8_t key[255];
     uint8_t key_size;
-    uint32_t *usage;                /* count of them, or NULL: not tracked */
     struct tvmr_prepared *prepared; /* NULL: not made since the weights changed */
 };
 
@@ -141,6 +140,8 @@ struct tvmr_vm {
     struct tvmr_buffer outputs; /* of the runs that ended */
     size_t *output_ends, output_count;
     char *save_weights, *output_path; /* or NULL */
+    char warning[120];                /* what --weights could not do, or "" */
+    bool keep_frozen;                 /* instructions leave the weights of frozen registers alone */
 
     /* memory */
     uint64_t memory_used, memory_max;
@@ -168,6 +169,10 @@ void tvmr_vm_stop(struct tvmr_vm *vm);
 void tvmr_vm_fail(struct tvmr_vm *vm, const char *text);
 /* Another program into a running machine; keeps weights whose key and shape match. */
 bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, penta_error *err);
+
+/* run_options.c */
+bool tvmr_vm_options(struct tvmr_vm *vm, const penta_option *options, size_t count,
+                     penta_error *err);
 
 /* store.c: registers from outside, and their memory */
 bool tvmr_reserve(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t count, size_t item);

@@ -3,6 +3,7 @@
  * rename, so a crash leaves either the old file or the new one. */
 #include "base/file.h"
 #include "tvmr/kernels.h"
+#include <stdio.h>
 
 enum { WEIGHTS_VERSION = 1 };
 
@@ -69,6 +70,15 @@ static bool next_entry(struct reader *r, struct entry *e)
     return !r->err->code;
 }
 
+/* The first of those that were left alone, for the person who asked for them. */
+static void note_unfit(struct tvmr_vm *vm, unsigned index, const struct entry *e)
+{
+    if (*vm->warning) return;
+    snprintf(vm->warning, sizeof vm->warning,
+             "C%u keeps its weights: the file has %zu under its key, the register %zu", index,
+             e->weights.size / 2, vm->cold[index].count);
+}
+
 static bool apply(struct tvmr_vm *vm, struct tvmr_cold *c, const struct entry *e)
 {
     for (size_t i = 0; i < c->count; i++)
@@ -89,15 +99,19 @@ bool tvmr_weights_load(struct tvmr_vm *vm, const char *path, size_t *loaded, pen
     if (body.size < 8 || memcmp(body.data, "TVMW", 4) || get16(body.data + 4) != WEIGHTS_VERSION)
         error_at(err, BASE_RANGE, 0, "'%.60s' is no weight file of version 1", path);
     else if (tvmr_xxh64(body) != get64(body.data + body.size))
-        error_at(err, BASE_RANGE, body.size, "weight file '%.60s' is damaged", path);
+        error_at(err, BASE_RANGE, 0, "weight file '%.60s' is damaged", path);
     size_t count = err->code ? 0 : get16(body.data + 6);
     struct entry e = {0};
     for (size_t k = 0; k < count && next_entry(&r, &e); k++)
         for (unsigned i = 0; i < TVMR_BANK; i++) {
             struct tvmr_cold *c = &vm->cold[i];
             if (!c->present || !e.key.size || c->key_size != e.key.size ||
-                c->count * 2 != e.weights.size || memcmp(c->key, e.key.data, e.key.size))
+                memcmp(c->key, e.key.data, e.key.size))
                 continue;
+            if (c->count * 2 != e.weights.size) {
+                note_unfit(vm, i, &e);
+                continue;
+            }
             if (!apply(vm, c, &e)) error_at(err, BASE_LIMIT, 0, "%.100s", vm->fault_text);
             ++*loaded;
         }

@@ -1,44 +1,61 @@
-/* Banks of vectors, found by cosine, and a pool of leaky neurons. */
+/* The default host's banks of vectors, found by cosine, with edges between their entries. */
 #include "tvmr/ops.h"
 #include "tvmr/world_parts.h"
 #include <math.h>
 #include <stdlib.h>
 
-enum { BANK_MAX = 1 << 20, POOL_SIZE = 65536, FIRE = 256 };
+enum { BANK_MAX = 1 << 20 };
 
-/* ---- banks in files: per entry id, touched, count, elements ---- */
+/* ---- banks in files: per entry id, touched, count, elements; edges likewise ---- */
 
-static void bank_load(struct tvmr_world *w, unsigned slot)
+static bool damaged(struct act *a, const char *name)
 {
-    struct bank *b = &w->banks[slot];
+    a->err = (penta_error){0};
+    return error_at(&a->err, BASE_RANGE, 0, "'%s' in the store is damaged", name);
+}
+
+static bool read_entry(struct act *a, struct bank *b, struct reader *r)
+{
+    struct entry e = {.id = reader_uint(r, 8), .touched = reader_uint(r, 8)};
+    size_t count = reader_count(r, reader_uint(r, 4), 4);
+    struct entry *more = realloc(b->entries, (b->count + 1) * sizeof *more);
+    if (more) b->entries = more;
+    int32_t *data = more && !r->err->code ? malloc((count + 1) * sizeof *data) : NULL;
+    if (!data) return false;
+    for (size_t i = 0; i < count; i++)
+        data[i] = (int32_t)reader_uint(r, 4);
+    e.vector = (struct numbers){data, count};
+    a->w->held += count;
+    b->entries[b->count++] = e;
+    if (e.id > a->w->next_id) a->w->next_id = e.id;
+    if (e.touched > a->w->clock) a->w->clock = e.touched;
+    return true;
+}
+
+/* The bank of a slot, with what the folder has; NULL: that is damaged. */
+static struct bank *bank_of(struct act *a, uint64_t slot)
+{
+    struct bank *b = &a->w->banks[slot & 255];
     char name[24];
     penta_bytes bytes;
     penta_error err = {0};
-    if (b->loaded) return;
+    if (b->loaded) return b;
     b->loaded = true;
-    snprintf(name, sizeof name, "bank-%u", slot);
-    if (!w->folder || !named_get(w, name, &bytes)) return;
+    snprintf(name, sizeof name, "bank-%u", (unsigned)slot & 255);
+    if (!a->w->folder || !named_get(a->w, name, &bytes)) return b;
     struct reader r = {.in = bytes, .err = &err};
-    while (reader_left(&r) && b->count < BANK_MAX) {
-        struct entry e = {.id = reader_uint(&r, 8), .touched = reader_uint(&r, 8)};
-        size_t count = reader_count(&r, reader_uint(&r, 4), 4);
-        struct entry *more = realloc(b->entries, (b->count + 1) * sizeof *more);
-        if (!more) return;
-        b->entries = more;
-        if (err.code) return;
-        e.vector = (struct numbers){malloc((count + 1) * 4), count};
-        for (size_t i = 0; e.vector.data && i < count; i++)
-            e.vector.data[i] = (int32_t)reader_uint(&r, 4);
-        if (!e.vector.data) return;
-        b->entries[b->count++] = e;
-        if (e.id > w->next_id) w->next_id = e.id;
-        if (e.touched > w->clock) w->clock = e.touched;
-    }
+    while (reader_left(&r) && b->count < BANK_MAX)
+        if (!read_entry(a, b, &r)) {
+            b->loaded = false;
+            damaged(a, name);
+            return NULL;
+        }
+    return b;
 }
 
-static bool bank_save(struct act *a, unsigned slot)
+static bool bank_save(struct act *a, uint64_t slot)
 {
-    const struct bank *b = &a->w->banks[slot];
+    const struct bank *b = &a->w->banks[slot & 255];
     struct writer out = {0};
     char name[24];
     if (!a->w->folder) return true;
@@ -50,15 +67,54 @@ static bool bank_save(struct act *a, unsigned slot)
         for (size_t k = 0; k < e->vector.count; k++)
             writer_uint(&out, (uint32_t)e->vector.data[k], 4);
     }
-    snprintf(name, sizeof name, "bank-%u", slot);
+    snprintf(name, sizeof name, "bank-%u", (unsigned)slot & 255);
     return writer_ok(&out, &a->err) && named_put(a->w, name, &out, &a->err);
 }
 
-static struct bank *bank_of(struct act *a, uint64_t slot)
+enum { EDGE_BYTES = 8 + 8 + 3 + 4 };
+
+static bool edges_load(struct act *a)
 {
-    bank_load(a->w, (unsigned)slot & 255);
-    return &a->w->banks[slot & 255];
+    struct tvmr_world *w = a->w;
+    penta_bytes bytes;
+    if (w->edges_loaded || !w->folder) return true;
+    w->edges_loaded = true;
+    if (!named_get(w, "bank-edges", &bytes)) return true;
+    size_t count = bytes.size / EDGE_BYTES;
+    if (bytes.size % EDGE_BYTES || count > BANK_MAX) return damaged(a, "bank-edges");
+    w->edges = malloc(count * sizeof *w->edges);
+    if (!w->edges) return false;
+    penta_error err = {0};
+    struct reader r = {.in = bytes, .err = &err};
+    for (; w->edge_count < count; w->edge_count++) {
+        struct edge *e = &w->edges[w->edge_count];
+        e->from = reader_uint(&r, 8);
+        e->to = reader_uint(&r, 8);
+        e->from_slot = (uint8_t)reader_uint(&r, 1);
+        e->to_slot = (uint8_t)reader_uint(&r, 1);
+        e->type = (uint8_t)reader_uint(&r, 1);
+        e->weight = (int32_t)reader_uint(&r, 4);
+    }
+    return true;
 }
+
+static bool edges_save(struct act *a)
+{
+    struct writer out = {0};
+    if (!a->w->folder) return true;
+    for (size_t i = 0; i < a->w->edge_count; i++) {
+        const struct edge *e = &a->w->edges[i];
+        writer_uint(&out, e->from, 8);
+        writer_uint(&out, e->to, 8);
+        writer_uint(&out, e->from_slot, 1);
+        writer_uint(&out, e->to_slot, 1);
+        writer_uint(&out, e->type, 1);
+        writer_uint(&out, (uint32_t)e->weight, 4);
+    }
+    return writer_ok(&out, &a->err) && named_put(a->w, "bank-edges", &out, &a->err);
+}
+
+/* ---- entries ---- */
 
 static struct entry *entry_of(struct bank *b, struct numbers id)
 {
@@ -93,6 +149,7 @@ bool world_BankQuery(struct act *a)
     struct numbers x = source_of(a->vm, a->args[1]);
     int32_t list[1 + 3 * 255], score;
     size_t found = 0, top = a->args[3] & 255;
+    if (!b) return false;
     for (size_t i = 0; i < b->count; i++) {
         score = likeness(x, b->entries[i].vector);
         size_t at = found;
@@ -114,91 +171,117 @@ bool world_BankWrite(struct act *a)
 {
     struct bank *b = bank_of(a, a->args[2]);
     struct numbers x = source_of(a->vm, a->args[1]);
-    struct entry *more =
-        b->count < BANK_MAX ? realloc(b->entries, (b->count + 1) * sizeof *more) : NULL;
+    if (!b) return false;
+    if (b->count >= BANK_MAX)
+        return error_at(&a->err, BASE_LIMIT, 0, "a bank has %d entries at most", BANK_MAX);
+    struct entry *more = realloc(b->entries, (b->count + 1) * sizeof *more);
     if (!more) return false;
     b->entries = more;
-    struct entry e = {.id = ++a->w->next_id, .touched = ++a->w->clock};
-    if (!numbers_copy(&e.vector, x.data, x.count)) return false;
+    struct entry e = {.id = a->w->next_id + 1, .touched = ++a->w->clock};
+    if (!numbers_keep(a, &e.vector, x.data, x.count)) return false;
+    a->w->next_id++;
     b->entries[b->count++] = e;
-    return answer_id(a, e.id) && bank_save(a, a->args[2] & 255);
+    return answer_id(a, e.id) && bank_save(a, a->args[2]);
 }
 
 bool world_BankLoad(struct act *a)
 {
-    const struct entry *e = entry_of(bank_of(a, a->args[2]), source_of(a->vm, a->args[1]));
-    return !e || answer_list(a->vm, a->args[0], e->vector.data, e->vector.count);
+    struct bank *b = bank_of(a, a->args[2]);
+    const struct entry *e = b ? entry_of(b, source_of(a->vm, a->args[1])) : NULL;
+    return b && (!e || answer_list(a->vm, a->args[0], e->vector.data, e->vector.count));
 }
 
 bool world_BankCount(struct act *a)
 {
-    return answer_number(a->vm, a->args[0], (int64_t)bank_of(a, a->args[1])->count);
+    const struct bank *b = bank_of(a, a->args[1]);
+    return b && answer_number(a->vm, a->args[0], (int64_t)b->count);
 }
 
+/* What was touched last is evicted last; demoted entries go first. */
+static bool touch(struct act *a, uint64_t clock)
+{
+    struct bank *b = bank_of(a, a->args[1]);
+    struct entry *e = b ? entry_of(b, source_of(a->vm, a->args[0])) : NULL;
+    if (e) e->touched = clock;
+    return b && (!e || bank_save(a, a->args[1]));
+}
 bool world_BankTouch(struct act *a)
 {
-    struct entry *e = entry_of(bank_of(a, a->args[1]), source_of(a->vm, a->args[0]));
-    if (e) e->touched = ++a->w->clock;
-    return true;
+    return touch(a, ++a->w->clock);
 }
 bool world_BankPromote(struct act *a)
 {
     return world_BankTouch(a);
 }
-
 bool world_BankDemote(struct act *a)
 {
-    struct entry *e = entry_of(bank_of(a, a->args[1]), source_of(a->vm, a->args[0]));
-    if (e) e->touched = 0;
-    return true;
+    return touch(a, 0);
 }
 
-static void bank_remove(struct bank *b, struct entry *e)
+/* An entry goes with the edges that lead to it and from it. */
+static bool bank_remove(struct act *a, uint64_t slot, struct entry *e)
 {
-    free(e->vector.data);
+    struct bank *b = &a->w->banks[slot & 255];
+    size_t kept = 0;
+    if (!edges_load(a)) return false;
+    for (size_t i = 0; i < a->w->edge_count; i++) {
+        const struct edge *at = &a->w->edges[i];
+        bool hit = (at->from == e->id && at->from_slot == (slot & 255)) ||
+                   (at->to == e->id && at->to_slot == (slot & 255));
+        if (!hit) a->w->edges[kept++] = *at;
+    }
+    bool fewer = kept < a->w->edge_count;
+    a->w->edge_count = kept;
+    numbers_drop(a->w, &e->vector);
     memmove(e, e + 1, (size_t)(b->entries + b->count - (e + 1)) * sizeof *e);
     b->count--;
+    return !fewer || edges_save(a);
 }
 
 bool world_BankDelete(struct act *a)
 {
     struct bank *b = bank_of(a, a->args[1]);
-    struct entry *e = entry_of(b, source_of(a->vm, a->args[0]));
-    if (e) bank_remove(b, e);
-    return bank_save(a, a->args[1] & 255);
+    struct entry *e = b ? entry_of(b, source_of(a->vm, a->args[0])) : NULL;
+    return b && (!e || (bank_remove(a, a->args[1], e) && bank_save(a, a->args[1])));
 }
 
 bool world_BankEvict(struct act *a)
 {
     struct bank *b = bank_of(a, a->args[0]);
-    for (uint64_t n = a->args[1]; n && b->count; n--) {
+    for (uint64_t n = a->args[1]; b && n && b->count; n--) {
         struct entry *oldest = b->entries;
         for (size_t i = 1; i < b->count; i++)
             if (b->entries[i].touched < oldest->touched) oldest = &b->entries[i];
-        bank_remove(b, oldest);
+        if (!bank_remove(a, a->args[0], oldest)) return false;
     }
-    return bank_save(a, a->args[0] & 255);
+    return b && bank_save(a, a->args[0]);
 }
 bool world_BankCompact(struct act *a)
 {
-    return bank_save(a, a->args[0] & 255);
+    return bank_of(a, a->args[0]) && bank_save(a, a->args[0]);
 }
+
+/* ---- edges ---- */
 
 /* [from_hi, from_lo, to_slot, to_hi, to_lo, weight] */
 bool world_BankLink(struct act *a)
 {
     struct numbers x = source_of(a->vm, a->args[0]);
-    struct edge *more = x.count >= 5 && a->w->edge_count < BANK_MAX
-                            ? realloc(a->w->edges, (a->w->edge_count + 1) * sizeof *more)
-                            : NULL;
     if (x.count < 5) return true;
+    if (!edges_load(a)) return false;
+    if (a->w->edge_count >= BANK_MAX)
+        return error_at(&a->err, BASE_LIMIT, 0, "there are %d edges at most", BANK_MAX);
+    struct edge *more = realloc(a->w->edges, (a->w->edge_count + 1) * sizeof *more);
     if (!more) return false;
     a->w->edges = more;
     more[a->w->edge_count++] =
         (struct edge){(uint64_t)(uint32_t)x.data[0] << 32 | (uint32_t)x.data[1],
                       (uint64_t)(uint32_t)x.data[3] << 32 | (uint32_t)x.data[4],
-                      (uint8_t)a->args[2], (uint8_t)x.data[2], (uint8_t)a->args[1]};
-    return true;
+                      (uint8_t)a->args[2],
+                      (uint8_t)x.data[2],
+                      (uint8_t)a->args[1],
+                      x.count > 5 ? x.data[5] : 0};
+    return edges_save(a);
 }
 
 /* Breadth first along edges of one type, as deep as asked. */
@@ -212,6 +295,7 @@ bool world_BankTraverse(struct act *a)
     struct numbers x = source_of(a->vm, a->args[1]);
     int32_t list[1 + 3 * REACHED];
     if (x.count < 2) return true;
+    if (!edges_load(a)) return false;
     at[0].id = (uint64_t)(uint32_t)x.data[0] << 32 | (uint32_t)x.data[1];
     at[0].slot = (uint8_t)a->args[2];
     size_t count = 1, from = 0;
@@ -238,101 +322,12 @@ bool world_BankTraverse(struct act *a)
     return answer_list(a->vm, a->args[0], list, 1 + 3 * (count - 1));
 }
 
-/* ---- pool ---- */
-
-static bool pool_room(struct act *a)
-{
-    if (a->w->pool.data) return true;
-    a->w->pool = (struct numbers){calloc(2 * POOL_SIZE, sizeof(int32_t)), 2 * POOL_SIZE};
-    return a->w->pool.data != NULL;
-}
-
-static void inject(struct act *a, struct numbers x, uint64_t from, uint64_t to)
-{
-    for (uint64_t i = from; i < to && i < POOL_SIZE && i - from < x.count; i++)
-        a->w->pool.data[i] = clamp32((int64_t)a->w->pool.data[i] + x.data[i - from]);
-}
-
-bool world_PoolInject(struct act *a)
-{
-    if (!pool_room(a)) return false;
-    inject(a, source_of(a->vm, a->args[0]), a->args[1], a->args[2]);
-    return true;
-}
-
-bool world_PoolTick(struct act *a)
-{
-    if (!pool_room(a)) return false;
-    struct numbers x = source_of(a->vm, a->args[0]);
-    int32_t *potential = a->w->pool.data, *spikes = potential + POOL_SIZE;
-    int64_t fired = 0;
-    inject(a, x, 0, x.count);
-    for (size_t i = 0; i < POOL_SIZE; i++) {
-        spikes[i] = potential[i] >= FIRE;
-        fired += spikes[i];
-        potential[i] = spikes[i] ? 0 : (int32_t)((int64_t)potential[i] * 230 / 256);
-    }
-    a->w->pool_spikes += fired;
-    a->w->pool_ticks++;
-    if (x.count) x.data[0] = clamp32(fired);
-    return true;
-}
-
-bool world_PoolReadOutput(struct act *a)
-{
-    uint64_t from = a->args[1], to = a->args[2] < POOL_SIZE ? a->args[2] : POOL_SIZE;
-    if (!pool_room(a)) return false;
-    return answer_list(a->vm, a->args[0], a->w->pool.data + POOL_SIZE + (from < to ? from : 0),
-                       from < to ? (size_t)(to - from) : 0);
-}
-
-bool world_PoolReadStats(struct act *a)
-{
-    int32_t stats[] = {clamp32(a->w->pool_spikes), 0,
-                       clamp32(a->w->pool_ticks)}; /* there are no synapses */
-    return answer_list(a->vm, a->args[0], stats, 3);
-}
-
-bool world_PoolModulate(struct act *a)
-{
-    int32_t none[] = {0, 0};
-    return answer_list(a->vm, a->args[0], none, 2);
-}
-bool world_PoolPruneDead(struct act *a)
-{
-    return answer_number(a->vm, a->args[0], 0);
-}
-bool world_PoolSynaptogenesis(struct act *a)
-{
-    return answer_number(a->vm, a->args[0], 0);
-}
-
-bool world_PoolSave(struct act *a)
-{
-    struct writer out = {0};
-    if (!pool_room(a)) return false;
-    for (size_t i = 0; i < a->w->pool.count; i++)
-        writer_uint(&out, (uint32_t)a->w->pool.data[i], 4);
-    return writer_ok(&out, &a->err) && named_put(a->w, "pool", &out, &a->err);
-}
-
-bool world_PoolLoad(struct act *a)
-{
-    penta_bytes bytes;
-    if (!pool_room(a)) return false;
-    if (!named_get(a->w, "pool", &bytes) || bytes.size != a->w->pool.count * 4) return true;
-    for (size_t i = 0; i < a->w->pool.count; i++)
-        a->w->pool.data[i] = (int32_t)get32(bytes.data + 4 * i);
-    return true;
-}
-
 void world_bank_free(struct tvmr_world *w)
 {
     for (unsigned s = 0; s < 256; s++) {
         for (size_t i = 0; i < w->banks[s].count; i++)
-            free(w->banks[s].entries[i].vector.data);
+            numbers_drop(w, &w->banks[s].entries[i].vector);
         free(w->banks[s].entries);
     }
     free(w->edges);
-    free(w->pool.data);
 }

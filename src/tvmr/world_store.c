@@ -1,54 +1,84 @@
 /* What outlives a run: bytes under names, in memory or in a folder, held back by transactions; and
- * weights among them. */
+ * weights among them. Files are written beside their place, synced and renamed; a commit writes one
+ * journal of all its names first, which the next run brings to an end if this one could not. */
 #include "base/file.h"
 #include "tvmr/ops.h"
 #include "tvmr/world_parts.h"
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-/* ---- named bytes, in memory or in the folder ---- */
+enum { FILE_MAX = 256 << 20, STORE_MAX = 1 << 30 };
+static const char journal_name[] = "journal";
 
-struct named *named_find(struct tvmr_world *w, const char *name)
+static bool path_of(const struct tvmr_world *w, const char *name, char *path, size_t size,
+                    penta_error *err)
+{
+    int n = snprintf(path, size, "%s/%s", w->folder, name);
+    return (n > 0 && (size_t)n < size) || error_at(err, BASE_IO, 0, "the path is too long");
+}
+
+static bool write_file(const struct tvmr_world *w, const char *name, penta_bytes bytes,
+                       penta_error *err)
+{
+    char path[4096];
+    if (!path_of(w, name, path, sizeof path, err)) return false;
+    if (bytes.size) return file_write(path, bytes, err);
+    return !unlink(path) || errno == ENOENT ||
+           error_at(err, BASE_IO, 0, "cannot remove '%.60s'", path);
+}
+
+/* ---- named bytes ---- */
+
+static struct named *named_find(struct tvmr_world *w, const char *name)
 {
     for (struct named *n = w->named; n; n = n->next)
         if (!strcmp(n->name, name)) return n;
     return NULL;
 }
 
-static bool path_of(const struct tvmr_world *w, const char *name, char *path, size_t size)
+static penta_bytes bytes_under(const struct named *n)
 {
-    size_t n = (size_t)snprintf(path, size, "%s/", w->folder);
-    for (const char *p = name; *p && n + 4 < size; p++) {
-        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || *p == '-' || *p == '.';
-        n += (size_t)snprintf(path + n, size - n, plain ? "%c" : "_%02x", (unsigned char)*p);
-    }
-    return n + 4 < size;
+    return (penta_bytes){n->bytes.data, n->bytes.size};
 }
 
-/* A pending transaction holds its names back from the folder. */
-static bool named_flush(struct tvmr_world *w, struct named *n, penta_error *err)
+/* A new one hides an older one of the same name, which a rollback brings back. */
+static struct named *named_add(struct tvmr_world *w, const char *name, unsigned transaction)
 {
-    char path[4096];
-    if (!w->folder || n->transaction) return true;
-    if (!path_of(w, n->name, path, sizeof path))
-        return error_at(err, BASE_IO, 0, "the name is too long");
-    return file_write(path, (penta_bytes){n->bytes.data, n->bytes.size}, err);
+    struct named *n = calloc(1, sizeof *n);
+    if (!n) return NULL;
+    snprintf(n->name, sizeof n->name, "%s", name);
+    n->next = w->named;
+    n->transaction = transaction;
+    return w->named = n;
+}
+
+static bool named_fits(const struct tvmr_world *w, const struct writer *bytes)
+{
+    uint64_t total = bytes->out.size;
+    for (const struct named *n = w->named; n; n = n->next)
+        total += n->bytes.size;
+    return total <= STORE_MAX;
 }
 
 bool named_put(struct tvmr_world *w, const char *name, struct writer *bytes, penta_error *err)
 {
-    struct named *n = w->transaction ? NULL : named_find(w, name);
+    struct named *n = named_find(w, name);
+    if (!named_fits(w, bytes)) {
+        writer_free(bytes);
+        return error_at(err, BASE_LIMIT, 0, "the host keeps %d bytes of weights at most",
+                        STORE_MAX);
+    }
+    if (!n || n->transaction != w->transaction) n = named_add(w, name, w->transaction);
     if (!n) {
-        n = calloc(1, sizeof *n);
-        if (!n) return error_at(err, BASE_MEMORY, 0, "no memory for '%.40s'", name);
-        snprintf(n->name, sizeof n->name, "%s", name);
-        n->next = w->named; /* in front of an older one, which a rollback brings back */
-        n->transaction = w->transaction;
-        w->named = n;
+        writer_free(bytes);
+        return error_at(err, BASE_MEMORY, 0, "no memory for '%.40s'", name);
     }
     penta_buffer_free(&n->bytes);
     n->bytes = bytes->out;
     *bytes = (struct writer){0};
-    return named_flush(w, n, err);
+    return !w->folder || n->transaction || write_file(w, name, bytes_under(n), err);
 }
 
 bool named_get(struct tvmr_world *w, const char *name, penta_bytes *out)
@@ -57,33 +87,82 @@ bool named_get(struct tvmr_world *w, const char *name, penta_bytes *out)
     char path[4096];
     penta_error err = {0};
     penta_buffer file = {0};
-    if (!n && w->folder && path_of(w, name, path, sizeof path) &&
-        file_read(path, 256 << 20, &file, &err)) {
-        struct writer bytes = {.out = file};
-        unsigned transaction = w->transaction;
-        char *folder = w->folder;
-        w->folder = NULL; /* it is there already */
-        w->transaction = 0;
-        named_put(w, name, &bytes, &err);
-        w->folder = folder;
-        w->transaction = transaction;
-        n = named_find(w, name);
+    if (!n && w->folder && path_of(w, name, path, sizeof path, &err) &&
+        file_read(path, FILE_MAX, &file, &err)) {
+        n = named_add(w, name, 0);
+        if (n)
+            n->bytes = file;
+        else
+            penta_buffer_free(&file);
     }
     if (!n || !n->bytes.size) return false;
-    *out = (penta_bytes){n->bytes.data, n->bytes.size};
+    *out = bytes_under(n);
     return true;
+}
+
+/* ---- transactions ---- */
+
+bool world_begin_transaction(struct tvmr_world *w, unsigned id, penta_error *err)
+{
+    if (w->transaction) return error_at(err, BASE_STATE, 0, "transactions do not nest");
+    w->transaction = id + 1;
+    return true;
+}
+
+/* Per name: its length u8, itself, the length of its bytes u32, those; at the end XXH64. */
+static bool write_journal(struct tvmr_world *w, unsigned transaction, penta_error *err)
+{
+    struct writer out = {0};
+    for (const struct named *n = w->named; n; n = n->next) {
+        if (n->transaction != transaction) continue;
+        writer_uint(&out, strlen(n->name), 1);
+        writer_text(&out, n->name);
+        writer_uint(&out, n->bytes.size, 4);
+        writer_bytes(&out, n->bytes.data, n->bytes.size);
+    }
+    if (!out.failed) writer_uint(&out, tvmr_xxh64(writer_view(&out)), 8);
+    bool ok = writer_ok(&out, err) && write_file(w, journal_name, writer_view(&out), err);
+    writer_free(&out);
+    return ok;
+}
+
+/* What a commit had promised. A journal is renamed into its place whole, so that one which is
+ * damaged was not written by a commit. */
+static bool replay_journal(struct tvmr_world *w, penta_error *err)
+{
+    penta_bytes all;
+    if (!named_get(w, journal_name, &all)) return true;
+    penta_bytes body = bytes_slice(all, 0, all.size < 8 ? 0 : all.size - 8);
+    if (all.size < 8 || get64(body.data + body.size) != tvmr_xxh64(body))
+        return error_at(err, BASE_RANGE, 0, "the journal in '%.60s' is damaged", w->folder);
+    struct reader r = {.in = body, .err = err};
+    while (reader_left(&r) && !err->code) {
+        char name[256];
+        penta_bytes text = reader_bytes(&r, (size_t)reader_uint(&r, 1));
+        penta_bytes bytes = reader_bytes(&r, (size_t)reader_uint(&r, 4));
+        if (err->code) break;
+        snprintf(name, sizeof name, "%.*s", (int)text.size, (const char *)text.data);
+        if (strchr(name, '/'))
+            error_at(err, BASE_RANGE, 0, "the journal in '%.60s' leads out of it", w->folder);
+        else
+            write_file(w, name, bytes, err);
+    }
+    struct writer none = {0};
+    return !err->code && named_put(w, journal_name, &none, err);
 }
 
 bool world_end_transaction(struct tvmr_world *w, unsigned id, bool commit, penta_error *err)
 {
-    bool ok = true;
+    if (w->transaction != id + 1) return true; /* there is nothing to write or to drop */
+    bool ok = !commit || !w->folder || write_journal(w, id + 1, err);
+    w->transaction = 0;
     for (struct named **at = &w->named; *at;) {
         struct named *n = *at;
         if (n->transaction != id + 1) {
             at = &n->next;
-        } else if (commit) {
+        } else if (commit && ok) {
             n->transaction = 0;
-            ok &= named_flush(w, n, err);
+            if (w->folder) ok = write_file(w, n->name, bytes_under(n), err);
             at = &n->next;
         } else {
             *at = n->next;
@@ -91,18 +170,56 @@ bool world_end_transaction(struct tvmr_world *w, unsigned id, bool commit, penta
             free(n);
         }
     }
-    if (w->transaction == id + 1) w->transaction = 0;
-    return ok;
+    return ok && (!commit || !w->folder || write_file(w, journal_name, (penta_bytes){0}, err));
+}
+
+/* ---- coming and going ---- */
+
+bool world_store_open(struct tvmr_world *w, penta_error *err)
+{
+    struct stat st;
+    if (mkdir(w->folder, 0777) && errno != EEXIST)
+        return error_at(err, BASE_IO, 0, "cannot make the folder '%.60s': %s", w->folder,
+                        strerror(errno));
+    if (stat(w->folder, &st) || !S_ISDIR(st.st_mode))
+        return error_at(err, BASE_IO, 0, "'%.60s' is no folder", w->folder);
+    return replay_journal(w, err);
+}
+
+void world_store_free(struct tvmr_world *w)
+{
+    while (w->named) {
+        struct named *n = w->named;
+        w->named = n->next;
+        penta_buffer_free(&n->bytes);
+        free(n);
+    }
 }
 
 /* ---- weights ---- */
 
+/* Names are files too: a key of anything but small letters, digits, - and . adds its hash. */
 void world_weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, size_t size)
 {
-    if (c->key_size)
-        snprintf(name, size, "weights-%.*s", (int)c->key_size, (const char *)c->key);
-    else
+    char text[49];
+    size_t n = 0;
+    bool plain = c->key_size < sizeof text;
+    if (!c->key_size) {
         snprintf(name, size, "weights-register-%u", INDEX((unsigned)reg));
+        return;
+    }
+    for (size_t i = 0; i < c->key_size && n + 1 < sizeof text; i++) {
+        uint8_t b = c->key[i];
+        bool usual = (b >= '0' && b <= '9') || (b >= 'a' && b <= 'z') || b == '-' || b == '.';
+        text[n++] = usual ? (char)b : '_';
+        plain &= usual;
+    }
+    text[n] = 0;
+    uint64_t hash = tvmr_xxh64((penta_bytes){c->key, c->key_size});
+    if (plain)
+        snprintf(name, size, "weights-%s", text);
+    else
+        snprintf(name, size, "weights-%s_%016llx", text, (unsigned long long)hash);
 }
 
 bool world_weights_put(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, const char *name,
@@ -120,17 +237,17 @@ bool world_weights_put(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, c
     return writer_ok(&out, err) && named_put(w, name, &out, err);
 }
 
-/* True when the register has the weights now; what does not fit is left alone. */
-bool world_weights_get(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, const char *name)
+enum found world_weights_get(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg,
+                             const char *name)
 {
     struct tvmr_cold *c = cold_at(vm, (uint8_t)reg);
     penta_bytes bytes;
-    if (!c || !named_get(w, name, &bytes) || bytes.size < 8) return false;
-    penta_bytes body = bytes_slice(bytes, 0, bytes.size - 8);
-    bool temps = body.size == c->count * 3;
-    if (get64(bytes.data + body.size) != tvmr_xxh64(body) || (!temps && body.size != c->count * 2))
-        return false;
+    if (!c || !named_get(w, name, &bytes)) return FOUND_NOTHING;
+    penta_bytes body = bytes_slice(bytes, 0, bytes.size < 8 ? 0 : bytes.size - 8);
+    if (bytes.size < 8 || get64(bytes.data + body.size) != tvmr_xxh64(body)) return FOUND_DAMAGED;
+    bool temps = c->count && body.size == c->count * 3;
+    if (!temps && body.size != c->count * 2) return FOUND_OTHER_SIZE;
     for (size_t i = 0; i < c->count; i++)
         c->weights[i] = (struct tvmr_signal){(int8_t)body.data[2 * i], body.data[2 * i + 1]};
-    return tvmr_temps_set(vm, c, temps ? body.data + c->count * 2 : NULL);
+    return tvmr_temps_set(vm, c, temps ? body.data + c->count * 2 : NULL) ? FOUND : FOUND_NOTHING;
 }

@@ -69,7 +69,7 @@ def _finding(raw: _c.Error) -> Finding:
     _lib.penta_code_text(raw.code, text)
     name = _lib.penta_code_name(raw.code)
     return Finding(text.value.decode(), name.decode() if name else "",
-                   "warning" if raw.severity else "error", raw.offset,
+                   ("error", "warning", "info")[raw.severity], raw.offset,
                    raw.message.decode("utf-8", "replace"), raw.note.decode("utf-8", "replace"), raw.decoded)
 
 

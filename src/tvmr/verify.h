@@ -1,0 +1,21 @@
+/* How the passes of the verifier report what they find. */
+#pragma once
+#include "tvmr/tvmr.h"
+
+struct pass {
+    const struct tvmr_module *m;
+    struct findings *f;
+};
+
+void verify_report(struct pass *p, uint32_t code, uint64_t at, bool decoded, const char *format,
+                   ...) __attribute__((format(printf, 5, 6)));
+
+/* At a place of the image behind the header. */
+#define AT(code, offset, ...) verify_report(p, code, offset, tvmr_decoded(p->m), __VA_ARGS__)
+/* At an instruction; those of a legacy file are where they were. */
+#define INSN(code, index, ...)                                                                     \
+    verify_report(p, code, tvmr_insn_offset(p->m, index), !p->m->legacy && tvmr_decoded(p->m),     \
+                  __VA_ARGS__)
+
+/* verify_program.c: extensions, control flow, keys, registers, operands, order, shapes. */
+void verify_program(struct pass *p);

@@ -1,0 +1,86 @@
+/* Random programs of domain operations in the world of the default host: it keeps its balance, and
+ * the same program leads to the same end. The bytes choose input and instructions. */
+#include "base/writer.h"
+#include "checks.h"
+#include "core/engine.h"
+#include "tvmr/world.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
+    abort();
+}
+
+/* Mostly what yields, with enough of the core to make numbers. */
+static void instruction(const uint8_t *p, struct writer *code)
+{
+    static const uint16_t exts[] = {0, 0, 4, 5, 5, 6, 7, 8, 8, 9, 11, 11, 11, 12, 12};
+    const struct tvmr_extension *e = tvmr_extension_find(exts[p[0] % (sizeof exts / sizeof *exts)]);
+    const struct tvmr_op *op = &e->ops[p[1] % e->count];
+    uint8_t bytes[8] = {(uint8_t)(op->ext >> 8), (uint8_t)op->ext, (uint8_t)(op->opcode >> 8),
+                        (uint8_t)op->opcode};
+    if (!op->ext && (op->opcode >> 12 == 6 || op->opcode == 3)) return; /* every program ends */
+    for (unsigned k = 0; k < 4; k++) {
+        bool reg = op->bytes[k] == 'd' || op->bytes[k] == 's' || op->bytes[k] == 'm';
+        bytes[4 + k] = (uint8_t)(reg ? (p[2 + k] & 0xc0) | (p[2 + k] % 6) : p[2 + k] % 16);
+    }
+    writer_bytes(code, bytes, sizeof bytes);
+}
+
+static penta_vm *live(const penta_module *m, const int32_t *input, size_t count)
+{
+    penta_error err = {0};
+    penta_option options[] = {{"memory", "4M"}};
+    penta_vm *vm = penta_vm_new(m, NULL, options, 1, &err);
+    struct tvmr_world *world = tvmr_world_new(NULL, &err);
+    struct writer log = {0};
+    if (!vm || !world) abort();
+    tvmr_vm_begin(tvmr_vm(vm), input, count);
+    penta_stop stop;
+    for (int i = 0; i < 1000; i++) {
+        tvmr_vm_run(vm, 10000, &stop);
+        if (stop.kind != PENTA_STOP_HOST || !tvmr_world_answer(world, tvmr_vm(vm), &stop, &log) ||
+            !vm->engine->answer(vm, NULL, 0, &err))
+            break;
+    }
+    writer_free(&log);
+    tvmr_world_free(world);
+    return vm;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const uint8_t regs[] = {0x40, 0, 1, 1, 2, 2, 0, 3, 0,  1, 'a', /* C0: [2, 3] "a" */
+                                   0x41, 0, 1, 1, 1, 4, 0, 1, 'B'};       /* C1: [4] "B" */
+    static const uint8_t load[] = {0, 0, 0x10, 7, 0, 0xff, 0, 0, 0, 0, 0x10, 7, 1, 0xff, 0, 0};
+    struct writer code = {0}, image = {0};
+    int32_t input[6] = {0};
+    for (size_t i = 0; i < 6 && i < size; i++)
+        input[i] = (int8_t)data[i] * (i % 2 ? 1 : 3);
+    writer_bytes(&code, load, sizeof load);
+    for (size_t at = 6, n = 0; at + 6 <= size && n < 64; at += 6, n++)
+        instruction(data + at, &code);
+    tvmr_write(&image, NULL, 0, (penta_bytes){regs, sizeof regs}, 2, writer_view(&code),
+               (penta_bytes){0});
+    penta_error err = {0};
+    penta_module *m = penta_open(writer_view(&image), "tvmr", NULL, 0, &err);
+    if (!m) abort();
+    penta_vm *one = live(m, input, 6), *two = live(m, input, 6);
+    penta_buffer first = {0}, second = {0};
+    penta_vm_save(one, &first, &err);
+    penta_vm_save(two, &second, &err);
+    if (first.size != second.size || memcmp(first.data, second.data, first.size))
+        check_failed("the same program ended in another state", first.size, second.size);
+    penta_buffer_free(&first);
+    penta_buffer_free(&second);
+    penta_vm_free(one);
+    penta_vm_free(two);
+    penta_close(m);
+    writer_free(&code);
+    writer_free(&image);
+    return 0;
+}
