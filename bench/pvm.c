@@ -30,12 +30,6 @@ static const struct program {
 };
 enum { COUNT = sizeof programs / sizeof *programs, ROUNDS_MAX = 99 };
 
-static void die(const char *what, const char *detail)
-{
-    fprintf(stderr, "bench_pvm: %s: %s\n", what, detail);
-    exit(1);
-}
-
 static penta_bytes read_file(const char *path)
 {
     FILE *f = fopen(path, "rb");
