@@ -11,6 +11,7 @@ import tempfile
 import time
 
 PENTA = os.path.abspath(sys.argv[1])
+CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases", "coil")
 MAIN = ".global main\n.func main\n    {}\n    RET\n.endfunc\n"
 passed = failed = 0
 
@@ -85,6 +86,17 @@ with tempfile.TemporaryDirectory() as work:
     penta("convert", "big.coil", "--endian", "little", "-o", "back.coil")
     check("convert", open(os.path.join(work, v), "rb").read() == open(os.path.join(work, "back.coil"), "rb").read())
     check("big-endian run", penta("run", "big.coil", "--exit-value").returncode == 30 == penta("run", v, "--exit-value").returncode)
+
+    # wherever it stops, the machine shows what instructions in their general form would leave
+    everything = sorted(os.path.join(CASES, name) for name in os.listdir(CASES) if "_every_" in name or name.startswith("flags_"))
+    for path in everything:
+        text = open(path).read()
+        name = assemble(os.path.basename(path)[:-5], text[text.index("-- asm\n") + 7 :].split("\n-- ")[0] + "\n")
+        for fuel in range(1, 80):
+            fast, plain = (penta("run", name, "--fuel", str(fuel), *more).stdout for more in ((), ("--plain",)))
+            check(f"{name} stopped after {fuel}", fast == plain, (fast + plain).decode())
+            if not fast.startswith(b"fuel"):
+                break
 
     # a thousand objects, made from one by patching its names; each calls the next
     model = open(os.path.join(work, assemble("model", ".global f0000\n.func f0000\n    CALL @f0001\n    RET\n.endfunc\n")), "rb").read()

@@ -1,6 +1,6 @@
 /* Loading: code to cells. Two walks over the instructions with the verifier's own checker: the
  * first finds variables whose address is taken, the second resolves every operand to a place. Then
- * a backward pass finds flags that nobody reads, and what has a cell of its own becomes one. */
+ * what has a cell of its own becomes one. */
 #include "coil/plan.h"
 #include "coil/load.h"
 #include <stdlib.h>
@@ -391,39 +391,10 @@ static struct coil_step *make_step(struct plan *l)
 
 /* ---- the second walk ---- */
 
-static uint8_t flag_mask(const char *letters)
-{
-    uint8_t mask = 0;
-    for (; *letters; letters++) {
-        static const char names[] = "ZSCVDNP";
-        const char *at = strchr(names, *letters & ~32);
-        if (at) mask |= (uint8_t)(1 << (at - names));
-    }
-    return mask;
-}
-
-static uint8_t condition_reads(uint64_t condition)
-{
-    static const uint8_t reads[10] = {COIL_Z,
-                                      COIL_Z | COIL_S | COIL_V | COIL_N,
-                                      COIL_Z | COIL_S | COIL_V | COIL_N,
-                                      COIL_V,
-                                      COIL_S,
-                                      COIL_Z,
-                                      COIL_C,
-                                      COIL_D,
-                                      COIL_N,
-                                      COIL_P};
-    return reads[condition / 2 % 10];
-}
-
-enum { ALL_FLAGS = 127 };
-
 static void flow_cell(struct plan *l, struct coil_cell *c, struct coil_step *s, size_t i)
 {
     bool conditional = s->count && s->places[0].form == COIL_PARAM;
     c->x = conditional ? (uint8_t)s->places[0].value : 0xff;
-    l->reads[i] = conditional ? condition_reads(s->places[0].value) : 0;
     const struct coil_place *target = s->count ? &s->places[s->count - 1] : NULL;
     bool direct = target && target->form == COIL_ADDR;
     switch (s->opcode) {
@@ -441,8 +412,6 @@ static void flow_cell(struct plan *l, struct coil_cell *c, struct coil_step *s, 
     default: c->op = COIL_CELL_NOP;
     }
     if (direct) l->targets[i] = target->value;
-    if (c->op != COIL_CELL_NOP && c->op != COIL_CELL_BR && c->op != COIL_CELL_JMP)
-        l->reads[i] = ALL_FLAGS;
 }
 
 static bool emit(struct plan *l, uint64_t pc, bool valid)
@@ -460,13 +429,11 @@ static bool emit(struct plan *l, uint64_t pc, bool valid)
         if (!declare(l, &l->check.variables[l->check.variable_count - 1])) return false;
     }
     *c = (struct coil_cell){.op = COIL_CELL_TRAP, .a = COIL_TRAP_INVALID_INSTRUCTION};
-    l->reads[i] = ALL_FLAGS;
     if (!valid) return true;
     bool vendor = insn->opcode == COIL_OP_VENDOR;
     if ((vendor && !insn->extended && !insn->count) ||
         (insn->opcode == COIL_OP_NOP && !insn->count)) {
         c->op = COIL_CELL_NOP;
-        l->reads[i] = 0;
         return true;
     }
     if (vendor || !coil_ops[insn->opcode].name || group == COIL_G_DEVICE || group == COIL_G_NEVER ||
@@ -479,9 +446,6 @@ static bool emit(struct plan *l, uint64_t pc, bool valid)
     l->cell_steps[i] = s;
     c->op = group == COIL_G_PORT ? COIL_CELL_PORT : COIL_CELL_STEP;
     c->imm = i;
-    l->reads[i] = group == COIL_G_PORT ? ALL_FLAGS : 0;
-    l->writes[i] = flag_mask(coil_ops[insn->opcode].flags);
-    if (insn->opcode == COIL_OP_ADDC || insn->opcode == COIL_OP_SUBB) l->reads[i] = COIL_C;
     if (group == COIL_G_FLOW) flow_cell(l, c, s, i);
     return true;
 }
@@ -529,28 +493,6 @@ static void settle_branch(struct plan *l, size_t i)
         c->op = COIL_CELL_INDIRECT;
 }
 
-/* ---- flags nobody reads ---- */
-
-static uint8_t *live_flags(struct plan *l)
-{
-    struct coil_program *p = l->p;
-    uint8_t *in = calloc(p->count + 1, 1), *out = calloc(p->count + 1, 1);
-    for (bool again = in && out; again;) {
-        again = false;
-        for (size_t i = p->count; i-- > 0;) {
-            const struct coil_cell *c = &p->cells[i];
-            uint8_t after = c->op == COIL_CELL_JMP ? 0 : i + 1 < p->count ? in[i + 1] : ALL_FLAGS;
-            if (c->op == COIL_CELL_JMP || c->op == COIL_CELL_BR) after |= in[c->a];
-            out[i] = after;
-            uint8_t before = (uint8_t)((after & ~l->writes[i]) | l->reads[i]);
-            again |= before != in[i];
-            in[i] = before;
-        }
-    }
-    free(in);
-    return out;
-}
-
 /* ---- all of it ---- */
 
 static bool reserve(struct plan *l)
@@ -562,11 +504,8 @@ static bool reserve(struct plan *l)
     p->owners = calloc(n, sizeof *p->owners);
     p->starts = calloc(n, sizeof *p->starts);
     l->cell_steps = calloc(n, sizeof *l->cell_steps);
-    l->reads = calloc(n, 1);
-    l->writes = calloc(n, 1);
     l->targets = calloc(n, sizeof *l->targets);
-    return (p->cells && p->pcs && p->owners && p->starts && l->cell_steps && l->reads &&
-            l->writes && l->targets) ||
+    return (p->cells && p->pcs && p->owners && p->starts && l->cell_steps && l->targets) ||
            error_at(l->err, BASE_MEMORY, 0, "no memory for %zu instructions", n);
 }
 
@@ -592,26 +531,22 @@ static bool load(struct plan *l)
     number_functions(p);
     for (size_t i = 0; i < p->count; i++)
         settle_branch(l, i);
-    uint8_t *live = live_flags(l);
-    if (!live) return error_at(l->err, BASE_MEMORY, 0, "no memory for flags");
-    for (size_t i = 0; i < p->count; i++)
-        coil_lower(l, i, live[i]);
-    free(live);
+    for (size_t i = 0; i < p->count && !l->plain; i++)
+        coil_lower(l, i);
     p->steps = l->cell_steps;
     l->cell_steps = NULL;
     return true;
 }
 
-bool coil_program_load(struct coil_program *p, const struct coil_module *m, penta_error *err)
+bool coil_program_load(struct coil_program *p, const struct coil_module *m, bool plain,
+                       penta_error *err)
 {
-    struct plan l = {.p = p, .m = m, .err = err, .insn = calloc(1, sizeof *l.insn)};
+    struct plan l = {.p = p, .m = m, .plain = plain, .err = err, .insn = calloc(1, sizeof *l.insn)};
     bool ok = l.insn ? load(&l) : error_at(err, BASE_MEMORY, 0, "no memory for a program");
     coil_check_fini(&l.check);
     if (l.insn) coil_insn_free(l.insn);
     free(l.insn);
     free(l.cell_steps);
-    free(l.reads);
-    free(l.writes);
     free(l.targets);
     free(l.taken);
     free(l.variables);

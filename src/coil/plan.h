@@ -12,10 +12,10 @@ struct plan {
     const struct coil_module *m;
     struct coil_check check;
     struct coil_insn *insn;
+    bool plain; /* no cells of their own: every instruction in its general form */
     penta_error *err;
     size_t capacity;               /* of the cells */
     struct coil_step **cell_steps; /* per cell, or NULL */
-    uint8_t *reads, *writes;       /* flags, per cell */
     uint64_t *targets;             /* per cell: address of a direct branch, or 0 */
     /* of the function under way */
     uint32_t function;
@@ -28,5 +28,5 @@ struct plan {
     size_t taken_count, taken_capacity;
 };
 
-/* Gives cell i a handler of its own where there is one; live: flags that are read later. */
-void coil_lower(const struct plan *l, size_t i, uint8_t live);
+/* Gives cell i a handler of its own where there is one. */
+void coil_lower(const struct plan *l, size_t i);

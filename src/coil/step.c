@@ -10,35 +10,6 @@ static bool is_array(const struct coil_type *t)
     return family == COIL_F_VECTOR || family == COIL_F_MATRIX || family == COIL_F_TENSOR;
 }
 
-/* ---- flags ---- */
-
-void coil_flags_set(struct coil_vm *vm, uint8_t flags, uint8_t written)
-{
-    coil_flags_settle(vm);
-    vm->flags = (uint8_t)((vm->flags & ~written) | (flags & written));
-}
-
-void coil_flags_settle(struct coil_vm *vm)
-{
-    if (vm->pending != COIL_EXACT) {
-        struct coil_operation o = {.opcode = vm->pending == COIL_PENDING_OP ? vm->pending_op
-                                                                            : COIL_OP_CMP,
-                                   .type = vm->pending_type,
-                                   .saturate = -1,
-                                   .a = vm->flag_a,
-                                   .b = vm->flag_b};
-        coil_operate(&o);
-        uint8_t written = o.written & (uint8_t)~COIL_P;
-        vm->flags = (uint8_t)((vm->flags & ~written) | (o.flags & written));
-        vm->pending = COIL_EXACT;
-    }
-    if (vm->parity_pending) {
-        uint64_t bits = vm->parity << (64 - 8 * coil_types[vm->parity_type].bytes);
-        vm->flags = (uint8_t)((vm->flags & ~COIL_P) | (__builtin_parityll(bits) ? 0 : COIL_P));
-        vm->parity_pending = false;
-    }
-}
-
 /* ---- places ---- */
 
 static uint32_t term_value(struct coil_vm *vm, const struct coil_term *t, uint64_t *value)

@@ -117,9 +117,11 @@ static bool build(struct coil_vm *vm, const penta_option *options, size_t count,
         !option_uint(options, count, "stack", &stack, err) ||
         !option_uint(options, count, "heap", &heap, err))
         return false;
+    coil_flags_put(vm, 0);
     vm->divide_trap = option_text(options, count, "divide-trap") != NULL;
     vm->depth_max = depth > UINT32_MAX ? UINT32_MAX : (size_t)depth;
-    if (!coil_program_load(&vm->program, vm->m, err)) return false;
+    bool plain = option_text(options, count, "plain") != NULL;
+    if (!coil_program_load(&vm->program, vm->m, plain, err)) return false;
     vm->cells = vm->program.cells;
     vm->regions = calloc(vm->m->section_count + 4, sizeof *vm->regions);
     if (!vm->regions) return error_at(err, BASE_MEMORY, 0, "no memory for a machine");
@@ -244,11 +246,10 @@ static void describe_registers(const struct coil_vm *vm, const penta_visitor *v)
     if (!describe_enter(v, registers)) return;
     for (int i = 0; i < COIL_REGISTERS; i++)
         if (vm->v[i] || !i) describe_word(v, names[i], vm->v[i]);
-    struct coil_vm copy = *vm;
-    coil_flags_settle(&copy);
+    uint8_t now = coil_flags_now(vm);
     char flags[8] = "-------";
     for (int i = 0; i < 7; i++)
-        if (copy.flags >> i & 1) flags[i] = flag_names[i];
+        if (now >> i & 1) flags[i] = flag_names[i];
     describe_text(v, "flags", flags);
     describe_leave(v, registers);
 }
@@ -348,16 +349,15 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
     return true;
 }
 
-/* ---- snapshots: "COVM", fixed fields, registers, frames, slots, blocks, then pages that are not
- * zero ---- */
+/* ---- snapshots: "COVM", fixed fields, flags, registers, frames, slots, blocks, then pages that
+ * are not zero ---- */
 
+/* clang-format off */
 #define SNAPSHOT_FIELDS(FIELD)                                                                     \
-    FIELD(flags)                                                                                   \
-    FIELD(pending) FIELD(pending_op) FIELD(pending_type) FIELD(parity_pending) FIELD(parity_type)  \
-        FIELD(flag_a) FIELD(flag_b) FIELD(parity) FIELD(fp) FIELD(depth) FIELD(function) FIELD(pc) \
-            FIELD(sp) FIELD(frame_top) FIELD(block_count) FIELD(heap_top) FIELD(waiting)           \
-                FIELD(final) FIELD(halted) FIELD(started) FIELD(host_call) FIELD(trap)             \
-                    FIELD(trap_code) FIELD(fault_address) FIELD(executed)
+    FIELD(fp) FIELD(depth) FIELD(function) FIELD(pc) FIELD(sp) FIELD(frame_top)                    \
+    FIELD(block_count) FIELD(heap_top) FIELD(waiting) FIELD(final) FIELD(halted) FIELD(started)    \
+    FIELD(host_call) FIELD(trap) FIELD(trap_code) FIELD(fault_address) FIELD(executed)
+/* clang-format on */
 
 static size_t slots_used(const struct coil_vm *vm)
 {
@@ -373,6 +373,7 @@ static bool vm_save(const penta_vm *base, struct writer *out)
 #define FIELD(name) writer_uint(out, (uint64_t)vm->name, 8);
     SNAPSHOT_FIELDS(FIELD)
 #undef FIELD
+    writer_uint(out, coil_flags_now(vm), 8);
     for (int i = 0; i < 3; i++)
         writer_uint(out, vm->host_args[i], 8);
     for (int i = 0; i < COIL_REGISTERS; i++)
@@ -419,8 +420,6 @@ static bool saved_fits(const struct coil_vm *vm, const struct saved *s)
 {
     const struct coil_program *p = &vm->program;
     return s->pc < p->count && s->function < p->function_count && s->depth <= vm->depth_max &&
-           s->pending <= COIL_PENDING_OP && s->pending_type < 256 &&
-           coil_is_scalar((uint8_t)s->pending_type) && s->parity_type < 256 &&
            s->sp >= vm->stack->base && s->sp <= vm->stack->base + vm->stack->size &&
            s->heap_top <= vm->heap_max && s->frame_top >= FRAME_BASE &&
            s->frame_top <= FRAME_BASE + vm->frame_memory->size && s->fp < UINT32_MAX &&
@@ -499,6 +498,7 @@ static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
 #define FIELD(name) s.name = reader_uint(&r, 8);
     SNAPSHOT_FIELDS(FIELD)
 #undef FIELD
+    uint64_t flags = reader_uint(&r, 8);
     for (int i = 0; i < 3; i++)
         host[i] = reader_uint(&r, 8);
     for (int i = 0; i < COIL_REGISTERS; i++)
@@ -550,6 +550,7 @@ static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
 #define FIELD(name) vm->name = (__typeof__(vm->name))s.name;
     SNAPSHOT_FIELDS(FIELD)
 #undef FIELD
+    coil_flags_put(vm, (uint8_t)(flags & COIL_FLAGS));
     for (int i = 0; i < 3; i++)
         vm->host_args[i] = host[i];
     for (int i = 0; i < COIL_REGISTERS; i++)

@@ -90,7 +90,13 @@ struct coil_block {
     bool live;
 };
 
-enum coil_pending { COIL_EXACT, COIL_CMP_SIGNED, COIL_CMP_UNSIGNED, COIL_PENDING_OP };
+/* Operations whose flags nobody has computed yet: see flags.c. */
+enum coil_order { COIL_UNORDERED, COIL_CMP_SIGNED, COIL_CMP_UNSIGNED };
+struct coil_pending {
+    uint8_t order;        /* a comparison that a branch can decide from its operands */
+    uint8_t opcode, type; /* of the last integer operation, or 0: none */
+    uint8_t real;         /* opcode of a later operation in FP64, or 0 */
+};
 
 struct coil_vm {
     penta_vm base;
@@ -99,11 +105,10 @@ struct coil_vm {
     struct coil_cell *cells; /* own copy with breakpoints, or the program's */
     bool marked;
     uint64_t v[COIL_REGISTERS];
-    /* flags: exact in `flags`, except for an operation whose flags nobody has asked for yet */
-    uint8_t flags, pending, pending_op, pending_type;
-    bool parity_pending;
-    uint64_t flag_a, flag_b, parity;
-    uint8_t parity_type;
+    uint8_t flags;       /* but for what is pending */
+    uint8_t parity_type; /* VOID: P is in `flags` */
+    struct coil_pending pending;
+    uint64_t flag_a, flag_b, real_a, real_b, parity;
 
     uint64_t *slots; /* all frames */
     size_t slot_capacity, fp, slots_used;
@@ -133,7 +138,8 @@ static inline struct coil_vm *coil_vm(penta_vm *vm)
 }
 
 /* plan.c */
-bool coil_program_load(struct coil_program *p, const struct coil_module *m, penta_error *err);
+bool coil_program_load(struct coil_program *p, const struct coil_module *m, bool plain,
+                       penta_error *err);
 void coil_program_free(struct coil_program *p);
 bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell);
 /* step.c: 0, or the trap. */
@@ -143,7 +149,10 @@ uint32_t coil_place_read(struct coil_vm *vm, const struct coil_place *p, uint8_t
 uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64_t value,
                           uint8_t from);
 uint8_t coil_step_type(const struct coil_step *step); /* the type a register takes */
+/* flags.c: the exact flags; and making them what `flags` holds. */
+uint8_t coil_flags_now(const struct coil_vm *vm);
 void coil_flags_settle(struct coil_vm *vm);
+void coil_flags_put(struct coil_vm *vm, uint8_t flags);
 /* memory.c: the bytes at an address, or NULL and the trap. */
 uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write,
                      uint32_t *trap);
