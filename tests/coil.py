@@ -5,10 +5,12 @@
 """
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
 import time
+from fractions import Fraction
 
 PENTA = os.path.abspath(sys.argv[1])
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases", "coil")
@@ -35,6 +37,31 @@ def assemble(name, text):
     done = penta("asm", name + ".casm", "-o", name + ".coil")
     assert done.returncode == 0, done.stderr.decode()
     return name + ".coil"
+
+
+def wrap(value, kind):
+    bits = int(kind[1:])
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if kind[0] == "i" and value >> (bits - 1) else value
+
+
+def solve(rows):
+    """The inverse, cut toward zero, or None; and the determinant."""
+    n, determinant = len(rows), Fraction(1)
+    m = [[Fraction(x) for x in row] + [Fraction(i == k) for k in range(n)] for i, row in enumerate(rows)]
+    for c in range(n):
+        pivot = next((r for r in range(c, n) if m[r][c]), None)
+        if pivot is None:
+            return None, 0
+        if pivot != c:
+            m[c], m[pivot], determinant = m[pivot], m[c], -determinant
+        head = m[c][c]
+        determinant *= head
+        m[c] = [x / head for x in m[c]]
+        for r in range(n):
+            if r != c and m[r][c]:
+                m[r] = [x - m[r][c] * y for x, y in zip(m[r], m[c])]
+    return [int(x) for row in m for x in row[n:]], int(determinant)
 
 
 def link_error(name, code, *texts, args=(), patch=None):
@@ -97,6 +124,23 @@ with tempfile.TemporaryDirectory() as work:
             check(f"{name} stopped after {fuel}", fast == plain, (fast + plain).decode())
             if not fast.startswith(b"fuel"):
                 break
+
+    # integer matrices, against fractions: wrapped determinants, inverses cut toward zero
+    random.seed(8)
+    for n in (1, 2, 3, 4, 7, 16, 32):
+        for kind, low, high in (("i64", -(2**63), 2**63 - 1), ("u32", 0, 2**32 - 1), ("i8", -3, 3)):
+            rows = [[random.randint(low, high) for _ in range(n)] for _ in range(n)]
+            if n == 3:
+                rows = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+            inverse, determinant = solve(rows)
+            old = [x for row in rows for x in row]
+            wanted = [wrap(x, kind) for x in ([wrap(determinant, kind)] + (inverse or old))]
+            type_, size = f"sqmat<{kind}, {n}>", int(kind[1:]) // 8
+            text = MAIN.format(f"VAR %d, {kind}\n    DET %d, {type_} @a\n    OUTPORT 2, %d\n    INV {type_} @a\n" + "".join(f"    OUTPORT 2, {kind} [@a + {i * size}]\n" for i in range(n * n)))
+            name = assemble(f"solve{n}{kind}", text + f".data\n.align 16\na:\n    .{kind} " + ", ".join(map(str, old)) + "\n")
+            done = penta("run", name)
+            printed = [int(line) for line in done.stdout.decode().split("\n")[: n * n + 1] if line.lstrip("-").isdigit()]
+            check(name, printed == wanted and ((b"Z---D" in done.stdout) == (inverse is None)), f"{printed[:4]} {wanted[:4]}")
 
     # a thousand objects, made from one by patching its names; each calls the next
     model = open(os.path.join(work, assemble("model", ".global f0000\n.func f0000\n    CALL @f0001\n    RET\n.endfunc\n")), "rb").read()

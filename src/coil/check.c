@@ -658,8 +658,8 @@ static void check_vector(struct coil_check *c, const struct coil_insn *insn, str
         const struct coil_type *m = insn->opcode == COIL_OP_DET ? t1 : t0;
         if (!m) break;
         coil_matrix_shape(m, &rows, &columns);
-        if (rows != columns || rows > 64)
-            REPORT(c, COIL_OPERAND_TYPE, insn->at, "%s needs a square matrix of up to 64 rows",
+        if (rows != columns)
+            REPORT(c, COIL_OPERAND_TYPE, insn->at, "%s needs a square matrix",
                    coil_ops[insn->opcode].name);
         if (t1 && insn->opcode == COIL_OP_INV && t1->size != t0->size)
             REPORT(c, COIL_LANES, insn->at, "matrices of different sizes");

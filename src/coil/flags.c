@@ -1,7 +1,7 @@
 /* The flag register. The loop does not compute flags: it notes the operands of the last operation
  * of each kind, and whoever looks computes them from there. So they are exact at every stop,
  * whether the program would have read them or not, and cost a few stores. */
-#include "coil/places.h"
+#include "coil/step.h"
 
 static uint8_t apply(uint8_t flags, uint8_t opcode, uint8_t type, uint64_t a, uint64_t b)
 {
