@@ -90,6 +90,37 @@ with tempfile.TemporaryDirectory() as work:
     link_error("overflow", "COIL0086", f + ".data\n    .addr32 @main + 0xffffffffff\n")
     link_error("executable", "COIL0087", ".fileflags 1\n.section .text, 1, 6, 1, 0x1000\n.entry main\n" + f)
 
+    # .entry of one input is the entry; --entry wins over it; of two neither is
+    started = ".entry start\n.func start\n    MOV v0, 5\n    RET\n.endfunc\n"
+    s = assemble("s", started + g.replace("RET", "MOV v0, 6\n    RET"))
+    other = assemble("other", started.replace("start", "begin"))
+    f_file = assemble("f", f)
+    for name, wanted, args in (("alone", 5, [s]), ("over main", 5, [f_file, s]), ("--entry wins", 6, [s, "--entry", "g"]), ("two and main", 0, [s, other, f_file])):
+        done = penta("link", *args, "-o", "entry.coil")
+        check(f".entry {name}", done.returncode == 0 and penta("run", "entry.coil", "--exit-value").returncode == wanted, done.stderr.decode())
+    check(".entry in a relocatable file", penta("run", s, "--exit-value").returncode == 5)
+    done = penta("link", "-r", f_file, s, "-o", "again.coil")
+    check(".entry through -r", done.returncode == 0 and penta("link", "again.coil", "-o", "entry.coil").returncode == 0 and penta("run", "entry.coil", "--exit-value").returncode == 5)
+    link_error("two entries", "COIL0074", started, started.replace("start", "begin"))
+
+    # includes: beside the including file, then --include; errors name the file and line
+    for path, text in (("top.casm", '!include "in/a.inc"\n' + MAIN.format("MOV v0, VALUE + LIB")), ("in/a.inc", '!include "b.inc"\n!include "c.inc"\n'), ("in/b.inc", "!define VALUE 40\n"), ("lib/c.inc", "!define LIB 2\n"), ("self.casm", '!include "self.casm"\n'), ("in/d.inc", '\n!include "none.inc"\n'), ("bad.casm", '!include "in/d.inc"\n')):
+        os.makedirs(os.path.dirname(os.path.join(work, path)), exist_ok=True)
+        open(os.path.join(work, path), "w").write(text)
+    done = penta("asm", "top.casm", "-o", "top.coil")
+    check("include missing", done.returncode == 1 and b"in/a.inc:2: there is no file c.inc" in done.stderr, done.stderr)
+    open(os.path.join(work, "top.casm"), "w").write('!include "in/a.inc"\n' + MAIN.format("MOV v0, VALUE\n    ADD v0, LIB"))
+    done = penta("asm", "top.casm", "--include", "in", "--include", "lib", "-o", "top.coil")
+    check("include found", done.returncode == 0 and penta("run", "top.coil", "--exit-value").returncode == 42, done.stderr)
+    done = penta("asm", "self.casm", "-o", "top.coil")
+    check("include of itself", done.returncode == 1 and b"includes itself" in done.stderr, done.stderr)
+    done = penta("asm", "bad.casm", "-o", "top.coil")
+    check("include inside", b"in/d.inc:2: there is no file none.inc" in done.stderr, done.stderr)
+    for name, text in (("names", "!define a0\n" + "".join(f"!define a{i} a{i - 1} a{i - 1}\n" for i in range(1, 32)) + "a31\n"), ("macros", "!macro m0\n!endmacro\n" + "".join(f"!macro m{i}\n" + f"m{i - 1}\n" * 3 + "!endmacro\n" for i in range(1, 31)) + "m30\n")):
+        open(os.path.join(work, "bomb.casm"), "w").write(text)
+        done = penta("asm", "bomb.casm", "-o", "top.coil")
+        check(f"{name} without end", done.returncode == 1 and b"too many lines and names" in done.stderr, done.stderr)
+
     # weak, common and strong definitions; an archive member joins when it is needed
     a = assemble("a", ".weak w\n.global main\n.comm c, 4, 4\n.func main\n    CALL @g\n    MOV v0, i32 @w\n    ADD i32 @c, 1\n    RET\n.endfunc\n.data\nw:\n    .i32 1\n")
     b = assemble("b", ".global g, w\n.comm c, 64, 16\n.func g\n    RET\n.endfunc\n.data\nw:\n    .i32 2\n")

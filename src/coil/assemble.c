@@ -233,7 +233,10 @@ static void finish_symbols(struct coil_asm *a)
     }
     if (!a->entry.size) return;
     const struct label *l = labels_find(&a->names, a->entry);
-    if (l && l->defined) a->object.header.entry_point = a->object.symbols[l->value].head.value;
+    if (!l || !l->defined) return;
+    const struct coil_symbol *s = &a->object.symbols[l->value].head;
+    uint64_t place = exec ? 0 : (uint64_t)s->section_idx << 32; /* as coil_reloc_entry reads it */
+    a->object.header.entry_point = place | s->value;
 }
 
 static bool finish(struct coil_asm *a, struct writer *out)

@@ -51,6 +51,19 @@ uint64_t coil_section_address(const struct coil_module *m, size_t i)
     return address;
 }
 
+bool coil_reloc_entry(const struct coil_module *m, size_t *section, uint64_t *offset)
+{
+    uint64_t number = m->header.entry_point >> 32;
+    *offset = m->header.entry_point & UINT32_MAX;
+    if (m->header.flags & COIL_FILE_EXEC || !m->header.entry_point) return false;
+    for (size_t i = 0; i < m->symbol_count && !number; i++)
+        if (m->symbols[i].type == COIL_FUNC && m->symbols[i].value == *offset)
+            number = m->symbols[i].section_idx;
+    *section = (size_t)number - 1;
+    return number && number <= m->section_count && coil_is_code(&m->sections[*section]) &&
+           *offset < m->sections[*section].size;
+}
+
 unsigned coil_reloc_width(uint32_t type)
 {
     unsigned width = type >> 8 ? type >> 8 : 8;

@@ -135,17 +135,34 @@ static bool note_names(struct labels *wanted, const struct coil_module *m, penta
     return true;
 }
 
+/* Inputs in use whose .entry names a function: how many, and the last of them. */
+static size_t count_entries(const struct state *s, size_t *input)
+{
+    size_t count = 0, section;
+    uint64_t offset;
+    for (size_t i = 0; i < s->link->count; i++) {
+        if (!s->link->inputs[i].used || MODULE(s, i)->base.damage.code ||
+            !coil_reloc_entry(MODULE(s, i), &section, &offset))
+            continue;
+        *input = i;
+        count++;
+    }
+    return count;
+}
+
 static bool choose_members(struct state *s)
 {
     struct labels wanted = {0};
     bool ok = true, again = true;
+    size_t input;
     for (size_t i = 0; i < s->link->count; i++) {
         struct coil_link_input *in = &s->link->inputs[i];
         in->used = !in->archive;
         if (in->used && !in->module->base.damage.code)
             ok &= note_names(&wanted, in->module, &s->err);
     }
-    if (!s->link->relocatable) { /* a library may bring the entry */
+    bool named = !s->link->entry && count_entries(s, &input) == 1;
+    if (!s->link->relocatable && !named) { /* a library may bring the entry */
         const char *entry = s->link->entry ? s->link->entry : "main";
         ok &= labels_intern(&wanted, bytes_of(entry), &s->err) >= 0;
     }
@@ -553,8 +570,24 @@ static bool relocate_all(struct state *s)
     return true;
 }
 
+/* The place that one input names, if no other does. */
+static bool take_entry(struct state *s)
+{
+    size_t input, section;
+    uint64_t offset;
+    if (s->link->entry || count_entries(s, &input) != 1) return false;
+    coil_reloc_entry(MODULE(s, input), &section, &offset);
+    const struct placement *p = &s->sections[input][section];
+    uint64_t base = s->link->relocatable ? (uint64_t)(p->section + 1) << 32
+                                         : s->object.sections[p->section].head.addr;
+    s->object.header.entry_point = base + p->offset + offset;
+    return true;
+}
+
 static void choose_entry(struct state *s)
 {
+    size_t input;
+    if (take_entry(s) || s->link->relocatable) return;
     const char *names[] = {s->link->entry ? s->link->entry : "_start", "main"};
     for (int i = 0; i < (s->link->entry ? 1 : 2); i++) {
         const struct label *l = labels_find(&s->names, bytes_of(names[i]));
@@ -564,6 +597,11 @@ static void choose_entry(struct state *s)
             !coil_is_code(&s->object.sections[sym->section_idx - 1].head))
             continue;
         s->object.header.entry_point = sym->value;
+        return;
+    }
+    if (!s->link->entry && count_entries(s, &input) > 1) {
+        findings_add(s->findings, COIL_ENTRY, 24, "choose with --entry NAME",
+                     "several inputs name an entry; the last is %.60s", NAME(s, input));
         return;
     }
     findings_add(s->findings, COIL_ENTRY, 0, "name one with --entry, or make it .global",
@@ -614,10 +652,8 @@ static bool link_all(struct state *s)
         if (!place_commons(s)) return false;
     }
     if (s->findings->errors || !renumber(s)) return false;
-    if (exec) {
-        place_addresses(s);
-        choose_entry(s);
-    }
+    if (exec) place_addresses(s);
+    choose_entry(s);
     if (!relocate_all(s)) return false;
     s->object.linked = exec;
     return !s->findings->errors;

@@ -12,7 +12,7 @@ struct coil_link {
     struct coil_link_input *inputs;
     size_t count;
     bool relocatable;   /* -r */
-    const char *entry;  /* NULL: _start, else main */
+    const char *entry;  /* NULL: what one input names, else _start, else main */
     struct writer *map; /* NULL: no map wanted */
 };
 /* The linked file into out. Every error goes to findings; false when there was one. Offsets of

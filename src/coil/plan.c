@@ -82,7 +82,13 @@ static bool find_entry(struct plan *l)
     struct coil_program *p = l->p;
     const struct coil_module *m = l->m;
     uint64_t address = m->header.entry_point;
+    size_t section;
+    uint64_t offset;
     bool found = m->header.flags & COIL_FILE_EXEC;
+    if (coil_reloc_entry(m, &section, &offset)) {
+        address = p->sections[section] + offset;
+        found = true;
+    }
     static const char *const names[] = {"_start", "main"};
     for (int k = 0; k < 2 && !found; k++)
         for (size_t i = 0; i < m->symbol_count && !found; i++) {
