@@ -15,6 +15,9 @@ unsigned coil_section_rank(uint32_t type);
  * header says it as relocations say places: section number << 32 | offset; the offset of a FUNC
  * symbol alone is understood too. */
 bool coil_reloc_entry(const struct coil_module *m, size_t *section, uint64_t *offset);
+/* The source line of an offset in a section (from 0), where .coil.line has one. */
+bool coil_source_line(const struct coil_module *m, size_t section, uint64_t offset,
+                      penta_bytes *file, uint64_t *line);
 /* Field width of a relocation in bytes; 0: not one the static linker knows. */
 unsigned coil_reloc_width(uint32_t type);
 /* The value of a relocation, checked against its width. */

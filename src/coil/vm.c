@@ -192,30 +192,6 @@ static const char *trap_name(uint32_t trap)
     return trap < sizeof names / sizeof *names ? names[trap] : NULL;
 }
 
-/* The source line of a pc, where the object has one. */
-static bool line_of(const struct coil_vm *vm, uint64_t pc, penta_bytes *file, uint64_t *line)
-{
-    const struct coil_module *m = vm->m;
-    for (size_t i = 0; i < m->section_count; i++) {
-        penta_bytes name = coil_string(m, m->sections[i].name_idx), rows = coil_contents(m, i);
-        if (name.size != 10 || memcmp(name.data, ".coil.line", 10)) continue;
-        bool found = false;
-        for (size_t at = 0; at + 16 <= rows.size; at += 16) {
-            uint64_t section = bytes_uint(rows.data + at, 4, m->big_endian),
-                     offset = bytes_uint(rows.data + at + 4, 4, m->big_endian);
-            if (!section || section > m->section_count) continue;
-            uint64_t start = vm->program.sections[section - 1];
-            if (pc < start || pc - start >= m->sections[section - 1].size || offset > pc - start)
-                continue;
-            *file = coil_string(m, bytes_uint(rows.data + at + 8, 4, m->big_endian));
-            *line = bytes_uint(rows.data + at + 12, 4, m->big_endian);
-            found = true;
-        }
-        return found;
-    }
-    return false;
-}
-
 static void describe_place(const struct coil_vm *vm, const penta_visitor *v)
 {
     uint64_t pc = vm->program.pcs[vm->pc], line;
@@ -232,7 +208,14 @@ static void describe_place(const struct coil_vm *vm, const penta_visitor *v)
                                         .as.bytes = coil_symbol_name(m, best)});
         describe_uint(v, "offset", pc - vm->program.symbols[best]);
     }
-    if (!line_of(vm, pc, &file, &line)) return;
+    size_t section = 0;
+    while (section < m->section_count &&
+           (!coil_is_code(&m->sections[section]) || pc < vm->program.sections[section] ||
+            pc - vm->program.sections[section] >= m->sections[section].size))
+        section++;
+    if (section == m->section_count ||
+        !coil_source_line(m, section, pc - vm->program.sections[section], &file, &line))
+        return;
     describe_field(v, (penta_field){.name = "file", .kind = PENTA_TEXT, .as.bytes = file});
     describe_uint(v, "line", line);
 }
