@@ -121,6 +121,16 @@ with tempfile.TemporaryDirectory() as work:
         done = penta("asm", "bomb.casm", "-o", "top.coil")
         check(f"{name} without end", done.returncode == 1 and b"too many lines and names" in done.stderr, done.stderr)
 
+    # findings lie in the file that they name, also a member of an archive
+    user, twice = assemble("user", MAIN.format("CALL @nowhere")), assemble("twice", g)
+    done = json.loads(penta("link", user, "-o", "o", "--json").stdout)["diagnostics"][0]
+    check("undefined says where", done["file"] == user and "in 'main'" in done["message"], done)
+    needs = assemble("needs", MAIN.format("CALL @g\n    CALL @h"))
+    other = assemble("both", g + ".global h\n.func h\n    RET\n.endfunc\n")
+    subprocess.run(["ar", "rc", "both.a", other], cwd=work, check=True)
+    done = json.loads(penta("link", needs, twice, "both.a", "-o", "o", "--json").stdout)["diagnostics"][0]
+    check("twice says where", done["file"] == "both.a(both.coil)" and twice in done["message"], done)
+
     # weak, common and strong definitions; an archive member joins when it is needed
     a = assemble("a", ".weak w\n.global main\n.comm c, 4, 4\n.func main\n    CALL @g\n    MOV v0, i32 @w\n    ADD i32 @c, 1\n    RET\n.endfunc\n.data\nw:\n    .i32 1\n")
     b = assemble("b", ".global g, w\n.comm c, 64, 16\n.func g\n    RET\n.endfunc\n.data\nw:\n    .i32 2\n")
