@@ -291,6 +291,7 @@ static void release(struct coil_asm *a)
     free(a->defined_at);
     free(a->bind_set);
     free(a->variables);
+    coil_scopes_free(&a->scopes);
     free(a->lines);
     free((void *)a->origins);
     free(a->insn);

@@ -13,6 +13,8 @@ void coil_check_fini(struct coil_check *c)
     arena_free(&c->arena);
     free(c->variables);
     free(c->values);
+    coil_scopes_free(&c->scopes);
+    coil_scopes_free(&c->value_index);
     *c = (struct coil_check){0};
 }
 
@@ -31,6 +33,7 @@ static void warn(struct coil_check *c, uint32_t code, uint64_t at, const char *t
 void coil_check_function(struct coil_check *c)
 {
     c->variable_count = 0;
+    coil_scopes_clear(&c->scopes);
     c->depth = 0;
     c->serials = 0;
     c->after_call = false;
@@ -53,18 +56,20 @@ void coil_check_section_end(struct coil_check *c, uint64_t at)
 
 const struct coil_variable *coil_check_variable(const struct coil_check *c, uint64_t id)
 {
-    for (size_t i = c->variable_count; i-- > 0;)
-        if (c->variables[i].id == id) return &c->variables[i];
-    return NULL;
+    size_t i = coil_scopes_first(&c->scopes, coil_hash_id(id));
+    while (i != COIL_SCOPES_END && c->variables[i].id != id)
+        i = coil_scopes_next(&c->scopes, i);
+    return i != COIL_SCOPES_END ? &c->variables[i] : NULL;
 }
 
 /* ---- preprocessor ---- */
 
 static struct coil_value *find_value(const struct coil_check *c, uint64_t id, bool text)
 {
-    for (size_t i = c->value_count; i-- > 0;)
-        if (c->values[i].id == id && c->values[i].text == text) return &c->values[i];
-    return NULL;
+    size_t i = coil_scopes_first(&c->value_index, coil_hash_id(id));
+    while (i != COIL_SCOPES_END && (c->values[i].id != id || c->values[i].text != text))
+        i = coil_scopes_next(&c->value_index, i);
+    return i != COIL_SCOPES_END ? &c->values[i] : NULL;
 }
 
 bool coil_check_definition(const struct coil_check *c, const struct coil_operand *o, uint64_t *bits)
@@ -93,6 +98,7 @@ static void define(struct coil_check *c, const struct coil_insn *insn)
             c->values = moved;
             c->value_capacity = more;
         }
+        if (!coil_scopes_push(&c->value_index, coil_hash_id(name->value))) return;
         v = &c->values[c->value_count++];
     }
     *v = (struct coil_value){.id = name->value, .text = text, .live = true};
@@ -751,6 +757,7 @@ static void declare(struct coil_check *c, const struct coil_insn *insn)
         c->variables = moved;
         c->variable_capacity = more;
     }
+    if (!coil_scopes_push(&c->scopes, coil_hash_id(id->value))) return;
     c->variables[c->variable_count++] =
         (struct coil_variable){id->value, closed, type->ext, c->depth, c->serials++};
 }
@@ -782,8 +789,9 @@ static void track(struct coil_check *c, const struct coil_insn *insn)
             break;
         }
         c->depth--;
-        while (c->variable_count && c->variables[c->variable_count - 1].depth > c->depth)
-            c->variable_count--;
+        for (; c->variable_count && c->variables[c->variable_count - 1].depth > c->depth;
+             c->variable_count--)
+            coil_scopes_pop(&c->scopes);
         break;
     case COIL_OP_VAR: declare(c, insn); break;
     case COIL_OP_TYPE:
@@ -821,10 +829,12 @@ static void check_counts(struct coil_check *c, const struct coil_insn *insn)
         least = special->least, most = special->most;
     else
         coil_op_counts(op, &least, &most);
-    if (insn->count < least || insn->count > most)
-        REPORT(c, COIL_OPERAND_COUNT, insn->at + 1, "%s with %u operand%s, not %u%s",
-               special ? special->name : coil_ops[op].name, insn->count,
-               insn->count == 1 ? "" : "s", least, most > least ? " or more" : "");
+    if (insn->count < least || insn->count > most) {
+        char wanted[32];
+        coil_count_text(least, most, wanted, sizeof wanted);
+        REPORT(c, COIL_OPERAND_COUNT, insn->at + 1, "%s takes %s, not %u",
+               special ? special->name : coil_ops[op].name, wanted, insn->count);
+    }
 }
 
 static bool conditional(const struct coil_insn *insn)

@@ -233,6 +233,8 @@ struct coil_op_info {
 };
 extern const struct coil_op_info coil_ops[256];
 void coil_op_counts(uint8_t opcode, unsigned *least, unsigned *most);
+/* "2 operands", "2 to 3 operands", "2 or more operands" */
+void coil_count_text(unsigned least, unsigned most, char *text, size_t room);
 enum coil_unit { COIL_UNIT_CPU = 1, COIL_UNIT_GPU = 2, COIL_UNIT_NPU = 3, COIL_UNIT_ABI = 100 };
 struct coil_unit_op {
     uint8_t unit, code;

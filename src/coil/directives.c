@@ -334,6 +334,7 @@ static bool d_func(struct coil_asm *a)
     a->function = i;
     a->function_at = t.offset;
     a->variable_count = 0;
+    coil_scopes_clear(&a->scopes);
     a->depth = 0;
     a->next_id = 0;
     return true;
@@ -346,6 +347,7 @@ static bool d_endfunc(struct coil_asm *a)
     a->object.symbols[a->function].head.size = coil_out_size(asm_section(a)) - a->function_offset;
     a->function = -1;
     a->variable_count = 0;
+    coil_scopes_clear(&a->scopes);
     a->depth = 0;
     a->next_id = 0;
     return true;
