@@ -183,6 +183,20 @@ with tempfile.TemporaryDirectory() as work:
             printed = [int(line) for line in done.stdout.decode().split("\n")[: n * n + 1] if line.lstrip("-").isdigit()]
             check(name, printed == wanted and ((b"Z---D" in done.stdout) == (inverse is None)), f"{printed[:4]} {wanted[:4]}")
 
+    # types that double with every id, long functions, many uses of a large type: time and memory stay small
+    chain = lambda first: "".join(f"    TYPE {i}, struct{{1: typeid<{i - 1}>, 2: typeid<{i - 1}>}}\n" for i in range(first + 1, first + 60))
+    members = ", ".join(f"{i}: i32" for i in range(1, 20001))
+    for name, body in (
+        ("doubling", "TYPE 1, i8\n    TYPE 101, i8\n" + chain(1) + chain(101) + "    MEMCPY 0x5000, 0x6000, sizeof(typeid<60>)\n    MOV typeid<60> [0x5000], typeid<160> [0x6000]"),
+        ("large type", f"TYPE 1, struct{{{members}}}\n    VAR %a, typeid<1>\n    VAR %b, i32\n" + "    MEMGET %b, typeid<1> %a, 20000\n" * 20000),
+        ("many variables", "".join(f"VAR %v{i}, i32\n    " for i in range(40000)) + "".join(f"INC %v{i}\n    " for i in range(40000)))):
+        text = MAIN.format(body)
+        start = time.time()
+        made = assemble(name.replace(" ", "_"), text)
+        done = penta("validate", made)
+        ran = penta("run", made)
+        check(name, done.returncode == 0 and ran.returncode in (0, 20) and time.time() - start < 10, f"{done.stderr[:300]} {ran.stdout[:200]} {time.time() - start:.1f} s")
+
     # a thousand objects, made from one by patching its names; each calls the next
     model = open(os.path.join(work, assemble("model", ".global f0000\n.func f0000\n    CALL @f0001\n    RET\n.endfunc\n")), "rb").read()
     many = [assemble("main", MAIN.format("CALL @f0000")), assemble("end", ".global f0998\n.func f0998\n    MOV v0, 7\n    RET\n.endfunc\n")]

@@ -618,13 +618,6 @@ static void check_arithmetic(struct coil_check *c, const struct coil_insn *insn,
     }
 }
 
-static const struct coil_member *member_of(const struct coil_type *t, uint64_t id)
-{
-    for (uint32_t i = 0; i < t->member_count; i++)
-        if (t->members[i].id == id) return &t->members[i];
-    return NULL;
-}
-
 static void check_member(struct coil_check *c, const struct coil_insn *insn, struct seen *s)
 {
     bool put = insn->opcode == COIL_OP_MEMPUT;
@@ -632,7 +625,7 @@ static void check_member(struct coil_check *c, const struct coil_insn *insn, str
     uint64_t id = insn->operands[put ? 1 : 2].value;
     const struct coil_type *t = s->type[aggregate];
     if (!t) return;
-    const struct coil_member *member = member_of(t, id);
+    const struct coil_member *member = coil_type_member(t, id);
     if (!member) {
         REPORT(c, COIL_MEMBER, insn->operands[put ? 1 : 2].at, "there is no member %llu",
                (unsigned long long)id);

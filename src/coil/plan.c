@@ -549,6 +549,8 @@ bool coil_program_load(struct coil_program *p, const struct coil_module *m, bool
 {
     struct plan l = {.p = p, .m = m, .plain = plain, .err = err, .insn = calloc(1, sizeof *l.insn)};
     bool ok = l.insn ? load(&l) : error_at(err, BASE_MEMORY, 0, "no memory for a program");
+    p->types = l.check.ids.arena; /* steps refer to them */
+    l.check.ids.arena = (struct arena){0};
     coil_check_fini(&l.check);
     if (l.insn) coil_insn_free(l.insn);
     free(l.insn);
@@ -571,5 +573,6 @@ void coil_program_free(struct coil_program *p)
     free(p->symbols);
     free(p->sections);
     arena_free(&p->arena);
+    arena_free(&p->types);
     *p = (struct coil_program){0};
 }

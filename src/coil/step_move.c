@@ -95,21 +95,18 @@ uint32_t coil_run_member(struct coil_vm *vm, const struct coil_step *s)
     struct coil_place member = s->places[put ? 0 : 1];
     uint64_t id = s->places[put ? 1 : 2].value, address;
     const struct coil_type *t = member.type;
-    for (uint32_t i = 0; i < t->member_count; i++) {
-        if (t->members[i].id != id) continue;
-        TRY(coil_address_of(vm, &member, &address));
-        if (s->opcode == COIL_OP_MEMADDR)
-            return coil_place_write(vm, &s->places[0], address + t->members[i].offset,
-                                    COIL_T_UNT64);
-        member.at = COIL_AT_MEMORY;
-        member.type = t->members[i].type;
-        member.op = member.type->op;
-        member.value = t->members[i].offset;
-        member.ext |= t->members[i].type->ext;
-        member.base = (struct coil_term){.at = COIL_AT_CONST, .value = address};
-        member.index = (struct coil_term){0};
-        return put ? coil_move(vm, s, &member, &s->places[2])
-                   : coil_move(vm, s, &s->places[0], &member);
-    }
-    return COIL_TRAP_INVALID_INSTRUCTION;
+    const struct coil_member *found = coil_type_member(t, id);
+    if (!found) return COIL_TRAP_INVALID_INSTRUCTION;
+    TRY(coil_address_of(vm, &member, &address));
+    if (s->opcode == COIL_OP_MEMADDR)
+        return coil_place_write(vm, &s->places[0], address + found->offset, COIL_T_UNT64);
+    member.at = COIL_AT_MEMORY;
+    member.type = found->type;
+    member.op = found->type->op;
+    member.value = found->offset;
+    member.ext |= found->type->ext;
+    member.base = (struct coil_term){.at = COIL_AT_CONST, .value = address};
+    member.index = (struct coil_term){0};
+    return put ? coil_move(vm, s, &member, &s->places[2])
+               : coil_move(vm, s, &s->places[0], &member);
 }

@@ -71,9 +71,9 @@ struct coil_program { /* immutable once loaded */
     struct coil_step **steps; /* per cell, or NULL */
     uint64_t *symbols;        /* addresses */
     uint64_t *sections;
-    uint64_t end;   /* first address behind the image */
-    uint32_t entry; /* function */
-    struct arena arena;
+    uint64_t end;              /* first address behind the image */
+    uint32_t entry;            /* function */
+    struct arena arena, types; /* types: what type ids stand for */
 };
 
 struct coil_region {
