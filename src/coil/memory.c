@@ -1,13 +1,20 @@
-/* Guest memory: a few regions, the image's sections among them. */
+/* Guest memory: regions in the order of their addresses, the image's sections among them. */
 #include "coil/load.h"
 #include "coil/vm.h"
 #include <stdlib.h>
 
 struct coil_region *coil_region_at(struct coil_vm *vm, uint64_t address)
 {
-    for (size_t i = 0; i < vm->region_count; i++)
-        if (address - vm->regions[i].base < vm->regions[i].size) return &vm->regions[i];
-    return NULL;
+    size_t low = 0, high = vm->region_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (vm->regions[middle].base <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct coil_region *r = low ? &vm->regions[low - 1] : NULL;
+    return r && address - r->base < r->size ? r : NULL;
 }
 
 uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write,

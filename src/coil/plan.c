@@ -42,6 +42,32 @@ static bool find_functions(struct plan *l)
     return true;
 }
 
+struct placed {
+    uint64_t address;
+    size_t section;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    if (x->address != y->address) return x->address < y->address ? -1 : 1;
+    return x->section < y->section ? -1 : x->section > y->section;
+}
+
+static bool order_sections(struct coil_program *p, const struct coil_module *m)
+{
+    struct placed *all = calloc(m->section_count + 1, sizeof *all);
+    if (!all) return false;
+    p->end = coil_section_addresses(m, p->sections);
+    for (size_t i = 0; i < m->section_count; i++)
+        all[i] = (struct placed){p->sections[i], i};
+    qsort(all, m->section_count, sizeof *all, by_place);
+    for (size_t i = 0; i < m->section_count; i++)
+        p->order[i] = all[i].section;
+    free(all);
+    return true;
+}
+
 static bool find_symbols(struct plan *l)
 {
     struct coil_program *p = l->p;
@@ -49,9 +75,9 @@ static bool find_symbols(struct plan *l)
     bool exec = m->header.flags & COIL_FILE_EXEC;
     p->symbols = calloc(m->symbol_count + 1, sizeof *p->symbols);
     p->sections = calloc(m->section_count + 1, sizeof *p->sections);
-    if (!p->symbols || !p->sections)
+    p->order = calloc(m->section_count + 1, sizeof *p->order);
+    if (!p->symbols || !p->sections || !p->order || !order_sections(p, m))
         return error_at(l->err, BASE_MEMORY, 0, "no memory for symbols");
-    p->end = coil_section_addresses(m, p->sections);
     for (size_t i = 0; i < m->symbol_count; i++) {
         const struct coil_symbol *s = &m->symbols[i];
         p->symbols[i] = s->value;
@@ -217,18 +243,15 @@ static bool walk(struct plan *l, visit *each)
     coil_check_fini(&l->check);
     coil_check_init(&l->check, m, NULL);
     uint64_t from = 0;
-    for (;;) {
-        size_t next = m->section_count;
-        for (size_t i = 0; i < m->section_count; i++) {
-            uint64_t at = l->p->sections[i];
-            if (!coil_is_code(&m->sections[i]) || !m->sections[i].size || at < from) continue;
-            if (next == m->section_count || at < l->p->sections[next]) next = i;
-        }
-        if (next == m->section_count) return true;
-        if (!walk_section(l, next, each)) return false;
-        from = l->p->sections[next] + m->sections[next].size;
-        if (from < l->p->sections[next]) return true; /* the end of the address space */
+    for (size_t k = 0; k < m->section_count; k++) {
+        size_t i = l->p->order[k];
+        uint64_t at = l->p->sections[i];
+        if (!coil_is_code(&m->sections[i]) || !m->sections[i].size || at < from) continue;
+        if (!walk_section(l, i, each)) return false;
+        from = at + m->sections[i].size;
+        if (from < at) return true; /* the end of the address space */
     }
+    return true;
 }
 
 static bool scan(struct plan *l, uint64_t pc, bool valid)
@@ -572,6 +595,7 @@ void coil_program_free(struct coil_program *p)
     free(p->steps);
     free(p->symbols);
     free(p->sections);
+    free(p->order);
     arena_free(&p->arena);
     arena_free(&p->types);
     *p = (struct coil_program){0};

@@ -71,10 +71,16 @@ struct coil_program { /* immutable once loaded */
     struct coil_step **steps; /* per cell, or NULL */
     uint64_t *symbols;        /* addresses */
     uint64_t *sections;
+    size_t *order;             /* sections by address */
     uint64_t end;              /* first address behind the image */
     uint32_t entry;            /* function */
     struct arena arena, types; /* types: what type ids stand for */
 };
+
+/* Regions in the order of their addresses; sections lie below all of these. */
+#define COIL_HEAP_BASE UINT64_C(0x700000000000)
+#define COIL_FRAME_BASE UINT64_C(0x7E0000000000)
+#define COIL_STACK_BASE UINT64_C(0x7F0000000000)
 
 struct coil_region {
     uint64_t base, size;
@@ -165,4 +171,11 @@ void coil_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool tail);
 /* vm.c */
 extern const struct engine coil_interp;
+/* vm_describe.c */
+void coil_vm_describe(const penta_vm *vm, const penta_visitor *v);
+const char *coil_trap_name(uint32_t trap); /* or NULL */
+/* snapshot.c */
+bool coil_vm_save(const penta_vm *vm, struct writer *out);
+bool coil_vm_load(penta_vm *vm, penta_bytes saved, penta_error *err);
+/* host.c */
 extern const struct host coil_host;
