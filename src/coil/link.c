@@ -104,7 +104,7 @@ static bool choose_members(struct state *s)
         if (in->used && !in->module->base.damage.code)
             ok &= note_names(&wanted, in->module, &s->err);
     }
-    bool named = !s->link->entry && link_count_entries(s, &input) == 1;
+    bool named = !s->link->entry && coil_link_count_entries(s, &input) == 1;
     if (!s->link->relocatable && !named) { /* a library may bring the entry */
         const char *entry = s->link->entry ? s->link->entry : "main";
         ok &= labels_intern(&wanted, bytes_of(entry), &s->err) >= 0;
@@ -156,19 +156,19 @@ static bool link_all(struct state *s)
 {
     struct coil_header *h = &s->object.header;
     bool exec = !s->link->relocatable;
-    if (!choose_members(s) || !check_inputs(s) || !link_merge_sections(s)) return false;
-    if (!link_merge_symbols(s)) return false;
+    if (!choose_members(s) || !check_inputs(s) || !coil_link_merge_sections(s)) return false;
+    if (!coil_link_merge_symbols(s)) return false;
     for (size_t i = 0; i < s->link->count; i++)
         if (s->link->inputs[i].used) h->flags |= MODULE(s, i)->header.flags & COIL_FILE_DEBUG;
     h->flags = (h->flags & COIL_FILE_DEBUG) | (exec ? COIL_FILE_EXEC : COIL_FILE_RELOC);
     if (exec) {
-        link_report_undefined(s);
-        if (!link_place_commons(s)) return false;
+        coil_link_report_undefined(s);
+        if (!coil_link_place_commons(s)) return false;
     }
-    if (s->findings->errors || !link_renumber(s)) return false;
-    if (exec) link_place_addresses(s);
-    link_choose_entry(s);
-    if (!link_relocate(s)) return false;
+    if (s->findings->errors || !coil_link_renumber(s)) return false;
+    if (exec) coil_link_place_addresses(s);
+    coil_link_choose_entry(s);
+    if (!coil_link_relocate(s)) return false;
     s->object.linked = exec;
     return !s->findings->errors;
 }

@@ -53,7 +53,8 @@ static bool mentions(const struct coil_operand *o, size_t symbol)
     return false;
 }
 
-bool link_find_use(struct state *s, size_t input, size_t symbol, size_t *section, uint64_t *offset)
+bool coil_link_find_use(struct state *s, size_t input, size_t symbol, size_t *section,
+                        uint64_t *offset)
 {
     const struct coil_module *m = MODULE(s, input);
     for (*section = 0; *section < m->section_count; ++*section) {
@@ -98,7 +99,7 @@ static bool renumber_lines(struct state *s, size_t input, size_t section)
     return true;
 }
 
-bool link_renumber(struct state *s)
+bool coil_link_renumber(struct state *s)
 {
     for (size_t i = 0; i < s->link->count; i++) {
         const struct coil_module *m = MODULE(s, i);
@@ -149,7 +150,7 @@ static bool relocate(struct state *s, size_t input, const struct coil_reloc *r)
     return true;
 }
 
-bool link_relocate(struct state *s)
+bool coil_link_relocate(struct state *s)
 {
     for (size_t i = 0; i < s->link->count; i++) {
         const struct coil_module *m = MODULE(s, i);

@@ -48,7 +48,7 @@ static void write_extensions(struct state *s)
     }
 }
 
-bool link_merge_sections(struct state *s)
+bool coil_link_merge_sections(struct state *s)
 {
     struct labels index = {0};
     bool ok = true;
@@ -84,7 +84,7 @@ bool link_merge_sections(struct state *s)
 
 /* ---- addresses ---- */
 
-void link_place_addresses(struct state *s)
+void coil_link_place_addresses(struct state *s)
 {
     uint64_t at = COIL_PAGE;
     for (unsigned rank = 0; rank < 7; rank++)

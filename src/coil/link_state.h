@@ -56,16 +56,17 @@ static inline struct findings *found_in(struct state *s, size_t input)
 }
 
 /* link_sections.c */
-bool link_merge_sections(struct state *s);
-void link_place_addresses(struct state *s);
+bool coil_link_merge_sections(struct state *s);
+void coil_link_place_addresses(struct state *s);
 /* link_symbols.c */
-bool link_merge_symbols(struct state *s);
-bool link_place_commons(struct state *s);
-void link_report_undefined(struct state *s);
-size_t link_count_entries(const struct state *s, size_t *input);
-void link_choose_entry(struct state *s);
+bool coil_link_merge_symbols(struct state *s);
+bool coil_link_place_commons(struct state *s);
+void coil_link_report_undefined(struct state *s);
+size_t coil_link_count_entries(const struct state *s, size_t *input);
+void coil_link_choose_entry(struct state *s);
 /* link_code.c */
-bool link_renumber(struct state *s);
-bool link_relocate(struct state *s);
+bool coil_link_renumber(struct state *s);
+bool coil_link_relocate(struct state *s);
 /* The first place in code or data that means a symbol of an input. */
-bool link_find_use(struct state *s, size_t input, size_t symbol, size_t *section, uint64_t *offset);
+bool coil_link_find_use(struct state *s, size_t input, size_t symbol, size_t *section,
+                        uint64_t *offset);

@@ -87,7 +87,7 @@ static bool resolve(struct state *s, size_t input, size_t index)
     return true;
 }
 
-bool link_merge_symbols(struct state *s)
+bool coil_link_merge_symbols(struct state *s)
 {
     for (size_t i = 0; i < s->link->count; i++) {
         const struct coil_module *m = MODULE(s, i);
@@ -110,7 +110,7 @@ bool link_merge_symbols(struct state *s)
 }
 
 /* Common symbols at the end of .bss, in order of first appearance. */
-bool link_place_commons(struct state *s)
+bool coil_link_place_commons(struct state *s)
 {
     size_t bss = SIZE_MAX;
     for (size_t i = 0; i < s->object.section_count; i++)
@@ -149,7 +149,7 @@ static uint64_t describe_use(struct state *s, const struct global *g, char *text
     uint64_t offset, line;
     penta_bytes file;
     *text = 0;
-    if (!link_find_use(s, g->referrer, g->symbol, &section, &offset))
+    if (!coil_link_find_use(s, g->referrer, g->symbol, &section, &offset))
         return m->header.symbol_offset + g->symbol * coil_symbol_bytes;
     for (size_t i = 0; i < m->symbol_count; i++) {
         const struct coil_symbol *f = &m->symbols[i];
@@ -165,7 +165,7 @@ static uint64_t describe_use(struct state *s, const struct global *g, char *text
     return m->sections[section].offset + offset;
 }
 
-void link_report_undefined(struct state *s)
+void coil_link_report_undefined(struct state *s)
 {
     for (size_t i = 0; i < s->global_count; i++) {
         struct global *g = &s->globals[i];
@@ -188,7 +188,7 @@ void link_report_undefined(struct state *s)
 /* ---- the entry ---- */
 
 /* Inputs in use whose .entry names a function: how many, and the last of them. */
-size_t link_count_entries(const struct state *s, size_t *input)
+size_t coil_link_count_entries(const struct state *s, size_t *input)
 {
     size_t count = 0, section;
     uint64_t offset;
@@ -207,7 +207,7 @@ static bool take_entry(struct state *s)
 {
     size_t input, section;
     uint64_t offset;
-    if (s->link->entry || link_count_entries(s, &input) != 1) return false;
+    if (s->link->entry || coil_link_count_entries(s, &input) != 1) return false;
     coil_reloc_entry(MODULE(s, input), &section, &offset);
     const struct placement *p = &s->sections[input][section];
     uint64_t base = s->link->relocatable ? (uint64_t)(p->section + 1) << 32
@@ -216,7 +216,7 @@ static bool take_entry(struct state *s)
     return true;
 }
 
-void link_choose_entry(struct state *s)
+void coil_link_choose_entry(struct state *s)
 {
     size_t input;
     if (take_entry(s) || s->link->relocatable) return;
@@ -231,7 +231,7 @@ void link_choose_entry(struct state *s)
         s->object.header.entry_point = sym->value;
         return;
     }
-    if (!s->link->entry && link_count_entries(s, &input) > 1) {
+    if (!s->link->entry && coil_link_count_entries(s, &input) > 1) {
         findings_add(found_in(s, input), COIL_ENTRY, 24, "choose with --entry NAME",
                      "several inputs name an entry; the last is %.60s", NAME(s, input));
         return;
