@@ -79,8 +79,8 @@ bool asm_literal_bits(struct coil_asm *a, const struct asm_literal *l, uint8_t o
     if (l->negative ? l->magnitude > least : l->magnitude > most) {
         error_at(err, COIL_IMM_RANGE, l->at, "%s%llu does not fit %s", l->negative ? "-" : "",
                  (unsigned long long)l->magnitude, info->text);
-        return error_note(err, "%s holds -%llu to %llu", info->text, (unsigned long long)least,
-                          (unsigned long long)most);
+        return error_note(err, "%s holds %s%llu to %llu", info->text, least ? "-" : "",
+                          (unsigned long long)least, (unsigned long long)most);
     }
     *bits = (l->negative ? 0 - l->magnitude : l->magnitude) & most;
     return true;

@@ -104,10 +104,11 @@ static bool apply_relocs(struct coil_vm *vm, penta_error *err)
 
 static bool build(struct coil_vm *vm, const penta_option *options, size_t count, penta_error *err)
 {
-    uint64_t depth = DEPTH, stack = STACK_BYTES, heap = HEAP_BYTES;
+    uint64_t depth = DEPTH, stack = STACK_BYTES, heap = HEAP_BYTES, frames = FRAME_BYTES;
     if (!option_uint(options, count, "depth", &depth, err) ||
         !option_uint(options, count, "stack", &stack, err) ||
-        !option_uint(options, count, "heap", &heap, err))
+        !option_uint(options, count, "heap", &heap, err) ||
+        !option_uint(options, count, "frames", &frames, err))
         return false;
     coil_flags_put(vm, 0);
     vm->divide_trap = option_text(options, count, "divide-trap") != NULL;
@@ -118,12 +119,13 @@ static bool build(struct coil_vm *vm, const penta_option *options, size_t count,
     vm->regions = calloc(vm->m->section_count + 4, sizeof *vm->regions);
     if (!vm->regions) return error_at(err, BASE_MEMORY, 0, "no memory for a machine");
     if (!map_image(vm, err) || !map_commons(vm, err)) return false;
-    uint64_t frames = 0;
+    bool needed = false;
     for (size_t i = 0; i < vm->program.function_count; i++)
-        if (vm->program.functions[i].bytes) frames = FRAME_BYTES;
+        needed |= vm->program.functions[i].bytes != 0;
     vm->heap = add_region(vm, "heap", COIL_HEAP_BASE, 0, true, err);
-    vm->frame_memory =
-        vm->heap ? add_region(vm, "frames", COIL_FRAME_BASE, frames, true, err) : NULL;
+    vm->frame_memory = vm->heap ? add_region(vm, "frames", COIL_FRAME_BASE,
+                                             needed ? frames / 16 * 16 : 0, true, err)
+                                : NULL;
     vm->stack = vm->frame_memory
                     ? add_region(vm, "stack", COIL_STACK_BASE, stack / 16 * 16, true, err)
                     : NULL;
