@@ -16,6 +16,7 @@ penta_test(cases-switch tests/if_built switch/bin/penta
 penta_test(cli ${PYTHON} tests/cli.py $<TARGET_FILE:penta_cli>)
 penta_test(cli-asan tests/if_built asan/bin/penta ${PYTHON} tests/cli.py ${BUILDS}/asan/bin/penta)
 penta_test(cvbc ${PYTHON} tests/cvbc.py $<TARGET_FILE:penta_cli>)
+penta_test(coil-units $<TARGET_FILE:coil_units>)
 penta_test(coil ${PYTHON} tests/coil.py $<TARGET_FILE:penta_cli>)
 penta_test(coverage ${PYTHON} tests/coverage.py $<TARGET_FILE:penta_cli>)
 penta_test(properties tests/properties.sh $<TARGET_FILE:penta_cli> $<TARGET_FILE:properties> 1)

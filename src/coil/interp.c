@@ -1,6 +1,6 @@
 /* The loop. One cell per instruction; spent fuel dispatches like an instruction, so step is run(1).
  */
-#include "coil/vm.h"
+#include "coil/places.h"
 #include "core/dispatch.h"
 #include <stdlib.h>
 
@@ -128,8 +128,29 @@ static uint32_t resolve(struct coil_vm *vm, const struct jump *j, uint32_t *cell
 
 /* ---- ports ---- */
 
+/* Extended opcode, operand count, and what the first operands are. */
+static uint32_t ask_vendor(struct coil_vm *vm, const struct coil_step *s)
+{
+    uint64_t args[COIL_HOST_ARGS] = {s->extended, s->written};
+    for (unsigned i = 0; i < s->count && i + 2 < COIL_HOST_ARGS; i++) {
+        const struct coil_place *p = &s->places[i];
+        uint32_t trap = 0;
+        if (p->at == COIL_AT_NONE)
+            args[i + 2] = p->value;
+        else if (coil_place_scalar(p))
+            trap = coil_read_own(vm, s, i, &args[i + 2]);
+        else if (p->at != COIL_AT_CONST)
+            trap = coil_address_of(vm, p, &args[i + 2]);
+        if (trap) return trap;
+    }
+    vm->host_call = COIL_HOST_VENDOR;
+    memcpy(vm->host_args, args, sizeof args);
+    return 0;
+}
+
 static uint32_t ask(struct coil_vm *vm, const struct coil_step *s)
 {
+    if (s->opcode == COIL_OP_VENDOR) return ask_vendor(vm, s);
     bool out = s->opcode == COIL_OP_OUTPORT;
     const struct coil_place *port_place = &s->places[out ? 0 : 1], *value = &s->places[1];
     uint64_t port, bits = 0;
@@ -143,6 +164,8 @@ static uint32_t ask(struct coil_vm *vm, const struct coil_step *s)
     vm->host_args[0] = port;
     vm->host_args[1] = bits;
     vm->host_args[2] = out ? type : 0;
+    for (int i = 3; i < COIL_HOST_ARGS; i++)
+        vm->host_args[i] = 0;
     return 0;
 }
 
@@ -519,7 +542,7 @@ stopped:
     if (vm->waiting) {
         stop->kind = PENTA_STOP_HOST;
         stop->detail = vm->host_call;
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < COIL_HOST_ARGS; i++)
             stop->args[i] = vm->host_args[i];
     } else if (vm->final) {
         stop->kind = vm->halted ? PENTA_STOP_HALT : PENTA_STOP_TRAP;

@@ -63,10 +63,11 @@ uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t size)
     struct coil_region *heap = vm->heap;
     uint64_t rounded = size < UINT64_MAX - 16 ? (size + 15) / 16 * 16 : 0;
     if (!rounded || rounded > vm->heap_max || !coil_heap_open(vm)) return 0;
-    for (size_t i = 0; i < vm->block_count; i++) {
+    for (size_t i = 0; vm->block_free && i < vm->block_count; i++) {
         struct coil_block *b = &vm->blocks[i];
         if (b->live || b->size < rounded) continue;
         b->live = true;
+        vm->block_free--;
         memset(heap->bytes + b->offset, 0, (size_t)b->size);
         return heap->base + b->offset;
     }
@@ -91,7 +92,8 @@ bool coil_heap_free(struct coil_vm *vm, uint64_t address)
     if (low == vm->block_count || vm->blocks[low].offset != offset || !vm->blocks[low].live)
         return false;
     vm->blocks[low].live = false;
-    while (vm->block_count && !vm->blocks[vm->block_count - 1].live)
+    vm->block_free++;
+    for (; vm->block_count && !vm->blocks[vm->block_count - 1].live; vm->block_free--)
         vm->heap_top = vm->blocks[--vm->block_count].offset;
     return true;
 }

@@ -14,6 +14,13 @@ static inline bool coil_place_scalar(const struct coil_place *p)
 {
     return p->at == COIL_AT_REGISTER || coil_is_scalar(p->op);
 }
+/* One scalar fits there. */
+static inline bool coil_place_writable(const struct coil_place *p)
+{
+    bool place = p->at == COIL_AT_REGISTER || p->at == COIL_AT_SLOT || p->at == COIL_AT_FRAME ||
+                 p->at == COIL_AT_MEMORY;
+    return place && coil_place_scalar(p) && !(p->ext & COIL_CONST);
+}
 uint32_t coil_address_of(struct coil_vm *vm, const struct coil_place *p, uint64_t *address);
 /* The bytes of a value in memory, or of a constant that is no scalar. */
 uint32_t coil_place_bytes(struct coil_vm *vm, const struct coil_place *p, bool write,

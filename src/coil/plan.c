@@ -5,140 +5,6 @@
 #include "coil/load.h"
 #include <stdlib.h>
 
-/* ---- symbols and functions ---- */
-
-static int by_address(const void *a, const void *b)
-{
-    const struct coil_function *x = a, *y = b;
-    return x->address < y->address ? -1 : x->address > y->address;
-}
-
-static bool find_functions(struct plan *l)
-{
-    struct coil_program *p = l->p;
-    const struct coil_module *m = l->m;
-    p->functions = calloc(m->symbol_count + m->section_count + 1, sizeof *p->functions);
-    if (!p->functions) return error_at(l->err, BASE_MEMORY, 0, "no memory for functions");
-    for (size_t i = 0; i < m->symbol_count; i++) {
-        uint32_t section = m->symbols[i].section_idx;
-        if (m->symbols[i].type != COIL_FUNC || !section || section > m->section_count ||
-            !coil_is_code(&m->sections[section - 1]))
-            continue;
-        if (p->symbols[i] - p->sections[section - 1] <
-            m->sections[section - 1].size) /* it has instructions */
-            p->functions[p->function_count++].address = p->symbols[i];
-    }
-    for (size_t i = 0; i < m->section_count; i++) /* code before the first FUNC symbol */
-        if (coil_is_code(&m->sections[i]) && m->sections[i].size)
-            p->functions[p->function_count++].address = p->sections[i];
-    qsort(p->functions, p->function_count, sizeof *p->functions, by_address);
-    size_t n = 0;
-    for (size_t i = 0; i < p->function_count; i++)
-        if (!n || p->functions[n - 1].address != p->functions[i].address)
-            p->functions[n++] = p->functions[i];
-    p->function_count = n;
-    for (size_t i = 0; i < n; i++)
-        p->functions[i].slots = 1; /* also of one without instructions */
-    return true;
-}
-
-struct placed {
-    uint64_t address;
-    size_t section;
-};
-
-static int by_place(const void *a, const void *b)
-{
-    const struct placed *x = a, *y = b;
-    if (x->address != y->address) return x->address < y->address ? -1 : 1;
-    return x->section < y->section ? -1 : x->section > y->section;
-}
-
-static bool order_sections(struct coil_program *p, const struct coil_module *m)
-{
-    struct placed *all = calloc(m->section_count + 1, sizeof *all);
-    if (!all) return false;
-    p->end = coil_section_addresses(m, p->sections);
-    for (size_t i = 0; i < m->section_count; i++)
-        all[i] = (struct placed){p->sections[i], i};
-    qsort(all, m->section_count, sizeof *all, by_place);
-    for (size_t i = 0; i < m->section_count; i++)
-        p->order[i] = all[i].section;
-    free(all);
-    return true;
-}
-
-static bool find_symbols(struct plan *l)
-{
-    struct coil_program *p = l->p;
-    const struct coil_module *m = l->m;
-    bool exec = m->header.flags & COIL_FILE_EXEC;
-    p->symbols = calloc(m->symbol_count + 1, sizeof *p->symbols);
-    p->sections = calloc(m->section_count + 1, sizeof *p->sections);
-    p->order = calloc(m->section_count + 1, sizeof *p->order);
-    if (!p->symbols || !p->sections || !p->order || !order_sections(p, m))
-        return error_at(l->err, BASE_MEMORY, 0, "no memory for symbols");
-    for (size_t i = 0; i < m->symbol_count; i++) {
-        const struct coil_symbol *s = &m->symbols[i];
-        p->symbols[i] = s->value;
-        if (s->section_idx && s->section_idx <= m->section_count && !exec)
-            p->symbols[i] = p->sections[s->section_idx - 1] + s->value;
-        if (s->section_idx || exec) continue;
-        if (s->type == COIL_COMMON) {
-            uint64_t align =
-                s->value && s->value <= 1 << 20 && !(s->value & (s->value - 1)) ? s->value : 16;
-            p->end = (p->end + align - 1) / align * align;
-            p->symbols[i] = p->end;
-            p->end += s->size < UINT64_C(1) << 40 ? s->size : UINT64_C(1) << 40;
-        } else if (s->bind == COIL_WEAK || s->type == COIL_FILE || s->type == COIL_SECTION) {
-            p->symbols[i] = 0;
-        } else {
-            penta_bytes name = coil_symbol_name(m, i);
-            error_at(l->err, COIL_UNDEFINED, m->header.symbol_offset + i * coil_symbol_bytes,
-                     "'%.*s' is defined nowhere", (int)(name.size > 60 ? 60 : name.size),
-                     (const char *)name.data);
-            return error_note(l->err, "link it with the object that defines it: penta link");
-        }
-    }
-    return true;
-}
-
-static bool find_entry(struct plan *l)
-{
-    struct coil_program *p = l->p;
-    const struct coil_module *m = l->m;
-    uint64_t address = m->header.entry_point;
-    size_t section;
-    uint64_t offset;
-    bool found = m->header.flags & COIL_FILE_EXEC;
-    if (coil_reloc_entry(m, &section, &offset)) {
-        address = p->sections[section] + offset;
-        found = true;
-    }
-    static const char *const names[] = {"_start", "main"};
-    for (int k = 0; k < 2 && !found; k++)
-        for (size_t i = 0; i < m->symbol_count && !found; i++) {
-            penta_bytes name = coil_symbol_name(m, i);
-            if (m->symbols[i].bind == COIL_LOCAL || !m->symbols[i].section_idx ||
-                name.size != strlen(names[k]) || memcmp(name.data, names[k], name.size))
-                continue;
-            address = p->symbols[i];
-            found = true;
-        }
-    if (m->raw && m->section_count && m->sections[0].size) {
-        address = p->sections[0];
-        found = true;
-    }
-    for (size_t i = 0; i < p->function_count; i++)
-        if (found && p->functions[i].address == address) {
-            p->entry = (uint32_t)i;
-            return true;
-        }
-    error_at(l->err, COIL_ENTRY, 24, "there is no entry function");
-    return error_note(l->err,
-                      "define _start or main as .global, or name one with penta link --entry");
-}
-
 /* ---- the first walk ---- */
 
 static bool take_address(struct plan *l, const struct coil_operand *o)
@@ -404,6 +270,8 @@ static struct coil_step *make_step(struct plan *l)
     struct coil_step *s = arena_alloc(&l->p->arena, 1, bytes, l->err);
     if (!s) return NULL;
     s->opcode = insn->opcode;
+    s->extended = insn->extended;
+    s->written = insn->count;
     s->count = (uint8_t)count;
     s->form = coil_check_form(insn);
     for (unsigned i = 0; i < count; i++)
@@ -465,15 +333,16 @@ static bool emit(struct plan *l, uint64_t pc, bool valid)
         c->op = COIL_CELL_NOP;
         return true;
     }
-    if (vendor || !coil_ops[insn->opcode].name || group == COIL_G_DEVICE || group == COIL_G_NEVER ||
-        group == COIL_G_PREPROC) {
+    bool never = !coil_ops[insn->opcode].name || group == COIL_G_DEVICE || group == COIL_G_NEVER ||
+                 group == COIL_G_PREPROC;
+    if (vendor ? !l->how.host_vendor : never) {
         c->a = COIL_TRAP_UNSUPPORTED;
         return true;
     }
     struct coil_step *s = make_step(l);
     if (!s) return error_at(l->err, BASE_MEMORY, 0, "no memory for instructions");
     l->cell_steps[i] = s;
-    c->op = group == COIL_G_PORT ? COIL_CELL_PORT : COIL_CELL_STEP;
+    c->op = group == COIL_G_PORT || vendor ? COIL_CELL_PORT : COIL_CELL_STEP;
     c->imm = i;
     if (group == COIL_G_FLOW) flow_cell(l, c, s, i);
     return true;
@@ -554,23 +423,24 @@ static void number_functions(struct coil_program *p)
 static bool load(struct plan *l)
 {
     struct coil_program *p = l->p;
-    if (!find_symbols(l) || !find_functions(l) || !find_entry(l) || !walk(l, scan)) return false;
+    if (!coil_plan_symbols(l) || !coil_plan_functions(l) || !coil_plan_entry(l) || !walk(l, scan))
+        return false;
     if (l->taken_count) qsort(l->taken, l->taken_count, sizeof *l->taken, by_value);
     if (!reserve(l) || !walk(l, emit)) return false;
     number_functions(p);
     for (size_t i = 0; i < p->count; i++)
         settle_branch(l, i);
-    for (size_t i = 0; i < p->count && !l->plain; i++)
+    for (size_t i = 0; i < p->count && !l->how.plain; i++)
         coil_lower(l, i);
     p->steps = l->cell_steps;
     l->cell_steps = NULL;
     return true;
 }
 
-bool coil_program_load(struct coil_program *p, const struct coil_module *m, bool plain,
+bool coil_program_load(struct coil_program *p, const struct coil_module *m, struct coil_load how,
                        penta_error *err)
 {
-    struct plan l = {.p = p, .m = m, .plain = plain, .err = err, .insn = calloc(1, sizeof *l.insn)};
+    struct plan l = {.p = p, .m = m, .how = how, .err = err, .insn = calloc(1, sizeof *l.insn)};
     bool ok = l.insn ? load(&l) : error_at(err, BASE_MEMORY, 0, "no memory for a program");
     p->types = l.check.ids.arena; /* steps refer to them */
     l.check.ids.arena = (struct arena){0};

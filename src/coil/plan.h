@@ -12,7 +12,7 @@ struct plan {
     const struct coil_module *m;
     struct coil_check check;
     struct coil_insn *insn;
-    bool plain; /* no cells of their own: every instruction in its general form */
+    struct coil_load how;
     penta_error *err;
     size_t capacity;               /* of the cells */
     struct coil_step **cell_steps; /* per cell, or NULL */
@@ -28,5 +28,9 @@ struct plan {
     size_t taken_count, taken_capacity;
 };
 
+/* plan_symbols.c, in this order. */
+bool coil_plan_symbols(struct plan *l);
+bool coil_plan_functions(struct plan *l);
+bool coil_plan_entry(struct plan *l);
 /* Gives cell i a handler of its own where there is one. */
 void coil_lower(const struct plan *l, size_t i);

@@ -26,7 +26,7 @@ bool coil_vm_save(const penta_vm *base, struct writer *out)
     SNAPSHOT_FIELDS(FIELD)
 #undef FIELD
     writer_uint(out, coil_flags_now(vm), 8);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < COIL_HOST_ARGS; i++)
         writer_uint(out, vm->host_args[i], 8);
     for (int i = 0; i < COIL_REGISTERS; i++)
         writer_uint(out, vm->v[i], 8);
@@ -77,8 +77,7 @@ static bool saved_fits(const struct coil_vm *vm, const struct saved *s)
            s->frame_top <= COIL_FRAME_BASE + vm->frame_memory->size && s->fp < UINT32_MAX &&
            p->functions[s->function].bytes <=
                COIL_FRAME_BASE + vm->frame_memory->size - s->frame_top &&
-           (!s->waiting ||
-            (p->steps[s->pc] && coil_ops[p->steps[s->pc]->opcode].group == COIL_G_PORT));
+           (!s->waiting || p->cells[s->pc].op == COIL_CELL_PORT);
 }
 
 /* Frames must add up to the position that the fields give. */
@@ -146,13 +145,13 @@ bool coil_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     const uint8_t *magic = reader_take(&r, 4);
     if (!magic || memcmp(magic, "COVM", 4))
         return error_at(err, BASE_SNAPSHOT, 0, "not a snapshot of this machine");
-    uint64_t count = reader_uint(&r, 8), host[3], v[COIL_REGISTERS];
+    uint64_t count = reader_uint(&r, 8), host[COIL_HOST_ARGS], v[COIL_REGISTERS];
     struct saved s = {0};
 #define FIELD(name) s.name = reader_uint(&r, 8);
     SNAPSHOT_FIELDS(FIELD)
 #undef FIELD
     uint64_t flags = reader_uint(&r, 8);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < COIL_HOST_ARGS; i++)
         host[i] = reader_uint(&r, 8);
     for (int i = 0; i < COIL_REGISTERS; i++)
         v[i] = reader_uint(&r, 8);
@@ -197,6 +196,9 @@ bool coil_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     vm->frames = new_frames;
     vm->slots = new_slots;
     vm->blocks = new_blocks;
+    vm->block_free = 0;
+    for (uint64_t i = 0; i < s.block_count; i++)
+        vm->block_free += !new_blocks[i].live;
     vm->frame_capacity = (size_t)s.depth + 1;
     vm->slot_capacity = slot_count + 1;
     vm->block_capacity = (size_t)s.block_count + 1;
@@ -204,7 +206,7 @@ bool coil_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     SNAPSHOT_FIELDS(FIELD)
 #undef FIELD
     coil_flags_put(vm, (uint8_t)(flags & COIL_FLAGS));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < COIL_HOST_ARGS; i++)
         vm->host_args[i] = host[i];
     for (int i = 0; i < COIL_REGISTERS; i++)
         vm->v[i] = v[i];

@@ -1,6 +1,6 @@
 /* A machine besides running: building it from a module, answers, memory from outside, marks. */
-#include "coil/vm.h"
 #include "coil/load.h"
+#include "coil/places.h"
 #include <stdlib.h>
 
 enum { STACK_BYTES = 1 << 20, FRAME_BYTES = 64 << 20, HEAP_BYTES = 256 << 20, DEPTH = 100000 };
@@ -113,8 +113,13 @@ static bool build(struct coil_vm *vm, const penta_option *options, size_t count,
     coil_flags_put(vm, 0);
     vm->divide_trap = option_text(options, count, "divide-trap") != NULL;
     vm->depth_max = depth > UINT32_MAX ? UINT32_MAX : (size_t)depth;
-    bool plain = option_text(options, count, "plain") != NULL;
-    if (!coil_program_load(&vm->program, vm->m, plain, err)) return false;
+    const char *vendor = option_text(options, count, "vendor");
+    if (vendor && strcmp(vendor, "trap") && strcmp(vendor, "host"))
+        return error_at(err, BASE_OPTION_VALUE, 0, "vendor '%.20s' is neither trap nor host",
+                        vendor);
+    struct coil_load how = {.plain = option_text(options, count, "plain") != NULL,
+                            .host_vendor = vendor && !strcmp(vendor, "host")};
+    if (!coil_program_load(&vm->program, vm->m, how, err)) return false;
     vm->cells = vm->program.cells;
     vm->regions = calloc(vm->m->section_count + 4, sizeof *vm->regions);
     if (!vm->regions) return error_at(err, BASE_MEMORY, 0, "no memory for a machine");
@@ -161,14 +166,18 @@ static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, pen
 {
     struct coil_vm *vm = coil_vm(base);
     if (!vm->waiting) return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
-    bool in = vm->host_call == COIL_HOST_IN;
-    if (count != (in ? 1u : 0u))
+    const struct coil_step *step = vm->program.steps[vm->pc];
+    bool in = vm->host_call == COIL_HOST_IN, vendor = vm->host_call == COIL_HOST_VENDOR;
+    if (vendor ? count > 1 : count != (in ? 1u : 0u))
         return error_at(err, BASE_STATE, 0,
-                        in ? "INPORT takes one result" : "OUTPORT takes no result");
+                        vendor ? "a vendor instruction takes one result or none"
+                        : in   ? "INPORT takes one result"
+                               : "OUTPORT takes no result");
+    if (vendor && count && (!step->count || !coil_place_writable(&step->places[0])))
+        return error_at(err, BASE_STATE, 0, "the instruction has no place for a result");
     vm->waiting = false;
-    if (in) {
-        vm->trap =
-            coil_place_write(vm, &vm->program.steps[vm->pc]->places[0], results[0], COIL_T_INT64);
+    if (count) {
+        vm->trap = coil_place_write(vm, &step->places[0], results[0], COIL_T_INT64);
         if (vm->trap) {
             vm->final = true;
             return true;
@@ -220,7 +229,7 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
 static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
     (void)vm;
-    if (stop->kind == PENTA_STOP_HOST) return stop->detail == COIL_HOST_IN ? "INPORT" : "OUTPORT";
+    if (stop->kind == PENTA_STOP_HOST) return coil_host_name(stop->detail);
     return stop->kind == PENTA_STOP_TRAP ? coil_trap_name(stop->detail) : NULL;
 }
 

@@ -12,7 +12,9 @@ enum coil_trap {
 #define TRAP(number, name) COIL_TRAP_##name = number,
 #include "coil/traps.def"
 };
-enum coil_host_call { COIL_HOST_OUT = 1, COIL_HOST_IN = 2 };
+enum coil_host_call { COIL_HOST_OUT = 1, COIL_HOST_IN = 2, COIL_HOST_VENDOR = 3 };
+
+enum { COIL_HOST_ARGS = 6 };
 
 enum coil_cell_op {
 #define CELL(name) COIL_CELL_##name,
@@ -51,7 +53,7 @@ struct coil_place {
     uint64_t scale;
 };
 struct coil_step {
-    uint8_t opcode, count;
+    uint8_t opcode, count, extended, written; /* written: how many operands the file has */
     const char *form;
     struct coil_place places[5];
 };
@@ -126,13 +128,13 @@ struct coil_vm {
     struct coil_region *stack, *frame_memory, *heap;
     uint64_t sp, frame_top; /* addresses */
     struct coil_block *blocks;
-    size_t block_count, block_capacity;
+    size_t block_count, block_capacity, block_free; /* free: of them */
     uint64_t heap_top, heap_max; /* the region has no bytes before the first ALLOC */
     bool divide_trap;
 
     bool waiting, final, halted, started, at_break;
     uint32_t host_call;
-    uint64_t host_args[3];
+    uint64_t host_args[COIL_HOST_ARGS];
     uint32_t trap;
     uint64_t trap_code, fault_address;
     uint64_t executed;
@@ -144,7 +146,11 @@ static inline struct coil_vm *coil_vm(penta_vm *vm)
 }
 
 /* plan.c */
-bool coil_program_load(struct coil_program *p, const struct coil_module *m, bool plain,
+struct coil_load {
+    bool plain;       /* every instruction in its general form */
+    bool host_vendor; /* vendor instructions ask the host */
+};
+bool coil_program_load(struct coil_program *p, const struct coil_module *m, struct coil_load how,
                        penta_error *err);
 void coil_program_free(struct coil_program *p);
 bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell);
@@ -174,6 +180,7 @@ extern const struct engine coil_interp;
 /* vm_describe.c */
 void coil_vm_describe(const penta_vm *vm, const penta_visitor *v);
 const char *coil_trap_name(uint32_t trap); /* or NULL */
+const char *coil_host_name(uint32_t call);
 /* snapshot.c */
 bool coil_vm_save(const penta_vm *vm, struct writer *out);
 bool coil_vm_load(penta_vm *vm, penta_bytes saved, penta_error *err);

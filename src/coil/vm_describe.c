@@ -3,6 +3,11 @@
 #include "coil/vm.h"
 #include "core/describe.h"
 
+const char *coil_host_name(uint32_t call)
+{
+    return call == COIL_HOST_IN ? "INPORT" : call == COIL_HOST_OUT ? "OUTPORT" : "VENDOR";
+}
+
 const char *coil_trap_name(uint32_t trap)
 {
     static const char *const names[] = {
