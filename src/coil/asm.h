@@ -75,6 +75,12 @@ static inline struct coil_out_section *asm_section(struct coil_asm *a)
     return &a->object.sections[a->section];
 }
 
+/* Content needs a section: .layout bare starts without one. */
+static inline bool asm_inside(struct coil_asm *a, struct token t)
+{
+    return a->object.section_count ||
+           error_at(a->s->err, COIL_DIRECTIVE, t.offset, "no section is selected");
+}
 static inline bool asm_word(const struct source *s, struct token t, const char *text)
 {
     return t.kind == TOKEN_NAME && token_is(s, t, text);

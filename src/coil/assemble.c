@@ -185,14 +185,14 @@ static bool line(struct coil_asm *a, struct line_counter *counter)
         if (source_accept(s, ':')) {
             if (!coil_is_identifier(token_text(s, t)) && t.kind == TOKEN_NAME)
                 return source_unexpected(s, t, "a label");
-            if (!label(a, t)) return false;
+            if (!asm_inside(a, t) || !label(a, t)) return false;
             continue;
         }
         bool ok;
         if (t.kind == TOKEN_DIRECTIVE && !token_is(s, t, ".opcode")) {
             ok = asm_directive(a, t);
         } else {
-            ok = note_line(a, counter, t.offset);
+            ok = asm_inside(a, t) && note_line(a, counter, t.offset);
             size_t lines = a->line_count;
             ok = ok && (t.kind == TOKEN_DIRECTIVE ? asm_opcode(a) : coil_asm_instruction(a, t));
             if (!ok && lines && a->line_count == lines && s->err->code) a->line_count = lines;

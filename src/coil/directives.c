@@ -590,6 +590,7 @@ static bool d_raw(struct coil_asm *a)
 static const struct directive {
     const char *name;
     bool (*run)(struct coil_asm *a);
+    bool inside; /* puts something into the current section */
 } directives[] = {
     {".endian", d_endian},
     {".target", d_target},
@@ -598,7 +599,7 @@ static const struct directive {
     {".data", d_data},
     {".rodata", d_rodata},
     {".bss", d_bss},
-    {".func", d_func},
+    {".func", d_func, true},
     {".endfunc", d_endfunc},
     {".global", d_global},
     {".weak", d_weak},
@@ -608,21 +609,21 @@ static const struct directive {
     {".type", d_type},
     {".size", d_size},
     {".comm", d_comm},
-    {".align", d_align},
-    {".zero", d_zero},
-    {".ascii", d_ascii},
-    {".asciz", d_asciz},
-    {".string", d_asciz},
-    {".addr", d_addr},
-    {".addr32", d_addr32},
-    {".rel32", d_rel32},
-    {".rel64", d_rel64},
+    {".align", d_align, true},
+    {".zero", d_zero, true},
+    {".ascii", d_ascii, true},
+    {".asciz", d_asciz, true},
+    {".string", d_asciz, true},
+    {".addr", d_addr, true},
+    {".addr32", d_addr32, true},
+    {".rel32", d_rel32, true},
+    {".rel64", d_rel64, true},
     {".entry", d_entry},
     {".coil", d_coil},
     {".fileflags", d_fileflags},
     {".layout", d_layout},
     {".symbol", d_symbol},
-    {".bytes", d_bytes},
+    {".bytes", d_bytes, true},
     {".image", d_image},
     {".line", d_line},
     {".raw", d_raw},
@@ -632,21 +633,16 @@ enum { DIRECTIVES = sizeof directives / sizeof *directives };
 bool asm_directive(struct coil_asm *a, struct token t)
 {
     struct source *s = a->s;
-    bool file_level =
-        token_is(s, t, ".layout") || token_is(s, t, ".section") || token_is(s, t, ".image");
     char second = t.size > 1 ? (char)(s->text.data[t.offset + 1] | 32) : 0;
     for (int i = 0; i < DIRECTIVES; i++) {
         if (directives[i].name[1] != second || !token_is(s, t, directives[i].name)) continue;
-        if (!a->object.section_count && !file_level &&
-            (directives[i].run == d_func || directives[i].run == d_zero ||
-             directives[i].run == d_align || directives[i].run == d_bytes))
-            return error_at(s->err, COIL_DIRECTIVE, t.offset, "no section is selected");
-        return directives[i].run(a);
+        return (!directives[i].inside || asm_inside(a, t)) && directives[i].run(a);
     }
     for (int op = 0; op < 256; op++) {
         if (!coil_is_scalar((uint8_t)op) || op == COIL_T_BIT) continue;
         struct token stem = {.kind = TOKEN_NAME, .offset = t.offset + 1, .size = t.size - 1};
-        if (token_is(s, stem, coil_types[op].text)) return values(a, (uint8_t)op);
+        if (token_is(s, stem, coil_types[op].text))
+            return asm_inside(a, t) && values(a, (uint8_t)op);
     }
     struct suggest near = {.word = token_text(s, t)};
     for (int i = 0; i < DIRECTIVES; i++)
