@@ -197,6 +197,16 @@ with tempfile.TemporaryDirectory() as work:
         ran = penta("run", made)
         check(name, done.returncode == 0 and ran.returncode in (0, 20) and time.time() - start < 10, f"{done.stderr[:300]} {ran.stdout[:200]} {time.time() - start:.1f} s")
 
+    # a bare stream: both orders, there and back
+    open(os.path.join(work, "stream.casm"), "w").write(".raw\n    VAR %1, i32, i32 5\n    ADD i32 %1, i32 7\n    RET\n")
+    penta("asm", "stream.casm", "--raw", "-o", "stream.bin")
+    raw = ("--format", "coil", "--raw")
+    penta("convert", *raw, "stream.bin", "--endian", "big", "-o", "stream.big")
+    penta("convert", *raw, "stream.big", "--endian", "little", "-o", "stream.back")
+    read = lambda name: open(os.path.join(work, name), "rb").read()
+    check("bare stream converted", read("stream.bin") == read("stream.back") != read("stream.big"))
+    check("bare stream listed", penta("dis", *raw, "--endian", "big", "stream.big").stdout.split(b"\n")[2:] == penta("dis", *raw, "stream.bin").stdout.split(b"\n")[1:])
+
     # a thousand objects, made from one by patching its names; each calls the next
     model = open(os.path.join(work, assemble("model", ".global f0000\n.func f0000\n    CALL @f0001\n    RET\n.endfunc\n")), "rb").read()
     many = [assemble("main", MAIN.format("CALL @f0000")), assemble("end", ".global f0998\n.func f0998\n    MOV v0, 7\n    RET\n.endfunc\n")]
