@@ -118,7 +118,7 @@ static bool eliminate(double *a, double *inverse, unsigned n, double *determinan
         unsigned pivot = c;
         for (unsigned r = c + 1; r < n; r++)
             if (fabs(a[(size_t)r * n + c]) > fabs(a[(size_t)pivot * n + c])) pivot = r;
-        double *top = a + (size_t)c * n, *top_inverse = inverse + (inverse ? (size_t)c * n : 0);
+        double *top = a + (size_t)c * n, *top_inverse = inverse ? inverse + (size_t)c * n : NULL;
         if (pivot != c) {
             swap_rows(a, n, pivot, c);
             if (inverse) swap_rows(inverse, n, pivot, c);
