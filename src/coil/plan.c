@@ -3,6 +3,7 @@
  * what has a cell of its own becomes one. */
 #include "coil/plan.h"
 #include "coil/load.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- the first walk ---- */
@@ -56,6 +57,7 @@ static void start_function(struct plan *l, uint32_t function)
     l->slots = 1;
     l->declared = 0;
     l->frame = 0;
+    l->open_count = 0;
     coil_check_function(&l->check);
 }
 
@@ -168,6 +170,51 @@ static bool declare(struct plan *l, const struct coil_variable *v)
 static const struct coil_type *keep_type(struct plan *l, const struct coil_type *t)
 {
     return t ? coil_type_close(&l->check.ids, t, &l->p->arena, l->err) : NULL;
+}
+
+/* ---- what a debugger shows ---- */
+
+static bool room_to_show(struct plan *l)
+{
+    struct coil_program *p = l->p;
+    if (p->variable_count == p->variable_capacity) {
+        size_t more = p->variable_capacity ? p->variable_capacity * 2 : 64;
+        void *moved = realloc(p->variables, more * sizeof *p->variables);
+        if (!moved) return false;
+        p->variables = moved;
+        p->variable_capacity = more;
+    }
+    if (l->open_count == l->open_capacity) {
+        size_t more = l->open_capacity ? l->open_capacity * 2 : 64;
+        void *moved = realloc(l->open, more * sizeof *l->open);
+        if (!moved) return false;
+        l->open = moved;
+        l->open_capacity = more;
+    }
+    return true;
+}
+
+static bool show(struct plan *l, const struct coil_variable *v, uint64_t pc)
+{
+    char name[24];
+    int n = snprintf(name, sizeof name, "%%%llu", (unsigned long long)v->id);
+    const char *kept = arena_alloc(&l->p->arena, 1, (size_t)n + 1, l->err);
+    const struct coil_type *type = keep_type(l, v->type);
+    if (!kept || !type || !room_to_show(l))
+        return error_at(l->err, BASE_MEMORY, 0, "no memory for variables");
+    memcpy((char *)kept, name, (size_t)n + 1);
+    const struct variable_place *place = &l->variables[v->serial];
+    l->open[l->open_count++] = l->p->variable_count;
+    l->p->variables[l->p->variable_count++] =
+        (struct coil_visible){kept, type, pc, UINT64_MAX, l->function, place->slot, place->at};
+    return true;
+}
+
+/* Variables whose scope the instruction has just closed. */
+static void hide(struct plan *l, uint64_t pc)
+{
+    while (l->open_count > l->check.variable_count)
+        l->p->variables[l->open[--l->open_count]].to = pc;
 }
 
 static struct coil_term term_of(struct plan *l, const struct coil_operand *o)
@@ -320,10 +367,12 @@ static bool emit(struct plan *l, uint64_t pc, bool valid)
     uint8_t group = coil_ops[insn->opcode].group;
     p->pcs[i] = pc;
     p->owners[i] = l->function;
+    hide(l, pc);
     if (l->check.serials >
         l->declared) { /* a wrong VAR declares too: uses of it are judged alone */
         l->declared = l->check.serials;
-        if (!declare(l, &l->check.variables[l->check.variable_count - 1])) return false;
+        const struct coil_variable *v = &l->check.variables[l->check.variable_count - 1];
+        if (!declare(l, v) || !show(l, v, pc)) return false;
     }
     *c = (struct coil_cell){.op = COIL_CELL_TRAP, .a = COIL_TRAP_INVALID_INSTRUCTION};
     if (!valid) return true;
@@ -451,6 +500,7 @@ bool coil_program_load(struct coil_program *p, const struct coil_module *m, stru
     free(l.targets);
     free(l.taken);
     free(l.variables);
+    free(l.open);
     if (!ok) coil_program_free(p);
     return ok;
 }
@@ -462,6 +512,7 @@ void coil_program_free(struct coil_program *p)
     free(p->owners);
     free(p->starts);
     free(p->functions);
+    free(p->variables);
     free(p->steps);
     free(p->symbols);
     free(p->sections);

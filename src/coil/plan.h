@@ -21,6 +21,8 @@ struct plan {
     uint32_t function;
     struct variable_place *variables;
     size_t variable_capacity;
+    size_t *open; /* of the check's open variables: their places among the visible ones */
+    size_t open_count, open_capacity;
     uint64_t frame;
     uint32_t slots, declared;
     /* addresses taken: function << 32 | serial, in order */

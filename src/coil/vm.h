@@ -62,6 +62,13 @@ struct coil_function {
     uint64_t bytes;        /* of its frame in memory */
     uint64_t address;
 };
+struct coil_visible { /* a variable, for who looks at a stopped machine */
+    const char *name;
+    const struct coil_type *type;
+    uint64_t from, to; /* pcs: of its VAR, and of the SCOPL that ends it */
+    uint32_t function, slot;
+    uint8_t at;
+};
 struct coil_program { /* immutable once loaded */
     struct coil_cell *cells;
     uint64_t *pcs;    /* per cell */
@@ -70,8 +77,10 @@ struct coil_program { /* immutable once loaded */
     size_t count;
     struct coil_function *functions;
     size_t function_count;
-    struct coil_step **steps; /* per cell, or NULL */
-    uint64_t *symbols;        /* addresses */
+    struct coil_step **steps;       /* per cell, or NULL */
+    struct coil_visible *variables; /* function by function, in the order of their VARs */
+    size_t variable_count, variable_capacity;
+    uint64_t *symbols; /* addresses */
     uint64_t *sections;
     size_t *order;             /* sections by address */
     uint64_t end;              /* first address behind the image */

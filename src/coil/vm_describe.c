@@ -1,6 +1,6 @@
 /* The describe tree of a machine. */
 #include "coil/load.h"
-#include "coil/vm.h"
+#include "coil/places.h"
 #include "core/describe.h"
 
 const char *coil_host_name(uint32_t call)
@@ -62,6 +62,60 @@ static void describe_registers(const struct coil_vm *vm, const penta_visitor *v)
     describe_leave(v, registers);
 }
 
+static void describe_variable(const struct coil_vm *vm, const penta_visitor *v,
+                              const struct coil_visible *variable)
+{
+    enum { SHOWN = 64 }; /* bytes of what is no scalar */
+    const struct coil_type *t = variable->type;
+    uint8_t family = coil_types[t->op].family;
+    penta_field field = {.name = variable->name, .note = coil_types[t->op].text};
+    const uint8_t *bytes = NULL;
+    if (variable->at == COIL_AT_FRAME) {
+        uint64_t at = vm->frame_top - vm->frame_memory->base + variable->slot;
+        if (at > vm->frame_memory->size || t->size > vm->frame_memory->size - at) return;
+        bytes = vm->frame_memory->bytes + at;
+    }
+    if (!coil_is_scalar(t->op)) {
+        if (bytes)
+            describe_computed_bytes(
+                v, variable->name,
+                (penta_bytes){bytes, (size_t)(t->size < SHOWN ? t->size : SHOWN)});
+        return;
+    }
+    uint64_t value = bytes ? coil_get(vm, bytes, t->op) : vm->slots[vm->fp + variable->slot];
+    field.kind = family == COIL_F_REAL     ? PENTA_FLOAT
+                 : family == COIL_F_SIGNED ? PENTA_SINT
+                                           : PENTA_UINT;
+    if (family == COIL_F_REAL)
+        field.as.f = coil_real(t->op, value);
+    else
+        field.as.u = value;
+    describe_field(v, field);
+}
+
+/* Of the running function, those in scope. */
+static void describe_variables(const struct coil_vm *vm, const penta_visitor *v)
+{
+    const struct coil_program *p = &vm->program;
+    uint64_t pc = p->pcs[vm->pc];
+    penta_node node = {.name = "variables"};
+    size_t low = 0, high = p->variable_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (p->variables[middle].function < vm->function)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == p->variable_count || p->variables[low].function != vm->function ||
+        p->variables[low].from >= pc || !describe_enter(v, node))
+        return;
+    for (; low < p->variable_count && p->variables[low].function == vm->function; low++)
+        if (p->variables[low].from < pc && pc <= p->variables[low].to)
+            describe_variable(vm, v, &p->variables[low]);
+    describe_leave(v, node);
+}
+
 /* Runs of bytes that differ from what was loaded. */
 static void describe_memory(const struct coil_vm *vm, const penta_visitor *v)
 {
@@ -101,6 +155,7 @@ void coil_vm_describe(const penta_vm *base, const penta_visitor *v)
     describe_uint(v, "executed", vm->executed);
     describe_uint(v, "depth", vm->depth);
     describe_registers(vm, v);
+    if (!vm->halted) describe_variables(vm, v);
     penta_node fault = {.name = "fault"};
     if (vm->final && !vm->halted && describe_enter(v, fault)) {
         const char *name = coil_trap_name(vm->trap);
