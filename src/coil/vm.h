@@ -163,7 +163,7 @@ bool coil_program_load(struct coil_program *p, const struct coil_module *m, stru
                        penta_error *err);
 void coil_program_free(struct coil_program *p);
 bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell);
-/* step.c: 0, or the trap. */
+/* step.c, places.c: 0, or the trap. */
 uint32_t coil_step_run(struct coil_vm *vm, const struct coil_step *step);
 uint32_t coil_place_read(struct coil_vm *vm, const struct coil_place *p, uint8_t as,
                          uint64_t *value);
