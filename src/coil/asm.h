@@ -24,9 +24,10 @@ struct coil_asm {
     struct findings *findings;
     const penta_option *options;
     size_t option_count;
-    struct arena arena;      /* texts and types */
-    struct labels names;     /* value: symbol index */
-    struct labels mnemonics; /* value: opcode */
+    struct arena arena;          /* texts and types */
+    struct labels names;         /* value: symbol index */
+    struct labels mnemonics;     /* value: opcode */
+    struct labels section_names; /* value: index of the first */
     struct coil_object object;
     size_t section; /* the current one */
     bool bare, raw;

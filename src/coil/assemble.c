@@ -285,6 +285,7 @@ static void release(struct coil_asm *a)
     coil_object_free(&a->object);
     labels_free(&a->names);
     labels_free(&a->mnemonics);
+    labels_free(&a->section_names);
     coil_type_ids_free(&a->ids);
     arena_free(&a->arena);
     writer_free(&a->image_bytes);

@@ -220,13 +220,11 @@ static struct coil_section kind_by_name(penta_bytes name)
 
 static bool find_section(const struct coil_asm *a, penta_bytes name, size_t *index)
 {
-    for (size_t i = 0; i < a->object.section_count; i++) {
-        penta_bytes have = a->object.sections[i].name;
-        if (have.size != name.size || memcmp(have.data, name.data, name.size)) continue;
-        *index = i;
-        return true;
-    }
-    return false;
+    const struct label *l = labels_find(&a->section_names, name);
+    *index = l ? (size_t)l->value : 0; /* .text is there before anything has a name */
+    if (*index >= a->object.section_count) return false;
+    penta_bytes have = a->object.sections[*index].name;
+    return have.size == name.size && !memcmp(have.data, name.data, name.size);
 }
 
 static bool new_section(struct coil_asm *a, penta_bytes name, struct coil_section head)
@@ -237,7 +235,10 @@ static bool new_section(struct coil_asm *a, penta_bytes name, struct coil_sectio
              : -1;
     if (i < 0) return false;
     a->section = (size_t)i;
-    return true;
+    size_t first; /* of its name is the one that is found */
+    return find_section(a, name, &first) ||
+           labels_define(&a->section_names, (penta_bytes){copy, name.size}, (uint64_t)i, 0,
+                         a->s->err);
 }
 
 static bool select_section(struct coil_asm *a, penta_bytes name)
