@@ -11,6 +11,25 @@
     FIELD(host_call) FIELD(trap) FIELD(trap_code) FIELD(fault_address) FIELD(executed)
 /* clang-format on */
 
+static const uint8_t zeros[COIL_PAGE];
+
+/* What of a region may differ from zero. */
+static uint64_t used_bytes(const struct coil_vm *vm, const struct coil_region *r)
+{
+    if (r == vm->heap) return vm->heap_top;
+    if (r != vm->frame_memory || !r->size) return r->size;
+    return vm->frame_top - r->base + vm->program.functions[vm->function].bytes;
+}
+
+/* Pages that nobody has touched stay untouched: a large .bss costs addresses, not memory. */
+static void clear(struct coil_region *r, uint64_t end)
+{
+    for (uint64_t at = 0; at < end; at += COIL_PAGE) {
+        size_t size = (size_t)(end - at < COIL_PAGE ? end - at : COIL_PAGE);
+        if (memcmp(r->bytes + at, zeros, size)) memset(r->bytes + at, 0, size);
+    }
+}
+
 static size_t slots_used(const struct coil_vm *vm)
 {
     return vm->fp + vm->program.functions[vm->function].slots;
@@ -19,7 +38,6 @@ static size_t slots_used(const struct coil_vm *vm)
 bool coil_vm_save(const penta_vm *base, struct writer *out)
 {
     const struct coil_vm *vm = (const struct coil_vm *)base;
-    static const uint8_t zeros[COIL_PAGE];
     writer_bytes(out, "COVM", 4);
     writer_uint(out, vm->program.count, 8);
 #define FIELD(name) writer_uint(out, (uint64_t)vm->name, 8);
@@ -43,10 +61,7 @@ bool coil_vm_save(const penta_vm *base, struct writer *out)
     }
     for (size_t i = 0; i < vm->region_count; i++) {
         const struct coil_region *r = &vm->regions[i];
-        uint64_t end = r == vm->heap ? vm->heap_top
-                       : r == vm->frame_memory
-                           ? vm->frame_top - r->base + vm->program.functions[vm->function].bytes
-                           : r->size;
+        uint64_t end = used_bytes(vm, r);
         size_t count_at = out->out.size;
         uint64_t stored = 0;
         writer_uint(out, 0, 8);
@@ -114,14 +129,7 @@ static bool load_memory(struct coil_vm *vm, struct reader *r, bool apply)
         struct coil_region *region = &vm->regions[i];
         uint64_t stored = reader_uint(r, 8), next = 0,
                  pages = (region->size + COIL_PAGE - 1) / COIL_PAGE;
-        if (apply && region->size && region != vm->heap && region != vm->frame_memory)
-            memset(region->bytes, 0, (size_t)region->size);
-        if (apply && region == vm->heap && region->size)
-            memset(region->bytes, 0, (size_t)vm->heap_top);
-        if (apply && region == vm->frame_memory && region->size)
-            memset(
-                region->bytes, 0,
-                (size_t)(vm->frame_top - region->base + vm->program.functions[vm->function].bytes));
+        if (apply) clear(region, used_bytes(vm, region));
         for (; stored && !r->err->code; stored--) {
             uint64_t page = reader_uint(r, 8);
             if (page < next || page >= pages)

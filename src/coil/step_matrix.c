@@ -183,7 +183,7 @@ static bool solve_integers(uint64_t *all, unsigned n, uint8_t type, bool invert,
 
 static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
 {
-    enum { ROWS_MAX = 1024 };
+    enum { ROWS_MAX = 256 }; /* one instruction should not take a second */
     bool invert = s->opcode == COIL_OP_INV;
     const struct coil_place *from = &s->places[s->count - 1], *to = &s->places[0];
     uint8_t type = from->type->elem->op, *bytes;
