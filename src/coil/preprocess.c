@@ -10,12 +10,12 @@
 
 /* WORK_MAX: lines read and names replaced. A few lines can ask for more of both than there is time,
  * and print nothing. */
-enum { NEST_MAX = 64, INCLUDES_MAX = 16, OUTPUT_MAX = 256 << 20, MACRO_DEPTH = 32 };
+enum { NEST_MAX = 64, INCLUDES_MAX = 16, OUTPUT_MAX = 64 << 20, MACRO_DEPTH = 32 };
 enum { WORK_MAX = 1 << 24, INCLUDE_WORK = 1 << 10, PATH_SIZE = 4096 };
 
 struct definition {
     penta_bytes name, value;
-    bool live;
+    bool live, busy; /* busy: being replaced; as in C, its own name in there stays */
 };
 struct macro {
     penta_bytes name, body;
@@ -128,7 +128,7 @@ static bool define(struct preprocessor *p, penta_bytes name, penta_bytes value)
         p->names.items[i].defined = true;
         p->names.items[i].value = p->count++;
     }
-    p->definitions[p->names.items[i].value] = (struct definition){name, value, true};
+    p->definitions[p->names.items[i].value] = (struct definition){name, value, true, false};
     return true;
 }
 
@@ -155,10 +155,13 @@ static void substitute(struct preprocessor *p, struct writer *out, penta_bytes l
                               line.data[from - 1] == '.'))) {
             while (i < line.size && is_name(line.data[i], false))
                 i++;
-            const struct definition *d = find(p, (penta_bytes){line.data + from, i - from});
-            if (d && level < MACRO_DEPTH && out->out.size < OUTPUT_MAX && p->work < WORK_MAX) {
-                p->work++;
+            struct definition *d = find(p, (penta_bytes){line.data + from, i - from});
+            if (d && !d->busy && level < MACRO_DEPTH && out->out.size < OUTPUT_MAX &&
+                p->work < WORK_MAX) {
+                p->work += 1 + d->value.size / 16;
+                d->busy = true;
                 substitute(p, out, d->value, level + 1);
+                d->busy = false;
                 continue;
             }
         } else {
