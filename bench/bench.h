@@ -1,6 +1,7 @@
-/* Timing for the benchmarks: monotonic clock, medians of several rounds. */
+/* Timing for the benchmarks: monotonic clock, medians of several rounds; a failure ends the run. */
 #pragma once
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -21,4 +22,10 @@ static inline double bench_median(double *times, size_t count)
 {
     qsort(times, count, sizeof *times, bench_order);
     return times[count / 2];
+}
+
+_Noreturn static inline void bench_die(const char *what, const char *detail)
+{
+    fprintf(stderr, "bench: %s: %s\n", what, detail);
+    exit(1);
 }

@@ -1,12 +1,16 @@
-/* COIL: decode and validate, assemble, and the interpreter on small loops.
+/* COIL: assemble, decode and validate; and the interpreter on three programs against the same in C,
+ * compiled by the compiler of this build at -O0: interleaved in one run, results compared, medians
+ * and ratios.
  *
- *     bench_coil            rates of this build; the three programs of data/coil/bench run through
- * the tool */
+ *     bench_coil [ROUNDS [PROGRAM]] */
+#include "base/file.h"
 #include "base/writer.h"
 #include "bench.h"
-#include "penta/penta.h"
+#include "core/session.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROUNDS = 9, FUNCTIONS = 20000 };
 
@@ -25,7 +29,7 @@ static void make_text(struct writer *w)
     writer_text(w, ".data\nword:\n    .zero 64\n");
 }
 
-int main(void)
+static void tools(void)
 {
     struct writer text = {0};
     double times[ROUNDS], decode[ROUNDS];
@@ -34,19 +38,19 @@ int main(void)
     for (size_t i = 0; i < text.out.size; i++)
         lines += text.out.data[i] == '\n';
     for (int round = 0; round < ROUNDS; round++) {
-        penta_error err;
+        penta_error err = {0};
         penta_buffer file = {0};
         double start = bench_now();
         penta_module *m = penta_assemble(writer_view(&text), "coil", NULL, 0, NULL, NULL);
         times[round] = bench_now() - start;
-        if (!m || !penta_encode(m, &file, &err)) return 1;
+        if (!m || !penta_encode(m, &file, &err)) bench_die("assemble", err.message);
         penta_close(m);
         start = bench_now();
         m = penta_open((penta_bytes){file.data, file.size}, "coil", NULL, 0, &err);
         bool valid = m && penta_validate(m, NULL, NULL);
         decode[round] = bench_now() - start;
         bytes = file.size;
-        if (!valid) return 1;
+        if (!valid) bench_die("decode", err.message);
         penta_close(m);
         penta_buffer_free(&file);
     }
@@ -55,5 +59,121 @@ int main(void)
     printf("coil decode+validate     %8.0f MB/s\n",
            (double)bytes / bench_median(decode, ROUNDS) / 1e6);
     writer_free(&text);
+}
+
+#ifdef COIL_PROGRAMS
+int coil_native(int argc, char **argv);
+static const char *const programs[] = {"sieve", "fib", "matmul"}; /* as native.c numbers them */
+enum { PROGRAMS = sizeof programs / sizeof *programs, ROUNDS_MAX = 99, RESULT = 64 };
+
+/* What it prints is its result: standard output is a file meanwhile. */
+static double run_native(int which, char *result)
+{
+    char number[2] = {(char)('0' + which), 0}, *argv[] = {(char *)"native", number, NULL};
+    FILE *file = tmpfile();
+    fflush(stdout);
+    int kept = dup(STDOUT_FILENO);
+    if (!file || kept < 0 || dup2(fileno(file), STDOUT_FILENO) < 0) bench_die("native", "no output file");
+    double start = bench_now();
+    coil_native(2, argv);
+    double took = bench_now() - start;
+    fflush(stdout);
+    dup2(kept, STDOUT_FILENO);
+    close(kept);
+    rewind(file);
+    result[fread(result, 1, RESULT - 1, file)] = 0;
+    fclose(file);
+    return took;
+}
+
+struct printed {
+    char text[RESULT];
+    size_t size;
+};
+
+static void collect(void *user, const penta_stop *stop, const struct answer *answer)
+{
+    struct printed *p = user;
+    (void)stop;
+    if (!answer || !answer->output.out.size) return;
+    size_t size = answer->output.out.size, room = sizeof p->text - 1 - p->size;
+    if (size > room) size = room;
+    memcpy(p->text + p->size, answer->output.out.data, size);
+    p->size += size;
+    p->text[p->size] = 0;
+}
+
+static double run_interp(const penta_module *m, const char *expected)
+{
+    penta_error err = {0};
+    penta_stop stop;
+    struct session s;
+    struct printed printed = {{0}, 0};
+    if (!session_open(&s, m, "interp", NULL, 0, &err)) bench_die("machine", err.message);
+    s.called = collect;
+    s.user = &printed;
+    double start = bench_now();
+    session_run(&s, UINT64_MAX, &stop);
+    double took = bench_now() - start;
+    if (stop.kind != PENTA_STOP_HALT) bench_die("run", "did not halt");
+    if (strcmp(printed.text, expected)) bench_die("run", "another result than native code");
+    session_close(&s);
+    return took;
+}
+
+/* The ratio of the medians. */
+static double compare(int which, int rounds)
+{
+    double native[ROUNDS_MAX], interp[ROUNDS_MAX];
+    char path[1024], expected[RESULT];
+    penta_buffer text = {0};
+    penta_error err = {0};
+    snprintf(path, sizeof path, "%s/%s.casm", COIL_PROGRAMS, programs[which]);
+    if (!file_read(path, 1 << 20, &text, &err)) bench_die(path, err.message);
+    penta_module *m =
+        penta_assemble((penta_bytes){text.data, text.size}, "coil", NULL, 0, NULL, NULL);
+    if (!m) bench_die(path, "does not assemble");
+    for (int round = 0; round < rounds; round++) {
+        native[round] = run_native(which, expected);
+        interp[round] = run_interp(m, expected);
+    }
+    double plain = bench_median(native, (size_t)rounds),
+           ours = bench_median(interp, (size_t)rounds);
+    printf("coil %-9s native -O0 %7.3f s   interp %7.3f s   %6.2f times\n", programs[which], plain,
+           ours, ours / plain);
+    fflush(stdout);
+    penta_close(m);
+    penta_buffer_free(&text);
+    return ours / plain;
+}
+
+static void machine(int rounds, const char *only)
+{
+    double sum = 0;
+    int ran = 0;
+    for (int i = 0; i < PROGRAMS; i++) {
+        if (only && strcmp(only, programs[i])) continue;
+        sum += log(compare(i, rounds));
+        ran++;
+    }
+    if (ran > 1)
+        printf("coil geometric mean                                   %6.2f times\n",
+               exp(sum / ran));
+}
+#else
+enum { ROUNDS_MAX = 99 };
+static void machine(int rounds, const char *only)
+{
+    (void)rounds, (void)only;
+    puts("coil machine against native code: skipped, the programs are not beside this checkout");
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    int rounds = argc > 1 ? atoi(argv[1]) : 3;
+    if (rounds < 1 || rounds > ROUNDS_MAX) rounds = 3;
+    if (argc < 3) tools();
+    machine(rounds, argc > 2 ? argv[2] : NULL);
     return 0;
 }

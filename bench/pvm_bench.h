@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 /* pvm_files.c */
-_Noreturn void bench_die(const char *what, const char *detail);
 penta_bytes bench_read(const char *path); /* freed as ->data */
 /* The module of a blob; *bytes belong to the caller and outlive it. */
 penta_module *bench_open(const char *path, penta_bytes *bytes);

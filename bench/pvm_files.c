@@ -2,12 +2,6 @@
 #include "pvm_bench.h"
 #include <string.h>
 
-_Noreturn void bench_die(const char *what, const char *detail)
-{
-    fprintf(stderr, "bench_pvm: %s: %s\n", what, detail);
-    exit(1);
-}
-
 penta_bytes bench_read(const char *path)
 {
     enum { ROOM = 1 << 26 };

@@ -5,12 +5,15 @@
 """
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
 import time
+from fractions import Fraction
 
 PENTA = os.path.abspath(sys.argv[1])
+CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases", "coil")
 MAIN = ".global main\n.func main\n    {}\n    RET\n.endfunc\n"
 passed = failed = 0
 
@@ -34,6 +37,31 @@ def assemble(name, text):
     done = penta("asm", name + ".casm", "-o", name + ".coil")
     assert done.returncode == 0, done.stderr.decode()
     return name + ".coil"
+
+
+def wrap(value, kind):
+    bits = int(kind[1:])
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if kind[0] == "i" and value >> (bits - 1) else value
+
+
+def solve(rows):
+    """The inverse, cut toward zero, or None; and the determinant."""
+    n, determinant = len(rows), Fraction(1)
+    m = [[Fraction(x) for x in row] + [Fraction(i == k) for k in range(n)] for i, row in enumerate(rows)]
+    for c in range(n):
+        pivot = next((r for r in range(c, n) if m[r][c]), None)
+        if pivot is None:
+            return None, 0
+        if pivot != c:
+            m[c], m[pivot], determinant = m[pivot], m[c], -determinant
+        head = m[c][c]
+        determinant *= head
+        m[c] = [x / head for x in m[c]]
+        for r in range(n):
+            if r != c and m[r][c]:
+                m[r] = [x - m[r][c] * y for x, y in zip(m[r], m[c])]
+    return [int(x) for row in m for x in row[n:]], int(determinant)
 
 
 def link_error(name, code, *texts, args=(), patch=None):
@@ -62,6 +90,47 @@ with tempfile.TemporaryDirectory() as work:
     link_error("overflow", "COIL0086", f + ".data\n    .addr32 @main + 0xffffffffff\n")
     link_error("executable", "COIL0087", ".fileflags 1\n.section .text, 1, 6, 1, 0x1000\n.entry main\n" + f)
 
+    # .entry of one input is the entry; --entry wins over it; of two neither is
+    started = ".entry start\n.func start\n    MOV v0, 5\n    RET\n.endfunc\n"
+    s = assemble("s", started + g.replace("RET", "MOV v0, 6\n    RET"))
+    other = assemble("other", started.replace("start", "begin"))
+    f_file = assemble("f", f)
+    for name, wanted, args in (("alone", 5, [s]), ("over main", 5, [f_file, s]), ("--entry wins", 6, [s, "--entry", "g"]), ("two and main", 0, [s, other, f_file])):
+        done = penta("link", *args, "-o", "entry.coil")
+        check(f".entry {name}", done.returncode == 0 and penta("run", "entry.coil", "--exit-value").returncode == wanted, done.stderr.decode())
+    check(".entry in a relocatable file", penta("run", s, "--exit-value").returncode == 5)
+    done = penta("link", "-r", f_file, s, "-o", "again.coil")
+    check(".entry through -r", done.returncode == 0 and penta("link", "again.coil", "-o", "entry.coil").returncode == 0 and penta("run", "entry.coil", "--exit-value").returncode == 5)
+    link_error("two entries", "COIL0074", started, started.replace("start", "begin"))
+
+    # includes: beside the including file, then --include; errors name the file and line
+    for path, text in (("top.casm", '!include "in/a.inc"\n' + MAIN.format("MOV v0, VALUE + LIB")), ("in/a.inc", '!include "b.inc"\n!include "c.inc"\n'), ("in/b.inc", "!define VALUE 40\n"), ("lib/c.inc", "!define LIB 2\n"), ("self.casm", '!include "self.casm"\n'), ("in/d.inc", '\n!include "none.inc"\n'), ("bad.casm", '!include "in/d.inc"\n')):
+        os.makedirs(os.path.dirname(os.path.join(work, path)), exist_ok=True)
+        open(os.path.join(work, path), "w").write(text)
+    done = penta("asm", "top.casm", "-o", "top.coil")
+    check("include missing", done.returncode == 1 and b"in/a.inc:2: there is no file c.inc" in done.stderr, done.stderr)
+    open(os.path.join(work, "top.casm"), "w").write('!include "in/a.inc"\n' + MAIN.format("MOV v0, VALUE\n    ADD v0, LIB"))
+    done = penta("asm", "top.casm", "--include", "in", "--include", "lib", "-o", "top.coil")
+    check("include found", done.returncode == 0 and penta("run", "top.coil", "--exit-value").returncode == 42, done.stderr)
+    done = penta("asm", "self.casm", "-o", "top.coil")
+    check("include of itself", done.returncode == 1 and b"includes itself" in done.stderr, done.stderr)
+    done = penta("asm", "bad.casm", "-o", "top.coil")
+    check("include inside", b"in/d.inc:2: there is no file none.inc" in done.stderr, done.stderr)
+    for name, text in (("names", "!define a0\n" + "".join(f"!define a{i} a{i - 1} a{i - 1}\n" for i in range(1, 32)) + "a31\n"), ("macros", "!macro m0\n!endmacro\n" + "".join(f"!macro m{i}\n" + f"m{i - 1}\n" * 3 + "!endmacro\n" for i in range(1, 31)) + "m30\n")):
+        open(os.path.join(work, "bomb.casm"), "w").write(text)
+        done = penta("asm", "bomb.casm", "-o", "top.coil")
+        check(f"{name} without end", done.returncode == 1 and b"too many lines and names" in done.stderr, done.stderr)
+
+    # findings lie in the file that they name, also a member of an archive
+    user, twice = assemble("user", MAIN.format("CALL @nowhere")), assemble("twice", g)
+    done = json.loads(penta("link", user, "-o", "o", "--json").stdout)["diagnostics"][0]
+    check("undefined says where", done["file"] == user and "in 'main'" in done["message"], done)
+    needs = assemble("needs", MAIN.format("CALL @g\n    CALL @h"))
+    other = assemble("both", g + ".global h\n.func h\n    RET\n.endfunc\n")
+    subprocess.run(["ar", "rc", "both.a", other], cwd=work, check=True)
+    done = json.loads(penta("link", needs, twice, "both.a", "-o", "o", "--json").stdout)["diagnostics"][0]
+    check("twice says where", done["file"] == "both.a(both.coil)" and twice in done["message"], done)
+
     # weak, common and strong definitions; an archive member joins when it is needed
     a = assemble("a", ".weak w\n.global main\n.comm c, 4, 4\n.func main\n    CALL @g\n    MOV v0, i32 @w\n    ADD i32 @c, 1\n    RET\n.endfunc\n.data\nw:\n    .i32 1\n")
     b = assemble("b", ".global g, w\n.comm c, 64, 16\n.func g\n    RET\n.endfunc\n.data\nw:\n    .i32 2\n")
@@ -85,6 +154,58 @@ with tempfile.TemporaryDirectory() as work:
     penta("convert", "big.coil", "--endian", "little", "-o", "back.coil")
     check("convert", open(os.path.join(work, v), "rb").read() == open(os.path.join(work, "back.coil"), "rb").read())
     check("big-endian run", penta("run", "big.coil", "--exit-value").returncode == 30 == penta("run", v, "--exit-value").returncode)
+
+    # wherever it stops, the machine shows what instructions in their general form would leave
+    everything = sorted(os.path.join(CASES, name) for name in os.listdir(CASES) if "_every_" in name or name.startswith("flags_"))
+    for path in everything:
+        text = open(path).read()
+        name = assemble(os.path.basename(path)[:-5], text[text.index("-- asm\n") + 7 :].split("\n-- ")[0] + "\n")
+        for fuel in range(1, 80):
+            fast, plain = (penta("run", name, "--fuel", str(fuel), *more).stdout for more in ((), ("--plain",)))
+            check(f"{name} stopped after {fuel}", fast == plain, (fast + plain).decode())
+            if not fast.startswith(b"fuel"):
+                break
+
+    # integer matrices, against fractions: wrapped determinants, inverses cut toward zero
+    random.seed(8)
+    for n in (1, 2, 3, 4, 7, 16, 32):
+        for kind, low, high in (("i64", -(2**63), 2**63 - 1), ("u32", 0, 2**32 - 1), ("i8", -3, 3)):
+            rows = [[random.randint(low, high) for _ in range(n)] for _ in range(n)]
+            if n == 3:
+                rows = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+            inverse, determinant = solve(rows)
+            old = [x for row in rows for x in row]
+            wanted = [wrap(x, kind) for x in ([wrap(determinant, kind)] + (inverse or old))]
+            type_, size = f"sqmat<{kind}, {n}>", int(kind[1:]) // 8
+            text = MAIN.format(f"VAR %d, {kind}\n    DET %d, {type_} @a\n    OUTPORT 2, %d\n    INV {type_} @a\n" + "".join(f"    OUTPORT 2, {kind} [@a + {i * size}]\n" for i in range(n * n)))
+            name = assemble(f"solve{n}{kind}", text + f".data\n.align 16\na:\n    .{kind} " + ", ".join(map(str, old)) + "\n")
+            done = penta("run", name)
+            printed = [int(line) for line in done.stdout.decode().split("\n")[: n * n + 1] if line.lstrip("-").isdigit()]
+            check(name, printed == wanted and ((b"Z---D" in done.stdout) == (inverse is None)), f"{printed[:4]} {wanted[:4]}")
+
+    # types that double with every id, long functions, many uses of a large type: time and memory stay small
+    chain = lambda first: "".join(f"    TYPE {i}, struct{{1: typeid<{i - 1}>, 2: typeid<{i - 1}>}}\n" for i in range(first + 1, first + 60))
+    members = ", ".join(f"{i}: i32" for i in range(1, 20001))
+    for name, body in (
+        ("doubling", "TYPE 1, i8\n    TYPE 101, i8\n" + chain(1) + chain(101) + "    MEMCPY 0x5000, 0x6000, sizeof(typeid<60>)\n    MOV typeid<60> [0x5000], typeid<160> [0x6000]"),
+        ("large type", f"TYPE 1, struct{{{members}}}\n    VAR %a, typeid<1>\n    VAR %b, i32\n" + "    MEMGET %b, typeid<1> %a, 20000\n" * 20000),
+        ("many variables", "".join(f"VAR %v{i}, i32\n    " for i in range(40000)) + "".join(f"INC %v{i}\n    " for i in range(40000)))):
+        text = MAIN.format(body)
+        start = time.time()
+        made = assemble(name.replace(" ", "_"), text)
+        done = penta("validate", made)
+        ran = penta("run", made)
+        check(name, done.returncode == 0 and ran.returncode in (0, 20) and time.time() - start < 10, f"{done.stderr[:300]} {ran.stdout[:200]} {time.time() - start:.1f} s")
+
+    # a bare stream: both orders, there and back
+    open(os.path.join(work, "stream.casm"), "w").write(".raw\n    VAR %1, i32, i32 5\n    ADD i32 %1, i32 7\n    RET\n")
+    penta("asm", "stream.casm", "--raw", "-o", "stream.bin")
+    raw = ("--format", "coil", "--raw")
+    penta("convert", *raw, "stream.bin", "--endian", "big", "-o", "stream.big")
+    penta("convert", *raw, "stream.big", "--endian", "little", "-o", "stream.back")
+    read = lambda name: open(os.path.join(work, name), "rb").read()
+    check("bare stream converted", read("stream.bin") == read("stream.back") != read("stream.big"))
+    check("bare stream listed", penta("dis", *raw, "--endian", "big", "stream.big").stdout.split(b"\n")[2:] == penta("dis", *raw, "stream.bin").stdout.split(b"\n")[1:])
 
     # a thousand objects, made from one by patching its names; each calls the next
     model = open(os.path.join(work, assemble("model", ".global f0000\n.func f0000\n    CALL @f0001\n    RET\n.endfunc\n")), "rb").read()

@@ -44,12 +44,25 @@ PENTA_API void penta_coil_builder_insn(penta_coil_builder *builder, const char *
 PENTA_API void penta_coil_builder_data(penta_coil_builder *builder, const void *bytes, size_t size);
 PENTA_API void penta_coil_builder_zero(penta_coil_builder *builder, uint64_t size);
 
+/* Any directive of the text form: ".align 16", ".extern f", ".addr @table". */
+PENTA_API void penta_coil_builder_directive(penta_coil_builder *builder, const char *directive);
+
 /* The object; close it with penta_close. Its findings, errors included, go to report (may be NULL).
  */
 PENTA_API penta_module *penta_coil_builder_finish(penta_coil_builder *builder, penta_report *report,
                                                   void *user, penta_error *err);
 /* The value of register V0..V15 of a machine. */
 PENTA_API uint64_t penta_coil_register(const penta_vm *vm, unsigned number);
+
+/* What a PENTA_STOP_HOST asks for: its detail, and its args in this order. */
+enum {
+    PENTA_COIL_OUT = 1,    /* port, value, type opcode; takes no result */
+    PENTA_COIL_IN = 2,     /* port; takes one result */
+    PENTA_COIL_VENDOR = 3, /* extended opcode, operand count, first four operands */
+};
+/* Vendor instructions stop so in a machine opened with the option "vendor" = "host"; otherwise they
+ * trap UNSUPPORTED. An operand is its value, extended to 64 bits by its type, or, where it is no
+ * scalar, its address in guest memory. With one result the first operand is set. */
 
 #ifdef __cplusplus
 }

@@ -67,17 +67,24 @@ static const struct driver *driver_of_suffix(const char *name)
     return NULL;
 }
 
-/* -g is short for two options of the formats that have source lines. */
-static penta_option *with_lines(const struct cli *c, const struct driver *driver,
-                                penta_option *options, size_t *count, const char *name)
+static bool takes(const struct driver *driver, const char *key)
 {
     const struct option_info *o = driver->options;
-    while (o && o->key && strcmp(o->key, "debug-lines")) o++;
-    if (!c->value[OPT_LINES] || !o || !o->key) return options;
+    while (o && o->key && strcmp(o->key, key)) o++;
+    return o && o->key;
+}
+
+/* What the command line knows besides options: where the text came from, for includes and source
+ * lines, and -g. What the user wrote wins. */
+static penta_option *with_source(const struct cli *c, const struct driver *driver,
+                                 penta_option *options, size_t *count, const char *name)
+{
     penta_option *more = realloc(options, (*count + 2) * sizeof *more);
     if (!more) return options;
-    more[(*count)++] = (penta_option){"debug-lines", "1"};
-    more[(*count)++] = (penta_option){"source-name", name};
+    if (c->value[OPT_LINES] && takes(driver, "debug-lines"))
+        more[(*count)++] = (penta_option){"debug-lines", "1"};
+    if (takes(driver, "source-name") && !option_text(more, *count, "source-name"))
+        more[(*count)++] = (penta_option){"source-name", name};
     return more;
 }
 
@@ -99,7 +106,7 @@ void command_ASM(struct cli *c)
     }
     size_t count = 0;
     penta_option *options = options_for(c, driver, OPTION_ASSEMBLE, &count);
-    options = with_lines(c, driver, options, &count, name);
+    options = with_source(c, driver, options, &count, name);
     penta_bytes text = input_bytes(&in);
     struct finding_sink sink;
     finding_sink_init(&sink, c, name);

@@ -114,10 +114,10 @@ void finding_sink_add(void *user, const penta_error *finding)
     if (exit > s->exit) s->exit = exit;
     bool quiet = finding->severity != PENTA_ERROR && s->cli->value[OPT_QUIET];
     if (s->errors + s->warnings + s->infos > s->max || quiet) return;
-    penta_error *more = realloc(s->kept, (s->count + 1) * sizeof *more);
+    struct kept_finding *more = realloc(s->kept, (s->count + 1) * sizeof *more);
     if (!more) return;
     s->kept = more;
-    s->kept[s->count++] = *finding;
+    s->kept[s->count++] = (struct kept_finding){*finding, s->part ? s->part : s->file};
 }
 
 static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
@@ -127,10 +127,11 @@ static void tell_findings(struct finding_sink *s, struct writer *text)
     struct wanted_place *wanted = calloc(s->count + 1, sizeof *wanted);
     struct located *where = calloc(s->count + 1, sizeof *where);
     for (size_t i = 0; wanted && i < s->count; i++)
-        wanted[i] = (struct wanted_place){s->kept[i].offset, s->kept[i].decoded};
+        wanted[i] = (struct wanted_place){s->kept[i].error.offset, s->kept[i].error.decoded};
     bool placed = s->module && wanted && where && locate(s->module, wanted, s->count, where);
     for (size_t i = 0; i < s->count; i++) {
-        struct finding f = {.file = s->file, .source = s->source, .error = &s->kept[i],
+        struct finding f = {.file = s->kept[i].file, .source = s->source,
+                            .error = &s->kept[i].error,
                             .module = placed ? s->module : NULL, .where = placed ? &where[i] : NULL};
         if (s->cli->value[OPT_JSON])
             diagnostic_keep(s->cli, &f);

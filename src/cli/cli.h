@@ -36,7 +36,7 @@ extern const struct tool_option {
 } tool_options[OPTS];
 
 struct diagnostic {          /* kept for the JSON document */
-    const char *file;        /* NULL: about the command itself */
+    char *file;              /* NULL: about the command itself */
     penta_error error;
     char *path;              /* in the describe tree, or NULL */
     uint64_t line, column;   /* in a source text, or 0 */
@@ -124,11 +124,15 @@ void diagnostics_json(struct cli *c);
 struct finding_sink {
     struct cli *cli;
     const char *file;
+    const char *part;        /* the file of the findings that come now, or NULL: `file` */
     const penta_module *module;
     const penta_bytes *source;
     uint64_t max, errors, warnings, infos;
     int exit;                /* what the worst error asks for */
-    penta_error *kept;
+    struct kept_finding {
+        penta_error error;
+        const char *file;
+    } *kept;
     size_t count;
 };
 void finding_sink_init(struct finding_sink *sink, struct cli *c, const char *file);

@@ -107,7 +107,7 @@ void diagnostic_keep(struct cli *c, const struct finding *f)
     if (!more) return;
     c->diagnostics = more;
     struct diagnostic *d = &c->diagnostics[c->diagnostic_count++];
-    *d = (struct diagnostic){.file = f->file, .error = *f->error};
+    *d = (struct diagnostic){.file = f->file ? strdup(f->file) : NULL, .error = *f->error};
     if (f->source) {
         struct place place = source_place(*f->source, f->error->offset);
         d->line = place.line;
@@ -141,6 +141,7 @@ void diagnostics_json(struct cli *c)
         json_text(j, "message", d->error.message);
         if (d->error.note[0]) json_text(j, "note", d->error.note);
         json_end(j);
+        free(d->file);
         free(d->path);
     }
     json_end(j);

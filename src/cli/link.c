@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -73,13 +74,27 @@ static size_t decimal(const uint8_t *p, size_t size)
 
 static bool is_archive(penta_bytes bytes)
 {
-    return bytes.size >= 8 && !memcmp(bytes.data, "!<arch>\n", 8);
+    return bytes.size >= 8 &&
+           (!memcmp(bytes.data, "!<arch>\n", 8) || !memcmp(bytes.data, "!<thin>\n", 8));
+}
+
+/* LIBRARY(MEMBER), as linkers write it. */
+static bool add_member(struct pieces *p, const char *path, penta_bytes name, penta_bytes bytes)
+{
+    char *text = malloc(strlen(path) + name.size + 3);
+    if (!text) return fail(p->cli, path, BASE_MEMORY, "no memory for inputs");
+    int n = sprintf(text, "%s(%.*s)", path, (int)name.size, (const char *)name.data);
+    bool ok = add(p, text, (size_t)n, bytes, true);
+    free(text);
+    return ok;
 }
 
 static bool add_archive(struct pieces *p, const char *path, penta_bytes bytes)
 {
     enum { HEADER = 60 };
     penta_bytes names = {0};
+    if (bytes.data[2] == 't')
+        return fail(p->cli, path, BASE_DAMAGED, "a thin archive holds no objects, only their names");
     for (size_t at = 8; at < bytes.size;) {
         if (bytes.size - at < HEADER || memcmp(bytes.data + at + 58, "`\n", 2))
             return fail(p->cli, path, BASE_DAMAGED, "the archive is damaged");
@@ -100,7 +115,7 @@ static bool add_archive(struct pieces *p, const char *path, penta_bytes bytes)
         while (n < name.size && name.data[n] != '/' && name.data[n] != '\n' &&
                (head[0] == '/' || name.data[n] != ' '))
             n++;
-        if (!add(p, (const char *)name.data, n, member, true)) return false;
+        if (!add_member(p, path, bytes_slice(name, 0, n), member)) return false;
     }
     return true;
 }
@@ -179,29 +194,41 @@ static bool open_objects(struct pieces *p, struct coil_link_input *inputs, penta
     return ok;
 }
 
+struct link_sink {
+    struct finding_sink findings;
+    struct coil_link link;
+};
+
+static void add_finding(void *user, const penta_error *finding)
+{
+    struct link_sink *sink = user;
+    sink->findings.part = sink->link.where;
+    finding_sink_add(&sink->findings, finding);
+}
+
 static void link_coil(struct pieces *p)
 {
     struct cli *c = p->cli;
     struct coil_link_input *inputs = calloc(p->count + 1, sizeof *inputs);
     penta_module **modules = calloc(p->count + 1, sizeof *modules);
     struct writer out = {0}, map = {0};
-    struct finding_sink sink;
+    struct link_sink sink;
     penta_error err = {0};
     if (inputs && modules && open_objects(p, inputs, modules)) {
-        struct coil_link link = {.inputs = inputs,
+        sink.link = (struct coil_link){.inputs = inputs,
                                  .count = p->count,
                                  .relocatable = c->value[OPT_RELOCATABLE] != NULL,
                                  .entry = c->value[OPT_ENTRY],
                                  .map = c->value[OPT_MAP_FILE] ? &map : NULL};
-        finding_sink_init(&sink, c, p->count == 1 ? p->items[0].name : "link");
-        struct findings f = {.rules = coil_rules, .report = finding_sink_add, .user = &sink};
-        bool ok = coil_link(&link, &out, &f);
-        finding_sink_finish(&sink);
+        finding_sink_init(&sink.findings, c, p->count == 1 ? p->items[0].name : "link");
+        struct findings f = {.rules = coil_rules, .report = add_finding, .user = &sink};
+        bool ok = coil_link(&sink.link, &out, &f);
+        finding_sink_finish(&sink.findings);
         if (!ok)
             cli_fail(c, EXIT_NO);
         else
             cli_bytes(c, writer_view(&out));
-        if (ok && link.map && !file_write(c->value[OPT_MAP_FILE], writer_view(&map), &err))
+        if (ok && sink.link.map && !file_write(c->value[OPT_MAP_FILE], writer_view(&map), &err))
             cli_error(c, c->value[OPT_MAP_FILE], &err);
     }
     for (size_t i = 0; modules && i < p->count; i++)

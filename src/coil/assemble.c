@@ -185,14 +185,14 @@ static bool line(struct coil_asm *a, struct line_counter *counter)
         if (source_accept(s, ':')) {
             if (!coil_is_identifier(token_text(s, t)) && t.kind == TOKEN_NAME)
                 return source_unexpected(s, t, "a label");
-            if (!label(a, t)) return false;
+            if (!asm_inside(a, t) || !label(a, t)) return false;
             continue;
         }
         bool ok;
         if (t.kind == TOKEN_DIRECTIVE && !token_is(s, t, ".opcode")) {
             ok = asm_directive(a, t);
         } else {
-            ok = note_line(a, counter, t.offset);
+            ok = asm_inside(a, t) && note_line(a, counter, t.offset);
             size_t lines = a->line_count;
             ok = ok && (t.kind == TOKEN_DIRECTIVE ? asm_opcode(a) : coil_asm_instruction(a, t));
             if (!ok && lines && a->line_count == lines && s->err->code) a->line_count = lines;
@@ -233,7 +233,10 @@ static void finish_symbols(struct coil_asm *a)
     }
     if (!a->entry.size) return;
     const struct label *l = labels_find(&a->names, a->entry);
-    if (l && l->defined) a->object.header.entry_point = a->object.symbols[l->value].head.value;
+    if (!l || !l->defined) return;
+    const struct coil_symbol *s = &a->object.symbols[l->value].head;
+    uint64_t place = exec ? 0 : (uint64_t)s->section_idx << 32; /* as coil_reloc_entry reads it */
+    a->object.header.entry_point = place | s->value;
 }
 
 static bool finish(struct coil_asm *a, struct writer *out)
@@ -282,12 +285,14 @@ static void release(struct coil_asm *a)
     coil_object_free(&a->object);
     labels_free(&a->names);
     labels_free(&a->mnemonics);
+    labels_free(&a->section_names);
     coil_type_ids_free(&a->ids);
     arena_free(&a->arena);
     writer_free(&a->image_bytes);
     free(a->defined_at);
     free(a->bind_set);
     free(a->variables);
+    coil_scopes_free(&a->scopes);
     free(a->lines);
     free((void *)a->origins);
     free(a->insn);

@@ -23,10 +23,24 @@ void penta_coil_builder_free(penta_coil_builder *b)
     free(b);
 }
 
-/* A word from the caller stays on its line. */
+/* A word from the caller stays on its line and does not end it: no comments outside of strings. */
+static bool stays(const char *text)
+{
+    bool quoted = false;
+    for (; text && *text; text++) {
+        if (quoted && *text == '\\' && text[1] && text[1] != '\n')
+            text++;
+        else if (*text == '"')
+            quoted = !quoted;
+        else if (*text == '\n' || (*text == ';' && !quoted))
+            return false;
+    }
+    return text && !quoted;
+}
+
 static bool word(penta_coil_builder *b, const char *text)
 {
-    if (!text || strpbrk(text, "\n;!"))
+    if (!stays(text))
         return error_at(&b->err, BASE_SYNTAX, b->text.out.size,
                         "'%.40s' is not one operand or name", text ? text : "");
     writer_text(&b->text, text);
@@ -39,6 +53,14 @@ static void line(penta_coil_builder *b, const char *directive, const char *text)
     writer_text(&b->text, directive);
     word(b, text);
     writer_char(&b->text, '\n');
+}
+
+void penta_coil_builder_directive(penta_coil_builder *b, const char *directive)
+{
+    if (!b->err.code && (!directive || *directive != '.'))
+        error_at(&b->err, BASE_SYNTAX, b->text.out.size, "'%.40s' is not a directive",
+                 directive ? directive : "");
+    line(b, "", directive);
 }
 
 void penta_coil_builder_section(penta_coil_builder *b, const char *name)
@@ -60,6 +82,8 @@ void penta_coil_builder_end(penta_coil_builder *b)
 void penta_coil_builder_label(penta_coil_builder *b, const char *name)
 {
     if (b->err.code) return;
+    if (name && *name == '!')
+        error_at(&b->err, BASE_SYNTAX, b->text.out.size, "'%.40s' is not a label", name);
     word(b, name);
     writer_text(&b->text, ":\n");
 }

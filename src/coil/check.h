@@ -3,6 +3,7 @@
  */
 #pragma once
 #include "coil/coil.h"
+#include "coil/scopes.h"
 
 struct coil_variable {
     uint64_t id;
@@ -24,9 +25,10 @@ struct coil_check {
     size_t errors;               /* of the last instruction */
     uint32_t first;              /* code of its first error */
     struct coil_type_ids ids;
-    struct arena arena; /* of the function's types */
-    struct coil_variable *variables;
+    struct arena arena;              /* of the function's types */
+    struct coil_variable *variables; /* open ones, found through scopes */
     size_t variable_count, variable_capacity;
+    struct coil_scopes scopes, value_index;
     uint32_t depth, serials;
     struct coil_value *values;
     size_t value_count, value_capacity;

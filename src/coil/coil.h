@@ -10,6 +10,7 @@
  * type. */
 #pragma once
 #include "base/arena.h"
+#include "coil/scopes.h"
 #include "core/driver.h"
 #include "core/engine.h"
 #include "core/layout.h"
@@ -102,12 +103,16 @@ struct coil_type {
     uint8_t op, ext;
     uint8_t rank;     /* dims in use: counts, rows and columns, bit widths */
     bool open;        /* it or a part of it is a type id: the size needs a context */
+    bool bound;       /* owned by the type ids: shared by all who name it, never copied */
     uint16_t dims[4]; /* SYMTENSOR: rank, dimension */
     uint32_t align, member_count;
     uint64_t size; /* bytes; saturates at 2^48 */
     const struct coil_member *members;
     const struct coil_type *elem; /* element, or what an alias stands for; NULL: alias of an id */
     uint64_t id;                  /* of such an alias */
+    /* Of closed types: */
+    uint64_t digest;       /* of the structure; 0: not closed */
+    const uint32_t *by_id; /* of many members: id << 16 | index, ascending; else NULL */
 };
 /* Types given by id, in the order of the text. */
 struct coil_type_ids {
@@ -118,6 +123,7 @@ struct coil_type_ids {
         bool bound;
     } * items;
     size_t count, capacity;
+    struct coil_scopes index; /* by id */
 };
 
 static inline bool coil_is_int(uint8_t op)
@@ -145,8 +151,8 @@ bool coil_type_equal(const struct coil_type *a, const struct coil_type *b);
 /* Aliases followed, ids looked up (ids may be NULL); NULL: an id is not bound. */
 const struct coil_type *coil_type_resolve(const struct coil_type_ids *ids,
                                           const struct coil_type *type);
-/* A deep copy with every id replaced, so that sizes are known. NULL: an id is not bound, or memory.
- */
+/* A deep copy with every id replaced, so that sizes are known; what ids stand for is not copied and
+ * lives as long as they do. NULL: an id is not bound, or memory. */
 const struct coil_type *coil_type_close(const struct coil_type_ids *ids,
                                         const struct coil_type *type, struct arena *arena,
                                         penta_error *err);
@@ -154,6 +160,7 @@ bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_ty
                     penta_error *err);
 void coil_type_unbind(struct coil_type_ids *ids, uint64_t id);
 void coil_type_ids_free(struct coil_type_ids *ids);
+const struct coil_member *coil_type_member(const struct coil_type *type, uint64_t id); /* or NULL */
 uint64_t coil_lanes(const struct coil_type *type); /* elements of a vector; 0: no lane type */
 const struct coil_type *coil_scalar(uint8_t op);
 /* The memory image of a value of the type, every scalar turned around. */
@@ -233,6 +240,8 @@ struct coil_op_info {
 };
 extern const struct coil_op_info coil_ops[256];
 void coil_op_counts(uint8_t opcode, unsigned *least, unsigned *most);
+/* "2 operands", "2 to 3 operands", "2 or more operands" */
+void coil_count_text(unsigned least, unsigned most, char *text, size_t room);
 enum coil_unit { COIL_UNIT_CPU = 1, COIL_UNIT_GPU = 2, COIL_UNIT_NPU = 3, COIL_UNIT_ABI = 100 };
 struct coil_unit_op {
     uint8_t unit, code;

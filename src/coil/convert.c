@@ -97,6 +97,12 @@ bool coil_convert(const penta_module *module, const penta_option *options, size_
         return false;
     }
     bool big = !strcmp(endian, "big");
+    /* A bare stream does not say its order: who asks for one has it in the other. */
+    struct coil_module other = *m;
+    if (m->raw) {
+        other.big_endian = !big;
+        m = &other;
+    }
     if (big == m->big_endian) {
         writer_bytes(out, module->file.data, module->file.size);
         return true;

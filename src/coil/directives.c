@@ -220,13 +220,11 @@ static struct coil_section kind_by_name(penta_bytes name)
 
 static bool find_section(const struct coil_asm *a, penta_bytes name, size_t *index)
 {
-    for (size_t i = 0; i < a->object.section_count; i++) {
-        penta_bytes have = a->object.sections[i].name;
-        if (have.size != name.size || memcmp(have.data, name.data, name.size)) continue;
-        *index = i;
-        return true;
-    }
-    return false;
+    const struct label *l = labels_find(&a->section_names, name);
+    *index = l ? (size_t)l->value : 0; /* .text is there before anything has a name */
+    if (*index >= a->object.section_count) return false;
+    penta_bytes have = a->object.sections[*index].name;
+    return have.size == name.size && !memcmp(have.data, name.data, name.size);
 }
 
 static bool new_section(struct coil_asm *a, penta_bytes name, struct coil_section head)
@@ -237,7 +235,10 @@ static bool new_section(struct coil_asm *a, penta_bytes name, struct coil_sectio
              : -1;
     if (i < 0) return false;
     a->section = (size_t)i;
-    return true;
+    size_t first; /* of its name is the one that is found */
+    return find_section(a, name, &first) ||
+           labels_define(&a->section_names, (penta_bytes){copy, name.size}, (uint64_t)i, 0,
+                         a->s->err);
 }
 
 static bool select_section(struct coil_asm *a, penta_bytes name)
@@ -334,6 +335,7 @@ static bool d_func(struct coil_asm *a)
     a->function = i;
     a->function_at = t.offset;
     a->variable_count = 0;
+    coil_scopes_clear(&a->scopes);
     a->depth = 0;
     a->next_id = 0;
     return true;
@@ -346,6 +348,7 @@ static bool d_endfunc(struct coil_asm *a)
     a->object.symbols[a->function].head.size = coil_out_size(asm_section(a)) - a->function_offset;
     a->function = -1;
     a->variable_count = 0;
+    coil_scopes_clear(&a->scopes);
     a->depth = 0;
     a->next_id = 0;
     return true;
@@ -588,63 +591,59 @@ static bool d_raw(struct coil_asm *a)
 static const struct directive {
     const char *name;
     bool (*run)(struct coil_asm *a);
+    bool inside; /* puts something into the current section */
 } directives[] = {
-    {".endian", d_endian},
-    {".target", d_target},
-    {".section", d_section},
-    {".text", d_text},
-    {".data", d_data},
-    {".rodata", d_rodata},
-    {".bss", d_bss},
-    {".func", d_func},
-    {".endfunc", d_endfunc},
-    {".global", d_global},
-    {".weak", d_weak},
-    {".local", d_local},
-    {".hidden", d_hidden},
-    {".extern", d_extern},
-    {".type", d_type},
-    {".size", d_size},
-    {".comm", d_comm},
-    {".align", d_align},
-    {".zero", d_zero},
-    {".ascii", d_ascii},
-    {".asciz", d_asciz},
-    {".string", d_asciz},
-    {".addr", d_addr},
-    {".addr32", d_addr32},
-    {".rel32", d_rel32},
-    {".rel64", d_rel64},
-    {".entry", d_entry},
-    {".coil", d_coil},
-    {".fileflags", d_fileflags},
-    {".layout", d_layout},
-    {".symbol", d_symbol},
-    {".bytes", d_bytes},
-    {".image", d_image},
-    {".line", d_line},
-    {".raw", d_raw},
+    {".endian", d_endian, false},
+    {".target", d_target, false},
+    {".section", d_section, false},
+    {".text", d_text, false},
+    {".data", d_data, false},
+    {".rodata", d_rodata, false},
+    {".bss", d_bss, false},
+    {".func", d_func, true},
+    {".endfunc", d_endfunc, false},
+    {".global", d_global, false},
+    {".weak", d_weak, false},
+    {".local", d_local, false},
+    {".hidden", d_hidden, false},
+    {".extern", d_extern, false},
+    {".type", d_type, false},
+    {".size", d_size, false},
+    {".comm", d_comm, false},
+    {".align", d_align, true},
+    {".zero", d_zero, true},
+    {".ascii", d_ascii, true},
+    {".asciz", d_asciz, true},
+    {".string", d_asciz, true},
+    {".addr", d_addr, true},
+    {".addr32", d_addr32, true},
+    {".rel32", d_rel32, true},
+    {".rel64", d_rel64, true},
+    {".entry", d_entry, false},
+    {".coil", d_coil, false},
+    {".fileflags", d_fileflags, false},
+    {".layout", d_layout, false},
+    {".symbol", d_symbol, false},
+    {".bytes", d_bytes, true},
+    {".image", d_image, false},
+    {".line", d_line, false},
+    {".raw", d_raw, false},
 };
 enum { DIRECTIVES = sizeof directives / sizeof *directives };
 
 bool asm_directive(struct coil_asm *a, struct token t)
 {
     struct source *s = a->s;
-    bool file_level =
-        token_is(s, t, ".layout") || token_is(s, t, ".section") || token_is(s, t, ".image");
     char second = t.size > 1 ? (char)(s->text.data[t.offset + 1] | 32) : 0;
     for (int i = 0; i < DIRECTIVES; i++) {
         if (directives[i].name[1] != second || !token_is(s, t, directives[i].name)) continue;
-        if (!a->object.section_count && !file_level &&
-            (directives[i].run == d_func || directives[i].run == d_zero ||
-             directives[i].run == d_align || directives[i].run == d_bytes))
-            return error_at(s->err, COIL_DIRECTIVE, t.offset, "no section is selected");
-        return directives[i].run(a);
+        return (!directives[i].inside || asm_inside(a, t)) && directives[i].run(a);
     }
     for (int op = 0; op < 256; op++) {
         if (!coil_is_scalar((uint8_t)op) || op == COIL_T_BIT) continue;
         struct token stem = {.kind = TOKEN_NAME, .offset = t.offset + 1, .size = t.size - 1};
-        if (token_is(s, stem, coil_types[op].text)) return values(a, (uint8_t)op);
+        if (token_is(s, stem, coil_types[op].text))
+            return asm_inside(a, t) && values(a, (uint8_t)op);
     }
     struct suggest near = {.word = token_text(s, t)};
     for (int i = 0; i < DIRECTIVES; i++)

@@ -1,6 +1,7 @@
 /* Instructions: bytes to operands and back. Only the level "bytes" is checked here; whether the
  * operands make sense together is check.c's business. */
 #include "coil/coil.h"
+#include <stdio.h>
 
 static uint8_t count_of(const char *forms, bool most)
 {
@@ -23,6 +24,17 @@ const struct coil_op_info coil_ops[256] = {
     [code] = {#name, forms, flags, meaning, COIL_G_##group},
 #include "coil/isa.def"
 };
+
+void coil_count_text(unsigned least, unsigned most, char *text, size_t room)
+{
+    const char *plural = most == 1 ? "" : "s";
+    if (least == most)
+        snprintf(text, room, "%u operand%s", least, plural);
+    else if (most < COIL_OPERANDS_MAX)
+        snprintf(text, room, "%u to %u operand%s", least, most, plural);
+    else
+        snprintf(text, room, "%u or more operands", least);
+}
 
 void coil_op_counts(uint8_t opcode, unsigned *least, unsigned *most)
 {

@@ -1,6 +1,6 @@
 /* The loop. One cell per instruction; spent fuel dispatches like an instruction, so step is run(1).
  */
-#include "coil/vm.h"
+#include "coil/places.h"
 #include "core/dispatch.h"
 #include <stdlib.h>
 
@@ -128,8 +128,29 @@ static uint32_t resolve(struct coil_vm *vm, const struct jump *j, uint32_t *cell
 
 /* ---- ports ---- */
 
+/* Extended opcode, operand count, and what the first operands are. */
+static uint32_t ask_vendor(struct coil_vm *vm, const struct coil_step *s)
+{
+    uint64_t args[COIL_HOST_ARGS] = {s->extended, s->written};
+    for (unsigned i = 0; i < s->count && i + 2 < COIL_HOST_ARGS; i++) {
+        const struct coil_place *p = &s->places[i];
+        uint32_t trap = 0;
+        if (p->at == COIL_AT_NONE)
+            args[i + 2] = p->value;
+        else if (coil_place_scalar(p))
+            trap = coil_read_own(vm, s, i, &args[i + 2]);
+        else if (p->at != COIL_AT_CONST)
+            trap = coil_address_of(vm, p, &args[i + 2]);
+        if (trap) return trap;
+    }
+    vm->host_call = COIL_HOST_VENDOR;
+    memcpy(vm->host_args, args, sizeof args);
+    return 0;
+}
+
 static uint32_t ask(struct coil_vm *vm, const struct coil_step *s)
 {
+    if (s->opcode == COIL_OP_VENDOR) return ask_vendor(vm, s);
     bool out = s->opcode == COIL_OP_OUTPORT;
     const struct coil_place *port_place = &s->places[out ? 0 : 1], *value = &s->places[1];
     uint64_t port, bits = 0;
@@ -143,6 +164,8 @@ static uint32_t ask(struct coil_vm *vm, const struct coil_step *s)
     vm->host_args[0] = port;
     vm->host_args[1] = bits;
     vm->host_args[2] = out ? type : 0;
+    for (int i = 3; i < COIL_HOST_ARGS; i++)
+        vm->host_args[i] = 0;
     return 0;
 }
 
@@ -234,25 +257,20 @@ static inline uint64_t bits_of(double v)
     return bits;
 }
 
-#define COMPARE(kind, x, y_)                                                                       \
-    vm->flag_a = x;                                                                                \
-    vm->flag_b = y_;                                                                               \
-    vm->pending = kind;                                                                            \
-    vm->pending_type = in->y
-#define RECORD(op_, x, y_, result)                                                                 \
-    vm->flag_a = x;                                                                                \
-    vm->flag_b = y_;                                                                               \
-    vm->pending = COIL_PENDING_OP;                                                                 \
-    vm->pending_op = COIL_OP_##op_;                                                                \
-    vm->pending_type = vm->parity_type = in->y;                                                    \
-    vm->parity = result;                                                                           \
-    vm->parity_pending = true
-#define BRANCH(relation, condition)                                                                \
-    if (vm->pending == COIL_CMP_SIGNED     ? (int64_t)vm->flag_a relation(int64_t) vm->flag_b      \
-        : vm->pending == COIL_CMP_UNSIGNED ? vm->flag_a relation vm->flag_b                        \
-                                           : holds(vm, condition))                                 \
-        in = cells + in->a;                                                                        \
-    else                                                                                           \
+#define PARITY(result) (vm->parity_type = in->y, vm->parity = (result))
+#define NOTE(order_, opcode_, x, y_)                                                               \
+    (vm->flag_a = (x), vm->flag_b = (y_),                                                          \
+     vm->pending = (struct coil_pending){.order = order_, .opcode = opcode_, .type = in->y})
+#define NOTE_REAL(opcode_, x, y_)                                                                  \
+    (vm->real_a = (x), vm->real_b = (y_), vm->pending.order = COIL_UNORDERED,                      \
+     vm->pending.real = opcode_)
+#define COMPARE(order_, x, y_) NOTE(order_, COIL_OP_CMP, x, y_)
+#define BRANCH(relation, condition)                                                                 \
+    if (vm->pending.order == COIL_CMP_SIGNED     ? (int64_t)vm->flag_a relation(int64_t) vm->flag_b \
+        : vm->pending.order == COIL_CMP_UNSIGNED ? vm->flag_a relation vm->flag_b                   \
+                                                 : holds(vm, condition))                            \
+        in = cells + in->a;                                                                         \
+    else                                                                                            \
         in++
 
 static bool holds(struct coil_vm *vm, uint8_t condition)
@@ -391,66 +409,55 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     in++;                                                                                          \
     NEXT;
             WIDTHS(CUT_CELL, CUT)
-#define BINARY_CELLS(name, W, sign)                                                                \
-    CASE(COIL_CELL_##name##_VV_##W) : fp[in->a] = CUT_##W(fp[in->b] sign fp[in->c]);               \
-    in++;                                                                                          \
-    NEXT;                                                                                          \
-    CASE(COIL_CELL_##name##_VI_##W) : fp[in->a] = CUT_##W(fp[in->b] sign in->imm);                 \
-    in++;                                                                                          \
-    NEXT;                                                                                          \
-    CASE(COIL_CELL_##name##_VVF_##W) :                                                             \
+#define BINARY_CELL(name, opcode, W, x_, y_, sign)                                                 \
+    CASE(COIL_CELL_##name##_##W) :                                                                 \
     {                                                                                              \
-        uint64_t x = fp[in->b], y = fp[in->c], r = CUT_##W(x sign y);                              \
-        fp[in->a] = r;                                                                             \
-        RECORD(name, x, y, r);                                                                     \
-        in++;                                                                                      \
-        NEXT;                                                                                      \
-    }                                                                                              \
-    CASE(COIL_CELL_##name##_VIF_##W) :                                                             \
-    {                                                                                              \
-        uint64_t x = fp[in->b], r = CUT_##W(x sign in->imm);                                       \
-        fp[in->a] = r;                                                                             \
-        RECORD(name, x, in->imm, r);                                                               \
+        uint64_t x = x_, y = y_, r = x sign y;                                                     \
+        fp[in->a] = CUT_##W(r);                                                                    \
+        NOTE(COIL_UNORDERED, COIL_OP_##opcode, x, y);                                              \
+        PARITY(r);                                                                                 \
         in++;                                                                                      \
         NEXT;                                                                                      \
     }
+#define BINARY_CELLS(name, W, sign)                                                                \
+    BINARY_CELL(name##_VV, name, W, fp[in->b], fp[in->c], sign)                                    \
+    BINARY_CELL(name##_VI, name, W, fp[in->b], in->imm, sign)
 #define ADD_CELLS(name, W, n) BINARY_CELLS(name, W, +)
 #define SUB_CELLS(name, W, n) BINARY_CELLS(name, W, -)
 #define MUL_CELLS(name, W, n) BINARY_CELLS(name, W, *)
             WIDTHS(ADD_CELLS, ADD)
             WIDTHS(SUB_CELLS, SUB)
             WIDTHS(MUL_CELLS, MUL)
-#define LOGIC_CELL(name, sign)                                                                     \
-    CASE(COIL_CELL_##name##_VV) : fp[in->a] = fp[in->b] sign fp[in->c];                            \
+#define AND_CELLS(name, W, n) BINARY_CELLS(name, W, &)
+#define OR_CELLS(name, W, n) BINARY_CELLS(name, W, |)
+#define XOR_CELLS(name, W, n) BINARY_CELLS(name, W, ^)
+            WIDTHS(AND_CELLS, AND)
+            WIDTHS(OR_CELLS, OR)
+            WIDTHS(XOR_CELLS, XOR)
+#define REAL_BODY(opcode, x_, y_, sign)                                                            \
+    uint64_t x = x_, y = y_;                                                                       \
+    fp[in->a] = bits_of(real_of(x) sign real_of(y));                                               \
+    NOTE_REAL(COIL_OP_##opcode, x, y);                                                             \
     in++;                                                                                          \
-    NEXT;                                                                                          \
-    CASE(COIL_CELL_##name##_VI) : fp[in->a] = fp[in->b] sign in->imm;                              \
-    in++;                                                                                          \
-    NEXT;
-            LOGIC_CELL(AND, &)
-            LOGIC_CELL(OR, |)
-            LOGIC_CELL(XOR, ^)
-#define REAL_CELL(name, sign)                                                                      \
-    CASE(COIL_CELL_##name##_VV) : fp[in->a] = bits_of(real_of(fp[in->b]) sign real_of(fp[in->c])); \
-    in++;                                                                                          \
-    NEXT;
-            REAL_CELL(FADD, +)
-            REAL_CELL(FSUB, -)
-            REAL_CELL(FMUL, *)
-            REAL_CELL(FDIV, /)
-            CASE(COIL_CELL_FADD_M) :
+    NEXT
+#define REAL_CELLS(name, sign)                                                                     \
+    CASE(COIL_CELL_F##name##_VV) :                                                                 \
+    {                                                                                              \
+        REAL_BODY(name, fp[in->b], fp[in->c], sign);                                               \
+    }                                                                                              \
+    CASE(COIL_CELL_F##name##_VM) :                                                                 \
+    {                                                                                              \
+        ACCESS(rw, 8, false);                                                                      \
+        REAL_BODY(name, fp[in->a], get64(p), sign);                                                \
+    }
+            REAL_CELLS(ADD, +)
+            REAL_CELLS(SUB, -)
+            REAL_CELLS(MUL, *)
+            CASE(COIL_CELL_FDIV_VV) :
             {
-                ACCESS(rw, 8, false);
-                fp[in->a] = bits_of(real_of(fp[in->a]) + real_of(get64(p)));
-                in++;
-                NEXT;
-            }
-            CASE(COIL_CELL_FMUL_M) :
-            {
-                ACCESS(rw, 8, false);
-                fp[in->a] = bits_of(real_of(fp[in->a]) * real_of(get64(p)));
-                in++;
-                NEXT;
+                bool zero = real_of(fp[in->c]) == 0;
+                vm->flags = (uint8_t)((vm->flags & ~COIL_D) | (zero ? COIL_D : 0));
+                REAL_BODY(DIV, fp[in->b], fp[in->c], /);
             }
             CASE(COIL_CELL_CMP_S_VV) : COMPARE(COIL_CMP_SIGNED, fp[in->b], fp[in->c]);
             in++;
@@ -535,7 +542,7 @@ stopped:
     if (vm->waiting) {
         stop->kind = PENTA_STOP_HOST;
         stop->detail = vm->host_call;
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < COIL_HOST_ARGS; i++)
             stop->args[i] = vm->host_args[i];
     } else if (vm->final) {
         stop->kind = vm->halted ? PENTA_STOP_HALT : PENTA_STOP_TRAP;

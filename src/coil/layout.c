@@ -51,6 +51,38 @@ uint64_t coil_section_address(const struct coil_module *m, size_t i)
     return address;
 }
 
+bool coil_reloc_entry(const struct coil_module *m, size_t *section, uint64_t *offset)
+{
+    uint64_t number = m->header.entry_point >> 32;
+    *offset = m->header.entry_point & UINT32_MAX;
+    if (m->header.flags & COIL_FILE_EXEC || !m->header.entry_point) return false;
+    for (size_t i = 0; i < m->symbol_count && !number; i++)
+        if (m->symbols[i].type == COIL_FUNC && m->symbols[i].value == *offset)
+            number = m->symbols[i].section_idx;
+    *section = (size_t)number - 1;
+    return number && number <= m->section_count && coil_is_code(&m->sections[*section]) &&
+           *offset < m->sections[*section].size;
+}
+
+bool coil_source_line(const struct coil_module *m, size_t section, uint64_t offset,
+                      penta_bytes *file, uint64_t *line)
+{
+    bool found = false;
+    for (size_t i = 0; i < m->section_count; i++) {
+        penta_bytes name = coil_string(m, m->sections[i].name_idx), rows = coil_contents(m, i);
+        if (name.size != 10 || memcmp(name.data, ".coil.line", 10)) continue;
+        for (size_t at = 0; at + 16 <= rows.size; at += 16) {
+            if (bytes_uint(rows.data + at, 4, m->big_endian) != section + 1 ||
+                bytes_uint(rows.data + at + 4, 4, m->big_endian) > offset)
+                continue;
+            *file = coil_string(m, bytes_uint(rows.data + at + 8, 4, m->big_endian));
+            *line = bytes_uint(rows.data + at + 12, 4, m->big_endian);
+            found = true;
+        }
+    }
+    return found;
+}
+
 unsigned coil_reloc_width(uint32_t type)
 {
     unsigned width = type >> 8 ? type >> 8 : 8;

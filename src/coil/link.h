@@ -12,9 +12,9 @@ struct coil_link {
     struct coil_link_input *inputs;
     size_t count;
     bool relocatable;   /* -r */
-    const char *entry;  /* NULL: _start, else main */
+    const char *entry;  /* NULL: what one input names, else _start, else main */
     struct writer *map; /* NULL: no map wanted */
+    const char *where;  /* the input that the finding just reported lies in, or NULL: in none */
 };
-/* The linked file into out. Every error goes to findings; false when there was one. Offsets of
- * findings lie in the input that the message names. */
+/* The linked file into out. Every error goes to findings; false when there was one. */
 bool coil_link(struct coil_link *link, struct writer *out, struct findings *findings);

@@ -146,9 +146,11 @@ static void print_names(struct listing *l)
                          (unsigned long long)s->value);
         }
     }
+    bool exec = m->header.flags & COIL_FILE_EXEC;
     for (size_t i = 0; i < m->symbol_count && m->header.entry_point; i++)
         if (m->plain[i] && !l->explicit_[i] && m->symbols[i].type == COIL_FUNC &&
-            m->symbols[i].value == m->header.entry_point) {
+            (m->symbols[i].value | (exec ? 0 : (uint64_t)m->symbols[i].section_idx << 32)) ==
+                m->header.entry_point) {
             writer_text(l->out, ".entry ");
             name(l, i);
             writer_char(l->out, '\n');

@@ -103,70 +103,51 @@ static bool lower_move(const struct plan *l, struct coil_cell *c, const struct c
     return true;
 }
 
-static bool lower_int(struct coil_cell *c, const struct coil_step *s, uint8_t live)
+/* A value of an integer type is a value of the operation type as it stands: the same type, or 64
+ * bits, where every slot is extended already. */
+static bool fits(const struct coil_place *p, uint8_t type)
+{
+    return p->op == type || (coil_is_int(p->op) && coil_types[type].bytes == 8);
+}
+
+static bool lower_int(struct coil_cell *c, const struct coil_step *s, uint16_t first)
 {
     static const struct coil_place one = {.at = COIL_AT_CONST, .op = COIL_T_INT8, .value = 1};
     bool unary = s->opcode == COIL_OP_INC || s->opcode == COIL_OP_DEC;
     const struct coil_place *to = &s->places[0], *a = s->count == 3 ? &s->places[1] : to,
                             *b = unary ? &one : &s->places[s->count - 1];
-    if (!int_slot(to) || !int_slot(a) || !(int_slot(b) || (const_scalar(b) && coil_is_int(b->op))))
-        return false;
+    bool value = const_scalar(b) && coil_is_int(b->op);
+    if (!int_slot(to) || !int_slot(a) || !(value || int_slot(b))) return false;
     uint8_t type = unary ? to->op : coil_common(a->op, b->op);
-    if (coil_types[to->op].bytes > coil_types[type].bytes) return false;
-    bool value = b->at == COIL_AT_CONST, exact = live != 0;
-    if (exact && (to->op != type || a->op != type || (!value && b->op != type))) return false;
-    uint16_t first = s->opcode == COIL_OP_MUL                               ? COIL_CELL_MUL_VV_I8
-                     : s->opcode == COIL_OP_SUB || s->opcode == COIL_OP_DEC ? COIL_CELL_SUB_VV_I8
-                                                                            : COIL_CELL_ADD_VV_I8;
-    uint64_t imm = value ? coil_convert_bits(b->value, b->op, type, false) : 0;
-    *c = (struct coil_cell){.op = (uint16_t)(first + 7 * (value + 2 * exact) + width_of(to->op)),
+    if (coil_types[to->op].bytes > coil_types[type].bytes || !fits(a, type) ||
+        !(value || fits(b, type)))
+        return false;
+    *c = (struct coil_cell){.op = (uint16_t)(first + 7 * value + width_of(to->op)),
                             .y = type,
                             .a = to->slot,
                             .b = a->slot,
                             .c = b->slot,
-                            .imm = imm};
+                            .imm = value ? coil_convert_bits(b->value, b->op, type, false) : 0};
     return true;
 }
 
-static bool lower_logic(struct coil_cell *c, const struct coil_step *s, uint8_t live)
+/* FP64 in slots; the second operand may be in memory. */
+static bool lower_real(const struct plan *l, struct coil_cell *c, const struct coil_step *s)
 {
     const struct coil_place *to = &s->places[0], *a = s->count == 3 ? &s->places[1] : to,
                             *b = &s->places[s->count - 1];
-    if (live || !int_slot(to) || !int_slot(a) || a->op != to->op) return false;
-    bool value = const_scalar(b) && coil_is_int(b->op);
-    if (!(value || (int_slot(b) && b->op == to->op)) || coil_common(a->op, b->op) != to->op)
-        return false;
-    uint16_t first = s->opcode == COIL_OP_AND  ? COIL_CELL_AND_VV
-                     : s->opcode == COIL_OP_OR ? COIL_CELL_OR_VV
-                                               : COIL_CELL_XOR_VV;
-    *c = (struct coil_cell){.op = (uint16_t)(first + 3 * value),
-                            .a = to->slot,
-                            .b = a->slot,
-                            .c = b->slot,
-                            .imm = value ? coil_convert_bits(b->value, b->op, to->op, false) : 0};
-    return true;
-}
-
-static bool lower_real(const struct plan *l, struct coil_cell *c, const struct coil_step *s,
-                       uint8_t live)
-{
-    const struct coil_place *to = &s->places[0], *a = s->count == 3 ? &s->places[1] : to,
-                            *b = &s->places[s->count - 1];
-    if (live || !fast_slot(to) || !fast_slot(a) || to->op != COIL_T_FP64 || a->op != COIL_T_FP64 ||
+    uint8_t which = (uint8_t)(s->opcode - COIL_OP_ADD);
+    if (!fast_slot(to) || !fast_slot(a) || to->op != COIL_T_FP64 || a->op != COIL_T_FP64 ||
         b->op != COIL_T_FP64)
         return false;
-    bool memory = fast_memory(l, b);
-    if (memory && a == to && (s->opcode == COIL_OP_ADD || s->opcode == COIL_OP_MUL)) {
-        *c = (struct coil_cell){
-            .op = s->opcode == COIL_OP_ADD ? COIL_CELL_FADD_M : COIL_CELL_FMUL_M, .a = to->slot};
-        set_memory(c, b);
+    *c = (struct coil_cell){.a = to->slot, .b = a->slot, .c = b->slot};
+    if (fast_slot(b)) {
+        c->op = (uint16_t)(COIL_CELL_FADD_VV + which);
         return true;
     }
-    if (!fast_slot(b)) return false;
-    *c = (struct coil_cell){.op = (uint16_t)(COIL_CELL_FADD_VV + (s->opcode - COIL_OP_ADD)),
-                            .a = to->slot,
-                            .b = a->slot,
-                            .c = b->slot};
+    if (!fast_memory(l, b) || a != to || s->opcode == COIL_OP_DIV) return false;
+    c->op = (uint16_t)(COIL_CELL_FADD_VM + which);
+    set_memory(c, b);
     return true;
 }
 
@@ -194,7 +175,7 @@ static bool lower_compare(const struct plan *l, struct coil_cell *c, const struc
     return true;
 }
 
-void coil_lower(const struct plan *l, size_t i, uint8_t live)
+void coil_lower(const struct plan *l, size_t i)
 {
     struct coil_cell *c = &l->p->cells[i], cell = *c;
     const struct coil_step *s = l->cell_steps[i];
@@ -203,7 +184,6 @@ void coil_lower(const struct plan *l, size_t i, uint8_t live)
     if (c->op == COIL_CELL_BR && c->x < 6) c->op = quick[c->x];
     if (c->op != COIL_CELL_STEP) return;
     bool done = false;
-    live &= l->writes[i];
     switch (s->opcode) {
     case COIL_OP_VAR: {
         static const struct coil_place zero = {
@@ -214,17 +194,21 @@ void coil_lower(const struct plan *l, size_t i, uint8_t live)
     }
     case COIL_OP_MOV: done = lower_move(l, &cell, &s->places[0], &s->places[1]); break;
     case COIL_OP_ADD:
+        done = lower_int(&cell, s, COIL_CELL_ADD_VV_I8) || lower_real(l, &cell, s);
+        break;
     case COIL_OP_SUB:
-    case COIL_OP_MUL: done = lower_int(&cell, s, live) || lower_real(l, &cell, s, live); break;
-    case COIL_OP_DIV: done = lower_real(l, &cell, s, live); break;
-    case COIL_OP_INC:
-    case COIL_OP_DEC: done = lower_int(&cell, s, live); break;
-    case COIL_OP_AND:
-    case COIL_OP_OR:
-    case COIL_OP_XOR: done = lower_logic(&cell, s, live); break;
+        done = lower_int(&cell, s, COIL_CELL_SUB_VV_I8) || lower_real(l, &cell, s);
+        break;
+    case COIL_OP_MUL:
+        done = lower_int(&cell, s, COIL_CELL_MUL_VV_I8) || lower_real(l, &cell, s);
+        break;
+    case COIL_OP_DIV: done = lower_real(l, &cell, s); break;
+    case COIL_OP_INC: done = lower_int(&cell, s, COIL_CELL_ADD_VV_I8); break;
+    case COIL_OP_DEC: done = lower_int(&cell, s, COIL_CELL_SUB_VV_I8); break;
+    case COIL_OP_AND: done = lower_int(&cell, s, COIL_CELL_AND_VV_I8); break;
+    case COIL_OP_OR: done = lower_int(&cell, s, COIL_CELL_OR_VV_I8); break;
+    case COIL_OP_XOR: done = lower_int(&cell, s, COIL_CELL_XOR_VV_I8); break;
     case COIL_OP_CMP: done = lower_compare(l, &cell, s); break;
-    case COIL_OP_SCOPE:
-    case COIL_OP_SCOPL: break;
     default: break;
     }
     if (done) *c = cell;

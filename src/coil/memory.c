@@ -1,13 +1,20 @@
-/* Guest memory: a few regions, the image's sections among them. */
+/* Guest memory: regions in the order of their addresses, the image's sections among them. */
 #include "coil/load.h"
 #include "coil/vm.h"
 #include <stdlib.h>
 
 struct coil_region *coil_region_at(struct coil_vm *vm, uint64_t address)
 {
-    for (size_t i = 0; i < vm->region_count; i++)
-        if (address - vm->regions[i].base < vm->regions[i].size) return &vm->regions[i];
-    return NULL;
+    size_t low = 0, high = vm->region_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (vm->regions[middle].base <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct coil_region *r = low ? &vm->regions[low - 1] : NULL;
+    return r && address - r->base < r->size ? r : NULL;
 }
 
 uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write,
@@ -56,10 +63,11 @@ uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t size)
     struct coil_region *heap = vm->heap;
     uint64_t rounded = size < UINT64_MAX - 16 ? (size + 15) / 16 * 16 : 0;
     if (!rounded || rounded > vm->heap_max || !coil_heap_open(vm)) return 0;
-    for (size_t i = 0; i < vm->block_count; i++) {
+    for (size_t i = 0; vm->block_free && i < vm->block_count; i++) {
         struct coil_block *b = &vm->blocks[i];
         if (b->live || b->size < rounded) continue;
         b->live = true;
+        vm->block_free--;
         memset(heap->bytes + b->offset, 0, (size_t)b->size);
         return heap->base + b->offset;
     }
@@ -84,7 +92,8 @@ bool coil_heap_free(struct coil_vm *vm, uint64_t address)
     if (low == vm->block_count || vm->blocks[low].offset != offset || !vm->blocks[low].live)
         return false;
     vm->blocks[low].live = false;
-    while (vm->block_count && !vm->blocks[vm->block_count - 1].live)
+    vm->block_free++;
+    for (; vm->block_count && !vm->blocks[vm->block_count - 1].live; vm->block_free--)
         vm->heap_top = vm->blocks[--vm->block_count].offset;
     return true;
 }

@@ -11,6 +11,7 @@ enum coil_flag {
     COIL_D = 16,
     COIL_N = 32,
     COIL_P = 64,
+    COIL_FLAGS = 127,
 };
 
 /* The low bytes of raw as a value of the type. */

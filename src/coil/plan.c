@@ -1,111 +1,10 @@
 /* Loading: code to cells. Two walks over the instructions with the verifier's own checker: the
  * first finds variables whose address is taken, the second resolves every operand to a place. Then
- * a backward pass finds flags that nobody reads, and what has a cell of its own becomes one. */
+ * what has a cell of its own becomes one. */
 #include "coil/plan.h"
 #include "coil/load.h"
+#include <stdio.h>
 #include <stdlib.h>
-
-/* ---- symbols and functions ---- */
-
-static int by_address(const void *a, const void *b)
-{
-    const struct coil_function *x = a, *y = b;
-    return x->address < y->address ? -1 : x->address > y->address;
-}
-
-static bool find_functions(struct plan *l)
-{
-    struct coil_program *p = l->p;
-    const struct coil_module *m = l->m;
-    p->functions = calloc(m->symbol_count + m->section_count + 1, sizeof *p->functions);
-    if (!p->functions) return error_at(l->err, BASE_MEMORY, 0, "no memory for functions");
-    for (size_t i = 0; i < m->symbol_count; i++) {
-        uint32_t section = m->symbols[i].section_idx;
-        if (m->symbols[i].type != COIL_FUNC || !section || section > m->section_count ||
-            !coil_is_code(&m->sections[section - 1]))
-            continue;
-        if (p->symbols[i] - p->sections[section - 1] <
-            m->sections[section - 1].size) /* it has instructions */
-            p->functions[p->function_count++].address = p->symbols[i];
-    }
-    for (size_t i = 0; i < m->section_count; i++) /* code before the first FUNC symbol */
-        if (coil_is_code(&m->sections[i]) && m->sections[i].size)
-            p->functions[p->function_count++].address = p->sections[i];
-    qsort(p->functions, p->function_count, sizeof *p->functions, by_address);
-    size_t n = 0;
-    for (size_t i = 0; i < p->function_count; i++)
-        if (!n || p->functions[n - 1].address != p->functions[i].address)
-            p->functions[n++] = p->functions[i];
-    p->function_count = n;
-    for (size_t i = 0; i < n; i++)
-        p->functions[i].slots = 1; /* also of one without instructions */
-    return true;
-}
-
-static bool find_symbols(struct plan *l)
-{
-    struct coil_program *p = l->p;
-    const struct coil_module *m = l->m;
-    bool exec = m->header.flags & COIL_FILE_EXEC;
-    p->symbols = calloc(m->symbol_count + 1, sizeof *p->symbols);
-    p->sections = calloc(m->section_count + 1, sizeof *p->sections);
-    if (!p->symbols || !p->sections)
-        return error_at(l->err, BASE_MEMORY, 0, "no memory for symbols");
-    p->end = coil_section_addresses(m, p->sections);
-    for (size_t i = 0; i < m->symbol_count; i++) {
-        const struct coil_symbol *s = &m->symbols[i];
-        p->symbols[i] = s->value;
-        if (s->section_idx && s->section_idx <= m->section_count && !exec)
-            p->symbols[i] = p->sections[s->section_idx - 1] + s->value;
-        if (s->section_idx || exec) continue;
-        if (s->type == COIL_COMMON) {
-            uint64_t align =
-                s->value && s->value <= 1 << 20 && !(s->value & (s->value - 1)) ? s->value : 16;
-            p->end = (p->end + align - 1) / align * align;
-            p->symbols[i] = p->end;
-            p->end += s->size < UINT64_C(1) << 40 ? s->size : UINT64_C(1) << 40;
-        } else if (s->bind == COIL_WEAK || s->type == COIL_FILE || s->type == COIL_SECTION) {
-            p->symbols[i] = 0;
-        } else {
-            penta_bytes name = coil_symbol_name(m, i);
-            error_at(l->err, COIL_UNDEFINED, m->header.symbol_offset + i * coil_symbol_bytes,
-                     "'%.*s' is defined nowhere", (int)(name.size > 60 ? 60 : name.size),
-                     (const char *)name.data);
-            return error_note(l->err, "link it with the object that defines it: penta link");
-        }
-    }
-    return true;
-}
-
-static bool find_entry(struct plan *l)
-{
-    struct coil_program *p = l->p;
-    const struct coil_module *m = l->m;
-    uint64_t address = m->header.entry_point;
-    bool found = m->header.flags & COIL_FILE_EXEC;
-    static const char *const names[] = {"_start", "main"};
-    for (int k = 0; k < 2 && !found; k++)
-        for (size_t i = 0; i < m->symbol_count && !found; i++) {
-            penta_bytes name = coil_symbol_name(m, i);
-            if (m->symbols[i].bind == COIL_LOCAL || !m->symbols[i].section_idx ||
-                name.size != strlen(names[k]) || memcmp(name.data, names[k], name.size))
-                continue;
-            address = p->symbols[i];
-            found = true;
-        }
-    if (m->raw && m->section_count && m->sections[0].size) {
-        address = p->sections[0];
-        found = true;
-    }
-    for (size_t i = 0; i < p->function_count; i++)
-        if (found && p->functions[i].address == address) {
-            p->entry = (uint32_t)i;
-            return true;
-        }
-    error_at(l->err, COIL_ENTRY, 24, "there is no entry function");
-    return error_note(l->err,
-                      "define _start or main as .global, or name one with penta link --entry");
-}
 
 /* ---- the first walk ---- */
 
@@ -158,6 +57,7 @@ static void start_function(struct plan *l, uint32_t function)
     l->slots = 1;
     l->declared = 0;
     l->frame = 0;
+    l->open_count = 0;
     coil_check_function(&l->check);
 }
 
@@ -211,18 +111,15 @@ static bool walk(struct plan *l, visit *each)
     coil_check_fini(&l->check);
     coil_check_init(&l->check, m, NULL);
     uint64_t from = 0;
-    for (;;) {
-        size_t next = m->section_count;
-        for (size_t i = 0; i < m->section_count; i++) {
-            uint64_t at = l->p->sections[i];
-            if (!coil_is_code(&m->sections[i]) || !m->sections[i].size || at < from) continue;
-            if (next == m->section_count || at < l->p->sections[next]) next = i;
-        }
-        if (next == m->section_count) return true;
-        if (!walk_section(l, next, each)) return false;
-        from = l->p->sections[next] + m->sections[next].size;
-        if (from < l->p->sections[next]) return true; /* the end of the address space */
+    for (size_t k = 0; k < m->section_count; k++) {
+        size_t i = l->p->order[k];
+        uint64_t at = l->p->sections[i];
+        if (!coil_is_code(&m->sections[i]) || !m->sections[i].size || at < from) continue;
+        if (!walk_section(l, i, each)) return false;
+        from = at + m->sections[i].size;
+        if (from < at) return true; /* the end of the address space */
     }
+    return true;
 }
 
 static bool scan(struct plan *l, uint64_t pc, bool valid)
@@ -273,6 +170,51 @@ static bool declare(struct plan *l, const struct coil_variable *v)
 static const struct coil_type *keep_type(struct plan *l, const struct coil_type *t)
 {
     return t ? coil_type_close(&l->check.ids, t, &l->p->arena, l->err) : NULL;
+}
+
+/* ---- what a debugger shows ---- */
+
+static bool room_to_show(struct plan *l)
+{
+    struct coil_program *p = l->p;
+    if (p->variable_count == p->variable_capacity) {
+        size_t more = p->variable_capacity ? p->variable_capacity * 2 : 64;
+        void *moved = realloc(p->variables, more * sizeof *p->variables);
+        if (!moved) return false;
+        p->variables = moved;
+        p->variable_capacity = more;
+    }
+    if (l->open_count == l->open_capacity) {
+        size_t more = l->open_capacity ? l->open_capacity * 2 : 64;
+        void *moved = realloc(l->open, more * sizeof *l->open);
+        if (!moved) return false;
+        l->open = moved;
+        l->open_capacity = more;
+    }
+    return true;
+}
+
+static bool show(struct plan *l, const struct coil_variable *v, uint64_t pc)
+{
+    char name[24];
+    int n = snprintf(name, sizeof name, "%%%llu", (unsigned long long)v->id);
+    const char *kept = arena_alloc(&l->p->arena, 1, (size_t)n + 1, l->err);
+    const struct coil_type *type = keep_type(l, v->type);
+    if (!kept || !type || !room_to_show(l))
+        return error_at(l->err, BASE_MEMORY, 0, "no memory for variables");
+    memcpy((char *)kept, name, (size_t)n + 1);
+    const struct variable_place *place = &l->variables[v->serial];
+    l->open[l->open_count++] = l->p->variable_count;
+    l->p->variables[l->p->variable_count++] =
+        (struct coil_visible){kept, type, pc, UINT64_MAX, l->function, place->slot, place->at};
+    return true;
+}
+
+/* Variables whose scope the instruction has just closed. */
+static void hide(struct plan *l, uint64_t pc)
+{
+    while (l->open_count > l->check.variable_count)
+        l->p->variables[l->open[--l->open_count]].to = pc;
 }
 
 static struct coil_term term_of(struct plan *l, const struct coil_operand *o)
@@ -375,6 +317,8 @@ static struct coil_step *make_step(struct plan *l)
     struct coil_step *s = arena_alloc(&l->p->arena, 1, bytes, l->err);
     if (!s) return NULL;
     s->opcode = insn->opcode;
+    s->extended = insn->extended;
+    s->written = insn->count;
     s->count = (uint8_t)count;
     s->form = coil_check_form(insn);
     for (unsigned i = 0; i < count; i++)
@@ -391,39 +335,10 @@ static struct coil_step *make_step(struct plan *l)
 
 /* ---- the second walk ---- */
 
-static uint8_t flag_mask(const char *letters)
-{
-    uint8_t mask = 0;
-    for (; *letters; letters++) {
-        static const char names[] = "ZSCVDNP";
-        const char *at = strchr(names, *letters & ~32);
-        if (at) mask |= (uint8_t)(1 << (at - names));
-    }
-    return mask;
-}
-
-static uint8_t condition_reads(uint64_t condition)
-{
-    static const uint8_t reads[10] = {COIL_Z,
-                                      COIL_Z | COIL_S | COIL_V | COIL_N,
-                                      COIL_Z | COIL_S | COIL_V | COIL_N,
-                                      COIL_V,
-                                      COIL_S,
-                                      COIL_Z,
-                                      COIL_C,
-                                      COIL_D,
-                                      COIL_N,
-                                      COIL_P};
-    return reads[condition / 2 % 10];
-}
-
-enum { ALL_FLAGS = 127 };
-
 static void flow_cell(struct plan *l, struct coil_cell *c, struct coil_step *s, size_t i)
 {
     bool conditional = s->count && s->places[0].form == COIL_PARAM;
     c->x = conditional ? (uint8_t)s->places[0].value : 0xff;
-    l->reads[i] = conditional ? condition_reads(s->places[0].value) : 0;
     const struct coil_place *target = s->count ? &s->places[s->count - 1] : NULL;
     bool direct = target && target->form == COIL_ADDR;
     switch (s->opcode) {
@@ -441,8 +356,6 @@ static void flow_cell(struct plan *l, struct coil_cell *c, struct coil_step *s, 
     default: c->op = COIL_CELL_NOP;
     }
     if (direct) l->targets[i] = target->value;
-    if (c->op != COIL_CELL_NOP && c->op != COIL_CELL_BR && c->op != COIL_CELL_JMP)
-        l->reads[i] = ALL_FLAGS;
 }
 
 static bool emit(struct plan *l, uint64_t pc, bool valid)
@@ -454,34 +367,32 @@ static bool emit(struct plan *l, uint64_t pc, bool valid)
     uint8_t group = coil_ops[insn->opcode].group;
     p->pcs[i] = pc;
     p->owners[i] = l->function;
+    hide(l, pc);
     if (l->check.serials >
         l->declared) { /* a wrong VAR declares too: uses of it are judged alone */
         l->declared = l->check.serials;
-        if (!declare(l, &l->check.variables[l->check.variable_count - 1])) return false;
+        const struct coil_variable *v = &l->check.variables[l->check.variable_count - 1];
+        if (!declare(l, v) || !show(l, v, pc)) return false;
     }
     *c = (struct coil_cell){.op = COIL_CELL_TRAP, .a = COIL_TRAP_INVALID_INSTRUCTION};
-    l->reads[i] = ALL_FLAGS;
     if (!valid) return true;
     bool vendor = insn->opcode == COIL_OP_VENDOR;
     if ((vendor && !insn->extended && !insn->count) ||
         (insn->opcode == COIL_OP_NOP && !insn->count)) {
         c->op = COIL_CELL_NOP;
-        l->reads[i] = 0;
         return true;
     }
-    if (vendor || !coil_ops[insn->opcode].name || group == COIL_G_DEVICE || group == COIL_G_NEVER ||
-        group == COIL_G_PREPROC) {
+    bool never = !coil_ops[insn->opcode].name || group == COIL_G_DEVICE || group == COIL_G_NEVER ||
+                 group == COIL_G_PREPROC;
+    if (vendor ? !l->how.host_vendor : never) {
         c->a = COIL_TRAP_UNSUPPORTED;
         return true;
     }
     struct coil_step *s = make_step(l);
     if (!s) return error_at(l->err, BASE_MEMORY, 0, "no memory for instructions");
     l->cell_steps[i] = s;
-    c->op = group == COIL_G_PORT ? COIL_CELL_PORT : COIL_CELL_STEP;
+    c->op = group == COIL_G_PORT || vendor ? COIL_CELL_PORT : COIL_CELL_STEP;
     c->imm = i;
-    l->reads[i] = group == COIL_G_PORT ? ALL_FLAGS : 0;
-    l->writes[i] = flag_mask(coil_ops[insn->opcode].flags);
-    if (insn->opcode == COIL_OP_ADDC || insn->opcode == COIL_OP_SUBB) l->reads[i] = COIL_C;
     if (group == COIL_G_FLOW) flow_cell(l, c, s, i);
     return true;
 }
@@ -529,28 +440,6 @@ static void settle_branch(struct plan *l, size_t i)
         c->op = COIL_CELL_INDIRECT;
 }
 
-/* ---- flags nobody reads ---- */
-
-static uint8_t *live_flags(struct plan *l)
-{
-    struct coil_program *p = l->p;
-    uint8_t *in = calloc(p->count + 1, 1), *out = calloc(p->count + 1, 1);
-    for (bool again = in && out; again;) {
-        again = false;
-        for (size_t i = p->count; i-- > 0;) {
-            const struct coil_cell *c = &p->cells[i];
-            uint8_t after = c->op == COIL_CELL_JMP ? 0 : i + 1 < p->count ? in[i + 1] : ALL_FLAGS;
-            if (c->op == COIL_CELL_JMP || c->op == COIL_CELL_BR) after |= in[c->a];
-            out[i] = after;
-            uint8_t before = (uint8_t)((after & ~l->writes[i]) | l->reads[i]);
-            again |= before != in[i];
-            in[i] = before;
-        }
-    }
-    free(in);
-    return out;
-}
-
 /* ---- all of it ---- */
 
 static bool reserve(struct plan *l)
@@ -562,11 +451,8 @@ static bool reserve(struct plan *l)
     p->owners = calloc(n, sizeof *p->owners);
     p->starts = calloc(n, sizeof *p->starts);
     l->cell_steps = calloc(n, sizeof *l->cell_steps);
-    l->reads = calloc(n, 1);
-    l->writes = calloc(n, 1);
     l->targets = calloc(n, sizeof *l->targets);
-    return (p->cells && p->pcs && p->owners && p->starts && l->cell_steps && l->reads &&
-            l->writes && l->targets) ||
+    return (p->cells && p->pcs && p->owners && p->starts && l->cell_steps && l->targets) ||
            error_at(l->err, BASE_MEMORY, 0, "no memory for %zu instructions", n);
 }
 
@@ -586,35 +472,35 @@ static void number_functions(struct coil_program *p)
 static bool load(struct plan *l)
 {
     struct coil_program *p = l->p;
-    if (!find_symbols(l) || !find_functions(l) || !find_entry(l) || !walk(l, scan)) return false;
+    if (!coil_plan_symbols(l) || !coil_plan_functions(l) || !coil_plan_entry(l) || !walk(l, scan))
+        return false;
     if (l->taken_count) qsort(l->taken, l->taken_count, sizeof *l->taken, by_value);
     if (!reserve(l) || !walk(l, emit)) return false;
     number_functions(p);
     for (size_t i = 0; i < p->count; i++)
         settle_branch(l, i);
-    uint8_t *live = live_flags(l);
-    if (!live) return error_at(l->err, BASE_MEMORY, 0, "no memory for flags");
-    for (size_t i = 0; i < p->count; i++)
-        coil_lower(l, i, live[i]);
-    free(live);
+    for (size_t i = 0; i < p->count && !l->how.plain; i++)
+        coil_lower(l, i);
     p->steps = l->cell_steps;
     l->cell_steps = NULL;
     return true;
 }
 
-bool coil_program_load(struct coil_program *p, const struct coil_module *m, penta_error *err)
+bool coil_program_load(struct coil_program *p, const struct coil_module *m, struct coil_load how,
+                       penta_error *err)
 {
-    struct plan l = {.p = p, .m = m, .err = err, .insn = calloc(1, sizeof *l.insn)};
+    struct plan l = {.p = p, .m = m, .how = how, .err = err, .insn = calloc(1, sizeof *l.insn)};
     bool ok = l.insn ? load(&l) : error_at(err, BASE_MEMORY, 0, "no memory for a program");
+    p->types = l.check.ids.arena; /* steps refer to them */
+    l.check.ids.arena = (struct arena){0};
     coil_check_fini(&l.check);
     if (l.insn) coil_insn_free(l.insn);
     free(l.insn);
     free(l.cell_steps);
-    free(l.reads);
-    free(l.writes);
     free(l.targets);
     free(l.taken);
     free(l.variables);
+    free(l.open);
     if (!ok) coil_program_free(p);
     return ok;
 }
@@ -626,9 +512,12 @@ void coil_program_free(struct coil_program *p)
     free(p->owners);
     free(p->starts);
     free(p->functions);
+    free(p->variables);
     free(p->steps);
     free(p->symbols);
     free(p->sections);
+    free(p->order);
     arena_free(&p->arena);
+    arena_free(&p->types);
     *p = (struct coil_program){0};
 }

@@ -6,12 +6,16 @@
 #include "coil/asm.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
-enum { NEST_MAX = 64, INCLUDES_MAX = 16, OUTPUT_MAX = 256 << 20, MACRO_DEPTH = 32 };
+/* WORK_MAX: lines read and names replaced. A few lines can ask for more of both than there is time,
+ * and print nothing. */
+enum { NEST_MAX = 64, INCLUDES_MAX = 16, OUTPUT_MAX = 64 << 20, MACRO_DEPTH = 32 };
+enum { WORK_MAX = 1 << 24, INCLUDE_WORK = 1 << 10, PATH_SIZE = 4096 };
 
 struct definition {
     penta_bytes name, value;
-    bool live;
+    bool live, busy; /* busy: being replaced; as in C, its own name in there stays */
 };
 struct macro {
     penta_bytes name, body;
@@ -34,11 +38,16 @@ struct preprocessor {
     size_t origin_count, origin_capacity;
     struct condition conditions[NEST_MAX];
     unsigned depth, includes, expansions;
+    uint64_t work;
+    bool exhausted;
+    penta_bytes file; /* of the line under way */
+    uint32_t line;
 };
 struct input {
-    penta_bytes text, file; /* file: its name; empty: the source */
+    penta_bytes text, file; /* file: its path; empty: the source */
     uint64_t base;          /* of errors in an included file: the place of its !include */
     uint32_t first_line;
+    const struct input *parent; /* that it was included from, or NULL */
 };
 
 static bool is_name(uint8_t c, bool first)
@@ -73,12 +82,22 @@ static bool same(penta_bytes a, const char *text)
     return a.size == strlen(text) && !memcmp(a.data, text, a.size);
 }
 
-static bool fail(struct preprocessor *p, uint64_t at, const char *what, penta_bytes detail)
+static bool fail_with(struct preprocessor *p, uint64_t at, const char *note, const char *what,
+                      penta_bytes detail)
 {
-    findings_add(p->a->findings, COIL_PREPROCESS, at, NULL, "%s%.*s", what,
+    char where[80] = "";
+    if (p->file.size) /* the offset is that of the !include in the source */
+        snprintf(where, sizeof where, "%.*s:%u: ", (int)(p->file.size > 60 ? 60 : p->file.size),
+                 (const char *)p->file.data, (unsigned)p->line);
+    findings_add(p->a->findings, COIL_PREPROCESS, at, note, "%s%s%.*s", where, what,
                  (int)(detail.size > 60 ? 60 : detail.size),
                  detail.size ? (const char *)detail.data : "");
     return false;
+}
+
+static bool fail(struct preprocessor *p, uint64_t at, const char *what, penta_bytes detail)
+{
+    return fail_with(p, at, NULL, what, detail);
 }
 
 static bool grow(void **items, size_t count, size_t *capacity, size_t size)
@@ -109,7 +128,7 @@ static bool define(struct preprocessor *p, penta_bytes name, penta_bytes value)
         p->names.items[i].defined = true;
         p->names.items[i].value = p->count++;
     }
-    p->definitions[p->names.items[i].value] = (struct definition){name, value, true};
+    p->definitions[p->names.items[i].value] = (struct definition){name, value, true, false};
     return true;
 }
 
@@ -136,9 +155,13 @@ static void substitute(struct preprocessor *p, struct writer *out, penta_bytes l
                               line.data[from - 1] == '.'))) {
             while (i < line.size && is_name(line.data[i], false))
                 i++;
-            const struct definition *d = find(p, (penta_bytes){line.data + from, i - from});
-            if (d && level < MACRO_DEPTH && out->out.size < OUTPUT_MAX) {
+            struct definition *d = find(p, (penta_bytes){line.data + from, i - from});
+            if (d && !d->busy && level < MACRO_DEPTH && out->out.size < OUTPUT_MAX &&
+                p->work < WORK_MAX) {
+                p->work += 1 + d->value.size / 16;
+                d->busy = true;
                 substitute(p, out, d->value, level + 1);
+                d->busy = false;
                 continue;
             }
         } else {
@@ -199,37 +222,82 @@ static bool open_condition(struct preprocessor *p, bool truth, uint64_t at)
 
 static bool process(struct preprocessor *p, const struct input *in);
 
-static bool include(struct preprocessor *p, penta_bytes rest, uint64_t at, penta_bytes from)
+/* Whether a file is open already: under any name, by what it is. */
+static bool is_open(const struct preprocessor *p, const char *path, const struct input *in)
 {
-    if (rest.size < 2 || rest.data[0] != '"' || rest.data[rest.size - 1] != '"')
-        return fail(p, at, "!include needs a name in quotes", (penta_bytes){0});
-    if (p->includes == INCLUDES_MAX)
-        return fail(p, at, "more than 16 levels of !include", (penta_bytes){0});
-    penta_bytes name = bytes_slice(rest, 1, rest.size - 2);
-    const char *folder = option_text(p->a->options, p->a->option_count, "include");
-    char path[1024];
-    (void)from;
-    int n = snprintf(path, sizeof path, "%s%s%.*s", folder ? folder : "", folder ? "/" : "",
-                     (int)name.size, (const char *)name.data);
+    const char *source = option_text(p->a->options, p->a->option_count, "source-name");
+    struct stat a, b;
+    if (stat(path, &a)) return false;
+    for (; in; in = in->parent) {
+        char other[PATH_SIZE];
+        snprintf(other, sizeof other, "%.*s", (int)in->file.size, (const char *)in->file.data);
+        const char *name = in->file.size ? other : source;
+        if (name && !stat(name, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino) return true;
+    }
+    return false;
+}
+
+static bool exists(char *path, const char *folder, size_t folder_size, penta_bytes name)
+{
+    struct stat st;
+    int n = snprintf(path, PATH_SIZE, "%.*s%s%.*s", (int)folder_size, folder,
+                     folder_size && folder[folder_size - 1] != '/' ? "/" : "", (int)name.size,
+                     (const char *)name.data);
+    return n > 0 && n < PATH_SIZE && !stat(path, &st) && !S_ISDIR(st.st_mode);
+}
+
+/* As in C: beside the file that includes it, then in the folders of --include in their order. */
+static bool find_include(const struct preprocessor *p, penta_bytes name, const struct input *in,
+                         char *path)
+{
+    const char *source = option_text(p->a->options, p->a->option_count, "source-name");
+    penta_bytes from = in->file.size ? in->file : source ? bytes_of(source) : (penta_bytes){0};
+    if (name.size && name.data[0] == '/') return exists(path, "", 0, name);
+    size_t folder = from.size;
+    while (folder && from.data[folder - 1] != '/')
+        folder--;
+    if (from.size && exists(path, (const char *)from.data, folder, name)) return true;
+    for (size_t i = 0; i < p->a->option_count; i++) {
+        const penta_option *o = &p->a->options[i];
+        if (!strcmp(o->key, "include") && exists(path, o->value, strlen(o->value), name))
+            return true;
+    }
+    return false;
+}
+
+static bool include(struct preprocessor *p, penta_bytes rest, uint64_t at, const struct input *in)
+{
+    char path[PATH_SIZE];
     penta_error err = {0};
     penta_buffer bytes = {0};
-    if (!folder) return fail(p, at, "!include needs --include FOLDER to look in: ", name);
-    if (n < 0 || (size_t)n >= sizeof path || !file_read(path, 64 << 20, &bytes, &err))
-        return fail(p, at, "cannot read ", name);
+    if (rest.size < 3 || rest.data[0] != '"' || rest.data[rest.size - 1] != '"')
+        return fail(p, at, "!include needs a name in quotes", (penta_bytes){0});
+    penta_bytes name = bytes_slice(rest, 1, rest.size - 2);
+    if (!find_include(p, name, in, path))
+        return fail_with(p, at,
+                         "looked beside the file that includes it, and in each --include FOLDER",
+                         "there is no file ", name);
+    if (p->includes == INCLUDES_MAX)
+        return is_open(p, path, in)
+                   ? fail_with(p, at, "guard it: !ifndef NAME, !define NAME, ... !endif",
+                               "a file that includes itself, 16 levels deep: ", name)
+                   : fail(p, at, "more than 16 levels of !include at ", name);
+    if (!file_read(path, 64 << 20, &bytes, &err)) return fail(p, at, err.message, (penta_bytes){0});
     penta_bytes text = {arena_copy(&p->a->arena, (penta_bytes){bytes.data, bytes.size}, &err),
-                        bytes.size};
-    penta_bytes kept = {arena_copy(&p->a->arena, name, &err), name.size};
+                        bytes.size},
+                kept = {arena_copy(&p->a->arena, bytes_of(path), &err), strlen(path)};
     penta_buffer_free(&bytes);
-    if (!text.data || !kept.data) return false;
+    if (!text.data || !kept.data) return fail(p, at, err.message, (penta_bytes){0});
     p->includes++;
-    struct input inner = {text, kept, at, 1};
+    p->work += INCLUDE_WORK + text.size / 16;
+    struct input inner = {text, kept, at, 1, in};
     bool ok = process(p, &inner);
     p->includes--;
     return ok;
 }
 
 /* ! lines; false: an error was reported. */
-static bool control(struct preprocessor *p, penta_bytes line, uint64_t at, penta_bytes file)
+static bool control(struct preprocessor *p, penta_bytes line, uint64_t at, const struct input *in)
 {
     penta_bytes rest = bytes_slice(line, 1, line.size), verb = take_word(&rest);
     for (size_t i = 0; i < rest.size; i++)
@@ -267,7 +335,7 @@ static bool control(struct preprocessor *p, penta_bytes line, uint64_t at, penta
         if (d) d->live = false;
         return true;
     }
-    if (same(verb, "include")) return include(p, rest, at, file);
+    if (same(verb, "include")) return include(p, rest, at, in);
     if (same(verb, "error")) return fail(p, at, "!error ", rest);
     return fail(p, at, "unknown preprocessor line !", verb);
 }
@@ -321,7 +389,7 @@ static bool expand_macro(struct preprocessor *p, const struct macro *use, penta_
         arguments = bytes_slice(arguments, n + 1 <= arguments.size ? n + 1 : n, arguments.size);
     }
     p->expansions++;
-    struct input body = {m.body, in->file, at, line};
+    struct input body = {m.body, in->file, at, line, in->parent};
     bool ok = process(p, &body);
     p->expansions--;
     for (size_t i = 0; i < m.parameter_count; i++) {
@@ -360,6 +428,8 @@ static bool process(struct preprocessor *p, const struct input *in)
         while (end < in->text.size && in->text.data[end] != '\n')
             end++;
         penta_bytes line = bytes_slice(in->text, pos, end - pos), bare = trim(line);
+        p->file = in->file;
+        p->line = number;
         uint64_t at = nested ? in->base : pos;
         size_t next = end < in->text.size ? end + 1 : end;
         penta_bytes rest = bare, first = {NULL, 0};
@@ -377,7 +447,7 @@ static bool process(struct preprocessor *p, const struct input *in)
             ok &= recording;
             body_from = next;
         } else if (bang) {
-            ok &= control(p, bare, at, in->file);
+            ok &= control(p, bare, at, in);
         } else if (active(p)) {
             struct macro *m = find_macro(p, first);
             if (m)
@@ -387,6 +457,11 @@ static bool process(struct preprocessor *p, const struct input *in)
         }
         pos = next;
         if (p->out.out.size > OUTPUT_MAX) return false;
+        if (p->exhausted) return false;
+        if (p->work++ >= WORK_MAX) {
+            p->exhausted = true;
+            return fail(p, at, "too many lines and names to expand", (penta_bytes){0});
+        }
     }
     if (recording)
         ok = fail(p, nested ? in->base : body_from, "!macro without !endmacro", (penta_bytes){0});
@@ -419,7 +494,7 @@ bool asm_preprocess(struct coil_asm *a, penta_bytes text, penta_bytes *expanded)
         define(&p, name,
                whole.size && whole.data[0] == '=' ? bytes_slice(whole, 1, whole.size) : whole);
     }
-    struct input in = {text, {NULL, 0}, 0, 1};
+    struct input in = {text, {NULL, 0}, 0, 1, NULL};
     bool ok = process(&p, &in);
     penta_error err = {0};
     const uint8_t *copy = arena_copy(&a->arena, writer_view(&p.out), &err);

@@ -361,12 +361,38 @@ bool coil_type_nesting(const struct coil_type *t, uint64_t at, penta_error *err)
 
 /* ---- comparing and resolving ---- */
 
+static uint64_t mix(uint64_t digest, uint64_t value)
+{
+    return coil_hash_id(digest ^ value) + (digest << 7 | digest >> 57);
+}
+
+static uint64_t digest_of(const struct coil_type *t)
+{
+    if (t->digest || t->elem || t->member_count) return t->digest;
+    return mix(t->op, 1) | 1; /* a scalar of the table */
+}
+
+/* Of a type whose parts have one. */
+static void set_digest(struct coil_type *t)
+{
+    uint64_t d = mix(t->op, t->rank);
+    for (unsigned i = 0; i < t->rank; i++)
+        d = mix(d, t->dims[i]);
+    if (t->elem) d = mix(d, digest_of(t->elem));
+    for (uint32_t i = 0; i < t->member_count; i++)
+        d = mix(mix(d, t->members[i].id), digest_of(t->members[i].type));
+    t->digest = t->elem || t->member_count || t->rank ? d | 1 : digest_of(t);
+}
+
+/* Closed types share parts: walking two of them side by side could take for ever, so their digests
+ * decide. A type as it was read is a tree no larger than the file. */
 bool coil_type_equal(const struct coil_type *a, const struct coil_type *b)
 {
     if (a == b) return true;
     if (a->op != b->op || a->rank != b->rank || a->member_count != b->member_count ||
         a->id != b->id || memcmp(a->dims, b->dims, sizeof a->dims) || !a->elem != !b->elem)
         return false;
+    if (a->digest && b->digest) return a->digest == b->digest;
     if (a->elem && !coil_type_equal(a->elem, b->elem)) return false;
     for (uint32_t i = 0; i < a->member_count; i++)
         if (a->members[i].id != b->members[i].id ||
@@ -375,11 +401,50 @@ bool coil_type_equal(const struct coil_type *a, const struct coil_type *b)
     return true;
 }
 
+static int by_key(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static bool index_members(struct coil_type *t, struct arena *arena, penta_error *err)
+{
+    enum { FEW = 16 };
+    if (t->member_count <= FEW) return true;
+    uint32_t *keys = arena_alloc(arena, t->member_count, sizeof *keys, err);
+    if (!keys) return false;
+    for (uint32_t i = 0; i < t->member_count; i++)
+        keys[i] = (uint32_t)t->members[i].id << 16 | i;
+    qsort(keys, t->member_count, sizeof *keys, by_key);
+    t->by_id = keys;
+    return true;
+}
+
+const struct coil_member *coil_type_member(const struct coil_type *t, uint64_t id)
+{
+    if (!t->by_id) {
+        for (uint32_t i = 0; i < t->member_count; i++)
+            if (t->members[i].id == id) return &t->members[i];
+        return NULL;
+    }
+    uint32_t low = 0, high = t->member_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (t->by_id[middle] >> 16 < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < t->member_count && t->by_id[low] >> 16 == id ? &t->members[t->by_id[low] & 0xffff]
+                                                              : NULL;
+}
+
 static struct coil_type_id *find_id(const struct coil_type_ids *ids, uint64_t id)
 {
-    for (size_t i = ids ? ids->count : 0; i-- > 0;)
-        if (ids->items[i].id == id) return &ids->items[i];
-    return NULL;
+    size_t i = ids ? coil_scopes_first(&ids->index, coil_hash_id(id)) : COIL_SCOPES_END;
+    while (i != COIL_SCOPES_END && ids->items[i].id != id)
+        i = coil_scopes_next(&ids->index, i);
+    return i != COIL_SCOPES_END ? &ids->items[i] : NULL;
 }
 
 const struct coil_type *coil_type_resolve(const struct coil_type_ids *ids,
@@ -400,10 +465,11 @@ const struct coil_type *coil_type_close(const struct coil_type_ids *ids, const s
                                         struct arena *arena, penta_error *err)
 {
     t = coil_type_resolve(ids, t);
-    if (!t || t == &coil_scalar_types[t->op]) return t; /* those outlive everything */
+    if (!t || t->bound || t == &coil_scalar_types[t->op]) return t; /* those live long enough */
     struct coil_type *copy = arena_alloc(arena, 1, sizeof *copy, err);
     if (!copy) return NULL;
     *copy = *t;
+    copy->by_id = NULL;
     if (t->elem && !(copy->elem = coil_type_close(ids, t->elem, arena, err))) return NULL;
     if (t->member_count) {
         struct coil_member *members = arena_alloc(arena, t->member_count, sizeof *members, err);
@@ -416,7 +482,8 @@ const struct coil_type *coil_type_close(const struct coil_type_ids *ids, const s
         copy->members = members;
     }
     size_of(copy);
-    return copy;
+    set_digest(copy);
+    return index_members(copy, arena, err) ? copy : NULL;
 }
 
 /* Bound types are closed when they are bound, so ids never lead in circles. */
@@ -425,6 +492,8 @@ bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_ty
 {
     const struct coil_type *closed = coil_type_close(ids, type, &ids->arena, err);
     if (!closed) return false;
+    if (!closed->bound && closed != &coil_scalar_types[closed->op])
+        ((struct coil_type *)closed)->bound = true; /* the copy just made */
     struct coil_type_id *found = find_id(ids, id);
     if (!found) {
         if (ids->count == ids->capacity) {
@@ -434,6 +503,8 @@ bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_ty
             ids->items = moved;
             ids->capacity = more;
         }
+        if (!coil_scopes_push(&ids->index, coil_hash_id(id)))
+            return error_at(err, BASE_MEMORY, 0, "no memory for type ids");
         found = &ids->items[ids->count++];
     }
     *found = (struct coil_type_id){id, closed, true};
@@ -449,6 +520,7 @@ void coil_type_unbind(struct coil_type_ids *ids, uint64_t id)
 void coil_type_ids_free(struct coil_type_ids *ids)
 {
     free(ids->items);
+    coil_scopes_free(&ids->index);
     arena_free(&ids->arena);
     *ids = (struct coil_type_ids){0};
 }

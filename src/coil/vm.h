@@ -12,7 +12,9 @@ enum coil_trap {
 #define TRAP(number, name) COIL_TRAP_##name = number,
 #include "coil/traps.def"
 };
-enum coil_host_call { COIL_HOST_OUT = 1, COIL_HOST_IN = 2 };
+enum coil_host_call { COIL_HOST_OUT = 1, COIL_HOST_IN = 2, COIL_HOST_VENDOR = 3 };
+
+enum { COIL_HOST_ARGS = 6 };
 
 enum coil_cell_op {
 #define CELL(name) COIL_CELL_##name,
@@ -51,7 +53,7 @@ struct coil_place {
     uint64_t scale;
 };
 struct coil_step {
-    uint8_t opcode, count;
+    uint8_t opcode, count, extended, written; /* written: how many operands the file has */
     const char *form;
     struct coil_place places[5];
 };
@@ -59,6 +61,13 @@ struct coil_function {
     uint32_t first, slots; /* cell; slot 0 is always zero */
     uint64_t bytes;        /* of its frame in memory */
     uint64_t address;
+};
+struct coil_visible { /* a variable, for who looks at a stopped machine */
+    const char *name;
+    const struct coil_type *type;
+    uint64_t from, to; /* pcs: of its VAR, and of the SCOPL that ends it */
+    uint32_t function, slot;
+    uint8_t at;
 };
 struct coil_program { /* immutable once loaded */
     struct coil_cell *cells;
@@ -68,13 +77,21 @@ struct coil_program { /* immutable once loaded */
     size_t count;
     struct coil_function *functions;
     size_t function_count;
-    struct coil_step **steps; /* per cell, or NULL */
-    uint64_t *symbols;        /* addresses */
+    struct coil_step **steps;       /* per cell, or NULL */
+    struct coil_visible *variables; /* function by function, in the order of their VARs */
+    size_t variable_count, variable_capacity;
+    uint64_t *symbols; /* addresses */
     uint64_t *sections;
-    uint64_t end;   /* first address behind the image */
-    uint32_t entry; /* function */
-    struct arena arena;
+    size_t *order;             /* sections by address */
+    uint64_t end;              /* first address behind the image */
+    uint32_t entry;            /* function */
+    struct arena arena, types; /* types: what type ids stand for */
 };
+
+/* Regions in the order of their addresses; sections lie below all of these. */
+#define COIL_HEAP_BASE UINT64_C(0x700000000000)
+#define COIL_FRAME_BASE UINT64_C(0x7E0000000000)
+#define COIL_STACK_BASE UINT64_C(0x7F0000000000)
 
 struct coil_region {
     uint64_t base, size;
@@ -90,7 +107,13 @@ struct coil_block {
     bool live;
 };
 
-enum coil_pending { COIL_EXACT, COIL_CMP_SIGNED, COIL_CMP_UNSIGNED, COIL_PENDING_OP };
+/* Operations whose flags nobody has computed yet: see flags.c. */
+enum coil_order { COIL_UNORDERED, COIL_CMP_SIGNED, COIL_CMP_UNSIGNED };
+struct coil_pending {
+    uint8_t order;        /* a comparison that a branch can decide from its operands */
+    uint8_t opcode, type; /* of the last integer operation, or 0: none */
+    uint8_t real;         /* opcode of a later operation in FP64, or 0 */
+};
 
 struct coil_vm {
     penta_vm base;
@@ -99,11 +122,10 @@ struct coil_vm {
     struct coil_cell *cells; /* own copy with breakpoints, or the program's */
     bool marked;
     uint64_t v[COIL_REGISTERS];
-    /* flags: exact in `flags`, except for an operation whose flags nobody has asked for yet */
-    uint8_t flags, pending, pending_op, pending_type;
-    bool parity_pending;
-    uint64_t flag_a, flag_b, parity;
-    uint8_t parity_type;
+    uint8_t flags;       /* but for what is pending */
+    uint8_t parity_type; /* VOID: P is in `flags` */
+    struct coil_pending pending;
+    uint64_t flag_a, flag_b, real_a, real_b, parity;
 
     uint64_t *slots; /* all frames */
     size_t slot_capacity, fp, slots_used;
@@ -115,13 +137,13 @@ struct coil_vm {
     struct coil_region *stack, *frame_memory, *heap;
     uint64_t sp, frame_top; /* addresses */
     struct coil_block *blocks;
-    size_t block_count, block_capacity;
+    size_t block_count, block_capacity, block_free; /* free: of them */
     uint64_t heap_top, heap_max; /* the region has no bytes before the first ALLOC */
     bool divide_trap;
 
     bool waiting, final, halted, started, at_break;
     uint32_t host_call;
-    uint64_t host_args[3];
+    uint64_t host_args[COIL_HOST_ARGS];
     uint32_t trap;
     uint64_t trap_code, fault_address;
     uint64_t executed;
@@ -133,17 +155,25 @@ static inline struct coil_vm *coil_vm(penta_vm *vm)
 }
 
 /* plan.c */
-bool coil_program_load(struct coil_program *p, const struct coil_module *m, penta_error *err);
+struct coil_load {
+    bool plain;       /* every instruction in its general form */
+    bool host_vendor; /* vendor instructions ask the host */
+};
+bool coil_program_load(struct coil_program *p, const struct coil_module *m, struct coil_load how,
+                       penta_error *err);
 void coil_program_free(struct coil_program *p);
 bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell);
-/* step.c: 0, or the trap. */
+/* step.c, places.c: 0, or the trap. */
 uint32_t coil_step_run(struct coil_vm *vm, const struct coil_step *step);
 uint32_t coil_place_read(struct coil_vm *vm, const struct coil_place *p, uint8_t as,
                          uint64_t *value);
 uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64_t value,
                           uint8_t from);
 uint8_t coil_step_type(const struct coil_step *step); /* the type a register takes */
+/* flags.c: the exact flags; and making them what `flags` holds. */
+uint8_t coil_flags_now(const struct coil_vm *vm);
 void coil_flags_settle(struct coil_vm *vm);
+void coil_flags_put(struct coil_vm *vm, uint8_t flags);
 /* memory.c: the bytes at an address, or NULL and the trap. */
 uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write,
                      uint32_t *trap);
@@ -156,4 +186,12 @@ void coil_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool tail);
 /* vm.c */
 extern const struct engine coil_interp;
+/* vm_describe.c */
+void coil_vm_describe(const penta_vm *vm, const penta_visitor *v);
+const char *coil_trap_name(uint32_t trap); /* or NULL */
+const char *coil_host_name(uint32_t call);
+/* snapshot.c */
+bool coil_vm_save(const penta_vm *vm, struct writer *out);
+bool coil_vm_load(penta_vm *vm, penta_bytes saved, penta_error *err);
+/* host.c */
 extern const struct host coil_host;

@@ -1,11 +1,9 @@
-/* Vector and matrix instructions, 80 to 8E. */
-#include "coil/places.h"
+/* Vector instructions: 80 to 88. */
+#include "coil/step.h"
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- vectors ---- */
-
-static uint8_t value_flags(uint8_t type, uint64_t value)
+uint8_t coil_value_flags(uint8_t type, uint64_t value)
 {
     if (coil_types[type].family == COIL_F_REAL) {
         double r = coil_real(type, value);
@@ -13,6 +11,14 @@ static uint8_t value_flags(uint8_t type, uint64_t value)
     }
     return (uint8_t)((value ? 0 : COIL_Z) |
                      (coil_types[type].family == COIL_F_SIGNED && (int64_t)value < 0 ? COIL_S : 0));
+}
+
+uint64_t coil_combine(uint8_t opcode, uint8_t type, uint64_t a, uint64_t b, uint8_t *flags)
+{
+    struct coil_operation o = {.opcode = opcode, .type = type, .saturate = -1, .a = a, .b = b};
+    coil_operate(&o);
+    *flags |= o.flags & (COIL_C | COIL_V | COIL_N);
+    return o.result;
 }
 
 /* Lane type of a vector that may be untyped: then that of the scalar that goes in or out. */
@@ -34,7 +40,7 @@ static uint32_t run_element(struct coil_vm *vm, const struct coil_step *s)
     if (get) {
         value = coil_get(vm, bytes + index * size, type);
         TRY(coil_place_write(vm, &s->places[0], value, type));
-        coil_flags_set(vm, value_flags(type, value), COIL_Z | COIL_S | COIL_N);
+        coil_flags_set(vm, coil_value_flags(type, value), COIL_Z | COIL_S | COIL_N);
         return 0;
     }
     TRY(coil_read_as(vm, s, 2, coil_type_at(s, 2), &value));
@@ -61,7 +67,7 @@ static uint32_t run_dot(struct coil_vm *vm, const struct coil_step *s)
             coil_combine(COIL_OP_MUL, type, coil_get(vm, a + i * size, type), y, &flags), &flags);
     }
     TRY(coil_place_write(vm, &s->places[0], sum, type));
-    coil_flags_set(vm, (uint8_t)(value_flags(type, sum) | (flags & COIL_V)),
+    coil_flags_set(vm, (uint8_t)(coil_value_flags(type, sum) | (flags & COIL_V)),
                    COIL_Z | COIL_S | COIL_V | COIL_N);
     return 0;
 }
@@ -82,7 +88,7 @@ static uint32_t run_cross(struct coil_vm *vm, const struct coil_step *s)
         z[i] =
             coil_combine(COIL_OP_SUB, type, coil_combine(COIL_OP_MUL, type, x[j], y[k], &ignored),
                          coil_combine(COIL_OP_MUL, type, x[k], y[j], &ignored), &ignored);
-        zero &= (value_flags(type, z[i]) & COIL_Z) != 0;
+        zero &= (coil_value_flags(type, z[i]) & COIL_Z) != 0;
     }
     uint8_t lane = coil_lane_of(&s->places[0]), *out;
     TRY(coil_place_bytes(vm, &s->places[0], true, &out));
@@ -93,7 +99,7 @@ static uint32_t run_cross(struct coil_vm *vm, const struct coil_step *s)
     return 0;
 }
 
-static double as_double(uint8_t type, uint64_t value)
+double coil_as_double(uint8_t type, uint64_t value)
 {
     return coil_real(COIL_T_FP64, coil_convert_bits(value, type, COIL_T_FP64, false));
 }
@@ -107,7 +113,7 @@ static uint32_t run_length(struct coil_vm *vm, const struct coil_step *s)
     double sum = 0;
     TRY(coil_place_bytes(vm, from, false, &a));
     for (uint64_t i = 0; i < lanes; i++) {
-        double v = as_double(type, coil_get(vm, a + i * size, type));
+        double v = coil_as_double(type, coil_get(vm, a + i * size, type));
         sum += v * v;
     }
     double length = sqrt(sum);
@@ -123,7 +129,7 @@ static uint32_t run_length(struct coil_vm *vm, const struct coil_step *s)
     uint8_t lane = coil_lane_of(&s->places[0]);
     TRY(coil_place_bytes(vm, &s->places[0], true, &out));
     for (uint64_t i = 0; i < lanes; i++) {
-        double v = as_double(type, coil_get(vm, a + i * size, type));
+        double v = coil_as_double(type, coil_get(vm, a + i * size, type));
         uint64_t bits = coil_real_bits(COIL_T_FP64, length == 0 ? v : v / length);
         coil_put(vm, out + i * coil_types[lane].bytes, lane,
                  coil_convert_bits(bits, COIL_T_FP64, lane, false));
@@ -186,146 +192,6 @@ static uint32_t run_lanes_copy(struct coil_vm *vm, const struct coil_step *s)
     return 0;
 }
 
-static uint32_t run_transpose(struct coil_vm *vm, const struct coil_step *s)
-{
-    const struct coil_place *from = &s->places[s->count - 1];
-    const struct coil_type *t = from->type, *d = s->places[0].type;
-    uint8_t *bytes;
-    unsigned rows, columns;
-    coil_matrix_shape(t, &rows, &columns);
-    TRY(coil_place_bytes(vm, from, false, &bytes));
-    uint8_t *copy = calloc(1, (size_t)d->size + 1);
-    if (!copy) return COIL_TRAP_OUT_OF_MEMORY;
-    for (unsigned i = 0; i < rows; i++)
-        for (unsigned k = 0; k < columns; k++)
-            coil_set_element(vm, d, copy, k, i,
-                             coil_convert_bits(coil_element(vm, t, bytes, i, k), t->elem->op,
-                                               d->elem->op, false));
-    return coil_deliver(vm, &s->places[0], copy);
-}
-
-/* Gauss with partial pivoting over doubles. inverse may be NULL: only the determinant. */
-static double eliminate(double *a, double *inverse, unsigned n)
-{
-    double determinant = 1;
-    for (unsigned c = 0; c < n; c++) {
-        unsigned pivot = c;
-        for (unsigned r = c + 1; r < n; r++)
-            if (fabs(a[r * n + c]) > fabs(a[pivot * n + c])) pivot = r;
-        if (a[pivot * n + c] == 0) return 0;
-        for (unsigned k = 0; k < n && pivot != c; k++) {
-            double x = a[c * n + k];
-            a[c * n + k] = a[pivot * n + k];
-            a[pivot * n + k] = x;
-            if (!inverse) continue;
-            x = inverse[c * n + k];
-            inverse[c * n + k] = inverse[pivot * n + k];
-            inverse[pivot * n + k] = x;
-        }
-        if (pivot != c) determinant = -determinant;
-        double d = a[c * n + c];
-        determinant *= d;
-        for (unsigned r = inverse ? 0 : c + 1; r < n; r++) {
-            if (r == c) continue;
-            double f = a[r * n + c] / d;
-            if (f == 0) continue;
-            for (unsigned k = 0; k < n; k++) {
-                a[r * n + k] -= f * a[c * n + k];
-                if (inverse) inverse[r * n + k] -= f * inverse[c * n + k];
-            }
-        }
-        for (unsigned k = 0; inverse && k < n; k++) {
-            a[c * n + k] /= d;
-            inverse[c * n + k] /= d;
-        }
-    }
-    return determinant;
-}
-
-static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
-{
-    bool inv = s->opcode == COIL_OP_INV;
-    const struct coil_place *from = &s->places[s->count - 1];
-    const struct coil_type *t = from->type, *d = s->places[0].type;
-    uint8_t *bytes;
-    unsigned n, columns;
-    coil_matrix_shape(t, &n, &columns);
-    TRY(coil_place_bytes(vm, from, false, &bytes));
-    double *a = calloc((size_t)n * n * 2, sizeof *a), *inverse = a + (size_t)n * n;
-    if (!a) return COIL_TRAP_OUT_OF_MEMORY;
-    for (unsigned i = 0; i < n; i++)
-        for (unsigned k = 0; k < n; k++) {
-            a[i * n + k] = as_double(t->elem->op, coil_element(vm, t, bytes, i, k));
-            inverse[i * n + k] = i == k;
-        }
-    double determinant = eliminate(a, inv ? inverse : NULL, n);
-    uint32_t trap = 0;
-    if (!inv) {
-        bool whole = coil_is_int(t->elem->op);
-        uint64_t bits = coil_real_bits(COIL_T_FP64, whole ? nearbyint(determinant) : determinant);
-        trap = coil_place_write(vm, &s->places[0], bits, COIL_T_FP64);
-        if (!trap) coil_flags_set(vm, value_flags(COIL_T_FP64, bits), COIL_Z | COIL_S);
-    } else if (determinant == 0) {
-        coil_flags_set(vm, COIL_Z | COIL_D, COIL_Z | COIL_D);
-    } else {
-        trap = coil_place_bytes(vm, &s->places[0], true, &bytes);
-        for (unsigned i = 0; !trap && i < n; i++)
-            for (unsigned k = 0; k < n; k++)
-                coil_set_element(vm, d, bytes, i, k,
-                                 coil_convert_bits(coil_real_bits(COIL_T_FP64, inverse[i * n + k]),
-                                                   COIL_T_FP64, d->elem->op, false));
-        if (!trap) coil_flags_set(vm, 0, COIL_Z | COIL_D);
-    }
-    free(a);
-    return trap;
-}
-
-/* ROW, COL, DIAG: a line of a matrix, read or written. */
-static uint32_t run_line(struct coil_vm *vm, const struct coil_step *s)
-{
-    bool set = s->form[0] == 'm';
-    const struct coil_place *matrix = &s->places[set ? 0 : 1], *vector = &s->places[set ? 2 : 0];
-    const struct coil_type *t = matrix->type;
-    uint8_t *m, *v, lane = coil_lane_of(vector), type = t->elem->op;
-    unsigned rows, columns;
-    uint64_t index;
-    coil_matrix_shape(t, &rows, &columns);
-    if (lane == COIL_T_VOID) lane = type;
-    TRY(coil_read_own(vm, s, set ? 1 : 2, &index));
-    TRY(coil_place_bytes(vm, matrix, set, &m));
-    TRY(coil_place_bytes(vm, vector, !set, &v));
-    uint64_t lanes = vector->type->size / coil_types[lane].bytes;
-    int64_t shift = (int64_t)index;
-    uint64_t length = s->opcode == COIL_OP_ROW ? columns : rows;
-    if (s->opcode == COIL_OP_DIAG) {
-        if (shift >= (int64_t)columns || -shift >= (int64_t)rows) return COIL_TRAP_BOUNDS_VIOLATION;
-        uint64_t down = shift < 0 ? (uint64_t)-shift : 0, right = shift > 0 ? (uint64_t)shift : 0;
-        length = rows - down < columns - right ? rows - down : columns - right;
-    } else if (index >= (s->opcode == COIL_OP_ROW ? rows : columns)) {
-        return COIL_TRAP_BOUNDS_VIOLATION;
-    }
-    for (uint64_t i = 0; i < length && i < lanes; i++) {
-        unsigned row =
-            (unsigned)(s->opcode == COIL_OP_ROW   ? index
-                       : s->opcode == COIL_OP_COL ? i
-                                                  : i + (shift < 0 ? (uint64_t)-shift : 0));
-        unsigned column =
-            (unsigned)(s->opcode == COIL_OP_ROW   ? i
-                       : s->opcode == COIL_OP_COL ? index
-                                                  : i + (shift > 0 ? (uint64_t)shift : 0));
-        uint8_t *at = v + i * coil_types[lane].bytes;
-        if (set)
-            coil_set_element(
-                vm, t, m, row, column,
-                coil_convert_bits(coil_get(vm, at, lane), lane, type, matrix->ext & COIL_SATURATE));
-        else
-            coil_put(vm, at, lane,
-                     coil_convert_bits(coil_element(vm, t, m, row, column), type, lane,
-                                       vector->ext & COIL_SATURATE));
-    }
-    return 0;
-}
-
 uint32_t coil_run_vector(struct coil_vm *vm, const struct coil_step *s)
 {
     switch (s->opcode) {
@@ -338,9 +204,6 @@ uint32_t coil_run_vector(struct coil_vm *vm, const struct coil_step *s)
     case COIL_OP_SHUF: return run_shuffle(vm, s);
     case COIL_OP_EXTRACT:
     case COIL_OP_INSERT: return run_lanes_copy(vm, s);
-    case COIL_OP_TRANS: return run_transpose(vm, s);
-    case COIL_OP_INV:
-    case COIL_OP_DET: return run_solve(vm, s);
-    default: return run_line(vm, s);
+    default: return coil_run_matrix(vm, s);
     }
 }

@@ -1,0 +1,197 @@
+/* Programs made from the input, run twice: with cells of their own, and with every instruction in
+ * its general form. The two machines must stop in the same state wherever the fuel ends. */
+#include "base/writer.h"
+#include "checks.h"
+#include "penta/penta.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct source {
+    const uint8_t *data;
+    size_t size, at;
+};
+
+static unsigned pick(struct source *s, unsigned below)
+{
+    return s->at < s->size ? s->data[s->at++] % below : 0;
+}
+
+static const char *const types[] = {"i8",  "u8",  "i16", "u16", "i32",    "u32",    "i64",
+                                    "u64", "f32", "f64", "bit", "sat i8", "sat u16"};
+static const char *const lanes[] = {"i8", "i16", "u32", "f32", "f64"};
+enum {
+    TYPES = sizeof types / sizeof *types,
+    LANES = sizeof lanes / sizeof *lanes,
+    VARIABLES = 2 * TYPES,
+    BIT = 10,
+    INSTRUCTIONS = 48
+};
+
+/* %1.. are two of each type; %50.. are vectors; %100 the address of the buffer. */
+static void declare(struct writer *w)
+{
+    writer_text(w, ".global main\n.func main\n    VAR %100, u64\n    LEA %100, u8 @buffer\n");
+    for (unsigned i = 0; i < VARIABLES; i++)
+        writer_print(w, "    VAR %%%u, %s, %u\n", i + 1, types[i % TYPES],
+                     i * 37 % 100 % (i % TYPES == BIT ? 2 : 100));
+    for (unsigned i = 0; i < LANES; i++)
+        writer_print(w, "    VAR %%%u, v128<%s>, %u\n", 50 + i, lanes[i], i + 1);
+}
+
+static void location(struct source *s, struct writer *w)
+{
+    unsigned variable = pick(s, VARIABLES);
+    switch (pick(s, 8)) {
+    case 0: writer_print(w, "v%u", pick(s, 4)); break;
+    case 1: writer_print(w, "%s @buffer", types[pick(s, TYPES)]); break;
+    case 2:
+        writer_print(w, "%s [u64 %%100 + i64 %%7*%u + %u]", types[pick(s, TYPES)], 1u << pick(s, 4),
+                     pick(s, 256));
+        break;
+    case 3: writer_print(w, "%s [u64 %%100 + %u]", types[pick(s, 10)], pick(s, 80)); break;
+    case 4: /* an integer seen as another of its width */
+        writer_print(w, "%s %%%u", types[variable % TYPES ^ (variable % TYPES < 8)], variable + 1);
+        break;
+    case 5: writer_print(w, "%%%u", 50 + pick(s, LANES)); break;
+    default: writer_print(w, "%%%u", variable + 1);
+    }
+}
+
+static void value(struct source *s, struct writer *w)
+{
+    unsigned kind = pick(s, 4), type = pick(s, 10);
+    if (kind > 1) {
+        location(s, w);
+        return;
+    }
+    static const char *const edges[] = {"0", "1", "-1", "2", "7", "-128", "127", "100"};
+    bool is_unsigned = type < 8 && type % 2;
+    const char *edge = edges[pick(s, 8)];
+    writer_print(w, "%s %s", types[type], is_unsigned && *edge == '-' ? "255" : edge);
+}
+
+static void instruction(struct source *s, struct writer *w)
+{
+    static const char *const binary[] = {
+        "ADD", "SUB", "MUL", "DIV", "MOD",  "AND",    "OR",     "XOR",    "SHL",  "SHR", "SAR",
+        "ROL", "ROR", "MIN", "MAX", "MULH", "BITSET", "BITCLR", "BITTGL", "ADDC", "SUBB"};
+    static const char *const unary[] = {"INC", "DEC", "NEG", "ABS", "NOT", "BSWAP", "SQRT", "CEIL"};
+    static const char *const conditions[] = {"EQ", "NEQ", "GT", "GTE", "LT", "LTE", "O",
+                                             "NO", "S",   "NS", "Z",   "NZ", "C",   "NC",
+                                             "D",  "ND",  "N",  "NN",  "P",  "NP"};
+    unsigned kind = pick(s, 16);
+    const char *name = binary[pick(s, sizeof binary / sizeof *binary)];
+    writer_text(w, "    ");
+    if (kind < 3) {
+        writer_print(w, "BR %s, @.l%u\n", conditions[pick(s, 20)], pick(s, INSTRUCTIONS));
+        return;
+    }
+    if (kind == 3) {
+        writer_print(w, "%s ", unary[pick(s, 8)]);
+        location(s, w);
+    } else if (kind < 6) {
+        writer_text(w, kind == 4 ? "CMP " : "TEST ");
+        value(s, w);
+        writer_text(w, ", ");
+        value(s, w);
+    } else if (kind < 9) {
+        writer_text(w, kind == 6 ? "CAST " : "MOV ");
+        location(s, w);
+        writer_text(w, ", ");
+        value(s, w);
+    } else {
+        writer_print(w, "%s ", name);
+        location(s, w);
+        writer_text(w, ", ");
+        value(s, w);
+        if (pick(s, 2)) {
+            writer_text(w, ", ");
+            value(s, w);
+        }
+    }
+    writer_text(w, "\n");
+}
+
+/* Instructions that do not assemble are left out: the assembler's findings name their lines. */
+struct lines {
+    uint8_t wrong[INSTRUCTIONS];
+    uint64_t starts[INSTRUCTIONS + 1];
+};
+
+static void note(void *user, const penta_error *e)
+{
+    struct lines *l = user;
+    for (unsigned i = 0; i < INSTRUCTIONS; i++)
+        if (e->offset >= l->starts[i] && e->offset < l->starts[i + 1]) l->wrong[i] = 1;
+}
+
+static penta_module *make(const uint8_t *data, size_t size)
+{
+    struct lines l = {{0}, {0}};
+    penta_module *m = NULL;
+    for (int round = 0; round < 3 && !m; round++) {
+        struct source s = {data, size, 0};
+        struct writer w = {0}, skipped = {0};
+        if (pick(&s, 8) == 1) writer_text(&w, ".endian big\n");
+        declare(&w);
+        for (unsigned i = 0; i < INSTRUCTIONS; i++) {
+            writer_print(&w, ".l%u:\n", i);
+            uint8_t wrong = l.wrong[i];
+            l.starts[i] = w.out.size;
+            instruction(&s, wrong ? &skipped : &w);
+        }
+        l.starts[INSTRUCTIONS] = w.out.size;
+        writer_text(&w, "    RET\n.endfunc\n.data\n.align 16\nbuffer:\n    .zero 2400\n");
+        m = penta_assemble(writer_view(&w), "coil", NULL, 0, note, &l);
+        writer_free(&w);
+        writer_free(&skipped);
+    }
+    return m;
+}
+
+static void same(penta_vm *fast, penta_vm *plain)
+{
+    penta_error err;
+    penta_buffer a = {0}, b = {0};
+    if (!penta_vm_save(fast, &a, &err) || !penta_vm_save(plain, &b, &err))
+        check_failed(err.message, err.code, err.offset);
+    if (a.size != b.size || memcmp(a.data, b.data, a.size))
+        check_failed("the machines differ", a.size, b.size);
+    penta_buffer_free(&a);
+    penta_buffer_free(&b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const penta_option options[] = {
+        {"stack", "4096"}, {"heap", "4096"}, {"frames", "4096"}, {"depth", "16"}, {"plain", "1"}};
+    penta_error err = {0};
+    penta_module *m = make(data, size);
+    if (!m) check_failed("wrong lines are left out, yet it does not assemble", 0, 0);
+    penta_vm *fast = m ? penta_vm_new(m, NULL, options, 4, &err) : NULL,
+             *plain = m ? penta_vm_new(m, NULL, options, 5, &err) : NULL;
+    if (m && (!fast || !plain)) check_failed(err.message, err.code, 0);
+    penta_stop one, two;
+    for (uint64_t round = 0; m && round < 24; round++) {
+        uint64_t fuel = round < 20 ? round % 7 + 1 : 300;
+        penta_vm_run(fast, fuel, &one);
+        penta_vm_run(plain, fuel, &two);
+        if (one.kind != two.kind || one.pc != two.pc || one.steps != two.steps)
+            check_failed("another stop", one.pc, two.pc);
+        same(fast, plain);
+        if (one.kind != PENTA_STOP_FUEL) break;
+    }
+    penta_vm_free(fast);
+    penta_vm_free(plain);
+    penta_close(m);
+    return 0;
+}
