@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* WORK_MAX: lines read and names replaced. A few lines can ask for more of both than there is time,
- * and print nothing. */
+/* WORK_MAX: lines of macros and included files, and names replaced. A few lines can ask for more of
+ * both than there is time, and print nothing. */
 enum { NEST_MAX = 64, INCLUDES_MAX = 16, OUTPUT_MAX = 64 << 20, MACRO_DEPTH = 32 };
-enum { WORK_MAX = 1 << 24, INCLUDE_WORK = 1 << 10, PATH_SIZE = 4096 };
+enum { WORK_MAX = 1 << 22, INCLUDE_WORK = 1 << 10, PATH_SIZE = 4096 };
 
 struct definition {
     penta_bytes name, value;
@@ -458,7 +458,8 @@ static bool process(struct preprocessor *p, const struct input *in)
         pos = next;
         if (p->out.out.size > OUTPUT_MAX) return false;
         if (p->exhausted) return false;
-        if (p->work++ >= WORK_MAX) {
+        p->work += nested; /* the source itself is as long as it is */
+        if (p->work >= WORK_MAX) {
             p->exhausted = true;
             return fail(p, at, "too many lines and names to expand", (penta_bytes){0});
         }
