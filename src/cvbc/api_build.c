@@ -13,7 +13,7 @@ struct penta_cvbc_builder {
     struct cvbc_secret secret;
     bool keep_debug;
     struct writer debug; /* a section as it is, or empty: made of the rows */
-    struct writer symbols, lines, variables;
+    struct cvbc_debug_rows rows;
 };
 
 /* ---- public structs into a build ---- */
@@ -144,9 +144,7 @@ void penta_cvbc_builder_free(penta_cvbc_builder *b)
     key_private_free(b->key);
     cvbc_secret_free(&b->secret);
     writer_free(&b->debug);
-    writer_free(&b->symbols);
-    writer_free(&b->lines);
-    writer_free(&b->variables);
+    cvbc_debug_free(&b->rows);
     free(b);
 }
 
@@ -284,35 +282,30 @@ bool penta_cvbc_builder_symbol(penta_cvbc_builder *b, uint8_t kind, uint32_t val
                                penta_bytes name, penta_error *err)
 {
     if (!debug_name(name, err)) return false;
-    struct cvbc_symbol row = {.name_length = (uint16_t)name.size, .kind = kind, .value = value};
-    cvbc_symbol_write(&b->symbols, &row);
-    writer_bytes(&b->symbols, name.data, name.size);
-    return writer_ok(&b->symbols, err);
+    cvbc_debug_symbol(&b->rows, name, kind, value);
+    return writer_ok(&b->rows.symbols, err);
 }
 
 bool penta_cvbc_builder_line(penta_cvbc_builder *b, uint16_t instruction, uint16_t file,
                              uint32_t line, penta_error *err)
 {
     *err = (penta_error){0};
-    struct cvbc_line row = {.instruction = instruction, .file = file, .line = line};
-    cvbc_line_write(&b->lines, &row);
-    return writer_ok(&b->lines, err);
+    cvbc_debug_line(&b->rows, instruction, file, line);
+    return writer_ok(&b->rows.lines, err);
 }
 
 bool penta_cvbc_builder_variable(penta_cvbc_builder *b, const penta_cvbc_variable *v,
                                  penta_bytes name, penta_error *err)
 {
     if (!debug_name(name, err)) return false;
-    struct cvbc_variable row = {.name_length = (uint16_t)name.size,
-                                .storage = v->storage,
-                                .type = v->type,
-                                .slot = v->slot,
-                                .first = v->first,
-                                .last = v->last,
-                                .elements = v->elements};
-    cvbc_variable_write(&b->variables, &row);
-    writer_bytes(&b->variables, name.data, name.size);
-    return writer_ok(&b->variables, err);
+    cvbc_debug_variable(&b->rows, name,
+                        (struct cvbc_variable){.storage = v->storage,
+                                               .type = v->type,
+                                               .slot = v->slot,
+                                               .first = v->first,
+                                               .last = v->last,
+                                               .elements = v->elements});
+    return writer_ok(&b->rows.variables, err);
 }
 
 bool penta_cvbc_builder_debug(penta_cvbc_builder *b, penta_bytes section, penta_error *err)
@@ -321,24 +314,6 @@ bool penta_cvbc_builder_debug(penta_cvbc_builder *b, penta_bytes section, penta_
     b->debug.out.size = 0;
     writer_bytes(&b->debug, section.data, section.size);
     return writer_ok(&b->debug, err);
-}
-
-/* The section of the rows: header, symbols, lines, variables. */
-static void write_debug(const penta_cvbc_builder *b, struct writer *out)
-{
-    const struct writer *tables[3] = {&b->symbols, &b->lines, &b->variables};
-    uint32_t at = cvbc_debug_bytes, places[6] = {0};
-    for (int i = 0; i < 3; i++) {
-        if (!tables[i]->out.size) continue;
-        places[2 * i] = at;
-        places[2 * i + 1] = (uint32_t)tables[i]->out.size;
-        at += places[2 * i + 1];
-    }
-    if (at == cvbc_debug_bytes) return;
-    for (int i = 0; i < 6; i++)
-        writer_uint(out, places[i], 4);
-    for (int i = 0; i < 3; i++)
-        writer_bytes(out, tables[i]->out.data, tables[i]->out.size);
 }
 
 /* ---- the rest of a file ---- */
@@ -408,7 +383,7 @@ bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *out, penta_e
 {
     *err = (penta_error){0};
     struct writer made = {0}, w = {0};
-    if (!b->debug.out.size) write_debug(b, &made);
+    if (!b->debug.out.size) cvbc_debug_put(&b->rows, &made);
     b->b.debug = writer_view(b->debug.out.size ? &b->debug : &made);
     bool ok = writer_ok(&made, err);
     if (ok && !cvbc_build_count(&b->b))

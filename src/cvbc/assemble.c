@@ -15,6 +15,7 @@ struct assembly {
     struct cvbc_build b;
     struct labels labels;    /* their arena holds strings too */
     struct writer metadata, security, stored, debug, key, signature;
+    struct cvbc_debug_rows rows;
     struct cvbc_patch *patches;
     size_t patch_capacity;
     bool has_stored_of;
@@ -295,6 +296,76 @@ BLOB(signature, signature, has_signature)
 static bool directive_custom(struct assembly *a) { return hex_rest(a, &a->b.custom); }
 static bool directive_debug(struct assembly *a) { return hex_rest(a, &a->debug); }
 
+/* ---- rows of debug tables: debug.c ---- */
+
+static bool row_name(struct assembly *a, penta_bytes *name)
+{
+    struct token t = source_next(a->s);
+    if (t.kind != TOKEN_STRING) return source_unexpected(a->s, t, "a name in quotes");
+    if (!token_string(a->s, t, &a->labels.arena, name)) return false;
+    return name->size <= UINT16_MAX ||
+           error_at(a->s->err, CVBC_LIMIT, t.offset, "a name of %zu bytes", name->size);
+}
+
+/* A comma, and one of the words or a number of this many bits. */
+static bool row_value(struct assembly *a, const char *const *words, size_t count, unsigned bits,
+                      uint64_t *value)
+{
+    if (!source_expect(a->s, ',')) return false;
+    struct token t = source_peek(a->s);
+    if (t.kind != TOKEN_NAME || !words) return expr_field(a->s, NULL, NULL, bits, value);
+    source_next(a->s);
+    struct suggest near = {.word = token_text(a->s, t)};
+    for (*value = 0; *value < count; ++*value) {
+        if (!words[*value]) continue;
+        if (token_is(a->s, t, words[*value])) return true;
+        suggest_offer(&near, words[*value]);
+    }
+    error_at(a->s->err, BASE_SYNTAX, t.offset, "no kind is called so");
+    if (near.best) error_note(a->s->err, "did you mean '%s'?", near.best);
+    return false;
+}
+
+static bool directive_symbol(struct assembly *a)
+{
+    penta_bytes name;
+    uint64_t kind, value;
+    if (!row_name(a, &name) || !row_value(a, cvbc_symbol_kinds, CVBC_SYMBOL_KINDS, 8, &kind) ||
+        !row_value(a, NULL, 0, 32, &value))
+        return false;
+    cvbc_debug_symbol(&a->rows, name, (uint8_t)kind, (uint32_t)value);
+    return true;
+}
+
+static bool directive_line(struct assembly *a)
+{
+    uint64_t instruction, file, line;
+    if (!expr_field(a->s, NULL, NULL, 16, &instruction) || !row_value(a, NULL, 0, 16, &file) ||
+        !row_value(a, NULL, 0, 32, &line))
+        return false;
+    cvbc_debug_line(&a->rows, (uint16_t)instruction, (uint16_t)file, (uint32_t)line);
+    return true;
+}
+
+static bool directive_variable(struct assembly *a)
+{
+    penta_bytes name;
+    uint64_t storage, type, v[4];
+    if (!row_name(a, &name) || !row_value(a, cvbc_storage_kinds, CVBC_STORAGE_KINDS, 8, &storage) ||
+        !row_value(a, NULL, 0, 8, &type))
+        return false;
+    for (int i = 0; i < 4; i++)
+        if (!row_value(a, NULL, 0, 16, &v[i])) return false;
+    cvbc_debug_variable(&a->rows, name,
+                        (struct cvbc_variable){.storage = (uint8_t)storage,
+                                               .type = (uint8_t)type,
+                                               .slot = (uint16_t)v[0],
+                                               .first = (uint16_t)v[1],
+                                               .last = (uint16_t)v[2],
+                                               .elements = (uint16_t)v[3]});
+    return true;
+}
+
 static const struct {
     const char *name;
     bool (*parse)(struct assembly *a);
@@ -308,6 +379,8 @@ static const struct {
     {".entry", directive_entry},         {".stored", directive_stored},
     {".debug", directive_debug},         {".bytes", directive_bytes},
     {".metadata", directive_metadata},   {".security_raw", directive_security_raw},
+    {".symbol", directive_symbol},       {".line", directive_line},
+    {".variable", directive_variable},
 };
 enum { DIRECTIVES = sizeof directives / sizeof *directives };
 
@@ -475,6 +548,7 @@ static void finish(struct assembly *a, struct writer *out)
     b->security = writer_view(&a->security);
     b->key = writer_view(&a->key);
     b->signature = writer_view(&a->signature);
+    if (!a->debug.out.size) cvbc_debug_put(&a->rows, &a->debug);
     b->debug = writer_view(&a->debug);
     b->patches = a->patches;
     if (!b->header_over.mask[FLAGS_AT] && b->signature.size) b->flags |= CVBC_SIGNED;
@@ -515,6 +589,7 @@ bool cvbc_assemble(struct source *s, const penta_option *options, size_t count, 
     writer_free(&a.security);
     writer_free(&a.stored);
     writer_free(&a.debug);
+    cvbc_debug_free(&a.rows);
     writer_free(&a.key);
     writer_free(&a.signature);
     free(a.patches);

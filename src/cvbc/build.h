@@ -45,6 +45,20 @@ struct cvbc_build {
     size_t patch_count;
 };
 
+/* debug.c: the rows of a debug section, names of at most 65535 bytes; the section; its text. */
+struct cvbc_debug_rows { struct writer symbols, lines, variables; };
+void cvbc_debug_symbol(struct cvbc_debug_rows *rows, penta_bytes name, uint8_t kind,
+                       uint32_t value);
+void cvbc_debug_line(struct cvbc_debug_rows *rows, uint16_t instruction, uint16_t file,
+                     uint32_t line);
+void cvbc_debug_variable(struct cvbc_debug_rows *rows, penta_bytes name, struct cvbc_variable row);
+void cvbc_debug_put(const struct cvbc_debug_rows *rows, struct writer *out); /* nothing: no rows */
+void cvbc_debug_free(struct cvbc_debug_rows *rows);
+bool cvbc_debug_print(penta_bytes section, struct writer *out); /* false: it has no such text */
+enum { CVBC_SYMBOL_KINDS = 6, CVBC_STORAGE_KINDS = 4 };
+extern const char *const cvbc_symbol_kinds[CVBC_SYMBOL_KINDS];   /* by kind; NULL: none */
+extern const char *const cvbc_storage_kinds[CVBC_STORAGE_KINDS];
+
 void cvbc_build_fini(struct cvbc_build *b);
 void cvbc_build_string(struct cvbc_build *b, penta_bytes text);
 void cvbc_build_inst(struct cvbc_build *b, uint8_t opcode, uint8_t flags, uint16_t immediate);

@@ -611,66 +611,51 @@ static void join(struct compiler *c, const struct buffer *part, size_t base, siz
 
 /* ---- debug tables ---- */
 
-static void debug_symbol(struct writer *w, penta_bytes name, uint8_t kind, uint32_t value)
-{
-    struct cvbc_symbol row = {(uint16_t)(name.size > UINT16_MAX ? UINT16_MAX : name.size), kind, 0,
-                              value};
-    cvbc_symbol_write(w, &row);
-    writer_bytes(w, name.data, row.name_length);
-}
-
-static void debug_lines(struct writer *w, const struct buffer *part, size_t base, uint32_t *last)
+static void debug_lines(struct cvbc_debug_rows *rows, const struct buffer *part, size_t base,
+                        uint32_t *last)
 {
     for (size_t i = 0; i < part->count; i++) {
         if (part->at[i].line == *last) continue;
-        struct cvbc_line row = {(uint16_t)(base + i), 0, *last = part->at[i].line};
-        cvbc_line_write(w, &row);
+        *last = part->at[i].line;
+        cvbc_debug_line(rows, (uint16_t)(base + i), 0, *last);
     }
+}
+
+static void debug_variable(struct cvbc_debug_rows *rows, const struct symbol *s, size_t body)
+{
+    enum { GLOBAL = 1, STACK, ARRAY, INT32 = 1 };
+    bool local = s->kind == SYMBOL_LOCAL, is_array = s->kind == SYMBOL_ARRAY;
+    if (!local) cvbc_debug_symbol(rows, s->name, is_array ? 3 : 2, (uint32_t)s->place);
+    cvbc_debug_variable(rows, s->name,
+                        (struct cvbc_variable){
+                            .storage = local ? STACK : is_array ? ARRAY : GLOBAL,
+                            .type = INT32,
+                            .slot = (uint16_t)s->place,
+                            .first = local ? (uint16_t)(body + s->first) : 0,
+                            .last = local ? (uint16_t)(body + s->last) : UINT16_MAX,
+                            .elements = is_array ? s->elements : 1});
 }
 
 static void debug_tables(const struct compiler *c, const char *file, size_t body,
                          struct writer *out)
 {
-    struct writer symbols = {0}, lines = {0}, variables = {0};
+    struct cvbc_debug_rows rows = {0};
     const char *slash = file ? strrchr(file, '/') : NULL;
-    debug_symbol(&symbols, bytes_of(slash ? slash + 1 : file ? file : "-"), 5, 0);
+    penta_bytes name = bytes_of(slash ? slash + 1 : file ? file : "-");
+    cvbc_debug_symbol(&rows, bytes_slice(name, 0, UINT16_MAX), 5, 0);
     for (size_t i = 0; i < c->function_count; i++)
-        if (c->functions[i].defined)
-            debug_symbol(&symbols, c->functions[i].name, 1,
-                         (uint32_t)(body + c->functions[i].entry));
-    for (size_t i = 0; i < c->symbol_count; i++) {
-        const struct symbol *s = &c->symbols[i];
-        if (s->kind == SYMBOL_FUNCTION || s->name.size > UINT16_MAX) continue;
-        bool local = s->kind == SYMBOL_LOCAL, is_array = s->kind == SYMBOL_ARRAY;
-        if (!local) debug_symbol(&symbols, s->name, is_array ? 3 : 2, (uint32_t)s->place);
-        struct cvbc_variable row = {(uint16_t)s->name.size,
-                                    (uint8_t)(local      ? 2
-                                              : is_array ? 3
-                                                         : 1),
-                                    1,
-                                    (uint16_t)s->place,
-                                    local ? (uint16_t)(body + s->first) : 0,
-                                    local ? (uint16_t)(body + s->last) : UINT16_MAX,
-                                    is_array ? s->elements : 1};
-        cvbc_variable_write(&variables, &row);
-        writer_bytes(&variables, s->name.data, s->name.size);
-    }
+        if (c->functions[i].defined && c->functions[i].name.size <= UINT16_MAX)
+            cvbc_debug_symbol(&rows, c->functions[i].name, 1,
+                              (uint32_t)(body + c->functions[i].entry));
+    for (size_t i = 0; i < c->symbol_count; i++)
+        if (c->symbols[i].kind != SYMBOL_FUNCTION && c->symbols[i].name.size <= UINT16_MAX)
+            debug_variable(&rows, &c->symbols[i], body);
     uint32_t last = 0;
-    debug_lines(&lines, &c->arrays, 0, &last);
-    debug_lines(&lines, &c->init, c->arrays.count, &last);
-    debug_lines(&lines, &c->body, body, &last);
-    uint32_t at = cvbc_debug_bytes, l = at + (uint32_t)symbols.out.size,
-             v = l + (uint32_t)lines.out.size;
-    struct cvbc_debug head = {at, (uint32_t)symbols.out.size, l, (uint32_t)lines.out.size,
-                              variables.out.size ? v : 0, (uint32_t)variables.out.size};
-    cvbc_debug_write(out, &head);
-    writer_bytes(out, symbols.out.data, symbols.out.size);
-    writer_bytes(out, lines.out.data, lines.out.size);
-    writer_bytes(out, variables.out.data, variables.out.size);
-    out->failed |= symbols.failed || lines.failed || variables.failed;
-    writer_free(&symbols);
-    writer_free(&lines);
-    writer_free(&variables);
+    debug_lines(&rows, &c->arrays, 0, &last);
+    debug_lines(&rows, &c->init, c->arrays.count, &last);
+    debug_lines(&rows, &c->body, body, &last);
+    cvbc_debug_put(&rows, out);
+    cvbc_debug_free(&rows);
 }
 
 /* ---- the whole ---- */

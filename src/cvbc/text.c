@@ -8,12 +8,12 @@
  *     .string  "text"              constant-pool strings, numbered from 0
  *     .entry   label
  *     label:   PUSH.S -5           instructions; 0x0a.0x01 7 is any opcode with any flags
- *     .debug   hex
+ *     .symbol .line .variable      rows of the debug tables: debug.c
  *
  * Every directive with fields prints only those that differ from what assembling without them would
  * give, found by computing that here with the builder's own stages. What has no such form is hex:
- * .metadata and .security_raw a whole section, .stored the bytecode section as it is stored, .bytes
- * what lies between and behind the sections. */
+ * .metadata, .security_raw and .debug a whole section, .stored the bytecode section as it is stored,
+ * .bytes what lies between and behind the sections. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -414,7 +414,7 @@ bool cvbc_print(const penta_module *module, const penta_option *options, size_t 
     print_security(m, &b, image, out);
     writer_bytes(out, code.out.data, code.out.size);
     print_stored(m, listed, image, out);
-    print_hex(out, ".debug", m->debug);
+    if (!cvbc_debug_print(m->debug, out)) print_hex(out, ".debug", m->debug);
     print_gaps(m, out);
     out->failed |= code.failed;
     writer_free(&code);
