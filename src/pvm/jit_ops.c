@@ -23,9 +23,19 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
     OP(store##_u64)
 #define STORE_IX(n)  x = imms_alone(&in), store_immediate(j, n, guest(X64_NONE, x.first), x.second)
 #define STORE_IA(n)  x = imms(&in), store_immediate(j, n, guest((int)A, x.first), x.second)
-#define BOTH(name32, name64, action, reg)                                                          \
-    OP(name32): action(X32); extend(j, reg); break;                                                \
-    OP(name64): action(X64); break;
+/* The 32-bit form, with its result extended, and the 64-bit form. */
+#define BOTH(name, reg, ...)                                                                       \
+    OP(name##_32): {                                                                               \
+        const enum x64_size size = X32;                                                            \
+        __VA_ARGS__;                                                                               \
+        extend(j, reg);                                                                            \
+        break;                                                                                     \
+    }                                                                                              \
+    OP(name##_64): {                                                                               \
+        const enum x64_size size = X64;                                                            \
+        __VA_ARGS__;                                                                               \
+        break;                                                                                     \
+    }
 
 /* in and what is behind it as a group, if there is one. */
 #define GROUP(may, fuse)                                                                           \
@@ -171,12 +181,8 @@ block:
             extend(j, A);
             break;
         OP(add_imm_64): add_immediate(j, X64, &in); break;
-#define DO(size) x64_imul_imm(e, size, A, B, (int32_t)imm(&in))
-        BOTH(mul_imm_32, mul_imm_64, DO, A)
-#undef DO
-#define DO(size) negate_add(j, size, &in)
-        BOTH(negate_and_add_imm_32, negate_and_add_imm_64, DO, A)
-#undef DO
+        BOTH(mul_imm, A, x64_imul_imm(e, size, A, B, (int32_t)imm(&in)))
+        BOTH(negate_and_add_imm, A, negate_add(j, size, &in))
         OP(and_imm):               /* a non-negative immediate clears the upper half */
             if ((int32_t)imm(&in) >= 0) {
                 x64_move(e, X32, A, B);
@@ -212,24 +218,12 @@ block:
             if (!(imm(&in) & 31)) extend(j, A); /* else the sign bit is clear */
             break;
         OP(shift_logical_right_imm_64): shift_immediate(j, X64, &in, x64_shr_imm); break;
-#define DO(size) shift_immediate(j, size, &in, x64_sar_imm)
-        BOTH(shift_arithmetic_right_imm_32, shift_arithmetic_right_imm_64, DO, A)
-#undef DO
-#define DO(size) shift_alt(j, size, &in, x64_shlx)
-        BOTH(shift_logical_left_imm_alt_32, shift_logical_left_imm_alt_64, DO, A)
-#undef DO
-#define DO(size) shift_alt(j, size, &in, x64_shrx)
-        BOTH(shift_logical_right_imm_alt_32, shift_logical_right_imm_alt_64, DO, A)
-#undef DO
-#define DO(size) shift_alt(j, size, &in, x64_sarx)
-        BOTH(shift_arithmetic_right_imm_alt_32, shift_arithmetic_right_imm_alt_64, DO, A)
-#undef DO
-#define DO(size) rotate_immediate(j, size, &in)
-        BOTH(rotate_right_imm_32, rotate_right_imm_64, DO, A)
-#undef DO
-#define DO(size) rotate_alt(j, size, &in)
-        BOTH(rotate_right_imm_alt_32, rotate_right_imm_alt_64, DO, A)
-#undef DO
+        BOTH(shift_arithmetic_right_imm, A, shift_immediate(j, size, &in, x64_sar_imm))
+        BOTH(shift_logical_left_imm_alt, A, shift_alt(j, size, &in, x64_shlx))
+        BOTH(shift_logical_right_imm_alt, A, shift_alt(j, size, &in, x64_shrx))
+        BOTH(shift_arithmetic_right_imm_alt, A, shift_alt(j, size, &in, x64_sarx))
+        BOTH(rotate_right_imm, A, rotate_immediate(j, size, &in))
+        BOTH(rotate_right_imm_alt, A, rotate_alt(j, size, &in))
         OP(cmov_if_zero_imm): move_if_immediate(j, &in, X64_E); break;
         OP(cmov_if_not_zero_imm): move_if_immediate(j, &in, X64_NE); break;
 
@@ -243,27 +237,13 @@ block:
             GROUP(jit_is_load(jit_op_behind(j, &in)), pvm_jit_fuse_add)
             add(j, X64, &in);
             break;
-#define DO(size) subtract(j, size, &in)
-        BOTH(sub_32, sub_64, DO, D)
-#undef DO
-#define DO(size) commutative(j, size, &in, x64_imul)
-        BOTH(mul_32, mul_64, DO, D)
-#undef DO
-#define DO(size) shift(j, size, &in, x64_shlx)
-        BOTH(shift_logical_left_32, shift_logical_left_64, DO, D)
-#undef DO
-#define DO(size) shift(j, size, &in, x64_shrx)
-        BOTH(shift_logical_right_32, shift_logical_right_64, DO, D)
-#undef DO
-#define DO(size) shift(j, size, &in, x64_sarx)
-        BOTH(shift_arithmetic_right_32, shift_arithmetic_right_64, DO, D)
-#undef DO
-#define DO(size) rotate(j, size, &in, x64_rol_cl)
-        BOTH(rotate_left_32, rotate_left_64, DO, D)
-#undef DO
-#define DO(size) rotate(j, size, &in, x64_ror_cl)
-        BOTH(rotate_right_32, rotate_right_64, DO, D)
-#undef DO
+        BOTH(sub, D, subtract(j, size, &in))
+        BOTH(mul, D, commutative(j, size, &in, x64_imul))
+        BOTH(shift_logical_left, D, shift(j, size, &in, x64_shlx))
+        BOTH(shift_logical_right, D, shift(j, size, &in, x64_shrx))
+        BOTH(shift_arithmetic_right, D, shift(j, size, &in, x64_sarx))
+        BOTH(rotate_left, D, rotate(j, size, &in, x64_rol_cl))
+        BOTH(rotate_right, D, rotate(j, size, &in, x64_ror_cl))
         OP(div_unsigned_32): by_stub(j, &in, &j->divide[0], X32); break;
         OP(div_signed_32): by_stub(j, &in, &j->divide[1], X32); break;
         OP(rem_unsigned_32): by_stub(j, &in, &j->divide[2], X32); break;
