@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* WORK_MAX: lines of macros and included files, and names replaced. A few lines can ask for more of
+/* FAILURES_MAX errors end it. WORK_MAX: lines of macros and included files, and names replaced. A few
+ * lines can ask for more of
  * both than there is time, and print nothing. */
 enum { NEST_MAX = 64, INCLUDES_MAX = 16, OUTPUT_MAX = 64 << 20, MACRO_DEPTH = 32 };
-enum { WORK_MAX = 1 << 22, INCLUDE_WORK = 1 << 10, PATH_SIZE = 4096 };
+enum { WORK_MAX = 1 << 22, FAILURES_MAX = 1000, INCLUDE_WORK = 1 << 10, PATH_SIZE = 4096 };
 
 struct definition {
     penta_bytes name, value;
@@ -40,6 +41,7 @@ struct preprocessor {
     unsigned depth, includes, expansions;
     uint64_t work;
     bool exhausted;
+    unsigned failures;
     penta_bytes file; /* of the line under way */
     uint32_t line;
 };
@@ -85,6 +87,7 @@ static bool same(penta_bytes a, const char *text)
 static bool fail_with(struct preprocessor *p, uint64_t at, const char *note, const char *what,
                       penta_bytes detail)
 {
+    if (++p->failures == FAILURES_MAX) p->exhausted = true; /* a macro repeats its own errors */
     char where[80] = "";
     if (p->file.size) /* the offset is that of the !include in the source */
         snprintf(where, sizeof where, "%.*s:%u: ", (int)(p->file.size > 60 ? 60 : p->file.size),
