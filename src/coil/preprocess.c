@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* FAILURES_MAX errors end it. WORK_MAX: lines of macros and included files, and names replaced. A few
- * lines can ask for more of
- * both than there is time, and print nothing. */
+/* FAILURES_MAX errors end it. WORK_MAX: lines of macros and included files, and names replaced. A
+ * few lines can ask for more of both than there is time, and print nothing. */
 enum { NEST_MAX = 64, INCLUDES_MAX = 16, OUTPUT_MAX = 64 << 20, MACRO_DEPTH = 32 };
 enum { WORK_MAX = 1 << 22, FAILURES_MAX = 1000, INCLUDE_WORK = 1 << 10, PATH_SIZE = 4096 };
 
