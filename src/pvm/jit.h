@@ -47,6 +47,7 @@ struct pvm_native {
     uint32_t size;           /* of the guest code */
     uint32_t *offsets;       /* by pc, size + 1 of them, rising: its code; 0: no instruction, or */
                              /* one in the middle of a group */
+    size_t offsets_mapped;   /* bytes, if they are a mapping of their own */
     uint8_t *block_starts;   /* a bit by pc */
     struct pvm_copy *copies; /* in the order of `native` */
     struct pvm_cold *cold;

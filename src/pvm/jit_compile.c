@@ -9,6 +9,7 @@ enum {
     LINE = 64,
     BYTES_PER_BYTE = 64,     /* native code of one guest byte, at most */
     LISTS_PER_BYTE = 16,     /* guest bytes for each fixup and cold place, at first */
+    LARGE = 1 << 20,         /* guest bytes from which on memory comes in huge pages */
 };
 static const size_t code_max = (UINT64_C(1) << 31) - (UINT64_C(1) << 20);
 /* Not canonical, whatever the size of address spaces: a jump there faults at the jump. */
@@ -211,6 +212,17 @@ static void *map(size_t bytes, int flags)
     return at == MAP_FAILED ? NULL : at;
 }
 
+/* Jumps are aimed all over the code: most of the time of a large program would go into looking up
+ * pages. Another wish. */
+static void want_huge(void *at, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    madvise(at, bytes, MADV_HUGEPAGE);
+#else
+    (void)at, (void)bytes;
+#endif
+}
+
 /* Pages that are sure to be written come at once, at half the price. It is only a wish. */
 static void fault_in(void *at, size_t bytes)
 {
@@ -230,8 +242,16 @@ static bool reserve(struct jit *j)
     if (capacity > code_max) capacity = code_max;
     n->mapped = whole_pages(capacity);
     n->code = map(n->mapped, 0);
+    if (n->code && n->size >= LARGE) want_huge(n->code, n->mapped);
     if (n->code) fault_in(n->code, whole_pages((size_t)n->size * (n->metered ? 3 : 2)));
-    n->offsets = calloc((size_t)n->size + 1, sizeof *n->offsets);
+    size_t offsets = ((size_t)n->size + 1) * sizeof *n->offsets;
+    if (n->size < LARGE) {
+        n->offsets = calloc(1, offsets);
+    } else {
+        n->offsets_mapped = whole_pages(offsets);
+        n->offsets = map(n->offsets_mapped, 0);
+        if (n->offsets) want_huge(n->offsets, n->offsets_mapped);
+    }
     n->block_starts = calloc(n->size / 8 + 1, 1);
     j->targets = calloc(n->size / 8 + 1, 1);
     if (j->p->table_count) {
@@ -292,7 +312,8 @@ void pvm_native_free(struct pvm_native *n)
     if (!n) return;
     if (n->code) munmap(n->code, n->mapped);
     if (n->table) munmap(n->table, n->table_bytes);
-    free(n->offsets);
+    if (!n->offsets_mapped) free(n->offsets);
+    else if (n->offsets) munmap(n->offsets, n->offsets_mapped);
     free(n->block_starts);
     free(n->copies);
     free(n->cold);
