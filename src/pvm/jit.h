@@ -91,7 +91,7 @@ struct jit_decoder {
 
 struct jit_fixup { uint32_t site, target; };
 
-struct jit_cure {            /* of a register that must be sign-extended after all: jit_fuse.h */
+struct jit_cure {            /* of a register that must be sign-extended after all: jit_fuse.c */
     uint32_t site, back;
     enum x64_reg reg;
 };

@@ -1,4 +1,4 @@
-/* The code of instructions in a straight line: registers, loads, stores. Parts of pvm_jit_block,
+/* The code of instructions in a straight line: registers, loads, stores. Parts of pvm_jit_blocks,
  * which is fast because all of it is in line. */
 #pragma once
 #include "pvm/jit_decode.h"

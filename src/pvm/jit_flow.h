@@ -1,4 +1,4 @@
-/* The code of what ends a block or leaves the code. Parts of pvm_jit_block. */
+/* The code of what ends a block or leaves the code. Parts of pvm_jit_blocks. */
 #pragma once
 #include "pvm/jit_emit.h"
 
@@ -15,8 +15,8 @@ X64_INLINE void poll(struct jit *j, const struct jit_insn *in)
 
 /* ---- static jumps ---- */
 
-/* Where a jump may go is known for all code that is written; a jump ahead is taken back by
- * pvm_jit_aim's resolution if its target turns out to be none. */
+/* Where a jump may go is known for all code that is written; a jump ahead is taken back
+ * when all is written and its target turned out to be none (resolve in jit_compile.c). */
 X64_INLINE bool may_go(const struct jit *j, uint32_t pc, uint32_t target)
 {
     if (target >= j->size) return false;
