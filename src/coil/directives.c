@@ -547,28 +547,13 @@ static bool d_align(struct coil_asm *a)
     return true;
 }
 
-/* Hex digits up to the end of the line: they look like names and numbers, so take them raw. */
-static bool hex_line(struct coil_asm *a, struct writer *out)
-{
-    struct source *s = a->s;
-    size_t from = s->pos, end = from, size = 0;
-    while (end < s->text.size && s->text.data[end] != '\n' && s->text.data[end] != ';')
-        end++;
-    uint8_t *bytes = hex_parse(bytes_slice(s->text, from, end - from), &size);
-    if (!bytes) return error_at(s->err, BASE_SYNTAX, from, "expected pairs of hex digits");
-    writer_bytes(out, bytes, size);
-    free(bytes);
-    s->pos = end;
-    return true;
-}
-
 static bool d_bytes(struct coil_asm *a)
 {
-    return !no_bytes(a) && hex_line(a, &asm_section(a)->data);
+    return !no_bytes(a) && source_hex(a->s, &asm_section(a)->data);
 }
 static bool d_image(struct coil_asm *a)
 {
-    return hex_line(a, &a->image_bytes);
+    return source_hex(a->s, &a->image_bytes);
 }
 
 /* .line "file", n: where the next instruction comes from */

@@ -24,21 +24,6 @@ struct assembly {
 
 /* ---- values ---- */
 
-/* The rest of the line as hex digits: they look like names and numbers, so take them raw. */
-static bool hex_rest(struct assembly *a, struct writer *out)
-{
-    struct source *s = a->s;
-    size_t from = s->pos, end = from;
-    while (end < s->text.size && s->text.data[end] != '\n' && s->text.data[end] != ';') end++;
-    size_t size = 0;
-    uint8_t *bytes = hex_parse(bytes_slice(s->text, from, end - from), &size);
-    if (!bytes) return error_at(s->err, BASE_SYNTAX, from, "expected pairs of hex digits");
-    writer_bytes(out, bytes, size);
-    free(bytes);
-    s->pos = end;
-    return true;
-}
-
 /* Looked up in the text: what follows may be hex digits, which are no tokens. */
 static bool accept_word(struct assembly *a, const char *word)
 {
@@ -52,7 +37,7 @@ static bool accept_word(struct assembly *a, const char *word)
 
 static bool hex_or_none(struct assembly *a, struct writer *out)
 {
-    if (!accept_word(a, "none")) return hex_rest(a, out);
+    if (!accept_word(a, "none")) return source_hex(a->s, out);
     return true;
 }
 
@@ -178,7 +163,7 @@ static bool directive_hint(struct assembly *a)
         !source_expect(a->s, ','))
         return false;
     struct writer data = {0};
-    bool ok = hex_rest(a, &data);
+    bool ok = source_hex(a->s, &data);
     if (ok && (data.out.size > UINT16_MAX || a->b.hint_count == UINT16_MAX))
         ok = error_at(a->s->err, CVBC_LIMIT, t.offset, "more than 65535 hints or bytes of a hint");
     struct cvbc_hint head = {(uint8_t)type, (uint8_t)priority, (uint16_t)data.out.size};
@@ -197,7 +182,7 @@ static bool directive_stored(struct assembly *a)
     a->b.has_stored = true;
     if (!accept_word(a, "of ")) return hex_or_none(a, &a->stored);
     struct writer digest = {0};
-    bool ok = hex_rest(a, &digest);
+    bool ok = source_hex(a->s, &digest);
     if (ok && digest.out.size != HASH_BYTES)
         ok = error_at(a->s->err, BASE_NUMBER, at, "a SHA-256 has 32 bytes, not %zu",
                       digest.out.size);
@@ -212,7 +197,7 @@ static bool directive_bytes(struct assembly *a)
     uint64_t offset = 0;
     if (!expr_field(a->s, NULL, NULL, 32, &offset) || !source_expect(a->s, ',')) return false;
     struct writer bytes = {0};
-    bool ok = hex_rest(a, &bytes);
+    bool ok = source_hex(a->s, &bytes);
     if (ok && a->b.patch_count == a->patch_capacity) {
         size_t more = a->patch_capacity ? a->patch_capacity * 2 : 16;
         struct cvbc_patch *grown = realloc(a->patches, more * sizeof *grown);
@@ -293,8 +278,8 @@ BLOB(metadata, metadata, has_metadata)
 BLOB(security_raw, security, has_security)
 BLOB(key, key, has_key)
 BLOB(signature, signature, has_signature)
-static bool directive_custom(struct assembly *a) { return hex_rest(a, &a->b.custom); }
-static bool directive_debug(struct assembly *a) { return hex_rest(a, &a->debug); }
+static bool directive_custom(struct assembly *a) { return source_hex(a->s, &a->b.custom); }
+static bool directive_debug(struct assembly *a) { return source_hex(a->s, &a->debug); }
 
 /* ---- rows of debug tables: debug.c ---- */
 

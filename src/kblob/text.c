@@ -222,7 +222,7 @@ static bool instruction(struct assembly *a, unsigned opcode)
     return emit(a, &in);
 }
 
-/* Hex digits up to the end of the line: they look like names and numbers, so take them raw. */
+/* A string, or hex digits up to the end of the line. */
 static bool hex_line(struct assembly *a, struct writer *out)
 {
     struct source *s = a->s;
@@ -234,17 +234,8 @@ static bool hex_line(struct assembly *a, struct writer *out)
         writer_bytes(out, text.data, text.size);
         return true;
     }
-    size_t from = (size_t)t.offset, end = from;
-    while (end < s->text.size && s->text.data[end] != '\n' &&
-           s->text.data[end] != (uint8_t)s->comment[0])
-        end++;
-    size_t size = 0;
-    uint8_t *bytes = hex_parse(bytes_slice(s->text, from, end - from), &size);
-    if (!bytes) return error_at(s->err, BASE_SYNTAX, from, "expected pairs of hex digits");
-    writer_bytes(out, bytes, size);
-    free(bytes);
-    s->pos = end;
-    return true;
+    s->pos = (size_t)t.offset;
+    return source_hex(s, out);
 }
 
 static bool directive_header(struct assembly *a)

@@ -5,30 +5,13 @@
 
 /* ---- pieces ---- */
 
-/* Hex digits up to the end of the line: they look like names and numbers, so take them raw. */
-static bool hex_rest(struct pvm_assembly *a, struct writer *out)
-{
-    struct source *s = a->s;
-    size_t from = s->pos, end = from;
-    while (end < s->text.size && s->text.data[end] != '\n' &&
-           !(s->text.data[end] == '/' && end + 1 < s->text.size && s->text.data[end + 1] == '/'))
-        end++;
-    size_t size = 0;
-    uint8_t *bytes = hex_parse(bytes_slice(s->text, from, end - from), &size);
-    if (!bytes) return error_at(s->err, BASE_SYNTAX, from, "expected pairs of hex digits");
-    writer_bytes(out, bytes, size);
-    free(bytes);
-    s->pos = end;
-    return true;
-}
-
 static bool hex_part(struct pvm_assembly *a, struct pvm_hex *part)
 {
     bool more = source_accept(a->s, '+');
     if (!source_expect(a->s, '=')) return false;
     if (!more) part->bytes.out.size = 0;
     part->given = true;
-    return hex_rest(a, &part->bytes);
+    return source_hex(a->s, &part->bytes);
 }
 
 static bool number(struct pvm_assembly *a, uint64_t most, uint64_t *value)
@@ -212,7 +195,7 @@ static bool add_bytes(struct pvm_assembly *a, enum pvm_item_kind kind)
 {
     struct pvm_item item = {.kind = kind, .raw = a->raw.out.size, .label = -1,
                             .offset = a->s->pos};
-    if (!hex_rest(a, &a->raw)) return false;
+    if (!source_hex(a->s, &a->raw)) return false;
     size_t size = a->raw.out.size - item.raw;
     if (!size) return error_at(a->s->err, BASE_SYNTAX, item.offset, "expected pairs of hex digits");
     if (kind == PVM_ITEM_RAW && !a->raw.failed)
@@ -235,7 +218,7 @@ static bool add_section(struct pvm_assembly *a)
         return error_at(a->s->err, PVM_BAD_SECTION, a->s->pos, "there is no section %u",
                         (unsigned)id);
     struct pvm_section s = {.id = (uint8_t)id, .raw = true};
-    bool ok = hex_rest(a, &payload) && writer_ok(&payload, a->s->err);
+    bool ok = source_hex(a->s, &payload) && writer_ok(&payload, a->s->err);
     if (ok) s.payload.data = arena_copy(&a->labels.arena, writer_view(&payload), a->s->err);
     s.payload.size = payload.out.size;
     writer_free(&payload);
@@ -258,7 +241,7 @@ static bool add_varint(struct pvm_assembly *a)
     uint64_t index = 0, at = a->s->pos;
     struct writer bytes = {0};
     if (!number(a, UINT32_MAX, &index) || !source_expect(a->s, '=')) return false;
-    bool ok = hex_rest(a, &bytes) && writer_ok(&bytes, a->s->err);
+    bool ok = source_hex(a->s, &bytes) && writer_ok(&bytes, a->s->err);
     if (ok && (!bytes.out.size || bytes.out.size > sizeof v.bytes))
         ok = error_at(a->s->err, BASE_NUMBER, at, "a number has 1 to 10 bytes");
     if (ok && p->varint_count && a->varints[p->varint_count - 1].index >= index)

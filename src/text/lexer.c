@@ -186,6 +186,21 @@ bool source_end_of_line(struct source *s)
     return source_unexpected(s, t, "the end of the line");
 }
 
+bool source_hex(struct source *s, struct writer *out)
+{
+    const uint8_t *p = s->text.data;
+    size_t from = s->pos, end = from, size = 0, mark = s->comment ? strlen(s->comment) : 0;
+    while (end < s->text.size && p[end] != '\n' &&
+           !(mark && s->text.size - end >= mark && !memcmp(p + end, s->comment, mark)))
+        end++;
+    uint8_t *bytes = hex_parse(bytes_slice(s->text, from, end - from), &size);
+    if (!bytes) return fail(s, BASE_SYNTAX, from, "expected pairs of hex digits");
+    writer_bytes(out, bytes, size);
+    free(bytes);
+    s->pos = end;
+    return true;
+}
+
 void source_skip_line(struct source *s)
 {
     if (s->pos && s->text.data[s->pos - 1] == '\n') return; /* the error was at the line's end */

@@ -1,6 +1,7 @@
 /* Tokens for every assembler of the house. Tokens point into the source; nothing is copied. */
 #pragma once
 #include "base/arena.h"
+#include "base/writer.h"
 
 enum token_kind {
     TOKEN_END, TOKEN_LINE, TOKEN_NAME, TOKEN_DIRECTIVE, TOKEN_INT, TOKEN_FLOAT, TOKEN_STRING,
@@ -32,6 +33,8 @@ bool source_accept(struct source *s, char punct);
 bool source_expect(struct source *s, char punct);  /* error: "expected ',', found 'r3'" */
 bool source_end_of_line(struct source *s);         /* error unless the line ends here */
 void source_skip_line(struct source *s);           /* after an error: on with the next line */
+/* Hex digits up to the end of the line: they look like names and numbers, so they are taken raw. */
+bool source_hex(struct source *s, struct writer *out);
 
 /* "expected WHAT, found 'TOKEN'" at the token; returns false. */
 bool source_unexpected(struct source *s, struct token found, const char *what);
