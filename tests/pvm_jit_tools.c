@@ -97,8 +97,8 @@ static void differences(void)
     /* the native code of the block, byte by byte: that of a2 = a1 is in it somewhere */
     char hex[8];
     const struct pvm_native *n = d.native;
-    snprintf(hex, sizeof hex, "%02x%02x", n->code[n->offsets[d.from]],
-             n->code[n->offsets[d.from] + 1]);
+    snprintf(hex, sizeof hex, "%02x%02x", n->code[pvm_native_offset(n, d.from)],
+             n->code[pvm_native_offset(n, d.from) + 1]);
     CHECK(strstr(report, hex));
     json_object(&json, NULL);
     native_listing_difference(vm, NULL, &json);

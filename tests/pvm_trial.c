@@ -1,6 +1,7 @@
 /* Both engines must agree on registers, pc, gas, memory and stop after every block (engine "both"),
  * and at every stop when compiled code runs freely, is interrupted, and machines change hands. */
 #include "pvm_trial.h"
+#include "pvm/jit.h"
 #include "pvm/snapshot.h"
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,18 @@ static void count_stop(const struct trial *t, const penta_stop *stop)
     if (stop->kind == PENTA_STOP_GAS) t->tally->gas_places++;
 }
 
+/* The code of instructions is in their order. */
+static bool rises(const struct pvm_native *n)
+{
+    uint32_t last = 0;
+    for (uint32_t i = 0; n && i < n->count; i++) {
+        if (!n->offsets[i]) continue;
+        if (n->offsets[i] < last) return false;
+        last = n->offsets[i];
+    }
+    return true;
+}
+
 /* Free running, compared at every stop; when swap, stops of one engine are resumed by the other. */
 static void race(const struct trial *t, bool swap)
 {
@@ -104,6 +117,7 @@ static void race(const struct trial *t, bool swap)
         CHECK(t, more == settle(t, b, &y, turn));
         if (!more) break;
     }
+    CHECK(t, rises(b->cells->native));
     penta_vm_free(&a->base);
     penta_vm_free(&b->base);
 }

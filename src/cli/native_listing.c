@@ -31,8 +31,9 @@ static void native_lines(struct native_listing *l, uint32_t from, uint32_t to)
 static uint32_t end_of(const struct pvm_native *n, uint32_t pc)
 {
     for (uint32_t next = pc + 1; next <= n->size; next++)
-        if (n->offsets[next])
-            return n->offsets[next] - (pvm_bit(n->block_starts, next) ? n->charge_size : 0);
+        if (pvm_native_offset(n, next))
+            return pvm_native_offset(n, next) -
+                   (pvm_bit(n->block_starts, next) ? n->charge_size : 0);
     return n->cold_start;
 }
 
@@ -40,7 +41,7 @@ void native_listing_instruction(struct native_listing *l, uint32_t pc)
 {
     struct writer text = {0};
     const struct pvm_native *n = l->native;
-    uint32_t at = n->offsets[pc];
+    uint32_t at = pvm_native_offset(n, pc);
     bool starts = pvm_bit(n->block_starts, pc);
     if (!l->module->driver->print_at(l->module, pc, &text)) writer_text(&text, "trap");
     writer_char(&text, 0);
@@ -68,7 +69,8 @@ void native_listing_range(struct native_listing *l, uint32_t from, uint32_t to)
 {
     const struct pvm_code *code = &pvm_module(l->module)->program.code;
     for (uint32_t pc = from; pc < to && pc <= l->native->size; pc++)
-        if (l->native->offsets[pc] || pvm_starts(code, pc)) native_listing_instruction(l, pc);
+        if (pvm_native_offset(l->native, pc) || pvm_starts(code, pc))
+            native_listing_instruction(l, pc);
 }
 
 void native_listing_difference(const penta_vm *vm, struct writer *out, struct json *json)

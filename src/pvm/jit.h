@@ -45,8 +45,10 @@ struct pvm_native {
     uint32_t enter, enter_check, enter_end, exits_end, leave_fault, leave_kick;
     uint32_t charge_size;
     uint32_t size;           /* of the guest code */
-    uint32_t *offsets;       /* by pc, size + 1 of them, rising: its code; 0: no instruction, or */
-                             /* one in the middle of a group */
+    uint64_t *places;        /* a bit by pc, up to `size`: an instruction is there */
+    uint32_t *numbers;       /* of the first instruction in every 64 bytes */
+    uint32_t *offsets;       /* by number, rising: its code; 0: it is in the middle of a group */
+    uint32_t count;          /* of instructions */
     size_t offsets_mapped;   /* bytes, if they are a mapping of their own */
     uint8_t *block_starts;   /* a bit by pc */
     struct pvm_copy *copies; /* in the order of `native` */
@@ -60,7 +62,32 @@ struct pvm_native {
 /* jit_compile.c. NULL: no memory, executable memory is refused, or the code is too large. */
 struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pvm_config *config);
 void pvm_native_free(struct pvm_native *n);
-/* jit_map.c. The pc of the instruction that native offset `at` belongs to. */
+/* Processors that run compiled code have an instruction for it; compilers are not told so. */
+static inline uint32_t pvm_count_bits(uint64_t bits)
+{
+    uint64_t count;
+    __asm__("popcnt %1, %0" : "=r"(count) : "r"(bits) : "cc");
+    return (uint32_t)count;
+}
+
+/* The number of the instruction at pc, or of the next one; its code, 0: none to enter at. */
+static inline uint32_t pvm_native_number(const struct pvm_native *n, uint32_t pc)
+{
+    uint64_t before = n->places[pc >> 6] & ((UINT64_C(1) << (pc & 63)) - 1);
+    return n->numbers[pc >> 6] + pvm_count_bits(before);
+}
+static inline bool pvm_native_place(const struct pvm_native *n, uint32_t pc)
+{
+    return n->places[pc >> 6] >> (pc & 63) & 1;
+}
+static inline uint32_t pvm_native_offset(const struct pvm_native *n, uint32_t pc)
+{
+    return pc <= n->size && pvm_native_place(n, pc) ? n->offsets[pvm_native_number(n, pc)] : 0;
+}
+
+/* jit_map.c. Finds the places and their number; false: no memory. */
+bool pvm_native_places(struct pvm_native *n, const struct pvm_code *code);
+/* The pc of the instruction that native offset `at` belongs to. */
 uint32_t pvm_native_pc(const struct pvm_native *n, uint32_t at);
 /* All of one instruction is done at this offset and nothing of the next: no more than the charge of
  * its block, if paid says so. */
@@ -96,10 +123,6 @@ struct jit_cure {            /* of a register that must be sign-extended after a
     enum x64_reg reg;
 };
 
-struct jit_mark {            /* how far things are */
-    uint32_t at, fixups, cures, cold, copies;
-};
-
 struct jit {
     struct x64 e;
     const struct pvm_cells *p;
@@ -112,14 +135,29 @@ struct jit {
     bool general;            /* whether pc may follow a branch needs the general rule */
     const uint8_t *writes;   /* in a block that loops: how often, by host register; else NULL */
     uint32_t count;          /* instructions of the one block just written */
-    uint8_t *targets;        /* a bit by pc: a jump may go there; so far as code is written */
+    uint8_t *odd;            /* a bit by pc: a block that no jump may go to; NULL: none so far */
     struct x64_label step, host, poll, dynamic;
     struct x64_label divide[8], high_ss, high_su;
     struct jit_fixup *fixups;
     struct jit_cure *cures;
+    bool *dispatches;        /* pieces of the code with jumps through a table that are no returns */
     uint32_t fixup_count, fixup_capacity, copy_capacity, cold_capacity, cure_count, cure_capacity;
     struct jit_decoder decoder;
+    const struct jit_rules *rules;
+    uint8_t charge[16];      /* the code in front of a block */
 };
+
+/* As if the memory for the code were full, which is asked all the time. */
+static inline void pvm_jit_give_up(struct jit *j) { j->e.limit = j->e.start - 1; }
+
+/* A jump may go to this place, for which code is written. */
+static inline bool pvm_jit_may_go(const struct jit *j, uint32_t pc)
+{
+    return pvm_bit(j->n->block_starts, pc) && !(j->odd && pvm_bit(j->odd, pc));
+}
+
+/* The charge in front of a block: where its number is, and the distance of its jump; its length. */
+enum { JIT_CHARGE_NUMBER = 3, JIT_CHARGE_JUMP = 9, JIT_CHARGE_ASYNC = 7, JIT_CHARGE_SYNC = 13 };
 
 /* By guest register, and by any four bits of an instruction. */
 extern const uint8_t pvm_host_registers[16];
@@ -129,6 +167,8 @@ extern const uint8_t pvm_host_registers[16];
 void pvm_jit_stubs(struct jit *j);
 /* jit_ops.c: the blocks from pc on, or only one; the pc behind. It stops when memory is full. */
 uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one);
+void pvm_jit_charge(struct jit *j);
+void pvm_jit_odd(struct jit *j, uint32_t pc); /* jit_compile.c: no jump may go to this block */
 
 /* jit_compile.c */
 void pvm_jit_place_copy(struct jit *j, uint32_t pc);
@@ -138,14 +178,12 @@ void pvm_jit_aim(struct jit *j, uint32_t site, uint32_t target);   /* when all i
 uint32_t pvm_jit_cost(struct jit *j, uint32_t pc); /* of the block, by the gas model */
 /* A backward jump to pc: a copy of the dispatch there instead, if it is one. */
 bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc);
+bool pvm_jit_may_copy(struct jit *j, uint32_t pc);
+void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers); /* one is at pc */
 /* The block from pc to end, count instructions written from start on, turned out to be a loop. */
-void pvm_jit_loop(struct jit *j, struct jit_mark start, uint32_t pc, uint32_t end, uint32_t count);
-
-static inline struct jit_mark pvm_jit_mark(const struct jit *j)
-{
-    return (struct jit_mark){x64_here(&j->e), j->fixup_count, j->cure_count, j->n->cold_count,
-                             j->n->copy_count};
-}
+void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint32_t count);
+/* Room for so many more jumps ahead and cold places. False: no memory, as if the code were full. */
+bool pvm_jit_room(struct jit *j, uint32_t more);
 
 static inline enum x64_reg host(unsigned reg) { return (enum x64_reg)pvm_host_registers[reg & 15]; }
 

@@ -80,7 +80,7 @@ static void lines(struct dump *d, const struct pvm_function *f)
         unsigned depth = l.depth < PVM_DEBUG_FRAMES ? l.depth : PVM_DEBUG_FRAMES;
         const struct pvm_debug_frame *frame = depth ? &l.frames[depth - 1] : NULL;
         penta_bytes path = pvm_debug_string(d->program, frame ? frame->path : 0);
-        uint32_t native = l.from < d->native->size ? d->native->offsets[l.from] : 0;
+        uint32_t native = l.from < d->native->size ? pvm_native_offset(d->native, l.from) : 0;
         if (!native || native < f->from || native >= f->to || !path.size || !frame->line) continue;
         writer_uint(&d->out, address(d, native), 8);
         writer_uint(&d->out, frame->line, 4);

@@ -20,7 +20,7 @@ X64_INLINE void poll(struct jit *j, const struct jit_insn *in)
 X64_INLINE bool may_go(const struct jit *j, uint32_t pc, uint32_t target)
 {
     if (target >= j->size) return false;
-    if (target <= pc) return pvm_bit(j->targets, target);
+    if (target <= pc) return pvm_jit_may_go(j, target);
     return !j->copying || pvm_is_target(&j->p->code, target);
 }
 
@@ -38,7 +38,7 @@ X64_INLINE bool may_branch(const struct jit *j, const struct jit_insn *in, uint3
 /* Where a block that is written already starts. */
 X64_INLINE uint32_t known(const struct jit *j, uint32_t target)
 {
-    return j->n->offsets[target] - j->n->charge_size;
+    return pvm_native_offset(j->n, target) - j->n->charge_size;
 }
 
 X64_INLINE void jump(struct jit *j, uint32_t pc, uint32_t target)

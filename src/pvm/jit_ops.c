@@ -1,6 +1,8 @@
-/* The compiler's loop: one instruction after the other, each decoded and written in one go. */
+/* The general way through a program: one instruction after the other, each decoded and written in
+ * one go. Most of a program is known and goes the fast way instead: jit_ahead.h. */
 #include "pvm/jit_fuse.h"
 #include "pvm/jit_flow.h"
+#include "pvm/jit_ahead.h"
 
 /* Those without a REX prefix in 32-bit forms go to what programs use most; rdx is where mulx wants
  * an operand. 13 to 15 count as 12. */
@@ -42,15 +44,15 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
     if (may) {                                                                                     \
         struct jit_group group = fuse(j, pc);                                                      \
         if (group.count) {                                                                         \
-            count += group.count - 1u;                                                             \
+            b.count += group.count - 1u;                                                           \
+            w.at += group.count - 1u;                                                              \
             in.length = group.length;                                                              \
-            jit_decode(&decoder, pc + in.length, &next);                                           \
             break;                                                                                 \
         }                                                                                          \
     }
 /* The result of a comparison, for which a branch behind it need not test. */
 #define COMPARED(reg, condition)                                                                   \
-    compared = (reg), cond = (condition), compared_until = pc + in.length
+    compared = (reg), cond = (condition), b.compared = pc + in.length
 
 /* ---- what differs in a form or a condition only ---- */
 
@@ -86,33 +88,49 @@ const struct jit_form pvm_jit_forms[2][PVM_OPS] = {{FORMS(X64, 0x63)}, {FORMS(X3
 X64_INLINE void mark(struct jit *j, uint32_t pc, enum pvm_op op, unsigned length)
 {
     const struct pvm_code *code = &j->p->code;
-    uint8_t bit = (uint8_t)(1u << (pc & 7));
-    j->n->block_starts[pc >> 3] |= bit;
+    j->n->block_starts[pc >> 3] |= (uint8_t)(1u << (pc & 7));
     bool target;               /* pvm_is_target, with what is known here */
     if (code->doc || !pc) target = pvm_is_target(code, pc);
     else if (!pvm_starts(code, pc) || op == PVM_OP_invalid) target = false;
     else if (code->gp) target = j->decoder.ops[code->bytes.data[pc]] != PVM_OP_invalid;
     else target = length <= PVM_SKIP_MAX || pc % 8;
-    j->targets[pc >> 3] |= target ? bit : 0;
+    if (!target && pc < j->size) pvm_jit_odd(j, pc);
 }
 
 /* The charge in front of a block, of which the number comes when the block is written. */
-X64_INLINE uint32_t begin_charge(struct jit *j, uint32_t pc)
+X64_INLINE void begin_charge(struct jit *j, uint32_t pc)
 {
-    if (!j->n->metered) return 0;
-    uint32_t site = x64_sub_imm32(&j->e, X64, GAS_REGISTER, 0);
-    if (!j->n->async) pvm_jit_cold(j, x64_jcc_later(&j->e, X64_B), pc, PVM_COLD_GAS);
-    return site;
+    uint32_t start = x64_here(&j->e);
+    memcpy(j->e.at, j->charge, sizeof j->charge);
+    j->e.at += j->n->charge_size;
+    if (j->n->metered && !j->n->async) pvm_jit_cold(j, start + JIT_CHARGE_JUMP, pc, PVM_COLD_GAS);
 }
 
-X64_INLINE void end_charge(struct jit *j, uint32_t site, uint32_t pc, uint32_t count)
+X64_INLINE void end_charge(struct jit *j, const struct jit_block *b)
 {
-    x64_patch32(&j->e, site, j->p->wide_charges ? pvm_jit_cost(j, pc) : count);
+    if (!j->n->metered) return;
+    x64_patch32(&j->e, b->start + JIT_CHARGE_NUMBER,
+                j->p->wide_charges ? pvm_jit_cost(j, b->first) : b->count);
+}
+
+void pvm_jit_charge(struct jit *j)
+{
+    struct x64 e = j->e;
+    x64_sub_imm32(&e, X64, GAS_REGISTER, 0);
+    x64_jcc_later(&e, X64_B);
+    memcpy(j->charge, j->e.at, sizeof j->charge);
 }
 
 X64_INLINE enum x64_cond condition(const struct jit_insn *in)
 {
     return (enum x64_cond)pvm_jit_forms[0][in->op].cond;
+}
+
+/* The code of the instruction at pc starts here. */
+X64_INLINE void place(struct jit *j, uint32_t pc, uint32_t offset)
+{
+    if (pvm_native_place(j->n, pc)) j->n->offsets[pvm_native_number(j->n, pc)] = offset;
+    else pvm_jit_give_up(j);   /* there is none */
 }
 
 /* doc: a block starts at pc though no instruction in front of it ends one. */
@@ -125,31 +143,32 @@ uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one)
 {
     struct x64 *e = &j->e;
     struct jit_decoder decoder = j->decoder; /* its own: loops and copies are blocks in blocks */
-    const bool copying = j->copying;
-    uint32_t *const offsets = j->n->offsets;
-    struct jit_insn in = {0}, next; /* one ahead, so that its jump is known when it comes */
+    const bool copying = j->copying, ahead = !one && !j->n->poll;
+    struct jit_window w;
+    struct jit_insn in = {0};
     struct jit_pair x;
-    uint32_t first, site, count, target, compared_until;
+    uint32_t target;
     enum x64_reg compared = RCX;
     enum x64_cond cond = X64_E;
-    struct jit_mark start;
+    struct jit_block b;
 
-    jit_decode(&decoder, pc, &next);
+    w.at = w.count = 0;
 block:
-    first = pc;
-    count = 0;
-    target = compared_until = UINT32_MAX;
-    start = pvm_jit_mark(j);
+    b.first = pc;
+    b.count = 0;
+    b.start = x64_here(e);
+    target = b.compared = UINT32_MAX;
     if (!one) mark(j, pc, (enum pvm_op)in.op, in.length);
-    site = begin_charge(j, pc);
+    begin_charge(j, pc);
     for (;; pc += in.length) {
-        if (!in.in_place && count && doc_target(j, pc)) goto split;
-        in = next;
-        jit_decode(&decoder, pc + in.length, &next);
+        if (ahead) pc = pvm_jit_ahead(j, &w, &b, pc);
+        if (b.count && doc_target(j, pc)) goto split;
+        jit_decode(&decoder, pc, &in);
         if (x64_full(e)) return pc;
         if (copying) pvm_jit_place_copy(j, pc);
-        else offsets[pc] = x64_here(e);
-        count++;
+        else place(j, pc, x64_here(e));
+        b.count++;
+        w.at++;
         switch ((enum pvm_op)in.op) {
         OP(load_imm64): load_immediate(j, A, imm64(&in)); break;
         OP(load_imm): load_immediate(j, A, imm(&in)); break;
@@ -290,10 +309,10 @@ block:
             target = pc + (uint32_t)x.second;
             if (!may_branch(j, &in, target)) goto leave;
             if (target <= pc) poll(j, &in);
-            if (compared_until == pc && compared == A && !x.first && !j->n->poll &&
+            if (b.compared == pc && compared == A && !x.first && !j->n->poll &&
                 (condition(&in) | 1) == X64_NE) {
                 cond ^= condition(&in) == X64_E; /* the flags are there; no place to enter at */
-                if (!copying) offsets[pc] = 0;
+                if (!copying) place(j, pc, 0);
             } else {
                 cond = condition(&in);
                 compare_with(j, A, x.first);
@@ -320,6 +339,7 @@ block:
         OP(jump_indirect):
             poll(j, &in);
             jump_indirect(j, &in);
+            if (!one) pvm_jit_dispatch(j, pc, (unsigned)in.word);
             goto ended;
         OP(load_imm_and_jump_indirect):
             poll(j, &in);
@@ -351,13 +371,13 @@ block:
 ended:
     pc += in.length;
 split:
-    if (site) end_charge(j, site, first, count);
+    end_charge(j, &b);
     if (one) {
-        j->count = count;
+        j->count = b.count;
         return pc;
     }
-    if (target == first && pvm_ops[in.op].flow == PVM_FLOW_BRANCH)
-        pvm_jit_loop(j, start, first, pc, count);
+    if (target == b.first && pvm_ops[in.op].flow == PVM_FLOW_BRANCH)
+        pvm_jit_loop(j, b.start, b.first, pc, b.count);
     if (in.pc < j->size && (pc < j->size || pvm_falls_through((enum pvm_op)in.op))) goto block;
     return pc;
 }

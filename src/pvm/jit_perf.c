@@ -40,9 +40,10 @@ static size_t collect(const struct pvm_program *p, struct pvm_function *out)
 /* The native offset of the first block at or behind pc. */
 static uint32_t start_of(const struct pvm_native *n, uint64_t pc)
 {
-    for (; pc <= n->size; pc++)
-        if (n->offsets[pc])
-            return n->offsets[pc] - (pvm_bit(n->block_starts, (uint32_t)pc) ? n->charge_size : 0);
+    for (; pc <= n->size; pc++) {
+        uint32_t at = pvm_native_offset(n, (uint32_t)pc);
+        if (at) return at - (pvm_bit(n->block_starts, (uint32_t)pc) ? n->charge_size : 0);
+    }
     return n->cold_start;
 }
 

@@ -73,7 +73,7 @@ static enum pvm_native_exit enter(struct pvm_vm *vm, uint32_t offset)
 static uint32_t entry(const struct pvm_vm *vm)
 {
     const struct pvm_native *n = vm->cells->native;
-    uint32_t pc = vm->state->pc, at = pc <= n->size ? n->offsets[pc] : 0;
+    uint32_t pc = vm->state->pc, at = pvm_native_offset(n, pc);
     if (!at || vm->paid || !n->metered) return at;
     return pvm_bit(n->block_starts, pc) ? at - n->charge_size : 0;
 }
@@ -89,7 +89,7 @@ static uint32_t block_cost(const struct pvm_native *n, uint32_t pc)
 {
     uint32_t cost;
     while (!pvm_bit(n->block_starts, pc)) pc--;
-    memcpy(&cost, n->code + n->offsets[pc] - n->charge_size + 3, 4);
+    memcpy(&cost, n->code + pvm_native_offset(n, pc) - n->charge_size + 3, 4);
     return cost;
 }
 
@@ -98,7 +98,7 @@ static bool step(struct pvm_vm *vm, penta_stop *stop)
 {
     const struct pvm_native *n = vm->cells->native;
     uint32_t pc = vm->state->pc;
-    if (pc > n->size || !(n->offsets[pc] || pvm_starts(&vm->cells->code, pc))) {
+    if (!pvm_native_offset(n, pc) && !pvm_starts(&vm->cells->code, pc)) {
         vm->trap = PVM_TRAP_START;
         vm->wait = PVM_TRAPPED;
         return false;
