@@ -162,17 +162,18 @@ static bool look_ahead(struct jit_window *w, struct jit *j, const struct jit_blo
                        uint32_t pc)
 {
     struct jit_turns turns;
+    const bool wide = j->rules->wide;
     uint32_t limit = j->decoder.limit;
     w->at = w->count = w->other = w->odd = w->end = w->late = 0;
     if (pc >= limit || limit - pc < 64 || !pvm_bit(j->decoder.starts, pc)) return false;
     uint32_t end = limit - pc < JIT_AHEAD ? limit - 64 : pc + JIT_AHEAD - 64;
     end = end > (pc & ~7u) ? end : pc + 1; /* at least once */
     w->number = pvm_native_number(j->n, pc);
-    pvm_jit_turns(w, j, &turns, pc, end);
+    (wide ? pvm_jit_turns_wide : pvm_jit_turns)(w, j, &turns, pc, end);
     find_others(w, j, &turns);
     find_lates(w, j, &turns);
-    pvm_jit_find_ends(w, j, &turns, block->first);
-    pvm_jit_find_codes(w, j);
+    (wide ? pvm_jit_find_ends_wide : pvm_jit_find_ends)(w, j, &turns, block->first);
+    (wide ? pvm_jit_find_codes_wide : pvm_jit_find_codes)(w, j);
     return w->count;
 }
 

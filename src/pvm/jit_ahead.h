@@ -30,20 +30,20 @@ struct jit_turns {
     uint16_t ends[JIT_AHEAD + 64], looks[JIT_AHEAD + 64], lates[JIT_AHEAD + 64];
 };
 /* pcs, lengths and these lists, for the instructions from pc to `end` and up to 64 bytes more, and
- * not behind one that is too long. */
+ * not behind one that is too long. jit_ahead.c, and jit_wide.c where j->rules->wide says so. */
 typedef void jit_turns_fn(struct jit_window *w, const struct jit *j, struct jit_turns *t,
                           uint32_t pc, uint32_t end);
-jit_turns_fn pvm_jit_turns;
+jit_turns_fn pvm_jit_turns, pvm_jit_turns_wide;
 
 /* What becomes of those with JIT_ENDS: `ends`, `targets`, `odds`, `length`, and starts of blocks.
  * first: of the block that the window starts in. */
 typedef void jit_ends_fn(struct jit_window *w, struct jit *j, const struct jit_turns *t,
                          uint32_t first);
-jit_ends_fn pvm_jit_find_ends;
+jit_ends_fn pvm_jit_find_ends, pvm_jit_find_ends_wide;
 
 /* Then, when `length` is final: values, codes and charges. */
 typedef void jit_codes_fn(struct jit_window *w, const struct jit *j);
-jit_codes_fn pvm_jit_find_codes;
+jit_codes_fn pvm_jit_find_codes, pvm_jit_find_codes_wide;
 
 struct jit_block {           /* the one that is being written */
     uint32_t first;          /* pc */

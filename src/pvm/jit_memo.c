@@ -166,8 +166,15 @@ static uint16_t immediate_of(unsigned length)
     return (uint16_t)((32 - 8 * n) | (n > 1 ? 0x300 : n << 8));
 }
 
+static bool is_wide(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
+}
+
 static void make(struct jit_rules *r, enum pvm_isa isa, unsigned charge)
 {
+    r->wide = is_wide();
     for (unsigned i = 0; i < 8; i++) r->sizes[i] = (uint8_t)(i < 4 ? i : 4);
     for (unsigned i = 0; i < JIT_IMMEDIATE; i++) {
         r->immediates[i] = immediate_of(0);

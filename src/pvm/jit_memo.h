@@ -72,6 +72,7 @@ struct jit_rules {           /* by opcode, for one ISA and kind of charges */
     uint16_t immediates[2 * JIT_IMMEDIATE];
     uint8_t sizes[8];        /* how many bytes of an immediate there are */
     uint8_t jump_indirect;   /* its opcode */
+    bool wide;               /* the processor has what jit_wide.c needs */
 };
 
 /* jit_memo.c */
