@@ -24,7 +24,6 @@ struct side {                /* what one way works on */
     bool dispatches[SIZE];   /* near every place: those in front of the window are not looked for */
     struct jit j;
     struct jit_window w;
-    struct jit_turns t;
 };
 
 static uint8_t bytes[SIZE], starts[SIZE / 8 + 8];
@@ -82,19 +81,22 @@ static uint32_t listed(const uint16_t *list)
 
 static void compare(struct side *a, struct side *b, uint32_t pc, uint32_t end)
 {
-    pvm_jit_turns(&a->w, &a->j, &a->t, pc, end);
-    pvm_jit_turns_wide(&b->w, &b->j, &b->t, pc, end);
+    pvm_jit_turns(&a->w, &a->j, pc, end);
+    pvm_jit_turns_wide(&b->w, &b->j, pc, end);
     uint32_t count = a->w.count;
     CHECK(count == b->w.count);
     if (count != b->w.count) return;
     CHECK(!memcmp(a->w.pc, b->w.pc, (count + 1) * sizeof *a->w.pc));
     CHECK(!memcmp(a->w.length, b->w.length, count));
-    CHECK(a->t.end_count == b->t.end_count && same_list(a->t.ends, b->t.ends, a->t.end_count));
-    CHECK(a->t.look_count == b->t.look_count && same_list(a->t.looks, b->t.looks, a->t.look_count));
-    CHECK(a->t.late_count == b->t.late_count && same_list(a->t.lates, b->t.lates, a->t.late_count));
+    CHECK(a->w.all_end_count == b->w.all_end_count &&
+          same_list(a->w.all_ends, b->w.all_ends, a->w.all_end_count));
+    CHECK(a->w.look_count == b->w.look_count &&
+          same_list(a->w.looks, b->w.looks, a->w.look_count));
+    CHECK(a->w.all_late_count == b->w.all_late_count &&
+          same_list(a->w.all_lates, b->w.all_lates, a->w.all_late_count));
 
-    pvm_jit_find_ends(&a->w, &a->j, &a->t, pc);
-    pvm_jit_find_ends_wide(&b->w, &b->j, &b->t, pc);
+    pvm_jit_find_ends(&a->w, &a->j, pc);
+    pvm_jit_find_ends_wide(&b->w, &b->j, pc);
     uint32_t ends = listed(a->w.ends);
     CHECK(same_list(a->w.odds, b->w.odds, listed(a->w.odds)));
     CHECK(same_list(a->w.ends, b->w.ends, ends));

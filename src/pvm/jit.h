@@ -144,6 +144,7 @@ struct jit {
     uint32_t fixup_count, fixup_capacity, copy_capacity, cold_capacity, cure_count, cure_capacity;
     struct jit_decoder decoder;
     const struct jit_rules *rules;
+    struct jit_window *window; /* jit_ahead.h */
     uint8_t charge[16];      /* the code in front of a block */
 };
 

@@ -26,12 +26,11 @@ static uint32_t find_starts(uint32_t *to, const uint8_t *starts, uint32_t pc, ui
     return (uint32_t)(to - first) - 1;
 }
 
-void pvm_jit_turns(struct jit_window *w, const struct jit *j, struct jit_turns *t, uint32_t pc,
-                   uint32_t end)
+void pvm_jit_turns(struct jit_window *w, const struct jit *j, uint32_t pc, uint32_t end)
 {
     const uint8_t *const bytes = j->decoder.bytes, *const all_flags = j->rules->flags;
     const size_t count = find_starts(w->pc, j->decoder.starts, pc, end);
-    uint16_t *ends = t->ends, *looks = t->looks, *lates = t->lates;
+    uint16_t *ends = w->all_ends, *looks = w->looks, *lates = w->all_lates;
     size_t i = 0;
     for (; i < count; i++) {
         uint32_t length = w->pc[i + 1] - w->pc[i];
@@ -44,9 +43,9 @@ void pvm_jit_turns(struct jit_window *w, const struct jit *j, struct jit_turns *
         lates += flags / JIT_LATE;
     }
     w->count = (uint32_t)i;
-    t->end_count = (uint32_t)(ends - t->ends);
-    t->look_count = (uint32_t)(looks - t->looks);
-    t->late_count = (uint32_t)(lates - t->lates);
+    w->all_end_count = (uint32_t)(ends - w->all_ends);
+    w->look_count = (uint32_t)(looks - w->looks);
+    w->all_late_count = (uint32_t)(lates - w->all_lates);
 }
 
 static unsigned guest_register(unsigned bits) { return (bits & 15) < 12 ? bits & 15 : 12; }
@@ -65,13 +64,13 @@ static unsigned groups(const uint8_t *at, const uint8_t *next)
 }
 
 /* Those for the general way. */
-static void find_others(struct jit_window *w, const struct jit *j, const struct jit_turns *t)
+static void find_others(struct jit_window *w, const struct jit *j)
 {
     const uint8_t *const bytes = j->decoder.bytes;
     const struct jit_rules *const rules = j->rules;
     uint32_t n = 0;
-    for (uint32_t k = 0; k < t->look_count; k++) {
-        uint32_t i = t->looks[k];
+    for (uint32_t k = 0; k < w->look_count; k++) {
+        uint32_t i = w->looks[k];
         const uint8_t *at = bytes + w->pc[i], *next = bytes + w->pc[i + 1];
         unsigned joins = rules->turn[at[0]].leads & rules->turn[next[0]].joins;
         w->others[n] = (uint16_t)i;
@@ -82,12 +81,12 @@ static void find_others(struct jit_window *w, const struct jit *j, const struct 
 
 /* Those that are finished later: with two immediates, and loads of 64 bits. Such a load that has a
  * shorter form is not known. */
-static void find_lates(struct jit_window *w, const struct jit *j, const struct jit_turns *t)
+static void find_lates(struct jit_window *w, const struct jit *j)
 {
     const struct jit_rules *const rules = j->rules;
     uint32_t n = 0;
-    for (uint32_t k = 0; k < t->late_count; k++) {
-        uint32_t i = t->lates[k];
+    for (uint32_t k = 0; k < w->all_late_count; k++) {
+        uint32_t i = w->all_lates[k];
         const uint8_t *at = j->decoder.bytes + w->pc[i];
         const struct jit_turn *turn = &rules->turn[at[0]];
         unsigned first = 2u + rules->sizes[at[1] >> turn->shift & turn->sizes];
@@ -101,17 +100,16 @@ static void find_lates(struct jit_window *w, const struct jit *j, const struct j
     w->lates[n] = UINT16_MAX;
 }
 
-void pvm_jit_find_ends(struct jit_window *w, struct jit *j, const struct jit_turns *t,
-                       uint32_t first)
+void pvm_jit_find_ends(struct jit_window *w, struct jit *j, uint32_t first)
 {
     const uint8_t *const bytes = j->decoder.bytes;
     const struct jit_rules *const rules = j->rules;
     uint8_t *const block_starts = j->n->block_starts;
-    const uint32_t size = j->size, count = t->end_count;
+    const uint32_t size = j->size, count = w->all_end_count;
     const bool general = j->general;
     uint32_t odds = 0, ends = 0;
     for (uint32_t k = 0; k < count; k++) {
-        uint32_t i = t->ends[k], pc = w->pc[i], next = w->pc[i + 1];
+        uint32_t i = w->all_ends[k], pc = w->pc[i], next = w->pc[i + 1];
         const uint8_t *at = bytes + pc;
         const struct jit_turn *turn = &rules->turn[at[0]];
         unsigned flags = rules->flags[at[0]], sized = rules->sizes[at[1] >> 4 & turn->sizes];
@@ -161,7 +159,6 @@ void pvm_jit_find_codes(struct jit_window *w, const struct jit *j)
 static bool look_ahead(struct jit_window *w, struct jit *j, const struct jit_block *block,
                        uint32_t pc)
 {
-    struct jit_turns turns;
     const bool wide = j->rules->wide;
     uint32_t limit = j->decoder.limit;
     w->at = w->count = w->other = w->odd = w->end = w->late = 0;
@@ -169,10 +166,10 @@ static bool look_ahead(struct jit_window *w, struct jit *j, const struct jit_blo
     uint32_t end = limit - pc < JIT_AHEAD ? limit - 64 : pc + JIT_AHEAD - 64;
     end = end > (pc & ~7u) ? end : pc + 1; /* at least once */
     w->number = pvm_native_number(j->n, pc);
-    (wide ? pvm_jit_turns_wide : pvm_jit_turns)(w, j, &turns, pc, end);
-    find_others(w, j, &turns);
-    find_lates(w, j, &turns);
-    (wide ? pvm_jit_find_ends_wide : pvm_jit_find_ends)(w, j, &turns, block->first);
+    (wide ? pvm_jit_turns_wide : pvm_jit_turns)(w, j, pc, end);
+    find_others(w, j);
+    find_lates(w, j);
+    (wide ? pvm_jit_find_ends_wide : pvm_jit_find_ends)(w, j, block->first);
     (wide ? pvm_jit_find_codes_wide : pvm_jit_find_codes)(w, j);
     return w->count;
 }
@@ -296,8 +293,10 @@ static bool has_room(struct jit *j)
     return enough || pvm_jit_room(j, 2 * JIT_AHEAD);
 }
 
-uint32_t pvm_jit_ahead(struct jit *j, struct jit_window *w, struct jit_block *block, uint32_t pc)
+uint32_t pvm_jit_ahead(struct jit *j, struct jit_block *block, uint32_t pc)
 {
+    struct jit_window *const w = j->window;
+    while (w->at < w->count && w->pc[w->at] < pc) w->at++; /* what went the general way */
     if (w->at < w->count && w->pc[w->at] != pc) w->count = 0;
     for (;;) {
         if (w->at >= w->count && !look_ahead(w, j, block, pc)) return pc;

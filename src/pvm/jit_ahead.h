@@ -22,23 +22,26 @@ struct jit_window {
     uint16_t code[JIT_AHEAD + 16];   /* the known code, 0: none; */
     uint8_t charge[JIT_AHEAD + 16];  /* bytes of the charge behind it */
     uint8_t length[JIT_AHEAD + 16];  /* with two immediates, as if it ended with the first */
+
+    /* The first look: those with JIT_ENDS, JIT_LOOK, JIT_LATE. */
+    uint32_t all_end_count, look_count, all_late_count;
+    uint16_t all_ends[JIT_AHEAD + 64], looks[JIT_AHEAD + 64], all_lates[JIT_AHEAD + 64];
+    /* For jit_wide.c, of all_ends; the first of `before` is the window's first block. */
+    uint32_t end_pc[JIT_AHEAD + 16], end_target[JIT_AHEAD + 16], end_flags[JIT_AHEAD + 16];
+    uint32_t before[JIT_AHEAD + 32];
+    uint8_t end_length[JIT_AHEAD + 16];
 };
 
-/* The first look at a window: those with JIT_ENDS, JIT_LOOK, JIT_LATE. */
-struct jit_turns {
-    uint32_t end_count, look_count, late_count;
-    uint16_t ends[JIT_AHEAD + 64], looks[JIT_AHEAD + 64], lates[JIT_AHEAD + 64];
-};
-/* pcs, lengths and these lists, for the instructions from pc to `end` and up to 64 bytes more, and
- * not behind one that is too long. jit_ahead.c, and jit_wide.c where j->rules->wide says so. */
-typedef void jit_turns_fn(struct jit_window *w, const struct jit *j, struct jit_turns *t,
-                          uint32_t pc, uint32_t end);
+/* The parts of a look ahead: jit_ahead.c, and jit_wide.c where j->rules->wide says so.
+ *
+ * pcs, lengths and first lists, for the instructions from pc to `end` and up to 64 bytes more, and
+ * not behind one that is too long. */
+typedef void jit_turns_fn(struct jit_window *w, const struct jit *j, uint32_t pc, uint32_t end);
 jit_turns_fn pvm_jit_turns, pvm_jit_turns_wide;
 
 /* What becomes of those with JIT_ENDS: `ends`, `targets`, `odds`, `length`, and starts of blocks.
  * first: of the block that the window starts in. */
-typedef void jit_ends_fn(struct jit_window *w, struct jit *j, const struct jit_turns *t,
-                         uint32_t first);
+typedef void jit_ends_fn(struct jit_window *w, struct jit *j, uint32_t first);
 jit_ends_fn pvm_jit_find_ends, pvm_jit_find_ends_wide;
 
 /* Then, when `length` is final: values, codes and charges. */
@@ -52,5 +55,5 @@ struct jit_block {           /* the one that is being written */
     uint32_t compared;       /* pc of an instruction to which flags are left */
 };
 
-/* jit_ahead.c. Writes what is known, from pc on, over as many blocks as it is. The pc behind. */
-uint32_t pvm_jit_ahead(struct jit *j, struct jit_window *w, struct jit_block *block, uint32_t pc);
+/* Writes what is known, from pc on, over as many blocks as it is. The pc behind. */
+uint32_t pvm_jit_ahead(struct jit *j, struct jit_block *block, uint32_t pc);

@@ -1,7 +1,7 @@
 /* One pass over the code bytes, block by block; then the jumps whose target came later. */
 #include <stdlib.h>
 #include <sys/mman.h>
-#include "pvm/jit_memo.h"
+#include "pvm/jit_ahead.h"
 
 enum {
     LOOP_MAX = 256,          /* instructions of a loop that is looked at as a whole */
@@ -353,11 +353,13 @@ struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pv
     n->poll = config->poll;
     n->charge_size = !n->metered ? 0 : n->async ? JIT_CHARGE_ASYNC : JIT_CHARGE_SYNC;
     j.rules = pvm_jit_rules(p->code.isa, n->charge_size);
-    bool ok = reserve(&j);
+    j.window = malloc(sizeof *j.window);
+    bool ok = j.window && reserve(&j);
     if (ok) {
         pvm_jit_stubs(&j);
         pvm_jit_charge(&j);
         n->body = x64_here(&j.e);
+        j.window->at = j.window->count = 0;
         pvm_jit_blocks(&j, 0, false);
         cold_places(&j);
         ok = !x64_full(&j.e);
@@ -368,6 +370,7 @@ struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pv
         n->used = x64_here(&j.e);
         ok = !x64_full(&j.e) && seal(n);
     }
+    free(j.window);
     free(j.fixups);
     free(j.dispatches);
     free(j.odd);

@@ -45,7 +45,6 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
         struct jit_group group = fuse(j, pc);                                                      \
         if (group.count) {                                                                         \
             b.count += group.count - 1u;                                                           \
-            w.at += group.count - 1u;                                                              \
             in.length = group.length;                                                              \
             break;                                                                                 \
         }                                                                                          \
@@ -144,7 +143,6 @@ uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one)
     struct x64 *e = &j->e;
     struct jit_decoder decoder = j->decoder; /* its own: loops and copies are blocks in blocks */
     const bool copying = j->copying, ahead = !one && !j->n->poll;
-    struct jit_window w;
     struct jit_insn in = {0};
     struct jit_pair x;
     uint32_t target;
@@ -152,7 +150,6 @@ uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one)
     enum x64_cond cond = X64_E;
     struct jit_block b;
 
-    w.at = w.count = 0;
 block:
     b.first = pc;
     b.count = 0;
@@ -161,14 +158,13 @@ block:
     if (!one) mark(j, pc, (enum pvm_op)in.op, in.length);
     begin_charge(j, pc);
     for (;; pc += in.length) {
-        if (ahead) pc = pvm_jit_ahead(j, &w, &b, pc);
+        if (ahead) pc = pvm_jit_ahead(j, &b, pc);
         if (b.count && doc_target(j, pc)) goto split;
         jit_decode(&decoder, pc, &in);
         if (x64_full(e)) return pc;
         if (copying) pvm_jit_place_copy(j, pc);
         else place(j, pc, x64_here(e));
         b.count++;
-        w.at++;
         switch ((enum pvm_op)in.op) {
         OP(load_imm64): load_immediate(j, A, imm64(&in)); break;
         OP(load_imm): load_immediate(j, A, imm(&in)); break;

@@ -41,8 +41,7 @@ static uint32_t lengths(struct jit_window *w, uint32_t count)
     return count;
 }
 
-void pvm_jit_turns_wide(struct jit_window *w, const struct jit *j, struct jit_turns *t, uint32_t pc,
-                        uint32_t end)
+void pvm_jit_turns_wide(struct jit_window *w, const struct jit *j, uint32_t pc, uint32_t end)
 {
     static const uint8_t numbers[64] = {
         0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
@@ -51,7 +50,7 @@ void pvm_jit_turns_wide(struct jit_window *w, const struct jit *j, struct jit_tu
     const __m512i each = _mm512_loadu_si512(numbers);
     __m512i flags[4];
     for (unsigned i = 0; i < 4; i++) flags[i] = _mm512_loadu_si512(j->rules->flags + 64 * i);
-    uint16_t *ends = t->ends, *looks = t->looks, *lates = t->lates;
+    uint16_t *ends = w->all_ends, *looks = w->looks, *lates = w->all_lates;
     uint32_t n = 0;
     uint64_t bits = jit_word(j->decoder.starts + (pc >> 3)) >> (pc & 7) << (pc & 7);
     for (uint32_t base = pc & ~7u; base < end; base += 64) {
@@ -73,12 +72,12 @@ void pvm_jit_turns_wide(struct jit_window *w, const struct jit *j, struct jit_tu
         bits = jit_word(j->decoder.starts + (base >> 3) + 8);
     }
     w->count = lengths(w, n - 1);
-    while (ends > t->ends && ends[-1] >= w->count) ends--;
-    while (looks > t->looks && looks[-1] >= w->count) looks--;
-    while (lates > t->lates && lates[-1] >= w->count) lates--;
-    t->end_count = (uint32_t)(ends - t->ends);
-    t->look_count = (uint32_t)(looks - t->looks);
-    t->late_count = (uint32_t)(lates - t->lates);
+    while (ends > w->all_ends && ends[-1] >= w->count) ends--;
+    while (looks > w->looks && looks[-1] >= w->count) looks--;
+    while (lates > w->all_lates && lates[-1] >= w->count) lates--;
+    w->all_end_count = (uint32_t)(ends - w->all_ends);
+    w->look_count = (uint32_t)(looks - w->looks);
+    w->all_late_count = (uint32_t)(lates - w->all_lates);
 }
 
 /* ---- 16 instructions at a time ---- */
@@ -111,23 +110,16 @@ static __m512i immediates(__m512i words, __m512i unused)
     return _mm512_srav_epi32(_mm512_sllv_epi32(words, unused), unused);
 }
 
-struct ends {                /* of a window, by number */
-    uint32_t count;
-    uint32_t pc[JIT_AHEAD + 16], target[JIT_AHEAD + 16], flags[JIT_AHEAD + 16];
-    uint32_t before[JIT_AHEAD + 32]; /* the first is that of the window's first block */
-};
-
-/* Where they go. */
-static void find_targets(struct ends *e, const struct jit_window *w, const struct jit *j,
-                         const struct jit_turns *t, uint8_t *lengths)
+/* Where the ends of blocks go. */
+static void find_targets(struct jit_window *w, const struct jit *j)
 {
     _Static_assert(sizeof(struct jit_turn) == 8, "see below");
     const struct jit_rules *const rules = j->rules;
     const uint8_t *const bytes = j->decoder.bytes;
     const __m512i one = _mm512_set1_epi32(1), four = _mm512_set1_epi32(4);
-    for (uint32_t k = 0; k < e->count; k += 16) {
-        __mmask16 lanes = lanes_of(e->count - k);
-        __m512i i = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(t->ends + k)));
+    for (uint32_t k = 0; k < w->all_end_count; k += 16) {
+        __mmask16 lanes = lanes_of(w->all_end_count - k);
+        __m512i i = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(w->all_ends + k)));
         __m512i pc = gather(lanes, i, w->pc, 4), next = gather(lanes, i, w->pc + 1, 4);
         __m512i start = gather(lanes, pc, bytes, 1), op = byte_of(start, 0);
         __m512i turn = gather(lanes, op, rules->turn, 8); /* its first four bytes */
@@ -141,28 +133,27 @@ static void find_targets(struct ends *e, const struct jit_window *w, const struc
         __m512i word = gather(lanes, _mm512_add_epi32(pc, used), bytes, 1);
         __mmask16 jumps = _mm512_test_epi32_mask(flags, _mm512_set1_epi32(JIT_JUMPS));
         __m512i offset = _mm512_mask_mov_epi32(length, jumps, immediates(word, unused));
-        _mm512_storeu_si512(e->pc + k, pc);
-        _mm512_storeu_si512(e->flags + k, flags);
-        _mm512_storeu_si512(e->target + k, _mm512_add_epi32(pc, offset));
-        _mm512_storeu_si512(e->before + k + 1, next);
+        _mm512_storeu_si512(w->end_pc + k, pc);
+        _mm512_storeu_si512(w->end_flags + k, flags);
+        _mm512_storeu_si512(w->end_target + k, _mm512_add_epi32(pc, offset));
+        _mm512_storeu_si512(w->before + k + 1, next);
         size = _mm512_add_epi32(size, _mm512_set1_epi32(2));
-        _mm_storeu_si128((__m128i *)(lengths + k), _mm512_cvtepi32_epi8(size));
+        _mm_storeu_si128((__m128i *)(w->end_length + k), _mm512_cvtepi32_epi8(size));
     }
 }
 
 /* Blocks start behind all of them. */
-static void mark_blocks(const struct ends *e, struct jit_window *w, struct jit *j,
-                        const struct jit_turns *t, const uint8_t *lengths)
+static void mark_blocks(struct jit_window *w, struct jit *j)
 {
     const struct jit_rules *const rules = j->rules;
     const uint8_t *const bytes = j->decoder.bytes;
     uint8_t *const block_starts = j->n->block_starts;
-    for (uint32_t k = 0; k < e->count; k++) {
-        uint32_t next = e->before[k + 1], pc = e->pc[k];
-        unsigned valid = e->flags[k] / JIT_VALID & 1;
+    for (uint32_t k = 0; k < w->all_end_count; k++) {
+        uint32_t next = w->before[k + 1], pc = w->end_pc[k];
+        unsigned valid = w->end_flags[k] / JIT_VALID & 1;
         if (j->general) valid &= rules->flags[bytes[next]] / JIT_VALID;
         block_starts[next >> 3] |= (uint8_t)(valid << (next & 7));
-        w->length[t->ends[k]] = lengths[k];
+        w->length[w->all_ends[k]] = w->end_length[k];
         if (bytes[pc] == rules->jump_indirect) pvm_jit_dispatch(j, pc, bytes[pc + 1]);
     }
 }
@@ -178,36 +169,33 @@ static __mmask16 may_go(const struct jit *j, __mmask16 lanes, __m512i target)
     return starts & (__mmask16)~_mm512_test_epi32_mask(gather(lanes, at, j->odd, 1), bit);
 }
 
-void pvm_jit_find_ends_wide(struct jit_window *w, struct jit *j, const struct jit_turns *t,
-                            uint32_t first)
+void pvm_jit_find_ends_wide(struct jit_window *w, struct jit *j, uint32_t first)
 {
-    struct ends e;
-    uint8_t lengths[JIT_AHEAD + 16];
     uint32_t odds = 0, ends = 0;
-    e.count = t->end_count;
-    e.before[0] = first;
-    find_targets(&e, w, j, t, lengths);
-    mark_blocks(&e, w, j, t, lengths);
-    for (uint32_t k = 0; k < e.count; k += 16) {
-        __mmask16 lanes = lanes_of(e.count - k);
-        __m512i target = _mm512_loadu_si512(e.target + k), pc = _mm512_loadu_si512(e.pc + k);
-        __m512i flags = _mm512_loadu_si512(e.flags + k);
-        __m256i i = _mm256_loadu_si256((const __m256i *)(t->ends + k));
+    w->before[0] = first;
+    find_targets(w, j);
+    mark_blocks(w, j);
+    for (uint32_t k = 0; k < w->all_end_count; k += 16) {
+        __mmask16 lanes = lanes_of(w->all_end_count - k);
+        __m512i target = _mm512_loadu_si512(w->end_target + k);
+        __m512i pc = _mm512_loadu_si512(w->end_pc + k);
+        __m512i flags = _mm512_loadu_si512(w->end_flags + k);
+        __m256i i = _mm256_loadu_si256((const __m256i *)(w->all_ends + k));
 #define HAS(flag) _mm512_test_epi32_mask(flags, _mm512_set1_epi32(flag))
         __mmask16 inside = _mm512_cmplt_epu32_mask(target, _mm512_set1_epi32((int)j->size));
         __mmask16 back = lanes & _mm512_cmple_epu32_mask(target, pc) & inside;
         __mmask16 loops = HAS(JIT_BRANCHES) &
-                          _mm512_cmpeq_epi32_mask(target, _mm512_loadu_si512(e.before + k));
+                          _mm512_cmpeq_epi32_mask(target, _mm512_loadu_si512(w->before + k));
         __m512i written = _mm512_maskz_mov_epi32(back, target); /* or the first block */
         __mmask16 odd = (__mmask16)~(inside & may_go(j, lanes, written)) | loops;
         if (j->general) {
-            __m512i next = gather(lanes, _mm512_loadu_si512(e.before + k + 1), j->decoder.bytes, 1);
+            __m512i next = gather(lanes, _mm512_loadu_si512(w->before + k + 1), j->decoder.bytes, 1);
             __m512i of = gather(lanes, byte_of(next, 0), j->rules->flags, 1);
             odd |= (__mmask16)~_mm512_test_epi32_mask(of, _mm512_set1_epi32(JIT_VALID));
         }
         for (unsigned some = HAS(JIT_COPIES) & back & (unsigned)~odd; some; some &= some - 1) {
             unsigned n = (unsigned)__builtin_ctz(some);
-            if (pvm_jit_may_copy(j, e.target[k + n])) odd |= (__mmask16)(1u << n);
+            if (pvm_jit_may_copy(j, w->end_target[k + n])) odd |= (__mmask16)(1u << n);
         }
         __mmask16 known = lanes & (__mmask16)~HAS(JIT_OTHER);
         __mmask16 good = known & (__mmask16)~odd;
