@@ -5,7 +5,7 @@
 #ifdef PENTA_JIT
 #include "pvm/jit.h"
 
-enum { MODES = 3, ROUNDS = 60, COLD_ROUNDS = 7 };
+enum { MODES = 3, ROUNDS = 300, COLD_ROUNDS = 7 };
 static const char *const modes[MODES] = {"no gas", "naive gas", "full gas"};
 
 static struct pvm_config config_of(const struct pvm_profile *profile, int mode)

@@ -306,6 +306,7 @@ static bool reserve_offsets(struct pvm_native *n)
     }
     n->offsets_mapped = whole_pages(bytes);
     n->offsets = map(n->offsets_mapped, 0);
+    if (n->offsets && n->size >= LARGE) want_huge(n->offsets, n->offsets_mapped);
     if (n->offsets) fault_in(n->offsets, n->offsets_mapped);
     return n->offsets;
 }
