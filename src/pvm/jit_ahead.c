@@ -187,7 +187,8 @@ static uint32_t copy_known(struct jit *j, const struct jit_window *w, uint32_t e
     for (; i < end && w->code[i]; i++) {
         const struct jit_code *code = &codes[w->code[i]];
         uint8_t *to = start + here;
-        uint64_t front = code->front, behind = code->behind;
+        uint64_t front = atomic_load_explicit(&code->front, memory_order_relaxed);
+        uint64_t behind = atomic_load_explicit(&code->behind, memory_order_relaxed);
         offsets[i] = (uint32_t)here;
         memcpy(to, &front, 8);
         memcpy(to + (front >> 56), &w->value[i], 4);

@@ -10,8 +10,8 @@
 
 /* In front of the immediate up to 7 bytes and, above them, how many. Behind it up to 7 bytes; from
  * bit 56 on where they are, from bit 60 on how many there are, and bit 63 set. All zeros: not
- * known. */
-struct jit_code { uint64_t front, behind; };
+ * known. Both are written before anybody can see the number. */
+struct jit_code { _Atomic uint64_t front, behind; };
 
 /* Known codes are close together, so that they stay in the cache; which one it is, is looked up by
  * width (64-bit, 32-bit) and entry. Code 0 is not known. */
