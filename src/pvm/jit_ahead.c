@@ -7,6 +7,8 @@
 /* Bytes that the instructions of a window may become, and then some. */
 enum { WINDOW_ROOM = JIT_AHEAD * 32 };
 
+uint32_t pvm_jit_ahead_from = 4096;
+
 /* ---- looking ---- */
 
 /* Where the instructions start; their number, without the last. */

@@ -4,6 +4,9 @@
 #pragma once
 #include "pvm/jit_memo.h"
 
+/* Bytes of code from which on a program goes this way: small ones would only learn. */
+extern uint32_t pvm_jit_ahead_from;
+
 enum { JIT_AHEAD = 1024 };    /* bytes of code that are looked at at a time */
 
 #define JIT_NO_TARGET UINT32_C(0x80000000)

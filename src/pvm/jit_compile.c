@@ -353,14 +353,16 @@ struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pv
     n->async = config->async;
     n->poll = config->poll;
     n->charge_size = !n->metered ? 0 : n->async ? JIT_CHARGE_ASYNC : JIT_CHARGE_SYNC;
-    j.rules = pvm_jit_rules(p->code.isa, n->charge_size);
-    j.window = malloc(sizeof *j.window);
-    bool ok = j.window && reserve(&j);
+    if (j.size >= pvm_jit_ahead_from && !n->poll) {
+        j.rules = pvm_jit_rules(p->code.isa, n->charge_size);
+        j.window = malloc(sizeof *j.window); /* without: the general way */
+        if (j.window) j.window->at = j.window->count = 0;
+    }
+    bool ok = reserve(&j);
     if (ok) {
         pvm_jit_stubs(&j);
         pvm_jit_charge(&j);
         n->body = x64_here(&j.e);
-        j.window->at = j.window->count = 0;
         pvm_jit_blocks(&j, 0, false);
         cold_places(&j);
         ok = !x64_full(&j.e);

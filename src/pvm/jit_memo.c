@@ -189,7 +189,7 @@ static void make(struct jit_rules *r, enum pvm_isa isa, unsigned charge)
     }
 }
 
-static void make_all(void)
+static void find_first_entries(void)
 {
     uint32_t free = 256 * KINDS; /* the first ones are of all instructions that are not known */
     for (unsigned op = 0; op < PVM_OPS; op++) {
@@ -198,24 +198,31 @@ static void make_all(void)
         free += pvm_ops[op].shape == PVM_REG_REG_REG ? 4096 : 256 * KINDS;
     }
     if (free > JIT_ENTRIES || free >> 8 > 0xfff) abort(); /* whatever the program: tests see it */
-    for (unsigned isa = 0; isa < PVM_ISAS; isa++)
-        for (unsigned c = 0; c < CHARGES; c++) make(&rules[isa][c], (enum pvm_isa)isa, charges[c]);
 }
 
 const struct jit_rules *pvm_jit_rules(enum pvm_isa isa, uint32_t charge_size)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_all);
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool made[PVM_ISAS][CHARGES];
     unsigned c = 0;
     while (charges[c] != charge_size) c++;
+    pthread_mutex_lock(&lock);
+    if (!made[isa][c]) {
+        find_first_entries();
+        make(&rules[isa][c], isa, charge_size);
+        made[isa][c] = true;
+    }
+    pthread_mutex_unlock(&lock);
     return &rules[isa][c];
 }
 
 /* ---- learning ---- */
 
-/* A program of one instruction, with a jump ahead if it has one, and its code. */
+enum { SAMPLE_ROOM = X64_ROOM + 64 };
+
+/* A program of one instruction, with a jump ahead if it has one. */
 struct sample {
-    uint8_t bytes[32], starts[16], native[X64_ROOM + 64];
+    uint8_t bytes[32], starts[16];
     uint64_t places;
     uint32_t number, offsets[2];
     size_t size;             /* of the code */
@@ -245,7 +252,8 @@ static void compose(struct sample *s, const uint8_t *at, enum pvm_op op, unsigne
     s->places = 1 | UINT64_C(1) << length;
 }
 
-static const uint8_t *write_sample(struct sample *s, const struct jit *j, enum pvm_op op)
+static const uint8_t *write_sample(struct sample *s, const struct jit *j, enum pvm_op op,
+                                   uint8_t native_code[SAMPLE_ROOM])
 {
     struct pvm_native native = {.places = &s->places, .numbers = &s->number, .offsets = s->offsets,
                                 .size = sizeof s->bytes};
@@ -254,10 +262,10 @@ static const uint8_t *write_sample(struct sample *s, const struct jit *j, enum p
                     .narrow = j->narrow, .fixups = &fixup, .fixup_capacity = 1, .step.at = 1,
                     .decoder = {.ops = j->decoder.ops, .bytes = s->bytes, .starts = s->starts,
                                 .limit = sizeof s->starts}};
-    x64_init(&k.e, s->native, sizeof s->native);
+    x64_init(&k.e, native_code, SAMPLE_ROOM);
     pvm_jit_blocks(&k, 0, true);
     s->size = (pvm_ends_block(op) ? x64_here(&k.e) : s->offsets[1]) - s->offsets[0];
-    return s->native + s->offsets[0];
+    return native_code + s->offsets[0];
 }
 
 /* Where the immediate is, of which there are `tail` bytes; 7 at most. -1: it does not fit. */
@@ -294,8 +302,9 @@ uint16_t pvm_jit_learn(const struct jit *j, uint32_t pc, unsigned length)
     if (!number) return 0;
 
     struct sample s = {0};
+    uint8_t native_code[SAMPLE_ROOM];
     compose(&s, at, op, kind);
-    const uint8_t *code = write_sample(&s, j, op);
+    const uint8_t *code = write_sample(&s, j, op, native_code);
     int n = find_immediate(code, s.size, &usual[kind], tail);
     unsigned more = (unsigned)n + tail, rest = (unsigned)s.size - more;
     if (n < 0 || rest > 7) return 0;

@@ -142,7 +142,7 @@ uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one)
 {
     struct x64 *e = &j->e;
     struct jit_decoder decoder = j->decoder; /* its own: loops and copies are blocks in blocks */
-    const bool copying = j->copying, ahead = !one && !j->n->poll;
+    const bool copying = j->copying, ahead = !one && j->window;
     struct jit_insn in = {0};
     struct jit_pair x;
     uint32_t target;
