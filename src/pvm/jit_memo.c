@@ -9,7 +9,7 @@ _Atomic uint16_t pvm_jit_memo[2][JIT_ENTRIES + 1];
 
 enum { KINDS = 5, NEVER = 255 };
 
-/* Bytes of the immediate at the end of the code, by its kind: none; one byte, not negative and
+/* How many bytes of the immediate the code holds, by its kind: none; one byte, not negative and
  * negative; more, not negative and negative. */
 enum tail { UNKNOWN, NOTHING, ADDRESS, FAR, CONSTANT, NUMBER, INVERT, COUNT, HALF, TAILS };
 static const uint8_t tails[TAILS][KINDS] = {
@@ -19,7 +19,7 @@ static const uint8_t tails[TAILS][KINDS] = {
     [CONSTANT] = {0, 4, 4, 4, 4},
     [NUMBER] = {1, 1, 1, 4, 4},
     [INVERT] = {1, 1, NEVER, 4, 4},              /* xor with -1 is another instruction */
-    [COUNT] = {0, 1, NEVER, NEVER, NEVER},       /* the processor takes it modulo 64, too */
+    [COUNT] = {0, 1, NEVER, NEVER, NEVER},       /* the processor takes it modulo its width, too */
     [HALF] = {NEVER, NEVER, NEVER, 4, 4},
 };
 /* An immediate of each kind that gives the usual code. It is looked for there: no opcode, prefix or
