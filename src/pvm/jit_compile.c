@@ -9,7 +9,7 @@ enum {
     DISPATCH_BYTES = TAIL_MAX * (PVM_SKIP_MAX + 1), /* of guest code, at most */
     LINE = 64,
     BYTES_PER_BYTE = 64,     /* native code of one guest byte, at most */
-    LISTS_PER_BYTE = 16,     /* guest bytes for each fixup and cold place, at first */
+    LISTS_PER_BYTE = 32,     /* guest bytes for each fixup and cold place, at first */
     SMALL = 1 << 16,         /* bytes up to which memory comes from the heap */
     LARGE = 1 << 20,         /* guest bytes from which on memory comes in huge pages */
 };
@@ -319,7 +319,7 @@ static bool reserve(struct jit *j)
     n->mapped = whole_pages(capacity);
     n->code = map(n->mapped, 0);
     if (n->code && n->size >= LARGE) want_huge(n->code, n->mapped);
-    if (n->code) fault_in(n->code, whole_pages((size_t)n->size * (n->metered ? 3 : 2)));
+    if (n->code) fault_in(n->code, whole_pages((size_t)n->size * (n->metered ? 24 : 15) / 8));
     n->block_starts = calloc(n->size / 8 + 4, 1); /* looked at four at a time */
     if (j->p->table_count) {
         n->table_bytes = whole_pages((2 * (size_t)j->p->table_count + 2) * sizeof *n->table);
