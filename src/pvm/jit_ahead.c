@@ -119,7 +119,7 @@ void pvm_jit_find_ends(struct jit_window *w, struct jit *j, uint32_t first)
         int left = (int)(next - pc - 1 - used);
         unsigned row = rules->immediates[JIT_IMMEDIATE + 2 + (left < 0 ? 0 : left)];
         uint32_t offset = (uint32_t)jit_immediate(at + 1 + used, row);
-        uint32_t jumps = -(uint32_t)(flags >> 3 & 1); /* all ones, or none; no branches here */
+        uint32_t jumps = -(uint32_t)(flags / JIT_JUMPS & 1); /* all ones, or none: no branch */
         uint32_t target = pc + (offset & jumps) + ((next - pc) & ~jumps);
         uint32_t back = -(uint32_t)(target <= pc);
         bool valid = !general || rules->flags[bytes[next]] & JIT_VALID;

@@ -29,10 +29,6 @@ extern _Atomic uint16_t pvm_jit_memo[2][JIT_ENTRIES + 1]; /* the last is not use
 typedef uint32_t jit_rule;
 X64_INLINE uint32_t jit_from(jit_rule rule) { return (rule & 0xfff) << 8; }
 X64_INLINE uint32_t jit_register_bits(jit_rule rule) { return rule >> 12 & 0xfff; }
-X64_INLINE uint32_t jit_row(jit_rule rule, uint32_t length)
-{
-    return (rule >> 24 & 1) * 32 + length; /* of `immediates` */
-}
 X64_INLINE uint32_t jit_charge(jit_rule rule) { return rule >> 25 & 15; }
 
 enum jit_flag {
@@ -82,6 +78,12 @@ const struct jit_rules *pvm_jit_rules(enum pvm_isa isa, uint32_t charge_size);
 uint16_t pvm_jit_learn(const struct jit *j, uint32_t pc, unsigned length);
 
 /* ---- looking up ---- */
+
+/* Where in `immediates` the row of an instruction is. */
+X64_INLINE uint32_t jit_row(jit_rule rule, uint32_t length)
+{
+    return (rule >> 24 & 1) * JIT_IMMEDIATE + length;
+}
 
 X64_INLINE int32_t jit_immediate(const uint8_t *at, unsigned row)
 {
