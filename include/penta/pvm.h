@@ -34,7 +34,7 @@ typedef struct penta_pvm_pool penta_pvm_pool;
 
 /* engine: "interp", "jit" or NULL, the fastest that this host has; a program is compiled once,
  * here, and where it cannot be the interpreter runs it. Options are those of penta_vm_new that
- * concern every machine: gas, gas-model, gas-mode, poll, profile, paging. The module must outlive
+ * concern every machine: gas, gas-model, gas-mode, poll, profile, paging, page-size. The module must outlive
  * the pool. */
 PENTA_API penta_pvm_pool *penta_pvm_pool_new(const penta_module *module, const char *engine,
                                              const penta_option *options, size_t count,
@@ -62,7 +62,7 @@ PENTA_API bool penta_pvm_set_reg(penta_vm *vm, unsigned reg, uint64_t value);
 PENTA_API int64_t penta_pvm_gas(const penta_vm *vm);
 PENTA_API bool penta_pvm_set_gas(penta_vm *vm, int64_t gas); /* false: negative, or not metered */
 
-/* Whole pages of 4096 bytes, zeroed. What was mapped there is gone. */
+/* Whole pages (4096 bytes, or what page-size says), zeroed. What was mapped there is gone. */
 PENTA_API bool penta_pvm_map(penta_vm *vm, uint64_t address, uint64_t length, bool writable);
 PENTA_API bool penta_pvm_unmap(penta_vm *vm, uint64_t address, uint64_t length);
 PENTA_API bool penta_pvm_protect(penta_vm *vm, uint64_t address, uint64_t length, bool writable);

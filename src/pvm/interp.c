@@ -456,7 +456,8 @@ void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop)
     } else if (vm->wait == PVM_TRAPPED) {
         stop->kind = PENTA_STOP_TRAP;
         stop->detail = vm->trap;
-        if (vm->trap == PVM_TRAP_ACCESS) stop->args[0] = vm->memory.fault;
+        if (vm->trap == PVM_TRAP_ACCESS || vm->trap == PVM_TRAP_STACK)
+            stop->args[0] = vm->memory.fault;
     } else if (vm->wait == PVM_WAIT_ANSWER) {
         stop->kind = PENTA_STOP_HOST;
         stop->detail = vm->host_number;

@@ -7,9 +7,9 @@
 enum { PAGE = 1 << PVM_PAGE_BITS };
 static const uint64_t top = UINT64_C(1) << 32;
 
-bool pvm_memory_open(struct pvm_memory *m, penta_error *err)
+bool pvm_memory_open(struct pvm_memory *m, uint32_t page, penta_error *err)
 {
-    *m = (struct pvm_memory){0};
+    *m = (struct pvm_memory){.page = page};
     if (pvm_backing_open(m)) return true;
     pvm_backing_close(m);
     *m = (struct pvm_memory){0};
@@ -56,9 +56,10 @@ static bool area_insert(struct pvm_memory *m, size_t at, struct pvm_area area)
     return true;
 }
 
-static bool aligned(uint64_t address, uint64_t length)
+static bool aligned(const struct pvm_memory *m, uint64_t address, uint64_t length)
 {
-    return !(address % PAGE) && !(length % PAGE) && address <= top && length <= top - address;
+    return !(address % m->page) && !(length % m->page) && address <= top &&
+           length <= top - address;
 }
 
 /* The part of an area from `skip` bytes on, without its owned bytes. */
@@ -93,7 +94,7 @@ static bool area_split(struct pvm_memory *m, uint64_t address)
 
 bool pvm_memory_unmap(struct pvm_memory *m, uint64_t address, uint64_t length)
 {
-    if (!aligned(address, length)) return false;
+    if (!aligned(m, address, length)) return false;
     if (!length || !m->area_count) return true;
     if (!area_split(m, address) || !area_split(m, address + length)) return false;
     size_t first = area_at(m, address), end = first;
@@ -140,7 +141,7 @@ static bool initial_page(const struct pvm_area *a, uint32_t page, uint8_t *into)
 bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, bool writable,
                     penta_bytes initial, bool copy)
 {
-    if (!aligned(address, length) || initial.size > length) return false;
+    if (!aligned(m, address, length) || initial.size > length) return false;
     if (!length) return true;
     if (!pvm_memory_unmap(m, address, length)) return false;
     struct pvm_area area = {.address = (uint32_t)address, .length = length, .writable = writable,
@@ -168,7 +169,7 @@ bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, boo
 
 bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length, bool writable)
 {
-    if (!aligned(address, length)) return false;
+    if (!aligned(m, address, length)) return false;
     if (!length) return true;
     for (uint64_t page = address / PAGE; page < (address + length) / PAGE; page++)
         if (!m->rights[page]) return false;
@@ -210,7 +211,7 @@ void pvm_memory_reset(struct pvm_memory *m)
 
 static bool refuse(struct pvm_memory *m, uint32_t page, bool write)
 {
-    m->fault = page * PAGE;
+    m->fault = page * PAGE & ~(m->page - 1);
     m->fault_write = write;
     m->fault_protected = m->rights[page] & PVM_READ;
     return false;

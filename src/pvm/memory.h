@@ -47,6 +47,7 @@ struct pvm_memory {
     uint8_t *rights;         /* PVM_PAGES bytes */
     uint8_t **pages;         /* paged back end: two levels of 1024 */
     void *reservation;
+    uint32_t page;           /* the guest's page size: maps are multiples of it, faults name one */
     bool guarded;            /* pages have their rights from the host, too: for compiled code */
     struct pvm_area *areas;  /* by address, disjoint */
     size_t area_count, area_capacity;
@@ -68,7 +69,8 @@ bool pvm_backing_protect(struct pvm_memory *m, uint32_t page, uint32_t count, un
 void pvm_backing_dirty(const struct pvm_memory *m, uint32_t page, uint32_t count);
 
 /* ---- for everyone ---- */
-bool pvm_memory_open(struct pvm_memory *m, penta_error *err);
+/* page: a power of two from 4096 to 65536; rights are kept by 4096 bytes all the same. */
+bool pvm_memory_open(struct pvm_memory *m, uint32_t page, penta_error *err);
 void pvm_memory_close(struct pvm_memory *m);
 
 /* Maps whole pages, zero or starting with `initial` (borrowed; copied when copy). What was there is

@@ -34,7 +34,7 @@ enum {
     PVM_CODE_MAX = 1 << 25,
     PVM_JUMP_TABLE_MAX = 1 << 24,
     PVM_IMPORTS_MAX = 1024,
-    PVM_PAGE = 4096,
+    PVM_PAGE = 4096, PVM_PAGE_MAX = 65536,
 };
 
 enum pvm_rule {

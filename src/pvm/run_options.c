@@ -23,6 +23,20 @@ static bool read_gas(struct pvm_config *config, const char *text, penta_error *e
     return true;
 }
 
+/* Standard programs of jam have pages of 4096 bytes; elsewhere the host chooses. */
+static bool read_page(struct pvm_config *config, const struct pvm_program *program,
+                      const char *text, penta_error *err)
+{
+    uint64_t n = PVM_PAGE;
+    if (text && (!number_parse(text, &n) || n < PVM_PAGE || n > PVM_PAGE_MAX || n & (n - 1)))
+        return error_at(err, BASE_OPTION_VALUE, 0,
+                        "page-size '%.40s' is no power of two from 4096 to 65536", text);
+    if (n != PVM_PAGE && program->dialect == PVM_JAM)
+        return error_at(err, BASE_OPTION_VALUE, 0, "jam programs have pages of 4096 bytes");
+    config->page = (uint32_t)n;
+    return true;
+}
+
 bool pvm_config_read(struct pvm_config *config, const struct pvm_program *program,
                      const penta_option *options, size_t count, penta_error *err)
 {
@@ -42,6 +56,7 @@ bool pvm_config_read(struct pvm_config *config, const struct pvm_program *progra
         return error_at(err, BASE_OPTION_VALUE, 0, "perf-dump: no files can be made in '%.200s'",
                         config->perf_dump);
     config->poll = option_text(options, count, "poll") != NULL;
+    if (!read_page(config, program, option_text(options, count, "page-size"), err)) return false;
     const char *mode = option_text(options, count, "gas-mode");
     if (mode && strcmp(mode, "sync") && strcmp(mode, "async"))
         return error_at(err, BASE_OPTION_VALUE, 0, "gas-mode '%.40s' is not sync or async", mode);
@@ -208,8 +223,8 @@ static bool map_option(struct pvm_vm *vm, const char *text, penta_error *err)
     struct map_option map;
     if (!map_option_parse(text, &map, err)) return false;
     penta_bytes contents = {map.contents.data, map.contents.size};
-    uint64_t length = (map.length + PVM_PAGE - 1) / PVM_PAGE * PVM_PAGE;
-    if (map.length > UINT32_MAX || map.address % PVM_PAGE ||
+    uint64_t page = vm->memory.page, length = (map.length + page - 1) / page * page;
+    if (map.length > UINT32_MAX || map.address % page ||
         !pvm_memory_map(&vm->memory, map.address, length, !map.read_only, contents, true))
         error_at(err, BASE_OPTION_VALUE, 0,
                  "map '%.40s' does not start at a page or is too large", text);

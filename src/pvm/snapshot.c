@@ -88,7 +88,7 @@ static bool load_maps(struct pvm_vm *vm, struct reader *r, uint64_t count, bool 
     for (uint64_t i = 0; i < count; i++) {
         uint64_t address = reader_uint(r, 8), length = reader_uint(r, 8),
                  writable = reader_uint(r, 8);
-        if (address < end || address % PVM_PAGE || length % PVM_PAGE || !length || writable > 1 ||
+        if (address < end || address % m->page || length % m->page || !length || writable > 1 ||
             address > UINT32_MAX || length > (UINT64_C(1) << 32) - address)
             return error_at(r->err, BASE_SNAPSHOT, reader_at(r), "a map that cannot be");
         if (apply && !same) {
@@ -137,7 +137,7 @@ static bool load_memory(struct pvm_vm *vm, struct reader *r, bool apply)
 static bool sensible(const struct pvm_vm *vm, const struct fields *f)
 {
     if (f->code_size != vm->cells->code.bytes.size || f->wait > PVM_TRAPPED ||
-        f->trap > PVM_TRAP_START || f->paid > 1 || f->pc > UINT32_MAX || f->gas > INT64_MAX ||
+        f->trap > PVM_TRAP_STACK || f->paid > 1 || f->pc > UINT32_MAX || f->gas > INT64_MAX ||
         f->heap_size > UINT32_MAX)
         return false;
     struct pvm_insn in;

@@ -57,11 +57,23 @@ static enum pvm_outcome jump_dynamic(struct step *s, uint32_t address)
     return enter(s, (uint32_t)pc);
 }
 
+/* The access that failed was one of a stack that is too small: in the 64 KiB below it, or between
+ * it and a stack pointer that has left it, as with one large frame. */
+static bool below_stack(const struct pvm_vm *vm)
+{
+    const uint32_t guard = 1 << 16;
+    uint32_t bottom = vm->layout.stack, sp = (uint32_t)vm->state->regs[PVM_SP];
+    uint32_t low = bottom - guard, at = vm->memory.fault;
+    bool left = sp < low && sp >= vm->layout.heap_base + vm->heap_size;
+    if (left) low = sp & ~(vm->memory.page - 1);
+    return vm->layout.stack_length && at >= low && at < bottom;
+}
+
 static enum pvm_outcome fault(struct pvm_vm *vm)
 {
     bool reported = vm->paging || vm->cells->profile->faults;
     if (reported && vm->memory.fault >= vm->cells->profile->trap_below) return PVM_STEP_FAULT;
-    return trap(vm, PVM_TRAP_ACCESS);
+    return trap(vm, below_stack(vm) ? PVM_TRAP_STACK : PVM_TRAP_ACCESS);
 }
 
 static enum pvm_outcome load(struct step *s, uint64_t address, unsigned n, uint64_t *value)

@@ -15,7 +15,8 @@ static uint64_t up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * u
 
 /* ---- where things are ---- */
 
-static bool layout_polkavm(const struct pvm_program *p, uint64_t aux, struct pvm_layout *out)
+static bool layout_polkavm(const struct pvm_program *p, uint64_t aux, uint32_t page,
+                           struct pvm_layout *out)
 {
     uint64_t ro = ZONE, rw = ro + up(p->ro_size, ZONE) + ZONE;
     uint64_t aux_at = top - ZONE - up(aux, ZONE), stack_top = aux_at - ZONE;
@@ -23,11 +24,11 @@ static bool layout_polkavm(const struct pvm_program *p, uint64_t aux, struct pvm
     if (aux > top / 2 || stack_zone > stack_top || low > stack_top - stack_zone) return false;
     uint64_t heap_base = rw + p->rw_size;
     *out = (struct pvm_layout){
-        .ro = (uint32_t)ro, .ro_length = up(p->ro_size, PVM_PAGE),
-        .rw = (uint32_t)rw, .rw_length = up(p->rw_size, PVM_PAGE),
-        .stack_top = (uint32_t)stack_top, .stack_length = up(p->stack_size, PVM_PAGE),
-        .stack = (uint32_t)(stack_top - up(p->stack_size, PVM_PAGE)),
-        .aux = (uint32_t)aux_at, .aux_length = up(aux, PVM_PAGE),
+        .ro = (uint32_t)ro, .ro_length = up(p->ro_size, page),
+        .rw = (uint32_t)rw, .rw_length = up(p->rw_size, page),
+        .stack_top = (uint32_t)stack_top, .stack_length = up(p->stack_size, page),
+        .stack = (uint32_t)(stack_top - up(p->stack_size, page)),
+        .aux = (uint32_t)aux_at, .aux_length = up(aux, page),
         .heap_base = heap_base,
         .heap_max = (stack_top - stack_zone - low) + (rw + up(p->rw_size, ZONE) - heap_base)};
     return true;
@@ -58,15 +59,16 @@ static bool layout_spi(const struct pvm_program *p, uint64_t arguments, struct p
     return true;
 }
 
-bool pvm_layout(const struct pvm_program *p, uint64_t aux_size, struct pvm_layout *out,
-                penta_error *err)
+bool pvm_layout(const struct pvm_program *p, uint64_t aux_size, uint32_t page,
+                struct pvm_layout *out, penta_error *err)
 {
     bool generic = p->dialect == PVM_JAM && !p->spi;
     if (generic) {
         *out = (struct pvm_layout){0};
         return true;
     }
-    if (p->dialect == PVM_JAM ? layout_spi(p, aux_size, out) : layout_polkavm(p, aux_size, out))
+    if (p->dialect == PVM_JAM ? layout_spi(p, aux_size, out)
+                                : layout_polkavm(p, aux_size, page, out))
         return true;
     return error_at(err, BASE_LIMIT, 0,
                     "data, stack and aux area do not fit 4 GiB of guest memory");
@@ -85,7 +87,7 @@ static bool map_areas(struct pvm_vm *vm, const struct pvm_program *p, penta_byte
 bool pvm_vm_populate(struct pvm_vm *vm, const struct pvm_program *program, penta_bytes aux,
                      penta_error *err)
 {
-    if (!pvm_layout(program, aux.size, &vm->layout, err)) return false;
+    if (!pvm_layout(program, aux.size, vm->memory.page, &vm->layout, err)) return false;
     if (vm->paging || map_areas(vm, program, aux)) return true;
     return error_at(err, BASE_MEMORY, 0, "no memory for the program's data");
 }
@@ -112,7 +114,7 @@ struct pvm_vm *pvm_vm_create(const penta_module *module, const struct pvm_code *
     vm->cells = shared ? pvm_cells_share(shared)
                        : pvm_cells_new(code, config->profile, config->model, config->metered, err);
     if (!vm->host_name) error_at(err, BASE_MEMORY, 0, "no memory for a machine");
-    if (!vm->cells || !vm->host_name || !pvm_memory_open(&vm->memory, err)) {
+    if (!vm->cells || !vm->host_name || !pvm_memory_open(&vm->memory, config->page ? config->page : PVM_PAGE, err)) {
         pvm_vm_destroy(vm);
         return NULL;
     }
@@ -167,7 +169,8 @@ void pvm_vm_clear(struct pvm_vm *vm)
             map_areas(vm, &pvm_module(vm->base.module)->program, (penta_bytes){0});
         vm->remapped = false;
     } else {
-        uint64_t grown = l->rw + l->rw_length, end = up(l->heap_base + vm->heap_size, PVM_PAGE);
+        uint64_t grown = l->rw + l->rw_length;
+        uint64_t end = up(l->heap_base + vm->heap_size, vm->memory.page);
         if (vm->heap_size && end > grown) pvm_memory_unmap(&vm->memory, grown, end - grown);
         pvm_memory_reset(&vm->memory);
     }
@@ -221,7 +224,8 @@ uint64_t pvm_vm_sbrk(struct pvm_vm *vm, uint64_t n)
     if (n > UINT32_MAX) n = 0;
     uint64_t size = vm->heap_size + n, old_top = l->heap_base + vm->heap_size;
     if (size > l->heap_max || vm->paging) return 0;
-    uint64_t mapped = up(old_top, PVM_PAGE), wanted = up(l->heap_base + size, PVM_PAGE);
+    uint64_t page = vm->memory.page;
+    uint64_t mapped = up(old_top, page), wanted = up(l->heap_base + size, page);
     if (mapped < l->rw + l->rw_length) mapped = l->rw + l->rw_length;
     if (wanted > mapped &&
         !pvm_memory_map(&vm->memory, mapped, wanted - mapped, true, (penta_bytes){0}, false))
@@ -369,9 +373,10 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
 /* The name of a trap, or of the import behind a host call. */
 const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
-    static const char *const traps[] = {"trap", "bad jump", "bad access", "bad start"};
+    static const char *const traps[] = {"trap", "bad jump", "bad access", "bad start",
+                                        "stack exhausted"};
     if (stop->kind == PENTA_STOP_TRAP)
-        return stop->detail <= PVM_TRAP_START ? traps[stop->detail] : NULL;
+        return stop->detail <= PVM_TRAP_STACK ? traps[stop->detail] : NULL;
     if (stop->kind != PENTA_STOP_HOST || !vm->module) return NULL;
     const struct pvm_program *p = &pvm_module(vm->module)->program;
     char *text = pvm_vm_const(vm)->host_name;

@@ -53,6 +53,7 @@ enum pvm_trap {              /* penta_stop.detail of a trap */
     PVM_TRAP_JUMP,           /* no legal jump target */
     PVM_TRAP_ACCESS,         /* memory that is not there, or read-only */
     PVM_TRAP_START,          /* the run started where no instruction does */
+    PVM_TRAP_STACK,          /* a bad access just below the stack */
 };
 
 struct pvm_call {
@@ -105,6 +106,7 @@ struct pvm_config {
     const struct pvm_profile *profile;
     enum pvm_gas_model model;
     bool metered, paging;
+    uint32_t page;           /* bytes of a guest page; 0: 4096 */
     bool async;              /* compiled code counts gas and does not stop for it */
     bool perf_map;           /* names of compiled functions go to a file for perf */
     const char *perf_dump;   /* and their code and lines into this folder; NULL: nowhere */
@@ -154,8 +156,8 @@ penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, s
 const struct pvm_profile *pvm_default_profile(const struct pvm_program *program);
 bool pvm_config_read(struct pvm_config *config, const struct pvm_program *program,
                      const penta_option *options, size_t count, penta_error *err);
-bool pvm_layout(const struct pvm_program *program, uint64_t aux_size, struct pvm_layout *out,
-                penta_error *err);
+bool pvm_layout(const struct pvm_program *program, uint64_t aux_size, uint32_t page,
+                struct pvm_layout *out, penta_error *err);
 
 /* The cell of the instruction at pc; 0 when none starts there. */
 uint32_t pvm_vm_cell(struct pvm_vm *vm);
