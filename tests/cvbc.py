@@ -125,7 +125,7 @@ def test_signatures():
     penta("sign", "p.cvbc", "--sign-key", key("signer.pem"), "--hash", "blake2b", "-o", "b.cvbc")
     check(penta("verify", "b.cvbc", "--trusted-key", key("signer.pub")).returncode == 0, "BLAKE2b digest")
     shutil.copy("p.cvbc", "inplace.cvbc")
-    check(penta("sign", "inplace.cvbc", "--sign-key", key("p256.pem")).returncode == 0 and
+    check(penta("sign", "inplace.cvbc", "--in-place", "--sign-key", key("p256.pem")).returncode == 0 and
           penta("verify", "inplace.cvbc", "--trusted-key", key("p256.pub")).returncode == 0, "sign in place")
 
 

@@ -43,7 +43,7 @@ def prepare(folder):
                  "penta asm main.casm -o main.coil", "penta asm helper.casm -o helper.coil",
                  "ar rc library.a helper.coil", "penta keygen -t ed25519 -o key.pem",
                  "penta pubkey key.pem -o key.pub", "penta create prog.cvasm --target stm32g431 -o prog.cvbc",
-                 "penta sign prog.cvbc --sign-key key.pem",
+                 "penta sign prog.cvbc --sign-key key.pem --in-place",
                  "penta seal prog.cvbc --key-file key --sign-key key.pem -o sealed.cvbc"):
         done = sh(line, folder)
         if done.returncode:

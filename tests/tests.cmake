@@ -15,6 +15,8 @@ penta_test(cases-switch tests/if_built switch/bin/penta
            ${PYTHON} tests/run --penta ${BUILDS}/switch/bin/penta)
 penta_test(cli ${PYTHON} tests/cli.py $<TARGET_FILE:penta_cli>)
 penta_test(cli-asan tests/if_built asan/bin/penta ${PYTHON} tests/cli.py ${BUILDS}/asan/bin/penta)
+penta_test(outputs ${PYTHON} tests/outputs.py $<TARGET_FILE:penta_cli>)
+penta_test(outputs-asan tests/if_built asan/bin/penta ${PYTHON} tests/outputs.py ${BUILDS}/asan/bin/penta)
 penta_test(examples ${PYTHON} tests/examples.py $<TARGET_FILE:penta_cli>)
 penta_test(cvbc ${PYTHON} tests/cvbc.py $<TARGET_FILE:penta_cli>)
 penta_test(coil-units $<TARGET_FILE:coil_units>)

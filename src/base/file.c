@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/file_watch.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ bool file_read_fd(int fd, const char *name, uint64_t limit, penta_buffer *out, p
 {
     struct stat st;
     if (fstat(fd, &st)) return io_error(err, name, "read");
+    file_watch_tell(name, &st);
     if (S_ISDIR(st.st_mode)) {
         errno = EISDIR;
         return io_error(err, name, "read");

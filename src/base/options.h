@@ -3,7 +3,7 @@
 #pragma once
 #include "base/error.h"
 
-enum option_use {            /* where an option may be given */
+enum option_use {            /* where an option may be given, as bits */
     OPTION_OPEN = 1,         /* opening a file: every command that reads one */
     OPTION_PRINT = 2,        /* dis */
     OPTION_ASSEMBLE = 4,     /* asm */
@@ -15,6 +15,9 @@ enum option_use {            /* where an option may be given */
     OPTION_SIGN = 256,       /* sign */
     OPTION_VERIFY = 512,     /* verify */
     OPTION_BOARD = 1024,     /* board */
+    /* and what its value is, for checks before anything is written: */
+    OPTION_WRITES = 1 << 16, /* a file to write */
+    OPTION_FOLDER = 1 << 17, /* a folder whose files are the machine's own */
 };
 
 struct option_info {

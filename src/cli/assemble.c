@@ -44,20 +44,6 @@ void cli_bytes(struct cli *c, penta_bytes bytes)
     writer_bytes(&c->out, bytes.data, bytes.size);
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-bool cli_overwrites_input(struct cli *c)
-{
-    const char *path = c->value[OPT_OUTPUT];
-    if (!path || !strcmp(path, "-") || !same_file(path, c->words[0])) return false;
-    cli_usage(c, NULL, "'%.60s' is input and output at once", path);
-    return true;
-}
-
 static const struct driver *driver_of_suffix(const char *name)
 {
     for (size_t i = 0; drivers[i]; i++) {
@@ -93,7 +79,7 @@ void command_ASM(struct cli *c)
     const char *name = c->words[0], *format = c->value[OPT_FORMAT];
     const struct driver *driver = format ? driver_find(format) : driver_of_suffix(name);
     struct input in;
-    if (cli_overwrites_input(c) || !input_read(c, name, &in)) return;
+    if (!input_read(c, name, &in)) return;
     if (!driver) {
         penta_error err = {0};
         error_at(&err, BASE_UNKNOWN_FORMAT, 0, format ? "no format is called '%.40s'"
@@ -196,7 +182,7 @@ void command_CONVERT(struct cli *c)
 {
     struct input in;
     format_from(c);
-    if (cli_overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
+    if (!input_open(c, c->words[0], &in)) return;
     transform(c, &in, in.module->driver->convert, OPTION_CONVERT, "converted");
     input_close(&in);
 }
@@ -204,7 +190,7 @@ void command_CONVERT(struct cli *c)
 void command_SEAL(struct cli *c)
 {
     struct input in;
-    if (cli_overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
+    if (!input_open(c, c->words[0], &in)) return;
     transform(c, &in, in.module->driver->seal, OPTION_SEAL, "sealed");
     input_close(&in);
 }
@@ -212,7 +198,7 @@ void command_SEAL(struct cli *c)
 void command_OPEN(struct cli *c)
 {
     struct input in;
-    if (cli_overwrites_input(c) || !input_open(c, c->words[0], &in)) return;
+    if (!input_open(c, c->words[0], &in)) return;
     transform(c, &in, in.module->driver->unseal, OPTION_UNSEAL, "opened: they are never sealed");
     input_close(&in);
 }

@@ -4,9 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/bytes.h"
-#include "base/file.h"
 #include "base/sanitize.h"
-#include "cli/cli.h"
+#include "cli/output.h"
 #include "cvbc/trinity.h"
 
 static const char *board_option(const struct cli *c)
@@ -88,7 +87,7 @@ static void write_files(struct cli *c, const char *folder, struct writer out[TRI
         char *path = malloc(size);
         if (!path) break;
         snprintf(path, size, "%s/%s", folder, cvbc_trinity_names[i]);
-        if (file_write(path, writer_view(&out[i]), &err) && c->value[OPT_JSON])
+        if (output_write(c, path, writer_view(&out[i])) && c->value[OPT_JSON])
             json_text(&c->json, NULL, path);
         free(path);
     }

@@ -7,10 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/bytes.h"
-#include "base/file.h"
 #include "base/number.h"
 #include "base/sanitize.h"
-#include "cli/cli.h"
+#include "cli/output.h"
 
 void cli_fail(struct cli *c, int exit)
 {
@@ -237,7 +236,7 @@ static void close_output(struct cli *c)
     } else if (c->out.sink) {
         writer_flush(&c->out);
     } else if (c->value[OPT_OUTPUT] && (c->exit == EXIT_YES || c->out.out.size)) {
-        if (!file_write(c->value[OPT_OUTPUT], writer_view(&c->out), &err)) cli_error(c, NULL, &err);
+        output_write(c, c->value[OPT_OUTPUT], writer_view(&c->out));
     }
 }
 
@@ -252,6 +251,7 @@ int main(int argc, char **argv)
     struct cli c = {.program = argv[0]};
     bool parsed = cli_parse(&c, argc, argv);
     open_output(&c);
+    output_watch(&c);
     if (!parsed) {
         /* the error has been reported */
     } else if (c.value[OPT_HELP]) {
@@ -260,6 +260,7 @@ int main(int argc, char **argv)
         run[c.command](&c);
     }
     close_output(&c);
+    output_unwatch(&c);
     writer_free(&c.out);
     free(c.room);
     free(c.words);

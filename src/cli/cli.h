@@ -1,5 +1,6 @@
 /* The command line: one table of commands, one of options, one file per command. */
 #pragma once
+#include <sys/stat.h>
 #include "base/json_write.h"
 #include "core/driver.h"
 #include "core/views.h"
@@ -42,6 +43,11 @@ struct diagnostic {          /* kept for the JSON document */
     uint64_t line, column;   /* in a source text, or 0 */
 };
 
+struct touched_file {        /* see output.h */
+    struct stat st;
+    bool written;            /* by this command; else read */
+};
+
 struct cli {
     const char *program;
     enum command command;
@@ -57,6 +63,8 @@ struct cli {
     struct json json;        /* open on out when --json was given */
     struct diagnostic *diagnostics;
     size_t diagnostic_count;
+    struct touched_file *touched;
+    size_t touched_count;
     int exit;                /* the highest so far */
 };
 
@@ -93,8 +101,6 @@ penta_option *options_for(const struct cli *c, const struct driver *driver, unsi
 /* ---- assemble.c ---- */
 /* Bytes out: into the document as hex, or to -o, or to a pipe, never to a terminal by accident. */
 void cli_bytes(struct cli *c, penta_bytes bytes);
-/* True, and an error, when -o is the input. */
-bool cli_overwrites_input(struct cli *c);
 
 /* ---- parse.c ---- */
 bool cli_parse(struct cli *c, int argc, char **argv);

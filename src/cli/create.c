@@ -62,7 +62,7 @@ static void from_module(struct cli *c, const penta_module *module, const penta_o
 static void create(struct cli *c, bool source)
 {
     struct input in;
-    if (cli_overwrites_input(c) || !input_read(c, c->words[0], &in)) return;
+    if (!input_read(c, c->words[0], &in)) return;
     size_t count = 0;
     penta_option *options = options_for(c, &cvbc_driver, OPTION_CREATE, &count);
     penta_bytes bytes = input_bytes(&in);

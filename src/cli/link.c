@@ -2,8 +2,7 @@
  * gets them is decided by their content. */
 #include "coil/link.h"
 #include "base/bytes.h"
-#include "base/file.h"
-#include "cli/cli.h"
+#include "cli/output.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,7 +212,6 @@ static void link_coil(struct pieces *p)
     penta_module **modules = calloc(p->count + 1, sizeof *modules);
     struct writer out = {0}, map = {0};
     struct link_sink sink;
-    penta_error err = {0};
     if (inputs && modules && open_objects(p, inputs, modules)) {
         sink.link = (struct coil_link){.inputs = inputs,
                                  .count = p->count,
@@ -226,10 +224,8 @@ static void link_coil(struct pieces *p)
         finding_sink_finish(&sink.findings);
         if (!ok)
             cli_fail(c, EXIT_NO);
-        else
+        else if (!sink.link.map || output_write(c, c->value[OPT_MAP_FILE], writer_view(&map)))
             cli_bytes(c, writer_view(&out));
-        if (ok && sink.link.map && !file_write(c->value[OPT_MAP_FILE], writer_view(&map), &err))
-            cli_error(c, c->value[OPT_MAP_FILE], &err);
     }
     for (size_t i = 0; modules && i < p->count; i++)
         penta_close(modules[i]);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include "cli/output.h"
 #include "core/engine.h"
 
 /* Findings that keep a program from running, unless --unverified lets it. */
@@ -48,6 +49,17 @@ static bool passes(struct cli *c, const struct input *in)
     return !gate.closed;
 }
 
+/* Before the program runs: a refusal afterwards would cost its whole run. */
+static bool outputs_allowed(struct cli *c)
+{
+    static const enum option files[] = {OPT_OUTPUT, OPT_TRACE};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *path = c->value[files[i]];
+        if (path && strcmp(path, "-") && !output_allowed(c, path)) return false;
+    }
+    return output_options_allowed(c);
+}
+
 bool machine_open(struct cli *c, struct machine *m)
 {
     *m = (struct machine){0};
@@ -61,6 +73,10 @@ bool machine_open(struct cli *c, struct machine *m)
         ok = session_open(&m->session, m->in.module, c->value[OPT_ENGINE], options, count, &err);
         free(options);
         if (!ok) cli_error(c, m->in.name, &err);
+        if (ok && !outputs_allowed(c)) {
+            session_close(&m->session);
+            ok = false;
+        }
         const char *wanted = c->value[OPT_ENGINE];
         if (ok && wanted && strcmp(wanted, m->session.vm->engine->name) && !c->value[OPT_QUIET])
             fprintf(stderr, "penta: note: this host cannot run engine %s; %s runs instead\n", wanted,

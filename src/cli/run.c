@@ -1,8 +1,8 @@
 #include <inttypes.h>
 #include <string.h>
-#include "base/file.h"
 #include "cli/machine.h"
 #include "cli/native_listing.h"
+#include "cli/output.h"
 #include "cli/tracer.h"
 
 enum { CALLS_SHOWN = 10000 }; /* host calls kept for the document */
@@ -114,12 +114,11 @@ void command_RUN(struct cli *c)
     if (machine_arm(c, &r.machine)) {
         if (c->value[OPT_TRACE]) {
             struct writer file = {0};
-            penta_error err = {0};
             tracer = (struct tracer){.session = s, .out = &file, .count = UINT64_MAX};
             tracer.json = names_json(c->value[OPT_TRACE]);
             tracer_run(&tracer, fuel, &stop);
             tracer_fini(&tracer);
-            if (!file_write(c->value[OPT_TRACE], writer_view(&file), &err)) cli_error(c, NULL, &err);
+            output_write(c, c->value[OPT_TRACE], writer_view(&file));
             writer_free(&file);
         } else {
             session_run(s, fuel, &stop);

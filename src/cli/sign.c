@@ -2,17 +2,30 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/file.h"
-#include "cli/cli.h"
+#include "cli/output.h"
 #include "cvbc/build.h"
 
-/* To -o, or in place. */
+/* Where the result goes: to -o, into the document, or in place when that was asked for. */
+static bool has_target(struct cli *c)
+{
+    bool output = c->value[OPT_OUTPUT] != NULL;
+    bool in_place = c->value[OPT_IN_PLACE] || (c->value[OPT_ATTACH_SIG] && !output);
+    if (c->value[OPT_IN_PLACE] && output)
+        cli_usage(c, NULL, "-o and --in-place exclude each other");
+    else if (in_place && !strcmp(c->words[0], "-"))
+        cli_usage(c, "-o FILE", "standard input cannot be signed in place");
+    else if (!output && !in_place && !c->value[OPT_JSON])
+        cli_usage(c, "-o FILE, or --in-place to replace the input", "where shall the result go?");
+    return !c->exit;
+}
+
 static void result(struct cli *c, const struct writer *out)
 {
-    penta_error err = {0};
-    if (c->value[OPT_OUTPUT] || c->value[OPT_JSON])
+    bool attached = c->value[OPT_ATTACH_SIG] && !c->value[OPT_OUTPUT] && !c->value[OPT_JSON];
+    if (!c->value[OPT_IN_PLACE] && !attached)
         cli_bytes(c, writer_view(out));
-    else if (!file_write(c->words[0], writer_view(out), &err))
-        cli_error(c, c->words[0], &err);
+    else if (output_rewrite(c, c->words[0], writer_view(out)) && c->value[OPT_JSON])
+        json_text(&c->json, "file", c->words[0]);
 }
 
 static bool attach(struct cli *c, const struct cvbc_module *m, struct writer *out, penta_error *err)
@@ -25,14 +38,14 @@ static bool attach(struct cli *c, const struct cvbc_module *m, struct writer *ou
 }
 
 /* The message of the file just prepared. */
-static bool export_tbs(struct cli *c, const struct writer *out, penta_error *err)
+static bool export_tbs(struct cli *c, const struct writer *out)
 {
     const uint8_t *file = out->out.data;
     uint32_t security = get32(file + 24);
     uint8_t message[40];
     cvbc_tbs(writer_view(out), security + CVBC_PROTECTION_BYTES + get32(file + security + 8),
              get32(file + security + 4), file[security + 2], message);
-    return file_write(c->value[OPT_EXPORT_TBS], (penta_bytes){message, sizeof message}, err);
+    return output_write(c, c->value[OPT_EXPORT_TBS], (penta_bytes){message, sizeof message});
 }
 
 static bool sign(struct cli *c, const struct cvbc_module *m, const penta_option *options,
@@ -57,7 +70,7 @@ static bool sign(struct cli *c, const struct cvbc_module *m, const penta_option 
         }
         if (!cvbc_public_key_file(public, &reserve, err)) return false;
         how.reserve = &reserve;
-        return cvbc_resign(m, &how, out, err) && export_tbs(c, out, err);
+        return cvbc_resign(m, &how, out, err) && export_tbs(c, out);
     }
     if (!key) {
         error_at(err, CVBC_KEY, 0, "no key to sign with");
@@ -73,7 +86,7 @@ static bool sign(struct cli *c, const struct cvbc_module *m, const penta_option 
 void command_SIGN(struct cli *c)
 {
     struct input in;
-    if (!input_open(c, c->words[0], &in)) return;
+    if (!has_target(c) || !input_open(c, c->words[0], &in)) return;
     penta_error err = {0};
     struct writer out = {0};
     size_t count = 0;

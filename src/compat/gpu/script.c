@@ -29,6 +29,7 @@
 #include "compat/gpu/script.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include "base/file.h"
 #include "base/number.h"
 #include "base/suggest.h"
@@ -679,6 +680,22 @@ static const struct {
 };
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
+/* The device truncates its trace before the script reads anything, so an old file is replaced only
+ * when it is a trace. */
+static bool trace_replaceable(struct script *s, const char *path)
+{
+    static const char head[] = "{\"trace\":\"penta.gpu/";
+    char old[sizeof head - 1];
+    struct stat st;
+    if (stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size) return true;
+    FILE *file = fopen(path, "rb");
+    bool ok = file && fread(old, 1, sizeof old, file) == sizeof old && !memcmp(old, head, sizeof old);
+    if (file) fclose(file);
+    if (ok) return true;
+    error_at(s->source.err, BASE_IO, s->line_at, "'%.60s' exists and is no trace", path);
+    return error_note(s->source.err, "choose another name for the trace, or remove the file first");
+}
+
 static bool open_device(struct script *s)
 {
     if (s->dev) return true;
@@ -687,6 +704,7 @@ static bool open_device(struct script *s)
     if (o->trace_path) s->device.trace_path = o->trace_path;
     for (uint32_t i = 0; o->mode && mode_names[i]; i++)
         if (!strcmp(o->mode, mode_names[i])) s->device.mode = i;
+    if (s->device.trace_path && !trace_replaceable(s, s->device.trace_path)) return false;
     gpu_status status = gpu_emulator_open(&s->dev, &s->device);
     return !status || error_at(s->source.err, BASE_HOST, s->line_at, "the device does not start: %s",
                                gpu_status_string(status));

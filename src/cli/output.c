@@ -1,0 +1,191 @@
+#include "cli/output.h"
+#include <ctype.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/file_watch.h"
+
+static bool same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* ---- what the command has read and written, by device and inode: names lie ---- */
+
+static void note(struct cli *c, const struct stat *st, bool written)
+{
+    if (!S_ISREG(st->st_mode)) return;
+    for (size_t i = 0; i < c->touched_count; i++)
+        if (same(&c->touched[i].st, st)) return;
+    struct touched_file *more = realloc(c->touched, (c->touched_count + 1) * sizeof *more);
+    if (!more) abort(); /* going on would mean writing unchecked */
+    c->touched = more;
+    c->touched[c->touched_count++] = (struct touched_file){*st, written};
+}
+
+static void was_read(void *user, const char *name, const struct stat *st)
+{
+    (void)name;
+    note(user, st, false);
+}
+
+void output_watch(struct cli *c)
+{
+    file_watch(was_read, c);
+}
+
+void output_unwatch(struct cli *c)
+{
+    file_watch(NULL, NULL);
+    free(c->touched);
+    c->touched = NULL;
+    c->touched_count = 0;
+}
+
+/* ---- keys ---- */
+
+enum { KEY_FILE_MAX = 65536, RAW_KEY = 32 };
+
+static bool pem_key(penta_bytes text)
+{
+    static const char begin[] = "-----BEGIN ", end[] = "KEY-----";
+    for (const uint8_t *p = text.data, *stop = p + text.size; p < stop;) {
+        p = memmem(p, (size_t)(stop - p), begin, sizeof begin - 1);
+        if (!p) return false;
+        const uint8_t *line = memchr(p, '\n', (size_t)(stop - p));
+        if (memmem(p, (size_t)((line ? line : stop) - p), end, sizeof end - 1)) return true;
+        p += sizeof begin - 1;
+    }
+    return false;
+}
+
+/* One line of at least 32 bytes in hex: symmetric keys, and raw public keys of every kind. */
+static bool hex_key(penta_bytes text)
+{
+    size_t n = 0;
+    while (n < text.size && isxdigit(text.data[n])) n++;
+    for (size_t i = n; i < text.size; i++)
+        if (!isspace(text.data[i])) return false;
+    return n >= 2 * RAW_KEY && n % 2 == 0;
+}
+
+/* 32 bytes that look random: of 32 random ones nearly all differ, and half have the top bit. */
+static bool raw_key(penta_bytes bytes)
+{
+    bool seen[256] = {false};
+    size_t distinct = 0, high = 0;
+    if (bytes.size != RAW_KEY) return false;
+    for (size_t i = 0; i < bytes.size; i++) {
+        distinct += !seen[bytes.data[i]];
+        seen[bytes.data[i]] = true;
+        high += bytes.data[i] >> 7;
+    }
+    penta_guess guess;
+    return distinct >= 20 && high >= 4 && !penta_detect(bytes, &guess, 1);
+}
+
+static bool holds_key(penta_bytes bytes)
+{
+    return pem_key(bytes) || hex_key(bytes) || raw_key(bytes);
+}
+
+/* ---- checks ---- */
+
+static bool unchanged(penta_bytes a, penta_bytes b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+/* `bytes`: what would be written, or NULL when it is not known yet. A key file that stays as it is
+ * may be written: a build that runs twice is no error. */
+static bool spares_keys(const char *path, const struct stat *st, const penta_bytes *bytes,
+                        penta_error *err)
+{
+    penta_buffer old = {0};
+    if (st->st_size > KEY_FILE_MAX) return true;
+    if (!file_read(path, KEY_FILE_MAX, &old, err)) return error_note(err, "it may hold a key");
+    penta_bytes view = {old.data, old.size};
+    if (holds_key(view) && !(bytes && unchanged(view, *bytes))) {
+        error_at(err, BASE_IO, 0, "'%.60s' holds a key", path);
+        error_note(err, "keys are never overwritten; choose another name, or remove it first");
+    }
+    penta_buffer_free(&old);
+    return !err->code;
+}
+
+/* Files in the folder of an option marked OPTION_FOLDER belong to the machine alone. */
+static bool in_own_folder(const struct cli *c, const char *path)
+{
+    struct stat parent, folder;
+    char *copy = strdup(path);
+    bool found = false, known = copy && !stat(dirname(copy), &parent);
+    for (size_t i = 0; known && i < c->room_count; i++) {
+        const struct option_info *o = room_option(c->room[i].key, OPTION_FOLDER);
+        if (o && !stat(c->room[i].value, &folder) && same(&parent, &folder)) found = true;
+    }
+    free(copy);
+    return found;
+}
+
+static bool permitted(struct cli *c, const char *path, bool rewrite, const penta_bytes *bytes,
+                      penta_error *err)
+{
+    struct stat st;
+    if (in_own_folder(c, path)) {
+        error_at(err, BASE_OPTION, 0, "'%.60s' is in the store of this command", path);
+        return error_note(err, "choose another name");
+    }
+    if (stat(path, &st) || !S_ISREG(st.st_mode)) return true;
+    for (size_t i = 0; i < c->touched_count; i++)
+        if (same(&c->touched[i].st, &st) && !(rewrite && !c->touched[i].written)) {
+            error_at(err, BASE_OPTION, 0, c->touched[i].written ? "'%.60s' is an output twice"
+                                                               : "'%.60s' is input and output at once",
+                     path);
+            return error_note(err, "choose another name");
+        }
+    file_watch(NULL, NULL); /* looking is not reading */
+    bool ok = spares_keys(path, &st, bytes, err);
+    output_watch(c);
+    return ok;
+}
+
+static bool told(struct cli *c, bool ok, const penta_error *err)
+{
+    if (!ok) cli_error(c, NULL, err);
+    return ok;
+}
+
+bool output_allowed(struct cli *c, const char *path)
+{
+    penta_error err = {0};
+    return told(c, permitted(c, path, false, NULL, &err), &err);
+}
+
+bool output_options_allowed(struct cli *c)
+{
+    for (size_t i = 0; i < c->room_count; i++)
+        if (room_option(c->room[i].key, OPTION_WRITES) && !output_allowed(c, c->room[i].value))
+            return false;
+    return true;
+}
+
+static bool write_checked(struct cli *c, const char *path, bool rewrite, penta_bytes bytes)
+{
+    penta_error err = {0};
+    struct stat st;
+    bool ok = permitted(c, path, rewrite, &bytes, &err) && file_write(path, bytes, &err);
+    if (ok && !stat(path, &st)) note(c, &st, true);
+    return told(c, ok, &err);
+}
+
+bool output_write(struct cli *c, const char *path, penta_bytes bytes)
+{
+    return write_checked(c, path, false, bytes);
+}
+
+bool output_rewrite(struct cli *c, const char *path, penta_bytes bytes)
+{
+    return write_checked(c, path, true, bytes);
+}

@@ -1,0 +1,16 @@
+/* Files out. Every file that the tool writes is checked here first: it is no file that the command
+ * has read or written already, and it holds no key. */
+#pragma once
+#include "cli/cli.h"
+
+void output_watch(struct cli *c);   /* from now on, what is read is remembered */
+void output_unwatch(struct cli *c); /* and forgotten */
+/* Whether path may be written; an error has been reported when not. */
+bool output_allowed(struct cli *c, const char *path);
+/* The same for options of a format that name a file to write (OPTION_WRITES), once what the
+ * command reads has been read. */
+bool output_options_allowed(struct cli *c);
+/* All or nothing; false: an error has been reported. */
+bool output_write(struct cli *c, const char *path, penta_bytes bytes);
+/* The only way to write a file that was read: its own new version. */
+bool output_rewrite(struct cli *c, const char *path, penta_bytes bytes);

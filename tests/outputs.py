@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""What the tool writes destroys nothing: no input, no key, and no doubt about a signature.
+
+    tests/outputs.py PENTA
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PENTA = os.path.abspath(sys.argv[1])
+KEYS = os.path.join(ROOT, "tests/keys")
+BLOB = bytes.fromhex("05b105b1010000001000000002000000" "01" + "00" * 15 + "08" + "00" * 15)
+TASM = ".registers\n    H0: i32[2]\n.program\n    load_input H0\n    store_output H0\n    halt\n"
+COIL = "!include \"part.inc\"\n.global main\n.func main\n    RET\n.endfunc\n"
+
+
+def penta(*args, data=None):
+    return subprocess.run([PENTA, *args], input=data, capture_output=True, timeout=60)
+
+
+def check(condition, message):
+    if not condition:
+        raise AssertionError(message)
+
+
+def good(*args, **more):
+    done = penta(*args, **more)
+    check(done.returncode == 0, (args, done))
+    return done
+
+
+def write(name, data):
+    with open(name, "wb") as file:
+        file.write(data if isinstance(data, bytes) else data.encode())
+
+
+def read(name):
+    with open(name, "rb") as file:
+        return file.read()
+
+
+def files():
+    """Everything in the folder: what a refused command may not have changed."""
+    return {os.path.join(at, name): read(os.path.join(at, name))
+            for at, _, names in os.walk(".") for name in names}
+
+
+def refused(*args, says, code=2, data=None):
+    before = files()
+    done = penta(*args, data=data)
+    check(done.returncode == code and says in done.stderr.decode(), (args, done))
+    check(files() == before, ("changed by", args))
+    return done
+
+
+def material():
+    """One file of every kind that a command reads."""
+    for name in ("signer.pem", "signer.pub", "p256.pem", "symmetric.hex"):
+        shutil.copy(os.path.join(KEYS, name), name)
+    write("a.kblob", BLOB)
+    write("a.kasm", "HALT\n")
+    write("a.cvasm", good("dis", prog()).stdout)
+    write("part.inc", "; nothing\n")
+    write("a.casm", COIL)
+    good("asm", "a.casm", "-o", "a.coil")
+    write("a.tasm", TASM)
+    good("asm", "a.tasm", "-o", "a.tvmr")
+
+
+def prog():
+    write("p.ino", "void setup() { }\nvoid loop() { }\n")
+    good("compile", "p.ino", "--strip", "-o", "p.cvbc")
+    return "p.cvbc"
+
+
+BOTH = "input and output at once"
+KEY = "holds a key"
+
+
+def test_keys_are_never_overwritten():
+    refused("pubkey", "signer.pem", "-o", "signer.pem", says=BOTH)
+    refused("pubkey", "signer.pem", "-o", "./signer.pem", says=BOTH)
+    refused("sign", "p.cvbc", "--sign-key", "signer.pem", "-o", "signer.pem", says=BOTH)
+    refused("seal", "p.cvbc", "--key-file", "symmetric.hex", "-o", "symmetric.hex", says=BOTH)
+    for name in ("p256.pem", "signer.pub", "symmetric.hex"):  # keys that the command does not read
+        refused("pubkey", "p256.pem", "-o", name, says=BOTH if name == "p256.pem" else KEY,
+                code=2 if name == "p256.pem" else 4)
+        refused("dis", "a.kblob", "-o", name, says=KEY, code=4)
+        refused("asm", "a.kasm", "-o", name, says=KEY, code=4)
+        refused("run", "a.kblob", "--trace", name, says=KEY, code=4)
+        refused("link", "a.coil", "-o", "z.coil", "--map-file", name, says=KEY, code=4)
+        refused("run", "a.tvmr", "--input", "1,2", "--output", name, says=KEY, code=4)
+        refused("run", "a.tvmr", "--input", "1,2", "--save-weights", name, says=KEY, code=4)
+        refused("sign", "p.cvbc", "--public-key", "signer.pub", "--export-tbs", name, "-o", "x.cvbc",
+                says=BOTH if name == "signer.pub" else KEY, code=2 if name == "signer.pub" else 4)
+        refused("device", "run", os.path.join(ROOT, "examples/race.gpu"), "--trace", name,
+                says="is no trace", code=4)
+    write("raw.key", bytes((i * 83 + 41) % 256 for i in range(32)))
+    refused("dis", "a.kblob", "-o", "raw.key", says=KEY, code=4)
+    write("hex.pub", good("pubkey", "p256.pem", "--form", "raw").stdout)
+    refused("dis", "a.kblob", "-o", "hex.pub", says=KEY, code=4)
+    good("pubkey", "signer.pem", "-o", "signer.pub")  # it stays as it is
+    good("pubkey", "signer.pem", "-o", "fresh.pub")
+    os.makedirs("out")
+    shutil.copy("p256.pem", "out/trinity.ld")
+    done = penta("board", "generate", "p.cvbc", "-o", "out")
+    check(done.returncode == 4 and read("out/trinity.ld") == read("p256.pem"), done)
+
+
+def test_inputs_are_never_overwritten():
+    os.symlink("a.kblob", "link.kblob")
+    os.link("a.kblob", "hard.kblob")
+    for command in ("inspect", "hex", "trace", "dis"):
+        for name in ("a.kblob", "./a.kblob", "link.kblob", "hard.kblob"):
+            refused(command, "a.kblob", "-o", name, says=BOTH)
+    for command, name in (("asm", "a.kasm"), ("create", "a.cvasm"), ("compile", "p.ino"),
+                          ("extract", "p.cvbc"), ("link", "a.coil")):
+        refused(command, name, "-o", name, says=BOTH)
+    refused("convert", "a.tvmr", "--to", "tvmr", "-o", "a.tvmr", says=BOTH)
+    refused("run", "a.kblob", "--trace", "a.kblob", says=BOTH)
+    refused("asm", "a.casm", "-o", "part.inc", says=BOTH)
+    refused("create", "a.cvasm", "--source", "p.ino", "-o", "p.ino", says=BOTH)
+    write("map.bin", b"12345678")
+    refused("trace", "a.kblob", "--map", "0x10000:64:rw:map.bin", "-o", "map.bin", says=BOTH)
+    refused("run", "a.kblob", "--map", "0x10000:64:rw:map.bin", "--trace", "map.bin", says=BOTH)
+    os.makedirs("objects")
+    shutil.copy("a.coil", "objects/b.coil")
+    refused("link", "objects", "-o", "objects/b.coil", says=BOTH)
+    refused("link", "a.coil", "-o", "z.coil", "--map-file", "a.coil", says=BOTH)
+    with open("a.kblob", "rb") as file:
+        before = files()
+        done = subprocess.run([PENTA, "dis", "-", "-o", "a.kblob"], stdin=file, capture_output=True)
+        check(done.returncode == 2 and files() == before, done)
+
+
+def test_machine_files_are_never_overwritten():
+    good("run", "a.tvmr", "--input", "1,2", "--save-weights", "w.tvmw", "--output", "out.json")
+    write("host.json", "[]")
+    for name in ("w.tvmw", "host.json", "in.json", "a.tvmr"):
+        write("in.json", "[[1, 2]]")
+        common = ["run", "a.tvmr", "--inputs", "in.json", "--weights", "w.tvmw", "--host", "host.json"]
+        for option in ("--save-weights", "--output", "--trace"):
+            refused(*common, option, name, says=BOTH)
+    good("run", "a.tvmr", "--input", "1,2", "--store", "store")
+    refused("run", "a.tvmr", "--input", "1,2", "--store", "store", "--output", "store/weights-x",
+            says="in the store")
+
+
+def test_an_output_is_written_once():
+    done = penta("link", "a.coil", "-o", "same", "--map-file", "same")
+    check(done.returncode == 2 and b"an output twice" in done.stderr, done)
+
+
+def test_device_trace_replaces_only_traces():
+    script = os.path.join(ROOT, "examples/race.gpu")
+    shutil.copy(script, "race.gpu")
+    refused("device", "run", "race.gpu", "--trace", "race.gpu", says="is no trace", code=4)
+    first = penta("device", "run", "race.gpu", "--trace", "t.jsonl")
+    again = penta("device", "run", "race.gpu", "--trace", "t.jsonl")
+    check(first.returncode == again.returncode == 0, (first, again))
+
+
+def test_sign_says_where_it_writes():
+    refused("sign", "p.cvbc", "--sign-key", "signer.pem", says="--in-place")
+    refused("sign", "p.cvbc", "--sign-key", "signer.pem", "-o", "p.cvbc", says=BOTH)
+    refused("sign", "p.cvbc", "--sign-key", "signer.pem", "-o", "q.cvbc", "--in-place", says="exclude")
+    refused("sign", "-", "--sign-key", "signer.pem", "--in-place", data=read("p.cvbc"),
+            says="standard input")
+    shutil.copy("p.cvbc", "q.cvbc")
+    good("sign", "q.cvbc", "--sign-key", "signer.pem", "--in-place")
+    good("verify", "q.cvbc", "--trusted-key", "signer.pub")
+    shutil.copy("p.cvbc", "q.cvbc")
+    document = json.loads(good("sign", "q.cvbc", "--sign-key", "signer.pem", "--in-place", "--json").stdout)
+    check(document["file"] == "q.cvbc", document)
+    good("verify", "q.cvbc", "--trusted-key", "signer.pub")
+
+
+def main():
+    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    failed = 0
+    for name, test in tests:
+        here = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                material()
+                test()
+            except AssertionError as wrong:
+                failed += 1
+                print("FAIL", name, wrong)
+            os.chdir(here)
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
