@@ -3,8 +3,10 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SECONDS_PER_TARGET ?= 120
 PENTA = build/release/bin/penta
+DOOM = ../shared/data/pvm/blobs/doom.polkavm
+WAD = /usr/share/games/doom/freedoom1.wad
 
-.PHONY: all demo test bench fuzz format install uninstall clean help
+.PHONY: all demo test bench doom fuzz format install uninstall clean help
 all: ## build the release preset: build/release/bin/penta
 	@scripts/packages build
 	@mkdir -p build
@@ -20,6 +22,11 @@ test: ## every test, through CTest
 
 bench: all ## measure, print ratios; PEERS=FILE adds other implementations (NAME=CMD a line), BLOB=FILE a program to compile
 	@PEERS='$(PEERS)' BLOB='$(BLOB)' scripts/bench
+
+doom: all ## play Doom in the terminal: DOOM=the PolkaVM program, WAD=FILE (Debian: freedoom)
+	@test -e $(DOOM) || { echo "no program $(DOOM): make doom DOOM=FILE"; exit 1; }
+	@test -e $(WAD) || { echo "no $(WAD): apt-get install freedoom, or make doom WAD=FILE"; exit 1; }
+	@build/release/bin/doom $(DOOM) $(WAD)
 
 fuzz: ## fuzz every target for SECONDS_PER_TARGET (120)
 	@scripts/packages build test
