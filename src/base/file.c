@@ -70,39 +70,3 @@ bool file_read(const char *path, uint64_t limit, penta_buffer *out, penta_error 
     close(fd);
     return ok;
 }
-
-static bool write_all(int fd, penta_bytes bytes)
-{
-    while (bytes.size) {
-        ssize_t n = write(fd, bytes.data, bytes.size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return false;
-        bytes.data += n;
-        bytes.size -= (size_t)n;
-    }
-    return true;
-}
-
-bool file_write(const char *path, penta_bytes bytes, penta_error *err)
-{
-    struct stat st;
-    bool special = !stat(path, &st) && !S_ISREG(st.st_mode); /* /dev/null, a pipe: no renaming */
-    size_t length = strlen(path) + 16;
-    char *temporary = malloc(length);
-    if (!temporary) return error_at(err, BASE_MEMORY, 0, "no memory for a file name");
-    snprintf(temporary, length, "%s.XXXXXX", path);
-    int fd = special ? open(path, O_WRONLY | O_CLOEXEC) : mkostemp(temporary, O_CLOEXEC);
-    bool ok = fd >= 0 && write_all(fd, bytes);
-    if (ok && !special) {
-        mode_t mask = umask(0);
-        umask(mask);
-        ok = !fchmod(fd, 0666 & ~mask) && !fsync(fd);
-    }
-    int saved = errno;
-    if (fd >= 0 && close(fd) && ok) ok = false, saved = errno;
-    if (ok && !special && rename(temporary, path)) ok = false, saved = errno;
-    if (!ok && !special && fd >= 0) unlink(temporary);
-    free(temporary);
-    errno = saved;
-    return ok || io_error(err, path, "write");
-}

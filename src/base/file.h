@@ -7,5 +7,12 @@
 bool file_read(const char *path, uint64_t limit, penta_buffer *out, penta_error *err);
 /* The same from an open descriptor; name is for messages. */
 bool file_read_fd(int fd, const char *name, uint64_t limit, penta_buffer *out, penta_error *err);
-/* To a temporary name beside it, synced to disk, then renamed: all or nothing. */
+/* All or nothing: other processes see the old bytes or the new ones, and so does who looks after a
+ * kill or a loss of power; when it returns, the new ones are on the disk. What is replaced keeps
+ * its mode, its owner where that is permitted, and the symbolic links that lead to it; hard links
+ * to it keep the old bytes. Pipes and devices are written to as they are. */
 bool file_write(const char *path, penta_bytes bytes, penta_error *err);
+/* Gone from the disk when it returns. A missing file is no error. */
+bool file_remove(const char *path, penta_error *err);
+/* The folder that holds the name, on disk with all its names. */
+bool file_sync_folder_of(const char *path, penta_error *err);

@@ -1,0 +1,326 @@
+/* Files that are replaced as a whole. The bytes go to a file without a name, which a kill leaves no
+ * trace of; that gets a temporary name only to be renamed over the old file. Filesystems without
+ * nameless files use the temporary name from the start. Either way its writer holds a lock on it,
+ * so that the next write of the same file can tell what a kill left there, and removes it. */
+#include "base/checksum.h"
+#include "base/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum {
+    LINKS_MAX = 40, /* as the kernel follows */
+    SLOTS = 4,      /* temporary names of a file, for as many writers at the same time */
+    ACL_MAX = 4096,
+};
+
+struct target { /* the file to be replaced */
+    char path[PATH_MAX];
+    const char *name; /* its last part */
+    int folder;
+    bool readable; /* the folder: it can be synced */
+    bool exists;
+    struct stat old;
+};
+
+struct temporary {
+    int fd;
+    char name[64]; /* in the folder of the target; empty: none yet */
+};
+
+static bool io_error(penta_error *err, const char *path, const char *verb)
+{
+    return error_at(err, BASE_IO, 0, "cannot %s '%.60s': %s", verb, path, strerror(errno));
+}
+
+static bool fail(int code)
+{
+    errno = code;
+    return false;
+}
+
+/* ---- where ---- */
+
+/* The length of the folder in front of the last name, with its slash; 0: the current folder. */
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+static int open_folder(const char *path, bool *readable)
+{
+    char folder[PATH_MAX];
+    size_t n = folder_length(path);
+    if (n >= sizeof folder) return errno = ENAMETOOLONG, -1;
+    memcpy(folder, n ? path : ".", n ? n : 1);
+    folder[n ? n : 1] = 0;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *readable = fd >= 0;
+    if (fd < 0 && errno == EACCES) fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return fd;
+}
+
+/* In a folder where everybody can make names, a link of somebody else is not followed: it would
+ * choose which of our files we replace. */
+static bool may_follow(const char *path, const struct stat *link)
+{
+    char folder[PATH_MAX];
+    struct stat st;
+    size_t n = folder_length(path);
+    memcpy(folder, n ? path : ".", n ? n : 1);
+    folder[n ? n : 1] = 0;
+    if (stat(folder, &st)) return false;
+    bool shared = (st.st_mode & S_ISVTX) && (st.st_mode & S_IWOTH);
+    return !shared || link->st_uid == geteuid() || link->st_uid == st.st_uid || fail(EACCES);
+}
+
+/* One link less; the rest of the path stays. */
+static bool follow(char path[PATH_MAX])
+{
+    char to[PATH_MAX];
+    ssize_t length = readlink(path, to, sizeof to);
+    if (length < 0) return false;
+    size_t n = to[0] == '/' ? 0 : folder_length(path);
+    if (!length || n + (size_t)length >= PATH_MAX) return fail(ENAMETOOLONG);
+    memcpy(path + n, to, (size_t)length);
+    path[n + (size_t)length] = 0;
+    return true;
+}
+
+/* The end of the links, which need not exist. */
+static bool resolve(struct target *t, const char *path)
+{
+    if (strlen(path) >= sizeof t->path) return fail(ENAMETOOLONG);
+    strcpy(t->path, path);
+    for (unsigned i = 0;; i++) {
+        t->exists = !lstat(t->path, &t->old);
+        if (!t->exists && errno != ENOENT) return false;
+        if (!t->exists || !S_ISLNK(t->old.st_mode)) break;
+        if (i == LINKS_MAX) return fail(ELOOP);
+        if (!may_follow(t->path, &t->old) || !follow(t->path)) return false;
+    }
+    t->name = t->path + folder_length(t->path);
+    return *t->name || fail(*path ? EISDIR : ENOENT);
+}
+
+/* ---- bytes and rights ---- */
+
+static bool write_all(int fd, penta_bytes bytes)
+{
+    while (bytes.size) {
+        ssize_t n = write(fd, bytes.data, bytes.size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        bytes.data += n;
+        bytes.size -= (size_t)n;
+    }
+    return true;
+}
+
+/* False when there is an access list that could not be copied, or one too many. */
+static bool copy_acl(const struct target *t, int fd)
+{
+    static const char acl[] = "system.posix_acl_access";
+    char list[ACL_MAX];
+    ssize_t size = getxattr(t->path, acl, list, sizeof list);
+    if (size < 0 && errno == ENODATA) return !fremovexattr(fd, acl) || errno == ENODATA;
+    if (size < 0) return errno == ENOTSUP;
+    return !fsetxattr(fd, acl, list, (size_t)size, 0);
+}
+
+/* The rights of what is replaced. A group or list that cannot be kept must not let in another
+ * group, so that it then has the rights of everybody. Set-id bits go, as with any write. */
+static bool copy_rights(const struct target *t, int fd)
+{
+    struct stat now;
+    mode_t mode = t->old.st_mode & 0777;
+    if (fstat(fd, &now)) return false;
+    bool owned = now.st_uid == t->old.st_uid && now.st_gid == t->old.st_gid;
+    bool group = owned || !fchown(fd, t->old.st_uid, t->old.st_gid) ||
+                 now.st_gid == t->old.st_gid || !fchown(fd, (uid_t)-1, t->old.st_gid);
+    if (!copy_acl(t, fd) || !group) mode &= ~(mode_t)070 | ((mode & 07) << 3);
+    return !fchmod(fd, mode);
+}
+
+static bool fill(const struct target *t, int fd, penta_bytes bytes)
+{
+    return write_all(fd, bytes) && (!t->exists || copy_rights(t, fd)) && !fsync(fd);
+}
+
+/* ---- temporary names ---- */
+
+/* Short whatever the length of the target's name. The last one is random: it is there for folders
+ * where others hold the usual ones. */
+static void temporary_name(const struct target *t, unsigned slot, char name[64])
+{
+    uint32_t crc = checksum_crc32((penta_bytes){(const uint8_t *)t->name, strlen(t->name)});
+    uint64_t chance = 0;
+    if (slot < SLOTS) {
+        snprintf(name, 64, ".penta-%08x-%u", (unsigned)crc, slot);
+    } else {
+        if (getrandom(&chance, sizeof chance, 0) < 0) chance = (uint64_t)getpid();
+        snprintf(name, 64, ".penta-%08x-%016llx", (unsigned)crc, (unsigned long long)chance);
+    }
+}
+
+/* Removes it when no writer holds it any more. */
+static void remove_stale(const struct target *t, const char *name)
+{
+    struct stat st, now;
+    int fd = openat(t->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 && errno == EACCES) /* without the right to read, as the target may be */
+        fd = openat(t->folder, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) return;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !flock(fd, LOCK_EX | LOCK_NB) &&
+        !fstatat(t->folder, name, &now, AT_SYMLINK_NOFOLLOW) && now.st_ino == st.st_ino &&
+        now.st_dev == st.st_dev)
+        unlinkat(t->folder, name, 0);
+    close(fd);
+}
+
+static void remove_all_stale(const struct target *t)
+{
+    char name[64];
+    for (unsigned slot = 0; slot < SLOTS; slot++) {
+        temporary_name(t, slot, name);
+        remove_stale(t, name);
+    }
+}
+
+/* The nameless file's first name. Without the right to link by descriptor, /proc knows it. */
+static bool link_as(const struct target *t, int fd, const char *name)
+{
+    char path[40];
+    if (!linkat(fd, "", t->folder, name, AT_EMPTY_PATH)) return true;
+    if (errno == EEXIST) return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return !linkat(AT_FDCWD, path, t->folder, name, AT_SYMLINK_FOLLOW);
+}
+
+/* A named file that is ours: whoever took it for a leftover before it was locked has removed it. */
+static int create_locked(const struct target *t, const char *name, mode_t mode)
+{
+    struct stat st;
+    for (unsigned tries = 0; tries < 100; tries++) {
+        int fd = openat(t->folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (fd < 0) return fd;
+        while (flock(fd, LOCK_EX) && errno == EINTR) {
+        }
+        if (!fstat(fd, &st) && st.st_nlink) return fd;
+        close(fd);
+    }
+    return errno = EAGAIN, -1;
+}
+
+/* ---- two ways ---- */
+
+/* False with errno 0: this filesystem has no nameless files, or no way to name them. A file that is
+ * new gets its own name at once. */
+static bool write_nameless(const struct target *t, penta_bytes bytes, struct temporary *out)
+{
+    out->fd = openat(t->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, t->exists ? 0600 : 0666);
+    if (out->fd < 0) return fail(0);
+    flock(out->fd, LOCK_EX | LOCK_NB);
+    if (!fill(t, out->fd, bytes)) return false;
+    if (!t->exists && link_as(t, out->fd, t->name)) return true;
+    for (unsigned slot = 0; slot <= SLOTS; slot++) {
+        temporary_name(t, slot, out->name);
+        if (link_as(t, out->fd, out->name)) return true;
+        if (errno != EEXIST) break;
+    }
+    *out->name = 0;
+    return errno == EEXIST ? false : fail(0);
+}
+
+static bool write_named(const struct target *t, penta_bytes bytes, struct temporary *out)
+{
+    out->fd = -1;
+    for (unsigned slot = 0; slot <= SLOTS && out->fd < 0; slot++) {
+        temporary_name(t, slot, out->name);
+        out->fd = create_locked(t, out->name, t->exists ? 0600 : 0666);
+        if (out->fd < 0 && errno != EEXIST) break;
+    }
+    if (out->fd < 0) *out->name = 0;
+    return out->fd >= 0 && fill(t, out->fd, bytes);
+}
+
+/* A folder that may be written but not read cannot be synced by itself. */
+static bool sync_folder(int folder, bool readable, int file)
+{
+    if (!readable) return file < 0 || !syncfs(file);
+    return !fsync(folder) || errno == EINVAL; /* the filesystem does not know this: done */
+}
+
+static bool replace(const struct target *t, penta_bytes bytes)
+{
+    struct temporary file = {.fd = -1};
+    remove_all_stale(t);
+    bool ok = write_nameless(t, bytes, &file);
+    if (!ok && !errno) {
+        if (file.fd >= 0) close(file.fd);
+        ok = write_named(t, bytes, &file);
+    }
+    if (ok && *file.name && renameat(t->folder, file.name, t->folder, t->name)) ok = false;
+    if (!ok && *file.name) {
+        int saved = errno;
+        unlinkat(t->folder, file.name, 0);
+        errno = saved;
+    }
+    ok = ok && sync_folder(t->folder, t->readable, file.fd);
+    int saved = errno;
+    if (file.fd >= 0 && close(file.fd) && ok) return false;
+    return ok || fail(saved);
+}
+
+static bool write_special(const char *path, penta_bytes bytes)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    bool ok = fd >= 0 && write_all(fd, bytes);
+    int saved = errno;
+    if (fd >= 0 && close(fd) && ok) return false;
+    return ok || fail(saved);
+}
+
+bool file_write(const char *path, penta_bytes bytes, penta_error *err)
+{
+    struct stat st;
+    struct target t = {.folder = -1};
+    bool special = !stat(path, &st) && !S_ISREG(st.st_mode), ok;
+    if (special) return write_special(path, bytes) || io_error(err, path, "write");
+    ok = resolve(&t, path) && (t.folder = open_folder(t.path, &t.readable)) >= 0 &&
+         replace(&t, bytes);
+    if (!ok) io_error(err, path, "write");
+    if (t.folder >= 0) close(t.folder);
+    return ok;
+}
+
+/* ---- names ---- */
+
+bool file_sync_folder_of(const char *path, penta_error *err)
+{
+    bool readable;
+    char plain[PATH_MAX];
+    int n = snprintf(plain, sizeof plain, "%s", path);
+    while (n > 1 && n < (int)sizeof plain && plain[n - 1] == '/')
+        plain[--n] = 0;
+    int folder = open_folder(plain, &readable);
+    bool ok = folder >= 0 && sync_folder(folder, readable, -1);
+    if (!ok) io_error(err, path, "sync the folder of");
+    if (folder >= 0) close(folder);
+    return ok;
+}
+
+bool file_remove(const char *path, penta_error *err)
+{
+    if (!unlink(path)) return file_sync_folder_of(path, err);
+    return errno == ENOENT || io_error(err, path, "remove");
+}
