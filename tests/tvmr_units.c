@@ -494,7 +494,7 @@ static void weight_files(const char *folder)
 static void stores(void)
 {
     char folder[] = "/tmp/penta-store-XXXXXX", fault[160], command[100];
-    int32_t out[4];
+    int32_t out[4] = {0};
     if (!mkdtemp(folder)) abort();
     models(folder);
     check(live(folder, IN_PROGRAM("lifecycle", "init_random C0, 5\nlifecycle.save_thermo C0\n"),
@@ -546,6 +546,19 @@ static void stores(void)
     file_put(folder, "journal", bytes_of("broken"));
     check(!live(folder, IN_PROGRAM("pool", ""), fault, out, 0) && strstr(fault, "damaged"),
           "a broken journal", 0, 0);
+    static const char *const names[] = {"lock", "journal", "../weights"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct writer journal = {0};
+        writer_uint(&journal, strlen(names[i]), 1);
+        writer_text(&journal, names[i]);
+        writer_uint(&journal, 1, 4);
+        writer_char(&journal, 'x');
+        writer_uint(&journal, tvmr_xxh64(writer_view(&journal)), 8);
+        file_put(folder, "journal", writer_view(&journal));
+        check(!live(folder, IN_PROGRAM("pool", ""), fault, out, 0) && strstr(fault, "no file"),
+              "a journal that names something else", (long)i, 0);
+        writer_free(&journal);
+    }
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     check(!system(command), "clean up", 0, 0);
 }

@@ -92,6 +92,7 @@ struct tvmr_world *tvmr_world_new(const char *folder, penta_error *err)
         return NULL;
     }
     memset(w->chem, 128, sizeof w->chem);
+    w->lock = -1;
     if (!folder || world_store_open(w, err)) return w;
     tvmr_world_free(w);
     return NULL;

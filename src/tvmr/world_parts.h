@@ -48,6 +48,7 @@ struct model { /* a program of the folder */
 
 struct tvmr_world {
     char *folder; /* or NULL */
+    int lock;     /* that keeps other processes out of it, or -1 */
     struct named *named;
     unsigned transaction; /* under way, plus 1; 0: none */
     uint64_t held;        /* numbers kept for the program, of HELD_MAX */

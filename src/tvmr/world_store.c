@@ -1,7 +1,9 @@
 /* What outlives a run: bytes under names, in memory or in a folder, held back by transactions; and
- * weights among them. Files are written beside their place, synced and renamed; a commit writes one
- * journal of all its names first, which the next run brings to an end if this one could not. */
+ * weights among them. A folder belongs to one process at a time. Each file is replaced as a whole;
+ * a commit writes one journal of all its names first, which the next run brings to an end if this
+ * one could not. */
 #include "base/file.h"
+#include "base/lock.h"
 #include "tvmr/ops.h"
 #include "tvmr/world_parts.h"
 #include <errno.h>
@@ -10,7 +12,7 @@
 #include <unistd.h>
 
 enum { FILE_MAX = 256 << 20, STORE_MAX = 1 << 30 };
-static const char journal_name[] = "journal";
+static const char journal_name[] = "journal", version_name[] = "version";
 
 static bool path_of(const struct tvmr_world *w, const char *name, char *path, size_t size,
                     penta_error *err)
@@ -25,8 +27,7 @@ static bool write_file(const struct tvmr_world *w, const char *name, penta_bytes
     char path[4096];
     if (!path_of(w, name, path, sizeof path, err)) return false;
     if (bytes.size) return file_write(path, bytes, err);
-    return !unlink(path) || errno == ENOENT ||
-           error_at(err, BASE_IO, 0, "cannot remove '%.60s'", path);
+    return file_remove(path, err);
 }
 
 /* ---- named bytes ---- */
@@ -142,8 +143,8 @@ static bool replay_journal(struct tvmr_world *w, penta_error *err)
         penta_bytes bytes = reader_bytes(&r, (size_t)reader_uint(&r, 4));
         if (err->code) break;
         snprintf(name, sizeof name, "%.*s", (int)text.size, (const char *)text.data);
-        if (strchr(name, '/'))
-            error_at(err, BASE_RANGE, 0, "the journal in '%.60s' leads out of it", w->folder);
+        if (strchr(name, '/') || !strcmp(name, "lock") || !strcmp(name, journal_name))
+            error_at(err, BASE_RANGE, 0, "the journal in '%.60s' names no file of it", w->folder);
         else
             write_file(w, name, bytes, err);
     }
@@ -173,53 +174,46 @@ bool world_end_transaction(struct tvmr_world *w, unsigned id, bool commit, penta
     return ok && (!commit || !w->folder || write_file(w, journal_name, (penta_bytes){0}, err));
 }
 
-/* ---- coming and going ---- */
-
-bool world_store_open(struct tvmr_world *w, penta_error *err)
-{
-    struct stat st;
-    if (mkdir(w->folder, 0777) && errno != EEXIST)
-        return error_at(err, BASE_IO, 0, "cannot make the folder '%.60s': %s", w->folder,
-                        strerror(errno));
-    if (stat(w->folder, &st) || !S_ISDIR(st.st_mode))
-        return error_at(err, BASE_IO, 0, "'%.60s' is no folder", w->folder);
-    return replay_journal(w, err);
-}
-
-void world_store_free(struct tvmr_world *w)
-{
-    while (w->named) {
-        struct named *n = w->named;
-        w->named = n->next;
-        penta_buffer_free(&n->bytes);
-        free(n);
-    }
-}
-
 /* ---- weights ---- */
 
-/* Names are files too: a key of anything but small letters, digits, - and . adds its hash. */
-void world_weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, size_t size)
+/* Whether a register without a key is stored under these words. */
+static bool names_register(penta_bytes key)
+{
+    char text[16];
+    for (unsigned i = 0; i < TVMR_BANK; i++) {
+        int n = snprintf(text, sizeof text, "register-%u", i);
+        if (key.size == (size_t)n && !memcmp(key.data, text, key.size)) return true;
+    }
+    return false;
+}
+
+/* Names are files too: a key of anything but small letters, digits, - and . adds its hash, and so
+ * does one that reads like a register without a key. */
+static void name_of_key(penta_bytes key, unsigned reg, char *name, size_t size)
 {
     char text[49];
     size_t n = 0;
-    bool plain = c->key_size < sizeof text;
-    if (!c->key_size) {
-        snprintf(name, size, "weights-register-%u", INDEX((unsigned)reg));
+    bool plain = key.size < sizeof text && !names_register(key);
+    if (!key.size) {
+        snprintf(name, size, "weights-register-%u", INDEX(reg));
         return;
     }
-    for (size_t i = 0; i < c->key_size && n + 1 < sizeof text; i++) {
-        uint8_t b = c->key[i];
+    for (size_t i = 0; i < key.size && n + 1 < sizeof text; i++) {
+        uint8_t b = key.data[i];
         bool usual = (b >= '0' && b <= '9') || (b >= 'a' && b <= 'z') || b == '-' || b == '.';
         text[n++] = usual ? (char)b : '_';
         plain &= usual;
     }
     text[n] = 0;
-    uint64_t hash = tvmr_xxh64((penta_bytes){c->key, c->key_size});
     if (plain)
         snprintf(name, size, "weights-%s", text);
     else
-        snprintf(name, size, "weights-%s_%016llx", text, (unsigned long long)hash);
+        snprintf(name, size, "weights-%s_%016llx", text, (unsigned long long)tvmr_xxh64(key));
+}
+
+void world_weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, size_t size)
+{
+    name_of_key((penta_bytes){c->key, c->key_size}, (unsigned)reg, name, size);
 }
 
 bool world_weights_put(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, const char *name,
@@ -250,4 +244,49 @@ enum found world_weights_get(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t 
     for (size_t i = 0; i < c->count; i++)
         c->weights[i] = (struct tvmr_signal){(int8_t)body.data[2 * i], body.data[2 * i + 1]};
     return tvmr_temps_set(vm, c, temps ? body.data + c->count * 2 : NULL) ? FOUND : FOUND_NOTHING;
+}
+
+/* ---- coming and going ---- */
+
+/* Folders without a version kept the weights of C0 and those of the key "register-0" in one file:
+ * both find them again. */
+static bool separate_registers(struct tvmr_world *w, penta_error *err)
+{
+    penta_bytes bytes;
+    struct writer version = {0};
+    if (access(w->folder, W_OK) || named_get(w, version_name, &bytes)) return true;
+    for (unsigned i = 0; i < TVMR_BANK; i++) {
+        char key[16], by_register[128], by_key[128];
+        snprintf(key, sizeof key, "register-%u", i);
+        name_of_key((penta_bytes){NULL, 0}, i, by_register, sizeof by_register);
+        name_of_key(bytes_of(key), i, by_key, sizeof by_key);
+        if (named_get(w, by_register, &bytes) && !write_file(w, by_key, bytes, err)) return false;
+    }
+    writer_text(&version, "2\n");
+    return writer_ok(&version, err) && named_put(w, version_name, &version, err);
+}
+
+bool world_store_open(struct tvmr_world *w, penta_error *err)
+{
+    struct stat st;
+    bool made = !mkdir(w->folder, 0777);
+    if (!made && errno != EEXIST)
+        return error_at(err, BASE_IO, 0, "cannot make the folder '%.60s': %s", w->folder,
+                        strerror(errno));
+    if (stat(w->folder, &st) || !S_ISDIR(st.st_mode))
+        return error_at(err, BASE_IO, 0, "'%.60s' is no folder", w->folder);
+    if (made && !file_sync_folder_of(w->folder, err)) return false;
+    return folder_lock(w->folder, &w->lock, err) && replay_journal(w, err) &&
+           separate_registers(w, err);
+}
+
+void world_store_free(struct tvmr_world *w)
+{
+    while (w->named) {
+        struct named *n = w->named;
+        w->named = n->next;
+        penta_buffer_free(&n->bytes);
+        free(n);
+    }
+    folder_unlock(w->lock);
 }
