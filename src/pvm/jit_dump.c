@@ -154,7 +154,7 @@ bool pvm_perf_dump(const struct pvm_native *n, const struct pvm_program *p, cons
         return false;
     pthread_mutex_lock(&lock);
     bool first = strcmp(path, last) != 0;
-    int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | (first ? O_TRUNC : 0), 0644);
+    int file = pvm_perf_file(path, first);
     bool ok = file >= 0;
     if (ok && first) {
         header(&d.out);

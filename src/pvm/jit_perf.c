@@ -1,9 +1,11 @@
 /* Names of compiled functions for `perf report`: /tmp/perf-PID.map, a line "start size name" each,
  * which perf reads by itself. Functions are the ranges of the debug sections where there are some,
  * else what lies between two exports. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/bytes.h"
 #include "pvm/debug.h"
@@ -96,12 +98,32 @@ static void line(void *user, const struct pvm_function *f)
     fputc('\n', map->file);
 }
 
+/* These names can be foretold, in a folder that everybody may write to: a link or somebody else's
+ * file there would decide what we write to, and a pipe would hold us up. */
+int pvm_perf_file(const char *path, bool first)
+{
+    struct stat st;
+    int fd = open(path,
+                  O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+                  0644);
+    if (fd < 0) return fd;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1 &&
+        (!first || !ftruncate(fd, 0)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
 void pvm_perf_map(const struct pvm_native *n, const struct pvm_program *p)
 {
     char path[64];
     snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
-    struct map map = {fopen(path, "a"), n->code};
-    if (!map.file) return;
-    pvm_functions_each(n, p, line, &map);
-    fclose(map.file);
+    int fd = pvm_perf_file(path, false);
+    struct map map = {fd < 0 ? NULL : fdopen(fd, "a"), n->code};
+    if (map.file) {
+        pvm_functions_each(n, p, line, &map);
+        fclose(map.file);
+    } else if (fd >= 0) {
+        close(fd);
+    }
 }

@@ -29,6 +29,10 @@ typedef void pvm_function_fn(void *user, const struct pvm_function *f);
 bool pvm_functions_each(const struct pvm_native *n, const struct pvm_program *p,
                         pvm_function_fn *fn, void *user);
 
+/* Opens a file of ours for appending, empty when it is the first time; -1: there is something else
+ * under this name, or it cannot be made. */
+int pvm_perf_file(const char *path, bool first);
+
 /* ---- jit_dump.c ---- */
 
 /* Appends the code and its lines to FOLDER/jit-PID.dump; false: the file cannot be written. */
