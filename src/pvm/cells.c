@@ -209,7 +209,7 @@ struct pvm_cells *pvm_cells_new(const struct pvm_code *code, const struct pvm_pr
     p->code.gp = profile->gp_targets;
     p->profile = profile;
     p->model = model;
-    p->wide_charges = metered && model != PVM_GAS_NAIVE;
+    p->wide_charges = metered && pvm_gas_pipeline(model);
     p->table_count = code->table_entry ? code->table_count : 0;
     return p;
 }

@@ -12,9 +12,9 @@
 bool pvm_gas_model_parse(const char *name, enum pvm_gas_model *model)
 {
     static const struct { const char *name; enum pvm_gas_model model; } names[] = {
-        {"naive", PVM_GAS_NAIVE},         {"full", PVM_GAS_FULL_L2},
-        {"full-l1-hit", PVM_GAS_FULL_L1}, {"full-l2-hit", PVM_GAS_FULL_L2},
-        {"full-l3-hit", PVM_GAS_FULL_L3}};
+        {"naive", PVM_GAS_NAIVE},         {"step", PVM_GAS_STEP},
+        {"full", PVM_GAS_FULL_L2},        {"full-l1-hit", PVM_GAS_FULL_L1},
+        {"full-l2-hit", PVM_GAS_FULL_L2}, {"full-l3-hit", PVM_GAS_FULL_L3}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i].name, name)) {
             *model = names[i].model;
@@ -353,9 +353,9 @@ bool pvm_block_cost(const struct pvm_code *code, uint32_t pc, enum pvm_gas_model
                     bool cmov_reads_old, uint32_t *cost)
 {
     enum { AHEAD = 80 };       /* more than any look at an instruction */
-    static const uint8_t load[PVM_GAS_MODELS] = {0, 4, 25, 37};
+    static const uint8_t load[PVM_GAS_MODELS] = {0, 0, 4, 25, 37};
     if (pc > code->bytes.size) return false;
-    if (model != PVM_GAS_NAIVE) {
+    if (pvm_gas_pipeline(model)) {
         struct model m = {.code = code, .ops = pvm_isas[code->isa].op, .load = load[model],
                           .cmov_reads_old = cmov_reads_old,
                           .narrow = pvm_isas[code->isa].bits == 32};

@@ -4,15 +4,18 @@
 #include "pvm/decode.h"
 
 enum pvm_gas_model {
-    PVM_GAS_NAIVE,           /* one per instruction */
+    PVM_GAS_NAIVE,           /* one per instruction, for the whole block when it is entered */
+    PVM_GAS_STEP,            /* one per instruction, as it is executed */
     PVM_GAS_FULL_L1,         /* pipeline; loads take 4, 25 or 37 cycles */
     PVM_GAS_FULL_L2,
     PVM_GAS_FULL_L3,
     PVM_GAS_MODELS
 };
 
-/* "naive", "full" (loads take 25), "full-l1-hit", "full-l2-hit", "full-l3-hit". */
+/* "naive", "step", "full" (loads take 25), "full-l1-hit", "full-l2-hit", "full-l3-hit". */
 bool pvm_gas_model_parse(const char *name, enum pvm_gas_model *model);
+/* The pipeline model, with costs that are not numbers of instructions. */
+static inline bool pvm_gas_pipeline(enum pvm_gas_model model) { return model >= PVM_GAS_FULL_L1; }
 
 /* The cost of the block that starts at pc, up to and including the instruction that ends it; in a
  * hole, and right behind the code, that of an implied trap. False: beyond. cmov_reads_old: a

@@ -351,8 +351,22 @@ static void stop_host(struct pvm_vm *vm, uint64_t *steps)
     finish(vm, PVM_WAIT_ANSWER);
 }
 
+void pvm_vm_refund(struct pvm_vm *vm, uint32_t rest, uint32_t done)
+{
+    if (!vm->by_step || !vm->paid) return;
+    vm->state->gas += rest - done;
+    vm->paid = false;
+}
+
 bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
 {
+    if (vm->by_step) {         /* this instruction alone is paid for */
+        if (!vm->state->gas) {
+            stop->kind = PENTA_STOP_GAS;
+            return true;
+        }
+        vm->state->gas--;
+    }
     switch (pvm_step(vm)) {
     case PVM_STEPPED: ++*steps; return false;
     case PVM_ENTERED:
@@ -367,7 +381,9 @@ bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
     case PVM_STEP_HOST: stop_host(vm, steps); return true;
     case PVM_STEP_FAULT: stop_fault(vm, stop); return true;
     case PVM_STEP_GAS: stop->kind = PENTA_STOP_GAS; return true;
-    case PVM_STEP_PAUSE: return false;     /* the flag is looked at next */
+    case PVM_STEP_PAUSE:                   /* the flag is looked at next */
+        if (vm->by_step) vm->state->gas++; /* it starts, and pays, once more */
+        return false;
     }
     return true;
 }
@@ -376,6 +392,7 @@ bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
 static bool pay(struct pvm_vm *vm, uint32_t at)
 {
     uint32_t cost = vm->metered ? pvm_block_gas(vm->cells, vm->cells->places[at].block) : 0;
+    if (vm->by_step) cost = pvm_cells_rest(vm->cells, at);
     if (vm->state->gas < cost && vm->metered) return false;
     if (vm->metered) vm->state->gas -= cost;
     vm->paid = true;
@@ -398,6 +415,18 @@ uint32_t pvm_vm_cell(struct pvm_vm *vm)
     return vm->hint = pvm_cells_find(p, vm->state->pc);
 }
 
+/* No instruction starts at pc, which costs as much as a trap. */
+static void start_trap(struct pvm_vm *vm, penta_stop *stop)
+{
+    if (vm->by_step && !vm->state->gas) {
+        stop->kind = PENTA_STOP_GAS;
+        return;
+    }
+    if (vm->by_step) vm->state->gas--;
+    vm->trap = PVM_TRAP_START;
+    finish(vm, PVM_TRAPPED);
+}
+
 /* Runs until something stops the machine. */
 static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_stop *stop)
 {
@@ -409,8 +438,7 @@ static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_sto
         if (account->steps == account->fuel) return;
         uint32_t at = pvm_vm_cell(vm);
         if (!at) {
-            vm->trap = PVM_TRAP_START;
-            finish(vm, PVM_TRAPPED);
+            start_trap(vm, stop);
             return;
         }
         bool marked = vm->marked && vm->marked[at];
@@ -418,17 +446,19 @@ static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_sto
             stop->kind = PENTA_STOP_BREAK;
             return;
         }
-        if (!vm->paid && !pay(vm, at)) {
+        bool paid = vm->paid || pay(vm, at);
+        if (!paid && !vm->by_step) {
             stop->kind = PENTA_STOP_GAS;
             return;
         }
         uint32_t rest = pvm_cells_rest(vm->cells, at);
         enum pvm_exit why = PVM_EXIT_STEP;
-        if (!marked && account->fuel - account->steps >= rest)
+        if (paid && !marked && account->fuel - account->steps >= rest)
             why = run_slice(vm, at, rest, account);
         if (why == PVM_EXIT_CHARGE) continue;
         if (why == PVM_EXIT_HOST) {
             vm->host_number = (uint32_t)s->cell->imm;
+            pvm_vm_refund(vm, pvm_cells_rest(vm->cells, vm->hint), 1);
             stop_host(vm, &account->steps);
             return;
         }
@@ -436,6 +466,8 @@ static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_sto
             stop->kind = PENTA_STOP_BREAK;
             return;
         }
+        if (vm->by_step && vm->paid)
+            pvm_vm_refund(vm, pvm_cells_rest(vm->cells, pvm_vm_cell(vm)), 0);
         if (pvm_vm_step(vm, &account->steps, stop)) return;
     }
 }
@@ -480,6 +512,8 @@ void pvm_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         pvm_vm_convert(vm, true);
         run_until_stop(vm, &account, stop);
         pvm_vm_convert(vm, false);
+        if (vm->by_step && vm->paid)
+            pvm_vm_refund(vm, pvm_cells_rest(vm->cells, pvm_vm_cell(vm)), 0);
         if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
         pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
     }

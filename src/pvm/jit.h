@@ -214,6 +214,8 @@ void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config);
  * for its blocks from budget, and the machine from its gas. False: the machine stopped, as *stop
  * says. */
 bool pvm_jit_advance(struct pvm_vm *vm, int64_t budget, penta_stop *stop);
+/* Gas model step: gives back what is paid for and was not executed, before others look. */
+void pvm_jit_settle(struct pvm_vm *vm);
 
 /* jit_both.c */
 extern const struct engine pvm_both;

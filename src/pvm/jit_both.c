@@ -144,7 +144,7 @@ static bool small(const struct pvm_memory *m)
 static void catch_up(const struct pvm_vm *vm, struct pvm_vm *other, uint32_t rest, bool stopped,
                      penta_stop *stop)
 {
-    if (!stopped && !vm->paid) {
+    if (!stopped && !vm->paid && !vm->by_step) {
         pvm_vm_run(&other->base, rest, stop);
         return;
     }
@@ -162,7 +162,9 @@ static bool one_block(struct pvm_vm *vm, struct pvm_twin *t, penta_stop *stop, b
     memcpy(t->regs, vm->state->regs, sizeof t->regs);
     t->pc = vm->state->pc;
     int64_t budget = at && !vm->paid ? (int64_t)pvm_block_gas(p, p->places[at].block) : 0;
+    if (vm->by_step && rest < budget) budget = 0; /* the rest of a block is not paid by a charge */
     *stopped = !pvm_jit_advance(vm, budget, stop);
+    pvm_jit_settle(vm);
     if (*stopped) pvm_vm_report(vm, stop);
     penta_stop other;
     catch_up(vm, t->vm, rest, *stopped, &other);

@@ -69,12 +69,38 @@ static enum pvm_native_exit enter(struct pvm_vm *vm, uint32_t offset)
     return (enum pvm_native_exit)vm->state->exit;
 }
 
+/* The start of the block around pc, and what it costs: its charge says it. */
+static uint32_t block_cost(const struct pvm_native *n, uint32_t pc, uint32_t *start)
+{
+    uint32_t cost;
+    while (!pvm_bit(n->block_starts, pc)) pc--;
+    memcpy(&cost, n->code + pvm_native_offset(n, pc) - n->charge_size + 3, 4);
+    *start = pc;
+    return cost;
+}
+
+/* Instructions of the block from pc to its end, where they are what it costs. */
+static uint32_t block_rest(const struct pvm_native *n, uint32_t pc)
+{
+    uint32_t start, cost = block_cost(n, pc, &start);
+    return cost - (pvm_native_number(n, pc) - pvm_native_number(n, start));
+}
+
 /* Where to enter for pc; 0: the interpreter has to do it. */
-static uint32_t entry(const struct pvm_vm *vm)
+static uint32_t entry(struct pvm_vm *vm)
 {
     const struct pvm_native *n = vm->cells->native;
     uint32_t pc = vm->state->pc, at = pvm_native_offset(n, pc);
     if (!at || vm->paid || !n->metered) return at;
+    if (vm->by_step) {
+        uint32_t rest = block_rest(n, pc);
+        if (vm->state->gas < rest) return 0; /* the last instructions, one by one */
+        if (!pvm_bit(n->block_starts, pc)) {
+            vm->state->gas -= rest;
+            vm->paid = true;
+            return at;
+        }
+    }
     return pvm_bit(n->block_starts, pc) ? at - n->charge_size : 0;
 }
 
@@ -84,31 +110,26 @@ static bool out_of_gas(penta_stop *stop)
     return false;
 }
 
-/* What the block around pc costs: its charge says it. */
-static uint32_t block_cost(const struct pvm_native *n, uint32_t pc)
-{
-    uint32_t cost;
-    while (!pvm_bit(n->block_starts, pc)) pc--;
-    memcpy(&cost, n->code + pvm_native_offset(n, pc) - n->charge_size + 3, 4);
-    return cost;
-}
-
 /* One instruction by the step engine. False: the machine stopped. */
 static bool step(struct pvm_vm *vm, penta_stop *stop)
 {
     const struct pvm_native *n = vm->cells->native;
     uint32_t pc = vm->state->pc;
     if (!pvm_native_offset(n, pc) && !pvm_starts(&vm->cells->code, pc)) {
+        if (vm->by_step && !vm->state->gas) return out_of_gas(stop);
+        if (vm->by_step) vm->state->gas--; /* as much as a trap */
         vm->trap = PVM_TRAP_START;
         vm->wait = PVM_TRAPPED;
         return false;
     }
-    if (!vm->paid && vm->metered) {
-        uint32_t cost = block_cost(n, pc);
+    if (vm->by_step) {
+        if (vm->paid) pvm_vm_refund(vm, block_rest(n, pc), 0);
+    } else if (!vm->paid && vm->metered) {
+        uint32_t start, cost = block_cost(n, pc, &start);
         if (vm->state->gas < cost) return out_of_gas(stop);
         vm->state->gas -= cost;
     }
-    vm->paid = true;
+    vm->paid = !vm->by_step;
     uint64_t steps = 0;
     pvm_vm_convert(vm, true);
     bool over = pvm_vm_step(vm, &steps, stop);
@@ -135,12 +156,14 @@ static bool left(struct pvm_vm *vm, enum pvm_native_exit why, uint32_t at, penta
     const struct pvm_native *n = vm->cells->native;
     switch (why) {
     case PVM_NATIVE_HOST:
+        if (vm->by_step) pvm_vm_refund(vm, block_rest(n, vm->state->pc), 1);
         vm->host_number = vm->state->host_number;
         vm->host_calls++;
         vm->wait = PVM_WAIT_ANSWER;
         return false;
     case PVM_NATIVE_HALT:
         vm->state->pc = pvm_native_pc(n, at);
+        if (vm->by_step) vm->paid = false; /* it was the last of its block */
         vm->wait = PVM_HALTED;
         return false;
     case PVM_NATIVE_POLL: vm->state->pc = pvm_native_pc(n, at); return true;
@@ -168,7 +191,7 @@ static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_
     if (empty) {               /* in front of a block that is not charged */
         s->pc = cold->pc;
         vm->paid = false;
-        return !vm->metered || s->gas >= cost || out_of_gas(stop);
+        return !vm->metered || vm->by_step || s->gas >= cost || out_of_gas(stop);
     }
     if (n->async && s->gas < 0) {
         s->gas = 0;
@@ -176,6 +199,12 @@ static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_
         return out_of_gas(stop);
     }
     return left(vm, why, at, stop);
+}
+
+void pvm_jit_settle(struct pvm_vm *vm)
+{
+    if (vm->by_step && vm->paid)
+        pvm_vm_refund(vm, block_rest(vm->cells->native, vm->state->pc), 0);
 }
 
 bool pvm_jit_advance(struct pvm_vm *vm, int64_t budget, penta_stop *stop)
@@ -215,6 +244,7 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         atomic_store_explicit(&vm->runner, pvm_signal_self(), memory_order_seq_cst);
     while (vm->wait == PVM_READY) {
         run_until_stop(vm, stop);
+        pvm_jit_settle(vm);
         if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
         pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
     }

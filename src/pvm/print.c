@@ -92,7 +92,7 @@ static bool take_options(struct pvm_print *p, const penta_option *options, size_
         if (!found)
             return error_at(err, BASE_OPTION_VALUE, 0, "'%.40s' is not a profile", profile);
         p->cmov_reads_old = found->cmov_reads_old;
-        if (found->full_gas) p->model = PVM_GAS_FULL_L2;
+        p->model = found->gas;
     }
     if (model && !pvm_gas_model_parse(model, &p->model))
         return error_at(err, BASE_OPTION_VALUE, 0, "'%.40s' is not a gas model", model);

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "pvm/gas.h"
 
 extern const struct pvm_profile {
     const char *name;
@@ -14,7 +15,7 @@ extern const struct pvm_profile {
     bool wraps;              /* accesses go on at address 0 behind 2^32 - 1 */
     bool cmov_reads_old;     /* pipeline gas: a conditional move waits for its old value */
     bool gp_sbrk;            /* sbrk returns where the new memory starts */
-    bool full_gas;           /* the pipeline model is the default */
+    enum pvm_gas_model gas;  /* the model where none is asked for */
 } pvm_profiles[];            /* ends with a NULL name */
 
 const struct pvm_profile *pvm_profile_find(const char *name); /* NULL: no such profile */

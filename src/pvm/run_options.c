@@ -47,8 +47,8 @@ bool pvm_config_read(struct pvm_config *config, const struct pvm_program *progra
                                                      : pvm_default_profile(program)};
     if (!config->profile)
         return error_at(err, BASE_OPTION_VALUE, 0,
-                        "profile '%.40s' is none of polkavm, gp-0.5, gp-0.8", profile);
-    config->model = config->profile->full_gas ? PVM_GAS_FULL_L2 : PVM_GAS_NAIVE;
+                        "profile '%.40s' is none of polkavm, gp-0.5, gp-0.7, gp-0.8", profile);
+    config->model = config->profile->gas;
     config->paging = option_text(options, count, "paging") != NULL;
     config->perf_map = option_text(options, count, "perf-map") != NULL;
     config->perf_dump = option_text(options, count, "perf-dump");
@@ -62,8 +62,11 @@ bool pvm_config_read(struct pvm_config *config, const struct pvm_program *progra
         return error_at(err, BASE_OPTION_VALUE, 0, "gas-mode '%.40s' is not sync or async", mode);
     config->async = mode && !strcmp(mode, "async");
     if (model && !pvm_gas_model_parse(model, &config->model))
-        return error_at(err, BASE_OPTION_VALUE, 0, "gas model '%.40s' is none of naive, full",
+        return error_at(err, BASE_OPTION_VALUE, 0, "gas model '%.40s' is none of naive, step, full",
                         model);
+    if (config->async && config->model == PVM_GAS_STEP)
+        return error_at(err, BASE_OPTION_VALUE, 0,
+                        "gas model step stops at the instruction: gas-mode async cannot");
     return !gas || read_gas(config, gas, err);
 }
 

@@ -107,6 +107,7 @@ struct pvm_vm *pvm_vm_create(const penta_module *module, const struct pvm_code *
     vm->base.module = module;
     atomic_init(&vm->base.interrupt, false);
     vm->metered = config->metered;
+    vm->by_step = config->metered && config->model == PVM_GAS_STEP;
     vm->paging = config->paging;
     vm->w32 = pvm_isas[code->isa].bits == 32;
     vm->gas_start = config->gas;
@@ -250,7 +251,7 @@ bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_
         pvm_decode(code, vm->state->pc, &in);
         vm->state->pc += in.length;
     }
-    vm->paid = !(code->doc && pvm_is_target(code, vm->state->pc));
+    vm->paid = !vm->by_step && !(code->doc && pvm_is_target(code, vm->state->pc));
     vm->wait = vm->halt_on_answer ? PVM_HALTED : PVM_READY;
     vm->halt_on_answer = false;
     return true;

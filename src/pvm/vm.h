@@ -76,7 +76,9 @@ struct pvm_vm {
     uint8_t *marked;                       /* by cell, or NULL */
     uint32_t hint;                         /* the cell of the instruction at pc, perhaps */
     bool metered, paging, w32;
-    bool paid;                             /* the block around pc has been charged */
+    bool by_step;                          /* gas model step: exact whenever no engine runs */
+    bool paid;                             /* the block around pc has been charged; by_step: the
+                                              rest of it from pc on, and only while it runs */
     enum pvm_wait wait;
     enum pvm_trap trap;
     uint64_t executed;                     /* UINT64_MAX: compiled code ran, which does not count */
@@ -178,6 +180,8 @@ void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop); /* fills in what follow
 /* One instruction of a block that is paid, by the step engine. True: the run is over, *stop and
  * vm->wait say why. */
 bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop);
+/* by_step: gives back what was paid for the rest of the block; `done` of it (0 or 1) are done. */
+void pvm_vm_refund(struct pvm_vm *vm, uint32_t rest, uint32_t done);
 /* Registers of a 32-bit ISA, as the interpreter keeps them or as everybody else does. */
 void pvm_vm_convert(struct pvm_vm *vm, bool extend);
 extern const struct engine pvm_interp;
