@@ -6,9 +6,11 @@
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PENTA = os.path.abspath(sys.argv[1])
@@ -177,6 +179,133 @@ def test_sign_says_where_it_writes():
     document = json.loads(good("sign", "q.cvbc", "--sign-key", "signer.pem", "--in-place", "--json").stdout)
     check(document["file"] == "q.cvbc", document)
     good("verify", "q.cvbc", "--trusted-key", "signer.pub")
+
+
+def repair(data):
+    """The checksums of a container, so that only what protects it is wrong."""
+    data = bytearray(data)
+    data[12:16] = struct.pack("<I", zlib.crc32(bytes(data[:12])))
+    data[40:44] = struct.pack("<I", zlib.crc32(bytes(data[64:])))
+    return bytes(data)
+
+
+def changed(data, at, bits=1):
+    data = bytearray(data)
+    data[at] ^= bits
+    return repair(data)
+
+
+def signed(name, *options, key="signer.pem"):
+    good("sign", "p.cvbc", "--sign-key", key, "-o", name, *options)
+    return read(name)
+
+
+def places(data):
+    """Offsets of the security section and of the stored bytecode."""
+    return struct.unpack_from("<I", data, 24)[0], struct.unpack_from("<I", data, 32)[0]
+
+
+def test_sign_refuses_a_wrong_signature():
+    """Neither a changed file nor a broken signature gets a good one by signing again."""
+    data = signed("s.cvbc")
+    security, code = places(data)
+    for name, bad in (("flip.cvbc", changed(data, len(data) - 1)), ("code.cvbc", changed(data, code + 18)),
+                      ("sig.cvbc", changed(data, security + 128 + 32 + 5))):
+        write(name, bad)
+        for target in (["-o", "t.cvbc"], ["--in-place"]):
+            done = refused("sign", name, "--sign-key", "p256.pem", *target, says="CVBC0018", code=1)
+            check(b"--resign" in done.stderr, done)
+        refused("sign", name, "--public-key", "signer.pub", "--export-tbs", "tbs", "-o", "t.cvbc",
+                says="CVBC0018", code=1)
+        refused("sign", name, "--sign-key", "p256.pem", "--resign", "--require-signature",
+                "--trusted-key", "signer.pub", "-o", "t.cvbc", says="CVBC0018", code=1)
+
+
+def test_sign_refuses_changed_contents():
+    """An unsigned file whose digests are not those of its contents."""
+    data = read("p.cvbc")
+    security, code = places(data)
+    metadata = struct.unpack_from("<I", data, 16)[0]
+    for name, bad in (("code.cvbc", changed(data, code + 18)), ("meta.cvbc", changed(data, metadata + 40)),
+                      ("digest.cvbc", changed(data, security + 20 + 32))):
+        write(name, bad)
+        refused("sign", name, "--sign-key", "p256.pem", "-o", "t.cvbc", says="CVBC0021", code=1)
+
+
+def test_sign_refuses_what_it_cannot_check():
+    signed("e.cvbc", "--external-key")
+    refused("sign", "e.cvbc", "--sign-key", "p256.pem", "-o", "t.cvbc", says="CVBC0017", code=6)
+    good("sign", "e.cvbc", "--sign-key", "p256.pem", "--trusted-key", "signer.pub", "-o", "t.cvbc")
+    done = good("sign", "e.cvbc", "--sign-key", "p256.pem", "--resign", "-o", "t.cvbc")
+    check(b"not checked" in done.stderr, done)
+
+
+def test_resign_says_what_it_replaces():
+    data = signed("s.cvbc")
+    security, code = places(data)
+    write("b.cvbc", changed(data, code + 18))
+    done = good("sign", "b.cvbc", "--sign-key", "p256.pem", "--resign", "-o", "t.cvbc")
+    for words in (b"replaced: a wrong ed25519 signature", b"the file names key ",
+                  b"replaced: bytecode_sha256 was wrong"):
+        check(words in done.stderr, done)
+    good("pubkey", "p256.pem", "-o", "p256.pub")
+    good("verify", "t.cvbc", "--trusted-key", "p256.pub")
+    document = json.loads(good("sign", "b.cvbc", "--sign-key", "p256.pem", "--resign", "--json").stdout)
+    check(document["warnings"] == 2 and document["ok"], document)
+    metadata = struct.unpack_from("<I", data, 16)[0]
+    for bad in (changed(data, metadata + 40), changed(data, security + 20 + 33),
+                changed(data, security + 20 + 97), changed(data, security + 128 + 32 + 5)):
+        write("b.cvbc", bad)
+        check(b"replaced: " in good("sign", "b.cvbc", "--sign-key", "p256.pem", "--resign", "-o", "t.cvbc").stderr,
+              "says nothing")
+        good("verify", "t.cvbc", "--trusted-key", "p256.pub")
+    silent = good("sign", "s.cvbc", "--sign-key", "p256.pem", "--resign", "-o", "t.cvbc")
+    check(not silent.stderr, silent)
+    for how in (["create", "p.ino", "--compress", "--strip"],
+                ["create", "p.ino", "--strip", "--key-file", "symmetric.hex"]):
+        good(*how, "--sign-key", "signer.pem", "-o", "c.cvbc")
+        body = read("c.cvbc")
+        write("b.cvbc", changed(body, places(body)[0] + 128 + 32 + 5))
+        good("sign", "b.cvbc", "--sign-key", "p256.pem", "--resign", "-o", "t.cvbc")
+        good("verify", "t.cvbc", "--trusted-key", "p256.pub",
+             *(["--key-file", "symmetric.hex"] if "--key-file" in how else []))
+
+
+def test_required_signatures_are_required():
+    """By sign, --export-tbs, board and extract as by every other command."""
+    signed("mine.cvbc")
+    signed("theirs.cvbc", key="p256.pem")
+    write("bad.cvbc", changed(read("mine.cvbc"), len(read("mine.cvbc")) - 1))
+    ask = ["--require-signature", "--trusted-key", "signer.pub"]
+    commands = (["sign", "--sign-key", "p256.pem", "-o", "t1"],
+                ["sign", "--public-key", "signer.pub", "--export-tbs", "t2", "-o", "t3"],
+                ["extract", "--part", "metadata", "-o", "t4"],
+                ["board", "check", "--board", "stm32g431"],
+                ["board", "generate", "--board", "stm32g431", "-o", "t5"])
+    for command in commands:
+        for name in ("p.cvbc", "theirs.cvbc", "bad.cvbc"):
+            done = refused(*command, name, *ask, says="error[CVBC", code=1)
+            check(b"CVBC0023" not in done.stderr, done)
+    refused("board", "check", "--board", "stm32g431", "bad.cvbc", says="CVBC0018", code=1)
+    for command in commands:
+        done = penta(*command, "mine.cvbc", *ask)
+        check(b"CVBC0018" not in done.stderr and b"CVBC0016" not in done.stderr, done)
+        check(done.returncode == 0 or command[0] == "board", done)
+
+
+def test_attach_refuses_a_signature_that_does_not_fit():
+    good("sign", "p.cvbc", "--public-key", "signer.pub", "--export-tbs", "tbs", "-o", "slot.cvbc")
+    subprocess.run(["openssl", "pkeyutl", "-sign", "-inkey", "signer.pem", "-rawin", "-in", "tbs", "-out",
+                    "sig"], check=True, capture_output=True)
+    write("bad", changed(read("sig") + bytes(64), 3)[:64])
+    refused("sign", "slot.cvbc", "--attach-sig", "bad", "-o", "t.cvbc", says="CVBC0018", code=1)
+    good("sign", "slot.cvbc", "--attach-sig", "sig", "-o", "t.cvbc", "--require-signature", "--trusted-key",
+         "signer.pub")
+    good("pubkey", "p256.pem", "-o", "p256.pub")
+    refused("sign", "slot.cvbc", "--attach-sig", "sig", "--require-signature", "--trusted-key", "p256.pub",
+            says="untrusted", code=1)
+    good("sign", "slot.cvbc", "--attach-sig", "sig")  # in place
+    good("verify", "slot.cvbc", "--trusted-key", "signer.pub")
 
 
 def main():

@@ -122,6 +122,7 @@ typedef struct penta_cvbc_signing {
     penta_bytes key; /* private, PEM; no data: the result is not signed */
     bool external;   /* do not embed the public key */
     uint32_t hash;   /* 0: as it was, or 1; 1 SHA-256, 2 BLAKE2b-256 */
+    bool replace;    /* penta_cvbc_sign: also over a wrong signature, or changed contents */
 } penta_cvbc_signing;
 
 enum { PENTA_CVBC_AES256_GCM = 1, PENTA_CVBC_CHACHA20_POLY1305 };
@@ -135,6 +136,8 @@ typedef struct penta_cvbc_sealing {
     bool keep_debug;     /* although debug data stays readable */
 } penta_cvbc_sealing;
 
+/* Refuses a file whose signature is wrong or cannot be checked, or whose contents have other digests,
+ * unless told to replace them; what the policy of the module requires is required in any case. */
 PENTA_API bool penta_cvbc_sign(const penta_module *module, const penta_cvbc_signing *how,
                                penta_buffer *out, penta_error *err);
 /* A signature made elsewhere over penta_cvbc_tbs, raw or DER. */

@@ -44,6 +44,8 @@ static void check_one(struct cli *c, const char *name, const struct cvbc_board *
     }
     struct findings f = {.rules = cvbc_rules, .report = finding_sink_add, .user = &sink};
     cvbc_check_full(cvbc_module(in.module), &f);
+    const penta_error *objection = f.errors ? NULL : cvbc_objection(cvbc_module(in.module));
+    if (objection) findings_pass(&f, objection);
     if (!f.errors) cvbc_board_check(cvbc_module(in.module), board, CVBC_STACK_MAX, &f);
     finding_sink_finish(&sink);
     if (c->value[OPT_JSON]) {
@@ -54,7 +56,7 @@ static void check_one(struct cli *c, const char *name, const struct cvbc_board *
         writer_safe(&c->out, bytes_of(name));
         writer_print(&c->out, ": fits %s\n", board->name);
     }
-    if (f.errors) cli_fail(c, EXIT_NO);
+    if (f.errors) cli_fail(c, sink.exit);
     input_close(&in);
 }
 
@@ -110,6 +112,8 @@ static void generate(struct cli *c)
     else if (in && modules)
         while (opened < count && open_container(c, c->words[opened + 1], &in[opened])) {
             modules[opened] = cvbc_module(in[opened].module);
+            const penta_error *objection = cvbc_objection(modules[opened]);
+            if (objection) cli_error(c, in[opened].name, objection);
             opened++;
         }
     if (folder && opened == count && !c->exit) {

@@ -23,6 +23,9 @@ void command_EXTRACT(struct cli *c)
         error_at(&err, BASE_UNSUPPORTED, 0, "%s files have no such parts", in.module->driver->name);
     else if (in.module->damage.code)
         error_at(&err, BASE_DAMAGED, in.module->damage.offset, "%.100s", in.module->damage.message);
+    else if (cvbc_module(in.module)->policy.require_signature &&
+             cvbc_objection(cvbc_module(in.module)))
+        err = *cvbc_objection(cvbc_module(in.module));
     else if (find(in.module, part, &bytes, message, &err))
         cli_bytes(c, bytes);
     if (err.code) cli_error(c, in.name, &err);

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -28,11 +29,24 @@ static void result(struct cli *c, const struct writer *out)
         json_text(&c->json, "file", c->words[0]);
 }
 
+/* A signature that does not fit is not put in; one that cannot be checked is, unless it is required
+ * to be good. */
+static bool fits(const struct cvbc_module *m, penta_bytes file, penta_error *err)
+{
+    penta_module *made = cvbc_parse_under(file, &m->policy, err);
+    if (!made) return false;
+    const penta_error *objection = cvbc_objection(cvbc_module(made));
+    if (objection) *err = *objection;
+    cvbc_close_under(made);
+    return !err->code;
+}
+
 static bool attach(struct cli *c, const struct cvbc_module *m, struct writer *out, penta_error *err)
 {
     penta_buffer signature = {0};
     bool ok = file_read(c->value[OPT_ATTACH_SIG], 4096, &signature, err) &&
-              cvbc_attach(m, (penta_bytes){signature.data, signature.size}, out, err);
+              cvbc_attach(m, (penta_bytes){signature.data, signature.size}, out, err) &&
+              fits(m, writer_view(out), err);
     penta_buffer_free(&signature);
     return ok;
 }
@@ -48,15 +62,25 @@ static bool export_tbs(struct cli *c, const struct writer *out)
     return output_write(c, c->value[OPT_EXPORT_TBS], (penta_bytes){message, sizeof message});
 }
 
+static void add_replaced(void *user, const penta_error *replaced)
+{
+    penta_error warning = *replaced;
+    warning.severity = PENTA_WARNING;
+    finding_sink_add(user, &warning);
+}
+
 static bool sign(struct cli *c, const struct cvbc_module *m, const penta_option *options,
-                 size_t count, struct writer *out, penta_error *err)
+                 size_t count, struct finding_sink *replaced, struct writer *out, penta_error *err)
 {
     if (c->value[OPT_ATTACH_SIG]) return attach(c, m, out, err);
     const char *key = option_text(options, count, "sign-key"),
                *hash = option_text(options, count, "hash");
     const char *public = option_text(options, count, "public-key");
-    struct cvbc_resigning how = {.external_key =
-                                     option_text(options, count, "external-key") != NULL};
+    struct cvbc_resigning how = {
+        .external_key = option_text(options, count, "external-key") != NULL,
+        .replace = option_text(options, count, "resign") != NULL,
+        .report = add_replaced,
+        .user = replaced};
     uint64_t algorithm = 0;
     if (hash && !cvbc_value("hash_algorithm", bytes_of(hash), &algorithm))
         return error_at(err, BASE_OPTION_VALUE, 0, "hash '%.40s' is neither sha256 nor blake2b",
@@ -95,8 +119,18 @@ void command_SIGN(struct cli *c)
         error_at(&err, BASE_UNSUPPORTED, 0, "%s files cannot be signed", in.module->driver->name);
     else if (in.module->damage.code)
         error_at(&err, BASE_DAMAGED, in.module->damage.offset, "%.100s", in.module->damage.message);
-    if (!err.code && sign(c, cvbc_module(in.module), options, count, &out, &err))
+    struct finding_sink replaced;
+    finding_sink_init(&replaced, c, in.name);
+    replaced.module = in.module;
+    if (!err.code && sign(c, cvbc_module(in.module), options, count, &replaced, &out, &err)) {
         result(c, &out);
+        finding_sink_finish(&replaced);
+    }
+    finding_sink_drop(&replaced);
+    bool overridable = err.code == CVBC_SIGNATURE || err.code == CVBC_KEY || err.code == CVBC_HASH;
+    if (overridable && !c->value[OPT_ATTACH_SIG] && !cvbc_module(in.module)->policy.require_signature &&
+        option_text(options, count, "sign-key"))
+        snprintf(err.note, sizeof err.note, "if the contents are what you mean: --resign");
     if (err.code) cli_error(c, in.name, &err);
     writer_free(&out);
     free(options);

@@ -112,7 +112,15 @@ struct cvbc_resigning {
     const struct public_key *reserve;
     bool external_key;
     uint8_t hash_algorithm;  /* 0: as it was */
+    /* Sign also over a signature that is wrong or cannot be checked, and over contents that do not
+     * have their digests; what is replaced goes to report, one finding each. */
+    bool replace;
+    penta_report *report;
+    void *user;
 };
+/* A file under the policy of another module, which must outlive it. */
+penta_module *cvbc_parse_under(penta_bytes file, const struct cvbc_policy *policy, penta_error *err);
+void cvbc_close_under(penta_module *module);
 bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, struct writer *out,
                  penta_error *err);
 /* A signature made elsewhere into a file that has room for it; raw, or DER for ECDSA. */

@@ -215,6 +215,9 @@ void cvbc_verify(const penta_module *module, struct findings *findings);
 
 /* protect.c: verification under the module's policy; computed once */
 const struct cvbc_opened *cvbc_open(const struct cvbc_module *m);
+/* Why the file should not be used although nobody looks into it, or NULL. Sealed contents without a
+ * key are no reason, nor is a signature that cannot be checked, unless one is required. */
+const penta_error *cvbc_objection(const struct cvbc_module *m);
 /* The digest that is signed, and the message around it. */
 void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_size,
               uint8_t hash_algorithm, uint8_t out[40]);

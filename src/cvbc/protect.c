@@ -281,3 +281,11 @@ const struct cvbc_opened *cvbc_open(const struct cvbc_module *module)
     pthread_mutex_unlock(&m->mutex);
     return o;
 }
+
+const penta_error *cvbc_objection(const struct cvbc_module *m)
+{
+    const penta_error *failure = &cvbc_open(m)->failure;
+    bool sealed = failure->code == CVBC_DECRYPT && !m->policy.has_secret;
+    bool unknown = failure->code == CVBC_KEY && !m->policy.require_signature;
+    return failure->code && !sealed && !unknown ? failure : NULL;
+}

@@ -1,22 +1,9 @@
 /* Signing a file that exists: the bytecode stays as it is stored, so no key is needed to read it.
  */
+#include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/build.h"
-
-/* Only a file whose contents are what it says is signed; a bad old signature does not matter. */
-static bool may_sign(const struct cvbc_opened *o, penta_error *err)
-{
-    switch (o->failure.code) {
-    case 0:
-    case CVBC_UNSIGNED:
-    case CVBC_KEY:
-    case CVBC_SIGNATURE:
-    case CVBC_UNTRUSTED:
-    case CVBC_DECRYPT: return true;
-    default: *err = o->failure; return false;
-    }
-}
 
 static penta_bytes trailing(const struct cvbc_module *m)
 {
@@ -26,11 +13,26 @@ static penta_bytes trailing(const struct cvbc_module *m)
                                                              : (penta_bytes){0};
 }
 
-bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, struct writer *out,
-                 penta_error *err)
+penta_module *cvbc_parse_under(penta_bytes file, const struct cvbc_policy *policy, penta_error *err)
+{
+    penta_module *module = cvbc_parse(file, NULL, 0, err);
+    if (!module) return NULL;
+    cvbc_policy_free(&((struct cvbc_module *)module)->policy);
+    ((struct cvbc_module *)module)->policy = *policy; /* before anybody looked */
+    return module;
+}
+
+void cvbc_close_under(penta_module *module)
+{
+    ((struct cvbc_module *)module)->policy = (struct cvbc_policy){0};
+    cvbc_close(module);
+}
+
+/* Everything but the signature as it was, and the record of digests as given; NULL: as it was. */
+static bool write_anew(const struct cvbc_module *m, const struct cvbc_resigning *how,
+                       const uint8_t *integrity, struct writer *out, penta_error *err)
 {
     const struct cvbc_opened *o = cvbc_open(m);
-    if (!may_sign(o, err)) return false;
     struct cvbc_build b = {.minor = m->header.format_version_minor,
                            .timestamp = m->header.compilation_timestamp,
                            .build_number = m->header.build_number,
@@ -54,7 +56,8 @@ bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, 
     memset(b.header_over.mask + 57, 1, 7);
     b.header_over.used = true;
     if (m->has_protection) {
-        memcpy(b.integrity_over.bytes, m->security.data + cvbc_security_bytes,
+        memcpy(b.integrity_over.bytes,
+               integrity ? integrity : m->security.data + cvbc_security_bytes,
                cvbc_integrity_bytes);
         memset(b.integrity_over.mask, 1, cvbc_integrity_bytes);
         b.integrity_over.used = true;
@@ -62,6 +65,133 @@ bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, 
     bool ok = cvbc_build_write(&b, out, err);
     cvbc_build_fini(&b);
     return ok;
+}
+
+/* ---- replacing what is wrong ---- */
+
+enum { BYTECODE_DIGEST = 32, METADATA_DIGEST = 64, SHORT_DIGEST = 96, SHORT_DIGEST_BYTES = 4 };
+
+static void tell(const struct cvbc_resigning *how, const penta_error *replaced)
+{
+    if (how->report) how->report(how->user, replaced);
+}
+
+static void replace_digest(const struct cvbc_module *m, const struct cvbc_resigning *how,
+                           uint8_t *integrity, size_t at, penta_bytes of, size_t size,
+                           const char *name)
+{
+    uint8_t digest[32];
+    penta_error replaced = {0};
+    cvbc_digest(of, digest);
+    if (!memcmp(integrity + at, digest, size)) return;
+    memcpy(integrity + at, digest, size);
+    error_at(&replaced, CVBC_HASH, cvbc_offset(m, m->security.data) + cvbc_security_bytes + at,
+             "replaced: %s was wrong", name);
+    tell(how, &replaced);
+}
+
+/* The bytecode of a file whose signature stands in front of it: read from a copy without one. */
+static bool replace_bytecode_digest(const struct cvbc_module *m, const struct cvbc_resigning *how,
+                                    uint8_t *integrity, penta_error *err)
+{
+    struct writer bytes = {0};
+    struct cvbc_resigning unsigned_copy = {.hash_algorithm = how->hash_algorithm};
+    struct cvbc_policy policy = m->policy;
+    policy.require_signature = false;
+    penta_module *copy = write_anew(m, &unsigned_copy, integrity, &bytes, err)
+                             ? cvbc_parse_under(writer_view(&bytes), &policy, err)
+                             : NULL;
+    if (!copy) {
+        writer_free(&bytes);
+        return false;
+    }
+    const struct cvbc_opened *o = cvbc_open(cvbc_module(copy));
+    bool sealed = o->failure.code == CVBC_DECRYPT && !m->policy.has_secret;
+    if (o->failure.code == CVBC_HASH && o->has_program)
+        replace_digest(m, how, integrity, BYTECODE_DIGEST, o->program.image, 32, "bytecode_sha256");
+    else if (o->failure.code && !sealed)
+        *err = o->failure;
+    cvbc_close_under(copy);
+    writer_free(&bytes);
+    return !err->code;
+}
+
+/* The short digest covers the other two, so it comes last, and once before the copy is opened. */
+static bool replace_digests(const struct cvbc_module *m, const struct cvbc_resigning *how,
+                            uint8_t *integrity, penta_error *err)
+{
+    uint8_t *part = integrity;
+    replace_digest(m, how, part, METADATA_DIGEST, m->metadata, 32, "metadata_sha256");
+    penta_bytes digests = {integrity, SHORT_DIGEST};
+    replace_digest(m, how, part, SHORT_DIGEST, digests, SHORT_DIGEST_BYTES,
+                   "build_reproducible_hash");
+    if (!replace_bytecode_digest(m, how, integrity, err)) return false;
+    uint8_t digest[32];
+    cvbc_digest(digests, digest);
+    memcpy(integrity + SHORT_DIGEST, digest, SHORT_DIGEST_BYTES);
+    return true;
+}
+
+static void tell_signature(const struct cvbc_module *m, const struct cvbc_resigning *how)
+{
+    penta_error replaced = {0};
+    struct public_key key;
+    const char *why, *kind = cvbc_name("signature_algorithm", m->protection.signature_algorithm);
+    bool wrong = cvbc_open(m)->failure.code == CVBC_SIGNATURE;
+    error_at(&replaced, wrong ? CVBC_SIGNATURE : CVBC_KEY, cvbc_offset(m, m->signature.data),
+             wrong ? "replaced: a wrong %s signature" : "replaced: an %s signature, not checked",
+             kind);
+    if (key_public_raw((enum key_type)m->protection.signature_algorithm, m->public_key, &key, &why)) {
+        uint8_t print[32];
+        char text[65];
+        key_fingerprint(&key, print);
+        for (int i = 0; i < 32; i++) snprintf(text + 2 * i, 3, "%02x", print[i]);
+        error_note(&replaced, "the file names key %s", text);
+    }
+    tell(how, &replaced);
+}
+
+static const struct public_key *key_of(const struct cvbc_resigning *how)
+{
+    return how->key ? key_public_of(how->key) : how->reserve;
+}
+
+/* A signature whose key is not in the file may be the signer's own. */
+static bool resign_own(const struct cvbc_module *m, const struct cvbc_resigning *how,
+                       struct writer *out, penta_error *err)
+{
+    struct public_key key = *key_of(how);
+    struct cvbc_policy policy = m->policy;
+    policy.trusted = &key;
+    policy.trusted_count = 1;
+    penta_module *copy = cvbc_parse_under(m->base.file, &policy, err);
+    bool ok = copy && cvbc_resign(cvbc_module(copy), how, out, err);
+    if (copy) cvbc_close_under(copy);
+    return ok;
+}
+
+/* A signature says that somebody vouches for the contents, so only a file that nobody has changed
+ * since the last one is signed; what the policy requires is required in any case. */
+bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, struct writer *out,
+                 penta_error *err)
+{
+    const struct cvbc_opened *o = cvbc_open(m);
+    uint32_t code = o->failure.code;
+    bool signs = how->key || how->reserve;
+    bool sealed = code == CVBC_DECRYPT && !m->policy.has_secret; /* its signature was checked */
+    bool unsure = code == CVBC_SIGNATURE || code == CVBC_KEY, changed = code == CVBC_HASH;
+    if (!code || sealed || (unsure && !signs)) return write_anew(m, how, NULL, out, err);
+    if (code == CVBC_KEY && !m->policy.require_signature && !m->public_key.size &&
+        key_of(how)->type == (enum key_type)m->protection.signature_algorithm)
+        return resign_own(m, how, out, err);
+    if (m->policy.require_signature || !how->replace || !(unsure || changed)) {
+        *err = o->failure;
+        return false;
+    }
+    uint8_t integrity[cvbc_integrity_bytes];
+    memcpy(integrity, m->security.data + cvbc_security_bytes, sizeof integrity);
+    if (unsure) tell_signature(m, how);
+    return replace_digests(m, how, integrity, err) && write_anew(m, how, integrity, out, err);
 }
 
 /* One INTEGER of a DER sequence as 32 bytes. */

@@ -161,7 +161,10 @@ for kind, algorithm in (("p256", cvbc.SIG_ECDSA_P256), ("rsa2048", cvbc.SIG_RSA_
     signed = stamped.to_bytes(sign_with_key=other, embed_public_key=False, hash=cvbc.HASH_BLAKE2B)
     check(other.algorithm == algorithm and cvbc.verify(signed, [key, other.public_pem]), kind)
     refused(cvbc.SignatureError, cvbc.Status.KEY, lambda: cvbc.load(signed))
-    check(cvbc.verify(cvbc.sign(signed, key), key) and not cvbc.verify(cvbc.sign(signed, key), other), "sign again")
+    check(cvbc.verify(cvbc.sign(signed, other), other), "sign again")
+    refused(cvbc.SignatureError, cvbc.Status.KEY, lambda: cvbc.sign(signed, key))
+    anew = cvbc.sign(signed, key, replace=True)
+    check(cvbc.verify(anew, key) and not cvbc.verify(anew, other), "sign over what cannot be checked")
 refused(cvbc.SignatureError, cvbc.Status.UNSIGNED, lambda: cvbc.load(bytes_, [key], require_signature=True))
 refused(cvbc.SignatureError, cvbc.Status.KEY,
         lambda: cvbc.load(file, [cvbc.generate_key()], require_signature=True))

@@ -39,7 +39,7 @@ class Program(ctypes.Structure):
 
 
 class Signing(ctypes.Structure):
-    _fields_ = [("key", Bytes), ("external", c_bool), ("hash", c_uint32)]
+    _fields_ = [("key", Bytes), ("external", c_bool), ("hash", c_uint32), ("replace", c_bool)]
 
 
 class Sealing(ctypes.Structure):

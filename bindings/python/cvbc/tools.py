@@ -324,10 +324,12 @@ def trinity(containers: Union[Loadable, Iterable[Loadable]], board: Optional[str
 
 # ---- files anew
 
-def sign(data: Union[Path, bytes], key: KeyLike, embed_public_key: bool = True, hash: int = 0) -> bytes:  # noqa: A002
-    """The same file, signed; an encrypted one needs no key for that."""
+def sign(data: Union[Path, bytes], key: KeyLike, embed_public_key: bool = True, hash: int = 0,  # noqa: A002
+         replace: bool = False) -> bytes:
+    """The same file, signed; an encrypted one needs no key for that. A file whose signature is wrong or cannot be
+    checked, or whose contents were changed, is refused unless replace is true."""
     from .keys import private_pem
     module, pem = Module(read(data)), _c.view(private_pem(key))
-    signing = _c.Signing(hash=hash, external=not embed_public_key)
+    signing = _c.Signing(hash=hash, external=not embed_public_key, replace=replace)
     signing.key = pem
     return _c.filled("sign", module.handle, ctypes.byref(signing))

@@ -131,7 +131,8 @@ cvbc_status cvbc_builder_set_signing_key(cvbc_builder *b, const cvbc_key *key,
                                          bool embed_public_key, int hash)
 {
     penta_error err;
-    penta_cvbc_signing how = {view_of(&key->pem), !embed_public_key, (uint32_t)hash};
+    penta_cvbc_signing how = {.key = view_of(&key->pem), .external = !embed_public_key,
+                              .hash = (uint32_t)hash};
     return keep(b, penta_cvbc_builder_sign(b->inner, &how, &err), &err);
 }
 
