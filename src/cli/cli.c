@@ -50,10 +50,10 @@ const struct palette *cli_palette(const struct cli *c)
     return palette_for(!c->out_is_file && cli_colour(c, STDOUT_FILENO));
 }
 
-static void stderr_text(const struct writer *w)
+void cli_stderr(penta_bytes text)
 {
-    const uint8_t *p = w->out.data;
-    for (size_t left = w->out.size; left;) {
+    const uint8_t *p = text.data;
+    for (size_t left = text.size; left;) {
         ssize_t n = write(STDERR_FILENO, p, left);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return;
@@ -73,7 +73,7 @@ void cli_error(struct cli *c, const char *file, const penta_error *err)
     writer_flush(&c->out);
     struct writer w = {0};
     diagnostic_print(&w, palette_for(cli_colour(c, STDERR_FILENO)), &finding);
-    stderr_text(&w);
+    cli_stderr(writer_view(&w));
     writer_free(&w);
 }
 
@@ -175,7 +175,7 @@ void finding_sink_finish(struct finding_sink *s)
     } else if (s->errors + s->warnings + s->infos) {
         tell_totals(s, &text);
     }
-    stderr_text(&text);
+    cli_stderr(writer_view(&text));
     writer_free(&text);
     finding_sink_drop(s);
 }

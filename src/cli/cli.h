@@ -15,7 +15,7 @@ enum option {
 #include "cli/options.def"
     OPTS
 };
-enum inputs { INPUTS_NONE, INPUTS_ONE, INPUTS_TWO, INPUTS_MANY, INPUTS_WORDS };
+enum inputs { INPUTS_NONE, INPUTS_ONE, INPUTS_TWO, INPUTS_MANY, INPUTS_WORDS, INPUTS_PROGRAM };
 
 enum exit_code {
 #define EXIT(name, code, meaning) EXIT_##name = code,
@@ -69,6 +69,7 @@ struct cli {
 };
 
 /* ---- cli.c ---- */
+void cli_stderr(penta_bytes text);      /* all of it, as it is */
 void cli_fail(struct cli *c, int exit); /* raises the exit code to this */
 /* Reports an error, with the exit code that belongs to its rule; to stderr or the document. */
 void cli_error(struct cli *c, const char *file, const penta_error *err);

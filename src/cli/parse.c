@@ -161,9 +161,20 @@ static bool find_command(struct cli *c, const char *word)
     return false;
 }
 
+/* What follows the file is for the program. */
+static bool program_arguments(struct cli *c)
+{
+    if (commands[c->command].inputs != INPUTS_PROGRAM) return true;
+    for (size_t i = 1; i < c->word_count; i++)
+        if (!add_room(c, "argv", c->words[i])) return false;
+    if (c->word_count > 1) c->word_count = 1;
+    return true;
+}
+
 static bool check_words(struct cli *c)
 {
-    static const size_t least[] = {0, 1, 2, 1, 0}, most[] = {0, 1, 2, SIZE_MAX, SIZE_MAX};
+    static const size_t least[] = {0, 1, 2, 1, 0, 1};
+    static const size_t most[] = {0, 1, 2, SIZE_MAX, SIZE_MAX, 1};
     const struct command_info *info = &commands[c->command];
     if (c->value[OPT_HELP]) return true;
     if (c->word_count >= least[info->inputs] && c->word_count <= most[info->inputs]) return true;
@@ -212,5 +223,5 @@ bool cli_parse(struct cli *c, int argc, char **argv)
     }
     c->named = has_command;
     if (!has_command && c->value[OPT_VERSION]) c->command = COMMAND_VERSION;
-    return check_words(c);
+    return program_arguments(c) && check_words(c);
 }

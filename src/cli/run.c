@@ -11,6 +11,7 @@ struct run {
     struct cli *cli;
     struct machine machine;
     struct writer output;    /* of the program, for the document */
+    struct writer errors;    /* its standard error, the same */
     struct writer calls;     /* host calls as JSON items, joined when the document is written */
     struct json calls_json;
     uint64_t calls_count;
@@ -55,12 +56,25 @@ static void keep_call(struct run *r, const penta_stop *stop, const struct answer
     json_end(j);
 }
 
+static bool is_console(const struct session *s)
+{
+    return s->host && s->host->console && s->host->console(s->host_state);
+}
+
 static void called(void *user, const penta_stop *stop, const struct answer *answer)
 {
     struct run *r = user;
     if (answer && answer->output.out.size) {
         penta_bytes text = writer_view(&answer->output);
         writer_bytes(r->cli->value[OPT_JSON] ? &r->output : &r->cli->out, text.data, text.size);
+        if (is_console(&r->machine.session)) writer_flush(&r->cli->out); /* somebody may wait */
+    }
+    if (answer && answer->errors.out.size) {
+        penta_bytes text = writer_view(&answer->errors);
+        if (r->cli->value[OPT_JSON])
+            writer_bytes(&r->errors, text.data, text.size);
+        else
+            cli_stderr(text);
     }
     if (r->cli->value[OPT_JSON]) {
         if (r->calls_count < CALLS_SHOWN) keep_call(r, stop, answer);
@@ -90,6 +104,7 @@ static void document(struct run *r, const penta_stop *stop)
     json_uint(j, "host_call_count", r->calls_count);
     json_embed(j, "host_calls", &r->calls_json);
     json_string(j, "output", writer_view(&r->output));
+    if (is_console(s)) json_string(j, "errors", writer_view(&r->errors));
 }
 
 /* FILE.json and FILE.jsonl get one JSON object per line, others text. */
@@ -125,19 +140,21 @@ void command_RUN(struct cli *c)
         }
         machine_disarm(&r.machine);
         if (s->failure.code) cli_error(c, r.machine.in.name, &s->failure);
+        bool exited = stop.kind == PENTA_STOP_HALT;
         if (c->value[OPT_JSON]) {
             document(&r, &stop);
-        } else {
+        } else if (!exited || !is_console(s)) {
             stop_print(&c->out, s, &stop);
             if (!c->value[OPT_QUIET]) {
                 state_print(c, &c->out, s->vm);
                 native_listing_difference(s->vm, &c->out, NULL);
             }
         }
-        bool value = c->value[OPT_EXIT_VALUE] && stop.kind == PENTA_STOP_HALT;
+        bool value = exited && (c->value[OPT_EXIT_VALUE] || is_console(s));
         cli_fail(c, value ? (int)(stop.args[0] & 255) : stop_exit(&r.machine, &stop));
     }
     writer_free(&r.output);
+    writer_free(&r.errors);
     writer_free(&r.calls);
     machine_close(&r.machine);
 }

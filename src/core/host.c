@@ -12,13 +12,14 @@ void answer_clear(struct answer *a)
 {
     a->count = 0;
     a->direct = false;
-    a->pokes.out.size = a->output.out.size = 0;
+    a->pokes.out.size = a->output.out.size = a->errors.out.size = 0;
 }
 
 void answer_free(struct answer *a)
 {
     writer_free(&a->pokes);
     writer_free(&a->output);
+    writer_free(&a->errors);
 }
 
 bool answer_apply(const struct answer *a, penta_vm *vm, penta_error *err)

@@ -9,6 +9,7 @@ struct answer {
     size_t count;
     struct writer pokes;     /* memory writes: {u64 address, u64 size, bytes} each, host order */
     struct writer output;    /* what the program printed */
+    struct writer errors;    /* and what it printed to standard error, where it has one */
     bool direct;             /* the host changed the machine itself: snapshot instead of replaying */
 };
 
@@ -19,6 +20,9 @@ struct host {
     /* False: it cannot answer this one. */
     bool (*answer)(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out);
     void (*close)(void *state);
+    /* The program is one for a console: what it prints is its result, and the value of its HALT
+     * (args[0] of the stop) is its exit code. NULL: none is. */
+    bool (*console)(void *state);
     /* Every reason why it would not serve this module; open names the first. May be NULL. */
     void (*check)(const penta_module *module, const penta_option *options, size_t count,
                   struct findings *findings);

@@ -1,4 +1,4 @@
-/* The scripted host, and the choice between it and the contract host.
+/* The scripted host, and the choice between it, the console and the contract host.
  *
  * A script is lines of text; '#' starts a comment.
  *
@@ -18,6 +18,7 @@
  *     read(0, *) = 0                          # then its end
  *     7 = print [a0:a1], a1 */
 #include "pvm/host.h"
+#include "pvm/host_console.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,6 +304,7 @@ bool pvm_script_answer(struct pvm_script *s, penta_vm *vm, const penta_stop *sto
 struct host_state {
     struct pvm_script *script;
     struct pvm_revive *revive;
+    struct pvm_console *console;
 };
 
 static void host_close(void *state)
@@ -311,23 +313,38 @@ static void host_close(void *state)
     if (!h) return;
     pvm_script_free(h->script);
     pvm_revive_free(h->revive);
+    pvm_console_free(h->console);
     free(h);
+}
+
+/* What only the console understands. */
+static bool console_unused(const penta_option *options, size_t count, penta_error *err)
+{
+    static const char *const keys[] = {"argv", "stdin", "files", "seed"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (option_text(options, count, keys[i]))
+            return error_at(err, BASE_OPTION_VALUE, 0, "%s: the program's host is not the console",
+                            keys[i]);
+    return true;
 }
 
 static bool host_open(const penta_module *module, const penta_option *options, size_t count,
                       void **state, penta_error *err)
 {
-    (void)module;
     const char *which = option_text(options, count, "host");
+    if (!which && pvm_console_serves(module)) which = "console";
+    if ((!which || strcmp(which, "console")) && !console_unused(options, count, err)) return false;
     struct host_state *h = calloc(1, sizeof *h);
     if (!h) return error_at(err, BASE_MEMORY, 0, "no memory for the host");
     *state = h;
     if (!which) return true;   /* nobody answers */
     if (!strcmp(which, "revive"))
         h->revive = pvm_revive_new(options, count, err);
+    else if (!strcmp(which, "console"))
+        h->console = pvm_console_new(options, count, err);
     else
         h->script = pvm_script_read(which, err);
-    if (h->revive || h->script) return true;
+    if (h->revive || h->console || h->script) return true;
     host_close(h);
     *state = NULL;
     return false;
@@ -337,7 +354,15 @@ static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struc
 {
     struct host_state *h = state;
     if (h->script) return pvm_script_answer(h->script, vm, stop, out);
+    if (h->console) return pvm_console_answer(h->console, vm, stop, out);
     return h->revive && pvm_revive_answer(h->revive, vm, stop, out);
 }
 
-const struct host pvm_host = {.open = host_open, .answer = host_answer, .close = host_close};
+static bool host_console(void *state)
+{
+    const struct host_state *h = state;
+    return h->console != NULL;
+}
+
+const struct host pvm_host = {
+    .open = host_open, .answer = host_answer, .close = host_close, .console = host_console};

@@ -485,6 +485,7 @@ void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop)
     stop->pc = vm->state->pc;
     if (vm->wait == PVM_HALTED) {
         stop->kind = PENTA_STOP_HALT;
+        stop->args[0] = vm->state->regs[PVM_A0];
     } else if (vm->wait == PVM_TRAPPED) {
         stop->kind = PENTA_STOP_TRAP;
         stop->detail = vm->trap;

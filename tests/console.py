@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""The console host of pvm: files stay below their folder, exit codes and streams are the tool's, and
+a run is recorded: the debugger goes back over what was read.
+
+    tests/console.py PENTA
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+PENTA = os.path.abspath(sys.argv[1])
+IMPORTS = ("write", "read", "open", "close", "seek", "remove", "rename", "arguments", "clock", "sleep",
+           "random", "exit")
+HEAD = "%isa = latest64\n%stack_size = 4096\n%rw_data_size = 8192\n" + "".join(
+    f'%import "console_{name}"\n' for name in IMPORTS)
+# s0: the arguments' size; the path is the first argument, at 0x20008, without its zero.
+PATH = "pub @main:\na0 = 0x20000\na1 = 4096\necalli 7\ns0 = a0 - 9\na0 = 0x20008\na1 = s0\n"
+FAIL = "@fail:\na1 = 0\na0 = a1 - a0\necalli 11\n"
+CAT = HEAD + PATH + """a2 = 1
+ecalli 2
+jump @fail if a0 <s 0
+s1 = a0
+a1 = 2
+a2 = 0
+ecalli 4
+@again:
+a0 = s1
+a1 = 0x21000
+a2 = 100
+ecalli 1
+jump @fail if a0 <s 0
+jump @done if a0 == 0
+a2 = a0
+a0 = 1
+a1 = 0x21000
+ecalli 0
+jump @again
+@done:
+a0 = s1
+ecalli 3
+a0 = 0
+ecalli 11
+""" + FAIL
+PUT = HEAD + PATH + """a2 = 14
+ecalli 2
+jump @fail if a0 <s 0
+a1 = 0x20000
+a2 = 7
+ecalli 0
+jump @fail if a0 <s 0
+a0 = 0
+ecalli 11
+""" + FAIL
+REMOVE = HEAD + PATH + "ecalli 5\njump @fail\n" + FAIL
+RENAME = HEAD + PATH + "u32 [0x21000] = 0x65766f6d\nu8 [0x21004] = 0x64\na2 = 0x21000\na3 = 5\necalli 6\n" \
+    "jump @fail\n" + FAIL
+ENOENT, EBADF, EACCES, EISDIR, ENOTDIR, EINVAL, LONG = 2, 9, 13, 21, 20, 22, 36
+failures = 0
+
+
+def check(what, got, expected):
+    global failures
+    if got != expected:
+        failures += 1
+        print(f"{what}: expected {expected!r}, got {got!r}")
+
+
+def build(work, name, text):
+    source, out = os.path.join(work, name + ".pvmasm"), os.path.join(work, name + ".polkavm")
+    with open(source, "w") as file:
+        file.write(text)
+    subprocess.run([PENTA, "asm", source, "-o", out], check=True, capture_output=True)
+    return out
+
+
+def run(program, *args, **more):
+    done = subprocess.run([PENTA, "run", program, *args], capture_output=True, timeout=60, text=True,
+                          **{"stdin": subprocess.DEVNULL, **more})
+    return done.returncode, done.stdout
+
+
+def files(work):
+    home = os.path.join(work, "home")
+    os.makedirs(os.path.join(home, "sub"))
+    with open(os.path.join(work, "secret"), "w") as file:
+        file.write("secret")
+    with open(os.path.join(home, "sub", "a.txt"), "w") as file:
+        file.write("hello\n" * 40)
+    os.symlink("../secret", os.path.join(home, "link"))
+    os.symlink("sub/a.txt", os.path.join(home, "inner"))
+    os.symlink("..", os.path.join(home, "up"))
+    os.mkfifo(os.path.join(home, "pipe"))
+    cat, put, remove, rename = (build(work, *p) for p in (("cat", CAT), ("put", PUT), ("remove", REMOVE),
+                                                          ("rename", RENAME)))
+    for engine in ("interp", "jit"):
+        def cat_of(path, *args):
+            return run(cat, path, "--engine", engine, *(args or ("--files", home)))
+        text = "hello\n" * 40
+        check("read", cat_of("sub/a.txt"), (0, text[2:]))  # it seeks first
+        check("leading slash", cat_of("/sub/./a.txt"), (0, text[2:]))
+        check("no folder", cat_of("sub/a.txt", "-q"), (EACCES, ""))
+        for path, error in (("../secret", EACCES), ("sub/../../secret", EACCES), ("sub/../sub/a.txt", EACCES),
+                            ("link", EACCES), ("inner", EACCES), ("up/secret", ENOTDIR), ("pipe", EACCES),
+                            ("sub", EISDIR), (".", EISDIR), ("", EISDIR), ("none", ENOENT),
+                            ("sub/a.txt/b", ENOTDIR), ("n" * 300, LONG), (os.path.join(work, "secret"), ENOENT)):
+            check(f"read {path}", cat_of(path), (error, ""))
+        check("write", run(put, "new", "--files", home, "--engine", engine)[0], 0)
+        check("written", open(os.path.join(home, "new")).read(), "program")
+        check("overwrite", run(put, "sub/a.txt", "--files", home, "--engine", engine)[0], 0)
+        check("truncated", open(os.path.join(home, "sub", "a.txt")).read(), "program")
+        for path in ("../secret", "link", "up/secret", "/../secret"):
+            check(f"write {path}", run(put, path, "--files", home)[0] in (EACCES, ENOTDIR), True)
+            check(f"remove {path}", run(remove, path, "--files", home)[0],
+                  0 if path == "link" else ENOTDIR if path == "up/secret" else EACCES)
+            if path == "link":                 # the link itself, not what it leads to
+                os.symlink("../secret", os.path.join(home, "link"))
+            check("the secret stays", open(os.path.join(work, "secret")).read(), "secret")
+        check("rename", run(rename, "new", "--files", home)[0], 0)
+        check("renamed", sorted(os.listdir(home)), ["inner", "link", "moved", "pipe", "sub", "up"])
+        check("remove", run(remove, "moved", "--files", home)[0], 0)
+        check("removed", os.path.exists(os.path.join(home, "moved")), False)
+        with open(os.path.join(home, "sub", "a.txt"), "w") as file:
+            file.write(text)
+    check("missing folder", run(cat, "a", "--files", os.path.join(work, "none"))[0], 4)
+
+
+def streams(work):
+    echo = build(work, "echo", HEAD + """pub @main:
+a0 = 0
+a1 = 0x20000
+a2 = 100
+ecalli 1
+jump @end if a0 == 0
+s0 = s0 + a0
+a2 = a0
+a0 = 1
+a1 = 0x20000
+ecalli 0
+jump @main
+@end:
+a0 = s0
+ecalli 11
+""")
+    done = subprocess.run([PENTA, "run", echo], input=b"12345", capture_output=True, timeout=60)
+    check("echo", (done.returncode, done.stdout, done.stderr), (5, b"12345", b""))
+    done = subprocess.run([PENTA, "run", echo, "--json"], input=b"12345", capture_output=True, timeout=60)
+    document = json.loads(done.stdout)
+    check("document", (document["exit"], document["output"], document["errors"], document["stop"]),
+          (5, "12345", "", "halt"))
+    # A program that answers line by line, over pipes: nothing waits in a buffer.
+    talk = subprocess.Popen([PENTA, "run", echo], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    for line in (b"one\n", b"two\n"):
+        talk.stdin.write(line)
+        talk.stdin.flush()
+        check("talk", talk.stdout.readline(), line)
+    talk.stdin.close()
+    check("talk ends", talk.wait(timeout=60), 8)
+    with open(os.path.join(work, "in"), "w") as file:
+        file.write("ab")
+    debug = subprocess.run([PENTA, "debug", echo, "--stdin", os.path.join(work, "in")], capture_output=True,
+                           input=b"step 8\nmemory 0x20000 2\nback 6\nstep 6\nmemory 0x20000 2\ncontinue\n", timeout=60)
+    check("read once, replayed", debug.stdout.count(b"61 62"), 2)
+    check("and then the end", b"halt" in debug.stdout, True)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        files(work)
+        streams(work)
+    print("console: " + (f"{failures} failed" if failures else "passed"))
+    return bool(failures)
+
+
+sys.exit(main())
