@@ -32,6 +32,17 @@ SAVE = """.requires
     halt
 """
 
+LOAD = """.requires
+    lifecycle
+.registers
+    C0: ternary[400] key="a"
+.program
+    loop {times}
+    lifecycle.load_thermo C0
+    end_loop
+    halt
+"""
+
 
 def check(condition, message):
     if not condition:
@@ -117,6 +128,28 @@ def test_kills():
         known = {"lock", "version", "weights-a", "weights-b"}
         assemble("again", SAVE.format(seed=3, times=1))
         check(run("again")[0] == 0 and set(os.listdir("store")) <= known, os.listdir("store"))
+
+
+def test_read_only_store_is_shared():
+    """Who cannot write to a folder reads it, beside others who do, with or without a lock file."""
+    if os.geteuid() or subprocess.run(["test", "-x", PENTA], user=65534, group=65534).returncode:
+        return  # no other user to be, or one who cannot start the tool
+    assemble("save", SAVE.format(seed=1, times=1))
+    assemble("long", LOAD.format(times=65535))
+    assemble("load", LOAD.format(times=1))
+    check(run("save")[0] == 0, "save")
+    for folder, mode in ((".", 0o755), ("store", 0o555)):
+        os.chmod(folder, mode)
+    for _ in range(2):
+        first = subprocess.Popen([PENTA, "run", "long", "--store", "store"], user=65534, group=65534,
+                                 stdout=subprocess.DEVNULL)
+        second = subprocess.run([PENTA, "run", "load", "--store", "store"], user=65534, group=65534,
+                                capture_output=True)
+        first.kill()
+        first.wait()
+        check(second.returncode == 0, second.stderr.decode())
+        if os.path.exists("store/lock"):
+            os.remove("store/lock")
 
 
 KEYS = """.requires

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 20 }; /* a millisecond each, for a holder that has not written its name yet */
+enum { TRIES = 200 }; /* a millisecond each, for a holder that has not written its name yet */
 
 struct holder {
     int pid;
