@@ -4,11 +4,30 @@
  * may be shared. A call is prepared with penta_pvm_call, run with penta_vm_run, and over when that
  * stops with PENTA_STOP_HALT; host calls stop with PENTA_STOP_HOST and their number in detail.
  *
- * The engine "jit" runs compiled code in the calling thread, with handlers for SIGSEGV, SIGBUS and
- * SIGTRAP that pass on what is not theirs. penta_vm_interrupt makes the run stop within a
- * millisecond, scheduling aside, with the state between two guest instructions, from where it can
- * be run on; also without gas: then a signal makes its thread finish the instruction it is in.
- * Without fuel compiled code does not count steps: they are UINT64_MAX. */
+ * The engine "jit" runs compiled code in the calling thread. penta_vm_interrupt makes the run stop
+ * within a millisecond, scheduling aside, with the state between two guest instructions, from where
+ * it can be run on; also without gas: then a signal makes its thread finish the instruction it is
+ * in. Without fuel compiled code does not count steps: they are UINT64_MAX.
+ *
+ * Interrupts. One that finds no run is kept: the next run stops at once, before anything else, and
+ * the run after that goes on. It sends no signal; neither does one to a machine with option poll.
+ * The signal of an interrupt arrives before the run that it stops returns, never in system calls of
+ * the host. penta_pvm_reset, and giving a machine back to its pool, drop an interrupt that is kept.
+ *
+ * Signals. The first machine of engine "jit" or "both" installs handlers for SIGSEGV, SIGBUS and
+ * SIGTRAP, once a process, with SA_ONSTACK and SA_RESTART. They take faults that the processor
+ * reports in compiled code, and the SIGTRAP of interrupts. Everything else goes to the handler that
+ * was there before, as if it were still installed, with its sa_mask, SA_NODEFER and SA_RESETHAND: so
+ * does a signal that was sent, by kill or otherwise, while compiled code runs. Where the default
+ * action was installed the process ends by the signal; SIG_IGN ignores what was sent. Three things
+ * are the installed handler's instead: system calls are restarted after it, it runs on the
+ * alternate stack, and sigaction shows it.
+ *   - A handler installed later must pass on what is not its own, in the same way.
+ *   - A handler must not leave a run by longjmp or by ending the thread.
+ *   - Threads that run machines must not block SIGTRAP, or interrupts wait for gas or a host call;
+ *     option poll needs no signal.
+ * A thread that runs compiled code and has no alternate stack gets one of 64 KiB, which is taken
+ * away at its end. One that it has is used, and must stay valid while the thread runs machines. */
 #pragma once
 #include "penta/penta.h"
 

@@ -6,7 +6,7 @@
 
 static struct pvm_vm *machine(penta_vm *vm)
 {
-    assert(vm->engine->close == pvm_vm_close);
+    assert(vm->engine->answer == pvm_vm_answer);
     return pvm_vm(vm);
 }
 

@@ -12,6 +12,7 @@
  * An instruction's own code starts behind the charge of its block, so that a paid block can be
  * entered there; jumps go to the charge, `charge_size` bytes before it. */
 #pragma once
+#include "pvm/jit_interrupt.h"
 #include "pvm/vm.h"
 #include "x64/x64.h"
 
@@ -200,11 +201,6 @@ static inline struct x64_mem state_field(size_t offset)
 /* jit_signal.c. False: the handler could not be installed. */
 bool pvm_signal_install(void);
 bool pvm_signal_thread(void); /* this thread has an alternate stack; once a thread */
-int pvm_signal_self(void);    /* this thread's number */
-/* Makes the thread inside compiled code of this machine leave it. */
-void pvm_signal_kick(penta_vm *vm);
-extern _Thread_local struct pvm_vm *volatile pvm_running
-    __attribute__((tls_model("initial-exec")));
 
 /* jit_run.c */
 extern const struct engine pvm_jit;

@@ -186,6 +186,7 @@ static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         return;
     }
     *stop = (penta_stop){.pc = vm->state->pc};
+    pvm_run_begin(vm);
     while (agreed) {
         if (vm->wait == PVM_HALTED && vm->next_call < vm->call_count)
             pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
@@ -201,6 +202,7 @@ static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         }
         if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
     }
+    pvm_run_end(vm);
     stop->steps = UINT64_MAX;
     pvm_vm_report(vm, stop);
     if (!agreed) stop->kind = PENTA_STOP_DISAGREE;
@@ -262,6 +264,8 @@ static void both_close(penta_vm *base)
     pvm_vm_close(base);
 }
 
+static const atomic_bool never;
+
 void pvm_both_adopt(struct pvm_vm *vm, const struct pvm_config *config)
 {
     struct pvm_config lock_step = *config, plain = *config;
@@ -274,6 +278,7 @@ void pvm_both_adopt(struct pvm_vm *vm, const struct pvm_config *config)
     if (t && t->vm) pvm_jit_adopt(vm, &lock_step);
     if (vm->base.engine == &pvm_jit) {
         vm->base.engine = &pvm_both;
+        vm->state->interrupt = &never; /* a block that one engine leaves early would differ */
         vm->twin = t;
         return;
     }
@@ -296,7 +301,7 @@ const struct engine pvm_both = {
     .peek = pvm_vm_peek,
     .poke = pvm_vm_poke,
     .mark = pvm_vm_mark,
-    .interrupt = pvm_signal_kick,
+    .interrupt = NULL,         /* it looks after every block */
     .save = pvm_vm_save,
     .load = pvm_vm_load,
     .close = both_close,

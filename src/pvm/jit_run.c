@@ -62,10 +62,8 @@ static enum pvm_native_exit enter(struct pvm_vm *vm, uint32_t offset)
 {
     const struct pvm_native *n = vm->cells->native;
     union { const void *data; enter_fn *code; } way = {n->code + n->enter};
-    pvm_running = vm;
     set_base(vm->memory.base);
     way.code(n->code + offset);
-    pvm_running = NULL;
     return (enum pvm_native_exit)vm->state->exit;
 }
 
@@ -240,14 +238,14 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     if (vm->wait == PVM_HALTED && vm->next_call < vm->call_count)
         pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
     bool ran = vm->wait == PVM_READY;
-    if (atomic_load_explicit(&vm->runner, memory_order_relaxed) != pvm_signal_self())
-        atomic_store_explicit(&vm->runner, pvm_signal_self(), memory_order_seq_cst);
+    pvm_run_begin(vm);
     while (vm->wait == PVM_READY) {
         run_until_stop(vm, stop);
         pvm_jit_settle(vm);
         if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
         pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
     }
+    pvm_run_end(vm);
     stop->steps = ran ? UINT64_MAX : 0;
     pvm_vm_report(vm, stop);
 }
@@ -292,7 +290,7 @@ const struct engine pvm_jit = {
     .peek = pvm_vm_peek,
     .poke = pvm_vm_poke,
     .mark = pvm_vm_mark,
-    .interrupt = pvm_signal_kick,
+    .interrupt = pvm_kick,
     .save = pvm_vm_save,
     .load = pvm_vm_load,
     .close = pvm_vm_close,

@@ -1,45 +1,74 @@
-/* Faults of compiled code, found out by the processor.
+/* Signals of compiled code: faults of the guest, found out by the processor, and interrupts.
  *
- * The handler looks at one thing: whether this thread runs a machine and the faulting instruction
- * is in its code. Then it lets the thread go on at the exit, with the place in rcx; the state of
- * the guest is in the registers, which the exit saves. Every other fault is somebody else's and
- * goes to the handler that was there before.
+ * The handler takes what the processor reports about code of the machine that this thread runs, and
+ * kicks (jit_interrupt.h). A guest's fault lets the thread go on at the exit, with the place in rcx;
+ * the state of the guest is in the registers, which the exit saves. Every other signal is somebody
+ * else's and goes to the handler that was there before, as the kernel would have called it.
  *
  * It runs on an alternate stack, so that a host whose own stack is the problem can still be told. */
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include "pvm/jit.h"
 
-_Thread_local struct pvm_vm *volatile pvm_running __attribute__((tls_model("initial-exec")));
-
 /* The thread goes step by step through compiled code, to the end of an instruction. */
 static _Thread_local volatile bool stepping __attribute__((tls_model("initial-exec")));
-static _Thread_local int self __attribute__((tls_model("initial-exec")));
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGTRAP};
-enum { SIGNALS = sizeof signals / sizeof *signals, STACK = 64 << 10, TRAP_FLAG = 0x100 };
+enum {
+    SIGNALS = sizeof signals / sizeof *signals,
+    GUARD = 4 << 10, STACK = 64 << 10,
+    TRAP_FLAG = 0x100,
+};
 static struct sigaction before[SIGNALS];
+static atomic_bool spent[SIGNALS]; /* it had SA_RESETHAND, and was called */
 static bool installed;
-static pthread_key_t stack_key;
-static const char kick_mark;   /* its address marks the signals that kicks send */
 
-static void hand_on(int sig, siginfo_t *info, void *context)
+/* ---- somebody else's ---- */
+
+/* A signal that was sent, by kill or the like. Nobody can send what the processor reports. */
+static bool was_sent(const siginfo_t *info) { return info->si_code <= 0; }
+
+/* The set of blocked signals in which the kernel would have called this handler. */
+static void block_for(const struct sigaction *old, int sig, const ucontext_t *context)
 {
-    const struct sigaction *old = &before[sig == SIGSEGV ? 0 : sig == SIGBUS ? 1 : 2];
-    if (old->sa_flags & SA_SIGINFO) {
-        old->sa_sigaction(sig, info, context);
-    } else if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN) {
-        signal(sig, SIG_DFL);  /* the instruction faults again, and the process ends */
-        if (info->si_code <= 0) raise(sig);
-    } else {
-        old->sa_handler(sig);
+    sigset_t outer, mask = old->sa_mask;
+    sigemptyset(&outer);
+    memcpy(&outer, &context->uc_sigmask, 8); /* of the kernel's size */
+    sigorset(&mask, &mask, &outer);
+    if (!(old->sa_flags & SA_NODEFER)) sigaddset(&mask, sig);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+/* The process ends by this signal. What the processor reported it reports again, except for traps,
+ * which come after their instruction. */
+static void end_by(int sig, siginfo_t *info)
+{
+    signal(sig, SIG_DFL);
+    if (!was_sent(info) && sig != SIGTRAP) return;
+    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (int)syscall(SYS_gettid), sig, info)) raise(sig);
+}
+
+static void pass_on(int sig, siginfo_t *info, void *context)
+{
+    int i = sig == SIGSEGV ? 0 : sig == SIGBUS ? 1 : 2;
+    const struct sigaction *old = &before[i];
+    bool called = old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN;
+    if (called && old->sa_flags & (int)SA_RESETHAND) called = !atomic_exchange(&spent[i], true);
+    if (called) {
+        block_for(old, sig, context); /* until the return from our handler, which restores */
+        if (old->sa_flags & SA_SIGINFO) old->sa_sigaction(sig, info, context);
+        else old->sa_handler(sig);
+    } else if (old->sa_handler != SIG_IGN || !was_sent(info)) {
+        end_by(sig, info);
     }
 }
+
+/* ---- ours ---- */
 
 /* The offset in the code of the machine that this thread runs; 0: somewhere else. */
 static uint32_t offset_of(const struct pvm_native *n, const greg_t *regs)
@@ -52,11 +81,6 @@ static void leave_by(const struct pvm_native *n, greg_t *regs, uint32_t exit)
 {
     regs[REG_RCX] = regs[REG_RIP];
     regs[REG_RIP] = (greg_t)(uintptr_t)(n->code + exit);
-}
-
-static bool is_kick(const siginfo_t *info)
-{
-    return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &kick_mark;
 }
 
 /* An interrupt without safe points in the code: from wherever it is, the thread takes single
@@ -81,41 +105,51 @@ static void walk(const struct pvm_native *n, greg_t *regs)
     }
 }
 
-static void on_signal(int sig, siginfo_t *info, void *context)
+/* Only one SIGTRAP waits for a thread at a time: that of somebody else may stand for a kick. */
+static void on_sent_trap(siginfo_t *info, void *context)
 {
     greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
     struct pvm_vm *vm = pvm_running;
-    const struct pvm_native *n = vm ? vm->cells->native : NULL;
+    bool ours = pvm_is_kick(info);
+    if (vm && atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed)) {
+        if (offset_of(vm->cells->native, regs)) walk(vm->cells->native, regs);
+        else pvm_kick_defer(context);
+    }
+    if (!ours) pass_on(SIGTRAP, info, context);
+}
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+    greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+    const struct pvm_native *n = pvm_running ? pvm_running->cells->native : NULL;
     uint32_t at = offset_of(n, regs);
-    if (is_kick(info)) {
-        if (at && atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed)) walk(n, regs);
-    } else if (sig == SIGTRAP && stepping && n) {
-        walk(n, regs);
-    } else if (sig != SIGTRAP && at >= (n ? n->body : 1) && at < n->cold_start) {
+    if (sig == SIGTRAP && was_sent(info)) {
+        on_sent_trap(info, context);
+    } else if (sig == SIGTRAP && stepping && n && info->si_code != SI_KERNEL) {
+        walk(n, regs);         /* SI_KERNEL: a breakpoint instruction */
+    } else if (sig != SIGTRAP && !was_sent(info) && n && at >= n->body && at < n->cold_start) {
         stepping = false;
         regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
         leave_by(n, regs, n->leave_fault);
     } else {
-        hand_on(sig, info, context);
+        pass_on(sig, info, context);
     }
 }
 
-static void forget_self(void) { self = 0; }
+/* ---- alternate stacks ---- */
 
-static void install(void)
-{
-    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigemptyset(&action.sa_mask);
-    installed = !pthread_key_create(&stack_key, free) && !pthread_atfork(NULL, NULL, forget_self);
-    for (int i = 0; i < SIGNALS; i++)
-        if (installed && sigaction(signals[i], &action, &before[i])) installed = false;
-}
+static pthread_key_t stack_key;
+static _Thread_local bool ready;
 
-bool pvm_signal_install(void)
+/* At the end of a thread. Signals that come from now on must not use the stack; a thread that ends
+ * in a handler on this very stack keeps it. */
+static void drop_stack(void *low)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, install);
-    return installed;
+    stack_t now, none = {.ss_flags = SS_DISABLE};
+    bool used = !sigaltstack(NULL, &now) && !(now.ss_flags & SS_DISABLE) &&
+                now.ss_sp == (uint8_t *)low + GUARD;
+    ready = false;
+    if (!used || !sigaltstack(&none, NULL)) munmap(low, GUARD + STACK);
 }
 
 static bool make_stack(void)
@@ -123,41 +157,41 @@ static bool make_stack(void)
     stack_t now;
     if (sigaltstack(NULL, &now)) return false;
     if (!(now.ss_flags & SS_DISABLE)) return true;
-    stack_t mine = {.ss_sp = malloc(STACK), .ss_size = STACK};
-    if (!mine.ss_sp || pthread_setspecific(stack_key, mine.ss_sp) || sigaltstack(&mine, NULL)) {
-        free(mine.ss_sp);
-        return false;
-    }
-    return true;
+    uint8_t *low = mmap(NULL, GUARD + STACK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (low == MAP_FAILED) return false;
+    stack_t mine = {.ss_sp = low + GUARD, .ss_size = STACK};
+    bool ok = !mprotect(mine.ss_sp, STACK, PROT_READ | PROT_WRITE) &&
+              !pthread_setspecific(stack_key, low);
+    if (ok && !sigaltstack(&mine, NULL)) return true;
+    if (ok) pthread_setspecific(stack_key, NULL);
+    munmap(low, GUARD + STACK);
+    return false;
 }
 
 bool pvm_signal_thread(void)
 {
-    static _Thread_local bool ready;
     if (!ready) ready = make_stack();
     return ready;
 }
 
-int pvm_signal_self(void)
+/* ---- installing ---- */
+
+static void install(void)
 {
-    if (!self) self = (int)syscall(SYS_gettid);
-    return self;
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    installed = !pthread_key_create(&stack_key, drop_stack) && pvm_interrupt_install();
+    /* What was there is known before the first signal has to be passed on to it. */
+    for (int i = 0; i < SIGNALS; i++)
+        if (installed && sigaction(signals[i], NULL, &before[i])) installed = false;
+    for (int i = 0; i < SIGNALS; i++)
+        if (installed && sigaction(signals[i], &action, NULL)) installed = false;
 }
 
-void pvm_signal_kick(penta_vm *base)
+bool pvm_signal_install(void)
 {
-    int thread = atomic_load_explicit(&pvm_vm(base)->runner, memory_order_seq_cst);
-    siginfo_t info = {.si_signo = SIGTRAP, .si_code = SI_QUEUE};
-    if (thread && thread == (int)syscall(SYS_gettid)) {
-        /* In a signal handler over compiled code: the kick has to wait for its return, which also
-         * restores the mask. */
-        sigset_t wait;
-        sigemptyset(&wait);
-        sigaddset(&wait, SIGTRAP);
-        pthread_sigmask(SIG_BLOCK, &wait, NULL);
-    }
-    info.si_pid = getpid();
-    info.si_uid = getuid();
-    info.si_value.sival_ptr = (void *)(uintptr_t)&kick_mark;
-    if (thread) syscall(SYS_rt_tgsigqueueinfo, info.si_pid, thread, SIGTRAP, &info);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, install);
+    return installed;
 }

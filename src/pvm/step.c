@@ -108,7 +108,7 @@ static enum pvm_outcome memset_step(struct step *s)
         s->r[PVM_A2] = vm->w32 ? op_extend32(left) : left;
         if (vm->metered) vm->state->gas -= (int64_t)done;
         if (done < part) return fault(vm);
-        if (left && atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed))
+        if (left && atomic_load_explicit(vm->state->interrupt, memory_order_relaxed))
             return PVM_STEP_PAUSE;
     }
     s->r[PVM_A2] = 0;

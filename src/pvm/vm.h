@@ -94,7 +94,8 @@ struct pvm_vm {
     bool fresh_calls;                      /* each call starts from the initial memory */
     bool halt_on_answer;                   /* the host ends the call with its answer */
     struct pvm_pool *pool;                 /* where it goes back to, or NULL */
-    atomic_int runner;                     /* the last thread in its compiled code: jit_signal.c */
+    atomic_int runner;                     /* the thread in its run, or 0: jit_interrupt.h */
+    _Atomic uint64_t kicks;                /* interrupts that look for that thread */
     struct pvm_twin *twin;                 /* what it is compared with, or NULL: jit_both.c */
 };
 

@@ -1,0 +1,684 @@
+/* Compiled code in a process that has signals of its own: handlers that were there before, signals
+ * from outside, interrupts of machines that do not run, and threads that come and go in a storm of
+ * all of these.
+ *
+ *     pvm_signals_test [ROUNDS [SEED]]      rounds of the storm, 60 by default */
+#include "penta/penta.h"
+#include "penta/pvm.h"
+#include "pvm/jit.h"
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define DELAYED_SIGNALS 1     /* this sanitizer keeps signals that are no faults for later */
+#endif
+#endif
+
+/* The library's alternate stacks, not those of the sanitizer. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) { return "use_sigaltstack=0"; }
+
+static atomic_ulong checks, failures;
+#define CHECK(condition) check(condition, __LINE__, #condition)
+
+static void check(bool holds, int line, const char *text)
+{
+    checks++;
+    if (!holds && failures++ < 10) printf("%s:%d: %s\n", __FILE__, line, text);
+}
+
+enum { LIMIT = 30, BLOCK = 64 << 10 }; /* seconds for one scenario; what malloc may reuse */
+
+static const char source[] =
+    "%stack_size = 4096\n"
+    "pub @round:\n a0 = a0 + 1\n a1 = a0 /u a2\n i32 a3 = a3 + 1\n u64 [sp - 8] = a0\n jump @round\n"
+    "pub @once:\n a0 = a0 + 1\n u64 [sp - 8] = a0\n a0 = u64 [sp - 8]\n ret\n"
+    "pub @fault:\n a0 = u64 [0x10]\n ret\n"
+    "pub @asks:\n ecalli 0\n jump @asks\n";
+
+static penta_module *module;
+static uint32_t round_pc, once_pc, fault_pc, asks_pc;
+
+static void say(void *user, const penta_error *finding)
+{
+    (void)user;
+    printf("%s\n", finding->message);
+}
+
+static void open_module(void)
+{
+    penta_option isa = {"isa", "latest64"};
+    penta_bytes text = {(const uint8_t *)source, strlen(source)};
+    module = penta_assemble(text, "pvm", &isa, 1, say, NULL);
+    if (!module) exit(1);
+    CHECK(penta_pvm_export(module, "round", &round_pc) && penta_pvm_export(module, "once", &once_pc));
+    CHECK(penta_pvm_export(module, "fault", &fault_pc) && penta_pvm_export(module, "asks", &asks_pc));
+}
+
+#define CALL {"call", "once"}
+#define GAS {"gas", "9000000000000000000"}
+static const struct way {
+    const char *engine;
+    penta_option options[3];
+    size_t count;
+} ways[] = {{"jit", {CALL}, 1},
+            {"jit", {CALL, GAS}, 2},
+            {"jit", {CALL, GAS, {"gas-mode", "async"}}, 3},
+            {"jit", {CALL, {"poll", "1"}}, 2},
+            {"both", {CALL}, 1},
+            {"interp", {CALL}, 1}};
+enum { WAYS = sizeof ways / sizeof *ways, COMPILED = 4 };
+
+static penta_vm *machine(const struct way *way)
+{
+    penta_error err = {0};
+    penta_vm *vm = penta_vm_new(module, way->engine, way->options, way->count, &err);
+    CHECK(vm && !strcmp(vm->engine->name, way->engine));
+    if (!vm) exit(1);
+    return vm;
+}
+
+static int thread_number(void) { return (int)syscall(SYS_gettid); }
+static void send_to(int thread, int sig) { syscall(SYS_tgkill, getpid(), thread, sig); }
+
+/* ---- scenarios, each in a process of its own: handlers are installed once a process ---- */
+
+static int in_child(void (*scenario)(void))
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (!child) {
+        struct rlimit none = {0};
+        setrlimit(RLIMIT_CORE, &none);
+        alarm(LIMIT);
+        failures = 0;
+        scenario();
+        fflush(stdout);
+        _exit(failures ? 1 : 0);
+    }
+    waitpid(child, &status, 0);
+    return status;
+}
+
+static bool well(int status) { return WIFEXITED(status) && !WEXITSTATUS(status); }
+static bool killed(int status, int sig) { return WIFSIGNALED(status) && WTERMSIG(status) == sig; }
+
+static atomic_int seen;
+static volatile bool had_own, had_other;
+static volatile int nest;
+
+static void note_mask(int sig, siginfo_t *info, void *context)
+{
+    sigset_t mask;
+    (void)info, (void)context;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    had_own = sigismember(&mask, sig);
+    had_other = sigismember(&mask, SIGUSR2);
+    seen++;
+    if (nest && nest--) raise(sig);
+}
+
+static void set_handler(int sig, void (*handler)(int, siginfo_t *, void *), int flags, int masked)
+{
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | flags};
+    sigemptyset(&action.sa_mask);
+    if (masked) sigaddset(&action.sa_mask, masked);
+    sigaction(sig, &action, NULL);
+}
+
+static bool blocked(int sig)
+{
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    return sigismember(&mask, sig);
+}
+
+static void masks(void)
+{
+    set_handler(SIGSEGV, note_mask, 0, SIGUSR2);
+    set_handler(SIGBUS, note_mask, SA_NODEFER, 0);
+    penta_vm_free(machine(&ways[0]));
+    raise(SIGSEGV);
+    CHECK(seen == 1 && had_own && had_other);
+    CHECK(!blocked(SIGSEGV) && !blocked(SIGUSR2));
+    nest = 2;
+    raise(SIGBUS);
+    CHECK(seen == 4 && !had_own && !had_other && !nest);
+    CHECK(!blocked(SIGBUS));
+}
+
+static void called_once(void)
+{
+    set_handler(SIGSEGV, note_mask, (int)SA_RESETHAND, 0);
+    penta_vm_free(machine(&ways[0]));
+    raise(SIGSEGV);
+    if (seen == 1 && !failures) raise(SIGSEGV); /* ends the process */
+}
+
+static void ignored(void)
+{
+    signal(SIGSEGV, SIG_IGN);
+    penta_vm_free(machine(&ways[0]));
+    raise(SIGSEGV);
+    kill(getpid(), SIGSEGV);
+}
+
+static void breakpoint(void)
+{
+    signal(SIGTRAP, SIG_DFL);
+    penta_vm_free(machine(&ways[0]));
+    __asm__ volatile("int3");
+}
+
+static void flags(void)
+{
+    penta_vm_free(machine(&ways[0]));
+    static const int ours[] = {SIGSEGV, SIGBUS, SIGTRAP};
+    for (int i = 0; i < 3; i++) {
+        struct sigaction now;
+        sigaction(ours[i], NULL, &now);
+        CHECK(now.sa_flags & SA_RESTART && now.sa_flags & SA_ONSTACK);
+    }
+}
+
+/* ---- a machine that runs in a thread of its own ---- */
+
+struct runner {
+    penta_vm *vm;
+    penta_stop stop;
+    atomic_int thread;
+    pthread_t handle;
+};
+
+static void *run_on(void *user)
+{
+    struct runner *r = user;
+    r->thread = thread_number();
+    penta_vm_run(r->vm, UINT64_MAX, &r->stop);
+    return NULL;
+}
+
+static void start_round(penta_vm *vm)
+{
+    penta_pvm_call(vm, round_pc, NULL, 0);
+    penta_pvm_set_reg(vm, PENTA_PVM_A2, 7);
+}
+
+static void start_running(struct runner *r)
+{
+    start_round(r->vm);
+    pthread_create(&r->handle, NULL, run_on, r);
+    while (!r->thread) usleep(100);
+    usleep(10000);
+}
+
+/* The state is that between two instructions; run to the end of the round, it adds up. */
+static void check_round(penta_vm *vm, penta_stop *stop)
+{
+    while (stop->pc != round_pc) {
+        penta_vm_run(vm, 1, stop);
+        if (stop->kind != PENTA_STOP_FUEL && stop->kind != PENTA_STOP_INTERRUPT) break;
+    }
+    uint64_t a0 = penta_pvm_reg(vm, PENTA_PVM_A0), stored = 0;
+    CHECK(penta_vm_peek(vm, penta_pvm_reg(vm, PENTA_PVM_SP) - 8, &stored, 8));
+    CHECK(!a0 || stored == a0); /* 0: no round so far, and what an earlier call stored */
+    CHECK(penta_pvm_reg(vm, PENTA_PVM_A1) == a0 / 7);
+    CHECK(penta_pvm_reg(vm, PENTA_PVM_A3) == (uint64_t)(int64_t)(int32_t)(uint32_t)a0);
+}
+
+static void stop_running(struct runner *r)
+{
+    penta_vm_interrupt(r->vm);
+    pthread_join(r->handle, NULL);
+    CHECK(r->stop.kind == PENTA_STOP_INTERRUPT);
+    check_round(r->vm, &r->stop);
+    penta_vm_free(r->vm);
+}
+
+static void killed_while_running(void)
+{
+    signal(SIGSEGV, SIG_DFL);
+    struct runner r = {.vm = machine(&ways[0])};
+    start_running(&r);
+    send_to(r.thread, SIGSEGV);
+    pthread_join(r.handle, NULL);
+}
+
+static void seen_while_running(void)
+{
+    static const int sent[] = {SIGSEGV, SIGBUS, SIGTRAP};
+    for (int i = 0; i < 3; i++) set_handler(sent[i], note_mask, 0, 0);
+    for (int w = 0; w < COMPILED; w++) {
+        struct runner r = {.vm = machine(&ways[w])};
+        start_running(&r);
+        for (int i = 0; i < 60; i++) {
+            int before = seen;
+            send_to(r.thread, sent[i % 3]);
+            for (int wait = 0; seen == before && wait < 5000; wait++) usleep(1000);
+            CHECK(seen == before + 1);
+        }
+        stop_running(&r);
+    }
+}
+
+/* An interrupt that arrives while a handler of the host is on top of compiled code. */
+static atomic_bool in_handler, may_return;
+
+static void dwell(int sig, siginfo_t *info, void *context)
+{
+    (void)sig, (void)info, (void)context;
+    in_handler = true;
+    while (!may_return) continue;
+}
+
+static void interrupted_in_handler(void)
+{
+#ifdef DELAYED_SIGNALS
+    int sig = SIGBUS;
+#else
+    int sig = SIGUSR1;
+#endif
+    set_handler(sig, dwell, SA_ONSTACK, 0);
+    for (int i = 0; i < 20; i++) {
+        struct runner r = {.vm = machine(&ways[0])};
+        in_handler = may_return = false;
+        start_running(&r);
+        send_to(r.thread, sig);
+        while (!in_handler) usleep(100);
+        penta_vm_interrupt(r.vm);
+        usleep(1000);
+        may_return = true;
+        pthread_join(r.handle, NULL);
+        CHECK(r.stop.kind == PENTA_STOP_INTERRUPT);
+        check_round(r.vm, &r.stop);
+        penta_vm_free(r.vm);
+    }
+}
+
+/* ---- a machine that does not run ---- */
+
+struct waiting {
+    penta_vm *vm;
+    int pipe[2];
+    atomic_int thread;
+    int polled, error;
+    ssize_t got;
+    bool trapped;            /* SIGTRAP was left blocked */
+    penta_stop first, kept, after;
+};
+
+/* Runs once, waits in system calls of its own, and runs again. */
+static void *run_wait_run(void *user)
+{
+    struct waiting *w = user;
+    struct pollfd fd = {.fd = w->pipe[0], .events = POLLIN};
+    uint64_t one = 1;
+    char byte;
+    penta_pvm_call(w->vm, once_pc, &one, 1);
+    penta_vm_run(w->vm, UINT64_MAX, &w->first);
+    penta_pvm_call(w->vm, once_pc, &one, 1);
+    w->thread = thread_number();
+    w->polled = poll(&fd, 1, -1);  /* no SA_RESTART helps this one */
+    w->error = errno;
+    w->got = read(w->pipe[0], &byte, 1);
+    w->got += read(w->pipe[0], &byte, 1);
+    penta_vm_run(w->vm, UINT64_MAX, &w->kept);
+    w->trapped = blocked(SIGTRAP);
+    penta_vm_run(w->vm, UINT64_MAX, &w->after);
+    return NULL;
+}
+
+static void kept_until_run(void)
+{
+    for (int i = 0; i < WAYS; i++) {
+        struct waiting w = {.vm = machine(&ways[i])};
+        pthread_t thread;
+        CHECK(!pipe(w.pipe));
+        pthread_create(&thread, NULL, run_wait_run, &w);
+        while (!w.thread) usleep(100);
+        usleep(5000);
+        for (int k = 0; k < 50; k++) penta_vm_interrupt(w.vm);
+        usleep(5000);
+        CHECK(write(w.pipe[1], "x", 1) == 1);
+        usleep(5000);
+        for (int k = 0; k < 50; k++) penta_vm_interrupt(w.vm);
+        CHECK(write(w.pipe[1], "x", 1) == 1);
+        pthread_join(thread, NULL);
+        CHECK(w.first.kind == PENTA_STOP_HALT && w.polled == 1 && w.got == 2 && !w.trapped);
+        CHECK(w.kept.kind == PENTA_STOP_INTERRUPT && w.kept.pc == once_pc);
+        CHECK(w.after.kind == PENTA_STOP_HALT && penta_pvm_reg(w.vm, PENTA_PVM_A0) == 2);
+        close(w.pipe[0]);
+        close(w.pipe[1]);
+        penta_vm_free(w.vm);
+    }
+}
+
+/* Interrupts that race with the end of runs: their signal comes before the end, or never. */
+static void *nag_one(void *user)
+{
+    struct waiting *w = user;
+    while (!w->error) {
+        penta_vm_interrupt(w->vm);
+        usleep(1);
+    }
+    return NULL;
+}
+
+static void none_after_the_end(void)
+{
+    for (int i = 0; i < COMPILED; i++) {
+        struct waiting w = {.vm = machine(&ways[i])};
+        struct timespec moment = {0, 20000};
+        pthread_t thread;
+        penta_stop stop;
+        uint64_t answer = 0;
+        penta_error err;
+        unsigned cut = 0;
+        pthread_create(&thread, NULL, nag_one, &w);
+        penta_pvm_call(w.vm, asks_pc, NULL, 0);
+        for (int k = 0; k < 3000; k++) {
+            penta_vm_run(w.vm, UINT64_MAX, &stop);
+            CHECK(stop.kind == PENTA_STOP_HOST || stop.kind == PENTA_STOP_INTERRUPT);
+            if (k % 8 == 0) cut += nanosleep(&moment, NULL) != 0;
+            if (stop.kind == PENTA_STOP_HOST) penta_vm_answer(w.vm, &answer, 1, &err);
+        }
+        CHECK(!cut && !blocked(SIGTRAP));
+        w.error = 1;
+        pthread_join(thread, NULL);
+        penta_vm_free(w.vm);
+    }
+}
+
+/* The host's system calls go on after a handler that was passed something. */
+static void *read_byte(void *user)
+{
+    struct waiting *w = user;
+    char byte;
+    penta_vm_run(w->vm, UINT64_MAX, &w->first);
+    w->thread = thread_number();
+    w->got = read(w->pipe[0], &byte, 1);
+    return NULL;
+}
+
+static void restarted(void)
+{
+    set_handler(SIGSEGV, note_mask, SA_RESTART, 0);
+    struct waiting w = {.vm = machine(&ways[0])};
+    pthread_t thread;
+    CHECK(!pipe(w.pipe));
+    penta_pvm_call(w.vm, once_pc, NULL, 0);
+    pthread_create(&thread, NULL, read_byte, &w);
+    while (!w.thread) usleep(100);
+    usleep(5000);
+    for (int i = 0; i < 10; i++) {
+        send_to(w.thread, SIGSEGV);
+        usleep(1000);
+    }
+    CHECK(write(w.pipe[1], "x", 1) == 1);
+    pthread_join(thread, NULL);
+    CHECK(w.got == 1 && seen > 0);
+    penta_vm_free(w.vm);
+}
+
+/* A machine whose interrupts were under way in the parent goes on in the child. */
+static void forked(void)
+{
+#ifndef DELAYED_SIGNALS
+    struct waiting w = {.vm = machine(&ways[0])};
+    pthread_t thread;
+    pthread_create(&thread, NULL, nag_one, &w);
+    for (int i = 0; i < 20; i++) {
+        int status = 0;
+        pid_t child = fork();
+        if (!child) {
+            penta_stop stop = {0};
+            alarm(LIMIT / 4);
+            penta_pvm_call(w.vm, once_pc, NULL, 0);
+            for (int k = 0; k < 10 && stop.kind != PENTA_STOP_HALT; k++)
+                penta_vm_run(w.vm, UINT64_MAX, &stop);
+            _exit(stop.kind != PENTA_STOP_HALT);
+        }
+        waitpid(child, &status, 0);
+        CHECK(well(status));
+    }
+    w.error = 1;
+    pthread_join(thread, NULL);
+    penta_vm_free(w.vm);
+#endif
+}
+
+/* ---- the end of threads ---- */
+
+static void touch_stack(int sig, siginfo_t *info, void *context)
+{
+    volatile uint8_t frame[2048];
+    (void)sig, (void)info, (void)context;
+    for (size_t i = 0; i < sizeof frame; i++) frame[i] = 0xa5;
+    seen++;
+}
+
+/* Runs at the end of a thread, after or before the library's part: memory that is the application's
+ * by now must stay as it is under signals. */
+static void last_words(void *user)
+{
+    atomic_uint *bad = user;
+    uint8_t *block = malloc(BLOCK);
+    if (!block) return;
+    memset(block, 0x11, BLOCK);
+    for (int i = 0; i < 3; i++) raise(SIGUSR1);
+    for (size_t i = 0; i < BLOCK; i++) *bad += block[i] != 0x11;
+    free(block);
+}
+
+static void *run_once(void *user)
+{
+    struct waiting *w = user;
+    penta_vm_run(w->vm, UINT64_MAX, &w->first);
+    return NULL;
+}
+
+static pthread_key_t late_key;
+static atomic_uint overwritten, still_there;
+
+static void look_at_stack(void *user)
+{
+    stack_t now;
+    last_words(user);
+    if (!sigaltstack(NULL, &now) && !(now.ss_flags & SS_DISABLE)) still_there++;
+}
+
+static void *run_once_and_end(void *user)
+{
+    pthread_setspecific(late_key, &overwritten);
+    return run_once(user);
+}
+
+static void stack_dropped(void)
+{
+    set_handler(SIGUSR1, touch_stack, SA_ONSTACK, 0);
+    struct waiting w = {.vm = machine(&ways[0])};
+    pthread_key_create(&late_key, look_at_stack); /* after the library's: called after it */
+    for (int i = 0; i < 20; i++) {
+        pthread_t thread;
+        penta_pvm_call(w.vm, once_pc, NULL, 0);
+        pthread_create(&thread, NULL, run_once_and_end, &w);
+        pthread_join(thread, NULL);
+        CHECK(w.first.kind == PENTA_STOP_HALT);
+    }
+    CHECK(!overwritten && !still_there && seen == 60);
+    penta_vm_free(w.vm);
+}
+
+/* ---- the storm ---- */
+
+enum { WORKERS = 4 };
+
+static struct storm {
+    pthread_mutex_t lock;    /* of vms: nobody frees what is being interrupted */
+    penta_vm *vms[WORKERS];
+    atomic_int threads[WORKERS];
+    atomic_bool over;
+    _Atomic uint64_t seed;
+} storm = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint32_t random_below(uint64_t *state, uint32_t limit)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)((*state >> 33) % limit);
+}
+
+static void *send_signals(void *user)
+{
+    static const int kinds[] = {SIGUSR1, SIGUSR1, SIGSEGV, SIGBUS, SIGTRAP};
+    uint64_t random = storm.seed;
+    (void)user;
+    while (!storm.over) {
+        int thread = storm.threads[random_below(&random, WORKERS)];
+        if (thread) send_to(thread, kinds[random_below(&random, 5)]);
+        if (!random_below(&random, 4)) usleep(random_below(&random, 40));
+    }
+    return NULL;
+}
+
+static void *send_interrupts(void *user)
+{
+    uint64_t random = storm.seed + 1;
+    (void)user;
+    while (!storm.over) {
+        pthread_mutex_lock(&storm.lock);
+        penta_vm *vm = storm.vms[random_below(&random, WORKERS)];
+        if (vm) penta_vm_interrupt(vm);
+        pthread_mutex_unlock(&storm.lock);
+        usleep(random_below(&random, 60));
+    }
+    return NULL;
+}
+
+static void publish(uint32_t slot, penta_vm *vm)
+{
+    pthread_mutex_lock(&storm.lock);
+    storm.vms[slot] = vm;
+    pthread_mutex_unlock(&storm.lock);
+}
+
+/* Calls until one of them was not interrupted. */
+static void call_until(penta_vm *vm, uint32_t pc, penta_stop_kind kind, uint64_t argument)
+{
+    penta_stop stop;
+    penta_pvm_call(vm, pc, &argument, 1);
+    do penta_vm_run(vm, UINT64_MAX, &stop);
+    while (stop.kind == PENTA_STOP_INTERRUPT);
+    CHECK(stop.kind == kind);
+    if (kind == PENTA_STOP_HALT) CHECK(penta_pvm_reg(vm, PENTA_PVM_A0) == argument + 1);
+}
+
+static void ask_for_a_while(penta_vm *vm)
+{
+    penta_stop stop;
+    penta_error err;
+    uint64_t answer = 0;
+    penta_pvm_call(vm, asks_pc, NULL, 0);
+    for (int i = 0; i < 50; i++) {
+        penta_vm_run(vm, UINT64_MAX, &stop);
+        CHECK(stop.kind == PENTA_STOP_HOST || stop.kind == PENTA_STOP_INTERRUPT);
+        if (stop.kind == PENTA_STOP_HOST) CHECK(penta_vm_answer(vm, &answer, 1, &err));
+    }
+}
+
+static void round_for_a_while(penta_vm *vm, uint32_t times)
+{
+    penta_stop stop;
+    start_round(vm);
+    for (uint32_t i = 0; i < times; i++) {
+        penta_vm_run(vm, UINT64_MAX, &stop);
+        CHECK(stop.kind == PENTA_STOP_INTERRUPT);
+        check_round(vm, &stop);
+    }
+}
+
+static pthread_key_t early_key;
+
+static void *work(void *user)
+{
+    uint32_t slot = (uint32_t)(uintptr_t)user;
+    uint64_t random = storm.seed + 10 + slot;
+    pthread_setspecific(early_key, &overwritten);
+    pthread_setspecific(late_key, &overwritten);
+    storm.threads[slot] = thread_number();
+    penta_vm *vm = machine(&ways[random_below(&random, WAYS)]);
+    publish(slot, vm);
+    for (int i = 0; i < 3; i++) {
+        switch (random_below(&random, 4)) {
+        case 0: call_until(vm, once_pc, PENTA_STOP_HALT, random_below(&random, 1000)); break;
+        case 1: call_until(vm, fault_pc, PENTA_STOP_TRAP, 0); break;
+        case 2: ask_for_a_while(vm); break;
+        default: round_for_a_while(vm, 1 + random_below(&random, 4)); break;
+        }
+    }
+    publish(slot, NULL);
+    penta_vm_free(vm);
+    return NULL;
+}
+
+static void storms(uint32_t rounds, uint64_t seed)
+{
+    static const int kinds[] = {SIGUSR1, SIGSEGV, SIGBUS, SIGTRAP};
+    for (int i = 0; i < 4; i++) set_handler(kinds[i], touch_stack, SA_ONSTACK | SA_RESTART, 0);
+    storm.seed = seed;
+    pthread_key_create(&early_key, last_words);
+    penta_vm_free(machine(&ways[0])); /* the library's key is between the two */
+    pthread_key_create(&late_key, look_at_stack);
+    pthread_t signals, interrupts, workers[WORKERS];
+    pthread_create(&signals, NULL, send_signals, NULL);
+    pthread_create(&interrupts, NULL, send_interrupts, NULL);
+    for (uint32_t i = 0; i < rounds; i++) {
+        storm.seed += 100;
+        for (uintptr_t k = 0; k < WORKERS; k++)
+            pthread_create(&workers[k], NULL, work, (void *)k);
+        for (int k = 0; k < WORKERS; k++) pthread_join(workers[k], NULL);
+    }
+    storm.over = true;
+    pthread_join(signals, NULL);
+    pthread_join(interrupts, NULL);
+    CHECK(!overwritten && !still_there);
+    printf("storm: %u rounds from seed %llu, %d signals seen\n", rounds, (unsigned long long)seed,
+           atomic_load(&seen));
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t rounds = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 60;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    if (!pvm_jit_usable()) {
+        printf("no compiled code on this host\n");
+        return 77;
+    }
+    open_module();
+    CHECK(well(in_child(flags)));
+    CHECK(well(in_child(masks)));
+    CHECK(killed(in_child(called_once), SIGSEGV));
+    CHECK(well(in_child(ignored)));
+    CHECK(killed(in_child(breakpoint), SIGTRAP));
+    CHECK(killed(in_child(killed_while_running), SIGSEGV));
+    CHECK(well(in_child(seen_while_running)));
+    CHECK(well(in_child(interrupted_in_handler)));
+    CHECK(well(in_child(kept_until_run)));
+    CHECK(well(in_child(none_after_the_end)));
+    CHECK(well(in_child(restarted)));
+    CHECK(well(in_child(forked)));
+    CHECK(well(in_child(stack_dropped)));
+    storms(rounds, seed);
+    penta_close(module);
+    printf("%lu checks, %lu failures\n", atomic_load(&checks), atomic_load(&failures));
+    return failures != 0;
+}
