@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The house rules that a grep can check: layers run one way, a room includes no other room, every
+"""The rules that a grep can check: layers run one way, a format includes no other format, every
 header compiles alone, and facts lie in .def files with no code."""
 import os
 import re
@@ -8,12 +8,15 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-rooms = re.findall(r"^ROOM\((\w+)\)", open(os.path.join(ROOT, "src/penta/registry.def")).read(), re.M)
+formats = re.findall(r"^FORMAT\((\w+)\)", open(os.path.join(ROOT, "src/penta/registry.def")).read(), re.M)
+FORMATS = {name: os.path.join(ROOT, "src/formats", name) for name in formats}
+FORMATS = {name: folder if os.path.isdir(folder) else os.path.join(ROOT, "src", name)
+           for name, folder in FORMATS.items()}
 BELOW = {"base": set(), "crypto": {"base"}, "text": {"base"}, "x64": {"base"},
          "core": {"base", "text"}}
-for room in rooms:
-    BELOW[room] = {"base", "crypto", "text", "x64", "core"}
-BELOW["penta"] = {"base", "text", "core"} | set(rooms)
+for name in formats:
+    BELOW[name] = {"base", "crypto", "text", "x64", "core"}
+BELOW["penta"] = {"base", "text", "core"} | set(formats)
 BELOW["compat"] = BELOW["penta"] | {"penta"}
 BELOW["conform"] = BELOW["compat"] | {"compat"}
 BELOW["cli"] = BELOW["conform"] | {"conform"}
@@ -31,7 +34,8 @@ checked = 0
 for folder, _, names in os.walk(os.path.join(ROOT, "src")):
     for name in names:
         path = os.path.relpath(os.path.join(folder, name), ROOT)
-        layer = path.split(os.sep)[1]
+        parts = path.split(os.sep)
+        layer = parts[2] if parts[1] == "formats" else parts[1]
         text = open(os.path.join(ROOT, path), encoding="utf-8").read()
         if layer not in BELOW:
             fail(f"{path}: the layer {layer} is not known")
@@ -66,16 +70,17 @@ with tempfile.TemporaryDirectory() as work:
                 continue
             done = subprocess.run(
                 [compiler, "-x", language, "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Wextra",
-                 "-I", os.path.join(ROOT, "src"), "-I", os.path.join(ROOT, "include"), source],
+                 "-I", os.path.join(ROOT, "src"), "-I", os.path.join(ROOT, "src/formats"),
+                 "-I", os.path.join(ROOT, "include"), source],
                 capture_output=True, text=True)
             checked += 1
             if done.returncode or "warning" in done.stderr:
                 fail(f"{header} does not compile alone as {language}:\n{done.stderr}")
 
-for room in rooms:
+for name in formats:
     for needed in ("isa.def", "rules.def", "driver.c"):
-        if not os.path.exists(os.path.join(ROOT, "src", room, needed)):
-            fail(f"src/{room} has no {needed}")
+        if not os.path.exists(os.path.join(FORMATS[name], needed)):
+            fail(f"{FORMATS[name]} has no {needed}")
 
 print(f"{checked} passed, {failures} failed")
 sys.exit(1 if failures or not checked else 0)

@@ -1,4 +1,4 @@
-/* The embedding interface of the pvm room: what no case file can reach. */
+/* The embedding interface of pvm: what no case file can reach. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

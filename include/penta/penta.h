@@ -33,7 +33,7 @@ extern "C" {
 typedef enum penta_severity { PENTA_ERROR, PENTA_WARNING, PENTA_INFO } penta_severity;
 
 typedef struct penta_error {
-    uint32_t code;           /* 0: none; else room << 16 | number, as in that room's rules.def */
+    uint32_t code;           /* 0: none; else format << 16 | number, as in that format's rules.def */
     penta_severity severity;
     uint64_t offset;         /* bytes from the start of the file or source text */
     bool decoded;            /* offset counts in the decoded image, not in the file */

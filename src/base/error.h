@@ -3,13 +3,13 @@
 #include "penta/penta.h"
 
 struct rule {
-    uint32_t code;           /* room << 16 | number */
+    uint32_t code;           /* format << 16 | number */
     const char *name;        /* "BAD_OPCODE" */
     penta_severity severity;
     const char *summary, *explanation;
 };
 
-enum base_rule {             /* room 0; other rooms add their number << 16 */
+enum base_rule {             /* format number 0; formats add theirs << 16 */
 #define RULE(number, name, ...) BASE_##name = number,
 #include "base/rules.def"
 };
@@ -27,7 +27,7 @@ bool error_note(penta_error *err, const char *format, ...) __attribute__((format
 
 /* Where a verifier or assembler hands over what it finds; counts what it handed over. */
 struct findings {
-    const struct rule *rules; /* of the room: gives each code its severity; others are errors */
+    const struct rule *rules; /* of the format: gives each code its severity; others are errors */
     penta_report *report;
     void *user;
     size_t errors, warnings, infos;

@@ -170,8 +170,8 @@ static void transform(struct cli *c, const struct input *in, transform_fn *fn, u
 static void format_from(struct cli *c)
 {
     const char *from = NULL;
-    for (size_t i = 0; i < c->room_count; i++)
-        if (!strcmp(c->room[i].key, "from")) from = c->room[i].value;
+    for (size_t i = 0; i < c->format_option_count; i++)
+        if (!strcmp(c->format_options[i].key, "from")) from = c->format_options[i].value;
     for (size_t i = 0; from && !c->value[OPT_FORMAT] && drivers[i]; i++) {
         const char *dash = strchr(drivers[i]->name, '-');
         if (dash && !strcmp(dash + 1, from)) c->value[OPT_FORMAT] = drivers[i]->name;

@@ -11,8 +11,8 @@
 static const char *board_option(const struct cli *c)
 {
     const char *name = NULL;
-    for (size_t i = 0; i < c->room_count; i++)
-        if (!strcmp(c->room[i].key, "board")) name = c->room[i].value;
+    for (size_t i = 0; i < c->format_option_count; i++)
+        if (!strcmp(c->format_options[i].key, "board")) name = c->format_options[i].value;
     return name;
 }
 

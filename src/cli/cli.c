@@ -31,7 +31,7 @@ int cli_exit_of(uint32_t code)
     case BASE_BUG: return EXIT_BUG;
     default: break;
     }
-    const struct driver *driver = driver_of_room((uint16_t)(code >> 16));
+    const struct driver *driver = driver_of_number((uint16_t)(code >> 16));
     int exit = code >> 16 && driver && driver->exit_of ? driver->exit_of(code) : 0;
     return exit ? exit : EXIT_NO;
 }
@@ -262,7 +262,7 @@ int main(int argc, char **argv)
     close_output(&c);
     output_unwatch(&c);
     writer_free(&c.out);
-    free(c.room);
+    free(c.format_options);
     free(c.words);
     free(c.diagnostics);
     return c.exit;

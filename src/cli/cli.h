@@ -53,8 +53,8 @@ struct cli {
     enum command command;
     bool named;              /* the command was given, not assumed */
     const char *value[OPTS]; /* NULL: not given; "1" for a switch */
-    penta_option *room;      /* options of the formats, in order */
-    size_t room_count;
+    penta_option *format_options;      /* options of the formats, in order */
+    size_t format_option_count;
     const char **words;      /* what is not an option */
     size_t word_count;
 
@@ -95,7 +95,7 @@ static inline penta_bytes input_bytes(const struct input *in)
 {
     return (penta_bytes){in->bytes.data, in->bytes.size};
 }
-/* The room options that this format knows for a use, borrowed; free the array. */
+/* The format options that this format knows for a use, borrowed; free the array. */
 penta_option *options_for(const struct cli *c, const struct driver *driver, unsigned use,
                           size_t *count);
 
@@ -105,11 +105,11 @@ void cli_bytes(struct cli *c, penta_bytes bytes);
 
 /* ---- parse.c ---- */
 bool cli_parse(struct cli *c, int argc, char **argv);
-/* The row of a room option that some format declares for one of these uses, or NULL. */
-const struct option_info *room_option(const char *key, unsigned uses);
-/* Each distinct room option for these uses, with the formats that know it. */
+/* The row of a format option that some format declares for one of these uses, or NULL. */
+const struct option_info *format_option(const char *key, unsigned uses);
+/* Each distinct format option for these uses, with the formats that know it. */
 typedef void room_option_fn(void *user, const struct option_info *option, const char *formats);
-void room_options_each(unsigned uses, room_option_fn *fn, void *user);
+void format_options_each(unsigned uses, room_option_fn *fn, void *user);
 
 /* ---- diagnostic.c ---- */
 struct finding {             /* a complaint and what it is about */

@@ -26,7 +26,7 @@ static void each_option(struct writer *out, int command, option_fn *fn)
             fn(out, tool_options[i].name, tool_options[i].letter, tool_options[i].argument,
                tool_options[i].help);
     struct each e = {out, fn};
-    room_options_each(commands[command].uses, room_each, &e);
+    format_options_each(commands[command].uses, room_each, &e);
 }
 
 /* Text inside single quotes of a shell. */

@@ -59,7 +59,7 @@ static void each_row(enum command command, bool common, row_fn *fn, void *user)
     }
     if (common) return;
     struct rows rows = {fn, user};
-    room_options_each(commands[command].uses, room_row, &rows);
+    format_options_each(commands[command].uses, room_row, &rows);
 }
 
 static void print_row(void *user, const struct option_row *row)

@@ -20,24 +20,24 @@ bool input_read(struct cli *c, const char *name, struct input *in)
 penta_option *options_for(const struct cli *c, const struct driver *driver, unsigned use,
                           size_t *count)
 {
-    penta_option *found = calloc(c->room_count + 1, sizeof *found);
+    penta_option *found = calloc(c->format_option_count + 1, sizeof *found);
     *count = 0;
-    for (size_t i = 0; found && i < c->room_count; i++)
+    for (size_t i = 0; found && i < c->format_option_count; i++)
         for (const struct option_info *o = driver->options; o && o->key; o++)
-            if ((o->uses & use) && !strcmp(o->key, c->room[i].key)) found[(*count)++] = c->room[i];
+            if ((o->uses & use) && !strcmp(o->key, c->format_options[i].key)) found[(*count)++] = c->format_options[i];
     return found;
 }
 
 /* An option that another format knows, but not this one, would be silently without effect. */
 static bool all_known(struct cli *c, const struct driver *driver)
 {
-    for (size_t i = 0; i < c->room_count; i++) {
+    for (size_t i = 0; i < c->format_option_count; i++) {
         const struct option_info *o = driver->options;
         while (o && o->key &&
-               (strcmp(o->key, c->room[i].key) || !(o->uses & commands[c->command].uses)))
+               (strcmp(o->key, c->format_options[i].key) || !(o->uses & commands[c->command].uses)))
             o++;
         if (o && o->key) continue;
-        cli_usage(c, NULL, "%s files have no option '--%s'", driver->name, c->room[i].key);
+        cli_usage(c, NULL, "%s files have no option '--%s'", driver->name, c->format_options[i].key);
         return false;
     }
     return true;

@@ -121,9 +121,9 @@ static bool in_own_folder(const struct cli *c, const char *path)
     struct stat parent, folder;
     char *copy = strdup(path);
     bool found = false, known = copy && !stat(dirname(copy), &parent);
-    for (size_t i = 0; known && i < c->room_count; i++) {
-        const struct option_info *o = room_option(c->room[i].key, OPTION_FOLDER);
-        if (o && !stat(c->room[i].value, &folder) && same(&parent, &folder)) found = true;
+    for (size_t i = 0; known && i < c->format_option_count; i++) {
+        const struct option_info *o = format_option(c->format_options[i].key, OPTION_FOLDER);
+        if (o && !stat(c->format_options[i].value, &folder) && same(&parent, &folder)) found = true;
     }
     free(copy);
     return found;
@@ -165,8 +165,8 @@ bool output_allowed(struct cli *c, const char *path)
 
 bool output_options_allowed(struct cli *c)
 {
-    for (size_t i = 0; i < c->room_count; i++)
-        if (room_option(c->room[i].key, OPTION_WRITES) && !output_allowed(c, c->room[i].value))
+    for (size_t i = 0; i < c->format_option_count; i++)
+        if (format_option(c->format_options[i].key, OPTION_WRITES) && !output_allowed(c, c->format_options[i].value))
             return false;
     return true;
 }

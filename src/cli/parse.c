@@ -25,7 +25,7 @@ const struct tool_option tool_options[OPTS] = {
 #include "cli/options.def"
 };
 
-const struct option_info *room_option(const char *key, unsigned uses)
+const struct option_info *format_option(const char *key, unsigned uses)
 {
     for (size_t i = 0; drivers[i]; i++)
         for (const struct option_info *o = drivers[i]->options; o && o->key; o++)
@@ -33,11 +33,11 @@ const struct option_info *room_option(const char *key, unsigned uses)
     return NULL;
 }
 
-void room_options_each(unsigned uses, room_option_fn *fn, void *user)
+void format_options_each(unsigned uses, room_option_fn *fn, void *user)
 {
     for (size_t i = 0; drivers[i]; i++)
         for (const struct option_info *o = drivers[i]->options; o && o->key; o++) {
-            if (!(o->uses & uses) || room_option(o->key, uses) != o) continue;
+            if (!(o->uses & uses) || format_option(o->key, uses) != o) continue;
             char formats[128] = "";
             for (size_t k = i; drivers[k]; k++)
                 for (const struct option_info *p = drivers[k]->options; p && p->key; p++)
@@ -50,7 +50,7 @@ void room_options_each(unsigned uses, room_option_fn *fn, void *user)
         }
 }
 
-static void offer_room(void *user, const struct option_info *option, const char *formats)
+static void offer_format_option(void *user, const struct option_info *option, const char *formats)
 {
     (void)formats;
     suggest_offer(user, option->key);
@@ -61,7 +61,7 @@ static bool unknown_option(struct cli *c, const char *word, size_t size)
     struct suggest near = {.word = {(const uint8_t *)word, size}};
     for (int i = 0; i < OPTS; i++)
         if (tool_options[i].commands >> c->command & 1) suggest_offer(&near, tool_options[i].name);
-    room_options_each(commands[c->command].uses, offer_room, &near);
+    format_options_each(commands[c->command].uses, offer_format_option, &near);
     char note[100] = "";
     if (near.best) snprintf(note, sizeof note, "did you mean '--%s'?", near.best);
     cli_usage(c, note, "unknown option '--%.*s' for penta %s", (int)(size > 40 ? 40 : size), word,
@@ -69,12 +69,12 @@ static bool unknown_option(struct cli *c, const char *word, size_t size)
     return false;
 }
 
-static bool add_room(struct cli *c, const char *key, const char *value)
+static bool add_format_option(struct cli *c, const char *key, const char *value)
 {
-    penta_option *more = realloc(c->room, (c->room_count + 1) * sizeof *more);
+    penta_option *more = realloc(c->format_options, (c->format_option_count + 1) * sizeof *more);
     if (!more) return false;
-    c->room = more;
-    c->room[c->room_count++] = (penta_option){key, value};
+    c->format_options = more;
+    c->format_options[c->format_option_count++] = (penta_option){key, value};
     return true;
 }
 
@@ -90,10 +90,10 @@ static bool long_option(struct cli *c, const char *word, const char *next, int *
             found = i;
     char key[64] = "";
     if (size < sizeof key) memcpy(key, word, size);
-    const struct option_info *room =
-        found < 0 ? room_option(key, commands[c->command].uses) : NULL;
-    if (found < 0 && !room) return unknown_option(c, word, size);
-    bool wants = found >= 0 ? tool_options[found].argument != NULL : room->argument != NULL;
+    const struct option_info *row =
+        found < 0 ? format_option(key, commands[c->command].uses) : NULL;
+    if (found < 0 && !row) return unknown_option(c, word, size);
+    bool wants = found >= 0 ? tool_options[found].argument != NULL : row->argument != NULL;
     const char *value = equals ? equals + 1 : NULL;
     if (!wants && value) {
         cli_usage(c, NULL, "option '--%s' takes no value", key);
@@ -104,7 +104,7 @@ static bool long_option(struct cli *c, const char *word, const char *next, int *
         ++*used;
         if (!value) {
             cli_usage(c, NULL, "option '--%s' needs a value: %s", key,
-                      found >= 0 ? tool_options[found].argument : room->argument);
+                      found >= 0 ? tool_options[found].argument : row->argument);
             return false;
         }
     }
@@ -113,7 +113,7 @@ static bool long_option(struct cli *c, const char *word, const char *next, int *
         c->value[found] = value;
         return true;
     }
-    return add_room(c, room->key, value);
+    return add_format_option(c, row->key, value);
 }
 
 static bool short_options(struct cli *c, const char *word, const char *next, int *used)
@@ -166,7 +166,7 @@ static bool program_arguments(struct cli *c)
 {
     if (commands[c->command].inputs != INPUTS_PROGRAM) return true;
     for (size_t i = 1; i < c->word_count; i++)
-        if (!add_room(c, "argv", c->words[i])) return false;
+        if (!add_format_option(c, "argv", c->words[i])) return false;
     if (c->word_count > 1) c->word_count = 1;
     return true;
 }

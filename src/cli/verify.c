@@ -19,8 +19,8 @@ struct verification {
 /* The nth --trusted-key, as it was given. */
 static const char *key_name(const struct cli *c, size_t n)
 {
-    for (size_t i = 0; i < c->room_count; i++)
-        if (!strcmp(c->room[i].key, "trusted-key") && !n--) return c->room[i].value;
+    for (size_t i = 0; i < c->format_option_count; i++)
+        if (!strcmp(c->format_options[i].key, "trusted-key") && !n--) return c->format_options[i].value;
     return "?";
 }
 

@@ -20,7 +20,7 @@
 #include "core/layout_structs.h"
 
 enum {
-    COIL_ROOM = 5,
+    COIL_FORMAT = 5,
     COIL_OPERANDS_MAX = 255,
     COIL_TYPE_LEVELS = 8,
     COIL_VECTOR_LEVELS = 3,
@@ -32,7 +32,7 @@ enum {
 #define COIL_VERSION_1 UINT32_C(0x00010000)
 
 enum coil_rule {
-#define RULE(number, name, ...) COIL_##name = COIL_ROOM << 16 | number,
+#define RULE(number, name, ...) COIL_##name = COIL_FORMAT << 16 | number,
 #include "coil/rules.def"
 };
 extern const struct rule coil_rules[];

@@ -17,7 +17,7 @@ static const struct engine *const engines[] = {&coil_interp, NULL};
 /* Tables decide whether there is a program at all; its instructions only what happens in it. */
 static enum rule_scope scope(uint32_t code)
 {
-    if (code >> 16 != COIL_ROOM) return SCOPE_PROGRAM;
+    if (code >> 16 != COIL_FORMAT) return SCOPE_PROGRAM;
     if (code == COIL_STR_OFFSET || (code >= COIL_MAGIC && code < COIL_CODE_ALIGN))
         return SCOPE_CONTAINER;
     return SCOPE_PROGRAM;
@@ -28,7 +28,7 @@ const struct driver coil_driver = {
     .title = "COIL intermediate language object",
     .suffix = ".casm",
     .comment = ";",
-    .room = COIL_ROOM,
+    .number = COIL_FORMAT,
     .rules = coil_rules,
     .options = options,
     .probe = coil_probe,

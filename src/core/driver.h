@@ -1,4 +1,4 @@
-/* What a format is to the rest of the house. A NULL entry means "not for this format", and the
+/* What a format is to the rest of the library. A NULL entry means "not for this format", and the
  * command line says so. Entries are here when at least three formats have them and the client does
  * not care which; everything else lives in the format's own folder. */
 #pragma once
@@ -20,7 +20,7 @@ struct driver {
     const char *name, *title;
     const char *suffix;      /* of its assembly text, ".kasm" */
     const char *comment;     /* what starts a comment in it */
-    uint16_t room;           /* upper half of its rule codes; unique */
+    uint16_t number;           /* upper half of its rule codes; unique */
     const struct rule *rules;              /* ends with code 0 */
     const struct option_info *options;     /* ends with a NULL key */
 
@@ -75,4 +75,4 @@ struct penta_module {
 extern const struct driver *const drivers[];   /* from penta/registry.def: the only list */
 
 const struct driver *driver_find(const char *name); /* NULL: no such format */
-const struct driver *driver_of_room(uint16_t room);
+const struct driver *driver_of_number(uint16_t number);

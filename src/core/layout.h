@@ -1,4 +1,4 @@
-/* Fixed records, written once in a room's layout.def:
+/* Fixed records, written once in a format's layout.def:
  *
  *     RECORD(header)
  *     FIELD(header, 32, magic, WORD, "0xB105B105")

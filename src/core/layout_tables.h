@@ -1,4 +1,4 @@
-/* The describing tables of the records in LAYOUT_FILE, for one .c file of the room. */
+/* The describing tables of the records in LAYOUT_FILE, for one .c file of the format. */
 #define RECORD(r) const struct layout_field LAYOUT(r##_fields)[] = {
 #define FIELD(r, bits, name, kind, meaning) {#name, bits / 8, PENTA_##kind, meaning},
 #define BYTES(r, count, name, meaning) {#name, count, PENTA_RAW, meaning},

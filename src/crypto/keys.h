@@ -4,7 +4,7 @@
  *     P-256     65 bytes: 04, X, Y
  *     RSA-2048  260 bytes: modulus (256, big-endian), exponent (4, big-endian)
  *
- * A rule of the caller's room is blamed for a bad key. Private keys live in libcrypto's own memory,
+ * A rule of the caller's format is blamed for a bad key. Private keys live in libcrypto's own memory,
  * which wipes them; texts that hold one are wiped by whoever read them. */
 #pragma once
 #include "base/error.h"

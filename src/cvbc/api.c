@@ -1,4 +1,4 @@
-/* include/penta/cvbc.h over the room: status, keys, opening, and what is inside. */
+/* include/penta/cvbc.h over the format: status, keys, opening, and what is inside. */
 #include "cvbc/api.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
@@ -74,7 +74,7 @@ uint32_t penta_cvbc_status(uint32_t code)
     default:
         if (code >= CVBC_UNKNOWN_OPCODE && code <= CVBC_STACK_OVERFLOW)
             return CVBC_BYTECODE & 0xffff;
-        return code >> 16 == CVBC_ROOM && (code & 0xffff) < STATUSES ? code & 0xffff : STATUS_ARG;
+        return code >> 16 == CVBC_FORMAT && (code & 0xffff) < STATUSES ? code & 0xffff : STATUS_ARG;
     }
 }
 

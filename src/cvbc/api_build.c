@@ -1,4 +1,4 @@
-/* include/penta/cvbc.h over the room: writing files anew and from nothing. */
+/* include/penta/cvbc.h over the format: writing files anew and from nothing. */
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "cvbc/api.h"

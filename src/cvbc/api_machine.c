@@ -1,4 +1,4 @@
-/* include/penta/cvbc.h over the room: machines, the simulated board, boards. */
+/* include/penta/cvbc.h over the format: machines, the simulated board, boards. */
 #include "cvbc/api.h"
 #include "cvbc/trinity.h"
 #include "cvbc/vm.h"

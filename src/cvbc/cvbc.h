@@ -29,7 +29,7 @@
 #include "core/layout_structs.h"
 
 enum {
-    CVBC_ROOM = 3,
+    CVBC_FORMAT = 3,
     CVBC_MAJOR = 1,
     CVBC_SIZE_MIN = 128,
     CVBC_PROTECTION_BYTES = cvbc_security_bytes + cvbc_integrity_bytes, /* 128 */
@@ -52,7 +52,7 @@ enum cvbc_inst_flag { CVBC_S = 0x01, CVBC_W = 0x02, CVBC_V = 0x40 };
 enum cvbc_derivation { CVBC_KEY_RAW, CVBC_KEY_HKDF, CVBC_KEY_PBKDF2 };
 
 enum cvbc_rule {
-#define RULE(number, name, ...) CVBC_##name = CVBC_ROOM << 16 | number,
+#define RULE(number, name, ...) CVBC_##name = CVBC_FORMAT << 16 | number,
 #include "cvbc/rules.def"
 };
 extern const struct rule cvbc_rules[];

@@ -17,7 +17,7 @@
 #include "core/layout_structs.h"
 
 enum {
-    KBLOB_ROOM = 1,
+    KBLOB_FORMAT = 1,
     KBLOB_VERSION = 1,
     KBLOB_INSTRUCTIONS_MAX = 1 << 20,
     KBLOB_BYTES_MAX = 64 << 20,
@@ -26,7 +26,7 @@ enum {
 #define KBLOB_TRAILER UINT32_C(0x4352434B)
 
 enum kblob_rule {
-#define RULE(number, name, ...) KBLOB_##name = KBLOB_ROOM << 16 | number,
+#define RULE(number, name, ...) KBLOB_##name = KBLOB_FORMAT << 16 | number,
 #include "kblob/rules.def"
 };
 extern const struct rule kblob_rules[];

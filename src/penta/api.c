@@ -28,7 +28,7 @@ const char *penta_format_name(size_t i)
 
 static const struct rule *rule_of(uint32_t code)
 {
-    const struct driver *driver = driver_of_room((uint16_t)(code >> 16));
+    const struct driver *driver = driver_of_number((uint16_t)(code >> 16));
     if (code >> 16) return driver ? rule_find(driver->rules, code) : NULL;
     return rule_find(base_rules, code);
 }
@@ -43,7 +43,7 @@ void penta_code_text(uint32_t code, char *text)
 {
     *text = 0;
     if (!penta_code_name(code)) return;
-    const char *name = code >> 16 ? driver_of_room((uint16_t)(code >> 16))->name : "penta";
+    const char *name = code >> 16 ? driver_of_number((uint16_t)(code >> 16))->name : "penta";
     size_t n = 0;
     for (; name[n] && n < 18; n++) text[n] = (char)(name[n] - (name[n] >= 'a' ? 32 : 0));
     snprintf(text + n, 6, "%04u", (unsigned)(code & 0xffff));
@@ -205,7 +205,7 @@ static bool whole(const penta_module *module, penta_error *err)
 {
     if (!module->damage.code) return true;
     if (module->driver->exit_of && module->driver->exit_of(module->damage.code)) {
-        *err = module->damage; /* a missing key is no damage: the room's own words */
+        *err = module->damage; /* a missing key is no damage: the format's own words */
         return false;
     }
     error_at(err, BASE_DAMAGED, module->damage.offset, "%.100s", module->damage.message);

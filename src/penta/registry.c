@@ -1,13 +1,13 @@
 #include <string.h>
 #include "core/driver.h"
 
-#define ROOM(name) extern const struct driver name##_driver;
-#define FACE(name) ROOM(name)
+#define FORMAT(name) extern const struct driver name##_driver;
+#define EXTRA_DRIVER(name) FORMAT(name)
 #include "penta/registry.def"
 
 const struct driver *const drivers[] = {
-#define ROOM(name) &name##_driver,
-#define FACE(name) ROOM(name)
+#define FORMAT(name) &name##_driver,
+#define EXTRA_DRIVER(name) FORMAT(name)
 #include "penta/registry.def"
     NULL};
 
@@ -18,9 +18,9 @@ const struct driver *driver_find(const char *name)
     return NULL;
 }
 
-const struct driver *driver_of_room(uint16_t room)
+const struct driver *driver_of_number(uint16_t number)
 {
     for (size_t i = 0; drivers[i]; i++)
-        if (drivers[i]->room == room) return drivers[i];
+        if (drivers[i]->number == number) return drivers[i];
     return NULL;
 }

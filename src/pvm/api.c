@@ -1,4 +1,4 @@
-/* include/penta/pvm.h over the room. */
+/* include/penta/pvm.h over the format. */
 #include "penta/pvm.h"
 #include <assert.h>
 #include <string.h>

@@ -299,7 +299,7 @@ bool pvm_script_answer(struct pvm_script *s, penta_vm *vm, const penta_stop *sto
     return true;
 }
 
-/* ---- the room's host ---- */
+/* ---- the format's host ---- */
 
 struct host_state {
     struct pvm_script *script;

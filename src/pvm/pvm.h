@@ -30,7 +30,7 @@
 #include "pvm/decode.h"
 
 enum {
-    PVM_ROOM = 2,
+    PVM_FORMAT = 2,
     PVM_CODE_MAX = 1 << 25,
     PVM_JUMP_TABLE_MAX = 1 << 24,
     PVM_IMPORTS_MAX = 1024,
@@ -38,7 +38,7 @@ enum {
 };
 
 enum pvm_rule {
-#define RULE(number, name, ...) PVM_##name = PVM_ROOM << 16 | number,
+#define RULE(number, name, ...) PVM_##name = PVM_FORMAT << 16 | number,
 #include "pvm/rules.def"
 };
 extern const struct rule pvm_rules[];

@@ -1,4 +1,4 @@
-/* The two variable-length numbers of the room.
+/* The two variable-length numbers of the format.
  *
  * Prefix form (polkavm, jam): the leading one-bits of the first byte say how many bytes follow, 0
  * to 4; its other bits are the top of the value, the bytes behind it the rest, little-endian.

@@ -5,7 +5,7 @@
 
 enum rule_scope pvm_scope(uint32_t code)
 {
-    return code < (PVM_ROOM << 16 | 100) ? SCOPE_CONTAINER : SCOPE_RUNTIME;
+    return code < (PVM_FORMAT << 16 | 100) ? SCOPE_CONTAINER : SCOPE_RUNTIME;
 }
 
 /* ---- container ---- */
@@ -414,6 +414,6 @@ void pvm_verify(const penta_module *module, struct findings *f)
     if (m->program.has_code) verify_program(m, &limited);
     for (uint32_t number = 0; number < RULES; number++)
         if (l.count[number] > TOLD_MAX)
-            findings_add(f, PVM_ROOM << 16 | number, l.next[number], NULL, "%zu more of these",
+            findings_add(f, PVM_FORMAT << 16 | number, l.next[number], NULL, "%zu more of these",
                          l.count[number] - TOLD_MAX);
 }

@@ -141,7 +141,7 @@ bool pvm_vm_set_reg(struct pvm_vm *vm, unsigned reg, uint64_t value);
 /* Grows the heap: the address of its new top (gp: of the new memory); 0 when it cannot. */
 uint64_t pvm_vm_sbrk(struct pvm_vm *vm, uint64_t n);
 bool pvm_vm_mark(penta_vm *vm, uint64_t pc, bool on);
-/* What all engines of the room have in common: core/engine.h. */
+/* What all engines of the format have in common: core/engine.h. */
 bool pvm_vm_answer(penta_vm *vm, const uint64_t *results, size_t count, penta_error *err);
 void pvm_vm_describe(const penta_vm *vm, const penta_visitor *visitor);
 bool pvm_vm_peek(const penta_vm *vm, uint64_t address, void *into, size_t size);

@@ -21,7 +21,7 @@
 #include "core/layout_structs.h"
 
 enum {
-    TVMR_ROOM = 4,
+    TVMR_FORMAT = 4,
     TVMR_VERSION = 1,
     TVMR_COMPRESSED = 1,
     TVMR_ENCRYPTED = 2,
@@ -37,7 +37,7 @@ enum {
 #define TERN_MAGIC UINT32_C(0x4e524554)
 
 enum tvmr_rule {
-#define RULE(number, name, ...) TVMR_##name = TVMR_ROOM << 16 | number,
+#define RULE(number, name, ...) TVMR_##name = TVMR_FORMAT << 16 | number,
 #include "tvmr/rules.def"
 };
 extern const struct rule tvmr_rules[];

@@ -4,10 +4,10 @@
 #include "core/driver.h"
 #include "core/engine.h"
 
-enum { DEMO_ROOM = 0x7f, DEMO_INSN = 5 };
+enum { DEMO_FORMAT = 0x7f, DEMO_INSN = 5 };
 
 enum demo_rule {
-#define RULE(number, name, ...) DEMO_##name##_RULE = DEMO_ROOM << 16 | number,
+#define RULE(number, name, ...) DEMO_##name##_RULE = DEMO_FORMAT << 16 | number,
 #include "demo/rules.def"
 };
 enum demo_op {

@@ -116,7 +116,7 @@ static const struct engine *const engines[] = {&demo_interp, NULL};
 
 const struct driver demo_driver = {
     .name = "demo", .title = "toy format of a test", .suffix = ".dasm", .comment = ";",
-    .room = DEMO_ROOM, .rules = rules, .probe = probe, .parse = parse, .verify = verify,
+    .number = DEMO_FORMAT, .rules = rules, .probe = probe, .parse = parse, .verify = verify,
     .describe = describe, .encode = encode, .print = demo_print, .print_at = demo_print_at,
     .assemble = demo_assemble, .close = close_module, .isa = isa, .engines = engines,
 };

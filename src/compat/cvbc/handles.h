@@ -1,5 +1,5 @@
 /* What the handles of cvbc_format.h hold. This library sits on libpenta's public interface alone:
- * the room behind it uses some of the same names for other things. */
+ * the format underneath uses some of the same names for other things. */
 #pragma once
 #include "cvbc_format.h"
 #include "penta/cvbc.h"

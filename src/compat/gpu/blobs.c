@@ -1,4 +1,4 @@
-/* The blob library of gpu_emulator.h over the room's own functions. */
+/* The blob library of gpu_emulator.h over the format's own functions. */
 #include <stdlib.h>
 #include "gpu_emulator.h"
 #include "kblob/kblob.h"
@@ -18,7 +18,7 @@ const char *kblob_code_name(kblob_code code)
     if (code == KBLOB_CODE_OK) return "OK";
     if (code == KBLOB_CODE_NO_MEMORY) return "NO_MEMORY";
     const struct rule *rule =
-        code <= KBLOB_CODE_BAD_TRAILER ? rule_find(kblob_rules, KBLOB_ROOM << 16 | code) : NULL;
+        code <= KBLOB_CODE_BAD_TRAILER ? rule_find(kblob_rules, KBLOB_FORMAT << 16 | code) : NULL;
     return rule ? rule->name : "UNDEFINED";
 }
 

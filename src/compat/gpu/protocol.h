@@ -10,7 +10,7 @@
 #include "core/layout.h"
 #include "gpu_emulator.h"
 
-#undef LAYOUT /* of a room included before */
+#undef LAYOUT /* of a format included before */
 #undef LAYOUT_FILE
 #define LAYOUT(x) wire_##x
 #define LAYOUT_FILE "compat/gpu/records.def"
