@@ -3,7 +3,7 @@
  * and ratios.
  *
  *     bench_coil [ROUNDS [PROGRAM]] */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/writer.h"
 #include "bench.h"
 #include "core/session.h"

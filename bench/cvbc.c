@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "bench.h"
 #include "crypto/hash.h"
 #include "cvbc/compile.h"

@@ -2,8 +2,8 @@
  * see of it. The calls into the system that matter here are taken over, to count them and to stop
  * the process in the middle of each. */
 #include "base/bytes.h"
-#include "base/file.h"
-#include "base/lock.h"
+#include "base/file/file.h"
+#include "base/file/lock.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/file.h"
+#include "base/file/file.h"
 #include "checks.h"
 #include "core/driver.h"
 

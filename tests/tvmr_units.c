@@ -2,7 +2,7 @@
  * over random shapes and extreme values, weights that survive a crash while they are saved, hot
  * reload. */
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "penta/tvmr.h"
 #include "tvmr/elements.h"
 #include "tvmr/kernels.h"

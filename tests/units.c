@@ -5,9 +5,9 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/bytes.h"
-#include "base/checksum.h"
-#include "base/json_read.h"
-#include "base/json_write.h"
+#include "base/codec/checksum.h"
+#include "base/json/json_read.h"
+#include "base/json/json_write.h"
 #include "base/number.h"
 #include "base/reader.h"
 #include "base/sanitize.h"

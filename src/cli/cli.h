@@ -1,7 +1,7 @@
 /* The command line: one table of commands, one of options, one file per command. */
 #pragma once
 #include <sys/stat.h>
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "core/driver.h"
 #include "core/views.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/file.h"
+#include "base/file/file.h"
 #include "cli/cli.h"
 
 bool input_read(struct cli *c, const char *name, struct input *in)

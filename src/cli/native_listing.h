@@ -1,6 +1,6 @@
 /* Guest instructions with the machine code they became. */
 #pragma once
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 
 struct pvm_native;
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/file.h"
-#include "base/file_watch.h"
+#include "base/file/file.h"
+#include "base/file/file_watch.h"
 
 static bool same(const struct stat *a, const struct stat *b)
 {

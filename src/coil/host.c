@@ -1,6 +1,6 @@
 /* The default host: port 1 carries bytes, port 2 prints numbers. */
 #include "core/host.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "coil/vm.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Text-level preprocessing, as in C: lines that start with '!'. A text without such a line is left
  * as it is. Otherwise a new text is made, with the origin of each of its lines, so that errors
  * point back. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/number.h"
 #include "coil/asm.h"
 #include <stdio.h>

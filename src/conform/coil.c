@@ -1,7 +1,7 @@
 /* The forms of COIL vectors: instructions, invalid ones, sources with errors, single operations,
  * programs, object listings and broken objects. */
 #include "coil/coil.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/writer.h"
 #include "coil/link.h"
 #include "coil/vm.h"

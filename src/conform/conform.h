@@ -1,7 +1,7 @@
 /* Test vectors against the machines: every form of JSON vector is one struct conform_form, told
  * apart by content. forms.def is the only list of them. */
 #pragma once
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 
 enum conform_verdict { CONFORM_PASS, CONFORM_FAIL, CONFORM_SKIP };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/number.h"
 #include "conform/conform.h"
 #include "cvbc/legacy.h"

@@ -1,7 +1,7 @@
 /* The forms of TVMR vectors: programs with their final state, collections of sources, images and
  * checksums. Everything is told apart by the members of the document or of its first case. */
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/writer.h"
 #include "conform/tvmr_state.h"
 #include "core/driver.h"

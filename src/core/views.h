@@ -1,7 +1,7 @@
 /* The consumers of describe. None knows a format. Each is a visitor over a writer; make one with
  * its _visitor function and hand it to penta_describe, penta_info or penta_vm_describe. */
 #pragma once
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "core/path.h"
 
 /* ---- values ---- */

@@ -1,7 +1,7 @@
 /* include/penta/cvbc.h over the format: status, keys, opening, and what is inside. */
 #include "cvbc/api.h"
 #include "base/bytes.h"
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "crypto/hash.h"
 #include <assert.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/number.h"
 #include "base/suggest.h"
 

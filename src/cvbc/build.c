@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/checksum.h"
-#include "base/deflate.h"
+#include "base/codec/checksum.h"
+#include "base/codec/deflate.h"
 #include "crypto/aead.h"
 #include "crypto/hash.h"
 #include "crypto/sign.h"

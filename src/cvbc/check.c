@@ -2,7 +2,7 @@
  * that do not follow from an earlier one are reported; the first is the file's status. */
 #include <string.h>
 #include "base/bytes.h"
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "cvbc/cvbc.h"
 
 /* Offsets of the header fields that findings point to. */

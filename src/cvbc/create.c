@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/number.h"
 #include "cvbc/board.h"
 #include "cvbc/build.h"

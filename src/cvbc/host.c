@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "core/host.h"
 #include "cvbc/board.h"
 #include "cvbc/vm.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/number.h"
 #include "crypto/hash.h"
 #include "cvbc/cvbc.h"

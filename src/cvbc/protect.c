@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/deflate.h"
+#include "base/codec/deflate.h"
 #include "crypto/aead.h"
 #include "crypto/hash.h"
 #include "crypto/sign.h"

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/deflate.h"
+#include "base/codec/deflate.h"
 #include "core/describe.h"
 #include "crypto/hash.h"
 #include "cvbc/build.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 
 const char *const cvbc_trinity_names[TRINITY_FILES] = {"trinity_board.h", "trinity_pins.hpp",
                                                        "trinity.ld", "trinity_board.json"};

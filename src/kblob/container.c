@@ -1,6 +1,6 @@
 /* Bytes to module and back, and the two walks over a module. */
 #include <stdlib.h>
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "core/describe.h"
 #include "kblob/kblob.h"
 

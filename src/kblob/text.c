@@ -13,7 +13,7 @@
  *     .tail   hex                  bytes after the code
  *     .trailer [hex]               the checked trailer, with metadata; its CRC is computed */
 #include <stdlib.h>
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "base/number.h"
 #include "base/suggest.h"
 #include "core/describe.h"

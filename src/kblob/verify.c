@@ -1,5 +1,5 @@
 /* The twelve checks of the device, in its order, and the warnings. */
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "kblob/kblob.h"
 
 static void verify_header(const struct kblob_module *m, struct findings *f)

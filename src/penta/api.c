@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "core/driver.h"
 #include "core/engine.h"
 #include "core/views.h"

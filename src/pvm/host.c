@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/number.h"
 
 enum { PATTERNS = 6, ACTIONS = 32 };

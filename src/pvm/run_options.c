@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/number.h"
 #include "core/map_option.h"
 #include "pvm/vm.h"

@@ -6,7 +6,7 @@
  *     metadata HEX                 the whole section      trailing HEX   bytes behind the image
  *     stored SIZE HEX              payload of the envelope and plain_size    tail HEX   behind it
  *     file HEX                     all bytes; everything else is only commentary then */
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/number.h"
 #include "tvmr/assembly.h"
 #include <stdlib.h>

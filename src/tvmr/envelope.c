@@ -1,5 +1,5 @@
 /* Compressed and encrypted files: opening, writing, and the verbs seal, open and convert. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/number.h"
 #include "tvmr/tvmr.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The metadata section: JSON into what tools want to know of a program. Unknown members stay in
  * the bytes and are otherwise ignored. */
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 #include "tvmr/tvmr.h"
 #include <stdio.h>
 #include <string.h>

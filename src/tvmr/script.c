@@ -1,6 +1,6 @@
 #include "tvmr/script.h"
-#include "base/file.h"
-#include "base/json_read.h"
+#include "base/file/file.h"
+#include "base/json/json_read.h"
 #include <ctype.h>
 #include <stdlib.h>
 

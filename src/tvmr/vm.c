@@ -1,7 +1,7 @@
 /* Opening a machine, running it, and what its host may do to it. */
 #include "tvmr/vm.h"
-#include "base/file.h"
-#include "base/json_write.h"
+#include "base/file/file.h"
+#include "base/json/json_write.h"
 #include "base/number.h"
 #include "core/host.h"
 #include "tvmr/kernels.h"

@@ -1,6 +1,6 @@
 /* Models of the default host: programs of the folder, model-N.tvmr for slot N, each a machine of
  * its own in the same world. A slot without such a file gives back its input. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "tvmr/ops.h"
 #include "tvmr/world_parts.h"
 #include <stdlib.h>

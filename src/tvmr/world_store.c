@@ -2,8 +2,8 @@
  * weights among them. A folder belongs to one process at a time. Each file is replaced as a whole;
  * a commit writes one journal of all its names first, which the next run brings to an end if this
  * one could not. */
-#include "base/file.h"
-#include "base/lock.h"
+#include "base/file/file.h"
+#include "base/file/lock.h"
 #include "tvmr/ops.h"
 #include "tvmr/world_parts.h"
 #include <errno.h>

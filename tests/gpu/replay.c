@@ -1,7 +1,7 @@
 /* A trace, played again, gives itself; a changed one is noticed. SERIAL and SEEDED write the same
  * trace each time. */
 #include <unistd.h>
-#include "base/file.h"
+#include "base/file/file.h"
 #include "check.h"
 #include "compat/gpu/replay.h"
 

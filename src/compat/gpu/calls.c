@@ -1,6 +1,6 @@
 /* The calls of gpu_emulator.h on an open device: each one request, its trace line, its result. */
 #include <stdlib.h>
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "compat/gpu/emulator.h"
 
 enum { NO_TIMEOUT = -1, WAIT_SLICE_MS = 50 };

@@ -1,7 +1,7 @@
 /* The host's side of a device, for its own files. */
 #pragma once
 #include <pthread.h>
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "compat/gpu/channel.h"
 #include "compat/gpu/child.h"
 

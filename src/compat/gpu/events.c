@@ -1,7 +1,7 @@
 /* The trace of the device: one JSON object per line. Lines reach the file before the answer of the
  * command that caused them, so that in SERIAL and SEEDED the order of all lines is fixed. */
 #include <unistd.h>
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "compat/gpu/device.h"
 
 static uint64_t time_of(const struct device *d)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "base/file.h"
-#include "base/json_read.h"
+#include "base/file/file.h"
+#include "base/json/json_read.h"
 #include "compat/gpu/protocol.h"
 
 enum { SHOWN = 100 };

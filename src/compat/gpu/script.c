@@ -30,7 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/number.h"
 #include "base/suggest.h"
 #include "compat/gpu/protocol.h"

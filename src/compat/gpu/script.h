@@ -1,6 +1,6 @@
 /* Scripts of device calls, for `penta device run`: see script.c for the language. */
 #pragma once
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 
 struct script_options {
     const char *device_path; /* these three win over the script's own; NULL: the script's */

@@ -1,4 +1,4 @@
-#include "base/deflate.h"
+#include "base/codec/deflate.h"
 #include <libdeflate.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include <libdeflate.h>
 
 uint32_t checksum_crc32(penta_bytes bytes)

@@ -2,8 +2,8 @@
  * trace of; that gets a temporary name only to be renamed over the old file. Filesystems without
  * nameless files use the temporary name from the start. Either way its writer holds a lock on it,
  * so that the next write of the same file can tell what a kill left there, and removes it. */
-#include "base/checksum.h"
-#include "base/file.h"
+#include "base/codec/checksum.h"
+#include "base/file/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

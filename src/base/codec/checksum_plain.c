@@ -1,5 +1,5 @@
 /* The substitute for checksum.c where libdeflate is not to be had: plain, a bit at a time. */
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 
 uint32_t checksum_crc32(penta_bytes bytes)
 {

@@ -1,4 +1,4 @@
-#include "base/lock.h"
+#include "base/file/lock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

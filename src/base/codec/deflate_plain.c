@@ -1,5 +1,5 @@
 /* For builds without libdeflate: compressed content stays closed. */
-#include "base/deflate.h"
+#include "base/codec/deflate.h"
 
 enum deflate_result deflate_inflate(penta_bytes in, size_t limit, penta_buffer *out)
 {

@@ -1,4 +1,4 @@
-#include "base/file_watch.h"
+#include "base/file/file_watch.h"
 #include <stddef.h>
 
 /* Per thread, so that a program that watches one command does not see the files of others. */

@@ -1,5 +1,5 @@
-#include "base/file.h"
-#include "base/file_watch.h"
+#include "base/file/file.h"
+#include "base/file/file_watch.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "base/json_read.h"
+#include "base/json/json_read.h"
 #include <ctype.h>
 #include <errno.h>
 #include <json-c/json.h>
