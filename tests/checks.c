@@ -1,7 +1,7 @@
 #include "checks.h"
 #include <string.h>
 #include "core/driver.h"
-#include "core/views.h"
+#include "core/views/views.h"
 
 struct verdict {
     uint64_t size;

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include "base/json/json_write.h"
 #include "core/driver.h"
-#include "core/views.h"
+#include "core/views/views.h"
 
 enum command {
 #define COMMAND(name, ...) COMMAND_##name,

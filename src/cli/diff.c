@@ -1,4 +1,4 @@
-#include "core/diff.h"
+#include "core/views/diff.h"
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/cli.h"

@@ -2,7 +2,7 @@
  * changed, found by comparing the machine's describe before and after. */
 #pragma once
 #include "cli/cli.h"
-#include "core/path.h"
+#include "core/views/path.h"
 #include "core/session.h"
 
 struct state_text {          /* leaves of a describe outside `memory`: path 0 value 0 ... */

@@ -13,11 +13,11 @@
 #include "coil/scopes.h"
 #include "core/driver.h"
 #include "core/engine.h"
-#include "core/layout.h"
+#include "core/layout/layout.h"
 
 #define LAYOUT(x) coil_##x
 #define LAYOUT_FILE "coil/layout.def"
-#include "core/layout_structs.h"
+#include "core/layout/structs.h"
 
 enum {
     COIL_FORMAT = 5,

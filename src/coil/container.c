@@ -9,7 +9,7 @@
 #include "coil/coil.h"
 #include <stdlib.h>
 
-#include "core/layout_tables.h"
+#include "core/layout/tables.h"
 
 int coil_probe(penta_bytes file, struct writer *evidence)
 {

@@ -5,7 +5,7 @@
 #include "crypto/hash.h"
 #include "cvbc/cvbc.h"
 
-#include "core/layout_tables.h"
+#include "core/layout/tables.h"
 
 int cvbc_probe(penta_bytes file, struct writer *evidence)
 {

@@ -21,12 +21,12 @@
 #include "base/arena.h"
 #include "core/driver.h"
 #include "core/engine.h"
-#include "core/layout.h"
+#include "core/layout/layout.h"
 #include "crypto/keys.h"
 
 #define LAYOUT(x) cvbc_##x
 #define LAYOUT_FILE "cvbc/layout.def"
-#include "core/layout_structs.h"
+#include "core/layout/structs.h"
 
 enum {
     CVBC_FORMAT = 3,

@@ -4,7 +4,7 @@
 #include "core/describe.h"
 #include "kblob/kblob.h"
 
-#include "core/layout_tables.h"
+#include "core/layout/tables.h"
 
 int kblob_probe(penta_bytes file, struct writer *evidence)
 {

@@ -10,11 +10,11 @@
 #include "base/arena.h"
 #include "core/driver.h"
 #include "core/engine.h"
-#include "core/layout.h"
+#include "core/layout/layout.h"
 
 #define LAYOUT(x) kblob_##x
 #define LAYOUT_FILE "kblob/layout.def"
-#include "core/layout_structs.h"
+#include "core/layout/structs.h"
 
 enum {
     KBLOB_FORMAT = 1,

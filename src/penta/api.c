@@ -6,7 +6,7 @@
 #include "base/json/json_write.h"
 #include "core/driver.h"
 #include "core/engine.h"
-#include "core/views.h"
+#include "core/views/views.h"
 #include "penta/version.h"
 #include "text/lexer.h"
 

@@ -3,7 +3,7 @@
 #include "tvmr/tvmr.h"
 #include <stdlib.h>
 
-#include "core/layout_tables.h"
+#include "core/layout/tables.h"
 
 int tvmr_probe(penta_bytes file, struct writer *evidence)
 {

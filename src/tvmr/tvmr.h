@@ -14,11 +14,11 @@
 #include "base/bytes.h"
 #include "core/driver.h"
 #include "core/engine.h"
-#include "core/layout.h"
+#include "core/layout/layout.h"
 
 #define LAYOUT(x) tvmr_##x
 #define LAYOUT_FILE "tvmr/layout.def"
-#include "core/layout_structs.h"
+#include "core/layout/structs.h"
 
 enum {
     TVMR_FORMAT = 4,

@@ -6,7 +6,7 @@
 #include "base/writer.h"
 #include "checks.h"
 #include "core/driver.h"
-#include "core/views.h"
+#include "core/views/views.h"
 #include "pvm/pvm.h"
 #include "text/lexer.h"
 

@@ -2,7 +2,7 @@
 
 #define LAYOUT(x) wire_##x
 #define LAYOUT_FILE "compat/gpu/records.def"
-#include "core/layout_tables.h"
+#include "core/layout/tables.h"
 
 /* The header is installed and cannot include the .def: this is where they are held together. */
 #define STATUS(number, name, text) _Static_assert(name == number, text);

@@ -7,14 +7,14 @@
  * unused: Wait takes a launch id in kernelId (0: all tasks; WAIT_FENCE: none, the scheduler of the
  * deterministic mode runs what it can) and in ptr the newest launch id to wait for (0: any). */
 #pragma once
-#include "core/layout.h"
+#include "core/layout/layout.h"
 #include "gpu_emulator.h"
 
 #undef LAYOUT /* of a format included before */
 #undef LAYOUT_FILE
 #define LAYOUT(x) wire_##x
 #define LAYOUT_FILE "compat/gpu/records.def"
-#include "core/layout_structs.h"
+#include "core/layout/structs.h"
 #undef LAYOUT
 #undef LAYOUT_FILE
 

@@ -1,4 +1,4 @@
-#include "core/diff.h"
+#include "core/views/diff.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"

@@ -2,7 +2,7 @@
  * its _visitor function and hand it to penta_describe, penta_info or penta_vm_describe. */
 #pragma once
 #include "base/json/json_write.h"
-#include "core/path.h"
+#include "core/views/path.h"
 
 /* ---- values ---- */
 void view_value(struct writer *out, const penta_field *field, size_t raw_max); /* as a person reads it */

@@ -1,7 +1,7 @@
 /* Values without places: what `info` says of a file and a machine says of itself. */
 #include <stdio.h>
 #include <string.h>
-#include "core/views.h"
+#include "core/views/views.h"
 
 enum { LINE_VALUES = 64 };   /* of a list of values; the rest is counted */
 

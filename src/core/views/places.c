@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "core/views.h"
+#include "core/views/views.h"
 
 static bool cover_enter(void *user, const penta_node *node)
 {

@@ -1,7 +1,7 @@
 /* Every byte of the file in order, in the colour of its leaf, with what the leaf is. */
 #include <inttypes.h>
 #include "base/bytes.h"
-#include "core/views.h"
+#include "core/views/views.h"
 
 enum { ROW = 16 };
 

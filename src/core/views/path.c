@@ -1,4 +1,4 @@
-#include "core/path.h"
+#include "core/views/path.h"
 
 static uint64_t *children(struct path *p)
 {

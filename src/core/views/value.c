@@ -3,7 +3,7 @@
 #include <math.h>
 #include "base/bytes.h"
 #include "base/sanitize.h"
-#include "core/views.h"
+#include "core/views/views.h"
 
 const struct palette *palette_for(bool colour)
 {

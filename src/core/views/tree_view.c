@@ -1,6 +1,6 @@
 /* The tree with offsets, as text and as JSON. */
 #include <inttypes.h>
-#include "core/views.h"
+#include "core/views/views.h"
 
 static void margin(struct tree_view *t, uint64_t offset, uint64_t size, bool computed)
 {

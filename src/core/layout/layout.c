@@ -1,4 +1,4 @@
-#include "core/layout.h"
+#include "core/layout/layout.h"
 #include "core/describe.h"
 
 void layout_leaves(const penta_visitor *visitor, const struct layout_field *fields,

@@ -1,6 +1,6 @@
 /* The structural difference of two describe trees: members by name, items of lists by alignment. */
 #pragma once
-#include "core/views.h"
+#include "core/views/views.h"
 
 struct difference {
     char sign;               /* '~' changed, '-' only in a, '+' only in b */
