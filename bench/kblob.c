@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "bench.h"
 #include "kblob/kblob.h"
-#include "kblob/vm.h"
+#include "kblob/vm/vm.h"
 
 enum { COUNT = KBLOB_INSTRUCTIONS_MAX, ROUNDS = 15 };
 

@@ -15,7 +15,7 @@
 #include "core/driver.h"
 #include "crypto/sign.h"
 #include "core/map_option.h"
-#include "kblob/memory.h"
+#include "kblob/vm/memory.h"
 #include "text/expr.h"
 #include "text/labels.h"
 

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "kblob/memory.h"
+#include "kblob/vm/memory.h"
 
 /* ---- checks ---- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "base/number.h"
 #include "conform/kblob.h"
-#include "kblob/memory.h"
+#include "kblob/vm/memory.h"
 
 enum { VARIABLES = 256, RACES = 4096 };
 

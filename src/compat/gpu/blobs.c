@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include "gpu_emulator.h"
 #include "kblob/kblob.h"
-#include "kblob/vm.h"
+#include "kblob/vm/vm.h"
 #include "text/lexer.h"
 
 #define RULE(number, name, severity, ...) RULE_##severity(number, name)

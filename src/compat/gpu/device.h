@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "compat/gpu/channel.h"
-#include "kblob/vm.h"
+#include "kblob/vm/vm.h"
 
 struct kernel {
     uint32_t id, count;            /* instructions */

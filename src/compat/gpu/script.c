@@ -35,7 +35,7 @@
 #include "base/suggest.h"
 #include "compat/gpu/protocol.h"
 #include "kblob/kblob.h"
-#include "kblob/memory.h"
+#include "kblob/vm/memory.h"
 #include "text/expr.h"
 #include "text/labels.h"
 

@@ -1,7 +1,7 @@
 /* The machine of a kernel blob: a cursor over decoded instructions, and a memory it may share. */
 #pragma once
 #include "kblob/kblob.h"
-#include "kblob/memory.h"
+#include "kblob/vm/memory.h"
 
 struct kblob_insn {          /* decoded: 16 bytes, so that streaming them is all that costs */
     uint64_t arg0;

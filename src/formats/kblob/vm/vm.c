@@ -1,5 +1,5 @@
 /* Everything a machine does besides running: open, answer, describe, peek, poke, marks, snapshots. */
-#include "kblob/vm.h"
+#include "kblob/vm/vm.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

@@ -1,4 +1,4 @@
-#include "kblob/memory.h"
+#include "kblob/vm/memory.h"
 #include <stdlib.h>
 #include <string.h>
 

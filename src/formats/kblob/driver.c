@@ -1,5 +1,5 @@
 #include "kblob/kblob.h"
-#include "kblob/vm.h"
+#include "kblob/vm/vm.h"
 
 const struct rule kblob_rules[] = {
 #define RULE(number, name, severity, summary, explanation)                                         \

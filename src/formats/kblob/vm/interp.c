@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "core/dispatch.h"
-#include "kblob/vm.h"
+#include "kblob/vm/vm.h"
 
 uint64_t kblob_access_size(const struct kblob_insn *in)
 {
