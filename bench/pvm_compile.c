@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 #ifdef PENTA_JIT
-#include "pvm/jit.h"
+#include "pvm/jit/jit.h"
 
 enum { MODES = 3, ROUNDS = 300, COLD_ROUNDS = 7 };
 static const char *const modes[MODES] = {"no gas", "naive gas", "full gas"};

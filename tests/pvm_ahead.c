@@ -1,7 +1,7 @@
 /* The compiler's look ahead. Threads that learn codes at the same time write the same ones. Sixteen or
  * 64 instructions at a time find what one at a time finds, in code of any density, where this
  * processor has both ways. */
-#include "pvm/jit_ahead.h"
+#include "pvm/jit/ahead.h"
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* Programs that try every way out of their memory, with canary pages around it: every load and
  * store, alone and as part of what the compiler writes as one, memset, sbrk, and jumps to any
  * value. What each of them must do is worked out here, by the rules and not by another engine. */
-#include "pvm/jit.h"
+#include "pvm/jit/jit.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Compiled code under pressure: interrupts at every instruction; machines of one pool in many
  * threads; faults that are not ours. */
 #include "penta/pvm.h"
-#include "pvm/jit.h"
+#include "pvm/jit/jit.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -5,8 +5,8 @@
 #include "base/bytes.h"
 #include "cli/native_listing.h"
 #include "penta/pvm.h"
-#include "pvm/jit.h"
-#include "pvm/jit_tools.h"
+#include "pvm/jit/jit.h"
+#include "pvm/jit/tools.h"
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

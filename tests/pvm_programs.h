@@ -2,7 +2,7 @@
  * compiler may treat as one, operands from a table of edges. All choices come from one stream, so
  * that the same stream makes the same program. */
 #pragma once
-#include "pvm/decode.h"
+#include "pvm/format/decode.h"
 
 struct choices {             /* a generator of numbers, steered by data as long as there is some */
     const uint8_t *data;

@@ -5,7 +5,7 @@
  *     pvm_signals_test [ROUNDS [SEED]]      rounds of the storm, 60 by default */
 #include "penta/penta.h"
 #include "penta/pvm.h"
-#include "pvm/jit.h"
+#include "pvm/jit/jit.h"
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>

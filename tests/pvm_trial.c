@@ -1,8 +1,8 @@
 /* Both engines must agree on registers, pc, gas, memory and stop after every block (engine "both"),
  * and at every stop when compiled code runs freely, is interrupted, and machines change hands. */
 #include "pvm_trial.h"
-#include "pvm/jit_ahead.h"
-#include "pvm/snapshot.h"
+#include "pvm/jit/ahead.h"
+#include "pvm/vm/snapshot.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "penta/pvm.h"
-#include "pvm/keccak.h"
+#include "pvm/host/keccak.h"
 
 static unsigned passed, failed;
 

@@ -7,7 +7,7 @@
 #include "cli/native_listing.h"
 
 #ifdef PENTA_JIT
-#include "pvm/jit.h"
+#include "pvm/jit/jit.h"
 
 static uint64_t now(void)
 {

@@ -2,8 +2,8 @@
 #include "cli/native.h"
 
 #ifdef PENTA_JIT
-#include "pvm/jit.h"
-#include "pvm/jit_tools.h"
+#include "pvm/jit/jit.h"
+#include "pvm/jit/tools.h"
 
 static void native_lines(struct native_listing *l, uint32_t from, uint32_t to)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "conform/pvm_runner.h"
-#include "pvm/vm.h"
+#include "pvm/vm/vm.h"
 
 struct local {
     struct pvm_code code;

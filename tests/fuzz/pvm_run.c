@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "checks.h"
-#include "pvm/snapshot.h"
+#include "pvm/vm/snapshot.h"
 
 void check_failed(const char *what, uint64_t a, uint64_t b)
 {

@@ -1,0 +1,77 @@
+#include <string.h>
+#include "pvm/pvm.h"
+#include "pvm/vm/vm.h"
+
+const struct rule pvm_rules[] = {
+#define RULE(number, name, severity, summary, explanation)                                         \
+    {PVM_##name, #name, PENTA_##severity, summary, explanation},
+#include "pvm/rules.def"
+    {0, NULL, PENTA_ERROR, NULL, NULL}};
+
+static const struct option_info options[] = {
+#define OPTION(key, argument, uses, help) {key, argument, uses, help},
+#include "pvm/options.def"
+    {NULL, NULL, 0, NULL}};
+
+#ifdef PENTA_JIT
+#include "pvm/jit/jit.h"
+static const struct engine *const engines[] = {&pvm_interp, &pvm_jit, &pvm_both, NULL};
+static pvm_adopt_fn *const adopts[] = {NULL, pvm_jit_adopt, pvm_both_adopt};
+#else
+#include "core/engine.h"
+/* Known by name, so that whoever asks for them gets the interpreter, which says its own. */
+static const struct engine no_jit = {.name = "jit", .open = pvm_vm_open};
+static const struct engine no_both = {.name = "both", .open = pvm_vm_open};
+static const struct engine *const engines[] = {&pvm_interp, &no_jit, &no_both, NULL};
+static pvm_adopt_fn *const adopts[] = {NULL, NULL, NULL};
+#endif
+
+bool pvm_engine_find(const char *name, pvm_adopt_fn **adopt)
+{
+    for (size_t i = 0; engines[i]; i++) {
+        if (strcmp(engines[i]->name, name)) continue;
+        *adopt = adopts[i];
+        return true;
+    }
+    return false;
+}
+
+static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
+{
+    const struct pvm_module *m = pvm_module(module);
+    const struct pvm_code *code = &m->program.code;
+    if (offset < m->code_offset || offset - m->code_offset >= code->bytes.size) return false;
+    *pc = offset - m->code_offset;
+    for (unsigned back = 0; back <= PVM_SKIP_MAX && back <= *pc; back++) {
+        if (!pvm_starts(code, (uint32_t)*pc - back)) continue;
+        *pc -= back;
+        return true;
+    }
+    return false;
+}
+
+const struct driver pvm_driver = {
+    .name = "pvm",
+    .title = "PolkaVM program",
+    .suffix = ".pvmasm",
+    .comment = "//",
+    .number = PVM_FORMAT,
+    .rules = pvm_rules,
+    .options = options,
+    .probe = pvm_probe,
+    .parse = pvm_parse,
+    .verify = pvm_verify,
+    .describe = pvm_describe,
+    .info = pvm_info,
+    .encode = pvm_encode,
+    .print = pvm_print,
+    .print_at = pvm_print_at,
+    .pc_of = pc_of,
+    .assemble = pvm_assemble,
+    .convert = pvm_convert,
+    .close = pvm_close,
+    .isa = pvm_isa_list,
+    .scope = pvm_scope,
+    .engines = engines,
+    .host = &pvm_host,
+};

@@ -1,0 +1,405 @@
+/* From one dialect to another. polkavm and jam store code the same way, so its bytes stay; to and
+ * from doc every instruction is written anew and all offsets move. */
+#include <stdlib.h>
+#include "pvm/text/assemble.h"
+
+enum { PADDED_JUMP = 5, PADDING_MAX = 1 << 28 };
+
+struct conversion {
+    const struct pvm_program *from;
+    const struct pvm_module *m;
+    struct findings *f;
+    struct pvm_program to;
+    struct arena arena;
+    struct pvm_assembly a;   /* for code that is written anew */
+    penta_error err;
+};
+
+
+static void lost(struct conversion *c, size_t count, const char *what)
+{
+    if (count)
+        findings_add(c->f, PVM_LEFT_OUT, 0, NULL, "%s: %zu left out, %s has no place for them",
+                     what, count, pvm_dialect_names[c->to.dialect]);
+}
+
+/* ---- code written anew ---- */
+
+/* Whether a jump may go to pc in the program as it is. */
+static bool block_starts(const struct pvm_code *code, uint32_t pc, bool falls)
+{
+    if (!falls) return true;
+    return code->doc && pvm_bit(code->mask.data, pc);
+}
+
+static bool add_insn(struct conversion *c, struct pvm_insn in, int64_t *item_of)
+{
+    struct pvm_item item = {.in = in, .label = -1, .offset = c->m->code_offset + in.pc};
+    if (item_of) *item_of = (int64_t)c->a.count;
+    item.in.length = 0;
+    return pvm_add_item(&c->a, item);
+}
+
+/* All instructions as items; the new place of each is known by its old pc. */
+static bool take_items(struct conversion *c, uint32_t *item_of)
+{
+    const struct pvm_code *code = &c->from->code;
+    struct pvm_insn in;
+    bool falls = false;
+    for (uint32_t pc = 0; pc < code->bytes.size; pc += in.length) {
+        pvm_decode(code, pc, &in);
+        if (in.op == PVM_OP_invalid)
+            return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->code_offset + pc,
+                            "there is no instruction at pc %u to be written in another dialect",
+                            (unsigned)pc);
+        if (pvm_ops[in.op].number[c->to.code.isa] < 0)
+            return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->code_offset + pc,
+                            "%s has no %s, at pc %u", pvm_isas[c->to.code.isa].name,
+                            pvm_ops[in.op].name, (unsigned)pc);
+        struct pvm_insn fall = {.op = PVM_OP_fallthrough, .pc = pc};
+        if (falls && block_starts(code, pc, true) && !c->to.code.doc && !add_insn(c, fall, NULL))
+            return false;
+        item_of[pc] = (uint32_t)c->a.count + 1;
+        if (!add_insn(c, in, NULL)) return false;
+        falls = !pvm_ends_block(in.op);
+    }
+    return true;
+}
+
+/* One label per item, so that targets can name items. */
+static bool name_items(struct conversion *c, const uint32_t *item_of)
+{
+    struct pvm_assembly *a = &c->a;
+    const struct pvm_code *code = &c->from->code;
+    a->labels.items = calloc(a->count + 1, sizeof *a->labels.items);
+    if (!a->labels.items) return error_at(&c->err, BASE_MEMORY, 0, "no memory for the labels");
+    a->labels.count = a->labels.capacity = a->count;
+    for (size_t i = 0; i < a->count; i++)
+        a->labels.items[i] = (struct label){.value = i, .defined = true};
+    for (size_t i = 0; i < a->count; i++) {
+        struct pvm_item *item = &a->items[i];
+        uint32_t to = item->in.target;
+        if (!pvm_has_target(item->in.op)) continue;
+        if (to < code->bytes.size && item_of[to])
+            item->label = item_of[to] - 1;
+        else
+            item->in.target = UINT32_MAX; /* it traps there, and here */
+    }
+    return true;
+}
+
+static bool new_table(struct conversion *c, const uint32_t *item_of)
+{
+    const struct pvm_code *code = &c->from->code;
+    struct pvm_assembly *a = &c->a;
+    for (uint32_t i = 0; code->table_entry && i < code->table_count; i++) {
+        uint64_t pc = UINT64_MAX;
+        struct pvm_reference entry = {.label = -1};
+        bool real = pvm_table_entry(code, i, &pc) && pc < code->bytes.size && item_of[pc] &&
+                    pvm_is_target(code, (uint32_t)pc);
+        if (real)
+            entry.label = item_of[pc] - 1;
+        else if (!c->to.code.doc)
+            entry.value = PVM_CODE_MAX; /* no code there: it traps */
+        else
+            entry.value = c->to.code.isa == PVM_LATEST32 ? UINT32_C(0x0376ba8a)
+                                                         : UINT64_C(0xfa6f29540376ba8a);
+        if (!pvm_grow(&a->table, &a->table_capacity, a->table_count, sizeof entry, &c->err))
+            return false;
+        a->table[a->table_count++] = entry;
+    }
+    return true;
+}
+
+static bool new_names(struct conversion *c, const uint32_t *item_of)
+{
+    const struct pvm_code *code = &c->from->code;
+    for (size_t i = 0; i < c->to.export_count; i++) {
+        struct pvm_export *e = &c->to.exports[i];
+        if (e->pc >= code->bytes.size || !item_of[e->pc])
+            return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->exports_offset,
+                            "export %zu is not at an instruction", i);
+        e->pc = c->a.items[item_of[e->pc] - 1].in.pc;
+    }
+    for (size_t i = 0; i < c->to.import_count; i++) c->to.imports[i].pc = 0;
+    for (size_t i = c->a.count; i-- > 0 && c->to.code.doc;) { /* backwards: the first use stays */
+        const struct pvm_insn *in = &c->a.items[i].in;
+        if (in->op == PVM_OP_ecalli && (uint32_t)in->imm1 < c->to.import_count)
+            c->to.imports[(uint32_t)in->imm1].pc = in->pc;
+    }
+    return true;
+}
+
+static bool rewrite(struct conversion *c)
+{
+    struct source none = {.err = &c->err};
+    uint32_t *item_of = calloc(c->from->code.bytes.size + 1, sizeof *item_of);
+    if (!item_of) return error_at(&c->err, BASE_MEMORY, 0, "no memory for the code");
+    c->a.s = &none;
+    c->a.program.code = (struct pvm_code){.isa = c->to.code.isa, .doc = c->to.code.doc};
+    c->a.program.dialect = c->to.dialect;
+    c->a.blocks_only = true;
+    bool ok = take_items(c, item_of) && name_items(c, item_of) && new_table(c, item_of) &&
+              pvm_place_code(&c->a, &c->err) && new_names(c, item_of);
+    c->to.code = c->a.program.code;
+    free(item_of);
+    c->a.s = NULL;
+    return ok;
+}
+
+/* ---- data ---- */
+
+/* Stored data as long as the memory for it. */
+static bool pad(struct conversion *c, penta_bytes *data, uint32_t size)
+{
+    if (data->size >= size) return true;
+    if (size > PADDING_MAX)
+        return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->memory_offset,
+                        "%u bytes of zeros would have to be stored", (unsigned)size);
+    uint8_t *bytes = arena_alloc(&c->arena, size, 1, &c->err);
+    if (!bytes) return false;
+    if (data->size) memcpy(bytes, data->data, data->size);
+    *data = (penta_bytes){bytes, size};
+    return true;
+}
+
+/* Memory behind the data is zero, so zeros at its end need not be stored. */
+static void trim(penta_bytes *data)
+{
+    while (data->size && !data->data[data->size - 1]) data->size--;
+}
+
+static uint32_t pages(uint64_t bytes) { return (uint32_t)((bytes + PVM_PAGE - 1) / PVM_PAGE); }
+
+static bool data_to_jam(struct conversion *c)
+{
+    struct pvm_program *p = &c->to;
+    if (c->from->dialect == PVM_JAM) return true;
+    p->spi = p->ro_size || p->rw_size || p->stack_size || p->export_count || p->import_count;
+    uint32_t more = pages(p->rw_size) - pages(p->rw_data.size);
+    p->heap_pages = more;
+    if (more >> 16 || p->ro_size >> 24 || p->rw_data.size >> 24 || p->stack_size >> 24)
+        return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->memory_offset,
+                        "a standard program has at most 16 MiB of data and 65535 heap pages");
+    return pad(c, &p->ro_data, p->ro_size);
+}
+
+static void data_from_jam(struct conversion *c)
+{
+    struct pvm_program *p = &c->to;
+    if (c->from->dialect != PVM_JAM || c->to.dialect == PVM_JAM) return;
+    if (p->heap_pages) p->rw_size = (pages(p->rw_size) + p->heap_pages) * PVM_PAGE;
+    p->heap_pages = 0;
+    lost(c, p->metadata.size, "bytes of metadata");
+    p->has_metadata = false;
+}
+
+/* ---- entry points of jam programs ---- */
+
+/* Jumps of five bytes in front of the code, one for each export: static offsets are relative, so
+ * the code itself does not change. */
+static bool add_dispatch(struct conversion *c)
+{
+    struct pvm_program *p = &c->to;
+    struct pvm_code *code = &p->code;
+    uint32_t shift = PADDED_JUMP * (uint32_t)p->export_count;
+    size_t size = code->bytes.size + shift;
+    uint8_t *bytes = arena_alloc(&c->arena, size, 1, &c->err);
+    uint8_t *mask = arena_alloc(&c->arena, (size + 7) / 8, 1, &c->err);
+    uint8_t *table = arena_alloc(&c->arena, code->table_count, 4, &c->err);
+    if (!bytes || !mask || !table) return false;
+    if (code->bytes.size) memcpy(bytes + shift, code->bytes.data, code->bytes.size);
+    for (uint32_t i = 0; i < p->export_count; i++) {
+        uint32_t at = PADDED_JUMP * i;
+        bytes[at] = (uint8_t)pvm_ops[PVM_OP_jump].number[code->isa];
+        put32(bytes + at + 1, p->exports[i].pc + shift - at);
+        mask[at / 8] |= (uint8_t)(1u << at % 8);
+        p->exports[i].pc = at;
+    }
+    for (uint32_t pc = 0; pc < code->bytes.size; pc++)
+        if (pvm_bit(code->mask.data, pc))
+            mask[(pc + shift) / 8] |= (uint8_t)(1u << (pc + shift) % 8);
+    for (uint32_t i = 0; code->table_entry && i < code->table_count; i++) {
+        uint64_t pc = bytes_uint(code->table.data + (size_t)i * code->table_entry,
+                                 code->table_entry, false);
+        put32(table + 4 * (size_t)i, (uint32_t)(pc + shift));
+    }
+    code->bytes = (penta_bytes){bytes, size};
+    code->mask = (penta_bytes){mask, (size + 7) / 8};
+    code->starts = mask;
+    if (code->table_entry) {
+        code->table = (penta_bytes){table, (size_t)code->table_count * 4};
+        code->table_entry = 4;
+    }
+    return true;
+}
+
+static bool entries_to_jam(struct conversion *c)
+{
+    struct pvm_program *p = &c->to;
+    bool fits = p->export_count <= 3;
+    if (c->from->dialect == PVM_JAM) return true;
+    lost(c, p->import_count, "import names");
+    lost(c, p->export_count, "export names");
+    bool there = fits;
+    for (size_t i = 0; i < p->export_count; i++)
+        there = there && p->exports[i].pc == PADDED_JUMP * (uint32_t)i;
+    if (there) return true;
+    if (!fits)
+        return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->exports_offset,
+                        "%zu exports; jam programs start at pc 0, 5 or 10", p->export_count);
+    return add_dispatch(c);
+}
+
+static bool exports_from_jam(struct conversion *c)
+{
+    struct pvm_program *p = &c->to;
+    static const char *const names[] = {"refine", "accumulate"};
+    if (c->from->dialect != PVM_JAM || p->dialect == PVM_JAM || !c->from->spi) return true;
+    p->exports = arena_alloc(&c->arena, 2, sizeof *p->exports, &c->err);
+    for (uint32_t i = 0; p->exports && i < 2; i++)
+        if (pvm_is_target(&c->from->code, PADDED_JUMP * i))
+            p->exports[p->export_count++] =
+                (struct pvm_export){bytes_of(names[i]), PADDED_JUMP * i};
+    return p->exports != NULL;
+}
+
+/* polkavm has entries of at most four bytes; what does not fit leads nowhere in any case. */
+static bool narrow_table(struct conversion *c)
+{
+    struct pvm_code *code = &c->to.code;
+    if (!code->table_count) code->table_entry = 0;
+    if (code->table_entry <= 4) return true;
+    uint8_t *table = arena_alloc(&c->arena, code->table_count, 4, &c->err);
+    for (uint32_t i = 0; table && i < code->table_count; i++) {
+        uint64_t pc = bytes_uint(code->table.data + (size_t)i * code->table_entry,
+                                 code->table_entry, false);
+        put32(table + 4 * (size_t)i, pc > UINT32_MAX ? UINT32_MAX : (uint32_t)pc);
+    }
+    code->table = (penta_bytes){table, (size_t)code->table_count * 4};
+    code->table_entry = 4;
+    return table != NULL;
+}
+
+/* ---- the whole ---- */
+
+static bool choose_isa(struct conversion *c)
+{
+    enum pvm_isa from = c->from->code.isa;
+    c->to.code.isa = from;
+    if (c->to.dialect == PVM_DOC) c->to.code.isa = from == PVM_LATEST32 ? from : PVM_LATEST64;
+    if (c->to.dialect == PVM_JAM && from == PVM_LATEST32)
+        return error_at(&c->err, PVM_INEXPRESSIBLE, 0,
+                        "jam programs have 64-bit registers, this is %s", pvm_isas[from].name);
+    if (c->to.dialect == PVM_JAM && from == PVM_REVIVE_V1) c->to.code.isa = PVM_LATEST64;
+    return true;
+}
+
+static bool check_names(struct conversion *c)
+{
+    for (size_t i = 0; i < c->to.import_count; i++)
+        if (!pvm_doc_name_ok(c->to.imports[i].name))
+            return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->imports_offset,
+                            "the name of import %zu is not readable text", i);
+    for (size_t i = 0; i < c->to.export_count; i++)
+        if (!pvm_doc_name_ok(c->to.exports[i].name))
+            return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->exports_offset,
+                            "the name of export %zu is not readable text", i);
+    return true;
+}
+
+/* Unknown sections stay among themselves; of the known ones the fields are written. */
+static bool keep_extra(struct conversion *c)
+{
+    struct pvm_program *p = &c->to;
+    size_t extra = 0;
+    p->sections = arena_alloc(&c->arena, c->from->section_count, sizeof *p->sections, &c->err);
+    if (!p->sections) return false;
+    for (size_t i = 0; i < c->from->section_count; i++)
+        if (c->from->sections[i].extra) p->sections[extra++] = c->from->sections[i];
+    p->section_count = p->dialect == PVM_POLKAVM ? extra : 0;
+    if (p->dialect != PVM_POLKAVM) lost(c, extra, "unknown sections");
+    return true;
+}
+
+static void drop_oddities(struct conversion *c)
+{
+    struct pvm_program *p = &c->to;
+    p->varint_count = 0;
+    p->length_wrong = false;
+    p->trailing = (penta_bytes){NULL, 0};
+    p->doc_end = PVM_DOC_EXPORTS;
+    if (p->code.table_count && !p->code.table_entry) p->code.table_count = 0;
+    size_t debug = p->debug_strings.size + p->debug_lines.size + p->debug_ranges.size;
+    if (p->dialect == c->from->dialect || !debug) return;
+    findings_add(c->f, PVM_LEFT_OUT, 0, NULL,
+                 "debug sections: %zu bytes left out, they count bytes of code that moves", debug);
+    p->debug_strings = p->debug_lines = p->debug_ranges = (penta_bytes){NULL, 0};
+}
+
+static bool copy_names(struct conversion *c)
+{
+    struct pvm_program *p = &c->to;
+    p->imports = arena_alloc(&c->arena, p->import_count, sizeof *p->imports, &c->err);
+    p->exports = arena_alloc(&c->arena, p->export_count, sizeof *p->exports, &c->err);
+    if (!p->imports || !p->exports) return false;
+    if (p->import_count)
+        memcpy(p->imports, c->from->imports, p->import_count * sizeof *p->imports);
+    if (p->export_count)
+        memcpy(p->exports, c->from->exports, p->export_count * sizeof *p->exports);
+    return true;
+}
+
+static bool convert(struct conversion *c)
+{
+    struct pvm_program *p = &c->to;
+    bool from_doc = c->from->dialect == PVM_DOC, to_doc = p->dialect == PVM_DOC;
+    drop_oddities(c);
+    if (!keep_extra(c) || !copy_names(c) || !choose_isa(c)) return false;
+    data_from_jam(c);
+    p->code.doc = to_doc;
+    if (!exports_from_jam(c)) return false;
+    if (to_doc && !check_names(c)) return false;
+    if ((from_doc || to_doc) && !rewrite(c)) return false;
+    if (to_doc)
+        return pad(c, &p->ro_data, p->ro_size) && pad(c, &p->rw_data, p->rw_size);
+    if (from_doc) trim(&p->ro_data);
+    if (from_doc) trim(&p->rw_data);
+    if (p->dialect == PVM_JAM) return entries_to_jam(c) && data_to_jam(c);
+    return narrow_table(c);
+}
+
+/* A container that no machine would open is not carried into another dialect. */
+static void keep_first(void *user, const penta_error *finding)
+{
+    penta_error *err = user;
+    if (!err->code && finding->severity == PENTA_ERROR &&
+        pvm_scope(finding->code) == SCOPE_CONTAINER)
+        *err = *finding;
+}
+
+static bool sound(struct conversion *c)
+{
+    struct findings f = {.rules = pvm_rules, .report = keep_first, .user = &c->err};
+    pvm_verify(&c->m->base, &f);
+    return !c->err.code;
+}
+
+bool pvm_convert(const penta_module *module, const penta_option *options, size_t count,
+                 struct writer *out, struct findings *f)
+{
+    const char *name = option_text(options, count, "to");
+    struct conversion c = {.m = pvm_module(module), .f = f};
+    c.from = &c.m->program;
+    c.to = *c.from;
+    if (!name) {
+        findings_add(f, BASE_OPTION_VALUE, 0, "--to polkavm, doc or jam", "which dialect?");
+        return false;
+    }
+    bool ok = pvm_dialect_of(name, &c.to.dialect, &c.err) && sound(&c) && convert(&c) &&
+              pvm_write(&c.to, out, &c.err);
+    if (!ok) findings_pass(f, &c.err);
+    pvm_assembly_free(&c.a);
+    arena_free(&c.arena);
+    return ok;
+}

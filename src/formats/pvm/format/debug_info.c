@@ -1,0 +1,209 @@
+#include "pvm/format/debug_info.h"
+#include "pvm/format/varint.h"
+
+enum { OPS_WITHOUT_REGION = 512 };
+
+static const struct {
+    const char *name;
+    bool operand;
+} operations[] = {
+    {"finish_program", false},      {"set_mutation_depth", true},
+    {"set_kind_enter", false},      {"set_kind_call", false},
+    {"set_kind_line", false},       {"set_namespace", true},
+    {"set_function_name", true},    {"set_path", true},
+    {"set_line", true},             {"set_column", true},
+    {"set_stack_depth", true},      {"increment_line", false},
+    {"add_line", true},             {"subtract_line", true},
+    {"finish_instruction", false},  {"finish_instructions", true},
+    {"finish_and_push", false},     {"finish_several_and_push", true},
+    {"finish_and_pop", false},      {"finish_several_and_pop", true},
+};
+
+unsigned pvm_debug_op(penta_bytes in, uint32_t *operand)
+{
+    *operand = 0;
+    if (!in.size || in.data[0] >= sizeof operations / sizeof *operations) return 0;
+    if (!operations[in.data[0]].operand) return 1;
+    unsigned size = pvm_prefix_read(bytes_slice(in, 1, in.size), operand);
+    return size ? 1 + size : 0;
+}
+
+const char *pvm_debug_op_name(uint8_t op) { return operations[op].name; }
+
+static size_t range_count(const struct pvm_program *program)
+{
+    return program->debug_ranges.size / PVM_DEBUG_RANGE_BYTES;
+}
+
+void pvm_debug_start(const struct pvm_program *program, size_t range, struct pvm_debug_lines *out)
+{
+    const uint8_t *record = program->debug_ranges.data + range * PVM_DEBUG_RANGE_BYTES;
+    *out = (struct pvm_debug_lines){.bytes = program->debug_lines, .pc = get32(record),
+                                    .at = get32(record + 8)};
+    out->from = out->to = out->pc;
+    /* Offset 0 is the version byte; other versions are not known. */
+    out->broken = !out->bytes.size || out->bytes.data[0] != 1 || !out->at ||
+                  out->at >= out->bytes.size;
+}
+
+bool pvm_debug_find(const struct pvm_program *program, uint32_t pc, struct pvm_debug_lines *out)
+{
+    size_t low = 0, high = range_count(program);
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const uint8_t *record = program->debug_ranges.data + middle * PVM_DEBUG_RANGE_BYTES;
+        if (pc < get32(record)) {
+            high = middle;
+        } else if (pc >= get32(record + 4)) {
+            low = middle + 1;
+        } else {
+            pvm_debug_start(program, middle, out);
+            return !out->broken;
+        }
+    }
+    return false;
+}
+
+/* True: a region of `bytes` bytes is finished. */
+static bool apply(struct pvm_debug_lines *l, uint8_t op, uint32_t operand, uint32_t *bytes)
+{
+    struct pvm_debug_frame ignored = {0};
+    struct pvm_debug_frame *f =
+        l->mutation < PVM_DEBUG_FRAMES ? &l->frames[l->mutation] : &ignored;
+    switch (op) {
+    case 1: l->mutation = operand; break;
+    case 2: f->kind = PVM_FRAME_ENTER; break;
+    case 3: f->kind = PVM_FRAME_CALL; break;
+    case 4: f->kind = PVM_FRAME_LINE; break;
+    case 5: f->space = operand; break;
+    case 6: f->function = operand; break;
+    case 7: f->path = operand; break;
+    case 8: f->line = operand; break;
+    case 9: f->column = operand; break;
+    case 10: l->next_depth = operand; break;
+    case 11: f->line++; break;
+    case 12: f->line += operand; break;
+    case 13: f->line -= operand; break;
+    case 14:
+    case 15:
+    case 16:
+    case 17:
+    case 18:
+    case 19:
+        *bytes = op % 2 ? operand : 1;
+        l->depth = l->next_depth;
+        if (op >= 18)
+            l->next_depth -= l->next_depth > 0;
+        else if (op >= 16)
+            l->next_depth += l->next_depth < UINT32_MAX;
+        return true;
+    }
+    return false;
+}
+
+bool pvm_debug_next(struct pvm_debug_lines *l)
+{
+    for (unsigned i = 0; !l->broken && i < OPS_WITHOUT_REGION; i++) {
+        uint32_t operand = 0, bytes = 0;
+        unsigned size =
+            pvm_debug_op(bytes_slice(l->bytes, l->at, l->bytes.size), &operand);
+        if (!size) break;
+        uint8_t op = l->bytes.data[l->at];
+        l->at += size;
+        if (!op) return false;
+        if (!apply(l, op, operand, &bytes)) continue;
+        l->from = l->pc;
+        l->to = l->pc += bytes;
+        return true;
+    }
+    l->broken = true;
+    return false;
+}
+
+penta_bytes pvm_debug_string(const struct pvm_program *program, uint32_t offset)
+{
+    penta_bytes none = {NULL, 0}, in = program->debug_strings;
+    uint32_t length = 0;
+    if (!offset || offset >= in.size) return none;
+    in = bytes_slice(in, offset, in.size);
+    unsigned size = pvm_prefix_read(in, &length);
+    if (!size || length > in.size - size) return none;
+    return bytes_slice(in, size, length);
+}
+
+/* ---- checks ---- */
+
+static uint64_t file_offset(const struct pvm_module *m, penta_bytes part)
+{
+    return part.size ? (uint64_t)(part.data - m->base.file.data) : 0;
+}
+
+static void verify_strings(const struct pvm_module *m, struct findings *f)
+{
+    penta_bytes in = m->program.debug_strings;
+    for (size_t at = 0; at < in.size;) {
+        uint32_t length = 0;
+        unsigned size = pvm_prefix_read(bytes_slice(in, at, in.size), &length);
+        if (!size || length > in.size - at - size) {
+            findings_add(f, PVM_DEBUG_STRINGS, file_offset(m, in) + at, NULL,
+                         "no debug string at offset %zu of its section", at);
+            return;
+        }
+        at += size + length;
+    }
+}
+
+/* Returns how many bytes of line program it went through. */
+static size_t verify_program(const struct pvm_module *m, size_t range, struct findings *f)
+{
+    const struct pvm_program *p = &m->program;
+    uint64_t at = file_offset(m, p->debug_ranges) + range * PVM_DEBUG_RANGE_BYTES;
+    uint32_t end = get32(p->debug_ranges.data + range * PVM_DEBUG_RANGE_BYTES + 4);
+    struct pvm_debug_lines lines;
+    pvm_debug_start(p, range, &lines);
+    if (lines.broken) {
+        findings_add(f, PVM_DEBUG_LINES, at + 8, NULL, "no line program at offset %zu", lines.at);
+        return 0;
+    }
+    size_t from = lines.at;
+    while (pvm_debug_next(&lines)) continue;
+    if (lines.broken)
+        findings_add(f, PVM_DEBUG_LINES, file_offset(m, p->debug_lines) + lines.at, NULL,
+                     "the line program of range %zu breaks off", range);
+    else if (lines.pc != end)
+        findings_add(f, PVM_DEBUG_LINES, at, NULL,
+                     "the line program ends at pc %u, its range at %u", (unsigned)lines.pc,
+                     (unsigned)end);
+    return lines.at - from;
+}
+
+void pvm_debug_verify(const struct pvm_module *m, struct findings *f)
+{
+    const struct pvm_program *p = &m->program;
+    verify_strings(m, f);
+    uint64_t ranges_at = file_offset(m, p->debug_ranges);
+    if (p->debug_ranges.size % PVM_DEBUG_RANGE_BYTES)
+        findings_add(f, PVM_DEBUG_RANGES, ranges_at, NULL, "%zu bytes of ranges of 12 bytes each",
+                     p->debug_ranges.size);
+    if (p->debug_lines.size && p->debug_lines.data[0] != 1)
+        findings_add(f, PVM_DEBUG_LINES, file_offset(m, p->debug_lines), NULL,
+                     "line programs of version %u, expected 1", p->debug_lines.data[0]);
+    uint32_t last = 0;
+    bool sorted = true;
+    /* A hostile file can name one long program in every range: bound the work by the file. */
+    uint64_t budget = 64 + 4 * (uint64_t)m->base.file.size;
+    for (size_t i = 0; i < range_count(p); i++) {
+        const uint8_t *record = p->debug_ranges.data + i * PVM_DEBUG_RANGE_BYTES;
+        uint32_t from = get32(record), to = get32(record + 4);
+        if (sorted && (from < last || to < from)) {
+            findings_add(f, PVM_DEBUG_RANGES, ranges_at + i * PVM_DEBUG_RANGE_BYTES, NULL,
+                         "range %zu is pc %u to %u, behind one that ends at %u", i, (unsigned)from,
+                         (unsigned)to, (unsigned)last);
+            sorted = false;
+        }
+        last = to;
+        if (!p->debug_lines.size || p->debug_lines.data[0] != 1 || !budget) continue;
+        uint64_t spent = verify_program(m, i, f) + 1;
+        budget -= budget < spent ? budget : spent;
+    }
+}

@@ -1,0 +1,21 @@
+/* Who answers ecalli: a script, or the contract host. */
+#pragma once
+#include "core/host.h"
+#include "pvm/vm/vm.h"
+
+/* The name that the program imports under this number; size 0 when there is none. */
+penta_bytes pvm_import_name(const penta_module *module, uint32_t number);
+
+/* host.c: a file of answers; its grammar is there. */
+struct pvm_script;
+struct pvm_script *pvm_script_read(const char *path, penta_error *err);
+bool pvm_script_answer(struct pvm_script *s, penta_vm *vm, const penta_stop *stop,
+                       struct answer *out);
+void pvm_script_free(struct pvm_script *s);
+
+/* revive.c: storage, call data, events, keccak, as Solidity contracts use them. */
+struct pvm_revive;
+struct pvm_revive *pvm_revive_new(const penta_option *options, size_t count, penta_error *err);
+bool pvm_revive_answer(struct pvm_revive *r, penta_vm *vm, const penta_stop *stop,
+                       struct answer *out);
+void pvm_revive_free(struct pvm_revive *r);

@@ -1,0 +1,399 @@
+/* One pass over the code bytes, block by block; then the jumps whose target came later. */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include "pvm/jit/ahead.h"
+
+enum {
+    LOOP_MAX = 256,          /* instructions of a loop that is looked at as a whole */
+    TAIL_MAX = 24,           /* instructions of a dispatch that are copied to the jumps to it */
+    DISPATCH_BYTES = TAIL_MAX * (PVM_SKIP_MAX + 1), /* of guest code, at most */
+    LINE = 64,
+    BYTES_PER_BYTE = 64,     /* native code of one guest byte, at most */
+    LISTS_PER_BYTE = 32,     /* guest bytes for each fixup and cold place, at first */
+    SMALL = 1 << 16,         /* bytes up to which memory comes from the heap */
+    LARGE = 1 << 20,         /* guest bytes from which on memory comes in huge pages */
+};
+static const size_t code_max = (UINT64_C(1) << 31) - (UINT64_C(1) << 20);
+/* Not canonical, whatever the size of address spaces: a jump there faults at the jump. */
+static const uint64_t nowhere = UINT64_C(0xfa6f29540376ba8a);
+
+/* ---- lists ---- */
+
+static bool grow(struct jit *j, void *list, uint32_t *capacity, size_t item)
+{
+    uint32_t more = *capacity ? 2 * *capacity : j->size / LISTS_PER_BYTE + 256;
+    void *now = realloc(*(void **)list, more * item);
+    if (!now) {
+        pvm_jit_give_up(j);
+        return false;
+    }
+    *(void **)list = now;
+    *capacity = more;
+    return true;
+}
+#define APPEND(list, count, capacity, ...)                                                         \
+    do {                                                                                           \
+        if ((count) == (capacity) && !grow(j, &(list), &(capacity), sizeof *(list))) return;       \
+        (list)[(count)++] = (__typeof__(*(list)))__VA_ARGS__;                                      \
+    } while (0)
+
+bool pvm_jit_room(struct jit *j, uint32_t more)
+{
+    struct pvm_native *n = j->n;
+    while (j->fixup_capacity - j->fixup_count < more)
+        if (!grow(j, &j->fixups, &j->fixup_capacity, sizeof *j->fixups)) return false;
+    while (j->cold_capacity - n->cold_count < more)
+        if (!grow(j, &n->cold, &j->cold_capacity, sizeof *n->cold)) return false;
+    return true;
+}
+
+void pvm_jit_place_copy(struct jit *j, uint32_t pc)
+{
+    APPEND(j->n->copies, j->n->copy_count, j->copy_capacity, {x64_here(&j->e), pc});
+}
+
+void pvm_jit_cold(struct jit *j, uint32_t site, uint32_t pc, enum pvm_cold_kind kind)
+{
+    APPEND(j->n->cold, j->n->cold_count, j->cold_capacity,
+           {.site = site, .pc = pc & 0xfffffff, .kind = kind & 15});
+}
+
+void pvm_jit_aim(struct jit *j, uint32_t site, uint32_t target)
+{
+    APPEND(j->fixups, j->fixup_count, j->fixup_capacity, {site, target});
+}
+
+void pvm_jit_cure(struct jit *j, uint32_t site, enum x64_reg reg)
+{
+    APPEND(j->cures, j->cure_count, j->cure_capacity, {site, x64_here(&j->e), reg});
+}
+
+/* ---- blocks ---- */
+
+uint32_t pvm_jit_cost(struct jit *j, uint32_t pc)
+{
+    uint32_t cost = 0;
+    pvm_block_cost(&j->p->code, pc, j->p->model, j->p->profile->cmov_reads_old, &cost);
+    if (cost > INT32_MAX) pvm_jit_give_up(j);
+    return cost;
+}
+
+/* A jump through a table is there; but a return does not count. */
+void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers)
+{
+    if (host(registers) == host(PVM_RA)) return;
+    if (!j->dispatches) j->dispatches = calloc(j->size / DISPATCH_BYTES + 2, 1);
+    if (j->dispatches) j->dispatches[pc / DISPATCH_BYTES] = true;
+}
+
+/* There is one at pc or not too far behind it. */
+static bool near_dispatch(const struct jit *j, uint32_t pc)
+{
+    uint32_t first = pc / DISPATCH_BYTES;
+    return j->dispatches && (j->dispatches[first] | j->dispatches[first + 1]);
+}
+
+void pvm_jit_odd(struct jit *j, uint32_t pc)
+{
+    if (!j->odd) j->odd = calloc(j->size / 8 + 4, 1);
+    if (j->odd) j->odd[pc >> 3] |= (uint8_t)(1u << (pc & 7));
+    else pvm_jit_give_up(j);
+}
+
+/* The number of instructions from pc on, at most TAIL_MAX, that end with a jump through a table and
+ * leave the way there only by branches; 0: none. */
+static unsigned dispatch_tail(struct jit *j, uint32_t pc)
+{
+    struct jit_insn in;
+    if (!near_dispatch(j, pc)) return 0;
+    for (unsigned n = 1; n <= TAIL_MAX; n++, pc += in.length) {
+        jit_decode(&j->decoder, pc, &in);
+        if (in.op == PVM_OP_jump_indirect) return reg_a(&in) != host(PVM_RA) ? n : 0;
+        enum pvm_flow flow = (enum pvm_flow)pvm_ops[in.op].flow;
+        if (in.op == PVM_OP_invalid || flow == PVM_FLOW_HOST || flow > PVM_FLOW_BRANCH) return 0;
+    }
+    return 0;
+}
+
+bool pvm_jit_may_copy(struct jit *j, uint32_t pc) { return dispatch_tail(j, pc); }
+
+/* The end of a loop over an indirect jump, once more, in place of a jump to it: each copy has a
+ * jump with a history of its own. */
+bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc)
+{
+    if (j->copying || j->p->code.doc || j->n->poll) return false;
+    unsigned left = dispatch_tail(j, pc);
+    if (!left) return false;
+    const uint8_t *writes = j->writes;
+    j->writes = NULL;
+    j->copying = true;
+    for (; left && !x64_full(&j->e); left -= j->count) {
+        pvm_jit_place_copy(j, pc);
+        pc = pvm_jit_blocks(j, pc, true);
+    }
+    j->copying = false;
+    j->writes = writes;
+    return true;
+}
+
+/* ---- loops ---- */
+
+/* As if the block from pc to end, the last one, were not written. */
+static void rewind_to(struct jit *j, uint32_t start, uint32_t pc, uint32_t end)
+{
+    struct pvm_native *n = j->n;
+    for (uint32_t i = pvm_native_number(n, pc), last = pvm_native_number(n, end); i < last; i++)
+        n->offsets[i] = 0;     /* groups may be others the next time */
+    j->e.at = j->e.start + start;
+    while (j->fixup_count && j->fixups[j->fixup_count - 1].site >= start) j->fixup_count--;
+    while (j->cure_count && j->cures[j->cure_count - 1].site >= start) j->cure_count--;
+    while (n->cold_count && n->cold[n->cold_count - 1].site >= start) n->cold_count--;
+    while (n->copy_count && n->copies[n->copy_count - 1].native >= start) n->copy_count--;
+}
+
+/* How often the instructions write each register. Stores count too: one more careful case. */
+static void count_writes(struct jit *j, uint32_t pc, uint32_t end, uint8_t *writes)
+{
+    struct jit_insn in;
+    memset(writes, 0, 16);
+    for (; pc < end; pc += in.length) {
+        jit_decode(&j->decoder, pc, &in);
+        enum pvm_shape shape = (enum pvm_shape)pvm_ops[in.op].shape;
+        if (pvm_ops[in.op].flow == PVM_FLOW_HOST) memset(writes, 2, 16);
+        if (shape == PVM_REG_REG_REG)
+            writes[reg_d(&in)]++;
+        else if (shape == PVM_REG_REG || shape == PVM_REG_REG_IMM || shape == PVM_REG_IMM ||
+                 shape == PVM_REG_IMM64)
+            writes[reg_a(&in)]++;
+    }
+}
+
+/* A small loop must not lie on more cache lines than it needs. */
+static bool straddles(uint32_t start, uint32_t end)
+{
+    uint32_t length = end - start, lines = (end - 1) / LINE - start / LINE + 1;
+    return length && length <= 4 * LINE && lines > (length + LINE - 1) / LINE;
+}
+
+/* It is written once more, with what is known of loops; and if it then straddles, once more behind
+ * nops. */
+void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint32_t count)
+{
+    uint8_t writes[16];
+    if (count > LOOP_MAX) return;
+    count_writes(j, pc, end, writes);
+    j->writes = writes;
+    rewind_to(j, start, pc, end);
+    pvm_jit_blocks(j, pc, true);
+    if (straddles(start, x64_here(&j->e))) {
+        rewind_to(j, start, pc, end);
+        x64_nop(&j->e, -start % LINE);
+        pvm_jit_blocks(j, pc, true);
+    }
+    j->writes = NULL;
+}
+
+/* ---- behind the blocks ---- */
+
+static void cold_places(struct jit *j)
+{
+    struct pvm_native *n = j->n;
+    const uint32_t exits[] = {[PVM_COLD_STEP] = j->step.at - 1, [PVM_COLD_GAS] = j->step.at - 1,
+                              [PVM_COLD_DYNAMIC] = j->dynamic.at - 1,
+                              [PVM_COLD_POLL] = j->poll.at - 1};
+    n->cold_start = x64_here(&j->e);
+    for (uint32_t i = 0; i < n->cold_count && !x64_full(&j->e); i++) {
+        x64_aim(&j->e, n->cold[i].site, x64_here(&j->e));
+        x64_call_to(&j->e, exits[n->cold[i].kind]);
+    }
+    for (uint32_t i = 0; i < j->cure_count && !x64_full(&j->e); i++) {
+        x64_aim(&j->e, j->cures[i].site, x64_here(&j->e));
+        x64_movsxd(&j->e, j->cures[i].reg, j->cures[i].reg);
+        x64_jmp_to(&j->e, j->cures[i].back);
+    }
+}
+
+/* Jumps ahead. One whose target turned out to be none becomes the interpreter's, all of it. */
+static void resolve(struct jit *j)
+{
+    for (uint32_t i = 0; i < j->fixup_count; i++) {
+        uint32_t site = j->fixups[i].site, target = j->fixups[i].target;
+        if (pvm_jit_may_go(j, target)) {
+            uint32_t to = j->n->offsets[pvm_native_number(j->n, target)];
+            x64_aim(&j->e, site, to - j->n->charge_size);
+            continue;
+        }
+        x64_patch_call(&j->e, pvm_native_offset(j->n, pvm_native_pc(j->n, site)), j->step.at - 1);
+    }
+}
+
+/* The entries from first on, as long as eight bytes can be read at each; where that ends. */
+static uint32_t fill_quickly(struct jit *j, uint64_t base)
+{
+    const struct pvm_native *n = j->n;
+    const struct pvm_code *code = &j->p->code;
+    const unsigned size = code->table_entry;
+    if (!size || size > 4 || code->table_filler || code->table.size < 8) return 0;
+    const uint32_t mask = (uint32_t)(UINT64_C(0xffffffff) >> (32 - 8 * size));
+    const size_t last = (code->table.size - 8) / size + 1;
+    const uint32_t count = last < j->p->table_count ? (uint32_t)last : j->p->table_count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t pc = (uint32_t)jit_word(code->table.data + (size_t)i * size) & mask;
+        bool good = pc < j->size && pvm_jit_may_go(j, pc);
+        n->table[2 * (size_t)i + 2] = good ? base + n->offsets[pvm_native_number(n, pc)] : nowhere;
+        n->table[2 * (size_t)i + 3] = nowhere;
+    }
+    return count;
+}
+
+static void fill_table(struct jit *j)
+{
+    struct pvm_native *n = j->n;
+    if (!n->table) return;
+    const uint32_t count = j->p->table_count;
+    const uint64_t base = (uint64_t)(uintptr_t)n->code - n->charge_size;
+    const size_t room = n->table_bytes / sizeof *n->table;
+    n->table[0] = n->table[1] = nowhere;
+    for (uint32_t i = fill_quickly(j, base); i < count; i++) {
+        uint64_t pc;
+        bool good = pvm_table_entry(&j->p->code, i, &pc) && pc < j->size &&
+                    pvm_jit_may_go(j, (uint32_t)pc);
+        n->table[2 * (size_t)i + 2] = good ? base + pvm_native_offset(n, (uint32_t)pc) : nowhere;
+        n->table[2 * (size_t)i + 3] = nowhere;
+    }
+    for (size_t i = 2 * (size_t)count + 2; i < room; i++) n->table[i] = nowhere;
+    if (mprotect(n->table, n->table_bytes, PROT_READ)) pvm_jit_give_up(j);
+}
+
+/* ---- memory ---- */
+
+static void *map(size_t bytes, int flags)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* Jumps are aimed all over the code: most of the time of a large program would go into looking up
+ * pages. Another wish. */
+static void want_huge(void *at, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    madvise(at, bytes, MADV_HUGEPAGE);
+#else
+    (void)at, (void)bytes;
+#endif
+}
+
+/* Pages that are sure to be written come at once, at half the price. It is only a wish. */
+static void fault_in(void *at, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    madvise(at, bytes, MADV_POPULATE_WRITE);
+#else
+    (void)at, (void)bytes;
+#endif
+}
+
+static size_t whole_pages(size_t n) { return (n + PVM_PAGE - 1) & ~(size_t)(PVM_PAGE - 1); }
+
+static bool reserve_offsets(struct pvm_native *n)
+{
+    size_t bytes = n->count * sizeof *n->offsets;
+    if (bytes < SMALL) {
+        n->offsets = calloc(1, bytes);
+        return n->offsets;
+    }
+    n->offsets_mapped = whole_pages(bytes);
+    n->offsets = map(n->offsets_mapped, 0);
+    if (n->offsets && n->size >= LARGE) want_huge(n->offsets, n->offsets_mapped);
+    if (n->offsets) fault_in(n->offsets, n->offsets_mapped);
+    return n->offsets;
+}
+
+static bool reserve(struct jit *j)
+{
+    struct pvm_native *n = j->n;
+    size_t capacity = (size_t)n->size * BYTES_PER_BYTE + (1 << 16);
+    if (capacity > code_max) capacity = code_max;
+    n->mapped = whole_pages(capacity);
+    n->code = map(n->mapped, 0);
+    if (n->code && n->size >= LARGE) want_huge(n->code, n->mapped);
+    if (n->code) fault_in(n->code, whole_pages((size_t)n->size * (n->metered ? 24 : 15) / 8));
+    n->block_starts = calloc(n->size / 8 + 4, 1); /* looked at four at a time */
+    if (j->p->table_count) {
+        n->table_bytes = whole_pages((2 * (size_t)j->p->table_count + 2) * sizeof *n->table);
+        n->table = map(n->table_bytes, MAP_32BIT); /* absent: dynamic jumps leave the code */
+        if (n->table) fault_in(n->table, n->table_bytes);
+    }
+    if (n->code) x64_init(&j->e, n->code, n->mapped);
+    return n->code && n->block_starts && pvm_native_places(n, &j->p->code) && reserve_offsets(n);
+}
+
+/* Never writable and executable at once. */
+static bool seal(struct pvm_native *n)
+{
+    size_t used = whole_pages(n->used);
+    if (used < n->mapped) munmap(n->code + used, n->mapped - used);
+    n->mapped = used;
+    return !mprotect(n->code, used, PROT_READ | PROT_EXEC);
+}
+
+struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pvm_config *config)
+{
+    struct pvm_native *n = calloc(1, sizeof *n);
+    struct jit j = {.p = p, .n = n, .size = (uint32_t)p->code.bytes.size,
+                    .narrow = pvm_isas[p->code.isa].bits == 32,
+                    .strict = !p->profile->late_branches, .general = p->code.gp || p->code.doc};
+    if (!n) return NULL;
+    j.word = j.narrow ? X32 : X64;
+    pvm_jit_decoder_init(&j.decoder, &p->code);
+    n->size = j.size;
+    n->metered = config->metered;
+    n->async = config->async;
+    n->poll = config->poll;
+    n->charge_size = !n->metered ? 0 : n->async ? JIT_CHARGE_ASYNC : JIT_CHARGE_SYNC;
+    if (j.size >= pvm_jit_ahead_from && !n->poll) {
+        j.rules = pvm_jit_rules(p->code.isa, n->charge_size);
+        j.window = malloc(sizeof *j.window); /* without: the general way */
+        if (j.window) j.window->at = j.window->count = 0;
+    }
+    bool ok = reserve(&j);
+    if (ok) {
+        pvm_jit_stubs(&j);
+        pvm_jit_charge(&j);
+        n->body = x64_here(&j.e);
+        pvm_jit_blocks(&j, 0, false);
+        cold_places(&j);
+        ok = !x64_full(&j.e);
+    }
+    if (ok) {
+        resolve(&j);
+        fill_table(&j);
+        n->used = x64_here(&j.e);
+        ok = !x64_full(&j.e) && seal(n);
+    }
+    free(j.window);
+    free(j.fixups);
+    free(j.dispatches);
+    free(j.odd);
+    free(j.cures);
+    if (ok) return n;
+    pvm_native_free(n);
+    return NULL;
+}
+
+void pvm_native_free(struct pvm_native *n)
+{
+    if (!n) return;
+    if (n->code) munmap(n->code, n->mapped);
+    if (n->table) munmap(n->table, n->table_bytes);
+    if (!n->offsets_mapped) free(n->offsets);
+    else if (n->offsets) munmap(n->offsets, n->offsets_mapped);
+    free(n->numbers);
+    free(n->places);
+    free(n->block_starts);
+    free(n->copies);
+    free(n->cold);
+    free(n);
+}

@@ -1,0 +1,48 @@
+/* What the compiler's decoder looks up, and its general way. */
+#include "pvm/jit/decode.h"
+
+void pvm_jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code)
+{
+    enum { AHEAD = 80 };       /* more than any look at an instruction and at those behind it */
+    d->code = code;
+    d->ops = pvm_isas[code->isa].op;
+    d->bytes = code->bytes.data;
+    d->starts = code->starts;
+    d->limit = code->doc || code->bytes.size < AHEAD ? 0 : (uint32_t)code->bytes.size - AHEAD;
+}
+
+/* The first byte: registers, or one and the length of the first immediate, or that alone. */
+static uint8_t first_byte(const struct pvm_insn *in, unsigned length)
+{
+    switch ((enum pvm_shape)pvm_ops[in->op].shape) {
+    case PVM_IMM_IMM: return (uint8_t)length;
+    case PVM_REG_IMM_IMM:
+    case PVM_REG_IMM_OFFSET: return (uint8_t)(in->a | length << 4);
+    case PVM_REG_REG: return (uint8_t)(in->d | in->a << 4);
+    default: return (uint8_t)(in->a | in->b << 4);
+    }
+}
+
+void pvm_jit_decode_any(struct jit_decoder *d, uint32_t pc, struct jit_insn *out)
+{
+    enum { IMM = 4 };
+    struct pvm_insn in;
+    pvm_decode(d->code, pc, &in);
+    enum pvm_shape shape = (enum pvm_shape)pvm_ops[in.op].shape;
+    uint8_t *start = d->longest[d->turn++ % 2], *at = start + 1;
+    memset(start, 0, sizeof d->longest[0]);
+    if (shape != PVM_IMM && shape != PVM_OFFSET) *at++ = first_byte(&in, IMM);
+    if (shape == PVM_REG_REG_REG) *at++ = in.d;
+    if (shape == PVM_REG_REG_IMM_IMM) *at++ = IMM;
+    if (shape == PVM_REG_IMM64) {
+        memcpy(at, &in.imm1, 8);
+        at += 8;
+    } else {
+        memcpy(at, &in.imm1, IMM);
+        memcpy(at + IMM, &in.imm2, IMM);
+        at += 2 * IMM;
+    }
+    *out = (struct jit_insn){.op = in.op, .length = in.length, .pc = pc, .at = start,
+                             .skip = (unsigned)(at - start) - 1,
+                             .word = jit_word(start + 1)};
+}

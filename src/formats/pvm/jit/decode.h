@@ -1,0 +1,87 @@
+/* Decoding for the compiler. The loop needs the opcode and the length of every instruction; what
+ * else there is, each kind of instruction takes for itself, so that nothing is read in vain and no
+ * branch depends on the shape: a mispredicted one costs as much as all the rest.
+ *
+ * The end of the code and the doc dialect take the general way, through pvm_decode, which gives the
+ * same instruction in its longest form. */
+#pragma once
+#include <string.h>
+#include "pvm/jit/jit.h"
+
+/* decode.c */
+void pvm_jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code);
+void pvm_jit_decode_any(struct jit_decoder *d, uint32_t pc, struct jit_insn *in);
+
+X64_INLINE uint64_t jit_word(const uint8_t *p)
+{
+    uint64_t word;             /* of this host, which is little-endian */
+    memcpy(&word, p, 8);
+    return word;
+}
+
+X64_INLINE void jit_decode(struct jit_decoder *d, uint32_t pc, struct jit_insn *in)
+{
+    uint64_t starts = pc < d->limit ? jit_word(d->starts + (pc >> 3)) >> (pc & 7) : 0;
+    if (!(starts & 1)) {       /* by way of another one: `in` is to stay in registers */
+        struct jit_insn any;
+        pvm_jit_decode_any(d, pc, &any);
+        *in = any;
+        return;
+    }
+    in->skip = (unsigned)__builtin_ctzll(starts >> 1 | UINT64_C(1) << PVM_SKIP_MAX);
+    in->length = in->skip + 1;
+    in->pc = pc;
+    in->at = d->bytes + pc;
+    in->word = jit_word(in->at + 1);
+    in->op = d->ops[in->at[0]];
+    in->in_place = true;
+}
+
+/* Registers, by their four bits: the first byte's lower half, its upper half, the second byte's. */
+X64_INLINE enum x64_reg reg_a(const struct jit_insn *in) { return host((unsigned)in->word); }
+X64_INLINE enum x64_reg reg_b(const struct jit_insn *in) { return host((unsigned)in->word >> 4); }
+X64_INLINE enum x64_reg reg_d(const struct jit_insn *in) { return host((unsigned)in->word >> 8); }
+
+/* The low n bytes, 0 to 4, sign-extended. */
+X64_INLINE uint64_t jit_extend(uint64_t word, unsigned n)
+{
+    unsigned spare = 63 - 8 * n;
+    return (uint64_t)((int64_t)(word << 1 << spare) >> spare >> 1);
+}
+
+X64_INLINE unsigned jit_clamp(int n) { return n < 0 ? 0 : n > 4 ? 4 : (unsigned)n; }
+
+/* The immediate of an instruction without registers, and of one with a byte of them. */
+X64_INLINE uint64_t imm_alone(const struct jit_insn *in)
+{
+    return jit_extend(in->word, jit_clamp((int)in->skip));
+}
+X64_INLINE uint64_t imm(const struct jit_insn *in)
+{
+    return jit_extend(in->word >> 8, jit_clamp((int)in->skip - 1));
+}
+
+struct jit_pair { uint64_t first, second; };
+
+/* Two immediates from byte `from` on, of which the first has n bytes. */
+X64_INLINE struct jit_pair jit_two(const struct jit_insn *in, unsigned n, unsigned from)
+{
+    uint64_t word = jit_word(in->at + from);
+    n &= 7;
+    n = n > 4 ? 4 : n;
+    int left = (int)in->skip + 1 - (int)from - (int)n;
+    return (struct jit_pair){jit_extend(word, n), jit_extend(word >> 8 * n, jit_clamp(left))};
+}
+X64_INLINE struct jit_pair imms_alone(const struct jit_insn *in)
+{
+    return jit_two(in, (unsigned)in->word, 2);
+}
+X64_INLINE struct jit_pair imms(const struct jit_insn *in)
+{
+    return jit_two(in, (unsigned)in->word >> 4, 2);
+}
+X64_INLINE struct jit_pair imms_behind_two(const struct jit_insn *in)
+{
+    return jit_two(in, (unsigned)in->word >> 8, 3);
+}
+X64_INLINE uint64_t imm64(const struct jit_insn *in) { return jit_word(in->at + 2); }

@@ -1,0 +1,250 @@
+/* The code of instructions in a straight line: registers, loads, stores. Parts of pvm_jit_blocks,
+ * which is fast because all of it is in line. */
+#pragma once
+#include "pvm/jit/decode.h"
+
+/* A guest address. */
+X64_INLINE struct x64_mem guest(int base, uint64_t disp)
+{
+    return (struct x64_mem){.base = (int8_t)base, .index = X64_NONE, .gs = true, .narrow = true,
+                            .disp = (int32_t)(uint32_t)disp};
+}
+
+/* A 32-bit result in a 64-bit register is sign-extended. */
+X64_INLINE void extend(struct jit *j, enum x64_reg reg)
+{
+    if (!j->narrow) x64_movsxd(&j->e, reg, reg);
+}
+
+X64_INLINE struct x64_mem sum(enum x64_reg base, int index, int32_t disp)
+{
+    return (struct x64_mem){.base = (int8_t)base, .index = (int8_t)index, .disp = disp};
+}
+
+/* ---- three registers ---- */
+
+typedef void two_operand(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src);
+
+X64_INLINE void commutative(struct jit *j, enum x64_size size, const struct jit_insn *in,
+                               two_operand *op)
+{
+    enum x64_reg d = reg_d(in), a = reg_a(in), b = reg_b(in);
+    bool swap = d == b;
+    x64_move(&j->e, size, d, swap ? d : a);
+    op(&j->e, size, d, swap ? a : b);
+}
+
+X64_INLINE void add(struct jit *j, enum x64_size size, const struct jit_insn *in)
+{
+    enum x64_reg d = reg_d(in), a = reg_a(in), b = reg_b(in);
+    if (d == a || d == b) x64_add(&j->e, size, d, d == a ? b : a);
+    else x64_lea(&j->e, size, d, (a & 7) == RBP ? sum(b, (int)a, 0) : sum(a, (int)b, 0));
+}
+
+X64_INLINE void subtract(struct jit *j, enum x64_size size, const struct jit_insn *in)
+{
+    enum x64_reg d = reg_d(in), a = reg_a(in), b = reg_b(in);
+    if (d == b && d != a) {
+        x64_neg(&j->e, size, d);
+        x64_add(&j->e, size, d, a);
+    } else {
+        x64_move(&j->e, size, d, a);
+        x64_sub(&j->e, size, d, b);
+    }
+}
+
+typedef void shift_by(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
+                      enum x64_reg count);
+
+X64_INLINE void shift(struct jit *j, enum x64_size size, const struct jit_insn *in, shift_by *op)
+{
+    op(&j->e, size, reg_d(in), reg_a(in), reg_b(in));
+}
+
+X64_INLINE void rotate(struct jit *j, enum x64_size size, const struct jit_insn *in,
+                          void op(struct x64 *, enum x64_size, enum x64_reg))
+{
+    x64_mov(&j->e, X32, RCX, reg_b(in));
+    x64_move(&j->e, size, reg_d(in), reg_a(in));
+    op(&j->e, size, reg_d(in));
+}
+
+/* A comparison and what is made of it. rcx is cleared in front: a byte written into the old value
+ * would make each comparison wait for the one before. */
+X64_INLINE void compare_begin(struct jit *j) { x64_xor(&j->e, X32, RCX, RCX); }
+
+X64_INLINE void compare_end(struct jit *j, enum x64_cond cond, enum x64_reg dst)
+{
+    x64_setcc(&j->e, cond, RCX);
+    x64_mov(&j->e, X32, dst, RCX);
+}
+
+/* The left operand stays when cond holds behind cmp left, right. */
+X64_INLINE void choose(struct jit *j, const struct jit_insn *in, enum x64_cond other)
+{
+    enum x64_reg d = reg_d(in), a = reg_a(in), b = reg_b(in);
+    if (d == b) {
+        enum x64_reg swap = a;
+        a = b;
+        b = swap;
+    }
+    x64_cmp(&j->e, j->word, a, b);
+    x64_move(&j->e, j->word, d, a);
+    x64_cmov(&j->e, other, j->word, d, b);
+}
+
+X64_INLINE void or_inverted(struct jit *j, const struct jit_insn *in)
+{
+    x64_mov(&j->e, j->word, RCX, reg_b(in));
+    x64_not(&j->e, j->word, RCX);
+    x64_or(&j->e, j->word, RCX, reg_a(in));
+    x64_mov(&j->e, j->word, reg_d(in), RCX);
+}
+
+/* Stubs take the first operand on the stack and the second in rcx, where the result comes back. */
+X64_INLINE void by_stub(struct jit *j, const struct jit_insn *in, struct x64_label *stub,
+                           enum x64_size size)
+{
+    x64_push(&j->e, reg_a(in));
+    x64_mov(&j->e, j->word, RCX, reg_b(in));
+    x64_call_to(&j->e, stub->at - 1);
+    if (size == X32 && !j->narrow)
+        x64_movsxd(&j->e, reg_d(in), RCX);
+    else
+        x64_mov(&j->e, size, reg_d(in), RCX);
+}
+
+X64_INLINE void high_unsigned(struct jit *j, const struct jit_insn *in)
+{
+    enum x64_reg a = reg_a(in), b = reg_b(in), d = reg_d(in);
+    if (j->narrow) {           /* registers are zero-extended: the product fits 64 bits */
+        x64_mov(&j->e, X32, RCX, a);
+        x64_imul(&j->e, X64, RCX, b);
+        x64_shr_imm(&j->e, X64, RCX, 32);
+        x64_mov(&j->e, X32, d, RCX);
+        return;
+    }
+    if (b == RDX) {
+        b = a;
+        a = RDX;
+    }
+    if (a == RDX) {
+        x64_mulx(&j->e, X64, d, d, b);
+        return;
+    }
+    x64_mov(&j->e, X64, RCX, RDX);
+    x64_mov(&j->e, X64, RDX, a);
+    x64_mulx(&j->e, X64, d, d, b);
+    if (d != RDX) x64_mov(&j->e, X64, RDX, RCX);
+}
+
+/* ---- with an immediate ---- */
+
+/* lea even where add would do: it is as short and as fast, and one way is no branch. */
+X64_INLINE void add_immediate(struct jit *j, enum x64_size size, const struct jit_insn *in)
+{
+    x64_lea(&j->e, size, reg_a(in), sum(reg_b(in), X64_NONE, (int32_t)imm(in)));
+}
+
+typedef void immediate_operand(struct x64 *e, enum x64_size size, enum x64_reg dst, int32_t imm);
+
+X64_INLINE void logic_immediate(struct jit *j, const struct jit_insn *in, immediate_operand *op)
+{
+    x64_move(&j->e, j->word, reg_a(in), reg_b(in));
+    op(&j->e, j->word, reg_a(in), (int32_t)imm(in));
+}
+
+typedef void shift_count(struct x64 *e, enum x64_size size, enum x64_reg dst, unsigned count);
+
+X64_INLINE void shift_immediate(struct jit *j, enum x64_size size, const struct jit_insn *in,
+                                   shift_count *op)
+{
+    unsigned count = (unsigned)imm(in) & (size == X64 ? 63 : 31);
+    x64_move(&j->e, size, reg_a(in), reg_b(in));
+    if (count) op(&j->e, size, reg_a(in), count);
+}
+
+X64_INLINE void rotate_immediate(struct jit *j, enum x64_size size, const struct jit_insn *in)
+{
+    x64_rorx(&j->e, size, reg_a(in), reg_b(in), (unsigned)imm(in) & (size == X64 ? 63 : 31));
+}
+
+X64_INLINE void scratch_immediate(struct jit *j, enum x64_size size, uint64_t value)
+{
+    x64_mov_imm(&j->e, RCX, size == X64 ? value : (uint32_t)value);
+}
+
+/* The immediate shifted by a register. */
+X64_INLINE void shift_alt(struct jit *j, enum x64_size size, const struct jit_insn *in,
+                             shift_by *op)
+{
+    scratch_immediate(j, size, imm(in));
+    op(&j->e, size, reg_a(in), RCX, reg_b(in));
+}
+
+X64_INLINE void rotate_alt(struct jit *j, enum x64_size size, const struct jit_insn *in)
+{
+    x64_mov(&j->e, X32, RCX, reg_b(in));
+    x64_mov_imm(&j->e, reg_a(in), size == X64 ? imm(in) : (uint32_t)imm(in));
+    x64_ror_cl(&j->e, size, reg_a(in));
+}
+
+X64_INLINE void negate_add(struct jit *j, enum x64_size size, const struct jit_insn *in)
+{
+    x64_move(&j->e, size, reg_a(in), reg_b(in));
+    x64_neg(&j->e, size, reg_a(in));
+    if (imm(in)) x64_add_imm(&j->e, size, reg_a(in), (int32_t)imm(in));
+}
+
+/* Zero by xor: no instruction but a comparison leaves flags to the one behind it. */
+X64_INLINE void load_immediate(struct jit *j, enum x64_reg reg, uint64_t value)
+{
+    if (value) x64_mov_imm(&j->e, reg, j->narrow ? (uint32_t)value : value);
+    else x64_xor(&j->e, X32, reg, reg);
+}
+
+X64_INLINE void compare_with(struct jit *j, enum x64_reg reg, uint64_t value)
+{
+    if (value) x64_cmp_imm(&j->e, j->word, reg, (int32_t)value);
+    else x64_test(&j->e, j->word, reg, reg);
+}
+
+X64_INLINE void move_if(struct jit *j, const struct jit_insn *in, enum x64_cond cond)
+{
+    x64_test(&j->e, j->word, reg_b(in), reg_b(in));
+    x64_cmov(&j->e, cond, j->word, reg_d(in), reg_a(in));
+}
+
+X64_INLINE void move_if_immediate(struct jit *j, const struct jit_insn *in, enum x64_cond cond)
+{
+    scratch_immediate(j, j->word, imm(in));
+    x64_test(&j->e, j->word, reg_b(in), reg_b(in));
+    x64_cmov(&j->e, cond, j->word, reg_a(in), RCX);
+}
+
+/* ---- memory ---- */
+
+/* Loads and stores, and the conditions of branches, are told apart by a table: one way through the
+ * code for all of them is a jump less to mispredict. */
+struct jit_form {
+    uint32_t op;               /* the host's, of x64_form_mem */
+    uint8_t size, bytes, cond;
+};
+extern const struct jit_form pvm_jit_forms[2][PVM_OPS]; /* by width: 64-bit, 32-bit */
+
+X64_INLINE void access_memory(struct jit *j, const struct jit_insn *in, struct x64_mem m)
+{
+    const struct jit_form *f = &pvm_jit_forms[j->narrow][in->op];
+    x64_form_mem(&j->e, f->op, (enum x64_size)f->size, reg_a(in), m, f->bytes);
+}
+
+X64_INLINE void store_immediate(struct jit *j, unsigned size, struct x64_mem m, uint64_t value)
+{
+    switch (size) {
+    case 1: x64_mov_store_imm8(&j->e, m, (uint8_t)value); break;
+    case 2: x64_mov_store_imm16(&j->e, m, (uint16_t)value); break;
+    case 4: x64_mov_store_imm(&j->e, X32, m, (int32_t)value); break;
+    default: x64_mov_store_imm(&j->e, X64, m, (int32_t)value); break;
+    }
+}
+

@@ -1,0 +1,126 @@
+/* The code of what ends a block or leaves the code. Parts of pvm_jit_blocks. */
+#pragma once
+#include "pvm/jit/emit.h"
+
+X64_INLINE void step(struct jit *j) { x64_call_to(&j->e, j->step.at - 1); }
+
+/* Looks at the interrupt flag, where a program might stay for ever. */
+X64_INLINE void poll(struct jit *j, const struct jit_insn *in)
+{
+    if (!j->n->poll) return;
+    x64_mov_load(&j->e, X64, RCX, state_field(offsetof(struct pvm_state, interrupt)));
+    x64_cmp_mem8_imm(&j->e, (struct x64_mem){.base = RCX, .index = X64_NONE}, 0);
+    pvm_jit_cold(j, x64_jcc_later(&j->e, X64_NE), in->pc, PVM_COLD_POLL);
+}
+
+/* ---- static jumps ---- */
+
+/* Where a jump may go is known for all code that is written; a jump ahead is taken back
+ * when all is written and its target turned out to be none (resolve in compile.c). */
+X64_INLINE bool may_go(const struct jit *j, uint32_t pc, uint32_t target)
+{
+    if (target >= j->size) return false;
+    if (target <= pc) return pvm_jit_may_go(j, target);
+    return !j->copying || pvm_is_target(&j->p->code, target);
+}
+
+X64_INLINE bool may_branch(const struct jit *j, const struct jit_insn *in, uint32_t target)
+{
+    if (j->strict) {
+        uint32_t next = in->pc + in->length;
+        if (next >= j->size) return false;
+        if ((j->general || in->length > PVM_SKIP_MAX) && !pvm_is_target(&j->p->code, next))
+            return false;
+    }
+    return may_go(j, in->pc, target);
+}
+
+/* Where a block that is written already starts. */
+X64_INLINE uint32_t known(const struct jit *j, uint32_t target)
+{
+    return pvm_native_offset(j->n, target) - j->n->charge_size;
+}
+
+X64_INLINE void jump(struct jit *j, uint32_t pc, uint32_t target)
+{
+    if (target <= pc) x64_jmp_to(&j->e, known(j, target));
+    else pvm_jit_aim(j, x64_jmp_later(&j->e), target);
+}
+
+X64_INLINE void branch(struct jit *j, uint32_t pc, uint32_t target, enum x64_cond cond)
+{
+    if (target <= pc) x64_jcc_to(&j->e, cond, known(j, target));
+    else pvm_jit_aim(j, x64_jcc_later(&j->e, cond), target);
+}
+
+/* ---- dynamic jumps ---- */
+
+enum { TABLE_SCALE = 3 };
+
+X64_INLINE void address(struct jit *j, enum x64_reg reg, uint64_t offset)
+{
+    if (offset)
+        x64_lea(&j->e, X32, RCX, sum(reg, X64_NONE, (int32_t)offset));
+    else
+        x64_mov(&j->e, X32, RCX, reg);
+}
+
+X64_INLINE struct x64_mem table_entry(const struct jit *j)
+{
+    return (struct x64_mem){.base = X64_NONE, .index = RCX, .scale = TABLE_SCALE,
+                            .disp = (int32_t)(uint32_t)(uintptr_t)j->n->table};
+}
+
+/* Addresses beyond the table leave for the cold place. Odd ones and those of illegal targets have
+ * addresses in the table that no processor goes to: the jump itself faults, hence with exact
+ * state. */
+X64_INLINE void check_range(struct jit *j, const struct jit_insn *in, enum pvm_cold_kind beyond)
+{
+    x64_cmp_imm(&j->e, X32, RCX, (int32_t)(2 * j->p->table_count + 1));
+    pvm_jit_cold(j, x64_jcc_later(&j->e, X64_A), in->pc, beyond);
+}
+
+X64_INLINE void jump_indirect(struct jit *j, const struct jit_insn *in)
+{
+    address(j, reg_a(in), imm(in));
+    if (!j->n->table) {
+        x64_call_to(&j->e, j->dynamic.at - 1);
+        return;
+    }
+    check_range(j, in, PVM_COLD_DYNAMIC);
+    x64_jmp_mem(&j->e, table_entry(j));
+}
+
+/* The register is written last, but before a jump that may fault: if that register held the
+ * address, the instruction could not be repeated, so the entry is looked at first. */
+X64_INLINE void load_imm_and_jump_indirect(struct jit *j, const struct jit_insn *in)
+{
+    struct jit_pair x = imms_behind_two(in);
+    uint64_t value = j->narrow ? (uint32_t)x.first : x.first;
+    address(j, reg_b(in), x.second);
+    if (!j->n->table) {
+        step(j);
+        return;
+    }
+    check_range(j, in, PVM_COLD_STEP); /* even a halt writes the register */
+    if (reg_a(in) != reg_b(in)) {
+        x64_mov_imm(&j->e, reg_a(in), value);
+        x64_jmp_mem(&j->e, table_entry(j));
+        return;
+    }
+    x64_mov_load(&j->e, X64, RCX, table_entry(j));
+    x64_test(&j->e, X64, RCX, RCX);
+    pvm_jit_cold(j, x64_jcc_later(&j->e, X64_S), in->pc, PVM_COLD_STEP);
+    x64_mov_imm(&j->e, reg_a(in), value);
+    x64_jmp_reg(&j->e, RCX);
+}
+
+/* ---- leaving ---- */
+
+X64_INLINE void host_call(struct jit *j, const struct jit_insn *in)
+{
+    x64_mov_store_imm(&j->e, X32, state_field(offsetof(struct pvm_state, pc)), (int32_t)in->pc);
+    x64_mov_store_imm(&j->e, X32, state_field(offsetof(struct pvm_state, host_number)),
+                      (int32_t)imm_alone(in));
+    x64_jmp_to(&j->e, j->host.at - 1);
+}

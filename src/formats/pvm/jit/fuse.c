@@ -1,0 +1,98 @@
+#include "pvm/jit/fuse.h"
+#include "pvm/jit/flow.h"
+
+static const struct jit_group nothing = {0, 0};
+
+static struct jit_insn at(struct jit *j, uint32_t pc)
+{
+    struct jit_insn in;
+    jit_decode(&j->decoder, pc, &in);
+    return in;
+}
+
+static struct jit_insn behind(struct jit *j, const struct jit_insn *in)
+{
+    return at(j, in->pc + in->length);
+}
+
+static struct jit_group group_of(unsigned count, unsigned length)
+{
+    return (struct jit_group){(uint8_t)count, (uint8_t)length};
+}
+
+/* d = x op y; d = load [d + offset]: one load. Only the low halves of x and y matter to it. */
+static bool address_load(struct jit *j, const struct jit_insn *in, struct x64_mem m, enum x64_reg d)
+{
+    if (!jit_is_load(in->op) || reg_a(in) != d || reg_b(in) != d) return false;
+    struct x64_mem from = guest(m.base, imm(in));
+    from.index = m.index;
+    from.scale = m.scale;
+    access_memory(j, in, from);
+    return true;
+}
+
+struct jit_group pvm_jit_fuse_add(struct jit *j, uint32_t pc)
+{
+    struct jit_insn in = at(j, pc), load = behind(j, &in);
+    struct x64_mem m = sum(reg_a(&in), (int)reg_b(&in), 0);
+    return address_load(j, &load, m, reg_d(&in)) ? group_of(2, in.length + load.length) : nothing;
+}
+
+/* x << 32 >> 32: the low half. */
+static struct jit_group low_half(struct jit *j, const struct jit_insn *in)
+{
+    struct jit_insn back = behind(j, in);
+    if (imm(&back) != 32 || reg_b(&back) != reg_a(in) || reg_a(&back) != reg_a(in)) return nothing;
+    if (back.op == PVM_OP_shift_logical_right_imm_64)
+        x64_mov(&j->e, X32, reg_a(in), reg_b(in));
+    else if (back.op == PVM_OP_shift_arithmetic_right_imm_64)
+        x64_movsxd(&j->e, reg_a(in), reg_b(in));
+    else
+        return nothing;
+    return group_of(2, in->length + back.length);
+}
+
+/* A shift to the left by 1 to 3 is the scale of an index. */
+struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc)
+{
+    struct jit_insn in = at(j, pc);
+    if (!j->narrow && imm(&in) == 32) return low_half(j, &in);
+    if (imm(&in) < 1 || imm(&in) > 3) return nothing;
+    struct jit_insn add = behind(j, &in);
+    enum x64_reg d = reg_a(&in), a = reg_a(&add), b = reg_b(&add);
+    if (add.op != (j->narrow ? PVM_OP_add_32 : PVM_OP_add_64) || reg_d(&add) != d ||
+        (a == d) == (b == d))
+        return nothing;
+    struct x64_mem m = sum(a == d ? b : a, (int)reg_b(&in), 0);
+    m.scale = (uint8_t)imm(&in);
+    if (jit_is_load(jit_op_behind(j, &add))) {
+        struct jit_insn load = behind(j, &add);
+        if (address_load(j, &load, m, d))
+            return group_of(3, in.length + add.length + load.length);
+    }
+    x64_lea(&j->e, j->word, d, m);
+    return group_of(2, in.length + add.length);
+}
+
+/* `i32 d = d + step` in a loop, where the step stays the same: the 64-bit sum, and a check beside
+ * it that it is the sign-extended one. That takes the extension off the chain through the
+ * iterations; it fails at most once in 2^32 / step rounds, out of line. */
+struct jit_group pvm_jit_widen(struct jit *j, uint32_t pc)
+{
+    struct jit_insn in = at(j, pc);
+    bool by_register = in.op == PVM_OP_add_32;
+    enum x64_reg a = reg_a(&in), b = reg_b(&in), d = by_register ? reg_d(&in) : a;
+    if (j->writes[d] != 1) return nothing;
+    if (by_register) {
+        enum x64_reg by = a == d ? b : a;
+        if ((a == d) == (b == d) || j->writes[by]) return nothing;
+        x64_add(&j->e, X64, d, by);
+    } else {
+        if (b != d) return nothing;
+        x64_add_imm(&j->e, X64, d, (int32_t)imm(&in));
+    }
+    x64_movsxd(&j->e, RCX, d);
+    x64_cmp(&j->e, X64, RCX, d);
+    pvm_jit_cure(j, x64_jcc_later(&j->e, X64_NE), d);
+    return group_of(1, in.length);
+}

@@ -1,0 +1,128 @@
+/* Sending kicks, and waiting for them: see interrupt.h. */
+#include "pvm/jit/jit.h"
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+_Thread_local struct pvm_vm *volatile pvm_running __attribute__((tls_model("initial-exec")));
+_Thread_local volatile bool pvm_kick_deferred __attribute__((tls_model("initial-exec")));
+bool pvm_runs_fence;
+
+static _Thread_local int self __attribute__((tls_model("initial-exec")));
+static const char kick_mark;   /* its address marks the signals that kicks send */
+/* How often this process came from a fork, in the upper half of pvm_vm.kicks: kicks that were under
+ * way in the parent never end in the child. */
+static uint64_t forks;
+
+int pvm_thread_number(void)
+{
+    if (__builtin_expect(!self, 0)) self = (int)syscall(SYS_gettid);
+    return self;
+}
+
+static void after_fork(void)
+{
+    self = 0;
+    forks += UINT64_C(1) << 32;
+    struct pvm_vm *vm = pvm_running; /* a signal handler on top of a run has forked */
+    if (vm) atomic_store_explicit(&vm->runner, pvm_thread_number(), memory_order_relaxed);
+}
+
+bool pvm_interrupt_install(void)
+{
+    pvm_runs_fence = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
+    return !pthread_atfork(NULL, NULL, after_fork);
+}
+
+/* ---- sending ---- */
+
+static void hold(struct pvm_vm *vm)
+{
+    uint64_t now = atomic_load_explicit(&vm->kicks, memory_order_relaxed), next;
+    do next = now >> 32 == forks >> 32 ? now + 1 : forks + 1;
+    while (!atomic_compare_exchange_weak_explicit(&vm->kicks, &now, next, memory_order_seq_cst,
+                                                  memory_order_relaxed));
+}
+
+static void let_go(struct pvm_vm *vm)
+{
+    atomic_fetch_sub_explicit(&vm->kicks, 1, memory_order_release);
+}
+
+static void barrier(void)
+{
+    if (!pvm_runs_fence) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+static void send_kick(int thread)
+{
+    siginfo_t info = {.si_signo = SIGTRAP, .si_code = SI_QUEUE};
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    info.si_value.sival_ptr = (void *)(uintptr_t)&kick_mark;
+    syscall(SYS_rt_tgsigqueueinfo, info.si_pid, thread, SIGTRAP, &info);
+}
+
+void pvm_kick(penta_vm *base)
+{
+    struct pvm_vm *vm = pvm_vm(base);
+    int error = errno;         /* of the code that a signal handler interrupted */
+    if (vm->cells->native->poll) return;
+    hold(vm);
+    barrier();
+    int thread = atomic_load_explicit(&vm->runner, memory_order_seq_cst);
+    if (thread) send_kick(thread);
+    let_go(vm);
+    errno = error;
+}
+
+/* ---- receiving ---- */
+
+/* The kernel delivers a signal without its sender when too many wait to be delivered. */
+static bool without_sender(const siginfo_t *info)
+{
+    return info->si_code == SI_USER && !info->si_pid && !info->si_uid;
+}
+
+bool pvm_is_kick(const siginfo_t *info)
+{
+    if (info->si_code == SI_QUEUE) return info->si_value.sival_ptr == &kick_mark;
+    return pvm_running && without_sender(info);
+}
+
+void pvm_kick_defer(void *context)
+{
+    pvm_kick_deferred = true;
+    sigaddset(&((ucontext_t *)context)->uc_sigmask, SIGTRAP);
+    send_kick(pvm_thread_number());
+}
+
+static void unblock(void)
+{
+    sigset_t traps;
+    sigemptyset(&traps);
+    sigaddset(&traps, SIGTRAP);
+    pthread_sigmask(SIG_UNBLOCK, &traps, NULL);
+}
+
+/* A signal that was sent arrives at the latest on the way back from a system call: from the last
+ * look at the counter on there is one more. */
+void pvm_run_settle(struct pvm_vm *vm)
+{
+    uint64_t now;
+    int error = errno;
+    do {
+        now = atomic_load_explicit(&vm->kicks, memory_order_acquire);
+        sched_yield();
+    } while (now >> 32 == forks >> 32 && (uint32_t)now);
+    if (pvm_kick_deferred) {
+        pvm_kick_deferred = false;
+        unblock();
+    }
+    errno = error;
+}

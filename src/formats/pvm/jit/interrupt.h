@@ -1,0 +1,58 @@
+/* Interrupts of compiled code: which thread is inside a machine's run, and the signal that makes it
+ * leave.
+ *
+ * A run announces its thread, and only then looks at the interrupt flag; an interrupt sets the flag,
+ * and only then looks for a thread. So one of the two always sees the other: a machine that is not
+ * running gets no signal, and its next run sees the flag. The order of these two steps needs a
+ * barrier on both sides. Interrupts are rare and runs are not, hence the interrupt makes the kernel
+ * run the barrier on all processors of this process (membarrier), and a run only keeps the compiler
+ * from reordering. Where the kernel does not offer that, runs have a barrier of their own.
+ *
+ * The end of a run waits for interrupts that are just sending their signal: none arrives later, in
+ * a system call of the host or in another thread. */
+#pragma once
+#include <signal.h>
+#include "pvm/vm/vm.h"
+
+/* The machine whose run this thread is in, or NULL. */
+extern _Thread_local struct pvm_vm *volatile pvm_running
+    __attribute__((tls_model("initial-exec")));
+/* SIGTRAP is blocked until the run ends: see pvm_kick_defer. */
+extern _Thread_local volatile bool pvm_kick_deferred __attribute__((tls_model("initial-exec")));
+extern bool pvm_runs_fence;  /* there is no membarrier */
+
+bool pvm_interrupt_install(void);
+int pvm_thread_number(void); /* of this thread, for the kernel */
+
+/* Makes the thread in a run of this machine leave its compiled code; that looks by itself if it was
+ * compiled so. */
+void pvm_kick(penta_vm *vm);
+/* Whether this SIGTRAP is a kick. */
+bool pvm_is_kick(const siginfo_t *info);
+/* A kick met this thread outside the code of the machine it runs, perhaps in a signal handler of the
+ * host on top of that code: it comes again when the handler returns, or when the run ends. */
+void pvm_kick_defer(void *context);
+
+void pvm_run_settle(struct pvm_vm *vm);
+
+static inline void pvm_run_fence(void)
+{
+    if (__builtin_expect(pvm_runs_fence, 0)) atomic_thread_fence(memory_order_seq_cst);
+    else atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void pvm_run_begin(struct pvm_vm *vm)
+{
+    pvm_running = vm;
+    atomic_store_explicit(&vm->runner, pvm_thread_number(), memory_order_relaxed);
+    pvm_run_fence();
+}
+
+static inline void pvm_run_end(struct pvm_vm *vm)
+{
+    pvm_running = NULL;
+    atomic_store_explicit(&vm->runner, 0, memory_order_release);
+    pvm_run_fence();
+    if ((uint32_t)atomic_load_explicit(&vm->kicks, memory_order_acquire) || pvm_kick_deferred)
+        pvm_run_settle(vm);
+}

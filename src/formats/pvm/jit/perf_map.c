@@ -1,0 +1,129 @@
+/* Names of compiled functions for `perf report`: /tmp/perf-PID.map, a line "start size name" each,
+ * which perf reads by itself. Functions are the ranges of the debug sections where there are some,
+ * else what lies between two exports. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/bytes.h"
+#include "pvm/format/debug_info.h"
+#include "pvm/jit/jit.h"
+#include "pvm/jit/tools.h"
+
+/* Exports first: what the debug sections say of the same place is more. */
+static int by_pc(const void *a, const void *b)
+{
+    const struct pvm_function *x = a, *y = b;
+    if (x->pc != y->pc) return x->pc < y->pc ? -1 : 1;
+    return (x->range != SIZE_MAX) - (y->range != SIZE_MAX);
+}
+
+static size_t collect(const struct pvm_program *p, struct pvm_function *out)
+{
+    size_t count = 0, ranges = p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES;
+    for (size_t i = 0; i < ranges; i++) {
+        struct pvm_debug_lines lines;
+        pvm_debug_start(p, i, &lines);
+        uint32_t pc = lines.pc;
+        if (lines.broken || !pvm_debug_next(&lines) || !lines.depth) continue;
+        out[count++] = (struct pvm_function){
+            .pc = pc, .space = pvm_debug_string(p, lines.frames[0].space),
+            .name = pvm_debug_string(p, lines.frames[0].function), .range = i};
+    }
+    for (size_t i = 0; i < p->export_count; i++)
+        out[count++] = (struct pvm_function){
+            .pc = p->exports[i].pc, .name = p->exports[i].name, .range = SIZE_MAX};
+    qsort(out, count, sizeof *out, by_pc);
+    return count;
+}
+
+/* The native offset of the first block at or behind pc. */
+static uint32_t start_of(const struct pvm_native *n, uint64_t pc)
+{
+    for (; pc <= n->size; pc++) {
+        uint32_t at = pvm_native_offset(n, (uint32_t)pc);
+        if (at) return at - (pvm_bit(n->block_starts, (uint32_t)pc) ? n->charge_size : 0);
+    }
+    return n->cold_start;
+}
+
+static void other(uint32_t from, uint32_t to, const char *name, pvm_function_fn *fn, void *user)
+{
+    struct pvm_function f = {.from = from, .to = to, .name = bytes_of(name), .range = SIZE_MAX};
+    if (from < to) fn(user, &f);
+}
+
+bool pvm_functions_each(const struct pvm_native *n, const struct pvm_program *p,
+                        pvm_function_fn *fn, void *user)
+{
+    size_t room = p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES + p->export_count + 1;
+    struct pvm_function *functions = calloc(room, sizeof *functions);
+    if (!functions) return false;
+    size_t count = collect(p, functions);
+    uint32_t first = count ? start_of(n, functions[0].pc) : n->cold_start;
+    other(1, n->body, "entry and exits", fn, user);
+    other(n->body, first, "code", fn, user);
+    for (size_t i = 0; i < count; i++) {
+        struct pvm_function *f = &functions[i];
+        f->end = i + 1 < count ? functions[i + 1].pc : n->size;
+        f->from = start_of(n, f->pc);
+        f->to = i + 1 < count ? start_of(n, f->end) : n->cold_start;
+        if (f->from < f->to) fn(user, f);
+    }
+    other(n->cold_start, n->used, "cold places", fn, user);
+    free(functions);
+    return true;
+}
+
+struct map {
+    FILE *file;
+    const uint8_t *code;
+};
+
+static void text(FILE *f, penta_bytes bytes)
+{
+    for (size_t i = 0; i < bytes.size; i++) fputc(bytes.data[i] < ' ' ? '?' : bytes.data[i], f);
+}
+
+static void line(void *user, const struct pvm_function *f)
+{
+    struct map *map = user;
+    fprintf(map->file, "%" PRIxPTR " %x guest ", (uintptr_t)(map->code + f->from),
+            (unsigned)(f->to - f->from));
+    text(map->file, f->space);
+    if (f->space.size) fputs("::", map->file);
+    text(map->file, f->name);
+    fputc('\n', map->file);
+}
+
+/* These names can be foretold, in a folder that everybody may write to: a link or somebody else's
+ * file there would decide what we write to, and a pipe would hold us up. */
+int pvm_perf_file(const char *path, bool first)
+{
+    struct stat st;
+    int fd = open(path,
+                  O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+                  0644);
+    if (fd < 0) return fd;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1 &&
+        (!first || !ftruncate(fd, 0)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+void pvm_perf_map(const struct pvm_native *n, const struct pvm_program *p)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    int fd = pvm_perf_file(path, false);
+    struct map map = {fd < 0 ? NULL : fdopen(fd, "a"), n->code};
+    if (map.file) {
+        pvm_functions_each(n, p, line, &map);
+        fclose(map.file);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+}

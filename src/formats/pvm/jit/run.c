@@ -1,0 +1,298 @@
+/* Running compiled code, and everything it leaves to the interpreter. */
+#include <asm/prctl.h>
+#include <cpuid.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "core/engine.h"
+#include "pvm/jit/jit.h"
+#include "pvm/jit/tools.h"
+#include "pvm/vm/snapshot.h"
+
+enum {
+    SLICE = 1 << 18,         /* gas between two looks at the interrupt flag: below a millisecond */
+    HWCAP2_FSGS = 2,
+};
+
+/* ---- gs ---- */
+
+bool pvm_gs_by_kernel;
+
+/* Without FSGSBASE the kernel has to do it, if it lets us. */
+static bool gs_settable(void)
+{
+    unsigned long now;
+    if (getauxval(AT_HWCAP2) & HWCAP2_FSGS) return true;
+    pvm_gs_by_kernel = true;
+    return !syscall(SYS_arch_prctl, ARCH_GET_GS, &now) &&
+           !syscall(SYS_arch_prctl, ARCH_SET_GS, now);
+}
+
+/* gs stays where the last machine of this thread put it: nothing else on this system uses it, and
+ * setting it costs as much as the rest of entering. The kernel takes ten times that, but what it
+ * set last cannot be read without it either. */
+static void set_base(const uint8_t *base)
+{
+    uint64_t now;
+    if (__builtin_expect(pvm_gs_by_kernel, 0)) {
+        syscall(SYS_arch_prctl, ARCH_SET_GS, base);
+        return;
+    }
+    __asm__ volatile("rdgsbase %0" : "=r"(now));
+    if (now != (uint64_t)(uintptr_t)base)
+        __asm__ volatile("wrgsbase %0" : : "r"((uint64_t)(uintptr_t)base) : "memory");
+}
+
+/* gs can be set, and the instructions that the compiler writes exist. */
+bool pvm_jit_usable(void)
+{
+    unsigned a, b, c, d, extended = 0, features = 0, more = 0;
+    if (__get_cpuid(1, &a, &b, &c, &d)) features = c;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) more = b;
+    if (__get_cpuid(0x80000001, &a, &b, &c, &d)) extended = c;
+    return features & bit_POPCNT && more & bit_BMI && more & bit_BMI2 && extended & bit_LZCNT &&
+           gs_settable();
+}
+
+/* ---- entering and leaving ---- */
+
+typedef void enter_fn(const void *at);
+
+static enum pvm_native_exit enter(struct pvm_vm *vm, uint32_t offset)
+{
+    const struct pvm_native *n = vm->cells->native;
+    union { const void *data; enter_fn *code; } way = {n->code + n->enter};
+    set_base(vm->memory.base);
+    way.code(n->code + offset);
+    return (enum pvm_native_exit)vm->state->exit;
+}
+
+/* The start of the block around pc, and what it costs: its charge says it. */
+static uint32_t block_cost(const struct pvm_native *n, uint32_t pc, uint32_t *start)
+{
+    uint32_t cost;
+    while (!pvm_bit(n->block_starts, pc)) pc--;
+    memcpy(&cost, n->code + pvm_native_offset(n, pc) - n->charge_size + 3, 4);
+    *start = pc;
+    return cost;
+}
+
+/* Instructions of the block from pc to its end, where they are what it costs. */
+static uint32_t block_rest(const struct pvm_native *n, uint32_t pc)
+{
+    uint32_t start, cost = block_cost(n, pc, &start);
+    return cost - (pvm_native_number(n, pc) - pvm_native_number(n, start));
+}
+
+/* Where to enter for pc; 0: the interpreter has to do it. */
+static uint32_t entry(struct pvm_vm *vm)
+{
+    const struct pvm_native *n = vm->cells->native;
+    uint32_t pc = vm->state->pc, at = pvm_native_offset(n, pc);
+    if (!at || vm->paid || !n->metered) return at;
+    if (vm->by_step) {
+        uint32_t rest = block_rest(n, pc);
+        if (vm->state->gas < rest) return 0; /* the last instructions, one by one */
+        if (!pvm_bit(n->block_starts, pc)) {
+            vm->state->gas -= rest;
+            vm->paid = true;
+            return at;
+        }
+    }
+    return pvm_bit(n->block_starts, pc) ? at - n->charge_size : 0;
+}
+
+static bool out_of_gas(penta_stop *stop)
+{
+    stop->kind = PENTA_STOP_GAS;
+    return false;
+}
+
+/* One instruction by the step engine. False: the machine stopped. */
+static bool step(struct pvm_vm *vm, penta_stop *stop)
+{
+    const struct pvm_native *n = vm->cells->native;
+    uint32_t pc = vm->state->pc;
+    if (!pvm_native_offset(n, pc) && !pvm_starts(&vm->cells->code, pc)) {
+        if (vm->by_step && !vm->state->gas) return out_of_gas(stop);
+        if (vm->by_step) vm->state->gas--; /* as much as a trap */
+        vm->trap = PVM_TRAP_START;
+        vm->wait = PVM_TRAPPED;
+        return false;
+    }
+    if (vm->by_step) {
+        if (vm->paid) pvm_vm_refund(vm, block_rest(n, pc), 0);
+    } else if (!vm->paid && vm->metered) {
+        uint32_t start, cost = block_cost(n, pc, &start);
+        if (vm->state->gas < cost) return out_of_gas(stop);
+        vm->state->gas -= cost;
+    }
+    vm->paid = !vm->by_step;
+    uint64_t steps = 0;
+    pvm_vm_convert(vm, true);
+    bool over = pvm_vm_step(vm, &steps, stop);
+    pvm_vm_convert(vm, false);
+    return !over;
+}
+
+static const struct pvm_cold *cold_at(const struct pvm_native *n, uint32_t at)
+{
+    return at >= n->cold_start ? &n->cold[(at - n->cold_start) / PVM_COLD_BYTES] : NULL;
+}
+
+/* What the block behind this place of an empty counter costs: the charge stands before the jump. */
+static uint32_t cost_of(const struct pvm_native *n, const struct pvm_cold *cold)
+{
+    uint32_t cost;
+    memcpy(&cost, n->code + cold->site - 6, 4);
+    return cost;
+}
+
+/* Settles why compiled code left, at offset `at` of it. */
+static bool left(struct pvm_vm *vm, enum pvm_native_exit why, uint32_t at, penta_stop *stop)
+{
+    const struct pvm_native *n = vm->cells->native;
+    switch (why) {
+    case PVM_NATIVE_HOST:
+        if (vm->by_step) pvm_vm_refund(vm, block_rest(n, vm->state->pc), 1);
+        vm->host_number = vm->state->host_number;
+        vm->host_calls++;
+        vm->wait = PVM_WAIT_ANSWER;
+        return false;
+    case PVM_NATIVE_HALT:
+        vm->state->pc = pvm_native_pc(n, at);
+        if (vm->by_step) vm->paid = false; /* it was the last of its block */
+        vm->wait = PVM_HALTED;
+        return false;
+    case PVM_NATIVE_POLL: vm->state->pc = pvm_native_pc(n, at); return true;
+    case PVM_NATIVE_KICK: pvm_native_between(n, at, &vm->state->pc, &vm->paid); return true;
+    default: vm->state->pc = pvm_native_pc(n, at); return step(vm, stop);
+    }
+}
+
+static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_stop *stop)
+{
+    struct pvm_state *s = vm->state;
+    const struct pvm_native *n = vm->cells->native;
+    int64_t slice = vm->metered && s->gas < budget ? s->gas : budget;
+    s->left = slice;
+    enum pvm_native_exit why = enter(vm, offset);
+    if (why == PVM_NATIVE_EARLY) return true;
+    vm->executed = UINT64_MAX;
+    vm->paid = true;
+    uint32_t at = (uint32_t)(s->native_at - (uint64_t)(uintptr_t)n->code);
+    if (why != PVM_NATIVE_FAULT && why != PVM_NATIVE_KICK) at--; /* a return address */
+    const struct pvm_cold *cold = why == PVM_NATIVE_STEP ? cold_at(n, at) : NULL;
+    bool empty = cold && cold->kind == PVM_COLD_GAS;
+    uint32_t cost = empty ? cost_of(n, cold) : 0;
+    if (vm->metered) s->gas -= slice - (s->left + cost);
+    if (empty) {               /* in front of a block that is not charged */
+        s->pc = cold->pc;
+        vm->paid = false;
+        return !vm->metered || vm->by_step || s->gas >= cost || out_of_gas(stop);
+    }
+    if (n->async && s->gas < 0) {
+        s->gas = 0;
+        if (why != PVM_NATIVE_HOST) s->pc = pvm_native_pc(n, at);
+        return out_of_gas(stop);
+    }
+    return left(vm, why, at, stop);
+}
+
+void pvm_jit_settle(struct pvm_vm *vm)
+{
+    if (vm->by_step && vm->paid)
+        pvm_vm_refund(vm, block_rest(vm->cells->native, vm->state->pc), 0);
+}
+
+bool pvm_jit_advance(struct pvm_vm *vm, int64_t budget, penta_stop *stop)
+{
+    uint32_t offset = entry(vm);
+    return offset ? run_slice(vm, offset, budget, stop) : step(vm, stop);
+}
+
+static bool take_interrupt(struct pvm_vm *vm, penta_stop *stop)
+{
+    if (!atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed)) return false;
+    atomic_store_explicit(&vm->base.interrupt, false, memory_order_relaxed);
+    stop->kind = PENTA_STOP_INTERRUPT;
+    return true;
+}
+
+static void run_until_stop(struct pvm_vm *vm, penta_stop *stop)
+{
+    for (;;) {
+        if (take_interrupt(vm, stop)) return;
+        if (!pvm_jit_advance(vm, SLICE, stop)) return;
+    }
+}
+
+static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
+{
+    struct pvm_vm *vm = pvm_vm(base);
+    if (fuel != UINT64_MAX || vm->marked || !pvm_signal_thread()) {
+        pvm_vm_run(base, fuel, stop);
+        return;
+    }
+    *stop = (penta_stop){.pc = vm->state->pc};
+    if (vm->wait == PVM_HALTED && vm->next_call < vm->call_count)
+        pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
+    bool ran = vm->wait == PVM_READY;
+    pvm_run_begin(vm);
+    while (vm->wait == PVM_READY) {
+        run_until_stop(vm, stop);
+        pvm_jit_settle(vm);
+        if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
+        pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
+    }
+    pvm_run_end(vm);
+    stop->steps = ran ? UINT64_MAX : 0;
+    pvm_vm_report(vm, stop);
+}
+
+/* What cannot be written is not: a profile without names is no reason to stop. */
+static void tell_perf(const struct pvm_vm *vm, const struct pvm_config *config)
+{
+    const struct pvm_native *n = vm->cells->native;
+    if (!n || !vm->base.module) return;
+    const struct pvm_program *p = &pvm_module(vm->base.module)->program;
+    if (config->perf_map) pvm_perf_map(n, p);
+    if (config->perf_dump) pvm_perf_dump(n, p, config->perf_dump);
+}
+
+/* Compiles the program, unless another machine has, and takes the machine over. What this host
+ * cannot do is left to the interpreter, silently: the machine is the same. */
+void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config)
+{
+    if (!vm->memory.base || !pvm_jit_usable() || !pvm_signal_install()) return;
+    if (!vm->cells->native) {
+        vm->cells->native = pvm_native_compile(vm->cells, config);
+        vm->cells->native_free = pvm_native_free;
+        tell_perf(vm, config);
+    }
+    if (!vm->cells->native) return;
+    vm->memory.guarded = true;
+    vm->base.engine = &pvm_jit;
+}
+
+static penta_vm *jit_open(const penta_module *module, const penta_option *options, size_t count,
+                          penta_error *err)
+{
+    return pvm_vm_open_with(module, options, count, pvm_jit_adopt, err);
+}
+
+const struct engine pvm_jit = {
+    .name = "jit",
+    .open = jit_open,
+    .run = jit_run,
+    .answer = pvm_vm_answer,
+    .describe = pvm_vm_describe,
+    .peek = pvm_vm_peek,
+    .poke = pvm_vm_poke,
+    .mark = pvm_vm_mark,
+    .interrupt = pvm_kick,
+    .save = pvm_vm_save,
+    .load = pvm_vm_load,
+    .close = pvm_vm_close,
+    .detail = pvm_vm_detail,
+};

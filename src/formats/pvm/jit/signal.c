@@ -1,0 +1,197 @@
+/* Signals of compiled code: faults of the guest, found out by the processor, and interrupts.
+ *
+ * The handler takes what the processor reports about code of the machine that this thread runs, and
+ * kicks (interrupt.h). A guest's fault lets the thread go on at the exit, with the place in rcx;
+ * the state of the guest is in the registers, which the exit saves. Every other signal is somebody
+ * else's and goes to the handler that was there before, as the kernel would have called it.
+ *
+ * It runs on an alternate stack, so that a host whose own stack is the problem can still be told. */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include "pvm/jit/jit.h"
+
+/* The thread goes step by step through compiled code, to the end of an instruction. */
+static _Thread_local volatile bool stepping __attribute__((tls_model("initial-exec")));
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGTRAP};
+enum {
+    SIGNALS = sizeof signals / sizeof *signals,
+    GUARD = 4 << 10, STACK = 64 << 10,
+    TRAP_FLAG = 0x100,
+};
+static struct sigaction before[SIGNALS];
+static atomic_bool spent[SIGNALS]; /* it had SA_RESETHAND, and was called */
+static bool installed;
+
+/* ---- somebody else's ---- */
+
+/* A signal that was sent, by kill or the like. Nobody can send what the processor reports. */
+static bool was_sent(const siginfo_t *info) { return info->si_code <= 0; }
+
+/* The set of blocked signals in which the kernel would have called this handler. */
+static void block_for(const struct sigaction *old, int sig, const ucontext_t *context)
+{
+    sigset_t outer, mask = old->sa_mask;
+    sigemptyset(&outer);
+    memcpy(&outer, &context->uc_sigmask, 8); /* of the kernel's size */
+    sigorset(&mask, &mask, &outer);
+    if (!(old->sa_flags & SA_NODEFER)) sigaddset(&mask, sig);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+/* The process ends by this signal. What the processor reported it reports again, except for traps,
+ * which come after their instruction. */
+static void end_by(int sig, siginfo_t *info)
+{
+    signal(sig, SIG_DFL);
+    if (!was_sent(info) && sig != SIGTRAP) return;
+    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (int)syscall(SYS_gettid), sig, info)) raise(sig);
+}
+
+static void pass_on(int sig, siginfo_t *info, void *context)
+{
+    int i = sig == SIGSEGV ? 0 : sig == SIGBUS ? 1 : 2;
+    const struct sigaction *old = &before[i];
+    bool called = old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN;
+    if (called && old->sa_flags & (int)SA_RESETHAND) called = !atomic_exchange(&spent[i], true);
+    if (called) {
+        block_for(old, sig, context); /* until the return from our handler, which restores */
+        if (old->sa_flags & SA_SIGINFO) old->sa_sigaction(sig, info, context);
+        else old->sa_handler(sig);
+    } else if (old->sa_handler != SIG_IGN || !was_sent(info)) {
+        end_by(sig, info);
+    }
+}
+
+/* ---- ours ---- */
+
+/* The offset in the code of the machine that this thread runs; 0: somewhere else. */
+static uint32_t offset_of(const struct pvm_native *n, const greg_t *regs)
+{
+    uintptr_t at = (uintptr_t)regs[REG_RIP], code = n ? (uintptr_t)n->code : 0;
+    return n && at >= code && at - code < n->used ? (uint32_t)(at - code) : 0;
+}
+
+static void leave_by(const struct pvm_native *n, greg_t *regs, uint32_t exit)
+{
+    regs[REG_RCX] = regs[REG_RIP];
+    regs[REG_RIP] = (greg_t)(uintptr_t)(n->code + exit);
+}
+
+/* An interrupt without safe points in the code: from wherever it is, the thread takes single
+ * machine steps to the end of the guest instruction, and leaves there with exact state. In the
+ * entry it looks at the flag again; in an exit, or outside, it is on its way to somebody who
+ * looks. */
+static void walk(const struct pvm_native *n, greg_t *regs)
+{
+    uint32_t at = offset_of(n, regs), pc;
+    bool paid;
+    stepping = false;
+    regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    if (at >= n->enter_check && at < n->enter_end) {
+        regs[REG_RIP] = (greg_t)(uintptr_t)(n->code + n->enter_check);
+    } else if (at >= n->exits_end) {
+        if (pvm_native_between(n, at, &pc, &paid)) {
+            leave_by(n, regs, n->leave_kick);
+        } else {
+            stepping = true;
+            regs[REG_EFL] |= TRAP_FLAG;
+        }
+    }
+}
+
+/* Only one SIGTRAP waits for a thread at a time: that of somebody else may stand for a kick. */
+static void on_sent_trap(siginfo_t *info, void *context)
+{
+    greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+    struct pvm_vm *vm = pvm_running;
+    bool ours = pvm_is_kick(info);
+    if (vm && atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed)) {
+        if (offset_of(vm->cells->native, regs)) walk(vm->cells->native, regs);
+        else pvm_kick_defer(context);
+    }
+    if (!ours) pass_on(SIGTRAP, info, context);
+}
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+    greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+    const struct pvm_native *n = pvm_running ? pvm_running->cells->native : NULL;
+    uint32_t at = offset_of(n, regs);
+    if (sig == SIGTRAP && was_sent(info)) {
+        on_sent_trap(info, context);
+    } else if (sig == SIGTRAP && stepping && n && info->si_code != SI_KERNEL) {
+        walk(n, regs);         /* SI_KERNEL: a breakpoint instruction */
+    } else if (sig != SIGTRAP && !was_sent(info) && n && at >= n->body && at < n->cold_start) {
+        stepping = false;
+        regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+        leave_by(n, regs, n->leave_fault);
+    } else {
+        pass_on(sig, info, context);
+    }
+}
+
+/* ---- alternate stacks ---- */
+
+static pthread_key_t stack_key;
+static _Thread_local bool ready;
+
+/* At the end of a thread. Signals that come from now on must not use the stack; a thread that ends
+ * in a handler on this very stack keeps it. */
+static void drop_stack(void *low)
+{
+    stack_t now, none = {.ss_flags = SS_DISABLE};
+    bool used = !sigaltstack(NULL, &now) && !(now.ss_flags & SS_DISABLE) &&
+                now.ss_sp == (uint8_t *)low + GUARD;
+    ready = false;
+    if (!used || !sigaltstack(&none, NULL)) munmap(low, GUARD + STACK);
+}
+
+static bool make_stack(void)
+{
+    stack_t now;
+    if (sigaltstack(NULL, &now)) return false;
+    if (!(now.ss_flags & SS_DISABLE)) return true;
+    uint8_t *low = mmap(NULL, GUARD + STACK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (low == MAP_FAILED) return false;
+    stack_t mine = {.ss_sp = low + GUARD, .ss_size = STACK};
+    bool ok = !mprotect(mine.ss_sp, STACK, PROT_READ | PROT_WRITE) &&
+              !pthread_setspecific(stack_key, low);
+    if (ok && !sigaltstack(&mine, NULL)) return true;
+    if (ok) pthread_setspecific(stack_key, NULL);
+    munmap(low, GUARD + STACK);
+    return false;
+}
+
+bool pvm_signal_thread(void)
+{
+    if (!ready) ready = make_stack();
+    return ready;
+}
+
+/* ---- installing ---- */
+
+static void install(void)
+{
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    installed = !pthread_key_create(&stack_key, drop_stack) && pvm_interrupt_install();
+    /* What was there is known before the first signal has to be passed on to it. */
+    for (int i = 0; i < SIGNALS; i++)
+        if (installed && sigaction(signals[i], NULL, &before[i])) installed = false;
+    for (int i = 0; i < SIGNALS; i++)
+        if (installed && sigaction(signals[i], &action, NULL)) installed = false;
+}
+
+bool pvm_signal_install(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, install);
+    return installed;
+}

@@ -1,0 +1,175 @@
+/* PolkaVM programs, in three dialects.
+ *
+ * polkavm, what the tool chain writes. v is the prefix varint of varint.h:
+ *     50 56 4d 00 | isa u8 | length of the file u64 | section* | 00 | trailing bytes
+ *     section:  id u8 | v length | payload, in this order, each at most once:
+ *       1 memory   v ro size, v rw size, v stack size
+ *       2 ro data  3 rw data
+ *       4 imports  v count, count x u32 offset, names
+ *       5 exports  v count, count x (v pc, v length, name)
+ *       6 code     program, the only section that must be there
+ *     128 debug strings, 129 line programs, 130 line program ranges, then others from 128 on
+ *     program:  v N | Z u8 | v L | N x Z jump table | L code | (L+7)/8 bitmask
+ *
+ * jam, the Gray Paper's:
+ *     program                                                         a generic program
+ *     [v size, metadata] | u24 ro, u24 rw, u16 heap pages, u24 stack | ro | rw | u32 size | program
+ *
+ * doc, a flat layout (leb is LEB128):
+ *     isa u8 | leb ro, rw, stack | ro | rw | leb L, code | leb size, jump table | Z u8
+ *     | leb size, bitmask | leb size, leb pc* | leb size, (leb size, name)*
+ *     | (leb size, name, leb pc)* | 00 | 3 x (leb size, debug bytes)
+ *   which may end after the bitmask and after each part that follows.
+ *
+ * A module is a program and the file it was read from; assembler and converter make programs, and
+ * one writer turns programs into bytes. */
+#pragma once
+#include "base/arena.h"
+#include "core/driver.h"
+#include "core/engine.h"
+#include "pvm/format/decode.h"
+
+enum {
+    PVM_FORMAT = 2,
+    PVM_CODE_MAX = 1 << 25,
+    PVM_JUMP_TABLE_MAX = 1 << 24,
+    PVM_IMPORTS_MAX = 1024,
+    PVM_PAGE = 4096, PVM_PAGE_MAX = 65536,
+};
+
+enum pvm_rule {
+#define RULE(number, name, ...) PVM_##name = PVM_FORMAT << 16 | number,
+#include "pvm/rules.def"
+};
+extern const struct rule pvm_rules[];
+
+enum pvm_dialect { PVM_POLKAVM, PVM_DOC, PVM_JAM };
+extern const char *const pvm_dialect_names[];
+
+enum pvm_section_id {
+    PVM_SECTION_END = 0, PVM_SECTION_MEMORY, PVM_SECTION_RO_DATA, PVM_SECTION_RW_DATA,
+    PVM_SECTION_IMPORTS, PVM_SECTION_EXPORTS, PVM_SECTION_CODE,
+    PVM_SECTION_OPTIONAL = 128, PVM_SECTION_DEBUG_STRINGS = 128, PVM_SECTION_DEBUG_LINES,
+    PVM_SECTION_DEBUG_RANGES,
+};
+
+struct pvm_section {         /* as it stands in the file */
+    uint8_t id;
+    uint64_t offset;         /* of the id byte */
+    uint64_t payload_offset;
+    penta_bytes payload;
+    bool raw;                /* writing its fields would not give these bytes */
+    bool extra;              /* of an unknown kind: kept, skipped */
+    size_t used;             /* bytes of the payload that reading needed */
+};
+
+struct pvm_import {
+    penta_bytes name;
+    uint32_t pc;             /* doc: its first use; else 0 */
+    bool broken;             /* its range lies outside the names: no such import for the host */
+};
+
+struct pvm_export {
+    penta_bytes name;
+    uint32_t pc;
+};
+
+struct pvm_varint {          /* a number that is not stored in its shortest form */
+    uint32_t index;          /* which one, in file order */
+    uint8_t size, bytes[10];
+};
+
+/* How far a doc file goes. */
+enum pvm_doc_end {
+    PVM_DOC_BITMASK, PVM_DOC_IMPORT_OFFSETS, PVM_DOC_IMPORT_SYMBOLS, PVM_DOC_EXPORTS, PVM_DOC_DEBUG,
+};
+
+struct pvm_program {
+    enum pvm_dialect dialect;
+    bool spi, has_metadata;  /* jam: a standard program; with metadata in front */
+    penta_bytes metadata;
+    uint32_t ro_size, rw_size, stack_size; /* in memory; the data may be shorter */
+    uint32_t heap_pages;     /* jam: zero pages behind rw data */
+    penta_bytes ro_data, rw_data;
+    struct pvm_import *imports;
+    size_t import_count;
+    struct pvm_export *exports;
+    size_t export_count;
+    struct pvm_code code;    /* code, bitmask, jump table, ISA */
+    penta_bytes debug_strings, debug_lines, debug_ranges;
+    enum pvm_doc_end doc_end;
+    struct pvm_section *sections; /* polkavm: all but the end; the writer looks at raw and extra */
+    size_t section_count;
+    bool has_code;           /* polkavm: the code section is there */
+    bool length_wrong;       /* polkavm: the header claims another length than the file's */
+    uint64_t length;         /* which, then */
+    penta_bytes trailing;    /* polkavm: behind the end */
+    struct pvm_varint *varints;
+    size_t varint_count;
+};
+
+struct pvm_module {
+    penta_module base;
+    struct arena arena;
+    struct pvm_program program;
+    uint64_t ro_offset, rw_offset, code_offset, mask_offset, table_offset; /* in the file */
+    uint64_t memory_offset, exports_offset, imports_offset; /* doc, polkavm: for diagnostics */
+    uint64_t varint_offset;  /* of the first number that is not in its shortest form */
+    uint64_t parsed;         /* a damaged module is sound up to here */
+};
+
+static inline const struct pvm_module *pvm_module(const penta_module *m)
+{
+    return (const struct pvm_module *)m;
+}
+
+/* container.c */
+int pvm_probe(penta_bytes file, struct writer *evidence);
+int pvm_guess_dialect(penta_bytes file, enum pvm_dialect *dialect); /* how sure, as probe */
+bool pvm_dialect_of(const char *name, enum pvm_dialect *out, penta_error *err);
+bool pvm_isa_of(const char *name, enum pvm_isa *out, penta_error *err);
+penta_module *pvm_parse(penta_bytes file, const penta_option *options, size_t count,
+                        penta_error *err);
+bool pvm_encode(const penta_module *module, struct writer *out, penta_error *err);
+/* A program as a file of its dialect. */
+bool pvm_write(const struct pvm_program *program, struct writer *out, penta_error *err);
+void pvm_close(penta_module *module);
+
+/* dialect_polkavm.c */
+enum pvm_isa pvm_isa_of_version(uint8_t version); /* 0 to 3 */
+
+/* dialect_jam.c: a generic program (N, Z, L, jump table, code, bitmask) as test vectors hold them. The
+ * slices point into bytes; false when the lengths do not fit. */
+bool pvm_generic_program(penta_bytes bytes, enum pvm_isa isa, struct pvm_code *out);
+
+bool pvm_doc_name_ok(penta_bytes name); /* dialect_doc.c: UTF-8, not empty, no control characters */
+/* dialect_doc.c: where instructions start, for code.starts of a doc program. */
+uint8_t *pvm_doc_starts(const struct pvm_code *code, struct arena *arena, penta_error *err);
+
+/* describe.c, info.c */
+void pvm_describe(const penta_module *module, const penta_visitor *visitor);
+void pvm_info(const penta_module *module, const penta_visitor *visitor);
+void pvm_isa_list(const penta_visitor *visitor);
+
+/* verify.c */
+void pvm_verify(const penta_module *module, struct findings *findings);
+enum rule_scope pvm_scope(uint32_t code);
+
+/* reachable_blocks.c */
+void pvm_reach_verify(const struct pvm_module *m, struct findings *findings);
+
+/* print.c */
+bool pvm_print(const penta_module *module, const penta_option *options, size_t count,
+               struct writer *out, penta_error *err);
+bool pvm_print_at(const penta_module *module, uint64_t pc, struct writer *out);
+
+/* assemble.c */
+bool pvm_assemble(struct source *source, const penta_option *options, size_t count,
+                  struct writer *out, struct findings *findings);
+
+/* convert.c */
+bool pvm_convert(const penta_module *module, const penta_option *options, size_t count,
+                 struct writer *out, struct findings *findings);
+
+/* driver.c */
+extern const struct driver pvm_driver;

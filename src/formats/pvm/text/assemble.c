@@ -1,0 +1,282 @@
+#include "pvm/text/assemble.h"
+#include <stdlib.h>
+
+bool pvm_grow(void *items, size_t *capacity, size_t count, size_t size, penta_error *err)
+{
+    void **array = items;
+    if (count < *capacity) return true;
+    size_t more = *capacity ? 2 * *capacity : 16;
+    void *bigger = realloc(*array, more * size);
+    if (!bigger) return error_at(err, BASE_MEMORY, 0, "no memory for the assembly");
+    *array = bigger;
+    *capacity = more;
+    return true;
+}
+
+bool pvm_add_item(struct pvm_assembly *a, struct pvm_item item)
+{
+    if (!pvm_grow(&a->items, &a->capacity, a->count, sizeof item, a->s->err)) return false;
+    a->items[a->count++] = item;
+    return true;
+}
+
+bool pvm_reference_read(struct pvm_assembly *a, struct pvm_reference *out)
+{
+    struct token t = source_next(a->s);
+    *out = (struct pvm_reference){.label = -1, .offset = t.offset};
+    if (a->s->err->code) return false;
+    if (t.kind == TOKEN_INT) {
+        out->value = t.as.u;
+        return true;
+    }
+    penta_bytes name = token_text(a->s, t);
+    if (t.kind != TOKEN_NAME || name.data[0] != '@')
+        return source_unexpected(a->s, t, "a label or a code offset");
+    out->label = labels_intern(&a->labels, name, a->s->err);
+    return out->label >= 0;
+}
+
+/* ---- labels ---- */
+
+/* Control comes out of the item before: a label here would start in the middle of a block. */
+static bool falls_in(const struct pvm_assembly *a)
+{
+    if (!a->count || a->items[a->count - 1].kind == PVM_ITEM_HOLE) return false;
+    return !pvm_ends_block(a->items[a->count - 1].in.op);
+}
+
+static bool label_line(struct pvm_assembly *a, struct token t, bool is_public)
+{
+    struct source *s = a->s;
+    bool insert = true;
+    penta_bytes name = token_text(s, t);
+    if (!source_expect(s, ':')) return false;
+    if (source_accept(s, '%')) {
+        struct token word = source_next(s);
+        if (!token_is(s, word, "no_fallthrough"))
+            return source_unexpected(s, word, "'no_fallthrough'");
+        insert = false;
+    }
+    struct pvm_item fall = {.in.op = PVM_OP_fallthrough, .label = -1, .offset = t.offset};
+    if (insert && falls_in(a) && !pvm_add_item(a, fall)) return false;
+    if (!labels_define(&a->labels, name, a->count, t.offset, s->err)) return false;
+    if (!is_public) return true;
+    struct pvm_reference place = {.offset = t.offset};
+    place.label = labels_intern(&a->labels, name, s->err);
+    return pvm_add_export(a, bytes_slice(name, 1, name.size), place);
+}
+
+/* ---- instructions ---- */
+
+static bool match_line(struct pvm_assembly *a, struct pvm_line *line, struct pvm_match *match)
+{
+    struct source *s = a->s, start = *s;
+    enum pvm_isa isa = a->program.code.isa;
+    if (!a->isa_given && !a->isa_missed) {
+        a->isa_missed = true; /* say it once, and go on with the usual one */
+        findings_add(a->findings, BASE_NAME_UNKNOWN, source_peek(s).offset,
+                     "start with %isa = latest64, or give --isa",
+                     "the ISA must be known before the first instruction");
+    }
+    bool ok = pvm_line_read(s, line) && pvm_line_match(a->matcher, line, isa, match, s->err);
+    if (ok) return true;
+    penta_error first = *s->err;
+    size_t reached = s->pos;
+    *s = start;
+    *s->err = (penta_error){0};
+    if (pvm_line_mnemonic(s, isa, line, match)) return true;
+    if (s->err->code) return false;
+    *s->err = first;
+    s->pos = reached; /* not back: the line is over for whoever goes on with the next one */
+    return false;
+}
+
+static bool instruction(struct pvm_assembly *a)
+{
+    struct source *s = a->s;
+    struct pvm_line line;
+    struct pvm_match match;
+    if (!match_line(a, &line, &match)) return false;
+    struct pvm_item item = {.in = match.in, .label = -1, .offset = line.offset};
+    if (match.target && match.target->kind == PVM_OPERAND_LABEL) {
+        item.label = labels_intern(&a->labels, match.target->label, s->err);
+        if (item.label < 0) return false;
+    } else if (match.target) {
+        item.in.target = (uint32_t)match.target->value;
+    }
+    if (match.address) {
+        struct pvm_reference taken = {.offset = match.address->offset};
+        taken.label = labels_intern(&a->labels, match.address->label, s->err);
+        if (taken.label < 0 || !pvm_grow(&a->taken, &a->taken_capacity, a->taken_count,
+                                         sizeof taken, s->err))
+            return false;
+        a->taken[a->taken_count++] = taken;
+        item.entry = a->taken_count;
+    }
+    if (source_accept(s, '%')) { /* size: the reader stopped for nothing else */
+        source_next(s);
+        struct token t = source_next(s);
+        if (t.kind != TOKEN_INT || !t.as.u || t.as.u > PVM_SKIP_MAX + 1)
+            return source_unexpected(s, t, "a size of 1 to 25");
+        item.size = (uint32_t)t.as.u;
+    }
+    return pvm_add_item(a, item);
+}
+
+static bool line(struct pvm_assembly *a)
+{
+    struct source *s = a->s;
+    struct source start = *s;
+    struct token t = source_next(s);
+    if (s->err->code || t.kind == TOKEN_LINE || t.kind == TOKEN_END) return !s->err->code;
+    bool ok, is_public = t.kind == TOKEN_NAME && token_is(s, t, "pub");
+    if (is_public) t = source_next(s);
+    if (t.kind == TOKEN_PUNCT && t.as.punct == '%') {
+        ok = pvm_directive(a);
+    } else if (t.kind == TOKEN_NAME && s->text.data[t.offset] == '@') {
+        ok = label_line(a, t, is_public);
+    } else if (is_public) {
+        return source_unexpected(s, t, "a label");
+    } else {
+        s->pos = start.pos;
+        ok = instruction(a);
+    }
+    return ok && source_end_of_line(s);
+}
+
+/* ---- the program around the code ---- */
+
+static penta_bytes hex_bytes(const struct pvm_hex *h) { return writer_view(&h->bytes); }
+
+static bool place_names(struct pvm_assembly *a, penta_error *err)
+{
+    struct pvm_program *p = &a->program;
+    for (size_t i = 0; i < p->export_count; i++) {
+        uint64_t pc = 0;
+        if (!pvm_reference_pc(a, &a->export_places[i], &pc, err)) return false;
+        a->exports[i].pc = (uint32_t)pc;
+    }
+    p->exports = a->exports;
+    p->imports = a->imports;
+    for (size_t i = 0; i < a->count && p->dialect == PVM_DOC; i++) {
+        const struct pvm_insn *in = &a->items[i].in;
+        uint64_t number = (uint32_t)in->imm1;
+        if (a->items[i].kind != PVM_ITEM_INSN || in->op != PVM_OP_ecalli ||
+            number >= p->import_count || a->import_given[number])
+            continue;
+        a->imports[number].pc = in->pc;
+        a->import_given[number] = true;
+    }
+    return true;
+}
+
+/* What the dialect has no field for. */
+static bool check_dialect(const struct pvm_assembly *a, penta_error *err)
+{
+    const struct pvm_program *p = &a->program;
+    bool jam = p->dialect == PVM_JAM, doc = p->dialect == PVM_DOC;
+    if (doc && p->code.isa != PVM_LATEST32 && p->code.isa != PVM_LATEST64)
+        return error_at(err, PVM_INEXPRESSIBLE, 0,
+                        "the doc dialect has no %s, only latest32 and latest64",
+                        pvm_isas[p->code.isa].name);
+    if (doc && (p->ro_data.size != p->ro_size || p->rw_data.size != p->rw_size))
+        return error_at(err, PVM_INEXPRESSIBLE, 0, "doc programs store all of their data");
+    if (jam && (p->ro_data.size >> 24 || p->rw_data.size >> 24 || p->stack_size >> 24 ||
+                p->heap_pages >> 16))
+        return error_at(err, PVM_INEXPRESSIBLE, 0,
+                        "a size does not fit a standard program's fields");
+    if (jam && p->import_count + p->export_count)
+        findings_add(a->findings, PVM_LEFT_OUT, 0, NULL,
+                     "%zu import and export names: jam has no place for them",
+                     p->import_count + p->export_count);
+    return true;
+}
+
+static void complete(struct pvm_assembly *a)
+{
+    struct pvm_program *p = &a->program;
+    p->ro_data = hex_bytes(&a->ro_data);
+    p->rw_data = hex_bytes(&a->rw_data);
+    p->metadata = hex_bytes(&a->metadata);
+    p->has_metadata = a->metadata.given;
+    p->debug_strings = hex_bytes(&a->strings);
+    p->debug_lines = hex_bytes(&a->lines);
+    p->debug_ranges = hex_bytes(&a->ranges);
+    p->trailing = hex_bytes(&a->trailing);
+    if (!a->sizes_given[0]) p->ro_size = (uint32_t)p->ro_data.size;
+    if (!a->sizes_given[1]) p->rw_size = (uint32_t)p->rw_data.size;
+    p->sections = a->sections;
+    p->varints = a->varints;
+    if (!a->fields_given) {
+        bool debug = a->strings.given || a->lines.given || a->ranges.given;
+        p->doc_end = debug                                ? PVM_DOC_DEBUG
+                     : p->import_count || p->export_count ? PVM_DOC_IMPORT_SYMBOLS
+                                                          : PVM_DOC_BITMASK;
+    }
+    p->has_code = a->count > 0 || a->table_count > 0 || a->table_count_given;
+}
+
+static bool finish(struct pvm_assembly *a, struct writer *out, penta_error *err)
+{
+    if (a->file.given) {
+        writer_bytes(out, a->file.bytes.out.data, a->file.bytes.out.size);
+        return writer_ok(out, err);
+    }
+    a->program.code.doc = a->program.dialect == PVM_DOC;
+    complete(a);
+    return pvm_place_code(a, err) && place_names(a, err) && check_dialect(a, err) &&
+           pvm_write(&a->program, out, err);
+}
+
+void pvm_assembly_free(struct pvm_assembly *a)
+{
+    struct pvm_hex *parts[] = {&a->ro_data, &a->rw_data, &a->metadata, &a->strings, &a->lines,
+                               &a->ranges,  &a->trailing, &a->mask,    &a->file};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) writer_free(&parts[i]->bytes);
+    writer_free(&a->raw);
+    writer_free(&a->code);
+    writer_free(&a->code_mask);
+    writer_free(&a->code_table);
+    free(a->items);
+    free(a->table);
+    free(a->taken);
+    free(a->imports);
+    free(a->import_given);
+    free(a->exports);
+    free(a->export_places);
+    free(a->sections);
+    free(a->varints);
+    pvm_matcher_free(a->matcher);
+    labels_free(&a->labels);
+}
+
+static bool take_options(struct pvm_assembly *a, const penta_option *options, size_t count,
+                         penta_error *err)
+{
+    const char *isa = option_text(options, count, "isa");
+    const char *dialect = option_text(options, count, "dialect");
+    a->isa_given = isa != NULL;
+    return (!isa || pvm_isa_of(isa, &a->program.code.isa, err)) &&
+           (!dialect || pvm_dialect_of(dialect, &a->program.dialect, err));
+}
+
+bool pvm_assemble(struct source *s, const penta_option *options, size_t count, struct writer *out,
+                  struct findings *findings)
+{
+    struct pvm_assembly a = {.s = s, .findings = findings,
+                             .program = {.spi = true, .code.isa = PVM_LATEST64}};
+    penta_error err = {0};
+    s->err = &err;
+    a.matcher = pvm_matcher_new(&err);
+    if (!a.matcher || !take_options(&a, options, count, &err)) findings_pass(findings, &err);
+    while (a.matcher && s->pos < s->text.size) {
+        err = (penta_error){0};
+        if (line(&a)) continue;
+        findings_pass(findings, &err);
+        source_skip_line(s);
+    }
+    err = (penta_error){0};
+    if (!findings->errors && !finish(&a, out, &err)) findings_pass(findings, &err);
+    pvm_assembly_free(&a);
+    return !findings->errors;
+}

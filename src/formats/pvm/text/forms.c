@@ -1,0 +1,418 @@
+#include <stdlib.h>
+#include "pvm/text/forms.h"
+#include "base/suggest.h"
+
+enum when {
+    WHEN_ALWAYS,
+    WHEN_ZERO, WHEN_ZERO2,   /* the first, the second immediate is 0 */
+    WHEN_NEGATIVE,           /* the first immediate lies in -4095 .. -1 */
+    WHEN_RETURN,             /* ra and 0 */
+    WHEN_SAME, WHEN_SAME_ZERO2, /* A and B are one register */
+    WHEN_FITS,               /* ours: 64 bits for a value that needs only 32 */
+    WHEN_INPUT,              /* read, never printed */
+    WHEN_OUTPUT, WHEN_QUIRK_ZERO, WHEN_QUIRK_32, /* printed, never read; quirks of upstream */
+};
+
+static const struct form {
+    uint8_t op, when;
+    const char *text;
+} forms[] = {
+#define FORM(op, when, text) {PVM_OP_##op, WHEN_##when, text},
+#include "pvm/forms.def"
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+/* The last row of each op: rows of an op stand together, so the others are before it. */
+#define JOIN(a, b)  JOIN_(a, b)
+#define JOIN_(a, b) a##b
+enum {
+#define FORM(op, when, text) JOIN(ROW_, __LINE__),
+#include "pvm/forms.def"
+};
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+static const uint16_t last_form[PVM_OPS] = {
+#define FORM(op, when, text) [PVM_OP_##op] = JOIN(ROW_, __LINE__),
+#include "pvm/forms.def"
+};
+#pragma GCC diagnostic pop
+
+/* ---- printing ---- */
+
+static bool holds(enum when when, const struct pvm_insn *in, unsigned bits, bool upstream)
+{
+    int64_t first = (int64_t)in->imm1;
+    switch (when) {
+    case WHEN_ALWAYS:
+    case WHEN_OUTPUT: return true;
+    case WHEN_ZERO: return !first;
+    case WHEN_ZERO2: return !in->imm2;
+    case WHEN_NEGATIVE: return first < 0 && first > -4096;
+    case WHEN_RETURN: return !first && !in->a;
+    case WHEN_SAME: return in->a == in->b;
+    case WHEN_SAME_ZERO2: return in->a == in->b && !in->imm2;
+    case WHEN_FITS: return !upstream && first == (int32_t)first;
+    case WHEN_INPUT: return false;
+    case WHEN_QUIRK_ZERO: return upstream && !first;
+    case WHEN_QUIRK_32: return upstream && bits == 32;
+    }
+    return false;
+}
+
+static void print_signed(struct writer *out, int64_t value)
+{
+    if (value < 0) writer_char(out, '-');
+    writer_dec(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+static void print_hex(struct writer *out, uint64_t value, unsigned bits)
+{
+    if (bits == 32) value = (uint32_t)value;
+    if (value)
+        writer_0x(out, value);
+    else
+        writer_char(out, '0');
+}
+
+void pvm_form_print(struct writer *out, const struct pvm_insn *in, enum pvm_isa isa,
+                    const struct pvm_style *style)
+{
+    unsigned bits = pvm_isas[isa].bits, row = last_form[in->op];
+    while (row && forms[row - 1].op == in->op) row--;
+    while (!holds(forms[row].when, in, bits, style->upstream)) row++;
+    const char *text = forms[row].text;
+    for (; *text; text++) {
+        switch (*text) {
+        case 'A': writer_text(out, pvm_register_names[in->a]); break;
+        case 'B': writer_text(out, pvm_register_names[in->b]); break;
+        case 'D': writer_text(out, pvm_register_names[in->d]); break;
+        case 'G':
+        case 'X': print_hex(out, in->imm1, bits); break;
+        case 'V':
+        case 'Y': print_hex(out, in->imm2, bits); break;
+        case 'H': writer_0x(out, in->imm1); break;
+        case 'P': print_signed(out, (int64_t)in->imm1); break;
+        case 'M': print_signed(out, -(int64_t)in->imm1); break;
+        case 'U': writer_dec(out, (uint32_t)in->imm1); break;
+        case 'W':
+            if (bits == 64) writer_text(out, "i32 ");
+            break;
+        case 'T':
+            if (style->target)
+                style->target(style->user, out, in->target);
+            else
+                writer_dec(out, in->target);
+            break;
+        default: writer_char(out, *text);
+        }
+    }
+}
+
+/* ---- reading ---- */
+
+/* A key is the line's tokens, each followed by a blank, with these for the operands. */
+enum { KEY_REGISTER = 1, KEY_NUMBER = 2 };
+
+struct row {
+    char key[48];
+    uint8_t form;
+    bool bare;               /* an i32 form without its "i32 ": 32-bit ISAs only */
+    char slots[8];           /* each operand: a letter of forms.def, '0', or 'a' + register */
+};
+
+struct pvm_matcher {
+    size_t count;
+    struct row rows[2 * FORMS];
+};
+
+bool pvm_register_parse(penta_bytes name, uint8_t *number)
+{
+    if (name.size < 2 || name.size > 3) return false;
+    const uint8_t *p = name.data;
+    for (uint8_t i = 0; name.size == 2 && i < PVM_REGISTERS; i++) {
+        *number = i;
+        if (!memcmp(p, pvm_register_names[i], 2)) return true;
+    }
+    if (p[0] != 'r' || p[1] < '0' || p[1] > '9') return false;
+    if (name.size == 3 && (p[1] != '1' || p[2] < '0' || p[2] > '2')) return false;
+    *number = (uint8_t)(name.size == 2 ? p[1] - '0' : 10 + p[2] - '0');
+    return true;
+}
+
+static void key_put(char *key, size_t size, const void *text, size_t length)
+{
+    size_t at = strlen(key);
+    if (at + 2 > size) return;
+    if (length + 2 > size - at) length = size - at - 2; /* too long to be a form: never matches */
+    memcpy(key + at, text, length);
+    key[at + length] = ' ';
+    key[at + length + 1] = 0;
+}
+
+static bool is_slot(char c) { return c && strchr("ABDXYPGVMHUT", c); }
+
+/* The key of a form, tokenised as the lexer does it: words, single characters. */
+static void compile(struct row *row, const struct form *form, bool bare)
+{
+    static const char number = KEY_NUMBER, reg = KEY_REGISTER;
+    unsigned slots = 0;
+    const char *p = form->text;
+    *row = (struct row){.form = (uint8_t)(form - forms), .bare = bare};
+    for (; *p; p++) {
+        size_t n = 1;
+        uint8_t fixed = 0;
+        if (*p == ' ') continue;
+        if (*p == 'W') {
+            if (!bare) key_put(row->key, sizeof row->key, "i32", 3);
+        } else if (is_slot(*p)) {
+            row->slots[slots++] = *p;
+            key_put(row->key, sizeof row->key, strchr("ABD", *p) ? &reg : &number, 1);
+        } else if (*p == '0') {
+            row->slots[slots++] = '0';
+            key_put(row->key, sizeof row->key, &number, 1);
+        } else if (*p >= 'a' && *p <= 'z') {
+            while ((p[n] >= 'a' && p[n] <= 'z') || (p[n] >= '0' && p[n] <= '9') || p[n] == '.') n++;
+            if (pvm_register_parse((penta_bytes){(const uint8_t *)p, n}, &fixed)) {
+                row->slots[slots++] = (char)('a' + fixed);
+                key_put(row->key, sizeof row->key, &reg, 1);
+            } else {
+                key_put(row->key, sizeof row->key, p, n);
+            }
+            p += n - 1;
+        } else {
+            key_put(row->key, sizeof row->key, p, 1);
+        }
+    }
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    int order = strcmp(x->key, y->key);
+    return order ? order : x->bare != y->bare ? x->bare - y->bare : x->form - y->form;
+}
+
+struct pvm_matcher *pvm_matcher_new(penta_error *err)
+{
+    struct pvm_matcher *m = malloc(sizeof *m);
+    if (!m) {
+        error_at(err, BASE_MEMORY, 0, "no memory for the forms");
+        return NULL;
+    }
+    m->count = 0;
+    for (size_t i = 0; i < FORMS; i++) {
+        if (forms[i].when >= WHEN_OUTPUT) continue;
+        compile(&m->rows[m->count++], &forms[i], false);
+        if (forms[i].text[0] == 'W') compile(&m->rows[m->count++], &forms[i], true);
+    }
+    qsort(m->rows, m->count, sizeof *m->rows, compare_rows);
+    return m;
+}
+
+void pvm_matcher_free(struct pvm_matcher *m) { free(m); }
+
+static bool add_operand(struct source *s, struct pvm_line *line, struct token t,
+                        struct pvm_operand operand)
+{
+    if (line->count == sizeof line->operands / sizeof *line->operands)
+        return error_at(s->err, BASE_SYNTAX, t.offset, "too many operands");
+    operand.offset = t.offset;
+    line->operands[line->count++] = operand;
+    char key = operand.kind == PVM_OPERAND_REGISTER ? KEY_REGISTER : KEY_NUMBER;
+    key_put(line->key, sizeof line->key, &key, 1);
+    return true;
+}
+
+/* The minus of a number, not of a subtraction: no operand stands before it. */
+static bool is_sign(const struct pvm_line *line, struct token t, struct token next)
+{
+    size_t n = strlen(line->key);
+    char before = n > 1 ? line->key[n - 2] : 0;
+    return t.kind == TOKEN_PUNCT && t.as.punct == '-' && next.kind == TOKEN_INT &&
+           before != KEY_REGISTER && before != KEY_NUMBER && before != ')' && before != ']';
+}
+
+static bool add_token(struct source *s, struct pvm_line *line, struct token t)
+{
+    penta_bytes text = token_text(s, t);
+    uint8_t reg;
+    if (is_sign(line, t, source_peek(s))) {
+        t = source_next(s);
+        return add_operand(s, line, t, (struct pvm_operand){.kind = PVM_OPERAND_NUMBER,
+                                                            .value = 0 - t.as.u});
+    }
+    if (t.kind == TOKEN_INT)
+        return add_operand(s, line, t, (struct pvm_operand){.kind = PVM_OPERAND_NUMBER,
+                                                            .value = t.as.u});
+    if (t.kind == TOKEN_NAME && text.data[0] == '@')
+        return add_operand(s, line, t, (struct pvm_operand){.kind = PVM_OPERAND_LABEL,
+                                                            .label = text});
+    if (t.kind == TOKEN_NAME && pvm_register_parse(text, &reg))
+        return add_operand(s, line, t, (struct pvm_operand){.kind = PVM_OPERAND_REGISTER,
+                                                            .value = reg});
+    if (t.kind != TOKEN_NAME && t.kind != TOKEN_PUNCT)
+        return source_unexpected(s, t, "an instruction");
+    key_put(line->key, sizeof line->key, text.data, text.size);
+    return true;
+}
+
+bool pvm_line_read(struct source *s, struct pvm_line *line)
+{
+    *line = (struct pvm_line){.offset = source_peek(s).offset};
+    for (;;) {
+        struct source here = *s;
+        struct token t = source_next(s);
+        if (s->err->code) return false;
+        line->end = t.offset;
+        if (t.kind == TOKEN_LINE || t.kind == TOKEN_END ||
+            (t.kind == TOKEN_PUNCT && t.as.punct == '%' && token_is(s, source_peek(s), "size"))) {
+            s->pos = here.pos;
+            return true;
+        }
+        if (!add_token(s, line, t)) return false;
+    }
+}
+
+static bool fits_signed(uint64_t v) { return (int64_t)v == (int32_t)(uint32_t)v; }
+static uint64_t extend(uint64_t v) { return (uint64_t)(int64_t)(int32_t)(uint32_t)v; }
+
+/* Puts an operand into its place; false when it does not fit there. */
+static bool assign(struct pvm_match *m, char slot, const struct pvm_operand *o, unsigned bits)
+{
+    uint64_t v = o->value;
+    bool narrow = bits == 32 && v <= UINT32_MAX;
+    if (o->kind == PVM_OPERAND_LABEL && (slot == 'X' || slot == 'P')) {
+        m->address = o;
+        return true;
+    }
+    if (o->kind == PVM_OPERAND_LABEL && slot != 'T') return false;
+    switch (slot) {
+    case 'A': m->in.a = (uint8_t)v; return true;
+    case 'B': m->in.b = (uint8_t)v; return true;
+    case 'D': m->in.d = (uint8_t)v; return true;
+    case 'T': m->target = o; return o->kind == PVM_OPERAND_LABEL || v <= UINT32_MAX;
+    case 'X':
+    case 'P': m->in.imm1 = extend(v); return fits_signed(v) || narrow;
+    case 'Y': m->in.imm2 = extend(v); return fits_signed(v) || narrow;
+    case 'G':
+    case 'U': m->in.imm1 = extend(v); return fits_signed(v) || v <= UINT32_MAX;
+    case 'V': m->in.imm2 = extend(v); return fits_signed(v) || v <= UINT32_MAX;
+    case 'M': m->in.imm1 = extend(0 - v); return fits_signed(0 - v);
+    case 'H': m->in.imm1 = v; return true;
+    case '0': return !v;
+    default: return v == (uint64_t)(slot - 'a');
+    }
+}
+
+static bool fill(const struct row *row, const struct pvm_line *line, unsigned bits,
+                 struct pvm_match *m, const struct pvm_operand **misfit)
+{
+    *m = (struct pvm_match){.in.op = forms[row->form].op};
+    for (unsigned i = 0; i < line->count; i++) {
+        *misfit = &line->operands[i];
+        if (!assign(m, row->slots[i], *misfit, bits)) return false;
+    }
+    /* both names of one register in "tmp = B, A = .." are checked here: A equals B by form */
+    enum when when = forms[row->form].when;
+    return (when != WHEN_SAME && when != WHEN_SAME_ZERO2) || m->in.a == m->in.b;
+}
+
+bool pvm_line_match(const struct pvm_matcher *matcher, const struct pvm_line *line,
+                    enum pvm_isa isa, struct pvm_match *out, penta_error *err)
+{
+    size_t low = 0, high = matcher->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(matcher->rows[middle].key, line->key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct pvm_operand *misfit = NULL;
+    bool known = false, here = false;
+    for (; low < matcher->count && !strcmp(matcher->rows[low].key, line->key); low++) {
+        const struct row *row = &matcher->rows[low];
+        known = true;
+        if (pvm_ops[forms[row->form].op].number[isa] < 0 || (row->bare && pvm_isas[isa].bits != 32))
+            continue;
+        here = true;
+        if (fill(row, line, pvm_isas[isa].bits, out, &misfit)) return true;
+    }
+    if (here)
+        return error_at(err, BASE_NUMBER, misfit ? misfit->offset : line->offset,
+                        "the operand does not fit this instruction");
+    if (known)
+        return error_at(err, BASE_MNEMONIC, line->offset, "%s has no such instruction",
+                        pvm_isas[isa].name);
+    return error_at(err, BASE_MNEMONIC, line->offset, "no instruction looks like this");
+}
+
+/* ---- name operand, operand ... ---- */
+
+/* Registers in the order that people write them, destination first, then immediates. */
+static const char *const mnemonic_slots[PVM_SHAPES] = {
+    [PVM_NONE] = "",          [PVM_IMM] = "U",           [PVM_OFFSET] = "T",
+    [PVM_IMM_IMM] = "GV",     [PVM_REG_IMM] = "AG",      [PVM_REG_IMM_IMM] = "AXV",
+    [PVM_REG_IMM_OFFSET] = "AXT", [PVM_REG_IMM64] = "AH", [PVM_REG_REG] = "DA",
+    [PVM_REG_REG_IMM] = "ABX", [PVM_REG_REG_OFFSET] = "ABT", [PVM_REG_REG_IMM_IMM] = "ABXY",
+    [PVM_REG_REG_REG] = "DAB",
+};
+
+static enum pvm_op find_mnemonic(penta_bytes word, enum pvm_isa isa, bool *byte_only)
+{
+    *byte_only = word.size == 11 && !memcmp(word.data, "load_imm_u8", 11);
+    if (*byte_only) return PVM_OP_load_imm;
+    for (unsigned op = 1; op < PVM_OPS; op++) {
+        const char *name = pvm_ops[op].name, *gp = pvm_ops[op].gp_name;
+        if (pvm_ops[op].number[isa] < 0) continue;
+        if ((strlen(name) == word.size && !memcmp(name, word.data, word.size)) ||
+            (strlen(gp) == word.size && !memcmp(gp, word.data, word.size)))
+            return (enum pvm_op)op;
+    }
+    return PVM_OP_invalid;
+}
+
+/* One operand, with an optional "reg=" or "imm=" in front; registers also as plain numbers. */
+static bool take_operand(struct source *s, struct pvm_line *line, bool reg)
+{
+    struct source ahead = *s;
+    struct token word = source_next(&ahead), equals = source_next(&ahead);
+    if (word.kind == TOKEN_NAME && equals.kind == TOKEN_PUNCT && equals.as.punct == '=')
+        s->pos = ahead.pos;
+    unsigned before = line->count;
+    struct token t = source_next(s);
+    if (s->err->code || !add_token(s, line, t)) return false;
+    struct pvm_operand *o = &line->operands[before];
+    bool taken = line->count == before + 1;
+    if (taken && reg && o->kind == PVM_OPERAND_NUMBER && o->value < PVM_REGISTERS)
+        o->kind = PVM_OPERAND_REGISTER;
+    if (taken && (o->kind == PVM_OPERAND_REGISTER) == reg) return true;
+    return source_unexpected(s, t, reg ? "a register" : "a number");
+}
+
+bool pvm_line_mnemonic(struct source *s, enum pvm_isa isa, struct pvm_line *line,
+                       struct pvm_match *out)
+{
+    struct source start = *s;
+    struct token t = source_next(s);
+    bool byte_only = false;
+    enum pvm_op op = PVM_OP_invalid;
+    if (t.kind == TOKEN_NAME) op = find_mnemonic(token_text(s, t), isa, &byte_only);
+    if (op == PVM_OP_invalid) {
+        s->pos = start.pos;
+        return false;
+    }
+    *line = (struct pvm_line){.offset = t.offset};
+    *out = (struct pvm_match){.in.op = (uint8_t)op};
+    const char *slots = mnemonic_slots[pvm_ops[op].shape];
+    for (unsigned i = 0; slots[i]; i++) {
+        if (i && !source_expect(s, ',')) return false;
+        key_put(line->key, sizeof line->key, ",", 1);
+        if (!take_operand(s, line, strchr("ABD", slots[i]) != NULL)) return false;
+        struct pvm_operand *o = &line->operands[i];
+        if (!assign(out, slots[i], o, pvm_isas[isa].bits) || (byte_only && i && o->value > 255))
+            return error_at(s->err, BASE_NUMBER, o->offset, "the operand does not fit %s",
+                            pvm_ops[op].name);
+    }
+    return true;
+}

@@ -1,0 +1,55 @@
+/* How single instructions look as text, both ways: forms.def at work. */
+#pragma once
+#include "base/writer.h"
+#include "pvm/format/decode.h"
+#include "text/lexer.h"
+
+/* ---- printing ---- */
+
+struct pvm_style {
+    bool upstream;           /* with upstream's oddities, and never what it could not print */
+    void (*target)(void *user, struct writer *out, uint32_t pc); /* NULL: decimal */
+    void *user;
+};
+
+void pvm_form_print(struct writer *out, const struct pvm_insn *in, enum pvm_isa isa,
+                    const struct pvm_style *style);
+
+/* ---- reading ---- */
+
+struct pvm_operand {         /* of a line, in order of appearance */
+    enum { PVM_OPERAND_REGISTER, PVM_OPERAND_NUMBER, PVM_OPERAND_LABEL } kind;
+    uint64_t value;          /* register or number */
+    penta_bytes label;       /* with its @ */
+    uint64_t offset;         /* in the source */
+};
+
+/* A line brought to its form: registers and numbers are taken out. */
+struct pvm_line {
+    char key[96];
+    struct pvm_operand operands[8];
+    unsigned count;
+    uint64_t offset, end;    /* in the source */
+};
+
+/* What the operands of a line mean for one instruction. */
+struct pvm_match {
+    struct pvm_insn in;
+    const struct pvm_operand *target;  /* a label or a number, of jumps; else NULL */
+    const struct pvm_operand *address; /* a label whose dynamic address is the first immediate */
+};
+
+struct pvm_matcher;          /* the forms, ordered for look-up */
+struct pvm_matcher *pvm_matcher_new(penta_error *err);
+void pvm_matcher_free(struct pvm_matcher *matcher);
+
+bool pvm_register_parse(penta_bytes name, uint8_t *number); /* "a0", "r7" */
+
+/* Tokens up to the end of the line, a ',' inside included; stops before `% size`. */
+bool pvm_line_read(struct source *s, struct pvm_line *out);
+/* False: no form of this ISA fits; err says why. */
+bool pvm_line_match(const struct pvm_matcher *matcher, const struct pvm_line *line,
+                    enum pvm_isa isa, struct pvm_match *out, penta_error *err);
+/* The same for "name operand, operand ...": internal and Gray Paper names. */
+bool pvm_line_mnemonic(struct source *s, enum pvm_isa isa, struct pvm_line *line,
+                       struct pvm_match *out);

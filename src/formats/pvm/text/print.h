@@ -1,0 +1,36 @@
+/* The listings; print.c chooses, each style has its own file. */
+#pragma once
+#include "pvm/format/debug_info.h"
+#include "pvm/text/forms.h"
+#include "pvm/vm/gas.h"
+#include "pvm/pvm.h"
+
+struct pvm_print {
+    const struct pvm_module *m;
+    struct writer *out;
+    bool gas, source;        /* with block costs, with source lines */
+    enum pvm_gas_model model;
+    bool cmov_reads_old;
+};
+
+/* print_listing.c */
+void pvm_print_flat(const struct pvm_print *p);
+bool pvm_print_upstream(const struct pvm_print *p, penta_error *err);
+/* print_source.c: text that assembles to the same bytes. */
+bool pvm_print_source(const struct pvm_print *p, penta_error *err);
+
+/* ---- what all of them use ---- */
+
+/* 'name', or 0x.. when it is not UTF-8. */
+void pvm_print_name(struct writer *out, penta_bytes name);
+
+/* Follows the debug sections along with a listing. */
+struct pvm_print_lines {
+    const struct pvm_program *program;
+    struct pvm_debug_lines lines;
+    bool running;
+    uint64_t said;           /* which place was printed last */
+};
+/* "// function at path:line:column" when the instruction at pc is the first of another place. Call
+ * it for every instruction, in order. */
+void pvm_print_place(struct pvm_print_lines *l, uint32_t pc, struct writer *out);

@@ -1,0 +1,288 @@
+/* From code bytes to cells: one sweep over all instructions, then the jumps. */
+#include "pvm/vm/cells.h"
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "pvm/vm/ops.h"
+
+struct builder {
+    struct pvm_cells *p;
+    uint32_t *cell_of;       /* by pc: the entry of the block or the instruction's cell; 0: none */
+    uint32_t ordinal;
+    bool failed;
+};
+
+static bool reserve(struct builder *b, uint32_t more)
+{
+    struct pvm_cells *p = b->p;
+    if (b->failed || p->count + more <= p->capacity) return !b->failed;
+    uint32_t capacity = 2 * p->capacity + more + 64;
+    struct pvm_cell *cells = realloc(p->cells, capacity * sizeof *cells);
+    if (cells) p->cells = cells;
+    struct pvm_place *places = realloc(p->places, capacity * sizeof *places);
+    if (places) p->places = places;
+    if (cells && places) p->capacity = capacity;
+    b->failed = !cells || !places;
+    return !b->failed;
+}
+
+static struct pvm_cell *append(struct builder *b, uint8_t op, uint32_t pc)
+{
+    struct pvm_cells *p = b->p;
+    p->places[p->count] = (struct pvm_place){pc, p->block_count - 1, b->ordinal};
+    p->cells[p->count] = (struct pvm_cell){.op = op};
+    return &p->cells[p->count++];
+}
+
+static bool block_begin(struct builder *b, uint32_t pc)
+{
+    struct pvm_cells *p = b->p;
+    if (p->block_count == p->block_capacity) {
+        uint32_t capacity = 2 * p->block_capacity + 64;
+        struct pvm_block *more = realloc(p->blocks, capacity * sizeof *more);
+        if (!more) {
+            b->failed = true;
+            return false;
+        }
+        p->blocks = more;
+        p->block_capacity = capacity;
+    }
+    if (!reserve(b, 1)) return false;
+    p->block_count++;
+    append(b, PVM_CELL_HEADER, pc);
+    p->blocks[p->block_count - 1] = (struct pvm_block){.pc = pc, .entry = p->count,
+                                                       .first = p->count, .ordinal = b->ordinal};
+    return true;
+}
+
+/* A block that may jump to its own start gets a loop cell in front: see cells.h. */
+static bool make_loop(struct builder *b, struct pvm_block *block)
+{
+    struct pvm_cells *p = b->p;
+    if (!reserve(b, 2)) return false;
+    uint32_t first = block->first, count = p->count - first;
+    memmove(&p->cells[first + 2], &p->cells[first], count * sizeof *p->cells);
+    memmove(&p->places[first + 2], &p->places[first], count * sizeof *p->places);
+    p->cells[first] = (struct pvm_cell){.op = PVM_CELL_LOOP};
+    p->cells[first + 1] = (struct pvm_cell){.op = PVM_CELL_HEADER};
+    p->places[first] = p->places[first + 1] = p->places[first - 1];
+    p->count += 2;
+    block->first += 2;
+    block->loops = true;
+    return true;
+}
+
+static void block_end(struct builder *b, bool loops)
+{
+    struct pvm_cells *p = b->p;
+    struct pvm_block *block = &p->blocks[p->block_count - 1];
+    block->count = b->ordinal - block->ordinal;
+    if (loops && !make_loop(b, block)) return;
+    uint64_t charge = block->count;
+    uint32_t cost = 0;
+    if (p->wide_charges) {
+        pvm_block_cost(&p->code, block->pc, p->model, p->profile->cmov_reads_old, &cost);
+        charge |= (uint64_t)cost << 32;
+    }
+    p->cells[block->entry - 1].wide = charge;
+    if (block->loops) p->cells[block->first - 1].wide = charge;
+    for (uint32_t i = block->first; i < p->count; i++)
+        if (p->cells[i].op != PVM_CELL_MORE) b->cell_of[p->places[i].pc] = i;
+    b->cell_of[block->pc] = block->entry;
+}
+
+static bool has_more(enum pvm_op op)
+{
+    switch (pvm_ops[op].shape) {
+    case PVM_IMM_IMM:
+    case PVM_REG_IMM_IMM:
+    case PVM_REG_IMM_OFFSET:
+    case PVM_REG_IMM64:
+    case PVM_REG_REG_IMM_IMM: return true;
+    default: return false;
+    }
+}
+
+static void emit(struct builder *b, const struct pvm_insn *in)
+{
+    if (!reserve(b, 2)) return;
+    struct pvm_cell *c = append(b, in->op, in->pc);
+    c->a = (uint8_t)(in->a * 8);
+    c->b = (uint8_t)(in->b * 8);
+    c->d = (uint8_t)(in->d * 8);
+    c->imm = (int32_t)(uint32_t)in->imm1;
+    if (has_more(in->op)) {
+        c = append(b, PVM_CELL_MORE, in->pc);
+        c->wide = in->op == PVM_OP_load_imm64 ? in->imm1 : in->imm2;
+        c->imm = (int32_t)(uint32_t)in->imm2;
+    }
+    b->ordinal++;
+}
+
+static void sweep(struct builder *b)
+{
+    struct pvm_cells *p = b->p;
+    const struct pvm_code *code = &p->code;
+    uint32_t pc = 0, size = (uint32_t)code->bytes.size;
+    bool open = false, falls = true;
+    struct pvm_insn in;
+    while (!b->failed && (pc < size || falls)) { /* falling off the end meets an implied trap */
+        if (open && code->doc && pc < size && pvm_is_target(code, pc)) {
+            if (!reserve(b, 1)) return;
+            append(b, PVM_CELL_FALL, pc);
+            block_end(b, false);
+            open = false;
+        }
+        if (!open && !block_begin(b, pc)) return;
+        open = true;
+        pvm_decode(code, pc, &in);
+        emit(b, &in);
+        falls = pvm_falls_through(in.op);
+        if (pvm_ends_block(in.op)) {
+            uint32_t start = p->blocks[p->block_count - 1].pc;
+            block_end(b, pvm_has_target(in.op) && in.target == start &&
+                             in.op != PVM_OP_load_imm_and_jump);
+            open = false;
+        }
+        if (pc >= size) return;
+        pc += in.length;
+    }
+}
+
+/* What the fast handlers cannot do exactly goes through the step engine. */
+static bool legal(const struct pvm_cells *p, const struct pvm_insn *in)
+{
+    if (!pvm_is_target(&p->code, in->target)) return false;
+    return pvm_ops[in->op].flow != PVM_FLOW_BRANCH || p->profile->late_branches ||
+           pvm_is_target(&p->code, in->pc + in->length);
+}
+
+static bool falls_off(const struct pvm_cells *p, uint32_t pc)
+{
+    struct pvm_insn in;
+    pvm_decode(&p->code, pc, &in);
+    return (uint64_t)pc + in.length >= p->code.bytes.size;
+}
+
+static void resolve(struct builder *b)
+{
+    struct pvm_cells *p = b->p;
+    for (uint32_t i = 0; i < p->block_count; i++) {
+        uint32_t end = i + 1 < p->block_count ? p->blocks[i + 1].entry - 1 : p->count;
+        uint32_t last = p->cells[end - 1].op == PVM_CELL_MORE ? end - 2 : end - 1;
+        struct pvm_cell *c = &p->cells[last];
+        if (c->op >= PVM_OPS) continue;
+        if (c->op == PVM_OP_fallthrough && !p->profile->fall_off &&
+            falls_off(p, p->places[last].pc))
+            c->op = PVM_OP_invalid; /* it traps at its own pc */
+        if (!pvm_has_target(c->op)) continue;
+        struct pvm_insn in;
+        pvm_decode(&p->code, p->places[last].pc, &in);
+        uint32_t target = legal(p, &in) ? b->cell_of[in.target] : 0;
+        if (target && p->blocks[i].loops && target == p->blocks[i].entry)
+            target = p->blocks[i].first;
+        int64_t distance = ((int64_t)target - last) * (int64_t)sizeof *c;
+        if (distance != (int32_t)distance) target = 0;
+        struct pvm_cell *at = end - 1 == last ? c : c + 1;
+        at->imm = target ? (int32_t)distance : 0; /* 0: the step engine decides */
+    }
+    for (uint32_t i = 0; i < p->table_count; i++) {
+        uint64_t pc;
+        if (pvm_table_entry(&p->code, i, &pc) && pc < p->code.bytes.size &&
+            pvm_is_target(&p->code, (uint32_t)pc))
+            p->table[i] = b->cell_of[pc];
+    }
+}
+
+struct pvm_cells *pvm_cells_new(const struct pvm_code *code, const struct pvm_profile *profile,
+                                enum pvm_gas_model model, bool metered, penta_error *err)
+{
+    struct pvm_cells *p = calloc(1, sizeof *p);
+    if (!p || pthread_mutex_init(&p->lock, NULL)) {
+        error_at(err, BASE_MEMORY, 0, "no memory for a program");
+        free(p);
+        return NULL;
+    }
+    atomic_init(&p->users, 1);
+    atomic_init(&p->built, false);
+    p->code = *code;
+    p->code.gp = profile->gp_targets;
+    p->profile = profile;
+    p->model = model;
+    p->wide_charges = metered && pvm_gas_pipeline(model);
+    p->table_count = code->table_entry ? code->table_count : 0;
+    return p;
+}
+
+static bool build(struct pvm_cells *p)
+{
+    struct builder b = {.p = p, .cell_of = calloc(p->code.bytes.size + 1, sizeof *b.cell_of)};
+    p->table = calloc(p->table_count + 1, sizeof *p->table);
+    b.failed = !b.cell_of || !p->table;
+    if (!b.failed) sweep(&b);
+    if (!b.failed) resolve(&b);
+    free(b.cell_of);
+    for (uint32_t i = 0; !b.failed && i < p->block_count; i++)
+        pvm_cells_thread(p, p->cells, i, NULL);
+    return !b.failed;
+}
+
+bool pvm_cells_build(struct pvm_cells *p)
+{
+    if (atomic_load_explicit(&p->built, memory_order_acquire)) return true;
+    pthread_mutex_lock(&p->lock);
+    bool done = atomic_load_explicit(&p->built, memory_order_relaxed);
+    if (!done) {
+        done = build(p);
+        if (!done) {
+            free(p->table);
+            p->table = NULL;
+            p->count = p->block_count = 0;
+        }
+        atomic_store_explicit(&p->built, done, memory_order_release);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return done;
+}
+
+struct pvm_cells *pvm_cells_share(struct pvm_cells *p)
+{
+    atomic_fetch_add_explicit(&p->users, 1, memory_order_relaxed);
+    return p;
+}
+
+void pvm_cells_free(struct pvm_cells *p)
+{
+    if (!p || atomic_fetch_sub_explicit(&p->users, 1, memory_order_acq_rel) != 1) return;
+    if (p->native) p->native_free(p->native);
+    free(p->cells);
+    free(p->places);
+    free(p->blocks);
+    free(p->table);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
+uint32_t pvm_cells_find(const struct pvm_cells *p, uint32_t pc)
+{
+    uint32_t low = 0, high = p->block_count;
+    while (low < high) {       /* the last block that starts at or before pc */
+        uint32_t middle = low + (high - low) / 2;
+        if (p->blocks[middle].pc <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low) return 0;
+    uint32_t from = p->blocks[low - 1].first;
+    uint32_t end = low < p->block_count ? p->blocks[low].entry - 1 : p->count;
+    uint32_t limit = end;
+    while (from < limit) {     /* the first cell at or behind pc */
+        uint32_t middle = from + (limit - from) / 2;
+        if (p->places[middle].pc < pc)
+            from = middle + 1;
+        else
+            limit = middle;
+    }
+    return from < end && p->places[from].pc == pc ? from : 0;
+}

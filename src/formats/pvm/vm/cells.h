@@ -1,0 +1,100 @@
+/* The form in which the interpreter runs a program: an array of 16-byte cells, built once and
+ * shared by all machines of a module.
+ *
+ *   | header | first instruction | ... | last instruction |  header | ...        a block
+ *   | header | loop | header | first | ... | branch to itself |                  a block that loops
+ *
+ * A header is never executed: whoever enters a block charges header->wide, the cell before the one
+ * it jumps to. An instruction with two immediates, or an immediate and a target, has a second cell.
+ * Targets are distances in bytes, so the array can be copied, which is what breakpoints do.
+ *
+ * Charges are instructions; with the pipeline gas model cost << 32 | instructions, so that one
+ * subtraction from a 64-bit budget counts both. A block of n instructions costs n/4 - 3 cycles or
+ * more, hence the lower half never borrows while budgets are as small as interp.c makes them. */
+#pragma once
+#include <pthread.h>
+#include "pvm/vm/gas.h"
+#include "pvm/vm/spec_profile.h"
+
+struct pvm_cell;
+typedef void pvm_handler(const struct pvm_cell *c, uint8_t *r, uint64_t acc,
+                         const struct pvm_cell *loop, int64_t left);
+
+struct pvm_cell {
+    union {
+        pvm_handler *run;
+        uint64_t wide;       /* header: the charge; second cell: a 64-bit immediate */
+    };
+    uint8_t a, b, d;         /* registers, as byte distances from the state */
+    uint8_t op;              /* enum pvm_op or pvm_cell_op */
+    int32_t imm;             /* first immediate, or distance to the target */
+};
+
+enum pvm_cell_op {
+    PVM_CELL_HEADER = PVM_OPS, PVM_CELL_MORE, PVM_CELL_LOOP,
+    PVM_CELL_FALL,           /* doc: a jump target inside a run of instructions starts a block */
+    PVM_CELL_OPS
+};
+
+struct pvm_place {           /* of a cell */
+    uint32_t pc, block, ordinal; /* ordinal: how many instructions precede it in the program */
+};
+
+struct pvm_block {
+    uint32_t pc;
+    uint32_t entry, first;   /* cells: where jumps go; the first instruction */
+    uint32_t ordinal, count; /* instructions */
+    bool loops;              /* its last instruction may jump to its first */
+};
+
+struct pvm_cells {
+    atomic_uint users;
+    pthread_mutex_t lock;    /* while it is built */
+    atomic_bool built;       /* what follows table_count is there */
+    struct pvm_code code;    /* with the profile's jump rule */
+    const struct pvm_profile *profile;
+    enum pvm_gas_model model;
+    bool wide_charges;       /* cost << 32 | instructions */
+    struct pvm_cell *cells;
+    struct pvm_place *places;
+    uint32_t count, capacity;
+    struct pvm_block *blocks;
+    uint32_t block_count, block_capacity;
+    uint32_t *table;         /* jump table: entry cells, 0 for what traps */
+    uint32_t table_count;
+    struct pvm_native *native; /* the same program compiled, or NULL: jit.h */
+    void (*native_free)(struct pvm_native *native);
+};
+
+/* metered: with the charges of the gas model. The cells are built when somebody needs them:
+ * compiled code seldom does, and building takes longer than compiling. */
+struct pvm_cells *pvm_cells_new(const struct pvm_code *code, const struct pvm_profile *profile,
+                                enum pvm_gas_model model, bool metered, penta_error *err);
+bool pvm_cells_build(struct pvm_cells *p); /* once, from any thread; false: no memory */
+struct pvm_cells *pvm_cells_share(struct pvm_cells *p);
+void pvm_cells_free(struct pvm_cells *p);
+
+/* The cell of the instruction at pc; 0 when none starts there. */
+uint32_t pvm_cells_find(const struct pvm_cells *p, uint32_t pc);
+
+static inline uint64_t pvm_block_charge(const struct pvm_cells *p, uint32_t block)
+{
+    return p->cells[p->blocks[block].entry - 1].wide;
+}
+static inline uint32_t pvm_block_gas(const struct pvm_cells *p, uint32_t block)
+{
+    uint64_t charge = pvm_block_charge(p, block);
+    return (uint32_t)(p->wide_charges ? charge >> 32 : charge);
+}
+
+/* Instructions of the cell's block from this one to the end, itself included. */
+static inline uint32_t pvm_cells_rest(const struct pvm_cells *p, uint32_t cell)
+{
+    const struct pvm_block *b = &p->blocks[p->places[cell].block];
+    return b->ordinal + b->count - p->places[cell].ordinal;
+}
+
+/* Chooses handlers: interp.c. Cells first .. end are one block; marked (may be NULL) says which
+ * cells must be reached by themselves. */
+void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_t block,
+                      const uint8_t *marked);

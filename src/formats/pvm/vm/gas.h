@@ -1,0 +1,24 @@
+/* What basic blocks cost (reference, chapter 9). A cost is a pure function of the block's bytes
+ * and, for the pipeline model, of one byte at each destination of its branch. */
+#pragma once
+#include "pvm/format/decode.h"
+
+enum pvm_gas_model {
+    PVM_GAS_NAIVE,           /* one per instruction, for the whole block when it is entered */
+    PVM_GAS_STEP,            /* one per instruction, as it is executed */
+    PVM_GAS_FULL_L1,         /* pipeline; loads take 4, 25 or 37 cycles */
+    PVM_GAS_FULL_L2,
+    PVM_GAS_FULL_L3,
+    PVM_GAS_MODELS
+};
+
+/* "naive", "step", "full" (loads take 25), "full-l1-hit", "full-l2-hit", "full-l3-hit". */
+bool pvm_gas_model_parse(const char *name, enum pvm_gas_model *model);
+/* The pipeline model, with costs that are not numbers of instructions. */
+static inline bool pvm_gas_pipeline(enum pvm_gas_model model) { return model >= PVM_GAS_FULL_L1; }
+
+/* The cost of the block that starts at pc, up to and including the instruction that ends it; in a
+ * hole, and right behind the code, that of an implied trap. False: beyond. cmov_reads_old: a
+ * conditional move waits for the old value of its destination (profile gp-0.8). */
+bool pvm_block_cost(const struct pvm_code *code, uint32_t pc, enum pvm_gas_model model,
+                    bool cmov_reads_old, uint32_t *cost);

@@ -1,0 +1,524 @@
+/* The threaded engine, and the loop around both engines that keeps the accounts.
+ *
+ * Handlers count in charges of whole blocks against a budget (cells.h). The loop gives out budgets
+ * in slices, the least of gas, fuel and what may pass before the interrupt flag is looked at; what
+ * a slice cannot pay is settled here, block by block, and the last instructions before the fuel
+ * ends go through the step engine. So gas and steps are exact at every stop, and the handlers test
+ * one counter only. */
+#include <stdlib.h>
+#include "pvm/vm/handlers.h"
+
+/* ---- leaving ---- */
+
+static void leave(PARAMETERS, enum pvm_exit why)
+{
+    STATE->cell = c;
+    STATE->acc = acc;
+    STATE->loop = loop;
+    STATE->left = left;
+    STATE->exit = why;
+}
+
+void pvm_leave_charge(PARAMETERS)
+{
+    left += (int64_t)c[-1].wide;
+    leave(ARGUMENTS, PVM_EXIT_CHARGE);
+}
+
+void pvm_leave_step(PARAMETERS) { leave(ARGUMENTS, PVM_EXIT_STEP); }
+void pvm_leave_host(PARAMETERS) { leave(ARGUMENTS, PVM_EXIT_HOST); }
+static void leave_break(PARAMETERS) { leave(ARGUMENTS, PVM_EXIT_BREAK); }
+static void enter_loop(PARAMETERS)
+{
+    c += 2;
+    loop = c;
+    NEXT_CELL;
+}
+static void implied_fall(PARAMETERS)
+{
+    c += 2;
+    ENTER_BLOCK;
+}
+
+/* ---- accesses that the fast path refused: page borders, first writes, faults ---- */
+
+static const struct access { uint8_t kind, size; bool is_signed; } accesses[PVM_OPS] = {
+#define SIZE_LOAD(type)    {PVM_DO_LOAD, sizeof(type), (type)-1 < (type)1}
+#define SIZE_LOADX(type)   {PVM_DO_LOADX, sizeof(type), (type)-1 < (type)1}
+#define SIZE_STORE(type)   {PVM_DO_STORE, sizeof(type), false}
+#define SIZE_STOREX(type)  {PVM_DO_STOREX, sizeof(type), false}
+#define SIZE_STOREI(type)  {PVM_DO_STOREI, sizeof(type), false}
+#define SIZE_STOREIX(type) {PVM_DO_STOREIX, sizeof(type), false}
+#define NO_ACCESS          {PVM_DO_TRAP, 0, false}
+#define SIZE_SET3(e) NO_ACCESS
+#define SIZE_SET2I(e) NO_ACCESS
+#define SIZE_SET2(e) NO_ACCESS
+#define SIZE_CMOV3(e) NO_ACCESS
+#define SIZE_CMOVI(e) NO_ACCESS
+#define SIZE_LOADI(e) NO_ACCESS
+#define SIZE_LOADI64(e) NO_ACCESS
+#define SIZE_NOTHING(e) NO_ACCESS
+#define SIZE_BRANCH2(e) NO_ACCESS
+#define SIZE_BRANCHI(e) NO_ACCESS
+#define SIZE_JUMP(e) NO_ACCESS
+#define SIZE_LOADI_JUMP(e) NO_ACCESS
+#define SIZE_FALL(e) NO_ACCESS
+#define SIZE_JUMP_DYNAMIC(e) NO_ACCESS
+#define SIZE_LOADI_JUMP_DYNAMIC(e) NO_ACCESS
+#define SIZE_TRAP(e) NO_ACCESS
+#define SIZE_ECALLI(e) NO_ACCESS
+#define SIZE_MEMSET(e) NO_ACCESS
+#define SIZE_SBRK(e) NO_ACCESS
+#define MAKE(name, kind, class, expression, ...) [PVM_OP_##name] = SIZE_##kind(expression),
+#define OP(name, ...) PVM_ROW(MAKE, name, 0)
+#include "pvm/isa.def"
+#undef MAKE
+};
+
+static bool load_slowly(uint8_t *r, const struct pvm_cell *c, const struct access *how)
+{
+    uint64_t base = how->kind == PVM_DO_LOAD ? REG(c->b) : 0, value;
+    if (!pvm_memory_load(STATE->memory, (uint32_t)(base + X_OF), how->size, STATE->wraps, &value))
+        return false;
+    unsigned spare = 64u - 8u * how->size;
+    REG(c->a) = how->is_signed ? (uint64_t)((int64_t)(value << spare) >> spare) : value;
+    return true;
+}
+
+static bool store_slowly(uint8_t *r, const struct pvm_cell *c, const struct access *how)
+{
+    uint64_t base = how->kind == PVM_DO_STORE    ? REG(c->b)
+                    : how->kind == PVM_DO_STOREI ? REG(c->a)
+                                                 : 0;
+    bool immediate = how->kind == PVM_DO_STOREI || how->kind == PVM_DO_STOREIX;
+    return pvm_memory_store(STATE->memory, (uint32_t)(base + X_OF), how->size, STATE->wraps,
+                            immediate ? c[1].wide : REG(c->a));
+}
+
+void pvm_slow_access(PARAMETERS)
+{
+    const struct access *how = &accesses[c->op];
+    if (how->kind == PVM_DO_LOAD || how->kind == PVM_DO_LOADX) {
+        if (!load_slowly(r, c, how)) LEAVE_BY(pvm_leave_step); /* which reports the fault */
+        acc = REG(c->a);
+        c++;
+        NEXT_CELL;
+    }
+    if (!store_slowly(r, c, how)) LEAVE_BY(pvm_leave_step);
+    c += how->kind == PVM_DO_STOREI || how->kind == PVM_DO_STOREIX ? 2 : 1;
+    NEXT_CELL;
+}
+
+/* ---- one handler an instruction, variant and way to loop ---- */
+
+#define W32 0
+#define HANDLER(name, kind, e, v, looped)                                                          \
+    static void one_##name##_##v##_##looped(PARAMETERS) { ALL_##kind(e, v, looped) }
+#define MAKE(name, kind, class, expression, ...)                                                   \
+    HANDLER(name, kind, expression, IN_NONE, 0)                                                    \
+    HANDLER(name, kind, expression, IN_A, 0)                                                       \
+    HANDLER(name, kind, expression, IN_B, 0)
+#define OP(name, ...) PVM_ROW(MAKE, name, 0)
+#include "pvm/isa.def"
+#undef MAKE
+/* Branches of blocks that loop: only those rows, by flow. */
+#define LOOPED_NEXT(name, kind, e)
+#define LOOPED_HOST(name, kind, e)
+#define LOOPED_FALL(name, kind, e)
+#define LOOPED_DYNAMIC(name, kind, e)
+#define LOOPED_TRAP(name, kind, e)
+#define LOOPED_JUMP(name, kind, e) LOOPED_BRANCH(name, kind, e)
+#define LOOPED_BRANCH(name, kind, e)                                                               \
+    HANDLER(name, kind, e, IN_NONE, 1)                                                             \
+    HANDLER(name, kind, e, IN_A, 1)                                                                \
+    HANDLER(name, kind, e, IN_B, 1)
+#define MAKE(name, kind, class, expression, flow, ...) LOOPED_##flow(name, kind, expression)
+#define OP(name, gp, revive, l32, l64, jam, shape, flow) PVM_ROW(MAKE, name, flow, 0)
+#include "pvm/isa.def"
+#undef MAKE
+#undef W32
+#define W32 1
+static void reverse_byte_32(PARAMETERS) { RUN_SET2(op_reverse(a, W32), IN_NONE) NEXT_CELL; }
+static void mul_upper_ss_32(PARAMETERS) { RUN_SET3(op_mulh_ss(a, b, W32), IN_NONE) NEXT_CELL; }
+static void mul_upper_uu_32(PARAMETERS) { RUN_SET3(op_mulh_uu(a, b, W32), IN_NONE) NEXT_CELL; }
+static void mul_upper_su_32(PARAMETERS) { RUN_SET3(op_mulh_su(a, b, W32), IN_NONE) NEXT_CELL; }
+
+static pvm_handler *const single[PVM_OPS][3] = {
+    [PVM_OP_invalid] = {pvm_leave_step, pvm_leave_step, pvm_leave_step},
+#define OP(name, ...)                                                                              \
+    [PVM_OP_##name] = {one_##name##_IN_NONE_0, one_##name##_IN_A_0, one_##name##_IN_B_0},
+#include "pvm/isa.def"
+};
+
+#undef LOOPED_BRANCH
+#define LOOPED_BRANCH(name, kind, e)                                                               \
+    [PVM_OP_##name] = {one_##name##_IN_NONE_1, one_##name##_IN_A_1, one_##name##_IN_B_1},
+static pvm_handler *const looping[PVM_OPS][3] = {
+#define MAKE(name, kind, class, expression, flow, ...) LOOPED_##flow(name, kind, expression)
+#define OP(name, gp, revive, l32, l64, jam, shape, flow) PVM_ROW(MAKE, name, flow, 0)
+#include "pvm/isa.def"
+#undef MAKE
+};
+
+/* ---- choosing handlers ---- */
+
+enum { READS_A = 1, READS_B = 2, WRITES_A = 4, WRITES_D = 8, FORGETS = 16 };
+static const uint8_t traits[] = {          /* by kind; FORGETS: acc means nothing behind it */
+    [PVM_DO_SET3] = READS_A | READS_B | WRITES_D, [PVM_DO_SET2I] = READS_B | WRITES_A,
+    [PVM_DO_SET2] = READS_A | WRITES_D,           [PVM_DO_CMOV3] = READS_A | READS_B | WRITES_D,
+    [PVM_DO_CMOVI] = READS_B | WRITES_A,          [PVM_DO_LOADX] = WRITES_A,
+    [PVM_DO_LOAD] = READS_B | WRITES_A,           [PVM_DO_STOREX] = READS_A,
+    [PVM_DO_STORE] = READS_A | READS_B,           [PVM_DO_STOREI] = READS_A,
+    [PVM_DO_STOREIX] = 0,                         [PVM_DO_LOADI] = WRITES_A,
+    [PVM_DO_LOADI64] = WRITES_A,                  [PVM_DO_BRANCH2] = READS_A | READS_B,
+    [PVM_DO_BRANCHI] = READS_A,                   [PVM_DO_JUMP_DYNAMIC] = READS_A,
+    [PVM_DO_LOADI_JUMP_DYNAMIC] = READS_B,        [PVM_DO_ECALLI] = FORGETS,
+    [PVM_DO_MEMSET] = FORGETS,                    [PVM_DO_SBRK] = FORGETS,
+};
+static const uint8_t kinds[PVM_OPS] = {
+#define MAKE(name, kind, class, ...) [PVM_OP_##name] = PVM_DO_##kind,
+#define OP(name, ...) PVM_ROW(MAKE, name, 0)
+#include "pvm/isa.def"
+#undef MAKE
+};
+
+enum { ACC_REACH = 8, NOT_IN_ACC = 255 };  /* how far back resuming looks for acc's register */
+
+static unsigned trait(const struct pvm_cell *c)
+{
+    return c->op < PVM_OPS ? traits[kinds[c->op]] : FORGETS;
+}
+
+/* The register that acc holds behind this cell, given the one before it. */
+static uint8_t acc_behind(const struct pvm_cell *c, uint8_t acc)
+{
+    unsigned t = trait(c);
+    return t & FORGETS ? NOT_IN_ACC : t & WRITES_A ? c->a : t & WRITES_D ? c->d : acc;
+}
+
+static bool needs_step(const struct pvm_cell *c)
+{
+    if (!pvm_has_target(c->op)) return false;
+    bool more = pvm_ops[c->op].shape == PVM_REG_IMM_OFFSET;
+    return !(more ? c[1].imm : c->imm);    /* an illegal target */
+}
+
+static pvm_handler *narrow_handler(uint8_t op)
+{
+    switch (op) {
+    case PVM_OP_reverse_byte: return reverse_byte_32;
+    case PVM_OP_mul_upper_signed_signed: return mul_upper_ss_32;
+    case PVM_OP_mul_upper_unsigned_unsigned: return mul_upper_uu_32;
+    case PVM_OP_mul_upper_signed_unsigned: return mul_upper_su_32;
+    default: return NULL;
+    }
+}
+
+void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_t block,
+                      const uint8_t *marked)
+{
+    const struct pvm_block *b = &p->blocks[block];
+    bool narrow = pvm_isas[p->code.isa].bits == 32;
+    uint32_t end = block + 1 < p->block_count ? p->blocks[block + 1].entry - 1 : p->count;
+    uint32_t before = 0;                   /* an unpaired cell that may take this one on */
+    unsigned before_in = 0, age = 0;
+    uint8_t acc = NOT_IN_ACC;
+    if (b->loops) cells[b->entry].run = enter_loop;
+    for (uint32_t i = b->first; i < end; i++) {
+        struct pvm_cell *c = &cells[i];
+        if (c->op == PVM_CELL_MORE) continue;
+        unsigned in = IN_NONE, t = trait(c);
+        if (t & READS_A && c->a == acc) in = IN_A;
+        else if (t & READS_B && c->b == acc) in = IN_B;
+        bool loops = b->loops && c->op < PVM_OPS && pvm_has_target(c->op);
+        bool special = true;
+        pvm_handler *other = narrow && c->op < PVM_OPS ? narrow_handler(c->op) : NULL;
+        if (marked && marked[i]) c->run = leave_break;
+        else if (c->op == PVM_CELL_FALL) c->run = implied_fall;
+        else if (needs_step(c)) c->run = pvm_leave_step;
+        else if (other) c->run = other;
+        else {
+            c->run = loops ? looping[c->op][in] : single[c->op][in];
+            special = false;
+        }
+        pvm_handler *pair = special || !before ? NULL
+            : pvm_pair_handler(cells[before].op, before_in, c->op, in, loops);
+        if (pair) cells[before].run = pair;
+        before = special || pair ? 0 : i;
+        before_in = in;
+        uint8_t next = acc_behind(c, acc);
+        age = t & (WRITES_A | WRITES_D) ? 0 : age + 1;
+        acc = age < ACC_REACH ? next : NOT_IN_ACC;
+    }
+}
+
+/* ---- running ---- */
+
+/* acc and loop as they are when the block is run from its start to this cell. */
+static void prepare(const struct pvm_vm *vm, uint32_t at)
+{
+    struct pvm_state *s = vm->state;
+    const struct pvm_block *b = &vm->cells->blocks[vm->cells->places[at].block];
+    s->loop = b->loops ? &s->cells[b->first] : NULL;
+    s->acc = 0;
+    unsigned age = 0;
+    for (uint32_t i = at; i-- > b->first && age < ACC_REACH;) {
+        const struct pvm_cell *c = &s->cells[i];
+        if (c->op == PVM_CELL_MORE) continue;
+        unsigned t = trait(c);
+        if (t & FORGETS) break;
+        age++;
+        if (!(t & (WRITES_A | WRITES_D))) continue;
+        s->acc = *(uint64_t *)(void *)((uint8_t *)s->regs + (t & WRITES_A ? c->a : c->d));
+        break;
+    }
+}
+
+static void execute(struct pvm_state *s)
+{
+    uint8_t *r = (uint8_t *)s;
+    s->exit = PVM_EXIT_NONE;
+#if PVM_TAIL_CALLS
+    s->cell->run(s->cell, r, s->acc, s->loop, s->left);
+#else
+    while (!s->exit) s->cell->run(s->cell, r, s->acc, s->loop, s->left);
+#endif
+}
+
+struct account {             /* of one call of pvm_vm_run */
+    uint64_t fuel, steps;
+    bool interrupted;
+};
+
+enum { SLICE = 1 << 16, STEPS_PER_CYCLE = 32 };
+
+static bool interrupted(struct pvm_vm *vm)
+{
+    return atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed);
+}
+
+/* The budget for the next slice, in units of charges. */
+static int64_t slice_budget(const struct pvm_vm *vm, uint64_t fuel)
+{
+    uint64_t budget = SLICE;
+    if (vm->cells->wide_charges) {
+        if (fuel / STEPS_PER_CYCLE < budget) budget = fuel / STEPS_PER_CYCLE;
+        if ((uint64_t)vm->state->gas < budget) budget = (uint64_t)vm->state->gas;
+        return (int64_t)(budget << 32 | UINT64_C(1) << 31);
+    }
+    if (fuel < budget) budget = fuel;
+    if (vm->metered && (uint64_t)vm->state->gas < budget) budget = (uint64_t)vm->state->gas;
+    return (int64_t)budget;
+}
+
+/* Runs handlers from pc until they leave. rest: instructions of this block still to run, paid. */
+static enum pvm_exit run_slice(struct pvm_vm *vm, uint32_t at, uint32_t rest,
+                               struct account *account)
+{
+    struct pvm_state *s = vm->state;
+    prepare(vm, at);
+    s->cell = s->cells + at;
+    int64_t budget = slice_budget(vm, account->fuel - account->steps - rest);
+    s->left = budget;
+    execute(s);
+    uint32_t now = (uint32_t)(s->cell - s->cells);
+    uint64_t spent = (uint64_t)budget - (uint64_t)s->left;
+    uint64_t steps = vm->cells->wide_charges ? (uint32_t)spent : spent;
+    if (vm->metered)
+        s->gas -= (int64_t)(vm->cells->wide_charges ? (spent - steps) >> 32 : spent);
+    bool at_edge = s->exit == PVM_EXIT_CHARGE;
+    account->steps += steps + rest - (at_edge ? 0 : pvm_cells_rest(vm->cells, now));
+    s->pc = vm->cells->places[now].pc;
+    vm->hint = now;
+    vm->paid = !at_edge;
+    return (enum pvm_exit)s->exit;
+}
+
+static void finish(struct pvm_vm *vm, enum pvm_wait how) { vm->wait = how; }
+
+static void stop_fault(struct pvm_vm *vm, penta_stop *stop)
+{
+    stop->kind = PENTA_STOP_FAULT;
+    stop->args[0] = vm->memory.fault;
+    stop->args[1] = vm->memory.fault_write;
+    stop->args[2] = vm->memory.fault_protected;
+}
+
+static void stop_host(struct pvm_vm *vm, uint64_t *steps)
+{
+    ++*steps;
+    vm->host_calls++;
+    finish(vm, PVM_WAIT_ANSWER);
+}
+
+void pvm_vm_refund(struct pvm_vm *vm, uint32_t rest, uint32_t done)
+{
+    if (!vm->by_step || !vm->paid) return;
+    vm->state->gas += rest - done;
+    vm->paid = false;
+}
+
+bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
+{
+    if (vm->by_step) {         /* this instruction alone is paid for */
+        if (!vm->state->gas) {
+            stop->kind = PENTA_STOP_GAS;
+            return true;
+        }
+        vm->state->gas--;
+    }
+    switch (pvm_step(vm)) {
+    case PVM_STEPPED: ++*steps; return false;
+    case PVM_ENTERED:
+        ++*steps;
+        vm->paid = false;
+        return false;
+    case PVM_STEP_TRAP: finish(vm, PVM_TRAPPED); return true;
+    case PVM_STEP_HALT:
+        ++*steps;
+        finish(vm, PVM_HALTED);
+        return true;
+    case PVM_STEP_HOST: stop_host(vm, steps); return true;
+    case PVM_STEP_FAULT: stop_fault(vm, stop); return true;
+    case PVM_STEP_GAS: stop->kind = PENTA_STOP_GAS; return true;
+    case PVM_STEP_PAUSE:                   /* the flag is looked at next */
+        if (vm->by_step) vm->state->gas++; /* it starts, and pays, once more */
+        return false;
+    }
+    return true;
+}
+
+/* Charges the block around pc. False: too dear, and nothing is charged. */
+static bool pay(struct pvm_vm *vm, uint32_t at)
+{
+    uint32_t cost = vm->metered ? pvm_block_gas(vm->cells, vm->cells->places[at].block) : 0;
+    if (vm->by_step) cost = pvm_cells_rest(vm->cells, at);
+    if (vm->state->gas < cost && vm->metered) return false;
+    if (vm->metered) vm->state->gas -= cost;
+    vm->paid = true;
+    return true;
+}
+
+static bool take_interrupt(struct pvm_vm *vm, penta_stop *stop)
+{
+    if (!interrupted(vm)) return false;
+    atomic_store_explicit(&vm->base.interrupt, false, memory_order_relaxed);
+    stop->kind = PENTA_STOP_INTERRUPT;
+    return true;
+}
+
+uint32_t pvm_vm_cell(struct pvm_vm *vm)
+{
+    const struct pvm_cells *p = vm->cells;
+    uint32_t at = vm->hint;
+    if (at < p->count && p->places[at].pc == vm->state->pc && p->cells[at].op < PVM_OPS) return at;
+    return vm->hint = pvm_cells_find(p, vm->state->pc);
+}
+
+/* No instruction starts at pc, which costs as much as a trap. */
+static void start_trap(struct pvm_vm *vm, penta_stop *stop)
+{
+    if (vm->by_step && !vm->state->gas) {
+        stop->kind = PENTA_STOP_GAS;
+        return;
+    }
+    if (vm->by_step) vm->state->gas--;
+    vm->trap = PVM_TRAP_START;
+    finish(vm, PVM_TRAPPED);
+}
+
+/* Runs until something stops the machine. */
+static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_stop *stop)
+{
+    struct pvm_state *s = vm->state;
+    bool first = true;                     /* a mark at the first instruction does not stop */
+    for (;; first = false) {
+        if (take_interrupt(vm, stop)) return;
+        stop->kind = PENTA_STOP_FUEL;
+        if (account->steps == account->fuel) return;
+        uint32_t at = pvm_vm_cell(vm);
+        if (!at) {
+            start_trap(vm, stop);
+            return;
+        }
+        bool marked = vm->marked && vm->marked[at];
+        if (marked && !first) {
+            stop->kind = PENTA_STOP_BREAK;
+            return;
+        }
+        bool paid = vm->paid || pay(vm, at);
+        if (!paid && !vm->by_step) {
+            stop->kind = PENTA_STOP_GAS;
+            return;
+        }
+        uint32_t rest = pvm_cells_rest(vm->cells, at);
+        enum pvm_exit why = PVM_EXIT_STEP;
+        if (paid && !marked && account->fuel - account->steps >= rest)
+            why = run_slice(vm, at, rest, account);
+        if (why == PVM_EXIT_CHARGE) continue;
+        if (why == PVM_EXIT_HOST) {
+            vm->host_number = (uint32_t)s->cell->imm;
+            pvm_vm_refund(vm, pvm_cells_rest(vm->cells, vm->hint), 1);
+            stop_host(vm, &account->steps);
+            return;
+        }
+        if (why == PVM_EXIT_BREAK) {
+            stop->kind = PENTA_STOP_BREAK;
+            return;
+        }
+        if (vm->by_step && vm->paid)
+            pvm_vm_refund(vm, pvm_cells_rest(vm->cells, pvm_vm_cell(vm)), 0);
+        if (pvm_vm_step(vm, &account->steps, stop)) return;
+    }
+}
+
+void pvm_vm_convert(struct pvm_vm *vm, bool extend)
+{
+    for (unsigned i = 0; vm->w32 && i < PVM_REGISTERS; i++) {
+        uint64_t v = vm->state->regs[i];
+        vm->state->regs[i] = extend ? op_extend32(v) : (uint32_t)v;
+    }
+}
+
+void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop)
+{
+    stop->pc = vm->state->pc;
+    if (vm->wait == PVM_HALTED) {
+        stop->kind = PENTA_STOP_HALT;
+        stop->args[0] = vm->state->regs[PVM_A0];
+    } else if (vm->wait == PVM_TRAPPED) {
+        stop->kind = PENTA_STOP_TRAP;
+        stop->detail = vm->trap;
+        if (vm->trap == PVM_TRAP_ACCESS || vm->trap == PVM_TRAP_STACK)
+            stop->args[0] = vm->memory.fault;
+    } else if (vm->wait == PVM_WAIT_ANSWER) {
+        stop->kind = PENTA_STOP_HOST;
+        stop->detail = vm->host_number;
+        for (unsigned i = 0; i < 6; i++) stop->args[i] = vm->state->regs[PVM_A0 + i];
+    }
+}
+
+void pvm_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
+{
+    struct pvm_vm *vm = pvm_vm(base);
+    struct account account = {.fuel = fuel};
+    *stop = (penta_stop){.pc = vm->state->pc};
+    if (!pvm_vm_thread(vm)) {              /* without memory nothing can start */
+        vm->trap = PVM_TRAP_START;
+        finish(vm, PVM_TRAPPED);
+    }
+    if (vm->wait == PVM_HALTED && vm->next_call < vm->call_count)
+        pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
+    while (vm->wait == PVM_READY) {
+        pvm_vm_convert(vm, true);
+        run_until_stop(vm, &account, stop);
+        pvm_vm_convert(vm, false);
+        if (vm->by_step && vm->paid)
+            pvm_vm_refund(vm, pvm_cells_rest(vm->cells, pvm_vm_cell(vm)), 0);
+        if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
+        pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
+    }
+    if (vm->executed != UINT64_MAX) vm->executed += account.steps;
+    stop->steps = account.steps;
+    pvm_vm_report(vm, stop);
+}

@@ -1,0 +1,116 @@
+/* Ready machines in a list behind a lock; one prototype holds the shared cells and the options. */
+#include "pvm/vm/machine_pool.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pvm_pool {
+    pthread_mutex_t lock;
+    const penta_module *module;
+    struct pvm_config config;
+    struct pvm_cells *cells;
+    struct pvm_vm **idle;
+    size_t count, capacity, out;
+    bool closed;
+};
+
+static void dispose(struct pvm_pool *pool)
+{
+    pvm_cells_free(pool->cells);
+    free(pool->idle);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
+}
+
+struct pvm_vm *pvm_pool_take(struct pvm_pool *pool, penta_error *err)
+{
+    struct pvm_vm *vm = NULL;
+    pthread_mutex_lock(&pool->lock);
+    if (pool->count) vm = pool->idle[--pool->count];
+    pool->out++;
+    pthread_mutex_unlock(&pool->lock);
+    if (vm) return vm;
+    const struct pvm_program *p = &pvm_module(pool->module)->program;
+    vm = pvm_vm_create(pool->module, &p->code, &pool->config, pool->cells, err);
+    if (vm && !pvm_vm_populate(vm, p, (penta_bytes){0}, err)) {
+        pvm_vm_destroy(vm);
+        vm = NULL;
+    }
+    if (vm) {
+        vm->pool = pool;
+    } else {
+        pthread_mutex_lock(&pool->lock);
+        pool->out--;
+        pthread_mutex_unlock(&pool->lock);
+    }
+    return vm;
+}
+
+/* Reset on the way in, so that taking is as cheap as it can be. */
+void pvm_pool_return(struct pvm_pool *pool, struct pvm_vm *vm)
+{
+    pvm_vm_reset(vm);
+    for (uint32_t i = 0; vm->marked && i < vm->cells->count; i++)
+        if (vm->marked[i]) pvm_vm_mark(&vm->base, vm->cells->places[i].pc, false);
+    pthread_mutex_lock(&pool->lock);
+    pool->out--;
+    bool kept = !pool->closed;
+    if (kept && pool->count == pool->capacity) {
+        size_t capacity = 2 * pool->capacity + 8;
+        struct pvm_vm **more = realloc(pool->idle, capacity * sizeof *more);
+        if (more) {
+            pool->idle = more;
+            pool->capacity = capacity;
+        }
+        kept = more != NULL;
+    }
+    if (kept) pool->idle[pool->count++] = vm;
+    bool last = pool->closed && !pool->out;
+    pthread_mutex_unlock(&pool->lock);
+    if (!kept) pvm_vm_destroy(vm);
+    if (last) dispose(pool);
+}
+
+static bool choose_engine(struct pvm_config *config, const char *engine, penta_error *err)
+{
+    if (!engine) return pvm_engine_find("jit", &config->adopt) || true;
+    if (strcmp(engine, "both") && pvm_engine_find(engine, &config->adopt)) return true;
+    return error_at(err, BASE_OPTION_VALUE, 0, "no pool of engine '%.40s'", engine);
+}
+
+struct pvm_pool *pvm_pool_new(const penta_module *module, const char *engine,
+                              const penta_option *options, size_t count, penta_error *err)
+{
+    const struct pvm_program *p = &pvm_module(module)->program;
+    struct pvm_pool *pool = calloc(1, sizeof *pool);
+    if (!pool || pthread_mutex_init(&pool->lock, NULL)) {
+        error_at(err, BASE_MEMORY, 0, "no memory for a pool");
+        free(pool);
+        return NULL;
+    }
+    pool->module = module;
+    if (pvm_config_read(&pool->config, p, options, count, err) &&
+        choose_engine(&pool->config, engine, err))
+        pool->cells = pvm_cells_new(&p->code, pool->config.profile, pool->config.model,
+                                    pool->config.metered, err);
+    /* The first machine compiles the program, before there are threads to share it with. */
+    struct pvm_vm *first = pool->cells ? pvm_pool_take(pool, err) : NULL;
+    pool->config.perf_dump = NULL; /* the caller's text */
+    if (first) {
+        pvm_pool_return(pool, first);
+        return pool;
+    }
+    pvm_pool_free(pool);
+    return NULL;
+}
+
+void pvm_pool_free(struct pvm_pool *pool)
+{
+    if (!pool) return;
+    pthread_mutex_lock(&pool->lock);
+    while (pool->count) pvm_vm_destroy(pool->idle[--pool->count]);
+    pool->closed = true;
+    bool last = !pool->out;
+    pthread_mutex_unlock(&pool->lock);
+    if (last) dispose(pool);
+}

@@ -1,0 +1,354 @@
+/* Maps, rights and slow accesses, the same over both back ends. */
+#include "pvm/vm/memory.h"
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+
+enum { PAGE = 1 << PVM_PAGE_BITS };
+static const uint64_t top = UINT64_C(1) << 32;
+
+bool pvm_memory_open(struct pvm_memory *m, uint32_t page, penta_error *err)
+{
+    *m = (struct pvm_memory){.page = page};
+    if (pvm_backing_open(m)) return true;
+    pvm_backing_close(m);
+    *m = (struct pvm_memory){0};
+    return error_at(err, BASE_MEMORY, 0, "no address space for guest memory");
+}
+
+void pvm_memory_close(struct pvm_memory *m)
+{
+    for (size_t i = 0; i < m->area_count; i++) free(m->areas[i].owned);
+    free(m->areas);
+    pvm_backing_close(m);
+    *m = (struct pvm_memory){0};
+}
+
+/* ---- areas ---- */
+
+/* Index of the first area that ends behind address. */
+static size_t area_at(const struct pvm_memory *m, uint64_t address)
+{
+    size_t low = 0, high = m->area_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct pvm_area *a = &m->areas[middle];
+        if (a->address + a->length > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static bool area_insert(struct pvm_memory *m, size_t at, struct pvm_area area)
+{
+    if (m->area_count == m->area_capacity) {
+        size_t capacity = m->area_capacity ? 2 * m->area_capacity : 8;
+        struct pvm_area *more = realloc(m->areas, capacity * sizeof *more);
+        if (!more) return false;
+        m->areas = more;
+        m->area_capacity = capacity;
+    }
+    memmove(&m->areas[at + 1], &m->areas[at], (m->area_count - at) * sizeof *m->areas);
+    m->areas[at] = area;
+    m->area_count++;
+    return true;
+}
+
+static bool aligned(const struct pvm_memory *m, uint64_t address, uint64_t length)
+{
+    return !(address % m->page) && !(length % m->page) && address <= top &&
+           length <= top - address;
+}
+
+/* The part of an area from `skip` bytes on, without its owned bytes. */
+static struct pvm_area area_tail(const struct pvm_area *a, uint64_t skip)
+{
+    return (struct pvm_area){.address = (uint32_t)(a->address + skip), .length = a->length - skip,
+                             .writable = a->writable,
+                             .initial = bytes_slice(a->initial, (size_t)skip, a->initial.size)};
+}
+
+/* Makes an area start at address, if one spans it: protect and unmap then work on whole areas. */
+static bool area_split(struct pvm_memory *m, uint64_t address)
+{
+    size_t i = area_at(m, address);
+    if (i == m->area_count || m->areas[i].address >= address) return true;
+    struct pvm_area tail = area_tail(&m->areas[i], address - m->areas[i].address);
+    if (m->areas[i].owned && tail.initial.size) {
+        tail.owned = malloc(tail.initial.size);
+        if (!tail.owned) return false;
+        memcpy(tail.owned, tail.initial.data, tail.initial.size);
+        tail.initial.data = tail.owned;
+    }
+    if (!area_insert(m, i + 1, tail)) {
+        free(tail.owned);
+        return false;
+    }
+    struct pvm_area *head = &m->areas[i];
+    head->length = address - head->address;
+    head->initial = bytes_slice(head->initial, 0, (size_t)head->length);
+    return true;
+}
+
+bool pvm_memory_unmap(struct pvm_memory *m, uint64_t address, uint64_t length)
+{
+    if (!aligned(m, address, length)) return false;
+    if (!length || !m->area_count) return true;
+    if (!area_split(m, address) || !area_split(m, address + length)) return false;
+    size_t first = area_at(m, address), end = first;
+    for (; end < m->area_count && m->areas[end].address < address + length; end++) {
+        struct pvm_area *a = &m->areas[end];
+        uint32_t page = a->address / PAGE, count = (uint32_t)(a->length / PAGE);
+        memset(m->rights + page, 0, count);
+        pvm_backing_drop(m, page, count);
+        if (m->guarded) pvm_backing_protect(m, page, count, 0);
+        free(a->owned);
+    }
+    memmove(&m->areas[first], &m->areas[end], (m->area_count - end) * sizeof *m->areas);
+    m->area_count -= end - first;
+    return true;
+}
+
+/* The host's rights of pages that the guest may read. */
+static bool guard(struct pvm_memory *m, uint32_t page, uint32_t count, bool writable)
+{
+    unsigned rights = writable ? PVM_READ | PVM_WRITE : PVM_READ;
+    return !m->guarded || pvm_backing_protect(m, page, count, rights);
+}
+
+/* What compiled code changed, it changed without a word. */
+static void learn(const struct pvm_memory *m)
+{
+    for (size_t i = 0; m->guarded && i < m->area_count; i++)
+        if (m->areas[i].writable)
+            pvm_backing_dirty(m, m->areas[i].address / PAGE, (uint32_t)(m->areas[i].length / PAGE));
+}
+
+static uint8_t rights_of(bool writable) { return writable ? PVM_READ | PVM_WRITABLE : PVM_READ; }
+
+/* The initial bytes of one page of an area; false when all of them are zero. */
+static bool initial_page(const struct pvm_area *a, uint32_t page, uint8_t *into)
+{
+    size_t at = ((size_t)page * PAGE) - a->address;
+    penta_bytes part = bytes_slice(a->initial, at, PAGE);
+    if (part.size) memcpy(into, part.data, part.size);
+    memset(into + part.size, 0, PAGE - part.size);
+    return part.size != 0;
+}
+
+bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, bool writable,
+                    penta_bytes initial, bool copy)
+{
+    if (!aligned(m, address, length) || initial.size > length) return false;
+    if (!length) return true;
+    if (!pvm_memory_unmap(m, address, length)) return false;
+    struct pvm_area area = {.address = (uint32_t)address, .length = length, .writable = writable,
+                            .initial = initial};
+    if (copy && initial.size) {
+        area.owned = malloc(initial.size);
+        if (!area.owned) return false;
+        memcpy(area.owned, initial.data, initial.size);
+        area.initial.data = area.owned;
+    }
+    uint32_t page = area.address / PAGE, count = (uint32_t)(length / PAGE);
+    if (!pvm_backing_commit(m, page, count) || !area_insert(m, area_at(m, address), area)) {
+        free(area.owned);
+        return false;
+    }
+    for (size_t at = 0; at < initial.size; at += PAGE) {
+        uint8_t *bytes = pvm_backing_page(m, page + (uint32_t)(at / PAGE), true);
+        if (!bytes) return false;
+        penta_bytes part = bytes_slice(initial, at, PAGE);
+        memcpy(bytes, part.data, part.size);
+    }
+    memset(m->rights + page, rights_of(writable), count);
+    return writable || guard(m, page, count, false);
+}
+
+bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length, bool writable)
+{
+    if (!aligned(m, address, length)) return false;
+    if (!length) return true;
+    for (uint64_t page = address / PAGE; page < (address + length) / PAGE; page++)
+        if (!m->rights[page]) return false;
+    if (!area_split(m, address) || !area_split(m, address + length)) return false;
+    for (size_t i = area_at(m, address); i < m->area_count; i++) {
+        struct pvm_area *a = &m->areas[i];
+        if (a->address >= address + length) break;
+        a->writable = writable;
+        if (!guard(m, a->address / PAGE, (uint32_t)(a->length / PAGE), writable)) return false;
+        for (uint64_t p = a->address / PAGE; p < (a->address + a->length) / PAGE; p++)
+            m->rights[p] = (uint8_t)((m->rights[p] & PVM_DIRTY) | rights_of(writable));
+    }
+    return true;
+}
+
+void pvm_memory_reset(struct pvm_memory *m)
+{
+    enum { MANY = 64 };        /* from here on giving pages back beats clearing them */
+    learn(m);
+    for (size_t i = 0; i < m->area_count; i++) {
+        const struct pvm_area *a = &m->areas[i];
+        uint32_t first = a->address / PAGE, count = (uint32_t)(a->length / PAGE), dirty = 0;
+        for (uint32_t p = first; p < first + count; p++) dirty += (m->rights[p] & PVM_DIRTY) != 0;
+        if (!dirty) continue;
+        bool dropped = dirty > MANY && !a->initial.size;
+        if (!a->writable) guard(m, first, count, true); /* somebody poked it */
+        if (dropped) pvm_backing_drop(m, first, count);
+        for (uint32_t p = first; p < first + count; p++) {
+            if (!(m->rights[p] & PVM_DIRTY)) continue;
+            uint8_t *bytes = dropped ? NULL : pvm_backing_page(m, p, false);
+            if (bytes) initial_page(a, p, bytes);
+            m->rights[p] = rights_of(a->writable);
+        }
+        if (!a->writable) guard(m, first, count, false);
+    }
+}
+
+/* ---- accesses ---- */
+
+static bool refuse(struct pvm_memory *m, uint32_t page, bool write)
+{
+    m->fault = page * PAGE & ~(m->page - 1);
+    m->fault_write = write;
+    m->fault_protected = m->rights[page] & PVM_READ;
+    return false;
+}
+
+/* All pages of an access allow it. Otherwise the lowest page that does not is the fault. */
+static bool allowed(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps, uint8_t right)
+{
+    uint32_t page = address / PAGE, last = (uint32_t)(address + n - 1) / PAGE;
+    bool first_ok = m->rights[page] & right, write = right == PVM_WRITABLE;
+    if (page == last) return first_ok || refuse(m, page, write);
+    if (last < page) { /* past 2^32 */
+        if (!wraps) return refuse(m, page, write);
+        return m->rights[last] & right ? first_ok || refuse(m, page, write)
+                                       : refuse(m, last, write);
+    }
+    if (!first_ok) return refuse(m, page, write);
+    return (m->rights[last] & right) || refuse(m, last, write);
+}
+
+bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
+                     uint64_t *value)
+{
+    if (!allowed(m, address, n, wraps, PVM_READ)) return false;
+    uint64_t v = 0;
+    for (unsigned i = n; i--;) {
+        uint32_t at = address + i;
+        const uint8_t *bytes = pvm_backing_page(m, at / PAGE, false);
+        v = v << 8 | (bytes ? bytes[at % PAGE] : 0);
+    }
+    *value = v;
+    return true;
+}
+
+/* The page's bytes, marked as changed. NULL only when memory ran out: a fault. */
+static uint8_t *touch(struct pvm_memory *m, uint32_t page)
+{
+    uint8_t *bytes = pvm_backing_page(m, page, true);
+    if (!bytes) {
+        refuse(m, page, true);
+        return NULL;
+    }
+    m->rights[page] |= m->rights[page] & PVM_WRITABLE ? PVM_WRITE | PVM_DIRTY : PVM_DIRTY;
+    return bytes;
+}
+
+bool pvm_memory_store(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
+                      uint64_t value)
+{
+    if (!allowed(m, address, n, wraps, PVM_WRITABLE)) return false;
+    uint8_t *first = touch(m, address / PAGE);
+    uint8_t *last = first ? touch(m, (uint32_t)(address + n - 1) / PAGE) : NULL;
+    if (!last) return false;
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t at = address + i;
+        (at / PAGE == address / PAGE ? first : last)[at % PAGE] = (uint8_t)(value >> 8 * i);
+    }
+    return true;
+}
+
+uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, uint64_t count)
+{
+    uint64_t done = 0;
+    while (done < count) {
+        uint64_t at = address + done;
+        if (at >= top) {       /* behind the last byte of memory */
+            refuse(m, PVM_PAGES - 1, true);
+            break;
+        }
+        uint32_t page = (uint32_t)(at / PAGE);
+        uint64_t part = PAGE - at % PAGE < count - done ? PAGE - at % PAGE : count - done;
+        if (!(m->rights[page] & PVM_WRITABLE)) {
+            refuse(m, page, true);
+            break;
+        }
+        uint8_t *bytes = touch(m, page);
+        if (!bytes) break;
+        memset(bytes + at % PAGE, value, (size_t)part);
+        done += part;
+    }
+    return done;
+}
+
+static bool mapped(const struct pvm_memory *m, uint64_t address, size_t size)
+{
+    if (address > top || size > top - address) return false;
+    if (!size) return true;
+    for (uint64_t page = address / PAGE; page <= (address + size - 1) / PAGE; page++)
+        if (!m->rights[page]) return false;
+    return true;
+}
+
+bool pvm_memory_read(const struct pvm_memory *m, uint64_t address, void *into, size_t size)
+{
+    if (!mapped(m, address, size)) return false;
+    for (size_t done = 0; done < size;) {
+        uint64_t at = address + done;
+        size_t part = PAGE - at % PAGE < size - done ? PAGE - at % PAGE : size - done;
+        const uint8_t *bytes = pvm_backing_page(m, (uint32_t)(at / PAGE), false);
+        if (bytes)
+            memcpy((uint8_t *)into + done, bytes + at % PAGE, part);
+        else
+            memset((uint8_t *)into + done, 0, part);
+        done += part;
+    }
+    return true;
+}
+
+bool pvm_memory_write(struct pvm_memory *m, uint64_t address, const void *from, size_t size)
+{
+    if (!mapped(m, address, size)) return false;
+    for (size_t done = 0; done < size;) {
+        uint64_t at = address + done;
+        size_t part = PAGE - at % PAGE < size - done ? PAGE - at % PAGE : size - done;
+        uint32_t page = (uint32_t)(at / PAGE);
+        bool locked = !(m->rights[page] & PVM_WRITABLE);
+        if (locked && !guard(m, page, 1, true)) return false;
+        uint8_t *bytes = touch(m, page);
+        if (!bytes) return false;
+        memcpy(bytes + at % PAGE, (const uint8_t *)from + done, part);
+        if (locked) guard(m, page, 1, false);
+        done += part;
+    }
+    return true;
+}
+
+void pvm_memory_changed(const struct pvm_memory *m, pvm_page_fn *fn, void *user)
+{
+    uint8_t initial[PAGE];
+    learn(m);
+    for (size_t i = 0; i < m->area_count; i++) {
+        const struct pvm_area *a = &m->areas[i];
+        for (uint64_t p = a->address / PAGE; p < (a->address + a->length) / PAGE; p++) {
+            if (!(m->rights[p] & PVM_DIRTY)) continue;
+            const uint8_t *bytes = pvm_backing_page(m, (uint32_t)p, false);
+            initial_page(a, (uint32_t)p, initial);
+            if (bytes) fn(user, (uint32_t)p * PAGE, bytes, initial);
+        }
+    }
+}

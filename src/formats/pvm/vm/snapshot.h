@@ -1,0 +1,6 @@
+/* Machines as bytes: storable, comparable, loadable into any machine of the same program. */
+#pragma once
+#include "pvm/vm/vm.h"
+
+bool pvm_vm_save(const penta_vm *vm, struct writer *out);
+bool pvm_vm_load(penta_vm *vm, penta_bytes saved, penta_error *err);

@@ -1,0 +1,21 @@
+#include "pvm/vm/spec_profile.h"
+#include <string.h>
+
+/* What the Gray Paper's 0.7 and 0.8 have in common; they differ in what instructions cost. */
+#define GP_RULES                                                                                   \
+    .trap_below = 0x10000, .faults = true, .gp_targets = true, .late_branches = true,              \
+    .wraps = true, .cmov_reads_old = true, .gp_sbrk = true
+
+const struct pvm_profile pvm_profiles[] = {
+    {.name = "polkavm", .trap_below = 0x4000},
+    {.name = "gp-0.5", .trap_below = 0x4000, .faults = true, .fall_off = true, .gp_sbrk = true},
+    {.name = "gp-0.7", GP_RULES, .gas = PVM_GAS_STEP},
+    {.name = "gp-0.8", GP_RULES, .gas = PVM_GAS_FULL_L2},
+    {.name = NULL}};
+
+const struct pvm_profile *pvm_profile_find(const char *name)
+{
+    for (const struct pvm_profile *p = pvm_profiles; p->name; p++)
+        if (!strcmp(p->name, name)) return p;
+    return NULL;
+}
