@@ -7,8 +7,8 @@
 #include "base/codec/checksum.h"
 #include "bench.h"
 #include "crypto/hash.h"
-#include "cvbc/compile.h"
-#include "cvbc/vm.h"
+#include "cvbc/compile/compile.h"
+#include "cvbc/vm/vm.h"
 
 enum { ROUNDS = 9 };
 

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/output.h"
-#include "cvbc/trinity.h"
+#include "cvbc/host/trinity.h"
 
 static const char *board_option(const struct cli *c)
 {

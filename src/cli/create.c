@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "cli/cli.h"
-#include "cvbc/compile.h"
+#include "cvbc/compile/compile.h"
 
 static bool ends_with(const char *name, const char *suffix)
 {

@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "cli/output.h"
-#include "cvbc/build.h"
+#include "cvbc/format/build.h"
 
 /* Where the result goes: to -o, into the document, or in place when that was asked for. */
 static bool has_target(struct cli *c)

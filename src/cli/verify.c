@@ -3,7 +3,7 @@
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/cli.h"
-#include "cvbc/build.h"
+#include "cvbc/format/build.h"
 
 struct verification {
     struct cli *cli;

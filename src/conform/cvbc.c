@@ -8,8 +8,8 @@
 #include "base/file/file.h"
 #include "base/number.h"
 #include "conform/conform.h"
-#include "cvbc/legacy.h"
-#include "cvbc/vm.h"
+#include "cvbc/format/legacy.h"
+#include "cvbc/vm/vm.h"
 
 /* ---- shared ---- */
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "checks.h"
-#include "cvbc/compile.h"
+#include "cvbc/compile/compile.h"
 
 static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
 

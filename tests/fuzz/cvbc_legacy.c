@@ -2,7 +2,7 @@
  */
 #include <stdlib.h>
 #include "checks.h"
-#include "cvbc/legacy.h"
+#include "cvbc/format/legacy.h"
 
 static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
 

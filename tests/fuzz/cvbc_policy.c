@@ -4,7 +4,7 @@
 #include <string.h>
 #include "checks.h"
 #include "base/bytes.h"
-#include "cvbc/build.h"
+#include "cvbc/format/build.h"
 
 void check_failed(const char *what, uint64_t a, uint64_t b)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "checks.h"
 #include "base/bytes.h"
-#include "cvbc/vm.h"
+#include "cvbc/vm/vm.h"
 
 static void count(void *user, const penta_error *finding)
 {

@@ -6,8 +6,8 @@
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "core/host.h"
-#include "cvbc/board.h"
-#include "cvbc/vm.h"
+#include "cvbc/host/board.h"
+#include "cvbc/vm/vm.h"
 
 enum { PINS = 20, ANALOG = 512, START_MS = 1000, PRINTF_MAX = 255 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "cvbc/build.h"
+#include "cvbc/format/build.h"
 
 static penta_bytes trailing(const struct cvbc_module *m)
 {

@@ -1,6 +1,6 @@
 /* Between the files that implement include/penta/cvbc.h. */
 #pragma once
-#include "cvbc/build.h"
+#include "cvbc/format/build.h"
 #include "penta/cvbc.h"
 
 /* The caller's buffer as a writer, and back: what is in it stays in front; freed on failure. */

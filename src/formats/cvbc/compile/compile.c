@@ -1,12 +1,12 @@
 /* Declarations, statements, and the file that comes of them. Code goes to three buffers (arrays,
  * initialisers, functions) that are joined at the end, when their sizes are known. */
-#include "cvbc/compile.h"
+#include "cvbc/compile/compile.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "cvbc/compiler.h"
+#include "cvbc/compile/compiler.h"
 #include "penta/penta.h"
 
 enum { NESTING_MAX = 200, ERRORS_MAX = 20 };

@@ -1,11 +1,11 @@
-/* The assembler; text.c has the grammar by example. */
+/* The assembler; print.c has the grammar by example. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "base/number.h"
 #include "base/suggest.h"
 #include "crypto/hash.h"
-#include "cvbc/build.h"
+#include "cvbc/format/build.h"
 #include "text/expr.h"
 #include "text/labels.h"
 
@@ -281,7 +281,7 @@ BLOB(signature, signature, has_signature)
 static bool directive_custom(struct assembly *a) { return source_hex(a->s, &a->b.custom); }
 static bool directive_debug(struct assembly *a) { return source_hex(a->s, &a->debug); }
 
-/* ---- rows of debug tables: debug.c ---- */
+/* ---- rows of debug tables: debug_info.c ---- */
 
 static bool row_name(struct assembly *a, penta_bytes *name)
 {

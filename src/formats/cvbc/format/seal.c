@@ -1,7 +1,7 @@
 /* seal and open: a file written anew with its bytecode encrypted, or in the clear again. */
 #include <string.h>
 #include "base/bytes.h"
-#include "cvbc/build.h"
+#include "cvbc/format/build.h"
 
 struct sealing {
     struct cvbc_build b;

@@ -8,7 +8,7 @@
  *     .string  "text"              constant-pool strings, numbered from 0
  *     .entry   label
  *     label:   PUSH.S -5           instructions; 0x0a.0x01 7 is any opcode with any flags
- *     .symbol .line .variable      rows of the debug tables: debug.c
+ *     .symbol .line .variable      rows of the debug tables: debug_info.c
  *
  * Every directive with fields prints only those that differ from what assembling without them would
  * give, found by computing that here with the builder's own stages. What has no such form is hex:
@@ -22,7 +22,7 @@
 #include "base/codec/deflate.h"
 #include "core/describe.h"
 #include "crypto/hash.h"
-#include "cvbc/build.h"
+#include "cvbc/format/build.h"
 
 /* ---- pieces of text ---- */
 

@@ -1,6 +1,6 @@
 /* Expressions. Each function leaves exactly one word on the stack and counts it in depth. */
 #include <string.h>
-#include "cvbc/compiler.h"
+#include "cvbc/compile/compiler.h"
 
 /* ---- small pieces ---- */
 

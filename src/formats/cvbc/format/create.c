@@ -5,8 +5,8 @@
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/number.h"
-#include "cvbc/board.h"
-#include "cvbc/build.h"
+#include "cvbc/host/board.h"
+#include "cvbc/format/build.h"
 
 void cvbc_creation_fini(struct cvbc_creation *c)
 {

@@ -1,7 +1,7 @@
-/* Between compile.c (declarations, statements, the file) and compile_expr.c (expressions). */
+/* Between compile.c (declarations, statements, the file) and expressions.c (expressions). */
 #pragma once
-#include "cvbc/compile.h"
-#include "cvbc/compile_lex.h"
+#include "cvbc/compile/compile.h"
+#include "cvbc/compile/lexer.h"
 
 enum reloc { RELOC_NONE, RELOC_BUFFER, RELOC_FUNCTION };
 struct emitted {             /* an instruction whose target is not final yet */
@@ -60,7 +60,7 @@ int32_t compiler_string(struct compiler *c, penta_bytes text); /* its number, or
 bool compiler_enter(struct compiler *c); /* one level deeper; false: too deep */
 void compiler_leave(struct compiler *c);
 
-/* compile_expr.c */
+/* expressions.c */
 bool compiler_expression(struct compiler *c);              /* leaves one word */
 bool compiler_expression_statement(struct compiler *c);    /* leaves none */
 void compiler_constant(struct compiler *c, uint32_t value);

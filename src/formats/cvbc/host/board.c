@@ -1,4 +1,4 @@
-#include "cvbc/board.h"
+#include "cvbc/host/board.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Code for the board of a firmware: the four Trinity files, from all the containers that it runs.
  */
 #pragma once
-#include "cvbc/board.h"
+#include "cvbc/host/board.h"
 
 enum cvbc_trinity_file { TRINITY_H, TRINITY_HPP, TRINITY_LD, TRINITY_JSON, TRINITY_FILES };
 extern const char *const cvbc_trinity_names[TRINITY_FILES];

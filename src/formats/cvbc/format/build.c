@@ -1,4 +1,4 @@
-#include "cvbc/build.h"
+#include "cvbc/format/build.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

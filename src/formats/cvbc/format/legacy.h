@@ -1,6 +1,6 @@
 /* Programs from before the container: five layouts, told apart by content (10 of the reference). */
 #pragma once
-#include "cvbc/build.h"
+#include "cvbc/format/build.h"
 
 struct cvbc_legacy {
     const char *wrapper;     /* "conc-ccitt", "conc-modbus" or NULL */

@@ -1,7 +1,7 @@
 /* include/penta/cvbc.h over the format: machines, the simulated board, boards. */
 #include "cvbc/api.h"
-#include "cvbc/trinity.h"
-#include "cvbc/vm.h"
+#include "cvbc/host/trinity.h"
+#include "cvbc/vm/vm.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "cvbc/compile_lex.h"
+#include "cvbc/compile/lexer.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * if, while, for, break, continue, return, and the nine host calls. docs/formats/cvbc.md has it
  * all. */
 #pragma once
-#include "cvbc/build.h"
+#include "cvbc/format/build.h"
 
 struct cvbc_compilation {
     bool portable;           /* only instructions and flags of the first engine */

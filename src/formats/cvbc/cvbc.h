@@ -13,8 +13,8 @@
  * whole file with the two CRCs and the signature itself as zeros; the AEAD covers the stored
  * bytecode.
  *
- * Reading goes outwards in: check.c the container, protect.c signature, then cipher, then DEFLATE,
- * then program.c what is inside, verify.c what it does. Nothing is decoded before it is needed, nor
+ * Reading goes outwards in: verify.c the container, verify_protection.c signature, then cipher, then DEFLATE,
+ * then program.c what is inside, verify_program.c what it does. Nothing is decoded before it is needed, nor
  * before what protects it has been checked. */
 #pragma once
 #include <pthread.h>
@@ -200,10 +200,10 @@ bool cvbc_variable_next(penta_bytes table, size_t *pos, struct cvbc_variable *ou
 /* Source file and line of an instruction, from the debug tables; false: not known. */
 bool cvbc_line_of(const struct cvbc_module *m, uint64_t pc, penta_bytes *file, uint32_t *line);
 
-/* check.c */
+/* verify.c */
 void cvbc_check_quick(const struct cvbc_module *m, struct findings *f);
 void cvbc_check_full(const struct cvbc_module *m, struct findings *f); /* the quick one included */
-/* verify.c: 7.4, over a well-formed program */
+/* verify_program.c: 7.4, over a well-formed program */
 struct cvbc_flow {
     bool proved;             /* no stack check is needed: depths are known, calls balance */
     uint32_t stack;          /* deepest, when it is known, else 0 */
@@ -213,7 +213,7 @@ bool cvbc_verify_program(const struct cvbc_program *p, struct findings *f, uint6
                          bool decoded, struct cvbc_flow *flow); /* false: no memory */
 void cvbc_verify(const penta_module *module, struct findings *findings);
 
-/* protect.c: verification under the module's policy; computed once */
+/* verify_protection.c: verification under the module's policy; computed once */
 const struct cvbc_opened *cvbc_open(const struct cvbc_module *m);
 /* Why the file should not be used although nobody looks into it, or NULL. Sealed contents without a
  * key are no reason, nor is a signature that cannot be checked, unless one is required. */
@@ -238,7 +238,7 @@ void cvbc_describe(const penta_module *module, const penta_visitor *visitor);
 void cvbc_info(const penta_module *module, const penta_visitor *visitor);
 const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_t *end);
 
-/* text.c, assemble.c */
+/* print.c, assemble.c */
 bool cvbc_print(const penta_module *module, const penta_option *options, size_t count,
                 struct writer *out, penta_error *err);
 bool cvbc_print_at(const penta_module *module, uint64_t pc, struct writer *out);

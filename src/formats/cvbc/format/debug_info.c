@@ -7,7 +7,7 @@
  * A section that these would not give back byte for byte is printed as hex (.debug). */
 #include <string.h>
 #include "base/bytes.h"
-#include "cvbc/build.h"
+#include "cvbc/format/build.h"
 #include "text/quote.h"
 
 /* ---- rows ---- */

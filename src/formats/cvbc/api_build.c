@@ -2,8 +2,8 @@
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "cvbc/api.h"
-#include "cvbc/compile.h"
-#include "cvbc/legacy.h"
+#include "cvbc/compile/compile.h"
+#include "cvbc/format/legacy.h"
 #include <stdlib.h>
 #include <string.h>
 

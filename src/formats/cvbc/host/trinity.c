@@ -1,4 +1,4 @@
-#include "cvbc/trinity.h"
+#include "cvbc/host/trinity.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>

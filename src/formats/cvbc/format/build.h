@@ -45,7 +45,7 @@ struct cvbc_build {
     size_t patch_count;
 };
 
-/* debug.c: the rows of a debug section, names of at most 65535 bytes; the section; its text. */
+/* debug_info.c: the rows of a debug section, names of at most 65535 bytes; the section; its text. */
 struct cvbc_debug_rows { struct writer symbols, lines, variables; };
 void cvbc_debug_symbol(struct cvbc_debug_rows *rows, penta_bytes name, uint8_t kind,
                        uint32_t value);

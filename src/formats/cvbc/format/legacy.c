@@ -1,9 +1,9 @@
-#include "cvbc/legacy.h"
+#include "cvbc/format/legacy.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "core/describe.h"
-#include "cvbc/board.h"
+#include "cvbc/host/board.h"
 
 /* ---- detection ---- */
 

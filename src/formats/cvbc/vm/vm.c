@@ -1,6 +1,6 @@
 /* Everything a machine does besides running: open, answer, describe, peek, poke, marks, snapshots.
  */
-#include "cvbc/vm.h"
+#include "cvbc/vm/vm.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

@@ -1,7 +1,7 @@
 /* The interpreter: decoded instructions, a stack in memory, one loop in two forms (loop.h). */
 #include <string.h>
 #include "core/dispatch.h"
-#include "cvbc/vm.h"
+#include "cvbc/vm/vm.h"
 
 /* ARM's SDIV: INT_MIN / -1 is INT_MIN, and its remainder 0. */
 static inline int32_t cvbc_div(int32_t a, int32_t b)
@@ -33,12 +33,12 @@ enum { SLICE = 1 << 16 };    /* steps between two looks at the interrupt flag */
 
 #define LOOP run_checked
 #define CHECKED 1
-#include "cvbc/loop.h"
+#include "cvbc/vm/loop.h"
 #undef LOOP
 #undef CHECKED
 #define LOOP run_proved
 #define CHECKED 0
-#include "cvbc/loop.h"
+#include "cvbc/vm/loop.h"
 
 static bool guards_hold(const struct cvbc_vm *vm)
 {
