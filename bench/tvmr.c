@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "bench.h"
 #include "core/driver.h"
-#include "tvmr/kernels.h"
+#include "tvmr/kernels/kernels.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -4,10 +4,10 @@
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "penta/tvmr.h"
-#include "tvmr/elements.h"
-#include "tvmr/kernels.h"
-#include "tvmr/script.h"
-#include "tvmr/world.h"
+#include "tvmr/kernels/elements.h"
+#include "tvmr/kernels/kernels.h"
+#include "tvmr/host/script.h"
+#include "tvmr/host/domain.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,7 +208,7 @@ static void elements_of(const struct tvmr_elements *set, size_t n, unsigned rang
 #define BINARY(name, ...)                                                                          \
     set->name(r, x, y, n);                                                                         \
     compare(#name, r, x, y, n, p, high, want_##name);
-#include "tvmr/elements.def"
+#include "tvmr/kernels/elements.def"
     set->bias(r, x, w, n, 255);
     for (size_t i = 0; i < n; i++)
         check(r[i] == clamp32(x[i] + (int64_t)tvmr_value(w[i]) * 255), "bias", (long)i, r[i]);

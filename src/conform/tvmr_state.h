@@ -1,7 +1,7 @@
 /* What the forms of TVMR vectors share: one case under way, and the state it is compared with. */
 #pragma once
 #include "conform/conform.h"
-#include "tvmr/script.h"
+#include "tvmr/host/script.h"
 
 struct trial { /* one case under way */
     struct conform *c;

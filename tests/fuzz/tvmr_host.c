@@ -3,7 +3,7 @@
 #include "base/writer.h"
 #include "checks.h"
 #include "core/engine.h"
-#include "tvmr/world.h"
+#include "tvmr/host/domain.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

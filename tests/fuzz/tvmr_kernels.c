@@ -4,7 +4,7 @@
 #include "base/writer.h"
 #include "checks.h"
 #include "core/engine.h"
-#include "tvmr/vm.h"
+#include "tvmr/vm/vm.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,59 @@
+#include "tvmr/host/host.h"
+#include "tvmr/tvmr.h"
+#include "tvmr/vm/vm.h"
+
+const struct rule tvmr_rules[] = {
+#define RULE(number, name, severity, summary, explanation)                                         \
+    {TVMR_##name, #name, PENTA_##severity, summary, explanation},
+#include "tvmr/rules.def"
+    {0, NULL, PENTA_ERROR, NULL, NULL}};
+
+static const struct option_info options[] = {
+#define OPTION(key, argument, uses, help) {key, argument, uses, help},
+#include "tvmr/options.def"
+    {NULL, NULL, 0, NULL}};
+
+static const struct engine *const engines[] = {&tvmr_interp, NULL};
+
+static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
+{
+    const struct tvmr_module *m = tvmr_module(module);
+    uint64_t code = tvmr_insn_offset(m, 0);
+    if (offset < code) return false;
+    *pc = (offset - code) / TVMR_INSN;
+    return *pc < m->count;
+}
+
+static int exit_of(uint32_t code)
+{
+    return code == TVMR_KEY ? 6 : 0;
+}
+
+const struct driver tvmr_driver = {
+    .name = "tvmr",
+    .title = "ternary tensor machine",
+    .suffix = ".tasm",
+    .comment = ";",
+    .number = TVMR_FORMAT,
+    .rules = tvmr_rules,
+    .options = options,
+    .probe = tvmr_probe,
+    .parse = tvmr_parse,
+    .verify = tvmr_verify,
+    .describe = tvmr_describe,
+    .info = tvmr_info,
+    .encode = tvmr_encode,
+    .print = tvmr_print,
+    .print_at = tvmr_print_at,
+    .pc_of = pc_of,
+    .assemble = tvmr_assemble,
+    .convert = tvmr_convert,
+    .seal = tvmr_seal,
+    .unseal = tvmr_unseal,
+    .close = tvmr_close,
+    .isa = tvmr_isa,
+    .scope = tvmr_scope,
+    .exit_of = exit_of,
+    .engines = engines,
+    .host = &tvmr_host,
+};

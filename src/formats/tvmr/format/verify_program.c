@@ -1,0 +1,420 @@
+/* What is wrong with a program: extensions, control flow, keys, registers, operands, order, shapes,
+ * plausibility. Programs have millions of instructions, nearly all of them usual. */
+#include "tvmr/format/verify.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What an instruction does that later ones depend on. */
+enum effect { COMPUTES = 1, LOADS = 2, STORES = 4, LEARNS = 8, JUMPS = 16, HALTS = 32 };
+
+struct program {
+    struct pass *p;
+    struct found { /* what the tables say of an instruction, by its first four bytes */
+        uint32_t key;
+        bool is;
+        bool looked_at;    /* every time, whatever its operands are */
+        uint8_t registers; /* operands that are registers, one bit each */
+        uint8_t effects;
+        uint32_t zeros; /* bits of the operands, read as one number, that are expected to be 0 */
+        const struct tvmr_op *op;
+    } found[256];
+    uint64_t usual[1024];                    /* instructions that need no look, by their hash */
+    uint8_t undeclared[4][256];              /* bit k for operand k */
+    uint8_t used[8192], known_missing[8192]; /* extensions */
+    size_t depth;
+    unsigned effects;
+    bool calls, returns;
+};
+
+static bool test_and_set(uint8_t *bits, uint16_t i)
+{
+    bool was = bits[i / 8] >> (i & 7) & 1;
+    bits[i / 8] |= (uint8_t)(1u << (i & 7));
+    return was;
+}
+
+static uint32_t target_of(const struct tvmr_words *w)
+{
+    return (uint32_t)w->a[0] << 24 | (uint32_t)w->a[1] << 16 | (uint32_t)w->a[2] << 8 | w->a[3];
+}
+
+static uint8_t effects_of(const struct tvmr_words *w)
+{
+    if (w->ext || w->opcode >> 12 == 3 || w->opcode >> 12 == 4) return COMPUTES;
+    switch (w->opcode) {
+    case 0x0001: return HALTS;
+    case 0x1007: return LOADS;
+    case 0x1008: return STORES;
+    case 0x5012:
+    case 0x5013: return LEARNS;
+    case 0x6008: return JUMPS;
+    default: return 0;
+    }
+}
+
+static uint32_t zeros_of(const struct tvmr_op *op)
+{
+    switch (op->pattern) {
+    case TVMR_PATTERN_NONE: return 0xffffffff;
+    case TVMR_PATTERN_REG: return 0xffffff00;
+    case TVMR_PATTERN_REG_REG: return 0xffff0000;
+    case TVMR_PATTERN_REG_REG_REG: return 0xff000000;
+    default: return 0;
+    }
+}
+
+static struct found *found_at(struct program *g, uint32_t key)
+{
+    return &g->found[(key * 2654435761u) >> 24];
+}
+
+/* Fills the entry of an instruction; its extension is looked at here, once. */
+static void look_up(struct program *g, size_t i, const struct tvmr_words *w, struct found *f)
+{
+    struct pass *p = g->p;
+    f->op = tvmr_op_find(w->ext, w->opcode);
+    f->effects = effects_of(w);
+    for (unsigned k = 0; f->op && k < 4; k++)
+        if (strchr("dsm", f->op->bytes[k])) f->registers |= (uint8_t)(1u << k);
+    if (!w->ext) {
+        f->looked_at = w->opcode >> 12 == 6 || f->effects & (LEARNS | HALTS);
+        return;
+    }
+    test_and_set(g->used, w->ext);
+    bool missing = !f->op && !tvmr_extension_find(w->ext);
+    if (missing && !test_and_set(g->known_missing, w->ext))
+        INSN(TVMR_EXT_UNKNOWN, i, "extension 0x%04x is not registered", w->ext);
+    f->looked_at = (!f->op && !missing) || w->ext == 5 || w->ext == 7 || w->ext == 11;
+    if (f->op) f->zeros = zeros_of(f->op);
+}
+
+/* Instructions that a label, JUMP, CALL or IF names. */
+static uint8_t *named_targets(const struct tvmr_module *m, bool jumps)
+{
+    uint8_t *bits = calloc(1, m->count / 8 + 1);
+    if (!bits) return NULL;
+    for (size_t i = 0; i < m->meta.label_count; i++)
+        if (m->meta.labels[i].index < m->count)
+            bits[m->meta.labels[i].index / 8] |= (uint8_t)(1u << (m->meta.labels[i].index & 7));
+    for (size_t i = 0; jumps && i < m->count; i++) {
+        struct tvmr_words w = tvmr_word(m->code.data + i * TVMR_INSN);
+        if (w.ext || (w.opcode != 0x6006 && w.opcode != 0x6008)) continue;
+        uint32_t to = target_of(&w);
+        if (to < m->count) bits[to / 8] |= (uint8_t)(1u << (to & 7));
+    }
+    return bits;
+}
+
+static void check_flow(struct program *g, size_t i, const struct tvmr_words *w)
+{
+    struct pass *p = g->p;
+    size_t count = p->m->count;
+    switch (w->opcode) {
+    case 0x6000: g->depth++; break;
+    case 0x6001:
+        if (g->depth)
+            g->depth--;
+        else
+            INSN(TVMR_END_LOOP, i, "END_LOOP without LOOP");
+        break;
+    case 0x6002:
+        if (!g->depth) INSN(TVMR_BREAK_OUTSIDE, i, "BREAK outside a loop");
+        break;
+    case 0x6006:
+    case 0x6008:
+        if (target_of(w) >= count)
+            INSN(TVMR_TARGET, i, "%s target %u, of %zu instructions",
+                 w->opcode == 0x6006 ? "CALL" : "JUMP", (unsigned)target_of(w), count);
+        g->calls |= w->opcode == 0x6006;
+        break;
+    case 0x6007: g->returns = true; break;
+    case 0x600B:
+        if (i + 1 + w->a[0] > count)
+            INSN(TVMR_SKIP, i, "SKIP %u at instruction %zu of %zu", w->a[0], i, count);
+        break;
+    default: break;
+    }
+}
+
+static void check_order(struct program *g, size_t i, unsigned effects)
+{
+    struct pass *p = g->p;
+    if (effects & COMPUTES && !(g->effects & (COMPUTES | LOADS)))
+        INSN(TVMR_COMPUTE_EARLY, i, "computing before LOAD_INPUT");
+    if (effects & LEARNS && !(g->effects & STORES))
+        INSN(TVMR_MASTERY_EARLY, i, "a mastery instruction before any STORE_OUTPUT");
+    if (i + 1 == p->m->count) effects &= ~(unsigned)HALTS; /* nothing comes after it */
+    g->effects |= effects;
+}
+
+static void check_registers(struct program *g, size_t i, const struct tvmr_words *w,
+                            unsigned registers)
+{
+    struct pass *p = g->p;
+    for (unsigned k = 0; k < 4; k++) {
+        char name[8];
+        if (!(registers & g->undeclared[k][w->a[k]])) continue;
+        tvmr_register_name(w->a[k], name);
+        INSN(TVMR_UNDECLARED, i, "%s is used but not declared", name);
+    }
+}
+
+static void check_pattern(struct program *g, size_t i, const struct tvmr_words *w,
+                          const struct tvmr_op *op)
+{
+    struct pass *p = g->p;
+    static const uint8_t used[] = {
+        [TVMR_PATTERN_REG] = 1, [TVMR_PATTERN_REG_REG] = 2, [TVMR_PATTERN_REG_REG_REG] = 3};
+    if (op->pattern == TVMR_PATTERN_NONE) {
+        uint32_t all = target_of(w);
+        if (all && all != 0xffff0000)
+            INSN(TVMR_OPERANDS_NONE, i, "%s takes no operands, these are 0x%08x", op->name,
+                 (unsigned)all);
+    } else if (op->pattern <= TVMR_PATTERN_REG_REG_REG) {
+        for (unsigned k = used[op->pattern]; k < 4; k++)
+            if (w->a[k]) {
+                INSN(TVMR_PADDING, i, "%s has 0x%02x in an unused operand", op->name, w->a[k]);
+                break;
+            }
+    }
+}
+
+static void check_ids(struct program *g, size_t i, const struct tvmr_words *w)
+{
+    struct pass *p = g->p;
+    if (w->ext == 5 && w->opcode <= 2 && w->a[1] > 7)
+        INSN(TVMR_CHEM_ID, i, "chemical %u, they are 0 to 7", w->a[1]);
+    if (w->ext == 7 && w->a[1] > 63) INSN(TVMR_REGION_ID, i, "region or slot %u", w->a[1]);
+    if (w->ext == 11 && w->a[2] > 31 && w->a[2] != 0xff)
+        INSN(TVMR_BANK_SLOT, i, "bank slot %u", w->a[2]);
+}
+
+static void check_insn(struct program *g, size_t i)
+{
+    struct pass *p = g->p;
+    const uint8_t *at = p->m->code.data + i * TVMR_INSN;
+    struct tvmr_words w = tvmr_word(at);
+    struct found *found = found_at(g, get32(at));
+    if (!found->is || found->key != get32(at)) {
+        *found = (struct found){.key = get32(at), .is = true};
+        look_up(g, i, &w, found);
+    }
+    if (w.ext) {
+        if (found->op)
+            check_pattern(g, i, &w, found->op);
+        else if (found->looked_at)
+            INSN(TVMR_OPCODE_UNKNOWN, i, "extension 0x%04x has no opcode 0x%04x", w.ext, w.opcode);
+        check_ids(g, i, &w);
+    } else if (w.opcode >> 12 == 6) {
+        check_flow(g, i, &w);
+    }
+    check_order(g, i, found->effects);
+    check_registers(g, i, &w, found->registers);
+}
+
+static uint64_t *usual_at(struct program *g, uint64_t word)
+{
+    return &g->usual[(word * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
+}
+
+/* The first instruction from i on that needs a look. Almost every one of a good program does not:
+ * the tables know it, its registers are declared, zeros are where zeros belong. Once that is so it
+ * stays so: effects only become more. */
+static size_t unusual_from(struct program *g, size_t i)
+{
+    const uint8_t *code = g->p->m->code.data, (*undeclared)[256] = g->undeclared;
+    size_t count = g->p->m->count;
+    unsigned effects = g->effects;
+    for (; i < count; i++) {
+        uint64_t word = get64(code + i * TVMR_INSN), operands = word >> 32;
+        uint64_t *usual = usual_at(g, word);
+        if (*usual == word) continue;
+        const struct found *f = found_at(g, (uint32_t)word);
+        unsigned registers = undeclared[0][operands & 255] | undeclared[1][operands >> 8 & 255] |
+                             undeclared[2][operands >> 16 & 255] | undeclared[3][operands >> 24];
+        if (!f->is || f->looked_at || f->key != (uint32_t)word || (registers & f->registers) ||
+            (operands & f->zeros) || (f->effects & ~effects))
+            break;
+        *usual = word;
+    }
+    return i;
+}
+
+static void check_insns(struct program *g)
+{
+    for (size_t i = unusual_from(g, 0); i < g->p->m->count; i = unusual_from(g, i + 1))
+        check_insn(g, i);
+}
+
+/* What only the end shows, and instructions that nothing leads to. */
+static void check_end(struct program *g)
+{
+    struct pass *p = g->p;
+    const struct tvmr_module *m = p->m;
+    if (g->depth)
+        INSN(TVMR_LOOP_OPEN, m->count, "%zu LOOP%s never closed", g->depth,
+             g->depth == 1 ? " is" : "s are");
+    if (g->returns && !g->calls) INSN(TVMR_RETURN_ALONE, m->count, "RETURN without any CALL");
+    if (m->count) {
+        struct tvmr_words w = tvmr_word(m->code.data + (m->count - 1) * TVMR_INSN);
+        if (!w.ext && w.opcode != 0x0001)
+            INSN(TVMR_NO_HALT, m->count - 1, "the program does not end with HALT");
+    }
+    if (g->effects & LEARNS && g->effects & STORES) INSN(TVMR_LEARNS, 0, "this program learns");
+    if (!(g->effects & (JUMPS | HALTS))) return;
+    uint8_t *labels = named_targets(m, false), *all = named_targets(m, true);
+    for (size_t i = 1; labels && all && i < m->count; i++) {
+        struct tvmr_words w = tvmr_word(m->code.data + (i - 1) * TVMR_INSN);
+        if (w.ext) continue;
+        if (w.opcode == 0x6008 && !(labels[i / 8] >> (i & 7) & 1))
+            INSN(TVMR_AFTER_JUMP, i, "no label names the instruction after a JUMP");
+        if (w.opcode == 0x0001 && !(all[i / 8] >> (i & 7) & 1))
+            INSN(TVMR_AFTER_HALT, i, "nothing leads to the instruction after HALT");
+    }
+    free(labels);
+    free(all);
+}
+
+static void check_requirements(struct program *g)
+{
+    struct pass *p = g->p;
+    const struct tvmr_module *m = p->m;
+    for (size_t i = 0; i < m->ext_count; i++) {
+        const struct tvmr_extension_entry *need = &m->exts[i];
+        const struct tvmr_extension *e = need->id ? tvmr_extension_find(need->id) : NULL;
+        if (e && (need->major != e->major || need->minor > e->minor ||
+                  (need->minor == e->minor && need->patch > e->patch)))
+            AT(TVMR_EXT_VERSION, tvmr_header_bytes + 8 * i + 2,
+               "%s %u.%u.%u is required, there is %u.%u.%u", e->name, need->major, need->minor,
+               need->patch, e->major, e->minor, e->patch);
+        if (need->id < 0xffff) g->used[need->id / 8] &= (uint8_t) ~(1u << (need->id & 7));
+    }
+    for (unsigned id = 1; id < 0xffff; id++)
+        if (g->used[id / 8] >> (id & 7) & 1)
+            AT(TVMR_EXT_UNDECLARED, m->legacy ? 0 : tvmr_header_bytes,
+               "extension 0x%04x is used but not required", id);
+}
+
+static void check_keys(struct pass *p)
+{
+    const struct tvmr_module *m = p->m;
+    enum { BUCKETS = 1024 };
+    uint32_t *next = calloc(m->reg_count + 1, sizeof *next),
+             *heads = calloc(BUCKETS, sizeof *heads);
+    for (size_t i = 0; next && heads && i < m->reg_count; i++) {
+        penta_bytes key = m->regs[i].key;
+        uint32_t hash = 2166136261u, steps = 0;
+        if (!key.size) continue;
+        for (size_t k = 0; k < key.size; k++)
+            hash = (hash ^ key.data[k]) * 16777619u;
+        uint32_t *head = &heads[hash % BUCKETS];
+        for (uint32_t j = *head; j && steps < 4096; j = next[j], steps++) {
+            penta_bytes other = m->regs[j - 1].key;
+            if (other.size != key.size || memcmp(other.data, key.data, key.size)) continue;
+            char name[8];
+            tvmr_register_name(m->regs[i].reg, name);
+            AT(TVMR_KEY_TWICE, m->regs[i].offset, "the key of %s is taken by another register",
+               name);
+            break;
+        }
+        next[i + 1] = *head;
+        *head = (uint32_t)i + 1;
+    }
+    free(next);
+    free(heads);
+}
+
+/* ---- shapes: known from declarations and earlier results ---- */
+
+enum { RANK_MAX = 8 };
+struct known {
+    bool is;
+    uint8_t rank;
+    uint32_t dims[RANK_MAX];
+};
+
+static void shape_text(const struct known *k, char *text, size_t size)
+{
+    size_t n = 0;
+    for (unsigned i = 0; i < k->rank && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%u", i ? ", " : "", (unsigned)k->dims[i]);
+    if (!k->rank) *text = 0;
+}
+
+static bool broadcastable(const struct known *a, const struct known *b)
+{
+    if (a->rank != b->rank) return false;
+    for (unsigned i = 0; i < a->rank; i++)
+        if (a->dims[i] != b->dims[i] && a->dims[i] != 1 && b->dims[i] != 1) return false;
+    return true;
+}
+
+static void check_shape(struct pass *p, struct known *known, size_t i)
+{
+    struct tvmr_words w = tvmr_word(p->m->code.data + i * TVMR_INSN);
+    const struct known *x = &known[w.a[1]], *y = &known[w.a[2]];
+    char first[48], second[48];
+    if (w.ext) return;
+    shape_text(x, first, sizeof first);
+    shape_text(y, second, sizeof second);
+    switch (w.opcode) {
+    case 0x4000:
+        if (!x->is || !y->is || x->rank != 2 || y->rank != 1) return;
+        if (x->dims[1] != y->dims[0]) {
+            INSN(TVMR_SHAPE, i, "TERNARY_MATMUL of weights [%s] and input [%s]", first, second);
+            return;
+        }
+        known[w.a[0]] = (struct known){true, 1, {x->dims[0]}};
+        return;
+    case 0x3001:
+    case 0x300E:
+        if (!x->is || !y->is) return;
+        if (!broadcastable(x, y))
+            INSN(TVMR_SHAPE, i, "%s of [%s] and [%s]", w.opcode == 0x3001 ? "ADD" : "SUB", first,
+                 second);
+        known[w.a[0]] = *x;
+        return;
+    case 0x3003:
+    case 0x3004:
+    case 0x3005:
+    case 0x3007:
+        if (x->is) known[w.a[0]] = *x;
+        return;
+    default: return;
+    }
+}
+
+static void check_shapes(struct pass *p)
+{
+    const struct tvmr_module *m = p->m;
+    struct known *known = calloc(256, sizeof *known);
+    for (size_t i = 0; known && i < m->reg_count; i++) {
+        const struct tvmr_regdef *r = &m->regs[i];
+        if (r->ndims > RANK_MAX) continue;
+        known[r->reg] = (struct known){.is = true, .rank = r->ndims};
+        for (unsigned k = 0; k < r->ndims; k++)
+            known[r->reg].dims[k] = tvmr_dim(r, k);
+    }
+    for (size_t i = 0; known && i < m->count; i++)
+        check_shape(p, known, i);
+    free(known);
+}
+
+void verify_program(struct pass *p)
+{
+    struct program *g = calloc(1, sizeof *g);
+    if (!g) return;
+    g->p = p;
+    for (unsigned k = 0; k < 4; k++) {
+        memset(g->undeclared[k], 1 << k, TVMR_NULL);
+        for (size_t i = 0; i < p->m->reg_count; i++)
+            g->undeclared[k][p->m->regs[i].reg] = 0;
+    }
+    *usual_at(g, 0) = UINT64_MAX; /* whose own place is another: all are empty now */
+    check_insns(g);
+    check_end(g);
+    check_requirements(g);
+    check_keys(p);
+    if (p->m->shapes) check_shapes(p);
+    free(g);
+}

@@ -1,0 +1,120 @@
+/* Weight files: "TVMW" | version u16 | entries u16 | per entry key_len u8, key, ndims u8, dims
+ * u16..., has_temperatures u8, 2 bytes per signal, 1 per temperature | XXH64. Saved by write, sync,
+ * rename, so a crash leaves either the old file or the new one. */
+#include "base/file/file.h"
+#include "tvmr/kernels/kernels.h"
+#include <stdio.h>
+
+enum { WEIGHTS_VERSION = 1 };
+
+static bool storable(const struct tvmr_cold *c)
+{
+    if (!c->present || !c->key_size || c->shape.rank > 255) return false;
+    for (unsigned i = 0; i < c->shape.rank; i++)
+        if (c->shape.dims[i] > UINT16_MAX) return false;
+    return true;
+}
+
+void tvmr_weights_write(struct writer *out, penta_bytes key, const struct tvmr_cold *c)
+{
+    writer_uint(out, key.size, 1);
+    writer_bytes(out, key.data, key.size);
+    writer_uint(out, c->shape.rank, 1);
+    for (unsigned i = 0; i < c->shape.rank; i++)
+        writer_uint(out, c->shape.dims[i], 2);
+    writer_uint(out, c->temps != NULL, 1);
+    for (size_t i = 0; i < c->count; i++) {
+        writer_uint(out, (uint8_t)c->weights[i].polarity, 1);
+        writer_uint(out, c->weights[i].magnitude, 1);
+    }
+    if (c->temps) writer_bytes(out, c->temps, c->count);
+}
+
+bool tvmr_weights_save(const struct tvmr_vm *vm, const char *path, penta_error *err)
+{
+    struct writer out = {0};
+    size_t count = 0;
+    for (unsigned i = 0; i < TVMR_BANK; i++)
+        count += storable(&vm->cold[i]);
+    writer_bytes(&out, "TVMW", 4);
+    writer_uint(&out, WEIGHTS_VERSION, 2);
+    writer_uint(&out, count, 2);
+    for (unsigned i = 0; i < TVMR_BANK; i++)
+        if (storable(&vm->cold[i]))
+            tvmr_weights_write(&out, (penta_bytes){vm->cold[i].key, vm->cold[i].key_size},
+                               &vm->cold[i]);
+    if (!out.failed) writer_uint(&out, tvmr_xxh64(writer_view(&out)), 8);
+    bool ok = writer_ok(&out, err) && file_write(path, writer_view(&out), err);
+    writer_free(&out);
+    return ok;
+}
+
+/* One entry, as views of the file. */
+struct entry {
+    penta_bytes key, dims, weights, temps;
+};
+
+static bool next_entry(struct reader *r, struct entry *e)
+{
+    uint64_t count = 1;
+    e->key = reader_bytes(r, (size_t)reader_uint(r, 1));
+    e->dims = reader_bytes(r, 2 * (size_t)reader_uint(r, 1));
+    for (size_t i = 0; i < e->dims.size; i += 2) {
+        count *= get16(e->dims.data + i);
+        if (count > reader_left(r))
+            return error_at(r->err, BASE_RANGE, reader_at(r), "more weights than bytes");
+    }
+    bool temps = reader_uint(r, 1);
+    e->weights = reader_bytes(r, 2 * (size_t)count);
+    e->temps = temps ? reader_bytes(r, (size_t)count) : (penta_bytes){0};
+    return !r->err->code;
+}
+
+/* The first of those that were left alone, for the person who asked for them. */
+static void note_unfit(struct tvmr_vm *vm, unsigned index, const struct entry *e)
+{
+    if (*vm->warning) return;
+    snprintf(vm->warning, sizeof vm->warning,
+             "C%u keeps its weights: the file has %zu under its key, the register %zu", index,
+             e->weights.size / 2, vm->cold[index].count);
+}
+
+static bool apply(struct tvmr_vm *vm, struct tvmr_cold *c, const struct entry *e)
+{
+    for (size_t i = 0; i < c->count; i++)
+        c->weights[i] =
+            (struct tvmr_signal){(int8_t)e->weights.data[2 * i], e->weights.data[2 * i + 1]};
+    tvmr_cold_changed(c);
+    return tvmr_temps_set(vm, c, e->temps.size ? e->temps.data : NULL);
+}
+
+bool tvmr_weights_load(struct tvmr_vm *vm, const char *path, size_t *loaded, penta_error *err)
+{
+    penta_buffer file = {0};
+    *loaded = 0;
+    if (!file_read(path, UINT64_C(1) << 30, &file, err)) return false;
+    penta_bytes all = {file.data, file.size},
+                body = bytes_slice(all, 0, all.size < 8 ? 0 : all.size - 8);
+    struct reader r = {.in = body, .pos = 8, .err = err};
+    if (body.size < 8 || memcmp(body.data, "TVMW", 4) || get16(body.data + 4) != WEIGHTS_VERSION)
+        error_at(err, BASE_RANGE, 0, "'%.60s' is no weight file of version 1", path);
+    else if (tvmr_xxh64(body) != get64(body.data + body.size))
+        error_at(err, BASE_RANGE, 0, "weight file '%.60s' is damaged", path);
+    size_t count = err->code ? 0 : get16(body.data + 6);
+    struct entry e = {0};
+    for (size_t k = 0; k < count && next_entry(&r, &e); k++)
+        for (unsigned i = 0; i < TVMR_BANK; i++) {
+            struct tvmr_cold *c = &vm->cold[i];
+            if (!c->present || !e.key.size || c->key_size != e.key.size ||
+                memcmp(c->key, e.key.data, e.key.size))
+                continue;
+            if (c->count * 2 != e.weights.size) {
+                note_unfit(vm, i, &e);
+                continue;
+            }
+            if (!apply(vm, c, &e)) error_at(err, BASE_LIMIT, 0, "%.100s", vm->fault_text);
+            ++*loaded;
+        }
+    penta_buffer_free(&file);
+    return !err->code;
+}

@@ -1,0 +1,119 @@
+/* A small world for programs to live in: what operations read and write, and which function serves
+ * which. Everything is deterministic; with a folder, weights, banks and the pool outlive the run.
+ */
+#include "tvmr/host/domain.h"
+#include "tvmr/vm/ops.h"
+#include "tvmr/host/domain_state.h"
+#include <stdlib.h>
+
+/* ---- numbers that grow ---- */
+
+bool numbers_keep(struct act *a, struct numbers *to, const int32_t *data, size_t count)
+{
+    uint64_t held = a->w->held - to->count + count;
+    if (held > HELD_MAX)
+        return error_at(&a->err, BASE_LIMIT, 0, "the host keeps %d numbers at most", HELD_MAX);
+    int32_t *fresh = malloc((count + 1) * sizeof *fresh);
+    if (!fresh) return false;
+    if (count) memcpy(fresh, data, count * sizeof *fresh);
+    free(to->data);
+    *to = (struct numbers){fresh, count};
+    a->w->held = held;
+    return true;
+}
+
+void numbers_drop(struct tvmr_world *w, struct numbers *n)
+{
+    w->held -= n->count;
+    free(n->data);
+    *n = (struct numbers){0};
+}
+
+/* ---- what operations read and write ---- */
+
+struct numbers source_of(struct tvmr_vm *vm, uint64_t reg)
+{
+    const struct tvmr_hot *h = reg == TVMR_NULL ? NULL : hot_at(vm, (uint8_t)reg);
+    return h ? (struct numbers){h->data, h->count} : (struct numbers){0};
+}
+
+int64_t scalar_of(struct tvmr_vm *vm, uint64_t reg)
+{
+    struct numbers n = source_of(vm, reg);
+    return n.count ? n.data[0] : 0;
+}
+
+bool answer_list(struct tvmr_vm *vm, uint64_t reg, const int32_t *data, size_t count)
+{
+    uint32_t dim = (uint32_t)count;
+    if (reg == TVMR_NULL) return true;
+    return tvmr_hot_set(vm, INDEX((uint8_t)reg), data, count, &dim, 1);
+}
+
+bool answer_number(struct tvmr_vm *vm, uint64_t reg, int64_t value)
+{
+    int32_t v = clamp32(value);
+    return answer_list(vm, reg, &v, 1);
+}
+
+/* ---- which function serves which operation ---- */
+
+static const struct {
+    const char *name;
+    world_act *act;
+} acts[] = {
+#define ACT(name) {#name, world_##name},
+#include "tvmr/host/domain.def"
+};
+
+bool tvmr_world_answer(struct tvmr_world *w, struct tvmr_vm *vm, const penta_stop *stop,
+                       struct writer *log)
+{
+    const struct tvmr_op *op = tvmr_domain_op(stop->detail);
+    struct act a = {.w = w, .vm = vm, .args = stop->args, .log = log};
+    for (size_t i = 0; op && i < sizeof acts / sizeof *acts; i++) {
+        if (strcmp(acts[i].name, op->domain)) continue;
+        if (!acts[i].act(&a))
+            tvmr_vm_fail(vm, a.err.code ? a.err.message : "the host has no memory left");
+        return true;
+    }
+    return false;
+}
+
+/* ---- coming and going ---- */
+
+struct tvmr_world *tvmr_world_new(const char *folder, penta_error *err)
+{
+    struct tvmr_world *w = calloc(1, sizeof *w);
+    if (w && folder) w->folder = strdup(folder);
+    if (!w || (folder && !w->folder)) {
+        error_at(err, BASE_MEMORY, 0, "no memory for the host");
+        free(w);
+        return NULL;
+    }
+    memset(w->chem, 128, sizeof w->chem);
+    w->lock = -1;
+    if (!folder || world_store_open(w, err)) return w;
+    tvmr_world_free(w);
+    return NULL;
+}
+
+void tvmr_world_free(struct tvmr_world *w)
+{
+    if (!w) return;
+    world_store_free(w);
+    world_region_free(w);
+    world_model_free(w);
+    for (unsigned i = 0; i < 256; i++) {
+        for (unsigned k = 0; w->fields[i] && k < 256; k++)
+            numbers_drop(w, &w->fields[i][k]);
+        free(w->fields[i]);
+    }
+    numbers_drop(w, &w->seen);
+    numbers_drop(w, &w->neurons);
+    world_bank_free(w);
+    free(w->pool.data);
+    free(w->synapses);
+    free(w->folder);
+    free(w);
+}

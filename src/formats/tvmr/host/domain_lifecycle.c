@@ -1,0 +1,179 @@
+/* The default host's clock and levels, its log, stored weights, checkpoints and transactions. */
+#include "tvmr/vm/ops.h"
+#include "tvmr/host/domain_state.h"
+
+#define ACT(name) bool world_##name(struct act *a)
+
+/* ---- life ---- */
+
+ACT(PhaseRead)
+{
+    return answer_number(a->vm, a->args[0], a->w->phase);
+}
+ACT(TickRead)
+{
+    return answer_number(a->vm, a->args[0], a->w->tick++);
+}
+ACT(LevelRead)
+{
+    return answer_number(a->vm, a->args[0], a->w->level);
+}
+ACT(PhaseWrite)
+{
+    return a->w->phase = (int32_t)scalar_of(a->vm, a->args[0]), true;
+}
+ACT(LevelWrite)
+{
+    int32_t level = (int32_t)scalar_of(a->vm, a->args[0]);
+    if (level > a->w->level) a->w->level = level; /* levels only rise */
+    return true;
+}
+ACT(RestWrite)
+{
+    return a->w->rest = scalar_of(a->vm, a->args[0]) != 0, true;
+}
+
+/* What is asked for is done at once. */
+ACT(ConsolidationRequest)
+{
+    return scalar_of(a->vm, a->args[0]) <= 0 || world_Consolidate(a);
+}
+
+ACT(LogEvent)
+{
+    static const char *const types[] = {"boot",   "phase",      "error",    "warning",
+                                        "metric", "checkpoint", "recovery", "shutdown"};
+    struct numbers n = source_of(a->vm, a->args[0]);
+    writer_print(a->log, "%s", a->args[1] < 8 ? types[a->args[1]] : "event");
+    for (size_t i = 0; i < n.count && i < 64; i++)
+        writer_print(a->log, " %d", (int)n.data[i]);
+    writer_char(a->log, '\n');
+    return true;
+}
+
+ACT(CoherenceSingularWrite)
+{
+    struct numbers n = source_of(a->vm, a->args[0]);
+    if (n.count >= 2 && n.data[0] >= 0 && n.data[0] < 7) a->w->coherence[n.data[0]] = n.data[1];
+    return true;
+}
+ACT(CoherenceMultimodalWrite) /* the same, between two divisions: nothing reads it back */
+{
+    (void)a;
+    return true;
+}
+ACT(CoherenceSingularRead)
+{
+    return answer_list(a->vm, a->args[0], a->w->coherence, 7);
+}
+
+/* ---- weights ---- */
+
+typedef void naming(struct act *a, char *name, size_t size);
+
+static void by_key(struct act *a, char *name, size_t size)
+{
+    world_weights_name(&a->vm->cold[INDEX((unsigned)a->args[0])], a->args[0], name, size);
+}
+static void by_number(struct act *a, char *name, size_t size)
+{
+    snprintf(name, size, "number-%lld", (long long)a->args[1]);
+}
+static void by_register(struct act *a, char *name, size_t size)
+{
+    snprintf(name, size, "checkpoint-%u", INDEX((unsigned)a->args[0]));
+}
+
+static bool store(struct act *a, naming *name_of)
+{
+    char name[128];
+    name_of(a, name, sizeof name);
+    return world_weights_put(a->w, a->vm, a->args[0], name, &a->err);
+}
+
+static const char *const reasons[] = {[FOUND_NOTHING] = "there is none",
+                                      [FOUND_OTHER_SIZE] = "it has another number of weights",
+                                      [FOUND_DAMAGED] = "it is damaged"};
+
+/* Nothing stored yet: the weights stay. What does not fit leaves them alone, with a warning. */
+static bool load(struct act *a, naming *name_of)
+{
+    char name[128];
+    name_of(a, name, sizeof name);
+    enum found found = world_weights_get(a->w, a->vm, a->args[0], name);
+    if (found == FOUND_OTHER_SIZE || found == FOUND_DAMAGED)
+        writer_print(a->log, "warning: '%s' was not loaded: %s\n", name, reasons[found]);
+    return true;
+}
+
+ACT(SaveThermo)
+{
+    return store(a, by_key);
+}
+ACT(LoadThermo)
+{
+    return load(a, by_key);
+}
+ACT(StoreWeights)
+{
+    return store(a, by_number);
+}
+ACT(LoadWeights)
+{
+    return load(a, by_number);
+}
+ACT(CheckpointSave)
+{
+    return store(a, by_register);
+}
+
+ACT(InitThermo) /* what is there already stays */
+{
+    char name[128];
+    penta_bytes there;
+    by_key(a, name, sizeof name);
+    return named_get(a->w, name, &there) || store(a, by_key);
+}
+
+ACT(CheckpointRestore)
+{
+    char name[128];
+    by_register(a, name, sizeof name);
+    enum found found = world_weights_get(a->w, a->vm, a->args[0], name);
+    return found == FOUND || error_at(&a->err, BASE_STATE, 0, "no checkpoint of C%u: %s",
+                                      INDEX((unsigned)a->args[0]), reasons[found]);
+}
+ACT(CheckpointDiscard)
+{
+    char name[128];
+    struct writer none = {0};
+    by_register(a, name, sizeof name);
+    return named_put(a->w, name, &none, &a->err);
+}
+
+ACT(Consolidate)
+{
+    for (unsigned i = 0; i < TVMR_BANK; i++) {
+        char name[128];
+        if (!a->vm->cold[i].present || !a->vm->cold[i].key_size) continue;
+        world_weights_name(&a->vm->cold[i], i, name, sizeof name);
+        if (!world_weights_put(a->w, a->vm, i, name, &a->err)) return false;
+        a->vm->cold[i].dirty = false;
+    }
+    return true;
+}
+
+/* ---- transactions ---- */
+
+ACT(TxnBegin)
+{
+    return world_begin_transaction(a->w, (unsigned)a->args[0], &a->err);
+}
+ACT(TxnCommit)
+{
+    return world_end_transaction(a->w, (unsigned)a->args[0], true, &a->err);
+}
+ACT(TxnRollback)
+{
+    return world_end_transaction(a->w, (unsigned)a->args[0], false, &a->err);
+}

@@ -1,0 +1,113 @@
+/* Models of the default host: programs of the folder, model-N.tvmr for slot N, each a machine of
+ * its own in the same world. A slot without such a file gives back its input. */
+#include "base/file/file.h"
+#include "tvmr/vm/ops.h"
+#include "tvmr/host/domain_state.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SLICE = 1 << 16, STEPS = 100 * 1000 * 1000, FILE_MAX = 256 << 20 };
+
+#define ACT(name) bool world_##name(struct act *a)
+
+static void close_model(struct model *m)
+{
+    if (m->vm) m->vm->engine->close(m->vm);
+    if (m->module) tvmr_close(m->module);
+    penta_buffer_free(&m->file);
+    *m = (struct model){0};
+}
+
+void world_model_free(struct tvmr_world *w)
+{
+    for (unsigned i = 0; i < 256; i++)
+        close_model(&w->models[i]);
+}
+
+/* The error of a model, with its number in front. */
+static bool model_error(struct act *a, unsigned slot, const char *text)
+{
+    return error_at(&a->err, BASE_STATE, 0, "model %u: %.100s", slot, text);
+}
+
+static void first_error(void *user, const penta_error *finding)
+{
+    penta_error *err = user;
+    if (!err->code && finding->severity == PENTA_ERROR) *err = *finding;
+}
+
+static bool open_model(struct act *a, unsigned slot)
+{
+    struct model *m = &a->w->models[slot];
+    char path[4096];
+    penta_error err = {0};
+    static const penta_option budget = {"memory", "64M"};
+    if (m->asked) return true;
+    m->asked = true;
+    if (!a->w->folder) return true;
+    snprintf(path, sizeof path, "%s/model-%u.tvmr", a->w->folder, slot);
+    if (access(path, F_OK)) return true;
+    if (file_read(path, FILE_MAX, &m->file, &err))
+        m->module = tvmr_parse((penta_bytes){m->file.data, m->file.size}, NULL, 0, &err);
+    struct findings findings = {.rules = tvmr_rules, .report = first_error, .user = &err};
+    if (m->module) tvmr_verify(m->module, &findings);
+    if (m->module && !err.code) m->vm = tvmr_interp.open(m->module, &budget, 1, &err);
+    if (m->vm) return true;
+    close_model(m);
+    return model_error(a, slot, err.code ? err.message : "cannot be opened");
+}
+
+/* Runs it over the input; what it asks of its host, this world answers. */
+static bool run_model(struct act *a, unsigned slot, struct numbers input)
+{
+    struct model *m = &a->w->models[slot];
+    struct tvmr_vm *vm = tvmr_vm(m->vm);
+    penta_stop stop;
+    penta_error err = {0};
+    if (!tvmr_vm_begin(vm, input.data, input.count)) return model_error(a, slot, vm->fault_text);
+    for (uint64_t steps = 0; steps < STEPS; steps += stop.steps) {
+        tvmr_vm_run(m->vm, SLICE, &stop);
+        if (stop.kind == PENTA_STOP_HALT) return true;
+        if (stop.kind == PENTA_STOP_TRAP) return model_error(a, slot, vm->fault_text);
+        if (atomic_load_explicit(&a->vm->base.interrupt, memory_order_relaxed))
+            return model_error(a, slot, "was interrupted");
+        if (stop.kind == PENTA_STOP_HOST && (!tvmr_world_answer(a->w, vm, &stop, a->log) ||
+                                             !tvmr_interp.answer(m->vm, NULL, 0, &err)))
+            return model_error(a, slot, "asks for what the host does not know");
+    }
+    return model_error(a, slot, "does not come to an end");
+}
+
+ACT(ModelLoad)
+{
+    return open_model(a, a->args[1] & 255);
+}
+
+ACT(ModelReload)
+{
+    struct model *m = &a->w->models[a->args[0] & 255];
+    if (m->running) return model_error(a, a->args[0] & 255, "cannot reload itself");
+    close_model(m);
+    return open_model(a, a->args[0] & 255);
+}
+
+/* The output goes to the target, and to the register that is bound to the slot. */
+ACT(ModelExec)
+{
+    unsigned slot = a->args[1] & 255;
+    const struct tvmr_model *bound = &a->vm->models[slot];
+    struct model *m = &a->w->models[slot];
+    struct numbers n = bound->has_input ? source_of(a->vm, bound->input) : (struct numbers){0};
+    if (!open_model(a, slot)) return false;
+    if (m->running) return model_error(a, slot, "is running already");
+    if (m->vm) {
+        m->running = true;
+        bool ok = run_model(a, slot, n);
+        m->running = false;
+        if (!ok) return false;
+        n = (struct numbers){tvmr_vm(m->vm)->output.data, tvmr_vm(m->vm)->output.count};
+    }
+    return answer_list(a->vm, a->args[0], n.data, n.count) &&
+           (!bound->has_output || bound->output == INDEX((unsigned)a->args[0]) ||
+            answer_list(a->vm, bound->output, n.data, n.count));
+}

@@ -1,0 +1,281 @@
+/* The default host's chemicals, fields, spiking network, and the warmth of weights. */
+#include "tvmr/vm/ops.h"
+#include "tvmr/host/domain_state.h"
+#include <stdlib.h>
+
+#define ACT(name) bool world_##name(struct act *a)
+
+enum { CHEM_DOPAMINE = 0, CHEM_CORTISOL = 4 };
+enum { NEURONS = 65536 };
+enum { FIELD_ACTIVITY = 0, FIELD_CONVERGENCE = 2, FIELD_SENSORY = 3 };
+
+ACT(ChemRead)
+{
+    return answer_number(a->vm, a->args[0], a->w->chem[a->args[1] & 7]);
+}
+
+static bool set_chemical(struct act *a, unsigned id, int64_t level)
+{
+    a->w->chem[id & 7] = (uint8_t)clamp(level, 0, 255);
+    if (id < 4) a->vm->chem[id] = a->w->chem[id]; /* so that levels gate learning */
+    return true;
+}
+ACT(ChemSet)
+{
+    return set_chemical(a, (unsigned)a->args[1], scalar_of(a->vm, a->args[0]));
+}
+
+ACT(ChemInject)
+{
+    struct numbers n = source_of(a->vm, a->args[0]);
+    int64_t v = a->args[2] < n.count ? n.data[a->args[2]] : 0;
+    if (a->args[3]) v = clamp(v, 0, 255) - 128;
+    return set_chemical(a, (unsigned)a->args[1], a->w->chem[a->args[1] & 7] + v);
+}
+
+static struct numbers *slice(struct act *a, uint64_t field, uint64_t index)
+{
+    struct numbers **slices = &a->w->fields[field & 255];
+    if (!*slices) *slices = calloc(256, sizeof **slices);
+    return *slices ? &(*slices)[index & 255] : NULL;
+}
+
+static bool read_slice(struct act *a, uint64_t field, uint64_t index)
+{
+    const struct numbers *s = slice(a, field, index);
+    return s && answer_list(a->vm, a->args[0], s->data, s->count);
+}
+
+static bool write_slice(struct act *a, uint64_t field, uint64_t index)
+{
+    struct numbers n = source_of(a->vm, a->args[0]), *s = slice(a, field, index);
+    return s && numbers_keep(a, s, n.data, n.count);
+}
+
+ACT(FieldRead)
+{
+    return read_slice(a, a->args[1], 0);
+}
+ACT(FieldWrite)
+{
+    return write_slice(a, a->args[1], 0);
+}
+ACT(FieldSliceRead)
+{
+    return read_slice(a, a->args[1], a->args[2]);
+}
+ACT(FieldSliceWrite)
+{
+    return write_slice(a, a->args[1], a->args[2]);
+}
+
+/* Every value of a field keeps retention / 256 of itself, and loses boost towards 0. */
+static bool decay(struct act *a, uint64_t field, int64_t retention, int64_t boost)
+{
+    struct numbers *slices = a->w->fields[field & 255];
+    for (size_t i = 0; slices && i < 256; i++)
+        for (size_t k = 0; k < slices[i].count; k++) {
+            int64_t v = slices[i].data[k] * retention / 256, size = absolute(v) - boost;
+            slices[i].data[k] = (int32_t)(sign(v) * (size > 0 ? size : 0));
+        }
+    return true;
+}
+ACT(FieldTick)
+{
+    return decay(a, a->args[0], 250, 0);
+}
+ACT(FieldDecay)
+{
+    return decay(a, a->args[0], (int64_t)a->args[1], (int64_t)a->args[2]);
+}
+
+/* Activity where the source is awake tires by factor / 256. */
+ACT(ExhaustionBoost)
+{
+    struct numbers n = source_of(a->vm, a->args[0]), *s = slice(a, FIELD_ACTIVITY, 0);
+    for (size_t i = 0; s && i < s->count && i < n.count; i++)
+        if (n.data[i])
+            s->data[i] = (int32_t)(s->data[i] * (256 - (int64_t)(a->args[1] & 255)) / 256);
+    return s != NULL;
+}
+
+/* The source becomes the activity; the further below the strongest, the more is taken. */
+ACT(LateralInhibit)
+{
+    struct numbers n = source_of(a->vm, a->args[0]), *s = slice(a, FIELD_ACTIVITY, 0);
+    int64_t most = 0;
+    if (!s || !numbers_keep(a, s, n.data, n.count)) return false;
+    for (size_t i = 0; i < s->count; i++)
+        most = s->data[i] > most ? s->data[i] : most;
+    for (size_t i = 0; i < s->count; i++) {
+        int64_t v = s->data[i] - (most - s->data[i]) * (int64_t)(a->args[1] & 255) / 255;
+        s->data[i] = clamp32(s->data[i] > 0 && v < 0 ? 0 : v);
+    }
+    return true;
+}
+
+/* What lies in a field, or [0]. */
+static bool read_state(struct act *a, uint64_t field)
+{
+    const struct numbers *s = slice(a, field, 0);
+    if (!s) return false;
+    return s->count ? answer_list(a->vm, a->args[0], s->data, s->count)
+                    : answer_number(a->vm, a->args[0], 0);
+}
+ACT(StimRead)
+{
+    return read_state(a, FIELD_SENSORY);
+}
+ACT(ConvRead)
+{
+    return read_state(a, FIELD_CONVERGENCE);
+}
+ACT(ValenceRead)
+{
+    int32_t pair[] = {a->w->chem[CHEM_DOPAMINE], a->w->chem[CHEM_CORTISOL]};
+    return answer_list(a->vm, a->args[0], pair, 2);
+}
+
+/* The distance of each energy from the last one seen. */
+ACT(NoveltyScore)
+{
+    struct numbers n = source_of(a->vm, a->args[1]), *seen = &a->w->seen, last = *seen;
+    *seen = (struct numbers){0};
+    bool ok = numbers_keep(a, seen, n.data, n.count) &&
+              answer_list(a->vm, a->args[0], seen->data, seen->count);
+    const struct tvmr_hot *r =
+        ok && a->args[0] != TVMR_NULL ? hot_at(a->vm, (uint8_t)a->args[0]) : NULL;
+    for (size_t i = 0; r && i < r->count; i++)
+        r->data[i] =
+            clamp32(absolute((int64_t)seen->data[i] - (i < last.count ? last.data[i] : 0)));
+    numbers_drop(a->w, &last);
+    return ok;
+}
+
+ACT(CoActivation)
+{
+    a->w->together[a->args[0] & 255]++;
+    a->w->together[a->args[1] & 255]++;
+    return true;
+}
+ACT(CoActivationRead)
+{
+    return answer_number(a->vm, a->args[0], a->w->together[a->args[1] & 255]);
+}
+ACT(CoActivationReset)
+{
+    memset(a->w->together, 0, sizeof a->w->together);
+    return true;
+}
+
+/* ---- a spiking network as small as can be: leaky sums driven by four axes ---- */
+
+ACT(SNNSetAxes)
+{
+    struct numbers n = source_of(a->vm, a->args[0]);
+    for (size_t i = 0; i < 4; i++)
+        a->w->axes[i] = i < n.count ? (int8_t)clamp(n.data[i], -128, 127) : 0;
+    return true;
+}
+
+ACT(SNNStepAxes)
+{
+    int64_t steps = clamp(scalar_of(a->vm, a->args[0]), 1, 1000);
+    for (int64_t s = 0; s < steps; s++, a->w->timestep++)
+        for (size_t i = 0; i < a->w->neurons.count; i++) {
+            int64_t v = a->w->neurons.data[i],
+                    drive = a->w->axes[0] - a->w->axes[1] + (int64_t)(i % 5);
+            v = v * (128 + a->w->axes[2]) / 256 + drive - a->w->axes[3] / 4;
+            a->w->neurons.data[i] = (int32_t)clamp(v, 0, 255);
+        }
+    return true;
+}
+
+static int64_t active(const struct numbers *n)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < n->count; i++)
+        count += n->data[i] > 0;
+    return count;
+}
+ACT(SNNReadActivation)
+{
+    return answer_number(a->vm, a->args[0], active(&a->w->neurons));
+}
+ACT(SNNReadNeuronCount)
+{
+    return answer_number(a->vm, a->args[0], (int64_t)a->w->neurons.count);
+}
+ACT(SNNReadTimestep)
+{
+    return answer_number(a->vm, a->args[0], a->w->timestep);
+}
+ACT(SNNReadActivities)
+{
+    return answer_list(a->vm, a->args[0], a->w->neurons.data, a->w->neurons.count);
+}
+ACT(SNNReadOutputs)
+{
+    return world_SNNReadActivities(a);
+}
+
+ACT(SNNGrowNeurons)
+{
+    struct numbers *n = &a->w->neurons;
+    size_t size = (size_t)clamp((int64_t)n->count + clamp(scalar_of(a->vm, a->args[0]), 0, NEURONS),
+                                0, NEURONS);
+    int32_t *fresh = realloc(n->data, (size + 1) * sizeof *fresh);
+    if (!fresh) return false;
+    memset(fresh + n->count, 0, (size - n->count) * sizeof *fresh);
+    a->w->held += size - n->count;
+    *n = (struct numbers){fresh, size};
+    return answer_number(a->vm, a->args[1], (int64_t)size);
+}
+
+/* The neurons with these indices go, the others move up. */
+ACT(SNNPruneNeurons)
+{
+    struct numbers *n = &a->w->neurons, indices = source_of(a->vm, a->args[0]);
+    bool *gone = calloc(n->count + 1, sizeof *gone);
+    size_t kept = 0;
+    if (!gone) return false;
+    for (size_t i = 0; i < indices.count; i++)
+        if (indices.data[i] >= 0 && (size_t)indices.data[i] < n->count)
+            gone[indices.data[i]] = true;
+    for (size_t i = 0; i < n->count; i++)
+        if (!gone[i]) n->data[kept++] = n->data[i];
+    free(gone);
+    a->w->held -= n->count - kept;
+    n->count = kept;
+    return answer_number(a->vm, a->args[1], (int64_t)kept);
+}
+
+/* Weights that are HOT and nearly nothing go; those that are not become warmer with reward. */
+static bool thermo(struct act *a, bool prune)
+{
+    int64_t changed = 0;
+    for (unsigned i = 0; i < TVMR_BANK && scalar_of(a->vm, a->args[0]) > 0; i++) {
+        struct tvmr_cold *c = &a->vm->cold[i];
+        for (size_t k = 0; c->present && c->temps && k < c->count; k++) {
+            bool hit = c->temps[k] == TVMR_HOT &&
+                       (prune ? c->weights[k].magnitude < 8 && c->weights[k].polarity
+                              : c->weights[k].magnitude >= 128);
+            if (!hit) continue;
+            if (prune)
+                c->weights[k] = (struct tvmr_signal){0, 0};
+            else
+                c->temps[k] = TVMR_WARM;
+            changed++;
+        }
+        tvmr_cold_changed(c);
+    }
+    return answer_number(a->vm, a->args[1], changed);
+}
+ACT(ThermoPruneHot)
+{
+    return thermo(a, true);
+}
+ACT(ThermoValenceCredit)
+{
+    return thermo(a, false);
+}

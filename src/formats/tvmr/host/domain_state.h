@@ -1,0 +1,121 @@
+/* What the files of the default host share. */
+#pragma once
+#include "tvmr/host/domain.h"
+#include <stdio.h>
+
+struct numbers {
+    int32_t *data;
+    size_t count;
+};
+struct message {
+    struct numbers body;
+    struct message *next;
+};
+struct queue {
+    struct message *first, *last;
+};
+struct named { /* bytes under a name */
+    char name[128];
+    penta_buffer bytes;   /* none: removed */
+    unsigned transaction; /* that holds it back, plus 1; 0: none */
+    struct named *next;
+};
+struct edge {
+    uint64_t from, to;
+    uint8_t from_slot, to_slot, type;
+    int32_t weight;
+};
+struct entry { /* of a bank */
+    uint64_t id;
+    struct numbers vector;
+    uint64_t touched; /* a clock; the smallest is evicted first */
+};
+struct bank {
+    struct entry *entries;
+    size_t count;
+    bool loaded; /* the folder has been asked */
+};
+struct synapse { /* of the pool */
+    uint16_t from, to;
+    int32_t weight;
+};
+struct model { /* a program of the folder */
+    penta_buffer file;
+    penta_module *module;
+    penta_vm *vm;
+    bool asked, running;
+};
+
+struct tvmr_world {
+    char *folder; /* or NULL */
+    int lock;     /* that keeps other processes out of it, or -1 */
+    struct named *named;
+    unsigned transaction; /* under way, plus 1; 0: none */
+    uint64_t held;        /* numbers kept for the program, of HELD_MAX */
+
+    uint8_t chem[8];
+    struct numbers *fields[256]; /* 256 slices each, or NULL */
+    struct numbers seen, neurons, cells[256];
+    uint32_t together[256];
+    int8_t axes[4];
+    int64_t timestep, tick;
+    int32_t phase, level, rest, coherence[7];
+    struct queue regions[256], mailboxes[256];
+    bool enabled[256], subscribed[256];
+    uint64_t params, shapes; /* registers of these banks that were given away, one bit each */
+    struct model models[256];
+
+    struct bank banks[256];
+    uint64_t next_id, clock;
+    struct edge *edges;
+    size_t edge_count;
+    bool edges_loaded;
+
+    struct numbers pool; /* potentials, then spikes of the last tick */
+    struct synapse *synapses;
+    size_t synapse_count;
+    int64_t pool_spikes, pool_ticks;
+};
+
+struct act { /* one domain operation */
+    struct tvmr_world *w;
+    struct tvmr_vm *vm;
+    const uint64_t *args;
+    struct writer *log;
+    penta_error err;
+};
+
+enum { HELD_MAX = 1 << 26 };
+
+/* domain.c. A copy in the place of what was there; the world holds HELD_MAX numbers at most. */
+bool numbers_keep(struct act *a, struct numbers *to, const int32_t *data, size_t count);
+void numbers_drop(struct tvmr_world *w, struct numbers *n);
+struct numbers source_of(struct tvmr_vm *vm, uint64_t reg); /* empty when there is none */
+int64_t scalar_of(struct tvmr_vm *vm, uint64_t reg);        /* its first element, or 0 */
+bool answer_list(struct tvmr_vm *vm, uint64_t reg, const int32_t *data, size_t count);
+bool answer_number(struct tvmr_vm *vm, uint64_t reg, int64_t value);
+
+/* domain_storage.c: bytes under names, in memory or in the folder */
+bool world_store_open(struct tvmr_world *w, penta_error *err);
+void world_store_free(struct tvmr_world *w);
+bool named_put(struct tvmr_world *w, const char *name, struct writer *bytes,
+               penta_error *err); /* takes them; none: the name goes */
+bool named_get(struct tvmr_world *w, const char *name, penta_bytes *out);
+bool world_begin_transaction(struct tvmr_world *w, unsigned id, penta_error *err);
+bool world_end_transaction(struct tvmr_world *w, unsigned id, bool commit, penta_error *err);
+/* The name that weights of this register are stored under. */
+void world_weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, size_t size);
+bool world_weights_put(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, const char *name,
+                       penta_error *err);
+/* What was found under the name; the register is left alone unless it was good. */
+enum found { FOUND, FOUND_NOTHING, FOUND_OTHER_SIZE, FOUND_DAMAGED };
+enum found world_weights_get(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg,
+                             const char *name);
+
+void world_region_free(struct tvmr_world *w);
+void world_model_free(struct tvmr_world *w);
+void world_bank_free(struct tvmr_world *w);
+
+typedef bool world_act(struct act *a);
+#define ACT(name) world_act world_##name;
+#include "tvmr/host/domain.def"

@@ -1,0 +1,47 @@
+/* The default host of `penta run`: answers from a script (--host), or keeps the world itself. */
+#include "tvmr/host/host.h"
+#include "tvmr/host/script.h"
+#include "tvmr/host/domain.h"
+#include <stdlib.h>
+
+struct host_state {
+    struct tvmr_script *script;
+    struct tvmr_world *world;
+};
+
+static void host_close(void *state)
+{
+    struct host_state *h = state;
+    if (!h) return;
+    tvmr_script_close(h->script);
+    tvmr_world_free(h->world);
+    free(h);
+}
+
+static bool host_open(const penta_module *module, const penta_option *options, size_t count,
+                      void **state, penta_error *err)
+{
+    (void)module;
+    const char *script = option_text(options, count, "host");
+    struct host_state *h = calloc(1, sizeof *h);
+    *state = h;
+    if (!h) return error_at(err, BASE_MEMORY, 0, "no memory for the host");
+    if (script)
+        h->script = tvmr_script_open(script, err);
+    else
+        h->world = tvmr_world_new(option_text(options, count, "store"), err);
+    if (!err->code) return true;
+    host_close(h);
+    *state = NULL;
+    return false;
+}
+
+static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out)
+{
+    struct host_state *h = state;
+    out->direct = true;
+    if (h->script) return tvmr_script_answer(h->script, tvmr_vm(vm));
+    return tvmr_world_answer(h->world, tvmr_vm(vm), stop, &out->output);
+}
+
+const struct host tvmr_host = {.open = host_open, .answer = host_answer, .close = host_close};

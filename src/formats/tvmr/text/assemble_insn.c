@@ -1,0 +1,396 @@
+/* Assembler, instructions. Core mnemonics have operand forms of their own (isa.def); those of
+ * extensions fill the bytes A B C D one by one. */
+#include "base/suggest.h"
+#include "tvmr/text/assemble.h"
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define QUOTE(s) (int)((s).size > 60 ? 60 : (s).size), (const char *)(s).at
+
+/* ---- the table of mnemonics ---- */
+
+static uint32_t hash(const uint8_t *text, size_t size)
+{
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < size; i++)
+        h = (h ^ (uint32_t)tolower(text[i])) * 16777619u;
+    return h;
+}
+
+static void table_add(struct assembly *a, const char *text, size_t size, const struct tvmr_op *op)
+{
+    uint32_t at = hash((const uint8_t *)text, size) % MNEMONICS;
+    if (size >= sizeof a->table->text) return;
+    while (a->table[at].op)
+        at = (at + 1) % MNEMONICS;
+    memcpy(a->table[at].text, text, size);
+    a->table[at].op = op;
+}
+
+bool asm_table(struct assembly *a)
+{
+    a->table = arena_alloc(&a->arena, MNEMONICS, sizeof *a->table, &a->err);
+    if (!a->table) return false;
+    for (const struct tvmr_extension *e = tvmr_standard; e->name; e++)
+        for (size_t i = 0; i < e->count; i++) {
+            char text[64];
+            if (e->id) {
+                tvmr_mnemonic(&e->ops[i], text);
+                table_add(a, text, strlen(text), &e->ops[i]);
+                continue;
+            }
+            for (const char *p = e->ops[i].mnemonic; *p;) {
+                size_t n = strcspn(p, "|");
+                table_add(a, p, n, &e->ops[i]);
+                p += n + (p[n] == '|');
+            }
+        }
+    return true;
+}
+
+static const struct tvmr_op *table_find(const struct assembly *a, struct span word)
+{
+    uint32_t at = hash(word.at, word.size) % MNEMONICS;
+    for (; a->table[at].op; at = (at + 1) % MNEMONICS)
+        if (span_is(word, a->table[at].text)) return a->table[at].op;
+    return NULL;
+}
+
+/* ---- operands ---- */
+
+enum { OPERANDS = 8, HINTS = 20 }; /* more operands are ignored anyway */
+struct operands {
+    struct span at[OPERANDS];
+    size_t count;
+    const uint8_t *end;
+};
+
+static struct operands split(struct span rest)
+{
+    struct operands o = {.end = rest.at + rest.size};
+    while (rest.size && o.count < OPERANDS) {
+        const uint8_t *comma = memchr(rest.at, ',', rest.size);
+        size_t size = comma ? (size_t)(comma - rest.at) : rest.size;
+        o.at[o.count++] = span_trim((struct span){rest.at, size});
+        rest = comma ? (struct span){comma + 1, rest.size - size - 1}
+                     : (struct span){rest.at + size, 0};
+    }
+    return o;
+}
+
+static bool immediate(struct span s, int64_t *value)
+{
+    bool signed_text = s.size && (s.at[0] == '-' || s.at[0] == '+');
+    bool minus = signed_text && s.at[0] == '-';
+    struct span digits = {s.at + signed_text, s.size - signed_text};
+    uint64_t n;
+    if (signed_text && digits.size > 1 && tolower(digits.at[1]) == 'x') return false;
+    if (!span_uint(digits, minus ? UINT64_C(1) << 31 : INT32_MAX, &n)) return false;
+    *value = minus ? -(int64_t)n : (int64_t)n;
+    return true;
+}
+
+/* A number of so many bits; what does not fit is cut, with a warning. */
+static bool number(struct assembly *a, struct span s, unsigned bits, uint32_t *out)
+{
+    int64_t v;
+    if (!immediate(s, &v)) return asm_fail(a, BASE_NUMBER, s.at, "invalid number: %.*s", QUOTE(s));
+    if (v >= INT64_C(1) << bits || v < -(INT64_C(1) << (bits - 1)))
+        asm_warn(a, TVMR_CUT, s.at, "%lld does not fit %u bits", (long long)v, bits);
+    *out = (uint32_t)v & ((1u << bits) - 1);
+    return true;
+}
+
+/* Behind the = of name=value. */
+static struct span value_of(struct span s)
+{
+    const uint8_t *equals = memchr(s.at, '=', s.size);
+    return equals ? span_trim((struct span){equals + 1, s.size - (size_t)(equals + 1 - s.at)}) : s;
+}
+
+static bool decimal(struct span s, uint64_t max, uint64_t *out)
+{
+    if (s.size && s.at[0] == '+') s.at++, s.size--;
+    return !(s.size > 1 && tolower(s.at[1]) == 'x') && span_uint(s, max, out);
+}
+
+static void put_byte(uint32_t *word, unsigned place, uint32_t value)
+{
+    unsigned shift = 24 - 8 * place;
+    *word = (*word & ~(0xffu << shift)) | (value & 0xff) << shift;
+}
+
+static bool operand_label(struct assembly *a, struct span s, unsigned width)
+{
+    uint64_t place = a->code.out.size + 8 - width; /* the operands end with the instruction */
+    return labels_use(&a->labels, (penta_bytes){s.at, s.size}, place, width,
+                      (uint64_t)(s.at - a->s->text.data), &a->err);
+}
+
+static uint32_t gain_of(struct span s)
+{
+    char text[40], *end;
+    struct span v = value_of(s);
+    if (!v.size || v.size >= sizeof text) return 64;
+    memcpy(text, v.at, v.size);
+    text[v.size] = 0;
+    double x = strtod(text, &end);
+    if (*end || end == text || x != x) return 64;
+    x *= 16;
+    return x <= 0 ? 0 : x >= 255 ? 255 : (uint32_t)x;
+}
+
+static bool missing(struct assembly *a, const struct tvmr_op *op, char form,
+                    const struct operands *o)
+{
+    char name[64];
+    tvmr_mnemonic(op, name);
+    if (form == 'L') return asm_fail(a, BASE_SYNTAX, o->end, "%s needs a label", name);
+    if (form == 'l')
+        return asm_fail(a, BASE_SYNTAX, o->end, "%s needs a register and a label", name);
+    return asm_fail(a, BASE_SYNTAX, o->end, "%s: operand %zu is missing", name, o->count + 1);
+}
+
+/* One operand of the form that the table says, into word. */
+static bool core_operand(struct assembly *a, const struct tvmr_op *op, char form, char place,
+                         struct span s, uint32_t *word)
+{
+    uint32_t value;
+    uint64_t n;
+    switch (form) {
+    case 'W':
+        if (!number(a, s, 16, &value)) return false;
+        *word = (*word & 0xffff0000u) | value;
+        return true;
+    case 'q':
+        if (!decimal(value_of(s), UINT16_MAX, &n))
+            return asm_fail(a, BASE_NUMBER, s.at, "invalid scale: %.*s", QUOTE(s));
+        *word = (*word & 0xffff0000u) | (uint32_t)n;
+        return true;
+    case 'L': return operand_label(a, s, 4);
+    case 'l': return operand_label(a, s, 2);
+    case 'g': put_byte(word, 3, gain_of(s)); return true;
+    case 'x': return true;
+    case 'p':
+        if (!decimal(value_of(s), 255, &n))
+            return asm_fail(a, BASE_NUMBER, s.at, "invalid parameter: %.*s", QUOTE(s));
+        put_byte(word, (unsigned)(place - 'A'), (uint32_t)n);
+        return true;
+    default: break;
+    }
+    unsigned at = (unsigned)(form - 'A');
+    uint8_t reg;
+    if (strchr("dsm", op->bytes[at])) {
+        if (!span_register(s, &reg)) {
+            asm_fail(a, BASE_SYNTAX, s.at, "invalid register: %.*s", QUOTE(s));
+            return error_note(&a->err, "registers are H, C, P or S with a number 0..63");
+        }
+        put_byte(word, at, reg);
+        return true;
+    }
+    if (!number(a, s, 8, &value)) return false;
+    put_byte(word, at, value);
+    return true;
+}
+
+static bool core_operands(struct assembly *a, const struct tvmr_op *op, const struct operands *o,
+                          uint32_t *word)
+{
+    size_t used = 0;
+    if (strchr(op->text, 'q') && o->count > 3) { /* the scale is the last operand */
+        struct operands three = *o;
+        three.at[2] = o->at[o->count - 1];
+        three.count = 3;
+        return core_operands(a, op, &three, word);
+    }
+    for (const char *p = op->text; *p; p++) {
+        char form = *p, place = form == 'p' ? *++p : 0;
+        bool optional = p[1] == '?';
+        if (optional) p++;
+        struct span s = used < o->count ? o->at[used] : (struct span){o->end, 0};
+        if (!s.size) {
+            if (optional) {
+                used++;
+                continue;
+            }
+            return missing(a, op, form, o);
+        }
+        if (!core_operand(a, op, form, place, s, word)) return false;
+        used++;
+    }
+    return true;
+}
+
+/* ---- extensions: byte by byte ---- */
+
+static bool byte_operand(struct assembly *a, struct span s, uint32_t *out)
+{
+    uint8_t reg;
+    if (span_register(s, &reg)) {
+        *out = reg;
+        return true;
+    }
+    return number(a, s, 8, out);
+}
+
+static bool ext_operands(struct assembly *a, const struct tvmr_op *op, const struct operands *o,
+                         uint32_t *word)
+{
+    bool wide = op && op->bytes[2] == 'w' && o->count == 3;
+    for (unsigned i = 0; i < o->count && i < 4; i++) {
+        uint32_t value;
+        if (!o->at[i].size) return asm_fail(a, BASE_SYNTAX, o->at[i].at, "an operand is missing");
+        if (i == 2 && wide) {
+            if (!number(a, o->at[i], 16, &value)) return false;
+            *word |= value;
+            return true;
+        }
+        if (!byte_operand(a, o->at[i], &value)) return false;
+        put_byte(word, i, value);
+    }
+    return true;
+}
+
+static void emit(struct assembly *a, uint32_t ext, uint32_t opcode, uint32_t operands)
+{
+    uint32_t head = ext << 16 | opcode;
+    uint8_t bytes[TVMR_INSN];
+    for (int i = 0; i < 4; i++) {
+        bytes[i] = (uint8_t)(head >> (24 - 8 * i));
+        bytes[4 + i] = (uint8_t)(operands >> (24 - 8 * i));
+    }
+    writer_bytes(&a->code, bytes, sizeof bytes);
+}
+
+static bool raw(struct assembly *a, const struct operands *o)
+{
+    static const unsigned bits[] = {16, 16, 8, 8, 8, 8};
+    uint32_t v[6];
+    if (o->count < 6)
+        return asm_fail(a, BASE_SYNTAX, o->end, "raw needs extension, opcode and four operands");
+    for (unsigned i = 0; i < 6; i++)
+        if (!number(a, o->at[i], bits[i], &v[i])) return false;
+    emit(a, v[0], v[1], v[2] << 24 | v[3] << 16 | v[4] << 8 | v[5]);
+    return true;
+}
+
+static const struct tvmr_op *op_named(const struct tvmr_extension *e, struct span name)
+{
+    for (size_t i = 0; i < e->count; i++)
+        if (span_is(name, e->ops[i].name)) return &e->ops[i];
+    return NULL;
+}
+
+/* ext.mnemonic that is none of the standard ones: a name of .requires, or an extension of a user.
+ */
+static bool foreign(struct assembly *a, struct span word, const uint8_t *dot,
+                    const struct operands *o, bool *known)
+{
+    struct span name = {word.at, (size_t)(dot - word.at)},
+                rest = {dot + 1, word.size - name.size - 1};
+    const struct tvmr_extension *e = tvmr_extension_named((penta_bytes){name.at, name.size});
+    int id = e ? e->id : -1;
+    for (size_t i = 0; !e && i < a->required_count; i++) {
+        struct span r = a->required[i].name;
+        if (r.size != name.size) continue;
+        bool same = true;
+        for (size_t k = 0; k < r.size; k++)
+            same &= tolower(r.at[k]) == tolower(name.at[k]);
+        if (!same) continue;
+        id = a->required[i].entry.id;
+        e = tvmr_extension_find((uint16_t)id);
+    }
+    const struct tvmr_op *op = e ? op_named(e, rest) : NULL;
+    uint32_t operands = 0;
+    if (id < 0 || (e && !op)) return false;
+    *known = true;
+    if (!e)
+        asm_warn(a, TVMR_MNEMONIC_OPEN, word.at,
+                 "extension 0x%04x has no list of instructions: opcode 0", (unsigned)id);
+    if (!ext_operands(a, op, o, &operands)) return false;
+    emit(a, (uint32_t)id, op ? op->opcode : 0, operands);
+    return true;
+}
+
+static bool unknown(struct assembly *a, struct span word)
+{
+    struct suggest near = {.word = {word.at, word.size}};
+    /* Looking for near words is slow; a text with more errors than this is no slip of the pen. */
+    for (size_t i = 0; i < MNEMONICS && a->findings->errors < HINTS; i++)
+        if (a->table[i].op) suggest_offer(&near, a->table[i].text);
+    asm_fail(a, BASE_MNEMONIC, word.at, "unknown mnemonic: %.*s", QUOTE(word));
+    return near.best ? error_note(&a->err, "did you mean '%s'?", near.best) : false;
+}
+
+bool tvmr_asm_instruction(struct assembly *a, struct span line)
+{
+    struct span rest = line, word = span_word(&rest);
+    struct operands o = split(rest);
+    const struct tvmr_op *op = table_find(a, word);
+    if (!op) {
+        const uint8_t *dot = memchr(word.at, '.', word.size);
+        bool known = false;
+        if (span_is(word, "raw")) return raw(a, &o);
+        if (dot && foreign(a, word, dot, &o, &known)) return true;
+        return known ? false : unknown(a, word);
+    }
+    uint32_t operands = op->base;
+    if (op->ext ? !ext_operands(a, op, &o, &operands) : !core_operands(a, op, &o, &operands))
+        return false;
+    if (!op->ext && op->opcode == 0x1007 && a->input_reg < 0) a->input_reg = (int)(operands >> 24);
+    if (!op->ext && op->opcode == 0x1008 && a->output_reg < 0)
+        a->output_reg = (int)(operands >> 16 & 0xff);
+    emit(a, op->ext, op->opcode, operands);
+    return true;
+}
+
+/* Undefined labels are reported at the end of the text: where the first of them are used, and what
+ * may have been meant. */
+static void label_note(const struct assembly *a, const struct fixup *f, char *note, size_t size)
+{
+    const struct label *l = &a->labels.items[f->label];
+    char best[64] = "";
+    unsigned distance = UINT_MAX;
+    size_t line = 1;
+    for (size_t i = 0; i < a->labels.count; i++) {
+        const struct label *other = &a->labels.items[i];
+        char name[sizeof best];
+        if (!other->defined || other->name.size >= sizeof name) continue;
+        memcpy(name, other->name.data, other->name.size);
+        name[other->name.size] = 0;
+        struct suggest near = {.word = l->name};
+        suggest_offer(&near, name);
+        if (!near.best || near.distance >= distance) continue;
+        distance = near.distance;
+        memcpy(best, name, sizeof name);
+    }
+    for (uint64_t i = 0; i < f->offset; i++)
+        line += a->s->text.data[i] == '\n';
+    snprintf(note, size, *best ? "used in line %zu; did you mean '%s'?" : "used in line %zu", line,
+             best);
+}
+
+void asm_resolve(struct assembly *a)
+{
+    unsigned notes = 20; /* each one takes a walk */
+    for (size_t i = 0; i < a->labels.fixup_count; i++) {
+        const struct fixup *f = &a->labels.fixups[i];
+        const struct label *l = &a->labels.items[f->label];
+        int size = (int)(l->name.size > 60 ? 60 : l->name.size);
+        if (!l->defined) {
+            char note[120];
+            if (notes) label_note(a, f, note, sizeof note);
+            findings_add(a->findings, BASE_NAME_UNKNOWN, a->last_line, notes ? note : NULL,
+                         "undefined label: %.*s", size, (const char *)l->name.data);
+            notes -= notes > 0;
+            continue;
+        }
+        if (f->width == 2 && l->value > UINT16_MAX)
+            findings_add(a->findings, BASE_RANGE, f->offset, NULL,
+                         "label %.*s is too far for a condition", size, (const char *)l->name.data);
+        for (uint32_t k = 0; k < f->width && f->place + k < a->code.out.size; k++)
+            a->code.out.data[f->place + k] = (uint8_t)(l->value >> 8 * (f->width - 1 - k));
+    }
+}

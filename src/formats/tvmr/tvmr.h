@@ -1,0 +1,272 @@
+/* TVMR: programs of a ternary tensor machine.
+ *
+ *     header (48) | extensions (8 each) | register definitions | instructions (8 each) | metadata
+ *
+ *     definition:   register u8 | type u16 | flags u8 | ndims u8 | dims u16... | key_len u8 | key
+ *     instruction:  extension u16 | opcode u16 | A B C D       big-endian; all else is
+ * little-endian metadata:     length u32 | JSON | XXH64 u64
+ *
+ * A compressed or encrypted file has an envelope in place of all that follows the header; what it
+ * expands to takes the place of offset 48 onward. The legacy format TERN is converted on opening:
+ * everything but describe and encode sees the image that it would be today. */
+#pragma once
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "core/driver.h"
+#include "core/engine.h"
+#include "core/layout/layout.h"
+
+#define LAYOUT(x) tvmr_##x
+#define LAYOUT_FILE "tvmr/layout.def"
+#include "core/layout/structs.h"
+
+enum {
+    TVMR_FORMAT = 4,
+    TVMR_VERSION = 1,
+    TVMR_COMPRESSED = 1,
+    TVMR_ENCRYPTED = 2,
+    TVMR_METADATA_FLAG = 4,
+    TVMR_NULL = 0xff, /* the register that is none */
+    TVMR_BANK = 64,   /* registers of a bank */
+    TVMR_INSN = 8,    /* bytes of an instruction */
+    TVMR_REGDEF_MIN = 6,
+    TVMR_ALLOCATED = 1,
+    TVMR_FROZEN = 2, /* flags of a definition */
+};
+#define TVMR_MAGIC UINT32_C(0x524d5654)
+#define TERN_MAGIC UINT32_C(0x4e524554)
+
+enum tvmr_rule {
+#define RULE(number, name, ...) TVMR_##name = TVMR_FORMAT << 16 | number,
+#include "tvmr/rules.def"
+};
+extern const struct rule tvmr_rules[];
+
+/* ---- isa.c: the tables ---- */
+
+enum tvmr_pattern {
+    TVMR_PATTERN_NONE,
+    TVMR_PATTERN_REG,
+    TVMR_PATTERN_REG_REG,
+    TVMR_PATTERN_REG_REG_REG,
+    TVMR_PATTERN_REG_REG_REG_FLAGS,
+    TVMR_PATTERN_REG_IMM8,
+    TVMR_PATTERN_REG_REG_IMM16,
+    TVMR_PATTERN_IMM8,
+    TVMR_PATTERN_CUSTOM,
+};
+
+struct tvmr_vm;
+struct tvmr_insn;
+enum tvmr_result { TVMR_NEXT, TVMR_HALTED, TVMR_YIELDED, TVMR_FAILED };
+typedef enum tvmr_result tvmr_handler(struct tvmr_vm *vm, const struct tvmr_insn *in);
+
+/* One instruction of one extension. */
+struct tvmr_op {
+    uint16_t ext, opcode;
+    const char *name;     /* "RELU" */
+    const char *mnemonic; /* core: "concat|cat"; extensions: NULL, it is the name in lower case */
+    const char *bytes;    /* "dss-": see isa.def */
+    const char *text;     /* core: places of the operands in text; NULL for extensions */
+    uint32_t base;        /* core: operand bytes before those are filled in */
+    enum tvmr_pattern pattern;
+    tvmr_handler *run;  /* NULL: reserved */
+    const char *domain; /* what it yields, or NULL */
+    const char *fields; /* of the domain operation */
+    const char *meaning;
+};
+
+struct tvmr_extension {
+    uint16_t id, major, minor, patch;
+    const char *name, *title;
+    const struct tvmr_op *ops; /* in order of opcode */
+    size_t count;
+};
+
+extern const struct tvmr_extension tvmr_standard[]; /* core first; ends with a NULL name */
+const struct tvmr_extension *tvmr_extension_find(uint16_t id);       /* NULL: not registered */
+const struct tvmr_extension *tvmr_extension_named(penta_bytes name); /* letters without case */
+const struct tvmr_op *tvmr_op_find(uint16_t ext, uint16_t opcode);   /* NULL: none; reserved too */
+/* Adds an extension of a user (id 0x0100 and up) for the life of the process. */
+bool tvmr_extension_add(const struct tvmr_extension *extension, penta_error *err);
+/* Id of a domain operation: extension << 16 | opcode of the first instruction that yields it. */
+uint32_t tvmr_domain_id(const struct tvmr_op *op);
+const struct tvmr_op *tvmr_domain_op(uint32_t id);
+/* "tensor.add" or "relu": into text, of at least 64 bytes. */
+void tvmr_mnemonic(const struct tvmr_op *op, char *text);
+
+struct tvmr_type {
+    uint16_t id;
+    const char *name;
+    uint8_t bytes;
+    const char *aliases; /* words between blanks */
+};
+extern const struct tvmr_type tvmr_types[]; /* ends with a NULL name */
+const struct tvmr_type *tvmr_type_find(uint16_t id);
+
+/* "H0" into text, of at least 4 bytes. */
+void tvmr_register_name(uint8_t reg, char *text);
+
+/* ---- the module ---- */
+
+struct tvmr_regdef {
+    const uint8_t *dims; /* ndims u16 LE */
+    penta_bytes key;
+    uint32_t offset, size; /* in the image */
+    uint16_t type;
+    uint8_t reg, flags, ndims;
+};
+static inline uint16_t tvmr_dim(const struct tvmr_regdef *r, unsigned i)
+{
+    return get16(r->dims + 2 * i);
+}
+
+struct tvmr_label {
+    const char *name;
+    uint32_t index;
+};
+
+struct tvmr_projection {
+    const char *target, *bundle, *mapping, *modulator; /* modulator NULL: none */
+    int8_t weight;
+    uint8_t delay;
+    const char *density; /* as written */
+};
+
+/* What the metadata section says; absent members are NULL, 0 or -1. */
+struct tvmr_meta {
+    const char *name, *domain;
+    uint32_t version;
+    bool has_version;
+    int64_t input_dim, output_dim, skull[3];
+    uint32_t *input_shape, *output_shape;
+    size_t input_rank, output_rank;
+    struct tvmr_label *labels;
+    size_t label_count;
+    struct tvmr_projection *projections;
+    size_t projection_count;
+};
+
+struct tvmr_module {
+    penta_module base;
+    struct arena arena;
+    bool legacy, accept_mix, shapes;
+    struct tvmr_header header;
+    size_t header_size; /* 48, less when the file is shorter */
+    struct tvmr_envelope_head envelope;
+    penta_bytes stored;     /* payload of the envelope */
+    penta_bytes image;      /* the file, or what it expands or converts to */
+    struct writer expanded; /* owns the image then */
+    struct tvmr_extension_entry {
+        uint16_t id, major, minor, patch;
+    } * exts;
+    size_t ext_count;
+    struct tvmr_regdef *regs;
+    size_t reg_count;
+    penta_bytes code; /* count instructions of 8 bytes */
+    size_t count;
+    uint64_t checksum;          /* computed */
+    bool mixed;                 /* the stored one is the upstream mix */
+    penta_bytes metadata;       /* the whole section */
+    penta_error metadata_error; /* code 0: sound, or there is none */
+    struct tvmr_meta meta;
+    penta_bytes trailing; /* bytes of the image behind all that */
+    penta_bytes tail;     /* bytes of the file behind the envelope */
+    struct tern_loss {
+        uint32_t index;
+        const char *what;
+    } * losses; /* of a legacy conversion */
+    size_t loss_count;
+    uint64_t tern_code; /* legacy: where instructions start in the file */
+    uint64_t tern_mix;  /* legacy: the checksum it should have */
+};
+
+static inline const struct tvmr_module *tvmr_module(const penta_module *m)
+{
+    return (const struct tvmr_module *)m;
+}
+/* Offsets in an expanded or converted image are not offsets in the file. */
+static inline bool tvmr_decoded(const struct tvmr_module *m)
+{
+    return m->image.data != m->base.file.data;
+}
+
+struct tvmr_words { /* an instruction as stored */
+    uint16_t ext, opcode;
+    uint8_t a[4];
+};
+static inline struct tvmr_words tvmr_word(const uint8_t *p)
+{
+    return (struct tvmr_words){
+        (uint16_t)(p[0] << 8 | p[1]), (uint16_t)(p[2] << 8 | p[3]), {p[4], p[5], p[6], p[7]}};
+}
+
+/* container.c */
+int tvmr_probe(penta_bytes file, struct writer *evidence);
+penta_module *tvmr_parse(penta_bytes file, const penta_option *options, size_t count,
+                         penta_error *err);
+bool tvmr_encode(const penta_module *module, struct writer *out, penta_error *err);
+void tvmr_close(penta_module *module);
+/* The plain image of these sections, with its checksum; metadata may be empty. */
+void tvmr_write(struct writer *out, const struct tvmr_extension_entry *exts, size_t ext_count,
+                penta_bytes regdefs, size_t reg_count, penta_bytes code, penta_bytes metadata);
+/* length, JSON, hash. */
+void tvmr_write_metadata(struct writer *out, penta_bytes json);
+
+/* describe.c */
+void tvmr_describe(const penta_module *module, const penta_visitor *visitor);
+void tvmr_info(const penta_module *module, const penta_visitor *visitor);
+
+/* envelope.c */
+/* Expands m->stored into m->expanded; false with an error, or with none when memory ran out. */
+bool tvmr_envelope_open(struct tvmr_module *m, const char *key_file, penta_error *damage,
+                        penta_error *err);
+/* A packed form of a plain image: flags gain bits 0 and 1 as asked. key NULL: not encrypted. */
+bool tvmr_envelope_write(struct writer *out, penta_bytes plain, bool compress, const uint8_t *key,
+                         const uint8_t *nonce, penta_error *err);
+bool tvmr_seal(const penta_module *module, const penta_option *options, size_t count,
+               struct writer *out, struct findings *findings);
+bool tvmr_unseal(const penta_module *module, const penta_option *options, size_t count,
+                 struct writer *out, struct findings *findings);
+bool tvmr_convert(const penta_module *module, const penta_option *options, size_t count,
+                  struct writer *out, struct findings *findings);
+
+/* legacy.c */
+/* A TERN file into the image it would be today. False with *damage, or with err. */
+bool tvmr_legacy(struct tvmr_module *m, penta_error *damage, penta_error *err);
+void tvmr_legacy_describe(const struct tvmr_module *m, const penta_visitor *v);
+
+/* codecs.c, or codecs_plain.c where the libraries are missing */
+uint64_t tvmr_xxh64(penta_bytes bytes);
+bool tvmr_lz4_expand(penta_bytes in, uint8_t *out, size_t size); /* exactly size bytes, or false */
+bool tvmr_lz4_pack(penta_bytes in, struct writer *out);
+bool tvmr_cipher_open(const uint8_t key[32], penta_bytes header, penta_bytes in, uint8_t *out);
+bool tvmr_cipher_seal(const uint8_t key[32], const uint8_t *nonce, penta_bytes header,
+                      penta_bytes in, struct writer *out,
+                      penta_error *err); /* nonce NULL: a random one */
+void tvmr_wipe(void *bytes, size_t size);
+/* The sum of the upstream writer and of TERN files. */
+uint64_t tvmr_mix(penta_bytes bytes);
+
+/* metadata.c, or metadata_plain.c */
+bool tvmr_metadata_read(penta_bytes json, struct tvmr_meta *meta, struct arena *arena,
+                        penta_error *err);
+
+/* verify.c */
+void tvmr_verify(const penta_module *module, struct findings *findings);
+enum rule_scope tvmr_scope(uint32_t code);
+/* Where an instruction lies, for findings: in the file, or in the decoded image. */
+uint64_t tvmr_insn_offset(const struct tvmr_module *m, size_t index);
+
+/* print.c */
+bool tvmr_print(const penta_module *module, const penta_option *options, size_t count,
+                struct writer *out, penta_error *err);
+bool tvmr_print_at(const penta_module *module, uint64_t pc, struct writer *out);
+void tvmr_isa(const penta_visitor *visitor);
+
+/* assemble.c */
+bool tvmr_assemble(struct source *source, const penta_option *options, size_t count,
+                   struct writer *out, struct findings *findings);
+
+/* driver.c */
+extern const struct driver tvmr_driver;

@@ -1,0 +1,155 @@
+/* What handlers share. An instruction reads its registers, computes into the scratch buffer, and
+ * puts that in the place of its destination: so a destination may be a source too. */
+#pragma once
+#include "tvmr/vm/vm.h"
+#include <string.h>
+
+#define INDEX(reg) ((reg)&63u)
+
+/* ---- arithmetic ---- */
+
+static inline int32_t clamp32(int64_t v)
+{
+    return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v;
+}
+static inline int64_t clamp(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+static inline int32_t wrap32(int64_t v)
+{
+    return (int32_t)(uint32_t)(uint64_t)v;
+}
+/* i64 arithmetic that wraps, for sums and products of guest data. */
+static inline int64_t wadd(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static inline int64_t wmul(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+static inline size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+static inline int64_t absolute(int64_t v)
+{
+    return v < 0 ? -v : v;
+}
+static inline int sign(int64_t v)
+{
+    return (v > 0) - (v < 0);
+}
+static inline unsigned imm16(const struct tvmr_insn *in)
+{
+    return (unsigned)in->a[2] << 8 | in->a[3];
+}
+
+/* ---- results ---- */
+
+/* Remembers why the instruction failed. */
+enum tvmr_result fail(struct tvmr_vm *vm, enum tvmr_fault fault, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static inline struct tvmr_hot *hot_at(struct tvmr_vm *vm, uint8_t reg)
+{
+    struct tvmr_hot *h = &vm->hot[INDEX(reg)];
+    return h->present ? h : NULL;
+}
+static inline struct tvmr_cold *cold_at(struct tvmr_vm *vm, uint8_t reg)
+{
+    struct tvmr_cold *c = &vm->cold[INDEX(reg)];
+    return c->present ? c : NULL;
+}
+/* Whether instructions leave these weights alone. */
+static inline bool spared(const struct tvmr_vm *vm, const struct tvmr_cold *c)
+{
+    return vm->keep_frozen && c->present && c->frozen;
+}
+enum tvmr_result unallocated(struct tvmr_vm *vm, char bank, uint8_t reg);
+
+#define NEED_HOT(name, reg)                                                                        \
+    const struct tvmr_hot *name = hot_at(vm, reg);                                                 \
+    if (!name) return unallocated(vm, 'H', reg)
+#define NEED_COLD(name, reg)                                                                       \
+    struct tvmr_cold *name = cold_at(vm, reg);                                                     \
+    if (!name) return unallocated(vm, 'C', reg)
+
+/* Room for a result of count elements, contents undefined; NULL: failed. */
+static inline int32_t *result(struct tvmr_vm *vm, size_t count)
+{
+    struct tvmr_hot *s = &vm->scratch;
+    if (count >= s->capacity &&
+        !tvmr_reserve(vm, &s->data, &s->capacity, count ? count : 1, sizeof *s->data))
+        return NULL;
+    s->count = count;
+    return s->data;
+}
+/* The result becomes the register, with this shape; a null register drops it. */
+enum tvmr_result put(struct tvmr_vm *vm, uint8_t reg, const uint32_t *dims, size_t rank);
+static inline enum tvmr_result put_like(struct tvmr_vm *vm, uint8_t reg,
+                                        const struct tvmr_hot *like)
+{
+    return put(vm, reg, like->shape.dims, like->shape.rank);
+}
+static inline enum tvmr_result put_list(struct tvmr_vm *vm, uint8_t reg)
+{
+    uint32_t n = (uint32_t)vm->scratch.count;
+    return put(vm, reg, &n, 1);
+}
+static inline enum tvmr_result put_matrix(struct tvmr_vm *vm, uint8_t reg, size_t rows, size_t cols)
+{
+    uint32_t dims[] = {(uint32_t)rows, (uint32_t)cols};
+    return put(vm, reg, dims, 2);
+}
+enum tvmr_result put_scalar(struct tvmr_vm *vm, uint8_t reg, int32_t value);
+
+/* An auxiliary array, 0 to 2. */
+static inline int32_t *auxiliary(struct tvmr_vm *vm, unsigned which, size_t count)
+{
+    struct tvmr_buffer *b = &vm->aux[which];
+    return tvmr_reserve(vm, &b->data, &b->capacity, count ? count : 1, sizeof *b->data) ? b->data
+                                                                                        : NULL;
+}
+
+/* ---- shapes ---- */
+
+static inline size_t dim_at(const struct tvmr_shape *s, unsigned i, size_t otherwise)
+{
+    return i < s->rank ? s->dims[i] : otherwise;
+}
+static inline size_t last_dim(const struct tvmr_hot *h)
+{
+    return h->shape.rank ? h->shape.dims[h->shape.rank - 1] : h->count;
+}
+
+/* product.c: rows x cols weights times a vector of count elements, the rest being 0. */
+enum tvmr_gate { TVMR_GATE_NONE, TVMR_GATE_CORE, TVMR_GATE_EXTENSION };
+bool tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,
+                  size_t count, int32_t *out);
+
+#define HANDLER(name) enum tvmr_result op_##name(struct tvmr_vm *vm, const struct tvmr_insn *in)
+
+/* ---- handlers: one declaration for each that the tables name ---- */
+#define CORE(code, name, mnemonic, bytes, base, text, handler, meaning) tvmr_handler op_##handler;
+#include "tvmr/isa.def"
+#define OP(code, name, pattern, bytes, handler, meaning) tvmr_handler op_##handler;
+#define YIELD(code, name, pattern, bytes, handler, domain, fields, meaning)                        \
+    tvmr_handler op_##handler;
+#include "tvmr/extensions/activation.def"
+#include "tvmr/extensions/arch.def"
+#include "tvmr/extensions/bank.def"
+#include "tvmr/extensions/ipc.def"
+#include "tvmr/extensions/learning.def"
+#include "tvmr/extensions/lifecycle.def"
+#include "tvmr/extensions/neuro.def"
+#include "tvmr/extensions/orchestration.def"
+#include "tvmr/extensions/pool.def"
+#include "tvmr/extensions/sampling.def"
+#include "tvmr/extensions/tensor.def"
+#include "tvmr/extensions/ternary.def"
+#include "tvmr/extensions/test.def"
+#undef OP
+#undef YIELD
+tvmr_handler op_unknown_opcode, op_unknown_extension, op_mark, op_user;

@@ -1,0 +1,252 @@
+/* System, registers, structure, control flow, and the frame that every handler works in. */
+#include "tvmr/vm/ops.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+enum tvmr_result fail(struct tvmr_vm *vm, enum tvmr_fault fault, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(vm->fault_text, sizeof vm->fault_text, format, args);
+    va_end(args);
+    vm->fault = fault;
+    return TVMR_FAILED;
+}
+
+enum tvmr_result unallocated(struct tvmr_vm *vm, char bank, uint8_t reg)
+{
+    return fail(vm, TVMR_E_UNALLOC, "%c%u is not allocated", bank, INDEX(reg));
+}
+
+enum tvmr_result put(struct tvmr_vm *vm, uint8_t reg, const uint32_t *dims, size_t rank)
+{
+    struct tvmr_hot *h = &vm->hot[INDEX(reg)], *s = &vm->scratch;
+    if (reg == TVMR_NULL) return TVMR_NEXT;
+    if (!tvmr_shape_set(vm, &h->shape, dims, rank)) return TVMR_FAILED;
+    int32_t *data = h->data;
+    size_t capacity = h->capacity;
+    h->data = s->data;
+    h->capacity = s->capacity;
+    h->count = s->count;
+    h->present = true;
+    s->data = data;
+    s->capacity = capacity;
+    return TVMR_NEXT;
+}
+
+enum tvmr_result put_scalar(struct tvmr_vm *vm, uint8_t reg, int32_t value)
+{
+    int32_t *r = result(vm, 1);
+    if (!r) return TVMR_FAILED;
+    *r = value;
+    return put_list(vm, reg);
+}
+
+/* ---- system ---- */
+
+HANDLER(nop)
+{
+    (void)vm, (void)in;
+    return TVMR_NEXT;
+}
+
+HANDLER(halt)
+{
+    (void)in;
+    vm->halted = true;
+    return TVMR_HALTED;
+}
+
+HANDLER(reset)
+{
+    (void)in;
+    vm->pc = 0;
+    vm->loop_depth = 0;
+    return TVMR_NEXT;
+}
+
+HANDLER(unknown_opcode)
+{
+    return fail(vm, TVMR_E_OPCODE, "extension 0x%04x has no opcode 0x%04x", in->ext, in->opcode);
+}
+
+HANDLER(unknown_extension)
+{
+    return fail(vm, TVMR_E_EXT_UNKNOWN, "extension 0x%04x is not registered", in->ext);
+}
+HANDLER(unimplemented)
+{
+    return fail(vm, TVMR_E_UNIMPL, "%s is defined but does nothing", in->op->name);
+}
+
+/* ---- registers ---- */
+
+HANDLER(alloc_tensor)
+{
+    uint8_t reg = in->a[0];
+    uint32_t dims[] = {in->a[1], imm16(in)};
+    size_t rank = dims[1] ? 2 : 1, count = rank == 2 ? (size_t)dims[0] * dims[1] : dims[0];
+    if (reg == TVMR_NULL) return TVMR_NEXT;
+    if (reg >> 6 > 1) return fail(vm, TVMR_E_BANK, "only hot and cold registers hold tensors");
+    if (reg >> 6 ? vm->cold[INDEX(reg)].present : vm->hot[INDEX(reg)].present)
+        return fail(vm, TVMR_E_ALLOCATED, "%c%u is allocated already", reg >> 6 ? 'C' : 'H',
+                    INDEX(reg));
+    bool ok = reg >> 6 ? tvmr_cold_new(vm, INDEX(reg), count, dims, rank)
+                       : tvmr_hot_set(vm, INDEX(reg), NULL, count, dims, rank);
+    return ok ? TVMR_NEXT : TVMR_FAILED;
+}
+
+HANDLER(free_tensor)
+{
+    uint8_t reg = in->a[0];
+    if (reg >> 6 > 1) return fail(vm, TVMR_E_BANK, "only hot and cold registers hold tensors");
+    if (reg >> 6) {
+        NEED_COLD(c, reg);
+        tvmr_cold_drop(vm, c);
+    } else {
+        struct tvmr_hot *h = hot_at(vm, reg);
+        if (!h) return unallocated(vm, 'H', reg);
+        tvmr_hot_drop(vm, h);
+    }
+    return TVMR_NEXT;
+}
+
+static enum tvmr_result copy(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot *from)
+{
+    int32_t *r = result(vm, from->count);
+    if (!r) return TVMR_FAILED;
+    if (from->count) memcpy(r, from->data, from->count * sizeof *r);
+    return put_like(vm, to, from);
+}
+
+HANDLER(copy_reg)
+{
+    const struct tvmr_hot *from = hot_at(vm, in->a[1]);
+    if (in->a[1] >> 6 || (in->a[0] >> 6 && in->a[0] != TVMR_NULL) || !from) return TVMR_NEXT;
+    return copy(vm, in->a[0], from);
+}
+
+HANDLER(reshape) /* squeeze, unsqueeze and transpose are copies */
+{
+    const struct tvmr_hot *from = hot_at(vm, in->a[1]);
+    return from ? copy(vm, in->a[0], from) : TVMR_NEXT;
+}
+
+HANDLER(zero_reg)
+{
+    struct tvmr_hot *h = hot_at(vm, in->a[0]);
+    if (!(in->a[0] >> 6) && h && h->count) memset(h->data, 0, h->count * sizeof *h->data);
+    return TVMR_NEXT;
+}
+
+static enum tvmr_result load_buffer(struct tvmr_vm *vm, uint8_t reg, const struct tvmr_buffer *b)
+{
+    int32_t *r = result(vm, b->count);
+    if (!r) return TVMR_FAILED;
+    if (b->count) memcpy(r, b->data, b->count * sizeof *r);
+    return put_list(vm, reg);
+}
+
+HANDLER(load_input)
+{
+    return load_buffer(vm, in->a[0], &vm->input);
+}
+HANDLER(load_target)
+{
+    return load_buffer(vm, in->a[0], &vm->target);
+}
+
+HANDLER(store_output)
+{
+    const struct tvmr_hot *h = hot_at(vm, in->a[1]);
+    if (!h) return TVMR_NEXT;
+    return tvmr_buffer_set(vm, &vm->output, h->data, h->count) ? TVMR_NEXT : TVMR_FAILED;
+}
+
+HANDLER(set_const)
+{
+    return put_scalar(vm, in->a[0], (int32_t)imm16(in));
+}
+
+/* ---- control flow ---- */
+
+HANDLER(loop)
+{
+    unsigned count = imm16(in);
+    if (!count) return TVMR_NEXT;
+    if (vm->loop_depth == TVMR_DEPTH)
+        return fail(vm, TVMR_E_LIMIT, "more than %d nested loops", TVMR_DEPTH);
+    vm->loops[vm->loop_depth++] = (struct tvmr_loop){(uint32_t)vm->pc, count};
+    return TVMR_NEXT;
+}
+
+HANDLER(end_loop)
+{
+    (void)in;
+    if (!vm->loop_depth) return TVMR_NEXT;
+    struct tvmr_loop *top = &vm->loops[vm->loop_depth - 1];
+    if (--top->remaining)
+        vm->pc = top->start;
+    else
+        vm->loop_depth--;
+    return TVMR_NEXT;
+}
+
+HANDLER(loop_break)
+{
+    (void)in;
+    if (vm->loop_depth) vm->loop_depth--;
+    vm->pc++;
+    return TVMR_NEXT;
+}
+
+static uint32_t target(const struct tvmr_insn *in)
+{
+    return (uint32_t)in->a[0] << 24 | (uint32_t)in->a[1] << 16 | imm16(in);
+}
+
+HANDLER(jump)
+{
+    vm->pc = target(in);
+    return TVMR_NEXT;
+}
+
+HANDLER(call)
+{
+    if (vm->call_depth == TVMR_DEPTH)
+        return fail(vm, TVMR_E_LIMIT, "more than %d nested calls", TVMR_DEPTH);
+    vm->calls[vm->call_depth++] = vm->pc;
+    vm->pc = target(in);
+    return TVMR_NEXT;
+}
+
+HANDLER(ret)
+{
+    (void)in;
+    if (!vm->call_depth) {
+        vm->halted = true;
+        return TVMR_HALTED;
+    }
+    vm->pc = vm->calls[--vm->call_depth];
+    return TVMR_NEXT;
+}
+
+static bool any_nonzero(struct tvmr_vm *vm, uint8_t reg)
+{
+    const struct tvmr_hot *h = reg >> 6 ? NULL : hot_at(vm, reg);
+    for (size_t i = 0; h && i < h->count; i++)
+        if (h->data[i]) return true;
+    return false;
+}
+
+HANDLER(if_zero)
+{
+    if (!any_nonzero(vm, in->a[0])) vm->pc = imm16(in);
+    return TVMR_NEXT;
+}
+
+HANDLER(if_nonzero)
+{
+    if (any_nonzero(vm, in->a[0])) vm->pc = imm16(in);
+    return TVMR_NEXT;
+}

@@ -1,0 +1,353 @@
+/* Attention, rotary positions, norms, key-value caches, sampling. */
+#include "tvmr/kernels/elements.h"
+#include "tvmr/vm/ops.h"
+#include <stdlib.h>
+
+/* ---- attention ---- */
+
+struct matrix {
+    const struct tvmr_hot *h;
+    size_t rows, cols;
+};
+
+static struct matrix matrix_of(const struct tvmr_hot *h)
+{
+    size_t rows = dim_at(&h->shape, 0, 1);
+    if (!rows) rows = 1;
+    size_t cols = h->shape.rank < 2 ? h->count / rows : h->shape.dims[1];
+    return (struct matrix){h, rows, cols ? cols : 1};
+}
+
+/* The part of a row that has data; the rest is 0. */
+static size_t row_data(const struct matrix *m, size_t row, const int32_t **data)
+{
+    uint64_t at = (uint64_t)row * m->cols;
+    *data = at < m->h->count ? m->h->data + at : NULL;
+    return at < m->h->count ? min_size(m->cols, m->h->count - (size_t)at) : 0;
+}
+
+/* Scores of one query row become shares of 255. */
+static void shares(int64_t *score, size_t count)
+{
+    int64_t most = score[0], total = 0;
+    for (size_t j = 1; j < count; j++)
+        most = score[j] > most ? score[j] : most;
+    for (size_t j = 0; j < count; j++) {
+        int64_t e = 256 + clamp(wadd(score[j], -most), -1024, 1024) / 256;
+        score[j] = e > 1 ? e : 1;
+        total += score[j];
+    }
+    for (size_t j = 0; j < count; j++)
+        score[j] = score[j] * 255 / total;
+}
+
+HANDLER(attention)
+{
+    NEED_HOT(hq, in->a[0]);
+    NEED_HOT(hk, in->a[1]);
+    NEED_HOT(hv, in->a[2]);
+    struct matrix q = matrix_of(hq), k = matrix_of(hk), v = matrix_of(hv);
+    if (q.cols != k.cols)
+        return fail(vm, TVMR_E_SHAPE, "queries of %zu, keys of %zu columns", q.cols, k.cols);
+    if (k.rows != v.rows) return fail(vm, TVMR_E_SHAPE, "%zu keys, %zu values", k.rows, v.rows);
+    int32_t *r = result(vm, q.rows * v.cols);
+    int64_t *score = r ? (int64_t *)(void *)auxiliary(vm, 0, k.rows * 2) : NULL;
+    int64_t *sum = score ? (int64_t *)(void *)auxiliary(vm, 1, v.cols * 2) : NULL;
+    if (!sum) return TVMR_FAILED;
+    for (size_t i = 0; i < q.rows; i++) {
+        /* The one instruction that can take hours: an interrupt ends it, and it starts anew. */
+        if (atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed)) {
+            vm->pc--;
+            return TVMR_NEXT;
+        }
+        const int32_t *query, *row;
+        size_t width = row_data(&q, i, &query);
+        for (size_t j = 0; j < k.rows; j++) {
+            size_t n = min_size(width, row_data(&k, j, &row));
+            score[j] = tvmr_elements[vm->kernels]->dot(query, row, n);
+        }
+        shares(score, k.rows);
+        memset(sum, 0, v.cols * sizeof *sum);
+        for (size_t j = 0; j < k.rows; j++) {
+            size_t n = row_data(&v, j, &row);
+            for (size_t c = 0; c < n; c++)
+                sum[c] += score[j] * row[c];
+        }
+        for (size_t c = 0; c < v.cols; c++)
+            r[i * v.cols + c] = wrap32(sum[c] / 255);
+    }
+    return put_matrix(vm, in->a[3], q.rows, v.cols);
+}
+
+/* ---- rotary positions: the table in runs, each row the first index of the next value ---- */
+
+static const uint16_t cos_from[] = {0, 1, 177, 251, 307, 355}; /* 256, 255, ... */
+static const uint16_t sin_from[] = {0,   8,   16,  24,  32,  40,  47,  55,  63,  71,  79,  86,  94,
+                                    102, 110, 118, 126, 133, 141, 149, 157, 165, 173, 180, 188, 196,
+                                    204, 212, 220, 228, 235, 243, 251, 259, 267, 275, 283, 291, 298,
+                                    306, 314, 322, 330, 338, 346, 354, 362, 370, 378};
+
+static int64_t run_of(const uint16_t *from, size_t count, unsigned k)
+{
+    size_t i = 1;
+    while (i < count && from[i] <= k)
+        i++;
+    return (int64_t)i - 1;
+}
+
+HANDLER(rope_apply)
+{
+    struct tvmr_hot *h = hot_at(vm, in->a[0]);
+    if (!h) return unallocated(vm, 'H', in->a[0]);
+    size_t width = last_dim(h);
+    if (!width) width = 1;
+    size_t n = min_size(in->a[1], width);
+    if (n < 2) return TVMR_NEXT;
+    int64_t sine[128], cosine[128];
+    for (size_t i = 0; i < n; i += 2) {
+        unsigned k = (in->a[2] + (unsigned)i / 2) % 1024;
+        sine[i / 2] = run_of(sin_from, sizeof sin_from / sizeof *sin_from, k);
+        cosine[i / 2] = 256 - run_of(cos_from, sizeof cos_from / sizeof *cos_from, k);
+    }
+    for (size_t at = 0; at + width <= h->count; at += width)
+        for (size_t i = 0; i < n; i += 2) {
+            if (at + i + 1 >= h->count)
+                return fail(vm, TVMR_E_RANGE, "an odd number of elements to rotate");
+            int64_t x = h->data[at + i], y = h->data[at + i + 1], c = cosine[i / 2],
+                    s = sine[i / 2];
+            h->data[at + i] = clamp32((x * c - y * s) / 256);
+            h->data[at + i + 1] = clamp32((x * s + y * c) / 256);
+        }
+    return TVMR_NEXT;
+}
+
+/* ---- norms ---- */
+
+/* Not always the floor: programs depend on exactly these steps. */
+static int64_t root(int64_t n)
+{
+    if (n <= 1) return n;
+    int64_t a = n / 2, b = (a + n / a) / 2;
+    while (absolute(b - a) > 1) {
+        a = b;
+        b = (a + n / a) / 2;
+    }
+    return b > 1 ? b : 1;
+}
+
+/* A register as n numbers: a hot one with at least n, weights padded with 0, else zeros. */
+static int32_t *vector_of(struct tvmr_vm *vm, uint8_t reg, size_t n, unsigned which)
+{
+    int32_t *out = auxiliary(vm, which, n);
+    if (!out) return NULL;
+    memset(out, 0, n * sizeof *out);
+    const struct tvmr_hot *h = reg >> 6 == 0 ? hot_at(vm, reg) : NULL;
+    const struct tvmr_cold *c = reg >> 6 == 1 ? cold_at(vm, reg) : NULL;
+    if (h && h->count >= n) memcpy(out, h->data, n * sizeof *out);
+    for (size_t i = 0; c && i < min_size(n, c->count); i++)
+        out[i] = tvmr_value(c->weights[i]);
+    return out;
+}
+
+static void norm_row(const int32_t *x, size_t n, bool centred, const int32_t *scale,
+                     const int32_t *shift, int32_t *r)
+{
+    int64_t sum = 0, squares = 0, length = (int64_t)n;
+    for (size_t i = 0; centred && i < n; i++)
+        sum += x[i];
+    int64_t mean = sum / length;
+    for (size_t i = 0; i < n; i++)
+        squares = wadd(squares, wmul(x[i] - mean, x[i] - mean));
+    int64_t d = squares / length;
+    d = root(d > 1 ? d : 1);
+    for (size_t i = 0; i < n; i++)
+        r[i] = clamp32(wadd(wmul((x[i] - mean) * 256 / d, scale[i]) / 255, shift ? shift[i] : 0));
+}
+
+static enum tvmr_result norm(struct tvmr_vm *vm, const struct tvmr_insn *in, bool layer)
+{
+    NEED_HOT(x, in->a[0]);
+    size_t width = last_dim(x);
+    if (!width) width = 1;
+    int32_t *r = result(vm, x->count);
+    int32_t *scale = r ? vector_of(vm, in->a[2], width, 0) : NULL;
+    int32_t *shift = scale && layer ? vector_of(vm, in->a[3], width, 1) : NULL;
+    if (!scale || (layer && !shift)) return TVMR_FAILED;
+    if (x->count) memset(r, 0, x->count * sizeof *r);
+    for (size_t at = 0; at + width <= x->count; at += width)
+        norm_row(x->data + at, width, layer, scale, shift, r + at);
+    return put_like(vm, in->a[1], x);
+}
+
+HANDLER(layernorm)
+{
+    return norm(vm, in, true);
+}
+HANDLER(rmsnorm)
+{
+    return norm(vm, in, false);
+}
+
+/* ---- key-value caches ---- */
+
+static size_t row_width(const struct tvmr_hot *h, uint8_t wanted)
+{
+    size_t width = last_dim(h);
+    return wanted ? min_size(wanted, width) : width;
+}
+
+static enum tvmr_result kv_append(struct tvmr_vm *vm, const struct tvmr_insn *in, unsigned pos)
+{
+    NEED_HOT(kv, in->a[1]);
+    struct tvmr_hot *cache = &vm->hot[INDEX(in->a[0])];
+    size_t w = row_width(kv, in->a[3]), old = cache->present ? cache->count : 0;
+    if (kv->count < w) return fail(vm, TVMR_E_RANGE, "%zu elements for a row of %zu", kv->count, w);
+    size_t n = (pos + 1) * w > old ? (pos + 1) * w : old;
+    int32_t *r = result(vm, n);
+    if (!r) return TVMR_FAILED;
+    if (old) memcpy(r, cache->data, old * sizeof *r);
+    if (n > old) memset(r + old, 0, (n - old) * sizeof *r);
+    if (w) memcpy(r + pos * w, kv->data, w * sizeof *r);
+    return put_matrix(vm, in->a[0], pos + 1, w);
+}
+
+static enum tvmr_result kv_read(struct tvmr_vm *vm, const struct tvmr_insn *in, unsigned pos)
+{
+    NEED_HOT(cache, in->a[0]);
+    size_t w = row_width(cache, in->a[3]);
+    uint64_t at = (uint64_t)pos * w;
+    int32_t *r = result(vm, w);
+    if (!r) return TVMR_FAILED;
+    size_t n = at < cache->count ? min_size(w, cache->count - (size_t)at) : 0;
+    if (w) memset(r, 0, w * sizeof *r);
+    if (n) memcpy(r, cache->data + at, n * sizeof *r);
+    return put_matrix(vm, in->a[2], 1, w);
+}
+
+/* Element 0 of a register as a position. */
+static bool position(struct tvmr_vm *vm, uint8_t reg, unsigned *pos)
+{
+    const int32_t *v = vector_of(vm, reg, 1, 0);
+    if (v) *pos = (unsigned)(*v > 0 ? *v : 0) % 256;
+    return v != NULL;
+}
+
+HANDLER(kv_append)
+{
+    return kv_append(vm, in, in->a[2]);
+}
+HANDLER(kv_read)
+{
+    return kv_read(vm, in, in->a[1]);
+}
+
+HANDLER(kv_append_pos)
+{
+    unsigned pos;
+    return position(vm, in->a[2], &pos) ? kv_append(vm, in, pos) : TVMR_FAILED;
+}
+
+HANDLER(kv_read_pos)
+{
+    unsigned pos;
+    return position(vm, in->a[1], &pos) ? kv_read(vm, in, pos) : TVMR_FAILED;
+}
+
+HANDLER(kv_clear)
+{
+    return result(vm, 0) ? put_matrix(vm, in->a[0], 0, 0) : TVMR_FAILED;
+}
+
+/* ---- sampling ---- */
+
+enum { EXCLUDED = -1073741824 };
+
+static int64_t first_of(struct tvmr_vm *vm, uint8_t reg, int64_t otherwise)
+{
+    const struct tvmr_hot *h = hot_at(vm, reg);
+    return h && h->count ? h->data[0] : otherwise;
+}
+
+HANDLER(sample_temperature)
+{
+    NEED_HOT(x, in->a[1]);
+    int64_t t = first_of(vm, in->a[2], 1);
+    int32_t *r = result(vm, x->count);
+    if (!r) return TVMR_FAILED;
+    if (t < 1) t = 1;
+    for (size_t i = 0; i < x->count; i++)
+        r[i] = clamp32((int64_t)x->data[i] * 256 / t);
+    return put_like(vm, in->a[0], x);
+}
+
+/* Falling value, then rising index, as one number to sort by. */
+static int order(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t *ranking(struct tvmr_vm *vm, const struct tvmr_hot *x)
+{
+    uint64_t *keys = (uint64_t *)(void *)auxiliary(vm, 0, x->count * 2);
+    if (!keys) return NULL;
+    for (size_t i = 0; i < x->count; i++)
+        keys[i] = (uint64_t)((uint32_t)x->data[i] ^ 0x7fffffffu) << 32 | i;
+    qsort(keys, x->count, sizeof *keys, order);
+    return keys;
+}
+
+/* Keeps the first `count` of the ranking. */
+static enum tvmr_result keep(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                             const struct tvmr_hot *x, const uint64_t *keys, size_t count)
+{
+    int32_t *r = result(vm, x->count);
+    if (!r) return TVMR_FAILED;
+    for (size_t i = 0; i < x->count; i++)
+        r[i] = EXCLUDED;
+    for (size_t i = 0; i < min_size(count, x->count); i++)
+        r[(uint32_t)keys[i]] = x->data[(uint32_t)keys[i]];
+    return put_like(vm, in->a[0], x);
+}
+
+HANDLER(sample_top_k)
+{
+    NEED_HOT(x, in->a[1]);
+    int64_t k = first_of(vm, in->a[2], 1);
+    const uint64_t *keys = ranking(vm, x);
+    return keys ? keep(vm, in, x, keys, (size_t)(k > 1 ? k : 1)) : TVMR_FAILED;
+}
+
+HANDLER(sample_top_p)
+{
+    NEED_HOT(x, in->a[1]);
+    int64_t p = clamp(first_of(vm, in->a[2], 255), 1, 255), total = 0, running = 0;
+    const uint64_t *keys = ranking(vm, x);
+    int32_t *e = keys ? auxiliary(vm, 1, x->count) : NULL;
+    if (!e) return TVMR_FAILED;
+    int32_t most = x->count ? x->data[(uint32_t)keys[0]] : 0;
+    for (size_t i = 0; i < x->count; i++) {
+        int64_t share = 256 + clamp(wrap32((int64_t)x->data[i] - most), -1024, 1024);
+        e[i] = (int32_t)(share > 1 ? share : 1);
+        total += e[i];
+    }
+    size_t count = 0;
+    while (count < x->count && (running < total * p / 255 || !count))
+        running += e[(uint32_t)keys[count++]];
+    return keep(vm, in, x, keys, count);
+}
+
+HANDLER(sample_rep_penalty)
+{
+    NEED_HOT(x, in->a[1]);
+    int64_t penalty = first_of(vm, in->a[3], 0);
+    const struct tvmr_hot *history = hot_at(vm, in->a[2]);
+    int32_t *r = result(vm, x->count);
+    if (!r) return TVMR_FAILED;
+    if (x->count) memcpy(r, x->data, x->count * sizeof *r);
+    for (size_t i = 0; history && i < history->count; i++) {
+        int32_t token = history->data[i];
+        if (token >= 0 && (size_t)token < x->count) r[token] = clamp32(r[token] - penalty);
+    }
+    return put_like(vm, in->a[0], x);
+}

@@ -1,0 +1,335 @@
+/* Weights: products, tables, quantization, growing and pruning, temperatures. */
+#include "tvmr/vm/ops.h"
+
+/* ---- products ---- */
+
+static enum tvmr_result product(struct tvmr_vm *vm, const struct tvmr_insn *in, enum tvmr_gate gate)
+{
+    NEED_COLD(c, in->a[1]);
+    NEED_HOT(x, in->a[2]);
+    if (c->shape.rank < 2)
+        return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
+    int32_t *r = result(vm, c->shape.dims[0]);
+    if (!r || !tvmr_product(vm, c, gate, x->data, x->count, r)) return TVMR_FAILED;
+    return put_list(vm, in->a[0]);
+}
+
+HANDLER(core_matmul)
+{
+    return product(vm, in, TVMR_GATE_CORE);
+}
+HANDLER(ternary_matmul)
+{
+    return product(vm, in, TVMR_GATE_EXTENSION);
+}
+
+HANDLER(wire_forward)
+{
+    if (in->a[2] > 0x3f) return unallocated(vm, 'H', in->a[2]);
+    const struct tvmr_cold *c = cold_at(vm, in->a[1]);
+    if (c && hot_at(vm, in->a[2]) && c->shape.rank != 2)
+        return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
+    return product(vm, in, TVMR_GATE_NONE);
+}
+
+static enum tvmr_result batch(struct tvmr_vm *vm, const struct tvmr_insn *in, enum tvmr_gate gate)
+{
+    NEED_COLD(c, in->a[1]);
+    NEED_HOT(x, in->a[2]);
+    bool extension = gate == TVMR_GATE_EXTENSION;
+    if (c->shape.rank < 2 || (extension && x->shape.rank < 2))
+        return fail(vm, TVMR_E_SHAPE, "weights of rank %u, input of rank %u",
+                    (unsigned)c->shape.rank, (unsigned)x->shape.rank);
+    size_t rows = c->shape.dims[0], cols = c->shape.dims[1], count;
+    if (x->shape.rank >= 2) {
+        count = x->shape.dims[0];
+    } else {
+        if (!cols) return fail(vm, TVMR_E_RANGE, "weights without columns");
+        if (x->count % cols)
+            return fail(vm, TVMR_E_SHAPE, "%zu elements are no rows of %zu", x->count, cols);
+        count = x->count / cols;
+    }
+    if (rows && count > SIZE_MAX / 8 / rows) return fail(vm, TVMR_E_LIMIT, "too large a batch");
+    int32_t *r = result(vm, count * rows);
+    if (!r) return TVMR_FAILED;
+    for (size_t b = 0; b < count; b++) {
+        uint64_t at = (uint64_t)b * cols;
+        size_t n = at < x->count ? min_size(cols, x->count - (size_t)at) : 0;
+        if (!tvmr_product(vm, c, gate, n ? x->data + at : NULL, n, r + b * rows))
+            return TVMR_FAILED;
+    }
+    return put_matrix(vm, in->a[0], count, rows);
+}
+
+HANDLER(core_batch_matmul)
+{
+    return batch(vm, in, TVMR_GATE_CORE);
+}
+HANDLER(ternary_batch_matmul)
+{
+    return batch(vm, in, TVMR_GATE_EXTENSION);
+}
+
+/* ---- tables of rows ---- */
+
+static void table_size(const struct tvmr_cold *c, size_t *rows, size_t *cols)
+{
+    *rows = c->shape.rank < 2 ? 1 : c->shape.dims[0];
+    *cols = c->shape.rank < 2 ? dim_at(&c->shape, 0, 1) : c->shape.dims[1];
+}
+
+static void copy_row(const struct tvmr_cold *c, size_t row, size_t cols, int32_t *out)
+{
+    for (size_t i = 0; i < cols; i++) {
+        size_t at = row * cols + i;
+        out[i] = at < c->count ? tvmr_value(c->weights[at]) : 0;
+    }
+}
+
+HANDLER(embed_lookup)
+{
+    NEED_COLD(c, in->a[1]);
+    NEED_HOT(x, in->a[2]);
+    size_t rows, cols;
+    table_size(c, &rows, &cols);
+    if (cols && x->count > SIZE_MAX / 8 / cols) return fail(vm, TVMR_E_LIMIT, "too many rows");
+    int32_t *r = result(vm, x->count * cols);
+    if (!r) return TVMR_FAILED;
+    for (size_t i = 0; i < x->count; i++) {
+        size_t row = x->data[i] < 0 ? 0 : (size_t)x->data[i];
+        if (row < rows)
+            copy_row(c, row, cols, r + i * cols);
+        else if (cols)
+            memset(r + i * cols, 0, cols * sizeof *r);
+    }
+    return put_matrix(vm, in->a[0], x->count, cols);
+}
+
+HANDLER(embed_sequence)
+{
+    NEED_COLD(c, in->a[1]);
+    size_t rows, cols;
+    table_size(c, &rows, &cols);
+    size_t n = min_size(in->a[2], rows);
+    int32_t *r = result(vm, n * cols);
+    if (!r) return TVMR_FAILED;
+    for (size_t i = 0; i < n; i++)
+        copy_row(c, i, cols, r + i * cols);
+    return put_matrix(vm, in->a[0], n, cols);
+}
+
+/* ---- between numbers and signals ---- */
+
+/* New weights in the place of the register; a null one drops them. */
+static struct tvmr_cold *fresh(struct tvmr_vm *vm, uint8_t reg, size_t count)
+{
+    uint32_t dim = (uint32_t)count;
+    return tvmr_cold_new(vm, INDEX(reg), count, &dim, 1) ? &vm->cold[INDEX(reg)] : NULL;
+}
+
+HANDLER(quantize)
+{
+    NEED_HOT(x, in->a[1]);
+    if (in->a[0] == TVMR_NULL || spared(vm, &vm->cold[INDEX(in->a[0])])) return TVMR_NEXT;
+    struct tvmr_cold *c = fresh(vm, in->a[0], x->count);
+    if (!c) return TVMR_FAILED;
+    for (size_t i = 0; i < x->count; i++)
+        c->weights[i] =
+            (struct tvmr_signal){(int8_t)sign(x->data[i]), (uint8_t)(absolute(x->data[i]) >> 8)};
+    return TVMR_NEXT;
+}
+
+HANDLER(pack_ternary)
+{
+    NEED_COLD(c, in->a[1]);
+    size_t n = (c->count + 3) / 4;
+    int32_t *r = result(vm, n);
+    if (!r) return TVMR_FAILED;
+    if (n) memset(r, 0, n * sizeof *r);
+    for (size_t i = 0; i < c->count; i++) {
+        int polarity = c->weights[i].polarity;
+        r[i / 4] |= (polarity > 0 ? 1 : polarity < 0 ? 2 : 0) << (i % 4 * 2);
+    }
+    return put_list(vm, in->a[0]);
+}
+
+HANDLER(unpack_ternary)
+{
+    static const int8_t polarity[] = {0, 1, -1, 0};
+    NEED_HOT(x, in->a[1]);
+    if (in->a[0] == TVMR_NULL || spared(vm, &vm->cold[INDEX(in->a[0])])) return TVMR_NEXT;
+    struct tvmr_cold *c = fresh(vm, in->a[0], x->count * 4);
+    if (!c) return TVMR_FAILED;
+    for (size_t i = 0; i < c->count; i++) {
+        int8_t p = polarity[(uint32_t)x->data[i / 4] >> (i % 4 * 2) & 3];
+        c->weights[i] = (struct tvmr_signal){p, p ? 128 : 0};
+    }
+    return TVMR_NEXT;
+}
+
+HANDLER(apply_polarity)
+{
+    NEED_COLD(c, in->a[0]);
+    NEED_HOT(x, in->a[1]);
+    if (spared(vm, c)) return TVMR_NEXT;
+    for (size_t i = 0; i < min_size(c->count, x->count); i++)
+        if (x->data[i]) c->weights[i].polarity = (int8_t)sign(x->data[i]);
+    tvmr_cold_changed(c);
+    return TVMR_NEXT;
+}
+
+HANDLER(apply_magnitude)
+{
+    NEED_COLD(c, in->a[0]);
+    NEED_HOT(x, in->a[1]);
+    if (spared(vm, c)) return TVMR_NEXT;
+    for (size_t i = 0; i < min_size(c->count, x->count); i++)
+        c->weights[i].magnitude = (uint8_t)clamp(x->data[i], 0, 255);
+    tvmr_cold_changed(c);
+    return TVMR_NEXT;
+}
+
+HANDLER(threshold_polarity)
+{
+    NEED_COLD(c, in->a[0]);
+    NEED_HOT(x, in->a[1]);
+    if (spared(vm, c)) return TVMR_NEXT;
+    for (size_t i = 0; i < min_size(c->count, x->count); i++) {
+        struct tvmr_signal *w = &c->weights[i];
+        int want = sign(x->data[i]);
+        if (absolute(x->data[i]) > 2 * w->magnitude && w->polarity != want)
+            *w = (struct tvmr_signal){(int8_t)want, 30};
+    }
+    tvmr_cold_changed(c);
+    return TVMR_NEXT;
+}
+
+HANDLER(accumulate_pressure)
+{
+    NEED_HOT(x, in->a[1]);
+    struct tvmr_hot *h = &vm->hot[INDEX(in->a[0])];
+    uint32_t dim = (uint32_t)x->count;
+    if (!h->present && !tvmr_hot_set(vm, INDEX(in->a[0]), NULL, x->count, &dim, 1))
+        return TVMR_FAILED;
+    for (size_t i = 0; i < min_size(h->count, x->count); i++)
+        h->data[i] = clamp32((int64_t)h->data[i] + x->data[i]);
+    return TVMR_NEXT;
+}
+
+/* ---- structure ---- */
+
+static void random_fill(struct tvmr_signal *w, size_t count, uint64_t state)
+{
+    for (size_t i = 0; i < count; i++) {
+        state = state * UINT64_C(6364136223846793005) + 1;
+        uint64_t r = state >> 33;
+        w[i] = (struct tvmr_signal){(int8_t)((int)(r % 3) - 1), (uint8_t)((r >> 2) % 200 + 30)};
+    }
+}
+
+HANDLER(init_random)
+{
+    struct tvmr_cold *c = cold_at(vm, in->a[0]);
+    if (!c || spared(vm, c)) return TVMR_NEXT;
+    random_fill(c->weights, c->count, in->a[3]);
+    tvmr_cold_changed(c);
+    return TVMR_NEXT;
+}
+
+HANDLER(grow_neuron)
+{
+    size_t count = in->a[2];
+    if (!count) return fail(vm, TVMR_E_RANGE, "growing by nothing");
+    NEED_COLD(c, in->a[0]);
+    if (spared(vm, c)) return TVMR_NEXT;
+    if (c->shape.rank != 1 && c->shape.rank != 2)
+        return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
+    size_t old = c->count, more = c->shape.rank == 2 ? count * c->shape.dims[1] : count;
+    if (!tvmr_reserve(vm, &c->weights, &c->capacity, old + more, sizeof *c->weights) ||
+        (c->temps && !tvmr_reserve(vm, &c->temps, &c->temps_capacity, old + more, 1)))
+        return TVMR_FAILED;
+    random_fill(c->weights + old, more, in->a[3] + (uint64_t)old);
+    if (c->temps && more) memset(c->temps + old, TVMR_HOT, more);
+    c->count += more;
+    c->shape.dims[0] += (uint32_t)count;
+    tvmr_cold_changed(c);
+    return TVMR_NEXT;
+}
+
+HANDLER(prune_neuron)
+{
+    NEED_COLD(c, in->a[0]);
+    if (spared(vm, c)) return TVMR_NEXT;
+    if (c->shape.rank != 1 && c->shape.rank != 2)
+        return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
+    size_t rows = c->shape.dims[0], index = in->a[2],
+           width = c->shape.rank == 2 ? c->shape.dims[1] : 1;
+    if (index >= rows || rows <= 1) return fail(vm, TVMR_E_RANGE, "row %zu of %zu", index, rows);
+    size_t at = index * width, rest = c->count - at - width;
+    memmove(c->weights + at, c->weights + at + width, rest * sizeof *c->weights);
+    if (c->temps) memmove(c->temps + at, c->temps + at + width, rest);
+    c->count -= width;
+    c->shape.dims[0]--;
+    tvmr_cold_changed(c);
+    return TVMR_NEXT;
+}
+
+HANDLER(define_layer)
+{
+    uint32_t dims[] = {imm16(in), in->a[1]};
+    if (in->a[0] == TVMR_NULL) return TVMR_NEXT;
+    if (!dims[0] || !dims[1])
+        return fail(vm, TVMR_E_RANGE, "a layer of %u x %u", (unsigned)dims[0], (unsigned)dims[1]);
+    if (vm->cold[INDEX(in->a[0])].present)
+        return fail(vm, TVMR_E_ALLOCATED, "C%u is allocated already", INDEX(in->a[0]));
+    return tvmr_cold_new(vm, INDEX(in->a[0]), (size_t)dims[0] * dims[1], dims, 2) ? TVMR_NEXT
+                                                                                  : TVMR_FAILED;
+}
+
+static enum tvmr_result all_temps(struct tvmr_vm *vm, const struct tvmr_insn *in, uint8_t temp)
+{
+    NEED_COLD(c, in->a[0]);
+    if (!tvmr_reserve(vm, &c->temps, &c->temps_capacity, c->count ? c->count : 1, 1))
+        return TVMR_FAILED;
+    memset(c->temps, temp, c->count);
+    tvmr_cold_changed(c);
+    return TVMR_NEXT;
+}
+
+HANDLER(freeze_layer)
+{
+    return all_temps(vm, in, TVMR_COLD);
+}
+HANDLER(unfreeze_layer)
+{
+    return all_temps(vm, in, TVMR_HOT);
+}
+
+HANDLER(set_activation)
+{
+    uint32_t id = in->a[1];
+    if (in->a[0] == TVMR_NULL) return TVMR_NEXT;
+    return tvmr_shape_set(vm, &vm->shape[INDEX(in->a[0])], &id, 1) ? TVMR_NEXT : TVMR_FAILED;
+}
+
+HANDLER(temp_read)
+{
+    NEED_COLD(c, in->a[1]);
+    int32_t *r = result(vm, c->count);
+    if (!r) return TVMR_FAILED;
+    for (size_t i = 0; i < c->count; i++)
+        r[i] = c->temps ? c->temps[i] : TVMR_HOT;
+    return put_list(vm, in->a[0]);
+}
+
+HANDLER(temp_write)
+{
+    NEED_HOT(x, in->a[0]);
+    NEED_COLD(c, in->a[1]);
+    if (!tvmr_reserve(vm, &c->temps, &c->temps_capacity, c->count ? c->count : 1, 1))
+        return TVMR_FAILED;
+    for (size_t i = 0; i < c->count; i++)
+        c->temps[i] = i < x->count ? (uint8_t)clamp(x->data[i], TVMR_HOT, TVMR_COLD) : TVMR_HOT;
+    tvmr_cold_changed(c);
+    return TVMR_NEXT;
+}

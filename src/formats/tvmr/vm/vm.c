@@ -1,0 +1,436 @@
+/* Opening a machine, running it, and what its host may do to it. */
+#include "tvmr/vm/vm.h"
+#include "base/file/file.h"
+#include "base/json/json_write.h"
+#include "base/number.h"
+#include "core/host.h"
+#include "tvmr/kernels/kernels.h"
+#include "tvmr/host/script.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *tvmr_fault_name(enum tvmr_fault fault)
+{
+    static const char *const names[] = {
+        "none",
+#define FAULT(name, meaning) "E_" #name,
+#include "tvmr/faults.def"
+    };
+    return fault < TVMR_FAULTS ? names[fault] : "unknown";
+}
+
+/* ---- decode ---- */
+
+/* A null source makes the instruction nothing, unless it is the host's to interpret. */
+static tvmr_handler *handler_of(const struct tvmr_insn *in)
+{
+    if (!in->op)
+        return !in->ext || tvmr_extension_find(in->ext) ? op_unknown_opcode : op_unknown_extension;
+    if (!in->op->run) return op_unknown_opcode;
+    for (unsigned k = 0; k < 4 && !in->op->domain; k++)
+        if ((in->op->bytes[k] == 's' || in->op->bytes[k] == 'm') && in->a[k] == TVMR_NULL)
+            return op_nop;
+    return in->op->run;
+}
+
+static bool decode(struct tvmr_vm *vm, const struct tvmr_module *m, penta_error *err)
+{
+    struct tvmr_insn *code = calloc(m->count + 1, sizeof *code);
+    if (!code) return error_at(err, BASE_MEMORY, 0, "no memory for %zu instructions", m->count);
+    for (size_t i = 0; i < m->count; i++) {
+        struct tvmr_words w = tvmr_word(m->code.data + i * TVMR_INSN);
+        struct tvmr_insn *in = &code[i];
+        in->ext = w.ext;
+        in->opcode = w.opcode;
+        memcpy(in->a, w.a, 4);
+        in->op = tvmr_op_find(w.ext, w.opcode);
+        in->run = in->plain = handler_of(in);
+    }
+    free(vm->code);
+    vm->code = code;
+    vm->count = m->count;
+    return true;
+}
+
+/* ---- registers of a program ---- */
+
+static bool define(struct tvmr_vm *vm, const struct tvmr_regdef *r)
+{
+    uint32_t dims[255];
+    uint64_t count = 1;
+    unsigned index = r->reg & 63u;
+    for (unsigned i = 0; i < r->ndims; i++) {
+        dims[i] = tvmr_dim(r, i);
+        count = count > UINT32_MAX ? count : count * dims[i]; /* far beyond any budget then */
+    }
+    for (unsigned i = 0; i < r->ndims; i++)
+        if (!dims[i]) count = 0;
+    if (r->reg == TVMR_NULL || !(r->flags & TVMR_ALLOCATED)) return true;
+    switch (r->reg >> 6) {
+    case 0: return tvmr_hot_set(vm, index, NULL, (size_t)count, dims, r->ndims);
+    case 2: vm->param[index] = 0; return true;
+    case 3: return tvmr_shape_set(vm, &vm->shape[index], dims, r->ndims);
+    default: break;
+    }
+    struct tvmr_cold *c = &vm->cold[index];
+    if (!tvmr_cold_new(vm, index, (size_t)count, dims, r->ndims)) return false;
+    c->frozen = r->flags & TVMR_FROZEN;
+    c->key_size = (uint8_t)r->key.size;
+    if (r->key.size) memcpy(c->key, r->key.data, r->key.size);
+    return true;
+}
+
+static bool define_all(struct tvmr_vm *vm, const struct tvmr_module *m, penta_error *err)
+{
+    for (size_t i = 0; i < m->reg_count; i++)
+        if (!define(vm, &m->regs[i])) {
+            char name[8];
+            tvmr_register_name(m->regs[i].reg, name);
+            error_at(err, BASE_LIMIT, m->regs[i].offset, "register %s: %.90s", name,
+                     vm->fault_text);
+            return error_note(err, "the option memory raises the budget");
+        }
+    return true;
+}
+
+/* ---- open and close ---- */
+
+static void vm_close(penta_vm *base)
+{
+    struct tvmr_vm *vm = tvmr_vm(base);
+    tvmr_pool_free(vm->pool);
+    for (unsigned i = 0; i < TVMR_BANK; i++) {
+        free(vm->hot[i].data);
+        free(vm->hot[i].shape.dims);
+        free(vm->shape[i].dims);
+        tvmr_cold_drop(vm, &vm->cold[i]);
+        tvmr_cold_drop(vm, &vm->checkpoints[i]);
+        free(vm->pressure[i].data);
+        free(vm->snapshots[i].data);
+        free(vm->chl_free[i].data);
+        free(vm->chl_clamped[i].data);
+    }
+    free(vm->scratch.data);
+    for (unsigned i = 0; i < 3; i++)
+        free(vm->aux[i].data);
+    free(vm->input.data);
+    free(vm->output.data);
+    free(vm->target.data);
+    free(vm->inputs.data);
+    free(vm->input_ends);
+    free(vm->outputs.data);
+    free(vm->output_ends);
+    free(vm->save_weights);
+    free(vm->output_path);
+    free(vm->code);
+    free(vm);
+}
+
+static bool next_input(struct tvmr_vm *vm)
+{
+    size_t i = vm->input_next++, from = i ? vm->input_ends[i - 1] : 0;
+    return tvmr_vm_begin(vm, vm->inputs.data + from, vm->input_ends[i] - from);
+}
+
+static penta_vm *vm_open(const penta_module *module, const penta_option *options, size_t count,
+                         penta_error *err)
+{
+    const struct tvmr_module *m = tvmr_module(module);
+    const char *memory = option_text(options, count, "memory");
+    struct tvmr_vm *vm = calloc(1, sizeof *vm);
+    if (!vm) {
+        error_at(err, BASE_MEMORY, 0, "no memory for a machine");
+        return NULL;
+    }
+    vm->base.engine = &tvmr_interp;
+    vm->base.module = module;
+    atomic_init(&vm->base.interrupt, false);
+    vm->memory_max = UINT64_C(1) << 30;
+    memset(vm->chem, 128, sizeof vm->chem);
+    if (memory && !number_parse_size(memory, &vm->memory_max))
+        error_at(err, BASE_OPTION_VALUE, 0, "--memory: '%.40s' is no size", memory);
+    if (err->code || !decode(vm, m, err) || !define_all(vm, m, err) ||
+        !tvmr_vm_options(vm, options, count, err) || (vm->input_count && !next_input(vm))) {
+        if (!err->code) error_at(err, BASE_LIMIT, 0, "%.100s", vm->fault_text);
+        vm_close(&vm->base);
+        return NULL;
+    }
+    vm->fault = TVMR_E_NONE;
+    return &vm->base;
+}
+
+bool tvmr_vm_begin(struct tvmr_vm *vm, const int32_t *input, size_t count)
+{
+    vm->pc = 0;
+    vm->loop_depth = vm->call_depth = 0;
+    vm->final = vm->waiting = vm->at_break = vm->halted = false;
+    vm->fault = TVMR_E_NONE;
+    return tvmr_buffer_set(vm, &vm->input, input, count);
+}
+
+bool tvmr_vm_set_target(struct tvmr_vm *vm, const int32_t *values, size_t count)
+{
+    return tvmr_buffer_set(vm, &vm->target, values, count);
+}
+
+/* ---- run ---- */
+
+HANDLER(mark)
+{
+    (void)vm, (void)in;
+    return TVMR_FAILED; /* never called: the loop sees the mark first */
+}
+
+/* The output of a run that ended, behind those before it. */
+static bool keep_output(struct tvmr_vm *vm)
+{
+    size_t at = vm->outputs.count;
+    size_t *ends = realloc(vm->output_ends, (vm->output_count + 1) * sizeof *ends);
+    if (!ends) return false;
+    vm->output_ends = ends;
+    if (!tvmr_reserve(vm, &vm->outputs.data, &vm->outputs.capacity, at + vm->output.count,
+                      sizeof(int32_t)))
+        return false;
+    if (vm->output.count)
+        memcpy(vm->outputs.data + at, vm->output.data, vm->output.count * sizeof(int32_t));
+    vm->outputs.count = ends[vm->output_count++] = at + vm->output.count;
+    return true;
+}
+
+static void number_list_json(struct json *j, const int32_t *data, size_t count)
+{
+    json_list(j, NULL);
+    for (size_t i = 0; i < count; i++)
+        json_sint(j, NULL, data[i]);
+    json_end(j);
+}
+
+/* Outputs as an array of arrays, one per run. */
+static bool write_outputs(const struct tvmr_vm *vm, penta_error *err)
+{
+    struct writer out = {0};
+    struct json j = {.out = &out};
+    json_list(&j, NULL);
+    for (size_t i = 0, from = 0; i < vm->output_count; from = vm->output_ends[i++])
+        number_list_json(&j, vm->outputs.data + from, vm->output_ends[i] - from);
+    if (!vm->input_count) number_list_json(&j, vm->output.data, vm->output.count);
+    json_finish(&j);
+    bool ok = writer_ok(&out, err) && file_write(vm->output_path, writer_view(&out), err);
+    writer_free(&out);
+    return ok;
+}
+
+/* A run is over: on with the next input, if there is one. */
+static void end_run(struct tvmr_vm *vm)
+{
+    if (vm->input_count && !keep_output(vm)) vm->fault = TVMR_E_LIMIT;
+    if (!vm->fault && vm->input_next < vm->input_count && next_input(vm)) return;
+    vm->final = true;
+    penta_error err = {0};
+    if (!vm->fault && vm->save_weights && !tvmr_weights_save(vm, vm->save_weights, &err))
+        fail(vm, TVMR_E_HOST, "%s", err.message);
+    if (!vm->fault && vm->output_path && !write_outputs(vm, &err))
+        fail(vm, TVMR_E_HOST, "%s", err.message);
+}
+
+static void tell(struct tvmr_vm *vm, penta_stop *stop)
+{
+    stop->pc = vm->pc;
+    if (vm->waiting) {
+        stop->kind = PENTA_STOP_HOST;
+        stop->detail = tvmr_domain_id(vm->yield_op);
+        memcpy(stop->args, vm->yield_args, sizeof stop->args);
+    } else if (vm->final) {
+        stop->kind = vm->fault ? PENTA_STOP_TRAP : PENTA_STOP_HALT;
+        stop->detail = vm->fault;
+    }
+}
+
+void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
+{
+    struct tvmr_vm *vm = tvmr_vm(base);
+    uint64_t steps = 0;
+    *stop = (penta_stop){.kind = PENTA_STOP_FUEL};
+    bool over = vm->at_break && fuel;
+    if (fuel) vm->at_break = false;
+    while (!vm->final && !vm->waiting) {
+        if (vm->pc >= vm->count) {
+            end_run(vm);
+            continue;
+        }
+        if (steps == fuel) break;
+        if (atomic_load_explicit(&base->interrupt, memory_order_relaxed) &&
+            atomic_exchange_explicit(&base->interrupt, false, memory_order_relaxed)) {
+            stop->kind = PENTA_STOP_INTERRUPT;
+            break;
+        }
+        const struct tvmr_insn *in = &vm->code[vm->pc];
+        if (in->run == op_mark && !over) {
+            stop->kind = PENTA_STOP_BREAK;
+            vm->at_break = true;
+            break;
+        }
+        over = false;
+        vm->pc++;
+        steps++;
+        enum tvmr_result result = in->plain(vm, in);
+        if (result == TVMR_HALTED)
+            end_run(vm);
+        else if (result == TVMR_FAILED)
+            vm->final = true;
+    }
+    vm->executed += steps;
+    stop->steps = steps;
+    tell(vm, stop);
+}
+
+/* ---- the host's side ---- */
+
+void tvmr_vm_stop(struct tvmr_vm *vm)
+{
+    vm->waiting = false;
+    vm->settled = true;
+    end_run(vm);
+}
+
+void tvmr_vm_fail(struct tvmr_vm *vm, const char *text)
+{
+    vm->waiting = false;
+    vm->settled = true;
+    fail(vm, TVMR_E_HOST, "%s", text);
+    vm->final = true;
+}
+
+static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_error *err)
+{
+    struct tvmr_vm *vm = tvmr_vm(base);
+    bool settled = vm->settled;
+    vm->settled = false;
+    if (!vm->waiting) {
+        if (!count && settled) return true;
+        return error_at(err, BASE_STATE, 0, "no domain operation waits for an answer");
+    }
+    if (count > 1 || (count && results[0] > 2))
+        return error_at(err, BASE_STATE, 0,
+                        "the answer is nothing or 0 to go on, 1 to stop, 2 to fail");
+    vm->waiting = false;
+    if (count && results[0] == 1) tvmr_vm_stop(vm);
+    if (count && results[0] == 2) tvmr_vm_fail(vm, "refused");
+    vm->settled = false;
+    return true;
+}
+
+static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
+{
+    struct tvmr_vm *vm = tvmr_vm(base);
+    if (pc >= vm->count) return false;
+    vm->code[pc].run = on ? op_mark : vm->code[pc].plain;
+    return true;
+}
+
+/* Registers as memory: byte address = register byte << 32 | offset, elements in host order. */
+static bool element_at(const struct tvmr_vm *vm, uint64_t address, size_t size, const uint8_t **at)
+{
+    uint64_t reg = address >> 32, offset = address & UINT32_MAX, bytes;
+    const void *data;
+    if (reg < 64) {
+        bytes = vm->hot[reg].present ? vm->hot[reg].count * 4 : 0;
+        data = vm->hot[reg].data;
+    } else if (reg < 128) {
+        bytes = vm->cold[reg - 64].present ? vm->cold[reg - 64].count * 2 : 0;
+        data = vm->cold[reg - 64].weights;
+    } else if (reg < 192) {
+        bytes = 4;
+        data = &vm->param[reg - 128];
+    } else {
+        return false;
+    }
+    if (offset > bytes || size > bytes - offset) return false;
+    *at = (const uint8_t *)data + offset;
+    return true;
+}
+
+static bool vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
+{
+    const uint8_t *at;
+    if (!element_at((const struct tvmr_vm *)base, address, size, &at)) return false;
+    if (size) memcpy(into, at, size);
+    return true;
+}
+
+static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
+{
+    const uint8_t *at;
+    struct tvmr_vm *vm = tvmr_vm(base);
+    if (!element_at(vm, address, size, &at)) return false;
+    if (size) memcpy((uint8_t *)(uintptr_t)at, from, size);
+    if (address >> 38 == 1) tvmr_cold_changed(&vm->cold[address >> 32 & 63]);
+    return true;
+}
+
+/* ---- hot reload ---- */
+
+static bool same_shape(const struct tvmr_cold *a, const struct tvmr_cold *b)
+{
+    return a->shape.rank == b->shape.rank && a->count == b->count &&
+           (!a->shape.rank ||
+            !memcmp(a->shape.dims, b->shape.dims, a->shape.rank * sizeof *a->shape.dims));
+}
+
+static bool same_key(const struct tvmr_cold *a, const struct tvmr_cold *b)
+{
+    return a->key_size && a->key_size == b->key_size && !memcmp(a->key, b->key, a->key_size);
+}
+
+bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, penta_error *err)
+{
+    struct tvmr_cold *old = calloc(TVMR_BANK, sizeof *old);
+    *kept = false;
+    if (!old) return error_at(err, BASE_MEMORY, 0, "no memory to keep the weights");
+    bool ok = true;
+    for (unsigned i = 0; ok && i < TVMR_BANK; i++)
+        if (vm->cold[i].present) ok = tvmr_cold_copy(vm, &old[i], &vm->cold[i]);
+    if (!ok) error_at(err, BASE_LIMIT, 0, "no room to keep the weights");
+    ok = ok && decode(vm, tvmr_module(module), err) && define_all(vm, tvmr_module(module), err);
+    for (unsigned i = 0; ok && i < TVMR_BANK; i++) {
+        struct tvmr_cold *c = &vm->cold[i];
+        if (!old[i].present || !c->present || !same_shape(&old[i], c)) continue;
+        if (old[i].key_size && !same_key(&old[i], c)) continue;
+        if (c->count) memcpy(c->weights, old[i].weights, c->count * sizeof *c->weights);
+        tvmr_cold_changed(c);
+        *kept = true;
+    }
+    for (unsigned i = 0; i < TVMR_BANK; i++)
+        tvmr_cold_drop(vm, &old[i]);
+    free(old);
+    if (!ok) return false;
+    vm->base.module = module;
+    vm->pc = 0;
+    vm->loop_depth = vm->call_depth = 0;
+    vm->final = vm->waiting = vm->at_break = false;
+    vm->fault = TVMR_E_NONE;
+    return true;
+}
+
+static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
+{
+    (void)vm;
+    if (stop->kind == PENTA_STOP_TRAP) return tvmr_fault_name((enum tvmr_fault)stop->detail);
+    const struct tvmr_op *op = stop->kind == PENTA_STOP_HOST ? tvmr_domain_op(stop->detail) : NULL;
+    return op ? op->domain : NULL;
+}
+
+const struct engine tvmr_interp = {
+    .name = "interp",
+    .open = vm_open,
+    .run = tvmr_vm_run,
+    .answer = vm_answer,
+    .describe = tvmr_vm_describe,
+    .peek = vm_peek,
+    .poke = vm_poke,
+    .mark = vm_mark,
+    .save = tvmr_vm_save,
+    .load = tvmr_vm_load,
+    .close = vm_close,
+    .detail = vm_detail,
+};

@@ -1,0 +1,206 @@
+/* The machine: four banks of 64 registers, buffers, and the state of the extensions. */
+#pragma once
+#include "tvmr/tvmr.h"
+
+enum tvmr_fault {
+    TVMR_E_NONE,
+#define FAULT(name, meaning) TVMR_E_##name,
+#include "tvmr/faults.def"
+    TVMR_FAULTS
+};
+const char *tvmr_fault_name(enum tvmr_fault fault); /* "E_UNALLOC" */
+
+enum tvmr_temperature { TVMR_HOT, TVMR_WARM, TVMR_COOL, TVMR_COLD };
+extern const uint8_t tvmr_conductance[4], tvmr_threshold[4];
+
+struct tvmr_signal {
+    int8_t polarity;
+    uint8_t magnitude;
+};
+static inline int32_t tvmr_value(struct tvmr_signal s)
+{
+    return s.polarity * s.magnitude;
+}
+struct tvmr_signal tvmr_signal_of(int32_t value);
+
+struct tvmr_shape {
+    uint32_t *dims;
+    uint32_t rank, capacity;
+};
+
+struct tvmr_hot {
+    bool present;
+    int32_t *data;
+    size_t count, capacity;
+    struct tvmr_shape shape;
+};
+
+struct tvmr_prepared; /* kernels.h: weights in the form that a kernel reads */
+
+struct tvmr_cold {
+    bool present, frozen, dirty;
+    struct tvmr_signal *weights;
+    size_t count, capacity;
+    struct tvmr_shape shape;
+    uint8_t *temps; /* count of them, or NULL: all HOT */
+    size_t temps_capacity;
+    uint8_t key[255];
+    uint8_t key_size;
+    struct tvmr_prepared *prepared; /* NULL: not made since the weights changed */
+};
+
+struct tvmr_pressure {
+    bool present;
+    int32_t *data;
+    size_t count, capacity;
+};
+
+struct tvmr_correlation {
+    bool present;
+    int64_t *data;
+    size_t count, capacity;
+};
+
+struct tvmr_buffer {
+    int32_t *data;
+    size_t count, capacity;
+};
+
+struct tvmr_insn {            /* decoded */
+    tvmr_handler *run;        /* the handler, NOP for a null source, or the breakpoint */
+    tvmr_handler *plain;      /* without the breakpoint */
+    const struct tvmr_op *op; /* NULL: unknown */
+    uint16_t ext, opcode;
+    uint8_t a[4];
+};
+
+struct tvmr_loop {
+    uint32_t start, remaining;
+};
+
+enum { TVMR_DEPTH = 1024, TVMR_MODELS = 256, TVMR_YIELD_ARGS = 6 };
+enum tvmr_chl { TVMR_CHL_IDLE, TVMR_CHL_FREE, TVMR_CHL_CLAMPED };
+
+/* A bank of vectors that a host attaches; then bank instructions run without a stop. Ids are 64
+ * bits, scores are scaled by 256. A function returns false when it has no such slot or entry. */
+struct tvmr_local_bank {
+    void *user;
+    bool (*query)(void *user, uint8_t slot, const int32_t *vector, size_t size, size_t top,
+                  int32_t *scores, uint64_t *ids, size_t *found);
+    bool (*write)(void *user, uint8_t slot, const int32_t *vector, size_t size, uint64_t *id);
+    bool (*load)(void *user, uint8_t slot, uint64_t id, const int32_t **vector, size_t *size);
+    bool (*count)(void *user, uint8_t slot, uint64_t *count);
+    bool (*touch)(void *user, uint8_t slot, uint64_t id);
+    bool (*remove)(void *user, uint8_t slot, uint64_t id);
+};
+
+struct tvmr_pool; /* kernels.h: threads */
+
+struct tvmr_vm {
+    penta_vm base;
+    struct tvmr_insn *code;
+    size_t count;
+    uint64_t pc;
+    struct tvmr_hot hot[TVMR_BANK];
+    struct tvmr_cold cold[TVMR_BANK];
+    int32_t param[TVMR_BANK];
+    struct tvmr_shape shape[TVMR_BANK];
+    struct tvmr_loop loops[TVMR_DEPTH];
+    uint64_t calls[TVMR_DEPTH];
+    size_t loop_depth, call_depth;
+    struct tvmr_buffer input, output, target;
+    struct tvmr_pressure pressure[TVMR_BANK];
+    uint8_t chem[4]; /* dopamine, serotonin, norepinephrine, gaba */
+    int32_t current_error, babble_scale;
+    uint64_t babble_phase;
+
+    /* extensions */
+    enum tvmr_chl chl_phase;
+    struct tvmr_correlation chl_free[TVMR_BANK], chl_clamped[TVMR_BANK];
+    struct tvmr_cold checkpoints[TVMR_BANK];
+    struct tvmr_model {
+        bool loaded, running, has_input, has_output;
+        uint8_t input, output;
+    } models[TVMR_MODELS];
+    bool testing;
+    uint8_t test_id;
+    struct tvmr_pressure snapshots[TVMR_BANK];
+    const struct tvmr_local_bank *bank;
+
+    /* running */
+    uint64_t executed;
+    bool final, waiting, at_break, halted; /* halted: final by HALT, not by running off the end */
+    bool settled;                          /* the host has stopped or failed the run itself */
+    enum tvmr_fault fault;
+    char fault_text[160];
+    const struct tvmr_op *yield_op; /* of the stop that waits */
+    uint64_t yield_args[TVMR_YIELD_ARGS];
+    struct tvmr_buffer inputs; /* all inputs to come, one behind the other */
+    size_t *input_ends, input_count, input_next;
+    struct tvmr_buffer outputs; /* of the runs that ended */
+    size_t *output_ends, output_count;
+    char *save_weights, *output_path; /* or NULL */
+    char warning[120];                /* what --weights could not do, or "" */
+    bool keep_frozen;                 /* instructions leave the weights of frozen registers alone */
+
+    /* memory */
+    uint64_t memory_used, memory_max;
+    struct tvmr_hot scratch; /* results are computed here, then swapped with the destination */
+    struct tvmr_buffer aux[3];
+    unsigned kernels; /* enum tvmr_kernels */
+    unsigned threads;
+    struct tvmr_pool *pool;
+};
+
+static inline struct tvmr_vm *tvmr_vm(penta_vm *vm)
+{
+    return (struct tvmr_vm *)vm;
+}
+
+extern const struct engine tvmr_interp;
+
+/* vm.c */
+void tvmr_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
+/* A new run: pc 0, stacks empty, this input. Registers stay as they are. */
+bool tvmr_vm_begin(struct tvmr_vm *vm, const int32_t *input, size_t count);
+bool tvmr_vm_set_target(struct tvmr_vm *vm, const int32_t *values, size_t count);
+/* The verdict of a host that stops the run, or lets it fail. */
+void tvmr_vm_stop(struct tvmr_vm *vm);
+void tvmr_vm_fail(struct tvmr_vm *vm, const char *text);
+/* Another program into a running machine; keeps weights whose key and shape match. */
+bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, penta_error *err);
+
+/* run_options.c */
+bool tvmr_vm_options(struct tvmr_vm *vm, const penta_option *options, size_t count,
+                     penta_error *err);
+
+/* memory_budget.c: registers from outside, and their memory */
+bool tvmr_reserve(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t count, size_t item);
+void tvmr_release(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t item);
+bool tvmr_shape_set(struct tvmr_vm *vm, struct tvmr_shape *shape, const uint32_t *dims,
+                    size_t rank);
+bool tvmr_hot_set(struct tvmr_vm *vm, unsigned index, const int32_t *data, size_t count,
+                  const uint32_t *dims, size_t rank);
+/* count zero signals of this shape, without key and temperatures. */
+bool tvmr_cold_new(struct tvmr_vm *vm, unsigned index, size_t count, const uint32_t *dims,
+                   size_t rank);
+bool tvmr_cold_copy(struct tvmr_vm *vm, struct tvmr_cold *to, const struct tvmr_cold *from);
+bool tvmr_temps_set(struct tvmr_vm *vm, struct tvmr_cold *cold, const uint8_t *temps);
+void tvmr_cold_drop(struct tvmr_vm *vm, struct tvmr_cold *cold);
+void tvmr_hot_drop(struct tvmr_vm *vm, struct tvmr_hot *hot);
+/* Must be called by whoever changes weights or temperatures. */
+void tvmr_cold_changed(struct tvmr_cold *cold);
+bool tvmr_buffer_set(struct tvmr_vm *vm, struct tvmr_buffer *buffer, const int32_t *data,
+                     size_t count);
+bool tvmr_numbers_set(struct tvmr_vm *vm, struct tvmr_pressure *p,
+                      size_t count); /* zeros of that length */
+
+/* snapshot.c: describe and snapshots */
+void tvmr_vm_describe(const penta_vm *vm, const penta_visitor *visitor);
+bool tvmr_vm_save(const penta_vm *vm, struct writer *out);
+bool tvmr_vm_load(penta_vm *vm, penta_bytes saved, penta_error *err);
+
+/* weights.c: TVMW files */
+bool tvmr_weights_save(const struct tvmr_vm *vm, const char *path, penta_error *err);
+/* Registers whose key and count match; how many were loaded. */
+bool tvmr_weights_load(struct tvmr_vm *vm, const char *path, size_t *loaded, penta_error *err);
