@@ -10,8 +10,6 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 formats = re.findall(r"^FORMAT\((\w+)\)", open(os.path.join(ROOT, "src/penta/registry.def")).read(), re.M)
 FORMATS = {name: os.path.join(ROOT, "src/formats", name) for name in formats}
-FORMATS = {name: folder if os.path.isdir(folder) else os.path.join(ROOT, "src", name)
-           for name, folder in FORMATS.items()}
 BELOW = {"base": set(), "crypto": {"base"}, "text": {"base"}, "x64": {"base"},
          "core": {"base", "text"}}
 for name in formats:

@@ -1,6 +1,6 @@
 /* link: objects to one file. Inputs are read here, archives and folders opened up; which linker
  * gets them is decided by their content. */
-#include "coil/link.h"
+#include "coil/link/link.h"
 #include "base/bytes.h"
 #include "cli/output.h"
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* Two texts, cut at a zero byte, assembled and linked: findings or a valid object, the same bytes
  * twice. */
 #include "checks.h"
-#include "coil/link.h"
+#include "coil/link/link.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,362 @@
+/* COIL objects: an intermediate language with typed, nested operands.
+ *
+ *     object:       header (84, natural layout 88) | sections | symbols | strings | relocations |
+ * bytes instruction:  opcode u8 | extended u8, after FF only | count u8 | operands operand: type u8
+ * | ext u8 | type data | data
+ *
+ * Every field is in the byte order of the file. Decoding is context-free: the length of an operand
+ * follows from its own bytes. ext: 1 CONST, 2 VOLATILE, 4 ATOMIC, 8 SATURATE; 10 IMMEDIATE (the
+ * value follows), 20 DEFINITION, 40 VARIABLE, 80 SYMBOL (a u64 follows); none of the last four: a
+ * type. */
+#pragma once
+#include "base/arena.h"
+#include "coil/format/scopes.h"
+#include "core/driver.h"
+#include "core/engine.h"
+#include "core/layout/layout.h"
+
+#define LAYOUT(x) coil_##x
+#define LAYOUT_FILE "coil/layout.def"
+#include "core/layout/structs.h"
+
+enum {
+    COIL_FORMAT = 5,
+    COIL_OPERANDS_MAX = 255,
+    COIL_TYPE_LEVELS = 8,
+    COIL_VECTOR_LEVELS = 3,
+    COIL_REGISTERS = 16,
+    COIL_NATURAL_HEADER = 88,
+    COIL_NATURAL_SECTION = 56,
+};
+#define COIL_ABSOLUTE UINT32_C(0xFFFFFFF1)
+#define COIL_VERSION_1 UINT32_C(0x00010000)
+
+enum coil_rule {
+#define RULE(number, name, ...) COIL_##name = COIL_FORMAT << 16 | number,
+#include "coil/rules.def"
+};
+extern const struct rule coil_rules[];
+
+/* ---- types ---- */
+
+enum coil_type_op {
+#define TYPE(code, name, ...) COIL_T_##name = code,
+#include "coil/types.def"
+};
+enum coil_family {
+    COIL_F_NONE,
+    COIL_F_SIGNED,
+    COIL_F_UNSIGNED,
+    COIL_F_REAL,
+    COIL_F_VECTOR,
+    COIL_F_WIDE,
+    COIL_F_MATRIX,
+    COIL_F_TENSOR,
+    COIL_F_AGGREGATE,
+    COIL_F_ALIAS,
+    COIL_F_SPECIAL,
+    COIL_F_VOID,
+};
+enum coil_data {
+    COIL_D_NONE,
+    COIL_D_ELEM,
+    COIL_D_BITS,
+    COIL_D_FLOAT,
+    COIL_D_COUNT,
+    COIL_D_ROWS,
+    COIL_D_DIMS,
+    COIL_D_ORDER,
+    COIL_D_MEMBERS,
+    COIL_D_ALIAS,
+    COIL_D_ID,
+    COIL_D_MEMORY,
+    COIL_D_NUMBER,
+    COIL_D_VALUE,
+    COIL_D_MEASURED,
+};
+struct coil_type_info {
+    const char *text; /* NULL: not assigned */
+    const char *name; /* INT32 */
+    uint8_t family, bytes, align, data;
+};
+extern const struct coil_type_info coil_types[256];
+
+enum coil_ext {
+    COIL_CONST = 1,
+    COIL_VOLATILE = 2,
+    COIL_ATOMIC = 4,
+    COIL_SATURATE = 8,
+    COIL_QUALIFIERS = 15,
+    COIL_IMMEDIATE = 16,
+    COIL_DEFINITION = 32,
+    COIL_VARIABLE = 64,
+    COIL_SYMBOL = 128,
+    COIL_VALUE_BITS = 240,
+};
+
+struct coil_member {
+    uint16_t id;
+    uint64_t offset;
+    const struct coil_type *type;
+};
+struct coil_type {
+    uint8_t op, ext;
+    uint8_t rank;     /* dims in use: counts, rows and columns, bit widths */
+    bool open;        /* it or a part of it is a type id: the size needs a context */
+    bool bound;       /* owned by the type ids: shared by all who name it, never copied */
+    uint16_t dims[4]; /* SYMTENSOR: rank, dimension */
+    uint32_t align, member_count;
+    uint64_t size; /* bytes; saturates at 2^48 */
+    const struct coil_member *members;
+    const struct coil_type *elem; /* element, or what an alias stands for; NULL: alias of an id */
+    uint64_t id;                  /* of such an alias */
+    /* Of closed types: */
+    uint64_t digest;       /* of the structure; 0: not closed */
+    const uint32_t *by_id; /* of many members: id << 16 | index, ascending; else NULL */
+};
+/* Types given by id, in the order of the text. */
+struct coil_type_ids {
+    struct arena arena;
+    struct coil_type_id {
+        uint64_t id;
+        const struct coil_type *type;
+        bool bound;
+    } * items;
+    size_t count, capacity;
+    struct coil_scopes index; /* by id */
+};
+
+static inline bool coil_is_int(uint8_t op)
+{
+    return coil_types[op].family == COIL_F_SIGNED || coil_types[op].family == COIL_F_UNSIGNED;
+}
+static inline bool coil_is_scalar(uint8_t op)
+{
+    return coil_is_int(op) || coil_types[op].family == COIL_F_REAL;
+}
+
+extern const struct coil_type coil_scalar_types[256]; /* size and align of what needs no data */
+
+/* type.c. A type with ext and data, from where the reader stands; the error stays in the reader. */
+const struct coil_type *coil_type_read(struct reader *in, struct arena *arena);
+/* The same for what comes after `type ext`: as an operand's own type. */
+const struct coil_type *coil_type_data(struct reader *in, struct arena *arena, uint8_t op,
+                                       uint8_t ext);
+void coil_type_write(struct writer *out, const struct coil_type *type);
+void coil_type_write_data(struct writer *out, const struct coil_type *type);
+/* Fills size and align from the parts; false: a limit or rule is broken (error in err, at `at`). */
+bool coil_type_finish(struct coil_type *type, uint64_t at, penta_error *err);
+bool coil_type_nesting(const struct coil_type *type, uint64_t at, penta_error *err);
+bool coil_type_equal(const struct coil_type *a, const struct coil_type *b);
+/* Aliases followed, ids looked up (ids may be NULL); NULL: an id is not bound. */
+const struct coil_type *coil_type_resolve(const struct coil_type_ids *ids,
+                                          const struct coil_type *type);
+/* A deep copy with every id replaced, so that sizes are known; what ids stand for is not copied and
+ * lives as long as they do. NULL: an id is not bound, or memory. */
+const struct coil_type *coil_type_close(const struct coil_type_ids *ids,
+                                        const struct coil_type *type, struct arena *arena,
+                                        penta_error *err);
+bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_type *type,
+                    penta_error *err);
+void coil_type_unbind(struct coil_type_ids *ids, uint64_t id);
+void coil_type_ids_free(struct coil_type_ids *ids);
+const struct coil_member *coil_type_member(const struct coil_type *type, uint64_t id); /* or NULL */
+uint64_t coil_lanes(const struct coil_type *type); /* elements of a vector; 0: no lane type */
+const struct coil_type *coil_scalar(uint8_t op);
+/* The memory image of a value of the type, every scalar turned around. */
+void coil_image_swap(const struct coil_type *type, uint8_t *image);
+
+/* ---- operands and instructions ---- */
+
+enum coil_form {
+    COIL_TYPE_ONLY,
+    COIL_IMM,
+    COIL_DEF,
+    COIL_VAR,
+    COIL_SYM, /* by the value bits, in this order */
+    COIL_ADDR,
+    COIL_VARID,
+    COIL_DEFID,
+    COIL_STRING,
+    COIL_MEM,
+    COIL_REGISTER,
+    COIL_PARAM,
+    COIL_MEASURE,
+};
+struct coil_operand {
+    uint8_t op, ext;
+    uint8_t form;
+    uint8_t parts_count;          /* of a MEM: base[, index, scale][, disp] */
+    uint32_t at, size;            /* bytes from the start of the section */
+    const struct coil_type *type; /* MEM: the pointee; SIZEOF: what is measured; NULL: none */
+    uint64_t value;               /* id, scalar immediate (zero-extended), register, parameter */
+    penta_bytes image;            /* immediate that is no scalar */
+    const struct coil_operand *parts;
+};
+struct coil_insn {
+    uint8_t opcode, extended, count;
+    uint32_t at, size;
+    struct coil_operand operands[COIL_OPERANDS_MAX];
+    struct coil_operand parts[COIL_OPERANDS_MAX * 4];
+    size_t parts_count;
+    struct arena arena; /* of compound types */
+    size_t arena_used;
+};
+
+/* insn.c. Reads the instruction where the reader stands; false: error in the reader. Only errors of
+ * the level "bytes". The arena is emptied from time to time: types live until the next call. */
+bool coil_insn_read(struct reader *in, struct coil_insn *out);
+void coil_insn_write(struct writer *out, const struct coil_insn *insn);
+void coil_operand_write(struct writer *out, const struct coil_operand *operand);
+void coil_insn_free(struct coil_insn *insn);
+
+enum coil_group {
+    COIL_G_NONE,
+    COIL_G_FLOW,
+    COIL_G_COMPARE,
+    COIL_G_MOVE,
+    COIL_G_STACK,
+    COIL_G_MEMORY,
+    COIL_G_ARITH,
+    COIL_G_BITS,
+    COIL_G_ATOMIC,
+    COIL_G_VECTOR,
+    COIL_G_NEVER,
+    COIL_G_DEVICE,
+    COIL_G_PORT,
+    COIL_G_TYPING,
+    COIL_G_MEMBER,
+    COIL_G_PREPROC,
+};
+enum coil_op {
+#define OP(code, name, ...) COIL_OP_##name = code,
+#include "coil/isa.def"
+    COIL_OP_VENDOR = 0xFF
+};
+struct coil_op_info {
+    const char *name; /* NULL: not assigned */
+    const char *forms, *flags, *meaning;
+    uint8_t group;
+};
+extern const struct coil_op_info coil_ops[256];
+void coil_op_counts(uint8_t opcode, unsigned *least, unsigned *most);
+/* "2 operands", "2 to 3 operands", "2 or more operands" */
+void coil_count_text(unsigned least, unsigned most, char *text, size_t room);
+enum coil_unit { COIL_UNIT_CPU = 1, COIL_UNIT_GPU = 2, COIL_UNIT_NPU = 3, COIL_UNIT_ABI = 100 };
+struct coil_unit_op {
+    uint8_t unit, code;
+    const char *name;
+    uint8_t least, most;
+};
+extern const struct coil_unit_op coil_unit_ops[]; /* ends with a NULL name */
+const struct coil_unit_op *coil_unit_op(unsigned unit, uint8_t code);
+
+extern const char *const coil_conditions[20], *const coil_orders[5];
+
+/* ---- modules ---- */
+
+enum coil_section_type {
+    COIL_S_NULL,
+    COIL_S_TEXT,
+    COIL_S_DATA,
+    COIL_S_RODATA,
+    COIL_S_BSS,
+    COIL_S_SYMTAB,
+    COIL_S_STRTAB,
+    COIL_S_REL,
+    COIL_S_RELA,
+    COIL_S_INIT,
+    COIL_S_FINI,
+    COIL_S_DYNAMIC,
+    COIL_S_DEBUG,
+    COIL_S_COMMENT,
+    COIL_SECTION_TYPES
+};
+enum { COIL_WRITE = 1, COIL_ALLOC = 2, COIL_EXEC = 4, COIL_INFO = 32 };
+enum { COIL_FILE_EXEC = 1, COIL_FILE_SHARED = 2, COIL_FILE_DEBUG = 8, COIL_FILE_RELOC = 16 };
+enum coil_symbol_type {
+    COIL_NOTYPE,
+    COIL_FUNC,
+    COIL_OBJECT,
+    COIL_SECTION,
+    COIL_FILE,
+    COIL_COMMON,
+    COIL_TLS,
+    COIL_SYMBOL_TYPES
+};
+enum { COIL_LOCAL, COIL_GLOBAL, COIL_WEAK, COIL_UNIQUE };
+enum { COIL_DEFAULT, COIL_HIDDEN, COIL_PROTECTED, COIL_INTERNAL };
+enum { COIL_RELOC_NONE, COIL_RELOC_ABS, COIL_RELOC_REL };
+
+struct coil_module {
+    penta_module base;
+    struct arena arena;
+    bool raw, natural, big_endian, abi;
+    unsigned align; /* 0: not checked */
+    struct coil_header header;
+    size_t header_size;
+    struct coil_section *sections;
+    struct coil_symbol *symbols;
+    struct coil_reloc *relocs;
+    size_t section_count, symbol_count, reloc_count;
+    penta_bytes strings;
+    uint8_t *plain; /* per symbol: its name is an identifier that no other one has */
+};
+
+static inline const struct coil_module *coil_module(const penta_module *m)
+{
+    return (const struct coil_module *)m;
+}
+static inline bool coil_is_code(const struct coil_section *s)
+{
+    return s->type == COIL_S_TEXT || s->type == COIL_S_INIT || s->type == COIL_S_FINI;
+}
+/* The contents of section i (0-based); empty for BSS. */
+penta_bytes coil_contents(const struct coil_module *m, size_t i);
+/* A reader over them, for instructions. */
+struct reader coil_code_reader(const struct coil_module *m, size_t i, penta_error *err);
+/* A string of the table, without its zero; empty when the offset is bad. */
+penta_bytes coil_string(const struct coil_module *m, uint64_t offset);
+static inline penta_bytes coil_symbol_name(const struct coil_module *m, size_t i)
+{
+    return coil_string(m, m->symbols[i].name_idx);
+}
+
+/* container.c */
+int coil_probe(penta_bytes file, struct writer *evidence);
+penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t count,
+                         penta_error *err);
+bool coil_encode(const penta_module *module, struct writer *out, penta_error *err);
+void coil_close(penta_module *module);
+/* describe.c */
+void coil_describe(const penta_module *module, const penta_visitor *visitor);
+void coil_info(const penta_module *module, const penta_visitor *visitor);
+extern const char *const coil_section_names[COIL_SECTION_TYPES]; /* "TEXT" */
+extern const char *const coil_symbol_names[COIL_SYMBOL_TYPES];
+extern const char *const coil_bind_names[4], *const coil_visibility_names[4];
+/* verify.c */
+void coil_verify(const penta_module *module, struct findings *findings);
+/* print_insn.c: one instruction as text. module NULL: indices instead of names. */
+void coil_print_insn(struct writer *out, const struct coil_module *m, const struct coil_insn *insn);
+void coil_print_type(struct writer *out, const struct coil_type *type);
+void coil_print_operand(struct writer *out, const struct coil_module *m,
+                        const struct coil_operand *o);
+void coil_print_real(struct writer *out, double value, bool single); /* shortest that reads back */
+const char *coil_mnemonic(const struct coil_module *m,
+                          const struct coil_insn *insn); /* NULL: none */
+/* print.c */
+bool coil_print(const penta_module *module, const penta_option *options, size_t count,
+                struct writer *out, penta_error *err);
+bool coil_print_at(const penta_module *module, uint64_t pc, struct writer *out);
+bool coil_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc);
+void coil_isa(const penta_visitor *visitor);
+/* assemble.c */
+bool coil_assemble(struct source *source, const penta_option *options, size_t count,
+                   struct writer *out, struct findings *findings);
+/* convert.c */
+/* Whether text can say the name without quotes. */
+bool coil_is_identifier(penta_bytes name);
+bool coil_convert(const penta_module *module, const penta_option *options, size_t count,
+                  struct writer *out, struct findings *findings);
+/* driver.c */
+extern const struct driver coil_driver;

@@ -1,0 +1,50 @@
+#include "coil/coil.h"
+#include "coil/vm/vm.h"
+
+const struct rule coil_rules[] = {
+#define RULE(number, name, severity, summary, explanation)                                         \
+    {COIL_##name, #name, PENTA_##severity, summary, explanation},
+#include "coil/rules.def"
+    {0, NULL, PENTA_ERROR, NULL, NULL}};
+
+static const struct option_info options[] = {
+#define OPTION(key, argument, uses, help) {key, argument, uses, help},
+#include "coil/options.def"
+    {NULL, NULL, 0, NULL}};
+
+static const struct engine *const engines[] = {&coil_interp, NULL};
+
+/* Tables decide whether there is a program at all; its instructions only what happens in it. */
+static enum rule_scope scope(uint32_t code)
+{
+    if (code >> 16 != COIL_FORMAT) return SCOPE_PROGRAM;
+    if (code == COIL_STR_OFFSET || (code >= COIL_MAGIC && code < COIL_CODE_ALIGN))
+        return SCOPE_CONTAINER;
+    return SCOPE_PROGRAM;
+}
+
+const struct driver coil_driver = {
+    .name = "coil",
+    .title = "COIL intermediate language object",
+    .suffix = ".casm",
+    .comment = ";",
+    .number = COIL_FORMAT,
+    .rules = coil_rules,
+    .options = options,
+    .probe = coil_probe,
+    .parse = coil_parse,
+    .verify = coil_verify,
+    .describe = coil_describe,
+    .info = coil_info,
+    .encode = coil_encode,
+    .print = coil_print,
+    .print_at = coil_print_at,
+    .pc_of = coil_pc_of,
+    .assemble = coil_assemble,
+    .convert = coil_convert,
+    .close = coil_close,
+    .isa = coil_isa,
+    .scope = scope,
+    .engines = engines,
+    .host = &coil_host,
+};

@@ -1,0 +1,58 @@
+/* Checking under way: what the checker's files share. */
+#pragma once
+#include "coil/format/check.h"
+#include "coil/vm/ops.h"
+
+#define REPORT(c, code, at, ...)                                                                   \
+    do {                                                                                           \
+        if (!(c)->errors++) (c)->first = code;                                                     \
+        if ((c)->findings)                                                                         \
+            findings_add((c)->findings, code, (c)->origin + (at), NULL, __VA_ARGS__);              \
+    } while (0)
+
+static inline void coil_check_warn(struct coil_check *c, uint32_t code, uint64_t at,
+                                   const char *text)
+{
+    if (c->findings && c->m) findings_add(c->findings, code, c->origin + at, NULL, "%s", text);
+}
+
+struct seen { /* what an instruction's operands are, looked up once */
+    const struct coil_type *type[COIL_OPERANDS_MAX];
+    uint8_t qualifiers[COIL_OPERANDS_MAX];
+    bool reg[COIL_OPERANDS_MAX];
+};
+
+static inline bool is_matrix(const struct coil_type *t)
+{
+    return t && coil_types[t->op].family == COIL_F_MATRIX;
+}
+static inline bool is_vector(const struct coil_type *t)
+{
+    return t && coil_types[t->op].family == COIL_F_VECTOR;
+}
+static inline bool is_array(const struct coil_type *t)
+{
+    return t && (is_vector(t) || is_matrix(t) || coil_types[t->op].family == COIL_F_TENSOR);
+}
+static inline bool int_lanes(const struct coil_type *t)
+{
+    return coil_is_int(t->op) ||
+           (is_vector(t) && (!t->elem || coil_is_int(t->elem->op) || t->elem->op == COIL_T_VOID));
+}
+static inline bool sized(const struct coil_type *t)
+{
+    return t && t->op != COIL_T_VOID && t->size;
+}
+
+/* The class of one operand; false: reported. */
+
+/* check_preproc.c. True: the instruction is the preprocessor's, or cut out by it. */
+bool coil_check_preprocess(struct coil_check *c, const struct coil_insn *insn);
+/* check_operands.c: what an operand must obey anywhere; and in a position, by its class letter. */
+void coil_check_operand(struct coil_check *c, const struct coil_operand *o,
+                        const struct coil_type *type);
+bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
+                      const struct coil_operand *o, const struct seen *s, char letter);
+/* check_together.c: what operands must obey together. */
+void coil_check_together(struct coil_check *c, const struct coil_insn *insn, struct seen *s,
+                         const char *form);

@@ -1,0 +1,72 @@
+/* Linking under way: what the files of the linker share. */
+#pragma once
+#include "coil/link/link.h"
+#include "coil/format/section_layout.h"
+#include "coil/format/object.h"
+#include "text/labels.h"
+
+enum strength { UNDEFINED, COMMON, WEAK, STRONG };
+
+struct global { /* a name that files share */
+    size_t out; /* its symbol in the output */
+    enum strength strength;
+    size_t owner, referrer; /* inputs: the one that defines it, the first that needs it */
+    size_t symbol;          /* its number in the referrer */
+    bool unique, weak_only; /* all mentions so far are weak */
+};
+
+struct state {
+    struct coil_link *link;
+    struct findings *findings;
+    struct coil_object object;
+    struct labels names; /* value: index into globals */
+    struct global *globals;
+    size_t global_count, global_capacity;
+    size_t **symbols; /* per input, per symbol: output index */
+    struct placement {
+        size_t section;
+        uint64_t offset;
+    } * *sections; /* per input, per section: where it went */
+    struct coil_insn *insn;
+    penta_error err;
+    uint64_t extensions;
+};
+
+#define MODULE(s, i) ((s)->link->inputs[i].module)
+#define NAME(s, i) ((s)->link->inputs[i].name)
+#define SHORT(b) (int)((b).size > 50 ? 50 : (b).size), (const char *)(b).data
+
+static inline bool is_named(penta_bytes name, const char *text)
+{
+    return name.size == strlen(text) && !memcmp(name.data, text, name.size);
+}
+/* A symbol that other files may mean by its name. */
+static inline bool is_shared(const struct coil_symbol *sym)
+{
+    bool defined = sym->section_idx || sym->type == COIL_COMMON;
+    if (sym->type == COIL_FILE || sym->type == COIL_SECTION) return false;
+    return sym->bind != COIL_LOCAL &&
+           !(defined && (sym->visibility == COIL_HIDDEN || sym->visibility == COIL_INTERNAL));
+}
+/* The findings' offsets from now on lie in this input. */
+static inline struct findings *found_in(struct state *s, size_t input)
+{
+    s->link->where = NAME(s, input);
+    return s->findings;
+}
+
+/* sections.c */
+bool coil_link_merge_sections(struct state *s);
+void coil_link_place_addresses(struct state *s);
+/* symbols.c */
+bool coil_link_merge_symbols(struct state *s);
+bool coil_link_place_commons(struct state *s);
+void coil_link_report_undefined(struct state *s);
+size_t coil_link_count_entries(const struct state *s, size_t *input);
+void coil_link_choose_entry(struct state *s);
+/* code.c */
+bool coil_link_renumber(struct state *s);
+bool coil_link_relocate(struct state *s);
+/* The first place in code or data that means a symbol of an input. */
+bool coil_link_find_use(struct state *s, size_t input, size_t symbol, size_t *section,
+                        uint64_t *offset);

@@ -1,0 +1,454 @@
+/* Operands of the text form. */
+#include "base/number.h"
+#include "base/suggest.h"
+#include "coil/text/assemble.h"
+#include <stdlib.h>
+
+/* ---- variables ---- */
+
+static uint64_t variable_hash(penta_bytes name, uint64_t id)
+{
+    uint64_t hash = coil_hash_id(name.size ? 0 : id + 1);
+    for (size_t i = 0; i < name.size; i++)
+        hash = (hash ^ name.data[i]) * UINT64_C(0x100000001B3);
+    return hash ^ hash >> 29;
+}
+
+const struct asm_variable *asm_find_variable(const struct coil_asm *a, penta_bytes name,
+                                             uint64_t id, bool numeric)
+{
+    if (numeric) name = (penta_bytes){0};
+    for (size_t i = coil_scopes_first(&a->scopes, variable_hash(name, id)); i != COIL_SCOPES_END;
+         i = coil_scopes_next(&a->scopes, i)) {
+        const struct asm_variable *v = &a->variables[i];
+        if (numeric ? !v->name.size && v->id == id
+                    : v->name.size == name.size && !memcmp(v->name.data, name.data, name.size))
+            return v;
+    }
+    return NULL;
+}
+
+bool asm_push_variable(struct coil_asm *a, struct asm_variable v)
+{
+    if (a->variable_count == a->variable_capacity) {
+        size_t more = a->variable_capacity ? a->variable_capacity * 2 : 32;
+        void *moved = realloc(a->variables, more * sizeof *a->variables);
+        if (!moved) return error_at(a->s->err, BASE_MEMORY, 0, "no memory for %zu variables", more);
+        a->variables = moved;
+        a->variable_capacity = more;
+    }
+    if (!coil_scopes_push(&a->scopes, variable_hash(v.name, v.id)))
+        return error_at(a->s->err, BASE_MEMORY, 0, "no memory for variables");
+    a->variables[a->variable_count++] = v;
+    return true;
+}
+
+void asm_pop_variables(struct coil_asm *a, uint32_t depth)
+{
+    for (; a->variable_count && a->variables[a->variable_count - 1].depth > depth;
+         a->variable_count--)
+        coil_scopes_pop(&a->scopes);
+}
+
+/* ---- operands ---- */
+
+static void set_typed(struct coil_operand *o, const struct coil_type *type, uint8_t value_bits)
+{
+    o->op = type->op;
+    o->ext = (uint8_t)(type->ext | value_bits);
+    o->type = type;
+}
+
+/* % name or number, with the type said before it or NULL. */
+static bool variable(struct coil_asm *a, struct asm_parsed *p, const struct coil_type *type)
+{
+    struct source *s = a->s;
+    struct token t = source_next(s);
+    bool numeric = t.kind == TOKEN_INT;
+    if (!numeric && t.kind != TOKEN_NAME) return source_unexpected(s, t, "the name of a variable");
+    penta_bytes name = token_text(s, t);
+    const struct asm_variable *v = asm_find_variable(a, name, t.as.u, numeric);
+    if (!v && (!numeric || !type)) {
+        error_at(s->err, COIL_VAR_UNDECLARED, t.offset, "%%%.*s is not declared here",
+                 (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
+        enum { OFFERS_MAX = 500 }; /* per error */
+        struct suggest near = {.word = name};
+        for (size_t i = 0; !numeric && i < a->variable_count && i < OFFERS_MAX; i++) {
+            penta_bytes other = a->variables[i].name;
+            if (other.size && other.data[other.size] == 0)
+                suggest_offer(&near, (const char *)other.data);
+        }
+        if (near.best) return error_note(s->err, "did you mean %%%.40s?", near.best);
+        return error_note(s->err,
+                          "declare it with VAR before its first use, in this or an outer scope");
+    }
+    p->lanes = v ? v->type : NULL;
+    p->o->form = COIL_VAR;
+    p->o->value = v ? v->id : t.as.u;
+    if (!type) { /* the declared type; its qualifiers hold anyway */
+        set_typed(p->o, v->type, COIL_VARIABLE);
+        p->o->ext = COIL_VARIABLE;
+    } else {
+        set_typed(p->o, type, COIL_VARIABLE);
+    }
+    p->typed = true;
+    return true;
+}
+
+bool asm_symbol_operand(struct coil_asm *a, struct token t, uint64_t *index)
+{
+    struct source *s = a->s;
+    penta_bytes name = token_text(s, t);
+    if (name.size == 1) {
+        if (!source_expect(s, '#')) return false;
+        return asm_unsigned(a, UINT64_MAX, index);
+    }
+    name.data++;
+    name.size--;
+    name = asm_local_name(a, name);
+    int64_t i = asm_symbol(a, name);
+    *index = (uint64_t)i;
+    return i >= 0;
+}
+
+static bool is_symbol(const struct source *s, struct token t)
+{
+    return t.kind == TOKEN_NAME && s->text.data[t.offset] == '@';
+}
+
+/* v0 .. v15, reg0 .. reg65535 */
+static bool register_number(const struct source *s, struct token t, uint64_t *number)
+{
+    if (t.kind != TOKEN_NAME) return false;
+    penta_bytes text = token_text(s, t);
+    size_t skip = text.size > 3 && (text.data[0] | 32) == 'r' && (text.data[1] | 32) == 'e' &&
+                          (text.data[2] | 32) == 'g'
+                      ? 3
+                      : 1;
+    if (skip == 1 && (text.data[0] | 32) != 'v') return false;
+    penta_bytes digits = bytes_slice(text, skip, text.size);
+    if (!digits.size || digits.size > 5) return false;
+    *number = 0;
+    for (size_t i = 0; i < digits.size; i++) {
+        if (digits.data[i] < '0' || digits.data[i] > '9') return false;
+        *number = *number * 10 + (uint64_t)(digits.data[i] - '0');
+    }
+    return skip == 3 ? *number <= UINT16_MAX : *number < COIL_REGISTERS;
+}
+
+void asm_plain(struct coil_operand *o, uint8_t op, uint8_t ext, uint8_t form, uint64_t value)
+{
+    *o = (struct coil_operand){.op = op, .ext = ext, .form = form, .value = value};
+}
+
+static struct coil_operand *new_part(struct coil_asm *a, struct coil_operand *o)
+{
+    struct coil_operand *p = &a->insn->parts[a->insn->parts_count++];
+    *p = (struct coil_operand){0};
+    if (!o->parts) o->parts = p;
+    o->parts_count++;
+    return p;
+}
+
+/* base or index of a memory operand. */
+static bool address_part(struct coil_asm *a, struct coil_operand *o, bool base)
+{
+    struct source *s = a->s;
+    struct token t = source_peek(s);
+    struct coil_operand *part = new_part(a, o);
+    uint64_t number;
+    const struct coil_type *type = NULL;
+    if (register_number(s, t, &number)) {
+        source_next(s);
+        asm_plain(part, COIL_T_REG, 0, COIL_REGISTER, number);
+        return true;
+    }
+    if (asm_is_type(a, t)) {
+        if (!(type = asm_type(a, 1))) return false;
+        t = source_peek(s);
+    }
+    if (base && is_symbol(s, t)) {
+        source_next(s);
+        if (!asm_symbol_operand(a, t, &number)) return false;
+        asm_plain(part, COIL_T_SYMBOL, COIL_SYMBOL, COIL_ADDR, number);
+        if (type) {
+            part->form = COIL_SYM;
+            set_typed(part, type, COIL_SYMBOL);
+        }
+        return true;
+    }
+    if (base && !type && t.kind == TOKEN_INT) {
+        source_next(s);
+        asm_plain(part, COIL_T_UNT64, COIL_IMMEDIATE, COIL_IMM, t.as.u);
+        part->type = coil_scalar(COIL_T_UNT64);
+        return true;
+    }
+    if (!source_accept(s, '%'))
+        return source_unexpected(
+            s, t, base ? "a base: variable, symbol, register or number" : "an index");
+    struct asm_parsed p = {.o = part};
+    return variable(a, &p, type);
+}
+
+static bool memory(struct coil_asm *a, struct asm_parsed *p, const struct coil_type *type)
+{
+    struct source *s = a->s;
+    struct coil_operand *o = p->o;
+    asm_plain(o, COIL_T_MEM, type->ext, COIL_MEM, 0);
+    if (type->ext) { /* qualifiers belong to the access */
+        struct coil_type *bare = arena_alloc(&a->arena, 1, sizeof *bare, s->err);
+        if (!bare) return false;
+        *bare = *type;
+        bare->ext = 0;
+        type = bare;
+    }
+    o->type = type;
+    p->typed = true;
+    if (!address_part(a, o, true)) return false;
+    bool plus = source_accept(s, '+'), minus = !plus && source_accept(s, '-');
+    struct token t = source_peek(s);
+    if (plus && t.kind != TOKEN_INT) {
+        if (!address_part(a, o, false)) return false;
+        uint64_t scale = 1;
+        if (source_accept(s, '*') && !asm_unsigned(a, 255, &scale)) return false;
+        struct coil_operand *part = new_part(a, o);
+        asm_plain(part, COIL_T_UNT8, COIL_IMMEDIATE, COIL_IMM, scale);
+        part->type = coil_scalar(COIL_T_UNT8);
+        plus = source_accept(s, '+');
+        minus = !plus && source_accept(s, '-');
+    }
+    if (plus || minus) {
+        uint64_t disp;
+        if (!asm_unsigned(a, UINT64_MAX, &disp)) return false;
+        struct coil_operand *part = new_part(a, o);
+        asm_plain(part, COIL_T_INT64, COIL_IMMEDIATE, COIL_IMM, minus ? 0 - disp : disp);
+        part->type = coil_scalar(COIL_T_INT64);
+    }
+    return source_expect(s, ']');
+}
+
+/* { literal, ... }: one per lane. */
+static bool lanes(struct coil_asm *a, struct coil_operand *o, const struct coil_type *type,
+                  uint64_t at)
+{
+    uint64_t count = coil_lanes(type), n = 0;
+    penta_error *err = a->s->err;
+    if (!count || !coil_is_scalar(type->elem->op))
+        return error_at(err, COIL_LANE_UNKNOWN, at, "the type has no scalar lanes");
+    struct writer image = {.big_endian = a->object.big_endian};
+    bool ok = true;
+    do {
+        uint64_t bits = 0;
+        ok = asm_number(a, type->elem->op, &bits);
+        if (ok && n++ < count) writer_uint(&image, bits, (size_t)type->elem->size);
+    } while (ok && source_accept(a->s, ','));
+    ok = ok && source_expect(a->s, '}');
+    if (ok && n != count)
+        ok = error_at(err, COIL_LANES, at, "%llu values for %llu lanes", (unsigned long long)n,
+                      (unsigned long long)count);
+    if (ok) {
+        const uint8_t *copy = arena_copy(&a->arena, writer_view(&image), err);
+        o->image = (penta_bytes){copy, image.out.size};
+        ok = copy != NULL;
+    }
+    writer_free(&image);
+    return ok;
+}
+
+/* hex:0011.. the memory image of the value */
+static bool hex_image(struct coil_asm *a, struct coil_operand *o, const struct coil_type *type,
+                      uint64_t at)
+{
+    struct source *s = a->s;
+    size_t from = s->pos, end = from, size = 0;
+    while (end < s->text.size && hex_digit(s->text.data[end]) >= 0)
+        end++;
+    s->pos = end;
+    uint8_t *bytes = hex_parse(bytes_slice(s->text, from, end - from), &size);
+    bool ok = bytes && size == type->size;
+    if (!ok)
+        error_at(s->err, COIL_IMM_RANGE, at, "%llu bytes of hex are needed",
+                 (unsigned long long)type->size);
+    if (ok && coil_is_scalar(type->op)) {
+        o->value = bytes_uint(bytes, size, a->object.big_endian);
+    } else if (ok) {
+        const uint8_t *copy = arena_copy(&a->arena, (penta_bytes){bytes, size}, s->err);
+        o->image = (penta_bytes){copy, size};
+        ok = copy != NULL;
+    }
+    free(bytes);
+    return ok;
+}
+
+static bool ends_operand(struct token t)
+{
+    return t.kind == TOKEN_LINE || t.kind == TOKEN_END ||
+           (t.kind == TOKEN_PUNCT && t.as.punct == ',');
+}
+
+/* What may stand behind a type. */
+static bool typed(struct coil_asm *a, struct asm_parsed *p)
+{
+    struct source *s = a->s;
+    struct coil_operand *o = p->o;
+    const struct coil_type *type = asm_type(a, 1);
+    if (!type) return false;
+    struct token t = source_peek(s);
+    p->typed = true;
+    if (ends_operand(t)) {
+        if (coil_types[type->op].data == COIL_D_ELEM && !type->elem)
+            return error_at(s->err, COIL_LANE_UNKNOWN, p->at,
+                            "%s needs its lane type here: %s<i32>", coil_types[type->op].text,
+                            coil_types[type->op].text);
+        o->form = COIL_TYPE_ONLY;
+        set_typed(o, type, 0);
+        return true;
+    }
+    if (source_accept(s, '%')) return variable(a, p, type);
+    if (source_accept(s, '[')) return memory(a, p, type);
+    if (is_symbol(s, t)) {
+        source_next(s);
+        o->form = COIL_SYM;
+        set_typed(o, type, COIL_SYMBOL);
+        return asm_symbol_operand(a, t, &o->value);
+    }
+    if (t.kind == TOKEN_NAME && s->text.data[t.offset] == '$') {
+        source_next(s);
+        penta_bytes digits = bytes_slice(token_text(s, t), 1, t.size);
+        o->form = COIL_DEF;
+        set_typed(o, type, COIL_DEFINITION);
+        return number_parse_bytes(digits, &o->value) ||
+               source_unexpected(s, t, "$ and a definition number");
+    }
+    o->form = COIL_IMM;
+    set_typed(o, type, COIL_IMMEDIATE);
+    if (type->open)
+        return error_at(s->err, COIL_TYPE_ID_IMM, p->at, "an immediate of a type given by id");
+    if (source_accept(s, '{')) return lanes(a, o, type, t.offset);
+    if (asm_word(s, t, "hex")) {
+        source_next(s);
+        return source_expect(s, ':') && hex_image(a, o, type, t.offset);
+    }
+    if (asm_is_literal(s, t)) return asm_number(a, type->op, &o->value);
+    return source_unexpected(s, t, "a value of the type");
+}
+
+static int name_in(const struct source *s, struct token t, const char *const *names, int count)
+{
+    for (int i = 0; t.kind == TOKEN_NAME && i < count; i++)
+        if (token_is(s, t, names[i])) return i;
+    return -1;
+}
+
+static bool id_operand(struct coil_asm *a, struct coil_operand *o, struct token t)
+{
+    static const struct {
+        const char *word;
+        uint8_t op, ext, form;
+    } kinds[] = {{"varid", COIL_T_VARID, 0, COIL_VARID},
+                 {"defid", COIL_T_DEFID, COIL_DEFINITION, COIL_DEFID},
+                 {"str", COIL_T_STRING, 0, COIL_STRING}};
+    for (int i = 0; i < 3; i++)
+        if (asm_word(a->s, t, kinds[i].word)) {
+            source_next(a->s);
+            asm_plain(o, kinds[i].op, kinds[i].ext, kinds[i].form, 0);
+            return asm_unsigned(a, UINT64_MAX, &o->value);
+        }
+    return false;
+}
+
+static bool param_operand(struct coil_asm *a, struct coil_operand *o, struct token t)
+{
+    if (t.kind != TOKEN_NAME || t.size != 6) return false;
+    penta_bytes text = token_text(a->s, t);
+    char head[7];
+    memcpy(head, text.data, 6);
+    head[5] = 0;
+    struct token stem = t;
+    stem.size = 5;
+    if (!token_is(a->s, stem, "param") || text.data[5] < '0' || text.data[5] > '4') return false;
+    source_next(a->s);
+    uint64_t value;
+    if (!asm_unsigned(a, 255, &value)) return false;
+    asm_plain(o, (uint8_t)(COIL_T_PARAM0 - (text.data[5] - '0')), (uint8_t)value, COIL_PARAM,
+              value);
+    return true;
+}
+
+static bool measure(struct coil_asm *a, struct asm_parsed *p, uint8_t op)
+{
+    source_next(a->s);
+    asm_plain(p->o, op, 0, COIL_MEASURE, 0);
+    if (!source_expect(a->s, '(') || !(p->o->type = asm_type(a, 1))) return false;
+    return source_expect(a->s, ')');
+}
+
+static bool string_operand(struct coil_asm *a, struct coil_operand *o, struct token t)
+{
+    penta_bytes text;
+    source_next(a->s);
+    if (!token_string(a->s, t, &a->arena, &text)) return false;
+    if (memchr(text.data, 0, text.size))
+        return error_at(a->s->err, BASE_SYNTAX, t.offset, "a string operand cannot hold a zero");
+    asm_plain(o, COIL_T_STRING, 0, COIL_STRING, 0);
+    o->image = text; /* its offset is known when the string table is */
+    return true;
+}
+
+/* A word that is nothing here: perhaps a slip in a type or a condition. */
+static bool unknown_operand(struct coil_asm *a, struct token t, bool conditional)
+{
+    struct suggest near = {.word = token_text(a->s, t)};
+    source_unexpected(a->s, t, conditional ? "a condition or a target" : "an operand");
+    if (t.kind != TOKEN_NAME) return false;
+    for (int i = 0; conditional && i < 20; i++)
+        suggest_offer(&near, coil_conditions[i]);
+    for (int op = 0; op < 256 && !conditional; op++)
+        if (coil_types[op].text && coil_types[op].family != COIL_F_SPECIAL)
+            suggest_offer(&near, coil_types[op].text);
+    return near.best ? error_note(a->s->err, "did you mean %s?", near.best) : false;
+}
+
+bool asm_operand(struct coil_asm *a, struct asm_parsed *p, uint8_t opcode, unsigned i)
+{
+    struct source *s = a->s;
+    struct token t = source_peek(s);
+    struct coil_operand *o = p->o;
+    p->at = t.offset;
+    uint64_t number;
+    int found;
+    bool conditional =
+        !i && (opcode == COIL_OP_BR || opcode == COIL_OP_CALL || opcode == COIL_OP_RET);
+    if (conditional && (found = name_in(s, t, coil_conditions, 20)) >= 0) {
+        source_next(s);
+        asm_plain(o, COIL_T_PARAM0, (uint8_t)found, COIL_PARAM, (uint64_t)found);
+        return true;
+    }
+    if (coil_ops[opcode].group == COIL_G_ATOMIC && (found = name_in(s, t, coil_orders, 5)) >= 0) {
+        source_next(s);
+        asm_plain(o, COIL_T_PARAM0, (uint8_t)found, COIL_PARAM, (uint64_t)found);
+        return true;
+    }
+    if (register_number(s, t, &number)) {
+        source_next(s);
+        asm_plain(o, COIL_T_REG, 0, COIL_REGISTER, number);
+        return true;
+    }
+    if (t.kind == TOKEN_STRING) return string_operand(a, o, t);
+    if (is_symbol(s, t)) {
+        source_next(s);
+        asm_plain(o, COIL_T_SYMBOL, COIL_SYMBOL, COIL_ADDR, 0);
+        return asm_symbol_operand(a, t, &o->value);
+    }
+    if (asm_is_literal(s, t)) {
+        o->form = ASM_PENDING;
+        return asm_literal_parse(a, &p->literal);
+    }
+    if (asm_is_type(a, t)) return typed(a, p);
+    if (source_accept(s, '%')) return variable(a, p, NULL);
+    if (asm_word(s, t, "sizeof")) return measure(a, p, COIL_T_SIZEOF);
+    if (asm_word(s, t, "alignof")) return measure(a, p, COIL_T_ALIGNOF);
+    if (id_operand(a, o, t) || s->err->code) return !s->err->code;
+    if (param_operand(a, o, t) || s->err->code) return !s->err->code;
+    return unknown_operand(a, t, conditional);
+}

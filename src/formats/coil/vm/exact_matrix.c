@@ -1,0 +1,250 @@
+#include "coil/vm/exact_matrix.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* 1 / odd modulo 2^64: each round doubles the bits that are right, from 3. */
+static uint64_t inverse_of(uint64_t odd)
+{
+    uint64_t x = odd;
+    for (int i = 0; i < 5; i++)
+        x *= 2 - odd * x;
+    return x;
+}
+
+/* ---- the determinant ---- */
+
+/* Elimination in the integers modulo 2^64, where odd numbers have inverses. The pivot is the
+ * element of the column with the fewest factors of two: it divides all others. */
+uint64_t coil_exact_determinant(uint64_t *a, unsigned n)
+{
+    uint64_t determinant = 1;
+    for (unsigned c = 0; c < n; c++) {
+        unsigned pivot = c, twos = 64;
+        for (unsigned r = c; r < n; r++) {
+            uint64_t value = a[(size_t)r * n + c];
+            unsigned own = value ? (unsigned)__builtin_ctzll(value) : 64;
+            if (own >= twos) continue;
+            twos = own;
+            pivot = r;
+        }
+        if (twos == 64) return 0;
+        uint64_t *top = a + (size_t)c * n, *found = a + (size_t)pivot * n;
+        for (unsigned k = c; k < n && pivot != c; k++) {
+            uint64_t kept = top[k];
+            top[k] = found[k];
+            found[k] = kept;
+        }
+        if (pivot != c) determinant = -determinant;
+        determinant *= top[c];
+        uint64_t unit = inverse_of(top[c] >> twos);
+        for (unsigned r = c + 1; r < n; r++) {
+            uint64_t *row = a + (size_t)r * n, factor = (row[c] >> twos) * unit;
+            for (unsigned k = c; k < n && factor; k++)
+                row[k] -= factor * top[k];
+        }
+    }
+    return determinant;
+}
+
+/* ---- numbers of any size: sign and magnitude, little end first ---- */
+
+/* Fraction-free elimination meets minors of [A | 1] only, which have at most n * (64 + log2(n) / 2)
+ * bits (Hadamard), and products of two of them. */
+enum { LIMBS = COIL_EXACT_ROWS + 3, PRODUCT = 2 * LIMBS };
+
+struct number {
+    uint32_t size; /* limbs in use; 0: zero */
+    bool negative;
+    uint64_t limb[LIMBS];
+};
+struct product {
+    uint32_t size;
+    bool negative;
+    uint64_t limb[PRODUCT];
+};
+
+static uint32_t trimmed(const uint64_t *limb, uint32_t size)
+{
+    while (size && !limb[size - 1])
+        size--;
+    return size;
+}
+
+static void multiply(struct product *to, const struct number *x, const struct number *y)
+{
+    memset(to->limb, 0, (x->size + y->size) * sizeof *to->limb);
+    for (uint32_t i = 0; i < x->size; i++) {
+        uint64_t carry = 0;
+        for (uint32_t k = 0; k < y->size; k++) {
+            unsigned __int128 sum =
+                (unsigned __int128)x->limb[i] * y->limb[k] + to->limb[i + k] + carry;
+            to->limb[i + k] = (uint64_t)sum;
+            carry = (uint64_t)(sum >> 64);
+        }
+        to->limb[i + y->size] = carry;
+    }
+    to->size = x->size && y->size ? trimmed(to->limb, x->size + y->size) : 0;
+    to->negative = x->negative != y->negative;
+}
+
+static int compare(const uint64_t *x, uint32_t xs, const uint64_t *y, uint32_t ys)
+{
+    if (xs != ys) return xs < ys ? -1 : 1;
+    while (xs-- > 0)
+        if (x[xs] != y[xs]) return x[xs] < y[xs] ? -1 : 1;
+    return 0;
+}
+
+/* x -= y, where x >= y. */
+static uint32_t take_away(uint64_t *x, uint32_t xs, const uint64_t *y, uint32_t ys)
+{
+    uint64_t borrow = 0;
+    for (uint32_t i = 0; i < xs; i++) {
+        uint64_t other = i < ys ? y[i] : 0, left = x[i] - other - borrow;
+        borrow = x[i] < other || (x[i] == other && borrow);
+        x[i] = left;
+    }
+    return trimmed(x, xs);
+}
+
+static void subtract(struct product *x, struct product *y)
+{
+    if (x->negative == y->negative) {
+        bool swap = compare(x->limb, x->size, y->limb, y->size) < 0;
+        struct product *large = swap ? y : x, *small = swap ? x : y;
+        uint32_t size = take_away(large->limb, large->size, small->limb, small->size);
+        if (swap) memcpy(x->limb, y->limb, size * sizeof *x->limb);
+        x->negative = x->negative != swap;
+        x->size = size;
+        return;
+    }
+    uint32_t most = x->size > y->size ? x->size : y->size;
+    uint64_t carry = 0;
+    for (uint32_t i = 0; i < most; i++) {
+        unsigned __int128 sum = (unsigned __int128)(i < x->size ? x->limb[i] : 0) +
+                                (i < y->size ? y->limb[i] : 0) + carry;
+        x->limb[i] = (uint64_t)sum;
+        carry = (uint64_t)(sum >> 64);
+    }
+    if (carry && most < PRODUCT) x->limb[most++] = carry;
+    x->size = most;
+}
+
+/* to = x / y, which leaves no remainder: from the low end, where each limb of the quotient is
+ * known without guessing. Destroys x. */
+static void divide_exactly(struct number *to, struct product *x, const struct number *y)
+{
+    uint32_t skip = 0, size = x->size >= y->size ? x->size - y->size + 1 : 0;
+    while (!y->limb[skip])
+        skip++; /* whole limbs of factors of two: x has them too */
+    unsigned twos = (unsigned)__builtin_ctzll(y->limb[skip]);
+    uint64_t odd[LIMBS];
+    uint32_t ys = y->size - skip;
+    for (uint32_t i = 0; i < ys; i++)
+        odd[i] = y->limb[skip + i] >> twos |
+                 (twos && i + 1 < ys ? y->limb[skip + i + 1] << (64 - twos) : 0);
+    uint64_t *r = x->limb + skip, unit = inverse_of(odd[0]);
+    uint32_t rs = x->size - (x->size ? skip : 0);
+    for (uint32_t i = 0; i < rs; i++)
+        r[i] = r[i] >> twos | (twos && i + 1 < rs ? r[i + 1] << (64 - twos) : 0);
+    for (uint32_t i = 0; i < size; i++) {
+        uint64_t q = r[i] * unit, carry = 0, borrow = 0;
+        to->limb[i] = q;
+        for (uint32_t k = 0; i + k < rs && (k < ys || carry || borrow); k++) {
+            unsigned __int128 part = (unsigned __int128)q * (k < ys ? odd[k] : 0) + carry;
+            uint64_t low = (uint64_t)part, left = r[i + k] - low - borrow;
+            borrow = r[i + k] < low || (r[i + k] == low && borrow);
+            carry = (uint64_t)(part >> 64);
+            r[i + k] = left;
+        }
+    }
+    to->size = trimmed(to->limb, size);
+    to->negative = to->size && x->negative != y->negative;
+}
+
+/* x / y toward zero, modulo 2^64: bit by bit, for this happens once an element. */
+static uint64_t quotient(const struct number *x, const struct number *y)
+{
+    uint64_t rest[LIMBS + 1] = {0}, result = 0;
+    uint32_t size = 0;
+    if (compare(x->limb, x->size, y->limb, y->size) < 0) return 0;
+    for (uint32_t bit = x->size * 64; bit-- > 0;) {
+        uint64_t in = x->limb[bit / 64] >> bit % 64 & 1;
+        for (uint32_t i = 0; i < size; i++) {
+            uint64_t out = rest[i] >> 63;
+            rest[i] = rest[i] << 1 | in;
+            in = out;
+        }
+        if (in) rest[size++] = in;
+        result <<= 1;
+        if (compare(rest, size, y->limb, y->size) < 0) continue;
+        size = take_away(rest, size, y->limb, y->size);
+        result |= 1;
+    }
+    return x->negative == y->negative ? result : -result;
+}
+
+/* ---- the inverse ---- */
+
+static struct number number_of(uint64_t value, bool is_unsigned)
+{
+    struct number x = {.size = value != 0, .negative = !is_unsigned && (int64_t)value < 0};
+    x.limb[0] = x.negative ? -value : value;
+    return x;
+}
+
+static void swap_rows(struct number *m, unsigned width, unsigned a, unsigned b)
+{
+    for (unsigned k = 0; k < width && a != b; k++) {
+        struct number kept = m[a * width + k];
+        m[a * width + k] = m[b * width + k];
+        m[b * width + k] = kept;
+    }
+}
+
+/* One column of fraction-free Gauss-Jordan: x = (pivot * x - head * top) / the pivot before. */
+static void clear_column(struct number *m, unsigned n, unsigned c, const struct number *before)
+{
+    struct product left, right;
+    const struct number *top = m + (size_t)c * 2 * n, *pivot = top + c;
+    for (unsigned r = 0; r < n; r++) {
+        struct number *row = m + (size_t)r * 2 * n, head = row[c];
+        for (unsigned k = c + 1; k < 2 * n && r != c; k++) {
+            if (!row[k].size && !(head.size && top[k].size)) continue;
+            multiply(&left, pivot, &row[k]);
+            multiply(&right, &head, &top[k]);
+            subtract(&left, &right);
+            divide_exactly(&row[k], &left, before);
+        }
+    }
+}
+
+/* [A | 1] becomes [d | d / A], with d the determinant but for its sign. */
+enum coil_exact coil_exact_inverse(const uint64_t *a, unsigned n, bool is_unsigned, uint64_t *out)
+{
+    unsigned width = 2 * n;
+    struct number *m = calloc((size_t)n * width, sizeof *m), before = number_of(1, true);
+    if (!m) return COIL_EXACT_NO_MEMORY;
+    for (unsigned r = 0; r < n; r++) {
+        for (unsigned k = 0; k < n; k++)
+            m[r * width + k] = number_of(a[r * n + k], is_unsigned);
+        m[r * width + n + r] = before;
+    }
+    for (unsigned c = 0; c < n; c++) {
+        unsigned pivot = c;
+        while (pivot < n && !m[pivot * width + c].size)
+            pivot++;
+        if (pivot == n) {
+            free(m);
+            return COIL_EXACT_SINGULAR;
+        }
+        swap_rows(m, width, c, pivot);
+        clear_column(m, n, c, &before);
+        before = m[c * width + c];
+    }
+    for (unsigned r = 0; r < n; r++)
+        for (unsigned k = 0; k < n; k++)
+            out[r * n + k] = quotient(&m[r * width + n + k], &before);
+    free(m);
+    return COIL_EXACT_DONE;
+}

@@ -1,0 +1,46 @@
+/* The flag register. The loop does not compute flags: it notes the operands of the last operation
+ * of each kind, and whoever looks computes them from there. So they are exact at every stop,
+ * whether the program would have read them or not, and cost a few stores. */
+#include "coil/vm/step.h"
+
+static uint8_t apply(uint8_t flags, uint8_t opcode, uint8_t type, uint64_t a, uint64_t b)
+{
+    struct coil_operation o = {.opcode = opcode, .type = type, .saturate = -1, .a = a, .b = b};
+    coil_operate(&o);
+    uint8_t written = o.written & (uint8_t) ~(COIL_P | COIL_D); /* those have places of their own */
+    return (uint8_t)((flags & ~written) | (o.flags & written));
+}
+
+/* In the order of what each kind leaves alone: a real operation keeps C and P of the integer one
+ * before it; an integer operation ends the note of a real one. */
+uint8_t coil_flags_now(const struct coil_vm *vm)
+{
+    const struct coil_pending *p = &vm->pending;
+    uint8_t flags = vm->flags;
+    if (p->opcode) flags = apply(flags, p->opcode, p->type, vm->flag_a, vm->flag_b);
+    if (vm->parity_type != COIL_T_VOID) {
+        uint64_t bits = vm->parity << (64 - 8 * coil_types[vm->parity_type].bytes);
+        flags = (uint8_t)((flags & ~COIL_P) | (__builtin_parityll(bits) ? 0 : COIL_P));
+    }
+    if (p->real) flags = apply(flags, p->real, COIL_T_FP64, vm->real_a, vm->real_b);
+    return flags;
+}
+
+void coil_flags_put(struct coil_vm *vm, uint8_t flags)
+{
+    vm->flags = flags;
+    vm->pending = (struct coil_pending){0};
+    vm->parity_type = COIL_T_VOID;
+}
+
+void coil_flags_settle(struct coil_vm *vm)
+{
+    if (vm->pending.opcode || vm->pending.real || vm->parity_type != COIL_T_VOID)
+        coil_flags_put(vm, coil_flags_now(vm));
+}
+
+void coil_flags_set(struct coil_vm *vm, uint8_t flags, uint8_t written)
+{
+    coil_flags_settle(vm);
+    vm->flags = (uint8_t)((vm->flags & ~written) | (flags & written));
+}

@@ -1,0 +1,38 @@
+/* Loading under way: shared by load.c, which resolves operands, and load_cells.c, which picks cells. */
+#pragma once
+#include "coil/vm/vm.h"
+
+struct variable_place {
+    uint8_t at;
+    uint32_t slot;
+};
+
+struct plan {
+    struct coil_program *p;
+    const struct coil_module *m;
+    struct coil_check check;
+    struct coil_insn *insn;
+    struct coil_load how;
+    penta_error *err;
+    size_t capacity;               /* of the cells */
+    struct coil_step **cell_steps; /* per cell, or NULL */
+    uint64_t *targets;             /* per cell: address of a direct branch, or 0 */
+    /* of the function under way */
+    uint32_t function;
+    struct variable_place *variables;
+    size_t variable_capacity;
+    size_t *open; /* of the check's open variables: their places among the visible ones */
+    size_t open_count, open_capacity;
+    uint64_t frame;
+    uint32_t slots, declared;
+    /* addresses taken: function << 32 | serial, in order */
+    uint64_t *taken;
+    size_t taken_count, taken_capacity;
+};
+
+/* load_symbols.c, in this order. */
+bool coil_plan_symbols(struct plan *l);
+bool coil_plan_functions(struct plan *l);
+bool coil_plan_entry(struct plan *l);
+/* Gives cell i a handler of its own where there is one. */
+void coil_lower(const struct plan *l, size_t i);

@@ -1,0 +1,99 @@
+/* Guest memory: regions in the order of their addresses, the image's sections among them. */
+#include "coil/format/section_layout.h"
+#include "coil/vm/vm.h"
+#include <stdlib.h>
+
+struct coil_region *coil_region_at(struct coil_vm *vm, uint64_t address)
+{
+    size_t low = 0, high = vm->region_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (vm->regions[middle].base <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct coil_region *r = low ? &vm->regions[low - 1] : NULL;
+    return r && address - r->base < r->size ? r : NULL;
+}
+
+uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write,
+                     uint32_t *trap)
+{
+    static uint8_t nothing[1];
+    if (!size) return nothing;
+    struct coil_region *r = address < COIL_PAGE ? NULL : coil_region_at(vm, address);
+    if (!r || size > r->size - (address - r->base)) {
+        *trap = address < COIL_PAGE ? COIL_TRAP_NULL_POINTER : COIL_TRAP_BOUNDS_VIOLATION;
+        vm->fault_address = address;
+        return NULL;
+    }
+    if (write && !r->writable) {
+        *trap = COIL_TRAP_PROTECTION_VIOLATION;
+        vm->fault_address = address;
+        return NULL;
+    }
+    return r->bytes + (address - r->base);
+}
+
+/* ---- the heap: first fit over a table of blocks, in address order ---- */
+
+static bool room_for_block(struct coil_vm *vm)
+{
+    if (vm->block_count < vm->block_capacity) return true;
+    size_t more = vm->block_capacity ? vm->block_capacity * 2 : 64;
+    void *moved = realloc(vm->blocks, more * sizeof *vm->blocks);
+    if (!moved) return false;
+    vm->blocks = moved;
+    vm->block_capacity = more;
+    return true;
+}
+
+/* All of it at once, so that it never moves; large blocks come lazily from the system. */
+bool coil_heap_open(struct coil_vm *vm)
+{
+    if (vm->heap->bytes) return true;
+    vm->heap->bytes = calloc(1, (size_t)vm->heap_max + 1);
+    vm->heap->size = vm->heap->bytes ? vm->heap_max : 0;
+    return vm->heap->bytes != NULL;
+}
+
+uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t size)
+{
+    struct coil_region *heap = vm->heap;
+    uint64_t rounded = size < UINT64_MAX - 16 ? (size + 15) / 16 * 16 : 0;
+    if (!rounded || rounded > vm->heap_max || !coil_heap_open(vm)) return 0;
+    for (size_t i = 0; vm->block_free && i < vm->block_count; i++) {
+        struct coil_block *b = &vm->blocks[i];
+        if (b->live || b->size < rounded) continue;
+        b->live = true;
+        vm->block_free--;
+        memset(heap->bytes + b->offset, 0, (size_t)b->size);
+        return heap->base + b->offset;
+    }
+    if (rounded > heap->size - vm->heap_top || !room_for_block(vm)) return 0;
+    vm->blocks[vm->block_count++] = (struct coil_block){vm->heap_top, rounded, true};
+    memset(heap->bytes + vm->heap_top, 0, (size_t)rounded);
+    vm->heap_top += rounded;
+    return heap->base + vm->heap_top - rounded;
+}
+
+bool coil_heap_free(struct coil_vm *vm, uint64_t address)
+{
+    uint64_t offset = address - vm->heap->base;
+    size_t low = 0, high = vm->block_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (vm->blocks[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == vm->block_count || vm->blocks[low].offset != offset || !vm->blocks[low].live)
+        return false;
+    vm->blocks[low].live = false;
+    vm->block_free++;
+    for (; vm->block_count && !vm->blocks[vm->block_count - 1].live; vm->block_free--)
+        vm->heap_top = vm->blocks[--vm->block_count].offset;
+    return true;
+}

@@ -1,0 +1,438 @@
+#include "coil/vm/ops.h"
+#include <math.h>
+
+typedef __int128 wide;
+typedef unsigned __int128 uwide;
+
+static unsigned bits_of(uint8_t op)
+{
+    return 8u * coil_types[op].bytes;
+}
+static bool is_signed(uint8_t op)
+{
+    return coil_types[op].family == COIL_F_SIGNED;
+}
+static bool is_real(uint8_t op)
+{
+    return coil_types[op].family == COIL_F_REAL;
+}
+static uint64_t mask_of(uint8_t op)
+{
+    return bits_of(op) == 64 ? UINT64_MAX : (UINT64_C(1) << bits_of(op)) - 1;
+}
+
+static wide least_of(uint8_t op)
+{
+    return is_signed(op) ? -((wide)1 << (bits_of(op) - 1)) : 0;
+}
+static wide most_of(uint8_t op)
+{
+    return op == COIL_T_BIT ? 1 : ((wide)1 << (bits_of(op) - is_signed(op))) - 1;
+}
+static wide exact_of(uint8_t op, uint64_t v)
+{
+    return is_signed(op) ? (wide)(int64_t)v : (wide)v;
+}
+
+/* ---- conversions ---- */
+
+static uint64_t real_to_int(double v, uint8_t to)
+{
+    if (isnan(v)) return 0;
+    double least = (double)least_of(to), above = ldexp(1, (int)(bits_of(to) - is_signed(to)));
+    if (v <= least) return coil_canon(to, (uint64_t)least_of(to));
+    if (v >= above) return coil_canon(to, (uint64_t)most_of(to));
+    return is_signed(to) ? coil_canon(to, (uint64_t)(int64_t)v) : coil_canon(to, (uint64_t)v);
+}
+
+static uint64_t int_to_real(uint64_t v, uint8_t from, uint8_t to)
+{
+    if (to == COIL_T_FP32) /* rounded once */
+        return coil_real_bits(to, (double)(is_signed(from) ? (float)(int64_t)v : (float)v));
+    return coil_real_bits(to, is_signed(from) ? (double)(int64_t)v : (double)v);
+}
+
+static uint64_t clamp(wide v, uint8_t to, bool *changed)
+{
+    wide low = least_of(to), high = most_of(to), r = v < low ? low : v > high ? high : v;
+    *changed = r != v;
+    return coil_canon(to, (uint64_t)r);
+}
+
+uint64_t coil_convert_bits(uint64_t v, uint8_t from, uint8_t to, bool saturate)
+{
+    bool changed;
+    if (from == to) return to == COIL_T_BIT ? v != 0 : v;
+    if (is_real(from)) {
+        double r = coil_real(from, v);
+        if (is_real(to)) return coil_real_bits(to, r);
+        return to == COIL_T_BIT ? r != 0 : real_to_int(r, to);
+    }
+    if (is_real(to)) return int_to_real(v, from, to);
+    if (to == COIL_T_BIT) return v != 0;
+    return saturate ? clamp(exact_of(from, v), to, &changed) : coil_canon(to, v);
+}
+
+uint8_t coil_common(uint8_t a, uint8_t b)
+{
+    if (a == COIL_T_BIT) a = COIL_T_UNT8;
+    if (b == COIL_T_BIT) b = COIL_T_UNT8;
+    if (is_real(a) || is_real(b))
+        return a == COIL_T_FP64 || b == COIL_T_FP64 ? COIL_T_FP64 : COIL_T_FP32;
+    if (bits_of(a) != bits_of(b)) return bits_of(a) > bits_of(b) ? a : b;
+    return is_signed(a) ? b : a;
+}
+
+/* ---- flags ---- */
+
+static uint8_t result_flags(uint8_t op, uint64_t r)
+{
+    uint64_t bits = r & mask_of(op);
+    return (uint8_t)((bits ? 0 : COIL_Z) | (is_signed(op) && (int64_t)r < 0 ? COIL_S : 0) |
+                     (__builtin_parityll(bits) ? 0 : COIL_P));
+}
+
+static uint8_t bit(bool on, uint8_t flag)
+{
+    return on ? flag : 0;
+}
+
+/* ---- integers ---- */
+
+struct sum {
+    wide exact;
+    bool carry;
+};
+
+static struct sum add(const struct coil_operation *o, uint64_t b, bool carry)
+{
+    uint64_t mask = mask_of(o->type);
+    uwide bits = (uwide)(o->a & mask) + (b & mask) + carry;
+    return (struct sum){exact_of(o->type, o->a) + exact_of(o->type, b) + carry, bits > mask};
+}
+
+static struct sum subtract(uint8_t type, uint64_t a, uint64_t b, bool borrow)
+{
+    uint64_t mask = mask_of(type);
+    return (struct sum){exact_of(type, a) - exact_of(type, b) - borrow,
+                        (uwide)(a & mask) < (uwide)(b & mask) + borrow};
+}
+
+/* Wraps or clamps the exact result; V says that it was not representable. */
+static void deliver(struct coil_operation *o, wide exact, uint8_t extra, uint8_t written)
+{
+    uint8_t type = o->type;
+    bool lost;
+    if (o->saturate >= 0) {
+        type = (uint8_t)o->saturate;
+        o->result = clamp(exact, type, &lost);
+        o->in_destination = true;
+    } else {
+        o->result = coil_canon(type, (uint64_t)exact);
+        lost = exact_of(type, o->result) != exact;
+    }
+    o->flags = (uint8_t)(result_flags(type, o->result) | extra | bit(lost, COIL_V));
+    o->written = written;
+}
+
+enum { ALL = COIL_Z | COIL_S | COIL_C | COIL_V | COIL_N | COIL_P };
+
+static void multiply(struct coil_operation *o)
+{
+    if (is_signed(o->type)) {
+        wide exact = exact_of(o->type, o->a) * exact_of(o->type, o->b);
+        bool lost = exact < least_of(o->type) || exact > most_of(o->type);
+        deliver(o, exact, bit(lost, COIL_C), ALL);
+        return;
+    }
+    uwide exact = (uwide)o->a * o->b;
+    bool lost = exact > (uwide)most_of(o->type);
+    /* Above 2^127 nothing but "too large" matters. */
+    wide seen = exact >> 126 ? (wide)((uwide)1 << 126 | (uint64_t)exact) : (wide)exact;
+    deliver(o, seen, bit(lost, COIL_C), ALL);
+}
+
+static uint64_t high_half(uint8_t type, uint64_t a, uint64_t b)
+{
+    unsigned n = bits_of(type);
+    if (is_signed(type))
+        return coil_canon(type, (uint64_t)((exact_of(type, a) * exact_of(type, b)) >> n));
+    return coil_canon(type, (uint64_t)(((uwide)a * b) >> n));
+}
+
+static void divide(struct coil_operation *o)
+{
+    enum { WRITTEN = COIL_Z | COIL_S | COIL_V | COIL_D | COIL_N | COIL_P };
+    wide a = exact_of(o->type, o->a), b = exact_of(o->type, o->b);
+    if (!b) {
+        o->second = 0;
+        deliver(o, 0, COIL_D, WRITTEN);
+        return;
+    }
+    o->second = coil_canon(o->type, (uint64_t)(a % b));
+    if (o->opcode == COIL_OP_MOD) o->saturate = -1;
+    deliver(o, o->opcode == COIL_OP_MOD ? a % b : a / b, 0, WRITTEN);
+}
+
+static uint64_t int_sqrt(uint64_t v)
+{
+    uint64_t r = (uint64_t)sqrt((double)v);
+    while (r && (uwide)r * r > v)
+        r--;
+    while ((uwide)(r + 1) * (r + 1) <= v)
+        r++;
+    return r;
+}
+
+static void shift(struct coil_operation *o)
+{
+    unsigned n = bits_of(o->type);
+    uint64_t mask = mask_of(o->type), v = o->a & mask, count = o->b, r = v;
+    bool top = v >> (n - 1) & 1, carry = false;
+    switch (o->opcode) {
+    case COIL_OP_SHL:
+    case COIL_OP_SAL:
+        if (count) carry = count <= n && v >> (n - count) & 1;
+        r = count < n ? v << count & mask : 0;
+        break;
+    case COIL_OP_SHR:
+        if (count) carry = count <= n && v >> (count - 1) & 1;
+        r = count < n ? v >> count : 0;
+        break;
+    case COIL_OP_SAR: {
+        int64_t extended = (int64_t)(v << (64 - n)) >> (64 - n);
+        if (count) carry = count < n ? extended >> (count - 1) & 1 : top;
+        r = (uint64_t)(count < n ? extended >> count : top ? -1 : 0) & mask;
+        break;
+    }
+    default: {
+        unsigned turn = (unsigned)(count % n);
+        if (o->opcode == COIL_OP_ROR) turn = (n - turn) % n;
+        r = turn ? (v << turn | v >> (n - turn)) & mask : v;
+        if (turn) carry = o->opcode == COIL_OP_ROL ? r & 1 : r >> (n - 1) & 1;
+    }
+    }
+    bool left = o->opcode == COIL_OP_SHL || o->opcode == COIL_OP_SAL;
+    o->result = coil_canon(o->type, r);
+    o->flags = (uint8_t)(result_flags(o->type, o->result) | bit(carry, COIL_C) |
+                         bit(left && count && (r >> (n - 1) & 1) != top, COIL_V));
+    o->written = ALL;
+}
+
+static uint64_t swap_bytes(uint8_t type, uint64_t v)
+{
+    return coil_canon(type, __builtin_bswap64(v) >> (64 - bits_of(type)));
+}
+
+static void bit_number(struct coil_operation *o)
+{
+    uint64_t one = UINT64_C(1) << o->b % bits_of(o->type);
+    bool was = o->a & one;
+    uint64_t r = o->opcode == COIL_OP_BITSET   ? o->a | one
+                 : o->opcode == COIL_OP_BITCLR ? o->a & ~one
+                                               : o->a ^ one;
+    if (o->opcode == COIL_OP_BITCHK) {
+        o->result = was;
+        o->flags = (uint8_t)(bit(!was, COIL_Z) | bit(was, COIL_C));
+        o->written = COIL_Z | COIL_C | COIL_N;
+        return;
+    }
+    o->result = coil_canon(o->type, r);
+    o->flags = (uint8_t)(result_flags(o->type, o->result) | bit(was, COIL_C));
+    o->written = ALL;
+}
+
+static void plain(struct coil_operation *o, uint64_t r, uint8_t written)
+{
+    o->result = coil_canon(o->type, r);
+    o->flags = result_flags(o->type, o->result);
+    o->written = written;
+}
+
+static void operate_int(struct coil_operation *o)
+{
+    enum { LOGIC = ALL, UNARY = COIL_Z | COIL_S | COIL_N | COIL_P };
+    uint8_t type = o->type;
+    struct sum sum;
+    wide a = exact_of(type, o->a), b = exact_of(type, o->b);
+    switch (o->opcode) {
+    case COIL_OP_ADD:
+    case COIL_OP_ADDC:
+    case COIL_OP_INC:
+        sum = add(o, o->opcode == COIL_OP_INC ? 1 : o->b, o->opcode == COIL_OP_ADDC && o->carry);
+        deliver(o, sum.exact, bit(sum.carry, COIL_C), ALL);
+        break;
+    case COIL_OP_CMP: o->saturate = -1; /* fall through */
+    case COIL_OP_SUB:
+    case COIL_OP_SUBB:
+    case COIL_OP_DEC:
+        sum = subtract(type, o->a, o->opcode == COIL_OP_DEC ? 1 : o->b,
+                       o->opcode == COIL_OP_SUBB && o->carry);
+        deliver(o, sum.exact, bit(sum.carry, COIL_C),
+                o->opcode == COIL_OP_CMP ? ALL & ~COIL_P : ALL);
+        break;
+    case COIL_OP_NEG:
+        sum = subtract(type, 0, o->a, false);
+        deliver(o, sum.exact, bit(o->a != 0, COIL_C), ALL);
+        break;
+    case COIL_OP_MUL: multiply(o); break;
+    case COIL_OP_DIV:
+    case COIL_OP_MOD:
+    case COIL_OP_DIVMOD: divide(o); break;
+    case COIL_OP_ABS:
+        deliver(o, a < 0 ? -a : a, 0, ALL & ~COIL_C);
+        o->flags &= (uint8_t)~COIL_S;
+        break;
+    case COIL_OP_SQRT:
+        plain(o, a < 0 ? 0 : int_sqrt((uint64_t)a), UNARY);
+        o->flags |= bit(a < 0, COIL_N);
+        break;
+    case COIL_OP_CEIL:
+    case COIL_OP_FLOR:
+    case COIL_OP_ROND: plain(o, o->a, UNARY); break;
+    case COIL_OP_MIN: o->result = a < b ? o->a : o->b; break;
+    case COIL_OP_MAX: o->result = a > b ? o->a : o->b; break;
+    case COIL_OP_CLAMP: {
+        wide low = b, high = exact_of(type, o->c), r = a < low ? low : a;
+        o->result = (uint64_t)(r > high ? high : r);
+        break;
+    }
+    case COIL_OP_FMA: o->result = coil_canon(type, o->a * o->b + o->c); break;
+    case COIL_OP_MULH: o->result = high_half(type, o->a, o->b); break;
+    case COIL_OP_TEST:
+    case COIL_OP_AND: plain(o, o->a & o->b, LOGIC); break;
+    case COIL_OP_OR: plain(o, o->a | o->b, LOGIC); break;
+    case COIL_OP_XOR: plain(o, o->a ^ o->b, LOGIC); break;
+    case COIL_OP_NOT: plain(o, ~o->a, UNARY); break;
+    case COIL_OP_BSWAP: plain(o, swap_bytes(type, o->a), UNARY); break;
+    case COIL_OP_POPCNT:
+        plain(o, (uint64_t)__builtin_popcountll(o->a & mask_of(type)), UNARY);
+        break;
+    case COIL_OP_BITSET:
+    case COIL_OP_BITCLR:
+    case COIL_OP_BITTGL:
+    case COIL_OP_BITCHK: bit_number(o); break;
+    default: shift(o);
+    }
+}
+
+/* ---- floats: in the format of T, rounded once ---- */
+
+static double narrow(uint8_t type, double v)
+{
+    return type == COIL_T_FP32 ? (double)(float)v : v;
+}
+
+static void operate_real(struct coil_operation *o)
+{
+    uint8_t type = o->type;
+    double a = coil_real(type, o->a), b = coil_real(type, o->b), c = coil_real(type, o->c), r = 0;
+    bool finite = isfinite(a) && isfinite(b), zero = false;
+    uint8_t written = COIL_Z | COIL_S | COIL_V | COIL_N;
+    switch (o->opcode) {
+    case COIL_OP_ADD:
+    case COIL_OP_ADDC: r = a + b + (o->opcode == COIL_OP_ADDC && o->carry ? 1 : 0); break;
+    case COIL_OP_SUB:
+    case COIL_OP_SUBB: r = a - b - (o->opcode == COIL_OP_SUBB && o->carry ? 1 : 0); break;
+    case COIL_OP_MUL: r = a * b; break;
+    case COIL_OP_INC: r = a + 1; break;
+    case COIL_OP_DEC: r = a - 1; break;
+    case COIL_OP_DIV:
+    case COIL_OP_DIVMOD:
+    case COIL_OP_MOD:
+        zero = b == 0;
+        r = o->opcode == COIL_OP_MOD ? fmod(a, b) : a / b;
+        if (o->opcode == COIL_OP_DIVMOD) {
+            r = trunc(r);
+            o->second = coil_real_bits(type, fmod(a, b));
+        }
+        written |= COIL_D;
+        break;
+    case COIL_OP_NEG: r = -a; break;
+    case COIL_OP_ABS: r = fabs(a); break;
+    case COIL_OP_SQRT:
+        r = sqrt(a);
+        written = COIL_Z | COIL_S | COIL_N;
+        break;
+    case COIL_OP_CEIL:
+        r = ceil(a);
+        written = COIL_Z | COIL_S | COIL_N;
+        break;
+    case COIL_OP_FLOR:
+        r = floor(a);
+        written = COIL_Z | COIL_S | COIL_N;
+        break;
+    case COIL_OP_ROND:
+        r = nearbyint(a);
+        written = COIL_Z | COIL_S | COIL_N;
+        break;
+    case COIL_OP_MIN:
+        r = isnan(a) ? b : isnan(b) ? a : b < a ? b : a;
+        written = 0;
+        break;
+    case COIL_OP_MAX:
+        r = isnan(a) ? b : isnan(b) ? a : b > a ? b : a;
+        written = 0;
+        break;
+    case COIL_OP_CLAMP:
+        r = isnan(a) ? b : isnan(b) ? a : b > a ? b : a;
+        r = isnan(r) ? c : isnan(c) ? r : c < r ? c : r;
+        written = 0;
+        break;
+    case COIL_OP_FMA:
+        r = type == COIL_T_FP32 ? (double)fmaf((float)a, (float)b, (float)c) : fma(a, b, c);
+        written = 0;
+        break;
+    default: /* CMP */
+        o->flags = (uint8_t)(bit(a == b, COIL_Z) | bit(a < b, COIL_S | COIL_C) |
+                             bit(isnan(a) || isnan(b), COIL_N));
+        o->written = written | COIL_C;
+        return;
+    }
+    r = narrow(type, r);
+    bool unary = o->opcode >= COIL_OP_INC && o->opcode <= COIL_OP_ROND;
+    if (unary) finite = isfinite(a);
+    bool overflow = finite && isinf(r) && !zero;
+    o->result = coil_real_bits(type, r);
+    o->flags = (uint8_t)(bit(r == 0, COIL_Z) | bit(r < 0, COIL_S) | bit(overflow, COIL_V) |
+                         bit(isnan(r), COIL_N) | bit(zero, COIL_D));
+    if (o->opcode == COIL_OP_SQRT || o->opcode == COIL_OP_ABS) o->flags &= (uint8_t)~COIL_S;
+    o->written = written;
+}
+
+void coil_operate(struct coil_operation *o)
+{
+    o->in_destination = false;
+    o->written = o->flags = 0;
+    if (is_real(o->type))
+        operate_real(o);
+    else
+        operate_int(o);
+}
+
+bool coil_condition(uint8_t condition, uint8_t f)
+{
+    bool z = f & COIL_Z, s = f & COIL_S, v = f & COIL_V, n = f & COIL_N;
+    bool truth;
+    switch (condition & ~1) {
+    case 0x00:
+    case 0x0A: truth = z; break;
+    case 0x02: return condition == 2 ? !n && !z && s == v : !n && (z || s == v);
+    case 0x04: return condition == 4 ? !n && s != v : !n && (z || s != v);
+    case 0x06: truth = v; break;
+    case 0x08: truth = s; break;
+    case 0x0C: truth = f & COIL_C; break;
+    case 0x0E: truth = f & COIL_D; break;
+    case 0x10: truth = n; break;
+    default: truth = f & COIL_P; break;
+    }
+    return condition & 1 ? !truth : truth;
+}
+
+void coil_matrix_shape(const struct coil_type *t, unsigned *rows, unsigned *columns)
+{
+    *rows = *columns = 0;
+    if (coil_types[t->op].family != COIL_F_MATRIX) return;
+    *rows = t->dims[0];
+    *columns = t->op == COIL_T_MAT ? t->dims[1] : t->dims[0];
+}

@@ -1,0 +1,33 @@
+/* The groups of instructions in their general form, a file each. All return 0 or the trap. */
+#pragma once
+#include "coil/vm/operands.h"
+
+static inline bool coil_is_array(const struct coil_type *t)
+{
+    uint8_t family = t ? coil_types[t->op].family : COIL_F_NONE;
+    return family == COIL_F_VECTOR || family == COIL_F_MATRIX || family == COIL_F_TENSOR;
+}
+
+void coil_flags_set(struct coil_vm *vm, uint8_t flags, uint8_t written); /* flags.c */
+
+/* step_move.c */
+uint32_t coil_move(struct coil_vm *vm, const struct coil_step *s, const struct coil_place *to,
+                   const struct coil_place *from);
+uint32_t coil_run_move(struct coil_vm *vm, const struct coil_step *s);
+uint32_t coil_run_member(struct coil_vm *vm, const struct coil_step *s);
+/* step_arith.c */
+uint32_t coil_run_arith(struct coil_vm *vm, const struct coil_step *s);
+/* step_memory.c */
+uint32_t coil_run_stack(struct coil_vm *vm, const struct coil_step *s);
+uint32_t coil_run_memory(struct coil_vm *vm, const struct coil_step *s);
+uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s);
+/* step_vector.c */
+uint32_t coil_run_vector(struct coil_vm *vm, const struct coil_step *s);
+uint8_t coil_value_flags(uint8_t type, uint64_t value); /* Z, S, N */
+double coil_as_double(uint8_t type, uint64_t value);
+/* One operation in the type, its C, V and N added to the flags. */
+uint64_t coil_combine(uint8_t opcode, uint8_t type, uint64_t a, uint64_t b, uint8_t *flags);
+/* step_matrix.c */
+uint32_t coil_run_matrix(struct coil_vm *vm, const struct coil_step *s);
+uint32_t coil_run_product(struct coil_vm *vm, const struct coil_step *s, unsigned left,
+                          unsigned right);

@@ -1,0 +1,112 @@
+/* MOV, CAST, VAR, and moves to and from members. */
+#include "coil/vm/step.h"
+#include <stdlib.h>
+
+static uint32_t move_lanes(struct coil_vm *vm, const struct coil_place *to,
+                           const struct coil_place *from)
+{
+    uint8_t *out, *in;
+    const struct coil_type *d = to->type, *v = from->type;
+    TRY(coil_place_bytes(vm, from, false, &in));
+    TRY(coil_place_bytes(vm, to, true, &out));
+    bool raw = !d->elem || !v->elem || d->elem->op == v->elem->op || !coil_is_scalar(d->elem->op) ||
+               !coil_is_scalar(v->elem->op);
+    if (raw) {
+        memmove(out, in, (size_t)(d->size < v->size ? d->size : v->size));
+        return 0;
+    }
+    uint8_t lane_to = d->elem->op, lane_from = v->elem->op;
+    uint64_t lanes = d->size / d->elem->size;
+    uint8_t *copy = malloc((size_t)d->size);
+    if (!copy) return COIL_TRAP_OUT_OF_MEMORY;
+    for (uint64_t i = 0; i < lanes; i++) {
+        uint64_t value = coil_get(vm, in + i * v->elem->size, lane_from);
+        coil_put(vm, copy + i * d->elem->size, lane_to,
+                 coil_convert_bits(value, lane_from, lane_to, to->ext & COIL_SATURATE));
+    }
+    memcpy(out, copy, (size_t)d->size);
+    free(copy);
+    return 0;
+}
+
+static uint32_t broadcast(struct coil_vm *vm, const struct coil_place *to, uint64_t value,
+                          uint8_t from)
+{
+    uint8_t *out;
+    const struct coil_type *d = to->type;
+    if (!d->elem || !coil_is_scalar(d->elem->op)) return COIL_TRAP_INVALID_INSTRUCTION;
+    TRY(coil_place_bytes(vm, to, true, &out));
+    value = coil_convert_bits(value, from, d->elem->op, to->ext & COIL_SATURATE);
+    for (uint64_t at = 0; at < d->size; at += d->elem->size)
+        coil_put(vm, out + at, d->elem->op, value);
+    return 0;
+}
+
+uint32_t coil_move(struct coil_vm *vm, const struct coil_step *s, const struct coil_place *to,
+                   const struct coil_place *from)
+{
+    uint64_t value;
+    if (coil_place_scalar(from)) {
+        uint8_t type = from->at == COIL_AT_REGISTER ? coil_step_type(s) : from->op;
+        TRY(coil_place_read(vm, from, type, &value));
+        return coil_place_scalar(to) ? coil_place_write(vm, to, value, type)
+                                     : broadcast(vm, to, value, type);
+    }
+    if (coil_place_scalar(to)) return COIL_TRAP_INVALID_INSTRUCTION;
+    return move_lanes(vm, to, from);
+}
+
+static uint32_t clear(struct coil_vm *vm, const struct coil_place *p)
+{
+    uint8_t *bytes;
+    if (p->at == COIL_AT_SLOT) {
+        vm->slots[vm->fp + p->slot] = 0;
+        return 0;
+    }
+    TRY(coil_place_bytes(vm, p, true, &bytes));
+    memset(bytes, 0, (size_t)p->type->size);
+    return 0;
+}
+
+uint32_t coil_run_move(struct coil_vm *vm, const struct coil_step *s)
+{
+    uint64_t value;
+    if (s->opcode == COIL_OP_VAR) {
+        TRY(clear(vm, &s->places[1]));
+        return s->count == 3 ? coil_move(vm, s, &s->places[1], &s->places[2]) : 0;
+    }
+    if (s->opcode == COIL_OP_CAST && s->count == 3) {
+        const struct coil_place *through = &s->places[1];
+        if (!coil_is_scalar(through->op) || !coil_place_scalar(&s->places[2]))
+            return coil_move(vm, s, &s->places[0], &s->places[2]);
+        uint8_t type = coil_type_at(s, 2);
+        TRY(coil_place_read(vm, &s->places[2], type, &value));
+        value = coil_convert_bits(value, type, through->op, through->ext & COIL_SATURATE);
+        return coil_place_write(vm, &s->places[0], value, through->op);
+    }
+    return coil_move(vm, s, &s->places[0], &s->places[1]);
+}
+
+/* ---- members ---- */
+
+uint32_t coil_run_member(struct coil_vm *vm, const struct coil_step *s)
+{
+    bool put = s->opcode == COIL_OP_MEMPUT;
+    struct coil_place member = s->places[put ? 0 : 1];
+    uint64_t id = s->places[put ? 1 : 2].value, address;
+    const struct coil_type *t = member.type;
+    const struct coil_member *found = coil_type_member(t, id);
+    if (!found) return COIL_TRAP_INVALID_INSTRUCTION;
+    TRY(coil_address_of(vm, &member, &address));
+    if (s->opcode == COIL_OP_MEMADDR)
+        return coil_place_write(vm, &s->places[0], address + found->offset, COIL_T_UNT64);
+    member.at = COIL_AT_MEMORY;
+    member.type = found->type;
+    member.op = found->type->op;
+    member.value = found->offset;
+    member.ext |= found->type->ext;
+    member.base = (struct coil_term){.at = COIL_AT_CONST, .value = address};
+    member.index = (struct coil_term){0};
+    return put ? coil_move(vm, s, &member, &s->places[2])
+               : coil_move(vm, s, &s->places[0], &member);
+}

@@ -1,0 +1,249 @@
+/* A machine besides running: building it from a module, answers, memory from outside, marks. */
+#include "coil/format/section_layout.h"
+#include "coil/vm/operands.h"
+#include <stdlib.h>
+
+enum { STACK_BYTES = 1 << 20, FRAME_BYTES = 64 << 20, HEAP_BYTES = 256 << 20, DEPTH = 100000 };
+#define BYTES_MAX (UINT64_C(1) << 32)
+
+static void vm_close(penta_vm *base)
+{
+    struct coil_vm *vm = coil_vm(base);
+    for (size_t i = 0; i < vm->region_count; i++)
+        if (vm->regions[i].owned) free(vm->regions[i].bytes);
+    if (vm->marked) free(vm->cells);
+    coil_program_free(&vm->program);
+    free(vm->regions);
+    free(vm->slots);
+    free(vm->frames);
+    free(vm->blocks);
+    free(vm);
+}
+
+/* ---- memory ---- */
+
+static struct coil_region *add_region(struct coil_vm *vm, const char *name, uint64_t base,
+                                      uint64_t size, bool writable, penta_error *err)
+{
+    if (size > BYTES_MAX) {
+        error_at(err, BASE_LIMIT, 0, "%s has more than 4 GiB", name);
+        return NULL;
+    }
+    uint8_t *bytes = size ? calloc(1, (size_t)size) : NULL;
+    if (size && !bytes) {
+        error_at(err, BASE_MEMORY, 0, "no memory for %s", name);
+        return NULL;
+    }
+    struct coil_region *r = &vm->regions[vm->region_count++];
+    *r = (struct coil_region){base, size, bytes, writable, true, name};
+    return r;
+}
+
+static bool map_image(struct coil_vm *vm, penta_error *err)
+{
+    const struct coil_module *m = vm->m;
+    for (size_t k = 0; k < m->section_count; k++) {
+        size_t i = vm->program.order[k];
+        const struct coil_section *s = &m->sections[i];
+        uint64_t address = vm->program.sections[i];
+        if (!(s->flags & COIL_ALLOC) || !s->size) continue;
+        if (address > UINT64_C(0x6FFFFFFFFFFF) || s->size > BYTES_MAX)
+            return error_at(err, BASE_LIMIT, m->header.section_offset,
+                            "section %zu does not fit the address space", i + 1);
+        const struct coil_region *last = vm->regions + vm->region_count - 1;
+        if (vm->region_count && address < last->base + last->size)
+            return error_at(err, COIL_SECTION_RANGE, m->header.section_offset,
+                            "section %zu overlaps another in memory", i + 1);
+        bool writable = s->flags & COIL_WRITE && !coil_is_code(s);
+        struct coil_region *r = add_region(vm, "section", address, s->size, writable, err);
+        penta_bytes bytes = coil_contents(m, i);
+        if (!r) return false;
+        if (bytes.size) memcpy(r->bytes, bytes.data, bytes.size);
+    }
+    return true;
+}
+
+static bool map_commons(struct coil_vm *vm, penta_error *err)
+{
+    const struct coil_module *m = vm->m;
+    uint64_t low = UINT64_MAX, high = 0;
+    if (m->header.flags & COIL_FILE_EXEC) return true;
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        if (m->symbols[i].type != COIL_COMMON || m->symbols[i].section_idx) continue;
+        uint64_t at = vm->program.symbols[i], end = at + m->symbols[i].size;
+        if (at < low) low = at;
+        if (end > high) high = end;
+    }
+    return high <= low || add_region(vm, "common", low, high - low, true, err);
+}
+
+static bool apply_relocs(struct coil_vm *vm, penta_error *err)
+{
+    const struct coil_module *m = vm->m;
+    for (size_t i = 0; i < m->reloc_count; i++) {
+        const struct coil_reloc *r = &m->relocs[i];
+        unsigned width = coil_reloc_width(r->type);
+        uint64_t at = vm->program.sections[(r->offset >> 32) - 1] + (r->offset & UINT32_MAX);
+        if (!width)
+            return error_at(err, COIL_RELOC_TYPE, m->header.reloc_offset,
+                            "relocation %zu is for dynamic linking", i);
+        if ((r->type & 255) == COIL_RELOC_NONE) continue;
+        uint64_t value = vm->program.symbols[r->symbol_idx] + r->addend;
+        if ((r->type & 255) == COIL_RELOC_REL) value -= at;
+        if (!coil_reloc_fits(r->type, value))
+            return error_at(err, COIL_RELOC_OVERFLOW, m->header.reloc_offset,
+                            "relocation %zu does not fit %u bytes", i, width);
+        struct coil_region *region = coil_region_at(vm, at);
+        if (!region || width > region->size - (at - region->base)) continue; /* not in the image */
+        uint8_t *p = region->bytes + (at - region->base);
+        for (unsigned k = 0; k < width; k++)
+            p[m->big_endian ? width - 1 - k : k] = (uint8_t)(value >> 8 * k);
+    }
+    return true;
+}
+
+static bool build(struct coil_vm *vm, const penta_option *options, size_t count, penta_error *err)
+{
+    uint64_t depth = DEPTH, stack = STACK_BYTES, heap = HEAP_BYTES, frames = FRAME_BYTES;
+    if (!option_uint(options, count, "depth", &depth, err) ||
+        !option_uint(options, count, "stack", &stack, err) ||
+        !option_uint(options, count, "heap", &heap, err) ||
+        !option_uint(options, count, "frames", &frames, err))
+        return false;
+    coil_flags_put(vm, 0);
+    vm->divide_trap = option_text(options, count, "divide-trap") != NULL;
+    vm->depth_max = depth > UINT32_MAX ? UINT32_MAX : (size_t)depth;
+    const char *vendor = option_text(options, count, "vendor");
+    if (vendor && strcmp(vendor, "trap") && strcmp(vendor, "host"))
+        return error_at(err, BASE_OPTION_VALUE, 0, "vendor '%.20s' is neither trap nor host",
+                        vendor);
+    struct coil_load how = {.plain = option_text(options, count, "plain") != NULL,
+                            .host_vendor = vendor && !strcmp(vendor, "host")};
+    if (!coil_program_load(&vm->program, vm->m, how, err)) return false;
+    vm->cells = vm->program.cells;
+    vm->regions = calloc(vm->m->section_count + 4, sizeof *vm->regions);
+    if (!vm->regions) return error_at(err, BASE_MEMORY, 0, "no memory for a machine");
+    if (!map_image(vm, err) || !map_commons(vm, err)) return false;
+    bool needed = false;
+    for (size_t i = 0; i < vm->program.function_count; i++)
+        needed |= vm->program.functions[i].bytes != 0;
+    vm->heap = add_region(vm, "heap", COIL_HEAP_BASE, 0, true, err);
+    vm->frame_memory = vm->heap ? add_region(vm, "frames", COIL_FRAME_BASE,
+                                             needed ? frames / 16 * 16 : 0, true, err)
+                                : NULL;
+    vm->stack = vm->frame_memory
+                    ? add_region(vm, "stack", COIL_STACK_BASE, stack / 16 * 16, true, err)
+                    : NULL;
+    vm->heap_max = heap < BYTES_MAX ? heap / 16 * 16 : BYTES_MAX;
+    if (!vm->stack || !apply_relocs(vm, err)) return false;
+    vm->sp = vm->stack->base + vm->stack->size;
+    vm->frame_top = COIL_FRAME_BASE;
+    vm->function = vm->program.entry;
+    if (coil_enter(vm, vm->program.entry, 0, true))
+        return error_at(err, BASE_LIMIT, 0, "the entry function's frame is too large");
+    vm->pc = vm->program.functions[vm->program.entry].first;
+    return true;
+}
+
+static penta_vm *vm_open(const penta_module *module, const penta_option *options, size_t count,
+                         penta_error *err)
+{
+    struct coil_vm *vm = calloc(1, sizeof *vm);
+    if (!vm) {
+        error_at(err, BASE_MEMORY, 0, "no memory for a machine");
+        return NULL;
+    }
+    vm->base.engine = &coil_interp;
+    vm->base.module = module;
+    atomic_init(&vm->base.interrupt, false);
+    vm->m = coil_module(module);
+    if (build(vm, options, count, err)) return &vm->base;
+    vm_close(&vm->base);
+    return NULL;
+}
+
+static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_error *err)
+{
+    struct coil_vm *vm = coil_vm(base);
+    if (!vm->waiting) return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
+    const struct coil_step *step = vm->program.steps[vm->pc];
+    bool in = vm->host_call == COIL_HOST_IN, vendor = vm->host_call == COIL_HOST_VENDOR;
+    if (vendor ? count > 1 : count != (in ? 1u : 0u))
+        return error_at(err, BASE_STATE, 0,
+                        vendor ? "a vendor instruction takes one result or none"
+                        : in   ? "INPORT takes one result"
+                               : "OUTPORT takes no result");
+    if (vendor && count && (!step->count || !coil_place_writable(&step->places[0])))
+        return error_at(err, BASE_STATE, 0, "the instruction has no place for a result");
+    vm->waiting = false;
+    if (count) {
+        vm->trap = coil_place_write(vm, &step->places[0], results[0], COIL_T_INT64);
+        if (vm->trap) {
+            vm->final = true;
+            return true;
+        }
+    }
+    vm->pc++;
+    return true;
+}
+
+/* ---- from outside ---- */
+
+static bool vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
+{
+    struct coil_vm *vm = (struct coil_vm *)base;
+    uint32_t trap = 0;
+    uint64_t kept = vm->fault_address;
+    const uint8_t *p = coil_memory(vm, address, size, false, &trap);
+    vm->fault_address = kept;
+    if (p && size) memcpy(into, p, size);
+    return p != NULL;
+}
+
+static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
+{
+    struct coil_vm *vm = coil_vm(base);
+    struct coil_region *r = coil_region_at(vm, address);
+    if (!r || size > r->size - (address - r->base)) return false;
+    if (size) memcpy(r->bytes + (address - r->base), from, size);
+    return true;
+}
+
+static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
+{
+    struct coil_vm *vm = coil_vm(base);
+    uint32_t cell;
+    if (!coil_program_cell(&vm->program, pc, &cell)) return false;
+    if (!vm->marked) {
+        size_t bytes = vm->program.count * sizeof *vm->cells;
+        struct coil_cell *copy = malloc(bytes);
+        if (!copy) return false;
+        memcpy(copy, vm->program.cells, bytes);
+        vm->cells = copy;
+        vm->marked = true;
+    }
+    vm->cells[cell].op = on ? (uint16_t)COIL_CELL_BREAK : vm->program.cells[cell].op;
+    return true;
+}
+
+static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
+{
+    (void)vm;
+    if (stop->kind == PENTA_STOP_HOST) return coil_host_name(stop->detail);
+    return stop->kind == PENTA_STOP_TRAP ? coil_trap_name(stop->detail) : NULL;
+}
+
+const struct engine coil_interp = {
+    .name = "interp",
+    .open = vm_open,
+    .run = coil_vm_run,
+    .answer = vm_answer,
+    .describe = coil_vm_describe,
+    .peek = vm_peek,
+    .poke = vm_poke,
+    .mark = vm_mark,
+    .save = coil_vm_save,
+    .load = coil_vm_load,
+    .close = vm_close,
+    .detail = vm_detail,
+};

@@ -1,0 +1,197 @@
+/* The machine: predecoded cells over frames of slots.
+ *
+ * Loading turns each function into cells once: variables become slots, types choose the cell,
+ * branch targets become indices. A scalar variable whose address nobody takes is a slot; everything
+ * else lives in guest memory, in the byte order of the file. What has no cell of its own is a step:
+ * operands resolved to places, executed by one general function. */
+#pragma once
+#include "coil/format/check.h"
+#include "coil/vm/ops.h"
+
+enum coil_trap {
+#define TRAP(number, name) COIL_TRAP_##name = number,
+#include "coil/traps.def"
+};
+enum coil_host_call { COIL_HOST_OUT = 1, COIL_HOST_IN = 2, COIL_HOST_VENDOR = 3 };
+
+enum { COIL_HOST_ARGS = 6 };
+
+enum coil_cell_op {
+#define CELL(name) COIL_CELL_##name,
+#include "coil/cells.def"
+    COIL_CELLS
+};
+struct coil_cell {
+    uint16_t op;
+    uint8_t x, y; /* scale, condition; type */
+    uint32_t a, b, c;
+    uint64_t imm;
+};
+
+enum coil_at {
+    COIL_AT_NONE,
+    COIL_AT_CONST,
+    COIL_AT_SLOT,
+    COIL_AT_REGISTER,
+    COIL_AT_FRAME,
+    COIL_AT_MEMORY,
+};
+struct coil_term { /* part of an address */
+    uint8_t at, op;
+    uint32_t slot;
+    uint64_t value; /* constant, or the address of a value in memory */
+};
+struct coil_place {
+    uint8_t at, op; /* op: the scalar type, or the type's opcode */
+    uint8_t ext;    /* qualifiers */
+    uint8_t form;   /* of the operand */
+    uint32_t slot;  /* slot, register, offset in the frame */
+    const struct coil_type *type;
+    uint64_t value;       /* constant; displacement */
+    const uint8_t *image; /* constant that is no scalar */
+    struct coil_term base, index;
+    uint64_t scale;
+};
+struct coil_step {
+    uint8_t opcode, count, extended, written; /* written: how many operands the file has */
+    const char *form;
+    struct coil_place places[5];
+};
+struct coil_function {
+    uint32_t first, slots; /* cell; slot 0 is always zero */
+    uint64_t bytes;        /* of its frame in memory */
+    uint64_t address;
+};
+struct coil_visible { /* a variable, for who looks at a stopped machine */
+    const char *name;
+    const struct coil_type *type;
+    uint64_t from, to; /* pcs: of its VAR, and of the SCOPL that ends it */
+    uint32_t function, slot;
+    uint8_t at;
+};
+struct coil_program { /* immutable once loaded */
+    struct coil_cell *cells;
+    uint64_t *pcs;    /* per cell */
+    uint32_t *owners; /* per cell: function */
+    uint32_t *starts; /* function number + 1 where a cell begins a function */
+    size_t count;
+    struct coil_function *functions;
+    size_t function_count;
+    struct coil_step **steps;       /* per cell, or NULL */
+    struct coil_visible *variables; /* function by function, in the order of their VARs */
+    size_t variable_count, variable_capacity;
+    uint64_t *symbols; /* addresses */
+    uint64_t *sections;
+    size_t *order;             /* sections by address */
+    uint64_t end;              /* first address behind the image */
+    uint32_t entry;            /* function */
+    struct arena arena, types; /* types: what type ids stand for */
+};
+
+/* Regions in the order of their addresses; sections lie below all of these. */
+#define COIL_HEAP_BASE UINT64_C(0x700000000000)
+#define COIL_FRAME_BASE UINT64_C(0x7E0000000000)
+#define COIL_STACK_BASE UINT64_C(0x7F0000000000)
+
+struct coil_region {
+    uint64_t base, size;
+    uint8_t *bytes;
+    bool writable, owned;
+    const char *name;
+};
+struct coil_frame {
+    uint32_t back, function; /* the caller's: cell to return to, and itself */
+};
+struct coil_block {
+    uint64_t offset, size;
+    bool live;
+};
+
+/* Operations whose flags nobody has computed yet: see flags.c. */
+enum coil_order { COIL_UNORDERED, COIL_CMP_SIGNED, COIL_CMP_UNSIGNED };
+struct coil_pending {
+    uint8_t order;        /* a comparison that a branch can decide from its operands */
+    uint8_t opcode, type; /* of the last integer operation, or 0: none */
+    uint8_t real;         /* opcode of a later operation in FP64, or 0 */
+};
+
+struct coil_vm {
+    penta_vm base;
+    const struct coil_module *m;
+    struct coil_program program;
+    struct coil_cell *cells; /* own copy with breakpoints, or the program's */
+    bool marked;
+    uint64_t v[COIL_REGISTERS];
+    uint8_t flags;       /* but for what is pending */
+    uint8_t parity_type; /* VOID: P is in `flags` */
+    struct coil_pending pending;
+    uint64_t flag_a, flag_b, real_a, real_b, parity;
+
+    uint64_t *slots; /* all frames */
+    size_t slot_capacity, fp, slots_used;
+    struct coil_frame *frames;
+    size_t depth, depth_max, frame_capacity;
+    uint32_t function, pc; /* the running function; the next cell */
+    struct coil_region *regions;
+    size_t region_count;
+    struct coil_region *stack, *frame_memory, *heap;
+    uint64_t sp, frame_top; /* addresses */
+    struct coil_block *blocks;
+    size_t block_count, block_capacity, block_free; /* free: of them */
+    uint64_t heap_top, heap_max; /* the region has no bytes before the first ALLOC */
+    bool divide_trap;
+
+    bool waiting, final, halted, started, at_break;
+    uint32_t host_call;
+    uint64_t host_args[COIL_HOST_ARGS];
+    uint32_t trap;
+    uint64_t trap_code, fault_address;
+    uint64_t executed;
+};
+
+static inline struct coil_vm *coil_vm(penta_vm *vm)
+{
+    return (struct coil_vm *)vm;
+}
+
+/* load.c */
+struct coil_load {
+    bool plain;       /* every instruction in its general form */
+    bool host_vendor; /* vendor instructions ask the host */
+};
+bool coil_program_load(struct coil_program *p, const struct coil_module *m, struct coil_load how,
+                       penta_error *err);
+void coil_program_free(struct coil_program *p);
+bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell);
+/* step.c, operands.c: 0, or the trap. */
+uint32_t coil_step_run(struct coil_vm *vm, const struct coil_step *step);
+uint32_t coil_place_read(struct coil_vm *vm, const struct coil_place *p, uint8_t as,
+                         uint64_t *value);
+uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64_t value,
+                          uint8_t from);
+uint8_t coil_step_type(const struct coil_step *step); /* the type a register takes */
+/* flags.c: the exact flags; and making them what `flags` holds. */
+uint8_t coil_flags_now(const struct coil_vm *vm);
+void coil_flags_settle(struct coil_vm *vm);
+void coil_flags_put(struct coil_vm *vm, uint8_t flags);
+/* memory.c: the bytes at an address, or NULL and the trap. */
+uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write,
+                     uint32_t *trap);
+struct coil_region *coil_region_at(struct coil_vm *vm, uint64_t address);
+bool coil_heap_open(struct coil_vm *vm);
+uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t size);
+bool coil_heap_free(struct coil_vm *vm, uint64_t address);
+/* interp.c */
+void coil_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
+uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool tail);
+/* vm.c */
+extern const struct engine coil_interp;
+/* vm_describe.c */
+void coil_vm_describe(const penta_vm *vm, const penta_visitor *v);
+const char *coil_trap_name(uint32_t trap); /* or NULL */
+const char *coil_host_name(uint32_t call);
+/* snapshot.c */
+bool coil_vm_save(const penta_vm *vm, struct writer *out);
+bool coil_vm_load(penta_vm *vm, penta_bytes saved, penta_error *err);
+/* host.c */
+extern const struct host coil_host;
