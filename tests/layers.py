@@ -15,7 +15,8 @@ BELOW = {"base": set(), "crypto": {"base"}, "text": {"base"}, "x64": {"base"},
 for name in formats:
     BELOW[name] = {"base", "crypto", "text", "x64", "core"}
 BELOW["penta"] = {"base", "text", "core"} | set(formats)
-BELOW["compat"] = BELOW["penta"] | {"penta"}
+BELOW["gpu"] = BELOW["penta"] | {"penta"}
+BELOW["compat"] = BELOW["gpu"] | {"gpu"}
 BELOW["conform"] = BELOW["compat"] | {"compat"}
 BELOW["cli"] = BELOW["conform"] | {"conform"}
 

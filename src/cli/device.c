@@ -3,8 +3,8 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "cli/cli.h"
-#include "compat/gpu/replay.h"
-#include "compat/gpu/script.h"
+#include "gpu/tools/replay.h"
+#include "gpu/tools/script.h"
 
 static void complain(struct cli *c, const char *name, penta_bytes text, const penta_error *err)
 {

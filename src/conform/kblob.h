@@ -1,6 +1,6 @@
 /* What the three files of kernel blob conformance share. A case ends at its first difference. */
 #pragma once
-#include "compat/gpu/emulator.h"
+#include "gpu/host/emulator.h"
 #include "conform/conform.h"
 
 struct check {

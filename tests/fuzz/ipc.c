@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "checks.h"
-#include "compat/gpu/device.h"
+#include "gpu/child/device.h"
 
 void check_failed(const char *what, uint64_t a, uint64_t b)
 {

@@ -3,7 +3,7 @@
 #include <unistd.h>
 #include "base/file/file.h"
 #include "check.h"
-#include "compat/gpu/replay.h"
+#include "gpu/tools/replay.h"
 
 static void session(uint32_t mode, const char *path)
 {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include "compat/gpu/device.h"
+#include "gpu/child/device.h"
 
 struct task *tasks_find(const struct device *d, uint32_t launch)
 {

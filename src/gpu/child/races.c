@@ -13,8 +13,8 @@
  * Bounds: CLASSES classes, RECORDS findings, WORK visited intervals. Whatever lies beyond is left
  * out; the order of the search is fixed, so the report stays the same. */
 #include <stdlib.h>
-#include "compat/gpu/device.h"
-#include "compat/gpu/keys.h"
+#include "gpu/child/device.h"
+#include "gpu/child/key_set.h"
 
 enum { CLASSES = 4096, RECORDS = 1 << 16, WORK = 1 << 28 };
 

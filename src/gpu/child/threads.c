@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
-#include "compat/gpu/device.h"
+#include "gpu/child/device.h"
 
 bool lock_init(struct lock *l)
 {

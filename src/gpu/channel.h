@@ -2,7 +2,7 @@
  * only the other may; it runs over descriptors or, for tests, over bytes in memory. Whole messages
  * only: short reads and writes are made up for here. */
 #pragma once
-#include "compat/gpu/protocol.h"
+#include "gpu/protocol.h"
 
 enum transport {
     TRANSPORT_SUCCESS, TRANSPORT_CLOSED, TRANSPORT_IO_ERROR, TRANSPORT_INVALID_ROLE,

@@ -1,4 +1,4 @@
-#include "compat/gpu/replay.h"
+#include "gpu/tools/replay.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "base/file/file.h"
 #include "base/json/json_read.h"
-#include "compat/gpu/protocol.h"
+#include "gpu/protocol.h"
 
 enum { SHOWN = 100 };
 

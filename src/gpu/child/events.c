@@ -2,7 +2,7 @@
  * command that caused them, so that in SERIAL and SEEDED the order of all lines is fixed. */
 #include <unistd.h>
 #include "base/json/json_write.h"
-#include "compat/gpu/device.h"
+#include "gpu/child/device.h"
 
 static uint64_t time_of(const struct device *d)
 {

@@ -2,7 +2,7 @@
  * events.c, appends to the same file. Together they are all that a replay needs. */
 #include <fcntl.h>
 #include <unistd.h>
-#include "compat/gpu/emulator.h"
+#include "gpu/host/emulator.h"
 
 static void flush(gpu_emulator *dev)
 {

@@ -6,8 +6,8 @@
  * Each allocation has one bit per byte. At most EVENTS calls may queue behind a running task and
  * FINDINGS reads are reported; beyond either the check stays silent. */
 #include <stdlib.h>
-#include "compat/gpu/device.h"
-#include "compat/gpu/keys.h"
+#include "gpu/child/device.h"
+#include "gpu/child/key_set.h"
 
 enum { EVENTS = 1 << 20, FINDINGS = 1 << 16 };
 

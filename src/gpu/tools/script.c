@@ -26,14 +26,14 @@
  *     read $a, 99 => ReadError           any line: the status to expect, else Success
  *
  * Numbers are expressions: 0x10, $a + 2 * 8. */
-#include "compat/gpu/script.h"
+#include "gpu/tools/script.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "base/file/file.h"
 #include "base/number.h"
 #include "base/suggest.h"
-#include "compat/gpu/protocol.h"
+#include "gpu/protocol.h"
 #include "kblob/kblob.h"
 #include "kblob/vm/memory.h"
 #include "text/expr.h"

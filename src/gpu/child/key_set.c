@@ -1,4 +1,4 @@
-#include "compat/gpu/keys.h"
+#include "gpu/child/key_set.h"
 #include <stdlib.h>
 
 static uint64_t hash(struct key key)

@@ -1,6 +1,6 @@
 /* One handler per command. */
 #include <stdlib.h>
-#include "compat/gpu/device.h"
+#include "gpu/child/device.h"
 
 struct call {
     struct device *d;
@@ -286,7 +286,7 @@ static bool apply(struct settings *settings, const struct wire_setting *pair)
         if (pair->value > (uint64_t)(largest)) return false;                                       \
         settings->name = pair->value ? pair->value : (uint64_t)(standard);                         \
         return true;
-#include "compat/gpu/protocol.def"
+#include "gpu/protocol.def"
     default: return false;
     }
 }
@@ -322,7 +322,7 @@ static const struct handler {
     gpu_status (*run)(struct call *c);
 } handlers[] = {
 #define COMMAND(number, name, ...) [number] = {on_##name},
-#include "compat/gpu/protocol.def"
+#include "gpu/protocol.def"
 };
 
 /* These wait for tasks or touch nothing that tasks do: they lock where they must. */

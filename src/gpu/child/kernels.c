@@ -2,7 +2,7 @@
  * replaces what later launches find; tasks keep the program they started with. */
 #include <openssl/sha.h>
 #include <stdlib.h>
-#include "compat/gpu/device.h"
+#include "gpu/child/device.h"
 
 static size_t position(const struct device *d, uint32_t id)
 {

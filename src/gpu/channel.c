@@ -1,4 +1,4 @@
-#include "compat/gpu/channel.h"
+#include "gpu/channel.h"
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>

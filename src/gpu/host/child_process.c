@@ -1,4 +1,4 @@
-#include "compat/gpu/child.h"
+#include "gpu/host/child_process.h"
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "compat/gpu/device.h"
+#include "gpu/child/device.h"
 
 extern char **environ;
 

@@ -1,7 +1,7 @@
 /* The calls of gpu_emulator.h on an open device: each one request, its trace line, its result. */
 #include <stdlib.h>
 #include "base/codec/checksum.h"
-#include "compat/gpu/emulator.h"
+#include "gpu/host/emulator.h"
 
 enum { NO_TIMEOUT = -1, WAIT_SLICE_MS = 50 };
 #define TRANSFER_LIMIT (UINT64_C(256) << 20)

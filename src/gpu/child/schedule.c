@@ -4,7 +4,7 @@
  * goes next; a task alone just runs. Sleepers become runnable, in launch order, when the clock
  * reaches them; it moves only when all tasks sleep, and within a Wait by at most what it allows. */
 #include <stdlib.h>
-#include "compat/gpu/device.h"
+#include "gpu/child/device.h"
 
 /* Long runs look up now and then whether anybody still wants the result. */
 static bool abandoned(const struct device *d, uint64_t *work, uint64_t done)

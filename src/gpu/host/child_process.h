@@ -1,7 +1,7 @@
 /* Starting and ending the device process. */
 #pragma once
 #include <sys/types.h>
-#include "compat/gpu/protocol.h"
+#include "gpu/protocol.h"
 
 struct child {
     pid_t pid;               /* 0: reaped, or never started */

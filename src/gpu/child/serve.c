@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include "compat/gpu/device.h"
+#include "gpu/child/device.h"
 
 enum { STAGING_KEPT = 64 << 20 };
 
@@ -10,7 +10,7 @@ bool device_init(struct device *d, int trace)
 {
     *d = (struct device){.trace = trace, .opened = clock_ms()};
 #define SETTING(number, name, standard, largest) d->settings.name = (uint64_t)(standard);
-#include "compat/gpu/protocol.def"
+#include "gpu/protocol.def"
     d->memory.limit = d->settings.memory_limit;
     d->done = eventfd(0, EFD_CLOEXEC);
     return d->done >= 0 && lock_init(&d->lock);

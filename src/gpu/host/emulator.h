@@ -2,8 +2,8 @@
 #pragma once
 #include <pthread.h>
 #include "base/json/json_write.h"
-#include "compat/gpu/channel.h"
-#include "compat/gpu/child.h"
+#include "gpu/channel.h"
+#include "gpu/host/child_process.h"
 
 struct gpu_emulator {
     /* Threads take turns in the order they came: a plain mutex would let a thread that waits in

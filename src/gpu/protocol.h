@@ -13,20 +13,20 @@
 #undef LAYOUT /* of a format included before */
 #undef LAYOUT_FILE
 #define LAYOUT(x) wire_##x
-#define LAYOUT_FILE "compat/gpu/records.def"
+#define LAYOUT_FILE "gpu/records.def"
 #include "core/layout/structs.h"
 #undef LAYOUT
 #undef LAYOUT_FILE
 
 enum command {
 #define COMMAND(number, name, text, payload) COMMAND_##name = number,
-#include "compat/gpu/protocol.def"
+#include "gpu/protocol.def"
     COMMANDS
 };
 
 enum setting {
 #define SETTING(number, name, ...) SETTING_##name = number,
-#include "compat/gpu/protocol.def"
+#include "gpu/protocol.def"
 };
 
 #define WAIT_FENCE    UINT32_MAX

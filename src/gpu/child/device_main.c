@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/number.h"
-#include "compat/gpu/child.h"
+#include "gpu/host/child_process.h"
 
 int main(int argc, char **argv)
 {

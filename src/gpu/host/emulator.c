@@ -1,5 +1,5 @@
 /* The life of a device as the host sees it: open, talk, shut down. */
-#include "compat/gpu/emulator.h"
+#include "gpu/host/emulator.h"
 #include <stdlib.h>
 #include <unistd.h>
 

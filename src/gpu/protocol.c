@@ -1,13 +1,13 @@
-#include "compat/gpu/protocol.h"
+#include "gpu/protocol.h"
 
 #define LAYOUT(x) wire_##x
-#define LAYOUT_FILE "compat/gpu/records.def"
+#define LAYOUT_FILE "gpu/records.def"
 #include "core/layout/tables.h"
 
 /* The header is installed and cannot include the .def: this is where they are held together. */
 #define STATUS(number, name, text) _Static_assert(name == number, text);
 #define TASK_STATE(number, name) _Static_assert(GPU_TASK_##name == number, #name);
-#include "compat/gpu/protocol.def"
+#include "gpu/protocol.def"
 _Static_assert(wire_request_bytes == 24 && wire_response_bytes == 9, "fixed by the protocol");
 _Static_assert(wire_fault_bytes == 56 && wire_task_bytes == 80, "fixed by the protocol");
 _Static_assert(wire_race_bytes == 40 && wire_kernel_bytes == 40, "fixed by the protocol");
@@ -17,7 +17,7 @@ const char *command_name(uint32_t command)
 {
     static const char *const names[] = {
 #define COMMAND(number, name, text, payload) [number] = text,
-#include "compat/gpu/protocol.def"
+#include "gpu/protocol.def"
     };
     return command < COMMANDS ? names[command] : NULL;
 }
@@ -26,14 +26,14 @@ bool command_has_payload(uint32_t command)
 {
     static const bool has[] = {
 #define COMMAND(number, name, text, payload) [number] = payload,
-#include "compat/gpu/protocol.def"
+#include "gpu/protocol.def"
     };
     return command < COMMANDS && has[command];
 }
 
 static const char *const statuses[] = {
 #define STATUS(number, name, text) [number] = text,
-#include "compat/gpu/protocol.def"
+#include "gpu/protocol.def"
 };
 enum { STATUSES = sizeof statuses / sizeof *statuses };
 
@@ -56,7 +56,7 @@ const char *task_state_name(uint32_t state)
 {
     static const char *const names[] = {
 #define TASK_STATE(number, name) [number] = #name,
-#include "compat/gpu/protocol.def"
+#include "gpu/protocol.def"
     };
     return state < sizeof names / sizeof *names ? names[state] : NULL;
 }
@@ -65,7 +65,7 @@ const char *race_kind_name(uint32_t kind)
 {
     static const char *const names[] = {
 #define RACE_KIND(number, name) [number] = name,
-#include "compat/gpu/protocol.def"
+#include "gpu/protocol.def"
     };
     return kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }

@@ -11,7 +11,7 @@
 #pragma once
 #include <pthread.h>
 #include <stdatomic.h>
-#include "compat/gpu/channel.h"
+#include "gpu/channel.h"
 #include "kblob/vm/vm.h"
 
 struct kernel {
@@ -53,7 +53,7 @@ struct lock {
 
 struct settings {
 #define SETTING(number, name, ...) uint64_t name;
-#include "compat/gpu/protocol.def"
+#include "gpu/protocol.def"
 };
 
 struct device {
