@@ -76,8 +76,8 @@ if(PENTA_JIT)
                             $<TARGET_OBJECTS:penta_objects>)
   target_link_libraries(pvm_differ PRIVATE penta_objects)
   penta_test(pvm-differ $<TARGET_FILE:pvm_differ> --count 20000 --seed 1 --cover)
-  add_executable(pvm_jit_tools_test tests/pvm_jit_tools.c src/cli/native_listing.c
-                                    src/cli/native_plain.c $<TARGET_OBJECTS:penta_objects>)
+  add_executable(pvm_jit_tools_test tests/pvm_jit_tools.c src/cli/pvm/native_listing.c
+                                    src/cli/pvm/native_plain.c $<TARGET_OBJECTS:penta_objects>)
   target_link_libraries(pvm_jit_tools_test PRIVATE penta_objects)
   penta_test(pvm-jit-tools $<TARGET_FILE:pvm_jit_tools_test> $<TARGET_FILE:penta_cli>)
 endif()

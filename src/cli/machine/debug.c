@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "base/number.h"
 #include "base/suggest.h"
-#include "cli/line.h"
-#include "cli/machine.h"
+#include "cli/machine/line.h"
+#include "cli/machine/machine.h"
 #include "core/debugger.h"
 
 struct shell {

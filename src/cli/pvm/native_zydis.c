@@ -1,5 +1,5 @@
 #include <Zydis/Zydis.h>
-#include "cli/native.h"
+#include "cli/pvm/native.h"
 
 size_t native_text(const uint8_t *code, size_t size, uint64_t at, char *text, size_t room)
 {

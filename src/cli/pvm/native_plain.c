@@ -1,4 +1,4 @@
-#include "cli/native.h"
+#include "cli/pvm/native.h"
 
 size_t native_text(const uint8_t *code, size_t size, uint64_t at, char *text, size_t room)
 {

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "cli/machine.h"
-#include "cli/tracer.h"
+#include "cli/machine/machine.h"
+#include "cli/machine/tracer.h"
 
 /* ---- the machine's state as text, to be compared ---- */
 

@@ -1,5 +1,5 @@
-#include "cli/native_listing.h"
-#include "cli/native.h"
+#include "cli/pvm/native_listing.h"
+#include "cli/pvm/native.h"
 
 #ifdef PENTA_JIT
 #include "pvm/jit/jit.h"

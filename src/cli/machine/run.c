@@ -1,9 +1,9 @@
 #include <inttypes.h>
 #include <string.h>
-#include "cli/machine.h"
-#include "cli/native_listing.h"
+#include "cli/machine/machine.h"
+#include "cli/pvm/native_listing.h"
 #include "cli/output.h"
-#include "cli/tracer.h"
+#include "cli/machine/tracer.h"
 
 enum { CALLS_SHOWN = 10000 }; /* host calls kept for the document */
 

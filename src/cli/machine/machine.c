@@ -1,4 +1,4 @@
-#include "cli/machine.h"
+#include "cli/machine/machine.h"
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>

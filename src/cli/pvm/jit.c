@@ -3,8 +3,8 @@
 #include <string.h>
 #include <time.h>
 #include "cli/cli.h"
-#include "cli/machine.h"
-#include "cli/native_listing.h"
+#include "cli/machine/machine.h"
+#include "cli/pvm/native_listing.h"
 
 #ifdef PENTA_JIT
 #include "pvm/jit/jit.h"

@@ -1,4 +1,4 @@
-#include "cli/line.h"
+#include "cli/machine/line.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
