@@ -1,5 +1,5 @@
 /* Interpreter against compiler: the input only steers the choices from which a program is made
- * (pvm_programs.h), so that nearly every one of them runs. tests/pvm_differ.c does the same by
+ * (pvm_programs.h), so that nearly every one of them runs. tests/units/pvm_differ.c does the same by
  * numbers alone. */
 #include "pvm_trial.h"
 #include <stdlib.h>

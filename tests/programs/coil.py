@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What case files cannot say about COIL: linking several objects, archives, converting byte orders.
 
-    tests/coil.py PENTA
+    tests/programs/coil.py PENTA
 """
 import json
 import os
@@ -13,7 +13,7 @@ import time
 from fractions import Fraction
 
 PENTA = os.path.abspath(sys.argv[1])
-CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases", "coil")
+CASES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cases", "coil")
 MAIN = ".global main\n.func main\n    {}\n    RET\n.endfunc\n"
 passed = failed = 0
 

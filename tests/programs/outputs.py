@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the tool writes destroys nothing: no input, no key, and no doubt about a signature.
 
-    tests/outputs.py PENTA
+    tests/programs/outputs.py PENTA
 """
 import json
 import os
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import zlib
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PENTA = os.path.abspath(sys.argv[1])
 KEYS = os.path.join(ROOT, "tests/keys")
 BLOB = bytes.fromhex("05b105b1010000001000000002000000" "01" + "00" * 15 + "08" + "00" * 15)

@@ -2,11 +2,11 @@
 # properties.sh PENTA PROPERTIES EVERY: the in-process properties over the bytes of every case file,
 # on one in EVERY of the truncated and flipped variants.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 [ -x "$2" ] || { echo "$2 is not there: skipped"; exit 77; }
 cases=$(mktemp -d)
 trap 'rm -rf "$cases"' EXIT
-python3 tests/run --penta "$1" --dump "$cases"
+python3 tests/tools/run --penta "$1" --dump "$cases"
 run=
 case $2 in
 *s390x*)

@@ -2,7 +2,7 @@
 """Every example of the help and the man pages is run as it stands there, in a folder with the files
 it names.
 
-    tests/examples.py PENTA
+    tests/programs/examples.py PENTA
 """
 import os
 import shutil
@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 PENTA = os.path.abspath(sys.argv[1])
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MAIN = ".global main\n.func main\n    CALL @helper\n    RET\n.endfunc\n"
 HELPER = ".global helper\n.func helper\n    RET\n.endfunc\n"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How the command line behaves: exit codes, streams, bad files, pipes, signals, help.
 
-    tests/cli.py PENTA
+    tests/programs/cli.py PENTA
 """
 import json
 import os

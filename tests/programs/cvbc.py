@@ -2,7 +2,7 @@
 """What containers promise beyond single files: signatures that openssl accepts and makes, every byte
 of a signed file covered, reproducible builds, sealing, legacy files, boards, exit codes.
 
-    tests/cvbc.py PENTA
+    tests/programs/cvbc.py PENTA
 """
 import glob
 import hashlib
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import zlib
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PENTA = os.path.abspath(sys.argv[1])
 KEYS = os.path.join(ROOT, "tests/keys")
 passed = failed = 0

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """The Python packages, installed by pip from the tree into a fresh environment, without network.
 
-    tests/python.py BUILD [VECTORS]         VECTORS: those of cvbc, used where they are present
+    tests/programs/python.py BUILD [VECTORS]         VECTORS: those of cvbc, used where they are present
 """
 import os
 import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 INSIDE = r'''
 import json, threading, time
@@ -77,7 +77,7 @@ def main():
         subprocess.run([python, "-c", INSIDE], check=True, env=environment, cwd=work)
         place = os.path.join(work, "cvbc")
         os.mkdir(place)
-        subprocess.run([python, os.path.join(ROOT, "tests", "cvbc", "interface.py"), place, *vectors], check=True,
+        subprocess.run([python, os.path.join(ROOT, "tests", "programs", "cvbc", "interface.py"), place, *vectors], check=True,
                        env=environment, cwd=place)
     return 0
 

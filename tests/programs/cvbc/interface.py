@@ -1,4 +1,4 @@
-"""The Python package `cvbc`, run inside a fresh environment by tests/python.py.
+"""The Python package `cvbc`, run inside a fresh environment by tests/programs/python.py.
 
     interface.py WORK [DATA]        DATA: vectors of the format, where they are present
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every rule has a failing case, and every instruction a case that executes it.
 
-    tests/coverage.py PENTA
+    tests/programs/coverage.py PENTA
 """
 import json
 import os
@@ -12,14 +12,14 @@ import tempfile
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PENTA = os.path.abspath(sys.argv[1])
-# Codes of penta itself that no case file can cause: they are checked by tests/cli.py (files,
-# limits, options), tests/units.c (memory, machine states, snapshots, JSON), or would be bugs.
+# Codes of penta itself that no case file can cause: they are checked by tests/programs/cli.py (files,
+# limits, options), tests/units/units.c (memory, machine states, snapshots, JSON), or would be bugs.
 ELSEWHERE = {"PENTA0001", "PENTA0002", "PENTA0003", "PENTA0004", "PENTA0005", "PENTA0006",
              "PENTA0007", "PENTA0008", "PENTA0009", "PENTA0010", "PENTA0011", "PENTA0017",
              "PENTA0018", "PENTA0019", "PENTA0020", "PENTA0021", "PENTA0022",
-             # of commands other than asm and validate: tests/cvbc.py, tests/coil.py
+             # of commands other than asm and validate: tests/programs/cvbc.py, tests/programs/coil.py
              "CVBC0023", "CVBC0024", "CVBC0028", "CVBC0108", "CVBC0109", "CVBC0110",
              "COIL0080", "COIL0081", "COIL0083", "COIL0084", "COIL0086", "COIL0087"}
 
@@ -28,7 +28,7 @@ def penta(*args):
     return json.loads(subprocess.run([PENTA, *args, "--json"], capture_output=True).stdout)
 
 
-loader = SourceFileLoader("run", os.path.join(ROOT, "tests/run"))
+loader = SourceFileLoader("run", os.path.join(ROOT, "tests/tools/run"))
 spec = spec_from_loader("run", loader)
 runner = module_from_spec(spec)
 sys.dont_write_bytecode = True
@@ -66,7 +66,7 @@ def opcode_names(path, *options):
 
 executed = {}
 with tempfile.TemporaryDirectory() as work:
-    subprocess.run([os.path.join(ROOT, "tests/run"), "--penta", PENTA, "--dump", work], check=True)
+    subprocess.run([os.path.join(ROOT, "tests/tools/run"), "--penta", PENTA, "--dump", work], check=True)
     for case in cases:
         path = os.path.join(work, f"{case.format}-{case.name}.bin")
         if case.get("run") is None or not os.path.exists(path):

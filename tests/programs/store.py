@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stores of tvmr programs: two processes on one folder, kills at random moments, names.
 
-    tests/store.py PENTA [ROUNDS]
+    tests/programs/store.py PENTA [ROUNDS]
 """
 import os
 import random

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 formats = re.findall(r"^FORMAT\((\w+)\)", open(os.path.join(ROOT, "src/penta/registry.def")).read(), re.M)
 FORMATS = {name: os.path.join(ROOT, "src/formats", name) for name in formats}
 BELOW = {"base": set(), "crypto": {"base"}, "text": {"base"}, "x64": {"base"},
