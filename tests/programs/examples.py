@@ -30,8 +30,8 @@ def prepare(folder):
     for name, source in (("kernel.kasm", "kblob/fill.kasm"), ("prog.cvasm", "cvbc/hello.cvasm"),
                          ("prog.ino", "cvbc/blink.ino"), ("program.pvmasm", "pvm/fibonacci.pvmasm")):
         shutil.copy(os.path.join(ROOT, "examples", source), os.path.join(folder, name))
-    os.mkdir(os.path.join(folder, "examples"))
-    shutil.copy(os.path.join(ROOT, "examples/race.gpu"), os.path.join(folder, "examples"))
+    os.makedirs(os.path.join(folder, "examples/gpu"))
+    shutil.copy(os.path.join(ROOT, "examples/gpu/race.gpu"), os.path.join(folder, "examples/gpu"))
     os.mkdir(os.path.join(folder, "vectors"))
     for name, text in (("main.casm", MAIN), ("helper.casm", HELPER), ("key", "0" * 63 + "1\n"),
                        ("vectors/empty.json", VECTOR)):

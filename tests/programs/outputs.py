@@ -99,7 +99,7 @@ def test_keys_are_never_overwritten():
         refused("run", "a.tvmr", "--input", "1,2", "--save-weights", name, says=KEY, code=4)
         refused("sign", "p.cvbc", "--public-key", "signer.pub", "--export-tbs", name, "-o", "x.cvbc",
                 says=BOTH if name == "signer.pub" else KEY, code=2 if name == "signer.pub" else 4)
-        refused("device", "run", os.path.join(ROOT, "examples/race.gpu"), "--trace", name,
+        refused("device", "run", os.path.join(ROOT, "examples/gpu/race.gpu"), "--trace", name,
                 says="is no trace", code=4)
     write("raw.key", bytes((i * 83 + 41) % 256 for i in range(32)))
     refused("dis", "a.kblob", "-o", "raw.key", says=KEY, code=4)
@@ -158,7 +158,7 @@ def test_an_output_is_written_once():
 
 
 def test_device_trace_replaces_only_traces():
-    script = os.path.join(ROOT, "examples/race.gpu")
+    script = os.path.join(ROOT, "examples/gpu/race.gpu")
     shutil.copy(script, "race.gpu")
     refused("device", "run", "race.gpu", "--trace", "race.gpu", says="is no trace", code=4)
     first = penta("device", "run", "race.gpu", "--trace", "t.jsonl")
