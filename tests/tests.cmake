@@ -21,6 +21,7 @@ penta_test(examples ${PYTHON} tests/programs/examples.py $<TARGET_FILE:penta_cli
 penta_test(cvbc ${PYTHON} tests/programs/cvbc.py $<TARGET_FILE:penta_cli>)
 penta_test(coil-units $<TARGET_FILE:coil_units>)
 penta_test(coil ${PYTHON} tests/programs/coil.py $<TARGET_FILE:penta_cli>)
+penta_test(pvm-link ${PYTHON} tests/programs/pvm_link.py $<TARGET_FILE:penta_cli> ${SHARED})
 penta_test(coverage ${PYTHON} tests/programs/coverage.py $<TARGET_FILE:penta_cli>)
 penta_test(properties tests/tools/properties.sh $<TARGET_FILE:penta_cli> $<TARGET_FILE:properties> 1)
 penta_test(properties-asan tests/tools/properties.sh $<TARGET_FILE:penta_cli> ${BUILDS}/asan/bin/properties 7)

@@ -47,6 +47,25 @@ PENTA_API bool penta_pvm_export(const penta_module *module, const char *name, ui
 /* The name behind a host call's number; false when the module imports nothing under it. */
 PENTA_API bool penta_pvm_import(const penta_module *module, uint32_t number, penta_bytes *name);
 
+/* ---- linking ---- */
+
+typedef struct penta_pvm_object {
+    const char *name;        /* for findings; borrowed, like the bytes, during the call */
+    penta_bytes bytes;       /* an ELF object or program for RISC-V, or an archive of objects */
+    bool member;             /* an object of an archive: taken when it defines what is missing */
+} penta_pvm_object;
+
+/* A finding and the object it is about: NULL when about none; for a member of an archive
+ * "ARCHIVE(MEMBER)". */
+typedef void penta_pvm_link_report(void *user, const char *object, const penta_error *finding);
+
+/* Links objects to one program, appended to out; a list of sections and functions is appended to map,
+ * which may be NULL. Objects are taken in the order given. Options: isa, to ("polkavm" or "jam"), dispatch, strip, stack, optimize ("0", "1", "2").
+ * Every finding goes to report, which may be NULL; false when one was an error, out is unchanged then. */
+PENTA_API bool penta_pvm_link(const penta_pvm_object *objects, size_t count,
+                              const penta_option *options, size_t option_count, penta_buffer *out,
+                              penta_buffer *map, penta_pvm_link_report *report, void *user);
+
 /* ---- pools: machines that share one prepared program ---- */
 
 typedef struct penta_pvm_pool penta_pvm_pool;

@@ -1,8 +1,11 @@
 /* link: objects to one file. Inputs are read here, archives and folders opened up; which linker
  * gets them is decided by their content. */
 #include "coil/link/link.h"
+#include "base/archive.h"
 #include "base/bytes.h"
 #include "cli/output.h"
+#include "penta/pvm.h"
+#include "pvm/pvm.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,25 +64,12 @@ static bool read_file(struct pieces *p, const char *path, penta_bytes *bytes)
     return true;
 }
 
-/* ---- archives: "!<arch>\n", then members behind 60-byte headers of text, padded to even ---- */
-
-static size_t decimal(const uint8_t *p, size_t size)
-{
-    size_t value = 0;
-    for (size_t i = 0; i < size && p[i] >= '0' && p[i] <= '9' && value < SIZE_MAX / 16; i++)
-        value = value * 10 + (size_t)(p[i] - '0');
-    return value;
-}
-
-static bool is_archive(penta_bytes bytes)
-{
-    return bytes.size >= 8 &&
-           (!memcmp(bytes.data, "!<arch>\n", 8) || !memcmp(bytes.data, "!<thin>\n", 8));
-}
+/* ---- archives and folders ---- */
 
 /* LIBRARY(MEMBER), as linkers write it. */
-static bool add_member(struct pieces *p, const char *path, penta_bytes name, penta_bytes bytes)
+static bool add_member(void *user, const char *path, penta_bytes name, penta_bytes bytes)
 {
+    struct pieces *p = user;
     char *text = malloc(strlen(path) + name.size + 3);
     if (!text) return fail(p->cli, path, BASE_MEMORY, "no memory for inputs");
     int n = sprintf(text, "%s(%.*s)", path, (int)name.size, (const char *)name.data);
@@ -90,33 +80,10 @@ static bool add_member(struct pieces *p, const char *path, penta_bytes name, pen
 
 static bool add_archive(struct pieces *p, const char *path, penta_bytes bytes)
 {
-    enum { HEADER = 60 };
-    penta_bytes names = {0};
-    if (bytes.data[2] == 't')
-        return fail(p->cli, path, BASE_DAMAGED, "a thin archive holds no objects, only their names");
-    for (size_t at = 8; at < bytes.size;) {
-        if (bytes.size - at < HEADER || memcmp(bytes.data + at + 58, "`\n", 2))
-            return fail(p->cli, path, BASE_DAMAGED, "the archive is damaged");
-        const uint8_t *head = bytes.data + at;
-        size_t size = decimal(head + 48, 10);
-        at += HEADER;
-        if (size > bytes.size - at)
-            return fail(p->cli, path, BASE_DAMAGED, "a member of the archive is cut short");
-        penta_bytes member = bytes_slice(bytes, at, size), name = {head, 16};
-        at += size + size % 2;
-        if (head[0] == '/' && head[1] == '/') {
-            names = member; /* long names */
-            continue;
-        }
-        if (head[0] == '/' && (head[1] < '0' || head[1] > '9')) continue; /* an index of symbols */
-        if (head[0] == '/') name = bytes_slice(names, decimal(head + 1, 15), names.size);
-        size_t n = 0;
-        while (n < name.size && name.data[n] != '/' && name.data[n] != '\n' &&
-               (head[0] == '/' || name.data[n] != ' '))
-            n++;
-        if (!add_member(p, path, bytes_slice(name, 0, n), member)) return false;
-    }
-    return true;
+    penta_error err = {0};
+    if (archive_each(bytes, path, add_member, p, &err)) return true;
+    if (err.code) cli_error(p->cli, path, &err);
+    return false;
 }
 
 static int by_name(const void *a, const void *b)
@@ -169,7 +136,7 @@ static bool collect(struct pieces *p)
             continue;
         }
         if (!read_file(p, path, &bytes)) return false;
-        if (is_archive(bytes) ? !add_archive(p, path, bytes)
+        if (archive_probe(bytes) ? !add_archive(p, path, bytes)
                               : !add(p, path, strlen(path), bytes, false))
             return false;
     }
@@ -235,6 +202,49 @@ static void link_coil(struct pieces *p)
     free(modules);
 }
 
+/* ---- ELF objects ---- */
+
+static void add_elf_finding(void *user, const char *object, const penta_error *finding)
+{
+    struct finding_sink *sink = user;
+    sink->part = object;
+    finding_sink_add(sink, finding);
+}
+
+static void link_elf(struct pieces *p)
+{
+    struct cli *c = p->cli;
+    penta_pvm_object *objects = calloc(p->count + 1, sizeof *objects);
+    size_t count = 0;
+    penta_option *options = options_for(c, &pvm_driver, OPTION_LINK, &count);
+    penta_option *all = options ? realloc(options, (count + 1) * sizeof *all) : NULL;
+    penta_buffer out = {0}, map = {0};
+    if (objects && all) {
+        const char *map_file = c->value[OPT_MAP_FILE];
+        struct finding_sink sink;
+        if (c->value[OPT_OPTIMIZE]) all[count++] = (penta_option){"optimize", c->value[OPT_OPTIMIZE]};
+        for (size_t i = 0; i < p->count; i++)
+            objects[i] = (penta_pvm_object){p->items[i].name, p->items[i].bytes, p->items[i].member};
+        finding_sink_init(&sink, c, p->count == 1 ? p->items[0].name : "link");
+        bool ok = penta_pvm_link(objects, p->count, all, count, &out, map_file ? &map : NULL,
+                                 add_elf_finding, &sink);
+        finding_sink_finish(&sink);
+        if (!ok)
+            cli_fail(c, EXIT_NO);
+        else if (!map_file || output_write(c, map_file, (penta_bytes){map.data, map.size}))
+            cli_bytes(c, (penta_bytes){out.data, out.size});
+    }
+    penta_buffer_free(&out);
+    penta_buffer_free(&map);
+    free(all ? all : options);
+    free(objects);
+}
+
+static bool is_elf(penta_bytes bytes)
+{
+    return bytes.size >= 4 && !memcmp(bytes.data, "\177ELF", 4);
+}
+
 static bool is_coil(penta_bytes bytes)
 {
     return coil_probe(bytes, NULL) > 0;
@@ -243,7 +253,7 @@ static bool is_coil(penta_bytes bytes)
 static const struct front { /* the first that recognises the first object links them all */
     bool (*accepts)(penta_bytes bytes);
     void (*link)(struct pieces *p);
-} fronts[] = {{is_coil, link_coil}};
+} fronts[] = {{is_coil, link_coil}, {is_elf, link_elf}};
 
 void command_LINK(struct cli *c)
 {

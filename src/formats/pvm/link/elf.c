@@ -1,0 +1,300 @@
+/* ELF objects by libelf, into the structs of link.h. Everything in the file is a claim: sizes are
+ * checked against the bytes that are there before they are believed. */
+#include "pvm/link/link.h"
+#include <stdlib.h>
+#include "pvm/text/assemble.h"
+#include <gelf.h>
+
+enum { MACHINE_RISCV = 243, ALIGN_MAX = 65536 };
+
+struct elf_reader {
+    struct link *l;
+    Elf *elf;
+    GElf_Ehdr header;
+    struct link_object *object;
+    uint32_t object_index;
+    size_t names;            /* section with the names of sections */
+    size_t data_left;        /* sections do not share bytes: all of them fit the file together */
+};
+
+bool link_elf_known(void)
+{
+    return true;
+}
+
+static bool bad(struct elf_reader *r, uint64_t offset, const char *what)
+{
+    link_report_object(r->l, PVM_LINK_BAD_ELF, r->object_index, offset, NULL, "%s", what);
+    return false;
+}
+
+static const char *machine_name(unsigned machine)
+{
+    switch (machine) {
+    case EM_386: return "i386";
+    case EM_X86_64: return "x86-64";
+    case EM_ARM: return "ARM";
+    case EM_AARCH64: return "AArch64";
+    case EM_MIPS: return "MIPS";
+    case EM_PPC64: return "PowerPC";
+    case EM_S390: return "S/390";
+    case EM_BPF: return "BPF";
+    default: return "another machine";
+    }
+}
+
+static bool read_header(struct elf_reader *r)
+{
+    struct link *l = r->l;
+    if (elf_kind(r->elf) != ELF_K_ELF || !gelf_getehdr(r->elf, &r->header))
+        return bad(r, 0, "this is not an ELF file");
+    if (r->header.e_machine != MACHINE_RISCV || r->header.e_ident[EI_DATA] != ELFDATA2LSB) {
+        link_report_object(l, PVM_LINK_MACHINE, r->object_index, 18,
+                           "compile with --target=riscv64-unknown-none-elf or riscv32",
+                           "an ELF file for %s, machine number %u",
+                           r->header.e_machine == MACHINE_RISCV ? "big-endian RISC-V"
+                                                                : machine_name(r->header.e_machine),
+                           (unsigned)r->header.e_machine);
+        return false;
+    }
+    r->object->is64 = r->header.e_ident[EI_CLASS] == ELFCLASS64;
+    r->object->relocatable = r->header.e_type == ET_REL;
+    if (r->header.e_type != ET_REL && r->header.e_type != ET_EXEC && r->header.e_type != ET_DYN)
+        return bad(r, 16, "neither an object nor a program");
+    if (elf_getshdrstrndx(r->elf, &r->names)) return bad(r, 50, "sections have no names");
+    return true;
+}
+
+static bool read_section(struct elf_reader *r, size_t index, struct link_section *s)
+{
+    GElf_Shdr h;
+    Elf_Scn *scn = elf_getscn(r->elf, index);
+    if (!scn || !gelf_getshdr(scn, &h)) return bad(r, 0, "a section header cannot be read");
+    const char *name = elf_strptr(r->elf, r->names, h.sh_name);
+    *s = (struct link_section){.name = name ? name : "",
+                               .object = r->object_index,
+                               .elf_type = h.sh_type,
+                               .elf_flags = h.sh_flags,
+                               .address = h.sh_addr,
+                               .file_offset = h.sh_offset,
+                               .size = h.sh_size,
+                               .align = h.sh_addralign ? h.sh_addralign : 1};
+    if (h.sh_type == SHT_NULL || index == 0) {
+        s->size = 0;
+        return true;
+    }
+    if (s->align & (s->align - 1) || s->align > ALIGN_MAX) {
+        if (h.sh_flags & SHF_ALLOC) return bad(r, h.sh_offset, "a section's alignment is no power of two up to 65536");
+        s->align = 1;
+    }
+    if (h.sh_type == SHT_NOBITS) return true;
+    size_t size = r->object->file.size;
+    if (h.sh_offset > size || h.sh_size > size - h.sh_offset)
+        return bad(r, h.sh_offset, "a section lies outside the file");
+    if (h.sh_size > r->data_left) return bad(r, h.sh_offset, "sections overlap");
+    r->data_left -= h.sh_size;
+    s->data = bytes_slice(r->object->file, h.sh_offset, h.sh_size);
+    return true;
+}
+
+static bool read_sections(struct elf_reader *r)
+{
+    struct link *l = r->l;
+    size_t count = 0;
+    if (elf_getshdrnum(r->elf, &count) || !count) return bad(r, 40, "there are no sections");
+    if (count > r->object->file.size / 40) return bad(r, 60, "more sections than the file can hold");
+    r->object->section_first = (uint32_t)l->section_count;
+    r->object->section_count = (uint32_t)count;
+    r->data_left = r->object->file.size;
+    for (size_t i = 0; i < count; i++) {
+        if (!pvm_grow(&l->sections, &l->section_capacity, l->section_count, sizeof *l->sections,
+                      &l->err))
+            return false;
+        if (!read_section(r, i, &l->sections[l->section_count])) return false;
+        l->section_count++;
+    }
+    return true;
+}
+
+static void symbol_place(struct elf_reader *r, const GElf_Sym *sym, size_t index, Elf_Data *wide,
+                         struct link_symbol *out)
+{
+    size_t section = sym->st_shndx;
+    if (sym->st_shndx == SHN_XINDEX) {
+        Elf32_Word number = 0;
+        if (wide && wide->d_size / sizeof number > index)
+            memcpy(&number, (const char *)wide->d_buf + index * sizeof number, sizeof number);
+        section = number;
+    }
+    if (sym->st_shndx == SHN_UNDEF) {
+        out->place = LINK_UNDEFINED;
+    } else if (sym->st_shndx == SHN_COMMON) {
+        out->place = LINK_COMMON;
+    } else if (sym->st_shndx == SHN_ABS ||
+               (sym->st_shndx >= SHN_LORESERVE && sym->st_shndx != SHN_XINDEX) ||
+               section >= r->object->section_count) {
+        out->place = LINK_ABSOLUTE;
+    } else {
+        out->place = LINK_DEFINED;
+        out->section = r->object->section_first + (uint32_t)section;
+        if (!r->object->relocatable) out->value -= r->l->sections[out->section].address;
+    }
+}
+
+static Elf_Data *wide_indexes(struct elf_reader *r, size_t table)
+{
+    for (uint32_t i = 0; i < r->object->section_count; i++) {
+        GElf_Shdr h;
+        Elf_Scn *scn = elf_getscn(r->elf, i);
+        if (scn && gelf_getshdr(scn, &h) && h.sh_type == SHT_SYMTAB_SHNDX && h.sh_link == table)
+            return elf_getdata(scn, NULL);
+    }
+    return NULL;
+}
+
+static bool read_symbols(struct elf_reader *r, size_t table)
+{
+    struct link_object *o = r->object;
+    GElf_Shdr h;
+    Elf_Scn *scn = elf_getscn(r->elf, table);
+    Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+    if (!data || !gelf_getshdr(scn, &h)) return bad(r, 0, "the symbol table cannot be read");
+    size_t entry = o->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), count = data->d_size / entry;
+    Elf_Data *wide = wide_indexes(r, table);
+    o->symbols = arena_alloc(&r->l->arena, count, sizeof *o->symbols, &r->l->err);
+    if (!o->symbols) return false;
+    o->symbol_count = count;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Sym sym;
+        if (!gelf_getsym(data, (int)i, &sym)) return bad(r, h.sh_offset, "a symbol cannot be read");
+        const char *name = elf_strptr(r->elf, h.sh_link, sym.st_name);
+        unsigned type = GELF_ST_TYPE(sym.st_info), binding = GELF_ST_BIND(sym.st_info);
+        struct link_symbol *out = &o->symbols[i];
+        *out = (struct link_symbol){.name = name ? name : "",
+                                    .value = sym.st_value,
+                                    .size = sym.st_size,
+                                    .section = LINK_NONE,
+                                    .global = binding == STB_LOCAL ? LINK_NONE : 0,
+                                    .weak = binding == STB_WEAK,
+                                    .function = type == STT_FUNC,
+                                    .section_symbol = type == STT_SECTION,
+                                    .tls = type == STT_TLS};
+        symbol_place(r, &sym, i, wide, out);
+    }
+    return true;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct link_reloc *x = a, *y = b;
+    if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
+    return 0;
+}
+
+static bool read_relocs(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
+{
+    Elf_Data *data = elf_getdata(scn, NULL);
+    struct link_section *s = &r->l->sections[r->object->section_first + h->sh_info];
+    size_t entry = r->object->is64 ? sizeof(Elf64_Rela) : sizeof(Elf32_Rela);
+    if (!data) return bad(r, h->sh_offset, "relocations cannot be read");
+    if (s->relocs) return bad(r, h->sh_offset, "a section has two tables of relocations");
+    size_t count = data->d_size / entry;
+    struct link_reloc *relocs = arena_alloc(&r->l->arena, count, sizeof *relocs, &r->l->err);
+    if (!relocs) return false;
+    bool ordered = true;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Rela rela;
+        if (!gelf_getrela(data, (int)i, &rela))
+            return bad(r, h->sh_offset, "a relocation cannot be read");
+        struct link_reloc *out = &relocs[i];
+        *out = (struct link_reloc){.offset = rela.r_offset,
+                                   .type = (uint32_t)GELF_R_TYPE(rela.r_info),
+                                   .symbol = (uint32_t)GELF_R_SYM(rela.r_info),
+                                   .addend = rela.r_addend};
+        if (!r->object->relocatable) out->offset -= s->address;
+        if (out->symbol >= r->object->symbol_count || out->offset > s->size)
+            return bad(r, h->sh_offset + i * entry, "a relocation lies outside of what it is about");
+        ordered = ordered && (!i || relocs[i - 1].offset <= out->offset);
+    }
+    if (!ordered) qsort(relocs, count, sizeof *relocs, by_offset);
+    s->relocs = relocs;
+    s->reloc_count = count;
+    r->object->has_relocs = true;
+    return true;
+}
+
+static bool read_group(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
+{
+    struct link *l = r->l;
+    Elf_Data *data = elf_getdata(scn, NULL);
+    if (!data || data->d_size < 4 || h->sh_info >= r->object->symbol_count) return true;
+    size_t count = data->d_size / 4;
+    uint32_t *words = arena_alloc(&l->arena, count, sizeof *words, &l->err);
+    if (!words || !pvm_grow(&l->groups, &l->group_capacity, l->group_count, sizeof *l->groups, &l->err))
+        return false;
+    memcpy(words, data->d_buf, count * sizeof *words);
+    if (words[0] & GRP_COMDAT)
+        l->groups[l->group_count++] =
+            (struct link_group){r->object->symbols[h->sh_info].name, r->object_index, words + 1, count - 1};
+    return true;
+}
+
+static bool read_tables(struct elf_reader *r)
+{
+    struct link_object *o = r->object;
+    size_t symbols = 0;
+    for (uint32_t i = 0; i < o->section_count; i++)
+        if (r->l->sections[o->section_first + i].elf_type == SHT_SYMTAB) symbols = i;
+    if (symbols && !read_symbols(r, symbols)) return false;
+    for (uint32_t i = 1; i < o->section_count; i++) {
+        GElf_Shdr h;
+        Elf_Scn *scn = elf_getscn(r->elf, i);
+        if (!scn || !gelf_getshdr(scn, &h)) return bad(r, 0, "a section header cannot be read");
+        if (h.sh_type == SHT_REL && h.sh_size && o->relocatable)
+            return bad(r, h.sh_offset, "relocations without addends");
+        if (h.sh_type == SHT_GROUP && h.sh_link == symbols && !read_group(r, scn, &h)) return false;
+        /* relocations for the loader (allocated) say nothing about sections */
+        if (h.sh_type != SHT_RELA || h.sh_flags & SHF_ALLOC || h.sh_link != symbols) continue;
+        if (!h.sh_info || h.sh_info >= o->section_count)
+            return bad(r, h.sh_offset, "relocations of a section that is not there");
+        if (!read_relocs(r, scn, &h)) return false;
+    }
+    return true;
+}
+
+/* Sections of an object have no addresses: they get some, so that debug information can name places
+ * by them. */
+static void give_addresses(struct elf_reader *r)
+{
+    uint64_t at = 0x10000;
+    for (uint32_t i = 1; r->object->relocatable && i < r->object->section_count; i++) {
+        struct link_section *s = &r->l->sections[r->object->section_first + i];
+        s->address = 0;
+        if (!(s->elf_flags & SHF_EXECINSTR) || s->elf_type == SHT_NOBITS) continue;
+        s->address = at;
+        at += (s->size + 0xffff) & ~UINT64_C(0xffff);
+    }
+}
+
+bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy)
+{
+    if (!pvm_grow(&l->objects, &l->object_capacity, l->object_count, sizeof *l->objects, &l->err))
+        return false;
+    struct link_object *o = &l->objects[l->object_count];
+    *o = (struct link_object){.name = name, .file = file, .lazy = lazy};
+    struct elf_reader r = {.l = l, .object = o, .object_index = (uint32_t)l->object_count++};
+    elf_version(EV_CURRENT);
+    /* names stay in use: the handle lives as long as the link */
+    r.elf = elf_memory((char *)(uintptr_t)file.data, file.size);
+    o->elf = r.elf;
+    if (!r.elf) return bad(&r, 0, "this is not an ELF file");
+    if (!read_header(&r) || !read_sections(&r) || !read_tables(&r)) return false;
+    give_addresses(&r);
+    return true;
+}
+
+void link_close_elf(struct link_object *object)
+{
+    if (object->elf) elf_end(object->elf);
+    object->elf = NULL;
+}

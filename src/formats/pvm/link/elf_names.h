@@ -1,0 +1,63 @@
+/* Numbers of the ELF format that the linker needs whether or not libelf is there. */
+#pragma once
+
+enum elf_section_type {
+    ELF_PROGBITS = 1,
+    ELF_SYMTAB = 2,
+    ELF_STRTAB = 3,
+    ELF_RELA = 4,
+    ELF_HASH = 5,
+    ELF_DYNAMIC = 6,
+    ELF_NOTE = 7,
+    ELF_NOBITS = 8,
+    ELF_REL = 9,
+    ELF_DYNSYM = 11,
+    ELF_INIT_ARRAY = 14,
+    ELF_FINI_ARRAY = 15,
+    ELF_PREINIT_ARRAY = 16,
+    ELF_GNU_HASH = 0x6ffffff6,
+    ELF_RISCV_ATTRIBUTES = 0x70000003,
+};
+
+enum elf_section_flag { ELF_WRITE = 1, ELF_ALLOC = 2, ELF_EXECINSTR = 4, ELF_TLS = 1024 };
+
+/* Relocations of RISC-V. S: symbol and addend, P: the place itself. */
+enum riscv_reloc {
+    R_NONE = 0,
+    R_32 = 1,
+    R_64 = 2,
+    R_RELATIVE = 3,
+    R_BRANCH = 16,
+    R_JAL = 17,
+    R_CALL = 18,
+    R_CALL_PLT = 19,
+    R_GOT_HI20 = 20,
+    R_PCREL_HI20 = 23,
+    R_PCREL_LO12_I = 24,
+    R_PCREL_LO12_S = 25,
+    R_HI20 = 26,
+    R_LO12_I = 27,
+    R_LO12_S = 28,
+    R_ADD8 = 33,
+    R_ADD16 = 34,
+    R_ADD32 = 35,
+    R_ADD64 = 36,
+    R_SUB8 = 37,
+    R_SUB16 = 38,
+    R_SUB32 = 39,
+    R_SUB64 = 40,
+    R_ALIGN = 43,
+    R_RVC_BRANCH = 44,
+    R_RVC_JUMP = 45,
+    R_RVC_LUI = 46,
+    R_RELAX = 51,
+    R_SUB6 = 52,
+    R_SET6 = 53,
+    R_SET8 = 54,
+    R_SET16 = 55,
+    R_SET32 = 56,
+    R_32_PCREL = 57,
+    R_PLT32 = 59,
+    R_SET_ULEB128 = 60,
+    R_SUB_ULEB128 = 61,
+};

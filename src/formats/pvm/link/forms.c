@@ -1,0 +1,181 @@
+#include "pvm/link/forms.h"
+
+const struct link_form *link_form(uint8_t op)
+{
+    enum { KEEP, NEGATE };
+    static const struct link_form forms[PVM_OPS] = {
+#define FORM(op, second, first, change)                                                            \
+    [PVM_OP_##op] = {PVM_OP_##second, PVM_OP_##first, change == NEGATE},
+#include "pvm/link/forms.def"
+    };
+    return &forms[op];
+}
+
+enum pvm_kind link_kind(uint8_t op)
+{
+    static const uint8_t kinds[PVM_OPS] = {
+#define KIND(name, kind, gas, expression, ...) PVM_DO_##kind
+#define OP(name, ...) [PVM_OP_##name] = PVM_ROW(KIND, name, 0),
+#include "pvm/isa.def"
+#undef KIND
+    };
+    return op == PVM_OP_invalid ? PVM_DO_TRAP : (enum pvm_kind)kinds[op];
+}
+
+bool link_is_load(uint8_t op)
+{
+    return link_kind(op) == PVM_DO_LOAD || link_kind(op) == PVM_DO_LOADX;
+}
+
+bool link_is_store(uint8_t op)
+{
+    enum pvm_kind kind = link_kind(op);
+    return kind == PVM_DO_STORE || kind == PVM_DO_STOREX || kind == PVM_DO_STOREI ||
+           kind == PVM_DO_STOREIX;
+}
+
+bool link_is_branch(uint8_t op)
+{
+    return link_kind(op) == PVM_DO_BRANCH2 || link_kind(op) == PVM_DO_BRANCHI;
+}
+
+bool link_is_pure(uint8_t op)
+{
+    switch (link_kind(op)) {
+    case PVM_DO_SET2:
+    case PVM_DO_SET2I:
+    case PVM_DO_SET3:
+    case PVM_DO_CMOV3:
+    case PVM_DO_CMOVI:
+    case PVM_DO_LOADI:
+    case PVM_DO_LOADI64: return true;
+    default: return false;
+    }
+}
+
+/* Calls of the host follow the C convention: arguments in a0 .. a5, t0 .. t2; these may change. */
+enum {
+    ARGUMENTS = 0x1f80 | 0x1c,
+    MEMSET_READS = 0x380,
+    MEMSET_WRITES = 0x280,
+    STACK = 2,
+};
+
+uint16_t link_reads(const struct link_insn *in)
+{
+    switch (link_kind(in->op)) {
+    case PVM_DO_SET3:
+    case PVM_DO_BRANCH2:
+    case PVM_DO_STORE: return link_bit(in->a) | link_bit(in->b);
+    case PVM_DO_CMOV3: return link_bit(in->a) | link_bit(in->b) | link_bit(in->d);
+    case PVM_DO_CMOVI: return link_bit(in->a) | link_bit(in->b);
+    case PVM_DO_SET2:
+    case PVM_DO_SBRK:
+    case PVM_DO_BRANCHI:
+    case PVM_DO_STOREX:
+    case PVM_DO_STOREI:
+    case PVM_DO_JUMP_DYNAMIC: return link_bit(in->a);
+    case PVM_DO_SET2I:
+    case PVM_DO_LOAD:
+    case PVM_DO_LOADI_JUMP_DYNAMIC: return link_bit(in->b);
+    case PVM_DO_MEMSET: return MEMSET_READS;
+    case PVM_DO_ECALLI: return LINK_ALL_REGS;
+    default: return 0;
+    }
+}
+
+uint16_t link_writes(const struct link_insn *in)
+{
+    switch (link_kind(in->op)) {
+    case PVM_DO_SET3:
+    case PVM_DO_CMOV3:
+    case PVM_DO_SET2:
+    case PVM_DO_SBRK: return link_bit(in->d);
+    case PVM_DO_SET2I:
+    case PVM_DO_CMOVI:
+    case PVM_DO_LOAD:
+    case PVM_DO_LOADX:
+    case PVM_DO_LOADI:
+    case PVM_DO_LOADI64:
+    case PVM_DO_LOADI_JUMP:
+    case PVM_DO_LOADI_JUMP_DYNAMIC: return link_bit(in->a);
+    case PVM_DO_MEMSET: return MEMSET_WRITES;
+    case PVM_DO_ECALLI: return ARGUMENTS;
+    default: return 0;
+    }
+}
+
+bool link_compute(uint8_t op, uint64_t a, uint64_t b, uint64_t x, bool word32, uint64_t *out)
+{
+#define W32 word32
+#define DO_SET3(name, e) case PVM_OP_##name: *out = (uint64_t)(e); return true;
+#define DO_SET2(name, e) DO_SET3(name, e)
+#define DO_SET2I(name, e) DO_SET3(name, e)
+#define DO_CMOV3(name, e)
+#define DO_CMOVI(name, e)
+#define DO_LOADX(name, e)
+#define DO_LOAD(name, e)
+#define DO_STOREX(name, e)
+#define DO_STORE(name, e)
+#define DO_STOREIX(name, e)
+#define DO_STOREI(name, e)
+#define DO_BRANCH2(name, e)
+#define DO_BRANCHI(name, e)
+#define DO_TRAP(name, e)
+#define DO_FALL(name, e)
+#define DO_MEMSET(name, e)
+#define DO_NOTHING(name, e)
+#define DO_ECALLI(name, e)
+#define DO_LOADI64(name, e)
+#define DO_LOADI(name, e)
+#define DO_SBRK(name, e)
+#define DO_JUMP(name, e)
+#define DO_JUMP_DYNAMIC(name, e)
+#define DO_LOADI_JUMP(name, e)
+#define DO_LOADI_JUMP_DYNAMIC(name, e)
+#define ROW(name, kind, gas, expression, ...) DO_##kind(name, expression)
+    (void)a, (void)b, (void)x;
+    switch (op) {
+#define OP(name, ...) PVM_ROW(ROW, name, 0)
+#include "pvm/isa.def"
+    default: return false;
+    }
+}
+
+bool link_decide(uint8_t op, uint64_t a, uint64_t b, uint64_t x)
+{
+#undef DO_SET3
+#undef DO_BRANCH2
+#undef DO_BRANCHI
+#undef DO_CMOV3
+#undef DO_CMOVI
+#define DO_SET3(name, e)
+#define DO_BRANCH2(name, e) case PVM_OP_##name: return e;
+#define DO_BRANCHI(name, e) DO_BRANCH2(name, e)
+#define DO_CMOV3(name, e) DO_BRANCH2(name, e)
+#define DO_CMOVI(name, e) DO_BRANCH2(name, e)
+    switch (op) {
+#define OP(name, ...) PVM_ROW(ROW, name, 0)
+#include "pvm/isa.def"
+    default: return false;
+    }
+}
+
+uint8_t link_opposite(uint8_t op)
+{
+    static const uint8_t pairs[][2] = {
+        {PVM_OP_branch_eq, PVM_OP_branch_not_eq},
+        {PVM_OP_branch_less_unsigned, PVM_OP_branch_greater_or_equal_unsigned},
+        {PVM_OP_branch_less_signed, PVM_OP_branch_greater_or_equal_signed},
+        {PVM_OP_branch_eq_imm, PVM_OP_branch_not_eq_imm},
+        {PVM_OP_branch_less_unsigned_imm, PVM_OP_branch_greater_or_equal_unsigned_imm},
+        {PVM_OP_branch_less_or_equal_unsigned_imm, PVM_OP_branch_greater_unsigned_imm},
+        {PVM_OP_branch_less_signed_imm, PVM_OP_branch_greater_or_equal_signed_imm},
+        {PVM_OP_branch_less_or_equal_signed_imm, PVM_OP_branch_greater_signed_imm},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (pairs[i][0] == op) return pairs[i][1];
+        if (pairs[i][1] == op) return pairs[i][0];
+    }
+    return PVM_OP_invalid;
+}

@@ -1,0 +1,41 @@
+/* What the linker knows about instructions: their forms with constants, what they read and write, and
+ * what they compute. The last comes from the rows that the engines run. */
+#pragma once
+#include "pvm/link/link.h"
+#include "pvm/vm/ops.h"
+
+struct link_form {
+    uint8_t second, first;   /* enum pvm_op; PVM_OP_invalid: none */
+    bool negate;             /* a constant in the second place */
+};
+const struct link_form *link_form(uint8_t op);
+
+/* Registers as bits. */
+static inline uint16_t link_bit(uint8_t reg)
+{
+    return (uint16_t)(1u << reg);
+}
+enum { LINK_ALL_REGS = (1 << PVM_REGISTERS) - 1 };
+
+enum pvm_kind link_kind(uint8_t op);
+/* Registers that an instruction reads, and the one it writes (LINK_ALL_REGS or 0: none or several). */
+uint16_t link_reads(const struct link_insn *in);
+uint16_t link_writes(const struct link_insn *in);
+/* It can be dropped when nobody reads what it writes. */
+bool link_is_pure(uint8_t op);
+bool link_is_load(uint8_t op);
+bool link_is_store(uint8_t op);
+bool link_is_branch(uint8_t op);
+
+/* The result of SET3, SET2 and SET2I instructions; false for others. a and b are the registers of those
+ * names, x the immediate; words of 32-bit programs are sign-extended. */
+bool link_compute(uint8_t op, uint64_t a, uint64_t b, uint64_t x, bool word32, uint64_t *out);
+/* Whether a branch, or the move of a CMOV, is taken. */
+bool link_decide(uint8_t op, uint64_t a, uint64_t b, uint64_t x);
+/* The branch that is taken when this one is not. */
+uint8_t link_opposite(uint8_t op);
+
+static inline bool link_fits32(int64_t value)
+{
+    return value == (int32_t)value;
+}
