@@ -34,8 +34,7 @@ fuzz: ## fuzz every target for SECONDS_PER_TARGET (120)
 
 format: ## clang-format over the sources
 	@scripts/packages format
-	@git ls-files 'src/**.[ch]' 'include/**.h' 'tests/**.[ch]' 'examples/**.c' 'bench/**.c' | \
-	    xargs clang-format -i
+	@scripts/sources | xargs clang-format -i
 
 install: all ## install to DESTDIR and PREFIX (/usr/local)
 	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)

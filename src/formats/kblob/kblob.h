@@ -22,7 +22,7 @@ enum {
     KBLOB_INSTRUCTIONS_MAX = 1 << 20,
     KBLOB_BYTES_MAX = 64 << 20,
 };
-#define KBLOB_MAGIC   UINT32_C(0xB105B105)
+#define KBLOB_MAGIC UINT32_C(0xB105B105)
 #define KBLOB_TRAILER UINT32_C(0x4352434B)
 
 enum kblob_rule {
@@ -32,19 +32,25 @@ enum kblob_rule {
 extern const struct rule kblob_rules[];
 
 enum kblob_shape {
-    KBLOB_SHAPE_NONE, KBLOB_SHAPE_ADDRESS, KBLOB_SHAPE_ADDRESS_VALUE, KBLOB_SHAPE_ADDRESS_LENGTH,
+    KBLOB_SHAPE_NONE,
+    KBLOB_SHAPE_ADDRESS,
+    KBLOB_SHAPE_ADDRESS_VALUE,
+    KBLOB_SHAPE_ADDRESS_LENGTH,
     KBLOB_SHAPE_TIME,
 };
 enum kblob_op {
-    KBLOB_OP_BAD,            /* zero: an entry nobody filled in traps */
+    KBLOB_OP_BAD, /* zero: an entry nobody filled in traps */
 #define OP(code, name, ...) KBLOB_OP_##name = code,
 #include "kblob/isa.def"
     KBLOB_OP_DEFINED,
     /* pseudo-instructions of the interpreter: after the last one, at a breakpoint, out of fuel */
-    KBLOB_OP_END = KBLOB_OP_DEFINED, KBLOB_OP_BREAK, KBLOB_OP_FUEL, KBLOB_OPS
+    KBLOB_OP_END = KBLOB_OP_DEFINED,
+    KBLOB_OP_BREAK,
+    KBLOB_OP_FUEL,
+    KBLOB_OPS
 };
 extern const struct kblob_op_info {
-    const char *mnemonic;    /* NULL: not defined */
+    const char *mnemonic; /* NULL: not defined */
     enum kblob_shape shape;
     const char *meaning;
 } kblob_ops[KBLOB_OP_DEFINED];
@@ -53,14 +59,14 @@ struct kblob_module {
     penta_module base;
     struct arena arena;
     struct kblob_header header;
-    size_t header_size;      /* 16, less when the file is shorter */
-    penta_bytes gap;         /* between header and code */
+    size_t header_size; /* 16, less when the file is shorter */
+    penta_bytes gap;    /* between header and code */
     uint64_t code_offset;
     struct kblob_inst *insts;
-    size_t count;            /* instructions present; fewer than instCount when damaged */
-    penta_bytes tail;        /* after the code */
-    bool tail_is_trailer;    /* it starts with the KCRC magic and 16 bytes are there */
-    bool check_trailer;      /* asked for */
+    size_t count;         /* instructions present; fewer than instCount when damaged */
+    penta_bytes tail;     /* after the code */
+    bool tail_is_trailer; /* it starts with the KCRC magic and 16 bytes are there */
+    bool check_trailer;   /* asked for */
     uint64_t instructions_max;
 };
 
@@ -93,7 +99,7 @@ bool kblob_print(const penta_module *module, const penta_option *options, size_t
                  struct writer *out, penta_error *err);
 bool kblob_print_at(const penta_module *module, uint64_t pc, struct writer *out);
 bool kblob_assemble_source(struct source *source, const penta_option *options, size_t count,
-                    struct writer *out, struct findings *findings);
+                           struct writer *out, struct findings *findings);
 void kblob_isa(const penta_visitor *visitor);
 
 /* driver.c */

@@ -14,7 +14,8 @@ int kblob_probe(penta_bytes file, struct writer *evidence)
         return 100;
     }
     if (file.size >= 4 && !memcmp(file.data, swapped, 4)) {
-        if (evidence) writer_text(evidence, "starts with b1 05 b1 05, the magic in the wrong order");
+        if (evidence)
+            writer_text(evidence, "starts with b1 05 b1 05, the magic in the wrong order");
         return 60;
     }
     return 0;
@@ -153,8 +154,7 @@ static void describe_tail(const struct kblob_module *m, const penta_visitor *v)
     layout_leaves(v, kblob_trailer_fields, m->tail.data, at, false, NULL);
     size_t announced = get32(m->tail.data + 8), rest = m->tail.size - kblob_trailer_bytes;
     penta_bytes metadata = bytes_slice(m->tail, kblob_trailer_bytes, announced);
-    if (metadata.size)
-        describe_raw(v, "metadata", metadata, at + kblob_trailer_bytes, NULL);
+    if (metadata.size) describe_raw(v, "metadata", metadata, at + kblob_trailer_bytes, NULL);
     if (metadata.size < rest)
         describe_raw(v, "rest", bytes_slice(m->tail, kblob_trailer_bytes + announced, rest),
                      at + kblob_trailer_bytes + metadata.size, "after the metadata");
@@ -171,8 +171,10 @@ void kblob_describe(const penta_module *module, const penta_visitor *v)
     }
     layout_describe(v, "header", kblob_header_fields, bytes, 0, false, header_note);
     if (m->gap.size) describe_raw(v, "gap", m->gap, kblob_header_bytes, "ignored");
-    penta_node code = {.name = "code", .offset = m->code_offset,
-                       .size = m->count * kblob_inst_bytes, .list = true};
+    penta_node code = {.name = "code",
+                       .offset = m->code_offset,
+                       .size = m->count * kblob_inst_bytes,
+                       .list = true};
     if (m->count && describe_enter(v, code)) {
         for (size_t i = 0; i < m->count; i++) {
             uint64_t at = m->code_offset + i * kblob_inst_bytes;

@@ -42,7 +42,8 @@ static bool define_options(struct labels *names, const penta_option *options, si
         if (!name.size ||
             !number_parse_bytes((penta_bytes){(const uint8_t *)equals + 1, digits}, &value) ||
             (colon && !number_parse_size(colon + 1, &size)))
-            return error_at(err, BASE_OPTION_VALUE, 0, "define '%.50s' is not NAME=ADDR[:LEN]", text);
+            return error_at(err, BASE_OPTION_VALUE, 0, "define '%.50s' is not NAME=ADDR[:LEN]",
+                            text);
         if (!labels_define(names, name, value, 0, err)) return false;
         labels_find(names, name)->size = size;
     }
@@ -182,7 +183,7 @@ void kblob_isa(const penta_visitor *v)
 
 struct assembly {
     struct source *s;
-    struct labels names;     /* .extern, .set and --define */
+    struct labels names; /* .extern, .set and --define */
     struct kblob_header header;
     struct writer gap, code, tail, metadata;
     uint32_t count;
@@ -279,7 +280,7 @@ static bool directive_name(struct assembly *a, bool set)
                       (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
 }
 
-static const char *const directives[] = {".header", ".gap",     ".inst", ".tail",
+static const char *const directives[] = {".header",  ".gap",    ".inst", ".tail",
                                          ".trailer", ".extern", ".set"};
 
 static bool directive(struct assembly *a, struct token t)
@@ -347,7 +348,7 @@ static void finish(struct assembly *a, bool want_trailer, struct writer *out)
 }
 
 bool kblob_assemble_source(struct source *s, const penta_option *options, size_t count,
-                    struct writer *out, struct findings *findings)
+                           struct writer *out, struct findings *findings)
 {
     struct assembly a = {.s = s, .header = {.magic = KBLOB_MAGIC, .version = KBLOB_VERSION}};
     penta_error err = {0};

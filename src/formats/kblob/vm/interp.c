@@ -96,15 +96,17 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     static const void *const entry[KBLOB_OPS] = {
 #define OP(code, name, ...) [KBLOB_OP_##name] = &&on_KBLOB_OP_##name,
 #include "kblob/isa.def"
+        /* clang-format off */
         [KBLOB_OP_BAD] = &&on_KBLOB_OP_BAD,     [KBLOB_OP_END] = &&on_KBLOB_OP_END,
         [KBLOB_OP_BREAK] = &&on_KBLOB_OP_BREAK, [KBLOB_OP_FUEL] = &&on_KBLOB_OP_FUEL};
+    /* clang-format on */
 #endif
     struct kblob_vm *vm = kblob_vm(base);
     *stop = (penta_stop){.kind = PENTA_STOP_TRAP};
     vm->started = true;
     const struct kblob_insn *code = vm->code ? vm->code : vm->program;
     const struct kblob_insn *start = code + vm->pc, *in = start, *limit = start;
-    uint64_t last_read = vm->last_read;        /* hot state in locals, written back at out */
+    uint64_t last_read = vm->last_read; /* hot state in locals, written back at out */
     bool has_read = vm->has_read;
     struct window w = {0};
     uint8_t op = KBLOB_OP_FUEL;
@@ -116,6 +118,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     if (fuel) vm->at_break = false;
 
     for (;;) {
+        /* clang-format off */
         DISPATCH(op) {
         CASE(KBLOB_OP_NOP):
             in++;
@@ -181,6 +184,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             vm->fault = KBLOB_FAULT_NONE;
             goto trap;
         }
+        /* clang-format on */
     }
 trap:
     vm->final = true;

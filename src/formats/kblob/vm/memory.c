@@ -45,7 +45,8 @@ struct kblob_region *kblob_memory_find(const struct kblob_memory *m, uint64_t ad
     return address - r->base < r->size ? r : NULL;
 }
 
-enum kblob_fault kblob_memory_classify(const struct kblob_memory *m, uint64_t address, uint64_t size)
+enum kblob_fault kblob_memory_classify(const struct kblob_memory *m, uint64_t address,
+                                       uint64_t size)
 {
     const struct kblob_region *r = kblob_memory_find(m, address);
     if (r)

@@ -4,31 +4,35 @@
 #include "base/error.h"
 #include "base/writer.h"
 
+/* clang-format off */
 enum kblob_fault {           /* why an access fails; numbers are those of the fault record */
     KBLOB_FAULT_NONE, KBLOB_FAULT_NULL, KBLOB_FAULT_UNMAPPED, KBLOB_FAULT_OUT_OF_BOUNDS,
     KBLOB_FAULT_USE_AFTER_FREE, KBLOB_FAULT_LIMIT,
     KBLOB_FAULT_READ_ONLY,   /* ours: only memory mapped with :ro knows it */
 };
+/* clang-format on */
 const char *kblob_fault_name(enum kblob_fault fault); /* "OUT_OF_BOUNDS" */
 
 struct kblob_region {
     uint64_t base, size;
     uint8_t *bytes;
-    uint8_t *initial;        /* what it started with; NULL: zeros, or nobody asks */
+    uint8_t *initial; /* what it started with; NULL: zeros, or nobody asks */
     bool read_only;
 };
 
-struct kblob_range { uint64_t base, size; };
+struct kblob_range {
+    uint64_t base, size;
+};
 
 enum { KBLOB_FREED = 4096, KBLOB_PAGE = 4096 };
 
 struct kblob_memory {
-    struct kblob_region *regions;          /* ascending by base */
+    struct kblob_region *regions; /* ascending by base */
     size_t count, capacity;
-    uint64_t used, limit;                  /* bytes; limit 0: 1 GiB */
-    uint64_t seed, attempts;               /* of the address generator */
-    struct kblob_range *freed;             /* a ring of the last KBLOB_FREED, allocated on use */
-    size_t freed_count;                    /* ever; the ring holds the newest */
+    uint64_t used, limit;      /* bytes; limit 0: 1 GiB */
+    uint64_t seed, attempts;   /* of the address generator */
+    struct kblob_range *freed; /* a ring of the last KBLOB_FREED, allocated on use */
+    size_t freed_count;        /* ever; the ring holds the newest */
 };
 
 void kblob_memory_free(struct kblob_memory *m); /* releases all; the struct can be used again */
@@ -42,6 +46,7 @@ bool kblob_memory_release(struct kblob_memory *m, uint64_t base);
 /* The region that holds address, or NULL. */
 struct kblob_region *kblob_memory_find(const struct kblob_memory *m, uint64_t address);
 /* Why [address, address + size) is not inside one live allocation; NONE when it is. */
-enum kblob_fault kblob_memory_classify(const struct kblob_memory *m, uint64_t address, uint64_t size);
+enum kblob_fault kblob_memory_classify(const struct kblob_memory *m, uint64_t address,
+                                       uint64_t size);
 /* The allocation nearest to an address, for reports; NULL when there is none. */
 const struct kblob_region *kblob_memory_nearest(const struct kblob_memory *m, uint64_t address);

@@ -19,7 +19,8 @@ static bool map_option(struct kblob_vm *vm, const char *text, penta_error *err)
                  "map '%.40s' is empty, null, overlaps another, or over the memory limit", text);
     } else {
         kblob_memory_find(vm->memory, map.address)->read_only = map.read_only;
-        if (map.contents.size && !vm_poke(&vm->base, map.address, map.contents.data, map.contents.size))
+        if (map.contents.size &&
+            !vm_poke(&vm->base, map.address, map.contents.data, map.contents.size))
             error_at(err, BASE_MEMORY, 0, "no memory for map '%.40s'", text);
     }
     penta_buffer_free(&map.contents);
@@ -72,7 +73,7 @@ static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, pen
 
 static void describe_memory(const struct kblob_memory *memory, const penta_visitor *v)
 {
-    enum { JOIN = 8 };         /* runs closer than this are one run */
+    enum { JOIN = 8 }; /* runs closer than this are one run */
     penta_node list = {.name = "memory", .list = true};
     if (!describe_enter(v, list)) return;
     for (size_t i = 0; i < memory->count; i++) {
@@ -88,7 +89,8 @@ static void describe_memory(const struct kblob_memory *memory, const penta_visit
             penta_node run = {.name = "run"};
             if (describe_enter(v, run)) {
                 describe_word(v, "address", r->base + at);
-                describe_computed_bytes(v, "bytes", (penta_bytes){r->bytes + at, (size_t)(end - at)});
+                describe_computed_bytes(v, "bytes",
+                                        (penta_bytes){r->bytes + at, (size_t)(end - at)});
                 describe_leave(v, run);
             }
             at = end - 1;
@@ -184,10 +186,12 @@ static size_t page_size(const struct kblob_region *r, uint64_t page)
     return (size_t)(left < KBLOB_PAGE ? left : KBLOB_PAGE);
 }
 
+/* clang-format off */
 #define SNAPSHOT_FIELDS(FIELD)                                                                     \
     FIELD(count) FIELD(pc) FIELD(has_read) FIELD(asleep) FIELD(halted_explicitly) FIELD(final)     \
     FIELD(last_read) FIELD(slept_ms) FIELD(executed) FIELD(fault) FIELD(fault_address)             \
     FIELD(fault_size) FIELD(started)
+/* clang-format on */
 
 static bool vm_save(const penta_vm *base, struct writer *out)
 {

@@ -3,30 +3,31 @@
 #include "kblob/kblob.h"
 #include "kblob/vm/memory.h"
 
-struct kblob_insn {          /* decoded: 16 bytes, so that streaming them is all that costs */
+struct kblob_insn { /* decoded: 16 bytes, so that streaming them is all that costs */
     uint64_t arg0;
     uint32_t arg1;
-    uint8_t op;              /* enum kblob_op, pseudo-instructions included */
+    uint8_t op; /* enum kblob_op, pseudo-instructions included */
 };
 
 /* The decoded program; ends with a KBLOB_OP_END. Immutable, hence shared by any number of tasks. */
-struct kblob_insn *kblob_program_new(const struct kblob_module *module, penta_error *err); /* free it */
+struct kblob_insn *kblob_program_new(const struct kblob_module *module,
+                                     penta_error *err); /* free it */
 
 struct kblob_vm {
     penta_vm base;
-    const struct kblob_insn *program;      /* count instructions and the end mark */
-    struct kblob_insn *code;               /* own copy with breakpoints, or NULL */
-    struct kblob_insn *owned;              /* program, when this machine owns it */
+    const struct kblob_insn *program; /* count instructions and the end mark */
+    struct kblob_insn *code;          /* own copy with breakpoints, or NULL */
+    struct kblob_insn *owned;         /* program, when this machine owns it */
     uint32_t count, pc;
-    struct kblob_memory *memory;           /* shared or &own */
+    struct kblob_memory *memory; /* shared or &own */
     struct kblob_memory own;
-    bool has_read, asleep;                 /* last_read is valid; a SLEEP waits for its answer */
-    bool halted_explicitly, final;         /* HALT was executed; no instruction will be any more */
+    bool has_read, asleep;         /* last_read is valid; a SLEEP waits for its answer */
+    bool halted_explicitly, final; /* HALT was executed; no instruction will be any more */
     uint64_t last_read, slept_ms, executed;
-    enum kblob_fault fault;                /* of the instruction at pc, when final */
+    enum kblob_fault fault; /* of the instruction at pc, when final */
     uint64_t fault_address, fault_size;
-    bool at_break;                         /* the last stop was the mark at pc: go over it */
-    bool started;                          /* pokes before the first run set the initial memory */
+    bool at_break; /* the last stop was the mark at pc: go over it */
+    bool started;  /* pokes before the first run set the initial memory */
 };
 
 static inline struct kblob_vm *kblob_vm(penta_vm *vm) { return (struct kblob_vm *)vm; }
