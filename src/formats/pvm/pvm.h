@@ -34,7 +34,8 @@ enum {
     PVM_CODE_MAX = 1 << 25,
     PVM_JUMP_TABLE_MAX = 1 << 24,
     PVM_IMPORTS_MAX = 1024,
-    PVM_PAGE = 4096, PVM_PAGE_MAX = 65536,
+    PVM_PAGE = 4096,
+    PVM_PAGE_MAX = 65536,
 };
 
 enum pvm_rule {
@@ -46,27 +47,29 @@ extern const struct rule pvm_rules[];
 enum pvm_dialect { PVM_POLKAVM, PVM_DOC, PVM_JAM };
 extern const char *const pvm_dialect_names[];
 
+/* clang-format off */
 enum pvm_section_id {
     PVM_SECTION_END = 0, PVM_SECTION_MEMORY, PVM_SECTION_RO_DATA, PVM_SECTION_RW_DATA,
     PVM_SECTION_IMPORTS, PVM_SECTION_EXPORTS, PVM_SECTION_CODE,
     PVM_SECTION_OPTIONAL = 128, PVM_SECTION_DEBUG_STRINGS = 128, PVM_SECTION_DEBUG_LINES,
     PVM_SECTION_DEBUG_RANGES,
 };
+/* clang-format on */
 
-struct pvm_section {         /* as it stands in the file */
+struct pvm_section { /* as it stands in the file */
     uint8_t id;
-    uint64_t offset;         /* of the id byte */
+    uint64_t offset; /* of the id byte */
     uint64_t payload_offset;
     penta_bytes payload;
-    bool raw;                /* writing its fields would not give these bytes */
-    bool extra;              /* of an unknown kind: kept, skipped */
-    size_t used;             /* bytes of the payload that reading needed */
+    bool raw;    /* writing its fields would not give these bytes */
+    bool extra;  /* of an unknown kind: kept, skipped */
+    size_t used; /* bytes of the payload that reading needed */
 };
 
 struct pvm_import {
     penta_bytes name;
-    uint32_t pc;             /* doc: its first use; else 0 */
-    bool broken;             /* its range lies outside the names: no such import for the host */
+    uint32_t pc; /* doc: its first use; else 0 */
+    bool broken; /* its range lies outside the names: no such import for the host */
 };
 
 struct pvm_export {
@@ -74,36 +77,38 @@ struct pvm_export {
     uint32_t pc;
 };
 
-struct pvm_varint {          /* a number that is not stored in its shortest form */
-    uint32_t index;          /* which one, in file order */
+struct pvm_varint { /* a number that is not stored in its shortest form */
+    uint32_t index; /* which one, in file order */
     uint8_t size, bytes[10];
 };
 
 /* How far a doc file goes. */
+/* clang-format off */
 enum pvm_doc_end {
     PVM_DOC_BITMASK, PVM_DOC_IMPORT_OFFSETS, PVM_DOC_IMPORT_SYMBOLS, PVM_DOC_EXPORTS, PVM_DOC_DEBUG,
 };
+/* clang-format on */
 
 struct pvm_program {
     enum pvm_dialect dialect;
-    bool spi, has_metadata;  /* jam: a standard program; with metadata in front */
+    bool spi, has_metadata; /* jam: a standard program; with metadata in front */
     penta_bytes metadata;
     uint32_t ro_size, rw_size, stack_size; /* in memory; the data may be shorter */
-    uint32_t heap_pages;     /* jam: zero pages behind rw data */
+    uint32_t heap_pages;                   /* jam: zero pages behind rw data */
     penta_bytes ro_data, rw_data;
     struct pvm_import *imports;
     size_t import_count;
     struct pvm_export *exports;
     size_t export_count;
-    struct pvm_code code;    /* code, bitmask, jump table, ISA */
+    struct pvm_code code; /* code, bitmask, jump table, ISA */
     penta_bytes debug_strings, debug_lines, debug_ranges;
     enum pvm_doc_end doc_end;
     struct pvm_section *sections; /* polkavm: all but the end; the writer looks at raw and extra */
     size_t section_count;
-    bool has_code;           /* polkavm: the code section is there */
-    bool length_wrong;       /* polkavm: the header claims another length than the file's */
-    uint64_t length;         /* which, then */
-    penta_bytes trailing;    /* polkavm: behind the end */
+    bool has_code;        /* polkavm: the code section is there */
+    bool length_wrong;    /* polkavm: the header claims another length than the file's */
+    uint64_t length;      /* which, then */
+    penta_bytes trailing; /* polkavm: behind the end */
     struct pvm_varint *varints;
     size_t varint_count;
 };
@@ -114,8 +119,8 @@ struct pvm_module {
     struct pvm_program program;
     uint64_t ro_offset, rw_offset, code_offset, mask_offset, table_offset; /* in the file */
     uint64_t memory_offset, exports_offset, imports_offset; /* doc, polkavm: for diagnostics */
-    uint64_t varint_offset;  /* of the first number that is not in its shortest form */
-    uint64_t parsed;         /* a damaged module is sound up to here */
+    uint64_t varint_offset; /* of the first number that is not in its shortest form */
+    uint64_t parsed;        /* a damaged module is sound up to here */
 };
 
 static inline const struct pvm_module *pvm_module(const penta_module *m)

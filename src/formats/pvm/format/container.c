@@ -47,8 +47,7 @@ static void keep_varint(struct pvm_parse *p, const uint8_t *bytes, unsigned size
     struct pvm_program *program = &p->m->program;
     if (program->varint_count == p->varint_capacity) {
         size_t capacity = p->varint_capacity ? 2 * p->varint_capacity : 16;
-        struct pvm_varint *more =
-            arena_alloc(&p->m->arena, capacity, sizeof *more, p->fatal);
+        struct pvm_varint *more = arena_alloc(&p->m->arena, capacity, sizeof *more, p->fatal);
         if (!more) return;
         if (program->varint_count)
             memcpy(more, program->varints, program->varint_count * sizeof *more);
@@ -77,8 +76,7 @@ uint32_t pvm_take_varint(struct pvm_parse *p, struct reader *r)
     if (!bytes) return 0;
     uint8_t shortest[PVM_VARINT_BYTES];
     unsigned least = p->leb ? pvm_leb_write(shortest, value) : pvm_prefix_write(shortest, value);
-    if (least != size || memcmp(shortest, bytes, size))
-        keep_varint(p, bytes, size, offset);
+    if (least != size || memcmp(shortest, bytes, size)) keep_varint(p, bytes, size, offset);
     p->varint_next++;
     return value;
 }
@@ -238,7 +236,9 @@ penta_module *pvm_parse(penta_bytes file, const penta_option *options, size_t co
     }
     m->base = (penta_module){.driver = &pvm_driver, .file = file};
     m->program.dialect = dialect;
-    struct pvm_parse p = {.m = m, .leb = dialect == PVM_DOC, .fatal = err,
+    struct pvm_parse p = {.m = m,
+                          .leb = dialect == PVM_DOC,
+                          .fatal = err,
                           .in = {.in = file, .err = &m->base.damage}};
     if (parse_dialect(&p, option_text(options, count, "isa"), err)) return &m->base;
     pvm_close(&m->base);

@@ -9,11 +9,11 @@
 
 struct pvm_parse {
     struct pvm_module *m;
-    struct reader in;        /* the file; its error is the module's damage */
-    bool leb;                /* numbers are LEB128 */
-    uint32_t varint_next;    /* index of the next number */
+    struct reader in;     /* the file; its error is the module's damage */
+    bool leb;             /* numbers are LEB128 */
+    uint32_t varint_next; /* index of the next number */
     size_t varint_capacity;
-    penta_error *fatal;      /* memory ran out */
+    penta_error *fatal; /* memory ran out */
 };
 
 /* The next number; a long form is kept in the program. */
@@ -62,7 +62,7 @@ struct pvm_walk {
     const penta_visitor *v;
     const struct pvm_module *m;
     penta_bytes file;
-    size_t pos, end;         /* end: of the part being walked */
+    size_t pos, end; /* end: of the part being walked */
     bool leb;
 };
 
@@ -72,7 +72,7 @@ void pvm_walk_uint(struct pvm_walk *w, const char *name, unsigned size, penta_ki
 void pvm_walk_raw(struct pvm_walk *w, const char *name, size_t size, const char *note);
 void pvm_walk_text(struct pvm_walk *w, const char *name, size_t size);
 void pvm_walk_rest(struct pvm_walk *w, const char *name, const char *note); /* up to end, if any */
-void pvm_walk_insns(struct pvm_walk *w);   /* the code */
+void pvm_walk_insns(struct pvm_walk *w);                                    /* the code */
 void pvm_walk_table(struct pvm_walk *w, uint32_t count, unsigned entry_size);
 void pvm_walk_program(struct pvm_walk *w); /* N, Z, L, jump table, code, bitmask */
 void pvm_walk_debug(struct pvm_walk *w, uint8_t id);

@@ -11,10 +11,9 @@ struct conversion {
     struct findings *f;
     struct pvm_program to;
     struct arena arena;
-    struct pvm_assembly a;   /* for code that is written anew */
+    struct pvm_assembly a; /* for code that is written anew */
     penta_error err;
 };
-
 
 static void lost(struct conversion *c, size_t count, const char *what)
 {
@@ -220,8 +219,8 @@ static bool add_dispatch(struct conversion *c)
         if (pvm_bit(code->mask.data, pc))
             mask[(pc + shift) / 8] |= (uint8_t)(1u << (pc + shift) % 8);
     for (uint32_t i = 0; code->table_entry && i < code->table_count; i++) {
-        uint64_t pc = bytes_uint(code->table.data + (size_t)i * code->table_entry,
-                                 code->table_entry, false);
+        uint64_t pc =
+            bytes_uint(code->table.data + (size_t)i * code->table_entry, code->table_entry, false);
         put32(table + 4 * (size_t)i, (uint32_t)(pc + shift));
     }
     code->bytes = (penta_bytes){bytes, size};
@@ -272,8 +271,8 @@ static bool narrow_table(struct conversion *c)
     if (code->table_entry <= 4) return true;
     uint8_t *table = arena_alloc(&c->arena, code->table_count, 4, &c->err);
     for (uint32_t i = 0; table && i < code->table_count; i++) {
-        uint64_t pc = bytes_uint(code->table.data + (size_t)i * code->table_entry,
-                                 code->table_entry, false);
+        uint64_t pc =
+            bytes_uint(code->table.data + (size_t)i * code->table_entry, code->table_entry, false);
         put32(table + 4 * (size_t)i, pc > UINT32_MAX ? UINT32_MAX : (uint32_t)pc);
     }
     code->table = (penta_bytes){table, (size_t)code->table_count * 4};
@@ -343,10 +342,8 @@ static bool copy_names(struct conversion *c)
     p->imports = arena_alloc(&c->arena, p->import_count, sizeof *p->imports, &c->err);
     p->exports = arena_alloc(&c->arena, p->export_count, sizeof *p->exports, &c->err);
     if (!p->imports || !p->exports) return false;
-    if (p->import_count)
-        memcpy(p->imports, c->from->imports, p->import_count * sizeof *p->imports);
-    if (p->export_count)
-        memcpy(p->exports, c->from->exports, p->export_count * sizeof *p->exports);
+    if (p->import_count) memcpy(p->imports, c->from->imports, p->import_count * sizeof *p->imports);
+    if (p->export_count) memcpy(p->exports, c->from->exports, p->export_count * sizeof *p->exports);
     return true;
 }
 
@@ -361,8 +358,7 @@ static bool convert(struct conversion *c)
     if (!exports_from_jam(c)) return false;
     if (to_doc && !check_names(c)) return false;
     if ((from_doc || to_doc) && !rewrite(c)) return false;
-    if (to_doc)
-        return pad(c, &p->ro_data, p->ro_size) && pad(c, &p->rw_data, p->rw_size);
+    if (to_doc) return pad(c, &p->ro_data, p->ro_size) && pad(c, &p->rw_data, p->rw_size);
     if (from_doc) trim(&p->ro_data);
     if (from_doc) trim(&p->rw_data);
     if (p->dialect == PVM_JAM) return entries_to_jam(c) && data_to_jam(c);

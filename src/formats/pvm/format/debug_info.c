@@ -6,6 +6,7 @@ enum { OPS_WITHOUT_REGION = 512 };
 static const struct {
     const char *name;
     bool operand;
+    /* clang-format off */
 } operations[] = {
     {"finish_program", false},      {"set_mutation_depth", true},
     {"set_kind_enter", false},      {"set_kind_call", false},
@@ -18,6 +19,7 @@ static const struct {
     {"finish_and_push", false},     {"finish_several_and_push", true},
     {"finish_and_pop", false},      {"finish_several_and_pop", true},
 };
+/* clang-format on */
 
 unsigned pvm_debug_op(penta_bytes in, uint32_t *operand)
 {
@@ -38,12 +40,12 @@ static size_t range_count(const struct pvm_program *program)
 void pvm_debug_start(const struct pvm_program *program, size_t range, struct pvm_debug_lines *out)
 {
     const uint8_t *record = program->debug_ranges.data + range * PVM_DEBUG_RANGE_BYTES;
-    *out = (struct pvm_debug_lines){.bytes = program->debug_lines, .pc = get32(record),
-                                    .at = get32(record + 8)};
+    *out = (struct pvm_debug_lines){
+        .bytes = program->debug_lines, .pc = get32(record), .at = get32(record + 8)};
     out->from = out->to = out->pc;
     /* Offset 0 is the version byte; other versions are not known. */
-    out->broken = !out->bytes.size || out->bytes.data[0] != 1 || !out->at ||
-                  out->at >= out->bytes.size;
+    out->broken =
+        !out->bytes.size || out->bytes.data[0] != 1 || !out->at || out->at >= out->bytes.size;
 }
 
 bool pvm_debug_find(const struct pvm_program *program, uint32_t pc, struct pvm_debug_lines *out)
@@ -68,8 +70,7 @@ bool pvm_debug_find(const struct pvm_program *program, uint32_t pc, struct pvm_d
 static bool apply(struct pvm_debug_lines *l, uint8_t op, uint32_t operand, uint32_t *bytes)
 {
     struct pvm_debug_frame ignored = {0};
-    struct pvm_debug_frame *f =
-        l->mutation < PVM_DEBUG_FRAMES ? &l->frames[l->mutation] : &ignored;
+    struct pvm_debug_frame *f = l->mutation < PVM_DEBUG_FRAMES ? &l->frames[l->mutation] : &ignored;
     switch (op) {
     case 1: l->mutation = operand; break;
     case 2: f->kind = PVM_FRAME_ENTER; break;
@@ -105,8 +106,7 @@ bool pvm_debug_next(struct pvm_debug_lines *l)
 {
     for (unsigned i = 0; !l->broken && i < OPS_WITHOUT_REGION; i++) {
         uint32_t operand = 0, bytes = 0;
-        unsigned size =
-            pvm_debug_op(bytes_slice(l->bytes, l->at, l->bytes.size), &operand);
+        unsigned size = pvm_debug_op(bytes_slice(l->bytes, l->at, l->bytes.size), &operand);
         if (!size) break;
         uint8_t op = l->bytes.data[l->at];
         l->at += size;

@@ -15,12 +15,12 @@ struct pvm_debug_frame {
 /* A line program at work. Each step yields a region of code and the frames around it, the outermost
  * first; frames deeper than PVM_DEBUG_FRAMES are parsed and dropped, as upstream does. */
 struct pvm_debug_lines {
-    penta_bytes bytes;       /* the section */
+    penta_bytes bytes; /* the section */
     size_t at;
     uint32_t pc;
     uint32_t depth, next_depth, mutation;
     struct pvm_debug_frame frames[PVM_DEBUG_FRAMES];
-    uint32_t from, to;       /* of the region just yielded */
+    uint32_t from, to; /* of the region just yielded */
     bool broken;
 };
 

@@ -13,22 +13,30 @@ const struct pvm_op_info pvm_ops[PVM_OPS] = {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
 const struct pvm_isa_info pvm_isas[PVM_ISAS] = {
-    {"revive_v1", 64, {
-#define OP(name, gp, revive, l32, l64, jam, ...) [(revive) & 255] = PVM_OP_##name,
+    {"revive_v1",
+     64,
+     {
+#define OP(name, gp, revive, l32, l64, jam, ...) [(revive)&255] = PVM_OP_##name,
 #include "pvm/isa.def"
-     [255] = PVM_OP_invalid}},
-    {"latest32", 32, {
-#define OP(name, gp, revive, l32, l64, jam, ...) [(l32) & 255] = PVM_OP_##name,
+         [255] = PVM_OP_invalid}},
+    {"latest32",
+     32,
+     {
+#define OP(name, gp, revive, l32, l64, jam, ...) [(l32)&255] = PVM_OP_##name,
 #include "pvm/isa.def"
-     [255] = PVM_OP_invalid}},
-    {"latest64", 64, {
-#define OP(name, gp, revive, l32, l64, jam, ...) [(l64) & 255] = PVM_OP_##name,
+         [255] = PVM_OP_invalid}},
+    {"latest64",
+     64,
+     {
+#define OP(name, gp, revive, l32, l64, jam, ...) [(l64)&255] = PVM_OP_##name,
 #include "pvm/isa.def"
-     [255] = PVM_OP_invalid}},
-    {"jam_v1", 64, {
-#define OP(name, gp, revive, l32, l64, jam, ...) [(jam) & 255] = PVM_OP_##name,
+         [255] = PVM_OP_invalid}},
+    {"jam_v1",
+     64,
+     {
+#define OP(name, gp, revive, l32, l64, jam, ...) [(jam)&255] = PVM_OP_##name,
 #include "pvm/isa.def"
-     [255] = PVM_OP_invalid}},
+         [255] = PVM_OP_invalid}},
 };
 #pragma GCC diagnostic pop
 
@@ -123,12 +131,14 @@ static unsigned leb32(const uint8_t *p, size_t left, uint64_t *value)
 }
 
 /* Which parts a shape has: register bytes and LEB immediates. */
+/* clang-format off */
 static const struct { uint8_t registers, immediates; } doc_shapes[PVM_SHAPES] = {
     [PVM_IMM] = {0, 1},         [PVM_OFFSET] = {0, 1},          [PVM_IMM_IMM] = {0, 2},
     [PVM_REG_IMM] = {1, 1},     [PVM_REG_IMM_IMM] = {1, 2},     [PVM_REG_IMM_OFFSET] = {1, 2},
     [PVM_REG_IMM64] = {1, 0},   [PVM_REG_REG] = {2, 0},         [PVM_REG_REG_IMM] = {2, 1},
     [PVM_REG_REG_OFFSET] = {2, 1}, [PVM_REG_REG_IMM_IMM] = {2, 2}, [PVM_REG_REG_REG] = {3, 0},
 };
+/* clang-format on */
 
 /* False: not an instruction. p: the bytes behind the opcode. */
 static bool doc_operands(struct pvm_insn *in, const uint8_t *p, size_t left)

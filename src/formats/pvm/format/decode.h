@@ -8,19 +8,23 @@
 
 enum pvm_isa { PVM_REVIVE_V1, PVM_LATEST32, PVM_LATEST64, PVM_JAM_V1, PVM_ISAS };
 
+/* clang-format off */
 enum pvm_shape {
     PVM_NONE, PVM_IMM, PVM_OFFSET, PVM_IMM_IMM, PVM_REG_IMM, PVM_REG_IMM_IMM, PVM_REG_IMM_OFFSET,
     PVM_REG_IMM64, PVM_REG_REG, PVM_REG_REG_IMM, PVM_REG_REG_OFFSET, PVM_REG_REG_IMM_IMM,
     PVM_REG_REG_REG, PVM_SHAPES
 };
+/* clang-format on */
 
+/* clang-format off */
 enum pvm_flow {
     PVM_FLOW_NEXT, PVM_FLOW_HOST, PVM_FLOW_FALL, PVM_FLOW_BRANCH, PVM_FLOW_JUMP, PVM_FLOW_DYNAMIC,
     PVM_FLOW_TRAP,
 };
+/* clang-format on */
 
 enum pvm_op {
-    PVM_OP_invalid,          /* zero: an opcode that an ISA does not define */
+    PVM_OP_invalid, /* zero: an opcode that an ISA does not define */
 #define OP(name, ...) PVM_OP_##name,
 #include "pvm/isa.def"
     PVM_OPS
@@ -36,14 +40,16 @@ extern const struct pvm_op_info {
 
 extern const struct pvm_isa_info {
     const char *name;
-    uint8_t bits;            /* register width */
-    uint8_t op[256];         /* opcode byte to enum pvm_op */
+    uint8_t bits;    /* register width */
+    uint8_t op[256]; /* opcode byte to enum pvm_op */
 } pvm_isas[PVM_ISAS];
 
 extern const char *const pvm_register_names[PVM_REGISTERS]; /* ra sp t0 t1 t2 s0 s1 a0 .. a5 */
 
-static inline bool pvm_ends_block(enum pvm_op op) { return pvm_ops[op].flow > PVM_FLOW_HOST ||
-                                                           op == PVM_OP_invalid; }
+static inline bool pvm_ends_block(enum pvm_op op)
+{
+    return pvm_ops[op].flow > PVM_FLOW_HOST || op == PVM_OP_invalid;
+}
 /* Control can reach the instruction behind it without a jump. */
 static inline bool pvm_falls_through(enum pvm_op op)
 {
@@ -56,26 +62,26 @@ static inline bool pvm_has_target(enum pvm_op op)
 
 struct pvm_code {
     enum pvm_isa isa;
-    bool doc;                /* operands as in the doc dialect */
-    bool gp;                 /* jump targets by the Gray Paper's rule instead of upstream's */
+    bool doc; /* operands as in the doc dialect */
+    bool gp;  /* jump targets by the Gray Paper's rule instead of upstream's */
     penta_bytes bytes;
-    penta_bytes mask;        /* as stored: (bytes.size + 7) / 8 bytes */
-    const uint8_t *starts;   /* bit per byte: an instruction starts here; mask.data unless doc */
-    penta_bytes table;       /* jump table: table_count x table_entry bytes */
+    penta_bytes mask;      /* as stored: (bytes.size + 7) / 8 bytes */
+    const uint8_t *starts; /* bit per byte: an instruction starts here; mask.data unless doc */
+    penta_bytes table;     /* jump table: table_count x table_entry bytes */
     uint32_t table_count;
-    uint8_t table_entry;     /* bytes of an entry; 0: the table counts as empty */
-    bool table_filler;       /* doc: filler values mark entries that trap */
+    uint8_t table_entry; /* bytes of an entry; 0: the table counts as empty */
+    bool table_filler;   /* doc: filler values mark entries that trap */
 };
 
 /* One instruction. A, B, D are the registers of the reference's format table. */
 struct pvm_insn {
-    uint8_t op;              /* enum pvm_op */
+    uint8_t op; /* enum pvm_op */
     uint8_t a, b, d;
-    uint8_t length;          /* bytes, opcode included: the next one is at pc + length */
-    uint8_t size1, size2;    /* stored bytes of the immediates; an offset is the last of them */
+    uint8_t length;       /* bytes, opcode included: the next one is at pc + length */
+    uint8_t size1, size2; /* stored bytes of the immediates; an offset is the last of them */
     uint32_t pc;
-    uint32_t target;         /* absolute, of jumps and branches */
-    uint64_t imm1, imm2;     /* sign-extended to 64 bits */
+    uint32_t target;     /* absolute, of jumps and branches */
+    uint64_t imm1, imm2; /* sign-extended to 64 bits */
 };
 
 static inline bool pvm_bit(const uint8_t *bits, uint32_t at)

@@ -9,8 +9,10 @@ bool pvm_walk_varint(struct pvm_walk *w, const char *name, uint32_t *value)
     penta_bytes left = bytes_slice(w->file, w->pos, w->end - w->pos);
     unsigned size = w->leb ? pvm_leb_read(left, value) : pvm_prefix_read(left, value);
     if (!size) return false;
-    describe_field(w->v, (penta_field){.name = name, .offset = w->pos, .size = size,
-                                       .kind = PENTA_UINT, .as.u = *value});
+    describe_field(
+        w->v,
+        (penta_field){
+            .name = name, .offset = w->pos, .size = size, .kind = PENTA_UINT, .as.u = *value});
     w->pos += size;
     return true;
 }
@@ -19,8 +21,12 @@ void pvm_walk_uint(struct pvm_walk *w, const char *name, unsigned size, penta_ki
                    const char *note)
 {
     uint64_t value = bytes_uint(w->file.data + w->pos, size, false);
-    describe_field(w->v, (penta_field){.name = name, .offset = w->pos, .size = size, .kind = kind,
-                                       .as.u = value, .note = note});
+    describe_field(w->v, (penta_field){.name = name,
+                                       .offset = w->pos,
+                                       .size = size,
+                                       .kind = kind,
+                                       .as.u = value,
+                                       .note = note});
     w->pos += size;
 }
 
@@ -32,7 +38,9 @@ void pvm_walk_raw(struct pvm_walk *w, const char *name, size_t size, const char 
 
 void pvm_walk_text(struct pvm_walk *w, const char *name, size_t size)
 {
-    describe_field(w->v, (penta_field){.name = name, .offset = w->pos, .size = size,
+    describe_field(w->v, (penta_field){.name = name,
+                                       .offset = w->pos,
+                                       .size = size,
                                        .kind = PENTA_TEXT,
                                        .as.bytes = bytes_slice(w->file, w->pos, size)});
     w->pos += size;
@@ -55,8 +63,11 @@ static void walk_immediate(struct pvm_walk *w, const char *name, size_t end, siz
                            uint64_t value)
 {
     if (size > end - w->pos) size = end - w->pos; /* it reads on in the next instruction */
-    describe_field(w->v, (penta_field){.name = name, .offset = w->pos, .size = size,
-                                       .kind = PENTA_SINT, .as.i = (int64_t)value});
+    describe_field(w->v, (penta_field){.name = name,
+                                       .offset = w->pos,
+                                       .size = size,
+                                       .kind = PENTA_SINT,
+                                       .as.i = (int64_t)value});
     w->pos += size;
 }
 
@@ -201,8 +212,8 @@ static void walk_ranges(struct pvm_walk *w)
 static void walk_lines(struct pvm_walk *w)
 {
     pvm_walk_uint(w, "version", 1, PENTA_UINT, NULL);
-    penta_node node = {.name = "operations", .offset = w->pos, .size = w->end - w->pos,
-                       .list = true};
+    penta_node node = {
+        .name = "operations", .offset = w->pos, .size = w->end - w->pos, .list = true};
     if (w->pos == w->end || !describe_enter(w->v, node)) {
         w->pos = w->end;
         return;
@@ -212,8 +223,11 @@ static void walk_lines(struct pvm_walk *w)
         uint8_t op = w->file.data[w->pos];
         unsigned size = pvm_debug_op(bytes_slice(w->file, w->pos, w->end - w->pos), &operand);
         if (!size) break;
-        describe_field(w->v, (penta_field){.name = pvm_debug_op_name(op), .offset = w->pos,
-                                           .size = size, .kind = PENTA_UINT, .as.u = operand});
+        describe_field(w->v, (penta_field){.name = pvm_debug_op_name(op),
+                                           .offset = w->pos,
+                                           .size = size,
+                                           .kind = PENTA_UINT,
+                                           .as.u = operand});
         w->pos += size;
     }
     pvm_walk_rest(w, "damaged", "not an operation of line programs");
@@ -231,7 +245,10 @@ void pvm_walk_debug(struct pvm_walk *w, uint8_t id)
 void pvm_describe(const penta_module *module, const penta_visitor *v)
 {
     const struct pvm_module *m = pvm_module(module);
-    struct pvm_walk w = {.v = v, .m = m, .file = module->file, .end = module->file.size,
+    struct pvm_walk w = {.v = v,
+                         .m = m,
+                         .file = module->file,
+                         .end = module->file.size,
                          .leb = m->program.dialect == PVM_DOC};
     switch (m->program.dialect) {
     case PVM_POLKAVM: pvm_polkavm_describe(&w); break;

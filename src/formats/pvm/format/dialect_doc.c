@@ -232,8 +232,8 @@ static bool try_parse(penta_bytes file, struct pvm_module *m)
 {
     penta_error fatal = {0};
     *m = (struct pvm_module){.base.file = file, .program.dialect = PVM_DOC};
-    struct pvm_parse p = {.m = m, .leb = true, .fatal = &fatal,
-                          .in = {.in = file, .err = &m->base.damage}};
+    struct pvm_parse p = {
+        .m = m, .leb = true, .fatal = &fatal, .in = {.in = file, .err = &m->base.damage}};
     return pvm_doc_parse(&p);
 }
 
@@ -257,9 +257,10 @@ int pvm_doc_probe(penta_bytes file, struct writer *evidence)
     arena_free(&m.arena);
     if (!count) return 0;
     if (evidence)
-        writer_print(evidence, "dialect doc, no magic: all fields end with the file, and %zu "
-                     "instruction%s of %s decode", count, count == 1 ? "" : "s",
-                     pvm_isas[m.program.code.isa].name);
+        writer_print(evidence,
+                     "dialect doc, no magic: all fields end with the file, and %zu "
+                     "instruction%s of %s decode",
+                     count, count == 1 ? "" : "s", pvm_isas[m.program.code.isa].name);
     return 60 + (int)(count > 30 ? 30 : count);
 }
 
@@ -269,8 +270,8 @@ int pvm_doc_probe(penta_bytes file, struct writer *evidence)
 static void write_list(struct pvm_emit *e, void (*body)(struct pvm_emit *e))
 {
     struct writer bytes = {0};
-    struct pvm_emit inner = {.out = &bytes, .program = e->program, .leb = true,
-                             .varint_next = e->varint_next + 1};
+    struct pvm_emit inner = {
+        .out = &bytes, .program = e->program, .leb = true, .varint_next = e->varint_next + 1};
     body(&inner);
     pvm_emit_framed(e, writer_view(&bytes));
     e->varint_next = inner.varint_next;

@@ -124,9 +124,10 @@ int pvm_jam_probe(penta_bytes file, struct writer *evidence)
     enum form form = find_form(file, &code, &count);
     if (!count) return 0;
     if (evidence)
-        writer_print(evidence, "dialect jam, no magic: read as %s all lengths add up, and %zu "
-                     "instruction%s of %s decode", names[form], count, count == 1 ? "" : "s",
-                     pvm_isas[code.isa].name);
+        writer_print(evidence,
+                     "dialect jam, no magic: read as %s all lengths add up, and %zu "
+                     "instruction%s of %s decode",
+                     names[form], count, count == 1 ? "" : "s", pvm_isas[code.isa].name);
     int sure = form == FORM_GENERIC ? 40 : 70;
     return sure + (int)(count > 25 ? 25 : count);
 }

@@ -69,9 +69,7 @@ static bool take_payload(struct pvm_parse *p, const struct pvm_section *s, struc
 {
     struct pvm_program *program = &p->m->program;
     switch (s->id) {
-    case PVM_SECTION_MEMORY:
-        p->m->memory_offset = s->payload_offset;
-        return take_memory(p, r);
+    case PVM_SECTION_MEMORY: p->m->memory_offset = s->payload_offset; return take_memory(p, r);
     case PVM_SECTION_RO_DATA:
         program->ro_data = s->payload;
         p->m->ro_offset = s->payload_offset;
@@ -80,12 +78,8 @@ static bool take_payload(struct pvm_parse *p, const struct pvm_section *s, struc
         program->rw_data = s->payload;
         p->m->rw_offset = s->payload_offset;
         return true;
-    case PVM_SECTION_IMPORTS:
-        p->m->imports_offset = s->payload_offset;
-        return take_imports(p, r);
-    case PVM_SECTION_EXPORTS:
-        p->m->exports_offset = s->payload_offset;
-        return take_exports(p, r);
+    case PVM_SECTION_IMPORTS: p->m->imports_offset = s->payload_offset; return take_imports(p, r);
+    case PVM_SECTION_EXPORTS: p->m->exports_offset = s->payload_offset; return take_exports(p, r);
     case PVM_SECTION_CODE: return program->has_code = pvm_take_code(p, r, 4);
     case PVM_SECTION_DEBUG_STRINGS: program->debug_strings = s->payload; return true;
     case PVM_SECTION_DEBUG_LINES: program->debug_lines = s->payload; return true;
@@ -334,8 +328,8 @@ static void describe_imports(struct pvm_walk *w)
 {
     uint32_t count = 0;
     if (!pvm_walk_varint(w, "count", &count)) return;
-    penta_node offsets = {.name = "offsets", .offset = w->pos, .size = (uint64_t)count * 4,
-                          .list = true};
+    penta_node offsets = {
+        .name = "offsets", .offset = w->pos, .size = (uint64_t)count * 4, .list = true};
     if (count && describe_enter(w->v, offsets)) {
         for (uint32_t i = 0; i < count; i++) pvm_walk_uint(w, "offset", 4, PENTA_UINT, NULL);
         describe_leave(w->v, offsets);

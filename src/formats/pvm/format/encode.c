@@ -40,7 +40,10 @@ static unsigned head(const struct pvm_insn *in, uint8_t *out, uint64_t *last)
     case PVM_IMM:
     case PVM_OFFSET: *last = first; return 0;
     case PVM_IMM_IMM: out[0] = (uint8_t)n1; return 1 + put(out + 1, first, n1);
-    case PVM_REG_IMM: *last = first; out[0] = in->a; return 1;
+    case PVM_REG_IMM:
+        *last = first;
+        out[0] = in->a;
+        return 1;
     case PVM_REG_IMM_IMM:
     case PVM_REG_IMM_OFFSET:
         out[0] = (uint8_t)nibbles(in->a, n1);

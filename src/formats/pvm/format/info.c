@@ -33,7 +33,8 @@ static void info_names(const struct pvm_program *p, const penta_visitor *v)
     penta_node imports = {.name = "imports", .list = true};
     if (p->import_count && describe_enter(v, imports)) {
         for (size_t i = 0; i < p->import_count; i++)
-            describe_field(v, (penta_field){.name = "import", .kind = PENTA_TEXT,
+            describe_field(v, (penta_field){.name = "import",
+                                            .kind = PENTA_TEXT,
                                             .as.bytes = p->imports[i].name});
         describe_leave(v, imports);
     }
@@ -42,8 +43,8 @@ static void info_names(const struct pvm_program *p, const penta_visitor *v)
     for (size_t i = 0; i < p->export_count; i++) {
         penta_node export = {.name = "export"};
         if (!describe_enter(v, export)) continue;
-        describe_field(v, (penta_field){.name = "name", .kind = PENTA_TEXT,
-                                        .as.bytes = p->exports[i].name});
+        describe_field(
+            v, (penta_field){.name = "name", .kind = PENTA_TEXT, .as.bytes = p->exports[i].name});
         describe_uint(v, "pc", p->exports[i].pc);
         describe_leave(v, export);
     }
@@ -85,9 +86,10 @@ void pvm_info(const penta_module *module, const penta_visitor *v)
     const struct pvm_program *p = &pvm_module(module)->program;
     describe_text(v, "dialect", pvm_dialect_names[p->dialect]);
     if (p->dialect == PVM_JAM && !module->damage.code)
-        describe_text(v, "form", !p->spi            ? "generic program"
-                                 : p->has_metadata  ? "standard program with metadata"
-                                                    : "standard program");
+        describe_text(v, "form",
+                      !p->spi           ? "generic program"
+                      : p->has_metadata ? "standard program with metadata"
+                                        : "standard program");
     /* a damaged file has told its ISA only if reading came that far */
     if (!module->damage.code || pvm_module(module)->parsed > 4)
         describe_text(v, "isa", pvm_isas[p->code.isa].name);
@@ -109,10 +111,12 @@ void pvm_info(const penta_module *module, const penta_visitor *v)
 
 void pvm_isa_list(const penta_visitor *v)
 {
+    /* clang-format off */
     static const char *const shapes[PVM_SHAPES] = {
         "", "imm", "offset", "imm, imm", "reg, imm", "reg, imm, imm", "reg, imm, offset",
         "reg, imm64", "reg, reg", "reg, reg, imm", "reg, reg, offset", "reg, reg, imm, imm",
         "reg, reg, reg"};
+    /* clang-format on */
     for (unsigned op = PVM_OP_invalid + 1; op < PVM_OPS; op++) {
         penta_node node = {.name = "instruction"};
         if (!describe_enter(v, node)) continue;

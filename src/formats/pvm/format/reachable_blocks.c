@@ -4,7 +4,7 @@
 
 struct reach {
     const struct pvm_code *code;
-    uint8_t *seen;           /* bit per pc: a block that starts here is reached */
+    uint8_t *seen; /* bit per pc: a block that starts here is reached */
     uint32_t *todo;
     size_t count, capacity;
     bool failed;
@@ -58,7 +58,7 @@ void pvm_reach_verify(const struct pvm_module *m, struct findings *f)
 {
     const struct pvm_program *p = &m->program;
     struct reach r = {.code = &p->code, .seen = calloc((p->code.bytes.size + 7) / 8 + 1, 1)};
-    if (!r.seen) return;     /* a warning less */
+    if (!r.seen) return; /* a warning less */
     push(&r, 0);
     if (p->dialect == PVM_JAM && p->spi) push(&r, 5); /* accumulate */
     for (size_t i = 0; i < p->export_count; i++) push(&r, p->exports[i].pc);

@@ -75,9 +75,8 @@ static void verify_names(const struct pvm_module *m, struct findings *f)
             findings_add(f, PVM_BAD_NAME, m->imports_offset, NULL, "the name of import %zu", i);
     for (size_t i = 0; i < p->export_count; i++)
         if (!pvm_doc_name_ok(p->exports[i].name))
-            findings_add(f, PVM_BAD_NAME,
-                         (uint64_t)(p->exports[i].name.data - m->base.file.data), NULL,
-                         "the name of export %zu", i);
+            findings_add(f, PVM_BAD_NAME, (uint64_t)(p->exports[i].name.data - m->base.file.data),
+                         NULL, "the name of export %zu", i);
 }
 
 static void verify_varints(const struct pvm_module *m, struct findings *f)
@@ -117,17 +116,17 @@ static void verify_tables(const struct pvm_module *m, struct findings *f)
 enum { LOW_NIBBLE = 1, HIGH_NIBBLE = 2 };
 
 struct plain {
-    uint8_t need;            /* operand bytes */
-    uint8_t first, second;   /* which nibbles of them are registers */
+    uint8_t need;          /* operand bytes */
+    uint8_t first, second; /* which nibbles of them are registers */
 };
 
 struct check {
     const struct pvm_module *m;
     const struct pvm_code *code;
     struct findings *f;
-    bool load;               /* jam_v1: an invalid instruction means that nothing is loaded */
+    bool load; /* jam_v1: an invalid instruction means that nothing is loaded */
     struct plain plain[256];
-    uint8_t high[256];       /* which nibbles of a byte are above 12 */
+    uint8_t high[256]; /* which nibbles of a byte are above 12 */
 };
 
 static uint64_t at_pc(const struct check *c, uint32_t pc) { return c->m->code_offset + pc; }
@@ -181,9 +180,9 @@ static void load_invalid(struct check *c, uint32_t pc, const char *why)
 
 /* Bytes that a shape reads at fixed places, whatever the length. */
 static const uint8_t fixed_bytes[PVM_SHAPES] = {
-    [PVM_IMM_IMM] = 1,        [PVM_REG_IMM] = 1,         [PVM_REG_IMM_IMM] = 1,
-    [PVM_REG_IMM_OFFSET] = 1, [PVM_REG_IMM64] = 9,       [PVM_REG_REG] = 1,
-    [PVM_REG_REG_IMM] = 1,    [PVM_REG_REG_OFFSET] = 1,  [PVM_REG_REG_IMM_IMM] = 2,
+    [PVM_IMM_IMM] = 1,        [PVM_REG_IMM] = 1,        [PVM_REG_IMM_IMM] = 1,
+    [PVM_REG_IMM_OFFSET] = 1, [PVM_REG_IMM64] = 9,      [PVM_REG_REG] = 1,
+    [PVM_REG_REG_IMM] = 1,    [PVM_REG_REG_OFFSET] = 1, [PVM_REG_REG_IMM_IMM] = 2,
     [PVM_REG_REG_REG] = 2,
 };
 
@@ -196,13 +195,13 @@ static void fill_plain(struct check *c)
         enum pvm_shape shape = op->shape;
         bool plain = op->flow == PVM_FLOW_NEXT && shape != PVM_IMM_IMM &&
                      shape != PVM_REG_IMM_IMM && shape != PVM_REG_REG_IMM_IMM;
-        c->plain[byte] = (struct plain){
-            .need = plain ? fixed_bytes[shape] : UINT8_MAX,
-            .first = shape >= PVM_REG_REG ? LOW_NIBBLE | HIGH_NIBBLE
-                     : shape >= PVM_REG_IMM ? LOW_NIBBLE : 0,
-            .second = shape == PVM_REG_REG_REG ? LOW_NIBBLE : 0};
-        c->high[byte] = (uint8_t)(((byte & 15) > 12 ? LOW_NIBBLE : 0) |
-                                  (byte >> 4 > 12 ? HIGH_NIBBLE : 0));
+        c->plain[byte] = (struct plain){.need = plain ? fixed_bytes[shape] : UINT8_MAX,
+                                        .first = shape >= PVM_REG_REG   ? LOW_NIBBLE | HIGH_NIBBLE
+                                                 : shape >= PVM_REG_IMM ? LOW_NIBBLE
+                                                                        : 0,
+                                        .second = shape == PVM_REG_REG_REG ? LOW_NIBBLE : 0};
+        c->high[byte] =
+            (uint8_t)(((byte & 15) > 12 ? LOW_NIBBLE : 0) | (byte >> 4 > 12 ? HIGH_NIBBLE : 0));
     }
 }
 
@@ -262,10 +261,10 @@ static void verify_jump(const struct check *c, const struct pvm_insn *in)
         findings_add(c->f, bit ? PVM_BIT_MISSING : PVM_JUMP_TARGET, at_pc(c, in->pc), NULL,
                      "%s at pc %u goes to %u, %s", pvm_ops[in->op].name, (unsigned)in->pc,
                      (unsigned)in->target,
-                     bit                                  ? "whose bit is not set"
-                     : in->target >= c->code->bytes.size  ? "outside the code"
-                     : !pvm_starts(c->code, in->target)   ? "which is no instruction"
-                                                          : "which does not start a block");
+                     bit                                 ? "whose bit is not set"
+                     : in->target >= c->code->bytes.size ? "outside the code"
+                     : !pvm_starts(c->code, in->target)  ? "which is no instruction"
+                                                         : "which does not start a block");
     }
     if (pvm_ops[in->op].flow == PVM_FLOW_BRANCH && !pvm_starts(c->code, next))
         findings_add(c->f, PVM_BRANCH_END, at_pc(c, in->pc), NULL,
@@ -294,9 +293,9 @@ static void verify_code(struct check *c)
 {
     const struct pvm_code *code = c->code;
     struct pvm_insn in = {0};
-    uint32_t inside = 0;     /* the end, far enough away, is left to the thorough way */
+    uint32_t inside = 0; /* the end, far enough away, is left to the thorough way */
     if (!code->doc && code->bytes.size > 32) inside = (uint32_t)code->bytes.size - 32;
-    bool falls = true;       /* control can come here from the instruction before */
+    bool falls = true; /* control can come here from the instruction before */
     for (uint32_t pc = 0; pc < code->bytes.size; pc += in.length) {
         if (pc < inside) {
             unsigned skip = pvm_skip(code, pc);
@@ -386,7 +385,7 @@ enum { TOLD_MAX = 50, RULES = 256 };
 struct limiter {
     struct findings *to;
     size_t count[RULES];
-    uint64_t next[RULES];    /* the first place that was not told */
+    uint64_t next[RULES]; /* the first place that was not told */
 };
 
 static void limit(void *user, const penta_error *finding)

@@ -35,14 +35,14 @@ enum { OPEN_MAX = 64, FIRST = 3, PIECE = 1 << 20, SLEEP_MAX = 1000 * 1000 * 1000
 static const uint64_t second = 1000 * 1000 * 1000, year_2000 = 946684800;
 
 struct pvm_console {
-    int root;                /* folder of the program's files, or -1 */
-    int input;               /* standard input, not owned when 0 */
-    int files[OPEN_MAX];     /* -1: free; descriptor FIRST + i of the program */
+    int root;            /* folder of the program's files, or -1 */
+    int input;           /* standard input, not owned when 0 */
+    int files[OPEN_MAX]; /* -1: free; descriptor FIRST + i of the program */
     struct writer arguments;
     bool seeded;
-    uint64_t random;         /* state of the generator */
-    uint64_t elapsed;        /* seeded: nanoseconds that the program has lived */
-    uint64_t start;          /* else: when it began */
+    uint64_t random;  /* state of the generator */
+    uint64_t elapsed; /* seeded: nanoseconds that the program has lived */
+    uint64_t start;   /* else: when it began */
 };
 
 struct call {
@@ -262,7 +262,7 @@ static int64_t call_exit(struct call *q)
 {
     q->vm->halt_on_answer = true;
     q->out->direct = true;
-    return word(q, 0);       /* in a0, as if main had returned it */
+    return word(q, 0); /* in a0, as if main had returned it */
 }
 
 /* ---- all of it ---- */
@@ -271,12 +271,12 @@ static const struct {
     const char *name;
     int64_t (*serve)(struct call *q);
 } calls[] = {
-    {"console_write", call_write},     {"console_read", call_read},
-    {"console_open", call_open},       {"console_close", call_close},
-    {"console_seek", call_seek},       {"console_remove", call_remove},
-    {"console_rename", call_rename},   {"console_arguments", call_arguments},
-    {"console_clock", call_clock},     {"console_sleep", call_sleep},
-    {"console_random", call_random},   {"console_exit", call_exit},
+    {"console_write", call_write},   {"console_read", call_read},
+    {"console_open", call_open},     {"console_close", call_close},
+    {"console_seek", call_seek},     {"console_remove", call_remove},
+    {"console_rename", call_rename}, {"console_arguments", call_arguments},
+    {"console_clock", call_clock},   {"console_sleep", call_sleep},
+    {"console_random", call_random}, {"console_exit", call_exit},
 };
 
 /* The number of the call of that name; -1: none. */
@@ -336,8 +336,8 @@ struct pvm_console *pvm_console_new(const penta_option *options, size_t count, p
     for (size_t i = 0; i < count; i++)
         if (!strcmp(options[i].key, "argv"))
             writer_bytes(&c->arguments, options[i].value, strlen(options[i].value) + 1);
-    if (option_uint(options, count, "seed", &c->random, err) &&
-        writer_ok(&c->arguments, err) && open_files(c, options, count, err))
+    if (option_uint(options, count, "seed", &c->random, err) && writer_ok(&c->arguments, err) &&
+        open_files(c, options, count, err))
         return c;
     pvm_console_free(c);
     return NULL;

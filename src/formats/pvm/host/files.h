@@ -4,20 +4,22 @@
 #include "penta/penta.h"
 
 enum pvm_file_flag { /* of an open */
-    PVM_FILE_READ = 1,
-    PVM_FILE_WRITE = 2,
-    PVM_FILE_CREATE = 4,
-    PVM_FILE_TRUNCATE = 8,
-    PVM_FILE_APPEND = 16,
-    PVM_FILE_EXCLUSIVE = 32, /* with CREATE: it must not exist */
-    PVM_FILE_FLAGS = 63,
+                     PVM_FILE_READ = 1,
+                     PVM_FILE_WRITE = 2,
+                     PVM_FILE_CREATE = 4,
+                     PVM_FILE_TRUNCATE = 8,
+                     PVM_FILE_APPEND = 16,
+                     PVM_FILE_EXCLUSIVE = 32, /* with CREATE: it must not exist */
+                     PVM_FILE_FLAGS = 63,
 };
 
+/* clang-format off */
 enum pvm_file_error { /* what a program gets, negated */
     PVM_ENOENT = 2, PVM_EINTR = 4, PVM_EIO = 5, PVM_EBADF = 9, PVM_EACCES = 13, PVM_EFAULT = 14,
     PVM_EEXIST = 17, PVM_ENOTDIR = 20, PVM_EISDIR = 21, PVM_EINVAL = 22, PVM_EMFILE = 24,
     PVM_ENOSPC = 28, PVM_ENAMETOOLONG = 36,
 };
+/* clang-format on */
 
 /* What the host's errno is to a program; negative. */
 int pvm_file_error(int host_errno);

@@ -29,14 +29,14 @@
 enum { PATTERNS = 6, ACTIONS = 32 };
 
 struct value {
-    bool argument;           /* number is 0 .. 5: a0 .. a5 */
+    bool argument; /* number is 0 .. 5: a0 .. a5 */
     uint64_t number, plus;
 };
 
 struct action {
     enum { RESULT, WRITE, PRINT, END } kind;
     struct value value, length;
-    penta_bytes bytes;       /* WRITE: part of bytes_owned */
+    penta_bytes bytes; /* WRITE: part of bytes_owned */
     uint8_t *owned;
 };
 
@@ -45,7 +45,10 @@ struct line {
     bool numbered, used;
     uint64_t number;
     unsigned patterns, actions;
-    struct { bool any; uint64_t value; } pattern[PATTERNS];
+    struct {
+        bool any;
+        uint64_t value;
+    } pattern[PATTERNS];
     struct action action[ACTIONS];
 };
 
@@ -337,7 +340,7 @@ static bool host_open(const penta_module *module, const penta_option *options, s
     struct host_state *h = calloc(1, sizeof *h);
     if (!h) return error_at(err, BASE_MEMORY, 0, "no memory for the host");
     *state = h;
-    if (!which) return true;   /* nobody answers */
+    if (!which) return true; /* nobody answers */
     if (!strcmp(which, "revive"))
         h->revive = pvm_revive_new(options, count, err);
     else if (!strcmp(which, "console"))

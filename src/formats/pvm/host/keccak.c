@@ -22,7 +22,7 @@ static void permute(uint64_t a[25])
         uint64_t c[5], row[5];
         for (unsigned x = 0; x < 5; x++) c[x] = a[x] ^ a[x + 5] ^ a[x + 10] ^ a[x + 15] ^ a[x + 20];
         for (unsigned i = 0; i < 25; i++) a[i] ^= c[(i + 4) % 5] ^ rotate(c[(i + 1) % 5], 1);
-        uint64_t moving = a[1];            /* rho and pi walk over the lanes in one cycle */
+        uint64_t moving = a[1]; /* rho and pi walk over the lanes in one cycle */
         for (unsigned t = 0, x = 1, y = 0; t < 24; t++) {
             unsigned next = (2 * x + 3 * y) % 5;
             x = y;

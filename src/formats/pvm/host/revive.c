@@ -25,14 +25,14 @@ struct slot {
     struct slot *next;
 };
 
-struct change {              /* undone when the call reverts */
+struct change { /* undone when the call reverts */
     struct slot *slot;
     struct blob value;
     bool present;
 };
 
 struct call_input {
-    size_t at;               /* place among the calls, counted from 0 */
+    size_t at; /* place among the calls, counted from 0 */
     struct blob data;
     uint8_t value[WORD];
 };
@@ -44,7 +44,7 @@ struct pvm_revive {
     struct blob immutable;
     struct call_input *inputs; /* by place; the last one serves later calls, too */
     size_t input_count;
-    size_t call;             /* the call under way */
+    size_t call; /* the call under way */
     uint8_t caller[ADDRESS], address[ADDRESS], time[WORD];
 };
 
@@ -538,14 +538,16 @@ static bool read_options(struct pvm_revive *r, const penta_option *options, size
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++) {
         const penta_option *o = &options[i];
-        if (!strcmp(o->key, "call") || !strcmp(o->key, "pc")) calls++;
+        if (!strcmp(o->key, "call") || !strcmp(o->key, "pc"))
+            calls++;
         else if (!strcmp(o->key, "calldata") || !strcmp(o->key, "value"))
             ok = input_option(r, o, calls ? calls - 1 : 0, err);
         else if (!strcmp(o->key, "caller"))
             ok = hex_option("caller", o->value, r->caller, ADDRESS, err);
         else if (!strcmp(o->key, "address"))
             ok = hex_option("address", o->value, r->address, ADDRESS, err);
-        else if (!strcmp(o->key, "time")) ok = number_option("time", o->value, r->time, err);
+        else if (!strcmp(o->key, "time"))
+            ok = number_option("time", o->value, r->time, err);
     }
     return ok;
 }

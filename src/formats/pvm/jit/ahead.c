@@ -14,7 +14,7 @@ uint32_t pvm_jit_ahead_from = 4096;
 /* Where the instructions start; their number, without the last. */
 static uint32_t find_starts(uint32_t *to, const uint8_t *starts, uint32_t pc, uint32_t end)
 {
-    enum { USUAL = 24 };       /* in 64 bytes: more takes one more branch */
+    enum { USUAL = 24 }; /* in 64 bytes: more takes one more branch */
     uint32_t *const first = to;
     uint64_t bits = jit_word(starts + (pc >> 3)) >> (pc & 7) << (pc & 7);
     for (uint32_t base = pc & ~7u; base < end; base += 64) {
@@ -259,9 +259,12 @@ static void write_late(struct jit *j, struct jit_window *w, uint32_t end)
         unsigned row = turn->whole ? 0 : j->rules->immediates[JIT_IMMEDIATE + 2 + left];
         int32_t value = jit_immediate(at + used, row);
         uint8_t *to = j->e.start + j->n->offsets[w->number + i + 1] - turn->late;
-        if (turn->late == 4) memcpy(to, &value, 4);
-        else if (turn->late == 2) memcpy(to, &value, 2);
-        else memcpy(to, &value, 1);
+        if (turn->late == 4)
+            memcpy(to, &value, 4);
+        else if (turn->late == 2)
+            memcpy(to, &value, 2);
+        else
+            memcpy(to, &value, 1);
     }
 }
 
@@ -291,8 +294,8 @@ static bool lacks(uint32_t count, uint32_t capacity) { return capacity - count <
 static bool has_room(struct jit *j)
 {
     if (j->e.limit - j->e.at < WINDOW_ROOM) return false;
-    bool enough = !lacks(j->fixup_count, j->fixup_capacity) &&
-                  !lacks(j->n->cold_count, j->cold_capacity);
+    bool enough =
+        !lacks(j->fixup_count, j->fixup_capacity) && !lacks(j->n->cold_count, j->cold_capacity);
     return enough || pvm_jit_room(j, 2 * JIT_AHEAD);
 }
 

@@ -14,7 +14,7 @@ static bool all_near(uint64_t bits, uint64_t first)
     uint64_t near = bits | bits << 1;
     near |= near << 2;
     near |= near << 4;
-    near |= near << 8;         /* 16 bytes from each place on, and with these LONGEST */
+    near |= near << 8; /* 16 bytes from each place on, and with these LONGEST */
     near |= near << (LONGEST - 16);
     return bits && first < 64 && !(~near >> first);
 }
@@ -40,11 +40,13 @@ bool pvm_native_places(struct pvm_native *n, const struct pvm_code *code)
     memcpy(n->places, code->starts, (n->size + 7) / 8);
     uint64_t *last = &n->places[n->size >> 6], below = (UINT64_C(1) << (n->size & 63)) - 1;
     *last = (*last & below) | UINT64_C(1) << (n->size & 63);
-    uint64_t next = 0;         /* where an instruction has to be at the latest */
+    uint64_t next = 0; /* where an instruction has to be at the latest */
     for (size_t i = 0; i < words; i++) {
         uint64_t bits = n->places[i], base = 64 * (uint64_t)i;
-        if (!all_near(bits, next - base)) next = fill_gaps(n, i, next);
-        else next = base + 63 - (uint64_t)__builtin_clzll(bits) + LONGEST;
+        if (!all_near(bits, next - base))
+            next = fill_gaps(n, i, next);
+        else
+            next = base + 63 - (uint64_t)__builtin_clzll(bits) + LONGEST;
         n->numbers[i] = n->count;
         n->count += pvm_count_bits(n->places[i]);
     }
@@ -57,8 +59,10 @@ static uint32_t place(const struct pvm_native *n, uint32_t number)
     size_t low = 0, high = n->size / 64 + 1;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (n->numbers[middle] <= number) low = middle;
-        else high = middle;
+        if (n->numbers[middle] <= number)
+            low = middle;
+        else
+            high = middle;
     }
     uint64_t bits = n->places[low];
     for (uint32_t i = n->numbers[low]; i < number; i++) bits &= bits - 1;
@@ -80,8 +84,10 @@ static uint32_t instruction_at(const struct pvm_native *n, uint32_t at)
     uint32_t low = 0, high = n->count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (n->offsets[with_code(n, middle)] <= at) low = middle;
-        else high = middle;
+        if (n->offsets[with_code(n, middle)] <= at)
+            low = middle;
+        else
+            high = middle;
     }
     return with_code(n, low);
 }
@@ -92,8 +98,10 @@ static const struct pvm_copy *copy_at(const struct pvm_native *n, uint32_t at, u
     uint32_t low = 0, high = n->copy_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (n->copies[middle].native <= at) low = middle + 1;
-        else high = middle;
+        if (n->copies[middle].native <= at)
+            low = middle + 1;
+        else
+            high = middle;
     }
     bool inside = low && n->copies[low - 1].native >= n->offsets[number];
     return inside ? &n->copies[low - 1] : NULL;

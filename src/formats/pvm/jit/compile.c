@@ -4,14 +4,14 @@
 #include "pvm/jit/ahead.h"
 
 enum {
-    LOOP_MAX = 256,          /* instructions of a loop that is looked at as a whole */
-    TAIL_MAX = 24,           /* instructions of a dispatch that are copied to the jumps to it */
+    LOOP_MAX = 256, /* instructions of a loop that is looked at as a whole */
+    TAIL_MAX = 24,  /* instructions of a dispatch that are copied to the jumps to it */
     DISPATCH_BYTES = TAIL_MAX * (PVM_SKIP_MAX + 1), /* of guest code, at most */
     LINE = 64,
-    BYTES_PER_BYTE = 64,     /* native code of one guest byte, at most */
-    LISTS_PER_BYTE = 32,     /* guest bytes for each fixup and cold place, at first */
-    SMALL = 1 << 16,         /* bytes up to which memory comes from the heap */
-    LARGE = 1 << 20,         /* guest bytes from which on memory comes in huge pages */
+    BYTES_PER_BYTE = 64, /* native code of one guest byte, at most */
+    LISTS_PER_BYTE = 32, /* guest bytes for each fixup and cold place, at first */
+    SMALL = 1 << 16,     /* bytes up to which memory comes from the heap */
+    LARGE = 1 << 20,     /* guest bytes from which on memory comes in huge pages */
 };
 static const size_t code_max = (UINT64_C(1) << 31) - (UINT64_C(1) << 20);
 /* Not canonical, whatever the size of address spaces: a jump there faults at the jump. */
@@ -96,8 +96,10 @@ static bool near_dispatch(const struct jit *j, uint32_t pc)
 void pvm_jit_odd(struct jit *j, uint32_t pc)
 {
     if (!j->odd) j->odd = calloc(j->size / 8 + 4, 1);
-    if (j->odd) j->odd[pc >> 3] |= (uint8_t)(1u << (pc & 7));
-    else pvm_jit_give_up(j);
+    if (j->odd)
+        j->odd[pc >> 3] |= (uint8_t)(1u << (pc & 7));
+    else
+        pvm_jit_give_up(j);
 }
 
 /* The number of instructions from pc on, at most TAIL_MAX, that end with a jump through a table and
@@ -143,7 +145,7 @@ static void rewind_to(struct jit *j, uint32_t start, uint32_t pc, uint32_t end)
 {
     struct pvm_native *n = j->n;
     for (uint32_t i = pvm_native_number(n, pc), last = pvm_native_number(n, end); i < last; i++)
-        n->offsets[i] = 0;     /* groups may be others the next time */
+        n->offsets[i] = 0; /* groups may be others the next time */
     j->e.at = j->e.start + start;
     while (j->fixup_count && j->fixups[j->fixup_count - 1].site >= start) j->fixup_count--;
     while (j->cure_count && j->cures[j->cure_count - 1].site >= start) j->cure_count--;
@@ -198,7 +200,8 @@ void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint
 static void cold_places(struct jit *j)
 {
     struct pvm_native *n = j->n;
-    const uint32_t exits[] = {[PVM_COLD_STEP] = j->step.at - 1, [PVM_COLD_GAS] = j->step.at - 1,
+    const uint32_t exits[] = {[PVM_COLD_STEP] = j->step.at - 1,
+                              [PVM_COLD_GAS] = j->step.at - 1,
                               [PVM_COLD_DYNAMIC] = j->dynamic.at - 1,
                               [PVM_COLD_POLL] = j->poll.at - 1};
     n->cold_start = x64_here(&j->e);
@@ -256,8 +259,8 @@ static void fill_table(struct jit *j)
     n->table[0] = n->table[1] = nowhere;
     for (uint32_t i = fill_quickly(j, base); i < count; i++) {
         uint64_t pc;
-        bool good = pvm_table_entry(&j->p->code, i, &pc) && pc < j->size &&
-                    pvm_jit_may_go(j, (uint32_t)pc);
+        bool good =
+            pvm_table_entry(&j->p->code, i, &pc) && pc < j->size && pvm_jit_may_go(j, (uint32_t)pc);
         n->table[2 * (size_t)i + 2] = good ? base + pvm_native_offset(n, (uint32_t)pc) : nowhere;
         n->table[2 * (size_t)i + 3] = nowhere;
     }
@@ -342,9 +345,12 @@ static bool seal(struct pvm_native *n)
 struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pvm_config *config)
 {
     struct pvm_native *n = calloc(1, sizeof *n);
-    struct jit j = {.p = p, .n = n, .size = (uint32_t)p->code.bytes.size,
+    struct jit j = {.p = p,
+                    .n = n,
+                    .size = (uint32_t)p->code.bytes.size,
                     .narrow = pvm_isas[p->code.isa].bits == 32,
-                    .strict = !p->profile->late_branches, .general = p->code.gp || p->code.doc};
+                    .strict = !p->profile->late_branches,
+                    .general = p->code.gp || p->code.doc};
     if (!n) return NULL;
     j.word = j.narrow ? X32 : X64;
     pvm_jit_decoder_init(&j.decoder, &p->code);
@@ -388,8 +394,10 @@ void pvm_native_free(struct pvm_native *n)
     if (!n) return;
     if (n->code) munmap(n->code, n->mapped);
     if (n->table) munmap(n->table, n->table_bytes);
-    if (!n->offsets_mapped) free(n->offsets);
-    else if (n->offsets) munmap(n->offsets, n->offsets_mapped);
+    if (!n->offsets_mapped)
+        free(n->offsets);
+    else if (n->offsets)
+        munmap(n->offsets, n->offsets_mapped);
     free(n->numbers);
     free(n->places);
     free(n->block_starts);

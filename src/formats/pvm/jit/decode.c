@@ -3,7 +3,7 @@
 
 void pvm_jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code)
 {
-    enum { AHEAD = 80 };       /* more than any look at an instruction and at those behind it */
+    enum { AHEAD = 80 }; /* more than any look at an instruction and at those behind it */
     d->code = code;
     d->ops = pvm_isas[code->isa].op;
     d->bytes = code->bytes.data;
@@ -42,7 +42,10 @@ void pvm_jit_decode_any(struct jit_decoder *d, uint32_t pc, struct jit_insn *out
         memcpy(at + IMM, &in.imm2, IMM);
         at += 2 * IMM;
     }
-    *out = (struct jit_insn){.op = in.op, .length = in.length, .pc = pc, .at = start,
+    *out = (struct jit_insn){.op = in.op,
+                             .length = in.length,
+                             .pc = pc,
+                             .at = start,
                              .skip = (unsigned)(at - start) - 1,
                              .word = jit_word(start + 1)};
 }

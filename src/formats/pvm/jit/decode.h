@@ -14,7 +14,7 @@ void pvm_jit_decode_any(struct jit_decoder *d, uint32_t pc, struct jit_insn *in)
 
 X64_INLINE uint64_t jit_word(const uint8_t *p)
 {
-    uint64_t word;             /* of this host, which is little-endian */
+    uint64_t word; /* of this host, which is little-endian */
     memcpy(&word, p, 8);
     return word;
 }
@@ -22,7 +22,7 @@ X64_INLINE uint64_t jit_word(const uint8_t *p)
 X64_INLINE void jit_decode(struct jit_decoder *d, uint32_t pc, struct jit_insn *in)
 {
     uint64_t starts = pc < d->limit ? jit_word(d->starts + (pc >> 3)) >> (pc & 7) : 0;
-    if (!(starts & 1)) {       /* by way of another one: `in` is to stay in registers */
+    if (!(starts & 1)) { /* by way of another one: `in` is to stay in registers */
         struct jit_insn any;
         pvm_jit_decode_any(d, pc, &any);
         *in = any;
@@ -61,7 +61,9 @@ X64_INLINE uint64_t imm(const struct jit_insn *in)
     return jit_extend(in->word >> 8, jit_clamp((int)in->skip - 1));
 }
 
-struct jit_pair { uint64_t first, second; };
+struct jit_pair {
+    uint64_t first, second;
+};
 
 /* Two immediates from byte `from` on, of which the first has n bytes. */
 X64_INLINE struct jit_pair jit_two(const struct jit_insn *in, unsigned n, unsigned from)

@@ -6,7 +6,10 @@
 /* A guest address. */
 X64_INLINE struct x64_mem guest(int base, uint64_t disp)
 {
-    return (struct x64_mem){.base = (int8_t)base, .index = X64_NONE, .gs = true, .narrow = true,
+    return (struct x64_mem){.base = (int8_t)base,
+                            .index = X64_NONE,
+                            .gs = true,
+                            .narrow = true,
                             .disp = (int32_t)(uint32_t)disp};
 }
 
@@ -26,7 +29,7 @@ X64_INLINE struct x64_mem sum(enum x64_reg base, int index, int32_t disp)
 typedef void two_operand(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src);
 
 X64_INLINE void commutative(struct jit *j, enum x64_size size, const struct jit_insn *in,
-                               two_operand *op)
+                            two_operand *op)
 {
     enum x64_reg d = reg_d(in), a = reg_a(in), b = reg_b(in);
     bool swap = d == b;
@@ -37,8 +40,10 @@ X64_INLINE void commutative(struct jit *j, enum x64_size size, const struct jit_
 X64_INLINE void add(struct jit *j, enum x64_size size, const struct jit_insn *in)
 {
     enum x64_reg d = reg_d(in), a = reg_a(in), b = reg_b(in);
-    if (d == a || d == b) x64_add(&j->e, size, d, d == a ? b : a);
-    else x64_lea(&j->e, size, d, (a & 7) == RBP ? sum(b, (int)a, 0) : sum(a, (int)b, 0));
+    if (d == a || d == b)
+        x64_add(&j->e, size, d, d == a ? b : a);
+    else
+        x64_lea(&j->e, size, d, (a & 7) == RBP ? sum(b, (int)a, 0) : sum(a, (int)b, 0));
 }
 
 X64_INLINE void subtract(struct jit *j, enum x64_size size, const struct jit_insn *in)
@@ -62,7 +67,7 @@ X64_INLINE void shift(struct jit *j, enum x64_size size, const struct jit_insn *
 }
 
 X64_INLINE void rotate(struct jit *j, enum x64_size size, const struct jit_insn *in,
-                          void op(struct x64 *, enum x64_size, enum x64_reg))
+                       void op(struct x64 *, enum x64_size, enum x64_reg))
 {
     x64_mov(&j->e, X32, RCX, reg_b(in));
     x64_move(&j->e, size, reg_d(in), reg_a(in));
@@ -103,7 +108,7 @@ X64_INLINE void or_inverted(struct jit *j, const struct jit_insn *in)
 
 /* Stubs take the first operand on the stack and the second in rcx, where the result comes back. */
 X64_INLINE void by_stub(struct jit *j, const struct jit_insn *in, struct x64_label *stub,
-                           enum x64_size size)
+                        enum x64_size size)
 {
     x64_push(&j->e, reg_a(in));
     x64_mov(&j->e, j->word, RCX, reg_b(in));
@@ -117,7 +122,7 @@ X64_INLINE void by_stub(struct jit *j, const struct jit_insn *in, struct x64_lab
 X64_INLINE void high_unsigned(struct jit *j, const struct jit_insn *in)
 {
     enum x64_reg a = reg_a(in), b = reg_b(in), d = reg_d(in);
-    if (j->narrow) {           /* registers are zero-extended: the product fits 64 bits */
+    if (j->narrow) { /* registers are zero-extended: the product fits 64 bits */
         x64_mov(&j->e, X32, RCX, a);
         x64_imul(&j->e, X64, RCX, b);
         x64_shr_imm(&j->e, X64, RCX, 32);
@@ -157,7 +162,7 @@ X64_INLINE void logic_immediate(struct jit *j, const struct jit_insn *in, immedi
 typedef void shift_count(struct x64 *e, enum x64_size size, enum x64_reg dst, unsigned count);
 
 X64_INLINE void shift_immediate(struct jit *j, enum x64_size size, const struct jit_insn *in,
-                                   shift_count *op)
+                                shift_count *op)
 {
     unsigned count = (unsigned)imm(in) & (size == X64 ? 63 : 31);
     x64_move(&j->e, size, reg_a(in), reg_b(in));
@@ -176,7 +181,7 @@ X64_INLINE void scratch_immediate(struct jit *j, enum x64_size size, uint64_t va
 
 /* The immediate shifted by a register. */
 X64_INLINE void shift_alt(struct jit *j, enum x64_size size, const struct jit_insn *in,
-                             shift_by *op)
+                          shift_by *op)
 {
     scratch_immediate(j, size, imm(in));
     op(&j->e, size, reg_a(in), RCX, reg_b(in));
@@ -199,14 +204,18 @@ X64_INLINE void negate_add(struct jit *j, enum x64_size size, const struct jit_i
 /* Zero by xor: no instruction but a comparison leaves flags to the one behind it. */
 X64_INLINE void load_immediate(struct jit *j, enum x64_reg reg, uint64_t value)
 {
-    if (value) x64_mov_imm(&j->e, reg, j->narrow ? (uint32_t)value : value);
-    else x64_xor(&j->e, X32, reg, reg);
+    if (value)
+        x64_mov_imm(&j->e, reg, j->narrow ? (uint32_t)value : value);
+    else
+        x64_xor(&j->e, X32, reg, reg);
 }
 
 X64_INLINE void compare_with(struct jit *j, enum x64_reg reg, uint64_t value)
 {
-    if (value) x64_cmp_imm(&j->e, j->word, reg, (int32_t)value);
-    else x64_test(&j->e, j->word, reg, reg);
+    if (value)
+        x64_cmp_imm(&j->e, j->word, reg, (int32_t)value);
+    else
+        x64_test(&j->e, j->word, reg, reg);
 }
 
 X64_INLINE void move_if(struct jit *j, const struct jit_insn *in, enum x64_cond cond)
@@ -227,7 +236,7 @@ X64_INLINE void move_if_immediate(struct jit *j, const struct jit_insn *in, enum
 /* Loads and stores, and the conditions of branches, are told apart by a table: one way through the
  * code for all of them is a jump less to mispredict. */
 struct jit_form {
-    uint32_t op;               /* the host's, of x64_form_mem */
+    uint32_t op; /* the host's, of x64_form_mem */
     uint8_t size, bytes, cond;
 };
 extern const struct jit_form pvm_jit_forms[2][PVM_OPS]; /* by width: 64-bit, 32-bit */
@@ -247,4 +256,3 @@ X64_INLINE void store_immediate(struct jit *j, unsigned size, struct x64_mem m, 
     default: x64_mov_store_imm(&j->e, X64, m, (int32_t)value); break;
     }
 }
-

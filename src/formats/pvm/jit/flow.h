@@ -43,14 +43,18 @@ X64_INLINE uint32_t known(const struct jit *j, uint32_t target)
 
 X64_INLINE void jump(struct jit *j, uint32_t pc, uint32_t target)
 {
-    if (target <= pc) x64_jmp_to(&j->e, known(j, target));
-    else pvm_jit_aim(j, x64_jmp_later(&j->e), target);
+    if (target <= pc)
+        x64_jmp_to(&j->e, known(j, target));
+    else
+        pvm_jit_aim(j, x64_jmp_later(&j->e), target);
 }
 
 X64_INLINE void branch(struct jit *j, uint32_t pc, uint32_t target, enum x64_cond cond)
 {
-    if (target <= pc) x64_jcc_to(&j->e, cond, known(j, target));
-    else pvm_jit_aim(j, x64_jcc_later(&j->e, cond), target);
+    if (target <= pc)
+        x64_jcc_to(&j->e, cond, known(j, target));
+    else
+        pvm_jit_aim(j, x64_jcc_later(&j->e, cond), target);
 }
 
 /* ---- dynamic jumps ---- */
@@ -67,7 +71,9 @@ X64_INLINE void address(struct jit *j, enum x64_reg reg, uint64_t offset)
 
 X64_INLINE struct x64_mem table_entry(const struct jit *j)
 {
-    return (struct x64_mem){.base = X64_NONE, .index = RCX, .scale = TABLE_SCALE,
+    return (struct x64_mem){.base = X64_NONE,
+                            .index = RCX,
+                            .scale = TABLE_SCALE,
                             .disp = (int32_t)(uint32_t)(uintptr_t)j->n->table};
 }
 

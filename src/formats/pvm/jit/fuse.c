@@ -67,8 +67,7 @@ struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc)
     m.scale = (uint8_t)imm(&in);
     if (jit_is_load(jit_op_behind(j, &add))) {
         struct jit_insn load = behind(j, &add);
-        if (address_load(j, &load, m, d))
-            return group_of(3, in.length + add.length + load.length);
+        if (address_load(j, &load, m, d)) return group_of(3, in.length + add.length + load.length);
     }
     x64_lea(&j->e, j->word, d, m);
     return group_of(2, in.length + add.length);

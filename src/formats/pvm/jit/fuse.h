@@ -6,8 +6,8 @@
 #pragma once
 #include "pvm/jit/decode.h"
 
-struct jit_group {           /* what was written; count 0: nothing */
-    uint8_t count, length;   /* instructions, bytes of the guest's code */
+struct jit_group {         /* what was written; count 0: nothing */
+    uint8_t count, length; /* instructions, bytes of the guest's code */
 };
 
 /* fuse.c. The first of the group is at pc. */

@@ -10,6 +10,7 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
                                         RDI, RDX, R11, R12, R14, R14, R14, R14};
 
 #define OP(name) case PVM_OP_##name
+/* clang-format off */
 #define D        reg_d(&in)
 #define A        reg_a(&in)
 #define B        reg_b(&in)
@@ -79,6 +80,7 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
     BRANCH(less_or_equal_signed_imm, X64_LE), BRANCH(greater_unsigned_imm, X64_A),                 \
     BRANCH(greater_signed_imm, X64_G)
 /* mov for mov, movsxd for a 32-bit load that a 64-bit register extends */
+/* clang-format on */
 const struct jit_form pvm_jit_forms[2][PVM_OPS] = {{FORMS(X64, 0x63)}, {FORMS(X32, 0x8b)}};
 
 /* ---- blocks ---- */
@@ -88,11 +90,15 @@ X64_INLINE void mark(struct jit *j, uint32_t pc, enum pvm_op op, unsigned length
 {
     const struct pvm_code *code = &j->p->code;
     j->n->block_starts[pc >> 3] |= (uint8_t)(1u << (pc & 7));
-    bool target;               /* pvm_is_target, with what is known here */
-    if (code->doc || !pc) target = pvm_is_target(code, pc);
-    else if (!pvm_starts(code, pc) || op == PVM_OP_invalid) target = false;
-    else if (code->gp) target = j->decoder.ops[code->bytes.data[pc]] != PVM_OP_invalid;
-    else target = length <= PVM_SKIP_MAX || pc % 8;
+    bool target; /* pvm_is_target, with what is known here */
+    if (code->doc || !pc)
+        target = pvm_is_target(code, pc);
+    else if (!pvm_starts(code, pc) || op == PVM_OP_invalid)
+        target = false;
+    else if (code->gp)
+        target = j->decoder.ops[code->bytes.data[pc]] != PVM_OP_invalid;
+    else
+        target = length <= PVM_SKIP_MAX || pc % 8;
     if (!target && pc < j->size) pvm_jit_odd(j, pc);
 }
 
@@ -128,8 +134,10 @@ X64_INLINE enum x64_cond condition(const struct jit_insn *in)
 /* The code of the instruction at pc starts here. */
 X64_INLINE void place(struct jit *j, uint32_t pc, uint32_t offset)
 {
-    if (pvm_native_place(j->n, pc)) j->n->offsets[pvm_native_number(j->n, pc)] = offset;
-    else pvm_jit_give_up(j);   /* there is none */
+    if (pvm_native_place(j->n, pc))
+        j->n->offsets[pvm_native_number(j->n, pc)] = offset;
+    else
+        pvm_jit_give_up(j); /* there is none */
 }
 
 /* doc: a block starts at pc though no instruction in front of it ends one. */
@@ -162,9 +170,12 @@ block:
         if (b.count && doc_target(j, pc)) goto split;
         jit_decode(&decoder, pc, &in);
         if (x64_full(e)) return pc;
-        if (copying) pvm_jit_place_copy(j, pc);
-        else place(j, pc, x64_here(e));
+        if (copying)
+            pvm_jit_place_copy(j, pc);
+        else
+            place(j, pc, x64_here(e));
         b.count++;
+        /* clang-format off */
         switch ((enum pvm_op)in.op) {
         OP(load_imm64): load_immediate(j, A, imm64(&in)); break;
         OP(load_imm): load_immediate(j, A, imm(&in)); break;
@@ -363,6 +374,7 @@ block:
             step(j);
             goto ended;
         }
+        /* clang-format on */
     }
 ended:
     pc += in.length;

@@ -13,7 +13,7 @@ _Thread_local volatile bool pvm_kick_deferred __attribute__((tls_model("initial-
 bool pvm_runs_fence;
 
 static _Thread_local int self __attribute__((tls_model("initial-exec")));
-static const char kick_mark;   /* its address marks the signals that kicks send */
+static const char kick_mark; /* its address marks the signals that kicks send */
 /* How often this process came from a fork, in the upper half of pvm_vm.kicks: kicks that were under
  * way in the parent never end in the child. */
 static uint64_t forks;
@@ -71,7 +71,7 @@ static void send_kick(int thread)
 void pvm_kick(penta_vm *base)
 {
     struct pvm_vm *vm = pvm_vm(base);
-    int error = errno;         /* of the code that a signal handler interrupted */
+    int error = errno; /* of the code that a signal handler interrupted */
     if (vm->cells->native->poll) return;
     hold(vm);
     barrier();

@@ -15,11 +15,10 @@
 #include "pvm/vm/vm.h"
 
 /* The machine whose run this thread is in, or NULL. */
-extern _Thread_local struct pvm_vm *volatile pvm_running
-    __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct pvm_vm *volatile pvm_running __attribute__((tls_model("initial-exec")));
 /* SIGTRAP is blocked until the run ends: see pvm_kick_defer. */
 extern _Thread_local volatile bool pvm_kick_deferred __attribute__((tls_model("initial-exec")));
-extern bool pvm_runs_fence;  /* there is no membarrier */
+extern bool pvm_runs_fence; /* there is no membarrier */
 
 bool pvm_interrupt_install(void);
 int pvm_thread_number(void); /* of this thread, for the kernel */
@@ -37,8 +36,10 @@ void pvm_run_settle(struct pvm_vm *vm);
 
 static inline void pvm_run_fence(void)
 {
-    if (__builtin_expect(pvm_runs_fence, 0)) atomic_thread_fence(memory_order_seq_cst);
-    else atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(pvm_runs_fence, 0))
+        atomic_thread_fence(memory_order_seq_cst);
+    else
+        atomic_signal_fence(memory_order_seq_cst);
 }
 
 static inline void pvm_run_begin(struct pvm_vm *vm)

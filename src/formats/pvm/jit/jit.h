@@ -16,26 +16,28 @@
 #include "pvm/vm/vm.h"
 #include "x64/x64.h"
 
-enum pvm_native_exit {       /* why compiled code returned */
-    PVM_NATIVE_STEP,         /* the instruction around `at` is the interpreter's */
-    PVM_NATIVE_FAULT,        /* the same, found out by a signal at `at` */
-    PVM_NATIVE_HOST,         /* ecalli; pc and number are set */
-    PVM_NATIVE_HALT,         /* a jump to the return address at cold place `at` */
-    PVM_NATIVE_POLL,         /* the interrupt flag is set; nothing of the instruction was done */
-    PVM_NATIVE_EARLY,        /* the same, before anything ran */
-    PVM_NATIVE_KICK,         /* interrupted at `at`, between two instructions of the guest */
+enum pvm_native_exit {                   /* why compiled code returned */
+                       PVM_NATIVE_STEP,  /* the instruction around `at` is the interpreter's */
+                       PVM_NATIVE_FAULT, /* the same, found out by a signal at `at` */
+                       PVM_NATIVE_HOST,  /* ecalli; pc and number are set */
+                       PVM_NATIVE_HALT,  /* a jump to the return address at cold place `at` */
+                       PVM_NATIVE_POLL, /* the interrupt flag is set; nothing of the instruction was done */
+                       PVM_NATIVE_EARLY, /* the same, before anything ran */
+                       PVM_NATIVE_KICK, /* interrupted at `at`, between two instructions of the guest */
 };
 
 /* Code from `native` on is one more of the instruction at pc, inside that of the jump in whose place
  * it stands. */
-struct pvm_copy { uint32_t native, pc; };
+struct pvm_copy {
+    uint32_t native, pc;
+};
 
 enum pvm_cold_kind { PVM_COLD_STEP, PVM_COLD_GAS, PVM_COLD_DYNAMIC, PVM_COLD_POLL };
 
 enum { PVM_COLD_BYTES = 5 };
 
-struct pvm_cold {            /* a place behind the blocks */
-    uint32_t site;           /* the rel32 field of the jump to it */
+struct pvm_cold {  /* a place behind the blocks */
+    uint32_t site; /* the rel32 field of the jump to it */
     uint32_t pc : 28, kind : 4;
 };
 
@@ -55,7 +57,7 @@ struct pvm_native {
     struct pvm_copy *copies; /* in the order of `native` */
     struct pvm_cold *cold;
     uint32_t copy_count, cold_count;
-    uint64_t *table;         /* native address by dynamic address, below 2 GiB; NULL: none */
+    uint64_t *table; /* native address by dynamic address, below 2 GiB; NULL: none */
     size_t table_bytes;
     bool metered, async, poll;
 };
@@ -99,27 +101,29 @@ void pvm_perf_map(const struct pvm_native *n, const struct pvm_program *p);
 
 /* ---- compiling ---- */
 
-struct jit_insn {            /* one instruction; decode.h reads its operands */
-    uint8_t op;              /* enum pvm_op */
-    bool in_place;           /* its bytes are where the program has them */
+struct jit_insn {  /* one instruction; decode.h reads its operands */
+    uint8_t op;    /* enum pvm_op */
+    bool in_place; /* its bytes are where the program has them */
     uint32_t pc;
-    unsigned length;         /* in the program */
-    unsigned skip;           /* bytes behind the opcode */
+    unsigned length; /* in the program */
+    unsigned skip;   /* bytes behind the opcode */
     const uint8_t *at;
-    uint64_t word;           /* the first of those behind the opcode */
+    uint64_t word; /* the first of those behind the opcode */
 };
 
 struct jit_decoder {
     const struct pvm_code *code;
     const uint8_t *ops, *bytes, *starts;
-    uint32_t limit;          /* up to here all that is looked at is inside the code and its mask */
-    uint8_t longest[2][16];  /* instructions that are not in place: the last two */
+    uint32_t limit;         /* up to here all that is looked at is inside the code and its mask */
+    uint8_t longest[2][16]; /* instructions that are not in place: the last two */
     unsigned turn;
 };
 
-struct jit_fixup { uint32_t site, target; };
+struct jit_fixup {
+    uint32_t site, target;
+};
 
-struct jit_cure {            /* of a register that must be sign-extended after all: fuse.c */
+struct jit_cure { /* of a register that must be sign-extended after all: fuse.c */
     uint32_t site, back;
     enum x64_reg reg;
 };
@@ -128,25 +132,25 @@ struct jit {
     struct x64 e;
     const struct pvm_cells *p;
     struct pvm_native *n;
-    uint32_t size;           /* of the guest code */
-    enum x64_size word;      /* of registers */
+    uint32_t size;      /* of the guest code */
+    enum x64_size word; /* of registers */
     bool narrow;
-    bool copying;            /* what is written is a copy: compile.c */
-    bool strict;             /* a branch must be legal even when it is not taken */
-    bool general;            /* whether pc may follow a branch needs the general rule */
-    const uint8_t *writes;   /* in a block that loops: how often, by host register; else NULL */
-    uint32_t count;          /* instructions of the one block just written */
-    uint8_t *odd;            /* a bit by pc: a block that no jump may go to; NULL: none so far */
+    bool copying;          /* what is written is a copy: compile.c */
+    bool strict;           /* a branch must be legal even when it is not taken */
+    bool general;          /* whether pc may follow a branch needs the general rule */
+    const uint8_t *writes; /* in a block that loops: how often, by host register; else NULL */
+    uint32_t count;        /* instructions of the one block just written */
+    uint8_t *odd;          /* a bit by pc: a block that no jump may go to; NULL: none so far */
     struct x64_label step, host, poll, dynamic;
     struct x64_label divide[8], high_ss, high_su;
     struct jit_fixup *fixups;
     struct jit_cure *cures;
-    bool *dispatches;        /* pieces of the code with jumps through a table that are no returns */
+    bool *dispatches; /* pieces of the code with jumps through a table that are no returns */
     uint32_t fixup_count, fixup_capacity, copy_capacity, cold_capacity, cure_count, cure_capacity;
     struct jit_decoder decoder;
     const struct jit_rules *rules;
     struct jit_window *window; /* ahead.h */
-    uint8_t charge[16];      /* the code in front of a block */
+    uint8_t charge[16];        /* the code in front of a block */
 };
 
 /* As if the memory for the code were full, which is asked all the time. */
@@ -192,8 +196,8 @@ static inline enum x64_reg host(unsigned reg) { return (enum x64_reg)pvm_host_re
 /* A field of struct pvm_state, which ends PVM_PAGE below guest address 0. */
 static inline struct x64_mem state_field(size_t offset)
 {
-    return (struct x64_mem){.base = X64_NONE, .index = X64_NONE, .gs = true,
-                            .disp = (int32_t)offset - PVM_PAGE};
+    return (struct x64_mem){
+        .base = X64_NONE, .index = X64_NONE, .gs = true, .disp = (int32_t)offset - PVM_PAGE};
 }
 
 /* ---- running ---- */
@@ -204,7 +208,7 @@ bool pvm_signal_thread(void); /* this thread has an alternate stack; once a thre
 
 /* run.c */
 extern const struct engine pvm_jit;
-bool pvm_jit_usable(void);   /* this processor and kernel can */
+bool pvm_jit_usable(void); /* this processor and kernel can */
 void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config);
 /* Compiled code until it leaves, or one instruction that is the interpreter's. Metered code pays
  * for its blocks from budget, and the machine from its gas. False: the machine stopped, as *stop

@@ -28,8 +28,8 @@ struct dump {
     struct writer out;
     const struct pvm_native *native;
     const struct pvm_program *program;
-    uint64_t *index;         /* of pieces of code, counted through the whole file */
-    uint64_t line_budget;    /* steps of line programs: a hostile file names one many times */
+    uint64_t *index;      /* of pieces of code, counted through the whole file */
+    uint64_t line_budget; /* steps of line programs: a hostile file names one many times */
 };
 
 static uint64_t now(void)
@@ -145,10 +145,12 @@ static bool mark(int file)
 bool pvm_perf_dump(const struct pvm_native *n, const struct pvm_program *p, const char *folder)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static char last[512];   /* the file that this process has begun */
+    static char last[512]; /* the file that this process has begun */
     static uint64_t index;
     char path[sizeof last];
-    struct dump d = {.native = n, .program = p, .index = &index,
+    struct dump d = {.native = n,
+                     .program = p,
+                     .index = &index,
                      .line_budget = 64 + 4 * (uint64_t)p->debug_lines.size};
     if (snprintf(path, sizeof path, "%s/jit-%d.dump", folder, (int)getpid()) >= (int)sizeof path)
         return false;

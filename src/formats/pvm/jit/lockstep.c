@@ -12,10 +12,10 @@
 #include "pvm/vm/snapshot.h"
 
 struct pvm_twin {
-    struct pvm_vm *vm;       /* the interpreter's machine */
+    struct pvm_vm *vm;            /* the interpreter's machine */
     uint64_t regs[PVM_REGISTERS]; /* of both, in front of the last block */
     uint32_t pc;
-    char difference[64];     /* "" while there is none */
+    char difference[64]; /* "" while there is none */
 };
 
 /* ---- one memory like the other ---- */
@@ -218,7 +218,7 @@ bool pvm_both_difference(const penta_vm *base, struct pvm_difference *out)
     uint32_t pc = vm->twin->pc, at = pvm_cells_find(p, pc), size = (uint32_t)p->code.bytes.size;
     uint32_t block = at ? p->places[at].block : 0;
     *out = (struct pvm_difference){vm->twin->difference, pc, pc + 1, pc, p->native};
-    if (!at) return true;      /* no instruction: a trap of the machine's own */
+    if (!at) return true; /* no instruction: a trap of the machine's own */
     out->from = p->blocks[block].pc;
     out->to = block + 1 < p->block_count ? p->blocks[block + 1].pc : size;
     return true;
@@ -269,7 +269,7 @@ static const atomic_bool never;
 void pvm_both_adopt(struct pvm_vm *vm, const struct pvm_config *config)
 {
     struct pvm_config lock_step = *config, plain = *config;
-    lock_step.metered = true;  /* one block is what its charge pays for, metered or not */
+    lock_step.metered = true; /* one block is what its charge pays for, metered or not */
     lock_step.async = false;
     plain.adopt = NULL;
     struct pvm_twin *t = calloc(1, sizeof *t);
@@ -301,7 +301,7 @@ const struct engine pvm_both = {
     .peek = pvm_vm_peek,
     .poke = pvm_vm_poke,
     .mark = pvm_vm_mark,
-    .interrupt = NULL,         /* it looks after every block */
+    .interrupt = NULL, /* it looks after every block */
     .save = pvm_vm_save,
     .load = pvm_vm_load,
     .close = both_close,

@@ -18,8 +18,8 @@ static const uint8_t tails[TAILS][KINDS] = {
     [FAR] = {4, 4, 4, 4, 4},
     [CONSTANT] = {0, 4, 4, 4, 4},
     [NUMBER] = {1, 1, 1, 4, 4},
-    [INVERT] = {1, 1, NEVER, 4, 4},              /* xor with -1 is another instruction */
-    [COUNT] = {0, 1, NEVER, NEVER, NEVER},       /* the processor takes it modulo its width, too */
+    [INVERT] = {1, 1, NEVER, 4, 4},        /* xor with -1 is another instruction */
+    [COUNT] = {0, 1, NEVER, NEVER, NEVER}, /* the processor takes it modulo its width, too */
     [HALF] = {NEVER, NEVER, NEVER, 4, 4},
 };
 /* An immediate of each kind that gives the usual code. It is looked for there: no opcode, prefix or
@@ -29,14 +29,15 @@ static const int32_t usual[KINDS] = {0, 0x11, -0x63, 0x11223344, -0x11223344};
 /* The instructions. Not those whose code depends on more: on its place (stubs, traps, dynamic jumps,
  * the host), or on the value. */
 #define T(name, tail) [PVM_OP_##name] = tail
-#define SIZES(name, tail) T(name##_u8, tail), T(name##_u16, tail), T(name##_u32, tail),            \
-                          T(name##_u64, tail)
+#define SIZES(name, tail)                                                                          \
+    T(name##_u8, tail), T(name##_u16, tail), T(name##_u32, tail), T(name##_u64, tail)
 #define SIGNED(name, tail) T(name##_i8, tail), T(name##_i16, tail), T(name##_i32, tail)
 #define WIDTHS(name, tail) T(name##_32, tail), T(name##_64, tail)
 #define BRANCHES(end, tail)                                                                        \
     T(branch_eq##end, tail), T(branch_not_eq##end, tail), T(branch_less_unsigned##end, tail),      \
         T(branch_less_signed##end, tail), T(branch_greater_or_equal_unsigned##end, tail),          \
         T(branch_greater_or_equal_signed##end, tail)
+/* clang-format off */
 static const uint8_t tail_of[PVM_OPS] = {
     SIZES(load, FAR), SIGNED(load, FAR), SIZES(store, FAR), SIZES(load_indirect, ADDRESS),
     SIGNED(load_indirect, ADDRESS), SIZES(store_indirect, ADDRESS), T(load_imm, CONSTANT),
@@ -68,14 +69,19 @@ static const uint8_t tail_of[PVM_OPS] = {
     T(branch_less_or_equal_signed_imm, ADDRESS), T(branch_greater_unsigned_imm, ADDRESS),
     T(branch_greater_signed_imm, ADDRESS),
 };
+/* clang-format on */
 
 /* Those that may start a group, and what with; the general way sees to it. */
 static const uint8_t leads_of[PVM_OPS] = {
-    WIDTHS(add, JIT_TO_LOAD), WIDTHS(shift_logical_left_imm, JIT_TO_ADD | JIT_TO_SHIFT),
+    WIDTHS(add, JIT_TO_LOAD),
+    WIDTHS(shift_logical_left_imm, JIT_TO_ADD | JIT_TO_SHIFT),
     T(shift_logical_right_imm_32, JIT_TO_ANY), /* by 0 it is an extension */
-    T(set_less_than_unsigned, JIT_TO_BRANCH), T(set_less_than_signed, JIT_TO_BRANCH),
-    T(set_less_than_unsigned_imm, JIT_TO_BRANCH), T(set_less_than_signed_imm, JIT_TO_BRANCH),
-    T(set_greater_than_unsigned_imm, JIT_TO_BRANCH), T(set_greater_than_signed_imm, JIT_TO_BRANCH),
+    T(set_less_than_unsigned, JIT_TO_BRANCH),
+    T(set_less_than_signed, JIT_TO_BRANCH),
+    T(set_less_than_unsigned_imm, JIT_TO_BRANCH),
+    T(set_less_than_signed_imm, JIT_TO_BRANCH),
+    T(set_greater_than_unsigned_imm, JIT_TO_BRANCH),
+    T(set_greater_than_signed_imm, JIT_TO_BRANCH),
 };
 
 static uint8_t joins_of(enum pvm_op op)
@@ -153,10 +159,14 @@ static struct jit_turn turn_of(enum pvm_op op)
 {
     enum pvm_shape shape = (enum pvm_shape)pvm_ops[op].shape;
     bool two = shape == PVM_REG_IMM_OFFSET || shape == PVM_REG_IMM_IMM || shape == PVM_IMM_IMM;
-    return (struct jit_turn){.leads = leads_of[op], .joins = joins_of(op),
-                             .bytes = shape != PVM_OFFSET, .sizes = two ? 7 : 0,
-                             .shift = shape == PVM_IMM_IMM ? 0 : 4, .late = late_of(op),
-                             .whole = op == PVM_OP_load_imm64, .flags = flags_of(op)};
+    return (struct jit_turn){.leads = leads_of[op],
+                             .joins = joins_of(op),
+                             .bytes = shape != PVM_OFFSET,
+                             .sizes = two ? 7 : 0,
+                             .shift = shape == PVM_IMM_IMM ? 0 : 4,
+                             .late = late_of(op),
+                             .whole = op == PVM_OP_load_imm64,
+                             .flags = flags_of(op)};
 }
 
 /* Bits that are not used, and from bit 8 on the kind, which is one more for a negative one. */
@@ -225,7 +235,7 @@ struct sample {
     uint8_t bytes[32], starts[16];
     uint64_t places;
     uint32_t number, offsets[2];
-    size_t size;             /* of the code */
+    size_t size; /* of the code */
 };
 
 /* The one at `at`, with the usual immediate of this kind. */
@@ -255,12 +265,22 @@ static void compose(struct sample *s, const uint8_t *at, enum pvm_op op, unsigne
 static const uint8_t *write_sample(struct sample *s, const struct jit *j, enum pvm_op op,
                                    uint8_t native_code[SAMPLE_ROOM])
 {
-    struct pvm_native native = {.places = &s->places, .numbers = &s->number, .offsets = s->offsets,
+    struct pvm_native native = {.places = &s->places,
+                                .numbers = &s->number,
+                                .offsets = s->offsets,
                                 .size = sizeof s->bytes};
     struct jit_fixup fixup;
-    struct jit k = {.p = j->p, .n = &native, .size = sizeof s->bytes, .word = j->word,
-                    .narrow = j->narrow, .fixups = &fixup, .fixup_capacity = 1, .step.at = 1,
-                    .decoder = {.ops = j->decoder.ops, .bytes = s->bytes, .starts = s->starts,
+    struct jit k = {.p = j->p,
+                    .n = &native,
+                    .size = sizeof s->bytes,
+                    .word = j->word,
+                    .narrow = j->narrow,
+                    .fixups = &fixup,
+                    .fixup_capacity = 1,
+                    .step.at = 1,
+                    .decoder = {.ops = j->decoder.ops,
+                                .bytes = s->bytes,
+                                .starts = s->starts,
                                 .limit = sizeof s->starts}};
     x64_init(&k.e, native_code, SAMPLE_ROOM);
     pvm_jit_blocks(&k, 0, true);
@@ -283,7 +303,8 @@ static uint32_t new_code(void)
 {
     static atomic_uint count = 1;
     uint32_t number = atomic_load(&count);
-    while (number < JIT_CODES && !atomic_compare_exchange_weak(&count, &number, number + 1)) {}
+    while (number < JIT_CODES && !atomic_compare_exchange_weak(&count, &number, number + 1)) {
+    }
     return number < JIT_CODES ? number : 0;
 }
 

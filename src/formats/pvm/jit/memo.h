@@ -11,7 +11,9 @@
 /* In front of the immediate up to 7 bytes and, above them, how many. Behind it up to 7 bytes; from
  * bit 56 on where they are, from bit 60 on how many there are, and bit 63 set. All zeros: not
  * known. Both are written before anybody can see the number. */
-struct jit_code { _Atomic uint64_t front, behind; };
+struct jit_code {
+    _Atomic uint64_t front, behind;
+};
 
 /* Known codes are close together, so that they stay in the cache; which one it is, is looked up by
  * width (64-bit, 32-bit) and entry. Code 0 is not known. */
@@ -32,43 +34,43 @@ X64_INLINE uint32_t jit_register_bits(jit_rule rule) { return rule >> 12 & 0xfff
 X64_INLINE uint32_t jit_charge(jit_rule rule) { return rule >> 25 & 15; }
 
 enum jit_flag {
-    JIT_ENDS = 1,            /* a block */
-    JIT_LOOK = 2,            /* it may have to be written the general way: */
-    JIT_OTHER = 4,           /* always; else with what is behind it */
-    JIT_JUMPS = 8,           /* it has an offset */
-    JIT_BRANCHES = 16,       /* and goes on behind it, too */
-    JIT_COPIES = 32,         /* backward it may become a copy of a dispatch */
-    JIT_VALID = 64,          /* an instruction */
-    JIT_LATE = 128,          /* some bytes of its code are written late */
+    JIT_ENDS = 1,      /* a block */
+    JIT_LOOK = 2,      /* it may have to be written the general way: */
+    JIT_OTHER = 4,     /* always; else with what is behind it */
+    JIT_JUMPS = 8,     /* it has an offset */
+    JIT_BRANCHES = 16, /* and goes on behind it, too */
+    JIT_COPIES = 32,   /* backward it may become a copy of a dispatch */
+    JIT_VALID = 64,    /* an instruction */
+    JIT_LATE = 128,    /* some bytes of its code are written late */
 };
 
 /* What an instruction may be a group with (see fuse.h); and with anything, when its immediate
  * is not in 1 to 31. */
 enum { JIT_TO_LOAD = 1, JIT_TO_ADD = 2, JIT_TO_SHIFT = 4, JIT_TO_BRANCH = 8, JIT_TO_ANY = 16 };
 
-struct jit_turn {            /* what tells how an opcode is to be written */
-    uint8_t flags;           /* the same as below */
-    uint8_t bytes;           /* of registers in front of the offset */
-    uint8_t sizes;           /* 7: there are two immediates; else 0 */
-    uint8_t shift;           /* where the size of the first one is */
-    uint8_t leads;           /* it may be a group with the next one, by these bits of `joins` */
+struct jit_turn {  /* what tells how an opcode is to be written */
+    uint8_t flags; /* the same as below */
+    uint8_t bytes; /* of registers in front of the offset */
+    uint8_t sizes; /* 7: there are two immediates; else 0 */
+    uint8_t shift; /* where the size of the first one is */
+    uint8_t leads; /* it may be a group with the next one, by these bits of `joins` */
     uint8_t joins;
-    uint8_t late;            /* how many bytes are written late: of the second one, or of imm64 */
-    bool whole;              /* imm64 */
+    uint8_t late; /* how many bytes are written late: of the second one, or of imm64 */
+    bool whole;   /* imm64 */
 };
 
 /* Rows of immediates, by the length of an instruction with one byte of registers: bits of a 32-bit
  * word that do not belong to the immediate, and from bit 8 on its kind. */
 enum { JIT_IMMEDIATE = 32 }; /* the second row; the first is without */
 
-struct jit_rules {           /* by opcode, for one ISA and kind of charges */
+struct jit_rules { /* by opcode, for one ISA and kind of charges */
     jit_rule rule[256];
     struct jit_turn turn[256];
-    uint8_t flags[256];      /* enum jit_flag */
+    uint8_t flags[256]; /* enum jit_flag */
     uint16_t immediates[2 * JIT_IMMEDIATE];
-    uint8_t sizes[8];        /* how many bytes of an immediate there are */
-    uint8_t jump_indirect;   /* its opcode */
-    bool wide;               /* the processor has what wide.c needs */
+    uint8_t sizes[8];      /* how many bytes of an immediate there are */
+    uint8_t jump_indirect; /* its opcode */
+    bool wide;             /* the processor has what wide.c needs */
 };
 
 /* memo.c */
@@ -87,7 +89,7 @@ X64_INLINE uint32_t jit_row(jit_rule rule, uint32_t length)
 
 X64_INLINE int32_t jit_immediate(const uint8_t *at, unsigned row)
 {
-    uint32_t word;             /* of this host, which is little-endian */
+    uint32_t word; /* of this host, which is little-endian */
     unsigned unused = row & 63;
     memcpy(&word, at, 4);
     return (int32_t)((int64_t)(int32_t)(uint32_t)((uint64_t)word << unused) >> unused);

@@ -28,9 +28,10 @@ static size_t collect(const struct pvm_program *p, struct pvm_function *out)
         pvm_debug_start(p, i, &lines);
         uint32_t pc = lines.pc;
         if (lines.broken || !pvm_debug_next(&lines) || !lines.depth) continue;
-        out[count++] = (struct pvm_function){
-            .pc = pc, .space = pvm_debug_string(p, lines.frames[0].space),
-            .name = pvm_debug_string(p, lines.frames[0].function), .range = i};
+        out[count++] = (struct pvm_function){.pc = pc,
+                                             .space = pvm_debug_string(p, lines.frames[0].space),
+                                             .name = pvm_debug_string(p, lines.frames[0].function),
+                                             .range = i};
     }
     for (size_t i = 0; i < p->export_count; i++)
         out[count++] = (struct pvm_function){
@@ -103,9 +104,8 @@ static void line(void *user, const struct pvm_function *f)
 int pvm_perf_file(const char *path, bool first)
 {
     struct stat st;
-    int fd = open(path,
-                  O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-                  0644);
+    int fd = open(
+        path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644);
     if (fd < 0) return fd;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1 &&
         (!first || !ftruncate(fd, 0)))

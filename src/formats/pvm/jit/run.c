@@ -10,7 +10,7 @@
 #include "pvm/vm/snapshot.h"
 
 enum {
-    SLICE = 1 << 18,         /* gas between two looks at the interrupt flag: below a millisecond */
+    SLICE = 1 << 18, /* gas between two looks at the interrupt flag: below a millisecond */
     HWCAP2_FSGS = 2,
 };
 
@@ -61,7 +61,10 @@ typedef void enter_fn(const void *at);
 static enum pvm_native_exit enter(struct pvm_vm *vm, uint32_t offset)
 {
     const struct pvm_native *n = vm->cells->native;
-    union { const void *data; enter_fn *code; } way = {n->code + n->enter};
+    union {
+        const void *data;
+        enter_fn *code;
+    } way = {n->code + n->enter};
     set_base(vm->memory.base);
     way.code(n->code + offset);
     return (enum pvm_native_exit)vm->state->exit;
@@ -186,7 +189,7 @@ static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_
     bool empty = cold && cold->kind == PVM_COLD_GAS;
     uint32_t cost = empty ? cost_of(n, cold) : 0;
     if (vm->metered) s->gas -= slice - (s->left + cost);
-    if (empty) {               /* in front of a block that is not charged */
+    if (empty) { /* in front of a block that is not charged */
         s->pc = cold->pc;
         vm->paid = false;
         return !vm->metered || vm->by_step || s->gas >= cost || out_of_gas(stop);
@@ -201,8 +204,7 @@ static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_
 
 void pvm_jit_settle(struct pvm_vm *vm)
 {
-    if (vm->by_step && vm->paid)
-        pvm_vm_refund(vm, block_rest(vm->cells->native, vm->state->pc), 0);
+    if (vm->by_step && vm->paid) pvm_vm_refund(vm, block_rest(vm->cells->native, vm->state->pc), 0);
 }
 
 bool pvm_jit_advance(struct pvm_vm *vm, int64_t budget, penta_stop *stop)

@@ -21,7 +21,8 @@ static _Thread_local volatile bool stepping __attribute__((tls_model("initial-ex
 static const int signals[] = {SIGSEGV, SIGBUS, SIGTRAP};
 enum {
     SIGNALS = sizeof signals / sizeof *signals,
-    GUARD = 4 << 10, STACK = 64 << 10,
+    GUARD = 4 << 10,
+    STACK = 64 << 10,
     TRAP_FLAG = 0x100,
 };
 static struct sigaction before[SIGNALS];
@@ -61,8 +62,10 @@ static void pass_on(int sig, siginfo_t *info, void *context)
     if (called && old->sa_flags & (int)SA_RESETHAND) called = !atomic_exchange(&spent[i], true);
     if (called) {
         block_for(old, sig, context); /* until the return from our handler, which restores */
-        if (old->sa_flags & SA_SIGINFO) old->sa_sigaction(sig, info, context);
-        else old->sa_handler(sig);
+        if (old->sa_flags & SA_SIGINFO)
+            old->sa_sigaction(sig, info, context);
+        else
+            old->sa_handler(sig);
     } else if (old->sa_handler != SIG_IGN || !was_sent(info)) {
         end_by(sig, info);
     }
@@ -112,8 +115,10 @@ static void on_sent_trap(siginfo_t *info, void *context)
     struct pvm_vm *vm = pvm_running;
     bool ours = pvm_is_kick(info);
     if (vm && atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed)) {
-        if (offset_of(vm->cells->native, regs)) walk(vm->cells->native, regs);
-        else pvm_kick_defer(context);
+        if (offset_of(vm->cells->native, regs))
+            walk(vm->cells->native, regs);
+        else
+            pvm_kick_defer(context);
     }
     if (!ours) pass_on(SIGTRAP, info, context);
 }
@@ -126,7 +131,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
     if (sig == SIGTRAP && was_sent(info)) {
         on_sent_trap(info, context);
     } else if (sig == SIGTRAP && stepping && n && info->si_code != SI_KERNEL) {
-        walk(n, regs);         /* SI_KERNEL: a breakpoint instruction */
+        walk(n, regs); /* SI_KERNEL: a breakpoint instruction */
     } else if (sig != SIGTRAP && !was_sent(info) && n && at >= n->body && at < n->cold_start) {
         stepping = false;
         regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;

@@ -15,11 +15,15 @@ static void registers(struct jit *j, bool load)
 {
     for (unsigned i = 0; i < PVM_REGISTERS; i++) {
         struct x64_mem m = state_field(offsetof(struct pvm_state, regs) + 8 * i);
-        if (load) x64_mov_load(&j->e, X64, host(i), m);
-        else x64_mov_store(&j->e, X64, m, host(i));
+        if (load)
+            x64_mov_load(&j->e, X64, host(i), m);
+        else
+            x64_mov_store(&j->e, X64, m, host(i));
     }
-    if (load) x64_mov_load(&j->e, X64, GAS_REGISTER, FIELD(left));
-    else x64_mov_store(&j->e, X64, FIELD(left), GAS_REGISTER);
+    if (load)
+        x64_mov_load(&j->e, X64, GAS_REGISTER, FIELD(left));
+    else
+        x64_mov_store(&j->e, X64, FIELD(left), GAS_REGISTER);
 }
 
 /* void enter(const void *at). From the check on it can be started over: see signal.c. */
@@ -56,11 +60,11 @@ static void exits(struct jit *j, struct x64_label *early)
     x64_bind(e, &j->poll);
     x64_pop(e, RCX);
     exit_with(j, PVM_NATIVE_POLL, &leave);
-    j->n->leave_fault = x64_here(e);           /* rcx: where */
+    j->n->leave_fault = x64_here(e); /* rcx: where */
     exit_with(j, PVM_NATIVE_FAULT, &leave);
     j->n->leave_kick = x64_here(e);
     exit_with(j, PVM_NATIVE_KICK, &leave);
-    x64_bind(e, &j->dynamic);                  /* ecx: a dynamic address beyond the table */
+    x64_bind(e, &j->dynamic); /* ecx: a dynamic address beyond the table */
     x64_cmp_imm(e, X32, RCX, (int32_t)PVM_RETURN_ADDRESS);
     x64_pop(e, RCX);
     x64_jcc(e, X64_NE, &step);
@@ -108,8 +112,10 @@ static void divide(struct x64 *e, struct x64_label *label, enum x64_size size, b
     if (is_signed) {
         x64_cmp_imm(e, size, RCX, -1);
         x64_jcc(e, X64_E, &by_minus_one);
-        if (size == X64) x64_cqo(e);
-        else x64_cdq(e);
+        if (size == X64)
+            x64_cqo(e);
+        else
+            x64_cdq(e);
         x64_idiv(e, size, RCX);
     } else {
         x64_xor(e, X32, RDX, RDX);
@@ -119,8 +125,10 @@ static void divide(struct x64 *e, struct x64_label *label, enum x64_size size, b
     x64_bind(e, &done);
     end(e);
     x64_bind(e, &by_zero);
-    if (rest) x64_mov(e, size, RCX, RAX);
-    else x64_or_imm(e, size, RCX, -1);
+    if (rest)
+        x64_mov(e, size, RCX, RAX);
+    else
+        x64_or_imm(e, size, RCX, -1);
     x64_jmp(e, &done);
     if (!is_signed) return;
     x64_bind(e, &by_minus_one);
@@ -150,7 +158,7 @@ static void high_wide(struct x64 *e, struct x64_label *label, bool second_signed
     x64_mov_load(e, X64, RAX, operand);
     if (second_signed) {
         x64_imul_wide(e, X64, RCX);
-    } else {                   /* unsigned, less the second where the first is negative */
+    } else { /* unsigned, less the second where the first is negative */
         x64_mul(e, X64, RCX);
         x64_mov_load(e, X64, RAX, operand);
         x64_sar_imm(e, X64, RAX, 63);
@@ -165,7 +173,7 @@ void pvm_jit_stubs(struct jit *j)
 {
     struct x64 *e = &j->e;
     struct x64_label early = {0};
-    x64_ud2(e);                /* offset 0 is nobody's */
+    x64_ud2(e); /* offset 0 is nobody's */
     enter(j, &early);
     exits(j, &early);
     for (unsigned i = 0; i < 8; i++) divide(e, &j->divide[i], i & 4 ? X64 : X32, i & 1, i & 2);

@@ -6,9 +6,9 @@
 /* ---- lockstep.c ---- */
 
 struct pvm_difference {
-    const char *what;        /* "a0: jit 0x2, interp 0x1" */
-    uint32_t from, to;       /* code offsets of the block after which it was seen */
-    uint32_t entered;        /* where both entered it */
+    const char *what;  /* "a0: jit 0x2, interp 0x1" */
+    uint32_t from, to; /* code offsets of the block after which it was seen */
+    uint32_t entered;  /* where both entered it */
     const struct pvm_native *native;
 };
 

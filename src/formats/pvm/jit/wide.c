@@ -31,8 +31,8 @@ static uint32_t lengths(struct jit_window *w, uint32_t count)
 {
     const __m512i longest = _mm512_set1_epi32(PVM_SKIP_MAX);
     for (uint32_t i = 0; i < count; i += 16) {
-        __m512i length = _mm512_sub_epi32(_mm512_loadu_si512(w->pc + i + 1),
-                                          _mm512_loadu_si512(w->pc + i));
+        __m512i length =
+            _mm512_sub_epi32(_mm512_loadu_si512(w->pc + i + 1), _mm512_loadu_si512(w->pc + i));
         _mm_storeu_si128((__m128i *)(w->length + i), _mm512_cvtepi32_epi8(length));
         unsigned long_ones = _mm512_cmpgt_epu32_mask(length, longest);
         uint32_t first = i + (uint32_t)__builtin_ctz(long_ones | 1u << 16);
@@ -91,7 +91,7 @@ static __mmask16 lanes_of(uint32_t left)
 static __m512i gather(__mmask16 lanes, __m512i which, const void *base, int scale)
 {
     __m512i none = _mm512_setzero_si512();
-    switch (scale) {           /* which the instruction wants to know */
+    switch (scale) { /* which the instruction wants to know */
     case 1: return _mm512_mask_i32gather_epi32(none, lanes, which, base, 1);
     case 2: return _mm512_mask_i32gather_epi32(none, lanes, which, base, 2);
     case 4: return _mm512_mask_i32gather_epi32(none, lanes, which, base, 4);
@@ -161,8 +161,8 @@ static void mark_blocks(struct jit_window *w, struct jit *j)
 /* Jumps back may go there, of those in `lanes`. */
 static __mmask16 may_go(const struct jit *j, __mmask16 lanes, __m512i target)
 {
-    __m512i bit = _mm512_sllv_epi32(_mm512_set1_epi32(1),
-                                    _mm512_and_si512(target, _mm512_set1_epi32(7)));
+    __m512i bit =
+        _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(target, _mm512_set1_epi32(7)));
     __m512i at = _mm512_srli_epi32(target, 3);
     __mmask16 starts = _mm512_test_epi32_mask(gather(lanes, at, j->n->block_starts, 1), bit);
     if (!j->odd) return starts;
@@ -184,12 +184,13 @@ void pvm_jit_find_ends_wide(struct jit_window *w, struct jit *j, uint32_t first)
 #define HAS(flag) _mm512_test_epi32_mask(flags, _mm512_set1_epi32(flag))
         __mmask16 inside = _mm512_cmplt_epu32_mask(target, _mm512_set1_epi32((int)j->size));
         __mmask16 back = lanes & _mm512_cmple_epu32_mask(target, pc) & inside;
-        __mmask16 loops = HAS(JIT_BRANCHES) &
-                          _mm512_cmpeq_epi32_mask(target, _mm512_loadu_si512(w->before + k));
+        __mmask16 loops =
+            HAS(JIT_BRANCHES) & _mm512_cmpeq_epi32_mask(target, _mm512_loadu_si512(w->before + k));
         __m512i written = _mm512_maskz_mov_epi32(back, target); /* or the first block */
-        __mmask16 odd = (__mmask16)~(inside & may_go(j, lanes, written)) | loops;
+        __mmask16 odd = (__mmask16) ~(inside & may_go(j, lanes, written)) | loops;
         if (j->general) {
-            __m512i next = gather(lanes, _mm512_loadu_si512(w->before + k + 1), j->decoder.bytes, 1);
+            __m512i next =
+                gather(lanes, _mm512_loadu_si512(w->before + k + 1), j->decoder.bytes, 1);
             __m512i of = gather(lanes, byte_of(next, 0), j->rules->flags, 1);
             odd |= (__mmask16)~_mm512_test_epi32_mask(of, _mm512_set1_epi32(JIT_VALID));
         }

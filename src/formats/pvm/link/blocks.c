@@ -12,7 +12,8 @@ struct link_insn *link_last(const struct link_block *b)
 static uint32_t insn_at(const struct link *l, struct link_place place)
 {
     const struct link_section *s = &l->sections[place.section];
-    if (place.offset < 0 || place.offset & 1 || (uint64_t)place.offset > s->data.size || !s->insn_at)
+    if (place.offset < 0 || place.offset & 1 || (uint64_t)place.offset > s->data.size ||
+        !s->insn_at)
         return LINK_NONE;
     return s->insn_at[place.offset / 2] - 1; /* 0 becomes LINK_NONE */
 }
@@ -95,7 +96,8 @@ bool link_make_blocks(struct link *l)
     if (leaders) leaders[0] = 1;
     for (size_t i = 0; ok && i < l->insn_count; i++) {
         if (leaders[i]) {
-            ok = pvm_grow(&l->blocks, &l->block_capacity, l->block_count, sizeof *l->blocks, &l->err);
+            ok = pvm_grow(&l->blocks, &l->block_capacity, l->block_count, sizeof *l->blocks,
+                          &l->err);
             if (!ok) break;
             l->blocks[l->block_count++] =
                 (struct link_block){.insns = &l->insns[i], .next = LINK_NONE};
@@ -174,10 +176,8 @@ bool link_reach(struct link *l)
         l->blocks[l->exports[i].block].exported = true;
         reach_block(l, &w, l->exports[i].block);
     }
-    for (uint32_t i = 0; ok && !l->level && i < l->block_count; i++)
-        reach_block(l, &w, i);
-    for (uint32_t i = 0; ok && !l->level && i < l->spill; i++)
-        reach_section(l, &w, i);
+    for (uint32_t i = 0; ok && !l->level && i < l->block_count; i++) reach_block(l, &w, i);
+    for (uint32_t i = 0; ok && !l->level && i < l->spill; i++) reach_section(l, &w, i);
     while (ok && (w.block_count || w.section_count)) {
         if (w.block_count)
             follow_block(l, &w, w.blocks[--w.block_count]);

@@ -10,7 +10,4 @@ bool link_source_at(struct link *l, uint32_t object, uint64_t address, struct so
     return false;
 }
 
-void link_source_free(struct link_object *object)
-{
-    (void)object;
-}
+void link_source_free(struct link_object *object) { (void)object; }

@@ -13,14 +13,11 @@ struct elf_reader {
     GElf_Ehdr header;
     struct link_object *object;
     uint32_t object_index;
-    size_t names;            /* section with the names of sections */
-    size_t data_left;        /* sections do not share bytes: all of them fit the file together */
+    size_t names;     /* section with the names of sections */
+    size_t data_left; /* sections do not share bytes: all of them fit the file together */
 };
 
-bool link_elf_known(void)
-{
-    return true;
-}
+bool link_elf_known(void) { return true; }
 
 static bool bad(struct elf_reader *r, uint64_t offset, const char *what)
 {
@@ -84,7 +81,8 @@ static bool read_section(struct elf_reader *r, size_t index, struct link_section
         return true;
     }
     if (s->align & (s->align - 1) || s->align > ALIGN_MAX) {
-        if (h.sh_flags & SHF_ALLOC) return bad(r, h.sh_offset, "a section's alignment is no power of two up to 65536");
+        if (h.sh_flags & SHF_ALLOC)
+            return bad(r, h.sh_offset, "a section's alignment is no power of two up to 65536");
         s->align = 1;
     }
     if (h.sh_type == SHT_NOBITS) return true;
@@ -102,7 +100,8 @@ static bool read_sections(struct elf_reader *r)
     struct link *l = r->l;
     size_t count = 0;
     if (elf_getshdrnum(r->elf, &count) || !count) return bad(r, 40, "there are no sections");
-    if (count > r->object->file.size / 40) return bad(r, 60, "more sections than the file can hold");
+    if (count > r->object->file.size / 40)
+        return bad(r, 60, "more sections than the file can hold");
     r->object->section_first = (uint32_t)l->section_count;
     r->object->section_count = (uint32_t)count;
     r->data_left = r->object->file.size;
@@ -213,7 +212,8 @@ static bool read_relocs(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
                                    .addend = rela.r_addend};
         if (!r->object->relocatable) out->offset -= s->address;
         if (out->symbol >= r->object->symbol_count || out->offset > s->size)
-            return bad(r, h->sh_offset + i * entry, "a relocation lies outside of what it is about");
+            return bad(r, h->sh_offset + i * entry,
+                       "a relocation lies outside of what it is about");
         ordered = ordered && (!i || relocs[i - 1].offset <= out->offset);
     }
     if (!ordered) qsort(relocs, count, sizeof *relocs, by_offset);
@@ -230,12 +230,13 @@ static bool read_group(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
     if (!data || data->d_size < 4 || h->sh_info >= r->object->symbol_count) return true;
     size_t count = data->d_size / 4;
     uint32_t *words = arena_alloc(&l->arena, count, sizeof *words, &l->err);
-    if (!words || !pvm_grow(&l->groups, &l->group_capacity, l->group_count, sizeof *l->groups, &l->err))
+    if (!words ||
+        !pvm_grow(&l->groups, &l->group_capacity, l->group_count, sizeof *l->groups, &l->err))
         return false;
     memcpy(words, data->d_buf, count * sizeof *words);
     if (words[0] & GRP_COMDAT)
-        l->groups[l->group_count++] =
-            (struct link_group){r->object->symbols[h->sh_info].name, r->object_index, words + 1, count - 1};
+        l->groups[l->group_count++] = (struct link_group){r->object->symbols[h->sh_info].name,
+                                                          r->object_index, words + 1, count - 1};
     return true;
 }
 

@@ -1,10 +1,7 @@
 /* For builds without libelf. */
 #include "pvm/link/link.h"
 
-bool link_elf_known(void)
-{
-    return false;
-}
+bool link_elf_known(void) { return false; }
 
 bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy)
 {
@@ -15,7 +12,4 @@ bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy
     return false;
 }
 
-void link_close_elf(struct link_object *object)
-{
-    (void)object;
-}
+void link_close_elf(struct link_object *object) { (void)object; }

@@ -171,7 +171,8 @@ static bool place_items(struct link *l)
         for (size_t i = 0; i < l->item_count; i++) {
             struct link_item *item = &l->items[i];
             if (item->in.length && item->target == LINK_NONE) continue;
-            if (item->target != LINK_NONE) item->in.target = l->items[l->blocks[item->target].first].in.pc;
+            if (item->target != LINK_NONE)
+                item->in.target = l->items[l->blocks[item->target].first].in.pc;
             unsigned n = pvm_insn_write(l->isa, false, &item->in, item->size, bytes);
             if (!n) {
                 link_report(l, PVM_LINK_INSTRUCTION, item->section, item->offset, NULL,
@@ -206,8 +207,7 @@ static bool write_table(struct link *l)
 {
     uint32_t last = l->item_count ? l->items[l->item_count - 1].in.pc : 0;
     l->table_entry = l->table_count ? 1 : 0;
-    while (l->table_entry && l->table_entry < 4 && last >> 8 * l->table_entry)
-        l->table_entry++;
+    while (l->table_entry && l->table_entry < 4 && last >> 8 * l->table_entry) l->table_entry++;
     for (size_t i = 0; i < l->sequence_count; i++) {
         struct link_block *b = &l->blocks[l->sequence[i]];
         b->pc = b->first < l->item_count ? l->items[b->first].in.pc : 0;
@@ -220,7 +220,8 @@ bool link_emit_code(struct link *l)
 {
     if (!make_items(l)) return false;
     /* an empty block at the end still needs a place */
-    bool open = !l->sequence_count || l->blocks[l->sequence[l->sequence_count - 1]].first >= l->item_count;
+    bool open =
+        !l->sequence_count || l->blocks[l->sequence[l->sequence_count - 1]].first >= l->item_count;
     struct link_item trap = {.in = {.op = PVM_OP_trap}, .target = LINK_NONE, .section = LINK_NONE};
     return (!open || add_item(l, trap)) && place_items(l) && write_code(l) && write_table(l);
 }

@@ -108,7 +108,10 @@ uint16_t link_writes(const struct link_insn *in)
 bool link_compute(uint8_t op, uint64_t a, uint64_t b, uint64_t x, bool word32, uint64_t *out)
 {
 #define W32 word32
-#define DO_SET3(name, e) case PVM_OP_##name: *out = (uint64_t)(e); return true;
+#define DO_SET3(name, e)                                                                           \
+    case PVM_OP_##name:                                                                            \
+        *out = (uint64_t)(e);                                                                      \
+        return true;
 #define DO_SET2(name, e) DO_SET3(name, e)
 #define DO_SET2I(name, e) DO_SET3(name, e)
 #define DO_CMOV3(name, e)
@@ -150,7 +153,9 @@ bool link_decide(uint8_t op, uint64_t a, uint64_t b, uint64_t x)
 #undef DO_CMOV3
 #undef DO_CMOVI
 #define DO_SET3(name, e)
-#define DO_BRANCH2(name, e) case PVM_OP_##name: return e;
+#define DO_BRANCH2(name, e)                                                                        \
+    case PVM_OP_##name:                                                                            \
+        return e;
 #define DO_BRANCHI(name, e) DO_BRANCH2(name, e)
 #define DO_CMOV3(name, e) DO_BRANCH2(name, e)
 #define DO_CMOVI(name, e) DO_BRANCH2(name, e)

@@ -5,16 +5,13 @@
 #include "pvm/vm/ops.h"
 
 struct link_form {
-    uint8_t second, first;   /* enum pvm_op; PVM_OP_invalid: none */
-    bool negate;             /* a constant in the second place */
+    uint8_t second, first; /* enum pvm_op; PVM_OP_invalid: none */
+    bool negate;           /* a constant in the second place */
 };
 const struct link_form *link_form(uint8_t op);
 
 /* Registers as bits. */
-static inline uint16_t link_bit(uint8_t reg)
-{
-    return (uint16_t)(1u << reg);
-}
+static inline uint16_t link_bit(uint8_t reg) { return (uint16_t)(1u << reg); }
 enum { LINK_ALL_REGS = (1 << PVM_REGISTERS) - 1 };
 
 enum pvm_kind link_kind(uint8_t op);
@@ -35,7 +32,4 @@ bool link_decide(uint8_t op, uint64_t a, uint64_t b, uint64_t x);
 /* The branch that is taken when this one is not. */
 uint8_t link_opposite(uint8_t op);
 
-static inline bool link_fits32(int64_t value)
-{
-    return value == (int32_t)value;
-}
+static inline bool link_fits32(int64_t value) { return value == (int32_t)value; }

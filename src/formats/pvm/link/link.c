@@ -26,8 +26,8 @@ void link_report(struct link *l, uint32_t code, uint32_t section, uint64_t offse
     va_list args;
     va_start(args, format);
     const struct link_section *s = section == LINK_NONE ? NULL : &l->sections[section];
-    report(l, code, s ? l->objects[s->object].name : NULL, s ? s->file_offset + offset : 0, note, format,
-           args);
+    report(l, code, s ? l->objects[s->object].name : NULL, s ? s->file_offset + offset : 0, note,
+           format, args);
     va_end(args);
 }
 
@@ -131,15 +131,16 @@ static bool choose_isa(struct link *l)
         unsigned bits = l->objects[i].is64 ? 64 : 32;
         if (!l->bits) l->bits = bits;
         if (l->bits == bits || l->objects[i].lazy) continue;
-        link_report_object(l, PVM_LINK_MACHINE, (uint32_t)i, 4, "compile all of them for one word size",
-                           "this object has %u-bit words, %.50s has %u", bits, l->objects[0].name,
-                           l->bits);
+        link_report_object(
+            l, PVM_LINK_MACHINE, (uint32_t)i, 4, "compile all of them for one word size",
+            "this object has %u-bit words, %.50s has %u", bits, l->objects[0].name, l->bits);
         return false;
     }
     if (!l->isa_given) l->isa = l->bits == 32 ? PVM_LATEST32 : PVM_LATEST64;
     if (pvm_isas[l->isa].bits != l->bits) {
-        link_report(l, PVM_LINK_MACHINE, LINK_NONE, 0, NULL, "the objects have %u-bit words, %s has %u",
-                    l->bits, pvm_isas[l->isa].name, pvm_isas[l->isa].bits);
+        link_report(l, PVM_LINK_MACHINE, LINK_NONE, 0, NULL,
+                    "the objects have %u-bit words, %s has %u", l->bits, pvm_isas[l->isa].name,
+                    pvm_isas[l->isa].bits);
         return false;
     }
     if (l->to_jam && l->bits == 32) {
@@ -184,10 +185,7 @@ static bool name_things(struct link *l, struct pvm_program *p)
     return true;
 }
 
-static uint32_t pages(uint64_t bytes)
-{
-    return (uint32_t)((bytes + PVM_PAGE - 1) / PVM_PAGE);
-}
+static uint32_t pages(uint64_t bytes) { return (uint32_t)((bytes + PVM_PAGE - 1) / PVM_PAGE); }
 
 /* A standard program: its fields are shorter, and read-only memory has no zeros after its data. */
 static bool make_jam(struct link *l, struct pvm_program *p)
@@ -196,8 +194,9 @@ static bool make_jam(struct link *l, struct pvm_program *p)
     p->spi = true;
     p->heap_pages = pages(l->rw_size) - pages(p->rw_data.size);
     if (p->heap_pages >> 16 || p->ro_size >> 24 || p->rw_data.size >> 24 || p->stack_size >> 24) {
-        link_report(l, PVM_INEXPRESSIBLE, LINK_NONE, 0, NULL,
-                    "a standard program has at most 16 MiB of data and stack, and 65535 heap pages");
+        link_report(
+            l, PVM_INEXPRESSIBLE, LINK_NONE, 0, NULL,
+            "a standard program has at most 16 MiB of data and stack, and 65535 heap pages");
         return false;
     }
     writer_fill(&l->ro_data, 0, p->ro_size - l->ro_data.out.size);
@@ -235,7 +234,8 @@ static void write_map(const struct link *l, struct writer *map)
         const struct link_section *s = &l->sections[l->order[i]];
         if (!s->reached || !s->size) continue;
         writer_print(map, "  0x%08x %8llu %-5s %s  %s\n", (unsigned)s->placed,
-                     (unsigned long long)s->size, uses[s->use], s->name, l->objects[s->object].name);
+                     (unsigned long long)s->size, uses[s->use], s->name,
+                     l->objects[s->object].name);
     }
     writer_text(map, "functions:\n");
     for (size_t i = 0; i < l->object_count; i++)
@@ -279,11 +279,12 @@ static bool choose_dispatch(struct link *l)
     return ok && l->dispatch;
 }
 
-static bool link_all(struct link *l, const penta_pvm_object *objects, size_t count, struct writer *out)
+static bool link_all(struct link *l, const penta_pvm_object *objects, size_t count,
+                     struct writer *out)
 {
     size_t errors = l->findings->errors;
-    if (!read_objects(l, objects, count) || !choose_isa(l) || !link_resolve(l) || !link_classify(l) ||
-        !link_order(l))
+    if (!read_objects(l, objects, count) || !choose_isa(l) || !link_resolve(l) ||
+        !link_classify(l) || !link_order(l))
         return false;
     link_provide(l);
     if (l->findings->errors > errors) return false;
@@ -291,8 +292,9 @@ static bool link_all(struct link *l, const penta_pvm_object *objects, size_t cou
     if (!ok || !link_make_blocks(l) || !link_reach(l) || !link_number_imports(l) || !link_place(l))
         return false;
     return choose_dispatch(l) && (l->level < 2 || link_optimise(l)) && sequence_blocks(l) &&
-           link_emit_code(l) && link_write_data(l) && (l->strip || l->to_jam || link_write_lines(l)) &&
-           l->findings->errors == errors && write_program(l, out);
+           link_emit_code(l) && link_write_data(l) &&
+           (l->strip || l->to_jam || link_write_lines(l)) && l->findings->errors == errors &&
+           write_program(l, out);
 }
 
 static void link_free(struct link *l)
@@ -303,8 +305,7 @@ static void link_free(struct link *l)
     }
     struct writer *writers[] = {&l->ro_data, &l->rw_data,       &l->code,        &l->mask,
                                 &l->table,   &l->debug_strings, &l->debug_lines, &l->debug_ranges};
-    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
-        writer_free(writers[i]);
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) writer_free(writers[i]);
     free(l->objects);
     free(l->sections);
     free(l->globals);
@@ -350,7 +351,8 @@ bool penta_pvm_link(const penta_pvm_object *objects, size_t count, const penta_o
     struct link_user u = {report_fn, user, NULL};
     struct findings f = {.rules = pvm_rules, .report = pass_on, .user = &u};
     if (map) list.out = *map;
-    bool ok = pvm_link(objects, count, options, option_count, &program, map ? &list : NULL, &u.where, &f);
+    bool ok =
+        pvm_link(objects, count, options, option_count, &program, map ? &list : NULL, &u.where, &f);
     *out = program.out;
     if (map) *map = list.out;
     return ok;

@@ -25,12 +25,12 @@ enum { LINK_SPILL_SLOTS = 2, LINK_SPILL_BYTES = 8 };
 #define LINK_NONE UINT32_MAX
 
 enum link_use {
-    LINK_UNUSED,   /* not needed by the program */
+    LINK_UNUSED, /* not needed by the program */
     LINK_CODE,
     LINK_RO_DATA,
     LINK_RW_DATA,
     LINK_ZERO_DATA,
-    LINK_NOTE,     /* read by the linker, not loaded: metadata, exports */
+    LINK_NOTE, /* read by the linker, not loaded: metadata, exports */
     LINK_DEBUG,
 };
 
@@ -46,26 +46,26 @@ struct link_section {
     uint32_t elf_type;
     uint64_t elf_flags;
     enum link_use use;
-    bool discarded;          /* an object before it has brought the same */
-    bool reached;            /* something that runs or is loaded refers to it */
-    uint64_t address;        /* in the object */
+    bool discarded;   /* an object before it has brought the same */
+    bool reached;     /* something that runs or is loaded refers to it */
+    uint64_t address; /* in the object */
     uint64_t file_offset;
     uint64_t size, align;
-    penta_bytes data;        /* empty for zero data */
+    penta_bytes data;          /* empty for zero data */
     struct link_reloc *relocs; /* ordered by offset */
     size_t reloc_count;
-    uint32_t placed;         /* its address in the program */
-    uint32_t *insn_at;       /* code: 1 + the instruction made of the halfword at 2 * i */
+    uint32_t placed;   /* its address in the program */
+    uint32_t *insn_at; /* code: 1 + the instruction made of the halfword at 2 * i */
 };
 
 enum link_symbol_place { LINK_DEFINED, LINK_UNDEFINED, LINK_ABSOLUTE, LINK_COMMON };
 
 struct link_symbol {
     const char *name;
-    uint64_t value;          /* offset in its section, or a number; of a common one the alignment */
+    uint64_t value; /* offset in its section, or a number; of a common one the alignment */
     uint64_t size;
-    uint32_t section;        /* index in link.sections, when defined in one */
-    uint32_t global;         /* entry in link.globals; LINK_NONE: local */
+    uint32_t section; /* index in link.sections, when defined in one */
+    uint32_t global;  /* entry in link.globals; LINK_NONE: local */
     enum link_symbol_place place;
     bool weak, function, section_symbol, tls;
 };
@@ -74,17 +74,17 @@ struct link_object {
     const char *name;
     penta_bytes file;
     bool is64, relocatable;
-    bool lazy;               /* a member of an archive that nobody needed so far */
+    bool lazy; /* a member of an archive that nobody needed so far */
     uint32_t section_first, section_count;
     struct link_symbol *symbols;
     size_t symbol_count;
     bool has_relocs;
-    void *elf;               /* elf.c: names lie in there */
+    void *elf;                 /* elf.c: names lie in there */
     struct dwarf_lines *lines; /* dwarf.c; NULL until asked for */
     bool lines_tried;
 };
 
-struct link_group {          /* sections that several objects bring along: the first counts */
+struct link_group { /* sections that several objects bring along: the first counts */
     const char *signature;
     uint32_t object;
     const uint32_t *members; /* sections of the object */
@@ -94,14 +94,14 @@ struct link_group {          /* sections that several objects bring along: the f
 /* What a global name stands for. */
 struct link_global {
     const char *name;
-    uint32_t object, symbol; /* who defines it; object LINK_NONE: nobody */
-    uint32_t first_object;   /* who names it first */
-    uint32_t lazy_object;    /* the archive member that could define it */
-    uint32_t group_object;   /* whose group of this signature counts */
+    uint32_t object, symbol;   /* who defines it; object LINK_NONE: nobody */
+    uint32_t first_object;     /* who names it first */
+    uint32_t lazy_object;      /* the archive member that could define it */
+    uint32_t group_object;     /* whose group of this signature counts */
     bool weak, common, needed; /* needed: a strong reference is there */
-    bool told;               /* there is a finding that nobody defines it */
-    bool provided;           /* by the linker: section and value below */
-    uint32_t section;        /* LINK_NONE: value is a number */
+    bool told;                 /* there is a finding that nobody defines it */
+    bool provided;             /* by the linker: section and value below */
+    uint32_t section;          /* LINK_NONE: value is a number */
     uint64_t value;
 };
 
@@ -116,10 +116,10 @@ enum link_ref {
     REF_DATA,      /* imm1 is an offset in section `to`: becomes the address */
     REF_DATA_HIGH, /* the same, rounded to the nearest multiple of 4096 */
     REF_DATA_LOW,  /* what the rounding left over */
-    REF_CODE,      /* imm1 becomes the dynamic address of what is at offset imm1 of section `to`; once
+    REF_CODE,   /* imm1 becomes the dynamic address of what is at offset imm1 of section `to`; once
                       there are blocks: of block `to` */
-    REF_IMPORT,    /* imm1 is an index in link.imports */
-    REF_HEAP,      /* imm1 becomes the heap's base */
+    REF_IMPORT, /* imm1 is an index in link.imports */
+    REF_HEAP,   /* imm1 becomes the heap's base */
 };
 
 /* An instruction with operands as in struct pvm_insn. The target of a jump is at offset imm2 of
@@ -127,7 +127,7 @@ enum link_ref {
  * after theirs. */
 struct link_insn {
     uint8_t op, a, b, d;
-    uint8_t ref;             /* enum link_ref */
+    uint8_t ref; /* enum link_ref */
     uint32_t to;
     int64_t imm1, imm2;
     uint32_t section, offset; /* of the instruction it was made of */
@@ -136,49 +136,49 @@ struct link_insn {
 struct link_block {
     struct link_insn *insns;
     uint32_t count;
-    uint32_t next;           /* where control goes after it without a jump, or where its call returns */
+    uint32_t next; /* where control goes after it without a jump, or where its call returns */
     bool reached;
-    bool taken;              /* its address is used by code or data, or is a return address */
+    bool taken; /* its address is used by code or data, or is a return address */
     bool exported;
-    bool in_data;            /* its address is in data that is loaded */
-    uint32_t table;          /* 1 + place in the jump table; 0: none */
-    uint32_t first;          /* of its items */
+    bool in_data;   /* its address is in data that is loaded */
+    uint32_t table; /* 1 + place in the jump table; 0: none */
+    uint32_t first; /* of its items */
     uint32_t pc;
 };
 
-struct link_item {           /* an instruction as it is written */
+struct link_item { /* an instruction as it is written */
     struct pvm_insn in;
-    uint32_t target;         /* block, or LINK_NONE */
-    uint8_t size;            /* bytes asked for; 0: as few as possible */
+    uint32_t target;          /* block, or LINK_NONE */
+    uint8_t size;             /* bytes asked for; 0: as few as possible */
     uint32_t section, offset; /* of what it was made of; section LINK_NONE: of nothing */
 };
 
 struct link_import {
     penta_bytes name;
-    uint32_t index;          /* asked for, or given */
+    uint32_t index; /* asked for, or given */
     bool has_index, used;
     uint8_t inputs, outputs;
-    uint32_t section;        /* of the first record, for messages */
+    uint32_t section; /* of the first record, for messages */
 };
 
 struct link_export {
     penta_bytes name;
     struct link_place place;
     uint32_t block;
-    uint32_t section;        /* of the record */
+    uint32_t section; /* of the record */
     uint64_t offset;
 };
 
 struct link {
     struct arena arena;
     struct findings *findings;
-    const char **where;      /* the object that a finding is about */
-    penta_error err;         /* memory ran out */
+    const char **where; /* the object that a finding is about */
+    penta_error err;    /* memory ran out */
 
     /* options */
     enum pvm_isa isa;
     bool isa_given, strip, to_jam;
-    unsigned level;          /* 0 to 2 */
+    unsigned level; /* 0 to 2 */
     uint64_t stack_min;
     const char *dispatch;
 
@@ -188,18 +188,18 @@ struct link {
     size_t section_count, section_capacity;
     struct link_global *globals;
     size_t global_count, global_capacity;
-    uint32_t *names;         /* hash table of globals: 1 + index */
+    uint32_t *names; /* hash table of globals: 1 + index */
     size_t name_slots;
     struct link_group *groups;
     size_t group_count, group_capacity;
-    unsigned bits;           /* 32 or 64 */
-    uint32_t spill;          /* section with the slots of registers that expansions need */
+    unsigned bits;  /* 32 or 64 */
+    uint32_t spill; /* section with the slots of registers that expansions need */
 
     struct link_insn *insns;
     size_t insn_count, insn_capacity;
     struct link_block *blocks;
     size_t block_count, block_capacity;
-    uint32_t *block_of;      /* by instruction, as lowered */
+    uint32_t *block_of; /* by instruction, as lowered */
     struct link_item *items;
     size_t item_count, item_capacity;
     struct link_import *imports;
@@ -207,12 +207,12 @@ struct link {
     struct link_export *exports;
     size_t export_count, export_capacity;
 
-    uint32_t *order;         /* sections as they are placed */
+    uint32_t *order; /* sections as they are placed */
     size_t order_count;
     uint32_t ro_size, rw_size, rw_stored, rw_address, heap_base, stack_size;
     struct writer ro_data, rw_data;
 
-    uint32_t *sequence;      /* blocks as they are written */
+    uint32_t *sequence; /* blocks as they are written */
     size_t sequence_count;
     struct writer code, mask, table;
     uint32_t table_count;
@@ -233,7 +233,7 @@ const char *link_where(struct link *l, uint32_t section, uint64_t offset, char *
 
 /* elf.c: adds an object; a finding when its bytes are none. */
 bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy);
-bool link_elf_known(void);   /* this build reads ELF files */
+bool link_elf_known(void); /* this build reads ELF files */
 void link_close_elf(struct link_object *object);
 
 /* symbols.c */
@@ -248,9 +248,9 @@ const struct link_symbol *link_function_at(const struct link *l, uint32_t sectio
 
 /* sections.c */
 bool link_classify(struct link *l);
-bool link_order(struct link *l);     /* which section follows which; before link_provide */
+bool link_order(struct link *l); /* which section follows which; before link_provide */
 bool link_is_data(enum link_use use);
-bool link_place(struct link *l);     /* addresses; afterwards instructions hold numbers */
+bool link_place(struct link *l); /* addresses; afterwards instructions hold numbers */
 
 /* relocate.c */
 /* The relocation of this kind at an offset, or NULL; kinds are those of a switch below. */
@@ -270,7 +270,8 @@ uint32_t link_address(const struct link *l, struct link_place place);
 bool link_read_exports(struct link *l);
 bool link_read_stack(struct link *l);
 /* The import whose record is at this place; LINK_NONE and a finding when there is no good one. */
-uint32_t link_import_at(struct link *l, struct link_place record, uint32_t section, uint64_t offset);
+uint32_t link_import_at(struct link *l, struct link_place record, uint32_t section,
+                        uint64_t offset);
 bool link_number_imports(struct link *l);
 
 /* lower.c */

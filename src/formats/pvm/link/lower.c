@@ -16,9 +16,9 @@ enum { ZERO = 13, NO_REG = 255 };
 struct lowering {
     struct link *l;
     uint32_t section;
-    uint64_t offset;         /* of the instruction */
+    uint64_t offset; /* of the instruction */
     struct riscv_insn in;
-    uint8_t rd, rs1, rs2;    /* of the machine; ZERO: x0 */
+    uint8_t rd, rs1, rs2; /* of the machine; ZERO: x0 */
     bool failed;
 };
 
@@ -90,7 +90,10 @@ static uint8_t word_op(const struct lowering *w, uint8_t op64, uint8_t op32)
 
 static void spill(struct lowering *w, uint8_t op, uint8_t reg, unsigned slot)
 {
-    put(w, (struct link_insn){.op = op, .a = reg, .ref = REF_DATA, .to = w->l->spill,
+    put(w, (struct link_insn){.op = op,
+                              .a = reg,
+                              .ref = REF_DATA,
+                              .to = w->l->spill,
                               .imm1 = slot * LINK_SPILL_BYTES});
 }
 
@@ -98,8 +101,7 @@ static void spill(struct lowering *w, uint8_t op, uint8_t reg, unsigned slot)
 static uint8_t borrow(struct lowering *w, uint16_t *used, unsigned slot)
 {
     uint8_t reg = 2; /* t0 */
-    while (*used & link_bit(reg))
-        reg++;
+    while (*used & link_bit(reg)) reg++;
     *used |= link_bit(reg);
     spill(w, word_op(w, PVM_OP_store_u64, PVM_OP_store_u32), reg, slot);
     return reg;
@@ -129,10 +131,13 @@ static uint8_t map_reg(struct lowering *w, uint8_t x)
     if (w->failed) return ZERO;
     char what[60];
     snprintf(what, sizeof what, "the machine has no register x%u%s", x,
-             x == 3 ? ", gp" : x == 4 ? ", tp" : "");
+             x == 3   ? ", gp"
+             : x == 4 ? ", tp"
+                      : "");
     fail(w, PVM_LINK_REGISTER,
-         x > 15 ? "compile for the E base: -march=rv64emac -mabi=lp64e, or rv32emac with ilp32e"
-                : "compile without global pointer and threads: -mno-relax, no thread-local variables",
+         x > 15
+             ? "compile for the E base: -march=rv64emac -mabi=lp64e, or rv32emac with ilp32e"
+             : "compile without global pointer and threads: -mno-relax, no thread-local variables",
          what);
     return ZERO;
 }
@@ -281,8 +286,8 @@ static void lower_czero(struct lowering *w)
         put3(w, PVM_OP_cmov_if_not_zero, w->rd, w->rs1, w->rd);
     } else { /* a mask of the condition */
         put2i(w, PVM_OP_set_less_than_unsigned_imm, w->rd, w->rd, 1);
-        put2i(w, word_op(w, PVM_OP_negate_and_add_imm_64, PVM_OP_negate_and_add_imm_32), w->rd, w->rd,
-              0);
+        put2i(w, word_op(w, PVM_OP_negate_and_add_imm_64, PVM_OP_negate_and_add_imm_32), w->rd,
+              w->rd, 0);
         put3(w, PVM_OP_and, w->rd, w->rd, w->rs1);
     }
 }
@@ -395,7 +400,8 @@ static bool is_code(const struct lowering *w, struct link_place place)
 }
 
 /* An address that the machine loads as a constant: of data, of code, or a plain number. */
-static struct link_insn address_insn(struct lowering *w, struct link_place place, enum link_ref part)
+static struct link_insn address_insn(struct lowering *w, struct link_place place,
+                                     enum link_ref part)
 {
     struct link_insn in = {.to = place.section, .imm1 = place.offset, .ref = (uint8_t)part};
     if (place.section == LINK_NONE) {
@@ -520,7 +526,8 @@ static void lower_jalr(struct lowering *w)
     } else if (w->rd == ZERO) {
         put(w, (struct link_insn){.op = PVM_OP_jump_indirect, .a = w->rs1});
     } else {
-        put(w, (struct link_insn){.op = PVM_OP_load_imm_and_jump_indirect, .a = w->rd, .b = w->rs1});
+        put(w,
+            (struct link_insn){.op = PVM_OP_load_imm_and_jump_indirect, .a = w->rd, .b = w->rs1});
     }
 }
 
@@ -618,7 +625,8 @@ static void lower_own(struct lowering *w)
     if (w->in.kind == RISCV_MEMSET) {
         put(w, (struct link_insn){.op = PVM_OP_memset});
     } else if (w->in.kind == RISCV_HEAP) {
-        if (w->rd != ZERO) put(w, (struct link_insn){.op = PVM_OP_load_imm, .a = w->rd, .ref = REF_HEAP});
+        if (w->rd != ZERO)
+            put(w, (struct link_insn){.op = PVM_OP_load_imm, .a = w->rd, .ref = REF_HEAP});
     } else if (w->rd == ZERO || w->rs1 == ZERO) { /* sbrk without a result, or of 0 bytes */
         uint16_t used = operands(w);
         uint8_t t = borrow(w, &used, 0);

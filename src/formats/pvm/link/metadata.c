@@ -29,8 +29,8 @@ static bool pointer(struct link *l, uint32_t section, uint64_t offset, const cha
     }
     if (!link_target(l, section, r, out)) return false;
     if (out->section == LINK_NONE) {
-        link_report(l, PVM_LINK_METADATA, section, offset, NULL, "%s in section %.40s points nowhere",
-                    what, l->sections[section].name);
+        link_report(l, PVM_LINK_METADATA, section, offset, NULL,
+                    "%s in section %.40s points nowhere", what, l->sections[section].name);
         return false;
     }
     return true;
@@ -91,7 +91,8 @@ static bool add_export(struct link *l, uint32_t section, uint64_t offset)
     if (l->sections[section].data.data[offset] != 1)
         return bad_record(l, section, offset, "an export of a version other than 1");
     if (!pointer(l, section, offset + 1, "an export", &record) ||
-        !pointer(l, section, offset + 1 + word, "an export", &function) || !read_record(l, record, &r))
+        !pointer(l, section, offset + 1 + word, "an export", &function) ||
+        !read_record(l, record, &r))
         return false;
     if (l->sections[function.section].use != LINK_CODE)
         return bad_record(l, section, offset, "an export that is not code");
@@ -105,8 +106,11 @@ static bool add_export(struct link *l, uint32_t section, uint64_t offset)
     }
     if (!pvm_grow(&l->exports, &l->export_capacity, l->export_count, sizeof *l->exports, &l->err))
         return false;
-    l->exports[l->export_count++] = (struct link_export){
-        .name = r.name, .place = function, .block = LINK_NONE, .section = section, .offset = offset};
+    l->exports[l->export_count++] = (struct link_export){.name = r.name,
+                                                         .place = function,
+                                                         .block = LINK_NONE,
+                                                         .section = section,
+                                                         .offset = offset};
     return true;
 }
 

@@ -3,10 +3,7 @@
 #include "pvm/link/elf_names.h"
 #include "pvm/link/link.h"
 
-bool link_reloc_is_pointer(uint32_t type)
-{
-    return type == R_32 || type == R_64;
-}
+bool link_reloc_is_pointer(uint32_t type) { return type == R_32 || type == R_64; }
 
 /* The first relocation at or after an offset. */
 static size_t first_at(const struct link_section *s, uint64_t offset)
@@ -59,13 +56,11 @@ static struct change change_of(uint32_t type)
     }
 }
 
-static bool ignored(uint32_t type)
-{
-    return type == R_NONE || type == R_RELAX || type == R_ALIGN;
-}
+static bool ignored(uint32_t type) { return type == R_NONE || type == R_RELAX || type == R_ALIGN; }
 
 bool link_data_targets(struct link *l, uint32_t section,
-                       bool (*visit)(struct link *l, struct link_place place, void *user), void *user)
+                       bool (*visit)(struct link *l, struct link_place place, void *user),
+                       void *user)
 {
     bool ok = true;
     for (size_t i = 0; i < l->sections[section].reloc_count; i++) {
@@ -76,8 +71,8 @@ bool link_data_targets(struct link *l, uint32_t section,
         if (ignored(r->type)) continue;
         if (!c.bytes || r->offset + c.bytes > s->size || !s->data.size) {
             link_report(l, PVM_LINK_RELOCATION, section, r->offset, NULL,
-                        "relocation %u in section %.40s is not supported for data", (unsigned)r->type,
-                        s->name);
+                        "relocation %u in section %.40s is not supported for data",
+                        (unsigned)r->type, s->name);
             ok = false;
         } else if (!link_target(l, section, r, &place) || !visit(l, place, user)) {
             ok = false;
@@ -105,20 +100,19 @@ static void apply(struct link *l, uint32_t section, uint8_t *bytes)
         struct change c = change_of(r->type);
         if (!c.bytes || !link_target(l, section, r, &place)) continue;
         /* a number is not cut to an address */
-        uint64_t part = place.section == LINK_NONE ? (uint64_t)place.offset : link_address(l, place);
+        uint64_t part =
+            place.section == LINK_NONE ? (uint64_t)place.offset : link_address(l, place);
         if (c.relative) part -= s->placed + r->offset;
         /* several at one place add up, from zero: what the bytes hold counts for nothing */
         value = (r->offset == last ? value : 0) + (c.sign < 0 ? 0 - part : part);
         last = r->offset;
-        for (unsigned k = 0; k < c.bytes; k++)
-            bytes[r->offset + k] = (uint8_t)(value >> 8 * k);
+        for (unsigned k = 0; k < c.bytes; k++) bytes[r->offset + k] = (uint8_t)(value >> 8 * k);
     }
 }
 
 static void trim(struct writer *w)
 {
-    while (w->out.size && !w->out.data[w->out.size - 1])
-        w->out.size--;
+    while (w->out.size && !w->out.data[w->out.size - 1]) w->out.size--;
 }
 
 static bool write_uses(struct link *l, enum link_use use, uint32_t from, struct writer *w)

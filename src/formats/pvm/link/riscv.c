@@ -16,10 +16,7 @@ static uint32_t field(uint32_t word, unsigned from, unsigned size)
 }
 
 /* Bits of a compressed word moved to where an immediate has them. */
-static uint32_t bit(uint32_t word, unsigned from, unsigned to)
-{
-    return (word >> from & 1) << to;
-}
+static uint32_t bit(uint32_t word, unsigned from, unsigned to) { return (word >> from & 1) << to; }
 
 static int32_t extend(uint32_t value, unsigned bits)
 {
@@ -118,9 +115,8 @@ static uint32_t expand_arithmetic(uint32_t h, unsigned bits)
 static uint32_t expand_1(uint32_t h, unsigned bits)
 {
     uint32_t rd = field(h, 7, 5), high = 8 + field(h, 7, 3);
-    int32_t stack = extend(bit(h, 6, 4) | bit(h, 2, 5) | bit(h, 5, 6) | field(h, 3, 2) << 7 |
-                               bit(h, 12, 9),
-                           10);
+    int32_t stack = extend(
+        bit(h, 6, 4) | bit(h, 2, 5) | bit(h, 5, 6) | field(h, 3, 2) << 7 | bit(h, 12, 9), 10);
     switch (field(h, 13, 3)) {
     case 0: return make_i(0x13, 0, rd, rd, imm6(h));
     case 1:
@@ -231,7 +227,8 @@ const char *riscv_family(uint32_t word)
     }
     switch (word & 0x7f) {
     case 0x07:
-    case 0x27: return field(word, 12, 3) >= 1 && field(word, 12, 3) <= 4 ? "floating point" : "vector";
+    case 0x27:
+        return field(word, 12, 3) >= 1 && field(word, 12, 3) <= 4 ? "floating point" : "vector";
     case 0x43:
     case 0x47:
     case 0x4b:

@@ -29,12 +29,13 @@ static bool any_family(const char *name, const char *const *bases)
 
 static enum link_use use_by_name(const struct link_section *s)
 {
-    static const char *const ro[] = {".rodata", ".srodata", ".data.rel.ro", ".got", ".relro_padding",
-                                     NULL};
+    static const char *const ro[] = {".rodata", ".srodata",       ".data.rel.ro",
+                                     ".got",    ".relro_padding", NULL};
     static const char *const rw[] = {".data", ".sdata", NULL};
     static const char *const zero[] = {".bss", ".sbss", NULL};
-    static const char *const ignored[] = {".eh_frame", ".eh_frame_hdr", ".dynsym", ".dynstr",
-                                          ".dynamic", ".interp", ".note", ".hash", ".gnu", NULL};
+    static const char *const ignored[] = {
+        ".eh_frame", ".eh_frame_hdr", ".dynsym", ".dynstr", ".dynamic",
+        ".interp",   ".note",         ".hash",   ".gnu",    NULL};
     if (any_family(s->name, ignored)) return LINK_UNUSED;
     if (any_family(s->name, ro)) return LINK_RO_DATA;
     if (any_family(s->name, zero) && s->elf_type == ELF_NOBITS) return LINK_ZERO_DATA;
@@ -59,7 +60,8 @@ static enum link_use use_of(struct link *l, uint32_t index)
     }
     enum link_use use = use_by_name(s);
     if (use == LINK_CODE && writable && s->size) {
-        link_report(l, PVM_LINK_SECTION, index, 0, NULL, "section %.60s is code and writable", s->name);
+        link_report(l, PVM_LINK_SECTION, index, 0, NULL, "section %.60s is code and writable",
+                    s->name);
         return LINK_UNUSED;
     }
     if (use == LINK_RO_DATA && s->elf_type == ELF_NOBITS && writable) return LINK_ZERO_DATA;
@@ -91,7 +93,8 @@ bool link_classify(struct link *l)
     for (uint32_t i = 0; i < l->section_count; i++)
         if (l->sections[i].elf_type || !l->sections[i].use) l->sections[i].use = use_of(l, i);
     l->spill = (uint32_t)l->section_count;
-    if (!pvm_grow(&l->sections, &l->section_capacity, l->section_count, sizeof *l->sections, &l->err))
+    if (!pvm_grow(&l->sections, &l->section_capacity, l->section_count, sizeof *l->sections,
+                  &l->err))
         return false;
     l->sections[l->section_count++] =
         (struct link_section){.name = ".spill",
@@ -108,10 +111,10 @@ bool link_is_data(enum link_use use)
 
 /* ---- order ---- */
 
-struct placing {             /* the key that sections are ordered by */
+struct placing { /* the key that sections are ordered by */
     uint32_t section;
     enum link_use use;
-    const char *name;        /* of those whose bounds a program can ask for: they stand together */
+    const char *name; /* of those whose bounds a program can ask for: they stand together */
 };
 
 static bool is_array(const char *name)
@@ -155,8 +158,7 @@ bool link_order(struct link *l)
         list[count++] = (struct placing){i, s->use, bounded ? s->name : NULL};
     }
     qsort(list, count, sizeof *list, by_place);
-    for (size_t i = 0; i < count; i++)
-        l->order[i] = list[i].section;
+    for (size_t i = 0; i < count; i++) l->order[i] = list[i].section;
     l->order_count = count;
     free(list);
     return true;
@@ -164,10 +166,7 @@ bool link_order(struct link *l)
 
 /* ---- addresses ---- */
 
-static uint64_t up(uint64_t value, uint64_t unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
+static uint64_t up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 static bool too_large(struct link *l)
 {

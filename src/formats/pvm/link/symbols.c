@@ -10,8 +10,7 @@
 static uint64_t hash_of(const char *name)
 {
     uint64_t h = UINT64_C(14695981039346656037);
-    for (; *name; name++)
-        h = (h ^ (uint8_t)*name) * UINT64_C(1099511628211);
+    for (; *name; name++) h = (h ^ (uint8_t)*name) * UINT64_C(1099511628211);
     return h ^ h >> 32;
 }
 
@@ -22,8 +21,7 @@ static bool grow_names(struct link *l)
     if (!names) return error_at(&l->err, BASE_MEMORY, 0, "no memory for symbols");
     for (size_t i = 0; i < l->global_count; i++) {
         size_t at = hash_of(l->globals[i].name) & (slots - 1);
-        while (names[at])
-            at = (at + 1) & (slots - 1);
+        while (names[at]) at = (at + 1) & (slots - 1);
         names[at] = (uint32_t)i + 1;
     }
     free(l->names);
@@ -74,8 +72,8 @@ static void define(struct link *l, uint32_t object, uint32_t index)
         if (s->weak || common) return;
         if (!g->weak && !g->common) {
             const char *first = l->objects[g->object].name;
-            link_report_object(l, PVM_LINK_DUPLICATE, object, 0, NULL, "%.40s is defined here and in %.50s",
-                               s->name, first);
+            link_report_object(l, PVM_LINK_DUPLICATE, object, 0, NULL,
+                               "%.40s is defined here and in %.50s", s->name, first);
             return;
         }
     }
@@ -140,7 +138,8 @@ static bool allocate_common(struct link *l, struct link_global *g)
 {
     struct link_symbol *s = &l->objects[g->object].symbols[g->symbol];
     uint64_t align = s->value && !(s->value & (s->value - 1)) && s->value <= 65536 ? s->value : 16;
-    if (!pvm_grow(&l->sections, &l->section_capacity, l->section_count, sizeof *l->sections, &l->err))
+    if (!pvm_grow(&l->sections, &l->section_capacity, l->section_count, sizeof *l->sections,
+                  &l->err))
         return false;
     l->sections[l->section_count] = (struct link_section){.name = ".bss.common",
                                                           .object = g->object,
@@ -215,22 +214,28 @@ void link_provide(struct link *l)
         const char *name, *section;
         bool end;
     } bounds[] = {
-        {"__preinit_array_start", ".preinit_array", false}, {"__preinit_array_end", ".preinit_array", true},
-        {"__init_array_start", ".init_array", false},       {"__init_array_end", ".init_array", true},
-        {"__fini_array_start", ".fini_array", false},       {"__fini_array_end", ".fini_array", true},
+        {"__preinit_array_start", ".preinit_array", false},
+        {"__preinit_array_end", ".preinit_array", true},
+        {"__init_array_start", ".init_array", false},
+        {"__init_array_end", ".init_array", true},
+        {"__fini_array_start", ".fini_array", false},
+        {"__fini_array_end", ".fini_array", true},
     };
     for (size_t i = 0; i < l->global_count; i++) {
         struct link_global *g = &l->globals[i];
         const char *name = g->name, *section;
         if (g->object != LINK_NONE) continue;
         for (size_t k = 0; k < sizeof bounds / sizeof *bounds; k++)
-            if (!strcmp(name, bounds[k].name)) provide_bound(l, g, bounds[k].section, bounds[k].end);
+            if (!strcmp(name, bounds[k].name))
+                provide_bound(l, g, bounds[k].section, bounds[k].end);
         if ((section = after_prefix(name, "__start_")) != NULL) provide_bound(l, g, section, false);
         if ((section = after_prefix(name, "__stop_")) != NULL) provide_bound(l, g, section, true);
         if (!strcmp(name, "__bss_start")) provide_use(l, g, LINK_ZERO_DATA, false);
-        if (!strcmp(name, "_edata") || !strcmp(name, "edata")) provide_use(l, g, LINK_RW_DATA, true);
+        if (!strcmp(name, "_edata") || !strcmp(name, "edata"))
+            provide_use(l, g, LINK_RW_DATA, true);
         if (!strcmp(name, "_end") || !strcmp(name, "end")) provide_use(l, g, LINK_ZERO_DATA, true);
-        if (!strcmp(name, "__dso_handle") || !strcmp(name, "_GLOBAL_OFFSET_TABLE_")) g->provided = true;
+        if (!strcmp(name, "__dso_handle") || !strcmp(name, "_GLOBAL_OFFSET_TABLE_"))
+            g->provided = true;
     }
 }
 

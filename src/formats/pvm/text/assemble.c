@@ -107,8 +107,8 @@ static bool instruction(struct pvm_assembly *a)
     if (match.address) {
         struct pvm_reference taken = {.offset = match.address->offset};
         taken.label = labels_intern(&a->labels, match.address->label, s->err);
-        if (taken.label < 0 || !pvm_grow(&a->taken, &a->taken_capacity, a->taken_count,
-                                         sizeof taken, s->err))
+        if (taken.label < 0 ||
+            !pvm_grow(&a->taken, &a->taken_capacity, a->taken_count, sizeof taken, s->err))
             return false;
         a->taken[a->taken_count++] = taken;
         item.entry = a->taken_count;
@@ -230,8 +230,8 @@ static bool finish(struct pvm_assembly *a, struct writer *out, penta_error *err)
 
 void pvm_assembly_free(struct pvm_assembly *a)
 {
-    struct pvm_hex *parts[] = {&a->ro_data, &a->rw_data, &a->metadata, &a->strings, &a->lines,
-                               &a->ranges,  &a->trailing, &a->mask,    &a->file};
+    struct pvm_hex *parts[] = {&a->ro_data, &a->rw_data,  &a->metadata, &a->strings, &a->lines,
+                               &a->ranges,  &a->trailing, &a->mask,     &a->file};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) writer_free(&parts[i]->bytes);
     writer_free(&a->raw);
     writer_free(&a->code);
@@ -263,8 +263,8 @@ static bool take_options(struct pvm_assembly *a, const penta_option *options, si
 bool pvm_assemble(struct source *s, const penta_option *options, size_t count, struct writer *out,
                   struct findings *findings)
 {
-    struct pvm_assembly a = {.s = s, .findings = findings,
-                             .program = {.spi = true, .code.isa = PVM_LATEST64}};
+    struct pvm_assembly a = {
+        .s = s, .findings = findings, .program = {.spi = true, .code.isa = PVM_LATEST64}};
     penta_error err = {0};
     s->err = &err;
     a.matcher = pvm_matcher_new(&err);

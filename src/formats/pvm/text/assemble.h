@@ -30,20 +30,20 @@ enum pvm_item_kind { PVM_ITEM_INSN, PVM_ITEM_RAW, PVM_ITEM_HOLE };
 struct pvm_item {
     struct pvm_insn in;
     enum pvm_item_kind kind;
-    uint32_t size;           /* INSN: bytes asked for, 0 for the shortest; else how many in raw */
-    size_t raw;              /* RAW, HOLE: where in the raw bytes */
-    int64_t label;           /* of the target; -1: none */
-    size_t entry;            /* 1 + the place in taken of the label it loads; 0: none */
-    uint64_t offset;         /* in the source */
+    uint32_t size;   /* INSN: bytes asked for, 0 for the shortest; else how many in raw */
+    size_t raw;      /* RAW, HOLE: where in the raw bytes */
+    int64_t label;   /* of the target; -1: none */
+    size_t entry;    /* 1 + the place in taken of the label it loads; 0: none */
+    uint64_t offset; /* in the source */
 };
 
-struct pvm_reference {       /* a code offset by label or number */
-    int64_t label;           /* -1: the number */
+struct pvm_reference { /* a code offset by label or number */
+    int64_t label;     /* -1: the number */
     uint64_t value;
     uint64_t offset;
 };
 
-struct pvm_hex {             /* a part given as hex */
+struct pvm_hex { /* a part given as hex */
     struct writer bytes;
     bool given;
 };
@@ -51,7 +51,7 @@ struct pvm_hex {             /* a part given as hex */
 struct pvm_assembly {
     struct source *s;
     struct findings *findings;
-    struct labels labels;    /* their value is the index of the item behind; also the arena */
+    struct labels labels; /* their value is the index of the item behind; also the arena */
     struct pvm_matcher *matcher;
     struct pvm_program program;
     bool isa_given, isa_missed, dialect_given, sizes_given[3], fields_given;
@@ -62,7 +62,7 @@ struct pvm_assembly {
     size_t table_count, table_capacity, taken_count, taken_capacity;
     struct pvm_import *imports;
     size_t import_capacity;
-    bool *import_given;      /* %import with a pc */
+    bool *import_given; /* %import with a pc */
     size_t import_given_capacity;
     struct pvm_export *exports;
     struct pvm_reference *export_places;
@@ -72,7 +72,7 @@ struct pvm_assembly {
     struct pvm_varint *varints;
     size_t varint_capacity;
     bool entry_size_given, table_count_given;
-    bool blocks_only;        /* doc: labels do not count as places to jump to */
+    bool blocks_only; /* doc: labels do not count as places to jump to */
     uint8_t entry_size;
     uint32_t table_count_wanted;
     struct pvm_hex ro_data, rw_data, metadata, strings, lines, ranges, trailing, mask, file;

@@ -3,7 +3,7 @@
 #include "pvm/text/assemble.h"
 #include "pvm/format/encode.h"
 
-enum { FREE_ROUNDS = 64 };   /* then instructions only grow, which ends for sure */
+enum { FREE_ROUNDS = 64 }; /* then instructions only grow, which ends for sure */
 
 static bool unknown_label(const struct pvm_assembly *a, int64_t label, uint64_t offset,
                           penta_error *err)
@@ -39,8 +39,7 @@ static bool resolve(struct pvm_assembly *a, penta_error *err)
         struct pvm_item *item = &a->items[i];
         if (item->label >= 0 && !a->labels.items[item->label].defined)
             return unknown_label(a, item->label, item->offset, err);
-        if (item->entry)
-            item->in.imm1 = 2 * (a->table_count + item->entry);
+        if (item->entry) item->in.imm1 = 2 * (a->table_count + item->entry);
     }
     return true;
 }
@@ -51,8 +50,8 @@ static bool measure(struct pvm_assembly *a, struct pvm_item *item, bool shrink, 
     uint8_t bytes[PVM_INSN_BYTES];
     if (item->kind != PVM_ITEM_INSN) return true;
     if (item->label >= 0) item->in.target = label_pc(a, item->label);
-    unsigned n = pvm_insn_write(a->program.code.isa, a->program.code.doc, &item->in, item->size,
-                                bytes);
+    unsigned n =
+        pvm_insn_write(a->program.code.isa, a->program.code.doc, &item->in, item->size, bytes);
     if (!n)
         return error_at(err, BASE_NUMBER, item->offset, "the instruction does not fit %u bytes",
                         (unsigned)item->size);
@@ -82,8 +81,7 @@ static bool place(struct pvm_assembly *a, penta_error *err)
 
 static void mark(struct pvm_assembly *a, uint64_t pc)
 {
-    if (pc / 8 < a->code_mask.out.size)
-        a->code_mask.out.data[pc / 8] |= (uint8_t)(1u << pc % 8);
+    if (pc / 8 < a->code_mask.out.size) a->code_mask.out.data[pc / 8] |= (uint8_t)(1u << pc % 8);
 }
 
 static void emit(struct pvm_assembly *a)
@@ -130,8 +128,7 @@ static bool emit_table(struct pvm_assembly *a, penta_error *err)
     size_t count = a->table_count + a->taken_count;
     unsigned widest = 0, size = a->entry_size;
     for (size_t i = 0; i < count; i++) {
-        struct pvm_reference *r =
-            i < a->table_count ? &a->table[i] : &a->taken[i - a->table_count];
+        struct pvm_reference *r = i < a->table_count ? &a->table[i] : &a->taken[i - a->table_count];
         if (!pvm_reference_pc(a, r, &r->value, err)) return false;
         if (bytes_of_value(r->value) > widest) widest = bytes_of_value(r->value);
     }
@@ -146,8 +143,9 @@ static bool emit_table(struct pvm_assembly *a, penta_error *err)
     if (size > 4 && a->program.dialect == PVM_POLKAVM)
         return error_at(err, PVM_ENTRY_SIZE, 0, "jump table entries of %u bytes, at most 4", size);
     for (size_t i = 0; i < count; i++)
-        writer_uint(&a->code_table, i < a->table_count ? a->table[i].value
-                                                       : a->taken[i - a->table_count].value, size);
+        writer_uint(&a->code_table,
+                    i < a->table_count ? a->table[i].value : a->taken[i - a->table_count].value,
+                    size);
     code->table_entry = (uint8_t)size;
     code->table_count = a->table_count_given ? a->table_count_wanted : (uint32_t)count;
     return true;

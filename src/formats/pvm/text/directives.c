@@ -193,8 +193,7 @@ static bool add_entries(struct pvm_assembly *a)
 
 static bool add_bytes(struct pvm_assembly *a, enum pvm_item_kind kind)
 {
-    struct pvm_item item = {.kind = kind, .raw = a->raw.out.size, .label = -1,
-                            .offset = a->s->pos};
+    struct pvm_item item = {.kind = kind, .raw = a->raw.out.size, .label = -1, .offset = a->s->pos};
     if (!source_hex(a->s, &a->raw)) return false;
     size_t size = a->raw.out.size - item.raw;
     if (!size) return error_at(a->s->err, BASE_SYNTAX, item.offset, "expected pairs of hex digits");

@@ -2,6 +2,7 @@
 #include "pvm/text/forms.h"
 #include "base/suggest.h"
 
+/* clang-format off */
 enum when {
     WHEN_ALWAYS,
     WHEN_ZERO, WHEN_ZERO2,   /* the first, the second immediate is 0 */
@@ -12,6 +13,7 @@ enum when {
     WHEN_INPUT,              /* read, never printed */
     WHEN_OUTPUT, WHEN_QUIRK_ZERO, WHEN_QUIRK_32, /* printed, never read; quirks of upstream */
 };
+/* clang-format on */
 
 static const struct form {
     uint8_t op, when;
@@ -23,7 +25,7 @@ static const struct form {
 enum { FORMS = sizeof forms / sizeof *forms };
 
 /* The last row of each op: rows of an op stand together, so the others are before it. */
-#define JOIN(a, b)  JOIN_(a, b)
+#define JOIN(a, b) JOIN_(a, b)
 #define JOIN_(a, b) a##b
 enum {
 #define FORM(op, when, text) JOIN(ROW_, __LINE__),
@@ -116,8 +118,8 @@ enum { KEY_REGISTER = 1, KEY_NUMBER = 2 };
 struct row {
     char key[48];
     uint8_t form;
-    bool bare;               /* an i32 form without its "i32 ": 32-bit ISAs only */
-    char slots[8];           /* each operand: a letter of forms.def, '0', or 'a' + register */
+    bool bare;     /* an i32 form without its "i32 ": 32-bit ISAs only */
+    char slots[8]; /* each operand: a letter of forms.def, '0', or 'a' + register */
 };
 
 struct pvm_matcher {
@@ -238,18 +240,18 @@ static bool add_token(struct source *s, struct pvm_line *line, struct token t)
     uint8_t reg;
     if (is_sign(line, t, source_peek(s))) {
         t = source_next(s);
-        return add_operand(s, line, t, (struct pvm_operand){.kind = PVM_OPERAND_NUMBER,
-                                                            .value = 0 - t.as.u});
+        return add_operand(s, line, t,
+                           (struct pvm_operand){.kind = PVM_OPERAND_NUMBER, .value = 0 - t.as.u});
     }
     if (t.kind == TOKEN_INT)
-        return add_operand(s, line, t, (struct pvm_operand){.kind = PVM_OPERAND_NUMBER,
-                                                            .value = t.as.u});
+        return add_operand(s, line, t,
+                           (struct pvm_operand){.kind = PVM_OPERAND_NUMBER, .value = t.as.u});
     if (t.kind == TOKEN_NAME && text.data[0] == '@')
-        return add_operand(s, line, t, (struct pvm_operand){.kind = PVM_OPERAND_LABEL,
-                                                            .label = text});
+        return add_operand(s, line, t,
+                           (struct pvm_operand){.kind = PVM_OPERAND_LABEL, .label = text});
     if (t.kind == TOKEN_NAME && pvm_register_parse(text, &reg))
-        return add_operand(s, line, t, (struct pvm_operand){.kind = PVM_OPERAND_REGISTER,
-                                                            .value = reg});
+        return add_operand(s, line, t,
+                           (struct pvm_operand){.kind = PVM_OPERAND_REGISTER, .value = reg});
     if (t.kind != TOKEN_NAME && t.kind != TOKEN_PUNCT)
         return source_unexpected(s, t, "an instruction");
     key_put(line->key, sizeof line->key, text.data, text.size);
@@ -350,6 +352,7 @@ bool pvm_line_match(const struct pvm_matcher *matcher, const struct pvm_line *li
 /* ---- name operand, operand ... ---- */
 
 /* Registers in the order that people write them, destination first, then immediates. */
+/* clang-format off */
 static const char *const mnemonic_slots[PVM_SHAPES] = {
     [PVM_NONE] = "",          [PVM_IMM] = "U",           [PVM_OFFSET] = "T",
     [PVM_IMM_IMM] = "GV",     [PVM_REG_IMM] = "AG",      [PVM_REG_IMM_IMM] = "AXV",
@@ -357,6 +360,7 @@ static const char *const mnemonic_slots[PVM_SHAPES] = {
     [PVM_REG_REG_IMM] = "ABX", [PVM_REG_REG_OFFSET] = "ABT", [PVM_REG_REG_IMM_IMM] = "ABXY",
     [PVM_REG_REG_REG] = "DAB",
 };
+/* clang-format on */
 
 static enum pvm_op find_mnemonic(penta_bytes word, enum pvm_isa isa, bool *byte_only)
 {

@@ -7,7 +7,7 @@
 /* ---- printing ---- */
 
 struct pvm_style {
-    bool upstream;           /* with upstream's oddities, and never what it could not print */
+    bool upstream; /* with upstream's oddities, and never what it could not print */
     void (*target)(void *user, struct writer *out, uint32_t pc); /* NULL: decimal */
     void *user;
 };
@@ -17,11 +17,11 @@ void pvm_form_print(struct writer *out, const struct pvm_insn *in, enum pvm_isa 
 
 /* ---- reading ---- */
 
-struct pvm_operand {         /* of a line, in order of appearance */
+struct pvm_operand { /* of a line, in order of appearance */
     enum { PVM_OPERAND_REGISTER, PVM_OPERAND_NUMBER, PVM_OPERAND_LABEL } kind;
-    uint64_t value;          /* register or number */
-    penta_bytes label;       /* with its @ */
-    uint64_t offset;         /* in the source */
+    uint64_t value;    /* register or number */
+    penta_bytes label; /* with its @ */
+    uint64_t offset;   /* in the source */
 };
 
 /* A line brought to its form: registers and numbers are taken out. */
@@ -29,7 +29,7 @@ struct pvm_line {
     char key[96];
     struct pvm_operand operands[8];
     unsigned count;
-    uint64_t offset, end;    /* in the source */
+    uint64_t offset, end; /* in the source */
 };
 
 /* What the operands of a line mean for one instruction. */
@@ -39,7 +39,7 @@ struct pvm_match {
     const struct pvm_operand *address; /* a label whose dynamic address is the first immediate */
 };
 
-struct pvm_matcher;          /* the forms, ordered for look-up */
+struct pvm_matcher; /* the forms, ordered for look-up */
 struct pvm_matcher *pvm_matcher_new(penta_error *err);
 void pvm_matcher_free(struct pvm_matcher *matcher);
 

@@ -89,8 +89,7 @@ static bool take_options(struct pvm_print *p, const penta_option *options, size_
     p->source = option_text(options, count, "source") != NULL;
     if (profile) {
         const struct pvm_profile *found = pvm_profile_find(profile);
-        if (!found)
-            return error_at(err, BASE_OPTION_VALUE, 0, "'%.40s' is not a profile", profile);
+        if (!found) return error_at(err, BASE_OPTION_VALUE, 0, "'%.40s' is not a profile", profile);
         p->cmov_reads_old = found->cmov_reads_old;
         p->model = found->gas;
     }

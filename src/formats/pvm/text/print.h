@@ -8,7 +8,7 @@
 struct pvm_print {
     const struct pvm_module *m;
     struct writer *out;
-    bool gas, source;        /* with block costs, with source lines */
+    bool gas, source; /* with block costs, with source lines */
     enum pvm_gas_model model;
     bool cmov_reads_old;
 };
@@ -29,7 +29,7 @@ struct pvm_print_lines {
     const struct pvm_program *program;
     struct pvm_debug_lines lines;
     bool running;
-    uint64_t said;           /* which place was printed last */
+    uint64_t said; /* which place was printed last */
 };
 /* "// function at path:line:column" when the instruction at pc is the first of another place. Call
  * it for every instruction, in order. */

@@ -77,11 +77,11 @@ void pvm_print_flat(const struct pvm_print *p)
 /* ---- with blocks ---- */
 
 struct blocks {
-    uint32_t *starts;        /* ascending */
+    uint32_t *starts; /* ascending */
     size_t count;
-    uint64_t *entries;       /* pc << 32 | jump table index, ascending */
+    uint64_t *entries; /* pc << 32 | jump table index, ascending */
     size_t entry_count;
-    uint64_t *exports;       /* pc << 32 | export */
+    uint64_t *exports; /* pc << 32 | export */
     size_t export_count;
 };
 
@@ -161,7 +161,7 @@ static void print_label(const struct pvm_print *p, const struct blocks *b, struc
     for (; c->entry < b->entry_count && b->entries[c->entry] >> 32 <= pc; c->entry++)
         if (b->entries[c->entry] >> 32 == pc)
             writer_print(p->out, " [@dyn %u]", (unsigned)(uint32_t)b->entries[c->entry] + 1);
-    for (; c->export < b->export_count && b->exports[c->export] >> 32 <= pc; c->export++) {
+    for (; c->export < b->export_count && b->exports[c->export] >> 32 <= pc; c->export ++) {
         if (b->exports[c->export] >> 32 != pc) continue;
         uint32_t export = (uint32_t)b->exports[c->export];
         writer_print(p->out, " [export #%u: ", (unsigned)export);
@@ -198,7 +198,8 @@ bool pvm_print_upstream(const struct pvm_print *p, penta_error *err)
     struct pvm_insn in;
     size_t count = 0;
     for (struct listing l = start(&program->code); next(&l, &in);) count++;
-    writer_print(p->out, "// RO data = %zu/%u bytes\n// RW data = %zu/%u bytes\n"
+    writer_print(p->out,
+                 "// RO data = %zu/%u bytes\n// RW data = %zu/%u bytes\n"
                  "// Stack size = %u bytes\n\n// Instructions = %zu\n// Code size = %zu bytes\n\n",
                  program->ro_data.size, (unsigned)program->ro_size, program->rw_data.size,
                  (unsigned)program->rw_size, (unsigned)program->stack_size, count,

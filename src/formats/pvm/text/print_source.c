@@ -7,9 +7,9 @@
 #include "text/quote.h"
 
 enum level {
-    LEVEL_TEXT,              /* instructions as text, those marked with their size */
-    LEVEL_SIZES,             /* all jumps with their size */
-    LEVEL_BYTES,             /* instructions in hex */
+    LEVEL_TEXT,  /* instructions as text, those marked with their size */
+    LEVEL_SIZES, /* all jumps with their size */
+    LEVEL_BYTES, /* instructions in hex */
     LEVEL_FILE,
 };
 
@@ -19,8 +19,8 @@ struct printer {
     const struct pvm_print *p;
     struct writer *out;
     enum level level;
-    uint8_t *labels;         /* bit per pc: a label is printed here */
-    uint8_t *sized;          /* bit per pc: a shorter layout exists, so this one needs its size */
+    uint8_t *labels; /* bit per pc: a label is printed here */
+    uint8_t *sized;  /* bit per pc: a shorter layout exists, so this one needs its size */
     const struct pvm_export *named[NAMES_MAX]; /* exports whose names serve as labels */
     size_t named_count;
 };
@@ -74,8 +74,8 @@ static void find_labels(struct printer *s)
     }
     for (size_t i = 0; i < program->export_count; i++) add_label(s, program->exports[i].pc);
     for (uint32_t i = 0; code->table_entry && i < code->table_count; i++) {
-        uint64_t pc = bytes_uint(code->table.data + (size_t)i * code->table_entry,
-                                 code->table_entry, false);
+        uint64_t pc =
+            bytes_uint(code->table.data + (size_t)i * code->table_entry, code->table_entry, false);
         add_label(s, pc);
     }
     choose_names(s);
@@ -157,8 +157,8 @@ static void print_table(struct printer *s)
     const struct pvm_code *code = &s->p->m->program.code;
     unsigned widest = 0;
     for (uint32_t i = 0; code->table_entry && i < code->table_count; i++) {
-        uint64_t pc = bytes_uint(code->table.data + (size_t)i * code->table_entry,
-                                 code->table_entry, false);
+        uint64_t pc =
+            bytes_uint(code->table.data + (size_t)i * code->table_entry, code->table_entry, false);
         unsigned n = pc ? 8 - (unsigned)__builtin_clzll(pc) / 8 : 0;
         if (n > widest) widest = n;
         if (i % ENTRIES == 0) writer_text(s->out, "%jump_table =");
@@ -170,7 +170,7 @@ static void print_table(struct printer *s)
         if (i % ENTRIES == ENTRIES - 1 || i + 1 == code->table_count) writer_char(s->out, '\n');
     }
     bool empty = !code->table_entry && code->table_count;
-    unsigned usual = code->doc && code->table_count ? pvm_isas[code->isa].bits / 8u
+    unsigned usual = code->doc && code->table_count               ? pvm_isas[code->isa].bits / 8u
                      : !code->doc && code->table_count && !widest ? 1
                                                                   : widest;
     if (usual < widest) usual = widest;
@@ -224,8 +224,8 @@ static void print_insn(struct printer *s, const struct pvm_insn *in)
     uint8_t again[PVM_INSN_BYTES];
     unsigned size = 0, n = 0;
     if (in->op != PVM_OP_invalid && s->level < LEVEL_BYTES) {
-        bool sized = pvm_has_target(in->op) &&
-                     (s->level == LEVEL_SIZES || pvm_bit(s->sized, in->pc));
+        bool sized =
+            pvm_has_target(in->op) && (s->level == LEVEL_SIZES || pvm_bit(s->sized, in->pc));
         if (!sized) n = pvm_insn_write(code->isa, code->doc, in, 0, again);
         if (sized || n != in->length) {
             size = in->length;

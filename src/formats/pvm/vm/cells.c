@@ -7,7 +7,7 @@
 
 struct builder {
     struct pvm_cells *p;
-    uint32_t *cell_of;       /* by pc: the entry of the block or the instruction's cell; 0: none */
+    uint32_t *cell_of; /* by pc: the entry of the block or the instruction's cell; 0: none */
     uint32_t ordinal;
     bool failed;
 };
@@ -50,8 +50,8 @@ static bool block_begin(struct builder *b, uint32_t pc)
     if (!reserve(b, 1)) return false;
     p->block_count++;
     append(b, PVM_CELL_HEADER, pc);
-    p->blocks[p->block_count - 1] = (struct pvm_block){.pc = pc, .entry = p->count,
-                                                       .first = p->count, .ordinal = b->ordinal};
+    p->blocks[p->block_count - 1] =
+        (struct pvm_block){.pc = pc, .entry = p->count, .first = p->count, .ordinal = b->ordinal};
     return true;
 }
 
@@ -266,7 +266,7 @@ void pvm_cells_free(struct pvm_cells *p)
 uint32_t pvm_cells_find(const struct pvm_cells *p, uint32_t pc)
 {
     uint32_t low = 0, high = p->block_count;
-    while (low < high) {       /* the last block that starts at or before pc */
+    while (low < high) { /* the last block that starts at or before pc */
         uint32_t middle = low + (high - low) / 2;
         if (p->blocks[middle].pc <= pc)
             low = middle + 1;
@@ -277,7 +277,7 @@ uint32_t pvm_cells_find(const struct pvm_cells *p, uint32_t pc)
     uint32_t from = p->blocks[low - 1].first;
     uint32_t end = low < p->block_count ? p->blocks[low].entry - 1 : p->count;
     uint32_t limit = end;
-    while (from < limit) {     /* the first cell at or behind pc */
+    while (from < limit) { /* the first cell at or behind pc */
         uint32_t middle = from + (limit - from) / 2;
         if (p->places[middle].pc < pc)
             from = middle + 1;

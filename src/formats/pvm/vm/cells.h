@@ -23,20 +23,22 @@ typedef void pvm_handler(const struct pvm_cell *c, uint8_t *r, uint64_t acc,
 struct pvm_cell {
     union {
         pvm_handler *run;
-        uint64_t wide;       /* header: the charge; second cell: a 64-bit immediate */
+        uint64_t wide; /* header: the charge; second cell: a 64-bit immediate */
     };
-    uint8_t a, b, d;         /* registers, as byte distances from the state */
-    uint8_t op;              /* enum pvm_op or pvm_cell_op */
-    int32_t imm;             /* first immediate, or distance to the target */
+    uint8_t a, b, d; /* registers, as byte distances from the state */
+    uint8_t op;      /* enum pvm_op or pvm_cell_op */
+    int32_t imm;     /* first immediate, or distance to the target */
 };
 
 enum pvm_cell_op {
-    PVM_CELL_HEADER = PVM_OPS, PVM_CELL_MORE, PVM_CELL_LOOP,
-    PVM_CELL_FALL,           /* doc: a jump target inside a run of instructions starts a block */
+    PVM_CELL_HEADER = PVM_OPS,
+    PVM_CELL_MORE,
+    PVM_CELL_LOOP,
+    PVM_CELL_FALL, /* doc: a jump target inside a run of instructions starts a block */
     PVM_CELL_OPS
 };
 
-struct pvm_place {           /* of a cell */
+struct pvm_place {               /* of a cell */
     uint32_t pc, block, ordinal; /* ordinal: how many instructions precede it in the program */
 };
 
@@ -49,18 +51,18 @@ struct pvm_block {
 
 struct pvm_cells {
     atomic_uint users;
-    pthread_mutex_t lock;    /* while it is built */
-    atomic_bool built;       /* what follows table_count is there */
-    struct pvm_code code;    /* with the profile's jump rule */
+    pthread_mutex_t lock; /* while it is built */
+    atomic_bool built;    /* what follows table_count is there */
+    struct pvm_code code; /* with the profile's jump rule */
     const struct pvm_profile *profile;
     enum pvm_gas_model model;
-    bool wide_charges;       /* cost << 32 | instructions */
+    bool wide_charges; /* cost << 32 | instructions */
     struct pvm_cell *cells;
     struct pvm_place *places;
     uint32_t count, capacity;
     struct pvm_block *blocks;
     uint32_t block_count, block_capacity;
-    uint32_t *table;         /* jump table: entry cells, 0 for what traps */
+    uint32_t *table; /* jump table: entry cells, 0 for what traps */
     uint32_t table_count;
     struct pvm_native *native; /* the same program compiled, or NULL: jit.h */
     void (*native_free)(struct pvm_native *native);

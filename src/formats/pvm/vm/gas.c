@@ -11,10 +11,12 @@
 
 bool pvm_gas_model_parse(const char *name, enum pvm_gas_model *model)
 {
+    /* clang-format off */
     static const struct { const char *name; enum pvm_gas_model model; } names[] = {
         {"naive", PVM_GAS_NAIVE},         {"step", PVM_GAS_STEP},
         {"full", PVM_GAS_FULL_L2},        {"full-l1-hit", PVM_GAS_FULL_L1},
         {"full-l2-hit", PVM_GAS_FULL_L2}, {"full-l3-hit", PVM_GAS_FULL_L3}};
+    /* clang-format on */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i].name, name)) {
             *model = names[i].model;
@@ -29,9 +31,10 @@ enum { ALU, LOADS, STORES, MUL, DIV };
 static const uint64_t all_units =
     UNIT(ALU, 4) | UNIT(LOADS, 4) | UNIT(STORES, 4) | UNIT(MUL, 1) | UNIT(DIV, 1);
 
-enum overlap { ANY, SOME, FIRST };   /* when one decode slot is saved: destination == source */
+enum overlap { ANY, SOME, FIRST }; /* when one decode slot is saved: destination == source */
 
 /* latency, decode slots (the larger of two values), overlap, units, less of both on 32-bit ISAs */
+/* clang-format off */
 #define CLASS_MOVE     0, 1, ANY, 0, 0
 #define CLASS_SIMPLE   1, 2, SOME, UNIT(ALU, 1), 0
 #define CLASS_SIMPLE32 2, 3, SOME, UNIT(ALU, 1), 1
@@ -64,42 +67,43 @@ enum overlap { ANY, SOME, FIRST };   /* when one decode slot is saved: destinati
 #define CLASS_JUMP     15, 1, ANY, 0, 0
 #define CLASS_DYNAMIC  22, 1, ANY, 0, 0
 #define CLASS_HOST     100, 4, ANY, UNIT(ALU, 1), 0
-enum { LOAD_LATENCY = 0 };           /* the model's */
+/* clang-format on */
+enum { LOAD_LATENCY = 0 }; /* the model's */
 
 /* Which registers a kind of instruction reads, by their place in its bytes (the first that it reads
  * is "the first source"), and which it writes: place + 1, 0 for none. */
 enum { NO = 0, R0 = 1, R1 = 2, W0 = 1, W2 = 3 };
-#define OPERANDS_SET3               R0 | R1, W2
-#define OPERANDS_SET2I              R1, W0
-#define OPERANDS_SET2               R1, W0
-#define OPERANDS_CMOV3              R0 | R1, W2
-#define OPERANDS_CMOVI              R1, W0
-#define OPERANDS_LOADX              NO, W0
-#define OPERANDS_LOAD               R1, W0
-#define OPERANDS_STOREX             R0, NO
-#define OPERANDS_STORE              R0 | R1, NO
-#define OPERANDS_STOREIX            NO, NO
-#define OPERANDS_STOREI             R0, NO
-#define OPERANDS_BRANCH2            R0 | R1, NO
-#define OPERANDS_BRANCHI            R0, NO
-#define OPERANDS_LOADI              NO, W0
-#define OPERANDS_LOADI64            NO, W0
-#define OPERANDS_SBRK               R1, W0
-#define OPERANDS_JUMP_DYNAMIC       R0, NO
+#define OPERANDS_SET3 R0 | R1, W2
+#define OPERANDS_SET2I R1, W0
+#define OPERANDS_SET2 R1, W0
+#define OPERANDS_CMOV3 R0 | R1, W2
+#define OPERANDS_CMOVI R1, W0
+#define OPERANDS_LOADX NO, W0
+#define OPERANDS_LOAD R1, W0
+#define OPERANDS_STOREX R0, NO
+#define OPERANDS_STORE R0 | R1, NO
+#define OPERANDS_STOREIX NO, NO
+#define OPERANDS_STOREI R0, NO
+#define OPERANDS_BRANCH2 R0 | R1, NO
+#define OPERANDS_BRANCHI R0, NO
+#define OPERANDS_LOADI NO, W0
+#define OPERANDS_LOADI64 NO, W0
+#define OPERANDS_SBRK R1, W0
+#define OPERANDS_JUMP_DYNAMIC R0, NO
 #define OPERANDS_LOADI_JUMP_DYNAMIC R1, NO
-#define OPERANDS_LOADI_JUMP         NO, NO
-#define OPERANDS_JUMP               NO, NO
-#define OPERANDS_TRAP               NO, NO
-#define OPERANDS_FALL               NO, NO
-#define OPERANDS_MEMSET             NO, NO
-#define OPERANDS_NOTHING            NO, NO
-#define OPERANDS_ECALLI             NO, NO
+#define OPERANDS_LOADI_JUMP NO, NO
+#define OPERANDS_JUMP NO, NO
+#define OPERANDS_TRAP NO, NO
+#define OPERANDS_FALL NO, NO
+#define OPERANDS_MEMSET NO, NO
+#define OPERANDS_NOTHING NO, NO
+#define OPERANDS_ECALLI NO, NO
 
 static const struct row {
-    uint16_t reads[2];       /* all ones if it reads the register in that place */
-    uint16_t saves[2];       /* the same, if writing that register saves a slot */
-    uint16_t writes;         /* all ones if it writes one, */
-    uint8_t place;           /* here: bits */
+    uint16_t reads[2]; /* all ones if it reads the register in that place */
+    uint16_t saves[2]; /* the same, if writing that register saves a slot */
+    uint16_t writes;   /* all ones if it writes one, */
+    uint8_t place;     /* here: bits */
     uint8_t latency, slots, narrow;
     uint8_t kind;
     uint64_t units;
@@ -107,10 +111,12 @@ static const struct row {
 #define ALL(when) ((when) ? 0xffff : 0)
 #define ROW(kind, reads, writes, ...) ROW_(kind, reads, writes, __VA_ARGS__)
 #define ROW_(kind, reads, writes, latency, slots, overlap, units, narrow)                          \
-    {{ALL((reads) & R0), ALL((reads) & R1)},                                                       \
-     {ALL((overlap) && (reads) & R0),                                                              \
-      ALL((overlap) == SOME ? (reads) & R1 : (overlap) && (reads) == R1)},                         \
-     ALL(writes), ((writes) + !(writes) - 1) * 4, latency, slots, narrow, kind, units}
+    {                                                                                              \
+        {ALL((reads)&R0), ALL((reads)&R1)},                                                        \
+            {ALL((overlap) && (reads)&R0),                                                         \
+             ALL((overlap) == SOME ? (reads)&R1 : (overlap) && (reads) == R1)},                    \
+            ALL(writes), ((writes) + !(writes)-1) * 4, latency, slots, narrow, kind, units         \
+    }
 #define MAKE(name, kind, class, ...) MAKE_(name, PVM_DO_##kind, OPERANDS_##kind, CLASS_##class)
 #define MAKE_(name, ...) [PVM_OP_##name] = ROW(__VA_ARGS__),
 #define OP(name, ...) PVM_ROW(MAKE, name, 0)
@@ -121,22 +127,22 @@ static const struct row {
 
 /* ---- instructions ---- */
 
-struct model {               /* what costs depend on besides the code */
+struct model { /* what costs depend on besides the code */
     const struct pvm_code *code;
     const uint8_t *ops;
-    uint32_t limit;          /* below it all that is looked at is inside the code and its mask */
-    uint8_t load;            /* cycles */
+    uint32_t limit; /* below it all that is looked at is inside the code and its mask */
+    uint8_t load;   /* cycles */
     bool cmov_reads_old, narrow;
 };
 
 enum { NOWHERE = 15 };
 
-struct cost {                /* of one instruction, in this place */
+struct cost { /* of one instruction, in this place */
     uint8_t op, length, latency, slots;
     uint64_t units;
-    uint32_t reads;          /* a set of registers */
-    uint8_t writes;          /* a register, or NOWHERE */
-    uint8_t source;          /* of a move */
+    uint32_t reads; /* a set of registers */
+    uint8_t writes; /* a register, or NOWHERE */
+    uint8_t source; /* of a move */
 };
 
 /* A branch is cheap when one of its ways is marked as rare, by `unlikely` or `trap`. */
@@ -167,9 +173,9 @@ static inline uint32_t registers_at(const struct model *m, uint32_t pc, struct c
 
 /* By four bits of an instruction. */
 static const uint8_t registers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12, 12, 12};
-static const uint16_t register_bits[16] = {
-    1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7,
-    1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 12, 1 << 12, 1 << 12};
+static const uint16_t register_bits[16] = {1 << 0,  1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
+                                           1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
+                                           1 << 12, 1 << 12, 1 << 12, 1 << 12};
 
 static inline void cost_at(const struct model *m, uint32_t pc, struct cost *c)
 {
@@ -199,18 +205,18 @@ static inline void cost_at(const struct model *m, uint32_t pc, struct cost *c)
 enum { SLOTS = 32, STARTS = 5, DECODES = 4, TIMES = 128 }; /* TIMES: more than any latency */
 
 struct pipeline {
-    uint32_t now, last;              /* last: the cycle in which all that has started is complete */
+    uint32_t now, last; /* last: the cycle in which all that has started is complete */
     uint64_t free_units;
-    uint32_t head, count;            /* entries: the oldest in the ring, all so far */
-    uint32_t ready, waiting;         /* sets of slots: may start; wait for others */
+    uint32_t head, count;    /* entries: the oldest in the ring, all so far */
+    uint32_t ready, waiting; /* sets of slots: may start; wait for others */
     uint32_t unfinished;
-    uint64_t busy[TIMES / 64];       /* a bit for each cycle with completions */
-    uint32_t completes[TIMES];       /* slots, by cycle */
+    uint64_t busy[TIMES / 64];               /* a bit for each cycle with completions */
+    uint32_t completes[TIMES];               /* slots, by cycle */
     uint32_t deps[SLOTS], dependents[SLOTS]; /* sets of slots */
     uint64_t units[SLOTS];
-    uint32_t free_at[SLOTS];         /* the cycle in which a started entry's slot is free again */
+    uint32_t free_at[SLOTS]; /* the cycle in which a started entry's slot is free again */
     uint8_t latency[SLOTS];
-    uint32_t producer[16];           /* the entry that makes the newest value of a register */
+    uint32_t producer[16]; /* the entry that makes the newest value of a register */
 };
 
 static void complete(struct pipeline *p)
@@ -311,7 +317,7 @@ static uint32_t next_completion(const struct pipeline *p)
 
 static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
 {
-    struct pipeline p;         /* most of it is written before it is read */
+    struct pipeline p; /* most of it is written before it is read */
     p.now = p.last = p.head = p.count = p.ready = p.waiting = p.unfinished = 0;
     p.free_units = all_units;
     memset(p.busy, 0, sizeof p.busy);
@@ -320,7 +326,7 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
     cost_at(m, pc, &c);
     for (bool more = true;;) {
         complete(&p);
-        uint32_t fresh = 0;          /* starts in the next cycle at the earliest */
+        uint32_t fresh = 0; /* starts in the next cycle at the earliest */
         unsigned slots = DECODES;
         while (more && c.slots <= slots && has_room(&p)) {
             slots -= c.slots;
@@ -352,11 +358,13 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
 bool pvm_block_cost(const struct pvm_code *code, uint32_t pc, enum pvm_gas_model model,
                     bool cmov_reads_old, uint32_t *cost)
 {
-    enum { AHEAD = 80 };       /* more than any look at an instruction */
+    enum { AHEAD = 80 }; /* more than any look at an instruction */
     static const uint8_t load[PVM_GAS_MODELS] = {0, 0, 4, 25, 37};
     if (pc > code->bytes.size) return false;
     if (pvm_gas_pipeline(model)) {
-        struct model m = {.code = code, .ops = pvm_isas[code->isa].op, .load = load[model],
+        struct model m = {.code = code,
+                          .ops = pvm_isas[code->isa].op,
+                          .load = load[model],
                           .cmov_reads_old = cmov_reads_old,
                           .narrow = pvm_isas[code->isa].bits == 32};
         m.limit = code->doc || code->bytes.size < AHEAD ? 0 : (uint32_t)code->bytes.size - AHEAD;

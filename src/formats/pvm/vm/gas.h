@@ -4,9 +4,9 @@
 #include "pvm/format/decode.h"
 
 enum pvm_gas_model {
-    PVM_GAS_NAIVE,           /* one per instruction, for the whole block when it is entered */
-    PVM_GAS_STEP,            /* one per instruction, as it is executed */
-    PVM_GAS_FULL_L1,         /* pipeline; loads take 4, 25 or 37 cycles */
+    PVM_GAS_NAIVE,   /* one per instruction, for the whole block when it is entered */
+    PVM_GAS_STEP,    /* one per instruction, as it is executed */
+    PVM_GAS_FULL_L1, /* pipeline; loads take 4, 25 or 37 cycles */
     PVM_GAS_FULL_L2,
     PVM_GAS_FULL_L3,
     PVM_GAS_MODELS

@@ -68,6 +68,7 @@ pvm_handler pvm_leave_charge, pvm_leave_step, pvm_leave_host, pvm_slow_access;
 pvm_handler *pvm_pair_handler(uint8_t first, unsigned first_in, uint8_t second, unsigned second_in,
                               bool loops);
 
+/* clang-format off */
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -208,3 +209,4 @@ enum { IN_NONE, IN_A, IN_B };
 #define ALL_ECALLI(e, v, looped)  LEAVE_BY(pvm_leave_host);
 #define ALL_MEMSET(e, v, looped)  LEAVE_BY(pvm_leave_step);
 #define ALL_SBRK(e, v, looped)    LEAVE_BY(pvm_leave_step);
+/* clang-format on */

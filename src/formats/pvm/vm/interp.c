@@ -42,6 +42,7 @@ static void implied_fall(PARAMETERS)
 
 /* ---- accesses that the fast path refused: page borders, first writes, faults ---- */
 
+/* clang-format off */
 static const struct access { uint8_t kind, size; bool is_signed; } accesses[PVM_OPS] = {
 #define SIZE_LOAD(type)    {PVM_DO_LOAD, sizeof(type), (type)-1 < (type)1}
 #define SIZE_LOADX(type)   {PVM_DO_LOADX, sizeof(type), (type)-1 < (type)1}
@@ -74,6 +75,7 @@ static const struct access { uint8_t kind, size; bool is_signed; } accesses[PVM_
 #include "pvm/isa.def"
 #undef MAKE
 };
+/* clang-format on */
 
 static bool load_slowly(uint8_t *r, const struct pvm_cell *c, const struct access *how)
 {
@@ -163,6 +165,7 @@ static pvm_handler *const looping[PVM_OPS][3] = {
 /* ---- choosing handlers ---- */
 
 enum { READS_A = 1, READS_B = 2, WRITES_A = 4, WRITES_D = 8, FORGETS = 16 };
+/* clang-format off */
 static const uint8_t traits[] = {          /* by kind; FORGETS: acc means nothing behind it */
     [PVM_DO_SET3] = READS_A | READS_B | WRITES_D, [PVM_DO_SET2I] = READS_B | WRITES_A,
     [PVM_DO_SET2] = READS_A | WRITES_D,           [PVM_DO_CMOV3] = READS_A | READS_B | WRITES_D,
@@ -175,6 +178,7 @@ static const uint8_t traits[] = {          /* by kind; FORGETS: acc means nothin
     [PVM_DO_LOADI_JUMP_DYNAMIC] = READS_B,        [PVM_DO_ECALLI] = FORGETS,
     [PVM_DO_MEMSET] = FORGETS,                    [PVM_DO_SBRK] = FORGETS,
 };
+/* clang-format on */
 static const uint8_t kinds[PVM_OPS] = {
 #define MAKE(name, kind, class, ...) [PVM_OP_##name] = PVM_DO_##kind,
 #define OP(name, ...) PVM_ROW(MAKE, name, 0)
@@ -182,7 +186,7 @@ static const uint8_t kinds[PVM_OPS] = {
 #undef MAKE
 };
 
-enum { ACC_REACH = 8, NOT_IN_ACC = 255 };  /* how far back resuming looks for acc's register */
+enum { ACC_REACH = 8, NOT_IN_ACC = 255 }; /* how far back resuming looks for acc's register */
 
 static unsigned trait(const struct pvm_cell *c)
 {
@@ -200,7 +204,7 @@ static bool needs_step(const struct pvm_cell *c)
 {
     if (!pvm_has_target(c->op)) return false;
     bool more = pvm_ops[c->op].shape == PVM_REG_IMM_OFFSET;
-    return !(more ? c[1].imm : c->imm);    /* an illegal target */
+    return !(more ? c[1].imm : c->imm); /* an illegal target */
 }
 
 static pvm_handler *narrow_handler(uint8_t op)
@@ -220,7 +224,7 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
     const struct pvm_block *b = &p->blocks[block];
     bool narrow = pvm_isas[p->code.isa].bits == 32;
     uint32_t end = block + 1 < p->block_count ? p->blocks[block + 1].entry - 1 : p->count;
-    uint32_t before = 0;                   /* an unpaired cell that may take this one on */
+    uint32_t before = 0; /* an unpaired cell that may take this one on */
     unsigned before_in = 0, age = 0;
     uint8_t acc = NOT_IN_ACC;
     if (b->loops) cells[b->entry].run = enter_loop;
@@ -228,21 +232,28 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
         struct pvm_cell *c = &cells[i];
         if (c->op == PVM_CELL_MORE) continue;
         unsigned in = IN_NONE, t = trait(c);
-        if (t & READS_A && c->a == acc) in = IN_A;
-        else if (t & READS_B && c->b == acc) in = IN_B;
+        if (t & READS_A && c->a == acc)
+            in = IN_A;
+        else if (t & READS_B && c->b == acc)
+            in = IN_B;
         bool loops = b->loops && c->op < PVM_OPS && pvm_has_target(c->op);
         bool special = true;
         pvm_handler *other = narrow && c->op < PVM_OPS ? narrow_handler(c->op) : NULL;
-        if (marked && marked[i]) c->run = leave_break;
-        else if (c->op == PVM_CELL_FALL) c->run = implied_fall;
-        else if (needs_step(c)) c->run = pvm_leave_step;
-        else if (other) c->run = other;
+        if (marked && marked[i])
+            c->run = leave_break;
+        else if (c->op == PVM_CELL_FALL)
+            c->run = implied_fall;
+        else if (needs_step(c))
+            c->run = pvm_leave_step;
+        else if (other)
+            c->run = other;
         else {
             c->run = loops ? looping[c->op][in] : single[c->op][in];
             special = false;
         }
-        pvm_handler *pair = special || !before ? NULL
-            : pvm_pair_handler(cells[before].op, before_in, c->op, in, loops);
+        pvm_handler *pair = special || !before
+                                ? NULL
+                                : pvm_pair_handler(cells[before].op, before_in, c->op, in, loops);
         if (pair) cells[before].run = pair;
         before = special || pair ? 0 : i;
         before_in = in;
@@ -285,7 +296,7 @@ static void execute(struct pvm_state *s)
 #endif
 }
 
-struct account {             /* of one call of pvm_vm_run */
+struct account { /* of one call of pvm_vm_run */
     uint64_t fuel, steps;
     bool interrupted;
 };
@@ -324,8 +335,7 @@ static enum pvm_exit run_slice(struct pvm_vm *vm, uint32_t at, uint32_t rest,
     uint32_t now = (uint32_t)(s->cell - s->cells);
     uint64_t spent = (uint64_t)budget - (uint64_t)s->left;
     uint64_t steps = vm->cells->wide_charges ? (uint32_t)spent : spent;
-    if (vm->metered)
-        s->gas -= (int64_t)(vm->cells->wide_charges ? (spent - steps) >> 32 : spent);
+    if (vm->metered) s->gas -= (int64_t)(vm->cells->wide_charges ? (spent - steps) >> 32 : spent);
     bool at_edge = s->exit == PVM_EXIT_CHARGE;
     account->steps += steps + rest - (at_edge ? 0 : pvm_cells_rest(vm->cells, now));
     s->pc = vm->cells->places[now].pc;
@@ -360,7 +370,7 @@ void pvm_vm_refund(struct pvm_vm *vm, uint32_t rest, uint32_t done)
 
 bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
 {
-    if (vm->by_step) {         /* this instruction alone is paid for */
+    if (vm->by_step) { /* this instruction alone is paid for */
         if (!vm->state->gas) {
             stop->kind = PENTA_STOP_GAS;
             return true;
@@ -431,7 +441,7 @@ static void start_trap(struct pvm_vm *vm, penta_stop *stop)
 static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_stop *stop)
 {
     struct pvm_state *s = vm->state;
-    bool first = true;                     /* a mark at the first instruction does not stop */
+    bool first = true; /* a mark at the first instruction does not stop */
     for (;; first = false) {
         if (take_interrupt(vm, stop)) return;
         stop->kind = PENTA_STOP_FUEL;
@@ -503,7 +513,7 @@ void pvm_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     struct pvm_vm *vm = pvm_vm(base);
     struct account account = {.fuel = fuel};
     *stop = (penta_stop){.pc = vm->state->pc};
-    if (!pvm_vm_thread(vm)) {              /* without memory nothing can start */
+    if (!pvm_vm_thread(vm)) { /* without memory nothing can start */
         vm->trap = PVM_TRAP_START;
         finish(vm, PVM_TRAPPED);
     }

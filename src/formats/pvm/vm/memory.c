@@ -58,14 +58,14 @@ static bool area_insert(struct pvm_memory *m, size_t at, struct pvm_area area)
 
 static bool aligned(const struct pvm_memory *m, uint64_t address, uint64_t length)
 {
-    return !(address % m->page) && !(length % m->page) && address <= top &&
-           length <= top - address;
+    return !(address % m->page) && !(length % m->page) && address <= top && length <= top - address;
 }
 
 /* The part of an area from `skip` bytes on, without its owned bytes. */
 static struct pvm_area area_tail(const struct pvm_area *a, uint64_t skip)
 {
-    return (struct pvm_area){.address = (uint32_t)(a->address + skip), .length = a->length - skip,
+    return (struct pvm_area){.address = (uint32_t)(a->address + skip),
+                             .length = a->length - skip,
                              .writable = a->writable,
                              .initial = bytes_slice(a->initial, (size_t)skip, a->initial.size)};
 }
@@ -144,8 +144,8 @@ bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, boo
     if (!aligned(m, address, length) || initial.size > length) return false;
     if (!length) return true;
     if (!pvm_memory_unmap(m, address, length)) return false;
-    struct pvm_area area = {.address = (uint32_t)address, .length = length, .writable = writable,
-                            .initial = initial};
+    struct pvm_area area = {
+        .address = (uint32_t)address, .length = length, .writable = writable, .initial = initial};
     if (copy && initial.size) {
         area.owned = malloc(initial.size);
         if (!area.owned) return false;
@@ -187,7 +187,7 @@ bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length,
 
 void pvm_memory_reset(struct pvm_memory *m)
 {
-    enum { MANY = 64 };        /* from here on giving pages back beats clearing them */
+    enum { MANY = 64 }; /* from here on giving pages back beats clearing them */
     learn(m);
     for (size_t i = 0; i < m->area_count; i++) {
         const struct pvm_area *a = &m->areas[i];
@@ -277,7 +277,7 @@ uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, 
     uint64_t done = 0;
     while (done < count) {
         uint64_t at = address + done;
-        if (at >= top) {       /* behind the last byte of memory */
+        if (at >= top) { /* behind the last byte of memory */
             refuse(m, PVM_PAGES - 1, true);
             break;
         }

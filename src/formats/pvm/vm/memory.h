@@ -27,17 +27,17 @@
 enum {
     PVM_PAGE_BITS = 12,
     PVM_PAGES = 1 << 20,
-    PVM_READ = 1,            /* rights of a page: the guest may read it */
-    PVM_WRITE = 2,           /* writable, and written before */
+    PVM_READ = 1,  /* rights of a page: the guest may read it */
+    PVM_WRITE = 2, /* writable, and written before */
     PVM_WRITABLE = 4,
-    PVM_DIRTY = 8,           /* may differ from its initial contents */
+    PVM_DIRTY = 8, /* may differ from its initial contents */
 };
 
-struct pvm_area {            /* whole pages with one right; what they hold at the start */
+struct pvm_area { /* whole pages with one right; what they hold at the start */
     uint32_t address;
     uint64_t length;
     bool writable;
-    penta_bytes initial;     /* zeros behind it; borrowed, or owned below */
+    penta_bytes initial; /* zeros behind it; borrowed, or owned below */
     uint8_t *owned;
 };
 
@@ -47,13 +47,13 @@ struct pvm_memory {
     uint8_t *rights;         /* PVM_PAGES bytes */
     uint8_t **pages;         /* paged back end: two levels of 1024 */
     void *reservation;
-    uint32_t page;           /* the guest's page size: maps are multiples of it, faults name one */
-    bool guarded;            /* pages have their rights from the host, too: for compiled code */
-    struct pvm_area *areas;  /* by address, disjoint */
+    uint32_t page;          /* the guest's page size: maps are multiples of it, faults name one */
+    bool guarded;           /* pages have their rights from the host, too: for compiled code */
+    struct pvm_area *areas; /* by address, disjoint */
     size_t area_count, area_capacity;
-    uint32_t fault;          /* page address of the last failed access */
-    bool fault_write;        /* it was a store */
-    bool fault_protected;    /* that page is readable: a store to read-only memory */
+    uint32_t fault;       /* page address of the last failed access */
+    bool fault_write;     /* it was a store */
+    bool fault_protected; /* that page is readable: a store to read-only memory */
 };
 
 /* ---- the back end: memory_reserved.c or memory_paged.c ---- */

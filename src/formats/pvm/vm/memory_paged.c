@@ -59,7 +59,7 @@ uint8_t *pvm_backing_page(const struct pvm_memory *m, uint32_t page, bool for_wr
 bool pvm_backing_protect(struct pvm_memory *m, uint32_t page, uint32_t count, unsigned rights)
 {
     (void)m, (void)page, (void)count, (void)rights;
-    return false;              /* no machine over this back end is guarded */
+    return false; /* no machine over this back end is guarded */
 }
 
 void pvm_backing_dirty(const struct pvm_memory *m, uint32_t page, uint32_t count)

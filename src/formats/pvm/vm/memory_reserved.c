@@ -33,7 +33,8 @@ bool pvm_backing_commit(struct pvm_memory *m, uint32_t page, uint32_t count)
 
 void pvm_backing_drop(struct pvm_memory *m, uint32_t page, uint32_t count)
 {
-    madvise(m->base + ((size_t)page << PVM_PAGE_BITS), (size_t)count << PVM_PAGE_BITS, MADV_DONTNEED);
+    madvise(m->base + ((size_t)page << PVM_PAGE_BITS), (size_t)count << PVM_PAGE_BITS,
+            MADV_DONTNEED);
 }
 
 uint8_t *pvm_backing_page(const struct pvm_memory *m, uint32_t page, bool for_write)

@@ -157,6 +157,7 @@ static inline uint64_t op_max_s(uint64_t a, uint64_t b)
 static inline uint64_t op_min_u(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t op_max_u(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+/* clang-format off */
 #define PVM_DO_invalid              TRAP, STOP, 0
 #define PVM_DO_trap                 TRAP, STOP, 0
 #define PVM_DO_fallthrough          FALL, STOP, 0
@@ -318,3 +319,4 @@ enum pvm_kind {
     PVM_DO_LOAD, PVM_DO_STORE, PVM_DO_BRANCH2, PVM_DO_BRANCHI, PVM_DO_SET2, PVM_DO_SET2I,
     PVM_DO_SET3, PVM_DO_CMOV3, PVM_DO_CMOVI,
 };
+/* clang-format on */

@@ -229,8 +229,8 @@ static bool map_option(struct pvm_vm *vm, const char *text, penta_error *err)
     uint64_t page = vm->memory.page, length = (map.length + page - 1) / page * page;
     if (map.length > UINT32_MAX || map.address % page ||
         !pvm_memory_map(&vm->memory, map.address, length, !map.read_only, contents, true))
-        error_at(err, BASE_OPTION_VALUE, 0,
-                 "map '%.40s' does not start at a page or is too large", text);
+        error_at(err, BASE_OPTION_VALUE, 0, "map '%.40s' does not start at a page or is too large",
+                 text);
     penta_buffer_free(&map.contents);
     return !err->code;
 }

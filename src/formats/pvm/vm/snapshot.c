@@ -8,9 +8,11 @@
 #include <string.h>
 #include "base/reader.h"
 
+/* clang-format off */
 #define FIELDS(FIELD)                                                                              \
     FIELD(code_size) FIELD(gas) FIELD(pc) FIELD(paid) FIELD(wait) FIELD(trap) FIELD(executed)      \
     FIELD(host_calls) FIELD(host_number) FIELD(heap_size) FIELD(fault) FIELD(fault_write)
+/* clang-format on */
 
 struct fields {
 #define FIELD(name) uint64_t name;
@@ -36,11 +38,18 @@ bool pvm_vm_save(const penta_vm *base, struct writer *out)
 {
     const struct pvm_vm *vm = pvm_vm_const(base);
     const struct pvm_state *s = vm->state;
-    struct fields f = {
-        .code_size = vm->cells->code.bytes.size, .gas = (uint64_t)s->gas, .pc = s->pc,
-        .paid = vm->paid, .wait = vm->wait, .trap = vm->trap, .executed = vm->executed,
-        .host_calls = vm->host_calls, .host_number = vm->host_number, .heap_size = vm->heap_size,
-        .fault = vm->memory.fault, .fault_write = vm->memory.fault_write};
+    struct fields f = {.code_size = vm->cells->code.bytes.size,
+                       .gas = (uint64_t)s->gas,
+                       .pc = s->pc,
+                       .paid = vm->paid,
+                       .wait = vm->wait,
+                       .trap = vm->trap,
+                       .executed = vm->executed,
+                       .host_calls = vm->host_calls,
+                       .host_number = vm->host_number,
+                       .heap_size = vm->heap_size,
+                       .fault = vm->memory.fault,
+                       .fault_write = vm->memory.fault_write};
     writer_bytes(out, "PVMS", 4);
 #define FIELD(name) writer_uint(out, f.name, 8);
     FIELDS(FIELD)

@@ -7,15 +7,15 @@
 
 extern const struct pvm_profile {
     const char *name;
-    uint32_t trap_below;     /* a fault in a page below this address is a trap */
-    bool faults;             /* page faults are reported even where paging is not asked for */
-    bool gp_targets;         /* the opcode at a jump target must be defined */
-    bool late_branches;      /* an illegal branch traps only when taken */
-    bool fall_off;           /* a fallthrough at the end of the code goes on to an implied trap */
-    bool wraps;              /* accesses go on at address 0 behind 2^32 - 1 */
-    bool cmov_reads_old;     /* pipeline gas: a conditional move waits for its old value */
-    bool gp_sbrk;            /* sbrk returns where the new memory starts */
-    enum pvm_gas_model gas;  /* the model where none is asked for */
-} pvm_profiles[];            /* ends with a NULL name */
+    uint32_t trap_below;    /* a fault in a page below this address is a trap */
+    bool faults;            /* page faults are reported even where paging is not asked for */
+    bool gp_targets;        /* the opcode at a jump target must be defined */
+    bool late_branches;     /* an illegal branch traps only when taken */
+    bool fall_off;          /* a fallthrough at the end of the code goes on to an implied trap */
+    bool wraps;             /* accesses go on at address 0 behind 2^32 - 1 */
+    bool cmov_reads_old;    /* pipeline gas: a conditional move waits for its old value */
+    bool gp_sbrk;           /* sbrk returns where the new memory starts */
+    enum pvm_gas_model gas; /* the model where none is asked for */
+} pvm_profiles[];           /* ends with a NULL name */
 
 const struct pvm_profile *pvm_profile_find(const char *name); /* NULL: no such profile */

@@ -101,8 +101,8 @@ static enum pvm_outcome memset_step(struct step *s)
         if (!count) break;
         if (vm->metered && part > (uint64_t)vm->state->gas) part = (uint64_t)vm->state->gas;
         if (!part) return PVM_STEP_GAS;
-        uint64_t done = pvm_memory_fill(&vm->memory, (uint32_t)s->r[PVM_A0],
-                                        (uint8_t)s->r[PVM_A1], part);
+        uint64_t done =
+            pvm_memory_fill(&vm->memory, (uint32_t)s->r[PVM_A0], (uint8_t)s->r[PVM_A1], part);
         uint64_t address = (uint32_t)s->r[PVM_A0] + done, left = count - done;
         s->r[PVM_A0] = vm->w32 ? op_extend32(address) : (uint32_t)address;
         s->r[PVM_A2] = vm->w32 ? op_extend32(left) : left;
@@ -115,6 +115,7 @@ static enum pvm_outcome memset_step(struct step *s)
     return advance(s);
 }
 
+/* clang-format off */
 #define OPERANDS                                                                                   \
     uint64_t a = s.r[s.in.a], b = s.r[s.in.b], x = s.in.imm1;                                      \
     (void)a, (void)b, (void)x
@@ -170,6 +171,7 @@ static enum pvm_outcome memset_step(struct step *s)
         s.r[s.in.d] = pvm_vm_sbrk(vm, vm->w32 ? (uint32_t)s.r[s.in.a] : s.r[s.in.a]);              \
         return advance(&s);                                                                        \
     }
+/* clang-format on */
 
 enum pvm_outcome pvm_step(struct pvm_vm *vm)
 {
@@ -177,7 +179,9 @@ enum pvm_outcome pvm_step(struct pvm_vm *vm)
     const bool W32 = vm->w32;
     pvm_decode(&vm->cells->code, vm->state->pc, &s.in);
     switch ((enum pvm_op)s.in.op) {
-#define MAKE(name, kind, class, expression, ...) case PVM_OP_##name: DO_##kind(expression)
+#define MAKE(name, kind, class, expression, ...)                                                   \
+    case PVM_OP_##name:                                                                            \
+        DO_##kind(expression)
 #define OP(name, ...) PVM_ROW(MAKE, name, 0)
 #include "pvm/isa.def"
     case PVM_OP_invalid:

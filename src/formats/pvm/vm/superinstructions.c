@@ -4,8 +4,9 @@
  * programs; each row costs two hundred handlers, so measure before adding one. */
 #include "pvm/vm/handlers.h"
 
-#if PVM_TAIL_CALLS           /* the loop form gains little, and sanitizers take minutes over it */
+#if PVM_TAIL_CALLS /* the loop form gains little, and sanitizers take minutes over it */
 
+/* clang-format off */
 #define FREQUENT(F, ...)                                                                           \
     F(load_indirect_u64, __VA_ARGS__) F(load_indirect_i32, __VA_ARGS__)                            \
     F(load_indirect_u8, __VA_ARGS__)                                                               \
@@ -23,6 +24,7 @@
     F(branch_not_eq_imm, __VA_ARGS__) F(branch_less_unsigned_imm, __VA_ARGS__)                     \
     F(jump, __VA_ARGS__) F(jump_indirect, __VA_ARGS__) F(load_imm_and_jump, __VA_ARGS__)           \
     F(fallthrough, __VA_ARGS__)
+/* clang-format on */
 
 /* The places of operands, and whether a jump goes to the loop register: M(in, loops, ...). */
 #define WAYS_SET3(M, ...) M(IN_NONE, 0, __VA_ARGS__) M(IN_A, 0, __VA_ARGS__) M(IN_B, 0, __VA_ARGS__)
@@ -53,8 +55,8 @@
 #define FIRST(name, use) PVM_ROW(FIRST_ROW, name, use)
 #define FIRST_ROW(n1, k1, class, e1, use) WAYS_##k1(FIRST_WAY, n1, k1, e1, use)
 #define FIRST_WAY(v1, loops, n1, k1, e1, use)                                                      \
-    LATER(INNER_FREQUENT)()(SECOND, use, n1, k1, e1, v1)                                           \
-    LATER(INNER_ENDINGS)()(SECOND, use, n1, k1, e1, v1)
+    LATER(INNER_FREQUENT)                                                                          \
+    ()(SECOND, use, n1, k1, e1, v1) LATER(INNER_ENDINGS)()(SECOND, use, n1, k1, e1, v1)
 #define SECOND(name, ...) PVM_ROW(SECOND_ROW, name, __VA_ARGS__)
 #define SECOND_ROW(n2, k2, class, e2, ...) WAYS_##k2(SECOND_WAY, n2, k2, e2, __VA_ARGS__)
 #define SECOND_WAY(v2, loops, n2, k2, e2, use, n1, k1, e1, v1)                                     \
@@ -71,7 +73,8 @@ EVERY_PAIR(HANDLER)
 enum {
 #define NUMBER(name, prefix) prefix##name,
     FREQUENT(NUMBER, FREQUENT_) FREQUENT_COUNT,
-    BEFORE_ENDINGS = FREQUENT_COUNT - 1, ENDINGS(NUMBER, FREQUENT_) SECOND_COUNT
+    BEFORE_ENDINGS = FREQUENT_COUNT - 1,
+    ENDINGS(NUMBER, FREQUENT_) SECOND_COUNT
 };
 
 static pvm_handler *const pairs[FREQUENT_COUNT][3][SECOND_COUNT][3][2] = {
@@ -79,9 +82,9 @@ static pvm_handler *const pairs[FREQUENT_COUNT][3][SECOND_COUNT][3][2] = {
     [FREQUENT_##n1][v1][FREQUENT_##n2][v2][loops] = n1##_##v1##_##n2##_##v2##_##loops,
     EVERY_PAIR(ENTRY)};
 
-static const uint8_t numbers[PVM_OPS] = {  /* 1 + place in the table; 0: not in it */
+static const uint8_t numbers[PVM_OPS] = {/* 1 + place in the table; 0: not in it */
 #define PLACE(name, unused) [PVM_OP_##name] = FREQUENT_##name + 1,
-    FREQUENT(PLACE, 0) ENDINGS(PLACE, 0)};
+                                         FREQUENT(PLACE, 0) ENDINGS(PLACE, 0)};
 
 pvm_handler *pvm_pair_handler(uint8_t first, unsigned first_in, uint8_t second, unsigned second_in,
                               bool loops)

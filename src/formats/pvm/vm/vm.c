@@ -23,14 +23,18 @@ static bool layout_polkavm(const struct pvm_program *p, uint64_t aux, uint32_t p
     uint64_t low = rw + up(p->rw_size, ZONE) + ZONE, stack_zone = up(p->stack_size, ZONE);
     if (aux > top / 2 || stack_zone > stack_top || low > stack_top - stack_zone) return false;
     uint64_t heap_base = rw + p->rw_size;
-    *out = (struct pvm_layout){
-        .ro = (uint32_t)ro, .ro_length = up(p->ro_size, page),
-        .rw = (uint32_t)rw, .rw_length = up(p->rw_size, page),
-        .stack_top = (uint32_t)stack_top, .stack_length = up(p->stack_size, page),
-        .stack = (uint32_t)(stack_top - up(p->stack_size, page)),
-        .aux = (uint32_t)aux_at, .aux_length = up(aux, page),
-        .heap_base = heap_base,
-        .heap_max = (stack_top - stack_zone - low) + (rw + up(p->rw_size, ZONE) - heap_base)};
+    *out = (struct pvm_layout){.ro = (uint32_t)ro,
+                               .ro_length = up(p->ro_size, page),
+                               .rw = (uint32_t)rw,
+                               .rw_length = up(p->rw_size, page),
+                               .stack_top = (uint32_t)stack_top,
+                               .stack_length = up(p->stack_size, page),
+                               .stack = (uint32_t)(stack_top - up(p->stack_size, page)),
+                               .aux = (uint32_t)aux_at,
+                               .aux_length = up(aux, page),
+                               .heap_base = heap_base,
+                               .heap_max = (stack_top - stack_zone - low) +
+                                           (rw + up(p->rw_size, ZONE) - heap_base)};
     return true;
 }
 
@@ -68,7 +72,7 @@ bool pvm_layout(const struct pvm_program *p, uint64_t aux_size, uint32_t page,
         return true;
     }
     if (p->dialect == PVM_JAM ? layout_spi(p, aux_size, out)
-                                : layout_polkavm(p, aux_size, page, out))
+                              : layout_polkavm(p, aux_size, page, out))
         return true;
     return error_at(err, BASE_LIMIT, 0,
                     "data, stack and aux area do not fit 4 GiB of guest memory");
@@ -115,7 +119,8 @@ struct pvm_vm *pvm_vm_create(const penta_module *module, const struct pvm_code *
     vm->cells = shared ? pvm_cells_share(shared)
                        : pvm_cells_new(code, config->profile, config->model, config->metered, err);
     if (!vm->host_name) error_at(err, BASE_MEMORY, 0, "no memory for a machine");
-    if (!vm->cells || !vm->host_name || !pvm_memory_open(&vm->memory, config->page ? config->page : PVM_PAGE, err)) {
+    if (!vm->cells || !vm->host_name ||
+        !pvm_memory_open(&vm->memory, config->page ? config->page : PVM_PAGE, err)) {
         pvm_vm_destroy(vm);
         return NULL;
     }
@@ -244,7 +249,7 @@ bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_
     if (count > 6) return error_at(err, BASE_STATE, 0, "%zu results; a0 to a5 hold six", count);
     for (size_t i = 0; i < count; i++) pvm_vm_set_reg(vm, (unsigned)(PVM_A0 + i), results[i]);
     if (vm->state->cells) {
-        vm->hint = pvm_vm_cell(vm) + 1;    /* ecalli never ends a block, so there is a next cell */
+        vm->hint = pvm_vm_cell(vm) + 1; /* ecalli never ends a block, so there is a next cell */
         vm->state->pc = vm->cells->places[vm->hint].pc;
     } else {
         struct pvm_insn in;
@@ -259,7 +264,7 @@ bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_
 
 /* ---- describe ---- */
 
-struct run {                 /* of changed bytes, so far */
+struct run { /* of changed bytes, so far */
     const penta_visitor *v;
     struct writer bytes;
     uint64_t address;
@@ -278,7 +283,7 @@ static void run_flush(struct run *r)
 
 static void run_page(void *user, uint32_t address, const uint8_t *now, const uint8_t *initial)
 {
-    enum { JOIN = 8 };         /* runs closer than this are one run */
+    enum { JOIN = 8 }; /* runs closer than this are one run */
     struct run *r = user;
     for (uint32_t at = 0; at < PVM_PAGE; at++) {
         if (now[at] == initial[at]) continue;
@@ -353,7 +358,7 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
     if (!pvm_vm_thread(vm)) return false;
     uint32_t at = pc <= UINT32_MAX ? pvm_cells_find(p, (uint32_t)pc) : 0;
     if (!at || !pvm_starts(&p->code, (uint32_t)pc)) return false;
-    if (!vm->own) {            /* the shared cells stay as they are */
+    if (!vm->own) { /* the shared cells stay as they are */
         struct pvm_cell *own = malloc(p->count * sizeof *own);
         uint8_t *marked = calloc(p->count, 1);
         if (!own || !marked) {

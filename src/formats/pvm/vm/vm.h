@@ -5,23 +5,25 @@
 #include "pvm/vm/memory.h"
 #include "pvm/pvm.h"
 
+/* clang-format off */
 enum {
     PVM_RA, PVM_SP, PVM_T0, PVM_T1, PVM_T2, PVM_S0, PVM_S1, PVM_A0, PVM_A1, PVM_A2, PVM_A3, PVM_A4,
     PVM_A5,
     PVM_ARGUMENTS = 9,       /* a0 .. a5, t0 .. t2 */
     PVM_HOST_NAME = 64,      /* names of host calls are shown up to this size */
 };
+/* clang-format on */
 #define PVM_RETURN_ADDRESS UINT32_C(0xffff0000) /* a jump there ends the call */
 
 /* What engines share, in the page below guest address 0 (memory.h). Registers of a 32-bit ISA are
  * zero-extended whenever no engine runs. The part behind pc belongs to the interpreter. */
 struct pvm_state {
     uint64_t regs[16];
-    int64_t gas;             /* left; not below 0 */
+    int64_t gas; /* left; not below 0 */
     uint32_t pc;
-    uint32_t exit;           /* enum pvm_exit: why the handlers returned; 0 while they run */
+    uint32_t exit; /* enum pvm_exit: why the handlers returned; 0 while they run */
     const struct pvm_cell *cell, *loop;
-    int64_t left;            /* of the budget of this slice */
+    int64_t left; /* of the budget of this slice */
     uint64_t acc;
     const struct pvm_cell *cells;
     const uint32_t *table;
@@ -30,30 +32,34 @@ struct pvm_state {
     bool wraps;
     /* compiled code's: jit.h */
     uint32_t host_number;
-    uint64_t native_at;      /* where it left */
+    uint64_t native_at; /* where it left */
     const atomic_bool *interrupt;
 };
 
 enum pvm_exit {
     PVM_EXIT_NONE,
-    PVM_EXIT_CHARGE,         /* the budget does not pay for the block at cell */
-    PVM_EXIT_TRAP, PVM_EXIT_HALT, PVM_EXIT_HOST, PVM_EXIT_FAULT,
-    PVM_EXIT_STEP,           /* let the step engine do the instruction at cell */
+    PVM_EXIT_CHARGE, /* the budget does not pay for the block at cell */
+    PVM_EXIT_TRAP,
+    PVM_EXIT_HALT,
+    PVM_EXIT_HOST,
+    PVM_EXIT_FAULT,
+    PVM_EXIT_STEP, /* let the step engine do the instruction at cell */
     PVM_EXIT_BREAK,
 };
 
-enum pvm_wait {              /* what has to happen before the machine can go on */
-    PVM_READY,
-    PVM_WAIT_ANSWER,         /* a host call waits for its answer */
-    PVM_HALTED, PVM_TRAPPED, /* final, until a new call */
+enum pvm_wait { /* what has to happen before the machine can go on */
+                PVM_READY,
+                PVM_WAIT_ANSWER, /* a host call waits for its answer */
+                PVM_HALTED,
+                PVM_TRAPPED, /* final, until a new call */
 };
 
-enum pvm_trap {              /* penta_stop.detail of a trap */
-    PVM_TRAP_TRAP,           /* trap, or an instruction that is none */
-    PVM_TRAP_JUMP,           /* no legal jump target */
-    PVM_TRAP_ACCESS,         /* memory that is not there, or read-only */
-    PVM_TRAP_START,          /* the run started where no instruction does */
-    PVM_TRAP_STACK,          /* a bad access just below the stack */
+enum pvm_trap {                  /* penta_stop.detail of a trap */
+                PVM_TRAP_TRAP,   /* trap, or an instruction that is none */
+                PVM_TRAP_JUMP,   /* no legal jump target */
+                PVM_TRAP_ACCESS, /* memory that is not there, or read-only */
+                PVM_TRAP_START,  /* the run started where no instruction does */
+                PVM_TRAP_STACK,  /* a bad access just below the stack */
 };
 
 struct pvm_call {
@@ -61,7 +67,7 @@ struct pvm_call {
     uint64_t regs[PVM_REGISTERS];
 };
 
-struct pvm_layout {          /* where things are (reference 7.1 and 12.3) */
+struct pvm_layout { /* where things are (reference 7.1 and 12.3) */
     uint32_t ro, rw, stack, stack_top, aux;
     uint64_t ro_length, rw_length, stack_length, aux_length; /* whole pages */
     uint64_t heap_base, heap_max;
@@ -70,33 +76,33 @@ struct pvm_layout {          /* where things are (reference 7.1 and 12.3) */
 struct pvm_vm {
     penta_vm base;
     struct pvm_memory memory;
-    struct pvm_state *state;               /* memory.state */
+    struct pvm_state *state; /* memory.state */
     struct pvm_cells *cells;
-    struct pvm_cell *own;                  /* cells with breakpoints, or NULL */
-    uint8_t *marked;                       /* by cell, or NULL */
-    uint32_t hint;                         /* the cell of the instruction at pc, perhaps */
+    struct pvm_cell *own; /* cells with breakpoints, or NULL */
+    uint8_t *marked;      /* by cell, or NULL */
+    uint32_t hint;        /* the cell of the instruction at pc, perhaps */
     bool metered, paging, w32;
-    bool by_step;                          /* gas model step: exact whenever no engine runs */
-    bool paid;                             /* the block around pc has been charged; by_step: the
+    bool by_step; /* gas model step: exact whenever no engine runs */
+    bool paid;    /* the block around pc has been charged; by_step: the
                                               rest of it from pc on, and only while it runs */
     enum pvm_wait wait;
     enum pvm_trap trap;
-    uint64_t executed;                     /* UINT64_MAX: compiled code ran, which does not count */
+    uint64_t executed; /* UINT64_MAX: compiled code ran, which does not count */
     uint64_t host_calls;
-    uint32_t host_number;                  /* of the call that waits */
-    char *host_name;                       /* room for the name of a host call */
+    uint32_t host_number; /* of the call that waits */
+    char *host_name;      /* room for the name of a host call */
     int64_t gas_start;
     struct pvm_layout layout;
     uint64_t heap_size;
-    struct pvm_call *calls;                /* still to make, from next_call on */
+    struct pvm_call *calls; /* still to make, from next_call on */
     size_t call_count, next_call;
-    bool remapped;                         /* the host changed the map: clearing starts over */
-    bool fresh_calls;                      /* each call starts from the initial memory */
-    bool halt_on_answer;                   /* the host ends the call with its answer */
-    struct pvm_pool *pool;                 /* where it goes back to, or NULL */
-    atomic_int runner;                     /* the thread in its run, or 0: interrupt.h */
-    _Atomic uint64_t kicks;                /* interrupts that look for that thread */
-    struct pvm_twin *twin;                 /* what it is compared with, or NULL: lockstep.c */
+    bool remapped;          /* the host changed the map: clearing starts over */
+    bool fresh_calls;       /* each call starts from the initial memory */
+    bool halt_on_answer;    /* the host ends the call with its answer */
+    struct pvm_pool *pool;  /* where it goes back to, or NULL */
+    atomic_int runner;      /* the thread in its run, or 0: interrupt.h */
+    _Atomic uint64_t kicks; /* interrupts that look for that thread */
+    struct pvm_twin *twin;  /* what it is compared with, or NULL: lockstep.c */
 };
 
 static inline struct pvm_vm *pvm_vm(penta_vm *vm) { return (struct pvm_vm *)vm; }
@@ -109,11 +115,11 @@ struct pvm_config {
     const struct pvm_profile *profile;
     enum pvm_gas_model model;
     bool metered, paging;
-    uint32_t page;           /* bytes of a guest page; 0: 4096 */
-    bool async;              /* compiled code counts gas and does not stop for it */
-    bool perf_map;           /* names of compiled functions go to a file for perf */
-    const char *perf_dump;   /* and their code and lines into this folder; NULL: nowhere */
-    bool poll;               /* compiled code looks at the interrupt flag where it may loop */
+    uint32_t page;         /* bytes of a guest page; 0: 4096 */
+    bool async;            /* compiled code counts gas and does not stop for it */
+    bool perf_map;         /* names of compiled functions go to a file for perf */
+    const char *perf_dump; /* and their code and lines into this folder; NULL: nowhere */
+    bool poll;             /* compiled code looks at the interrupt flag where it may loop */
     int64_t gas;
     uint64_t aux_size;
     /* The last step of making a machine: another engine takes over. NULL: the interpreter's. */
@@ -167,11 +173,14 @@ uint32_t pvm_vm_cell(struct pvm_vm *vm);
 
 /* step.c: one instruction, exactly; its block is paid. Registers as the interpreter keeps them. */
 enum pvm_outcome {
-    PVM_STEPPED,             /* pc moved on inside the block */
-    PVM_ENTERED,             /* pc is at the start of a block that is not paid */
-    PVM_STEP_TRAP, PVM_STEP_HALT, PVM_STEP_HOST, PVM_STEP_FAULT,
-    PVM_STEP_GAS,            /* memset ran out of gas between two bytes */
-    PVM_STEP_PAUSE,          /* memset was interrupted */
+    PVM_STEPPED, /* pc moved on inside the block */
+    PVM_ENTERED, /* pc is at the start of a block that is not paid */
+    PVM_STEP_TRAP,
+    PVM_STEP_HALT,
+    PVM_STEP_HOST,
+    PVM_STEP_FAULT,
+    PVM_STEP_GAS,   /* memset ran out of gas between two bytes */
+    PVM_STEP_PAUSE, /* memset was interrupted */
 };
 enum pvm_outcome pvm_step(struct pvm_vm *vm);
 
