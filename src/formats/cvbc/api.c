@@ -83,10 +83,7 @@ const char *penta_cvbc_status_name(uint32_t status)
     return status < STATUSES && status_names[status] ? status_names[status] : "CVBC_ERR_UNKNOWN";
 }
 
-uint32_t penta_cvbc_crc32(penta_bytes bytes)
-{
-    return checksum_crc32(bytes);
-}
+uint32_t penta_cvbc_crc32(penta_bytes bytes) { return checksum_crc32(bytes); }
 
 /* ---- the format as data ---- */
 
@@ -119,19 +116,10 @@ bool penta_cvbc_record(const char *record, size_t i, penta_cvbc_field *out)
     return false;
 }
 
-const char *penta_cvbc_name(const char *field, uint64_t value)
-{
-    return cvbc_name(field, value);
-}
-const char *penta_cvbc_mnemonic(uint8_t opcode)
-{
-    return cvbc_ops[opcode].mnemonic;
-}
+const char *penta_cvbc_name(const char *field, uint64_t value) { return cvbc_name(field, value); }
+const char *penta_cvbc_mnemonic(uint8_t opcode) { return cvbc_ops[opcode].mnemonic; }
 
-uint32_t penta_cvbc_pin_features(uint8_t function)
-{
-    return cvbc_pin_features(function);
-}
+uint32_t penta_cvbc_pin_features(uint8_t function) { return cvbc_pin_features(function); }
 
 /* ---- keys ---- */
 

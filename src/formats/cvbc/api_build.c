@@ -67,9 +67,10 @@ bool penta_cvbc_sign(const penta_module *module, const penta_cvbc_signing *how, 
     struct private_key *key = NULL;
     struct writer w = cvbc_buffer_take(out);
     bool ok = cvbc_api_sign(&b, how, &key, err);
-    struct cvbc_resigning resigning = {
-        .key = key, .external_key = how->external, .hash_algorithm = b.hash_algorithm,
-        .replace = how->replace};
+    struct cvbc_resigning resigning = {.key = key,
+                                       .external_key = how->external,
+                                       .hash_algorithm = b.hash_algorithm,
+                                       .replace = how->replace};
     ok = ok && cvbc_resign(cvbc_module(module), &resigning, &w, err);
     key_private_free(key);
     return cvbc_buffer_give(&w, ok, out, err);

@@ -49,10 +49,7 @@ bool penta_cvbc_vm_element(const penta_vm *base, size_t array, size_t i, int32_t
     return true;
 }
 
-const char *penta_cvbc_vm_error_name(uint32_t error)
-{
-    return cvbc_error_name(error);
-}
+const char *penta_cvbc_vm_error_name(uint32_t error) { return cvbc_error_name(error); }
 
 /* ---- the simulated board ---- */
 
@@ -105,10 +102,7 @@ bool penta_cvbc_simulator_answer(penta_cvbc_simulator *s, penta_vm *base, penta_
 
 /* ---- boards ---- */
 
-const char *penta_cvbc_board_name(size_t i)
-{
-    return cvbc_board_name(i);
-}
+const char *penta_cvbc_board_name(size_t i) { return cvbc_board_name(i); }
 
 bool penta_cvbc_board_find(const char *name, penta_cvbc_board *out, penta_error *err)
 {
@@ -169,12 +163,10 @@ bool penta_cvbc_trinity(const penta_module *const *modules, size_t count, const 
         if (f.errors) return false;
     }
     struct writer w[TRINITY_FILES];
-    for (int i = 0; i < TRINITY_FILES; i++)
-        w[i] = cvbc_buffer_take(&out[i]);
+    for (int i = 0; i < TRINITY_FILES; i++) w[i] = cvbc_buffer_take(&out[i]);
     /* A module begins with its base, so an array of one is an array of the other. */
     bool ok = cvbc_trinity((const struct cvbc_module *const *)modules, count, name ? &board : NULL,
                            w, err);
-    for (int i = 0; i < TRINITY_FILES; i++)
-        ok = cvbc_buffer_give(&w[i], ok, &out[i], err) && ok;
+    for (int i = 0; i < TRINITY_FILES; i++) ok = cvbc_buffer_give(&w[i], ok, &out[i], err) && ok;
     return ok;
 }

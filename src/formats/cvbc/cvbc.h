@@ -33,7 +33,7 @@ enum {
     CVBC_MAJOR = 1,
     CVBC_SIZE_MIN = 128,
     CVBC_PROTECTION_BYTES = cvbc_security_bytes + cvbc_integrity_bytes, /* 128 */
-    CVBC_SEAL_BYTES = 28,    /* nonce and tag */
+    CVBC_SEAL_BYTES = 28,                                               /* nonce and tag */
     CVBC_PINS_MAX = 255,
     CVBC_STACK_MAX = 1023,
     CVBC_GLOBALS = 64,
@@ -44,10 +44,12 @@ enum {
 };
 #define CVBC_MAGIC_NUMBER UINT32_C(0x43564243)
 
+/* clang-format off */
 enum cvbc_flag {
     CVBC_ENCRYPTED = 1, CVBC_COMPRESSED = 2, CVBC_SIGNED = 4, CVBC_HAS_DEBUG = 8,
     CVBC_DETERMINISTIC = 16, CVBC_FLAGS = 31,
 };
+/* clang-format on */
 enum cvbc_inst_flag { CVBC_S = 0x01, CVBC_W = 0x02, CVBC_V = 0x40 };
 enum cvbc_derivation { CVBC_KEY_RAW, CVBC_KEY_HKDF, CVBC_KEY_PBKDF2 };
 
@@ -57,30 +59,32 @@ enum cvbc_rule {
 };
 extern const struct rule cvbc_rules[];
 
+/* clang-format off */
 enum cvbc_operand {
     CVBC_OPERAND_NONE, CVBC_OPERAND_VALUE, CVBC_OPERAND_TARGET, CVBC_OPERAND_GLOBAL,
     CVBC_OPERAND_DEPTH, CVBC_OPERAND_ARRAY, CVBC_OPERAND_STRING,
 };
+/* clang-format on */
 enum cvbc_op {
 #define OP(code, name, ...) CVBC_OP_##name = code,
 #include "cvbc/isa.def"
 };
 extern const struct cvbc_op_info {
-    const char *mnemonic;    /* NULL: not defined */
+    const char *mnemonic; /* NULL: not defined */
     enum cvbc_operand operand;
     uint8_t flags, pops, pushes;
     const char *stack, *meaning;
 } cvbc_ops[256];
 
 /* ---- names.c: the words of names.def ---- */
-const char *cvbc_name(const char *field, uint64_t value);          /* NULL: none */
+const char *cvbc_name(const char *field, uint64_t value); /* NULL: none */
 bool cvbc_value(const char *field, penta_bytes word, uint64_t *value);
 const char *cvbc_feature(unsigned bit);
-const char *cvbc_note(const char *field, uint64_t value);          /* a layout_note */
+const char *cvbc_note(const char *field, uint64_t value); /* a layout_note */
 
 /* ---- what a policy says about keys, signatures and limits; policy.c ---- */
 struct cvbc_secret {
-    uint8_t *bytes;          /* wiped and freed */
+    uint8_t *bytes; /* wiped and freed */
     size_t size;
 };
 struct cvbc_policy {
@@ -100,7 +104,10 @@ bool cvbc_public_key_file(const char *path, struct public_key *out, penta_error 
 struct private_key *cvbc_private_key_file(const char *path, penta_error *err);
 
 /* ---- sections ---- */
-struct cvbc_hint_row { struct cvbc_hint head; penta_bytes data; };
+struct cvbc_hint_row {
+    struct cvbc_hint head;
+    penta_bytes data;
+};
 
 struct cvbc_metadata {
     struct cvbc_core core;
@@ -109,28 +116,28 @@ struct cvbc_metadata {
     struct cvbc_hint_row *hints;
     size_t pin_count, dependency_count, hint_count; /* that are there */
     penta_bytes custom, rest;
-    bool whole;              /* the counts fit the bytes; rest is what they leave over */
+    bool whole; /* the counts fit the bytes; rest is what they leave over */
 };
 
-struct cvbc_program {        /* a decoded bytecode section */
+struct cvbc_program { /* a decoded bytecode section */
     penta_bytes image;
     struct cvbc_bytecode head;
-    const uint8_t *code;     /* 4 bytes per instruction */
+    const uint8_t *code; /* 4 bytes per instruction */
     size_t count;
-    penta_bytes *strings;    /* without their NUL */
+    penta_bytes *strings; /* without their NUL */
     size_t string_count;
-    penta_error flaw;        /* code 0, or why it is malformed; offset in the image */
+    penta_error flaw; /* code 0, or why it is malformed; offset in the image */
 };
 
 enum cvbc_trust { CVBC_TRUST_NONE, CVBC_TRUST_EMBEDDED, CVBC_TRUST_KEY };
 
-struct cvbc_opened {         /* what verification found, in its order */
-    penta_error failure;     /* code 0: all good */
-    enum cvbc_trust trust;   /* of the signature, once it has been checked */
-    size_t trusted_key;      /* which of the policy's, with CVBC_TRUST_KEY */
+struct cvbc_opened {       /* what verification found, in its order */
+    penta_error failure;   /* code 0: all good */
+    enum cvbc_trust trust; /* of the signature, once it has been checked */
+    size_t trusted_key;    /* which of the policy's, with CVBC_TRUST_KEY */
     bool signature_good, contents_checked;
     struct cvbc_program program;
-    bool has_program;        /* the image is there, well-formed or not */
+    bool has_program; /* the image is there, well-formed or not */
 };
 
 struct cvbc_debug_tables {
@@ -143,18 +150,18 @@ struct cvbc_module {
     struct arena arena;
     struct cvbc_policy policy;
     struct cvbc_header header;
-    size_t header_size;      /* 64, less when the file is shorter */
+    size_t header_size;                            /* 64, less when the file is shorter */
     penta_bytes metadata, security, stored, debug; /* in the file; empty: not there */
     struct cvbc_metadata meta;
-    bool has_protection;     /* the two records below were there */
+    bool has_protection; /* the two records below were there */
     struct cvbc_security protection;
     struct cvbc_integrity integrity;
     penta_bytes public_key, signature;
 
-    pthread_mutex_t mutex;   /* opened is filled on first use, once, by whoever comes first */
+    pthread_mutex_t mutex; /* opened is filled on first use, once, by whoever comes first */
     bool is_opened;
     struct cvbc_opened opened;
-    uint8_t *image;          /* decoded bytes, when they are not those of the file; wiped */
+    uint8_t *image; /* decoded bytes, when they are not those of the file; wiped */
     size_t image_size;
 };
 
@@ -178,10 +185,15 @@ penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t c
 bool cvbc_encode(const penta_module *module, struct writer *out, penta_error *err);
 void cvbc_close(penta_module *module);
 /* The pieces behind the header in file order, gaps included. */
+/* clang-format off */
 enum cvbc_piece_kind {
     CVBC_PIECE_METADATA, CVBC_PIECE_SECURITY, CVBC_PIECE_BYTECODE, CVBC_PIECE_DEBUG, CVBC_PIECE_GAP,
 };
-struct cvbc_piece { enum cvbc_piece_kind kind; penta_bytes bytes; };
+/* clang-format on */
+struct cvbc_piece {
+    enum cvbc_piece_kind kind;
+    penta_bytes bytes;
+};
 size_t cvbc_pieces(const struct cvbc_module *m, struct cvbc_piece pieces[9]);
 
 /* program.c: a decoded section, and the debug tables */
@@ -205,9 +217,9 @@ void cvbc_check_quick(const struct cvbc_module *m, struct findings *f);
 void cvbc_check_full(const struct cvbc_module *m, struct findings *f); /* the quick one included */
 /* verify_program.c: 7.4, over a well-formed program */
 struct cvbc_flow {
-    bool proved;             /* no stack check is needed: depths are known, calls balance */
-    uint32_t stack;          /* deepest, when it is known, else 0 */
-    uint32_t globals;        /* highest slot + 1 */
+    bool proved;      /* no stack check is needed: depths are known, calls balance */
+    uint32_t stack;   /* deepest, when it is known, else 0 */
+    uint32_t globals; /* highest slot + 1 */
 };
 bool cvbc_verify_program(const struct cvbc_program *p, struct findings *f, uint64_t origin,
                          bool decoded, struct cvbc_flow *flow); /* false: no memory */
@@ -225,7 +237,7 @@ void cvbc_digest(penta_bytes bytes, uint8_t out[32]); /* SHA-256 */
 void cvbc_wipe(void *bytes, size_t size);
 struct cvbc_sealing {
     uint8_t flags, algorithm;
-    uint32_t params;         /* key_derivation_params */
+    uint32_t params; /* key_derivation_params */
 };
 void cvbc_aad(const struct cvbc_sealing *s, penta_bytes metadata, uint8_t out[48]);
 /* The AEAD key; false: the derivation failed or is not allowed. */

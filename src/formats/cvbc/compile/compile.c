@@ -13,7 +13,7 @@ enum { NESTING_MAX = 200, ERRORS_MAX = 20 };
 
 struct loop {
     struct loop *outer;
-    int32_t depth;           /* words at its start */
+    int32_t depth; /* words at its start */
     size_t *breaks, *continues;
     size_t break_count, continue_count;
 };
@@ -103,7 +103,7 @@ const struct symbol *compiler_find(const struct compiler *c, const struct word *
 
 int32_t compiler_string(struct compiler *c, penta_bytes text)
 {
-    enum { LOOK_BACK = 256 };  /* equal texts share a string, as far as looking for them is cheap */
+    enum { LOOK_BACK = 256 }; /* equal texts share a string, as far as looking for them is cheap */
     for (size_t i = c->string_count; i-- > 0 && c->string_count - i <= LOOK_BACK;)
         if (c->strings[i].size == text.size &&
             (!text.size || !memcmp(c->strings[i].data, text.data, text.size)))
@@ -126,8 +126,11 @@ static struct symbol *add_symbol(struct compiler *c, const struct word *name, en
 {
     if (!GROW(c, c->symbols, c->symbol_count, c->symbol_capacity)) return NULL;
     struct symbol *s = &c->symbols[c->symbol_count++];
-    *s = (struct symbol){.name = text_of(c, name), .kind = kind, .place = place,
-                         .first = (uint32_t)c->body.count, .last = UINT16_MAX};
+    *s = (struct symbol){.name = text_of(c, name),
+                         .kind = kind,
+                         .place = place,
+                         .first = (uint32_t)c->body.count,
+                         .last = UINT16_MAX};
     return s;
 }
 
@@ -345,7 +348,7 @@ static bool for_body(struct compiler *c, struct loop *loop)
     size_t behind = c->pos;
     land(c, loop->continues, loop->continue_count);
     loop->continues = NULL;
-    c->pos = step;           /* the step comes after the body */
+    c->pos = step; /* the step comes after the body */
     if (!compiler_accept(c, ')')) {
         do {
             if (!compiler_expression_statement(c)) return false;
@@ -459,7 +462,8 @@ static void find_functions(struct compiler *c)
         if (known) continue; /* a prototype, or twice: seen when it is compiled */
         if (!GROW(c, c->functions, c->function_count, c->function_capacity)) return;
         struct function *f = &c->functions[c->function_count];
-        *f = (struct function){.name = text_of(c, &w[1]), .offset = w[1].offset,
+        *f = (struct function){.name = text_of(c, &w[1]),
+                               .offset = w[1].offset,
                                .returns = word_is(&c->words, w, "int")};
         for (size_t k = i + 3; c->words.at[k].kind != WORD_END; k++) {
             if (c->words.at[k].kind == WORD_SIGN && c->words.at[k].value == ')') break;
@@ -626,14 +630,16 @@ static void debug_variable(struct cvbc_debug_rows *rows, const struct symbol *s,
     enum { GLOBAL = 1, STACK, ARRAY, INT32 = 1 };
     bool local = s->kind == SYMBOL_LOCAL, is_array = s->kind == SYMBOL_ARRAY;
     if (!local) cvbc_debug_symbol(rows, s->name, is_array ? 3 : 2, (uint32_t)s->place);
-    cvbc_debug_variable(rows, s->name,
-                        (struct cvbc_variable){
-                            .storage = local ? STACK : is_array ? ARRAY : GLOBAL,
-                            .type = INT32,
-                            .slot = (uint16_t)s->place,
-                            .first = local ? (uint16_t)(body + s->first) : 0,
-                            .last = local ? (uint16_t)(body + s->last) : UINT16_MAX,
-                            .elements = is_array ? s->elements : 1});
+    cvbc_debug_variable(
+        rows, s->name,
+        (struct cvbc_variable){.storage = local      ? STACK
+                                          : is_array ? ARRAY
+                                                     : GLOBAL,
+                               .type = INT32,
+                               .slot = (uint16_t)s->place,
+                               .first = local ? (uint16_t)(body + s->first) : 0,
+                               .last = local ? (uint16_t)(body + s->last) : UINT16_MAX,
+                               .elements = is_array ? s->elements : 1});
 }
 
 static void debug_tables(const struct compiler *c, const char *file, size_t body,

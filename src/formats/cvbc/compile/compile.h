@@ -5,9 +5,9 @@
 #include "cvbc/format/build.h"
 
 struct cvbc_compilation {
-    bool portable;           /* only instructions and flags of the first engine */
-    bool strip;              /* no debug tables */
-    const char *file;        /* name for the debug tables */
+    bool portable;    /* only instructions and flags of the first engine */
+    bool strip;       /* no debug tables */
+    const char *file; /* name for the debug tables */
 };
 /* Code, strings, source hashes and compiler fields into b, debug tables into debug. False when a
  * finding was an error. */

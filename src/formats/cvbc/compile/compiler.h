@@ -4,12 +4,15 @@
 #include "cvbc/compile/lexer.h"
 
 enum reloc { RELOC_NONE, RELOC_BUFFER, RELOC_FUNCTION };
-struct emitted {             /* an instruction whose target is not final yet */
+struct emitted { /* an instruction whose target is not final yet */
     uint8_t opcode, flags, reloc;
-    uint16_t immediate;      /* with a reloc: index in its buffer, or function */
+    uint16_t immediate; /* with a reloc: index in its buffer, or function */
     uint32_t line;
 };
-struct buffer { struct emitted *at; size_t count, capacity; };
+struct buffer {
+    struct emitted *at;
+    size_t count, capacity;
+};
 
 enum symbol_kind { SYMBOL_GLOBAL, SYMBOL_ARRAY, SYMBOL_LOCAL, SYMBOL_FUNCTION };
 struct symbol {
@@ -17,8 +20,8 @@ struct symbol {
     enum symbol_kind kind;
     int32_t place; /* slot, array id, word in the frame (arguments are negative), function */
     uint16_t elements;
-    uint32_t first, last;    /* instructions of the body where a local lives */
-    bool hidden;             /* out of scope */
+    uint32_t first, last; /* instructions of the body where a local lives */
+    bool hidden;          /* out of scope */
 };
 struct function {
     penta_bytes name;
@@ -28,10 +31,10 @@ struct function {
 
 struct compiler {
     struct words words;
-    size_t pos;              /* the next word */
+    size_t pos; /* the next word */
     struct findings *findings;
     struct arena arena;
-    bool portable, failed;   /* failed: no memory */
+    bool portable, failed; /* failed: no memory */
     unsigned errors, nesting;
     struct buffer arrays, init, body, *out;
     struct symbol *symbols;
@@ -41,7 +44,7 @@ struct compiler {
     penta_bytes *strings;
     size_t string_count, string_capacity;
     uint32_t globals, array_count;
-    int32_t depth;           /* words pushed since the function was entered */
+    int32_t depth;                 /* words pushed since the function was entered */
     const struct function *inside; /* NULL: an initialiser */
     struct loop *loop;
 };
@@ -61,7 +64,7 @@ bool compiler_enter(struct compiler *c); /* one level deeper; false: too deep */
 void compiler_leave(struct compiler *c);
 
 /* expressions.c */
-bool compiler_expression(struct compiler *c);              /* leaves one word */
-bool compiler_expression_statement(struct compiler *c);    /* leaves none */
+bool compiler_expression(struct compiler *c);           /* leaves one word */
+bool compiler_expression_statement(struct compiler *c); /* leaves none */
 void compiler_constant(struct compiler *c, uint32_t value);
 bool compiler_store(struct compiler *c, const struct symbol *s); /* the word on top */

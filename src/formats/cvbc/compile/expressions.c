@@ -72,6 +72,7 @@ bool compiler_store(struct compiler *c, const struct symbol *s)
 static const struct builtin {
     const char *name;
     uint8_t opcode, arguments;
+    /* clang-format off */
 } builtins[] = {
     {"pinMode", CVBC_OP_PIN_MODE, 2},           {"digitalWrite", CVBC_OP_DIGITAL_WRITE, 2},
     {"digitalRead", CVBC_OP_DIGITAL_READ, 1},   {"analogWrite", CVBC_OP_ANALOG_WRITE, 2},
@@ -79,6 +80,7 @@ static const struct builtin {
     {"millis", CVBC_OP_MILLIS, 0},              {"micros", CVBC_OP_MICROS, 0},
     {"printf", CVBC_OP_PRINTF, 0},
 };
+/* clang-format on */
 
 /* ( a, b ): how many, or -1 after an error. */
 static int32_t arguments(struct compiler *c, int32_t count)
@@ -130,7 +132,7 @@ static bool call_builtin(struct compiler *c, const struct builtin *b, const stru
 /* Result slot, arguments, CALL, and the arguments popped again; *leaves: a word stays. */
 static bool call(struct compiler *c, const struct word *name, bool *leaves)
 {
-    c->pos++;                /* the parenthesis */
+    c->pos++; /* the parenthesis */
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
         if (word_is(&c->words, name, builtins[i].name)) {
             *leaves = cvbc_ops[builtins[i].opcode].pushes;
@@ -161,7 +163,9 @@ static bool call(struct compiler *c, const struct word *name, bool *leaves)
 
 static bool name_value(struct compiler *c, const struct word *name)
 {
-    static const struct { const char *name; uint16_t value;
+    static const struct {
+        const char *name;
+        uint16_t value;
     } known[] = {{"INPUT", 0},          {"OUTPUT", 1}, {"INPUT_PULLUP", 2},
                  {"INPUT_PULLDOWN", 3}, {"LOW", 0},    {"HIGH", 1}};
     const struct symbol *s = compiler_find(c, name);
@@ -204,9 +208,9 @@ static bool primary(struct compiler *c)
         if (!call(c, w, &leaves)) return false;
         return leaves || compiler_error(c, BASE_SYNTAX, w->offset, "this call has no value");
     }
-    return compiler_error(c, BASE_SYNTAX, w->offset, w->kind == WORD_STRING
-                                                         ? "strings are for printf only"
-                                                         : "expected a value");
+    return compiler_error(c, BASE_SYNTAX, w->offset,
+                          w->kind == WORD_STRING ? "strings are for printf only"
+                                                 : "expected a value");
 }
 
 static bool unary(struct compiler *c)
@@ -245,9 +249,11 @@ static bool unary(struct compiler *c)
 
 /* ---- binary operators by precedence ---- */
 
-static const struct operator {
+static const struct operator
+{
     uint32_t sign;
     uint8_t level, opcode;
+    /* clang-format off */
 } operators[] = {
     {'|', 1, CVBC_OP_BITWISE_OR},          {'^', 2, CVBC_OP_BITWISE_XOR},
     {'&', 3, CVBC_OP_BITWISE_AND},         {SIGN2('=', '='), 4, CVBC_OP_EQ},
@@ -258,8 +264,9 @@ static const struct operator {
     {'-', 7, CVBC_OP_SUB},                 {'*', 8, CVBC_OP_MUL},
     {'/', 8, CVBC_OP_DIV},                 {'%', 8, CVBC_OP_MOD},
 };
+/* clang-format on */
 
-static const struct operator *operator_here(const struct compiler *c)
+static const struct operator* operator_here(const struct compiler *c)
 {
     const struct word *w = compiler_word(c);
     for (size_t i = 0; w->kind == WORD_SIGN && i < sizeof operators / sizeof *operators; i++)
@@ -270,7 +277,7 @@ static const struct operator *operator_here(const struct compiler *c)
 static bool binary(struct compiler *c, unsigned level)
 {
     if (!unary(c)) return false;
-    for (const struct operator *o; (o = operator_here(c)) && o->level >= level;) {
+    for (const struct operator* o; (o = operator_here(c)) && o->level >= level;) {
         c->pos++;
         if (!binary(c, o->level + 1u)) return false;
         op(c, o->opcode, 0);
@@ -292,7 +299,7 @@ static bool logical(struct compiler *c, bool either)
         size_t end = jump(c, CVBC_OP_JMP);
         compiler_patch(c, first);
         compiler_patch(c, second);
-        c->depth--;          /* the other way pushes it too */
+        c->depth--; /* the other way pushes it too */
         op(c, CVBC_OP_PUSH, either);
         compiler_patch(c, end);
     }
@@ -317,6 +324,7 @@ static bool conditional(struct compiler *c)
 
 /* ---- assignment ---- */
 
+/* clang-format off */
 static const struct { uint32_t sign; uint8_t opcode; } assignments[] = {
     {'=', 0},                            {SIGN2('+', '='), CVBC_OP_ADD},
     {SIGN2('-', '='), CVBC_OP_SUB},      {SIGN2('*', '='), CVBC_OP_MUL},
@@ -325,6 +333,7 @@ static const struct { uint32_t sign; uint8_t opcode; } assignments[] = {
     {SIGN2('^', '='), CVBC_OP_BITWISE_XOR}, {SIGN3('<', '<', '='), CVBC_OP_SHIFT_LEFT},
     {SIGN3('>', '>', '='), CVBC_OP_SHIFT_RIGHT},
 };
+/* clang-format on */
 
 static bool assigns(const struct word *w, uint8_t *opcode)
 {
@@ -354,7 +363,7 @@ static bool assign_element(struct compiler *c, const struct symbol *s, bool want
     if (opcode)
         return compiler_error(c, BASE_SYNTAX, c->words.at[value - 1].offset,
                               "elements of arrays take only =");
-    c->pos = value;          /* the value is pushed first, the index on top of it */
+    c->pos = value; /* the value is pushed first, the index on top of it */
     if (!compiler_expression(c)) return false;
     end = c->pos;
     if (wanted) op(c, CVBC_OP_LOAD_LOCAL, 0);
@@ -449,7 +458,7 @@ bool compiler_expression_statement(struct compiler *c)
             op(c, CVBC_OP_POP, 0);
             return true;
         }
-        c->pos = pos;        /* the start of something longer: again, as an expression */
+        c->pos = pos; /* the start of something longer: again, as an expression */
         c->out->count = count;
         c->depth = before;
     }

@@ -49,7 +49,8 @@ static int escape(const uint8_t *p, size_t left, size_t *used)
     if (p[0] == 'x') {
         *used = 3;
         return left > 2 && hex_digit(p[1]) >= 0 && hex_digit(p[2]) >= 0
-                   ? hex_digit(p[1]) * 16 + hex_digit(p[2]) : -1;
+                   ? hex_digit(p[1]) * 16 + hex_digit(p[2])
+                   : -1;
     }
     const char *known = p[0] ? strchr(from, p[0]) : NULL;
     return known ? to[known - from] : -1;

@@ -6,12 +6,12 @@ enum word_kind { WORD_END, WORD_NAME, WORD_NUMBER, WORD_STRING, WORD_SIGN, WORD_
 struct word {
     enum word_kind kind;
     uint32_t offset, size;
-    uint32_t line;           /* from 1 */
-    uint32_t value;          /* WORD_NUMBER; WORD_SIGN: its characters, first in the low byte */
+    uint32_t line;  /* from 1 */
+    uint32_t value; /* WORD_NUMBER; WORD_SIGN: its characters, first in the low byte */
 };
 struct words {
     penta_bytes text;
-    struct word *at;         /* ends with WORD_END; free it */
+    struct word *at; /* ends with WORD_END; free it */
     size_t count;
     uint32_t lines;
 };

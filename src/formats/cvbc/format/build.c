@@ -199,7 +199,7 @@ bool cvbc_sign_file(uint8_t *file, size_t size, const struct private_key *key, p
 
 /* ---- a file ---- */
 
-struct assembly {            /* sections as they become bytes */
+struct assembly { /* sections as they become bytes */
     struct cvbc_build *b;
     struct writer metadata, image, security;
     penta_buffer deflated, sealed;
@@ -289,7 +289,7 @@ static bool make_stored(struct assembly *a, penta_error *err)
         return true;
     }
     a->stored = writer_view(&a->image);
-    a->flags &= (uint8_t)~(CVBC_COMPRESSED | CVBC_ENCRYPTED | CVBC_SIGNED | CVBC_HAS_DEBUG);
+    a->flags &= (uint8_t) ~(CVBC_COMPRESSED | CVBC_ENCRYPTED | CVBC_SIGNED | CVBC_HAS_DEBUG);
     if (b->flags & CVBC_COMPRESSED) {
         if (!deflate_deflate(a->stored, &a->deflated))
             return error_at(err, BASE_MEMORY, 0, "no memory to compress");
@@ -345,7 +345,10 @@ static bool place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_
     return true;
 }
 
-struct cvbc_patch_at { uint64_t offset; penta_bytes bytes; };
+struct cvbc_patch_at {
+    uint64_t offset;
+    penta_bytes bytes;
+};
 
 static bool put_together(struct assembly *a, struct writer *out, penta_error *err)
 {
@@ -418,7 +421,9 @@ bool cvbc_build_from(struct cvbc_build *b, const struct cvbc_module *m, penta_er
                              .build_number = m->header.build_number,
                              .flags = m->header.flags & (CVBC_DETERMINISTIC | CVBC_COMPRESSED),
                              .force_compression = true,
-                             .has_metadata = true, .metadata = m->metadata, .debug = m->debug};
+                             .has_metadata = true,
+                             .metadata = m->metadata,
+                             .debug = m->debug};
     if (m->has_protection) {
         memcpy(b->source_sha256, m->integrity.source_sha256, 32);
         b->secure_timestamp = m->integrity.secure_timestamp;

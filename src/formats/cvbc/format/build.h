@@ -4,37 +4,40 @@
 #pragma once
 #include "cvbc/cvbc.h"
 
-struct cvbc_override {       /* some bytes of a record as they shall be */
+struct cvbc_override { /* some bytes of a record as they shall be */
     uint8_t bytes[cvbc_integrity_bytes], mask[cvbc_integrity_bytes];
     bool used;
 };
 void cvbc_override_apply(const struct cvbc_override *o, uint8_t *record, size_t size);
 
 enum { CVBC_GAP_MAX = 1 << 20 }; /* zeros between sections that nobody has to write */
-struct cvbc_patch { uint32_t offset; penta_bytes bytes; };
+struct cvbc_patch {
+    uint32_t offset;
+    penta_bytes bytes;
+};
 
 struct cvbc_build {
-    struct cvbc_core core;   /* the counts are computed; language 0 becomes C */
+    struct cvbc_core core; /* the counts are computed; language 0 becomes C */
     struct writer pins, dependencies, hints, custom; /* encoded records */
     uint16_t pin_count, dependency_count, hint_count;
-    struct writer code;      /* 4 bytes per instruction */
-    struct writer strings;   /* encoded records */
+    struct writer code;    /* 4 bytes per instruction */
+    struct writer strings; /* encoded records */
     uint32_t string_count;
     uint16_t entry;
     penta_bytes debug, trailing; /* trailing: unknown sections, kept behind everything */
     uint16_t minor;
     uint64_t timestamp;
     uint32_t build_number;
-    uint8_t flags;           /* of CVBC_DETERMINISTIC, and CVBC_COMPRESSED: compress if smaller */
+    uint8_t flags; /* of CVBC_DETERMINISTIC, and CVBC_COMPRESSED: compress if smaller */
     bool force_compression, without_security;
     uint8_t source_sha256[32];
     uint64_t secure_timestamp;
-    uint8_t hash_algorithm;  /* 0 becomes 1, SHA-256 */
+    uint8_t hash_algorithm; /* 0 becomes 1, SHA-256 */
     const struct private_key *sign_key;
-    bool external_key;       /* do not embed the public key */
+    bool external_key;                /* do not embed the public key */
     const struct public_key *reserve; /* room for a signature that is made elsewhere */
-    uint8_t cipher;          /* 0: none */
-    uint32_t derivation;     /* key_derivation_params */
+    uint8_t cipher;                   /* 0: none */
+    uint32_t derivation;              /* key_derivation_params */
     const struct cvbc_secret *secret;
 
     /* for the assembler; NULL or empty: as computed */
@@ -46,7 +49,9 @@ struct cvbc_build {
 };
 
 /* debug_info.c: the rows of a debug section, names of at most 65535 bytes; the section; its text. */
-struct cvbc_debug_rows { struct writer symbols, lines, variables; };
+struct cvbc_debug_rows {
+    struct writer symbols, lines, variables;
+};
 void cvbc_debug_symbol(struct cvbc_debug_rows *rows, penta_bytes name, uint8_t kind,
                        uint32_t value);
 void cvbc_debug_line(struct cvbc_debug_rows *rows, uint16_t instruction, uint16_t file,
@@ -56,14 +61,14 @@ void cvbc_debug_put(const struct cvbc_debug_rows *rows, struct writer *out); /* 
 void cvbc_debug_free(struct cvbc_debug_rows *rows);
 bool cvbc_debug_print(penta_bytes section, struct writer *out); /* false: it has no such text */
 enum { CVBC_SYMBOL_KINDS = 6, CVBC_STORAGE_KINDS = 4 };
-extern const char *const cvbc_symbol_kinds[CVBC_SYMBOL_KINDS];   /* by kind; NULL: none */
+extern const char *const cvbc_symbol_kinds[CVBC_SYMBOL_KINDS]; /* by kind; NULL: none */
 extern const char *const cvbc_storage_kinds[CVBC_STORAGE_KINDS];
 
 void cvbc_build_fini(struct cvbc_build *b);
 void cvbc_build_string(struct cvbc_build *b, penta_bytes text);
 void cvbc_build_inst(struct cvbc_build *b, uint8_t opcode, uint8_t flags, uint16_t immediate);
 void cvbc_build_pin(struct cvbc_build *b, const struct cvbc_pin *pin);
-uint32_t cvbc_pin_features(uint8_t function); /* that a pin asks for: 4.1 of the reference */
+uint32_t cvbc_pin_features(uint8_t function);        /* that a pin asks for: 4.1 of the reference */
 size_t cvbc_build_count(const struct cvbc_build *b); /* instructions so far */
 
 bool cvbc_build_write(struct cvbc_build *b, struct writer *out, penta_error *err);
@@ -76,7 +81,9 @@ void cvbc_build_protection(const struct cvbc_build *b, uint8_t flags, size_t sto
                            uint8_t out[cvbc_security_bytes]);
 void cvbc_build_integrity(const struct cvbc_build *b, penta_bytes metadata, penta_bytes image,
                           uint8_t out[cvbc_integrity_bytes]);
-struct cvbc_sizes { size_t metadata, security, stored, debug, trailing; };
+struct cvbc_sizes {
+    size_t metadata, security, stored, debug, trailing;
+};
 void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_sizes sizes,
                        uint8_t out[cvbc_header_bytes]);
 
@@ -111,7 +118,7 @@ struct cvbc_resigning {
     const struct private_key *key;
     const struct public_key *reserve;
     bool external_key;
-    uint8_t hash_algorithm;  /* 0: as it was */
+    uint8_t hash_algorithm; /* 0: as it was */
     /* Sign also over a signature that is wrong or cannot be checked, and over contents that do not
      * have their digests; what is replaced goes to report, one finding each. */
     bool replace;
@@ -119,7 +126,8 @@ struct cvbc_resigning {
     void *user;
 };
 /* A file under the policy of another module, which must outlive it. */
-penta_module *cvbc_parse_under(penta_bytes file, const struct cvbc_policy *policy, penta_error *err);
+penta_module *cvbc_parse_under(penta_bytes file, const struct cvbc_policy *policy,
+                               penta_error *err);
 void cvbc_close_under(penta_module *module);
 bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, struct writer *out,
                  penta_error *err);

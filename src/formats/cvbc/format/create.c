@@ -40,14 +40,20 @@ static bool pin_field(struct cvbc_pin *pin, penta_bytes text)
              (int)(equals - text.data > 30 ? 30 : equals - text.data), (const char *)text.data);
     penta_bytes value = {equals + 1, text.size - (size_t)(equals - text.data) - 1};
     if (!enumerated(name, value, &v)) return false;
-    if (!strcmp(name, "pin_pull") && v < 256) pin->pin_pull = (uint8_t)v;
-    else if (!strcmp(name, "pin_drive") && v < 256) pin->pin_drive_strength = (uint8_t)v;
-    else if (!strcmp(name, "pin_frequency_hz") && v < 65536) pin->pin_frequency_hz = (uint16_t)v;
+    if (!strcmp(name, "pin_pull") && v < 256)
+        pin->pin_pull = (uint8_t)v;
+    else if (!strcmp(name, "pin_drive") && v < 256)
+        pin->pin_drive_strength = (uint8_t)v;
+    else if (!strcmp(name, "pin_frequency_hz") && v < 65536)
+        pin->pin_frequency_hz = (uint16_t)v;
     else if (!strcmp(name, "pin_alternate") && v <= UINT32_MAX)
         pin->pin_alternate_function = (uint32_t)v;
-    else if (!strcmp(name, "pin_initial") && v < 256) pin->pin_initial_state = (uint8_t)v;
-    else if (!strcmp(name, "pin_flags") && v < 256) pin->pin_flags = (uint8_t)v;
-    else return false;
+    else if (!strcmp(name, "pin_initial") && v < 256)
+        pin->pin_initial_state = (uint8_t)v;
+    else if (!strcmp(name, "pin_flags") && v < 256)
+        pin->pin_flags = (uint8_t)v;
+    else
+        return false;
     return true;
 }
 
@@ -61,8 +67,10 @@ static bool pin_option(struct cvbc_build *b, const char *text, penta_error *err)
               number_parse_bytes(bytes_slice(place, 1, place.size), &number) && number < 256 &&
               enumerated("pin_function", function, &f) && f < 256 &&
               enumerated("pin_mode", mode, &m) && m < 256;
-    struct cvbc_pin pin = {.pin_number = (uint8_t)number, .port_identifier = (uint8_t)(port - 'A'),
-                           .pin_function = (uint8_t)f, .pin_mode = (uint8_t)m};
+    struct cvbc_pin pin = {.pin_number = (uint8_t)number,
+                           .port_identifier = (uint8_t)(port - 'A'),
+                           .pin_function = (uint8_t)f,
+                           .pin_mode = (uint8_t)m};
     while (ok && rest.size) ok = pin_field(&pin, part(&rest));
     if (!ok) {
         error_at(err, BASE_OPTION_VALUE, 0, "pin '%.60s' is not PIN:FUNCTION:MODE", text);
@@ -90,8 +98,10 @@ static bool dependency_option(struct cvbc_build *b, const char *text, penta_erro
     if (!ok)
         return error_at(err, BASE_OPTION_VALUE, 0,
                         "dependency '%.50s' is not NAME:MAJOR.MINOR[:LEVEL[:CRITICALITY]]", text);
-    struct cvbc_dependency d = {.min_version_major = major, .min_version_minor = minor,
-                                .compatibility_level = (uint8_t)l, .criticality = (uint8_t)c};
+    struct cvbc_dependency d = {.min_version_major = major,
+                                .min_version_minor = minor,
+                                .compatibility_level = (uint8_t)l,
+                                .criticality = (uint8_t)c};
     memcpy(d.lib_name, name.data, name.size);
     cvbc_dependency_write(&b->dependencies, &d);
     b->dependency_count++;

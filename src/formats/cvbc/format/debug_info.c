@@ -45,10 +45,8 @@ void cvbc_debug_put(const struct cvbc_debug_rows *rows, struct writer *out)
         at += places[2 * i + 1];
     }
     if (at == cvbc_debug_bytes) return;
-    for (int i = 0; i < 6; i++)
-        writer_uint(out, places[i], 4);
-    for (int i = 0; i < 3; i++)
-        writer_bytes(out, tables[i]->out.data, tables[i]->out.size);
+    for (int i = 0; i < 6; i++) writer_uint(out, places[i], 4);
+    for (int i = 0; i < 3; i++) writer_bytes(out, tables[i]->out.data, tables[i]->out.size);
 }
 
 void cvbc_debug_free(struct cvbc_debug_rows *rows)
@@ -60,14 +58,17 @@ void cvbc_debug_free(struct cvbc_debug_rows *rows)
 
 /* ---- text ---- */
 
-const char *const cvbc_symbol_kinds[CVBC_SYMBOL_KINDS] = {NULL, "function", "global", "array", "label", "file"};
+const char *const cvbc_symbol_kinds[CVBC_SYMBOL_KINDS] = {NULL,    "function", "global",
+                                                          "array", "label",    "file"};
 const char *const cvbc_storage_kinds[CVBC_STORAGE_KINDS] = {NULL, "global", "stack", "array"};
 
 /* The word for a number, or the number. */
 static void print_kind(struct writer *out, const char *const *words, size_t count, unsigned kind)
 {
-    if (kind < count && words[kind]) writer_text(out, words[kind]);
-    else writer_print(out, "%u", kind);
+    if (kind < count && words[kind])
+        writer_text(out, words[kind]);
+    else
+        writer_print(out, "%u", kind);
 }
 #define PRINT_KIND(out, words, kind) print_kind(out, words, sizeof words / sizeof *words, kind)
 

@@ -38,7 +38,9 @@ static void describe_metadata(const struct cvbc_module *m, const penta_visitor *
         describe_leave(v, pins);
     }
     at += pins.size;
-    penta_node dependencies = {.name = "dependencies", .offset = at, .list = true,
+    penta_node dependencies = {.name = "dependencies",
+                               .offset = at,
+                               .list = true,
                                .size = meta->dependency_count * cvbc_dependency_bytes};
     if (meta->dependency_count && describe_enter(v, dependencies)) {
         for (size_t i = 0; i < meta->dependency_count; i++)
@@ -125,8 +127,11 @@ static void describe_program(const struct cvbc_program *p, const penta_visitor *
                                             .size = 4,
                                             .kind = PENTA_UINT,
                                             .as.u = text.size + 1});
-            describe_field(v, (penta_field){.name = "text", .offset = at + 4, .size = text.size + 1,
-                                            .kind = PENTA_TEXT, .as.bytes = text});
+            describe_field(v, (penta_field){.name = "text",
+                                            .offset = at + 4,
+                                            .size = text.size + 1,
+                                            .kind = PENTA_TEXT,
+                                            .as.bytes = text});
             describe_leave(v, string);
         }
         at += string.size;
@@ -177,7 +182,9 @@ static void describe_symbols(const struct cvbc_module *m, const penta_visitor *v
     struct cvbc_variable variable;
     penta_bytes name;
     penta_node list = {.name = variables ? "variables" : "symbols",
-                       .offset = cvbc_offset(m, table.data), .size = table.size, .list = true};
+                       .offset = cvbc_offset(m, table.data),
+                       .size = table.size,
+                       .list = true};
     if (!describe_enter(v, list)) return;
     while (pos < table.size && (variables ? cvbc_variable_next(table, &pos, &variable, &name)
                                           : cvbc_symbol_next(table, &pos, &symbol, &name))) {
@@ -367,10 +374,14 @@ const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_
     bool is_signed = m->header.flags & CVBC_SIGNED && m->signature.size;
     bool hashed = m->has_protection;
     if (offset < cvbc_header_bytes) {
-        static const struct { unsigned end; const char *with, *without; } header[] = {
-            {12, "signature, CRC", "CRC"}, {16, "nothing: a CRC", "nothing: a CRC"},
-            {40, "signature", "nothing"}, {44, "nothing: a CRC", "nothing: a CRC"},
-            {64, "signature", "nothing"}};
+        static const struct {
+            unsigned end;
+            const char *with, *without;
+        } header[] = {{12, "signature, CRC", "CRC"},
+                      {16, "nothing: a CRC", "nothing: a CRC"},
+                      {40, "signature", "nothing"},
+                      {44, "nothing: a CRC", "nothing: a CRC"},
+                      {64, "signature", "nothing"}};
         int i = 0;
         while (offset >= header[i].end) i++;
         *end = header[i].end;

@@ -417,10 +417,12 @@ static void describe(const penta_module *module, const penta_visitor *v)
     if (l->wrapper) {
         penta_node conc = {.name = "conc", .size = CONC_BYTES};
         if (describe_enter(v, conc)) {
-            static const struct layout_field fields[] = {
-                {"magic", 4, PENTA_WORD, ""}, {"program_size", 4, PENTA_UINT, ""},
-                {"instruction_count", 4, PENTA_UINT, ""}, {"string_count", 2, PENTA_UINT, ""},
-                {"crc16", 2, PENTA_WORD, ""}, {NULL, 0, PENTA_RAW, NULL}};
+            static const struct layout_field fields[] = {{"magic", 4, PENTA_WORD, ""},
+                                                         {"program_size", 4, PENTA_UINT, ""},
+                                                         {"instruction_count", 4, PENTA_UINT, ""},
+                                                         {"string_count", 2, PENTA_UINT, ""},
+                                                         {"crc16", 2, PENTA_WORD, ""},
+                                                         {NULL, 0, PENTA_RAW, NULL}};
             layout_leaves(v, fields, p, 0, false, NULL);
             describe_leave(v, conc);
         }

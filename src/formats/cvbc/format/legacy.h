@@ -3,10 +3,10 @@
 #include "cvbc/format/build.h"
 
 struct cvbc_legacy {
-    const char *wrapper;     /* "conc-ccitt", "conc-modbus" or NULL */
-    const char *layout;      /* "raw-words", "raw-struct", "counted-words", "counted-struct" */
+    const char *wrapper; /* "conc-ccitt", "conc-modbus" or NULL */
+    const char *layout;  /* "raw-words", "raw-struct", "counted-words", "counted-struct" */
     size_t code_offset, count, string_offset, string_count;
-    bool words;              /* instructions are u32 words */
+    bool words; /* instructions are u32 words */
 };
 /* False: none of the layouts fits; *why says what came nearest. */
 bool cvbc_legacy_detect(penta_bytes file, struct cvbc_legacy *out, const char **why);

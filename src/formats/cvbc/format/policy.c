@@ -42,8 +42,9 @@ bool cvbc_secret_read(const char *path, bool password, struct cvbc_secret *out, 
     }
     wipe(&file);
     if (out->bytes) return true;
-    return error_at(err, CVBC_KEY, 0, password ? "'%.60s' holds no password"
-                                               : "'%.60s' holds neither 32 bytes nor 64 hex digits",
+    return error_at(err, CVBC_KEY, 0,
+                    password ? "'%.60s' holds no password"
+                             : "'%.60s' holds neither 32 bytes nor 64 hex digits",
                     path);
 }
 

@@ -141,7 +141,8 @@ static void tell_signature(const struct cvbc_module *m, const struct cvbc_resign
     error_at(&replaced, wrong ? CVBC_SIGNATURE : CVBC_KEY, cvbc_offset(m, m->signature.data),
              wrong ? "replaced: a wrong %s signature" : "replaced: an %s signature, not checked",
              kind);
-    if (key_public_raw((enum key_type)m->protection.signature_algorithm, m->public_key, &key, &why)) {
+    if (key_public_raw((enum key_type)m->protection.signature_algorithm, m->public_key, &key,
+                       &why)) {
         uint8_t print[32];
         char text[65];
         key_fingerprint(&key, print);

@@ -51,10 +51,14 @@ bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
         return error_note(err, "--key-file FILE or --password-file FILE");
     }
     uint32_t method = password ? CVBC_KEY_PBKDF2 : CVBC_KEY_RAW;
-    if (derive && !strcmp(derive, "raw")) method = CVBC_KEY_RAW;
-    else if (derive && !strcmp(derive, "hkdf")) method = CVBC_KEY_HKDF;
-    else if (derive && !strcmp(derive, "pbkdf2")) method = CVBC_KEY_PBKDF2;
-    else if (derive) return error_at(err, BASE_OPTION_VALUE, 0, "derive is raw, hkdf or pbkdf2");
+    if (derive && !strcmp(derive, "raw"))
+        method = CVBC_KEY_RAW;
+    else if (derive && !strcmp(derive, "hkdf"))
+        method = CVBC_KEY_HKDF;
+    else if (derive && !strcmp(derive, "pbkdf2"))
+        method = CVBC_KEY_PBKDF2;
+    else if (derive)
+        return error_at(err, BASE_OPTION_VALUE, 0, "derive is raw, hkdf or pbkdf2");
     b->cipher = (uint8_t)algorithm;
     b->derivation = method == CVBC_KEY_PBKDF2 ? method | (uint32_t)iterations << 8 : method;
     b->secret = secret;

@@ -23,7 +23,7 @@ static void check_header_crc(const struct cvbc_module *m, struct findings *f)
     const uint8_t *file = m->base.file.data;
     uint32_t right = checksum_crc32((penta_bytes){file, 12}), stored = m->header.header_crc32;
     if (stored == right) return;
-    uint8_t whole[60];       /* the form that a comment in the format's text describes */
+    uint8_t whole[60]; /* the form that a comment in the format's text describes */
     memcpy(whole, file, 12);
     memcpy(whole + 12, file + 16, 48);
     bool comment = checksum_crc32((penta_bytes){whole, 60}) == stored;
@@ -354,7 +354,8 @@ static void check_debug(const struct cvbc_module *m, struct findings *f)
     struct cvbc_variable variable;
     penta_bytes name;
     size_t pos = 0;
-    while (pos < t.symbols.size && cvbc_symbol_next(t.symbols, &pos, &symbol, &name)) {}
+    while (pos < t.symbols.size && cvbc_symbol_next(t.symbols, &pos, &symbol, &name)) {
+    }
     if (pos < t.symbols.size)
         findings_add(f, CVBC_DEBUG, cvbc_offset(m, t.symbols.data + pos), NULL,
                      "a symbol is cut short");

@@ -12,10 +12,10 @@
 
 struct function {
     uint32_t entry;
-    int32_t deepest;         /* own words, the return index included */
-    int32_t reads, writes;   /* words of the caller that it looks at or changes */
-    int32_t absolute;        /* deepest stack at which it is called, + 1; -1: not yet known */
-    uint8_t state;           /* of the search for cycles */
+    int32_t deepest;       /* own words, the return index included */
+    int32_t reads, writes; /* words of the caller that it looks at or changes */
+    int32_t absolute;      /* deepest stack at which it is called, + 1; -1: not yet known */
+    uint8_t state;         /* of the search for cycles */
 };
 
 struct analysis {
@@ -23,12 +23,12 @@ struct analysis {
     struct findings *f;
     uint64_t origin;
     bool decoded, proved;
-    int32_t *depth;          /* per instruction, -1: not reached */
-    uint32_t *owner;         /* the function that reached it */
+    int32_t *depth;  /* per instruction, -1: not reached */
+    uint32_t *owner; /* the function that reached it */
     uint32_t *work;
-    bool *is_target;         /* of a jump */
+    bool *is_target; /* of a jump */
     struct function *functions;
-    uint32_t *function_of;   /* entry -> index + 1 */
+    uint32_t *function_of; /* entry -> index + 1 */
     size_t function_count;
     bool warned_join, warned_frame;
 };
@@ -36,7 +36,8 @@ struct analysis {
 static void report(struct analysis *a, uint32_t code, size_t i, unsigned byte, const char *text,
                    unsigned x, unsigned y)
 {
-    penta_error e = {.code = code, .offset = a->origin + cvbc_bytecode_bytes + 4 * i + byte,
+    penta_error e = {.code = code,
+                     .offset = a->origin + cvbc_bytecode_bytes + 4 * i + byte,
                      .decoded = a->decoded};
     const struct rule *rule = rule_find(cvbc_rules, code);
     e.severity = rule->severity;
@@ -132,8 +133,8 @@ static int32_t printf_pops(const struct analysis *a, size_t i)
     if (!i) return -1;
     struct cvbc_inst before = cvbc_inst_at(a->p, i - 1);
     bool known = !a->is_target[i] && before.opcode == CVBC_OP_PUSH && !before.flags &&
-                 before.immediate <= 8 &&
-                 a->depth[i - 1] >= 0 && a->depth[i - 1] + 1 == a->depth[i];
+                 before.immediate <= 8 && a->depth[i - 1] >= 0 &&
+                 a->depth[i - 1] + 1 == a->depth[i];
     return known ? 1 + before.immediate : -1;
 }
 
@@ -153,7 +154,7 @@ static void locals(struct analysis *a, struct function *fn, size_t i, struct cvb
                (unsigned)(depth < 0 ? 0 : depth));
         a->proved = false;
     } else if (!main && store && below == 0) {
-        a->proved = false;   /* the return index itself */
+        a->proved = false; /* the return index itself */
     } else if (store ? below > fn->writes : below > fn->reads) {
         *(store ? &fn->writes : &fn->reads) = below;
     }
@@ -175,7 +176,7 @@ static void step(struct analysis *a, size_t *work, uint32_t i)
         pops = printf_pops(a, i);
         if (pops < 0) {
             a->proved = false;
-            return;          /* nothing sure is known behind it */
+            return; /* nothing sure is known behind it */
         }
     }
     if (in.opcode == CVBC_OP_RET) {
@@ -233,7 +234,7 @@ static void step(struct analysis *a, size_t *work, uint32_t i)
  * at most as many links as there are functions. */
 static bool settle_calls(struct analysis *a)
 {
-    enum { PASSES = 64 };    /* deeper chains stay checked at run time */
+    enum { PASSES = 64 }; /* deeper chains stay checked at run time */
     a->functions[0].absolute = 0;
     bool changed = true;
     for (int pass = 0; changed; pass++) {
@@ -279,7 +280,7 @@ static void follow(struct analysis *a, struct cvbc_flow *flow)
     for (size_t i = 0; i < count; i++) a->depth[i] = -1;
     uint32_t entry = a->p->head.entry_point_offset;
     a->functions[0] = (struct function){.entry = entry, .absolute = -1};
-    a->function_count = 1;   /* the program itself; a CALL of its entry makes another one */
+    a->function_count = 1; /* the program itself; a CALL of its entry makes another one */
     reach(a, &work, entry, 0, 0);
     while (work) step(a, &work, a->work[--work]);
     for (size_t i = 0; i < a->function_count; i++)

@@ -9,7 +9,7 @@
 
 static const struct {
     const char *name;
-    uint64_t values[9];      /* in the order of struct cvbc_board */
+    uint64_t values[9]; /* in the order of struct cvbc_board */
 } boards[] = {
 #define BOARD(name, architecture, family, variant, features, flash, ram, ports, pins, gpio)        \
     {name, {architecture, family, variant, features, flash, ram, ports, pins, gpio}},
@@ -36,7 +36,7 @@ static const struct {
 static uint64_t *value_of(struct cvbc_board *b, size_t i)
 {
     uint64_t *all[9] = {&b->architecture, &b->family, &b->variant, &b->features, &b->flash_kb,
-                        &b->ram_kb, &b->ports, &b->pins, &b->gpio};
+                        &b->ram_kb,       &b->ports,  &b->pins,    &b->gpio};
     return all[i];
 }
 

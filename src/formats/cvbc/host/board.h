@@ -13,13 +13,16 @@
 #include "cvbc/cvbc.h"
 
 enum { CVBC_LIBRARIES = 32 };
-struct cvbc_library { char name[16]; uint32_t major, minor; };
+struct cvbc_library {
+    char name[16];
+    uint32_t major, minor;
+};
 struct cvbc_board {
     char name[32];
     uint64_t architecture, family, variant, features, flash_kb, ram_kb, ports, pins, gpio;
     struct cvbc_library libraries[CVBC_LIBRARIES];
     size_t library_count;
-    bool any;                /* takes everything: the simulator */
+    bool any; /* takes everything: the simulator */
 };
 /* A name of boards.def, or the path of a file (with a slash or a dot in it). */
 bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err);

@@ -11,15 +11,20 @@
 
 enum { PINS = 20, ANALOG = 512, START_MS = 1000, PRINTF_MAX = 255 };
 
-struct input { uint64_t ms; bool analog; uint8_t pin; uint16_t value; };
+struct input {
+    uint64_t ms;
+    bool analog;
+    uint8_t pin;
+    uint16_t value;
+};
 
 struct cvbc_board_state {
     bool trace;
     uint64_t us;
     uint8_t modes[PINS];
-    struct input *inputs;    /* ascending by time */
+    struct input *inputs; /* ascending by time */
     size_t input_count;
-    penta_cvbc_hal hal;      /* an embedder's hardware; entries may be NULL */
+    penta_cvbc_hal hal; /* an embedder's hardware; entries may be NULL */
 };
 
 struct cvbc_board_state *cvbc_board_new(bool trace, penta_error *err)
@@ -82,7 +87,7 @@ static bool format(penta_bytes f, const int32_t *args, uint32_t count, char *tex
             if (!(value & 255)) cut = true;
             if (*size < PRINTF_MAX && !cut) text[(*size)++] = (char)value;
             break;
-        default:             /* the sign itself; the scan goes on behind it */
+        default: /* the sign itself; the scan goes on behind it */
             if (*size < PRINTF_MAX && !cut) text[(*size)++] = '%';
             continue;
         }
@@ -249,7 +254,10 @@ static bool read_script(struct cvbc_board_state *b, const char *path, penta_erro
     return ok;
 }
 
-struct reasons { penta_error *err; size_t count; };
+struct reasons {
+    penta_error *err;
+    size_t count;
+};
 
 static void keep_reason(void *user, const penta_error *finding)
 {

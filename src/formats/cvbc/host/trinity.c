@@ -28,11 +28,11 @@ enum {
 
 struct firmware {
     struct cvbc_board board;
-    struct cvbc_core core;   /* of the first container, with what all need */
-    struct cvbc_pin *pins;   /* ascending by port, pin */
+    struct cvbc_core core; /* of the first container, with what all need */
+    struct cvbc_pin *pins; /* ascending by port, pin */
     size_t pin_count;
-    int16_t logical[256];    /* index of the pin, or -1 */
-    uint8_t (*digests)[32];  /* ascending */
+    int16_t logical[256];   /* index of the pin, or -1 */
+    uint8_t (*digests)[32]; /* ascending */
     size_t digest_count;
     uint32_t stack;
 };
@@ -167,9 +167,11 @@ static void print_pin(struct writer *w, const struct firmware *f, const struct c
     char name[16];
     uint32_t base = base_of(f, pin), bit = UINT32_C(1) << (pin->pin_number & 15);
     snprintf(name, sizeof name, "p%c%u", 'a' + pin->port_identifier, pin->pin_number);
-    writer_print(w, "\nstatic inline void trinity_%s_write(int level)\n{\n"
-                    "    *(volatile uint32_t *)(uintptr_t)0x%08" PRIX32 "u = level ? 0x%08" PRIX32
-                    "u : 0x%08" PRIX32 "u;\n}\n", name, base + BSRR, bit, bit << 16);
+    writer_print(w,
+                 "\nstatic inline void trinity_%s_write(int level)\n{\n"
+                 "    *(volatile uint32_t *)(uintptr_t)0x%08" PRIX32 "u = level ? 0x%08" PRIX32
+                 "u : 0x%08" PRIX32 "u;\n}\n",
+                 name, base + BSRR, bit, bit << 16);
     writer_print(w,
                  "static inline int trinity_%s_read(void)\n{\n"
                  "    return (int)((*(volatile uint32_t *)(uintptr_t)0x%08" PRIX32

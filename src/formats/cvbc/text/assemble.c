@@ -13,7 +13,7 @@ struct assembly {
     struct source *s;
     struct findings *findings;
     struct cvbc_build b;
-    struct labels labels;    /* their arena holds strings too */
+    struct labels labels; /* their arena holds strings too */
     struct writer metadata, security, stored, debug, key, signature;
     struct cvbc_debug_rows rows;
     struct cvbc_patch *patches;
@@ -355,16 +355,16 @@ static const struct {
     const char *name;
     bool (*parse)(struct assembly *a);
 } directives[] = {
-    {".header", directive_header},       {".target", directive_target},
-    {".pin", directive_pin},             {".dependency", directive_dependency},
-    {".hint", directive_hint},           {".custom", directive_custom},
-    {".security", directive_security},   {".integrity", directive_integrity},
-    {".key", directive_key},             {".signature", directive_signature},
-    {".bytecode", directive_bytecode},   {".string", directive_string},
-    {".entry", directive_entry},         {".stored", directive_stored},
-    {".debug", directive_debug},         {".bytes", directive_bytes},
-    {".metadata", directive_metadata},   {".security_raw", directive_security_raw},
-    {".symbol", directive_symbol},       {".line", directive_line},
+    {".header", directive_header},     {".target", directive_target},
+    {".pin", directive_pin},           {".dependency", directive_dependency},
+    {".hint", directive_hint},         {".custom", directive_custom},
+    {".security", directive_security}, {".integrity", directive_integrity},
+    {".key", directive_key},           {".signature", directive_signature},
+    {".bytecode", directive_bytecode}, {".string", directive_string},
+    {".entry", directive_entry},       {".stored", directive_stored},
+    {".debug", directive_debug},       {".bytes", directive_bytes},
+    {".metadata", directive_metadata}, {".security_raw", directive_security_raw},
+    {".symbol", directive_symbol},     {".line", directive_line},
     {".variable", directive_variable},
 };
 enum { DIRECTIVES = sizeof directives / sizeof *directives };
@@ -388,7 +388,7 @@ static bool raw_instruction(struct assembly *a, size_t from)
     penta_bytes word = bytes_slice(s->text, from, end - from);
     const uint8_t *dot = memchr(word.data, '.', word.size);
     size_t left = dot ? (size_t)(dot - word.data) : word.size;
-    s->pos = end;            /* consumed, also when it is no opcode */
+    s->pos = end; /* consumed, also when it is no opcode */
     uint64_t opcode = 0, flags = 0, immediate = 0;
     if (!number_parse_bytes(bytes_slice(word, 0, left), &opcode) || opcode > 255 ||
         (dot &&
@@ -412,9 +412,10 @@ static int split_suffix(const struct source *s, struct token *t)
 {
     const uint8_t *p = s->text.data + t->offset;
     if (t->size < 3 || p[t->size - 2] != '.') return 0;
-    int flag = p[t->size - 1] == 'S' || p[t->size - 1] == 's' ? CVBC_S
+    int flag = p[t->size - 1] == 'S' || p[t->size - 1] == 's'   ? CVBC_S
                : p[t->size - 1] == 'W' || p[t->size - 1] == 'w' ? CVBC_W
-               : p[t->size - 1] == 'V' || p[t->size - 1] == 'v' ? CVBC_V : 0;
+               : p[t->size - 1] == 'V' || p[t->size - 1] == 'v' ? CVBC_V
+                                                                : 0;
     if (flag) t->size -= 2;
     return flag;
 }

@@ -113,7 +113,7 @@ static void print_fields(struct writer *out, const char *directive,
 /* ---- names of instructions ---- */
 
 struct names {
-    penta_bytes *of;         /* per instruction; size 0: none */
+    penta_bytes *of; /* per instruction; size 0: none */
     bool *needed;
 };
 
@@ -125,7 +125,7 @@ static bool usable(penta_bytes name)
         if (!isalnum(name.data[i]) && name.data[i] != '_') return false;
         if (i && !isdigit(name.data[i])) digits = false;
     }
-    return !digits;          /* L12 is a name that we make up */
+    return !digits; /* L12 is a name that we make up */
 }
 
 static bool taken(const struct names *n, size_t count, penta_bytes name)
@@ -138,7 +138,7 @@ static bool taken(const struct names *n, size_t count, penta_bytes name)
 
 static bool find_names(const struct cvbc_module *m, const struct cvbc_program *p, struct names *n)
 {
-    enum { SYMBOLS = 4096 };   /* beyond, made-up names do: looking for duplicates is quadratic */
+    enum { SYMBOLS = 4096 }; /* beyond, made-up names do: looking for duplicates is quadratic */
     n->of = calloc(p->count + 1, sizeof *n->of);
     n->needed = calloc(p->count + 1, sizeof *n->needed);
     if (!n->of || !n->needed) return false;
@@ -322,7 +322,7 @@ static void print_stored(const struct cvbc_module *m, bool listed, penta_bytes i
                !memcmp(deflated.data, m->stored.data, deflated.size);
     penta_buffer_free(&deflated);
     if (same) return;
-    if (listed) {            /* it stands for this listing and no other */
+    if (listed) { /* it stands for this listing and no other */
         uint8_t digest[HASH_BYTES];
         hash_sha256(image, digest);
         writer_text(out, ".stored of ");

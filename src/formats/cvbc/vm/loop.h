@@ -63,6 +63,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
     }
     if (fuel) vm->at_break = false;
 
+    /* clang-format off */
     for (;;) {
         DISPATCH(op) {
         CASE(CVBC_DO_PUSH): PUSH(in->imm);
@@ -288,6 +289,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             FAULT(CVBC_E_OPCODE);
         }
     }
+    /* clang-format on */
 underflow:
     sp = base;
     vm->error = CVBC_E_UNDERFLOW;
@@ -301,7 +303,7 @@ fault:
 completed:
     vm->final = vm->ended = true;
     goto out;
-host:                        /* counted when the host has answered */
+host: /* counted when the host has answered */
     left++;
     vm->waiting = true;
 out:

@@ -196,7 +196,6 @@ static void vm_describe(const penta_vm *base, const penta_visitor *v)
 
 /* ---- memory from outside: four windows of little-endian words ---- */
 
-
 static int32_t *window(struct cvbc_vm *vm, uint64_t address, size_t *size)
 {
     switch (address >> 24) {
@@ -256,10 +255,12 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
 
 /* ---- snapshots: "CVVM", fixed fields, then the words in use ---- */
 
+/* clang-format off */
 #define SNAPSHOT_FIELDS(FIELD)                                                                     \
     FIELD(count) FIELD(capacity) FIELD(pc) FIELD(sp) FIELD(pool_used) FIELD(executed)              \
     FIELD(waiting) FIELD(answered) FIELD(final) FIELD(ended) FIELD(ran_off) FIELD(error)           \
     FIELD(arg_count)
+/* clang-format on */
 
 static void save_words(struct writer *out, const int32_t *words, size_t count)
 {
@@ -345,7 +346,7 @@ static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     vm->error = (uint8_t)s.error;
     vm->arg_count = (uint32_t)s.arg_count;
     vm->at_break = false;
-    vm->proved = false;      /* the bytes came from outside, and so may return indices */
+    vm->proved = false; /* the bytes came from outside, and so may return indices */
     return true;
 }
 

@@ -6,12 +6,14 @@
 /* Decoded operations: those of the format, and what the machine adds. S forms are resolved when
  * decoding, so that the loop never looks at flags. */
 enum cvbc_vm_op {
-    CVBC_DO_BAD,             /* zero: an entry nobody filled in is error 5 */
+    CVBC_DO_BAD, /* zero: an entry nobody filled in is error 5 */
 #define OP(code, name, ...) CVBC_DO_##name,
 #include "cvbc/isa.def"
+    /* clang-format off */
     CVBC_DO_PUSH_S, CVBC_DO_PUSH_W, CVBC_DO_STORE_ARRAY_V,
     CVBC_DO_END, CVBC_DO_BREAK, CVBC_DO_FUEL, CVBC_DOES
 };
+/* clang-format on */
 
 enum cvbc_error { /* 8.4 of the reference */
                   CVBC_E_NONE,
@@ -32,10 +34,13 @@ enum cvbc_error { /* 8.4 of the reference */
 };
 const char *cvbc_error_name(unsigned error);
 
-struct cvbc_insn { uint16_t imm; uint8_t op; };
+struct cvbc_insn {
+    uint16_t imm;
+    uint8_t op;
+};
 
 enum { CVBC_POOL = 1024, CVBC_HOST_ARGS = 8, CVBC_GUARD = 1 };
-#define CVBC_GUARD_LOW  INT32_C(-559038737) /* 0xDEADBEEF */
+#define CVBC_GUARD_LOW INT32_C(-559038737)  /* 0xDEADBEEF */
 #define CVBC_GUARD_HIGH INT32_C(-889275714) /* 0xCAFEBABE */
 
 struct cvbc_vm {
@@ -44,15 +49,17 @@ struct cvbc_vm {
     struct cvbc_insn *code;  /* count instructions and the end mark; breakpoints are in it */
     struct cvbc_insn *clean; /* the same without breakpoints, or NULL while there are none */
     uint32_t count, pc;
-    int32_t *stack;          /* guard word, capacity words, guard word */
+    int32_t *stack; /* guard word, capacity words, guard word */
     uint32_t capacity, sp;
     int32_t globals[CVBC_GLOBALS];
     int32_t pool[CVBC_POOL];
     uint32_t pool_used;
-    struct { uint16_t from, size; } arrays[CVBC_ARRAYS]; /* size 0: not created */
+    struct {
+        uint16_t from, size;
+    } arrays[CVBC_ARRAYS]; /* size 0: not created */
     uint64_t executed, budget;
     bool proved, waiting, answered, final, at_break, ended; /* ended: by HALT, RET or the end */
-    bool ran_off;            /* past the last instruction */
+    bool ran_off;                                           /* past the last instruction */
     uint8_t error;
     /* the host call that waits, and its arguments as popped */
     int32_t args[CVBC_HOST_ARGS + 1];
