@@ -5,10 +5,7 @@
 
 _Static_assert(sizeof(penta_tvmr_signal) == sizeof(struct tvmr_signal), "one layout of signals");
 
-static const struct tvmr_vm *machine(const penta_vm *vm)
-{
-    return (const struct tvmr_vm *)vm;
-}
+static const struct tvmr_vm *machine(const penta_vm *vm) { return (const struct tvmr_vm *)vm; }
 
 bool penta_tvmr_register_get(const penta_vm *base, uint8_t reg, penta_tvmr_tensor *out)
 {
@@ -73,8 +70,7 @@ bool penta_tvmr_register_set(penta_vm *base, uint8_t reg, const penta_tvmr_tenso
     size_t rank = v->dims ? v->rank : 1;
     uint64_t product = 1;
     *err = (penta_error){0};
-    for (size_t k = 0; k < rank && product <= v->count; k++)
-        product *= dims[k];
+    for (size_t k = 0; k < rank && product <= v->count; k++) product *= dims[k];
     if (reg >> 6 == 3)
         return tvmr_shape_set(vm, &vm->shape[i], v->dims, v->dims ? v->rank : 0) ||
                over_budget(vm, err);

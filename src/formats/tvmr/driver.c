@@ -24,10 +24,7 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return *pc < m->count;
 }
 
-static int exit_of(uint32_t code)
-{
-    return code == TVMR_KEY ? 6 : 0;
-}
+static int exit_of(uint32_t code) { return code == TVMR_KEY ? 6 : 0; }
 
 const struct driver tvmr_driver = {
     .name = "tvmr",

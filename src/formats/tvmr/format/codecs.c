@@ -7,10 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-uint64_t tvmr_xxh64(penta_bytes bytes)
-{
-    return XXH64(bytes.data, bytes.size, 0);
-}
+uint64_t tvmr_xxh64(penta_bytes bytes) { return XXH64(bytes.data, bytes.size, 0); }
 
 bool tvmr_lz4_expand(penta_bytes in, uint8_t *out, size_t size)
 {
@@ -55,7 +52,4 @@ bool tvmr_cipher_seal(const uint8_t key[32], const uint8_t *nonce, penta_bytes h
     return aead_seal(AEAD_CHACHA20_POLY1305, key, nonce, header, in, out->out.data + at, err);
 }
 
-void tvmr_wipe(void *bytes, size_t size)
-{
-    secret_wipe(bytes, size);
-}
+void tvmr_wipe(void *bytes, size_t size) { secret_wipe(bytes, size); }

@@ -147,8 +147,7 @@ static void describe_sections(const struct tvmr_module *m, const penta_visitor *
         m->reg_count ? m->regs[m->reg_count - 1].offset + m->regs[m->reg_count - 1].size : at;
     penta_node list = {.name = "definitions", .offset = at, .size = defs_end - at, .list = true};
     if (m->reg_count && describe_enter(v, list)) {
-        for (size_t i = 0; i < m->reg_count; i++)
-            describe_regdef(&m->regs[i], v);
+        for (size_t i = 0; i < m->reg_count; i++) describe_regdef(&m->regs[i], v);
         describe_leave(v, list);
     }
     at = defs_end;
@@ -156,8 +155,7 @@ static void describe_sections(const struct tvmr_module *m, const penta_visitor *
     if (whole || m->base.damage.code == TVMR_METADATA) {
         penta_node code = {.name = "code", .offset = at, .size = m->code.size, .list = true};
         if (m->count && describe_enter(v, code)) {
-            for (size_t i = 0; i < m->count; i++)
-                describe_insn(m, i, v);
+            for (size_t i = 0; i < m->count; i++) describe_insn(m, i, v);
             describe_leave(v, code);
         }
         at = h->instr_offset + m->code.size;

@@ -216,8 +216,7 @@ void tvmr_mnemonic(const struct tvmr_op *op, char *text)
         n = (size_t)snprintf(text, 24, "%.20s.", e->name);
     }
     const char *name = op->mnemonic ? op->mnemonic : op->name;
-    for (; *name && *name != '|' && n < 63; name++)
-        text[n++] = (char)tolower((unsigned char)*name);
+    for (; *name && *name != '|' && n < 63; name++) text[n++] = (char)tolower((unsigned char)*name);
     text[n] = 0;
 }
 
@@ -268,6 +267,5 @@ static void describe_op(const struct tvmr_op *op, const penta_visitor *v)
 void tvmr_isa(const penta_visitor *v)
 {
     for (const struct tvmr_extension *e = tvmr_standard; e->name; e++)
-        for (size_t i = 0; i < e->count; i++)
-            describe_op(&e->ops[i], v);
+        for (size_t i = 0; i < e->count; i++) describe_op(&e->ops[i], v);
 }

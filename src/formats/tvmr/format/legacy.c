@@ -34,8 +34,7 @@ static bool banks_match(penta_bytes defs, const struct tvmr_tern *h, unsigned sh
 {
     size_t at = 0, counts[16] = {0};
     struct tern_def d;
-    while (next_def(defs, &at, &d))
-        counts[d.p[0] >> shift]++;
+    while (next_def(defs, &at, &d)) counts[d.p[0] >> shift]++;
     return counts[0] == h->hot && counts[1] == h->cold && counts[2] == h->param &&
            counts[3] == h->shape;
 }
@@ -115,8 +114,7 @@ bool tvmr_legacy(struct tvmr_module *m, penta_error *damage, penta_error *err)
     m->tern_mix = tvmr_mix(bytes_slice(file, tvmr_tern_bytes, rest - m->trailing.size));
     size_t count = 0, at = 0;
     struct tern_def d;
-    while (next_def(defs, &at, &d))
-        count++;
+    while (next_def(defs, &at, &d)) count++;
     if (at != defs.size)
         return error_at(damage, TVMR_REGDEF, tvmr_tern_bytes + at,
                         "a register definition runs past its section");
@@ -188,8 +186,7 @@ void tvmr_legacy_describe(const struct tvmr_module *m, const penta_visitor *v)
     if (defs.size && describe_enter(v, list)) {
         size_t at = 0;
         struct tern_def d;
-        while (next_def(defs, &at, &d))
-            describe_def(&d, tvmr_tern_bytes + at - d.size, v);
+        while (next_def(defs, &at, &d)) describe_def(&d, tvmr_tern_bytes + at - d.size, v);
         describe_leave(v, list);
     }
     penta_node code = {

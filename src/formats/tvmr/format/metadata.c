@@ -29,8 +29,7 @@ static uint32_t *shape(struct reading *r, const struct json_object *v, size_t *r
     *rank = json_length(v);
     if (!*rank) return NULL;
     uint32_t *dims = arena_alloc(r->arena, *rank, sizeof *dims, r->err);
-    for (size_t i = 0; dims && i < *rank; i++)
-        dims[i] = (uint32_t)integer(json_item(v, i), 0);
+    for (size_t i = 0; dims && i < *rank; i++) dims[i] = (uint32_t)integer(json_item(v, i), 0);
     return dims;
 }
 
@@ -78,8 +77,7 @@ static void read_members(struct reading *r, const struct json_object *root)
     m->version = (uint32_t)integer(json_get(root, "version"), 1);
     m->input_dim = integer(json_get(root, "input_dim"), -1);
     m->output_dim = integer(json_get(root, "output_dim"), -1);
-    for (size_t i = 0; i < 3; i++)
-        m->skull[i] = integer(json_item(json_get(root, "skull"), i), -1);
+    for (size_t i = 0; i < 3; i++) m->skull[i] = integer(json_item(json_get(root, "skull"), i), -1);
     m->input_shape = shape(r, json_get(root, "input_shape"), &m->input_rank);
     m->output_shape = shape(r, json_get(root, "output_shape"), &m->output_rank);
     size_t labels = 0;

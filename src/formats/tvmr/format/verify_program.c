@@ -305,8 +305,7 @@ static void check_keys(struct pass *p)
         penta_bytes key = m->regs[i].key;
         uint32_t hash = 2166136261u, steps = 0;
         if (!key.size) continue;
-        for (size_t k = 0; k < key.size; k++)
-            hash = (hash ^ key.data[k]) * 16777619u;
+        for (size_t k = 0; k < key.size; k++) hash = (hash ^ key.data[k]) * 16777619u;
         uint32_t *head = &heads[hash % BUCKETS];
         for (uint32_t j = *head; j && steps < 4096; j = next[j], steps++) {
             penta_bytes other = m->regs[j - 1].key;
@@ -392,11 +391,9 @@ static void check_shapes(struct pass *p)
         const struct tvmr_regdef *r = &m->regs[i];
         if (r->ndims > RANK_MAX) continue;
         known[r->reg] = (struct known){.is = true, .rank = r->ndims};
-        for (unsigned k = 0; k < r->ndims; k++)
-            known[r->reg].dims[k] = tvmr_dim(r, k);
+        for (unsigned k = 0; k < r->ndims; k++) known[r->reg].dims[k] = tvmr_dim(r, k);
     }
-    for (size_t i = 0; known && i < m->count; i++)
-        check_shape(p, known, i);
+    for (size_t i = 0; known && i < m->count; i++) check_shape(p, known, i);
     free(known);
 }
 
@@ -407,8 +404,7 @@ void verify_program(struct pass *p)
     g->p = p;
     for (unsigned k = 0; k < 4; k++) {
         memset(g->undeclared[k], 1 << k, TVMR_NULL);
-        for (size_t i = 0; i < p->m->reg_count; i++)
-            g->undeclared[k][p->m->regs[i].reg] = 0;
+        for (size_t i = 0; i < p->m->reg_count; i++) g->undeclared[k][p->m->regs[i].reg] = 0;
     }
     *usual_at(g, 0) = UINT64_MAX; /* whose own place is another: all are empty now */
     check_insns(g);

@@ -20,8 +20,7 @@ void tvmr_weights_write(struct writer *out, penta_bytes key, const struct tvmr_c
     writer_uint(out, key.size, 1);
     writer_bytes(out, key.data, key.size);
     writer_uint(out, c->shape.rank, 1);
-    for (unsigned i = 0; i < c->shape.rank; i++)
-        writer_uint(out, c->shape.dims[i], 2);
+    for (unsigned i = 0; i < c->shape.rank; i++) writer_uint(out, c->shape.dims[i], 2);
     writer_uint(out, c->temps != NULL, 1);
     for (size_t i = 0; i < c->count; i++) {
         writer_uint(out, (uint8_t)c->weights[i].polarity, 1);
@@ -34,8 +33,7 @@ bool tvmr_weights_save(const struct tvmr_vm *vm, const char *path, penta_error *
 {
     struct writer out = {0};
     size_t count = 0;
-    for (unsigned i = 0; i < TVMR_BANK; i++)
-        count += storable(&vm->cold[i]);
+    for (unsigned i = 0; i < TVMR_BANK; i++) count += storable(&vm->cold[i]);
     writer_bytes(&out, "TVMW", 4);
     writer_uint(&out, WEIGHTS_VERSION, 2);
     writer_uint(&out, count, 2);

@@ -105,8 +105,7 @@ void tvmr_world_free(struct tvmr_world *w)
     world_region_free(w);
     world_model_free(w);
     for (unsigned i = 0; i < 256; i++) {
-        for (unsigned k = 0; w->fields[i] && k < 256; k++)
-            numbers_drop(w, &w->fields[i][k]);
+        for (unsigned k = 0; w->fields[i] && k < 256; k++) numbers_drop(w, &w->fields[i][k]);
         free(w->fields[i]);
     }
     numbers_drop(w, &w->seen);

@@ -22,8 +22,7 @@ static bool read_entry(struct act *a, struct bank *b, struct reader *r)
     if (more) b->entries = more;
     int32_t *data = more && !r->err->code ? malloc((count + 1) * sizeof *data) : NULL;
     if (!data) return false;
-    for (size_t i = 0; i < count; i++)
-        data[i] = (int32_t)reader_uint(r, 4);
+    for (size_t i = 0; i < count; i++) data[i] = (int32_t)reader_uint(r, 4);
     e.vector = (struct numbers){data, count};
     a->w->held += count;
     b->entries[b->count++] = e;
@@ -134,12 +133,9 @@ static bool answer_id(struct act *a, uint64_t id)
 static int32_t likeness(struct numbers x, struct numbers y)
 {
     double dot = 0, xx = 0, yy = 0;
-    for (size_t i = 0; i < x.count; i++)
-        xx += (double)x.data[i] * x.data[i];
-    for (size_t i = 0; i < y.count; i++)
-        yy += (double)y.data[i] * y.data[i];
-    for (size_t i = 0; i < min_size(x.count, y.count); i++)
-        dot += (double)x.data[i] * y.data[i];
+    for (size_t i = 0; i < x.count; i++) xx += (double)x.data[i] * x.data[i];
+    for (size_t i = 0; i < y.count; i++) yy += (double)y.data[i] * y.data[i];
+    for (size_t i = 0; i < min_size(x.count, y.count); i++) dot += (double)x.data[i] * y.data[i];
     return xx > 0 && yy > 0 ? (int32_t)lround(256 * dot / sqrt(xx * yy)) : 0;
 }
 
@@ -153,8 +149,7 @@ bool world_BankQuery(struct act *a)
     for (size_t i = 0; i < b->count; i++) {
         score = likeness(x, b->entries[i].vector);
         size_t at = found;
-        while (at && list[1 + 3 * (at - 1)] < score)
-            at--;
+        while (at && list[1 + 3 * (at - 1)] < score) at--;
         if (at >= top) continue;
         size_t kept = found < top ? found : top - 1;
         memmove(&list[1 + 3 * (at + 1)], &list[1 + 3 * at], (kept - at) * 3 * sizeof *list);
@@ -205,18 +200,9 @@ static bool touch(struct act *a, uint64_t clock)
     if (e) e->touched = clock;
     return b && (!e || bank_save(a, a->args[1]));
 }
-bool world_BankTouch(struct act *a)
-{
-    return touch(a, ++a->w->clock);
-}
-bool world_BankPromote(struct act *a)
-{
-    return world_BankTouch(a);
-}
-bool world_BankDemote(struct act *a)
-{
-    return touch(a, 0);
-}
+bool world_BankTouch(struct act *a) { return touch(a, ++a->w->clock); }
+bool world_BankPromote(struct act *a) { return world_BankTouch(a); }
+bool world_BankDemote(struct act *a) { return touch(a, 0); }
 
 /* An entry goes with the edges that lead to it and from it. */
 static bool bank_remove(struct act *a, uint64_t slot, struct entry *e)
@@ -256,10 +242,7 @@ bool world_BankEvict(struct act *a)
     }
     return b && bank_save(a, a->args[0]);
 }
-bool world_BankCompact(struct act *a)
-{
-    return bank_of(a, a->args[0]) && bank_save(a, a->args[0]);
-}
+bool world_BankCompact(struct act *a) { return bank_of(a, a->args[0]) && bank_save(a, a->args[0]); }
 
 /* ---- edges ---- */
 

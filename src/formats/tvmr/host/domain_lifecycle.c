@@ -6,38 +6,20 @@
 
 /* ---- life ---- */
 
-ACT(PhaseRead)
-{
-    return answer_number(a->vm, a->args[0], a->w->phase);
-}
-ACT(TickRead)
-{
-    return answer_number(a->vm, a->args[0], a->w->tick++);
-}
-ACT(LevelRead)
-{
-    return answer_number(a->vm, a->args[0], a->w->level);
-}
-ACT(PhaseWrite)
-{
-    return a->w->phase = (int32_t)scalar_of(a->vm, a->args[0]), true;
-}
+ACT(PhaseRead) { return answer_number(a->vm, a->args[0], a->w->phase); }
+ACT(TickRead) { return answer_number(a->vm, a->args[0], a->w->tick++); }
+ACT(LevelRead) { return answer_number(a->vm, a->args[0], a->w->level); }
+ACT(PhaseWrite) { return a->w->phase = (int32_t)scalar_of(a->vm, a->args[0]), true; }
 ACT(LevelWrite)
 {
     int32_t level = (int32_t)scalar_of(a->vm, a->args[0]);
     if (level > a->w->level) a->w->level = level; /* levels only rise */
     return true;
 }
-ACT(RestWrite)
-{
-    return a->w->rest = scalar_of(a->vm, a->args[0]) != 0, true;
-}
+ACT(RestWrite) { return a->w->rest = scalar_of(a->vm, a->args[0]) != 0, true; }
 
 /* What is asked for is done at once. */
-ACT(ConsolidationRequest)
-{
-    return scalar_of(a->vm, a->args[0]) <= 0 || world_Consolidate(a);
-}
+ACT(ConsolidationRequest) { return scalar_of(a->vm, a->args[0]) <= 0 || world_Consolidate(a); }
 
 ACT(LogEvent)
 {
@@ -45,8 +27,7 @@ ACT(LogEvent)
                                         "metric", "checkpoint", "recovery", "shutdown"};
     struct numbers n = source_of(a->vm, a->args[0]);
     writer_print(a->log, "%s", a->args[1] < 8 ? types[a->args[1]] : "event");
-    for (size_t i = 0; i < n.count && i < 64; i++)
-        writer_print(a->log, " %d", (int)n.data[i]);
+    for (size_t i = 0; i < n.count && i < 64; i++) writer_print(a->log, " %d", (int)n.data[i]);
     writer_char(a->log, '\n');
     return true;
 }
@@ -62,10 +43,7 @@ ACT(CoherenceMultimodalWrite) /* the same, between two divisions: nothing reads 
     (void)a;
     return true;
 }
-ACT(CoherenceSingularRead)
-{
-    return answer_list(a->vm, a->args[0], a->w->coherence, 7);
-}
+ACT(CoherenceSingularRead) { return answer_list(a->vm, a->args[0], a->w->coherence, 7); }
 
 /* ---- weights ---- */
 
@@ -106,26 +84,11 @@ static bool load(struct act *a, naming *name_of)
     return true;
 }
 
-ACT(SaveThermo)
-{
-    return store(a, by_key);
-}
-ACT(LoadThermo)
-{
-    return load(a, by_key);
-}
-ACT(StoreWeights)
-{
-    return store(a, by_number);
-}
-ACT(LoadWeights)
-{
-    return load(a, by_number);
-}
-ACT(CheckpointSave)
-{
-    return store(a, by_register);
-}
+ACT(SaveThermo) { return store(a, by_key); }
+ACT(LoadThermo) { return load(a, by_key); }
+ACT(StoreWeights) { return store(a, by_number); }
+ACT(LoadWeights) { return load(a, by_number); }
+ACT(CheckpointSave) { return store(a, by_register); }
 
 ACT(InitThermo) /* what is there already stays */
 {
@@ -165,15 +128,6 @@ ACT(Consolidate)
 
 /* ---- transactions ---- */
 
-ACT(TxnBegin)
-{
-    return world_begin_transaction(a->w, (unsigned)a->args[0], &a->err);
-}
-ACT(TxnCommit)
-{
-    return world_end_transaction(a->w, (unsigned)a->args[0], true, &a->err);
-}
-ACT(TxnRollback)
-{
-    return world_end_transaction(a->w, (unsigned)a->args[0], false, &a->err);
-}
+ACT(TxnBegin) { return world_begin_transaction(a->w, (unsigned)a->args[0], &a->err); }
+ACT(TxnCommit) { return world_end_transaction(a->w, (unsigned)a->args[0], true, &a->err); }
+ACT(TxnRollback) { return world_end_transaction(a->w, (unsigned)a->args[0], false, &a->err); }

@@ -20,8 +20,7 @@ static void close_model(struct model *m)
 
 void world_model_free(struct tvmr_world *w)
 {
-    for (unsigned i = 0; i < 256; i++)
-        close_model(&w->models[i]);
+    for (unsigned i = 0; i < 256; i++) close_model(&w->models[i]);
 }
 
 /* The error of a model, with its number in front. */
@@ -78,10 +77,7 @@ static bool run_model(struct act *a, unsigned slot, struct numbers input)
     return model_error(a, slot, "does not come to an end");
 }
 
-ACT(ModelLoad)
-{
-    return open_model(a, a->args[1] & 255);
-}
+ACT(ModelLoad) { return open_model(a, a->args[1] & 255); }
 
 ACT(ModelReload)
 {

@@ -9,10 +9,7 @@ enum { CHEM_DOPAMINE = 0, CHEM_CORTISOL = 4 };
 enum { NEURONS = 65536 };
 enum { FIELD_ACTIVITY = 0, FIELD_CONVERGENCE = 2, FIELD_SENSORY = 3 };
 
-ACT(ChemRead)
-{
-    return answer_number(a->vm, a->args[0], a->w->chem[a->args[1] & 7]);
-}
+ACT(ChemRead) { return answer_number(a->vm, a->args[0], a->w->chem[a->args[1] & 7]); }
 
 static bool set_chemical(struct act *a, unsigned id, int64_t level)
 {
@@ -20,10 +17,7 @@ static bool set_chemical(struct act *a, unsigned id, int64_t level)
     if (id < 4) a->vm->chem[id] = a->w->chem[id]; /* so that levels gate learning */
     return true;
 }
-ACT(ChemSet)
-{
-    return set_chemical(a, (unsigned)a->args[1], scalar_of(a->vm, a->args[0]));
-}
+ACT(ChemSet) { return set_chemical(a, (unsigned)a->args[1], scalar_of(a->vm, a->args[0])); }
 
 ACT(ChemInject)
 {
@@ -52,22 +46,10 @@ static bool write_slice(struct act *a, uint64_t field, uint64_t index)
     return s && numbers_keep(a, s, n.data, n.count);
 }
 
-ACT(FieldRead)
-{
-    return read_slice(a, a->args[1], 0);
-}
-ACT(FieldWrite)
-{
-    return write_slice(a, a->args[1], 0);
-}
-ACT(FieldSliceRead)
-{
-    return read_slice(a, a->args[1], a->args[2]);
-}
-ACT(FieldSliceWrite)
-{
-    return write_slice(a, a->args[1], a->args[2]);
-}
+ACT(FieldRead) { return read_slice(a, a->args[1], 0); }
+ACT(FieldWrite) { return write_slice(a, a->args[1], 0); }
+ACT(FieldSliceRead) { return read_slice(a, a->args[1], a->args[2]); }
+ACT(FieldSliceWrite) { return write_slice(a, a->args[1], a->args[2]); }
 
 /* Every value of a field keeps retention / 256 of itself, and loses boost towards 0. */
 static bool decay(struct act *a, uint64_t field, int64_t retention, int64_t boost)
@@ -80,14 +62,8 @@ static bool decay(struct act *a, uint64_t field, int64_t retention, int64_t boos
         }
     return true;
 }
-ACT(FieldTick)
-{
-    return decay(a, a->args[0], 250, 0);
-}
-ACT(FieldDecay)
-{
-    return decay(a, a->args[0], (int64_t)a->args[1], (int64_t)a->args[2]);
-}
+ACT(FieldTick) { return decay(a, a->args[0], 250, 0); }
+ACT(FieldDecay) { return decay(a, a->args[0], (int64_t)a->args[1], (int64_t)a->args[2]); }
 
 /* Activity where the source is awake tires by factor / 256. */
 ACT(ExhaustionBoost)
@@ -105,8 +81,7 @@ ACT(LateralInhibit)
     struct numbers n = source_of(a->vm, a->args[0]), *s = slice(a, FIELD_ACTIVITY, 0);
     int64_t most = 0;
     if (!s || !numbers_keep(a, s, n.data, n.count)) return false;
-    for (size_t i = 0; i < s->count; i++)
-        most = s->data[i] > most ? s->data[i] : most;
+    for (size_t i = 0; i < s->count; i++) most = s->data[i] > most ? s->data[i] : most;
     for (size_t i = 0; i < s->count; i++) {
         int64_t v = s->data[i] - (most - s->data[i]) * (int64_t)(a->args[1] & 255) / 255;
         s->data[i] = clamp32(s->data[i] > 0 && v < 0 ? 0 : v);
@@ -122,14 +97,8 @@ static bool read_state(struct act *a, uint64_t field)
     return s->count ? answer_list(a->vm, a->args[0], s->data, s->count)
                     : answer_number(a->vm, a->args[0], 0);
 }
-ACT(StimRead)
-{
-    return read_state(a, FIELD_SENSORY);
-}
-ACT(ConvRead)
-{
-    return read_state(a, FIELD_CONVERGENCE);
-}
+ACT(StimRead) { return read_state(a, FIELD_SENSORY); }
+ACT(ConvRead) { return read_state(a, FIELD_CONVERGENCE); }
 ACT(ValenceRead)
 {
     int32_t pair[] = {a->w->chem[CHEM_DOPAMINE], a->w->chem[CHEM_CORTISOL]};
@@ -158,10 +127,7 @@ ACT(CoActivation)
     a->w->together[a->args[1] & 255]++;
     return true;
 }
-ACT(CoActivationRead)
-{
-    return answer_number(a->vm, a->args[0], a->w->together[a->args[1] & 255]);
-}
+ACT(CoActivationRead) { return answer_number(a->vm, a->args[0], a->w->together[a->args[1] & 255]); }
 ACT(CoActivationReset)
 {
     memset(a->w->together, 0, sizeof a->w->together);
@@ -194,30 +160,17 @@ ACT(SNNStepAxes)
 static int64_t active(const struct numbers *n)
 {
     int64_t count = 0;
-    for (size_t i = 0; i < n->count; i++)
-        count += n->data[i] > 0;
+    for (size_t i = 0; i < n->count; i++) count += n->data[i] > 0;
     return count;
 }
-ACT(SNNReadActivation)
-{
-    return answer_number(a->vm, a->args[0], active(&a->w->neurons));
-}
-ACT(SNNReadNeuronCount)
-{
-    return answer_number(a->vm, a->args[0], (int64_t)a->w->neurons.count);
-}
-ACT(SNNReadTimestep)
-{
-    return answer_number(a->vm, a->args[0], a->w->timestep);
-}
+ACT(SNNReadActivation) { return answer_number(a->vm, a->args[0], active(&a->w->neurons)); }
+ACT(SNNReadNeuronCount) { return answer_number(a->vm, a->args[0], (int64_t)a->w->neurons.count); }
+ACT(SNNReadTimestep) { return answer_number(a->vm, a->args[0], a->w->timestep); }
 ACT(SNNReadActivities)
 {
     return answer_list(a->vm, a->args[0], a->w->neurons.data, a->w->neurons.count);
 }
-ACT(SNNReadOutputs)
-{
-    return world_SNNReadActivities(a);
-}
+ACT(SNNReadOutputs) { return world_SNNReadActivities(a); }
 
 ACT(SNNGrowNeurons)
 {
@@ -271,11 +224,5 @@ static bool thermo(struct act *a, bool prune)
     }
     return answer_number(a->vm, a->args[1], changed);
 }
-ACT(ThermoPruneHot)
-{
-    return thermo(a, true);
-}
-ACT(ThermoValenceCredit)
-{
-    return thermo(a, false);
-}
+ACT(ThermoPruneHot) { return thermo(a, true); }
+ACT(ThermoValenceCredit) { return thermo(a, false); }

@@ -92,8 +92,7 @@ bool world_PoolSynaptogenesis(struct act *a)
     for (size_t i = 0; i < POOL_SIZE; i++) {
         if (!spikes[i]) continue;
         uint32_t at = last == POOL_SIZE ? 0 : sorted->head[last];
-        while (at && w->synapses[at - 1].to != i)
-            at = sorted->next[at - 1];
+        while (at && w->synapses[at - 1].to != i) at = sorted->next[at - 1];
         if (last != POOL_SIZE && !at && w->synapse_count < SYNAPSES)
             w->synapses[w->synapse_count++] =
                 (struct synapse){(uint16_t)last, (uint16_t)i, NEW_WEIGHT};
@@ -159,10 +158,8 @@ bool world_PoolLoad(struct act *a)
         return error_at(&a->err, BASE_RANGE, 0, "'pool' in the store is damaged");
     if (!w->synapses) w->synapses = calloc(SYNAPSES, sizeof *w->synapses);
     if (!w->synapses) return false;
-    for (size_t i = 0; i < w->pool.count; i++)
-        w->pool.data[i] = (int32_t)get32(bytes.data + 4 * i);
-    for (size_t i = POOL_SIZE; i < w->pool.count; i++)
-        w->pool.data[i] = w->pool.data[i] != 0;
+    for (size_t i = 0; i < w->pool.count; i++) w->pool.data[i] = (int32_t)get32(bytes.data + 4 * i);
+    for (size_t i = POOL_SIZE; i < w->pool.count; i++) w->pool.data[i] = w->pool.data[i] != 0;
     const uint8_t *at = bytes.data + 4 * w->pool.count;
     w->pool_spikes = (int64_t)get64(at) & INT64_MAX;
     w->pool_ticks = (int64_t)get64(at + 8) & INT64_MAX;

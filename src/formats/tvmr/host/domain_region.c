@@ -96,22 +96,10 @@ static bool front(struct act *a, struct queue *q, bool pop)
     return ok;
 }
 
-ACT(SendSignal)
-{
-    return push(a, &a->w->regions[a->args[1] & 255], source_of(a->vm, a->args[0]));
-}
-ACT(RecvSignal)
-{
-    return front(a, &a->w->regions[a->args[1] & 255], true);
-}
-ACT(RouteInput)
-{
-    return world_SendSignal(a);
-}
-ACT(RegionFire)
-{
-    return world_RecvSignal(a);
-}
+ACT(SendSignal) { return push(a, &a->w->regions[a->args[1] & 255], source_of(a->vm, a->args[0])); }
+ACT(RecvSignal) { return front(a, &a->w->regions[a->args[1] & 255], true); }
+ACT(RouteInput) { return world_SendSignal(a); }
+ACT(RegionFire) { return world_RecvSignal(a); }
 
 /* The program is the only one that can listen: a channel is a mailbox that it has subscribed to. */
 ACT(Broadcast)
@@ -125,14 +113,8 @@ ACT(Subscribe)
     a->w->subscribed[a->args[1] & 255] = true;
     return answer_number(a->vm, a->args[0], (int64_t)(a->args[1] & 255));
 }
-ACT(MailboxPeek)
-{
-    return front(a, &a->w->mailboxes[a->args[1] & 255], false);
-}
-ACT(MailboxPop)
-{
-    return front(a, &a->w->mailboxes[a->args[1] & 255], true);
-}
+ACT(MailboxPeek) { return front(a, &a->w->mailboxes[a->args[1] & 255], false); }
+ACT(MailboxPop) { return front(a, &a->w->mailboxes[a->args[1] & 255], true); }
 
 ACT(CollectOutputs)
 {
@@ -160,10 +142,7 @@ ACT(RegionDisable)
     return true;
 }
 
-ACT(HaltRegion)
-{
-    return world_RegionDisable(a);
-}
+ACT(HaltRegion) { return world_RegionDisable(a); }
 ACT(BarrierWait) /* of one: everybody is here */
 {
     (void)a;
@@ -189,10 +168,8 @@ ACT(AtomicCas)
 void world_region_free(struct tvmr_world *w)
 {
     for (unsigned i = 0; i < 256; i++) {
-        while (w->regions[i].first)
-            drop_first(w, &w->regions[i]);
-        while (w->mailboxes[i].first)
-            drop_first(w, &w->mailboxes[i]);
+        while (w->regions[i].first) drop_first(w, &w->regions[i]);
+        while (w->mailboxes[i].first) drop_first(w, &w->mailboxes[i]);
         numbers_drop(w, &w->cells[i]);
     }
 }

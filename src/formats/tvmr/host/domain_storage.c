@@ -58,8 +58,7 @@ static struct named *named_add(struct tvmr_world *w, const char *name, unsigned 
 static bool named_fits(const struct tvmr_world *w, const struct writer *bytes)
 {
     uint64_t total = bytes->out.size;
-    for (const struct named *n = w->named; n; n = n->next)
-        total += n->bytes.size;
+    for (const struct named *n = w->named; n; n = n->next) total += n->bytes.size;
     return total <= STORE_MAX;
 }
 

@@ -14,10 +14,7 @@ struct tvmr_script *tvmr_script_open(const char *path, penta_error *err)
     return NULL;
 }
 
-void tvmr_script_close(struct tvmr_script *script)
-{
-    (void)script;
-}
+void tvmr_script_close(struct tvmr_script *script) { (void)script; }
 
 bool tvmr_script_answer(struct tvmr_script *script, struct tvmr_vm *vm)
 {

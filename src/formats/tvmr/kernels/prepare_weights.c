@@ -27,8 +27,7 @@ static void weights_free(struct tvmr_weights *w)
 void tvmr_prepared_free(struct tvmr_prepared *p)
 {
     if (!p) return;
-    for (int i = 0; i < 3; i++)
-        weights_free(&p->weights[i]);
+    for (int i = 0; i < 3; i++) weights_free(&p->weights[i]);
     free(p->input.bytes);
     free(p);
 }
@@ -122,8 +121,7 @@ static void prepare_plain(struct tvmr_weights *w, const struct tvmr_cold *c, uns
         weights_free(w);
         return;
     }
-    for (size_t r = 0; r < w->rows; r++)
-        encode_row(w, c->weights + r * w->cols, r);
+    for (size_t r = 0; r < w->rows; r++) encode_row(w, c->weights + r * w->cols, r);
 }
 
 /* ---- with gates ---- */

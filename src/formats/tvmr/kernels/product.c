@@ -10,8 +10,7 @@ static unsigned temp_at(const struct tvmr_cold *c, size_t i)
 static int64_t row_ungated(const struct tvmr_signal *w, const int32_t *x, size_t n)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += (int64_t)tvmr_value(w[i]) * x[i];
+    for (size_t i = 0; i < n; i++) sum += (int64_t)tvmr_value(w[i]) * x[i];
     return sum;
 }
 
@@ -66,10 +65,7 @@ static bool has_avx512(void)
            __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("bmi2");
 }
 
-static bool has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2");
-}
+static bool has_avx2(void) { return __builtin_cpu_supports("avx2"); }
 #else
 #define has_avx512() false
 #define has_avx2() false

@@ -65,12 +65,10 @@ TARGET static void two_plane(const uint8_t *const codes[4], size_t stride, const
                              int64_t sums[4])
 {
     __m256i a[4], ones = _mm256_set1_epi16(1);
-    for (int i = 0; i < 4; i++)
-        a[i] = _mm256_setzero_si256();
+    for (int i = 0; i < 4; i++) a[i] = _mm256_setzero_si256();
     for (size_t at = 0; at < stride; at += 32) {
         __m256i x[4];
-        for (size_t q = 0; q < 4; q++)
-            x[q] = load_bytes(plane + at / 64 * 256 + at % 64 + 64 * q);
+        for (size_t q = 0; q < 4; q++) x[q] = load_bytes(plane + at / 64 * 256 + at % 64 + 64 * q);
         for (int i = 0; i < 4; i++) {
             __m256i v = load_bytes(codes[i] + at);
             __m256i low = _mm256_add_epi16(quarter(v, 0, x[0]), quarter(v, 1, x[1]));
@@ -78,8 +76,7 @@ TARGET static void two_plane(const uint8_t *const codes[4], size_t stride, const
             a[i] = add_products(a[i], _mm256_add_epi16(low, high), ones);
         }
     }
-    for (int i = 0; i < 4; i++)
-        sums[i] = total(a[i]);
+    for (int i = 0; i < 4; i++) sums[i] = total(a[i]);
 }
 
 TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_input *in, size_t from,
@@ -88,13 +85,11 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
     for (size_t r = from; r < to; r += 4) {
         const uint8_t *codes[4];
         int64_t dot[4] = {0}, correction = 0;
-        for (size_t i = 0; i < 4; i++)
-            codes[i] = w->codes + (r + (r + i < to ? i : 0)) * w->stride;
+        for (size_t i = 0; i < 4; i++) codes[i] = w->codes + (r + (r + i < to ? i : 0)) * w->stride;
         for (unsigned k = 0; k < in->planes; k++) {
             int64_t sums[4];
             two_plane(codes, w->stride, in->bytes + k * in->stride, sums);
-            for (int i = 0; i < 4; i++)
-                dot[i] += sums[i] * (INT64_C(1) << 8 * k);
+            for (int i = 0; i < 4; i++) dot[i] += sums[i] * (INT64_C(1) << 8 * k);
             if (k) correction = correction * 256 + 128; /* what a plane below the highest lacks */
         }
         for (size_t i = 0; i < 4 && r + i < to; i++)
@@ -117,8 +112,7 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
                 size_t end = in->stride - at < RUN ? in->stride : at + RUN;                        \
                 __m256i a[ROWS][PARTS];                                                            \
                 for (int i = 0; i < ROWS; i++)                                                     \
-                    for (int k = 0; k < PARTS; k++)                                                \
-                        a[i][k] = _mm256_setzero_si256();                                          \
+                    for (int k = 0; k < PARTS; k++) a[i][k] = _mm256_setzero_si256();              \
                 for (; at < end; at += 16) {                                                       \
                     __m256i x[PARTS];                                                              \
                     for (int k = 0; k < PARTS; k++)                                                \
@@ -128,8 +122,7 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
                             a[i][k] = add_products(a[i][k], load(codes[i] + at), x[k]);            \
                 }                                                                                  \
                 for (int i = 0; i < ROWS; i++)                                                     \
-                    for (int k = 0; k < PARTS; k++)                                                \
-                        dot[i][k] += total(a[i][k]);                                               \
+                    for (int k = 0; k < PARTS; k++) dot[i][k] += total(a[i][k]);                   \
             }                                                                                      \
             for (size_t i = 0; i < ROWS && r + i < to; i++)                                        \
                 out[r + i] = finish(w, r + i, dot[i], PARTS);                                      \
@@ -172,8 +165,7 @@ INLINE __m256i add_rests(__m256i sum, const int16_t *x, __m256i v, __m256i odd, 
                 size_t end = in->stride - at < RUN ? in->stride : at + RUN;                        \
                 __m256i sum[ROWS][SUMS];                                                           \
                 for (int i = 0; i < ROWS; i++)                                                     \
-                    for (int k = 0; k < SUMS; k++)                                                 \
-                        sum[i][k] = _mm256_setzero_si256();                                        \
+                    for (int k = 0; k < SUMS; k++) sum[i][k] = _mm256_setzero_si256();             \
                 for (; at < end; at += 16) {                                                       \
                     const int16_t *x = in->parts + at / 32 * BLOCK + at % 32;                      \
                     for (int i = 0; i < ROWS; i++) {                                               \
@@ -188,8 +180,7 @@ INLINE __m256i add_rests(__m256i sum, const int16_t *x, __m256i v, __m256i odd, 
                     }                                                                              \
                 }                                                                                  \
                 for (int i = 0; i < ROWS; i++)                                                     \
-                    for (int k = 0; k < SUMS; k++)                                                 \
-                        dot[i][k] += total(sum[i][k]);                                             \
+                    for (int k = 0; k < SUMS; k++) dot[i][k] += total(sum[i][k]);                  \
             }                                                                                      \
             for (size_t i = 0; i < ROWS && r + i < to; i++) {                                      \
                 if (REST) dot[i][0] += dot[i][PARTS];                                              \

@@ -63,8 +63,7 @@ struct group {
 INLINE struct group group_at(size_t r, size_t to)
 {
     struct group g = {.n = to - r < 4 ? to - r : 4};
-    for (size_t i = 0; i < 4; i++)
-        g.row[i] = r + (i < g.n ? i : 0);
+    for (size_t i = 0; i < 4; i++) g.row[i] = r + (i < g.n ? i : 0);
     return g;
 }
 
@@ -78,12 +77,10 @@ INLINE __m256i two_plane(const uint8_t *const codes[4], const uint8_t *x, size_t
                                _mm512_set1_epi8(0x30), _mm512_set1_epi8((char)0xc0)};
     __m512i a[4][4];
     for (int i = 0; i < 4; i++)
-        for (int q = 0; q < 4; q++)
-            a[i][q] = _mm512_setzero_si512();
+        for (int q = 0; q < 4; q++) a[i][q] = _mm512_setzero_si512();
     for (size_t b = 0; b < blocks; b++, x += 256) {
         __m512i part[4];
-        for (int q = 0; q < 4; q++)
-            part[q] = _mm512_load_si512(x + 64 * q);
+        for (int q = 0; q < 4; q++) part[q] = _mm512_load_si512(x + 64 * q);
         for (int i = 0; i < 4; i++) {
             __m512i v = _mm512_load_si512(codes[i] + b * 64);
             _mm_prefetch((const char *)codes[i] + b * 64 + AHEAD, _MM_HINT_T0);
@@ -106,8 +103,7 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
     for (size_t r = from; r < to; r += 4) {
         struct group g = group_at(r, to);
         const uint8_t *codes[4];
-        for (int i = 0; i < 4; i++)
-            codes[i] = w->codes + g.row[i] * w->stride;
+        for (int i = 0; i < 4; i++) codes[i] = w->codes + g.row[i] * w->stride;
         __m256i dot = _mm256_setzero_si256();
         for (unsigned k = 0; k < in->planes; k++) {
             __m256i sum = two_plane(codes, in->bytes + k * in->stride, w->stride / 64);
@@ -133,8 +129,7 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
             const uint8_t *codes[AT_ONCE];                                                         \
             for (int i = 0; i < AT_ONCE; i++) {                                                    \
                 codes[i] = w->codes + g->row[first + i] * w->stride;                               \
-                for (int k = 0; k < PLANES; k++)                                                   \
-                    high[i][k] = low[i][k] = _mm512_setzero_si512();                               \
+                for (int k = 0; k < PLANES; k++) high[i][k] = low[i][k] = _mm512_setzero_si512();  \
             }                                                                                      \
             for (size_t c = 0; c < w->chunks; c += 1 + NINE) {                                     \
                 __m512i bits = _mm512_setzero_si512();                                             \
@@ -220,14 +215,12 @@ BYTE_LOOP(rows_nine_4, 4, nine_4)
             for (size_t i = 0; i < ROWS; i++)                                                      \
                 codes[i] = (const int16_t *)(const void *)(w->codes + (r + (r + i < to ? i : 0)) * \
                                                                           w->stride);              \
-            for (int i = 0; i < ROWS / 4; i++)                                                     \
-                dot[i] = _mm256_setzero_si256();                                                   \
+            for (int i = 0; i < ROWS / 4; i++) dot[i] = _mm256_setzero_si256();                    \
             for (size_t at = 0; at < columns;) {                                                   \
                 size_t end = columns - at < RUN ? columns : at + RUN;                              \
                 __m512i a[ROWS][PARTS];                                                            \
                 for (int i = 0; i < ROWS; i++)                                                     \
-                    for (int k = 0; k < PARTS; k++)                                                \
-                        a[i][k] = _mm512_setzero_si512();                                          \
+                    for (int k = 0; k < PARTS; k++) a[i][k] = _mm512_setzero_si512();              \
                 for (; at < end; at += 32) {                                                       \
                     __m512i x[PARTS];                                                              \
                     for (int k = 0; k < PARTS; k++)                                                \
@@ -294,8 +287,7 @@ INLINE __m512i add_rests(__m512i sum, const int16_t *x, __m512i q, __m512i v, __
                 size_t end = in->stride - at < RUN ? in->stride : at + RUN;                        \
                 __m512i sum[4][SUMS];                                                              \
                 for (int i = 0; i < 4; i++)                                                        \
-                    for (int k = 0; k < SUMS; k++)                                                 \
-                        sum[i][k] = _mm512_setzero_si512();                                        \
+                    for (int k = 0; k < SUMS; k++) sum[i][k] = _mm512_setzero_si512();             \
                 for (; at < end; at += 32, x += BLOCK)                                             \
                     for (int i = 0; i < 4; i++) {                                                  \
                         __m512i q = _mm512_load_si512(codes[i] + at);                              \

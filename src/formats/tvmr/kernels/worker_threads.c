@@ -56,8 +56,7 @@ static void await(struct tvmr_pool *p, unsigned seen)
     }
     pthread_mutex_lock(&p->lock);
     atomic_fetch_add(&p->sleepers, 1);
-    while (atomic_load(&p->round) == seen)
-        pthread_cond_wait(&p->wake, &p->lock);
+    while (atomic_load(&p->round) == seen) pthread_cond_wait(&p->wake, &p->lock);
     atomic_fetch_sub(&p->sleepers, 1);
     pthread_mutex_unlock(&p->lock);
 }
@@ -110,8 +109,7 @@ void tvmr_pool_free(struct tvmr_pool *p)
     if (!p) return;
     atomic_store(&p->quit, true);
     announce(p);
-    for (unsigned i = 0; i < p->workers; i++)
-        pthread_join(p->threads[i], NULL);
+    for (unsigned i = 0; i < p->workers; i++) pthread_join(p->threads[i], NULL);
     pthread_cond_destroy(&p->wake);
     pthread_mutex_destroy(&p->lock);
     free(p);

@@ -48,25 +48,19 @@ void *asm_grow(struct assembly *a, void *items, size_t count, size_t *capacity, 
 
 /* ---- spans ---- */
 
-static bool blank(int c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-}
+static bool blank(int c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
 struct span span_trim(struct span s)
 {
-    while (s.size && blank(s.at[0]))
-        s.at++, s.size--;
-    while (s.size && blank(s.at[s.size - 1]))
-        s.size--;
+    while (s.size && blank(s.at[0])) s.at++, s.size--;
+    while (s.size && blank(s.at[s.size - 1])) s.size--;
     return s;
 }
 
 struct span span_word(struct span *rest)
 {
     struct span word = {rest->at, 0};
-    while (word.size < rest->size && !blank(word.at[word.size]))
-        word.size++;
+    while (word.size < rest->size && !blank(word.at[word.size])) word.size++;
     *rest = span_trim((struct span){rest->at + word.size, rest->size - word.size});
     return word;
 }
@@ -110,17 +104,14 @@ bool span_register(struct span s, uint8_t *reg)
 char *span_copy(struct assembly *a, struct span s, bool lower)
 {
     char *text = arena_copy(&a->arena, (penta_bytes){s.at, s.size}, &a->err);
-    for (char *p = text; lower && p && *p; p++)
-        *p = (char)tolower((unsigned char)*p);
+    for (char *p = text; lower && p && *p; p++) *p = (char)tolower((unsigned char)*p);
     return text;
 }
 
 static struct span unquoted(struct span s)
 {
-    while (s.size && s.at[0] == '"')
-        s.at++, s.size--;
-    while (s.size && s.at[s.size - 1] == '"')
-        s.size--;
+    while (s.size && s.at[0] == '"') s.at++, s.size--;
+    while (s.size && s.at[s.size - 1] == '"') s.size--;
     return s;
 }
 
@@ -253,8 +244,7 @@ static const struct tvmr_type *type_named(struct span s)
             size_t n = strcspn(p, " ");
             if (n == s.size) {
                 size_t i = 0;
-                while (i < n && tolower(s.at[i]) == p[i])
-                    i++;
+                while (i < n && tolower(s.at[i]) == p[i]) i++;
                 if (i == n) return t;
             }
             p += n + strspn(p + n, " ");
@@ -329,8 +319,7 @@ static bool register_line(struct assembly *a, struct span line)
     const struct tvmr_type *t = type_named(type);
     if (!t) {
         struct suggest near = {.word = {type.at, type.size}};
-        for (const struct tvmr_type *s = tvmr_types; s->name; s++)
-            suggest_offer(&near, s->name);
+        for (const struct tvmr_type *s = tvmr_types; s->name; s++) suggest_offer(&near, s->name);
         asm_fail(a, BASE_NAME_UNKNOWN, type.at, "unknown type: %.*s", QUOTE(type));
         return near.best ? error_note(&a->err, "did you mean '%s'?", near.best) : false;
     }
@@ -351,8 +340,7 @@ static bool register_line(struct assembly *a, struct span line)
     writer_uint(&a->regs, t->id, 2);
     writer_uint(&a->regs, TVMR_ALLOCATED | (frozen ? TVMR_FROZEN : 0), 1);
     writer_uint(&a->regs, count, 1);
-    for (unsigned i = 0; i < count; i++)
-        writer_uint(&a->regs, dims[i], 2);
+    for (unsigned i = 0; i < count; i++) writer_uint(&a->regs, dims[i], 2);
     writer_uint(&a->regs, key.size, 1);
     writer_bytes(&a->regs, key.at, key.size);
     return true;

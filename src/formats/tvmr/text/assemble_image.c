@@ -142,14 +142,12 @@ static void metadata_json(struct assembly *a, struct writer *out)
     json_end(&j);
     if (a->skull[0]) {
         json_list(&j, "skull");
-        for (int i = 0; i < 3; i++)
-            json_uint(&j, NULL, (uint64_t)m->skull[i]);
+        for (int i = 0; i < 3; i++) json_uint(&j, NULL, (uint64_t)m->skull[i]);
         json_end(&j);
     }
     if (m->projection_count) {
         json_list(&j, "projections");
-        for (size_t i = 0; i < m->projection_count; i++)
-            projection_json(&m->projections[i], &j);
+        for (size_t i = 0; i < m->projection_count; i++) projection_json(&m->projections[i], &j);
         json_end(&j);
     }
     json_finish(&j);
@@ -212,8 +210,7 @@ bool asm_finish(struct assembly *a, bool metadata, bool compress, struct writer 
     if (!a->has_exts) {
         a->exts = arena_alloc(&a->arena, a->required_count, sizeof *a->exts, &a->err);
         a->ext_count = a->exts ? a->required_count : 0;
-        for (size_t i = 0; i < a->ext_count; i++)
-            a->exts[i] = a->required[i].entry;
+        for (size_t i = 0; i < a->ext_count; i++) a->exts[i] = a->required[i].entry;
     }
     definitions(a, &regs);
     if (a->has_metadata) {

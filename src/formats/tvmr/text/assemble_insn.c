@@ -14,8 +14,7 @@
 static uint32_t hash(const uint8_t *text, size_t size)
 {
     uint32_t h = 2166136261u;
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ (uint32_t)tolower(text[i])) * 16777619u;
+    for (size_t i = 0; i < size; i++) h = (h ^ (uint32_t)tolower(text[i])) * 16777619u;
     return h;
 }
 
@@ -23,8 +22,7 @@ static void table_add(struct assembly *a, const char *text, size_t size, const s
 {
     uint32_t at = hash((const uint8_t *)text, size) % MNEMONICS;
     if (size >= sizeof a->table->text) return;
-    while (a->table[at].op)
-        at = (at + 1) % MNEMONICS;
+    while (a->table[at].op) at = (at + 1) % MNEMONICS;
     memcpy(a->table[at].text, text, size);
     a->table[at].op = op;
 }
@@ -296,8 +294,7 @@ static bool foreign(struct assembly *a, struct span word, const uint8_t *dot,
         struct span r = a->required[i].name;
         if (r.size != name.size) continue;
         bool same = true;
-        for (size_t k = 0; k < r.size; k++)
-            same &= tolower(r.at[k]) == tolower(name.at[k]);
+        for (size_t k = 0; k < r.size; k++) same &= tolower(r.at[k]) == tolower(name.at[k]);
         if (!same) continue;
         id = a->required[i].entry.id;
         e = tvmr_extension_find((uint16_t)id);
@@ -366,8 +363,7 @@ static void label_note(const struct assembly *a, const struct fixup *f, char *no
         distance = near.distance;
         memcpy(best, name, sizeof name);
     }
-    for (uint64_t i = 0; i < f->offset; i++)
-        line += a->s->text.data[i] == '\n';
+    for (uint64_t i = 0; i < f->offset; i++) line += a->s->text.data[i] == '\n';
     snprintf(note, size, *best ? "used in line %zu; did you mean '%s'?" : "used in line %zu", line,
              best);
 }

@@ -8,10 +8,7 @@
 
 /* ---- instructions ---- */
 
-static bool is_register(char kind)
-{
-    return kind == 'd' || kind == 's' || kind == 'm';
-}
+static bool is_register(char kind) { return kind == 'd' || kind == 's' || kind == 'm'; }
 
 static void print_register(struct writer *out, uint8_t reg)
 {
@@ -158,8 +155,7 @@ static void print_meta(struct writer *out, const struct tvmr_meta *m)
     if (m->output_dim >= 0 && m->output_dim <= UINT32_MAX)
         writer_print(out, "    output_dim %lld\n", (long long)m->output_dim);
     bool skull = true;
-    for (int i = 0; i < 3; i++)
-        skull &= m->skull[i] >= 0 && m->skull[i] <= UINT16_MAX;
+    for (int i = 0; i < 3; i++) skull &= m->skull[i] >= 0 && m->skull[i] <= UINT16_MAX;
     for (int i = 0; skull && i < 3; i++)
         writer_print(out, "    %s   %lld\n", skulls[i], (long long)m->skull[i]);
     for (size_t i = 0; i < m->projection_count; i++) {
@@ -334,10 +330,7 @@ static bool render(const struct tvmr_module *m, enum level level, struct writer 
     return print_program(out, m, err) && writer_ok(out, err);
 }
 
-static void ignore(void *user, const penta_error *finding)
-{
-    (void)user, (void)finding;
-}
+static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
 
 static bool comes_back(const struct tvmr_module *m, const struct writer *text)
 {

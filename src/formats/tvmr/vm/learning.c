@@ -7,8 +7,7 @@
 static int64_t strongest(const int32_t *activations, size_t count)
 {
     int64_t most = 1;
-    for (size_t i = 0; i < count; i++)
-        most = activations[i] > most ? activations[i] : most;
+    for (size_t i = 0; i < count; i++) most = activations[i] > most ? activations[i] : most;
     return most;
 }
 
@@ -18,8 +17,7 @@ size_t penta_tvmr_participants(const int32_t *activations, size_t count, int32_t
     assert(divisor > 0);
     int64_t threshold = strongest(activations, count) / divisor;
     size_t total = 0;
-    for (size_t i = 0; i < count; i++)
-        total += took_part[i] = activations[i] > threshold;
+    for (size_t i = 0; i < count; i++) total += took_part[i] = activations[i] > threshold;
     return total;
 }
 
@@ -85,8 +83,7 @@ void penta_tvmr_init_positive(penta_tvmr_signal *weights, size_t count, uint64_t
 
 void penta_tvmr_usage_count(uint32_t *counters, const bool *used, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        counters[i] += used[i] && counters[i] < UINT32_MAX;
+    for (size_t i = 0; i < count; i++) counters[i] += used[i] && counters[i] < UINT32_MAX;
 }
 
 void penta_tvmr_usage_decay(uint32_t *counters, size_t count, uint8_t factor)

@@ -16,31 +16,13 @@ static inline int64_t clamp(int64_t v, int64_t low, int64_t high)
 {
     return v < low ? low : v > high ? high : v;
 }
-static inline int32_t wrap32(int64_t v)
-{
-    return (int32_t)(uint32_t)(uint64_t)v;
-}
+static inline int32_t wrap32(int64_t v) { return (int32_t)(uint32_t)(uint64_t)v; }
 /* i64 arithmetic that wraps, for sums and products of guest data. */
-static inline int64_t wadd(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-static inline int64_t wmul(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-static inline size_t min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-static inline int64_t absolute(int64_t v)
-{
-    return v < 0 ? -v : v;
-}
-static inline int sign(int64_t v)
-{
-    return (v > 0) - (v < 0);
-}
+static inline int64_t wadd(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+static inline int64_t wmul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+static inline size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
+static inline int64_t absolute(int64_t v) { return v < 0 ? -v : v; }
+static inline int sign(int64_t v) { return (v > 0) - (v < 0); }
 static inline unsigned imm16(const struct tvmr_insn *in)
 {
     return (unsigned)in->a[2] << 8 | in->a[3];

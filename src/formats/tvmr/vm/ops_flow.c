@@ -147,14 +147,8 @@ static enum tvmr_result load_buffer(struct tvmr_vm *vm, uint8_t reg, const struc
     return put_list(vm, reg);
 }
 
-HANDLER(load_input)
-{
-    return load_buffer(vm, in->a[0], &vm->input);
-}
-HANDLER(load_target)
-{
-    return load_buffer(vm, in->a[0], &vm->target);
-}
+HANDLER(load_input) { return load_buffer(vm, in->a[0], &vm->input); }
+HANDLER(load_target) { return load_buffer(vm, in->a[0], &vm->target); }
 
 HANDLER(store_output)
 {
@@ -163,10 +157,7 @@ HANDLER(store_output)
     return tvmr_buffer_set(vm, &vm->output, h->data, h->count) ? TVMR_NEXT : TVMR_FAILED;
 }
 
-HANDLER(set_const)
-{
-    return put_scalar(vm, in->a[0], (int32_t)imm16(in));
-}
+HANDLER(set_const) { return put_scalar(vm, in->a[0], (int32_t)imm16(in)); }
 
 /* ---- control flow ---- */
 

@@ -120,8 +120,7 @@ HANDLER(assert_eq)
 static int64_t total(const struct tvmr_hot *h)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < h->count; i++)
-        sum += h->data[i];
+    for (size_t i = 0; i < h->count; i++) sum += h->data[i];
     return sum;
 }
 

@@ -76,14 +76,8 @@ static enum tvmr_result commit(struct tvmr_vm *vm, const struct tvmr_insn *in, b
     return TVMR_NEXT;
 }
 
-HANDLER(core_mastery_commit)
-{
-    return commit(vm, in, true);
-}
-HANDLER(mastery_commit)
-{
-    return commit(vm, in, false);
-}
+HANDLER(core_mastery_commit) { return commit(vm, in, true); }
+HANDLER(mastery_commit) { return commit(vm, in, false); }
 
 HANDLER(add_babble)
 {
@@ -110,8 +104,7 @@ HANDLER(mark_eligibility)
 {
     NEED_HOT(x, in->a[1]);
     int64_t sum = 0;
-    for (size_t i = 0; i < x->count; i++)
-        sum += x->data[i];
+    for (size_t i = 0; i < x->count; i++) sum += x->data[i];
     int64_t mean = x->count ? sum / (int64_t)x->count : 0;
     struct tvmr_pressure *p = pressure_of(vm, in->a[0], x->count);
     if (!p) return TVMR_FAILED;
@@ -134,8 +127,7 @@ static enum tvmr_result start_phase(struct tvmr_vm *vm, enum tvmr_chl phase,
                                     struct tvmr_correlation *table)
 {
     vm->chl_phase = phase;
-    for (unsigned i = 0; i < TVMR_BANK; i++)
-        table[i].present = false;
+    for (unsigned i = 0; i < TVMR_BANK; i++) table[i].present = false;
     return TVMR_NEXT;
 }
 
@@ -175,14 +167,8 @@ static enum tvmr_result record(struct tvmr_vm *vm, const struct tvmr_insn *in, e
     return TVMR_NEXT;
 }
 
-HANDLER(chl_free_record)
-{
-    return record(vm, in, TVMR_CHL_FREE, vm->chl_free);
-}
-HANDLER(chl_clamp_record)
-{
-    return record(vm, in, TVMR_CHL_CLAMPED, vm->chl_clamped);
-}
+HANDLER(chl_free_record) { return record(vm, in, TVMR_CHL_FREE, vm->chl_free); }
+HANDLER(chl_clamp_record) { return record(vm, in, TVMR_CHL_CLAMPED, vm->chl_clamped); }
 
 HANDLER(chl_update)
 {
@@ -215,8 +201,7 @@ HANDLER(chl_backprop_clamp)
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++)
             sum[j] += (int64_t)tvmr_value(c->weights[i * cols + j]) * x->data[i];
-    for (size_t j = 0; j < cols; j++)
-        r[j] = clamp32(sum[j]);
+    for (size_t j = 0; j < cols; j++) r[j] = clamp32(sum[j]);
     return put_list(vm, (uint8_t)INDEX(in->a[0]));
 }
 

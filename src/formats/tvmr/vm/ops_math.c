@@ -18,10 +18,7 @@ static enum tvmr_result unary(struct tvmr_vm *vm, const struct tvmr_insn *in,
 
 #define LOOP(name) tvmr_elements[vm->kernels]->name
 #define UNARY(name, loop, p)                                                                       \
-    HANDLER(name)                                                                                  \
-    {                                                                                              \
-        return unary(vm, in, LOOP(loop), p, 0);                                                    \
-    }
+    HANDLER(name) { return unary(vm, in, LOOP(loop), p, 0); }
 
 /* H[A] = a loop over the shorter of H[B] and H[C]. */
 #define BINARY(name, loop, finish)                                                                 \
@@ -72,14 +69,8 @@ static enum tvmr_result softmax(struct tvmr_vm *vm, const struct tvmr_insn *in, 
     return put_like(vm, in->a[0], x);
 }
 
-HANDLER(core_softmax)
-{
-    return softmax(vm, in, -256, true);
-}
-HANDLER(act_softmax)
-{
-    return softmax(vm, in, -1024, false);
-}
+HANDLER(core_softmax) { return softmax(vm, in, -256, true); }
+HANDLER(act_softmax) { return softmax(vm, in, -1024, false); }
 
 /* An empty register is within any bounds. */
 static enum tvmr_result clamped(struct tvmr_vm *vm, const struct tvmr_insn *in, int32_t low,
@@ -91,10 +82,7 @@ static enum tvmr_result clamped(struct tvmr_vm *vm, const struct tvmr_insn *in, 
     return unary(vm, in, LOOP(clamp), low, high);
 }
 
-HANDLER(core_clamp)
-{
-    return clamped(vm, in, in->a[2], in->a[3]);
-}
+HANDLER(core_clamp) { return clamped(vm, in, in->a[2], in->a[3]); }
 
 /* a + scale * weights, for as many as there are. */
 static enum tvmr_result bias(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot *x,
@@ -190,10 +178,7 @@ BINARY(tensor_cmp_gt, tensor_greater, LIST)
 UNARY(tensor_negate, negate, 0)
 UNARY(tensor_scale, scale, (int32_t)imm16(in))
 
-HANDLER(tensor_clamp)
-{
-    return clamped(vm, in, (in->a[2] - 128) * 256, (in->a[3] - 128) * 256);
-}
+HANDLER(tensor_clamp) { return clamped(vm, in, (in->a[2] - 128) * 256, (in->a[3] - 128) * 256); }
 
 /* ---- activation ---- */
 
@@ -214,8 +199,7 @@ HANDLER(argmax)
     NEED_HOT(x, in->a[1]);
     int32_t most = LOOP(largest)(x->data, x->count);
     size_t at = x->count; /* the last of those that are equal */
-    while (at > 1 && x->data[at - 1] != most)
-        at--;
+    while (at > 1 && x->data[at - 1] != most) at--;
     return put_scalar(vm, in->a[0], at ? (int32_t)(at - 1) : 0);
 }
 
@@ -224,8 +208,7 @@ HANDLER(reduce_avg)
     NEED_HOT(x, in->a[1]);
     size_t start = in->a[2], end = min_size(start + in->a[3], x->count);
     uint32_t sum = 0;
-    for (size_t i = start; i < end; i++)
-        sum += (uint32_t)x->data[i];
+    for (size_t i = start; i < end; i++) sum += (uint32_t)x->data[i];
     return put_scalar(vm, in->a[0],
                       end > start ? (int32_t)((int64_t)(int32_t)sum / (int64_t)(end - start)) : 0);
 }
@@ -233,8 +216,7 @@ HANDLER(reduce_avg)
 static int64_t sum_strided(const struct tvmr_hot *x, size_t from, size_t stride, size_t count)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < count && from < x->count; i++, from += stride)
-        sum += x->data[from];
+    for (size_t i = 0; i < count && from < x->count; i++, from += stride) sum += x->data[from];
     return sum;
 }
 

@@ -30,15 +30,13 @@ static size_t row_data(const struct matrix *m, size_t row, const int32_t **data)
 static void shares(int64_t *score, size_t count)
 {
     int64_t most = score[0], total = 0;
-    for (size_t j = 1; j < count; j++)
-        most = score[j] > most ? score[j] : most;
+    for (size_t j = 1; j < count; j++) most = score[j] > most ? score[j] : most;
     for (size_t j = 0; j < count; j++) {
         int64_t e = 256 + clamp(wadd(score[j], -most), -1024, 1024) / 256;
         score[j] = e > 1 ? e : 1;
         total += score[j];
     }
-    for (size_t j = 0; j < count; j++)
-        score[j] = score[j] * 255 / total;
+    for (size_t j = 0; j < count; j++) score[j] = score[j] * 255 / total;
 }
 
 HANDLER(attention)
@@ -70,11 +68,9 @@ HANDLER(attention)
         memset(sum, 0, v.cols * sizeof *sum);
         for (size_t j = 0; j < k.rows; j++) {
             size_t n = row_data(&v, j, &row);
-            for (size_t c = 0; c < n; c++)
-                sum[c] += score[j] * row[c];
+            for (size_t c = 0; c < n; c++) sum[c] += score[j] * row[c];
         }
-        for (size_t c = 0; c < v.cols; c++)
-            r[i * v.cols + c] = wrap32(sum[c] / 255);
+        for (size_t c = 0; c < v.cols; c++) r[i * v.cols + c] = wrap32(sum[c] / 255);
     }
     return put_matrix(vm, in->a[3], q.rows, v.cols);
 }
@@ -90,8 +86,7 @@ static const uint16_t sin_from[] = {0,   8,   16,  24,  32,  40,  47,  55,  63, 
 static int64_t run_of(const uint16_t *from, size_t count, unsigned k)
 {
     size_t i = 1;
-    while (i < count && from[i] <= k)
-        i++;
+    while (i < count && from[i] <= k) i++;
     return (int64_t)i - 1;
 }
 
@@ -144,8 +139,7 @@ static int32_t *vector_of(struct tvmr_vm *vm, uint8_t reg, size_t n, unsigned wh
     const struct tvmr_hot *h = reg >> 6 == 0 ? hot_at(vm, reg) : NULL;
     const struct tvmr_cold *c = reg >> 6 == 1 ? cold_at(vm, reg) : NULL;
     if (h && h->count >= n) memcpy(out, h->data, n * sizeof *out);
-    for (size_t i = 0; c && i < min_size(n, c->count); i++)
-        out[i] = tvmr_value(c->weights[i]);
+    for (size_t i = 0; c && i < min_size(n, c->count); i++) out[i] = tvmr_value(c->weights[i]);
     return out;
 }
 
@@ -153,11 +147,9 @@ static void norm_row(const int32_t *x, size_t n, bool centred, const int32_t *sc
                      const int32_t *shift, int32_t *r)
 {
     int64_t sum = 0, squares = 0, length = (int64_t)n;
-    for (size_t i = 0; centred && i < n; i++)
-        sum += x[i];
+    for (size_t i = 0; centred && i < n; i++) sum += x[i];
     int64_t mean = sum / length;
-    for (size_t i = 0; i < n; i++)
-        squares = wadd(squares, wmul(x[i] - mean, x[i] - mean));
+    for (size_t i = 0; i < n; i++) squares = wadd(squares, wmul(x[i] - mean, x[i] - mean));
     int64_t d = squares / length;
     d = root(d > 1 ? d : 1);
     for (size_t i = 0; i < n; i++)
@@ -179,14 +171,8 @@ static enum tvmr_result norm(struct tvmr_vm *vm, const struct tvmr_insn *in, boo
     return put_like(vm, in->a[1], x);
 }
 
-HANDLER(layernorm)
-{
-    return norm(vm, in, true);
-}
-HANDLER(rmsnorm)
-{
-    return norm(vm, in, false);
-}
+HANDLER(layernorm) { return norm(vm, in, true); }
+HANDLER(rmsnorm) { return norm(vm, in, false); }
 
 /* ---- key-value caches ---- */
 
@@ -232,14 +218,8 @@ static bool position(struct tvmr_vm *vm, uint8_t reg, unsigned *pos)
     return v != NULL;
 }
 
-HANDLER(kv_append)
-{
-    return kv_append(vm, in, in->a[2]);
-}
-HANDLER(kv_read)
-{
-    return kv_read(vm, in, in->a[1]);
-}
+HANDLER(kv_append) { return kv_append(vm, in, in->a[2]); }
+HANDLER(kv_read) { return kv_read(vm, in, in->a[1]); }
 
 HANDLER(kv_append_pos)
 {
@@ -253,10 +233,7 @@ HANDLER(kv_read_pos)
     return position(vm, in->a[1], &pos) ? kv_read(vm, in, pos) : TVMR_FAILED;
 }
 
-HANDLER(kv_clear)
-{
-    return result(vm, 0) ? put_matrix(vm, in->a[0], 0, 0) : TVMR_FAILED;
-}
+HANDLER(kv_clear) { return result(vm, 0) ? put_matrix(vm, in->a[0], 0, 0) : TVMR_FAILED; }
 
 /* ---- sampling ---- */
 
@@ -275,8 +252,7 @@ HANDLER(sample_temperature)
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
     if (t < 1) t = 1;
-    for (size_t i = 0; i < x->count; i++)
-        r[i] = clamp32((int64_t)x->data[i] * 256 / t);
+    for (size_t i = 0; i < x->count; i++) r[i] = clamp32((int64_t)x->data[i] * 256 / t);
     return put_like(vm, in->a[0], x);
 }
 
@@ -303,8 +279,7 @@ static enum tvmr_result keep(struct tvmr_vm *vm, const struct tvmr_insn *in,
 {
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++)
-        r[i] = EXCLUDED;
+    for (size_t i = 0; i < x->count; i++) r[i] = EXCLUDED;
     for (size_t i = 0; i < min_size(count, x->count); i++)
         r[(uint32_t)keys[i]] = x->data[(uint32_t)keys[i]];
     return put_like(vm, in->a[0], x);

@@ -14,14 +14,8 @@ static enum tvmr_result product(struct tvmr_vm *vm, const struct tvmr_insn *in, 
     return put_list(vm, in->a[0]);
 }
 
-HANDLER(core_matmul)
-{
-    return product(vm, in, TVMR_GATE_CORE);
-}
-HANDLER(ternary_matmul)
-{
-    return product(vm, in, TVMR_GATE_EXTENSION);
-}
+HANDLER(core_matmul) { return product(vm, in, TVMR_GATE_CORE); }
+HANDLER(ternary_matmul) { return product(vm, in, TVMR_GATE_EXTENSION); }
 
 HANDLER(wire_forward)
 {
@@ -61,14 +55,8 @@ static enum tvmr_result batch(struct tvmr_vm *vm, const struct tvmr_insn *in, en
     return put_matrix(vm, in->a[0], count, rows);
 }
 
-HANDLER(core_batch_matmul)
-{
-    return batch(vm, in, TVMR_GATE_CORE);
-}
-HANDLER(ternary_batch_matmul)
-{
-    return batch(vm, in, TVMR_GATE_EXTENSION);
-}
+HANDLER(core_batch_matmul) { return batch(vm, in, TVMR_GATE_CORE); }
+HANDLER(ternary_batch_matmul) { return batch(vm, in, TVMR_GATE_EXTENSION); }
 
 /* ---- tables of rows ---- */
 
@@ -113,8 +101,7 @@ HANDLER(embed_sequence)
     size_t n = min_size(in->a[2], rows);
     int32_t *r = result(vm, n * cols);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < n; i++)
-        copy_row(c, i, cols, r + i * cols);
+    for (size_t i = 0; i < n; i++) copy_row(c, i, cols, r + i * cols);
     return put_matrix(vm, in->a[0], n, cols);
 }
 
@@ -296,14 +283,8 @@ static enum tvmr_result all_temps(struct tvmr_vm *vm, const struct tvmr_insn *in
     return TVMR_NEXT;
 }
 
-HANDLER(freeze_layer)
-{
-    return all_temps(vm, in, TVMR_COLD);
-}
-HANDLER(unfreeze_layer)
-{
-    return all_temps(vm, in, TVMR_HOT);
-}
+HANDLER(freeze_layer) { return all_temps(vm, in, TVMR_COLD); }
+HANDLER(unfreeze_layer) { return all_temps(vm, in, TVMR_HOT); }
 
 HANDLER(set_activation)
 {
@@ -317,8 +298,7 @@ HANDLER(temp_read)
     NEED_COLD(c, in->a[1]);
     int32_t *r = result(vm, c->count);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < c->count; i++)
-        r[i] = c->temps ? c->temps[i] : TVMR_HOT;
+    for (size_t i = 0; i < c->count; i++) r[i] = c->temps ? c->temps[i] : TVMR_HOT;
     return put_list(vm, in->a[0]);
 }
 

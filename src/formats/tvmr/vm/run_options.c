@@ -35,8 +35,7 @@ static bool option_list(struct tvmr_vm *vm, const char *key, const char *text, p
                  chem     ? "four numbers 0..255"
                  : target ? "numbers -255..255"
                           : "32-bit numbers");
-    for (size_t i = 0; ok && chem && i < 4; i++)
-        vm->chem[i] = (uint8_t)list[i];
+    for (size_t i = 0; ok && chem && i < 4; i++) vm->chem[i] = (uint8_t)list[i];
     if (ok && target) ok = tvmr_vm_set_target(vm, list, count);
     if (ok && !chem && !target) ok = tvmr_script_add_input(vm, list, count);
     free(list);

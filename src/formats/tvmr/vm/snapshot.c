@@ -19,8 +19,7 @@ static void describe_shape(const penta_visitor *v, const char *name, const struc
 {
     penta_node list = {.name = name, .list = true};
     if (!describe_enter(v, list)) return;
-    for (size_t i = 0; i < s->rank; i++)
-        describe_uint(v, "dim", s->dims[i]);
+    for (size_t i = 0; i < s->rank; i++) describe_uint(v, "dim", s->dims[i]);
     describe_leave(v, list);
 }
 
@@ -52,8 +51,7 @@ static void describe_cold(const struct tvmr_cold *c, const char *name, const pen
         describe_leave(v, weights);
     }
     if (c->temps && describe_enter(v, temps)) {
-        for (size_t i = 0; i < c->count; i++)
-            describe_uint(v, "temperature", c->temps[i]);
+        for (size_t i = 0; i < c->count; i++) describe_uint(v, "temperature", c->temps[i]);
         describe_leave(v, temps);
     }
     describe_leave(v, node);
@@ -81,8 +79,7 @@ static void describe_pressure(const struct tvmr_vm *vm, const penta_visitor *v)
 {
     penta_node node = {.name = "pressure"};
     bool any = false;
-    for (unsigned i = 0; i < TVMR_BANK; i++)
-        any |= vm->pressure[i].present;
+    for (unsigned i = 0; i < TVMR_BANK; i++) any |= vm->pressure[i].present;
     if (!any || !describe_enter(v, node)) return;
     for (unsigned i = 0; i < TVMR_BANK; i++) {
         char name[8];
@@ -289,8 +286,7 @@ static void stream_machine(struct stream *s)
         if ((op <= UINT32_MAX || vm->waiting) && (!vm->yield_op || !vm->yield_op->domain))
             s->failed = true;
     }
-    for (unsigned i = 0; i < TVMR_YIELD_ARGS; i++)
-        NUMBER(vm->yield_args[i]);
+    for (unsigned i = 0; i < TVMR_YIELD_ARGS; i++) NUMBER(vm->yield_args[i]);
     NUMBER(vm->loop_depth);
     NUMBER(vm->call_depth);
     if (vm->loop_depth > TVMR_DEPTH || vm->call_depth > TVMR_DEPTH || vm->fault >= TVMR_FAULTS) {
@@ -302,10 +298,8 @@ static void stream_machine(struct stream *s)
         NUMBER(vm->loops[i].start);
         NUMBER(vm->loops[i].remaining);
     }
-    for (size_t i = 0; i < vm->call_depth; i++)
-        NUMBER(vm->calls[i]);
-    for (unsigned i = 0; i < 4; i++)
-        NUMBER(vm->chem[i]);
+    for (size_t i = 0; i < vm->call_depth; i++) NUMBER(vm->calls[i]);
+    for (unsigned i = 0; i < 4; i++) NUMBER(vm->chem[i]);
     NUMBER(vm->current_error);
     NUMBER(vm->babble_scale);
     NUMBER(vm->babble_phase);

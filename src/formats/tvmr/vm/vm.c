@@ -111,8 +111,7 @@ static void vm_close(penta_vm *base)
         free(vm->chl_clamped[i].data);
     }
     free(vm->scratch.data);
-    for (unsigned i = 0; i < 3; i++)
-        free(vm->aux[i].data);
+    for (unsigned i = 0; i < 3; i++) free(vm->aux[i].data);
     free(vm->input.data);
     free(vm->output.data);
     free(vm->target.data);
@@ -200,8 +199,7 @@ static bool keep_output(struct tvmr_vm *vm)
 static void number_list_json(struct json *j, const int32_t *data, size_t count)
 {
     json_list(j, NULL);
-    for (size_t i = 0; i < count; i++)
-        json_sint(j, NULL, data[i]);
+    for (size_t i = 0; i < count; i++) json_sint(j, NULL, data[i]);
     json_end(j);
 }
 
@@ -400,8 +398,7 @@ bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, 
         tvmr_cold_changed(c);
         *kept = true;
     }
-    for (unsigned i = 0; i < TVMR_BANK; i++)
-        tvmr_cold_drop(vm, &old[i]);
+    for (unsigned i = 0; i < TVMR_BANK; i++) tvmr_cold_drop(vm, &old[i]);
     free(old);
     if (!ok) return false;
     vm->base.module = module;

@@ -17,10 +17,7 @@ struct tvmr_signal {
     int8_t polarity;
     uint8_t magnitude;
 };
-static inline int32_t tvmr_value(struct tvmr_signal s)
-{
-    return s.polarity * s.magnitude;
-}
+static inline int32_t tvmr_value(struct tvmr_signal s) { return s.polarity * s.magnitude; }
 struct tvmr_signal tvmr_signal_of(int32_t value);
 
 struct tvmr_shape {
@@ -152,10 +149,7 @@ struct tvmr_vm {
     struct tvmr_pool *pool;
 };
 
-static inline struct tvmr_vm *tvmr_vm(penta_vm *vm)
-{
-    return (struct tvmr_vm *)vm;
-}
+static inline struct tvmr_vm *tvmr_vm(penta_vm *vm) { return (struct tvmr_vm *)vm; }
 
 extern const struct engine tvmr_interp;
 
