@@ -44,8 +44,7 @@ void coil_check_section_end(struct coil_check *c, uint64_t at)
 const struct coil_variable *coil_check_variable(const struct coil_check *c, uint64_t id)
 {
     size_t i = coil_scopes_first(&c->scopes, coil_hash_id(id));
-    while (i != COIL_SCOPES_END && c->variables[i].id != id)
-        i = coil_scopes_next(&c->scopes, i);
+    while (i != COIL_SCOPES_END && c->variables[i].id != id) i = coil_scopes_next(&c->scopes, i);
     return i != COIL_SCOPES_END ? &c->variables[i] : NULL;
 }
 

@@ -37,8 +37,7 @@ const struct coil_type *coil_check_type(struct coil_check *c, const struct coil_
 static size_t form_length(const char *form)
 {
     size_t n = 0;
-    while (form[n] && form[n] != '|')
-        n++;
+    while (form[n] && form[n] != '|') n++;
     return n;
 }
 

@@ -39,10 +39,7 @@ static inline bool int_lanes(const struct coil_type *t)
     return coil_is_int(t->op) ||
            (is_vector(t) && (!t->elem || coil_is_int(t->elem->op) || t->elem->op == COIL_T_VOID));
 }
-static inline bool sized(const struct coil_type *t)
-{
-    return t && t->op != COIL_T_VOID && t->size;
-}
+static inline bool sized(const struct coil_type *t) { return t && t->op != COIL_T_VOID && t->size; }
 
 /* The class of one operand; false: reported. */
 

@@ -158,11 +158,9 @@ static bool read_tables(struct coil_module *m, penta_error *err)
         coil_section_read(&r, &m->sections[i]);
     }
     r.pos = (size_t)h->symbol_offset;
-    for (size_t i = 0; i < h->symbol_count; i++)
-        coil_symbol_read(&r, &m->symbols[i]);
+    for (size_t i = 0; i < h->symbol_count; i++) coil_symbol_read(&r, &m->symbols[i]);
     r.pos = (size_t)h->reloc_offset;
-    for (size_t i = 0; i < h->reloc_count; i++)
-        coil_reloc_read(&r, &m->relocs[i]);
+    for (size_t i = 0; i < h->reloc_count; i++) coil_reloc_read(&r, &m->relocs[i]);
     m->section_count = h->section_count;
     m->symbol_count = h->symbol_count;
     m->reloc_count = h->reloc_count;
@@ -425,12 +423,10 @@ bool coil_encode(const penta_module *module, struct writer *out, penta_error *er
             place(image, size, section_entry(m, i), &w);
         }
         w.out.size = 0;
-        for (size_t i = 0; i < m->symbol_count; i++)
-            coil_symbol_write(&w, &m->symbols[i]);
+        for (size_t i = 0; i < m->symbol_count; i++) coil_symbol_write(&w, &m->symbols[i]);
         place(image, size, m->header.symbol_offset, &w);
         w.out.size = 0;
-        for (size_t i = 0; i < m->reloc_count; i++)
-            coil_reloc_write(&w, &m->relocs[i]);
+        for (size_t i = 0; i < m->reloc_count; i++) coil_reloc_write(&w, &m->relocs[i]);
         place(image, size, m->header.reloc_offset, &w);
         out->failed |= w.failed;
         writer_free(&w);

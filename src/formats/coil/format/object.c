@@ -14,8 +14,7 @@ void coil_object_init(struct coil_object *o)
 
 void coil_object_free(struct coil_object *o)
 {
-    for (size_t i = 0; i < o->section_count; i++)
-        writer_free(&o->sections[i].data);
+    for (size_t i = 0; i < o->section_count; i++) writer_free(&o->sections[i].data);
     free(o->sections);
     free(o->symbols);
     free(o->relocs);
@@ -202,12 +201,10 @@ bool coil_object_write(struct coil_object *o, struct writer *out, penta_error *e
             out->failed |= o->sections[i].data.failed;
         }
         fill_to(out, start, o->header.symbol_offset);
-        for (size_t i = 0; i < o->symbol_count; i++)
-            coil_symbol_write(out, &o->symbols[i].head);
+        for (size_t i = 0; i < o->symbol_count; i++) coil_symbol_write(out, &o->symbols[i].head);
         writer_bytes(out, strings.table.out.data, strings.table.out.size);
         fill_to(out, start, o->header.reloc_offset);
-        for (size_t i = 0; i < o->reloc_count; i++)
-            coil_reloc_write(out, &o->relocs[i]);
+        for (size_t i = 0; i < o->reloc_count; i++) coil_reloc_write(out, &o->relocs[i]);
         for (size_t i = 0; i < o->section_count; i++) {
             const struct coil_out_section *s = &o->sections[i];
             if (s->head.type == COIL_S_BSS) continue;

@@ -21,8 +21,7 @@ static bool grow(struct coil_scopes *s)
     free(s->heads);
     s->heads = heads;
     s->capacity = s->buckets = more;
-    for (size_t i = 0; i < s->count; i++)
-        chain(s, i);
+    for (size_t i = 0; i < s->count; i++) chain(s, i);
     return true;
 }
 
@@ -42,8 +41,7 @@ void coil_scopes_pop(struct coil_scopes *s)
 
 void coil_scopes_clear(struct coil_scopes *s)
 {
-    while (s->count)
-        coil_scopes_pop(s);
+    while (s->count) coil_scopes_pop(s);
 }
 
 void coil_scopes_free(struct coil_scopes *s)
@@ -55,8 +53,7 @@ void coil_scopes_free(struct coil_scopes *s)
 
 static size_t same_hash(const struct coil_scopes *s, uint32_t at, uint64_t hash)
 {
-    while (at && s->entries[at - 1].hash != hash)
-        at = s->entries[at - 1].next;
+    while (at && s->entries[at - 1].hash != hash) at = s->entries[at - 1].next;
     return at ? at - 1 : COIL_SCOPES_END;
 }
 

@@ -14,10 +14,7 @@ const struct coil_type coil_scalar_types[256] = {
 #include "coil/types.def"
 };
 
-const struct coil_type *coil_scalar(uint8_t op)
-{
-    return &coil_scalar_types[op];
-}
+const struct coil_type *coil_scalar(uint8_t op) { return &coil_scalar_types[op]; }
 
 /* ---- sizes ---- */
 
@@ -29,17 +26,13 @@ static uint64_t times(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &r) || r > SIZE_CAP ? SIZE_CAP : r;
 }
 
-static uint64_t round_up(uint64_t n, uint64_t align)
-{
-    return (n + align - 1) / align * align;
-}
+static uint64_t round_up(uint64_t n, uint64_t align) { return (n + align - 1) / align * align; }
 
 /* Components of a symmetric tensor: C(d + r - 1, r). */
 static uint64_t combinations(uint64_t rank, uint64_t dim)
 {
     uint64_t n = 1;
-    for (uint64_t i = 0; i < rank; i++)
-        n = n * (dim + i) / (i + 1);
+    for (uint64_t i = 0; i < rank; i++) n = n * (dim + i) / (i + 1);
     return n;
 }
 
@@ -47,8 +40,7 @@ static void size_of_bits(struct coil_type *t, uint64_t bits)
 {
     uint64_t bytes = (bits + 7) / 8;
     t->align = 1;
-    while (t->align < bytes && t->align < 16)
-        t->align *= 2;
+    while (t->align < bytes && t->align < 16) t->align *= 2;
     t->size = round_up(bytes, t->align);
 }
 
@@ -85,8 +77,7 @@ static void size_of(struct coil_type *t)
     t->size = info->bytes;
     t->align = info->align ? info->align : 1;
     t->open = t->elem && t->elem->open;
-    for (unsigned i = 0; i < t->rank; i++)
-        count = times(count, t->dims[i]);
+    for (unsigned i = 0; i < t->rank; i++) count = times(count, t->dims[i]);
     switch ((enum coil_data)info->data) {
     case COIL_D_BITS: size_of_bits(t, t->dims[0]); break;
     case COIL_D_FLOAT: size_of_bits(t, UINT64_C(1) + t->dims[0] + t->dims[1]); break;
@@ -100,8 +91,7 @@ static void size_of(struct coil_type *t)
     case COIL_D_ORDER: t->size = times(combinations(t->dims[0], t->dims[1]), elem); break;
     case COIL_D_MEMBERS:
         size_of_members(t);
-        for (uint32_t i = 0; i < t->member_count; i++)
-            t->open |= t->members[i].type->open;
+        for (uint32_t i = 0; i < t->member_count; i++) t->open |= t->members[i].type->open;
         break;
     case COIL_D_ALIAS:
         t->open |= !t->elem;
@@ -182,8 +172,7 @@ static const struct coil_type *read_elem(struct type_reader *r, unsigned level, 
 static void read_dims(struct type_reader *r, struct coil_type *t, unsigned count)
 {
     t->rank = (uint8_t)count;
-    for (unsigned i = 0; i < count && i < 4; i++)
-        t->dims[i] = (uint16_t)reader_uint(r->in, 2);
+    for (unsigned i = 0; i < count && i < 4; i++) t->dims[i] = (uint16_t)reader_uint(r->in, 2);
 }
 
 static bool read_members(struct type_reader *r, struct coil_type *t, unsigned level)
@@ -376,8 +365,7 @@ static uint64_t digest_of(const struct coil_type *t)
 static void set_digest(struct coil_type *t)
 {
     uint64_t d = mix(t->op, t->rank);
-    for (unsigned i = 0; i < t->rank; i++)
-        d = mix(d, t->dims[i]);
+    for (unsigned i = 0; i < t->rank; i++) d = mix(d, t->dims[i]);
     if (t->elem) d = mix(d, digest_of(t->elem));
     for (uint32_t i = 0; i < t->member_count; i++)
         d = mix(mix(d, t->members[i].id), digest_of(t->members[i].type));
@@ -413,8 +401,7 @@ static bool index_members(struct coil_type *t, struct arena *arena, penta_error 
     if (t->member_count <= FEW) return true;
     uint32_t *keys = arena_alloc(arena, t->member_count, sizeof *keys, err);
     if (!keys) return false;
-    for (uint32_t i = 0; i < t->member_count; i++)
-        keys[i] = (uint32_t)t->members[i].id << 16 | i;
+    for (uint32_t i = 0; i < t->member_count; i++) keys[i] = (uint32_t)t->members[i].id << 16 | i;
     qsort(keys, t->member_count, sizeof *keys, by_key);
     t->by_id = keys;
     return true;
@@ -442,8 +429,7 @@ const struct coil_member *coil_type_member(const struct coil_type *t, uint64_t i
 static struct coil_type_id *find_id(const struct coil_type_ids *ids, uint64_t id)
 {
     size_t i = ids ? coil_scopes_first(&ids->index, coil_hash_id(id)) : COIL_SCOPES_END;
-    while (i != COIL_SCOPES_END && ids->items[i].id != id)
-        i = coil_scopes_next(&ids->index, i);
+    while (i != COIL_SCOPES_END && ids->items[i].id != id) i = coil_scopes_next(&ids->index, i);
     return i != COIL_SCOPES_END ? &ids->items[i] : NULL;
 }
 

@@ -301,8 +301,7 @@ static void verify_code(struct code_walk *w, struct coil_check *c, struct coil_i
     }
     end_function(w, c, last, any, ended);
     coil_check_section_end(c, last);
-    for (size_t i = 0; i < w->target_count; i++)
-        judge(w, &w->targets[i]);
+    for (size_t i = 0; i < w->target_count; i++) judge(w, &w->targets[i]);
 }
 
 static void verify_section(const struct coil_module *m, size_t i, struct coil_check *c,

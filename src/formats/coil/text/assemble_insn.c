@@ -52,8 +52,7 @@ static int said_type(const struct coil_asm *a, const struct asm_parsed *p)
 static bool settle(struct coil_asm *a, struct asm_parsed *parsed, unsigned count, uint8_t opcode)
 {
     int first = -1;
-    for (unsigned i = 0; i < count && first < 0; i++)
-        first = said_type(a, &parsed[i]);
+    for (unsigned i = 0; i < count && first < 0; i++) first = said_type(a, &parsed[i]);
     for (unsigned i = 0; i < count; i++) {
         struct coil_operand *o = parsed[i].o;
         if (o->form != ASM_PENDING) continue;
@@ -209,8 +208,7 @@ bool asm_mnemonics(struct coil_asm *a, penta_error *err)
         const char *name = coil_ops[op].name;
         if (!name) continue;
         size_t n = 0;
-        for (; name[n]; n++)
-            lower[n] = (char)(name[n] | 32);
+        for (; name[n]; n++) lower[n] = (char)(name[n] | 32);
         if (!labels_define(&a->mnemonics, (penta_bytes){(const uint8_t *)lower, n}, op, 0, err))
             return false;
     }

@@ -9,8 +9,7 @@
 static uint64_t variable_hash(penta_bytes name, uint64_t id)
 {
     uint64_t hash = coil_hash_id(name.size ? 0 : id + 1);
-    for (size_t i = 0; i < name.size; i++)
-        hash = (hash ^ name.data[i]) * UINT64_C(0x100000001B3);
+    for (size_t i = 0; i < name.size; i++) hash = (hash ^ name.data[i]) * UINT64_C(0x100000001B3);
     return hash ^ hash >> 29;
 }
 
@@ -261,8 +260,7 @@ static bool hex_image(struct coil_asm *a, struct coil_operand *o, const struct c
 {
     struct source *s = a->s;
     size_t from = s->pos, end = from, size = 0;
-    while (end < s->text.size && hex_digit(s->text.data[end]) >= 0)
-        end++;
+    while (end < s->text.size && hex_digit(s->text.data[end]) >= 0) end++;
     s->pos = end;
     uint8_t *bytes = hex_parse(bytes_slice(s->text, from, end - from), &size);
     bool ok = bytes && size == type->size;
@@ -401,8 +399,7 @@ static bool unknown_operand(struct coil_asm *a, struct token t, bool conditional
     struct suggest near = {.word = token_text(a->s, t)};
     source_unexpected(a->s, t, conditional ? "a condition or a target" : "an operand");
     if (t.kind != TOKEN_NAME) return false;
-    for (int i = 0; conditional && i < 20; i++)
-        suggest_offer(&near, coil_conditions[i]);
+    for (int i = 0; conditional && i < 20; i++) suggest_offer(&near, coil_conditions[i]);
     for (int op = 0; op < 256 && !conditional; op++)
         if (coil_types[op].text && coil_types[op].family != COIL_F_SPECIAL)
             suggest_offer(&near, coil_types[op].text);

@@ -74,10 +74,7 @@ void penta_coil_builder_function(penta_coil_builder *b, const char *name, bool g
     line(b, ".func ", name);
 }
 
-void penta_coil_builder_end(penta_coil_builder *b)
-{
-    line(b, ".endfunc", "");
-}
+void penta_coil_builder_end(penta_coil_builder *b) { line(b, ".endfunc", ""); }
 
 void penta_coil_builder_label(penta_coil_builder *b, const char *name)
 {

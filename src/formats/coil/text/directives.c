@@ -23,18 +23,9 @@ static bool bind(struct coil_asm *a, size_t i, uint16_t how)
     a->bind_set[i] = 1;
     return true;
 }
-static bool bind_global(struct coil_asm *a, size_t i)
-{
-    return bind(a, i, COIL_GLOBAL);
-}
-static bool bind_weak(struct coil_asm *a, size_t i)
-{
-    return bind(a, i, COIL_WEAK);
-}
-static bool bind_local(struct coil_asm *a, size_t i)
-{
-    return bind(a, i, COIL_LOCAL);
-}
+static bool bind_global(struct coil_asm *a, size_t i) { return bind(a, i, COIL_GLOBAL); }
+static bool bind_weak(struct coil_asm *a, size_t i) { return bind(a, i, COIL_WEAK); }
+static bool bind_local(struct coil_asm *a, size_t i) { return bind(a, i, COIL_LOCAL); }
 static bool mentioned(struct coil_asm *a, size_t i)
 {
     (void)a, (void)i;
@@ -46,26 +37,11 @@ static bool hidden(struct coil_asm *a, size_t i)
     return true;
 }
 
-static bool d_global(struct coil_asm *a)
-{
-    return name_list(a, bind_global);
-}
-static bool d_weak(struct coil_asm *a)
-{
-    return name_list(a, bind_weak);
-}
-static bool d_local(struct coil_asm *a)
-{
-    return name_list(a, bind_local);
-}
-static bool d_hidden(struct coil_asm *a)
-{
-    return name_list(a, hidden);
-}
-static bool d_extern(struct coil_asm *a)
-{
-    return name_list(a, mentioned);
-}
+static bool d_global(struct coil_asm *a) { return name_list(a, bind_global); }
+static bool d_weak(struct coil_asm *a) { return name_list(a, bind_weak); }
+static bool d_local(struct coil_asm *a) { return name_list(a, bind_local); }
+static bool d_hidden(struct coil_asm *a) { return name_list(a, hidden); }
+static bool d_extern(struct coil_asm *a) { return name_list(a, mentioned); }
 
 /* ---- the file ---- */
 
@@ -292,22 +268,10 @@ static bool d_section(struct coil_asm *a)
     return true;
 }
 
-static bool d_text(struct coil_asm *a)
-{
-    return select_section(a, bytes_of(".text"));
-}
-static bool d_data(struct coil_asm *a)
-{
-    return select_section(a, bytes_of(".data"));
-}
-static bool d_rodata(struct coil_asm *a)
-{
-    return select_section(a, bytes_of(".rodata"));
-}
-static bool d_bss(struct coil_asm *a)
-{
-    return select_section(a, bytes_of(".bss"));
-}
+static bool d_text(struct coil_asm *a) { return select_section(a, bytes_of(".text")); }
+static bool d_data(struct coil_asm *a) { return select_section(a, bytes_of(".data")); }
+static bool d_rodata(struct coil_asm *a) { return select_section(a, bytes_of(".rodata")); }
+static bool d_bss(struct coil_asm *a) { return select_section(a, bytes_of(".bss")); }
 
 /* ---- functions and symbols ---- */
 
@@ -468,14 +432,8 @@ static bool text(struct coil_asm *a, bool zero)
     } while (source_accept(a->s, ','));
     return true;
 }
-static bool d_ascii(struct coil_asm *a)
-{
-    return text(a, false);
-}
-static bool d_asciz(struct coil_asm *a)
-{
-    return text(a, true);
-}
+static bool d_ascii(struct coil_asm *a) { return text(a, false); }
+static bool d_asciz(struct coil_asm *a) { return text(a, true); }
 
 /* @symbol [+n] with a relocation of this type */
 static bool addresses(struct coil_asm *a, uint32_t type, size_t width)
@@ -498,22 +456,10 @@ static bool addresses(struct coil_asm *a, uint32_t type, size_t width)
     } while (source_accept(s, ','));
     return true;
 }
-static bool d_addr(struct coil_asm *a)
-{
-    return addresses(a, COIL_RELOC_ABS, 8);
-}
-static bool d_addr32(struct coil_asm *a)
-{
-    return addresses(a, COIL_RELOC_ABS | 4 << 8, 4);
-}
-static bool d_rel32(struct coil_asm *a)
-{
-    return addresses(a, COIL_RELOC_REL | 4 << 8, 4);
-}
-static bool d_rel64(struct coil_asm *a)
-{
-    return addresses(a, COIL_RELOC_REL, 8);
-}
+static bool d_addr(struct coil_asm *a) { return addresses(a, COIL_RELOC_ABS, 8); }
+static bool d_addr32(struct coil_asm *a) { return addresses(a, COIL_RELOC_ABS | 4 << 8, 4); }
+static bool d_rel32(struct coil_asm *a) { return addresses(a, COIL_RELOC_REL | 4 << 8, 4); }
+static bool d_rel64(struct coil_asm *a) { return addresses(a, COIL_RELOC_REL, 8); }
 
 static bool d_zero(struct coil_asm *a)
 {
@@ -551,10 +497,7 @@ static bool d_bytes(struct coil_asm *a)
 {
     return !no_bytes(a) && source_hex(a->s, &asm_section(a)->data);
 }
-static bool d_image(struct coil_asm *a)
-{
-    return source_hex(a->s, &a->image_bytes);
-}
+static bool d_image(struct coil_asm *a) { return source_hex(a->s, &a->image_bytes); }
 
 /* .line "file", n: where the next instruction comes from */
 static bool d_line(struct coil_asm *a)
@@ -631,8 +574,7 @@ bool asm_directive(struct coil_asm *a, struct token t)
             return asm_inside(a, t) && values(a, (uint8_t)op);
     }
     struct suggest near = {.word = token_text(s, t)};
-    for (int i = 0; i < DIRECTIVES; i++)
-        suggest_offer(&near, directives[i].name);
+    for (int i = 0; i < DIRECTIVES; i++) suggest_offer(&near, directives[i].name);
     error_at(s->err, COIL_DIRECTIVE, t.offset, "unknown directive '%.*s'",
              (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data);
     if (near.best) error_note(s->err, "did you mean %s?", near.best);

@@ -59,8 +59,7 @@ static bool is_name(uint8_t c, bool first)
 
 static penta_bytes trim(penta_bytes t)
 {
-    while (t.size && (t.data[0] == ' ' || t.data[0] == '\t'))
-        t.data++, t.size--;
+    while (t.size && (t.data[0] == ' ' || t.data[0] == '\t')) t.data++, t.size--;
     while (t.size &&
            (t.data[t.size - 1] == ' ' || t.data[t.size - 1] == '\t' || t.data[t.size - 1] == '\r'))
         t.size--;
@@ -71,8 +70,7 @@ static penta_bytes take_word(penta_bytes *rest)
 {
     *rest = trim(*rest);
     size_t n = 0;
-    while (n < rest->size && is_name(rest->data[n], !n))
-        n++;
+    while (n < rest->size && is_name(rest->data[n], !n)) n++;
     penta_bytes word = {rest->data, n};
     *rest = trim(bytes_slice(*rest, n, rest->size));
     return word;
@@ -146,8 +144,7 @@ static void substitute(struct preprocessor *p, struct writer *out, penta_bytes l
             return;
         }
         if (c == '"' || c == '\'') {
-            for (i++; i < line.size && line.data[i] != c; i++)
-                i += line.data[i] == '\\';
+            for (i++; i < line.size && line.data[i] != c; i++) i += line.data[i] == '\\';
             if (i < line.size)
                 i++;
             else
@@ -155,8 +152,7 @@ static void substitute(struct preprocessor *p, struct writer *out, penta_bytes l
         } else if (is_name(c, true) &&
                    !(from && (line.data[from - 1] == '%' || line.data[from - 1] == '@' ||
                               line.data[from - 1] == '.'))) {
-            while (i < line.size && is_name(line.data[i], false))
-                i++;
+            while (i < line.size && is_name(line.data[i], false)) i++;
             struct definition *d = find(p, (penta_bytes){line.data + from, i - from});
             if (d && !d->busy && level < MACRO_DEPTH && out->out.size < OUTPUT_MAX &&
                 p->work < WORK_MAX) {
@@ -168,8 +164,7 @@ static void substitute(struct preprocessor *p, struct writer *out, penta_bytes l
             }
         } else {
             i++;
-            while (i < line.size && is_name(c, false) && is_name(line.data[i], false))
-                i++;
+            while (i < line.size && is_name(c, false) && is_name(line.data[i], false)) i++;
         }
         writer_bytes(out, line.data + from, i - from);
     }
@@ -256,8 +251,7 @@ static bool find_include(const struct preprocessor *p, penta_bytes name, const s
     penta_bytes from = in->file.size ? in->file : source ? bytes_of(source) : (penta_bytes){0};
     if (name.size && name.data[0] == '/') return exists(path, "", 0, name);
     size_t folder = from.size;
-    while (folder && from.data[folder - 1] != '/')
-        folder--;
+    while (folder && from.data[folder - 1] != '/') folder--;
     if (from.size && exists(path, (const char *)from.data, folder, name)) return true;
     for (size_t i = 0; i < p->a->option_count; i++) {
         const penta_option *o = &p->a->options[i];
@@ -427,8 +421,7 @@ static bool process(struct preprocessor *p, const struct input *in)
     uint32_t number = in->first_line;
     for (size_t pos = 0; pos < in->text.size; number++) {
         size_t end = pos;
-        while (end < in->text.size && in->text.data[end] != '\n')
-            end++;
+        while (end < in->text.size && in->text.data[end] != '\n') end++;
         penta_bytes line = bytes_slice(in->text, pos, end - pos), bare = trim(line);
         p->file = in->file;
         p->line = number;

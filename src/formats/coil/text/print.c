@@ -249,8 +249,7 @@ static void print_bytes(struct listing *l, penta_bytes bytes)
 {
     enum { ROW = 32 };
     size_t zeros = 0;
-    while (zeros < bytes.size && !bytes.data[zeros])
-        zeros++;
+    while (zeros < bytes.size && !bytes.data[zeros]) zeros++;
     if (zeros == bytes.size && zeros > 8) {
         writer_print(l->out, "    .zero %zu\n", zeros);
         return;
@@ -548,8 +547,7 @@ bool coil_print(const penta_module *module, const penta_option *options, size_t 
         writer_bytes(out, text.out.data, text.out.size);
     } else if (ok) {
         mark_starts(&l);
-        for (size_t i = 0; i < m->symbol_count; i++)
-            l.explicit_[i] = !plainly_said(&l, i);
+        for (size_t i = 0; i < m->symbol_count; i++) l.explicit_[i] = !plainly_said(&l, i);
         print_object(&l);
         if (gives_back(writer_view(&text), module->file))
             writer_bytes(out, text.out.data, text.out.size);

@@ -72,8 +72,7 @@ void coil_print_real(struct writer *out, double value, bool single)
     if (*text == '-') writer_char(out, '-');
     if (exponent < 0) {
         writer_text(out, "0.");
-        for (int i = -1; i > exponent; i--)
-            writer_char(out, '0');
+        for (int i = -1; i > exponent; i--) writer_char(out, '0');
         writer_bytes(out, digits, n);
         return;
     }

@@ -6,8 +6,7 @@
 static uint64_t inverse_of(uint64_t odd)
 {
     uint64_t x = odd;
-    for (int i = 0; i < 5; i++)
-        x *= 2 - odd * x;
+    for (int i = 0; i < 5; i++) x *= 2 - odd * x;
     return x;
 }
 
@@ -39,8 +38,7 @@ uint64_t coil_exact_determinant(uint64_t *a, unsigned n)
         uint64_t unit = inverse_of(top[c] >> twos);
         for (unsigned r = c + 1; r < n; r++) {
             uint64_t *row = a + (size_t)r * n, factor = (row[c] >> twos) * unit;
-            for (unsigned k = c; k < n && factor; k++)
-                row[k] -= factor * top[k];
+            for (unsigned k = c; k < n && factor; k++) row[k] -= factor * top[k];
         }
     }
     return determinant;
@@ -65,8 +63,7 @@ struct product {
 
 static uint32_t trimmed(const uint64_t *limb, uint32_t size)
 {
-    while (size && !limb[size - 1])
-        size--;
+    while (size && !limb[size - 1]) size--;
     return size;
 }
 
@@ -135,8 +132,7 @@ static void subtract(struct product *x, struct product *y)
 static void divide_exactly(struct number *to, struct product *x, const struct number *y)
 {
     uint32_t skip = 0, size = x->size >= y->size ? x->size - y->size + 1 : 0;
-    while (!y->limb[skip])
-        skip++; /* whole limbs of factors of two: x has them too */
+    while (!y->limb[skip]) skip++; /* whole limbs of factors of two: x has them too */
     unsigned twos = (unsigned)__builtin_ctzll(y->limb[skip]);
     uint64_t odd[LIMBS];
     uint32_t ys = y->size - skip;
@@ -226,14 +222,12 @@ enum coil_exact coil_exact_inverse(const uint64_t *a, unsigned n, bool is_unsign
     struct number *m = calloc((size_t)n * width, sizeof *m), before = number_of(1, true);
     if (!m) return COIL_EXACT_NO_MEMORY;
     for (unsigned r = 0; r < n; r++) {
-        for (unsigned k = 0; k < n; k++)
-            m[r * width + k] = number_of(a[r * n + k], is_unsigned);
+        for (unsigned k = 0; k < n; k++) m[r * width + k] = number_of(a[r * n + k], is_unsigned);
         m[r * width + n + r] = before;
     }
     for (unsigned c = 0; c < n; c++) {
         unsigned pivot = c;
-        while (pivot < n && !m[pivot * width + c].size)
-            pivot++;
+        while (pivot < n && !m[pivot * width + c].size) pivot++;
         if (pivot == n) {
             free(m);
             return COIL_EXACT_SINGULAR;
@@ -243,8 +237,7 @@ enum coil_exact coil_exact_inverse(const uint64_t *a, unsigned n, bool is_unsign
         before = m[c * width + c];
     }
     for (unsigned r = 0; r < n; r++)
-        for (unsigned k = 0; k < n; k++)
-            out[r * n + k] = quotient(&m[r * width + n + k], &before);
+        for (unsigned k = 0; k < n; k++) out[r * n + k] = quotient(&m[r * width + n + k], &before);
     free(m);
     return COIL_EXACT_DONE;
 }

@@ -11,8 +11,7 @@ static bool grow_slots(struct coil_vm *vm, size_t need)
     enum { SLOTS_MAX = 1 << 27 };
     if (need <= vm->slot_capacity) return true;
     size_t more = vm->slot_capacity ? vm->slot_capacity * 2 : 4096;
-    while (more < need)
-        more *= 2;
+    while (more < need) more *= 2;
     void *moved = need > SLOTS_MAX ? NULL : realloc(vm->slots, more * sizeof *vm->slots);
     if (!moved) return false;
     vm->slots = moved;
@@ -43,8 +42,7 @@ uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool t
         vm->frames[vm->depth++] = (struct coil_frame){back, vm->function};
     }
     uint64_t *slots = vm->slots + fp;
-    for (uint32_t i = 0; i < to->slots; i++)
-        slots[i] = 0;
+    for (uint32_t i = 0; i < to->slots; i++) slots[i] = 0;
     if (to->bytes)
         memset(vm->frame_memory->bytes + (base - vm->frame_memory->base), 0, (size_t)to->bytes);
     vm->frame_top = base;
@@ -164,8 +162,7 @@ static uint32_t ask(struct coil_vm *vm, const struct coil_step *s)
     vm->host_args[0] = port;
     vm->host_args[1] = bits;
     vm->host_args[2] = out ? type : 0;
-    for (int i = 3; i < COIL_HOST_ARGS; i++)
-        vm->host_args[i] = 0;
+    for (int i = 3; i < COIL_HOST_ARGS; i++) vm->host_args[i] = 0;
     return 0;
 }
 
@@ -197,38 +194,14 @@ static uint32_t ask(struct coil_vm *vm, const struct coil_step *s)
     uint8_t *p = window.bytes + (at - window.base)
 /* Guest memory is little-endian here: big-endian programs have no such cells. */
 #define LOAD_BYTES(n) load_##n(p)
-static inline uint64_t load_1(const uint8_t *p)
-{
-    return p[0];
-}
-static inline uint64_t load_2(const uint8_t *p)
-{
-    return get16(p);
-}
-static inline uint64_t load_4(const uint8_t *p)
-{
-    return get32(p);
-}
-static inline uint64_t load_8(const uint8_t *p)
-{
-    return get64(p);
-}
-static inline void store_1(uint8_t *p, uint64_t v)
-{
-    p[0] = (uint8_t)v;
-}
-static inline void store_2(uint8_t *p, uint64_t v)
-{
-    put16(p, (uint16_t)v);
-}
-static inline void store_4(uint8_t *p, uint64_t v)
-{
-    put32(p, (uint32_t)v);
-}
-static inline void store_8(uint8_t *p, uint64_t v)
-{
-    put64(p, v);
-}
+static inline uint64_t load_1(const uint8_t *p) { return p[0]; }
+static inline uint64_t load_2(const uint8_t *p) { return get16(p); }
+static inline uint64_t load_4(const uint8_t *p) { return get32(p); }
+static inline uint64_t load_8(const uint8_t *p) { return get64(p); }
+static inline void store_1(uint8_t *p, uint64_t v) { p[0] = (uint8_t)v; }
+static inline void store_2(uint8_t *p, uint64_t v) { put16(p, (uint16_t)v); }
+static inline void store_4(uint8_t *p, uint64_t v) { put32(p, (uint32_t)v); }
+static inline void store_8(uint8_t *p, uint64_t v) { put64(p, v); }
 
 struct window {
     uint64_t base, size;
@@ -441,10 +414,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     in++;                                                                                          \
     NEXT
 #define REAL_CELLS(name, sign)                                                                     \
-    CASE(COIL_CELL_F##name##_VV) :                                                                 \
-    {                                                                                              \
-        REAL_BODY(name, fp[in->b], fp[in->c], sign);                                               \
-    }                                                                                              \
+    CASE(COIL_CELL_F##name##_VV) : { REAL_BODY(name, fp[in->b], fp[in->c], sign); }                \
     CASE(COIL_CELL_F##name##_VM) :                                                                 \
     {                                                                                              \
         ACCESS(rw, 8, false);                                                                      \
@@ -542,8 +512,7 @@ stopped:
     if (vm->waiting) {
         stop->kind = PENTA_STOP_HOST;
         stop->detail = vm->host_call;
-        for (int i = 0; i < COIL_HOST_ARGS; i++)
-            stop->args[i] = vm->host_args[i];
+        for (int i = 0; i < COIL_HOST_ARGS; i++) stop->args[i] = vm->host_args[i];
     } else if (vm->final) {
         stop->kind = vm->halted ? PENTA_STOP_HALT : PENTA_STOP_TRAP;
         stop->detail = vm->halted ? 0 : vm->trap;

@@ -141,8 +141,7 @@ static bool room_for_variable(struct plan *l, uint32_t serial)
 {
     if (serial < l->variable_capacity) return true;
     size_t more = l->variable_capacity ? l->variable_capacity * 2 : 64;
-    while (more <= serial)
-        more *= 2;
+    while (more <= serial) more *= 2;
     void *moved = realloc(l->variables, more * sizeof *l->variables);
     if (!moved) return error_at(l->err, BASE_MEMORY, 0, "no memory for variables");
     l->variables = moved;
@@ -477,10 +476,8 @@ static bool load(struct plan *l)
     if (l->taken_count) qsort(l->taken, l->taken_count, sizeof *l->taken, by_value);
     if (!reserve(l) || !walk(l, emit)) return false;
     number_functions(p);
-    for (size_t i = 0; i < p->count; i++)
-        settle_branch(l, i);
-    for (size_t i = 0; i < p->count && !l->how.plain; i++)
-        coil_lower(l, i);
+    for (size_t i = 0; i < p->count; i++) settle_branch(l, i);
+    for (size_t i = 0; i < p->count && !l->how.plain; i++) coil_lower(l, i);
     p->steps = l->cell_steps;
     l->cell_steps = NULL;
     return true;

@@ -6,10 +6,7 @@ static bool fast_slot(const struct coil_place *p)
     return p->at == COIL_AT_SLOT && p->op == p->type->op && p->op != COIL_T_BIT &&
            !(p->ext & COIL_SATURATE);
 }
-static bool int_slot(const struct coil_place *p)
-{
-    return fast_slot(p) && coil_is_int(p->op);
-}
+static bool int_slot(const struct coil_place *p) { return fast_slot(p) && coil_is_int(p->op); }
 static bool const_scalar(const struct coil_place *p)
 {
     return p->at == COIL_AT_CONST && coil_is_scalar(p->op) && !p->image;

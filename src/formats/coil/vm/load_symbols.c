@@ -33,8 +33,7 @@ bool coil_plan_functions(struct plan *l)
         if (!n || p->functions[n - 1].address != p->functions[i].address)
             p->functions[n++] = p->functions[i];
     p->function_count = n;
-    for (size_t i = 0; i < n; i++)
-        p->functions[i].slots = 1; /* also of one without instructions */
+    for (size_t i = 0; i < n; i++) p->functions[i].slots = 1; /* also of one without instructions */
     return true;
 }
 
@@ -55,11 +54,9 @@ static bool order_sections(struct coil_program *p, const struct coil_module *m)
     struct placed *all = calloc(m->section_count + 1, sizeof *all);
     if (!all) return false;
     p->end = coil_section_addresses(m, p->sections);
-    for (size_t i = 0; i < m->section_count; i++)
-        all[i] = (struct placed){p->sections[i], i};
+    for (size_t i = 0; i < m->section_count; i++) all[i] = (struct placed){p->sections[i], i};
     qsort(all, m->section_count, sizeof *all, by_place);
-    for (size_t i = 0; i < m->section_count; i++)
-        p->order[i] = all[i].section;
+    for (size_t i = 0; i < m->section_count; i++) p->order[i] = all[i].section;
     free(all);
     return true;
 }

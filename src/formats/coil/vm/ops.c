@@ -4,35 +4,20 @@
 typedef __int128 wide;
 typedef unsigned __int128 uwide;
 
-static unsigned bits_of(uint8_t op)
-{
-    return 8u * coil_types[op].bytes;
-}
-static bool is_signed(uint8_t op)
-{
-    return coil_types[op].family == COIL_F_SIGNED;
-}
-static bool is_real(uint8_t op)
-{
-    return coil_types[op].family == COIL_F_REAL;
-}
+static unsigned bits_of(uint8_t op) { return 8u * coil_types[op].bytes; }
+static bool is_signed(uint8_t op) { return coil_types[op].family == COIL_F_SIGNED; }
+static bool is_real(uint8_t op) { return coil_types[op].family == COIL_F_REAL; }
 static uint64_t mask_of(uint8_t op)
 {
     return bits_of(op) == 64 ? UINT64_MAX : (UINT64_C(1) << bits_of(op)) - 1;
 }
 
-static wide least_of(uint8_t op)
-{
-    return is_signed(op) ? -((wide)1 << (bits_of(op) - 1)) : 0;
-}
+static wide least_of(uint8_t op) { return is_signed(op) ? -((wide)1 << (bits_of(op) - 1)) : 0; }
 static wide most_of(uint8_t op)
 {
     return op == COIL_T_BIT ? 1 : ((wide)1 << (bits_of(op) - is_signed(op))) - 1;
 }
-static wide exact_of(uint8_t op, uint64_t v)
-{
-    return is_signed(op) ? (wide)(int64_t)v : (wide)v;
-}
+static wide exact_of(uint8_t op, uint64_t v) { return is_signed(op) ? (wide)(int64_t)v : (wide)v; }
 
 /* ---- conversions ---- */
 
@@ -92,10 +77,7 @@ static uint8_t result_flags(uint8_t op, uint64_t r)
                      (__builtin_parityll(bits) ? 0 : COIL_P));
 }
 
-static uint8_t bit(bool on, uint8_t flag)
-{
-    return on ? flag : 0;
-}
+static uint8_t bit(bool on, uint8_t flag) { return on ? flag : 0; }
 
 /* ---- integers ---- */
 
@@ -177,10 +159,8 @@ static void divide(struct coil_operation *o)
 static uint64_t int_sqrt(uint64_t v)
 {
     uint64_t r = (uint64_t)sqrt((double)v);
-    while (r && (uwide)r * r > v)
-        r--;
-    while ((uwide)(r + 1) * (r + 1) <= v)
-        r++;
+    while (r && (uwide)r * r > v) r--;
+    while ((uwide)(r + 1) * (r + 1) <= v) r++;
     return r;
 }
 
@@ -318,10 +298,7 @@ static void operate_int(struct coil_operation *o)
 
 /* ---- floats: in the format of T, rounded once ---- */
 
-static double narrow(uint8_t type, double v)
-{
-    return type == COIL_T_FP32 ? (double)(float)v : v;
-}
+static double narrow(uint8_t type, double v) { return type == COIL_T_FP32 ? (double)(float)v : v; }
 
 static void operate_real(struct coil_operation *o)
 {

@@ -44,16 +44,13 @@ bool coil_vm_save(const penta_vm *base, struct writer *out)
     SNAPSHOT_FIELDS(FIELD)
 #undef FIELD
     writer_uint(out, coil_flags_now(vm), 8);
-    for (int i = 0; i < COIL_HOST_ARGS; i++)
-        writer_uint(out, vm->host_args[i], 8);
-    for (int i = 0; i < COIL_REGISTERS; i++)
-        writer_uint(out, vm->v[i], 8);
+    for (int i = 0; i < COIL_HOST_ARGS; i++) writer_uint(out, vm->host_args[i], 8);
+    for (int i = 0; i < COIL_REGISTERS; i++) writer_uint(out, vm->v[i], 8);
     for (size_t i = 0; i < vm->depth; i++) {
         writer_uint(out, vm->frames[i].back, 4);
         writer_uint(out, vm->frames[i].function, 4);
     }
-    for (size_t i = 0; i < slots_used(vm); i++)
-        writer_uint(out, vm->slots[i], 8);
+    for (size_t i = 0; i < slots_used(vm); i++) writer_uint(out, vm->slots[i], 8);
     for (size_t i = 0; i < vm->block_count; i++) {
         writer_uint(out, vm->blocks[i].offset, 8);
         writer_uint(out, vm->blocks[i].size, 8);
@@ -159,10 +156,8 @@ bool coil_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     SNAPSHOT_FIELDS(FIELD)
 #undef FIELD
     uint64_t flags = reader_uint(&r, 8);
-    for (int i = 0; i < COIL_HOST_ARGS; i++)
-        host[i] = reader_uint(&r, 8);
-    for (int i = 0; i < COIL_REGISTERS; i++)
-        v[i] = reader_uint(&r, 8);
+    for (int i = 0; i < COIL_HOST_ARGS; i++) host[i] = reader_uint(&r, 8);
+    for (int i = 0; i < COIL_REGISTERS; i++) v[i] = reader_uint(&r, 8);
     if (err->code) return false;
     if (count != vm->program.count || !saved_fits(vm, &s))
         return error_at(err, BASE_SNAPSHOT, 4, "a snapshot of another program");
@@ -192,8 +187,7 @@ bool coil_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
         uint32_t back = (uint32_t)reader_uint(&frames, 4);
         new_frames[i] = (struct coil_frame){back, (uint32_t)reader_uint(&frames, 4)};
     }
-    for (size_t i = 0; i < slot_count; i++)
-        new_slots[i] = reader_uint(&slots, 8);
+    for (size_t i = 0; i < slot_count; i++) new_slots[i] = reader_uint(&slots, 8);
     for (uint64_t i = 0; i < s.block_count; i++) {
         uint64_t offset = reader_uint(&blocks, 8), size = reader_uint(&blocks, 8);
         new_blocks[i] = (struct coil_block){offset, size, reader_uint(&blocks, 1) != 0};
@@ -205,8 +199,7 @@ bool coil_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     vm->slots = new_slots;
     vm->blocks = new_blocks;
     vm->block_free = 0;
-    for (uint64_t i = 0; i < s.block_count; i++)
-        vm->block_free += !new_blocks[i].live;
+    for (uint64_t i = 0; i < s.block_count; i++) vm->block_free += !new_blocks[i].live;
     vm->frame_capacity = (size_t)s.depth + 1;
     vm->slot_capacity = slot_count + 1;
     vm->block_capacity = (size_t)s.block_count + 1;
@@ -214,10 +207,8 @@ bool coil_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     SNAPSHOT_FIELDS(FIELD)
 #undef FIELD
     coil_flags_put(vm, (uint8_t)(flags & COIL_FLAGS));
-    for (int i = 0; i < COIL_HOST_ARGS; i++)
-        vm->host_args[i] = host[i];
-    for (int i = 0; i < COIL_REGISTERS; i++)
-        vm->v[i] = v[i];
+    for (int i = 0; i < COIL_HOST_ARGS; i++) vm->host_args[i] = host[i];
+    for (int i = 0; i < COIL_REGISTERS; i++) vm->v[i] = v[i];
     vm->at_break = false;
     load_memory(vm, &memory, true);
     return true;

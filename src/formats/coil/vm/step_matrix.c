@@ -95,8 +95,7 @@ static uint64_t *elements_of(const struct coil_vm *vm, const struct coil_type *t
 {
     uint64_t *all = calloc((size_t)n * n, sizeof *all);
     for (unsigned i = 0; all && i < n; i++)
-        for (unsigned k = 0; k < n; k++)
-            all[(size_t)i * n + k] = element(vm, t, bytes, i, k);
+        for (unsigned k = 0; k < n; k++) all[(size_t)i * n + k] = element(vm, t, bytes, i, k);
     return all;
 }
 
@@ -152,13 +151,10 @@ static bool solve_reals(uint64_t *all, unsigned n, uint8_t type, bool invert, ui
         *trap = COIL_TRAP_OUT_OF_MEMORY;
         return false;
     }
-    for (size_t i = 0; i < count; i++)
-        a[i] = coil_real(type, all[i]);
-    for (unsigned i = 0; i < n; i++)
-        inverse[(size_t)i * n + i] = 1;
+    for (size_t i = 0; i < count; i++) a[i] = coil_real(type, all[i]);
+    for (unsigned i = 0; i < n; i++) inverse[(size_t)i * n + i] = 1;
     bool regular = eliminate(a, invert ? inverse : NULL, n, &determinant);
-    for (size_t i = 0; i < count && invert; i++)
-        all[i] = coil_real_bits(type, inverse[i]);
+    for (size_t i = 0; i < count && invert; i++) all[i] = coil_real_bits(type, inverse[i]);
     if (!invert) all[0] = coil_real_bits(type, determinant);
     free(a);
     return regular;

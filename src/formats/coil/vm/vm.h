@@ -149,10 +149,7 @@ struct coil_vm {
     uint64_t executed;
 };
 
-static inline struct coil_vm *coil_vm(penta_vm *vm)
-{
-    return (struct coil_vm *)vm;
-}
+static inline struct coil_vm *coil_vm(penta_vm *vm) { return (struct coil_vm *)vm; }
 
 /* load.c */
 struct coil_load {
