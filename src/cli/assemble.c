@@ -82,8 +82,9 @@ void command_ASM(struct cli *c)
     if (!input_read(c, name, &in)) return;
     if (!driver) {
         penta_error err = {0};
-        error_at(&err, BASE_UNKNOWN_FORMAT, 0, format ? "no format is called '%.40s'"
-                                                      : "no format writes text with the suffix of '%.40s'",
+        error_at(&err, BASE_UNKNOWN_FORMAT, 0,
+                 format ? "no format is called '%.40s'"
+                        : "no format writes text with the suffix of '%.40s'",
                  format ? format : name);
         error_note(&err, "--format names one; penta formats lists them");
         cli_error(c, name, &err);
@@ -144,7 +145,8 @@ static void transform(struct cli *c, const struct input *in, transform_fn *fn, u
     else if (driver->exit_of && driver->exit_of(in->module->damage.code))
         err = in->module->damage;
     else if (in->module->damage.code)
-        error_at(&err, BASE_DAMAGED, in->module->damage.offset, "%.100s", in->module->damage.message);
+        error_at(&err, BASE_DAMAGED, in->module->damage.offset, "%.100s",
+                 in->module->damage.message);
     if (err.code) {
         cli_error(c, in->name, &err);
         return;

@@ -129,9 +129,11 @@ static void tell_findings(struct finding_sink *s, struct writer *text)
         wanted[i] = (struct wanted_place){s->kept[i].error.offset, s->kept[i].error.decoded};
     bool placed = s->module && wanted && where && locate(s->module, wanted, s->count, where);
     for (size_t i = 0; i < s->count; i++) {
-        struct finding f = {.file = s->kept[i].file, .source = s->source,
+        struct finding f = {.file = s->kept[i].file,
+                            .source = s->source,
                             .error = &s->kept[i].error,
-                            .module = placed ? s->module : NULL, .where = placed ? &where[i] : NULL};
+                            .module = placed ? s->module : NULL,
+                            .where = placed ? &where[i] : NULL};
         if (s->cli->value[OPT_JSON])
             diagnostic_keep(s->cli, &f);
         else

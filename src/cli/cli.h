@@ -25,47 +25,47 @@ enum exit_code {
 extern const struct command_info {
     const char *name;
     enum inputs inputs;
-    unsigned uses;           /* of enum option_use */
+    unsigned uses; /* of enum option_use */
     const char *arguments, *summary, *example, *description;
 } commands[COMMANDS];
 extern const struct tool_option {
     const char *name;
     char letter;
-    const char *argument;    /* NULL: a switch */
-    uint64_t commands;       /* bit per command */
+    const char *argument; /* NULL: a switch */
+    uint64_t commands;    /* bit per command */
     const char *help;
 } tool_options[OPTS];
 
-struct diagnostic {          /* kept for the JSON document */
-    char *file;              /* NULL: about the command itself */
+struct diagnostic { /* kept for the JSON document */
+    char *file;     /* NULL: about the command itself */
     penta_error error;
-    char *path;              /* in the describe tree, or NULL */
-    uint64_t line, column;   /* in a source text, or 0 */
+    char *path;            /* in the describe tree, or NULL */
+    uint64_t line, column; /* in a source text, or 0 */
 };
 
-struct touched_file {        /* see output.h */
+struct touched_file { /* see output.h */
     struct stat st;
-    bool written;            /* by this command; else read */
+    bool written; /* by this command; else read */
 };
 
 struct cli {
     const char *program;
     enum command command;
-    bool named;              /* the command was given, not assumed */
-    const char *value[OPTS]; /* NULL: not given; "1" for a switch */
-    penta_option *format_options;      /* options of the formats, in order */
+    bool named;                   /* the command was given, not assumed */
+    const char *value[OPTS];      /* NULL: not given; "1" for a switch */
+    penta_option *format_options; /* options of the formats, in order */
     size_t format_option_count;
-    const char **words;      /* what is not an option */
+    const char **words; /* what is not an option */
     size_t word_count;
 
-    struct writer out;       /* standard output, or memory until -o is written */
-    bool out_is_file;        /* out is collected for -o */
-    struct json json;        /* open on out when --json was given */
+    struct writer out; /* standard output, or memory until -o is written */
+    bool out_is_file;  /* out is collected for -o */
+    struct json json;  /* open on out when --json was given */
     struct diagnostic *diagnostics;
     size_t diagnostic_count;
     struct touched_file *touched;
     size_t touched_count;
-    int exit;                /* the highest so far */
+    int exit; /* the highest so far */
 };
 
 /* ---- cli.c ---- */
@@ -83,7 +83,7 @@ bool cli_number(struct cli *c, enum option option, uint64_t *value); /* keeps th
 
 /* ---- input.c ---- */
 struct input {
-    const char *name;        /* as given; "-" is standard input */
+    const char *name; /* as given; "-" is standard input */
     penta_buffer bytes;
     penta_module *module;
 };
@@ -112,11 +112,11 @@ typedef void room_option_fn(void *user, const struct option_info *option, const 
 void format_options_each(unsigned uses, room_option_fn *fn, void *user);
 
 /* ---- diagnostic.c ---- */
-struct finding {             /* a complaint and what it is about */
-    const char *file;        /* NULL: the command itself */
-    const penta_module *module;   /* with `where`: its place in the tree; else NULL */
+struct finding {                /* a complaint and what it is about */
+    const char *file;           /* NULL: the command itself */
+    const penta_module *module; /* with `where`: its place in the tree; else NULL */
     const struct located *where;
-    const penta_bytes *source;    /* the error points into this text; else NULL */
+    const penta_bytes *source; /* the error points into this text; else NULL */
     const penta_error *error;
 };
 /* The form of design section 3. */
@@ -131,15 +131,15 @@ void diagnostics_json(struct cli *c);
 struct finding_sink {
     struct cli *cli;
     const char *file;
-    const char *part;        /* the file of the findings that come now, or NULL: `file` */
+    const char *part; /* the file of the findings that come now, or NULL: `file` */
     const penta_module *module;
     const penta_bytes *source;
     uint64_t max, errors, warnings, infos;
-    int exit;                /* what the worst error asks for */
+    int exit; /* what the worst error asks for */
     struct kept_finding {
         penta_error error;
         const char *file;
-    } *kept;
+    } * kept;
     size_t count;
 };
 void finding_sink_init(struct finding_sink *sink, struct cli *c, const char *file);

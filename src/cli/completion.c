@@ -33,8 +33,10 @@ static void each_option(struct writer *out, int command, option_fn *fn)
 static void quoted(struct writer *out, const char *text)
 {
     for (; *text; text++) {
-        if (*text == '\'') writer_text(out, "'\\''");
-        else writer_char(out, *text);
+        if (*text == '\'')
+            writer_text(out, "'\\''");
+        else
+            writer_char(out, *text);
     }
 }
 
@@ -103,9 +105,12 @@ static void zsh_option(struct writer *out, const char *name, char letter, const 
     (void)letter;
     writer_print(out, " \\\n            '*--%s%s[", name, argument ? "=" : "");
     for (const char *p = help; *p; p++) { /* brackets and colons end parts of a specification */
-        if (*p == '\'') writer_text(out, "'\\''");
-        else if (*p == '[' || *p == ']' || *p == ':') writer_print(out, "\\%c", *p);
-        else writer_char(out, *p);
+        if (*p == '\'')
+            writer_text(out, "'\\''");
+        else if (*p == '[' || *p == ']' || *p == ':')
+            writer_print(out, "\\%c", *p);
+        else
+            writer_char(out, *p);
     }
     writer_text(out, "]");
     if (argument) writer_text(out, ":value:_files");
@@ -154,7 +159,8 @@ static void fish(struct writer *out)
 {
     writer_text(out, "# fish completion for penta\n");
     for (int i = 0; i < COMMANDS; i++) {
-        writer_print(out, "complete -c penta -n __fish_use_subcommand -a %s -d '", commands[i].name);
+        writer_print(out, "complete -c penta -n __fish_use_subcommand -a %s -d '",
+                     commands[i].name);
         quoted(out, commands[i].summary);
         writer_text(out, "'\n");
     }
@@ -168,10 +174,14 @@ void command_COMPLETION(struct cli *c)
 {
     struct writer text = {0};
     const char *shell = c->word_count ? c->words[0] : "";
-    if (!strcmp(shell, "bash")) bash(&text);
-    else if (!strcmp(shell, "zsh")) zsh(&text);
-    else if (!strcmp(shell, "fish")) fish(&text);
-    else cli_usage(c, "usage: penta completion bash|zsh|fish", "no completion for '%.40s'", shell);
+    if (!strcmp(shell, "bash"))
+        bash(&text);
+    else if (!strcmp(shell, "zsh"))
+        zsh(&text);
+    else if (!strcmp(shell, "fish"))
+        fish(&text);
+    else
+        cli_usage(c, "usage: penta completion bash|zsh|fish", "no completion for '%.40s'", shell);
     if (c->value[OPT_JSON])
         json_string(&c->json, "text", writer_view(&text));
     else

@@ -13,8 +13,8 @@
 struct conform_run {
     struct cli *cli;
     struct conform conform;
-    bool progress;           /* a counter on a terminal */
-    size_t documents;        /* of a known form */
+    bool progress;    /* a counter on a terminal */
+    size_t documents; /* of a known form */
 };
 
 static void result(void *user, const struct conform_result *r)
@@ -125,17 +125,20 @@ static void argument(struct conform_run *run, const char *path)
     size_t after = run->conform.passed + run->conform.failed + run->conform.skipped;
     if (after > before || run->cli->exit == EXIT_IO) return;
     penta_error err = {0};
-    error_at(&err, BASE_UNKNOWN_FORMAT, 0, run->documents > documents
-                                               ? "this only lists other files; name those or the folder"
-                                               : "no test case here");
+    error_at(&err, BASE_UNKNOWN_FORMAT, 0,
+             run->documents > documents ? "this only lists other files; name those or the folder"
+                                        : "no test case here");
     cli_error(run->cli, path, &err);
 }
 
 void command_CONFORM(struct cli *c)
 {
     struct conform_run run = {.cli = c};
-    run.conform = (struct conform){.engine = c->value[OPT_ENGINE], .exec = c->value[OPT_EXEC],
-                                   .device = c->value[OPT_DEVICE], .result = result, .user = &run};
+    run.conform = (struct conform){.engine = c->value[OPT_ENGINE],
+                                   .exec = c->value[OPT_EXEC],
+                                   .device = c->value[OPT_DEVICE],
+                                   .result = result,
+                                   .user = &run};
     run.progress = !c->value[OPT_JSON] && !c->value[OPT_QUIET] && isatty(STDERR_FILENO);
     if (c->value[OPT_JSON]) json_list(&c->json, "cases");
     for (size_t i = 0; i < c->word_count; i++) argument(&run, c->words[i]);

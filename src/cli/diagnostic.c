@@ -23,8 +23,10 @@ static void print_source(struct writer *out, const struct palette *p, const char
     writer_print(out, "\n   %s|%s ", p->dim, p->off);
     for (uint64_t i = 1; i < place.column && i <= SHOWN; i++) {
         uint8_t c = place.text.data[i - 1];
-        if (c < 0x20 || c == 0x7f) writer_text(out, "    "); /* shown as \xNN */
-        else if ((c & 0xc0) != 0x80) writer_char(out, ' ');
+        if (c < 0x20 || c == 0x7f)
+            writer_text(out, "    "); /* shown as \xNN */
+        else if ((c & 0xc0) != 0x80)
+            writer_char(out, ' ');
     }
     writer_print(out, "%s^%s\n", p->error, p->off);
 }
@@ -52,7 +54,8 @@ static void print_bytes(struct writer *out, const struct palette *p, const penta
     }
     uint64_t mark = err->offset, end = where->leaf_offset + where->leaf_size;
     if (where->leaf_size > ROW) end = mark + 1;
-    writer_print(out, "\n   %s|%s %*s%s", p->dim, p->off, (int)(6 + 3 * (mark - from)), "", p->error);
+    writer_print(out, "\n   %s|%s %*s%s", p->dim, p->off, (int)(6 + 3 * (mark - from)), "",
+                 p->error);
     for (uint64_t i = mark; i < end; i++) writer_text(out, i + 1 < end ? "^^^" : "^^");
     writer_print(out, "%s\n", p->off);
 }

@@ -17,7 +17,10 @@ static void report(void *user, const struct difference *d)
     const struct palette *p = cli_palette(c);
     if (c->value[OPT_JSON]) {
         json_object(&c->json, NULL);
-        json_text(&c->json, "change", d->sign == '~' ? "changed" : d->sign == '-' ? "removed" : "added");
+        json_text(&c->json, "change",
+                  d->sign == '~'   ? "changed"
+                  : d->sign == '-' ? "removed"
+                                   : "added");
         json_text(&c->json, "path", d->path);
         if (d->sign != '+') json_uint(&c->json, "offset_a", d->offset_a);
         if (d->sign != '-') json_uint(&c->json, "offset_b", d->offset_b);

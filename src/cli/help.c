@@ -22,7 +22,7 @@ static void usage(struct writer *out, enum command command)
     writer_print(out, "usage: penta %s [options] %s\n", info->name, info->arguments);
 }
 
-struct option_row {          /* one line of an option list, of either kind */
+struct option_row { /* one line of an option list, of either kind */
     char left[64];
     const char *help, *formats;
 };
@@ -72,7 +72,7 @@ static void print_row(void *user, const struct option_row *row)
 
 struct counted {
     struct writer *out;
-    int left;                /* lines that still fit */
+    int left; /* lines that still fit */
     int hidden;
 };
 
@@ -140,9 +140,12 @@ static void roff(struct writer *out, const char *text)
 {
     if (*text == '.' || *text == '\'') writer_text(out, "\\&");
     for (; *text; text++) {
-        if (*text == '\\') writer_text(out, "\\e");
-        else if (*text == '-') writer_text(out, "\\-");
-        else writer_char(out, *text);
+        if (*text == '\\')
+            writer_text(out, "\\e");
+        else if (*text == '-')
+            writer_text(out, "\\-");
+        else
+            writer_char(out, *text);
     }
 }
 
@@ -185,7 +188,8 @@ static void man_main(struct writer *out)
     writer_text(out, ".SH EXIT STATUS\nOf several files, the highest.\n");
 #define EXIT(name, code, meaning) writer_print(out, ".TP\n.B %d\n%s\n", code, meaning);
 #include "cli/exits.def"
-    writer_text(out, ".SH DIAGNOSTICS\nEvery finding has a code that\n.B penta explain\nexplains.\n");
+    writer_text(out,
+                ".SH DIAGNOSTICS\nEvery finding has a code that\n.B penta explain\nexplains.\n");
     for (const struct rule *r = base_rules; r->code; r++)
         writer_print(out, ".TP\n.B PENTA%04u\n%s\n", (unsigned)r->code, r->summary);
     for (size_t i = 0; drivers[i]; i++)

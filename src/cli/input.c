@@ -11,8 +11,9 @@ bool input_read(struct cli *c, const char *name, struct input *in)
     uint64_t limit = UINT64_C(1) << 30;
     penta_error err = {0};
     if (!cli_number(c, OPT_MAX_INPUT, &limit)) return false;
-    bool ok = strcmp(name, "-") ? file_read(name, limit, &in->bytes, &err)
-                                : file_read_fd(STDIN_FILENO, "standard input", limit, &in->bytes, &err);
+    bool ok = strcmp(name, "-")
+                  ? file_read(name, limit, &in->bytes, &err)
+                  : file_read_fd(STDIN_FILENO, "standard input", limit, &in->bytes, &err);
     if (!ok) cli_error(c, name, &err);
     return ok;
 }
@@ -24,7 +25,8 @@ penta_option *options_for(const struct cli *c, const struct driver *driver, unsi
     *count = 0;
     for (size_t i = 0; found && i < c->format_option_count; i++)
         for (const struct option_info *o = driver->options; o && o->key; o++)
-            if ((o->uses & use) && !strcmp(o->key, c->format_options[i].key)) found[(*count)++] = c->format_options[i];
+            if ((o->uses & use) && !strcmp(o->key, c->format_options[i].key))
+                found[(*count)++] = c->format_options[i];
     return found;
 }
 
@@ -37,7 +39,8 @@ static bool all_known(struct cli *c, const struct driver *driver)
                (strcmp(o->key, c->format_options[i].key) || !(o->uses & commands[c->command].uses)))
             o++;
         if (o && o->key) continue;
-        cli_usage(c, NULL, "%s files have no option '--%s'", driver->name, c->format_options[i].key);
+        cli_usage(c, NULL, "%s files have no option '--%s'", driver->name,
+                  c->format_options[i].key);
         return false;
     }
     return true;

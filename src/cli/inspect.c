@@ -42,8 +42,9 @@ static void walk(struct cli *c, const penta_module *module, penta_visitor view)
     struct select_view select = {.wanted = c->value[OPT_SELECT], .next = view};
     penta_visitor visitor = select_visitor(&select);
     penta_describe(module, &visitor);
-    if (!select.found) cli_usage(c, "penta inspect FILE shows all paths", "no part is called '%.60s'",
-                                 c->value[OPT_SELECT]);
+    if (!select.found)
+        cli_usage(c, "penta inspect FILE shows all paths", "no part is called '%.60s'",
+                  c->value[OPT_SELECT]);
     select_free(&select);
 }
 
@@ -80,7 +81,8 @@ void command_HEX(struct cli *c)
         walk(c, in.module, tree_json_visitor(&view));
         json_end(&c->json);
     } else {
-        struct hex_view view = {.out = &c->out, .palette = cli_palette(c), .file = input_bytes(&in)};
+        struct hex_view view = {
+            .out = &c->out, .palette = cli_palette(c), .file = input_bytes(&in)};
         if (c->value[OPT_COVERAGE] && !in.module->driver->protection) {
             cli_usage(c, NULL, "%s files have nothing that protects them", in.module->driver->name);
             input_close(&in);

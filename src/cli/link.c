@@ -137,7 +137,7 @@ static bool collect(struct pieces *p)
         }
         if (!read_file(p, path, &bytes)) return false;
         if (archive_probe(bytes) ? !add_archive(p, path, bytes)
-                              : !add(p, path, strlen(path), bytes, false))
+                                 : !add(p, path, strlen(path), bytes, false))
             return false;
     }
     return true;
@@ -181,10 +181,10 @@ static void link_coil(struct pieces *p)
     struct link_sink sink;
     if (inputs && modules && open_objects(p, inputs, modules)) {
         sink.link = (struct coil_link){.inputs = inputs,
-                                 .count = p->count,
-                                 .relocatable = c->value[OPT_RELOCATABLE] != NULL,
-                                 .entry = c->value[OPT_ENTRY],
-                                 .map = c->value[OPT_MAP_FILE] ? &map : NULL};
+                                       .count = p->count,
+                                       .relocatable = c->value[OPT_RELOCATABLE] != NULL,
+                                       .entry = c->value[OPT_ENTRY],
+                                       .map = c->value[OPT_MAP_FILE] ? &map : NULL};
         finding_sink_init(&sink.findings, c, p->count == 1 ? p->items[0].name : "link");
         struct findings f = {.rules = coil_rules, .report = add_finding, .user = &sink};
         bool ok = coil_link(&sink.link, &out, &f);
@@ -194,8 +194,7 @@ static void link_coil(struct pieces *p)
         else if (!sink.link.map || output_write(c, c->value[OPT_MAP_FILE], writer_view(&map)))
             cli_bytes(c, writer_view(&out));
     }
-    for (size_t i = 0; modules && i < p->count; i++)
-        penta_close(modules[i]);
+    for (size_t i = 0; modules && i < p->count; i++) penta_close(modules[i]);
     writer_free(&out);
     writer_free(&map);
     free(inputs);
@@ -222,9 +221,11 @@ static void link_elf(struct pieces *p)
     if (objects && all) {
         const char *map_file = c->value[OPT_MAP_FILE];
         struct finding_sink sink;
-        if (c->value[OPT_OPTIMIZE]) all[count++] = (penta_option){"optimize", c->value[OPT_OPTIMIZE]};
+        if (c->value[OPT_OPTIMIZE])
+            all[count++] = (penta_option){"optimize", c->value[OPT_OPTIMIZE]};
         for (size_t i = 0; i < p->count; i++)
-            objects[i] = (penta_pvm_object){p->items[i].name, p->items[i].bytes, p->items[i].member};
+            objects[i] =
+                (penta_pvm_object){p->items[i].name, p->items[i].bytes, p->items[i].member};
         finding_sink_init(&sink, c, p->count == 1 ? p->items[0].name : "link");
         bool ok = penta_pvm_link(objects, p->count, all, count, &out, map_file ? &map : NULL,
                                  add_elf_finding, &sink);
@@ -245,10 +246,7 @@ static bool is_elf(penta_bytes bytes)
     return bytes.size >= 4 && !memcmp(bytes.data, "\177ELF", 4);
 }
 
-static bool is_coil(penta_bytes bytes)
-{
-    return coil_probe(bytes, NULL) > 0;
-}
+static bool is_coil(penta_bytes bytes) { return coil_probe(bytes, NULL) > 0; }
 
 static const struct front { /* the first that recognises the first object links them all */
     bool (*accepts)(penta_bytes bytes);
@@ -266,10 +264,8 @@ void command_LINK(struct cli *c)
             done = true;
         }
     if (!done) fail(c, p.items[0].name, BASE_UNKNOWN_FORMAT, "no linker knows this kind of object");
-    for (size_t i = 0; i < p.count; i++)
-        free(p.items[i].name);
-    for (size_t i = 0; i < p.buffer_count; i++)
-        penta_buffer_free(&p.buffers[i]);
+    for (size_t i = 0; i < p.count; i++) free(p.items[i].name);
+    for (size_t i = 0; i < p.buffer_count; i++) penta_buffer_free(&p.buffers[i]);
     free(p.items);
     free(p.buffers);
 }

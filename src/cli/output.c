@@ -31,10 +31,7 @@ static void was_read(void *user, const char *name, const struct stat *st)
     note(user, st, false);
 }
 
-void output_watch(struct cli *c)
-{
-    file_watch(was_read, c);
-}
+void output_watch(struct cli *c) { file_watch(was_read, c); }
 
 void output_unwatch(struct cli *c)
 {
@@ -140,8 +137,9 @@ static bool permitted(struct cli *c, const char *path, bool rewrite, const penta
     if (stat(path, &st) || !S_ISREG(st.st_mode)) return true;
     for (size_t i = 0; i < c->touched_count; i++)
         if (same(&c->touched[i].st, &st) && !(rewrite && !c->touched[i].written)) {
-            error_at(err, BASE_OPTION, 0, c->touched[i].written ? "'%.60s' is an output twice"
-                                                               : "'%.60s' is input and output at once",
+            error_at(err, BASE_OPTION, 0,
+                     c->touched[i].written ? "'%.60s' is an output twice"
+                                           : "'%.60s' is input and output at once",
                      path);
             return error_note(err, "choose another name");
         }
@@ -166,7 +164,8 @@ bool output_allowed(struct cli *c, const char *path)
 bool output_options_allowed(struct cli *c)
 {
     for (size_t i = 0; i < c->format_option_count; i++)
-        if (format_option(c->format_options[i].key, OPTION_WRITES) && !output_allowed(c, c->format_options[i].value))
+        if (format_option(c->format_options[i].key, OPTION_WRITES) &&
+            !output_allowed(c, c->format_options[i].value))
             return false;
     return true;
 }

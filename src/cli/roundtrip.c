@@ -21,7 +21,8 @@ static size_t difference(penta_bytes a, penta_bytes b)
 static bool same(penta_bytes file, const penta_buffer *again, const char *how, penta_error *err)
 {
     size_t at = difference(file, (penta_bytes){again->data, again->size});
-    return at == SIZE_MAX || error_at(err, BASE_BUG, at, "%s gives other bytes from 0x%zx on", how, at);
+    return at == SIZE_MAX ||
+           error_at(err, BASE_BUG, at, "%s gives other bytes from 0x%zx on", how, at);
 }
 
 static bool encodes(const penta_module *module, penta_bytes file, penta_error *err)
@@ -38,8 +39,9 @@ static bool assembles(const penta_module *module, penta_bytes file, penta_error 
     bool ok = penta_print(module, NULL, 0, &text, err);
     if (ok) {
         penta_error first = {0};
-        penta_module *back = penta_assemble((penta_bytes){text.data, text.size},
-                                            penta_module_format(module), NULL, 0, keep_first, &first);
+        penta_module *back =
+            penta_assemble((penta_bytes){text.data, text.size}, penta_module_format(module), NULL,
+                           0, keep_first, &first);
         if (!back)
             ok = error_at(err, BASE_BUG, first.offset, "its own listing does not assemble: %.70s",
                           first.message);

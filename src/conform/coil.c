@@ -135,8 +135,7 @@ typedef void insn_case(struct conform *c, const struct json_object *v, struct co
 static void each_insn(struct conform *c, const struct json_object *list, insn_case *run)
 {
     struct coil_insn *insn = calloc(1, sizeof *insn);
-    for (size_t i = 0; insn && i < json_length(list); i++)
-        run(c, json_item(list, i), insn);
+    for (size_t i = 0; insn && i < json_length(list); i++) run(c, json_item(list, i), insn);
     if (insn) coil_insn_free(insn);
     free(insn);
 }
@@ -180,8 +179,7 @@ static bool link_and_open(struct build *b)
 static void build_free(struct build *b)
 {
     penta_close(b->program);
-    for (size_t i = 0; i < b->count; i++)
-        penta_close(b->objects[i]);
+    for (size_t i = 0; i < b->count; i++) penta_close(b->objects[i]);
     writer_free(&b->linked);
 }
 
@@ -642,8 +640,7 @@ static void run_broken(struct conform *c, const struct json_object *v)
 static void each(struct conform *c, const struct json_object *list,
                  void (*run)(struct conform *c, const struct json_object *v))
 {
-    for (size_t i = 0; i < json_length(list); i++)
-        run(c, json_item(list, i));
+    for (size_t i = 0; i < json_length(list); i++) run(c, json_item(list, i));
 }
 
 LIST_FORM(instructions, "instructions", "disasm", each_insn(c, list, run_instruction))

@@ -34,15 +34,16 @@ void conform_pass(struct conform *c, const char *name)
     deliver(c, (struct conform_result){.name = name, .verdict = CONFORM_PASS});
 }
 
-void conform_fail(struct conform *c, const char *name, const char *expected, const char *format, ...)
+void conform_fail(struct conform *c, const char *name, const char *expected, const char *format,
+                  ...)
 {
     char got[400];
     va_list args;
     va_start(args, format);
     vsnprintf(got, sizeof got, format, args);
     va_end(args);
-    deliver(c, (struct conform_result){.name = name, .verdict = CONFORM_FAIL, .expected = expected,
-                                       .got = got});
+    deliver(c, (struct conform_result){
+                   .name = name, .verdict = CONFORM_FAIL, .expected = expected, .got = got});
 }
 
 void conform_skip(struct conform *c, const char *name, const char *why)

@@ -12,12 +12,12 @@ struct conform_result {
 };
 
 struct conform {
-    const char *engine;      /* --engine, or NULL: each form's default */
-    const char *exec;        /* --exec, or NULL: another implementation behind a line protocol */
-    const char *device;      /* path of the device executable, or NULL */
+    const char *engine; /* --engine, or NULL: each form's default */
+    const char *exec;   /* --exec, or NULL: another implementation behind a line protocol */
+    const char *device; /* path of the device executable, or NULL */
     void (*result)(void *user, const struct conform_result *result);
     void *user;
-    const char *path;        /* the file being run */
+    const char *path; /* the file being run */
     size_t passed, failed, skipped;
 };
 
@@ -33,6 +33,6 @@ extern const struct conform_form *const conform_forms[]; /* NULL-terminated */
 bool conform_document(struct conform *c, const char *path, const struct json_object *root);
 
 void conform_pass(struct conform *c, const char *name);
-void conform_fail(struct conform *c, const char *name, const char *expected, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void conform_fail(struct conform *c, const char *name, const char *expected, const char *format,
+                  ...) __attribute__((format(printf, 4, 5)));
 void conform_skip(struct conform *c, const char *name, const char *why);

@@ -216,8 +216,9 @@ static void run_program(const struct cvbc_program *p, uint64_t budget, struct ou
         if (!cvbc_interp.answer(&o->vm->base, results, count, &err)) break;
     }
     cvbc_board_free(board);
-    o->status = stop.kind == PENTA_STOP_HALT ? (o->vm->ran_off ? "end" : "halted")
-                : stop.detail == CVBC_E_BUDGET ? "budget" : "error";
+    o->status = stop.kind == PENTA_STOP_HALT   ? (o->vm->ran_off ? "end" : "halted")
+                : stop.detail == CVBC_E_BUDGET ? "budget"
+                                               : "error";
     writer_char(&o->output, 0);
 }
 
@@ -237,7 +238,11 @@ static bool same_stack(const struct cvbc_vm *vm, const struct json_object *stack
     return true;
 }
 
-struct globals { const struct cvbc_vm *vm; size_t seen; bool ok; };
+struct globals {
+    const struct cvbc_vm *vm;
+    size_t seen;
+    bool ok;
+};
 
 static void check_global(void *user, const char *key, const struct json_object *value)
 {
@@ -278,8 +283,8 @@ static void run_isa(struct conform *c, const struct json_object *root)
     for (size_t i = 0; texts && i < json_length(strings); i++)
         texts[i] = (penta_bytes){(const uint8_t *)json_as_text(json_item(strings, i)),
                                  json_text_size(json_item(strings, i))};
-    struct cvbc_program p = {.code = code, .count = size / 4, .strings = texts,
-                             .string_count = json_length(strings)};
+    struct cvbc_program p = {
+        .code = code, .count = size / 4, .strings = texts, .string_count = json_length(strings)};
     struct outcome o = {0};
     if (code && texts && p.count) run_program(&p, budget, &o);
     if (!o.vm) {
@@ -312,7 +317,7 @@ const struct conform_form conform_cvbc_isa = {"cvbc programs", matches_program, 
 
 static bool matches_legacy(const struct json_object *root)
 {
-    bool any = false;        /* the entry of a file that is no program says only that */
+    bool any = false; /* the entry of a file that is no program says only that */
     for (size_t i = 0; json_is_list(root) && i < json_length(root) && !any; i++)
         any = json_has(json_get(json_item(root, i), "expect"), "code_hex_after_repair");
     return any && json_has(json_get(json_item(root, 0), "expect"), "format");
@@ -360,7 +365,8 @@ static void judge_legacy(struct conform *c, const char *name, const struct json_
     struct outcome o = {0};
     uint64_t count = 0, error = 0;
     penta_module *module = read && cvbc_build_write(&after, &out, &err)
-                               ? cvbc_parse(writer_view(&out), NULL, 0, &err) : NULL;
+                               ? cvbc_parse(writer_view(&out), NULL, 0, &err)
+                               : NULL;
     const struct cvbc_opened *opened = module ? cvbc_open(cvbc_module(module)) : NULL;
     if (opened && !opened->failure.code) p = opened->program;
     if (p.count) run_program(&p, CVBC_BUDGET, &o);

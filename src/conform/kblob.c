@@ -145,9 +145,9 @@ struct vector {
     size_t size;
 };
 
-struct outcome {             /* of either machine */
+struct outcome { /* of either machine */
     uint32_t state;
-    int halted;              /* -1: this machine does not tell */
+    int halted; /* -1: this machine does not tell */
     uint64_t steps, slept;
     bool has_last_read, has_fault;
     uint64_t last_read;
@@ -165,22 +165,25 @@ static bool member_uint(struct check *k, const struct json_object *object, const
 
 static bool compare_fault(struct check *k, const struct json_object *fault, const struct outcome *o)
 {
-    static const char *const known[] = {"kind", "inst", "opcode", "address", "size", "length", NULL};
+    static const char *const known[] = {"kind", "inst",   "opcode", "address",
+                                        "size", "length", NULL};
     if (json_is_null(fault))
         return !o->has_fault ||
                check_fail(k, "no fault", "%s at %u", kblob_fault_name(o->kind), o->inst);
     if (!check_keys(k, fault, known)) return false;
     if (!o->has_fault) return check_fail(k, "a fault", "none");
     const char *kind = json_as_text(json_get(fault, "kind"));
-    if (json_has(fault, "kind") &&
-        !(kind ? check_text(k, "fault", kind, kblob_fault_name(o->kind))
-               : check_malformed(k, "'kind' is not a text")))
+    if (json_has(fault, "kind") && !(kind ? check_text(k, "fault", kind, kblob_fault_name(o->kind))
+                                          : check_malformed(k, "'kind' is not a text")))
         return false;
     const struct {
         const char *key;
         uint64_t got;
-    } numbers[] = {{"inst", o->inst}, {"opcode", o->opcode}, {"address", o->address},
-                   {"size", o->length}, {"length", o->length}};
+    } numbers[] = {{"inst", o->inst},
+                   {"opcode", o->opcode},
+                   {"address", o->address},
+                   {"size", o->length},
+                   {"length", o->length}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         uint64_t want = 0;
         if (!json_has(fault, numbers[i].key)) continue;
@@ -295,12 +298,17 @@ static void run_here(struct vector *v)
     }
     if (place_memory(v, place_here, memory)) {
         kblob_exec(v->blob, v->size, memory, &r);
-        struct outcome o = {.state = r.state, .halted = r.halted_explicitly,
-                            .steps = r.instructions, .slept = r.slept_ms,
-                            .has_last_read = r.has_last_read, .last_read = r.last_read,
+        struct outcome o = {.state = r.state,
+                            .halted = r.halted_explicitly,
+                            .steps = r.instructions,
+                            .slept = r.slept_ms,
+                            .has_last_read = r.has_last_read,
+                            .last_read = r.last_read,
                             .has_fault = r.state == GPU_TASK_FAULTED,
-                            .inst = r.fault_instruction, .opcode = r.fault_opcode,
-                            .kind = r.fault_kind, .address = r.fault_address,
+                            .inst = r.fault_instruction,
+                            .opcode = r.fault_opcode,
+                            .kind = r.fault_kind,
+                            .address = r.fault_address,
                             .length = r.fault_length};
         if (compare(v, &o)) compare_memory(v, peek_here, memory);
     }
@@ -327,11 +335,18 @@ static void launch_there(struct vector *v, gpu_emulator *dev)
         !check_status(&v->check, GPU_OK, gpu_emulator_wait(dev, WAIT_FOREVER)) ||
         !check_status(&v->check, GPU_OK, gpu_emulator_task_info(dev, launch, &t)))
         return;
-    struct outcome o = {.state = t.state, .halted = -1, .steps = t.instructions,
-                        .slept = t.slept_ms, .has_last_read = t.flags & GPU_TASK_HAS_LAST_READ,
-                        .last_read = t.last_read, .has_fault = t.flags & GPU_TASK_HAS_FAULT,
-                        .inst = t.instruction, .opcode = t.opcode, .kind = t.kind,
-                        .address = t.address, .length = t.length};
+    struct outcome o = {.state = t.state,
+                        .halted = -1,
+                        .steps = t.instructions,
+                        .slept = t.slept_ms,
+                        .has_last_read = t.flags & GPU_TASK_HAS_LAST_READ,
+                        .last_read = t.last_read,
+                        .has_fault = t.flags & GPU_TASK_HAS_FAULT,
+                        .inst = t.instruction,
+                        .opcode = t.opcode,
+                        .kind = t.kind,
+                        .address = t.address,
+                        .length = t.length};
     if (compare(v, &o)) compare_memory(v, peek_there, dev);
 }
 
@@ -358,8 +373,9 @@ static void run_there(struct vector *v, kblob_code code, uint32_t index)
 static void run_vector(struct vector *v)
 {
     struct check *k = &v->check;
-    static const char *const known[] = {"status", "halted_explicitly", "steps", "slept_ms",
-                                        "last_read", "fault", "memory_after", NULL};
+    static const char *const known[] = {
+        "status", "halted_explicitly", "steps", "slept_ms", "last_read",
+        "fault",  "memory_after",      NULL};
     const char *validate = json_as_text(json_get(v->expect, "validate"));
     uint64_t number = 0;
     if (!v->blob || !validate) {
@@ -387,7 +403,8 @@ static void run_vector(struct vector *v)
 
 static void run_vector_document(struct conform *c, const struct json_object *root)
 {
-    struct vector v = {.check = check_begin(c, root), .expect = json_get(root, "expect"),
+    struct vector v = {.check = check_begin(c, root),
+                       .expect = json_get(root, "expect"),
                        .memory = json_get(root, "memory")};
     v.run = json_get(v.expect, "run");
     v.blob = json_as_hex(json_get(root, "blob_hex"), &v.size);

@@ -5,8 +5,8 @@
 
 struct check {
     struct conform *conform;
-    const char *name;        /* of the case */
-    char where[96];          /* "device, step 4", in front of every message */
+    const char *name; /* of the case */
+    char where[96];   /* "device, step 4", in front of every message */
     bool failed;
 };
 

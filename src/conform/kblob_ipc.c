@@ -10,7 +10,7 @@ static const uint64_t fixture_base = UINT64_C(0x123456789000);
 struct message {
     struct check check;
     penta_bytes request, response;
-    penta_bytes blob;        /* what the fixture registers */
+    penta_bytes blob; /* what the fixture registers */
     struct wire_request call;
     gpu_status status;
 };
@@ -119,8 +119,8 @@ static void check_live(struct message *m)
     }
     bool first = m->call.command == COMMAND_INIT;
     if (channel_init(&channel, ROLE_HOST, child.socket, child.socket) &&
-        (first || fixture(m, &child, &channel)) &&
-        talk(m, &child, &channel, m->request, &answer) && compare_live(m, writer_view(&answer))) {
+        (first || fixture(m, &child, &channel)) && talk(m, &child, &channel, m->request, &answer) &&
+        compare_live(m, writer_view(&answer))) {
         uint8_t byte;
         if (m->call.command != COMMAND_SHUTDOWN) /* still in step? */
             call(m, &child, &channel, (struct wire_request){.command = COMMAND_INIT}, NULL);

@@ -12,7 +12,7 @@ struct scenario {
     struct check check;
     gpu_emulator *dev;
     struct {
-        const char *name;    /* with its $ */
+        const char *name; /* with its $ */
         uint64_t value;
     } variables[VARIABLES];
     size_t variable_count;
@@ -156,11 +156,11 @@ static bool step_register(struct scenario *s, const struct json_object *step)
     size_t size = 0;
     char message[200] = "";
     if (!json_is_list(ITEM(2))) return check_malformed(&s->check, "no list of assembler lines");
-    bool ok = value_of(s, ITEM(1), &id) && assembly(s, ITEM(2), &text) &&
-              (!kblob_assemble((const char *)text.out.data, &blob, &size, message,
-                               sizeof message) ||
-               check_malformed(&s->check, "assembler: %s", message)) &&
-              expect(s, ITEM(3), gpu_emulator_register_kernel(s->dev, id, blob, size));
+    bool ok =
+        value_of(s, ITEM(1), &id) && assembly(s, ITEM(2), &text) &&
+        (!kblob_assemble((const char *)text.out.data, &blob, &size, message, sizeof message) ||
+         check_malformed(&s->check, "assembler: %s", message)) &&
+        expect(s, ITEM(3), gpu_emulator_register_kernel(s->dev, id, blob, size));
     kblob_free(blob);
     writer_free(&text);
     return ok;
@@ -210,7 +210,7 @@ static bool step_shutdown(struct scenario *s, const struct json_object *step)
 struct field {
     const char *key;
     uint64_t got;
-    const char *name;        /* the value as a name, or NULL */
+    const char *name; /* the value as a name, or NULL */
 };
 
 /* A field matches as a number, a $name, a truth value, or by its name. */
@@ -252,25 +252,28 @@ static bool check_fields(struct scenario *s, const struct json_object *want,
 static bool check_task_fault(struct scenario *s, const struct json_object *want,
                              const gpu_task_info *t)
 {
-    static const char *const known[] = {"kind", "inst", "opcode", "address", "length", "size",
-                                        "nearest_base", "nearest_size", NULL};
+    static const char *const known[] = {"kind", "inst",         "opcode",       "address", "length",
+                                        "size", "nearest_base", "nearest_size", NULL};
     bool faulted = t->flags & GPU_TASK_HAS_FAULT;
     const char *kind = kblob_fault_name(t->kind);
     if (json_is_null(want)) return !faulted || check_fail(&s->check, "no fault", "%s", kind);
     if (!check_keys(&s->check, want, known)) return false;
     if (!faulted) return check_fail(&s->check, "a fault", "none");
-    const struct field fields[] = {
-        {"kind", t->kind, kind},          {"inst", t->instruction, NULL},
-        {"opcode", t->opcode, NULL},      {"address", t->address, NULL},
-        {"length", t->length, NULL},      {"size", t->length, NULL},
-        {"nearest_base", t->nearest_base, NULL}, {"nearest_size", t->nearest_size, NULL}};
+    const struct field fields[] = {{"kind", t->kind, kind},
+                                   {"inst", t->instruction, NULL},
+                                   {"opcode", t->opcode, NULL},
+                                   {"address", t->address, NULL},
+                                   {"length", t->length, NULL},
+                                   {"size", t->length, NULL},
+                                   {"nearest_base", t->nearest_base, NULL},
+                                   {"nearest_size", t->nearest_size, NULL}};
     return check_fields(s, want, fields, sizeof fields / sizeof *fields);
 }
 
 static bool step_task(struct scenario *s, const struct json_object *step)
 {
-    static const char *const known[] = {"state", "instructions", "last_read", "slept_ms", "fault",
-                                        "launch", "kernel", NULL};
+    static const char *const known[] = {"state", "instructions", "last_read", "slept_ms",
+                                        "fault", "launch",       "kernel",    NULL};
     const struct json_object *want = ITEM(2);
     uint64_t launch = 0;
     gpu_task_info t;
@@ -286,7 +289,8 @@ static bool step_task(struct scenario *s, const struct json_object *step)
                                    {"kernel", t.kernel_id, NULL}};
     if (!check_fields(s, want, fields, sizeof fields / sizeof *fields)) return false;
     if (json_has(want, "last_read")) {
-        bool has = t.flags & GPU_TASK_HAS_LAST_READ, none = json_is_null(json_get(want, "last_read"));
+        bool has = t.flags & GPU_TASK_HAS_LAST_READ,
+             none = json_is_null(json_get(want, "last_read"));
         const struct field read = {"last_read", t.last_read, NULL};
         if (!check_uint(&s->check, "last_read present", !none, has)) return false;
         if (!none && !check_fields(s, want, &read, 1)) return false;
@@ -296,11 +300,14 @@ static bool step_task(struct scenario *s, const struct json_object *step)
 
 static bool race_matches(struct scenario *s, const struct json_object *want, const gpu_race *r)
 {
-    const struct field fields[] = {
-        {"kind", r->kind, race_kind_name(r->kind)}, {"address", r->address, NULL},
-        {"length", r->length, NULL},                {"benign", r->benign, NULL},
-        {"launch_a", r->launch_a, NULL},            {"index_a", r->index_a, NULL},
-        {"launch_b", r->launch_b, NULL},            {"index_b", r->index_b, NULL}};
+    const struct field fields[] = {{"kind", r->kind, race_kind_name(r->kind)},
+                                   {"address", r->address, NULL},
+                                   {"length", r->length, NULL},
+                                   {"benign", r->benign, NULL},
+                                   {"launch_a", r->launch_a, NULL},
+                                   {"index_a", r->index_a, NULL},
+                                   {"launch_b", r->launch_b, NULL},
+                                   {"index_b", r->index_b, NULL}};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         bool malformed = false;
         if (json_has(want, fields[i].key) &&
@@ -317,7 +324,8 @@ static bool assign(struct scenario *s, const struct json_object *want, size_t i,
     for (size_t r = 0; r < count; r++) {
         if (tried[r] || !race_matches(s, json_item(want, i), &races[r])) continue;
         tried[r] = true;
-        if (owner[r] != SIZE_MAX && !assign(s, want, owner[r], races, count, owner, tried)) continue;
+        if (owner[r] != SIZE_MAX && !assign(s, want, owner[r], races, count, owner, tried))
+            continue;
         owner[r] = i;
         return true;
     }
@@ -326,7 +334,7 @@ static bool assign(struct scenario *s, const struct json_object *want, size_t i,
 
 static bool step_races(struct scenario *s, const struct json_object *step)
 {
-    static const char *const known[] = {"kind", "address", "length", "benign", "launch_a",
+    static const char *const known[] = {"kind",    "address",  "length",  "benign", "launch_a",
                                         "index_a", "launch_b", "index_b", NULL};
     const struct json_object *want = ITEM(1);
     size_t count = 0, expected = json_length(want);
@@ -381,10 +389,14 @@ static bool parse_flags(struct check *k, const struct json_object *options, uint
     if (options && !json_is_list(options)) return check_malformed(k, "'options' is not a list");
     for (size_t i = 0; i < json_length(options); i++) {
         const char *name = json_as_text(json_item(options, i));
-        if (name && !strcmp(name, "RACE_CHECK")) *flags |= GPU_RACE_CHECK;
-        else if (name && !strcmp(name, "INIT_CHECK")) *flags |= GPU_INIT_CHECK;
-        else if (name && !strcmp(name, "CHECK_TRAILER")) *flags |= GPU_CHECK_TRAILER;
-        else return check_malformed(k, "unknown option '%.60s'", name ? name : "(no text)");
+        if (name && !strcmp(name, "RACE_CHECK"))
+            *flags |= GPU_RACE_CHECK;
+        else if (name && !strcmp(name, "INIT_CHECK"))
+            *flags |= GPU_INIT_CHECK;
+        else if (name && !strcmp(name, "CHECK_TRAILER"))
+            *flags |= GPU_CHECK_TRAILER;
+        else
+            return check_malformed(k, "unknown option '%.60s'", name ? name : "(no text)");
     }
     return true;
 }
@@ -393,8 +405,8 @@ static bool run_mode(struct check *k, const struct json_object *item, uint32_t m
 {
     static const char *const modes[] = {"THREADS", "SERIAL", "SEEDED"};
     const struct json_object *list = json_get(item, "steps");
-    gpu_emulator_options options = {.mode = mode, .flags = flags,
-                                    .device_path = k->conform->device};
+    gpu_emulator_options options = {
+        .mode = mode, .flags = flags, .device_path = k->conform->device};
     struct scenario s = {.check = *k};
     check_where(&s.check, "%s", modes[mode]);
     check_status(&s.check, GPU_OK, gpu_emulator_open(&s.dev, &options));

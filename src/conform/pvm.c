@@ -13,7 +13,7 @@ struct area {
     uint64_t address, length;
 };
 
-struct trial {               /* one case under way */
+struct trial { /* one case under way */
     struct conform *c;
     const struct json_object *root;
     struct pvm_case what;
@@ -21,7 +21,7 @@ struct trial {               /* one case under way */
     struct area areas[AREAS_MAX];
     size_t area_count;
     penta_error err;
-    bool judged;             /* a verdict was given */
+    bool judged; /* a verdict was given */
 };
 
 static bool fail(struct trial *t, const char *expected, const char *format, ...)
@@ -219,8 +219,10 @@ static void judge(struct conform *c, const struct json_object *root, const char 
     bool open = c->exec ? pvm_runner_exec(&t.runner, c->exec, &t.err)
                         : pvm_runner_local(&t.runner, c->engine, &t.err);
     if (open && t.runner.start(t.runner.state, &t.what, &t.err)) {
-        if (body(&t)) conform_pass(c, t.what.name);
-        else fail_error(&t);
+        if (body(&t))
+            conform_pass(c, t.what.name);
+        else
+            fail_error(&t);
     } else {
         fail_error(&t);
     }

@@ -67,8 +67,10 @@ static const char *ask(struct remote *r, penta_error *err)
     const char *text = (const char *)r->reply.out.data;
     if (!strncmp(text, "ok", 2) && (!text[2] || text[2] == ' '))
         return text[2] ? text + 3 : text + 2;
-    if (!strncmp(text, "skip", 4)) error_at(err, BASE_UNSUPPORTED, 0, "%.100s", text + 4);
-    else gone(err, "answered something else than ok, skip or error");
+    if (!strncmp(text, "skip", 4))
+        error_at(err, BASE_UNSUPPORTED, 0, "%.100s", text + 4);
+    else
+        gone(err, "answered something else than ok, skip or error");
     return NULL;
 }
 
@@ -160,7 +162,8 @@ static void close_remote(void *state)
     struct remote *r = state;
     close(r->fd);
     kill(r->pid, SIGTERM);
-    while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR) {}
+    while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
     writer_free(&r->request);
     writer_free(&r->reply);
     free(r);

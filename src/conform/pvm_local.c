@@ -28,8 +28,11 @@ static bool start(void *state, const struct pvm_case *c, penta_error *err)
     enum pvm_isa isa;
     if (!isa_find(c->isa, &isa))
         return error_at(err, BASE_UNSUPPORTED, 0, "no instruction set '%.40s'", c->isa);
-    l->config = (struct pvm_config){.profile = pvm_profile_find(c->profile), .metered = true,
-                                    .paging = true, .gas = (int64_t)c->gas, .adopt = l->adopt};
+    l->config = (struct pvm_config){.profile = pvm_profile_find(c->profile),
+                                    .metered = true,
+                                    .paging = true,
+                                    .gas = (int64_t)c->gas,
+                                    .adopt = l->adopt};
     if (!pvm_gas_model_parse(c->gas_model, &l->config.model))
         return error_at(err, BASE_UNSUPPORTED, 0, "no gas model '%.40s'", c->gas_model);
     if (!pvm_generic_program(c->program, isa, &l->code))

@@ -4,15 +4,15 @@
 #include "base/writer.h"
 
 struct pvm_outcome_seen {
-    char status[16];         /* halt panic page-fault out-of-gas ecalli */
+    char status[16]; /* halt panic page-fault out-of-gas ecalli */
     uint64_t gas, pc, regs[13];
-    uint64_t fault;          /* page-fault: address of the page */
-    uint64_t host;           /* ecalli: its number */
+    uint64_t fault; /* page-fault: address of the page */
+    uint64_t host;  /* ecalli: its number */
 };
 
 struct pvm_case {
     const char *name, *isa, *gas_model, *profile;
-    penta_bytes program;     /* a generic PVM program */
+    penta_bytes program; /* a generic PVM program */
     uint64_t pc, gas;
 };
 

@@ -41,8 +41,7 @@ static bool same_bytes(struct trial *t, const char *what, penta_bytes got,
     uint8_t *bytes = json_as_hex(expected, &size);
     if (!bytes) return trial_fail(t, "a valid vector", "%s is no hex", what);
     size_t at = 0;
-    while (at < size && at < got.size && bytes[at] == got.data[at])
-        at++;
+    while (at < size && at < got.size && bytes[at] == got.data[at]) at++;
     bool same = at == size && at == got.size;
     free(bytes);
     return same || trial_fail(t, what, "another byte at 0x%zx (%zu bytes, expected %zu)", at,
@@ -104,8 +103,7 @@ static void initialise(struct trial *t, struct tvmr_vm *vm, const struct json_ob
     size_t count;
     int32_t *target = tvmr_script_numbers(json_get(root, "target"), &count);
     if (target) { /* the buffer holds Signals */
-        for (size_t i = 0; i < count; i++)
-            target[i] = tvmr_value(tvmr_signal_of(target[i]));
+        for (size_t i = 0; i < count; i++) target[i] = tvmr_value(tvmr_signal_of(target[i]));
         tvmr_vm_set_target(vm, target, count);
     }
     free(target);
@@ -605,10 +603,7 @@ static void malformed_run(struct conform *c, const struct json_object *root)
 const struct conform_form conform_tvmr_malformed = {"tvmr malformed images", malformed_matches,
                                                     malformed_run};
 
-static void nothing(void *user, const penta_error *f)
-{
-    (void)user, (void)f;
-}
+static void nothing(void *user, const penta_error *f) { (void)user, (void)f; }
 
 static void legacy_case(struct trial *t, const struct json_object *v)
 {

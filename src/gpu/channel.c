@@ -24,8 +24,7 @@ bool channel_init(struct channel *c, enum role role, int in, int out)
     return c->buffer != NULL;
 }
 
-void channel_init_memory(struct channel *c, enum role role, penta_bytes source,
-                         struct writer *sink)
+void channel_init_memory(struct channel *c, enum role role, penta_bytes source, struct writer *sink)
 {
     *c = (struct channel){.role = role, .in = -1, .out = -1, .source = source, .sink = sink};
 }
@@ -124,8 +123,8 @@ enum transport channel_read(struct channel *c, void *into, size_t size, int time
             continue;
         }
         bool direct = size >= CHANNEL_BUFFER;
-        enum transport t = read_some(c, direct ? at : c->buffer, direct ? size : CHANNEL_BUFFER,
-                                     deadline, &got);
+        enum transport t =
+            read_some(c, direct ? at : c->buffer, direct ? size : CHANNEL_BUFFER, deadline, &got);
         if (t) return t;
         if (direct) {
             at += got;
@@ -168,8 +167,8 @@ static enum transport write_all(struct channel *c, penta_bytes head, penta_bytes
         struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
         ssize_t n = c->socket ? sendmsg(c->out, &message, MSG_NOSIGNAL) : writev(c->out, parts, 2);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return errno == EPIPE || errno == ECONNRESET ? TRANSPORT_CLOSED
-                                                                : TRANSPORT_IO_ERROR;
+        if (n < 0)
+            return errno == EPIPE || errno == ECONNRESET ? TRANSPORT_CLOSED : TRANSPORT_IO_ERROR;
         size_t of_head = (size_t)n < head.size ? (size_t)n : head.size;
         head = bytes_slice(head, of_head, head.size);
         body = bytes_slice(body, (size_t)n - of_head, body.size);

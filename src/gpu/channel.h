@@ -4,10 +4,12 @@
 #pragma once
 #include "gpu/protocol.h"
 
+/* clang-format off */
 enum transport {
     TRANSPORT_SUCCESS, TRANSPORT_CLOSED, TRANSPORT_IO_ERROR, TRANSPORT_INVALID_ROLE,
     TRANSPORT_TIMEOUT, TRANSPORT_PROTOCOL,
 };
+/* clang-format on */
 
 enum role { ROLE_HOST, ROLE_DEVICE };
 
@@ -15,12 +17,12 @@ enum { CHANNEL_BUFFER = 64 << 10 };
 
 struct channel {
     enum role role;
-    int in, out;             /* descriptors, one and the same for a socket; -1: memory */
+    int in, out; /* descriptors, one and the same for a socket; -1: memory */
     bool socket;
-    uint8_t *buffer;         /* what was read ahead */
+    uint8_t *buffer; /* what was read ahead */
     size_t from, to;
-    penta_bytes source;      /* memory: what is still to be read */
-    struct writer *sink;     /* memory: what was written; may be NULL */
+    penta_bytes source;  /* memory: what is still to be read */
+    struct writer *sink; /* memory: what was written; may be NULL */
 };
 
 /* False: no memory. */

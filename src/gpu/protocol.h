@@ -29,14 +29,14 @@ enum setting {
 #include "gpu/protocol.def"
 };
 
-#define WAIT_FENCE    UINT32_MAX
-#define WAIT_FOREVER  UINT32_MAX
-#define NO_INDEX      UINT32_MAX /* "not about one instruction", "no second task" */
+#define WAIT_FENCE UINT32_MAX
+#define WAIT_FOREVER UINT32_MAX
+#define NO_INDEX UINT32_MAX /* "not about one instruction", "no second task" */
 
-const char *command_name(uint32_t command);         /* NULL: unknown */
+const char *command_name(uint32_t command); /* NULL: unknown */
 bool command_has_payload(uint32_t command);
-const char *task_state_name(uint32_t state);        /* NULL: unknown */
-const char *race_kind_name(uint32_t kind);          /* NULL: unknown */
+const char *task_state_name(uint32_t state); /* NULL: unknown */
+const char *race_kind_name(uint32_t kind);   /* NULL: unknown */
 bool status_parse(const char *name, gpu_status *out);
 
 /* Whole messages. A request with payload, the payload's size in request->size. */

@@ -76,11 +76,11 @@ static bool sign(struct cli *c, const struct cvbc_module *m, const penta_option 
     const char *key = option_text(options, count, "sign-key"),
                *hash = option_text(options, count, "hash");
     const char *public = option_text(options, count, "public-key");
-    struct cvbc_resigning how = {
-        .external_key = option_text(options, count, "external-key") != NULL,
-        .replace = option_text(options, count, "resign") != NULL,
-        .report = add_replaced,
-        .user = replaced};
+    struct cvbc_resigning how = {.external_key =
+                                     option_text(options, count, "external-key") != NULL,
+                                 .replace = option_text(options, count, "resign") != NULL,
+                                 .report = add_replaced,
+                                 .user = replaced};
     uint64_t algorithm = 0;
     if (hash && !cvbc_value("hash_algorithm", bytes_of(hash), &algorithm))
         return error_at(err, BASE_OPTION_VALUE, 0, "hash '%.40s' is neither sha256 nor blake2b",
@@ -128,7 +128,8 @@ void command_SIGN(struct cli *c)
     }
     finding_sink_drop(&replaced);
     bool overridable = err.code == CVBC_SIGNATURE || err.code == CVBC_KEY || err.code == CVBC_HASH;
-    if (overridable && !c->value[OPT_ATTACH_SIG] && !cvbc_module(in.module)->policy.require_signature &&
+    if (overridable && !c->value[OPT_ATTACH_SIG] &&
+        !cvbc_module(in.module)->policy.require_signature &&
         option_text(options, count, "sign-key"))
         snprintf(err.note, sizeof err.note, "if the contents are what you mean: --resign");
     if (err.code) cli_error(c, in.name, &err);

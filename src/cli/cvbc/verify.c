@@ -10,7 +10,7 @@ struct verification {
     struct finding_sink sink;
     const struct cvbc_module *m;
     const struct cvbc_opened *opened;
-    const char *key;         /* the file whose key matched */
+    const char *key; /* the file whose key matched */
     const char *status, *summary;
     uint8_t print[32];
     int exit;
@@ -20,7 +20,8 @@ struct verification {
 static const char *key_name(const struct cli *c, size_t n)
 {
     for (size_t i = 0; i < c->format_option_count; i++)
-        if (!strcmp(c->format_options[i].key, "trusted-key") && !n--) return c->format_options[i].value;
+        if (!strcmp(c->format_options[i].key, "trusted-key") && !n--)
+            return c->format_options[i].value;
     return "?";
 }
 

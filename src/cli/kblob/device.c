@@ -30,7 +30,8 @@ static void run(struct cli *c, const char *name, penta_bytes text)
     char *folder = folder_of(name);
     struct script_options options = {.device_path = c->value[OPT_DEVICE],
                                      .trace_path = c->value[OPT_TRACE],
-                                     .mode = c->value[OPT_MODE], .folder = folder};
+                                     .mode = c->value[OPT_MODE],
+                                     .folder = folder};
     struct json *json = c->value[OPT_JSON] ? &c->json : NULL;
     if (!script_run(text, &options, &c->out, json, &err)) complain(c, name, text, &err);
     free(folder);

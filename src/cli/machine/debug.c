@@ -16,7 +16,7 @@ struct shell {
     struct cli *cli;
     struct machine machine;
     struct debugger debugger;
-    penta_stop stop;         /* the last one; where the machine is */
+    penta_stop stop; /* the last one; where the machine is */
     uint64_t breaks[64];
     size_t break_count;
     bool quit;

@@ -14,7 +14,7 @@ struct line_reader {
     size_t capacity;
     bool terminal;
 #ifdef PENTA_EDIT
-    EditLine *edit;            /* NULL: plain lines */
+    EditLine *edit; /* NULL: plain lines */
     History *history;
     HistEvent event;
 #endif

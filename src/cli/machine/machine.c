@@ -19,8 +19,7 @@ static void gate_finding(void *user, const penta_error *finding)
 {
     struct gate *g = user;
     if (finding->severity != PENTA_ERROR) return;
-    enum rule_scope scope =
-        g->driver->scope ? g->driver->scope(finding->code) : SCOPE_CONTAINER;
+    enum rule_scope scope = g->driver->scope ? g->driver->scope(finding->code) : SCOPE_CONTAINER;
     if (scope == SCOPE_RUNTIME || (scope == SCOPE_PROGRAM && g->unverified)) return;
     g->closed = true;
     finding_sink_add(g->sink, finding);
@@ -79,8 +78,8 @@ bool machine_open(struct cli *c, struct machine *m)
         }
         const char *wanted = c->value[OPT_ENGINE];
         if (ok && wanted && strcmp(wanted, m->session.vm->engine->name) && !c->value[OPT_QUIET])
-            fprintf(stderr, "penta: note: this host cannot run engine %s; %s runs instead\n", wanted,
-                    m->session.vm->engine->name);
+            fprintf(stderr, "penta: note: this host cannot run engine %s; %s runs instead\n",
+                    wanted, m->session.vm->engine->name);
     }
     if (!ok) input_close(&m->in);
     return ok;
@@ -118,7 +117,8 @@ bool machine_arm(struct cli *c, struct machine *m)
         cli_usage(c, NULL, "--timeout: '%.40s' is not a number of seconds", text);
         return false;
     }
-    struct itimerval timer = {.it_value = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
+    struct itimerval timer = {
+        .it_value = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
     if (!timer.it_value.tv_sec && !timer.it_value.tv_usec) timer.it_value.tv_usec = 1;
     timer.it_interval.tv_usec = 10000; /* again, should the machine have been between two runs */
     setitimer(ITIMER_REAL, &timer, NULL);

@@ -10,9 +10,9 @@ enum { CALLS_SHOWN = 10000 }; /* host calls kept for the document */
 struct run {
     struct cli *cli;
     struct machine machine;
-    struct writer output;    /* of the program, for the document */
-    struct writer errors;    /* its standard error, the same */
-    struct writer calls;     /* host calls as JSON items, joined when the document is written */
+    struct writer output; /* of the program, for the document */
+    struct writer errors; /* its standard error, the same */
+    struct writer calls;  /* host calls as JSON items, joined when the document is written */
     struct json calls_json;
     uint64_t calls_count;
 };

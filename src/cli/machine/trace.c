@@ -111,7 +111,8 @@ static bool wanted(const struct tracer *t, uint64_t step)
 {
     if (step < t->from || t->shown >= t->count) return false;
     if (!t->match) return true;
-    return t->insn.out.size && memmem(t->insn.out.data, t->insn.out.size, t->match, strlen(t->match));
+    return t->insn.out.size &&
+           memmem(t->insn.out.data, t->insn.out.size, t->match, strlen(t->match));
 }
 
 static void emit(struct tracer *t, uint64_t step, const penta_stop *stop, uint64_t pc)
@@ -175,7 +176,7 @@ void tracer_fini(struct tracer *t)
 
 /* ---- the command ---- */
 
-struct tail {                /* the last lines, with --last */
+struct tail { /* the last lines, with --last */
     struct cli *cli;
     penta_buffer *lines;
     uint64_t size, count;
@@ -229,8 +230,11 @@ void command_TRACE(struct cli *c)
 {
     struct tail tail = {.cli = c};
     struct machine m;
-    struct tracer t = {.json = c->value[OPT_JSON] != NULL, .count = UINT64_MAX,
-                       .match = c->value[OPT_MATCH], .line = keep_line, .user = &tail};
+    struct tracer t = {.json = c->value[OPT_JSON] != NULL,
+                       .count = UINT64_MAX,
+                       .match = c->value[OPT_MATCH],
+                       .line = keep_line,
+                       .user = &tail};
     uint64_t fuel = UINT64_MAX;
     if (!cli_number(c, OPT_FUEL, &fuel) || !cli_number(c, OPT_FROM, &t.from) ||
         !cli_number(c, OPT_COUNT, &t.count) || !cli_number(c, OPT_LAST, &tail.size))

@@ -5,18 +5,18 @@
 #include "core/views/path.h"
 #include "core/session.h"
 
-struct state_text {          /* leaves of a describe outside `memory`: path 0 value 0 ... */
+struct state_text { /* leaves of a describe outside `memory`: path 0 value 0 ... */
     struct writer text;
     struct path path;
 };
 
 struct tracer {
     struct session *session;
-    struct writer *out;      /* lines of text or of JSON objects */
+    struct writer *out; /* lines of text or of JSON objects */
     bool json;
-    uint64_t from;           /* filters: first step, ... */
-    uint64_t count;          /* how many lines at most */
-    const char *match;       /* text the instruction must contain, or NULL */
+    uint64_t from;     /* filters: first step, ... */
+    uint64_t count;    /* how many lines at most */
+    const char *match; /* text the instruction must contain, or NULL */
     uint64_t shown;
     struct state_text before, after;
     struct writer insn;

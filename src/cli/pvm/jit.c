@@ -29,8 +29,8 @@ static void summary(struct cli *c, const struct pvm_native *n, const struct pvm_
         return;
     }
     writer_print(&c->out,
-                 "%u instructions, %u bytes of code, %u native bytes, compiled in %llu us\n",
-                 count, n->size, native, (unsigned long long)(took / 1000));
+                 "%u instructions, %u bytes of code, %u native bytes, compiled in %llu us\n", count,
+                 n->size, native, (unsigned long long)(took / 1000));
 }
 
 static void dump(struct cli *c, const penta_module *module, const struct pvm_native *n)
@@ -80,10 +80,12 @@ void command_JIT(struct cli *c)
     struct input in;
     penta_error err = {0};
     if (!input_open(c, c->words[0], &in)) return;
-    if (in.module->damage.code) err = in.module->damage;
+    if (in.module->damage.code)
+        err = in.module->damage;
     else if (strcmp(in.module->driver->name, "pvm"))
         error_at(&err, BASE_UNSUPPORTED, 0, "%s has no compiler", in.module->driver->name);
-    else compile(c, &in, &err);
+    else
+        compile(c, &in, &err);
     if (err.code) cli_error(c, in.name, &err);
     input_close(&in);
 }

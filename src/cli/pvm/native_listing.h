@@ -6,7 +6,7 @@ struct pvm_native;
 
 struct native_listing {
     struct writer *out;
-    struct json *json;       /* a list of items is written here instead; or NULL */
+    struct json *json; /* a list of items is written here instead; or NULL */
     const penta_module *module;
     const struct pvm_native *native;
 };

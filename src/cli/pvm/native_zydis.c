@@ -12,7 +12,6 @@ size_t native_text(const uint8_t *code, size_t size, uint64_t at, char *text, si
     ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, size, &in, operands))) return 1;
     ZydisFormatterFormatInstruction(&formatter, &in, operands, in.operand_count_visible, text, room,
-                                    at,
-                                    ZYAN_NULL);
+                                    at, ZYAN_NULL);
     return in.length;
 }

@@ -37,10 +37,7 @@ static cvbc_status misused(cvbc_builder *b)
     return b->status;
 }
 
-static bool is_byte(int v)
-{
-    return v >= 0 && v <= 255;
-}
+static bool is_byte(int v) { return v >= 0 && v <= 255; }
 
 cvbc_status cvbc_builder_set_target(cvbc_builder *b, int architecture, int family, int variant,
                                     uint32_t features, uint32_t min_flash_kb, uint32_t min_ram_kb)
@@ -109,8 +106,7 @@ cvbc_status cvbc_builder_add_string(cvbc_builder *b, const char *text)
 {
     penta_error err;
     size_t size = 0;
-    while (text[size])
-        size++;
+    while (text[size]) size++;
     return keep(b, penta_cvbc_builder_string(b->inner, bytes_at(text, size), &err), &err);
 }
 
@@ -131,8 +127,8 @@ cvbc_status cvbc_builder_set_signing_key(cvbc_builder *b, const cvbc_key *key,
                                          bool embed_public_key, int hash)
 {
     penta_error err;
-    penta_cvbc_signing how = {.key = view_of(&key->pem), .external = !embed_public_key,
-                              .hash = (uint32_t)hash};
+    penta_cvbc_signing how = {
+        .key = view_of(&key->pem), .external = !embed_public_key, .hash = (uint32_t)hash};
     return keep(b, penta_cvbc_builder_sign(b->inner, &how, &err), &err);
 }
 

@@ -18,14 +18,8 @@ static struct {
 static _Thread_local cvbc_status last_status;
 static _Thread_local int last_vm_error;
 
-cvbc_status cvbc_last_status(void)
-{
-    return last_status;
-}
-int cvbc_last_vm_error(void)
-{
-    return last_vm_error;
-}
+cvbc_status cvbc_last_status(void) { return last_status; }
+int cvbc_last_vm_error(void) { return last_vm_error; }
 
 static bool end_with(cvbc_status status)
 {
@@ -193,10 +187,7 @@ static void converted_free(void *buffer)
     free(buffer);
 }
 
-static void converted_init(void)
-{
-    pthread_key_create(&converted_key, converted_free);
-}
+static void converted_init(void) { pthread_key_create(&converted_key, converted_free); }
 
 /* The thread's own buffer, freed when the thread ends; NULL: no memory. */
 static penta_buffer *converted(void)

@@ -31,10 +31,7 @@ void report_add(void *user, const penta_error *finding)
     memcpy(m->note, finding->note, sizeof m->note);
 }
 
-void cvbc_free(void *data)
-{
-    free(data);
-}
+void cvbc_free(void *data) { free(data); }
 
 /* ---- keys ---- */
 
@@ -121,10 +118,7 @@ void cvbc_key_fingerprint(const cvbc_key *key, uint8_t sha256[32])
     memcpy(sha256, key->public.fingerprint, 32);
 }
 
-int cvbc_key_algorithm(const cvbc_key *key)
-{
-    return (int)key->public.type;
-}
+int cvbc_key_algorithm(const cvbc_key *key) { return (int)key->public.type; }
 
 void cvbc_key_free(cvbc_key *key)
 {
@@ -324,16 +318,14 @@ cvbc_status cvbc_trinity_generate(const cvbc_file **files, size_t count, const c
     penta_error err = {0};
     const penta_module **modules = calloc(count + 1, sizeof *modules);
     if (!modules) return CVBC_ERR_NOMEM;
-    for (size_t i = 0; i < count; i++)
-        modules[i] = files[i]->module;
+    for (size_t i = 0; i < count; i++) modules[i] = files[i]->module;
     bool ok = penta_cvbc_trinity(modules, count, board ? board->name : NULL, out, &err);
     cvbc_status status = ok ? CVBC_OK : status_of(&err);
     for (size_t i = 0; ok && i < PENTA_CVBC_TRINITY_FILES; i++) {
         ok = sink.write(sink.user, penta_cvbc_trinity_name(i), out[i].data, out[i].size);
         if (!ok) status = CVBC_ERR_IO;
     }
-    for (size_t i = 0; i < PENTA_CVBC_TRINITY_FILES; i++)
-        penta_buffer_free(&out[i]);
+    for (size_t i = 0; i < PENTA_CVBC_TRINITY_FILES; i++) penta_buffer_free(&out[i]);
     free(modules);
     return status;
 }

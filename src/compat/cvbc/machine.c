@@ -179,15 +179,9 @@ void cockpit_vm_stop(cockpit_vm *vm)
 
 /* ---- state ---- */
 
-int cockpit_vm_error(const cockpit_vm *vm)
-{
-    return vm->error;
-}
+int cockpit_vm_error(const cockpit_vm *vm) { return vm->error; }
 
-const char *cockpit_vm_error_name(int error)
-{
-    return penta_cvbc_vm_error_name((uint32_t)error);
-}
+const char *cockpit_vm_error_name(int error) { return penta_cvbc_vm_error_name((uint32_t)error); }
 
 static penta_cvbc_state state_of(const cockpit_vm *vm)
 {
@@ -196,20 +190,13 @@ static penta_cvbc_state state_of(const cockpit_vm *vm)
     return state;
 }
 
-uint32_t cockpit_vm_pc(const cockpit_vm *vm)
-{
-    return state_of(vm).pc;
-}
-uint64_t cockpit_vm_executed(const cockpit_vm *vm)
-{
-    return state_of(vm).executed;
-}
+uint32_t cockpit_vm_pc(const cockpit_vm *vm) { return state_of(vm).pc; }
+uint64_t cockpit_vm_executed(const cockpit_vm *vm) { return state_of(vm).executed; }
 
 size_t cockpit_vm_stack(const cockpit_vm *vm, int32_t *words, size_t max)
 {
     size_t depth = state_of(vm).sp;
-    for (size_t i = 0; i < depth && i < max; i++)
-        penta_cvbc_vm_stack(vm->vm, i, &words[i]);
+    for (size_t i = 0; i < depth && i < max; i++) penta_cvbc_vm_stack(vm->vm, i, &words[i]);
     return depth;
 }
 

@@ -28,8 +28,8 @@ static penta_module *open_valid(const void *blob, size_t size, uint32_t flags, k
 {
     penta_error err = {0};
     penta_option trailer = {"trailer", "1"};
-    penta_module *module = kblob_parse((penta_bytes){blob, size}, &trailer,
-                                       flags & GPU_CHECK_TRAILER ? 1 : 0, &err);
+    penta_module *module =
+        kblob_parse((penta_bytes){blob, size}, &trailer, flags & GPU_CHECK_TRAILER ? 1 : 0, &err);
     *code = KBLOB_CODE_NO_MEMORY;
     *index = UINT32_MAX;
     if (!module) return NULL;
@@ -249,12 +249,12 @@ static void keep_first(void *user, const penta_error *finding)
     if (!first->error.code && finding->severity == PENTA_ERROR) first->error = *finding;
 }
 
-int kblob_assemble(const char *text, void **blob, size_t *size, char *message,
-                   size_t message_size)
+int kblob_assemble(const char *text, void **blob, size_t *size, char *message, size_t message_size)
 {
     struct first first = {{0}};
     struct findings findings = {.rules = kblob_rules, .report = keep_first, .user = &first};
-    struct source source = {.name = "text", .text = bytes_of(text), .comment = kblob_driver.comment};
+    struct source source = {
+        .name = "text", .text = bytes_of(text), .comment = kblob_driver.comment};
     struct writer out = {0};
     *blob = NULL;
     *size = 0;

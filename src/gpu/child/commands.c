@@ -224,8 +224,7 @@ static gpu_status on_TASK_ARGS(struct call *c)
 
 static gpu_status on_FAULTS(struct call *c)
 {
-    for (size_t i = 0; i < c->d->fault_count; i++)
-        wire_fault_write(&c->d->reply, &c->d->faults[i]);
+    for (size_t i = 0; i < c->d->fault_count; i++) wire_fault_write(&c->d->reply, &c->d->faults[i]);
     c->d->fault_count = 0;
     return GPU_OK;
 }
@@ -342,8 +341,8 @@ static bool locks_itself(uint32_t command)
     }
 }
 
-gpu_status device_command(struct device *d, const struct wire_request *request,
-                          penta_bytes payload, penta_bytes *data)
+gpu_status device_command(struct device *d, const struct wire_request *request, penta_bytes payload,
+                          penta_bytes *data)
 {
     struct call call = {.d = d, .request = request, .payload = payload};
     uint32_t command = request->command;

@@ -15,31 +15,31 @@
 #include "kblob/vm/vm.h"
 
 struct kernel {
-    uint32_t id, count;            /* instructions */
+    uint32_t id, count; /* instructions */
     uint32_t blob_size;
     uint8_t sha256[32];
-    struct kblob_insn *program;    /* decoded, with its end mark */
-    atomic_uint references;        /* the table, tasks that run, records that reports look at */
+    struct kblob_insn *program; /* decoded, with its end mark */
+    atomic_uint references;     /* the table, tasks that run, records that reports look at */
 };
 
-struct task {                      /* a record that stays until reset, and the running part */
-    struct wire_task record;       /* facts of the running part are copied here at its end */
-    struct kernel *kernel;         /* NULL when nobody needs it any more */
+struct task {                /* a record that stays until reset, and the running part */
+    struct wire_task record; /* facts of the running part are copied here at its end */
+    struct kernel *kernel;   /* NULL when nobody needs it any more */
     uint8_t *args;
     size_t args_size;
-    uint32_t observed;             /* the next launch id when the host saw the end; 0: not yet */
-    struct run *run;               /* NULL when it ended */
+    uint32_t observed; /* the next launch id when the host saw the end; 0: not yet */
+    struct run *run;   /* NULL when it ended */
 };
 
 struct run {
     struct kblob_vm vm;
     struct device *device;
     struct task *task;
-    struct run *next, **link;      /* list of what is alive, or of threads to join */
-    uint64_t deadline;             /* of the wall time limit, on the device's clock */
-    uint64_t wake_at;              /* while asleep, same clock */
-    uint64_t sleep_ms;             /* what the SLEEP asked for */
-    bool cut;                      /* the deadline comes before the end of the SLEEP (SEEDED) */
+    struct run *next, **link; /* list of what is alive, or of threads to join */
+    uint64_t deadline;        /* of the wall time limit, on the device's clock */
+    uint64_t wake_at;         /* while asleep, same clock */
+    uint64_t sleep_ms;        /* what the SLEEP asked for */
+    bool cut;                 /* the deadline comes before the end of the SLEEP (SEEDED) */
     bool cancel;
     pthread_t thread;
     pthread_cond_t wake;
@@ -65,30 +65,30 @@ struct device {
     uint64_t wait_cap, memory_cap; /* tests: bounds for real waits (ms) and memory; 0: none */
 
     struct kblob_memory memory;
-    struct kernel **kernels;       /* ascending by id */
+    struct kernel **kernels; /* ascending by id */
     size_t kernel_count, kernel_capacity;
-    struct task **tasks;           /* launch id - 1 */
+    struct task **tasks; /* launch id - 1 */
     uint32_t task_count, task_capacity;
-    uint32_t all_observed;         /* the host saw the end of the first so many */
+    uint32_t all_observed; /* the host saw the end of the first so many */
     struct run *alive, *joinable;
     uint32_t alive_count;
     struct wire_fault *faults;
     size_t fault_count, fault_capacity;
 
-    uint64_t clock;                /* virtual ms of SERIAL and SEEDED */
-    uint64_t random;               /* state of the interleaving */
+    uint64_t clock;  /* virtual ms of SERIAL and SEEDED */
+    uint64_t random; /* state of the interleaving */
     struct run **runnable, **sleeping;
     size_t runnable_count, sleeping_count, run_capacity;
 
     uint32_t wait_launch, wait_newest; /* what the command loop waits for, while it does */
     uint32_t wait_left;
-    int done;                      /* eventfd: wait_left became 0 */
+    int done; /* eventfd: wait_left became 0 */
 
-    struct shadow *shadow;         /* INIT_CHECK, else NULL */
-    int trace;                     /* descriptor of the trace file, -1: none */
-    struct writer events;          /* lines not yet in it */
+    struct shadow *shadow; /* INIT_CHECK, else NULL */
+    int trace;             /* descriptor of the trace file, -1: none */
+    struct writer events;  /* lines not yet in it */
 
-    struct writer reply;           /* response data of the current command */
+    struct writer reply; /* response data of the current command */
     uint8_t *staging;
     size_t staging_size;
 };
@@ -99,8 +99,8 @@ void device_fini(struct device *d); /* cancels and joins what runs */
 void device_serve(struct device *d, struct channel *channel);
 
 /* commands.c: the data of the answer in *data, valid until the next call. */
-gpu_status device_command(struct device *d, const struct wire_request *request,
-                          penta_bytes payload, penta_bytes *data);
+gpu_status device_command(struct device *d, const struct wire_request *request, penta_bytes payload,
+                          penta_bytes *data);
 gpu_status device_check_range(const struct device *d, uint64_t address, uint64_t size,
                               gpu_status outside);
 void device_reset(struct device *d);
@@ -133,8 +133,8 @@ uint64_t tasks_cost(const struct kblob_insn *in);
 /* How many instructions from here make a slice of a few milliseconds at most, if not one alone
  * takes longer; their cost too. */
 uint64_t tasks_slice(const struct run *run, uint64_t *cost);
-void tasks_awake(struct run *run);      /* its SLEEP is over */
-void tasks_cancelled(struct run *run);  /* ends it */
+void tasks_awake(struct run *run);     /* its SLEEP is over */
+void tasks_cancelled(struct run *run); /* ends it */
 void tasks_out_of_time(struct run *run);
 struct wire_task tasks_record(const struct task *task); /* also of a running one */
 void tasks_observe(struct device *d, uint32_t launch, uint32_t newest);
@@ -155,7 +155,7 @@ void threads_join(struct device *d);                    /* those that ended */
 gpu_status serial_run(struct device *d, struct run *run);
 bool seeded_add(struct device *d, struct run *run);
 uint32_t seeded_wait(struct device *d, uint32_t launch, uint32_t newest, uint64_t ms);
-void seeded_cancel(struct device *d, struct run *run);  /* NULL: all */
+void seeded_cancel(struct device *d, struct run *run); /* NULL: all */
 
 /* events.c */
 void events_instruction(struct run *run, uint32_t index, bool faulted);

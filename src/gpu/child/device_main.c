@@ -13,7 +13,8 @@ int main(int argc, char **argv)
     uint64_t trace = 0;
     bool traced = argc == 3 && !strcmp(argv[1], "--trace-fd") && number_parse(argv[2], &trace);
     if (argc != 1 && !(traced && trace <= 1 << 20)) {
-        static const char usage[] = "usage: penta-device [--trace-fd N], on a socket or two pipes\n";
+        static const char usage[] =
+            "usage: penta-device [--trace-fd N], on a socket or two pipes\n";
         if (write(STDERR_FILENO, usage, sizeof usage - 1) < 0) return 2;
         return 2;
     }

@@ -42,7 +42,10 @@ void events_instruction(struct run *run, uint32_t index, bool faulted)
     if (faulted)
         json_text(&j, "fault", kblob_fault_name(run->vm.fault));
     else if (size || in->op == KBLOB_OP_SLEEP)
-        json_word(&j, "value", reads ? run->vm.last_read : in->op == KBLOB_OP_MEMSET ? 0 : in->arg1);
+        json_word(&j, "value",
+                  reads                       ? run->vm.last_read
+                  : in->op == KBLOB_OP_MEMSET ? 0
+                                              : in->arg1);
     end(&j, d);
 }
 

@@ -10,8 +10,8 @@ struct key {
 };
 
 struct keys {
-    struct key *slots;       /* kernel_a NULL: empty */
-    size_t count, capacity;  /* capacity: a power of two */
+    struct key *slots;      /* kernel_a NULL: empty */
+    size_t count, capacity; /* capacity: a power of two */
 };
 
 /* True when the key is new; false when it was there, or memory ran out. */

@@ -19,9 +19,9 @@
 enum { CLASSES = 4096, RECORDS = 1 << 16, WORK = 1 << 28 };
 
 struct access {
-    uint64_t from, last;     /* bytes, both included */
-    uint64_t high;           /* the largest `last` in the subtree of this element */
-    uint32_t index;          /* instruction */
+    uint64_t from, last; /* bytes, both included */
+    uint64_t high;       /* the largest `last` in the subtree of this element */
+    uint32_t index;      /* instruction */
 };
 
 /* Intervals sorted by `from`: an implicit balanced tree, the root of [low, high) in the middle. */
@@ -30,14 +30,15 @@ struct tree {
     size_t count;
 };
 
-struct class {
+struct class
+{
     struct kernel *kernel;
     uint32_t executed;
-    uint32_t *launches;      /* ascending */
+    uint32_t *launches; /* ascending */
     size_t launch_count;
     bool built;
     struct tree reads, writes;
-    uint32_t *partners;      /* classes that could still race as the later task */
+    uint32_t *partners; /* classes that could still race as the later task */
     size_t partner_count;
 };
 
@@ -50,11 +51,11 @@ struct search {
     struct device *d;
     struct class *classes;
     size_t class_count;
-    uint32_t *class_of;      /* by launch id - 1; NO_INDEX: none */
+    uint32_t *class_of; /* by launch id - 1; NO_INDEX: none */
     struct keys keys;
     struct wire_race *found;
     size_t found_count, found_capacity;
-    struct access *hits;     /* of one query */
+    struct access *hits; /* of one query */
     size_t hit_count, hit_capacity;
     uint64_t work;
     bool failed;
@@ -212,11 +213,14 @@ static void compare(struct search *s, const struct class *x, uint32_t a, const s
             uint64_t from = mine.from > other->from ? mine.from : other->from;
             uint64_t last = mine.last < other->last ? mine.last : other->last;
             bool both = writes && kblob_access_writes(its);
-            report(s, (struct wire_race){
-                          .launch_a = a, .index_a = i, .launch_b = b, .index_b = other->index,
-                          .address = from, .length = last - from + 1,
-                          .kind = both ? GPU_RACE_WRITE_WRITE : GPU_RACE_READ_WRITE,
-                          .benign = both && same_value(in, its, from, last)});
+            report(s, (struct wire_race){.launch_a = a,
+                                         .index_a = i,
+                                         .launch_b = b,
+                                         .index_b = other->index,
+                                         .address = from,
+                                         .length = last - from + 1,
+                                         .kind = both ? GPU_RACE_WRITE_WRITE : GPU_RACE_READ_WRITE,
+                                         .benign = both && same_value(in, its, from, last)});
         }
     }
 }
@@ -237,7 +241,9 @@ static uint32_t first_unordered(const struct search *s, uint32_t a, const struct
     return !observed || observed > b ? b : 0;
 }
 
-struct candidate { uint32_t b, class; };
+struct candidate {
+    uint32_t b, class;
+};
 
 static int by_launch(const void *x, const void *y)
 {

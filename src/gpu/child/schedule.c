@@ -122,9 +122,7 @@ static void step_one(struct device *d, uint64_t *work)
     switch (tasks_step(run, fuel)) {
     case STEP_MORE: break;
     case STEP_SLEEP: fall_asleep(d, i); break;
-    case STEP_END:
-        take(d->runnable, &d->runnable_count, i);
-        free(run);
+    case STEP_END: take(d->runnable, &d->runnable_count, i); free(run);
     }
 }
 

@@ -13,18 +13,18 @@ enum { EVENTS = 1 << 20, FINDINGS = 1 << 16 };
 
 struct event {
     enum { EVENT_ALLOC, EVENT_FREE, EVENT_WRITE, EVENT_LAUNCH } kind;
-    uint64_t address, size;  /* a launch: its id in address */
+    uint64_t address, size; /* a launch: its id in address */
 };
 
-struct cells {               /* of one allocation */
+struct cells { /* of one allocation */
     uint64_t base, size;
-    uint64_t *written;       /* a bit per byte */
+    uint64_t *written; /* a bit per byte */
 };
 
 struct shadow {
-    struct cells *cells;     /* ascending by base */
+    struct cells *cells; /* ascending by base */
     size_t count, capacity;
-    struct event *events;    /* [head, tail) wait */
+    struct event *events; /* [head, tail) wait */
     size_t head, tail, event_capacity;
     bool overflow;
     struct keys keys;
@@ -145,10 +145,13 @@ static void report(struct shadow *s, const struct task *task, uint32_t index, ui
         s->found = more;
         s->found_capacity = capacity;
     }
-    s->found[s->found_count++] = (struct wire_race){
-        .launch_a = task->record.launch_id, .index_a = index, .launch_b = NO_INDEX,
-        .index_b = NO_INDEX, .address = address, .length = length,
-        .kind = GPU_RACE_UNINITIALISED};
+    s->found[s->found_count++] = (struct wire_race){.launch_a = task->record.launch_id,
+                                                    .index_a = index,
+                                                    .launch_b = NO_INDEX,
+                                                    .index_b = NO_INDEX,
+                                                    .address = address,
+                                                    .length = length,
+                                                    .kind = GPU_RACE_UNINITIALISED};
 }
 
 static void on_task(struct shadow *s, const struct task *task)

@@ -145,8 +145,7 @@ static void record_fault(struct run *run, enum kblob_fault kind, uint64_t addres
 bool tasks_waited_for(const struct device *d, const struct run *run)
 {
     uint32_t launch = run->task->record.launch_id;
-    return d->wait_launch ? launch == d->wait_launch
-                          : !d->wait_newest || launch <= d->wait_newest;
+    return d->wait_launch ? launch == d->wait_launch : !d->wait_newest || launch <= d->wait_newest;
 }
 
 static void end(struct run *run, uint32_t state)

@@ -77,9 +77,8 @@ gpu_status gpu_emulator_write(gpu_emulator *dev, uint64_t dst, const void *src, 
     if (status) return status;
     struct wire_request request = {.command = COMMAND_WRITE, .size = size, .ptr = dst};
     /* The device would drain it all to say the same. */
-    status = size > TRANSFER_LIMIT
-                 ? GPU_ERR_LIMIT_EXCEEDED
-                 : emulator_exchange(dev, &request, src, NULL, 0, NO_TIMEOUT);
+    status = size > TRANSFER_LIMIT ? GPU_ERR_LIMIT_EXCEEDED
+                                   : emulator_exchange(dev, &request, src, NULL, 0, NO_TIMEOUT);
     if (dev->trace >= 0 && size <= TRANSFER_LIMIT) {
         struct json line = trace_begin(dev, "write");
         json_word(&line, "dst", dst);
@@ -192,8 +191,9 @@ gpu_status gpu_emulator_faults(gpu_emulator *dev, gpu_fault *out, size_t max, si
     size_t given = *count < max ? *count : max;
     for (size_t i = 0; i < given; i++) {
         const struct wire_fault *f = &dev->faults[i];
-        out[i] = (gpu_fault){f->launch_id, f->kernel_id, f->instruction, f->opcode, f->kind, 0,
-                             f->address, f->length, f->nearest_base, f->nearest_size, f->time_ms};
+        out[i] =
+            (gpu_fault){f->launch_id, f->kernel_id, f->instruction,  f->opcode,       f->kind,   0,
+                        f->address,   f->length,    f->nearest_base, f->nearest_size, f->time_ms};
     }
     if (given) {
         dev->fault_count -= given;
@@ -213,9 +213,8 @@ gpu_status gpu_emulator_register_kernel(gpu_emulator *dev, uint64_t kernel_id, c
     gpu_status status = emulator_enter(dev);
     if (status) return status;
     struct wire_request request = {COMMAND_REGISTER_KERNEL, (uint32_t)kernel_id, size, 0};
-    status = size > TRANSFER_LIMIT
-                 ? GPU_ERR_LIMIT_EXCEEDED
-                 : emulator_exchange(dev, &request, blob, NULL, 0, NO_TIMEOUT);
+    status = size > TRANSFER_LIMIT ? GPU_ERR_LIMIT_EXCEEDED
+                                   : emulator_exchange(dev, &request, blob, NULL, 0, NO_TIMEOUT);
     if (dev->trace >= 0 && size <= TRANSFER_LIMIT) {
         struct json line = trace_begin(dev, "register_kernel");
         json_uint(&line, "kernel", kernel_id);
@@ -287,9 +286,10 @@ gpu_status gpu_emulator_task_info(gpu_emulator *dev, uint32_t launch_id, gpu_tas
     if (!out) return GPU_ERR_INVALID_ARGUMENT;
     gpu_status status = fetch_task(dev, launch_id, "task_info", &t);
     if (!status)
-        *out = (gpu_task_info){t.launch_id, t.kernel_id, t.state, t.flags, t.instructions,
-                               t.last_read, t.instruction, t.opcode, t.kind, 0, t.address,
-                               t.length, t.nearest_base, t.nearest_size, t.slept_ms};
+        *out = (gpu_task_info){
+            t.launch_id, t.kernel_id,   t.state,        t.flags,        t.instructions,
+            t.last_read, t.instruction, t.opcode,       t.kind,         0,
+            t.address,   t.length,      t.nearest_base, t.nearest_size, t.slept_ms};
     return status;
 }
 
@@ -318,7 +318,7 @@ gpu_status gpu_emulator_task_args(gpu_emulator *dev, uint32_t launch_id, void *o
 /* ---- waiting ---- */
 
 struct waiting {
-    const char *name;        /* of the call, for the trace */
+    const char *name; /* of the call, for the trace */
     uint32_t launch, newest;
     uint32_t deadline_ms;
 };

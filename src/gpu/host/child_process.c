@@ -19,7 +19,7 @@
 extern char **environ;
 
 enum {
-    FIRST_FREE = 10,         /* our descriptors stay clear of 0, 1, 2 and the child's 3 */
+    FIRST_FREE = 10, /* our descriptors stay clear of 0, 1, 2 and the child's 3 */
     TRACE_FD = 3,
     SOCKET_BUFFER = 1 << 20,
 };
@@ -129,7 +129,8 @@ static bool spawn(const char *path, int end, int trace, pid_t *pid)
     posix_spawn_file_actions_addclosefrom_np(&actions, trace >= 0 ? TRACE_FD + 1 : TRACE_FD);
     char name[] = "penta-device", option[] = "--trace-fd", number[] = "3";
     char *with[] = {name, option, number, NULL}, *without[] = {name, NULL};
-    int failed = posix_spawn(pid, path, &actions, &attributes, trace >= 0 ? with : without, environ);
+    int failed =
+        posix_spawn(pid, path, &actions, &attributes, trace >= 0 ? with : without, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return !failed;
@@ -209,7 +210,8 @@ void child_end(struct child *child, uint64_t patience_ms)
     child->socket = -1;
     if (child->pid > 0 && !await_exit(child->pid, patience_ms)) {
         kill(child->pid, SIGKILL);
-        while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) {}
+        while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
     }
     child->pid = 0;
 }

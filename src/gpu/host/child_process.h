@@ -4,8 +4,8 @@
 #include "gpu/protocol.h"
 
 struct child {
-    pid_t pid;               /* 0: reaped, or never started */
-    int socket;              /* the host's end, close-on-exec; -1: closed */
+    pid_t pid;  /* 0: reaped, or never started */
+    int socket; /* the host's end, close-on-exec; -1: closed */
 };
 
 /* Finds and starts the device executable, or forks when there is none and this process has one

@@ -38,7 +38,7 @@ gpu_status emulator_enter(gpu_emulator *dev)
 static gpu_status lose(gpu_emulator *dev, enum transport why)
 {
     dev->lost = true;
-    return why == TRANSPORT_PROTOCOL ? GPU_ERR_PROTOCOL
+    return why == TRANSPORT_PROTOCOL  ? GPU_ERR_PROTOCOL
            : why == TRANSPORT_TIMEOUT ? GPU_ERR_TIMEOUT
                                       : GPU_ERR_DEVICE_LOST;
 }
@@ -95,9 +95,9 @@ static gpu_status configure(gpu_emulator *dev, const gpu_emulator_options *opt)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         wire_setting_write(&payload, &pairs[i]);
     struct wire_request request = {.command = COMMAND_CONFIGURE, .size = payload.out.size};
-    gpu_status status = payload.failed ? GPU_ERR_ALLOCATION_FAILED
-                                       : emulator_exchange(dev, &request, payload.out.data, NULL, 0,
-                                                           HANDSHAKE_MS);
+    gpu_status status =
+        payload.failed ? GPU_ERR_ALLOCATION_FAILED
+                       : emulator_exchange(dev, &request, payload.out.data, NULL, 0, HANDSHAKE_MS);
     writer_free(&payload);
     return status;
 }

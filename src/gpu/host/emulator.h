@@ -14,13 +14,13 @@ struct gpu_emulator {
 
     struct child child;
     struct channel channel;
-    bool down, lost;         /* shut down; the child is gone or talks nonsense */
+    bool down, lost; /* shut down; the child is gone or talks nonsense */
     uint32_t mode;
-    uint32_t newest;         /* launch id */
-    struct writer reply;     /* data of a response whose size the device chooses */
+    uint32_t newest;           /* launch id */
+    struct writer reply;       /* data of a response whose size the device chooses */
     struct wire_fault *faults; /* fetched, not yet given out */
     size_t fault_count;
-    int trace;               /* descriptor, -1: none */
+    int trace; /* descriptor, -1: none */
     struct writer line;
 };
 

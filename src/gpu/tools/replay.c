@@ -11,9 +11,9 @@
 enum { SHOWN = 100 };
 
 struct line {
-    penta_bytes text;        /* without its newline */
-    uint64_t launch;         /* events */
-    size_t number;           /* in its file, from 1 */
+    penta_bytes text; /* without its newline */
+    uint64_t launch;  /* events */
+    size_t number;    /* in its file, from 1 */
 };
 
 struct lines {
@@ -171,6 +171,7 @@ static void play_shutdown(struct player *p) { gpu_emulator_shutdown(p->dev); }
 static const struct {
     const char *name;
     void (*play)(struct player *p);
+    /* clang-format off */
 } plays[] = {
 #define PLAY(name) {#name, play_##name}
     PLAY(alloc), PLAY(alloc_at), PLAY(free), PLAY(write), PLAY(read), PLAY(memory_size),
@@ -180,6 +181,7 @@ static const struct {
     PLAY(shutdown),
 #undef PLAY
 };
+/* clang-format on */
 
 static bool play(struct player *p, penta_bytes file, const struct line *line, penta_error *err)
 {
@@ -206,11 +208,13 @@ static bool read_options(const struct line *line, gpu_emulator_options *options,
     const char *version = json_as_text(json_get(p.args, "trace"));
     bool ok = version && !strcmp(version, "penta.gpu/1");
     if (ok)
-        *options = (gpu_emulator_options){
-            .mode = id(&p, "mode"), .seed = number(&p, "seed"),
-            .memory_limit = number(&p, "memory_limit"),
-            .max_instructions = number(&p, "max_instructions"), .max_tasks = id(&p, "max_tasks"),
-            .flags = id(&p, "flags"), .task_wall_ms = id(&p, "task_wall_ms")};
+        *options = (gpu_emulator_options){.mode = id(&p, "mode"),
+                                          .seed = number(&p, "seed"),
+                                          .memory_limit = number(&p, "memory_limit"),
+                                          .max_instructions = number(&p, "max_instructions"),
+                                          .max_tasks = id(&p, "max_tasks"),
+                                          .flags = id(&p, "flags"),
+                                          .task_wall_ms = id(&p, "task_wall_ms")};
     json_doc_free(doc);
     return ok || error_at(err, BASE_SYNTAX, 0, "the first line is not that of a device trace");
 }
@@ -347,8 +351,8 @@ static bool ends_with_shutdown(const struct lines *l)
     return l->count && starts(l->items[l->count - 1].text, "{\"call\":\"shutdown\"");
 }
 
-bool replay_run(penta_bytes text, const char *device_path, struct writer *out, struct replay *result,
-                penta_error *err)
+bool replay_run(penta_bytes text, const char *device_path, struct writer *out,
+                struct replay *result, penta_error *err)
 {
     struct lines want = {0}, got = {0};
     gpu_emulator_options options;

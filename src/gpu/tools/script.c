@@ -43,21 +43,21 @@ struct script {
     struct source source;
     const struct script_options *options;
     struct writer *out;
-    struct json *json;       /* NULL: text */
+    struct json *json; /* NULL: text */
     gpu_emulator_options device;
-    gpu_emulator *dev;       /* NULL until the first call */
+    gpu_emulator *dev; /* NULL until the first call */
     struct arena arena;
     struct variable {
         penta_bytes name;
         uint64_t value;
-    } *variables;
+    } * variables;
     size_t variable_count, variable_capacity;
 
     /* of the current line */
     uint64_t line_at;
     penta_bytes word;
-    struct writer detail;    /* what the call gave, as text */
-    bool has_result;         /* a value that may be given a name */
+    struct writer detail; /* what the call gave, as text */
+    bool has_result;      /* a value that may be given a name */
     uint64_t result;
 };
 
@@ -324,7 +324,7 @@ static bool on_size(struct script *s, gpu_status *status)
 
 struct first_error {
     penta_error *err;
-    uint64_t offset;         /* of the assembly in the script */
+    uint64_t offset; /* of the assembly in the script */
 };
 
 static void keep_first(void *user, const penta_error *finding)
@@ -338,7 +338,8 @@ static void keep_first(void *user, const penta_error *finding)
 /* Text at `offset` of the script (for errors) to a blob; variables become defines. */
 static bool assemble(struct script *s, penta_bytes text, uint64_t offset, struct writer *blob)
 {
-    penta_option *defines = arena_alloc(&s->arena, s->variable_count, sizeof *defines, s->source.err);
+    penta_option *defines =
+        arena_alloc(&s->arena, s->variable_count, sizeof *defines, s->source.err);
     if (!defines) return false;
     size_t count = 0;
     for (size_t i = s->variable_count; i-- > 0;) { /* the newest value of each name */
@@ -475,8 +476,7 @@ static bool on_args(struct script *s, gpu_status *status)
     *status = gpu_emulator_task_args(s->dev, (uint32_t)launch, NULL, 0, &size);
     uint8_t *bytes = malloc(size + 1);
     if (!bytes) return error_at(s->source.err, BASE_MEMORY, s->line_at, "no memory");
-    if (!*status)
-        *status = gpu_emulator_task_args(s->dev, (uint32_t)launch, bytes, size, &size);
+    if (!*status) *status = gpu_emulator_task_args(s->dev, (uint32_t)launch, bytes, size, &size);
     if (!*status) writer_hex(&s->detail, (penta_bytes){bytes, size});
     bool ok = expect_data(s, (penta_bytes){bytes, size});
     free(bytes);
@@ -513,12 +513,18 @@ static bool task_fields(struct script *s, const gpu_task_info *i)
     const struct {
         const char *key, *name;
         uint64_t value;
-    } fields[] = {{"state", state ? state : "UNKNOWN", i->state}, {"instructions", NULL, i->instructions},
-                  {"last_read", NULL, i->last_read}, {"slept_ms", NULL, i->slept_ms},
-                  {"kernel", NULL, i->kernel_id},    {"fault", fault, i->kind},
-                  {"instruction", NULL, i->instruction}, {"opcode", NULL, i->opcode},
-                  {"address", NULL, i->address},     {"length", NULL, i->length},
-                  {"nearest_base", NULL, i->nearest_base}, {"nearest_size", NULL, i->nearest_size}};
+    } fields[] = {{"state", state ? state : "UNKNOWN", i->state},
+                  {"instructions", NULL, i->instructions},
+                  {"last_read", NULL, i->last_read},
+                  {"slept_ms", NULL, i->slept_ms},
+                  {"kernel", NULL, i->kernel_id},
+                  {"fault", fault, i->kind},
+                  {"instruction", NULL, i->instruction},
+                  {"opcode", NULL, i->opcode},
+                  {"address", NULL, i->address},
+                  {"length", NULL, i->length},
+                  {"nearest_base", NULL, i->nearest_base},
+                  {"nearest_size", NULL, i->nearest_size}};
     enum { FIELDS = sizeof fields / sizeof *fields };
     if (source_peek(&s->source).kind != TOKEN_NAME) return true;
     do {
@@ -589,7 +595,8 @@ static bool on_races(struct script *s, gpu_status *status)
         const char *kind = race_kind_name(rows[i].kind);
         row(s, i);
         writer_print(&s->detail, "%s%s, task %u instruction %u", rows[i].benign ? "benign " : "",
-                     kind ? kind : "unknown", (unsigned)rows[i].launch_a, (unsigned)rows[i].index_a);
+                     kind ? kind : "unknown", (unsigned)rows[i].launch_a,
+                     (unsigned)rows[i].index_a);
         if (rows[i].launch_b != NO_INDEX)
             writer_print(&s->detail, ", task %u instruction %u", (unsigned)rows[i].launch_b,
                          (unsigned)rows[i].index_b);
@@ -661,9 +668,12 @@ static const struct {
     const char *name;
     bool (*set)(struct script *s);
 } settings[] = {
-#define SET(name) {#name, set_##name}
-    SET(mode), SET(seed), SET(memory_limit), SET(max_instructions), SET(max_tasks),
-    SET(task_wall_ms), SET(flags), SET(trace), SET(device),
+#define SET(name)                                                                                  \
+    {                                                                                              \
+#name, set_##name                                                                          \
+    }
+    SET(mode),         SET(seed),  SET(memory_limit), SET(max_instructions), SET(max_tasks),
+    SET(task_wall_ms), SET(flags), SET(trace),        SET(device),
 #undef SET
 };
 
@@ -671,11 +681,14 @@ static const struct {
     const char *name;
     statement_fn *run;
 } calls[] = {
-#define CALL(name) {#name, on_##name}
-    CALL(alloc), CALL(alloc_at), CALL(free), CALL(write), CALL(read), CALL(size), CALL(kernel),
-    CALL(unregister), CALL(launch), CALL(wait), CALL(stop), CALL(task), CALL(args), CALL(faults),
-    CALL(races), CALL(leaks), CALL(kernels), CALL(barrier), CALL(memfence), CALL(yield),
-    CALL(reset), CALL(shutdown),
+#define CALL(name)                                                                                 \
+    {                                                                                              \
+#name, on_##name                                                                           \
+    }
+    CALL(alloc),    CALL(alloc_at),   CALL(free),   CALL(write),    CALL(read),    CALL(size),
+    CALL(kernel),   CALL(unregister), CALL(launch), CALL(wait),     CALL(stop),    CALL(task),
+    CALL(args),     CALL(faults),     CALL(races),  CALL(leaks),    CALL(kernels), CALL(barrier),
+    CALL(memfence), CALL(yield),      CALL(reset),  CALL(shutdown),
 #undef CALL
 };
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -689,7 +702,8 @@ static bool trace_replaceable(struct script *s, const char *path)
     struct stat st;
     if (stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size) return true;
     FILE *file = fopen(path, "rb");
-    bool ok = file && fread(old, 1, sizeof old, file) == sizeof old && !memcmp(old, head, sizeof old);
+    bool ok =
+        file && fread(old, 1, sizeof old, file) == sizeof old && !memcmp(old, head, sizeof old);
     if (file) fclose(file);
     if (ok) return true;
     error_at(s->source.err, BASE_IO, s->line_at, "'%.60s' exists and is no trace", path);
@@ -706,8 +720,8 @@ static bool open_device(struct script *s)
         if (!strcmp(o->mode, mode_names[i])) s->device.mode = i;
     if (s->device.trace_path && !trace_replaceable(s, s->device.trace_path)) return false;
     gpu_status status = gpu_emulator_open(&s->dev, &s->device);
-    return !status || error_at(s->source.err, BASE_HOST, s->line_at, "the device does not start: %s",
-                               gpu_status_string(status));
+    return !status || error_at(s->source.err, BASE_HOST, s->line_at,
+                               "the device does not start: %s", gpu_status_string(status));
 }
 
 static void tell(struct script *s, gpu_status status, penta_bytes name)
@@ -790,8 +804,9 @@ static bool run_line(struct script *s)
     s->word = token_text(source, t);
     for (size_t i = 0; i < COUNT(settings); i++) {
         if (!token_is(source, t, settings[i].name)) continue;
-        if (s->dev) return error_at(source->err, BASE_STATE, t.offset,
-                                    "settings come before the first call");
+        if (s->dev)
+            return error_at(source->err, BASE_STATE, t.offset,
+                            "settings come before the first call");
         return settings[i].set(s) && source_end_of_line(source);
     }
     for (size_t i = 0; i < COUNT(calls); i++)
@@ -803,7 +818,9 @@ bool script_run(penta_bytes text, const struct script_options *options, struct w
                 struct json *json, penta_error *err)
 {
     struct script s = {.source = {.name = "script", .text = text, .comment = ";", .err = err},
-                       .options = options, .out = out, .json = json};
+                       .options = options,
+                       .out = out,
+                       .json = json};
     if (json) json_list(json, "calls");
     bool ok = true;
     while (ok && s.source.pos < text.size) ok = run_line(&s);

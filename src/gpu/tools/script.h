@@ -5,8 +5,8 @@
 struct script_options {
     const char *device_path; /* these three win over the script's own; NULL: the script's */
     const char *trace_path;
-    const char *mode;        /* "threads", "serial" or "seeded" */
-    const char *folder;      /* of files that the script names; NULL: the current one */
+    const char *mode;   /* "threads", "serial" or "seeded" */
+    const char *folder; /* of files that the script names; NULL: the current one */
 };
 
 /* Runs a script. What calls give goes to out as text, or into json, which stands inside an open
