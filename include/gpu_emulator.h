@@ -32,16 +32,16 @@ typedef enum gpu_status {
     GPU_ERR_UNKNOWN = 1,
     GPU_ERR_INVALID_POINTER = 2,
     GPU_ERR_ALLOCATION_FAILED = 3,
-    GPU_ERR_WRITE = 4,                     /* the range starts inside an allocation and leaves it */
+    GPU_ERR_WRITE = 4, /* the range starts inside an allocation and leaves it */
     GPU_ERR_READ = 5,
     GPU_ERR_KERNEL_NOT_FOUND = 6,
     GPU_ERR_THREAD_LAUNCH = 7,
     GPU_ERR_RESET = 8,
     GPU_ERR_SHUTDOWN = 9,
-    GPU_ERR_INVALID_KERNEL_BLOB = 10,      /* kblob_validate says why */
+    GPU_ERR_INVALID_KERNEL_BLOB = 10, /* kblob_validate says why */
     GPU_ERR_INVALID_ARGUMENT = 11,
     GPU_ERR_NOT_READY = 12,
-    GPU_ERR_TASK_FAULT = 13,               /* of gpu_emulator_wait_task */
+    GPU_ERR_TASK_FAULT = 13, /* of gpu_emulator_wait_task */
     GPU_ERR_TIMEOUT = 14,
     GPU_ERR_TASK_NOT_FOUND = 15,
     GPU_ERR_PROTOCOL = 16,
@@ -55,17 +55,17 @@ GPU_API const char *gpu_status_string(gpu_status s); /* "InvalidPointer"; never 
 
 typedef struct gpu_emulator gpu_emulator;
 
-enum { /* gpu_emulator_options.mode */
-    GPU_MODE_THREADS = 0,    /* one OS thread per task; SLEEP takes its time */
-    GPU_MODE_SERIAL = 1,     /* a task runs to its end inside launch_task; virtual clock */
-    GPU_MODE_SEEDED = 2      /* tasks are interleaved by a seeded generator inside wait, barrier and
+enum {                       /* gpu_emulator_options.mode */
+       GPU_MODE_THREADS = 0, /* one OS thread per task; SLEEP takes its time */
+       GPU_MODE_SERIAL = 1,  /* a task runs to its end inside launch_task; virtual clock */
+       GPU_MODE_SEEDED = 2   /* tasks are interleaved by a seeded generator inside wait, barrier and
                                 memfence; virtual clock */
 };
 
-enum { /* gpu_emulator_options.flags */
-    GPU_RACE_CHECK = 1,      /* report races between tasks the host did not order */
-    GPU_INIT_CHECK = 2,      /* report reads of bytes never written since their allocation */
-    GPU_CHECK_TRAILER = 4    /* refuse blobs whose checked trailer is wrong */
+enum {                       /* gpu_emulator_options.flags */
+       GPU_RACE_CHECK = 1,   /* report races between tasks the host did not order */
+       GPU_INIT_CHECK = 2,   /* report reads of bytes never written since their allocation */
+       GPU_CHECK_TRAILER = 4 /* refuse blobs whose checked trailer is wrong */
 };
 
 typedef struct { /* zeros are the defaults */
@@ -75,19 +75,19 @@ typedef struct { /* zeros are the defaults */
     uint64_t max_instructions; /* per task; 0: no limit */
     uint32_t max_tasks;        /* running at once; 0: 1024 */
     uint32_t flags;
-    uint32_t task_wall_ms;     /* per task; 0: no limit. Virtual ms in SERIAL and SEEDED */
-    const char *trace_path;    /* a new file of JSON lines, or NULL */
-    const char *device_path;   /* the device executable, or NULL: PENTA_DEVICE, then the installed */
+    uint32_t task_wall_ms;   /* per task; 0: no limit. Virtual ms in SERIAL and SEEDED */
+    const char *trace_path;  /* a new file of JSON lines, or NULL */
+    const char *device_path; /* the device executable, or NULL: PENTA_DEVICE, then the installed */
 } gpu_emulator_options;
 
 enum { GPU_TASK_RUNNING = 1, GPU_TASK_DONE = 2, GPU_TASK_FAULTED = 3, GPU_TASK_CANCELLED = 4 };
 
 enum { /* fault kinds */
-    GPU_FAULT_NULL = 1,
-    GPU_FAULT_UNMAPPED = 2,
-    GPU_FAULT_OUT_OF_BOUNDS = 3,
-    GPU_FAULT_USE_AFTER_FREE = 4,
-    GPU_FAULT_LIMIT = 5      /* max_instructions or task_wall_ms */
+       GPU_FAULT_NULL = 1,
+       GPU_FAULT_UNMAPPED = 2,
+       GPU_FAULT_OUT_OF_BOUNDS = 3,
+       GPU_FAULT_USE_AFTER_FREE = 4,
+       GPU_FAULT_LIMIT = 5 /* max_instructions or task_wall_ms */
 };
 
 enum { GPU_TASK_HAS_LAST_READ = 1, GPU_TASK_HAS_FAULT = 2 }; /* gpu_task_info.flags */
@@ -95,9 +95,9 @@ enum { GPU_TASK_HAS_LAST_READ = 1, GPU_TASK_HAS_FAULT = 2 }; /* gpu_task_info.fl
 typedef struct gpu_task_info {
     uint32_t launch_id, kernel_id;
     uint32_t state, flags;
-    uint64_t instructions;   /* executed; a faulting one does not count */
-    uint64_t last_read;      /* with GPU_TASK_HAS_LAST_READ */
-    uint32_t instruction;    /* this and the next six with GPU_TASK_HAS_FAULT: its index */
+    uint64_t instructions; /* executed; a faulting one does not count */
+    uint64_t last_read;    /* with GPU_TASK_HAS_LAST_READ */
+    uint32_t instruction;  /* this and the next six with GPU_TASK_HAS_FAULT: its index */
     uint8_t opcode, kind;
     uint16_t reserved;
     uint64_t address, length;
@@ -112,7 +112,7 @@ typedef struct gpu_fault {
     uint16_t reserved;
     uint64_t address, length;
     uint64_t nearest_base, nearest_size;
-    uint64_t time_ms;        /* since open; 0 in SERIAL and SEEDED */
+    uint64_t time_ms; /* since open; 0 in SERIAL and SEEDED */
 } gpu_fault;
 
 enum { GPU_RACE_WRITE_WRITE = 1, GPU_RACE_READ_WRITE = 2, GPU_RACE_UNINITIALISED = 3 };
@@ -122,10 +122,12 @@ typedef struct gpu_race {
     uint32_t launch_b, index_b; /* 0xFFFFFFFF for an uninitialised read */
     uint64_t address, length;   /* the common bytes */
     uint32_t kind;
-    uint32_t benign;            /* 1: both write the same value */
+    uint32_t benign; /* 1: both write the same value */
 } gpu_race;
 
-typedef struct gpu_range { uint64_t base, size; } gpu_range;
+typedef struct gpu_range {
+    uint64_t base, size;
+} gpu_range;
 
 typedef struct gpu_kernel_info {
     uint32_t id, blob_size;
@@ -152,8 +154,7 @@ GPU_API gpu_status gpu_emulator_write(gpu_emulator *dev, uint64_t dst, const voi
 GPU_API gpu_status gpu_emulator_read(gpu_emulator *dev, uint64_t src, void *dst, uint64_t size);
 GPU_API gpu_status gpu_emulator_memory_size(gpu_emulator *dev, uint64_t base, uint64_t *size);
 /* Lists: at most max records into out, the number there is into *count. */
-GPU_API gpu_status gpu_emulator_leaks(gpu_emulator *dev, gpu_range *out, size_t max,
-                                      size_t *count);
+GPU_API gpu_status gpu_emulator_leaks(gpu_emulator *dev, gpu_range *out, size_t max, size_t *count);
 
 /* Kernel ids are 0 .. 2^32-1. Registering an id again replaces it for later launches. */
 GPU_API gpu_status gpu_emulator_register_kernel(gpu_emulator *dev, uint64_t kernel_id,
@@ -184,7 +185,7 @@ GPU_API gpu_status gpu_emulator_races(gpu_emulator *dev, gpu_race *out, size_t m
 
 GPU_API gpu_status gpu_emulator_barrier(gpu_emulator *dev); /* all tasks launched before it */
 GPU_API gpu_status gpu_emulator_memfence(gpu_emulator *dev);
-GPU_API gpu_status gpu_emulator_yield(gpu_emulator *dev);   /* a hint, without effect */
+GPU_API gpu_status gpu_emulator_yield(gpu_emulator *dev); /* a hint, without effect */
 
 /* ---- kernel blobs, no device needed ---- */
 
@@ -225,7 +226,7 @@ GPU_API kblob_code kblob_decode(const void *blob, size_t size, kblob_inst *out, 
 /* Builds a blob. Every step returns 0, or -1 when memory ran out or the blob would be too large;
  * after a failure all later steps fail too. */
 typedef struct kblob_builder kblob_builder;
-GPU_API kblob_builder *kblob_builder_new(void);           /* NULL: no memory */
+GPU_API kblob_builder *kblob_builder_new(void); /* NULL: no memory */
 GPU_API int kblob_builder_nop(kblob_builder *b);
 GPU_API int kblob_builder_write8(kblob_builder *b, uint64_t address, uint8_t value);
 GPU_API int kblob_builder_write64(kblob_builder *b, uint64_t address, uint32_t value);
@@ -236,21 +237,21 @@ GPU_API int kblob_builder_sleep(kblob_builder *b, uint32_t ms);
 GPU_API int kblob_builder_halt(kblob_builder *b);
 /* The blob so far, with the checked trailer if asked for. Release *blob with kblob_free. */
 GPU_API int kblob_builder_finish(kblob_builder *b, int trailer, void **blob, size_t *size);
-GPU_API void kblob_builder_free(kblob_builder *b);        /* NULL is fine */
-GPU_API void kblob_free(void *blob);                      /* what finish and assemble gave */
+GPU_API void kblob_builder_free(kblob_builder *b); /* NULL is fine */
+GPU_API void kblob_free(void *blob);               /* what finish and assemble gave */
 
 /* Memory for the in-process interpreter: allocations at chosen bases, zeroed. */
 typedef struct kblob_memory kblob_memory;
-GPU_API kblob_memory *kblob_memory_new(uint64_t limit);   /* bytes in all; 0: 1 GiB */
+GPU_API kblob_memory *kblob_memory_new(uint64_t limit); /* bytes in all; 0: 1 GiB */
 GPU_API int kblob_memory_map(kblob_memory *mem, uint64_t base, uint64_t size); /* 0, or -1 */
 GPU_API int kblob_memory_unmap(kblob_memory *mem, uint64_t base);
 GPU_API int kblob_memory_poke(kblob_memory *mem, uint64_t address, const void *from, size_t size);
 GPU_API int kblob_memory_peek(const kblob_memory *mem, uint64_t address, void *into, size_t size);
-GPU_API void kblob_memory_delete(kblob_memory *mem);      /* NULL is fine */
+GPU_API void kblob_memory_delete(kblob_memory *mem); /* NULL is fine */
 
 typedef struct {
-    uint32_t state;          /* GPU_TASK_DONE or GPU_TASK_FAULTED */
-    int halted_explicitly;   /* HALT was executed, not the end of the code */
+    uint32_t state;        /* GPU_TASK_DONE or GPU_TASK_FAULTED */
+    int halted_explicitly; /* HALT was executed, not the end of the code */
     uint64_t instructions, slept_ms;
     int has_last_read;
     uint64_t last_read;

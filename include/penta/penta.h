@@ -33,12 +33,12 @@ extern "C" {
 typedef enum penta_severity { PENTA_ERROR, PENTA_WARNING, PENTA_INFO } penta_severity;
 
 typedef struct penta_error {
-    uint32_t code;           /* 0: none; else format << 16 | number, as in that format's rules.def */
+    uint32_t code; /* 0: none; else format << 16 | number, as in that format's rules.def */
     penta_severity severity;
-    uint64_t offset;         /* bytes from the start of the file or source text */
-    bool decoded;            /* offset counts in the decoded image, not in the file */
-    char message[120];       /* what: one line, for a person */
-    char note[120];          /* the way out, or "" */
+    uint64_t offset;   /* bytes from the start of the file or source text */
+    bool decoded;      /* offset counts in the decoded image, not in the file */
+    char message[120]; /* what: one line, for a person */
+    char note[120];    /* the way out, or "" */
 } penta_error;
 
 typedef void penta_report(void *user, const penta_error *finding);
@@ -75,14 +75,14 @@ PENTA_API const char *penta_code_name(uint32_t code);
 
 typedef struct penta_node {
     const char *name;
-    uint64_t offset, size;   /* the bytes it spans; size 0 when computed */
-    bool list;               /* children are items, not named members */
-    bool decoded;            /* it and all below: offsets in the decoded image */
+    uint64_t offset, size; /* the bytes it spans; size 0 when computed */
+    bool list;             /* children are items, not named members */
+    bool decoded;          /* it and all below: offsets in the decoded image */
 } penta_node;
 
 typedef enum penta_kind {
-    PENTA_UINT,              /* a count, size, offset or number: decimal */
-    PENTA_WORD,              /* a register, address or bit pattern: hexadecimal */
+    PENTA_UINT, /* a count, size, offset or number: decimal */
+    PENTA_WORD, /* a register, address or bit pattern: hexadecimal */
     PENTA_SINT,
     PENTA_FLOAT,
     PENTA_BOOL,
@@ -98,9 +98,9 @@ typedef struct penta_field {
         uint64_t u;
         int64_t i;
         double f;
-        penta_bytes bytes;   /* TEXT and RAW */
+        penta_bytes bytes; /* TEXT and RAW */
     } as;
-    const char *note;        /* what the value means ("ed25519"), or NULL */
+    const char *note; /* what the value means ("ed25519"), or NULL */
 } penta_field;
 
 typedef struct penta_visitor {
@@ -114,7 +114,7 @@ typedef struct penta_visitor {
 
 typedef struct penta_guess {
     const char *format;
-    int confidence;          /* 1 .. 100 */
+    int confidence; /* 1 .. 100 */
 } penta_guess;
 
 /* The formats that could have written these bytes, best first; returns how many (at most max). */
@@ -150,23 +150,23 @@ PENTA_API penta_module *penta_assemble(penta_bytes text, const char *format,
 /* ---- machines ---- */
 
 typedef enum penta_stop_kind {
-    PENTA_STOP_FUEL,         /* the host's step budget is spent */
-    PENTA_STOP_BREAK,        /* a breakpoint, before its instruction */
-    PENTA_STOP_HOST,         /* the program asks the host; answer, then run again */
-    PENTA_STOP_HALT,         /* final */
-    PENTA_STOP_TRAP,         /* final */
-    PENTA_STOP_FAULT,        /* a page is missing: args[0] address, args[1] write; resumable */
-    PENTA_STOP_GAS,          /* out of gas: give more and run again */
-    PENTA_STOP_INTERRUPT,    /* penta_vm_interrupt; resumable */
-    PENTA_STOP_DISAGREE,     /* two engines in lock step came to different states; final */
+    PENTA_STOP_FUEL,      /* the host's step budget is spent */
+    PENTA_STOP_BREAK,     /* a breakpoint, before its instruction */
+    PENTA_STOP_HOST,      /* the program asks the host; answer, then run again */
+    PENTA_STOP_HALT,      /* final */
+    PENTA_STOP_TRAP,      /* final */
+    PENTA_STOP_FAULT,     /* a page is missing: args[0] address, args[1] write; resumable */
+    PENTA_STOP_GAS,       /* out of gas: give more and run again */
+    PENTA_STOP_INTERRUPT, /* penta_vm_interrupt; resumable */
+    PENTA_STOP_DISAGREE,  /* two engines in lock step came to different states; final */
 } penta_stop_kind;
 
 typedef struct penta_stop {
     penta_stop_kind kind;
-    uint32_t detail;         /* which host call, or which trap */
-    uint64_t pc;             /* where */
-    uint64_t steps;          /* instructions this call executed; UINT64_MAX: not counted */
-    uint64_t args[6];        /* of the host call */
+    uint32_t detail;  /* which host call, or which trap */
+    uint64_t pc;      /* where */
+    uint64_t steps;   /* instructions this call executed; UINT64_MAX: not counted */
+    uint64_t args[6]; /* of the host call */
 } penta_stop;
 
 /* engine NULL: the format's default. Refuses modules whose container has errors. */

@@ -35,10 +35,12 @@
 extern "C" {
 #endif
 
+/* clang-format off */
 enum { /* registers */
     PENTA_PVM_RA, PENTA_PVM_SP, PENTA_PVM_T0, PENTA_PVM_T1, PENTA_PVM_T2, PENTA_PVM_S0,
     PENTA_PVM_S1, PENTA_PVM_A0, PENTA_PVM_A1, PENTA_PVM_A2, PENTA_PVM_A3, PENTA_PVM_A4, PENTA_PVM_A5,
 };
+/* clang-format on */
 
 /* ---- modules ---- */
 
@@ -50,9 +52,9 @@ PENTA_API bool penta_pvm_import(const penta_module *module, uint32_t number, pen
 /* ---- linking ---- */
 
 typedef struct penta_pvm_object {
-    const char *name;        /* for findings; borrowed, like the bytes, during the call */
-    penta_bytes bytes;       /* an ELF object or program for RISC-V, or an archive of objects */
-    bool member;             /* an object of an archive: taken when it defines what is missing */
+    const char *name;  /* for findings; borrowed, like the bytes, during the call */
+    penta_bytes bytes; /* an ELF object or program for RISC-V, or an archive of objects */
+    bool member;       /* an object of an archive: taken when it defines what is missing */
 } penta_pvm_object;
 
 /* A finding and the object it is about: NULL when about none; for a member of an archive

@@ -6,8 +6,8 @@ enum { MAGIC = 8, HEADER = 60 };
 
 bool archive_probe(penta_bytes bytes)
 {
-    return bytes.size >= MAGIC && (!memcmp(bytes.data, "!<arch>\n", MAGIC) ||
-                                   !memcmp(bytes.data, "!<thin>\n", MAGIC));
+    return bytes.size >= MAGIC &&
+           (!memcmp(bytes.data, "!<arch>\n", MAGIC) || !memcmp(bytes.data, "!<thin>\n", MAGIC));
 }
 
 static size_t decimal(const uint8_t *p, size_t size)
@@ -32,7 +32,8 @@ static penta_bytes member_name(const uint8_t *head, penta_bytes names)
 }
 
 bool archive_each(penta_bytes bytes, const char *archive,
-                  bool (*visit)(void *user, const char *archive, penta_bytes name, penta_bytes object),
+                  bool (*visit)(void *user, const char *archive, penta_bytes name,
+                                penta_bytes object),
                   void *user, penta_error *err)
 {
     penta_bytes names = {0};

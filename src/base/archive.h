@@ -6,5 +6,6 @@ bool archive_probe(penta_bytes bytes);
 /* Calls visit with each object of the archive; name is that of the archive, for visit. False with an
  * error when the archive is damaged, and without one when visit returned false. */
 bool archive_each(penta_bytes bytes, const char *name,
-                  bool (*visit)(void *user, const char *archive, penta_bytes name, penta_bytes object),
+                  bool (*visit)(void *user, const char *archive, penta_bytes name,
+                                penta_bytes object),
                   void *user, penta_error *err);

@@ -3,13 +3,13 @@
 #include "penta/penta.h"
 
 struct rule {
-    uint32_t code;           /* format << 16 | number */
-    const char *name;        /* "BAD_OPCODE" */
+    uint32_t code;    /* format << 16 | number */
+    const char *name; /* "BAD_OPCODE" */
     penta_severity severity;
     const char *summary, *explanation;
 };
 
-enum base_rule {             /* format number 0; formats add theirs << 16 */
+enum base_rule { /* format number 0; formats add theirs << 16 */
 #define RULE(number, name, ...) BASE_##name = number,
 #include "base/rules.def"
 };

@@ -54,7 +54,8 @@ uint8_t *hex_parse(penta_bytes text, size_t *size)
             i++;
             continue;
         }
-        int high = hex_digit(text.data[i]), low = i + 1 < text.size ? hex_digit(text.data[i + 1]) : -1;
+        int high = hex_digit(text.data[i]),
+            low = i + 1 < text.size ? hex_digit(text.data[i + 1]) : -1;
         if (high < 0 || low < 0) {
             free(out);
             return NULL;

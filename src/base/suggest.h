@@ -4,7 +4,7 @@
 
 struct suggest {
     penta_bytes word;
-    const char *best;        /* NULL: nothing near */
+    const char *best; /* NULL: nothing near */
     unsigned distance;
 };
 

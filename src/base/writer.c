@@ -101,7 +101,7 @@ void writer_print(struct writer *w, const char *format, ...)
     va_start(args, format);
     vsnprintf((char *)at, (size_t)n + 1, format, args);
     va_end(args);
-    w->out.size--;             /* the terminating zero is not ours */
+    w->out.size--; /* the terminating zero is not ours */
 }
 
 void writer_hex(struct writer *w, penta_bytes bytes)

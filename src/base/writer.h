@@ -11,7 +11,7 @@ struct writer {
 };
 
 void writer_free(struct writer *w);
-void writer_flush(struct writer *w);                    /* what is buffered goes to the sink */
+void writer_flush(struct writer *w);                      /* what is buffered goes to the sink */
 bool writer_ok(const struct writer *w, penta_error *err); /* false: BASE_MEMORY */
 
 void writer_bytes(struct writer *w, const void *data, size_t size);
@@ -22,9 +22,9 @@ void writer_patch(struct writer *w, size_t at, uint64_t value, size_t n); /* not
 void writer_char(struct writer *w, char c);
 void writer_text(struct writer *w, const char *text);
 void writer_print(struct writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void writer_hex(struct writer *w, penta_bytes bytes);   /* lower-case, no spaces */
+void writer_hex(struct writer *w, penta_bytes bytes); /* lower-case, no spaces */
 void writer_dec(struct writer *w, uint64_t value);
-void writer_0x(struct writer *w, uint64_t value);       /* 0x2a: the hot path of listings */
+void writer_0x(struct writer *w, uint64_t value); /* 0x2a: the hot path of listings */
 
 static inline penta_bytes writer_view(const struct writer *w)
 {

@@ -113,7 +113,7 @@ void debugger_forward(struct debugger *d, uint64_t n, penta_stop *stop)
 {
     struct session *s = d->session;
     uint64_t done = 0;
-    bool here = true;          /* a mark on the very spot is where we come from, not where we go */
+    bool here = true; /* a mark on the very spot is where we come from, not where we go */
     for (;;) {
         uint64_t next = d->snapshots[d->snapshot_count - 1].steps + d->interval;
         uint64_t slice = next > s->steps ? next - s->steps : 1;

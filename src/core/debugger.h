@@ -16,15 +16,15 @@ struct recorded_answer {
 
 struct debugger {
     struct session *session;
-    struct snapshot *snapshots;           /* ascending by steps; the first is the start */
+    struct snapshot *snapshots; /* ascending by steps; the first is the start */
     size_t snapshot_count, snapshot_capacity;
-    uint64_t interval;                    /* steps between snapshots; doubles as they grow many */
-    struct recorded_answer *answers;      /* of every host call so far, in order */
+    uint64_t interval;               /* steps between snapshots; doubles as they grow many */
+    struct recorded_answer *answers; /* of every host call so far, in order */
     size_t answer_count, answer_capacity;
-    uint64_t furthest;                    /* steps reached so far: behind it is replay */
-    penta_error err;                      /* code 0, or why history is incomplete (memory) */
+    uint64_t furthest; /* steps reached so far: behind it is replay */
+    penta_error err;   /* code 0, or why history is incomplete (memory) */
     void (*called)(void *user, const penta_stop *stop, const struct answer *answer);
-    void *user;                           /* told of new host calls only, not of replayed ones */
+    void *user; /* told of new host calls only, not of replayed ones */
 };
 
 /* Takes over the session's hooks. The session stays the caller's. */

@@ -42,6 +42,10 @@ static inline void describe_computed_bytes(const penta_visitor *v, const char *n
 static inline void describe_raw(const penta_visitor *v, const char *name, penta_bytes bytes,
                                 uint64_t offset, const char *note)
 {
-    describe_field(v, (penta_field){.name = name, .offset = offset, .size = bytes.size,
-                                    .kind = PENTA_RAW, .as.bytes = bytes, .note = note});
+    describe_field(v, (penta_field){.name = name,
+                                    .offset = offset,
+                                    .size = bytes.size,
+                                    .kind = PENTA_RAW,
+                                    .as.bytes = bytes,
+                                    .note = note});
 }

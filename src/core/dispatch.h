@@ -2,6 +2,7 @@
  * a local `op`, the first operation, and a macro FETCH() that gives each next one. */
 #pragma once
 #if defined(__GNUC__) && !defined(PENTA_PLAIN_SWITCH)
+/* clang-format off */
 #define THREADED     1
 #define DISPATCH(op) goto *entry[op];
 #define CASE(op)     on_##op
@@ -12,3 +13,4 @@
 #define CASE(op)     case op
 #define NEXT         { op = FETCH(); continue; }
 #endif
+/* clang-format on */

@@ -5,24 +5,24 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/writer.h"
-struct source;               /* text/lexer.h */
-struct engine;               /* core/engine.h */
-struct host;                 /* core/host.h */
+struct source; /* text/lexer.h */
+struct engine; /* core/engine.h */
+struct host;   /* core/host.h */
 
 /* What an error of a rule means for running the module. */
 enum rule_scope {
-    SCOPE_CONTAINER,         /* no machine opens it */
-    SCOPE_PROGRAM,           /* penta run refuses it, unless --unverified */
-    SCOPE_RUNTIME,           /* the machine gives the run-time error when it gets there */
+    SCOPE_CONTAINER, /* no machine opens it */
+    SCOPE_PROGRAM,   /* penta run refuses it, unless --unverified */
+    SCOPE_RUNTIME,   /* the machine gives the run-time error when it gets there */
 };
 
 struct driver {
     const char *name, *title;
-    const char *suffix;      /* of its assembly text, ".kasm" */
-    const char *comment;     /* what starts a comment in it */
-    uint16_t number;           /* upper half of its rule codes; unique */
-    const struct rule *rules;              /* ends with code 0 */
-    const struct option_info *options;     /* ends with a NULL key */
+    const char *suffix;                /* of its assembly text, ".kasm" */
+    const char *comment;               /* what starts a comment in it */
+    uint16_t number;                   /* upper half of its rule codes; unique */
+    const struct rule *rules;          /* ends with code 0 */
+    const struct option_info *options; /* ends with a NULL key */
 
     /* 0 no .. 100 certain; evidence may be NULL. Looks at nothing but the bytes. */
     int (*probe)(penta_bytes file, struct writer *evidence);
@@ -56,23 +56,23 @@ struct driver {
     void (*close)(penta_module *module);
     void (*isa)(const penta_visitor *visitor); /* the instructions, as a list */
 
-    enum rule_scope (*scope)(uint32_t code);   /* NULL: every rule is the container's */
+    enum rule_scope (*scope)(uint32_t code); /* NULL: every rule is the container's */
     /* The tool's exit code for an error of this rule where it is not 1: 5 too damaged, 6 key or
      * cipher, 7 limit; 0: no opinion. NULL: always 1. */
     int (*exit_of)(uint32_t code);
-    const struct engine *const *engines;       /* NULL-terminated; the first is the default */
-    const struct host *host;                   /* answers host calls for run, trace, debug */
+    const struct engine *const *engines; /* NULL-terminated; the first is the default */
+    const struct host *host;             /* answers host calls for run, trace, debug */
 };
 
 /* A format's own module struct begins with this; its code casts down in one place. */
 struct penta_module {
     const struct driver *driver;
     penta_bytes file;
-    penta_error damage;      /* code 0: whole */
-    void *owned;             /* file bytes to free with the module, or NULL */
+    penta_error damage; /* code 0: whole */
+    void *owned;        /* file bytes to free with the module, or NULL */
 };
 
-extern const struct driver *const drivers[];   /* from penta/registry.def: the only list */
+extern const struct driver *const drivers[]; /* from penta/registry.def: the only list */
 
 const struct driver *driver_find(const char *name); /* NULL: no such format */
 const struct driver *driver_of_number(uint16_t number);

@@ -11,7 +11,7 @@
 #include "base/writer.h"
 
 struct engine {
-    const char *name;        /* "interp", "jit" */
+    const char *name; /* "interp", "jit" */
     penta_vm *(*open)(const penta_module *module, const penta_option *options, size_t count,
                       penta_error *err);
     void (*run)(penta_vm *vm, uint64_t fuel, penta_stop *stop);
@@ -20,7 +20,7 @@ struct engine {
     void (*describe)(const penta_vm *vm, const penta_visitor *visitor);
     bool (*peek)(const penta_vm *vm, uint64_t address, void *into, size_t size);
     bool (*poke)(penta_vm *vm, uint64_t address, const void *from, size_t size);
-    bool (*mark)(penta_vm *vm, uint64_t pc, bool on);      /* a breakpoint */
+    bool (*mark)(penta_vm *vm, uint64_t pc, bool on); /* a breakpoint */
     /* The flag was set, from any thread or signal handler. NULL: run looks at it by itself. */
     void (*interrupt)(penta_vm *vm);
     bool (*save)(const penta_vm *vm, struct writer *out);

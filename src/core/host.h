@@ -7,10 +7,10 @@
 struct answer {
     uint64_t results[16];
     size_t count;
-    struct writer pokes;     /* memory writes: {u64 address, u64 size, bytes} each, host order */
-    struct writer output;    /* what the program printed */
-    struct writer errors;    /* and what it printed to standard error, where it has one */
-    bool direct;             /* the host changed the machine itself: snapshot instead of replaying */
+    struct writer pokes;  /* memory writes: {u64 address, u64 size, bytes} each, host order */
+    struct writer output; /* what the program printed */
+    struct writer errors; /* and what it printed to standard error, where it has one */
+    bool direct;          /* the host changed the machine itself: snapshot instead of replaying */
 };
 
 struct host {

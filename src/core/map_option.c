@@ -37,10 +37,13 @@ bool map_option_parse(const char *text, struct map_option *out, penta_error *err
     penta_bytes address = part(&rest), length = {0};
     if (rest) length = part(&rest);
     char digits[32] = "";
-    if (length.size < sizeof digits) memcpy(digits, length.data ? (const char *)length.data : "", length.size);
+    if (length.size < sizeof digits)
+        memcpy(digits, length.data ? (const char *)length.data : "", length.size);
     if (!number_parse_bytes(address, &out->address) || !number_parse_size(digits, &out->length))
-        return error_at(err, BASE_OPTION_VALUE, 0, "map '%.40s' is not ADDR:LEN[:ro|rw][:FILE]", text);
-    if (rest && (!strncmp(rest, "ro", 2) || !strncmp(rest, "rw", 2)) && (!rest[2] || rest[2] == ':')) {
+        return error_at(err, BASE_OPTION_VALUE, 0, "map '%.40s' is not ADDR:LEN[:ro|rw][:FILE]",
+                        text);
+    if (rest && (!strncmp(rest, "ro", 2) || !strncmp(rest, "rw", 2)) &&
+        (!rest[2] || rest[2] == ':')) {
         out->read_only = rest[1] == 'o';
         rest = rest[2] ? rest + 3 : NULL;
     }

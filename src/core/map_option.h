@@ -5,6 +5,6 @@
 struct map_option {
     uint64_t address, length;
     bool read_only;
-    penta_buffer contents;   /* of FILE (raw bytes, or hex text for hex=FILE), at most length; free */
+    penta_buffer contents; /* of FILE (raw bytes, or hex text for hex=FILE), at most length; free */
 };
 bool map_option_parse(const char *text, struct map_option *out, penta_error *err);

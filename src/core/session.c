@@ -50,8 +50,8 @@ void session_run(struct session *s, uint64_t fuel, penta_stop *stop)
 
 const char *stop_kind_name(penta_stop_kind kind)
 {
-    static const char *const names[] = {"fuel", "break", "host",  "halt",
-                                        "trap", "fault", "gas", "interrupt", "disagree"};
+    static const char *const names[] = {"fuel",  "break", "host",      "halt",    "trap",
+                                        "fault", "gas",   "interrupt", "disagree"};
     return names[kind];
 }
 

@@ -8,10 +8,10 @@ struct session {
     penta_vm *vm;
     const struct host *host; /* NULL: nobody answers */
     void *host_state;
-    struct answer answer;    /* of the host call just settled */
-    uint64_t steps;          /* instructions executed so far */
-    uint64_t host_calls;     /* settled so far */
-    penta_error failure;     /* code 0, or why an answer could not be applied */
+    struct answer answer; /* of the host call just settled */
+    uint64_t steps;       /* instructions executed so far */
+    uint64_t host_calls;  /* settled so far */
+    penta_error failure;  /* code 0, or why an answer could not be applied */
     /* Told of every settled call, and with answer NULL of one that nobody could answer. */
     void (*called)(void *user, const penta_stop *stop, const struct answer *answer);
     /* Asked before the host, for replay: true when it filled the answer. */
@@ -25,5 +25,5 @@ void session_close(struct session *s);
 /* At most fuel instructions; UINT64_MAX is without end. stop->steps counts this call's. */
 void session_run(struct session *s, uint64_t fuel, penta_stop *stop);
 
-const char *stop_kind_name(penta_stop_kind kind);               /* "halt" */
+const char *stop_kind_name(penta_stop_kind kind);                         /* "halt" */
 const char *stop_detail_name(const penta_vm *vm, const penta_stop *stop); /* "SLEEP" or NULL */

@@ -14,8 +14,7 @@ static bool pass(EVP_CIPHER_CTX *ctx, penta_bytes associated, penta_bytes in, ui
     enum { PIECE = 1 << 30 };
     int n;
     if (associated.size > INT_MAX) return false;
-    if (associated.size &&
-        !EVP_CipherUpdate(ctx, NULL, &n, associated.data, (int)associated.size))
+    if (associated.size && !EVP_CipherUpdate(ctx, NULL, &n, associated.data, (int)associated.size))
         return false;
     for (size_t at = 0; at < in.size;) {
         int piece = in.size - at > PIECE ? PIECE : (int)(in.size - at);

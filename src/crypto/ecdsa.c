@@ -10,9 +10,11 @@
 #include "crypto/hash.h"
 #include "crypto/internal.h"
 
-enum { N = 32 };             /* bytes of the group order, of the digest and of the HMAC */
+enum { N = 32 }; /* bytes of the group order, of the digest and of the HMAC */
 
-struct drbg { uint8_t k[N], v[N]; };
+struct drbg {
+    uint8_t k[N], v[N];
+};
 
 /* K = HMAC(K, V | tag | seed), V = HMAC(K, V). */
 static void drbg_update(struct drbg *d, uint8_t tag, const uint8_t *seed, size_t size)
@@ -54,7 +56,8 @@ static bool nonce(const EC_GROUP *group, const BIGNUM *key, const uint8_t digest
     BIGNUM *k = BN_CTX_get(ctx), *x = BN_CTX_get(ctx), *h = BN_CTX_get(ctx);
     EC_POINT *point = EC_POINT_new(group);
     bool ok = h && point && BN_bin2bn(digest, N, h) && BN_nnmod(h, h, order, ctx) &&
-              BN_bn2binpad(h, reduced, N) == N && BN_bn2binpad(key, secret, N) == N, found = false;
+              BN_bn2binpad(h, reduced, N) == N && BN_bn2binpad(key, secret, N) == N,
+         found = false;
     if (ok) drbg_seed(&d, secret, reduced);
     while (ok && !found) {
         hash_hmac_sha256((penta_bytes){d.k, N}, (penta_bytes){d.v, N}, d.v);

@@ -20,8 +20,8 @@ struct public_key {
 };
 struct private_key;
 
-const char *key_type_name(enum key_type type);         /* "ed25519" */
-enum key_type key_type_of(const char *name);           /* KEY_NONE: no such type */
+const char *key_type_name(enum key_type type); /* "ed25519" */
+enum key_type key_type_of(const char *name);   /* KEY_NONE: no such type */
 size_t key_public_size(enum key_type type);
 size_t key_signature_size(enum key_type type);
 
@@ -38,4 +38,4 @@ struct private_key *key_private_read(penta_bytes pem, uint32_t rule, penta_error
 struct private_key *key_generate(enum key_type type, penta_error *err);
 void key_private_pem(const struct private_key *key, struct writer *out);
 const struct public_key *key_public_of(const struct private_key *key);
-void key_private_free(struct private_key *key);        /* NULL is fine */
+void key_private_free(struct private_key *key); /* NULL is fine */

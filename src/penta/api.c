@@ -129,8 +129,10 @@ void penta_info(const penta_module *module, const penta_visitor *visitor)
 static bool hand_over(struct writer *w, penta_buffer *out, penta_error *err)
 {
     bool ok = writer_ok(w, err);
-    if (ok) *out = w->out;
-    else writer_free(w);
+    if (ok)
+        *out = w->out;
+    else
+        writer_free(w);
     return ok;
 }
 

@@ -64,8 +64,7 @@ int64_t labels_intern(struct labels *l, penta_bytes name, penta_error *err)
 {
     struct label *found = labels_find(l, name);
     if (found) return found - l->items;
-    if (!rehash(l, err) ||
-        !grow((void **)&l->items, l->count, &l->capacity, sizeof *l->items, err))
+    if (!rehash(l, err) || !grow((void **)&l->items, l->count, &l->capacity, sizeof *l->items, err))
         return -1;
     const uint8_t *copy = arena_copy(&l->arena, name, err);
     if (!copy) return -1;
@@ -89,8 +88,8 @@ bool labels_define(struct labels *l, penta_bytes name, uint64_t value, uint64_t 
     return true;
 }
 
-bool labels_use(struct labels *l, penta_bytes name, uint64_t place, uint32_t width,
-                uint64_t offset, penta_error *err)
+bool labels_use(struct labels *l, penta_bytes name, uint64_t place, uint32_t width, uint64_t offset,
+                penta_error *err)
 {
     int64_t i = labels_intern(l, name, err);
     if (i < 0 ||

@@ -4,23 +4,23 @@
 
 struct label {
     penta_bytes name;
-    uint64_t value, size;    /* size: what a directive says the name spans, else 0 */
-    uint64_t offset;         /* of the definition in the source */
+    uint64_t value, size; /* size: what a directive says the name spans, else 0 */
+    uint64_t offset;      /* of the definition in the source */
     bool defined;
 };
 
-struct fixup {               /* a use that waits for its name */
-    uint32_t label;          /* index into labels */
-    uint64_t place;          /* in the output */
-    uint32_t width;          /* bytes */
-    uint64_t offset;         /* of the use in the source */
+struct fixup {       /* a use that waits for its name */
+    uint32_t label;  /* index into labels */
+    uint64_t place;  /* in the output */
+    uint32_t width;  /* bytes */
+    uint64_t offset; /* of the use in the source */
 };
 
 struct labels {
     struct arena arena;
     struct label *items;
     size_t count, capacity;
-    uint32_t *buckets;       /* index + 1; 0 is empty */
+    uint32_t *buckets; /* index + 1; 0 is empty */
     size_t bucket_count;
     struct fixup *fixups;
     size_t fixup_count, fixup_capacity;
@@ -34,7 +34,7 @@ struct label *labels_find(const struct labels *l, penta_bytes name);
 /* BASE_NAME_TWICE when it has a value already. */
 bool labels_define(struct labels *l, penta_bytes name, uint64_t value, uint64_t offset,
                    penta_error *err);
-bool labels_use(struct labels *l, penta_bytes name, uint64_t place, uint32_t width,
-                uint64_t offset, penta_error *err);
+bool labels_use(struct labels *l, penta_bytes name, uint64_t place, uint32_t width, uint64_t offset,
+                penta_error *err);
 /* An expr_name over the defined labels; user is the struct labels. */
 bool labels_value(void *user, penta_bytes name, uint64_t *value);

@@ -3,17 +3,19 @@
 #include "base/arena.h"
 #include "base/writer.h"
 
+/* clang-format off */
 enum token_kind {
     TOKEN_END, TOKEN_LINE, TOKEN_NAME, TOKEN_DIRECTIVE, TOKEN_INT, TOKEN_FLOAT, TOKEN_STRING,
     TOKEN_PUNCT,
 };
+/* clang-format on */
 
 struct token {
     enum token_kind kind;
     uint64_t offset;
     uint32_t size;
     union {
-        uint64_t u;          /* TOKEN_INT; a character in single quotes too */
+        uint64_t u; /* TOKEN_INT; a character in single quotes too */
         double f;
         char punct;
     } as;
@@ -22,17 +24,17 @@ struct token {
 struct source {
     const char *name;
     penta_bytes text;
-    const char *comment;     /* what starts a comment that ends with the line: ";" or "//" */
+    const char *comment; /* what starts a comment that ends with the line: ";" or "//" */
     size_t pos;
-    penta_error *err;        /* the first error since it was last cleared */
+    penta_error *err; /* the first error since it was last cleared */
 };
 
 struct token source_next(struct source *s);
 struct token source_peek(const struct source *s);
 bool source_accept(struct source *s, char punct);
-bool source_expect(struct source *s, char punct);  /* error: "expected ',', found 'r3'" */
-bool source_end_of_line(struct source *s);         /* error unless the line ends here */
-void source_skip_line(struct source *s);           /* after an error: on with the next line */
+bool source_expect(struct source *s, char punct); /* error: "expected ',', found 'r3'" */
+bool source_end_of_line(struct source *s);        /* error unless the line ends here */
+void source_skip_line(struct source *s);          /* after an error: on with the next line */
 /* Hex digits up to the end of the line: they look like names and numbers, so they are taken raw. */
 bool source_hex(struct source *s, struct writer *out);
 

@@ -15,11 +15,13 @@
 #include <string.h>
 
 enum x64_reg { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
-enum x64_size { X32, X64 };  /* of the operation; 32-bit results clear the upper half */
+enum x64_size { X32, X64 }; /* of the operation; 32-bit results clear the upper half */
+/* clang-format off */
 enum x64_cond {
     X64_O, X64_NO, X64_B, X64_AE, X64_E, X64_NE, X64_BE, X64_A, X64_S, X64_NS, X64_P, X64_NP, X64_L,
     X64_GE, X64_LE, X64_G
 };
+/* clang-format on */
 
 struct x64 {
     uint8_t *start, *at, *limit; /* limit: X64_ROOM bytes before the end of the memory */
@@ -27,10 +29,10 @@ struct x64 {
 
 enum { X64_ROOM = 512 };
 
-struct x64_mem {             /* segment:[base + index << scale + disp] */
-    int8_t base, index;      /* X64_NONE: without; RSP is no index */
+struct x64_mem {        /* segment:[base + index << scale + disp] */
+    int8_t base, index; /* X64_NONE: without; RSP is no index */
     uint8_t scale;
-    bool gs, narrow;         /* segment gs; the sum is cut to 32 bits */
+    bool gs, narrow; /* segment gs; the sum is cut to 32 bits */
     int32_t disp;
 };
 enum { X64_NONE = -1 };
@@ -38,9 +40,9 @@ enum { X64_NONE = -1 };
 /* Forms are cheap once what the caller knows of their operands is known here, too. */
 #define X64_INLINE static inline __attribute__((always_inline))
 
-struct x64_label {           /* start from zeros */
-    uint32_t at;             /* offset + 1 once it is bound */
-    uint32_t uses;           /* offset + 1 of the last jump to it, which names the one before */
+struct x64_label { /* start from zeros */
+    uint32_t at;   /* offset + 1 once it is bound */
+    uint32_t uses; /* offset + 1 of the last jump to it, which names the one before */
 };
 
 /* x64.c */
@@ -50,7 +52,7 @@ void x64_jmp(struct x64 *e, struct x64_label *label);
 void x64_jcc(struct x64 *e, enum x64_cond cond, struct x64_label *label);
 void x64_call(struct x64 *e, struct x64_label *label);
 void x64_lea_label(struct x64 *e, enum x64_reg dst, struct x64_label *label); /* rip-relative */
-void x64_nop(struct x64 *e, unsigned size);    /* as few instructions as possible */
+void x64_nop(struct x64 *e, unsigned size); /* as few instructions as possible */
 
 X64_INLINE uint32_t x64_here(const struct x64 *e) { return (uint32_t)(e->at - e->start); }
 
@@ -106,13 +108,13 @@ X64_INLINE void x64_form(struct x64 *e, uint32_t op, enum x64_size size, unsigne
 }
 
 #define X64_ALU(name, number)                                                                      \
-    X64_INLINE void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg dst,             \
-                                  enum x64_reg src)                                                \
+    X64_INLINE void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg dst,                \
+                               enum x64_reg src)                                                   \
     {                                                                                              \
-        x64_form(e, (number) * 8 + 1, size, src, dst, false);                                      \
+        x64_form(e, (number)*8 + 1, size, src, dst, false);                                        \
     }                                                                                              \
-    X64_INLINE void x64_##name##_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,       \
-                                        int32_t imm)                                               \
+    X64_INLINE void x64_##name##_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,          \
+                                     int32_t imm)                                                  \
     {                                                                                              \
         bool small = imm == (int8_t)imm;                                                           \
         x64_form(e, small ? 0x83 : 0x81, size, number, dst, false);                                \
@@ -127,8 +129,7 @@ X64_ALU(cmp, 7)
 #undef X64_ALU
 
 /* sub with a 4-byte immediate, whatever its value: it may be patched. The immediate's offset. */
-X64_INLINE uint32_t x64_sub_imm32(struct x64 *e, enum x64_size size, enum x64_reg dst,
-                                     int32_t imm)
+X64_INLINE uint32_t x64_sub_imm32(struct x64 *e, enum x64_size size, enum x64_reg dst, int32_t imm)
 {
     x64_form(e, 0x81, size, 5, dst, false);
     x64_put(e, (uint32_t)imm, 4);
@@ -136,8 +137,8 @@ X64_INLINE uint32_t x64_sub_imm32(struct x64 *e, enum x64_size size, enum x64_re
 }
 
 #define X64_TWO(name, op)                                                                          \
-    X64_INLINE void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg dst,             \
-                                  enum x64_reg src)                                                \
+    X64_INLINE void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg dst,                \
+                               enum x64_reg src)                                                   \
     {                                                                                              \
         x64_form(e, op, size, dst, src, false);                                                    \
     }
@@ -175,32 +176,32 @@ X64_INLINE void x64_setcc(struct x64 *e, enum x64_cond cond, enum x64_reg dst)
     x64_form(e, 0x0f90u | cond, X32, 0, dst, true);
 }
 X64_INLINE void x64_cmov(struct x64 *e, enum x64_cond cond, enum x64_size size, enum x64_reg dst,
-                            enum x64_reg src)
+                         enum x64_reg src)
 {
     x64_form(e, 0x0f40u | cond, size, dst, src, false);
 }
 
 #define X64_ONE(name, number)                                                                      \
-    X64_INLINE void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg reg)             \
+    X64_INLINE void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg reg)                \
     {                                                                                              \
         x64_form(e, 0xf7, size, number, reg, false);                                               \
     }
 X64_ONE(not, 2)
 X64_ONE(neg, 3)
-X64_ONE(mul, 4)                                /* rdx:rax = rax * reg */
+X64_ONE(mul, 4) /* rdx:rax = rax * reg */
 X64_ONE(imul_wide, 5)
-X64_ONE(div, 6)                                /* rax, rdx = rdx:rax / reg, rest */
+X64_ONE(div, 6) /* rax, rdx = rdx:rax / reg, rest */
 X64_ONE(idiv, 7)
 #undef X64_ONE
 
 #define X64_SHIFT(name, number)                                                                    \
-    X64_INLINE void x64_##name##_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,       \
-                                        unsigned count)                                            \
+    X64_INLINE void x64_##name##_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,          \
+                                     unsigned count)                                               \
     {                                                                                              \
         x64_form(e, 0xc1, size, number, dst, false);                                               \
         x64_put(e, count, 1);                                                                      \
     }                                                                                              \
-    X64_INLINE void x64_##name##_cl(struct x64 *e, enum x64_size size, enum x64_reg dst)        \
+    X64_INLINE void x64_##name##_cl(struct x64 *e, enum x64_size size, enum x64_reg dst)           \
     {                                                                                              \
         x64_form(e, 0xd3, size, number, dst, false);                                               \
     }
@@ -217,8 +218,8 @@ X64_INLINE void x64_bswap(struct x64 *e, enum x64_size size, enum x64_reg reg)
     uint64_t w = 0x0f | (0xc8u | (reg & 7)) << 8;
     x64_put(e, rex ? w << 8 | 0x40 | rex : w, rex ? 3 : 2);
 }
-X64_INLINE void x64_imul_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,
-                                enum x64_reg src, int32_t imm)
+X64_INLINE void x64_imul_imm(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
+                             int32_t imm)
 {
     bool small = imm == (int8_t)imm;
     x64_form(e, small ? 0x6b : 0x69, size, dst, src, false);
@@ -228,7 +229,7 @@ X64_INLINE void x64_imul_imm(struct x64 *e, enum x64_size size, enum x64_reg dst
 /* The shortest form that leaves the flags alone; a sign-extended 32-bit value, and any. */
 X64_INLINE void x64_mov_imm32(struct x64 *e, enum x64_reg dst, int32_t imm)
 {
-    bool negative = imm < 0;   /* REX.W c7 /0, else [REX] b8+r, which clears the upper half */
+    bool negative = imm < 0; /* REX.W c7 /0, else [REX] b8+r, which clears the upper half */
     unsigned high = dst >> 3, low = dst & 7;
     uint64_t w = x64_in_front(negative ? 0xc0c7u + (low << 8) : 0xb8u + low,
                               0x40u | (unsigned)negative << 3 | high, negative | high);
@@ -252,7 +253,7 @@ X64_INLINE void x64_mov_imm(struct x64 *e, enum x64_reg dst, uint64_t imm)
 
 /* prefix: 0 none, 1 66, 2 F3, 3 F2; map: 2 0f38, 3 0f3a. */
 X64_INLINE void x64_vex(struct x64 *e, unsigned prefix, unsigned map, unsigned op,
-                           enum x64_size size, unsigned reg, unsigned second, unsigned rm)
+                        enum x64_size size, unsigned reg, unsigned second, unsigned rm)
 {
     uint64_t w = 0xc4;
     w |= (uint64_t)((reg > RDI ? 0u : 0x80u) | 0x40u | (rm > RDI ? 0u : 0x20u) | map) << 8;
@@ -260,35 +261,35 @@ X64_INLINE void x64_vex(struct x64 *e, unsigned prefix, unsigned map, unsigned o
     w |= (uint64_t)op << 24 | (uint64_t)(0xc0u | (reg & 7) << 3 | (rm & 7)) << 32;
     x64_put(e, w, 5);
 }
-X64_INLINE void x64_andn(struct x64 *e, enum x64_size size, enum x64_reg dst,
-                            enum x64_reg inverted, enum x64_reg src)
+X64_INLINE void x64_andn(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg inverted,
+                         enum x64_reg src)
 {
     x64_vex(e, 0, 2, 0xf2, size, dst, inverted, src);
 }
 X64_INLINE void x64_shlx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
-                            enum x64_reg count)
+                         enum x64_reg count)
 {
     x64_vex(e, 1, 2, 0xf7, size, dst, count, src);
 }
 X64_INLINE void x64_shrx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
-                            enum x64_reg count)
+                         enum x64_reg count)
 {
     x64_vex(e, 3, 2, 0xf7, size, dst, count, src);
 }
 X64_INLINE void x64_sarx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
-                            enum x64_reg count)
+                         enum x64_reg count)
 {
     x64_vex(e, 2, 2, 0xf7, size, dst, count, src);
 }
 X64_INLINE void x64_rorx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
-                            unsigned count)
+                         unsigned count)
 {
     x64_vex(e, 3, 3, 0xf0, size, dst, 0, src);
     x64_put(e, count, 1);
 }
 /* high:low = rdx * src; the same register twice gets the high half. */
 X64_INLINE void x64_mulx(struct x64 *e, enum x64_size size, enum x64_reg high, enum x64_reg low,
-                            enum x64_reg src)
+                         enum x64_reg src)
 {
     x64_vex(e, 3, 2, 0xf6, size, high, low, src);
 }
@@ -302,7 +303,7 @@ X64_INLINE void x64_form_mem(struct x64 *e, uint32_t op, enum x64_size size, uns
     unsigned base = m.base < 0 ? RBP : (unsigned)m.base & 7;
     unsigned index = m.index < 0 ? RSP : (unsigned)m.index & 7;
     bool pair = (m.base < 0) | (m.index >= 0) | (base == RSP); /* a second address byte */
-    if (m.base < 0) {          /* no base: always a 4-byte displacement */
+    if (m.base < 0) { /* no base: always a 4-byte displacement */
         mod = 0;
         disp_size = 4;
     } else {
@@ -333,8 +334,8 @@ X64_INLINE void x64_form_mem(struct x64 *e, uint32_t op, enum x64_size size, uns
 }
 
 #define X64_LOAD(name, op)                                                                         \
-    X64_INLINE void x64_##name##_load(struct x64 *e, enum x64_size size, enum x64_reg dst,      \
-                                         struct x64_mem src)                                       \
+    X64_INLINE void x64_##name##_load(struct x64 *e, enum x64_size size, enum x64_reg dst,         \
+                                      struct x64_mem src)                                          \
     {                                                                                              \
         x64_form_mem(e, op, size, dst, src, false);                                                \
     }
@@ -365,8 +366,7 @@ X64_INLINE void x64_mov_store16(struct x64 *e, struct x64_mem m, enum x64_reg sr
 {
     x64_form_mem(e, 0x660089, X32, src, m, false);
 }
-X64_INLINE void x64_mov_store(struct x64 *e, enum x64_size size, struct x64_mem m,
-                                 enum x64_reg src)
+X64_INLINE void x64_mov_store(struct x64 *e, enum x64_size size, struct x64_mem m, enum x64_reg src)
 {
     x64_form_mem(e, 0x89, size, src, m, false);
 }
@@ -381,8 +381,7 @@ X64_INLINE void x64_mov_store_imm16(struct x64 *e, struct x64_mem m, uint16_t im
     x64_put(e, imm, 2);
 }
 /* X64: the immediate is sign-extended. */
-X64_INLINE void x64_mov_store_imm(struct x64 *e, enum x64_size size, struct x64_mem m,
-                                     int32_t imm)
+X64_INLINE void x64_mov_store_imm(struct x64 *e, enum x64_size size, struct x64_mem m, int32_t imm)
 {
     x64_form_mem(e, 0xc7, size, 0, m, false);
     x64_put(e, (uint32_t)imm, 4);

@@ -4,9 +4,9 @@
 
 enum deflate_result {
     DEFLATE_OK,
-    DEFLATE_BAD,             /* not a stream, or cut short */
-    DEFLATE_TRAILING,        /* bytes follow the final block */
-    DEFLATE_LIMIT,           /* more than limit bytes come out */
+    DEFLATE_BAD,      /* not a stream, or cut short */
+    DEFLATE_TRAILING, /* bytes follow the final block */
+    DEFLATE_LIMIT,    /* more than limit bytes come out */
     DEFLATE_MEMORY,
 };
 /* out gets the bytes (free it); never more than limit, nor much more memory than that. */

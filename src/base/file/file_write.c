@@ -310,8 +310,7 @@ bool file_sync_folder_of(const char *path, penta_error *err)
     bool readable;
     char plain[PATH_MAX];
     int n = snprintf(plain, sizeof plain, "%s", path);
-    while (n > 1 && n < (int)sizeof plain && plain[n - 1] == '/')
-        plain[--n] = 0;
+    while (n > 1 && n < (int)sizeof plain && plain[n - 1] == '/') plain[--n] = 0;
     int folder = open_folder(plain, &readable);
     bool ok = folder >= 0 && sync_folder(folder, readable, -1);
     if (!ok) io_error(err, path, "sync the folder of");

@@ -184,7 +184,8 @@ struct json_doc *json_parse(penta_bytes text, penta_error *err)
             why = json_tokener_get_error(tok);
             at = text.size;
         }
-        for (; at < text.size && isspace(text.data[at]); at++) {}
+        for (; at < text.size && isspace(text.data[at]); at++) {
+        }
         struct scan scan = {(const char *)text.data, (const char *)text.data + text.size, err,
                             (const char *)text.data};
         if (why != json_tokener_success)
@@ -214,13 +215,31 @@ void json_doc_free(struct json_doc *doc)
 }
 
 /* json-c's accessors take non-const pointers although they only look. */
-static struct json_object *loose(const struct json_object *v) { return (struct json_object *)(uintptr_t)v; }
+static struct json_object *loose(const struct json_object *v)
+{
+    return (struct json_object *)(uintptr_t)v;
+}
 
-bool json_is_object(const struct json_object *v) { return json_object_is_type(loose(v), json_type_object); }
-bool json_is_list(const struct json_object *v) { return json_object_is_type(loose(v), json_type_array); }
-bool json_is_text(const struct json_object *v) { return json_object_is_type(loose(v), json_type_string); }
-bool json_is_int(const struct json_object *v) { return json_object_is_type(loose(v), json_type_int); }
-bool json_is_bool(const struct json_object *v) { return json_object_is_type(loose(v), json_type_boolean); }
+bool json_is_object(const struct json_object *v)
+{
+    return json_object_is_type(loose(v), json_type_object);
+}
+bool json_is_list(const struct json_object *v)
+{
+    return json_object_is_type(loose(v), json_type_array);
+}
+bool json_is_text(const struct json_object *v)
+{
+    return json_object_is_type(loose(v), json_type_string);
+}
+bool json_is_int(const struct json_object *v)
+{
+    return json_object_is_type(loose(v), json_type_int);
+}
+bool json_is_bool(const struct json_object *v)
+{
+    return json_object_is_type(loose(v), json_type_boolean);
+}
 bool json_is_null(const struct json_object *v) { return !v; }
 
 bool json_has(const struct json_object *v, const char *key)

@@ -3,8 +3,8 @@
 #pragma once
 #include "base/error.h"
 
-struct json_doc;                 /* owns every value below */
-struct json_object;              /* a value; NULL stands for JSON null and for "absent" */
+struct json_doc;    /* owns every value below */
+struct json_object; /* a value; NULL stands for JSON null and for "absent" */
 
 struct json_doc *json_parse(penta_bytes text, penta_error *err);
 const struct json_object *json_root(const struct json_doc *doc);
@@ -20,10 +20,10 @@ bool json_is_bool(const struct json_object *v);
 
 bool json_has(const struct json_object *v, const char *key);
 const struct json_object *json_get(const struct json_object *v, const char *key);
-size_t json_length(const struct json_object *v);                /* of a list; 0 otherwise */
+size_t json_length(const struct json_object *v); /* of a list; 0 otherwise */
 const struct json_object *json_item(const struct json_object *v, size_t i);
 
-const char *json_as_text(const struct json_object *v);          /* NULL when it is no string */
+const char *json_as_text(const struct json_object *v); /* NULL when it is no string */
 size_t json_text_size(const struct json_object *v);
 bool json_as_bool(const struct json_object *v);
 double json_as_float(const struct json_object *v);

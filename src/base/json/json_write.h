@@ -14,8 +14,8 @@ struct json {
 
 void json_object(struct json *j, const char *key);
 void json_list(struct json *j, const char *key);
-void json_end(struct json *j);                          /* of the innermost object or list */
-void json_finish(struct json *j);                       /* closes all, ends the line */
+void json_end(struct json *j);    /* of the innermost object or list */
+void json_finish(struct json *j); /* closes all, ends the line */
 
 void json_text(struct json *j, const char *key, const char *value); /* NULL writes null */
 void json_string(struct json *j, const char *key, penta_bytes value);

@@ -5,8 +5,8 @@ void layout_leaves(const penta_visitor *visitor, const struct layout_field *fiel
                    const uint8_t *bytes, uint64_t offset, bool big_endian, layout_note *note)
 {
     for (; fields->name; fields++) {
-        penta_field leaf = {.name = fields->name, .offset = offset, .size = fields->size,
-                            .kind = fields->kind};
+        penta_field leaf = {
+            .name = fields->name, .offset = offset, .size = fields->size, .kind = fields->kind};
         if (fields->kind == PENTA_RAW) {
             leaf.as.bytes = (penta_bytes){bytes, fields->size};
         } else {

@@ -12,8 +12,8 @@
 #include "base/writer.h"
 
 struct layout_field {
-    const char *name;        /* NULL ends the table */
-    uint32_t size;           /* bytes */
+    const char *name; /* NULL ends the table */
+    uint32_t size;    /* bytes */
     penta_kind kind;
     const char *meaning;
 };

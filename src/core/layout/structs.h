@@ -3,7 +3,9 @@
 #define RECORD(r) struct LAYOUT(r) {
 #define FIELD(r, bits, name, kind, meaning) uint##bits##_t name;
 #define BYTES(r, count, name, meaning) uint8_t name[count];
-#define END(r) };
+#define END(r)                                                                                     \
+    }                                                                                              \
+    ;
 #include LAYOUT_FILE
 #undef RECORD
 #undef FIELD
@@ -13,14 +15,18 @@
 #define RECORD(r) enum { LAYOUT(r##_bytes) = 0
 #define FIELD(r, bits, name, kind, meaning) +bits / 8
 #define BYTES(r, count, name, meaning) +count
-#define END(r) };
+#define END(r)                                                                                     \
+    }                                                                                              \
+    ;
 #include LAYOUT_FILE
 #undef RECORD
 #undef FIELD
 #undef BYTES
 #undef END
 
-#define RECORD(r) static inline void LAYOUT(r##_read)(struct reader *in, struct LAYOUT(r) *out) {
+#define RECORD(r)                                                                                  \
+    static inline void LAYOUT(r##_read)(struct reader * in, struct LAYOUT(r) * out)                \
+    {
 #define FIELD(r, bits, name, kind, meaning) out->name = (uint##bits##_t)reader_uint(in, bits / 8);
 #define BYTES(r, count, name, meaning)                                                             \
     {                                                                                              \
@@ -35,7 +41,8 @@
 #undef END
 
 #define RECORD(r)                                                                                  \
-    static inline void LAYOUT(r##_write)(struct writer *out, const struct LAYOUT(r) *in) {
+    static inline void LAYOUT(r##_write)(struct writer * out, const struct LAYOUT(r) * in)         \
+    {
 #define FIELD(r, bits, name, kind, meaning) writer_uint(out, in->name, bits / 8);
 #define BYTES(r, count, name, meaning) writer_bytes(out, in->name, count);
 #define END(r) }

@@ -1,8 +1,10 @@
 /* The describing tables of the records in LAYOUT_FILE, for one .c file of the format. */
+/* clang-format off */
 #define RECORD(r) const struct layout_field LAYOUT(r##_fields)[] = {
 #define FIELD(r, bits, name, kind, meaning) {#name, bits / 8, PENTA_##kind, meaning},
 #define BYTES(r, count, name, meaning) {#name, count, PENTA_RAW, meaning},
 #define END(r) {NULL, 0, PENTA_RAW, NULL}};
+/* clang-format on */
 #include LAYOUT_FILE
 #undef RECORD
 #undef FIELD

@@ -176,13 +176,12 @@ static void compare_members(struct compare *c, const struct tree *a, const struc
  * table is affordable, else pairwise. Runs of removed and added items pair up as changes. */
 struct span {
     const struct tree **a, **b;
-    size_t m, n, index;      /* index of a[0] and b[0] in their lists */
+    size_t m, n, index; /* index of a[0] and b[0] in their lists */
 };
 
 static void pair_up(struct compare *c, struct span s, size_t i0, size_t i1, size_t j0, size_t j1)
 {
-    for (; i0 < i1 && j0 < j1; i0++, j0++)
-        compare_nodes(c, s.a[i0], s.b[j0], true, s.index + i0);
+    for (; i0 < i1 && j0 < j1; i0++, j0++) compare_nodes(c, s.a[i0], s.b[j0], true, s.index + i0);
     for (; i0 < i1; i0++) only(c, '-', s.a[i0], true, s.index + i0);
     for (; j0 < j1; j0++) only(c, '+', s.b[j0], true, s.index + j0);
 }

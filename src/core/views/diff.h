@@ -3,7 +3,7 @@
 #include "core/views/views.h"
 
 struct difference {
-    char sign;               /* '~' changed, '-' only in a, '+' only in b */
+    char sign; /* '~' changed, '-' only in a, '+' only in b */
     const char *path;
     const penta_field *a, *b; /* leaves; NULL where there is none, or a whole node */
     uint64_t offset_a, offset_b;

@@ -26,7 +26,7 @@ static void row(struct hex_view *h, uint64_t offset, penta_bytes bytes, const pe
     uint64_t end;
     if (h->protection) {
         by = h->protection(h->module, offset, &end);
-        unsigned sum = 0;    /* the same words, the same colour */
+        unsigned sum = 0; /* the same words, the same colour */
         for (const char *c = by; *c; c++) sum = sum * 31 + (unsigned char)*c;
         colour = p->cycle[sum % 6];
     }

@@ -7,12 +7,12 @@ enum { PATH_DEPTH = 48 };
 struct path {
     struct {
         const char *name;
-        uint64_t index;      /* among the parent's children */
-        uint64_t children;   /* entered or seen so far */
-        bool item, list;     /* the parent is a list; this one is */
+        uint64_t index;    /* among the parent's children */
+        uint64_t children; /* entered or seen so far */
+        bool item, list;   /* the parent is a list; this one is */
     } at[PATH_DEPTH];
-    unsigned depth;          /* may pass PATH_DEPTH: deeper names are not kept */
-    uint64_t top;            /* children of the root so far */
+    unsigned depth; /* may pass PATH_DEPTH: deeper names are not kept */
+    uint64_t top;   /* children of the root so far */
 };
 
 void path_enter(struct path *p, const char *name, bool list);

@@ -45,8 +45,8 @@ bool coverage_complete(const struct coverage *view, uint64_t size)
 struct search {
     struct located *out;
     const struct wanted_place *wanted;
-    size_t *order;           /* of wanted, by (decoded, offset) */
-    size_t count, plain;     /* the first `plain` of them are stored places */
+    size_t *order;       /* of wanted, by (decoded, offset) */
+    size_t count, plain; /* the first `plain` of them are stored places */
     struct path path;
     unsigned decoded_depth;
     uint64_t node_offset[PATH_DEPTH + 1], node_size[PATH_DEPTH + 1];
@@ -133,7 +133,8 @@ bool locate(const penta_module *module, const struct wanted_place *wanted, size_
     if (!s.order) return false;
     for (size_t i = 0; i < count; i++) { /* findings come nearly in order: insertion is cheap */
         size_t at = i;
-        for (; at && before(&wanted[i], &wanted[s.order[at - 1]]); at--) s.order[at] = s.order[at - 1];
+        for (; at && before(&wanted[i], &wanted[s.order[at - 1]]); at--)
+            s.order[at] = s.order[at - 1];
         s.order[at] = i;
         s.plain += !wanted[i].decoded;
     }

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "core/views/views.h"
 
-enum { LINE_VALUES = 64 };   /* of a list of values; the rest is counted */
+enum { LINE_VALUES = 64 }; /* of a list of values; the rest is counted */
 
 static bool state_enter(void *user, const penta_node *node)
 {
@@ -19,10 +19,12 @@ static bool state_enter(void *user, const penta_node *node)
         writer_print(s->out, "%*s%s%s%s", (int)(depth - 1) * 2, "", s->palette->bold, node->name,
                      s->palette->off);
     }
-    s->open = node->list;    /* its values may follow on the same line */
+    s->open = node->list; /* its values may follow on the same line */
     s->values = 0;
     s->column = (unsigned)strlen(node->name) + (depth - 1) * 2;
-    if (item) s->column += (unsigned)snprintf(NULL, 0, "[%llu]", (unsigned long long)s->path.at[depth - 1].index);
+    if (item)
+        s->column +=
+            (unsigned)snprintf(NULL, 0, "[%llu]", (unsigned long long)s->path.at[depth - 1].index);
     if (!s->open) writer_char(s->out, '\n');
     return true;
 }

@@ -5,7 +5,8 @@
 #include "core/views/path.h"
 
 /* ---- values ---- */
-void view_value(struct writer *out, const penta_field *field, size_t raw_max); /* as a person reads it */
+void view_value(struct writer *out, const penta_field *field,
+                size_t raw_max); /* as a person reads it */
 void view_json_value(struct json *j, const char *key, const penta_field *field);
 
 /* ---- colours: empty strings when off ---- */
@@ -35,11 +36,11 @@ struct state_view {
     struct writer *out;
     const struct palette *palette;
     struct path path;
-    bool open;               /* the line of a list whose values follow on it */
-    unsigned column;         /* where that line ends */
-    uint64_t values;         /* in it so far */
+    bool open;       /* the line of a list whose values follow on it */
+    unsigned column; /* where that line ends */
+    uint64_t values; /* in it so far */
 };
-penta_visitor state_visitor(struct state_view *view);      /* "name  value" lines */
+penta_visitor state_visitor(struct state_view *view); /* "name  value" lines */
 
 struct state_json_view {
     struct json *json;
@@ -62,10 +63,10 @@ penta_visitor hex_visitor(struct hex_view *view);
 
 /* ---- leaves must tile the file: false and where, if they do not ---- */
 struct coverage {
-    uint64_t next;           /* first byte not yet covered */
-    unsigned decoded;        /* depth below a decoded node */
+    uint64_t next;    /* first byte not yet covered */
+    unsigned decoded; /* depth below a decoded node */
     bool broken;
-    uint64_t at;             /* the first gap or overlap */
+    uint64_t at; /* the first gap or overlap */
 };
 penta_visitor coverage_visitor(struct coverage *view);
 bool coverage_complete(const struct coverage *view, uint64_t size);
@@ -73,7 +74,7 @@ bool coverage_complete(const struct coverage *view, uint64_t size);
 /* ---- the leaf that holds an offset ---- */
 struct located {
     bool found;
-    struct writer path;      /* free it */
+    struct writer path; /* free it */
     uint64_t leaf_offset, leaf_size;
     uint64_t node_offset, node_size; /* the innermost node around the leaf; size 0: none */
 };
@@ -90,7 +91,7 @@ struct select_view {
     const char *wanted;
     penta_visitor next;
     struct path path;
-    unsigned inside;         /* depth below the wanted node; 0: not inside */
+    unsigned inside; /* depth below the wanted node; 0: not inside */
     bool found;
     struct writer scratch;
 };
