@@ -35,8 +35,7 @@ static void tools(void)
     double times[ROUNDS], decode[ROUNDS];
     size_t lines = 0, bytes = 0;
     make_text(&text);
-    for (size_t i = 0; i < text.out.size; i++)
-        lines += text.out.data[i] == '\n';
+    for (size_t i = 0; i < text.out.size; i++) lines += text.out.data[i] == '\n';
     for (int round = 0; round < ROUNDS; round++) {
         penta_error err = {0};
         penta_buffer file = {0};
@@ -73,7 +72,8 @@ static double run_native(int which, char *result)
     FILE *file = tmpfile();
     fflush(stdout);
     int kept = dup(STDOUT_FILENO);
-    if (!file || kept < 0 || dup2(fileno(file), STDOUT_FILENO) < 0) bench_die("native", "no output file");
+    if (!file || kept < 0 || dup2(fileno(file), STDOUT_FILENO) < 0)
+        bench_die("native", "no output file");
     double start = bench_now();
     coil_native(2, argv);
     double took = bench_now() - start;

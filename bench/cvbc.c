@@ -139,7 +139,7 @@ int main(void)
         "for (int i = 2; i < 64; i++) { t[i] = 0; } for (int i = 2; i < 8; i++) { if (!t[i]) { "
         "for (int j = i * i; j < 64; j += i) { t[j] = 1; } } } } }");
     bench_machine("calls", "int f(int a, int b) { return a + b; } void main() { int s = 0; "
-                  "for (int i = 0; i < 2000000; i++) { s = f(s, i); } }");
+                           "for (int i = 0; i < 2000000; i++) { s = f(s, i); } }");
     bench_demo(key);
     key_private_free(key);
     return 0;

@@ -18,8 +18,9 @@ enum { COUNT = KBLOB_INSTRUCTIONS_MAX, ROUNDS = 15 };
  * pattern, as generated kernels have, or shuffled, where every dispatch is a coin toss. */
 static uint8_t *make_blob(size_t *size, bool shuffled)
 {
-    static const uint8_t ops[] = {KBLOB_OP_WRITE8, KBLOB_OP_READ8, KBLOB_OP_WRITE64, KBLOB_OP_NOP,
-                                  KBLOB_OP_READ64, KBLOB_OP_WRITE8, KBLOB_OP_NOP, KBLOB_OP_READ8};
+    static const uint8_t ops[] = {KBLOB_OP_WRITE8, KBLOB_OP_READ8,  KBLOB_OP_WRITE64,
+                                  KBLOB_OP_NOP,    KBLOB_OP_READ64, KBLOB_OP_WRITE8,
+                                  KBLOB_OP_NOP,    KBLOB_OP_READ8};
     *size = 16 + (size_t)COUNT * 16;
     uint8_t *blob = calloc(1, *size);
     if (!blob) abort();

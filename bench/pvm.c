@@ -12,9 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PROGRAMS(P)                                                                                \
-    P(sieve) P(sha256) P(matmul) P(bytecode) P(memops) P(fib) P(search) P(calls)
-enum { PUBLISHED = 5 };      /* the first five have figures of upstream; the others are our own */
+#define PROGRAMS(P) P(sieve) P(sha256) P(matmul) P(bytecode) P(memops) P(fib) P(search) P(calls)
+enum { PUBLISHED = 5 }; /* the first five have figures of upstream; the others are our own */
 
 typedef void initialize_fn(void);
 typedef unsigned long long run_fn(void);
@@ -35,7 +34,8 @@ static const struct program {
 } programs[] = {
 #ifdef BENCH_CLANG
 #define P(name)                                                                                    \
-    {#name, {gcc_##name##_initialize, gcc_##name##_run},                                           \
+    {#name,                                                                                        \
+     {gcc_##name##_initialize, gcc_##name##_run},                                                  \
      {clang_##name##_initialize, clang_##name##_run}},
 #else
 #define P(name) {#name, {gcc_##name##_initialize, gcc_##name##_run}, {NULL, NULL}},
@@ -48,24 +48,29 @@ enum { COUNT = sizeof programs / sizeof *programs, ROUNDS_MAX = 99, SLOW_ROUNDS 
 /* ---- rows ---- */
 
 #define GAS "1000000000000"
-#define METERED {"gas", GAS}
+#define METERED                                                                                    \
+    {                                                                                              \
+        "gas", GAS                                                                                 \
+    }
 
 struct row {
     const char *name;
-    const char *engine;      /* NULL: native or a peer */
+    const char *engine; /* NULL: native or a peer */
     penta_option options[2];
     size_t count;
     double published[PUBLISHED]; /* upstream's figure, from the programs' README; 0: none */
     const struct peer *peer;
     bool clang;
-    double ratio[COUNT];     /* negative: none, and the note says why */
+    double ratio[COUNT]; /* negative: none, and the note says why */
     char note[COUNT][16];
 };
 
+/* clang-format off */
 #define RECOMPILER {2.14, 1.48, 3.00, 1.99, 1.04}
 #define RECOMPILER_SYNC {2.63, 1.48, 3.24, 2.90, 2.08}
 #define INTERPRETER {34.3, 36.1, 77.3, 32.3, 32.3}
 #define INTERPRETER_SYNC {53.4, 60.7, 104, 49.7, 48.4}
+/* clang-format on */
 
 static const struct row own_rows[] = {
 #define OPTIONS(n, ...) .options = {__VA_ARGS__}, .count = n
@@ -73,7 +78,9 @@ static const struct row own_rows[] = {
     {.name = "native clang -O2", .clang = true},
     {.name = "jit", .engine = "jit", .published = RECOMPILER},
     {.name = "jit, sync gas", .engine = "jit", OPTIONS(1, METERED), .published = RECOMPILER_SYNC},
-    {.name = "jit, async gas", .engine = "jit", OPTIONS(2, METERED, {"gas-mode", "async"}),
+    {.name = "jit, async gas",
+     .engine = "jit",
+     OPTIONS(2, METERED, {"gas-mode", "async"}),
      .published = RECOMPILER_SYNC},
     {.name = "jit, full gas model", .engine = "jit", OPTIONS(2, METERED, {"gas-model", "full"})},
     {.name = "jit, polls", .engine = "jit", OPTIONS(1, {"poll", "1"})},
@@ -87,14 +94,14 @@ struct bench {
     const char *folder, *only;
     int rounds;
     double peer_seconds;
-    char scratch[64];        /* our own programs, assembled */
+    char scratch[64]; /* our own programs, assembled */
     struct peer *peers;
     size_t peer_count, row_count;
     struct row *rows;
-    double native[COUNT];    /* seconds */
+    double native[COUNT]; /* seconds */
 };
 
-struct lane {                /* a row at work on one program */
+struct lane { /* a row at work on one program */
     penta_bytes bytes;
     penta_module *module;
     penta_pvm_pool *pool;
@@ -173,12 +180,16 @@ static void measure(struct bench *b, struct lane *lane, struct row *row, int whi
     double took;
     if (*row->note[which] || (slow(row) && lane->count >= SLOW_ROUNDS)) return;
     if (row->peer)
-        took = peer_run(row->peer, blob, b->peer_seconds, row->note[which],
-                        sizeof row->note[which]);
-    else if (row->engine) took = run_blob(lane, p->name, narrow, *expected);
-    else if (!row->clang) took = run_native(&p->gcc, p->name, expected);
-    else if (p->clang.run) took = run_native(&p->clang, p->name, expected);
-    else took = snprintf(row->note[which], sizeof row->note[which], "absent") * -1.0;
+        took =
+            peer_run(row->peer, blob, b->peer_seconds, row->note[which], sizeof row->note[which]);
+    else if (row->engine)
+        took = run_blob(lane, p->name, narrow, *expected);
+    else if (!row->clang)
+        took = run_native(&p->gcc, p->name, expected);
+    else if (p->clang.run)
+        took = run_native(&p->clang, p->name, expected);
+    else
+        took = snprintf(row->note[which], sizeof row->note[which], "absent") * -1.0;
     lane->times[lane->count++] = took;
 }
 
@@ -231,18 +242,22 @@ static void mean(const struct bench *b, const struct row *row, int from, int to)
         sum += row->ratio[i] > 0 ? log(row->ratio[i]) : 0;
         count++;
     }
-    if (count > 0) printf(" %9.2f ", exp(sum / count));
-    else printf(" %9s ", "-");
+    if (count > 0)
+        printf(" %9.2f ", exp(sum / count));
+    else
+        printf(" %9s ", "-");
 }
 
 static void cells(const struct bench *b, const struct row *row, bool compare, int from, int to)
 {
     for (int i = from; i < to; i++) {
         if (!wanted(b, i)) continue;
-        bool behind = compare && i < PUBLISHED && row->published[i] > 0 &&
-                      row->ratio[i] > row->published[i];
-        if (row->ratio[i] < 0) printf(" %9s ", row->note[i]);
-        else printf(" %9.2f%c", row->ratio[i], behind ? '!' : ' ');
+        bool behind =
+            compare && i < PUBLISHED && row->published[i] > 0 && row->ratio[i] > row->published[i];
+        if (row->ratio[i] < 0)
+            printf(" %9s ", row->note[i]);
+        else
+            printf(" %9.2f%c", row->ratio[i], behind ? '!' : ' ');
     }
     mean(b, row, from, to);
 }

@@ -113,10 +113,10 @@ static void add_instruction(struct generated *g)
 {
     static const uint8_t simple[] = {PVM_OP_add_64, PVM_OP_xor, PVM_OP_sub_32, PVM_OP_and,
                                      PVM_OP_set_less_than_unsigned};
-    static const uint8_t offset[] = {
-        PVM_OP_load_indirect_u64, PVM_OP_load_indirect_i32, PVM_OP_store_indirect_u64,
-        PVM_OP_store_indirect_u32, PVM_OP_load_indirect_u8, PVM_OP_add_imm_64, PVM_OP_add_imm_32,
-        PVM_OP_shift_logical_left_imm_64};
+    static const uint8_t offset[] = {PVM_OP_load_indirect_u64,  PVM_OP_load_indirect_i32,
+                                     PVM_OP_store_indirect_u64, PVM_OP_store_indirect_u32,
+                                     PVM_OP_load_indirect_u8,   PVM_OP_add_imm_64,
+                                     PVM_OP_add_imm_32,         PVM_OP_shift_logical_left_imm_64};
     uint8_t *b = g->code + g->size;
     uint32_t kind = pick(g, 16);
     g->mask[g->size >> 3] |= (uint8_t)(1u << (g->size & 7));
@@ -152,7 +152,8 @@ static void aim(struct generated *g)
 void bench_linear(void)
 {
     for (uint32_t size = 1 << 19; size <= 1 << 23; size *= 2) {
-        struct generated g = {.code = calloc(1, size + 16), .mask = calloc(1, size / 8 + 16),
+        struct generated g = {.code = calloc(1, size + 16),
+                              .mask = calloc(1, size / 8 + 16),
                               .blocks = calloc(size / 6 + 16, sizeof *g.blocks),
                               .branches = calloc(size / 6 + 16, sizeof *g.branches),
                               .state = 88172645463325252u};
@@ -164,8 +165,10 @@ void bench_linear(void)
         g.code[g.size++] = 0;
         g.count++;
         aim(&g);
-        struct pvm_code code = {.isa = PVM_LATEST64, .bytes = {g.code, g.size},
-                                .mask = {g.mask, (g.size + 7) / 8}, .starts = g.mask};
+        struct pvm_code code = {.isa = PVM_LATEST64,
+                                .bytes = {g.code, g.size},
+                                .mask = {g.mask, (g.size + 7) / 8},
+                                .starts = g.mask};
         printf("compile %3.1f MB of generated code, %7u instructions:", size / 1048576.0, g.count);
         for (int mode = 0; mode < MODES; mode++) {
             double native, took = compile(&code, pvm_profile_find("polkavm"), mode, 5, &native);

@@ -86,8 +86,8 @@ enum { INTERRUPTS = 1000 };
 
 struct runner {
     penta_vm *vm;
-    atomic_int stops;        /* so many interrupts were seen, */
-    double at;               /* the last one then */
+    atomic_int stops; /* so many interrupts were seen, */
+    double at;        /* the last one then */
 };
 
 static void *keep_running(void *user)
@@ -142,10 +142,7 @@ void bench_interrupts(void)
 
 /* ---- reading ---- */
 
-static void ignore(void *user, const penta_error *finding)
-{
-    (void)user, (void)finding;
-}
+static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
 
 void bench_parsing(const char *path)
 {

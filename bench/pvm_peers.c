@@ -58,8 +58,10 @@ static pid_t start(const struct peer *peer, const char *blob, int *from)
     }
     if (child > 0) setpgid(child, child);
     close(ends[1]);
-    if (child < 0) close(ends[0]);
-    else *from = ends[0];
+    if (child < 0)
+        close(ends[0]);
+    else
+        *from = ends[0];
     return child;
 }
 
@@ -112,10 +114,13 @@ double peer_run(const struct peer *peer, const char *blob, double limit, char *n
         return -1;
     }
     double seconds = strtod(text, &end);
-    if (WIFSIGNALED(status)) snprintf(note, room, "signal %d", WTERMSIG(status));
-    else if (WEXITSTATUS(status)) snprintf(note, room, "exit %d", WEXITSTATUS(status));
+    if (WIFSIGNALED(status))
+        snprintf(note, room, "signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status))
+        snprintf(note, room, "exit %d", WEXITSTATUS(status));
     else if (end == text || *trimmed(end) || !isfinite(seconds) || seconds <= 0)
         snprintf(note, room, "no time");
-    else return seconds;
+    else
+        return seconds;
     return -1;
 }

@@ -100,8 +100,7 @@ static void product(const struct setup *s, double read_speed)
         if (temps) temps[i] = (uint8_t)(rnd() % 4);
     }
     if (s->temps && temps) tvmr_temps_set(vm, c, temps);
-    for (size_t i = 0; i < s->n; i++)
-        x[i] = (int32_t)rnd() >> (32 - s->bits);
+    for (size_t i = 0; i < s->n; i++) x[i] = (int32_t)rnd() >> (32 - s->bits);
     struct speed kernel = run_for(vm, s, x, fast, false), plain = run_for(vm, s, x, slow, true);
     double upstream = s->temps ? 0.9 : 2.2, ops = 2.0 * (double)s->n * (double)s->n;
     double bytes = kernel.median / ops * (double)weight_bytes(c, s);
@@ -149,10 +148,7 @@ static void products(void)
                     read_speed);
 }
 
-static void ignore(void *user, const penta_error *finding)
-{
-    (void)user, (void)finding;
-}
+static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
 
 static void network(void)
 {
@@ -175,8 +171,7 @@ static void network(void)
         double start = bench_now();
         for (int i = 0; i < RUNS; i++) {
             penta_stop stop;
-            for (int k = 0; k < 16; k++)
-                x[k] = i * k & 255;
+            for (int k = 0; k < 16; k++) x[k] = i * k & 255;
             tvmr_vm_begin(tvmr_vm(vm), x, 16);
             penta_vm_run(vm, UINT64_MAX, &stop);
             sink += (uint64_t)tvmr_vm(vm)->output.data[0];

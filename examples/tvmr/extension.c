@@ -55,8 +55,7 @@ int main(void)
     penta_vm_run(vm, UINT64_MAX, &stop);
     size_t count;
     const int32_t *out = penta_tvmr_output(vm, &count);
-    for (size_t i = 0; i < count; i++)
-        printf("%d%c", (int)out[i], i + 1 < count ? ' ' : '\n');
+    for (size_t i = 0; i < count; i++) printf("%d%c", (int)out[i], i + 1 < count ? ' ' : '\n');
     bool right =
         stop.kind == PENTA_STOP_HALT && count == 6 && !memcmp(out, expected, sizeof expected);
     penta_vm_free(vm);

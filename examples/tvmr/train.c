@@ -31,8 +31,7 @@ static size_t read_samples(const char *folder, const char *name, struct sample *
         if (line[0] == '#') continue;
         char *p = line;
         samples[count].shape = (int)strtol(p, &p, 10);
-        for (int i = 0; i < PIXELS; i++)
-            samples[count].pixels[i] = (int32_t)strtol(p + 1, &p, 10);
+        for (int i = 0; i < PIXELS; i++) samples[count].pixels[i] = (int32_t)strtol(p + 1, &p, 10);
         count++;
     }
     fclose(file);
@@ -93,8 +92,7 @@ int main(int argc, char **argv)
     for (int epoch = 1; epoch <= EPOCHS; epoch++) {
         for (size_t i = 0; i < trained; i++) {
             int32_t target[CLASSES];
-            for (int k = 0; k < CLASSES; k++)
-                target[k] = training[i].shape == k ? 255 : -255;
+            for (int k = 0; k < CLASSES; k++) target[k] = training[i].shape == k ? 255 : -255;
             if (!penta_tvmr_target(teacher, target, CLASSES, &err)) die("target", err.message);
             run(teacher, &training[i]);
         }

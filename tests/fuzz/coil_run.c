@@ -14,10 +14,7 @@ void check_failed(const char *what, uint64_t a, uint64_t b)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void ignore(void *user, const penta_error *e)
-{
-    (void)user, (void)e;
-}
+static void ignore(void *user, const penta_error *e) { (void)user, (void)e; }
 
 static void answer(penta_vm *vm, const penta_stop *stop)
 {

@@ -29,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (left.size) {
         if (left.size < wire_response_bytes) check_failed("a cut response", left.size, 0);
         uint64_t body = get64(left.data + 1);
-        if (left.data[0] >= GPU_ERR_DEVICE_LOST) check_failed("no status of a device", left.data[0], 0);
+        if (left.data[0] >= GPU_ERR_DEVICE_LOST)
+            check_failed("no status of a device", left.data[0], 0);
         if (body > left.size - wire_response_bytes) check_failed("a cut body", body, left.size);
         left = bytes_slice(left, wire_response_bytes + (size_t)body, left.size);
     }

@@ -22,11 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { HEADER = 17, FUEL = 3000, GAS = 2500, FAULTS = 8 };
 
+/* clang-format off */
 static const uint64_t edges[] = {
     0, 1, 2, 4, 8, 31, 32, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x10000, 0x10ff8,
     0x10ffc, 0x10fff, 0x20000, 0x20010, 0x2fff8, 0x30000, 0x30ffd, 0x31ff9, 0x32000, 0x3ffc,
     0x7fffffff, 0x80000000, 0xffff0000, 0xfffffffc, 0xffffffff, UINT64_C(0x100000000),
     UINT64_C(0x7fffffffffffffff), UINT64_C(0x8000000000000000), UINT64_MAX, UINT64_MAX - 7};
+/* clang-format on */
 
 struct trial {
     struct pvm_code code;
@@ -61,9 +63,7 @@ static bool settle(struct pvm_vm *vm, const penta_stop *stop, unsigned *faults)
     penta_error err = {0};
     uint64_t answer = stop->args[0] + 1;
     switch (stop->kind) {
-    case PENTA_STOP_HOST:
-        CHECK(penta_vm_answer(&vm->base, &answer, 1, &err));
-        return true;
+    case PENTA_STOP_HOST: CHECK(penta_vm_answer(&vm->base, &answer, 1, &err)); return true;
     case PENTA_STOP_FAULT: {
         uint32_t page = (uint32_t)stop->args[0];
         if (++*faults > FAULTS) return false;
@@ -141,7 +141,9 @@ static bool read_trial(const uint8_t *data, size_t size, struct trial *t, uint8_
                                 .table_entry = 1};
     unsigned gas = data[0] >> 4 & 3;
     t->config = (struct pvm_config){.profile = &pvm_profiles[(data[0] >> 2 & 3) % 3],
-                                    .metered = gas != 0, .paging = data[0] >> 6 & 1, .gas = GAS,
+                                    .metered = gas != 0,
+                                    .paging = data[0] >> 6 & 1,
+                                    .gas = GAS,
                                     .model = gas > 1 ? PVM_GAS_FULL_L2 : PVM_GAS_NAIVE};
     t->start = data[1] % (uint32_t)code;
     t->mark = data[3] % (uint32_t)code;

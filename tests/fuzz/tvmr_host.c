@@ -59,8 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const uint8_t load[] = {0, 0, 0x10, 7, 0, 0xff, 0, 0, 0, 0, 0x10, 7, 1, 0xff, 0, 0};
     struct writer code = {0}, image = {0};
     int32_t input[6] = {0};
-    for (size_t i = 0; i < 6 && i < size; i++)
-        input[i] = (int8_t)data[i] * (i % 2 ? 1 : 3);
+    for (size_t i = 0; i < 6 && i < size; i++) input[i] = (int8_t)data[i] * (i % 2 ? 1 : 3);
     writer_bytes(&code, load, sizeof load);
     for (size_t at = 6, n = 0; at + 6 <= size && n < 64; at += 6, n++)
         instruction(data + at, &code);

@@ -21,10 +21,7 @@ struct bytes {
     size_t left;
 };
 
-static uint8_t next(struct bytes *b)
-{
-    return b->left ? (b->left--, *b->p++) : 0;
-}
+static uint8_t next(struct bytes *b) { return b->left ? (b->left--, *b->p++) : 0; }
 
 /* Instructions of core, tensor, ternary, activation, learning and sampling with small registers. */
 static void instruction(struct bytes *b, struct writer *code)
@@ -107,16 +104,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     static const uint8_t load[] = {0, 0, 0x10, 7, 0, 0xff, 0, 0, 0, 0, 0x10, 7, 1, 0xff, 0, 0};
     writer_bytes(&code, load, sizeof load);
-    for (int i = 0; i < 24; i++)
-        instruction(&b, &code);
+    for (int i = 0; i < 24; i++) instruction(&b, &code);
     tvmr_write(&image, NULL, 0, writer_view(&regs), count, writer_view(&code), (penta_bytes){0});
     penta_error err = {0};
     penta_module *m = penta_open(writer_view(&image), "tvmr", NULL, 0, &err);
     penta_vm *plain = m ? machine(m, "plain", b) : NULL;
     if (!plain) abort();
     static const char *const sets[] = {"avx2", "avx512"};
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-        compare(m, plain, sets[i], b);
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) compare(m, plain, sets[i], b);
     penta_vm_free(plain);
     penta_close(m);
     writer_free(&code);

@@ -14,7 +14,8 @@ enum demo_op {
     DEMO_BAD,
 #define OP(code, name, ...) DEMO_##name,
 #include "demo/isa.def"
-    DEMO_FUEL, DEMO_OPS
+    DEMO_FUEL,
+    DEMO_OPS
 };
 enum demo_operand { DEMO_NONE, DEMO_IMM, DEMO_PC };
 extern const struct demo_op_info {
@@ -22,7 +23,10 @@ extern const struct demo_op_info {
     const char *mnemonic, *meaning;
 } demo_ops[DEMO_OPS];
 
-struct demo_insn { uint8_t op; uint32_t imm; };
+struct demo_insn {
+    uint8_t op;
+    uint32_t imm;
+};
 struct demo_module {
     penta_module base;
     size_t count;

@@ -6,7 +6,8 @@
 extern const struct driver demo_driver;
 
 const struct demo_op_info demo_ops[DEMO_OPS] = {
-#define OP(code, name, text, operand, meaning) [DEMO_##name] = {code, DEMO_##operand, text, meaning},
+#define OP(code, name, text, operand, meaning)                                                     \
+    [DEMO_##name] = {code, DEMO_##operand, text, meaning},
 #include "demo/isa.def"
 };
 
@@ -60,8 +61,8 @@ static void verify(const penta_module *module, struct findings *f)
         if (op == DEMO_BAD)
             findings_add(f, DEMO_BAD_OPCODE_RULE, 4 + i * DEMO_INSN, NULL, "instruction %zu", i);
         if (demo_ops[op].operand == DEMO_PC && imm >= m->count)
-            findings_add(f, DEMO_JUMP_TARGET_RULE, 5 + i * DEMO_INSN, NULL, "jump to %u of %zu", imm,
-                         m->count);
+            findings_add(f, DEMO_JUMP_TARGET_RULE, 5 + i * DEMO_INSN, NULL, "jump to %u of %zu",
+                         imm, m->count);
     }
 }
 
@@ -82,7 +83,8 @@ static void describe(const penta_module *module, const penta_visitor *v)
             if (!describe_enter(v, insn)) continue;
             uint32_t imm;
             const char *note = demo_ops[demo_decode(m, i, &imm)].mnemonic;
-            describe_field(v, (penta_field){"opcode", at, 1, PENTA_UINT, {.u = file.data[at]}, note});
+            describe_field(v,
+                           (penta_field){"opcode", at, 1, PENTA_UINT, {.u = file.data[at]}, note});
             describe_field(v, (penta_field){"imm", at + 1, 4, PENTA_UINT, {.u = imm}, NULL});
             describe_leave(v, insn);
         }
@@ -114,9 +116,11 @@ static void isa(const penta_visitor *v)
 
 static const struct engine *const engines[] = {&demo_interp, NULL};
 
+/* clang-format off */
 const struct driver demo_driver = {
     .name = "demo", .title = "toy format of a test", .suffix = ".dasm", .comment = ";",
     .number = DEMO_FORMAT, .rules = rules, .probe = probe, .parse = parse, .verify = verify,
     .describe = describe, .encode = encode, .print = demo_print, .print_at = demo_print_at,
     .assemble = demo_assemble, .close = close_module, .isa = isa, .engines = engines,
 };
+/* clang-format on */

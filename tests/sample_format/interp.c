@@ -7,7 +7,7 @@
 
 struct demo_vm {
     penta_vm base;
-    struct demo_insn *code;  /* the last one is DEMO_BAD */
+    struct demo_insn *code; /* the last one is DEMO_BAD */
     uint64_t acc;
     uint32_t pc, count;
     bool final;
@@ -30,6 +30,7 @@ static void run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     uint8_t op = (uint8_t)FETCH();
     *stop = (penta_stop){.kind = PENTA_STOP_TRAP};
     for (;;) {
+        /* clang-format off */
         DISPATCH(op) {
         CASE(DEMO_LOAD): acc = in->imm;         NEXT;
         CASE(DEMO_ADDI): acc += in->imm;        NEXT;
@@ -38,6 +39,7 @@ static void run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         CASE(DEMO_FUEL): stop->kind = vm->final ? PENTA_STOP_HALT : PENTA_STOP_FUEL; goto out;
         CASE(DEMO_BAD):  pc--; left++;          goto out;
         }
+        /* clang-format on */
     }
 out:
     stop->steps = vm->final && !fuel ? 0 : fuel - left;
@@ -114,6 +116,11 @@ static void close_vm(penta_vm *base)
     free(base);
 }
 
-const struct engine demo_interp = {.name = "interp", .open = open_vm, .run = run, .answer = answer,
-                                   .describe = describe, .save = save, .load = load,
+const struct engine demo_interp = {.name = "interp",
+                                   .open = open_vm,
+                                   .run = run,
+                                   .answer = answer,
+                                   .describe = describe,
+                                   .save = save,
+                                   .load = load,
                                    .close = close_vm};

@@ -29,9 +29,11 @@ bool demo_print(const penta_module *module, const penta_option *options, size_t 
 static bool operand(struct source *s, struct labels *labels, struct writer *out)
 {
     struct token t = source_next(s);
-    if (t.kind == TOKEN_NAME && !labels_use(labels, token_text(s, t), out->out.size, 4, t.offset, s->err))
+    if (t.kind == TOKEN_NAME &&
+        !labels_use(labels, token_text(s, t), out->out.size, 4, t.offset, s->err))
         return false;
-    if (t.kind != TOKEN_NAME && t.kind != TOKEN_INT) return source_unexpected(s, t, "a number or label");
+    if (t.kind != TOKEN_NAME && t.kind != TOKEN_INT)
+        return source_unexpected(s, t, "a number or label");
     if (t.kind == TOKEN_INT && t.as.u > UINT32_MAX)
         return error_at(s->err, BASE_NUMBER, t.offset, "more than 32 bits");
     writer_uint(out, t.kind == TOKEN_INT ? t.as.u : 0, 4);
@@ -50,13 +52,16 @@ static bool line(struct source *s, struct labels *labels, struct writer *out)
     if (t.kind != TOKEN_NAME) return source_unexpected(s, t, "an instruction or label");
     if (source_accept(s, ':')) {
         uint64_t pc = (out->out.size - 4) / DEMO_INSN;
-        return labels_define(labels, token_text(s, t), pc, t.offset, s->err) && line(s, labels, out);
+        return labels_define(labels, token_text(s, t), pc, t.offset, s->err) &&
+               line(s, labels, out);
     }
     for (int op = 1; op < DEMO_FUEL; op++) {
         if (!token_is(s, t, demo_ops[op].mnemonic)) continue;
         writer_uint(out, demo_ops[op].code, 1);
-        if (demo_ops[op].operand == DEMO_NONE) writer_uint(out, 0, 4);
-        else if (!operand(s, labels, out)) return false;
+        if (demo_ops[op].operand == DEMO_NONE)
+            writer_uint(out, 0, 4);
+        else if (!operand(s, labels, out))
+            return false;
         return source_end_of_line(s);
     }
     return error_at(s->err, BASE_MNEMONIC, t.offset, "unknown instruction");
@@ -78,8 +83,10 @@ bool demo_assemble(struct source *s, const penta_option *options, size_t count, 
     for (size_t i = 0; i < labels.fixup_count; i++) {
         const struct fixup *f = &labels.fixups[i];
         const struct label *l = &labels.items[f->label];
-        if (l->defined) writer_patch(out, (size_t)f->place, l->value, f->width);
-        else findings_add(findings, BASE_NAME_UNKNOWN, f->offset, NULL, "the label is not defined");
+        if (l->defined)
+            writer_patch(out, (size_t)f->place, l->value, f->width);
+        else
+            findings_add(findings, BASE_NAME_UNKNOWN, f->offset, NULL, "the label is not defined");
     }
     labels_free(&labels);
     return !findings->errors;

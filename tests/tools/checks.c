@@ -25,8 +25,8 @@ static void check_views(const penta_module *module, penta_bytes file)
     penta_visitor tiling = coverage_visitor(&coverage);
     penta_describe(module, &tiling);
     if (!coverage_complete(&coverage, file.size))
-        check_failed("describe does not tile the file", coverage.broken ? coverage.at : coverage.next,
-             file.size);
+        check_failed("describe does not tile the file",
+                     coverage.broken ? coverage.at : coverage.next, file.size);
     penta_buffer json = {0};
     penta_error err = {0};
     if (!penta_describe_json(module, &json, &err)) check_failed("describe_json", err.code, 0);
@@ -78,9 +78,11 @@ static void check_machine(const penta_module *module)
     if (stop.steps > 1000) check_failed("more steps than fuel", stop.steps, 1000);
     penta_buffer one = {0}, two = {0};
     if (!penta_vm_save(vm, &one, &err)) check_failed("save", err.code, 0);
-    if (!penta_vm_load(vm, (penta_bytes){one.data, one.size}, &err)) check_failed("load", err.code, 0);
+    if (!penta_vm_load(vm, (penta_bytes){one.data, one.size}, &err))
+        check_failed("load", err.code, 0);
     penta_vm_save(vm, &two, &err);
-    if (!same((penta_bytes){one.data, one.size}, &two)) check_failed("save, load, save differ", one.size, two.size);
+    if (!same((penta_bytes){one.data, one.size}, &two))
+        check_failed("save, load, save differ", one.size, two.size);
     if (one.size && penta_vm_load(vm, (penta_bytes){one.data, one.size - 1}, &err))
         check_failed("a truncated snapshot was loaded", one.size, 0);
     penta_buffer_free(&one);
@@ -95,7 +97,8 @@ void check_file(penta_bytes file, const char *format)
     penta_detect(file, guess, 8);
     penta_module *module = penta_open(file, format, NULL, 0, &err);
     if (!module) {
-        if (!penta_code_name(err.code) || !err.message[0]) check_failed("no module and no reason", err.code, 0);
+        if (!penta_code_name(err.code) || !err.message[0])
+            check_failed("no module and no reason", err.code, 0);
         return;
     }
     struct verdict v = {.size = file.size};

@@ -24,7 +24,8 @@ static char variant[64];
 
 void check_failed(const char *what, uint64_t a, uint64_t b)
 {
-    fprintf(stderr, "FAIL %s (%s): %s (0x%" PRIx64 ", 0x%" PRIx64 ")\n", current, variant, what, a, b);
+    fprintf(stderr, "FAIL %s (%s): %s (0x%" PRIx64 ", 0x%" PRIx64 ")\n", current, variant, what, a,
+            b);
     failed++;
 }
 
@@ -43,7 +44,7 @@ static size_t every = 1;
 
 static void all_variants(penta_buffer *file, const char *format)
 {
-    enum { WHOLE = 2048 };      /* longer files are sampled, so that the test stays short */
+    enum { WHOLE = 2048 }; /* longer files are sampled, so that the test stays short */
     size_t stride = (file->size / WHOLE + 1) * every;
     snprintf(variant, sizeof variant, "whole");
     check_copy(file->data, file->size, format);

@@ -5,20 +5,17 @@
 struct maker {
     struct choices *c;
     struct program *p;
-    unsigned room;           /* slots that may still be written */
-    unsigned avoid;          /* registers that must keep their values, a bit each */
+    unsigned room;  /* slots that may still be written */
+    unsigned avoid; /* registers that must keep their values, a bit each */
 };
 
-enum { PATTERN_ROOM = 24 };  /* slots that the longest pattern needs */
+enum { PATTERN_ROOM = 24 }; /* slots that the longest pattern needs */
 
 static inline bool has(const struct program *p, uint8_t op)
 {
     return pvm_ops[op].number[p->isa] >= 0;
 }
-static inline unsigned any_register(struct choices *c)
-{
-    return (unsigned)below(c, PVM_REGISTERS);
-}
+static inline unsigned any_register(struct choices *c) { return (unsigned)below(c, PVM_REGISTERS); }
 
 /* pvm_programs.c */
 unsigned maker_destination(struct maker *m); /* a register that may be written */

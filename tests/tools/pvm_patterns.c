@@ -81,8 +81,8 @@ static void index_load(struct maker *m, enum pattern why)
 static void low_half(struct maker *m)
 {
     unsigned d = maker_destination(m), s = below(m->c, 2) ? any_register(m->c) : d;
-    uint8_t back = below(m->c, 2) ? PVM_OP_shift_logical_right_imm_64
-                                  : PVM_OP_shift_arithmetic_right_imm_64;
+    uint8_t back =
+        below(m->c, 2) ? PVM_OP_shift_logical_right_imm_64 : PVM_OP_shift_arithmetic_right_imm_64;
     if (!has(m->p, back)) return;
     uint64_t by = below(m->c, 8) ? 32 : below(m->c, 66);
     add_imm(m, PVM_OP_shift_logical_left_imm_64, d, s, by, PATTERN_low_half);
@@ -165,13 +165,14 @@ static void compare(struct maker *m, enum pattern why)
     struct choices *c = m->c;
     unsigned d = maker_destination(m), a = any_register(c), b = any_register(c);
     uint8_t op = compare_op(c);
-    if (below(c, 3)) add3(m, op, d, a, b, why);
-    else add_imm(m, PVM_OP_set_greater_than_signed_imm, d, a, choices_number(c), why);
+    if (below(c, 3))
+        add3(m, op, d, a, b, why);
+    else
+        add_imm(m, PVM_OP_set_greater_than_signed_imm, d, a, choices_number(c), why);
     bool zero = below(c, 2);
     unsigned result = nearly(m, d);
     if (why == PATTERN_compare_branch) {
-        struct slot *s =
-            maker_add(m, zero ? PVM_OP_branch_eq_imm : PVM_OP_branch_not_eq_imm, why);
+        struct slot *s = maker_add(m, zero ? PVM_OP_branch_eq_imm : PVM_OP_branch_not_eq_imm, why);
         s->a = (uint8_t)result;
         s->x = below(c, 4) ? 0 : choices_number(c);
     } else {
@@ -189,8 +190,10 @@ static void constant(struct maker *m)
     maker_any(m, true);
     struct slot *s = &m->p->slots[at];
     s->pattern = PATTERN_constant;
-    if (pvm_ops[s->op].shape == PVM_REG_REG_REG) *(below(m->c, 2) ? &s->a : &s->b) = (uint8_t)d;
-    else if (pvm_ops[s->op].shape == PVM_REG_REG_IMM) s->b = (uint8_t)d;
+    if (pvm_ops[s->op].shape == PVM_REG_REG_REG)
+        *(below(m->c, 2) ? &s->a : &s->b) = (uint8_t)d;
+    else if (pvm_ops[s->op].shape == PVM_REG_REG_IMM)
+        s->b = (uint8_t)d;
 }
 
 /* Two results of the same operands. */
@@ -279,10 +282,12 @@ static void load_store(struct maker *m)
 /* 32-bit results that feed each other: where extensions may be left out. */
 static void narrow_chain(struct maker *m)
 {
+    /* clang-format off */
     static const uint8_t ops[] = {
         PVM_OP_add_imm_32, PVM_OP_mul_imm_32, PVM_OP_shift_logical_left_imm_32,
         PVM_OP_shift_logical_right_imm_32, PVM_OP_shift_arithmetic_right_imm_32,
         PVM_OP_rotate_right_imm_32, PVM_OP_negate_and_add_imm_32, PVM_OP_and_imm, PVM_OP_xor_imm};
+    /* clang-format on */
     unsigned d = maker_destination(m);
     for (uint64_t i = 2 + below(m->c, 3); i; i--) {
         uint8_t op = ops[below(m->c, sizeof ops)];

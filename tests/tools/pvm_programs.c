@@ -7,6 +7,7 @@ const char *const pattern_names[PATTERN_COUNT] = {
 #undef P
 };
 
+/* clang-format off */
 static const uint64_t edges[] = {
     0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000,
     0xffff, 0x10000, 0x10ff8, 0x10ffc, 0x10fff, 0x20000, 0x20010, 0x2fff8, 0x30000, 0x30ffd,
@@ -15,6 +16,7 @@ static const uint64_t edges[] = {
     UINT64_C(0x100030000), UINT64_C(0x7fffffffffffffff), UINT64_C(0x8000000000000000),
     UINT64_C(0x8000000000000001), UINT64_C(0xffffffff80000000), UINT64_C(0xffffffff7fffffff),
     UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 7, UINT64_MAX - 0xfff};
+/* clang-format on */
 enum { EDGES = sizeof edges / sizeof *edges };
 
 uint64_t choices_next(struct choices *c)
@@ -178,9 +180,7 @@ static uint8_t *encode(struct choices *c, const struct program *p, const struct 
         first = length_of(c, s, s->x);
         *at++ = (uint8_t)(a | first << 4);
         return put(at, s->x, first);
-    case PVM_REG_IMM64:
-        *at++ = (uint8_t)a;
-        return put(put(at, s->x, 4), s->y >> below(c, 33), 4);
+    case PVM_REG_IMM64: *at++ = (uint8_t)a; return put(put(at, s->x, 4), s->y >> below(c, 33), 4);
     case PVM_REG_REG: *at++ = (uint8_t)(d | a << 4); return at;
     case PVM_REG_REG_IMM:
         *at++ = (uint8_t)(a | b << 4);
@@ -267,16 +267,21 @@ void program_generate(struct choices *c, struct program *p)
         unsigned wanted = 1 + (unsigned)below(c, below(c, 2) ? 12 : INSNS_MAX - PATTERN_ROOM - 1);
         m.room = INSNS_MAX - 1;
         while (p->count < wanted) {
-            if (below(c, 3)) maker_any(&m, false);
-            else maker_pattern(&m);
+            if (below(c, 3))
+                maker_any(&m, false);
+            else
+                maker_pattern(&m);
         }
         maker_add(&m, PVM_OP_trap, PATTERN_none);
         layout(&m);
         if (below(c, 2)) p->size += 100; /* bytes that nobody enters: the end is far */
     }
     jump_table(&m);
-    p->view = (struct pvm_code){.isa = p->isa, .bytes = {p->code, p->size},
-                                .mask = {p->mask, (p->size + 7) / 8}, .starts = p->mask,
-                                .table = {p->table, 2 * TABLE_MAX}, .table_count = TABLE_MAX,
+    p->view = (struct pvm_code){.isa = p->isa,
+                                .bytes = {p->code, p->size},
+                                .mask = {p->mask, (p->size + 7) / 8},
+                                .starts = p->mask,
+                                .table = {p->table, 2 * TABLE_MAX},
+                                .table_count = TABLE_MAX,
                                 .table_entry = 2};
 }

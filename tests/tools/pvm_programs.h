@@ -4,7 +4,7 @@
 #pragma once
 #include "pvm/format/decode.h"
 
-struct choices {             /* a generator of numbers, steered by data as long as there is some */
+struct choices { /* a generator of numbers, steered by data as long as there is some */
     const uint8_t *data;
     size_t size, at;
     uint64_t state;
@@ -14,36 +14,38 @@ static inline uint64_t below(struct choices *c, uint64_t n) { return choices_nex
 uint64_t choices_number(struct choices *c); /* a third are edges */
 
 /* PATTERN(name): what the generator writes on purpose. */
+/* clang-format off */
 #define PATTERNS(P)                                                                                \
     P(none) P(index_load) P(index_add) P(add_load) P(low_half) P(widened_loop) P(counted_loop)     \
     P(dispatch) P(compare_branch) P(compare_move) P(constant) P(both_halves) P(divide_and_rest)    \
     P(call_return) P(memset) P(sbrk) P(load_store) P(narrow_chain) P(move_chain) P(halt)
+/* clang-format on */
 enum pattern {
 #define P(name) PATTERN_##name,
     PATTERNS(P)
 #undef P
-    PATTERN_COUNT
+        PATTERN_COUNT
 };
 extern const char *const pattern_names[PATTERN_COUNT];
 
 enum { CODE_MAX = 8192, INSNS_MAX = 200, TABLE_MAX = 16 };
 
-struct slot {                /* an instruction to be */
+struct slot { /* an instruction to be */
     uint8_t op, a, b, d;
     uint8_t pattern;
-    bool head;               /* a loop starts here that only the instruction before it may enter */
-    int to;                  /* the slot it jumps to; -1: any */
+    bool head; /* a loop starts here that only the instruction before it may enter */
+    int to;    /* the slot it jumps to; -1: any */
     uint64_t x, y;
 };
 
 struct program {
     enum pvm_isa isa;
-    bool forward;            /* it ends without gas: only counted loops go back */
-    bool loops;              /* and it has some */
+    bool forward; /* it ends without gas: only counted loops go back */
+    bool loops;   /* and it has some */
     struct slot slots[INSNS_MAX];
     unsigned count;
     uint32_t starts[INSNS_MAX], size;
     uint8_t code[CODE_MAX], mask[CODE_MAX / 8], table[2 * TABLE_MAX];
-    struct pvm_code view;    /* of all that */
+    struct pvm_code view; /* of all that */
 };
 void program_generate(struct choices *c, struct program *p);

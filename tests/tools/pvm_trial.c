@@ -13,8 +13,8 @@ struct trial {
     struct pvm_config config;
     uint64_t regs[PVM_REGISTERS];
     uint32_t start;
-    bool drip;               /* gas comes in drops: it runs out in front of every block */
-    bool nagged;             /* interrupts come with every run */
+    bool drip;   /* gas comes in drops: it runs out in front of every block */
+    bool nagged; /* interrupts come with every run */
     struct choices *c;
     struct tally *tally;
 };
@@ -102,8 +102,8 @@ static bool rises(const struct pvm_native *n)
 static void counted(const struct trial *t, int64_t spent, const penta_stop *stop)
 {
     if (t->config.model != PVM_GAS_STEP || !t->config.metered) return;
-    int64_t least = (int64_t)stop->steps +
-                    (stop->kind == PENTA_STOP_TRAP || stop->kind == PENTA_STOP_FAULT);
+    int64_t least =
+        (int64_t)stop->steps + (stop->kind == PENTA_STOP_TRAP || stop->kind == PENTA_STOP_FAULT);
     CHECK(t, spent >= least);
     CHECK(t, spent == least || pvm_ops[PVM_OP_memset].number[t->p->isa] >= 0);
 }
@@ -122,8 +122,10 @@ static void race(const struct trial *t, bool swap)
         int64_t gas = a->state->gas;
         pvm_vm_run(&a->base, UINT64_MAX, &x);
         counted(t, gas - a->state->gas, &x);
-        if (swap && turn & 1) pvm_vm_run(&b->base, UINT64_MAX, &y);
-        else penta_vm_run(&b->base, UINT64_MAX, &y);
+        if (swap && turn & 1)
+            pvm_vm_run(&b->base, UINT64_MAX, &y);
+        else
+            penta_vm_run(&b->base, UINT64_MAX, &y);
         same(t, a, &x, b, &y);
         count_stop(t, &x);
         bool more = settle(t, a, &x, turn);
@@ -189,8 +191,8 @@ static void count_executed(const struct trial *t)
 
 unsigned tally_print(const struct tally *tally, FILE *out)
 {
-    static const char *const kinds[] = {"fuel", "break", "host", "halt", "trap",
-                                        "fault", "gas", "interrupt", "disagree"};
+    static const char *const kinds[] = {"fuel",  "break", "host",      "halt",    "trap",
+                                        "fault", "gas",   "interrupt", "disagree"};
     static const char *const traps[] = {"trap", "jump", "access", "start"};
     unsigned missing = 0, all = 0;
     for (int isa = 0; isa < PVM_ISAS; isa++) {
@@ -238,7 +240,8 @@ static void configure(struct trial *t)
     t->drip = metered && !below(c, 6);
     t->nagged = !below(c, 16);
     if (t->drip) t->config.gas = (int64_t)below(c, 4);
-    if (p->forward && metered && below(c, 2) && t->config.model != PVM_GAS_STEP) { /* gas that never runs out is the same in async */
+    if (p->forward && metered && below(c, 2) &&
+        t->config.model != PVM_GAS_STEP) { /* gas that never runs out is the same in async */
         t->config.async = true;
         t->config.gas = INT64_MAX / 4;
         t->drip = false;

@@ -3,7 +3,7 @@
 #include "pvm_programs.h"
 #include <stdio.h>
 
-struct tally {               /* of all trials so far */
+struct tally { /* of all trials so far */
     uint64_t programs, machines, stops[16];
     uint64_t compiled[PVM_ISAS][PVM_OPS], executed[PVM_ISAS][PVM_OPS];
     uint64_t patterns[PATTERN_COUNT]; /* instructions of them that were executed */

@@ -301,8 +301,7 @@ static void test_kill_at_random(unsigned rounds)
         penta_error err = {0};
         penta_buffer b = {0};
         bool whole = file_read(path, 1 << 20, &b, &err) && b.size == SIZE;
-        for (size_t k = 0; whole && k < b.size; k++)
-            whole = b.data[k] == b.data[0];
+        for (size_t k = 0; whole && k < b.size; k++) whole = b.data[k] == b.data[0];
         expect(whole || access(path, F_OK), "the file is one of those that were written", i);
         penta_buffer_free(&b);
         expect(put(path, "end") && names(false) == 1, "the next write leaves nothing else", i);
@@ -329,8 +328,7 @@ static void test_live_temporary_left_alone(void)
     }
     char byte;
     if (read(ready[0], &byte, 1) != 1) abort();
-    for (unsigned i = 0; i < 50; i++)
-        put(path, "meanwhile");
+    for (unsigned i = 0; i < 50; i++) put(path, "meanwhile");
     waitpid(child, &status, 0);
     expect(!status, "a writer with company succeeds", status);
     expect(put(path, "end") && names(true) == 1, "and leaves nothing", 0);
@@ -366,8 +364,7 @@ static void test_lock(void)
     waitpid(child, NULL, 0);
     expect(folder_lock(folder, &fd, &err), "a kill frees the lock", 0);
     folder_unlock(fd);
-    for (int i = 0; i < 2; i++)
-        close(go[i]), close(done[i]);
+    for (int i = 0; i < 2; i++) close(go[i]), close(done[i]);
     names(true);
 }
 
@@ -383,8 +380,7 @@ int main(int argc, char **argv)
     test_synced();
     test_long_names();
     test_places();
-    for (int i = 0; i < 4; i++)
-        test_kill_at_every_call(i & 1, i & 2);
+    for (int i = 0; i < 4; i++) test_kill_at_every_call(i & 1, i & 2);
     test_kill_at_random(rounds);
     test_live_temporary_left_alone();
     test_lock();

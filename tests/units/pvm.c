@@ -41,7 +41,10 @@ static penta_vm *machine(const penta_module *module, penta_option *options, size
 
 static void test_keccak(void)
 {
-    static const struct { const char *text; uint8_t head[4]; } rows[] = {
+    static const struct {
+        const char *text;
+        uint8_t head[4];
+    } rows[] = {
         {"", {0xc5, 0xd2, 0x46, 0x01}},
         {"abc", {0x4e, 0x03, 0x65, 0x7a}},
         {"The quick brown fox jumps over the lazy dog", {0x4d, 0x74, 0x1b, 0x6f}},
@@ -85,7 +88,7 @@ static void test_pool(void)
     }
     penta_vm *out = penta_pvm_pool_take(pool, &err);
     penta_pvm_pool_free(pool);
-    penta_vm_free(out);        /* the pool waits for its last machine */
+    penta_vm_free(out); /* the pool waits for its last machine */
     penta_close(module);
 }
 

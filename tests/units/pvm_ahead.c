@@ -20,10 +20,10 @@ static uint32_t below(uint32_t n)
     return (uint32_t)(state >> 33) % n;
 }
 
-struct side {                /* what one way works on */
+struct side { /* what one way works on */
     struct pvm_native native;
     uint8_t block_starts[SIZE / 8 + 4], odd[SIZE / 8 + 4];
-    bool dispatches[SIZE];   /* near every place: those in front of the window are not looked for */
+    bool dispatches[SIZE]; /* near every place: those in front of the window are not looked for */
     struct jit j;
     struct jit_window w;
 };
@@ -92,8 +92,7 @@ static void compare(struct side *a, struct side *b, uint32_t pc, uint32_t end)
     CHECK(!memcmp(a->w.length, b->w.length, count));
     CHECK(a->w.all_end_count == b->w.all_end_count &&
           same_list(a->w.all_ends, b->w.all_ends, a->w.all_end_count));
-    CHECK(a->w.look_count == b->w.look_count &&
-          same_list(a->w.looks, b->w.looks, a->w.look_count));
+    CHECK(a->w.look_count == b->w.look_count && same_list(a->w.looks, b->w.looks, a->w.look_count));
     CHECK(a->w.all_late_count == b->w.all_late_count &&
           same_list(a->w.all_lates, b->w.all_lates, a->w.all_late_count));
 
@@ -146,8 +145,10 @@ static void learn_together(void)
         pthread_t threads[THREADS];
         pthread_barrier_t start;
         struct compiling all[THREADS];
-        struct pvm_code code = {.isa = (enum pvm_isa)(round % PVM_ISAS), .bytes = {bytes, SIZE},
-                                .mask = {starts, SIZE / 8}, .starts = starts};
+        struct pvm_code code = {.isa = (enum pvm_isa)(round % PVM_ISAS),
+                                .bytes = {bytes, SIZE},
+                                .mask = {starts, SIZE / 8},
+                                .starts = starts};
         penta_error err = {0};
         random_code(code.isa, 6);
         struct pvm_cells *cells =
@@ -176,8 +177,10 @@ int main(void)
     for (uint32_t i = 1; i < JIT_ENTRIES; i++) /* any numbers will do */
         pvm_jit_memo[0][i] = pvm_jit_memo[1][i] = (uint16_t)(i * 40503);
     for (unsigned round = 0; wide && round < ROUNDS; round++) {
-        struct pvm_cells p = {.code = {.isa = (enum pvm_isa)below(PVM_ISAS), .gp = below(2),
-                                       .bytes = {bytes, SIZE}, .mask = {starts, SIZE / 8},
+        struct pvm_cells p = {.code = {.isa = (enum pvm_isa)below(PVM_ISAS),
+                                       .gp = below(2),
+                                       .bytes = {bytes, SIZE},
+                                       .mask = {starts, SIZE / 8},
                                        .starts = starts}};
         random_code(p.code.isa, 1 + below(12));
         uint32_t charge = charges[below(3)], pc = below(SIZE - JIT_AHEAD - 200);

@@ -89,10 +89,14 @@ int main(int argc, char **argv)
             cover = true;
             continue;
         }
-        if (!strcmp(argv[i], "--seconds")) seconds = value_of(value);
-        else if (!strcmp(argv[i], "--seed")) seed = value_of(value);
-        else if (!strcmp(argv[i], "--first")) first = value_of(value);
-        else if (!strcmp(argv[i], "--count")) count = value_of(value);
+        if (!strcmp(argv[i], "--seconds"))
+            seconds = value_of(value);
+        else if (!strcmp(argv[i], "--seed"))
+            seed = value_of(value);
+        else if (!strcmp(argv[i], "--first"))
+            first = value_of(value);
+        else if (!strcmp(argv[i], "--count"))
+            count = value_of(value);
         else {
             fprintf(stderr, "pvm_differ [--seconds N] [--seed S] [--first N] [--count N] "
                             "[--cover]\n");

@@ -12,6 +12,7 @@ static unsigned long checks, failures;
     (checks++,                                                                                     \
      (condition) || (failures++ < 10 && printf("%s:%d: %s\n", __FILE__, __LINE__, #condition)))
 
+/* clang-format off */
 static const uint64_t edges[] = {
     0, 1, 2, 8, 0xff8, 0xfff, 0x1000, 0x8000, 0xfff8, 0xfff9, 0xffff, 0x10000, 0x10001, 0x10ff8,
     0x10ff9, 0x10ffe, 0x10fff, 0x11000, 0x7fffffff, 0x80000000, 0x80000001, 0xfffe0000, 0xffff0000,
@@ -20,11 +21,12 @@ static const uint64_t edges[] = {
     UINT64_C(0x8000000000000000), UINT64_C(0x8000000000010000), UINT64_C(0xffffffff00010000),
     UINT64_C(0xffffffff7ffff000), UINT64_MAX - 0xffff, UINT64_MAX - 0xfff, UINT64_MAX - 7,
     UINT64_MAX - 1, UINT64_MAX};
+/* clang-format on */
 enum { EDGES = sizeof edges / sizeof *edges, PAGE = 4096, FIRST = 0x10000, END = 0x11000 };
 
 /* ---- programs ---- */
 
-struct text {                /* a program in the making */
+struct text { /* a program in the making */
     uint8_t code[96], mask[16];
     uint32_t size;
     enum pvm_isa isa;
@@ -56,15 +58,17 @@ static void three(struct text *t, uint8_t op, unsigned d, unsigned a, unsigned b
 
 static struct pvm_code code_of(const struct text *t)
 {
-    return (struct pvm_code){.isa = t->isa, .bytes = {t->code, t->size},
-                             .mask = {t->mask, (t->size + 7) / 8}, .starts = t->mask};
+    return (struct pvm_code){.isa = t->isa,
+                             .bytes = {t->code, t->size},
+                             .mask = {t->mask, (t->size + 7) / 8},
+                             .starts = t->mask};
 }
 
 /* ---- canaries ---- */
 
 struct cage {
     struct pvm_vm *vm;
-    uint8_t *below, *above;  /* pages next to the reservation, or NULL */
+    uint8_t *below, *above; /* pages next to the reservation, or NULL */
     uint8_t rights[PVM_PAGES];
 };
 
@@ -86,8 +90,8 @@ static bool alive(const uint8_t *page)
 
 static void open_cage(struct cage *c, const struct pvm_code *code, bool metered)
 {
-    struct pvm_config config = {.profile = pvm_profile_find("polkavm"), .metered = metered,
-                                .gas = metered ? 1000000 : 0};
+    struct pvm_config config = {
+        .profile = pvm_profile_find("polkavm"), .metered = metered, .gas = metered ? 1000000 : 0};
     penta_error err = {0};
     CHECK(pvm_engine_find("jit", &config.adopt));
     c->vm = pvm_vm_create(NULL, code, &config, NULL, &err);
@@ -288,8 +292,7 @@ static void heaps(enum pvm_isa isa, bool metered)
             CHECK(cage.vm->state->regs[7] == (fits ? HEAP + before + n : 0));
         }
     for (uint32_t page = 0; page < PVM_PAGES; page++) /* nothing grew outside the heap */
-        if (page < 0x40 || page > (HEAP + ROOM) / PAGE)
-            CHECK(kept(&cage, page));
+        if (page < 0x40 || page > (HEAP + ROOM) / PAGE) CHECK(kept(&cage, page));
     close_cage(&cage);
 }
 
@@ -304,7 +307,7 @@ static void jumps(enum pvm_isa isa, bool metered, unsigned form)
     if (form == 0) {
         uint8_t more = 7;
         bytes(&t, PVM_OP_jump_indirect, &more, 1);
-    } else {                   /* a5 or a0 = 3, jump [a0] */
+    } else { /* a5 or a0 = 3, jump [a0] */
         uint8_t more[] = {(uint8_t)((form == 1 ? 12 : 7) | 7 << 4), 1, 3};
         bytes(&t, PVM_OP_load_imm_and_jump_indirect, more, 3);
     }

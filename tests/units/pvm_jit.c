@@ -125,10 +125,8 @@ static void threads(void)
     penta_pvm_pool *pool = penta_pvm_pool_new(module, NULL, NULL, 0, &err);
     CHECK(pool);
     pthread_t many[4];
-    for (int i = 0; i < 4; i++)
-        pthread_create(&many[i], NULL, calls, pool);
-    for (int i = 0; i < 4; i++)
-        pthread_join(many[i], NULL);
+    for (int i = 0; i < 4; i++) pthread_create(&many[i], NULL, calls, pool);
+    for (int i = 0; i < 4; i++) pthread_join(many[i], NULL);
     penta_pvm_pool_free(pool);
     penta_close(module);
 }

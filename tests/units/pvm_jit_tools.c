@@ -159,9 +159,12 @@ static uint32_t parse_record(const uint8_t *r, size_t left, struct loads *seen)
     CHECK(get64(r + 24) == address && get64(r + 48) == seen->next_index++);
     CHECK(56 + strlen(name) + 1 + bytes == size);
     CHECK(!memcmp((const void *)(uintptr_t)address, name + strlen(name) + 1, bytes));
-    if (!strcmp(name, "guest demo::main")) seen->main++;
-    else if (!strcmp(name, "guest helper")) seen->helper++;
-    else seen->others++;
+    if (!strcmp(name, "guest demo::main"))
+        seen->main++;
+    else if (!strcmp(name, "guest helper"))
+        seen->helper++;
+    else
+        seen->others++;
     return size;
 }
 
@@ -255,9 +258,8 @@ static void dumps(void)
 /* Two machines take turns, so that gs changes at every entry. */
 static void gs_through_kernel(void)
 {
-    penta_module *module =
-        module_of("%stack_size = 4096\npub @f:\n u64 [sp - 8] = a0\n ecalli 0\n"
-                  " a1 = u64 [sp - 8]\n a0 = a0 + a1\n ret\n");
+    penta_module *module = module_of("%stack_size = 4096\npub @f:\n u64 [sp - 8] = a0\n ecalli 0\n"
+                                     " a1 = u64 [sp - 8]\n a0 = a0 + a1\n ret\n");
     penta_error err = {0};
     penta_stop stop;
     pvm_gs_by_kernel = true;
@@ -284,7 +286,7 @@ static void gs_through_kernel(void)
     penta_pvm_pool_free(pool);
     penta_close(module);
     pvm_gs_by_kernel = false;
-    pvm_jit_usable();        /* decides again */
+    pvm_jit_usable(); /* decides again */
 }
 
 /* ---- no executable memory ---- */
@@ -293,19 +295,18 @@ static void gs_through_kernel(void)
 static bool refuse_executable(void)
 {
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-    struct sock_filter filter[] = {
-        LOAD(arch),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 9),
-        LOAD(nr),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 4, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 6),
-        LOAD(args[3]),
-        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, MAP_PRIVATE | MAP_ANONYMOUS),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MAP_PRIVATE, 3, 0),
-        LOAD(args[2]),
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 13),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_filter filter[] = {LOAD(arch),
+                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 9),
+                                   LOAD(nr),
+                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 4, 0),
+                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 6),
+                                   LOAD(args[3]),
+                                   BPF_STMT(BPF_ALU | BPF_AND | BPF_K, MAP_PRIVATE | MAP_ANONYMOUS),
+                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MAP_PRIVATE, 3, 0),
+                                   LOAD(args[2]),
+                                   BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
+                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 13),
+                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
     struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
     return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
            !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
@@ -449,11 +450,11 @@ static void latency(void)
         const char *name;
         penta_option options[3];
         size_t count;
-    } ways[] = {{"no gas", {{"call", "loop"}}, 1},
-                {"sync gas", {{"call", "loop"}, {"gas", "9000000000000000000"}}, 2},
-                {"async gas",
-                 {{"call", "loop"}, {"gas", "9000000000000000000"}, {"gas-mode", "async"}}, 3},
-                {"polling", {{"call", "loop"}, {"poll", "1"}}, 2}};
+    } ways[] = {
+        {"no gas", {{"call", "loop"}}, 1},
+        {"sync gas", {{"call", "loop"}, {"gas", "9000000000000000000"}}, 2},
+        {"async gas", {{"call", "loop"}, {"gas", "9000000000000000000"}, {"gas-mode", "async"}}, 3},
+        {"polling", {{"call", "loop"}, {"poll", "1"}}, 2}};
     penta_module *module = module_of("%stack_size = 4096\npub @loop:\n a0 = a0 + 1\n"
                                      " u64 [sp - 8] = a0\n a1 = a1 ^ a0\n jump @loop\n");
     for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {

@@ -19,7 +19,7 @@
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define DELAYED_SIGNALS 1     /* this sanitizer keeps signals that are no faults for later */
+#define DELAYED_SIGNALS 1 /* this sanitizer keeps signals that are no faults for later */
 #endif
 #endif
 
@@ -40,7 +40,8 @@ enum { LIMIT = 30, BLOCK = 64 << 10 }; /* seconds for one scenario; what malloc 
 
 static const char source[] =
     "%stack_size = 4096\n"
-    "pub @round:\n a0 = a0 + 1\n a1 = a0 /u a2\n i32 a3 = a3 + 1\n u64 [sp - 8] = a0\n jump @round\n"
+    "pub @round:\n a0 = a0 + 1\n a1 = a0 /u a2\n i32 a3 = a3 + 1\n u64 [sp - 8] = a0\n jump "
+    "@round\n"
     "pub @once:\n a0 = a0 + 1\n u64 [sp - 8] = a0\n a0 = u64 [sp - 8]\n ret\n"
     "pub @fault:\n a0 = u64 [0x10]\n ret\n"
     "pub @asks:\n ecalli 0\n jump @asks\n";
@@ -60,12 +61,20 @@ static void open_module(void)
     penta_bytes text = {(const uint8_t *)source, strlen(source)};
     module = penta_assemble(text, "pvm", &isa, 1, say, NULL);
     if (!module) exit(1);
-    CHECK(penta_pvm_export(module, "round", &round_pc) && penta_pvm_export(module, "once", &once_pc));
-    CHECK(penta_pvm_export(module, "fault", &fault_pc) && penta_pvm_export(module, "asks", &asks_pc));
+    CHECK(penta_pvm_export(module, "round", &round_pc) &&
+          penta_pvm_export(module, "once", &once_pc));
+    CHECK(penta_pvm_export(module, "fault", &fault_pc) &&
+          penta_pvm_export(module, "asks", &asks_pc));
 }
 
-#define CALL {"call", "once"}
-#define GAS {"gas", "9000000000000000000"}
+#define CALL                                                                                       \
+    {                                                                                              \
+        "call", "once"                                                                             \
+    }
+#define GAS                                                                                        \
+    {                                                                                              \
+        "gas", "9000000000000000000"                                                               \
+    }
 static const struct way {
     const char *engine;
     penta_option options[3];
@@ -313,7 +322,7 @@ struct waiting {
     atomic_int thread;
     int polled, error;
     ssize_t got;
-    bool trapped;            /* SIGTRAP was left blocked */
+    bool trapped; /* SIGTRAP was left blocked */
     penta_stop first, kept, after;
 };
 
@@ -328,7 +337,7 @@ static void *run_wait_run(void *user)
     penta_vm_run(w->vm, UINT64_MAX, &w->first);
     penta_pvm_call(w->vm, once_pc, &one, 1);
     w->thread = thread_number();
-    w->polled = poll(&fd, 1, -1);  /* no SA_RESTART helps this one */
+    w->polled = poll(&fd, 1, -1); /* no SA_RESTART helps this one */
     w->error = errno;
     w->got = read(w->pipe[0], &byte, 1);
     w->got += read(w->pipe[0], &byte, 1);
@@ -524,7 +533,7 @@ static void stack_dropped(void)
 enum { WORKERS = 4 };
 
 static struct storm {
-    pthread_mutex_t lock;    /* of vms: nobody frees what is being interrupted */
+    pthread_mutex_t lock; /* of vms: nobody frees what is being interrupted */
     penta_vm *vms[WORKERS];
     atomic_int threads[WORKERS];
     atomic_bool over;
@@ -643,8 +652,7 @@ static void storms(uint32_t rounds, uint64_t seed)
     pthread_create(&interrupts, NULL, send_interrupts, NULL);
     for (uint32_t i = 0; i < rounds; i++) {
         storm.seed += 100;
-        for (uintptr_t k = 0; k < WORKERS; k++)
-            pthread_create(&workers[k], NULL, work, (void *)k);
+        for (uintptr_t k = 0; k < WORKERS; k++) pthread_create(&workers[k], NULL, work, (void *)k);
         for (int k = 0; k < WORKERS; k++) pthread_join(workers[k], NULL);
     }
     storm.over = true;

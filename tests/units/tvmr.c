@@ -74,25 +74,21 @@ static void one_product(struct tvmr_vm *vm, size_t rows, size_t cols, enum weigh
             *b = malloc((rows + 1) * sizeof *b);
     if (!x || !a || !b || !tvmr_cold_new(vm, 0, rows * cols, dims, 2)) abort();
     struct tvmr_cold *c = &vm->cold[0];
-    for (size_t i = 0; i < c->count; i++)
-        c->weights[i] = random_signal(kind);
+    for (size_t i = 0; i < c->count; i++) c->weights[i] = random_signal(kind);
     if (temps) {
         uint8_t *t = malloc(c->count + 1);
         if (!t) abort();
-        for (size_t i = 0; i < c->count; i++)
-            t[i] = (uint8_t)rnd(5);
+        for (size_t i = 0; i < c->count; i++) t[i] = (uint8_t)rnd(5);
         tvmr_temps_set(vm, c, t);
         free(t);
     }
-    for (size_t i = 0; i < count; i++)
-        x[i] = random_input(range);
+    for (size_t i = 0; i < count; i++) x[i] = random_input(range);
     for (unsigned gate = 0; gate < 3; gate++) {
         memset(b, 0x55, rows * sizeof *b);
         tvmr_product_plain(c, (enum tvmr_gate)gate, x, count, 0, rows, a);
         tvmr_product(vm, c, (enum tvmr_gate)gate, x, count, b);
         size_t at = 0;
-        while (at < rows && a[at] == b[at])
-            at++;
+        while (at < rows && a[at] == b[at]) at++;
         if (at < rows)
             printf("%zu x %zu kind %d range %u temps %d gate %u: row %zu is %d, expected %d\n",
                    rows, cols, (int)kind, range, temps, gate, at, b[at], a[at]);
@@ -175,8 +171,7 @@ static void compare(const char *name, const int32_t *r, const int32_t *x, const 
                     size_t n, int32_t p, int32_t q, int64_t (*want)(struct wanted))
 {
     size_t i = 0;
-    while (i < n && r[i] == want((struct wanted){x[i], p, q, y[i]}))
-        i++;
+    while (i < n && r[i] == want((struct wanted){x[i], p, q, y[i]})) i++;
     if (i < n) printf("%s(%d, %d; %d, %d) is %d\n", name, x[i], y[i], p, q, r[i]);
     check(i == n, name, (long)i, (long)n);
 }
@@ -261,8 +256,7 @@ static void reload(void)
     struct tvmr_vm *vm = tvmr_vm(base);
     penta_error err = {0};
     bool kept = false;
-    for (unsigned i = 0; i < 3; i++)
-        vm->cold[i].weights[1] = (struct tvmr_signal){1, 9};
+    for (unsigned i = 0; i < 3; i++) vm->cold[i].weights[1] = (struct tvmr_signal){1, 9};
     vm->chem[0] = 7;
     check(tvmr_vm_reload(vm, new, &kept, &err) && kept, "reload", err.code, kept);
     check(tvmr_value(vm->cold[0].weights[1]) == 9, "a weight with the same key and shape stays", 0,
@@ -302,8 +296,7 @@ static void crash(void)
         err = (penta_error){0};
         bool ok = tvmr_weights_load(vm, path, &loaded, &err) && loaded == 1;
         const uint8_t *bytes = (const uint8_t *)vm->cold[0].weights;
-        for (size_t k = 0; ok && k < vm->cold[0].count * 2; k++)
-            ok = bytes[k] == bytes[0];
+        for (size_t k = 0; ok && k < vm->cold[0].count * 2; k++) ok = bytes[k] == bytes[0];
         check(ok, "a save that was killed left a whole file", i, (long)err.code);
     }
     char command[100];

@@ -42,6 +42,7 @@ static void test_numbers(void)
         const char *text;
         bool ok;
         uint64_t value;
+        /* clang-format off */
     } rows[] = {
         {"0", true, 0},          {"42", true, 42},         {"0x2A", true, 42},
         {"0b101", true, 5},      {"0o17", true, 15},       {"1_000", true, 1000},
@@ -51,6 +52,7 @@ static void test_numbers(void)
         {"0xFFFFFFFFFFFFFFFF", true, UINT64_MAX},          {"0x10000000000000000", false, 0},
         {" 1", false, 0},        {"1 ", false, 0},         {"0b2", false, 0},
     };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t value = 0;
         bool ok = number_parse(rows[i].text, &value);
@@ -72,6 +74,7 @@ static void test_json_reader(void)
     static const struct {
         const char *text;
         bool ok;
+        /* clang-format off */
     } rows[] = {
         {"{}", true}, {" [1, 2]\n", true}, {"18446744073709551615", true},
         {"-9223372036854775808", true}, {"18446744073709551616", false},
@@ -81,6 +84,7 @@ static void test_json_reader(void)
         {"[1e3, -2.5]", true}, {"nul", false}, {"[\"\\u00e9\\n\"]", true}, {"{\"a\"", false},
         {"01", false}, {"[1,]", false}, {"NaN", false},
     };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         penta_error err = {0};
         struct json_doc *doc = json_parse(bytes_of(rows[i].text), &err);
@@ -92,10 +96,12 @@ static void test_json_reader(void)
     memset(deep, '[', sizeof deep);
     expect(!json_parse((penta_bytes){(uint8_t *)deep, sizeof deep}, &err), "json_parse", "depth");
     err = (penta_error){0};
-    struct json_doc *doc = json_parse(bytes_of("{\"n\":18446744073709551615,\"h\":\"0x2a\",\"x\":\"0102\"}"), &err);
+    struct json_doc *doc =
+        json_parse(bytes_of("{\"n\":18446744073709551615,\"h\":\"0x2a\",\"x\":\"0102\"}"), &err);
     uint64_t value = 0;
     const struct json_object *root = doc ? json_root(doc) : NULL;
-    expect(json_as_uint(json_get(root, "n"), &value) && value == UINT64_MAX, "json_as_uint", "exact");
+    expect(json_as_uint(json_get(root, "n"), &value) && value == UINT64_MAX, "json_as_uint",
+           "exact");
     expect(json_as_uint(json_get(root, "h"), &value) && value == 42, "json_as_uint", "hex text");
     expect(!json_as_uint(json_get(root, "absent"), &value), "json_as_uint", "absent");
     json_doc_free(doc);
@@ -117,21 +123,24 @@ static void test_json_writer(void)
     json_bool(&j, NULL, true);
     json_null(&j, NULL);
     json_finish(&j);
-    expect(text_is(&w, "{\"small\":9007199254740992,\"large\":\"9007199254740993\","
-                       "\"low\":\"-9223372036854775808\",\"word\":\"0xff\","
-                       "\"text\":\"a\\\"\\\\\\u0001\\ufffd\\n\xc3\xa9\",\"third\":0.3333333333333333,"
-                       "\"inf\":\"-inf\",\"list\":[true,null]}\n"),
+    expect(text_is(&w,
+                   "{\"small\":9007199254740992,\"large\":\"9007199254740993\","
+                   "\"low\":\"-9223372036854775808\",\"word\":\"0xff\","
+                   "\"text\":\"a\\\"\\\\\\u0001\\ufffd\\n\xc3\xa9\",\"third\":0.3333333333333333,"
+                   "\"inf\":\"-inf\",\"list\":[true,null]}\n"),
            "json writer", (const char *)w.out.data);
     writer_free(&w);
 }
 
 static void test_sanitizer(void)
 {
+    /* clang-format off */
     static const struct { const char *in, *out; } rows[] = {
         {"plain \xc3\xa9", "plain \xc3\xa9"}, {"\033[31m", "\\x1b[31m"}, {"\xff", "\\xff"},
         {"a\nb", "a\\x0ab"}, {"\xe2\x80\xae", "\\u{202e}"}, {"\xc2\x9b", "\\u{9b}"},
         {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, {"\xc0\x80", "\\xc0\\x80"}, {"\x7f", "\\x7f"},
     };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct writer w = {0};
         writer_safe(&w, bytes_of(rows[i].in));
@@ -148,25 +157,29 @@ static void test_reader(void)
     expect(reader_uint(&r, 2) == 0x0201, "reader", "little");
     r.big_endian = true;
     expect(reader_uint(&r, 2) == 0x0304, "reader", "big");
-    expect(reader_count(&r, 2, 1) == 0 && err.code == BASE_RANGE && err.offset == 104, "reader", "count");
+    expect(reader_count(&r, 2, 1) == 0 && err.code == BASE_RANGE && err.offset == 104, "reader",
+           "count");
     expect(reader_uint(&r, 1) == 0 && r.pos == 4, "reader", "sticky");
     err = (penta_error){0};
     expect(!reader_take(&r, SIZE_MAX) && err.code == BASE_TRUNCATED, "reader", "too much");
     expect(checksum_crc32(bytes_of("123456789")) == UINT32_C(0xCBF43926), "crc32", "check value");
     err = (penta_error){0};
     struct arena a = {0};
-    expect(!arena_alloc(&a, SIZE_MAX / 2, 16, &err) && err.code == BASE_MEMORY, "arena", "overflow");
+    expect(!arena_alloc(&a, SIZE_MAX / 2, 16, &err) && err.code == BASE_MEMORY, "arena",
+           "overflow");
     arena_free(&a);
 }
 
 static void test_expressions(void)
 {
+    /* clang-format off */
     static const struct { const char *text; bool ok; uint64_t value; } rows[] = {
         {"1+2*3", true, 7}, {"(1+2)*3", true, 9}, {"1<<4|3&2", true, 18}, {"-1", true, UINT64_MAX},
         {"~0 >> 60", true, 15}, {"10 - 2 - 3", true, 5}, {"1 << 64", true, 0}, {"7 % 4 ^ 1", true, 2},
         {"1 +", false, 0}, {"(1", false, 0}, {"1 / 0", false, 0}, {"x", false, 0}, {"", false, 0},
         {"'A' + 1", true, 66}, {"'\\n'", true, 10}, {"1 < 2", true, 1},
     };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         penta_error err = {0};
         struct source s = {.text = bytes_of(rows[i].text), .comment = ";", .err = &err};
@@ -187,20 +200,25 @@ static void test_expressions(void)
         snprintf(name, sizeof name, "name%d", i);
         labels_define(&labels, bytes_of(name), (uint64_t)i, 0, &err);
     }
-    expect(!err.code && labels_value(&labels, bytes_of("name777"), &value) && value == 777, "labels", "find");
-    expect(!labels_define(&labels, bytes_of("name5"), 1, 9, &err) && err.code == BASE_NAME_TWICE, "labels", "twice");
+    expect(!err.code && labels_value(&labels, bytes_of("name777"), &value) && value == 777,
+           "labels", "find");
+    expect(!labels_define(&labels, bytes_of("name5"), 1, 9, &err) && err.code == BASE_NAME_TWICE,
+           "labels", "twice");
     labels_free(&labels);
 }
 
 static void test_suggestions(void)
 {
+    /* clang-format off */
     static const struct { const char *word, *best; } rows[] = {
         {"inspct", "inspect"}, {"vlaidate", "validate"}, {"RUN", "run"}, {"xyzzy", NULL}, {"", NULL}};
+    /* clang-format on */
     static const char *const words[] = {"inspect", "validate", "run", "hex"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct suggest s = {.word = bytes_of(rows[i].word)};
         for (size_t k = 0; k < 4; k++) suggest_offer(&s, words[k]);
-        expect(rows[i].best ? s.best && !strcmp(s.best, rows[i].best) : !s.best, "suggest", rows[i].word);
+        expect(rows[i].best ? s.best && !strcmp(s.best, rows[i].best) : !s.best, "suggest",
+               rows[i].word);
     }
 }
 
@@ -208,20 +226,26 @@ static void test_suggestions(void)
 static void test_device_memory(void)
 {
     struct kblob_memory m = {0};
-    uint64_t a = kblob_memory_alloc(&m, 16), b = kblob_memory_alloc(&m, 1), c = kblob_memory_alloc(&m, 8);
-    expect(a == UINT64_C(0xA8397B1DC000) && b == UINT64_C(0x9E6AA1B96000) && c == UINT64_C(0x5D1880094000),
+    uint64_t a = kblob_memory_alloc(&m, 16), b = kblob_memory_alloc(&m, 1),
+             c = kblob_memory_alloc(&m, 8);
+    expect(a == UINT64_C(0xA8397B1DC000) && b == UINT64_C(0x9E6AA1B96000) &&
+               c == UINT64_C(0x5D1880094000),
            "alloc", "addresses of seed 0");
-    expect(!kblob_memory_alloc(&m, 0) && !kblob_memory_alloc(&m, (UINT64_C(1) << 30) + 1), "alloc", "sizes");
+    expect(!kblob_memory_alloc(&m, 0) && !kblob_memory_alloc(&m, (UINT64_C(1) << 30) + 1), "alloc",
+           "sizes");
     expect(kblob_memory_classify(&m, a + 15, 1) == KBLOB_FAULT_NONE, "classify", "last byte");
     expect(kblob_memory_classify(&m, a + 15, 2) == KBLOB_FAULT_OUT_OF_BOUNDS, "classify", "over");
-    expect(kblob_memory_classify(&m, a + 8, UINT64_MAX) == KBLOB_FAULT_OUT_OF_BOUNDS, "classify", "wrap");
+    expect(kblob_memory_classify(&m, a + 8, UINT64_MAX) == KBLOB_FAULT_OUT_OF_BOUNDS, "classify",
+           "wrap");
     expect(kblob_memory_classify(&m, 0, 1) == KBLOB_FAULT_NULL, "classify", "null");
     expect(kblob_memory_classify(&m, a + 16, 1) == KBLOB_FAULT_UNMAPPED, "classify", "unmapped");
     expect(!kblob_memory_release(&m, a + 1) && kblob_memory_release(&m, a), "release", "base only");
     expect(kblob_memory_classify(&m, a + 3, 1) == KBLOB_FAULT_USE_AFTER_FREE, "classify", "freed");
     expect(!kblob_memory_release(&m, a), "release", "twice");
-    expect(!kblob_memory_alloc_at(&m, b, 1) && !kblob_memory_alloc_at(&m, (UINT64_C(1) << 48) - 1, 2) &&
-               kblob_memory_alloc_at(&m, (UINT64_C(1) << 48) - 1, 1), "alloc_at", "bounds");
+    expect(!kblob_memory_alloc_at(&m, b, 1) &&
+               !kblob_memory_alloc_at(&m, (UINT64_C(1) << 48) - 1, 2) &&
+               kblob_memory_alloc_at(&m, (UINT64_C(1) << 48) - 1, 1),
+           "alloc_at", "bounds");
     kblob_memory_free(&m);
 }
 
@@ -229,11 +253,12 @@ static void test_device_memory(void)
 static void test_machine_states(void)
 {
     static const uint8_t blob[] = {0x05, 0xb1, 0x05, 0xb1, 1, 0, 0, 0, 16, 0, 0, 0, 2, 0, 0, 0,
-                                   7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0,
-                                   8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+                                   7,    0,    0,    0,    0, 0, 0, 0, 0,  0, 0, 0, 5, 0, 0, 0,
+                                   8,    0,    0,    0,    0, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0};
     penta_error err = {0};
     penta_option unknown = {"warp", "9"}, map = {"map", "0x1000:4096"};
-    expect(!penta_open((penta_bytes){blob, sizeof blob}, NULL, &unknown, 1, &err) && err.code == BASE_OPTION,
+    expect(!penta_open((penta_bytes){blob, sizeof blob}, NULL, &unknown, 1, &err) &&
+               err.code == BASE_OPTION,
            "penta_open", "unknown option");
     penta_module *module = penta_open((penta_bytes){blob, sizeof blob}, NULL, NULL, 0, &err);
     expect(module && !penta_vm_new(module, "warp", NULL, 0, &err) && err.code == BASE_OPTION_VALUE,
@@ -243,7 +268,8 @@ static void test_machine_states(void)
     uint64_t slept = 5, one = 1;
     expect(!penta_vm_answer(vm, &slept, 1, &err) && err.code == BASE_STATE, "answer", "none waits");
     penta_vm_run(vm, UINT64_MAX, &stop);
-    expect(stop.kind == PENTA_STOP_HOST && stop.args[0] == 5 && stop.steps == 1, "run", "host stop");
+    expect(stop.kind == PENTA_STOP_HOST && stop.args[0] == 5 && stop.steps == 1, "run",
+           "host stop");
     penta_vm_run(vm, UINT64_MAX, &stop);
     expect(stop.kind == PENTA_STOP_HOST && stop.steps == 0, "run", "still asks");
     penta_buffer saved = {0};
@@ -253,23 +279,29 @@ static void test_machine_states(void)
     expect(stop.kind == PENTA_STOP_HALT && stop.steps == 1, "run", "halt");
     penta_vm_run(vm, UINT64_MAX, &stop);
     expect(stop.kind == PENTA_STOP_HALT && stop.steps == 0, "run", "halt again");
-    expect(penta_vm_load(vm, (penta_bytes){saved.data, saved.size}, &err), "load", "back to the question");
+    expect(penta_vm_load(vm, (penta_bytes){saved.data, saved.size}, &err), "load",
+           "back to the question");
     penta_vm_run(vm, UINT64_MAX, &stop);
     expect(stop.kind == PENTA_STOP_HOST, "run", "asks again");
-    expect(!penta_vm_load(vm, bytes_of("nonsense"), &err) && err.code == BASE_SNAPSHOT, "load", "nonsense");
+    expect(!penta_vm_load(vm, bytes_of("nonsense"), &err) && err.code == BASE_SNAPSHOT, "load",
+           "nonsense");
     saved.data[4] ^= 1;
-    expect(!penta_vm_load(vm, (penta_bytes){saved.data, saved.size}, &err) && err.code == BASE_SNAPSHOT,
+    expect(!penta_vm_load(vm, (penta_bytes){saved.data, saved.size}, &err) &&
+               err.code == BASE_SNAPSHOT,
            "load", "another program");
-    expect(!penta_vm_peek(vm, 0x1fff, &one, 2) && penta_vm_poke(vm, 0x1ff8, &one, 8), "peek", "bounds");
+    expect(!penta_vm_peek(vm, 0x1fff, &one, 2) && penta_vm_poke(vm, 0x1ff8, &one, 8), "peek",
+           "bounds");
     expect(!penta_vm_mark(vm, 2, true) && penta_vm_mark(vm, 1, true), "mark", "bounds");
     penta_buffer_free(&saved);
     penta_vm_free(vm);
     penta_close(module);
     struct map_option parsed;
     err = (penta_error){0};
-    expect(map_option_parse("0x10:2K:ro", &parsed, &err) && parsed.length == 2048 && parsed.read_only,
+    expect(map_option_parse("0x10:2K:ro", &parsed, &err) && parsed.length == 2048 &&
+               parsed.read_only,
            "map", "ro");
-    expect(!map_option_parse("0x10", &parsed, &err) && err.code == BASE_OPTION_VALUE, "map", "no length");
+    expect(!map_option_parse("0x10", &parsed, &err) && err.code == BASE_OPTION_VALUE, "map",
+           "no length");
 }
 
 /* RFC 6979, A.2.5: P-256 with SHA-256 over two messages. */
@@ -281,12 +313,14 @@ static void test_deterministic_ecdsa(void)
         "-----END EC PRIVATE KEY-----\n";
     static const struct {
         const char *message, *signature;
+        /* clang-format off */
     } rows[] = {
         {"sample", "EFD48B2AACB6A8FD1140DD9CD45E81D69D2C877B56AAF991C34D0EA84EAF3716"
                    "F7CB1C942D657C41D436C7A1B6E29F65F3E900DBB9AFF4064DC4AB2F843ACDA8"},
         {"test", "F1ABB023518351CD71D881567B1EA663ED3EFCF6C5132B354F28D3B0B7D38367"
                  "019F4113742A2B14BD25926B49C649155F267E60D3814B4C0CC84250E46F0083"},
     };
+    /* clang-format on */
     penta_error err = {0};
     struct private_key *key = key_private_read(bytes_of(pem), BASE_BUG, &err);
     expect(key != NULL, "ecdsa", err.message);
@@ -301,10 +335,12 @@ static void test_deterministic_ecdsa(void)
         expect(!sign_check(key_public_of(key), message, (penta_bytes){made, 63}), "ecdsa", "short");
         memcpy(changed, made, 64);
         memset(changed, 0, 32);
-        expect(!sign_check(key_public_of(key), message, (penta_bytes){changed, 64}), "ecdsa", "r = 0");
+        expect(!sign_check(key_public_of(key), message, (penta_bytes){changed, 64}), "ecdsa",
+               "r = 0");
         memcpy(changed, made, 64);
         memset(changed + 32, 0, 32);
-        expect(!sign_check(key_public_of(key), message, (penta_bytes){changed, 64}), "ecdsa", "s = 0");
+        expect(!sign_check(key_public_of(key), message, (penta_bytes){changed, 64}), "ecdsa",
+               "s = 0");
         free(want);
     }
     key_private_free(key);
@@ -328,7 +364,8 @@ static void test_weak_keys(void)
     for (size_t i = 0; i < sizeof weak / sizeof *weak; i++) {
         size_t size = 0;
         uint8_t *raw = hex_parse(bytes_of(weak[i]), &size);
-        expect(!key_public_raw(KEY_ED25519, (penta_bytes){raw, size}, &key, &why), "small order", weak[i]);
+        expect(!key_public_raw(KEY_ED25519, (penta_bytes){raw, size}, &key, &why), "small order",
+               weak[i]);
         free(raw);
     }
     uint8_t p256[65] = {4}, rsa[260] = {0x80};
@@ -340,13 +377,15 @@ static void test_weak_keys(void)
     rsa[257] = rsa[259] = 1; /* 65537 */
     expect(key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa", "2048 bits");
     rsa[259] = 0;
-    expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa", "even exponent");
+    expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa",
+           "even exponent");
     rsa[257] = 0, rsa[259] = 3;
     expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa", "exponent 3");
     rsa[257] = rsa[259] = 1, rsa[0] = 0x40;
     expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa", "2047 bits");
     rsa[0] = 0x80, rsa[255] = 2;
-    expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa", "even modulus");
+    expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa",
+           "even modulus");
 }
 
 int main(void)

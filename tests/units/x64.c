@@ -19,10 +19,7 @@ static const char *const r16[] = {"ax",  "cx",  "dx",   "bx",   "sp",   "bp",   
                                   "r8w", "r9w", "r10w", "r11w", "r12w", "r13w", "r14w", "r15w"};
 static const char *const r8[] = {"al",  "cl",  "dl",   "bl",   "spl",  "bpl",  "sil",  "dil",
                                  "r8b", "r9b", "r10b", "r11b", "r12b", "r13b", "r14b", "r15b"};
-static const char *name(enum x64_size size, unsigned reg)
-{
-    return (size == X64 ? r64 : r32)[reg];
-}
+static const char *name(enum x64_size size, unsigned reg) { return (size == X64 ? r64 : r32)[reg]; }
 
 /* Numbers in Zydis' text are hexadecimal with at least two digits, negative ones with a sign. */
 static const char *number(int64_t v)
@@ -56,10 +53,7 @@ static bool decode(uint32_t at, char *text, size_t size, ZydisDecodedInstruction
                &formatter, in, operands, in->operand_count_visible, text, size, at, ZYAN_NULL));
 }
 
-static void begin(void)
-{
-    x64_init(&e, memory, sizeof memory);
-}
+static void begin(void) { x64_init(&e, memory, sizeof memory); }
 
 /* One instruction was written: it must be all of it, and read like this. */
 static void __attribute__((format(printf, 1, 2))) reads(const char *format, ...)
@@ -103,10 +97,11 @@ static void registers(void)
         x64_##mnemonic(&e, size, d, s);                                                            \
         reads(text " %s, %s", name(size, d), name(size, s));                                       \
     }
-    TWO(add, "add")
-    TWO(or, "or") TWO(and, "and") TWO(sub, "sub") TWO(xor, "xor") TWO(cmp, "cmp") TWO(mov, "mov")
-        TWO(imul, "imul") TWO(popcnt, "popcnt") TWO(tzcnt, "tzcnt") TWO(lzcnt, "lzcnt") SIZES(size)
-            EACH(d) EACH(s)
+    /* clang-format off */
+    TWO(add, "add") TWO(or, "or") TWO(and, "and") TWO(sub, "sub") TWO(xor, "xor") TWO(cmp, "cmp")
+    TWO(mov, "mov") TWO(imul, "imul") TWO(popcnt, "popcnt") TWO(tzcnt, "tzcnt") TWO(lzcnt, "lzcnt")
+        /* clang-format on */
+        SIZES(size) EACH(d) EACH(s)
     {
         begin(), x64_test(&e, size, d, s), reads("test %s, %s", name(size, s), name(size, d));
         begin(), x64_xchg(&e, size, d, s), reads("xchg %s, %s", name(size, s), name(size, d));
@@ -122,8 +117,9 @@ static void registers(void)
 #define ONE(mnemonic, text)                                                                        \
     SIZES(size) EACH(d) begin(), x64_##mnemonic(&e, size, d), reads(text " %s", name(size, d));
     ONE(not, "not")
-    ONE(neg, "neg") ONE(mul, "mul") ONE(imul_wide, "imul") ONE(div, "div") ONE(idiv, "idiv")
-        ONE(bswap, "bswap") EACH(d)
+    ONE(neg, "neg")
+    ONE(mul, "mul")
+    ONE(imul_wide, "imul") ONE(div, "div") ONE(idiv, "idiv") ONE(bswap, "bswap") EACH(d)
     {
         begin(), x64_push(&e, d), reads("push %s", r64[d]);
         begin(), x64_pop(&e, d), reads("pop %s", r64[d]);
@@ -155,8 +151,8 @@ static void with_immediates(void)
         reads(#mnemonic " %s, %s", name(size, d), shown(size, immediates[i]));                     \
     }
     ALU(add)
-    ALU(or) ALU(and) ALU(sub) ALU(xor) ALU(cmp) SIZES(size)
-        EACH(d) for (int i = 0; i < IMMEDIATES; i++)
+    ALU(or)
+    ALU(and) ALU(sub) ALU(xor) ALU(cmp) SIZES(size) EACH(d) for (int i = 0; i < IMMEDIATES; i++)
     {
         begin();
         uint32_t at = x64_sub_imm32(&e, size, d, immediates[i]);
@@ -248,11 +244,13 @@ static void memory_forms(struct x64_mem m)
 #define LOAD(mnemonic, text, wide)                                                                 \
     begin(), x64_##mnemonic##_load(&e, size, r, m);                                                \
     reads(text " %s, %s", name(size, r), address(m, wide));
-            LOAD(mov, "mov", width)
-            LOAD(add, "add", width) LOAD(or, "or", width) LOAD(and, "and", width)
-                LOAD(sub, "sub", width) LOAD(xor, "xor", width) LOAD(cmp, "cmp", width)
-                    LOAD(movzx8, "movzx", "byte") LOAD(movsx8, "movsx", "byte")
-                        LOAD(movzx16, "movzx", "word") LOAD(movsx16, "movsx", "word") begin(),
+            /* clang-format off */
+            LOAD(mov, "mov", width) LOAD(add, "add", width) LOAD(or, "or", width)
+            LOAD(and, "and", width) LOAD(sub, "sub", width) LOAD(xor, "xor", width)
+            LOAD(cmp, "cmp", width) LOAD(movzx8, "movzx", "byte") LOAD(movsx8, "movsx", "byte")
+            LOAD(movzx16, "movzx", "word") LOAD(movsx16, "movsx", "word")
+                /* clang-format on */
+                begin(),
                 x64_mov_store(&e, size, m, r);
             reads("mov %s, %s", address(m, width), name(size, r));
             begin(), x64_lea(&e, size, r, plain),

@@ -264,10 +264,7 @@ static void on_error(void *user, uint32_t pc, uint8_t opcode, uint32_t operand, 
     CHECK(pc == 5 && opcode == 0x10);
     s->error = error;
 }
-static void on_reset(void *user)
-{
-    ((struct seen *)user)->resets++;
-}
+static void on_reset(void *user) { ((struct seen *)user)->resets++; }
 static bool digital_write(void *user, uint8_t pin, bool high)
 {
     ((struct seen *)user)->writes++;

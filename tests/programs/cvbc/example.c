@@ -2,38 +2,39 @@
 // C API for CVBC validation
 #include "cvbc_format.h"
 
-bool validate_and_load_program(const char* filename) {
-    FILE* f = fopen(filename, "rb");
+bool validate_and_load_program(const char *filename)
+{
+    FILE *f = fopen(filename, "rb");
     if (!f) return false;
-    
+
     // Read entire file
     fseek(f, 0, SEEK_END);
     size_t file_size = ftell(f);
     rewind(f);
-    
-    uint8_t* file_data = malloc(file_size);
+
+    uint8_t *file_data = malloc(file_size);
     fread(file_data, 1, file_size, f);
     fclose(f);
-    
+
     // Validate format
     if (!cvbc_validate_format(file_data, file_size)) {
         free(file_data);
         return false;
     }
-    
+
     // Extract hardware requirements for template generation
     cvbc_hardware_requirements_t hw_req;
     if (!cvbc_extract_hardware_requirements(file_data, &hw_req)) {
         free(file_data);
         return false;
     }
-    
+
     // Validate hardware compatibility
     if (!validate_hardware_compatibility(&hw_req)) {
         free(file_data);
         return false;
     }
-    
+
     // Load and execute program
     load_vm_program(file_data);
     free(file_data);

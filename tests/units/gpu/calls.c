@@ -111,8 +111,11 @@ static void cancelling(gpu_emulator *dev, uint32_t mode)
 
 static void limits(uint32_t mode)
 {
-    gpu_emulator_options options = {.mode = mode, .max_instructions = 2, .max_tasks = 1,
-                                    .task_wall_ms = 20, .memory_limit = 100};
+    gpu_emulator_options options = {.mode = mode,
+                                    .max_instructions = 2,
+                                    .max_tasks = 1,
+                                    .task_wall_ms = 20,
+                                    .memory_limit = 100};
     gpu_emulator *dev;
     uint64_t a;
     OK(gpu_emulator_open(&dev, &options));
@@ -156,7 +159,7 @@ static void reports(uint32_t mode)
     OK(gpu_emulator_wait(dev, FOREVER));
     OK(gpu_emulator_races(dev, races, 16, &count));
     static const gpu_race want[] = {
-        {1, 0, 2, 0, 4, 4, GPU_RACE_WRITE_WRITE, 1},       /* zeros above the low half */
+        {1, 0, 2, 0, 4, 4, GPU_RACE_WRITE_WRITE, 1}, /* zeros above the low half */
         {1, 0, 2, 1, 2, 6, GPU_RACE_READ_WRITE, 0},
         {1, 1, FOREVER, FOREVER, 32, 1, GPU_RACE_UNINITIALISED, 0},
         {2, 0, 3, 0, 4, 16, GPU_RACE_WRITE_WRITE, 1},
@@ -168,8 +171,8 @@ static void reports(uint32_t mode)
         gpu_race expected = want[i];
         expected.address += base;
         if (memcmp(&expected, &races[i], sizeof expected)) {
-            fprintf(stderr, "mode %u, race %zu: %u.%u %u.%u +%llu %llu kind %u benign %u\n", mode, i,
-                    races[i].launch_a, races[i].index_a, races[i].launch_b, races[i].index_b,
+            fprintf(stderr, "mode %u, race %zu: %u.%u %u.%u +%llu %llu kind %u benign %u\n", mode,
+                    i, races[i].launch_a, races[i].index_a, races[i].launch_b, races[i].index_b,
                     (unsigned long long)(races[i].address - base),
                     (unsigned long long)races[i].length, races[i].kind, races[i].benign);
             exit(1);

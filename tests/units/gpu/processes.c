@@ -13,7 +13,8 @@
 static void pause_ms(long ms)
 {
     struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-    while (nanosleep(&t, &t) && errno == EINTR) {}
+    while (nanosleep(&t, &t) && errno == EINTR) {
+    }
 }
 
 static void *kill_soon(void *pid)
