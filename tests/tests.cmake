@@ -27,6 +27,7 @@ penta_test(properties tests/tools/properties.sh $<TARGET_FILE:penta_cli> $<TARGE
 penta_test(properties-asan tests/tools/properties.sh $<TARGET_FILE:penta_cli> ${BUILDS}/asan/bin/properties 7)
 penta_test(properties-big-endian tests/tools/properties.sh $<TARGET_FILE:penta_cli>
            ${BUILDS}/s390x/bin/properties 41)
+penta_test(format tests/programs/format)
 penta_test(layers ${PYTHON} tests/programs/layers.py)
 penta_test(package tests/programs/package $<TARGET_FILE:penta_cli> ${CMAKE_BINARY_DIR})
 penta_test(sixth-format tests/programs/sixth_format)
