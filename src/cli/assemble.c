@@ -16,32 +16,16 @@ void command_DIS(struct cli *c)
     penta_error err = {0};
     if (!penta_print(in.module, options, count, &text, &err)) {
         cli_error(c, in.name, &err);
-    } else if (c->value[OPT_JSON]) {
-        json_text(&c->json, "file", in.name);
-        json_text(&c->json, "format", penta_module_format(in.module));
-        json_string(&c->json, "text", (penta_bytes){text.data, text.size});
     } else {
-        writer_bytes(&c->out, text.data, text.size);
+        if (c->value[OPT_JSON]) {
+            json_text(&c->json, "file", in.name);
+            json_text(&c->json, "format", penta_module_format(in.module));
+        }
+        cli_text(c, (penta_bytes){text.data, text.size});
     }
     penta_buffer_free(&text);
     free(options);
     input_close(&in);
-}
-
-void cli_bytes(struct cli *c, penta_bytes bytes)
-{
-    const char *path = c->value[OPT_OUTPUT];
-    if (c->value[OPT_JSON]) {
-        json_uint(&c->json, "size", bytes.size);
-        json_hex(&c->json, "bytes", bytes);
-        return;
-    }
-    if (!path && isatty(STDOUT_FILENO)) {
-        cli_usage(c, "-o FILE writes a file, -o - writes here all the same",
-                  "the result is binary and standard output a terminal");
-        return;
-    }
-    writer_bytes(&c->out, bytes.data, bytes.size);
 }
 
 static const struct driver *driver_of_suffix(const char *name)

@@ -208,12 +208,48 @@ static void to_stdout(void *user, penta_bytes piece)
     }
 }
 
+/* With --json and -o: the file is written now, and the document names it. */
+static bool to_named_file(struct cli *c, penta_bytes bytes)
+{
+    if (!c->value[OPT_JSON] || !c->out_is_file) return false;
+    if (output_write(c, c->value[OPT_OUTPUT], bytes)) {
+        json_text(&c->json, "output", c->value[OPT_OUTPUT]);
+        json_uint(&c->json, "size", bytes.size);
+    }
+    return true;
+}
+
+void cli_bytes(struct cli *c, penta_bytes bytes)
+{
+    if (to_named_file(c, bytes)) return;
+    if (c->value[OPT_JSON]) {
+        json_uint(&c->json, "size", bytes.size);
+        json_hex(&c->json, "bytes", bytes);
+    } else if (!c->value[OPT_OUTPUT] && isatty(STDOUT_FILENO)) {
+        cli_usage(c, "-o FILE writes a file, -o - writes here all the same",
+                  "the result is binary and standard output a terminal");
+    } else {
+        writer_bytes(&c->out, bytes.data, bytes.size);
+    }
+}
+
+bool cli_text_file(struct cli *c, penta_bytes text)
+{
+    if (to_named_file(c, text)) return true;
+    if (!c->value[OPT_JSON]) writer_bytes(&c->out, text.data, text.size);
+    return !c->value[OPT_JSON];
+}
+
+void cli_text(struct cli *c, penta_bytes text)
+{
+    if (!cli_text_file(c, text)) json_string(&c->json, "text", text);
+}
+
 static void open_output(struct cli *c)
 {
     const char *path = c->value[OPT_OUTPUT];
     c->out_is_file = path && strcmp(path, "-");
     if (!c->out_is_file) c->out.sink = to_stdout;
-    if (c->value[OPT_JSON] && c->out_is_file) c->out.sink = to_stdout; /* the document */
     if (!c->value[OPT_JSON]) return;
     char schema[40];
     snprintf(schema, sizeof schema, "penta.%s/1", commands[c->command].name);
@@ -231,6 +267,7 @@ static void close_output(struct cli *c)
         json_uint(&c->json, "exit", (uint64_t)c->exit);
         json_finish(&c->json);
     }
+    if (c->value[OPT_JSON] && !c->document_is_result) c->out.sink = to_stdout;
     penta_error err = {0};
     if (!writer_ok(&c->out, &err)) {
         fprintf(stderr, "penta: %s\n", err.message);
@@ -238,6 +275,7 @@ static void close_output(struct cli *c)
     } else if (c->out.sink) {
         writer_flush(&c->out);
     } else if (c->value[OPT_OUTPUT] && (c->exit == EXIT_YES || c->out.out.size)) {
+        c->value[OPT_JSON] = NULL; /* the document is closed: an error is told on standard error */
         output_write(c, c->value[OPT_OUTPUT], writer_view(&c->out));
     }
 }

@@ -58,9 +58,10 @@ struct cli {
     const char **words; /* what is not an option */
     size_t word_count;
 
-    struct writer out; /* standard output, or memory until -o is written */
-    bool out_is_file;  /* out is collected for -o */
-    struct json json;  /* open on out when --json was given */
+    struct writer out;       /* standard output, or memory until -o is written */
+    bool out_is_file;        /* out is collected for -o */
+    struct json json;        /* open on out when --json was given */
+    bool document_is_result; /* with --json, -o gets the document, not standard output */
     struct diagnostic *diagnostics;
     size_t diagnostic_count;
     struct touched_file *touched;
@@ -99,9 +100,13 @@ static inline penta_bytes input_bytes(const struct input *in)
 penta_option *options_for(const struct cli *c, const struct driver *driver, unsigned use,
                           size_t *count);
 
-/* ---- assemble.c ---- */
-/* Bytes out: into the document as hex, or to -o, or to a pipe, never to a terminal by accident. */
+/* What a command makes. With -o it is written there, and a document names the file (`output`) and
+ * its size; without, it goes to standard output or into the document. Binary never goes to a
+ * terminal by accident. */
 void cli_bytes(struct cli *c, penta_bytes bytes);
+void cli_text(struct cli *c, penta_bytes text);
+/* The same for commands that have other members for a document: true when there is no more to do. */
+bool cli_text_file(struct cli *c, penta_bytes text);
 
 /* ---- parse.c ---- */
 bool cli_parse(struct cli *c, int argc, char **argv);

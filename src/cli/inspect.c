@@ -54,6 +54,7 @@ void command_INSPECT(struct cli *c)
     if (!input_open(c, c->words[0], &in)) return;
     if (c->value[OPT_JSON]) {
         struct tree_json_view view = {&c->json};
+        c->document_is_result = true;
         json_text(&c->json, "file", in.name);
         json_uint(&c->json, "size", in.bytes.size);
         json_text(&c->json, "format", penta_module_format(in.module));
@@ -74,6 +75,7 @@ void command_HEX(struct cli *c)
     if (!input_open(c, c->words[0], &in)) return;
     if (c->value[OPT_JSON]) { /* the same tree; the bytes as one hex string */
         struct tree_json_view view = {&c->json};
+        c->document_is_result = true;
         json_text(&c->json, "file", in.name);
         json_uint(&c->json, "size", in.bytes.size);
         json_hex(&c->json, "bytes", input_bytes(&in));

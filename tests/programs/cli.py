@@ -38,6 +38,23 @@ def exits(code, *args, **more):
     return done
 
 
+def unique(pairs):
+    names = [name for name, _ in pairs]
+    check(len(names) == len(set(names)), f"a member twice in {names}")
+    return dict(pairs)
+
+
+def document(data):
+    """One JSON document, read by a parser that refuses a repeated member."""
+    return json.loads(data, object_pairs_hook=unique)
+
+
+def source(name, text):
+    with open(name, "w") as out:
+        out.write(text)
+    return name
+
+
 def good(done):
     check(b"Traceback" not in done.stderr and b"Sanitizer" not in done.stderr, done.stderr.decode())
 
@@ -102,6 +119,39 @@ def test_streams():
     exits(4, "asm", "same.kasm", "-o", "nowhere/out.kblob")
     exits(0, "asm", "same.kasm", "-o", "/dev/null")
     check([n for n in os.listdir(".") if ".kblob." in n] == [], "no temporary file stays")
+
+
+KEYS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "keys")
+
+
+def test_json_with_output_writes_the_file():
+    """--json changes how a command reports, not what it writes."""
+    source("p.casm", ".global main\nmain:\nRET\n")
+    source("p.cvasm", "halt\n")
+    source("p.ino", "void setup() {}\nvoid loop() {}\n")
+    exits(0, "asm", "p.casm", "-o", "p.coil")
+    exits(0, "asm", "p.cvasm", "-o", "p.cvbc")
+    key, secret = os.path.join(KEYS, "signer.pem"), os.path.join(KEYS, "symmetric.hex")
+    for args in (["asm", "p.casm"], ["dis", "p.coil"], ["link", "p.coil"], ["compile", "p.ino"],
+                 ["convert", "p.coil", "--endian", "big"], ["create", "p.cvasm"],
+                 ["sign", "p.cvbc", "--sign-key", key], ["extract", "p.cvbc"], ["pubkey", key],
+                 ["seal", "p.cvbc", "--key-file", secret, "--sign-key", key]):
+        exits(0, *args, "-o", "plain")
+        told = document(exits(0, *args, "-o", "told", "--json").stdout)
+        check(told["output"] == "told" and told["size"] == os.path.getsize("told"), told)
+        check("bytes" not in told and "text" not in told, told)
+        same = open("plain", "rb").read() == open("told", "rb").read()
+        check(same or args[0] == "seal", args)   # a sealed file has a random nonce
+        os.remove("told")
+        os.remove("plain")
+    for args in (["inspect", "p.coil"], ["hex", "p.coil"], ["trace", "good.kblob"]):
+        done = exits(0, *args, "-o", "told", "--json")   # the document itself is the result
+        check(not done.stdout and document(open("told", "rb").read())["ok"], done)
+        os.remove("told")
+        check(document(exits(4, args[0], "missing", "-o", "told", "--json").stdout)["exit"] == 4, args)
+        check(not os.path.exists("told"), args)
+    failed = document(exits(4, "asm", "p.casm", "-o", "nowhere/out", "--json").stdout)
+    check(not failed["ok"] and "output" not in failed and failed["diagnostics"], failed)
 
 
 def test_closed_pipe():

@@ -177,7 +177,7 @@ def test_sign_says_where_it_writes():
     good("verify", "q.cvbc", "--trusted-key", "signer.pub")
     shutil.copy("p.cvbc", "q.cvbc")
     document = json.loads(good("sign", "q.cvbc", "--sign-key", "signer.pem", "--in-place", "--json").stdout)
-    check(document["file"] == "q.cvbc", document)
+    check(document["output"] == "q.cvbc", document)
     good("verify", "q.cvbc", "--trusted-key", "signer.pub")
 
 

@@ -23,18 +23,23 @@ void command_PUBKEY(struct cli *c)
     uint8_t print[32];
     penta_bytes raw = {key.bytes, key.size};
     key_fingerprint(&key, print);
+    struct writer text = {0};
+    if (!strcmp(form, "pem")) {
+        key_public_pem(&key, &text);
+    } else if (!strcmp(form, "raw")) {
+        writer_hex(&text, raw);
+        writer_char(&text, '\n');
+    } else if (!strcmp(form, "c")) {
+        c_array(&text, &key);
+    } else {
+        cli_usage(c, "pem, raw or c", "no form is called '%.40s'", form);
+        return;
+    }
     if (c->value[OPT_JSON]) {
         json_text(&c->json, "type", key_type_name(key.type));
         json_hex(&c->json, "key", raw);
         json_hex(&c->json, "fingerprint", (penta_bytes){print, sizeof print});
-    } else if (!strcmp(form, "pem")) {
-        key_public_pem(&key, &c->out);
-    } else if (!strcmp(form, "raw")) {
-        writer_hex(&c->out, raw);
-        writer_char(&c->out, '\n');
-    } else if (!strcmp(form, "c")) {
-        c_array(&c->out, &key);
-    } else {
-        cli_usage(c, "pem, raw or c", "no form is called '%.40s'", form);
     }
+    cli_text_file(c, writer_view(&text));
+    writer_free(&text);
 }

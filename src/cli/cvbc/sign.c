@@ -22,11 +22,11 @@ static bool has_target(struct cli *c)
 
 static void result(struct cli *c, const struct writer *out)
 {
-    bool attached = c->value[OPT_ATTACH_SIG] && !c->value[OPT_OUTPUT] && !c->value[OPT_JSON];
+    bool attached = c->value[OPT_ATTACH_SIG] && !c->value[OPT_OUTPUT];
     if (!c->value[OPT_IN_PLACE] && !attached)
         cli_bytes(c, writer_view(out));
     else if (output_rewrite(c, c->words[0], writer_view(out)) && c->value[OPT_JSON])
-        json_text(&c->json, "file", c->words[0]);
+        json_text(&c->json, "output", c->words[0]);
 }
 
 /* A signature that does not fit is not put in; one that cannot be checked is, unless it is required

@@ -247,6 +247,7 @@ void command_TRACE(struct cli *c)
     if (tail.size) tail.lines = calloc((size_t)tail.size, sizeof *tail.lines);
     t.session = &m.session;
     if (c->value[OPT_JSON]) {
+        c->document_is_result = true;
         json_text(&c->json, "file", m.in.name);
         json_list(&c->json, "lines");
     }
