@@ -42,6 +42,9 @@ penta_test(console-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/prog
 penta_test(doom tests/programs/doom $<TARGET_FILE:doom> ${SHARED}/pvm/blobs/doom.polkavm)
 penta_test(tvmr-units $<TARGET_FILE:tvmr_units>)
 penta_test(fuzz-seeds tests/tools/fuzz_brief)
+add_executable(jam_refine tests/units/jam_refine.c $<TARGET_OBJECTS:penta_objects>)
+target_link_libraries(jam_refine PRIVATE penta_objects)
+penta_test(jam-refine $<TARGET_FILE:jam_refine> ${SHARED}/jam/refine)
 penta_test(conform tests/programs/conform $<TARGET_FILE:penta_cli> ${SHARED})
 penta_test(contracts ${PYTHON} tests/programs/contracts.py $<TARGET_FILE:penta_cli> ${SHARED}/revive)
 

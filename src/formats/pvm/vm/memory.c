@@ -338,6 +338,27 @@ bool pvm_memory_write(struct pvm_memory *m, uint64_t address, const void *from, 
     return true;
 }
 
+bool pvm_memory_allows(const struct pvm_memory *m, uint64_t address, uint64_t size, uint8_t right)
+{
+    if (!size) return true;
+    if (address >= top || size > top - address) return false;
+    for (uint64_t page = address / PAGE; page <= (address + size - 1) / PAGE; page++)
+        if (!(m->rights[page] & right)) return false;
+    return true;
+}
+
+penta_bytes pvm_memory_view(const struct pvm_memory *m, uint64_t address, uint64_t size,
+                            struct writer *scratch)
+{
+    if (!size) return (penta_bytes){0};
+    if (m->base) return (penta_bytes){m->base + address, (size_t)size};
+    scratch->out.size = 0;
+    writer_fill(scratch, 0, (size_t)size);
+    if (scratch->failed) return (penta_bytes){0};
+    pvm_memory_read(m, address, scratch->out.data, (size_t)size);
+    return writer_view(scratch);
+}
+
 void pvm_memory_changed(const struct pvm_memory *m, pvm_page_fn *fn, void *user)
 {
     uint8_t initial[PAGE];

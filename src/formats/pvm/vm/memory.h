@@ -95,6 +95,14 @@ uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, 
 bool pvm_memory_read(const struct pvm_memory *m, uint64_t address, void *into, size_t size);
 bool pvm_memory_write(struct pvm_memory *m, uint64_t address, const void *from, size_t size);
 
+/* The guest itself may do that to all of these bytes: right is PVM_READ or PVM_WRITABLE. No bytes
+ * are always allowed. */
+bool pvm_memory_allows(const struct pvm_memory *m, uint64_t address, uint64_t size, uint8_t right);
+/* Bytes that may be read, until memory changes; where they are not in one piece, copied to scratch,
+ * whose memory may run out. */
+penta_bytes pvm_memory_view(const struct pvm_memory *m, uint64_t address, uint64_t size,
+                            struct writer *scratch);
+
 /* Every page that may differ from its initial contents, in order; initial holds 4096 bytes. */
 typedef void pvm_page_fn(void *user, uint32_t address, const uint8_t *now, const uint8_t *initial);
 void pvm_memory_changed(const struct pvm_memory *m, pvm_page_fn *fn, void *user);

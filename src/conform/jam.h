@@ -1,0 +1,40 @@
+/* What the two forms of JAM vectors share: a state, a block, the state that is to come out, and
+ * what differs, said by account, key or gas. */
+#pragma once
+#include "conform/conform.h"
+#include "pvm/host/jam_json/json.h"
+
+enum { JAM_TEXT = 200 };
+
+struct jam_case {
+    struct conform *conform;
+    char name[JAM_TEXT];
+    char folder[4096]; /* of files that the document names */
+    penta_jam_host *host;
+    penta_jam_state *state, *expected;
+    penta_jam_block block;
+    struct jam_slices reports, blobs;
+    penta_jam_preimage *preimages;
+    penta_jam_outcome outcome;
+    struct jam_json json;
+    penta_error err;
+    bool failed; /* reported */
+    char want[JAM_TEXT], got[JAM_TEXT];
+};
+
+bool jam_case_open(struct jam_case *c, struct conform *conform, const char *chain);
+void jam_case_close(struct jam_case *c); /* and its verdict */
+/* What c->want and c->got say about something. */
+void jam_case_differs(struct jam_case *c, const char *what);
+void jam_case_bytes(char *text, penta_bytes bytes); /* for a message */
+
+void jam_case_chapter(struct jam_case *c, penta_jam_state *state, uint8_t chapter,
+                      struct writer *w); /* which it frees */
+void jam_case_reports(struct jam_case *c, const struct json_object *list);
+void jam_case_block(struct jam_case *c, uint64_t slot, const struct json_object *entropy);
+void jam_case_prior_slot(struct jam_case *c, uint64_t slot);
+bool jam_case_run(struct jam_case *c);
+
+void jam_case_states(struct jam_case *c);
+void jam_case_gas(struct jam_case *c, uint32_t id, uint64_t items, uint64_t gas);
+void jam_case_count(struct jam_case *c, size_t services);

@@ -1,0 +1,72 @@
+/* The encodings around services: natural numbers, work packages, work reports, and what accumulate
+ * is given. Structs hold slices of the bytes they were read from. docs/formats/jam.md draws them.
+ */
+#pragma once
+#include "base/reader.h"
+#include "base/writer.h"
+
+enum { JAM_SUMMARY = 62, JAM_TRANSFER = 152 };
+
+/* A natural number, in 1 to 9 bytes. */
+void jam_put_nat(struct writer *w, uint64_t x);
+void jam_put_var(struct writer *w, penta_bytes bytes); /* its length, then the bytes */
+uint64_t jam_take_nat(struct reader *r);
+penta_bytes jam_take_var(struct reader *r);
+/* A list: its length, then items of that many bytes. */
+penta_bytes jam_take_list(struct reader *r, size_t item, size_t *count);
+
+struct jam_digest { /* of a work item */
+    uint32_t service;
+    const uint8_t *payload_hash;
+    uint64_t gas;       /* to accumulate it */
+    penta_bytes result; /* encoded */
+};
+
+struct jam_report {
+    penta_bytes encoded;
+    const uint8_t *package, *exports_root, *authorizer;
+    penta_bytes trace;
+    const uint8_t *prerequisites, *lookups; /* hashes; pairs of package hash and root */
+    size_t prerequisite_count, lookup_count;
+    struct jam_digest *digests;
+    size_t digest_count;
+};
+
+/* Takes one report; its digests are to be freed also when it fails. */
+bool jam_take_report(struct reader *r, struct jam_report *out);
+void jam_report_free(struct jam_report *report);
+uint64_t jam_report_gas(const struct jam_report *report); /* to accumulate it */
+
+struct jam_work_item {
+    uint32_t service;
+    const uint8_t *code_hash;
+    uint64_t refine_gas, accumulate_gas;
+    uint16_t exports;
+    penta_bytes payload;
+    size_t import_count, extrinsic_count;
+    const uint8_t *extrinsics; /* hash and u32 length each */
+};
+
+struct jam_work_package {
+    penta_bytes encoded, context, token, config;
+    uint32_t auth_service, anchor_slot;
+    const uint8_t *auth_code;
+    struct jam_work_item *items;
+    size_t item_count;
+};
+
+bool jam_package_read(penta_bytes bytes, struct jam_work_package *out, penta_error *err);
+void jam_package_free(struct jam_work_package *package);
+void jam_put_summary(struct writer *w, const struct jam_work_item *item);
+
+/* What accumulate is given: a work result, or a transfer. */
+void jam_put_operand(struct writer *w, const struct jam_report *report,
+                     const struct jam_digest *digest);
+
+struct jam_transfer {
+    uint32_t from, to;
+    uint64_t amount, gas;
+    uint8_t memo[128];
+};
+void jam_put_transfer(struct writer *w, const struct jam_transfer *t); /* JAM_TRANSFER bytes */
+void jam_transfer_read(const uint8_t *bytes, struct jam_transfer *out);

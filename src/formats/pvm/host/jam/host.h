@@ -1,0 +1,244 @@
+/* The JAM host: what a run of a service or authorizer consists of, and who does which part.
+ *
+ *   layer      keys and values, in layers        account     accounts on top of them
+ *   codec      encodings                         chain       parameters and versions
+ *   program    prepared programs                 run         an invocation, its gas and its end
+ *   accumulate, refine                           what each of them starts with and leaves
+ *   rounds     one round of a block              queue, block  which reports, what comes after
+ *   ../jam_calls/dispatch  from a number to a handler: arguments are checked here and nowhere else
+ *   ../jam_calls/          the handlers, and machines inside a machine
+ *   ../jam_json/           files */
+#pragma once
+#include "pvm/host/jam/account.h"
+#include "pvm/host/jam/codec.h"
+#include "pvm/vm/vm.h"
+
+/* ---- chains and versions: chain.c ---- */
+
+struct jam_chain {
+#define PARAM(bytes, name, ...) uint64_t name;
+#include "pvm/host/jam/params.def"
+};
+enum { JAM_PARAMETERS = 134 };
+bool jam_chain_named(const char *name, struct jam_chain *out, penta_error *err); /* full, tiny */
+bool jam_chain_replace(struct jam_chain *chain, const char *name, uint64_t value, penta_error *err);
+bool jam_chain_usable(const struct jam_chain *chain, penta_error *err);
+/* A name, or a JSON object with what differs: ../jam_json/chain.c. */
+bool jam_chain_read(const char *text, struct jam_chain *out, penta_error *err);
+void jam_chain_encode(const struct jam_chain *chain, uint8_t *out); /* JAM_PARAMETERS bytes */
+bool jam_chain_parameter(const struct jam_chain *chain, const char *name, uint64_t *value);
+
+extern const struct jam_version {
+    const char *name;
+    unsigned numbers;      /* column of jam_calls/calls.def */
+    bool on_transfer;      /* transfers have an entry of their own */
+    bool core_first;       /* refine is told its core */
+    bool registrar;        /* who may choose small ids */
+    bool plain_records;    /* account records without a version byte */
+    bool bless_gate;       /* only the manager may */
+    bool transfer_prepaid; /* transfer costs its gas also when it fails */
+    bool code_in_config;   /* fetch 8 has the code hash too */
+    uint8_t info_offset;   /* register of info's offset, the length follows */
+    uint32_t first_id;     /* of services that do not choose theirs */
+    uint32_t bundle_size;  /* W_B, where it is another; 0: as the chain says */
+    const char *profile;
+    enum pvm_isa isa;
+} jam_versions[]; /* ends with a NULL name */
+const struct jam_version *jam_version_find(const char *name);
+
+/* The balance that an account must keep for what it holds: accumulate.c. */
+uint64_t jam_threshold(const struct jam_chain *chain, const struct jam_account *account);
+
+/* ---- programs: program.c ---- */
+
+struct jam_program {
+    uint8_t hash[JAM_HASH];
+    uint8_t *bytes; /* without metadata */
+    struct pvm_module module;
+    struct pvm_pool *pool; /* NULL: not a valid standard program, or engine both */
+    bool valid;
+    uint64_t used; /* when it was last */
+};
+
+enum { JAM_PROGRAMS = 64 };
+
+struct penta_jam_host {
+    const struct jam_version *version;
+    struct jam_chain chain;
+    uint8_t parameters[JAM_PARAMETERS];
+    const char *engine; /* NULL: the fastest */
+    int16_t calls[128]; /* by number: a row of jam_calls/calls.def, or -1 */
+    struct jam_program programs[JAM_PROGRAMS];
+    size_t program_count;
+    uint64_t clock;
+    penta_jam_called *called;
+    penta_jam_logged *logged;
+    void *called_user, *logged_user;
+};
+
+/* The code after a preimage's metadata; false: it has none. */
+bool jam_code(penta_bytes preimage, penta_bytes *code);
+/* The program with this code, prepared once; hash identifies it. NULL: an error. */
+struct jam_program *jam_program_get(struct penta_jam_host *host, const uint8_t *hash,
+                                    penta_bytes code, penta_error *err);
+void jam_program_free(struct jam_program *program);
+/* A machine for it, and back. */
+struct pvm_vm *jam_program_take(struct penta_jam_host *host, struct jam_program *program,
+                                penta_error *err);
+void jam_program_return(struct pvm_vm *vm);
+/* A machine without memory for the generic program of an inner machine. */
+struct pvm_vm *jam_inner_machine(struct penta_jam_host *host, struct pvm_module *module,
+                                 penta_error *err);
+/* Reads a generic program of the host's instruction set; false: it is none. */
+bool jam_generic(const struct penta_jam_host *host, penta_bytes bytes, struct pvm_module *module);
+
+/* ---- runs: run.c, accumulate.c, refine.c ---- */
+
+enum jam_context { JAM_AUTHORIZE = 1, JAM_REFINE = 2, JAM_ACCUMULATE = 4, JAM_ON_TRANSFER = 8 };
+
+enum { /* results of calls, below 2^64 */
+       JAM_OK = 0,
+       JAM_NONE = -1,
+       JAM_WHAT = -2,
+       JAM_OOB = -3,
+       JAM_WHO = -4,
+       JAM_FULL = -5,
+       JAM_CORE = -6,
+       JAM_CASH = -7,
+       JAM_LOW = -8,
+       JAM_HUH = -9,
+};
+const char *jam_code_name(uint64_t result); /* "FULL"; NULL: a value */
+
+enum jam_end { /* of a call */
+               JAM_GO_ON,
+               JAM_END_PANIC,
+               JAM_END_GAS,
+               JAM_END_ERROR, /* of the host: run->err says which */
+};
+
+struct jam_provision {
+    uint32_t service, size;
+    uint8_t hash[JAM_HASH];
+    uint8_t *blob;
+};
+
+/* What accumulate can take back to its last checkpoint, besides the layer. */
+struct jam_moment {
+    uint32_t next_id;
+    size_t transfers, provisions; /* how many */
+    bool has_yield;
+    uint8_t yield[JAM_HASH];
+};
+
+struct jam_inner {
+    struct pvm_vm *vm; /* NULL: the number is free */
+    struct pvm_module module;
+    uint8_t *bytes;
+    uint64_t pc; /* as it was given, until it runs */
+};
+
+struct jam_run {
+    struct penta_jam_host *host;
+    enum jam_context context;
+    struct pvm_vm *vm;
+    struct jam_layer *layer;
+    penta_error *err;
+    uint32_t service, slot;
+    const uint8_t *entropy;
+    struct writer scratch[2]; /* arguments where guest memory is not in one piece */
+    struct writer value;      /* what fetch gives */
+    /* accumulate */
+    const penta_bytes *items;
+    size_t item_count;
+    penta_bytes all_items; /* encoded, once somebody asked */
+    struct writer all_items_bytes;
+    struct jam_moment now, marked;
+    struct jam_transfer *transfers;
+    size_t transfer_capacity;
+    struct jam_provision *provisions;
+    size_t provision_capacity;
+    /* refine and is-authorized */
+    const struct jam_work_package *package;
+    const penta_jam_package *given;
+    size_t item;
+    struct writer exports;
+    uint64_t export_offset;
+    struct jam_inner *inner;
+    size_t inner_count;
+};
+
+void jam_run_init(struct jam_run *run, struct penta_jam_host *host, enum jam_context context,
+                  struct jam_layer *layer, penta_error *err);
+void jam_run_fini(struct jam_run *run);
+/* From pc to the end. False: an error of the host. */
+bool jam_run_program(struct jam_run *run, struct jam_program *program, uint32_t pc,
+                     penta_bytes arguments, uint64_t gas, penta_jam_result *out);
+/* Prepares the machine for it; what the run loop and the session share. */
+bool jam_run_begin(struct jam_run *run, struct pvm_vm *vm, uint32_t pc, penta_bytes arguments,
+                   uint64_t gas);
+/* What a halted program returned. */
+penta_bytes jam_run_output(struct pvm_vm *vm, struct writer *scratch);
+
+/* Accumulate in its own layer, up to its result: credit, code, run, checkpoint. */
+bool jam_accumulate(struct jam_run *run, const penta_jam_accumulation *input, uint32_t pc,
+                    penta_jam_result *out);
+/* The start of accumulate's context, and its end. */
+void jam_accumulate_begin(struct jam_run *run, const penta_jam_accumulation *input);
+void jam_accumulate_end(struct jam_run *run, penta_jam_result *out);
+/* What it is told at its start. */
+void jam_accumulate_arguments(const struct jam_run *run, struct writer *out);
+void jam_refine_arguments(const struct jam_run *run, struct writer *out);
+void jam_refine_begin(struct jam_run *run, const struct jam_work_package *package,
+                      const penta_jam_package *given, size_t item);
+
+/* ---- calls: ../jam_calls/dispatch.c ---- */
+
+/* Settles the host call that the machine waits for, except for going on. */
+enum jam_end jam_call(struct jam_run *run);
+
+/* Fills in which call has which number. */
+void jam_calls_number(struct penta_jam_host *host);
+const char *jam_call_name(const struct penta_jam_host *host, uint32_t number); /* or NULL */
+
+typedef enum jam_end jam_handler(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b);
+#define CALL(id, ...) jam_handler jam_call_##id;
+#include "pvm/host/jam_calls/calls.def"
+
+/* Value v (size 0 when there is none) to o, from offset f on, at most l bytes; its size is the
+ * result. */
+enum jam_end jam_copy_out(struct jam_run *run, bool has, penta_bytes v, uint64_t o, uint64_t f,
+                          uint64_t l);
+static inline enum jam_end jam_result(uint64_t *r, int64_t result)
+{
+    r[7] = (uint64_t)result;
+    return JAM_GO_ON;
+}
+enum jam_end jam_no_memory(struct jam_run *run);
+void jam_log_call(const struct jam_run *run, uint32_t number, const uint64_t *before,
+                  enum jam_end end);
+uint32_t jam_free_id(struct jam_run *run, uint64_t from); /* ../jam_calls/service.c: check */
+
+/* ---- blocks: rounds.c, block.c ---- */
+
+struct jam_round { /* what a round starts with and leaves */
+    struct penta_jam_host *host;
+    struct jam_layer *layer;
+    uint32_t slot;
+    const uint8_t *entropy;
+    uint64_t gas; /* still to give out */
+    struct jam_transfer *transfers;
+    size_t transfer_count;
+    penta_jam_outcome *out;
+};
+
+/* Runs one service with these items (borrowed) and merges what it did. */
+bool jam_round_alone(struct jam_round *round, const penta_jam_accumulation *input, uint32_t pc,
+                     penta_jam_result *out, penta_error *err);
+bool jam_rounds(struct jam_round *round, const struct jam_report *reports, size_t count,
+                size_t *done, penta_error *err);
+
+struct penta_jam_state {
+    const struct penta_jam_host *host;
+    struct jam_layer base, changes;
+};

@@ -1,0 +1,253 @@
+#include "pvm/host/jam/layer.h"
+#include "base/bytes.h"
+#include "crypto/hash.h"
+#include <stdlib.h>
+#include <string.h>
+
+void jam_layer_init(struct jam_layer *l, struct jam_layer *below)
+{
+    *l = (struct jam_layer){.below = below, .plain_records = below && below->plain_records};
+    if (below)
+        l->seed = below->seed;
+    else
+        random_bytes(&l->seed, sizeof l->seed);
+}
+
+static void drop(struct jam_value *v)
+{
+    if (v && !--v->refs) free(v);
+}
+
+static struct jam_value *share(struct jam_value *v)
+{
+    if (v) v->refs++;
+    return v;
+}
+
+static void forget_undo(struct jam_layer *l)
+{
+    for (size_t i = 0; i < l->undo_count; i++) drop(l->undo[i].value);
+    l->undo_count = 0;
+}
+
+void jam_layer_clear(struct jam_layer *l)
+{
+    forget_undo(l);
+    for (size_t i = 0; l->count && i < l->capacity; i++) {
+        if (l->entries[i].used) drop(l->entries[i].value);
+        l->entries[i] = (struct jam_entry){0};
+    }
+    l->count = 0;
+}
+
+void jam_layer_fini(struct jam_layer *l)
+{
+    jam_layer_clear(l);
+    free(l->entries);
+    free(l->undo);
+    *l = (struct jam_layer){0};
+}
+
+/* ---- the table ---- */
+
+static uint64_t hash_of(const struct jam_layer *l, const uint8_t *key)
+{
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = l->seed;
+    for (unsigned at = 0; at < 24; at += 8) {
+        h = (h ^ get64(key + at)) * odd;
+        h ^= h >> 29;
+    }
+    h = (h ^ get64(key + JAM_KEY - 8)) * odd;
+    return h ^ h >> 32;
+}
+
+/* Where the key is, or the free place for it. The table is never full. */
+static struct jam_entry *place(const struct jam_layer *l, const uint8_t *key)
+{
+    size_t mask = l->capacity - 1, i = (size_t)hash_of(l, key) & mask;
+    while (l->entries[i].used && memcmp(l->entries[i].key, key, JAM_KEY)) i = (i + 1) & mask;
+    return &l->entries[i];
+}
+
+static struct jam_entry *find(const struct jam_layer *l, const uint8_t *key)
+{
+    struct jam_entry *e = l->capacity ? place(l, key) : NULL;
+    return e && e->used ? e : NULL;
+}
+
+static bool grow(struct jam_layer *l)
+{
+    if (4 * (l->count + 1) <= 3 * l->capacity) return true;
+    struct jam_layer more = *l;
+    more.capacity = l->capacity ? 2 * l->capacity : 16;
+    more.entries = calloc(more.capacity, sizeof *more.entries);
+    if (!more.entries) return false;
+    for (size_t i = 0; i < l->capacity; i++)
+        if (l->entries[i].used) *place(&more, l->entries[i].key) = l->entries[i];
+    free(l->entries);
+    *l = more;
+    return true;
+}
+
+/* Takes the key out again, and closes the gap. */
+static void erase(struct jam_layer *l, struct jam_entry *e)
+{
+    size_t mask = l->capacity - 1, hole = (size_t)(e - l->entries), i = hole;
+    drop(e->value);
+    l->count--;
+    for (;;) {
+        i = (i + 1) & mask;
+        if (!l->entries[i].used) break;
+        size_t home = (size_t)hash_of(l, l->entries[i].key) & mask;
+        if (((i - home) & mask) < ((i - hole) & mask)) continue;
+        l->entries[hole] = l->entries[i];
+        hole = i;
+    }
+    l->entries[hole] = (struct jam_entry){0};
+}
+
+static bool note(struct jam_layer *l, const uint8_t *key, const struct jam_entry *e)
+{
+    if (l->undo_count == l->undo_capacity) {
+        size_t capacity = 2 * l->undo_capacity + 16;
+        struct jam_undo *more = realloc(l->undo, capacity * sizeof *more);
+        if (!more) return false;
+        l->undo = more;
+        l->undo_capacity = capacity;
+    }
+    struct jam_undo *u = &l->undo[l->undo_count++];
+    *u = (struct jam_undo){.used = e && e->used, .value = e ? share(e->value) : NULL};
+    memcpy(u->key, key, JAM_KEY);
+    return true;
+}
+
+/* Takes over one reference to the value. */
+static void put(struct jam_layer *l, const uint8_t *key, struct jam_value *value)
+{
+    struct jam_entry *e = find(l, key);
+    bool noted = !l->mark || (e && e->mark == l->mark) || note(l, key, e);
+    if (!e && noted && grow(l)) {
+        e = place(l, key);
+        e->used = true;
+        memcpy(e->key, key, JAM_KEY);
+        l->count++;
+    }
+    if (!e || !noted) {
+        l->failed = true;
+        drop(value);
+        return;
+    }
+    drop(e->value);
+    e->value = value;
+    e->mark = l->mark;
+}
+
+static struct jam_value *make(penta_bytes name, penta_bytes value)
+{
+    struct jam_value *v = malloc(sizeof *v + name.size + value.size);
+    if (!v) return NULL;
+    v->refs = 1;
+    v->name_size = (uint32_t)name.size;
+    v->size = value.size;
+    if (name.size) memcpy(v->bytes, name.data, name.size);
+    if (value.size) memcpy(v->bytes + name.size, value.data, value.size);
+    return v;
+}
+
+/* ---- values ---- */
+
+/* What the source says is kept, that there is nothing too. */
+static const struct jam_value *ask(struct jam_layer *l, const uint8_t *key)
+{
+    penta_bytes value = {0};
+    struct jam_value *v = NULL;
+    if (!l->source.get) return NULL;
+    if (l->source.get(l->source.user, key, &value)) {
+        v = make((penta_bytes){0}, value);
+        if (!v) l->failed = true;
+    }
+    put(l, key, v);
+    const struct jam_entry *e = find(l, key);
+    return e ? e->value : NULL;
+}
+
+const struct jam_value *jam_layer_find(struct jam_layer *l, const uint8_t *key)
+{
+    for (;; l = l->below) {
+        const struct jam_entry *e = find(l, key);
+        if (e) return e->value;
+        if (!l->below) return ask(l, key);
+    }
+}
+
+bool jam_layer_get(struct jam_layer *l, const uint8_t *key, penta_bytes *value)
+{
+    const struct jam_value *v = jam_layer_find(l, key);
+    *value = v ? jam_value_bytes(v) : (penta_bytes){0};
+    return v;
+}
+
+void jam_layer_set(struct jam_layer *l, const uint8_t *key, penta_bytes name, penta_bytes value)
+{
+    struct jam_value *v = make(name, value);
+    if (v)
+        put(l, key, v);
+    else
+        l->failed = true;
+}
+
+void jam_layer_remove(struct jam_layer *l, const uint8_t *key) { put(l, key, NULL); }
+
+void jam_layer_take(struct jam_layer *to, const struct jam_entry *entry)
+{
+    put(to, entry->key, share(entry->value));
+}
+
+void jam_layer_merge(struct jam_layer *to, const struct jam_layer *from)
+{
+    to->failed |= from->failed;
+    for (size_t i = 0; i < from->capacity; i++)
+        if (from->entries[i].used) jam_layer_take(to, &from->entries[i]);
+}
+
+/* ---- marks ---- */
+
+void jam_layer_mark(struct jam_layer *l)
+{
+    forget_undo(l);
+    l->mark++;
+}
+
+void jam_layer_rollback(struct jam_layer *l)
+{
+    for (size_t i = l->undo_count; i--;) {
+        struct jam_undo *u = &l->undo[i];
+        struct jam_entry *e = find(l, u->key);
+        if (!u->used) {
+            erase(l, e);
+            continue;
+        }
+        drop(e->value);
+        e->value = u->value;
+        e->mark = l->mark - 1;
+    }
+    l->undo_count = 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct jam_entry *const *x = a, *const *y = b;
+    return memcmp((*x)->key, (*y)->key, JAM_KEY);
+}
+
+const struct jam_entry **jam_layer_sorted(const struct jam_layer *l, size_t *count)
+{
+    const struct jam_entry **list = malloc((l->count + 1) * sizeof *list);
+    *count = l->count;
+    size_t n = 0;
+    for (size_t i = 0; list && i < l->capacity; i++)
+        if (l->entries[i].used) list[n++] = &l->entries[i];
+    if (list) qsort(list, n, sizeof *list, by_key);
+    return list;
+}

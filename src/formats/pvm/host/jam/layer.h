@@ -1,0 +1,77 @@
+/* The state that services see: values under keys of 31 bytes, in layers.
+ *
+ * A layer holds what was changed above the layer below it, the lowest one everything there is, as
+ * far as it was needed: what it does not have is asked from a source, if there is one. A run of a
+ * service has a layer of its own, so that runs which start from the same state do not see each
+ * other, and what it changed can be taken over, or dropped, as a whole.
+ *
+ * A layer can be marked and taken back to the mark. Only the first change of a key after the mark
+ * is noted: however often a program changes a value, that costs no memory. */
+#pragma once
+#include "base/writer.h"
+#include "penta/jam.h"
+
+enum { JAM_KEY = PENTA_JAM_KEY, JAM_HASH = 32 };
+
+/* Shared between layers. The bytes are a name, then the value: the name is what the hash in the
+ * state key was made of, where it is known: a storage key, or a request's hash and length. */
+struct jam_value {
+    uint32_t refs, name_size;
+    size_t size; /* of the value */
+    uint8_t bytes[];
+};
+
+struct jam_entry {
+    uint8_t key[JAM_KEY];
+    bool used;
+    uint32_t mark;           /* the mark since which its change is noted */
+    struct jam_value *value; /* NULL: there is none */
+};
+
+struct jam_undo {
+    uint8_t key[JAM_KEY];
+    bool used; /* the layer had the key */
+    struct jam_value *value;
+};
+
+struct jam_layer {
+    struct jam_layer *below;   /* NULL: the lowest */
+    penta_jam_source source;   /* of the lowest; get may be NULL */
+    struct jam_entry *entries; /* a table with open addressing; capacity is a power of two */
+    size_t count, capacity;
+    struct jam_undo *undo;
+    size_t undo_count, undo_capacity;
+    uint32_t mark;      /* 0: changes are not noted */
+    uint64_t seed;      /* of the table: programs choose keys */
+    bool plain_records; /* account records without a version byte */
+    bool failed;        /* memory ran out somewhere: ask once, at the end */
+};
+
+void jam_layer_init(struct jam_layer *l, struct jam_layer *below);
+void jam_layer_fini(struct jam_layer *l);
+
+/* The value as this layer sees it, borrowed until the next change; NULL: none. */
+const struct jam_value *jam_layer_find(struct jam_layer *l, const uint8_t *key);
+bool jam_layer_get(struct jam_layer *l, const uint8_t *key, penta_bytes *value);
+void jam_layer_set(struct jam_layer *l, const uint8_t *key, penta_bytes name, penta_bytes value);
+void jam_layer_remove(struct jam_layer *l, const uint8_t *key);
+/* What one layer changed, into another: one entry, or all. */
+void jam_layer_take(struct jam_layer *to, const struct jam_entry *entry);
+void jam_layer_merge(struct jam_layer *to, const struct jam_layer *from);
+
+void jam_layer_mark(struct jam_layer *l);
+void jam_layer_rollback(struct jam_layer *l); /* to the mark, which stays */
+void jam_layer_clear(struct jam_layer *l);
+
+/* The entries of this layer in the order of their keys, which free() gives back; NULL with a count
+ * above 0: no memory. */
+const struct jam_entry **jam_layer_sorted(const struct jam_layer *l, size_t *count);
+
+static inline penta_bytes jam_value_name(const struct jam_value *v)
+{
+    return (penta_bytes){v->bytes, v->name_size};
+}
+static inline penta_bytes jam_value_bytes(const struct jam_value *v)
+{
+    return (penta_bytes){v->bytes + v->name_size, v->size};
+}

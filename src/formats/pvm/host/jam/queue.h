@@ -1,0 +1,37 @@
+/* Reports that wait for others: the ready queue, and the hashes of what was accumulated. */
+#pragma once
+#include "pvm/host/jam/host.h"
+
+struct jam_hashes { /* a sorted list of package hashes */
+    uint8_t (*list)[JAM_HASH];
+    size_t count, capacity;
+    bool failed;
+};
+void jam_hashes_add(struct jam_hashes *h, const uint8_t *hash); /* then sort */
+void jam_hashes_sort(struct jam_hashes *h);
+bool jam_hashes_has(const struct jam_hashes *h, const uint8_t *hash);
+void jam_hashes_free(struct jam_hashes *h);
+
+struct jam_waiting { /* a report and what it waits for */
+    struct jam_report report;
+    uint8_t (*needs)[JAM_HASH];
+    size_t need_count;
+    uint32_t place; /* in the queue; UINT32_MAX: new */
+    bool gone, taken;
+};
+
+struct jam_queue {
+    struct jam_waiting *list;
+    size_t count, capacity;
+    penta_error *err;
+};
+
+/* Reads the stored queue, an entry for each slot of an epoch; absent: empty. */
+bool jam_queue_read(struct jam_queue *q, penta_bytes bytes, size_t slots);
+/* Adds a new report with its dependencies; takes the report over. */
+bool jam_queue_add(struct jam_queue *q, struct jam_report *report);
+/* What was accumulated is no longer waited for, nor waits itself. Entries from `first` on. */
+void jam_queue_edit(struct jam_queue *q, size_t first, const struct jam_hashes *done);
+/* The stored form: entries by their place, from 0 to slots. */
+void jam_queue_write(const struct jam_queue *q, size_t slots, struct writer *out);
+void jam_queue_free(struct jam_queue *q);

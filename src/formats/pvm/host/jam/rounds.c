@@ -1,0 +1,447 @@
+/* Rounds: every service that has something to do runs once, each from the same state; what they did
+ * is merged, and the transfers they made are the start of the next round. */
+#include "base/bytes.h"
+#include "pvm/host/jam/host.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct work { /* of one service in a round */
+    uint32_t service;
+    uint64_t gas;
+    struct writer bytes; /* its items, one after the other, */
+    size_t *ends;        /* where each ends, */
+    penta_bytes *items;  /* and as slices */
+    size_t item_count, item_capacity;
+    struct jam_layer layer;
+    struct jam_run run;
+    penta_jam_result result;
+};
+
+struct works {
+    struct work *list; /* by service */
+    size_t count;
+    penta_error *err;
+};
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* ---- who has what to do ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static struct work *find(const struct works *w, uint32_t service)
+{
+    size_t low = 0, high = w->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (w->list[middle].service < service)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->count && w->list[low].service == service ? &w->list[low] : NULL;
+}
+
+static bool make_works(struct works *w, uint32_t *services, size_t count)
+{
+    qsort(services, count, sizeof *services, by_number);
+    w->list = calloc(count + 1, sizeof *w->list);
+    if (!w->list) return error_at(w->err, BASE_MEMORY, 0, "no memory for a round");
+    for (size_t i = 0; i < count; i++)
+        if (!i || services[i] != services[i - 1]) w->list[w->count++].service = services[i];
+    return true;
+}
+
+static void end_item(struct works *w, struct work *work)
+{
+    if (work->item_count == work->item_capacity) {
+        work->item_capacity = 2 * work->item_capacity + 4;
+        size_t *more = realloc(work->ends, work->item_capacity * sizeof *more);
+        if (!more) {
+            error_at(w->err, BASE_MEMORY, 0, "no memory for a round");
+            return;
+        }
+        work->ends = more;
+    }
+    work->ends[work->item_count++] = work->bytes.out.size;
+}
+
+static bool slice_items(struct works *w, struct work *work)
+{
+    work->items = calloc(work->item_count + 1, sizeof *work->items);
+    if (!work->items) return error_at(w->err, BASE_MEMORY, 0, "no memory for a round");
+    for (size_t i = 0, from = 0; i < work->item_count; from = work->ends[i++])
+        work->items[i] = bytes_slice(writer_view(&work->bytes), from, work->ends[i] - from);
+    return writer_ok(&work->bytes, w->err);
+}
+
+/* Transfers come before work results. */
+static bool give_out(struct works *w, const struct jam_round *round,
+                     const struct jam_report *reports, size_t count,
+                     const struct jam_privileges *always)
+{
+    for (size_t i = 0; always && i < always->always_count; i++)
+        find(w, always->always[i].service)->gas = always->always[i].gas;
+    for (size_t i = 0; i < round->transfer_count && !w->err->code; i++) {
+        struct work *to = find(w, round->transfers[i].to);
+        to->gas = add(to->gas, round->transfers[i].gas);
+        writer_uint(&to->bytes, 1, 1);
+        jam_put_transfer(&to->bytes, &round->transfers[i]);
+        end_item(w, to);
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < reports[i].digest_count && !w->err->code; k++) {
+            const struct jam_digest *d = &reports[i].digests[k];
+            struct work *to = find(w, d->service);
+            to->gas = add(to->gas, d->gas);
+            jam_put_operand(&to->bytes, &reports[i], d);
+            end_item(w, to);
+        }
+    for (size_t i = 0; i < w->count && !w->err->code; i++) slice_items(w, &w->list[i]);
+    return !w->err->code;
+}
+
+static bool collect(struct works *w, const struct jam_round *round,
+                    const struct jam_report *reports, size_t count,
+                    const struct jam_privileges *always)
+{
+    size_t most = round->transfer_count + (always ? always->always_count : 0), n = 0;
+    for (size_t i = 0; i < count; i++) most += reports[i].digest_count;
+    uint32_t *services = calloc(most + 1, sizeof *services);
+    if (!services) return error_at(w->err, BASE_MEMORY, 0, "no memory for a round");
+    for (size_t i = 0; always && i < always->always_count; i++)
+        services[n++] = always->always[i].service;
+    for (size_t i = 0; i < round->transfer_count; i++) services[n++] = round->transfers[i].to;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < reports[i].digest_count; k++)
+            services[n++] = reports[i].digests[k].service;
+    bool ok = make_works(w, services, n) && give_out(w, round, reports, count, always);
+    free(services);
+    return ok;
+}
+
+static void free_works(struct works *w)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        struct work *work = &w->list[i];
+        jam_run_fini(&work->run);
+        jam_layer_fini(&work->layer);
+        writer_free(&work->bytes);
+        free(work->ends);
+        free(work->items);
+        penta_jam_result_free(&work->result);
+    }
+    free(w->list);
+    *w = (struct works){.err = w->err};
+}
+
+static bool run_one(struct works *w, struct work *work, const struct jam_round *round,
+                    enum jam_context context, uint32_t pc)
+{
+    penta_jam_accumulation input = {.slot = round->slot,
+                                    .service = work->service,
+                                    .gas = work->gas,
+                                    .items = work->items,
+                                    .item_count = work->item_count};
+    memcpy(input.entropy, round->entropy, JAM_HASH);
+    jam_layer_init(&work->layer, round->layer);
+    jam_run_init(&work->run, round->host, context, &work->layer, w->err);
+    if (!jam_accumulate(&work->run, &input, pc, &work->result)) return false;
+    if (work->layer.failed) return error_at(w->err, BASE_MEMORY, 0, "no memory for a service");
+    return true;
+}
+
+/* ---- privileges ---- */
+
+/* As the run of this service left them; those of before where it did not run. */
+static bool left_by(const struct works *w, const struct jam_round *round, uint32_t service,
+                    struct jam_privileges *out)
+{
+    struct work *work = find(w, service);
+    const struct penta_jam_host *host = round->host;
+    jam_privileges_get(work ? &work->layer : round->layer, host->chain.cores,
+                       host->version->registrar, out);
+    return out->assigners || error_at(w->err, BASE_MEMORY, 0, "no memory for privileges");
+}
+
+static const struct jam_value *own_value(const struct jam_layer *l, const uint8_t *key)
+{
+    struct jam_layer alone = *l;
+    alone.below = NULL;
+    return l->count ? jam_layer_find(&alone, key) : NULL;
+}
+
+static bool changed(const struct works *w, const uint8_t *key)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (own_value(&w->list[i].layer, key)) return true;
+    return false;
+}
+
+/* What the manager changed counts; what it left alone is its holder's to pass on. */
+static uint32_t heir(uint32_t before, uint32_t by_manager, uint32_t by_holder)
+{
+    return by_manager != before ? by_manager : by_holder;
+}
+
+static bool merge_privileges(struct works *w, const struct jam_round *round)
+{
+    uint8_t key[JAM_KEY];
+    struct jam_privileges old, next = {0}, other = {0};
+    bool registrar = round->host->version->registrar;
+    penta_jam_key(JAM_PRIVILEGES, key);
+    if (!changed(w, key)) return true;
+    jam_privileges_get(round->layer, round->host->chain.cores, registrar, &old);
+    bool ok = old.assigners && left_by(w, round, old.manager, &next);
+    for (size_t c = 0; ok && c < old.cores; c++) {
+        ok = left_by(w, round, old.assigners[c], &other);
+        if (ok) next.assigners[c] = heir(old.assigners[c], next.assigners[c], other.assigners[c]);
+        jam_privileges_free(&other);
+    }
+    if (ok && (ok = left_by(w, round, old.delegator, &other))) {
+        next.delegator = heir(old.delegator, next.delegator, other.delegator);
+        jam_privileges_free(&other);
+    }
+    if (ok && (ok = left_by(w, round, old.registrar, &other))) {
+        next.registrar = heir(old.registrar, next.registrar, other.registrar);
+        jam_privileges_free(&other);
+    }
+    if (ok) jam_privileges_set(round->layer, registrar, &next);
+    jam_privileges_free(&next);
+    jam_privileges_free(&old);
+    return ok || error_at(w->err, BASE_MEMORY, 0, "no memory for privileges");
+}
+
+/* The queue of each core from the run of its assigner, the staging set from the delegator's, who
+ * are those of before the round. */
+static bool merge_chapters(struct works *w, const struct jam_round *round,
+                           const struct jam_privileges *old)
+{
+    uint8_t key[JAM_KEY];
+    penta_bytes before;
+    struct writer queues = {0};
+    size_t each = (size_t)round->host->chain.queue_size * JAM_HASH, all = each * old->cores;
+    for (uint32_t c = 0; c < old->cores; c++) {
+        struct work *holder = find(w, old->assigners[c]);
+        jam_queue_key(c, key);
+        const struct jam_value *v = holder ? own_value(&holder->layer, key) : NULL;
+        if (!v || v->size != each) continue;
+        if (!queues.out.size) {
+            penta_jam_key(JAM_QUEUES, key);
+            bool has = jam_layer_get(round->layer, key, &before) && before.size == all;
+            if (has)
+                writer_bytes(&queues, before.data, all);
+            else
+                writer_fill(&queues, 0, all);
+        }
+        if (!queues.failed) memcpy(queues.out.data + c * each, jam_value_bytes(v).data, each);
+    }
+    penta_jam_key(JAM_QUEUES, key);
+    if (queues.out.size) jam_layer_set(round->layer, key, (penta_bytes){0}, writer_view(&queues));
+    bool ok = writer_ok(&queues, w->err);
+    writer_free(&queues);
+    struct work *delegator = find(w, old->delegator);
+    penta_jam_key(JAM_STAGING, key);
+    const struct jam_value *v = delegator ? own_value(&delegator->layer, key) : NULL;
+    if (v) jam_layer_set(round->layer, key, (penta_bytes){0}, jam_value_bytes(v));
+    return ok;
+}
+
+/* ---- accounts ---- */
+
+/* Accounts that some run removed. */
+static size_t removed_accounts(const struct works *w, uint32_t **out)
+{
+    size_t count = 0, capacity = 0;
+    *out = NULL;
+    for (size_t i = 0; i < w->count; i++) {
+        const struct jam_layer *l = &w->list[i].layer;
+        for (size_t k = 0; k < l->capacity; k++) {
+            uint32_t service;
+            bool record;
+            const struct jam_entry *e = &l->entries[k];
+            if (!e->used || e->value || !jam_key_service(e->key, &service, &record) || !record)
+                continue;
+            if (count == capacity) {
+                capacity = 2 * capacity + 8;
+                uint32_t *more = realloc(*out, capacity * sizeof *more);
+                if (!more) {
+                    error_at(w->err, BASE_MEMORY, 0, "no memory for a round");
+                    return count;
+                }
+                *out = more;
+            }
+            (*out)[count++] = service;
+        }
+    }
+    if (count) qsort(*out, count, sizeof **out, by_number);
+    return count;
+}
+
+/* An account that one run removed is gone, whatever others did to it. */
+static void merge_accounts(struct works *w, const struct jam_round *round)
+{
+    uint32_t *removed;
+    size_t count = removed_accounts(w, &removed);
+    for (size_t i = 0; i < w->count; i++) {
+        const struct jam_layer *l = &w->list[i].layer;
+        for (size_t k = 0; k < l->capacity; k++) {
+            uint32_t service;
+            bool record;
+            const struct jam_entry *e = &l->entries[k];
+            if (!e->used || !jam_key_service(e->key, &service, &record)) continue;
+            if (e->value && count && bsearch(&service, removed, count, sizeof service, by_number))
+                continue;
+            jam_layer_take(round->layer, e);
+        }
+    }
+    free(removed);
+    for (size_t i = 0; i < w->count; i++) {
+        const struct jam_run *run = &w->list[i].run;
+        for (size_t k = 0; k < run->now.provisions; k++)
+            jam_preimage_supply(round->layer, run->provisions[k].service,
+                                (penta_bytes){run->provisions[k].blob, run->provisions[k].size},
+                                round->slot);
+    }
+}
+
+static bool merge(struct works *w, const struct jam_round *round)
+{
+    struct jam_privileges old;
+    jam_privileges_get(round->layer, round->host->chain.cores, round->host->version->registrar,
+                       &old);
+    bool ok = old.assigners && merge_chapters(w, round, &old) && merge_privileges(w, round);
+    jam_privileges_free(&old);
+    if (ok) merge_accounts(w, round);
+    if (round->layer->failed) error_at(w->err, BASE_MEMORY, 0, "no memory for a round");
+    return ok && !w->err->code;
+}
+
+/* ---- results ---- */
+
+static bool count_gas(struct works *w, struct jam_round *round)
+{
+    penta_jam_outcome *out = round->out;
+    penta_jam_service_gas *more =
+        realloc(out->services, (out->service_count + w->count + 1) * sizeof *more);
+    if (!more) return error_at(w->err, BASE_MEMORY, 0, "no memory for a round");
+    out->services = more;
+    struct writer outputs = {.out = out->outputs};
+    for (size_t i = 0; i < w->count; i++) {
+        const struct work *work = &w->list[i];
+        out->services[out->service_count++] =
+            (penta_jam_service_gas){.service = work->service, .gas = work->result.gas_used};
+        out->runs += work->result.exit < PENTA_JAM_NO_CODE;
+        if (!work->run.now.has_yield) continue;
+        writer_uint(&outputs, work->service, 4);
+        writer_bytes(&outputs, work->run.now.yield, JAM_HASH);
+    }
+    out->outputs = outputs.out;
+    return writer_ok(&outputs, w->err);
+}
+
+/* The transfers of this round, in the order of the services, for the next. */
+static bool take_transfers(struct works *w, struct jam_round *round)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->count; i++) count += w->list[i].run.now.transfers;
+    struct jam_transfer *next = calloc(count + 1, sizeof *next);
+    if (!next) return error_at(w->err, BASE_MEMORY, 0, "no memory for transfers");
+    size_t n = 0;
+    for (size_t i = 0; i < w->count; i++)
+        for (size_t k = 0; k < w->list[i].run.now.transfers; k++)
+            next[n++] = w->list[i].run.transfers[k];
+    free(round->transfers);
+    round->transfers = next;
+    round->transfer_count = count;
+    return true;
+}
+
+static void count_budget(const struct works *w, struct jam_round *round)
+{
+    for (size_t i = 0; i < round->transfer_count; i++)
+        round->gas = add(round->gas, round->transfers[i].gas);
+    for (size_t i = 0; i < w->count; i++) {
+        uint64_t used = w->list[i].result.gas_used;
+        round->gas -= used < round->gas ? used : round->gas;
+    }
+}
+
+static bool one_round(struct jam_round *round, const struct jam_report *reports, size_t count,
+                      const struct jam_privileges *always, penta_error *err)
+{
+    struct works w = {.err = err};
+    bool ok = collect(&w, round, reports, count, always);
+    for (size_t i = 0; ok && i < w.count; i++)
+        ok = run_one(&w, &w.list[i], round, JAM_ACCUMULATE, 5);
+    ok = ok && merge(&w, round) && count_gas(&w, round);
+    if (ok) {
+        count_budget(&w, round);
+        ok = take_transfers(&w, round);
+        round->out->rounds++;
+    }
+    free_works(&w);
+    return ok;
+}
+
+bool jam_rounds(struct jam_round *round, const struct jam_report *reports, size_t count,
+                size_t *done, penta_error *err)
+{
+    struct jam_privileges always;
+    jam_privileges_get(round->layer, round->host->chain.cores, round->host->version->registrar,
+                       &always);
+    bool ok = true, first = true;
+    for (*done = 0; ok; first = false) {
+        size_t take = 0;
+        uint64_t sum = 0;
+        while (*done + take < count &&
+               (sum = add(sum, jam_report_gas(&reports[*done + take]))) <= round->gas)
+            take++;
+        if (!take && !round->transfer_count && !(first && always.always_count)) break;
+        ok = one_round(round, reports + *done, take, first ? &always : NULL, err);
+        *done += take;
+    }
+    jam_privileges_free(&always);
+    return ok;
+}
+
+bool jam_round_alone(struct jam_round *round, const penta_jam_accumulation *input, uint32_t pc,
+                     penta_jam_result *out, penta_error *err)
+{
+    struct works w = {.err = err};
+    uint32_t service = input->service;
+    enum jam_context context = pc == 10 ? JAM_ON_TRANSFER : JAM_ACCUMULATE;
+    bool ok = make_works(&w, &service, 1);
+    if (ok) {
+        w.list[0].gas = input->gas;
+        for (size_t i = 0; i < input->item_count && !err->code; i++) {
+            writer_bytes(&w.list[0].bytes, input->items[i].data, input->items[i].size);
+            end_item(&w, &w.list[0]);
+        }
+        ok = !err->code && slice_items(&w, &w.list[0]) &&
+             run_one(&w, &w.list[0], round, context, pc) && merge(&w, round);
+    }
+    if (ok) {
+        struct work *work = &w.list[0];
+        struct writer transfers = {0}, yield = {0};
+        for (size_t i = 0; i < work->run.now.transfers; i++)
+            jam_put_transfer(&transfers, &work->run.transfers[i]);
+        if (work->run.now.has_yield) writer_bytes(&yield, work->run.now.yield, JAM_HASH);
+        ok = writer_ok(&transfers, err) && writer_ok(&yield, err);
+        penta_jam_result_free(out);
+        *out = (penta_jam_result){.exit = work->result.exit,
+                                  .gas_used = work->result.gas_used,
+                                  .output = yield.out,
+                                  .transfers = transfers.out};
+    }
+    free_works(&w);
+    return ok;
+}

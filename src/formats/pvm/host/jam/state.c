@@ -1,0 +1,195 @@
+/* Hosts and states as include/penta/jam.h has them. */
+#include "base/bytes.h"
+#include "base/options.h"
+#include "pvm/host/jam/host.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- hosts ---- */
+
+static const struct option_info known[] = {{"version", "NAME", OPTION_RUN, ""},
+                                           {"chain", "NAME", OPTION_RUN, ""},
+                                           {"engine", "NAME", OPTION_RUN, ""},
+                                           {NULL, NULL, 0, NULL}};
+
+static bool configure(struct penta_jam_host *host, const penta_option *options, size_t count,
+                      penta_error *err)
+{
+    const char *version = option_text(options, count, "version");
+    const char *chain = option_text(options, count, "chain");
+    const char *engine = option_text(options, count, "engine");
+    static const char *const engines[] = {"interp", "jit", "both"};
+    if (!options_check(options, count, known, OPTION_RUN, err)) return false;
+    host->version = jam_version_find(version ? version : "0.7.2");
+    if (!host->version)
+        return error_at(err, BASE_OPTION_VALUE, 0,
+                        "version '%.40s' is none of 0.6.7, 0.7.0, 0.7.1, 0.7.2, 0.8-draft",
+                        version);
+    for (unsigned i = 0; engine && i < 3; i++)
+        if (!strcmp(engine, engines[i])) host->engine = engines[i];
+    if (engine && !host->engine)
+        return error_at(err, BASE_OPTION_VALUE, 0, "engine '%.40s' is none of interp, jit, both",
+                        engine);
+    if (!jam_chain_read(chain ? chain : "full", &host->chain, err)) return false;
+    if (host->version->bundle_size) host->chain.bundle_size = host->version->bundle_size;
+    jam_chain_encode(&host->chain, host->parameters);
+    jam_calls_number(host);
+    return true;
+}
+
+penta_jam_host *penta_jam_host_new(const penta_option *options, size_t count, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct penta_jam_host *host = calloc(1, sizeof *host);
+    if (!host) error_at(err, BASE_MEMORY, 0, "no memory for a host");
+    if (host && configure(host, options, count, err)) return host;
+    free(host);
+    return NULL;
+}
+
+void penta_jam_host_free(penta_jam_host *host)
+{
+    if (!host) return;
+    for (size_t i = 0; i < host->program_count; i++) jam_program_free(&host->programs[i]);
+    free(host);
+}
+
+bool penta_jam_parameter(const penta_jam_host *host, const char *name, uint64_t *value)
+{
+    return jam_chain_parameter(&host->chain, name, value);
+}
+
+void penta_jam_on_call(penta_jam_host *host, penta_jam_called *called, void *user)
+{
+    host->called = called;
+    host->called_user = user;
+}
+
+void penta_jam_on_log(penta_jam_host *host, penta_jam_logged *logged, void *user)
+{
+    host->logged = logged;
+    host->logged_user = user;
+}
+
+/* ---- states ---- */
+
+penta_jam_state *penta_jam_state_new(const penta_jam_host *host, const penta_jam_source *source,
+                                     penta_error *err)
+{
+    *err = (penta_error){0};
+    struct penta_jam_state *state = calloc(1, sizeof *state);
+    if (!state) {
+        error_at(err, BASE_MEMORY, 0, "no memory for a state");
+        return NULL;
+    }
+    state->host = host;
+    jam_layer_init(&state->base, NULL);
+    if (source) state->base.source = *source;
+    state->base.plain_records = host->version->plain_records;
+    jam_layer_init(&state->changes, &state->base);
+    return state;
+}
+
+void penta_jam_state_free(penta_jam_state *state)
+{
+    if (!state) return;
+    jam_layer_fini(&state->changes);
+    jam_layer_fini(&state->base);
+    free(state);
+}
+
+static bool settled(struct penta_jam_state *state, penta_error *err)
+{
+    if (!state->changes.failed && !state->base.failed) return true;
+    state->changes.failed = state->base.failed = false;
+    return error_at(err, BASE_MEMORY, 0, "no memory for the state");
+}
+
+bool penta_jam_state_get(penta_jam_state *state, const uint8_t *key, penta_bytes *value)
+{
+    return jam_layer_get(&state->changes, key, value);
+}
+
+bool penta_jam_state_set(penta_jam_state *state, const uint8_t *key, penta_bytes value,
+                         penta_error *err)
+{
+    *err = (penta_error){0};
+    if (value.data)
+        jam_layer_set(&state->changes, key, (penta_bytes){0}, value);
+    else
+        jam_layer_remove(&state->changes, key);
+    return settled(state, err);
+}
+
+bool penta_jam_state_store(penta_jam_state *state, uint32_t service, penta_bytes name,
+                           penta_bytes value, penta_error *err)
+{
+    uint8_t key[JAM_KEY];
+    *err = (penta_error){0};
+    penta_jam_storage_key(service, name, key);
+    jam_layer_set(&state->changes, key, name, value);
+    return settled(state, err);
+}
+
+void penta_jam_state_changes(penta_jam_state *state, penta_jam_change *change, void *user)
+{
+    size_t count;
+    const struct jam_entry **list = jam_layer_sorted(&state->changes, &count);
+    for (size_t i = 0; list && i < count; i++) {
+        const struct jam_value *old = jam_layer_find(&state->base, list[i]->key);
+        const struct jam_value *now = list[i]->value;
+        penta_bytes before = old ? jam_value_bytes(old) : (penta_bytes){0};
+        penta_bytes after = now ? jam_value_bytes(now) : (penta_bytes){0};
+        penta_bytes name = now && now->name_size ? jam_value_name(now)
+                           : old                 ? jam_value_name(old)
+                                                 : (penta_bytes){0};
+        bool same = !old == !now && before.size == after.size &&
+                    (!after.size || !memcmp(before.data, after.data, after.size));
+        if (!same) change(user, list[i]->key, name, old ? &before : NULL, now ? &after : NULL);
+    }
+    free(list);
+}
+
+bool penta_jam_state_commit(penta_jam_state *state, penta_error *err)
+{
+    *err = (penta_error){0};
+    jam_layer_merge(&state->base, &state->changes);
+    jam_layer_clear(&state->changes);
+    return settled(state, err);
+}
+
+void penta_jam_state_rollback(penta_jam_state *state) { jam_layer_clear(&state->changes); }
+
+/* ---- one service ---- */
+
+static bool alone(struct penta_jam_host *host, struct penta_jam_state *state,
+                  const penta_jam_accumulation *input, uint32_t pc, penta_jam_result *out,
+                  penta_error *err)
+{
+    struct jam_layer layer;
+    *err = (penta_error){0};
+    jam_layer_init(&layer, &state->changes);
+    struct jam_round round = {
+        .host = host, .layer = &layer, .slot = input->slot, .entropy = input->entropy};
+    bool ok = jam_round_alone(&round, input, pc, out, err);
+    if (ok) jam_layer_merge(&state->changes, &layer);
+    jam_layer_fini(&layer);
+    return ok && settled(state, err);
+}
+
+bool penta_jam_accumulate(penta_jam_host *host, penta_jam_state *state,
+                          const penta_jam_accumulation *input, penta_jam_result *out,
+                          penta_error *err)
+{
+    return alone(host, state, input, 5, out, err);
+}
+
+bool penta_jam_on_transfer(penta_jam_host *host, penta_jam_state *state,
+                           const penta_jam_accumulation *input, penta_jam_result *out,
+                           penta_error *err)
+{
+    if (host->version->on_transfer) return alone(host, state, input, 10, out, err);
+    *err = (penta_error){0};
+    return error_at(err, BASE_UNSUPPORTED, 0, "version %s has no entry for transfers",
+                    host->version->name);
+}

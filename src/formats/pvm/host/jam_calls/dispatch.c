@@ -1,0 +1,163 @@
+/* From the number of a host call to its handler. Costs are taken, and the ranges of memory that a
+ * call is about are checked, here, before the handler runs: whatever a handler does, a program that
+ * names memory it may not access has ended before. */
+#include "base/bytes.h"
+#include "pvm/host/jam/host.h"
+#include <string.h>
+
+enum range_kind { NO_RANGE, READ_RANGE, WRITE_RANGE };
+enum length_kind {
+    FIXED,         /* so many bytes */
+    BY_REGISTER,   /* as many as a register says, */
+    BY_PAIRS,      /* or twelve times as many, */
+    UP_TO_SEGMENT, /* or that, but at most a segment */
+    ALL_CORES,
+    ONE_QUEUE,
+    ALL_KEYS, /* as the chain has it */
+};
+
+struct range {
+    uint8_t kind, reg, length, number;
+};
+
+static const struct call {
+    const char *name;
+    uint8_t contexts, cost;
+    int16_t number[4];
+    struct range first, second;
+    jam_handler *handler;
+} calls[] = {
+#define A JAM_AUTHORIZE
+#define R JAM_REFINE
+#define C JAM_ACCUMULATE
+#define T JAM_ON_TRANSFER
+#define NEVER (-1)
+#define NUMBERS(...) __VA_ARGS__
+#define NOTHING                                                                                    \
+    {                                                                                              \
+        NO_RANGE, 0, 0, 0                                                                          \
+    }
+#define IN(reg, ...)                                                                               \
+    {                                                                                              \
+        READ_RANGE, reg, __VA_ARGS__                                                               \
+    }
+#define OUT(reg, ...)                                                                              \
+    {                                                                                              \
+        WRITE_RANGE, reg, __VA_ARGS__                                                              \
+    }
+#define HASH FIXED, JAM_HASH
+#define MEMO FIXED, PENTA_JAM_MEMO
+#define FRAME FIXED, 112
+#define REGISTER(n) BY_REGISTER, n
+#define PAIRS(n) BY_PAIRS, n
+#define SEGMENT UP_TO_SEGMENT, 8
+#define CORES ALL_CORES, 0
+#define QUEUE ONE_QUEUE, 0
+#define KEYS ALL_KEYS, 0
+#define CALL(id, ...) ROW(id, __VA_ARGS__)
+#define ROW(id, name, contexts, cost, n0, n1, n2, n3, ...)                                         \
+    {name, contexts, cost, {n0, n1, n2, n3}, __VA_ARGS__, jam_call_##id},
+#include "pvm/host/jam_calls/calls.def"
+};
+enum { CALLS = sizeof calls / sizeof *calls, WHAT_COST = 10, KEY_BYTES = 336 };
+
+void jam_calls_number(struct penta_jam_host *host)
+{
+    memset(host->calls, -1, sizeof host->calls);
+    for (unsigned i = 0; i < CALLS; i++) {
+        int number = calls[i].number[host->version->numbers];
+        if (number >= 0) host->calls[number] = (int16_t)i;
+    }
+}
+
+static const struct call *call_of(const struct penta_jam_host *host, uint32_t number)
+{
+    int row = number < sizeof host->calls / sizeof *host->calls ? host->calls[number] : -1;
+    return row < 0 ? NULL : &calls[row];
+}
+
+const char *jam_call_name(const struct penta_jam_host *host, uint32_t number)
+{
+    const struct call *call = call_of(host, number);
+    return call ? call->name : NULL;
+}
+
+/* ---- arguments ---- */
+
+static uint64_t length_of(const struct jam_run *run, const struct range *range)
+{
+    const uint64_t *r = run->vm->state->regs;
+    const struct jam_chain *chain = &run->host->chain;
+    uint64_t n = r[range->number < PVM_REGISTERS ? range->number : 0];
+    switch ((enum length_kind)range->length) {
+    case FIXED: return range->number;
+    case BY_REGISTER: return n;
+    case BY_PAIRS: return n < UINT64_C(1) << 32 ? 12 * n : UINT64_MAX; /* too much either way */
+    case UP_TO_SEGMENT: return n < PENTA_JAM_SEGMENT ? n : PENTA_JAM_SEGMENT;
+    case ALL_CORES: return 4 * chain->cores;
+    case ONE_QUEUE: return JAM_HASH * chain->queue_size;
+    case ALL_KEYS: return KEY_BYTES * chain->validators;
+    }
+    return UINT64_MAX;
+}
+
+/* False: the guest may not access it. What is to be written is only checked. */
+static bool take(struct jam_run *run, const struct range *range, unsigned which, penta_bytes *out)
+{
+    *out = (penta_bytes){0};
+    if (range->kind == NO_RANGE) return true;
+    const struct pvm_memory *m = &run->vm->memory;
+    uint64_t at = run->vm->state->regs[range->reg], size = length_of(run, range);
+    bool write = range->kind == WRITE_RANGE;
+    if (!pvm_memory_allows(m, at, size, write ? PVM_WRITABLE : PVM_READ)) return false;
+    *out = pvm_memory_view(m, at, size, &run->scratch[which]);
+    return true;
+}
+
+enum jam_end jam_no_memory(struct jam_run *run)
+{
+    error_at(run->err, BASE_MEMORY, 0, "no memory for what a program asked of its host");
+    return JAM_END_ERROR;
+}
+
+enum jam_end jam_copy_out(struct jam_run *run, bool has, penta_bytes v, uint64_t o, uint64_t f,
+                          uint64_t l)
+{
+    uint64_t size = has ? v.size : 0;
+    if (f > size) f = size;
+    if (l > size - f) l = size - f;
+    if (!pvm_memory_allows(&run->vm->memory, o, l, PVM_WRITABLE)) return JAM_END_PANIC;
+    if (!has) return jam_result(run->vm->state->regs, JAM_NONE);
+    if (l && !pvm_memory_write(&run->vm->memory, o, v.data + f, (size_t)l))
+        return jam_no_memory(run);
+    return jam_result(run->vm->state->regs, (int64_t)size);
+}
+
+/* ---- settling ---- */
+
+static enum jam_end settle(struct jam_run *run, const struct call *call)
+{
+    struct pvm_state *s = run->vm->state;
+    penta_bytes a, b;
+    bool offered = call && call->contexts & run->context;
+    int64_t cost = offered ? call->cost : WHAT_COST;
+    if (s->gas < cost) return JAM_END_GAS;
+    s->gas -= cost;
+    if (!offered) return jam_result(s->regs, JAM_WHAT);
+    if (!take(run, &call->first, 0, &a) || !take(run, &call->second, 1, &b)) return JAM_END_PANIC;
+    if (run->scratch[0].failed || run->scratch[1].failed) return jam_no_memory(run);
+    return call->handler(run, s->regs, a, b);
+}
+
+enum jam_end jam_call(struct jam_run *run)
+{
+    struct pvm_vm *vm = run->vm;
+    uint32_t number = vm->host_number;
+    uint64_t before[PVM_REGISTERS];
+    memcpy(before, vm->state->regs, sizeof before);
+    enum jam_end end = settle(run, call_of(run->host, number));
+    if (end == JAM_END_PANIC || end == JAM_END_GAS) memcpy(vm->state->regs, before, sizeof before);
+    if (end == JAM_GO_ON && run->layer && run->layer->failed) end = jam_no_memory(run);
+    if (run->host->called) jam_log_call(run, number, before, end);
+    return end;
+}

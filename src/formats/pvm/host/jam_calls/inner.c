@@ -1,0 +1,169 @@
+/* Machines inside a machine: refine may make programs of its own, give them memory page by page,
+ * and run them. They are machines like any other, without a host: what stops them is handed out. */
+#include "base/bytes.h"
+#include "core/engine.h"
+#include "pvm/host/jam/host.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { HALT, PANIC, FAULT, HOST, OOG }; /* results of invoke */
+enum { FIRST_PAGE = 16, MACHINES = 1024 };
+
+static struct jam_inner *find(struct jam_run *run, uint64_t number)
+{
+    return number < run->inner_count && run->inner[number].vm ? &run->inner[number] : NULL;
+}
+
+/* The smallest number that is free. NULL: no memory, or too many: a limit of this host. */
+static struct jam_inner *place(struct jam_run *run)
+{
+    for (size_t i = 0; i < run->inner_count; i++)
+        if (!run->inner[i].vm) return &run->inner[i];
+    if (run->inner_count == MACHINES) {
+        error_at(run->err, BASE_LIMIT, 0, "a program has more than %d machines", MACHINES);
+        return NULL;
+    }
+    /* The structs stay where they are: machines point to their modules. */
+    if (!run->inner) run->inner = calloc(MACHINES, sizeof *run->inner);
+    if (!run->inner) {
+        jam_no_memory(run);
+        return NULL;
+    }
+    return &run->inner[run->inner_count++];
+}
+
+enum jam_end jam_call_machine(struct jam_run *run, uint64_t *r, penta_bytes program, penta_bytes b)
+{
+    (void)b;
+    struct pvm_module module;
+    if (!jam_generic(run->host, program, &module)) return jam_result(r, JAM_HUH);
+    struct jam_inner *inner = place(run);
+    if (!inner) return JAM_END_ERROR;
+    inner->bytes = malloc(program.size + 1);
+    if (!inner->bytes) return jam_no_memory(run);
+    if (program.size) memcpy(inner->bytes, program.data, program.size);
+    jam_generic(run->host, (penta_bytes){inner->bytes, program.size}, &inner->module);
+    inner->vm = jam_inner_machine(run->host, &inner->module, run->err);
+    if (!inner->vm) {
+        free(inner->bytes);
+        inner->bytes = NULL;
+        return JAM_END_ERROR;
+    }
+    inner->pc = r[9];
+    return jam_result(r, inner - run->inner);
+}
+
+enum jam_end jam_call_expunge(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
+{
+    (void)a, (void)b;
+    struct jam_inner *inner = find(run, r[7]);
+    if (!inner) return jam_result(r, JAM_WHO);
+    uint64_t pc = inner->pc;
+    inner->vm->base.engine->close(&inner->vm->base);
+    free(inner->bytes);
+    *inner = (struct jam_inner){0};
+    return jam_result(r, (int64_t)pc);
+}
+
+/* ---- memory ---- */
+
+enum jam_end jam_call_peek(struct jam_run *run, uint64_t *r, penta_bytes own, penta_bytes b)
+{
+    (void)b;
+    struct jam_inner *inner = find(run, r[7]);
+    if (!inner) return jam_result(r, JAM_WHO);
+    if (!pvm_memory_allows(&inner->vm->memory, r[9], own.size, PVM_READ))
+        return jam_result(r, JAM_OOB);
+    penta_bytes from = pvm_memory_view(&inner->vm->memory, r[9], own.size, &run->scratch[1]);
+    if (from.size != own.size ||
+        (own.size && !pvm_memory_write(&run->vm->memory, r[8], from.data, from.size)))
+        return jam_no_memory(run);
+    return jam_result(r, JAM_OK);
+}
+
+enum jam_end jam_call_poke(struct jam_run *run, uint64_t *r, penta_bytes own, penta_bytes b)
+{
+    (void)b;
+    struct jam_inner *inner = find(run, r[7]);
+    if (!inner) return jam_result(r, JAM_WHO);
+    if (!pvm_memory_allows(&inner->vm->memory, r[9], own.size, PVM_WRITABLE))
+        return jam_result(r, JAM_OOB);
+    if (own.size && !pvm_memory_write(&inner->vm->memory, r[9], own.data, own.size))
+        return jam_no_memory(run);
+    return jam_result(r, JAM_OK);
+}
+
+enum jam_end jam_call_pages(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
+{
+    (void)a, (void)b;
+    enum { NO_ACCESS, READABLE, WRITABLE, KEEP_READABLE, KEEP_WRITABLE };
+    uint64_t page = r[8], count = r[9], mode = r[10];
+    struct jam_inner *inner = find(run, r[7]);
+    if (!inner) return jam_result(r, JAM_WHO);
+    if (mode > KEEP_WRITABLE || page < FIRST_PAGE || page >= PVM_PAGES || count >= PVM_PAGES - page)
+        return jam_result(r, JAM_HUH);
+    struct pvm_memory *m = &inner->vm->memory;
+    uint64_t at = page * PVM_PAGE, length = count * PVM_PAGE;
+    if (mode >= KEEP_READABLE && !pvm_memory_allows(m, at, length, PVM_READ))
+        return jam_result(r, JAM_HUH);
+    bool done = true;
+    if (mode == NO_ACCESS)
+        done = pvm_memory_unmap(m, at, length);
+    else if (mode <= WRITABLE)
+        done = pvm_memory_map(m, at, length, mode == WRITABLE, (penta_bytes){0}, false);
+    else
+        done = pvm_memory_protect(m, at, length, mode == KEEP_WRITABLE);
+    return done ? jam_result(r, JAM_OK) : jam_no_memory(run);
+}
+
+/* ---- running ---- */
+
+/* From where it is to the first stop: what invoke answers, and which call or page it was. */
+static bool run_inner(struct jam_run *run, struct jam_inner *inner, uint64_t *result,
+                      uint64_t *detail)
+{
+    struct pvm_vm *vm = inner->vm;
+    penta_stop stop;
+    if (inner->pc > UINT32_MAX) { /* no code is there: the trap of an empty place */
+        *result = vm->state->gas ? PANIC : OOG;
+        vm->state->gas -= vm->state->gas > 0;
+        return true;
+    }
+    pvm_vm_jump(vm, (uint32_t)inner->pc);
+    vm->base.engine->run(&vm->base, UINT64_MAX, &stop);
+    *detail = stop.kind == PENTA_STOP_FAULT ? stop.args[0] : stop.detail;
+    switch (stop.kind) {
+    case PENTA_STOP_HALT: *result = HALT; break;
+    case PENTA_STOP_TRAP: *result = PANIC; break;
+    case PENTA_STOP_FAULT: *result = FAULT; break;
+    case PENTA_STOP_GAS: *result = OOG; break;
+    case PENTA_STOP_HOST:
+        *result = HOST;
+        pvm_vm_answer(&vm->base, NULL, 0, run->err);
+        break;
+    case PENTA_STOP_DISAGREE:
+        return error_at(run->err, BASE_BUG, stop.pc, "the engines disagree in an inner machine");
+    default: return error_at(run->err, BASE_STATE, stop.pc, "an inner machine was interrupted");
+    }
+    inner->pc = vm->state->pc;
+    return true;
+}
+
+enum jam_end jam_call_invoke(struct jam_run *run, uint64_t *r, penta_bytes frame, penta_bytes b)
+{
+    (void)b;
+    struct jam_inner *inner = find(run, r[7]);
+    uint8_t out[8 + 8 * PVM_REGISTERS];
+    uint64_t result = PANIC, detail = 0;
+    if (!inner) return jam_result(r, JAM_WHO);
+    struct pvm_state *s = inner->vm->state;
+    uint64_t gas = get64(frame.data), given = gas > INT64_MAX ? INT64_MAX : gas;
+    for (unsigned i = 0; i < PVM_REGISTERS; i++) s->regs[i] = get64(frame.data + 8 + 8 * i);
+    s->gas = inner->vm->gas_start = (int64_t)given;
+    if (!run_inner(run, inner, &result, &detail)) return JAM_END_ERROR;
+    put64(out, gas - (given - (uint64_t)s->gas));
+    for (unsigned i = 0; i < PVM_REGISTERS; i++) put64(out + 8 + 8 * i, s->regs[i]);
+    if (!pvm_memory_write(&run->vm->memory, r[8], out, sizeof out)) return jam_no_memory(run);
+    if (result == HOST || result == FAULT) r[8] = detail;
+    return jam_result(r, (int64_t)result);
+}

@@ -1,0 +1,124 @@
+/* Host calls as text: `write key=6b6579 value=01 -> NONE`. */
+#include "pvm/host/jam/host.h"
+#include <string.h>
+
+enum { SHOWN = 64 }; /* bytes of memory that a line shows */
+
+const char *jam_code_name(uint64_t result)
+{
+    static const char *const names[] = {"NONE", "WHAT", "OOB", "WHO", "FULL",
+                                        "CORE", "CASH", "LOW", "HUH"};
+    uint64_t index = UINT64_MAX - result;
+    return index < sizeof names / sizeof *names ? names[index] : NULL;
+}
+
+/* How the arguments of each call read: letters for registers from r7 on. n number, s service (all
+ * ones: self), h hash in memory, k and l address and length of bytes, p a pointer, - nothing. */
+static const struct shape {
+    const char *name, *kinds, *names;
+} shapes[] = {
+    {"gas", "", ""},
+    {"grow_heap", "n", "page"},
+    {"fetch", "pnnnnn", "to from length kind index second"},
+    {"lookup", "shpnn", "service hash to from length"},
+    {"read", "sklpnn", "service key - to from length"},
+    {"write", "klkl", "key - value -"},
+    {"info", "spnn", "service to from length"},
+    {"historical_lookup", "shpnn", "service hash to from length"},
+    {"export", "pn", "bytes length"},
+    {"machine", "pnn", "program length pc"},
+    {"peek", "nppn", "machine to from length"},
+    {"poke", "nppn", "machine from to length"},
+    {"pages", "nnnn", "machine page count mode"},
+    {"invoke", "np", "machine frame"},
+    {"expunge", "n", "machine"},
+    {"bless", "npnnpn", "manager assigners delegator registrar always count"},
+    {"assign", "npn", "core queue assigner"},
+    {"designate", "p", "keys"},
+    {"checkpoint", "", ""},
+    {"new", "hnnnnn", "code length min_gas min_memo_gas gratis id"},
+    {"upgrade", "hnn", "code min_gas min_memo_gas"},
+    {"transfer", "nnnp", "to amount gas memo"},
+    {"eject", "nh", "service hash"},
+    {"query", "hn", "hash length"},
+    {"solicit", "hn", "hash length"},
+    {"forget", "hn", "hash length"},
+    {"yield", "h", "hash"},
+    {"provide", "spn", "service blob length"},
+    {"log", "nklkl", "level target - message -"},
+};
+
+static void memory(const struct jam_run *run, uint64_t at, uint64_t size, struct writer *w)
+{
+    uint8_t bytes[SHOWN];
+    uint64_t shown = size < SHOWN ? size : SHOWN;
+    const struct pvm_memory *m = &run->vm->memory;
+    if (!pvm_memory_allows(m, at, size, PVM_READ)) {
+        writer_print(w, "unreadable 0x%llx+%llu", (unsigned long long)at, (unsigned long long)size);
+        return;
+    }
+    if (shown && pvm_memory_read(m, at, bytes, (size_t)shown))
+        writer_hex(w, (penta_bytes){bytes, (size_t)shown});
+    if (size > shown) writer_print(w, "..(%llu)", (unsigned long long)size);
+}
+
+static void argument(const struct jam_run *run, char kind, const uint64_t *r, struct writer *w)
+{
+    switch (kind) {
+    case 's':
+        if (*r == UINT64_MAX)
+            writer_text(w, "self");
+        else
+            writer_dec(w, *r);
+        break;
+    case 'h': memory(run, *r, JAM_HASH, w); break;
+    case 'k': memory(run, r[0], r[1], w); break;
+    case 'p': writer_0x(w, *r); break;
+    default: writer_dec(w, *r);
+    }
+}
+
+static void arguments(const struct jam_run *run, const struct shape *shape, const uint64_t *r,
+                      struct writer *w)
+{
+    const char *name = shape->names;
+    for (unsigned i = 0; shape->kinds[i]; i++) {
+        int size = (int)strcspn(name, " ");
+        if (shape->kinds[i] != 'l') {
+            writer_print(w, " %.*s=", size, name);
+            argument(run, shape->kinds[i], r + 7 + i, w);
+        }
+        name += size + (name[size] == ' ');
+    }
+}
+
+/* A call that wrote over its own arguments shows what is there now. */
+void jam_log_call(const struct jam_run *run, uint32_t number, const uint64_t *before,
+                  enum jam_end end)
+{
+    struct writer w = {0};
+    const char *name = jam_call_name(run->host, number);
+    if (name)
+        writer_text(&w, name);
+    else
+        writer_print(&w, "call %u", number);
+    for (unsigned i = 0; name && i < sizeof shapes / sizeof *shapes; i++)
+        if (!strcmp(shapes[i].name, name)) arguments(run, &shapes[i], before, &w);
+    uint64_t result = run->vm->state->regs[PVM_A0];
+    const char *code = jam_code_name(result);
+    writer_text(&w, " -> ");
+    if (end == JAM_END_PANIC)
+        writer_text(&w, "panic");
+    else if (end == JAM_END_GAS)
+        writer_text(&w, "out of gas");
+    else if (end == JAM_END_ERROR)
+        writer_text(&w, "error");
+    else if (code)
+        writer_text(&w, code);
+    else
+        writer_dec(&w, result);
+    writer_char(&w, 0);
+    if (!w.failed)
+        run->host->called(run->host->called_user, run->service, (const char *)w.out.data);
+    writer_free(&w);
+}

@@ -1,0 +1,164 @@
+/* What changed in a state, for people and as JSON. */
+#include "base/bytes.h"
+#include "pvm/host/jam_json/json.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 64 }; /* bytes of a value in a line */
+
+struct diff {
+    struct writer *w;
+    struct json *j; /* NULL: lines of text */
+};
+
+struct text {
+    char text[2 * SHOWN + 40];
+};
+
+static struct text number(uint64_t n)
+{
+    struct text t;
+    snprintf(t.text, sizeof t.text, "%" PRIu64, n);
+    return t;
+}
+
+static struct text bytes(const penta_bytes *v)
+{
+    struct text t = {"none"};
+    size_t at = 0;
+    if (!v) return t;
+    snprintf(t.text, sizeof t.text, "empty");
+    for (size_t i = 0; i < v->size && i < SHOWN; i++)
+        at += (size_t)snprintf(t.text + at, sizeof t.text - at, "%02x", v->data[i]);
+    if (v->size > SHOWN) snprintf(t.text + at, sizeof t.text - at, ".. (%zu bytes)", v->size);
+    return t;
+}
+
+static void change(struct diff *d, const char *whose, uint32_t id, const char *what,
+                   struct text before, struct text now)
+{
+    if (d->j) {
+        json_object(d->j, NULL);
+        if (whose) json_uint(d->j, whose, id);
+        json_text(d->j, "what", what);
+        json_text(d->j, "before", before.text);
+        json_text(d->j, "now", now.text);
+        json_end(d->j);
+        return;
+    }
+    if (whose) writer_print(d->w, "%s %" PRIu32 " ", whose, id);
+    writer_print(d->w, "%s: %s -> %s\n", what, before.text, now.text);
+}
+
+static void account(struct diff *d, uint32_t id, const penta_bytes *before, const penta_bytes *now)
+{
+    struct jam_account x = {0}, y = {0};
+    if (before) jam_account_decode(*before, &x);
+    if (now) jam_account_decode(*now, &y);
+    if (!before || !now) {
+        change(d, "account", id, "itself", number(before != NULL), number(now != NULL));
+        if (!now) return;
+    }
+    const struct {
+        const char *name;
+        uint64_t before, now;
+    } fields[] = {{"balance", x.balance, y.balance},
+                  {"min_item_gas", x.min_gas, y.min_gas},
+                  {"min_memo_gas", x.min_memo_gas, y.min_memo_gas},
+                  {"octets", x.octets, y.octets},
+                  {"gratis", x.gratis, y.gratis},
+                  {"items", x.items, y.items},
+                  {"created", x.created, y.created},
+                  {"last", x.last, y.last},
+                  {"parent", x.parent, y.parent}};
+    if (memcmp(x.code_hash, y.code_hash, JAM_HASH)) {
+        penta_bytes a = {x.code_hash, JAM_HASH}, b = {y.code_hash, JAM_HASH};
+        change(d, "account", id, "code_hash", bytes(before ? &a : NULL), bytes(&b));
+    }
+    for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (fields[i].before != fields[i].now)
+            change(d, "account", id, fields[i].name, number(fields[i].before),
+                   number(fields[i].now));
+}
+
+static struct text slots(const penta_bytes *v)
+{
+    struct text t = {"none"};
+    struct jam_request request;
+    size_t at = 0;
+    if (!v || !jam_request_decode(*v, &request)) return t;
+    at += (size_t)snprintf(t.text, sizeof t.text, "[");
+    for (unsigned i = 0; i < request.count; i++)
+        at += (size_t)snprintf(t.text + at, sizeof t.text - at, i ? " %u" : "%u", request.slots[i]);
+    snprintf(t.text + at, sizeof t.text - at, "]");
+    return t;
+}
+
+static const char *chapter_name(uint8_t number)
+{
+    switch (number) {
+    case JAM_QUEUES: return "auth_queues";
+    case JAM_STAGING: return "staging";
+    case JAM_SLOT: return "slot";
+    case JAM_PRIVILEGES: return "privileges";
+    case JAM_READY: return "ready";
+    case JAM_ACCUMULATED: return "accumulated";
+    case JAM_OUTPUTS: return "outputs";
+    default: return "chapter";
+    }
+}
+
+static void one(void *user, const uint8_t *key, penta_bytes name, const penta_bytes *before,
+                const penta_bytes *now)
+{
+    struct diff *d = user;
+    const penta_bytes *some = now ? now : before;
+    uint32_t id = 0;
+    struct jam_value *value = malloc(sizeof *value + name.size + some->size);
+    if (!value) {
+        d->w->failed = true;
+        return;
+    }
+    *value = (struct jam_value){.name_size = (uint32_t)name.size, .size = some->size};
+    if (name.size) memcpy(value->bytes, name.data, name.size);
+    if (some->size) memcpy(value->bytes + name.size, some->data, some->size);
+    enum jam_kind kind = jam_key_kind(key, value, &id);
+    free(value);
+    penta_bytes shown = kind == JAM_IS_STORAGE ? name : (penta_bytes){key, JAM_KEY};
+    if (kind == JAM_IS_REQUEST) shown = bytes_slice(name, 0, JAM_HASH);
+    struct text hex = bytes(&shown);
+    char what[sizeof hex.text + 40];
+    switch (kind) {
+    case JAM_IS_RECORD: account(d, id, before, now); return;
+    case JAM_IS_CHAPTER:
+        if (key[0] == JAM_SLOT)
+            change(d, NULL, 0, "slot", number(before ? get32(before->data) : 0),
+                   number(now ? get32(now->data) : 0));
+        else
+            change(d, NULL, 0, chapter_name(key[0]), bytes(before), bytes(now));
+        return;
+    case JAM_IS_REQUEST:
+        snprintf(what, sizeof what, "request %s+%" PRIu32, hex.text, get32(name.data + JAM_HASH));
+        change(d, "account", id, what, slots(before), slots(now));
+        return;
+    case JAM_IS_STORAGE: snprintf(what, sizeof what, "storage %s", hex.text); break;
+    case JAM_IS_PREIMAGE: snprintf(what, sizeof what, "preimage %s", hex.text); break;
+    default: snprintf(what, sizeof what, "key %s", hex.text);
+    }
+    change(d, "account", id, what, bytes(before), bytes(now));
+}
+
+bool penta_jam_state_diff(penta_jam_state *state, bool json, penta_buffer *out, penta_error *err)
+{
+    struct writer w = {.out = *out};
+    struct json j = {.out = &w};
+    struct diff d = {&w, json ? &j : NULL};
+    *err = (penta_error){0};
+    if (json) json_list(&j, NULL);
+    penta_jam_state_changes(state, one, &d);
+    if (json) json_finish(&j);
+    *out = w.out;
+    return writer_ok(&w, err);
+}

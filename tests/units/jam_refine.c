@@ -1,0 +1,149 @@
+/* Programs that work on packages, on every engine, through penta/jam.h: the fib service, whose
+ * export roots are known, and the null authorizer.
+ *
+ *     jam_refine FOLDER [all]      all: every known root instead of thirty */
+#include "penta/jam.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SERVICE = 15, HASH = PENTA_JAM_HASH };
+static const uint64_t gas_limit = 1000000000;
+
+static unsigned passed, failed;
+
+static void expect(bool ok, const char *engine, const char *what, unsigned n)
+{
+    if (ok)
+        passed++;
+    else {
+        failed++;
+        printf("FAIL %s: %s %u\n", engine, what, n);
+    }
+}
+
+static penta_bytes read_file(const char *folder, const char *name, size_t before)
+{
+    char path[1000];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    if (!file) return (penta_bytes){0};
+    fseek(file, 0, SEEK_END);
+    size_t size = (size_t)ftell(file);
+    rewind(file);
+    uint8_t *bytes = calloc(1, size + before + 1);
+    size_t got = fread(bytes + before, 1, size, file);
+    fclose(file);
+    return (penta_bytes){bytes, got + before};
+}
+
+static uint8_t *put(uint8_t *p, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++) *p++ = (uint8_t)(value >> 8 * i);
+    return p;
+}
+
+/* An account with this code, available since slot 0. */
+static void add_service(penta_jam_state *state, penta_bytes code, uint8_t *hash)
+{
+    static const uint8_t since[] = {1, 0, 0, 0, 0};
+    uint8_t key[PENTA_JAM_KEY], record[89] = {0};
+    penta_error err;
+    penta_jam_hash(code, hash);
+    memcpy(record + 1, hash, HASH);
+    put(record + 33, 1000000000, 8);
+    penta_jam_account_key(SERVICE, key);
+    penta_jam_state_set(state, key, (penta_bytes){record, sizeof record}, &err);
+    penta_jam_preimage_key(SERVICE, hash, key);
+    penta_jam_state_set(state, key, code, &err);
+    penta_jam_request_key(SERVICE, hash, (uint32_t)code.size, key);
+    penta_jam_state_set(state, key, (penta_bytes){since, sizeof since}, &err);
+}
+
+/* A package of one item with four bytes of payload. */
+static size_t make_package(uint8_t *out, const uint8_t *auth, const uint8_t *code, uint32_t n)
+{
+    uint8_t *p = put(out, SERVICE, 4);
+    memcpy(p, auth, HASH);
+    memset(p + HASH, 0, 4 * HASH);
+    p = put(p + 5 * HASH, 10, 4); /* the slot of the lookup anchor */
+    p = put(p, 0, 1);             /* no prerequisites */
+    p = put(p, 0, 1);             /* no token */
+    p = put(p, 0, 1);             /* no configuration */
+    p = put(p, 1, 1);
+    p = put(p, SERVICE, 4);
+    memcpy(p, code, HASH);
+    p = put(p + HASH, gas_limit, 8);
+    p = put(p, 1000, 8);
+    p = put(p, n, 2);
+    p = put(p, 4, 1);
+    p = put(p, n, 4);
+    p = put(p, 0, 2); /* no imports, no extrinsics */
+    return (size_t)(p - out);
+}
+
+static void root_of(penta_bytes roots, unsigned n, char *text)
+{
+    const char *at = (const char *)roots.data;
+    for (unsigned i = 0; at && i <= n; i++) at = strstr(at + 2, "\"0x");
+    snprintf(text, 65, "%.64s", at ? at + 3 : "");
+}
+
+static void run_engine(const char *engine, const char *folder, bool all)
+{
+    penta_error err;
+    penta_option options[] = {{"chain", "tiny"}, {"engine", engine}};
+    penta_jam_host *host = penta_jam_host_new(options, 2, &err);
+    penta_jam_state *state = penta_jam_state_new(host, NULL, &err);
+    penta_bytes fib = read_file(folder, "fib.pvm", 1); /* a bare program: no metadata before it */
+    penta_bytes null = read_file(folder, "null-authorizer.jam", 0);
+    penta_bytes roots = read_file(folder, "fib-roots.json", 0);
+    uint8_t fib_hash[HASH], null_hash[HASH], package[1000], root[HASH];
+    add_service(state, null, null_hash);
+    add_service(state, fib, fib_hash);
+    penta_jam_result result = {0};
+    for (unsigned i = 0; i < (all ? 3072 : 30); i++) {
+        unsigned n = all ? i + 1 : i < 20 ? i + 1 : (i - 19) * (i - 19) * 5;
+        char want[65], got[65];
+        penta_jam_package given = {.core = 0};
+        given.encoded = (penta_bytes){package, make_package(package, null_hash, fib_hash, n)};
+        bool ok = penta_jam_refine(host, state, &given, 0, &result, &err);
+        expect(ok && result.exit == PENTA_JAM_HALT, engine, "fib halts for", n);
+        expect(ok && result.exports.size == (size_t)n * PENTA_JAM_SEGMENT, engine,
+               "segments of fib", n);
+        penta_jam_segments_root((penta_bytes){result.exports.data, result.exports.size}, root);
+        for (unsigned k = 0; k < HASH; k++) snprintf(got + 2 * k, 3, "%02x", root[k]);
+        root_of(roots, n, want);
+        expect(!strcmp(want, got), engine, "root of fib", n);
+    }
+    penta_jam_package given = {.core = 0};
+    given.encoded = (penta_bytes){package, make_package(package, null_hash, fib_hash, 1)};
+    bool ok = penta_jam_is_authorized(host, state, &given, &result, &err);
+    expect(ok && result.exit == PENTA_JAM_HALT && result.gas_used == 3 && !result.output.size,
+           engine, "null authorizer, core", 0);
+    given.encoded = (penta_bytes){package, make_package(package, fib_hash, root, 1)};
+    ok = penta_jam_refine(host, state, &given, 0, &result, &err);
+    expect(ok && result.exit == PENTA_JAM_NO_CODE && !result.gas_used, engine, "missing code", 1);
+    penta_jam_result_free(&result);
+    penta_jam_state_free(state);
+    penta_jam_host_free(host);
+    free((void *)fib.data);
+    free((void *)null.data);
+    free((void *)roots.data);
+}
+
+int main(int count, char **words)
+{
+    static const char *const engines[] = {"interp", "jit", "both"};
+    if (count < 2) return 2;
+    penta_bytes there = read_file(words[1], "fib.pvm", 0);
+    free((void *)there.data);
+    if (!there.data) {
+        printf("%s is not there: skipped\n", words[1]);
+        return 77;
+    }
+    for (unsigned i = 0; i < 3; i++)
+        run_engine(engines[i], words[1], count > 2 && !strcmp(words[2], "all"));
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}
