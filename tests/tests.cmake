@@ -39,6 +39,7 @@ penta_test(tvmr-train $<TARGET_FILE:tvmr_train> examples/tvmr ${CMAKE_BINARY_DIR
 penta_test(tvmr-extension $<TARGET_FILE:tvmr_extension>)
 penta_test(console ${PYTHON} tests/programs/console.py $<TARGET_FILE:penta_cli>)
 penta_test(console-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/console.py ${BUILDS}/asan/bin/penta)
+penta_test(guest-native tests/programs/guest/native 5000)
 penta_test(doom tests/programs/doom $<TARGET_FILE:doom> ${SHARED}/pvm/blobs/doom.polkavm)
 penta_test(tvmr-units $<TARGET_FILE:tvmr_units>)
 penta_test(fuzz-seeds tests/tools/fuzz_brief)

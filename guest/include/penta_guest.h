@@ -1,0 +1,89 @@
+/* What a program for PolkaVM says to the outside: which functions it exports, which it imports, how
+ * much stack it needs. Everything becomes records in sections that `penta link` reads.
+ *
+ *     PENTA_IMPORT(long, get_number, int, const void *);      long get_number(int, const void *);
+ *     long add(long a, long b) { return a + b; }
+ *     PENTA_EXPORT(add, 2);                                   callable as `add`, two arguments
+ *     PENTA_STACK(65536);                                     at least 64 KiB of stack
+ *
+ * A program with main() needs none of this: the start-up code exports `main` and calls it. */
+#pragma once
+
+#ifdef __cplusplus
+#define PENTA_C extern "C"
+#else
+#define PENTA_C extern
+#endif
+
+#if __riscv_xlen == 64
+#define PENTA_POINTER_ ".8byte "
+#else
+#define PENTA_POINTER_ ".4byte "
+#endif
+
+#define PENTA_TEXT_(x) PENTA_TEXT__(x)
+#define PENTA_TEXT__(x) #x
+/* How many types follow, 0 to 9. */
+#define PENTA_COUNT_(...) PENTA_PICK_(0 __VA_OPT__(, ) __VA_ARGS__, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define PENTA_PICK_(z, a, b, c, d, e, f, g, h, i, n, ...) n
+
+/* The record of a name: version, flags, the name, its inputs and outputs. Sections of one group are
+ * kept once, so that a header may be included by many files. */
+#define PENTA_METADATA_(label, name, inputs)                                                       \
+    ".pushsection .polkavm_metadata,\"awG\",@progbits," label ",comdat\n"                          \
+    "." label "_text: .ascii \"" name "\"\n." label "_end:\n." label "_record:\n"                  \
+    ".byte 1\n.4byte 0\n.4byte ." label "_end - ." label "_text\n" PENTA_POINTER_ "." label        \
+    "_text\n.byte " inputs "\n.byte 1\n.popsection\n"
+
+#define PENTA_IMPORT(type, name, ...) PENTA_IMPORT_AS(type, name, name, __VA_ARGS__)
+/* The same for a function with another name in the program. */
+#define PENTA_IMPORT_AS(type, function, name, ...)                                                 \
+    __asm__(PENTA_METADATA_(                                                                       \
+        "penta_import_" #name, #name,                                                              \
+        PENTA_TEXT_(PENTA_COUNT_(__VA_ARGS__))) ".pushsection .text.penta_import_" #name           \
+                                                ",\"axG\",@progbits,penta_import_" #name           \
+                                                ",comdat\n.globl " #function "\n.type " #function  \
+                                                ", @function\n" #function ":\n"                    \
+                                                ".4byte 0x0000000b\n" PENTA_POINTER_               \
+                                                ".penta_import_" #name "_record\nret\n"            \
+                                                ".size " #function ", . - " #function              \
+                                                "\n.popsection\n");                                \
+    PENTA_C type function(__VA_ARGS__)
+
+#define PENTA_EXPORT(name, inputs) PENTA_EXPORT_AS(name, name, inputs)
+/* The same under another name than the function's. */
+#define PENTA_EXPORT_AS(function, name, inputs)                                                    \
+    __asm__(                                                                                       \
+        PENTA_METADATA_("penta_export_" #name, #name,                                              \
+                        #inputs) ".pushsection .polkavm_exports,\"RG\",@note,penta_export_" #name  \
+                                 ",comdat\n.byte 1\n" PENTA_POINTER_ ".penta_export_" #name        \
+                                 "_record\n" PENTA_POINTER_ #function "\n"                         \
+                                 ".popsection\n");                                                 \
+    struct penta_export_##name##_
+
+#define PENTA_STACK(bytes)                                                                         \
+    __asm__(".pushsection .polkavm_min_stack_size,\"R\",@note\n.4byte " #bytes "\n.popsection\n"); \
+    struct penta_stack_
+
+/* Grows the heap by n bytes and gives its new end, or 0; n = 0 asks where it ends. */
+static inline char *penta_sbrk(unsigned long n)
+{
+    char *end;
+    __asm__ volatile(".insn r 0x0b, 1, 0, %0, %1, x0" : "=r"(end) : "r"(n) : "memory");
+    return end;
+}
+
+/* Where the heap starts: after the program's data. */
+static inline char *penta_heap_base(void)
+{
+    char *base;
+    __asm__(".insn r 0x0b, 3, 0, %0, x0, x0" : "=r"(base));
+    return base;
+}
+
+/* A trap: the run ends here with an error. */
+static inline __attribute__((noreturn)) void penta_trap(void)
+{
+    __asm__ volatile("unimp");
+    __builtin_unreachable();
+}

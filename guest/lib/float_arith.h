@@ -1,0 +1,280 @@
+/* Arithmetic of binary floating point numbers on integers, for a target without such registers:
+ * IEEE 754, rounding to nearest, ties to even. Included once for each width, with these defined:
+ *
+ *     FLOAT, REP, WIDTH, FRACTION    double, uint64_t, 64, 52; or float, uint32_t, 32, 23
+ *     NAME(add, 3)                   the compiler's name of a function: __adddf3
+ *     MUL_HIGH(a, b, &low)           the product of two REPs
+ *     DIV_BY(high, low, d, &rest)    the quotient of two REPs by one
+ *
+ * A number is unpacked into a biased exponent and a significand with its leading one at bit FRACTION,
+ * also when it is subnormal. Results are packed from a significand with its leading one at bit
+ * WIDTH - 2; what was shifted out of it is remembered in bit 0. */
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    EXPONENT_MAX = (1 << (WIDTH - 1 - FRACTION)) - 1, /* of infinities and NaNs */
+    BIAS = EXPONENT_MAX / 2,
+    SPARE = WIDTH - 2 - FRACTION, /* bits of a result below its fraction */
+};
+#define SIGN ((REP)1 << (WIDTH - 1))
+#define ONE ((REP)1 << FRACTION)
+#define INFINITE ((REP)EXPONENT_MAX << FRACTION)
+#define QUIET_NAN (INFINITE | ONE >> 1)
+
+static inline REP bits_of(FLOAT x)
+{
+    REP bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline FLOAT float_of(REP bits)
+{
+    FLOAT x;
+    __builtin_memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline int leading_zeros(REP x)
+{
+    return WIDTH == 64 ? __builtin_clzll(x) : __builtin_clz((unsigned)x);
+}
+
+static inline REP magnitude(REP bits) { return bits & ~SIGN; }
+
+/* Not for zero, infinities and NaNs. */
+static inline int unpack(REP bits, REP *significand)
+{
+    int exponent = (int)(bits >> FRACTION & EXPONENT_MAX);
+    *significand = bits & (ONE - 1);
+    if (exponent) {
+        *significand |= ONE;
+        return exponent;
+    }
+    int shift = leading_zeros(*significand) - (WIDTH - 1 - FRACTION);
+    *significand <<= shift;
+    return 1 - shift;
+}
+
+static inline REP shift_right(REP x, int n) /* what falls out stays in bit 0 */
+{
+    if (n >= WIDTH) return x != 0;
+    return n ? x >> n | ((REP)(x << (WIDTH - n)) != 0) : x;
+}
+
+static FLOAT pack(REP sign, int exponent, REP significand)
+{
+    const REP half = (REP)1 << (SPARE - 1);
+    if (exponent >= EXPONENT_MAX) return float_of(sign | INFINITE);
+    if (exponent <= 0) {
+        significand = shift_right(significand, 1 - exponent);
+        exponent = 0;
+    }
+    REP below = significand & (2 * half - 1);
+    significand >>= SPARE;
+    if (below > half || (below == half && significand & 1)) significand++;
+    /* The leading one adds one to the exponent; so does a carry out of the rounding. */
+    return float_of(sign | ((exponent ? (REP)(exponent - 1) << FRACTION : 0) + significand));
+}
+
+/* ---- addition ---- */
+
+static inline FLOAT add_finite(REP a, REP b) /* |a| >= |b| > 0 */
+{
+    REP sa, sb, sign = a & SIGN;
+    int exponent = unpack(magnitude(a), &sa), other = unpack(magnitude(b), &sb);
+    sa <<= SPARE;
+    sb = shift_right(sb << SPARE, exponent - other);
+    if ((a ^ b) & SIGN) {
+        sa -= sb;
+        if (!sa) return float_of(0);
+        int shift = leading_zeros(sa) - 1;
+        return pack(sign, exponent - shift, sa << shift);
+    }
+    sa += sb;
+    if (sa & SIGN) return pack(sign, exponent + 1, shift_right(sa, 1));
+    return pack(sign, exponent, sa);
+}
+
+static FLOAT add_bits(REP a, REP b)
+{
+    if (magnitude(a) < magnitude(b)) {
+        REP t = a;
+        a = b;
+        b = t;
+    }
+    if (magnitude(a) > INFINITE) return float_of(QUIET_NAN);
+    if (magnitude(a) == INFINITE) return float_of(a == (b ^ SIGN) ? QUIET_NAN : a);
+    if (!magnitude(b)) return float_of(magnitude(a) ? a : a & b);
+    return add_finite(a, b);
+}
+
+FLOAT NAME(add, 3)(FLOAT a, FLOAT b) { return add_bits(bits_of(a), bits_of(b)); }
+FLOAT NAME(sub, 3)(FLOAT a, FLOAT b) { return add_bits(bits_of(a), bits_of(b) ^ SIGN); }
+FLOAT NAME(neg, 2)(FLOAT a) { return float_of(bits_of(a) ^ SIGN); }
+
+/* ---- multiplication and division ---- */
+
+FLOAT NAME(mul, 3)(FLOAT x, FLOAT y)
+{
+    REP a = bits_of(x), b = bits_of(y), sign = (a ^ b) & SIGN, low;
+    a = magnitude(a);
+    b = magnitude(b);
+    if (a > INFINITE || b > INFINITE) return float_of(QUIET_NAN);
+    if (a == INFINITE || b == INFINITE) return float_of(a && b ? sign | INFINITE : QUIET_NAN);
+    if (!a || !b) return float_of(sign);
+    int exponent = unpack(a, &a) + unpack(b, &b) - BIAS;
+    REP high = MUL_HIGH(a << (SPARE + 1), b << (SPARE + 1), &low);
+    if (high & SIGN) {
+        high = shift_right(high, 1);
+        exponent++;
+    }
+    return pack(sign, exponent, high | (low != 0));
+}
+
+FLOAT NAME(div, 3)(FLOAT x, FLOAT y)
+{
+    REP a = bits_of(x), b = bits_of(y), sign = (a ^ b) & SIGN, rest;
+    a = magnitude(a);
+    b = magnitude(b);
+    if (a > INFINITE || b > INFINITE || a == b) {
+        if (a == b && a && a < INFINITE) return float_of(sign | (REP)BIAS << FRACTION);
+        return float_of(QUIET_NAN);
+    }
+    if (a == INFINITE || !b) return float_of(sign | INFINITE);
+    if (b == INFINITE || !a) return float_of(sign);
+    int exponent = unpack(a, &a) - unpack(b, &b) + BIAS;
+    if (a < b) {
+        a <<= 1;
+        exponent--;
+    }
+    REP quotient = DIV_BY(a >> 2, (REP)(a << (WIDTH - 2)), b, &rest);
+    return pack(sign, exponent, quotient | (rest != 0));
+}
+
+/* ---- comparison: less, equal, greater are -1, 0, 1 ---- */
+
+static inline int compare(FLOAT x, FLOAT y, int unordered)
+{
+    REP a = bits_of(x), b = bits_of(y);
+    if (magnitude(a) > INFINITE || magnitude(b) > INFINITE) return unordered;
+    if (!magnitude(a | b)) return 0;
+    if ((a ^ b) & SIGN) return a & SIGN ? -1 : 1;
+    int order = a < b ? -1 : a > b;
+    return a & SIGN ? -order : order;
+}
+
+int NAME(eq, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
+int NAME(ne, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
+int NAME(lt, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
+int NAME(le, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
+int NAME(gt, 2)(FLOAT a, FLOAT b) { return compare(a, b, -1); }
+int NAME(ge, 2)(FLOAT a, FLOAT b) { return compare(a, b, -1); }
+int NAME(unord, 2)(FLOAT a, FLOAT b) { return compare(a, b, 2) == 2; }
+
+/* ---- from integers ---- */
+
+/* sign, and x * 2^exponent; x has at most 64 significant bits, and what was below it in bit 0. */
+static FLOAT from_u64(REP sign, uint64_t x, int exponent)
+{
+    if (!x) return float_of(0);
+    int shift = __builtin_clzll(x);
+    x <<= shift;
+    uint64_t below = x & (((uint64_t)1 << (66 - WIDTH - 1)) - 1);
+    REP significand = (REP)(x >> (66 - WIDTH - 1)) | (below != 0);
+    return pack(sign, BIAS + 63 - shift + exponent, significand);
+}
+
+FLOAT NAME(floatunsi, )(uint32_t x) { return from_u64(0, x, 0); }
+FLOAT NAME(floatundi, )(uint64_t x) { return from_u64(0, x, 0); }
+FLOAT NAME(floatsi, )(int32_t x)
+{
+    return from_u64(x < 0 ? SIGN : 0, x < 0 ? 0 - (uint64_t)x : (uint64_t)x, 0);
+}
+FLOAT NAME(floatdi, )(int64_t x)
+{
+    return from_u64(x < 0 ? SIGN : 0, x < 0 ? 0 - (uint64_t)x : (uint64_t)x, 0);
+}
+
+/* ---- to integers: towards zero; what does not fit becomes the nearest that does ---- */
+
+/* |x| as an integer below 2^bits, the largest one when it is not. */
+static uint64_t to_u64(REP a, int bits)
+{
+    const uint64_t most = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+    REP significand;
+    a = magnitude(a);
+    if (a < (REP)BIAS << FRACTION) return 0;
+    int exponent = unpack(a, &significand) - BIAS;
+    if (exponent >= bits) return most;
+    if (exponent <= FRACTION) return significand >> (FRACTION - exponent);
+    return (uint64_t)significand << (exponent - FRACTION);
+}
+
+static int64_t to_i64(FLOAT x, int bits)
+{
+    REP a = bits_of(x);
+    if (magnitude(a) > INFINITE) return 0;
+    uint64_t most = ((uint64_t)1 << (bits - 1)) - 1, n = to_u64(a, 64);
+    if (a & SIGN) return n > most ? -(int64_t)most - 1 : -(int64_t)n;
+    return (int64_t)(n > most ? most : n);
+}
+
+static uint64_t to_unsigned(FLOAT x, int bits)
+{
+    REP a = bits_of(x);
+    return a & SIGN || magnitude(a) > INFINITE ? 0 : to_u64(a, bits);
+}
+
+int32_t NAME(fix, si)(FLOAT x) { return (int32_t)to_i64(x, 32); }
+int64_t NAME(fix, di)(FLOAT x) { return to_i64(x, 64); }
+uint32_t NAME(fixuns, si)(FLOAT x) { return (uint32_t)to_unsigned(x, 32); }
+uint64_t NAME(fixuns, di)(FLOAT x) { return to_unsigned(x, 64); }
+
+#ifdef __SIZEOF_INT128__
+
+static FLOAT from_u128(REP sign, unsigned __int128 x)
+{
+    uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
+    if (!high) return from_u64(sign, low, 0);
+    int shift = __builtin_clzll(high);
+    if (shift) {
+        high = high << shift | low >> (64 - shift);
+        low <<= shift;
+    }
+    return from_u64(sign, high | (low != 0), 64 - shift);
+}
+
+FLOAT NAME(floatunti, )(unsigned __int128 x) { return from_u128(0, x); }
+FLOAT NAME(floatti, )(__int128 x)
+{
+    return x < 0 ? from_u128(SIGN, 0 - (unsigned __int128)x) : from_u128(0, (unsigned __int128)x);
+}
+
+static unsigned __int128 to_u128(REP a, int bits)
+{
+    REP significand;
+    a = magnitude(a);
+    if (a < (REP)BIAS << FRACTION) return 0;
+    int exponent = unpack(a, &significand) - BIAS;
+    if (exponent >= bits) return ~(unsigned __int128)0 >> (128 - bits);
+    if (exponent <= FRACTION) return significand >> (FRACTION - exponent);
+    return (unsigned __int128)significand << (exponent - FRACTION);
+}
+
+unsigned __int128 NAME(fixuns, ti)(FLOAT x)
+{
+    REP a = bits_of(x);
+    return a & SIGN || magnitude(a) > INFINITE ? 0 : to_u128(a, 128);
+}
+__int128 NAME(fix, ti)(FLOAT x)
+{
+    REP a = bits_of(x);
+    if (magnitude(a) > INFINITE) return 0;
+    __int128 n = (__int128)to_u128(a, 127);
+    bool least = a & SIGN && magnitude(a) >= (REP)(BIAS + 127) << FRACTION;
+    return a & SIGN ? -n - least : n;
+}
+
+#endif

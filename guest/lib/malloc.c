@@ -1,0 +1,188 @@
+/* A heap on sbrk. Blocks lie one after another, each with a header:
+ *
+ *     | before | size, used | bytes of the user ... |
+ *
+ * `before` is the size of the block before it, so that both neighbours of a freed block are found
+ * and joined with it. Free blocks are in lists by the power of two of their size. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "system.h"
+
+enum { UNIT = 16, LISTS = 32, GROW = 65536 };
+
+struct block {
+    size_t before, size;        /* of whole blocks, multiples of UNIT; bit 0 of size: used */
+    struct block *next, **link; /* of a free one */
+};
+enum { HEADER = UNIT, LEAST = (sizeof(struct block) + UNIT - 1) / UNIT * UNIT };
+
+static struct block *lists[LISTS];
+static struct block *last; /* the end of the heap: a used block of its header alone */
+
+static size_t size_of(const struct block *b) { return b->size & ~(size_t)1; }
+static struct block *after(struct block *b) { return (struct block *)((char *)b + size_of(b)); }
+static struct block *of(void *p) { return (struct block *)((char *)p - HEADER); }
+
+static unsigned list_of(size_t size)
+{
+    unsigned n = 8 * sizeof(long) - 1 - (unsigned)__builtin_clzl((unsigned long)size);
+    return n < LISTS ? n : LISTS - 1;
+}
+
+static void take(struct block *b)
+{
+    *b->link = b->next;
+    if (b->next) b->next->link = b->link;
+}
+
+static void give(struct block *b, size_t size) /* free, with no free neighbour */
+{
+    struct block **list = &lists[list_of(size)];
+    b->size = size;
+    after(b)->before = size;
+    b->next = *list;
+    b->link = list;
+    if (b->next) b->next->link = &b->next;
+    *list = b;
+}
+
+/* Joins with free neighbours. */
+static void release(struct block *b)
+{
+    size_t size = size_of(b);
+    struct block *next = after(b);
+    if (!(next->size & 1)) {
+        take(next);
+        size += next->size;
+    }
+    struct block *left = b->before ? (struct block *)((char *)b - b->before) : NULL;
+    if (left && !(left->size & 1)) {
+        take(left);
+        size += left->size;
+        b = left;
+    }
+    give(b, size);
+}
+
+/* A used block keeps its first `size` bytes; the rest is free again. */
+static void cut(struct block *b, size_t size)
+{
+    size_t rest = size_of(b) - size;
+    if (rest < LEAST) return;
+    b->size = size | 1;
+    struct block *tail = after(b);
+    tail->before = size;
+    tail->size = rest | 1;
+    after(tail)->before = rest;
+    release(tail);
+}
+
+static int grow(size_t size)
+{
+    if (size > SIZE_MAX / 2) return 0;
+    size = (size + HEADER + GROW - 1) / GROW * GROW;
+    char *start = system_sbrk(0);
+    size_t skip = last ? 0 : (0 - (uintptr_t)start) % UNIT;
+    if (!system_sbrk(size + skip)) return 0;
+    start += skip;
+    /* The old end becomes a block; somebody else may have moved the heap's end in between. */
+    struct block *b = last && (char *)last + HEADER == start ? last : (struct block *)start;
+    if (b != last) {
+        size_t off = (0 - (uintptr_t)start) % UNIT;
+        b = (struct block *)(start + off);
+        size = (size - off) / UNIT * UNIT - HEADER;
+        b->before = 0;
+    }
+    b->size = size | 1;
+    last = after(b);
+    last->before = size;
+    last->size = HEADER | 1;
+    release(b);
+    return 1;
+}
+
+static struct block *find(size_t size)
+{
+    for (unsigned n = list_of(size); n < LISTS; n++)
+        for (struct block *b = lists[n]; b; b = b->next)
+            if (b->size >= size) return b;
+    return NULL;
+}
+
+static size_t block_size(size_t size)
+{
+    if (size > SIZE_MAX / 2) return 0;
+    size = (size + HEADER + UNIT - 1) / UNIT * UNIT;
+    return size < LEAST ? LEAST : size;
+}
+
+void *malloc(size_t wanted)
+{
+    size_t size = block_size(wanted);
+    struct block *b = size ? find(size) : NULL;
+    if (!b && size && grow(size)) b = find(size);
+    if (!b) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    take(b);
+    b->size |= 1;
+    cut(b, size);
+    return (char *)b + HEADER;
+}
+
+void free(void *p)
+{
+    if (p) release(of(p));
+}
+
+void *calloc(size_t count, size_t size)
+{
+    size_t all;
+    if (__builtin_mul_overflow(count, size, &all)) all = SIZE_MAX;
+    void *p = malloc(all);
+    return p ? memset(p, 0, all) : NULL;
+}
+
+void *realloc(void *old, size_t wanted)
+{
+    if (!old) return malloc(wanted);
+    struct block *b = of(old), *next = after(b);
+    size_t size = block_size(wanted), have = size_of(b);
+    if (size && size > have && !(next->size & 1) && have + next->size >= size) {
+        take(next);
+        have += next->size;
+        b->size = have | 1;
+        after(b)->before = have;
+    }
+    if (size && size <= have) {
+        cut(b, size);
+        return old;
+    }
+    void *new = malloc(wanted);
+    if (!new) return NULL;
+    memcpy(new, old, have - HEADER);
+    free(old);
+    return new;
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    if (alignment & (alignment - 1)) return NULL;
+    if (alignment <= UNIT) return malloc(size);
+    if (size > SIZE_MAX / 2 - alignment) return NULL;
+    char *p = malloc(size + alignment + LEAST);
+    if (!p || (uintptr_t)p % alignment == 0) return p;
+    /* What lies before the aligned place becomes a free block. */
+    char *at = p + LEAST + (0 - (uintptr_t)(p + LEAST)) % alignment;
+    struct block *b = of(p), *aligned = of(at);
+    size_t before = (size_t)((char *)aligned - (char *)b), whole = size_of(b);
+    aligned->before = before;
+    aligned->size = (whole - before) | 1;
+    after(aligned)->before = whole - before;
+    b->size = before | 1;
+    release(b);
+    return at;
+}

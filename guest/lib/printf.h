@@ -1,0 +1,21 @@
+/* Where formatted text goes, and the pieces that integers and doubles share. */
+#pragma once
+#include <stddef.h>
+
+struct sink {
+    void (*put)(struct sink *s, const char *text, size_t size);
+    size_t total; /* characters so far */
+};
+
+struct spec { /* of one conversion */
+    int minus, plus, space, alternate, zero;
+    int width, precision; /* precision -1: not given */
+    char kind;            /* d, x, f ... */
+};
+
+void sink_text(struct sink *s, const char *text, size_t size);
+void sink_fill(struct sink *s, char c, int count);
+/* prefix, zeros, body, padded to the width. */
+void sink_field(struct sink *s, const struct spec *f, const char *prefix, int zeros,
+                const char *body, size_t size);
+void print_double(struct sink *s, const struct spec *f, double value);

@@ -1,0 +1,50 @@
+/* Heap sort: no memory, no bad case. */
+#include <stdlib.h>
+
+typedef int compare_fn(const void *, const void *);
+
+static void swap(char *a, char *b, size_t size)
+{
+    for (; size; size--, a++, b++) {
+        char t = *a;
+        *a = *b;
+        *b = t;
+    }
+}
+
+static void sink(char *base, size_t at, size_t count, size_t size, compare_fn *compare)
+{
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && compare(base + child * size, base + (child + 1) * size) < 0)
+            child++;
+        if (compare(base + at * size, base + child * size) >= 0) return;
+        swap(base + at * size, base + child * size, size);
+    }
+}
+
+void qsort(void *base, size_t count, size_t size, compare_fn *compare)
+{
+    char *items = base;
+    for (size_t i = count / 2; i--;) sink(items, i, count, size, compare);
+    while (count > 1) {
+        count--;
+        swap(items, items + count * size, size);
+        sink(items, 0, count, size, compare);
+    }
+}
+
+void *bsearch(const void *key, const void *base, size_t count, size_t size, compare_fn *compare)
+{
+    const char *items = base;
+    while (count) {
+        const char *middle = items + count / 2 * size;
+        int order = compare(key, middle);
+        if (!order) return (void *)middle;
+        if (order > 0) {
+            items = middle + size;
+            count--;
+        }
+        count /= 2;
+    }
+    return NULL;
+}

@@ -1,0 +1,317 @@
+/* Streams with a buffer each over the console's descriptors. Standard output is written at the end
+ * of a line, and whenever standard input has to be waited for. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "file.h"
+#include "system.h"
+
+enum { READ = 1, WRITE = 2, CREATE = 4, TRUNCATE = 8, APPEND = 16, EXCLUSIVE = 32 };
+
+static unsigned char input_buffer[BUFSIZ], output_buffer[BUFSIZ];
+static struct penta_file files[FOPEN_MAX] = {
+    {.fd = 0, .can_read = 1, .size = BUFSIZ, .buffer = input_buffer},
+    {.fd = 1, .can_write = 1, .line = 1, .size = BUFSIZ, .buffer = output_buffer},
+    {.fd = 2, .can_write = 1, .plain = 1},
+};
+#undef stdin
+#undef stdout
+#undef stderr
+FILE *const stdin = &files[0], *const stdout = &files[1], *const stderr = &files[2];
+static size_t used = 3; /* files[] from here on were never open */
+
+/* ---- the buffer ---- */
+
+static int write_all(FILE *f, const unsigned char *from, size_t size)
+{
+    while (size) {
+        long n = system_write(f->fd, from, size);
+        if (n <= 0) {
+            if (system_result(n ? n : -EIO) < 0) f->failed = 1;
+            return EOF;
+        }
+        from += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+/* What waits is written; what was read ahead is given back. */
+static int settle(FILE *f)
+{
+    int result = 0;
+    if (f->writing) {
+        result = write_all(f, f->buffer, f->at);
+    } else if (f->can_read && f->fd > 2) {
+        long ahead = (long)(f->end - f->at) + (f->back != 0);
+        if (ahead) system_seek(f->fd, -ahead, SEEK_CUR);
+    } else if (f->can_read) {
+        return 0; /* the console cannot go back */
+    }
+    f->at = f->end = 0;
+    f->back = 0;
+    f->writing = 0;
+    return result;
+}
+
+int fflush(FILE *f)
+{
+    if (f) return settle(f);
+    int result = 0;
+    for (size_t i = 0; i < used; i++)
+        if (files[i].fd >= 0 && files[i].writing && settle(&files[i])) result = EOF;
+    return result;
+}
+
+static int has_buffer(FILE *f)
+{
+    if (f->buffer) return 1;
+    if (f->plain) return 0;
+    f->size = BUFSIZ;
+    f->own = 1;
+    f->buffer = malloc(f->size);
+    if (!f->buffer) f->plain = 1;
+    return f->buffer != NULL;
+}
+
+/* ---- opening and closing ---- */
+
+static int flags_of(const char *mode)
+{
+    int flags = *mode == 'r'   ? READ
+                : *mode == 'w' ? WRITE | CREATE | TRUNCATE
+                : *mode == 'a' ? WRITE | CREATE | APPEND
+                               : 0;
+    if (flags && strchr(mode, '+')) flags |= READ | WRITE;
+    if (flags & CREATE && strchr(mode, 'x')) flags |= EXCLUSIVE;
+    return flags;
+}
+
+static FILE *open_as(FILE *f, const char *path, const char *mode)
+{
+    int flags = flags_of(mode);
+    long fd = system_result(flags ? system_open(path, (unsigned)flags) : -EINVAL);
+    if (fd < 0) return NULL;
+    *f = (struct penta_file){
+        .fd = (int)fd, .can_read = (flags & READ) != 0, .can_write = (flags & WRITE) != 0};
+    return f;
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+    size_t i = 3;
+    while (i < used && files[i].fd >= 0) i++;
+    if (i == FOPEN_MAX) {
+        errno = EMFILE;
+        return NULL;
+    }
+    FILE *f = open_as(&files[i], path, mode);
+    if (i == used) {
+        used++;
+        if (!f) files[i].fd = -1;
+    }
+    return f;
+}
+
+int fclose(FILE *f)
+{
+    int result = settle(f);
+    if (f->fd > 2 && system_result(system_close(f->fd)) < 0) result = EOF;
+    if (f->own) free(f->buffer);
+    *f = (struct penta_file){.fd = -1};
+    return result;
+}
+
+FILE *freopen(const char *path, const char *mode, FILE *f)
+{
+    fclose(f);
+    return open_as(f, path, mode);
+}
+
+int setvbuf(FILE *f, char *buffer, int mode, size_t size)
+{
+    settle(f);
+    f->line = mode == _IOLBF;
+    f->plain = mode == _IONBF;
+    if (f->plain || (buffer && size)) {
+        if (f->own) free(f->buffer);
+        f->own = 0;
+        f->buffer = f->plain ? NULL : (unsigned char *)buffer;
+        f->size = f->plain ? 0 : size;
+    }
+    return 0;
+}
+
+void setbuf(FILE *f, char *buffer) { setvbuf(f, buffer, buffer ? _IOFBF : _IONBF, BUFSIZ); }
+
+/* ---- reading ---- */
+
+static long fill(FILE *f, unsigned char *to, size_t size)
+{
+    if (f->fd == 0) fflush(stdout);
+    long n = system_read(f->fd, to, size);
+    if (n == 0) f->at_end = 1;
+    if (system_result(n) < 0) f->failed = 1;
+    return n;
+}
+
+static int may_read(FILE *f)
+{
+    if (f->writing) settle(f);
+    if (f->can_read) return 1;
+    f->failed = 1;
+    errno = EBADF;
+    return 0;
+}
+
+int fgetc(FILE *f)
+{
+    unsigned char c;
+    if (!may_read(f)) return EOF;
+    if (f->back) {
+        int back = f->back - 1;
+        f->back = 0;
+        return back;
+    }
+    if (f->at < f->end) return f->buffer[f->at++];
+    if (!has_buffer(f)) return fill(f, &c, 1) > 0 ? c : EOF;
+    long n = fill(f, f->buffer, f->size);
+    if (n <= 0) return EOF;
+    f->at = 1;
+    f->end = (size_t)n;
+    return f->buffer[0];
+}
+
+size_t fread(void *to, size_t size, size_t count, FILE *f)
+{
+    unsigned char *p = to, *end = p + size * count;
+    if (!size || !may_read(f)) return 0;
+    while (p < end) {
+        if (f->back || f->at == f->end) {
+            if (!f->back && (size_t)(end - p) >= BUFSIZ) { /* straight into the caller's memory */
+                long n = fill(f, p, (size_t)(end - p));
+                if (n <= 0) break;
+                p += n;
+                continue;
+            }
+            int c = fgetc(f);
+            if (c == EOF) break;
+            *p++ = (unsigned char)c;
+            continue;
+        }
+        size_t part = f->end - f->at < (size_t)(end - p) ? f->end - f->at : (size_t)(end - p);
+        memcpy(p, f->buffer + f->at, part);
+        f->at += part;
+        p += part;
+    }
+    return (size_t)(p - (unsigned char *)to) / size;
+}
+
+int ungetc(int c, FILE *f)
+{
+    if (c == EOF || f->back) return EOF;
+    f->back = 1 + (unsigned char)c;
+    f->at_end = 0;
+    return c;
+}
+
+char *fgets(char *line, int size, FILE *f)
+{
+    int n = 0, c = 0;
+    while (n < size - 1 && c != '\n' && (c = fgetc(f)) != EOF) line[n++] = (char)c;
+    if (!n) return NULL;
+    line[n] = 0;
+    return line;
+}
+
+int getc(FILE *f) { return fgetc(f); }
+int getchar(void) { return fgetc(stdin); }
+
+/* ---- writing ---- */
+
+size_t fwrite(const void *from, size_t size, size_t count, FILE *f)
+{
+    const unsigned char *p = from;
+    size_t left = size * count;
+    if (!left) return 0;
+    if (!f->can_write) {
+        f->failed = 1;
+        errno = EBADF;
+        return 0;
+    }
+    if (!f->writing) settle(f);
+    if (!has_buffer(f)) return write_all(f, p, left) ? 0 : count;
+    f->writing = 1;
+    while (left) {
+        if (!f->at && left >= f->size) return write_all(f, p, left) ? 0 : count;
+        size_t part = f->size - f->at < left ? f->size - f->at : left;
+        memcpy(f->buffer + f->at, p, part);
+        f->at += part;
+        p += part;
+        left -= part;
+        if (f->at == f->size && settle(f)) return 0;
+        f->writing = 1;
+    }
+    if (f->line && memchr(from, '\n', size * count)) settle(f);
+    return count;
+}
+
+int fputc(int c, FILE *f)
+{
+    unsigned char byte = (unsigned char)c;
+    if (f->writing && f->at + 1 < f->size && byte != '\n') {
+        f->buffer[f->at++] = byte;
+        return byte;
+    }
+    return fwrite(&byte, 1, 1, f) ? byte : EOF;
+}
+
+int putc(int c, FILE *f) { return fputc(c, f); }
+int putchar(int c) { return fputc(c, stdout); }
+
+int fputs(const char *text, FILE *f)
+{
+    size_t size = strlen(text);
+    return fwrite(text, 1, size, f) == size ? 0 : EOF;
+}
+
+int puts(const char *text) { return fputs(text, stdout) < 0 ? EOF : fputc('\n', stdout); }
+
+/* ---- places ---- */
+
+int fseek(FILE *f, long offset, int whence)
+{
+    if (settle(f)) return -1;
+    if (system_result(system_seek(f->fd, offset, whence)) < 0) return -1;
+    f->at_end = 0;
+    return 0;
+}
+
+long ftell(FILE *f)
+{
+    long at = system_result(system_seek(f->fd, 0, SEEK_CUR));
+    if (at < 0) return -1;
+    if (f->writing) return at + (long)f->at;
+    return at - (long)(f->end - f->at) - (f->back != 0);
+}
+
+void rewind(FILE *f)
+{
+    fseek(f, 0, SEEK_SET);
+    f->failed = 0;
+}
+
+int fgetpos(FILE *f, fpos_t *position) { return (*position = ftell(f)) < 0 ? -1 : 0; }
+int fsetpos(FILE *f, const fpos_t *position) { return fseek(f, *position, SEEK_SET); }
+int feof(FILE *f) { return f->at_end; }
+int ferror(FILE *f) { return f->failed; }
+void clearerr(FILE *f) { f->at_end = f->failed = 0; }
+
+void perror(const char *text)
+{
+    const char *what = strerror(errno);
+    if (text && *text)
+        fprintf(stderr, "%s: %s\n", text, what);
+    else
+        fprintf(stderr, "%s\n", what);
+}

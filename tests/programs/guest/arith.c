@@ -1,0 +1,227 @@
+/* The guest's arithmetic, compiled for this machine under names that start with guest_, against the
+ * machine's own: bit for bit, NaNs aside, whose payload is nobody's promise. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned __int128 u128;
+typedef __int128 i128;
+
+static unsigned failures;
+static uint64_t state = 1;
+
+static uint64_t next(void)
+{
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* Numbers with runs of ones and zeros, and few bits, are where roundings and carries are. */
+static uint64_t odd(void)
+{
+    uint64_t x = next(), how = next();
+    switch (how & 7) {
+    case 0: return x;
+    case 1: return x >> (how >> 8 & 63);
+    case 2: return x << (how >> 8 & 63);
+    case 3: return UINT64_C(1) << (x & 63);
+    case 4: return (UINT64_C(1) << (x & 63)) - 1;
+    case 5: return ~(UINT64_C(0)) << (x & 63);
+    case 6: return x & 3;
+    default: return (uint64_t)0 - (x & 3);
+    }
+}
+
+static double a_double(void)
+{
+    static const uint64_t special[] = {0,
+                                       1,
+                                       2,
+                                       0x000fffffffffffff,
+                                       0x0010000000000000,
+                                       0x0010000000000001,
+                                       0x3ff0000000000000,
+                                       0x3fefffffffffffff,
+                                       0x3ff0000000000001,
+                                       0x4330000000000000,
+                                       0x43e0000000000000,
+                                       0x43dfffffffffffff,
+                                       0x41e0000000000000,
+                                       0x7fefffffffffffff,
+                                       0x7ff0000000000000,
+                                       0x7ff8000000000000,
+                                       0x7ff0000000000001,
+                                       0x36a0000000000000,
+                                       0x3690000000000000,
+                                       0x380fffffffffffff,
+                                       0x47efffffe0000000,
+                                       0x47effffff0000000,
+                                       0x47efffffefffffff};
+    uint64_t bits = next(), how = next();
+    if (how % 8 == 0) bits = special[bits % (sizeof special / sizeof *special)] | (how & 256) << 55;
+    if (how % 8 == 1) bits = odd();
+    if (how % 8 == 2) bits = (odd() & 0xfffffffffffff) | (bits & UINT64_C(0xfff) << 52);
+    if (how % 8 >= 5)
+        bits = (odd() & 0xfffffffffffff) | (1023 - 60 + bits % 120) << 52 | (how & 256) << 55;
+    double x;
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+static float a_float(void)
+{
+    uint32_t bits = (uint32_t)next(), how = (uint32_t)next();
+    if (how % 4 == 0) bits = (uint32_t)odd();
+    if (how % 4 == 1)
+        bits = ((uint32_t)odd() & 0x7fffff) | (127 - 30 + bits % 60) << 23 | (how & 256) << 23;
+    if (how % 4 == 2) bits &= 0x807fffff | (how << 16 & 0x7f000000);
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+static void fail(const char *what, const void *a, const void *b, size_t size)
+{
+    if (failures++ > 20) return;
+    printf("%s(", what);
+    for (size_t i = size; i--;) printf("%02x", ((const uint8_t *)a)[i]);
+    printf(", ");
+    for (size_t i = size; i--;) printf("%02x", ((const uint8_t *)b)[i]);
+    printf(") differs\n");
+}
+
+#define SAME(what, ours, theirs, a, b)                                                             \
+    do {                                                                                           \
+        __typeof__(theirs) o_ = (ours), t_ = (theirs);                                             \
+        if (memcmp(&o_, &t_, sizeof o_) && !(o_ != o_ && t_ != t_)) fail(what, &a, &b, sizeof a);  \
+    } while (0)
+
+#define FLOATS(T, S, A)                                                                            \
+    T guest___add##S##3(T, T), guest___sub##S##3(T, T), guest___mul##S##3(T, T);                   \
+    T guest___div##S##3(T, T), guest___neg##S##2(T);                                               \
+    int guest___eq##S##2(T, T), guest___ne##S##2(T, T), guest___lt##S##2(T, T);                    \
+    int guest___le##S##2(T, T), guest___gt##S##2(T, T), guest___ge##S##2(T, T);                    \
+    int guest___unord##S##2(T, T);                                                                 \
+    T guest___floatsi##S(int32_t), guest___floatunsi##S(uint32_t), guest___floatdi##S(int64_t);    \
+    T guest___floatundi##S(uint64_t), guest___floatti##S(i128), guest___floatunti##S(u128);        \
+    int32_t guest___fix##S##si(T);                                                                 \
+    int64_t guest___fix##S##di(T);                                                                 \
+    i128 guest___fix##S##ti(T);                                                                    \
+    uint32_t guest___fixuns##S##si(T);                                                             \
+    uint64_t guest___fixuns##S##di(T);                                                             \
+    u128 guest___fixuns##S##ti(T);                                                                 \
+    static void check_##S(void)                                                                    \
+    {                                                                                              \
+        T a = A(), b = A();                                                                        \
+        uint64_t n = odd();                                                                        \
+        u128 w = (u128)odd() << 64 | odd();                                                        \
+        SAME("add" #S, guest___add##S##3(a, b), a + b, a, b);                                      \
+        SAME("sub" #S, guest___sub##S##3(a, b), a - b, a, b);                                      \
+        SAME("mul" #S, guest___mul##S##3(a, b), a *b, a, b);                                       \
+        SAME("div" #S, guest___div##S##3(a, b), a / b, a, b);                                      \
+        SAME("neg" #S, guest___neg##S##2(a), -a, a, b);                                            \
+        SAME("eq" #S, guest___eq##S##2(a, b) == 0, a == b, a, b);                                  \
+        SAME("ne" #S, guest___ne##S##2(a, b) != 0, a != b, a, b);                                  \
+        SAME("lt" #S, guest___lt##S##2(a, b) < 0, a < b, a, b);                                    \
+        SAME("le" #S, guest___le##S##2(a, b) <= 0, a <= b, a, b);                                  \
+        SAME("gt" #S, guest___gt##S##2(a, b) > 0, a > b, a, b);                                    \
+        SAME("ge" #S, guest___ge##S##2(a, b) >= 0, a >= b, a, b);                                  \
+        SAME("unord" #S, guest___unord##S##2(a, b) != 0, a != a || b != b, a, b);                  \
+        SAME("floatsi" #S, guest___floatsi##S((int32_t)n), (T)(int32_t)n, n, n);                   \
+        SAME("floatunsi" #S, guest___floatunsi##S((uint32_t)n), (T)(uint32_t)n, n, n);             \
+        SAME("floatdi" #S, guest___floatdi##S((int64_t)n), (T)(int64_t)n, n, n);                   \
+        SAME("floatundi" #S, guest___floatundi##S(n), (T)n, n, n);                                 \
+        SAME("floatti" #S, guest___floatti##S((i128)w), (T)(i128)w, w, w);                         \
+        SAME("floatunti" #S, guest___floatunti##S(w), (T)w, w, w);                                 \
+        double x = (double)a; /* conversions where C defines them */                               \
+        if (x > -2147483649.0 && x < 2147483648.0)                                                 \
+            SAME("fixsi" #S, guest___fix##S##si(a), (int32_t)a, a, b);                             \
+        if (x >= -0x1p63 && x < 0x1p63) SAME("fixdi" #S, guest___fix##S##di(a), (int64_t)a, a, b); \
+        if (x >= -0x1p127 && x < 0x1p127) SAME("fixti" #S, guest___fix##S##ti(a), (i128)a, a, b);  \
+        if (x > -1 && x < 4294967296.0)                                                            \
+            SAME("fixunssi" #S, guest___fixuns##S##si(a), (uint32_t)a, a, b);                      \
+        if (x > -1 && x < 0x1p64)                                                                  \
+            SAME("fixunsdi" #S, guest___fixuns##S##di(a), (uint64_t)a, a, b);                      \
+        if (x > -1 && x < 0x1p128) SAME("fixunsti" #S, guest___fixuns##S##ti(a), (u128)a, a, b);   \
+    }
+
+FLOATS(double, df, a_double)
+FLOATS(float, sf, a_float)
+
+double guest___extendsfdf2(float);
+float guest___truncdfsf2(double);
+u128 guest___multi3(u128, u128), guest___udivti3(u128, u128), guest___umodti3(u128, u128);
+i128 guest___divti3(i128, i128), guest___modti3(i128, i128), guest___ashrti3(i128, int);
+u128 guest___ashlti3(u128, int), guest___lshrti3(u128, int);
+i128 guest___muloti4(i128, i128, int *);
+int64_t guest___mulodi4(int64_t, int64_t, int *);
+uint64_t guest___udivdi3(uint64_t, uint64_t), guest___umoddi3(uint64_t, uint64_t);
+uint64_t guest___muldi3(uint64_t, uint64_t), guest___ashldi3(uint64_t, int);
+uint64_t guest___lshrdi3(uint64_t, int);
+int64_t guest___divdi3(int64_t, int64_t), guest___moddi3(int64_t, int64_t);
+int64_t guest___ashrdi3(int64_t, int);
+
+static void check_conversions(void)
+{
+    float f = a_float();
+    double d = a_double();
+    SAME("extendsfdf2", guest___extendsfdf2(f), (double)f, f, f);
+    SAME("truncdfsf2", guest___truncdfsf2(d), (float)d, d, d);
+}
+
+static void check_integers(void)
+{
+    uint64_t a = odd(), b = odd();
+    int n = (int)(next() & 63), m = (int)(next() & 127), ours, theirs;
+    u128 x = (u128)odd() << 64 | odd(), y = (next() & 1 ? (u128)odd() << 64 : 0) | odd();
+    i128 p, q = (i128)x, r = (i128)y;
+    int64_t c;
+    SAME("muldi3", guest___muldi3(a, b), a * b, a, b);
+    SAME("ashldi3", guest___ashldi3(a, n), a << n, a, n);
+    SAME("lshrdi3", guest___lshrdi3(a, n), a >> n, a, n);
+    SAME("ashrdi3", guest___ashrdi3((int64_t)a, n), (int64_t)a >> n, a, n);
+    SAME("multi3", guest___multi3(x, y), x * y, x, y);
+    SAME("ashlti3", guest___ashlti3(x, m), x << m, x, m);
+    SAME("lshrti3", guest___lshrti3(x, m), x >> m, x, m);
+    SAME("ashrti3", guest___ashrti3(q, m), q >> m, x, m);
+    theirs = __builtin_mul_overflow((int64_t)a, (int64_t)b, &c);
+    SAME("mulodi4", guest___mulodi4((int64_t)a, (int64_t)b, &ours), c, a, b);
+    SAME("mulodi4", ours, theirs, a, b);
+    theirs = __builtin_mul_overflow(q, r, &p);
+    SAME("muloti4", guest___muloti4(q, r, &ours), p, x, y);
+    SAME("muloti4", ours, theirs, x, y);
+    if (b) {
+        SAME("udivdi3", guest___udivdi3(a, b), a / b, a, b);
+        SAME("umoddi3", guest___umoddi3(a, b), a % b, a, b);
+    }
+    if (b && !(a == UINT64_C(1) << 63 && b == UINT64_MAX)) {
+        SAME("divdi3", guest___divdi3((int64_t)a, (int64_t)b), (int64_t)a / (int64_t)b, a, b);
+        SAME("moddi3", guest___moddi3((int64_t)a, (int64_t)b), (int64_t)a % (int64_t)b, a, b);
+    }
+    if (y) {
+        SAME("udivti3", guest___udivti3(x, y), x / y, x, y);
+        SAME("umodti3", guest___umodti3(x, y), x % y, x, y);
+    }
+    if (y && !(x == (u128)1 << 127 && y == ~(u128)0)) {
+        SAME("divti3", guest___divti3(q, r), q / r, x, y);
+        SAME("modti3", guest___modti3(q, r), q % r, x, y);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
+    if (argc > 2) state = strtoull(argv[2], NULL, 10);
+    for (unsigned long i = 0; i < count; i++) {
+        check_df();
+        check_sf();
+        check_conversions();
+        check_integers();
+    }
+    printf("%lu rounds, %u differences\n", count, failures);
+    return failures != 0;
+}
