@@ -6,7 +6,7 @@ PENTA = build/release/bin/penta
 DOOM = ../shared/data/pvm/blobs/doom.polkavm
 WAD = /usr/share/games/doom/freedoom1.wad
 
-.PHONY: all demo test bench doom fuzz format install uninstall clean help
+.PHONY: all demo test test-long bench doom fuzz format install uninstall clean help
 all: ## build the release preset: build/release/bin/penta
 	@scripts/packages build
 	@mkdir -p build
@@ -14,11 +14,16 @@ all: ## build the release preset: build/release/bin/penta
 	@cmake --build build/release
 
 demo: all ## install what is missing, build, and show what penta does on bundled programs
+	@scripts/packages guest
 	@scripts/demo $(PENTA)
 
 test: ## every test, through CTest
-	@scripts/packages build test
+	@scripts/packages build guest test
 	@scripts/test
+
+test-long: all ## campaigns of an hour and more
+	@scripts/packages build guest test
+	@scripts/test_long $(PENTA)
 
 bench: all ## measure, print ratios; PEERS=FILE adds other implementations (NAME=CMD a line), BLOB=FILE a program to compile
 	@PEERS='$(PEERS)' BLOB='$(BLOB)' scripts/bench
@@ -47,4 +52,4 @@ clean: ## remove build/
 	@rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 14

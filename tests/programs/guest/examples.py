@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""The guest kit: programs in C and C++, compiled by penta-cc, linked and run on both engines.
+
+    tests/programs/guest/examples.py PENTA
+
+Skipped without clang-19 and lld-19.
+"""
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PENTA = os.path.abspath(sys.argv[1])
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
+CC = os.path.join(ROOT, "guest", "bin", "penta-cc")
+ENGINES = ("interp", "jit", "both")
+failures = 0
+checks = 0
+
+
+def check(what, got, expected):
+    global failures, checks
+    checks += 1
+    if got != expected:
+        failures += 1
+        print(f"{what}:\n  expected {expected!r}\n  got      {got!r}"[:3000])
+
+
+def compile_program(work, source, *options):
+    out = os.path.join(work, os.path.basename(source) + "".join(options).replace("-", "_") + ".polkavm")
+    done = subprocess.run([CC, "-Wall", "-Wextra", *options, os.path.join(ROOT, source), "-o", out],
+                          capture_output=True, text=True, timeout=300,
+                          env={**os.environ, "PENTA": PENTA})
+    check(f"penta-cc {source} {options}", (done.returncode, done.stdout, done.stderr), (0, "", ""))
+    return out
+
+
+def run(program, *args, data=b"", cwd=None):
+    """What every engine gives, checked to be the same."""
+    results = []
+    for engine in ENGINES:
+        done = subprocess.run([PENTA, "run", "--engine", engine, program, *args], input=data,
+                              capture_output=True, timeout=300, cwd=cwd)
+        results.append((done.returncode, done.stdout, done.stderr))
+        check(f"{program} on {engine}", results[-1], results[0])
+    return results[0]
+
+
+LISP = b"""(define (fact n) (if (< n 2) 1 (* n (fact (- n 1)))))
+(fact 12) ; a comment
+(define (range a b) (if (= a b) '() (cons a (range (+ a 1) b))))
+(define (map f l) (if (null? l) '() (cons (f (car l)) (map f (cdr l)))))
+(map (lambda (x) (* x x)) (range 0 8))
+(define (loop n s) (if (= n 0) s (loop (- n 1) (+ s n))))
+(loop 10000 0)
+(let ((a 1) (b 2)) (set! a 10) (list a b (/ 7 b) (% 7 b) (- b)))
+(car 5)
+(unknown 1)
+(cons 1 2)
+"""
+LISP_OUT = b"""fact
+479001600
+range
+map
+(0 1 4 9 16 25 36 49)
+loop
+50005000
+(10 2 3 1 -2)
+error: not a list
+error: unknown: unknown
+(1 . 2)
+"""
+SHAPES = b"""before main
+square 2.2500
+circle 12.5664
+2 shapes, 14.81637061 in all
+0 alive, 42
+after main
+"""
+
+
+def examples(work, *options):
+    def program(source):
+        return compile_program(work, f"examples/guest/{source}", "-O2", *options)
+    hello = program("hello.c")
+    check("hello", run(hello), (0, b"hello, world\n", b""))
+    check("hello you", run(hello, "you"), (0, b"hello, you\n", b""))
+    sha256 = program("sha256.c")
+    for size in (0, 3, 55, 56, 63, 64, 65, 5000):
+        data = bytes(i * 7 % 256 for i in range(size))
+        check("sha256", run(sha256, data=data), (0, hashlib.sha256(data).hexdigest().encode() + b"  -\n", b""))
+    life = program("life.c")
+    code, out, _ = run(life, "4", "--seed", "1")
+    frames = out.decode().split("\033[H")
+    check("life", (code, len(frames)), (0, 6))
+    moved = [line[1:] for line in frames[5].splitlines()[1:]]     # a glider: one down, one right
+    first = [line for line in frames[1].splitlines()[1:]]
+    cells = {(2 * y + dy, x) for y, line in enumerate(first) for x, c in enumerate(line)
+             for dy in (0, 1) if c == "\u2588" or c == "\u2580\u2584"[dy]}
+    later = {(2 * y + dy, x) for y, line in enumerate(moved) for x, c in enumerate(line)
+             for dy in (0, 1) if c == "\u2588" or c == "\u2580\u2584"[dy]}
+    check("glider", later, {(y + 1, x) for y, x in cells})
+    check("glider's cells", len(cells), 5)
+    check("life is the same with a seed", run(life, "9", "soup", "--seed", "5"), run(life, "9", "soup", "--seed", "5"))
+    lisp = program("lisp.c")
+    check("lisp", run(lisp, data=LISP), (1, LISP_OUT, b""))
+    check("c++", run(program("shapes.cpp")), (0, SHAPES, b""))
+
+
+def word(n):
+    return f"{n:064x}"
+
+
+def token(work):
+    program = compile_program(work, "examples/guest/token.c", "-O2", "--isa", "revive_v1")
+    me, other, supply = int("11" * 20, 16), 0x1234, 1000000
+    steps = [("deploy", word(supply), "0x"), ("call", "18160ddd", "0x" + word(supply)),
+             ("call", "70a08231" + word(me), "0x" + word(supply)),
+             ("call", "a9059cbb" + word(other) + word(5), "0x" + word(1)),
+             ("call", "70a08231" + word(other), "0x" + word(5)),
+             ("call", "70a08231" + word(me), "0x" + word(supply - 5)),
+             ("call", "a9059cbb" + word(other) + word(supply), None),          # more than there is
+             ("call", "095ea7b3" + word(me) + word(100), "0x" + word(1)),
+             ("call", "23b872dd" + word(me) + word(other) + word(60), "0x" + word(1)),
+             ("call", "dd62ed3e" + word(me) + word(me), "0x" + word(40)),
+             ("call", "23b872dd" + word(me) + word(other) + word(60), None),   # more than was allowed
+             ("call", "70a08231" + word(other), "0x" + word(65)),
+             ("call", "deadbeef", None)]
+    args = ["--host", "revive"]
+    for export, data, _ in steps:
+        args += ["--call", export, "--calldata", data]
+    for engine in ENGINES:
+        done = subprocess.run([PENTA, "run", "-q", program, "--engine", engine, *args], capture_output=True, timeout=300)
+        lines = [line for line in done.stdout.decode().splitlines() if line.startswith("return")]
+        check(f"token on {engine}", lines, [f"return 0 {out}" if out else "return 1 0x" for _, _, out in steps])
+        events = [line for line in done.stdout.decode().splitlines() if line.startswith("event")]
+        check(f"events on {engine}", sum("0xddf252ad" in line for line in events) >= 3, True)
+
+
+def against_native(work):
+    native = os.path.join(work, "native")
+    source = os.path.join(ROOT, "tests/programs/guest/program.c")
+    for bits, define in ((64, "-DWIDE"), (32, "-DNARROW")):
+        subprocess.run(["cc", "-O1", "-w", define, source, "-o", native, "-lm"], check=True)
+        for level in ("-O0", "-O2"):
+            program = compile_program(work, "tests/programs/guest/program.c", level, define, f"-m{bits}")
+            folder = os.path.join(work, "files")
+            os.makedirs(folder, exist_ok=True)
+            expected = subprocess.run([native, "60"], input=b"a\nb\n\nlast", capture_output=True, cwd=folder)
+            check(f"program.c {bits} {level}", run(program, "60", "--files", folder, data=b"a\nb\n\nlast"),
+                  (expected.returncode, expected.stdout, expected.stderr))
+
+
+def errors(work):
+    def cc(text, *options, suffix=".c"):
+        source = os.path.join(work, "e" + suffix)
+        with open(source, "w") as file:
+            file.write(text)
+        done = subprocess.run([CC, *options, source, "-o", os.path.join(work, "e.polkavm")], capture_output=True, text=True,
+                              env={**os.environ, "PENTA": PENTA})
+        return done.returncode, done.stderr
+    code, text = cc("int main(void) { return missing(); }", "-Wno-implicit-function-declaration", "-std=c99")
+    check("undefined function", (code != 0, "missing" in text), (True, True))
+    code, text = cc("int main(void) { return 1 }")
+    check("syntax error", (code != 0, "e.c:1:" in text and "error: expected" in text), (True, True))
+    code, text = cc("#include <assert.h>\nint main(int c, char **v) { (void)v; assert(c == 2); return 0; }")
+    done = subprocess.run([PENTA, "run", "-q", os.path.join(work, "e.polkavm")], capture_output=True, text=True)
+    check("assert", (code, done.returncode, "e.c:2: main: assertion failed: c == 2" in done.stderr), (0, 20, True))
+    code, text = cc("int f(int n) { volatile char a[4096]; a[0] = n; return n ? f(n - 1) + a[0] : 0; }\n"
+                    "int main(void) { return f(1000000); }", "-O1")
+    done = subprocess.run([PENTA, "run", "-q", os.path.join(work, "e.polkavm")], capture_output=True, text=True)
+    check("deep recursion", (done.returncode, "stack exhausted" in done.stdout), (20, True))
+    code, text = cc("int main(void) { return 0; }", "--stack", "nonsense")
+    check("bad option", code != 0, True)
+    check("no input", subprocess.run([CC, "-O2"], capture_output=True).returncode, 2)
+    help_text = subprocess.run([CC, "--help"], capture_output=True, text=True).stdout
+    check("help", help_text.startswith("usage: penta-cc"), True)
+
+
+def separate(work):
+    """Objects compiled alone, and a program without main."""
+    for name, text in (("one.c", "int two(void);\nint main(void) { return two(); }\n"),
+                       ("two.c", "int two(void) { return 42; }\n"),
+                       ("lib.c", "#include <penta_guest.h>\nPENTA_IMPORT(long, twice, long);\nstatic long sum;\n"
+                                 "long add(long a, long b) { return sum += twice(a) + b; }\nPENTA_EXPORT(add, 2);\n")):
+        with open(os.path.join(work, name), "w") as file:
+            file.write(text)
+    env = {**os.environ, "PENTA": PENTA}
+    for command in ([CC, "-c", "-O1", "one.c"], [CC, "-c", "two.c", "-o", "b.o"], [CC, "one.o", "b.o", "-o", "prog"],
+                    [CC, "-O2", "lib.c", "-o", "lib.polkavm"]):
+        done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True)
+        check(" ".join(command), (done.returncode, done.stderr), (0, ""))
+    check("two objects", run(os.path.join(work, "prog")), (42, b"", b""))
+    host = os.path.join(work, "twice.host")
+    with open(host, "w") as file:
+        file.write("twice(10) = 20\ntwice(1) = 2\n")
+    done = subprocess.run([PENTA, "run", "-q", "lib.polkavm", "--host", host, "--exit-value", "--call", "add", "--arg", "10",
+                           "--arg", "3", "--call", "add", "--arg", "1", "--arg", "5"], cwd=work, capture_output=True)
+    check("exports", done.returncode, 30)
+
+
+def main():
+    for tool in ("clang-19", "ld.lld-19"):
+        if not shutil.which(tool):
+            print(f"no {tool}: skipped")
+            return 77
+    with tempfile.TemporaryDirectory() as work:
+        os.environ.setdefault("XDG_CACHE_HOME", os.path.join(work, "cache"))
+        examples(work)
+        examples(work, "-m32")
+        token(work)
+        against_native(work)
+        errors(work)
+        separate(work)
+    print(f"{checks - failures} passed, {failures} failed")
+    return bool(failures)
+
+
+sys.exit(main())
