@@ -58,7 +58,7 @@ static const struct tvmr_op *table_find(const struct assembly *a, struct span wo
 
 /* ---- operands ---- */
 
-enum { OPERANDS = 8, HINTS = 20 }; /* more operands are ignored anyway */
+enum { OPERANDS = 7, HINTS = 20 }; /* one more than raw takes, the instruction with the most */
 struct operands {
     struct span at[OPERANDS];
     size_t count;
@@ -151,6 +151,16 @@ static bool missing(struct assembly *a, const struct tvmr_op *op, char form,
     return asm_fail(a, BASE_SYNTAX, o->end, "%s: operand %zu is missing", name, o->count + 1);
 }
 
+/* Operands after the last one that the instruction takes. */
+static bool surplus(struct assembly *a, struct span mnemonic, const struct operands *o,
+                    size_t taken)
+{
+    const uint8_t *at = o->at[taken].at;
+    if (!taken) return asm_fail(a, BASE_SYNTAX, at, "%.*s takes no operands", QUOTE(mnemonic));
+    return asm_fail(a, BASE_SYNTAX, at, "%.*s takes %zu operand%s", QUOTE(mnemonic), taken,
+                    taken == 1 ? "" : "s");
+}
+
 /* One operand of the form that the table says, into word. */
 static bool core_operand(struct assembly *a, const struct tvmr_op *op, char form, char place,
                          struct span s, uint32_t *word)
@@ -193,16 +203,10 @@ static bool core_operand(struct assembly *a, const struct tvmr_op *op, char form
     return true;
 }
 
-static bool core_operands(struct assembly *a, const struct tvmr_op *op, const struct operands *o,
-                          uint32_t *word)
+static bool core_operands(struct assembly *a, const struct tvmr_op *op, struct span mnemonic,
+                          const struct operands *o, uint32_t *word)
 {
     size_t used = 0;
-    if (strchr(op->text, 'q') && o->count > 3) { /* the scale is the last operand */
-        struct operands three = *o;
-        three.at[2] = o->at[o->count - 1];
-        three.count = 3;
-        return core_operands(a, op, &three, word);
-    }
     for (const char *p = op->text; *p; p++) {
         char form = *p, place = form == 'p' ? *++p : 0;
         bool optional = p[1] == '?';
@@ -218,7 +222,7 @@ static bool core_operands(struct assembly *a, const struct tvmr_op *op, const st
         if (!core_operand(a, op, form, place, s, word)) return false;
         used++;
     }
-    return true;
+    return o->count <= used || surplus(a, mnemonic, o, used);
 }
 
 /* ---- extensions: byte by byte ---- */
@@ -233,12 +237,23 @@ static bool byte_operand(struct assembly *a, struct span s, uint32_t *out)
     return number(a, s, 8, out);
 }
 
-static bool ext_operands(struct assembly *a, const struct tvmr_op *op, const struct operands *o,
-                         uint32_t *word)
+/* How many operands an instruction takes: up to its last byte that means something. Extensions of
+ * users are not held to that. */
+static size_t ext_taken(const struct tvmr_op *op)
+{
+    size_t taken = 4;
+    while (op && op->ext < 0x0100 && taken && op->bytes[taken - 1] == '-') taken--;
+    return taken;
+}
+
+static bool ext_operands(struct assembly *a, const struct tvmr_op *op, struct span mnemonic,
+                         const struct operands *o, uint32_t *word)
 {
     bool wide = op && op->bytes[2] == 'w' && o->count == 3;
-    for (unsigned i = 0; i < o->count && i < 4; i++) {
+    size_t taken = ext_taken(op);
+    for (unsigned i = 0; i < o->count; i++) {
         uint32_t value;
+        if (i == taken) return surplus(a, mnemonic, o, taken);
         if (!o->at[i].size) return asm_fail(a, BASE_SYNTAX, o->at[i].at, "an operand is missing");
         if (i == 2 && wide) {
             if (!number(a, o->at[i], 16, &value)) return false;
@@ -246,6 +261,9 @@ static bool ext_operands(struct assembly *a, const struct tvmr_op *op, const str
             return true;
         }
         if (!byte_operand(a, o->at[i], &value)) return false;
+        if (value && op && op->ext < 0x0100 && op->bytes[i] == '-')
+            return asm_fail(a, BASE_SYNTAX, o->at[i].at, "%.*s does not use operand %u: write 0",
+                            QUOTE(mnemonic), i + 1);
         put_byte(word, i, value);
     }
     return true;
@@ -262,7 +280,7 @@ static void emit(struct assembly *a, uint32_t ext, uint32_t opcode, uint32_t ope
     writer_bytes(&a->code, bytes, sizeof bytes);
 }
 
-static bool raw(struct assembly *a, const struct operands *o)
+static bool raw(struct assembly *a, struct span mnemonic, const struct operands *o)
 {
     static const unsigned bits[] = {16, 16, 8, 8, 8, 8};
     uint32_t v[6];
@@ -270,6 +288,7 @@ static bool raw(struct assembly *a, const struct operands *o)
         return asm_fail(a, BASE_SYNTAX, o->end, "raw needs extension, opcode and four operands");
     for (unsigned i = 0; i < 6; i++)
         if (!number(a, o->at[i], bits[i], &v[i])) return false;
+    if (o->count > 6) return surplus(a, mnemonic, o, 6);
     emit(a, v[0], v[1], v[2] << 24 | v[3] << 16 | v[4] << 8 | v[5]);
     return true;
 }
@@ -306,7 +325,7 @@ static bool foreign(struct assembly *a, struct span word, const uint8_t *dot,
     if (!e)
         asm_warn(a, TVMR_MNEMONIC_OPEN, word.at,
                  "extension 0x%04x has no list of instructions: opcode 0", (unsigned)id);
-    if (!ext_operands(a, op, o, &operands)) return false;
+    if (!ext_operands(a, op, word, o, &operands)) return false;
     emit(a, (uint32_t)id, op ? op->opcode : 0, operands);
     return true;
 }
@@ -329,12 +348,13 @@ bool tvmr_asm_instruction(struct assembly *a, struct span line)
     if (!op) {
         const uint8_t *dot = memchr(word.at, '.', word.size);
         bool known = false;
-        if (span_is(word, "raw")) return raw(a, &o);
+        if (span_is(word, "raw")) return raw(a, word, &o);
         if (dot && foreign(a, word, dot, &o, &known)) return true;
         return known ? false : unknown(a, word);
     }
     uint32_t operands = op->base;
-    if (op->ext ? !ext_operands(a, op, &o, &operands) : !core_operands(a, op, &o, &operands))
+    if (op->ext ? !ext_operands(a, op, word, &o, &operands)
+                : !core_operands(a, op, word, &o, &operands))
         return false;
     if (!op->ext && op->opcode == 0x1007 && a->input_reg < 0) a->input_reg = (int)(operands >> 24);
     if (!op->ext && op->opcode == 0x1008 && a->output_reg < 0)

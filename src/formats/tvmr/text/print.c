@@ -85,7 +85,8 @@ static bool print_ext(struct writer *out, const struct tvmr_op *op, const struct
     unsigned last = 0;
     for (unsigned k = 0; k < 4; k++) {
         if (is_register(op->bytes[k]) && w->a[k] == TVMR_NULL) return false;
-        if (op->bytes[k] != '-' || w->a[k]) last = k + 1;
+        if (op->bytes[k] == '-' && w->a[k]) return false; /* the text has no place for it */
+        if (op->bytes[k] != '-') last = k + 1;
     }
     tvmr_mnemonic(op, name);
     writer_text(out, name);
