@@ -15,11 +15,13 @@ from fractions import Fraction
 PENTA = os.path.abspath(sys.argv[1])
 CASES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cases", "coil")
 MAIN = ".global main\n.func main\n    {}\n    RET\n.endfunc\n"
+EMPTY = MAIN.format("NOP")
+CALLEE = ".global g\n.func g\n    RET\n.endfunc\n"
 passed = failed = 0
 
 
 def penta(*args):
-    return subprocess.run([PENTA, *args], capture_output=True, cwd=work)
+    return subprocess.run([PENTA, *args], capture_output=True, timeout=300)
 
 
 def check(name, ok, detail=""):
@@ -32,7 +34,7 @@ def check(name, ok, detail=""):
 
 
 def assemble(name, text):
-    with open(os.path.join(work, name + ".casm"), "w") as out:
+    with open(name + ".casm", "w") as out:
         out.write(text)
     done = penta("asm", name + ".casm", "-o", name + ".coil")
     assert done.returncode == 0, done.stderr.decode()
@@ -67,7 +69,7 @@ def solve(rows):
 def link_error(name, code, *texts, args=(), patch=None):
     files = [assemble(f"{name}{i}", text) for i, text in enumerate(texts)]
     if patch:
-        path = os.path.join(work, files[-1])
+        path = files[-1]
         data = bytearray(open(path, "rb").read())
         data[patch[0] : patch[0] + len(patch[1])] = patch[1]
         open(path, "wb").write(data)
@@ -76,25 +78,25 @@ def link_error(name, code, *texts, args=(), patch=None):
     check(name, done.returncode == 1 and codes and codes[0] == code, f"{code}: {codes}")
 
 
-with tempfile.TemporaryDirectory() as work:
-    f = MAIN.format("NOP")
-    g = ".global g\n.func g\n    RET\n.endfunc\n"
-    link_error("endian", "COIL0080", f, ".endian big\n" + g)
-    link_error("target", "COIL0081", ".target cpu x86 x64\n" + f, ".target cpu arm x64\n" + g)
-    link_error("damaged", "COIL0061", f, g, patch=(6, b"\x02"))
-    link_error("section_type", "COIL0083", f + ".section .x, 2, 3, 1\n    .u8 1\n", g + ".section .x, 3, 3, 1\n    .u8 1\n")
-    link_error("section_flags", "COIL0084", f + ".section .x, 2, 3, 1\n    .u8 1\n", g + ".section .x, 2, 2, 1\n    .u8 1\n")
-    link_error("twice", "COIL0085", f, f)
+def test_link_refuses():
+    link_error("endian", "COIL0080", EMPTY, ".endian big\n" + CALLEE)
+    link_error("target", "COIL0081", ".target cpu x86 x64\n" + EMPTY, ".target cpu arm x64\n" + CALLEE)
+    link_error("damaged", "COIL0061", EMPTY, CALLEE, patch=(6, b"\x02"))
+    link_error("section_type", "COIL0083", EMPTY + ".section .x, 2, 3, 1\n    .u8 1\n", CALLEE + ".section .x, 3, 3, 1\n    .u8 1\n")
+    link_error("section_flags", "COIL0084", EMPTY + ".section .x, 2, 3, 1\n    .u8 1\n", CALLEE + ".section .x, 2, 2, 1\n    .u8 1\n")
+    link_error("twice", "COIL0085", EMPTY, EMPTY)
     link_error("undefined", "COIL0076", MAIN.format("CALL @nowhere"))
-    link_error("entry", "COIL0074", g)
-    link_error("overflow", "COIL0086", f + ".data\n    .addr32 @main + 0xffffffffff\n")
-    link_error("executable", "COIL0087", ".fileflags 1\n.section .text, 1, 6, 1, 0x1000\n.entry main\n" + f)
+    link_error("entry", "COIL0074", CALLEE)
+    link_error("overflow", "COIL0086", EMPTY + ".data\n    .addr32 @main + 0xffffffffff\n")
+    link_error("executable", "COIL0087", ".fileflags 1\n.section .text, 1, 6, 1, 0x1000\n.entry main\n" + EMPTY)
 
-    # .entry of one input is the entry; --entry wins over it; of two neither is
+
+def test_entry_is_chosen():
+    """.entry of one input is the entry; --entry wins over it; of two neither is."""
     started = ".entry start\n.func start\n    MOV v0, 5\n    RET\n.endfunc\n"
-    s = assemble("s", started + g.replace("RET", "MOV v0, 6\n    RET"))
+    s = assemble("s", started + CALLEE.replace("RET", "MOV v0, 6\n    RET"))
     other = assemble("other", started.replace("start", "begin"))
-    f_file = assemble("f", f)
+    f_file = assemble("f", EMPTY)
     for name, wanted, args in (("alone", 5, [s]), ("over main", 5, [f_file, s]), ("--entry wins", 6, [s, "--entry", "g"]), ("two and main", 0, [s, other, f_file])):
         done = penta("link", *args, "-o", "entry.coil")
         check(f".entry {name}", done.returncode == 0 and penta("run", "entry.coil", "--exit-value").returncode == wanted, done.stderr.decode())
@@ -103,13 +105,15 @@ with tempfile.TemporaryDirectory() as work:
     check(".entry through -r", done.returncode == 0 and penta("link", "again.coil", "-o", "entry.coil").returncode == 0 and penta("run", "entry.coil", "--exit-value").returncode == 5)
     link_error("two entries", "COIL0074", started, started.replace("start", "begin"))
 
-    # includes: beside the including file, then --include; errors name the file and line
+
+def test_includes():
+    """Includes: beside the including file, then --include; errors name the file and line."""
     for path, text in (("top.casm", '!include "in/a.inc"\n' + MAIN.format("MOV v0, VALUE + LIB")), ("in/a.inc", '!include "b.inc"\n!include "c.inc"\n'), ("in/b.inc", "!define VALUE 40\n"), ("lib/c.inc", "!define LIB 2\n"), ("self.casm", '!include "self.casm"\n'), ("in/d.inc", '\n!include "none.inc"\n'), ("bad.casm", '!include "in/d.inc"\n')):
-        os.makedirs(os.path.dirname(os.path.join(work, path)), exist_ok=True)
-        open(os.path.join(work, path), "w").write(text)
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        open(path, "w").write(text)
     done = penta("asm", "top.casm", "-o", "top.coil")
     check("include missing", done.returncode == 1 and b"in/a.inc:2: there is no file c.inc" in done.stderr, done.stderr)
-    open(os.path.join(work, "top.casm"), "w").write('!include "in/a.inc"\n' + MAIN.format("MOV v0, VALUE\n    ADD v0, LIB"))
+    open("top.casm", "w").write('!include "in/a.inc"\n' + MAIN.format("MOV v0, VALUE\n    ADD v0, LIB"))
     done = penta("asm", "top.casm", "--include", "in", "--include", "lib", "-o", "top.coil")
     check("include found", done.returncode == 0 and penta("run", "top.coil", "--exit-value").returncode == 42, done.stderr)
     done = penta("asm", "self.casm", "-o", "top.coil")
@@ -117,45 +121,53 @@ with tempfile.TemporaryDirectory() as work:
     done = penta("asm", "bad.casm", "-o", "top.coil")
     check("include inside", b"in/d.inc:2: there is no file none.inc" in done.stderr, done.stderr)
     for name, text in (("names", "!define a0\n" + "".join(f"!define a{i} a{i - 1} a{i - 1}\n" for i in range(1, 32)) + "a31\n"), ("macros", "!macro m0\n!endmacro\n" + "".join(f"!macro m{i}\n" + f"m{i - 1}\n" * 3 + "!endmacro\n" for i in range(1, 31)) + "m30\n")):
-        open(os.path.join(work, "bomb.casm"), "w").write(text)
+        open("bomb.casm", "w").write(text)
         done = penta("asm", "bomb.casm", "-o", "top.coil")
         check(f"{name} without end", done.returncode == 1 and b"too many lines and names" in done.stderr, done.stderr)
 
-    # findings lie in the file that they name, also a member of an archive
-    user, twice = assemble("user", MAIN.format("CALL @nowhere")), assemble("twice", g)
+
+def test_findings_name_their_file():
+    """Findings lie in the file that they name, also a member of an archive."""
+    user, twice = assemble("user", MAIN.format("CALL @nowhere")), assemble("twice", CALLEE)
     done = json.loads(penta("link", user, "-o", "o", "--json").stdout)["diagnostics"][0]
     check("undefined says where", done["file"] == user and "in 'main'" in done["message"], done)
     needs = assemble("needs", MAIN.format("CALL @g\n    CALL @h"))
-    other = assemble("both", g + ".global h\n.func h\n    RET\n.endfunc\n")
-    subprocess.run(["ar", "rc", "both.a", other], cwd=work, check=True)
+    other = assemble("both", CALLEE + ".global h\n.func h\n    RET\n.endfunc\n")
+    subprocess.run(["ar", "rc", "both.a", other], check=True)
     done = json.loads(penta("link", needs, twice, "both.a", "-o", "o", "--json").stdout)["diagnostics"][0]
     check("twice says where", done["file"] == "both.a(both.coil)" and twice in done["message"], done)
 
-    # weak, common and strong definitions; an archive member joins when it is needed
+
+def test_weak_common_strong():
+    """Weak, common and strong definitions; an archive member joins when it is needed."""
     a = assemble("a", ".weak w\n.global main\n.comm c, 4, 4\n.func main\n    CALL @g\n    MOV v0, i32 @w\n    ADD i32 @c, 1\n    RET\n.endfunc\n.data\nw:\n    .i32 1\n")
     b = assemble("b", ".global g, w\n.comm c, 64, 16\n.func g\n    RET\n.endfunc\n.data\nw:\n    .i32 2\n")
     unused = assemble("unused", ".global main\n.func main\n    RET\n.endfunc\n")
-    subprocess.run(["ar", "rc", "lib.a", b, unused], cwd=work, check=True)
+    subprocess.run(["ar", "rc", "lib.a", b, unused], check=True)
     for library in ("lib.a", b):
         done = penta("link", a, library, "-o", "prog.coil", "--map-file", "prog.map")
         check("link with " + library, done.returncode == 0, done.stderr.decode())
         done = penta("run", "prog.coil", "--exit-value")
         check("strong beats weak in " + library, done.returncode == 2, done.stdout.decode())
-    os.mkdir(os.path.join(work, "folder"))
-    os.rename(os.path.join(work, b), os.path.join(work, "folder", b))
+    os.mkdir("folder")
+    os.rename(b, "folder/" + b)
     done = penta("link", a, "folder", "-o", "again.coil")
-    check("folder", done.returncode == 0 and open(os.path.join(work, "prog.coil"), "rb").read() == open(os.path.join(work, "again.coil"), "rb").read())
+    check("folder", done.returncode == 0 and open("prog.coil", "rb").read() == open("again.coil", "rb").read())
     done = penta("link", "-r", a, "folder/" + b, "-o", "both.coil")
     check("relocatable", done.returncode == 0 and penta("link", "both.coil", "-o", "last.coil").returncode == 0 and penta("run", "last.coil", "--exit-value").returncode == 2, done.stderr.decode())
 
-    # the other byte order and back
+
+def test_byte_order_converted():
+    """The other byte order and back."""
     v = assemble("v", MAIN.format("VAR %v, v128<i32>, v128<i32> {1, 2, 3, 4}\n    VAR %x, i32\n    DOT %x, %v, %v\n    MOV v0, %x"))
     penta("convert", v, "--endian", "big", "-o", "big.coil")
     penta("convert", "big.coil", "--endian", "little", "-o", "back.coil")
-    check("convert", open(os.path.join(work, v), "rb").read() == open(os.path.join(work, "back.coil"), "rb").read())
+    check("convert", open(v, "rb").read() == open("back.coil", "rb").read())
     check("big-endian run", penta("run", "big.coil", "--exit-value").returncode == 30 == penta("run", v, "--exit-value").returncode)
 
-    # wherever it stops, the machine shows what instructions in their general form would leave
+
+def test_plain_engine_leaves_the_same():
+    """Wherever it stops, the machine shows what instructions in their general form would leave."""
     everything = sorted(os.path.join(CASES, name) for name in os.listdir(CASES) if "_every_" in name or name.startswith("flags_"))
     for path in everything:
         text = open(path).read()
@@ -166,7 +178,9 @@ with tempfile.TemporaryDirectory() as work:
             if not fast.startswith(b"fuel"):
                 break
 
-    # integer matrices, against fractions: wrapped determinants, inverses cut toward zero
+
+def test_integer_matrices():
+    """Integer matrices, against fractions: wrapped determinants, inverses cut toward zero."""
     random.seed(8)
     for n in (1, 2, 3, 4, 7, 16, 32):
         for kind, low, high in (("i64", -(2**63), 2**63 - 1), ("u32", 0, 2**32 - 1), ("i8", -3, 3)):
@@ -183,7 +197,9 @@ with tempfile.TemporaryDirectory() as work:
             printed = [int(line) for line in done.stdout.decode().split("\n")[: n * n + 1] if line.lstrip("-").isdigit()]
             check(name, printed == wanted and ((b"Z---D" in done.stdout) == (inverse is None)), f"{printed[:4]} {wanted[:4]}")
 
-    # types that double with every id, long functions, many uses of a large type: time and memory stay small
+
+def test_large_types_and_functions():
+    """Types that double with every id, long functions, many uses of a large type: time and memory stay small."""
     chain = lambda first: "".join(f"    TYPE {i}, struct{{1: typeid<{i - 1}>, 2: typeid<{i - 1}>}}\n" for i in range(first + 1, first + 60))
     members = ", ".join(f"{i}: i32" for i in range(1, 20001))
     for name, body in (
@@ -197,27 +213,39 @@ with tempfile.TemporaryDirectory() as work:
         ran = penta("run", made)
         check(name, done.returncode == 0 and ran.returncode in (0, 20) and time.time() - start < 10, f"{done.stderr[:300]} {ran.stdout[:200]} {time.time() - start:.1f} s")
 
-    # a bare stream: both orders, there and back
-    open(os.path.join(work, "stream.casm"), "w").write(".raw\n    VAR %1, i32, i32 5\n    ADD i32 %1, i32 7\n    RET\n")
+
+def test_bare_stream():
+    """A bare stream: both orders, there and back."""
+    open("stream.casm", "w").write(".raw\n    VAR %1, i32, i32 5\n    ADD i32 %1, i32 7\n    RET\n")
     penta("asm", "stream.casm", "--raw", "-o", "stream.bin")
     raw = ("--format", "coil", "--raw")
     penta("convert", *raw, "stream.bin", "--endian", "big", "-o", "stream.big")
     penta("convert", *raw, "stream.big", "--endian", "little", "-o", "stream.back")
-    read = lambda name: open(os.path.join(work, name), "rb").read()
+    read = lambda name: open(name, "rb").read()
     check("bare stream converted", read("stream.bin") == read("stream.back") != read("stream.big"))
     check("bare stream listed", penta("dis", *raw, "--endian", "big", "stream.big").stdout.split(b"\n")[2:] == penta("dis", *raw, "stream.bin").stdout.split(b"\n")[1:])
 
-    # a thousand objects, made from one by patching its names; each calls the next
-    model = open(os.path.join(work, assemble("model", ".global f0000\n.func f0000\n    CALL @f0001\n    RET\n.endfunc\n")), "rb").read()
+
+def test_a_thousand_objects():
+    """A thousand objects, made from one by patching its names; each calls the next."""
+    model = open(assemble("model", ".global f0000\n.func f0000\n    CALL @f0001\n    RET\n.endfunc\n"), "rb").read()
     many = [assemble("main", MAIN.format("CALL @f0000")), assemble("end", ".global f0998\n.func f0998\n    MOV v0, 7\n    RET\n.endfunc\n")]
     for i in range(998):
         many.append(f"o{i}.coil")
         patched = model.replace(b"f0001\0", b"f%04d\0" % (i + 1)).replace(b"f0000\0", b"f%04d\0" % i)
-        open(os.path.join(work, many[-1]), "wb").write(patched)
+        open(many[-1], "wb").write(patched)
     start = time.time()
     done = penta("link", *many, "-o", "many.coil")
     took = time.time() - start
     check("a thousand objects", done.returncode == 0 and penta("run", "many.coil", "--exit-value").returncode == 7, done.stderr.decode()[:300])
     print(f"1000 objects linked in {took * 1000:.0f} ms")
+
+
+with tempfile.TemporaryDirectory() as work:
+    os.chdir(work)
+    for name, test in list(globals().items()):
+        if name.startswith("test_"):
+            test()
+    os.chdir("/")
 print(f"{passed} passed, {failed} failed")
 sys.exit(1 if failed else 0)
