@@ -226,6 +226,18 @@ def test_bare_stream():
     check("bare stream listed", penta("dis", *raw, "--endian", "big", "stream.big").stdout.split(b"\n")[2:] == penta("dis", *raw, "stream.bin").stdout.split(b"\n")[1:])
 
 
+def test_diff_pairs_siblings_of_one_name():
+    """A file equals itself although several gaps and operands share a name; the one that changed is named."""
+    text = MAIN.format("VAR %x, i64, 1\n    ADD %x, 2, {}") + ".section .x, 2, 3, 64\n    .u8 1\n.section .y, 2, 3, 64\n    .u8 2\n"
+    one, other = assemble("one", text.format(3)), assemble("other", text.format(4))
+    done = penta("inspect", one)
+    check("two gaps", done.stdout.count(b"padding") >= 2, done.stdout.decode())
+    done = penta("diff", one, one)
+    check("a file and itself", done.returncode == 0 and not done.stdout, done.stdout.decode())
+    done = penta("diff", one, other)
+    check("one operand differs", done.returncode == 1 and [line.split(b":")[0] for line in done.stdout.splitlines()] == [b"~ /.text/insn[1]/operand[2]"], done.stdout.decode())
+
+
 def test_a_thousand_objects():
     """A thousand objects, made from one by patching its names; each calls the next."""
     model = open(assemble("model", ".global f0000\n.func f0000\n    CALL @f0001\n    RET\n.endfunc\n"), "rb").read()

@@ -1,6 +1,7 @@
 #include "checks.h"
 #include <string.h>
 #include "core/driver.h"
+#include "core/views/diff.h"
 #include "core/views/views.h"
 
 struct verdict {
@@ -111,6 +112,18 @@ void check_file(penta_bytes file, const char *format)
     penta_buffer_free(&again);
     check_text(module, file);
     check_machine(module);
+    penta_close(module);
+}
+
+static void no_difference(void *user, const struct difference *d) { (void)user, (void)d; }
+
+void check_same_as_itself(penta_bytes file, const char *format)
+{
+    penta_error err = {0};
+    penta_module *module = penta_open(file, format, NULL, 0, &err);
+    if (!module) return;
+    size_t count = diff_modules(module, module, no_difference, NULL);
+    if (count) check_failed("a file differs from itself", count, file.size);
     penta_close(module);
 }
 

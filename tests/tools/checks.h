@@ -2,7 +2,8 @@
 #pragma once
 #include "penta/penta.h"
 
-void check_file(penta_bytes file, const char *format); /* format NULL: detect */
+void check_file(penta_bytes file, const char *format);           /* format NULL: detect */
+void check_same_as_itself(penta_bytes file, const char *format); /* diff finds nothing */
 void check_text_source(penta_bytes text, const char *format);
 
 /* Whoever links this says what a failure does. */

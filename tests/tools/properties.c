@@ -4,6 +4,7 @@
  *   - opening ends in a module or an error with a code, and uses memory in proportion;
  *   - describe tiles every byte, and all its views come to an end;
  *   - parse then encode gives the bytes back;
+ *   - the structural difference of the file and itself is empty (whole files only);
  *   - print then assemble gives the bytes back, where the module is whole;
  *   - validate's findings have codes that exist and offsets inside the file;
  *   - a machine, where one opens, stops within its fuel, and its snapshot loads back.
@@ -48,6 +49,7 @@ static void all_variants(penta_buffer *file, const char *format)
     size_t stride = (file->size / WHOLE + 1) * every;
     snprintf(variant, sizeof variant, "whole");
     check_copy(file->data, file->size, format);
+    check_same_as_itself((penta_bytes){file->data, file->size}, format);
     for (size_t n = 0; n < file->size; n += stride) {
         snprintf(variant, sizeof variant, "cut to %zu", n);
         check_copy(file->data, n, format);

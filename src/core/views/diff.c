@@ -107,6 +107,7 @@ struct compare {
     diff_report *report;
     void *user;
     size_t count;
+    bool failed; /* memory ran out */
 };
 
 static size_t push(struct compare *c, const struct tree *t, bool item, size_t index)
@@ -153,23 +154,6 @@ static void only(struct compare *c, char sign, const struct tree *t, bool item, 
     size_t before = push(c, t, item, index);
     tell(c, sign, sign == '-' ? t : NULL, sign == '+' ? t : NULL);
     c->path.out.size = before;
-}
-
-static void compare_members(struct compare *c, const struct tree *a, const struct tree *b)
-{
-    for (const struct tree *x = a->child; x; x = x->next) {
-        const struct tree *y = b->child;
-        while (y && strcmp(x->name, y->name)) y = y->next;
-        if (y)
-            compare_nodes(c, x, y, false, 0);
-        else
-            only(c, '-', x, false, 0);
-    }
-    for (const struct tree *y = b->child; y; y = y->next) {
-        const struct tree *x = a->child;
-        while (x && strcmp(x->name, y->name)) x = x->next;
-        if (!x) only(c, '+', y, false, 0);
-    }
 }
 
 /* Items between the common head and tail, aligned by their longest common subsequence when the
@@ -220,11 +204,19 @@ static void align(struct compare *c, struct span s)
     free(length);
 }
 
+/* Aligns two rows of items; equal heads and tails are cut off first. */
+static void compare_items(struct compare *c, struct span s)
+{
+    while (s.m && s.n && s.a[s.m - 1]->hash == s.b[s.n - 1]->hash) s.m--, s.n--;
+    while (s.m && s.n && s.a[0]->hash == s.b[0]->hash) s.a++, s.b++, s.m--, s.n--, s.index++;
+    align(c, s);
+}
+
 static void compare_lists(struct compare *c, const struct tree *a, const struct tree *b)
 {
     const struct tree **items = malloc((a->children + b->children + 1) * sizeof *items);
     if (!items) {
-        tell(c, '~', a, b);
+        c->failed = true;
         return;
     }
     struct span s = {.a = items, .b = items + a->children, .m = a->children, .n = b->children};
@@ -232,9 +224,82 @@ static void compare_lists(struct compare *c, const struct tree *a, const struct 
     for (const struct tree *x = a->child; x; x = x->next) s.a[i++] = x;
     i = 0;
     for (const struct tree *x = b->child; x; x = x->next) s.b[i++] = x;
-    while (s.m && s.n && s.a[s.m - 1]->hash == s.b[s.n - 1]->hash) s.m--, s.n--;
-    while (s.m && s.n && s.a[0]->hash == s.b[0]->hash) s.a++, s.b++, s.m--, s.n--, s.index++;
-    align(c, s);
+    compare_items(c, s);
+    free(items);
+}
+
+/* Members pair up by name. Several members of one name, such as the operands of an instruction or
+ * the gaps of a file, are compared like the items of a list. */
+struct member {
+    const struct tree *node;
+    size_t order; /* in the file; all of a come before all of b */
+};
+struct group { /* the members of both sides that share a name */
+    size_t from, of_a, of_b, order;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    int order = strcmp(x->node->name, y->node->name);
+    return order ? order : x->order < y->order ? -1 : 1;
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+    return x->order < y->order ? -1 : 1;
+}
+
+static size_t find_groups(const struct member *members, size_t n, size_t of_a, struct group *groups)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!i || strcmp(members[i - 1].node->name, members[i].node->name))
+            groups[count++] = (struct group){.from = i, .order = members[i].order};
+        struct group *g = &groups[count - 1];
+        if (members[i].order < of_a)
+            g->of_a++;
+        else
+            g->of_b++;
+    }
+    return count;
+}
+
+static void compare_group(struct compare *c, const struct tree **items, const struct group *g)
+{
+    struct span s = {items + g->from, items + g->from + g->of_a, g->of_a, g->of_b, 0};
+    if (g->of_a > 1 || g->of_b > 1)
+        compare_items(c, s);
+    else if (!g->of_b)
+        only(c, '-', s.a[0], false, 0);
+    else if (!g->of_a)
+        only(c, '+', s.b[0], false, 0);
+    else
+        compare_nodes(c, s.a[0], s.b[0], false, 0);
+}
+
+static void compare_members(struct compare *c, const struct tree *a, const struct tree *b)
+{
+    size_t n = 0, total = a->children + b->children;
+    struct member *members = malloc((total + 1) * sizeof *members);
+    struct group *groups = malloc((total + 1) * sizeof *groups);
+    const struct tree **items = malloc((total + 1) * sizeof *items);
+    if (members && groups && items) {
+        for (const struct tree *x = a->child; x; x = x->next, n++)
+            members[n] = (struct member){x, n};
+        for (const struct tree *x = b->child; x; x = x->next, n++)
+            members[n] = (struct member){x, n};
+        qsort(members, n, sizeof *members, by_name);
+        for (size_t i = 0; i < n; i++) items[i] = members[i].node;
+        size_t count = find_groups(members, n, a->children, groups);
+        qsort(groups, count, sizeof *groups, by_order);
+        for (size_t i = 0; i < count; i++) compare_group(c, items, &groups[i]);
+    } else {
+        c->failed = true;
+    }
+    free(members);
+    free(groups);
     free(items);
 }
 
@@ -250,13 +315,13 @@ size_t diff_modules(const penta_module *a, const penta_module *b, diff_report *r
 {
     struct builder ba = {0}, bb = {0};
     struct tree *ta = build(&ba, a), *tb = build(&bb, b);
-    struct compare c = {.report = report, .user = user, .count = SIZE_MAX};
-    if (ta && tb) {
-        c.count = 0;
+    struct compare c = {.report = report, .user = user};
+    if (ta && tb)
         compare_children(&c, ta, tb);
-    }
+    else
+        c.failed = true;
     writer_free(&c.path);
     arena_free(&ba.arena);
     arena_free(&bb.arena);
-    return c.count;
+    return c.failed ? SIZE_MAX : c.count;
 }
