@@ -27,6 +27,11 @@ static void mark_targets(struct link *l, uint8_t *targeted)
             }
         }
     }
+    for (size_t i = 0; i < l->sequence_count; i++) { /* what needs a jump that is not there yet */
+        uint32_t next = l->blocks[l->sequence[i]].next;
+        bool beside = i + 1 < l->sequence_count && l->sequence[i + 1] == next;
+        if (next != LINK_NONE && !beside) targeted[next] = 1;
+    }
 }
 
 static bool add_item(struct link *l, struct link_item item)

@@ -2,6 +2,7 @@
 #include "pvm/link/link.h"
 #include "base/archive.h"
 #include "base/options.h"
+#include "pvm/link/optimise/optimise.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,6 +157,7 @@ static bool choose_isa(struct link *l)
 static bool sequence_blocks(struct link *l)
 {
     l->sequence = arena_alloc(&l->arena, l->block_count, sizeof *l->sequence, &l->err);
+    if (l->sequence && l->level >= 2) return opt_layout(l);
     for (uint32_t i = 0; l->sequence && i < l->block_count; i++)
         if (l->blocks[i].reached) l->sequence[l->sequence_count++] = i;
     return l->sequence != NULL;

@@ -8,7 +8,7 @@
  *     riscv.c       RISC-V instructions, from riscv.def
  *     lower.c       RISC-V code to instructions of the machine
  *     blocks.c      instructions to basic blocks, and what can be reached
- *     optimise.c    passes over the blocks, one file each
+ *     optimise/     passes over the blocks, one file each
  *     emit.c        blocks to bytes, bitmask and jump table
  *     lines.c       source lines to debug sections, which dwarf.c reads
  *     link.c        all of it in order
@@ -127,7 +127,8 @@ enum link_ref {
  * after theirs. */
 struct link_insn {
     uint8_t op, a, b, d;
-    uint8_t ref; /* enum link_ref */
+    uint8_t ref;   /* enum link_ref */
+    uint16_t live; /* registers that are read after it; dead.c */
     uint32_t to;
     int64_t imm1, imm2;
     uint32_t section, offset; /* of the instruction it was made of */
@@ -287,7 +288,7 @@ uint32_t link_block_at(const struct link *l, struct link_place place);
 /* The instruction that ends the block, or NULL when control just goes on to the next. */
 struct link_insn *link_last(const struct link_block *b);
 
-/* optimise.c */
+/* optimise/ */
 bool link_optimise(struct link *l);
 
 /* emit.c */

@@ -1,0 +1,152 @@
+/* Liveness, and what it makes superfluous. */
+#include "pvm/link/optimise/optimise.h"
+#include <stdlib.h>
+
+/* Registers that mean something after a return by the C convention: ra, sp, s0, s1, a0, a1. */
+enum { RETURNS = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8, RA = 0, SP = 1 };
+
+/* Whether `ret` is how functions of a compiler return. Code written by hand may use ra for other
+ * things; then nothing is assumed. A compiler only gets it from calls and from memory. */
+static bool returns_are_c(const struct link *l)
+{
+    for (size_t i = 0; i < l->block_count; i++) {
+        const struct link_block *b = &l->blocks[i];
+        for (uint32_t k = 0; b->reached && k < b->count; k++) {
+            const struct link_insn *in = &b->insns[k];
+            if (!(link_writes(in) & link_bit(RA)) || link_is_load(in->op)) continue;
+            if (in->op != PVM_OP_load_imm_and_jump && in->op != PVM_OP_load_imm_and_jump_indirect)
+                return false;
+        }
+    }
+    return true;
+}
+
+struct liveness {
+    struct link *l;
+    uint16_t *in; /* by block */
+    bool c_returns;
+};
+
+static uint16_t live_out(const struct liveness *w, const struct link_block *b)
+{
+    const struct link_insn *last = link_last(b);
+    uint16_t next = b->next == LINK_NONE ? LINK_ALL_REGS : w->in[b->next];
+    if (!last) return next;
+    switch (link_kind(last->op)) {
+    case PVM_DO_BRANCH2:
+    case PVM_DO_BRANCHI: return next | w->in[last->to];
+    case PVM_DO_LOADI_JUMP: return w->in[last->to];
+    case PVM_DO_JUMP: return w->in[last->to];
+    case PVM_DO_JUMP_DYNAMIC:
+        return w->c_returns && last->a == RA && !last->imm1 ? RETURNS : LINK_ALL_REGS;
+    case PVM_DO_TRAP: return 0;
+    default: return LINK_ALL_REGS;
+    }
+}
+
+static uint16_t live_before(const struct link_insn *in, uint16_t live)
+{
+    uint16_t writes = link_writes(in);
+    if (in->op == PVM_OP_ecalli) writes = 0; /* what the host leaves alone stays */
+    return (uint16_t)((live & ~writes) | link_reads(in));
+}
+
+static uint16_t walk(const struct liveness *w, struct link_block *b)
+{
+    uint16_t live = live_out(w, b);
+    for (uint32_t k = b->count; k-- > 0;) {
+        b->insns[k].live = live;
+        live = live_before(&b->insns[k], live);
+    }
+    return live;
+}
+
+static void solve(struct liveness *w)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = w->l->block_count; i-- > 0;) {
+            if (!w->l->blocks[i].reached) continue;
+            uint16_t live = walk(w, &w->l->blocks[i]);
+            more = more || live != w->in[i];
+            w->in[i] = live;
+        }
+    }
+}
+
+/* Loads can trap: only those that cannot are dropped. */
+static bool removable(const struct link *l, const struct link_insn *in)
+{
+    if (link_is_pure(in->op)) return true;
+    if (link_kind(in->op) == PVM_DO_LOAD) return in->b == SP;
+    if (link_kind(in->op) != PVM_DO_LOADX) return false;
+    uint32_t address = (uint32_t)in->imm1;
+    return (address >= 0x10000 && address - 0x10000 + 8 <= l->ro_size) ||
+           (address >= l->rw_address && address - l->rw_address + 8 <= l->rw_size);
+}
+
+static bool is_nothing(const struct link_insn *in)
+{
+    if (in->op == PVM_OP_move_reg) return in->a == in->d;
+    if (in->op == PVM_OP_add_imm_64) return in->a == in->b && !in->imm1 && in->ref == REF_NONE;
+    return false;
+}
+
+static void sweep(const struct liveness *w, struct link_block *b, bool *changed)
+{
+    uint16_t live = live_out(w, b);
+    uint32_t kept = b->count;
+    for (uint32_t k = b->count; k-- > 0;) {
+        struct link_insn in = b->insns[k];
+        uint16_t writes = link_writes(&in);
+        bool dead = writes && !(writes & live) && removable(w->l, &in);
+        if (dead || is_nothing(&in)) {
+            *changed = true;
+            continue;
+        }
+        in.live = live;
+        live = live_before(&in, live);
+        b->insns[--kept] = in;
+    }
+    b->insns += kept;
+    b->count -= kept;
+}
+
+/* A borrowed register that nobody needed is not saved either: a slot is only read in the block that
+ * has written it. */
+static void sweep_spills(const struct link *l, struct link_block *b, bool *changed)
+{
+    const struct link_section *s = &l->sections[l->spill];
+    bool read[LINK_SPILL_SLOTS] = {false};
+    if (!s->reached) return;
+    for (uint32_t k = b->count; k-- > 0;) {
+        struct link_insn *in = &b->insns[k];
+        enum pvm_kind kind = link_kind(in->op);
+        uint32_t slot = ((uint32_t)in->imm1 - s->placed) / LINK_SPILL_BYTES;
+        if ((kind != PVM_DO_LOADX && kind != PVM_DO_STOREX) || slot >= LINK_SPILL_SLOTS) continue;
+        if (kind == PVM_DO_LOADX) {
+            read[slot] = true;
+        } else if (!read[slot]) {
+            *in = (struct link_insn){
+                .op = PVM_OP_move_reg, .section = in->section, .offset = in->offset};
+            *changed = true;
+        } else {
+            read[slot] = false;
+        }
+    }
+}
+
+bool opt_dead(struct link *l, bool *changed)
+{
+    struct liveness w = {.l = l, .c_returns = returns_are_c(l)};
+    w.in = calloc(l->block_count + 1, sizeof *w.in);
+    if (!w.in) return error_at(&l->err, BASE_MEMORY, 0, "no memory for blocks");
+    solve(&w);
+    for (size_t i = 0; i < l->block_count; i++)
+        if (l->blocks[i].reached) {
+            sweep(&w, &l->blocks[i], changed);
+            sweep_spills(l, &l->blocks[i], changed);
+        }
+    free(w.in);
+    return true;
+}

@@ -1,0 +1,162 @@
+/* The shape of the program: jumps and blocks. */
+#include "pvm/link/optimise/optimise.h"
+#include <stdlib.h>
+
+enum { HOPS = 16, TAIL_INSNS = 2 };
+
+static bool is_call(uint8_t op)
+{
+    return op == PVM_OP_load_imm_and_jump || op == PVM_OP_load_imm_and_jump_indirect;
+}
+
+void opt_normal_form(struct link *l)
+{
+    for (size_t i = 0; i < l->block_count; i++) {
+        struct link_block *b = &l->blocks[i];
+        struct link_insn *last = link_last(b);
+        if (!last || last->op != PVM_OP_jump) continue;
+        b->next = last->to;
+        b->count--;
+    }
+}
+
+/* Where control ends up that goes to a block: empty ones lead on. */
+static uint32_t through(const struct link *l, uint32_t block)
+{
+    for (unsigned i = 0; i < HOPS && block != LINK_NONE; i++) {
+        const struct link_block *b = &l->blocks[block];
+        if (b->count || b->next == LINK_NONE) break;
+        block = b->next;
+    }
+    return block;
+}
+
+static void thread(struct link *l, struct link_block *b, bool *changed)
+{
+    struct link_insn *last = link_last(b);
+    uint32_t next = through(l, b->next);
+    if (next != b->next) {
+        b->next = next;
+        *changed = true;
+    }
+    for (uint32_t i = 0; i < b->count; i++) {
+        struct link_insn *in = &b->insns[i];
+        if (in->ref != REF_CODE && !pvm_has_target(in->op)) continue;
+        uint32_t to = through(l, in->to);
+        *changed = *changed || to != in->to;
+        in->to = to;
+    }
+    if (last && link_is_branch(last->op) && last->to == b->next) {
+        b->count--;
+        *changed = true;
+    }
+}
+
+void opt_count_uses(const struct link *l, uint32_t *uses)
+{
+    for (size_t i = 0; i < l->block_count; i++) {
+        const struct link_block *b = &l->blocks[i];
+        if (b->exported || b->in_data) uses[i] += 2;
+        if (!b->reached) continue;
+        for (uint32_t k = 0; k < b->count; k++) {
+            const struct link_insn *in = &b->insns[k];
+            if (in->ref == REF_CODE) uses[in->to] += 2; /* from anywhere */
+            if (pvm_has_target(in->op)) uses[in->to]++;
+            if (is_call(in->op)) uses[b->next]++; /* a return is not a way that can be merged */
+        }
+        if (b->next != LINK_NONE) uses[b->next]++;
+    }
+}
+
+/* Unreached blocks drop out; code that data points to stays. */
+static bool reach_again(struct link *l)
+{
+    uint32_t *stack = malloc((l->block_count + 1) * sizeof *stack);
+    size_t count = 0;
+    if (!stack) return error_at(&l->err, BASE_MEMORY, 0, "no memory for blocks");
+    for (uint32_t i = 0; i < l->block_count; i++) {
+        struct link_block *b = &l->blocks[i];
+        bool start = b->reached && (b->exported || b->in_data);
+        b->reached = start;
+        if (start) stack[count++] = i;
+    }
+    while (count) {
+        const struct link_block *b = &l->blocks[stack[--count]];
+        for (uint32_t k = 0; k <= b->count; k++) {
+            const struct link_insn *in = k < b->count ? &b->insns[k] : NULL;
+            bool leads = in && (in->ref == REF_CODE || pvm_has_target(in->op));
+            uint32_t to = in ? leads ? in->to : LINK_NONE : b->next;
+            if (to == LINK_NONE || l->blocks[to].reached) continue;
+            l->blocks[to].reached = true;
+            stack[count++] = to;
+        }
+    }
+    free(stack);
+    return true;
+}
+
+static bool append(struct link *l, struct link_block *b, const struct link_block *tail)
+{
+    if (b->insns + b->count != tail->insns) { /* not side by side already */
+        struct link_insn *joined =
+            arena_alloc(&l->arena, b->count + tail->count, sizeof *joined, &l->err);
+        if (!joined) return false;
+        if (b->count) memcpy(joined, b->insns, b->count * sizeof *joined);
+        if (tail->count) memcpy(joined + b->count, tail->insns, tail->count * sizeof *joined);
+        b->insns = joined;
+    }
+    b->count += tail->count;
+    b->next = tail->next;
+    return true;
+}
+
+/* A block that only one other goes to becomes part of it. */
+static bool merge(struct link *l, bool *changed)
+{
+    uint32_t *uses = calloc(l->block_count + 1, sizeof *uses);
+    bool ok = uses != NULL;
+    if (!ok) error_at(&l->err, BASE_MEMORY, 0, "no memory for blocks");
+    if (ok) opt_count_uses(l, uses);
+    for (size_t i = 0; ok && i < l->block_count; i++) {
+        struct link_block *b = &l->blocks[i];
+        while (ok && b->reached && b->next != LINK_NONE && !link_last(b) && uses[b->next] == 1 &&
+               b->next != i) {
+            struct link_block *tail = &l->blocks[b->next];
+            tail->reached = false;
+            ok = append(l, b, tail);
+            *changed = true;
+        }
+    }
+    free(uses);
+    return ok;
+}
+
+bool opt_flow(struct link *l, bool *changed)
+{
+    for (size_t i = 0; i < l->block_count; i++)
+        if (l->blocks[i].reached) thread(l, &l->blocks[i], changed);
+    return reach_again(l) && merge(l, changed);
+}
+
+/* ---- copies of short blocks ---- */
+
+static bool is_short(const struct link_block *b)
+{
+    const struct link_insn *last = link_last(b);
+    if (last && (is_call(last->op) || link_is_branch(last->op))) return false;
+    return b->count && b->count <= TAIL_INSNS;
+}
+
+bool opt_tails(struct link *l, bool *changed)
+{
+    for (uint32_t i = 0; i < l->block_count; i++) {
+        struct link_block *b = &l->blocks[i];
+        if (!b->reached || b->next == LINK_NONE || link_last(b) || b->next == i) continue;
+        const struct link_block *tail = &l->blocks[b->next];
+        /* the one that falls into it needs no copy */
+        if (b->next == i + 1 || !is_short(tail)) continue;
+        if (!append(l, b, tail)) return false;
+        *changed = true;
+    }
+    return true;
+}

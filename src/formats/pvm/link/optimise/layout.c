@@ -1,0 +1,61 @@
+/* Which block follows which. The compiler has put loops in a good order, so that stays; but a block
+ * that nobody falls into can move to where a jump to it would be. */
+#include "pvm/link/optimise/optimise.h"
+#include <stdlib.h>
+
+struct placing {
+    struct link *l;
+    bool *placed;
+    uint32_t *before; /* the block that stood before it */
+};
+
+/* Control goes from the first to the second without a jump, if they stand side by side. */
+static bool falls_into(const struct link *l, uint32_t from, uint32_t to)
+{
+    const struct link_block *b = &l->blocks[from];
+    const struct link_insn *last = link_last(b);
+    return b->next == to && (!last || link_is_branch(last->op));
+}
+
+static bool can_follow(const struct placing *w, uint32_t block, uint32_t after)
+{
+    if (block == LINK_NONE || w->placed[block]) return false;
+    uint32_t before = w->before[block];
+    return before == after || before == LINK_NONE || w->placed[before] ||
+           !falls_into(w->l, before, block);
+}
+
+static uint32_t best_after(const struct placing *w, uint32_t block)
+{
+    const struct link_block *b = &w->l->blocks[block];
+    const struct link_insn *last = link_last(b);
+    if (last && !link_is_branch(last->op)) return LINK_NONE;
+    if (can_follow(w, b->next, block)) return b->next;
+    if (last && can_follow(w, last->to, block)) return last->to;
+    return LINK_NONE;
+}
+
+bool opt_layout(struct link *l)
+{
+    struct placing w = {.l = l};
+    w.placed = calloc(l->block_count + 1, sizeof *w.placed);
+    w.before = malloc((l->block_count + 1) * sizeof *w.before);
+    bool ok = w.placed && w.before;
+    if (!ok) error_at(&l->err, BASE_MEMORY, 0, "no memory for blocks");
+    uint32_t last = LINK_NONE;
+    for (uint32_t i = 0; ok && i < l->block_count; i++) {
+        if (!l->blocks[i].reached) continue;
+        w.before[i] = last;
+        last = i;
+    }
+    for (uint32_t i = 0; ok && i < l->block_count; i++) {
+        if (!l->blocks[i].reached) continue;
+        for (uint32_t b = i; b != LINK_NONE && !w.placed[b]; b = best_after(&w, b)) {
+            w.placed[b] = true;
+            l->sequence[l->sequence_count++] = b;
+        }
+    }
+    free(w.placed);
+    free(w.before);
+    return ok;
+}

@@ -1,0 +1,18 @@
+/* Passes until nothing changes; each makes work for the others. */
+#include "pvm/link/optimise/optimise.h"
+
+enum { ROUNDS = 8 };
+
+bool link_optimise(struct link *l)
+{
+    opt_normal_form(l);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        bool changed = false;
+        if (!opt_flow(l, &changed) || !opt_dead(l, &changed) || !opt_values(l, &changed))
+            return false;
+        if (!changed) break;
+    }
+    bool changed = false;
+    return opt_tails(l, &changed) && opt_flow(l, &changed) && opt_dead(l, &changed) &&
+           opt_flow(l, &changed);
+}
