@@ -40,6 +40,9 @@ struct driver {
                   struct writer *out, penta_error *err);
     /* One instruction as text, without a newline, for traces and diagnostics. False: none there. */
     bool (*print_at)(const penta_module *module, uint64_t pc, struct writer *out);
+    /* The pc of the instruction after the one at pc, in the order of the code; pc itself: none is
+     * there. NULL: instructions are numbered, the next one is pc + 1. */
+    uint64_t (*next_pc)(const penta_module *module, uint64_t pc);
     /* The pc of the instruction whose bytes hold this file offset, for diagnostics. */
     bool (*pc_of)(const penta_module *module, uint64_t offset, uint64_t *pc);
     /* Text to bytes. Hands every finding over; false when one was an error. */

@@ -20,8 +20,8 @@ CALLEE = ".global g\n.func g\n    RET\n.endfunc\n"
 passed = failed = 0
 
 
-def penta(*args):
-    return subprocess.run([PENTA, *args], capture_output=True, timeout=300)
+def penta(*args, **more):
+    return subprocess.run([PENTA, *args], capture_output=True, timeout=300, **more)
 
 
 def check(name, ok, detail=""):
@@ -236,6 +236,14 @@ def test_diff_pairs_siblings_of_one_name():
     check("a file and itself", done.returncode == 0 and not done.stdout, done.stdout.decode())
     done = penta("diff", one, other)
     check("one operand differs", done.returncode == 1 and [line.split(b":")[0] for line in done.stdout.splitlines()] == [b"~ /.text/insn[1]/operand[2]"], done.stdout.decode())
+
+
+def test_debugger_lists_whole_instructions():
+    """`list` goes from instruction to instruction, however long they are, and ends where the code does."""
+    name = assemble("listed", MAIN.format("VAR %x, i64, 0x4040404040404040\n    ADD %x, 0x4040404040404040, 1\n    PUSH %x\n    NOP"))
+    listed = [line.split(None, 1)[1] for line in penta("debug", name, input=b"list\n").stdout.decode().replace("> ", "  ").splitlines() if line.startswith("  ")]
+    code = [line.strip() for line in penta("dis", name).stdout.decode().splitlines() if line.startswith("    ")]
+    check("list in the debugger", listed == code and len(code) == 5, f"{listed} {code}")
 
 
 def test_a_thousand_objects():

@@ -158,12 +158,15 @@ static void do_list(struct shell *s, const char *rest)
 {
     (void)rest;
     struct writer *out = &s->cli->out;
-    const struct driver *driver = s->machine.session.module->driver;
+    const penta_module *module = s->machine.session.module;
+    const struct driver *driver = module->driver;
     struct writer text = {0};
     int shown = 0;
-    for (uint64_t pc = s->stop.pc; shown < 10 && pc < s->stop.pc + 256 && driver->print_at; pc++) {
+    uint64_t pc = s->stop.pc, next;
+    for (; shown < 10 && driver->print_at; pc = next) {
         text.out.size = 0;
-        if (!driver->print_at(s->machine.session.module, pc, &text)) continue; /* inside one */
+        if (!driver->print_at(module, pc, &text)) break;
+        next = driver->next_pc ? driver->next_pc(module, pc) : pc + 1;
         writer_print(out, "%c %6" PRIu64 "  ", shown++ ? ' ' : '>', pc);
         writer_bytes(out, text.out.data, text.out.size);
         writer_char(out, '\n');

@@ -50,6 +50,15 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return false;
 }
 
+static uint64_t next_pc(const penta_module *module, uint64_t pc)
+{
+    const struct pvm_code *code = &pvm_module(module)->program.code;
+    if (pc >= code->bytes.size) return pc;
+    do pc++;
+    while (pc < code->bytes.size && !pvm_starts(code, (uint32_t)pc));
+    return pc;
+}
+
 const struct driver pvm_driver = {
     .name = "pvm",
     .title = "PolkaVM program",
@@ -66,6 +75,7 @@ const struct driver pvm_driver = {
     .encode = pvm_encode,
     .print = pvm_print,
     .print_at = pvm_print_at,
+    .next_pc = next_pc,
     .pc_of = pc_of,
     .assemble = pvm_assemble,
     .convert = pvm_convert,

@@ -568,26 +568,48 @@ bool coil_print(const penta_module *module, const penta_option *options, size_t 
 
 /* ---- single instructions, for traces and diagnostics ---- */
 
-bool coil_print_at(const penta_module *module, uint64_t pc, struct writer *out)
+static void drop_insn(struct coil_insn *insn)
 {
-    const struct coil_module *m = coil_module(module);
+    coil_insn_free(insn);
+    free(insn);
+}
+
+/* The instruction at an address; NULL: none is there. Free it with drop_insn. */
+static struct coil_insn *insn_at(const struct coil_module *m, uint64_t pc)
+{
     struct coil_insn *insn = malloc(sizeof *insn);
-    bool found = false;
-    for (size_t i = 0; insn && i < m->section_count && !found; i++) {
+    if (!insn) return NULL;
+    insn->arena = (struct arena){0};
+    insn->arena_used = 0;
+    for (size_t i = 0; i < m->section_count && !m->base.damage.code; i++) {
         uint64_t address = coil_section_address(m, i);
         if (!coil_is_code(&m->sections[i]) || pc < address || pc - address >= m->sections[i].size)
             continue;
         penta_error err = {0};
         struct reader r = coil_code_reader(m, i, &err);
         r.pos = (size_t)(pc - address);
-        insn->arena = (struct arena){0};
-        insn->arena_used = 0;
-        found = coil_insn_read(&r, insn);
-        if (found) coil_print_insn(out, m, insn);
-        coil_insn_free(insn);
+        if (coil_insn_read(&r, insn)) return insn;
     }
-    free(insn);
-    return found;
+    drop_insn(insn);
+    return NULL;
+}
+
+bool coil_print_at(const penta_module *module, uint64_t pc, struct writer *out)
+{
+    struct coil_insn *insn = insn_at(coil_module(module), pc);
+    if (!insn) return false;
+    coil_print_insn(out, coil_module(module), insn);
+    drop_insn(insn);
+    return true;
+}
+
+uint64_t coil_next_pc(const penta_module *module, uint64_t pc)
+{
+    struct coil_insn *insn = insn_at(coil_module(module), pc);
+    if (!insn) return pc;
+    uint64_t next = pc + insn->size;
+    drop_insn(insn);
+    return next;
 }
 
 bool coil_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
