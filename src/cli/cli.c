@@ -285,7 +285,7 @@ static void (*const run[COMMANDS])(struct cli *c) = {
 #include "cli/commands.def"
 };
 
-int main(int argc, char **argv)
+int cli_main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
     struct cli c = {.program = argv[0]};

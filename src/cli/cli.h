@@ -109,6 +109,7 @@ void cli_text(struct cli *c, penta_bytes text);
 bool cli_text_file(struct cli *c, penta_bytes text);
 
 /* ---- parse.c ---- */
+int cli_main(int argc, char **argv); /* the whole tool; the exit code */
 bool cli_parse(struct cli *c, int argc, char **argv);
 /* The row of a format option that some format declares for one of these uses, or NULL. */
 const struct option_info *format_option(const char *key, unsigned uses);
