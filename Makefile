@@ -6,7 +6,7 @@ PENTA = build/release/bin/penta
 DOOM = ../shared/data/pvm/blobs/doom.polkavm
 WAD = /usr/share/games/doom/freedoom1.wad
 
-.PHONY: all demo test test-long bench doom fuzz format install uninstall clean help
+.PHONY: all demo check test test-long bench doom fuzz format install uninstall clean help
 all: ## build the release preset: build/release/bin/penta
 	@scripts/packages build
 	@mkdir -p build
@@ -17,13 +17,17 @@ demo: all ## install what is missing, build, and show what penta does on bundled
 	@scripts/packages guest
 	@scripts/demo $(PENTA)
 
-test: ## every test, through CTest
+check: ## the tests for every day: under two minutes
+	@scripts/packages build test
+	@scripts/test daily
+
+test: ## every test but the campaigns, through CTest
 	@scripts/packages build guest test
 	@scripts/test
 
-test-long: all ## campaigns of an hour and more
+test-long: ## campaigns of an hour and more
 	@scripts/packages build guest test
-	@scripts/test_long $(PENTA)
+	@scripts/test long
 
 bench: all ## measure, print ratios; PEERS=FILE adds other implementations (NAME=CMD a line), BLOB=FILE a program to compile
 	@PEERS='$(PEERS)' BLOB='$(BLOB)' scripts/bench

@@ -1,5 +1,6 @@
-# Every test. Those that need another build (asan, tsan, fuzz, s390x) take it from build/, where
-# `make test` puts it, and count as skipped (77) without it.
+# Every test. Those that need another build (asan, tsan, switch, s390x) take it from build/, where
+# `make test` puts it, and count as skipped (77) without it. The label `daily` is what `make check`
+# runs, `long` what only `make test-long` runs.
 set(BUILDS ${CMAKE_SOURCE_DIR}/build)
 set(PYTHON python3)
 set(SHARED ${CMAKE_SOURCE_DIR}/../shared/data)
@@ -71,6 +72,7 @@ if(PENTA_JIT)
              ${BUILDS}/asan/bin/pvm_signals_test 30)
   add_executable(pvm_ahead_test tests/units/pvm_ahead.c $<TARGET_OBJECTS:penta_objects>)
   target_link_libraries(pvm_ahead_test PRIVATE penta_objects)
+  add_dependencies(thread_tests pvm_ahead_test)
   penta_test(pvm-ahead $<TARGET_FILE:pvm_ahead_test>)
   foreach(kind asan tsan)
     penta_test(pvm-ahead-${kind} tests/tools/if_built ${kind}/bin/pvm_ahead_test
@@ -94,3 +96,24 @@ penta_test(python ${PYTHON} tests/programs/python.py ${CMAKE_BINARY_DIR} ${SHARE
 penta_test(cvbc-c tests/programs/cvbc/run $<TARGET_FILE:penta_cli> ${CMAKE_BINARY_DIR})
 penta_test(cvbc-c-asan tests/tools/if_built asan/lib/libpenta_cvbc.so
            tests/programs/cvbc/run ${BUILDS}/asan/bin/penta ${BUILDS}/asan -fsanitize=address,undefined)
+
+# What only `make test-long` runs.
+function(penta_long_test name)
+  penta_test(${name} ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 14400)
+endfunction()
+penta_long_test(long-guest-csmith tests/programs/guest/csmith $<TARGET_FILE:penta_cli> 2000)
+penta_long_test(long-guest-native tests/programs/guest/native 200000)
+penta_long_test(long-file-units $<TARGET_FILE:file_units> 3000)
+penta_long_test(long-store ${PYTHON} tests/programs/store.py $<TARGET_FILE:penta_cli> 150)
+penta_long_test(long-properties-asan tests/tools/properties.sh $<TARGET_FILE:penta_cli>
+                ${BUILDS}/asan/bin/properties 1)
+penta_long_test(long-fuzz scripts/fuzz 120)
+if(PENTA_JIT)
+  penta_long_test(long-pvm-differ $<TARGET_FILE:pvm_differ> --count 5000000 --seed 2 --cover)
+  penta_long_test(long-pvm-signals $<TARGET_FILE:pvm_signals_test> 3000)
+endif()
+
+# What `make check` runs: all that needs only the release build and few seconds.
+set_tests_properties(cases cli coil coil-units conform coverage cvbc examples file-units format layers
+                     outputs pvm-units tvmr-units units PROPERTIES LABELS daily)
