@@ -1,6 +1,7 @@
 /* The walks over a module: every byte in its leaf, and one screen of facts. */
 #include "core/describe.h"
 #include "coil/coil.h"
+#include "coil/format/pieces.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -51,26 +52,6 @@ static const char *reloc_note(const char *field, uint64_t value)
 
 /* ---- the pieces of a file, in its order ---- */
 
-enum piece_kind {
-    PIECE_HEADER,
-    PIECE_SECTIONS,
-    PIECE_SYMBOLS,
-    PIECE_STRINGS,
-    PIECE_RELOCS,
-    PIECE_CONTENTS
-};
-struct piece {
-    uint64_t from, size;
-    enum piece_kind kind;
-    size_t index; /* of the section */
-};
-
-static int by_start(const void *a, const void *b)
-{
-    const struct piece *x = a, *y = b;
-    return x->from < y->from ? -1 : x->from > y->from;
-}
-
 static void describe_header(const struct coil_module *m, const penta_visitor *v)
 {
     penta_node node = {.name = "header", .size = m->header_size};
@@ -91,7 +72,7 @@ static void describe_header(const struct coil_module *m, const penta_visitor *v)
 }
 
 static void describe_sections(const struct coil_module *m, const penta_visitor *v,
-                              const struct piece *p)
+                              const struct coil_piece *p)
 {
     penta_node node = {.name = "sections", .offset = p->from, .size = p->size, .list = true};
     if (!describe_enter(v, node)) return;
@@ -114,7 +95,7 @@ static void describe_sections(const struct coil_module *m, const penta_visitor *
 }
 
 static void describe_symbols(const struct coil_module *m, const penta_visitor *v,
-                             const struct piece *p)
+                             const struct coil_piece *p)
 {
     penta_node node = {.name = "symbols", .offset = p->from, .size = p->size, .list = true};
     if (!describe_enter(v, node)) return;
@@ -133,7 +114,7 @@ static void describe_symbols(const struct coil_module *m, const penta_visitor *v
 }
 
 static void describe_relocs(const struct coil_module *m, const penta_visitor *v,
-                            const struct piece *p)
+                            const struct coil_piece *p)
 {
     penta_node node = {.name = "relocations", .offset = p->from, .size = p->size, .list = true};
     if (!describe_enter(v, node)) return;
@@ -146,7 +127,7 @@ static void describe_relocs(const struct coil_module *m, const penta_visitor *v,
 }
 
 static void describe_strings(const struct coil_module *m, const penta_visitor *v,
-                             const struct piece *p)
+                             const struct coil_piece *p)
 {
     penta_node node = {.name = "strings", .offset = p->from, .size = p->size, .list = true};
     if (!describe_enter(v, node)) return;
@@ -228,7 +209,7 @@ static void describe_code(const struct coil_module *m, const penta_visitor *v, s
 }
 
 static void describe_contents(const struct coil_module *m, const penta_visitor *v,
-                              const struct piece *p)
+                              const struct coil_piece *p)
 {
     char name[80];
     penta_bytes text = coil_string(m, m->sections[p->index].name_idx);
@@ -249,22 +230,21 @@ static void describe_contents(const struct coil_module *m, const penta_visitor *
 }
 
 static void describe_piece(const struct coil_module *m, const penta_visitor *v,
-                           const struct piece *p)
+                           const struct coil_piece *p)
 {
     switch (p->kind) {
-    case PIECE_HEADER: describe_header(m, v); break;
-    case PIECE_SECTIONS: describe_sections(m, v, p); break;
-    case PIECE_SYMBOLS: describe_symbols(m, v, p); break;
-    case PIECE_STRINGS: describe_strings(m, v, p); break;
-    case PIECE_RELOCS: describe_relocs(m, v, p); break;
-    case PIECE_CONTENTS: describe_contents(m, v, p); break;
+    case COIL_PIECE_HEADER: describe_header(m, v); break;
+    case COIL_PIECE_SECTIONS: describe_sections(m, v, p); break;
+    case COIL_PIECE_SYMBOLS: describe_symbols(m, v, p); break;
+    case COIL_PIECE_STRINGS: describe_strings(m, v, p); break;
+    case COIL_PIECE_RELOCS: describe_relocs(m, v, p); break;
+    case COIL_PIECE_CONTENTS: describe_contents(m, v, p); break;
     }
 }
 
 void coil_describe(const penta_module *module, const penta_visitor *v)
 {
     const struct coil_module *m = coil_module(module);
-    const struct coil_header *h = &m->header;
     penta_bytes file = module->file;
     if (module->damage.code) {
         if (m->header_size) describe_header(m, v);
@@ -273,26 +253,10 @@ void coil_describe(const penta_module *module, const penta_visitor *v)
                          module->damage.message);
         return;
     }
-    struct piece *pieces = calloc(m->section_count + 5, sizeof *pieces);
-    size_t n = 0;
-    if (!pieces) return;
-    if (!m->raw) {
-        size_t step = m->natural ? COIL_NATURAL_SECTION : coil_section_bytes;
-        pieces[n++] = (struct piece){0, m->header_size, PIECE_HEADER, 0};
-        pieces[n++] = (struct piece){h->section_offset, m->section_count * step, PIECE_SECTIONS, 0};
-        pieces[n++] =
-            (struct piece){h->symbol_offset, m->symbol_count * coil_symbol_bytes, PIECE_SYMBOLS, 0};
-        pieces[n++] = (struct piece){h->string_offset, m->strings.size, PIECE_STRINGS, 0};
-        pieces[n++] =
-            (struct piece){h->reloc_offset, m->reloc_count * coil_reloc_bytes, PIECE_RELOCS, 0};
-    }
-    for (size_t i = 0; i < m->section_count; i++)
-        pieces[n++] =
-            (struct piece){m->sections[i].offset, coil_contents(m, i).size, PIECE_CONTENTS, i};
-    qsort(pieces, n, sizeof *pieces, by_start);
+    size_t count;
+    struct coil_piece *pieces = coil_pieces(m, &count);
     uint64_t end = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!pieces[i].size) continue;
+    for (size_t i = 0; pieces && i < count; i++) {
         if (pieces[i].from > end)
             describe_raw(v, "padding",
                          bytes_slice(file, (size_t)end, (size_t)(pieces[i].from - end)), end, NULL);
@@ -300,7 +264,8 @@ void coil_describe(const penta_module *module, const penta_visitor *v)
         end = pieces[i].from + pieces[i].size;
     }
     if (end < file.size)
-        describe_raw(v, "padding", bytes_slice(file, (size_t)end, file.size), end, NULL);
+        describe_raw(v, "unused", bytes_slice(file, (size_t)end, file.size), end,
+                     "after the last table and section");
     free(pieces);
 }
 

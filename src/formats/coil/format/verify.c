@@ -1,5 +1,6 @@
 /* Every rule of an object: tables, symbols, relocations, then the code, function by function. */
 #include "coil/format/check.h"
+#include "coil/format/pieces.h"
 #include <stdlib.h>
 
 /* ---- the object ---- */
@@ -130,6 +131,27 @@ static void verify_extensions(const struct coil_module *m, struct findings *f)
             findings_add(f, COIL_EXT_PROFILE, m->sections[i].offset, NULL,
                          ".coil.ext lists ABI and Preproc, which share opcodes");
     }
+}
+
+/* Zeros between pieces are alignment; anything else that belongs to no piece may be hidden. */
+static void verify_unused(const struct coil_module *m, struct findings *f)
+{
+    penta_bytes file = m->base.file;
+    size_t count;
+    struct coil_piece *pieces = coil_pieces(m, &count);
+    uint64_t end = 0;
+    for (size_t i = 0; pieces && i < count; i++) {
+        size_t at = (size_t)end, to = (size_t)pieces[i].from;
+        while (at < to && !file.data[at]) at++;
+        if (at < to)
+            findings_add(f, COIL_UNUSED, at, NULL,
+                         "%zu bytes, not all zero, belong to no table or section", to - at);
+        end = pieces[i].from + pieces[i].size;
+    }
+    if (pieces && end < file.size)
+        findings_add(f, COIL_UNUSED, end, NULL, "%llu bytes after the last table and section",
+                     (unsigned long long)(file.size - end));
+    free(pieces);
 }
 
 /* ---- code ---- */
@@ -332,6 +354,7 @@ void coil_verify(const penta_module *module, struct findings *f)
         verify_relocs(m, f);
         verify_entry(m, f);
         verify_extensions(m, f);
+        verify_unused(m, f);
     }
     struct coil_check check;
     struct coil_insn *insn = malloc(sizeof *insn);

@@ -1,0 +1,21 @@
+/* What a whole object consists of, in the order of its bytes. What lies between the pieces and after
+ * the last one belongs to nothing. */
+#pragma once
+#include "coil/coil.h"
+
+enum coil_piece_kind {
+    COIL_PIECE_HEADER,
+    COIL_PIECE_SECTIONS,
+    COIL_PIECE_SYMBOLS,
+    COIL_PIECE_STRINGS,
+    COIL_PIECE_RELOCS,
+    COIL_PIECE_CONTENTS
+};
+struct coil_piece {
+    uint64_t from, size; /* size: at least 1 */
+    enum coil_piece_kind kind;
+    size_t index; /* of the section whose contents it is */
+};
+
+/* Of an undamaged module; free it. NULL: no memory. */
+struct coil_piece *coil_pieces(const struct coil_module *m, size_t *count);
