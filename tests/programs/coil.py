@@ -74,7 +74,7 @@ def link_error(name, code, *texts, args=(), patch=None):
         data[patch[0] : patch[0] + len(patch[1])] = patch[1]
         open(path, "wb").write(data)
     done = penta("link", *files, "-o", name + ".out", "--json", *args)
-    codes = [d["code"] for d in json.loads(done.stdout)["diagnostics"]]
+    codes = [d["code"] for d in json.loads(done.stdout).get("diagnostics", [])]
     check(name, done.returncode == 1 and codes and codes[0] == code, f"{code}: {codes}")
 
 
@@ -86,6 +86,8 @@ def test_link_refuses():
     link_error("section_flags", "COIL0084", EMPTY + ".section .x, 2, 3, 1\n    .u8 1\n", CALLEE + ".section .x, 2, 2, 1\n    .u8 1\n")
     link_error("twice", "COIL0085", EMPTY, EMPTY)
     link_error("undefined", "COIL0076", MAIN.format("CALL @nowhere"))
+    link_error("undefined_local", "COIL0076", ".local x\n" + MAIN.format("MOV v0, i64 @x"))
+    link_error("symbol_beyond_section", "COIL0078", EMPTY + ".symbol x, GLOBAL, DEFAULT, OBJECT, 1, 100, 0\n")
     link_error("entry", "COIL0074", CALLEE)
     link_error("overflow", "COIL0086", EMPTY + ".data\n    .addr32 @main + 0xffffffffff\n")
     link_error("executable", "COIL0087", ".fileflags 1\n.section .text, 1, 6, 1, 0x1000\n.entry main\n" + EMPTY)

@@ -18,7 +18,8 @@ static const struct engine *const engines[] = {&coil_interp, NULL};
 static enum rule_scope scope(uint32_t code)
 {
     if (code >> 16 != COIL_FORMAT) return SCOPE_PROGRAM;
-    if (code == COIL_STR_OFFSET || (code >= COIL_MAGIC && code < COIL_CODE_ALIGN))
+    if (code == COIL_STR_OFFSET ||
+        (code >= COIL_MAGIC && code <= COIL_SYM_RANGE && code != COIL_CODE_ALIGN))
         return SCOPE_CONTAINER;
     return SCOPE_PROGRAM;
 }

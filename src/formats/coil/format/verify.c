@@ -52,6 +52,29 @@ static void verify_sections(const struct coil_module *m, struct findings *f)
     }
 }
 
+/* A definition lies within its section: an offset, or in an executable an address. */
+static void verify_place(const struct coil_module *m, size_t i, struct findings *f)
+{
+    const struct coil_symbol *s = &m->symbols[i];
+    if (!s->section_idx || s->section_idx > m->section_count) return;
+    const struct coil_section *in = &m->sections[s->section_idx - 1];
+    uint64_t offset = s->value - (m->header.flags & COIL_FILE_EXEC ? in->addr : 0);
+    penta_bytes name = coil_symbol_name(m, i);
+    if (offset > in->size || s->size > in->size - offset)
+        findings_add(f, COIL_SYM_RANGE, m->header.symbol_offset + i * coil_symbol_bytes + 8, NULL,
+                     "'%.*s' has %llu bytes at 0x%llx, its section %llu",
+                     (int)(name.size > 40 ? 40 : name.size), (const char *)name.data,
+                     (unsigned long long)s->size, (unsigned long long)offset,
+                     (unsigned long long)in->size);
+}
+
+/* Undefined, and no other file will define it. */
+static bool stays_undefined(const struct coil_symbol *s, bool exec)
+{
+    if (s->section_idx || s->type == COIL_FILE || s->type == COIL_SECTION) return false;
+    return exec ? s->bind != COIL_WEAK : s->bind == COIL_LOCAL && s->type != COIL_COMMON;
+}
+
 static void verify_symbols(const struct coil_module *m, struct findings *f)
 {
     bool exec = m->header.flags & COIL_FILE_EXEC;
@@ -70,10 +93,12 @@ static void verify_symbols(const struct coil_module *m, struct findings *f)
             findings_add(f, COIL_SYM_SECTION, at + 4, NULL, "symbol %zu is in section %u, of %zu",
                          i, (unsigned)s->section_idx, m->section_count);
         verify_name(m, f, at, s->name_idx);
-        if (exec && !s->section_idx && s->type != COIL_FILE && s->type != COIL_SECTION &&
-            s->bind != COIL_WEAK)
-            findings_add(f, COIL_UNDEFINED, at + 4, NULL, "'%.*s' is not defined in an executable",
-                         (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
+        verify_place(m, i, f);
+        if (stays_undefined(s, exec))
+            findings_add(f, COIL_UNDEFINED, at + 4, NULL, "'%.*s' is %s",
+                         (int)(name.size > 60 ? 60 : name.size), (const char *)name.data,
+                         exec ? "not defined in an executable"
+                              : "local and not defined: no other file can define it");
     }
 }
 
