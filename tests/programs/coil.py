@@ -248,6 +248,30 @@ def test_debugger_lists_whole_instructions():
     check("list in the debugger", listed == code and len(code) == 5, f"{listed} {code}")
 
 
+def limited(*command):
+    """A run in 1 GiB of address space, which ends with a limit."""
+    return subprocess.run(["bash", "-c", 'ulimit -v 1048576; exec "$@"', "-", PENTA, *command], capture_output=True, timeout=60)
+
+
+def test_zeros_are_bounded_in_total():
+    """A few bytes of text, or of section table, cannot ask for gigabytes of zeros: 256 MiB in all."""
+    texts = {
+        "zeros": ".data\n.zero 0x7fffffff\n" * 3,
+        "zeros of many sections": "".join(f".section .s{i}\n.zero 0x4000000\n" for i in range(5)),
+        "alignments": ".data\n" + ".u8 1\n.align 0x100000\n" * 5000,
+        "aligned sections": "".join(f".section .s{i}, DATA, 3, 0x100000\n.u8 1\n" for i in range(300)),
+    }
+    for name, text in texts.items():
+        open("zeros.casm", "w").write(text)
+        done = limited("asm", "zeros.casm", "-o", "zeros.coil")
+        check(name, done.returncode == 1 and b"more than 256 MiB of zeros and padding" in done.stderr, done.stderr.decode()[:300])
+    files = [assemble(f"aligned{i}", (EMPTY if not i else "") + ".section .s, DATA, 3, 0x100000\n.u8 1\n") for i in range(2)]
+    done = limited("link", files[0], *[files[1]] * 300, "-o", "zeros.coil")
+    check("alignments while linking", done.returncode == 1 and b"more than 256 MiB of zeros and padding" in done.stderr, done.stderr.decode())
+    done = penta("asm", "-", "-f", "coil", "-o", "zeros.coil", input=b".bss\n.zero 0x7fffffff\n.zero 0x7fffffff\n")
+    check("zeros without bytes", done.returncode == 0, done.stderr.decode())
+
+
 def test_a_thousand_objects():
     """A thousand objects, made from one by patching its names; each calls the next."""
     model = open(assemble("model", ".global f0000\n.func f0000\n    CALL @f0001\n    RET\n.endfunc\n"), "rb").read()

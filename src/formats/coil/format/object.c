@@ -89,6 +89,17 @@ uint64_t coil_pad(struct coil_out_section *s, uint64_t align)
     return gap;
 }
 
+bool coil_object_count_filler(struct coil_object *o, uint64_t bytes, uint64_t at, penta_error *err)
+{
+    if (bytes > COIL_FILLER_MAX - o->filler) {
+        error_at(err, BASE_LIMIT, at, "more than %u MiB of zeros and padding in a file",
+                 (unsigned)(COIL_FILLER_MAX >> 20));
+        return error_note(err, "zeros of a .bss section take no bytes of the file");
+    }
+    o->filler += bytes;
+    return true;
+}
+
 /* ---- strings ---- */
 
 struct strings {
@@ -158,7 +169,9 @@ static bool place(struct coil_object *o, uint64_t strings, penta_error *err)
         if (s->align > 1 << 20)
             return error_at(err, COIL_ALIGN, 0, "an alignment of %llu in a file",
                             (unsigned long long)s->align);
-        s->offset = at = round_up(at, s->align);
+        s->offset = round_up(at, s->align);
+        if (!coil_object_count_filler(o, s->offset - at, 0, err)) return false;
+        at = s->offset;
         at += s->size;
     }
     return true;

@@ -29,7 +29,11 @@ struct coil_object {
     struct coil_literal *literals;
     size_t section_count, symbol_count, reloc_count, literal_count;
     size_t section_capacity, symbol_capacity, reloc_capacity, literal_capacity;
+    uint64_t filler; /* see coil_object_count_filler */
 };
+
+/* Zeros and padding that the file holds because a short text or an alignment asks for them. */
+#define COIL_FILLER_MAX (UINT64_C(256) << 20)
 
 void coil_object_init(struct coil_object *o);
 void coil_object_free(struct coil_object *o);
@@ -40,6 +44,8 @@ int64_t coil_object_symbol(struct coil_object *o, penta_bytes name, struct coil_
                            penta_error *err);
 bool coil_object_reloc(struct coil_object *o, struct coil_reloc reloc, penta_error *err);
 bool coil_object_literal(struct coil_object *o, struct coil_literal literal, penta_error *err);
+/* That much more filler; false: COIL_FILLER_MAX is passed. */
+bool coil_object_count_filler(struct coil_object *o, uint64_t bytes, uint64_t at, penta_error *err);
 bool coil_object_write(struct coil_object *o, struct writer *out, penta_error *err);
 static inline uint64_t coil_out_size(const struct coil_out_section *s)
 {

@@ -64,7 +64,10 @@ bool coil_link_merge_sections(struct state *s)
             struct coil_out_section *to = &s->object.sections[out];
             uint64_t align = m->sections[k].align ? m->sections[k].align : 1;
             if (align > 1 << 20) align = 1 << 20;
-            if (coil_out_size(to)) coil_pad(to, align);
+            uint64_t gap = coil_out_size(to) ? coil_pad(to, align) : 0;
+            ok = to->head.type == COIL_S_BSS ||
+                 coil_object_count_filler(&s->object, gap, 0, &s->err);
+            if (!ok) break;
             s->sections[i][k] = (struct placement){(size_t)out, coil_out_size(to)};
             penta_bytes bytes = coil_contents(m, k);
             if (to->head.type == COIL_S_BSS)

@@ -468,13 +468,12 @@ static bool d_zero(struct coil_asm *a)
     if (!asm_unsigned(a, UINT64_MAX, &n)) return false;
     struct coil_out_section *s = asm_section(a);
     if (s->head.type == COIL_S_BSS) {
-        if (n > UINT64_C(1) << 40)
+        if (n > (UINT64_C(1) << 40) - s->zeros)
             return error_at(a->s->err, BASE_LIMIT, t.offset, "more than 1 TiB of zeros");
         s->zeros += n;
         return true;
     }
-    if (n > UINT32_MAX / 2)
-        return error_at(a->s->err, BASE_LIMIT, t.offset, "more than 2 GiB of zeros in a file");
+    if (!coil_object_count_filler(&a->object, n, t.offset, a->s->err)) return false;
     writer_fill(&s->data, 0, (size_t)n);
     return true;
 }
@@ -489,6 +488,10 @@ static bool d_align(struct coil_asm *a)
                         "alignment %llu is not a power of two up to 2^20", (unsigned long long)n);
     struct coil_out_section *s = asm_section(a);
     if (n > s->head.align) s->head.align = n;
+    uint64_t gap = (n - coil_out_size(s) % n) % n;
+    if (s->head.type != COIL_S_BSS &&
+        !coil_object_count_filler(&a->object, gap, t.offset, a->s->err))
+        return false;
     coil_pad(s, n);
     return true;
 }
