@@ -247,7 +247,7 @@ static bool read_sources(struct conform *c, const struct json_object *v, struct 
         penta_error err = {0};
         snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - c->path) : 0, c->path,
                  file ? file : "");
-        bool ok = file && file_read(path, 1 << 28, &text, &err);
+        bool ok = file && file_read_regular(path, 1 << 28, &text, &err);
         take(&b->first, &err);
         ok = ok && assemble(b, (penta_bytes){text.data, text.size});
         penta_buffer_free(&text);
@@ -405,7 +405,7 @@ static bool read_beside(struct conform *c, const char *file, penta_buffer *out, 
     const char *slash = strrchr(c->path, '/');
     char path[2048];
     snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - c->path) : 0, c->path, file);
-    return file_read(path, 1 << 30, out, err);
+    return file_read_regular(path, 1 << 30, out, err);
 }
 
 static bool number_is(const struct json_object *v, const char *key, uint64_t got, char *why,

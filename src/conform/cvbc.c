@@ -26,14 +26,14 @@ static bool read_beside(const char *path, const char *name, penta_buffer *out)
 {
     penta_error err = {0};
     char *full = beside(path, name);
-    bool ok = full && file_read(full, UINT64_C(1) << 30, out, &err);
+    bool ok = full && file_read_regular(full, UINT64_C(1) << 30, out, &err);
     /* the legacy manifest lies in the folder that its names start with */
     const char *slash = strchr(name, '/');
     if (!ok && slash) {
         free(full);
         err = (penta_error){0};
         full = beside(path, slash + 1);
-        ok = full && file_read(full, UINT64_C(1) << 30, out, &err);
+        ok = full && file_read_regular(full, UINT64_C(1) << 30, out, &err);
     }
     free(full);
     return ok;

@@ -240,7 +240,7 @@ static bool read_beside(struct trial *t, const char *name, penta_buffer *out)
         return trial_fail(t, "the name of a source file", "%s", name ? name : "nothing");
     snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - t->c->path) : 0, t->c->path,
              name);
-    return file_read(path, 64 << 20, out, &err) || trial_fail(t, name, "%s", err.message);
+    return file_read_regular(path, 64 << 20, out, &err) || trial_fail(t, name, "%s", err.message);
 }
 
 /* Binding diagnostics: those of level error, by instruction. */

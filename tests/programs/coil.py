@@ -128,6 +128,15 @@ def test_includes():
         check(f"{name} without end", done.returncode == 1 and b"too many lines and names" in done.stderr, done.stderr)
 
 
+def test_include_of_a_pipe_ends():
+    """Only regular files are included: a pipe without a writer would block, a device never end."""
+    os.mkfifo("pipe")
+    for name in ("pipe", "/dev/zero"):
+        open("piped.casm", "w").write(f'!include "{name}"\n')
+        done = subprocess.run([PENTA, "asm", "piped.casm", "-o", "piped.coil"], capture_output=True, timeout=30)
+        check(f"include of {name}", done.returncode == 1 and b"is not a regular file" in done.stderr, done.stderr.decode())
+
+
 def test_findings_name_their_file():
     """Findings lie in the file that they name, also a member of an archive."""
     user, twice = assemble("user", MAIN.format("CALL @nowhere")), assemble("twice", CALLEE)

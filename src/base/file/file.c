@@ -61,12 +61,28 @@ bool file_read_fd(int fd, const char *name, uint64_t limit, penta_buffer *out, p
     return error_at(err, BASE_MEMORY, 0, "no memory to read '%.60s'", name);
 }
 
-bool file_read(const char *path, uint64_t limit, penta_buffer *out, penta_error *err)
+static bool read_path(const char *path, int flags, uint64_t limit, penta_buffer *out,
+                      penta_error *err)
 {
     *out = (penta_buffer){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
     if (fd < 0) return io_error(err, path, "open");
-    bool ok = file_read_fd(fd, path, limit, out, err);
+    struct stat st;
+    bool ok = true;
+    if (flags & O_NONBLOCK && !fstat(fd, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        ok = error_at(err, BASE_IO, 0, "'%.60s' is not a regular file", path);
+    ok = ok && file_read_fd(fd, path, limit, out, err);
     close(fd);
     return ok;
+}
+
+bool file_read(const char *path, uint64_t limit, penta_buffer *out, penta_error *err)
+{
+    return read_path(path, 0, limit, out, err);
+}
+
+/* O_NONBLOCK: opening a pipe must not wait for a writer. */
+bool file_read_regular(const char *path, uint64_t limit, penta_buffer *out, penta_error *err)
+{
+    return read_path(path, O_NONBLOCK, limit, out, err);
 }

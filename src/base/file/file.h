@@ -5,6 +5,9 @@
 /* Reads all of a file or stream into *out (free it). More than limit bytes: BASE_LIMIT, and never
  * more memory than that. A directory or a missing file: BASE_IO. */
 bool file_read(const char *path, uint64_t limit, penta_buffer *out, penta_error *err);
+/* The same for a name that comes out of a file: only a regular file, never a pipe or device, which
+ * could block. Anything else: BASE_IO. */
+bool file_read_regular(const char *path, uint64_t limit, penta_buffer *out, penta_error *err);
 /* The same from an open descriptor; name is for messages. */
 bool file_read_fd(int fd, const char *name, uint64_t limit, penta_buffer *out, penta_error *err);
 /* All or nothing: other processes see the old bytes or the new ones, and so does who looks after a

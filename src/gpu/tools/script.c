@@ -112,7 +112,8 @@ static bool file_bytes(struct script *s, penta_bytes name, penta_bytes *out)
     penta_error err = {0};
     int n = snprintf(path, sizeof path, "%s%s%.*s", relative ? folder : "", relative ? "/" : "",
                      (int)(name.size > 2000 ? 2000 : name.size), (const char *)name.data);
-    bool ok = n > 0 && (size_t)n < sizeof path && file_read(path, UINT64_C(1) << 28, &bytes, &err);
+    bool ok = n > 0 && (size_t)n < sizeof path &&
+              file_read_regular(path, UINT64_C(1) << 28, &bytes, &err);
     if (ok) {
         out->data = arena_copy(&s->arena, (penta_bytes){bytes.data, bytes.size}, s->source.err);
         out->size = bytes.size;
