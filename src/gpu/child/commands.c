@@ -363,5 +363,7 @@ gpu_status device_command(struct device *d, const struct wire_request *request, 
     if (lock) unlock(d);
     if (d->reply.failed) return GPU_ERR_ALLOCATION_FAILED;
     *data = call.data.size ? call.data : writer_view(&d->reply);
-    return status;
+    if (data->size <= d->settings.transfer_limit) return status;
+    *data = (penta_bytes){NULL, 0};
+    return GPU_ERR_LIMIT_EXCEEDED;
 }

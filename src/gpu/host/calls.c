@@ -4,7 +4,6 @@
 #include "gpu/host/emulator.h"
 
 enum { NO_TIMEOUT = -1, WAIT_SLICE_MS = 50 };
-#define TRANSFER_LIMIT (UINT64_C(256) << 20)
 
 /* A request with at most a launch id or an address, and a trace line that says so (no name: no
  * line, for it is part of another call). */

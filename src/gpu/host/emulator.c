@@ -73,6 +73,7 @@ gpu_status emulator_exchange(gpu_emulator *dev, const struct wire_request *reque
         if (response.size != size) return lose(dev, TRANSPORT_PROTOCOL);
         t = channel_read(&dev->channel, into, size, timeout);
     } else {
+        if (response.size > TRANSFER_LIMIT) return lose(dev, TRANSPORT_PROTOCOL);
         t = receive_reply(dev, response.size, timeout);
     }
     return t ? lose(dev, t) : status;

@@ -5,6 +5,9 @@
 #include "gpu/channel.h"
 #include "gpu/host/child_process.h"
 
+/* Of data in either direction: what the device has by default, which the host never changes. */
+#define TRANSFER_LIMIT (UINT64_C(256) << 20)
+
 struct gpu_emulator {
     /* Threads take turns in the order they came: a plain mutex would let a thread that waits in
      * slices take it again and again. */

@@ -1,5 +1,8 @@
 /* Every call of the interface, in every mode: results do not depend on the mode. */
 #include "check.h"
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void memory(gpu_emulator *dev)
 {
@@ -181,6 +184,21 @@ static void reports(uint32_t mode)
     gpu_emulator_close(dev);
 }
 
+/* A device that answers with a size without end, and bytes without end, is lost at once. */
+static void endless_answer(void)
+{
+    static const char script[] =
+        "#!/bin/sh\nprintf '\\000\\377\\377\\377\\377\\377\\377\\377\\377'\nexec yes\n";
+    char path[] = "/tmp/penta-device-XXXXXX";
+    int fd = mkstemp(path);
+    CHECK(fd >= 0 && write(fd, script, sizeof script - 1) == sizeof script - 1);
+    CHECK(!fchmod(fd, 0700) && !close(fd));
+    gpu_emulator *dev = NULL;
+    gpu_emulator_options options = {.device_path = path};
+    CHECK_STATUS(GPU_ERR_PROTOCOL, gpu_emulator_open(&dev, &options));
+    CHECK(!dev && !unlink(path));
+}
+
 int main(void)
 {
     for (uint32_t mode = GPU_MODE_THREADS; mode <= GPU_MODE_SEEDED; mode++) {
@@ -207,5 +225,6 @@ int main(void)
     gpu_emulator_options other = {.device_path = "/bin/true"};
     CHECK_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_open(&none, &other));
     CHECK_STATUS(GPU_ERR_NOT_READY, gpu_emulator_wait(NULL, 0));
+    endless_answer();
     return 0;
 }
