@@ -281,6 +281,25 @@ def test_zeros_are_bounded_in_total():
     check("zeros without bytes", done.returncode == 0, done.stderr.decode())
 
 
+def test_names_with_escapes_stay_text():
+    """Names of sections, symbols and archive members may hold anything; no command puts it out raw."""
+    evil = "\\x1b[31mred\\x07\\n/x[1]\\xe2\\x80\\xae"
+    name = assemble("evil", EMPTY + f'.section "code{evil}", TEXT, 6, 1\n    RET\n.section "{evil}", DATA, 3, 1\n    .u8 1\n.symbol "s{evil}", GLOBAL, DEFAULT, OBJECT, 3, 0, 1\n')
+    os.rename(name, "\x1b[7m.coil")
+    subprocess.run(["ar", "rc", "evil.a", "\x1b[7m.coil"], check=True)
+    done = penta("link", "\x1b[7m.coil", "-o", "evil.coil", "--map-file", "evil.map")
+    check("link of names with escapes", done.returncode == 0, done.stderr.decode())
+    outputs = {"map file": open("evil.map", "rb").read()}
+    for command in ("info", "inspect", "hex", "validate", "dis", "run", "trace", "diff"):
+        done = penta(command, "evil.coil", *(["\x1b[7m.coil"] if command == "diff" else []))
+        outputs[command] = done.stdout + done.stderr
+    done = penta("link", "evil.a", "-o", "evil.coil", "--map-file", "archive.map")
+    outputs["map of an archive"] = open("archive.map", "rb").read() + done.stderr
+    for command, out in outputs.items():
+        raw = [bad for bad in (b"\x1b", b"\x07", b"\n/x", "\u202e".encode()) if bad in out]
+        check(f"{command} puts out names as text", out and not raw, f"{raw} {out[:2000]}")
+
+
 def test_a_thousand_objects():
     """A thousand objects, made from one by patching its names; each calls the next."""
     model = open(assemble("model", ".global f0000\n.func f0000\n    CALL @f0001\n    RET\n.endfunc\n"), "rb").read()

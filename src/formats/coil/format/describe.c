@@ -208,17 +208,24 @@ static void describe_code(const struct coil_module *m, const penta_visitor *v, s
     writer_free(&text);
 }
 
+/* A node's name is part of a path: visible characters other than its separators. The name as it is
+ * in the file is a field of the section table. */
+static void node_name(penta_bytes text, char *name, size_t room)
+{
+    size_t n = text.size < room - 1 ? text.size : room - 1;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t c = text.data[i];
+        name[i] = c <= ' ' || c >= 0x7f || c == '/' || c == '[' || c == ']' ? '_' : (char)c;
+    }
+    name[n] = 0;
+    if (!n) snprintf(name, room, "contents");
+}
+
 static void describe_contents(const struct coil_module *m, const penta_visitor *v,
                               const struct coil_piece *p)
 {
     char name[80];
-    penta_bytes text = coil_string(m, m->sections[p->index].name_idx);
-    size_t n = text.size < sizeof name - 1 ? text.size : sizeof name - 1;
-    memcpy(name, text.data, n);
-    name[n] = 0;
-    for (size_t i = 0; i < n; i++)
-        if (name[i] == '/' || name[i] == '[') name[i] = '_';
-    if (!n) memcpy(name, "contents", 9);
+    node_name(coil_string(m, m->sections[p->index].name_idx), name, sizeof name);
     if (!coil_is_code(&m->sections[p->index])) {
         describe_raw(v, name, coil_contents(m, p->index), p->from, NULL);
         return;

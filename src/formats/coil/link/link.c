@@ -1,5 +1,6 @@
 /* Objects to one object. Sections merge by name in the order of the inputs, symbols by name,
  * operands in code are renumbered, relocations applied. The same inputs give the same bytes. */
+#include "base/sanitize.h"
 #include "coil/link/state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,28 +126,37 @@ static bool choose_members(struct state *s)
 
 /* ---- map ---- */
 
+static void map_line(struct writer *w, penta_bytes name)
+{
+    writer_safe(w, name);
+    writer_char(w, '\n');
+}
+
 static void write_map(const struct state *s)
 {
     struct writer *w = s->link->map;
     writer_text(w, "address            size       section\n");
     for (size_t i = 0; i < s->object.section_count; i++) {
         const struct coil_out_section *to = &s->object.sections[i];
-        writer_print(w, "0x%016llx %-10llu %.*s\n", (unsigned long long)to->head.addr,
-                     (unsigned long long)coil_out_size(to), (int)to->name.size,
-                     (const char *)to->name.data);
+        writer_print(w, "0x%016llx %-10llu ", (unsigned long long)to->head.addr,
+                     (unsigned long long)coil_out_size(to));
+        map_line(w, to->name);
         for (size_t k = 0; k < s->link->count; k++)
-            for (size_t j = 0; s->link->inputs[k].used && j < MODULE(s, k)->section_count; j++)
-                if (s->sections[k][j].section == i && MODULE(s, k)->sections[j].size)
-                    writer_print(w, "  0x%016llx %-8llu %s\n",
-                                 (unsigned long long)(to->head.addr + s->sections[k][j].offset),
-                                 (unsigned long long)MODULE(s, k)->sections[j].size, NAME(s, k));
+            for (size_t j = 0; s->link->inputs[k].used && j < MODULE(s, k)->section_count; j++) {
+                uint64_t size = MODULE(s, k)->sections[j].size;
+                if (s->sections[k][j].section != i || !size) continue;
+                writer_print(w, "  0x%016llx %-8llu ",
+                             (unsigned long long)(to->head.addr + s->sections[k][j].offset),
+                             (unsigned long long)size);
+                map_line(w, bytes_of(NAME(s, k)));
+            }
     }
     writer_text(w, "\naddress            bind   symbol\n");
     for (size_t i = 0; i < s->object.symbol_count; i++) {
         const struct coil_out_symbol *sym = &s->object.symbols[i];
-        writer_print(w, "0x%016llx %-6s %.*s\n", (unsigned long long)sym->head.value,
-                     sym->head.bind < 4 ? coil_bind_names[sym->head.bind] : "?",
-                     (int)sym->name.size, (const char *)sym->name.data);
+        writer_print(w, "0x%016llx %-6s ", (unsigned long long)sym->head.value,
+                     sym->head.bind < 4 ? coil_bind_names[sym->head.bind] : "?");
+        map_line(w, sym->name);
     }
 }
 

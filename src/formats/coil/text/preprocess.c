@@ -278,7 +278,8 @@ static bool include(struct preprocessor *p, penta_bytes rest, uint64_t at, const
                    ? fail_with(p, at, "guard it: !ifndef NAME, !define NAME, ... !endif",
                                "a file that includes itself, 16 levels deep: ", name)
                    : fail(p, at, "more than 16 levels of !include at ", name);
-    if (!file_read_regular(path, 64 << 20, &bytes, &err)) return fail(p, at, err.message, (penta_bytes){0});
+    if (!file_read_regular(path, 64 << 20, &bytes, &err))
+        return fail(p, at, err.message, (penta_bytes){0});
     penta_bytes text = {arena_copy(&p->a->arena, (penta_bytes){bytes.data, bytes.size}, &err),
                         bytes.size},
                 kept = {arena_copy(&p->a->arena, bytes_of(path), &err), strlen(path)};
