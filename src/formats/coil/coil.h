@@ -1,13 +1,28 @@
 /* COIL objects: an intermediate language with typed, nested operands.
  *
- *     object:       header (84, natural layout 88) | sections | symbols | strings | relocations |
- * bytes instruction:  opcode u8 | extended u8, after FF only | count u8 | operands operand: type u8
- * | ext u8 | type data | data
+ *     object       header | tables and contents of sections, where the header and the section
+ *                  entries place them, with zeros between them for alignment
+ *     header       84 bytes: magic "COIL", version, flags, target, entry point, counts and
+ *                  offsets of the tables, byte order
+ *     section      52 bytes: type, flags, offset, size, address, alignment, name, link, info
+ *     symbol       32 bytes: name, section (from 1; 0 undefined), value, size, type, binding, ...
+ *     strings      zero-terminated, up to whatever comes next; names are offsets into them
+ *     relocation   24 bytes: section << 32 | offset, symbol (from 0), type, addend
+ *     contents     code: instructions without gaps; others: bytes; BSS has none in the file
  *
- * Every field is in the byte order of the file. Decoding is context-free: the length of an operand
- * follows from its own bytes. ext: 1 CONST, 2 VOLATILE, 4 ATOMIC, 8 SATURATE; 10 IMMEDIATE (the
- * value follows), 20 DEFINITION, 40 VARIABLE, 80 SYMBOL (a u64 follows); none of the last four: a
- * type. */
+ *     instruction  opcode u8 | extended u8, after FF only | count u8 | operand * count
+ *     operand      type u8 | ext u8 | type data | data
+ *     ext          1 CONST, 2 VOLATILE, 4 ATOMIC, 8 SATURATE, and at most one of:
+ *                    10 IMMEDIATE   data is a value of the type
+ *                    20 DEFINITION  data is a u64: what the preprocessor put there
+ *                    40 VARIABLE    data is a u64: a variable of the function
+ *                    80 SYMBOL      data is a u64: the value at this symbol
+ *                  none of them: a type alone, without data
+ *     PARAM        type u8 | value u8: for FA to FE the second byte is no ext
+ *
+ * layout.def has the records field by field, types.def what follows each type, isa.def the
+ * instructions. Every field is in the byte order of the file. In natural layout the header has 88
+ * bytes and a section 56: container.c. The length of an operand follows from its own bytes. */
 #pragma once
 #include "base/arena.h"
 #include "coil/format/scopes.h"

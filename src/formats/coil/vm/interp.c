@@ -1,5 +1,4 @@
-/* The loop. One cell per instruction; spent fuel dispatches like an instruction, so step is run(1).
- */
+/* The loop. One cell per instruction; spent fuel dispatches like an instruction, so step is run(1). */
 #include "coil/vm/operands.h"
 #include "core/dispatch.h"
 #include <stdlib.h>
@@ -174,8 +173,9 @@ static uint32_t ask(struct coil_vm *vm, const struct coil_step *s)
         vm->trap = code;                                                                           \
         goto trap;                                                                                 \
     } while (0)
-#define CUT_I8(v) (uint64_t)(int64_t)(int8_t)(v)
-#define CUT_U8(v) (uint64_t)(uint8_t)(v)
+/* clang-format off */
+#define CUT_I8(v)  (uint64_t)(int64_t)(int8_t)(v)
+#define CUT_U8(v)  (uint64_t)(uint8_t)(v)
 #define CUT_I16(v) (uint64_t)(int64_t)(int16_t)(v)
 #define CUT_U16(v) (uint64_t)(uint16_t)(v)
 #define CUT_I32(v) (uint64_t)(int64_t)(int32_t)(v)
@@ -183,6 +183,7 @@ static uint32_t ask(struct coil_vm *vm, const struct coil_step *s)
 #define CUT_W64(v) (uint64_t)(v)
 #define WIDTHS(M, op)                                                                              \
     M(op, I8, 1) M(op, U8, 1) M(op, I16, 2) M(op, U16, 2) M(op, I32, 4) M(op, U32, 4) M(op, W64, 8)
+/* clang-format on */
 
 #define ADDRESS (fp[in->b] + fp[in->c] * in->x + in->imm)
 /* The bytes of an access: in the region of the last one, nearly always. */
@@ -238,13 +239,17 @@ static inline uint64_t bits_of(double v)
     (vm->real_a = (x), vm->real_b = (y_), vm->pending.order = COIL_UNORDERED,                      \
      vm->pending.real = opcode_)
 #define COMPARE(order_, x, y_) NOTE(order_, COIL_OP_CMP, x, y_)
-#define BRANCH(relation, condition)                                                                 \
-    if (vm->pending.order == COIL_CMP_SIGNED     ? (int64_t)vm->flag_a relation(int64_t) vm->flag_b \
-        : vm->pending.order == COIL_CMP_UNSIGNED ? vm->flag_a relation vm->flag_b                   \
-                                                 : holds(vm, condition))                            \
-        in = cells + in->a;                                                                         \
-    else                                                                                            \
+/* clang-format off */
+#define BRANCH(relation, condition)                                                                \
+    if (vm->pending.order == COIL_CMP_SIGNED                                                       \
+            ? (int64_t)vm->flag_a relation (int64_t)vm->flag_b                                     \
+        : vm->pending.order == COIL_CMP_UNSIGNED                                                   \
+            ? vm->flag_a relation vm->flag_b                                                       \
+            : holds(vm, condition))                                                                \
+        in = cells + in->a;                                                                        \
+    else                                                                                           \
         in++
+/* clang-format on */
 
 static bool holds(struct coil_vm *vm, uint8_t condition)
 {
@@ -276,53 +281,47 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     }
     if (fuel) vm->at_break = false;
 
+    /* clang-format off */
     for (;;) {
-        DISPATCH(op)
-        {
-            CASE(COIL_CELL_STEP) : vm->pc = (uint32_t)(in - cells);
+        DISPATCH(op) {
+        /* ---- flow ---- */
+        CASE(COIL_CELL_STEP):
+            vm->pc = (uint32_t)(in - cells);
             vm->trap = coil_step_run(vm, vm->program.steps[vm->pc]);
             if (vm->trap) goto trap;
             in++;
             NEXT;
-            CASE(COIL_CELL_NOP) : in++;
-            NEXT;
-            CASE(COIL_CELL_JMP) : in = cells + in->a;
-            NEXT;
-            CASE(COIL_CELL_BR) : if (holds(vm, in->x)) in = cells + in->a;
-            else in++;
-            NEXT;
-            CASE(COIL_CELL_BR_EQ) : BRANCH(==, 0);
-            NEXT;
-            CASE(COIL_CELL_BR_NEQ) : BRANCH(!=, 1);
-            NEXT;
-            CASE(COIL_CELL_BR_GT) : BRANCH(>, 2);
-            NEXT;
-            CASE(COIL_CELL_BR_GTE) : BRANCH(>=, 3);
-            NEXT;
-            CASE(COIL_CELL_BR_LT) : BRANCH(<, 4);
-            NEXT;
-            CASE(COIL_CELL_BR_LTE) : BRANCH(<=, 5);
-            NEXT;
-            CASE(COIL_CELL_CALL_IF) : if (!holds(vm, in->x))
-            {
+        CASE(COIL_CELL_NOP):    in++;                                                 NEXT;
+        CASE(COIL_CELL_JMP):    in = cells + in->a;                                   NEXT;
+        CASE(COIL_CELL_BR):     if (holds(vm, in->x)) in = cells + in->a; else in++;  NEXT;
+        CASE(COIL_CELL_BR_EQ):  BRANCH(==, 0);                                        NEXT;
+        CASE(COIL_CELL_BR_NEQ): BRANCH(!=, 1);                                        NEXT;
+        CASE(COIL_CELL_BR_GT):  BRANCH(>, 2);                                         NEXT;
+        CASE(COIL_CELL_BR_GTE): BRANCH(>=, 3);                                        NEXT;
+        CASE(COIL_CELL_BR_LT):  BRANCH(<, 4);                                         NEXT;
+        CASE(COIL_CELL_BR_LTE): BRANCH(<=, 5);                                        NEXT;
+        CASE(COIL_CELL_CALL_IF):
+            if (!holds(vm, in->x)) {
                 in++;
                 NEXT;
             }
             goto call;
-            CASE(COIL_CELL_CALL)
-                : call : vm->trap = coil_enter(vm, in->a, (uint32_t)(in + 1 - cells), false);
+        CASE(COIL_CELL_CALL):
+        call:
+            vm->trap = coil_enter(vm, in->a, (uint32_t)(in + 1 - cells), false);
             if (vm->trap) goto trap;
             fp = vm->slots + vm->fp;
             in = cells + vm->program.functions[vm->function].first;
             NEXT;
-            CASE(COIL_CELL_RET_IF) : if (!holds(vm, in->x))
-            {
+        CASE(COIL_CELL_RET_IF):
+            if (!holds(vm, in->x)) {
                 in++;
                 NEXT;
             }
             goto ret;
-            CASE(COIL_CELL_RET) : ret : if (!vm->depth)
-            {
+        CASE(COIL_CELL_RET):
+        ret:
+            if (!vm->depth) {
                 vm->final = vm->halted = true;
                 goto out;
             }
@@ -330,166 +329,160 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             fp = vm->slots + vm->fp;
             in = cells + vm->frames[vm->depth].back;
             NEXT;
-            CASE(COIL_CELL_HALT) : vm->final = vm->halted = true;
+        CASE(COIL_CELL_HALT):
+            vm->final = vm->halted = true;
             goto out;
-            CASE(COIL_CELL_TAIL) : CASE(COIL_CELL_INDIRECT) :
-            {
-                struct jump jump;
-                uint32_t cell;
-                bool function;
-                vm->pc = (uint32_t)(in - cells);
-                vm->trap = decide(vm, vm->program.steps[vm->pc], &jump);
-                if (vm->trap) goto trap;
-                if (!jump.taken) {
-                    in++;
-                    NEXT;
-                }
-                vm->trap = resolve(vm, &jump, &cell, &function);
-                if (vm->trap) goto trap;
-                if (function) { /* BR and JMP to a function: a tail call */
-                    vm->trap = coil_enter(vm, vm->program.starts[cell] - 1,
-                                          (uint32_t)(in + 1 - cells), !jump.call);
-                    if (vm->trap) goto trap;
-                    fp = vm->slots + vm->fp;
-                }
-                in = cells + cell;
+        CASE(COIL_CELL_TAIL):
+        CASE(COIL_CELL_INDIRECT): {
+            struct jump jump;
+            uint32_t cell;
+            bool function;
+            vm->pc = (uint32_t)(in - cells);
+            vm->trap = decide(vm, vm->program.steps[vm->pc], &jump);
+            if (vm->trap) goto trap;
+            if (!jump.taken) {
+                in++;
                 NEXT;
             }
-            CASE(COIL_CELL_PORT) : vm->pc = (uint32_t)(in - cells);
+            vm->trap = resolve(vm, &jump, &cell, &function);
+            if (vm->trap) goto trap;
+            if (function) { /* BR and JMP to a function: a tail call */
+                vm->trap = coil_enter(vm, vm->program.starts[cell] - 1, (uint32_t)(in + 1 - cells),
+                                      !jump.call);
+                if (vm->trap) goto trap;
+                fp = vm->slots + vm->fp;
+            }
+            in = cells + cell;
+            NEXT;
+        }
+        CASE(COIL_CELL_PORT):
+            vm->pc = (uint32_t)(in - cells);
             vm->trap = ask(vm, vm->program.steps[vm->pc]);
             if (vm->trap) goto trap;
             vm->waiting = true;
             goto out;
-            CASE(COIL_CELL_TRAP) : STOP(in->a);
-            CASE(COIL_CELL_BAD) : CASE(COIL_CELL_END) : STOP(COIL_TRAP_INVALID_INSTRUCTION);
-            CASE(COIL_CELL_SET) : fp[in->a] = in->imm;
-            in++;
-            NEXT;
-            CASE(COIL_CELL_COPY) : fp[in->a] = fp[in->b];
-            in++;
-            NEXT;
-            CASE(COIL_CELL_REG_SLOT) : vm->v[in->a] = fp[in->b];
-            in++;
-            NEXT;
-            CASE(COIL_CELL_REG_SET) : vm->v[in->a] = in->imm;
-            in++;
-            NEXT;
-            CASE(COIL_CELL_SLOT_REG) : fp[in->a] = vm->v[in->b];
-            in++;
-            NEXT;
+        CASE(COIL_CELL_TRAP):
+            STOP(in->a);
+        CASE(COIL_CELL_BAD):
+        CASE(COIL_CELL_END):
+            STOP(COIL_TRAP_INVALID_INSTRUCTION);
+
+        /* ---- slots and registers ---- */
+        CASE(COIL_CELL_SET):      fp[in->a] = in->imm;        in++; NEXT;
+        CASE(COIL_CELL_COPY):     fp[in->a] = fp[in->b];      in++; NEXT;
+        CASE(COIL_CELL_REG_SLOT): vm->v[in->a] = fp[in->b];   in++; NEXT;
+        CASE(COIL_CELL_REG_SET):  vm->v[in->a] = in->imm;     in++; NEXT;
+        CASE(COIL_CELL_SLOT_REG): fp[in->a] = vm->v[in->b];   in++; NEXT;
 #define CUT_CELL(name, W, n)                                                                       \
-    CASE(COIL_CELL_##name##_##W) : fp[in->a] = CUT_##W(fp[in->b]);                                 \
-    in++;                                                                                          \
-    NEXT;
-            WIDTHS(CUT_CELL, CUT)
+        CASE(COIL_CELL_##name##_##W): fp[in->a] = CUT_##W(fp[in->b]); in++; NEXT;
+        WIDTHS(CUT_CELL, CUT)
+
+        /* ---- integers ---- */
 #define BINARY_CELL(name, opcode, W, x_, y_, sign)                                                 \
-    CASE(COIL_CELL_##name##_##W) :                                                                 \
-    {                                                                                              \
-        uint64_t x = x_, y = y_, r = x sign y;                                                     \
-        fp[in->a] = CUT_##W(r);                                                                    \
-        NOTE(COIL_UNORDERED, COIL_OP_##opcode, x, y);                                              \
-        PARITY(r);                                                                                 \
-        in++;                                                                                      \
-        NEXT;                                                                                      \
-    }
+        CASE(COIL_CELL_##name##_##W): {                                                            \
+            uint64_t x = x_, y = y_, r = x sign y;                                                 \
+            fp[in->a] = CUT_##W(r);                                                                \
+            NOTE(COIL_UNORDERED, COIL_OP_##opcode, x, y);                                          \
+            PARITY(r);                                                                             \
+            in++;                                                                                  \
+            NEXT;                                                                                  \
+        }
 #define BINARY_CELLS(name, W, sign)                                                                \
-    BINARY_CELL(name##_VV, name, W, fp[in->b], fp[in->c], sign)                                    \
-    BINARY_CELL(name##_VI, name, W, fp[in->b], in->imm, sign)
+        BINARY_CELL(name##_VV, name, W, fp[in->b], fp[in->c], sign)                                \
+        BINARY_CELL(name##_VI, name, W, fp[in->b], in->imm, sign)
 #define ADD_CELLS(name, W, n) BINARY_CELLS(name, W, +)
 #define SUB_CELLS(name, W, n) BINARY_CELLS(name, W, -)
 #define MUL_CELLS(name, W, n) BINARY_CELLS(name, W, *)
-            WIDTHS(ADD_CELLS, ADD)
-            WIDTHS(SUB_CELLS, SUB)
-            WIDTHS(MUL_CELLS, MUL)
 #define AND_CELLS(name, W, n) BINARY_CELLS(name, W, &)
-#define OR_CELLS(name, W, n) BINARY_CELLS(name, W, |)
+#define OR_CELLS(name, W, n)  BINARY_CELLS(name, W, |)
 #define XOR_CELLS(name, W, n) BINARY_CELLS(name, W, ^)
-            WIDTHS(AND_CELLS, AND)
-            WIDTHS(OR_CELLS, OR)
-            WIDTHS(XOR_CELLS, XOR)
+        WIDTHS(ADD_CELLS, ADD)
+        WIDTHS(SUB_CELLS, SUB)
+        WIDTHS(MUL_CELLS, MUL)
+        WIDTHS(AND_CELLS, AND)
+        WIDTHS(OR_CELLS, OR)
+        WIDTHS(XOR_CELLS, XOR)
+
+        /* ---- reals ---- */
 #define REAL_BODY(opcode, x_, y_, sign)                                                            \
-    uint64_t x = x_, y = y_;                                                                       \
-    fp[in->a] = bits_of(real_of(x) sign real_of(y));                                               \
-    NOTE_REAL(COIL_OP_##opcode, x, y);                                                             \
-    in++;                                                                                          \
-    NEXT
+            uint64_t x = x_, y = y_;                                                               \
+            fp[in->a] = bits_of(real_of(x) sign real_of(y));                                       \
+            NOTE_REAL(COIL_OP_##opcode, x, y);                                                     \
+            in++;                                                                                  \
+            NEXT
 #define REAL_CELLS(name, sign)                                                                     \
-    CASE(COIL_CELL_F##name##_VV) : { REAL_BODY(name, fp[in->b], fp[in->c], sign); }                \
-    CASE(COIL_CELL_F##name##_VM) :                                                                 \
-    {                                                                                              \
-        ACCESS(rw, 8, false);                                                                      \
-        REAL_BODY(name, fp[in->a], get64(p), sign);                                                \
-    }
-            REAL_CELLS(ADD, +)
-            REAL_CELLS(SUB, -)
-            REAL_CELLS(MUL, *)
-            CASE(COIL_CELL_FDIV_VV) :
-            {
-                bool zero = real_of(fp[in->c]) == 0;
-                vm->flags = (uint8_t)((vm->flags & ~COIL_D) | (zero ? COIL_D : 0));
-                REAL_BODY(DIV, fp[in->b], fp[in->c], /);
-            }
-            CASE(COIL_CELL_CMP_S_VV) : COMPARE(COIL_CMP_SIGNED, fp[in->b], fp[in->c]);
-            in++;
-            NEXT;
-            CASE(COIL_CELL_CMP_U_VV) : COMPARE(COIL_CMP_UNSIGNED, fp[in->b], fp[in->c]);
-            in++;
-            NEXT;
-            CASE(COIL_CELL_CMP_S_VI) : COMPARE(COIL_CMP_SIGNED, fp[in->b], in->imm);
-            in++;
-            NEXT;
-            CASE(COIL_CELL_CMP_U_VI) : COMPARE(COIL_CMP_UNSIGNED, fp[in->b], in->imm);
-            in++;
-            NEXT;
+        CASE(COIL_CELL_F##name##_VV): {                                                            \
+            REAL_BODY(name, fp[in->b], fp[in->c], sign);                                           \
+        }                                                                                          \
+        CASE(COIL_CELL_F##name##_VM): {                                                            \
+            ACCESS(rw, 8, false);                                                                  \
+            REAL_BODY(name, fp[in->a], get64(p), sign);                                            \
+        }
+        REAL_CELLS(ADD, +)
+        REAL_CELLS(SUB, -)
+        REAL_CELLS(MUL, *)
+        CASE(COIL_CELL_FDIV_VV): {
+            bool zero = real_of(fp[in->c]) == 0;
+            vm->flags = (uint8_t)((vm->flags & ~COIL_D) | (zero ? COIL_D : 0));
+            REAL_BODY(DIV, fp[in->b], fp[in->c], /);
+        }
+
+        /* ---- comparisons ---- */
+        CASE(COIL_CELL_CMP_S_VV): COMPARE(COIL_CMP_SIGNED, fp[in->b], fp[in->c]);   in++; NEXT;
+        CASE(COIL_CELL_CMP_U_VV): COMPARE(COIL_CMP_UNSIGNED, fp[in->b], fp[in->c]); in++; NEXT;
+        CASE(COIL_CELL_CMP_S_VI): COMPARE(COIL_CMP_SIGNED, fp[in->b], in->imm);     in++; NEXT;
+        CASE(COIL_CELL_CMP_U_VI): COMPARE(COIL_CMP_UNSIGNED, fp[in->b], in->imm);   in++; NEXT;
+#define IS_SIGNED(type) (coil_types[type].family == COIL_F_SIGNED)
 #define CMP_CELL(name, W, n)                                                                       \
-    CASE(COIL_CELL_##name##_##W) :                                                                 \
-    {                                                                                              \
-        ACCESS(rw, n, false);                                                                      \
-        COMPARE(coil_types[in->y].family == COIL_F_SIGNED ? COIL_CMP_SIGNED : COIL_CMP_UNSIGNED,   \
-                CUT_##W(LOAD_BYTES(n)), in->a);                                                    \
-        in++;                                                                                      \
-        NEXT;                                                                                      \
-    }
-            WIDTHS(CMP_CELL, CMP_M)
+        CASE(COIL_CELL_##name##_##W): {                                                            \
+            ACCESS(rw, n, false);                                                                  \
+            COMPARE(IS_SIGNED(in->y) ? COIL_CMP_SIGNED : COIL_CMP_UNSIGNED,                        \
+                    CUT_##W(LOAD_BYTES(n)), in->a);                                                \
+            in++;                                                                                  \
+            NEXT;                                                                                  \
+        }
+        WIDTHS(CMP_CELL, CMP_M)
+
+        /* ---- memory ---- */
 #define LOAD_CELL(name, W, n)                                                                      \
-    CASE(COIL_CELL_##name##_##W) :                                                                 \
-    {                                                                                              \
-        ACCESS(rw, n, false);                                                                      \
-        fp[in->a] = CUT_##W(LOAD_BYTES(n));                                                        \
-        in++;                                                                                      \
-        NEXT;                                                                                      \
-    }
-            WIDTHS(LOAD_CELL, LOAD)
-            CASE(COIL_CELL_LOAD_F32) :
-            {
-                ACCESS(rw, 4, false);
-                fp[in->a] = get32(p);
-                in++;
-                NEXT;
-            }
+        CASE(COIL_CELL_##name##_##W): {                                                            \
+            ACCESS(rw, n, false);                                                                  \
+            fp[in->a] = CUT_##W(LOAD_BYTES(n));                                                    \
+            in++;                                                                                  \
+            NEXT;                                                                                  \
+        }
+        WIDTHS(LOAD_CELL, LOAD)
+        CASE(COIL_CELL_LOAD_F32): {
+            ACCESS(rw, 4, false);
+            fp[in->a] = get32(p);
+            in++;
+            NEXT;
+        }
 #define STORE_CELL(name, W, n)                                                                     \
-    CASE(COIL_CELL_##name##_##W) :                                                                 \
-    {                                                                                              \
-        ACCESS(ww, n, true);                                                                       \
-        store_##n(p, fp[in->a]);                                                                   \
-        in++;                                                                                      \
-        NEXT;                                                                                      \
-    }
-            WIDTHS(STORE_CELL, STORE)
+        CASE(COIL_CELL_##name##_##W): {                                                            \
+            ACCESS(ww, n, true);                                                                   \
+            store_##n(p, fp[in->a]);                                                               \
+            in++;                                                                                  \
+            NEXT;                                                                                  \
+        }
+        WIDTHS(STORE_CELL, STORE)
 #define STORE_I_CELL(name, W, n)                                                                   \
-    CASE(COIL_CELL_##name##_##W) :                                                                 \
-    {                                                                                              \
-        ACCESS(ww, n, true);                                                                       \
-        store_##n(p, in->a);                                                                       \
-        in++;                                                                                      \
-        NEXT;                                                                                      \
-    }
-            WIDTHS(STORE_I_CELL, STORE_I)
-            CASE(COIL_CELL_BREAK) : left++; /* it did not count */
+        CASE(COIL_CELL_##name##_##W): {                                                            \
+            ACCESS(ww, n, true);                                                                   \
+            store_##n(p, in->a);                                                                   \
+            in++;                                                                                  \
+            NEXT;                                                                                  \
+        }
+        WIDTHS(STORE_I_CELL, STORE_I)
+
+        /* ---- stops ---- */
+        CASE(COIL_CELL_BREAK):
+            left++; /* the mark is no instruction */
             stop->kind = PENTA_STOP_BREAK;
             vm->at_break = true;
             goto out;
-            CASE(COIL_CELL_FUEL) : stop->kind = PENTA_STOP_FUEL;
+        CASE(COIL_CELL_FUEL):
+            stop->kind = PENTA_STOP_FUEL;
             if (!budget) goto out;
             if (atomic_exchange_explicit(&base->interrupt, false, memory_order_relaxed)) {
                 stop->kind = PENTA_STOP_INTERRUPT;
@@ -501,6 +494,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             NEXT;
         }
     }
+    /* clang-format on */
 trap:
     vm->final = true;
 out:
