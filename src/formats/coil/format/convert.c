@@ -92,7 +92,7 @@ bool coil_convert(const penta_module *module, const penta_option *options, size_
     const char *endian = option_text(options, count, "endian");
     penta_error err = {0};
     if (!endian || (strcmp(endian, "little") && strcmp(endian, "big"))) {
-        error_at(&err, BASE_OPTION_VALUE, 0, "convert needs --endian little or big");
+        error_at(&err, BASE_OPTION_VALUE, 0, "converting needs option 'endian': little or big");
         findings_pass(f, &err);
         return false;
     }

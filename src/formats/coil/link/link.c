@@ -55,7 +55,7 @@ static bool check_inputs(struct state *s)
         }
         if (m->big_endian != s->object.big_endian)
             findings_add(found_in(s, i), COIL_LINK_ENDIAN, 0,
-                         "penta convert --endian changes the byte order of an object",
+                         "convert one of them to the other byte order",
                          "%.60s is %s-endian, the inputs before it are not", NAME(s, i),
                          m->big_endian ? "big" : "little");
         if (m->header.target_pu != h->target_pu || !agree(&h->target_arch, m->header.target_arch) ||

@@ -232,11 +232,11 @@ void coil_link_choose_entry(struct state *s)
         return;
     }
     if (!s->link->entry && coil_link_count_entries(s, &input) > 1) {
-        findings_add(found_in(s, input), COIL_ENTRY, 24, "choose with --entry NAME",
+        findings_add(found_in(s, input), COIL_ENTRY, 24, "choose one by its name",
                      "several inputs name an entry; the last is %.60s", NAME(s, input));
         return;
     }
     s->link->where = NULL;
-    findings_add(s->findings, COIL_ENTRY, 0, "name one with --entry, or make it .global",
+    findings_add(s->findings, COIL_ENTRY, 0, "name another function, or make this one .global",
                  "there is no entry function '%.60s'", s->link->entry ? s->link->entry : "main");
 }

@@ -148,8 +148,7 @@ static bool wrong_count(struct coil_asm *a, struct limits l, unsigned n, uint64_
 {
     char wanted[32];
     coil_count_text(l.least, l.most, wanted, sizeof wanted);
-    error_at(a->s->err, COIL_OPERAND_COUNT, at, "%s takes %s, not %u", name, wanted, n);
-    return error_note(a->s->err, "penta formats coil --instructions lists every form");
+    return error_at(a->s->err, COIL_OPERAND_COUNT, at, "%s takes %s, not %u", name, wanted, n);
 }
 
 /* All operands of a line into a->insn; declared: the variable of a VAR that has a type by then. */

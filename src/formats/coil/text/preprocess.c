@@ -243,7 +243,7 @@ static bool exists(char *path, const char *folder, size_t folder_size, penta_byt
     return n > 0 && n < PATH_SIZE && !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
-/* As in C: beside the file that includes it, then in the folders of --include in their order. */
+/* As in C: beside the file that includes it, then in the folders of option 'include', in their order. */
 static bool find_include(const struct preprocessor *p, penta_bytes name, const struct input *in,
                          char *path)
 {
@@ -271,7 +271,7 @@ static bool include(struct preprocessor *p, penta_bytes rest, uint64_t at, const
     penta_bytes name = bytes_slice(rest, 1, rest.size - 2);
     if (!find_include(p, name, in, path))
         return fail_with(p, at,
-                         "looked beside the file that includes it, and in each --include FOLDER",
+                         "looked beside the file that includes it, and in the folders of option 'include'",
                          "there is no file ", name);
     if (p->includes == INCLUDES_MAX)
         return is_open(p, path, in)

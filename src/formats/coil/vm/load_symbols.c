@@ -129,5 +129,5 @@ bool coil_plan_entry(struct plan *l)
         }
     error_at(l->err, COIL_ENTRY, 24, "there is no entry function");
     return error_note(l->err,
-                      "define _start or main as .global, or name one with penta link --entry");
+                      "define _start or main as .global, or name the entry when linking");
 }
