@@ -1,4 +1,4 @@
-/* Operands one by one: their types, the form that an instruction has, classes of section 5. */
+/* Operands one by one: their types, the form that an instruction has, its classes (isa.def). */
 #include "coil/format/check_state.h"
 
 /* ---- types of operands ---- */

@@ -41,8 +41,6 @@ static inline bool int_lanes(const struct coil_type *t)
 }
 static inline bool sized(const struct coil_type *t) { return t && t->op != COIL_T_VOID && t->size; }
 
-/* The class of one operand; false: reported. */
-
 /* check_preproc.c. True: the instruction is the preprocessor's, or cut out by it. */
 bool coil_check_preprocess(struct coil_check *c, const struct coil_insn *insn);
 /* check_operands.c: what an operand must obey anywhere; and in a position, by its class letter. */

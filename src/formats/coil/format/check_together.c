@@ -8,7 +8,7 @@ static uint64_t lanes_of(const struct coil_type *t)
     return t ? coil_lanes(t) : 0;
 }
 
-/* Lane-wise work: counts agree, and somebody knows them. */
+/* Lane by lane: the counts agree, and at least one operand says what they are. */
 static void check_lanes(struct coil_check *c, const struct coil_insn *insn, const struct seen *s,
                         bool need_type)
 {

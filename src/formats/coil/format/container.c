@@ -2,10 +2,10 @@
  *
  * Two layouts are read. The header of the source document is a C struct; packed, as written here,
  * it has 84 bytes and section entries have 52. A 64-bit compiler would insert four bytes before
- * section_offset and four behind each section entry: natural layout, 88 and 56. In a natural
- * little-endian file bytes 44-47 are zero, so its packed section_offset would be at least 2^32 *
- * 88; a wrong byte order fails on the version. So at most one reading holds, and when none does the
- * packed one's error is told. */
+ * section_offset and four after each section entry: natural layout, 88 and 56. In a natural
+ * little-endian file bytes 44-47 are zero, so its packed section_offset would be at least
+ * 2^32 * 88; a wrong byte order fails on the version. So at most one reading holds. When none does,
+ * the error is that of the packed one. */
 #include "coil/coil.h"
 #include <stdlib.h>
 
@@ -172,7 +172,7 @@ static uint64_t section_entry(const struct coil_module *m, size_t i)
     return m->header.section_offset + i * (m->natural ? COIL_NATURAL_SECTION : coil_section_bytes);
 }
 
-/* Sections that lie outside, or over a table or each other, make the file indescribable. */
+/* Describing a file needs sections within it that overlap neither a table nor each other. */
 static bool check_sections(struct coil_module *m, penta_error *err)
 {
     const struct coil_header *h = &m->header;
@@ -406,7 +406,7 @@ static void place(uint8_t *image, size_t size, uint64_t at, const struct writer 
         memcpy(image + at, w->out.data, w->out.size);
 }
 
-/* What the module knows is written afresh over a copy that keeps the rest: gaps and contents. */
+/* Header and tables are written over a copy of the file, which keeps gaps and contents. */
 bool coil_encode(const penta_module *module, struct writer *out, penta_error *err)
 {
     const struct coil_module *m = coil_module(module);

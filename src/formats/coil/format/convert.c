@@ -97,7 +97,7 @@ bool coil_convert(const penta_module *module, const penta_option *options, size_
         return false;
     }
     bool big = !strcmp(endian, "big");
-    /* A bare stream does not say its order: who asks for one has it in the other. */
+    /* A bare stream does not say its byte order: it must be the one that was not asked for. */
     struct coil_module other = *m;
     if (m->raw) {
         other.big_endian = !big;

@@ -1,4 +1,4 @@
-/* The walks over a module: every byte in its leaf, and one screen of facts. */
+/* describe: every byte of the file in a leaf; info: one screen of facts. */
 #include "core/describe.h"
 #include "coil/coil.h"
 #include "coil/format/pieces.h"
@@ -58,7 +58,7 @@ static void describe_header(const struct coil_module *m, const penta_visitor *v)
     if (!describe_enter(v, node)) return;
     if (!m->natural) {
         layout_leaves(v, coil_header_fields, m->base.file.data, 0, m->big_endian, header_note);
-    } else { /* the table, cut where the hidden bytes are */
+    } else { /* in two parts, around the hidden bytes */
         enum { BEFORE = 10 };
         struct layout_field head[BEFORE + 1];
         memcpy(head, coil_header_fields, BEFORE * sizeof *head);

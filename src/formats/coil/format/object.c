@@ -1,4 +1,5 @@
-/* The layout of a file: header, section table, symbol table, strings, relocations, contents. */
+/* An object under construction, and how it is laid out as a file: header, section table, symbol
+ * table, strings, relocations, contents. */
 #include "coil/format/object.h"
 #include "text/labels.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Finding declarations by a hash of their name: innermost first, in a stack that scopes push to and
- * pop from. Entries are numbered as pushed; whoever owns them compares names. Chains are prepended
- * to, so a popped entry is always the head of its chain. */
+/* Declarations by a hash of their name, innermost first: scopes push them when they open and pop
+ * them when they close. Entries are numbered as pushed; the owner of the declarations compares the
+ * names. New entries go to the head of their chain, so that the one to pop is always a head. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

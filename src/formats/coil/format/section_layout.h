@@ -7,7 +7,7 @@ enum { COIL_PAGE = 0x1000 };
 /* The address of section i: its own in an executable, else the one that linking this file alone
  * would give it. */
 uint64_t coil_section_address(const struct coil_module *m, size_t i);
-/* Addresses of all sections into out; returns the first free address behind them. */
+/* Addresses of all sections into out; returns the first free address after them. */
 uint64_t coil_section_addresses(const struct coil_module *m, uint64_t *out);
 /* The order of section types in an address space: TEXT, INIT, FINI, RODATA, DATA, BSS, others. */
 unsigned coil_section_rank(uint32_t type);

@@ -144,7 +144,7 @@ bool coil_type_finish(struct coil_type *t, uint64_t at, penta_error *err)
     return true;
 }
 
-/* A type may stand inside another one. */
+/* Whether the type may be part of another one. */
 static bool nestable(uint8_t op, uint8_t ext, uint64_t at, penta_error *err)
 {
     uint8_t data = coil_types[op].data;
@@ -451,7 +451,7 @@ const struct coil_type *coil_type_close(const struct coil_type_ids *ids, const s
                                         struct arena *arena, penta_error *err)
 {
     t = coil_type_resolve(ids, t);
-    if (!t || t->bound || t == &coil_scalar_types[t->op]) return t; /* those live long enough */
+    if (!t || t->bound || t == &coil_scalar_types[t->op]) return t; /* those outlive the copy */
     struct coil_type *copy = arena_alloc(arena, 1, sizeof *copy, err);
     if (!copy) return NULL;
     *copy = *t;

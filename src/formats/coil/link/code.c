@@ -1,4 +1,4 @@
-/* What names symbols and strings by number: operands in code, source lines, relocations. */
+/* What refers to symbols and strings by number: operands in code, source lines, relocations. */
 #include "coil/link/state.h"
 
 /* ---- code ---- */

@@ -141,7 +141,7 @@ bool coil_link_place_commons(struct state *s)
     return true;
 }
 
-/* Where the first input that needs a symbol does so: as much as the file tells. */
+/* Where the first input that needs a symbol uses it, as far as the file says. */
 static uint64_t describe_use(struct state *s, const struct global *g, char *text, size_t room)
 {
     const struct coil_module *m = MODULE(s, g->referrer);

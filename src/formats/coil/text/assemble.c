@@ -1,6 +1,6 @@
-/* The assembler: lines, labels, and the object at the end. Errors are many per run: after one the
- * next line goes on. What is wrong with the program itself is the verifier's business, so that
- * every listing assembles, also that of an object with wrong instructions. */
+/* The assembler: lines, labels, and the object at the end. After an error it goes on with the next
+ * line, so that one run reports them all. It does not judge the program, which is up to verify.c:
+ * the listing of an object with wrong instructions must assemble too. */
 #include "coil/text/assemble.h"
 #include <stdlib.h>
 

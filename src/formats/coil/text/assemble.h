@@ -69,7 +69,7 @@ struct asm_origin {
 
 /* assemble.c */
 int64_t asm_symbol(struct coil_asm *a, penta_bytes name); /* mentioned: its index, -1 no memory */
-bool asm_room(struct coil_asm *a);                        /* for the facts about every symbol */
+bool asm_room(struct coil_asm *a);                        /* in the arrays per symbol */
 penta_bytes asm_local_name(struct coil_asm *a, penta_bytes name); /* .x in function f: f.x */
 static inline struct coil_out_section *asm_section(struct coil_asm *a)
 {
@@ -103,7 +103,7 @@ bool asm_is_literal(const struct source *s, struct token t);
 bool asm_literal_parse(struct coil_asm *a, struct asm_literal *l);
 /* The bits of a literal in a scalar type. */
 bool asm_literal_bits(struct coil_asm *a, const struct asm_literal *l, uint8_t op, uint64_t *bits);
-bool asm_number(struct coil_asm *a, uint8_t type, uint64_t *bits); /* both at once */
+bool asm_number(struct coil_asm *a, uint8_t type, uint64_t *bits); /* of the next literal */
 
 /* assemble_operands.c */
 enum { ASM_PENDING = 0x80 }; /* form of a literal that has no type yet */

@@ -284,7 +284,7 @@ static bool ends_operand(struct token t)
            (t.kind == TOKEN_PUNCT && t.as.punct == ',');
 }
 
-/* What may stand behind a type. */
+/* What may follow a type. */
 static bool typed(struct coil_asm *a, struct asm_parsed *p)
 {
     struct source *s = a->s;
@@ -393,7 +393,7 @@ static bool string_operand(struct coil_asm *a, struct coil_operand *o, struct to
     return true;
 }
 
-/* A word that is nothing here: perhaps a slip in a type or a condition. */
+/* An unknown word: suggest the nearest type or condition. */
 static bool unknown_operand(struct coil_asm *a, struct token t, bool conditional)
 {
     struct suggest near = {.word = token_text(a->s, t)};

@@ -131,7 +131,7 @@ static bool d_layout(struct coil_asm *a)
     return true;
 }
 
-/* 1.0.0 is a float and more to the lexer, so it is read here. */
+/* The lexer would read 1.0.0 as a float and another number, so it is read here. */
 static bool d_coil(struct coil_asm *a)
 {
     struct source *s = a->s;
@@ -211,7 +211,7 @@ static bool new_section(struct coil_asm *a, penta_bytes name, struct coil_sectio
              : -1;
     if (i < 0) return false;
     a->section = (size_t)i;
-    size_t first; /* of its name is the one that is found */
+    size_t first; /* a name means the first section that has it */
     return find_section(a, name, &first) ||
            labels_define(&a->section_names, (penta_bytes){copy, name.size}, (uint64_t)i, 0,
                          a->s->err);
@@ -393,7 +393,7 @@ static bool d_symbol(struct coil_asm *a)
         a->bind_set[i] = 1;
         return true;
     }
-    /* The same name again, or one that text cannot say: only its number refers to it. */
+    /* A second symbol of the name, or a name that text cannot spell: operands say its number. */
     int64_t i = coil_object_symbol(&a->object, kept, head, s->err);
     if (i < 0 || !asm_room(a)) return false;
     a->bind_set[i] = 1;

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* FAILURES_MAX errors end it. WORK_MAX: lines of macros and included files, and names replaced. A
- * few lines can ask for more of both than there is time, and print nothing. */
+/* After FAILURES_MAX errors it gives up. WORK_MAX bounds the lines of macros and included files and
+ * the names replaced: a few lines could ask for more of them than anybody can wait for. */
 enum { NEST_MAX = 64, INCLUDES_MAX = 16, OUTPUT_MAX = 64 << 20, MACRO_DEPTH = 32 };
 enum { WORK_MAX = 1 << 22, FAILURES_MAX = 1000, INCLUDE_WORK = 1 << 10, PATH_SIZE = 4096 };
 
 struct definition {
     penta_bytes name, value;
-    bool live, busy; /* busy: being replaced; as in C, its own name in there stays */
+    bool live, busy; /* busy: being replaced; as in C, not again within itself */
 };
 struct macro {
     penta_bytes name, body;
@@ -219,7 +219,7 @@ static bool open_condition(struct preprocessor *p, bool truth, uint64_t at)
 
 static bool process(struct preprocessor *p, const struct input *in);
 
-/* Whether a file is open already: under any name, by what it is. */
+/* Whether the file is one of those being included, under any name. */
 static bool is_open(const struct preprocessor *p, const char *path, const struct input *in)
 {
     const char *source = option_text(p->a->options, p->a->option_count, "source-name");
@@ -243,7 +243,7 @@ static bool exists(char *path, const char *folder, size_t folder_size, penta_byt
     return n > 0 && n < PATH_SIZE && !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
-/* As in C: beside the file that includes it, then in the folders of option 'include', in their order. */
+/* As in C: beside the file that includes it, then in the folders of option 'include'. */
 static bool find_include(const struct preprocessor *p, penta_bytes name, const struct input *in,
                          char *path)
 {
@@ -271,7 +271,7 @@ static bool include(struct preprocessor *p, penta_bytes rest, uint64_t at, const
     penta_bytes name = bytes_slice(rest, 1, rest.size - 2);
     if (!find_include(p, name, in, path))
         return fail_with(p, at,
-                         "looked beside the file that includes it, and in the folders of option 'include'",
+                         "looked beside the including file, and in the folders of option 'include'",
                          "there is no file ", name);
     if (p->includes == INCLUDES_MAX)
         return is_open(p, path, in)

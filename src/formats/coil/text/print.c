@@ -1,5 +1,5 @@
-/* The disassembler. A listing is tried plainly first: it is assembled in memory, and only when that
- * does not give the file back is the file told as hex, with the listing beside it as comments. */
+/* The disassembler. A listing is assembled in memory before it is printed. If that does not give
+ * the file back, the file is printed as hex, with the listing beside it as comments. */
 #include "coil/coil.h"
 #include "coil/format/section_layout.h"
 #include "core/describe.h"
@@ -31,10 +31,10 @@ struct listing {
     struct coil_insn *insn;
     struct placed *placed; /* of the section being printed, by offset */
     size_t placed_count, next;
-    uint8_t *explicit_;    /* per symbol: told by .symbol */
+    uint8_t *explicit_;    /* per symbol: printed as .symbol */
     uint8_t *starts;       /* per byte of all code: an instruction begins */
     size_t line_section;   /* index of .coil.line, or SIZE_MAX */
-    size_t reloc;          /* the next one to tell */
+    size_t reloc;          /* the next one to print */
     uint64_t function_end; /* of the open .func */
     bool function_open;
 };
@@ -352,8 +352,8 @@ static void print_line_rows(struct listing *l, size_t section, uint64_t at, size
     }
 }
 
-/* What the text of one instruction assembles to: the same bytes? Names are put aside by printing
- * indices, so an instruction is judged alone. */
+/* Whether the text of one instruction assembles to its bytes. Symbols are printed as indices, so
+ * that the instruction can be assembled alone. */
 static bool said_by_text(struct listing *l, penta_bytes bytes)
 {
     struct coil_module alone = {.big_endian = l->m->big_endian, .raw = true, .abi = l->m->abi};
@@ -386,7 +386,7 @@ static bool said_by_text(struct listing *l, penta_bytes bytes)
             if (p->form == COIL_REGISTER && p->ext) return false;
         }
     }
-    /* Everything else follows from the grammar, except what only assembling shows. */
+    /* What remains can only be found out by assembling it. */
     bool plain = true;
     for (unsigned i = 0; i < insn->count; i++)
         plain &= coil_is_scalar(insn->operands[i].op) || insn->operands[i].form >= COIL_ADDR;
@@ -463,7 +463,7 @@ static void place_symbols(struct listing *l, size_t section)
     qsort(l->placed, l->placed_count, sizeof *l->placed, by_offset);
 }
 
-/* Source lines are told by .line when their section is the last one, as the assembler writes it. */
+/* Source lines print as .line if their section is the last one, where the assembler puts it. */
 static size_t find_lines(const struct coil_module *m)
 {
     if (!m->section_count) return SIZE_MAX;

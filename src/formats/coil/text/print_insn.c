@@ -83,7 +83,7 @@ void coil_print_real(struct writer *out, double value, bool single)
     if (n <= (size_t)exponent + 1) writer_text(out, ".0");
 }
 
-/* What a literal can say: everything but NaNs other than the usual one. */
+/* Whether a literal can say it: all values but NaNs other than the usual one. */
 static bool literal_says(uint8_t op, uint64_t bits)
 {
     if (op == COIL_T_FP32) return (bits & 0x7fffffff) <= 0x7f800000 || bits == 0x7fc00000;
@@ -208,7 +208,7 @@ static void print_typed(struct writer *out, const struct coil_module *m,
                         const struct coil_operand *o)
 {
     print_qualifiers(out, o->ext);
-    if (o->type->ext) { /* the operand's own qualifiers are told already */
+    if (o->type->ext) { /* those of the operand are printed before */
         struct coil_type bare = *o->type;
         bare.ext = 0;
         coil_print_type(out, &bare);

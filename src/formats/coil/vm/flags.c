@@ -1,18 +1,18 @@
-/* The flag register. The loop does not compute flags: it notes the operands of the last operation
- * of each kind, and whoever looks computes them from there. So they are exact at every stop,
- * whether the program would have read them or not, and cost a few stores. */
+/* The flag register. The loop does not compute flags, it keeps the operands of the last operation
+ * of each kind; the flags follow from those when a branch or a stop needs them. So they are exact at
+ * every stop, and cost a few stores. */
 #include "coil/vm/step.h"
 
 static uint8_t apply(uint8_t flags, uint8_t opcode, uint8_t type, uint64_t a, uint64_t b)
 {
     struct coil_operation o = {.opcode = opcode, .type = type, .saturate = -1, .a = a, .b = b};
     coil_operate(&o);
-    uint8_t written = o.written & (uint8_t) ~(COIL_P | COIL_D); /* those have places of their own */
+    uint8_t written = o.written & (uint8_t) ~(COIL_P | COIL_D); /* kept apart */
     return (uint8_t)((flags & ~written) | (o.flags & written));
 }
 
-/* In the order of what each kind leaves alone: a real operation keeps C and P of the integer one
- * before it; an integer operation ends the note of a real one. */
+/* Integers first: a real operation leaves C and P as the integer operation before it set them. An
+ * integer operation makes an earlier real one irrelevant. */
 uint8_t coil_flags_now(const struct coil_vm *vm)
 {
     const struct coil_pending *p = &vm->pending;

@@ -1,4 +1,4 @@
-/* The loop. One cell per instruction; spent fuel dispatches like an instruction, so step is run(1). */
+/* The loop. One cell per instruction; spent fuel dispatches like one, so that step is run(1). */
 #include "coil/vm/operands.h"
 #include "core/dispatch.h"
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static bool grow_slots(struct coil_vm *vm, size_t need)
     return true;
 }
 
-/* A new activation; tail: in the place of the running one. */
+/* Calls a function; tail: the callee replaces the running function. */
 uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool tail)
 {
     const struct coil_function *to = &vm->program.functions[function],
@@ -119,13 +119,13 @@ static uint32_t resolve(struct coil_vm *vm, const struct jump *j, uint32_t *cell
     if (j->call ? !*function : !*function && p->owners[*cell] != vm->function)
         return COIL_TRAP_BAD_TARGET;
     if (!j->call && p->owners[*cell] == vm->function)
-        *function = false; /* a loop to the own start */
+        *function = false; /* a loop to its own start */
     return 0;
 }
 
 /* ---- ports ---- */
 
-/* Extended opcode, operand count, and what the first operands are. */
+/* The arguments are the extended opcode, the operand count, and the first operands. */
 static uint32_t ask_vendor(struct coil_vm *vm, const struct coil_step *s)
 {
     uint64_t args[COIL_HOST_ARGS] = {s->extended, s->written};
@@ -274,7 +274,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     struct window rw = {0}, ww = {0};
     uint16_t op = COIL_CELL_FUEL;
     if (vm->final || vm->waiting) goto stopped;
-    if (fuel && vm->at_break && in->op == COIL_CELL_BREAK) { /* the instruction below the mark */
+    if (fuel && vm->at_break && in->op == COIL_CELL_BREAK) { /* the marked instruction */
         op = vm->program.cells[vm->pc].op;
         given = 1;
         budget--;

@@ -68,8 +68,8 @@ static void end_function(struct plan *l)
     l->p->functions[l->function].bytes = (l->frame + 15) / 16 * 16;
 }
 
-/* Whoever runs off the end of a function or section is caught there: the next function's slots are
- * not in this frame. */
+/* A cell that stops a program which runs past the end of a function or section: the slots of the
+ * next function are not in this frame. */
 static bool guard(struct plan *l, visit *each, uint64_t pc)
 {
     l->insn->opcode = COIL_OP_NOP;
@@ -398,7 +398,7 @@ static bool emit(struct plan *l, uint64_t pc, bool valid)
 
 /* ---- branches ---- */
 
-/* Guards share their pc with the instruction behind them: the last cell is the instruction. */
+/* A guard has the pc of the instruction after it: of several cells the last is the instruction. */
 bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell)
 {
     size_t low = 0, high = p->count;

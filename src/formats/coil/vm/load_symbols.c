@@ -128,6 +128,5 @@ bool coil_plan_entry(struct plan *l)
             return true;
         }
     error_at(l->err, COIL_ENTRY, 24, "there is no entry function");
-    return error_note(l->err,
-                      "define _start or main as .global, or name the entry when linking");
+    return error_note(l->err, "define _start or main as .global, or name the entry when linking");
 }

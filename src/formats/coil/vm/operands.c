@@ -1,4 +1,4 @@
-/* Operands, wherever they are. */
+/* Reading and writing operands: constants, slots, registers, memory. */
 #include "coil/vm/operands.h"
 #include <stdlib.h>
 
@@ -93,8 +93,7 @@ uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64
     }
     value = coil_convert_bits(value, from, p->op, saturate);
     if (p->at == COIL_AT_SLOT) {
-        /* A use may see the slot as another integer type of the same width: the slot keeps its own.
-         */
+        /* The operand may have another integer type of the same width; the slot keeps its own. */
         vm->slots[vm->fp + p->slot] = coil_canon(p->type->op, value);
         return 0;
     }

@@ -21,7 +21,7 @@ static uint64_t used_bytes(const struct coil_vm *vm, const struct coil_region *r
     return vm->frame_top - r->base + vm->program.functions[vm->function].bytes;
 }
 
-/* Pages that nobody has touched stay untouched: a large .bss costs addresses, not memory. */
+/* Untouched pages are not written to: a large .bss costs addresses, not memory. */
 static void clear(struct coil_region *r, uint64_t end)
 {
     for (uint64_t at = 0; at < end; at += COIL_PAGE) {

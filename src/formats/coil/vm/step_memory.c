@@ -96,7 +96,7 @@ static uint32_t run_aligned(struct coil_vm *vm, const struct coil_step *s)
         vm->fault_address = address;
         return COIL_TRAP_MISALIGNED;
     }
-    /* The memory operand that the instruction spells in its own way. */
+    /* The same as a memory operand. */
     struct coil_place there = {.at = COIL_AT_MEMORY,
                                .op = value->op,
                                .type = value->type,
@@ -171,7 +171,7 @@ uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s)
     switch (s->opcode) {
     case COIL_OP_ATOMLD: return coil_place_write(vm, &s->places[0], old, type);
     case COIL_OP_ATOMWAIT:
-    case COIL_OP_ATOMNOTIFY: return 0; /* nobody else could change or wait for it */
+    case COIL_OP_ATOMNOTIFY: return 0; /* there is one thread */
     case COIL_OP_ATOMXCHG:
         TRY(coil_read_as(vm, s, (int)l + 1, type, &operand));
         TRY(coil_place_write(vm, loc, operand, type));

@@ -1,4 +1,4 @@
-/* A machine besides running: building it from a module, answers, memory from outside, marks. */
+/* The machine apart from its loop: making it from a module, answers, memory from outside, marks. */
 #include "coil/format/section_layout.h"
 #include "coil/vm/operands.h"
 #include <stdlib.h>

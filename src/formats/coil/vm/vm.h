@@ -1,7 +1,7 @@
 /* The machine: predecoded cells over frames of slots.
  *
  * Loading turns each function into cells once: variables become slots, types choose the cell,
- * branch targets become indices. A scalar variable whose address nobody takes is a slot; everything
+ * branch targets become indices. A scalar variable whose address is not taken is a slot; everything
  * else lives in guest memory, in the byte order of the file. What has no cell of its own is a step:
  * operands resolved to places, executed by one general function. */
 #pragma once
@@ -62,7 +62,7 @@ struct coil_function {
     uint64_t bytes;        /* of its frame in memory */
     uint64_t address;
 };
-struct coil_visible { /* a variable, for who looks at a stopped machine */
+struct coil_visible { /* a variable that a stopped machine shows */
     const char *name;
     const struct coil_type *type;
     uint64_t from, to; /* pcs: of its VAR, and of the SCOPL that ends it */
@@ -83,7 +83,7 @@ struct coil_program { /* immutable once loaded */
     uint64_t *symbols; /* addresses */
     uint64_t *sections;
     size_t *order;             /* sections by address */
-    uint64_t end;              /* first address behind the image */
+    uint64_t end;              /* first address after the image */
     uint32_t entry;            /* function */
     struct arena arena, types; /* types: what type ids stand for */
 };
@@ -107,7 +107,7 @@ struct coil_block {
     bool live;
 };
 
-/* Operations whose flags nobody has computed yet: see flags.c. */
+/* Operations whose flags are not computed yet: see flags.c. */
 enum coil_order { COIL_UNORDERED, COIL_CMP_SIGNED, COIL_CMP_UNSIGNED };
 struct coil_pending {
     uint8_t order;        /* a comparison that a branch can decide from its operands */
@@ -122,7 +122,7 @@ struct coil_vm {
     struct coil_cell *cells; /* own copy with breakpoints, or the program's */
     bool marked;
     uint64_t v[COIL_REGISTERS];
-    uint8_t flags;       /* but for what is pending */
+    uint8_t flags;       /* without what is pending */
     uint8_t parity_type; /* VOID: P is in `flags` */
     struct coil_pending pending;
     uint64_t flag_a, flag_b, real_a, real_b, parity;
@@ -137,7 +137,7 @@ struct coil_vm {
     struct coil_region *stack, *frame_memory, *heap;
     uint64_t sp, frame_top; /* addresses */
     struct coil_block *blocks;
-    size_t block_count, block_capacity, block_free; /* free: of them */
+    size_t block_count, block_capacity, block_free; /* block_free: how many of them are free */
     uint64_t heap_top, heap_max; /* the region has no bytes before the first ALLOC */
     bool divide_trap;
 
