@@ -212,7 +212,7 @@ kblob_code kblob_exec(const void *blob, size_t size, kblob_memory *mem, kblob_re
     penta_error err = {0};
     penta_module *module = open_valid(blob, size, 0, &code, &index);
     if (!module) return code;
-    struct kblob_insn *program = kblob_program_new(kblob_module(module), &err);
+    struct kblob_decoded *program = kblob_program_new(kblob_module(module), &err);
     if (program) {
         struct kblob_vm vm;
         kblob_vm_init(&vm, program, (uint32_t)kblob_module(module)->count, mem);

@@ -18,8 +18,8 @@ struct kernel {
     uint32_t id, count; /* instructions */
     uint32_t blob_size;
     uint8_t sha256[32];
-    struct kblob_insn *program; /* decoded, with its end mark */
-    atomic_uint references;     /* the table, tasks that run, records that reports look at */
+    struct kblob_decoded *program; /* decoded, with its end mark */
+    atomic_uint references;        /* the table, tasks that run, records that reports look at */
 };
 
 struct task {                /* a record that stays until reset, and the running part */
@@ -129,7 +129,7 @@ enum step { STEP_MORE, STEP_SLEEP, STEP_END };
 /* Up to fuel instructions; at the end of the task its record is final. */
 enum step tasks_step(struct run *run, uint64_t fuel);
 /* Work in units of about an instruction, or 4 KiB of MEMSET. */
-uint64_t tasks_cost(const struct kblob_insn *in);
+uint64_t tasks_cost(const struct kblob_decoded *in);
 /* How many instructions from here make a slice of a few milliseconds at most, if not one alone
  * takes longer; their cost too. */
 uint64_t tasks_slice(const struct run *run, uint64_t *cost);

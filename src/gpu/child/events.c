@@ -28,7 +28,7 @@ static void end(struct json *j, struct device *d)
 void events_instruction(struct run *run, uint32_t index, bool faulted)
 {
     struct device *d = run->device;
-    const struct kblob_insn *in = &run->vm.program[index];
+    const struct kblob_decoded *in = &run->vm.program[index];
     struct json j = {.out = &d->events};
     begin(&j, run);
     json_uint(&j, "i", index);

@@ -120,7 +120,7 @@ static void query(struct search *s, const struct tree *t, size_t low, size_t hig
     query(s, t, middle + 1, high, from, last);
 }
 
-static bool access_of(const struct kblob_insn *in, uint32_t index, struct access *out)
+static bool access_of(const struct kblob_decoded *in, uint32_t index, struct access *out)
 {
     uint64_t size = kblob_access_size(in);
     if (!size) return false;
@@ -164,13 +164,13 @@ static bool apart(const struct tree *a, const struct tree *b)
 
 /* ---- one pair of tasks ---- */
 
-static uint8_t value_at(const struct kblob_insn *in, uint64_t address)
+static uint8_t value_at(const struct kblob_decoded *in, uint64_t address)
 {
     uint64_t byte = address - in->arg0;
     return in->op != KBLOB_OP_MEMSET && byte < 4 ? (uint8_t)(in->arg1 >> 8 * byte) : 0;
 }
 
-static bool same_value(const struct kblob_insn *a, const struct kblob_insn *b, uint64_t from,
+static bool same_value(const struct kblob_decoded *a, const struct kblob_decoded *b, uint64_t from,
                        uint64_t last)
 {
     if (a->op == KBLOB_OP_MEMSET && b->op == KBLOB_OP_MEMSET) return true;
@@ -198,7 +198,7 @@ static void compare(struct search *s, const struct class *x, uint32_t a, const s
                     uint32_t b)
 {
     for (uint32_t i = 0; i < x->executed && !spent(s); i++) {
-        const struct kblob_insn *in = &x->kernel->program[i];
+        const struct kblob_decoded *in = &x->kernel->program[i];
         struct access mine;
         if (!access_of(in, i, &mine)) continue;
         bool writes = kblob_access_writes(in);
@@ -209,7 +209,7 @@ static void compare(struct search *s, const struct class *x, uint32_t a, const s
         for (size_t n = 0; n < s->hit_count && !spent(s); n++) {
             const struct access *other = &s->hits[n];
             if (!keys_add(&s->keys, (struct key){x->kernel, y->kernel, i, other->index})) continue;
-            const struct kblob_insn *its = &y->kernel->program[other->index];
+            const struct kblob_decoded *its = &y->kernel->program[other->index];
             uint64_t from = mine.from > other->from ? mine.from : other->from;
             uint64_t last = mine.last < other->last ? mine.last : other->last;
             bool both = writes && kblob_access_writes(its);

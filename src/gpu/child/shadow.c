@@ -159,7 +159,7 @@ static void on_task(struct shadow *s, const struct task *task)
     const struct kernel *kernel = task->kernel;
     uint64_t executed = kernel ? task->record.instructions : 0;
     for (uint32_t i = 0; kernel && i < kernel->count && i < executed; i++) {
-        const struct kblob_insn *in = &kernel->program[i];
+        const struct kblob_decoded *in = &kernel->program[i];
         uint64_t size = kblob_access_size(in);
         struct cells *c = size ? cells_of(s, in->arg0, size) : NULL;
         if (!c) continue;

@@ -187,7 +187,7 @@ void tasks_out_of_time(struct run *run)
 
 /* ---- running ---- */
 
-uint64_t tasks_cost(const struct kblob_insn *in)
+uint64_t tasks_cost(const struct kblob_decoded *in)
 {
     return 1 + (in->op == KBLOB_OP_MEMSET ? in->arg1 >> 12 : 0);
 }
@@ -195,7 +195,7 @@ uint64_t tasks_cost(const struct kblob_insn *in)
 uint64_t tasks_slice(const struct run *run, uint64_t *cost)
 {
     enum { MOST = 4096 };
-    const struct kblob_insn *in = run->vm.program + run->vm.pc;
+    const struct kblob_decoded *in = run->vm.program + run->vm.pc;
     uint64_t n = 0;
     for (*cost = 0; n < MOST && *cost < MOST && in[n].op != KBLOB_OP_END; n++)
         *cost += tasks_cost(&in[n]);

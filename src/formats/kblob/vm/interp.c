@@ -7,7 +7,7 @@
 #include "core/dispatch.h"
 #include "kblob/vm/vm.h"
 
-uint64_t kblob_access_size(const struct kblob_insn *in)
+uint64_t kblob_access_size(const struct kblob_decoded *in)
 {
     switch (in->op) {
     case KBLOB_OP_WRITE8:
@@ -19,14 +19,14 @@ uint64_t kblob_access_size(const struct kblob_insn *in)
     }
 }
 
-bool kblob_access_writes(const struct kblob_insn *in)
+bool kblob_access_writes(const struct kblob_decoded *in)
 {
     return in->op != KBLOB_OP_READ8 && in->op != KBLOB_OP_READ64;
 }
 
-struct kblob_insn *kblob_program_new(const struct kblob_module *module, penta_error *err)
+struct kblob_decoded *kblob_program_new(const struct kblob_module *module, penta_error *err)
 {
-    struct kblob_insn *code = malloc((module->count + 1) * sizeof *code);
+    struct kblob_decoded *code = malloc((module->count + 1) * sizeof *code);
     if (!code) {
         error_at(err, BASE_MEMORY, 0, "no memory for %zu instructions", module->count);
         return NULL;
@@ -34,13 +34,13 @@ struct kblob_insn *kblob_program_new(const struct kblob_module *module, penta_er
     for (size_t i = 0; i < module->count; i++) {
         const struct kblob_inst *in = &module->insts[i];
         uint8_t op = in->opcode < KBLOB_OP_DEFINED ? in->opcode : KBLOB_OP_BAD;
-        code[i] = (struct kblob_insn){in->arg0, in->arg1, op};
+        code[i] = (struct kblob_decoded){in->arg0, in->arg1, op};
     }
-    code[module->count] = (struct kblob_insn){0, 0, KBLOB_OP_END};
+    code[module->count] = (struct kblob_decoded){0, 0, KBLOB_OP_END};
     return code;
 }
 
-void kblob_vm_init(struct kblob_vm *vm, const struct kblob_insn *program, uint32_t count,
+void kblob_vm_init(struct kblob_vm *vm, const struct kblob_decoded *program, uint32_t count,
                    struct kblob_memory *memory)
 {
     memset(vm, 0, sizeof *vm);
@@ -104,8 +104,8 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     struct kblob_vm *vm = kblob_vm(base);
     *stop = (penta_stop){.kind = PENTA_STOP_TRAP};
     vm->started = true;
-    const struct kblob_insn *code = vm->code ? vm->code : vm->program;
-    const struct kblob_insn *start = code + vm->pc, *in = start, *limit = start;
+    const struct kblob_decoded *code = vm->code ? vm->code : vm->program;
+    const struct kblob_decoded *start = code + vm->pc, *in = start, *limit = start;
     uint64_t last_read = vm->last_read; /* hot state in locals, written back at out */
     bool has_read = vm->has_read;
     struct window w = {0};

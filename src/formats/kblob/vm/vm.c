@@ -41,7 +41,7 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
 {
     const struct kblob_module *m = kblob_module(module);
     struct kblob_vm *vm = malloc(sizeof *vm);
-    struct kblob_insn *program = vm ? kblob_program_new(m, err) : NULL;
+    struct kblob_decoded *program = vm ? kblob_program_new(m, err) : NULL;
     if (!program) {
         error_at(err, BASE_MEMORY, 0, "no memory for a machine");
         free(vm);

@@ -3,21 +3,21 @@
 #include "kblob/kblob.h"
 #include "kblob/vm/memory.h"
 
-struct kblob_insn { /* decoded: 16 bytes, so that streaming them is all that costs */
+struct kblob_decoded { /* decoded: 16 bytes, so that streaming them is all that costs */
     uint64_t arg0;
     uint32_t arg1;
     uint8_t op; /* enum kblob_op, pseudo-instructions included */
 };
 
 /* The decoded program; ends with a KBLOB_OP_END. Immutable, hence shared by any number of tasks. */
-struct kblob_insn *kblob_program_new(const struct kblob_module *module,
-                                     penta_error *err); /* free it */
+struct kblob_decoded *kblob_program_new(const struct kblob_module *module,
+                                        penta_error *err); /* free it */
 
 struct kblob_vm {
     penta_vm base;
-    const struct kblob_insn *program; /* count instructions and the end mark */
-    struct kblob_insn *code;          /* own copy with breakpoints, or NULL */
-    struct kblob_insn *owned;         /* program, when this machine owns it */
+    const struct kblob_decoded *program; /* count instructions and the end mark */
+    struct kblob_decoded *code;          /* own copy with breakpoints, or NULL */
+    struct kblob_decoded *owned;         /* program, when this machine owns it */
     uint32_t count, pc;
     struct kblob_memory *memory; /* shared or &own */
     struct kblob_memory own;
@@ -33,12 +33,12 @@ struct kblob_vm {
 static inline struct kblob_vm *kblob_vm(penta_vm *vm) { return (struct kblob_vm *)vm; }
 
 /* Prepares a machine in place over a decoded program and a memory of the caller's. */
-void kblob_vm_init(struct kblob_vm *vm, const struct kblob_insn *program, uint32_t count,
+void kblob_vm_init(struct kblob_vm *vm, const struct kblob_decoded *program, uint32_t count,
                    struct kblob_memory *memory);
 void kblob_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 /* What the instruction touches: bytes at its arg0, 0 when it touches none. */
-uint64_t kblob_access_size(const struct kblob_insn *in);
-bool kblob_access_writes(const struct kblob_insn *in);
+uint64_t kblob_access_size(const struct kblob_decoded *in);
+bool kblob_access_writes(const struct kblob_decoded *in);
 
 enum { KBLOB_HOST_SLEEP = 1 }; /* penta_stop.detail: args[0] ms; the answer is the ms slept */
 
