@@ -5,7 +5,7 @@
 enum aead { AEAD_AES_256_GCM = 1, AEAD_CHACHA20_POLY1305 = 2 };
 enum { AEAD_KEY = 32, AEAD_NONCE = 12, AEAD_TAG = 16 };
 
-/* out gets in.size bytes of ciphertext and the tag behind them. False: BASE_MEMORY. */
+/* out gets in.size bytes of ciphertext followed by the tag. False: BASE_MEMORY. */
 bool aead_seal(enum aead algorithm, const uint8_t key[AEAD_KEY], const uint8_t nonce[AEAD_NONCE],
                penta_bytes associated, penta_bytes in, uint8_t *out, penta_error *err);
 /* in is ciphertext and tag; out gets in.size - 16 bytes. False when the tag is wrong: then out has

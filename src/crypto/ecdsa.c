@@ -28,7 +28,7 @@ static void drbg_update(struct drbg *d, uint8_t tag, const uint8_t *seed, size_t
     secret_wipe(text, sizeof text);
 }
 
-/* Step b to g of section 3.2: private key and digest, both as 32 bytes below the order. */
+/* RFC 6979, section 3.2, steps b to g: private key and digest, both as 32 bytes below the order. */
 static void drbg_seed(struct drbg *d, const uint8_t key[N], const uint8_t digest[N])
 {
     uint8_t seed[2 * N];

@@ -5,7 +5,7 @@
  *     RSA-2048  260 bytes: modulus (256, big-endian), exponent (4, big-endian)
  *
  * A rule of the caller's format is blamed for a bad key. Private keys live in libcrypto's own memory,
- * which wipes them; texts that hold one are wiped by whoever read them. */
+ * which wipes them; texts that hold one are wiped by the caller that read them. */
 #pragma once
 #include "base/error.h"
 #include "base/writer.h"

@@ -58,7 +58,7 @@ static enum transport await_input(int fd, uint64_t deadline)
 
 /* At least one byte, at most size; *got 0 never with success. */
 /* An answer usually comes within microseconds, but waking a sleeping process takes tens of them: on
- * an idle machine that was two thirds of a call. So look for a moment, giving way to whoever else
+ * an idle machine that was two thirds of a call. So look for a moment, giving way to whatever else
  * wants the processor, before going to sleep. 0: nothing came. */
 static ssize_t read_soon(int fd, void *into, size_t size)
 {

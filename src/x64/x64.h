@@ -3,7 +3,7 @@
  * Functions are named after the manual's mnemonics, destination first. An instruction is composed
  * in a 64-bit word and stored whole: emitting is a handful of shifts and one store, without
  * branches on registers or immediates, since a mispredicted one costs more than all the rest.
- * Nothing is checked on the way: whoever writes asks x64_full once in X64_ROOM bytes or sooner.
+ * Nothing is checked on the way: the caller asks x64_full once in X64_ROOM bytes or sooner.
  * Positions are offsets from `start`, below 2^31.
  *
  * Forms with an address come in the spelling MNEMONIC_load (register from memory) and

@@ -1,5 +1,5 @@
 /* The calls of the format's own text, as its examples use them. What they need beyond their
- * arguments (board, policy, output) is a setting of the process; what they leave behind is of the
+ * arguments (board, policy, output) is a setting of the process; what they leave is of the
  * thread. */
 #include "compat/cvbc/handles.h"
 #include <pthread.h>

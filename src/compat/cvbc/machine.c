@@ -1,4 +1,4 @@
-/* cockpit_vm_*: the machine with its simulated board, and whoever watches it. */
+/* cockpit_vm_*: the machine with its simulated board, and the callbacks that watch it. */
 #include "compat/cvbc/handles.h"
 #include <stdatomic.h>
 #include <string.h>

@@ -94,7 +94,7 @@ void kblob_verify(const penta_module *module, struct findings *findings);
  * one, the instruction, else UINT32_MAX. */
 unsigned kblob_verdict(const penta_module *module, uint32_t *instruction);
 
-/* assemble.c */
+/* text/assemble.c, text/print.c, format/isa.c */
 bool kblob_print(const penta_module *module, const penta_option *options, size_t count,
                  struct writer *out, penta_error *err);
 bool kblob_print_at(const penta_module *module, uint64_t pc, struct writer *out);

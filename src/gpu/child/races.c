@@ -225,7 +225,7 @@ static void compare(struct search *s, const struct class *x, uint32_t a, const s
     }
 }
 
-/* The first task of y behind a that is unordered to it; 0: none. */
+/* The first task of y after a that is unordered to it; 0: none. */
 static uint32_t first_unordered(const struct search *s, uint32_t a, const struct class *y)
 {
     size_t low = 0, high = y->launch_count;

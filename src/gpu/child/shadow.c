@@ -3,7 +3,7 @@
  * To say the same in every mode, the check replays history in the order of the host's calls, as
  * SERIAL would have run it: allocations, transfers, and each task at its launch. A task joins
  * in when it has ended, for only then is it known how far it came; until then later calls queue up.
- * Each allocation has one bit per byte. At most EVENTS calls may queue behind a running task and
+ * Each allocation has one bit per byte. At most EVENTS calls may queue while a task runs and
  * FINDINGS reads are reported; beyond either the check stays silent. */
 #include <stdlib.h>
 #include "gpu/child/device.h"

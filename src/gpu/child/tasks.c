@@ -245,7 +245,7 @@ static void observe(struct device *d, struct task *task)
     if (!task->run && !task->observed) task->observed = d->task_count + 1;
 }
 
-/* All tasks up to all_observed are done with; only those behind need a look. */
+/* All tasks up to all_observed are done with; only those after it need a look. */
 void tasks_observe(struct device *d, uint32_t launch, uint32_t newest)
 {
     if (!(d->settings.flags & GPU_RACE_CHECK)) return;

@@ -27,7 +27,7 @@ static void verify_header(const struct kblob_module *m, struct findings *f)
                      m->base.file.size, KBLOB_BYTES_MAX);
 }
 
-/* Sound instructions, the usual case, cost one test: defined opcode, and zeros behind it. */
+/* Sound instructions, the usual case, cost one test: defined opcode, and zeros after it. */
 static void verify_inst(const struct kblob_module *m, size_t i, struct findings *f)
 {
     const struct kblob_inst *in = &m->insts[i];

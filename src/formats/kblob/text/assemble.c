@@ -136,7 +136,7 @@ static bool directive_name(struct assembly *a, bool set)
     if (known && known->defined) return true;
     error_at(a->s->err, BASE_NAME_UNKNOWN, t.offset, "'%.*s' has no address",
              (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
-    return error_note(a->s->err, "give one with --define %.*s=0x...",
+    return error_note(a->s->err, "give one by the option define, %.*s=0x...",
                       (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
 }
 

@@ -174,7 +174,7 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
 
 /* ---- snapshots ----
  * "KBVM", then fixed fields, then per region base, size, count of stored pages and those pages
- * that are not all zero, each behind its number. Initial contents are not part of the state. */
+ * that are not all zero, each after its number. Initial contents are not part of the state. */
 
 static const uint8_t zeros[KBLOB_PAGE];
 
