@@ -252,12 +252,12 @@ static void cells(const struct bench *b, const struct row *row, bool compare, in
 {
     for (int i = from; i < to; i++) {
         if (!wanted(b, i)) continue;
-        bool behind =
+        bool slower =
             compare && i < PUBLISHED && row->published[i] > 0 && row->ratio[i] > row->published[i];
         if (row->ratio[i] < 0)
             printf(" %9s ", row->note[i]);
         else
-            printf(" %9.2f%c", row->ratio[i], behind ? '!' : ' ');
+            printf(" %9.2f%c", row->ratio[i], slower ? '!' : ' ');
     }
     mean(b, row, from, to);
 }

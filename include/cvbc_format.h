@@ -61,7 +61,7 @@ typedef struct CVBC_PACKED {
     uint32_t security_size;
     uint32_t bytecode_offset;
     uint32_t bytecode_size; /* as stored */
-    uint32_t payload_crc32; /* of everything behind the header */
+    uint32_t payload_crc32; /* of everything after the header */
     uint64_t compilation_timestamp;
     uint32_t build_number;
     uint8_t flags;
@@ -481,7 +481,7 @@ enum { /* cockpit_vm_error */
        COCKPIT_VM_STOPPED = 17
 };
 
-/* Hardware behind host calls; ranges and pin modes have been checked before. false: hardware fault.
+/* The hardware that answers host calls; ranges and pin modes have been checked before. false: hardware fault.
  * A NULL entry is simulated; print goes to standard output then. */
 typedef struct cockpit_vm_hal {
     void *user;

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* ---- status: the numbers 0 (OK) to 26 of the format, behind the codes of findings ---- */
+/* ---- status: the numbers 0 (OK) to 26 of the format, from which the codes of findings are made ---- */
 
 PENTA_API uint32_t penta_cvbc_status(uint32_t code);
 PENTA_API const char *penta_cvbc_status_name(uint32_t status); /* "CVBC_ERR_KEY"; never NULL */
@@ -27,7 +27,7 @@ typedef struct penta_cvbc_field {
 } penta_cvbc_field;
 
 /* Field i of a record: header, core, pin, dependency, hint, security, integrity, bytecode, inst,
- * debug, symbol, line or variable. False behind the last, or for another name. */
+ * debug, symbol, line or variable. False after the last, or for another name. */
 PENTA_API bool penta_cvbc_record(const char *record, size_t i, penta_cvbc_field *out);
 PENTA_API const char *penta_cvbc_name(const char *field, uint64_t value); /* NULL: none */
 PENTA_API const char *penta_cvbc_mnemonic(uint8_t opcode);                /* NULL: not defined */
@@ -241,7 +241,7 @@ PENTA_API bool penta_cvbc_vm_global(const penta_vm *vm, size_t slot, int32_t *ou
 PENTA_API bool penta_cvbc_vm_element(const penta_vm *vm, size_t array, size_t i, int32_t *out);
 PENTA_API const char *penta_cvbc_vm_error_name(uint32_t error); /* "STACK_OVERFLOW"; never NULL */
 
-/* The board behind host calls. Ranges, pin numbers and pin modes are checked before a callback sees
+/* The board that answers host calls. Ranges, pin numbers and pin modes are checked before a callback sees
  * them; false from it is error 9. A NULL entry: the simulated board does it. */
 typedef struct penta_cvbc_hal {
     void *user;
@@ -262,7 +262,7 @@ typedef struct penta_cvbc_simulator penta_cvbc_simulator;
 PENTA_API penta_cvbc_simulator *penta_cvbc_simulator_new(bool trace, const penta_cvbc_hal *hal,
                                                          penta_error *err);
 PENTA_API void penta_cvbc_simulator_free(penta_cvbc_simulator *simulator); /* NULL is fine */
-/* Answers the host call that the machine waits for; what was printed goes behind output. */
+/* Answers the host call that the machine waits for; what was printed is appended to output. */
 PENTA_API bool penta_cvbc_simulator_answer(penta_cvbc_simulator *simulator, penta_vm *vm,
                                            penta_buffer *output, penta_error *err);
 PENTA_API uint64_t penta_cvbc_simulator_micros(const penta_cvbc_simulator *simulator);
@@ -275,7 +275,7 @@ typedef struct penta_cvbc_board {
     bool any; /* takes everything */
 } penta_cvbc_board;
 
-PENTA_API const char *penta_cvbc_board_name(size_t i); /* NULL behind the last */
+PENTA_API const char *penta_cvbc_board_name(size_t i); /* NULL after the last */
 /* board: a name, or the path of a board file. */
 PENTA_API bool penta_cvbc_board_find(const char *board, penta_cvbc_board *out, penta_error *err);
 /* Every reason why the program does not fit goes to report; a bad board too. */

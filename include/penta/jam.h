@@ -94,14 +94,15 @@ PENTA_API bool penta_jam_state_diff(penta_jam_state *state, bool json, penta_buf
 
 /* ---- single invocations ---- */
 
-typedef enum penta_jam_exit { /* as work results number them */
-                              PENTA_JAM_HALT,
-                              PENTA_JAM_OUT_OF_GAS,
-                              PENTA_JAM_PANIC,
-                              PENTA_JAM_BAD_EXPORTS,
-                              PENTA_JAM_OVERSIZE,
-                              PENTA_JAM_NO_CODE,
-                              PENTA_JAM_BIG_CODE,
+/* as work results number them */
+typedef enum penta_jam_exit {
+    PENTA_JAM_HALT,
+    PENTA_JAM_OUT_OF_GAS,
+    PENTA_JAM_PANIC,
+    PENTA_JAM_BAD_EXPORTS,
+    PENTA_JAM_OVERSIZE,
+    PENTA_JAM_NO_CODE,
+    PENTA_JAM_BIG_CODE,
 } penta_jam_exit;
 PENTA_API const char *penta_jam_exit_name(penta_jam_exit exit); /* "out of gas" */
 

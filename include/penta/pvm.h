@@ -46,7 +46,7 @@ enum { /* registers */
 
 /* The code offset of an export; false when there is none of that name. */
 PENTA_API bool penta_pvm_export(const penta_module *module, const char *name, uint32_t *pc);
-/* The name behind a host call's number; false when the module imports nothing under it. */
+/* The name of a host call's number; false when the module imports nothing under it. */
 PENTA_API bool penta_pvm_import(const penta_module *module, uint32_t number, penta_bytes *name);
 
 /* ---- linking ---- */

@@ -3,22 +3,23 @@
 #pragma once
 #include "base/error.h"
 
-enum option_use {                      /* where an option may be given, as bits */
-                  OPTION_OPEN = 1,     /* opening a file: every command that reads one */
-                  OPTION_PRINT = 2,    /* dis */
-                  OPTION_ASSEMBLE = 4, /* asm */
-                  OPTION_RUN = 8,      /* run, trace, debug */
-                  OPTION_CONVERT = 16, /* convert */
-                  OPTION_SEAL = 32,    /* seal */
-                  OPTION_UNSEAL = 64,  /* open */
-                  OPTION_CREATE = 128, /* create, compile */
-                  OPTION_SIGN = 256,   /* sign */
-                  OPTION_VERIFY = 512, /* verify */
-                  OPTION_BOARD = 1024, /* board */
-                  OPTION_LINK = 2048,  /* link */
-                  /* and what its value is, for checks before anything is written: */
-                  OPTION_WRITES = 1 << 16, /* a file to write */
-                  OPTION_FOLDER = 1 << 17, /* a folder whose files are the machine's own */
+/* where an option may be given, as bits */
+enum option_use {
+    OPTION_OPEN = 1,     /* opening a file: every command that reads one */
+    OPTION_PRINT = 2,    /* dis */
+    OPTION_ASSEMBLE = 4, /* asm */
+    OPTION_RUN = 8,      /* run, trace, debug */
+    OPTION_CONVERT = 16, /* convert */
+    OPTION_SEAL = 32,    /* seal */
+    OPTION_UNSEAL = 64,  /* open */
+    OPTION_CREATE = 128, /* create, compile */
+    OPTION_SIGN = 256,   /* sign */
+    OPTION_VERIFY = 512, /* verify */
+    OPTION_BOARD = 1024, /* board */
+    OPTION_LINK = 2048,  /* link */
+    /* and what its value is, for checks before anything is written: */
+    OPTION_WRITES = 1 << 16, /* a file to write */
+    OPTION_FOLDER = 1 << 17, /* a folder whose files are the machine's own */
 };
 
 struct option_info {

@@ -125,7 +125,7 @@ struct finding {                /* a complaint and what it is about */
     const penta_bytes *source; /* the error points into this text; else NULL */
     const penta_error *error;
 };
-/* The form of design section 3. */
+/* A finding as text: severity, code, message, place, bytes with carets, note. */
 void diagnostic_print(struct writer *out, const struct palette *palette, const struct finding *f);
 /* Keeps it for the document. */
 void diagnostic_keep(struct cli *c, const struct finding *f);

@@ -1,5 +1,5 @@
 /* Verification under a policy: two bits choose whether a signature is required and a key is there,
- * the CRCs and digests are put right so that what lies behind them is reached. */
+ * the CRCs and digests are put right so that what lies after them is reached. */
 #include <stdlib.h>
 #include <string.h>
 #include "checks.h"

@@ -156,12 +156,12 @@ static bool inside(uint32_t address, unsigned size)
 }
 
 /* One access, then a trap; it is either inside the only page, or a bad access at `pc`. */
-static void expect(struct cage *c, bool good, uint32_t pc, uint32_t behind)
+static void expect(struct cage *c, bool good, uint32_t pc, uint32_t after)
 {
     penta_stop stop;
     run(c, &stop);
     CHECK(stop.kind == PENTA_STOP_TRAP && stop.detail == (good ? PVM_TRAP_TRAP : PVM_TRAP_ACCESS));
-    CHECK(stop.pc == (good ? behind : pc));
+    CHECK(stop.pc == (good ? after : pc));
 }
 
 static void single_accesses(enum pvm_isa isa, bool metered)
@@ -213,7 +213,7 @@ static void indexed_loads(enum pvm_isa isa, bool metered)
             three(&t, narrow ? PVM_OP_add_32 : PVM_OP_add_64, 7, by ? 7 : 8, 9);
             uint32_t at = t.size;
             with_word(&t, op, 7, 7, offset);
-            uint32_t behind = t.size;
+            uint32_t after = t.size;
             plain(&t, PVM_OP_trap);
             struct pvm_code code = code_of(&t);
             open_cage(&cage, &code, metered);
@@ -224,7 +224,7 @@ static void indexed_loads(enum pvm_isa isa, bool metered)
                 uint64_t sum = (index << by) + base;
                 bool good = inside((uint32_t)(sum + offset), size);
                 if (k % 7 && !good) continue; /* a fault costs microseconds */
-                expect(&cage, good, at, behind);
+                expect(&cage, good, at, after);
                 if (narrow) sum = (uint32_t)sum;
                 CHECK(good || cage.vm->state->regs[7] == sum);
                 CHECK(cage.vm->state->regs[8] == (narrow ? (uint32_t)index : index));
@@ -298,7 +298,7 @@ static void heaps(enum pvm_isa isa, bool metered)
 
 /* ---- jumps through the table ---- */
 
-/* 0: the jump; then two traps. Table: the last, the first of them (behind a block's end: legal),
+/* 0: the jump; then two traps. Table: the last, the first of them (after a block's end: legal),
  * and the middle of the jump. */
 static void jumps(enum pvm_isa isa, bool metered, unsigned form)
 {

@@ -35,7 +35,7 @@ static struct pvm_vm *machine(const struct pvm_code *code, bool metered)
 
 /* ---- interrupts ---- */
 
-/* a0 = a0 + 1; a1 = a0 /u a2; i32 a3 = a3 + 1; u64 [0x10000] = a0; jump 0: behind every round
+/* a0 = a0 + 1; a1 = a0 /u a2; i32 a3 = a3 + 1; u64 [0x10000] = a0; jump 0: after every round
  * a1 = a0 / a2, a3 = a0 and memory holds a0. */
 static const uint8_t round_code[] = {149, 0x77, 1, 203, 0x97, 8,  131,  0xaa, 1,
                                      62,  7,    0, 0,   1,    40, 0xf2, 0};

@@ -222,7 +222,7 @@ static void test_suggestions(void)
     }
 }
 
-/* Reference section 6: the first addresses of seed 0, classification, and reuse. */
+/* docs/formats/kblob.md: the first addresses of seed 0, classification, and reuse. */
 static void test_device_memory(void)
 {
     struct kblob_memory m = {0};

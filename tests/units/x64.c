@@ -1,5 +1,5 @@
 /* Everything the emitter can write, read back by Zydis: every form with every register, addresses
- * of every shape, immediates around the borders of their encodings, labels before and behind. */
+ * of every shape, immediates around the borders of their encodings, labels before and after. */
 #include "x64/x64.h"
 #include <Zydis/Zydis.h>
 #include <inttypes.h>

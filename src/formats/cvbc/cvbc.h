@@ -4,18 +4,18 @@
  *
  *     metadata   core (92) | pins (16 each) | dependencies (32 each) | hints (4 + n each) | custom
  *     security   security (20) | integrity (108) | public key | signature
- *     bytecode   as stored: nonce (12) | ciphertext | tag (16) when encrypted; DEFLATE when
- * compressed; decoded: bytecode (16) | instructions (4 each) | strings {u32 length, text, NUL}
+ *     bytecode   stored: nonce (12) | ciphertext | tag (16) when encrypted; DEFLATE when compressed
+ *                decoded: bytecode (16) | instructions (4 each) | strings {u32 length, text, NUL}
  *     debug      debug (24) | symbols | lines | variables
  *
  * All little-endian. Sections start at multiples of 4 in the order above when we write them, and
- * may lie anywhere behind the header, without overlap, when we read them. The signature covers the
+ * may lie anywhere after the header, without overlap, when we read them. The signature covers the
  * whole file with the two CRCs and the signature itself as zeros; the AEAD covers the stored
  * bytecode.
  *
- * Reading goes outwards in: verify.c the container, verify_protection.c signature, then cipher, then DEFLATE,
- * then program.c what is inside, verify_program.c what it does. Nothing is decoded before it is needed, nor
- * before what protects it has been checked. */
+ * Reading goes from the outside in: verify.c checks the container; verify_protection.c the
+ * signature, then the cipher, then DEFLATE; program.c finds what is inside, verify_program.c what it
+ * does. Nothing is decoded before it is needed, nor before what protects it has been checked. */
 #pragma once
 #include <pthread.h>
 #include "base/arena.h"
@@ -184,7 +184,7 @@ penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t c
                          penta_error *err);
 bool cvbc_encode(const penta_module *module, struct writer *out, penta_error *err);
 void cvbc_close(penta_module *module);
-/* The pieces behind the header in file order, gaps included. */
+/* The pieces after the header in file order, gaps included. */
 /* clang-format off */
 enum cvbc_piece_kind {
     CVBC_PIECE_METADATA, CVBC_PIECE_SECURITY, CVBC_PIECE_BYTECODE, CVBC_PIECE_DEBUG, CVBC_PIECE_GAP,
@@ -215,7 +215,7 @@ bool cvbc_line_of(const struct cvbc_module *m, uint64_t pc, penta_bytes *file, u
 /* verify.c */
 void cvbc_check_quick(const struct cvbc_module *m, struct findings *f);
 void cvbc_check_full(const struct cvbc_module *m, struct findings *f); /* the quick one included */
-/* verify_program.c: 7.4, over a well-formed program */
+/* verify_program.c: the rules of the program, over a well-formed one */
 struct cvbc_flow {
     bool proved;      /* no stack check is needed: depths are known, calls balance */
     uint32_t stack;   /* deepest, when it is known, else 0 */

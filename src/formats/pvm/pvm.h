@@ -94,7 +94,7 @@ struct pvm_program {
     bool spi, has_metadata; /* jam: a standard program; with metadata in front */
     penta_bytes metadata;
     uint32_t ro_size, rw_size, stack_size; /* in memory; the data may be shorter */
-    uint32_t heap_pages;                   /* jam: zero pages behind rw data */
+    uint32_t heap_pages;                   /* jam: zero pages after rw data */
     penta_bytes ro_data, rw_data;
     struct pvm_import *imports;
     size_t import_count;
@@ -108,7 +108,7 @@ struct pvm_program {
     bool has_code;        /* polkavm: the code section is there */
     bool length_wrong;    /* polkavm: the header claims another length than the file's */
     uint64_t length;      /* which, then */
-    penta_bytes trailing; /* polkavm: behind the end */
+    penta_bytes trailing; /* polkavm: after the end */
     struct pvm_varint *varints;
     size_t varint_count;
 };

@@ -1,4 +1,4 @@
-/* Life and death: killed children, killed hosts, thousands of devices, nothing left behind. */
+/* Life and death: killed children, killed hosts, thousands of devices, nothing left. */
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>

@@ -325,7 +325,7 @@ static bool while_statement(struct compiler *c)
     return ok;
 }
 
-/* The position behind the ) that closes the head of a for. */
+/* The position after the ) that closes the head of a for. */
 static size_t behind_head(const struct compiler *c)
 {
     size_t at = c->pos, open = 1;
@@ -345,7 +345,7 @@ static bool for_body(struct compiler *c, struct loop *loop)
     size_t step = c->pos;
     c->pos = behind_head(c);
     if (!statement(c)) return false;
-    size_t behind = c->pos;
+    size_t after = c->pos;
     land(c, loop->continues, loop->continue_count);
     loop->continues = NULL;
     c->pos = step; /* the step comes after the body */
@@ -355,7 +355,7 @@ static bool for_body(struct compiler *c, struct loop *loop)
         } while (compiler_accept(c, ','));
         if (!compiler_expect(c, ')', "')'")) return false;
     }
-    c->pos = behind;
+    c->pos = after;
     branch(c, CVBC_OP_JMP, start);
     if (end != SIZE_MAX) compiler_patch(c, end);
     return true;

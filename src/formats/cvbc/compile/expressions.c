@@ -345,7 +345,7 @@ static bool assigns(const struct word *w, uint8_t *opcode)
     return false;
 }
 
-/* The word behind the ] that closes the [ at pos + 1. */
+/* The word after the ] that closes the [ at pos + 1. */
 static size_t behind_index(const struct compiler *c)
 {
     size_t at = c->pos + 2, open = 1;

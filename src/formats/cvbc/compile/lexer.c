@@ -40,7 +40,7 @@ static bool skip_blank(struct scanner *s)
     }
 }
 
-/* The character of an escape at p (behind the backslash), and how many bytes it has; -1: none. */
+/* The character of an escape at p (after the backslash), and how many bytes it has; -1: none. */
 static int escape(const uint8_t *p, size_t left, size_t *used)
 {
     static const char from[] = "ntr0\\\"'", to[] = "\n\t\r\0\\\"'";

@@ -328,7 +328,7 @@ static void make_security(struct assembly *a)
     writer_bytes(&a->security, signature.data, signature.size);
 }
 
-/* Bytes at an offset that a text may have chosen. Nothing lies far behind the rest, so that a short
+/* Bytes at an offset that a text may have chosen. Nothing lies far after the rest, so that a short
  * text makes no large file; longer gaps are spelt out (CVBC_GAP_MAX). */
 static bool place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_error *err)
 {
@@ -336,7 +336,7 @@ static bool place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_
     uint64_t end = offset + bytes.size;
     if (end > out->out.size) {
         if (offset > out->out.size + CVBC_GAP_MAX)
-            return error_at(err, CVBC_LIMIT, 0, "bytes at 0x%llx, far behind the rest",
+            return error_at(err, CVBC_LIMIT, 0, "bytes at 0x%llx, far after the rest",
                             (unsigned long long)offset);
         writer_fill(out, 0, (size_t)(end - out->out.size));
     }

@@ -24,7 +24,7 @@ struct cvbc_build {
     struct writer strings; /* encoded records */
     uint32_t string_count;
     uint16_t entry;
-    penta_bytes debug, trailing; /* trailing: unknown sections, kept behind everything */
+    penta_bytes debug, trailing; /* trailing: unknown sections, kept after everything */
     uint16_t minor;
     uint64_t timestamp;
     uint32_t build_number;
@@ -44,7 +44,7 @@ struct cvbc_build {
     struct cvbc_override header_over, core_over, bytecode_over, security_over, integrity_over;
     bool has_metadata, has_security, has_stored, has_image, has_key, has_signature;
     penta_bytes metadata, security, stored, image, key, signature; /* taken as they are */
-    const struct cvbc_patch *patches; /* bytes between and behind the sections */
+    const struct cvbc_patch *patches; /* bytes between and after the sections */
     size_t patch_count;
 };
 
@@ -68,7 +68,7 @@ void cvbc_build_fini(struct cvbc_build *b);
 void cvbc_build_string(struct cvbc_build *b, penta_bytes text);
 void cvbc_build_inst(struct cvbc_build *b, uint8_t opcode, uint8_t flags, uint16_t immediate);
 void cvbc_build_pin(struct cvbc_build *b, const struct cvbc_pin *pin);
-uint32_t cvbc_pin_features(uint8_t function);        /* that a pin asks for: 4.1 of the reference */
+uint32_t cvbc_pin_features(uint8_t function);        /* that a pin asks for: docs/formats/cvbc.md */
 size_t cvbc_build_count(const struct cvbc_build *b); /* instructions so far */
 
 bool cvbc_build_write(struct cvbc_build *b, struct writer *out, penta_error *err);

@@ -20,7 +20,7 @@ int cvbc_probe(penta_bytes file, struct writer *evidence)
     return 0;
 }
 
-/* A section within the file and behind the header, else damage. Size 0 is an absent one. */
+/* A section within the file and after the header, else damage. Size 0 is an absent one. */
 static penta_bytes section(struct cvbc_module *m, const char *name, uint32_t offset, uint32_t size,
                            uint64_t field)
 {
@@ -62,7 +62,7 @@ static void find_sections(struct cvbc_module *m)
         m->debug = bytes_slice(m->base.file, (size_t)at, m->base.file.size);
 }
 
-/* The lists behind the core record, as far as they are there. */
+/* The lists after the core record, as far as they are there. */
 static bool parse_metadata(struct cvbc_module *m, penta_error *err)
 {
     struct cvbc_metadata *meta = &m->meta;

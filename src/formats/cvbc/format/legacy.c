@@ -113,7 +113,7 @@ static bool find_chains(penta_bytes b, struct chains *c)
     return true;
 }
 
-/* Raw: the first multiple of 4 from 8 on with only strings behind it and only instructions before.
+/* Raw: the first multiple of 4 from 8 on with only strings after it and only instructions before.
  */
 static bool find_raw(penta_bytes b, const struct chains *c, struct cvbc_legacy *out)
 {

@@ -1,4 +1,4 @@
-/* Programs from before the container: five layouts, told apart by content (10 of the reference). */
+/* Programs from before the container: five layouts, told apart by content. */
 #pragma once
 #include "cvbc/format/build.h"
 

@@ -120,7 +120,7 @@ bool cvbc_line_of(const struct cvbc_module *m, uint64_t pc, penta_bytes *file, u
 {
     struct cvbc_debug_tables t = cvbc_debug_split(m->debug);
     size_t rows = t.lines.size / cvbc_line_bytes, low = 0, high = rows;
-    while (low < high) { /* the first row behind pc */
+    while (low < high) { /* the first row after pc */
         size_t middle = low + (high - low) / 2;
         if (get16(t.lines.data + middle * cvbc_line_bytes) <= pc)
             low = middle + 1;

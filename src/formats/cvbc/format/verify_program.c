@@ -1,4 +1,4 @@
-/* What a program must obey (7.4): operands in range, and the depth of the stack at each
+/* What a program must obey: operands in range, and the depth of the stack at each
  * instruction.
  *
  * Depths are counted per function, from 0 at the entry of the program and from 1, the return index,
@@ -176,7 +176,7 @@ static void step(struct analysis *a, size_t *work, uint32_t i)
         pops = printf_pops(a, i);
         if (pops < 0) {
             a->proved = false;
-            return; /* nothing sure is known behind it */
+            return; /* nothing sure is known after it */
         }
     }
     if (in.opcode == CVBC_OP_RET) {

@@ -17,14 +17,14 @@ void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_si
               uint8_t hash_algorithm, uint8_t out[40])
 {
     static const uint8_t zeros[SIGNATURE_MAX];
-    size_t at = (size_t)signature_offset, size = (size_t)signature_size, behind = at + size;
+    size_t at = (size_t)signature_offset, size = (size_t)signature_size, after = at + size;
     penta_bytes pieces[] = {{file.data, 12},
                             {zeros, 4},
                             {file.data + 16, 24},
                             {zeros, 4},
                             {file.data + 44, at - 44},
                             {zeros, size},
-                            {file.data + behind, file.size - behind}};
+                            {file.data + after, file.size - after}};
     memcpy(out, "CVBC1SIG", 8);
     if (hash_algorithm == 2)
         hash_blake2b256_pieces(pieces, 7, out + 8);
@@ -264,7 +264,7 @@ static void keep_first(void *user, const penta_error *finding)
 
 const struct cvbc_opened *cvbc_open(const struct cvbc_module *module)
 {
-    struct cvbc_module *m = (struct cvbc_module *)module; /* opened is a cache behind the mutex */
+    struct cvbc_module *m = (struct cvbc_module *)module; /* opened is a cache under the mutex */
     struct cvbc_opened *o = &m->opened;
     pthread_mutex_lock(&m->mutex);
     if (!m->is_opened) {

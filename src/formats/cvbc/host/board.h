@@ -26,13 +26,13 @@ struct cvbc_board {
 };
 /* A name of boards.def, or the path of a file (with a slash or a dot in it). */
 bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err);
-const char *cvbc_board_name(size_t i); /* of boards.def; NULL behind the last */
+const char *cvbc_board_name(size_t i); /* of boards.def; NULL after the last */
 
 /* Every reason why the program does not fit, as findings of CVBC_TARGET; stack: words the VM has.
  */
 void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *board, uint64_t stack,
                       struct findings *f);
-/* Port and pin of a logical pin: 9 of the reference. False: not mapped. Declared: by the container
+/* Port and pin of a logical pin. False: not mapped. Declared: by the container
  * itself, in its custom metadata or as the only pin of that number. */
 bool cvbc_board_declared(const struct cvbc_module *m, unsigned logical, uint8_t *port,
                          uint8_t *pin);

@@ -87,7 +87,7 @@ static bool format(penta_bytes f, const int32_t *args, uint32_t count, char *tex
             if (!(value & 255)) cut = true;
             if (*size < PRINTF_MAX && !cut) text[(*size)++] = (char)value;
             break;
-        default: /* the sign itself; the scan goes on behind it */
+        default: /* the sign itself; the scan goes on after it */
             if (*size < PRINTF_MAX && !cut) text[(*size)++] = '%';
             continue;
         }

@@ -13,7 +13,7 @@
  * Every directive with fields prints only those that differ from what assembling without them would
  * give, found by computing that here with the builder's own stages. What has no such form is hex:
  * .metadata, .security_raw and .debug a whole section, .stored the bytecode section as it is stored,
- * .bytes what lies between and behind the sections. */
+ * .bytes what lies between and after the sections. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -162,7 +162,7 @@ static bool pad(struct conversion *c, penta_bytes *data, uint32_t size)
     return true;
 }
 
-/* Memory behind the data is zero, so zeros at its end need not be stored. */
+/* Memory after the data is zero, so zeros at its end need not be stored. */
 static void trim(penta_bytes *data)
 {
     while (data->size && !data->data[data->size - 1]) data->size--;

@@ -197,7 +197,7 @@ void pvm_debug_verify(const struct pvm_module *m, struct findings *f)
         uint32_t from = get32(record), to = get32(record + 4);
         if (sorted && (from < last || to < from)) {
             findings_add(f, PVM_DEBUG_RANGES, ranges_at + i * PVM_DEBUG_RANGE_BYTES, NULL,
-                         "range %zu is pc %u to %u, behind one that ends at %u", i, (unsigned)from,
+                         "range %zu is pc %u to %u, after one that ends at %u", i, (unsigned)from,
                          (unsigned)to, (unsigned)last);
             sorted = false;
         }

@@ -71,7 +71,7 @@ static void two_immediates(struct pvm_insn *in, const uint8_t *p, unsigned n1, i
     in->imm2 = immediate(p + n1, in->size2);
 }
 
-/* p: the 16 bytes behind the opcode, zeros past the end of the code. */
+/* p: the 16 bytes after the opcode, zeros past the end of the code. */
 static void operands(struct pvm_insn *in, const uint8_t *p, unsigned skip)
 {
     int s = (int)skip;
@@ -140,7 +140,7 @@ static const struct { uint8_t registers, immediates; } doc_shapes[PVM_SHAPES] = 
 };
 /* clang-format on */
 
-/* False: not an instruction. p: the bytes behind the opcode. */
+/* False: not an instruction. p: the bytes after the opcode. */
 static bool doc_operands(struct pvm_insn *in, const uint8_t *p, size_t left)
 {
     enum pvm_shape shape = pvm_ops[in->op].shape;

@@ -50,7 +50,7 @@ static inline bool pvm_ends_block(enum pvm_op op)
 {
     return pvm_ops[op].flow > PVM_FLOW_HOST || op == PVM_OP_invalid;
 }
-/* Control can reach the instruction behind it without a jump. */
+/* Control can reach the instruction after it without a jump. */
 static inline bool pvm_falls_through(enum pvm_op op)
 {
     return pvm_ops[op].flow <= PVM_FLOW_BRANCH && op != PVM_OP_invalid;
@@ -73,7 +73,7 @@ struct pvm_code {
     bool table_filler;   /* doc: filler values mark entries that trap */
 };
 
-/* One instruction. A, B, D are the registers of the reference's format table. */
+/* One instruction. A, B, D are its registers, as the Gray Paper's instruction formats name them. */
 struct pvm_insn {
     uint8_t op; /* enum pvm_op */
     uint8_t a, b, d;
@@ -94,7 +94,7 @@ static inline bool pvm_starts(const struct pvm_code *code, uint32_t pc)
     return pc < code->bytes.size && pvm_bit(code->starts, pc);
 }
 
-/* Start bits from `at` on, 57 or more; ones behind the end of the code stop every search. */
+/* Start bits from `at` on, 57 or more; ones after the end of the code stop every search. */
 static inline uint64_t pvm_start_bits(const struct pvm_code *code, uint32_t at)
 {
     size_t byte = at >> 3, valid = code->bytes.size - byte * 8;

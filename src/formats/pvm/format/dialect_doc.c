@@ -99,7 +99,7 @@ static bool take_imports(struct pvm_parse *p)
     struct reader pcs = pvm_part(p, offsets, reader_at(r) - offsets.size);
     size_t most = 0;
     for (size_t i = 0; i < offsets.size; i++) most += offsets.data[i] < 0x80;
-    if (most > reader_left(r)) /* each has a name of one byte or more behind these */
+    if (most > reader_left(r)) /* each has a name of one byte or more after these */
         return error_at(r->err, PVM_IMPORT_COUNT, reader_at(r),
                         "%zu import offsets, %zu bytes for their names", most, reader_left(r));
     program->imports = arena_alloc(&p->m->arena, most, sizeof *program->imports, p->fatal);
@@ -179,12 +179,12 @@ static bool take_debug(struct pvm_parse *p)
     program->debug_ranges = take_framed(p);
     program->debug_lines = take_framed(p);
     if (!r->err->code && reader_left(r))
-        return error_at(r->err, PVM_DEBUG_FIELDS, reader_at(r), "%zu bytes behind the debug fields",
+        return error_at(r->err, PVM_DEBUG_FIELDS, reader_at(r), "%zu bytes after the debug fields",
                         reader_left(r));
     if (r->err->code == PVM_TRUNCATED || r->err->code == PVM_BAD_VARINT) {
         *r->err = (penta_error){0};
         return error_at(r->err, PVM_DEBUG_FIELDS, at,
-                        "%zu bytes behind the exports are not three framed fields",
+                        "%zu bytes after the exports are not three framed fields",
                         r->in.size - (size_t)at);
     }
     program->doc_end = PVM_DOC_DEBUG;

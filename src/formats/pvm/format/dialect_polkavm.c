@@ -1,4 +1,4 @@
-/* The polkavm dialect: tagged sections behind a header. */
+/* The polkavm dialect: tagged sections after a header. */
 #include <stdlib.h>
 #include "pvm/format/container.h"
 
@@ -112,7 +112,7 @@ static bool check_raw(struct pvm_parse *p, struct pvm_section *s, uint32_t varin
     return ok;
 }
 
-/* Known sections come in ascending order; what comes behind an unknown one is unknown too. */
+/* Known sections come in ascending order; what comes after an unknown one is unknown too. */
 static bool section_known(uint8_t id, unsigned *last)
 {
     if (*last == UINT8_MAX || id <= *last || id > PVM_SECTION_DEBUG_RANGES ||

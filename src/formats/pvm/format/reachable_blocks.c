@@ -73,7 +73,7 @@ void pvm_reach_verify(const struct pvm_module *m, struct findings *f)
     for (size_t i = 0; i < (p->code.bytes.size + 7) / 8; i++) {
         for (unsigned bits = p->code.starts[i] & ~r.seen[i] & 0xffu; bits; bits &= bits - 1) {
             uint32_t pc = (uint32_t)(8 * i) + (uint32_t)__builtin_ctz(bits);
-            /* linkers put traps between functions; bits behind the code are not instructions */
+            /* linkers put traps between functions; bits after the code are not instructions */
             if (pc >= p->code.bytes.size || op[p->code.bytes.data[pc]] == PVM_OP_trap) continue;
             if (first == UINT32_MAX) first = pc;
             lost++;

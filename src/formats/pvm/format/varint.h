@@ -1,7 +1,7 @@
 /* The two variable-length numbers of the format.
  *
  * Prefix form (polkavm, jam): the leading one-bits of the first byte say how many bytes follow, 0
- * to 4; its other bits are the top of the value, the bytes behind it the rest, little-endian.
+ * to 4; its other bits are the top of the value, the bytes after it the rest, little-endian.
  *     0xxxxxxx   10xxxxxx b1   110xxxxx b1 b2   1110xxxx b1 b2 b3   11110000 b1 b2 b3 b4
  * LEB128 (doc): seven bits per byte, lowest first, at most 10 bytes and 32 bits of value.
  *

@@ -45,7 +45,7 @@ static void verify_sections(const struct pvm_module *m, struct findings *f)
             findings_add(f, PVM_EMPTY_SECTION, s->offset, NULL, "section %u is empty", s->id);
         else if (!s->extra && s->id == PVM_SECTION_MEMORY && s->used < s->payload.size)
             findings_add(f, PVM_MEMORY_CONFIG, s->payload_offset + s->used, NULL,
-                         "%zu bytes behind the three numbers", s->payload.size - s->used);
+                         "%zu bytes after the three numbers", s->payload.size - s->used);
         else if (s->raw && !s->extra && s->id == PVM_SECTION_EXPORTS &&
                  (p->export_count || s->used < s->payload.size))
             findings_add(f, PVM_EXPORTS_REST, s->payload_offset + s->used, NULL,
@@ -63,7 +63,7 @@ static void verify_sections(const struct pvm_module *m, struct findings *f)
                      "the file ends without code");
     if (p->trailing.size)
         findings_add(f, PVM_TRAILING, m->base.file.size - p->trailing.size, NULL,
-                     "%zu bytes behind the end", p->trailing.size);
+                     "%zu bytes after the end", p->trailing.size);
 }
 
 static void verify_names(const struct pvm_module *m, struct findings *f)

@@ -3,14 +3,15 @@
 #pragma once
 #include "penta/penta.h"
 
-enum pvm_file_flag { /* of an open */
-                     PVM_FILE_READ = 1,
-                     PVM_FILE_WRITE = 2,
-                     PVM_FILE_CREATE = 4,
-                     PVM_FILE_TRUNCATE = 8,
-                     PVM_FILE_APPEND = 16,
-                     PVM_FILE_EXCLUSIVE = 32, /* with CREATE: it must not exist */
-                     PVM_FILE_FLAGS = 63,
+/* of an open */
+enum pvm_file_flag {
+    PVM_FILE_READ = 1,
+    PVM_FILE_WRITE = 2,
+    PVM_FILE_CREATE = 4,
+    PVM_FILE_TRUNCATE = 8,
+    PVM_FILE_APPEND = 16,
+    PVM_FILE_EXCLUSIVE = 32, /* with CREATE: it must not exist */
+    PVM_FILE_FLAGS = 63,
 };
 
 /* clang-format off */

@@ -3,15 +3,17 @@
  * A script is lines of text; '#' starts a comment.
  *
  *     line     = call "=" [action {"," action}]
- *     call     = (NAME | NUMBER) ["(" pattern {"," pattern} ")"]      imported name, or ecalli
- * number pattern  = "*" | number                                         a0, a1, ...: anything, or
- * this action   = value                        the next result: a0, then a1, ... a5 | "[" place "]"
- * ":" HEX        write these bytes to guest memory | "print" "[" place ":" value "]"     that many
- * bytes of guest memory are output | "end"                        the call ends here, as if it had
- * returned place    = value ["+" number] value    = number | "a0" .. "a5"        an argument of
- * this host call
+ *     call     = (NAME | NUMBER) ["(" pattern {"," pattern} ")"]    an import, or an ecalli's number
+ *     pattern  = "*" | number                                       for a0, a1, ...: anything, or this
+ *     action   = value                            the next result: a0, then a1, ... a5
+ *              | "[" place "]" ":" HEX            these bytes are written to guest memory
+ *              | "print" "[" place ":" value "]"  so many bytes of guest memory are output
+ *              | "end"                            the call ends here, as if it had returned
+ *     place    = value ["+" number]
+ *     value    = number | "a0" .. "a5"            an argument of this host call
  *
- * Lines that match a call are used in turn, one call each; the last one that matches stays.
+ * Lines that match a call are used one after the other, one call each; the last one that matches
+ * answers all further calls.
  *
  *     get_third_number = 1000
  *     read(0, *) = 5, [a1]:68656c6c6f         # stdin once,

@@ -256,7 +256,7 @@ static bool do_contains_storage(const struct request *q)
 
 static bool do_call_data_size(const struct request *q) { return result(q, input(q->r)->data.size); }
 
-/* size bytes of the input from offset on, zeros behind its end. */
+/* size bytes of the input from offset on, zeros after its end. */
 static uint8_t *input_part(const struct request *q, uint64_t offset, size_t size)
 {
     const struct blob *data = &input(q->r)->data;

@@ -1,5 +1,5 @@
 /* Each step is a loop of its own, which keeps what it needs in registers: where instructions start;
- * which of them are for the general way, and where blocks end; the code of all others, one behind
+ * which of them are for the general way, and where blocks end; the code of all others, one after
  * the other; then the jumps between them, and the charges. */
 #include <immintrin.h>
 #include "pvm/jit/ahead.h"
@@ -190,12 +190,12 @@ static uint32_t copy_known(struct jit *j, const struct jit_window *w, uint32_t e
         const struct jit_code *code = &codes[w->code[i]];
         uint8_t *to = start + here;
         uint64_t front = atomic_load_explicit(&code->front, memory_order_relaxed);
-        uint64_t behind = atomic_load_explicit(&code->behind, memory_order_relaxed);
+        uint64_t after = atomic_load_explicit(&code->after, memory_order_relaxed);
         offsets[i] = (uint32_t)here;
         memcpy(to, &front, 8);
         memcpy(to + (front >> 56), &w->value[i], 4);
-        memcpy(to + (behind >> 56 & 15), &behind, 8);
-        here += (behind >> 56 & 15) + (behind >> 60 & 7) + w->charge[i];
+        memcpy(to + (after >> 56 & 15), &after, 8);
+        here += (after >> 56 & 15) + (after >> 60 & 7) + w->charge[i];
     }
     j->e.at = start + here;
     return (uint32_t)i;
@@ -212,11 +212,11 @@ static void aim_jumps(struct jit *j, const struct jit_window *w, uint32_t from, 
     for (uint32_t k = from; k < end; k++) {
         uint32_t i = w->ends[k], target = w->targets[k];
         bool jumps = !(target & JIT_NO_TARGET), back = target <= w->pc[i];
-        uint32_t behind = offsets[w->number + i + 1] - charge;
+        uint32_t after = offsets[w->number + i + 1] - charge;
         uint32_t to = offsets[pvm_native_number(n, back ? target : w->pc[i])] - charge;
-        uint32_t distance = to - behind;
-        memcpy(start + (jumps ? behind - 4 : nowhere), &distance, 4);
-        *fixup = (struct jit_fixup){behind - 4, target};
+        uint32_t distance = to - after;
+        memcpy(start + (jumps ? after - 4 : nowhere), &distance, 4);
+        *fixup = (struct jit_fixup){after - 4, target};
         fixup += jumps & !back;
     }
     j->fixup_count = (uint32_t)(fixup - j->fixups);
@@ -272,7 +272,7 @@ static void write_late(struct jit *j, struct jit_window *w, uint32_t end)
 static void finish(struct jit *j, struct jit_window *w, struct jit_block *block, uint32_t i)
 {
     uint32_t from = w->end, end = from;
-    j->n->offsets[w->number + i] = x64_here(&j->e); /* behind all of them */
+    j->n->offsets[w->number + i] = x64_here(&j->e); /* after all of them */
     while (w->ends[end] < i) end++;
     aim_jumps(j, w, from, end);
     write_late(j, w, i);

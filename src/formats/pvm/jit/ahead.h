@@ -12,18 +12,18 @@ enum { JIT_AHEAD = 1024 }; /* bytes of code that are looked at at a time */
 #define JIT_NO_TARGET UINT32_C(0x80000000)
 
 struct jit_window {
-    uint32_t at, count;              /* which is next, and how many there are */
-    uint32_t number;                 /* of the first */
-    uint32_t other, odd, end, late;  /* which of these is next */
-    uint16_t others[JIT_AHEAD + 16]; /* for the general way, by themselves; the last is `count` */
-    uint16_t odds[JIT_AHEAD + 16];   /* and because of their target; the last is UINT16_MAX */
-    uint16_t ends[JIT_AHEAD + 16];   /* those that end a block and are known; the last likewise */
-    uint16_t lates[JIT_AHEAD + 16];  /* those that have JIT_LATE and are known; the last likewise */
+    uint32_t at, count;               /* which is next, and how many there are */
+    uint32_t number;                  /* of the first */
+    uint32_t other, odd, end, late;   /* which of these is next */
+    uint16_t others[JIT_AHEAD + 16];  /* for the general way, by themselves; the last is `count` */
+    uint16_t odds[JIT_AHEAD + 16];    /* and because of their target; the last is UINT16_MAX */
+    uint16_t ends[JIT_AHEAD + 16];    /* known ones that end a block; last: UINT16_MAX */
+    uint16_t lates[JIT_AHEAD + 16];   /* known ones with JIT_LATE; last: UINT16_MAX */
     uint32_t targets[JIT_AHEAD + 16]; /* of `ends`; with JIT_NO_TARGET: the next block */
     uint32_t pc[JIT_AHEAD + 64];
     int32_t value[JIT_AHEAD + 16];  /* the immediate, the first one if there are two; */
     uint16_t code[JIT_AHEAD + 16];  /* the known code, 0: none; */
-    uint8_t charge[JIT_AHEAD + 16]; /* bytes of the charge behind it */
+    uint8_t charge[JIT_AHEAD + 16]; /* bytes of the charge after it */
     uint8_t length[JIT_AHEAD + 16]; /* with two immediates, as if it ended with the first */
 
     /* The first look: those with JIT_ENDS, JIT_LOOK, JIT_LATE. */
@@ -38,7 +38,7 @@ struct jit_window {
 /* The parts of a look ahead: ahead.c, and wide.c where j->rules->wide says so.
  *
  * pcs, lengths and first lists, for the instructions from pc to `end` and up to 64 bytes more, and
- * not behind one that is too long. */
+ * not after one that is too long. */
 typedef void jit_turns_fn(struct jit_window *w, const struct jit *j, uint32_t pc, uint32_t end);
 jit_turns_fn pvm_jit_turns, pvm_jit_turns_wide;
 
@@ -58,5 +58,5 @@ struct jit_block {     /* the one that is being written */
     uint32_t compared; /* pc of an instruction to which flags are left */
 };
 
-/* Writes what is known, from pc on, over as many blocks as it is. The pc behind. */
+/* Writes what is known, from pc on, over as many blocks as it is. The pc after them. */
 uint32_t pvm_jit_ahead(struct jit *j, struct jit_block *block, uint32_t pc);

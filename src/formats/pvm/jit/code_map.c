@@ -107,7 +107,7 @@ static const struct pvm_copy *copy_at(const struct pvm_native *n, uint32_t at, u
     return inside ? &n->copies[low - 1] : NULL;
 }
 
-/* The block behind this instruction, if `at` is in its charge; else the same. */
+/* The block after this instruction, if `at` is in its charge; else the same. */
 static uint32_t skip_charge(const struct pvm_native *n, uint32_t at, uint32_t number)
 {
     uint32_t next = number + 1;

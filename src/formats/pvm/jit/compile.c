@@ -86,7 +86,7 @@ void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers)
     if (j->dispatches) j->dispatches[pc / DISPATCH_BYTES] = true;
 }
 
-/* There is one at pc or not too far behind it. */
+/* There is one at pc or not too far after it. */
 static bool near_dispatch(const struct jit *j, uint32_t pc)
 {
     uint32_t first = pc / DISPATCH_BYTES;
@@ -177,7 +177,7 @@ static bool straddles(uint32_t start, uint32_t end)
     return length && length <= 4 * LINE && lines > (length + LINE - 1) / LINE;
 }
 
-/* It is written once more, with what is known of loops; and if it then straddles, once more behind
+/* It is written once more, with what is known of loops; and if it then straddles, once more after
  * nops. */
 void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint32_t count)
 {
@@ -195,7 +195,7 @@ void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint
     j->writes = NULL;
 }
 
-/* ---- behind the blocks ---- */
+/* ---- after the blocks ---- */
 
 static void cold_places(struct jit *j)
 {
@@ -277,8 +277,8 @@ static void *map(size_t bytes, int flags)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* Jumps are aimed all over the code: most of the time of a large program would go into looking up
- * pages. Another wish. */
+/* Jumps are patched all over the code: with small pages most of the time of a large program would go
+ * into address translation. Only advice: the kernel may decline. */
 static void want_huge(void *at, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
@@ -288,7 +288,7 @@ static void want_huge(void *at, size_t bytes)
 #endif
 }
 
-/* Pages that are sure to be written come at once, at half the price. It is only a wish. */
+/* Pages that are sure to be written are mapped in one call, for half the time. Only advice. */
 static void fault_in(void *at, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE

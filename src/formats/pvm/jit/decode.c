@@ -3,7 +3,7 @@
 
 void pvm_jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code)
 {
-    enum { AHEAD = 80 }; /* more than any look at an instruction and at those behind it */
+    enum { AHEAD = 80 }; /* more than any look at an instruction and at those after it */
     d->code = code;
     d->ops = pvm_isas[code->isa].op;
     d->bytes = code->bytes.data;

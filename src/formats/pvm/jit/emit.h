@@ -84,7 +84,7 @@ X64_INLINE void compare_end(struct jit *j, enum x64_cond cond, enum x64_reg dst)
     x64_mov(&j->e, X32, dst, RCX);
 }
 
-/* The left operand stays when cond holds behind cmp left, right. */
+/* The left operand stays when cond holds after cmp left, right. */
 X64_INLINE void choose(struct jit *j, const struct jit_insn *in, enum x64_cond other)
 {
     enum x64_reg d = reg_d(in), a = reg_a(in), b = reg_b(in);
@@ -201,7 +201,7 @@ X64_INLINE void negate_add(struct jit *j, enum x64_size size, const struct jit_i
     if (imm(in)) x64_add_imm(&j->e, size, reg_a(in), (int32_t)imm(in));
 }
 
-/* Zero by xor: no instruction but a comparison leaves flags to the one behind it. */
+/* Zero by xor: no instruction but a comparison leaves flags to the one after it. */
 X64_INLINE void load_immediate(struct jit *j, enum x64_reg reg, uint64_t value)
 {
     if (value)

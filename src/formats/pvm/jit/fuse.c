@@ -10,7 +10,7 @@ static struct jit_insn at(struct jit *j, uint32_t pc)
     return in;
 }
 
-static struct jit_insn behind(struct jit *j, const struct jit_insn *in)
+static struct jit_insn after(struct jit *j, const struct jit_insn *in)
 {
     return at(j, in->pc + in->length);
 }
@@ -33,7 +33,7 @@ static bool address_load(struct jit *j, const struct jit_insn *in, struct x64_me
 
 struct jit_group pvm_jit_fuse_add(struct jit *j, uint32_t pc)
 {
-    struct jit_insn in = at(j, pc), load = behind(j, &in);
+    struct jit_insn in = at(j, pc), load = after(j, &in);
     struct x64_mem m = sum(reg_a(&in), (int)reg_b(&in), 0);
     return address_load(j, &load, m, reg_d(&in)) ? group_of(2, in.length + load.length) : nothing;
 }
@@ -41,7 +41,7 @@ struct jit_group pvm_jit_fuse_add(struct jit *j, uint32_t pc)
 /* x << 32 >> 32: the low half. */
 static struct jit_group low_half(struct jit *j, const struct jit_insn *in)
 {
-    struct jit_insn back = behind(j, in);
+    struct jit_insn back = after(j, in);
     if (imm(&back) != 32 || reg_b(&back) != reg_a(in) || reg_a(&back) != reg_a(in)) return nothing;
     if (back.op == PVM_OP_shift_logical_right_imm_64)
         x64_mov(&j->e, X32, reg_a(in), reg_b(in));
@@ -58,7 +58,7 @@ struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc)
     struct jit_insn in = at(j, pc);
     if (!j->narrow && imm(&in) == 32) return low_half(j, &in);
     if (imm(&in) < 1 || imm(&in) > 3) return nothing;
-    struct jit_insn add = behind(j, &in);
+    struct jit_insn add = after(j, &in);
     enum x64_reg d = reg_a(&in), a = reg_a(&add), b = reg_b(&add);
     if (add.op != (j->narrow ? PVM_OP_add_32 : PVM_OP_add_64) || reg_d(&add) != d ||
         (a == d) == (b == d))
@@ -66,7 +66,7 @@ struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc)
     struct x64_mem m = sum(a == d ? b : a, (int)reg_b(&in), 0);
     m.scale = (uint8_t)imm(&in);
     if (jit_is_load(jit_op_behind(j, &add))) {
-        struct jit_insn load = behind(j, &add);
+        struct jit_insn load = after(j, &add);
         if (address_load(j, &load, m, d)) return group_of(3, in.length + add.length + load.length);
     }
     x64_lea(&j->e, j->word, d, m);

@@ -40,7 +40,7 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
         break;                                                                                     \
     }
 
-/* in and what is behind it as a group, if there is one. */
+/* in and what is after it as a group, if there is one. */
 #define GROUP(may, fuse)                                                                           \
     if (may) {                                                                                     \
         struct jit_group group = fuse(j, pc);                                                      \
@@ -50,7 +50,7 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
             break;                                                                                 \
         }                                                                                          \
     }
-/* The result of a comparison, for which a branch behind it need not test. */
+/* The result of a comparison, for which a branch after it need not test. */
 #define COMPARED(reg, condition)                                                                   \
     compared = (reg), cond = (condition), b.compared = pc + in.length
 
@@ -85,7 +85,7 @@ const struct jit_form pvm_jit_forms[2][PVM_OPS] = {{FORMS(X64, 0x63)}, {FORMS(X3
 
 /* ---- blocks ---- */
 
-/* A block starts at pc, behind the instruction with this op and length. */
+/* A block starts at pc, after the instruction with this op and length. */
 X64_INLINE void mark(struct jit *j, uint32_t pc, enum pvm_op op, unsigned length)
 {
     const struct pvm_code *code = &j->p->code;

@@ -7,27 +7,29 @@
  *   memory      gs:[r32 + disp]: gs is at guest address 0, the address-size prefix cuts the sum to
  *               32 bits, and page protections are the rights: no address leaves the reservation
  *   blocks      | sub r13, cost | jb cold | instructions ...     the first two only when metered
- *   cold        five bytes a place, behind all blocks: a call whose return address tells which
+ *   cold        five bytes a place, after all blocks: a call whose return address tells which
  *
- * An instruction's own code starts behind the charge of its block, so that a paid block can be
+ * An instruction's own code starts after the charge of its block, so that a paid block can be
  * entered there; jumps go to the charge, `charge_size` bytes before it. */
 #pragma once
 #include "pvm/jit/interrupt.h"
 #include "pvm/vm/vm.h"
 #include "x64/x64.h"
 
-enum pvm_native_exit {                   /* why compiled code returned */
-                       PVM_NATIVE_STEP,  /* the instruction around `at` is the interpreter's */
-                       PVM_NATIVE_FAULT, /* the same, found out by a signal at `at` */
-                       PVM_NATIVE_HOST,  /* ecalli; pc and number are set */
-                       PVM_NATIVE_HALT,  /* a jump to the return address at cold place `at` */
-                       PVM_NATIVE_POLL, /* the interrupt flag is set; nothing of the instruction was done */
-                       PVM_NATIVE_EARLY, /* the same, before anything ran */
-                       PVM_NATIVE_KICK, /* interrupted at `at`, between two instructions of the guest */
+/* clang-format off */
+enum pvm_native_exit { /* why compiled code returned */
+    PVM_NATIVE_STEP,   /* the instruction around `at` is the interpreter's */
+    PVM_NATIVE_FAULT,  /* the same, found out by a signal at `at` */
+    PVM_NATIVE_HOST,   /* ecalli; pc and number are set */
+    PVM_NATIVE_HALT,   /* a jump to the return address at cold place `at` */
+    PVM_NATIVE_POLL,   /* the interrupt flag is set; nothing of the instruction was done */
+    PVM_NATIVE_EARLY,  /* the same, before anything ran */
+    PVM_NATIVE_KICK,   /* interrupted at `at`, between two instructions of the guest */
 };
+/* clang-format on */
 
-/* Code from `native` on is one more of the instruction at pc, inside that of the jump in whose place
- * it stands. */
+/* A second copy of the code of the instruction at pc, from `native` on. It is part of the code of a
+ * jump, which it replaces (see copies of dispatches in compile.c). */
 struct pvm_copy {
     uint32_t native, pc;
 };
@@ -36,7 +38,7 @@ enum pvm_cold_kind { PVM_COLD_STEP, PVM_COLD_GAS, PVM_COLD_DYNAMIC, PVM_COLD_POL
 
 enum { PVM_COLD_BYTES = 5 };
 
-struct pvm_cold {  /* a place behind the blocks */
+struct pvm_cold {  /* a place after the blocks */
     uint32_t site; /* the rel32 field of the jump to it */
     uint32_t pc : 28, kind : 4;
 };
@@ -106,9 +108,9 @@ struct jit_insn {  /* one instruction; decode.h reads its operands */
     bool in_place; /* its bytes are where the program has them */
     uint32_t pc;
     unsigned length; /* in the program */
-    unsigned skip;   /* bytes behind the opcode */
+    unsigned skip;   /* bytes after the opcode */
     const uint8_t *at;
-    uint64_t word; /* the first of those behind the opcode */
+    uint64_t word; /* the first of those after the opcode */
 };
 
 struct jit_decoder {
@@ -171,7 +173,7 @@ extern const uint8_t pvm_host_registers[16];
 
 /* stubs.c: entry, exits, and what is too long to stand in line. */
 void pvm_jit_stubs(struct jit *j);
-/* instructions.c: the blocks from pc on, or only one; the pc behind. It stops when memory is full. */
+/* instructions.c: the blocks from pc on, or only one; the pc after them. Stops when memory is full. */
 uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one);
 void pvm_jit_charge(struct jit *j);
 void pvm_jit_odd(struct jit *j, uint32_t pc); /* compile.c: no jump may go to this block */

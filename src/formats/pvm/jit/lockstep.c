@@ -1,5 +1,5 @@
 /* The engine "both": compiled code and the interpreter in lock step, block by block, each on its
- * own memory. Registers, pc and gas are compared behind every block, memory at every stop. The
+ * own memory. Registers, pc and gas are compared after every block, memory at every stop. The
  * machine is the compiled one; the other follows it, and is brought up to date with what the host
  * changed whenever a run starts. The first difference ends the run with PENTA_STOP_DISAGREE. */
 #include <stdio.h>
@@ -132,7 +132,7 @@ static bool equal_stops(struct pvm_twin *t, const struct pvm_vm *vm, const penta
 
 /* ---- running ---- */
 
-/* So little memory that it is compared behind every block. */
+/* So little memory that it is compared after every block. */
 static bool small(const struct pvm_memory *m)
 {
     uint64_t bytes = 0;

@@ -329,11 +329,11 @@ uint16_t pvm_jit_learn(const struct jit *j, uint32_t pc, unsigned length)
     int n = find_immediate(code, s.size, &usual[kind], tail);
     unsigned more = (unsigned)n + tail, rest = (unsigned)s.size - more;
     if (n < 0 || rest > 7) return 0;
-    uint64_t front = (uint64_t)n << 56, behind = (uint64_t)(more | rest << 4 | 0x80) << 56;
+    uint64_t front = (uint64_t)n << 56, after = (uint64_t)(more | rest << 4 | 0x80) << 56;
     memcpy(&front, code, (unsigned)n);
-    memcpy(&behind, code + more, rest);
+    memcpy(&after, code + more, rest);
     atomic_store_explicit(&pvm_jit_codes[number].front, front, memory_order_relaxed);
-    atomic_store_explicit(&pvm_jit_codes[number].behind, behind, memory_order_relaxed);
+    atomic_store_explicit(&pvm_jit_codes[number].after, after, memory_order_relaxed);
     atomic_store_explicit(entry, number, memory_order_release);
     return number;
 }

@@ -8,11 +8,11 @@
 #include <stdatomic.h>
 #include "pvm/jit/decode.h"
 
-/* In front of the immediate up to 7 bytes and, above them, how many. Behind it up to 7 bytes; from
+/* In front of the immediate up to 7 bytes and, above them, how many. After it up to 7 bytes; from
  * bit 56 on where they are, from bit 60 on how many there are, and bit 63 set. All zeros: not
  * known. Both are written before anybody can see the number. */
 struct jit_code {
-    _Atomic uint64_t front, behind;
+    _Atomic uint64_t front, after;
 };
 
 /* Known codes are close together, so that they stay in the cache; which one it is, is looked up by
@@ -24,10 +24,10 @@ extern _Atomic uint16_t pvm_jit_memo[2][JIT_ENTRIES + 1]; /* the last is not use
 /* ---- rules ---- */
 
 /* How an opcode finds its code, in one word:
- *   bits 0..11    its first entry / 256; behind that they go by kind of immediate and registers
- *   bits 12..23   which bits behind the opcode name registers
- *   bit 24        it has an immediate behind one byte of registers
- *   bits 25..28   bytes of the charge behind it */
+ *   bits 0..11    its first entry / 256; after that they go by kind of immediate and registers
+ *   bits 12..23   which bits after the opcode name registers
+ *   bit 24        it has an immediate after one byte of registers
+ *   bits 25..28   bytes of the charge after it */
 typedef uint32_t jit_rule;
 X64_INLINE uint32_t jit_from(jit_rule rule) { return (rule & 0xfff) << 8; }
 X64_INLINE uint32_t jit_register_bits(jit_rule rule) { return rule >> 12 & 0xfff; }
@@ -36,9 +36,9 @@ X64_INLINE uint32_t jit_charge(jit_rule rule) { return rule >> 25 & 15; }
 enum jit_flag {
     JIT_ENDS = 1,      /* a block */
     JIT_LOOK = 2,      /* it may have to be written the general way: */
-    JIT_OTHER = 4,     /* always; else with what is behind it */
+    JIT_OTHER = 4,     /* always; else with what is after it */
     JIT_JUMPS = 8,     /* it has an offset */
-    JIT_BRANCHES = 16, /* and goes on behind it, too */
+    JIT_BRANCHES = 16, /* and goes on after it, too */
     JIT_COPIES = 32,   /* backward it may become a copy of a dispatch */
     JIT_VALID = 64,    /* an instruction */
     JIT_LATE = 128,    /* some bytes of its code are written late */

@@ -40,7 +40,7 @@ static size_t collect(const struct pvm_program *p, struct pvm_function *out)
     return count;
 }
 
-/* The native offset of the first block at or behind pc. */
+/* The native offset of the first block at or after pc. */
 static uint32_t start_of(const struct pvm_native *n, uint64_t pc)
 {
     for (; pc <= n->size; pc++) {

@@ -143,7 +143,7 @@ static const struct pvm_cold *cold_at(const struct pvm_native *n, uint32_t at)
     return at >= n->cold_start ? &n->cold[(at - n->cold_start) / PVM_COLD_BYTES] : NULL;
 }
 
-/* What the block behind this place of an empty counter costs: the charge stands before the jump. */
+/* What the block after this place of an empty counter costs: the charge stands before the jump. */
 static uint32_t cost_of(const struct pvm_native *n, const struct pvm_cold *cold)
 {
     uint32_t cost;

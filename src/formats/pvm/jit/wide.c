@@ -142,7 +142,7 @@ static void find_targets(struct jit_window *w, const struct jit *j)
     }
 }
 
-/* Blocks start behind all of them. */
+/* Blocks start after all of them. */
 static void mark_blocks(struct jit_window *w, struct jit *j)
 {
     const struct jit_rules *const rules = j->rules;

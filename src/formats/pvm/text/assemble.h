@@ -51,7 +51,7 @@ struct pvm_hex { /* a part given as hex */
 struct pvm_assembly {
     struct source *s;
     struct findings *findings;
-    struct labels labels; /* their value is the index of the item behind; also the arena */
+    struct labels labels; /* their value is the index of the item after it; also the arena */
     struct pvm_matcher *matcher;
     struct pvm_program program;
     bool isa_given, isa_missed, dialect_given, sizes_given[3], fields_given;
@@ -83,7 +83,7 @@ struct pvm_assembly {
 bool pvm_grow(void *items, size_t *capacity, size_t count, size_t size, penta_error *err);
 /* A label or number as a reference. */
 bool pvm_reference_read(struct pvm_assembly *a, struct pvm_reference *out);
-/* directives.c: the line behind a '%'. */
+/* directives.c: the line after a '%'. */
 bool pvm_directive(struct pvm_assembly *a);
 bool pvm_add_export(struct pvm_assembly *a, penta_bytes name, struct pvm_reference place);
 bool pvm_add_item(struct pvm_assembly *a, struct pvm_item item);

@@ -22,7 +22,7 @@ static bool next(struct listing *l, struct pvm_insn *in)
         return true;
     }
     if (l->done || !l->falls || !size) return false;
-    l->done = true; /* what control meets behind the end */
+    l->done = true; /* what control meets after the end */
     *in = (struct pvm_insn){.pc = l->pc, .length = 1};
     return true;
 }

@@ -277,7 +277,7 @@ uint32_t pvm_cells_find(const struct pvm_cells *p, uint32_t pc)
     uint32_t from = p->blocks[low - 1].first;
     uint32_t end = low < p->block_count ? p->blocks[low].entry - 1 : p->count;
     uint32_t limit = end;
-    while (from < limit) { /* the first cell at or behind pc */
+    while (from < limit) { /* the first cell at or after pc */
         uint32_t middle = from + (limit - from) / 2;
         if (p->places[middle].pc < pc)
             from = middle + 1;

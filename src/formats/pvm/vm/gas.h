@@ -1,5 +1,6 @@
-/* What basic blocks cost (reference, chapter 9). A cost is a pure function of the block's bytes
- * and, for the pipeline model, of one byte at each destination of its branch. */
+/* What basic blocks cost, in the gas models of docs/formats/pvm-machine.md. A cost is a pure
+ * function of the block's bytes and, for the pipeline model, of one byte at each destination of its
+ * branch. */
 #pragma once
 #include "pvm/format/decode.h"
 
@@ -18,7 +19,7 @@ bool pvm_gas_model_parse(const char *name, enum pvm_gas_model *model);
 static inline bool pvm_gas_pipeline(enum pvm_gas_model model) { return model >= PVM_GAS_FULL_L1; }
 
 /* The cost of the block that starts at pc, up to and including the instruction that ends it; in a
- * hole, and right behind the code, that of an implied trap. False: beyond. cmov_reads_old: a
+ * hole, and right after the code, that of an implied trap. False: beyond. cmov_reads_old: a
  * conditional move waits for the old value of its destination (profile gp-0.8). */
 bool pvm_block_cost(const struct pvm_code *code, uint32_t pc, enum pvm_gas_model model,
                     bool cmov_reads_old, uint32_t *cost);

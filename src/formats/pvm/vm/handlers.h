@@ -63,8 +63,8 @@
 /* Where handlers go when there is more to say than the next cell: interp.c. */
 pvm_handler pvm_leave_charge, pvm_leave_step, pvm_leave_host, pvm_slow_access;
 
-/* The handler of two instructions in a row, or NULL: superinstructions.c. loops: the second is a branch to the
- * start of its own block. */
+/* The handler of two instructions in a row, or NULL: superinstructions.c. loops: the second is a
+ * branch to the start of its own block. */
 pvm_handler *pvm_pair_handler(uint8_t first, unsigned first_in, uint8_t second, unsigned second_in,
                               bool loops);
 
@@ -119,7 +119,7 @@ enum { IN_NONE, IN_A, IN_B };
 #define AT_DISTANCE(distance)                                                                      \
     ((const struct pvm_cell *)(const void *)((const char *)c + (distance)))
 
-/* ---- bodies that go on: v is the variant; c moves behind the instruction ---- */
+/* ---- bodies that go on: v is the variant; c moves after the instruction ---- */
 #define OPERANDS_OF(v)                                                                             \
     uint64_t a = A_OF(v), b = B_OF(v), x = X_OF;                                                   \
     (void)a, (void)b, (void)x

@@ -166,7 +166,7 @@ static pvm_handler *const looping[PVM_OPS][3] = {
 
 enum { READS_A = 1, READS_B = 2, WRITES_A = 4, WRITES_D = 8, FORGETS = 16 };
 /* clang-format off */
-static const uint8_t traits[] = {          /* by kind; FORGETS: acc means nothing behind it */
+static const uint8_t traits[] = {          /* by kind; FORGETS: acc means nothing after it */
     [PVM_DO_SET3] = READS_A | READS_B | WRITES_D, [PVM_DO_SET2I] = READS_B | WRITES_A,
     [PVM_DO_SET2] = READS_A | WRITES_D,           [PVM_DO_CMOV3] = READS_A | READS_B | WRITES_D,
     [PVM_DO_CMOVI] = READS_B | WRITES_A,          [PVM_DO_LOADX] = WRITES_A,
@@ -193,7 +193,7 @@ static unsigned trait(const struct pvm_cell *c)
     return c->op < PVM_OPS ? traits[kinds[c->op]] : FORGETS;
 }
 
-/* The register that acc holds behind this cell, given the one before it. */
+/* The register that acc holds after this cell, given the one before it. */
 static uint8_t acc_behind(const struct pvm_cell *c, uint8_t acc)
 {
     unsigned t = trait(c);

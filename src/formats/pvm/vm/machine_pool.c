@@ -1,4 +1,4 @@
-/* Ready machines in a list behind a lock; one prototype holds the shared cells and the options. */
+/* Ready machines in a list under a lock; one prototype holds the shared cells and the options. */
 #include "pvm/vm/machine_pool.h"
 #include <pthread.h>
 #include <stdlib.h>

@@ -26,7 +26,7 @@ void pvm_memory_close(struct pvm_memory *m)
 
 /* ---- areas ---- */
 
-/* Index of the first area that ends behind address. */
+/* Index of the first area that ends after address. */
 static size_t area_at(const struct pvm_memory *m, uint64_t address)
 {
     size_t low = 0, high = m->area_count;
@@ -277,7 +277,7 @@ uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, 
     uint64_t done = 0;
     while (done < count) {
         uint64_t at = address + done;
-        if (at >= top) { /* behind the last byte of memory */
+        if (at >= top) { /* after the last byte of memory */
             refuse(m, PVM_PAGES - 1, true);
             break;
         }

@@ -37,7 +37,7 @@ struct pvm_area { /* whole pages with one right; what they hold at the start */
     uint32_t address;
     uint64_t length;
     bool writable;
-    penta_bytes initial; /* zeros behind it; borrowed, or owned below */
+    penta_bytes initial; /* zeros after it; borrowed, or owned below */
     uint8_t *owned;
 };
 
@@ -65,7 +65,7 @@ void pvm_backing_drop(struct pvm_memory *m, uint32_t page, uint32_t count);   /*
 uint8_t *pvm_backing_page(const struct pvm_memory *m, uint32_t page, bool for_write);
 /* What the host lets happen to committed pages: nothing (0), PVM_READ, PVM_READ | PVM_WRITE. */
 bool pvm_backing_protect(struct pvm_memory *m, uint32_t page, uint32_t count, unsigned rights);
-/* Sets DIRTY on the pages among these that were touched behind the back of the rights table. */
+/* Sets DIRTY on the pages among these that were touched without the rights table knowing. */
 void pvm_backing_dirty(const struct pvm_memory *m, uint32_t page, uint32_t count);
 
 /* ---- for everyone ---- */
@@ -83,7 +83,7 @@ bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length,
 void pvm_memory_reset(struct pvm_memory *m);
 
 /* The slow path of an access of n = 1, 2, 4 or 8 bytes; all or nothing. False: fault is set. wraps:
- * addresses go on at 0 behind 2^32-1, as in the Gray Paper. */
+ * addresses go on at 0 after 2^32-1, as in the Gray Paper. */
 bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
                      uint64_t *value);
 bool pvm_memory_store(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,

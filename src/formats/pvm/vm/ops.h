@@ -3,7 +3,7 @@
  * PVM_DO_name is the row of instruction `name` of isa.def: KIND, GAS CLASS, EXPRESSION. An engine
  * gives the kinds their meaning and includes isa.def; a missing row does not compile.
  *
- *   kind       operands (reference, table 3.2)                 expression over
+ *   kind       operands                                        expression over
  *   SET3       rD = ..                                         a = rA, b = rB
  *   SET2I      rA = ..                                         b = rB, x = first immediate
  *   SET2       rD = ..                                         a = rA
@@ -31,7 +31,7 @@ static inline uint64_t op_extend32(uint64_t v) { return (uint64_t)(int64_t)(int3
 static inline uint64_t op_extend16(uint64_t v) { return (uint64_t)(int64_t)(int16_t)(uint16_t)v; }
 static inline uint64_t op_extend8(uint64_t v) { return (uint64_t)(int64_t)(int8_t)(uint8_t)v; }
 
-/* Division never traps (reference 5.3). */
+/* Division never traps. */
 static inline uint64_t op_div_u32(uint64_t a, uint64_t b)
 {
     return (uint32_t)b ? op_extend32((uint32_t)a / (uint32_t)b) : UINT64_MAX;

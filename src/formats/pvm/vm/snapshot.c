@@ -1,8 +1,11 @@
-/* "PVMS", the fields below as u64, registers, the calls still to make, the memory map, and the
- * pages that differ from their initial contents:
- *     fields | 13 x reg | count, count x (pc, 13 x reg) | count, count x (address, length,
- * writable) | count, count x (address, 4096 bytes) Initial contents are not part of it: they come
- * from the program and the options. */
+/* A machine as bytes, numbers as u64, little-endian:
+ *
+ *     "PVMS" | FIELDS below | 13 registers
+ *     | count, count x (pc, 13 registers)              calls still to make
+ *     | count, count x (address, length, writable)     the memory map
+ *     | count, count x (address, 4096 bytes)           pages that differ from their initial contents
+ *
+ * Initial contents are not stored: they come from the program and the options. */
 #include "pvm/vm/snapshot.h"
 #include <stdlib.h>
 #include <string.h>

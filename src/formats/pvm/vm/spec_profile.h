@@ -1,4 +1,4 @@
-/* What differs at run time between sources (reference, chapters 12.4 and 19), independent of the ISA. */
+/* What differs at run time between specifications, whatever the ISA: the option profile. */
 #pragma once
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@ extern const struct pvm_profile {
     bool gp_targets;        /* the opcode at a jump target must be defined */
     bool late_branches;     /* an illegal branch traps only when taken */
     bool fall_off;          /* a fallthrough at the end of the code goes on to an implied trap */
-    bool wraps;             /* accesses go on at address 0 behind 2^32 - 1 */
+    bool wraps;             /* accesses go on at address 0 after 2^32 - 1 */
     bool cmov_reads_old;    /* pipeline gas: a conditional move waits for its old value */
     bool gp_sbrk;           /* sbrk returns where the new memory starts */
     enum pvm_gas_model gas; /* the model where none is asked for */

@@ -90,7 +90,7 @@ static enum pvm_outcome store(struct step *s, uint64_t address, unsigned n, uint
     return advance(s);
 }
 
-/* Byte by byte as far as gas and memory go; a0 and a2 hold the progress (reference 5.7). Done in
+/* Byte by byte as far as gas and memory go; a0 and a2 hold the progress. Done in
  * pieces, so that an interrupt is seen in time. */
 static enum pvm_outcome memset_step(struct step *s)
 {

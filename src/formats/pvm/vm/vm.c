@@ -376,7 +376,7 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
     return true;
 }
 
-/* The name of a trap, or of the import behind a host call. */
+/* The name of a trap, or of the import that a host call means. */
 const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
     static const char *const traps[] = {"trap", "bad jump", "bad access", "bad start",

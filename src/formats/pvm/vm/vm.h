@@ -16,7 +16,7 @@ enum {
 #define PVM_RETURN_ADDRESS UINT32_C(0xffff0000) /* a jump there ends the call */
 
 /* What engines share, in the page below guest address 0 (memory.h). Registers of a 32-bit ISA are
- * zero-extended whenever no engine runs. The part behind pc belongs to the interpreter. */
+ * zero-extended whenever no engine runs. The part after pc belongs to the interpreter. */
 struct pvm_state {
     uint64_t regs[16];
     int64_t gas; /* left; not below 0 */
@@ -47,19 +47,21 @@ enum pvm_exit {
     PVM_EXIT_BREAK,
 };
 
-enum pvm_wait { /* what has to happen before the machine can go on */
-                PVM_READY,
-                PVM_WAIT_ANSWER, /* a host call waits for its answer */
-                PVM_HALTED,
-                PVM_TRAPPED, /* final, until a new call */
+/* what has to happen before the machine can go on */
+enum pvm_wait {
+    PVM_READY,
+    PVM_WAIT_ANSWER, /* a host call waits for its answer */
+    PVM_HALTED,
+    PVM_TRAPPED, /* final, until a new call */
 };
 
-enum pvm_trap {                  /* penta_stop.detail of a trap */
-                PVM_TRAP_TRAP,   /* trap, or an instruction that is none */
-                PVM_TRAP_JUMP,   /* no legal jump target */
-                PVM_TRAP_ACCESS, /* memory that is not there, or read-only */
-                PVM_TRAP_START,  /* the run started where no instruction does */
-                PVM_TRAP_STACK,  /* a bad access just below the stack */
+/* penta_stop.detail of a trap */
+enum pvm_trap {
+    PVM_TRAP_TRAP,   /* trap, or an instruction that is none */
+    PVM_TRAP_JUMP,   /* no legal jump target */
+    PVM_TRAP_ACCESS, /* memory that is not there, or read-only */
+    PVM_TRAP_START,  /* the run started where no instruction does */
+    PVM_TRAP_STACK,  /* a bad access just below the stack */
 };
 
 struct pvm_call {
@@ -67,7 +69,7 @@ struct pvm_call {
     uint64_t regs[PVM_REGISTERS];
 };
 
-struct pvm_layout { /* where things are (reference 7.1 and 12.3) */
+struct pvm_layout { /* where things are: docs/formats/pvm-machine.md */
     uint32_t ro, rw, stack, stack_top, aux;
     uint64_t ro_length, rw_length, stack_length, aux_length; /* whole pages */
     uint64_t heap_base, heap_max;

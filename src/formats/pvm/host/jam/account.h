@@ -2,15 +2,16 @@
 #pragma once
 #include "pvm/host/jam/layer.h"
 
-enum jam_chapter { /* of the state that is not an account */
-                   JAM_QUEUES = 2,
-                   JAM_ENTROPY = 6,
-                   JAM_STAGING = 7,
-                   JAM_SLOT = 11,
-                   JAM_PRIVILEGES = 12,
-                   JAM_READY = 14,
-                   JAM_ACCUMULATED = 15,
-                   JAM_OUTPUTS = 16,
+/* of the state that is not an account */
+enum jam_chapter {
+    JAM_QUEUES = 2,
+    JAM_ENTROPY = 6,
+    JAM_STAGING = 7,
+    JAM_SLOT = 11,
+    JAM_PRIVILEGES = 12,
+    JAM_READY = 14,
+    JAM_ACCUMULATED = 15,
+    JAM_OUTPUTS = 16,
 };
 
 struct jam_account {

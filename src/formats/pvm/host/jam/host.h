@@ -110,11 +110,12 @@ enum { /* results of calls, below 2^64 */
 };
 const char *jam_code_name(uint64_t result); /* "FULL"; NULL: a value */
 
-enum jam_end { /* of a call */
-               JAM_GO_ON,
-               JAM_END_PANIC,
-               JAM_END_GAS,
-               JAM_END_ERROR, /* of the host: run->err says which */
+/* of a call */
+enum jam_end {
+    JAM_GO_ON,
+    JAM_END_PANIC,
+    JAM_END_GAS,
+    JAM_END_ERROR, /* of the host: run->err says which */
 };
 
 struct jam_provision {
