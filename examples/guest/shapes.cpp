@@ -1,8 +1,11 @@
 // C++ without exceptions: virtual functions, templates, new and delete, objects before and after main.
 #include <stdio.h>
+#include <initializer_list>
+#include <new>
 
 template <typename T, unsigned N> class List {
 public:
+    List(std::initializer_list<T> from) { for (const T &item : from) add(item); }
     void add(T item) { if (count < N) items[count++] = item; }
     T *begin() { return items; }
     T *end() { return items + count; }
@@ -54,9 +57,7 @@ static int next()
 
 int main()
 {
-    List<Shape *, 8> shapes;
-    shapes.add(new Square(1.5));
-    shapes.add(new Circle(2));
+    List<Shape *, 8> shapes = {new Square(1.5), new Circle(2)};
     double sum = 0;
     for (Shape *s : shapes) {
         printf("%s %.4f\n", s->name(), s->area());
@@ -64,6 +65,10 @@ int main()
     }
     printf("%d shapes, %.10g in all\n", Shape::alive, sum);
     for (Shape *s : shapes) delete s;
+    alignas(Square) char place[sizeof(Square)];
+    Shape *here = new (place) Square(3);
+    printf("%d alive, %g\n", Shape::alive, here->area());
+    here->~Shape();
     auto twice = [](int n) { return 2 * n; };
     next();
     printf("%d alive, %d\n", Shape::alive, twice(next() / 2));

@@ -26,40 +26,49 @@
 /* How many types follow, 0 to 9. */
 #define PENTA_COUNT_(...) PENTA_PICK_(0 __VA_OPT__(, ) __VA_ARGS__, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define PENTA_PICK_(z, a, b, c, d, e, f, g, h, i, n, ...) n
+/* void, when none follow. */
+#define PENTA_VOID_(...) PENTA_FIRST_(__VA_OPT__(, ) void, )
+#define PENTA_FIRST_(a, ...) a
 
 /* The record of a name: version, flags, the name, its inputs and outputs. Sections of one group are
  * kept once, so that a header may be included by many files. */
+/* clang-format off */
 #define PENTA_METADATA_(label, name, inputs)                                                       \
     ".pushsection .polkavm_metadata,\"awG\",@progbits," label ",comdat\n"                          \
-    "." label "_text: .ascii \"" name "\"\n." label "_end:\n." label "_record:\n"                  \
-    ".byte 1\n.4byte 0\n.4byte ." label "_end - ." label "_text\n" PENTA_POINTER_ "." label        \
-    "_text\n.byte " inputs "\n.byte 1\n.popsection\n"
+    "." label "_text: .ascii \"" name "\"\n"                                                       \
+    "." label "_end:\n"                                                                            \
+    "." label "_record: .byte 1\n.4byte 0\n"                                                       \
+    ".4byte ." label "_end - ." label "_text\n"                                                    \
+    PENTA_POINTER_ "." label "_text\n"                                                             \
+    ".byte " inputs "\n.byte 1\n"                                                                  \
+    ".popsection\n"
 
 #define PENTA_IMPORT(type, name, ...) PENTA_IMPORT_AS(type, name, name, __VA_ARGS__)
 /* The same for a function with another name in the program. */
 #define PENTA_IMPORT_AS(type, function, name, ...)                                                 \
-    __asm__(PENTA_METADATA_(                                                                       \
-        "penta_import_" #name, #name,                                                              \
-        PENTA_TEXT_(PENTA_COUNT_(__VA_ARGS__))) ".pushsection .text.penta_import_" #name           \
-                                                ",\"axG\",@progbits,penta_import_" #name           \
-                                                ",comdat\n.globl " #function "\n.type " #function  \
-                                                ", @function\n" #function ":\n"                    \
-                                                ".4byte 0x0000000b\n" PENTA_POINTER_               \
-                                                ".penta_import_" #name "_record\nret\n"            \
-                                                ".size " #function ", . - " #function              \
-                                                "\n.popsection\n");                                \
-    PENTA_C type function(__VA_ARGS__)
+    __asm__(PENTA_METADATA_("penta_import_" #name, #name,                                          \
+                            PENTA_TEXT_(PENTA_COUNT_(__VA_ARGS__)))                                \
+            ".pushsection .text.penta_import_" #name                                               \
+                ",\"axG\",@progbits,penta_import_" #name ",comdat\n"                               \
+            ".globl " #function "\n.type " #function ", @function\n"                               \
+            #function ": .4byte 0x0000000b\n"                                                      \
+            PENTA_POINTER_ ".penta_import_" #name "_record\n"                                      \
+            "ret\n"                                                                                \
+            ".size " #function ", . - " #function "\n"                                             \
+            ".popsection\n");                                                                      \
+    PENTA_C type function(PENTA_VOID_(__VA_ARGS__) __VA_ARGS__)
 
 #define PENTA_EXPORT(name, inputs) PENTA_EXPORT_AS(name, name, inputs)
 /* The same under another name than the function's. */
 #define PENTA_EXPORT_AS(function, name, inputs)                                                    \
-    __asm__(                                                                                       \
-        PENTA_METADATA_("penta_export_" #name, #name,                                              \
-                        #inputs) ".pushsection .polkavm_exports,\"RG\",@note,penta_export_" #name  \
-                                 ",comdat\n.byte 1\n" PENTA_POINTER_ ".penta_export_" #name        \
-                                 "_record\n" PENTA_POINTER_ #function "\n"                         \
-                                 ".popsection\n");                                                 \
+    __asm__(PENTA_METADATA_("penta_export_" #name, #name, #inputs)                                 \
+            ".pushsection .polkavm_exports,\"RG\",@note,penta_export_" #name ",comdat\n"           \
+            ".byte 1\n"                                                                            \
+            PENTA_POINTER_ ".penta_export_" #name "_record\n"                                      \
+            PENTA_POINTER_ #function "\n"                                                          \
+            ".popsection\n");                                                                      \
     struct penta_export_##name##_
+/* clang-format on */
 
 #define PENTA_STACK(bytes)                                                                         \
     __asm__(".pushsection .polkavm_min_stack_size,\"R\",@note\n.4byte " #bytes "\n.popsection\n"); \

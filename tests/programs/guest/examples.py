@@ -76,6 +76,7 @@ SHAPES = b"""before main
 square 2.2500
 circle 12.5664
 2 shapes, 14.81637061 in all
+1 alive, 9
 0 alive, 42
 after main
 """
@@ -106,6 +107,8 @@ def examples(work, *options):
     check("life is the same with a seed", run(life, "9", "soup", "--seed", "5"), run(life, "9", "soup", "--seed", "5"))
     lisp = program("lisp.c")
     check("lisp", run(lisp, data=LISP), (1, LISP_OUT, b""))
+    aligned = compile_program(work, "examples/guest/lisp.c", "-O2", "-falign-functions=16", "-falign-loops=16", *options)
+    check("aligned code", run(aligned, data=b"(* 6 7)"), (0, b"42\n", b""))
     check("c++", run(program("shapes.cpp")), (0, SHAPES, b""))
 
 
