@@ -8,7 +8,7 @@
 
 /* ---- the first walk ---- */
 
-static bool take_address(struct plan *l, const struct coil_operand *o)
+static bool take_address(struct coil_loading *l, const struct coil_operand *o)
 {
     const struct coil_variable *v =
         o->form == COIL_VAR ? coil_check_variable(&l->check, o->value) : NULL;
@@ -30,13 +30,13 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool is_taken(const struct plan *l, uint32_t serial)
+static bool is_taken(const struct coil_loading *l, uint32_t serial)
 {
     uint64_t key = (uint64_t)l->function << 32 | serial;
     return l->taken_count && bsearch(&key, l->taken, l->taken_count, sizeof key, by_value);
 }
 
-typedef bool visit(struct plan *l, uint64_t pc, bool valid);
+typedef bool visit(struct coil_loading *l, uint64_t pc, bool valid);
 
 static uint32_t function_at(const struct coil_program *p, uint64_t address)
 {
@@ -51,7 +51,7 @@ static uint32_t function_at(const struct coil_program *p, uint64_t address)
     return low ? (uint32_t)low - 1 : 0;
 }
 
-static void start_function(struct plan *l, uint32_t function)
+static void start_function(struct coil_loading *l, uint32_t function)
 {
     l->function = function;
     l->slots = 1;
@@ -61,7 +61,7 @@ static void start_function(struct plan *l, uint32_t function)
     coil_check_function(&l->check);
 }
 
-static void end_function(struct plan *l)
+static void end_function(struct coil_loading *l)
 {
     if (l->p->function_count <= l->function) return;
     l->p->functions[l->function].slots = l->slots;
@@ -70,7 +70,7 @@ static void end_function(struct plan *l)
 
 /* A cell that stops a program which runs past the end of a function or section: the slots of the
  * next function are not in this frame. */
-static bool guard(struct plan *l, visit *each, uint64_t pc)
+static bool guard(struct coil_loading *l, visit *each, uint64_t pc)
 {
     l->insn->opcode = COIL_OP_NOP;
     l->insn->count = 0;
@@ -78,7 +78,7 @@ static bool guard(struct plan *l, visit *each, uint64_t pc)
     return each(l, pc, false);
 }
 
-static bool walk_section(struct plan *l, size_t i, visit *each)
+static bool walk_section(struct coil_loading *l, size_t i, visit *each)
 {
     const struct coil_module *m = l->m;
     penta_error err = {0};
@@ -105,7 +105,7 @@ static bool walk_section(struct plan *l, size_t i, visit *each)
 }
 
 /* Code in the order of addresses, so that cells are too. */
-static bool walk(struct plan *l, visit *each)
+static bool walk(struct coil_loading *l, visit *each)
 {
     const struct coil_module *m = l->m;
     coil_check_fini(&l->check);
@@ -122,7 +122,7 @@ static bool walk(struct plan *l, visit *each)
     return true;
 }
 
-static bool scan(struct plan *l, uint64_t pc, bool valid)
+static bool scan(struct coil_loading *l, uint64_t pc, bool valid)
 {
     (void)pc;
     l->capacity++;
@@ -137,7 +137,7 @@ static bool scan(struct plan *l, uint64_t pc, bool valid)
 
 /* ---- places ---- */
 
-static bool room_for_variable(struct plan *l, uint32_t serial)
+static bool room_for_variable(struct coil_loading *l, uint32_t serial)
 {
     if (serial < l->variable_capacity) return true;
     size_t more = l->variable_capacity ? l->variable_capacity * 2 : 64;
@@ -149,7 +149,7 @@ static bool room_for_variable(struct plan *l, uint32_t serial)
     return true;
 }
 
-static bool declare(struct plan *l, const struct coil_variable *v)
+static bool declare(struct coil_loading *l, const struct coil_variable *v)
 {
     if (!room_for_variable(l, v->serial)) return false;
     struct variable_place *place = &l->variables[v->serial];
@@ -166,14 +166,14 @@ static bool declare(struct plan *l, const struct coil_variable *v)
 }
 
 /* Types in steps outlive the walk. */
-static const struct coil_type *keep_type(struct plan *l, const struct coil_type *t)
+static const struct coil_type *keep_type(struct coil_loading *l, const struct coil_type *t)
 {
     return t ? coil_type_close(&l->check.ids, t, &l->p->arena, l->err) : NULL;
 }
 
 /* ---- what a debugger shows ---- */
 
-static bool room_to_show(struct plan *l)
+static bool room_to_show(struct coil_loading *l)
 {
     struct coil_program *p = l->p;
     if (p->variable_count == p->variable_capacity) {
@@ -193,7 +193,7 @@ static bool room_to_show(struct plan *l)
     return true;
 }
 
-static bool show(struct plan *l, const struct coil_variable *v, uint64_t pc)
+static bool show(struct coil_loading *l, const struct coil_variable *v, uint64_t pc)
 {
     char name[24];
     int n = snprintf(name, sizeof name, "%%%llu", (unsigned long long)v->id);
@@ -210,13 +210,13 @@ static bool show(struct plan *l, const struct coil_variable *v, uint64_t pc)
 }
 
 /* Variables whose scope the instruction has just closed. */
-static void hide(struct plan *l, uint64_t pc)
+static void hide(struct coil_loading *l, uint64_t pc)
 {
     while (l->open_count > l->check.variable_count)
         l->p->variables[l->open[--l->open_count]].to = pc;
 }
 
-static struct coil_term term_of(struct plan *l, const struct coil_operand *o)
+static struct coil_term term_of(struct coil_loading *l, const struct coil_operand *o)
 {
     struct coil_term t = {.op = o->op, .at = COIL_AT_CONST};
     switch ((enum coil_form)o->form) {
@@ -240,7 +240,7 @@ static struct coil_term term_of(struct plan *l, const struct coil_operand *o)
     return t;
 }
 
-static bool place_of(struct plan *l, const struct coil_operand *o, struct coil_place *p)
+static bool place_of(struct coil_loading *l, const struct coil_operand *o, struct coil_place *p)
 {
     uint8_t qualifiers;
     const struct coil_type *type = coil_check_type(&l->check, o, &qualifiers);
@@ -306,7 +306,7 @@ static bool place_of(struct plan *l, const struct coil_operand *o, struct coil_p
     return true;
 }
 
-static struct coil_step *make_step(struct plan *l)
+static struct coil_step *make_step(struct coil_loading *l)
 {
     const struct coil_insn *insn = l->insn;
     unsigned count =
@@ -334,7 +334,7 @@ static struct coil_step *make_step(struct plan *l)
 
 /* ---- the second walk ---- */
 
-static void flow_cell(struct plan *l, struct coil_cell *c, struct coil_step *s, size_t i)
+static void flow_cell(struct coil_loading *l, struct coil_cell *c, struct coil_step *s, size_t i)
 {
     bool conditional = s->count && s->places[0].form == COIL_PARAM;
     c->x = conditional ? (uint8_t)s->places[0].value : 0xff;
@@ -357,7 +357,7 @@ static void flow_cell(struct plan *l, struct coil_cell *c, struct coil_step *s, 
     if (direct) l->targets[i] = target->value;
 }
 
-static bool emit(struct plan *l, uint64_t pc, bool valid)
+static bool emit(struct coil_loading *l, uint64_t pc, bool valid)
 {
     struct coil_program *p = l->p;
     size_t i = p->count++;
@@ -414,7 +414,7 @@ bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell
     return true;
 }
 
-static void settle_branch(struct plan *l, size_t i)
+static void settle_branch(struct coil_loading *l, size_t i)
 {
     struct coil_program *p = l->p;
     struct coil_cell *c = &p->cells[i];
@@ -441,7 +441,7 @@ static void settle_branch(struct plan *l, size_t i)
 
 /* ---- all of it ---- */
 
-static bool reserve(struct plan *l)
+static bool reserve(struct coil_loading *l)
 {
     struct coil_program *p = l->p;
     size_t n = l->capacity + 1;
@@ -468,16 +468,16 @@ static void number_functions(struct coil_program *p)
     }
 }
 
-static bool load(struct plan *l)
+static bool load(struct coil_loading *l)
 {
     struct coil_program *p = l->p;
-    if (!coil_plan_symbols(l) || !coil_plan_functions(l) || !coil_plan_entry(l) || !walk(l, scan))
+    if (!coil_load_symbols(l) || !coil_load_functions(l) || !coil_load_entry(l) || !walk(l, scan))
         return false;
     if (l->taken_count) qsort(l->taken, l->taken_count, sizeof *l->taken, by_value);
     if (!reserve(l) || !walk(l, emit)) return false;
     number_functions(p);
     for (size_t i = 0; i < p->count; i++) settle_branch(l, i);
-    for (size_t i = 0; i < p->count && !l->how.plain; i++) coil_lower(l, i);
+    for (size_t i = 0; i < p->count && !l->how.plain; i++) coil_load_cell(l, i);
     p->steps = l->cell_steps;
     l->cell_steps = NULL;
     return true;
@@ -486,7 +486,8 @@ static bool load(struct plan *l)
 bool coil_program_load(struct coil_program *p, const struct coil_module *m, struct coil_load how,
                        penta_error *err)
 {
-    struct plan l = {.p = p, .m = m, .how = how, .err = err, .insn = calloc(1, sizeof *l.insn)};
+    struct coil_loading l = {
+        .p = p, .m = m, .how = how, .err = err, .insn = calloc(1, sizeof *l.insn)};
     bool ok = l.insn ? load(&l) : error_at(err, BASE_MEMORY, 0, "no memory for a program");
     p->types = l.check.ids.arena; /* steps refer to them */
     l.check.ids.arena = (struct arena){0};

@@ -7,7 +7,7 @@ struct variable_place {
     uint32_t slot;
 };
 
-struct plan {
+struct coil_loading {
     struct coil_program *p;
     const struct coil_module *m;
     struct coil_check check;
@@ -31,8 +31,8 @@ struct plan {
 };
 
 /* load_symbols.c, in this order. */
-bool coil_plan_symbols(struct plan *l);
-bool coil_plan_functions(struct plan *l);
-bool coil_plan_entry(struct plan *l);
+bool coil_load_symbols(struct coil_loading *l);
+bool coil_load_functions(struct coil_loading *l);
+bool coil_load_entry(struct coil_loading *l);
 /* Gives cell i a handler of its own where there is one. */
-void coil_lower(const struct plan *l, size_t i);
+void coil_load_cell(const struct coil_loading *l, size_t i);

@@ -12,7 +12,7 @@ static bool const_scalar(const struct coil_place *p)
     return p->at == COIL_AT_CONST && coil_is_scalar(p->op) && !p->image;
 }
 
-static bool fast_memory(const struct plan *l, const struct coil_place *p)
+static bool fast_memory(const struct coil_loading *l, const struct coil_place *p)
 {
     if (p->at != COIL_AT_MEMORY || l->m->big_endian || !coil_is_scalar(p->op) ||
         p->op == COIL_T_BIT || p->ext & COIL_SATURATE || p->scale > 255)
@@ -43,8 +43,8 @@ static int width_of(uint8_t op)
     }
 }
 
-static bool lower_move(const struct plan *l, struct coil_cell *c, const struct coil_place *to,
-                       const struct coil_place *from)
+static bool lower_move(const struct coil_loading *l, struct coil_cell *c,
+                       const struct coil_place *to, const struct coil_place *from)
 {
     bool same_real = to->op == from->op && coil_types[to->op].family == COIL_F_REAL;
     if (to->at == COIL_AT_REGISTER) {
@@ -129,7 +129,7 @@ static bool lower_int(struct coil_cell *c, const struct coil_step *s, uint16_t f
 }
 
 /* FP64 in slots; the second operand may be in memory. */
-static bool lower_real(const struct plan *l, struct coil_cell *c, const struct coil_step *s)
+static bool lower_real(const struct coil_loading *l, struct coil_cell *c, const struct coil_step *s)
 {
     const struct coil_place *to = &s->places[0], *a = s->count == 3 ? &s->places[1] : to,
                             *b = &s->places[s->count - 1];
@@ -148,7 +148,8 @@ static bool lower_real(const struct plan *l, struct coil_cell *c, const struct c
     return true;
 }
 
-static bool lower_compare(const struct plan *l, struct coil_cell *c, const struct coil_step *s)
+static bool lower_compare(const struct coil_loading *l, struct coil_cell *c,
+                          const struct coil_step *s)
 {
     const struct coil_place *a = &s->places[0], *b = &s->places[1];
     bool value = const_scalar(b) && coil_is_int(b->op);
@@ -172,7 +173,7 @@ static bool lower_compare(const struct plan *l, struct coil_cell *c, const struc
     return true;
 }
 
-void coil_lower(const struct plan *l, size_t i)
+void coil_load_cell(const struct coil_loading *l, size_t i)
 {
     struct coil_cell *c = &l->p->cells[i], cell = *c;
     const struct coil_step *s = l->cell_steps[i];

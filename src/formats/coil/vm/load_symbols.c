@@ -9,7 +9,7 @@ static int by_address(const void *a, const void *b)
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
-bool coil_plan_functions(struct plan *l)
+bool coil_load_functions(struct coil_loading *l)
 {
     struct coil_program *p = l->p;
     const struct coil_module *m = l->m;
@@ -61,7 +61,7 @@ static bool order_sections(struct coil_program *p, const struct coil_module *m)
     return true;
 }
 
-bool coil_plan_symbols(struct plan *l)
+bool coil_load_symbols(struct coil_loading *l)
 {
     struct coil_program *p = l->p;
     const struct coil_module *m = l->m;
@@ -96,7 +96,7 @@ bool coil_plan_symbols(struct plan *l)
     return true;
 }
 
-bool coil_plan_entry(struct plan *l)
+bool coil_load_entry(struct coil_loading *l)
 {
     struct coil_program *p = l->p;
     const struct coil_module *m = l->m;
