@@ -60,8 +60,7 @@ static bool read_insn(const uint8_t *bytes, size_t size, bool big, struct coil_i
                       penta_error *err)
 {
     struct reader r = {.in = {bytes, size}, .big_endian = big, .err = err};
-    if (!coil_insn_read(&r, insn)) return false;
-    return true;
+    return coil_insn_read(&r, insn);
 }
 
 static void run_instruction(struct conform *c, const struct json_object *v, struct coil_insn *insn)
