@@ -1,4 +1,4 @@
-/* Two texts, cut at a zero byte, assembled and linked: findings or a valid object, the same bytes
+/* Two texts, cut at a zero byte, assembled and linked: findings or a whole object, the same bytes
  * twice. */
 #include "checks.h"
 #include "coil/link/link.h"
@@ -15,6 +15,14 @@ void check_failed(const char *what, uint64_t a, uint64_t b)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void ignore(void *user, const penta_error *e) { (void)user, (void)e; }
+
+/* The linker refuses broken objects, so it makes none: only the program itself may be wrong. */
+static void whole(void *user, const penta_error *e)
+{
+    (void)user;
+    if (e->severity == PENTA_ERROR && coil_driver.scope(e->code) == SCOPE_CONTAINER)
+        check_failed(e->message, e->code, e->offset);
+}
 
 static bool link_both(penta_module *const *modules, bool relocatable, struct writer *out)
 {
@@ -45,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         penta_module *m = ok ? penta_open(writer_view(&one), "coil", NULL, 0, &err) : NULL;
         if (ok && (!m || penta_module_damage(m)))
             check_failed("the linker wrote a damaged file", one.out.size, 0);
+        if (m) penta_validate(m, whole, NULL);
         penta_close(m);
         writer_free(&one);
         writer_free(&two);
