@@ -1,6 +1,6 @@
-/* Building COIL objects in memory: types, variables, instructions, labels; then an object, or
- * straight a machine. A builder belongs to one thread. Errors are kept in the builder: the first
- * one stays, later calls do nothing, and penta_coil_builder_finish tells it. */
+/* Building COIL objects in memory: types, variables, instructions, labels; then an object, which a
+ * machine can run at once. A builder belongs to one thread. It keeps the first error: later calls
+ * do nothing, and penta_coil_builder_finish reports it. */
 #pragma once
 #include "penta/penta.h"
 
@@ -11,7 +11,8 @@ extern "C" {
 typedef struct penta_coil_builder penta_coil_builder;
 
 /* Operands and types are written as in the text form ("i32 5", "%x", "@loop", "struct{1:i8,
- * 2:f64}"), so there is one grammar to know; the numbers in between need no printing: */
+ * 2:f64}": docs/formats/coil.md). The other kinds save the caller from printing names and
+ * numbers. */
 typedef enum penta_coil_kind {
     PENTA_COIL_TEXT,     /* text: any operand of the text form */
     PENTA_COIL_VARIABLE, /* text: the name of a variable */
@@ -47,8 +48,8 @@ PENTA_API void penta_coil_builder_zero(penta_coil_builder *builder, uint64_t siz
 /* Any directive of the text form: ".align 16", ".extern f", ".addr @table". */
 PENTA_API void penta_coil_builder_directive(penta_coil_builder *builder, const char *directive);
 
-/* The object; close it with penta_close. Its findings, errors included, go to report (may be NULL).
- */
+/* The object; close it with penta_close. NULL: err says why. All findings go to report, which may
+ * be NULL. */
 PENTA_API penta_module *penta_coil_builder_finish(penta_coil_builder *builder, penta_report *report,
                                                   void *user, penta_error *err);
 /* The value of register V0..V15 of a machine. */
@@ -60,9 +61,9 @@ enum {
     PENTA_COIL_IN = 2,     /* port; takes one result */
     PENTA_COIL_VENDOR = 3, /* extended opcode, operand count, first four operands */
 };
-/* Vendor instructions stop so in a machine opened with the option "vendor" = "host"; otherwise they
- * trap UNSUPPORTED. An operand is its value, extended to 64 bits by its type, or, where it is no
- * scalar, its address in guest memory. With one result the first operand is set. */
+/* Vendor instructions ask the host in a machine opened with the option "vendor" = "host"; otherwise
+ * they trap UNSUPPORTED. An operand is its value, extended to 64 bits by its type, or, where it is
+ * no scalar, its address in guest memory. With one result the first operand is set. */
 
 #ifdef __cplusplus
 }

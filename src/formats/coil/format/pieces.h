@@ -1,5 +1,5 @@
-/* What a whole object consists of, in the order of its bytes. What lies between the pieces and after
- * the last one belongs to nothing. */
+/* What a whole object consists of, in the order of its bytes. What lies between the pieces and
+ * after the last one belongs to nothing. */
 #pragma once
 #include "coil/coil.h"
 

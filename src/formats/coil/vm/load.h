@@ -1,4 +1,5 @@
-/* Loading under way: shared by load.c, which resolves operands, and load_cells.c, which picks cells. */
+/* Loading under way: load.c resolves operands, load_symbols.c places things, load_cells.c picks
+ * cells. */
 #pragma once
 #include "coil/vm/vm.h"
 
