@@ -153,7 +153,7 @@ typedef enum penta_stop_kind {
     PENTA_STOP_FUEL,      /* the host's step budget is spent */
     PENTA_STOP_BREAK,     /* a breakpoint, before its instruction */
     PENTA_STOP_HOST,      /* the program asks the host; answer, then run again */
-    PENTA_STOP_HALT,      /* final */
+    PENTA_STOP_HALT,      /* final; args[0] the value of the program, in formats that have one */
     PENTA_STOP_TRAP,      /* final */
     PENTA_STOP_FAULT,     /* a page is missing: args[0] address, args[1] write; resumable */
     PENTA_STOP_GAS,       /* out of gas: give more and run again */

@@ -96,6 +96,7 @@ static void format_json(struct cli *c, const struct driver *d)
     json_list(j, "engines");
     for (size_t i = 0; d->engines && d->engines[i]; i++) json_text(j, NULL, d->engines[i]->name);
     json_end(j);
+    json_text(j, "exit_value", d->exit_value);
     json_list(j, "options");
     for (const struct option_info *o = d->options; o && o->key; o++) json_text(j, NULL, o->key);
     json_end(j);
@@ -150,7 +151,9 @@ static void format_text(struct cli *c, const struct driver *d)
                  d->suffix ? d->suffix : "-");
     for (size_t i = 0; d->engines && d->engines[i]; i++)
         writer_print(&c->out, " %s", d->engines[i]->name);
-    writer_text(&c->out, d->engines ? "\n" : " -\n");
+    writer_text(&c->out, d->engines ? "" : " -");
+    if (d->exit_value) writer_print(&c->out, "; exit value: %s", d->exit_value);
+    writer_char(&c->out, '\n');
     if (!c->value[OPT_INSTRUCTIONS] || !d->isa) return;
     struct isa_line line = {.out = &c->out};
     penta_visitor visitor = {&line, isa_enter, isa_field, isa_leave};

@@ -64,7 +64,8 @@ struct driver {
      * cipher, 7 limit; 0: no opinion. NULL: always 1. */
     int (*exit_of)(uint32_t code);
     const struct engine *const *engines; /* NULL-terminated; the first is the default */
-    const struct host *host;             /* answers host calls for run, trace, debug */
+    const char *exit_value;  /* what args[0] of a HALT is; NULL: programs have no value */
+    const struct host *host; /* answers host calls for run, trace, debug */
 };
 
 /* A format's own module struct begins with this; its code casts down in one place. */

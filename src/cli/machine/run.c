@@ -114,11 +114,24 @@ static bool names_json(const char *path)
     return dot && (!strcmp(dot, ".json") || !strcmp(dot, ".jsonl"));
 }
 
+/* Before the program runs: its exit code would not be what was asked for. */
+static bool has_exit_value(struct cli *c, const struct machine *m)
+{
+    const struct driver *driver = m->in.module->driver;
+    if (!c->value[OPT_EXIT_VALUE] || driver->exit_value || is_console(&m->session)) return true;
+    cli_usage(c, NULL, "--exit-value: programs of the format %s have no value", driver->name);
+    return false;
+}
+
 void command_RUN(struct cli *c)
 {
     struct run r = {.cli = c};
     uint64_t fuel = UINT64_MAX;
     if (!cli_number(c, OPT_FUEL, &fuel) || !machine_open(c, &r.machine)) return;
+    if (!has_exit_value(c, &r.machine)) {
+        machine_close(&r.machine);
+        return;
+    }
     struct session *s = &r.machine.session;
     s->called = called;
     s->user = &r;

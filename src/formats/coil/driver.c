@@ -48,5 +48,6 @@ const struct driver coil_driver = {
     .isa = coil_isa,
     .scope = scope,
     .engines = engines,
+    .exit_value = "variable V0",
     .host = &coil_host,
 };

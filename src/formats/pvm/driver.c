@@ -83,5 +83,6 @@ const struct driver pvm_driver = {
     .isa = pvm_isa_list,
     .scope = pvm_scope,
     .engines = engines,
+    .exit_value = "register a0",
     .host = &pvm_host,
 };

@@ -52,5 +52,6 @@ const struct driver tvmr_driver = {
     .scope = tvmr_scope,
     .exit_of = exit_of,
     .engines = engines,
+    .exit_value = "the first number of the output",
     .host = &tvmr_host,
 };

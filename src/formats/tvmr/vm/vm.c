@@ -241,6 +241,7 @@ static void tell(struct tvmr_vm *vm, penta_stop *stop)
     } else if (vm->final) {
         stop->kind = vm->fault ? PENTA_STOP_TRAP : PENTA_STOP_HALT;
         stop->detail = vm->fault;
+        if (!vm->fault && vm->output.count) stop->args[0] = (uint64_t)(int64_t)vm->output.data[0];
     }
 }
 
