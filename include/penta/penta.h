@@ -180,6 +180,8 @@ PENTA_API bool penta_vm_answer(penta_vm *vm, const uint64_t *results, size_t cou
 PENTA_API void penta_vm_interrupt(penta_vm *vm);
 PENTA_API void penta_vm_describe(const penta_vm *vm, const penta_visitor *visitor);
 PENTA_API bool penta_vm_describe_json(const penta_vm *vm, penta_buffer *out, penta_error *err);
+/* Warnings about what has run so far: what the format allows and the program hardly meant. */
+PENTA_API void penta_vm_findings(const penta_vm *vm, penta_report *report, void *user);
 PENTA_API bool penta_vm_peek(const penta_vm *vm, uint64_t address, void *into, size_t size);
 PENTA_API bool penta_vm_poke(penta_vm *vm, uint64_t address, const void *from, size_t size);
 PENTA_API bool penta_vm_mark(penta_vm *vm, uint64_t pc, bool on); /* a breakpoint */

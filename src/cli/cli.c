@@ -164,6 +164,16 @@ static void tell_totals(const struct finding_sink *s, struct writer *text)
     writer_char(text, '\n');
 }
 
+void finding_sink_tell(struct finding_sink *s)
+{
+    struct writer text = {0};
+    writer_flush(&s->cli->out);
+    tell_findings(s, &text);
+    cli_stderr(writer_view(&text));
+    writer_free(&text);
+    finding_sink_drop(s);
+}
+
 void finding_sink_finish(struct finding_sink *s)
 {
     struct cli *c = s->cli;

@@ -150,8 +150,9 @@ struct finding_sink {
 };
 void finding_sink_init(struct finding_sink *sink, struct cli *c, const char *file);
 void finding_sink_add(void *user, const penta_error *finding); /* a penta_report */
-void finding_sink_finish(struct finding_sink *sink); /* tells them, and a closing line; frees */
-void finding_sink_drop(struct finding_sink *sink);   /* frees only */
+void finding_sink_tell(struct finding_sink *sink);             /* tells them; frees */
+void finding_sink_finish(struct finding_sink *sink);           /* the same with a closing line */
+void finding_sink_drop(struct finding_sink *sink);             /* frees only */
 
 /* ---- help.c ---- */
 void help_for(struct cli *c, bool brief); /* of c->command; the overview for `help` itself */

@@ -23,6 +23,8 @@ struct engine {
     bool (*mark)(penta_vm *vm, uint64_t pc, bool on); /* a breakpoint */
     /* The flag was set, from any thread or signal handler. NULL: run looks at it by itself. */
     void (*interrupt)(penta_vm *vm);
+    /* What the run showed that no check of the program can: warnings. The entry may be NULL. */
+    void (*findings)(const penta_vm *vm, struct findings *findings);
     bool (*save)(const penta_vm *vm, struct writer *out);
     bool (*load)(penta_vm *vm, penta_bytes saved, penta_error *err);
     void (*close)(penta_vm *vm);

@@ -135,6 +135,18 @@ void machine_disarm(struct machine *m)
     m->timed_out = deadline_passed;
 }
 
+void machine_findings(struct cli *c, const struct machine *m)
+{
+    struct finding_sink sink;
+    finding_sink_init(&sink, c, m->in.name);
+    sink.module = m->in.module;
+    penta_vm_findings(m->session.vm, finding_sink_add, &sink);
+    if (sink.count)
+        finding_sink_tell(&sink);
+    else
+        finding_sink_drop(&sink);
+}
+
 /* ---- stops ---- */
 
 void stop_print(struct writer *out, const struct session *s, const penta_stop *stop)

@@ -17,6 +17,9 @@ bool machine_arm(struct cli *c, struct machine *m);
 /* Restores the signals; tells whether the deadline was what interrupted. */
 void machine_disarm(struct machine *m);
 
+/* Tells what the machine found while it ran. */
+void machine_findings(struct cli *c, const struct machine *m);
+
 void stop_print(struct writer *out, const struct session *s, const penta_stop *stop);
 int stop_exit(const struct machine *m, const penta_stop *stop);
 

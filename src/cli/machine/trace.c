@@ -258,6 +258,7 @@ void command_TRACE(struct cli *c)
     if (tail.lines) show_tail(&tail);
     if (c->value[OPT_JSON]) json_end(&c->json);
     if (armed) {
+        machine_findings(c, &m);
         if (c->value[OPT_JSON]) {
             json_text(&c->json, "stop", stop_kind_name(stop.kind));
             json_uint(&c->json, "pc", stop.pc);

@@ -106,6 +106,9 @@ static inline size_t last_dim(const struct tvmr_hot *h)
     return h->shape.rank ? h->shape.dims[h->shape.rank - 1] : h->count;
 }
 
+/* notes.c: note.have elements where note.want are expected. False: the instruction has failed. */
+bool tvmr_expect(struct tvmr_vm *vm, const struct tvmr_insn *in, struct tvmr_note note);
+
 /* product.c: rows x cols weights times a vector of count elements, the rest being 0. */
 enum tvmr_gate { TVMR_GATE_NONE, TVMR_GATE_CORE, TVMR_GATE_EXTENSION };
 bool tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,

@@ -139,16 +139,24 @@ HANDLER(zero_reg)
     return TVMR_NEXT;
 }
 
-static enum tvmr_result load_buffer(struct tvmr_vm *vm, uint8_t reg, const struct tvmr_buffer *b)
+static enum tvmr_result load_buffer(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                                    const struct tvmr_buffer *b)
 {
+    uint8_t reg = in->a[0];
+    size_t declared = vm->declared[INDEX(reg)];
+    if (declared && reg != TVMR_NULL &&
+        !tvmr_expect(
+            vm, in,
+            (struct tvmr_note){TVMR_LENGTH, (uint8_t)INDEX(reg), 0, declared, b->count, 0, 0}))
+        return TVMR_FAILED;
     int32_t *r = result(vm, b->count);
     if (!r) return TVMR_FAILED;
     if (b->count) memcpy(r, b->data, b->count * sizeof *r);
     return put_list(vm, reg);
 }
 
-HANDLER(load_input) { return load_buffer(vm, in->a[0], &vm->input); }
-HANDLER(load_target) { return load_buffer(vm, in->a[0], &vm->target); }
+HANDLER(load_input) { return load_buffer(vm, in, &vm->input); }
+HANDLER(load_target) { return load_buffer(vm, in, &vm->target); }
 
 HANDLER(store_output)
 {

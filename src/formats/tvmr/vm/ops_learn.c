@@ -193,6 +193,11 @@ HANDLER(chl_backprop_clamp)
     NEED_HOT(x, in->a[1]);
     if (c->shape.rank != 2)
         return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
+    if (!tvmr_expect(vm, in,
+                     (struct tvmr_note){TVMR_PRODUCT, (uint8_t)(64 | INDEX(in->a[0])),
+                                        (uint8_t)INDEX(in->a[1]), c->shape.dims[0], x->count, 0,
+                                        0}))
+        return TVMR_FAILED;
     size_t rows = min_size(c->shape.dims[0], x->count), cols = c->shape.dims[1];
     int32_t *r = result(vm, cols);
     int64_t *sum = r ? (int64_t *)(void *)auxiliary(vm, 0, cols * 2) : NULL;

@@ -3,12 +3,21 @@
 
 /* ---- products ---- */
 
+/* Whether the weights take as many elements as there are, or may take others. */
+static bool fits(struct tvmr_vm *vm, const struct tvmr_insn *in, size_t cols, size_t elements)
+{
+    return tvmr_expect(vm, in,
+                       (struct tvmr_note){TVMR_PRODUCT, (uint8_t)(64 | INDEX(in->a[1])),
+                                          (uint8_t)INDEX(in->a[2]), cols, elements, 0, 0});
+}
+
 static enum tvmr_result product(struct tvmr_vm *vm, const struct tvmr_insn *in, enum tvmr_gate gate)
 {
     NEED_COLD(c, in->a[1]);
     NEED_HOT(x, in->a[2]);
     if (c->shape.rank < 2)
         return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
+    if (!fits(vm, in, c->shape.dims[1], x->count)) return TVMR_FAILED;
     int32_t *r = result(vm, c->shape.dims[0]);
     if (!r || !tvmr_product(vm, c, gate, x->data, x->count, r)) return TVMR_FAILED;
     return put_list(vm, in->a[0]);
@@ -37,6 +46,7 @@ static enum tvmr_result batch(struct tvmr_vm *vm, const struct tvmr_insn *in, en
     size_t rows = c->shape.dims[0], cols = c->shape.dims[1], count;
     if (x->shape.rank >= 2) {
         count = x->shape.dims[0];
+        if (count && !fits(vm, in, cols, x->count / count)) return TVMR_FAILED;
     } else {
         if (!cols) return fail(vm, TVMR_E_RANGE, "weights without columns");
         if (x->count % cols)

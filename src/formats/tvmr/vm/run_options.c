@@ -66,6 +66,7 @@ bool tvmr_vm_options(struct tvmr_vm *vm, const penta_option *options, size_t cou
     vm->threads = (unsigned)threads;
     vm->babble_scale = (int32_t)babble;
     vm->keep_frozen = option_text(options, count, "keep-frozen") != NULL;
+    vm->strict = option_text(options, count, "strict") != NULL;
     if (!kernel_option(vm, option_text(options, count, "kernels"), err)) return false;
     for (size_t i = 0; i < count; i++) {
         const char *key = options[i].key, *value = options[i].value;

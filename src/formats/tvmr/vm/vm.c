@@ -67,7 +67,9 @@ static bool define(struct tvmr_vm *vm, const struct tvmr_regdef *r)
         if (!dims[i]) count = 0;
     if (r->reg == TVMR_NULL || !(r->flags & TVMR_ALLOCATED)) return true;
     switch (r->reg >> 6) {
-    case 0: return tvmr_hot_set(vm, index, NULL, (size_t)count, dims, r->ndims);
+    case 0:
+        vm->declared[index] = (size_t)count;
+        return tvmr_hot_set(vm, index, NULL, (size_t)count, dims, r->ndims);
     case 2: vm->param[index] = 0; return true;
     case 3: return tvmr_shape_set(vm, &vm->shape[index], dims, r->ndims);
     default: break;
@@ -387,9 +389,11 @@ bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, 
     *kept = false;
     if (!old) return error_at(err, BASE_MEMORY, 0, "no memory to keep the weights");
     bool ok = true;
+    vm->note_count = 0; /* of another program */
     for (unsigned i = 0; ok && i < TVMR_BANK; i++)
         if (vm->cold[i].present) ok = tvmr_cold_copy(vm, &old[i], &vm->cold[i]);
     if (!ok) error_at(err, BASE_LIMIT, 0, "no room to keep the weights");
+    if (ok) memset(vm->declared, 0, sizeof vm->declared);
     ok = ok && decode(vm, tvmr_module(module), err) && define_all(vm, tvmr_module(module), err);
     for (unsigned i = 0; ok && i < TVMR_BANK; i++) {
         struct tvmr_cold *c = &vm->cold[i];
@@ -427,6 +431,7 @@ const struct engine tvmr_interp = {
     .peek = vm_peek,
     .poke = vm_poke,
     .mark = vm_mark,
+    .findings = tvmr_vm_findings,
     .save = tvmr_vm_save,
     .load = tvmr_vm_load,
     .close = vm_close,

@@ -75,7 +75,15 @@ struct tvmr_loop {
     uint32_t start, remaining;
 };
 
-enum { TVMR_DEPTH = 1024, TVMR_MODELS = 256, TVMR_YIELD_ARGS = 6 };
+struct tvmr_note { /* a length that does not fit */
+    uint32_t rule;
+    uint8_t to, from; /* registers: what takes the elements; what has them */
+    size_t want, have;
+    size_t pc;
+    uint64_t times;
+};
+
+enum { TVMR_DEPTH = 1024, TVMR_MODELS = 256, TVMR_YIELD_ARGS = 6, TVMR_NOTES = 64 };
 enum tvmr_chl { TVMR_CHL_IDLE, TVMR_CHL_FREE, TVMR_CHL_CLAMPED };
 
 /* A bank of vectors that a host attaches; then bank instructions run without a stop. Ids are 64
@@ -139,6 +147,10 @@ struct tvmr_vm {
     char *save_weights, *output_path; /* or NULL */
     char warning[120];                /* what --weights could not do, or "" */
     bool keep_frozen;                 /* instructions leave the weights of frozen registers alone */
+    size_t declared[TVMR_BANK];       /* elements of hot registers by their definitions, or 0 */
+    bool strict;                      /* lengths that do not fit are failures */
+    struct tvmr_note notes[TVMR_NOTES];
+    size_t note_count;
 
     /* memory */
     uint64_t memory_used, memory_max;
@@ -188,6 +200,9 @@ bool tvmr_buffer_set(struct tvmr_vm *vm, struct tvmr_buffer *buffer, const int32
                      size_t count);
 bool tvmr_numbers_set(struct tvmr_vm *vm, struct tvmr_pressure *p,
                       size_t count); /* zeros of that length */
+
+/* notes.c */
+void tvmr_vm_findings(const penta_vm *vm, struct findings *findings);
 
 /* snapshot.c: describe and snapshots */
 void tvmr_vm_describe(const penta_vm *vm, const penta_visitor *visitor);

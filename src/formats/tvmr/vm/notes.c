@@ -1,0 +1,59 @@
+/* What the rules of the machine allow and the author of a program hardly meant: lengths that do not
+ * fit. Told as findings after the run, one for each place, or refused with the option 'strict'. */
+#include "tvmr/vm/ops.h"
+#include <stdio.h>
+
+static void note_text(const struct tvmr_vm *vm, const struct tvmr_note *n, char *text, size_t size)
+{
+    char to[8], from[8], times[40] = "";
+    const char *name = vm->code[n->pc].op->name;
+    tvmr_register_name(n->to, to);
+    tvmr_register_name(n->from, from);
+    if (n->times > 1) snprintf(times, sizeof times, " (%llu times)", (unsigned long long)n->times);
+    if (n->rule == TVMR_LENGTH)
+        snprintf(text, size, "%s: %s is declared with %zu elements and gets %zu%s", name, to,
+                 n->want, n->have, times);
+    else
+        snprintf(text, size, "%s: weights %s take %zu elements, %s has %zu%s", name, to, n->want,
+                 from, n->have, times);
+}
+
+static bool same_place(const struct tvmr_note *a, const struct tvmr_note *b)
+{
+    return a->pc == b->pc && a->have == b->have && a->want == b->want && a->to == b->to;
+}
+
+bool tvmr_expect(struct tvmr_vm *vm, const struct tvmr_insn *in, struct tvmr_note note)
+{
+    if (note.have == note.want) return true;
+    note.pc = (size_t)(in - vm->code);
+    note.times = 1;
+    size_t i = 0;
+    while (i < vm->note_count && !same_place(&vm->notes[i], &note)) i++;
+    if (i < vm->note_count)
+        vm->notes[i].times++;
+    else if (i < TVMR_NOTES)
+        vm->notes[vm->note_count++] = note;
+    if (!vm->strict) return true;
+    char text[120];
+    note_text(vm, &note, text, sizeof text);
+    return fail(vm, TVMR_E_SHAPE, "%s", text) == TVMR_NEXT;
+}
+
+void tvmr_vm_findings(const penta_vm *base, struct findings *findings)
+{
+    const struct tvmr_vm *vm = (const struct tvmr_vm *)base;
+    const struct tvmr_module *m = tvmr_module(base->module);
+    for (size_t i = 0; i < vm->note_count; i++) {
+        const struct tvmr_note *n = &vm->notes[i];
+        penta_error e = {.code = n->rule,
+                         .severity = PENTA_WARNING,
+                         .offset = tvmr_insn_offset(m, n->pc),
+                         .decoded = !m->legacy && tvmr_decoded(m)};
+        note_text(vm, n, e.message, sizeof e.message);
+        if (n->rule == TVMR_PRODUCT)
+            snprintf(e.note, sizeof e.note, "%s",
+                     n->have < n->want ? "missing elements count as 0" : "the rest is ignored");
+        findings_pass(findings, &e);
+    }
+}
