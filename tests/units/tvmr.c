@@ -270,6 +270,27 @@ static void reload(void)
     penta_close(new);
 }
 
+/* Tensors without elements have no memory: nothing may be added to their NULL. */
+static void empty_registers(void)
+{
+    penta_module *m = program(".registers\nC0: ternary[2, 0]\nH0: i32[0]\n.program\n"
+                              "ternary_matmul H1, C0, H0\nternary_batch_matmul H2, C0, H3\nhalt\n");
+    penta_vm *vm = machine(m);
+    uint8_t byte = 7;
+    for (uint64_t reg = 0; reg < 192; reg++) {
+        check(penta_vm_peek(vm, reg << 32, &byte, 0), "peek of size 0", (long)reg, 0);
+        check(penta_vm_poke(vm, reg << 32, &byte, 0), "poke of size 0", (long)reg, 0);
+        check(penta_vm_peek(vm, reg << 32, &byte, 1) == (reg >= 128), "peek", (long)reg, 1);
+    }
+    penta_stop stop;
+    penta_vm_run(vm, 1, &stop);
+    int32_t out[2] = {1, 1};
+    check(penta_vm_peek(vm, UINT64_C(1) << 32, out, sizeof out) && !out[0] && !out[1],
+          "a product without columns is zeros", out[0], out[1]);
+    penta_vm_free(vm);
+    penta_close(m);
+}
+
 /* A child saves again and again and is killed at a random moment: the file is whole every time. */
 static void crash(void)
 {
@@ -600,6 +621,7 @@ int main(void)
     elements();
     learning();
     reload();
+    empty_registers();
     crash();
     stores();
     transactions();

@@ -44,6 +44,10 @@ void tvmr_product_plain(const struct tvmr_cold *c, enum tvmr_gate gate, const in
 {
     size_t cols = c->shape.dims[1], n = min_size(cols, count);
     if (!c->temps) gate = TVMR_GATE_NONE;
+    if (!n) { /* weights and vector may be NULL then */
+        for (size_t o = from; o < to; o++) out[o] = 0;
+        return;
+    }
     for (size_t o = from; o < to; o++) {
         size_t at = o * cols;
         int64_t sum = gate == TVMR_GATE_NONE   ? row_ungated(c->weights + at, x, n)
@@ -99,7 +103,7 @@ bool tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *c, enum tvmr_gate gate, 
     size_t rows = c->shape.dims[0], n = min_size(c->shape.dims[1], count);
     if (!c->temps) gate = TVMR_GATE_NONE;
     const struct tvmr_weights *w = NULL;
-    if (vm->kernels != TVMR_KERNELS_PLAIN && c->count >= SMALL)
+    if (vm->kernels != TVMR_KERNELS_PLAIN && c->count >= SMALL && n)
         w = tvmr_prepare(c, gate, vm->kernels);
     if (!w || !tvmr_input_room(&c->prepared->input, w)) {
         tvmr_product_plain(c, gate, x, n, 0, rows, out);

@@ -347,7 +347,7 @@ static bool element_at(const struct tvmr_vm *vm, uint64_t address, size_t size, 
         return false;
     }
     if (offset > bytes || size > bytes - offset) return false;
-    *at = (const uint8_t *)data + offset;
+    *at = size ? (const uint8_t *)data + offset : NULL; /* an empty register may have no data */
     return true;
 }
 
