@@ -78,6 +78,10 @@ typedef struct penta_node {
     uint64_t offset, size; /* the bytes it spans; size 0 when computed */
     bool list;             /* children are items, not named members */
     bool decoded;          /* it and all below: offsets in the decoded image */
+    /* Of machines. While a stamp stays the same, so does all below; 0: unknown. A list of plain
+     * values may say how many it has; enter may lower the number, and only so many follow. */
+    uint64_t stamp;
+    size_t *items;
 } penta_node;
 
 typedef enum penta_kind {

@@ -58,6 +58,49 @@ def test_exit_value_of_format_without_one():
     check(done.returncode == 2 and "format kblob have no value" in done.stderr, done)
 
 
+def costs(*args):
+    """Seconds of processor time, and MB of memory."""
+    with open("out", "wb") as out:
+        child = subprocess.Popen([PENTA, *args], stdout=out, stderr=out)
+        _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    check(child.returncode == 0, f"{args}: exit {child.returncode}")
+    return usage.ru_utime, usage.ru_maxrss / 1024
+
+
+def test_trace_and_run_cost_follows_what_changed():
+    file = assembled("big", ".registers\nH0: i32[20000, 1000]\nC0: ternary[20000, 1000]\n"
+                            ".program\nset H1, 1\nset H1, 2\nhalt\n")
+    for command in ("trace", "run"):      # the registers take 120 MB
+        seconds, megabytes = costs(command, file)
+        check(seconds < 2 and megabytes < 400, f"{command}: {seconds} s, {megabytes} MB")
+    check(" .. 19999936 more" in open("out").read(), "64 values of each are shown")
+    with open("inputs.json", "w") as out:
+        out.write(str([[i] for i in range(5000)]))
+    file = assembled("one", ".registers\nH0: i32[1]\n.program\nload_input H0\nstore_output H0\n")
+    seconds, _ = costs("trace", file, "--inputs", "inputs.json")
+    check(seconds < 5, f"10000 steps of 5000 runs: {seconds} s")
+    last = open("out").read().splitlines()[-2]
+    check(last.endswith("; output/value[0]=4999 outputs/run[4999]/value[0]=4999  ; halt"), last)
+
+
+def test_trace_shows_changed_elements_and_cuts_long_lists():
+    file = assembled("changes", ".registers\nH0: i32[3]\nC0: ternary[10, 10]\n.program\n"
+                                "load_input H0\nadd_babble H0, 0\nfree_tensor H0\n"
+                                "alloc_tensor H0, 3\nzero H0\nalloc_tensor H1, 100\n"
+                                "init_random C0, 3\nrelu H1, H1\nhalt\n")
+    lines = [line.partition("; ")[2] for line in
+             penta("trace", file, "--input", "0,2,0").stdout.splitlines()]
+    check(lines[0] == "registers/H0/data/value[1]=2", lines[0])
+    check(lines[1] == "babble_scale=0 babble_phase=1" and lines[2] == "", lines[1:3])
+    check(lines[3] == "registers/H0/shape/dim[0]=3 registers/H0/data/value[0]=0 "
+                      "registers/H0/data/value[1]=0 registers/H0/data/value[2]=0", lines[3])
+    check(lines[4] == "", "the values are the same: " + lines[4])
+    check(lines[5] == "registers/H1/shape/dim[0]=100 registers/H1/data=0 0 0 0 0 0 0 0 .. 92 more",
+          lines[5])
+    check(lines[6] == "registers/C0/weights=142 -56 0 0 -85 -120 166 0 .. 92 more", lines[6])
+
+
 def main():
     failed = passed = 0
     for name, test in sorted(globals().items()):

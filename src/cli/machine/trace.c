@@ -5,82 +5,32 @@
 #include "cli/machine/machine.h"
 #include "cli/machine/tracer.h"
 
-/* ---- the machine's state as text, to be compared ---- */
-
-static bool text_enter(void *user, const penta_node *node)
-{
-    struct state_text *t = user;
-    if (!strcmp(node->name, "memory")) return false; /* too much to compare at every step */
-    path_enter(&t->path, node->name, node->list);
-    return true;
-}
-
-static void text_field(void *user, const penta_field *field)
-{
-    struct state_text *t = user;
-    path_print(&t->path, field->name, &t->text);
-    path_leaf(&t->path);
-    writer_char(&t->text, 0);
-    view_value(&t->text, field, 16);
-    writer_char(&t->text, 0);
-}
-
-static void text_leave(void *user, const penta_node *node)
-{
-    (void)node;
-    path_leave(&((struct state_text *)user)->path);
-}
-
-static void take_state(struct state_text *t, const penta_vm *vm)
-{
-    t->text.out.size = 0;
-    t->path = (struct path){0};
-    penta_visitor visitor = {t, text_enter, text_field, text_leave};
-    penta_vm_describe(vm, &visitor);
-    writer_char(&t->text, 0); /* an empty path ends the list */
-}
-
-/* The value of a path; starts looking at *hint, where it nearly always is. */
-static const char *find_value(const struct state_text *t, const char *path, const char **hint)
-{
-    const char *start = (const char *)t->text.out.data;
-    for (int round = 0; round < 2; round++) {
-        const char *p = round || !*hint ? start : *hint;
-        while (*p) {
-            const char *value = p + strlen(p) + 1, *next = value + strlen(value) + 1;
-            if (!strcmp(p, path)) {
-                *hint = next;
-                return value;
-            }
-            p = next;
-        }
-    }
-    return NULL;
-}
+enum { TRACE_VALUES = 8 }; /* shown of a long list that changed */
 
 /* ---- lines ---- */
+
+struct change_line { /* where the changes of a step go: a line, or an object */
+    struct json *json;
+    struct writer *out;
+    bool any;
+};
 
 static bool uninteresting(const char *path) /* counters that change with every instruction */
 {
     return !strcmp(path, "/pc") || !strcmp(path, "/executed");
 }
 
-static void changes(struct tracer *t, struct json *j, struct writer *out)
+static void change_line(void *user, const char *path, penta_bytes value)
 {
-    const char *hint = NULL;
-    bool first = true;
-    for (const char *p = (const char *)t->after.text.out.data; *p;) {
-        const char *value = p + strlen(p) + 1, *next = value + strlen(value) + 1;
-        const char *old = find_value(&t->before, p, &hint);
-        if (!uninteresting(p) && (!old || strcmp(old, value))) {
-            if (j)
-                json_text(j, p, value);
-            else
-                writer_print(out, "%s%s=%s", first ? "  ; " : " ", p + 1, value);
-            first = false;
-        }
-        p = next;
+    struct change_line *l = user;
+    if (uninteresting(path)) return;
+    if (l->json) {
+        json_string(l->json, path, value);
+        return;
     }
+    writer_print(l->out, "%s%s=", l->any ? " " : "  ; ", path + 1);
+    writer_bytes(l->out, value.data, value.size);
+    l->any = true;
 }
 
 static void write_line(struct tracer *t, uint64_t step, const penta_stop *stop, uint64_t pc,
@@ -94,7 +44,7 @@ static void write_line(struct tracer *t, uint64_t step, const penta_stop *stop, 
         json_uint(&j, "pc", pc);
         json_string(&j, "text", writer_view(&t->insn));
         json_object(&j, "changes");
-        changes(t, &j, NULL);
+        changes_take(&t->state, t->session->vm, change_line, &(struct change_line){.json = &j});
         json_end(&j);
         if (eventful) json_text(&j, "stop", stop_kind_name(stop->kind));
         json_end(&j);
@@ -102,7 +52,7 @@ static void write_line(struct tracer *t, uint64_t step, const penta_stop *stop, 
     }
     writer_print(out, "%8" PRIu64 " %6" PRIu64 "  %-32.*s", step, pc, (int)t->insn.out.size,
                  (const char *)t->insn.out.data);
-    changes(t, NULL, out);
+    changes_take(&t->state, t->session->vm, change_line, &(struct change_line){.out = out});
     while (out->out.size && out->out.data[out->out.size - 1] == ' ') out->out.size--;
     if (eventful) writer_print(out, "  ; %s", stop_kind_name(stop->kind));
 }
@@ -139,7 +89,8 @@ void tracer_run(struct tracer *t, uint64_t fuel, penta_stop *stop)
         if (stop->kind != PENTA_STOP_FUEL || s->steps - start >= fuel) return;
     }
     penta_vm_run(s->vm, 0, stop);
-    take_state(&t->before, s->vm);
+    t->state.list_max = t->json ? 0 : TRACE_VALUES;
+    changes_take(&t->state, s->vm, NULL, NULL);
     while (s->steps - start < fuel) {
         uint64_t pc = stop->pc, step = s->steps;
         if (t->shown >= t->count && t->count != UINT64_MAX) {
@@ -151,15 +102,10 @@ void tracer_run(struct tracer *t, uint64_t fuel, penta_stop *stop)
         if (driver->print_at) driver->print_at(s->module, pc, &t->insn);
         session_run(s, 1, stop);
         bool moved = stop->steps || stop->kind == PENTA_STOP_TRAP;
-        if (moved && wanted(t, step)) {
-            take_state(&t->after, s->vm);
+        if (moved && wanted(t, step))
             emit(t, step, stop, pc);
-            struct state_text swap = t->before;
-            t->before = t->after;
-            t->after = swap;
-        } else {
-            take_state(&t->before, s->vm);
-        }
+        else
+            changes_take(&t->state, s->vm, NULL, NULL);
         if (stop->kind != PENTA_STOP_FUEL) return;
         penta_stop here;
         penta_vm_run(s->vm, 0, &here); /* where the next one is */
@@ -169,8 +115,7 @@ void tracer_run(struct tracer *t, uint64_t fuel, penta_stop *stop)
 
 void tracer_fini(struct tracer *t)
 {
-    writer_free(&t->before.text);
-    writer_free(&t->after.text);
+    changes_free(&t->state);
     writer_free(&t->insn);
 }
 

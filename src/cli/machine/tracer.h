@@ -2,13 +2,8 @@
  * changed, found by comparing the machine's describe before and after. */
 #pragma once
 #include "cli/cli.h"
-#include "core/views/path.h"
+#include "core/views/changes.h"
 #include "core/session.h"
-
-struct state_text { /* leaves of a describe outside `memory`: path 0 value 0 ... */
-    struct writer text;
-    struct path path;
-};
 
 struct tracer {
     struct session *session;
@@ -18,7 +13,7 @@ struct tracer {
     uint64_t count;    /* how many lines at most */
     const char *match; /* text the instruction must contain, or NULL */
     uint64_t shown;
-    struct state_text before, after;
+    struct changes state; /* as it was after the step before */
     struct writer insn;
     void (*line)(void *user, penta_bytes line); /* instead of out, when set */
     void *user;

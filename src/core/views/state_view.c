@@ -20,7 +20,11 @@ static bool state_enter(void *user, const penta_node *node)
                      s->palette->off);
     }
     s->open = node->list; /* its values may follow on the same line */
-    s->values = 0;
+    s->values = s->hidden = 0;
+    if (node->items && *node->items > LINE_VALUES) {
+        s->hidden = *node->items - LINE_VALUES;
+        *node->items = LINE_VALUES;
+    }
     s->column = (unsigned)strlen(node->name) + (depth - 1) * 2;
     if (item)
         s->column +=
@@ -58,8 +62,8 @@ static void state_leave(void *user, const penta_node *node)
     (void)node;
     path_leave(&s->path);
     if (!s->open) return;
-    if (s->values > LINE_VALUES)
-        writer_print(s->out, " .. %llu more", (unsigned long long)(s->values - LINE_VALUES));
+    if (s->values > LINE_VALUES) s->hidden += s->values - LINE_VALUES;
+    if (s->hidden) writer_print(s->out, " .. %llu more", (unsigned long long)s->hidden);
     writer_char(s->out, '\n');
     s->open = false;
 }

@@ -39,6 +39,7 @@ struct state_view {
     bool open;       /* the line of a list whose values follow on it */
     unsigned column; /* where that line ends */
     uint64_t values; /* in it so far */
+    uint64_t hidden; /* in it, but not walked */
 };
 penta_visitor state_visitor(struct state_view *view); /* "name  value" lines */
 

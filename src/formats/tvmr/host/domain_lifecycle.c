@@ -122,6 +122,7 @@ ACT(Consolidate)
         world_weights_name(&a->vm->cold[i], i, name, sizeof name);
         if (!world_weights_put(a->w, a->vm, i, name, &a->err)) return false;
         a->vm->cold[i].dirty = false;
+        a->vm->cold[i].stamp++;
     }
     return true;
 }

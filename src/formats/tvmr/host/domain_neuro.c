@@ -113,7 +113,7 @@ ACT(NoveltyScore)
     bool ok = numbers_keep(a, seen, n.data, n.count) &&
               answer_list(a->vm, a->args[0], seen->data, seen->count);
     const struct tvmr_hot *r =
-        ok && a->args[0] != TVMR_NULL ? hot_at(a->vm, (uint8_t)a->args[0]) : NULL;
+        ok && a->args[0] != TVMR_NULL ? hot_change(a->vm, (uint8_t)a->args[0]) : NULL;
     for (size_t i = 0; r && i < r->count; i++)
         r->data[i] =
             clamp32(absolute((int64_t)seen->data[i] - (i < last.count ? last.data[i] : 0)));

@@ -63,6 +63,7 @@ bool tvmr_buffer_set(struct tvmr_vm *vm, struct tvmr_buffer *b, const int32_t *d
     if (!tvmr_reserve(vm, &b->data, &b->capacity, count, sizeof *data)) return false;
     if (count) memmove(b->data, data, count * sizeof *data);
     b->count = count;
+    b->stamp++;
     return true;
 }
 
@@ -71,6 +72,7 @@ bool tvmr_numbers_set(struct tvmr_vm *vm, struct tvmr_pressure *p, size_t count)
     if (!tvmr_reserve(vm, &p->data, &p->capacity, count, sizeof *p->data)) return false;
     if (count) memset(p->data, 0, count * sizeof *p->data);
     p->count = count;
+    p->stamp++;
     p->present = true;
     return true;
 }
@@ -85,6 +87,7 @@ bool tvmr_hot_set(struct tvmr_vm *vm, unsigned index, const int32_t *data, size_
     else if (count)
         memset(h->data, 0, count * sizeof *data);
     h->count = count;
+    h->stamp++;
     h->present = true;
     return tvmr_shape_set(vm, &h->shape, dims, rank);
 }
@@ -93,6 +96,7 @@ void tvmr_hot_drop(struct tvmr_vm *vm, struct tvmr_hot *h)
 {
     tvmr_release(vm, &h->data, &h->capacity, sizeof *h->data);
     h->present = false;
+    h->stamp++;
     h->count = 0;
     h->shape.rank = 0;
 }
@@ -101,6 +105,7 @@ void tvmr_cold_changed(struct tvmr_cold *c)
 {
     tvmr_prepared_free(c->prepared);
     c->prepared = NULL;
+    c->stamp++;
 }
 
 void tvmr_cold_drop(struct tvmr_vm *vm, struct tvmr_cold *c)
@@ -110,7 +115,7 @@ void tvmr_cold_drop(struct tvmr_vm *vm, struct tvmr_cold *c)
     tvmr_release(vm, &c->weights, &c->capacity, sizeof *c->weights);
     tvmr_release(vm, &c->temps, &c->temps_capacity, 1);
     tvmr_release(vm, &c->shape.dims, &shape, sizeof *c->shape.dims);
-    *c = (struct tvmr_cold){0};
+    *c = (struct tvmr_cold){.stamp = c->stamp};
 }
 
 bool tvmr_cold_new(struct tvmr_vm *vm, unsigned index, size_t count, const uint32_t *dims,

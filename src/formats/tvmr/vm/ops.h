@@ -34,9 +34,16 @@ static inline unsigned imm16(const struct tvmr_insn *in)
 enum tvmr_result fail(struct tvmr_vm *vm, enum tvmr_fault fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static inline struct tvmr_hot *hot_at(struct tvmr_vm *vm, uint8_t reg)
+static inline const struct tvmr_hot *hot_at(const struct tvmr_vm *vm, uint8_t reg)
+{
+    const struct tvmr_hot *h = &vm->hot[INDEX(reg)];
+    return h->present ? h : NULL;
+}
+/* For whoever writes the elements in place. */
+static inline struct tvmr_hot *hot_change(struct tvmr_vm *vm, uint8_t reg)
 {
     struct tvmr_hot *h = &vm->hot[INDEX(reg)];
+    h->stamp++;
     return h->present ? h : NULL;
 }
 static inline struct tvmr_cold *cold_at(struct tvmr_vm *vm, uint8_t reg)

@@ -28,6 +28,7 @@ enum tvmr_result put(struct tvmr_vm *vm, uint8_t reg, const uint32_t *dims, size
     h->data = s->data;
     h->capacity = s->capacity;
     h->count = s->count;
+    h->stamp++;
     h->present = true;
     s->data = data;
     s->capacity = capacity;
@@ -104,7 +105,7 @@ HANDLER(free_tensor)
         NEED_COLD(c, reg);
         tvmr_cold_drop(vm, c);
     } else {
-        struct tvmr_hot *h = hot_at(vm, reg);
+        struct tvmr_hot *h = hot_change(vm, reg);
         if (!h) return unallocated(vm, 'H', reg);
         tvmr_hot_drop(vm, h);
     }
@@ -134,7 +135,7 @@ HANDLER(reshape) /* squeeze, unsqueeze and transpose are copies */
 
 HANDLER(zero_reg)
 {
-    struct tvmr_hot *h = hot_at(vm, in->a[0]);
+    struct tvmr_hot *h = hot_change(vm, in->a[0]);
     if (!(in->a[0] >> 6) && h && h->count) memset(h->data, 0, h->count * sizeof *h->data);
     return TVMR_NEXT;
 }

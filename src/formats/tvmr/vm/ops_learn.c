@@ -13,6 +13,7 @@ static int64_t dopamine_factor(const struct tvmr_vm *vm)
 static struct tvmr_pressure *pressure_of(struct tvmr_vm *vm, uint8_t reg, size_t count)
 {
     struct tvmr_pressure *p = &vm->pressure[INDEX(reg)];
+    p->stamp++; /* the caller changes it */
     if (p->present && p->count == count) return p;
     return tvmr_numbers_set(vm, p, count) ? p : NULL;
 }
@@ -71,6 +72,7 @@ static enum tvmr_result commit(struct tvmr_vm *vm, const struct tvmr_insn *in, b
     }
     if (changed) {
         c->dirty |= mark;
+        p->stamp++;
         tvmr_cold_changed(c);
     }
     return TVMR_NEXT;
@@ -81,7 +83,7 @@ HANDLER(mastery_commit) { return commit(vm, in, false); }
 
 HANDLER(add_babble)
 {
-    struct tvmr_hot *h = hot_at(vm, in->a[0]);
+    struct tvmr_hot *h = hot_change(vm, in->a[0]);
     if (!h) return TVMR_NEXT;
     int64_t base = (int64_t)vm->babble_scale * 50;
     for (size_t i = 0; i < h->count; i++) {
@@ -116,6 +118,7 @@ HANDLER(mark_eligibility)
 HANDLER(decay_eligibility)
 {
     struct tvmr_pressure *p = &vm->pressure[INDEX(in->a[0])];
+    p->stamp++;
     for (size_t i = 0; p->present && i < p->count; i++)
         p->data[i] = (int32_t)((int64_t)p->data[i] * 230 / 256);
     return TVMR_NEXT;
@@ -250,6 +253,7 @@ HANDLER(update_weights)
         if (absolute(s) > 30) step(&c->weights[i], sign(s), UPDATE_STEP);
     }
     if (p->count) memset(p->data, 0, p->count * sizeof *p->data);
+    p->stamp++;
     tvmr_cold_changed(c);
     return TVMR_NEXT;
 }

@@ -92,7 +92,7 @@ static int64_t run_of(const uint16_t *from, size_t count, unsigned k)
 
 HANDLER(rope_apply)
 {
-    struct tvmr_hot *h = hot_at(vm, in->a[0]);
+    struct tvmr_hot *h = hot_change(vm, in->a[0]);
     if (!h) return unallocated(vm, 'H', in->a[0]);
     size_t width = last_dim(h);
     if (!width) width = 1;
@@ -185,7 +185,7 @@ static size_t row_width(const struct tvmr_hot *h, uint8_t wanted)
 static enum tvmr_result kv_append(struct tvmr_vm *vm, const struct tvmr_insn *in, unsigned pos)
 {
     NEED_HOT(kv, in->a[1]);
-    struct tvmr_hot *cache = &vm->hot[INDEX(in->a[0])];
+    const struct tvmr_hot *cache = &vm->hot[INDEX(in->a[0])];
     size_t w = row_width(kv, in->a[3]), old = cache->present ? cache->count : 0;
     if (kv->count < w) return fail(vm, TVMR_E_RANGE, "%zu elements for a row of %zu", kv->count, w);
     size_t n = (pos + 1) * w > old ? (pos + 1) * w : old;

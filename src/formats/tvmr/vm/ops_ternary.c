@@ -208,6 +208,7 @@ HANDLER(accumulate_pressure)
     uint32_t dim = (uint32_t)x->count;
     if (!h->present && !tvmr_hot_set(vm, INDEX(in->a[0]), NULL, x->count, &dim, 1))
         return TVMR_FAILED;
+    h->stamp++;
     for (size_t i = 0; i < min_size(h->count, x->count); i++)
         h->data[i] = clamp32((int64_t)h->data[i] + x->data[i]);
     return TVMR_NEXT;

@@ -5,10 +5,11 @@
 
 /* ---- describe ---- */
 
+/* A stamp counts changes from 0, and a node's is not 0. */
 static void describe_numbers(const penta_visitor *v, const char *name, const int32_t *data,
-                             size_t count)
+                             size_t count, uint64_t stamp)
 {
-    penta_node list = {.name = name, .list = true};
+    penta_node list = {.name = name, .list = true, .stamp = stamp + 1, .items = &count};
     if (!describe_enter(v, list)) return;
     for (size_t i = 0; i < count; i++)
         describe_field(v, (penta_field){.name = "value", .kind = PENTA_SINT, .as.i = data[i]});
@@ -25,17 +26,20 @@ static void describe_shape(const penta_visitor *v, const char *name, const struc
 
 static void describe_hot(const struct tvmr_hot *h, const char *name, const penta_visitor *v)
 {
-    penta_node node = {.name = name};
+    penta_node node = {.name = name, .stamp = h->stamp + 1};
     if (!describe_enter(v, node)) return;
     describe_shape(v, "shape", &h->shape);
-    describe_numbers(v, "data", h->data, h->count);
+    describe_numbers(v, "data", h->data, h->count, h->stamp);
     describe_leave(v, node);
 }
 
 static void describe_cold(const struct tvmr_cold *c, const char *name, const penta_visitor *v)
 {
-    penta_node node = {.name = name}, weights = {.name = "weights", .list = true};
-    penta_node temps = {.name = "temperatures", .list = true};
+    uint64_t stamp = c->stamp + 1;
+    size_t weight_count = c->count, temp_count = c->count;
+    penta_node node = {.name = name, .stamp = stamp};
+    penta_node weights = {.name = "weights", .list = true, .stamp = stamp, .items = &weight_count};
+    penta_node temps = {.name = "temperatures", .list = true, .stamp = stamp, .items = &temp_count};
     if (!describe_enter(v, node)) return;
     if (c->key_size)
         describe_field(
@@ -44,14 +48,14 @@ static void describe_cold(const struct tvmr_cold *c, const char *name, const pen
     if (c->frozen) describe_bool(v, "frozen", true);
     if (c->dirty) describe_bool(v, "dirty", true);
     if (describe_enter(v, weights)) {
-        for (size_t i = 0; i < c->count; i++)
+        for (size_t i = 0; i < weight_count; i++)
             describe_field(v, (penta_field){.name = "value",
                                             .kind = PENTA_SINT,
                                             .as.i = tvmr_value(c->weights[i])});
         describe_leave(v, weights);
     }
     if (c->temps && describe_enter(v, temps)) {
-        for (size_t i = 0; i < c->count; i++) describe_uint(v, "temperature", c->temps[i]);
+        for (size_t i = 0; i < temp_count; i++) describe_uint(v, "temperature", c->temps[i]);
         describe_leave(v, temps);
     }
     describe_leave(v, node);
@@ -85,18 +89,19 @@ static void describe_pressure(const struct tvmr_vm *vm, const penta_visitor *v)
         char name[8];
         tvmr_register_name((uint8_t)(64 + i), name);
         if (vm->pressure[i].present)
-            describe_numbers(v, name, vm->pressure[i].data, vm->pressure[i].count);
+            describe_numbers(v, name, vm->pressure[i].data, vm->pressure[i].count,
+                             vm->pressure[i].stamp);
     }
     describe_leave(v, node);
 }
 
 static void describe_outputs(const struct tvmr_vm *vm, const penta_visitor *v)
 {
-    describe_numbers(v, "output", vm->output.data, vm->output.count);
-    penta_node list = {.name = "outputs", .list = true};
+    describe_numbers(v, "output", vm->output.data, vm->output.count, vm->output.stamp);
+    penta_node list = {.name = "outputs", .list = true, .stamp = vm->outputs.stamp + 1};
     if (vm->input_count < 2 || !describe_enter(v, list)) return;
     for (size_t i = 0, from = 0; i < vm->output_count; from = vm->output_ends[i++])
-        describe_numbers(v, "run", vm->outputs.data + from, vm->output_ends[i] - from);
+        describe_numbers(v, "run", vm->outputs.data + from, vm->output_ends[i] - from, vm->loads);
     describe_leave(v, list);
 }
 
@@ -185,16 +190,19 @@ static void stream_shape(struct stream *s, struct tvmr_shape *shape)
 static void stream_buffer(struct stream *s, struct tvmr_buffer *b)
 {
     array(s, &b->data, &b->count, &b->capacity, sizeof *b->data);
+    if (s->in) b->stamp++;
 }
 
 static void stream_pressure(struct stream *s, struct tvmr_pressure *p)
 {
+    if (s->in) p->stamp++;
     NUMBER(p->present);
     if (p->present) array(s, &p->data, &p->count, &p->capacity, sizeof *p->data);
 }
 
 static void stream_hot(struct stream *s, struct tvmr_hot *h)
 {
+    if (s->in) h->stamp++;
     NUMBER(h->present);
     if (!h->present) return;
     array(s, &h->data, &h->count, &h->capacity, sizeof *h->data);
@@ -361,6 +369,7 @@ bool tvmr_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
         return error_at(err, BASE_SNAPSHOT, 4, "a snapshot of another program");
     struct reader r = {.in = body, .pos = 12, .err = err};
     struct stream s = {.vm = tvmr_vm(base), .in = &r};
+    s.vm->loads++;
     stream_all(&s);
     tvmr_vm(base)->at_break = false;
     if (s.failed || (!err->code && reader_left(&r)))

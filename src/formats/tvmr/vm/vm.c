@@ -195,6 +195,7 @@ static bool keep_output(struct tvmr_vm *vm)
     if (vm->output.count)
         memcpy(vm->outputs.data + at, vm->output.data, vm->output.count * sizeof(int32_t));
     vm->outputs.count = ends[vm->output_count++] = at + vm->output.count;
+    vm->outputs.stamp++;
     return true;
 }
 
@@ -365,6 +366,7 @@ static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t s
     struct tvmr_vm *vm = tvmr_vm(base);
     if (!element_at(vm, address, size, &at)) return false;
     if (size) memcpy((uint8_t *)(uintptr_t)at, from, size);
+    if (address >> 38 == 0) vm->hot[address >> 32 & 63].stamp++;
     if (address >> 38 == 1) tvmr_cold_changed(&vm->cold[address >> 32 & 63]);
     return true;
 }

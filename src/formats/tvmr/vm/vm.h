@@ -30,6 +30,7 @@ struct tvmr_hot {
     int32_t *data;
     size_t count, capacity;
     struct tvmr_shape shape;
+    uint64_t stamp; /* one more with every change */
 };
 
 struct tvmr_prepared; /* kernels.h: weights in the form that a kernel reads */
@@ -44,12 +45,14 @@ struct tvmr_cold {
     uint8_t key[255];
     uint8_t key_size;
     struct tvmr_prepared *prepared; /* NULL: not made since the weights changed */
+    uint64_t stamp;                 /* one more with every change */
 };
 
 struct tvmr_pressure {
     bool present;
     int32_t *data;
     size_t count, capacity;
+    uint64_t stamp;
 };
 
 struct tvmr_correlation {
@@ -61,6 +64,7 @@ struct tvmr_correlation {
 struct tvmr_buffer {
     int32_t *data;
     size_t count, capacity;
+    uint64_t stamp;
 };
 
 struct tvmr_insn {            /* decoded */
@@ -144,6 +148,7 @@ struct tvmr_vm {
     size_t *input_ends, input_count, input_next;
     struct tvmr_buffer outputs; /* of the runs that ended */
     size_t *output_ends, output_count;
+    uint64_t loads;                   /* of snapshots, which change everything */
     char *save_weights, *output_path; /* or NULL */
     char warning[120];                /* what --weights could not do, or "" */
     bool keep_frozen;                 /* instructions leave the weights of frozen registers alone */

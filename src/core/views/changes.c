@@ -1,0 +1,200 @@
+#include "core/views/changes.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core/views/views.h"
+
+struct change_memory {
+    uint64_t key;    /* hash of the path; 0: free */
+    uint64_t value;  /* hash of a leaf's value, or stamp of a node */
+    uint64_t seen;   /* the last walk that came by */
+    uint64_t walked; /* of a node: the last walk that went into it */
+};
+
+/* ---- hashes ---- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ h >> 32;
+}
+
+static uint64_t mix_bytes(uint64_t h, const void *data, size_t size)
+{
+    const uint8_t *p = data;
+    h = mix(h, size);
+    for (; size >= 8; p += 8, size -= 8) {
+        uint64_t word;
+        memcpy(&word, p, 8);
+        h = mix(h, word);
+    }
+    for (; size; p++, size--) h = mix(h, *p);
+    return h;
+}
+
+static uint64_t value_hash(const penta_field *f)
+{
+    uint64_t h = mix(3, (uint64_t)f->kind);
+    if (f->kind == PENTA_TEXT || f->kind == PENTA_RAW)
+        return mix_bytes(h, f->as.bytes.data, f->as.bytes.size);
+    return mix(h, f->as.u);
+}
+
+/* Of the next child; items count, members have their name. */
+static uint64_t child_key(struct changes *c, const char *name, uint64_t kind)
+{
+    struct change_frame *top = &c->at[c->depth];
+    uint64_t h = mix_bytes(mix(top->key, kind), name, strlen(name));
+    if (top->list) h = mix(h, top->children);
+    top->children++;
+    return h ? h : 1;
+}
+
+/* ---- the table ---- */
+
+static struct change_memory *slot(struct change_memory *table, size_t slots, uint64_t key)
+{
+    size_t i = (size_t)key & (slots - 1);
+    while (table[i].key && table[i].key != key) i = (i + 1) & (slots - 1);
+    return &table[i];
+}
+
+static bool grow(struct changes *c)
+{
+    size_t slots = c->slots ? c->slots * 2 : 1024;
+    struct change_memory *table = calloc(slots, sizeof *table);
+    if (!table) return false;
+    for (size_t i = 0; i < c->slots; i++)
+        if (c->table[i].key) *slot(table, slots, c->table[i].key) = c->table[i];
+    free(c->table);
+    c->table = table;
+    c->slots = slots;
+    return true;
+}
+
+/* What is remembered of a path; valid until the next call. NULL: out of memory. */
+static struct change_memory *memory_of(struct changes *c, uint64_t key)
+{
+    if (c->used >= c->slots / 2 && !grow(c)) {
+        c->failed = true;
+        return NULL;
+    }
+    struct change_memory *m = slot(c->table, c->slots, key);
+    if (!m->key) {
+        m->key = key;
+        c->used++;
+    }
+    return m;
+}
+
+/* ---- the walk ---- */
+
+static void tell(struct changes *c)
+{
+    writer_char(&c->text, 0);
+    if (!c->text.failed) c->report(c->user, (const char *)c->text.out.data, writer_view(&c->value));
+    c->text.out.size = c->value.out.size = 0;
+}
+
+static void open_frame(struct changes *c, const penta_node *node, uint64_t key, uint64_t previous,
+                       bool fresh)
+{
+    path_enter(&c->path, node->name, node->list);
+    c->at[++c->depth] =
+        (struct change_frame){.key = key, .previous = previous, .fresh = fresh, .list = node->list};
+}
+
+static bool change_enter(void *user, const penta_node *node)
+{
+    struct changes *c = user;
+    if (!strcmp(node->name, "memory")) return false; /* too much to look at after every step */
+    const struct change_frame *top = &c->at[c->depth];
+    uint64_t key = child_key(c, node->name, 1);
+    struct change_memory *m = c->depth < PATH_DEPTH && !c->failed ? memory_of(c, key) : NULL;
+    if (!m) return false;
+    bool fresh = top->fresh || m->seen != top->previous, same = node->stamp == m->value && !fresh;
+    uint64_t previous = m->walked;
+    m->seen = c->epoch;
+    m->value = node->stamp;
+    if (node->stamp && same) {
+        path_leaf(&c->path); /* it counts as a child */
+        return false;
+    }
+    bool one = node->stamp && node->items && *node->items > CHANGES_LIST;
+    m->walked = one ? 0 : c->epoch; /* nothing is remembered of the items of a long list */
+    if (!one) {
+        open_frame(c, node, key, previous, fresh);
+        return true;
+    }
+    if (!c->report) {
+        path_leaf(&c->path);
+        return false;
+    }
+    open_frame(c, node, key, previous, fresh);
+    path_print(&c->path, NULL, &c->text);
+    c->collecting = true;
+    c->hidden = 0;
+    if (c->list_max && *node->items > c->list_max) {
+        c->hidden = *node->items - c->list_max;
+        *node->items = c->list_max;
+    }
+    return true;
+}
+
+static void change_field(void *user, const penta_field *field)
+{
+    struct changes *c = user;
+    if (c->collecting) {
+        if (c->value.out.size) writer_char(&c->value, ' ');
+        view_value(&c->value, field, 16);
+        return;
+    }
+    const struct change_frame *top = &c->at[c->depth];
+    struct change_memory *m = c->failed ? NULL : memory_of(c, child_key(c, field->name, 2));
+    if (!m) return;
+    uint64_t value = value_hash(field);
+    bool changed = top->fresh || m->seen != top->previous || m->value != value;
+    m->seen = c->epoch;
+    m->value = value;
+    if (changed && c->report) {
+        path_print(&c->path, field->name, &c->text);
+        view_value(&c->value, field, 16);
+        path_leaf(&c->path);
+        tell(c);
+        return;
+    }
+    path_leaf(&c->path);
+}
+
+static void change_leave(void *user, const penta_node *node)
+{
+    struct changes *c = user;
+    (void)node;
+    if (c->collecting) {
+        if (c->hidden) writer_print(&c->value, " .. %" PRIu64 " more", c->hidden);
+        c->collecting = false;
+        tell(c);
+    }
+    path_leave(&c->path);
+    c->depth--;
+}
+
+void changes_take(struct changes *c, const penta_vm *vm, change_report *report, void *user)
+{
+    c->report = report;
+    c->user = user;
+    c->path = (struct path){0};
+    c->depth = 0;
+    c->at[0] = (struct change_frame){.key = 7, .previous = c->epoch};
+    c->epoch++;
+    penta_visitor visitor = {c, change_enter, change_field, change_leave};
+    penta_vm_describe(vm, &visitor);
+}
+
+void changes_free(struct changes *c)
+{
+    free(c->table);
+    writer_free(&c->text);
+    writer_free(&c->value);
+    *c = (struct changes){0};
+}
