@@ -147,8 +147,21 @@ struct tvmr_meta {
     size_t projection_count;
 };
 
+/* What surrounds the image of a card. */
+struct tvmr_card {
+    penta_bytes json, image;
+    size_t at;            /* where the image starts */
+    size_t sum_size;      /* of the CRC32 after it: 4, or 0 without one */
+    const char *id;       /* or NULL */
+    int64_t payload_size; /* as the JSON says; -1: it does not */
+    penta_error error;    /* of the JSON; code 0: sound */
+};
+
 struct tvmr_module {
     penta_module base;
+    bool is_card;
+    struct tvmr_card card;
+    struct tvmr_module *inner; /* of a card: the module of its image; NULL: none */
     struct arena arena;
     bool legacy, accept_mix, shapes;
     struct tvmr_header header;
@@ -231,6 +244,13 @@ bool tvmr_unseal(const penta_module *module, const penta_option *options, size_t
 bool tvmr_convert(const penta_module *module, const penta_option *options, size_t count,
                   struct writer *out, struct findings *findings);
 
+/* card.c */
+bool tvmr_is_card(penta_bytes file);
+bool tvmr_card_parse(struct tvmr_module *m, const penta_option *options, size_t count,
+                     penta_error *err);
+void tvmr_card_verify(const struct tvmr_module *m, struct findings *findings);
+void tvmr_card_describe(const struct tvmr_module *m, const penta_visitor *v);
+
 /* legacy.c */
 /* A TERN file into the image it would be today. False with *damage, or with err. */
 bool tvmr_legacy(struct tvmr_module *m, penta_error *damage, penta_error *err);
@@ -251,12 +271,15 @@ uint64_t tvmr_mix(penta_bytes bytes);
 /* metadata.c, or metadata_plain.c */
 bool tvmr_metadata_read(penta_bytes json, struct tvmr_meta *meta, struct arena *arena,
                         penta_error *err);
+bool tvmr_card_read(penta_bytes json, struct tvmr_card *card, struct arena *arena,
+                    penta_error *err);
 
 /* verify.c */
 void tvmr_verify(const penta_module *module, struct findings *findings);
 enum rule_scope tvmr_scope(uint32_t code);
 /* Where an instruction lies, for findings: in the file, or in the decoded image. */
 uint64_t tvmr_insn_offset(const struct tvmr_module *m, size_t index);
+bool tvmr_insn_decoded(const struct tvmr_module *m);
 
 /* print.c */
 bool tvmr_print(const penta_module *module, const penta_option *options, size_t count,

@@ -11,8 +11,9 @@ int tvmr_probe(penta_bytes file, struct writer *evidence)
     uint32_t magic = get32(file.data);
     if (magic != TVMR_MAGIC && magic != TERN_MAGIC) return 0;
     if (evidence)
-        writer_text(evidence, magic == TVMR_MAGIC ? "starts with TVMR"
-                                                  : "starts with TERN, the legacy format");
+        writer_text(evidence, tvmr_is_card(file)    ? "a card, with the image of a program"
+                              : magic == TVMR_MAGIC ? "starts with TVMR"
+                                                    : "starts with TERN, the legacy format");
     return 100;
 }
 
@@ -144,21 +145,6 @@ static bool parse_image(struct tvmr_module *m, penta_error *err)
     return parse_extensions(m, err) && parse_registers(m, err) && parse_metadata(m, end, err);
 }
 
-/* The first bytes of an upstream card, 8 bytes of header before JSON and an image, are those of a
- * compressed file. No command takes cards, but the reader says where the image is. */
-static void note_card(struct tvmr_module *m)
-{
-    static const uint8_t start[] = {1, 0, 1, 0};
-    penta_bytes file = m->base.file;
-    if (file.size < 12 || memcmp(file.data + 4, start, sizeof start)) return;
-    uint64_t at = UINT64_C(12) + get32(file.data + 8);
-    if (at > file.size - 4 || file.data[12] != '{') return;
-    uint32_t magic = get32(file.data + at);
-    if (magic == TVMR_MAGIC || magic == TERN_MAGIC)
-        error_note(&m->base.damage, "this looks like a .card package, with its image at byte %llu",
-                   (unsigned long long)at);
-}
-
 static bool parse_envelope(struct tvmr_module *m, const char *key_file, penta_error *err)
 {
     penta_bytes file = m->base.file;
@@ -209,10 +195,7 @@ static void parse_file(struct tvmr_module *m, const char *key_file, penta_error 
     tvmr_header_read(&r, &m->header);
     m->header_size = tvmr_header_bytes;
     bool packed = m->header.flags & (TVMR_COMPRESSED | TVMR_ENCRYPTED);
-    if (!packed || parse_envelope(m, key_file, err))
-        parse_image(m, err);
-    else
-        note_card(m);
+    if (!packed || parse_envelope(m, key_file, err)) parse_image(m, err);
 }
 
 penta_module *tvmr_parse(penta_bytes file, const penta_option *options, size_t count,
@@ -227,7 +210,10 @@ penta_module *tvmr_parse(penta_bytes file, const penta_option *options, size_t c
     m->image = file;
     m->accept_mix = option_text(options, count, "accept-mix") != NULL;
     m->shapes = option_text(options, count, "shapes") != NULL;
-    parse_file(m, option_text(options, count, "key-file"), err);
+    if (tvmr_is_card(file))
+        tvmr_card_parse(m, options, count, err);
+    else
+        parse_file(m, option_text(options, count, "key-file"), err);
     if (!err->code) return &m->base;
     tvmr_close(&m->base);
     return NULL;
@@ -238,6 +224,7 @@ void tvmr_close(penta_module *module)
     struct tvmr_module *m = (struct tvmr_module *)module;
     writer_free(&m->expanded);
     arena_free(&m->arena);
+    if (m->inner) tvmr_close(&m->inner->base);
     free(m);
 }
 

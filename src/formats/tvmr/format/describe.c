@@ -175,6 +175,10 @@ void tvmr_describe(const penta_module *module, const penta_visitor *v)
 {
     const struct tvmr_module *m = tvmr_module(module);
     penta_bytes file = module->file;
+    if (m->is_card) {
+        tvmr_card_describe(m, v);
+        return;
+    }
     if (m->legacy) {
         tvmr_legacy_describe(m, v);
         return;
@@ -236,6 +240,12 @@ static void info_registers(const struct tvmr_module *m, const penta_visitor *v)
 void tvmr_info(const penta_module *module, const penta_visitor *v)
 {
     const struct tvmr_module *m = tvmr_module(module);
+    if (m->is_card) {
+        describe_bool(v, "card", true);
+        if (m->card.id) describe_text(v, "id", m->card.id);
+        if (m->inner) tvmr_info(&m->inner->base, v);
+        return;
+    }
     describe_text(v, "kind", m->legacy ? "legacy TERN" : "TVMR");
     bool old = m->legacy && !module->damage.code; /* what follows is its own */
     describe_uint(v, "version", old ? get16(module->file.data + 4) : m->header.version);

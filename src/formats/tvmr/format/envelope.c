@@ -175,9 +175,9 @@ bool tvmr_convert(const penta_module *module, const penta_option *options, size_
     bool ok = !to || !strcmp(to, "tvmr") ||
               error_at(&err, BASE_OPTION_VALUE, 0, "'%.40s': the only target is tvmr", to);
     for (size_t i = 0; i < m->loss_count; i++)
-        findings_add(
-            findings, TVMR_LEGACY_LOST, m->tern_code + TVMR_INSN * (uint64_t)m->losses[i].index,
-            NULL, "instruction %u loses its %s", (unsigned)m->losses[i].index, m->losses[i].what);
+        findings_add(findings, TVMR_LEGACY_LOST, tvmr_insn_offset(m, m->losses[i].index), NULL,
+                     "instruction %u loses its %s", (unsigned)m->losses[i].index,
+                     m->losses[i].what);
     bool compress = option_text(options, count, "compress") != NULL;
     struct writer fresh = {0};
     penta_bytes plain = m->image;

@@ -109,3 +109,21 @@ bool tvmr_metadata_read(penta_bytes json, struct tvmr_meta *meta, struct arena *
     json_doc_free(doc);
     return !err->code;
 }
+
+bool tvmr_card_read(penta_bytes json, struct tvmr_card *card, struct arena *arena, penta_error *err)
+{
+    penta_error parsing = {0};
+    struct json_doc *doc = json_parse(json, &parsing);
+    if (!doc) {
+        if (parsing.code == BASE_MEMORY) *err = parsing;
+        return error_at(err, TVMR_CARD, parsing.offset, "the JSON of the card: %.80s",
+                        parsing.message);
+    }
+    const struct json_object *root = json_root(doc);
+    struct reading r = {arena, err, NULL};
+    if (!json_is_object(root)) error_at(err, TVMR_CARD, 0, "the JSON of the card is no object");
+    card->id = copy_text(&r, json_get(root, "id"));
+    card->payload_size = integer(json_get(root, "payload_size"), -1);
+    json_doc_free(doc);
+    return !err->code;
+}

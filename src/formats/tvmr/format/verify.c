@@ -12,7 +12,14 @@ enum rule_scope tvmr_scope(uint32_t code)
 
 uint64_t tvmr_insn_offset(const struct tvmr_module *m, size_t index)
 {
+    if (m->inner)
+        return tvmr_insn_offset(m->inner, index) + (tvmr_insn_decoded(m) ? 0 : m->card.at);
     return (m->legacy ? m->tern_code : m->header.instr_offset) + index * TVMR_INSN;
+}
+
+bool tvmr_insn_decoded(const struct tvmr_module *m)
+{
+    return m->inner ? tvmr_insn_decoded(m->inner) : !m->legacy && tvmr_decoded(m);
 }
 
 void verify_report(struct pass *p, uint32_t code, uint64_t at, bool decoded, const char *format,
@@ -155,6 +162,10 @@ void tvmr_verify(const penta_module *module, struct findings *f)
     const struct tvmr_module *m = tvmr_module(module);
     struct pass pass = {m, f};
     uint32_t damage = module->damage.code;
+    if (m->is_card) {
+        tvmr_card_verify(m, f);
+        return;
+    }
     if (m->legacy) {
         if (damage) {
             findings_pass(f, &module->damage);

@@ -14,8 +14,7 @@ void verify_report(struct pass *p, uint32_t code, uint64_t at, bool decoded, con
 #define AT(code, offset, ...) verify_report(p, code, offset, tvmr_decoded(p->m), __VA_ARGS__)
 /* At an instruction; those of a legacy file are where they were. */
 #define INSN(code, index, ...)                                                                     \
-    verify_report(p, code, tvmr_insn_offset(p->m, index), !p->m->legacy && tvmr_decoded(p->m),     \
-                  __VA_ARGS__)
+    verify_report(p, code, tvmr_insn_offset(p->m, index), tvmr_insn_decoded(p->m), __VA_ARGS__)
 
 /* verify_program.c: extensions, control flow, keys, registers, operands, order, shapes. */
 void verify_program(struct pass *p);

@@ -350,7 +350,8 @@ bool tvmr_print(const penta_module *module, const penta_option *options, size_t 
 {
     const struct tvmr_module *m = tvmr_module(module);
     (void)options, (void)count;
-    for (enum level level = m->legacy ? LEVEL_FILE : LEVEL_PLAIN; level <= LEVEL_FILE; level++) {
+    for (enum level level = m->legacy || m->is_card ? LEVEL_FILE : LEVEL_PLAIN; level <= LEVEL_FILE;
+         level++) {
         struct writer text = {0};
         bool done = render(m, level, &text, err) && (level == LEVEL_FILE || comes_back(m, &text));
         if (done) writer_bytes(out, text.out.data, text.out.size);

@@ -11,11 +11,11 @@ static void note_text(const struct tvmr_vm *vm, const struct tvmr_note *n, char 
     tvmr_register_name(n->from, from);
     if (n->times > 1) snprintf(times, sizeof times, " (%llu times)", (unsigned long long)n->times);
     if (n->rule == TVMR_LENGTH)
-        snprintf(text, size, "%s: %s is declared with %zu elements and gets %zu%s", name, to,
-                 n->want, n->have, times);
+        snprintf(text, size, "%s: %s is declared with %zu element%s and gets %zu%s", name, to,
+                 n->want, n->want == 1 ? "" : "s", n->have, times);
     else
-        snprintf(text, size, "%s: weights %s take %zu elements, %s has %zu%s", name, to, n->want,
-                 from, n->have, times);
+        snprintf(text, size, "%s: weights %s take %zu element%s, %s has %zu%s", name, to, n->want,
+                 n->want == 1 ? "" : "s", from, n->have, times);
 }
 
 static bool same_place(const struct tvmr_note *a, const struct tvmr_note *b)
@@ -49,7 +49,7 @@ void tvmr_vm_findings(const penta_vm *base, struct findings *findings)
         penta_error e = {.code = n->rule,
                          .severity = PENTA_WARNING,
                          .offset = tvmr_insn_offset(m, n->pc),
-                         .decoded = !m->legacy && tvmr_decoded(m)};
+                         .decoded = tvmr_insn_decoded(m)};
         note_text(vm, n, e.message, sizeof e.message);
         if (n->rule == TVMR_PRODUCT)
             snprintf(e.note, sizeof e.note, "%s",
