@@ -73,8 +73,10 @@ if(PENTA_JIT)
   add_executable(pvm_signals_test tests/units/pvm_signals.c $<TARGET_OBJECTS:penta_objects>)
   target_link_libraries(pvm_signals_test PRIVATE penta_objects)
   penta_test(pvm-signals $<TARGET_FILE:pvm_signals_test>)
-  penta_test(pvm-signals-asan tests/tools/if_built asan/bin/pvm_signals_test
-             ${BUILDS}/asan/bin/pvm_signals_test 30)
+  foreach(kind asan tsan)
+    penta_test(pvm-signals-${kind} tests/tools/if_built ${kind}/bin/pvm_signals_test
+               ${BUILDS}/${kind}/bin/pvm_signals_test 30)
+  endforeach()
   add_executable(pvm_ahead_test tests/units/pvm_ahead.c $<TARGET_OBJECTS:penta_objects>)
   target_link_libraries(pvm_ahead_test PRIVATE penta_objects)
   add_dependencies(thread_tests pvm_ahead_test)

@@ -9,24 +9,28 @@
 #include <unistd.h>
 
 _Thread_local struct pvm_vm *volatile pvm_running __attribute__((tls_model("initial-exec")));
-_Thread_local volatile bool pvm_kick_deferred __attribute__((tls_model("initial-exec")));
-bool pvm_runs_fence;
+_Thread_local int pvm_thread __attribute__((tls_model("initial-exec")));
 
-static _Thread_local int self __attribute__((tls_model("initial-exec")));
+/* SIGTRAP is blocked until the run ends, and the run's machine is held: see pvm_kick_defer. */
+static _Thread_local volatile bool deferred __attribute__((tls_model("initial-exec")));
+static _Thread_local volatile bool settling __attribute__((tls_model("initial-exec")));
+static bool fences;
 static const char kick_mark; /* its address marks the signals that kicks send */
-/* How often this process came from a fork, in the upper half of pvm_vm.kicks: kicks that were under
- * way in the parent never end in the child. */
+
+/* pvm_vm.kicks: how many look for a thread or have just sent their signal; whether one was sent in
+ * this run; and, in the upper half, how often this process came from a fork, since kicks that were
+ * under way in the parent never end in the child. */
+#define SENT (UINT64_C(1) << 31)
 static uint64_t forks;
 
-int pvm_thread_number(void)
-{
-    if (__builtin_expect(!self, 0)) self = (int)syscall(SYS_gettid);
-    return self;
-}
+static bool of_this_process(uint64_t kicks) { return kicks >> 32 == forks >> 32; }
+static bool held(uint64_t kicks) { return of_this_process(kicks) && (uint32_t)kicks & ~SENT; }
+
+int pvm_thread_find(void) { return pvm_thread = (int)syscall(SYS_gettid); }
 
 static void after_fork(void)
 {
-    self = 0;
+    pvm_thread = 0;
     forks += UINT64_C(1) << 32;
     struct pvm_vm *vm = pvm_running; /* a signal handler on top of a run has forked */
     if (vm) atomic_store_explicit(&vm->runner, pvm_thread_number(), memory_order_relaxed);
@@ -34,16 +38,18 @@ static void after_fork(void)
 
 bool pvm_interrupt_install(void)
 {
-    pvm_runs_fence = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
+    fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
     return !pthread_atfork(NULL, NULL, after_fork);
 }
+
+bool pvm_interrupt_fences(void) { return fences; }
 
 /* ---- sending ---- */
 
 static void hold(struct pvm_vm *vm)
 {
     uint64_t now = atomic_load_explicit(&vm->kicks, memory_order_relaxed), next;
-    do next = now >> 32 == forks >> 32 ? now + 1 : forks + 1;
+    do next = of_this_process(now) ? now + 1 : forks + 1;
     while (!atomic_compare_exchange_weak_explicit(&vm->kicks, &now, next, memory_order_seq_cst,
                                                   memory_order_relaxed));
 }
@@ -55,7 +61,7 @@ static void let_go(struct pvm_vm *vm)
 
 static void barrier(void)
 {
-    if (!pvm_runs_fence) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (!fences) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     atomic_thread_fence(memory_order_seq_cst);
 }
 
@@ -76,7 +82,10 @@ void pvm_kick(penta_vm *base)
     hold(vm);
     barrier();
     int thread = atomic_load_explicit(&vm->runner, memory_order_seq_cst);
-    if (thread) send_kick(thread);
+    if (thread) {
+        send_kick(thread);
+        atomic_fetch_or_explicit(&vm->kicks, SENT, memory_order_relaxed);
+    }
     let_go(vm);
     errno = error;
 }
@@ -92,12 +101,13 @@ static bool without_sender(const siginfo_t *info)
 bool pvm_is_kick(const siginfo_t *info)
 {
     if (info->si_code == SI_QUEUE) return info->si_value.sival_ptr == &kick_mark;
-    return pvm_running && without_sender(info);
+    return (pvm_running || settling) && without_sender(info);
 }
 
 void pvm_kick_defer(void *context)
 {
-    pvm_kick_deferred = true;
+    if (!deferred) hold(pvm_running);
+    deferred = true;
     sigaddset(&((ucontext_t *)context)->uc_sigmask, SIGTRAP);
     send_kick(pvm_thread_number());
 }
@@ -110,19 +120,22 @@ static void unblock(void)
     pthread_sigmask(SIG_UNBLOCK, &traps, NULL);
 }
 
-/* A signal that was sent arrives at the latest on the way back from a system call: from the last
- * look at the counter on there is one more. */
+/* A signal that was sent arrives at the latest on the way back from the next system call. */
 void pvm_run_settle(struct pvm_vm *vm)
 {
     uint64_t now;
     int error = errno;
-    do {
-        now = atomic_load_explicit(&vm->kicks, memory_order_acquire);
-        sched_yield();
-    } while (now >> 32 == forks >> 32 && (uint32_t)now);
-    if (pvm_kick_deferred) {
-        pvm_kick_deferred = false;
-        unblock();
-    }
+    bool was_deferred = deferred;
+    settling = true;
+    if (was_deferred) let_go(vm);
+    deferred = false;
+    while (now = atomic_load_explicit(&vm->kicks, memory_order_acquire), held(now)) sched_yield();
+    if (of_this_process(now))
+        atomic_fetch_and_explicit(&vm->kicks, ~SENT, memory_order_relaxed);
+    else
+        atomic_compare_exchange_strong(&vm->kicks, &now, forks);
+    syscall(SYS_gettid);
+    if (was_deferred) unblock();
+    settling = false;
     errno = error;
 }

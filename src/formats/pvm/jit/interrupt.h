@@ -16,12 +16,18 @@
 
 /* The machine whose run this thread is in, or NULL. */
 extern _Thread_local struct pvm_vm *volatile pvm_running __attribute__((tls_model("initial-exec")));
-/* SIGTRAP is blocked until the run ends: see pvm_kick_defer. */
-extern _Thread_local volatile bool pvm_kick_deferred __attribute__((tls_model("initial-exec")));
-extern bool pvm_runs_fence; /* there is no membarrier */
+extern _Thread_local int pvm_thread __attribute__((tls_model("initial-exec")));
 
 bool pvm_interrupt_install(void);
-int pvm_thread_number(void); /* of this thread, for the kernel */
+bool pvm_interrupt_fences(void); /* there is no membarrier */
+int pvm_thread_find(void);
+
+/* The number of this thread, for the kernel. */
+static inline int pvm_thread_number(void)
+{
+    int known = pvm_thread;
+    return __builtin_expect(known != 0, 1) ? known : pvm_thread_find();
+}
 
 /* Makes the thread in a run of this machine leave its compiled code; that looks by itself if it was
  * compiled so. */
@@ -34,9 +40,9 @@ void pvm_kick_defer(void *context);
 
 void pvm_run_settle(struct pvm_vm *vm);
 
-static inline void pvm_run_fence(void)
+static inline void pvm_run_fence(const struct pvm_vm *vm)
 {
-    if (__builtin_expect(pvm_runs_fence, 0))
+    if (__builtin_expect(vm->fences, 0))
         atomic_thread_fence(memory_order_seq_cst);
     else
         atomic_signal_fence(memory_order_seq_cst);
@@ -46,14 +52,14 @@ static inline void pvm_run_begin(struct pvm_vm *vm)
 {
     pvm_running = vm;
     atomic_store_explicit(&vm->runner, pvm_thread_number(), memory_order_relaxed);
-    pvm_run_fence();
+    pvm_run_fence(vm);
 }
 
 static inline void pvm_run_end(struct pvm_vm *vm)
 {
     pvm_running = NULL;
     atomic_store_explicit(&vm->runner, 0, memory_order_release);
-    pvm_run_fence();
-    if ((uint32_t)atomic_load_explicit(&vm->kicks, memory_order_acquire) || pvm_kick_deferred)
+    pvm_run_fence(vm);
+    if (__builtin_expect((uint32_t)atomic_load_explicit(&vm->kicks, memory_order_acquire) != 0, 0))
         pvm_run_settle(vm);
 }

@@ -274,6 +274,7 @@ void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config)
     }
     if (!vm->cells->native) return;
     vm->memory.guarded = true;
+    vm->fences = pvm_interrupt_fences();
     vm->base.engine = &pvm_jit;
 }
 

@@ -103,6 +103,7 @@ struct pvm_vm {
     bool halt_on_answer;    /* the host ends the call with its answer */
     struct pvm_pool *pool;  /* where it goes back to, or NULL */
     atomic_int runner;      /* the thread in its run, or 0: interrupt.h */
+    bool fences;            /* runs need a barrier of their own */
     _Atomic uint64_t kicks; /* interrupts that look for that thread */
     struct pvm_twin *twin;  /* what it is compared with, or NULL: lockstep.c */
 };
