@@ -39,6 +39,19 @@ vm.answer(5)
 assert vm.run().kind == "halt" and vm.state["registers"]["last_read"] == "0x2a"
 assert vm.peek(0x10000, 8) == (0x2a).to_bytes(8, "little")
 vm.poke(0x20000, b"hi")
+for data_of in (bytearray, memoryview):            # every buffer of bytes is one
+    vm.poke(0x20000, data_of(b"abc"))
+    assert vm.peek(0x20000, 3) == b"abc"
+for wrong, error in ((lambda: vm.poke(0x20000, "abc"), TypeError), (lambda: vm.poke(0x20000, 7), TypeError),
+                     (lambda: vm.run(2**64), OverflowError), (lambda: vm.run(-1), OverflowError),
+                     (lambda: vm.run(1.5), TypeError), (lambda: vm.peek(2**64, 1), OverflowError),
+                     (lambda: penta.open("text"), TypeError)):
+    try:
+        wrong()
+    except error:
+        continue
+    raise AssertionError(error)
+vm.poke(0x20000, b"hi")
 vm.load(saved)
 assert vm.state["pc"] == 0
 for call in (lambda: vm.peek(5, 1), lambda: vm.mark(99)):

@@ -24,8 +24,29 @@ from ._library import lib as _lib
 
 __all__ = ["Error", "Finding", "Machine", "Module", "Stop", "assemble", "detect", "formats", "open",
            "version"]
+Buffer = Union[bytes, bytearray, memoryview]
 OptionValue = Union[str, int, bool, Iterable[Union[str, int]]]
 version: str = _lib.penta_version().decode()
+
+_UNBOUNDED = 2**64 - 1
+
+
+def _word(value: int, what: str, signed: bool = False) -> int:
+    """An integer that fits 64 bits; ctypes would cut it silently."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{what} must be an integer, not {type(value).__name__}")
+    number = value.__index__()
+    if not (-(2**63) if signed else 0) <= number < 2**64:
+        raise OverflowError(f"{what} of {number} does not fit 64 bits")
+    return number & (2**64 - 1)
+
+
+def _bytes(data: Buffer) -> bytes:
+    """The bytes of a buffer. A str has none: which encoding is the caller's to say."""
+    if isinstance(data, str):
+        raise TypeError("bytes are needed, not str")
+    return data if isinstance(data, bytes) else bytes(memoryview(data).cast("B"))
+
 
 _STOPS = ("fuel", "break", "host", "halt", "trap", "fault", "gas", "interrupt", "disagree")
 
@@ -109,9 +130,9 @@ def formats() -> List[str]:
     return [_lib.penta_format_name(i).decode() for i in range(_lib.penta_format_count())]
 
 
-def detect(data: bytes) -> List[Tuple[str, int]]:
+def detect(data: Buffer) -> List[Tuple[str, int]]:
     """The formats that could have written these bytes, with confidence 1 to 100, best first."""
-    view, _keep = _view(data)
+    view, _keep = _view(_bytes(data))
     guesses = (_c.Guess * 16)()
     count = _lib.penta_detect(view, guesses, 16)
     return [(g.format.decode(), g.confidence) for g in guesses[:count]]
@@ -182,8 +203,9 @@ class Machine:
             _lib.penta_vm_free(handle)
 
     def run(self, fuel: Optional[int] = None) -> Stop:
+        """At most fuel instructions; None: until something happens."""
         raw = _c.RawStop()
-        _lib.penta_vm_run(self._handle, 2**64 - 1 if fuel is None else fuel, ctypes.byref(raw))
+        _lib.penta_vm_run(self._handle, _UNBOUNDED if fuel is None else _word(fuel, "fuel"), ctypes.byref(raw))
         return Stop(_STOPS[raw.kind], raw.detail, raw.pc, raw.steps, tuple(raw.args))
 
     def step(self) -> Stop:
@@ -191,7 +213,7 @@ class Machine:
 
     def answer(self, *results: int) -> None:
         error = _c.Error()
-        values = (ctypes.c_uint64 * len(results))(*[r & (2**64 - 1) for r in results])
+        values = (ctypes.c_uint64 * len(results))(*[_word(r, "a result", signed=True) for r in results])
         if not _lib.penta_vm_answer(self._handle, values, len(results), ctypes.byref(error)):
             raise Error([_finding(error)])
 
@@ -203,32 +225,35 @@ class Machine:
         return json.loads(_filled(_lib.penta_vm_describe_json, self._handle))
 
     def peek(self, address: int, size: int) -> bytes:
+        address, size = _word(address, "an address"), _word(size, "a size")
         into = ctypes.create_string_buffer(max(size, 1))
         if not _lib.penta_vm_peek(self._handle, address, into, size):
             raise IndexError(f"{size} bytes at {address:#x} are not all mapped")
         return into.raw[:size]
 
-    def poke(self, address: int, data: bytes) -> None:
-        if not _lib.penta_vm_poke(self._handle, address, data, len(data)):
-            raise IndexError(f"{len(data)} bytes at {address:#x} are not all mapped")
+    def poke(self, address: int, data: Buffer) -> None:
+        """Writes bytes, a bytearray, a memoryview or anything else with a buffer of bytes."""
+        address, written = _word(address, "an address"), _bytes(data)
+        if not _lib.penta_vm_poke(self._handle, address, written, len(written)):
+            raise IndexError(f"{len(written)} bytes at {address:#x} are not all mapped")
 
     def mark(self, pc: int, on: bool = True) -> None:
-        if not _lib.penta_vm_mark(self._handle, pc, on):
+        if not _lib.penta_vm_mark(self._handle, _word(pc, "a pc"), on):
             raise IndexError(f"no instruction at {pc}")
 
     def save(self) -> bytes:
         return _filled(_lib.penta_vm_save, self._handle)
 
-    def load(self, saved: bytes) -> None:
-        view, _keep = _view(saved)
+    def load(self, saved: Buffer) -> None:
+        view, _keep = _view(_bytes(saved))
         error = _c.Error()
         if not _lib.penta_vm_load(self._handle, view, ctypes.byref(error)):
             raise Error([_finding(error)])
 
 
-def open(data: bytes, format: Optional[str] = None, **options: OptionValue) -> Module:  # noqa: A001
+def open(data: Buffer, format: Optional[str] = None, **options: OptionValue) -> Module:  # noqa: A001
     """Opens a file's bytes; broken files open too, and validate() says what is wrong."""
-    view, keep = _view(bytes(data))
+    view, keep = _view(_bytes(data))
     array, count = _options(options)
     error = _c.Error()
     handle = _lib.penta_open(view, format.encode() if format else None, array, count, ctypes.byref(error))
