@@ -1,9 +1,16 @@
-/* The library in forty lines: open a file, say what is wrong with it, run it, show its state.
+/* The library in sixty lines: open a file of any format, say what is wrong with it, run it, show its
+ * state.
  *
- *     cc embed.c $(pkg-config --cflags --libs penta) -o embed && ./embed kernel.kblob */
+ *     cc embed.c $(pkg-config --cflags --libs penta) -o embed
+ *     ./embed kernel.kblob map=0x10000:64
+ *
+ * Words after the file are options of its machine, KEY=VALUE (penta run FILE -h lists them). */
 #include <penta/penta.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { OPTIONS_MAX = 16, CALLS_MAX = 1000000 };
 
 static void complain(void *user, const penta_error *finding)
 {
@@ -13,32 +20,70 @@ static void complain(void *user, const penta_error *finding)
             (unsigned long long)finding->offset, finding->message);
 }
 
+/* All of a file, whatever its size; the caller frees it. */
+static bool read_file(const char *path, penta_buffer *out)
+{
+    FILE *file = fopen(path, "rb");
+    for (size_t got = 1; file && got; out->size += got) {
+        if (out->size == out->capacity) {
+            size_t more = out->capacity ? 2 * out->capacity : 1 << 16;
+            void *moved = realloc(out->data, more);
+            if (!moved) break;
+            out->data = moved;
+            out->capacity = more;
+        }
+        got = fread(out->data + out->size, 1, out->capacity - out->size, file);
+    }
+    bool whole = file && feof(file) && !ferror(file);
+    if (file) fclose(file);
+    return whole;
+}
+
+/* Until something happens that this host does not know how to answer: it repeats the first argument,
+ * which is what a sleeping kernel wants to hear, and enough to see a program go on. */
+static void run(penta_vm *vm, penta_stop *stop)
+{
+    penta_error err = {0};
+    for (int calls = 0; calls < CALLS_MAX; calls++) {
+        penta_vm_run(vm, UINT64_MAX, stop);
+        if (stop->kind != PENTA_STOP_HOST) return;
+        fprintf(stderr, "host call %u (0x%llx, ...)\n", stop->detail,
+                (unsigned long long)stop->args[0]);
+        if (!penta_vm_answer(vm, stop->args, 1, &err) && !penta_vm_answer(vm, NULL, 0, &err))
+            return;
+    }
+}
+
 int main(int argc, char **argv)
 {
-    static uint8_t bytes[1 << 20];
-    FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
-    if (!file) return fprintf(stderr, "usage: embed FILE\n"), 2;
-    penta_bytes in = {bytes, fread(bytes, 1, sizeof bytes, file)};
-    fclose(file);
-
-    penta_error err;
-    penta_module *module = penta_open(in, NULL, NULL, 0, &err);
-    if (!module) return complain(argv[1], &err), 1;
-    if (!penta_validate(module, complain, argv[1])) return penta_close(module), 1;
-
-    penta_option memory = {"map", "0x10000:64"};
-    penta_vm *vm = penta_vm_new(module, NULL, &memory, 1, &err);
-    if (!vm) return complain(argv[1], &err), penta_close(module), 1;
-    penta_stop stop;
-    for (;;) {
-        penta_vm_run(vm, 1000000, &stop);
-        if (stop.kind != PENTA_STOP_HOST) break;
-        penta_vm_answer(vm, stop.args, 1, &err); /* a SLEEP: pretend that the time has passed */
+    penta_option options[OPTIONS_MAX];
+    penta_buffer file = {0}, state = {0};
+    penta_error err = {0};
+    penta_stop stop = {.kind = PENTA_STOP_TRAP};
+    size_t count = 0;
+    if (argc < 2) return fprintf(stderr, "usage: embed FILE [KEY=VALUE...]\n"), 2;
+    for (int i = 2; i < argc && count < OPTIONS_MAX; i++) {
+        char *value = strchr(argv[i], '=');
+        if (!value) return fprintf(stderr, "'%s' is not KEY=VALUE\n", argv[i]), 2;
+        *value = 0;
+        options[count++] = (penta_option){argv[i], value + 1};
     }
-    penta_buffer state = {0};
-    if (penta_vm_describe_json(vm, &state, &err)) fwrite(state.data, 1, state.size, stdout);
+    if (!read_file(argv[1], &file)) return perror(argv[1]), free(file.data), 4;
+
+    penta_module *module = penta_open((penta_bytes){file.data, file.size}, NULL, NULL, 0, &err);
+    if (!module) complain(argv[1], &err);
+    penta_vm *vm = NULL;
+    if (module && penta_validate(module, complain, argv[1])) {
+        vm = penta_vm_new(module, NULL, options, count, &err);
+        if (!vm) complain(argv[1], &err);
+    }
+    if (vm) {
+        run(vm, &stop);
+        if (penta_vm_describe_json(vm, &state, &err)) fwrite(state.data, 1, state.size, stdout);
+    }
     penta_buffer_free(&state);
     penta_vm_free(vm);
     penta_close(module);
+    free(file.data);
     return stop.kind == PENTA_STOP_HALT ? 0 : 1;
 }
