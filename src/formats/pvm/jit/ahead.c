@@ -74,7 +74,7 @@ static void find_others(struct jit_window *w, const struct jit *j)
     for (uint32_t k = 0; k < w->look_count; k++) {
         uint32_t i = w->looks[k];
         const uint8_t *at = bytes + w->pc[i], *next = bytes + w->pc[i + 1];
-        unsigned joins = rules->turn[at[0]].leads & rules->turn[next[0]].joins;
+        unsigned joins = rules->traits[at[0]].leads & rules->traits[next[0]].joins;
         w->others[n] = (uint16_t)i;
         n += ((rules->flags[at[0]] & JIT_OTHER) | (joins & groups(at, next))) != 0;
     }
@@ -90,12 +90,12 @@ static void find_lates(struct jit_window *w, const struct jit *j)
     for (uint32_t k = 0; k < w->all_late_count; k++) {
         uint32_t i = w->all_lates[k];
         const uint8_t *at = j->decoder.bytes + w->pc[i];
-        const struct jit_turn *turn = &rules->turn[at[0]];
-        unsigned first = 2u + rules->sizes[at[1] >> turn->shift & turn->sizes];
+        const struct jit_op_traits *traits = &rules->traits[at[0]];
+        unsigned first = 2u + rules->sizes[at[1] >> traits->shift & traits->sizes];
         uint64_t value = jit_word(at + 2);
         bool shorter = (value <= UINT32_MAX) | (value + (UINT64_C(1) << 31) <= UINT32_MAX);
-        shorter &= turn->whole;
-        w->length[i] = (uint8_t)(shorter ? 0 : turn->whole ? 10 : first);
+        shorter &= traits->whole;
+        w->length[i] = (uint8_t)(shorter ? 0 : traits->whole ? 10 : first);
         w->lates[n] = (uint16_t)i;
         n += !shorter;
     }
@@ -113,9 +113,9 @@ void pvm_jit_find_ends(struct jit_window *w, struct jit *j, uint32_t first)
     for (uint32_t k = 0; k < count; k++) {
         uint32_t i = w->all_ends[k], pc = w->pc[i], next = w->pc[i + 1];
         const uint8_t *at = bytes + pc;
-        const struct jit_turn *turn = &rules->turn[at[0]];
-        unsigned flags = rules->flags[at[0]], sized = rules->sizes[at[1] >> 4 & turn->sizes];
-        unsigned used = turn->bytes + sized;
+        const struct jit_op_traits *traits = &rules->traits[at[0]];
+        unsigned flags = rules->flags[at[0]], sized = rules->sizes[at[1] >> 4 & traits->sizes];
+        unsigned used = traits->bytes + sized;
         int left = (int)(next - pc - 1 - used);
         unsigned row = rules->immediates[JIT_IMMEDIATE + 2 + (left < 0 ? 0 : left)];
         uint32_t offset = (uint32_t)jit_immediate(at + 1 + used, row);
@@ -253,15 +253,15 @@ static void write_late(struct jit *j, struct jit_window *w, uint32_t end)
     for (; w->lates[w->late] < end; w->late++) {
         uint32_t i = w->lates[w->late];
         const uint8_t *at = j->decoder.bytes + w->pc[i];
-        const struct jit_turn *turn = &j->rules->turn[at[0]];
-        unsigned used = turn->whole ? 6 : w->length[i], length = w->pc[i + 1] - w->pc[i];
+        const struct jit_op_traits *traits = &j->rules->traits[at[0]];
+        unsigned used = traits->whole ? 6 : w->length[i], length = w->pc[i + 1] - w->pc[i];
         unsigned left = length > used ? length - used : 0;
-        unsigned row = turn->whole ? 0 : j->rules->immediates[JIT_IMMEDIATE + 2 + left];
+        unsigned row = traits->whole ? 0 : j->rules->immediates[JIT_IMMEDIATE + 2 + left];
         int32_t value = jit_immediate(at + used, row);
-        uint8_t *to = j->e.start + j->n->offsets[w->number + i + 1] - turn->late;
-        if (turn->late == 4)
+        uint8_t *to = j->e.start + j->n->offsets[w->number + i + 1] - traits->late;
+        if (traits->late == 4)
             memcpy(to, &value, 4);
-        else if (turn->late == 2)
+        else if (traits->late == 2)
             memcpy(to, &value, 2);
         else
             memcpy(to, &value, 1);

@@ -29,7 +29,7 @@ void pvm_jit_decode_any(struct jit_decoder *d, uint32_t pc, struct jit_insn *out
     struct pvm_insn in;
     pvm_decode(d->code, pc, &in);
     enum pvm_shape shape = (enum pvm_shape)pvm_ops[in.op].shape;
-    uint8_t *start = d->longest[d->turn++ % 2], *at = start + 1;
+    uint8_t *start = d->longest[d->copies++ % 2], *at = start + 1;
     memset(start, 0, sizeof d->longest[0]);
     if (shape != PVM_IMM && shape != PVM_OFFSET) *at++ = first_byte(&in, IMM);
     if (shape == PVM_REG_REG_REG) *at++ = in.d;

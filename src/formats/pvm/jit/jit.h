@@ -118,7 +118,7 @@ struct jit_decoder {
     const uint8_t *ops, *bytes, *starts;
     uint32_t limit;         /* up to here all that is looked at is inside the code and its mask */
     uint8_t longest[2][16]; /* instructions that are not in place: the last two */
-    unsigned turn;
+    unsigned copies;        /* made so far; they alternate in longest */
 };
 
 struct jit_fixup {

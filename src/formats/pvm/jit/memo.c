@@ -155,18 +155,18 @@ static uint8_t flags_of(enum pvm_op op)
     return (uint8_t)flags;
 }
 
-static struct jit_turn turn_of(enum pvm_op op)
+static struct jit_op_traits traits_of(enum pvm_op op)
 {
     enum pvm_shape shape = (enum pvm_shape)pvm_ops[op].shape;
     bool two = shape == PVM_REG_IMM_OFFSET || shape == PVM_REG_IMM_IMM || shape == PVM_IMM_IMM;
-    return (struct jit_turn){.leads = leads_of[op],
-                             .joins = joins_of(op),
-                             .bytes = shape != PVM_OFFSET,
-                             .sizes = two ? 7 : 0,
-                             .shift = shape == PVM_IMM_IMM ? 0 : 4,
-                             .late = late_of(op),
-                             .whole = op == PVM_OP_load_imm64,
-                             .flags = flags_of(op)};
+    return (struct jit_op_traits){.leads = leads_of[op],
+                                  .joins = joins_of(op),
+                                  .bytes = shape != PVM_OFFSET,
+                                  .sizes = two ? 7 : 0,
+                                  .shift = shape == PVM_IMM_IMM ? 0 : 4,
+                                  .late = late_of(op),
+                                  .whole = op == PVM_OP_load_imm64,
+                                  .flags = flags_of(op)};
 }
 
 /* Bits that are not used, and from bit 8 on the kind, which is one more for a negative one. */
@@ -192,7 +192,7 @@ static void make(struct jit_rules *r, enum pvm_isa isa, unsigned charge)
     }
     for (unsigned i = 0; i < 256; i++) {
         enum pvm_op op = (enum pvm_op)pvm_isas[isa].op[i];
-        r->turn[i] = turn_of(op);
+        r->traits[i] = traits_of(op);
         r->flags[i] = flags_of(op);
         if (tail_of[op]) r->rule[i] = rule_of(op, charge);
         if (op == PVM_OP_jump_indirect) r->jump_indirect = (uint8_t)i;
@@ -207,7 +207,7 @@ static void find_first_entries(void)
         first_entry[op] = free;
         free += pvm_ops[op].shape == PVM_REG_REG_REG ? 4096 : 256 * KINDS;
     }
-    if (free > JIT_ENTRIES || free >> 8 > 0xfff) abort(); /* whatever the program: tests see it */
+    if (free > JIT_ENTRIES || free >> 8 > 0xfff) abort(); /* the tables above are too large */
 }
 
 const struct jit_rules *pvm_jit_rules(enum pvm_isa isa, uint32_t charge_size)

@@ -48,12 +48,12 @@ enum jit_flag {
  * is not in 1 to 31. */
 enum { JIT_TO_LOAD = 1, JIT_TO_ADD = 2, JIT_TO_SHIFT = 4, JIT_TO_BRANCH = 8, JIT_TO_ANY = 16 };
 
-struct jit_turn {  /* what tells how an opcode is to be written */
-    uint8_t flags; /* the same as below */
-    uint8_t bytes; /* of registers in front of the offset */
-    uint8_t sizes; /* 7: there are two immediates; else 0 */
-    uint8_t shift; /* where the size of the first one is */
-    uint8_t leads; /* it may be a group with the next one, by these bits of `joins` */
+struct jit_op_traits { /* what tells how an opcode is to be written */
+    uint8_t flags;     /* the same as below */
+    uint8_t bytes;     /* of registers in front of the offset */
+    uint8_t sizes;     /* 7: there are two immediates; else 0 */
+    uint8_t shift;     /* where the size of the first one is */
+    uint8_t leads;     /* it may be a group with the next one, by these bits of `joins` */
     uint8_t joins;
     uint8_t late; /* how many bytes are written late: of the second one, or of imm64 */
     bool whole;   /* imm64 */
@@ -65,7 +65,7 @@ enum { JIT_IMMEDIATE = 32 }; /* the second row; the first is without */
 
 struct jit_rules { /* by opcode, for one ISA and kind of charges */
     jit_rule rule[256];
-    struct jit_turn turn[256];
+    struct jit_op_traits traits[256];
     uint8_t flags[256]; /* enum jit_flag */
     uint16_t immediates[2 * JIT_IMMEDIATE];
     uint8_t sizes[8];      /* how many bytes of an immediate there are */

@@ -113,7 +113,7 @@ static __m512i immediates(__m512i words, __m512i unused)
 /* Where the ends of blocks go. */
 static void find_targets(struct jit_window *w, const struct jit *j)
 {
-    _Static_assert(sizeof(struct jit_turn) == 8, "see below");
+    _Static_assert(sizeof(struct jit_op_traits) == 8, "see below");
     const struct jit_rules *const rules = j->rules;
     const uint8_t *const bytes = j->decoder.bytes;
     const __m512i one = _mm512_set1_epi32(1), four = _mm512_set1_epi32(4);
@@ -122,11 +122,11 @@ static void find_targets(struct jit_window *w, const struct jit *j)
         __m512i i = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(w->all_ends + k)));
         __m512i pc = gather(lanes, i, w->pc, 4), next = gather(lanes, i, w->pc + 1, 4);
         __m512i start = gather(lanes, pc, bytes, 1), op = byte_of(start, 0);
-        __m512i turn = gather(lanes, op, rules->turn, 8); /* its first four bytes */
-        __m512i flags = byte_of(turn, 0), sizes = byte_of(turn, 2);
+        __m512i traits = gather(lanes, op, rules->traits, 8); /* its first four bytes */
+        __m512i flags = byte_of(traits, 0), sizes = byte_of(traits, 2);
         __m512i size = _mm512_and_si512(_mm512_srli_epi32(byte_of(start, 1), 4), sizes);
         size = _mm512_min_epu32(size, four);
-        __m512i used = _mm512_add_epi32(_mm512_add_epi32(byte_of(turn, 1), size), one);
+        __m512i used = _mm512_add_epi32(_mm512_add_epi32(byte_of(traits, 1), size), one);
         __m512i length = _mm512_sub_epi32(next, pc), left = _mm512_sub_epi32(length, used);
         left = _mm512_min_epi32(_mm512_max_epi32(left, _mm512_setzero_si512()), four);
         __m512i unused = _mm512_slli_epi32(_mm512_sub_epi32(four, left), 3);
