@@ -116,6 +116,8 @@ const struct option_info *format_option(const char *key, unsigned uses);
 /* Each distinct format option for these uses, with the formats that know it. */
 typedef void room_option_fn(void *user, const struct option_info *option, const char *formats);
 void format_options_each(unsigned uses, room_option_fn *fn, void *user);
+/* The tool itself has an option of this name for the command. */
+bool tool_option_known(enum command command, const char *name);
 
 /* ---- diagnostic.c ---- */
 struct finding {                /* a complaint and what it is about */

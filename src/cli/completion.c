@@ -10,12 +10,14 @@ typedef void option_fn(struct writer *out, const char *name, char letter, const 
 struct each {
     struct writer *out;
     option_fn *fn;
+    enum command command;
 };
 
 static void room_each(void *user, const struct option_info *option, const char *formats)
 {
     (void)formats;
     struct each *e = user;
+    if (tool_option_known(e->command, option->key)) return;
     e->fn(e->out, option->key, 0, option->argument, option->help);
 }
 
@@ -25,7 +27,7 @@ static void each_option(struct writer *out, int command, option_fn *fn)
         if (tool_options[i].commands >> command & 1)
             fn(out, tool_options[i].name, tool_options[i].letter, tool_options[i].argument,
                tool_options[i].help);
-    struct each e = {out, fn};
+    struct each e = {out, fn, (enum command)command};
     format_options_each(commands[command].uses, room_each, &e);
 }
 

@@ -32,12 +32,14 @@ typedef void row_fn(void *user, const struct option_row *row);
 struct rows {
     row_fn *fn;
     void *user;
+    enum command command;
 };
 
 static void room_row(void *user, const struct option_info *option, const char *formats)
 {
     struct rows *rows = user;
     struct option_row row = {.help = option->help, .formats = formats};
+    if (tool_option_known(rows->command, option->key)) return;
     snprintf(row.left, sizeof row.left, "--%s%s%s", option->key, option->argument ? " " : "",
              option->argument ? option->argument : "");
     rows->fn(rows->user, &row);
@@ -58,7 +60,7 @@ static void each_row(enum command command, bool common, row_fn *fn, void *user)
         fn(user, &row);
     }
     if (common) return;
-    struct rows rows = {fn, user};
+    struct rows rows = {fn, user, command};
     format_options_each(commands[command].uses, room_row, &rows);
 }
 

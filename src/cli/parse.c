@@ -33,6 +33,14 @@ const struct option_info *format_option(const char *key, unsigned uses)
     return NULL;
 }
 
+bool tool_option_known(enum command command, const char *name)
+{
+    for (int i = 0; i < OPTS; i++)
+        if (tool_options[i].commands >> command & 1 && !strcmp(tool_options[i].name, name))
+            return true;
+    return false;
+}
+
 void format_options_each(unsigned uses, room_option_fn *fn, void *user)
 {
     for (size_t i = 0; drivers[i]; i++)

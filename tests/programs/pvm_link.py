@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """The linker of RISC-V objects: every program of the RISC-V suite on every ISA and engine, programs
-of ours compiled here, what each optimisation does, and every error.
+of ours that are compiled here, what each optimisation does, debug lines, and every error.
 
     tests/programs/pvm_link.py PENTA SHARED
 """
 import glob
 import json
 import os
+import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -18,6 +18,7 @@ SUITE = os.path.join(os.path.abspath(sys.argv[2]), "riscv-tests")
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pvm_link")
 CLANG, LLD = shutil.which("clang-19"), shutil.which("ld.lld-19")
 LEVELS = ("0", "1", "2")
+FLAGS = ["-ffreestanding", "-fno-builtin", "-Wall", "-Wextra", "-Werror", "-I", SOURCES]
 passed = failed = 0
 
 
@@ -34,27 +35,30 @@ def penta(*args):
     return subprocess.run([PENTA, *args], capture_output=True, cwd=work)
 
 
-def result(path, *calls, engine="both"):
-    """a0 and a1 after the calls, or how the run ended."""
-    done = penta("run", path, "--engine", engine, "--json", *calls)
-    document = json.loads(done.stdout or b"{}")
-    if done.returncode:
-        return document.get("stop", {}).get("kind", done.stderr.decode())
-    registers = {}
+def result(path, *options, engine="jit"):
+    """a0 and a1 after a run, or how it ended."""
+    done = penta("run", path, "--engine", engine, "--json", *options)
+    try:
+        document = json.loads(done.stdout)
+    except ValueError:
+        return done.stderr.decode()
+    registers = find_registers(document)
+    return (registers["a0"], registers["a1"]) if registers and not done.returncode else done.returncode
 
-    def walk(node):
-        if isinstance(node, dict):
-            if node.get("name") in ("a0", "a1") and "value" in node:
-                registers[node["name"]] = int(str(node["value"]), 0)
-            for child in node.values():
-                walk(child)
-        elif isinstance(node, list):
-            for child in node:
-                walk(child)
 
-    walk(document)
-    return registers.get("a0"), registers.get("a1")
+def find_registers(node):
+    if isinstance(node, dict):
+        if isinstance(node.get("registers"), dict):
+            return {name: int(str(value), 0) for name, value in node["registers"].items()}
+        node = list(node.values())
+    for child in node if isinstance(node, list) else []:
+        found = find_registers(child)
+        if found:
+            return found
+    return None
 
+
+# ---- the RISC-V suite ----
 
 def suite():
     files = sorted(glob.glob(os.path.join(SUITE, "*", "*.elf")))
@@ -62,7 +66,7 @@ def suite():
         name = "/".join(path.split(os.sep)[-2:])
         isas = ("latest32",) if "rv32" in path else ("latest64", "revive_v1", "jam_v1")
         for isa in isas:
-            for level in LEVELS:
+            for level in LEVELS if isa == isas[0] else ("2",):
                 done = penta("link", path, "--isa", isa, "-O" + level, "-o", "suite.polkavm")
                 if done.returncode:
                     check(f"{name} {isa} -O{level}", False, done.stderr.decode())
@@ -73,7 +77,373 @@ def suite():
     return len(files)
 
 
+# ---- conditional moves, with every register twice ----
+
+def conditional_moves():
+    registers = {"a2": 12, "a3": 13, "a4": 14, "zero": 0}
+    values = {"a2": 1000, "a3": 0, "a4": 77, "zero": 0}
+    text, want = ["li a0, 1", "li t0, 31"], 1
+    for op in ("th.mveqz", "th.mvnez", "czero.eqz", "czero.nez", "ccmov"):
+        for rd in ("a2", "a3", "a4"):
+            for rs1 in registers:
+                for rs2 in registers:
+                    rs3 = "a4" if rs1 == "a2" else "a2"
+                    text += [f"li {name}, {value}" for name, value in values.items() if name != "zero"]
+                    word = (registers[rs3] << 27 | 3 << 25 | registers[rs2] << 20 | registers[rs1] << 15 |
+                            3 << 12 | registers[rd] << 7 | 0x0B)
+                    text += [f".word {word:#x}" if op == "ccmov" else f"{op} {rd}, {rs1}, {rs2}",
+                             "mul a0, a0, t0", f"add a0, a0, {rd}"]
+                    one, zero = values[rs1], values[rs2] == 0
+                    result_of = {"th.mveqz": one if zero else values[rd], "th.mvnez": values[rd] if zero else one,
+                                 "czero.eqz": 0 if zero else one, "czero.nez": one if zero else 0,
+                                 "ccmov": values[rs3] if zero else one}
+                    want = (want * 31 + result_of[op]) % 2**64
+    assemble(program("\n".join(text)))
+    link_and_compare("conditional moves", 64, want, ["case.o"])
+
+
+# ---- our own sources ----
+
+def target(bits, extra="_zbb_xtheadcondmov"):
+    return [f"--target=riscv{bits}-unknown-none-elf", f"-march=rv{bits}emac{extra}",
+            "-mabi=" + ("lp64e" if bits == 64 else "ilp32e")]
+
+
+def compile_c(source, out, *flags):
+    done = subprocess.run([CLANG, *FLAGS, *flags, "-c", source, "-o", out], capture_output=True, cwd=work)
+    assert done.returncode == 0, done.stderr.decode()
+    return out
+
+
+def native(names):
+    """What run() returns on this machine."""
+    with open(os.path.join(work, "native.c"), "w") as out:
+        out.write('#include "export.h"\nint printf(const char *, ...);\n'
+                  'int main(void) { return !printf("%llu", run()); }\n')
+    done = subprocess.run([CLANG, *FLAGS, "-O1", "native.c", *(os.path.join(SOURCES, n) for n in names),
+                           "-o", "native"], capture_output=True, cwd=work)
+    assert done.returncode == 0, done.stderr.decode()
+    return int(subprocess.run([os.path.join(work, "native")], capture_output=True).stdout)
+
+
+def link_and_compare(name, bits, want, inputs):
+    for level in LEVELS:
+        done = penta("link", *inputs, "-O" + level, "-o", "program.polkavm")
+        if done.returncode:
+            check(f"{name} -O{level} links", False, done.stderr.decode())
+            continue
+        check(f"{name} -O{level} is valid", penta("validate", "program.polkavm").returncode == 0)
+        for engine in ("interp", "jit"):
+            got = result("program.polkavm", "--call", "run", engine=engine)
+            if bits == 32 and isinstance(got, tuple):
+                got = got[0] & 0xFFFFFFFF | (got[1] & 0xFFFFFFFF) << 32,
+            check(f"{name} -O{level} {engine}", isinstance(got, tuple) and got[0] == want, f"{got}, not {want}")
+
+
+def sources():
+    programs = {"switches": [], "memory": [], "arithmetic": [], "atomics": [], "calls": ["helper"]}
+    ways = ((["-O2", "-fPIE", "-mcmodel=medany"], "_zbb_xtheadcondmov", True),
+            (["-O1", "-fno-pic", "-mcmodel=medlow"], "_zbb_zicond", False),
+            (["-O0", "-fPIE", "-mcmodel=medany"], "_zbb", False))
+    for main, others in programs.items():
+        want = native([n + ".c" for n in [main, *others]])
+        for bits in (64, 32):
+            for flags, extra, lld in ways:
+                objects = [compile_c(os.path.join(SOURCES, n + ".c"), n + ".o", *target(bits, extra), *flags)
+                           for n in [main, *others]]
+                name = f"{main} rv{bits} {flags[0]}{extra}"
+                link_and_compare(name, bits, want, objects)
+                if not lld:
+                    continue
+                subprocess.run([LLD, "--emit-relocs", "--no-relax", "-pie", "-z", "notext", "-e", "run",
+                                "--unresolved-symbols=ignore-all", *objects, "-o", "linked.elf"],
+                               check=True, cwd=work)
+                link_and_compare(name + " by lld", bits, want, ["linked.elf"])
+
+
+# ---- assembly: what optimisations make of it, what the linker refuses ----
+
+RECORD = """
+    .pushsection .polkavm_metadata,"aw",@progbits
+.L{0}_name: .ascii "{0}"
+.L{0}_end:
+.L{0}_meta: .byte {1}
+    .4byte 0
+    .4byte .L{0}_end - .L{0}_name
+    .8byte .L{0}_name
+    .byte 0
+    .byte 1
+    .popsection
+"""
+EXPORT = RECORD + """
+    .pushsection .polkavm_exports,"R",@note
+    .byte 1
+    .8byte .L{0}_meta
+    .8byte {0}
+    .popsection
+"""
+
+
+def assemble(text, out="case.o", flags=(), arch="rv64imafdc_zbb_xtheadcondmov_zicond"):
+    with open(os.path.join(work, "case.s"), "w") as source:
+        source.write(text)
+    done = subprocess.run([CLANG, "--target=riscv64-unknown-none-elf", "-march=" + arch, "-mabi=lp64",
+                           "-mno-relax", *flags, "-c", "case.s", "-o", out], capture_output=True, cwd=work)
+    assert done.returncode == 0, done.stderr.decode()
+    return out
+
+
+def program(body, exports=("run",)):
+    return ".globl run\nrun:\n" + body + "\n    ret\n" + "".join(EXPORT.format(e, 1) for e in exports)
+
+
+# (optimisation, code, what must be in the listing of -O2, what must not, arguments)
+OPTIMISATIONS = (
+    ("constants are folded", "lui a0, 0x12345\naddi a0, a0, 0x678\nslli a0, a0, 1", "a0 = 0x2468acf0",
+     r"<<", ()),
+    ("constants of 64 bits are loaded at once", "lui a0, 0x10101\nslli a0, a0, 4\naddi a0, a0, 0x100",
+     "a0 = 0x101010100", "<<", ()),
+    ("addresses are folded into loads", "la a4, word\nlw a0, 4(a4)\n.data\n.align 3\nword: .word 5, 77\n.text",
+     r"a0 = i32 \[0x20004\]", "a4 = ", ()),
+    ("addresses are folded into stores", "la a4, word\nsw a0, 0(a4)\n.bss\nword: .zero 4\n.text",
+     r"u32 \[0x20000\] = a0", "a4 = ", (9,)),
+    ("sums are folded into offsets", "addi a4, a0, 16\naddi sp, sp, -16\nsd a0, 8(sp)\naddi a2, sp, 4\n"
+     "lw a0, 4(a2)\naddi sp, sp, 16", r"a0 = i32 \[sp \+ 0x8\]", "a2 = ", (7,)),
+    ("immediates replace registers", "li a4, 100\nadd a0, a0, a4\nli a2, 3\nmul a0, a0, a2", r"a0 = a0 \* 0x3",
+     "a2 = ", (5,)),
+    ("stores of constants", "addi sp, sp, -8\nli a4, 300\nsw a4, 0(sp)\nlw a0, 0(sp)\naddi sp, sp, 8",
+     r"u32 \[sp \+ 0\] = 0x12c", "a4 = 0x12c", ()),
+    ("branches on constants", "li a4, 1000\nbltu a0, a4, 1f\nli a0, 1\nj 2f\n1: li a0, 2\n2: addi a0, a0, 5",
+     "<u 1000", "a4 = ", (5,)),
+    ("branches that always go one way", "li a4, 0\nbeqz a4, 1f\nli a0, 1\nebreak\n1: li a0, 2", "a0 = 0x2",
+     "trap", ()),
+    ("redundant moves go", "mv a4, a0\nmv a2, a4\nadd a0, a2, a4", r"a0 = a0 \+ a0", "a2 = ", (21,)),
+    ("what nobody reads goes", "li a5, 5\nadd a3, a5, a0\naddi a0, a0, 1", r"a0 = a0 \+ 0x1", "a3 = ", (1,)),
+    ("jumps to jumps go on", "beqz a0, 1f\nli a0, 3\nj 3f\n1: j 2f\n.globl f\nf: ebreak\n2: li a0, 4\n3:",
+     "a0 = 0x4", "trap", (0,)),
+    ("calls of known functions are direct", "addi sp, sp, -8\nsd ra, 0(sp)\nla a4, f\njalr a4\n"
+     "ld ra, 0(sp)\naddi sp, sp, 8\nret\nf: addi a0, a0, 1", r"ra = 2, jump @", r"jump \[a4", (4,)),
+    ("blocks move to the jump", "j 2f\n1: addi a0, a0, 2\nret\n2: addi a0, a0, 1\nj 1b", r"a0 = a0 \+ 0x1",
+     "jump", (1,)),
+    ("unreachable code goes", "addi a0, a0, 1\nret\nunused: li a0, 1234", r"a0 = a0 \+ 0x1", "0x4d2", (1,)),
+    ("unused imports go", "addi a0, a0, 1\nret\nunused: .word 0x0000000b\n.8byte .Lg_meta\nret\n" +
+     RECORD.format("g", 1), r"a0 = a0 \+ 0x1", "ecalli", (1,)),
+)
+
+
+def optimisations():
+    for name, body, wanted, unwanted, arguments in OPTIMISATIONS:
+        assemble(program(body.replace("ebreak", "unimp")))
+        values = []
+        for level in LEVELS:
+            done = penta("link", "case.o", "-O" + level, "-o", f"case{level}.polkavm")
+            check(f"{name}: links", done.returncode == 0, done.stderr.decode())
+            options = [word for a in arguments for word in ("--arg", str(a))]
+            values += [result(f"case{level}.polkavm", "--call", "run", *options, engine=e)
+                       for e in ("interp", "jit")]
+        check(f"{name}: same result", all(isinstance(v, tuple) and v[0] == values[0][0] for v in values), values)
+        listing = penta("dis", "case2.polkavm", "--style", "upstream").stdout.decode()
+        check(f"{name}: done", re.search(wanted, listing), listing)
+        check(f"{name}: nothing left over", not re.search(unwanted, listing), listing)
+        sizes = [os.path.getsize(os.path.join(work, f"case{level}.polkavm")) for level in LEVELS]
+        check(f"{name}: not larger", sizes[2] <= sizes[0], sizes)
+
+
+# (name, assembly or bytes, options, code, what the message must say)
+ERRORS = (
+    ("no ELF", b"\177ELF but not really an object of any kind, and long enough to look", [], "PVM0301", ""),
+    ("floating point", program("fadd.d fa0, fa0, fa1"), [], "PVM0308", r"floating point.* in run at 0x0"),
+    ("control register", program("nop\ncsrr a0, cycle"), [], "PVM0308", r"control and status.* in run at 0x2"),
+    ("environment call", program("ecall"), [], "PVM0308", "ecall"),
+    ("sbrk of a contract", program(".word 0x0005150b"), ["--isa", "revive_v1"], "PVM0308", "revive_v1"),
+    ("register", program("add a0, a0, s3"), [], "PVM0309", "x19.* in run at 0x0"),
+    ("thread pointer", program("mv a0, tp"), [], "PVM0309", "x4, tp"),
+    ("undefined", program("call absent"), [], "PVM0304", "absent is not defined; first used in run at 0x0"),
+    ("undefined data", program(".data\n.8byte nowhere\n.text"), [], "PVM0304", "nowhere.* section .data"),
+    ("jump with offset", program("jalr x0, 4(a0)"), [], "PVM0310", "offset"),
+    ("address in an instruction", program("la a0, run + 2\n.option norvc\nnop"), [], "PVM0310", ""),
+    ("thread-local", program('.section .tdata,"awT",@progbits\n.word 1\n.text'), [], "PVM0303", "thread-local"),
+    ("load from code", program("1: auipc a0, %pcrel_hi(run)\nlw a0, %pcrel_lo(1b)(a0)"), [], "PVM0306", "code"),
+    ("record version", ".globl run\nrun: ret\n" + EXPORT.format("run", 9), [], "PVM0311", "version"),
+    ("no exports", ".globl run\nrun: ret\n", [], "PVM0312", "nothing is exported"),
+    ("dispatch to nothing", program(""), ["--dispatch", "refine"], "PVM0312", "refine"),
+    ("too much memory", program("la a0, big\n.bss\nbig: .zero 0xfffff000\n.text"), [], "PVM0313", "32 bits"),
+    ("stack", program(""), ["--stack", "0xfffffffff"], "PVM0313", "stack"),
+    ("word size", program(""), ["--isa", "latest32"], "PVM0302", "64-bit"),
+    ("no such level", program(""), ["-O7"], "PENTA0009", "optimize"),
+)
+
+
+def findings(*args):
+    done = penta("link", *args, "--json", "-o", "error.polkavm")
+    document = json.loads(done.stdout)
+    return done.returncode, document.get("diagnostics", [])
+
+
+def expect(name, code, pattern, *args):
+    status, found = findings(*args)
+    match = [f for f in found if f["code"] == code and re.search(pattern, f["message"])]
+    check(f"error: {name}", status != 0 and match, found)
+    check(f"error: {name}: writes nothing", not os.path.exists(os.path.join(work, "error.polkavm")))
+    return match[0] if match else {}
+
+
+def errors():
+    for name, source, options, code, pattern in ERRORS:
+        if isinstance(source, bytes):
+            with open(os.path.join(work, "case.o"), "wb") as out:
+                out.write(source)
+        else:
+            assemble(source)
+        expect(name, code, pattern, "case.o", *options)
+    compile_c(os.path.join(SOURCES, "helper.c"), "x86.o")
+    expect("another machine", "PVM0302", "x86-64", "x86.o")
+    assemble(program(""), "one.o")
+    expect("defined twice", "PVM0305", "run is defined here and in one.o", "one.o", shutil.copy(
+        os.path.join(work, "one.o"), os.path.join(work, "two.o")))
+    # the line where it happens
+    with open(os.path.join(work, "float.c"), "w") as out:
+        out.write('#include "export.h"\nvolatile double d;\n\nu64 run(void)\n{\n    d = d * 3;\n    return 0;\n}\n')
+    compile_c("float.c", "float.o", "--target=riscv64-unknown-none-elf", "-march=rv64imafdc", "-mabi=lp64d",
+              "-g", "-O1", "-Wno-unused-command-line-argument")
+    expect("source line", "PVM0308", r"in run at 0x\w+, float\.c:6", "float.o")
+    # an ELF program that has lost its relocations
+    assemble(program("la a0, word\nlw a0, 0(a0)\n.data\nword: .word 1\n.text"))
+    subprocess.run([LLD, "-pie", "-z", "notext", "-e", "run", "case.o", "-o", "bare.elf"], check=True, cwd=work)
+    found = expect("no relocations", "PVM0307", "no relocation", "bare.elf")
+    check("error: no relocations: names the flag", "--emit-relocs" in found.get("note", ""), found)
+
+
+def damage():
+    """Cut and broken objects are refused or linked, and nothing else happens."""
+    assemble(program("la a0, word\nlw a0, 0(a0)\ncall f\nret\nf: ret\n.data\nword: .word 1\n.text"), flags=["-g"])
+    with open(os.path.join(work, "case.o"), "rb") as file:
+        whole = file.read()
+    for size in range(0, len(whole), max(1, len(whole) // 60)):
+        with open(os.path.join(work, "cut.o"), "wb") as out:
+            out.write(whole[:size])
+        done = penta("link", "cut.o", "-o", "cut.polkavm")
+        check(f"cut to {size}", 0 < done.returncode < 20, done.returncode)
+    for at in range(0, len(whole), max(1, len(whole) // 150)):
+        with open(os.path.join(work, "cut.o"), "wb") as out:
+            out.write(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1:])
+        done = penta("link", "cut.o", "-o", "cut.polkavm")
+        check(f"broken at {at}", 0 <= done.returncode < 20, done.returncode)
+
+
+# ---- several objects ----
+
+def archive(name, *members):
+    with open(os.path.join(work, name), "wb") as out:
+        out.write(b"!<arch>\n")
+        for member in members:
+            data = open(os.path.join(work, member), "rb").read()
+            out.write(f"{member + '/':<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(data):<10}`\n".encode() + data)
+            out.write(b"\n" * (len(data) % 2))
+
+
+def several():
+    want = native(["calls.c", "helper.c"])
+    flags = [*target(64), "-O2", "-fPIE", "-mcmodel=medany"]
+    compile_c(os.path.join(SOURCES, "calls.c"), "calls.o", *flags)
+    compile_c(os.path.join(SOURCES, "helper.c"), "helper.o", *flags)
+    assemble(".globl lonely\nlonely: call nobody_defines_this\n", "lonely.o")
+    archive("library.a", "lonely.o", "helper.o")
+    for inputs in (("calls.o", "library.a"), ("library.a", "calls.o")):
+        link_and_compare("archive " + " ".join(inputs), 64, want, inputs)
+    # a strong definition before a weak one
+    assemble(".globl factor\n.data\n.align 2\nfactor: .word 1000\n", "factor.o")
+    penta("link", "calls.o", "helper.o", "factor.o", "-o", "strong.polkavm")
+    check("strong before weak", result("strong.polkavm", "--call", "run")[0] != want)
+    # functions of a header in two objects
+    for name, value in (("left", 1), ("right", 2)):
+        with open(os.path.join(work, name + ".cc"), "w") as out:
+            out.write("struct Counter { static inline int n = 40; int next() { return ++n; } };\n"
+                      f"extern \"C\" int {name}() {{ return Counter().next() * {value}; }}\n")
+        compile_c(name + ".cc", name + ".o", *target(64), "-O0", "-fPIE", "-mcmodel=medany", "-fno-exceptions")
+    assemble(program("addi sp, sp, -16\nsd ra, 0(sp)\ncall left\nsd a0, 8(sp)\ncall right\nld a1, 8(sp)\n"
+                     "add a0, a0, a1\nld ra, 0(sp)\naddi sp, sp, 16"), "main.o")
+    penta("link", "main.o", "left.o", "right.o", "-o", "inline.polkavm")
+    check("inline functions of two objects are one", result("inline.polkavm", "--call", "run")[0] == 41 + 84)
+    # bounds of sections
+    assemble('.section .init_array,"aw",@init_array\n.8byte 7\n.section .init_array.5,"aw",@init_array\n'
+             '.8byte 5\n.section items,"aw",@progbits\n.8byte 30\n', "array.o")
+    assemble(program("la a0, __init_array_start\nla a1, __init_array_end\nsub a2, a1, a0\nld a0, 0(a0)\n"
+                     "slli a0, a0, 8\nadd a0, a0, a2\nla a3, __start_items\nla a4, __stop_items\n"
+                     "ld a5, 0(a3)\nadd a0, a0, a5\nsub a4, a4, a3\nadd a0, a0, a4"), "bounds.o")
+    for level in LEVELS:
+        done = penta("link", "bounds.o", "array.o", "-O" + level, "-o", "bounds.polkavm")
+        check("bounds of sections link", done.returncode == 0, done.stderr.decode())
+        check(f"bounds of sections -O{level}",
+              result("bounds.polkavm", "--call", "run")[0] == (5 << 8) + 16 + 30 + 8)
+
+
+# ---- what comes out ----
+
+def outputs():
+    text = program("addi a0, a0, 1") + ".globl other\nother: li a0, 9\nret\n" + EXPORT.format("other", 1)
+    assemble(text)
+    done = penta("link", "case.o", "--to", "jam", "--dispatch", "other,run", "-o", "case.jam", "--map-file", "map.txt")
+    check("jam links", done.returncode == 0, done.stderr.decode())
+    check("jam at pc 0", result("case.jam", "--pc", "0")[0] == 9)
+    check("jam at pc 5", result("case.jam", "--pc", "5", "--reg", "a0=41")[0] == 42)
+    info = penta("info", "case.jam").stdout.decode()
+    check("jam is jam", "jam" in info, info)
+    map_text = open(os.path.join(work, "map.txt")).read()
+    check("map names functions", re.search(r"\d+ run  case\.o", map_text), map_text)
+    done = penta("link", "case.o", "--isa", "jam_v1", "--to", "jam", "-o", "case.jam")
+    check("jam_v1 links", done.returncode == 0, done.stderr.decode())
+    # imports: numbered by name, or as they ask for
+    body = "\n".join(f"g{n}: .word 0x0000000b\n.8byte .Lg{n}_meta\nret" for n in (2, 1))
+    assemble(".globl run\nrun: addi sp, sp, -8\nsd ra, 0(sp)\ncall g2\ncall g1\nld ra, 0(sp)\naddi sp, sp, 8\nret\n" +
+             body + EXPORT.format("run", 1) + RECORD.format("g2", 1) + RECORD.format("g1", 1))
+    penta("link", "case.o", "-o", "imports.polkavm")
+    listing = penta("dis", "imports.polkavm").stdout.decode()
+    check("imports by name", listing.index('%import "g1"') < listing.index('%import "g2"'), listing)
+    # stack
+    assemble(program("") + '.section .polkavm_min_stack_size,"",@progbits\n.4byte 20000\n')
+    penta("link", "case.o", "-o", "stack.polkavm")
+    check("stack of the object", "%stack_size = 20480" in penta("dis", "stack.polkavm").stdout.decode())
+    # source lines
+    with open(os.path.join(work, "lines.c"), "w") as out:
+        out.write('#include "export.h"\n\nstatic inline int broken(int *p)\n{\n    return *p;\n}\n\n'
+                  'u64 run(void)\n{\n    return (u64)broken((int *)8);\n}\n')
+    compile_c("lines.c", "lines.o", *target(64), "-g", "-O1", "-fPIE", "-mcmodel=medany")
+    subprocess.run([LLD, "--emit-relocs", "-pie", "-z", "notext", "-e", "run", "lines.o", "-o", "lines.elf"],
+                   check=True, cwd=work)
+    for name in ("lines.o", "lines.elf"):
+        for level in LEVELS:
+            penta("link", name, "-O" + level, "-o", "lines.polkavm")
+            check(f"{name} -O{level}: valid", b"warning" not in penta("validate", "lines.polkavm").stderr)
+            listing = penta("dis", "lines.polkavm", "--source").stdout.decode()
+            check(f"{name} -O{level}: line of an inlined function", re.search(r"broken at .*lines\.c:5", listing),
+                  listing)
+    penta("link", "lines.o", "--strip", "-o", "strip.polkavm")
+    check("strip", "debug" not in penta("dis", "strip.polkavm").stdout.decode())
+
+
+def python():
+    """The same bytes by the C interface, as Python calls it."""
+    library = os.path.join(os.path.dirname(os.path.dirname(PENTA)), "lib", "libpenta.so")
+    if not os.path.exists(library):
+        return
+    assemble(program("addi a0, a0, 1"))
+    penta("link", "case.o", "-O1", "--stack", "16384", "-o", "case.polkavm")
+    script = ("import penta, sys; sys.stdout.buffer.write(penta.pvm_link([('case.o', open('case.o', 'rb').read())],"
+              " optimize=1, stack=16384))")
+    packages = os.path.join(os.path.dirname(os.path.dirname(SOURCES)), "..", "bindings", "python")
+    done = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, cwd=work,
+                          env={**os.environ, "PYTHONPATH": packages, "PENTA_LIBRARY": library})
+    want = open(os.path.join(work, "case.polkavm"), "rb").read()
+    check("python links", done.stdout == want, done.stderr.decode())
+
+
 with tempfile.TemporaryDirectory() as work:
     files = suite()
+    if CLANG and LLD:
+        for part in (sources, conditional_moves, optimisations, errors, damage, several, outputs, python):
+            part()
+    else:
+        print("clang-19 and lld-19 are not installed: only the RISC-V suite was linked")
 print(f"pvm link: {passed} passed, {failed} failed; {files} files of the RISC-V suite")
 sys.exit(failed > 0 or (77 if not passed else 0))

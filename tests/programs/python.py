@@ -69,6 +69,11 @@ for bad in (lambda: penta.open(b"noise"), lambda: penta.open(data, warp="9"), la
         raise SystemExit("a bad input was taken")
     except penta.Error as error:
         assert error.findings and error.findings[0].message
+try:
+    penta.pvm_link([("junk.o", b"\x7fELF and nothing more")], isa="latest64")
+    raise SystemExit("linked what is no object")
+except penta.Error as error:
+    assert error.code == "PVM0301" and error.findings[0].message.startswith("junk.o: "), error
 print("1 passed, 0 failed")
 '''
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ctypes
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Iterable, List, Optional, Tuple, Union
 
 from . import _library as _c
@@ -270,3 +270,28 @@ def assemble(text: str, format: str, **options: OptionValue) -> Module:
     if not handle:
         raise Error(found)
     return Module(handle, keep)
+
+
+def pvm_link(objects: Iterable[Tuple[str, bytes]], **options: OptionValue) -> bytes:
+    """Links RISC-V objects, ELF programs and archives, each a name and its bytes, to a PolkaVM or JAM
+    program. Options: isa, to, dispatch, strip, stack, optimize."""
+    inputs = [(name.encode(), *_view(data)) for name, data in objects]
+    raw = (_c.PvmObject * max(1, len(inputs)))(*(_c.PvmObject(name, view, False) for name, view, _ in inputs))
+    array, count = _options(options)
+    findings: List[Finding] = []
+
+    def report(_user, name, error):
+        found = _finding(error.contents)
+        findings.append(replace(found, message=f"{name.decode()}: {found.message}") if name else found)
+
+    out = _c.Buffer()
+    ok = _lib.penta_pvm_link(raw, len(inputs), array, count, ctypes.byref(out), None, _c.LinkReport(report), None)
+    try:
+        if not ok:
+            raise Error(findings)
+        return ctypes.string_at(out.data, out.size) if out.size else b""
+    finally:
+        _lib.penta_buffer_free(ctypes.byref(out))
+
+
+__all__.append("pvm_link")

@@ -53,6 +53,10 @@ class Option(ctypes.Structure):
     _fields_ = [("key", c_char_p), ("value", c_char_p)]
 
 
+class PvmObject(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("bytes", Bytes), ("member", c_bool)]
+
+
 class Guess(ctypes.Structure):
     _fields_ = [("format", c_char_p), ("confidence", c_int)]
 
@@ -63,6 +67,7 @@ class RawStop(ctypes.Structure):
 
 
 Report = ctypes.CFUNCTYPE(None, c_void_p, POINTER(Error))
+LinkReport = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, POINTER(Error))
 
 lib = _load()
 _ERR, _BUF, _OPT = POINTER(Error), POINTER(Buffer), POINTER(Option)
@@ -95,6 +100,7 @@ for _name, _result, _arguments in [
     ("vm_mark", c_bool, [c_void_p, c_uint64, c_bool]),
     ("vm_save", c_bool, [c_void_p, _BUF, _ERR]),
     ("vm_load", c_bool, [c_void_p, Bytes, _ERR]),
+    ("pvm_link", c_bool, [POINTER(PvmObject), c_size_t, _OPT, c_size_t, _BUF, _BUF, LinkReport, c_void_p]),
 ]:
     _function = getattr(lib, "penta_" + _name)
     _function.restype, _function.argtypes = _result, _arguments

@@ -44,7 +44,7 @@ void link_report_object(struct link *l, uint32_t code, uint32_t object, uint64_t
 const char *link_where(struct link *l, uint32_t section, uint64_t offset, char *text, size_t size)
 {
     const struct link_section *s = &l->sections[section];
-    struct source_place source;
+    struct source_place places[LINK_FRAMES];
     if (s->use != LINK_CODE) {
         snprintf(text, size, "in section %.40s at 0x%llx", s->name, (unsigned long long)offset);
         return text;
@@ -53,10 +53,12 @@ const char *link_where(struct link *l, uint32_t section, uint64_t offset, char *
     bool linked = !l->objects[s->object].relocatable;
     int n = snprintf(text, size, "in %.40s at 0x%llx", f ? f->name : s->name,
                      (unsigned long long)(linked ? s->address + offset : offset));
-    if (link_source_at(l, s->object, s->address + offset, &source) && n > 0 && (size_t)n < size) {
-        const char *slash = strrchr(source.file, '/');
-        snprintf(text + n, size - (size_t)n, ", %.30s:%u", slash ? slash + 1 : source.file,
-                 (unsigned)source.line);
+    unsigned depth = link_source_at(l, s->object, s->address + offset, places);
+    if (depth && places[depth - 1].line && n > 0 && (size_t)n < size) {
+        const struct source_place *at = &places[depth - 1];
+        const char *slash = strrchr(at->file, '/');
+        snprintf(text + n, size - (size_t)n, ", %.30s:%u", slash ? slash + 1 : at->file,
+                 (unsigned)at->line);
     }
     return text;
 }

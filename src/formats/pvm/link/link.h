@@ -6,7 +6,7 @@
  *     relocate.c    addresses in data; what a relocation points at
  *     metadata.c    exports, imports, stack size
  *     riscv.c       RISC-V instructions, from riscv.def
- *     lower.c       RISC-V code to instructions of the machine
+ *     lower.c       RISC-V code to instructions of the machine, with lower_compute.c
  *     blocks.c      instructions to basic blocks, and what can be reached
  *     optimise/     passes over the blocks, one file each
  *     emit.c        blocks to bytes, bitmask and jump table
@@ -78,6 +78,8 @@ struct link_object {
     uint32_t section_first, section_count;
     struct link_symbol *symbols;
     size_t symbol_count;
+    const struct link_symbol **functions; /* by place; link_function_at */
+    size_t function_count;
     bool has_relocs;
     void *elf;                 /* elf.c: names lie in there */
     struct dwarf_lines *lines; /* dwarf.c; NULL until asked for */
@@ -245,7 +247,7 @@ bool link_target(struct link *l, uint32_t section, const struct link_reloc *relo
 /* Symbols that only the linker can define, such as __init_array_start. */
 void link_provide(struct link *l);
 /* The function around a place, or NULL. */
-const struct link_symbol *link_function_at(const struct link *l, uint32_t section, uint64_t offset);
+const struct link_symbol *link_function_at(struct link *l, uint32_t section, uint64_t offset);
 
 /* sections.c */
 bool link_classify(struct link *l);
@@ -277,8 +279,6 @@ bool link_number_imports(struct link *l);
 
 /* lower.c */
 bool link_lower(struct link *l);
-/* Appends an instruction. */
-struct link_insn *link_emit(struct link *l, struct link_insn in);
 
 /* blocks.c */
 bool link_make_blocks(struct link *l);
@@ -295,13 +295,18 @@ bool link_optimise(struct link *l);
 bool link_emit_code(struct link *l);
 
 /* lines.c, dwarf.c */
+enum { LINK_FRAMES = 8 };
 struct source_place {
-    const char *file, *function;
-    uint32_t line, column;
+    const char *function, *function_file;
+    uint32_t function_line;
+    const char *file;
+    uint32_t line, column; /* 0: not known */
 };
 bool link_write_lines(struct link *l);
-/* Where the code at an address of the object comes from. */
-bool link_source_at(struct link *l, uint32_t object, uint64_t address, struct source_place *out);
+/* Where the code at an address of the object comes from: the function, then those that are inlined
+ * there, each with the place in it. How many; 0: not known. */
+unsigned link_source_at(struct link *l, uint32_t object, uint64_t address,
+                        struct source_place places[LINK_FRAMES]);
 void link_source_free(struct link_object *object);
 
 bool pvm_link(const penta_pvm_object *objects, size_t count, const penta_option *options,

@@ -126,8 +126,9 @@ static bool is_array(const char *name)
 /* .init_array.100 before .init_array.200 before .init_array */
 static int by_priority(const char *a, const char *b)
 {
+    if (!is_array(a) || !is_array(b)) return strcmp(a, b);
     size_t base = strcspn(a + 1, ".") + 1, n = strlen(a), m = strlen(b);
-    if (!is_array(a) || !is_array(b) || strncmp(a, b, base)) return strcmp(a, b);
+    if (strncmp(a, b, base)) return strcmp(a, b);
     if (n != m) return n > m ? -1 : 1;
     return strcmp(a, b);
 }

@@ -5,6 +5,8 @@
 #include "pvm/link/link.h"
 #include <stdlib.h>
 
+enum { LABELS_MAX = 64 }; /* between a function and a place in it */
+
 /* ---- the table of names ---- */
 
 static uint64_t hash_of(const char *name)
@@ -284,17 +286,49 @@ bool link_target(struct link *l, uint32_t section, const struct link_reloc *relo
     return true;
 }
 
-const struct link_symbol *link_function_at(const struct link *l, uint32_t section, uint64_t offset)
+/* ---- functions by place ---- */
+
+static int by_place(const void *a, const void *b)
 {
-    const struct link_object *o = &l->objects[l->sections[section].object];
-    const struct link_symbol *best = NULL;
-    for (size_t i = 0; i < o->symbol_count; i++) {
+    const struct link_symbol *x = *(const struct link_symbol *const *)a;
+    const struct link_symbol *y = *(const struct link_symbol *const *)b;
+    if (x->section != y->section) return x->section < y->section ? -1 : 1;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    return x->function - y->function;
+}
+
+/* Symbols that can name code, ordered by place; labels of the compiler are none. */
+static bool index_functions(struct link *l, struct link_object *o)
+{
+    if (o->functions) return true;
+    o->functions = arena_alloc(&l->arena, o->symbol_count, sizeof *o->functions, &l->err);
+    for (size_t i = 0; o->functions && i < o->symbol_count; i++) {
         const struct link_symbol *s = &o->symbols[i];
-        if (s->place != LINK_DEFINED || s->section != section || s->value > offset ||
-            s->section_symbol || !*s->name || *s->name == '.' || *s->name == '$')
-            continue;
-        if (!s->function && best && best->function) continue;
-        if (!best || s->value >= best->value || (s->function && !best->function)) best = s;
+        if (s->place == LINK_DEFINED && !s->section_symbol && *s->name && *s->name != '.' &&
+            *s->name != '$' && l->sections[s->section].use == LINK_CODE)
+            o->functions[o->function_count++] = s;
     }
-    return best;
+    if (o->function_count) qsort(o->functions, o->function_count, sizeof *o->functions, by_place);
+    return o->functions != NULL;
+}
+
+const struct link_symbol *link_function_at(struct link *l, uint32_t section, uint64_t offset)
+{
+    struct link_object *o = &l->objects[l->sections[section].object];
+    size_t low = 0, high = index_functions(l, o) ? o->function_count : 0;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct link_symbol *s = o->functions[middle];
+        if (s->section < section || (s->section == section && s->value <= offset))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct link_symbol *nearest = NULL;
+    for (size_t i = low; i-- > 0 && low - i <= LABELS_MAX;) {
+        if (o->functions[i]->section != section) break;
+        if (!nearest) nearest = o->functions[i];
+        if (o->functions[i]->function) return o->functions[i];
+    }
+    return nearest;
 }

@@ -10,7 +10,7 @@
 void opt_normal_form(struct link *l);
 /* Jumps to jumps, branches that go one way only, blocks that follow each other. */
 bool opt_flow(struct link *l, bool *changed);
-/* Short blocks that others jump to are copied to where the jump is. */
+/* Returns are copied to where a jump to them is. */
 bool opt_tails(struct link *l, bool *changed);
 /* Predecessors of each block, those outside of the code counted too. */
 void opt_count_uses(const struct link *l, uint32_t *uses);

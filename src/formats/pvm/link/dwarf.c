@@ -1,0 +1,324 @@
+/* Where code comes from, by libdw: a table of lines and a tree of functions, inlined ones below those
+ * that contain them. */
+#include "pvm/text/assemble.h"
+#include "pvm/link/elf_names.h"
+#include "pvm/link/link.h"
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+
+enum { DEPTH_MAX = 64 };
+
+struct line_row {
+    uint64_t address;
+    const char *file; /* NULL: the end of a sequence */
+    uint32_t line, column;
+};
+
+struct scope { /* a range of a function, or of a copy of one inside another */
+    uint64_t low, high;
+    uint32_t parent; /* the scope around it; LINK_NONE: none */
+    uint32_t depth;
+    const char *function, *file;
+    uint32_t line;
+    const char *call_file; /* where it is inlined */
+    uint32_t call_line, call_column;
+};
+
+struct dwarf_lines {
+    Elf *elf;
+    Dwarf *dwarf;
+    uint8_t *copy; /* of a relocatable object, with its debug sections relocated */
+    struct line_row *rows;
+    size_t row_count, row_capacity;
+    struct scope *scopes;
+    size_t scope_count, scope_capacity;
+    penta_error err;
+};
+
+/* ---- relocatable objects: addresses into the debug sections ---- */
+
+static uint64_t symbol_address(const struct link *l, const struct link_object *o,
+                               const struct link_reloc *r)
+{
+    const struct link_symbol *s = &o->symbols[r->symbol];
+    uint64_t base = s->place == LINK_DEFINED ? l->sections[s->section].address : 0;
+    return base + s->value + (uint64_t)r->addend;
+}
+
+/* A number of seven bits a byte is replaced in as many bytes as it had. */
+static void relocate_leb(uint8_t *at, uint8_t *end, uint64_t value, bool subtract)
+{
+    uint64_t old = 0;
+    unsigned n = 0;
+    for (; at + n < end && n < 9; n++) {
+        old |= (uint64_t)(at[n] & 0x7f) << 7 * n;
+        if (!(at[n] & 0x80)) break;
+    }
+    value = subtract ? old - value : value;
+    for (unsigned i = 0; i <= n && at + i < end; i++)
+        at[i] = (uint8_t)((value >> 7 * i & 0x7f) | (i < n ? 0x80 : 0));
+}
+
+static void relocate(const struct link *l, const struct link_object *o,
+                     const struct link_section *s, uint8_t *bytes)
+{
+    static const struct {
+        uint8_t type, size;
+        int8_t sign; /* 0: set */
+    } kinds[] = {{R_32, 4, 0},    {R_64, 8, 0},    {R_SET8, 1, 0},   {R_SET16, 2, 0},
+                 {R_SET32, 4, 0}, {R_ADD8, 1, 1},  {R_ADD16, 2, 1},  {R_ADD32, 4, 1},
+                 {R_ADD64, 8, 1}, {R_SUB8, 1, -1}, {R_SUB16, 2, -1}, {R_SUB32, 4, -1},
+                 {R_SUB64, 8, -1}};
+    for (size_t i = 0; i < s->reloc_count; i++) {
+        const struct link_reloc *r = &s->relocs[i];
+        uint64_t value = symbol_address(l, o, r);
+        if (r->offset >= s->data.size) continue;
+        uint8_t *at = bytes + r->offset, *end = bytes + s->data.size;
+        if (r->type == R_SET_ULEB128 || r->type == R_SUB_ULEB128)
+            relocate_leb(at, end, value, r->type == R_SUB_ULEB128);
+        if (r->type == R_SET6) *at = (uint8_t)((*at & 0xc0) | (value & 0x3f));
+        if (r->type == R_SUB6) *at = (uint8_t)((*at & 0xc0) | ((*at - value) & 0x3f));
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            if (kinds[k].type != r->type || end - at < kinds[k].size) continue;
+            uint64_t old = kinds[k].sign ? bytes_uint(at, kinds[k].size, false) : 0;
+            uint64_t now = kinds[k].sign < 0 ? old - value : old + value;
+            for (unsigned n = 0; n < kinds[k].size; n++) at[n] = (uint8_t)(now >> 8 * n);
+        }
+    }
+}
+
+static bool open_image(struct link *l, const struct link_object *o, struct dwarf_lines *d)
+{
+    penta_bytes file = o->file;
+    if (o->relocatable) {
+        d->copy = malloc(file.size);
+        if (!d->copy) return false;
+        memcpy(d->copy, file.data, file.size);
+        for (uint32_t i = 0; i < o->section_count; i++) {
+            const struct link_section *s = &l->sections[o->section_first + i];
+            if (s->reloc_count && s->data.size && !strncmp(s->name, ".debug", 6))
+                relocate(l, o, s, d->copy + s->file_offset);
+        }
+        file.data = d->copy;
+    }
+    d->elf = elf_memory((char *)(uintptr_t)file.data, file.size);
+    d->dwarf = d->elf ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
+    return d->dwarf != NULL;
+}
+
+/* ---- lines ---- */
+
+static bool read_lines(struct dwarf_lines *d, Dwarf_Die *unit)
+{
+    Dwarf_Lines *lines;
+    size_t count;
+    if (dwarf_getsrclines(unit, &lines, &count)) return true;
+    for (size_t i = 0; i < count; i++) {
+        Dwarf_Line *line = dwarf_onesrcline(lines, i);
+        Dwarf_Addr address = 0;
+        int number = 0, column = 0;
+        bool end = false;
+        if (!line || dwarf_lineaddr(line, &address)) continue;
+        dwarf_lineno(line, &number);
+        dwarf_linecol(line, &column);
+        dwarf_lineendsequence(line, &end);
+        if (!pvm_grow(&d->rows, &d->row_capacity, d->row_count, sizeof *d->rows, &d->err))
+            return false;
+        const char *file = end ? NULL : dwarf_linesrc(line, NULL, NULL);
+        d->rows[d->row_count++] =
+            (struct line_row){address, file, (uint32_t)number, (uint32_t)column};
+    }
+    return true;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct line_row *x = a, *y = b;
+    if (x->address != y->address) return x->address < y->address ? -1 : 1;
+    return !!x->file - !!y->file; /* an end before the start of what follows */
+}
+
+/* ---- functions ---- */
+
+/* An attribute of the function itself, wherever it is said. */
+static bool attribute(Dwarf_Die *die, unsigned name, uint32_t *out)
+{
+    Dwarf_Attribute attr;
+    Dwarf_Word value = 0;
+    if (!dwarf_attr_integrate(die, name, &attr) || dwarf_formudata(&attr, &value)) return false;
+    *out = (uint32_t)value;
+    return true;
+}
+
+/* libdw takes file 0 for none; since DWARF 5 it is the source file itself. */
+static const char *file_of(Dwarf_Die *die, Dwarf_Die *unit, unsigned name)
+{
+    Dwarf_Files *files;
+    size_t count;
+    uint32_t index = 0;
+    if (!attribute(die, name, &index) || dwarf_getsrcfiles(unit, &files, &count) || index >= count)
+        return "";
+    const char *file = dwarf_filesrc(files, index, NULL, NULL);
+    return file ? file : "";
+}
+
+static const char *name_of(Dwarf_Die *die)
+{
+    Dwarf_Attribute attr;
+    const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
+    return name ? name : "";
+}
+
+static bool add_scope(struct dwarf_lines *d, Dwarf_Die *die, Dwarf_Die *unit, uint32_t depth)
+{
+    struct scope s = {.parent = LINK_NONE, .depth = depth, .function = name_of(die)};
+    s.file = file_of(die, unit, DW_AT_decl_file);
+    attribute(die, DW_AT_decl_line, &s.line);
+    if (dwarf_tag(die) == DW_TAG_inlined_subroutine) {
+        s.call_file = file_of(die, unit, DW_AT_call_file);
+        attribute(die, DW_AT_call_line, &s.call_line);
+        attribute(die, DW_AT_call_column, &s.call_column);
+    }
+    Dwarf_Addr base;
+    ptrdiff_t at = 0;
+    while ((at = dwarf_ranges(die, at, &base, &s.low, &s.high)) > 0) {
+        if (s.low >= s.high) continue;
+        if (!pvm_grow(&d->scopes, &d->scope_capacity, d->scope_count, sizeof *d->scopes, &d->err))
+            return false;
+        d->scopes[d->scope_count++] = s;
+    }
+    return true;
+}
+
+static bool walk(struct dwarf_lines *d, Dwarf_Die *parent, Dwarf_Die *unit, uint32_t depth)
+{
+    Dwarf_Die die;
+    if (depth > DEPTH_MAX || dwarf_child(parent, &die)) return true;
+    do {
+        int tag = dwarf_tag(&die);
+        bool scope = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+        bool inside = scope || tag == DW_TAG_lexical_block || tag == DW_TAG_namespace ||
+                      tag == DW_TAG_class_type || tag == DW_TAG_structure_type;
+        if (scope && !add_scope(d, &die, unit, depth)) return false;
+        if (inside && !walk(d, &die, unit, depth + 1)) return false;
+    } while (!dwarf_siblingof(&die, &die));
+    return true;
+}
+
+static int by_range(const void *a, const void *b)
+{
+    const struct scope *x = a, *y = b;
+    if (x->low != y->low) return x->low < y->low ? -1 : 1;
+    if (x->high != y->high) return x->high > y->high ? -1 : 1;
+    return x->depth < y->depth ? -1 : x->depth > y->depth;
+}
+
+/* In this order the scope around another comes before it. */
+static void nest(struct dwarf_lines *d)
+{
+    uint32_t open = LINK_NONE;
+    if (d->scope_count) qsort(d->scopes, d->scope_count, sizeof *d->scopes, by_range);
+    for (uint32_t i = 0; i < d->scope_count; i++) {
+        while (open != LINK_NONE && d->scopes[open].high <= d->scopes[i].low)
+            open = d->scopes[open].parent;
+        d->scopes[i].parent = open;
+        open = i;
+    }
+}
+
+static void read_units(struct dwarf_lines *d)
+{
+    Dwarf_CU *cu = NULL;
+    Dwarf_Die unit, sub;
+    uint8_t type;
+    while (!dwarf_get_units(d->dwarf, cu, &cu, NULL, &type, &unit, &sub))
+        if (type == DW_UT_compile && (!read_lines(d, &unit) || !walk(d, &unit, &unit, 0))) return;
+    if (d->row_count) qsort(d->rows, d->row_count, sizeof *d->rows, by_address);
+    nest(d);
+}
+
+static const struct dwarf_lines *lines_of(struct link *l, uint32_t object)
+{
+    struct link_object *o = &l->objects[object];
+    if (o->lines_tried) return o->lines;
+    o->lines_tried = true;
+    o->lines = calloc(1, sizeof *o->lines);
+    if (!o->lines) return NULL;
+    if (open_image(l, o, o->lines)) read_units(o->lines);
+    return o->lines;
+}
+
+void link_source_free(struct link_object *object)
+{
+    struct dwarf_lines *d = object->lines;
+    if (!d) return;
+    if (d->dwarf) dwarf_end(d->dwarf);
+    if (d->elf) elf_end(d->elf);
+    free(d->copy);
+    free(d->rows);
+    free(d->scopes);
+    free(d);
+    object->lines = NULL;
+}
+
+/* ---- lookup ---- */
+
+static const struct line_row *row_at(const struct dwarf_lines *d, uint64_t address)
+{
+    size_t low = 0, high = d->row_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (d->rows[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && d->rows[low - 1].file ? &d->rows[low - 1] : NULL;
+}
+
+static uint32_t scope_at(const struct dwarf_lines *d, uint64_t address)
+{
+    size_t low = 0, high = d->scope_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (d->scopes[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t i = low ? (uint32_t)low - 1 : LINK_NONE;
+    while (i != LINK_NONE && d->scopes[i].high <= address) i = d->scopes[i].parent;
+    return i;
+}
+
+unsigned link_source_at(struct link *l, uint32_t object, uint64_t address,
+                        struct source_place places[LINK_FRAMES])
+{
+    const struct dwarf_lines *d = lines_of(l, object);
+    const struct line_row *row = d ? row_at(d, address) : NULL;
+    if (!d || (!row && !d->scope_count)) return 0;
+    struct source_place inner[DEPTH_MAX + 1];
+    unsigned count = 0;
+    struct source_place at = {
+        .file = row ? row->file : "", .line = row ? row->line : 0, .column = row ? row->column : 0};
+    for (uint32_t i = scope_at(d, address); i != LINK_NONE && count <= DEPTH_MAX;
+         i = d->scopes[i].parent) {
+        const struct scope *s = &d->scopes[i];
+        at.function = s->function;
+        at.function_file = s->file;
+        at.function_line = s->line;
+        inner[count++] = at;
+        at = (struct source_place){.file = s->call_file ? s->call_file : "",
+                                   .line = s->call_line,
+                                   .column = s->call_column};
+        if (!s->call_line) break; /* a function of its own */
+    }
+    if (!count && row) {
+        at.function = at.function_file = "";
+        inner[count++] = at;
+    }
+    unsigned kept = count < LINK_FRAMES ? count : LINK_FRAMES;
+    for (unsigned i = 0; i < kept; i++) places[i] = inner[count - 1 - i]; /* outermost first */
+    return kept;
+}

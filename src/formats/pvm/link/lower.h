@@ -1,0 +1,42 @@
+/* Lowering, shared by its two files: lower.c reads the code, follows relocations and makes jumps;
+ * lower_compute.c has what computes, loads and stores. */
+#pragma once
+#include "pvm/link/forms.h"
+#include "pvm/link/riscv.h"
+
+enum { ZERO = 13, NO_REG = 255 };
+
+struct lowering {
+    struct link *l;
+    uint32_t section;
+    uint64_t offset; /* of the instruction */
+    struct riscv_insn in;
+    uint8_t rd, rs1, rs2; /* of the machine; ZERO: x0 */
+    bool failed;
+};
+
+/* A finding about the instruction. */
+void lower_fail(struct lowering *w, uint32_t code, const char *note, const char *what);
+/* A register of the machine, or ZERO; a finding when it has none like that. */
+uint8_t lower_map_reg(struct lowering *w, uint8_t x);
+
+/* ---- lower_compute.c ---- */
+
+void lower_put(struct lowering *w, struct link_insn in);
+void lower_put_imm(struct lowering *w, uint8_t d, int64_t value);
+void lower_put_move(struct lowering *w, uint8_t d, uint8_t a);
+void lower_put_load(struct lowering *w, uint8_t op, uint8_t d, uint8_t base, int64_t offset);
+uint8_t lower_word_op(const struct lowering *w, uint8_t op64, uint8_t op32);
+
+void lower_reg(struct lowering *w);
+void lower_unary(struct lowering *w);
+void lower_imm(struct lowering *w, int64_t imm);
+void lower_orc_b(struct lowering *w);
+void lower_cmov(struct lowering *w);
+void lower_czero(struct lowering *w);
+void lower_ccmov(struct lowering *w);
+void lower_load(struct lowering *w);
+void lower_store(struct lowering *w);
+void lower_sc(struct lowering *w);
+void lower_amo(struct lowering *w);
+void lower_own(struct lowering *w); /* sbrk, memset, the heap's base */

@@ -1,0 +1,60 @@
+/* An object or archive of the input's bytes, linked at a level that its last byte chooses: findings,
+ * or a program without errors, the same bytes twice. What libdw makes of broken debug information is
+ * not ours, so objects with debug sections are only read. */
+#include "checks.h"
+#include "penta/pvm.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void ignore(void *user, const penta_error *e) { (void)user, (void)e; }
+
+static void ignore_object(void *user, const char *object, const penta_error *e)
+{
+    (void)user, (void)object, (void)e;
+}
+
+static bool link_once(penta_bytes bytes, uint8_t choice, penta_buffer *out)
+{
+    static const char *const levels[] = {"0", "1", "2", "2"};
+    static const char *const isas[] = {"latest64", "latest32", "revive_v1", "jam_v1"};
+    penta_pvm_object object = {.name = "object", .bytes = bytes};
+    penta_option options[] = {{"optimize", levels[choice & 3]},
+                              {"strip", "1"},
+                              {"isa", isas[choice >> 2 & 3]},
+                              {"to", "jam"}};
+    return penta_pvm_link(&object, 1, options,
+                          choice >> 4 & 1   ? 4
+                          : choice >> 5 & 1 ? 3
+                                            : 2,
+                          out, NULL, ignore_object, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    penta_buffer one = {0}, two = {0};
+    if (!size || memmem(data, size, "debug_", 6)) return 0;
+    penta_bytes bytes = {data, size};
+    bool ok = link_once(bytes, data[size - 1], &one);
+    if (ok != link_once(bytes, data[size - 1], &two) || one.size != two.size ||
+        (one.size && memcmp(one.data, two.data, one.size)))
+        check_failed("linking twice gives other bytes", one.size, two.size);
+    if (!ok && one.size) check_failed("a failed link leaves bytes", one.size, 0);
+    penta_error err;
+    penta_module *m =
+        ok ? penta_open((penta_bytes){one.data, one.size}, "pvm", NULL, 0, &err) : NULL;
+    if (ok && (!m || !penta_validate(m, ignore, NULL)))
+        check_failed("the linker wrote a program with errors", one.size, 0);
+    penta_close(m);
+    penta_buffer_free(&one);
+    penta_buffer_free(&two);
+    return 0;
+}
