@@ -17,8 +17,6 @@ struct elf_reader {
     size_t data_left; /* sections do not share bytes: all of them fit the file together */
 };
 
-bool link_elf_known(void) { return true; }
-
 static bool bad(struct elf_reader *r, uint64_t offset, const char *what)
 {
     link_report_object(r->l, PVM_LINK_BAD_ELF, r->object_index, offset, NULL, "%s", what);

@@ -1,8 +1,6 @@
 /* For builds without libelf. */
 #include "pvm/link/link.h"
 
-bool link_elf_known(void) { return false; }
-
 bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy)
 {
     (void)name;

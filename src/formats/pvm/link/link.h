@@ -236,7 +236,6 @@ const char *link_where(struct link *l, uint32_t section, uint64_t offset, char *
 
 /* elf.c: adds an object; a finding when its bytes are none. */
 bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy);
-bool link_elf_known(void); /* this build reads ELF files */
 void link_close_elf(struct link_object *object);
 
 /* symbols.c */

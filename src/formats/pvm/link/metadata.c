@@ -170,6 +170,10 @@ uint32_t link_import_at(struct link *l, struct link_place at, uint32_t section, 
                     (int)(r.name.size > 60 ? 60 : r.name.size), (const char *)r.name.data);
         return LINK_NONE;
     }
+    if (l->import_count >= PVM_IMPORTS_MAX) {
+        bad_record(l, at.section, (uint64_t)at.offset, "more than 1024 imports");
+        return LINK_NONE;
+    }
     if (!pvm_grow(&l->imports, &l->import_capacity, l->import_count, sizeof *l->imports, &l->err))
         return LINK_NONE;
     l->imports[l->import_count] = (struct link_import){.name = r.name,

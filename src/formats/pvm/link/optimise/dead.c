@@ -61,17 +61,59 @@ static uint16_t walk(const struct liveness *w, struct link_block *b)
     return live;
 }
 
-static void solve(struct liveness *w)
+/* Who has to be looked at again when a block's registers change: those that go to it, as a list for
+ * each block. */
+struct sources {
+    uint32_t *first; /* of a block's part of `from`; the next block's is its end */
+    uint32_t *from;
+};
+
+static unsigned ways_out(const struct link_block *b, uint32_t to[2])
 {
-    for (bool more = true; more;) {
-        more = false;
-        for (size_t i = w->l->block_count; i-- > 0;) {
-            if (!w->l->blocks[i].reached) continue;
-            uint16_t live = walk(w, &w->l->blocks[i]);
-            more = more || live != w->in[i];
-            w->in[i] = live;
-        }
+    const struct link_insn *last = link_last(b);
+    unsigned count = 0;
+    if (last && pvm_has_target(last->op)) to[count++] = last->to;
+    if (b->next != LINK_NONE) to[count++] = b->next;
+    return count;
+}
+
+static bool find_sources(struct link *l, struct sources *s)
+{
+    uint32_t to[2];
+    s->first = calloc(l->block_count + 2, sizeof *s->first);
+    s->from = malloc((2 * l->block_count + 1) * sizeof *s->from);
+    if (!s->first || !s->from) return error_at(&l->err, BASE_MEMORY, 0, "no memory for blocks");
+    for (size_t i = 0; i < l->block_count; i++)
+        for (unsigned n = l->blocks[i].reached ? ways_out(&l->blocks[i], to) : 0; n-- > 0;)
+            s->first[to[n] + 1]++;
+    for (size_t i = 0; i < l->block_count; i++) s->first[i + 1] += s->first[i];
+    for (uint32_t i = 0; i < l->block_count; i++)
+        for (unsigned n = l->blocks[i].reached ? ways_out(&l->blocks[i], to) : 0; n-- > 0;)
+            s->from[s->first[to[n]]++] = i;
+    /* each start has moved to its end, which is the start of the next */
+    memmove(s->first + 1, s->first, l->block_count * sizeof *s->first);
+    s->first[0] = 0;
+    return true;
+}
+
+static bool solve(struct liveness *w)
+{
+    struct link *l = w->l;
+    struct sources s = {0};
+    struct opt_queue queue = {0};
+    bool ok = find_sources(l, &s) && opt_queue_init(&queue, l);
+    for (size_t i = l->block_count; ok && i-- > 0;)
+        if (l->blocks[i].reached) opt_queue_add(&queue, (uint32_t)i);
+    for (uint32_t i; ok && (i = opt_queue_take(&queue)) != LINK_NONE;) {
+        uint16_t live = walk(w, &l->blocks[i]);
+        if (live == w->in[i]) continue;
+        w->in[i] = live;
+        for (uint32_t k = s.first[i]; k < s.first[i + 1]; k++) opt_queue_add(&queue, s.from[k]);
     }
+    opt_queue_free(&queue);
+    free(s.first);
+    free(s.from);
+    return ok;
 }
 
 /* Loads can trap: only those that cannot are dropped. */
@@ -141,12 +183,12 @@ bool opt_dead(struct link *l, bool *changed)
     struct liveness w = {.l = l, .c_returns = returns_are_c(l)};
     w.in = calloc(l->block_count + 1, sizeof *w.in);
     if (!w.in) return error_at(&l->err, BASE_MEMORY, 0, "no memory for blocks");
-    solve(&w);
-    for (size_t i = 0; i < l->block_count; i++)
+    bool ok = solve(&w);
+    for (size_t i = 0; ok && i < l->block_count; i++)
         if (l->blocks[i].reached) {
             sweep(&w, &l->blocks[i], changed);
             sweep_spills(l, &l->blocks[i], changed);
         }
     free(w.in);
-    return true;
+    return ok;
 }

@@ -95,38 +95,45 @@ static bool reach_again(struct link *l)
     return true;
 }
 
-static bool append(struct link *l, struct link_block *b, const struct link_block *tail)
+/* The blocks that follow a block and that only it goes to become part of it, all at once. */
+static bool merge_chain(struct link *l, uint32_t index, const uint32_t *uses, bool *changed)
 {
-    if (b->insns + b->count != tail->insns) { /* not side by side already */
-        struct link_insn *joined =
-            arena_alloc(&l->arena, b->count + tail->count, sizeof *joined, &l->err);
-        if (!joined) return false;
-        if (b->count) memcpy(joined, b->insns, b->count * sizeof *joined);
-        if (tail->count) memcpy(joined + b->count, tail->insns, tail->count * sizeof *joined);
-        b->insns = joined;
+    struct link_block *b = &l->blocks[index];
+    const struct link_block *last = b;
+    size_t total = b->count, links = 0;
+    while (last->next != LINK_NONE && !link_last(last) && uses[last->next] == 1 &&
+           last->next != index) {
+        last = &l->blocks[last->next];
+        total += last->count;
+        links++;
     }
-    b->count += tail->count;
-    b->next = tail->next;
+    if (!links) return true;
+    struct link_insn *joined = arena_alloc(&l->arena, total, sizeof *joined, &l->err);
+    if (!joined) return false;
+    size_t at = 0;
+    uint32_t next = index;
+    for (size_t i = 0; i <= links; i++) {
+        struct link_block *part = &l->blocks[next];
+        if (part->count) memcpy(joined + at, part->insns, part->count * sizeof *joined);
+        at += part->count;
+        next = part->next;
+        part->reached = part == b;
+    }
+    b->insns = joined;
+    b->count = (uint32_t)total;
+    b->next = next;
+    *changed = true;
     return true;
 }
 
-/* A block that only one other goes to becomes part of it. */
 static bool merge(struct link *l, bool *changed)
 {
     uint32_t *uses = calloc(l->block_count + 1, sizeof *uses);
     bool ok = uses != NULL;
     if (!ok) error_at(&l->err, BASE_MEMORY, 0, "no memory for blocks");
     if (ok) opt_count_uses(l, uses);
-    for (size_t i = 0; ok && i < l->block_count; i++) {
-        struct link_block *b = &l->blocks[i];
-        while (ok && b->reached && b->next != LINK_NONE && !link_last(b) && uses[b->next] == 1 &&
-               b->next != i) {
-            struct link_block *tail = &l->blocks[b->next];
-            tail->reached = false;
-            ok = append(l, b, tail);
-            *changed = true;
-        }
-    }
+    for (uint32_t i = 0; ok && i < l->block_count; i++)
+        if (l->blocks[i].reached) ok = merge_chain(l, i, uses, changed);
     free(uses);
     return ok;
 }
@@ -145,6 +152,19 @@ static bool is_short(const struct link_block *b)
 {
     const struct link_insn *last = link_last(b);
     return b->count == 1 && last && !is_call(last->op) && !link_is_branch(last->op);
+}
+
+static bool append(struct link *l, struct link_block *b, const struct link_block *tail)
+{
+    struct link_insn *joined =
+        arena_alloc(&l->arena, b->count + tail->count, sizeof *joined, &l->err);
+    if (!joined) return false;
+    if (b->count) memcpy(joined, b->insns, b->count * sizeof *joined);
+    memcpy(joined + b->count, tail->insns, tail->count * sizeof *joined);
+    b->insns = joined;
+    b->count += tail->count;
+    b->next = tail->next;
+    return true;
 }
 
 bool opt_tails(struct link *l, bool *changed)

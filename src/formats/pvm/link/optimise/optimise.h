@@ -6,6 +6,18 @@
 #pragma once
 #include "pvm/link/forms.h"
 
+/* queue.c: blocks that are to be looked at again, each at most once. With it an analysis takes time in
+ * proportion to the program, whatever order its blocks are in. */
+struct opt_queue {
+    uint32_t *blocks;
+    bool *waiting;
+    size_t size, head, count;
+};
+bool opt_queue_init(struct opt_queue *q, struct link *l);
+void opt_queue_free(struct opt_queue *q);
+void opt_queue_add(struct opt_queue *q, uint32_t block);
+uint32_t opt_queue_take(struct opt_queue *q); /* LINK_NONE: empty */
+
 /* flow.c */
 void opt_normal_form(struct link *l);
 /* Jumps to jumps, branches that go one way only, blocks that follow each other. */

@@ -185,27 +185,28 @@ static void start(struct analysis *a)
     }
 }
 
-static bool pass_on(struct analysis *a, uint32_t block)
+static void pass_on(struct analysis *a, uint32_t block, struct opt_queue *queue)
 {
     const struct link_block *b = &a->l->blocks[block];
     const struct link_insn *last = link_last(b);
     struct state s = a->in[block];
-    bool more = false;
     for (uint32_t k = 0; k < b->count; k++) step(a, &s, &b->insns[k]);
-    if (last && pvm_has_target(last->op)) more |= meet(&a->in[last->to], &s);
-    if (b->next != LINK_NONE && (!last || link_is_branch(last->op)))
-        more |= meet(&a->in[b->next], &s);
-    return more;
+    if (last && pvm_has_target(last->op) && meet(&a->in[last->to], &s))
+        opt_queue_add(queue, last->to);
+    if (b->next != LINK_NONE && (!last || link_is_branch(last->op)) && meet(&a->in[b->next], &s))
+        opt_queue_add(queue, b->next);
 }
 
-static void solve(struct analysis *a)
+static bool solve(struct analysis *a)
 {
+    struct opt_queue queue;
+    if (!opt_queue_init(&queue, a->l)) return false;
     start(a);
-    for (bool more = true; more;) {
-        more = false;
-        for (uint32_t i = 0; i < a->l->block_count; i++)
-            if (a->l->blocks[i].reached && a->in[i].reg[0].kind != ANY) more |= pass_on(a, i);
-    }
+    for (uint32_t i = 0; i < a->l->block_count; i++)
+        if (a->l->blocks[i].reached && a->in[i].reg[0].kind != ANY) opt_queue_add(&queue, i);
+    for (uint32_t i; (i = opt_queue_take(&queue)) != LINK_NONE;) pass_on(a, i, &queue);
+    opt_queue_free(&queue);
+    return true;
 }
 
 /* ---- rewriting ---- */
@@ -501,9 +502,9 @@ bool opt_values(struct link *l, bool *changed)
     struct analysis a = {.l = l, .word32 = l->bits == 32, .changed = changed};
     a.in = calloc(l->block_count + 1, sizeof *a.in);
     if (!a.in) return error_at(&l->err, BASE_MEMORY, 0, "no memory for values");
-    solve(&a);
-    for (uint32_t i = 0; i < l->block_count; i++)
+    bool ok = solve(&a);
+    for (uint32_t i = 0; ok && i < l->block_count; i++)
         if (l->blocks[i].reached && a.in[i].reg[0].kind != ANY) rewrite(&a, i);
     free(a.in);
-    return true;
+    return ok;
 }
