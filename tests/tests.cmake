@@ -34,6 +34,7 @@ penta_test(layers ${PYTHON} tests/programs/layers.py)
 penta_test(package tests/programs/package $<TARGET_FILE:penta_cli> ${CMAKE_BINARY_DIR})
 penta_test(sixth-format tests/programs/sixth_format)
 penta_test(units $<TARGET_FILE:units>)
+penta_test(crypto-units $<TARGET_FILE:crypto_units>)
 penta_test(file-units $<TARGET_FILE:file_units>)
 penta_test(store ${PYTHON} tests/programs/store.py $<TARGET_FILE:penta_cli>)
 penta_test(pvm-units $<TARGET_FILE:pvm_units>)
@@ -122,5 +123,5 @@ if(PENTA_JIT)
 endif()
 
 # What `make check` runs: all that needs only the release build and few seconds.
-set_tests_properties(cases cli coil coil-units conform coverage cvbc examples file-units format layers
+set_tests_properties(cases cli coil coil-units conform coverage crypto-units cvbc examples file-units format layers
                      outputs pvm-units readme tvmr-units units PROPERTIES LABELS daily)

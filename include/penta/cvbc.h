@@ -58,6 +58,7 @@ typedef struct penta_cvbc_policy {
     penta_bytes secret;                   /* symmetric key or password; no data: none */
     bool require_signature;               /* of a trusted key */
     uint64_t inflate_max, iterations_max; /* 0: 16 MiB; 10 million */
+    bool require_low_s;                   /* refuse the second form of ECDSA signatures */
 } penta_cvbc_policy;
 
 /* As penta_open: broken files open as well. policy NULL: no keys, no requirements. */

@@ -37,20 +37,22 @@ bool aead_seal(enum aead algorithm, const uint8_t key[AEAD_KEY], const uint8_t n
     return ok || error_at(err, BASE_MEMORY, 0, "the cipher could not be set up");
 }
 
-bool aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY], const uint8_t nonce[AEAD_NONCE],
-               penta_bytes associated, penta_bytes in, uint8_t *out)
+enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
+                       const uint8_t nonce[AEAD_NONCE], penta_bytes associated, penta_bytes in,
+                       uint8_t *out)
 {
-    if (in.size < AEAD_TAG) return false;
+    if (in.size < AEAD_TAG) return VERDICT_WRONG;
     penta_bytes text = {in.data, in.size - AEAD_TAG};
     uint8_t tag[AEAD_TAG], none[16];
     for (int i = 0; i < AEAD_TAG; i++) tag[i] = in.data[text.size + (size_t)i];
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
     int n;
-    bool ok = ctx && EVP_CipherInit_ex(ctx, cipher_of(algorithm), NULL, key, nonce, 0) &&
-              pass(ctx, associated, text, out) &&
-              EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, AEAD_TAG, tag) &&
-              EVP_CipherFinal_ex(ctx, none, &n) > 0;
+    enum verdict verdict = VERDICT_FAILED; /* only the last step looks at the tag */
+    if (ctx && EVP_CipherInit_ex(ctx, cipher_of(algorithm), NULL, key, nonce, 0) &&
+        pass(ctx, associated, text, out) &&
+        EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, AEAD_TAG, tag))
+        verdict = EVP_CipherFinal_ex(ctx, none, &n) > 0 ? VERDICT_GOOD : VERDICT_WRONG;
     EVP_CIPHER_CTX_free(ctx);
-    if (!ok) OPENSSL_cleanse(out, text.size); /* unauthenticated text is nobody's business */
-    return ok;
+    if (verdict != VERDICT_GOOD) OPENSSL_cleanse(out, text.size); /* nobody may see forged text */
+    return verdict;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "crypto/hash.h"
 #include "crypto/internal.h"
+#include "crypto/sign.h"
 
 enum { N = 32 }; /* bytes of the group order, of the digest and of the HMAC */
 
@@ -17,28 +18,29 @@ struct drbg {
 };
 
 /* K = HMAC(K, V | tag | seed), V = HMAC(K, V). */
-static void drbg_update(struct drbg *d, uint8_t tag, const uint8_t *seed, size_t size)
+static bool drbg_update(struct drbg *d, uint8_t tag, const uint8_t *seed, size_t size)
 {
     uint8_t text[N + 1 + 2 * N];
     memcpy(text, d->v, N);
     text[N] = tag;
     if (size) memcpy(text + N + 1, seed, size);
-    hash_hmac_sha256((penta_bytes){d->k, N}, (penta_bytes){text, N + 1 + size}, d->k);
-    hash_hmac_sha256((penta_bytes){d->k, N}, (penta_bytes){d->v, N}, d->v);
+    bool ok = hash_hmac_sha256((penta_bytes){d->k, N}, (penta_bytes){text, N + 1 + size}, d->k) &&
+              hash_hmac_sha256((penta_bytes){d->k, N}, (penta_bytes){d->v, N}, d->v);
     secret_wipe(text, sizeof text);
+    return ok;
 }
 
 /* RFC 6979, section 3.2, steps b to g: private key and digest, both as 32 bytes below the order. */
-static void drbg_seed(struct drbg *d, const uint8_t key[N], const uint8_t digest[N])
+static bool drbg_seed(struct drbg *d, const uint8_t key[N], const uint8_t digest[N])
 {
     uint8_t seed[2 * N];
     memcpy(seed, key, N);
     memcpy(seed + N, digest, N);
     memset(d->k, 0, N);
     memset(d->v, 1, N);
-    drbg_update(d, 0, seed, sizeof seed);
-    drbg_update(d, 1, seed, sizeof seed);
+    bool ok = drbg_update(d, 0, seed, sizeof seed) && drbg_update(d, 1, seed, sizeof seed);
     secret_wipe(seed, sizeof seed);
+    return ok;
 }
 
 static bool in_range(const BIGNUM *x, const BIGNUM *order)
@@ -58,15 +60,15 @@ static bool nonce(const EC_GROUP *group, const BIGNUM *key, const uint8_t digest
     bool ok = h && point && BN_bin2bn(digest, N, h) && BN_nnmod(h, h, order, ctx) &&
               BN_bn2binpad(h, reduced, N) == N && BN_bn2binpad(key, secret, N) == N,
          found = false;
-    if (ok) drbg_seed(&d, secret, reduced);
+    ok = ok && drbg_seed(&d, secret, reduced);
     while (ok && !found) {
-        hash_hmac_sha256((penta_bytes){d.k, N}, (penta_bytes){d.v, N}, d.v);
-        ok = BN_bin2bn(d.v, N, k) != NULL;
+        ok = hash_hmac_sha256((penta_bytes){d.k, N}, (penta_bytes){d.v, N}, d.v) &&
+             BN_bin2bn(d.v, N, k) != NULL;
         BN_set_flags(k, BN_FLG_CONSTTIME);
         found = ok && in_range(k, order) && EC_POINT_mul(group, point, k, NULL, NULL, ctx) &&
                 EC_POINT_get_affine_coordinates(group, point, x, NULL, ctx) &&
                 BN_nnmod(r, x, order, ctx) && !BN_is_zero(r);
-        if (!found) drbg_update(&d, 0, NULL, 0);
+        if (ok && !found) ok = drbg_update(&d, 0, NULL, 0);
     }
     ok = ok && BN_copy(x, order) && BN_sub_word(x, 2) &&
          BN_mod_exp_mont_consttime(inverse, k, x, order, ctx, NULL);
@@ -93,6 +95,7 @@ bool ecdsa_sign(EVP_PKEY *pkey, const uint8_t digest[N], uint8_t signature[64])
     }
     bool ok = made && BN_bn2binpad(ECDSA_SIG_get0_r(made), signature, N) == N &&
               BN_bn2binpad(ECDSA_SIG_get0_s(made), signature + N, N) == N;
+    if (ok) sign_make_low(signature);
     ECDSA_SIG_free(made);
     BN_CTX_free(ctx);
     EC_KEY_free(key);
@@ -100,17 +103,20 @@ bool ecdsa_sign(EVP_PKEY *pkey, const uint8_t digest[N], uint8_t signature[64])
     return ok;
 }
 
-bool ecdsa_check(EVP_PKEY *pkey, const uint8_t digest[N], const uint8_t signature[64])
+enum verdict ecdsa_check(EVP_PKEY *pkey, const uint8_t digest[N], const uint8_t signature[64])
 {
     EC_KEY *key = EVP_PKEY_get1_EC_KEY(pkey);
     BIGNUM *r = BN_bin2bn(signature, N, NULL), *s = BN_bin2bn(signature + N, N, NULL);
     ECDSA_SIG *sig = ECDSA_SIG_new();
-    bool ok = false;
+    enum verdict verdict = VERDICT_FAILED;
     if (key && r && s && sig) {
         const BIGNUM *order = EC_GROUP_get0_order(EC_KEY_get0_group(key));
-        if (in_range(r, order) && in_range(s, order) && ECDSA_SIG_set0(sig, r, s)) {
+        if (!in_range(r, order) || !in_range(s, order)) {
+            verdict = VERDICT_WRONG;
+        } else if (ECDSA_SIG_set0(sig, r, s)) {
             r = s = NULL; /* sig owns them */
-            ok = ECDSA_do_verify(digest, N, sig, key) == 1;
+            int result = ECDSA_do_verify(digest, N, sig, key);
+            verdict = result == 1 ? VERDICT_GOOD : result == 0 ? VERDICT_WRONG : VERDICT_FAILED;
         }
     }
     ECDSA_SIG_free(sig);
@@ -118,5 +124,5 @@ bool ecdsa_check(EVP_PKEY *pkey, const uint8_t digest[N], const uint8_t signatur
     BN_free(s);
     EC_KEY_free(key);
     ERR_clear_error();
-    return ok;
+    return verdict;
 }

@@ -37,10 +37,11 @@ void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out
     blake2b_final(&state, out, HASH_BYTES);
 }
 
-void hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES])
+bool hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES])
 {
     unsigned size = HASH_BYTES;
-    HMAC(EVP_sha256(), key.data, (int)key.size, bytes.data, bytes.size, out, &size);
+    return key.size <= INT_MAX &&
+           HMAC(EVP_sha256(), key.data, (int)key.size, bytes.data, bytes.size, out, &size) != NULL;
 }
 
 bool hash_hkdf_sha256(penta_bytes key, penta_bytes salt, penta_bytes info, uint8_t out[32])

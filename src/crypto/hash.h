@@ -4,12 +4,17 @@
 
 enum { HASH_BYTES = 32 };
 
+/* What a check came to. That the library failed (no memory, no entropy, no such algorithm) says
+ * nothing about what was checked. */
+enum verdict { VERDICT_WRONG, VERDICT_GOOD, VERDICT_FAILED };
+
 void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]);
 void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES]); /* libb2: 32-byte BLAKE2b */
 /* Of pieces that follow each other, so that nobody copies them together. */
 void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
 void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
-void hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES]);
+/* These are false when the library failed. */
+bool hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES]);
 bool hash_hkdf_sha256(penta_bytes key, penta_bytes salt, penta_bytes info, uint8_t out[32]);
 bool hash_pbkdf2_sha256(penta_bytes password, penta_bytes salt, uint32_t iterations,
                         uint8_t out[32]);

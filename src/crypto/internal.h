@@ -1,6 +1,7 @@
 /* Between keys.c, sign.c and ecdsa.c: what a private key is to libcrypto. */
 #pragma once
 #include <openssl/evp.h>
+#include "crypto/hash.h"
 #include "crypto/keys.h"
 
 struct private_key {
@@ -13,4 +14,7 @@ EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw);
 
 /* ecdsa.c: r and s, 32 bytes each, over a SHA-256 digest; the nonce is that of RFC 6979. */
 bool ecdsa_sign(EVP_PKEY *key, const uint8_t digest[32], uint8_t signature[64]);
-bool ecdsa_check(EVP_PKEY *key, const uint8_t digest[32], const uint8_t signature[64]);
+enum verdict ecdsa_check(EVP_PKEY *key, const uint8_t digest[32], const uint8_t signature[64]);
+
+/* Whether libcrypto's queue of errors, which it empties, has one that is not about the input. */
+bool library_failed(void);

@@ -79,10 +79,10 @@ void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES])
 {
     hash_blake2b256_pieces(&bytes, 1, out);
 }
-void hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES])
+bool hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES])
 {
-    (void)key, (void)bytes;
-    memset(out, 0, HASH_BYTES);
+    (void)key, (void)bytes, (void)out;
+    return false;
 }
 bool hash_hkdf_sha256(penta_bytes key, penta_bytes salt, penta_bytes info, uint8_t out[32])
 {
@@ -118,11 +118,12 @@ bool aead_seal(enum aead algorithm, const uint8_t key[AEAD_KEY], const uint8_t n
     (void)algorithm, (void)key, (void)nonce, (void)associated, (void)in, (void)out;
     return error_at(err, BASE_UNSUPPORTED, 0, "this build has no ciphers");
 }
-bool aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY], const uint8_t nonce[AEAD_NONCE],
-               penta_bytes associated, penta_bytes in, uint8_t *out)
+enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
+                       const uint8_t nonce[AEAD_NONCE], penta_bytes associated, penta_bytes in,
+                       uint8_t *out)
 {
     (void)algorithm, (void)key, (void)nonce, (void)associated, (void)in, (void)out;
-    return false;
+    return VERDICT_FAILED;
 }
 
 /* ---- keys: known by size, never believed ---- */
@@ -190,8 +191,8 @@ bool sign_message(const struct private_key *key, penta_bytes message,
     (void)key, (void)message, (void)signature;
     return false;
 }
-bool sign_check(const struct public_key *key, penta_bytes message, penta_bytes signature)
+enum verdict sign_check(const struct public_key *key, penta_bytes message, penta_bytes signature)
 {
     (void)key, (void)message, (void)signature;
-    return false;
+    return VERDICT_FAILED;
 }

@@ -29,22 +29,42 @@ bool sign_message(const struct private_key *key, penta_bytes message,
     return ok && size == key_signature_size(type);
 }
 
-bool sign_check(const struct public_key *key, penta_bytes message, penta_bytes signature)
+bool library_failed(void)
 {
-    if (signature.size != key_signature_size(key->type)) return false;
+    bool failed = false;
+    for (unsigned long code; (code = ERR_get_error());) {
+        int reason = ERR_GET_REASON(code);
+        failed |= reason == ERR_R_MALLOC_FAILURE || reason == ERR_R_INTERNAL_ERROR ||
+                  reason == ERR_R_FETCH_FAILED || reason == ERR_R_UNSUPPORTED;
+    }
+    return failed;
+}
+
+/* libcrypto says 1 for a right signature, 0 for a wrong one, and either 0 or less when it failed. */
+static enum verdict verdict_of(int result)
+{
+    bool failed = library_failed();
+    return result == 1 ? VERDICT_GOOD : result < 0 || failed ? VERDICT_FAILED : VERDICT_WRONG;
+}
+
+enum verdict sign_check(const struct public_key *key, penta_bytes message, penta_bytes signature)
+{
+    if (signature.size != key_signature_size(key->type)) return VERDICT_WRONG;
     EVP_PKEY *pkey = key_public_evp(key->type, (penta_bytes){key->bytes, key->size});
-    bool ok = false;
+    enum verdict verdict = VERDICT_FAILED; /* the key was valid when it was read */
+    ERR_clear_error();
     if (pkey && key->type == KEY_P256) {
         uint8_t digest[HASH_BYTES];
         hash_sha256(message, digest);
-        ok = ecdsa_check(pkey, digest, signature.data);
+        verdict = ecdsa_check(pkey, digest, signature.data);
     } else if (pkey) {
         EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-        ok = ctx && EVP_DigestVerifyInit(ctx, NULL, digest_of(key->type), NULL, pkey) > 0 &&
-             EVP_DigestVerify(ctx, signature.data, signature.size, message.data, message.size) == 1;
+        if (ctx && EVP_DigestVerifyInit(ctx, NULL, digest_of(key->type), NULL, pkey) > 0)
+            verdict = verdict_of(
+                EVP_DigestVerify(ctx, signature.data, signature.size, message.data, message.size));
         EVP_MD_CTX_free(ctx);
     }
     EVP_PKEY_free(pkey);
     ERR_clear_error();
-    return ok;
+    return verdict;
 }

@@ -189,6 +189,34 @@ def test_edges():
         check(penta("verify", "bad.cvbc", "--trusted-key", key("signer.pub")).returncode == 1, "ed25519 " + what)
 
 
+def test_low_s():
+    """ECDSA has two forms of each signature: ours is the low one, outside signers write both."""
+    order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551
+    verify = ["verify", "--trusted-key", key("p256.pub")]
+    penta("sign", "p.cvbc", "--public-key", key("p256.pub"), "--export-tbs", "tbs", "-o", "slot.cvbc")
+    penta("sign", "p.cvbc", "--sign-key", key("p256.pem"), "-o", "s.cvbc")
+    penta("extract", "s.cvbc", "--part", "signature", "-o", "sig")
+    sig = bytes(read("sig"))
+    s = int.from_bytes(sig[32:], "big")
+    check(s <= order // 2, "sign writes low s")
+    high = sig[:32] + (order - s).to_bytes(32, "big")
+    write("high", high)
+    penta("sign", "slot.cvbc", "--attach-sig", "high", "-o", "attached.cvbc")
+    penta("extract", "attached.cvbc", "--part", "signature", "-o", "sig")
+    check(bytes(read("sig")) == sig, "attach writes low s")
+    data = bytearray(read("s.cvbc"))
+    at = bytes(data).index(sig)
+    data[at:at + 64] = high
+    data[40:44] = zlib.crc32(data[64:]).to_bytes(4, "little")
+    write("high.cvbc", data)
+    check(penta(*verify, "high.cvbc").returncode == 0, "high s of an outside signer verifies")
+    for strict in ("--strict", "--require-low-s"):
+        done = penta(*verify, strict, "high.cvbc")
+        check(done.returncode == 1 and "its s is high" in done.stderr, "high s refused by " + strict)
+        check(penta(*verify, strict, "s.cvbc").returncode == 0, "low s accepted by " + strict)
+    check(penta("run", "-q", "--require-low-s", "high.cvbc").returncode == 1, "high s does not run when refused")
+
+
 def test_flips():
     """Every byte of a signed file matters, the CRCs and the signature's own encoding included."""
     penta("sign", "p.cvbc", "--sign-key", key("signer.pem"), "-o", "s.cvbc")
@@ -423,7 +451,7 @@ def test_boards():
 
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
-    for test in (test_keys, test_signatures, test_edges, test_flips, test_builds, test_policy, test_sealing, test_stored,
+    for test in (test_keys, test_signatures, test_edges, test_low_s, test_flips, test_builds, test_policy, test_sealing, test_stored,
                  test_legacy, test_compiler, test_boards):
         test()
     os.chdir(ROOT)

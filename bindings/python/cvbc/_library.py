@@ -24,7 +24,8 @@ class Key(ctypes.Structure):
 
 class Policy(ctypes.Structure):
     _fields_ = [("trusted", POINTER(Bytes)), ("trusted_count", c_size_t), ("secret", Bytes),
-                ("require_signature", c_bool), ("inflate_max", c_uint64), ("iterations_max", c_uint64)]
+                ("require_signature", c_bool), ("inflate_max", c_uint64), ("iterations_max", c_uint64),
+                ("require_low_s", c_bool)]
 
 
 class Verdict(ctypes.Structure):

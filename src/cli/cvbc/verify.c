@@ -131,7 +131,9 @@ static void one(struct cli *c, const char *name)
         input_close(&in);
         return;
     }
-    ((struct cvbc_module *)in.module)->policy.require_signature = true; /* before anybody looked */
+    struct cvbc_policy *policy = &((struct cvbc_module *)in.module)->policy; /* nobody looked yet */
+    policy->require_signature = true;
+    policy->require_low_s |= c->value[OPT_STRICT] != NULL;
     struct verification v = {.cli = c, .m = cvbc_module(in.module)};
     if (c->value[OPT_JSON]) {
         json_object(&c->json, NULL);

@@ -179,6 +179,7 @@ bool cvbc_secret_copy(penta_bytes from, struct cvbc_secret *out, penta_error *er
 static bool fill_policy(struct cvbc_policy *to, const penta_cvbc_policy *from, penta_error *err)
 {
     to->require_signature = from->require_signature;
+    to->require_low_s = from->require_low_s;
     if (from->inflate_max) to->inflate_max = from->inflate_max;
     if (from->iterations_max) to->iterations_max = from->iterations_max;
     if (from->trusted_count) {

@@ -90,7 +90,7 @@ struct cvbc_secret {
 struct cvbc_policy {
     struct public_key *trusted;
     size_t trusted_count;
-    bool require_signature, has_secret;
+    bool require_signature, require_low_s, has_secret;
     struct cvbc_secret secret;
     uint64_t inflate_max, iterations_max;
 };

@@ -15,6 +15,7 @@
 #include "core/driver.h"
 #include "core/engine.h"
 #include "core/layout/layout.h"
+#include "crypto/hash.h"
 
 #define LAYOUT(x) tvmr_##x
 #define LAYOUT_FILE "tvmr/layout.def"
@@ -260,7 +261,8 @@ void tvmr_legacy_describe(const struct tvmr_module *m, const penta_visitor *v);
 uint64_t tvmr_xxh64(penta_bytes bytes);
 bool tvmr_lz4_expand(penta_bytes in, uint8_t *out, size_t size); /* exactly size bytes, or false */
 bool tvmr_lz4_pack(penta_bytes in, struct writer *out);
-bool tvmr_cipher_open(const uint8_t key[32], penta_bytes header, penta_bytes in, uint8_t *out);
+enum verdict tvmr_cipher_open(const uint8_t key[32], penta_bytes header, penta_bytes in,
+                              uint8_t *out);
 bool tvmr_cipher_seal(const uint8_t key[32], const uint8_t *nonce, penta_bytes header,
                       penta_bytes in, struct writer *out,
                       penta_error *err); /* nonce NULL: a random one */

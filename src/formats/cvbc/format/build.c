@@ -252,9 +252,8 @@ static bool derive_nonce(const struct assembly *a, const uint8_t aad[48], uint8_
     writer_bytes(&text, aad, 48);
     writer_bytes(&text, a->stored.data, a->stored.size);
     bool ok = !text.failed;
-    if (ok)
-        hash_hmac_sha256((penta_bytes){a->b->secret->bytes, a->b->secret->size}, writer_view(&text),
-                         mac);
+    ok = ok && hash_hmac_sha256((penta_bytes){a->b->secret->bytes, a->b->secret->size},
+                                writer_view(&text), mac);
     if (ok) memcpy(nonce, mac, 12);
     if (text.out.data) secret_wipe(text.out.data, text.out.size);
     writer_free(&text);

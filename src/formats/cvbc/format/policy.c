@@ -82,6 +82,7 @@ bool cvbc_policy_options(struct cvbc_policy *policy, const penta_option *options
     policy->inflate_max = CVBC_INFLATE_MAX;
     policy->iterations_max = CVBC_ITERATIONS_MAX;
     policy->require_signature = option_text(options, count, "require-signature") != NULL;
+    policy->require_low_s = option_text(options, count, "require-low-s") != NULL;
     const char *key = option_text(options, count, "key-file");
     const char *password = option_text(options, count, "password-file");
     if (key && password)

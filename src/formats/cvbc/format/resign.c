@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "crypto/sign.h"
 #include "cvbc/format/build.h"
 
 static penta_bytes trailing(const struct cvbc_module *m)
@@ -234,6 +235,7 @@ bool cvbc_attach(const struct cvbc_module *m, penta_bytes signature, struct writ
     if (!raw_signature(signature, type, raw) || key_signature_size(type) != m->signature.size)
         return error_at(err, CVBC_SIGNATURE, 0, "%zu bytes are not a signature of %s",
                         signature.size, cvbc_name("signature_algorithm", type));
+    if (type == KEY_P256) sign_make_low(raw);
     writer_bytes(out, m->base.file.data, m->base.file.size);
     if (!writer_ok(out, err)) return false;
     memcpy(out->out.data + cvbc_offset(m, m->signature.data), raw, m->signature.size);

@@ -43,6 +43,23 @@ static bool fail_signature(struct cvbc_opened *o, uint64_t at, bool tried)
                                          : "no key in the file or among the trusted ones fits it");
 }
 
+/* No verdict: the file may be good or bad. */
+static bool fail_library(struct cvbc_opened *o, uint64_t at)
+{
+    error_at(&o->failure, BASE_MEMORY, at, "the crypto library failed");
+    return error_note(&o->failure, "this says nothing about the file: try again");
+}
+
+/* Whoever asks for one form of a signature refuses the other, though it is right. */
+static bool check_form(const struct cvbc_module *m, struct cvbc_opened *o, uint64_t at,
+                       enum key_type type)
+{
+    if (!m->policy.require_low_s || type != KEY_P256 || sign_is_low(m->signature.data)) return true;
+    o->signature_good = false;
+    error_at(&o->failure, CVBC_SIGNATURE, at + 32, "the signature is right, but its s is high");
+    return error_note(&o->failure, "sign again, or attach it again: both write the low form");
+}
+
 static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
 {
     const struct cvbc_policy *policy = &m->policy;
@@ -61,11 +78,13 @@ static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
     for (size_t i = 0; i < policy->trusted_count; i++) {
         if (policy->trusted[i].type != type) continue;
         tried = true;
-        if (!sign_check(&policy->trusted[i], tbs, m->signature)) continue;
+        enum verdict verdict = sign_check(&policy->trusted[i], tbs, m->signature);
+        if (verdict == VERDICT_FAILED) return fail_library(o, at);
+        if (verdict == VERDICT_WRONG) continue;
         o->trust = CVBC_TRUST_KEY;
         o->trusted_key = i;
         o->signature_good = true;
-        return true;
+        return check_form(m, o, at, type);
     }
     if (!m->public_key.size) {
         if (tried) return fail_signature(o, at, true);
@@ -81,9 +100,12 @@ static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
                  why);
         return false;
     }
-    if (!sign_check(&embedded, tbs, m->signature)) return fail_signature(o, at, true);
+    enum verdict verdict = sign_check(&embedded, tbs, m->signature);
+    if (verdict == VERDICT_FAILED) return fail_library(o, at);
+    if (verdict == VERDICT_WRONG) return fail_signature(o, at, true);
     o->trust = CVBC_TRUST_EMBEDDED;
     o->signature_good = true;
+    if (!check_form(m, o, at, type)) return false;
     if (!policy->require_signature) return true;
     error_at(&o->failure, CVBC_UNTRUSTED, cvbc_offset(m, m->public_key.data),
              "untrusted: the signature is good only under the key in the file");
@@ -159,7 +181,7 @@ bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
         }
         ok = hash_pbkdf2_sha256(material, (penta_bytes){salt, 20}, (uint32_t)rounds, key);
     }
-    return ok || error_at(err, CVBC_DECRYPT, 0, "the key could not be derived");
+    return ok || error_at(err, BASE_MEMORY, 0, "the crypto library failed to derive the key");
 }
 
 /* Into a buffer of the module's, wiped when it closes. */
@@ -182,13 +204,16 @@ static bool decrypt(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes *b
     penta_bytes sealed = {nonce + AEAD_NONCE, bytes->size - AEAD_NONCE};
     m->image_size = sealed.size - AEAD_TAG;
     m->image = malloc(m->image_size + 1);
-    bool ok = m->image && aead_open((enum aead)s.algorithm, key, nonce,
-                                    (penta_bytes){aad, sizeof aad}, sealed, m->image);
+    enum verdict verdict = VERDICT_FAILED;
+    if (m->image)
+        verdict = aead_open((enum aead)s.algorithm, key, nonce, (penta_bytes){aad, sizeof aad},
+                            sealed, m->image);
     secret_wipe(key, sizeof key);
     if (!m->image)
         return error_at(&o->failure, BASE_MEMORY, at, "no memory to decrypt the bytecode");
     *bytes = (penta_bytes){m->image, m->image_size};
-    if (ok) return true;
+    if (verdict == VERDICT_GOOD) return true;
+    if (verdict == VERDICT_FAILED) return fail_library(o, at);
     error_at(&o->failure, CVBC_DECRYPT, at, "the bytecode does not decrypt with this key");
     return error_note(&o->failure, "the key is wrong, or the file was changed");
 }

@@ -29,10 +29,11 @@ bool tvmr_lz4_pack(penta_bytes in, struct writer *out)
     return size > 0;
 }
 
-bool tvmr_cipher_open(const uint8_t key[32], penta_bytes header, penta_bytes in, uint8_t *out)
+enum verdict tvmr_cipher_open(const uint8_t key[32], penta_bytes header, penta_bytes in,
+                              uint8_t *out)
 {
     penta_bytes sealed = bytes_slice(in, AEAD_NONCE, in.size);
-    if (in.size < AEAD_NONCE + AEAD_TAG) return false;
+    if (in.size < AEAD_NONCE + AEAD_TAG) return VERDICT_WRONG;
     return aead_open(AEAD_CHACHA20_POLY1305, key, in.data, header, sealed, out);
 }
 

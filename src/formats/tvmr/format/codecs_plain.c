@@ -47,10 +47,11 @@ bool tvmr_lz4_pack(penta_bytes in, struct writer *out)
     return false;
 }
 
-bool tvmr_cipher_open(const uint8_t key[32], penta_bytes header, penta_bytes in, uint8_t *out)
+enum verdict tvmr_cipher_open(const uint8_t key[32], penta_bytes header, penta_bytes in,
+                              uint8_t *out)
 {
     (void)key, (void)header, (void)in, (void)out;
-    return false;
+    return VERDICT_FAILED;
 }
 
 bool tvmr_cipher_seal(const uint8_t key[32], const uint8_t *nonce, penta_bytes header,

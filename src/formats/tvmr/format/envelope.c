@@ -43,10 +43,15 @@ static bool decrypt(struct tvmr_module *m, const char *key_file, penta_bytes *pa
     writer_fill(plain, 0,
                 m->stored.size - NONCE - TAG + 1); /* never empty, so that data is there */
     plain->out.size--;
-    bool ok = writer_ok(plain, err) &&
-              (tvmr_cipher_open(key, bytes_slice(m->base.file, 0, tvmr_header_bytes), m->stored,
-                                plain->out.data) ||
-               error_at(damage, TVMR_KEY, 0x3c, "the key is wrong, or the file was changed"));
+    bool ok = writer_ok(plain, err);
+    enum verdict verdict = VERDICT_FAILED;
+    if (ok)
+        verdict = tvmr_cipher_open(key, bytes_slice(m->base.file, 0, tvmr_header_bytes), m->stored,
+                                   plain->out.data);
+    if (ok && verdict == VERDICT_FAILED) /* says nothing about the file */
+        ok = error_at(err, BASE_MEMORY, 0x3c, "the crypto library failed");
+    else if (verdict == VERDICT_WRONG)
+        ok = error_at(damage, TVMR_KEY, 0x3c, "the key is wrong, or the file was changed");
     tvmr_wipe(key, sizeof key);
     *payload = writer_view(plain);
     return ok;

@@ -1,0 +1,110 @@
+/* A crypto library that fails is no verdict: libcrypto's functions are replaced here by ones that can
+ * be told to fail. And both forms of an ECDSA signature. */
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <dlfcn.h>
+#include <openssl/ecdsa.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+#include "crypto/aead.h"
+#include "crypto/sign.h"
+
+static bool failing;
+static unsigned passed, failed;
+
+static void check(bool good, int line)
+{
+    if (good)
+        passed++;
+    else
+        failed++, printf("FAIL line %d\n", line);
+}
+#define CHECK(condition) check(condition, __LINE__)
+
+int ECDSA_do_verify(const unsigned char *digest, int size, const ECDSA_SIG *sig, EC_KEY *key)
+{
+    int (*real)(const unsigned char *, int, const ECDSA_SIG *, EC_KEY *) =
+        (int (*)(const unsigned char *, int, const ECDSA_SIG *, EC_KEY *))dlsym(RTLD_NEXT,
+                                                                                "ECDSA_do_verify");
+    return failing ? -1 : real(digest, size, sig, key);
+}
+
+EVP_MD_CTX *EVP_MD_CTX_new(void)
+{
+    EVP_MD_CTX *(*real)(void) = (EVP_MD_CTX * (*)(void)) dlsym(RTLD_NEXT, "EVP_MD_CTX_new");
+    return failing ? NULL : real();
+}
+
+EVP_CIPHER_CTX *EVP_CIPHER_CTX_new(void)
+{
+    EVP_CIPHER_CTX *(*real)(void) =
+        (EVP_CIPHER_CTX * (*)(void)) dlsym(RTLD_NEXT, "EVP_CIPHER_CTX_new");
+    return failing ? NULL : real();
+}
+
+static void signatures(enum key_type type)
+{
+    penta_error err = {0};
+    struct private_key *key = key_generate(type, &err);
+    CHECK(key != NULL);
+    if (!key) return;
+    struct public_key public = *key_public_of(key);
+    penta_bytes message = {(const uint8_t *)"message", 7};
+    uint8_t bytes[SIGNATURE_MAX];
+    penta_bytes signature = {bytes, key_signature_size(type)};
+    CHECK(sign_message(key, message, bytes));
+    CHECK(sign_check(&public, message, signature) == VERDICT_GOOD);
+    failing = true;
+    CHECK(sign_check(&public, message, signature) == VERDICT_FAILED);
+    failing = false;
+    bytes[40] ^= 1;
+    CHECK(sign_check(&public, message, signature) == VERDICT_WRONG);
+    bytes[40] ^= 1;
+    if (type == KEY_P256) {
+        CHECK(sign_is_low(bytes));
+        /* n - s by its definition: s + (n - s) = n, digit by digit from the end */
+        static const uint8_t order[32] = {0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00,
+                                          0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                                          0xbc, 0xe6, 0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84,
+                                          0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51};
+        uint8_t high[64];
+        int borrow = 0;
+        memcpy(high, bytes, 32);
+        for (int i = 31; i >= 0; i--) {
+            int digit = order[i] - bytes[32 + i] - borrow;
+            borrow = digit < 0;
+            high[32 + i] = (uint8_t)digit;
+        }
+        CHECK(!sign_is_low(high));
+        CHECK(sign_check(&public, message, (penta_bytes){high, 64}) == VERDICT_GOOD);
+        sign_make_low(high);
+        CHECK(!memcmp(high, bytes, 64));
+    }
+    key_private_free(key);
+}
+
+static void ciphers(void)
+{
+    static const uint8_t key[AEAD_KEY] = {1}, nonce[AEAD_NONCE] = {2};
+    uint8_t sealed[16 + AEAD_TAG], text[16] = "secret";
+    penta_bytes none = {NULL, 0}, all = {sealed, sizeof sealed};
+    penta_error err = {0};
+    CHECK(aead_seal(AEAD_AES_256_GCM, key, nonce, none, (penta_bytes){text, 16}, sealed, &err));
+    CHECK(aead_open(AEAD_AES_256_GCM, key, nonce, none, all, text) == VERDICT_GOOD);
+    failing = true;
+    CHECK(aead_open(AEAD_AES_256_GCM, key, nonce, none, all, text) == VERDICT_FAILED);
+    failing = false;
+    sealed[3] ^= 1;
+    CHECK(aead_open(AEAD_AES_256_GCM, key, nonce, none, all, text) == VERDICT_WRONG);
+    CHECK(!memcmp(text, (uint8_t[16]){0}, 16));
+}
+
+int main(void)
+{
+    signatures(KEY_ED25519);
+    signatures(KEY_P256);
+    signatures(KEY_RSA2048);
+    ciphers();
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed || !passed;
+}
