@@ -1,4 +1,4 @@
-/* Random programs of domain operations in the world of the default host: it keeps its balance, and
+/* Random programs of domain operations on the default host: its memory account stays right, and
  * the same program leads to the same end. The bytes choose input and instructions. */
 #include "base/writer.h"
 #include "checks.h"
@@ -35,19 +35,19 @@ static penta_vm *live(const penta_module *m, const int32_t *input, size_t count)
     penta_error err = {0};
     penta_option options[] = {{"memory", "4M"}};
     penta_vm *vm = penta_vm_new(m, NULL, options, 1, &err);
-    struct tvmr_world *world = tvmr_world_new(NULL, &err);
+    struct tvmr_domain *domain = tvmr_domain_new(NULL, &err);
     struct writer log = {0};
-    if (!vm || !world) abort();
+    if (!vm || !domain) abort();
     tvmr_vm_begin(tvmr_vm(vm), input, count);
     penta_stop stop;
     for (int i = 0; i < 1000; i++) {
         tvmr_vm_run(vm, 10000, &stop);
-        if (stop.kind != PENTA_STOP_HOST || !tvmr_world_answer(world, tvmr_vm(vm), &stop, &log) ||
+        if (stop.kind != PENTA_STOP_HOST || !tvmr_domain_answer(domain, tvmr_vm(vm), &stop, &log) ||
             !vm->engine->answer(vm, NULL, 0, &err))
             break;
     }
     writer_free(&log);
-    tvmr_world_free(world);
+    tvmr_domain_free(domain);
     return vm;
 }
 

@@ -371,20 +371,20 @@ static void file_put(const char *folder, const char *name, penta_bytes bytes)
     if (!file_write(path, bytes, &err)) abort();
 }
 
-/* Runs a program in the world of a folder; false and the text of its fault when it failed. */
+/* Runs a program with the store of a folder; false and the text of its fault when it failed. */
 static bool live(const char *folder, const char *text, char *fault, int32_t *out, size_t count)
 {
     penta_error err = {0};
     penta_module *m = program(text);
     penta_vm *base = machine(m);
     struct tvmr_vm *vm = tvmr_vm(base);
-    struct tvmr_world *w = tvmr_world_new(folder, &err);
+    struct tvmr_domain *w = tvmr_domain_new(folder, &err);
     struct writer log = {0};
     penta_stop stop = {.kind = PENTA_STOP_TRAP};
     if (w) tvmr_vm_begin(vm, (int32_t[]){1, 2, 3}, 3);
     while (w) {
         tvmr_vm_run(base, 100000, &stop);
-        if (stop.kind != PENTA_STOP_HOST || !tvmr_world_answer(w, vm, &stop, &log)) break;
+        if (stop.kind != PENTA_STOP_HOST || !tvmr_domain_answer(w, vm, &stop, &log)) break;
         base->engine->answer(base, NULL, 0, &err);
     }
     bool ok = stop.kind == PENTA_STOP_HALT;
@@ -393,7 +393,7 @@ static bool live(const char *folder, const char *text, char *fault, int32_t *out
         out[i] = i < vm->output.count ? vm->output.data[i] : INT32_MIN;
     if (log.out.size) snprintf(fault, 160, "%.*s", (int)log.out.size, (char *)log.out.data);
     writer_free(&log);
-    tvmr_world_free(w);
+    tvmr_domain_free(w);
     penta_vm_free(base);
     penta_close(m);
     return ok;

@@ -1,6 +1,5 @@
-/* A small world for programs to live in: what operations read and write, and which function serves
- * which. Everything is deterministic; with a folder, weights, banks and the pool outlive the run.
- */
+/* The domain operations of the default host: which function does which, and what they share.
+ * Everything is deterministic; with a folder, weights, banks and the pool outlive the run. */
 #include "tvmr/host/domain.h"
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
@@ -22,7 +21,7 @@ bool numbers_keep(struct act *a, struct numbers *to, const int32_t *data, size_t
     return true;
 }
 
-void numbers_drop(struct tvmr_world *w, struct numbers *n)
+void numbers_drop(struct tvmr_domain *w, struct numbers *n)
 {
     w->held -= n->count;
     free(n->data);
@@ -60,14 +59,14 @@ bool answer_number(struct tvmr_vm *vm, uint64_t reg, int64_t value)
 
 static const struct {
     const char *name;
-    world_act *act;
+    domain_act *act;
 } acts[] = {
-#define ACT(name) {#name, world_##name},
+#define ACT(name) {#name, domain_##name},
 #include "tvmr/host/domain.def"
 };
 
-bool tvmr_world_answer(struct tvmr_world *w, struct tvmr_vm *vm, const penta_stop *stop,
-                       struct writer *log)
+bool tvmr_domain_answer(struct tvmr_domain *w, struct tvmr_vm *vm, const penta_stop *stop,
+                        struct writer *log)
 {
     const struct tvmr_op *op = tvmr_domain_op(stop->detail);
     struct act a = {.w = w, .vm = vm, .args = stop->args, .log = log};
@@ -82,9 +81,9 @@ bool tvmr_world_answer(struct tvmr_world *w, struct tvmr_vm *vm, const penta_sto
 
 /* ---- coming and going ---- */
 
-struct tvmr_world *tvmr_world_new(const char *folder, penta_error *err)
+struct tvmr_domain *tvmr_domain_new(const char *folder, penta_error *err)
 {
-    struct tvmr_world *w = calloc(1, sizeof *w);
+    struct tvmr_domain *w = calloc(1, sizeof *w);
     if (w && folder) w->folder = strdup(folder);
     if (!w || (folder && !w->folder)) {
         error_at(err, BASE_MEMORY, 0, "no memory for the host");
@@ -93,24 +92,24 @@ struct tvmr_world *tvmr_world_new(const char *folder, penta_error *err)
     }
     memset(w->chem, 128, sizeof w->chem);
     w->lock = -1;
-    if (!folder || world_store_open(w, err)) return w;
-    tvmr_world_free(w);
+    if (!folder || domain_store_open(w, err)) return w;
+    tvmr_domain_free(w);
     return NULL;
 }
 
-void tvmr_world_free(struct tvmr_world *w)
+void tvmr_domain_free(struct tvmr_domain *w)
 {
     if (!w) return;
-    world_store_free(w);
-    world_region_free(w);
-    world_model_free(w);
+    domain_store_free(w);
+    domain_region_free(w);
+    domain_model_free(w);
     for (unsigned i = 0; i < 256; i++) {
         for (unsigned k = 0; w->fields[i] && k < 256; k++) numbers_drop(w, &w->fields[i][k]);
         free(w->fields[i]);
     }
     numbers_drop(w, &w->seen);
     numbers_drop(w, &w->neurons);
-    world_bank_free(w);
+    domain_bank_free(w);
     free(w->pool.data);
     free(w->synapses);
     free(w->folder);

@@ -74,7 +74,7 @@ enum { EDGE_BYTES = 8 + 8 + 3 + 4 };
 
 static bool edges_load(struct act *a)
 {
-    struct tvmr_world *w = a->w;
+    struct tvmr_domain *w = a->w;
     penta_bytes bytes;
     if (w->edges_loaded || !w->folder) return true;
     w->edges_loaded = true;
@@ -139,7 +139,7 @@ static int32_t likeness(struct numbers x, struct numbers y)
     return xx > 0 && yy > 0 ? (int32_t)lround(256 * dot / sqrt(xx * yy)) : 0;
 }
 
-bool world_BankQuery(struct act *a)
+bool domain_BankQuery(struct act *a)
 {
     struct bank *b = bank_of(a, a->args[2]);
     struct numbers x = source_of(a->vm, a->args[1]);
@@ -162,7 +162,7 @@ bool world_BankQuery(struct act *a)
     return answer_list(a->vm, a->args[0], list, 1 + 3 * found);
 }
 
-bool world_BankWrite(struct act *a)
+bool domain_BankWrite(struct act *a)
 {
     struct bank *b = bank_of(a, a->args[2]);
     struct numbers x = source_of(a->vm, a->args[1]);
@@ -179,14 +179,14 @@ bool world_BankWrite(struct act *a)
     return answer_id(a, e.id) && bank_save(a, a->args[2]);
 }
 
-bool world_BankLoad(struct act *a)
+bool domain_BankLoad(struct act *a)
 {
     struct bank *b = bank_of(a, a->args[2]);
     const struct entry *e = b ? entry_of(b, source_of(a->vm, a->args[1])) : NULL;
     return b && (!e || answer_list(a->vm, a->args[0], e->vector.data, e->vector.count));
 }
 
-bool world_BankCount(struct act *a)
+bool domain_BankCount(struct act *a)
 {
     const struct bank *b = bank_of(a, a->args[1]);
     return b && answer_number(a->vm, a->args[0], (int64_t)b->count);
@@ -200,9 +200,9 @@ static bool touch(struct act *a, uint64_t clock)
     if (e) e->touched = clock;
     return b && (!e || bank_save(a, a->args[1]));
 }
-bool world_BankTouch(struct act *a) { return touch(a, ++a->w->clock); }
-bool world_BankPromote(struct act *a) { return world_BankTouch(a); }
-bool world_BankDemote(struct act *a) { return touch(a, 0); }
+bool domain_BankTouch(struct act *a) { return touch(a, ++a->w->clock); }
+bool domain_BankPromote(struct act *a) { return domain_BankTouch(a); }
+bool domain_BankDemote(struct act *a) { return touch(a, 0); }
 
 /* An entry goes with the edges that lead to it and from it. */
 static bool bank_remove(struct act *a, uint64_t slot, struct entry *e)
@@ -224,14 +224,14 @@ static bool bank_remove(struct act *a, uint64_t slot, struct entry *e)
     return !fewer || edges_save(a);
 }
 
-bool world_BankDelete(struct act *a)
+bool domain_BankDelete(struct act *a)
 {
     struct bank *b = bank_of(a, a->args[1]);
     struct entry *e = b ? entry_of(b, source_of(a->vm, a->args[0])) : NULL;
     return b && (!e || (bank_remove(a, a->args[1], e) && bank_save(a, a->args[1])));
 }
 
-bool world_BankEvict(struct act *a)
+bool domain_BankEvict(struct act *a)
 {
     struct bank *b = bank_of(a, a->args[0]);
     for (uint64_t n = a->args[1]; b && n && b->count; n--) {
@@ -242,12 +242,15 @@ bool world_BankEvict(struct act *a)
     }
     return b && bank_save(a, a->args[0]);
 }
-bool world_BankCompact(struct act *a) { return bank_of(a, a->args[0]) && bank_save(a, a->args[0]); }
+bool domain_BankCompact(struct act *a)
+{
+    return bank_of(a, a->args[0]) && bank_save(a, a->args[0]);
+}
 
 /* ---- edges ---- */
 
 /* [from_hi, from_lo, to_slot, to_hi, to_lo, weight] */
-bool world_BankLink(struct act *a)
+bool domain_BankLink(struct act *a)
 {
     struct numbers x = source_of(a->vm, a->args[0]);
     if (x.count < 5) return true;
@@ -268,7 +271,7 @@ bool world_BankLink(struct act *a)
 }
 
 /* Breadth first along edges of one type, as deep as asked. */
-bool world_BankTraverse(struct act *a)
+bool domain_BankTraverse(struct act *a)
 {
     enum { REACHED = 256 };
     struct {
@@ -305,7 +308,7 @@ bool world_BankTraverse(struct act *a)
     return answer_list(a->vm, a->args[0], list, 1 + 3 * (count - 1));
 }
 
-void world_bank_free(struct tvmr_world *w)
+void domain_bank_free(struct tvmr_domain *w)
 {
     for (unsigned s = 0; s < 256; s++) {
         for (size_t i = 0; i < w->banks[s].count; i++)

@@ -2,7 +2,7 @@
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
 
-#define ACT(name) bool world_##name(struct act *a)
+#define ACT(name) bool domain_##name(struct act *a)
 
 /* ---- life ---- */
 
@@ -19,7 +19,7 @@ ACT(LevelWrite)
 ACT(RestWrite) { return a->w->rest = scalar_of(a->vm, a->args[0]) != 0, true; }
 
 /* What is asked for is done at once. */
-ACT(ConsolidationRequest) { return scalar_of(a->vm, a->args[0]) <= 0 || world_Consolidate(a); }
+ACT(ConsolidationRequest) { return scalar_of(a->vm, a->args[0]) <= 0 || domain_Consolidate(a); }
 
 ACT(LogEvent)
 {
@@ -51,7 +51,7 @@ typedef void naming(struct act *a, char *name, size_t size);
 
 static void by_key(struct act *a, char *name, size_t size)
 {
-    world_weights_name(&a->vm->cold[INDEX((unsigned)a->args[0])], a->args[0], name, size);
+    domain_weights_name(&a->vm->cold[INDEX((unsigned)a->args[0])], a->args[0], name, size);
 }
 static void by_number(struct act *a, char *name, size_t size)
 {
@@ -66,7 +66,7 @@ static bool store(struct act *a, naming *name_of)
 {
     char name[128];
     name_of(a, name, sizeof name);
-    return world_weights_put(a->w, a->vm, a->args[0], name, &a->err);
+    return domain_weights_put(a->w, a->vm, a->args[0], name, &a->err);
 }
 
 static const char *const reasons[] = {[FOUND_NOTHING] = "there is none",
@@ -78,7 +78,7 @@ static bool load(struct act *a, naming *name_of)
 {
     char name[128];
     name_of(a, name, sizeof name);
-    enum found found = world_weights_get(a->w, a->vm, a->args[0], name);
+    enum found found = domain_weights_get(a->w, a->vm, a->args[0], name);
     if (found == FOUND_OTHER_SIZE || found == FOUND_DAMAGED)
         writer_print(a->log, "warning: '%s' was not loaded: %s\n", name, reasons[found]);
     return true;
@@ -102,7 +102,7 @@ ACT(CheckpointRestore)
 {
     char name[128];
     by_register(a, name, sizeof name);
-    enum found found = world_weights_get(a->w, a->vm, a->args[0], name);
+    enum found found = domain_weights_get(a->w, a->vm, a->args[0], name);
     return found == FOUND || error_at(&a->err, BASE_STATE, 0, "no checkpoint of C%u: %s",
                                       INDEX((unsigned)a->args[0]), reasons[found]);
 }
@@ -119,8 +119,8 @@ ACT(Consolidate)
     for (unsigned i = 0; i < TVMR_BANK; i++) {
         char name[128];
         if (!a->vm->cold[i].present || !a->vm->cold[i].key_size) continue;
-        world_weights_name(&a->vm->cold[i], i, name, sizeof name);
-        if (!world_weights_put(a->w, a->vm, i, name, &a->err)) return false;
+        domain_weights_name(&a->vm->cold[i], i, name, sizeof name);
+        if (!domain_weights_put(a->w, a->vm, i, name, &a->err)) return false;
         a->vm->cold[i].dirty = false;
         a->vm->cold[i].stamp++;
     }
@@ -129,6 +129,6 @@ ACT(Consolidate)
 
 /* ---- transactions ---- */
 
-ACT(TxnBegin) { return world_begin_transaction(a->w, (unsigned)a->args[0], &a->err); }
-ACT(TxnCommit) { return world_end_transaction(a->w, (unsigned)a->args[0], true, &a->err); }
-ACT(TxnRollback) { return world_end_transaction(a->w, (unsigned)a->args[0], false, &a->err); }
+ACT(TxnBegin) { return domain_begin_transaction(a->w, (unsigned)a->args[0], &a->err); }
+ACT(TxnCommit) { return domain_end_transaction(a->w, (unsigned)a->args[0], true, &a->err); }
+ACT(TxnRollback) { return domain_end_transaction(a->w, (unsigned)a->args[0], false, &a->err); }

@@ -1,5 +1,5 @@
 /* Models of the default host: programs of the folder, model-N.tvmr for slot N, each a machine of
- * its own in the same world. A slot without such a file gives back its input. */
+ * its own, with the same domain. A slot without such a file gives back its input. */
 #include "base/file/file.h"
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
@@ -8,7 +8,7 @@
 
 enum { SLICE = 1 << 16, STEPS = 100 * 1000 * 1000, FILE_MAX = 256 << 20 };
 
-#define ACT(name) bool world_##name(struct act *a)
+#define ACT(name) bool domain_##name(struct act *a)
 
 static void close_model(struct model *m)
 {
@@ -18,7 +18,7 @@ static void close_model(struct model *m)
     *m = (struct model){0};
 }
 
-void world_model_free(struct tvmr_world *w)
+void domain_model_free(struct tvmr_domain *w)
 {
     for (unsigned i = 0; i < 256; i++) close_model(&w->models[i]);
 }
@@ -56,7 +56,7 @@ static bool open_model(struct act *a, unsigned slot)
     return model_error(a, slot, err.code ? err.message : "cannot be opened");
 }
 
-/* Runs it over the input; what it asks of its host, this world answers. */
+/* Runs it over the input; what it asks of its host is answered here too. */
 static bool run_model(struct act *a, unsigned slot, struct numbers input)
 {
     struct model *m = &a->w->models[slot];
@@ -70,7 +70,7 @@ static bool run_model(struct act *a, unsigned slot, struct numbers input)
         if (stop.kind == PENTA_STOP_TRAP) return model_error(a, slot, vm->fault_text);
         if (atomic_load_explicit(&a->vm->base.interrupt, memory_order_relaxed))
             return model_error(a, slot, "was interrupted");
-        if (stop.kind == PENTA_STOP_HOST && (!tvmr_world_answer(a->w, vm, &stop, a->log) ||
+        if (stop.kind == PENTA_STOP_HOST && (!tvmr_domain_answer(a->w, vm, &stop, a->log) ||
                                              !tvmr_interp.answer(m->vm, NULL, 0, &err)))
             return model_error(a, slot, "asks for what the host does not know");
     }

@@ -3,7 +3,7 @@
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>
 
-#define ACT(name) bool world_##name(struct act *a)
+#define ACT(name) bool domain_##name(struct act *a)
 
 enum { CHEM_DOPAMINE = 0, CHEM_CORTISOL = 4 };
 enum { NEURONS = 65536 };
@@ -170,7 +170,7 @@ ACT(SNNReadActivities)
 {
     return answer_list(a->vm, a->args[0], a->w->neurons.data, a->w->neurons.count);
 }
-ACT(SNNReadOutputs) { return world_SNNReadActivities(a); }
+ACT(SNNReadOutputs) { return domain_SNNReadActivities(a); }
 
 ACT(SNNGrowNeurons)
 {

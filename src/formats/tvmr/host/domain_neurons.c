@@ -18,14 +18,14 @@ static void inject(struct act *a, struct numbers x, uint64_t from, uint64_t to)
         a->w->pool.data[i] = clamp32((int64_t)a->w->pool.data[i] + x.data[i - from]);
 }
 
-bool world_PoolInject(struct act *a)
+bool domain_PoolInject(struct act *a)
 {
     if (!pool_room(a)) return false;
     inject(a, source_of(a->vm, a->args[0]), a->args[1], a->args[2]);
     return true;
 }
 
-bool world_PoolTick(struct act *a)
+bool domain_PoolTick(struct act *a)
 {
     if (!pool_room(a)) return false;
     struct numbers x = source_of(a->vm, a->args[0]);
@@ -47,7 +47,7 @@ bool world_PoolTick(struct act *a)
     return true;
 }
 
-bool world_PoolReadOutput(struct act *a)
+bool domain_PoolReadOutput(struct act *a)
 {
     uint64_t from = a->args[1], to = a->args[2] < POOL_SIZE ? a->args[2] : POOL_SIZE;
     if (!pool_room(a)) return false;
@@ -55,7 +55,7 @@ bool world_PoolReadOutput(struct act *a)
                        from < to ? (size_t)(to - from) : 0);
 }
 
-bool world_PoolReadStats(struct act *a)
+bool domain_PoolReadStats(struct act *a)
 {
     int32_t stats[] = {clamp32(a->w->pool_spikes), (int32_t)a->w->synapse_count,
                        clamp32(a->w->pool_ticks)};
@@ -69,7 +69,7 @@ struct by_start {
     uint32_t head[POOL_SIZE], next[SYNAPSES];
 };
 
-static struct by_start *sort_synapses(const struct tvmr_world *w)
+static struct by_start *sort_synapses(const struct tvmr_domain *w)
 {
     struct by_start *sorted = calloc(1, sizeof *sorted);
     for (size_t i = 0; sorted && i < w->synapse_count; i++) {
@@ -80,9 +80,9 @@ static struct by_start *sort_synapses(const struct tvmr_world *w)
 }
 
 /* Between neurons that fired together last: each to the next, unless it is there. */
-bool world_PoolSynaptogenesis(struct act *a)
+bool domain_PoolSynaptogenesis(struct act *a)
 {
-    struct tvmr_world *w = a->w;
+    struct tvmr_domain *w = a->w;
     size_t old = w->synapse_count, last = POOL_SIZE;
     if (!pool_room(a)) return false;
     if (!w->synapses) w->synapses = calloc(SYNAPSES, sizeof *w->synapses);
@@ -103,7 +103,7 @@ bool world_PoolSynaptogenesis(struct act *a)
 }
 
 /* Synapses of which both ends fired last grow, those of which one did wither. */
-bool world_PoolModulate(struct act *a)
+bool domain_PoolModulate(struct act *a)
 {
     int32_t changed[] = {0, 0};
     if (!pool_room(a)) return false;
@@ -118,7 +118,7 @@ bool world_PoolModulate(struct act *a)
     return answer_list(a->vm, a->args[0], changed, 2);
 }
 
-bool world_PoolPruneDead(struct act *a)
+bool domain_PoolPruneDead(struct act *a)
 {
     size_t kept = 0, old = a->w->synapse_count;
     for (size_t i = 0; i < old; i++)
@@ -131,7 +131,7 @@ bool world_PoolPruneDead(struct act *a)
 
 enum { POOL_BYTES = 2 * POOL_SIZE * 4 + 16, SYNAPSE_BYTES = 8 };
 
-bool world_PoolSave(struct act *a)
+bool domain_PoolSave(struct act *a)
 {
     struct writer out = {0};
     if (!pool_room(a)) return false;
@@ -147,9 +147,9 @@ bool world_PoolSave(struct act *a)
     return writer_ok(&out, &a->err) && named_put(a->w, "pool", &out, &a->err);
 }
 
-bool world_PoolLoad(struct act *a)
+bool domain_PoolLoad(struct act *a)
 {
-    struct tvmr_world *w = a->w;
+    struct tvmr_domain *w = a->w;
     penta_bytes bytes;
     if (!pool_room(a)) return false;
     if (!named_get(w, "pool", &bytes)) return true; /* never saved: it stays as it is */

@@ -5,7 +5,7 @@
 
 enum { MESSAGE = 8 }; /* what a message costs besides its numbers */
 
-#define ACT(name) bool world_##name(struct act *a)
+#define ACT(name) bool domain_##name(struct act *a)
 
 /* ---- registers ---- */
 
@@ -76,7 +76,7 @@ static bool push(struct act *a, struct queue *q, struct numbers n)
     return true;
 }
 
-static void drop_first(struct tvmr_world *w, struct queue *q)
+static void drop_first(struct tvmr_domain *w, struct queue *q)
 {
     struct message *m = q->first;
     q->first = m->next;
@@ -98,8 +98,8 @@ static bool front(struct act *a, struct queue *q, bool pop)
 
 ACT(SendSignal) { return push(a, &a->w->regions[a->args[1] & 255], source_of(a->vm, a->args[0])); }
 ACT(RecvSignal) { return front(a, &a->w->regions[a->args[1] & 255], true); }
-ACT(RouteInput) { return world_SendSignal(a); }
-ACT(RegionFire) { return world_RecvSignal(a); }
+ACT(RouteInput) { return domain_SendSignal(a); }
+ACT(RegionFire) { return domain_RecvSignal(a); }
 
 /* The program is the only one that can listen: a channel is a mailbox that it has subscribed to. */
 ACT(Broadcast)
@@ -142,7 +142,7 @@ ACT(RegionDisable)
     return true;
 }
 
-ACT(HaltRegion) { return world_RegionDisable(a); }
+ACT(HaltRegion) { return domain_RegionDisable(a); }
 ACT(BarrierWait) /* of one: everybody is here */
 {
     (void)a;
@@ -165,7 +165,7 @@ ACT(AtomicCas)
     return ok;
 }
 
-void world_region_free(struct tvmr_world *w)
+void domain_region_free(struct tvmr_domain *w)
 {
     for (unsigned i = 0; i < 256; i++) {
         while (w->regions[i].first) drop_first(w, &w->regions[i]);

@@ -46,7 +46,7 @@ struct model { /* a program of the folder */
     bool asked, running;
 };
 
-struct tvmr_world {
+struct tvmr_domain {
     char *folder; /* or NULL */
     int lock;     /* that keeps other processes out of it, or -1 */
     struct named *named;
@@ -78,7 +78,7 @@ struct tvmr_world {
 };
 
 struct act { /* one domain operation */
-    struct tvmr_world *w;
+    struct tvmr_domain *w;
     struct tvmr_vm *vm;
     const uint64_t *args;
     struct writer *log;
@@ -87,35 +87,35 @@ struct act { /* one domain operation */
 
 enum { HELD_MAX = 1 << 26 };
 
-/* domain.c. A copy in the place of what was there; the world holds HELD_MAX numbers at most. */
+/* domain.c. A copy in the place of what was there; at most HELD_MAX numbers are held in all. */
 bool numbers_keep(struct act *a, struct numbers *to, const int32_t *data, size_t count);
-void numbers_drop(struct tvmr_world *w, struct numbers *n);
+void numbers_drop(struct tvmr_domain *w, struct numbers *n);
 struct numbers source_of(struct tvmr_vm *vm, uint64_t reg); /* empty when there is none */
 int64_t scalar_of(struct tvmr_vm *vm, uint64_t reg);        /* its first element, or 0 */
 bool answer_list(struct tvmr_vm *vm, uint64_t reg, const int32_t *data, size_t count);
 bool answer_number(struct tvmr_vm *vm, uint64_t reg, int64_t value);
 
 /* domain_storage.c: bytes under names, in memory or in the folder */
-bool world_store_open(struct tvmr_world *w, penta_error *err);
-void world_store_free(struct tvmr_world *w);
-bool named_put(struct tvmr_world *w, const char *name, struct writer *bytes,
+bool domain_store_open(struct tvmr_domain *w, penta_error *err);
+void domain_store_free(struct tvmr_domain *w);
+bool named_put(struct tvmr_domain *w, const char *name, struct writer *bytes,
                penta_error *err); /* takes them; none: the name goes */
-bool named_get(struct tvmr_world *w, const char *name, penta_bytes *out);
-bool world_begin_transaction(struct tvmr_world *w, unsigned id, penta_error *err);
-bool world_end_transaction(struct tvmr_world *w, unsigned id, bool commit, penta_error *err);
+bool named_get(struct tvmr_domain *w, const char *name, penta_bytes *out);
+bool domain_begin_transaction(struct tvmr_domain *w, unsigned id, penta_error *err);
+bool domain_end_transaction(struct tvmr_domain *w, unsigned id, bool commit, penta_error *err);
 /* The name that weights of this register are stored under. */
-void world_weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, size_t size);
-bool world_weights_put(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, const char *name,
-                       penta_error *err);
+void domain_weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, size_t size);
+bool domain_weights_put(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_t reg, const char *name,
+                        penta_error *err);
 /* What was found under the name; the register is left alone unless it was good. */
 enum found { FOUND, FOUND_NOTHING, FOUND_OTHER_SIZE, FOUND_DAMAGED };
-enum found world_weights_get(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg,
-                             const char *name);
+enum found domain_weights_get(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_t reg,
+                              const char *name);
 
-void world_region_free(struct tvmr_world *w);
-void world_model_free(struct tvmr_world *w);
-void world_bank_free(struct tvmr_world *w);
+void domain_region_free(struct tvmr_domain *w);
+void domain_model_free(struct tvmr_domain *w);
+void domain_bank_free(struct tvmr_domain *w);
 
-typedef bool world_act(struct act *a);
-#define ACT(name) world_act world_##name;
+typedef bool domain_act(struct act *a);
+#define ACT(name) domain_act domain_##name;
 #include "tvmr/host/domain.def"

@@ -14,14 +14,14 @@
 enum { FILE_MAX = 256 << 20, STORE_MAX = 1 << 30 };
 static const char journal_name[] = "journal", version_name[] = "version";
 
-static bool path_of(const struct tvmr_world *w, const char *name, char *path, size_t size,
+static bool path_of(const struct tvmr_domain *w, const char *name, char *path, size_t size,
                     penta_error *err)
 {
     int n = snprintf(path, size, "%s/%s", w->folder, name);
     return (n > 0 && (size_t)n < size) || error_at(err, BASE_IO, 0, "the path is too long");
 }
 
-static bool write_file(const struct tvmr_world *w, const char *name, penta_bytes bytes,
+static bool write_file(const struct tvmr_domain *w, const char *name, penta_bytes bytes,
                        penta_error *err)
 {
     char path[4096];
@@ -32,7 +32,7 @@ static bool write_file(const struct tvmr_world *w, const char *name, penta_bytes
 
 /* ---- named bytes ---- */
 
-static struct named *named_find(struct tvmr_world *w, const char *name)
+static struct named *named_find(struct tvmr_domain *w, const char *name)
 {
     for (struct named *n = w->named; n; n = n->next)
         if (!strcmp(n->name, name)) return n;
@@ -45,7 +45,7 @@ static penta_bytes bytes_under(const struct named *n)
 }
 
 /* A new one hides an older one of the same name, which a rollback brings back. */
-static struct named *named_add(struct tvmr_world *w, const char *name, unsigned transaction)
+static struct named *named_add(struct tvmr_domain *w, const char *name, unsigned transaction)
 {
     struct named *n = calloc(1, sizeof *n);
     if (!n) return NULL;
@@ -55,14 +55,14 @@ static struct named *named_add(struct tvmr_world *w, const char *name, unsigned 
     return w->named = n;
 }
 
-static bool named_fits(const struct tvmr_world *w, const struct writer *bytes)
+static bool named_fits(const struct tvmr_domain *w, const struct writer *bytes)
 {
     uint64_t total = bytes->out.size;
     for (const struct named *n = w->named; n; n = n->next) total += n->bytes.size;
     return total <= STORE_MAX;
 }
 
-bool named_put(struct tvmr_world *w, const char *name, struct writer *bytes, penta_error *err)
+bool named_put(struct tvmr_domain *w, const char *name, struct writer *bytes, penta_error *err)
 {
     struct named *n = named_find(w, name);
     if (!named_fits(w, bytes)) {
@@ -81,7 +81,7 @@ bool named_put(struct tvmr_world *w, const char *name, struct writer *bytes, pen
     return !w->folder || n->transaction || write_file(w, name, bytes_under(n), err);
 }
 
-bool named_get(struct tvmr_world *w, const char *name, penta_bytes *out)
+bool named_get(struct tvmr_domain *w, const char *name, penta_bytes *out)
 {
     struct named *n = named_find(w, name);
     char path[4096];
@@ -102,7 +102,7 @@ bool named_get(struct tvmr_world *w, const char *name, penta_bytes *out)
 
 /* ---- transactions ---- */
 
-bool world_begin_transaction(struct tvmr_world *w, unsigned id, penta_error *err)
+bool domain_begin_transaction(struct tvmr_domain *w, unsigned id, penta_error *err)
 {
     if (w->transaction) return error_at(err, BASE_STATE, 0, "transactions do not nest");
     w->transaction = id + 1;
@@ -110,7 +110,7 @@ bool world_begin_transaction(struct tvmr_world *w, unsigned id, penta_error *err
 }
 
 /* Per name: its length u8, itself, the length of its bytes u32, those; at the end XXH64. */
-static bool write_journal(struct tvmr_world *w, unsigned transaction, penta_error *err)
+static bool write_journal(struct tvmr_domain *w, unsigned transaction, penta_error *err)
 {
     struct writer out = {0};
     for (const struct named *n = w->named; n; n = n->next) {
@@ -128,7 +128,7 @@ static bool write_journal(struct tvmr_world *w, unsigned transaction, penta_erro
 
 /* What a commit had promised. A journal is renamed into its place whole, so that one which is
  * damaged was not written by a commit. */
-static bool replay_journal(struct tvmr_world *w, penta_error *err)
+static bool replay_journal(struct tvmr_domain *w, penta_error *err)
 {
     penta_bytes all;
     if (!named_get(w, journal_name, &all)) return true;
@@ -151,7 +151,7 @@ static bool replay_journal(struct tvmr_world *w, penta_error *err)
     return !err->code && named_put(w, journal_name, &none, err);
 }
 
-bool world_end_transaction(struct tvmr_world *w, unsigned id, bool commit, penta_error *err)
+bool domain_end_transaction(struct tvmr_domain *w, unsigned id, bool commit, penta_error *err)
 {
     if (w->transaction != id + 1) return true; /* there is nothing to write or to drop */
     bool ok = !commit || !w->folder || write_journal(w, id + 1, err);
@@ -210,13 +210,13 @@ static void name_of_key(penta_bytes key, unsigned reg, char *name, size_t size)
         snprintf(name, size, "weights-%s_%016llx", text, (unsigned long long)tvmr_xxh64(key));
 }
 
-void world_weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, size_t size)
+void domain_weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, size_t size)
 {
     name_of_key((penta_bytes){c->key, c->key_size}, (unsigned)reg, name, size);
 }
 
-bool world_weights_put(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, const char *name,
-                       penta_error *err)
+bool domain_weights_put(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_t reg, const char *name,
+                        penta_error *err)
 {
     const struct tvmr_cold *c = cold_at(vm, (uint8_t)reg);
     struct writer out = {0};
@@ -230,8 +230,8 @@ bool world_weights_put(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg, c
     return writer_ok(&out, err) && named_put(w, name, &out, err);
 }
 
-enum found world_weights_get(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t reg,
-                             const char *name)
+enum found domain_weights_get(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_t reg,
+                              const char *name)
 {
     struct tvmr_cold *c = cold_at(vm, (uint8_t)reg);
     penta_bytes bytes;
@@ -249,7 +249,7 @@ enum found world_weights_get(struct tvmr_world *w, struct tvmr_vm *vm, uint64_t 
 
 /* Folders without a version kept the weights of C0 and those of the key "register-0" in one file:
  * both find them again. */
-static bool separate_registers(struct tvmr_world *w, penta_error *err)
+static bool separate_registers(struct tvmr_domain *w, penta_error *err)
 {
     penta_bytes bytes;
     struct writer version = {0};
@@ -265,7 +265,7 @@ static bool separate_registers(struct tvmr_world *w, penta_error *err)
     return writer_ok(&version, err) && named_put(w, version_name, &version, err);
 }
 
-bool world_store_open(struct tvmr_world *w, penta_error *err)
+bool domain_store_open(struct tvmr_domain *w, penta_error *err)
 {
     struct stat st;
     bool made = !mkdir(w->folder, 0777);
@@ -279,7 +279,7 @@ bool world_store_open(struct tvmr_world *w, penta_error *err)
            separate_registers(w, err);
 }
 
-void world_store_free(struct tvmr_world *w)
+void domain_store_free(struct tvmr_domain *w)
 {
     while (w->named) {
         struct named *n = w->named;

@@ -1,4 +1,5 @@
-/* The default host of `penta run`: answers from a script (--host), or keeps the world itself. */
+/* The default host of `penta run`: answers from a script (option 'host'), or does the
+ * domain operations itself. */
 #include "tvmr/host/host.h"
 #include "tvmr/host/script.h"
 #include "tvmr/host/domain.h"
@@ -6,7 +7,7 @@
 
 struct host_state {
     struct tvmr_script *script;
-    struct tvmr_world *world;
+    struct tvmr_domain *domain;
 };
 
 static void host_close(void *state)
@@ -14,7 +15,7 @@ static void host_close(void *state)
     struct host_state *h = state;
     if (!h) return;
     tvmr_script_close(h->script);
-    tvmr_world_free(h->world);
+    tvmr_domain_free(h->domain);
     free(h);
 }
 
@@ -29,7 +30,7 @@ static bool host_open(const penta_module *module, const penta_option *options, s
     if (script)
         h->script = tvmr_script_open(script, err);
     else
-        h->world = tvmr_world_new(option_text(options, count, "store"), err);
+        h->domain = tvmr_domain_new(option_text(options, count, "store"), err);
     if (!err->code) return true;
     host_close(h);
     *state = NULL;
@@ -41,7 +42,7 @@ static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struc
     struct host_state *h = state;
     out->direct = true;
     if (h->script) return tvmr_script_answer(h->script, tvmr_vm(vm));
-    return tvmr_world_answer(h->world, tvmr_vm(vm), stop, &out->output);
+    return tvmr_domain_answer(h->domain, tvmr_vm(vm), stop, &out->output);
 }
 
 const struct host tvmr_host = {.open = host_open, .answer = host_answer, .close = host_close};
