@@ -1,4 +1,4 @@
-/* Any bytes behind a legacy header that is itself in order: the properties of tests/tools/checks.c hold.
+/* Any bytes after a sound legacy header: the properties of tests/tools/checks.c hold.
  */
 #include "checks.h"
 #include <stdio.h>

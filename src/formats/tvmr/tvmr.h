@@ -1,14 +1,19 @@
-/* TVMR: programs of a ternary tensor machine.
+/* TVMR: programs of a ternary tensor machine. layout.def has every field of the fixed records.
  *
- *     header (48) | extensions (8 each) | register definitions | instructions (8 each) | metadata
+ *     image        header (48) | extension (8) ... | definition ... | instruction (8) ... | metadata
+ *     extension    id u16 | major u16 | minor u16 | patch u16
+ *     definition   register u8 | type u16 | flags u8 | ndims u8 | dim u16 ... | key_len u8 | key
+ *     instruction  extension u16 | opcode u16 | A u8 | B u8 | C u8 | D u8          big-endian
+ *     metadata     length u32 | JSON | XXH64 u64                    when flag 4 of the header is set
  *
- *     definition:   register u8 | type u16 | flags u8 | ndims u8 | dims u16... | key_len u8 | key
- *     instruction:  extension u16 | opcode u16 | A B C D       big-endian; all else is
- * little-endian metadata:     length u32 | JSON | XXH64 u64
+ *     packed       header (48) | codec u8 | cipher u8 | 0 u16 | plain_size u32 | stored_size u32
+ *                  | payload                                        when flag 1 or 2 is set
+ *     card         "TVMR" | 1 u8 | 0 u8 | flags u16 | length u32 | JSON | image | CRC32 u32
+ *     TERN         header (32) | definition ... | instruction (8) ...             the legacy format
  *
- * A compressed or encrypted file has an envelope in place of all that follows the header; what it
- * expands to takes the place of offset 48 onward. The legacy format TERN is converted on opening:
- * everything but describe and encode sees the image that it would be today. */
+ * Numbers are little-endian but for the words of an instruction. What the payload of a packed file
+ * expands to takes the place of offset 48 onward. TERN files are converted on opening: everything
+ * but describe and encode sees the image that they would be today. A card is opened as its image. */
 #pragma once
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -184,8 +189,8 @@ struct tvmr_module {
     penta_bytes metadata;       /* the whole section */
     penta_error metadata_error; /* code 0: sound, or there is none */
     struct tvmr_meta meta;
-    penta_bytes trailing; /* bytes of the image behind all that */
-    penta_bytes tail;     /* bytes of the file behind the envelope */
+    penta_bytes trailing; /* bytes of the image after all that */
+    penta_bytes tail;     /* bytes of the file after the envelope */
     struct tern_loss {
         uint32_t index;
         const char *what;

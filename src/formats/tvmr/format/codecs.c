@@ -1,4 +1,4 @@
-/* The libraries behind the container: xxHash, LZ4, and the ciphers of src/crypto. */
+/* What the container needs of libraries: xxHash, LZ4, and the ciphers of src/crypto. */
 #include "crypto/aead.h"
 #include "crypto/hash.h"
 #include "tvmr/tvmr.h"

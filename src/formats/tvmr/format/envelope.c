@@ -37,7 +37,7 @@ static bool decrypt(struct tvmr_module *m, const char *key_file, penta_bytes *pa
         return error_at(damage, TVMR_ENVELOPE, 0x38, "an encrypted payload has 28 bytes or more");
     if (!key_file) {
         error_at(damage, TVMR_KEY, 0x3c, "the file is encrypted");
-        return error_note(damage, "give its key with --key-file");
+        return error_note(damage, "give its key with the option 'key-file'");
     }
     if (!read_key(key_file, key, err)) return false;
     writer_fill(plain, 0,
@@ -145,7 +145,7 @@ bool tvmr_seal(const penta_module *module, const penta_option *options, size_t c
     uint8_t key[KEY], *nonce = NULL;
     size_t size = 0;
     bool ok = path ? read_key(path, key, &err)
-                   : error_at(&err, BASE_OPTION_VALUE, 0, "seal needs --key-file");
+                   : error_at(&err, BASE_OPTION_VALUE, 0, "sealing needs the option 'key-file'");
     if (ok && text) {
         nonce = hex_parse(bytes_of(text), &size);
         if (!nonce || size != NONCE)

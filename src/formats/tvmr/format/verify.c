@@ -79,7 +79,7 @@ static void verify_checksum(struct pass *p)
     }
     HEAD(TVMR_CHECKSUM, 0x20, "checksum %016llx, the bytes have %016llx%s",
          (unsigned long long)m->header.checksum, (unsigned long long)m->checksum,
-         m->mixed ? " (it is the upstream mix: --accept-mix)" : "");
+         m->mixed ? " (it is the upstream mix: option 'accept-mix')" : "");
 }
 
 static bool is_utf8(penta_bytes text)
@@ -177,7 +177,7 @@ void tvmr_verify(const penta_module *module, struct findings *f)
         return;
     }
     if (m->header_size == tvmr_header_bytes) verify_header(&pass);
-    if (damage && !m->exts) { /* nothing behind the header is known */
+    if (damage && !m->exts) { /* nothing after the header is known */
         findings_pass(f, &module->damage);
         return;
     }

@@ -10,7 +10,7 @@ struct pass {
 void verify_report(struct pass *p, uint32_t code, uint64_t at, bool decoded, const char *format,
                    ...) __attribute__((format(printf, 5, 6)));
 
-/* At a place of the image behind the header. */
+/* At a place of the image after the header. */
 #define AT(code, offset, ...) verify_report(p, code, offset, tvmr_decoded(p->m), __VA_ARGS__)
 /* At an instruction; those of a legacy file are where they were. */
 #define INSN(code, index, ...)                                                                     \

@@ -69,7 +69,7 @@ INLINE struct group group_at(size_t r, size_t to)
 
 /* ---- two bits: mask each quarter in place, shift the sums at the end ---- */
 
-enum { AHEAD = 4096 }; /* bytes: what lies behind the cache is asked for in time */
+enum { AHEAD = 4096 }; /* bytes: so far ahead weights are prefetched */
 
 INLINE __m256i two_plane(const uint8_t *const codes[4], const uint8_t *x, size_t blocks)
 {

@@ -3,8 +3,8 @@
  *     version N      flags N       checksum N     reserved N      header fields as they are
  *     ext ID MAJOR MINOR PATCH     these lines are the extension table instead of .requires
  *     regdef INDEX HEX             the bytes of that definition
- *     metadata HEX                 the whole section      trailing HEX   bytes behind the image
- *     stored SIZE HEX              payload of the envelope and plain_size    tail HEX   behind it
+ *     metadata HEX                 the whole section      trailing HEX   bytes after the image
+ *     stored SIZE HEX              payload of the envelope and plain_size    tail HEX   after it
  *     file HEX                     all bytes; everything else is only commentary then */
 #include "base/json/json_write.h"
 #include "base/number.h"

@@ -31,7 +31,7 @@ static bool option_list(struct tvmr_vm *vm, const char *key, const char *text, p
                                   chem || target ? 255 : INT32_MAX, list, max, &count);
     if (ok && chem) ok = count == 4;
     if (!ok)
-        error_at(err, BASE_OPTION_VALUE, 0, "--%s: '%.40s' is no list of %s", key, text,
+        error_at(err, BASE_OPTION_VALUE, 0, "option '%s': '%.40s' is no list of %s", key, text,
                  chem     ? "four numbers 0..255"
                  : target ? "numbers -255..255"
                           : "32-bit numbers");
@@ -39,17 +39,17 @@ static bool option_list(struct tvmr_vm *vm, const char *key, const char *text, p
     if (ok && target) ok = tvmr_vm_set_target(vm, list, count);
     if (ok && !chem && !target) ok = tvmr_script_add_input(vm, list, count);
     free(list);
-    return ok || error_at(err, BASE_LIMIT, 0, "--%s: too many numbers", key);
+    return ok || error_at(err, BASE_LIMIT, 0, "option '%s': too many numbers", key);
 }
 
 static bool kernel_option(struct tvmr_vm *vm, const char *name, penta_error *err)
 {
     int kernels = tvmr_kernels_named(name);
     if (kernels < 0)
-        return error_at(
-            err, BASE_OPTION_VALUE, 0,
-            "--kernels: '%.40s' is not plain, avx2, avx512 or auto, or this processor lacks it",
-            name ? name : "");
+        return error_at(err, BASE_OPTION_VALUE, 0,
+                        "option 'kernels': '%.40s' is not plain, avx2, avx512 or auto, or this "
+                        "processor lacks it",
+                        name ? name : "");
     vm->kernels = (unsigned)kernels;
     return true;
 }

@@ -149,7 +149,7 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
     vm->memory_max = UINT64_C(1) << 30;
     memset(vm->chem, 128, sizeof vm->chem);
     if (memory && !number_parse_size(memory, &vm->memory_max))
-        error_at(err, BASE_OPTION_VALUE, 0, "--memory: '%.40s' is no size", memory);
+        error_at(err, BASE_OPTION_VALUE, 0, "option 'memory': '%.40s' is no size", memory);
     if (err->code || !decode(vm, m, err) || !define_all(vm, m, err) ||
         !tvmr_vm_options(vm, options, count, err) || (vm->input_count && !next_input(vm))) {
         if (!err->code) error_at(err, BASE_LIMIT, 0, "%.100s", vm->fault_text);
@@ -182,7 +182,7 @@ HANDLER(mark)
     return TVMR_FAILED; /* never called: the loop sees the mark first */
 }
 
-/* The output of a run that ended, behind those before it. */
+/* The output of a run that ended, after those before it. */
 static bool keep_output(struct tvmr_vm *vm)
 {
     size_t at = vm->outputs.count;

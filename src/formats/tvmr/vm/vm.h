@@ -144,13 +144,13 @@ struct tvmr_vm {
     char fault_text[160];
     const struct tvmr_op *yield_op; /* of the stop that waits */
     uint64_t yield_args[TVMR_YIELD_ARGS];
-    struct tvmr_buffer inputs; /* all inputs to come, one behind the other */
+    struct tvmr_buffer inputs; /* all inputs to come, one after the other */
     size_t *input_ends, input_count, input_next;
     struct tvmr_buffer outputs; /* of the runs that ended */
     size_t *output_ends, output_count;
     uint64_t loads;                   /* of snapshots, which change everything */
     char *save_weights, *output_path; /* or NULL */
-    char warning[120];                /* what --weights could not do, or "" */
+    char warning[120];                /* what a weight file could not do, or "" */
     bool keep_frozen;                 /* instructions leave the weights of frozen registers alone */
     size_t declared[TVMR_BANK];       /* elements of hot registers by their definitions, or 0 */
     bool strict;                      /* lengths that do not fit are failures */
