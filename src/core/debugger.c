@@ -51,6 +51,8 @@ static bool replay_answer(void *user, const penta_stop *stop, struct answer *out
     const struct recorded_answer *a = &d->answers[d->session->host_calls];
     memcpy(out->results, a->results, sizeof out->results);
     out->count = a->count;
+    out->gas = a->gas;
+    out->end = a->end;
     writer_bytes(&out->pokes, a->pokes.data, a->pokes.size);
     return true;
 }
@@ -72,7 +74,7 @@ static void record_answer(void *user, const penta_stop *stop, const struct answe
         d->answer_capacity = capacity;
     }
     struct recorded_answer *a = &d->answers[d->answer_count];
-    *a = (struct recorded_answer){.count = answer->count};
+    *a = (struct recorded_answer){.count = answer->count, .gas = answer->gas, .end = answer->end};
     memcpy(a->results, answer->results, sizeof a->results);
     penta_bytes pokes = writer_view(&answer->pokes);
     if (pokes.size) {

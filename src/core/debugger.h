@@ -12,6 +12,8 @@ struct recorded_answer {
     uint64_t results[16];
     size_t count;
     penta_buffer pokes;
+    uint64_t gas;
+    enum call_end end;
 };
 
 struct debugger {

@@ -10,12 +10,21 @@
 #include "base/options.h"
 #include "base/writer.h"
 
+/* What an answer of the host means for the call that asked. */
+enum call_end {
+    CALL_GOES_ON,
+    CALL_ENDS,  /* as if it had returned */
+    CALL_TRAPS, /* the host refuses */
+};
+
 struct engine {
     const char *name; /* "interp", "jit" */
     penta_vm *(*open)(const penta_module *module, const penta_option *options, size_t count,
                       penta_error *err);
     void (*run)(penta_vm *vm, uint64_t fuel, penta_stop *stop);
     bool (*answer)(penta_vm *vm, const uint64_t *results, size_t count, penta_error *err);
+    /* Before answer: gas that the host call costs, and whether it ends the call. NULL: neither. */
+    void (*settle)(penta_vm *vm, uint64_t gas, enum call_end end);
     /* Registers, counters, then a list `memory` of the runs that changed since the start. */
     void (*describe)(const penta_vm *vm, const penta_visitor *visitor);
     bool (*peek)(const penta_vm *vm, uint64_t address, void *into, size_t size);

@@ -11,7 +11,10 @@ void answer_poke(struct answer *a, uint64_t address, penta_bytes bytes)
 void answer_clear(struct answer *a)
 {
     a->count = 0;
-    a->direct = false;
+    a->direct = a->between = a->interrupted = false;
+    a->gas = 0;
+    a->end = CALL_GOES_ON;
+    a->failure = (penta_error){0};
     a->pokes.out.size = a->output.out.size = a->errors.out.size = 0;
 }
 
@@ -33,5 +36,6 @@ bool answer_apply(const struct answer *a, penta_vm *vm, penta_error *err)
         left.data += 16 + size;
         left.size -= 16 + (size_t)size;
     }
+    if (vm->engine->settle) vm->engine->settle(vm, a->gas, a->end);
     return penta_vm_answer(vm, a->results, a->count, err);
 }

@@ -2,7 +2,7 @@
  * answer, a value that the caller applies, logs, and can apply again: replay is feeding the
  * recorded answers, so a debugger can go backwards over host calls. */
 #pragma once
-#include "base/writer.h"
+#include "core/engine.h"
 
 struct answer {
     uint64_t results[16];
@@ -10,7 +10,13 @@ struct answer {
     struct writer pokes;  /* memory writes: {u64 address, u64 size, bytes} each, host order */
     struct writer output; /* what the program printed */
     struct writer errors; /* and what it printed to standard error, where it has one */
+    uint64_t gas;         /* that the machine pays for it */
+    enum call_end end;    /* what becomes of the program's call */
+    bool between;         /* no call of the program: the host's own work between two of them */
     bool direct;          /* the host changed the machine itself: snapshot instead of replaying */
+    /* Where it cannot be answered: why, and whether asking again later makes sense. */
+    penta_error failure;
+    bool interrupted;
 };
 
 struct host {
@@ -20,6 +26,10 @@ struct host {
     /* False: it cannot answer this one. */
     bool (*answer)(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out);
     void (*close)(void *state);
+    /* The machine that it will answer, before its first run. May be NULL. */
+    void (*attach)(void *state, penta_vm *vm);
+    /* What option save-state keeps, when all calls are over. NULL: there is no such state. */
+    bool (*save)(void *state, struct writer *out, penta_error *err);
     /* The program is one for a console: what it prints is its result, and the value of its HALT
      * (args[0] of the stop) is its exit code. NULL: none is. */
     bool (*console)(void *state);
@@ -31,5 +41,5 @@ struct host {
 void answer_poke(struct answer *a, uint64_t address, penta_bytes bytes);
 void answer_clear(struct answer *a);
 void answer_free(struct answer *a);
-/* Pokes and results into the machine. */
+/* Pokes, results, gas and end into the machine. */
 bool answer_apply(const struct answer *a, penta_vm *vm, penta_error *err);

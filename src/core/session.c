@@ -7,7 +7,11 @@ bool session_open(struct session *s, const penta_module *module, const char *eng
     *s = (struct session){.module = module, .host = module->driver->host};
     s->vm = penta_vm_new(module, engine, options, count, err);
     if (!s->vm) return false;
-    if (!s->host || s->host->open(module, options, count, &s->host_state, err)) return true;
+    if (!s->host) return true;
+    if (s->host->open(module, options, count, &s->host_state, err)) {
+        if (s->host->attach) s->host->attach(s->host_state, s->vm);
+        return true;
+    }
     penta_vm_free(s->vm);
     s->vm = NULL;
     return false;
@@ -29,6 +33,8 @@ static bool settle(struct session *s, const penta_stop *stop)
                     (s->host && s->host->answer(s->host_state, s->vm, stop, &s->answer));
     if (answered && !answer_apply(&s->answer, s->vm, &s->failure)) answered = false;
     if (answered) s->host_calls++;
+    if (s->answer.failure.code && !s->failure.code) s->failure = s->answer.failure;
+    if (s->answer.interrupted) return false;
     if (s->called) s->called(s->user, stop, answered ? &s->answer : NULL);
     return answered;
 }
@@ -43,7 +49,10 @@ void session_run(struct session *s, uint64_t fuel, penta_stop *stop)
             s->steps = UINT64_MAX; /* an engine that does not count ran */
         else
             s->steps += stop->steps;
-        if (stop->kind != PENTA_STOP_HOST || !settle(s, stop)) break;
+        if (stop->kind != PENTA_STOP_HOST) break;
+        if (settle(s, stop)) continue;
+        if (s->answer.interrupted) stop->kind = PENTA_STOP_INTERRUPT;
+        break;
     }
     stop->steps = s->steps == UINT64_MAX ? s->steps : s->steps - before;
 }

@@ -76,6 +76,7 @@ static void called(void *user, const penta_stop *stop, const struct answer *answ
         else
             cli_stderr(text);
     }
+    if (answer && answer->between) return;
     if (r->cli->value[OPT_JSON]) {
         if (r->calls_count < CALLS_SHOWN) keep_call(r, stop, answer);
     } else if (r->cli->value[OPT_HOST_LOG]) {

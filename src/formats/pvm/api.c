@@ -65,7 +65,7 @@ bool penta_pvm_call(penta_vm *base, uint32_t pc, const uint64_t *args, size_t co
 }
 
 void penta_pvm_jump(penta_vm *vm, uint32_t pc) { pvm_vm_jump(machine(vm), pc); }
-void penta_pvm_end_call(penta_vm *vm) { machine(vm)->halt_on_answer = true; }
+void penta_pvm_end_call(penta_vm *vm) { machine(vm)->on_answer = CALL_ENDS; }
 
 uint64_t penta_pvm_reg(const penta_vm *vm, unsigned reg)
 {

@@ -260,8 +260,7 @@ static int64_t call_random(struct call *q)
 
 static int64_t call_exit(struct call *q)
 {
-    q->vm->halt_on_answer = true;
-    q->out->direct = true;
+    q->out->end = CALL_ENDS;
     return word(q, 0); /* in a0, as if main had returned it */
 }
 

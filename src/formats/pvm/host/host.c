@@ -280,8 +280,7 @@ static bool act(const struct action *a, penta_vm *vm, const penta_stop *stop, st
     case WRITE: answer_poke(out, (uint32_t)value, a->bytes); return true;
     case PRINT: return print_memory(vm, (uint32_t)value, value_of(&a->length, stop), out);
     case END:
-        pvm_vm(vm)->halt_on_answer = true;
-        out->direct = true;
+        out->end = CALL_ENDS;
         return true;
     }
     return false;

@@ -393,8 +393,7 @@ static bool end_call(const struct request *q, bool reverted)
         undo_changes(q->r);
     else
         forget_changes(q->r);
-    pvm_vm(q->vm)->halt_on_answer = true;
-    q->out->direct = true;
+    q->out->end = CALL_ENDS;
     return true;
 }
 

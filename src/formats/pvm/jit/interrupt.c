@@ -78,6 +78,7 @@ void pvm_kick(penta_vm *base)
 {
     struct pvm_vm *vm = pvm_vm(base);
     int error = errno; /* of the code that a signal handler interrupted */
+    pvm_vm_interrupt(base);
     if (vm->cells->native->poll) return;
     hold(vm);
     barrier();

@@ -186,10 +186,10 @@ static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         return;
     }
     *stop = (penta_stop){.pc = vm->state->pc};
+    if (pvm_vm_tells(vm, stop)) return;
     pvm_run_begin(vm);
+    pvm_vm_continue(vm);
     while (agreed) {
-        if (vm->wait == PVM_HALTED && vm->next_call < vm->call_count)
-            pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
         if (vm->wait != PVM_READY) break;
         agreed = follow(vm, t->vm) || note(t, "memory", 0, 0);
         for (stopped = false; agreed && !stopped;) {
@@ -200,12 +200,15 @@ static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
                 agreed = one_block(vm, t, stop, &stopped);
             }
         }
-        if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
+        if (!pvm_vm_continue(vm)) break;
     }
     pvm_run_end(vm);
     stop->steps = UINT64_MAX;
     pvm_vm_report(vm, stop);
-    if (!agreed) stop->kind = PENTA_STOP_DISAGREE;
+    if (!agreed)
+        stop->kind = PENTA_STOP_DISAGREE;
+    else
+        pvm_vm_announce(vm, stop);
 }
 
 /* ---- the difference, told ---- */
@@ -297,11 +300,12 @@ const struct engine pvm_both = {
     .open = both_open,
     .run = both_run,
     .answer = pvm_vm_answer,
+    .settle = pvm_vm_settle,
     .describe = both_describe,
     .peek = pvm_vm_peek,
     .poke = pvm_vm_poke,
     .mark = pvm_vm_mark,
-    .interrupt = NULL, /* it looks after every block */
+    .interrupt = pvm_vm_interrupt, /* it looks itself after every block */
     .save = pvm_vm_save,
     .load = pvm_vm_load,
     .close = both_close,

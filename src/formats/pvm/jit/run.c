@@ -237,19 +237,19 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         return;
     }
     *stop = (penta_stop){.pc = vm->state->pc};
-    if (vm->wait == PVM_HALTED && vm->next_call < vm->call_count)
-        pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
+    if (pvm_vm_tells(vm, stop)) return;
+    pvm_vm_continue(vm);
     bool ran = vm->wait == PVM_READY;
     pvm_run_begin(vm);
     while (vm->wait == PVM_READY) {
         run_until_stop(vm, stop);
         pvm_jit_settle(vm);
-        if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
-        pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
+        if (!pvm_vm_continue(vm)) break;
     }
     pvm_run_end(vm);
     stop->steps = ran ? UINT64_MAX : 0;
     pvm_vm_report(vm, stop);
+    pvm_vm_announce(vm, stop);
 }
 
 /* What cannot be written is not: a profile without names is no reason to stop. */
@@ -289,6 +289,7 @@ const struct engine pvm_jit = {
     .open = jit_open,
     .run = jit_run,
     .answer = pvm_vm_answer,
+    .settle = pvm_vm_settle,
     .describe = pvm_vm_describe,
     .peek = pvm_vm_peek,
     .poke = pvm_vm_poke,

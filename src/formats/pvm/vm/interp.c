@@ -513,22 +513,22 @@ void pvm_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     struct pvm_vm *vm = pvm_vm(base);
     struct account account = {.fuel = fuel};
     *stop = (penta_stop){.pc = vm->state->pc};
+    if (pvm_vm_tells(vm, stop)) return;
     if (!pvm_vm_thread(vm)) { /* without memory nothing can start */
         vm->trap = PVM_TRAP_START;
         finish(vm, PVM_TRAPPED);
     }
-    if (vm->wait == PVM_HALTED && vm->next_call < vm->call_count)
-        pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
+    pvm_vm_continue(vm);
     while (vm->wait == PVM_READY) {
         pvm_vm_convert(vm, true);
         run_until_stop(vm, &account, stop);
         pvm_vm_convert(vm, false);
         if (vm->by_step && vm->paid)
             pvm_vm_refund(vm, pvm_cells_rest(vm->cells, pvm_vm_cell(vm)), 0);
-        if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count) break;
-        pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
+        if (!pvm_vm_continue(vm)) break;
     }
     if (vm->executed != UINT64_MAX) vm->executed += account.steps;
     stop->steps = account.steps;
     pvm_vm_report(vm, stop);
+    pvm_vm_announce(vm, stop);
 }

@@ -14,7 +14,8 @@
 /* clang-format off */
 #define FIELDS(FIELD)                                                                              \
     FIELD(code_size) FIELD(gas) FIELD(pc) FIELD(paid) FIELD(wait) FIELD(trap) FIELD(executed)      \
-    FIELD(host_calls) FIELD(host_number) FIELD(heap_size) FIELD(fault) FIELD(fault_write)
+    FIELD(host_calls) FIELD(host_number) FIELD(heap_size) FIELD(fault) FIELD(fault_write)      \
+    FIELD(gas_start) FIELD(announce)
 /* clang-format on */
 
 struct fields {
@@ -52,7 +53,9 @@ bool pvm_vm_save(const penta_vm *base, struct writer *out)
                        .host_number = vm->host_number,
                        .heap_size = vm->heap_size,
                        .fault = vm->memory.fault,
-                       .fault_write = vm->memory.fault_write};
+                       .fault_write = vm->memory.fault_write,
+                       .gas_start = (uint64_t)vm->gas_start,
+                       .announce = vm->announce};
     writer_bytes(out, "PVMS", 4);
 #define FIELD(name) writer_uint(out, f.name, 8);
     FIELDS(FIELD)
@@ -149,8 +152,8 @@ static bool load_memory(struct pvm_vm *vm, struct reader *r, bool apply)
 static bool sensible(const struct pvm_vm *vm, const struct fields *f)
 {
     if (f->code_size != vm->cells->code.bytes.size || f->wait > PVM_TRAPPED ||
-        f->trap > PVM_TRAP_STACK || f->paid > 1 || f->pc > UINT32_MAX || f->gas > INT64_MAX ||
-        f->heap_size > UINT32_MAX)
+        f->trap >= PVM_TRAPS || f->paid > 1 || f->pc > UINT32_MAX || f->gas > INT64_MAX ||
+        f->heap_size > UINT32_MAX || f->announce > PVM_TOLD_END)
         return false;
     struct pvm_insn in;
     pvm_decode(&vm->cells->code, (uint32_t)f->pc, &in);
@@ -200,5 +203,7 @@ bool pvm_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     vm->heap_size = f.heap_size;
     vm->memory.fault = (uint32_t)f.fault;
     vm->memory.fault_write = f.fault_write;
+    vm->gas_start = (int64_t)f.gas_start;
+    vm->announce = (enum pvm_announce)f.announce;
     return true;
 }

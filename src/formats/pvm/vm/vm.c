@@ -217,6 +217,91 @@ void pvm_vm_begin(struct pvm_vm *vm, const struct pvm_call *call)
     pvm_vm_jump(vm, call->pc);
 }
 
+bool pvm_vm_continue(struct pvm_vm *vm)
+{
+    if (vm->wait != PVM_HALTED || vm->next_call == vm->call_count || vm->announce) return false;
+    pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
+    return true;
+}
+
+bool pvm_vm_tells(struct pvm_vm *vm, penta_stop *stop)
+{
+    if (vm->announce != PVM_TELL_BEGIN && vm->announce != PVM_TELL_END) return false;
+    uint64_t steps = stop->steps;
+    *stop = (penta_stop){.kind = PENTA_STOP_HOST, .pc = vm->state->pc, .steps = steps};
+    stop->detail = vm->announce == PVM_TELL_BEGIN ? PVM_CALL_BEGINS : PVM_CALL_ENDED;
+    if (vm->announce == PVM_TELL_BEGIN) return true;
+    stop->args[0] = vm->wait == PVM_HALTED    ? PENTA_STOP_HALT
+                    : vm->wait == PVM_TRAPPED ? PENTA_STOP_TRAP
+                                              : PENTA_STOP_GAS;
+    if (vm->wait == PVM_TRAPPED) stop->args[1] = vm->trap;
+    if (vm->wait == PVM_TRAPPED) stop->args[2] = vm->memory.fault;
+    return true;
+}
+
+void pvm_vm_announce(struct pvm_vm *vm, penta_stop *stop)
+{
+    bool over = stop->kind == PENTA_STOP_HALT || stop->kind == PENTA_STOP_TRAP ||
+                stop->kind == PENTA_STOP_GAS;
+    if (vm->announce != PVM_TOLD_BEGIN || !over) return;
+    vm->announce = PVM_TELL_END;
+    pvm_vm_tells(vm, stop);
+}
+
+/* The host has seen the end of a call, or does not let it begin. */
+static void next_call(struct pvm_vm *vm)
+{
+    vm->announce = PVM_TOLD_END;
+    if (vm->next_call == vm->call_count) return;
+    pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
+    vm->announce = PVM_TELL_BEGIN;
+}
+
+/* Before a call results[0], if given, is the gas that it gets. */
+static bool answer_announcement(struct pvm_vm *vm, const uint64_t *results, size_t count)
+{
+    enum call_end end = vm->on_answer;
+    vm->on_answer = CALL_GOES_ON;
+    if (vm->announce == PVM_TELL_BEGIN && end == CALL_GOES_ON) {
+        if (count && vm->metered && results[0] <= INT64_MAX) {
+            vm->gas_start += (int64_t)results[0] - vm->state->gas;
+            vm->state->gas = (int64_t)results[0];
+        }
+        vm->announce = PVM_TOLD_BEGIN;
+        return true;
+    }
+    if (vm->announce == PVM_TELL_BEGIN) {
+        vm->wait = end == CALL_ENDS ? PVM_HALTED : PVM_TRAPPED;
+        vm->trap = PVM_TRAP_HOST;
+    }
+    next_call(vm);
+    return true;
+}
+
+void pvm_vm_settle(penta_vm *base, uint64_t gas, enum call_end end)
+{
+    struct pvm_vm *vm = pvm_vm(base);
+    vm->answer_gas = gas;
+    vm->on_answer = end;
+}
+
+void pvm_vm_interrupt(penta_vm *base)
+{
+    struct pvm_vm *inner = atomic_load(&pvm_vm(base)->inner);
+    if (!inner) return;
+    atomic_store_explicit(&inner->base.interrupt, true, memory_order_seq_cst);
+    if (inner->base.engine->interrupt) inner->base.engine->interrupt(&inner->base);
+}
+
+/* What the host call itself costs; more than is there leaves nothing. */
+static void pay_answer(struct pvm_vm *vm)
+{
+    uint64_t gas = vm->answer_gas;
+    vm->answer_gas = 0;
+    if (!vm->metered || !gas) return;
+    vm->state->gas = gas < (uint64_t)vm->state->gas ? vm->state->gas - (int64_t)gas : 0;
+}
+
 bool pvm_vm_set_reg(struct pvm_vm *vm, unsigned reg, uint64_t value)
 {
     if (reg >= PVM_REGISTERS) return false;
@@ -244,9 +329,19 @@ bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_
 {
     struct pvm_vm *vm = pvm_vm(base);
     const struct pvm_code *code = &vm->cells->code;
+    pay_answer(vm);
+    if (vm->announce == PVM_TELL_BEGIN || vm->announce == PVM_TELL_END)
+        return answer_announcement(vm, results, count);
     if (vm->wait != PVM_WAIT_ANSWER)
         return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
     if (count > 6) return error_at(err, BASE_STATE, 0, "%zu results; a0 to a5 hold six", count);
+    enum call_end end = vm->on_answer;
+    vm->on_answer = CALL_GOES_ON;
+    if (end == CALL_TRAPS) {
+        vm->wait = PVM_TRAPPED;
+        vm->trap = PVM_TRAP_HOST;
+        return true;
+    }
     for (size_t i = 0; i < count; i++) pvm_vm_set_reg(vm, (unsigned)(PVM_A0 + i), results[i]);
     if (vm->state->cells) {
         vm->hint = pvm_vm_cell(vm) + 1; /* ecalli never ends a block, so there is a next cell */
@@ -257,8 +352,7 @@ bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_
         vm->state->pc += in.length;
     }
     vm->paid = !vm->by_step && !(code->doc && pvm_is_target(code, vm->state->pc));
-    vm->wait = vm->halt_on_answer ? PVM_HALTED : PVM_READY;
-    vm->halt_on_answer = false;
+    vm->wait = end == CALL_ENDS ? PVM_HALTED : PVM_READY;
     return true;
 }
 
@@ -379,11 +473,12 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
 /* The name of a trap, or of the import that a host call means. */
 const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
-    static const char *const traps[] = {"trap", "bad jump", "bad access", "bad start",
-                                        "stack exhausted"};
-    if (stop->kind == PENTA_STOP_TRAP)
-        return stop->detail <= PVM_TRAP_STACK ? traps[stop->detail] : NULL;
+    static const char *const traps[] = {"trap",      "bad jump",        "bad access",
+                                        "bad start", "stack exhausted", "refused"};
+    if (stop->kind == PENTA_STOP_TRAP) return stop->detail < PVM_TRAPS ? traps[stop->detail] : NULL;
     if (stop->kind != PENTA_STOP_HOST || !vm->module) return NULL;
+    if (pvm_vm_const(vm)->announce == PVM_TELL_BEGIN) return "begin of a call";
+    if (pvm_vm_const(vm)->announce == PVM_TELL_END) return "end of a call";
     const struct pvm_program *p = &pvm_module(vm->module)->program;
     char *text = pvm_vm_const(vm)->host_name;
     if (stop->detail >= p->import_count || p->imports[stop->detail].broken) return NULL;
@@ -402,10 +497,12 @@ const struct engine pvm_interp = {
     .open = pvm_vm_open,
     .run = pvm_vm_run,
     .answer = pvm_vm_answer,
+    .settle = pvm_vm_settle,
     .describe = pvm_vm_describe,
     .peek = pvm_vm_peek,
     .poke = pvm_vm_poke,
     .mark = pvm_vm_mark,
+    .interrupt = pvm_vm_interrupt,
     .save = pvm_vm_save,
     .load = pvm_vm_load,
     .close = pvm_vm_close,

@@ -62,7 +62,21 @@ enum pvm_trap {
     PVM_TRAP_ACCESS, /* memory that is not there, or read-only */
     PVM_TRAP_START,  /* the run started where no instruction does */
     PVM_TRAP_STACK,  /* a bad access just below the stack */
+    PVM_TRAP_HOST,   /* the host refused a call */
+    PVM_TRAPS
 };
+
+/* A host that looks after calls is asked before each begins and told when it is over: these are
+ * stops like those of host calls, with the numbers below. */
+enum pvm_announce {
+    PVM_UNTOLD, /* calls simply follow each other */
+    PVM_TELL_BEGIN,
+    PVM_TOLD_BEGIN,
+    PVM_TELL_END,
+    PVM_TOLD_END,
+};
+#define PVM_CALL_BEGINS UINT32_C(0xfffffffe)
+#define PVM_CALL_ENDED UINT32_C(0xffffffff) /* args: stop kind, its detail, its args[0] */
 
 struct pvm_call {
     uint32_t pc;
@@ -98,14 +112,17 @@ struct pvm_vm {
     uint64_t heap_size;
     struct pvm_call *calls; /* still to make, from next_call on */
     size_t call_count, next_call;
-    bool remapped;          /* the host changed the map: clearing starts over */
-    bool fresh_calls;       /* each call starts from the initial memory */
-    bool halt_on_answer;    /* the host ends the call with its answer */
-    struct pvm_pool *pool;  /* where it goes back to, or NULL */
-    atomic_int runner;      /* the thread in its run, or 0: interrupt.h */
-    bool fences;            /* runs need a barrier of their own */
-    _Atomic uint64_t kicks; /* interrupts that look for that thread */
-    struct pvm_twin *twin;  /* what it is compared with, or NULL: lockstep.c */
+    bool remapped;           /* the host changed the map: clearing starts over */
+    bool fresh_calls;        /* each call starts from the initial memory */
+    enum call_end on_answer; /* what becomes of the call with the next answer */
+    uint64_t answer_gas;     /* and what that costs */
+    enum pvm_announce announce;
+    _Atomic(struct pvm_vm *) inner; /* a machine that the host runs for this one, or NULL */
+    struct pvm_pool *pool;          /* where it goes back to, or NULL */
+    atomic_int runner;              /* the thread in its run, or 0: interrupt.h */
+    bool fences;                    /* runs need a barrier of their own */
+    _Atomic uint64_t kicks;         /* interrupts that look for that thread */
+    struct pvm_twin *twin;          /* what it is compared with, or NULL: lockstep.c */
 };
 
 static inline struct pvm_vm *pvm_vm(penta_vm *vm) { return (struct pvm_vm *)vm; }
@@ -146,6 +163,12 @@ void pvm_vm_begin(struct pvm_vm *vm, const struct pvm_call *call);
 void pvm_vm_clear(struct pvm_vm *vm);
 /* All registers zero but ra and sp, as for calling an export. */
 void pvm_vm_call_registers(const struct pvm_vm *vm, uint64_t *regs);
+/* Another call follows without asking: it begins. */
+bool pvm_vm_continue(struct pvm_vm *vm);
+/* The machine stands before or after a call that its host looks after: *stop says so. */
+bool pvm_vm_tells(struct pvm_vm *vm, penta_stop *stop);
+/* Behind a run: where that ended a call, its host is told first. */
+void pvm_vm_announce(struct pvm_vm *vm, penta_stop *stop);
 bool pvm_vm_set_reg(struct pvm_vm *vm, unsigned reg, uint64_t value);
 /* Grows the heap: the address of its new top (gp: of the new memory); 0 when it cannot. */
 uint64_t pvm_vm_sbrk(struct pvm_vm *vm, uint64_t n);
@@ -153,6 +176,9 @@ bool pvm_vm_mark(penta_vm *vm, uint64_t pc, bool on);
 /* What all engines of the format have in common: core/engine.h. */
 bool pvm_vm_answer(penta_vm *vm, const uint64_t *results, size_t count, penta_error *err);
 void pvm_vm_describe(const penta_vm *vm, const penta_visitor *visitor);
+void pvm_vm_settle(penta_vm *vm, uint64_t gas, enum call_end end);
+/* An interrupt goes to the machine that runs for this one, too. */
+void pvm_vm_interrupt(penta_vm *vm);
 bool pvm_vm_peek(const penta_vm *vm, uint64_t address, void *into, size_t size);
 bool pvm_vm_poke(penta_vm *vm, uint64_t address, const void *from, size_t size);
 void pvm_vm_close(penta_vm *vm);
