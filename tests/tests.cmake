@@ -56,6 +56,9 @@ add_executable(jam_refine tests/units/jam_refine.c $<TARGET_OBJECTS:penta_object
 target_link_libraries(jam_refine PRIVATE penta_objects)
 penta_test(jam-refine $<TARGET_FILE:jam_refine> ${SHARED}/jam/refine)
 penta_test(conform tests/programs/conform $<TARGET_FILE:penta_cli> ${SHARED})
+penta_test(contract-cases ${PYTHON} tests/programs/contract_cases.py $<TARGET_FILE:penta_cli>)
+penta_test(contract-cases-asan tests/tools/if_built asan/bin/penta
+           ${PYTHON} tests/programs/contract_cases.py ${BUILDS}/asan/bin/penta)
 penta_test(contracts ${PYTHON} tests/programs/contracts.py $<TARGET_FILE:penta_cli> ${SHARED}/revive)
 
 # The emitter against another project's decoder.

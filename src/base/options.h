@@ -18,8 +18,9 @@ enum option_use {
     OPTION_BOARD = 1024, /* board */
     OPTION_LINK = 2048,  /* link */
     /* and what its value is, for checks before anything is written: */
-    OPTION_WRITES = 1 << 16, /* a file to write */
-    OPTION_FOLDER = 1 << 17, /* a folder whose files are the machine's own */
+    OPTION_WRITES = 1 << 16,   /* a file to write */
+    OPTION_FOLDER = 1 << 17,   /* a folder whose files are the machine's own */
+    OPTION_REWRITES = 1 << 18, /* a file to write, perhaps one that was read */
 };
 
 struct option_info {

@@ -161,13 +161,33 @@ bool output_allowed(struct cli *c, const char *path)
     return told(c, permitted(c, path, false, NULL, &err), &err);
 }
 
+/* The state may go to the file that it came from, and to no other that was read. */
+static bool told_state(struct cli *c)
+{
+    penta_error err = {0};
+    for (size_t i = 0; i < c->format_option_count; i++) {
+        const char *path = c->format_options[i].value;
+        if (!format_option(c->format_options[i].key, OPTION_REWRITES)) continue;
+        bool again =
+            output_same_file(path, option_text(c->format_options, c->format_option_count, "state"));
+        if (!permitted(c, path, again, NULL, &err)) return told(c, false, &err);
+    }
+    return true;
+}
+
 bool output_options_allowed(struct cli *c)
 {
     for (size_t i = 0; i < c->format_option_count; i++)
         if (format_option(c->format_options[i].key, OPTION_WRITES) &&
             !output_allowed(c, c->format_options[i].value))
             return false;
-    return true;
+    return told_state(c);
+}
+
+bool output_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return a && b && !stat(a, &x) && !stat(b, &y) && same(&x, &y);
 }
 
 static bool write_checked(struct cli *c, const char *path, bool rewrite, penta_bytes bytes)

@@ -14,3 +14,5 @@ bool output_options_allowed(struct cli *c);
 bool output_write(struct cli *c, const char *path, penta_bytes bytes);
 /* The only way to write a file that was read: its own new version. */
 bool output_rewrite(struct cli *c, const char *path, penta_bytes bytes);
+/* Two names of one file; also false when there is no such file. */
+bool output_same_file(const char *a, const char *b);

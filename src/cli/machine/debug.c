@@ -284,5 +284,6 @@ void command_DEBUG(struct cli *c)
         writer_free(&text);
     }
     debugger_fini(&s.debugger);
+    machine_save_state(c, &s.machine);
     machine_close(&s.machine);
 }

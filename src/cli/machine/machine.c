@@ -147,6 +147,23 @@ void machine_findings(struct cli *c, const struct machine *m)
         finding_sink_drop(&sink);
 }
 
+void machine_save_state(struct cli *c, struct machine *m)
+{
+    const struct session *s = &m->session;
+    const char *path = option_text(c->format_options, c->format_option_count, "save-state");
+    const char *from = option_text(c->format_options, c->format_option_count, "state");
+    struct writer state = {0};
+    penta_error err = {0};
+    if (!path || !s->host || !s->host->save) return;
+    if (!s->host->save(s->host_state, &state, &err))
+        cli_error(c, m->in.name, &err);
+    else if (output_same_file(path, from))
+        output_rewrite(c, path, writer_view(&state));
+    else
+        output_write(c, path, writer_view(&state));
+    writer_free(&state);
+}
+
 /* ---- stops ---- */
 
 void stop_print(struct writer *out, const struct session *s, const penta_stop *stop)

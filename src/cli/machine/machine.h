@@ -19,6 +19,8 @@ void machine_disarm(struct machine *m);
 
 /* Tells what the machine found while it ran. */
 void machine_findings(struct cli *c, const struct machine *m);
+/* What option save-state asks for, if it was given; errors are reported. */
+void machine_save_state(struct cli *c, struct machine *m);
 
 void stop_print(struct writer *out, const struct session *s, const penta_stop *stop);
 int stop_exit(const struct machine *m, const penta_stop *stop);

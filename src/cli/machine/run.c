@@ -155,6 +155,7 @@ void command_RUN(struct cli *c)
         machine_disarm(&r.machine);
         if (s->failure.code) cli_error(c, r.machine.in.name, &s->failure);
         machine_findings(c, &r.machine);
+        machine_save_state(c, &r.machine);
         bool exited = stop.kind == PENTA_STOP_HALT;
         if (c->value[OPT_JSON]) {
             document(&r, &stop);

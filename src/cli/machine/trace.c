@@ -213,6 +213,7 @@ void command_TRACE(struct cli *c)
         }
         cli_fail(c, stop_exit(&m, &stop));
     }
+    machine_save_state(c, &m);
     tracer_fini(&t);
     machine_close(&m);
 }

@@ -279,9 +279,7 @@ static bool act(const struct action *a, penta_vm *vm, const penta_stop *stop, st
         return true;
     case WRITE: answer_poke(out, (uint32_t)value, a->bytes); return true;
     case PRINT: return print_memory(vm, (uint32_t)value, value_of(&a->length, stop), out);
-    case END:
-        out->end = CALL_ENDS;
-        return true;
+    case END: out->end = CALL_ENDS; return true;
     }
     return false;
 }
@@ -321,15 +319,28 @@ static void host_close(void *state)
     free(h);
 }
 
-/* What only the console understands. */
-static bool console_unused(const penta_option *options, size_t count, penta_error *err)
+/* What only one host understands. */
+static bool only_for(const char *host, const char *which, const char *const *keys,
+                     const penta_option *options, size_t count, penta_error *err)
 {
-    static const char *const keys[] = {"argv", "stdin", "files", "seed"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (option_text(options, count, keys[i]))
-            return error_at(err, BASE_OPTION_VALUE, 0, "%s: the program's host is not the console",
-                            keys[i]);
+    if (which && !strcmp(which, host)) return true;
+    for (; *keys; keys++)
+        if (option_text(options, count, *keys))
+            return error_at(err, BASE_OPTION_VALUE, 0, "%s: the program's host is not %s", *keys,
+                            strcmp(host, "console") ? host : "the console");
     return true;
+}
+
+static bool options_fit(const char *which, const penta_option *options, size_t count,
+                        penta_error *err)
+{
+    static const char *const console[] = {"argv", "stdin", "files", "seed", NULL};
+    static const char *const revive[] = {"calldata", "value",  "caller",  "address", "time",
+                                         "contract", "upload", "balance", "block",   NULL};
+    static const char *const state[] = {"state", "save-state", NULL};
+    return only_for("console", which, console, options, count, err) &&
+           only_for("revive", which, revive, options, count, err) &&
+           only_for("revive", which, state, options, count, err);
 }
 
 static bool host_open(const penta_module *module, const penta_option *options, size_t count,
@@ -337,13 +348,13 @@ static bool host_open(const penta_module *module, const penta_option *options, s
 {
     const char *which = option_text(options, count, "host");
     if (!which && pvm_console_serves(module)) which = "console";
-    if ((!which || strcmp(which, "console")) && !console_unused(options, count, err)) return false;
+    if (!options_fit(which, options, count, err)) return false;
     struct host_state *h = calloc(1, sizeof *h);
     if (!h) return error_at(err, BASE_MEMORY, 0, "no memory for the host");
     *state = h;
     if (!which) return true; /* nobody answers */
     if (!strcmp(which, "revive"))
-        h->revive = pvm_revive_new(options, count, err);
+        h->revive = pvm_revive_new(module, options, count, err);
     else if (!strcmp(which, "console"))
         h->console = pvm_console_new(options, count, err);
     else
@@ -368,5 +379,22 @@ static bool host_console(void *state)
     return h->console != NULL;
 }
 
-const struct host pvm_host = {
-    .open = host_open, .answer = host_answer, .close = host_close, .console = host_console};
+static void host_attach(void *state, penta_vm *vm)
+{
+    const struct host_state *h = state;
+    if (h->revive) pvm_revive_attach(h->revive, vm);
+}
+
+static bool host_save(void *state, struct writer *out, penta_error *err)
+{
+    const struct host_state *h = state;
+    if (h->revive) return pvm_revive_save(h->revive, out, err);
+    return error_at(err, BASE_UNSUPPORTED, 0, "this host has no state to save");
+}
+
+const struct host pvm_host = {.open = host_open,
+                              .answer = host_answer,
+                              .close = host_close,
+                              .attach = host_attach,
+                              .save = host_save,
+                              .console = host_console};

@@ -13,9 +13,12 @@ bool pvm_script_answer(struct pvm_script *s, penta_vm *vm, const penta_stop *sto
                        struct answer *out);
 void pvm_script_free(struct pvm_script *s);
 
-/* revive.c: storage, call data, events, keccak, as Solidity contracts use them. */
+/* revive/: a chain of contracts. */
 struct pvm_revive;
-struct pvm_revive *pvm_revive_new(const penta_option *options, size_t count, penta_error *err);
+struct pvm_revive *pvm_revive_new(const penta_module *module, const penta_option *options,
+                                  size_t count, penta_error *err);
+void pvm_revive_attach(struct pvm_revive *r, penta_vm *vm);
+bool pvm_revive_save(struct pvm_revive *r, struct writer *out, penta_error *err);
 bool pvm_revive_answer(struct pvm_revive *r, penta_vm *vm, const penta_stop *stop,
                        struct answer *out);
 void pvm_revive_free(struct pvm_revive *r);

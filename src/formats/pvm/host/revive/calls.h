@@ -1,0 +1,7 @@
+/* The host calls, declared from their list. */
+#pragma once
+#include "pvm/host/revive/revive.h"
+
+#define CALL(name) bool call_##name(const struct request *q);
+#define MISSING(name)
+#include "pvm/host/revive/calls.def"

@@ -1,0 +1,262 @@
+/* Calls of other contracts, and new contracts. What is wrong before the callee runs traps the caller;
+ * what goes wrong in the callee is a result code. */
+#include <stdlib.h>
+#include <string.h>
+#include "pvm/host/revive/calls.h"
+
+enum {
+    FLAG_FORWARD_INPUT = 1,
+    FLAG_CLONE_INPUT = 2,
+    FLAG_TAIL_CALL = 4,
+    FLAG_REENTRY = 8,
+    FLAG_READ_ONLY = 16,
+    FLAGS = 31,
+};
+
+static uint64_t high(uint64_t pair) { return pair >> 32; }
+static uint64_t low(uint64_t pair) { return (uint32_t)pair; }
+
+struct call_arguments {
+    uint32_t flags;
+    uint8_t callee[ADDRESS];
+    struct u256 value;
+    uint64_t gas;
+    uint64_t input_at, input_size;
+    uint64_t output_at, output_length_at;
+};
+
+/* ---- what both kinds of calls share ---- */
+
+static bool take_input(const struct request *q, const struct call_arguments *a, struct blob *out)
+{
+    const struct frame *f = q->frame;
+    if (!(a->flags & (FLAG_FORWARD_INPUT | FLAG_CLONE_INPUT)))
+        return fetch(q, a->input_at, a->input_size, out);
+    return !f->input_given && blob_set(out, f->input.data, f->input.size);
+}
+
+/* Some frame of the account is in a call that allows no reentry. */
+static bool reentry_denied(const struct frame *f, const struct account *callee)
+{
+    for (; f; f = f->parent)
+        if (f->account == callee && !f->reentry) return true;
+    return false;
+}
+
+static void set_returned(struct frame *f, struct blob *output)
+{
+    free(f->returned.data);
+    f->returned = *output;
+    *output = (struct blob){0};
+}
+
+static void charge(const struct request *q, uint64_t used) { q->out->gas += used; }
+
+/* The gas of an inner call: all that is left, or less. */
+static uint64_t limit(const struct request *q, uint64_t wanted)
+{
+    uint64_t left = gas_left(q);
+    return wanted < left ? wanted : left;
+}
+
+/* The frame has ended: its output goes where the caller said. Frees it. */
+static bool hand_over(const struct request *q, struct frame *f, enum result_code code,
+                      uint64_t output_at, uint64_t length_at)
+{
+    bool has_output = code == RESULT_SUCCESS || code == RESULT_REVERTED;
+    struct blob none = {0};
+    bool ok =
+        !has_output || give_sized_optional(q, output_at, length_at, f->output.data, f->output.size);
+    set_returned(q->frame, has_output ? &f->output : &none);
+    frame_free(f);
+    return ok && result(q, code);
+}
+
+static bool tail(const struct request *q, enum result_code code)
+{
+    struct blob output = q->frame->returned;
+    q->frame->returned = (struct blob){0};
+    return end_frame(q, code ? FRAME_REVERT : FRAME_SUCCESS, output);
+}
+
+/* Runs a prepared frame for the caller. */
+static bool execute(const struct request *q, const struct call_arguments *a, struct frame *f)
+{
+    uint64_t used = 0;
+    enum result_code code;
+    if (!frame_execute(q->r, f, limit(q, a->gas), &used, &code)) {
+        frame_free(f);
+        return false;
+    }
+    charge(q, used);
+    if (a->flags & FLAG_FORWARD_INPUT && !(a->flags & FLAG_CLONE_INPUT))
+        q->frame->input_given = true;
+    bool ended = a->flags & FLAG_TAIL_CALL && (code == RESULT_SUCCESS || code == RESULT_REVERTED);
+    if (!ended) return hand_over(q, f, code, a->output_at, a->output_length_at);
+    set_returned(q->frame, &f->output);
+    frame_free(f);
+    return tail(q, code);
+}
+
+static bool too_deep(const struct request *q) { return q->frame->depth == DEPTH_MAX; }
+
+/* ---- call ---- */
+
+static bool make_call(const struct request *q, const struct call_arguments *a)
+{
+    struct frame *from = q->frame;
+    struct account *callee = chain_account(&q->r->chain, a->callee);
+    struct frame f = {.parent = from,
+                      .depth = from->depth + 1,
+                      .account = callee,
+                      .code_of = callee,
+                      .value = a->value,
+                      .read_only = from->read_only || a->flags & FLAG_READ_ONLY};
+    if (!callee) return false;
+    f.code_now = callee->is.code;
+    memcpy(f.caller, account_address(from->account), ADDRESS);
+    if (!precompile_is(a->callee) && (reentry_denied(from, callee) || too_deep(q))) return false;
+    return take_input(q, a, &f.input) && execute(q, a, &f);
+}
+
+static bool call_with(const struct request *q, const struct call_arguments *a)
+{
+    struct frame *from = q->frame;
+    struct blob none = {0};
+    if (a->flags & ~(uint32_t)FLAGS) return false;
+    if (!u256_is_zero(&a->value) && (a->flags & FLAG_READ_ONLY || from->read_only)) return false;
+    from->reentry = a->flags & FLAG_REENTRY;
+    set_returned(from, &none);
+    bool ok = make_call(q, a);
+    from->reentry = true;
+    return ok;
+}
+
+bool call_call(const struct request *q)
+{
+    struct u256 deposit;
+    struct call_arguments a = {.flags = (uint32_t)high(q->a[0]),
+                               .gas = q->a[1],
+                               .input_at = low(q->a[4]),
+                               .input_size = high(q->a[4]),
+                               .output_at = low(q->a[5]),
+                               .output_length_at = high(q->a[5])};
+    return fetch_address(q, low(q->a[0]), a.callee) && fetch_number(q, high(q->a[3]), &deposit) &&
+           fetch_number(q, low(q->a[3]), &a.value) && call_with(q, &a);
+}
+
+bool call_call_evm(const struct request *q)
+{
+    struct call_arguments a = {.flags = (uint32_t)q->a[0],
+                               .gas = q->a[3],
+                               .input_at = low(q->a[4]),
+                               .input_size = high(q->a[4]),
+                               .output_at = low(q->a[5]),
+                               .output_length_at = high(q->a[5])};
+    return fetch_address(q, q->a[1], a.callee) && fetch_number(q, q->a[2], &a.value) &&
+           call_with(q, &a);
+}
+
+/* ---- delegate_call: the callee's code, everything else is the caller's ---- */
+
+static bool delegate_with(const struct request *q, const struct call_arguments *a)
+{
+    struct frame *from = q->frame;
+    struct blob none = {0};
+    if (a->flags & ~(uint32_t)(FLAG_FORWARD_INPUT | FLAG_CLONE_INPUT | FLAG_TAIL_CALL))
+        return false;
+    set_returned(from, &none);
+    struct account *callee = chain_account(&q->r->chain, a->callee);
+    if (!callee) return false;
+    struct frame f = {.parent = from,
+                      .depth = from->depth + 1,
+                      .account = from->account,
+                      .code_of = callee,
+                      .code_now = callee->is.code,
+                      .value = from->value,
+                      .delegate = true,
+                      .read_only = from->read_only};
+    memcpy(f.caller, from->caller, ADDRESS);
+    if (!precompile_is(a->callee) && too_deep(q)) return false;
+    return take_input(q, a, &f.input) && execute(q, a, &f);
+}
+
+bool call_delegate_call(const struct request *q)
+{
+    struct u256 deposit;
+    struct call_arguments a = {.flags = (uint32_t)high(q->a[0]),
+                               .gas = q->a[1],
+                               .input_at = low(q->a[4]),
+                               .input_size = high(q->a[4]),
+                               .output_at = low(q->a[5]),
+                               .output_length_at = high(q->a[5])};
+    return fetch_address(q, low(q->a[0]), a.callee) && fetch_number(q, q->a[3], &deposit) &&
+           delegate_with(q, &a);
+}
+
+bool call_delegate_call_evm(const struct request *q)
+{
+    struct call_arguments a = {.flags = (uint32_t)q->a[0],
+                               .gas = q->a[2],
+                               .input_at = low(q->a[3]),
+                               .input_size = high(q->a[3]),
+                               .output_at = low(q->a[4]),
+                               .output_length_at = high(q->a[4])};
+    return fetch_address(q, q->a[1], a.callee) && delegate_with(q, &a);
+}
+
+/* ---- instantiate ---- */
+
+/* The account that the new contract will be; NULL: it cannot be told. */
+static struct account *new_account(const struct request *q, uint64_t salt_at,
+                                   const struct code *code, const struct blob *data)
+{
+    const struct account *creator = q->frame->account;
+    uint8_t address[ADDRESS], salt[HASH];
+    if (salt_at == NOTHING)
+        address_create(account_address(creator), creator->is.nonce, address);
+    else if (!fetch_into(q, salt_at, salt, HASH) ||
+             !address_create2(account_address(creator), salt,
+                              (penta_bytes){code->bytes.data, code->bytes.size},
+                              (penta_bytes){data->data, data->size}, address))
+        return NULL;
+    return chain_account(&q->r->chain, address);
+}
+
+/* Runs the constructor; the address goes to the caller only when it succeeded. */
+static bool construct(const struct request *q, struct frame *f, uint64_t address_at)
+{
+    uint64_t used = 0, output = q->a[4];
+    enum result_code code = RESULT_DUPLICATE_ADDRESS;
+    if (!f->account->is.contract && !frame_execute(q->r, f, limit(q, q->a[0]), &used, &code)) {
+        frame_free(f);
+        return false;
+    }
+    charge(q, used);
+    bool ok = code != RESULT_SUCCESS || address_at == NOTHING ||
+              give(q, address_at, account_address(f->account), ADDRESS);
+    return hand_over(q, f, code, low(output), high(output)) && ok;
+}
+
+bool call_instantiate(const struct request *q)
+{
+    struct frame *from = q->frame;
+    struct blob none = {0};
+    struct u256 deposit;
+    uint8_t hash[HASH];
+    uint64_t code_at = low(q->a[3]), size = high(q->a[3]);
+    struct frame f = {.parent = from, .depth = from->depth + 1, .deploy = true};
+    if (from->read_only || size < HASH) return false;
+    if (!fetch_number(q, high(q->a[2]), &deposit) || !fetch_number(q, low(q->a[2]), &f.value) ||
+        !fetch_into(q, code_at, hash, HASH))
+        return false;
+    set_returned(from, &none);
+    f.code_now = code_find(q->r, hash);
+    if (!f.code_now || too_deep(q)) return false;
+    memcpy(f.caller, account_address(from->account), ADDRESS);
+    if (!fetch(q, (uint32_t)(code_at + HASH), size - HASH, &f.input)) return false;
+    f.account = f.code_of = new_account(q, low(q->a[5]), f.code_now, &f.input);
+    if (f.account) return construct(q, &f, high(q->a[5]));
+    frame_free(&f);
+    return false;
+}

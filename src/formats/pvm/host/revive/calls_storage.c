@@ -1,0 +1,104 @@
+/* Storage of the executing account: permanent, or for this transaction (flag 1). */
+#include <stdlib.h>
+#include <string.h>
+#include "pvm/host/revive/calls.h"
+
+struct place {
+    const uint8_t *address;
+    enum storage_kind kind;
+    struct blob key; /* to free */
+};
+
+static bool fetch_place(const struct request *q, uint64_t flags, uint64_t key, uint64_t key_size,
+                        struct place *out)
+{
+    bool word = (uint32_t)key_size == NOTHING, transient = (uint32_t)flags & 1;
+    uint32_t size = word ? HASH : (uint32_t)key_size;
+    if ((uint32_t)flags > 1 || size > KEY_BYTES_MAX) return false;
+    out->address = account_address(q->frame->account);
+    out->kind = transient ? (word ? STORAGE_TRANSIENT_WORDS : STORAGE_TRANSIENT_SIZED)
+                          : (word ? STORAGE_WORDS : STORAGE_SIZED);
+    return fetch(q, key, size, &out->key);
+}
+
+static const struct slot *load(const struct request *q, const struct place *p)
+{
+    return chain_load(&q->r->chain, p->address, p->kind, &p->key);
+}
+
+/* Stores or removes (NULL); the result is the length of what was there. */
+static bool store(const struct request *q, const struct place *p, const struct blob *value)
+{
+    const struct slot *old = load(q, p);
+    uint64_t length = old ? old->value.size : NOTHING;
+    return chain_store(&q->r->chain, p->address, p->kind, &p->key, value) && result(q, length);
+}
+
+static bool set(const struct request *q, uint64_t key_size, uint64_t value_at, uint32_t value_size,
+                bool clears)
+{
+    struct place place;
+    struct blob value;
+    if (q->frame->read_only || value_size > VALUE_BYTES_MAX) return false;
+    if (!fetch_place(q, q->a[0], q->a[1], key_size, &place)) return false;
+    bool ok = fetch(q, value_at, value_size, &value);
+    for (size_t i = 0; ok && clears && i < value.size; i++) clears = !value.data[i];
+    ok = ok && store(q, &place, clears ? NULL : &value);
+    free(place.key.data);
+    free(value.data);
+    return ok;
+}
+
+bool call_set_storage(const struct request *q)
+{
+    return set(q, q->a[2], q->a[3], (uint32_t)q->a[4], false);
+}
+bool call_set_storage_or_clear(const struct request *q)
+{
+    return set(q, NOTHING, q->a[2], HASH, true);
+}
+
+bool call_clear_storage(const struct request *q)
+{
+    struct place place;
+    if (q->frame->read_only || !fetch_place(q, q->a[0], q->a[1], q->a[2], &place)) return false;
+    bool ok = store(q, &place, NULL);
+    free(place.key.data);
+    return ok;
+}
+
+bool call_contains_storage(const struct request *q)
+{
+    struct place place;
+    if (!fetch_place(q, q->a[0], q->a[1], q->a[2], &place)) return false;
+    const struct slot *slot = load(q, &place);
+    free(place.key.data);
+    return result(q, slot ? slot->value.size : NOTHING);
+}
+
+static bool get(const struct request *q, bool takes)
+{
+    struct place place;
+    if (takes && q->frame->read_only) return false;
+    if (!fetch_place(q, q->a[0], q->a[1], q->a[2], &place)) return false;
+    const struct slot *slot = load(q, &place);
+    bool ok = !slot || give_sized(q, q->a[3], q->a[4], slot->value.data, slot->value.size);
+    if (ok && slot && takes) ok = store(q, &place, NULL);
+    free(place.key.data);
+    return ok && result(q, slot ? RESULT_SUCCESS : RESULT_KEY_NOT_FOUND);
+}
+
+bool call_get_storage(const struct request *q) { return get(q, false); }
+bool call_take_storage(const struct request *q) { return get(q, true); }
+
+bool call_get_storage_or_zero(const struct request *q)
+{
+    struct place place;
+    uint8_t word[WORD] = {0};
+    if (!fetch_place(q, q->a[0], q->a[1], NOTHING, &place)) return false;
+    const struct slot *slot = load(q, &place);
+    free(place.key.data);
+    if (slot && slot->value.size)
+        memcpy(word, slot->value.data, slot->value.size < WORD ? slot->value.size : WORD);
+    return give(q, q->a[2], word, WORD);
+}

@@ -1,0 +1,98 @@
+/* What the chain knows: accounts, their storage, the code of contracts, events. Every change is
+ * written to a journal, and undone from it when a call fails.
+ *
+ * Storage is one table; a key in it is the account's address, a byte for the kind of storage, and the
+ * contract's key. Transient storage lasts one transaction: its slots carry the transaction's number. */
+#pragma once
+#include "base/error.h"
+#include "pvm/host/revive/table.h"
+#include "pvm/host/revive/uint256.h"
+
+enum { ADDRESS = 20, HASH = 32, TOPICS_MAX = 4, CHAIN_BYTES_MAX = 1 << 28 };
+
+/* Keys of 32 bytes and those with a length of their own are different keys. */
+enum storage_kind {
+    STORAGE_WORDS,
+    STORAGE_SIZED,
+    STORAGE_TRANSIENT_WORDS,
+    STORAGE_TRANSIENT_SIZED,
+};
+
+struct blob {
+    uint8_t *data;
+    size_t size;
+};
+
+struct code; /* machines.h */
+
+struct account_state { /* what the journal keeps of an account */
+    struct u256 balance;
+    uint64_t nonce;
+    uint64_t created;  /* by this transaction */
+    struct code *code; /* NULL: none, or its constructor still runs */
+    bool contract;     /* also while its constructor runs */
+    bool doomed;       /* goes with the end of the transaction */
+};
+
+struct account {
+    struct table_entry entry; /* the key is its address */
+    struct account_state is;
+    struct blob immutable;
+    bool counted; /* somebody said what it owns: else it has, as a sender, what it sends */
+};
+
+struct slot {
+    struct table_entry entry;
+    struct blob value;
+    bool present;
+    uint64_t transaction;
+};
+
+struct event {
+    uint8_t address[ADDRESS];
+    struct blob topics, data;
+};
+
+struct chain {
+    struct table accounts, slots;
+    struct event *events; /* of the transaction */
+    size_t event_count, event_capacity;
+    struct change *changes;
+    size_t change_count, change_capacity;
+    uint64_t transaction; /* counted from 1 */
+    size_t bytes;         /* that contracts made it keep */
+    penta_error failure;  /* code 0, or why it could not go on: memory, its limit */
+};
+
+bool blob_set(struct blob *b, const void *data, size_t size);
+void chain_free(struct chain *c);
+
+/* NULL: there is none. */
+struct account *chain_find(const struct chain *c, const uint8_t address[ADDRESS]);
+/* Made when it is not there; NULL: c->failure. */
+struct account *chain_account(struct chain *c, const uint8_t address[ADDRESS]);
+bool account_exists(const struct account *a); /* safe on NULL */
+static inline const uint8_t *account_address(const struct account *a) { return a->entry.key; }
+/* What the account is may be changed after this. */
+bool chain_touch(struct chain *c, struct account *a);
+bool chain_set_immutable(struct chain *c, struct account *a, const void *data, size_t size);
+/* *moved tells whether there was enough; false: c->failure. */
+bool chain_transfer(struct chain *c, struct account *from, struct account *to,
+                    const struct u256 *value, bool *moved);
+
+/* NULL: nothing there. */
+const struct slot *chain_load(const struct chain *c, const uint8_t address[ADDRESS],
+                              enum storage_kind kind, const struct blob *key);
+/* value NULL removes. */
+bool chain_store(struct chain *c, const uint8_t address[ADDRESS], enum storage_kind kind,
+                 const struct blob *key, const struct blob *value);
+/* Takes both blobs. */
+bool chain_event(struct chain *c, const uint8_t address[ADDRESS], struct blob topics,
+                 struct blob data);
+
+static inline size_t chain_mark(const struct chain *c) { return c->change_count; }
+void chain_undo(struct chain *c, size_t mark); /* everything since the mark */
+/* A new transaction: no events, no transient storage, nothing to undo. */
+void chain_begin(struct chain *c);
+/* The transaction stays. */
+bool chain_commit(struct chain *c);

@@ -1,0 +1,163 @@
+/* Contracts that are part of the chain, at addresses 1 to 255. Input that one refuses fails the call;
+ * what is valid and not built stops the run. */
+#include "crypto/precompiles.h"
+#include <stdlib.h>
+#include <string.h>
+#include "crypto/hash.h"
+#include "pvm/host/keccak.h"
+#include "pvm/host/revive/revive.h"
+
+enum { MODEXP_MAX = 1024, ROUNDS_MAX = 1 << 24 };
+
+bool precompile_is(const uint8_t address[ADDRESS])
+{
+    for (size_t i = 0; i + 1 < ADDRESS; i++)
+        if (address[i]) return false;
+    return address[ADDRESS - 1] != 0;
+}
+
+/* size bytes of the input from offset on, zeros after its end. */
+static void take(penta_bytes in, size_t offset, uint8_t *into, size_t size)
+{
+    memset(into, 0, size);
+    if (offset >= in.size) return;
+    size_t left = in.size - offset;
+    memcpy(into, in.data + offset, left < size ? left : size);
+}
+
+static enum precompiled done(struct blob *out, const void *bytes, size_t size)
+{
+    return blob_set(out, bytes, size) ? PRECOMPILE_DONE : PRECOMPILE_FAILED;
+}
+
+/* A bad signature is no failure: nobody has signed. */
+static enum precompiled recover(penta_bytes in, struct blob *out)
+{
+    uint8_t all[128], key[64], hash[HASH];
+    bool valid = true;
+    take(in, 0, all, sizeof all);
+    for (size_t i = 32; i < 63; i++) valid = valid && !all[i];
+    valid = valid && (all[63] == 27 || all[63] == 28);
+    if (valid && !precompile_recover(all, all[63] == 28, all + 64, all + 96, key, &valid))
+        return PRECOMPILE_UNSUPPORTED;
+    if (!valid) return done(out, NULL, 0);
+    keccak256((penta_bytes){key, sizeof key}, hash);
+    memset(hash, 0, HASH - ADDRESS);
+    return done(out, hash, HASH);
+}
+
+static enum precompiled sha256(penta_bytes in, struct blob *out)
+{
+    uint8_t hash[HASH];
+    hash_sha256(in, hash);
+    return done(out, hash, HASH);
+}
+
+static enum precompiled ripemd160(penta_bytes in, struct blob *out)
+{
+    uint8_t hash[HASH] = {0};
+    if (!precompile_ripemd160(in, hash + HASH - ADDRESS)) return PRECOMPILE_UNSUPPORTED;
+    return done(out, hash, HASH);
+}
+
+static enum precompiled identity(penta_bytes in, struct blob *out)
+{
+    return done(out, in.data, in.size);
+}
+
+/* A length, or more than is allowed. */
+static size_t length_at(penta_bytes in, size_t offset)
+{
+    uint8_t word[WORD];
+    take(in, offset, word, WORD);
+    for (size_t i = 0; i < WORD - 2; i++)
+        if (word[i]) return MODEXP_MAX + 1;
+    return (size_t)(word[WORD - 2] << 8 | word[WORD - 1]);
+}
+
+static enum precompiled modexp(penta_bytes in, struct blob *out)
+{
+    uint8_t base[MODEXP_MAX], exponent[MODEXP_MAX], modulus[MODEXP_MAX], power[MODEXP_MAX];
+    size_t b = length_at(in, 0), e = length_at(in, WORD), m = length_at(in, 2 * WORD);
+    bool valid;
+    if (b > MODEXP_MAX || m > MODEXP_MAX) return PRECOMPILE_FAILED;
+    if (!b && !m) return done(out, NULL, 0);
+    if (e > MODEXP_MAX) return PRECOMPILE_FAILED;
+    take(in, 3 * WORD, base, b);
+    take(in, 3 * WORD + b, exponent, e);
+    take(in, 3 * WORD + b + e, modulus, m);
+    if (!m) return done(out, NULL, 0);
+    if (!precompile_modexp((penta_bytes){base, b}, (penta_bytes){exponent, e},
+                           (penta_bytes){modulus, m}, power, &valid))
+        return PRECOMPILE_UNSUPPORTED;
+    return done(out, power, m);
+}
+
+static enum precompiled bn128_add(penta_bytes in, struct blob *out)
+{
+    uint8_t all[128], sum[64];
+    bool valid;
+    take(in, 0, all, sizeof all);
+    if (!precompile_bn128_add(all, all + 64, sum, &valid)) return PRECOMPILE_UNSUPPORTED;
+    return valid ? done(out, sum, sizeof sum) : PRECOMPILE_FAILED;
+}
+
+static enum precompiled bn128_multiply(penta_bytes in, struct blob *out)
+{
+    uint8_t all[96], product[64];
+    bool valid;
+    take(in, 0, all, sizeof all);
+    if (!precompile_bn128_multiply(all, all + 64, product, &valid)) return PRECOMPILE_UNSUPPORTED;
+    return valid ? done(out, product, sizeof product) : PRECOMPILE_FAILED;
+}
+
+/* Only the empty product is known without pairings. */
+static enum precompiled bn128_pairing(penta_bytes in, struct blob *out)
+{
+    enum { PAIR = 192 };
+    static const uint8_t one[WORD] = {[WORD - 1] = 1};
+    bool valid = true;
+    if (in.size % PAIR) return PRECOMPILE_FAILED;
+    if (!in.size) return done(out, one, WORD);
+    for (size_t i = 0; i < in.size; i += PAIR)
+        if (!precompile_bn128_points(in.data + i, in.data + i + 64, &valid) || !valid) break;
+    return valid ? PRECOMPILE_UNSUPPORTED : PRECOMPILE_FAILED;
+}
+
+static enum precompiled blake2f(penta_bytes in, struct blob *out)
+{
+    enum { H = 4, M = H + 64, T = M + 128, LAST = T + 16, SIZE = LAST + 1 };
+    uint8_t h[64];
+    if (in.size != SIZE || in.data[LAST] > 1) return PRECOMPILE_FAILED;
+    uint32_t rounds = (uint32_t)in.data[0] << 24 | (uint32_t)in.data[1] << 16 |
+                      (uint32_t)in.data[2] << 8 | in.data[3];
+    if (rounds > ROUNDS_MAX) return PRECOMPILE_UNSUPPORTED;
+    memcpy(h, in.data + H, sizeof h);
+    precompile_blake2f(rounds, h, in.data + M, in.data + T, in.data[LAST]);
+    return done(out, h, sizeof h);
+}
+
+static const struct {
+    const char *unsupported; /* its name in messages */
+    enum precompiled (*run)(penta_bytes in, struct blob *out);
+} precompiles[] = {
+    {NULL, NULL},
+    {"precompile ecrecover", recover},
+    {"precompile sha256", sha256},
+    {"precompile ripemd160", ripemd160},
+    {"precompile identity", identity},
+    {"precompile modexp", modexp},
+    {"precompile bn128 add", bn128_add},
+    {"precompile bn128 multiply", bn128_multiply},
+    {"precompile bn128 pairing", bn128_pairing},
+    {"precompile blake2f of more than 2^24 rounds", blake2f},
+};
+
+enum precompiled precompile_run(const uint8_t address[ADDRESS], penta_bytes in, struct blob *out,
+                                const char **name)
+{
+    uint8_t number = address[ADDRESS - 1];
+    if (number >= sizeof precompiles / sizeof *precompiles) return PRECOMPILE_FAILED;
+    *name = precompiles[number].unsupported;
+    return precompiles[number].run(in, out);
+}

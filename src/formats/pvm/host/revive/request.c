@@ -1,0 +1,103 @@
+/* Between a host call and the guest's memory. Pointers and lengths are the low 32 bits of their
+ * registers: the compiler sign-extends them. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "pvm/host/revive/revive.h"
+
+enum { LOWEST = 0x10000 }; /* nothing is mapped below */
+
+static bool in_range(uint64_t address, uint64_t size)
+{
+    return (uint32_t)address >= LOWEST && (uint32_t)address + size <= UINT64_C(1) << 32;
+}
+
+bool fetch_into(const struct request *q, uint64_t address, void *into, size_t size)
+{
+    return !size ||
+           (in_range(address, size) && penta_vm_peek(q->frame->vm, (uint32_t)address, into, size));
+}
+
+bool fetch(const struct request *q, uint64_t address, uint64_t size, struct blob *out)
+{
+    *out = (struct blob){0};
+    if (size > BYTES_MAX) return false;
+    uint8_t *bytes = malloc((size_t)size + 1);
+    if (!bytes || !fetch_into(q, address, bytes, (size_t)size)) {
+        free(bytes);
+        return false;
+    }
+    *out = (struct blob){bytes, (size_t)size};
+    return true;
+}
+
+bool fetch_address(const struct request *q, uint64_t address, uint8_t into[ADDRESS])
+{
+    return fetch_into(q, address, into, ADDRESS);
+}
+
+bool fetch_number(const struct request *q, uint64_t address, struct u256 *into)
+{
+    uint8_t word[WORD];
+    if (!fetch_into(q, address, word, WORD)) return false;
+    *into = u256_get(word);
+    return true;
+}
+
+bool give(const struct request *q, uint64_t address, const void *bytes, size_t size)
+{
+    const struct pvm_memory *memory = &pvm_vm_const(q->frame->vm)->memory;
+    if (!size) return true;
+    if (!in_range(address, size)) return false;
+    const uint64_t end = (uint32_t)address + (uint64_t)size;
+    for (uint64_t page = (uint32_t)address / PVM_PAGE; page * PVM_PAGE < end; page++)
+        if (!(memory->rights[page] & PVM_WRITABLE)) return false;
+    answer_poke(q->out, (uint32_t)address, (penta_bytes){bytes, size});
+    return true;
+}
+
+bool give_number(const struct request *q, uint64_t address, const struct u256 *number)
+{
+    uint8_t word[WORD];
+    u256_put(number, word);
+    return give(q, address, word, WORD);
+}
+
+bool give_sized(const struct request *q, uint64_t out, uint64_t length_at, const void *data,
+                size_t size)
+{
+    uint8_t length[4];
+    if (!fetch_into(q, length_at, length, sizeof length)) return false;
+    if (size > get32(length)) size = get32(length);
+    put32(length, (uint32_t)size);
+    return give(q, out, data, size) && give(q, length_at, length, sizeof length);
+}
+
+bool give_sized_optional(const struct request *q, uint64_t out, uint64_t length_at,
+                         const void *data, size_t size)
+{
+    return (uint32_t)out == NOTHING || give_sized(q, out, length_at, data, size);
+}
+
+bool result(const struct request *q, uint64_t value)
+{
+    q->out->results[0] = value;
+    q->out->count = 1;
+    return true;
+}
+
+bool end_frame(const struct request *q, enum outcome outcome, struct blob output)
+{
+    free(q->frame->output.data);
+    q->frame->output = output;
+    q->frame->outcome = outcome;
+    q->out->end = CALL_ENDS;
+    return true;
+}
+
+/* Without metering there is as much as a block has. */
+uint64_t gas_left(const struct request *q)
+{
+    const struct pvm_vm *vm = pvm_vm_const(q->frame->vm);
+    return vm->metered ? (uint64_t)vm->state->gas : q->r->block.gas_limit;
+}

@@ -1,0 +1,201 @@
+/* The contract host: an in-memory chain for PolkaVM contracts as pallet-revive runs them.
+ * docs/formats/pvm-contracts.md says what it does; this header is what its files share.
+ *
+ *     chain.c      accounts, storage, events, and the journal that undoes them
+ *     codes.c      the code of contracts, and machines that run it
+ *     frames.c     a call from its value to its outcome
+ *     request.c    arguments of a host call, guest memory, results
+ *     calls.def    every host call, once; dispatch.c finds it
+ *     calls_*.c    the host calls
+ *     precompiles.c, addresses.c, options.c, state_*.c
+ *     host.c       transactions: the calls that the options ask for */
+#pragma once
+#include "core/host.h"
+#include "pvm/host/host.h"
+#include "pvm/host/revive/chain.h"
+#include "pvm/vm/vm.h"
+
+enum {
+    DEPTH_MAX = 25,        /* calls inside the first */
+    BYTES_MAX = 1 << 24,   /* of one argument in guest memory */
+    KEY_BYTES_MAX = 128,   /* of a storage key */
+    VALUE_BYTES_MAX = 416, /* of a storage value */
+    EVENT_BYTES_MAX = 1 << 16,
+    IMMUTABLE_BYTES_MAX = 4096,
+    RETURN_BYTES_MAX = 1 << 20,
+};
+#define NOTHING UINT32_C(0xffffffff) /* no pointer, no value, a key of 32 bytes */
+
+enum result_code {
+    RESULT_SUCCESS = 0,
+    RESULT_TRAPPED = 1,
+    RESULT_REVERTED = 2,
+    RESULT_KEY_NOT_FOUND = 3,
+    RESULT_TRANSFER_FAILED = 4,
+    RESULT_OUT_OF_RESOURCES = 5,
+    RESULT_DUPLICATE_ADDRESS = 11,
+};
+
+struct request;
+typedef bool host_call_fn(const struct request *q); /* false: the contract traps */
+
+/* ---- codes.c ---- */
+
+struct host_call {        /* what an import of a contract is */
+    host_call_fn *answer; /* NULL: it is not offered */
+};
+
+struct code {
+    struct table_entry entry; /* the key is the Keccak-256 of its bytes */
+    penta_buffer bytes;
+    penta_module *module;
+    struct host_call *calls; /* by number of the import */
+    size_t call_count;
+    bool has_call, has_deploy;
+    uint32_t call_pc, deploy_pc;
+    struct pvm_config config;
+    struct pvm_cells *cells; /* shared by its machines; NULL: none yet */
+    struct pvm_vm **idle;
+    size_t idle_count, idle_capacity;
+};
+
+/* ---- frames.c ---- */
+
+enum outcome { FRAME_RUNS, FRAME_SUCCESS, FRAME_REVERT, FRAME_TRAP, FRAME_NO_GAS };
+
+struct frame { /* a call under way */
+    struct frame *parent;
+    unsigned depth;
+    struct account *account;     /* that executes */
+    struct account *code_of;     /* whose code it is: another account's in a delegate call */
+    const struct code *code_now; /* what runs; NULL: an account without code */
+    uint8_t caller[ADDRESS];
+    struct u256 value;
+    struct blob input;
+    bool input_given; /* away: no longer to be read */
+    bool deploy, delegate, read_only;
+    bool reentry;         /* the account may be called again */
+    struct blob returned; /* return data of the last call that it made */
+    penta_vm *vm;
+    size_t mark;        /* in the journal */
+    uint64_t gas_start; /* of the first call */
+    enum outcome outcome;
+    struct blob output;
+    penta_stop trap; /* why, when the machine did */
+    bool refused;    /* a host call did */
+};
+
+/* ---- transactions ---- */
+
+enum entry { ENTRY_CALL, ENTRY_DEPLOY, ENTRY_OTHER }; /* other: an export or a pc of the file */
+
+struct transaction {
+    enum entry entry;
+    uint8_t caller[ADDRESS], address[ADDRESS];
+    struct u256 value, time;
+    struct blob input;
+    bool has_gas;
+    uint64_t gas;
+};
+
+struct block {
+    struct u256 number, time, chain_id, base_fee;
+    uint8_t author[ADDRESS];
+    uint64_t gas_price, gas_limit;
+};
+
+struct pvm_revive {
+    struct chain chain;
+    struct table codes;
+    struct block block;
+    struct transaction *transactions;
+    size_t transaction_count, next;
+    const struct transaction *now; /* the one under way, or NULL */
+    struct frame top;              /* its first call */
+    const penta_module *module;    /* the program of the command */
+    struct code *program;          /* the same as a contract's code */
+    struct pvm_vm *outer;          /* its machine */
+    const penta_option *options;   /* only while it is opened */
+    size_t option_count;
+    pvm_adopt_fn *adopt; /* the engine of inner machines */
+    bool interrupted;
+    penta_error failure; /* code 0, or why the run cannot go on */
+};
+
+/* One host call under way. */
+struct request {
+    struct pvm_revive *r;
+    struct frame *frame;
+    const uint64_t *a;
+    struct answer *out;
+};
+
+/* codes.c */
+struct code *code_find(const struct pvm_revive *r, const uint8_t hash[HASH]);
+/* Takes the bytes, also when it fails. The same code twice is the same record. */
+struct code *code_upload(struct pvm_revive *r, penta_buffer *bytes, penta_error *err);
+struct code *code_read(struct pvm_revive *r, const char *path, penta_error *err);
+static inline const uint8_t *code_hash(const struct code *c) { return c->entry.key; }
+struct pvm_vm *code_machine(struct pvm_revive *r, struct code *c); /* NULL: r->failure */
+void code_release(struct code *c, struct pvm_vm *vm);
+void codes_free(struct pvm_revive *r);
+
+/* frames.c: all return false when the run cannot go on: r->failure or r->interrupted. */
+/* Snapshot, nonce, new contract, value; *code is RESULT_SUCCESS or RESULT_TRANSFER_FAILED, which
+ * has undone everything. */
+bool frame_begin(struct pvm_revive *r, struct frame *f, enum result_code *code);
+/* Its code in a machine of its own; gas is what it may use, *used what it did. */
+bool frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used);
+/* Keeps or undoes what it did, by its outcome. */
+bool frame_end(struct pvm_revive *r, struct frame *f, enum result_code *code);
+/* All three, or a precompile, or only the value where there is no code. */
+bool frame_execute(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used,
+                   enum result_code *code);
+void frame_free(struct frame *f);
+/* One host call of the frame's machine. False: it is not answered. */
+bool frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
+                  struct answer *out);
+bool revive_stop(struct pvm_revive *r, const char *what); /* valid, and not supported */
+
+/* request.c: false: the contract traps. */
+bool fetch(const struct request *q, uint64_t address, uint64_t size, struct blob *out);
+bool fetch_into(const struct request *q, uint64_t address, void *into, size_t size);
+bool fetch_address(const struct request *q, uint64_t address, uint8_t into[ADDRESS]);
+bool fetch_number(const struct request *q, uint64_t address, struct u256 *into);
+bool give(const struct request *q, uint64_t address, const void *bytes, size_t size);
+bool give_number(const struct request *q, uint64_t address, const struct u256 *number);
+/* Bytes into a buffer whose capacity, then length, is the u32 at length_at. */
+bool give_sized(const struct request *q, uint64_t out, uint64_t length_at, const void *data,
+                size_t size);
+bool give_sized_optional(const struct request *q, uint64_t out, uint64_t length_at,
+                         const void *data, size_t size);
+bool result(const struct request *q, uint64_t value);
+/* The frame ends here. Takes the output. */
+bool end_frame(const struct request *q, enum outcome outcome, struct blob output);
+uint64_t gas_left(const struct request *q);
+
+/* dispatch.c */
+bool host_call_find(penta_bytes name, struct host_call *out);
+
+/* addresses.c */
+void address_create(const uint8_t creator[ADDRESS], uint64_t nonce, uint8_t out[ADDRESS]);
+bool address_create2(const uint8_t creator[ADDRESS], const uint8_t salt[HASH], penta_bytes code,
+                     penta_bytes data, uint8_t out[ADDRESS]);
+/* The word of a block whose number fits: not that of a real chain, but the same for everybody. */
+void address_block_hash(const struct u256 *number, uint8_t out[HASH]);
+
+/* precompiles.c */
+enum precompiled { PRECOMPILE_DONE, PRECOMPILE_FAILED, PRECOMPILE_UNSUPPORTED };
+bool precompile_is(const uint8_t address[ADDRESS]);
+/* *name: what is not supported. */
+enum precompiled precompile_run(const uint8_t address[ADDRESS], penta_bytes in, struct blob *out,
+                                const char **name);
+
+/* options.c */
+bool options_read(struct pvm_revive *r, const penta_option *options, size_t count,
+                  penta_error *err);
+bool address_parse(penta_bytes text, uint8_t out[ADDRESS]);
+
+/* state_write.c, state_read.c */
+bool state_write(const struct pvm_revive *r, struct writer *out, penta_error *err);
+bool state_read(struct pvm_revive *r, const char *path, penta_error *err);

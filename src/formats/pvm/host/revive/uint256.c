@@ -1,0 +1,96 @@
+#include "pvm/host/revive/uint256.h"
+#include <string.h>
+#include "base/bytes.h"
+
+bool u256_is_zero(const struct u256 *a) { return !(a->w[0] | a->w[1] | a->w[2] | a->w[3]); }
+bool u256_fits(const struct u256 *a) { return !(a->w[1] | a->w[2] | a->w[3]); }
+
+int u256_compare(const struct u256 *a, const struct u256 *b)
+{
+    for (int i = 3; i >= 0; i--)
+        if (a->w[i] != b->w[i]) return a->w[i] < b->w[i] ? -1 : 1;
+    return 0;
+}
+
+struct u256 u256_add(const struct u256 *a, const struct u256 *b, bool *carry)
+{
+    struct u256 sum;
+    unsigned __int128 part = 0;
+    for (int i = 0; i < 4; i++) {
+        part += (unsigned __int128)a->w[i] + b->w[i];
+        sum.w[i] = (uint64_t)part;
+        part >>= 64;
+    }
+    *carry = part != 0;
+    return sum;
+}
+
+struct u256 u256_subtract(const struct u256 *a, const struct u256 *b)
+{
+    struct u256 difference;
+    uint64_t borrow = 0;
+    for (int i = 0; i < 4; i++) {
+        unsigned __int128 part = (unsigned __int128)a->w[i] - b->w[i] - borrow;
+        difference.w[i] = (uint64_t)part;
+        borrow = (uint64_t)(part >> 64) & 1;
+    }
+    return difference;
+}
+
+struct u256 u256_get(const uint8_t little_endian[WORD])
+{
+    struct u256 a;
+    for (int i = 0; i < 4; i++) a.w[i] = get64(little_endian + 8 * i);
+    return a;
+}
+
+void u256_put(const struct u256 *a, uint8_t little_endian[WORD])
+{
+    for (int i = 0; i < 4; i++) put64(little_endian + 8 * i, a->w[i]);
+}
+
+/* a * factor + digit; false: too large. */
+static bool append(struct u256 *a, unsigned factor, unsigned digit)
+{
+    unsigned __int128 part = digit;
+    for (int i = 0; i < 4; i++) {
+        part += (unsigned __int128)a->w[i] * factor;
+        a->w[i] = (uint64_t)part;
+        part >>= 64;
+    }
+    return !part;
+}
+
+bool u256_parse(penta_bytes text, struct u256 *out)
+{
+    struct u256 a = {{0}};
+    bool hex = text.size > 2 && text.data[0] == '0' && (text.data[1] | 32) == 'x';
+    size_t i = hex ? 2 : 0;
+    unsigned base = hex ? 16 : 10;
+    if (i == text.size) return false;
+    for (; i < text.size; i++) {
+        if (text.data[i] == '_' && i && i + 1 < text.size) continue;
+        int digit = hex_digit(text.data[i]);
+        if (digit < 0 || digit >= (int)base || !append(&a, base, (unsigned)digit)) return false;
+    }
+    *out = a;
+    return true;
+}
+
+void u256_print(const struct u256 *a, char text[U256_DIGITS])
+{
+    struct u256 left = *a;
+    char digits[U256_DIGITS];
+    size_t count = 0;
+    do {
+        unsigned __int128 rest = 0;
+        for (int i = 3; i >= 0; i--) {
+            rest = rest << 64 | left.w[i];
+            left.w[i] = (uint64_t)(rest / 10);
+            rest %= 10;
+        }
+        digits[count++] = (char)('0' + (int)rest);
+    } while (!u256_is_zero(&left));
+    for (size_t i = 0; i < count; i++) text[i] = digits[count - 1 - i];
+    text[count] = 0;
+}

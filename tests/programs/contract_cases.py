@@ -1,0 +1,400 @@
+#!/usr/bin/env python3
+"""A chain of contracts on every engine: calls between contracts, reverts, creation, precompiles,
+money, two users of a token, an auction in time. The contracts are those of tests/contracts.
+
+    tests/programs/contract_cases.py PENTA [ENGINE...]
+"""
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CONTRACTS = os.path.join(os.path.dirname(HERE), "contracts")
+PENTA = os.path.abspath(sys.argv[1])
+ENGINES = sys.argv[2:] or ["interp", "jit", "both"]
+AL, BO, CY = "a1" * 20, "b0" * 20, "c4" * 20
+FIRST, SECOND = "a24dc96c7cfd9e1c44d482f5fb78d118ff0c53f3", "ead6f7107935b916a44219d1bdfd00fb03e24717"
+failures = checks = 0
+
+
+def keccak(data):
+    """Keccak-256 with the padding of the submission."""
+    mask = (1 << 64) - 1
+    lanes = [0] * 25
+    block = bytearray(data) + b"\x01" + bytes(-(len(data) + 1) % 136)
+    block[-1] |= 0x80
+
+    def rotate(v, n):
+        return (v << n | v >> (64 - n)) & mask if n else v
+    for at in range(0, len(block), 136):
+        for i in range(17):
+            lanes[i] ^= int.from_bytes(block[at + 8 * i:at + 8 * i + 8], "little")
+        lfsr = 1
+        for _ in range(24):
+            c = [lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20] for x in range(5)]
+            lanes = [lanes[i] ^ c[(i + 4) % 5] ^ rotate(c[(i + 1) % 5], 1) for i in range(25)]
+            x, y, moving = 1, 0, lanes[1]
+            for t in range(24):
+                x, y = y, (2 * x + 3 * y) % 5
+                lanes[x + 5 * y], moving = rotate(moving, (t + 1) * (t + 2) // 2 % 64), lanes[x + 5 * y]
+            for row in range(0, 25, 5):
+                r = lanes[row:row + 5]
+                for i in range(5):
+                    lanes[row + i] = r[i] ^ (~r[(i + 1) % 5] & mask & r[(i + 2) % 5])
+            for j in range(7):
+                if lfsr & 1:
+                    lanes[0] ^= 1 << ((1 << j) - 1)
+                lfsr = (lfsr << 1 ^ (0x71 if lfsr & 0x80 else 0)) & 0xff
+    return b"".join(v.to_bytes(8, "little") for v in lanes[:4])
+
+
+def word(n):
+    """A number, or an address or other hex text as a number, as 32 bytes."""
+    return (int(n, 16) if isinstance(n, str) else n).to_bytes(32, "big").hex()
+
+
+def encode(args):
+    """ABI: numbers and addresses are words, bytes are in the tail."""
+    head, tail = "", ""
+    for a in args:
+        if isinstance(a, bytes):
+            head += word(32 * len(args) + len(tail) // 2)
+            tail += word(len(a)) + a.hex() + "00" * (-len(a) % 32)
+        else:
+            head += word(a)
+    return head + tail
+
+
+def data(signature, *args):
+    return keccak(signature.encode())[:4].hex() + encode(args)
+
+
+def words(*numbers):
+    return "".join(word(n) for n in numbers)
+
+
+def text(s):
+    return words(32, len(s)) + s.encode().hex() + "00" * (-len(s) % 32)
+
+
+ERROR = "08c379a0"
+
+
+class Chain:
+    def __init__(self, engine, work):
+        self.engine, self.state = engine, os.path.join(work, "state.json")
+        block = {"number": 1000, "time": 1700000000, "chain_id": 420420420, "author": "ff" * 20}
+        with open(self.state, "w") as f:
+            json.dump({"block": block, "accounts": {AL: {"balance": str(10**18)}}}, f)
+
+    def run(self, name, options):
+        done = subprocess.run(
+            [PENTA, "run", os.path.join(CONTRACTS, name + ".polkavm"), "--host", "revive", "--json",
+             "--engine", self.engine, "--state", self.state, "--save-state", self.state] + options,
+            capture_output=True, text=True, timeout=300)
+        document = json.loads(done.stdout)
+        if "output" not in document:
+            return [("error", done.stdout, [])]
+        outcomes, events = [], []
+        for line in document["output"].splitlines():
+            parts = line.split()
+            if parts[0] == "event":
+                topics = [parts[i + 1][2:] for i in range(2, len(parts) - 2, 2)]
+                events.append((parts[1][2:], topics, parts[-1][2:]))
+            elif parts[0] == "return":
+                outcomes.append(("ok" if parts[1] == "0" else "revert", parts[2][2:], events))
+                events = []
+            else:
+                outcomes.append((parts[0], "", events))
+                events = []
+        if document["stop"] == "host":
+            outcomes.append(("stopped", json.dumps(document), []))
+        return outcomes
+
+    def deploy(self, name, at, *args, sender=AL, value=0, time=None, uploads=()):
+        options = ["--call", "deploy", "--address", at, "--caller", sender, "--value", str(value),
+                   "--calldata", encode(args)]
+        if time is not None:
+            options += ["--time", str(time)]
+        for upload in uploads:
+            options += ["--upload", os.path.join(CONTRACTS, upload + ".polkavm")]
+        expect(self, f"deploy {name}", [o[0] for o in self.run(name, options)], ["ok"])
+
+    def calls(self, name, steps):
+        """Each step is (address, data, wanted outcome, wanted output[, wanted events][, options])."""
+        options = []
+        for step in steps:
+            extra = step[-1] if isinstance(step[-1], dict) else {}
+            options += ["--call", "call", "--address", step[0], "--calldata", step[1],
+                        "--caller", extra.get("sender", AL), "--value", str(extra.get("value", 0))]
+            if "time" in extra:
+                options += ["--time", str(extra["time"])]
+        got = self.run(name, options)
+        expect(self, f"{name}: calls", len(got), len(steps))
+        for number, (step, outcome) in enumerate(zip(steps, got)):
+            expect(self, f"{name}: call {number} {step[1][:8]}", outcome[:2], (step[2], step[3]))
+            if len(step) > 4 and isinstance(step[4], list):
+                expect(self, f"{name}: events of call {number}", outcome[2], step[4])
+
+    def account(self, address):
+        with open(self.state) as f:
+            return json.load(f)["accounts"].get("0x" + address, {"balance": 0})
+
+    def balances(self, wanted):
+        for address, amount in wanted.items():
+            expect(self, f"balance of {address}", int(self.account(address)["balance"]), amount)
+
+
+def expect(chain, what, got, wanted):
+    global failures, checks
+    checks += 1
+    if got != wanted:
+        failures += 1
+        print(f"{chain.engine}: {what}:\n  wanted {wanted}\n  got    {got}")
+
+
+def topic(signature):
+    return keccak(signature.encode()).hex()
+
+
+# ---- the cases ----
+
+def counter(c):
+    c.deploy("Counter", FIRST)
+    c.deploy("User", SECOND)
+    C, U, set_topic = FIRST, SECOND, topic("Set(address,uint256)")
+    attempts = [(1, 0, 5), (3, 0, 0x24), (2, 0x12, 0), (3, 0, 0), (0, 4, 0)]
+    c.calls("Counter", [
+        (U, data("set(address,uint256)", C, 5), "ok", word(0), [(C, [set_topic, word(U)], word(5))], {"value": 7}),
+        (U, data("set(address,uint256)", C, 6), "ok", word(5)),
+        (C, data("by()"), "ok", word(U)),
+        (U, data("peek(address,uint256)", C, 50), "ok", words(0, 0x40, 0)),
+        (C, data("n()"), "ok", word(6))] + [
+        (U, data("attempt(address,uint256)", C, k), "ok", words(*attempts[k]),
+         [(C, [set_topic, word(U)], word(4))] if k == 4 else []) for k in range(5)] + [
+        (C, data("n()"), "ok", word(0x3e7)),
+        (C, data("fail(uint256)", 1), "revert", keccak(b"Bad(uint256)")[:4].hex() + word(0x2a)),
+        (C, data("fail(uint256)", 3), "trap", ""),
+        (C, data("n()"), "revert", "", {"value": 1}),
+        (C, "01020304", "revert", "")])
+    c.balances({C: 7, U: 0})
+
+
+def proxy(c):
+    L, P = FIRST, SECOND
+    c.deploy("Logic", L, 0x1234)
+    c.deploy("Proxy", P, L)
+    c.calls("Logic", [
+        (P, data("bump(uint256)", 3), "ok", word(3), {"value": 11}),
+        (P, data("bump(uint256)", 4), "ok", word(7), {"sender": BO}),
+        (P, data("n()"), "ok", word(7)),
+        (P, data("who()"), "ok", word(BO)),
+        (P, data("me()"), "ok", word(P)),
+        (P, data("paid()"), "ok", word(0)),
+        (P, data("tag()"), "ok", word(0x1234)),
+        (L, data("n()"), "ok", word(0)),
+        (P, data("boom()"), "revert", ERROR + text("boom")),
+        (P, data("n()"), "ok", word(7))])
+    c.balances({P: 11, L: 0})
+    expect(c, "immutable data of the proxy", c.account(P).get("immutable"),
+           "0x" + bytes.fromhex(L)[::-1].hex() + "00" * 12)
+
+
+def factory(c):
+    F = FIRST
+    c.deploy("Factory", F, uploads=["Child"])
+    with open(os.path.join(CONTRACTS, "Child.polkavm"), "rb") as f:
+        child = keccak(f.read()).hex()
+    made = ["3eedd0c6e2afcd5a986e3fa5084c29e65b57b74f", "26ea273c24d694b595dbddcb62819f592c0f6ca2"]
+    salted = "26ab25241b03496848e52949a105b2645467ff90"
+    c.calls("Factory", [
+        (F, data("make(uint256)", 5), "ok", word(made[0]), {"value": 100}),
+        (F, data("make(uint256)", 6), "ok", word(made[1])),
+        (F, data("make(uint256)", 13), "revert", ERROR + text("unlucky")),
+        (F, data("make2(uint256,bytes32)", 5, 7), "ok", word(salted)),
+        (F, data("make2(uint256,bytes32)", 5, 7), "revert", ""),
+        (F, data("try2(uint256,bytes32)", 5, 7), "ok", words(0, 0)),
+        (F, data("try2(uint256,bytes32)", 13, 7), "ok", words(0, 0x64)),
+        (F, data("try2(uint256,bytes32)", 7, 7), "ok", words(1, 0)),
+        (F, data("hash(address)", AL), "ok", keccak(b"").hex()),
+        (F, data("hash(address)", "77" * 20), "ok", word(0)),
+        (F, data("hash(address)", made[0]), "ok", child),
+        (made[0], data("v()"), "ok", word(5)),
+        (made[0], data("parent()"), "ok", word(F)),
+        (made[0], data("endow()"), "ok", word(0x64)),
+        (made[0], data("size()"), "ok", word(0))])
+    c.balances({made[0]: 100})
+    fresh = Chain(c.engine, os.path.dirname(c.state))
+    fresh.deploy("Factory", F)
+    fresh.calls("Factory", [(F, data("make(uint256)", 5), "trap", "")])
+
+
+def env(c):
+    E = FIRST
+    c.deploy("Env", E, int.from_bytes(b"Y" * 32, "big"))
+    c.calls("Env", [
+        (E, data("imm()"), "ok", "59" * 32 + word(1)),
+        (E, data("blk()"), "ok", words(1000, 1700000000, 420420420, "ff" * 20)),
+        (E, data("hash(uint256)", 999), "ok", keccak(b"block999").hex()),
+        (E, data("hash(uint256)", 744), "ok", keccak(b"block744").hex()),
+        (E, data("hash(uint256)", 1000), "ok", word(0)),
+        (E, data("hash(uint256)", 743), "ok", word(0)),
+        (E, data("who()"), "ok", words(AL, AL, 5, 5), {"value": 5}),
+        (E, data("log(string)", b"hello"), "ok", "", [
+            (E, [topic("Four(uint256,address,bytes32,string)"), word(7), word(AL), b"k".hex() + "00" * 31],
+             text("hello")),
+            (E, [], word(9))]),
+        (E, data("m(address)", AL), "ok", word(5)),
+        (E, data("tboth(uint256,uint256)", 1, 0x9988), "ok", words(0x9988, 0)),
+        (E, data("tget(uint256)", 1), "ok", word(0))])
+
+
+def precompiles(c):
+    P = FIRST
+    c.deploy("Pre", P)
+    r = "f1798afa44c1bc67819904da930e0df911ed500d5096577796e360d146af1481"
+    s = "4394ae58771d8bbbb8c7229549e7b53db12ba4f4615e051ca7f9330ccdb850bb"
+    msg = keccak(b"msg").hex()
+    any_, rec = "any(address,bytes)", "rec(bytes32,uint8,bytes32,bytes32)"
+    power = bytes.fromhex(words(1, 1, 1)) + bytes([3, 5, 7])
+    g = words(1, 2)  # the generator of alt_bn128, and its double
+    g2 = "030644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd3" \
+         "15ed738c0e0a7c92e7845f96b2ae9c0a68a6a449e3538fc7ff3ebf7a5a18a2c4"
+    state = "48c9bdf267e6096a3ba7ca8485ae67bb2bf894fe72f36e3cf1361d5f3af54fa5" \
+            "d182e6ad7f520e511f6c3e2b8c68059b6bbd41fbabd9831f79217e1319cde05b"
+    blake = b"\0\0\0\x0c" + bytes.fromhex(state) + b"abc".ljust(128, b"\0") + b"\3".ljust(16, b"\0") + b"\1"
+    blake_out = hashlib.blake2b(b"abc").hexdigest()  # one block, hence one compression
+
+    def ok(out):
+        return words(1, 0x40, len(out) // 2) + out + "00" * (-(len(out) // 2) % 32)
+    refused = words(0, 0x40, 0)
+    c.calls("Pre", [
+        (P, data("sha(bytes)", b"abc"), "ok", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (P, data("rip(bytes)", b"abc"), "ok", "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc" + "00" * 12),
+        (P, data(rec, msg, 28, r, s), "ok", word("bb39d1a9af4e3fdc9598bd78ac92e2811e2af6ca")),
+        (P, data(rec, msg, 29, r, s), "ok", word(0)),
+        (P, data(any_, 4, b"xyz"), "ok", ok(b"xyz".hex())),
+        (P, data(any_, 5, power), "ok", ok("05")),
+        (P, data(any_, 5, bytes.fromhex(words(1, 1025, 1))), "ok", refused),
+        (P, data(any_, 5, bytes.fromhex(words(2, 1, 2)) + bytes([1, 0, 2, 0, 0])), "ok", ok("0000")),
+        (P, data(any_, 9, b""), "ok", refused),
+        (P, data(any_, 9, blake), "ok", ok(blake_out)),
+        (P, data(any_, 9, blake[:-1] + b"\x02"), "ok", refused),
+        (P, data(any_, 1, b""), "ok", ok("")),
+        (P, data(any_, 6, bytes.fromhex(g + g)), "ok", ok(g2)),
+        (P, data(any_, 6, bytes.fromhex(words(1, 3))), "ok", refused),
+        (P, data(any_, 6, b""), "ok", ok(words(0, 0))),
+        (P, data(any_, 7, bytes.fromhex(g + word(2))), "ok", ok(g2)),
+        (P, data(any_, 8, b""), "ok", ok(word(1))),
+        (P, data(any_, 8, b"x" * 191), "ok", refused),
+        (P, data(any_, 8, b"x" * 192), "ok", refused),
+        (P, data(any_, 10, b""), "ok", refused),
+        (P, data("part(uint256,uint256)", 1, 3), "ok", "020304" + "00" * 29),
+        (P, data("part(uint256,uint256)", 4, 0), "ok", word(0)),
+        (P, data("part(uint256,uint256)", 1, 4), "trap", ""),
+        (P, data("part(uint256,uint256)", 5, 0), "trap", "")])
+    # A valid pairing is not built: the run stops and says so.
+    options = ["--call", "call", "--address", P, "--calldata", data(any_, 8, bytes(192))]
+    last = c.run("Pre", options)[-1]
+    expect(c, "a pairing stops", (last[0], "bn128 pairing" in last[1]), ("stopped", True))
+
+
+def bank(c):
+    B, S = FIRST, SECOND
+    c.deploy("Bank", B)
+    c.deploy("Sink", S, B)
+    much = 10**19
+    send, transfer, call = "viaSend(address,uint256)", "viaTransfer(address,uint256)", "viaCall(address,uint256)"
+    did = topic("Did(uint256)")
+    c.calls("Bank", [
+        (B, "", "ok", "", {"value": 1000}),
+        (B, data(send, BO, 10), "ok", word(1)),
+        (B, data(send, BO, much), "ok", word(0)),
+        (B, data(transfer, BO, much), "revert", ""),
+        (B, data(call, BO, much), "ok", word(0)),
+        (B, data(call, S, 20), "ok", word(1)),
+        (S, data("got()"), "ok", word(20)),
+        (S, data("setMode(uint256)", 1), "ok", ""),
+        (B, data(call, S, 20), "ok", word(1)),
+        (B, data("pokes()"), "ok", word(1)),
+        (B, data(send, S, 20), "ok", word(0)),
+        (B, data("pokes()"), "ok", word(1)),
+        (S, data("setMode(uint256)", 2), "ok", ""),
+        (B, data(call, S, 20), "ok", word(0)),
+        (B, data(transfer, S, 20), "revert", ""),
+        (B, data("log()"), "ok", word(7)),
+        (B, data("outer()"), "ok", words(0, 1), [(B, [did], word(1)), (B, [did], word(10)), (B, [did], word(2))]),
+        (B, data("log()"), "ok", word(17)),
+        (B, data("deep(uint256)", 3), "ok", word(3)),
+        (B, data("deep(uint256)", 40), "ok", word(0x18))])
+    c.balances({B: 950, S: 40, BO: 10})
+
+
+def token(c):
+    T, S = FIRST, SECOND
+    c.deploy("Token", T, 1000)
+    c.deploy("Shop", S, T, 30)
+    moved, allowed = topic("Transfer(address,address,uint256)"), topic("Approval(address,address,uint256)")
+    few = keccak(b"TooLittle(uint256,uint256)")[:4].hex()
+    bo = {"sender": BO}
+    c.calls("Token", [
+        (T, data("totalSupply()"), "ok", word(1000)),
+        (T, data("owner()"), "ok", word(AL)),
+        (T, data("mint(address,uint256)", BO, 9), "revert", keccak(b"NotOwner(address)")[:4].hex() + word(BO), bo),
+        (T, data("mint(address,uint256)", BO, 100), "ok", "", [(T, [moved, word(0), word(BO)], word(100))]),
+        (T, data("transfer(address,uint256)", CY, 101), "revert", few + words(100, 101), bo),
+        (T, data("transferFrom(address,address,uint256)", AL, BO, 50), "revert", few + words(0, 50), bo),
+        (T, data("approve(address,uint256)", BO, 80), "ok", word(1), [(T, [allowed, word(AL), word(BO)], word(80))]),
+        (T, data("transferFrom(address,address,uint256)", AL, CY, 50), "ok", word(1),
+         [(T, [moved, word(AL), word(CY)], word(50))], bo),
+        (T, data("transferFrom(address,address,uint256)", AL, CY, 50), "revert", few + words(30, 50), bo),
+        (T, data("allowance(address,address)", AL, BO), "ok", word(30)),
+        # The shop takes 30 a piece, from whoever allowed it.
+        (S, data("buy(uint256)", 2), "revert", few + words(0, 60), bo),
+        (S, data("bought(address)", BO), "ok", word(0)),
+        (S, data("tryBuy(uint256)", 2), "ok", word(0), [], bo),
+        (S, data("bought(address)", BO), "ok", word(0)),
+        (T, data("approve(address,uint256)", S, 70), "ok", word(1), bo),
+        (S, data("tryBuy(uint256)", 2), "ok", word(1), [(T, [moved, word(BO), word(S)], word(60))], bo),
+        (S, data("bought(address)", BO), "ok", word(2)),
+        (T, data("balanceOf(address)", BO), "ok", word(40)),
+        (T, data("balanceOf(address)", S), "ok", word(60)),
+        (T, data("balanceOf(address)", AL), "ok", word(950))])
+
+
+def auction(c):
+    A = FIRST
+    c.deploy("Auction", A, 3600, time=1000)
+    late, low = keccak(b"TooLate()")[:4].hex(), keccak(b"TooLow(uint256)")[:4].hex()
+    early = keccak(b"TooEarly(uint256)")[:4].hex()
+    bid = data("bid()")
+    bids = topic("Bid(address,uint256)")
+
+    def at(time, sender, value=0):
+        return {"time": time, "sender": sender, "value": value}
+    c.calls("Auction", [
+        (A, data("end()"), "ok", word(4600)),
+        (A, bid, "ok", "", [(A, [bids, word(BO)], word(100))], at(1001, BO, 100)),
+        (A, bid, "revert", low + word(100), at(1002, CY, 100)),
+        (A, bid, "ok", "", at(1003, CY, 150)),
+        (A, data("withdraw()"), "ok", word(100), at(1004, BO)),
+        (A, data("settle()"), "revert", early + word(1), at(4599, AL)),
+        (A, bid, "revert", late, at(4600, BO, 500)),
+        (A, data("settle()"), "ok", "", [(A, [topic("Settled(address,uint256)"), word(CY)], word(150))], at(4600, BO)),
+        (A, data("settle()"), "revert", ERROR + text("settled"), at(4601, BO))])
+    c.balances({A: 0, AL: 10**18 + 150, BO: 100, CY: 0})
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        for engine in ENGINES:
+            for case in (counter, proxy, factory, env, precompiles, bank, token, auction):
+                case(Chain(engine, work))
+    print(f"{checks - failures} passed, {failures} failed")
+    return 1 if failures else 0
+
+
+sys.exit(main())
