@@ -56,6 +56,9 @@ add_executable(jam_refine tests/units/jam_refine.c $<TARGET_OBJECTS:penta_object
 target_link_libraries(jam_refine PRIVATE penta_objects)
 penta_test(jam-refine $<TARGET_FILE:jam_refine> ${SHARED}/jam/refine)
 penta_test(conform tests/programs/conform $<TARGET_FILE:penta_cli> ${SHARED})
+add_executable(pvm_contracts tests/units/pvm_contracts.c $<TARGET_OBJECTS:penta_objects>)
+target_link_libraries(pvm_contracts PRIVATE penta_objects)
+penta_test(contract-units $<TARGET_FILE:pvm_contracts>)
 penta_test(contract-cases ${PYTHON} tests/programs/contract_cases.py $<TARGET_FILE:penta_cli>)
 penta_test(contract-cases-asan tests/tools/if_built asan/bin/penta
            ${PYTHON} tests/programs/contract_cases.py ${BUILDS}/asan/bin/penta)
@@ -115,6 +118,7 @@ function(penta_long_test name)
 endfunction()
 penta_long_test(long-guest-csmith tests/programs/guest/csmith $<TARGET_FILE:penta_cli> 2000)
 penta_long_test(long-guest-native tests/programs/guest/native 200000)
+penta_long_test(long-contracts-compile tests/programs/contracts_compile)
 penta_long_test(long-file-units $<TARGET_FILE:file_units> 3000)
 penta_long_test(long-store ${PYTHON} tests/programs/store.py $<TARGET_FILE:penta_cli> 150)
 penta_long_test(long-properties-asan tests/tools/properties.sh $<TARGET_FILE:penta_cli>

@@ -388,11 +388,96 @@ def auction(c):
     c.balances({A: 0, AL: 10**18 + 150, BO: 100, CY: 0})
 
 
+# ---- the machine around them ----
+
+GAS = {}  # of every transaction, the same on all engines
+
+
+def penta(engine, command, name, options, **more):
+    file = name if os.path.sep in name else os.path.join(CONTRACTS, name + ".polkavm")
+    return subprocess.run([PENTA, command, file, "--host", "revive", "--engine", engine] + options,
+                          capture_output=True, text=True, timeout=60, **more)
+
+
+def gas(c):
+    c.deploy("Counter", FIRST)
+    c.deploy("User", SECOND)
+    plain, inner = (FIRST, data("set(uint256)", 5)), (SECOND, data("set(address,uint256)", FIRST, 6))
+
+    def run(*calls):
+        options = ["--state", c.state, "--caller", AL]
+        for (address, given), limit in calls:
+            options += ["--call", "call", "--address", address, "--calldata", given, "--gas", str(limit)]
+        lines = [l.split() for l in penta(c.engine, "run", "Counter", options + ["-q"]).stdout.splitlines()]
+        return ([" ".join(l[:2]) for l in lines if l[0] in ("return", "trap")],
+                [int(l[1]) for l in lines if l[0] == "gas"], [l[2] for l in lines if l[0] == "return"])
+    ends, used, _ = run((plain, 100000), (inner, 100000))
+    expect(c, "ends", ends, ["return 0", "return 0"])
+    expect(c, "an inner call is paid for", used[1] > used[0] + 100, True)
+    # Enough for the caller alone: the callee runs out (code 5), and the caller reverts or runs out, too.
+    few = [100, used[0] - 1, used[1] - used[0] // 2]
+    ends, spent, outputs = run((plain, few[0]), (plain, few[1]), (inner, few[2]), ((FIRST, data("n()")), 10000))
+    expect(c, "too little gas", [e == "return 0" for e in ends], [False, False, False, True])
+    expect(c, "no more than given", [u <= most for u, most in zip(spent, few)], [True] * 3)
+    expect(c, "the state after it", outputs[-1], "0x" + word(0))
+    expect(c, "gas on every engine", used + spent, GAS.setdefault("gas", used + spent))
+
+
+def debugger(c):
+    """The debugger goes back over inner calls, and forwards to the same state with the recorded answers."""
+    c.deploy("Bank", FIRST)
+    calls = ["--state", c.state, "--gas", "1000000", "--address", FIRST]
+    for n in (3, 2):
+        calls += ["--call", "call", "--calldata", data("deep(uint256)", n)]
+    script = "continue\nregisters\ngoto 5\ngoto {0}\nregisters\nback 900\nstep 900\nregisters\n"
+    steps = [l for l in penta(c.engine, "debug", "Bank", calls, input="continue\n").stdout.splitlines()
+             if l.startswith("step ")][-1].split()[1]
+    out = penta(c.engine, "debug", "Bank", calls, input=script.format(steps)).stdout
+    views = [part.split("\nmemory")[0].split("step ")[0] for part in out.split("gas ")[1:]]
+    views = [v for v in views if "registers" in v]
+    expect(c, "views of the debugger", (len(views), len(set(views))), (3, 1))
+
+
+def interrupts(c, work):
+    """A deadline reaches the machine of an inner call."""
+    source, program = os.path.join(work, "loop.pvmasm"), os.path.join(work, "loop.polkavm")
+    with open(source, "w") as f:
+        f.write("%isa = revive_v1\npub @call:\n@again:\njump @again\npub @deploy:\nret\n")
+    subprocess.run([PENTA, "asm", source, "-o", program], check=True, capture_output=True)
+    done = penta(c.engine, "run", "Counter", ["--contract", "33" * 20 + "=" + program, "--timeout", "0.3",
+                                              "--call", "call", "--address", "33" * 20, "-q"])
+    expect(c, "a deadline inside", done.stdout.split()[:1], ["interrupt"])
+
+
+def refusals(c, work):
+    """Options and states that make no sense are refused, and nothing is saved of a run that stopped."""
+    def message(*options):
+        done = penta(c.engine, "run", "Counter", list(options) + ["--call", "call"])
+        return done.stderr if done.returncode else "accepted"
+    bad = os.path.join(work, "bad.json")
+    for text in ("[]", '{"acounts": {}}', '{"accounts": {"12": {}}}', '{"accounts": {"' + AL + '": {"balance": -1}}}',
+                 '{"accounts": {"' + AL + '": {"code": "00"}}}', '{"codes": {"00": "00"}}', "{"):
+        with open(bad, "w") as f:
+            f.write(text)
+        expect(c, f"state {text}", message("--state", bad) not in ("", "accepted"), True)
+    for options in (["--value", "x"], ["--caller", "11"], ["--contract", "12=x"], ["--balance", AL],
+                    ["--calldata", "abc"], ["--contract", AL + "=/nowhere"], ["--block", "-1"],
+                    ["--save-state", os.path.join(CONTRACTS, "Counter.polkavm")]):
+        expect(c, f"option {options[0]}", message(*options) not in ("", "accepted"), True)
+    outside = subprocess.run([PENTA, "run", os.path.join(CONTRACTS, "Counter.polkavm"), "--call", "call", "--caller", AL],
+                             capture_output=True, text=True, timeout=60)
+    expect(c, "an option without its host", "not revive" in outside.stderr, True)
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         for engine in ENGINES:
             for case in (counter, proxy, factory, env, precompiles, bank, token, auction):
                 case(Chain(engine, work))
+            gas(Chain(engine, work))
+            debugger(Chain(engine, work))
+            interrupts(Chain(engine, work), work)
+        refusals(Chain(ENGINES[0], work), work)
     print(f"{checks - failures} passed, {failures} failed")
     return 1 if failures else 0
 

@@ -258,7 +258,7 @@ void command_DEBUG(struct cli *c)
     struct writer document = c->out; /* text goes into its own buffer while there is a document */
     if (c->value[OPT_JSON]) c->out = (struct writer){0};
     bool prompt = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->value[OPT_JSON];
-    penta_vm_run(s.machine.session.vm, 0, &s.stop);
+    session_run(&s.machine.session, 0, &s.stop);
     where(&s);
     const char *words[VERBS + 1] = {0};
     for (size_t i = 0; i < VERBS; i++) words[i] = verbs[i].name;

@@ -1,0 +1,268 @@
+/* Hostile contracts on the contract host: random host calls with random registers, in a contract that
+ * is called, calls itself and others, and makes contracts. Nothing crashes, money is neither made nor
+ * lost, and both engines end with the same chain.
+ *
+ *     byte 0      which half of the input is the constructor's
+ *     then        7 bytes a host call: its number, and places in the table of values below for a0..a5 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "core/session.h"
+#include "pvm/host/keccak.h"
+#include "pvm/host/revive/revive.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s, line %d\n", #condition, __LINE__);                                \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+enum { CALLS_MAX = 40, RECORD = 7 };
+#define OWNED "1000000"
+
+static const char *const names[] = {
+#define CALL(name) #name,
+#define MISSING(name) #name,
+#include "pvm/host/revive/calls.def"
+};
+enum { NAMES = sizeof names / sizeof *names };
+
+/* The contract's data: places that registers point to. */
+enum {
+    AT = 0x20000,
+    AT_SELF = AT + 0x20,
+    AT_OTHER = AT + 0x40,
+    AT_PRECOMPILE = AT + 0x60, /* 16 addresses, 32 bytes apart */
+    AT_FIVE = AT + 0x260,      /* the number 5 */
+    AT_HASH = AT + 0x280,      /* of the other contract's code, then data */
+    AT_LENGTH = AT + 0x2e0,    /* 64 */
+    AT_OUT = AT + 0x300,
+};
+#define PAIR(high, low) ((uint64_t)(high) << 32 | (low))
+
+static const uint64_t values[] = {0,
+                                  1,
+                                  2,
+                                  3,
+                                  4,
+                                  5,
+                                  8,
+                                  16,
+                                  31,
+                                  32,
+                                  33,
+                                  64,
+                                  128,
+                                  129,
+                                  416,
+                                  417,
+                                  4096,
+                                  65536,
+                                  AT,
+                                  AT_SELF,
+                                  AT_OTHER,
+                                  AT_FIVE,
+                                  AT_HASH,
+                                  AT_LENGTH,
+                                  AT_OUT,
+                                  AT + 0xfff,
+                                  AT + 0x1000,
+                                  0xfffdff00,
+                                  0x10000,
+                                  0xffff,
+                                  0x7fffffff,
+                                  0xffffffff,
+                                  UINT64_MAX,
+                                  0xfffffffffffdff80,
+                                  PAIR(0, AT_SELF),
+                                  PAIR(8, AT_SELF),
+                                  PAIR(24, AT_SELF),
+                                  PAIR(8, AT_OTHER),
+                                  PAIR(12, AT_OTHER),
+                                  PAIR(1, AT_OTHER),
+                                  PAIR(2, AT_SELF),
+                                  PAIR(AT, AT),
+                                  PAIR(AT, AT_FIVE),
+                                  PAIR(32, AT_HASH),
+                                  PAIR(64, AT_HASH),
+                                  PAIR(4, AT),
+                                  PAIR(AT_LENGTH, AT_OUT),
+                                  PAIR(AT_OUT, 0xffffffff),
+                                  PAIR(AT_OUT, AT_HASH),
+                                  PAIR(0xffffffff, 0xffffffff),
+                                  PAIR(8, AT_PRECOMPILE),
+                                  PAIR(8, AT_PRECOMPILE + 32),
+                                  PAIR(8, AT_PRECOMPILE + 64),
+                                  PAIR(8, AT_PRECOMPILE + 96),
+                                  PAIR(8, AT_PRECOMPILE + 128),
+                                  PAIR(8, AT_PRECOMPILE + 160),
+                                  PAIR(8, AT_PRECOMPILE + 192),
+                                  PAIR(8, AT_PRECOMPILE + 224),
+                                  PAIR(8, AT_PRECOMPILE + 256),
+                                  PAIR(128, AT),
+                                  PAIR(213, AT),
+                                  PAIR(192, AT),
+                                  PAIR(1, AT),
+                                  PAIR(31, AT),
+                                  PAIR(0x7fffffff, AT)};
+enum { VALUES = sizeof values / sizeof *values };
+
+static unsigned number_of(const char *name)
+{
+    unsigned i = 0;
+    while (strcmp(names[i], name)) i++;
+    return i;
+}
+
+static void write_calls(struct writer *out, const uint8_t *data, size_t count)
+{
+    for (size_t i = 0; i < count; i++, data += RECORD) {
+        for (unsigned k = 0; k < 6; k++)
+            writer_print(out, "a%u = 0x%llx\n", k,
+                         (unsigned long long)values[data[1 + k] % VALUES]);
+        writer_print(out, "ecalli %u\n", data[0] % NAMES);
+    }
+    writer_print(out, "a0 = 0\na1 = 0x20300\na2 = 32\necalli %u\nret\n", number_of("seal_return"));
+}
+
+static void write_data(struct writer *out, const uint8_t hash[HASH])
+{
+    uint8_t bytes[0x400] = {0};
+    memset(bytes + 0x20, 0x22, ADDRESS);
+    memset(bytes + 0x40, 0x33, ADDRESS);
+    for (unsigned i = 0; i < 16; i++) bytes[0x60 + 32 * i + 19] = (uint8_t)(i + 1);
+    bytes[0x260] = 5;
+    memcpy(bytes + 0x280, hash, HASH);
+    bytes[0x2e0] = 64;
+    writer_text(out, "%rw_data = ");
+    writer_hex(out, (penta_bytes){bytes, sizeof bytes});
+    writer_char(out, '\n');
+}
+
+static penta_module *assemble(struct writer *text)
+{
+    penta_module *module = penta_assemble(writer_view(text), "pvm", NULL, 0, NULL, NULL);
+    CHECK(module);
+    writer_free(text);
+    return module;
+}
+
+static void head(struct writer *text)
+{
+    writer_text(text, "%isa = revive_v1\n%stack_size = 4096\n%rw_data_size = 4096\n");
+    for (unsigned i = 0; i < NAMES; i++) writer_print(text, "%%import \"%s\"\n", names[i]);
+}
+
+struct trial {
+    penta_buffer state, output;
+    penta_stop stop;
+};
+
+static void told(void *user, const penta_stop *stop, const struct answer *answer)
+{
+    struct writer *out = user;
+    (void)stop;
+    if (answer) writer_bytes(out, answer->output.out.data, answer->output.out.size);
+}
+
+static void money_stays(const char *json)
+{
+    static const char member[] = "\"balance\":";
+    uint64_t sum = 0;
+    while ((json = strstr(json, member))) sum += strtoull(json += sizeof member - 1, NULL, 10);
+    CHECK(sum == 2 * strtoull(OWNED, NULL, 10));
+}
+
+static void play(const penta_module *module, const char *engine, const char *other,
+                 struct trial *out)
+{
+    const penta_option options[] = {{"host", "revive"},
+                                    {"gas", "200000"},
+                                    {"balance", "1111111111111111111111111111111111111111=" OWNED},
+                                    {"balance", "3333333333333333333333333333333333333333=" OWNED},
+                                    {"contract", other},
+                                    {"call", "deploy"},
+                                    {"value", "100"},
+                                    {"call", "call"},
+                                    {"value", "7"},
+                                    {"call", "call"},
+                                    {"calldata", "0102030405"}};
+    struct session s;
+    struct writer output = {0}, state = {0};
+    penta_error err = {0};
+    CHECK(session_open(&s, module, engine, options, sizeof options / sizeof *options, &err));
+    s.called = told;
+    s.user = &output;
+    session_run(&s, UINT64_MAX, &out->stop);
+    CHECK(out->stop.kind != PENTA_STOP_DISAGREE && out->stop.kind != PENTA_STOP_FUEL);
+    if (out->stop.kind != PENTA_STOP_HOST) { /* something that is not supported */
+        CHECK(s.host->save(s.host_state, &state, &err));
+        writer_char(&state, 0);
+        money_stays((const char *)state.out.data);
+    }
+    session_close(&s);
+    out->state = state.out;
+    out->output = output.out;
+}
+
+static bool equal(const penta_buffer *a, const penta_buffer *b)
+{
+    return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
+}
+
+/* The other contract, in a file: it lives at 33.. and can be made again. */
+static char other_option[256];
+static uint8_t other_hash[HASH];
+
+static void make_other(void)
+{
+    struct writer text = {0};
+    char path[] = "/tmp/penta-fuzz-XXXXXX";
+    head(&text);
+    writer_print(&text,
+                 "pub @call:\na0 = 0x%llx\na1 = -1\na2 = -1\na3 = 0x%llx\na4 = 0\n"
+                 "a5 = -1\necalli %u\nret\npub @deploy:\nret\n",
+                 (unsigned long long)PAIR(8, AT_SELF), (unsigned long long)PAIR(AT, AT),
+                 number_of("call"));
+    penta_module *module = assemble(&text);
+    penta_bytes code = module->file;
+    keccak256(code, other_hash);
+    int fd = mkstemp(path);
+    CHECK(fd >= 0 && write(fd, code.data, code.size) == (ssize_t)code.size && !close(fd));
+    snprintf(other_option, sizeof other_option, "3333333333333333333333333333333333333333=%s",
+             path);
+    penta_close(module);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!*other_option) make_other();
+    if (size < 1 + RECORD) return 0;
+    size_t count = (size - 1) / RECORD;
+    if (count > CALLS_MAX) count = CALLS_MAX;
+    size_t first = data[0] % (count + 1);
+    struct writer text = {0};
+    head(&text);
+    write_data(&text, other_hash);
+    writer_text(&text, "pub @deploy:\n");
+    write_calls(&text, data + 1, first);
+    writer_text(&text, "pub @call:\n");
+    write_calls(&text, data + 1 + first * RECORD, count - first);
+    penta_module *module = assemble(&text);
+    struct trial a = {0}, b = {0};
+    play(module, "interp", other_option, &a);
+    play(module, "jit", other_option, &b);
+    CHECK(a.stop.kind == b.stop.kind && a.stop.pc == b.stop.pc);
+    CHECK(equal(&a.output, &b.output) && equal(&a.state, &b.state));
+    penta_buffer_free(&a.output);
+    penta_buffer_free(&b.output);
+    penta_buffer_free(&a.state);
+    penta_buffer_free(&b.state);
+    penta_close(module);
+    return 0;
+}

@@ -1,0 +1,164 @@
+/* The arithmetic around contracts: 256-bit numbers, addresses, precompiles, against known answers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/number.h"
+#include "crypto/precompiles.h"
+#include "pvm/host/revive/revive.h"
+
+static unsigned passed, failed;
+
+static void check(const char *what, bool ok)
+{
+    if (ok) {
+        passed++;
+        return;
+    }
+    failed++;
+    printf("FAIL %s\n", what);
+}
+
+static void check_hex(const char *what, const void *bytes, size_t size, const char *wanted)
+{
+    struct writer text = {0};
+    writer_hex(&text, (penta_bytes){bytes, size});
+    check(what, text.out.size == strlen(wanted) && !memcmp(text.out.data, wanted, text.out.size));
+    writer_free(&text);
+}
+
+static struct blob hex(const char *text)
+{
+    struct blob b = {0};
+    b.data = hex_parse(bytes_of(text), &b.size);
+    return b;
+}
+
+static void numbers(void)
+{
+    static const char most[] =
+        "115792089237316195423570985008687907853269984665640564039457584007913129639935";
+    struct u256 a, b, one = u256_of(1), zero = u256_of(0);
+    char text[U256_DIGITS];
+    bool carry;
+    check("largest", u256_parse(bytes_of(most), &a));
+    u256_print(&a, text);
+    check("largest, printed", !strcmp(text, most));
+    check("hex", u256_parse(bytes_of("0xffffffffffffffffffffffffffffffff"
+                                     "ffffffffffffffffffffffffffffffff"),
+                            &b) &&
+                     !u256_compare(&a, &b));
+    b = u256_add(&a, &one, &carry);
+    check("carry", carry && u256_is_zero(&b));
+    b = u256_subtract(&zero, &one);
+    check("borrow", !u256_compare(&a, &b));
+    check("too large",
+          !u256_parse(bytes_of("1157920892373161954235709850086879078532699846656405640394575840"
+                               "07913129639936"),
+                      &a));
+    static const char *const bad[] = {"", "0x", "12a", "-1", "_", " 1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        check(bad[i], !u256_parse(bytes_of(bad[i]), &a));
+    u256_print(&zero, text);
+    check("zero", !strcmp(text, "0"));
+}
+
+static void addresses(void)
+{
+    static const struct {
+        uint8_t creator;
+        uint64_t nonce;
+        const char *address;
+    } made[] = {{0x01, 1, "c851da37e4e8d3a20d8d56be2963934b4ad71c3b"},
+                {0xa1, 0, "a24dc96c7cfd9e1c44d482f5fb78d118ff0c53f3"},
+                {0xa1, 1, "ead6f7107935b916a44219d1bdfd00fb03e24717"},
+                {0xa1, 127, "7ae0169fd3aac06467735b09d6e6fbcea97145de"},
+                {0xa1, 128, "c51e5505e6de3b4b49a395c4e049c3fc8ece4f3a"}};
+    uint8_t creator[ADDRESS], address[ADDRESS];
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        memset(creator, made[i].creator, ADDRESS);
+        address_create(creator, made[i].nonce, address);
+        check_hex("create", address, ADDRESS, made[i].address);
+    }
+    struct blob salt = hex("1234567890123456789012345678901234567890123456789012345678901234");
+    struct blob code = hex("600060005560016000"), data = hex("55");
+    memset(creator, 1, ADDRESS);
+    check("create2", address_create2(creator, salt.data, (penta_bytes){code.data, code.size},
+                                     (penta_bytes){data.data, data.size}, address));
+    check_hex("create2", address, ADDRESS, "7f31e795e5836a19a8f919ab5a9de9a197ecd2b6");
+    free(salt.data);
+    free(code.data);
+    free(data.data);
+}
+
+static void hashes(void)
+{
+    static const char *const ripemd[][2] = {
+        {"", "9c1185a5c5e9fc54612808977ee8f548b2258d31"},
+        {"a", "0bdc9d2d256b3ee9daae347be6f4dc835a467ffe"},
+        {"abc", "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc"},
+        {"message digest", "5d0689ef49d2fae572b881b123a85ffa21595f36"}};
+    uint8_t out[20];
+    for (size_t i = 0; i < sizeof ripemd / sizeof *ripemd; i++) {
+        check("ripemd160", precompile_ripemd160(bytes_of(ripemd[i][0]), out));
+        check_hex(ripemd[i][0], out, sizeof out, ripemd[i][1]);
+    }
+}
+
+static void powers(void)
+{
+    static const struct {
+        const char *base, *exponent, *modulus, *power;
+    } rows[] = {{"03", "05", "07", "05"},
+                {"", "", "0007", "0001"},
+                {"02", "", "01", "00"},
+                {"02", "03", "00", "00"},
+                {"ff", "02", "0100", "0001"}, /* an even modulus */
+                {"03", "fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2e",
+                 "fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f",
+                 "0000000000000000000000000000000000000000000000000000000000000001"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct blob b = hex(rows[i].base), e = hex(rows[i].exponent), m = hex(rows[i].modulus);
+        uint8_t out[64];
+        bool valid;
+        check("modexp",
+              precompile_modexp((penta_bytes){b.data, b.size}, (penta_bytes){e.data, e.size},
+                                (penta_bytes){m.data, m.size}, out, &valid) &&
+                  valid);
+        check_hex("modexp", out, m.size, rows[i].power);
+        free(b.data);
+        free(e.data);
+        free(m.data);
+    }
+}
+
+static void curves(void)
+{
+    uint8_t zero[32] = {0}, key[64];
+    uint8_t g1[64] = {0}, g2[128] = {0};
+    bool valid = true;
+    check("recover: r and s are 0",
+          precompile_recover(zero, false, zero, zero, key, &valid) && !valid);
+    check("pairing at infinity", precompile_bn128_points(g1, g2, &valid) && valid);
+    struct blob twist = hex("198e9393920d483a7260bfb731fb5d25f1aa493335a9e71297e485b7aef312c2"
+                            "1800deef121f1e76426a00665e5c4479674322d4f75edadd46debd5cd992f6ed"
+                            "090689d0585ff075ec9e99ad690c3395bc4b313370b38ef355acdadcd122975b"
+                            "12c85ea5db8c6deb4aab71808dcb408fe3d1e7690c43d37b4ce6cc0166fa7daa");
+    g1[31] = 1;
+    g1[63] = 2;
+    check("generators", precompile_bn128_points(g1, twist.data, &valid) && valid);
+    twist.data[127] ^= 1;
+    check("off the twist", precompile_bn128_points(g1, twist.data, &valid) && !valid);
+    free(twist.data);
+}
+
+int main(void)
+{
+    numbers();
+    addresses();
+    hashes();
+    powers();
+    curves();
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed ? 1 : 0;
+}
