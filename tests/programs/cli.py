@@ -344,6 +344,18 @@ def test_debug():
     check(document["steps"] == 5, document)
 
 
+def test_info_of_encrypted_file():
+    """Without its key nothing is said about what is inside."""
+    for name, text in (("relu.tasm", ".program\n    halt\n"), ("k.hex", "11" * 32 + "\n")):
+        with open(name, "w") as file:
+            file.write(text)
+    exits(0, "asm", "relu.tasm", "-o", "plain.tvmr")
+    exits(0, "seal", "plain.tvmr", "--key-file", "k.hex", "-o", "sealed.tvmr")
+    text = exits(6, "info", "sealed.tvmr").stdout
+    check(b"the key is needed" in text and b"instructions" not in text and b"checksum" not in text, text)
+    check(b"instructions" in exits(0, "info", "sealed.tvmr", "--key-file", "k.hex").stdout, "with its key")
+
+
 def test_debug_terminal():
     """On a terminal: a prompt, history (^P) and completion (tab), where libedit is built in."""
     script = [b"st\t1\n", b"\x10\n", b"wh\t\n", b"quit\n"]

@@ -25,6 +25,11 @@ static void note(void *user, const penta_error *finding)
     printf("%s\n", finding->message);
 }
 
+static bool contains(const penta_buffer *text, const char *part)
+{
+    return memmem(text->data, text->size, part, strlen(part)) != NULL;
+}
+
 static penta_module *assemble(const char *text)
 {
     penta_bytes bytes = {(const uint8_t *)text, strlen(text)};
@@ -144,6 +149,12 @@ static void test_gas_and_host(void)
     penta_vm_answer(vm, NULL, 0, &err);
     penta_vm_run(vm, UINT64_MAX, &stop);
     expect(stop.kind == PENTA_STOP_HALT, "the host ends the call");
+    penta_buffer state = {0};
+    expect(penta_vm_describe_json(vm, &state, &err), "describe");
+    /* 4 given, 1 left, set to 2: 3 used before, 2 after. */
+    expect(contains(&state, "\"gas\":0") && contains(&state, "\"gas_used\":5"),
+           "used, refill included");
+    penta_buffer_free(&state);
     penta_vm_free(vm);
     penta_close(module);
 }

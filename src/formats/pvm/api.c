@@ -82,6 +82,7 @@ int64_t penta_pvm_gas(const penta_vm *vm) { return pvm_vm_const(vm)->state->gas;
 bool penta_pvm_set_gas(penta_vm *vm, int64_t gas)
 {
     if (gas < 0 || !machine(vm)->metered) return false;
+    machine(vm)->gas_refilled += (uint64_t)gas - (uint64_t)machine(vm)->state->gas;
     machine(vm)->state->gas = gas;
     return true;
 }

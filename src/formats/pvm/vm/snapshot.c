@@ -13,9 +13,9 @@
 
 /* clang-format off */
 #define FIELDS(FIELD)                                                                              \
-    FIELD(code_size) FIELD(gas) FIELD(pc) FIELD(paid) FIELD(wait) FIELD(trap) FIELD(executed)      \
-    FIELD(host_calls) FIELD(host_number) FIELD(heap_size) FIELD(fault) FIELD(fault_write)      \
-    FIELD(gas_start) FIELD(announce)
+    FIELD(code_size) FIELD(gas) FIELD(gas_refilled) FIELD(pc) FIELD(paid) FIELD(wait)              \
+    FIELD(trap) FIELD(executed) FIELD(host_calls) FIELD(host_number) FIELD(heap_size)              \
+    FIELD(fault) FIELD(fault_write) FIELD(gas_start) FIELD(announce)
 /* clang-format on */
 
 struct fields {
@@ -44,6 +44,7 @@ bool pvm_vm_save(const penta_vm *base, struct writer *out)
     const struct pvm_state *s = vm->state;
     struct fields f = {.code_size = vm->cells->code.bytes.size,
                        .gas = (uint64_t)s->gas,
+                       .gas_refilled = vm->gas_refilled,
                        .pc = s->pc,
                        .paid = vm->paid,
                        .wait = vm->wait,
@@ -193,6 +194,7 @@ bool pvm_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     vm->next_call = 0;
     for (unsigned i = 0; i < PVM_REGISTERS; i++) pvm_vm_set_reg(vm, i, regs[i]);
     vm->state->gas = (int64_t)f.gas;
+    vm->gas_refilled = f.gas_refilled;
     vm->state->pc = (uint32_t)f.pc;
     vm->paid = f.paid;
     vm->wait = (enum pvm_wait)f.wait;

@@ -188,6 +188,7 @@ void pvm_vm_reset(struct pvm_vm *vm)
     pvm_vm_clear(vm);
     memset(vm->state->regs, 0, sizeof vm->state->regs);
     vm->state->gas = vm->gas_start;
+    vm->gas_refilled = 0;
     vm->state->pc = 0;
     vm->paid = false;
     vm->wait = PVM_READY;
@@ -413,7 +414,8 @@ void pvm_vm_describe(const penta_vm *base, const penta_visitor *v)
     if (vm->executed != UINT64_MAX) describe_uint(v, "executed", vm->executed);
     if (vm->metered) {
         describe_uint(v, "gas", (uint64_t)vm->state->gas);
-        describe_uint(v, "gas_used", (uint64_t)(vm->gas_start - vm->state->gas));
+        describe_uint(v, "gas_used",
+                      (uint64_t)vm->gas_start + vm->gas_refilled - (uint64_t)vm->state->gas);
     }
     describe_uint(v, "host_calls", vm->host_calls);
     if (vm->heap_size) describe_uint(v, "heap", vm->heap_size);

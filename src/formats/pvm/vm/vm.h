@@ -108,6 +108,7 @@ struct pvm_vm {
     uint32_t host_number; /* of the call that waits */
     char *host_name;      /* room for the name of a host call */
     int64_t gas_start;
+    uint64_t gas_refilled; /* what set_gas has added since; modulo 2^64 when it took some away */
     struct pvm_layout layout;
     uint64_t heap_size;
     struct pvm_call *calls; /* still to make, from next_call on */

@@ -253,6 +253,10 @@ void tvmr_info(const penta_module *module, const penta_visitor *v)
     if (m->meta.domain) describe_text(v, "domain", m->meta.domain);
     describe_bool(v, "compressed", m->header.flags & TVMR_COMPRESSED);
     describe_bool(v, "encrypted", m->header.flags & TVMR_ENCRYPTED);
+    if (m->base.damage.code == TVMR_KEY) { /* what is inside is not known without the key */
+        describe_text(v, "contents", "encrypted: the key is needed");
+        return;
+    }
     describe_uint(v, "instructions", m->count);
     bool good = old && get64(module->file.data + 0x14) == m->tern_mix;
     describe_text(v, "checksum",
