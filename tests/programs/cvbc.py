@@ -346,6 +346,14 @@ def test_legacy():
     check("CVBC0109" in done.stderr, "what cannot be repaired is told")
 
 
+def test_exit_value():
+    for source, code in ((b"int main() { return 7; }\n", 7), (b"int main() { return 256 + 3; }\n", 3)):
+        write("value.ino", source)
+        penta("compile", "value.ino", "-o", "value.cvbc")
+        check(penta("run", "-q", "value.cvbc", "--exit-value").returncode == code, "--exit-value is what main returns")
+        check(penta("run", "-q", "value.cvbc").returncode == 0, "without --exit-value a halt is 0")
+
+
 def test_compiler():
     write("ok.ino", b"""int g[3]; int z = -70000;
 int add(int a, int b) { return a + b; }
@@ -452,7 +460,7 @@ def test_boards():
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for test in (test_keys, test_signatures, test_edges, test_low_s, test_flips, test_builds, test_policy, test_sealing, test_stored,
-                 test_legacy, test_compiler, test_boards):
+                 test_legacy, test_exit_value, test_compiler, test_boards):
         test()
     os.chdir(ROOT)
 print(f"{passed} passed, {failed} failed")

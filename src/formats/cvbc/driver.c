@@ -66,6 +66,7 @@ const struct driver cvbc_driver = {
     .isa = cvbc_isa,
     .scope = scope,
     .exit_of = exit_of,
+    .exit_value = "the word on top of the stack: what main returns",
     .engines = engines,
     .host = &cvbc_host,
 };

@@ -62,6 +62,7 @@ static void say(struct cvbc_vm *vm, penta_stop *stop)
     } else if (vm->final) {
         stop->kind = vm->ended ? PENTA_STOP_HALT : PENTA_STOP_TRAP;
         stop->detail = vm->error;
+        if (vm->ended && vm->sp) stop->args[0] = (uint32_t)vm->stack[CVBC_GUARD + vm->sp - 1];
     }
 }
 
