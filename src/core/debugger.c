@@ -10,9 +10,10 @@ static bool out_of_memory(struct debugger *d)
     return error_at(&d->err, BASE_MEMORY, 0, "no memory to remember the past");
 }
 
-/* Every other snapshot goes, so that memory stays bounded and the cost of going back grows only
- * with the logarithm of the run. Those after direct answers must stay, but look the same; losing
- * one only means that replay cannot cross its call, which debugger_goto notices. */
+/* Every other snapshot goes, and the interval doubles: memory stays bounded, and going back runs at
+ * most one interval again, between 1/64 and 1/32 of the run. A snapshot after an answer that changed
+ * the machine directly may go too; then going back before it replays that answer without the
+ * change. */
 static void thin_out(struct debugger *d)
 {
     size_t kept = 0;

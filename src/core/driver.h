@@ -1,6 +1,6 @@
 /* What a format is to the rest of the library. A NULL entry means "not for this format", and the
- * command line says so. Entries are here when at least three formats have them and the client does
- * not care which; everything else lives in the format's own folder. */
+ * command line says so. Entries are here when general code calls them without knowing the format;
+ * everything else lives in the format's own folder. */
 #pragma once
 #include "base/error.h"
 #include "base/options.h"

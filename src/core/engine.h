@@ -1,8 +1,8 @@
 /* The engine contract: one debugger for five machines.
  *
  * step is run(1). Fuel is the host's budget in instructions; gas is guest state with its own rules.
- * A mark stops before its instruction, with STOP_BREAK; the next run goes over it, but only then:
- * fuel that ended on the spot, or an answer that led there, does not count as having been there.
+ * A mark stops before its instruction, with STOP_BREAK. A run passes over a mark only if the run
+ * before stopped at it with STOP_BREAK; arriving there by fuel or by an answer does not count.
  * An engine never calls the host: it stops and asks, the host answers, it resumes. A final stop
  * (HALT, TRAP) is given again, with 0 steps, when the machine is run again. */
 #pragma once

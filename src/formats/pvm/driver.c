@@ -19,7 +19,7 @@ static const struct engine *const engines[] = {&pvm_interp, &pvm_jit, &pvm_both,
 static pvm_adopt_fn *const adopts[] = {NULL, pvm_jit_adopt, pvm_both_adopt};
 #else
 #include "core/engine.h"
-/* Known by name, so that whoever asks for them gets the interpreter, which says its own. */
+/* Without the compiler these names open the interpreter, which then reports its own name. */
 static const struct engine no_jit = {.name = "jit", .open = pvm_vm_open};
 static const struct engine no_both = {.name = "both", .open = pvm_vm_open};
 static const struct engine *const engines[] = {&pvm_interp, &no_jit, &no_both, NULL};

@@ -2,8 +2,8 @@
  * includes it twice, with LOOP (the name) and CHECKED. No include guard.
  *
  * in points to the instruction being executed, sp to the first free word. An error leaves in where
- * it is and takes back the step; underflow leaves the stack empty, since operands already popped
- * stay popped. */
+ * it is and takes back the step; underflow empties the stack, as if the operands that were there had
+ * been popped first. */
 #define NEED(n)                                                                                    \
     if (CHECKED && sp - base < (n)) goto underflow
 #define ROOM                                                                                       \

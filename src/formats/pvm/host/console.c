@@ -2,7 +2,7 @@
  *
  *     console_write(fd, address, size)            bytes written, at most 1 MiB at a time
  *     console_read(fd, address, size)             bytes read, 0 at the end
- *     console_open(path, size, flags)             a descriptor; flags: pvm/host_files.h
+ *     console_open(path, size, flags)             a descriptor; flags: pvm/host/files.h
  *     console_close(fd)
  *     console_seek(fd, offset, whence)            0 from the start, 1 from here, 2 from the end
  *     console_remove(path, size)
@@ -14,7 +14,7 @@
  *     console_random(address, size)
  *     console_exit(code)                          does not return
  *
- * Arguments are a0 to a3, results a0; negative results are errors (pvm/host_files.h). Descriptors 0
+ * Arguments are a0 to a3, results a0; negative results are errors (pvm/host/files.h). Descriptors 0
  * to 2 are standard input, output and errors. With a seed nothing depends on the machine it runs
  * on: random numbers follow from the seed, and the clock starts in the year 2000 and moves by a
  * millisecond when it is read, and by what the program sleeps. */

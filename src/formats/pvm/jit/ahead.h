@@ -4,7 +4,8 @@
 #pragma once
 #include "pvm/jit/memo.h"
 
-/* Bytes of code from which on a program goes this way: small ones would only learn. */
+/* Bytes of code from which on a program goes this way: in smaller ones filling the memo costs more
+ * than it saves. */
 extern uint32_t pvm_jit_ahead_from;
 
 enum { JIT_AHEAD = 1024 }; /* bytes of code that are looked at at a time */

@@ -4,8 +4,8 @@
 #include "pvm/jit/flow.h"
 #include "pvm/jit/ahead.h"
 
-/* Those without a REX prefix in 32-bit forms go to what programs use most; rdx is where mulx wants
- * an operand. 13 to 15 count as 12. */
+/* The host's register for each guest register. Those that need no REX prefix in 32-bit forms go to
+ * the ones that programs use most; rdx is where mulx wants an operand. Fields of 13 to 15 mean 12. */
 const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
                                         RDI, RDX, R11, R12, R14, R14, R14, R14};
 

@@ -1,3 +1,5 @@
+/* The disassembler: chooses the style and prints names. print_source.c writes what assembles to the
+ * same bytes, print_listing.c the listings of upstream, forms.c single instructions. */
 #include "pvm/text/print.h"
 #include "base/utf8.h"
 #include "pvm/vm/spec_profile.h"

@@ -33,7 +33,8 @@ static const uint64_t all_units =
 
 enum overlap { ANY, SOME, FIRST }; /* when one decode slot is saved: destination == source */
 
-/* latency, decode slots (the larger of two values), overlap, units, less of both on 32-bit ISAs */
+/* latency, decode slots when the destination is no source (one fewer otherwise), overlap, units, and
+ * by how much latency and slots shrink on 32-bit ISAs */
 /* clang-format off */
 #define CLASS_MOVE     0, 1, ANY, 0, 0
 #define CLASS_SIMPLE   1, 2, SOME, UNIT(ALU, 1), 0
@@ -68,7 +69,7 @@ enum overlap { ANY, SOME, FIRST }; /* when one decode slot is saved: destination
 #define CLASS_DYNAMIC  22, 1, ANY, 0, 0
 #define CLASS_HOST     100, 4, ANY, UNIT(ALU, 1), 0
 /* clang-format on */
-enum { LOAD_LATENCY = 0 }; /* the model's */
+enum { LOAD_LATENCY = 0 }; /* the chosen model has the latency of loads: struct model, load */
 
 /* Which registers a kind of instruction reads, by their place in its bytes (the first that it reads
  * is "the first source"), and which it writes: place + 1, 0 for none. */

@@ -4,8 +4,8 @@
 
 enum {
     ALIGN = 64,
-    NINE_COLUMNS = 32767, /* 510 * 128 * 32767 is below 2^31 */
-    WIDE_BYTES = 1 << 20  /* up to here sixteen bits a weight come from the cache */
+    NINE_COLUMNS = 32767, /* of form NINE: codes up to 510 times bytes up to 128 sum below 2^31 */
+    WIDE_BYTES = 1 << 20  /* matrices up to this size stay in the cache at 16 bits a weight */
 };
 
 static void *aligned(size_t bytes)

@@ -21,7 +21,8 @@ const char *tvmr_fault_name(enum tvmr_fault fault)
 
 /* ---- decode ---- */
 
-/* A null source makes the instruction nothing, unless it is the host's to interpret. */
+/* An instruction with the null register as a source does nothing, except operations of the host,
+ * who decides what it means. */
 static tvmr_handler *handler_of(const struct tvmr_insn *in)
 {
     if (!in->op)
