@@ -292,7 +292,9 @@ static bool link_all(struct link *l, const penta_pvm_object *objects, size_t cou
         return false;
     link_provide(l);
     if (l->findings->errors > errors) return false;
-    bool ok = link_read_exports(l) & link_read_stack(l) & link_lower(l);
+    bool ok = link_read_exports(l);
+    ok = link_read_stack(l) && ok; /* all three, so that one run tells all that is wrong */
+    ok = link_lower(l) && ok;
     if (!ok || !link_make_blocks(l) || !link_reach(l) || !link_number_imports(l) || !link_place(l))
         return false;
     return choose_dispatch(l) && (l->level < 2 || link_optimise(l)) && sequence_blocks(l) &&
