@@ -16,6 +16,9 @@ penta_test(cases-switch tests/tools/if_built switch/bin/penta
            ${PYTHON} tests/tools/run --penta ${BUILDS}/switch/bin/penta)
 penta_test(cli ${PYTHON} tests/programs/cli.py $<TARGET_FILE:penta_cli>)
 penta_test(cli-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/cli.py ${BUILDS}/asan/bin/penta)
+penta_test(every-command ${PYTHON} tests/programs/every_command.py $<TARGET_FILE:penta_cli>)
+penta_test(every-command-asan tests/tools/if_built asan/bin/penta
+           ${PYTHON} tests/programs/every_command.py ${BUILDS}/asan/bin/penta)
 penta_test(outputs ${PYTHON} tests/programs/outputs.py $<TARGET_FILE:penta_cli>)
 penta_test(outputs-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/outputs.py ${BUILDS}/asan/bin/penta)
 penta_test(examples ${PYTHON} tests/programs/examples.py $<TARGET_FILE:penta_cli>)

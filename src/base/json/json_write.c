@@ -32,6 +32,26 @@ static void quoted(struct writer *w, penta_bytes text)
     writer_char(w, '"');
 }
 
+/* The key as it is, or, where the object has it already, with a number that makes it another. */
+static void new_key(struct json *j, const char *key)
+{
+    uint64_t object = j->objects[j->depth - 1];
+    if (members_add(&j->members, object, key, &j->out->failed)) {
+        quoted(j->out, bytes_of(key));
+        return;
+    }
+    assert(!"a member twice");
+    struct writer other = {0};
+    unsigned n = 2;
+    do {
+        other.out.size = 0;
+        writer_print(&other, "%s_%u", key, n++);
+    } while (!other.failed &&
+             !members_add(&j->members, object, (const char *)other.out.data, &j->out->failed));
+    quoted(j->out, writer_view(&other));
+    writer_free(&other);
+}
+
 /* Comma, line and key: everything that comes before a value. */
 static void before(struct json *j, const char *key)
 {
@@ -44,7 +64,7 @@ static void before(struct json *j, const char *key)
     if (j->has_items[top]) writer_char(j->out, ',');
     j->has_items[top] = true;
     if (!key) return;
-    quoted(j->out, bytes_of(key));
+    new_key(j, key);
     writer_char(j->out, ':');
 }
 
@@ -54,6 +74,8 @@ static void begin(struct json *j, const char *key, bool list)
     before(j, key);
     writer_char(j->out, list ? '[' : '{');
     j->in_list[j->depth] = list;
+    j->members_before[j->depth] = j->members.count;
+    j->objects[j->depth] = ++j->serial;
     j->has_items[j->depth++] = false;
 }
 
@@ -65,6 +87,8 @@ void json_end(struct json *j)
     assert(j->depth);
     j->depth--;
     writer_char(j->out, j->in_list[j->depth] ? ']' : '}');
+    members_shrink(&j->members, j->members_before[j->depth]);
+    if (!j->depth) members_free(&j->members);
 }
 
 void json_finish(struct json *j)

@@ -1,7 +1,9 @@
 /* A streaming JSON writer that cannot produce an invalid document: it places the commas, escapes
  * every string, replaces invalid UTF-8, and closes what is open. Inside objects every value has
- * a key, inside lists none (NULL). */
+ * a key, inside lists none (NULL). A key that the object has already is a mistake of the caller: an
+ * assertion fails, and without assertions the member is called NAME_2, so that readers keep both. */
 #pragma once
+#include "base/json/members.h"
 #include "base/writer.h"
 
 enum { JSON_DEPTH = 256 };
@@ -10,6 +12,9 @@ struct json {
     struct writer *out;
     unsigned depth;
     bool in_list[JSON_DEPTH], has_items[JSON_DEPTH];
+    struct json_members members; /* freed when the outermost value ends */
+    size_t members_before[JSON_DEPTH];
+    uint64_t serial, objects[JSON_DEPTH]; /* each object's own number */
 };
 
 void json_object(struct json *j, const char *key);

@@ -197,50 +197,57 @@ int stop_exit(const struct machine *m, const penta_stop *stop)
     return EXIT_BUG;
 }
 
-/* ---- state without pc ---- */
+/* ---- the state, without what has been told already ---- */
 
-struct without_pc {
+struct untold {
     penta_visitor next;
     unsigned depth;
+    const char *told[2]; /* fields of the machine that the caller tells itself, or NULL */
+    bool output;         /* the machine has a member of this name */
 };
 
-static bool skip_enter(void *user, const penta_node *node)
+static bool untold_enter(void *user, const penta_node *node)
 {
-    struct without_pc *w = user;
-    if (!w->next.enter(w->next.user, node)) return false;
-    w->depth++;
+    struct untold *u = user;
+    if (!u->depth && !strcmp(node->name, "output")) u->output = true;
+    if (!u->next.enter(u->next.user, node)) return false;
+    u->depth++;
     return true;
 }
 
-static void skip_field(void *user, const penta_field *field)
+static void untold_field(void *user, const penta_field *field)
 {
-    struct without_pc *w = user;
-    if (!w->depth && !strcmp(field->name, "pc")) return;
-    w->next.field(w->next.user, field);
+    struct untold *u = user;
+    for (size_t i = 0; !u->depth && i < sizeof u->told / sizeof *u->told; i++)
+        if (u->told[i] && !strcmp(field->name, u->told[i])) return;
+    if (!u->depth && !strcmp(field->name, "output")) u->output = true;
+    u->next.field(u->next.user, field);
 }
 
-static void skip_leave(void *user, const penta_node *node)
+static void untold_leave(void *user, const penta_node *node)
 {
-    struct without_pc *w = user;
-    w->depth--;
-    w->next.leave(w->next.user, node);
+    struct untold *u = user;
+    u->depth--;
+    u->next.leave(u->next.user, node);
 }
 
-static void describe_without_pc(const penta_vm *vm, penta_visitor next)
+static void describe_untold(const penta_vm *vm, struct untold *u)
 {
-    struct without_pc w = {.next = next};
-    penta_visitor visitor = {&w, skip_enter, skip_field, skip_leave};
+    penta_visitor visitor = {u, untold_enter, untold_field, untold_leave};
     penta_vm_describe(vm, &visitor);
 }
 
 void state_print(struct cli *c, struct writer *out, const penta_vm *vm)
 {
     struct state_view view = {.out = out, .palette = cli_palette(c)};
-    describe_without_pc(vm, state_visitor(&view));
+    struct untold u = {.next = state_visitor(&view), .told = {"pc"}};
+    describe_untold(vm, &u);
 }
 
-void state_json(struct json *j, const penta_vm *vm)
+bool state_json(struct json *j, const penta_vm *vm)
 {
     struct state_json_view view = {.json = j};
-    describe_without_pc(vm, state_json_visitor(&view));
+    struct untold u = {.next = state_json_visitor(&view), .told = {"pc", "host_calls"}};
+    describe_untold(vm, &u);
+    return u.output;
 }

@@ -27,4 +27,5 @@ int stop_exit(const struct machine *m, const penta_stop *stop);
 
 /* The machine's describe without its pc, which the stop has told already. */
 void state_print(struct cli *c, struct writer *out, const penta_vm *vm);
-void state_json(struct json *j, const penta_vm *vm);
+/* The same, and without the number of host calls; true when the machine itself has an `output`. */
+bool state_json(struct json *j, const penta_vm *vm);

@@ -100,11 +100,11 @@ static void document(struct run *r, const penta_stop *stop)
         json_uint(j, "code", stop->detail);
     json_uint(j, "pc", stop->pc);
     if (s->steps != UINT64_MAX) json_uint(j, "steps", s->steps);
-    state_json(j, s->vm);
+    bool has_output = state_json(j, s->vm);
     native_listing_difference(s->vm, NULL, j);
     json_uint(j, "host_call_count", r->calls_count);
     json_embed(j, "host_calls", &r->calls_json);
-    json_string(j, "output", writer_view(&r->output));
+    json_string(j, has_output ? "printed" : "output", writer_view(&r->output));
     if (is_console(s)) json_string(j, "errors", writer_view(&r->errors));
 }
 
