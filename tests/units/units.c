@@ -83,6 +83,9 @@ static void test_json_reader(void)
         {"// c\n1", false}, {"[0x10]", false}, {"{'a':1}", false}, {"\"\xff\"", false}, {"tru", false},
         {"[1e3, -2.5]", true}, {"nul", false}, {"[\"\\u00e9\\n\"]", true}, {"{\"a\"", false},
         {"01", false}, {"[1,]", false}, {"NaN", false},
+        {"{\"a\":1,\"\\u0061\":2}", false}, {"{\"\\n\":1,\"\\u000a\":2}", false},
+        {"{\"\\ud83d\\ude00\":1,\"\xf0\x9f\x98\x80\":2}", false}, {"{\"a\":1,\"a\\u0000b\":2}", false},
+        {"{\"a\":1,\"\\u0041\":2}", true}, {"{\"\\\\u0061\":1,\"a\":2}", true},
     };
     /* clang-format on */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -76,7 +76,21 @@ static bool scan_literal(struct scan *s)
 struct key {
     const char *text;
     size_t size;
+    const char *at;               /* in the document */
+    struct json_object *resolved; /* what text is in, where the document has escapes; else NULL */
 };
+
+/* A key with escapes as json-c keeps it, which is up to the first zero: "\u0061" is "a". */
+static void resolve_key(struct key *key)
+{
+    if (!memchr(key->text, '\\', key->size)) return;
+    struct json_tokener *tok = json_tokener_new();
+    if (tok) key->resolved = json_tokener_parse_ex(tok, key->text - 1, (int)key->size + 2);
+    json_tokener_free(tok);
+    if (!key->resolved) return;
+    key->text = json_object_get_string(key->resolved);
+    key->size = strlen(key->text);
+}
 
 static int key_order(const void *a, const void *b)
 {
@@ -113,8 +127,9 @@ static bool scan_object(struct scan *s, unsigned depth)
             ok = scan_fail(s, "a key in double quotes belongs here");
             break;
         }
+        keys[count] = (struct key){.at = s->p + 1};
         scan_string(s, &keys[count].text, &keys[count].size);
-        count++;
+        resolve_key(&keys[count++]);
         scan_space(s);
         s->p++; /* the colon */
         ok = scan_value(s, depth + 1);
@@ -125,10 +140,11 @@ static bool scan_object(struct scan *s, unsigned depth)
         qsort(keys, count, sizeof *keys, key_order);
         for (size_t i = 1; ok && i < count; i++)
             if (!key_order(&keys[i - 1], &keys[i])) {
-                s->p = keys[i].text;
+                s->p = keys[i].at;
                 ok = scan_fail(s, "the same key twice");
             }
     }
+    for (size_t i = 0; i < count; i++) json_object_put(keys[i].resolved);
     free(keys);
     s->p++;
     return ok;
