@@ -16,6 +16,12 @@ static inline penta_bytes bytes_of(const char *text)
     return (penta_bytes){(const uint8_t *)text, strlen(text)};
 }
 
+/* Also of nothing: memcmp may not be given NULL, not even for 0 bytes. */
+static inline bool bytes_equal(penta_bytes a, penta_bytes b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
 static inline uint64_t bytes_uint(const uint8_t *p, size_t n, bool big_endian)
 {
     uint64_t value = 0;

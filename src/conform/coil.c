@@ -95,9 +95,9 @@ static void run_instruction(struct conform *c, const struct json_object *v, stru
             conform_fail(c, name_of(v), "the length", "%u bytes", (unsigned)insn->size);
         else if (strcmp((const char *)printed.out.data, text))
             conform_fail(c, name_of(v), text, "%s", (const char *)printed.out.data);
-        else if (again.out.size != size || memcmp(again.out.data, bytes, size))
+        else if (!bytes_equal(writer_view(&again), (penta_bytes){bytes, size}))
             conform_fail(c, name_of(v), "the same bytes", "encoding gives others");
-        else if (assembled.out.size != size || memcmp(assembled.out.data, bytes, size))
+        else if (!bytes_equal(writer_view(&assembled), (penta_bytes){bytes, size}))
             conform_fail(c, name_of(v), "the same bytes", "assembling gives others: %s",
                          first.message);
         else
@@ -262,10 +262,8 @@ static void judge_program(struct conform *c, const struct json_object *v, const 
     penta_stop stop = r->stop;
     const char *got = coil_interp.detail(NULL, &stop);
     int64_t v0 = 0, code = 0;
-    if (out &&
-        (json_text_size(out) != r->output.out.size ||
-         memcmp(json_as_text(out), r->output.out.data ? (const char *)r->output.out.data : "",
-                r->output.out.size)))
+    if (out && !bytes_equal((penta_bytes){(const uint8_t *)json_as_text(out), json_text_size(out)},
+                            writer_view(&r->output)))
         conform_fail(c, name_of(v), json_as_text(out), "%.*s",
                      (int)(r->output.out.size > 200 ? 200 : r->output.out.size),
                      r->output.out.data ? (const char *)r->output.out.data : "");
@@ -424,12 +422,12 @@ static bool text_is(const struct json_object *v, const char *key, penta_bytes go
                     size_t size)
 {
     const struct json_object *value = json_get(v, key);
-    if (json_as_text(value) && json_text_size(value) == got.size &&
-        !memcmp(json_as_text(value), got.data, got.size))
+    const char *text = json_as_text(value);
+    if (text && bytes_equal((penta_bytes){(const uint8_t *)text, json_text_size(value)}, got))
         return true;
     if (!*why)
         snprintf(why, size, "%s is '%.*s'", key, (int)(got.size > 40 ? 40 : got.size),
-                 (const char *)got.data);
+                 got.size ? (const char *)got.data : "");
     return false;
 }
 
@@ -446,7 +444,7 @@ static bool same_section(const struct coil_module *m, size_t i, const struct jso
     size_t n = 0;
     uint8_t *bytes = json_has(v, "data") ? json_as_hex(json_get(v, "data"), &n) : NULL;
     penta_bytes have = coil_contents(m, i);
-    if (bytes && (n != have.size || (n && memcmp(bytes, have.data, n)))) {
+    if (bytes && !bytes_equal((penta_bytes){bytes, n}, have)) {
         ok = false;
         snprintf(why, size, "section %zu has other contents", i + 1);
     }
@@ -508,7 +506,7 @@ static bool same_listing(const struct coil_module *m, const struct json_object *
 
 static bool same_bytes(const penta_buffer *a, const penta_buffer *b)
 {
-    return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
+    return bytes_equal((penta_bytes){a->data, a->size}, (penta_bytes){b->data, b->size});
 }
 
 /* Text and back gives the file. */

@@ -327,7 +327,7 @@ static bool same_code(const struct cvbc_build *b, const struct json_object *hex)
 {
     size_t size = 0;
     uint8_t *code = json_as_hex(hex, &size);
-    bool ok = code && size == b->code.out.size && !memcmp(code, b->code.out.data, size);
+    bool ok = code && bytes_equal((penta_bytes){code, size}, writer_view(&b->code));
     free(code);
     return ok;
 }

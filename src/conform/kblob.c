@@ -77,8 +77,7 @@ bool check_text(struct check *k, const char *what, const char *expected, const c
 
 bool check_bytes(struct check *k, const char *what, penta_bytes expected, penta_bytes got)
 {
-    if (expected.size == got.size && (!got.size || !memcmp(expected.data, got.data, got.size)))
-        return true;
+    if (bytes_equal(expected, got)) return true;
     size_t at = 0;
     while (at < expected.size && at < got.size && expected.data[at] == got.data[at]) at++;
     struct writer want = {0}, have = {0};

@@ -1,6 +1,7 @@
 #include "text/labels.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 
 void labels_free(struct labels *l)
 {
@@ -25,7 +26,7 @@ static uint32_t *bucket(const struct labels *l, penta_bytes name)
         uint32_t *b = &l->buckets[i];
         if (!*b) return b;
         penta_bytes have = l->items[*b - 1].name;
-        if (have.size == name.size && !memcmp(have.data, name.data, name.size)) return b;
+        if (bytes_equal(have, name)) return b;
     }
 }
 

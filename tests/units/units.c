@@ -69,6 +69,13 @@ static void test_numbers(void)
     expect(!hex_parse(bytes_of("0 1"), &n), "hex_parse", "split digits");
 }
 
+static void test_bytes_equal(void)
+{
+    const penta_bytes nothing = {NULL, 0}, empty = bytes_of(""), one = bytes_of("a");
+    expect(bytes_equal(nothing, nothing) && bytes_equal(nothing, empty), "bytes_equal", "nothing");
+    expect(!bytes_equal(nothing, one) && bytes_equal(one, bytes_of("a")), "bytes_equal", "a");
+}
+
 static void test_json_reader(void)
 {
     static const struct {
@@ -396,6 +403,7 @@ int main(void)
     test_deterministic_ecdsa();
     test_weak_keys();
     test_numbers();
+    test_bytes_equal();
     test_json_reader();
     test_json_writer();
     test_sanitizer();

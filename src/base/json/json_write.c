@@ -40,7 +40,7 @@ static void new_key(struct json *j, const char *key)
         quoted(j->out, bytes_of(key));
         return;
     }
-    assert(!"a member twice");
+    assert(key == NULL); /* a member twice */
     struct writer other = {0};
     unsigned n = 2;
     do {
