@@ -50,7 +50,7 @@ const struct palette *cli_palette(const struct cli *c)
     return palette_for(!c->out_is_file && cli_colour(c, STDOUT_FILENO));
 }
 
-void cli_stderr(penta_bytes text)
+static void write_stderr(penta_bytes text)
 {
     const uint8_t *p = text.data;
     for (size_t left = text.size; left;) {
@@ -60,6 +60,14 @@ void cli_stderr(penta_bytes text)
         p += n;
         left -= (size_t)n;
     }
+}
+
+void cli_stderr(const struct cli *c, penta_bytes text)
+{
+    struct writer safe = {0};
+    writer_safe_lines(&safe, text, cli_colour(c, STDERR_FILENO));
+    write_stderr(writer_view(&safe));
+    writer_free(&safe);
 }
 
 void cli_error(struct cli *c, const char *file, const penta_error *err)
@@ -73,7 +81,7 @@ void cli_error(struct cli *c, const char *file, const penta_error *err)
     writer_flush(&c->out);
     struct writer w = {0};
     diagnostic_print(&w, palette_for(cli_colour(c, STDERR_FILENO)), &finding);
-    cli_stderr(writer_view(&w));
+    cli_stderr(c, writer_view(&w));
     writer_free(&w);
 }
 
@@ -169,7 +177,7 @@ void finding_sink_tell(struct finding_sink *s)
     struct writer text = {0};
     writer_flush(&s->cli->out);
     tell_findings(s, &text);
-    cli_stderr(writer_view(&text));
+    cli_stderr(s->cli, writer_view(&text));
     writer_free(&text);
     finding_sink_drop(s);
 }
@@ -187,7 +195,7 @@ void finding_sink_finish(struct finding_sink *s)
     } else if (s->errors + s->warnings + s->infos) {
         tell_totals(s, &text);
     }
-    cli_stderr(writer_view(&text));
+    cli_stderr(c, writer_view(&text));
     writer_free(&text);
     finding_sink_drop(s);
 }
@@ -202,9 +210,8 @@ void finding_sink_drop(struct finding_sink *s)
 /* ---- output ---- */
 
 /* Standard output is gone: whoever read it has seen enough. Everything else is an error. */
-static void to_stdout(void *user, penta_bytes piece)
+static void write_stdout(penta_bytes piece)
 {
-    (void)user;
     while (piece.size) {
         ssize_t n = write(STDOUT_FILENO, piece.data, piece.size);
         if (n < 0 && errno == EINTR) continue;
@@ -216,6 +223,97 @@ static void to_stdout(void *user, penta_bytes piece)
         piece.data += n;
         piece.size -= (size_t)n;
     }
+}
+
+/* Every text of the tool passes the sanitiser here; documents are safe by their own quoting. What the
+ * program printed before comes first. */
+static void to_stdout(void *user, penta_bytes piece)
+{
+    struct cli *c = user;
+    bool colour = cli_colour(c, STDOUT_FILENO);
+    writer_flush(&c->program_output);
+    if (c->out_is_binary || c->value[OPT_JSON] || is_safe_lines(piece, colour)) {
+        write_stdout(piece);
+        return;
+    }
+    struct writer safe = {0};
+    writer_safe_lines(&safe, piece, colour);
+    write_stdout(writer_view(&safe));
+    writer_free(&safe);
+}
+
+/* ---- what the program prints: bytes for a pipe, harmless on a terminal ---- */
+
+static void program_to_stdout(void *user, penta_bytes piece)
+{
+    (void)user;
+    write_stdout(piece);
+}
+
+/* The bytes at the end that begin a character whose rest has not come. */
+static size_t unfinished(penta_bytes text)
+{
+    for (size_t n = 1; n <= 3 && n <= text.size; n++) {
+        uint8_t first = text.data[text.size - n];
+        if (first >= 0xc0) return (first >= 0xf0 ? 4u : first >= 0xe0 ? 3u : 2u) > n ? n : 0;
+        if (first < 0x80) return 0;
+    }
+    return 0;
+}
+
+/* Appends to out what may be shown of this and what was held back before. */
+static void filter_program(struct writer *held, penta_bytes text, bool last, struct writer *out)
+{
+    writer_bytes(held, text.data, text.size);
+    penta_bytes all = writer_view(held);
+    size_t keep = last ? 0 : unfinished(all);
+    writer_safe_lines(out, bytes_slice(all, 0, all.size - keep), false);
+    if (keep) memmove(held->out.data, all.data + all.size - keep, keep);
+    held->out.size = keep;
+}
+
+static bool filtered(const struct cli *c, int fd)
+{
+    return !c->value[OPT_RAW_OUTPUT] && isatty(fd);
+}
+
+void cli_program_output(struct cli *c, penta_bytes text)
+{
+    writer_flush(&c->out);
+    c->program_output.sink = program_to_stdout;
+    if (filtered(c, STDOUT_FILENO))
+        filter_program(&c->held[0], text, false, &c->program_output);
+    else
+        writer_bytes(&c->program_output, text.data, text.size);
+}
+
+void cli_program_errors(struct cli *c, penta_bytes text)
+{
+    struct writer safe = {0};
+    if (filtered(c, STDERR_FILENO)) {
+        filter_program(&c->held[1], text, false, &safe);
+        text = writer_view(&safe);
+    }
+    write_stderr(text);
+    writer_free(&safe);
+}
+
+void cli_flush(struct cli *c)
+{
+    writer_flush(&c->program_output);
+    writer_flush(&c->out);
+}
+
+static void program_ended(struct cli *c)
+{
+    struct writer rest = {0};
+    filter_program(&c->held[0], (penta_bytes){0}, true, &c->program_output);
+    filter_program(&c->held[1], (penta_bytes){0}, true, &rest);
+    writer_flush(&c->program_output);
+    write_stderr(writer_view(&rest));
+    writer_free(&rest);
+    writer_free(&c->program_output);
+    for (int i = 0; i < 2; i++) writer_free(&c->held[i]);
 }
 
 /* With --json and -o: the file is written now, and the document names it. */
@@ -239,6 +337,7 @@ void cli_bytes(struct cli *c, penta_bytes bytes)
         cli_usage(c, "-o FILE writes a file, -o - writes here all the same",
                   "the result is binary and standard output a terminal");
     } else {
+        c->out_is_binary = true;
         writer_bytes(&c->out, bytes.data, bytes.size);
     }
 }
@@ -259,6 +358,7 @@ static void open_output(struct cli *c)
 {
     const char *path = c->value[OPT_OUTPUT];
     c->out_is_file = path && strcmp(path, "-");
+    c->out.user = c;
     if (!c->out_is_file) c->out.sink = to_stdout;
     if (!c->value[OPT_JSON]) return;
     char schema[40];
@@ -283,6 +383,7 @@ static void close_output(struct cli *c)
         fprintf(stderr, "penta: %s\n", err.message);
         cli_fail(c, EXIT_LIMIT);
     } else if (c->out.sink) {
+        program_ended(c);
         writer_flush(&c->out);
     } else if (c->value[OPT_OUTPUT] && (c->exit == EXIT_YES || c->out.out.size)) {
         c->value[OPT_JSON] = NULL; /* the document is closed: an error is told on standard error */

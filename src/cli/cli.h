@@ -58,10 +58,13 @@ struct cli {
     const char **words; /* what is not an option */
     size_t word_count;
 
-    struct writer out;       /* standard output, or memory until -o is written */
-    bool out_is_file;        /* out is collected for -o */
-    struct json json;        /* open on out when --json was given */
-    bool document_is_result; /* with --json, -o gets the document, not standard output */
+    struct writer out;            /* standard output, or memory until -o is written */
+    bool out_is_file;             /* out is collected for -o */
+    bool out_is_binary;           /* else it is text, and passes the sanitiser */
+    struct writer program_output; /* what the program printed: older than what is in out */
+    struct writer held[2];        /* of its output and errors: the beginning of a character */
+    struct json json;             /* open on out when --json was given */
+    bool document_is_result;      /* with --json, -o gets the document, not standard output */
     struct diagnostic *diagnostics;
     size_t diagnostic_count;
     struct touched_file *touched;
@@ -70,7 +73,11 @@ struct cli {
 };
 
 /* ---- cli.c ---- */
-void cli_stderr(penta_bytes text);      /* all of it, as it is */
+void cli_stderr(const struct cli *c, penta_bytes text);
+/* What a program prints: as it is, but on a terminal without what that would obey. */
+void cli_program_output(struct cli *c, penta_bytes text);
+void cli_program_errors(struct cli *c, penta_bytes text);
+void cli_flush(struct cli *c);
 void cli_fail(struct cli *c, int exit); /* raises the exit code to this */
 /* Reports an error, with the exit code that belongs to its rule; to stderr or the document. */
 void cli_error(struct cli *c, const char *file, const penta_error *err);

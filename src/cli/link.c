@@ -3,6 +3,7 @@
 #include "coil/link/link.h"
 #include "base/archive.h"
 #include "base/bytes.h"
+#include "base/sanitize.h"
 #include "cli/output.h"
 #include "penta/pvm.h"
 #include "pvm/pvm.h"
@@ -47,6 +48,16 @@ static bool add(struct pieces *p, const char *name, size_t name_size, penta_byte
     if (!copy) return fail(p->cli, NULL, BASE_MEMORY, "no memory for inputs");
     p->items[p->count++] = (struct piece){copy, bytes, member};
     return true;
+}
+
+/* Names in a map come from the objects, and people read it on a terminal. */
+static bool write_map(struct cli *c, penta_bytes map)
+{
+    struct writer safe = {0};
+    writer_safe_lines(&safe, map, false);
+    bool ok = output_write(c, c->value[OPT_MAP_FILE], writer_view(&safe));
+    writer_free(&safe);
+    return ok;
 }
 
 static bool read_file(struct pieces *p, const char *path, penta_bytes *bytes)
@@ -191,7 +202,7 @@ static void link_coil(struct pieces *p)
         finding_sink_finish(&sink.findings);
         if (!ok)
             cli_fail(c, EXIT_NO);
-        else if (!sink.link.map || output_write(c, c->value[OPT_MAP_FILE], writer_view(&map)))
+        else if (!sink.link.map || write_map(c, writer_view(&map)))
             cli_bytes(c, writer_view(&out));
     }
     for (size_t i = 0; modules && i < p->count; i++) penta_close(modules[i]);
@@ -232,7 +243,7 @@ static void link_elf(struct pieces *p)
         finding_sink_finish(&sink);
         if (!ok)
             cli_fail(c, EXIT_NO);
-        else if (!map_file || output_write(c, map_file, (penta_bytes){map.data, map.size}))
+        else if (!map_file || write_map(c, (penta_bytes){map.data, map.size}))
             cli_bytes(c, (penta_bytes){out.data, out.size});
     }
     penta_buffer_free(&out);

@@ -6,6 +6,7 @@ reaches the terminal as it is.
 """
 import json
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -27,7 +28,7 @@ SOURCES = {
               "    store_output H0\n    halt\n",
     "p.cvasm": '.string "@"\n    PUSH 0\n    PRINTF 0\n    HALT\n.symbol "@", function, 0\n'
                '.variable "@", global, 1, 3, 0, 65535, 1\n',
-    "p.casm": '.global main\n.section "@", 2, 0x3, 8\n    .bytes 0102\n.func main\n    RET\n.endfunc\n',
+    "p.casm": '.global main\n.func main\n    RET\n.endfunc\n.section "@", 2, 0x3, 8\n    .bytes 0102\n',
     "p.kasm": "WRITE8 0x10000, 1\nHALT\n",
 }
 FILES = ["p.pvm", "p.tvmr", "p.cvbc", "p.coil", "p.kblob"]
@@ -129,6 +130,102 @@ def test_documents_have_no_member_twice():
             raise AssertionError(f"penta {' '.join(args)} --json: {error}\n{done.stdout[:300]}\n{done.stderr[:300]}")
         check(document["exit"] == done.returncode, (args, document["exit"], done.returncode))
     check(seen == set(commands()), f"not tried: {set(commands()) - seen}")
+
+
+def harmless(args, text, where):
+    bad = re.search(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae|(?<![\xc2-\xf4\x80-\xbf])[\x80-\xbf]", text)
+    if bad:
+        around = text[max(bad.start() - 40, 0):bad.end() + 20]
+        raise AssertionError(f"penta {' '.join(args)}: {bad[0]!r} on standard {where}: {around!r}")
+    check(not re.search(rb"^PWNED", text, re.M), f"penta {' '.join(args)}: a forged line on standard {where}")
+
+
+BINARY = ("asm", "convert", "seal", "open", "create", "compile", "link", "extract")
+
+
+def test_no_string_of_a_file_reaches_the_terminal():
+    """Text of the tool is checked as it is; what the program itself prints goes to a pipe untouched."""
+    for args, data in invocations():
+        if os.path.exists("new.pem"):
+            os.remove("new.pem")
+        if args[0] in BINARY:
+            args = [*args, "-o", "result"]
+        if "--map-file" in args:
+            args[args.index("--map-file") + 1] = "map.txt"
+        done = call(*args, data=data)
+        printed = args[:2] == ["run", "p.cvbc"]
+        if not printed:
+            harmless(args, done.stdout, "output")
+        harmless(args, done.stderr, "error")
+    harmless(["link"], open("map.txt", "rb").read(), "map")
+
+
+def strings_replaced(data):
+    """The bytes with every run of letters, the first 16 aside, made hostile; as long as before."""
+    hostile = HOSTILE.encode().decode("unicode_escape").encode("latin-1")
+    return data[:16] + re.sub(rb"[A-Za-z_.]{3,}", lambda m: (hostile * (len(m[0]) // 8 + 1))[:len(m[0])], data[16:])
+
+
+def test_no_string_of_a_damaged_file_reaches_the_terminal():
+    """The same with strings put in place in the bytes of cases, whatever checksums say about it."""
+    cases = os.path.join(ROOT, "tests", "cases")
+    wanted = [os.path.join(folder, name) for folder, _, names in os.walk(cases) for name in sorted(names)
+              if re.search("everything|debug_rows.test|metadata|names|example|source_lines", name)]
+    tried = 0
+    for path in wanted:
+        name = os.path.basename(os.path.dirname(path))
+        text = open(path, encoding="utf-8").read()
+        section = re.search(r"^-- asm\n(.*?)(?=^-- |\Z)", text, re.M | re.S)
+        if not section:
+            continue
+        with open("case.text", "w") as out:
+            out.write(section[1])
+        if call("asm", "-f", name, "case.text", "-o", "case.bin").returncode:
+            continue
+        data = open("case.bin", "rb").read()
+        with open("case.bin", "wb") as out:
+            out.write(strings_replaced(data))
+        os.remove("case.text")
+        tried += 1
+        for command in ("info", "inspect", "hex", "validate", "dis"):
+            done = call(command, "-f", name, "case.bin")
+            harmless([command, path], done.stdout, "output")
+            harmless([command, path], done.stderr, "error")
+        os.remove("case.bin")
+    check(tried >= 5, f"only {tried} cases")
+
+
+def terminal(*args):
+    """What a terminal would get."""
+    pid, fd = pty.fork()
+    if not pid:
+        os.environ["NO_COLOR"] = "1"
+        os.execv(PENTA, [PENTA, *args])
+    out = b""
+    while True:
+        try:
+            piece = os.read(fd, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        out += piece
+    os.waitpid(pid, 0)
+    os.close(fd)
+    return out
+
+
+def test_program_output_is_filtered_on_a_terminal():
+    raw = HOSTILE.encode().decode("unicode_escape").encode("latin-1")
+    check(raw in call("run", "p.cvbc").stdout, "a pipe gets the bytes")
+    on_terminal = terminal("run", "p.cvbc")
+    check(b"\x1b" not in on_terminal and b"\\x1b[7m" in on_terminal, on_terminal)
+    check("\u202e".encode() not in on_terminal, on_terminal)
+    check(b"\x1b[7m" in terminal("run", "p.cvbc", "--raw-output"), "--raw-output")
+    with open("utf8.cvasm", "w") as out:
+        out.write('.string "gr\\xc3\\xbc\\xc3\\x9fe"\n    PUSH 0\n    PRINTF 0\n    HALT\n')
+    made("asm", "utf8.cvasm", "-o", "utf8.cvbc")
+    check("gr\u00fc\u00dfe".encode() in terminal("run", "utf8.cvbc"), "letters stay letters")
 
 
 def main():

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/sanitize.h"
 #include "base/utf8.h"
 
 static void quoted(struct writer *w, penta_bytes text)
@@ -21,7 +22,10 @@ static void quoted(struct writer *w, penta_bytes text)
             writer_char(w, (char)point);
         } else if (point == '\n') {
             writer_text(w, "\\n");
-        } else if (point < 0x20 || (point >= 0x7f && point < 0xa0)) {
+        } else if (point > 0xffff && is_deceptive(point)) {
+            writer_print(w, "\\u%04x\\u%04x", 0xd7c0 + (unsigned)(point >> 10),
+                         0xdc00 + (unsigned)(point & 0x3ff));
+        } else if (point < 0x20 || point == 0x7f || is_deceptive(point)) {
             writer_print(w, "\\u%04x", (unsigned)point);
         } else {
             writer_bytes(w, text.data, n);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include "base/sanitize.h"
 #include "cli/output.h"
 #include "core/engine.h"
 
@@ -170,12 +171,14 @@ void stop_print(struct writer *out, const struct session *s, const penta_stop *s
 {
     const char *detail = stop_detail_name(s->vm, stop);
     writer_text(out, stop_kind_name(stop->kind));
-    if (detail)
-        writer_print(out, " %s", detail);
-    else if (stop->kind == PENTA_STOP_HOST)
+    if (detail) {
+        writer_char(out, ' ');
+        writer_safe_text(out, detail);
+    } else if (stop->kind == PENTA_STOP_HOST) {
         writer_print(out, " %" PRIu32, stop->detail);
-    else if (stop->kind == PENTA_STOP_FAULT)
+    } else if (stop->kind == PENTA_STOP_FAULT) {
         writer_print(out, " %s 0x%" PRIx64, stop->args[1] ? "write" : "read", stop->args[0]);
+    }
     writer_print(out, " pc=%" PRIu64, stop->pc);
     if (s->steps != UINT64_MAX) writer_print(out, " steps=%" PRIu64, s->steps);
     writer_char(out, '\n');

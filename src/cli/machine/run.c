@@ -2,6 +2,7 @@
 #include <string.h>
 #include "cli/machine/machine.h"
 #include "cli/pvm/native_listing.h"
+#include "base/sanitize.h"
 #include "cli/output.h"
 #include "cli/machine/tracer.h"
 
@@ -23,7 +24,7 @@ static void log_call(struct run *r, const penta_stop *stop, const struct answer 
     const char *name = stop_detail_name(r->machine.session.vm, stop);
     writer_text(&c->out, "host ");
     if (name)
-        writer_text(&c->out, name);
+        writer_safe_text(&c->out, name);
     else
         writer_dec(&c->out, stop->detail);
     writer_print(&c->out, " pc=%" PRIu64 " (", stop->pc);
@@ -66,15 +67,18 @@ static void called(void *user, const penta_stop *stop, const struct answer *answ
     struct run *r = user;
     if (answer && answer->output.out.size) {
         penta_bytes text = writer_view(&answer->output);
-        writer_bytes(r->cli->value[OPT_JSON] ? &r->output : &r->cli->out, text.data, text.size);
-        if (is_console(&r->machine.session)) writer_flush(&r->cli->out); /* somebody may wait */
+        if (r->cli->value[OPT_JSON])
+            writer_bytes(&r->output, text.data, text.size);
+        else
+            cli_program_output(r->cli, text);
+        if (is_console(&r->machine.session)) cli_flush(r->cli); /* somebody may wait */
     }
     if (answer && answer->errors.out.size) {
         penta_bytes text = writer_view(&answer->errors);
         if (r->cli->value[OPT_JSON])
             writer_bytes(&r->errors, text.data, text.size);
         else
-            cli_stderr(text);
+            cli_program_errors(r->cli, text);
     }
     if (answer && answer->between) return;
     if (r->cli->value[OPT_JSON]) {

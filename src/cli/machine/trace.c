@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/sanitize.h"
 #include "cli/machine/machine.h"
 #include "cli/machine/tracer.h"
 
@@ -28,7 +29,9 @@ static void change_line(void *user, const char *path, penta_bytes value)
         json_string(l->json, path, value);
         return;
     }
-    writer_print(l->out, "%s%s=", l->any ? " " : "  ; ", path + 1);
+    writer_text(l->out, l->any ? " " : "  ; ");
+    writer_safe_text(l->out, path + 1);
+    writer_char(l->out, '=');
     writer_bytes(l->out, value.data, value.size);
     l->any = true;
 }

@@ -1,6 +1,7 @@
 /* Every byte of the file in order, in the colour of its leaf, with what the leaf is. */
 #include <inttypes.h>
 #include "base/bytes.h"
+#include "base/sanitize.h"
 #include "core/views/views.h"
 
 enum { ROW = 16 };
@@ -13,9 +14,12 @@ static bool hex_enter(void *user, const penta_node *node)
         h->decoded++;
         return true;
     }
+    struct writer path = {0};
+    path_print(&h->path, NULL, &path);
     writer_text(h->out, h->palette->dim);
-    path_print(&h->path, NULL, h->out);
+    writer_safe(h->out, writer_view(&path));
     writer_print(h->out, "%s\n", h->palette->off);
+    writer_free(&path);
     return true;
 }
 
@@ -39,7 +43,8 @@ static void row(struct hex_view *h, uint64_t offset, penta_bytes bytes, const pe
     writer_print(h->out, "%s%*s", p->off, (int)(ROW - bytes.size) * 3, "");
     if (by) writer_print(h->out, " %s[%s]%s", colour, by, p->off);
     if (field) {
-        writer_print(h->out, " %s%s%s", colour, field->name, p->off);
+        writer_char(h->out, ' ');
+        view_styled(h->out, colour, field->name, p);
         if (field->kind != PENTA_RAW) {
             writer_text(h->out, " = ");
             view_value(h->out, field, 0);
@@ -47,7 +52,7 @@ static void row(struct hex_view *h, uint64_t offset, penta_bytes bytes, const pe
             writer_print(h->out, ", %zu byte%s", field->as.bytes.size,
                          field->as.bytes.size == 1 ? "" : "s");
         }
-        if (field->note) writer_print(h->out, "  %s%s%s", p->note, field->note, p->off);
+        view_note(h->out, field, p);
     }
     writer_char(h->out, '\n');
 }

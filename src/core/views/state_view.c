@@ -1,6 +1,7 @@
 /* Values without places: what `info` says of a file and a machine says of itself. */
 #include <stdio.h>
 #include <string.h>
+#include "base/sanitize.h"
 #include "core/views/views.h"
 
 enum { LINE_VALUES = 64 }; /* of a list of values; the rest is counted */
@@ -12,13 +13,10 @@ static bool state_enter(void *user, const penta_node *node)
     path_enter(&s->path, node->name, node->list);
     unsigned depth = s->path.depth;
     bool item = depth <= PATH_DEPTH && s->path.at[depth - 1].item;
-    if (item) {
-        writer_print(s->out, "%*s%s%s[%llu]%s", (int)(depth - 1) * 2, "", s->palette->bold,
-                     node->name, (unsigned long long)s->path.at[depth - 1].index, s->palette->off);
-    } else {
-        writer_print(s->out, "%*s%s%s%s", (int)(depth - 1) * 2, "", s->palette->bold, node->name,
-                     s->palette->off);
-    }
+    writer_print(s->out, "%*s%s", (int)(depth - 1) * 2, "", s->palette->bold);
+    writer_safe_text(s->out, node->name);
+    if (item) writer_print(s->out, "[%llu]", (unsigned long long)s->path.at[depth - 1].index);
+    writer_text(s->out, s->palette->off);
     s->open = node->list; /* its values may follow on the same line */
     s->values = s->hidden = 0;
     if (node->items && *node->items > LINE_VALUES) {
@@ -48,11 +46,14 @@ static void state_field(void *user, const penta_field *field)
     }
     int indent = (int)s->path.depth * 2, width = 18 - indent > 0 ? 18 - indent : 0;
     path_leaf(&s->path);
-    writer_print(s->out, "%*s%s%-*s%s %s", indent, "", p->name, width, field->name, p->off,
-                 p->value);
+    writer_print(s->out, "%*s", indent, "");
+    size_t start = s->out->out.size;
+    view_styled(s->out, p->name, field->name, p);
+    size_t used = s->out->out.size - start - strlen(p->name) - strlen(p->off);
+    writer_print(s->out, "%*s %s", used < (size_t)width ? width - (int)used : 0, "", p->value);
     view_value(s->out, field, 64);
     writer_text(s->out, p->off);
-    if (field->note) writer_print(s->out, "  %s%s%s", p->note, field->note, p->off);
+    view_note(s->out, field, p);
     writer_char(s->out, '\n');
 }
 

@@ -21,7 +21,8 @@ static bool tree_enter(void *user, const penta_node *node)
         t->decoded_depth = t->depth;
     }
     margin(t, node->offset, node->size, !node->size);
-    writer_print(t->out, "%s%s%s\n", t->palette->bold, node->name, t->palette->off);
+    view_styled(t->out, t->palette->bold, node->name, t->palette);
+    writer_char(t->out, '\n');
     t->depth++;
     return true;
 }
@@ -31,10 +32,11 @@ static void tree_field(void *user, const penta_field *field)
     struct tree_view *t = user;
     const struct palette *p = t->palette;
     margin(t, field->offset, field->size, !field->size);
-    writer_print(t->out, "%s%s%s = %s", p->name, field->name, p->off, p->value);
+    view_styled(t->out, p->name, field->name, p);
+    writer_print(t->out, " = %s", p->value);
     view_value(t->out, field, 32);
     writer_text(t->out, p->off);
-    if (field->note) writer_print(t->out, "  %s%s%s", p->note, field->note, p->off);
+    view_note(t->out, field, p);
     writer_char(t->out, '\n');
 }
 

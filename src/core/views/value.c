@@ -21,6 +21,20 @@ const struct palette *palette_for(bool colour)
     return colour ? &ansi : &plain;
 }
 
+void view_styled(struct writer *out, const char *style, const char *name, const struct palette *p)
+{
+    writer_text(out, style);
+    writer_safe_text(out, name);
+    writer_text(out, p->off);
+}
+
+void view_note(struct writer *out, const penta_field *field, const struct palette *p)
+{
+    if (!field->note) return;
+    writer_text(out, "  ");
+    view_styled(out, p->note, field->note, p);
+}
+
 void view_value(struct writer *out, const penta_field *field, size_t raw_max)
 {
     switch (field->kind) {

@@ -15,6 +15,10 @@ struct palette {
 };
 const struct palette *palette_for(bool colour);
 
+/* Names and notes may come from the file: these pass them through the sanitiser. */
+void view_styled(struct writer *out, const char *style, const char *name, const struct palette *p);
+void view_note(struct writer *out, const penta_field *field, const struct palette *p);
+
 /* ---- indented tree with offsets: penta inspect ---- */
 struct tree_view {
     struct writer *out;
