@@ -303,6 +303,21 @@ def slow_program():
     open("slow.kblob", "wb").write(BLOB[:12] + count.to_bytes(4, "little") + insn * count)
 
 
+def test_run_shows_a_screen_of_memory():
+    """Many changed places: the first ones, and how many more where; all when asked for."""
+    lines = [f"WRITE8 0x10000+{16 * i}, 1" for i in range(1000)] + ["WRITE8 0x90000, 7"]
+    source("many.kasm", "\n".join(lines) + "\n")
+    exits(0, "asm", "many.kasm", "-o", "many.kblob")
+    memory = ["--map", "0x10000:64K", "--map", "0x90000:16"]
+    text = exits(0, "run", "many.kblob", *memory).stdout.decode()
+    check(text.count("\n") < 40 and text.count("address") == 8, text)
+    check("0x10080 to 0x13e71  992 bytes in 992 runs" in text, text)
+    check("0x90000 to 0x90001  1 byte in 1 run" in text, text)
+    full = exits(0, "run", "many.kblob", *memory, "--show-memory").stdout.decode()
+    check(full.count("address") == 1001, full[:500])
+    check(len(document(exits(0, "run", "many.kblob", *memory, "--json").stdout)["memory"]) == 1001, "")
+
+
 def test_interrupts():
     slow_program()
     start = time.time()

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include "base/sanitize.h"
+#include "cli/machine/memory_summary.h"
 #include "cli/output.h"
 #include "core/engine.h"
 
@@ -243,7 +244,10 @@ static void describe_untold(const penta_vm *vm, struct untold *u)
 void state_print(struct cli *c, struct writer *out, const penta_vm *vm)
 {
     struct state_view view = {.out = out, .palette = cli_palette(c)};
-    struct untold u = {.next = state_visitor(&view), .told = {"pc"}};
+    struct memory_summary summary = {.next = state_visitor(&view), .out = out};
+    bool all = c->value[OPT_SHOW_MEMORY] != NULL;
+    struct untold u = {.next = all ? summary.next : memory_summary_visitor(&summary),
+                       .told = {"pc"}};
     describe_untold(vm, &u);
 }
 

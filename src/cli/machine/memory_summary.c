@@ -1,0 +1,83 @@
+#include "cli/machine/memory_summary.h"
+#include <inttypes.h>
+#include <string.h>
+
+static bool shown(const struct memory_summary *s)
+{
+    return !s->inside || s->runs <= MEMORY_RUNS_SHOWN;
+}
+
+static bool enter(void *user, const penta_node *node)
+{
+    struct memory_summary *s = user;
+    if (!s->depth && node->list && !strcmp(node->name, "memory")) s->inside = true;
+    if (s->inside && s->depth == 1) s->runs++;
+    if (shown(s) && !s->next.enter(s->next.user, node)) return false;
+    s->depth++;
+    return true;
+}
+
+static void count(struct memory_summary *s, uint64_t size)
+{
+    struct memory_region *last = s->region_count ? &s->regions[s->region_count - 1] : NULL;
+    if (last && s->address - last->to < MEMORY_GAP) {
+        /* it belongs to the region before it */
+    } else if (s->region_count < MEMORY_REGIONS) {
+        last = &s->regions[s->region_count++];
+        last->from = s->address;
+    } else {
+        last = &s->others;
+    }
+    last->to = s->address + size;
+    last->runs++;
+    last->bytes += size;
+}
+
+static void field(void *user, const penta_field *f)
+{
+    struct memory_summary *s = user;
+    if (shown(s))
+        s->next.field(s->next.user, f);
+    else if (!strcmp(f->name, "address"))
+        s->address = f->as.u;
+    else if (f->kind == PENTA_RAW)
+        count(s, f->as.bytes.size);
+}
+
+static void amount(struct writer *out, const struct memory_region *r)
+{
+    writer_print(out, "%" PRIu64 " byte%s in %" PRIu64 " run%s\n", r->bytes,
+                 r->bytes == 1 ? "" : "s", r->runs, r->runs == 1 ? "" : "s");
+}
+
+static void tell(struct memory_summary *s)
+{
+    if (!s->region_count) return;
+    writer_text(s->out, "  more, all with --show-memory:\n");
+    for (size_t i = 0; i < s->region_count; i++) {
+        writer_print(s->out, "    0x%" PRIx64 " to 0x%" PRIx64 "  ", s->regions[i].from,
+                     s->regions[i].to);
+        amount(s->out, &s->regions[i]);
+    }
+    if (!s->others.runs) return;
+    writer_text(s->out, "    elsewhere  ");
+    amount(s->out, &s->others);
+}
+
+static void leave(void *user, const penta_node *node)
+{
+    struct memory_summary *s = user;
+    s->depth--;
+    if (s->inside && !s->depth) {
+        tell(s);
+        s->inside = false;
+    } else if (!shown(s)) {
+        return;
+    }
+    s->next.leave(s->next.user, node);
+}
+
+penta_visitor memory_summary_visitor(struct memory_summary *s)
+{
+    return (penta_visitor){s, enter, field, leave};
+}

@@ -1,0 +1,18 @@
+/* Changed memory for a person: the first runs of bytes, and of the rest how much there is and where. */
+#pragma once
+#include "cli/cli.h"
+
+enum { MEMORY_RUNS_SHOWN = 8, MEMORY_REGIONS = 8, MEMORY_GAP = 4096 };
+
+struct memory_summary {
+    penta_visitor next;
+    struct writer *out;
+    unsigned depth;         /* of the walk */
+    bool inside;            /* the list `memory` of the machine */
+    uint64_t runs, address; /* seen so far; of the run the walk is in */
+    struct memory_region {  /* runs that were not shown, closer to each other than MEMORY_GAP */
+        uint64_t from, to, runs, bytes;
+    } regions[MEMORY_REGIONS], others;
+    size_t region_count;
+};
+penta_visitor memory_summary_visitor(struct memory_summary *s);
