@@ -134,6 +134,11 @@ static void argument(struct conform_run *run, const char *path)
 void command_CONFORM(struct cli *c)
 {
     struct conform_run run = {.cli = c};
+    const char *engine = c->value[OPT_ENGINE];
+    if (engine && !conform_engine_known(engine)) {
+        cli_usage(c, "penta formats lists the engines", "no format has an engine '%.40s'", engine);
+        return;
+    }
     run.conform = (struct conform){.engine = c->value[OPT_ENGINE],
                                    .exec = c->value[OPT_EXEC],
                                    .device = c->value[OPT_DEVICE],
@@ -154,5 +159,5 @@ void command_CONFORM(struct cli *c)
         if (k->skipped) writer_print(&c->out, ", %zu skipped", k->skipped);
         writer_char(&c->out, '\n');
     }
-    if (k->failed || !k->passed) cli_fail(c, EXIT_NO);
+    if (k->failed || !k->passed || (k->skipped && c->value[OPT_STRICT])) cli_fail(c, EXIT_NO);
 }

@@ -1,21 +1,46 @@
 #include "conform/conform.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include "core/driver.h"
+#include "core/engine.h"
 
-#define FORM(name) extern const struct conform_form conform_##name;
+#define FORM(name, format) extern const struct conform_form conform_##name;
 #include "conform/forms.def"
 
-const struct conform_form *const conform_forms[] = {
-#define FORM(name) &conform_##name,
+static const struct row {
+    const struct conform_form *form;
+    const char *format; /* whose engine runs the cases, or NULL */
+} rows[] = {
+#define FORM(name, format) {&conform_##name, format},
 #include "conform/forms.def"
-    NULL};
+    {NULL, NULL}};
+
+static bool has_engine(const struct driver *driver, const char *name)
+{
+    for (size_t i = 0; driver && driver->engines && driver->engines[i]; i++)
+        if (!strcmp(driver->engines[i]->name, name)) return true;
+    return false;
+}
+
+bool conform_engine_known(const char *name)
+{
+    for (size_t i = 0; drivers[i]; i++)
+        if (has_engine(drivers[i], name)) return true;
+    return false;
+}
 
 bool conform_document(struct conform *c, const char *path, const struct json_object *root)
 {
-    for (size_t i = 0; conform_forms[i]; i++) {
-        if (!conform_forms[i]->matches(root)) continue;
+    for (const struct row *r = rows; r->form; r++) {
+        if (!r->form->matches(root)) continue;
+        char why[80] = "";
+        if (c->engine && r->format && !has_engine(driver_find(r->format), c->engine))
+            snprintf(why, sizeof why, "%s has no engine '%.40s'", r->format, c->engine);
         c->path = path;
-        if (conform_forms[i]->run) conform_forms[i]->run(c, root);
+        c->skip = *why ? why : NULL;
+        if (r->form->run) r->form->run(c, root);
+        c->skip = NULL;
         return true;
     }
     return false;
@@ -23,6 +48,9 @@ bool conform_document(struct conform *c, const char *path, const struct json_obj
 
 static void deliver(struct conform *c, struct conform_result result)
 {
+    if (c->skip) /* whatever the verdict: another engine would have given it */
+        result =
+            (struct conform_result){.name = result.name, .verdict = CONFORM_SKIP, .got = c->skip};
     size_t *counts[] = {&c->passed, &c->failed, &c->skipped};
     ++*counts[result.verdict];
     result.path = c->path;

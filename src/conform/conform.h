@@ -18,6 +18,7 @@ struct conform {
     void (*result)(void *user, const struct conform_result *result);
     void *user;
     const char *path; /* the file being run */
+    const char *skip; /* why all cases of this document are skipped, or NULL */
     size_t passed, failed, skipped;
 };
 
@@ -27,7 +28,8 @@ struct conform_form {
     /* Runs every case of the document. NULL: a list of files that are cases themselves. */
     void (*run)(struct conform *c, const struct json_object *root);
 };
-extern const struct conform_form *const conform_forms[]; /* NULL-terminated */
+/* Some format has an engine of this name. */
+bool conform_engine_known(const char *name);
 
 /* Runs one document; false when no form matches it (then nothing is counted). */
 bool conform_document(struct conform *c, const char *path, const struct json_object *root);

@@ -427,6 +427,18 @@ def test_conform():
     check(done.stdout.decode().splitlines()[-1] == "0 passed, 1 failed", done.stdout)
 
 
+def test_conform_knows_its_engines():
+    """A name that no format has is a mistake; an engine that this machine lacks skips its cases."""
+    source("p.json", json.dumps({"alu": [{"op": "ADD", "type": "i32", "a": 1, "b": 2, "result": 3}]}))
+    done = exits(2, "conform", "--engine", "nonsense", "p.json")
+    check(b"no format has an engine 'nonsense'" in done.stderr, done.stderr)
+    done = exits(1, "conform", "--engine", "jit", "p.json")      # nothing was proved
+    check(b"skip p.json" in done.stdout and b"coil has no engine 'jit'" in done.stdout, done.stdout)
+    check(done.stdout.endswith(b"0 passed, 0 failed, 1 skipped\n"), done.stdout)
+    exits(1, "conform", "--engine", "jit", "--strict", "p.json")
+    exits(2, "run", "good.kblob", "--engine", "jit")
+
+
 def test_vector_with_an_empty_name_is_compared():
     """No bytes against no bytes is no call of memcmp with NULL, which the sanitized build reports."""
     source("p.casm", ".global main\nmain:\nRET\n")
