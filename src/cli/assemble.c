@@ -28,7 +28,7 @@ void command_DIS(struct cli *c)
     input_close(&in);
 }
 
-static const struct driver *driver_of_suffix(const char *name)
+const struct driver *driver_of_suffix(const char *name)
 {
     for (size_t i = 0; drivers[i]; i++) {
         size_t n = strlen(name), k = drivers[i]->suffix ? strlen(drivers[i]->suffix) : 0;
@@ -56,6 +56,23 @@ static penta_option *with_source(const struct cli *c, const struct driver *drive
     if (takes(driver, "source-name") && !option_text(more, *count, "source-name"))
         more[(*count)++] = (penta_option){"source-name", name};
     return more;
+}
+
+penta_module *assemble_input(struct cli *c, const struct input *in, const struct driver *driver)
+{
+    size_t count = 0;
+    penta_option *options = with_source(c, driver, NULL, &count, in->name);
+    penta_bytes text = input_bytes(in);
+    struct finding_sink sink;
+    finding_sink_init(&sink, c, in->name);
+    sink.source = &text;
+    penta_module *module =
+        penta_assemble(text, driver->name, options, count, finding_sink_add, &sink);
+    sink.uncounted = module != NULL; /* the document is about the run, not about the text */
+    finding_sink_finish(&sink);
+    if (!module) cli_fail(c, EXIT_NO);
+    free(options);
+    return module;
 }
 
 void command_ASM(struct cli *c)

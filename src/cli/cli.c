@@ -188,7 +188,9 @@ void finding_sink_finish(struct finding_sink *s)
     struct writer text = {0};
     writer_flush(&c->out);
     tell_findings(s, &text);
-    if (c->value[OPT_JSON]) {
+    if (c->value[OPT_JSON] && s->uncounted) {
+        /* the diagnostics say it all */
+    } else if (c->value[OPT_JSON]) {
         json_uint(&c->json, "errors", s->errors);
         json_uint(&c->json, "warnings", s->warnings);
         if (s->infos) json_uint(&c->json, "infos", s->infos);

@@ -107,6 +107,11 @@ static inline penta_bytes input_bytes(const struct input *in)
 penta_option *options_for(const struct cli *c, const struct driver *driver, unsigned use,
                           size_t *count);
 
+/* ---- assemble.c ---- */
+const struct driver *driver_of_suffix(const char *name); /* of its assembly text; NULL: none */
+/* NULL: an error has been reported. */
+penta_module *assemble_input(struct cli *c, const struct input *in, const struct driver *driver);
+
 /* What a command makes. With -o it is written there, and a document names the file (`output`) and
  * its size; without, it goes to standard output or into the document. Binary never goes to a
  * terminal by accident. */
@@ -150,7 +155,8 @@ struct finding_sink {
     const penta_module *module;
     const penta_bytes *source;
     uint64_t max, errors, warnings, infos;
-    int exit; /* what the worst error asks for */
+    int exit;       /* what the worst error asks for */
+    bool uncounted; /* the document gets no numbers of errors and warnings */
     struct kept_finding {
         penta_error error;
         const char *file;

@@ -1,4 +1,5 @@
 /* Files in: read with a limit, recognised, opened. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,9 +47,40 @@ static bool all_known(struct cli *c, const struct driver *driver)
     return true;
 }
 
+/* A source is no file of the format: the command that makes one of it. */
+static void name_the_way(const char *name, penta_error *err)
+{
+    const struct driver *driver = driver_of_suffix(name);
+    const char *dot = strrchr(name, '.');
+    if (err->code != BASE_UNKNOWN_FORMAT) return;
+    if (driver)
+        snprintf(err->note, sizeof err->note, "this is %s text: penta asm %.50s -o FILE first",
+                 driver->name, name);
+    else if (dot && !strcmp(dot, ".ino"))
+        snprintf(err->note, sizeof err->note, "a source: penta compile %.50s -o FILE first", name);
+}
+
+/* run, trace and debug take assembly text too. */
+static const struct driver *source_driver(const struct cli *c, const char *name, penta_bytes bytes)
+{
+    penta_guess guess;
+    bool runs = commands[c->command].inputs == INPUTS_PROGRAM;
+    if (!runs || c->value[OPT_FORMAT] || penta_detect(bytes, &guess, 1)) return NULL;
+    return driver_of_suffix(name);
+}
+
+static bool open_source(struct cli *c, struct input *in, const struct driver *driver)
+{
+    if (all_known(c, driver)) in->module = assemble_input(c, in, driver);
+    if (!in->module) input_close(in);
+    return in->module != NULL;
+}
+
 bool input_open(struct cli *c, const char *name, struct input *in)
 {
     if (!input_read(c, name, in)) return false;
+    const struct driver *text = source_driver(c, name, input_bytes(in));
+    if (text) return open_source(c, in, text);
     penta_error err = {0};
     const char *format = c->value[OPT_FORMAT];
     if (!in->bytes.size) format = NULL; /* an empty file belongs to no format, whatever is said */
@@ -65,6 +97,7 @@ bool input_open(struct cli *c, const char *name, struct input *in)
                             options, count, &err);
     free(options);
     if (in->module) return true;
+    name_the_way(name, &err);
     bool forced = c->value[OPT_FORMAT] && cli_exit_of(err.code) == EXIT_NO;
     cli_error(c, name, &err);
     if (forced) cli_fail(c, EXIT_DAMAGED); /* unparsable although the format was given */

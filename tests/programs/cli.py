@@ -303,6 +303,32 @@ def slow_program():
     open("slow.kblob", "wb").write(BLOB[:12] + count.to_bytes(4, "little") + insn * count)
 
 
+def test_run_takes_assembly_text():
+    """run, trace and debug assemble what has the suffix of a text; others name the command that can."""
+    source("p.casm", ".global main\n.func main\n    RET\n.endfunc\n")
+    check(exits(0, "run", "p.casm").stdout.startswith(b"halt"), "run")
+    check(document(exits(0, "run", "p.casm", "--json").stdout)["stop"] == "halt", "json")
+    exits(0, "trace", "p.casm")
+    exits(0, "debug", "p.casm", data=b"step\n")
+    source("p.kasm", "WRITE8 0x10000, 1\n")
+    exits(0, "run", "p.kasm", "--map", "0x10000:16")
+    source("bad.casm", ".func main\n    FOO\n")
+    check(b"bad.casm:2:" in exits(1, "run", "bad.casm").stderr, "line and column")
+    check(not document(exits(1, "run", "bad.casm", "--json").stdout)["ok"], "json")
+    for command in ("info", "validate", "dis"):
+        check(b"penta asm p.casm -o FILE" in exits(3, command, "p.casm").stderr, command)
+    source("p.ino", "void loop() {}\n")
+    check(b"penta compile p.ino" in exits(3, "run", "p.ino").stderr, "compile")
+
+
+def test_fault_at_the_arguments_names_the_option():
+    source("add.pvmasm", "%dialect = jam\n%isa = jam_v1\n@main:\n    a2 = u8 [a0 + 0]\n    ret\n")
+    exits(0, "asm", "add.pvmasm", "-o", "add.jam")
+    done = exits(22, "run", "add.jam")
+    check(b"--spi-args" in done.stderr, done)
+    check("--spi-args" in document(exits(22, "run", "add.jam", "--json").stdout)["hint"], "json")
+
+
 def test_run_shows_a_screen_of_memory():
     """Many changed places: the first ones, and how many more where; all when asked for."""
     lines = [f"WRITE8 0x10000+{16 * i}, 1" for i in range(1000)] + ["WRITE8 0x90000, 7"]

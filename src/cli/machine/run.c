@@ -1,7 +1,9 @@
 #include <inttypes.h>
 #include <string.h>
 #include "cli/machine/machine.h"
+#include "cli/pvm/hint.h"
 #include "cli/pvm/native_listing.h"
+#include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/output.h"
 #include "cli/machine/tracer.h"
@@ -161,6 +163,7 @@ void command_RUN(struct cli *c)
         machine_findings(c, &r.machine);
         machine_save_state(c, &r.machine);
         bool exited = stop.kind == PENTA_STOP_HALT;
+        const char *hint = pvm_hint(c, r.machine.in.module, &stop);
         if (c->value[OPT_JSON]) {
             document(&r, &stop);
         } else if (!exited || !is_console(s)) {
@@ -169,6 +172,13 @@ void command_RUN(struct cli *c)
                 state_print(c, &c->out, s->vm);
                 native_listing_difference(s->vm, &c->out, NULL);
             }
+        }
+        if (hint && c->value[OPT_JSON]) json_text(&c->json, "hint", hint);
+        if (hint && !c->value[OPT_JSON] && !c->value[OPT_QUIET]) {
+            cli_flush(c);
+            cli_stderr(c, bytes_of("penta: note: "));
+            cli_stderr(c, bytes_of(hint));
+            cli_stderr(c, bytes_of("\n"));
         }
         bool value = exited && (c->value[OPT_EXIT_VALUE] || is_console(s));
         cli_fail(c, value ? (int)(stop.args[0] & 255) : stop_exit(&r.machine, &stop));
