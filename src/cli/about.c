@@ -101,6 +101,7 @@ static void format_json(struct cli *c, const struct driver *d)
     for (const struct option_info *o = d->options; o && o->key; o++) json_text(j, NULL, o->key);
     json_end(j);
     if (c->value[OPT_INSTRUCTIONS] && d->isa) {
+        if (d->isa_legend) json_text(j, "legend", d->isa_legend);
         struct state_json_view view = {.json = j};
         penta_visitor visitor = state_json_visitor(&view);
         penta_node list = {.name = "instructions", .list = true};
@@ -111,38 +112,82 @@ static void format_json(struct cli *c, const struct driver *d)
     json_end(j);
 }
 
-/* One line per instruction: the values of its node, in order. */
-struct isa_line {
-    struct writer *out;
-    unsigned column;
+/* One line per instruction, a column for each name of a field: a walk for the widths, one for the
+ * lines. */
+enum { ISA_COLUMNS = 16 };
+
+struct isa_table {
+    struct writer *out; /* NULL: only measuring */
+    const char *names[ISA_COLUMNS];
+    size_t widths[ISA_COLUMNS], count;
+    struct writer cells[ISA_COLUMNS]; /* of this line */
 };
+
+static size_t isa_column(struct isa_table *t, const char *name)
+{
+    size_t i = 0;
+    while (i < t->count && strcmp(t->names[i], name)) i++;
+    if (i == t->count && i < ISA_COLUMNS) {
+        t->widths[i] = strlen(name);
+        t->names[t->count++] = name;
+    }
+    return i < ISA_COLUMNS ? i : ISA_COLUMNS - 1;
+}
 
 static bool isa_enter(void *user, const penta_node *node)
 {
-    (void)node;
-    ((struct isa_line *)user)->column = 0;
+    (void)user, (void)node;
     return true;
 }
 
 static void isa_field(void *user, const penta_field *field)
 {
-    static const int widths[] = {6, 26, 22};
-    struct isa_line *line = user;
-    struct writer value = {0};
+    struct isa_table *t = user;
+    size_t i = isa_column(t, field->name);
+    struct writer *cell = &t->cells[i];
+    cell->out.size = 0;
     if (field->kind == PENTA_WORD)
-        writer_print(&value, "0x%02llx", (unsigned long long)field->as.u);
+        writer_print(cell, "0x%02llx", (unsigned long long)field->as.u);
     else
-        view_value(&value, field, 32);
-    int width = line->column < 3 ? widths[line->column] : 0;
-    writer_print(line->out, "  %-*.*s", width, (int)value.out.size, (const char *)value.out.data);
-    line->column++;
-    writer_free(&value);
+        view_value(cell, field, 32);
+    if (cell->out.size > t->widths[i]) t->widths[i] = cell->out.size;
+}
+
+static void isa_row(struct isa_table *t, bool header)
+{
+    size_t start = t->out->out.size;
+    for (size_t i = 0; i < t->count; i++) {
+        penta_bytes text = header ? bytes_of(t->names[i]) : writer_view(&t->cells[i]);
+        writer_print(t->out, "  ");
+        writer_bytes(t->out, text.data, text.size);
+        writer_print(t->out, "%*s", (int)(t->widths[i] - text.size), "");
+    }
+    while (t->out->out.size > start && t->out->out.data[t->out->out.size - 1] == ' ')
+        t->out->out.size--;
+    writer_char(t->out, '\n');
 }
 
 static void isa_leave(void *user, const penta_node *node)
 {
+    struct isa_table *t = user;
     (void)node;
-    writer_char(((struct isa_line *)user)->out, '\n');
+    if (t->out) isa_row(t, false);
+    for (size_t i = 0; i < t->count; i++) t->cells[i].out.size = 0;
+}
+
+static void isa_text(struct cli *c, const struct driver *d)
+{
+    struct isa_table table = {0};
+    struct writer lines = {0};
+    penta_visitor visitor = {&table, isa_enter, isa_field, isa_leave};
+    d->isa(&visitor);
+    table.out = &lines;
+    if (d->isa_legend) writer_print(&lines, "\n%s\n", d->isa_legend);
+    isa_row(&table, true);
+    d->isa(&visitor);
+    writer_bytes(&c->out, lines.out.data, lines.out.size);
+    writer_free(&lines);
+    for (size_t i = 0; i < ISA_COLUMNS; i++) writer_free(&table.cells[i]);
 }
 
 static void format_text(struct cli *c, const struct driver *d)
@@ -155,9 +200,7 @@ static void format_text(struct cli *c, const struct driver *d)
     if (d->exit_value) writer_print(&c->out, "; exit value: %s", d->exit_value);
     writer_char(&c->out, '\n');
     if (!c->value[OPT_INSTRUCTIONS] || !d->isa) return;
-    struct isa_line line = {.out = &c->out};
-    penta_visitor visitor = {&line, isa_enter, isa_field, isa_leave};
-    d->isa(&visitor);
+    isa_text(c, d);
 }
 
 void command_FORMATS(struct cli *c)

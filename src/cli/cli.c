@@ -36,12 +36,19 @@ int cli_exit_of(uint32_t code)
     return exit ? exit : EXIT_NO;
 }
 
+static bool asked_for(const char *variable) /* set, and to something other than 0 */
+{
+    const char *value = getenv(variable);
+    return value && *value && strcmp(value, "0");
+}
+
 bool cli_colour(const struct cli *c, int fd)
 {
     const char *when = c->value[OPT_COLOR];
     if (when && !strcmp(when, "always")) return true;
     if (when && !strcmp(when, "never")) return false;
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (!(no && *no) && (asked_for("FORCE_COLOR") || asked_for("CLICOLOR_FORCE"))) return true;
     return !(no && *no) && !(term && !strcmp(term, "dumb")) && isatty(fd);
 }
 

@@ -173,6 +173,20 @@ static void man_title(struct writer *out, const char *name, const char *summary)
     writer_char(out, '\n');
 }
 
+static void man_exits(struct writer *out)
+{
+    writer_text(out, ".SH EXIT STATUS\nOf several files, the highest.\n");
+#define EXIT(name, code, meaning) writer_print(out, ".TP\n.B %d\n%s\n", code, meaning);
+#include "cli/exits.def"
+}
+
+static void man_environment(struct writer *out)
+{
+    writer_text(out, ".SH ENVIRONMENT\n");
+#define VARIABLE(name, meaning) writer_text(out, ".TP\n.B " name "\n" meaning "\n");
+#include "cli/environment.def"
+}
+
 static void man_main(struct writer *out)
 {
     man_title(out, "penta", "five bytecode formats and their machines, one tool");
@@ -187,9 +201,8 @@ static void man_main(struct writer *out)
     writer_text(out, ".SH FORMATS\n");
     for (size_t i = 0; drivers[i]; i++)
         writer_print(out, ".TP\n.B %s\n%s\n", drivers[i]->name, drivers[i]->title);
-    writer_text(out, ".SH EXIT STATUS\nOf several files, the highest.\n");
-#define EXIT(name, code, meaning) writer_print(out, ".TP\n.B %d\n%s\n", code, meaning);
-#include "cli/exits.def"
+    man_exits(out);
+    man_environment(out);
     writer_text(out,
                 ".SH DIAGNOSTICS\nEvery finding has a code that\n.B penta explain\nexplains.\n");
     for (const struct rule *r = base_rules; r->code; r++)
@@ -217,6 +230,8 @@ static void man_command(struct writer *out, enum command command)
     writer_text(out, "\n.SH OPTIONS\n");
     each_row(command, false, man_row, out);
     each_row(command, true, man_row, out);
+    man_exits(out);
+    man_environment(out);
     writer_text(out, ".SH EXAMPLE\n.EX\n");
     roff(out, info->example);
     writer_text(out, "\n.EE\n.SH SEE ALSO\n.BR penta (1)\n");

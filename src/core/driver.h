@@ -58,6 +58,7 @@ struct driver {
                    struct writer *out, struct findings *findings);
     void (*close)(penta_module *module);
     void (*isa)(const penta_visitor *visitor); /* the instructions, as a list */
+    const char *isa_legend;                    /* what letters in it mean, in lines; or NULL */
 
     enum rule_scope (*scope)(uint32_t code); /* NULL: every rule is the container's */
     /* The tool's exit code for an error of this rule where it is not 1: 5 too damaged, 6 key or

@@ -180,6 +180,10 @@ def test_colour():
     check(b"\033" not in plain, "no colour into a pipe")
     check(b"\033[" in exits(0, "inspect", "--color=always", "good.kblob").stdout, "always")
     check(b"\033[" in exits(0, "hex", "--color", "always", "good.kblob").stdout, "always")
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+        check(b"\033[" in exits(0, "inspect", "good.kblob", env={name: "1"}).stdout, name)
+        check(b"\033" not in exits(0, "inspect", "good.kblob", env={name: "0"}).stdout, name)
+        check(b"\033" not in exits(0, "inspect", "good.kblob", env={name: "1", "NO_COLOR": "1"}).stdout, name)
     script = f"TERM=xterm script -qec '{PENTA} hex good.kblob' /dev/null"
     if subprocess.run(["sh", "-c", "command -v script"], capture_output=True).returncode == 0:
         on = subprocess.run(["sh", "-c", script], capture_output=True, timeout=60,
@@ -234,6 +238,7 @@ def test_help():
         check(full == exits(0, "help", command).stdout, command)
         man = exits(0, "help", command, "--man").stdout
         check(man.startswith(b".TH PENTA-"), command)
+        check(b".SH ENVIRONMENT" in man and man.split(b".SH EXIT STATUS")[1].count(b".B ") >= 16, command)
         json.loads(exits(0, "help", command, "--json").stdout)
         lint = subprocess.run(["mandoc", "-Tlint", "-Werror"], input=man, capture_output=True) \
             if subprocess.run(["sh", "-c", "command -v mandoc"], capture_output=True).returncode == 0 \
@@ -250,6 +255,16 @@ def test_help():
                             "_penta; echo ${COMPREPLY[@]}"], capture_output=True).stdout
     check(words.strip() == b"validate", words)
     exits(2, "completion", "tcsh")
+
+
+def test_formats_explain_their_letters():
+    """The list of instructions has a heading, and says what the letters in it mean."""
+    for name, word in (("tvmr", "d destination register"), ("coil", "R read")):
+        text = exits(0, "formats", name, "--instructions").stdout.decode()
+        check(word in text and "meaning" in text, text[:600])
+    for name in ("kblob", "pvm", "cvbc"):
+        lines = exits(0, "formats", name, "--instructions").stdout.decode().splitlines()
+        check(re.match(r"  \w+ +\w+", lines[1]), lines[1])
 
 
 def test_explain():

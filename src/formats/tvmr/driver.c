@@ -51,6 +51,9 @@ const struct driver tvmr_driver = {
     .isa = tvmr_isa,
     .scope = tvmr_scope,
     .exit_of = exit_of,
+    .isa_legend = "bytes: operands A B C D: d destination register, s source register, m register "
+                  "read and written,\n"
+                  "  i number, w half of a 16-bit number, j quarter of a 32-bit target, - unused\n",
     .engines = engines,
     .exit_value = "the first number of the output",
     .host = &tvmr_host,
