@@ -8,9 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "checks.h"
 #include "core/session.h"
 #include "pvm/host/keccak.h"
 #include "pvm/host/revive/revive.h"
+
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
+    abort();
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
