@@ -57,6 +57,8 @@ penta_test(tvmr-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/program
 penta_test(fuzz-seeds tests/tools/fuzz_brief)
 add_executable(jam_refine tests/units/jam_refine.c $<TARGET_OBJECTS:penta_objects>)
 target_link_libraries(jam_refine PRIVATE penta_objects)
+penta_test(jam ${PYTHON} tests/programs/jam.py $<TARGET_FILE:penta_cli>)
+penta_test(jam-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/jam.py ${BUILDS}/asan/bin/penta)
 penta_test(jam-refine $<TARGET_FILE:jam_refine> ${SHARED}/jam/refine)
 penta_test(conform tests/programs/conform $<TARGET_FILE:penta_cli> ${SHARED})
 add_executable(pvm_contracts tests/units/pvm_contracts.c $<TARGET_OBJECTS:penta_objects>)
@@ -127,6 +129,7 @@ penta_long_test(long-store ${PYTHON} tests/programs/store.py $<TARGET_FILE:penta
 penta_long_test(long-properties-asan tests/tools/properties.sh $<TARGET_FILE:penta_cli>
                 ${BUILDS}/asan/bin/properties 1)
 penta_long_test(long-fuzz scripts/fuzz 120)
+penta_long_test(long-jam-refine $<TARGET_FILE:jam_refine> ${SHARED}/jam/refine all)
 if(PENTA_JIT)
   penta_long_test(long-pvm-differ $<TARGET_FILE:pvm_differ> --count 5000000 --seed 2 --cover)
   penta_long_test(long-pvm-signals $<TARGET_FILE:pvm_signals_test> 3000)

@@ -102,6 +102,15 @@ PENTA_API bool penta_pvm_set_reg(penta_vm *vm, unsigned reg, uint64_t value);
 PENTA_API int64_t penta_pvm_gas(const penta_vm *vm);
 PENTA_API bool penta_pvm_set_gas(penta_vm *vm, int64_t gas); /* false: negative, or not metered */
 
+/* As the program itself may: it can read, or write, all of these bytes; no bytes always. (penta_vm_peek
+ * and penta_vm_poke reach all mapped memory, whatever its rights: they are for debuggers.) */
+PENTA_API bool penta_pvm_readable(const penta_vm *vm, uint64_t address, uint64_t size);
+PENTA_API bool penta_pvm_writable(const penta_vm *vm, uint64_t address, uint64_t size);
+/* Copies out of, or into, memory that the program may read or write. False: it may not, and nothing
+ * was copied. */
+PENTA_API bool penta_pvm_read(const penta_vm *vm, uint64_t address, void *into, size_t size);
+PENTA_API bool penta_pvm_write(penta_vm *vm, uint64_t address, const void *from, size_t size);
+
 /* Whole pages (4096 bytes, or what page-size says), zeroed. What was mapped there is gone. */
 PENTA_API bool penta_pvm_map(penta_vm *vm, uint64_t address, uint64_t length, bool writable);
 PENTA_API bool penta_pvm_unmap(penta_vm *vm, uint64_t address, uint64_t length);

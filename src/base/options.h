@@ -17,6 +17,7 @@ enum option_use {
     OPTION_VERIFY = 512, /* verify */
     OPTION_BOARD = 1024, /* board */
     OPTION_LINK = 2048,  /* link */
+    OPTION_BLOCK = 4096, /* block */
     /* and what its value is, for checks before anything is written: */
     OPTION_WRITES = 1 << 16,   /* a file to write */
     OPTION_FOLDER = 1 << 17,   /* a folder whose files are the machine's own */

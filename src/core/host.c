@@ -15,7 +15,7 @@ void answer_clear(struct answer *a)
     a->gas = 0;
     a->end = CALL_GOES_ON;
     a->failure = (penta_error){0};
-    a->pokes.out.size = a->output.out.size = a->errors.out.size = 0;
+    a->pokes.out.size = a->output.out.size = a->errors.out.size = a->note.out.size = 0;
 }
 
 void answer_free(struct answer *a)
@@ -23,6 +23,7 @@ void answer_free(struct answer *a)
     writer_free(&a->pokes);
     writer_free(&a->output);
     writer_free(&a->errors);
+    writer_free(&a->note);
 }
 
 bool answer_apply(const struct answer *a, penta_vm *vm, penta_error *err)

@@ -3,6 +3,7 @@
  * recorded answers, so a debugger can go backwards over host calls. */
 #pragma once
 #include "core/engine.h"
+struct json; /* base/json/json_write.h */
 
 struct answer {
     uint64_t results[16];
@@ -10,6 +11,7 @@ struct answer {
     struct writer pokes;  /* memory writes: {u64 address, u64 size, bytes} each, host order */
     struct writer output; /* what the program printed */
     struct writer errors; /* and what it printed to standard error, where it has one */
+    struct writer note;   /* the call and its answer as a line, where the host can say it better */
     uint64_t gas;         /* that the machine pays for it */
     enum call_end end;    /* what becomes of the program's call */
     bool between;         /* no call of the program: the host's own work between two of them */
@@ -33,6 +35,10 @@ struct host {
     /* The program is one for a console: what it prints is its result, and the value of its HALT
      * (args[0] of the stop) is its exit code. NULL: none is. */
     bool (*console)(void *state);
+    /* What the host has to tell at the end of a run, as lines of text or as members of the open
+     * JSON object; one of them is NULL. May be NULL. */
+    bool (*finish)(void *state, penta_vm *vm, const penta_stop *stop, struct writer *text,
+                   struct json *json, penta_error *err);
     /* Every reason why it would not serve this module; open names the first. May be NULL. */
     void (*check)(const penta_module *module, const penta_option *options, size_t count,
                   struct findings *findings);

@@ -30,6 +30,7 @@ def prepare(folder):
     for name, source in (("kernel.kasm", "kblob/fill.kasm"), ("prog.cvasm", "cvbc/hello.cvasm"),
                          ("prog.ino", "cvbc/blink.ino"), ("program.pvmasm", "pvm/fibonacci.pvmasm")):
         shutil.copy(os.path.join(ROOT, "examples", source), os.path.join(folder, name))
+    shutil.copytree(os.path.join(ROOT, "examples/jam"), os.path.join(folder, "examples/jam"))
     os.makedirs(os.path.join(folder, "examples/gpu"))
     shutil.copy(os.path.join(ROOT, "examples/gpu/race.gpu"), os.path.join(folder, "examples/gpu"))
     os.mkdir(os.path.join(folder, "vectors"))

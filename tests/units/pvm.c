@@ -121,6 +121,32 @@ static void test_paging(void)
     penta_close(module);
 }
 
+/* What the program may do, beside what a debugger may. */
+static void test_rights(void)
+{
+    penta_module *module = assemble("%isa = latest64\npub @f:\nret\n");
+    penta_vm *vm = machine(module, NULL, 0);
+    uint8_t byte = 7;
+    expect(penta_pvm_map(vm, 0x20000, 4096, false) && penta_pvm_map(vm, 0x21000, 4096, true),
+           "map");
+    expect(penta_pvm_readable(vm, 0x20000, 8192) && !penta_pvm_readable(vm, 0x20000, 8193),
+           "readable up to the end of what is mapped");
+    expect(penta_pvm_writable(vm, 0x21000, 4096) && !penta_pvm_writable(vm, 0x20fff, 2),
+           "a range is writable when all of it is");
+    expect(penta_pvm_writable(vm, UINT64_MAX, 0) && !penta_pvm_readable(vm, 0xffffffff, 2),
+           "no bytes are anywhere, and memory ends");
+    expect(!penta_pvm_write(vm, 0x20000, &byte, 1) && penta_pvm_read(vm, 0x20000, &byte, 1) &&
+               !byte,
+           "a host writes as the program may");
+    byte = 7;
+    expect(penta_vm_poke(vm, 0x20000, &byte, 1) && penta_pvm_read(vm, 0x20000, &byte, 1) &&
+               byte == 7,
+           "a debugger writes anywhere");
+    expect(penta_pvm_write(vm, 0x21000, &byte, 1), "write");
+    penta_vm_free(vm);
+    penta_close(module);
+}
+
 static void test_gas_and_host(void)
 {
     penta_error err;
@@ -198,6 +224,7 @@ int main(void)
     test_keccak();
     test_pool();
     test_paging();
+    test_rights();
     test_gas_and_host();
     test_interrupt_and_marks();
     printf("%u passed, %u failed\n", passed, failed);

@@ -25,6 +25,11 @@ static void log_call(struct run *r, const penta_stop *stop, const struct answer 
     struct cli *c = r->cli;
     const char *name = stop_detail_name(r->machine.session.vm, stop);
     writer_text(&c->out, "host ");
+    if (answer && answer->note.out.size) {
+        writer_safe(&c->out, writer_view(&answer->note));
+        writer_char(&c->out, '\n');
+        return;
+    }
     if (name)
         writer_safe_text(&c->out, name);
     else
@@ -56,6 +61,7 @@ static void keep_call(struct run *r, const penta_stop *stop, const struct answer
     json_list(j, "results");
     for (size_t i = 0; answer && i < answer->count; i++) json_word(j, NULL, answer->results[i]);
     json_end(j);
+    if (answer && answer->note.out.size) json_string(j, "note", writer_view(&answer->note));
     json_end(j);
 }
 
@@ -91,6 +97,16 @@ static void called(void *user, const penta_stop *stop, const struct answer *answ
     r->calls_count++;
 }
 
+/* What the host has to tell about the run. */
+static void finish(struct run *r, const penta_stop *stop, struct writer *text, struct json *json)
+{
+    const struct session *s = &r->machine.session;
+    penta_error err = {0};
+    if (s->host && s->host->finish &&
+        !s->host->finish(s->host_state, s->vm, stop, text, json, &err))
+        cli_error(r->cli, r->machine.in.name, &err);
+}
+
 static void document(struct run *r, const penta_stop *stop)
 {
     struct cli *c = r->cli;
@@ -112,6 +128,7 @@ static void document(struct run *r, const penta_stop *stop)
     json_embed(j, "host_calls", &r->calls_json);
     json_string(j, has_output ? "printed" : "output", writer_view(&r->output));
     if (is_console(s)) json_string(j, "errors", writer_view(&r->errors));
+    finish(r, stop, NULL, j);
 }
 
 /* FILE.json and FILE.jsonl get one JSON object per line, others text. */
@@ -161,7 +178,6 @@ void command_RUN(struct cli *c)
         machine_disarm(&r.machine);
         if (s->failure.code) cli_error(c, r.machine.in.name, &s->failure);
         machine_findings(c, &r.machine);
-        machine_save_state(c, &r.machine);
         bool exited = stop.kind == PENTA_STOP_HALT;
         const char *hint = pvm_hint(c, r.machine.in.module, &stop);
         if (c->value[OPT_JSON]) {
@@ -172,7 +188,9 @@ void command_RUN(struct cli *c)
                 state_print(c, &c->out, s->vm);
                 native_listing_difference(s->vm, &c->out, NULL);
             }
+            finish(&r, &stop, &c->out, NULL);
         }
+        machine_save_state(c, &r.machine);
         if (hint && c->value[OPT_JSON]) json_text(&c->json, "hint", hint);
         if (hint && !c->value[OPT_JSON] && !c->value[OPT_QUIET]) {
             cli_flush(c);

@@ -87,6 +87,28 @@ bool penta_pvm_set_gas(penta_vm *vm, int64_t gas)
     return true;
 }
 
+bool penta_pvm_readable(const penta_vm *vm, uint64_t address, uint64_t size)
+{
+    return pvm_memory_allows(&pvm_vm_const(vm)->memory, address, size, PVM_READ);
+}
+
+bool penta_pvm_writable(const penta_vm *vm, uint64_t address, uint64_t size)
+{
+    return pvm_memory_allows(&pvm_vm_const(vm)->memory, address, size, PVM_WRITABLE);
+}
+
+bool penta_pvm_read(const penta_vm *vm, uint64_t address, void *into, size_t size)
+{
+    return penta_pvm_readable(vm, address, size) &&
+           (!size || pvm_memory_read(&pvm_vm_const(vm)->memory, address, into, size));
+}
+
+bool penta_pvm_write(penta_vm *vm, uint64_t address, const void *from, size_t size)
+{
+    return penta_pvm_writable(vm, address, size) &&
+           (!size || pvm_memory_write(&machine(vm)->memory, address, from, size));
+}
+
 bool penta_pvm_map(penta_vm *vm, uint64_t address, uint64_t length, bool writable)
 {
     machine(vm)->remapped = true;

@@ -21,6 +21,7 @@
  *     7 = print [a0:a1], a1 */
 #include "pvm/host/host.h"
 #include "pvm/host/console.h"
+#include "pvm/host/jam_json/session.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,7 @@ struct host_state {
     struct pvm_script *script;
     struct pvm_revive *revive;
     struct pvm_console *console;
+    struct pvm_jam *jam;
 };
 
 static void host_close(void *state)
@@ -316,6 +318,7 @@ static void host_close(void *state)
     pvm_script_free(h->script);
     pvm_revive_free(h->revive);
     pvm_console_free(h->console);
+    pvm_jam_free(h->jam);
     free(h);
 }
 
@@ -338,9 +341,14 @@ static bool options_fit(const char *which, const penta_option *options, size_t c
     static const char *const revive[] = {"calldata", "value",  "caller",  "address", "time",
                                          "contract", "upload", "balance", "block",   NULL};
     static const char *const state[] = {"state", "save-state", NULL};
+    static const char *const jam[] = {"service",     "slot",  "entropy", "items",
+                                      "package",     "item",  "core",    "payload",
+                                      "inner-trace", "chain", "gp",      NULL};
+    bool is_jam = which && !strcmp(which, "jam");
     return only_for("console", which, console, options, count, err) &&
            only_for("revive", which, revive, options, count, err) &&
-           only_for("revive", which, state, options, count, err);
+           only_for("jam", which, jam, options, count, err) &&
+           (is_jam || only_for("revive", which, state, options, count, err));
 }
 
 static bool host_open(const penta_module *module, const penta_option *options, size_t count,
@@ -357,9 +365,11 @@ static bool host_open(const penta_module *module, const penta_option *options, s
         h->revive = pvm_revive_new(module, options, count, err);
     else if (!strcmp(which, "console"))
         h->console = pvm_console_new(options, count, err);
+    else if (!strcmp(which, "jam"))
+        h->jam = pvm_jam_new(module, options, count, err);
     else
         h->script = pvm_script_read(which, err);
-    if (h->revive || h->console || h->script) return true;
+    if (h->revive || h->console || h->jam || h->script) return true;
     host_close(h);
     *state = NULL;
     return false;
@@ -370,6 +380,7 @@ static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struc
     struct host_state *h = state;
     if (h->script) return pvm_script_answer(h->script, vm, stop, out);
     if (h->console) return pvm_console_answer(h->console, vm, stop, out);
+    if (h->jam) return pvm_jam_answer(h->jam, vm, stop, out);
     return h->revive && pvm_revive_answer(h->revive, vm, stop, out);
 }
 
@@ -389,7 +400,15 @@ static bool host_save(void *state, struct writer *out, penta_error *err)
 {
     const struct host_state *h = state;
     if (h->revive) return pvm_revive_save(h->revive, out, err);
+    if (h->jam) return pvm_jam_save(h->jam, out, err);
     return error_at(err, BASE_UNSUPPORTED, 0, "this host has no state to save");
+}
+
+static bool host_finish(void *state, penta_vm *vm, const penta_stop *stop, struct writer *text,
+                        struct json *json, penta_error *err)
+{
+    const struct host_state *h = state;
+    return !h->jam || pvm_jam_finish(h->jam, vm, stop, text, json, err);
 }
 
 const struct host pvm_host = {.open = host_open,
@@ -397,4 +416,5 @@ const struct host pvm_host = {.open = host_open,
                               .close = host_close,
                               .attach = host_attach,
                               .save = host_save,
-                              .console = host_console};
+                              .console = host_console,
+                              .finish = host_finish};

@@ -6,6 +6,7 @@
 #include "base/file/file.h"
 #include "base/number.h"
 #include "core/map_option.h"
+#include "pvm/host/jam_json/session.h"
 #include "pvm/vm/vm.h"
 
 const struct pvm_profile *pvm_default_profile(const struct pvm_program *program)
@@ -153,12 +154,18 @@ static bool call_target(const struct pvm_program *p, const penta_option *o, uint
 {
     uint64_t n;
     if (!strcmp(o->key, "entry")) {
-        bool refine = !strcmp(o->value, "refine");
-        if (!refine && strcmp(o->value, "accumulate"))
-            return error_at(err, BASE_OPTION_VALUE, 0,
-                            "entry '%.40s' is none of refine, accumulate", o->value);
-        *pc = refine ? 0 : 5;
-        return true;
+        static const struct {
+            const char *name;
+            uint32_t pc;
+        } entries[] = {{"refine", 0}, {"is-authorized", 0}, {"accumulate", 5}, {"on-transfer", 10}};
+        for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+            if (!strcmp(o->value, entries[i].name)) {
+                *pc = entries[i].pc;
+                return true;
+            }
+        return error_at(err, BASE_OPTION_VALUE, 0,
+                        "entry '%.40s' is none of refine, is-authorized, accumulate, on-transfer",
+                        o->value);
     }
     if (!strcmp(o->key, "pc")) {
         if (!number_parse(o->value, &n) || n > UINT32_MAX)
@@ -265,7 +272,7 @@ static bool fill(struct pvm_vm *vm, const struct pvm_program *p, const penta_opt
     return ok;
 }
 
-penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *options, size_t count,
+static penta_vm *open_with(const penta_module *module, const penta_option *options, size_t count,
                            pvm_adopt_fn *adopt, penta_error *err)
 {
     const struct pvm_program *p = &pvm_module(module)->program;
@@ -277,6 +284,49 @@ penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *optio
     if (fill(vm, p, options, count, err)) return &vm->base;
     vm->base.engine->close(&vm->base); /* as the engine that adopted it does, twin and all */
     return NULL;
+}
+
+/* Under the JAM host: its profile, gas, entry and arguments, unless the options have others. */
+static penta_vm *open_jam(const penta_module *module, const penta_option *options, size_t count,
+                          pvm_adopt_fn *adopt, penta_error *err)
+{
+    struct pvm_jam_start start;
+    struct writer hex = {0};
+    char gas[24];
+    bool called = false;
+    for (size_t i = 0; i < count; i++) called |= starts_call(&options[i]);
+    if (!pvm_module(module)->program.spi) {
+        error_at(err, BASE_OPTION_VALUE, 0, "the jam host runs standard programs of jam");
+        return NULL;
+    }
+    penta_option *all = calloc(count + 4, sizeof *all);
+    if (!all || !pvm_jam_start(module, options, count, &start, err)) {
+        error_at(err, BASE_MEMORY, 0, "no memory for the options");
+        free(all);
+        return NULL;
+    }
+    snprintf(gas, sizeof gas, "%llu", (unsigned long long)start.gas);
+    writer_hex(&hex, (penta_bytes){start.arguments.data, start.arguments.size});
+    writer_char(&hex, 0);
+    all[0] = (penta_option){"profile", start.profile};
+    all[1] = (penta_option){"gas", gas};
+    all[2] = (penta_option){"spi-args", (const char *)hex.out.data};
+    if (count) memcpy(all + 3, options, count * sizeof *options);
+    if (!called) all[3 + count] = (penta_option){"entry", "accumulate"};
+    penta_vm *vm =
+        writer_ok(&hex, err) ? open_with(module, all, 3 + count + !called, adopt, err) : NULL;
+    writer_free(&hex);
+    penta_buffer_free(&start.arguments);
+    free(all);
+    return vm;
+}
+
+penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *options, size_t count,
+                           pvm_adopt_fn *adopt, penta_error *err)
+{
+    const char *host = option_text(options, count, "host");
+    if (host && !strcmp(host, "jam")) return open_jam(module, options, count, adopt, err);
+    return open_with(module, options, count, adopt, err);
 }
 
 penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,

@@ -74,6 +74,9 @@ struct penta_jam_host {
     penta_jam_called *called;
     penta_jam_logged *logged;
     void *called_user, *logged_user;
+    /* Told before each instruction of an inner machine; NULL: they run at full speed. */
+    void (*inner_step)(void *user, size_t machine, const struct pvm_vm *vm);
+    void *inner_user;
 };
 
 /* The code after a preimage's metadata; false: it has none. */
@@ -200,7 +203,9 @@ enum jam_end jam_call(struct jam_run *run);
 
 /* Fills in which call has which number. */
 void jam_calls_number(struct penta_jam_host *host);
-const char *jam_call_name(const struct penta_jam_host *host, uint32_t number); /* or NULL */
+/* Its name, and how its arguments read; NULL: no call of this version. */
+const char *jam_call_name(const struct penta_jam_host *host, uint32_t number, const char **kinds,
+                          const char **names);
 
 typedef enum jam_end jam_handler(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b);
 #define CALL(id, ...) jam_handler jam_call_##id;
@@ -236,6 +241,8 @@ struct jam_round { /* what a round starts with and leaves */
 /* Runs one service with these items (borrowed) and merges what it did. */
 bool jam_round_alone(struct jam_round *round, const penta_jam_accumulation *input, uint32_t pc,
                      penta_jam_result *out, penta_error *err);
+/* Merges what a run did that was alone in its round. */
+bool jam_round_merge(struct jam_round *round, const struct jam_run *run, penta_error *err);
 bool jam_rounds(struct jam_round *round, const struct jam_report *reports, size_t count,
                 size_t *done, penta_error *err);
 

@@ -392,13 +392,54 @@ static bool one_round(struct jam_round *round, const struct jam_report *reports,
     return ok;
 }
 
+/* ---- transfers with an entry of their own ---- */
+
+/* Versions up to 0.7.0: transfers wait until the rounds are over. */
+static bool keep_transfers(struct jam_round *round, struct jam_transfer **kept, size_t *count,
+                           penta_error *err)
+{
+    if (!round->transfer_count) return true;
+    struct jam_transfer *more = realloc(*kept, (*count + round->transfer_count) * sizeof *more);
+    if (!more) return error_at(err, BASE_MEMORY, 0, "no memory for transfers");
+    memcpy(more + *count, round->transfers, round->transfer_count * sizeof *more);
+    *kept = more;
+    *count += round->transfer_count;
+    round->transfer_count = 0;
+    return true;
+}
+
+/* Each service that somebody sent something, once, with all that it was sent. */
+static bool give_transfers(struct jam_round *round, const struct jam_transfer *list, size_t count,
+                           penta_error *err)
+{
+    struct works w = {.err = err};
+    uint32_t *services = calloc(count + 1, sizeof *services);
+    for (size_t i = 0; services && i < count; i++) services[i] = list[i].to;
+    bool ok = services && make_works(&w, services, count);
+    free(services);
+    for (size_t i = 0; ok && i < count && !err->code; i++) {
+        struct work *to = find(&w, list[i].to);
+        to->gas = add(to->gas, list[i].gas);
+        jam_put_transfer(&to->bytes, &list[i]);
+        end_item(&w, to);
+    }
+    for (size_t i = 0; ok && i < w.count; i++)
+        ok = !err->code && slice_items(&w, &w.list[i]) &&
+             run_one(&w, &w.list[i], round, JAM_ON_TRANSFER, 10);
+    ok = ok && merge(&w, round);
+    free_works(&w);
+    return ok || error_at(err, BASE_MEMORY, 0, "no memory for transfers");
+}
+
 bool jam_rounds(struct jam_round *round, const struct jam_report *reports, size_t count,
                 size_t *done, penta_error *err)
 {
     struct jam_privileges always;
     jam_privileges_get(round->layer, round->host->chain.cores, round->host->version->registrar,
                        &always);
-    bool ok = true, first = true;
+    bool ok = true, first = true, later = round->host->version->on_transfer;
+    struct jam_transfer *kept = NULL;
+    size_t kept_count = 0;
     for (*done = 0; ok; first = false) {
         size_t take = 0;
         uint64_t sum = 0;
@@ -408,9 +449,19 @@ bool jam_rounds(struct jam_round *round, const struct jam_report *reports, size_
         if (!take && !round->transfer_count && !(first && always.always_count)) break;
         ok = one_round(round, reports + *done, take, first ? &always : NULL, err);
         *done += take;
+        if (ok && later) ok = keep_transfers(round, &kept, &kept_count, err);
     }
+    if (ok && kept_count) ok = give_transfers(round, kept, kept_count, err);
+    free(kept);
     jam_privileges_free(&always);
     return ok;
+}
+
+bool jam_round_merge(struct jam_round *round, const struct jam_run *run, penta_error *err)
+{
+    struct work one = {.service = run->service, .layer = *run->layer, .run = *run};
+    struct works w = {.list = &one, .count = 1, .err = err};
+    return merge(&w, round);
 }
 
 bool jam_round_alone(struct jam_round *round, const penta_jam_accumulation *input, uint32_t pc,

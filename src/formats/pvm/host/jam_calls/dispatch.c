@@ -25,6 +25,7 @@ static const struct call {
     uint8_t contexts, cost;
     int16_t number[4];
     struct range first, second;
+    const char *kinds, *names;
     jam_handler *handler;
 } calls[] = {
 #define A JAM_AUTHORIZE
@@ -76,10 +77,14 @@ static const struct call *call_of(const struct penta_jam_host *host, uint32_t nu
     return row < 0 ? NULL : &calls[row];
 }
 
-const char *jam_call_name(const struct penta_jam_host *host, uint32_t number)
+const char *jam_call_name(const struct penta_jam_host *host, uint32_t number, const char **kinds,
+                          const char **names)
 {
     const struct call *call = call_of(host, number);
-    return call ? call->name : NULL;
+    if (!call) return NULL;
+    *kinds = call->kinds;
+    *names = call->names;
+    return call->name;
 }
 
 /* ---- arguments ---- */

@@ -118,6 +118,21 @@ enum jam_end jam_call_pages(struct jam_run *run, uint64_t *r, penta_bytes a, pen
 
 /* ---- running ---- */
 
+/* At full speed, or with somebody looking at each instruction. */
+static void go(const struct jam_run *run, const struct jam_inner *inner, penta_stop *stop)
+{
+    struct penta_jam_host *host = run->host;
+    penta_vm *vm = &inner->vm->base;
+    if (!host->inner_step) {
+        vm->engine->run(vm, UINT64_MAX, stop);
+        return;
+    }
+    do {
+        host->inner_step(host->inner_user, (size_t)(inner - run->inner), inner->vm);
+        vm->engine->run(vm, 1, stop);
+    } while (stop->kind == PENTA_STOP_FUEL);
+}
+
 /* From where it is to the first stop: what invoke answers, and which call or page it was. */
 static bool run_inner(struct jam_run *run, struct jam_inner *inner, uint64_t *result,
                       uint64_t *detail)
@@ -130,7 +145,7 @@ static bool run_inner(struct jam_run *run, struct jam_inner *inner, uint64_t *re
         return true;
     }
     pvm_vm_jump(vm, (uint32_t)inner->pc);
-    vm->base.engine->run(&vm->base, UINT64_MAX, &stop);
+    go(run, inner, &stop);
     *detail = stop.kind == PENTA_STOP_FAULT ? stop.args[0] : stop.detail;
     switch (stop.kind) {
     case PENTA_STOP_HALT: *result = HALT; break;

@@ -12,42 +12,6 @@ const char *jam_code_name(uint64_t result)
     return index < sizeof names / sizeof *names ? names[index] : NULL;
 }
 
-/* How the arguments of each call read: letters for registers from r7 on. n number, s service (all
- * ones: self), h hash in memory, k and l address and length of bytes, p a pointer, - nothing. */
-static const struct shape {
-    const char *name, *kinds, *names;
-} shapes[] = {
-    {"gas", "", ""},
-    {"grow_heap", "n", "page"},
-    {"fetch", "pnnnnn", "to from length kind index second"},
-    {"lookup", "shpnn", "service hash to from length"},
-    {"read", "sklpnn", "service key - to from length"},
-    {"write", "klkl", "key - value -"},
-    {"info", "spnn", "service to from length"},
-    {"historical_lookup", "shpnn", "service hash to from length"},
-    {"export", "pn", "bytes length"},
-    {"machine", "pnn", "program length pc"},
-    {"peek", "nppn", "machine to from length"},
-    {"poke", "nppn", "machine from to length"},
-    {"pages", "nnnn", "machine page count mode"},
-    {"invoke", "np", "machine frame"},
-    {"expunge", "n", "machine"},
-    {"bless", "npnnpn", "manager assigners delegator registrar always count"},
-    {"assign", "npn", "core queue assigner"},
-    {"designate", "p", "keys"},
-    {"checkpoint", "", ""},
-    {"new", "hnnnnn", "code length min_gas min_memo_gas gratis id"},
-    {"upgrade", "hnn", "code min_gas min_memo_gas"},
-    {"transfer", "nnnp", "to amount gas memo"},
-    {"eject", "nh", "service hash"},
-    {"query", "hn", "hash length"},
-    {"solicit", "hn", "hash length"},
-    {"forget", "hn", "hash length"},
-    {"yield", "h", "hash"},
-    {"provide", "spn", "service blob length"},
-    {"log", "nklkl", "level target - message -"},
-};
-
 static void memory(const struct jam_run *run, uint64_t at, uint64_t size, struct writer *w)
 {
     uint8_t bytes[SHOWN];
@@ -78,15 +42,14 @@ static void argument(const struct jam_run *run, char kind, const uint64_t *r, st
     }
 }
 
-static void arguments(const struct jam_run *run, const struct shape *shape, const uint64_t *r,
-                      struct writer *w)
+static void arguments(const struct jam_run *run, const char *kinds, const char *name,
+                      const uint64_t *r, struct writer *w)
 {
-    const char *name = shape->names;
-    for (unsigned i = 0; shape->kinds[i]; i++) {
+    for (unsigned i = 0; kinds[i]; i++) {
         int size = (int)strcspn(name, " ");
-        if (shape->kinds[i] != 'l') {
+        if (kinds[i] != 'l') {
             writer_print(w, " %.*s=", size, name);
-            argument(run, shape->kinds[i], r + 7 + i, w);
+            argument(run, kinds[i], r + 7 + i, w);
         }
         name += size + (name[size] == ' ');
     }
@@ -97,13 +60,12 @@ void jam_log_call(const struct jam_run *run, uint32_t number, const uint64_t *be
                   enum jam_end end)
 {
     struct writer w = {0};
-    const char *name = jam_call_name(run->host, number);
+    const char *kinds, *names, *name = jam_call_name(run->host, number, &kinds, &names);
     if (name)
         writer_text(&w, name);
     else
         writer_print(&w, "call %u", number);
-    for (unsigned i = 0; name && i < sizeof shapes / sizeof *shapes; i++)
-        if (!strcmp(shapes[i].name, name)) arguments(run, &shapes[i], before, &w);
+    if (name) arguments(run, kinds, names, before, &w);
     uint64_t result = run->vm->state->regs[PVM_A0];
     const char *code = jam_code_name(result);
     writer_text(&w, " -> ");

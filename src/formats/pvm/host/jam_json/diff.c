@@ -118,7 +118,7 @@ static void one(void *user, const uint8_t *key, penta_bytes name, const penta_by
     uint32_t id = 0;
     struct jam_value *value = malloc(sizeof *value + name.size + some->size);
     if (!value) {
-        d->w->failed = true;
+        (d->j ? d->j->out : d->w)->failed = true;
         return;
     }
     *value = (struct jam_value){.name_size = (uint32_t)name.size, .size = some->size};
@@ -150,14 +150,21 @@ static void one(void *user, const uint8_t *key, penta_bytes name, const penta_by
     change(d, "account", id, what, bytes(before), bytes(now));
 }
 
+void jam_state_diff(struct penta_jam_state *state, struct writer *w, struct json *j,
+                    const char *key)
+{
+    struct diff d = {w, j};
+    if (j) json_list(j, key);
+    penta_jam_state_changes(state, one, &d);
+    if (j) json_end(j);
+}
+
 bool penta_jam_state_diff(penta_jam_state *state, bool json, penta_buffer *out, penta_error *err)
 {
     struct writer w = {.out = *out};
     struct json j = {.out = &w};
-    struct diff d = {&w, json ? &j : NULL};
     *err = (penta_error){0};
-    if (json) json_list(&j, NULL);
-    penta_jam_state_changes(state, one, &d);
+    jam_state_diff(state, &w, json ? &j : NULL, NULL);
     if (json) json_finish(&j);
     *out = w.out;
     return writer_ok(&w, err);

@@ -38,6 +38,10 @@ void jam_json_accumulated(struct jam_json *j, const struct json_object *v, uint6
 
 void jam_chain_write(const struct jam_chain *chain, struct json *j); /* member "chain" */
 
+/* Changes of the state as lines, or as a list in JSON. */
+void jam_state_diff(struct penta_jam_state *state, struct writer *w, struct json *j,
+                    const char *key);
+
 /* What a key is about, as far as it and its value tell. */
 enum jam_kind {
     JAM_IS_CHAPTER,

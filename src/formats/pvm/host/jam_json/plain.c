@@ -1,5 +1,6 @@
 /* The JAM host where there is no JSON reader: the known chains, and nothing from or to files. */
 #include "pvm/host/jam/host.h"
+#include "pvm/host/jam_json/session.h"
 
 static bool none(penta_error *err)
 {
@@ -43,5 +44,41 @@ bool penta_jam_block_json(penta_jam_host *host, penta_jam_state *state, penta_by
                           const char *folder, penta_jam_outcome *out, penta_error *err)
 {
     (void)host, (void)state, (void)json, (void)folder, (void)out;
+    return none(err);
+}
+
+bool pvm_jam_start(const penta_module *module, const penta_option *options, size_t count,
+                   struct pvm_jam_start *out, penta_error *err)
+{
+    (void)module, (void)options, (void)count, (void)out;
+    return none(err);
+}
+
+struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *options, size_t count,
+                            penta_error *err)
+{
+    (void)module, (void)options, (void)count;
+    none(err);
+    return NULL;
+}
+
+void pvm_jam_free(struct pvm_jam *s) { (void)s; }
+
+bool pvm_jam_answer(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, struct answer *out)
+{
+    (void)s, (void)vm, (void)stop, (void)out;
+    return false;
+}
+
+bool pvm_jam_finish(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, struct writer *w,
+                    struct json *j, penta_error *err)
+{
+    (void)s, (void)vm, (void)stop, (void)w, (void)j, (void)err;
+    return true;
+}
+
+bool pvm_jam_save(struct pvm_jam *s, struct writer *out, penta_error *err)
+{
+    (void)s, (void)out;
     return none(err);
 }

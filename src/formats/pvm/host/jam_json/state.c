@@ -339,7 +339,8 @@ static void write_chapters(struct json *j, struct penta_jam_state *state)
     penta_jam_key(JAM_SLOT, key);
     if (penta_jam_state_get(state, key, &value) && value.size == 4)
         json_uint(j, "slot", get32(value.data));
-    write_privileges(j, state);
+    penta_jam_key(JAM_PRIVILEGES, key);
+    if (penta_jam_state_get(state, key, &value)) write_privileges(j, state);
     for (unsigned i = 0; i < CHAPTERS; i++) {
         penta_jam_key(chapters[i].number, key);
         if (penta_jam_state_get(state, key, &value)) json_hex(j, chapters[i].name, value);

@@ -1,0 +1,494 @@
+/* One invocation for run, trace and debug: what the options say becomes a state, the arguments of the
+ * program and the calls' context; at the end what it did is told, and the state can be kept. */
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/file/file.h"
+#include "base/number.h"
+#include "crypto/hash.h"
+#include "pvm/host/jam_json/json.h"
+#include "pvm/host/jam_json/session.h"
+
+enum { FILE_MAX = 1 << 28 };
+static const uint64_t new_balance = 1000000000; /* of a service that the state does not have */
+
+struct pvm_jam {
+    const penta_option *options;
+    size_t option_count;
+    penta_error *err;
+    struct penta_jam_host *host;
+    struct penta_jam_state *state;
+    enum jam_context context;
+    uint32_t pc;
+    uint64_t gas;
+    uint8_t code_hash[JAM_HASH];
+    penta_jam_accumulation input;
+    struct jam_slices items;
+    struct writer package_bytes, trace;
+    struct jam_slices extrinsics, imports;
+    struct jam_work_package package;
+    penta_jam_package given;
+    struct jam_layer layer;
+    struct jam_run run;
+    struct answer *answer; /* of the call that is being settled */
+};
+
+static const char *text(const struct pvm_jam *s, const char *key)
+{
+    return option_text(s->options, s->option_count, key);
+}
+
+static uint64_t number(struct pvm_jam *s, const char *key, uint64_t missing, uint64_t most)
+{
+    uint64_t n = missing;
+    if (option_uint(s->options, s->option_count, key, &n, s->err) && n > most)
+        error_at(s->err, BASE_OPTION_VALUE, 0, "%s is more than %llu", key,
+                 (unsigned long long)most);
+    return s->err->code ? 0 : n;
+}
+
+/* ---- the state ---- */
+
+static bool read_file(struct pvm_jam *s, const char *key, penta_buffer *out, char *folder,
+                      size_t size)
+{
+    const char *path = text(s, key);
+    char copy[4096];
+    if (!path) return false;
+    snprintf(copy, sizeof copy, "%s", path);
+    snprintf(folder, size, "%s", dirname(copy));
+    return file_read(path, FILE_MAX, out, s->err);
+}
+
+/* A chain by name, or the file that says what differs. */
+static bool read_chain(struct pvm_jam *s, penta_buffer *out)
+{
+    const char *chain = text(s, "chain");
+    struct writer w = {0};
+    penta_buffer file = {0};
+    if (!strcmp(chain, "full") || !strcmp(chain, "tiny")) {
+        writer_text(&w, chain);
+    } else if (file_read(chain, FILE_MAX, &file, s->err)) {
+        writer_bytes(&w, file.data, file.size);
+        penta_buffer_free(&file);
+    }
+    writer_char(&w, 0);
+    *out = w.out;
+    return writer_ok(&w, s->err) && !s->err->code;
+}
+
+static bool open_state(struct pvm_jam *s, const char *engine)
+{
+    penta_buffer file = {0}, chain = {0};
+    char folder[4096];
+    penta_option options[3];
+    size_t count = 0;
+    bool given = read_file(s, "state", &file, folder, sizeof folder);
+    if (s->err->code) return false;
+    if (text(s, "chain") && read_chain(s, &chain))
+        options[count++] = (penta_option){"chain", (const char *)chain.data};
+    if (text(s, "gp")) options[count++] = (penta_option){"version", text(s, "gp")};
+    if (engine) options[count++] = (penta_option){"engine", engine};
+    penta_bytes document = given ? (penta_bytes){file.data, file.size} : bytes_of("{}");
+    if (!s->err->code) s->host = penta_jam_host_for(document, options, count, s->err);
+    if (s->host) s->state = penta_jam_state_new(s->host, NULL, s->err);
+    bool ok = s->state && (!given || penta_jam_state_read(s->state, document, folder, s->err));
+    penta_buffer_free(&file);
+    penta_buffer_free(&chain);
+    return ok && !s->err->code;
+}
+
+/* A service that is not there yet has this code, and some money. */
+static void add_service(struct pvm_jam *s, uint32_t id, penta_bytes file)
+{
+    struct jam_layer *l = &s->state->changes;
+    struct jam_account account = {.items = 2, .octets = 81 + file.size, .balance = new_balance};
+    struct jam_request request = {.count = 1};
+    uint8_t key[JAM_KEY];
+    if (jam_account_exists(l, id)) return;
+    memcpy(account.code_hash, s->code_hash, JAM_HASH);
+    jam_account_set(l, id, &account);
+    jam_request_set(l, id, s->code_hash, (uint32_t)file.size, &request);
+    penta_jam_preimage_key(id, s->code_hash, key);
+    jam_layer_set(l, key, (penta_bytes){0}, file);
+}
+
+/* ---- accumulate ---- */
+
+static void read_items(struct pvm_jam *s)
+{
+    penta_buffer file = {0};
+    char folder[4096];
+    struct jam_json j = {folder, s->err};
+    struct json_doc *doc = NULL;
+    if (read_file(s, "items", &file, folder, sizeof folder))
+        doc = json_parse((penta_bytes){file.data, file.size}, s->err);
+    const struct json_object *list = doc ? json_root(doc) : NULL;
+    if (doc && !json_is_list(list)) error_at(s->err, BASE_JSON, 0, "items are a JSON list");
+    for (size_t i = 0; i < json_length(list) && !s->err->code; i++) {
+        jam_json_item(&j, json_item(list, i), &s->items.bytes);
+        jam_slices_end(&j, &s->items);
+    }
+    if (!s->err->code) jam_slices_done(&j, &s->items);
+    json_doc_free(doc);
+    penta_buffer_free(&file);
+    s->input.items = s->items.list;
+    s->input.item_count = s->items.count;
+}
+
+static void read_entropy(struct pvm_jam *s)
+{
+    const char *hex = text(s, "entropy");
+    size_t size = 0;
+    uint8_t *bytes = hex ? hex_parse(bytes_of(hex), &size) : NULL;
+    if (bytes && size == JAM_HASH)
+        memcpy(s->input.entropy, bytes, JAM_HASH);
+    else if (hex)
+        error_at(s->err, BASE_OPTION_VALUE, 0, "entropy '%.40s' is not 32 bytes in hex", hex);
+    free(bytes);
+}
+
+/* ---- packages ---- */
+
+static void read_pieces(struct jam_json *j, const struct json_object *list, struct jam_slices *out)
+{
+    for (size_t i = 0; i < json_length(list) && !j->err->code; i++) {
+        jam_json_bytes(j, json_item(list, i), "a piece", JAM_ANY_SIZE, &out->bytes);
+        jam_slices_end(j, out);
+    }
+    if (!j->err->code) jam_slices_done(j, out);
+}
+
+/* Without a file: one item with this code, and the payload that an option gives. */
+static void make_package(struct pvm_jam *s, uint32_t service)
+{
+    struct writer *w = &s->package_bytes;
+    const char *hex = text(s, "payload");
+    size_t size = 0;
+    uint8_t *payload = hex ? hex_parse(bytes_of(hex), &size) : NULL;
+    if (hex && !payload) error_at(s->err, BASE_OPTION_VALUE, 0, "payload '%.40s' is not hex", hex);
+    writer_uint(w, service, 4);
+    writer_bytes(w, s->code_hash, JAM_HASH);
+    writer_fill(w, 0, 4 * JAM_HASH);
+    writer_uint(w, number(s, "slot", 0, UINT32_MAX), 4);
+    writer_fill(w, 0, 3); /* no prerequisites, no token, no configuration */
+    jam_put_nat(w, 1);
+    writer_uint(w, service, 4);
+    writer_bytes(w, s->code_hash, JAM_HASH);
+    writer_uint(w, s->host->chain.refine_gas, 8);
+    writer_uint(w, s->host->chain.report_gas, 8);
+    writer_uint(w, 0, 2);
+    jam_put_var(w, (penta_bytes){payload, size});
+    writer_fill(w, 0, 2); /* no imports, no extrinsics */
+    free(payload);
+}
+
+static void read_package(struct pvm_jam *s, uint32_t service)
+{
+    penta_buffer file = {0};
+    char folder[4096];
+    struct jam_json j = {folder, s->err};
+    if (read_file(s, "package", &file, folder, sizeof folder)) {
+        struct json_doc *doc = json_parse((penta_bytes){file.data, file.size}, s->err);
+        const struct json_object *root = doc ? json_root(doc) : NULL;
+        const struct json_object *inner = json_get(root, "package");
+        if (doc) jam_json_package(&j, inner ? inner : root, &s->package_bytes);
+        read_pieces(&j, json_get(root, "extrinsics"), &s->extrinsics);
+        read_pieces(&j, json_get(root, "imports"), &s->imports);
+        if (json_has(root, "trace"))
+            jam_json_bytes(&j, json_get(root, "trace"), "trace", JAM_ANY_SIZE, &s->trace);
+        json_doc_free(doc);
+    } else {
+        make_package(s, service);
+    }
+    penta_buffer_free(&file);
+    if (s->err->code || !jam_package_read(writer_view(&s->package_bytes), &s->package, s->err))
+        return;
+    s->given = (penta_jam_package){.encoded = s->package.encoded,
+                                   .core = (uint16_t)number(s, "core", 0, UINT16_MAX),
+                                   .trace = writer_view(&s->trace),
+                                   .extrinsics = s->extrinsics.list,
+                                   .extrinsic_count = s->extrinsics.count,
+                                   .imports = s->imports.list,
+                                   .import_count = s->imports.count};
+}
+
+/* ---- the start ---- */
+
+static bool choose_entry(struct pvm_jam *s)
+{
+    static const struct {
+        const char *name;
+        enum jam_context context;
+        uint32_t pc;
+    } entries[] = {{"accumulate", JAM_ACCUMULATE, 5},
+                   {"refine", JAM_REFINE, 0},
+                   {"is-authorized", JAM_AUTHORIZE, 0},
+                   {"on-transfer", JAM_ON_TRANSFER, 10}};
+    const char *name = text(s, "entry");
+    for (unsigned i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (!strcmp(name ? name : "accumulate", entries[i].name)) {
+            s->context = entries[i].context;
+            s->pc = entries[i].pc;
+            if (s->context != JAM_ON_TRANSFER || s->host->version->on_transfer) return true;
+            return error_at(s->err, BASE_OPTION_VALUE, 0, "version %s has no entry on-transfer",
+                            s->host->version->name);
+        }
+    return error_at(s->err, BASE_OPTION_VALUE, 0,
+                    "entry '%.40s' is none of accumulate, refine, is-authorized, on-transfer",
+                    name);
+}
+
+static bool on_chain(const struct pvm_jam *s)
+{
+    return s->context == JAM_ACCUMULATE || s->context == JAM_ON_TRANSFER;
+}
+
+static void start(struct pvm_jam *s, uint32_t service)
+{
+    jam_layer_init(&s->layer, &s->state->changes);
+    jam_run_init(&s->run, s->host, s->context, &s->layer, s->err);
+    if (on_chain(s)) {
+        jam_accumulate_begin(&s->run, &s->input);
+        return;
+    }
+    size_t item = number(s, "item", 0, 1 << 16);
+    if (s->context == JAM_REFINE && item >= s->package.item_count) {
+        error_at(s->err, BASE_OPTION_VALUE, 0, "the package has no item %zu", item);
+        return;
+    }
+    jam_refine_begin(&s->run, &s->package, &s->given, item);
+    if (!text(s, "package")) s->run.service = service;
+    s->gas = s->context == JAM_AUTHORIZE ? s->host->chain.authorize_gas
+                                         : s->package.items[item].refine_gas;
+}
+
+/* Everything up to the first instruction. NULL with an error. */
+static struct pvm_jam *open_session(const penta_module *module, const char *engine,
+                                    const penta_option *options, size_t count, penta_error *err)
+{
+    struct pvm_jam *s = calloc(1, sizeof *s);
+    if (!s) {
+        error_at(err, BASE_MEMORY, 0, "no memory for the host");
+        return NULL;
+    }
+    s->options = options;
+    s->option_count = count;
+    s->err = err;
+    uint32_t service = (uint32_t)number(s, "service", 0, UINT32_MAX);
+    hash_blake2b256(module->file, s->code_hash);
+    if (open_state(s, engine) && choose_entry(s)) {
+        s->gas = s->host->chain.report_gas;
+        s->input.slot = (uint32_t)number(s, "slot", 0, UINT32_MAX);
+        s->input.service = service;
+        add_service(s, service, module->file);
+        if (on_chain(s))
+            read_items(s);
+        else
+            read_package(s, service);
+        read_entropy(s);
+        if (!err->code) penta_jam_state_commit(s->state, err);
+        if (!err->code) start(s, service);
+    }
+    if (!err->code) return s;
+    pvm_jam_free(s);
+    return NULL;
+}
+
+void pvm_jam_free(struct pvm_jam *s)
+{
+    if (!s) return;
+    jam_run_fini(&s->run);
+    jam_layer_fini(&s->layer);
+    jam_package_free(&s->package);
+    jam_slices_free(&s->items);
+    jam_slices_free(&s->extrinsics);
+    jam_slices_free(&s->imports);
+    writer_free(&s->package_bytes);
+    writer_free(&s->trace);
+    penta_jam_state_free(s->state);
+    penta_jam_host_free(s->host);
+    free(s);
+}
+
+bool pvm_jam_start(const penta_module *module, const penta_option *options, size_t count,
+                   struct pvm_jam_start *out, penta_error *err)
+{
+    *out = (struct pvm_jam_start){0};
+    struct pvm_jam *s = open_session(module, NULL, options, count, err);
+    if (!s) return false;
+    struct writer w = {0};
+    if (on_chain(s))
+        jam_accumulate_arguments(&s->run, &w);
+    else
+        jam_refine_arguments(&s->run, &w);
+    out->profile = s->host->version->profile;
+    out->pc = s->pc;
+    out->gas = s->gas;
+    out->arguments = w.out;
+    pvm_jam_free(s);
+    return writer_ok(&w, err);
+}
+
+/* ---- answering ---- */
+
+static void called(void *user, uint32_t service, const char *line)
+{
+    struct pvm_jam *s = user;
+    (void)service;
+    if (s->answer) writer_text(&s->answer->note, line);
+}
+
+static void logged(void *user, uint32_t service, uint64_t level, penta_bytes target,
+                   penta_bytes message)
+{
+    struct pvm_jam *s = user;
+    (void)service;
+    if (!s->answer) return;
+    writer_print(&s->answer->output, "log %llu ", (unsigned long long)level);
+    writer_bytes(&s->answer->output, target.data, target.size);
+    writer_text(&s->answer->output, target.size ? ": " : "");
+    writer_bytes(&s->answer->output, message.data, message.size);
+    writer_char(&s->answer->output, '\n');
+}
+
+static void stepped(void *user, size_t machine, const struct pvm_vm *vm)
+{
+    struct pvm_jam *s = user;
+    if (!s->answer) return;
+    struct writer *w = &s->answer->output;
+    writer_print(w, "inner %zu %6u  ", machine, vm->state->pc);
+    if (!pvm_print_at(vm->base.module, vm->state->pc, w)) writer_text(w, "no instruction");
+    writer_char(w, '\n');
+}
+
+struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *options, size_t count,
+                            penta_error *err)
+{
+    struct pvm_jam *s = open_session(module, NULL, options, count, err);
+    if (!s) return NULL;
+    penta_jam_on_call(s->host, called, s);
+    penta_jam_on_log(s->host, logged, s);
+    if (text(s, "inner-trace")) {
+        s->host->inner_step = stepped;
+        s->host->inner_user = s;
+    }
+    s->options = NULL; /* the caller's */
+    s->err = NULL;
+    return s;
+}
+
+bool pvm_jam_answer(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, struct answer *out)
+{
+    penta_error err = {0};
+    (void)stop;
+    s->run.vm = pvm_vm(vm);
+    s->run.err = &err;
+    s->answer = out;
+    enum jam_end end = jam_call(&s->run);
+    s->answer = NULL;
+    s->run.err = NULL;
+    out->direct = true;
+    if (end == JAM_END_PANIC) out->end = CALL_TRAPS;
+    if (end == JAM_END_GAS) out->gas = UINT64_MAX; /* more than there is */
+    return end != JAM_END_ERROR;
+}
+
+/* ---- the end ---- */
+
+static penta_jam_exit exit_of(const penta_stop *stop)
+{
+    if (stop->kind == PENTA_STOP_HALT) return PENTA_JAM_HALT;
+    return stop->kind == PENTA_STOP_GAS ? PENTA_JAM_OUT_OF_GAS : PENTA_JAM_PANIC;
+}
+
+static void tell(struct writer *w, struct json *j, const char *key, penta_bytes value)
+{
+    if (j) {
+        json_hex(j, key, value);
+        return;
+    }
+    writer_print(w, "%s ", key);
+    writer_hex(w, value);
+    writer_char(w, '\n');
+}
+
+static void tell_transfers(const struct pvm_jam *s, struct writer *w, struct json *j)
+{
+    if (j) json_list(j, "transfers");
+    for (size_t i = 0; i < s->run.now.transfers; i++) {
+        const struct jam_transfer *t = &s->run.transfers[i];
+        if (!j) {
+            writer_print(w, "transfer to %u amount %llu gas %llu memo ", t->to,
+                         (unsigned long long)t->amount, (unsigned long long)t->gas);
+            writer_hex(w, (penta_bytes){t->memo, sizeof t->memo});
+            writer_char(w, '\n');
+            continue;
+        }
+        json_object(j, NULL);
+        json_uint(j, "to", t->to);
+        json_uint(j, "amount", t->amount);
+        json_uint(j, "gas", t->gas);
+        json_hex(j, "memo", (penta_bytes){t->memo, sizeof t->memo});
+        json_end(j);
+    }
+    if (j) json_end(j);
+}
+
+bool pvm_jam_save(struct pvm_jam *s, struct writer *out, penta_error *err)
+{
+    bool ok = penta_jam_state_write(s->state, &out->out, err);
+    if (!ok) out->failed = true;
+    return ok;
+}
+
+bool pvm_jam_finish(struct pvm_jam *s, penta_vm *base, const penta_stop *stop, struct writer *w,
+                    struct json *j, penta_error *err)
+{
+    struct pvm_vm *vm = pvm_vm(base);
+    penta_jam_result result = {.exit = exit_of(stop)};
+    struct jam_round round = {.host = s->host,
+                              .layer = &s->state->changes,
+                              .slot = s->input.slot,
+                              .entropy = s->input.entropy};
+    uint8_t root[JAM_HASH];
+    if (stop->kind == PENTA_STOP_FUEL || stop->kind == PENTA_STOP_INTERRUPT ||
+        stop->kind == PENTA_STOP_HOST || stop->kind == PENTA_STOP_DISAGREE)
+        return true; /* it did not end */
+    if (result.exit == PENTA_JAM_HALT) {
+        penta_bytes output = jam_run_output(vm, &s->run.value);
+        struct writer copy = {0};
+        writer_bytes(&copy, output.data, output.size);
+        result.output = copy.out;
+    }
+    uint64_t used = (uint64_t)(vm->gas_start - vm->state->gas);
+    if (result.exit == PENTA_JAM_OUT_OF_GAS) used = (uint64_t)vm->gas_start;
+    if (j) {
+        json_object(j, "jam");
+        json_text(j, "exit", penta_jam_exit_name(result.exit));
+        json_uint(j, "gas_used", used);
+    } else {
+        writer_print(w, "%s, gas used %llu\n", penta_jam_exit_name(result.exit),
+                     (unsigned long long)used);
+    }
+    s->run.err = err;
+    if (on_chain(s)) {
+        jam_accumulate_end(&s->run, &result);
+        jam_round_merge(&round, &s->run, err);
+        if (s->run.now.has_yield) tell(w, j, "yield", (penta_bytes){s->run.now.yield, JAM_HASH});
+        tell_transfers(s, w, j);
+        jam_state_diff(s->state, w, j, "changes");
+    } else if (result.exit == PENTA_JAM_HALT && s->context == JAM_REFINE) {
+        penta_jam_segments_root(writer_view(&s->run.exports), root);
+        if (j)
+            json_uint(j, "exports", s->run.exports.out.size / PENTA_JAM_SEGMENT);
+        else
+            writer_print(w, "exports %zu\n", s->run.exports.out.size / PENTA_JAM_SEGMENT);
+        tell(w, j, "exports_root", (penta_bytes){root, JAM_HASH});
+    }
+    if (j) json_end(j);
+    penta_jam_result_free(&result);
+    return !err->code;
+}

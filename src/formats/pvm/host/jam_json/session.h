@@ -1,0 +1,26 @@
+/* The JAM host for one program that run, trace or debug has opened. */
+#pragma once
+#include "base/json/json_write.h"
+#include "core/host.h"
+#include "pvm/vm/vm.h"
+
+struct pvm_jam;
+
+struct pvm_jam_start { /* what the machine starts with */
+    const char *profile;
+    uint32_t pc;
+    uint64_t gas;
+    penta_buffer arguments; /* to be freed */
+};
+bool pvm_jam_start(const penta_module *module, const penta_option *options, size_t count,
+                   struct pvm_jam_start *out, penta_error *err);
+
+struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *options, size_t count,
+                            penta_error *err);
+void pvm_jam_free(struct pvm_jam *s);
+bool pvm_jam_answer(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, struct answer *out);
+/* The state, after pvm_jam_finish has merged what the run did. */
+bool pvm_jam_save(struct pvm_jam *s, struct writer *out, penta_error *err);
+/* What the run did, as text or into an open JSON object. */
+bool pvm_jam_finish(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, struct writer *w,
+                    struct json *j, penta_error *err);
