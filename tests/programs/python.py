@@ -75,6 +75,27 @@ try:
 except penta.Error as error:
     assert error.code == "PVM0301" and error.findings[0].message.startswith("junk.o: "), error
 print("1 passed, 0 failed")
+
+from penta import jam
+token = penta.assemble("%dialect = jam\n%isa = latest64\n%metadata = 00\n%stack_size = 4096\n%rw_data = 6b6579\n"
+                       "trap\n%hole 00 00 00 00\na0 = 0x20000\na1 = 3\na2 = 0x20000\na3 = 3\necalli 4\n"
+                       "a0 = 0x20000\na1 = 32\nret\n", "pvm").encode()
+host = jam.Host(chain="tiny")
+assert host.parameter("cores") == 2
+state = jam.State(host, {"accounts": [{"id": 7, "balance": 10**6, "code": token.hex()}]})
+result = host.accumulate(state, slot=50, service=7, gas=1000)
+assert result.exit == "halt" and result.gas_used == 18 and result.output[:3] == b"key", result
+assert [now for _, before, now in state.changes() if before is None] == [b"key"]
+state.rollback()
+assert not state.changes()
+outcome = host.block(state, {"slot": 51, "entropy": "00" * 32, "reports": []})
+assert outcome.rounds == 0 and not outcome.services
+assert state.document()["slot"] == 51
+try:
+    jam.Host(version="9")
+    raise SystemExit("an unknown version was taken")
+except penta.Error as error:
+    assert error.code == "PENTA0009"
 '''
 
 
