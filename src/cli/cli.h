@@ -125,9 +125,11 @@ int cli_main(int argc, char **argv); /* the whole tool; the exit code */
 bool cli_parse(struct cli *c, int argc, char **argv);
 /* The row of a format option that some format declares for one of these uses, or NULL. */
 const struct option_info *format_option(const char *key, unsigned uses);
-/* Each distinct format option for these uses, with the formats that know it. */
-typedef void room_option_fn(void *user, const struct option_info *option, const char *formats);
-void format_options_each(unsigned uses, room_option_fn *fn, void *user);
+/* Each distinct option of the formats, or of one, for these uses, with the formats that know it. What
+ * means something else in another format is another option. */
+typedef void format_option_fn(void *user, const struct option_info *option, const char *formats);
+void format_options_each(unsigned uses, const struct driver *only, format_option_fn *fn,
+                         void *user);
 /* The tool itself has an option of this name for the command. */
 bool tool_option_known(enum command command, const char *name);
 

@@ -13,7 +13,7 @@ struct each {
     enum command command;
 };
 
-static void room_each(void *user, const struct option_info *option, const char *formats)
+static void format_each(void *user, const struct option_info *option, const char *formats)
 {
     (void)formats;
     struct each *e = user;
@@ -28,7 +28,7 @@ static void each_option(struct writer *out, int command, option_fn *fn)
             fn(out, tool_options[i].name, tool_options[i].letter, tool_options[i].argument,
                tool_options[i].help);
     struct each e = {out, fn, (enum command)command};
-    format_options_each(commands[command].uses, room_each, &e);
+    format_options_each(commands[command].uses, NULL, format_each, &e);
 }
 
 /* Text inside single quotes of a shell. */
@@ -70,10 +70,13 @@ static void bash(struct writer *out)
                      "        case $word in -*) ;; *) command=$word; break ;; esac\n    done\n"
                      "    case $prev in\n        --format|-f) COMPREPLY=($(compgen -W '");
     format_words(out);
-    writer_text(out, "' -- \"$cur\")); return ;;\n"
-                     "        --color) COMPREPLY=($(compgen -W 'auto always never' -- \"$cur\")); "
-                     "return ;;\n    esac\n    if [[ -z $command ]]; then\n"
-                     "        COMPREPLY=($(compgen -W '");
+    writer_text(
+        out,
+        "' -- \"$cur\")); return ;;\n"
+        "        --engine) COMPREPLY=($(compgen -W 'interp jit both' -- \"$cur\")); return ;;\n"
+        "        --color) COMPREPLY=($(compgen -W 'auto always never' -- \"$cur\")); "
+        "return ;;\n    esac\n    if [[ -z $command ]]; then\n"
+        "        COMPREPLY=($(compgen -W '");
     command_words(out);
     writer_text(out, " --help --version' -- \"$cur\"))\n        return\n    fi\n"
                      "    case $command in\n");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/file/file.h"
 #include "cli/cli.h"
 #include "penta/version.h"
 
@@ -35,7 +36,7 @@ struct rows {
     enum command command;
 };
 
-static void room_row(void *user, const struct option_info *option, const char *formats)
+static void format_row(void *user, const struct option_info *option, const char *formats)
 {
     struct rows *rows = user;
     struct option_row row = {.help = option->help, .formats = formats};
@@ -46,7 +47,8 @@ static void room_row(void *user, const struct option_info *option, const char *f
 }
 
 /* The command's own options, then those of the formats; `common` are those of every command. */
-static void each_row(enum command command, bool common, row_fn *fn, void *user)
+static void each_row(enum command command, const struct driver *only, bool common, row_fn *fn,
+                     void *user)
 {
     for (int i = 0; i < OPTS; i++) {
         const struct tool_option *o = &tool_options[i];
@@ -61,7 +63,7 @@ static void each_row(enum command command, bool common, row_fn *fn, void *user)
     }
     if (common) return;
     struct rows rows = {fn, user, command};
-    format_options_each(commands[command].uses, room_row, &rows);
+    format_options_each(commands[command].uses, only, format_row, &rows);
 }
 
 static void print_row(void *user, const struct option_row *row)
@@ -88,14 +90,14 @@ static void print_counted(void *user, const struct option_row *row)
 }
 
 /* At most 24 lines with one example: it must fit the smallest terminal. */
-static void brief(struct writer *out, enum command command)
+static void brief(struct writer *out, enum command command, const struct driver *only)
 {
     const struct command_info *info = &commands[command];
     writer_print(out, "penta %s: %s\n", info->name, info->summary);
     usage(out, command);
     writer_char(out, '\n');
     struct counted rows = {.out = out, .left = 17};
-    each_row(command, false, print_counted, &rows);
+    each_row(command, only, false, print_counted, &rows);
     if (rows.hidden) writer_print(out, "  (%d more: penta help %s)\n", rows.hidden, info->name);
     writer_print(out, "\nexample: %s\n", info->example);
 }
@@ -122,7 +124,7 @@ static void wrapped(struct writer *out, const char *text)
     writer_char(out, '\n');
 }
 
-static void full(struct writer *out, enum command command)
+static void full(struct writer *out, enum command command, const struct driver *only)
 {
     const struct command_info *info = &commands[command];
     writer_print(out, "penta %s: %s\n\n", info->name, info->summary);
@@ -130,9 +132,9 @@ static void full(struct writer *out, enum command command)
     writer_char(out, '\n');
     wrapped(out, info->description);
     writer_text(out, "\noptions:\n");
-    each_row(command, false, print_row, out);
+    each_row(command, only, false, print_row, out);
     writer_text(out, "\noptions of every command:\n");
-    each_row(command, true, print_row, out);
+    each_row(command, NULL, true, print_row, out);
     writer_print(out, "\nexample:\n  %s\n", info->example);
 }
 
@@ -197,7 +199,7 @@ static void man_main(struct writer *out)
         writer_char(out, '\n');
     }
     writer_text(out, ".SH OPTIONS\n");
-    each_row(COMMAND_VERSION, true, man_row, out);
+    each_row(COMMAND_VERSION, NULL, true, man_row, out);
     writer_text(out, ".SH FORMATS\n");
     for (size_t i = 0; drivers[i]; i++)
         writer_print(out, ".TP\n.B %s\n%s\n", drivers[i]->name, drivers[i]->title);
@@ -228,8 +230,8 @@ static void man_command(struct writer *out, enum command command)
     writer_text(out, "\n.SH DESCRIPTION\n");
     roff(out, info->description);
     writer_text(out, "\n.SH OPTIONS\n");
-    each_row(command, false, man_row, out);
-    each_row(command, true, man_row, out);
+    each_row(command, NULL, false, man_row, out);
+    each_row(command, NULL, true, man_row, out);
     man_exits(out);
     man_environment(out);
     writer_text(out, ".SH EXAMPLE\n.EX\n");
@@ -248,15 +250,31 @@ static void deliver(struct cli *c, struct writer *text)
     writer_free(text);
 }
 
+/* The format that --format names, or that the file or its suffix has; NULL: all of them. */
+static const struct driver *asked_format(struct cli *c)
+{
+    penta_guess guess;
+    penta_buffer bytes = {0};
+    penta_error err = {0};
+    const struct driver *found = NULL;
+    if (c->value[OPT_FORMAT]) return driver_find(c->value[OPT_FORMAT]);
+    if (!c->word_count || commands[c->command].inputs == INPUTS_WORDS) return NULL;
+    if (strcmp(c->words[0], "-") && file_read(c->words[0], UINT64_C(1) << 30, &bytes, &err) &&
+        penta_detect((penta_bytes){bytes.data, bytes.size}, &guess, 1))
+        found = driver_find(guess.format);
+    penta_buffer_free(&bytes);
+    return found ? found : driver_of_suffix(c->words[0]);
+}
+
 void help_for(struct cli *c, bool is_brief)
 {
     struct writer text = {0};
     if (!c->named)
         overview(&text);
     else if (is_brief)
-        brief(&text, c->command);
+        brief(&text, c->command, asked_format(c));
     else
-        full(&text, c->command);
+        full(&text, c->command, asked_format(c));
     deliver(c, &text);
 }
 
@@ -270,6 +288,11 @@ void command_HELP(struct cli *c)
         cli_usage(c, "penta help lists the commands", "no command is called '%.60s'", c->words[0]);
         return;
     }
+    const struct driver *only = c->word_count > 1 ? driver_find(c->words[1]) : NULL;
+    if (c->word_count > 1 && !only) {
+        cli_usage(c, "penta formats lists them", "no format is called '%.40s'", c->words[1]);
+        return;
+    }
     if (c->value[OPT_MAN] && command < 0)
         man_main(&text);
     else if (c->value[OPT_MAN])
@@ -277,6 +300,6 @@ void command_HELP(struct cli *c)
     else if (command < 0)
         overview(&text);
     else
-        full(&text, (enum command)command);
+        full(&text, (enum command)command, only);
     deliver(c, &text);
 }

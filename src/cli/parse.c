@@ -41,21 +41,45 @@ bool tool_option_known(enum command command, const char *name)
     return false;
 }
 
-void format_options_each(unsigned uses, room_option_fn *fn, void *user)
+static bool same_row(const struct option_info *a, const struct option_info *b)
+{
+    return !strcmp(a->key, b->key) && !strcmp(a->help, b->help) &&
+           !strcmp(a->argument ? a->argument : "", b->argument ? b->argument : "");
+}
+
+/* The first format that declares this row for these uses, or NULL. */
+static const struct driver *first_with(const struct option_info *row, unsigned uses)
 {
     for (size_t i = 0; drivers[i]; i++)
+        for (const struct option_info *o = drivers[i]->options; o && o->key; o++)
+            if ((o->uses & uses) && same_row(o, row)) return drivers[i];
+    return NULL;
+}
+
+static void names_of(const struct option_info *row, unsigned uses, char *names, size_t size)
+{
+    *names = 0;
+    for (size_t i = 0; drivers[i]; i++)
+        for (const struct option_info *o = drivers[i]->options; o && o->key; o++)
+            if ((o->uses & uses) && same_row(o, row) &&
+                strlen(names) + strlen(drivers[i]->name) + 2 < size) {
+                if (*names) strcat(names, " ");
+                strcat(names, drivers[i]->name);
+                break;
+            }
+}
+
+void format_options_each(unsigned uses, const struct driver *only, format_option_fn *fn, void *user)
+{
+    for (size_t i = 0; drivers[i]; i++) {
+        if (only && drivers[i] != only) continue;
         for (const struct option_info *o = drivers[i]->options; o && o->key; o++) {
-            if (!(o->uses & uses) || format_option(o->key, uses) != o) continue;
-            char formats[128] = "";
-            for (size_t k = i; drivers[k]; k++)
-                for (const struct option_info *p = drivers[k]->options; p && p->key; p++)
-                    if ((p->uses & uses) && !strcmp(p->key, o->key) &&
-                        strlen(formats) + strlen(drivers[k]->name) + 2 < sizeof formats) {
-                        if (*formats) strcat(formats, " ");
-                        strcat(formats, drivers[k]->name);
-                    }
+            char formats[128];
+            if (!(o->uses & uses) || (!only && first_with(o, uses) != drivers[i])) continue;
+            names_of(o, uses, formats, sizeof formats);
             fn(user, o, formats);
         }
+    }
 }
 
 static void offer_format_option(void *user, const struct option_info *option, const char *formats)
@@ -69,7 +93,7 @@ static bool unknown_option(struct cli *c, const char *word, size_t size)
     struct suggest near = {.word = {(const uint8_t *)word, size}};
     for (int i = 0; i < OPTS; i++)
         if (tool_options[i].commands >> c->command & 1) suggest_offer(&near, tool_options[i].name);
-    format_options_each(commands[c->command].uses, offer_format_option, &near);
+    format_options_each(commands[c->command].uses, NULL, offer_format_option, &near);
     char note[100] = "";
     if (near.best) snprintf(note, sizeof note, "did you mean '--%s'?", near.best);
     cli_usage(c, note, "unknown option '--%.*s' for penta %s", (int)(size > 40 ? 40 : size), word,

@@ -257,6 +257,20 @@ def test_help():
     exits(2, "completion", "tcsh")
 
 
+def test_help_shows_what_applies():
+    """With a format, by name, by file or by suffix: its options and no other's."""
+    source("p.tasm", ".program\n    halt\n")
+    every = exits(0, "help", "run").stdout.decode()
+    check("what port 1 reads" in every and "input buffer of one run" in every, "--input, for each format")
+    one = exits(0, "help", "run", "tvmr").stdout.decode()
+    check("--seed-chem" in one and "--spi-args" not in one and "what port 1 reads" not in one, one)
+    check(exits(0, "run", "-f", "tvmr", "--help").stdout.decode() == one, "-f")
+    check(exits(0, "run", "p.tasm", "--help").stdout.decode() == one, "a suffix")
+    brief = exits(0, "run", "good.kblob", "-h").stdout.decode()
+    check("--map" in brief and "--board" not in brief, brief)
+    exits(2, "help", "run", "nonsense")
+
+
 def test_formats_explain_their_letters():
     """The list of instructions has a heading, and says what the letters in it mean."""
     for name, word in (("tvmr", "d destination register"), ("coil", "R read")):
