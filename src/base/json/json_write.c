@@ -44,15 +44,16 @@ static void new_key(struct json *j, const char *key)
         quoted(j->out, bytes_of(key));
         return;
     }
-    assert(key == NULL); /* a member twice */
-    struct writer other = {0};
+    struct writer other = {0}; /* names may come from a file: no assertion */
     unsigned n = 2;
     do {
         other.out.size = 0;
         writer_print(&other, "%s_%u", key, n++);
+        writer_char(&other, 0);
     } while (!other.failed &&
              !members_add(&j->members, object, (const char *)other.out.data, &j->out->failed));
-    quoted(j->out, writer_view(&other));
+    if (!other.failed) quoted(j->out, bytes_of((const char *)other.out.data));
+    j->out->failed |= other.failed;
     writer_free(&other);
 }
 
