@@ -95,6 +95,7 @@ def invocations():
     yield ["formats", "--instructions"], None
     yield ["completion", "bash"], None
     yield ["help", "run"], None
+    yield ["block", "vector.json", "vector.json"], None
     yield ["version"], None
     yield ["keygen", "-o", "new.pem"], None
     yield ["pubkey", key], None

@@ -315,6 +315,7 @@ static void test_machine_states(void)
 }
 
 /* RFC 6979, A.2.5: P-256 with SHA-256 over two messages. */
+/* The vectors of RFC 6979; of "sample" the low form of its signature, which is what is written. */
 static void test_deterministic_ecdsa(void)
 {
     static const char pem[] =
@@ -326,7 +327,7 @@ static void test_deterministic_ecdsa(void)
         /* clang-format off */
     } rows[] = {
         {"sample", "EFD48B2AACB6A8FD1140DD9CD45E81D69D2C877B56AAF991C34D0EA84EAF3716"
-                   "F7CB1C942D657C41D436C7A1B6E29F65F3E900DBB9AFF4064DC4AB2F843ACDA8"},
+                   "0834E36AD29A83BF2BC9385E491D6099C8FDF9D1ED67AA7EA5F51F93782857A9"},
         {"test", "F1ABB023518351CD71D881567B1EA663ED3EFCF6C5132B354F28D3B0B7D38367"
                  "019F4113742A2B14BD25926B49C649155F267E60D3814B4C0CC84250E46F0083"},
     };
@@ -341,16 +342,18 @@ static void test_deterministic_ecdsa(void)
         bool ok = sign_message(key, bytes_of(rows[i].message), made);
         expect(ok && size == 64 && !memcmp(made, want, 64), "ecdsa", rows[i].message);
         penta_bytes message = bytes_of(rows[i].message);
-        expect(sign_check(key_public_of(key), message, (penta_bytes){made, 64}), "ecdsa", "verify");
-        expect(!sign_check(key_public_of(key), message, (penta_bytes){made, 63}), "ecdsa", "short");
+        expect(sign_check(key_public_of(key), message, (penta_bytes){made, 64}) == VERDICT_GOOD,
+               "ecdsa", "verify");
+        expect(sign_check(key_public_of(key), message, (penta_bytes){made, 63}) == VERDICT_WRONG,
+               "ecdsa", "short");
         memcpy(changed, made, 64);
         memset(changed, 0, 32);
-        expect(!sign_check(key_public_of(key), message, (penta_bytes){changed, 64}), "ecdsa",
-               "r = 0");
+        expect(sign_check(key_public_of(key), message, (penta_bytes){changed, 64}) == VERDICT_WRONG,
+               "ecdsa", "r = 0");
         memcpy(changed, made, 64);
         memset(changed + 32, 0, 32);
-        expect(!sign_check(key_public_of(key), message, (penta_bytes){changed, 64}), "ecdsa",
-               "s = 0");
+        expect(sign_check(key_public_of(key), message, (penta_bytes){changed, 64}) == VERDICT_WRONG,
+               "ecdsa", "s = 0");
         free(want);
     }
     key_private_free(key);
