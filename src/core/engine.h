@@ -13,8 +13,9 @@
 /* What an answer of the host means for the call that asked. */
 enum call_end {
     CALL_GOES_ON,
-    CALL_ENDS,  /* as if it had returned */
-    CALL_TRAPS, /* the host refuses */
+    CALL_ENDS,   /* as if it had returned */
+    CALL_TRAPS,  /* the host refuses */
+    CALL_UNPAID, /* the program has less gas than the call costs: it ends without gas */
 };
 
 struct engine {

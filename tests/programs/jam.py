@@ -172,6 +172,35 @@ def ten_blocks(work, engine, token, authorizer, bank):
     return open(state).read()
 
 
+def saved_by_every_command(work, token):
+    """run, trace and debug leave the same state; whoever stops before the end leaves none."""
+    items = write(os.path.join(work, "items.json"),
+                  [{"result": {"ok": payload_of([(0, 1, 5), (1, 2, 3)]).hex()}, "gas": 100000}])
+    path = os.path.join(work, "saved.json")
+    common = [token, "--host", "jam", "--service", str(TOKEN), "--slot", "20", "--items", items,
+              "--save-state", path]
+
+    def save(*args, keys=None):
+        if os.path.exists(path):
+            os.remove(path)
+        done = subprocess.run([PENTA, *args, *common], input=keys, capture_output=True, timeout=60)
+        return done, open(path).read() if os.path.exists(path) else None
+
+    state = save("run", "-q")[1]
+    expect(balances(json.loads(state)) == {1: 2, 2: 3}, "run saves the state after it")
+    done, traced = save("trace", "-q")
+    expect(traced == state and b"halt, gas used" in done.stdout, "trace saves what run saves")
+    done, traced = save("trace", "--json")
+    expect(traced == state and json.loads(done.stdout)["jam"]["exit"] == "halt", "trace --json does")
+    for keys in ("continue\nquit\n", "continue\nback 5\ncontinue\nquit\n", "step 100000\nquit\n"):
+        expect(save("debug", keys=keys.encode())[1] == state, f"debug saves what run saves: {keys!r}")
+    for name, keys in (("debug", b"step 3\nquit\n"), ("debug", b"continue\nback 5\nquit\n"),
+                       ("trace", None), ("run", None)):
+        done, stopped = save(*([name] if keys else [name, "--fuel", "5"]), keys=keys)
+        expect(stopped is None and b"has not ended" in done.stderr and done.returncode,
+               f"{name} {keys} does not save half a run")
+
+
 with tempfile.TemporaryDirectory() as work_folder:
     names = {}
     with open(os.path.join(work_folder, "bank.pvmasm"), "w", encoding="utf-8") as source:
@@ -188,6 +217,7 @@ with tempfile.TemporaryDirectory() as work_folder:
     stopped = penta("run", names["authorizer"], "--host", "jam", "--entry", "is-authorized", "--package",
                     refused, "-q")
     expect(stopped.returncode == 20, "the authorizer refuses another token")
+    saved_by_every_command(work_folder, names["token"])
     results = {ten_blocks(work_folder, engine, *(names[k] for k in ("token", "authorizer", "bank")))
                for engine in ("interp", "jit", "both")}
     expect(len(results) == 1, "the engines leave the same state")

@@ -242,6 +242,17 @@ static void obey(struct shell *s, char *line)
     writer_text(&s->cli->out, " (help lists them)\n");
 }
 
+/* What the program did counts when it stands at its end, also when it came back there by steps. */
+static void save_state(struct shell *s)
+{
+    struct writer untold = {0};
+    penta_stop stop = s->stop;
+    if (stop.kind == PENTA_STOP_FUEL) penta_vm_run(s->machine.session.vm, 0, &stop);
+    machine_finish(s->cli, &s->machine, &stop, &untold, NULL);
+    writer_free(&untold);
+    machine_save_state(s->cli, &s->machine);
+}
+
 void command_DEBUG(struct cli *c)
 {
     struct shell s = {.cli = c};
@@ -284,6 +295,6 @@ void command_DEBUG(struct cli *c)
         writer_free(&text);
     }
     debugger_fini(&s.debugger);
-    machine_save_state(c, &s.machine);
+    save_state(&s);
     machine_close(&s.machine);
 }

@@ -149,6 +149,16 @@ void machine_findings(struct cli *c, const struct machine *m)
         finding_sink_drop(&sink);
 }
 
+void machine_finish(struct cli *c, struct machine *m, const penta_stop *stop, struct writer *text,
+                    struct json *json)
+{
+    const struct session *s = &m->session;
+    penta_error err = {0};
+    if (s->host && s->host->finish &&
+        !s->host->finish(s->host_state, s->vm, stop, text, json, &err))
+        cli_error(c, m->in.name, &err);
+}
+
 void machine_save_state(struct cli *c, struct machine *m)
 {
     const struct session *s = &m->session;

@@ -19,7 +19,10 @@ void machine_disarm(struct machine *m);
 
 /* Tells what the machine found while it ran. */
 void machine_findings(struct cli *c, const struct machine *m);
-/* What option save-state asks for, if it was given; errors are reported. */
+/* What the host has to tell about the run, as text or into an open JSON object. */
+void machine_finish(struct cli *c, struct machine *m, const penta_stop *stop, struct writer *text,
+                    struct json *json);
+/* What option save-state asks for, if it was given, after machine_finish; errors are reported. */
 void machine_save_state(struct cli *c, struct machine *m);
 
 void stop_print(struct writer *out, const struct session *s, const penta_stop *stop);

@@ -97,16 +97,6 @@ static void called(void *user, const penta_stop *stop, const struct answer *answ
     r->calls_count++;
 }
 
-/* What the host has to tell about the run. */
-static void finish(struct run *r, const penta_stop *stop, struct writer *text, struct json *json)
-{
-    const struct session *s = &r->machine.session;
-    penta_error err = {0};
-    if (s->host && s->host->finish &&
-        !s->host->finish(s->host_state, s->vm, stop, text, json, &err))
-        cli_error(r->cli, r->machine.in.name, &err);
-}
-
 static void document(struct run *r, const penta_stop *stop)
 {
     struct cli *c = r->cli;
@@ -128,7 +118,7 @@ static void document(struct run *r, const penta_stop *stop)
     json_embed(j, "host_calls", &r->calls_json);
     json_string(j, has_output ? "printed" : "output", writer_view(&r->output));
     if (is_console(s)) json_string(j, "errors", writer_view(&r->errors));
-    finish(r, stop, NULL, j);
+    machine_finish(c, &r->machine, stop, NULL, j);
 }
 
 /* FILE.json and FILE.jsonl get one JSON object per line, others text. */
@@ -188,7 +178,7 @@ void command_RUN(struct cli *c)
                 state_print(c, &c->out, s->vm);
                 native_listing_difference(s->vm, &c->out, NULL);
             }
-            finish(&r, &stop, &c->out, NULL);
+            machine_finish(c, &r.machine, &stop, &c->out, NULL);
         }
         machine_save_state(c, &r.machine);
         if (hint && c->value[OPT_JSON]) json_text(&c->json, "hint", hint);

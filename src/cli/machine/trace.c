@@ -211,12 +211,14 @@ void command_TRACE(struct cli *c)
             json_text(&c->json, "stop", stop_kind_name(stop.kind));
             json_uint(&c->json, "pc", stop.pc);
             json_uint(&c->json, "steps", m.session.steps);
-        } else if (!c->value[OPT_QUIET]) {
-            stop_print(&c->out, &m.session, &stop);
+            machine_finish(c, &m, &stop, NULL, &c->json);
+        } else {
+            if (!c->value[OPT_QUIET]) stop_print(&c->out, &m.session, &stop);
+            machine_finish(c, &m, &stop, &c->out, NULL);
         }
+        machine_save_state(c, &m);
         cli_fail(c, stop_exit(&m, &stop));
     }
-    machine_save_state(c, &m);
     tracer_fini(&t);
     machine_close(&m);
 }

@@ -501,6 +501,8 @@ void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop)
         stop->detail = vm->trap;
         if (vm->trap == PVM_TRAP_ACCESS || vm->trap == PVM_TRAP_STACK)
             stop->args[0] = vm->memory.fault;
+    } else if (vm->wait == PVM_UNPAID) {
+        stop->kind = PENTA_STOP_GAS;
     } else if (vm->wait == PVM_WAIT_ANSWER) {
         stop->kind = PENTA_STOP_HOST;
         stop->detail = vm->host_number;

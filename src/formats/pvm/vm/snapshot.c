@@ -152,7 +152,7 @@ static bool load_memory(struct pvm_vm *vm, struct reader *r, bool apply)
 
 static bool sensible(const struct pvm_vm *vm, const struct fields *f)
 {
-    if (f->code_size != vm->cells->code.bytes.size || f->wait > PVM_TRAPPED ||
+    if (f->code_size != vm->cells->code.bytes.size || f->wait > PVM_UNPAID ||
         f->trap >= PVM_TRAPS || f->paid > 1 || f->pc > UINT32_MAX || f->gas > INT64_MAX ||
         f->heap_size > UINT32_MAX || f->announce > PVM_TOLD_END)
         return false;

@@ -272,7 +272,7 @@ static bool answer_announcement(struct pvm_vm *vm, const uint64_t *results, size
         return true;
     }
     if (vm->announce == PVM_TELL_BEGIN) {
-        vm->wait = end == CALL_ENDS ? PVM_HALTED : PVM_TRAPPED;
+        vm->wait = end == CALL_ENDS ? PVM_HALTED : end == CALL_UNPAID ? PVM_UNPAID : PVM_TRAPPED;
         vm->trap = PVM_TRAP_HOST;
     }
     next_call(vm);
@@ -341,6 +341,10 @@ bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_
     if (end == CALL_TRAPS) {
         vm->wait = PVM_TRAPPED;
         vm->trap = PVM_TRAP_HOST;
+        return true;
+    }
+    if (end == CALL_UNPAID) {
+        vm->wait = PVM_UNPAID;
         return true;
     }
     for (size_t i = 0; i < count; i++) pvm_vm_set_reg(vm, (unsigned)(PVM_A0 + i), results[i]);

@@ -53,6 +53,7 @@ enum pvm_wait {
     PVM_WAIT_ANSWER, /* a host call waits for its answer */
     PVM_HALTED,
     PVM_TRAPPED, /* final, until a new call */
+    PVM_UNPAID,  /* the same: there was too little gas for a host call */
 };
 
 /* penta_stop.detail of a trap */

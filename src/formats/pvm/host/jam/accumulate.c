@@ -38,15 +38,17 @@ static uint32_t first_id(struct jam_run *run)
 }
 
 /* Transfers count in any case, whatever the program does with them. */
-static void credit(struct jam_run *run, bool tagged)
+static void credit(struct jam_run *run)
 {
     struct jam_account own;
+    bool tagged = !run->host->version->on_transfer;
     uint64_t sum = 0;
     for (size_t i = 0; i < run->item_count; i++) {
         penta_bytes item = run->items[i];
+        if (run->context == JAM_ON_TRANSFER && item.size == JAM_TRANSFER)
+            sum = add(sum, get64(item.data + 8));
         if (tagged && item.size == JAM_TRANSFER + 1 && item.data[0] == 1)
-            sum += get64(item.data + 9);
-        if (!tagged && item.size == JAM_TRANSFER) sum += get64(item.data + 8);
+            sum = add(sum, get64(item.data + 9));
     }
     if (!sum || !jam_account_get(run->layer, run->service, &own)) return;
     own.balance = add(own.balance, sum);
@@ -60,7 +62,7 @@ void jam_accumulate_begin(struct jam_run *run, const penta_jam_accumulation *inp
     run->entropy = input->entropy;
     run->items = input->items;
     run->item_count = input->item_count;
-    credit(run, run->context == JAM_ACCUMULATE);
+    credit(run);
     jam_layer_mark(run->layer);
     run->now.next_id = first_id(run);
     run->marked = run->now;

@@ -291,8 +291,10 @@ static bool run_rounds(struct block *b)
     const struct jam_chain *chain = &b->host->chain;
     struct jam_privileges p;
     jam_privileges_get(&b->layer, chain->cores, b->host->version->registrar, &p);
-    uint64_t gas = chain->report_gas * chain->cores;
-    for (size_t i = 0; i < p.always_count; i++) gas += p.always[i].gas;
+    uint64_t gas;
+    if (__builtin_mul_overflow(chain->report_gas, chain->cores, &gas)) gas = UINT64_MAX;
+    for (size_t i = 0; i < p.always_count; i++)
+        if (__builtin_add_overflow(gas, p.always[i].gas, &gas)) gas = UINT64_MAX;
     jam_privileges_free(&p);
     struct jam_round round = {.host = b->host,
                               .layer = &b->layer,

@@ -177,9 +177,9 @@ void jam_put_summary(struct writer *w, const struct jam_work_item *item)
 /* ---- items of accumulate ---- */
 
 void jam_put_operand(struct writer *w, const struct jam_report *report,
-                     const struct jam_digest *digest)
+                     const struct jam_digest *digest, bool tagged)
 {
-    writer_uint(w, 0, 1);
+    if (tagged) writer_uint(w, 0, 1);
     writer_bytes(w, report->package, HASH);
     writer_bytes(w, report->exports_root, HASH);
     writer_bytes(w, report->authorizer, HASH);

@@ -59,9 +59,10 @@ bool jam_package_read(penta_bytes bytes, struct jam_work_package *out, penta_err
 void jam_package_free(struct jam_work_package *package);
 void jam_put_summary(struct writer *w, const struct jam_work_item *item);
 
-/* What accumulate is given: a work result, or a transfer. */
+/* What accumulate is given: a work result, or a transfer. A byte before it says which, where there
+ * are both. */
 void jam_put_operand(struct writer *w, const struct jam_report *report,
-                     const struct jam_digest *digest);
+                     const struct jam_digest *digest, bool tagged);
 
 struct jam_transfer {
     uint32_t from, to;

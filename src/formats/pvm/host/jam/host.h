@@ -30,17 +30,15 @@ bool jam_chain_parameter(const struct jam_chain *chain, const char *name, uint64
 
 extern const struct jam_version {
     const char *name;
-    unsigned numbers;      /* column of jam_calls/calls.def */
-    bool on_transfer;      /* transfers have an entry of their own */
-    bool core_first;       /* refine is told its core */
-    bool registrar;        /* who may choose small ids */
-    bool plain_records;    /* account records without a version byte */
-    bool bless_gate;       /* only the manager may */
-    bool transfer_prepaid; /* transfer costs its gas also when it fails */
-    bool code_in_config;   /* fetch 8 has the code hash too */
-    uint8_t info_offset;   /* register of info's offset, the length follows */
-    uint32_t first_id;     /* of services that do not choose theirs */
-    uint32_t bundle_size;  /* W_B, where it is another; 0: as the chain says */
+    unsigned numbers;     /* column of jam_calls/calls.def */
+    bool on_transfer;     /* transfers have an entry of their own; items of accumulate no tag */
+    bool core_first;      /* refine is told its core */
+    bool registrar;       /* who may choose small ids */
+    bool plain_records;   /* account records without a version byte */
+    bool code_in_config;  /* fetch 8 has the code hash too */
+    uint8_t info_offset;  /* register of info's offset, the length follows */
+    uint32_t first_id;    /* of services that do not choose theirs */
+    uint32_t bundle_size; /* W_B, where it is another; 0: as the chain says */
     const char *profile;
     enum pvm_isa isa;
 } jam_versions[]; /* ends with a NULL name */

@@ -102,7 +102,7 @@ static bool give_out(struct works *w, const struct jam_round *round,
             const struct jam_digest *d = &reports[i].digests[k];
             struct work *to = find(w, d->service);
             to->gas = add(to->gas, d->gas);
-            jam_put_operand(&to->bytes, &reports[i], d);
+            jam_put_operand(&to->bytes, &reports[i], d, !round->host->version->on_transfer);
             end_item(w, to);
         }
     for (size_t i = 0; i < w->count && !w->err->code; i++) slice_items(w, &w->list[i]);

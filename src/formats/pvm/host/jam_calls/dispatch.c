@@ -22,7 +22,8 @@ struct range {
 
 static const struct call {
     const char *name;
-    uint8_t contexts, cost;
+    uint8_t contexts;
+    uint16_t cost; /* PLUS has a register above the low byte */
     int16_t number[4];
     struct range first, second;
     const char *kinds, *names;
@@ -32,6 +33,7 @@ static const struct call {
 #define R JAM_REFINE
 #define C JAM_ACCUMULATE
 #define T JAM_ON_TRANSFER
+#define PLUS(cost, reg) (cost | reg << 8)
 #define NEVER (-1)
 #define NUMBERS(...) __VA_ARGS__
 #define NOTHING                                                                                    \
@@ -140,14 +142,21 @@ enum jam_end jam_copy_out(struct jam_run *run, bool has, penta_bytes v, uint64_t
 
 /* ---- settling ---- */
 
+/* The cost of a call, saturated. */
+static uint64_t cost_of(const struct call *call, const uint64_t *r)
+{
+    uint64_t fixed = call->cost & 255u, more = call->cost >> 8 ? r[call->cost >> 8] : 0;
+    return more > UINT64_MAX - fixed ? UINT64_MAX : fixed + more;
+}
+
 static enum jam_end settle(struct jam_run *run, const struct call *call)
 {
     struct pvm_state *s = run->vm->state;
     penta_bytes a, b;
     bool offered = call && call->contexts & run->context;
-    int64_t cost = offered ? call->cost : WHAT_COST;
-    if (s->gas < cost) return JAM_END_GAS;
-    s->gas -= cost;
+    uint64_t cost = offered ? cost_of(call, s->regs) : WHAT_COST;
+    if (s->gas < 0 || (uint64_t)s->gas < cost) return JAM_END_GAS;
+    s->gas -= (int64_t)cost;
     if (!offered) return jam_result(s->regs, JAM_WHAT);
     if (!take(run, &call->first, 0, &a) || !take(run, &call->second, 1, &b)) return JAM_END_PANIC;
     if (run->scratch[0].failed || run->scratch[1].failed) return jam_no_memory(run);

@@ -103,28 +103,21 @@ static bool append_transfer(struct jam_run *run, const struct jam_transfer *t)
     return true;
 }
 
-/* The gas that goes with a transfer; false: the program has less. */
-static bool pay_gas(struct jam_run *run, uint64_t gas)
+/* The gas that goes with a transfer is paid when it succeeds, unless it was before. */
+static enum jam_end transfer(struct jam_run *run, uint64_t *r, penta_bytes memo, bool prepaid)
 {
-    if (gas > (uint64_t)run->vm->state->gas) return false;
-    run->vm->state->gas -= (int64_t)gas;
-    return true;
-}
-
-enum jam_end jam_call_transfer(struct jam_run *run, uint64_t *r, penta_bytes memo, penta_bytes b)
-{
-    (void)b;
     struct jam_account own, to;
     uint64_t amount = r[8], gas = r[9];
-    bool prepaid = run->host->version->transfer_prepaid;
-    if (prepaid && !pay_gas(run, gas)) return JAM_END_GAS;
     if (r[7] > UINT32_MAX || !jam_account_get(run->layer, (uint32_t)r[7], &to))
         return jam_result(r, JAM_WHO);
     if (gas < to.min_memo_gas) return jam_result(r, JAM_LOW);
     if (!own_account(run, &own) || own.balance < amount ||
         own.balance - amount < jam_threshold(&run->host->chain, &own))
         return jam_result(r, JAM_CASH);
-    if (!prepaid && !pay_gas(run, gas)) return JAM_END_GAS;
+    if (!prepaid) {
+        if (gas > (uint64_t)run->vm->state->gas) return JAM_END_GAS;
+        run->vm->state->gas -= (int64_t)gas;
+    }
     struct jam_transfer t = {
         .from = run->service, .to = (uint32_t)r[7], .amount = amount, .gas = gas};
     memcpy(t.memo, memo.data, sizeof t.memo);
@@ -132,6 +125,20 @@ enum jam_end jam_call_transfer(struct jam_run *run, uint64_t *r, penta_bytes mem
     own.balance -= amount;
     jam_account_set(run->layer, run->service, &own);
     return jam_result(r, JAM_OK);
+}
+
+enum jam_end jam_call_transfer(struct jam_run *run, uint64_t *r, penta_bytes memo, penta_bytes b)
+{
+    (void)b;
+    return transfer(run, r, memo, false);
+}
+
+/* Up to 0.7.1. */
+enum jam_end jam_call_prepaid_transfer(struct jam_run *run, uint64_t *r, penta_bytes memo,
+                                       penta_bytes b)
+{
+    (void)b;
+    return transfer(run, r, memo, true);
 }
 
 /* y < t - D, which no slot is while t < D. */

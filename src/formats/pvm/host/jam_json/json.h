@@ -27,7 +27,8 @@ uint64_t jam_json_uint_or(struct jam_json *j, const struct json_object *v, const
 /* Documents into their encodings: a hex string stands for the bytes themselves. */
 void jam_json_report(struct jam_json *j, const struct json_object *v, struct writer *out);
 void jam_json_package(struct jam_json *j, const struct json_object *v, struct writer *out);
-void jam_json_item(struct jam_json *j, const struct json_object *v, struct writer *out);
+void jam_json_item(struct jam_json *j, const struct json_object *v,
+                   const struct penta_jam_host *host, struct writer *out);
 void jam_json_privileges(struct jam_json *j, const struct json_object *v,
                          const struct penta_jam_host *host, struct writer *out);
 /* Lists of as many lists as an epoch has slots. */

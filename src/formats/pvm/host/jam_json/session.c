@@ -33,6 +33,7 @@ struct pvm_jam {
     struct jam_layer layer;
     struct jam_run run;
     struct answer *answer; /* of the call that is being settled */
+    bool ended;            /* what the program did is in the state */
 };
 
 static const char *text(const struct pvm_jam *s, const char *key)
@@ -128,7 +129,7 @@ static void read_items(struct pvm_jam *s)
     const struct json_object *list = doc ? json_root(doc) : NULL;
     if (doc && !json_is_list(list)) error_at(s->err, BASE_JSON, 0, "items are a JSON list");
     for (size_t i = 0; i < json_length(list) && !s->err->code; i++) {
-        jam_json_item(&j, json_item(list, i), &s->items.bytes);
+        jam_json_item(&j, json_item(list, i), s->host, &s->items.bytes);
         jam_slices_end(&j, &s->items);
     }
     if (!s->err->code) jam_slices_done(&j, &s->items);
@@ -392,11 +393,18 @@ bool pvm_jam_answer(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, str
     s->run.err = NULL;
     out->direct = true;
     if (end == JAM_END_PANIC) out->end = CALL_TRAPS;
-    if (end == JAM_END_GAS) out->gas = UINT64_MAX; /* more than there is */
+    if (end == JAM_END_GAS) out->end = CALL_UNPAID;
+    if (end == JAM_END_ERROR) out->failure = err;
     return end != JAM_END_ERROR;
 }
 
 /* ---- the end ---- */
+
+static bool over(const penta_stop *stop)
+{
+    return stop->kind == PENTA_STOP_HALT || stop->kind == PENTA_STOP_TRAP ||
+           stop->kind == PENTA_STOP_FAULT || stop->kind == PENTA_STOP_GAS;
+}
 
 static penta_jam_exit exit_of(const penta_stop *stop)
 {
@@ -439,6 +447,9 @@ static void tell_transfers(const struct pvm_jam *s, struct writer *w, struct jso
 
 bool pvm_jam_save(struct pvm_jam *s, struct writer *out, penta_error *err)
 {
+    if (!s->ended)
+        return error_at(err, BASE_STATE, 0,
+                        "the program has not ended: there is no state after it to save");
     bool ok = penta_jam_state_write(s->state, &out->out, err);
     if (!ok) out->failed = true;
     return ok;
@@ -454,9 +465,7 @@ bool pvm_jam_finish(struct pvm_jam *s, penta_vm *base, const penta_stop *stop, s
                               .slot = s->input.slot,
                               .entropy = s->input.entropy};
     uint8_t root[JAM_HASH];
-    if (stop->kind == PENTA_STOP_FUEL || stop->kind == PENTA_STOP_INTERRUPT ||
-        stop->kind == PENTA_STOP_HOST || stop->kind == PENTA_STOP_DISAGREE)
-        return true; /* it did not end */
+    if (!over(stop) || s->ended) return true;
     if (result.exit == PENTA_JAM_HALT) {
         penta_bytes output = jam_run_output(vm, &s->run.value);
         struct writer copy = {0};
@@ -490,5 +499,6 @@ bool pvm_jam_finish(struct pvm_jam *s, penta_vm *base, const penta_stop *stop, s
     }
     if (j) json_end(j);
     penta_jam_result_free(&result);
-    return !err->code;
+    s->ended = !err->code;
+    return s->ended;
 }

@@ -136,12 +136,13 @@ void jam_json_package(struct jam_json *j, const struct json_object *v, struct wr
 
 /* ---- items of accumulate ---- */
 
-static void transfer(struct jam_json *j, const struct json_object *v, struct writer *out)
+static void transfer(struct jam_json *j, const struct json_object *v, bool tagged,
+                     struct writer *out)
 {
     struct writer memo = {0};
     if (json_has(v, "memo")) jam_json_bytes(j, json_get(v, "memo"), "memo", JAM_ANY_SIZE, &memo);
     if (memo.out.size > PENTA_JAM_MEMO) error_at(j->err, BASE_JSON, 0, "memo has over 128 bytes");
-    writer_uint(out, 1, 1);
+    if (tagged) writer_uint(out, 1, 1);
     writer_uint(out, jam_json_uint(j, v, "from", 32), 4);
     writer_uint(out, jam_json_uint(j, v, "to", 32), 4);
     writer_uint(out, jam_json_uint(j, v, "amount", 64), 8);
@@ -162,16 +163,18 @@ static void hash_or_zeros(struct jam_json *j, const struct json_object *v, const
         writer_fill(out, 0, JAM_HASH);
 }
 
-void jam_json_item(struct jam_json *j, const struct json_object *v, struct writer *out)
+void jam_json_item(struct jam_json *j, const struct json_object *v,
+                   const struct penta_jam_host *host, struct writer *out)
 {
+    bool tagged = !host->version->on_transfer;
     static const char *const hashes[] = {"package_hash", "exports_root", "authorizer_hash",
                                          "payload_hash"};
     if (encoded(j, v, "an item", out)) return;
     if (json_has(v, "amount")) {
-        transfer(j, v, out);
+        transfer(j, v, tagged, out);
         return;
     }
-    writer_uint(out, 0, 1);
+    if (tagged) writer_uint(out, 0, 1);
     for (unsigned i = 0; i < 4; i++) hash_or_zeros(j, v, hashes[i], out);
     jam_put_nat(out, jam_json_uint_or(j, v, "gas", 64, 0));
     result(j, json_get(v, "result"), out);
