@@ -16,6 +16,8 @@ penta_test(cases-switch tests/tools/if_built switch/bin/penta
            ${PYTHON} tests/tools/run --penta ${BUILDS}/switch/bin/penta)
 penta_test(cli ${PYTHON} tests/programs/cli.py $<TARGET_FILE:penta_cli>)
 penta_test(cli-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/cli.py ${BUILDS}/asan/bin/penta)
+penta_test(help ${PYTHON} tests/programs/help.py $<TARGET_FILE:penta_cli>)
+penta_test(help-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/help.py ${BUILDS}/asan/bin/penta)
 penta_test(every-command ${PYTHON} tests/programs/every_command.py $<TARGET_FILE:penta_cli>)
 penta_test(every-command-asan tests/tools/if_built asan/bin/penta
            ${PYTHON} tests/programs/every_command.py ${BUILDS}/asan/bin/penta)
@@ -136,5 +138,5 @@ if(PENTA_JIT)
 endif()
 
 # What `make check` runs: all that needs only the release build and few seconds.
-set_tests_properties(cases cli coil coil-units conform coverage crypto-units cvbc examples file-units format layers
+set_tests_properties(cases cli coil coil-units conform coverage crypto-units cvbc examples file-units format help layers
                      outputs pvm-units readme tvmr-units units PROPERTIES LABELS daily)

@@ -1,6 +1,48 @@
 #include "base/options.h"
+#include <stdio.h>
 #include <string.h>
+#include "base/bytes.h"
 #include "base/number.h"
+#include "base/suggest.h"
+
+static bool lists_words(const char *argument)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_|";
+    return *argument && !argument[strspn(argument, letters)];
+}
+
+bool argument_word(const char *argument, size_t i, penta_bytes *word)
+{
+    if (!argument || !lists_words(argument)) return false;
+    for (; i; i--) {
+        argument = strchr(argument, '|');
+        if (!argument++) return false;
+    }
+    *word = (penta_bytes){(const uint8_t *)argument, strcspn(argument, "|")};
+    return true;
+}
+
+bool option_word(const struct option_info *option, unsigned part, size_t i, penta_bytes *word)
+{
+    if (part >= OPTION_PARTS) return false;
+    if (!option->words[part]) return !part && argument_word(option->argument, i, word);
+    const char *text = option->words[part](i);
+    if (text) *word = bytes_of(text);
+    return text;
+}
+
+bool error_not_in(penta_error *err, const char *what, const char *value, word_list *words)
+{
+    char list[100] = "";
+    size_t used = 0;
+    struct suggest near = {.word = bytes_of(value)};
+    for (size_t i = 0; words(i) && used < sizeof list; i++) {
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words(i));
+        suggest_offer(&near, words(i));
+    }
+    error_at(err, BASE_OPTION_VALUE, 0, "%s '%.40s' is none of %s", what, value, list);
+    return near.best ? error_note(err, "did you mean '%s'?", near.best) : false;
+}
 
 bool options_check(const penta_option *options, size_t count, const struct option_info *known,
                    unsigned use, penta_error *err)

@@ -24,12 +24,33 @@ enum option_use {
     OPTION_REWRITES = 1 << 18, /* a file to write, perhaps one that was read */
 };
 
+/* The words of a table, one by one; NULL after the last. */
+typedef const char *word_list(size_t i);
+
+enum { OPTION_PARTS = 5 };
+
 struct option_info {
     const char *key;
-    const char *argument; /* "ADDR:LEN", or NULL for a switch */
+    const char *argument; /* "ADDR:LEN"; "little|big" lists its words itself; NULL: a switch */
     unsigned uses;        /* of enum option_use */
     const char *help;
+    /* What may stand in each part of the value (parts end with a colon). NULL: anything. Most are
+     * one part; files and numbers may be allowed besides. */
+    word_list *words[OPTION_PARTS];
 };
+/* A row of an options.def: its lists, if any, come after the help. */
+#define OPTION_ROW(key, argument, uses, ...) OPTION_ROW_OF(key, argument, uses, __VA_ARGS__, NULL)
+#define OPTION_ROW_OF(key, argument, uses, help, ...)                                              \
+    {                                                                                              \
+        key, argument, uses, help, { __VA_ARGS__ }                                                 \
+    }
+
+/* The i-th word of an argument like "little|big"; false: there is none, or it is no such list. */
+bool argument_word(const char *argument, size_t i, penta_bytes *word);
+/* The i-th word that may stand in this part of an option's value. */
+bool option_word(const struct option_info *option, unsigned part, size_t i, penta_bytes *word);
+/* Fails: "isa 'x' is none of a, b, c", and perhaps what was meant. */
+bool error_not_in(penta_error *err, const char *what, const char *value, word_list *words);
 
 /* Every key must be declared for this use; known ends with a NULL key and may be NULL. */
 bool options_check(const penta_option *options, size_t count, const struct option_info *known,

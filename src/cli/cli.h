@@ -25,15 +25,24 @@ enum exit_code {
 extern const struct command_info {
     const char *name;
     enum inputs inputs;
-    unsigned uses; /* of enum option_use */
+    unsigned uses;      /* of enum option_use */
+    const char *format; /* the only one that it is for, or NULL */
+    size_t entry;       /* else: the entry that the drivers have whose files it takes */
     const char *arguments, *summary, *example, *description;
 } commands[COMMANDS];
+/* What the value of an option may be, for one format or (NULL) all; NULL after the last. */
+typedef const char *tool_words(enum command command, const struct driver *only, size_t i);
+tool_words engine_words, format_words; /* option_list.c */
+tool_words key_type_words, part_words; /* cvbc/keygen.c, cvbc/extract.c */
+tool_words mode_words;                 /* kblob/device.c */
+
 extern const struct tool_option {
     const char *name;
     char letter;
-    const char *argument; /* NULL: a switch */
+    const char *argument; /* "FILE"; "pem|raw" lists its words itself; NULL: a switch */
     uint64_t commands;    /* bit per command */
     const char *help;
+    tool_words *words; /* or NULL */
 } tool_options[OPTS];
 
 struct diagnostic { /* kept for the JSON document */
@@ -125,13 +134,6 @@ int cli_main(int argc, char **argv); /* the whole tool; the exit code */
 bool cli_parse(struct cli *c, int argc, char **argv);
 /* The row of a format option that some format declares for one of these uses, or NULL. */
 const struct option_info *format_option(const char *key, unsigned uses);
-/* Each distinct option of the formats, or of one, for these uses, with the formats that know it. What
- * means something else in another format is another option. */
-typedef void format_option_fn(void *user, const struct option_info *option, const char *formats);
-void format_options_each(unsigned uses, const struct driver *only, format_option_fn *fn,
-                         void *user);
-/* The tool itself has an option of this name for the command. */
-bool tool_option_known(enum command command, const char *name);
 
 /* ---- diagnostic.c ---- */
 struct finding {                /* a complaint and what it is about */

@@ -1,34 +1,103 @@
 /* Completion scripts, generated from the same tables as the parser. */
 #include <string.h>
-#include "cli/cli.h"
+#include "base/bytes.h"
+#include "cli/option_list.h"
 
-/* ---- the options of a command, one callback each ---- */
+/* ---- the options of a command, each name once ---- */
 
-typedef void option_fn(struct writer *out, const char *name, char letter, const char *argument,
-                       const char *help);
+typedef void option_fn(struct writer *out, const struct listed_option *option);
 
 struct each {
     struct writer *out;
     option_fn *fn;
-    enum command command;
+    struct writer seen; /* names so far, each after a space and before one */
 };
 
-static void format_each(void *user, const struct option_info *option, const char *formats)
+static bool has_word(const struct writer *list, penta_bytes word)
 {
-    (void)formats;
+    for (size_t i = 0; i + word.size + 2 <= list->out.size; i++)
+        if (list->out.data[i] == ' ' && list->out.data[i + 1 + word.size] == ' ' &&
+            !memcmp(list->out.data + i + 1, word.data, word.size))
+            return true;
+    return false;
+}
+
+static void add_word(struct writer *list, penta_bytes word)
+{
+    if (has_word(list, word)) return;
+    if (!list->out.size) writer_char(list, ' ');
+    writer_bytes(list, word.data, word.size);
+    writer_char(list, ' ');
+}
+
+static void each_once(void *user, const struct listed_option *option)
+{
     struct each *e = user;
-    if (tool_option_known(e->command, option->key)) return;
-    e->fn(e->out, option->key, 0, option->argument, option->help);
+    penta_bytes name = bytes_of(option->name);
+    if (has_word(&e->seen, name)) return;
+    add_word(&e->seen, name);
+    e->fn(e->out, option);
 }
 
 static void each_option(struct writer *out, int command, option_fn *fn)
 {
-    for (int i = 0; i < OPTS; i++)
-        if (tool_options[i].commands >> command & 1)
-            fn(out, tool_options[i].name, tool_options[i].letter, tool_options[i].argument,
-               tool_options[i].help);
-    struct each e = {out, fn, (enum command)command};
-    format_options_each(commands[command].uses, NULL, format_each, &e);
+    struct each e = {.out = out, .fn = fn};
+    listed_options_each((enum command)command, NULL, each_once, &e);
+    writer_free(&e.seen);
+}
+
+/* ---- words of values: of all formats that know the option ---- */
+
+struct collected {
+    const char *name;
+    unsigned part;
+    struct writer words;
+};
+
+static void collect(void *user, const struct listed_option *option)
+{
+    struct collected *c = user;
+    penta_bytes word;
+    if (strcmp(option->name, c->name)) return;
+    for (size_t i = 0; listed_word(option, c->part, i, &word); i++) add_word(&c->words, word);
+}
+
+/* "a b c"; false: there are none. */
+static bool words_of(struct writer *out, const struct listed_option *option, unsigned part)
+{
+    struct collected c = {.name = option->name, .part = part};
+    listed_options_each(option->command, NULL, collect, &c);
+    bool any = c.words.out.size;
+    if (any) writer_bytes(out, c.words.out.data + 1, c.words.out.size - 2);
+    writer_free(&c.words);
+    return any;
+}
+
+static unsigned
+last_part(const struct listed_option *option) /* with words; 0: none but the first */
+{
+    unsigned last = 0;
+    for (unsigned part = 1; part < OPTION_PARTS; part++) {
+        penta_bytes word;
+        if (listed_word(option, part, 0, &word)) last = part;
+    }
+    return last;
+}
+
+/* What a command takes besides options and files, from its synopsis: "check|generate|list [FILE...]". */
+static bool verbs_of(struct writer *out, enum command command)
+{
+    const char *text = commands[command].arguments;
+    char first[80] = "";
+    size_t n = strcspn(text, " ");
+    penta_bytes word;
+    if (n < sizeof first) memcpy(first, text, n);
+    if (!memchr(text, '|', n)) return false;
+    for (size_t i = 0; argument_word(first, i, &word); i++) {
+        if (i) writer_char(out, ' ');
+        writer_bytes(out, word.data, word.size);
+    }
+    return true;
 }
 
 /* Text inside single quotes of a shell. */
@@ -47,69 +116,103 @@ static void command_words(struct writer *out)
     for (int i = 0; i < COMMANDS; i++) writer_print(out, "%s%s", i ? " " : "", commands[i].name);
 }
 
-static void format_words(struct writer *out)
+static void format_names(struct writer *out)
 {
     for (size_t i = 0; drivers[i]; i++) writer_print(out, "%s%s", i ? " " : "", drivers[i]->name);
 }
 
+/* The words of a command that takes no files first; false: it does. */
+static bool other_words(struct writer *out, enum command command)
+{
+    if (command == COMMAND_HELP)
+        command_words(out);
+    else if (command == COMMAND_FORMATS)
+        format_names(out);
+    else
+        return verbs_of(out, command);
+    return true;
+}
+
 /* ---- bash ---- */
 
-static void bash_option(struct writer *out, const char *name, char letter, const char *argument,
-                        const char *help)
+static void bash_option(struct writer *out, const struct listed_option *option)
 {
-    (void)letter, (void)argument, (void)help;
-    writer_print(out, " --%s", name);
+    writer_print(out, " --%s", option->name);
 }
+
+/* A case for each part of the value that has words: "create --pin 1") ... */
+static void bash_words(struct writer *out, const struct listed_option *option)
+{
+    unsigned last = last_part(option);
+    for (unsigned part = 0; part <= last; part++) {
+        struct writer words = {0};
+        if (words_of(&words, option, part)) {
+            writer_print(out, "        '%s --%s %u'", commands[option->command].name, option->name,
+                         part);
+            if (option->letter)
+                writer_print(out, "|'%s -%c %u'", commands[option->command].name, option->letter,
+                             part);
+            writer_print(out, ") words='%.*s'%s ;;\n", (int)words.out.size,
+                         (const char *)words.out.data, part < last ? " more=1" : "");
+        }
+        writer_free(&words);
+    }
+}
+
+/* bash cuts words at : and =, so the option of a value is looked for, and the part counted. */
+static const char bash_head[] =
+    "# bash completion for penta\n"
+    "_penta()\n"
+    "{\n"
+    "    local cur=${2-${COMP_WORDS[COMP_CWORD]}} command= word words= more= options= part=0 "
+    "at=$((COMP_CWORD-1))\n"
+    "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
+    "        case $word in -*) ;; *) command=$word; break ;; esac\n"
+    "    done\n"
+    "    case ${COMP_WORDS[COMP_CWORD]} in :|=) at=$COMP_CWORD ;; esac\n"
+    "    while (( at > 2 )) && [[ ${COMP_WORDS[at]} == : ]]; do\n"
+    "        part=$((part+1)) at=$((at-2))\n"
+    "    done\n"
+    "    [[ ${COMP_WORDS[at]} == = ]] && at=$((at-1))\n"
+    "    case \"$command ${COMP_WORDS[at]} $part\" in\n";
+static const char bash_tail[] =
+    "    if [[ -n $options && ( $cur == -* || -n $words ) ]]; then\n"
+    "        COMPREPLY=($(compgen -W \"$options $words\" -- \"$cur\"))\n"
+    "    else\n"
+    "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+    "    fi\n"
+    "}\n"
+    "complete -o filenames -F _penta penta\n";
 
 static void bash(struct writer *out)
 {
-    writer_text(out, "# bash completion for penta\n_penta()\n{\n"
-                     "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
-                     "command= word options\n"
-                     "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
-                     "        case $word in -*) ;; *) command=$word; break ;; esac\n    done\n"
-                     "    case $prev in\n        --format|-f) COMPREPLY=($(compgen -W '");
-    format_words(out);
-    writer_text(
-        out,
-        "' -- \"$cur\")); return ;;\n"
-        "        --engine) COMPREPLY=($(compgen -W 'interp jit both' -- \"$cur\")); return ;;\n"
-        "        --color) COMPREPLY=($(compgen -W 'auto always never' -- \"$cur\")); "
-        "return ;;\n    esac\n    if [[ -z $command ]]; then\n"
-        "        COMPREPLY=($(compgen -W '");
+    writer_text(out, bash_head);
+    for (int i = 0; i < COMMANDS; i++) each_option(out, i, bash_words);
+    writer_text(out, "    esac\n    if [[ -n $words ]]; then\n"
+                     "        [[ -n $more ]] && compopt -o nospace 2>/dev/null\n"
+                     "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+                     "        return\n    fi\n"
+                     "    if [[ -z $command ]]; then\n        COMPREPLY=($(compgen -W '");
     command_words(out);
     writer_text(out, " --help --version' -- \"$cur\"))\n        return\n    fi\n"
                      "    case $command in\n");
     for (int i = 0; i < COMMANDS; i++) {
         writer_print(out, "        %s) options='", commands[i].name);
         each_option(out, i, bash_option);
-        if (i == COMMAND_HELP) {
-            writer_char(out, ' ');
-            command_words(out);
-        } else if (i == COMMAND_FORMATS) {
-            writer_char(out, ' ');
-            format_words(out);
-        } else if (i == COMMAND_COMPLETION) {
-            writer_text(out, " bash zsh fish");
-        }
+        writer_text(out, "' words='");
+        other_words(out, (enum command)i);
         writer_text(out, "' ;;\n");
     }
-    writer_text(out, "        *) options= ;;\n    esac\n"
-                     "    if [[ $cur == -* || $command == help || $command == formats || "
-                     "$command == completion ]]; then\n"
-                     "        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
-                     "    else\n        COMPREPLY=($(compgen -f -- \"$cur\"))\n    fi\n}\n"
-                     "complete -o filenames -F _penta penta\n");
+    writer_text(out, "    esac\n");
+    writer_text(out, bash_tail);
 }
 
 /* ---- zsh ---- */
 
-static void zsh_option(struct writer *out, const char *name, char letter, const char *argument,
-                       const char *help)
+/* Brackets and colons end parts of a specification. */
+static void zsh_help(struct writer *out, const char *help)
 {
-    (void)letter;
-    writer_print(out, " \\\n            '*--%s%s[", name, argument ? "=" : "");
-    for (const char *p = help; *p; p++) { /* brackets and colons end parts of a specification */
+    for (const char *p = help; *p; p++) {
         if (*p == '\'')
             writer_text(out, "'\\''");
         else if (*p == '[' || *p == ']' || *p == ':')
@@ -117,14 +220,44 @@ static void zsh_option(struct writer *out, const char *name, char letter, const 
         else
             writer_char(out, *p);
     }
+}
+
+static void zsh_parts(struct writer *out, const struct listed_option *option, unsigned last)
+{
+    writer_text(out, ":value:{_penta_parts");
+    for (unsigned part = 0; part <= last; part++) {
+        writer_text(out, " \"");
+        words_of(out, option, part);
+        writer_char(out, '"');
+    }
+    writer_char(out, '}');
+}
+
+static void zsh_option(struct writer *out, const struct listed_option *option)
+{
+    struct writer words = {0};
+    unsigned last = last_part(option);
+    writer_print(out, " \\\n            '*--%s%s[", option->name, option->argument ? "=" : "");
+    zsh_help(out, option->help);
     writer_text(out, "]");
-    if (argument) writer_text(out, ":value:_files");
+    if (last)
+        zsh_parts(out, option, last);
+    else if (words_of(&words, option, 0))
+        writer_print(out, ":value:(%.*s)", (int)words.out.size, (const char *)words.out.data);
+    else if (option->argument)
+        writer_text(out, ":value:_files");
     writer_char(out, '\'');
+    writer_free(&words);
 }
 
 static void zsh(struct writer *out)
 {
-    writer_text(out, "#compdef penta\n_penta() {\n    local -a commands\n    commands=(\n");
+    writer_text(out, "#compdef penta\n"
+                     "# The words of each part of a value, parts being separated by colons.\n"
+                     "_penta_parts() {\n    local -i part=1\n"
+                     "    while compset -P 1 '*:'; do (( part++ )); done\n"
+                     "    (( part <= $# )) && compadd -- ${=argv[part]}\n}\n"
+                     "_penta() {\n    local -a commands\n    commands=(\n");
     for (int i = 0; i < COMMANDS; i++) {
         writer_print(out, "        '%s:", commands[i].name);
         quoted(out, commands[i].summary);
@@ -134,35 +267,60 @@ static void zsh(struct writer *out)
                      "        _describe command commands\n        return\n    fi\n"
                      "    case $words[2] in\n");
     for (int i = 0; i < COMMANDS; i++) {
+        struct writer words = {0};
         writer_print(out, "        %s) _arguments -s", commands[i].name);
         each_option(out, i, zsh_option);
-        if (i == COMMAND_COMPLETION)
-            writer_text(out, " \\\n            '*:shell:(bash zsh fish)' ;;\n");
-        else
-            writer_text(out, " \\\n            '*:file:_files' ;;\n");
+        if (other_words(&words, (enum command)i))
+            writer_print(out, " \\\n            '1:word:(%.*s)'", (int)words.out.size,
+                         (const char *)words.out.data);
+        writer_text(out, " \\\n            '*:file:_files' ;;\n");
+        writer_free(&words);
     }
     writer_text(out, "    esac\n}\n_penta \"$@\"\n");
 }
 
 /* ---- fish ---- */
 
-static const char *fish_command;
-
-static void fish_option(struct writer *out, const char *name, char letter, const char *argument,
-                        const char *help)
+static void fish_parts(struct writer *out, const struct listed_option *option, unsigned last)
 {
-    writer_print(out, "complete -c penta -n '__fish_seen_subcommand_from %s' -l %s", fish_command,
-                 name);
-    if (letter) writer_print(out, " -s %c", letter);
-    if (argument) writer_text(out, " -r");
+    writer_text(out, " -x -a '(__penta_parts");
+    for (unsigned part = 0; part <= last; part++) {
+        writer_text(out, " \"");
+        words_of(out, option, part);
+        writer_char(out, '"');
+    }
+    writer_text(out, ")'");
+}
+
+static void fish_option(struct writer *out, const struct listed_option *option)
+{
+    struct writer words = {0};
+    unsigned last = last_part(option);
+    writer_print(out, "complete -c penta -n '__fish_seen_subcommand_from %s' -l %s",
+                 commands[option->command].name, option->name);
+    if (option->letter) writer_print(out, " -s %c", option->letter);
+    if (last)
+        fish_parts(out, option, last);
+    else if (words_of(&words, option, 0))
+        writer_print(out, " -x -a '%.*s'", (int)words.out.size, (const char *)words.out.data);
+    else if (option->argument)
+        writer_text(out, " -r");
     writer_text(out, " -d '");
-    quoted(out, help);
+    quoted(out, option->help);
     writer_text(out, "'\n");
+    writer_free(&words);
 }
 
 static void fish(struct writer *out)
 {
-    writer_text(out, "# fish completion for penta\n");
+    writer_text(out, "# fish completion for penta\n"
+                     "# The words of each part of a value, parts being separated by colons.\n"
+                     "function __penta_parts\n"
+                     "    set -l value (commandline -ct | string replace -r '^--[a-z-]+=' '')\n"
+                     "    set -l part (count (string split : -- \"$value\"))\n"
+                     "    set -l before (string replace -r '[^:]*$' '' -- \"$value\")\n"
+                     "    for word in (string split -n ' ' -- $argv[$part])\n"
+                     "        echo $before$word\n    end\nend\n");
     for (int i = 0; i < COMMANDS; i++) {
         writer_print(out, "complete -c penta -n __fish_use_subcommand -a %s -d '",
                      commands[i].name);
@@ -170,7 +328,11 @@ static void fish(struct writer *out)
         writer_text(out, "'\n");
     }
     for (int i = 0; i < COMMANDS; i++) {
-        fish_command = commands[i].name;
+        struct writer words = {0};
+        if (other_words(&words, (enum command)i))
+            writer_print(out, "complete -c penta -n '__fish_seen_subcommand_from %s' -a '%.*s'\n",
+                         commands[i].name, (int)words.out.size, (const char *)words.out.data);
+        writer_free(&words);
         each_option(out, i, fish_option);
     }
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/file/file.h"
-#include "cli/cli.h"
+#include "cli/option_list.h"
 #include "penta/version.h"
 
 static void overview(struct writer *out)
@@ -23,55 +23,112 @@ static void usage(struct writer *out, enum command command)
     writer_print(out, "usage: penta %s [options] %s\n", info->name, info->arguments);
 }
 
-struct option_row { /* one line of an option list, of either kind */
-    char left[64];
-    const char *help, *formats;
-};
+/* ---- options ---- */
 
-typedef void row_fn(void *user, const struct option_row *row);
+enum { LEFT_WIDTH = 30, HELP_COLUMN = 33, LINE_WIDTH = 80 };
 
-struct rows {
-    row_fn *fn;
-    void *user;
-    enum command command;
-};
-
-static void format_row(void *user, const struct option_info *option, const char *formats)
+static size_t words_text(struct writer *out, const struct listed_option *o, unsigned part,
+                         const char *between)
 {
-    struct rows *rows = user;
-    struct option_row row = {.help = option->help, .formats = formats};
-    if (tool_option_known(rows->command, option->key)) return;
-    snprintf(row.left, sizeof row.left, "--%s%s%s", option->key, option->argument ? " " : "",
-             option->argument ? option->argument : "");
-    rows->fn(rows->user, &row);
-}
-
-/* The command's own options, then those of the formats; `common` are those of every command. */
-static void each_row(enum command command, const struct driver *only, bool common, row_fn *fn,
-                     void *user)
-{
-    for (int i = 0; i < OPTS; i++) {
-        const struct tool_option *o = &tool_options[i];
-        bool everywhere = o->commands == ~UINT64_C(0);
-        if (!(o->commands >> command & 1) || everywhere != common) continue;
-        struct option_row row = {.help = o->help};
-        char letter[8] = "";
-        if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        snprintf(row.left, sizeof row.left, "%s--%s%s%s", letter, o->name, o->argument ? " " : "",
-                 o->argument ? o->argument : "");
-        fn(user, &row);
+    penta_bytes word;
+    size_t i = 0;
+    for (; listed_word(o, part, i, &word); i++) {
+        if (i) writer_text(out, between);
+        writer_bytes(out, word.data, word.size);
     }
-    if (common) return;
-    struct rows rows = {fn, user, command};
-    format_options_each(commands[command].uses, only, format_row, &rows);
+    return i;
 }
 
-static void print_row(void *user, const struct option_row *row)
+/* "-f, --format NAME"; words in the place of NAME where they fit. False: they are still to be told. */
+static bool left_column(struct writer *out, const struct listed_option *o)
 {
-    struct writer *out = user;
-    writer_print(out, "  %-30s %s", row->left, row->help);
-    if (row->formats) writer_print(out, " [%s]", row->formats);
+    struct writer words = {0};
+    bool any = words_text(&words, o, 0, "|");
+    if (o->letter) writer_print(out, "-%c, ", o->letter);
+    writer_print(out, "--%s", o->name);
+    bool fits = any && out->out.size + 1 + words.out.size <= LEFT_WIDTH;
+    if (o->argument) writer_char(out, ' ');
+    if (fits)
+        writer_bytes(out, words.out.data, words.out.size);
+    else if (o->argument)
+        writer_text(out, o->argument);
+    bool told = fits || !any || strchr(o->argument, '|');
+    writer_free(&words);
+    return told;
+}
+
+/* What a part of the value is called in the argument: MODE of "PIN:FUNCTION:MODE[:FIELD=VALUE]". */
+static void part_name(struct writer *out, const char *argument, unsigned part)
+{
+    for (; part && argument; part--) argument = strchr(argument, ':') + 1;
+    writer_bytes(out, argument, strspn(argument, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
+}
+
+/* "FUNCTION: gpio, uart_tx, ..." for each part whose words are not told yet. */
+static void each_word_list(const struct listed_option *o, bool told,
+                           void (*fn)(struct writer *out, const char *text), struct writer *out)
+{
+    for (unsigned part = told; part < OPTION_PARTS; part++) {
+        struct writer line = {0};
+        penta_bytes word;
+        if (!listed_word(o, part, 0, &word)) continue;
+        part_name(&line, o->argument, part);
+        writer_text(&line, ": ");
+        words_text(&line, o, part, ", ");
+        writer_char(&line, 0);
+        fn(out, (const char *)line.out.data);
+        writer_free(&line);
+    }
+}
+
+/* Words of a paragraph, wrapped, each line after this many spaces. */
+static void wrapped(struct writer *out, const char *text, size_t indent)
+{
+    size_t column = 0;
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        if (column && column + 1 + n > LINE_WIDTH) {
+            writer_char(out, '\n');
+            column = 0;
+        }
+        if (column) {
+            writer_char(out, ' ');
+            column++;
+        } else {
+            writer_fill(out, ' ', indent);
+            column = indent;
+        }
+        writer_bytes(out, text, n);
+        column += n;
+        text += n;
+        while (*text == ' ') text++;
+    }
     writer_char(out, '\n');
+}
+
+static void word_lines(struct writer *out, const char *text) { wrapped(out, text, HELP_COLUMN); }
+
+static void print_option(struct writer *out, const struct listed_option *o)
+{
+    struct writer left = {0};
+    bool told = left_column(&left, o);
+    writer_print(out, "  %-*.*s %s", LEFT_WIDTH, (int)left.out.size, (const char *)left.out.data,
+                 o->help);
+    if (o->formats) writer_print(out, " [%s]", o->formats);
+    writer_char(out, '\n');
+    each_word_list(o, told, word_lines, out);
+    writer_free(&left);
+}
+
+struct option_lines {
+    struct writer *out;
+    bool common; /* those of every command, or the others */
+};
+
+static void print_listed(void *user, const struct listed_option *o)
+{
+    struct option_lines *lines = user;
+    if (o->common == lines->common) print_option(lines->out, o);
 }
 
 struct counted {
@@ -80,13 +137,21 @@ struct counted {
     int hidden;
 };
 
-static void print_counted(void *user, const struct option_row *row)
+static void print_counted(void *user, const struct listed_option *o)
 {
     struct counted *c = user;
-    if (c->left-- > 0)
-        print_row(c->out, row);
-    else
+    struct writer text = {0};
+    int lines = 0;
+    if (o->common) return;
+    print_option(&text, o);
+    for (size_t i = 0; i < text.out.size; i++) lines += text.out.data[i] == '\n';
+    if (!c->hidden && c->left >= lines) {
+        c->left -= lines;
+        writer_bytes(c->out, text.out.data, text.out.size);
+    } else {
         c->hidden++;
+    }
+    writer_free(&text);
 }
 
 /* At most 24 lines with one example: it must fit the smallest terminal. */
@@ -97,31 +162,9 @@ static void brief(struct writer *out, enum command command, const struct driver 
     usage(out, command);
     writer_char(out, '\n');
     struct counted rows = {.out = out, .left = 17};
-    each_row(command, only, false, print_counted, &rows);
+    listed_options_each(command, only, print_counted, &rows);
     if (rows.hidden) writer_print(out, "  (%d more: penta help %s)\n", rows.hidden, info->name);
     writer_print(out, "\nexample: %s\n", info->example);
-}
-
-/* Words of a paragraph, wrapped at 80 columns. */
-static void wrapped(struct writer *out, const char *text)
-{
-    size_t column = 0;
-    while (*text) {
-        size_t n = strcspn(text, " ");
-        if (column && column + 1 + n > 80) {
-            writer_char(out, '\n');
-            column = 0;
-        }
-        if (column) {
-            writer_char(out, ' ');
-            column++;
-        }
-        writer_bytes(out, text, n);
-        column += n;
-        text += n;
-        while (*text == ' ') text++;
-    }
-    writer_char(out, '\n');
 }
 
 static void full(struct writer *out, enum command command, const struct driver *only)
@@ -130,11 +173,11 @@ static void full(struct writer *out, enum command command, const struct driver *
     writer_print(out, "penta %s: %s\n\n", info->name, info->summary);
     usage(out, command);
     writer_char(out, '\n');
-    wrapped(out, info->description);
+    wrapped(out, info->description, 0);
     writer_text(out, "\noptions:\n");
-    each_row(command, only, false, print_row, out);
+    listed_options_each(command, only, print_listed, &(struct option_lines){out, false});
     writer_text(out, "\noptions of every command:\n");
-    each_row(command, NULL, true, print_row, out);
+    listed_options_each(command, only, print_listed, &(struct option_lines){out, true});
     writer_print(out, "\nexample:\n  %s\n", info->example);
 }
 
@@ -153,15 +196,33 @@ static void roff(struct writer *out, const char *text)
     }
 }
 
-static void man_row(void *user, const struct option_row *row)
+static void man_words(struct writer *out, const char *text)
 {
-    struct writer *out = user;
+    writer_text(out, ".br\n");
+    roff(out, text);
+    writer_char(out, '\n');
+}
+
+static void man_option(void *user, const struct listed_option *o)
+{
+    struct option_lines *lines = user;
+    struct writer *out = lines->out, left = {0};
+    if (o->common != lines->common) return;
+    bool told = left_column(&left, o);
+    writer_char(&left, 0);
     writer_text(out, ".TP\n.B ");
-    roff(out, row->left);
+    roff(out, (const char *)left.out.data);
     writer_char(out, '\n');
-    roff(out, row->help);
-    if (row->formats) writer_print(out, " (%s)", row->formats);
+    roff(out, o->help);
+    if (o->formats) writer_print(out, " (%s)", o->formats);
     writer_char(out, '\n');
+    each_word_list(o, told, man_words, out);
+    writer_free(&left);
+}
+
+static void man_options(struct writer *out, enum command command, bool common)
+{
+    listed_options_each(command, NULL, man_option, &(struct option_lines){out, common});
 }
 
 static void man_title(struct writer *out, const char *name, const char *summary)
@@ -199,7 +260,7 @@ static void man_main(struct writer *out)
         writer_char(out, '\n');
     }
     writer_text(out, ".SH OPTIONS\n");
-    each_row(COMMAND_VERSION, NULL, true, man_row, out);
+    man_options(out, COMMAND_VERSION, true);
     writer_text(out, ".SH FORMATS\n");
     for (size_t i = 0; drivers[i]; i++)
         writer_print(out, ".TP\n.B %s\n%s\n", drivers[i]->name, drivers[i]->title);
@@ -230,8 +291,8 @@ static void man_command(struct writer *out, enum command command)
     writer_text(out, "\n.SH DESCRIPTION\n");
     roff(out, info->description);
     writer_text(out, "\n.SH OPTIONS\n");
-    each_row(command, NULL, false, man_row, out);
-    each_row(command, NULL, true, man_row, out);
+    man_options(out, command, false);
+    man_options(out, command, true);
     man_exits(out);
     man_environment(out);
     writer_text(out, ".SH EXAMPLE\n.EX\n");

@@ -1,14 +1,18 @@
 /* Words of the command line to commands and options, all from the tables. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "base/suggest.h"
-#include "cli/cli.h"
+#include "cli/option_list.h"
 
 const struct command_info commands[COMMANDS] = {
-#define COMMAND(id, name, inputs, uses, arguments, summary, example, description)                  \
-    [COMMAND_##id] = {name, INPUTS_##inputs, uses, arguments, summary, example, description},
+#define COMMAND(id, name, inputs, uses, formats, ...)                                              \
+    [COMMAND_##id] = {name, INPUTS_##inputs, uses, formats, __VA_ARGS__},
+#define EVERY NULL, 0 /* that has a name */
+#define ONLY(format) #format, 0
+#define WITH(entry) NULL, offsetof(struct driver, entry)
 #include "cli/commands.def"
 };
 
@@ -20,8 +24,12 @@ const struct command_info commands[COMMANDS] = {
      ON(BOARD) | ON(RUN) | ON(TRACE) | ON(DEBUG) | ON(DIFF) | ON(DETECT) | ON(JIT))
 #define MACHINES (ON(RUN) | ON(TRACE) | ON(DEBUG))
 const struct tool_option tool_options[OPTS] = {
-#define OPTION(id, name, letter, argument, on, help)                                               \
-    [OPT_##id] = {name, letter, argument, on, help},
+#define OPTION(id, name, letter, argument, on, ...)                                                \
+    [OPT_##id] = TOOL_ROW(name, letter, argument, on, __VA_ARGS__, NULL, NULL),
+#define TOOL_ROW(name, letter, argument, on, help, words, ...)                                     \
+    {                                                                                              \
+        name, letter, argument, on, help, words                                                    \
+    }
 #include "cli/options.def"
 };
 
@@ -33,67 +41,15 @@ const struct option_info *format_option(const char *key, unsigned uses)
     return NULL;
 }
 
-bool tool_option_known(enum command command, const char *name)
+static void offer_option(void *user, const struct listed_option *option)
 {
-    for (int i = 0; i < OPTS; i++)
-        if (tool_options[i].commands >> command & 1 && !strcmp(tool_options[i].name, name))
-            return true;
-    return false;
-}
-
-static bool same_row(const struct option_info *a, const struct option_info *b)
-{
-    return !strcmp(a->key, b->key) && !strcmp(a->help, b->help) &&
-           !strcmp(a->argument ? a->argument : "", b->argument ? b->argument : "");
-}
-
-/* The first format that declares this row for these uses, or NULL. */
-static const struct driver *first_with(const struct option_info *row, unsigned uses)
-{
-    for (size_t i = 0; drivers[i]; i++)
-        for (const struct option_info *o = drivers[i]->options; o && o->key; o++)
-            if ((o->uses & uses) && same_row(o, row)) return drivers[i];
-    return NULL;
-}
-
-static void names_of(const struct option_info *row, unsigned uses, char *names, size_t size)
-{
-    *names = 0;
-    for (size_t i = 0; drivers[i]; i++)
-        for (const struct option_info *o = drivers[i]->options; o && o->key; o++)
-            if ((o->uses & uses) && same_row(o, row) &&
-                strlen(names) + strlen(drivers[i]->name) + 2 < size) {
-                if (*names) strcat(names, " ");
-                strcat(names, drivers[i]->name);
-                break;
-            }
-}
-
-void format_options_each(unsigned uses, const struct driver *only, format_option_fn *fn, void *user)
-{
-    for (size_t i = 0; drivers[i]; i++) {
-        if (only && drivers[i] != only) continue;
-        for (const struct option_info *o = drivers[i]->options; o && o->key; o++) {
-            char formats[128];
-            if (!(o->uses & uses) || (!only && first_with(o, uses) != drivers[i])) continue;
-            names_of(o, uses, formats, sizeof formats);
-            fn(user, o, formats);
-        }
-    }
-}
-
-static void offer_format_option(void *user, const struct option_info *option, const char *formats)
-{
-    (void)formats;
-    suggest_offer(user, option->key);
+    suggest_offer(user, option->name);
 }
 
 static bool unknown_option(struct cli *c, const char *word, size_t size)
 {
     struct suggest near = {.word = {(const uint8_t *)word, size}};
-    for (int i = 0; i < OPTS; i++)
-        if (tool_options[i].commands >> c->command & 1) suggest_offer(&near, tool_options[i].name);
-    format_options_each(commands[c->command].uses, NULL, offer_format_option, &near);
+    listed_options_each(c->command, NULL, offer_option, &near);
     char note[100] = "";
     if (near.best) snprintf(note, sizeof note, "did you mean '--%s'?", near.best);
     cli_usage(c, note, "unknown option '--%.*s' for penta %s", (int)(size > 40 ? 40 : size), word,
@@ -110,6 +66,21 @@ static bool add_format_option(struct cli *c, const char *key, const char *value)
     return true;
 }
 
+/* A value of one of the tool's options, which must be in the list where the row is one. */
+static bool set_value(struct cli *c, int option, const char *value)
+{
+    penta_bytes word;
+    const struct tool_option *o = &tool_options[option];
+    bool listed = !argument_word(o->argument, 0, &word);
+    for (size_t i = 0; !listed && argument_word(o->argument, i, &word); i++)
+        listed = bytes_equal(word, bytes_of(value));
+    if (listed)
+        c->value[option] = value;
+    else
+        cli_usage(c, NULL, "--%s: '%.40s' is none of %s", o->name, value, o->argument);
+    return listed;
+}
+
 /* --name, --name=value or --name value; *used grows when the value is the next word. */
 static bool long_option(struct cli *c, const char *word, const char *next, int *used)
 {
@@ -122,8 +93,7 @@ static bool long_option(struct cli *c, const char *word, const char *next, int *
             found = i;
     char key[64] = "";
     if (size < sizeof key) memcpy(key, word, size);
-    const struct option_info *row =
-        found < 0 ? format_option(key, commands[c->command].uses) : NULL;
+    const struct option_info *row = found < 0 ? command_option(c->command, key) : NULL;
     if (found < 0 && !row) return unknown_option(c, word, size);
     bool wants = found >= 0 ? tool_options[found].argument != NULL : row->argument != NULL;
     const char *value = equals ? equals + 1 : NULL;
@@ -141,10 +111,7 @@ static bool long_option(struct cli *c, const char *word, const char *next, int *
         }
     }
     if (!value) value = "1";
-    if (found >= 0) {
-        c->value[found] = value;
-        return true;
-    }
+    if (found >= 0) return set_value(c, found, value);
     return add_format_option(c, row->key, value);
 }
 
@@ -165,14 +132,11 @@ static bool short_options(struct cli *c, const char *word, const char *next, int
             if (found == OPT_HELP) c->value[found] = "short";
             continue;
         }
-        c->value[found] = word[1] ? word + 1 : next;
+        const char *value = word[1] ? word + 1 : next;
         if (!word[1]) ++*used;
-        if (!c->value[found]) {
-            cli_usage(c, NULL, "option '-%c' needs a value: %s", *word,
-                      tool_options[found].argument);
-            return false;
-        }
-        return true;
+        if (value) return set_value(c, found, value);
+        cli_usage(c, NULL, "option '-%c' needs a value: %s", *word, tool_options[found].argument);
+        return false;
     }
     return true;
 }

@@ -22,6 +22,14 @@ static bool write_secret(const char *path, penta_bytes text, penta_error *err)
     return ok;
 }
 
+const char *key_type_words(enum command command, const struct driver *only, size_t i)
+{
+    (void)command, (void)only;
+    return i + 1 < KEY_TYPES ? key_type_name((enum key_type)(i + 1)) : NULL;
+}
+
+static const char *type_name(size_t i) { return key_type_words(COMMAND_KEYGEN, NULL, i); }
+
 void command_KEYGEN(struct cli *c)
 {
     const char *path = c->value[OPT_OUTPUT],
@@ -29,7 +37,9 @@ void command_KEYGEN(struct cli *c)
     c->value[OPT_OUTPUT] = NULL; /* written here, with the mode that a key wants */
     enum key_type type = key_type_of(name);
     if (type == KEY_NONE) {
-        cli_usage(c, "ed25519, p256 or rsa2048", "no key type is called '%.40s'", name);
+        penta_error err = {0};
+        error_not_in(&err, "key type", name, type_name);
+        cli_error(c, NULL, &err);
         return;
     }
     if (!path || !strcmp(path, "-")) {

@@ -29,11 +29,8 @@ void command_PUBKEY(struct cli *c)
     } else if (!strcmp(form, "raw")) {
         writer_hex(&text, raw);
         writer_char(&text, '\n');
-    } else if (!strcmp(form, "c")) {
-        c_array(&text, &key);
     } else {
-        cli_usage(c, "pem, raw or c", "no form is called '%.40s'", form);
-        return;
+        c_array(&text, &key);
     }
     if (c->value[OPT_JSON]) {
         json_text(&c->json, "type", key_type_name(key.type));

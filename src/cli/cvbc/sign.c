@@ -83,8 +83,7 @@ static bool sign(struct cli *c, const struct cvbc_module *m, const penta_option 
                                  .user = replaced};
     uint64_t algorithm = 0;
     if (hash && !cvbc_value("hash_algorithm", bytes_of(hash), &algorithm))
-        return error_at(err, BASE_OPTION_VALUE, 0, "hash '%.40s' is neither sha256 nor blake2b",
-                        hash);
+        return error_not_in(err, "hash", hash, cvbc_hash_name);
     how.hash_algorithm = (uint8_t)algorithm;
     struct public_key reserve;
     if (c->value[OPT_EXPORT_TBS]) {

@@ -61,20 +61,32 @@ static void replay(struct cli *c, const char *name, penta_bytes text)
     writer_free(&differences);
 }
 
-void command_DEVICE(struct cli *c)
+const char *mode_words(enum command command, const struct driver *only, size_t i)
+{
+    (void)command, (void)only;
+    return script_mode_name(i);
+}
+
+static bool mode_known(struct cli *c)
 {
     const char *mode = c->value[OPT_MODE];
+    penta_error err = {0};
+    for (size_t i = 0; script_mode_name(i); i++)
+        if (!mode || !strcmp(mode, script_mode_name(i))) return true;
+    error_not_in(&err, "mode", mode, script_mode_name);
+    cli_error(c, NULL, &err);
+    return false;
+}
+
+void command_DEVICE(struct cli *c)
+{
     if (c->word_count != 2 || (strcmp(c->words[0], "run") && strcmp(c->words[0], "replay"))) {
         cli_usage(c, "penta device run SCRIPT, or penta device replay TRACE",
                   "run or replay, and one file");
         return;
     }
-    if (mode && strcmp(mode, "threads") && strcmp(mode, "serial") && strcmp(mode, "seeded")) {
-        cli_usage(c, NULL, "--mode is threads, serial or seeded");
-        return;
-    }
     struct input in = {0};
-    if (!input_read(c, c->words[1], &in)) return;
+    if (!mode_known(c) || !input_read(c, c->words[1], &in)) return;
     (strcmp(c->words[0], "run") ? replay : run)(c, c->words[1], input_bytes(&in));
     input_close(&in);
 }

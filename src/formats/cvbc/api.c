@@ -247,35 +247,49 @@ static const struct cvbc_opened *verified(const penta_module *module, penta_erro
     return o->failure.code ? NULL : o;
 }
 
+enum part {
+    PART_BYTECODE,
+    PART_STORED,
+    PART_HEADER,
+    PART_METADATA,
+    PART_SECURITY,
+    PART_DEBUG,
+    PART_PUBLIC_KEY,
+    PART_SIGNATURE,
+    PART_CUSTOM,
+    PARTS
+};
+static const char *const part_names[PARTS] = {"bytecode",   "stored",    "header",
+                                              "metadata",   "security",  "debug",
+                                              "public-key", "signature", "custom"};
+
+const char *cvbc_part_name(size_t i) { return i < PARTS ? part_names[i] : NULL; }
+
 bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *out,
                      penta_error *err)
 {
     const struct cvbc_module *m = container(module);
-    const struct {
-        const char *name;
-        penta_bytes bytes;
-    } parts[] = {{"header", bytes_slice(m->base.file, 0, cvbc_header_bytes)},
-                 {"metadata", m->metadata},
-                 {"security", m->security},
-                 {"stored", m->stored},
-                 {"debug", m->debug},
-                 {"public-key", m->public_key},
-                 {"signature", m->signature},
-                 {"custom", m->meta.custom}};
+    const penta_bytes parts[PARTS] = {
+        [PART_STORED] = m->stored,
+        [PART_HEADER] = bytes_slice(m->base.file, 0, cvbc_header_bytes),
+        [PART_METADATA] = m->metadata,
+        [PART_SECURITY] = m->security,
+        [PART_DEBUG] = m->debug,
+        [PART_PUBLIC_KEY] = m->public_key,
+        [PART_SIGNATURE] = m->signature,
+        [PART_CUSTOM] = m->meta.custom};
     *err = (penta_error){0};
-    if (!strcmp(part, "bytecode")) {
+    if (!strcmp(part, part_names[PART_BYTECODE])) {
         const struct cvbc_opened *o = verified(module, err);
         if (o) *out = o->program.image;
         return o;
     }
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (strcmp(parts[i].name, part)) continue;
-        *out = parts[i].bytes;
+    for (size_t i = 0; i < PARTS; i++) {
+        if (strcmp(part_names[i], part)) continue;
+        *out = parts[i];
         return out->size || error_at(err, BASE_OPTION_VALUE, 0, "the file has no %s", part);
     }
-    error_at(err, BASE_OPTION_VALUE, 0, "no part is called '%.40s'", part);
-    return error_note(
-        err, "bytecode, stored, header, metadata, security, debug, public-key, signature, custom");
+    return error_not_in(err, "part", part, cvbc_part_name);
 }
 
 bool penta_cvbc_tbs(const penta_module *module, uint8_t out[40], penta_error *err)

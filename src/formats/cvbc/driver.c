@@ -1,4 +1,5 @@
 #include "cvbc/cvbc.h"
+#include "cvbc/host/board.h"
 
 const struct rule cvbc_rules[] = {
 #define RULE(number, name, severity, summary, explanation)                                         \
@@ -7,9 +8,9 @@ const struct rule cvbc_rules[] = {
     {0, NULL, PENTA_ERROR, NULL, NULL}};
 
 static const struct option_info options[] = {
-#define OPTION(key, argument, uses, help) {key, argument, uses, help},
+#define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "cvbc/options.def"
-    {NULL, NULL, 0, NULL}};
+    {NULL, NULL, 0, NULL, {NULL}}};
 
 static const struct engine *const engines[] = {&cvbc_interp, NULL};
 

@@ -8,9 +8,9 @@ const struct rule kblob_rules[] = {
     {0, NULL, PENTA_ERROR, NULL, NULL}};
 
 static const struct option_info options[] = {
-#define OPTION(key, argument, uses, help) {key, argument, uses, help},
+#define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "kblob/options.def"
-    {NULL, NULL, 0, NULL}};
+    {NULL, NULL, 0, NULL, {NULL}}};
 
 static const struct engine *const engines[] = {&kblob_interp, NULL};
 

@@ -9,9 +9,9 @@ const struct rule pvm_rules[] = {
     {0, NULL, PENTA_ERROR, NULL, NULL}};
 
 static const struct option_info options[] = {
-#define OPTION(key, argument, uses, help) {key, argument, uses, help},
+#define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "pvm/options.def"
-    {NULL, NULL, 0, NULL}};
+    {NULL, NULL, 0, NULL, {NULL}}};
 
 #ifdef PENTA_JIT
 #include "pvm/jit/jit.h"

@@ -131,6 +131,15 @@ static inline const struct pvm_module *pvm_module(const penta_module *m)
 /* container.c */
 int pvm_probe(penta_bytes file, struct writer *evidence);
 int pvm_guess_dialect(penta_bytes file, enum pvm_dialect *dialect); /* how sure, as probe */
+/* Words for options, each list from the table that reads them; NULL after the last. */
+const char *pvm_dialect_name(size_t i);
+const char *pvm_isa_name(size_t i);
+const char *pvm_profile_name(size_t i);
+const char *pvm_gas_model_name(size_t i);
+const char *pvm_entry_name(size_t i);
+const char *pvm_style_name(size_t i);
+const char *jam_version_name(size_t i);
+const char *jam_chain_name(size_t i);
 bool pvm_dialect_of(const char *name, enum pvm_dialect *out, penta_error *err);
 bool pvm_isa_of(const char *name, enum pvm_isa *out, penta_error *err);
 penta_module *pvm_parse(penta_bytes file, const penta_option *options, size_t count,

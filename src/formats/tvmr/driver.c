@@ -9,9 +9,9 @@ const struct rule tvmr_rules[] = {
     {0, NULL, PENTA_ERROR, NULL, NULL}};
 
 static const struct option_info options[] = {
-#define OPTION(key, argument, uses, help) {key, argument, uses, help},
+#define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "tvmr/options.def"
-    {NULL, NULL, 0, NULL}};
+    {NULL, NULL, 0, NULL, {NULL}}};
 
 static const struct engine *const engines[] = {&tvmr_interp, NULL};
 

@@ -196,6 +196,7 @@ static bool expect_data(struct script *s, penta_bytes got)
 /* ---- settings ---- */
 
 static const char *const mode_names[] = {"threads", "serial", "seeded", NULL};
+const char *script_mode_name(size_t i) { return mode_names[i]; }
 static const char *const flag_names[] = {"race_check", "init_check", "check_trailer", NULL};
 
 static bool choice(struct script *s, const char *const *names, uint32_t *index)

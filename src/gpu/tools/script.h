@@ -5,9 +5,11 @@
 struct script_options {
     const char *device_path; /* these three win over the script's own; NULL: the script's */
     const char *trace_path;
-    const char *mode;   /* "threads", "serial" or "seeded" */
+    const char *mode;   /* of script_mode_name */
     const char *folder; /* of files that the script names; NULL: the current one */
 };
+
+const char *script_mode_name(size_t i); /* "threads", ...; NULL after the last */
 
 /* Runs a script. What calls give goes to out as text, or into json, which stands inside an open
  * object, as a list `calls`. False: a line is wrong, or something came otherwise than the script

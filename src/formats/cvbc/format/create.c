@@ -151,8 +151,7 @@ static bool target_options(struct cvbc_build *b, const penta_option *options, si
         b->core.target_variant = (uint16_t)board.variant;
     }
     if (language && !cvbc_value("source_language", bytes_of(language), &value))
-        return error_at(err, BASE_OPTION_VALUE, 0, "language '%.40s' is not c, cpp, rust or zig",
-                        language);
+        return error_not_in(err, "language", language, cvbc_language_name);
     if (language) b->core.source_language = (uint8_t)value;
     for (size_t i = 0; i < count; i++) {
         if (!strcmp(options[i].key, "pin") && !pin_option(b, options[i].value, err)) return false;
@@ -178,8 +177,7 @@ bool cvbc_create_options(struct cvbc_creation *c, const penta_option *options, s
                         epoch);
     if (option_text(options, count, "compress")) b->flags |= CVBC_COMPRESSED;
     if (hash && !cvbc_value("hash_algorithm", bytes_of(hash), &algorithm))
-        return error_at(err, BASE_OPTION_VALUE, 0, "hash '%.40s' is neither sha256 nor blake2b",
-                        hash);
+        return error_not_in(err, "hash", hash, cvbc_hash_name);
     b->hash_algorithm = (uint8_t)algorithm;
     b->external_key = option_text(options, count, "external-key") != NULL;
     if (!target_options(b, options, count, err) ||

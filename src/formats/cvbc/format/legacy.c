@@ -503,10 +503,10 @@ static void close_module(penta_module *module) { free((struct legacy_module *)mo
 
 static const struct rule no_rules[] = {{0, NULL, PENTA_ERROR, NULL, NULL}};
 static const struct option_info options[] = {
-    {"from", "LAYOUT", OPTION_CONVERT, "legacy: programs from before the container"},
-    {"no-repair", NULL, OPTION_CONVERT, "keep the defects of the old compiler"},
-    {"target", "BOARD", OPTION_CONVERT, "target of the new file: stm32g431, esp32-c3 ..."},
-    {NULL, NULL, 0, NULL}};
+    OPTION_ROW("from", "legacy", OPTION_CONVERT, "programs from before the container"),
+    OPTION_ROW("no-repair", NULL, OPTION_CONVERT, "keep the defects of the old compiler"),
+    OPTION_ROW("target", "BOARD", OPTION_CONVERT, "target of the new file", cvbc_board_name),
+    {NULL, NULL, 0, NULL, {NULL}}};
 
 const struct driver cvbc_legacy_driver = {
     .name = "cvbc-legacy",

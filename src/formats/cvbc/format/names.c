@@ -36,6 +36,26 @@ bool cvbc_value(const char *field, penta_bytes word, uint64_t *value)
     return false;
 }
 
+/* ---- words for options ---- */
+
+static const char *word_of(const char *field, size_t i)
+{
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (!strcmp(names[k].field, field) && !i--) return names[k].word;
+    return NULL;
+}
+
+const char *cvbc_cipher_name(size_t i)
+{
+    return word_of("encryption_algorithm", i + 1);
+} /* not none */
+const char *cvbc_hash_name(size_t i) { return word_of("hash_algorithm", i); }
+const char *cvbc_language_name(size_t i) { return word_of("source_language", i); }
+const char *cvbc_pin_function_name(size_t i) { return word_of("pin_function", i); }
+const char *cvbc_pin_mode_name(size_t i) { return word_of("pin_mode", i); }
+const char *cvbc_compatibility_name(size_t i) { return word_of("compatibility_level", i); }
+const char *cvbc_criticality_name(size_t i) { return word_of("criticality", i); }
+
 const char *cvbc_feature(unsigned bit)
 {
     static const char *const words[32] = {

@@ -30,6 +30,24 @@ static bool new_signature(struct sealing *s, const struct cvbc_module *m,
     return s->key != NULL;
 }
 
+static const struct {
+    const char *name;
+    uint32_t method;
+} derivations[] = {{"raw", CVBC_KEY_RAW}, {"hkdf", CVBC_KEY_HKDF}, {"pbkdf2", CVBC_KEY_PBKDF2}};
+enum { DERIVATIONS = sizeof derivations / sizeof *derivations };
+
+const char *cvbc_derivation_name(size_t i) { return i < DERIVATIONS ? derivations[i].name : NULL; }
+
+static bool derivation_named(const char *name, uint32_t *method, penta_error *err)
+{
+    for (size_t i = 0; i < DERIVATIONS; i++) {
+        if (strcmp(name, derivations[i].name)) continue;
+        *method = derivations[i].method;
+        return true;
+    }
+    return error_not_in(err, "derive", name, cvbc_derivation_name);
+}
+
 /* Cipher, derivation and secret into a build, as the options say. */
 bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
                        const penta_option *options, size_t count, penta_error *err)
@@ -40,8 +58,7 @@ bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
     const char *password = option_text(options, count, "password-file");
     uint64_t algorithm = 1, iterations = 600;
     if (cipher && (!cvbc_value("encryption_algorithm", bytes_of(cipher), &algorithm) || !algorithm))
-        return error_at(err, BASE_OPTION_VALUE, 0,
-                        "cipher '%.40s' is neither aes256_gcm nor chacha20_poly1305", cipher);
+        return error_not_in(err, "cipher", cipher, cvbc_cipher_name);
     if (!option_uint(options, count, "iterations", &iterations, err)) return false;
     if (!iterations || iterations > UINT16_MAX)
         return error_at(err, BASE_OPTION_VALUE, 0, "iterations are 1 to 65535 thousand");
@@ -51,14 +68,7 @@ bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
         return error_note(err, "--key-file FILE or --password-file FILE");
     }
     uint32_t method = password ? CVBC_KEY_PBKDF2 : CVBC_KEY_RAW;
-    if (derive && !strcmp(derive, "raw"))
-        method = CVBC_KEY_RAW;
-    else if (derive && !strcmp(derive, "hkdf"))
-        method = CVBC_KEY_HKDF;
-    else if (derive && !strcmp(derive, "pbkdf2"))
-        method = CVBC_KEY_PBKDF2;
-    else if (derive)
-        return error_at(err, BASE_OPTION_VALUE, 0, "derive is raw, hkdf or pbkdf2");
+    if (derive && !derivation_named(derive, &method, err)) return false;
     b->cipher = (uint8_t)algorithm;
     b->derivation = method == CVBC_KEY_PBKDF2 ? method | (uint32_t)iterations << 8 : method;
     b->secret = secret;

@@ -19,6 +19,8 @@ enum { BOARDS = sizeof boards / sizeof *boards };
 
 const char *cvbc_board_name(size_t i) { return i < BOARDS ? boards[i].name : NULL; }
 
+const char *cvbc_board_option_name(size_t i) { return i ? cvbc_board_name(i - 1) : "trace"; }
+
 /* ---- files ---- */
 
 static const struct {

@@ -26,7 +26,8 @@ struct cvbc_board {
 };
 /* A name of boards.def, or the path of a file (with a slash or a dot in it). */
 bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err);
-const char *cvbc_board_name(size_t i); /* of boards.def; NULL after the last */
+const char *cvbc_board_name(size_t i);        /* of boards.def; NULL after the last */
+const char *cvbc_board_option_name(size_t i); /* the same after "trace" */
 
 /* Every reason why the program does not fit, as findings of CVBC_TARGET; stack: words the VM has.
  */

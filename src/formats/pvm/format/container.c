@@ -1,6 +1,5 @@
 /* What the dialects share: telling them apart, numbers, the code section, module life. */
 #include <stdlib.h>
-#include "base/suggest.h"
 #include "pvm/format/container.h"
 
 const char *const pvm_dialect_names[] = {"polkavm", "doc", "jam", NULL};
@@ -162,31 +161,28 @@ void pvm_emit_code(struct pvm_emit *e)
 
 /* ---- module ---- */
 
+const char *pvm_dialect_name(size_t i) { return pvm_dialect_names[i]; }
+
+const char *pvm_isa_name(size_t i) { return i < PVM_ISAS ? pvm_isas[i].name : NULL; }
+
 bool pvm_dialect_of(const char *name, enum pvm_dialect *out, penta_error *err)
 {
-    struct suggest near = {.word = bytes_of(name)};
-    for (int i = 0; pvm_dialect_names[i]; i++) {
-        suggest_offer(&near, pvm_dialect_names[i]);
-        if (strcmp(name, pvm_dialect_names[i])) continue;
+    for (size_t i = 0; pvm_dialect_name(i); i++) {
+        if (strcmp(name, pvm_dialect_name(i))) continue;
         *out = (enum pvm_dialect)i;
         return true;
     }
-    error_at(err, BASE_OPTION_VALUE, 0, "'%.40s' is not a dialect: polkavm, doc or jam", name);
-    return near.best ? error_note(err, "did you mean '%s'?", near.best) : false;
+    return error_not_in(err, "dialect", name, pvm_dialect_name);
 }
 
 bool pvm_isa_of(const char *name, enum pvm_isa *out, penta_error *err)
 {
-    struct suggest near = {.word = bytes_of(name)};
-    for (unsigned i = 0; i < PVM_ISAS; i++) {
-        suggest_offer(&near, pvm_isas[i].name);
-        if (strcmp(name, pvm_isas[i].name)) continue;
+    for (size_t i = 0; pvm_isa_name(i); i++) {
+        if (strcmp(name, pvm_isa_name(i))) continue;
         *out = (enum pvm_isa)i;
         return true;
     }
-    error_at(err, BASE_OPTION_VALUE, 0,
-             "'%.40s' is not an ISA: revive_v1, latest32, latest64, jam_v1", name);
-    return near.best ? error_note(err, "did you mean '%s'?", near.best) : false;
+    return error_not_in(err, "ISA", name, pvm_isa_name);
 }
 
 static bool choose_dialect(penta_bytes file, const char *wanted, enum pvm_dialect *dialect,

@@ -91,14 +91,23 @@ static bool take_options(struct pvm_print *p, const penta_option *options, size_
     p->source = option_text(options, count, "source") != NULL;
     if (profile) {
         const struct pvm_profile *found = pvm_profile_find(profile);
-        if (!found) return error_at(err, BASE_OPTION_VALUE, 0, "'%.40s' is not a profile", profile);
+        if (!found) return error_not_in(err, "profile", profile, pvm_profile_name);
         p->cmov_reads_old = found->cmov_reads_old;
         p->model = found->gas;
     }
     if (model && !pvm_gas_model_parse(model, &p->model))
-        return error_at(err, BASE_OPTION_VALUE, 0, "'%.40s' is not a gas model", model);
+        return error_not_in(err, "gas model", model, pvm_gas_model_name);
     return true;
 }
+
+static const struct {
+    const char *name;
+    bool (*print)(const struct pvm_print *p, penta_error *err);
+} styles[] = {
+    {"asm", pvm_print_source}, {"flat", pvm_print_flat}, {"upstream", pvm_print_upstream}};
+enum { STYLES = sizeof styles / sizeof *styles };
+
+const char *pvm_style_name(size_t i) { return i < STYLES ? styles[i].name : NULL; }
 
 bool pvm_print(const penta_module *module, const penta_option *options, size_t count,
                struct writer *out, penta_error *err)
@@ -106,13 +115,9 @@ bool pvm_print(const penta_module *module, const penta_option *options, size_t c
     struct pvm_print p = {.m = pvm_module(module), .out = out};
     const char *style = option_text(options, count, "style");
     if (!take_options(&p, options, count, err)) return false;
-    if (!style || !strcmp(style, "asm")) return pvm_print_source(&p, err);
-    if (!strcmp(style, "upstream")) return pvm_print_upstream(&p, err);
-    if (strcmp(style, "flat"))
-        return error_at(err, BASE_OPTION_VALUE, 0, "'%.40s' is not a style: asm, flat, upstream",
-                        style);
-    pvm_print_flat(&p);
-    return writer_ok(out, err);
+    for (size_t i = 0; i < STYLES; i++)
+        if (!strcmp(style ? style : "asm", styles[i].name)) return styles[i].print(&p, err);
+    return error_not_in(err, "style", style, pvm_style_name);
 }
 
 bool pvm_print_at(const penta_module *module, uint64_t pc, struct writer *out)

@@ -14,7 +14,7 @@ struct pvm_print {
 };
 
 /* print_listing.c */
-void pvm_print_flat(const struct pvm_print *p);
+bool pvm_print_flat(const struct pvm_print *p, penta_error *err);
 bool pvm_print_upstream(const struct pvm_print *p, penta_error *err);
 /* print_source.c: text that assembles to the same bytes. */
 bool pvm_print_source(const struct pvm_print *p, penta_error *err);

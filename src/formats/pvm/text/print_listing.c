@@ -44,7 +44,7 @@ static void print_pc(struct writer *out, uint32_t pc)
     writer_text(out, ": ");
 }
 
-void pvm_print_flat(const struct pvm_print *p)
+bool pvm_print_flat(const struct pvm_print *p, penta_error *err)
 {
     const struct pvm_program *program = &p->m->program;
     const struct pvm_code *code = &program->code;
@@ -72,6 +72,7 @@ void pvm_print_flat(const struct pvm_print *p)
         pvm_form_print(out, &in, code->isa, &style);
         writer_char(out, '\n');
     }
+    return writer_ok(out, err);
 }
 
 /* ---- with blocks ---- */

@@ -9,15 +9,19 @@
 #include <string.h>
 #include "pvm/vm/ops.h"
 
+/* clang-format off */
+static const struct { const char *name; enum pvm_gas_model model; } names[] = {
+    {"naive", PVM_GAS_NAIVE},         {"step", PVM_GAS_STEP},
+    {"full", PVM_GAS_FULL_L2},        {"full-l1-hit", PVM_GAS_FULL_L1},
+    {"full-l2-hit", PVM_GAS_FULL_L2}, {"full-l3-hit", PVM_GAS_FULL_L3}};
+/* clang-format on */
+enum { NAMES = sizeof names / sizeof *names };
+
+const char *pvm_gas_model_name(size_t i) { return i < NAMES ? names[i].name : NULL; }
+
 bool pvm_gas_model_parse(const char *name, enum pvm_gas_model *model)
 {
-    /* clang-format off */
-    static const struct { const char *name; enum pvm_gas_model model; } names[] = {
-        {"naive", PVM_GAS_NAIVE},         {"step", PVM_GAS_STEP},
-        {"full", PVM_GAS_FULL_L2},        {"full-l1-hit", PVM_GAS_FULL_L1},
-        {"full-l2-hit", PVM_GAS_FULL_L2}, {"full-l3-hit", PVM_GAS_FULL_L3}};
-    /* clang-format on */
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < NAMES; i++)
         if (!strcmp(names[i].name, name)) {
             *model = names[i].model;
             return true;

@@ -13,7 +13,7 @@ enum pvm_gas_model {
     PVM_GAS_MODELS
 };
 
-/* "naive", "step", "full" (loads take 25), "full-l1-hit", "full-l2-hit", "full-l3-hit". */
+const char *pvm_gas_model_name(size_t i); /* "full": loads take 25; NULL after the last */
 bool pvm_gas_model_parse(const char *name, enum pvm_gas_model *model);
 /* The pipeline model, with costs that are not numbers of instructions. */
 static inline bool pvm_gas_pipeline(enum pvm_gas_model model) { return model >= PVM_GAS_FULL_L1; }

@@ -46,9 +46,7 @@ bool pvm_config_read(struct pvm_config *config, const struct pvm_program *progra
     const char *gas = option_text(options, count, "gas");
     *config = (struct pvm_config){.profile = profile ? pvm_profile_find(profile)
                                                      : pvm_default_profile(program)};
-    if (!config->profile)
-        return error_at(err, BASE_OPTION_VALUE, 0,
-                        "profile '%.40s' is none of polkavm, gp-0.5, gp-0.7, gp-0.8", profile);
+    if (!config->profile) return error_not_in(err, "profile", profile, pvm_profile_name);
     config->model = config->profile->gas;
     config->paging = option_text(options, count, "paging") != NULL;
     config->perf_map = option_text(options, count, "perf-map") != NULL;
@@ -63,8 +61,7 @@ bool pvm_config_read(struct pvm_config *config, const struct pvm_program *progra
         return error_at(err, BASE_OPTION_VALUE, 0, "gas-mode '%.40s' is not sync or async", mode);
     config->async = mode && !strcmp(mode, "async");
     if (model && !pvm_gas_model_parse(model, &config->model))
-        return error_at(err, BASE_OPTION_VALUE, 0, "gas model '%.40s' is none of naive, step, full",
-                        model);
+        return error_not_in(err, "gas model", model, pvm_gas_model_name);
     if (config->async && config->model == PVM_GAS_STEP)
         return error_at(err, BASE_OPTION_VALUE, 0,
                         "gas model step stops at the instruction: gas-mode async cannot");
@@ -149,23 +146,25 @@ static bool names_exports(const struct pvm_program *p, penta_error *err, const c
     return error_note(err, "%s%s", p->export_count ? "exports: " : "it has no exports", list);
 }
 
+static const struct {
+    const char *name;
+    uint32_t pc;
+} entries[] = {{"refine", 0}, {"is-authorized", 0}, {"accumulate", 5}, {"on-transfer", 10}};
+enum { ENTRIES = sizeof entries / sizeof *entries };
+
+const char *pvm_entry_name(size_t i) { return i < ENTRIES ? entries[i].name : NULL; }
+
 static bool call_target(const struct pvm_program *p, const penta_option *o, uint32_t *pc,
                         penta_error *err)
 {
     uint64_t n;
     if (!strcmp(o->key, "entry")) {
-        static const struct {
-            const char *name;
-            uint32_t pc;
-        } entries[] = {{"refine", 0}, {"is-authorized", 0}, {"accumulate", 5}, {"on-transfer", 10}};
-        for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        for (size_t i = 0; i < ENTRIES; i++)
             if (!strcmp(o->value, entries[i].name)) {
                 *pc = entries[i].pc;
                 return true;
             }
-        return error_at(err, BASE_OPTION_VALUE, 0,
-                        "entry '%.40s' is none of refine, is-authorized, accumulate, on-transfer",
-                        o->value);
+        return error_not_in(err, "entry", o->value, pvm_entry_name);
     }
     if (!strcmp(o->key, "pc")) {
         if (!number_parse(o->value, &n) || n > UINT32_MAX)

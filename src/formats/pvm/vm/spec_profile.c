@@ -13,6 +13,10 @@ const struct pvm_profile pvm_profiles[] = {
     {.name = "gp-0.8", GP_RULES, .gas = PVM_GAS_FULL_L2},
     {.name = NULL}};
 
+enum { PROFILES = sizeof pvm_profiles / sizeof *pvm_profiles };
+
+const char *pvm_profile_name(size_t i) { return i < PROFILES ? pvm_profiles[i].name : NULL; }
+
 const struct pvm_profile *pvm_profile_find(const char *name)
 {
     for (const struct pvm_profile *p = pvm_profiles; p->name; p++)

@@ -18,4 +18,5 @@ extern const struct pvm_profile {
     enum pvm_gas_model gas; /* the model where none is asked for */
 } pvm_profiles[];           /* ends with a NULL name */
 
+const char *pvm_profile_name(size_t i);                       /* NULL after the last */
 const struct pvm_profile *pvm_profile_find(const char *name); /* NULL: no such profile */

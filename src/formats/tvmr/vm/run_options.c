@@ -47,8 +47,7 @@ static bool kernel_option(struct tvmr_vm *vm, const char *name, penta_error *err
     int kernels = tvmr_kernels_named(name);
     if (kernels < 0)
         return error_at(err, BASE_OPTION_VALUE, 0,
-                        "option 'kernels': '%.40s' is not plain, avx2, avx512 or auto, or this "
-                        "processor lacks it",
+                        "option 'kernels': '%.40s' is unknown, or this processor lacks it",
                         name ? name : "");
     vm->kernels = (unsigned)kernels;
     return true;

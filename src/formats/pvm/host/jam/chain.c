@@ -34,16 +34,22 @@ static const struct parameter *find(const char *name)
     return NULL;
 }
 
+static const struct {
+    const char *name;
+    const struct jam_chain *chain;
+} chains[] = {{"full", &full}, {"tiny", &tiny}};
+enum { CHAINS = sizeof chains / sizeof *chains };
+
+const char *jam_chain_name(size_t i) { return i < CHAINS ? chains[i].name : NULL; }
+
 bool jam_chain_named(const char *name, struct jam_chain *out, penta_error *err)
 {
-    if (name && !strcmp(name, "tiny"))
-        *out = tiny;
-    else if (name && !strcmp(name, "full"))
-        *out = full;
-    else
-        return error_at(err, BASE_OPTION_VALUE, 0, "chain '%.40s' is none of full, tiny",
-                        name ? name : "");
-    return true;
+    for (size_t i = 0; name && i < CHAINS; i++) {
+        if (strcmp(name, chains[i].name)) continue;
+        *out = *chains[i].chain;
+        return true;
+    }
+    return error_not_in(err, "chain", name ? name : "", jam_chain_name);
 }
 
 bool jam_chain_replace(struct jam_chain *chain, const char *name, uint64_t value, penta_error *err)
@@ -91,6 +97,10 @@ const struct jam_version jam_versions[] = {
 #define VERSION(text, column, ...) {.name = text, .numbers = column, __VA_ARGS__},
 #include "pvm/host/jam/versions.def"
     {.name = NULL}};
+
+enum { VERSIONS = sizeof jam_versions / sizeof *jam_versions };
+
+const char *jam_version_name(size_t i) { return i < VERSIONS ? jam_versions[i].name : NULL; }
 
 const struct jam_version *jam_version_find(const char *name)
 {

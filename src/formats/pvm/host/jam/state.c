@@ -7,10 +7,10 @@
 
 /* ---- hosts ---- */
 
-static const struct option_info known[] = {{"version", "NAME", OPTION_RUN, ""},
-                                           {"chain", "NAME", OPTION_RUN, ""},
-                                           {"engine", "NAME", OPTION_RUN, ""},
-                                           {NULL, NULL, 0, NULL}};
+static const struct option_info known[] = {OPTION_ROW("version", "NAME", OPTION_RUN, ""),
+                                           OPTION_ROW("chain", "NAME", OPTION_RUN, ""),
+                                           OPTION_ROW("engine", "NAME", OPTION_RUN, ""),
+                                           {NULL, NULL, 0, NULL, {NULL}}};
 
 static bool configure(struct penta_jam_host *host, const penta_option *options, size_t count,
                       penta_error *err)
@@ -21,10 +21,7 @@ static bool configure(struct penta_jam_host *host, const penta_option *options, 
     static const char *const engines[] = {"interp", "jit", "both"};
     if (!options_check(options, count, known, OPTION_RUN, err)) return false;
     host->version = jam_version_find(version ? version : "0.7.2");
-    if (!host->version)
-        return error_at(err, BASE_OPTION_VALUE, 0,
-                        "version '%.40s' is none of 0.6.7, 0.7.0, 0.7.1, 0.7.2, 0.8-draft",
-                        version);
+    if (!host->version) return error_not_in(err, "version", version, jam_version_name);
     for (unsigned i = 0; engine && i < 3; i++)
         if (!strcmp(engine, engines[i])) host->engine = engines[i];
     if (engine && !host->engine)

@@ -1,0 +1,28 @@
+/* The options of a command, of the tool and of the formats, with the words that their values may
+ * be: help, manual pages, completions and suggestions are made of this list. */
+#pragma once
+#include "cli/cli.h"
+
+struct listed_option {
+    const char *name, *argument, *help; /* argument NULL: a switch */
+    char letter;                        /* or 0 */
+    const char *formats;                /* that know it; NULL: an option of the tool */
+    bool common;                        /* every command has it */
+    /* where its words come from: listed_word */
+    enum command command;
+    const struct driver *only;
+    const struct tool_option *tool; /* or NULL */
+    const struct option_info *row;  /* or NULL */
+};
+typedef void listed_option_fn(void *user, const struct listed_option *option);
+
+/* Each distinct option; with `only`, of the formats' those of this one. What means something else in
+ * another format is another option. */
+void listed_options_each(enum command command, const struct driver *only, listed_option_fn *fn,
+                         void *user);
+/* The i-th word that may stand in this part of the value; false: there are no more. */
+bool listed_word(const struct listed_option *option, unsigned part, size_t i, penta_bytes *word);
+/* The command works on files of this format. */
+bool command_takes(enum command command, const struct driver *driver);
+/* The row of a format option that the command accepts, or NULL. */
+const struct option_info *command_option(enum command command, const char *key);

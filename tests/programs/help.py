@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""What help, manual pages and completions say about options and the words of their values.
+
+    tests/programs/help.py PENTA
+"""
+import re
+import subprocess
+import sys
+
+from support import Terminal, check, call, exits, main, source
+
+
+def help_of(command, *format):
+    return exits(0, "help", command, *format).stdout.decode()
+
+
+def words(command, format, option, part="NAME"):
+    """The words that help lists for an option, in its first column or on lines of their own."""
+    text = help_of(command, format)
+    row = re.search(rf"^  (?:-\w, )?--{option} (\S+).*\n((?: {{33}}.*\n)*)", text, re.M)
+    check(row, f"--{option} is not in\n{text}")
+    lists = " ".join(row[2].split())
+    for name, listed in re.findall(r"([A-Z]+): ((?:[^\s,]+, )*[^\s,]+)", lists):
+        if name == part:
+            return listed.split(", ")
+    return row[1].split("|")
+
+
+def test_values_are_listed():
+    """Engines of each format, boards, pins, curves: in help and in the manual."""
+    check(words("run", "pvm", "engine") == ["interp", "jit", "both"], "engines of pvm")
+    check(words("run", "kblob", "engine") == ["interp"], "engines of kblob")
+    check("--engine interp|jit|both" in help_of("run"), "engines of all")
+    boards = exits(0, "board", "list").stdout.decode().split()
+    check(words("create", "cvbc", "target", "BOARD") == boards, "targets")
+    check(words("board", "cvbc", "board") == boards, "boards")
+    check(words("run", "cvbc", "board") == ["trace", *boards], "boards of run")
+    functions = words("create", "cvbc", "pin", "FUNCTION")
+    check("gpio" in functions and "interrupt" in functions, functions)
+    check(words("create", "cvbc", "pin", "MODE") == ["input", "output", "alternate", "analog"], "modes")
+    check(words("keygen", "cvbc", "type", "KIND") == ["ed25519", "p256", "rsa2048"], "curves")
+    check("full-l3-hit" in words("run", "pvm", "gas-model"), "gas models")
+    man = exits(0, "help", "create", "--man").stdout.decode().replace("\\-", "-")
+    for word in [*boards, *functions, "chacha20_poly1305", "sha256|blake2b"]:
+        check(word in man, f"{word} in the manual page")
+
+
+def test_commands_of_one_format_list_its_options():
+    foreign = {"seal": "--endian", "sign": "--dialect", "verify": "--shapes", "pubkey": "--key-file",
+               "board": "--trailer", "extract": "--raw", "create": "--strip-all", "jit": "--board",
+               "open": "--isa", "convert": "--board"}
+    for command, option in foreign.items():
+        text = help_of(command)
+        check(option + " " not in text, f"{option} in penta help {command}")
+        formats = set(" ".join(re.findall(r"\[([a-z -]+)\]$", text, re.M)).split())
+        check("kblob" not in formats, f"{formats} in penta help {command}")
+    source("k.kasm", "halt\n")
+    exits(0, "asm", "k.kasm", "-o", "k.kblob")
+    check(b"unknown option '--endian'" in exits(2, "sign", "k.kblob", "--endian", "big").stderr, "refused")
+
+
+def test_listed_values_are_the_ones_that_are_taken():
+    """Each word is accepted where it is listed, and another one is not."""
+    source("p.pvmasm", "    trap\n")
+    source("c.casm", "halt\n")
+    source("t.tasm", ".program\n    halt\n")
+    source("v.cvasm", "HALT\n")
+    source("secret", "ab" * 32)
+    exits(0, "keygen", "-o", "k.pem")
+    for name, out in (("p.pvmasm", "p.pvm"), ("c.casm", "c.coil"), ("t.tasm", "t.tvmr"), ("v.cvasm", "v.cvbc")):
+        exits(0, "asm", name, "-o", out, *(["--isa=latest64"] if "pvm" in name else []))
+    places = (("pvm", "asm p.pvmasm -o out", "isa"), ("pvm", "asm p.pvmasm --isa latest64 -o out", "dialect"),
+              ("pvm", "dis p.pvm", "style"), ("pvm", "dis p.pvm --gas", "gas-model"), ("pvm", "dis p.pvm", "profile"),
+              ("pvm", "run p.pvm --pc 0", "engine"), ("pvm", "run p.pvm --pc 0", "profile"),
+              ("pvm", "run p.pvm --pc 0 --gas 9", "gas-model"), ("pvm", "run p.pvm --pc 0 --gas 9", "gas-mode"),
+              ("coil", "asm c.casm -o out", "endian"), ("coil", "info c.coil", "align"), ("coil", "run c.coil", "vendor"),
+              ("coil", "convert c.coil -o out", "endian"), ("cvbc", "extract v.cvbc -o out", "part"),
+              ("cvbc", "create v.cvasm -o out --key-file secret", "cipher"),
+              ("cvbc", "create v.cvasm -o out --key-file secret", "derive"),
+              ("cvbc", "create v.cvasm -o out --sign-key k.pem", "hash"), ("cvbc", "create v.cvasm -o out", "language"),
+              ("cvbc", "create v.cvasm -o out", "target"), ("cvbc", "run v.cvbc", "board"),
+              ("cvbc", "pubkey k.pem", "form"), ("kblob", "info p.pvm", "color"), ("cvbc", "keygen -o new", "type"))
+    for format, line, option in places:
+        part = "KIND" if option == "type" else "BOARD" if option == "target" else "NAME"
+        for word in words(line.split()[0], format, option, part):
+            done = call(*line.split(), f"--{option}={word}")
+            check(b"is none of" not in done.stderr and b"neither" not in done.stderr and b"unknown" not in done.stderr,
+                  f"penta {line} --{option} {word}: {done.stderr.decode()}")
+            subprocess.run(["rm", "-f", "new"])
+        done = call(*line.split(), f"--{option}=nonsense")
+        check(done.returncode in (1, 2, 4) and done.stderr, f"penta {line} --{option} nonsense: {done}")
+
+
+def complete(*line):
+    """What bash would offer for the last of these words, cut as bash cuts them."""
+    script = exits(0, "completion", "bash").stdout.decode()
+    array = " ".join(f"'{word}'" for word in line)
+    last = "" if line[-1] in (":", "=") else line[-1]
+    done = subprocess.run(["bash", "-c", f"{script}\nCOMP_WORDS=({array}); COMP_CWORD={len(line) - 1}\n"
+                           f"_penta penta '{last}' x; echo ${{COMPREPLY[@]}}"], capture_output=True, timeout=60)
+    return done.stdout.decode().split()
+
+
+def test_bash_completes_values():
+    check(complete("penta", "run", "--engine", "") == ["interp", "jit", "both"], "engines")
+    check(complete("penta", "run", "x", "--engine", "=", "j") == ["jit"], "after =")
+    check(complete("penta", "run", "-f", "k") == ["kblob"], "a letter")
+    check(complete("penta", "create", "x.c", "--pin", "C13", ":", "pw") == ["pwm_out"], "a pin's function")
+    check(complete("penta", "create", "x.c", "--pin", "C13", ":", "gpio", ":") == ["input", "output", "alternate", "analog"],
+          "a pin's mode")
+    check(complete("penta", "board", "ch") == ["check"], "verbs")
+    check(complete("penta", "completion", "z") == ["zsh"], "shells")
+    check("--trailer" not in complete("penta", "sign", "--t"), "options of another format")
+    for shell, mark in (("zsh", "(stm32g431 stm32g474"), ("fish", "-a 'stm32g431 stm32g474")):
+        script = exits(0, "completion", shell).stdout.decode()
+        check(mark in script and '"input output alternate analog"' in script, shell)
+        if subprocess.run(["sh", "-c", f"command -v {shell}"], capture_output=True).returncode == 0:
+            check(subprocess.run([shell, "-n"], input=script.encode()).returncode == 0, f"{shell} -n")
+
+
+def test_bash_completes_values_at_a_prompt():
+    """In a real shell, which cuts words at colons by itself."""
+    source("penta.bash", exits(0, "completion", "bash").stdout.decode())
+    shell = Terminal("/bin/bash", "--norc", "--noprofile", "-i", env={"PS1": "ready> "})
+    shell.until(b"ready> ")
+    shell.write(b"source penta.bash\n")
+    shell.until(b"ready> ", 2)
+    shell.write(b"echo penta\x01\x0b")              # an empty line again
+    shell.write(b"penta create x --pin C13:pwm\t")
+    shell.until(b"C13:pwm_out")
+    shell.write(b"\x15penta run x --isa=rev\t")
+    shell.until(b"--isa=revive_v1")
+    shell.write(b"\x15exit\n")
+    shell.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))

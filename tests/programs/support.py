@@ -1,0 +1,100 @@
+"""What tests of the tool from outside share: calling it, checking, a pseudo-terminal."""
+import os
+import pty
+import select
+import subprocess
+import sys
+import tempfile
+import time
+
+PENTA = os.path.abspath(sys.argv[1])
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def call(*args, data=None, env=None, **more):
+    environment = {**os.environ, "NO_COLOR": "", **(env or {})}
+    return subprocess.run([PENTA, *args], input=data, capture_output=True, timeout=300,
+                          env=environment, **more)
+
+
+def check(condition, message):
+    if not condition:
+        raise AssertionError(message)
+
+
+def exits(code, *args, **more):
+    done = call(*args, **more)
+    check(done.returncode == code,
+          f"penta {' '.join(args)}: exit {done.returncode}, expected {code}\n{done.stderr.decode()}")
+    check(b"Sanitizer" not in done.stderr and b"runtime error" not in done.stderr, done.stderr.decode())
+    return done
+
+
+def source(name, text):
+    with open(name, "w") as out:
+        out.write(text)
+    return name
+
+
+class Skipped(Exception):
+    pass
+
+
+class Terminal:
+    """A program on a pseudo-terminal: everything that it prints there is in `text`."""
+
+    def __init__(self, *command, env=None):
+        try:
+            self.pid, self.fd = pty.fork()
+        except OSError as error:
+            raise Skipped(f"no pseudo-terminal ({error.strerror})")
+        if not self.pid:
+            os.environ.update({"TERM": "xterm", "NO_COLOR": "", "COLUMNS": "80", "LINES": "24", **(env or {})})
+            os.execv(command[0], command)
+        self.text = b""
+
+    def read(self, seconds):
+        """What comes within this time; False: the program is gone."""
+        if select.select([self.fd], [], [], seconds)[0]:
+            try:
+                self.text += os.read(self.fd, 65536)
+            except OSError:
+                return False
+        return True
+
+    def until(self, mark, count=1, seconds=60):
+        deadline = time.monotonic() + seconds
+        while self.text.count(mark) < count and time.monotonic() < deadline and self.read(0.2):
+            pass
+        check(self.text.count(mark) >= count, (mark, self.text))
+
+    def write(self, text):
+        os.write(self.fd, text)
+
+    def end(self):
+        """Reads to the end; the exit code."""
+        while self.read(60):
+            pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def main(tests):
+    """Runs each function test_* in a folder of its own."""
+    failed = passed = 0
+    for name, test in sorted(tests.items()):
+        if not name.startswith("test_"):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                test()
+                passed += 1
+            except Skipped as why:
+                print(f"{name} skipped: {why}")
+            except (AssertionError, subprocess.TimeoutExpired) as error:
+                failed += 1
+                print(f"FAIL {name}: {error}")
+            os.chdir("/")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
