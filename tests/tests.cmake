@@ -29,6 +29,7 @@ penta_test(cvbc ${PYTHON} tests/programs/cvbc.py $<TARGET_FILE:penta_cli>)
 penta_test(coil-units $<TARGET_FILE:coil_units>)
 penta_test(coil ${PYTHON} tests/programs/coil.py $<TARGET_FILE:penta_cli>)
 penta_test(pvm-link ${PYTHON} tests/programs/pvm_link.py $<TARGET_FILE:penta_cli> ${SHARED})
+penta_test(walks ${PYTHON} tests/programs/walks.py $<TARGET_FILE:penta_cli>)
 penta_test(coverage ${PYTHON} tests/programs/coverage.py $<TARGET_FILE:penta_cli>)
 penta_test(properties tests/tools/properties.sh $<TARGET_FILE:penta_cli> $<TARGET_FILE:properties> 1)
 penta_test(properties-asan tests/tools/properties.sh $<TARGET_FILE:penta_cli> ${BUILDS}/asan/bin/properties 7)
@@ -139,4 +140,4 @@ endif()
 
 # What `make check` runs: all that needs only the release build and few seconds.
 set_tests_properties(cases cli coil coil-units conform coverage crypto-units cvbc examples file-units format help layers
-                     outputs pvm-units readme tvmr-units units PROPERTIES LABELS daily)
+                     outputs pvm-units readme tvmr-units units walks PROPERTIES LABELS daily)

@@ -1,9 +1,10 @@
 #include "core/debugger.h"
 #include <stdlib.h>
 #include <string.h>
-#include "base/bytes.h"
+#include "base/array.h"
+#include "core/delta.h"
 
-enum { SNAPSHOTS_MAX = 64, INTERVAL_FIRST = 256 };
+enum { SNAPSHOTS_MAX = 64, INTERVAL_FIRST = 16 };
 
 static bool out_of_memory(struct debugger *d)
 {
@@ -11,9 +12,7 @@ static bool out_of_memory(struct debugger *d)
 }
 
 /* Every other snapshot goes, and the interval doubles: memory stays bounded, and going back runs at
- * most one interval again, between 1/64 and 1/32 of the run. A snapshot after an answer that changed
- * the machine directly may go too; then going back before it replays that answer without the
- * change. */
+ * most one interval again, between 1/64 and 1/32 of the run. */
 static void thin_out(struct debugger *d)
 {
     size_t kept = 0;
@@ -31,31 +30,68 @@ static bool take_snapshot(struct debugger *d)
 {
     const struct session *s = d->session;
     if (d->snapshot_count == SNAPSHOTS_MAX) thin_out(d);
-    if (d->snapshot_count == d->snapshot_capacity) {
-        size_t capacity = SNAPSHOTS_MAX;
-        struct snapshot *more = realloc(d->snapshots, capacity * sizeof *more);
-        if (!more) return out_of_memory(d);
-        d->snapshots = more;
-        d->snapshot_capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(d->snapshots, d->snapshot_capacity, d->snapshot_count + 1))
+        return out_of_memory(d);
     struct snapshot new = {.steps = s->steps, .host_calls = s->host_calls};
     if (!penta_vm_save(s->vm, &new.bytes, &d->err)) return false;
     d->snapshots[d->snapshot_count++] = new;
     return true;
 }
 
+static penta_bytes view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
+
+/* ---- answers of the host ---- */
+
+/* Makes the machine what it was after the recorded answer. */
+static bool repeat_effect(struct debugger *d, const struct recorded_answer *a)
+{
+    penta_buffer before = {0};
+    struct writer after = {0};
+    bool done = penta_vm_save(d->session->vm, &before, &d->err);
+    if (done) {
+        delta_apply(view(&before), view(&a->effect), &after);
+        done = writer_ok(&after, &d->err) &&
+               penta_vm_load(d->session->vm, writer_view(&after), &d->err);
+    }
+    penta_buffer_free(&before);
+    writer_free(&after);
+    return done;
+}
+
+/* A call of the past gets its recorded answer. At a new one, the machine is kept as it is before a
+ * host that changes it: record_answer compares. */
 static bool replay_answer(void *user, const penta_stop *stop, struct answer *out)
 {
     struct debugger *d = user;
+    const struct session *s = d->session;
     (void)stop;
-    if (d->session->host_calls >= d->answer_count) return false;
-    const struct recorded_answer *a = &d->answers[d->session->host_calls];
+    if (s->host_calls >= d->answer_count) {
+        penta_buffer_free(&d->before);
+        if (s->host && s->host->changes_machine && s->host->changes_machine(s->host_state))
+            penta_vm_save(s->vm, &d->before, &d->err);
+        return false;
+    }
+    const struct recorded_answer *a = &d->answers[s->host_calls];
     memcpy(out->results, a->results, sizeof out->results);
     out->count = a->count;
     out->gas = a->gas;
     out->end = a->end;
+    out->applied = a->effect.size && repeat_effect(d, a);
     writer_bytes(&out->pokes, a->pokes.data, a->pokes.size);
     return true;
+}
+
+/* What an answer did to the machine beyond what it says. Empty: nothing. */
+static void record_effect(struct debugger *d, struct recorded_answer *a)
+{
+    penta_buffer after = {0};
+    struct writer delta = {0};
+    if (d->before.size && penta_vm_save(d->session->vm, &after, &d->err))
+        delta_write(view(&d->before), view(&after), &delta);
+    writer_ok(&delta, &d->err);
+    a->effect = delta.out;
+    penta_buffer_free(&after);
+    penta_buffer_free(&d->before);
 }
 
 static void record_answer(void *user, const penta_stop *stop, const struct answer *answer)
@@ -64,31 +100,18 @@ static void record_answer(void *user, const penta_stop *stop, const struct answe
     if (d->session->host_calls <= d->answer_count && answer) return; /* a replayed one */
     if (d->called) d->called(d->user, stop, answer);
     if (!answer) return;
-    if (d->answer_count == d->answer_capacity) {
-        size_t capacity = d->answer_capacity ? d->answer_capacity * 2 : 64;
-        struct recorded_answer *more = realloc(d->answers, capacity * sizeof *more);
-        if (!more) {
-            out_of_memory(d);
-            return;
-        }
-        d->answers = more;
-        d->answer_capacity = capacity;
+    if (!ARRAY_RESERVE(d->answers, d->answer_capacity, d->answer_count + 1)) {
+        out_of_memory(d);
+        return;
     }
-    struct recorded_answer *a = &d->answers[d->answer_count];
+    struct recorded_answer *a = &d->answers[d->answer_count++];
     *a = (struct recorded_answer){.count = answer->count, .gas = answer->gas, .end = answer->end};
     memcpy(a->results, answer->results, sizeof a->results);
-    penta_bytes pokes = writer_view(&answer->pokes);
-    if (pokes.size) {
-        a->pokes.data = malloc(pokes.size);
-        if (!a->pokes.data) {
-            out_of_memory(d);
-            return;
-        }
-        memcpy(a->pokes.data, pokes.data, pokes.size);
-        a->pokes.size = pokes.size;
-    }
-    d->answer_count++;
-    if (answer->direct) take_snapshot(d); /* there is nothing to replay: this is how it was */
+    struct writer pokes = {0};
+    writer_bytes(&pokes, answer->pokes.out.data, answer->pokes.out.size);
+    writer_ok(&pokes, &d->err);
+    a->pokes = pokes.out;
+    record_effect(d, a);
 }
 
 bool debugger_init(struct debugger *d, struct session *session, penta_error *err)
@@ -105,7 +128,11 @@ bool debugger_init(struct debugger *d, struct session *session, penta_error *err
 void debugger_fini(struct debugger *d)
 {
     for (size_t i = 0; i < d->snapshot_count; i++) penta_buffer_free(&d->snapshots[i].bytes);
-    for (size_t i = 0; i < d->answer_count; i++) penta_buffer_free(&d->answers[i].pokes);
+    for (size_t i = 0; i < d->answer_count; i++) {
+        penta_buffer_free(&d->answers[i].pokes);
+        penta_buffer_free(&d->answers[i].effect);
+    }
+    penta_buffer_free(&d->before);
     free(d->snapshots);
     free(d->answers);
     d->session->recorded = NULL;
@@ -129,18 +156,19 @@ void debugger_forward(struct debugger *d, uint64_t n, penta_stop *stop)
         }
         here = false;
         bool new_ground = s->steps > d->furthest;
-        if (s->steps > d->furthest) d->furthest = s->steps;
-        if (new_ground && s->steps >= next) take_snapshot(d);
+        if (new_ground) d->furthest = s->steps;
+        if (new_ground && s->steps >= next && stop->kind == PENTA_STOP_FUEL) take_snapshot(d);
         if (stop->kind != PENTA_STOP_FUEL || done >= n) break;
     }
     stop->steps = done;
+    d->beyond = stop->kind != PENTA_STOP_FUEL && stop->kind != PENTA_STOP_BREAK;
 }
 
 bool debugger_goto(struct debugger *d, uint64_t steps, penta_stop *stop)
 {
     struct session *s = d->session;
     *stop = (penta_stop){.kind = PENTA_STOP_FUEL};
-    if (steps < s->steps) {
+    if (steps < s->steps || (steps == s->steps && d->beyond)) {
         size_t i = d->snapshot_count;
         while (i > 1 && d->snapshots[i - 1].steps > steps) i--;
         const struct snapshot *from = &d->snapshots[i - 1];
@@ -148,6 +176,7 @@ bool debugger_goto(struct debugger *d, uint64_t steps, penta_stop *stop)
             return false;
         s->steps = from->steps;
         s->host_calls = from->host_calls;
+        d->beyond = false;
     }
     uint64_t before = s->steps;
     while (s->steps < steps) {

@@ -12,6 +12,7 @@ struct recorded_answer {
     uint64_t results[16];
     size_t count;
     penta_buffer pokes;
+    penta_buffer effect; /* the machine's change (core/delta.h) where the host made it by itself */
     uint64_t gas;
     enum call_end end;
 };
@@ -23,8 +24,12 @@ struct debugger {
     uint64_t interval;               /* steps between snapshots; doubles as they grow many */
     struct recorded_answer *answers; /* of every host call so far, in order */
     size_t answer_count, answer_capacity;
-    uint64_t furthest; /* steps reached so far: behind it is replay */
-    penta_error err;   /* code 0, or why history is incomplete (memory) */
+    penta_buffer before; /* the machine at the call that the host is just answering, or empty */
+    uint64_t furthest;   /* steps reached so far: up to there it is replay */
+    /* The instruction after the last step was tried too: it trapped, faulted, or asks for more than
+     * the host has. The state after so many steps is the one before that. */
+    bool beyond;
+    penta_error err; /* code 0, or why history is incomplete (memory) */
     void (*called)(void *user, const penta_stop *stop, const struct answer *answer);
     void *user; /* told of new host calls only, not of replayed ones */
 };

@@ -11,7 +11,7 @@ void answer_poke(struct answer *a, uint64_t address, penta_bytes bytes)
 void answer_clear(struct answer *a)
 {
     a->count = 0;
-    a->direct = a->between = a->interrupted = false;
+    a->applied = a->between = a->interrupted = false;
     a->gas = 0;
     a->end = CALL_GOES_ON;
     a->failure = (penta_error){0};

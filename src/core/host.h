@@ -15,7 +15,7 @@ struct answer {
     uint64_t gas;         /* that the machine pays for it */
     enum call_end end;    /* what becomes of the program's call */
     bool between;         /* no call of the program: the host's own work between two of them */
-    bool direct;          /* the host changed the machine itself: snapshot instead of replaying */
+    bool applied;         /* the machine already is as the answer leaves it: nothing to apply */
     /* Where it cannot be answered: why, and whether asking again later makes sense. */
     penta_error failure;
     bool interrupted;
@@ -30,6 +30,9 @@ struct host {
     void (*close)(void *state);
     /* The machine that it will answer, before its first run. May be NULL. */
     void (*attach)(void *state, penta_vm *vm);
+    /* Its answers change the machine in ways that a struct answer cannot say, so that replay needs
+     * the machine from before and after. NULL: they never do. */
+    bool (*changes_machine)(void *state);
     /* What option save-state keeps, when all calls are over. NULL: there is no such state. */
     bool (*save)(void *state, struct writer *out, penta_error *err);
     /* The program is one for a console: what it prints is its result, and the value of its HALT

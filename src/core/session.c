@@ -31,7 +31,8 @@ static bool settle(struct session *s, const penta_stop *stop)
     answer_clear(&s->answer);
     bool answered = (s->recorded && s->recorded(s->user, stop, &s->answer)) ||
                     (s->host && s->host->answer(s->host_state, s->vm, stop, &s->answer));
-    if (answered && !answer_apply(&s->answer, s->vm, &s->failure)) answered = false;
+    if (answered && !s->answer.applied && !answer_apply(&s->answer, s->vm, &s->failure))
+        answered = false;
     if (answered) s->host_calls++;
     if (s->answer.failure.code && !s->failure.code) s->failure = s->answer.failure;
     if (s->answer.interrupted) return false;

@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "cli/machine/line.h"
 #include "cli/machine/machine.h"
+#include "cli/output.h"
 #include "core/debugger.h"
 
 struct shell {
@@ -180,6 +181,20 @@ static void do_where(struct shell *s, const char *rest)
     where(s);
 }
 
+static void do_save(struct shell *s, const char *rest)
+{
+    struct writer *out = &s->cli->out;
+    penta_buffer bytes = {0};
+    penta_error err = {0};
+    if (!*rest)
+        writer_text(out, "save needs the name of a file\n");
+    else if (!penta_vm_save(s->machine.session.vm, &bytes, &err))
+        writer_print(out, "%s\n", err.message);
+    else if (output_write(s->cli, rest, (penta_bytes){bytes.data, bytes.size}))
+        writer_print(out, "%zu bytes to %s\n", bytes.size, rest);
+    penta_buffer_free(&bytes);
+}
+
 static void do_quit(struct shell *s, const char *rest)
 {
     (void)rest;
@@ -202,6 +217,7 @@ static const struct {
     {"memory", "ADDR [LEN]", "bytes of memory", do_memory},
     {"list", "", "the next instructions", do_list},
     {"where", "", "step, pc and instruction", do_where},
+    {"save", "FILE", "the machine as a snapshot", do_save},
     {"help", "", "this list", do_help},
     {"quit", "", "leave", do_quit},
 };

@@ -411,8 +411,15 @@ static bool host_finish(void *state, penta_vm *vm, const penta_stop *stop, struc
     return !h->jam || pvm_jam_finish(h->jam, vm, stop, text, json, err);
 }
 
+static bool changes_machine(void *state)
+{
+    const struct host_state *h = state;
+    return h->jam != NULL;
+}
+
 const struct host pvm_host = {.open = host_open,
                               .answer = host_answer,
+                              .changes_machine = changes_machine,
                               .close = host_close,
                               .attach = host_attach,
                               .save = host_save,

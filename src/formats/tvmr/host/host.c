@@ -40,9 +40,17 @@ static bool host_open(const penta_module *module, const penta_option *options, s
 static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out)
 {
     struct host_state *h = state;
-    out->direct = true;
     if (h->script) return tvmr_script_answer(h->script, tvmr_vm(vm));
     return tvmr_domain_answer(h->domain, tvmr_vm(vm), stop, &out->output);
 }
 
-const struct host tvmr_host = {.open = host_open, .answer = host_answer, .close = host_close};
+static bool changes_machine(void *state)
+{
+    (void)state;
+    return true;
+}
+
+const struct host tvmr_host = {.open = host_open,
+                               .answer = host_answer,
+                               .changes_machine = changes_machine,
+                               .close = host_close};

@@ -391,7 +391,6 @@ bool pvm_jam_answer(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, str
     enum jam_end end = jam_call(&s->run);
     s->answer = NULL;
     s->run.err = NULL;
-    out->direct = true;
     if (end == JAM_END_PANIC) out->end = CALL_TRAPS;
     if (end == JAM_END_GAS) out->end = CALL_UNPAID;
     if (end == JAM_END_ERROR) out->failure = err;

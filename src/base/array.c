@@ -1,0 +1,18 @@
+#include "base/array.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool array_reserve(void *items, size_t *capacity, size_t need, size_t item)
+{
+    enum { FIRST = 16 };
+    if (need <= *capacity) return true;
+    size_t grown = *capacity < FIRST ? FIRST : *capacity + *capacity / 2;
+    if (grown < need) grown = need;
+    void *data;
+    memcpy(&data, items, sizeof data);
+    if (grown > SIZE_MAX / item || !(data = realloc(data, grown * item))) return false;
+    memcpy(items, &data, sizeof data);
+    *capacity = grown;
+    return true;
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""The debugger's past is true: over every case of every format, a random walk of step, back, goto
+and continue ends in the same saved bytes as a run straight to that step.
+
+    walks.py PENTA [SEED] [FILTER]
+"""
+import glob
+import importlib.machinery
+import importlib.util
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LONGEST = 1500  # steps
+
+
+def load_cases_tool():
+    loader = importlib.machinery.SourceFileLoader("cases", os.path.join(ROOT, "tests", "tools", "run"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("cases", loader))
+    loader.exec_module(module)
+    return module
+
+
+def options_of(case):
+    """Those of the case that a debugger takes too."""
+    words, options = case.args.get("open", []) + case.args.get("run", []), []
+    while words:
+        word = words.pop(0)
+        if word in ("-q", "--host-log", "--inner-trace"):
+            continue
+        if word == "--fuel":
+            words.pop(0)
+            continue
+        options.append(word)
+    return ["--format", case.format, *options]
+
+
+def walk(pick, steps, ends):
+    """Commands of a random walk over that many steps; `ends`: continue comes to an end."""
+    commands = []
+    for _ in range(pick.randrange(4, 12)):
+        kind = pick.choice(["step", "back", "goto", "goto", "continue" if ends else "step"])
+        reach = pick.choice([1, 3, steps // 4 + 1, steps + 1])
+        argument = {"goto": pick.randrange(steps + 1), "continue": ""}.get(kind, pick.randrange(1, reach + 1))
+        commands.append(f"{kind} {argument}".strip())
+    return commands
+
+
+class Walks:
+    def __init__(self, penta, seed, folder):
+        self.penta, self.pick, self.folder = penta, random.Random(seed), folder
+        self.passed = self.failed = self.calls = 0
+
+    def debug(self, path, options, commands):
+        done = subprocess.run([self.penta, "debug", path, *options, "--json"], input="\n".join(commands) + "\n",
+                              text=True, capture_output=True, timeout=120)
+        return json.loads(done.stdout)
+
+    def saved(self, path, options, commands, name):
+        """The snapshot after these commands, and the document."""
+        to = os.path.join(self.folder, name)
+        document = self.debug(path, options, [*commands, f"save {to}"])
+        with open(to, "rb") as file:
+            return file.read(), document
+
+    def check(self, name, path, options):
+        first = self.debug(path, options, [f"goto {LONGEST}"])
+        if "steps" not in first:  # no machine opens on this file
+            return
+        steps = first["steps"]
+        commands = walk(self.pick, steps, steps < LONGEST)
+        to = self.pick.choice([steps, steps, self.pick.randrange(steps + 1)])
+        straight, document = self.saved(path, options, [f"goto {to}"], "straight")
+        walked, other = self.saved(path, options, [*commands, f"goto {to}"], "walked")
+        if straight == walked:
+            self.passed += 1
+            return
+        self.failed += 1
+        print(f"FAIL {name}: {'; '.join(commands)}; goto {to}\n{document['transcript']}\n--\n{other['transcript']}")
+
+
+def main():
+    tool = load_cases_tool()
+    penta, seed = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    filter_ = sys.argv[3] if len(sys.argv) > 3 else ""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, os.path.join(ROOT, "tests", "tools", "run"), "--penta", penta, "--dump", folder],
+                       check=True)
+        walks = Walks(penta, seed, folder)
+        for path in sorted(glob.glob(os.path.join(tool.CASES, "*", "*.test"))):
+            case = tool.Case(path)
+            name = f"{case.format}-{case.name}"
+            binary = os.path.join(folder, name + ".bin")
+            if filter_ in name and os.path.exists(binary):
+                walks.check(name, binary, options_of(case))
+        print(f"{walks.passed} passed, {walks.failed} failed")
+        return 1 if walks.failed or not walks.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
