@@ -30,17 +30,29 @@
 #define PENTA_VOID_(...) PENTA_FIRST_(__VA_OPT__(, ) void, )
 #define PENTA_FIRST_(a, ...) a
 
-/* The record of a name: version, flags, the name, its inputs and outputs. Sections of one group are
- * kept once, so that a header may be included by many files. */
+/* The record of a name: version, flags, the name, and a tail with its inputs and outputs. Sections of one
+ * group are kept once, so that a header may be included by many files. */
 /* clang-format off */
-#define PENTA_METADATA_(label, name, inputs)                                                       \
+#define PENTA_RECORD_(label, name, version, tail)                                                  \
     ".pushsection .polkavm_metadata,\"awG\",@progbits," label ",comdat\n"                          \
     "." label "_text: .ascii \"" name "\"\n"                                                       \
     "." label "_end:\n"                                                                            \
-    "." label "_record: .byte 1\n.4byte 0\n"                                                       \
+    "." label "_record: .byte " version "\n.4byte 0\n"                                             \
     ".4byte ." label "_end - ." label "_text\n"                                                    \
     PENTA_POINTER_ "." label "_text\n"                                                             \
-    ".byte " inputs "\n.byte 1\n"                                                                  \
+    tail ".popsection\n"
+#define PENTA_METADATA_(label, name, inputs)                                                       \
+    PENTA_RECORD_(label, name, "1", ".byte " inputs ", 1\n")
+
+/* The function that calls an import: the instruction with a pointer to the record. */
+#define PENTA_CALL_(function, name)                                                                \
+    ".pushsection .text.penta_import_" name                                                        \
+        ",\"axG\",@progbits,penta_import_" name ",comdat\n"                                        \
+    ".globl " function "\n.type " function ", @function\n"                                         \
+    function ": .4byte 0x0000000b\n"                                                               \
+    PENTA_POINTER_ ".penta_import_" name "_record\n"                                               \
+    "ret\n"                                                                                        \
+    ".size " function ", . - " function "\n"                                                       \
     ".popsection\n"
 
 #define PENTA_IMPORT(type, name, ...) PENTA_IMPORT_AS(type, name, name, __VA_ARGS__)
@@ -48,14 +60,15 @@
 #define PENTA_IMPORT_AS(type, function, name, ...)                                                 \
     __asm__(PENTA_METADATA_("penta_import_" #name, #name,                                          \
                             PENTA_TEXT_(PENTA_COUNT_(__VA_ARGS__)))                                \
-            ".pushsection .text.penta_import_" #name                                               \
-                ",\"axG\",@progbits,penta_import_" #name ",comdat\n"                               \
-            ".globl " #function "\n.type " #function ", @function\n"                               \
-            #function ": .4byte 0x0000000b\n"                                                      \
-            PENTA_POINTER_ ".penta_import_" #name "_record\n"                                      \
-            "ret\n"                                                                                \
-            ".size " #function ", . - " #function "\n"                                             \
-            ".popsection\n");                                                                      \
+            PENTA_CALL_(#function, #name));                                                        \
+    PENTA_C type function(PENTA_VOID_(__VA_ARGS__) __VA_ARGS__)
+/* The same for a host that knows its calls by number. Results of up to two words come in registers.
+ * A program has imports with numbers or without, not both. */
+#define PENTA_IMPORT_NUMBER(type, function, name, number, ...)                                     \
+    __asm__(PENTA_RECORD_("penta_import_" #name, #name, "2",                                       \
+                          ".byte " PENTA_TEXT_(PENTA_COUNT_(__VA_ARGS__)) ", 2, 1\n"               \
+                          ".4byte " PENTA_TEXT_(number) "\n")                                      \
+            PENTA_CALL_(#function, #name));                                                        \
     PENTA_C type function(PENTA_VOID_(__VA_ARGS__) __VA_ARGS__)
 
 #define PENTA_EXPORT(name, inputs) PENTA_EXPORT_AS(name, name, inputs)

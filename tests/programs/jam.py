@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The token service of examples/jam over ten blocks: packages are authorized and refined, their reports
-accumulated by penta block, and the balances compared with a model, on every engine.
+accumulated by penta block, and the balances compared with a model, on every engine. The programs are those
+beside the sources, and once more what the sources compile to where clang-19 and lld-19 are there.
 
     jam.py PENTA
 """
@@ -8,6 +9,8 @@ import hashlib
 import json
 import os
 import random
+import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -73,11 +76,13 @@ class Model:
         self.balances, self.moves = {}, 0
 
     def move(self, source, to, amount):
+        if source == to or source and self.balances.get(source, 0) < amount or \
+                to and self.balances.get(to, 0) + amount >= 1 << 64:
+            return
         if source:
-            if source == to or self.balances.get(source, 0) < amount:
-                return
-            self.balances[source] -= amount
-        self.balances[to] = self.balances.get(to, 0) + amount
+            self.balances[source] = self.balances.get(source, 0) - amount
+        if to:
+            self.balances[to] = self.balances.get(to, 0) + amount
         self.moves += 1
 
 
@@ -137,7 +142,9 @@ def ten_blocks(work, engine, token, authorizer, bank):
     held, files = None, []
     for n in range(BLOCKS):
         moves = [(0 if random_moves.random() < 0.2 else random_moves.randrange(1, 6),
-                  random_moves.randrange(1, 6), random_moves.randrange(0, 100)) for _ in range(8)]
+                  random_moves.randrange(0, 6), random_moves.randrange(0, 100)) for _ in range(8)]
+        if n == 8:
+            moves[3] = (0, 2, (1 << 64) - 1)  # nobody can own so much
         output = refine(work, engine, authorizer, token, moves)
         reports, applied = [report(n, TOKEN, code, output)], [moves]
         if n == 4:  # waits for the report of the next block
@@ -201,25 +208,112 @@ def saved_by_every_command(work, token):
                f"{name} {keys} does not save half a run")
 
 
-with tempfile.TemporaryDirectory() as work_folder:
-    names = {}
-    with open(os.path.join(work_folder, "bank.pvmasm"), "w", encoding="utf-8") as source:
+def row_arguments(text):
+    """The arguments of a macro's use, up to its closing bracket; brackets inside them may hold commas."""
+    depth, part, parts = 0, "", []
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if depth < 0:
+            break
+        if c == "," and not depth:
+            parts.append(part.strip())
+            part = ""
+        else:
+            part += c
+    return parts + [part.strip()]
+
+
+def calls_of_host(version):
+    """Name: number and count of arguments, from the host's own table."""
+    text = open(ROOT + "/src/formats/pvm/host/jam_calls/calls.def", encoding="utf-8").read()
+    calls = {}
+    for row in text[text.index("#define SAME"):].split("\nCALL(")[1:]:
+        fields = row_arguments(row)
+        number = eval(fields[4], {"SAME": lambda n: [n] * 4, "LATER": lambda n: [n, n, n, n + 1],
+                                  "NUMBERS": lambda *n: list(n), "NEVER": None})[version]
+        if number is not None:
+            calls[fields[1].strip('"')] = (number, len(fields[7].strip('"')))
+    return calls
+
+
+def calls_of_guest(draft):
+    """The same from the header for C programs."""
+    text = open(ROOT + "/guest/include/penta_jam.h", encoding="utf-8").read()
+    calls = {}
+    for macro, row in re.findall(r"^(JAM_CALL_|PENTA_IMPORT_NUMBER)\(((?:.|\n)*?)\);", text, re.M):
+        fields = row_arguments(row)
+        if macro == "PENTA_IMPORT_NUMBER":
+            if fields[2] != "grow_heap" or draft:
+                calls[fields[2]] = (int(fields[3]), len(fields) - 4)
+            expect(fields[1] == "jam_" + fields[2], f"name of {fields[1]}")
+        else:
+            calls[fields[1]] = (int(fields[2]) + draft, len(fields) - 3)
+    return calls
+
+
+def programs(work):
+    """Folders with the token service, the authorizer and the bank: as kept, and as compiled now."""
+    folders = [os.path.join(work, "kept")]
+    os.mkdir(folders[0])
+    for name in ("token.jam", "authorizer.jam"):
+        shutil.copy(f"{ROOT}/examples/jam/{name}", folders[0])
+    if shutil.which("clang-19") and shutil.which("ld.lld-19"):
+        folders.append(os.path.join(work, "compiled"))
+        os.mkdir(folders[1])
+        for name, entries, metadata in (("token", "refine,accumulate", "0005746f6b656e"), ("authorizer", "is_authorized", "0005746f6b656e"),
+                                        ("skeleton", "refine,accumulate", "")):
+            done = subprocess.run([ROOT + "/guest/bin/penta-cc", "-O2", "-Wall", "-Wextra", f"{ROOT}/examples/jam/{name}.c", "--to", "jam",
+                                   "--dispatch", entries, "--metadata", metadata, "-o", f"{folders[1]}/{name}.jam"],
+                                  capture_output=True, text=True, timeout=300, env={**os.environ, "PENTA": PENTA})
+            expect((done.returncode, done.stderr) == (0, ""), f"penta-cc {name}.c: {done.stderr[-500:]}")
+    with open(os.path.join(work, "bank.pvmasm"), "w", encoding="utf-8") as source:
         source.write(BANK_SOURCE)
-    for name, folder in (("token", ROOT + "/examples/jam"), ("authorizer", ROOT + "/examples/jam"),
-                         ("bank", work_folder)):
-        names[name] = os.path.join(work_folder, name + ".jam")
-        expect(penta("asm", f"{folder}/{name}.pvmasm", "-o", names[name]).returncode == 0, name)
-    example = json.load(open(ROOT + "/examples/jam/state.json"))
-    expect(bytes.fromhex(example["accounts"][0]["code"]) == open(names["token"], "rb").read(),
-           "the example's state has the token service of today")
-    refused = write(os.path.join(work_folder, "refused.json"),
-                    package(open(names["authorizer"], "rb").read(), ZERO, b"", "736563726565"))
-    stopped = penta("run", names["authorizer"], "--host", "jam", "--entry", "is-authorized", "--package",
-                    refused, "-q")
+    for folder in folders:
+        expect(penta("asm", os.path.join(work, "bank.pvmasm"), "-o", folder + "/bank.jam").returncode == 0, "bank")
+    return folders
+
+
+def skeleton(folder, engine):
+    """The smallest service, with an item that is taken, one that failed, a transfer, and one that is too long."""
+    program = os.path.join(folder, "skeleton.jam")
+    done = penta("run", program, "--host", "jam", "--entry", "refine", "--payload", "68656c6c6f", "--engine", engine, "--json")
+    expect(json.loads(done.stdout)["result"] == "68656c6c6f", f"{engine}: the skeleton refines")
+    items = write(os.path.join(folder, "items.json"),
+                  [{"from": 1, "to": 7, "amount": 5, "gas": 10, "memo": ""}, {"result": {"ok": "01"}}, {"result": "panic"},
+                   {"result": {"ok": "00" * 5000}}, {"result": {"ok": "68656c6c6f"}}])
+    state = os.path.join(folder, "skeleton.json")
+    penta("run", program, "--host", "jam", "--entry", "accumulate", "--service", "7", "--slot", "50", "--items", items, "--save-state",
+          state, "--engine", engine)
+    storage = next(a for a in json.load(open(state))["accounts"] if a["id"] == 7)["storage"]
+    expect(storage == {b"last".hex(): "68656c6c6f", b"count".hex(): "0200000000000000"}, f"{engine}: the skeleton's storage {storage}")
+
+
+def token_service(folder):
+    names = [os.path.join(folder, name + ".jam") for name in ("token", "authorizer", "bank")]
+    refused = write(os.path.join(folder, "refused.json"),
+                    package(open(names[1], "rb").read(), ZERO, b"", "736563726565"))
+    stopped = penta("run", names[1], "--host", "jam", "--entry", "is-authorized", "--package", refused, "-q")
     expect(stopped.returncode == 20, "the authorizer refuses another token")
-    saved_by_every_command(work_folder, names["token"])
-    results = {ten_blocks(work_folder, engine, *(names[k] for k in ("token", "authorizer", "bank")))
-               for engine in ("interp", "jit", "both")}
+    odd = write(os.path.join(folder, "odd.json"), package(b"", ZERO, b"12345", ""))
+    stopped = penta("run", names[0], "--host", "jam", "--entry", "refine", "--package", odd, "-q")
+    expect(stopped.returncode == 20, "refine refuses half a move")
+    saved_by_every_command(folder, names[0])
+    results = {ten_blocks(folder, engine, *names) for engine in ("interp", "jit", "both")}
     expect(len(results) == 1, "the engines leave the same state")
+
+
+for version, what in ((2, "0.7.2"), (3, "the draft")):
+    host, guest = calls_of_host(version), calls_of_guest(version == 3)
+    expect(host == guest, f"the header has the calls of {what}: {sorted(set(host.items()) ^ set(guest.items()))}")
+block = json.load(open(ROOT + "/examples/jam/block.json"))
+expect(block["reports"][0]["results"][0]["code_hash"] == blake(open(ROOT + "/examples/jam/token.jam", "rb").read()),
+       "the example's block is for the token service beside it")
+with tempfile.TemporaryDirectory() as work_folder:
+    os.environ.setdefault("XDG_CACHE_HOME", os.path.join(work_folder, "cache"))
+    for one in programs(work_folder):
+        token_service(one)
+        if os.path.exists(one + "/skeleton.jam"):
+            for each in ("interp", "jit", "both"):
+                skeleton(one, each)
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0)

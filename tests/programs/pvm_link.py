@@ -270,6 +270,8 @@ ERRORS = (
     ("too much memory", program("la a0, big\n.bss\nbig: .zero 0xfffff000\n.text"), [], "PVM0313", "32 bits"),
     ("stack", program(""), ["--stack", "0xfffffffff"], "PVM0313", "stack"),
     ("word size", program(""), ["--isa", "latest32"], "PVM0302", "64-bit"),
+    ("metadata that is no hex", program(""), ["--to", "jam", "--metadata", "0z"], "PENTA0009", "metadata"),
+    ("metadata of a file that has none", program(""), ["--metadata", "00"], "PENTA0009", "metadata"),
     ("no such level", program(""), ["-O7"], "PENTA0009", "optimize"),
 )
 
@@ -389,6 +391,12 @@ def outputs():
     check("jam at pc 5", result("case.jam", "--pc", "5", "--reg", "a0=41")[0] == 42)
     info = penta("info", "case.jam").stdout.decode()
     check("jam is jam", "jam" in info, info)
+    check("jam without metadata", "with metadata" not in info, info)
+    for metadata in ("", "0005746f6b656e"):
+        penta("link", "case.o", "--to", "jam", "--dispatch", "other,run", "--metadata", metadata, "-o", "meta.jam")
+        plain, framed = (open(os.path.join(work, name), "rb").read() for name in ("case.jam", "meta.jam"))
+        check("jam with metadata", framed == bytes([len(metadata) // 2]) + bytes.fromhex(metadata) + plain)
+        check("jam with metadata runs", result("meta.jam", "--pc", "0")[0] == 9)
     map_text = open(os.path.join(work, "map.txt")).read()
     check("map names functions", re.search(r"\d+ run  case\.o", map_text), map_text)
     done = penta("link", "case.o", "--isa", "jam_v1", "--to", "jam", "-o", "case.jam")

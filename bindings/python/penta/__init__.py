@@ -274,7 +274,7 @@ def assemble(text: str, format: str, **options: OptionValue) -> Module:
 
 def pvm_link(objects: Iterable[Tuple[str, bytes]], **options: OptionValue) -> bytes:
     """Links RISC-V objects, ELF programs and archives, each a name and its bytes, to a PolkaVM or JAM
-    program. Options: isa, to, dispatch, strip, stack, optimize."""
+    program. Options: isa, to, dispatch, metadata, strip, stack, optimize."""
     inputs = [(name.encode(), *_view(data)) for name, data in objects]
     raw = (_c.PvmObject * max(1, len(inputs)))(*(_c.PvmObject(name, view, False) for name, view, _ in inputs))
     array, count = _options(options)

@@ -1,6 +1,7 @@
 /* The linker as a whole, and its findings. */
 #include "pvm/link/link.h"
 #include "base/archive.h"
+#include "base/number.h"
 #include "base/options.h"
 #include "pvm/link/optimise/optimise.h"
 #include <stdarg.h>
@@ -71,6 +72,18 @@ static bool bad_option(struct link *l, const char *key, const char *value, const
     return false;
 }
 
+static bool read_metadata(struct link *l, const char *text)
+{
+    size_t size = 0;
+    if (!text) return true;
+    if (!l->to_jam) return bad_option(l, "metadata", text, "only standard programs of jam have it");
+    uint8_t *bytes = hex_parse((penta_bytes){(const uint8_t *)text, strlen(text)}, &size);
+    if (!bytes) return bad_option(l, "metadata", text, "bytes in hex");
+    l->metadata = (penta_bytes){arena_copy(&l->arena, (penta_bytes){bytes, size}, &l->err), size};
+    free(bytes);
+    return l->metadata.data != NULL;
+}
+
 static bool read_options(struct link *l, const penta_option *options, size_t count)
 {
     penta_error err = {0};
@@ -92,7 +105,7 @@ static bool read_options(struct link *l, const penta_option *options, size_t cou
     if (level && (level[0] < '0' || level[0] > '2' || level[1]))
         return bad_option(l, "optimize", level, "0, 1 or 2");
     l->level = level ? (unsigned)(level[0] - '0') : 2;
-    return true;
+    return read_metadata(l, option_text(options, count, "metadata"));
 }
 
 /* ---- input ---- */
@@ -196,6 +209,8 @@ static bool make_jam(struct link *l, struct pvm_program *p)
 {
     p->dialect = PVM_JAM;
     p->spi = true;
+    p->has_metadata = l->metadata.data != NULL;
+    p->metadata = l->metadata;
     p->heap_pages = pages(l->rw_size) - pages(p->rw_data.size);
     if (p->heap_pages >> 16 || p->ro_size >> 24 || p->rw_data.size >> 24 || p->stack_size >> 24) {
         link_report(

@@ -184,6 +184,7 @@ struct link {
     unsigned level; /* 0 to 2 */
     uint64_t stack_min;
     const char *dispatch;
+    penta_bytes metadata; /* in front of a standard program; data NULL: none */
 
     struct link_object *objects;
     size_t object_count, object_capacity;

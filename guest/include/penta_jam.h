@@ -1,0 +1,246 @@
+/* JAM services and authorizers in C: the host calls, and the bytes that entries get and give
+ * (docs/formats/jam.md). Such a program has no main(); each entry is an exported function:
+ *
+ *     struct jam_bytes refine(const uint8_t *arguments, uint64_t size);
+ *     PENTA_EXPORT(refine, 2);
+ *
+ *     penta-cc -O2 service.c --to jam --dispatch refine,accumulate --metadata '' -o service.jam
+ *
+ * Numbers and arguments are those of the Gray Paper 0.7.2. With JAM_DRAFT defined before, they are those of
+ * the 0.8 draft, for programs of --isa jam_v1. Memory that the program itself may not access ends it. */
+#pragma once
+#include <stdint.h>
+#include "penta_guest.h"
+
+/* ---- results of calls ---- */
+
+#define JAM_OK 0
+#define JAM_NONE UINT64_MAX       /* there is no such value */
+#define JAM_WHAT (UINT64_MAX - 1) /* no such call here */
+#define JAM_OOB (UINT64_MAX - 2)  /* memory of an inner machine that is not accessible */
+#define JAM_WHO (UINT64_MAX - 3)  /* no such service or machine */
+#define JAM_FULL (UINT64_MAX - 4) /* the balance does not cover what would be stored */
+#define JAM_CORE (UINT64_MAX - 5) /* no such core */
+#define JAM_CASH (UINT64_MAX - 6) /* the balance is too small */
+#define JAM_LOW (UINT64_MAX - 7)  /* too little gas for the receiver */
+#define JAM_HUH (UINT64_MAX - 8)  /* not allowed, or not now */
+#define JAM_SELF UINT64_MAX       /* as a service: this one */
+
+enum { JAM_HALT, JAM_PANIC, JAM_FAULT, JAM_HOST, JAM_OUT_OF_GAS }; /* first result of jam_invoke */
+enum { JAM_HIDE, JAM_READABLE, JAM_WRITABLE, JAM_KEEP_READABLE, JAM_KEEP_WRITABLE }; /* jam_pages */
+enum { JAM_SEGMENT = 4104, JAM_MEMO = 128, JAM_FRAME = 112, JAM_HASH = 32 };         /* bytes */
+
+/* What jam_fetch gives. Calls that give bytes write those from `from` on, at most `length` of them, and return
+ * how many there are in all, or JAM_NONE. */
+enum {
+    JAM_PARAMETERS,
+    JAM_ENTROPY,
+    JAM_AUTHORIZATION, /* what the authorizer returned */
+    JAM_EXTRINSIC_OF,  /* second: which one; index: of which item */
+    JAM_EXTRINSIC,
+    JAM_IMPORT_OF,
+    JAM_IMPORT,
+    JAM_PACKAGE,
+    JAM_CONFIGURATION, /* of the authorizer */
+    JAM_TOKEN,         /* for the authorizer */
+    JAM_CONTEXT,
+    JAM_SUMMARIES,
+    JAM_SUMMARY,
+    JAM_PAYLOAD,
+    JAM_ITEMS, /* of accumulate, all of them */
+    JAM_ITEM,
+};
+
+struct jam_pair { /* a0 and a1 */
+    uint64_t first, second;
+};
+
+/* ---- calls, in the order of their numbers ---- */
+
+#ifdef JAM_DRAFT
+#define JAM_LATER_(number) number + 1
+PENTA_IMPORT_NUMBER(uint64_t, jam_grow_heap, grow_heap, 1, uint64_t);
+#else
+#define JAM_LATER_(number) number
+#endif
+#define JAM_CALL_(type, name, number, ...)                                                         \
+    PENTA_IMPORT_NUMBER(type, jam_##name, name, JAM_LATER_(number), __VA_ARGS__)
+
+PENTA_IMPORT_NUMBER(uint64_t, jam_gas, gas, 0);
+/* to, from, length, kind, index, second */
+JAM_CALL_(uint64_t, fetch, 1, void *, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+/* service, hash, to, from, length */
+JAM_CALL_(uint64_t, lookup, 2, uint64_t, const void *, void *, uint64_t, uint64_t);
+/* service, key, its size, to, from, length */
+JAM_CALL_(uint64_t, read, 3, uint64_t, const void *, uint64_t, void *, uint64_t, uint64_t);
+/* key, its size, value, its size (0: remove); gives the size before */
+JAM_CALL_(uint64_t, write, 4, const void *, uint64_t, const void *, uint64_t);
+/* service, to, from, length */
+JAM_CALL_(uint64_t, info, 5, uint64_t, void *, uint64_t, uint64_t);
+/* service, hash, to, from, length */
+JAM_CALL_(uint64_t, historical_lookup, 6, uint64_t, const void *, void *, uint64_t, uint64_t);
+/* bytes, size; gives the segment's index */
+JAM_CALL_(uint64_t, export, 7, const void *, uint64_t);
+/* program, size, pc; gives the machine's number */
+JAM_CALL_(uint64_t, machine, 8, const void *, uint64_t, uint64_t);
+/* machine, to, its address, length */
+JAM_CALL_(uint64_t, peek, 9, uint64_t, void *, uint64_t, uint64_t);
+/* machine, from, its address, length */
+JAM_CALL_(uint64_t, poke, 10, uint64_t, const void *, uint64_t, uint64_t);
+/* machine, first page, count, mode */
+JAM_CALL_(uint64_t, pages, 11, uint64_t, uint64_t, uint64_t, uint64_t);
+/* machine, frame of 14 words: gas and registers; gives how it ended, and the call's number or the page */
+JAM_CALL_(struct jam_pair, invoke, 12, uint64_t, uint64_t *);
+/* machine; gives its pc */
+JAM_CALL_(uint64_t, expunge, 13, uint64_t);
+/* manager, assigners, delegator, registrar, services with gas, their count */
+JAM_CALL_(uint64_t, bless, 14, uint64_t, const void *, uint64_t, uint64_t, const void *, uint64_t);
+/* core, queue, assigner */
+JAM_CALL_(uint64_t, assign, 15, uint64_t, const void *, uint64_t);
+/* keys */
+JAM_CALL_(uint64_t, designate, 16, const void *);
+JAM_CALL_(uint64_t, checkpoint, 17);
+/* code hash, code size, gas for items, gas for memos, gratis, wanted id; gives the id */
+JAM_CALL_(uint64_t, new, 18, const void *, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+/* code hash, gas for items, gas for memos */
+JAM_CALL_(uint64_t, upgrade, 19, const void *, uint64_t, uint64_t);
+/* to, amount, gas, memo */
+JAM_CALL_(uint64_t, transfer, 20, uint64_t, uint64_t, uint64_t, const void *);
+/* service, hash */
+JAM_CALL_(uint64_t, eject, 21, uint64_t, const void *);
+/* hash, size; gives the state of the request: how many slots and the first one, and the others */
+JAM_CALL_(struct jam_pair, query, 22, const void *, uint64_t);
+/* hash, size */
+JAM_CALL_(uint64_t, solicit, 23, const void *, uint64_t);
+/* hash, size */
+JAM_CALL_(uint64_t, forget, 24, const void *, uint64_t);
+/* hash */
+JAM_CALL_(uint64_t, yield, 25, const void *);
+/* service, blob, size */
+JAM_CALL_(uint64_t, provide, 26, uint64_t, const void *, uint64_t);
+/* level (0 fatal to 4), target, its size, message, its size */
+PENTA_IMPORT_NUMBER(uint64_t, jam_log, log, 100, uint64_t, const void *, uint64_t, const void *,
+                    uint64_t);
+
+/* ---- bytes: what entries get and give ---- */
+
+struct jam_bytes {
+    const uint8_t *data;
+    uint64_t size;
+};
+
+/* Takes bytes from the front; the program ends if there are fewer. */
+static inline struct jam_bytes jam_take(struct jam_bytes *in, uint64_t size)
+{
+    struct jam_bytes taken = {in->data, size};
+    if (size > in->size) penta_trap();
+    in->data += size;
+    in->size -= size;
+    return taken;
+}
+
+/* A number of so many bytes, the lowest first. */
+static inline uint64_t jam_take_number(struct jam_bytes *in, unsigned bytes)
+{
+    const uint8_t *data = jam_take(in, bytes).data;
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++) value |= (uint64_t)data[i] << 8 * i;
+    return value;
+}
+
+/* A natural number in the Gray Paper's form: the ones at the top of the first byte count what follows. */
+static inline uint64_t jam_take_natural(struct jam_bytes *in)
+{
+    unsigned first = (unsigned)jam_take_number(in, 1), follow = 0;
+    while (follow < 8 && first & 0x80 >> follow) follow++;
+    uint64_t low = jam_take_number(in, follow);
+    return follow == 8 ? low : (uint64_t)(first & 0x7f >> follow) << 8 * follow | low;
+}
+
+/* Bytes with their number in front. */
+static inline struct jam_bytes jam_take_sized(struct jam_bytes *in)
+{
+    return jam_take(in, jam_take_natural(in));
+}
+
+/* ---- arguments of entries ---- */
+
+struct jam_refine {
+    uint64_t core, item, service;
+    struct jam_bytes payload;
+    const uint8_t *package; /* its hash */
+};
+
+static inline struct jam_refine jam_refine_arguments(const uint8_t *arguments, uint64_t size)
+{
+    struct jam_bytes in = {arguments, size};
+    struct jam_refine a;
+    a.core = jam_take_natural(&in);
+    a.item = jam_take_natural(&in);
+    a.service = jam_take_natural(&in);
+    a.payload = jam_take_sized(&in);
+    a.package = jam_take(&in, JAM_HASH).data;
+    return a;
+}
+
+struct jam_accumulate {
+    uint64_t slot, service, items;
+};
+
+static inline struct jam_accumulate jam_accumulate_arguments(const uint8_t *arguments,
+                                                             uint64_t size)
+{
+    struct jam_bytes in = {arguments, size};
+    struct jam_accumulate a;
+    a.slot = jam_take_natural(&in);
+    a.service = jam_take_natural(&in);
+    a.items = jam_take_natural(&in);
+    return a;
+}
+
+/* ---- items of accumulate, as jam_fetch gives them ---- */
+
+enum {
+    JAM_REFINED,
+    JAM_REFINE_OUT_OF_GAS,
+    JAM_REFINE_PANIC,
+    JAM_BAD_EXPORTS,
+    JAM_OVERSIZE,
+    JAM_BAD_CODE,
+    JAM_BIG_CODE
+};
+
+struct jam_item {
+    enum { JAM_OPERAND, JAM_TRANSFER } kind;
+    uint64_t gas;
+    /* JAM_OPERAND: what refine gave, or why it did not */
+    const uint8_t *package, *exports_root, *authorizer, *payload; /* hashes */
+    uint64_t status;
+    struct jam_bytes output, authorization;
+    /* JAM_TRANSFER */
+    uint64_t from, to, amount;
+    const uint8_t *memo;
+};
+
+static inline struct jam_item jam_take_item(struct jam_bytes *in)
+{
+    struct jam_item item = {0};
+    item.kind = jam_take_natural(in) ? JAM_TRANSFER : JAM_OPERAND;
+    if (item.kind == JAM_TRANSFER) {
+        item.from = jam_take_number(in, 4);
+        item.to = jam_take_number(in, 4);
+        item.amount = jam_take_number(in, 8);
+        item.memo = jam_take(in, JAM_MEMO).data;
+        item.gas = jam_take_number(in, 8);
+        return item;
+    }
+    item.package = jam_take(in, JAM_HASH).data;
+    item.exports_root = jam_take(in, JAM_HASH).data;
+    item.authorizer = jam_take(in, JAM_HASH).data;
+    item.payload = jam_take(in, JAM_HASH).data;
+    item.gas = jam_take_natural(in);
+    item.status = jam_take_natural(in);
+    if (item.status == JAM_REFINED) item.output = jam_take_sized(in);
+    item.authorization = jam_take_sized(in);
+    return item;
+}
