@@ -1,29 +1,181 @@
-/* The host calls of contracts (docs/formats/pvm-machine.md, `--host revive`). A contract exports
- * `deploy`, its constructor, and `call`; both end with contract_return. Numbers of 256 bits are
- * 32 bytes with the lowest first, addresses 20 bytes, keys, hashes and topics 32 bytes as they are. */
+/* The host calls of contracts (docs/formats/pvm-contracts.md, `--host revive`). A contract exports `deploy`,
+ * its constructor, and `call`; both end with contract_return.
+ *
+ * A number is 32 bytes with the lowest first, an address 20 bytes, keys, hashes and topics are 32 bytes as they
+ * are. Where there is a pointer to a size, it holds the room before and the number of bytes written after the
+ * call; what does not fit is cut off. What the host refuses ends the contract. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include "penta_guest.h"
 
+/* clang-format off */
 enum { CONTRACT_SUCCESS, CONTRACT_REVERT };       /* flags of contract_return */
 enum { CONTRACT_PERSISTENT, CONTRACT_TRANSIENT }; /* flags of storage */
-enum { CONTRACT_KEY_NOT_FOUND = 3 };
-#define CONTRACT_KEY_32 UINT32_MAX /* length of a key of 32 bytes */
+enum {                                            /* results of calls; CONTRACT_SUCCESS, too */
+    CONTRACT_TRAPPED = 1,
+    CONTRACT_REVERTED = 2,
+    CONTRACT_KEY_NOT_FOUND = 3,
+    CONTRACT_TRANSFER_FAILED = 4,
+    CONTRACT_OUT_OF_GAS = 5,
+    CONTRACT_ADDRESS_TAKEN = 11,
+};
+enum {                                            /* flags of calls of other contracts */
+    CONTRACT_FORWARD_INPUT = 1,                   /* the own input, which is gone then */
+    CONTRACT_CLONE_INPUT = 2,                     /* the own input */
+    CONTRACT_TAIL_CALL = 4,                       /* its end is the end of this contract, too */
+    CONTRACT_REENTRY = 8,                         /* it may call this contract */
+    CONTRACT_READ_ONLY = 16,                      /* a static call */
+};
+/* clang-format on */
+#define CONTRACT_KEY_32 UINT32_MAX   /* as the length of a key: 32 bytes */
+#define CONTRACT_NO_VALUE UINT32_MAX /* as a result of storing: nothing was there */
+#define CONTRACT_ALL_GAS UINT64_MAX
+
+/* ---- who, when, how much ---- */
 
 PENTA_IMPORT_AS(void, contract_address, address, uint8_t *);
 PENTA_IMPORT_AS(void, contract_caller, caller, uint8_t *);
+PENTA_IMPORT_AS(void, contract_origin, origin, uint8_t *);
+PENTA_IMPORT_AS(uint64_t, contract_caller_is_origin, caller_is_origin);
 PENTA_IMPORT_AS(void, contract_value, value_transferred, uint8_t *);
 PENTA_IMPORT_AS(void, contract_balance, balance, uint8_t *);
+PENTA_IMPORT_AS(void, contract_balance_of, balance_of, const uint8_t *, uint8_t *);
+PENTA_IMPORT_AS(void, contract_minimum_balance, minimum_balance, uint8_t *);
 PENTA_IMPORT_AS(void, contract_now, now, uint8_t *);
 PENTA_IMPORT_AS(void, contract_block_number, block_number, uint8_t *);
+PENTA_IMPORT_AS(void, contract_block_hash, block_hash, const uint8_t *, uint8_t *);
+PENTA_IMPORT_AS(void, contract_block_author, block_author, uint8_t *);
+PENTA_IMPORT_AS(void, contract_chain_id, chain_id, uint8_t *);
+PENTA_IMPORT_AS(void, contract_base_fee, base_fee, uint8_t *);
+PENTA_IMPORT_AS(uint64_t, contract_gas_price, gas_price);
+PENTA_IMPORT_AS(uint64_t, contract_gas_limit, gas_limit);
+PENTA_IMPORT_AS(uint64_t, contract_gas_left, ref_time_left);
+PENTA_IMPORT_AS(uint64_t, contract_is_contract, is_contract, const uint8_t *);
+PENTA_IMPORT_AS(uint64_t, contract_code_size, code_size, const uint8_t *);
+PENTA_IMPORT_AS(void, contract_code_hash, code_hash, const uint8_t *, uint8_t *);
+PENTA_IMPORT_AS(void, contract_own_code_hash, own_code_hash, uint8_t *);
+PENTA_IMPORT_AS(void, contract_account_id, to_account_id, const uint8_t *, uint8_t *);
+
+/* ---- input and output ---- */
+
 PENTA_IMPORT_AS(uint64_t, contract_input_size, call_data_size);
+/* to, size, offset; zeros after the end */
 PENTA_IMPORT_AS(void, contract_input, call_data_copy, void *, uint32_t, uint32_t);
-PENTA_IMPORT_AS(void, contract_keccak, hash_keccak_256, const void *, uint32_t, uint8_t *);
+/* to, offset; the 32 bytes there, reversed: a number in the order of Solidity becomes one in ours */
+PENTA_IMPORT_AS(void, contract_input_word, call_data_load, uint8_t *, uint32_t);
+/* flags, data, size; does not return */
+PENTA_IMPORT_AS(void, contract_return, seal_return, uint32_t, const void *, uint32_t);
+/* What the last call of another contract returned: its size; to, size, offset */
+PENTA_IMPORT_AS(uint64_t, contract_returned_size, return_data_size);
+PENTA_IMPORT_AS(void, contract_returned, return_data_copy, void *, uint32_t *, uint32_t);
+/* topics, their count, data, its size */
 PENTA_IMPORT_AS(void, contract_event, deposit_event, const void *, uint32_t, const void *,
                 uint32_t);
-PENTA_IMPORT_AS(void, contract_return, seal_return, uint32_t, const void *, uint32_t);
+PENTA_IMPORT_AS(void, contract_keccak, hash_keccak_256, const void *, uint32_t, uint8_t *);
+/* Data that `deploy` may set once, and `call` read. */
+PENTA_IMPORT_AS(void, contract_set_immutable, set_immutable_data, const void *, uint32_t);
+PENTA_IMPORT_AS(void, contract_immutable, get_immutable_data, void *, uint32_t *);
+/* The balance goes to this address, and the contract ends. */
+PENTA_IMPORT_AS(void, contract_terminate, terminate, const uint8_t *);
+/* All gas is used, and the contract ends with a revert. */
+PENTA_IMPORT_AS(void, contract_consume_gas, consume_all_gas);
+
+/* ---- storage: flags, key, its length or CONTRACT_KEY_32, value ---- */
+
+/* These give the size of the value before, or CONTRACT_NO_VALUE. */
 PENTA_IMPORT_AS(uint64_t, contract_store, set_storage, uint32_t, const uint8_t *, uint32_t,
                 const void *, uint32_t);
+PENTA_IMPORT_AS(uint64_t, contract_clear, clear_storage, uint32_t, const uint8_t *, uint32_t);
+PENTA_IMPORT_AS(uint64_t, contract_contains, contains_storage, uint32_t, const uint8_t *, uint32_t);
+/* These give CONTRACT_SUCCESS or CONTRACT_KEY_NOT_FOUND; take removes it. */
 PENTA_IMPORT_AS(uint64_t, contract_load, get_storage, uint32_t, const uint8_t *, uint32_t, void *,
                 uint32_t *);
+PENTA_IMPORT_AS(uint64_t, contract_take, take_storage, uint32_t, const uint8_t *, uint32_t, void *,
+                uint32_t *);
+/* Keys and values of 32 bytes, where zeros are the same as nothing. */
+PENTA_IMPORT_AS(uint64_t, contract_store_word, set_storage_or_clear, uint32_t, const uint8_t *,
+                const void *);
+PENTA_IMPORT_AS(void, contract_load_word, get_storage_or_zero, uint32_t, const uint8_t *, void *);
+
+/* ---- other contracts ---- */
+
+PENTA_IMPORT_AS(uint64_t, contract_host_call, call, uint64_t, uint64_t, uint64_t, uint64_t,
+                uint64_t, uint64_t);
+PENTA_IMPORT_AS(uint64_t, contract_host_call_evm, call_evm, uint64_t, const uint8_t *,
+                const uint8_t *, uint64_t, uint64_t, uint64_t);
+PENTA_IMPORT_AS(uint64_t, contract_host_delegate_call, delegate_call, uint64_t, uint64_t, uint64_t,
+                const uint8_t *, uint64_t, uint64_t);
+PENTA_IMPORT_AS(uint64_t, contract_host_delegate_call_evm, delegate_call_evm, uint64_t,
+                const uint8_t *, uint64_t, uint64_t, uint64_t);
+PENTA_IMPORT_AS(uint64_t, contract_host_instantiate, instantiate, uint64_t, uint64_t, uint64_t,
+                uint64_t, uint64_t, uint64_t);
+
+/* The host takes two words of 32 bits in one register. */
+static inline uint64_t contract_pair_(const void *low, uint64_t high)
+{
+    return high << 32 | (uint32_t)(uintptr_t)low;
+}
+
+/* Room for what comes back, or nowhere: then contract_returned has it all the same. */
+static inline uint64_t contract_room_(void *output, uint32_t *size)
+{
+    return output ? contract_pair_(output, (uintptr_t)size) : UINT64_MAX;
+}
+
+static const uint8_t contract_no_limit_[32] = {
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
+static const uint8_t contract_zero_[32] = {0};
+
+/* Calls a contract with all gas. value NULL is none; output may be NULL, then output_size may, too. */
+static inline uint64_t contract_call(uint32_t flags, const uint8_t *to, const uint8_t *value,
+                                     const void *input, uint32_t input_size, void *output,
+                                     uint32_t *output_size)
+{
+    return contract_host_call(
+        contract_pair_(to, flags), UINT64_MAX, UINT64_MAX,
+        contract_pair_(value ? value : contract_zero_, (uintptr_t)contract_no_limit_),
+        contract_pair_(input, input_size), contract_room_(output, output_size));
+}
+
+/* The same with so much gas. */
+static inline uint64_t contract_call_gas(uint64_t gas, uint32_t flags, const uint8_t *to,
+                                         const uint8_t *value, const void *input,
+                                         uint32_t input_size, void *output, uint32_t *output_size)
+{
+    return contract_host_call_evm(flags, to, value ? value : contract_zero_, gas,
+                                  contract_pair_(input, input_size),
+                                  contract_room_(output, output_size));
+}
+
+/* The code of another contract on this contract's storage, caller and value. */
+static inline uint64_t contract_delegate(uint32_t flags, const uint8_t *to, const void *input,
+                                         uint32_t input_size, void *output, uint32_t *output_size)
+{
+    return contract_host_delegate_call(contract_pair_(to, flags), UINT64_MAX, UINT64_MAX,
+                                       contract_no_limit_, contract_pair_(input, input_size),
+                                       contract_room_(output, output_size));
+}
+
+static inline uint64_t contract_delegate_gas(uint64_t gas, uint32_t flags, const uint8_t *to,
+                                             const void *input, uint32_t input_size, void *output,
+                                             uint32_t *output_size)
+{
+    return contract_host_delegate_call_evm(flags, to, gas, contract_pair_(input, input_size),
+                                           contract_room_(output, output_size));
+}
+
+/* Makes a contract: code is the hash of its program and the input of its constructor, one after the other. With
+ * a salt (32 bytes, or NULL) its address depends on that instead of the creator's nonce. The address, 20 bytes, is
+ * only written on success. */
+static inline uint64_t contract_create(const void *code, uint32_t size, const uint8_t *value,
+                                       const uint8_t *salt, uint8_t *address, void *output,
+                                       uint32_t *output_size)
+{
+    return contract_host_instantiate(
+        UINT64_MAX, UINT64_MAX,
+        contract_pair_(value ? value : contract_zero_, (uintptr_t)contract_no_limit_),
+        contract_pair_(code, size), contract_room_(output, output_size),
+        contract_pair_(salt ? (const void *)salt : (const void *)UINTPTR_MAX, (uintptr_t)address));
+}

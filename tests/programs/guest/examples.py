@@ -7,46 +7,11 @@ Skipped without clang-19 and lld-19.
 """
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 
-PENTA = os.path.abspath(sys.argv[1])
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
-CC = os.path.join(ROOT, "guest", "bin", "penta-cc")
-ENGINES = ("interp", "jit", "both")
-failures = 0
-checks = 0
-
-
-def check(what, got, expected):
-    global failures, checks
-    checks += 1
-    if got != expected:
-        failures += 1
-        print(f"{what}:\n  expected {expected!r}\n  got      {got!r}"[:3000])
-
-
-def compile_program(work, source, *options):
-    out = os.path.join(work, os.path.basename(source) + "".join(options).replace("-", "_") + ".polkavm")
-    done = subprocess.run([CC, "-Wall", "-Wextra", *options, os.path.join(ROOT, source), "-o", out],
-                          capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "PENTA": PENTA})
-    check(f"penta-cc {source} {options}", (done.returncode, done.stdout, done.stderr), (0, "", ""))
-    return out
-
-
-def run(program, *args, data=b"", cwd=None):
-    """What every engine gives, checked to be the same."""
-    results = []
-    for engine in ENGINES:
-        done = subprocess.run([PENTA, "run", "--engine", engine, program, *args], input=data,
-                              capture_output=True, timeout=300, cwd=cwd)
-        results.append((done.returncode, done.stdout, done.stderr))
-        check(f"{program} on {engine}", results[-1], results[0])
-    return results[0]
-
+import kit
+from kit import CC, PENTA, ROOT, check, compile_program, run
 
 LISP = b"""(define (fact n) (if (< n 2) 1 (* n (fact (- n 1)))))
 (fact 12) ; a comment
@@ -112,36 +77,6 @@ def examples(work, *options):
     check("c++", run(program("shapes.cpp")), (0, SHAPES, b""))
 
 
-def word(n):
-    return f"{n:064x}"
-
-
-def token(work):
-    program = compile_program(work, "examples/guest/token.c", "-O2", "--isa", "revive_v1")
-    me, other, supply = int("11" * 20, 16), 0x1234, 1000000
-    steps = [("deploy", word(supply), "0x"), ("call", "18160ddd", "0x" + word(supply)),
-             ("call", "70a08231" + word(me), "0x" + word(supply)),
-             ("call", "a9059cbb" + word(other) + word(5), "0x" + word(1)),
-             ("call", "70a08231" + word(other), "0x" + word(5)),
-             ("call", "70a08231" + word(me), "0x" + word(supply - 5)),
-             ("call", "a9059cbb" + word(other) + word(supply), None),          # more than there is
-             ("call", "095ea7b3" + word(me) + word(100), "0x" + word(1)),
-             ("call", "23b872dd" + word(me) + word(other) + word(60), "0x" + word(1)),
-             ("call", "dd62ed3e" + word(me) + word(me), "0x" + word(40)),
-             ("call", "23b872dd" + word(me) + word(other) + word(60), None),   # more than was allowed
-             ("call", "70a08231" + word(other), "0x" + word(65)),
-             ("call", "deadbeef", None)]
-    args = ["--host", "revive"]
-    for export, data, _ in steps:
-        args += ["--call", export, "--calldata", data]
-    for engine in ENGINES:
-        done = subprocess.run([PENTA, "run", "-q", program, "--engine", engine, *args], capture_output=True, timeout=300)
-        lines = [line for line in done.stdout.decode().splitlines() if line.startswith("return")]
-        check(f"token on {engine}", lines, [f"return 0 {out}" if out else "return 1 0x" for _, _, out in steps])
-        events = [line for line in done.stdout.decode().splitlines() if line.startswith("event")]
-        check(f"events on {engine}", sum("0xddf252ad" in line for line in events) >= 3, True)
-
-
 def against_native(work):
     native = os.path.join(work, "native")
     source = os.path.join(ROOT, "tests/programs/guest/program.c")
@@ -204,21 +139,8 @@ def separate(work):
     check("exports", done.returncode, 30)
 
 
-def main():
-    for tool in ("clang-19", "ld.lld-19"):
-        if not shutil.which(tool):
-            print(f"no {tool}: skipped")
-            return 77
-    with tempfile.TemporaryDirectory() as work:
-        os.environ.setdefault("XDG_CACHE_HOME", os.path.join(work, "cache"))
-        examples(work)
-        examples(work, "-m32")
-        token(work)
-        against_native(work)
-        errors(work)
-        separate(work)
-    print(f"{checks - failures} passed, {failures} failed")
-    return bool(failures)
+def examples32(work):
+    examples(work, "-m32")
 
 
-sys.exit(main())
+sys.exit(kit.main(examples, examples32, against_native, errors, separate))
