@@ -342,6 +342,7 @@ static void costs(const struct bench *b)
     bench_host_calls("interp");
     bench_host_calls("jit");
     bench_interrupts();
+    bench_tight_loops();
 }
 
 static bool known(const char *name)

@@ -24,6 +24,7 @@ double peer_run(const struct peer *peer, const char *blob, double limit, char *n
 void bench_instances(const char *folder);
 void bench_host_calls(const char *engine);
 void bench_interrupts(void);
+void bench_tight_loops(void);
 void bench_parsing(const char *path);
 
 /* pvm_compile.c */

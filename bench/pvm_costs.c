@@ -140,6 +140,43 @@ void bench_interrupts(void)
     penta_close(module);
 }
 
+/* ---- loops of a few instructions ---- */
+
+void bench_tight_loops(void)
+{
+    enum { STEPS = 100000000 };
+    static const struct {
+        const char *name, *text;
+    } loops[] = {
+        {"jump to itself", "pub @loop:\n jump @loop\n"},
+        {"branch to itself", "pub @loop:\n jump @loop if a0 == a1\n trap\n"},
+        {"load, jump to itself", "pub @loop:\n a0 = 1, jump @loop\n"},
+        {"two blocks", "pub @loop:\n jump @next\n@next:\n jump @loop\n"},
+        {"add, jump", "pub @loop:\n a0 = a0 + 1\n jump @loop\n"},
+        {"add, xor, branch",
+         "pub @loop:\n a0 = a0 + 1\n a1 = a1 ^ a0\n jump @loop if a0 != 0\n trap\n"},
+    };
+    static const penta_option options[] = {{"call", "loop"}, {"gas", "9000000000000000000"}};
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        penta_module *module = bench_module(loops[i].text);
+        double rate[2];
+        for (size_t count = 1; count <= 2; count++) {
+            penta_error err;
+            penta_stop stop;
+            penta_vm *vm = penta_vm_new(module, "interp", options, count, &err);
+            if (!vm) bench_die(loops[i].name, err.message);
+            double start = bench_now();
+            penta_vm_run(vm, STEPS, &stop);
+            rate[count - 1] = STEPS / (bench_now() - start) / 1e6;
+            if (stop.kind != PENTA_STOP_FUEL) bench_die(loops[i].name, "ended by itself");
+            penta_vm_free(vm);
+        }
+        printf("interp loop, %-22s %8.0f million steps/s, with gas %8.0f\n", loops[i].name, rate[0],
+               rate[1]);
+        penta_close(module);
+    }
+}
+
 /* ---- reading ---- */
 
 static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
@@ -149,7 +186,7 @@ void bench_parsing(const char *path)
     penta_error err;
     penta_bytes bytes = bench_read(path);
     double best = 1e9;
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 99; i++) {
         double start = bench_now();
         penta_module *module = penta_open(bytes, "pvm", NULL, 0, &err);
         if (!module) bench_die(path, err.message);

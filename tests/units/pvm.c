@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "penta/pvm.h"
 #include "pvm/host/keccak.h"
+#include "pvm/vm/handlers.h"
 
 static unsigned passed, failed;
 
@@ -219,6 +220,42 @@ static void test_interrupt_and_marks(void)
     penta_close(module);
 }
 
+/* An instruction that jumps to itself has a handler like any other, and one whose target is none is
+ * for the step engine. */
+static void test_jumps_to_themselves(void)
+{
+    static const struct {
+        const char *text;
+        bool steps;
+    } rows[] = {
+        {"%isa = latest64\npub @f:\njump @f\n", false},
+        {"%isa = latest64\npub @f:\njump @f if a0 == a1\ntrap\n", false},
+        {"%isa = latest64\npub @f:\njump @f if a0 == 0\ntrap\n", false},
+        {"%isa = latest64\npub @f:\na0 = 7, jump @f\n", false},
+        {"%isa = latest64\npub @f:\njump 99\n", true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        penta_module *module = assemble(rows[i].text);
+        penta_error err = {0};
+        penta_stop stop;
+        struct pvm_cells *p =
+            pvm_cells_new(&pvm_module(module)->program.code, pvm_profile_find("polkavm"),
+                          PVM_GAS_NAIVE, false, &err);
+        bool built = p && pvm_cells_build(p);
+        expect(built && (p->cells[p->blocks[0].first].run == pvm_leave_step) == rows[i].steps,
+               "who runs a jump to itself");
+        pvm_cells_free(p);
+        penta_vm *vm = machine(module, NULL, 0);
+        penta_vm_run(vm, 100000, &stop);
+        if (rows[i].steps)
+            expect(stop.kind == PENTA_STOP_TRAP && stop.pc == 0, "a jump to nowhere traps");
+        else
+            expect(stop.kind == PENTA_STOP_FUEL && stop.steps == 100000, "it goes on for ever");
+        penta_vm_free(vm);
+        penta_close(module);
+    }
+}
+
 int main(void)
 {
     test_keccak();
@@ -227,6 +264,7 @@ int main(void)
     test_rights();
     test_gas_and_host();
     test_interrupt_and_marks();
+    test_jumps_to_themselves();
     printf("%u passed, %u failed\n", passed, failed);
     return failed ? 1 : 0;
 }

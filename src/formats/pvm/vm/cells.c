@@ -184,7 +184,7 @@ static void resolve(struct builder *b)
         int64_t distance = ((int64_t)target - last) * (int64_t)sizeof *c;
         if (distance != (int32_t)distance) target = 0;
         struct pvm_cell *at = end - 1 == last ? c : c + 1;
-        at->imm = target ? (int32_t)distance : 0; /* 0: the step engine decides */
+        at->imm = target ? (int32_t)distance : PVM_CELL_NOWHERE;
     }
     for (uint32_t i = 0; i < p->table_count; i++) {
         uint64_t pc;

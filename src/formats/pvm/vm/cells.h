@@ -38,6 +38,10 @@ enum pvm_cell_op {
     PVM_CELL_OPS
 };
 
+/* The distance of a jump that the step engine decides on. Others are multiples of a cell, and 0 is
+ * the jump of an instruction to itself. */
+enum { PVM_CELL_NOWHERE = 1 };
+
 struct pvm_place {               /* of a cell */
     uint32_t pc, block, ordinal; /* ordinal: how many instructions precede it in the program */
 };

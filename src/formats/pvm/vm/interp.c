@@ -204,7 +204,7 @@ static bool needs_step(const struct pvm_cell *c)
 {
     if (!pvm_has_target(c->op)) return false;
     bool more = pvm_ops[c->op].shape == PVM_REG_IMM_OFFSET;
-    return !(more ? c[1].imm : c->imm); /* an illegal target */
+    return (more ? c[1].imm : c->imm) == PVM_CELL_NOWHERE;
 }
 
 static pvm_handler *narrow_handler(uint8_t op)
