@@ -1,10 +1,10 @@
-/* What the dialects share: telling them apart, numbers, the code section, module life. */
+/* What the dialects share: guessing the dialect, numbers, the code section, opening and closing. */
 #include <stdlib.h>
 #include "pvm/format/container.h"
 
 const char *const pvm_dialect_names[] = {"polkavm", "doc", "jam", NULL};
 
-/* ---- telling the dialects apart ---- */
+/* ---- guessing the dialect ---- */
 
 static const uint8_t magic[4] = {'P', 'V', 'M', 0};
 
@@ -41,6 +41,7 @@ int pvm_guess_dialect(penta_bytes file, enum pvm_dialect *dialect)
 
 /* ---- numbers ---- */
 
+/* Remembers a number that is longer than needed, so that it is written back the same way. */
 static void keep_varint(struct pvm_parse *p, const uint8_t *bytes, unsigned size, uint64_t offset)
 {
     struct pvm_program *program = &p->m->program;
@@ -190,8 +191,8 @@ static bool choose_dialect(penta_bytes file, const char *wanted, enum pvm_dialec
 {
     if (wanted) return pvm_dialect_of(wanted, dialect, err);
     if (pvm_guess_dialect(file, dialect)) return true;
-    /* Not sure enough for detect, but asked for as pvm: a magic that was cut off still tells, and
-     * so do lengths that fit, whatever the code is worth. */
+    /* The caller says that it is a pvm file, so less evidence is enough: the start of the magic
+     * number, or lengths that fit. */
     *dialect = PVM_POLKAVM;
     if (file.size && !memcmp(file.data, magic, file.size < 4 ? file.size : 4)) return true;
     *dialect = PVM_JAM;

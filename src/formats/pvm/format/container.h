@@ -16,7 +16,7 @@ struct pvm_parse {
     penta_error *fatal; /* memory ran out */
 };
 
-/* The next number; a long form is kept in the program. */
+/* The next number. The program remembers one that is longer than needed. */
 uint32_t pvm_take_varint(struct pvm_parse *p, struct reader *r);
 /* A part of the file as a reader of its own. */
 struct reader pvm_part(struct pvm_parse *p, penta_bytes bytes, uint64_t offset);
@@ -28,11 +28,11 @@ bool pvm_polkavm_parse(struct pvm_parse *p);
 bool pvm_doc_parse(struct pvm_parse *p);
 bool pvm_jam_parse(struct pvm_parse *p);
 
-/* How sure these bytes are of the dialect, 0 to 100; evidence may be NULL. */
+/* How surely the bytes are of the dialect, 0 to 100. evidence may be NULL. */
 int pvm_doc_probe(penta_bytes file, struct writer *evidence);
 int pvm_jam_probe(penta_bytes file, struct writer *evidence);
 
-/* Their lengths fit the file; nothing is said about the code. */
+/* The lengths in the file fit its size; the code is not looked at. */
 bool pvm_doc_fits(penta_bytes file);
 bool pvm_jam_fits(penta_bytes file);
 
@@ -46,14 +46,14 @@ struct pvm_emit {
 };
 
 void pvm_emit_varint(struct pvm_emit *e, uint32_t value);
-/* A number and as many bytes. */
+/* The number of bytes, then the bytes. */
 void pvm_emit_framed(struct pvm_emit *e, penta_bytes bytes);
 void pvm_emit_code(struct pvm_emit *e);
 
 void pvm_polkavm_write(struct pvm_emit *e);
 void pvm_doc_write(struct pvm_emit *e);
 void pvm_jam_write(struct pvm_emit *e);
-/* The payload of a section from the program's fields. */
+/* Writes the payload of a section from the program's fields. */
 void pvm_section_write(struct pvm_emit *e, uint8_t id);
 
 /* ---- describing: a position that moves over the file ---- */
@@ -66,7 +66,7 @@ struct pvm_walk {
     bool leb;
 };
 
-bool pvm_walk_varint(struct pvm_walk *w, const char *name, uint32_t *value); /* false: not one */
+bool pvm_walk_varint(struct pvm_walk *w, const char *name, uint32_t *value); /* false: no number */
 void pvm_walk_uint(struct pvm_walk *w, const char *name, unsigned size, penta_kind kind,
                    const char *note);
 void pvm_walk_raw(struct pvm_walk *w, const char *name, size_t size, const char *note);

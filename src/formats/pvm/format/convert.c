@@ -11,7 +11,7 @@ struct conversion {
     struct findings *f;
     struct pvm_program to;
     struct arena arena;
-    struct pvm_assembly a; /* for code that is written anew */
+    struct pvm_assembly a; /* the code, when it is written anew */
     penta_error err;
 };
 
@@ -39,7 +39,7 @@ static bool add_insn(struct conversion *c, struct pvm_insn in, int64_t *item_of)
     return pvm_add_item(&c->a, item);
 }
 
-/* All instructions as items; the new place of each is known by its old pc. */
+/* All instructions as items of the assembly. item_of[old pc] is the item's index plus 1. */
 static bool take_items(struct conversion *c, uint32_t *item_of)
 {
     const struct pvm_code *code = &c->from->code;
@@ -82,7 +82,7 @@ static bool name_items(struct conversion *c, const uint32_t *item_of)
         if (to < code->bytes.size && item_of[to])
             item->label = item_of[to] - 1;
         else
-            item->in.target = UINT32_MAX; /* it traps there, and here */
+            item->in.target = UINT32_MAX; /* the old target traps, so the new one must */
     }
     return true;
 }
@@ -99,7 +99,7 @@ static bool new_table(struct conversion *c, const uint32_t *item_of)
         if (real)
             entry.label = item_of[pc] - 1;
         else if (!c->to.code.doc)
-            entry.value = PVM_CODE_MAX; /* no code there: it traps */
+            entry.value = PVM_CODE_MAX; /* past the code: jumping there traps, as before */
         else
             entry.value = c->to.code.isa == PVM_LATEST32 ? UINT32_C(0x0376ba8a)
                                                          : UINT64_C(0xfa6f29540376ba8a);
@@ -148,7 +148,7 @@ static bool rewrite(struct conversion *c)
 
 /* ---- data ---- */
 
-/* Stored data as long as the memory for it. */
+/* Extends the stored data with zeros to the size of its memory. */
 static bool pad(struct conversion *c, penta_bytes *data, uint32_t size)
 {
     if (data->size >= size) return true;
@@ -195,8 +195,8 @@ static void data_from_jam(struct conversion *c)
 
 /* ---- entry points of jam programs ---- */
 
-/* Jumps of five bytes in front of the code, one for each export: static offsets are relative, so
- * the code itself does not change. */
+/* Puts a jump of five bytes before the code for each export. Offsets in jumps are relative, so the
+ * code itself does not change. */
 static bool add_dispatch(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
@@ -263,7 +263,8 @@ static bool exports_from_jam(struct conversion *c)
     return p->exports != NULL;
 }
 
-/* polkavm has entries of at most four bytes; what does not fit leads nowhere in any case. */
+/* polkavm has entries of at most four bytes. A larger pc is outside the code and traps either
+ * way. */
 static bool narrow_table(struct conversion *c)
 {
     struct pvm_code *code = &c->to.code;
@@ -280,7 +281,7 @@ static bool narrow_table(struct conversion *c)
     return table != NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the conversion ---- */
 
 static bool choose_isa(struct conversion *c)
 {
@@ -307,7 +308,7 @@ static bool check_names(struct conversion *c)
     return true;
 }
 
-/* Unknown sections stay among themselves; of the known ones the fields are written. */
+/* Keeps the unknown sections as they are; the known ones are written from the program's fields. */
 static bool keep_extra(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
@@ -321,6 +322,8 @@ static bool keep_extra(struct conversion *c)
     return true;
 }
 
+/* Forgets what only the old file has: long numbers, a wrong length, trailing bytes, debug
+ * sections. */
 static void drop_oddities(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
@@ -365,7 +368,6 @@ static bool convert(struct conversion *c)
     return narrow_table(c);
 }
 
-/* A container that no machine would open is not carried into another dialect. */
 static void keep_first(void *user, const penta_error *finding)
 {
     penta_error *err = user;
@@ -374,6 +376,7 @@ static void keep_first(void *user, const penta_error *finding)
         *err = *finding;
 }
 
+/* A container that no machine would open is not converted. */
 static bool sound(struct conversion *c)
 {
     struct findings f = {.rules = pvm_rules, .report = keep_first, .user = &c->err};

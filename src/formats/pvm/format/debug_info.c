@@ -3,6 +3,7 @@
 
 enum { OPS_WITHOUT_REGION = 512 };
 
+/* Operations of line programs, by number. */
 static const struct {
     const char *name;
     bool operand;
@@ -66,7 +67,7 @@ bool pvm_debug_find(const struct pvm_program *program, uint32_t pc, struct pvm_d
     return false;
 }
 
-/* True: a region of `bytes` bytes is finished. */
+/* Returns true when the operation finishes a region, of *bytes bytes of code. */
 static bool apply(struct pvm_debug_lines *l, uint8_t op, uint32_t operand, uint32_t *bytes)
 {
     struct pvm_debug_frame ignored = {0};
@@ -153,7 +154,7 @@ static void verify_strings(const struct pvm_module *m, struct findings *f)
     }
 }
 
-/* Returns how many bytes of line program it went through. */
+/* Returns how many bytes of the line program it read. */
 static size_t verify_program(const struct pvm_module *m, size_t range, struct findings *f)
 {
     const struct pvm_program *p = &m->program;
@@ -190,7 +191,8 @@ void pvm_debug_verify(const struct pvm_module *m, struct findings *f)
                      "line programs of version %u, expected 1", p->debug_lines.data[0]);
     uint32_t last = 0;
     bool sorted = true;
-    /* A hostile file can name one long program in every range: bound the work by the file. */
+    /* Every range of a hostile file can name the same long program, so the file's size bounds the
+     * work. */
     uint64_t budget = 64 + 4 * (uint64_t)m->base.file.size;
     for (size_t i = 0; i < range_count(p); i++) {
         const uint8_t *record = p->debug_ranges.data + i * PVM_DEBUG_RANGE_BYTES;

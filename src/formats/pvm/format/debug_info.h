@@ -1,4 +1,4 @@
-/* Debug sections: strings, line programs, and the ranges of code that these cover. */
+/* Debug sections: strings, line programs, and the range of code that each line program covers. */
 #pragma once
 #include "pvm/pvm.h"
 
@@ -12,25 +12,27 @@ struct pvm_debug_frame {
     uint32_t line, column;          /* 0: unknown */
 };
 
-/* A line program at work. Each step yields a region of code and the frames around it, the outermost
- * first; frames deeper than PVM_DEBUG_FRAMES are parsed and dropped, as upstream does. */
+/* The state of a line program. Each step yields a region of code and its call frames, outermost
+ * first (inlined functions have frames too). Frames from PVM_DEBUG_FRAMES on are read and dropped,
+ * as PolkaVM does. */
 struct pvm_debug_lines {
     penta_bytes bytes; /* the section */
     size_t at;
     uint32_t pc;
-    uint32_t depth, next_depth, mutation;
+    uint32_t depth, next_depth; /* frames of this region, of the next one */
+    uint32_t mutation;          /* which frame the operations change */
     struct pvm_debug_frame frames[PVM_DEBUG_FRAMES];
-    uint32_t from, to; /* of the region just yielded */
+    uint32_t from, to; /* the region just yielded, as pcs */
     bool broken;
 };
 
-/* One operation: its bytes, 0 when there is none here. */
+/* Reads one operation; returns its size in bytes, 0 if there is none here. */
 unsigned pvm_debug_op(penta_bytes in, uint32_t *operand);
 const char *pvm_debug_op_name(uint8_t op);
 
-/* The range that holds pc: its line program is started. */
+/* Starts the line program of the range that holds pc. */
 bool pvm_debug_find(const struct pvm_program *program, uint32_t pc, struct pvm_debug_lines *out);
-/* The program of the range with this index. */
+/* Starts the line program of the range with this index. */
 void pvm_debug_start(const struct pvm_program *program, size_t range, struct pvm_debug_lines *out);
 /* The next region; false at the end, or when the program is broken. */
 bool pvm_debug_next(struct pvm_debug_lines *lines);

@@ -8,8 +8,8 @@ const struct pvm_op_info pvm_ops[PVM_OPS] = {
 #include "pvm/isa.def"
 };
 
-/* Rows that an ISA does not have go to byte 255, which none of them defines and which is put right
- * at the end of each list. */
+/* A row that an ISA does not have has number -1 and lands at byte 255, which no ISA defines; the
+ * last line of each list makes that byte invalid again. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
 const struct pvm_isa_info pvm_isas[PVM_ISAS] = {
@@ -121,7 +121,7 @@ static void operands(struct pvm_insn *in, const uint8_t *p, unsigned skip)
 
 /* ---- operands by shape: doc ---- */
 
-/* The low 32 bits of the value, as a LEB128 number; its size, 0 when it is none. */
+/* A LEB128 number, sign-extended from 32 bits; returns its size, 0 if it is malformed. */
 static unsigned leb32(const uint8_t *p, size_t left, uint64_t *value)
 {
     uint32_t v = 0;
@@ -130,7 +130,7 @@ static unsigned leb32(const uint8_t *p, size_t left, uint64_t *value)
     return size;
 }
 
-/* Which parts a shape has: register bytes and LEB immediates. */
+/* How many registers and LEB128 immediates a shape has. */
 /* clang-format off */
 static const struct { uint8_t registers, immediates; } doc_shapes[PVM_SHAPES] = {
     [PVM_IMM] = {0, 1},         [PVM_OFFSET] = {0, 1},          [PVM_IMM_IMM] = {0, 2},
@@ -140,7 +140,7 @@ static const struct { uint8_t registers, immediates; } doc_shapes[PVM_SHAPES] = 
 };
 /* clang-format on */
 
-/* False: not an instruction. p: the bytes after the opcode. */
+/* p: the bytes after the opcode. Returns false if they are not the operands of in->op. */
 static bool doc_operands(struct pvm_insn *in, const uint8_t *p, size_t left)
 {
     enum pvm_shape shape = pvm_ops[in->op].shape;
@@ -152,7 +152,7 @@ static bool doc_operands(struct pvm_insn *in, const uint8_t *p, size_t left)
         in->a = p[0] >> 4;
         in->b = p[0] & 15;
     }
-    if (registers == 3) { /* written destination first */
+    if (registers == 3) { /* the destination comes first */
         in->d = in->a;
         in->a = in->b;
         in->b = p[1];
@@ -227,7 +227,7 @@ bool pvm_is_target(const struct pvm_code *code, uint32_t pc)
     const uint8_t *op = pvm_isas[code->isa].op;
     if (code->gp && op[code->bytes.data[pc]] == PVM_OP_invalid) return false;
     if (!pc) return true;
-    /* Upstream's search misses a predecessor 25 bytes away when pc is a multiple of 8. */
+    /* PolkaVM's own search misses a predecessor 25 bytes away when pc is a multiple of 8. */
     uint32_t reach = code->gp || pc % 8 ? PVM_SKIP_MAX + 1 : PVM_SKIP_MAX;
     uint32_t from = pc > reach ? pc - reach : 0;
     uint64_t bits = pvm_start_bits(code, from) & ((UINT64_C(1) << (pc - from)) - 1);
@@ -250,6 +250,7 @@ uint32_t pvm_jump_target(const struct pvm_code *code, uint32_t pc, unsigned skip
     return pc + (uint32_t)immediate(p + at, clamp((int)skip + 1 - (int)at));
 }
 
+/* Writers of doc files put this value, in either byte order, into entries that must trap. */
 static bool is_filler(const uint8_t *entry, unsigned size)
 {
     static const uint8_t filler[8] = {0xfa, 0x6f, 0x29, 0x54, 0x03, 0x76, 0xba, 0x8a};

@@ -1,4 +1,4 @@
-/* Instructions: the table of all ISAs, and one instruction's bytes to its operands.
+/* The instructions of all ISAs, and how the bytes of one are read.
  *
  * In `polkavm` and `jam` programs the bitmask says where instructions start and hence how long they
  * are; in `doc` programs the length follows from the shape, and `starts` was computed. Decoding
@@ -63,7 +63,7 @@ static inline bool pvm_has_target(enum pvm_op op)
 struct pvm_code {
     enum pvm_isa isa;
     bool doc; /* operands as in the doc dialect */
-    bool gp;  /* jump targets by the Gray Paper's rule instead of upstream's */
+    bool gp;  /* jump targets by the Gray Paper's rule instead of PolkaVM's */
     penta_bytes bytes;
     penta_bytes mask;      /* as stored: (bytes.size + 7) / 8 bytes */
     const uint8_t *starts; /* bit per byte: an instruction starts here; mask.data unless doc */
@@ -77,7 +77,7 @@ struct pvm_code {
 struct pvm_insn {
     uint8_t op; /* enum pvm_op */
     uint8_t a, b, d;
-    uint8_t length;       /* bytes, opcode included: the next one is at pc + length */
+    uint8_t length;       /* bytes, opcode included: the next instruction is at pc + length */
     uint8_t size1, size2; /* stored bytes of the immediates; an offset is the last of them */
     uint32_t pc;
     uint32_t target;     /* absolute, of jumps and branches */
@@ -94,7 +94,8 @@ static inline bool pvm_starts(const struct pvm_code *code, uint32_t pc)
     return pc < code->bytes.size && pvm_bit(code->starts, pc);
 }
 
-/* Start bits from `at` on, 57 or more; ones after the end of the code stop every search. */
+/* At least 57 bits of code->starts, from `at` on. Bits past the end of the code are 1, so that a
+ * search ends there. */
 static inline uint64_t pvm_start_bits(const struct pvm_code *code, uint32_t at)
 {
     size_t byte = at >> 3, valid = code->bytes.size - byte * 8;
@@ -117,15 +118,15 @@ static inline unsigned pvm_skip(const struct pvm_code *code, uint32_t pc)
     return (unsigned)__builtin_ctzll(pvm_start_bits(code, pc + 1) | stop);
 }
 
-/* The instruction at pc. pc outside the code or not at a start: invalid, length 1 (in a hole it
- * reaches to the next start). In doc programs length is 1 for what is no instruction. */
+/* The instruction at pc. Where none starts, op is invalid and length reaches to the next start;
+ * outside the code, and in doc programs, it is 1. */
 void pvm_decode(const struct pvm_code *code, uint32_t pc, struct pvm_insn *out);
 
 /* Only the target of the jump or branch at pc, faster than decoding all of it. */
 uint32_t pvm_jump_target(const struct pvm_code *code, uint32_t pc, unsigned skip);
 
-/* Static and dynamic jumps may go to pc. */
+/* Whether static and dynamic jumps may go to pc. */
 bool pvm_is_target(const struct pvm_code *code, uint32_t pc);
 
-/* The code offset that the dynamic address 2 * (index + 1) stands for; false for a filler. */
+/* The pc that the dynamic address 2 * (index + 1) leads to; false for an entry that must trap. */
 bool pvm_table_entry(const struct pvm_code *code, uint32_t index, uint64_t *pc);

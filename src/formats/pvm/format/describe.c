@@ -53,7 +53,7 @@ void pvm_walk_rest(struct pvm_walk *w, const char *name, const char *note)
 
 /* ---- instructions ---- */
 
-/* A register nibble or two in one byte, if the instruction is long enough to hold it. */
+/* A byte of registers or lengths, if the instruction is long enough to hold it. */
 static void walk_registers(struct pvm_walk *w, const char *name, size_t end)
 {
     if (w->pos < end) pvm_walk_uint(w, name, 1, PENTA_WORD, NULL);
@@ -62,7 +62,7 @@ static void walk_registers(struct pvm_walk *w, const char *name, size_t end)
 static void walk_immediate(struct pvm_walk *w, const char *name, size_t end, size_t size,
                            uint64_t value)
 {
-    if (size > end - w->pos) size = end - w->pos; /* it reads on in the next instruction */
+    if (size > end - w->pos) size = end - w->pos; /* the rest belongs to the next instruction */
     describe_field(w->v, (penta_field){.name = name,
                                        .offset = w->pos,
                                        .size = size,

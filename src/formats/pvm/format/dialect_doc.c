@@ -99,7 +99,7 @@ static bool take_imports(struct pvm_parse *p)
     struct reader pcs = pvm_part(p, offsets, reader_at(r) - offsets.size);
     size_t most = 0;
     for (size_t i = 0; i < offsets.size; i++) most += offsets.data[i] < 0x80;
-    if (most > reader_left(r)) /* each has a name of one byte or more after these */
+    if (most > reader_left(r)) /* each needs a name of at least one byte */
         return error_at(r->err, PVM_IMPORT_COUNT, reader_at(r),
                         "%zu import offsets, %zu bytes for their names", most, reader_left(r));
     program->imports = arena_alloc(&p->m->arena, most, sizeof *program->imports, p->fatal);
@@ -131,7 +131,7 @@ static bool take_imports(struct pvm_parse *p)
     return done(p);
 }
 
-/* How many there are, before anything is allocated. */
+/* How many exports there are, before memory for them is allocated. */
 static size_t count_exports(const struct reader *r)
 {
     size_t count = 0;
@@ -212,7 +212,8 @@ bool pvm_doc_name_ok(penta_bytes name)
     return name.size > 0;
 }
 
-/* Instructions, when all of them decode and the bitmask only marks their starts; else 0. */
+/* The number of instructions if all of them decode and the bitmask only marks their starts; else
+ * 0. */
 static size_t sound_count(const struct pvm_code *code)
 {
     size_t size = code->bytes.size, count = 0;
@@ -227,7 +228,7 @@ static size_t sound_count(const struct pvm_code *code)
     return count;
 }
 
-/* A module that lives on the stack: free its arena. False: it is damaged. */
+/* Parses into a module on the caller's stack, who frees its arena. False: the file is damaged. */
 static bool try_parse(penta_bytes file, struct pvm_module *m)
 {
     penta_error fatal = {0};
@@ -266,7 +267,8 @@ int pvm_doc_probe(penta_bytes file, struct writer *evidence)
 
 /* ---- writing ---- */
 
-/* A framed list: its size comes before it, and so does the size's number. */
+/* A list after its size in bytes. The size is written later but counts as the earlier number, hence
+ * varint_next. */
 static void write_list(struct pvm_emit *e, void (*body)(struct pvm_emit *e))
 {
     struct writer bytes = {0};
@@ -377,7 +379,7 @@ static void describe_framed(struct pvm_walk *w, const char *length_name, const c
     if (size) pvm_walk_raw(w, name, size, NULL);
 }
 
-/* Each field only as far as parsing came. */
+/* Describes the fields up to where parsing came. */
 void pvm_doc_describe(struct pvm_walk *w)
 {
     const struct pvm_program *p = &w->m->program;

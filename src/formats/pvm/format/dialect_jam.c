@@ -6,7 +6,7 @@ enum { ENTRY_MAX = 8, SPI_HEADER = 11 };
 
 enum form { FORM_NONE, FORM_GENERIC, FORM_SPI, FORM_METADATA_SPI };
 
-/* ---- which reading fits ---- */
+/* ---- which form fits ---- */
 
 bool pvm_generic_program(penta_bytes bytes, enum pvm_isa isa, struct pvm_code *out)
 {
@@ -49,15 +49,16 @@ static bool read_form(penta_bytes file, enum form form, struct pvm_code *code)
     return pvm_generic_program(program, PVM_LATEST64, code);
 }
 
-/* Bytes before the immediates: registers and lengths. */
+/* Bytes of registers and lengths, which come before the immediates. */
 static unsigned head_bytes(enum pvm_shape shape)
 {
     if (shape == PVM_NONE || shape == PVM_IMM || shape == PVM_OFFSET) return 0;
     return shape == PVM_REG_REG_REG || shape == PVM_REG_REG_IMM_IMM ? 2 : 1;
 }
 
-/* Instructions if the code is beyond reproach: bit 0, every opcode defined, no holes, no byte that
- * is not an operand, every jump table entry and static target an instruction; else 0. */
+/* The number of instructions if the code has nothing odd, else 0: bit 0 of the bitmask is set,
+ * every opcode is defined, there is no hole, every byte is an operand, every static target and jump
+ * table entry is an instruction. */
 static size_t sound_count(const struct pvm_code *code)
 {
     size_t size = code->bytes.size, count = 0;
@@ -79,8 +80,8 @@ static size_t sound_count(const struct pvm_code *code)
     return count;
 }
 
-/* Files of today number their instructions as GP 0.7 does, which is latest64; jam_v1 is what GP 0.8
- * uses. Where only one of them makes sense of the code it is that one. */
+/* The file does not say its ISA. Gray Paper 0.7 numbers instructions as latest64 does, and 0.8 as
+ * jam_v1: the first that makes sense of the code, else latest64. */
 static enum pvm_isa guess_isa(struct pvm_code code, size_t *count)
 {
     code.isa = PVM_LATEST64;
@@ -90,7 +91,8 @@ static enum pvm_isa guess_isa(struct pvm_code code, size_t *count)
     return PVM_LATEST64;
 }
 
-/* The reading that fits, preferring sound code and then the more demanding form. */
+/* The form whose lengths fit the file; of several one with sound code, then the one with most
+ * fields. */
 static enum form find_form(penta_bytes file, struct pvm_code *code, size_t *count)
 {
     enum form found = FORM_NONE;

@@ -4,7 +4,7 @@
 
 enum { HEADER = 13 };
 
-/* The version byte is the ISA; it happens to be our order. */
+/* The version byte is the ISA; enum pvm_isa has the same order. */
 enum pvm_isa pvm_isa_of_version(uint8_t version) { return (enum pvm_isa)version; }
 
 /* ---- reading ---- */
@@ -42,7 +42,7 @@ static bool take_imports(struct pvm_parse *p, struct reader *r)
     return true;
 }
 
-/* Lenient, as upstream reads them: what does not decode ends the list, and is no error. */
+/* As in PolkaVM, what does not decode ends the list and is no error. */
 static bool take_exports(struct pvm_parse *p, struct reader *r)
 {
     struct pvm_program *program = &p->m->program;
@@ -88,8 +88,8 @@ static bool take_payload(struct pvm_parse *p, const struct pvm_section *s, struc
     }
 }
 
-/* Whether the writer gives these bytes back from the fields; else they are kept as they are, and
- * the numbers inside do not count. */
+/* Sets s->raw unless the writer would make the same bytes from the fields. The numbers in a raw
+ * section are forgotten: it is written back as it is. False: memory ran out. */
 static bool check_raw(struct pvm_parse *p, struct pvm_section *s, uint32_t varint_next,
                       size_t varint_count)
 {
@@ -112,7 +112,7 @@ static bool check_raw(struct pvm_parse *p, struct pvm_section *s, uint32_t varin
     return ok;
 }
 
-/* Known sections come in ascending order; what comes after an unknown one is unknown too. */
+/* Known sections come in ascending order; every section after an unknown one counts as unknown. */
 static bool section_known(uint8_t id, unsigned *last)
 {
     if (*last == UINT8_MAX || id <= *last || id > PVM_SECTION_DEBUG_RANGES ||
@@ -146,14 +146,14 @@ static bool take_section(struct pvm_parse *p, struct pvm_section *s, unsigned *l
     uint32_t varint_next = p->varint_next;
     size_t varint_count = p->m->program.varint_count;
     if (s->extra) return true;
-    /* an empty section is a missing one */
+    /* an empty section counts as missing */
     struct reader payload = pvm_part(p, s->payload, s->payload_offset);
     if (s->payload.size && !take_payload(p, s, &payload)) return false;
     s->used = payload.pos;
     return check_raw(p, s, varint_next, varint_count);
 }
 
-/* How many sections there are at most: counted by their framing, before anything is allocated. */
+/* How many sections there are at most, before memory for them is allocated. */
 static size_t count_sections(penta_bytes file)
 {
     size_t count = 0, pos = HEADER;
@@ -268,7 +268,8 @@ static const struct pvm_section *kept_section(const struct pvm_program *p, uint8
     return NULL;
 }
 
-/* The length comes before its payload, and its number before the numbers inside. */
+/* The length is written after the payload is known but counts as the earlier number, hence
+ * varint_next. */
 static void write_section(struct pvm_emit *e, uint8_t id)
 {
     const struct pvm_section *kept = kept_section(e->program, id);

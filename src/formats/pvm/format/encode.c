@@ -1,6 +1,7 @@
 #include "pvm/format/encode.h"
 #include "pvm/format/varint.h"
 
+/* Bytes that an immediate needs. */
 static unsigned shortest(uint64_t value)
 {
     int32_t v = (int32_t)(uint32_t)value;
@@ -27,7 +28,7 @@ static void stored(const struct pvm_insn *in, uint64_t *first, uint64_t *second)
 
 static unsigned nibbles(unsigned low, unsigned high) { return low | high << 4; }
 
-/* What stands before the last immediate; the value of that one. */
+/* Writes the operands before the last immediate and returns their size; *last is that immediate. */
 static unsigned head(const struct pvm_insn *in, uint8_t *out, uint64_t *last)
 {
     uint64_t first, second;
@@ -75,7 +76,7 @@ static bool has_last(enum pvm_shape shape)
 
 /* ---- doc ---- */
 
-/* The last immediate grows by leading zero groups: 85 80 00 is 5 in three bytes. */
+/* Makes a LEB128 number longer by groups of zero: 85 80 00 is 5 in three bytes. */
 static unsigned leb_pad(uint8_t *out, unsigned size, unsigned more)
 {
     if (!more) return size;

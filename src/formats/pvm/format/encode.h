@@ -4,8 +4,9 @@
 
 enum { PVM_INSN_BYTES = 32 };
 
-/* The bytes of an instruction at in->pc; their number, 0 when the ISA does not have it. length 0 is
- * the shortest form; with another one the last immediate is stored wider and zeros fill the rest
- * (0 when the instruction is longer than that already). Doc programs have no such filling. */
+/* Writes the instruction as it is at in->pc and returns its size, 0 if the ISA does not have it.
+ * length 0 asks for the shortest form. For another length the last immediate is stored wider and
+ * zeros fill the rest (in doc programs there is no such filling); the size is 0 if the instruction
+ * cannot have that length. */
 unsigned pvm_insn_write(enum pvm_isa isa, bool doc, const struct pvm_insn *in, unsigned length,
                         uint8_t out[PVM_INSN_BYTES]);

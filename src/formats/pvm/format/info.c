@@ -90,7 +90,7 @@ void pvm_info(const penta_module *module, const penta_visitor *v)
                       !p->spi           ? "generic program"
                       : p->has_metadata ? "standard program with metadata"
                                         : "standard program");
-    /* a damaged file has told its ISA only if reading came that far */
+    /* the ISA of a damaged file is known if reading came that far */
     if (!module->damage.code || pvm_module(module)->parsed > 4)
         describe_text(v, "isa", pvm_isas[p->code.isa].name);
     if (module->damage.code) {

@@ -1,10 +1,10 @@
-/* Which blocks can be reached: from pc 0, exports, and the jump table. */
+/* Warns about code that cannot be reached from pc 0, the exports or the jump table. */
 #include <stdlib.h>
 #include "pvm/pvm.h"
 
 struct reach {
     const struct pvm_code *code;
-    uint8_t *seen; /* bit per pc: a block that starts here is reached */
+    uint8_t *seen; /* bit per pc: the instruction there is reached */
     uint32_t *todo;
     size_t count, capacity;
     bool failed;
@@ -29,7 +29,8 @@ static void push(struct reach *r, uint64_t pc)
     r->todo[r->count++] = (uint32_t)pc;
 }
 
-/* Follows the instructions from pc on, marking each, to the end of what is new. */
+/* Marks the instructions from pc on, up to one that was marked before or that control does not
+ * pass. */
 static void follow(struct reach *r, uint32_t pc)
 {
     const struct pvm_code *code = r->code;
@@ -58,7 +59,7 @@ void pvm_reach_verify(const struct pvm_module *m, struct findings *f)
 {
     const struct pvm_program *p = &m->program;
     struct reach r = {.code = &p->code, .seen = calloc((p->code.bytes.size + 7) / 8 + 1, 1)};
-    if (!r.seen) return; /* a warning less */
+    if (!r.seen) return; /* without memory, no warning */
     push(&r, 0);
     if (p->dialect == PVM_JAM && p->spi) push(&r, 5); /* accumulate */
     for (size_t i = 0; i < p->export_count; i++) push(&r, p->exports[i].pc);

@@ -10,8 +10,8 @@ unsigned pvm_prefix_read(penta_bytes in, uint32_t *value)
     }
     unsigned extra = (unsigned)__builtin_clz(~((uint32_t)first << 24));
     if (extra > 4 || extra >= in.size) return 0;
-    /* With four extra bytes there is no room for top bits: upstream's shift wraps, so the spare
-     * bits fall on the lowest ones of the value. */
+    /* Four extra bytes already fill the value. In PolkaVM the shift then wraps, so that spare bits
+     * of the first byte end up in the lowest bits; programs can contain such numbers. */
     uint32_t top = first & (0x7fu >> extra), shift = extra < 4 ? 8 * extra : 0;
     *value = top << shift | (uint32_t)bytes_uint(in.data + 1, extra, false);
     return 1 + extra;

@@ -12,10 +12,10 @@
 
 enum { PVM_VARINT_BYTES = 10 };
 
-/* Bytes used, 0 when the bytes are none. Both read up to in.size bytes at most. */
+/* Read a number and return its size in bytes, 0 if it is malformed or cut off. */
 unsigned pvm_prefix_read(penta_bytes in, uint32_t *value);
 unsigned pvm_leb_read(penta_bytes in, uint32_t *value);
 
-/* The shortest form into out (PVM_VARINT_BYTES); its size. */
+/* Write the shortest form into out (PVM_VARINT_BYTES) and return its size. */
 unsigned pvm_prefix_write(uint8_t *out, uint32_t value);
 unsigned pvm_leb_write(uint8_t *out, uint32_t value);

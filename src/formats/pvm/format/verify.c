@@ -1,4 +1,4 @@
-/* The rules. Container first, then one pass over the code, reachable or not. */
+/* Checks the rules of rules.def: the container, then all code, whether it can be reached or not. */
 #include <stdlib.h>
 #include "pvm/format/debug_info.h"
 #include "pvm/format/varint.h"
@@ -116,22 +116,22 @@ static void verify_tables(const struct pvm_module *m, struct findings *f)
 enum { LOW_NIBBLE = 1, HIGH_NIBBLE = 2 };
 
 struct plain {
-    uint8_t need;          /* operand bytes */
-    uint8_t first, second; /* which nibbles of them are registers */
+    uint8_t need;          /* operand bytes; 255: never plain */
+    uint8_t first, second; /* which nibbles of the first and second one are registers */
 };
 
 struct check {
     const struct pvm_module *m;
     const struct pvm_code *code;
     struct findings *f;
-    bool load; /* jam_v1: an invalid instruction means that nothing is loaded */
+    bool load; /* jam_v1: one invalid instruction keeps the program from loading */
     struct plain plain[256];
     uint8_t high[256]; /* which nibbles of a byte are above 12 */
 };
 
 static uint64_t at_pc(const struct check *c, uint32_t pc) { return c->m->code_offset + pc; }
 
-/* Which rule a place breaks where no instruction decodes. */
+/* Reports which rule is broken at a place where no instruction decodes. */
 static void verify_invalid(const struct check *c, const struct pvm_insn *in)
 {
     uint8_t byte = c->code->bytes.data[in->pc];
@@ -178,7 +178,7 @@ static void load_invalid(struct check *c, uint32_t pc, const char *why)
                  "%s at pc %u: the program does not load", why, (unsigned)pc);
 }
 
-/* Bytes that a shape reads at fixed places, whatever the length. */
+/* Bytes that a shape reads even if the instruction is shorter. */
 static const uint8_t fixed_bytes[PVM_SHAPES] = {
     [PVM_IMM_IMM] = 1,        [PVM_REG_IMM] = 1,        [PVM_REG_IMM_IMM] = 1,
     [PVM_REG_IMM_OFFSET] = 1, [PVM_REG_IMM64] = 9,      [PVM_REG_REG] = 1,
@@ -186,8 +186,8 @@ static const uint8_t fixed_bytes[PVM_SHAPES] = {
     [PVM_REG_REG_REG] = 2,
 };
 
-/* The usual instruction needs no decoding: it goes on to the next one, is long enough for its
- * registers, and none of them is above 12. One row per opcode byte; a need of 255 is never met. */
+/* For speed, a plain instruction is not decoded: it goes on to the next one, is long enough for its
+ * operands, and no register is above 12. One row per opcode byte. */
 static void fill_plain(struct check *c)
 {
     for (unsigned byte = 0; byte < 256; byte++) {
@@ -205,7 +205,7 @@ static void fill_plain(struct check *c)
     }
 }
 
-/* Without branches that depend on the instruction: they are what costs time here. */
+/* No branch depends on the instruction: mispredicted ones would cost most of the time here. */
 static bool is_plain(const struct check *c, uint32_t pc, unsigned skip)
 {
     const uint8_t *p = c->code->bytes.data + pc;
@@ -215,7 +215,7 @@ static bool is_plain(const struct check *c, uint32_t pc, unsigned skip)
     return !odd;
 }
 
-/* The same for a jump or branch whose operands are whole and whose ways lead somewhere. */
+/* The same for a jump or branch: its operands are complete, its targets are legal. */
 static bool is_plain_jump(const struct check *c, uint32_t pc, unsigned skip)
 {
     const struct pvm_code *code = c->code;
@@ -230,7 +230,7 @@ static bool is_plain_jump(const struct check *c, uint32_t pc, unsigned skip)
            (op->flow == PVM_FLOW_JUMP || pvm_bit(code->starts, pc + 1 + skip));
 }
 
-/* Odd operands, of the dialects whose instruction lengths come from the bitmask. */
+/* Warns about odd operands, in the dialects whose instruction lengths come from the bitmask. */
 static void verify_operands(const struct check *c, const struct pvm_insn *in)
 {
     enum pvm_shape shape = pvm_ops[in->op].shape;
@@ -293,7 +293,7 @@ static void verify_code(struct check *c)
 {
     const struct pvm_code *code = c->code;
     struct pvm_insn in = {0};
-    uint32_t inside = 0; /* the end, far enough away, is left to the thorough way */
+    uint32_t inside = 0; /* up to here the quick checks may read past an instruction */
     if (!code->doc && code->bytes.size > 32) inside = (uint32_t)code->bytes.size - 32;
     bool falls = true; /* control can come here from the instruction before */
     for (uint32_t pc = 0; pc < code->bytes.size; pc += in.length) {
@@ -307,7 +307,8 @@ static void verify_code(struct check *c)
             verify_insn(c, &in);
             falls = pvm_falls_through(in.op);
         } else {
-            /* upstream stops its walk at a hole that nothing falls into; GP allows no hole */
+            /* PolkaVM stops checking at a hole that nothing falls into; the Gray Paper allows no
+             * hole */
             verify_invalid(c, &in);
             load_invalid(c, pc, "an invalid instruction");
             falls = false;
@@ -378,14 +379,14 @@ static void verify_program(const struct pvm_module *m, struct findings *f)
 
 /* ---- limits ---- */
 
-/* A file of noise breaks the same rule at every byte: the first places are told, the rest counted.
- */
+/* Random bytes break the same rule at every byte: the first places are reported, the rest
+ * counted. */
 enum { TOLD_MAX = 50, RULES = 256 };
 
 struct limiter {
     struct findings *to;
     size_t count[RULES];
-    uint64_t next[RULES]; /* the first place that was not told */
+    uint64_t next[RULES]; /* the first place that was not reported */
 };
 
 static void limit(void *user, const penta_error *finding)
@@ -402,7 +403,7 @@ void pvm_verify(const penta_module *module, struct findings *f)
 {
     const struct pvm_module *m = pvm_module(module);
     if (module->damage.code) findings_pass(f, &module->damage);
-    if (module->damage.code) return; /* nothing sure is known of what follows */
+    if (module->damage.code) return; /* what follows cannot be trusted */
     struct limiter l = {.to = f};
     struct findings limited = {.rules = pvm_rules, .report = limit, .user = &l};
     verify_sections(m, &limited);
