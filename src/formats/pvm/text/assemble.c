@@ -38,7 +38,7 @@ bool pvm_reference_read(struct pvm_assembly *a, struct pvm_reference *out)
 
 /* ---- labels ---- */
 
-/* Control comes out of the item before: a label here would start in the middle of a block. */
+/* Whether the item before can fall through: a label here would be inside a block. */
 static bool falls_in(const struct pvm_assembly *a)
 {
     if (!a->count || a->items[a->count - 1].kind == PVM_ITEM_HOLE) return false;
@@ -73,7 +73,7 @@ static bool match_line(struct pvm_assembly *a, struct pvm_line *line, struct pvm
     struct source *s = a->s, start = *s;
     enum pvm_isa isa = a->program.code.isa;
     if (!a->isa_given && !a->isa_missed) {
-        a->isa_missed = true; /* say it once, and go on with the usual one */
+        a->isa_missed = true; /* report it once, and go on with latest64 */
         findings_add(a->findings, BASE_NAME_UNKNOWN, source_peek(s).offset,
                      "start with %isa = latest64, or give --isa",
                      "the ISA must be known before the first instruction");
@@ -87,7 +87,7 @@ static bool match_line(struct pvm_assembly *a, struct pvm_line *line, struct pvm
     if (pvm_line_mnemonic(s, isa, line, match)) return true;
     if (s->err->code) return false;
     *s->err = first;
-    s->pos = reached; /* not back: the line is over for whoever goes on with the next one */
+    s->pos = reached; /* the caller skips the rest of the line from here */
     return false;
 }
 
@@ -113,7 +113,7 @@ static bool instruction(struct pvm_assembly *a)
         a->taken[a->taken_count++] = taken;
         item.entry = a->taken_count;
     }
-    if (source_accept(s, '%')) { /* size: the reader stopped for nothing else */
+    if (source_accept(s, '%')) { /* "size" follows: pvm_line_read stops at nothing else */
         source_next(s);
         struct token t = source_next(s);
         if (t.kind != TOKEN_INT || !t.as.u || t.as.u > PVM_SKIP_MAX + 1)
@@ -170,7 +170,7 @@ static bool place_names(struct pvm_assembly *a, penta_error *err)
     return true;
 }
 
-/* What the dialect has no field for. */
+/* Reports what the dialect has no field for. */
 static bool check_dialect(const struct pvm_assembly *a, penta_error *err)
 {
     const struct pvm_program *p = &a->program;
@@ -192,6 +192,7 @@ static bool check_dialect(const struct pvm_assembly *a, penta_error *err)
     return true;
 }
 
+/* Fills the program from the directives, with defaults for what they leave open. */
 static void complete(struct pvm_assembly *a)
 {
     struct pvm_program *p = &a->program;

@@ -1,19 +1,19 @@
-/* Source text to program. Upstream's syntax, and directives for what it cannot say:
+/* Source text to program. The syntax of PolkaVM's assembler, and directives for what it cannot say:
  *
  *     %isa = latest64                     revive_v1, latest32, latest64, jam_v1
- *     %dialect = jam                      polkavm unless said
+ *     %dialect = jam                      polkavm, doc, jam; without it polkavm
  *     %ro_data_size = 8192                also rw_data_size, stack_size; jam: heap_pages
- *     %ro_data = 00 ff                    hex; += goes on; also rw_data, metadata (jam),
+ *     %ro_data = 00 ff                    hex; += appends; also rw_data, metadata (jam),
  *                                         debug_strings, debug_lines, debug_ranges, trailing
  *     %import "name"                      in order; doc: "name" = PC where it is first used
  *     %export "name" = @label             or a number
- *     %jump_table = @a @b 17              repeated lines go on
+ *     %jump_table = @a @b 17              further lines append
  *     pub @f:                             a label that is an export too
  *     @f: %no_fallthrough                 without the fallthrough that a label inserts if needed
- *     a0 = a1 + 7                         forms.def has them all; or by name: add_imm_64 a0, a1, 7
+ *     a0 = a1 + 7                         all are in forms.def; or by name: add_imm_64 a0, a1, 7
  *     jump @f %size 5                     padded to so many bytes
  *     %insn 83 87 07 00                   an instruction by its bytes
- *     %hole 00 00                         bytes of code where none starts
+ *     %hole 00 00                         bytes of code where no instruction starts
  *
  * and for files that no writer would make:
  *     %jump_table_entry_size = 3, %jump_table_count = 5, %length = 100, %form = generic (jam),
@@ -30,15 +30,15 @@ enum pvm_item_kind { PVM_ITEM_INSN, PVM_ITEM_RAW, PVM_ITEM_HOLE };
 struct pvm_item {
     struct pvm_insn in;
     enum pvm_item_kind kind;
-    uint32_t size;   /* INSN: bytes asked for, 0 for the shortest; else how many in raw */
-    size_t raw;      /* RAW, HOLE: where in the raw bytes */
+    uint32_t size;   /* INSN: bytes asked for, 0 for the shortest form; RAW, HOLE: bytes */
+    size_t raw;      /* RAW, HOLE: where its bytes are in pvm_assembly.raw */
     int64_t label;   /* of the target; -1: none */
-    size_t entry;    /* 1 + the place in taken of the label it loads; 0: none */
+    size_t entry;    /* loads the address of a label: 1 + its index in pvm_assembly.taken; else 0 */
     uint64_t offset; /* in the source */
 };
 
 struct pvm_reference { /* a code offset by label or number */
-    int64_t label;     /* -1: the number */
+    int64_t label;     /* -1: value is the offset */
     uint64_t value;
     uint64_t offset;
 };
@@ -51,7 +51,7 @@ struct pvm_hex { /* a part given as hex */
 struct pvm_assembly {
     struct source *s;
     struct findings *findings;
-    struct labels labels; /* their value is the index of the item after it; also the arena */
+    struct labels labels; /* value: index of the item after the label; names live in its arena */
     struct pvm_matcher *matcher;
     struct pvm_program program;
     bool isa_given, isa_missed, dialect_given, sizes_given[3], fields_given;
@@ -72,24 +72,25 @@ struct pvm_assembly {
     struct pvm_varint *varints;
     size_t varint_capacity;
     bool entry_size_given, table_count_given;
-    bool blocks_only; /* doc: labels do not count as places to jump to */
+    bool blocks_only; /* doc: a label does not set a bit of the bitmask */
     uint8_t entry_size;
     uint32_t table_count_wanted;
     struct pvm_hex ro_data, rw_data, metadata, strings, lines, ranges, trailing, mask, file;
     struct writer code, code_mask, code_table;
 };
 
-/* Room for one more item in an array. */
+/* Makes space for one more item in an array. */
 bool pvm_grow(void *items, size_t *capacity, size_t count, size_t size, penta_error *err);
-/* A label or number as a reference. */
+/* Reads a label or a number. */
 bool pvm_reference_read(struct pvm_assembly *a, struct pvm_reference *out);
-/* directives.c: the line after a '%'. */
+/* directives.c: reads a line after its '%'. */
 bool pvm_directive(struct pvm_assembly *a);
 bool pvm_add_export(struct pvm_assembly *a, penta_bytes name, struct pvm_reference place);
 bool pvm_add_item(struct pvm_assembly *a, struct pvm_item item);
-/* assign_offsets.c: lengths, offsets, bytes, bitmask and jump table. */
+/* assign_offsets.c: gives items their lengths and offsets, then makes code, bitmask and jump
+ * table. */
 bool pvm_place_code(struct pvm_assembly *a, penta_error *err);
 void pvm_assembly_free(struct pvm_assembly *a);
-/* Where a reference goes, after layout. */
+/* The code offset that a reference means, once offsets are assigned. */
 bool pvm_reference_pc(const struct pvm_assembly *a, const struct pvm_reference *r, uint64_t *pc,
                       penta_error *err);

@@ -1,9 +1,9 @@
-/* Where everything goes. Immediates are stored in their shortest form, so the length of a jump
- * depends on distances and these on lengths: repeat until nothing moves. */
+/* Gives every instruction its offset. Immediates are stored in their shortest form, so the length
+ * of a jump depends on distances, and distances depend on lengths: repeat until nothing moves. */
 #include "pvm/text/assemble.h"
 #include "pvm/format/encode.h"
 
-enum { FREE_ROUNDS = 64 }; /* then instructions only grow, which ends for sure */
+enum { FREE_ROUNDS = 64 }; /* after these, instructions may only grow, so that the loop ends */
 
 static bool unknown_label(const struct pvm_assembly *a, int64_t label, uint64_t offset,
                           penta_error *err)
@@ -99,7 +99,7 @@ static void emit(struct pvm_assembly *a)
     }
 }
 
-/* Instruction starts; in doc programs the places that may be jumped to. */
+/* The bitmask marks instruction starts; in doc programs it marks the legal jump targets. */
 static void emit_mask(struct pvm_assembly *a)
 {
     bool doc = a->program.code.doc, block = true;

@@ -1,3 +1,4 @@
+/* The lines of source text that start with '%'; assemble.h lists them. */
 #include <stdlib.h>
 #include "base/number.h"
 #include "base/suggest.h"
@@ -37,7 +38,7 @@ static bool equals_u32(struct pvm_assembly *a, uint32_t *out)
     return true;
 }
 
-/* A word of a list, as its index. */
+/* Reads "= word" and gives the word's index in the list. */
 static bool equals_word(struct pvm_assembly *a, const char *const *words, unsigned *index)
 {
     if (!source_expect(a->s, '=')) return false;
@@ -206,7 +207,7 @@ static bool add_bytes(struct pvm_assembly *a, enum pvm_item_kind kind)
 static bool add_insn(struct pvm_assembly *a) { return add_bytes(a, PVM_ITEM_RAW); }
 static bool add_hole(struct pvm_assembly *a) { return add_bytes(a, PVM_ITEM_HOLE); }
 
-/* A section by its payload. The reader's rule decides whether it is one of the known ones. */
+/* A section given by its payload. Known sections are the ones that the reader takes for known. */
 static bool add_section(struct pvm_assembly *a)
 {
     struct pvm_program *p = &a->program;
@@ -221,7 +222,7 @@ static bool add_section(struct pvm_assembly *a)
     if (ok) s.payload.data = arena_copy(&a->labels.arena, writer_view(&payload), a->s->err);
     s.payload.size = payload.out.size;
     writer_free(&payload);
-    /* only an empty one can be meant for the known debug sections: others have their directive */
+    /* a debug section that is not empty has a directive of its own, so here it is an unknown one */
     s.extra = id >= PVM_SECTION_OPTIONAL &&
               (s.payload.size || id > PVM_SECTION_DEBUG_RANGES ||
                (p->section_count && (a->sections[p->section_count - 1].extra ||

@@ -7,11 +7,12 @@ enum when {
     WHEN_ALWAYS,
     WHEN_ZERO, WHEN_ZERO2,   /* the first, the second immediate is 0 */
     WHEN_NEGATIVE,           /* the first immediate lies in -4095 .. -1 */
-    WHEN_RETURN,             /* ra and 0 */
+    WHEN_RETURN,             /* A is ra and the immediate is 0 */
     WHEN_SAME, WHEN_SAME_ZERO2, /* A and B are one register */
-    WHEN_FITS,               /* ours: 64 bits for a value that needs only 32 */
+    WHEN_FITS,               /* a 64-bit immediate that fits 32 bits; not in PolkaVM's style */
     WHEN_INPUT,              /* read, never printed */
-    WHEN_OUTPUT, WHEN_QUIRK_ZERO, WHEN_QUIRK_32, /* printed, never read; quirks of upstream */
+    WHEN_OUTPUT,             /* printed, never read */
+    WHEN_QUIRK_ZERO, WHEN_QUIRK_32, /* the same, for quirks of PolkaVM's disassembler */
 };
 /* clang-format on */
 
@@ -112,14 +113,14 @@ void pvm_form_print(struct writer *out, const struct pvm_insn *in, enum pvm_isa 
 
 /* ---- reading ---- */
 
-/* A key is the line's tokens, each followed by a blank, with these for the operands. */
+/* A key is the line's tokens, each followed by a space; these two stand for operands. */
 enum { KEY_REGISTER = 1, KEY_NUMBER = 2 };
 
 struct row {
     char key[48];
     uint8_t form;
-    bool bare;     /* an i32 form without its "i32 ": 32-bit ISAs only */
-    char slots[8]; /* each operand: a letter of forms.def, '0', or 'a' + register */
+    bool bare;     /* a form with W but without its "i32 ": for 32-bit ISAs */
+    char slots[8]; /* per operand: a letter of forms.def, '0' for a zero, 'a' + n for register n */
 };
 
 struct pvm_matcher {
@@ -145,7 +146,7 @@ static void key_put(char *key, size_t size, const void *text, size_t length)
 {
     size_t at = strlen(key);
     if (at + 2 > size) return;
-    if (length + 2 > size - at) length = size - at - 2; /* too long to be a form: never matches */
+    if (length + 2 > size - at) length = size - at - 2; /* too long for any form: will not match */
     memcpy(key + at, text, length);
     key[at + length] = ' ';
     key[at + length + 1] = 0;
@@ -153,7 +154,7 @@ static void key_put(char *key, size_t size, const void *text, size_t length)
 
 static bool is_slot(char c) { return c && strchr("ABDXYPGVMHUT", c); }
 
-/* The key of a form, tokenised as the lexer does it: words, single characters. */
+/* The key of a form, split into tokens as the lexer does: words and single characters. */
 static void compile(struct row *row, const struct form *form, bool bare)
 {
     static const char number = KEY_NUMBER, reg = KEY_REGISTER;
@@ -225,7 +226,7 @@ static bool add_operand(struct source *s, struct pvm_line *line, struct token t,
     return true;
 }
 
-/* The minus of a number, not of a subtraction: no operand stands before it. */
+/* Whether a minus is the sign of a number: in a subtraction an operand comes before it. */
 static bool is_sign(const struct pvm_line *line, struct token t, struct token next)
 {
     size_t n = strlen(line->key);
@@ -278,7 +279,7 @@ bool pvm_line_read(struct source *s, struct pvm_line *line)
 static bool fits_signed(uint64_t v) { return (int64_t)v == (int32_t)(uint32_t)v; }
 static uint64_t extend(uint64_t v) { return (uint64_t)(int64_t)(int32_t)(uint32_t)v; }
 
-/* Puts an operand into its place; false when it does not fit there. */
+/* Puts an operand into its field of the instruction; false if it does not fit. */
 static bool assign(struct pvm_match *m, char slot, const struct pvm_operand *o, unsigned bits)
 {
     uint64_t v = o->value;
@@ -314,7 +315,7 @@ static bool fill(const struct row *row, const struct pvm_line *line, unsigned bi
         *misfit = &line->operands[i];
         if (!assign(m, row->slots[i], *misfit, bits)) return false;
     }
-    /* both names of one register in "tmp = B, A = .." are checked here: A equals B by form */
+    /* "tmp = B, A = .., jump [tmp]" is only for A and B being the same register */
     enum when when = forms[row->form].when;
     return (when != WHEN_SAME && when != WHEN_SAME_ZERO2) || m->in.a == m->in.b;
 }
@@ -349,9 +350,9 @@ bool pvm_line_match(const struct pvm_matcher *matcher, const struct pvm_line *li
     return error_at(err, BASE_MNEMONIC, line->offset, "no instruction looks like this");
 }
 
-/* ---- name operand, operand ... ---- */
+/* ---- reading "name operand, operand ..." ---- */
 
-/* Registers in the order that people write them, destination first, then immediates. */
+/* The destination register first, then the others, then immediates. */
 /* clang-format off */
 static const char *const mnemonic_slots[PVM_SHAPES] = {
     [PVM_NONE] = "",          [PVM_IMM] = "U",           [PVM_OFFSET] = "T",
@@ -376,7 +377,7 @@ static enum pvm_op find_mnemonic(penta_bytes word, enum pvm_isa isa, bool *byte_
     return PVM_OP_invalid;
 }
 
-/* One operand, with an optional "reg=" or "imm=" in front; registers also as plain numbers. */
+/* One operand after an optional "word=", such as "imm=". A register may be a plain number. */
 static bool take_operand(struct source *s, struct pvm_line *line, bool reg)
 {
     struct source ahead = *s;

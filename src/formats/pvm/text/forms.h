@@ -1,4 +1,4 @@
-/* How single instructions look as text, both ways: forms.def at work. */
+/* Prints and reads single instructions, as forms.def says. */
 #pragma once
 #include "base/writer.h"
 #include "pvm/format/decode.h"
@@ -7,7 +7,7 @@
 /* ---- printing ---- */
 
 struct pvm_style {
-    bool upstream; /* with upstream's oddities, and never what it could not print */
+    bool upstream; /* exactly as PolkaVM's disassembler prints it */
     void (*target)(void *user, struct writer *out, uint32_t pc); /* NULL: decimal */
     void *user;
 };
@@ -24,7 +24,8 @@ struct pvm_operand { /* of a line, in order of appearance */
     uint64_t offset;   /* in the source */
 };
 
-/* A line brought to its form: registers and numbers are taken out. */
+/* A line split into its operands and the tokens between them, which are the key to find its
+ * form. */
 struct pvm_line {
     char key[96];
     struct pvm_operand operands[8];
@@ -39,17 +40,18 @@ struct pvm_match {
     const struct pvm_operand *address; /* a label whose dynamic address is the first immediate */
 };
 
-struct pvm_matcher; /* the forms, ordered for look-up */
+struct pvm_matcher; /* the forms, sorted by key */
 struct pvm_matcher *pvm_matcher_new(penta_error *err);
 void pvm_matcher_free(struct pvm_matcher *matcher);
 
 bool pvm_register_parse(penta_bytes name, uint8_t *number); /* "a0", "r7" */
 
-/* Tokens up to the end of the line, a ',' inside included; stops before `% size`. */
+/* Reads up to the end of the line, or up to "%size". */
 bool pvm_line_read(struct source *s, struct pvm_line *out);
 /* False: no form of this ISA fits; err says why. */
 bool pvm_line_match(const struct pvm_matcher *matcher, const struct pvm_line *line,
                     enum pvm_isa isa, struct pvm_match *out, penta_error *err);
-/* The same for "name operand, operand ...": internal and Gray Paper names. */
+/* Reads "name operand, operand ...", by the names of isa.def or of the Gray Paper. False without an
+ * error: the line does not start with such a name. */
 bool pvm_line_mnemonic(struct source *s, enum pvm_isa isa, struct pvm_line *line,
                        struct pvm_match *out);

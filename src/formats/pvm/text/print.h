@@ -1,4 +1,4 @@
-/* The listings; print.c chooses, each style has its own file. */
+/* What the files of the disassembler share. */
 #pragma once
 #include "pvm/format/debug_info.h"
 #include "pvm/text/forms.h"
@@ -19,9 +19,7 @@ bool pvm_print_upstream(const struct pvm_print *p, penta_error *err);
 /* print_source.c: text that assembles to the same bytes. */
 bool pvm_print_source(const struct pvm_print *p, penta_error *err);
 
-/* ---- what all of them use ---- */
-
-/* 'name', or 0x.. when it is not UTF-8. */
+/* Prints 'name', or 0x.. when it is not UTF-8. */
 void pvm_print_name(struct writer *out, penta_bytes name);
 
 /* Follows the debug sections along with a listing. */
@@ -29,8 +27,8 @@ struct pvm_print_lines {
     const struct pvm_program *program;
     struct pvm_debug_lines lines;
     bool running;
-    uint64_t said; /* which place was printed last */
+    uint64_t said; /* hash of the source place that was printed last */
 };
-/* "// function at path:line:column" when the instruction at pc is the first of another place. Call
- * it for every instruction, in order. */
+/* Prints "// function at path:line:column" if the instruction at pc comes from another source place
+ * than the one before. Call it for every instruction, in order. */
 void pvm_print_place(struct pvm_print_lines *l, uint32_t pc, struct writer *out);

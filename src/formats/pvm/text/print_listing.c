@@ -1,15 +1,15 @@
-/* Listings in upstream's way: flat, and with basic blocks. Bytes that no instruction holds appear
- * as `invalid` where control can fall into them, and not at all elsewhere. */
+/* Listings as PolkaVM's disassembler prints them: flat, and with basic blocks. A hole in the code
+ * appears as `invalid` where control can fall into it, and not at all elsewhere. */
 #include <stdlib.h>
 #include "pvm/text/print.h"
 
-/* The next instruction of a listing; false at the end. */
 struct listing {
     const struct pvm_code *code;
     uint32_t pc;
     bool falls, done;
 };
 
+/* The next instruction; false at the end. */
 static bool next(struct listing *l, struct pvm_insn *in)
 {
     size_t size = l->code->bytes.size;
@@ -22,7 +22,7 @@ static bool next(struct listing *l, struct pvm_insn *in)
         return true;
     }
     if (l->done || !l->falls || !size) return false;
-    l->done = true; /* what control meets after the end */
+    l->done = true; /* control runs off the end: the listing ends with an `invalid` */
     *in = (struct pvm_insn){.pc = l->pc, .length = 1};
     return true;
 }
@@ -82,7 +82,7 @@ struct blocks {
     size_t count;
     uint64_t *entries; /* pc << 32 | jump table index, ascending */
     size_t entry_count;
-    uint64_t *exports; /* pc << 32 | export */
+    uint64_t *exports; /* pc << 32 | export, ascending */
     size_t export_count;
 };
 

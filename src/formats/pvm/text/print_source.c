@@ -1,16 +1,16 @@
-/* Text that assembles to the same bytes. Print, assemble in memory, compare; if the bytes differ,
- * give the sizes of the instructions that came out otherwise, and in the end say more in bytes and
- * less in words, down to the whole file in hex. */
+/* Text that assembles to the same bytes. The text is assembled in memory and compared with the
+ * file. If they differ, the next attempt states the sizes of instructions that came out shorter,
+ * later ones give more and more as hex: all instructions, then the whole file. */
 #include <stdlib.h>
 #include "pvm/format/encode.h"
 #include "pvm/text/print.h"
 #include "text/quote.h"
 
 enum level {
-    LEVEL_TEXT,  /* instructions as text, those marked with their size */
+    LEVEL_TEXT,  /* instructions as text, those in `sized` with their size */
     LEVEL_SIZES, /* all jumps with their size */
-    LEVEL_BYTES, /* instructions in hex */
-    LEVEL_FILE,
+    LEVEL_BYTES, /* instructions as hex */
+    LEVEL_FILE,  /* the whole file as hex */
 };
 
 enum { NAMES_MAX = 64, ROW = 32, ENTRIES = 8, SIZE_ROUNDS = 8 };
@@ -20,7 +20,7 @@ struct printer {
     struct writer *out;
     enum level level;
     uint8_t *labels; /* bit per pc: a label is printed here */
-    uint8_t *sized;  /* bit per pc: a shorter layout exists, so this one needs its size */
+    uint8_t *sized;  /* bit per pc: this jump would come out shorter, so its size is printed */
     const struct pvm_export *named[NAMES_MAX]; /* exports whose names serve as labels */
     size_t named_count;
 };
@@ -33,7 +33,8 @@ static void add_label(struct printer *s, uint64_t pc)
         s->labels[pc / 8] |= (uint8_t)(1u << pc % 8);
 }
 
-/* A word that the lexer takes whole, and not L and digits, which other labels are called. */
+/* Whether a name can be a label: one word for the lexer, and not L and digits, which the labels
+ * without a name are called. */
 static bool name_fits(penta_bytes name)
 {
     bool digits = name.size > 1 && name.data[0] == 'L';
@@ -180,6 +181,7 @@ static void print_table(struct printer *s)
         writer_print(s->out, "%%jump_table_count = %u\n", (unsigned)code->table_count);
 }
 
+/* What no writer would make but the file has. */
 static void print_oddities(struct printer *s)
 {
     const struct pvm_program *p = &s->p->m->program;
@@ -277,14 +279,14 @@ static void print_code(struct printer *s)
             writer_print(s->out, "    // gas: %u\n", (unsigned)cost);
         if (s->p->source) pvm_print_place(&lines, pc, s->out);
         print_insn(s, &in);
-        /* the assembler sees the opcode byte, whatever the operands are */
+        /* the assembler decides by the opcode byte alone, even if the operands are malformed */
         enum pvm_op op = pvm_isas[code->isa].op[code->bytes.data[pc]];
         falls = !pvm_ends_block(op);
         block = pvm_ends_block(in.op);
     }
 }
 
-/* What the assembler would put into a doc program's bitmask. */
+/* Whether the assembler would make the same bitmask for this doc program. */
 static bool mask_follows(const struct printer *s)
 {
     const struct pvm_code *code = &s->p->m->program.code;
@@ -322,7 +324,7 @@ static void print_all(struct printer *s)
     print_code(s);
 }
 
-/* ---- the law ---- */
+/* ---- until the text assembles to the file ---- */
 
 static void ignore(void *user, const penta_error *finding)
 {
@@ -342,8 +344,8 @@ static bool same_bytes(penta_bytes a, penta_bytes b)
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
 }
 
-/* Jumps take the shortest form that a layout allows, and the file may have settled on another one.
- * Marks those that came out shorter; true when there are new ones. */
+/* The assembler makes jumps as short as possible, the file may have longer ones. Marks those that
+ * came out shorter; true if there are new ones. */
 static bool mark_sizes(struct printer *s, penta_bytes assembled)
 {
     const struct pvm_program *program = &s->p->m->program;
@@ -368,7 +370,6 @@ static bool mark_sizes(struct printer *s, penta_bytes assembled)
     return found;
 }
 
-/* Print until it comes back. */
 static void print_exactly(struct printer *s)
 {
     struct writer bytes = {0};
