@@ -1,4 +1,4 @@
-/* include/penta/pvm.h over the format. */
+/* The functions of include/penta/pvm.h. */
 #include "penta/pvm.h"
 #include <assert.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The table of what the format can do. */
 #include <string.h>
 #include "pvm/pvm.h"
 #include "pvm/vm/vm.h"
@@ -36,6 +37,7 @@ bool pvm_engine_find(const char *name, pvm_adopt_fn **adopt)
     return false;
 }
 
+/* The pc of the instruction that holds the byte at this offset of the file. */
 static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
 {
     const struct pvm_module *m = pvm_module(module);

@@ -62,7 +62,7 @@ struct pvm_section { /* as it stands in the file */
     uint64_t payload_offset;
     penta_bytes payload;
     bool raw;    /* writing its fields would not give these bytes */
-    bool extra;  /* of an unknown kind: kept, skipped */
+    bool extra;  /* of an unknown kind: kept, but never looked into */
     size_t used; /* bytes of the payload that reading needed */
 };
 
@@ -82,7 +82,7 @@ struct pvm_varint { /* a number that is not stored in its shortest form */
     uint8_t size, bytes[10];
 };
 
-/* How far a doc file goes. */
+/* The last part that a doc file has. */
 /* clang-format off */
 enum pvm_doc_end {
     PVM_DOC_BITMASK, PVM_DOC_IMPORT_OFFSETS, PVM_DOC_IMPORT_SYMBOLS, PVM_DOC_EXPORTS, PVM_DOC_DEBUG,
@@ -106,9 +106,9 @@ struct pvm_program {
     struct pvm_section *sections; /* polkavm: all but the end; the writer looks at raw and extra */
     size_t section_count;
     bool has_code;        /* polkavm: the code section is there */
-    bool length_wrong;    /* polkavm: the header claims another length than the file's */
-    uint64_t length;      /* which, then */
-    penta_bytes trailing; /* polkavm: after the end */
+    bool length_wrong;    /* polkavm: the header claims another length than the file has */
+    uint64_t length;      /* polkavm: the length that the header claims */
+    penta_bytes trailing; /* polkavm: bytes after the end section */
     struct pvm_varint *varints;
     size_t varint_count;
 };
@@ -130,8 +130,9 @@ static inline const struct pvm_module *pvm_module(const penta_module *m)
 
 /* container.c */
 int pvm_probe(penta_bytes file, struct writer *evidence);
-int pvm_guess_dialect(penta_bytes file, enum pvm_dialect *dialect); /* how sure, as probe */
-/* Words for options, each list from the table that reads them; NULL after the last. */
+/* The likeliest dialect; returns how sure that is, 0 to 100. */
+int pvm_guess_dialect(penta_bytes file, enum pvm_dialect *dialect);
+/* The words that an option may be, by index, from the table that reads them; NULL after the last. */
 const char *pvm_dialect_name(size_t i);
 const char *pvm_isa_name(size_t i);
 const char *pvm_profile_name(size_t i);
@@ -145,19 +146,19 @@ bool pvm_isa_of(const char *name, enum pvm_isa *out, penta_error *err);
 penta_module *pvm_parse(penta_bytes file, const penta_option *options, size_t count,
                         penta_error *err);
 bool pvm_encode(const penta_module *module, struct writer *out, penta_error *err);
-/* A program as a file of its dialect. */
+/* Writes the program as a file of its dialect. */
 bool pvm_write(const struct pvm_program *program, struct writer *out, penta_error *err);
 void pvm_close(penta_module *module);
 
 /* dialect_polkavm.c */
 enum pvm_isa pvm_isa_of_version(uint8_t version); /* 0 to 3 */
 
-/* dialect_jam.c: a generic program (N, Z, L, jump table, code, bitmask) as test vectors hold them. The
- * slices point into bytes; false when the lengths do not fit. */
+/* dialect_jam.c: reads a generic program (N, Z, L, jump table, code, bitmask), as test vectors hold
+ * it. What out refers to stays in bytes; false when the lengths do not fit. */
 bool pvm_generic_program(penta_bytes bytes, enum pvm_isa isa, struct pvm_code *out);
 
 bool pvm_doc_name_ok(penta_bytes name); /* dialect_doc.c: UTF-8, not empty, no control characters */
-/* dialect_doc.c: where instructions start, for code.starts of a doc program. */
+/* dialect_doc.c: the bits of code.starts for a doc program, whose bitmask has jump targets only. */
 uint8_t *pvm_doc_starts(const struct pvm_code *code, struct arena *arena, penta_error *err);
 
 /* describe.c, info.c */
