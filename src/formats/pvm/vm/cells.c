@@ -1,4 +1,4 @@
-/* From code bytes to cells: one sweep over all instructions, then the jumps. */
+/* From code bytes to cells: one pass over all instructions, then the jumps are resolved. */
 #include "pvm/vm/cells.h"
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 
 struct builder {
     struct pvm_cells *p;
-    uint32_t *cell_of; /* by pc: the entry of the block or the instruction's cell; 0: none */
-    uint32_t ordinal;
+    uint32_t *cell_of; /* by pc: the entry of the block that starts there, or the cell; 0: none */
+    uint32_t ordinal;  /* number of the next instruction */
     bool failed;
 };
 
@@ -55,7 +55,7 @@ static bool block_begin(struct builder *b, uint32_t pc)
     return true;
 }
 
-/* A block that may jump to its own start gets a loop cell in front: see cells.h. */
+/* Puts a loop cell before a block that may jump to its own start: see cells.h. */
 static bool make_loop(struct builder *b, struct pvm_block *block)
 {
     struct pvm_cells *p = b->p;
@@ -149,7 +149,8 @@ static void sweep(struct builder *b)
     }
 }
 
-/* What the fast handlers cannot do exactly goes through the step engine. */
+/* Whether the handlers can do this jump; the step engine does the others, and traps where it
+ * must. */
 static bool legal(const struct pvm_cells *p, const struct pvm_insn *in)
 {
     if (!pvm_is_target(&p->code, in->target)) return false;

@@ -4,13 +4,15 @@
  *   | header | first instruction | ... | last instruction |  header | ...        a block
  *   | header | loop | header | first | ... | branch to itself |                  a block that loops
  *
- * A header is never executed: whoever enters a block charges header->wide, the cell before the one
- * it jumps to. An instruction with two immediates, or an immediate and a target, has a second cell.
- * Targets are distances in bytes, so the array can be copied, which is what breakpoints do.
+ * A header is never executed: it holds the charge of its block, and a handler that jumps to a cell
+ * subtracts the charge in the cell before it from the budget. An instruction with two immediates,
+ * or an immediate and a target, has a second cell. Targets are distances in bytes, so the array can
+ * be copied: a machine with breakpoints has its own copy.
  *
- * Charges are instructions; with the pipeline gas model cost << 32 | instructions, so that one
- * subtraction from a 64-bit budget counts both. A block of n instructions costs n/4 - 3 cycles or
- * more, hence the lower half never borrows while budgets are as small as interp.c makes them. */
+ * A charge is the number of instructions; with the pipeline gas model it is cost << 32 |
+ * instructions, so that one subtraction from a 64-bit budget counts both. A block of n instructions
+ * costs at least n/4 - 3 cycles, hence the lower half never borrows while budgets are as small as
+ * interp.c makes them. */
 #pragma once
 #include <pthread.h>
 #include "pvm/vm/gas.h"
@@ -34,7 +36,7 @@ enum pvm_cell_op {
     PVM_CELL_HEADER = PVM_OPS,
     PVM_CELL_MORE,
     PVM_CELL_LOOP,
-    PVM_CELL_FALL, /* doc: a jump target inside a run of instructions starts a block */
+    PVM_CELL_FALL, /* doc: the end of a block where the bitmask starts the next one */
     PVM_CELL_OPS
 };
 
@@ -49,14 +51,14 @@ struct pvm_place {               /* of a cell */
 struct pvm_block {
     uint32_t pc;
     uint32_t entry, first;   /* cells: where jumps go; the first instruction */
-    uint32_t ordinal, count; /* instructions */
+    uint32_t ordinal, count; /* instructions before it in the program, in it */
     bool loops;              /* its last instruction may jump to its first */
 };
 
 struct pvm_cells {
     atomic_uint users;
     pthread_mutex_t lock; /* while it is built */
-    atomic_bool built;    /* what follows table_count is there */
+    atomic_bool built;    /* cells, places, blocks and table are there */
     struct pvm_code code; /* with the profile's jump rule */
     const struct pvm_profile *profile;
     enum pvm_gas_model model;
@@ -72,11 +74,12 @@ struct pvm_cells {
     void (*native_free)(struct pvm_native *native);
 };
 
-/* metered: with the charges of the gas model. The cells are built when somebody needs them:
- * compiled code seldom does, and building takes longer than compiling. */
+/* metered: with the charges of the gas model. pvm_cells_build makes the cells when they are needed:
+ * compiled code seldom needs them, and building takes longer than compiling. */
 struct pvm_cells *pvm_cells_new(const struct pvm_code *code, const struct pvm_profile *profile,
                                 enum pvm_gas_model model, bool metered, penta_error *err);
-bool pvm_cells_build(struct pvm_cells *p); /* once, from any thread; false: no memory */
+/* Builds the cells unless they are there; any thread may call it. False: no memory. */
+bool pvm_cells_build(struct pvm_cells *p);
 struct pvm_cells *pvm_cells_share(struct pvm_cells *p);
 void pvm_cells_free(struct pvm_cells *p);
 
@@ -93,14 +96,14 @@ static inline uint32_t pvm_block_gas(const struct pvm_cells *p, uint32_t block)
     return (uint32_t)(p->wide_charges ? charge >> 32 : charge);
 }
 
-/* Instructions of the cell's block from this one to the end, itself included. */
+/* How many instructions the cell's block has from this cell to its end, this one included. */
 static inline uint32_t pvm_cells_rest(const struct pvm_cells *p, uint32_t cell)
 {
     const struct pvm_block *b = &p->blocks[p->places[cell].block];
     return b->ordinal + b->count - p->places[cell].ordinal;
 }
 
-/* Chooses handlers: interp.c. Cells first .. end are one block; marked (may be NULL) says which
- * cells must be reached by themselves. */
+/* interp.c: chooses the handlers of a block's cells. marked (may be NULL) has the cells with a
+ * breakpoint. */
 void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_t block,
                       const uint8_t *marked);

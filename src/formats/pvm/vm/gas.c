@@ -1,10 +1,10 @@
 /* The pipeline model: how many cycles a small out-of-order machine needs for a block.
  *
- * The reorder buffer is a ring of 32 slots, and sets of slots are 32-bit masks. Cycles are not
- * walked through one by one: what completes is kept by the cycle in which it does, an entry knows
- * who waits for it, and cycles in which nothing can happen are skipped at once. An entry that
- * starts in cycle t with latency n lets go of its units, and those that wait for it start, in cycle
- * t + n; its slot is free again in cycle t + n + 2, not before those of older entries. */
+ * The reorder buffer is a ring of 32 slots, and sets of slots are 32-bit masks. Cycles in which
+ * nothing can happen are skipped: completions are kept by cycle, and every entry knows which
+ * entries wait for it. An entry that starts in cycle t with latency n frees its units in cycle t +
+ * n, and the entries that wait for it may start then. Its slot is free in cycle t + n + 2, but not
+ * before the slots of older entries. */
 #include "pvm/vm/gas.h"
 #include <string.h>
 #include "pvm/vm/ops.h"
@@ -29,16 +29,18 @@ bool pvm_gas_model_parse(const char *name, enum pvm_gas_model *model)
     return false;
 }
 
-/* Units of a cycle, one byte each, so that needs are added and compared in one word. */
+/* Execution units, one byte for each kind, so that one operation adds or compares all of them. */
 enum { ALU, LOADS, STORES, MUL, DIV };
 #define UNIT(unit, n) ((uint64_t)(n) << 8 * (unit))
 static const uint64_t all_units =
     UNIT(ALU, 4) | UNIT(LOADS, 4) | UNIT(STORES, 4) | UNIT(MUL, 1) | UNIT(DIV, 1);
 
-enum overlap { ANY, SOME, FIRST }; /* when one decode slot is saved: destination == source */
+/* Whether a decode slot is saved when the destination is also a source: never, for any source, for
+ * the first source only. */
+enum overlap { ANY, SOME, FIRST };
 
-/* latency, decode slots when the destination is no source (one fewer otherwise), overlap, units, and
- * by how much latency and slots shrink on 32-bit ISAs */
+/* CLASS_name: latency, decode slots, overlap, units, and by how much latency and slots are smaller
+ * on 32-bit ISAs. */
 /* clang-format off */
 #define CLASS_MOVE     0, 1, ANY, 0, 0
 #define CLASS_SIMPLE   1, 2, SOME, UNIT(ALU, 1), 0
@@ -73,10 +75,11 @@ enum overlap { ANY, SOME, FIRST }; /* when one decode slot is saved: destination
 #define CLASS_DYNAMIC  22, 1, ANY, 0, 0
 #define CLASS_HOST     100, 4, ANY, UNIT(ALU, 1), 0
 /* clang-format on */
-enum { LOAD_LATENCY = 0 }; /* the chosen model has the latency of loads: struct model, load */
+enum { LOAD_LATENCY = 0 }; /* 0 stands for the latency of loads in the chosen model */
 
-/* Which registers a kind of instruction reads, by their place in its bytes (the first that it reads
- * is "the first source"), and which it writes: place + 1, 0 for none. */
+/* OPERANDS_kind: which registers a kind of instruction reads, by their place in its bytes, and
+ * which one it writes, as place + 1 (0: none). The lowest place that it reads is the first
+ * source. */
 enum { NO = 0, R0 = 1, R1 = 2, W0 = 1, W2 = 3 };
 #define OPERANDS_SET3 R0 | R1, W2
 #define OPERANDS_SET2I R1, W0
@@ -105,10 +108,10 @@ enum { NO = 0, R0 = 1, R1 = 2, W0 = 1, W2 = 3 };
 #define OPERANDS_ECALLI NO, NO
 
 static const struct row {
-    uint16_t reads[2]; /* all ones if it reads the register in that place */
-    uint16_t saves[2]; /* the same, if writing that register saves a slot */
-    uint16_t writes;   /* all ones if it writes one, */
-    uint8_t place;     /* here: bits */
+    uint16_t reads[2]; /* masks: all ones if it reads the register in that place */
+    uint16_t saves[2]; /* all ones if writing that register too saves a slot */
+    uint16_t writes;   /* all ones if it writes a register */
+    uint8_t place;     /* which one: shift of its four bits */
     uint8_t latency, slots, narrow;
     uint8_t kind;
     uint64_t units;
@@ -132,17 +135,17 @@ static const struct row {
 
 /* ---- instructions ---- */
 
-struct model { /* what costs depend on besides the code */
+struct model { /* the code, and what else costs depend on */
     const struct pvm_code *code;
     const uint8_t *ops;
-    uint32_t limit; /* below it all that is looked at is inside the code and its mask */
-    uint8_t load;   /* cycles */
+    uint32_t limit; /* below this pc, reads of fixed size stay inside the code and its mask */
+    uint8_t load;   /* latency of loads, in cycles */
     bool cmov_reads_old, narrow;
 };
 
 enum { NOWHERE = 15 };
 
-struct cost { /* of one instruction, in this place */
+struct cost { /* of one instruction */
     uint8_t op, length, latency, slots;
     uint64_t units;
     uint32_t reads; /* a set of registers */
@@ -150,7 +153,7 @@ struct cost { /* of one instruction, in this place */
     uint8_t source; /* of a move */
 };
 
-/* A branch is cheap when one of its ways is marked as rare, by `unlikely` or `trap`. */
+/* A branch is cheap when one of its two destinations starts with `unlikely` or `trap`. */
 static bool rare(const struct model *m, uint64_t at)
 {
     if (at >= m->code->bytes.size) return true;
@@ -158,7 +161,8 @@ static bool rare(const struct model *m, uint64_t at)
     return op == PVM_OP_trap || op == PVM_OP_unlikely;
 }
 
-/* The registers of the instruction at pc, by place, four bits each; its length and op into c. */
+/* Returns the registers of the instruction at pc, by place, four bits each; c gets its op and
+ * length. */
 static inline uint32_t registers_at(const struct model *m, uint32_t pc, struct cost *c)
 {
     const uint8_t *at = m->code->bytes.data + pc;
@@ -176,7 +180,7 @@ static inline uint32_t registers_at(const struct model *m, uint32_t pc, struct c
     return (uint32_t)(two ? in.d : in.a) | (uint32_t)(two ? in.a : in.b) << 4 | (uint32_t)in.d << 8;
 }
 
-/* By four bits of an instruction. */
+/* The register that four bits of an instruction mean, as a number and as a set. */
 static const uint8_t registers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12, 12, 12};
 static const uint16_t register_bits[16] = {1 << 0,  1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
                                            1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
@@ -205,23 +209,23 @@ static inline void cost_at(const struct model *m, uint32_t pc, struct cost *c)
     }
 }
 
-/* ---- the machine ---- */
+/* ---- the pipeline ---- */
 
 enum { SLOTS = 32, STARTS = 5, DECODES = 4, TIMES = 128 }; /* TIMES: more than any latency */
 
 struct pipeline {
-    uint32_t now, last; /* last: the cycle in which all that has started is complete */
+    uint32_t now, last; /* cycles: this one; the last one in which something completes */
     uint64_t free_units;
-    uint32_t head, count;    /* entries: the oldest in the ring, all so far */
+    uint32_t head, count;    /* the oldest entry in the ring; entries so far */
     uint32_t ready, waiting; /* sets of slots: may start; wait for others */
     uint32_t unfinished;
     uint64_t busy[TIMES / 64];               /* a bit for each cycle with completions */
-    uint32_t completes[TIMES];               /* slots, by cycle */
+    uint32_t completes[TIMES];               /* which slots complete, by cycle */
     uint32_t deps[SLOTS], dependents[SLOTS]; /* sets of slots */
     uint64_t units[SLOTS];
-    uint32_t free_at[SLOTS]; /* the cycle in which a started entry's slot is free again */
+    uint32_t free_at[SLOTS]; /* the cycle in which the slot of a started entry is free */
     uint8_t latency[SLOTS];
-    uint32_t producer[16]; /* the entry that makes the newest value of a register */
+    uint32_t producer[16]; /* the entry that computes the newest value of a register */
 };
 
 static void complete(struct pipeline *p)
@@ -249,7 +253,7 @@ static bool started(const struct pipeline *p, uint32_t entry)
     return !((p->ready | p->waiting) >> entry % SLOTS & 1);
 }
 
-/* There is a slot for one more entry; retires what it can for it. */
+/* Whether there is a slot for one more entry; retires old entries if need be. */
 static bool has_room(struct pipeline *p)
 {
     if (p->count - p->head < SLOTS) return true;
@@ -258,13 +262,13 @@ static bool has_room(struct pipeline *p)
     return p->count - p->head < SLOTS;
 }
 
-/* A new entry; the set it is in, if it waits for nobody. */
+/* Adds an entry; returns its slot as a set, or 0 if it must wait for others. */
 static uint32_t enter(struct pipeline *p, const struct cost *c)
 {
     uint32_t entry = p->count++, slot = entry % SLOTS, bit = 1u << slot, deps = 0;
     for (uint32_t reads = c->reads; reads; reads &= reads - 1) {
         uint32_t from = p->producer[__builtin_ctz(reads)];
-        deps |= entry - from < SLOTS ? 1u << from % SLOTS : 0; /* else long retired */
+        deps |= entry - from < SLOTS ? 1u << from % SLOTS : 0; /* else it has retired */
     }
     deps &= p->unfinished;
     for (uint32_t m = deps; m; m &= m - 1) p->dependents[__builtin_ctz(m)] |= bit;
@@ -285,7 +289,7 @@ static bool fits(uint64_t need, uint64_t have)
     return (((have | guard) - need) & guard) == guard;
 }
 
-/* Starts what can start, oldest first; how many more might have. */
+/* Starts what can start, oldest first; returns how many more could have started in this cycle. */
 static unsigned start_all(struct pipeline *p)
 {
     unsigned starts = STARTS;
@@ -322,7 +326,7 @@ static uint32_t next_completion(const struct pipeline *p)
 
 static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
 {
-    struct pipeline p; /* most of it is written before it is read */
+    struct pipeline p; /* not cleared as a whole: most of it is written before it is read */
     p.now = p.last = p.head = p.count = p.ready = p.waiting = p.unfinished = 0;
     p.free_units = all_units;
     memset(p.busy, 0, sizeof p.busy);
@@ -331,12 +335,12 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
     cost_at(m, pc, &c);
     for (bool more = true;;) {
         complete(&p);
-        uint32_t fresh = 0; /* starts in the next cycle at the earliest */
+        uint32_t fresh = 0; /* entered now, may start in the next cycle */
         unsigned slots = DECODES;
         while (more && c.slots <= slots && has_room(&p)) {
             slots -= c.slots;
             if (c.op == PVM_OP_move_reg) {
-                p.producer[c.writes] = p.producer[c.source]; /* never in the buffer */
+                p.producer[c.writes] = p.producer[c.source]; /* a move takes no slot */
             } else {
                 fresh |= enter(&p, &c);
                 more = !pvm_ends_block(c.op);
@@ -363,7 +367,7 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
 bool pvm_block_cost(const struct pvm_code *code, uint32_t pc, enum pvm_gas_model model,
                     bool cmov_reads_old, uint32_t *cost)
 {
-    enum { AHEAD = 80 }; /* more than any look at an instruction */
+    enum { AHEAD = 80 }; /* more bytes than are read for one instruction */
     static const uint8_t load[PVM_GAS_MODELS] = {0, 0, 4, 25, 37};
     if (pc > code->bytes.size) return false;
     if (pvm_gas_pipeline(model)) {

@@ -1,5 +1,5 @@
-/* What basic blocks cost, in the gas models of docs/formats/pvm-machine.md. A cost is a pure
- * function of the block's bytes and, for the pipeline model, of one byte at each destination of its
+/* What basic blocks cost, in the gas models of docs/formats/pvm-machine.md. A cost depends on the
+ * block's bytes and, in the pipeline model, on the opcodes at the two destinations of its
  * branch. */
 #pragma once
 #include "pvm/format/decode.h"
@@ -15,11 +15,12 @@ enum pvm_gas_model {
 
 const char *pvm_gas_model_name(size_t i); /* "full": loads take 25; NULL after the last */
 bool pvm_gas_model_parse(const char *name, enum pvm_gas_model *model);
-/* The pipeline model, with costs that are not numbers of instructions. */
+/* Whether it is the pipeline model, where a cost is not a number of instructions. */
 static inline bool pvm_gas_pipeline(enum pvm_gas_model model) { return model >= PVM_GAS_FULL_L1; }
 
-/* The cost of the block that starts at pc, up to and including the instruction that ends it; in a
- * hole, and right after the code, that of an implied trap. False: beyond. cmov_reads_old: a
- * conditional move waits for the old value of its destination (profile gp-0.8). */
+/* The cost of the block that starts at pc, including the instruction that ends it. In a hole, and
+ * right after the code, it is the cost of an implied trap; farther away the result is false.
+ * cmov_reads_old: a conditional move waits for the old value of its destination (gp-0.7,
+ * gp-0.8). */
 bool pvm_block_cost(const struct pvm_code *code, uint32_t pc, enum pvm_gas_model model,
                     bool cmov_reads_old, uint32_t *cost);

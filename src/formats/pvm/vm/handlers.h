@@ -1,15 +1,18 @@
 /* The bodies of the threaded engine's handlers, as macros over the kinds of ops.h.
  *
- * A handler runs one instruction, or two in a row, and ends by jumping to the next cell's handler.
- * Everything it needs is in its five arguments, which live in machine registers: the cell c; r, the
- * state, with registers at small offsets, memory above and rights below (memory.h); acc, the value
- * last written to a register in this block, which spares its reader the way through memory; loop,
- * the first cell of a block that loops; left, the budget. Variants differ in which operand is acc.
- * Never take the address of a local here: it would turn the jump into a call.
+ * A handler runs one instruction, or two in a row, and ends with a jump to the next cell's handler.
+ * All it needs is in its five arguments, which the compiler keeps in machine registers:
+ *   c      the cell
+ *   r      the state: registers at small offsets, memory above, rights below (memory.h)
+ *   acc    the value last written to a register in this block, so that the next instruction need
+ *          not load it; variants of a handler differ in which operand is acc
+ *   loop   the first cell of a block that loops
+ *   left   the rest of the budget
+ * Never take the address of a local variable here: it would turn the jump into a call.
  *
- * gcc makes sibling calls when optimizing (the build insists, for -O1), clang when told. Elsewhere
- * (no optimization, sanitizers, PENTA_PLAIN_SWITCH) handlers return to a loop and leave their
- * arguments in the state. */
+ * gcc turns the last call into a jump when it optimizes (for -O1 the build asks for it), clang when
+ * musttail says so. Elsewhere (no optimization, sanitizers, PENTA_PLAIN_SWITCH) handlers leave
+ * their arguments in the state and return to a loop. */
 #pragma once
 #include <string.h>
 #include "base/bytes.h"
@@ -60,11 +63,11 @@
     } while (0)
 #endif
 
-/* Where handlers go when there is more to say than the next cell: interp.c. */
+/* interp.c: where handlers go instead of the next cell. */
 pvm_handler pvm_leave_charge, pvm_leave_step, pvm_leave_host, pvm_slow_access;
 
-/* The handler of two instructions in a row, or NULL: superinstructions.c. loops: the second is a
- * branch to the start of its own block. */
+/* superinstructions.c: the handler of two instructions in a row, or NULL. loops: the second one is
+ * a branch to the start of its own block. */
 pvm_handler *pvm_pair_handler(uint8_t first, unsigned first_in, uint8_t second, unsigned second_in,
                               bool loops);
 
@@ -77,7 +80,7 @@ enum { PAGE = 1 << PVM_PAGE_BITS };
 #define GUEST(address) (r + PAGE + (address))
 #define RIGHTS(address) (r[(ptrdiff_t)((address) >> PVM_PAGE_BITS) - PVM_PAGES])
 
-/* Inside one page that allows it. */
+/* Whether an access stays inside one page that allows it. */
 #define REACHES(address, n, right)                                                                 \
     LIKELY((RIGHTS(address) & (right)) && ((n) == 1 || ((address) & (PAGE - 1)) <= PAGE - (n)))
 
@@ -119,7 +122,8 @@ enum { IN_NONE, IN_A, IN_B };
 #define AT_DISTANCE(distance)                                                                      \
     ((const struct pvm_cell *)(const void *)((const char *)c + (distance)))
 
-/* ---- bodies that go on: v is the variant; c moves after the instruction ---- */
+/* ---- bodies of instructions that go on to the next one, where they leave c; v: the variant
+ * ---- */
 #define OPERANDS_OF(v)                                                                             \
     uint64_t a = A_OF(v), b = B_OF(v), x = X_OF;                                                   \
     (void)a, (void)b, (void)x
@@ -153,7 +157,7 @@ enum { IN_NONE, IN_A, IN_B };
 #define RUN_STOREIX(type, v) STORE_AT(type, X_OF, c[1].wide, 2)
 #define RUN_STOREI(type, v)  STORE_AT(type, A_OF(v) + X_OF, c[1].wide, 2)
 
-/* ---- bodies that end a block; looped: the target is the loop register ---- */
+/* ---- bodies of instructions that end a block; looped: the target is `loop` ---- */
 #define BRANCH(condition, size, distance, looped)                                                  \
     {                                                                                              \
         if (condition) {                                                                           \
@@ -168,7 +172,7 @@ enum { IN_NONE, IN_A, IN_B };
 #define END_JUMP(e, v, looped) { c = (looped) ? loop : AT_DISTANCE(c->imm); ENTER_BLOCK; }
 #define END_LOADI_JUMP(e, v, looped) { REG(c->a) = X_OF; c = AT_DISTANCE(c[1].imm); ENTER_BLOCK; }
 #define END_FALL(e, v, looped) { c += 2; ENTER_BLOCK; }
-/* What is not in the table (the return address too) is for the step engine. */
+/* The step engine handles addresses that are not in the table, and the return address. */
 #define BY_TABLE(address, before)                                                                  \
     {                                                                                              \
         uint32_t to = (address), index = (to >> 1 | to << 31) - 1; /* odd and 0 become large */    \

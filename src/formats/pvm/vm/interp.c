@@ -1,10 +1,10 @@
-/* The threaded engine, and the loop around both engines that keeps the accounts.
+/* The threaded engine, and the loop that runs it and the step engine and counts gas and steps.
  *
- * Handlers count in charges of whole blocks against a budget (cells.h). The loop gives out budgets
- * in slices, the least of gas, fuel and what may pass before the interrupt flag is looked at; what
- * a slice cannot pay is settled here, block by block, and the last instructions before the fuel
+ * Handlers subtract the charges of whole blocks from a budget (cells.h). The loop gives them a
+ * budget for one slice: the least of gas, fuel, and SLICE, after which it looks at the interrupt
+ * flag. A block that the slice cannot pay is paid here, and the last instructions before the fuel
  * ends go through the step engine. So gas and steps are exact at every stop, and the handlers test
- * one counter only. */
+ * only one counter. */
 #include <stdlib.h>
 #include "pvm/vm/handlers.h"
 
@@ -40,7 +40,7 @@ static void implied_fall(PARAMETERS)
     ENTER_BLOCK;
 }
 
-/* ---- accesses that the fast path refused: page borders, first writes, faults ---- */
+/* ---- accesses that the handlers cannot do: across pages, first writes, faults ---- */
 
 /* clang-format off */
 static const struct access { uint8_t kind, size; bool is_signed; } accesses[PVM_OPS] = {
@@ -111,7 +111,7 @@ void pvm_slow_access(PARAMETERS)
     NEXT_CELL;
 }
 
-/* ---- one handler an instruction, variant and way to loop ---- */
+/* ---- one handler for each instruction and variant, and for branches to their own block ---- */
 
 #define W32 0
 #define HANDLER(name, kind, e, v, looped)                                                          \
@@ -123,7 +123,7 @@ void pvm_slow_access(PARAMETERS)
 #define OP(name, ...) PVM_ROW(MAKE, name, 0)
 #include "pvm/isa.def"
 #undef MAKE
-/* Branches of blocks that loop: only those rows, by flow. */
+/* Branches of blocks that loop: only the rows that jump or branch. */
 #define LOOPED_NEXT(name, kind, e)
 #define LOOPED_HOST(name, kind, e)
 #define LOOPED_FALL(name, kind, e)
@@ -166,7 +166,7 @@ static pvm_handler *const looping[PVM_OPS][3] = {
 
 enum { READS_A = 1, READS_B = 2, WRITES_A = 4, WRITES_D = 8, FORGETS = 16 };
 /* clang-format off */
-static const uint8_t traits[] = {          /* by kind; FORGETS: acc means nothing after it */
+static const uint8_t traits[] = {          /* by kind; FORGETS: acc holds no register after it */
     [PVM_DO_SET3] = READS_A | READS_B | WRITES_D, [PVM_DO_SET2I] = READS_B | WRITES_A,
     [PVM_DO_SET2] = READS_A | WRITES_D,           [PVM_DO_CMOV3] = READS_A | READS_B | WRITES_D,
     [PVM_DO_CMOVI] = READS_B | WRITES_A,          [PVM_DO_LOADX] = WRITES_A,
@@ -186,15 +186,17 @@ static const uint8_t kinds[PVM_OPS] = {
 #undef MAKE
 };
 
-enum { ACC_REACH = 8, NOT_IN_ACC = 255 }; /* how far back resuming looks for acc's register */
+/* A register counts as being in acc for ACC_REACH instructions, so that prepare() below finds the
+ * one that wrote it. */
+enum { ACC_REACH = 8, NOT_IN_ACC = 255 };
 
 static unsigned trait(const struct pvm_cell *c)
 {
     return c->op < PVM_OPS ? traits[kinds[c->op]] : FORGETS;
 }
 
-/* The register that acc holds after this cell, given the one before it. */
-static uint8_t acc_behind(const struct pvm_cell *c, uint8_t acc)
+/* The register that acc holds after this cell, if it holds `acc` before. */
+static uint8_t acc_after(const struct pvm_cell *c, uint8_t acc)
 {
     unsigned t = trait(c);
     return t & FORGETS ? NOT_IN_ACC : t & WRITES_A ? c->a : t & WRITES_D ? c->d : acc;
@@ -224,7 +226,7 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
     const struct pvm_block *b = &p->blocks[block];
     bool narrow = pvm_isas[p->code.isa].bits == 32;
     uint32_t end = block + 1 < p->block_count ? p->blocks[block + 1].entry - 1 : p->count;
-    uint32_t before = 0; /* an unpaired cell that may take this one on */
+    uint32_t before = 0; /* the cell before, if a handler may run it and this one together */
     unsigned before_in = 0, age = 0;
     uint8_t acc = NOT_IN_ACC;
     if (b->loops) cells[b->entry].run = enter_loop;
@@ -257,7 +259,7 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
         if (pair) cells[before].run = pair;
         before = special || pair ? 0 : i;
         before_in = in;
-        uint8_t next = acc_behind(c, acc);
+        uint8_t next = acc_after(c, acc);
         age = t & (WRITES_A | WRITES_D) ? 0 : age + 1;
         acc = age < ACC_REACH ? next : NOT_IN_ACC;
     }
@@ -265,7 +267,7 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
 
 /* ---- running ---- */
 
-/* acc and loop as they are when the block is run from its start to this cell. */
+/* Sets acc and loop to what they would be had the block run from its start to this cell. */
 static void prepare(const struct pvm_vm *vm, uint32_t at)
 {
     struct pvm_state *s = vm->state;
@@ -308,7 +310,7 @@ static bool interrupted(struct pvm_vm *vm)
     return atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed);
 }
 
-/* The budget for the next slice, in units of charges. */
+/* The budget for the next slice, in the unit of charges. */
 static int64_t slice_budget(const struct pvm_vm *vm, uint64_t fuel)
 {
     uint64_t budget = SLICE;
@@ -322,7 +324,8 @@ static int64_t slice_budget(const struct pvm_vm *vm, uint64_t fuel)
     return (int64_t)budget;
 }
 
-/* Runs handlers from pc until they leave. rest: instructions of this block still to run, paid. */
+/* Runs handlers from cell `at` until they return. rest: how many instructions this block still has,
+ * all of them paid. */
 static enum pvm_exit run_slice(struct pvm_vm *vm, uint32_t at, uint32_t rest,
                                struct account *account)
 {
@@ -370,7 +373,7 @@ void pvm_vm_refund(struct pvm_vm *vm, uint32_t rest, uint32_t done)
 
 bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
 {
-    if (vm->by_step) { /* this instruction alone is paid for */
+    if (vm->by_step) { /* pay for this instruction alone */
         if (!vm->state->gas) {
             stop->kind = PENTA_STOP_GAS;
             return true;
@@ -391,14 +394,14 @@ bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
     case PVM_STEP_HOST: stop_host(vm, steps); return true;
     case PVM_STEP_FAULT: stop_fault(vm, stop); return true;
     case PVM_STEP_GAS: stop->kind = PENTA_STOP_GAS; return true;
-    case PVM_STEP_PAUSE:                   /* the flag is looked at next */
-        if (vm->by_step) vm->state->gas++; /* it starts, and pays, once more */
+    case PVM_STEP_PAUSE:                   /* the caller looks at the interrupt flag next */
+        if (vm->by_step) vm->state->gas++; /* the instruction will start, and pay, again */
         return false;
     }
     return true;
 }
 
-/* Charges the block around pc. False: too dear, and nothing is charged. */
+/* Charges the block around the cell. False: there is too little gas, and nothing is charged. */
 static bool pay(struct pvm_vm *vm, uint32_t at)
 {
     uint32_t cost = vm->metered ? pvm_block_gas(vm->cells, vm->cells->places[at].block) : 0;
@@ -441,7 +444,7 @@ static void start_trap(struct pvm_vm *vm, penta_stop *stop)
 static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_stop *stop)
 {
     struct pvm_state *s = vm->state;
-    bool first = true; /* a mark at the first instruction does not stop */
+    bool first = true; /* a breakpoint at the first instruction does not stop */
     for (;; first = false) {
         if (take_interrupt(vm, stop)) return;
         stop->kind = PENTA_STOP_FUEL;
@@ -516,7 +519,7 @@ void pvm_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     struct account account = {.fuel = fuel};
     *stop = (penta_stop){.pc = vm->state->pc};
     if (pvm_vm_tells(vm, stop)) return;
-    if (!pvm_vm_thread(vm)) { /* without memory nothing can start */
+    if (!pvm_vm_thread(vm)) { /* no memory */
         vm->trap = PVM_TRAP_START;
         finish(vm, PVM_TRAPPED);
     }

@@ -1,4 +1,4 @@
-/* Ready machines in a list under a lock; one prototype holds the shared cells and the options. */
+/* Idle machines in a list under a lock; the pool holds what they share: the cells and options. */
 #include "pvm/vm/machine_pool.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ struct pvm_vm *pvm_pool_take(struct pvm_pool *pool, penta_error *err)
     return vm;
 }
 
-/* Reset on the way in, so that taking is as cheap as it can be. */
+/* The machine is reset here, so that taking one is cheap. */
 void pvm_pool_return(struct pvm_pool *pool, struct pvm_vm *vm)
 {
     pvm_vm_reset(vm);
@@ -93,9 +93,9 @@ struct pvm_pool *pvm_pool_new(const penta_module *module, const char *engine,
         choose_engine(&pool->config, engine, err))
         pool->cells = pvm_cells_new(&p->code, pool->config.profile, pool->config.model,
                                     pool->config.metered, err);
-    /* The first machine compiles the program, before there are threads to share it with. */
+    /* The first machine compiles the program, before other threads can use the pool. */
     struct pvm_vm *first = pool->cells ? pvm_pool_take(pool, err) : NULL;
-    pool->config.perf_dump = NULL; /* the caller's text */
+    pool->config.perf_dump = NULL; /* the text belongs to the caller */
     if (first) {
         pvm_pool_return(pool, first);
         return pool;

@@ -1,4 +1,4 @@
-/* Maps, rights and slow accesses, the same over both back ends. */
+/* Maps, rights and slow accesses, for both back ends. */
 #include "pvm/vm/memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,8 @@ static struct pvm_area area_tail(const struct pvm_area *a, uint64_t skip)
                              .initial = bytes_slice(a->initial, (size_t)skip, a->initial.size)};
 }
 
-/* Makes an area start at address, if one spans it: protect and unmap then work on whole areas. */
+/* Splits the area that spans address, if there is one: protect and unmap then work on whole
+ * areas. */
 static bool area_split(struct pvm_memory *m, uint64_t address)
 {
     size_t i = area_at(m, address);
@@ -111,14 +112,14 @@ bool pvm_memory_unmap(struct pvm_memory *m, uint64_t address, uint64_t length)
     return true;
 }
 
-/* The host's rights of pages that the guest may read. */
+/* In a guarded machine, gives the host's pages the same rights. */
 static bool guard(struct pvm_memory *m, uint32_t page, uint32_t count, bool writable)
 {
     unsigned rights = writable ? PVM_READ | PVM_WRITE : PVM_READ;
     return !m->guarded || pvm_backing_protect(m, page, count, rights);
 }
 
-/* What compiled code changed, it changed without a word. */
+/* Sets DIRTY where compiled code may have written: it does not do that itself. */
 static void learn(const struct pvm_memory *m)
 {
     for (size_t i = 0; m->guarded && i < m->area_count; i++)
@@ -187,7 +188,7 @@ bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length,
 
 void pvm_memory_reset(struct pvm_memory *m)
 {
-    enum { MANY = 64 }; /* from here on giving pages back beats clearing them */
+    enum { MANY = 64 }; /* above it, giving pages back to the host is faster than clearing them */
     learn(m);
     for (size_t i = 0; i < m->area_count; i++) {
         const struct pvm_area *a = &m->areas[i];
@@ -195,7 +196,7 @@ void pvm_memory_reset(struct pvm_memory *m)
         for (uint32_t p = first; p < first + count; p++) dirty += (m->rights[p] & PVM_DIRTY) != 0;
         if (!dirty) continue;
         bool dropped = dirty > MANY && !a->initial.size;
-        if (!a->writable) guard(m, first, count, true); /* somebody poked it */
+        if (!a->writable) guard(m, first, count, true); /* the host wrote to a read-only page */
         if (dropped) pvm_backing_drop(m, first, count);
         for (uint32_t p = first; p < first + count; p++) {
             if (!(m->rights[p] & PVM_DIRTY)) continue;
@@ -217,7 +218,7 @@ static bool refuse(struct pvm_memory *m, uint32_t page, bool write)
     return false;
 }
 
-/* All pages of an access allow it. Otherwise the lowest page that does not is the fault. */
+/* Whether all pages of an access allow it; the lowest one that does not becomes the fault. */
 static bool allowed(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps, uint8_t right)
 {
     uint32_t page = address / PAGE, last = (uint32_t)(address + n - 1) / PAGE;
@@ -246,7 +247,7 @@ bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wr
     return true;
 }
 
-/* The page's bytes, marked as changed. NULL only when memory ran out: a fault. */
+/* The page's bytes, marked as changed. NULL, and a fault: memory ran out. */
 static uint8_t *touch(struct pvm_memory *m, uint32_t page)
 {
     uint8_t *bytes = pvm_backing_page(m, page, true);

@@ -4,22 +4,22 @@
  *   paged back end:     | zeros,  1 MiB | state page |        pages by table
  *
  * struct pvm_state lies in the page directly below guest address 0, the rights below it, so that
- * one pointer reaches registers, rights and memory with constant distances: an interpreter needs no
+ * one pointer reaches registers, rights and memory at constant distances: the interpreter needs no
  * other, and compiled code can have its base register (or segment) at guest 0.
  *
- * WRITE in a page's byte of the rights table is what the fast path of a store asks; it is missing
- * on a writable page until its first store, which takes the slow path and sets WRITE and DIRTY. So
- * DIRTY marks exactly the pages that may differ from the initial image: resetting, describing and
- * saving a machine look at those alone, and nothing on the hot path pays for it. (Measured on the
- * five programs of bench/: checking the page's byte costs 4 to 9 % against no check at all; a page
- * table of pointers 20 %. It needs no signal handler, and stops are exact.)
+ * The fast path of a store tests WRITE in the page's byte of the rights table. A writable page
+ * lacks WRITE until its first store, which takes the slow path and sets WRITE and DIRTY. So DIRTY
+ * marks exactly the pages that may differ from their initial contents: resetting, describing and
+ * saving a machine look only at those, at no cost to the fast path. (Measured on the five programs
+ * of bench/: testing the page's byte costs 4 to 9 % against no check at all; a page table of
+ * pointers 20 %. It needs no signal handler, and stops are exact.)
  *
- * A guarded machine has the same rights on the pages of the host, and its compiled code asks
- * nobody: then DIRTY comes from asking the host which pages exist, when somebody wants to know, and
- * pages with initial contents always count as changed.
+ * In a guarded machine the host's pages have the same rights, and compiled code tests nothing.
+ * DIRTY is then set from the host's list of pages in use, when it is needed, and pages with initial
+ * contents always count as changed.
  *
- * The paged back end leaves the table below the state zero: every access is a slow one, through
- * the functions here. */
+ * The paged back end leaves the table below the state zero, so that every access takes the slow
+ * path, through the functions here. */
 #pragma once
 #include "base/writer.h"
 #include "penta/penta.h"
@@ -33,7 +33,7 @@ enum {
     PVM_DIRTY = 8, /* may differ from its initial contents */
 };
 
-struct pvm_area { /* whole pages with one right; what they hold at the start */
+struct pvm_area { /* whole pages with the same rights, and their initial contents */
     uint32_t address;
     uint64_t length;
     bool writable;
@@ -47,8 +47,8 @@ struct pvm_memory {
     uint8_t *rights;         /* PVM_PAGES bytes */
     uint8_t **pages;         /* paged back end: two levels of 1024 */
     void *reservation;
-    uint32_t page;          /* the guest's page size: maps are multiples of it, faults name one */
-    bool guarded;           /* pages have their rights from the host, too: for compiled code */
+    uint32_t page;          /* the guest's page size, the unit of maps and of fault */
+    bool guarded;           /* the host's pages have the same rights, for compiled code */
     struct pvm_area *areas; /* by address, disjoint */
     size_t area_count, area_capacity;
     uint32_t fault;       /* page address of the last failed access */
@@ -61,25 +61,25 @@ bool pvm_backing_open(struct pvm_memory *m);
 void pvm_backing_close(struct pvm_memory *m);
 bool pvm_backing_commit(struct pvm_memory *m, uint32_t page, uint32_t count); /* usable, zero */
 void pvm_backing_drop(struct pvm_memory *m, uint32_t page, uint32_t count);   /* zero again */
-/* A committed page's bytes. NULL: never written, hence zero, or (for_write) memory ran out. */
+/* A committed page's bytes. NULL: it was never written and is zero; for_write: memory ran out. */
 uint8_t *pvm_backing_page(const struct pvm_memory *m, uint32_t page, bool for_write);
-/* What the host lets happen to committed pages: nothing (0), PVM_READ, PVM_READ | PVM_WRITE. */
+/* Sets the host's rights on committed pages: 0, PVM_READ, or PVM_READ | PVM_WRITE. */
 bool pvm_backing_protect(struct pvm_memory *m, uint32_t page, uint32_t count, unsigned rights);
-/* Sets DIRTY on the pages among these that were touched without the rights table knowing. */
+/* Sets DIRTY on the pages among these that the host has in use. */
 void pvm_backing_dirty(const struct pvm_memory *m, uint32_t page, uint32_t count);
 
-/* ---- for everyone ---- */
-/* page: a power of two from 4096 to 65536; rights are kept by 4096 bytes all the same. */
+/* ---- memory over either back end ---- */
+/* page: a power of two from 4096 to 65536; rights are kept for each 4096 bytes in any case. */
 bool pvm_memory_open(struct pvm_memory *m, uint32_t page, penta_error *err);
 void pvm_memory_close(struct pvm_memory *m);
 
-/* Maps whole pages, zero or starting with `initial` (borrowed; copied when copy). What was there is
- * gone. False: not page-aligned, beyond 2^32, or no memory. */
+/* Maps whole pages that start with `initial` (borrowed, or copied if copy) and are zero after it.
+ * What was mapped there before is lost. False: not page-aligned, beyond 2^32, or no memory. */
 bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, bool writable,
                     penta_bytes initial, bool copy);
 bool pvm_memory_unmap(struct pvm_memory *m, uint64_t address, uint64_t length);
 bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length, bool writable);
-/* The contents as they were when each page was mapped. */
+/* Gives each page the contents that it was mapped with. */
 void pvm_memory_reset(struct pvm_memory *m);
 
 /* The slow path of an access of n = 1, 2, 4 or 8 bytes; all or nothing. False: fault is set. wraps:
@@ -88,21 +88,22 @@ bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wr
                      uint64_t *value);
 bool pvm_memory_store(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
                       uint64_t value);
-/* Stores count equal bytes as far as it goes; returns how many. Fewer: fault is set. */
+/* Stores count equal bytes up to the first fault; returns how many it stored. Fewer: fault is
+ * set. */
 uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, uint64_t count);
 
-/* From outside: any mapped byte, rights aside. */
+/* For the host: any mapped byte, whatever the guest's rights. */
 bool pvm_memory_read(const struct pvm_memory *m, uint64_t address, void *into, size_t size);
 bool pvm_memory_write(struct pvm_memory *m, uint64_t address, const void *from, size_t size);
 
-/* The guest itself may do that to all of these bytes: right is PVM_READ or PVM_WRITABLE. No bytes
- * are always allowed. */
+/* Whether the guest may read (PVM_READ) or write (PVM_WRITABLE) all of these bytes. */
 bool pvm_memory_allows(const struct pvm_memory *m, uint64_t address, uint64_t size, uint8_t right);
-/* Bytes that may be read, until memory changes; where they are not in one piece, copied to scratch,
- * whose memory may run out. */
+/* A view of readable bytes, valid until memory changes. If they are not contiguous they are copied
+ * to scratch; the view is empty if memory runs out. */
 penta_bytes pvm_memory_view(const struct pvm_memory *m, uint64_t address, uint64_t size,
                             struct writer *scratch);
 
-/* Every page that may differ from its initial contents, in order; initial holds 4096 bytes. */
+/* Calls fn for every page that may differ from its initial contents, in order. now and initial have
+ * 4096 bytes. */
 typedef void pvm_page_fn(void *user, uint32_t address, const uint8_t *now, const uint8_t *initial);
 void pvm_memory_changed(const struct pvm_memory *m, pvm_page_fn *fn, void *user);

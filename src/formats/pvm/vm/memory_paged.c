@@ -1,5 +1,5 @@
 /* Pages from the heap, found through a table of two levels: for hosts that cannot reserve 4 GiB.
- * base is never followed: the rights that the fast path sees stay zero. */
+ * The fast paths never use m->base here: the rights that they see stay zero. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/vm/memory.h"
@@ -33,7 +33,7 @@ void pvm_backing_close(struct pvm_memory *m)
 bool pvm_backing_commit(struct pvm_memory *m, uint32_t page, uint32_t count)
 {
     (void)m, (void)page, (void)count;
-    return true; /* pages come with their first write */
+    return true; /* pages are allocated by their first write */
 }
 
 void pvm_backing_drop(struct pvm_memory *m, uint32_t page, uint32_t count)

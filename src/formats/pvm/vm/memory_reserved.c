@@ -1,4 +1,5 @@
-/* One reservation of address space for all of guest memory: an address is one addition. */
+/* All of guest memory in one reservation of address space: a guest address is an offset from
+ * base. */
 #include <sys/mman.h>
 #include "pvm/vm/memory.h"
 

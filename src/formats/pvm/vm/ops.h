@@ -19,9 +19,9 @@
  *   BRANCHI    if (..) go to the target                        a = rA, x
  *   others     stand for themselves
  *
- * Values are 64 bits wide. Programs of a 32-bit ISA run on registers that engines keep
- * sign-extended: then all but four instructions need no second form (sign extension keeps both
- * orders, and commutes with the bitwise operations). Those four ask W32. */
+ * Values are 64 bits wide. For programs of a 32-bit ISA the engines keep registers sign-extended:
+ * then all but four instructions need no second form, because sign extension preserves signed and
+ * unsigned order and commutes with the bitwise operations. Those four test W32. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -94,7 +94,7 @@ static inline uint64_t op_sar64(uint64_t v, uint64_t n)
     return (uint64_t)(op_signed(v) >> (n & 63));
 }
 
-/* Upper halves of products, portably: 64-bit hosts fold these into one multiplication. */
+/* Upper halves of products. */
 static inline uint64_t op_mulh_uu64(uint64_t a, uint64_t b)
 {
 #ifdef __SIZEOF_INT128__
@@ -307,8 +307,7 @@ static inline uint64_t op_max_u(uint64_t a, uint64_t b) { return a > b ? a : b; 
 #define PVM_DO_minimum              SET3, MINMAX, op_min_s(a, b)
 #define PVM_DO_minimum_unsigned     SET3, MINMAX, op_min_u(a, b)
 
-/* Splitting a row: PVM_ROW(MACRO, name, more...) is MACRO(name, kind, gas class, expression, more).
- */
+/* PVM_ROW(MACRO, name, more...) is MACRO(name, kind, gas class, expression, more...). */
 #define PVM_ROW(macro, name, ...) PVM_ROW_(macro, name, PVM_DO_##name, __VA_ARGS__)
 #define PVM_ROW_(macro, name, ...) macro(name, __VA_ARGS__)
 

@@ -1,4 +1,4 @@
-/* From options to a machine that is about to make its first call. */
+/* Opens a machine as the options say, ready for its first call. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static bool read_gas(struct pvm_config *config, const char *text, penta_error *e
     return true;
 }
 
-/* Standard programs of jam have pages of 4096 bytes; elsewhere the host chooses. */
+/* Programs of jam have pages of 4096 bytes; for others the host chooses. */
 static bool read_page(struct pvm_config *config, const struct pvm_program *program,
                       const char *text, penta_error *err)
 {
@@ -96,7 +96,7 @@ static bool register_number(penta_bytes name, unsigned *reg)
 static const uint8_t argument_registers[PVM_ARGUMENTS] = {PVM_A0, PVM_A1, PVM_A2, PVM_A3, PVM_A4,
                                                           PVM_A5, PVM_T0, PVM_T1, PVM_T2};
 
-/* The values that options from..to give to a call. */
+/* Sets the registers that the options from..to give. */
 static bool apply_values(uint64_t *regs, const penta_option *options, size_t from, size_t to,
                          penta_error *err)
 {
@@ -184,7 +184,7 @@ static bool call_target(const struct pvm_program *p, const penta_option *o, uint
 static void start_registers(const struct pvm_vm *vm, const struct pvm_program *p,
                             uint64_t arguments, uint64_t *regs)
 {
-    if (p->dialect == PVM_JAM && !p->spi) { /* a generic program: everything comes from outside */
+    if (p->dialect == PVM_JAM && !p->spi) { /* a generic program has no calling convention */
         memset(regs, 0, PVM_REGISTERS * sizeof *regs);
         return;
     }
@@ -194,7 +194,7 @@ static void start_registers(const struct pvm_vm *vm, const struct pvm_program *p
     regs[PVM_A1] = arguments;
 }
 
-/* The calls that the options ask for; the first one is begun. */
+/* Queues the calls that the options ask for, and begins the first one. */
 static bool queue_calls(struct pvm_vm *vm, const struct pvm_program *p, uint64_t arguments,
                         const penta_option *options, size_t count, penta_error *err)
 {
@@ -281,11 +281,12 @@ static penta_vm *open_with(const penta_module *module, const penta_option *optio
     struct pvm_vm *vm = pvm_vm_create(module, &p->code, &config, NULL, err);
     if (!vm) return NULL;
     if (fill(vm, p, options, count, err)) return &vm->base;
-    vm->base.engine->close(&vm->base); /* as the engine that adopted it does, twin and all */
+    vm->base.engine->close(&vm->base); /* the engine may have added a second machine */
     return NULL;
 }
 
-/* Under the JAM host: its profile, gas, entry and arguments, unless the options have others. */
+/* With the JAM host: its profile, gas, entry and arguments come first, so that options given by the
+ * caller override them. */
 static penta_vm *open_jam(const penta_module *module, const penta_option *options, size_t count,
                           pvm_adopt_fn *adopt, penta_error *err)
 {

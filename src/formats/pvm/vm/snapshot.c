@@ -3,7 +3,7 @@
  *     "PVMS" | FIELDS below | 13 registers
  *     | count, count x (pc, 13 registers)              calls still to make
  *     | count, count x (address, length, writable)     the memory map
- *     | count, count x (address, 4096 bytes)           pages that differ from their initial contents
+ *     | count, count x (address, 4096 bytes)           pages with other than their initial contents
  *
  * Initial contents are not stored: they come from the program and the options. */
 #include "pvm/vm/snapshot.h"
@@ -94,8 +94,8 @@ static bool same_maps(const struct pvm_memory *m, struct reader r, uint64_t coun
     return true;
 }
 
-/* The machine's map becomes the saved one; contents start from the initial ones. Areas that are in
- * both maps stay; the others are mapped anew, zero. */
+/* Makes the machine's memory map equal to the saved one. An area that is in both maps gets its
+ * initial contents, any other is mapped with zeros. */
 static bool load_maps(struct pvm_vm *vm, struct reader *r, uint64_t count, bool apply)
 {
     struct pvm_memory *m = &vm->memory;
@@ -123,7 +123,7 @@ static bool load_maps(struct pvm_vm *vm, struct reader *r, uint64_t count, bool 
     return true;
 }
 
-/* Two passes over the same bytes: the first only checks, so that a bad snapshot changes nothing. */
+/* Called twice for the same bytes: first only to check, so that a bad snapshot changes nothing. */
 static bool load_memory(struct pvm_vm *vm, struct reader *r, bool apply)
 {
     penta_error *err = r->err;

@@ -1,4 +1,4 @@
-/* Machines as bytes: storable, comparable, loadable into any machine of the same program. */
+/* The state of a machine as bytes, which any machine of the same program can load. */
 #pragma once
 #include "pvm/vm/vm.h"
 

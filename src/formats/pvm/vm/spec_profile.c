@@ -1,7 +1,7 @@
 #include "pvm/vm/spec_profile.h"
 #include <string.h>
 
-/* What the Gray Paper's 0.7 and 0.8 have in common; they differ in what instructions cost. */
+/* The rules of Gray Paper 0.7 and 0.8, which differ in their gas model. */
 #define GP_RULES                                                                                   \
     .trap_below = 0x10000, .faults = true, .gp_targets = true, .late_branches = true,              \
     .wraps = true, .cmov_reads_old = true, .gp_sbrk = true

@@ -1,4 +1,4 @@
-/* What differs at run time between specifications, whatever the ISA: the option profile. */
+/* Option 'profile': the rules that specifications differ in at run time, independent of the ISA. */
 #pragma once
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -8,14 +8,14 @@
 extern const struct pvm_profile {
     const char *name;
     uint32_t trap_below;    /* a fault in a page below this address is a trap */
-    bool faults;            /* page faults are reported even where paging is not asked for */
+    bool faults;            /* page faults are reported even without option 'paging' */
     bool gp_targets;        /* the opcode at a jump target must be defined */
     bool late_branches;     /* an illegal branch traps only when taken */
     bool fall_off;          /* a fallthrough at the end of the code goes on to an implied trap */
     bool wraps;             /* accesses go on at address 0 after 2^32 - 1 */
     bool cmov_reads_old;    /* pipeline gas: a conditional move waits for its old value */
     bool gp_sbrk;           /* sbrk returns where the new memory starts */
-    enum pvm_gas_model gas; /* the model where none is asked for */
+    enum pvm_gas_model gas; /* the default gas model */
 } pvm_profiles[];           /* ends with a NULL name */
 
 const char *pvm_profile_name(size_t i);                       /* NULL after the last */

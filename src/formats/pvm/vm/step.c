@@ -1,6 +1,6 @@
-/* The step engine: one instruction at a time, from the code bytes. It serves single steps, the last
- * instructions before fuel runs out, and what is too rare for a handler. It shares semantics with
- * the threaded engine (ops.h) and nothing else, so that each checks the other. */
+/* The step engine: one instruction at a time, from the code bytes. It runs single steps, the last
+ * instructions before fuel runs out, and what is too rare for a handler. It shares with the
+ * threaded engine only what instructions mean (ops.h), so that tests can compare the two. */
 #include "pvm/vm/ops.h"
 #include "pvm/vm/vm.h"
 
@@ -57,8 +57,8 @@ static enum pvm_outcome jump_dynamic(struct step *s, uint32_t address)
     return enter(s, (uint32_t)pc);
 }
 
-/* The access that failed was one of a stack that is too small: in the 64 KiB below it, or between
- * it and a stack pointer that has left it, as with one large frame. */
+/* Whether the failed access means that the stack is too small: it is in the 64 KiB below the stack,
+ * or between the stack and a stack pointer farther below, as with one large frame. */
 static bool below_stack(const struct pvm_vm *vm)
 {
     const uint32_t guard = 1 << 16;
@@ -90,8 +90,8 @@ static enum pvm_outcome store(struct step *s, uint64_t address, unsigned n, uint
     return advance(s);
 }
 
-/* Byte by byte as far as gas and memory go; a0 and a2 hold the progress. Done in
- * pieces, so that an interrupt is seen in time. */
+/* memset stores bytes until gas or memory ends; a0 and a2 hold its progress. It works in pieces, so
+ * that an interrupt is seen in time. */
 static enum pvm_outcome memset_step(struct step *s)
 {
     enum { PIECE = 1 << 20 };

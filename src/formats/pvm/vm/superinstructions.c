@@ -1,10 +1,10 @@
-/* Two instructions in one handler: all combinations of the frequent ones, and of the places where
- * their operands are. FREQUENT is nine tenths of what compilers emit (counted over contracts, a
- * game and small kernels). Fewer dispatches are worth a tenth on tight loops and more on large
- * programs; each row costs two hundred handlers, so measure before adding one. */
+/* Two instructions in one handler: all combinations of the frequent ones and of where their
+ * operands are. FREQUENT is nine tenths of what compilers emit (counted over contracts, a game and
+ * small kernels). Fewer dispatches save a tenth of the time in tight loops and more in large
+ * programs. Each row adds two hundred handlers, so measure before adding one. */
 #include "pvm/vm/handlers.h"
 
-#if PVM_TAIL_CALLS /* the loop form gains little, and sanitizers take minutes over it */
+#if PVM_TAIL_CALLS /* without tail calls pairs gain little, and take sanitizers minutes to build */
 
 /* clang-format off */
 #define FREQUENT(F, ...)                                                                           \
@@ -26,7 +26,7 @@
     F(fallthrough, __VA_ARGS__)
 /* clang-format on */
 
-/* The places of operands, and whether a jump goes to the loop register: M(in, loops, ...). */
+/* Where operands can be, and whether a jump goes to `loop`: M(in, loops, ...). */
 #define WAYS_SET3(M, ...) M(IN_NONE, 0, __VA_ARGS__) M(IN_A, 0, __VA_ARGS__) M(IN_B, 0, __VA_ARGS__)
 #define WAYS_STORE(M, ...) WAYS_SET3(M, __VA_ARGS__)
 #define WAYS_SET2I(M, ...) M(IN_NONE, 0, __VA_ARGS__) M(IN_B, 0, __VA_ARGS__)
@@ -43,8 +43,8 @@
 #define WAYS_LOADI_JUMP(M, ...) WAYS_LOADI(M, __VA_ARGS__)
 #define WAYS_FALL(M, ...) WAYS_LOADI(M, __VA_ARGS__)
 
-/* A walk inside a walk. A macro does not expand inside itself, so the inner walk is spelled in a
- * way that the first scan does not recognise, and TWICE scans again. */
+/* EVERY_PAIR goes through the list once more for each of its items. A macro does not expand inside
+ * itself, so LATER hides the inner use of the list from the first scan, and TWICE scans again. */
 #define NOTHING_HERE()
 #define LATER(macro) macro NOTHING_HERE()
 #define INNER_FREQUENT() FREQUENT

@@ -1,5 +1,5 @@
-/* Everything a machine does besides running: its start, answers, describe, memory from outside,
- * marks. Snapshots are in snapshot.c, options in run_options.c. */
+/* What a machine does besides running: layout of memory, making and resetting, calls, answers of
+ * the host, describing, breakpoints. Snapshots are in snapshot.c, options in run_options.c. */
 #include "pvm/vm/vm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum { ZONE = 1 << 16 };
 
 static uint64_t up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
 
-/* ---- where things are ---- */
+/* ---- the layout of memory ---- */
 
 static bool layout_polkavm(const struct pvm_program *p, uint64_t aux, uint32_t page,
                            struct pvm_layout *out)
@@ -96,7 +96,7 @@ bool pvm_vm_populate(struct pvm_vm *vm, const struct pvm_program *program, penta
     return error_at(err, BASE_MEMORY, 0, "no memory for the program's data");
 }
 
-/* ---- life ---- */
+/* ---- making, resetting, calls ---- */
 
 struct pvm_vm *pvm_vm_create(const penta_module *module, const struct pvm_code *code,
                              const struct pvm_config *config, struct pvm_cells *shared,
@@ -258,7 +258,7 @@ static void next_call(struct pvm_vm *vm)
     vm->announce = PVM_TELL_BEGIN;
 }
 
-/* Before a call results[0], if given, is the gas that it gets. */
+/* The host's answer before or after a call. Before it, results[0], if given, is the call's gas. */
 static bool answer_announcement(struct pvm_vm *vm, const uint64_t *results, size_t count)
 {
     enum call_end end = vm->on_answer;
@@ -294,7 +294,7 @@ void pvm_vm_interrupt(penta_vm *base)
     if (inner->base.engine->interrupt) inner->base.engine->interrupt(&inner->base);
 }
 
-/* What the host call itself costs; more than is there leaves nothing. */
+/* Subtracts what the host call costs; gas does not fall below 0. */
 static void pay_answer(struct pvm_vm *vm)
 {
     uint64_t gas = vm->answer_gas;
@@ -363,7 +363,7 @@ bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_
 
 /* ---- describe ---- */
 
-struct run { /* of changed bytes, so far */
+struct run { /* changed bytes without a gap */
     const penta_visitor *v;
     struct writer bytes;
     uint64_t address;
@@ -439,7 +439,7 @@ void pvm_vm_describe(const penta_vm *base, const penta_visitor *v)
     describe_leave(v, list);
 }
 
-/* ---- from outside ---- */
+/* ---- memory for the host, breakpoints ---- */
 
 bool pvm_vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
 {
@@ -476,7 +476,7 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
     return true;
 }
 
-/* The name of a trap, or of the import that a host call means. */
+/* The name of a trap, or of the import that a host call asks for. */
 const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
     static const char *const traps[] = {"trap",      "bad jump",        "bad access",

@@ -1,5 +1,4 @@
-/* The machine: 13 registers, a pc, gas, paged memory; what it waits for; the calls still to make.
- */
+/* The machine: registers, pc, gas, memory, what it waits for, and the calls still to make. */
 #pragma once
 #include "pvm/vm/cells.h"
 #include "pvm/vm/memory.h"
@@ -15,30 +14,31 @@ enum {
 /* clang-format on */
 #define PVM_RETURN_ADDRESS UINT32_C(0xffff0000) /* a jump there ends the call */
 
-/* What engines share, in the page below guest address 0 (memory.h). Registers of a 32-bit ISA are
- * zero-extended whenever no engine runs. The part after pc belongs to the interpreter. */
+/* What the engines share, in the page below guest address 0 (memory.h). Registers of a 32-bit ISA
+ * are zero-extended while no engine runs. */
 struct pvm_state {
     uint64_t regs[16];
     int64_t gas; /* left; not below 0 */
     uint32_t pc;
+    /* the interpreter's, see handlers.h */
     uint32_t exit; /* enum pvm_exit: why the handlers returned; 0 while they run */
     const struct pvm_cell *cell, *loop;
-    int64_t left; /* of the budget of this slice */
+    int64_t left;
     uint64_t acc;
     const struct pvm_cell *cells;
     const uint32_t *table;
     uint32_t table_count;
     struct pvm_memory *memory;
     bool wraps;
-    /* compiled code's: jit.h */
+    /* compiled code's, see jit.h */
     uint32_t host_number;
-    uint64_t native_at; /* where it left */
+    uint64_t native_at; /* the native address where it stopped */
     const atomic_bool *interrupt;
 };
 
 enum pvm_exit {
     PVM_EXIT_NONE,
-    PVM_EXIT_CHARGE, /* the budget does not pay for the block at cell */
+    PVM_EXIT_CHARGE, /* the budget is too small for the block at cell */
     PVM_EXIT_TRAP,
     PVM_EXIT_HALT,
     PVM_EXIT_HOST,
@@ -58,7 +58,7 @@ enum pvm_wait {
 
 /* penta_stop.detail of a trap */
 enum pvm_trap {
-    PVM_TRAP_TRAP,   /* trap, or an instruction that is none */
+    PVM_TRAP_TRAP,   /* trap, or an invalid instruction */
     PVM_TRAP_JUMP,   /* no legal jump target */
     PVM_TRAP_ACCESS, /* memory that is not there, or read-only */
     PVM_TRAP_START,  /* the run started where no instruction does */
@@ -67,13 +67,13 @@ enum pvm_trap {
     PVM_TRAPS
 };
 
-/* A host that looks after calls is asked before each begins and told when it is over: these are
- * stops like those of host calls, with the numbers below. */
+/* A host such as revive is asked before each call and told after it. These are stops like those of
+ * host calls, with the two numbers below. */
 enum pvm_announce {
-    PVM_UNTOLD, /* calls simply follow each other */
-    PVM_TELL_BEGIN,
-    PVM_TOLD_BEGIN,
-    PVM_TELL_END,
+    PVM_UNTOLD,     /* the host is not told: calls follow each other */
+    PVM_TELL_BEGIN, /* the next run stops with PVM_CALL_BEGINS */
+    PVM_TOLD_BEGIN, /* the call runs */
+    PVM_TELL_END,   /* the next run stops with PVM_CALL_ENDED */
     PVM_TOLD_END,
 };
 #define PVM_CALL_BEGINS UINT32_C(0xfffffffe)
@@ -84,7 +84,7 @@ struct pvm_call {
     uint64_t regs[PVM_REGISTERS];
 };
 
-struct pvm_layout { /* where things are: docs/formats/pvm-machine.md */
+struct pvm_layout { /* addresses of the areas: docs/formats/pvm-machine.md */
     uint32_t ro, rw, stack, stack_top, aux;
     uint64_t ro_length, rw_length, stack_length, aux_length; /* whole pages */
     uint64_t heap_base, heap_max;
@@ -97,34 +97,33 @@ struct pvm_vm {
     struct pvm_cells *cells;
     struct pvm_cell *own; /* cells with breakpoints, or NULL */
     uint8_t *marked;      /* by cell, or NULL */
-    uint32_t hint;        /* the cell of the instruction at pc, perhaps */
+    uint32_t hint;        /* probably the cell of the instruction at pc */
     bool metered, paging, w32;
-    bool by_step; /* gas model step: exact whenever no engine runs */
-    bool paid;    /* the block around pc has been charged; by_step: the
-                                              rest of it from pc on, and only while it runs */
+    bool by_step; /* gas model step: gas is exact while no engine runs */
+    bool paid;    /* the block around pc is charged; by_step: its rest from pc on, while it runs */
     enum pvm_wait wait;
     enum pvm_trap trap;
     uint64_t executed; /* UINT64_MAX: compiled code ran, which does not count */
     uint64_t host_calls;
     uint32_t host_number; /* of the call that waits */
-    char *host_name;      /* room for the name of a host call */
+    char *host_name;      /* buffer for the name of a host call */
     int64_t gas_start;
-    uint64_t gas_refilled; /* what set_gas has added since; modulo 2^64 when it took some away */
+    uint64_t gas_refilled; /* what penta_pvm_set_gas has added in sum, modulo 2^64 */
     struct pvm_layout layout;
     uint64_t heap_size;
     struct pvm_call *calls; /* still to make, from next_call on */
     size_t call_count, next_call;
-    bool remapped;           /* the host changed the map: clearing starts over */
-    bool fresh_calls;        /* each call starts from the initial memory */
-    enum call_end on_answer; /* what becomes of the call with the next answer */
-    uint64_t answer_gas;     /* and what that costs */
+    bool remapped;           /* the host changed the memory map: pvm_vm_clear makes it anew */
+    bool fresh_calls;        /* each call starts with the initial memory */
+    enum call_end on_answer; /* whether the call goes on after the next answer */
+    uint64_t answer_gas;     /* what the next answer costs */
     enum pvm_announce announce;
     _Atomic(struct pvm_vm *) inner; /* a machine that the host runs for this one, or NULL */
     struct pvm_pool *pool;          /* where it goes back to, or NULL */
-    atomic_int runner;              /* the thread in its run, or 0: interrupt.h */
-    bool fences;                    /* runs need a barrier of their own */
-    _Atomic uint64_t kicks;         /* interrupts that look for that thread */
-    struct pvm_twin *twin;          /* what it is compared with, or NULL: lockstep.c */
+    atomic_int runner;              /* the thread that runs it, or 0: jit/interrupt.h */
+    bool fences;                    /* a run needs a memory barrier of its own */
+    _Atomic uint64_t kicks;         /* interrupts that are looking for that thread */
+    struct pvm_twin *twin;          /* the machine it is compared with, or NULL: jit/lockstep.c */
 };
 
 static inline struct pvm_vm *pvm_vm(penta_vm *vm) { return (struct pvm_vm *)vm; }
@@ -140,11 +139,12 @@ struct pvm_config {
     uint32_t page;         /* bytes of a guest page; 0: 4096 */
     bool async;            /* compiled code counts gas and does not stop for it */
     bool perf_map;         /* names of compiled functions go to a file for perf */
-    const char *perf_dump; /* and their code and lines into this folder; NULL: nowhere */
+    const char *perf_dump; /* a folder for their code and source lines, or NULL */
     bool poll;             /* compiled code looks at the interrupt flag where it may loop */
     int64_t gas;
     uint64_t aux_size;
-    /* The last step of making a machine: another engine takes over. NULL: the interpreter's. */
+    /* The last step of making a machine: another engine takes it over. NULL: the interpreter runs
+     * it. */
     void (*adopt)(struct pvm_vm *vm, const struct pvm_config *config);
 };
 
@@ -153,33 +153,34 @@ struct pvm_vm *pvm_vm_create(const penta_module *module, const struct pvm_code *
                              const struct pvm_config *config, struct pvm_cells *shared,
                              penta_error *err);
 void pvm_vm_destroy(struct pvm_vm *vm);
-bool pvm_vm_thread(struct pvm_vm *vm); /* the interpreter can run it; false: no memory */
+bool pvm_vm_thread(struct pvm_vm *vm); /* makes the cells for the interpreter; false: no memory */
 /* Places the module's data, stack and aux area. */
 bool pvm_vm_populate(struct pvm_vm *vm, const struct pvm_program *program, penta_bytes aux,
                      penta_error *err);
-/* Everything as after opening, without calls. */
+/* Resets everything to how it was after opening, without calls. */
 void pvm_vm_reset(struct pvm_vm *vm);
 void pvm_vm_jump(struct pvm_vm *vm, uint32_t pc); /* the next run starts there */
 void pvm_vm_begin(struct pvm_vm *vm, const struct pvm_call *call);
-/* Memory as after opening. */
+/* Resets memory to how it was after opening. */
 void pvm_vm_clear(struct pvm_vm *vm);
-/* All registers zero but ra and sp, as for calling an export. */
+/* The registers for calling an export: all zero but ra and sp. */
 void pvm_vm_call_registers(const struct pvm_vm *vm, uint64_t *regs);
-/* Another call follows without asking: it begins. */
+/* Begins the next call, if there is one and the host need not be told. */
 bool pvm_vm_continue(struct pvm_vm *vm);
-/* The machine stands before or after a call that its host looks after: *stop says so. */
+/* Whether the host must be told of the begin or end of a call: then *stop is that stop. */
 bool pvm_vm_tells(struct pvm_vm *vm, penta_stop *stop);
-/* Behind a run: where that ended a call, its host is told first. */
+/* After a run that ended a call: turns *stop into the one that tells the host. */
 void pvm_vm_announce(struct pvm_vm *vm, penta_stop *stop);
 bool pvm_vm_set_reg(struct pvm_vm *vm, unsigned reg, uint64_t value);
-/* Grows the heap: the address of its new top (gp: of the new memory); 0 when it cannot. */
+/* Grows the heap; returns its new top (profile gp_sbrk: where the new memory starts), 0 on
+ * failure. */
 uint64_t pvm_vm_sbrk(struct pvm_vm *vm, uint64_t n);
 bool pvm_vm_mark(penta_vm *vm, uint64_t pc, bool on);
-/* What all engines of the format have in common: core/engine.h. */
+/* Members of struct engine (core/engine.h) that all engines of the format have in common. */
 bool pvm_vm_answer(penta_vm *vm, const uint64_t *results, size_t count, penta_error *err);
 void pvm_vm_describe(const penta_vm *vm, const penta_visitor *visitor);
 void pvm_vm_settle(penta_vm *vm, uint64_t gas, enum call_end end);
-/* An interrupt goes to the machine that runs for this one, too. */
+/* Passes an interrupt on to the machine that the host runs for this one. */
 void pvm_vm_interrupt(penta_vm *vm);
 bool pvm_vm_peek(const penta_vm *vm, uint64_t address, void *into, size_t size);
 bool pvm_vm_poke(penta_vm *vm, uint64_t address, const void *from, size_t size);
@@ -202,7 +203,7 @@ bool pvm_layout(const struct pvm_program *program, uint64_t aux_size, uint32_t p
 /* The cell of the instruction at pc; 0 when none starts there. */
 uint32_t pvm_vm_cell(struct pvm_vm *vm);
 
-/* step.c: one instruction, exactly; its block is paid. Registers as the interpreter keeps them. */
+/* step.c: one instruction of a block that is paid. Registers as the interpreter keeps them. */
 enum pvm_outcome {
     PVM_STEPPED, /* pc moved on inside the block */
     PVM_ENTERED, /* pc is at the start of a block that is not paid */
@@ -221,12 +222,13 @@ void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop); /* fills in what follow
 /* One instruction of a block that is paid, by the step engine. True: the run is over, *stop and
  * vm->wait say why. */
 bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop);
-/* by_step: gives back what was paid for the rest of the block; `done` of it (0 or 1) are done. */
+/* by_step: gives back what was paid for the rest of the block, except for `done` (0 or 1)
+ * instructions. */
 void pvm_vm_refund(struct pvm_vm *vm, uint32_t rest, uint32_t done);
-/* Registers of a 32-bit ISA, as the interpreter keeps them or as everybody else does. */
+/* Registers of a 32-bit ISA: sign-extended, as the interpreter keeps them, or zero-extended. */
 void pvm_vm_convert(struct pvm_vm *vm, bool extend);
 extern const struct engine pvm_interp;
 
-/* driver.c: what makes a machine of that engine; false: there is no such engine. */
+/* driver.c: the function that makes an engine adopt a machine; false: there is no such engine. */
 bool pvm_engine_find(const char *name, pvm_adopt_fn **adopt);
 extern const struct host pvm_host;
