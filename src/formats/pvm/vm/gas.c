@@ -37,43 +37,43 @@ static const uint64_t all_units =
 
 /* Whether a decode slot is saved when the destination is also a source: never, for any source, for
  * the first source only. */
-enum overlap { ANY, SOME, FIRST };
+enum overlap { NEVER, EITHER, FIRST };
 
 /* CLASS_name: latency, decode slots, overlap, units, and by how much latency and slots are smaller
  * on 32-bit ISAs. */
 /* clang-format off */
-#define CLASS_MOVE     0, 1, ANY, 0, 0
-#define CLASS_SIMPLE   1, 2, SOME, UNIT(ALU, 1), 0
-#define CLASS_SIMPLE32 2, 3, SOME, UNIT(ALU, 1), 1
-#define CLASS_BITS     1, 1, ANY, UNIT(ALU, 1), 0
-#define CLASS_CTZ      2, 1, ANY, UNIT(ALU, 2), 0
+#define CLASS_MOVE     0, 1, NEVER, 0, 0
+#define CLASS_SIMPLE   1, 2, EITHER, UNIT(ALU, 1), 0
+#define CLASS_SIMPLE32 2, 3, EITHER, UNIT(ALU, 1), 1
+#define CLASS_BITS     1, 1, NEVER, UNIT(ALU, 1), 0
+#define CLASS_CTZ      2, 1, NEVER, UNIT(ALU, 2), 0
 #define CLASS_SHIFT    1, 3, FIRST, UNIT(ALU, 1), 0
 #define CLASS_SHIFT32  2, 4, FIRST, UNIT(ALU, 1), 1
-#define CLASS_ALT      1, 3, ANY, UNIT(ALU, 1), 0
-#define CLASS_ALT32    2, 4, ANY, UNIT(ALU, 1), 0
-#define CLASS_COMPARE  3, 3, ANY, UNIT(ALU, 1), 0
-#define CLASS_CMOV     2, 2, ANY, UNIT(ALU, 1), 0
-#define CLASS_CMOVI    2, 3, ANY, UNIT(ALU, 1), 0
-#define CLASS_MINMAX   3, 3, SOME, UNIT(ALU, 1), 0
-#define CLASS_LOAD     LOAD_LATENCY, 1, ANY, UNIT(ALU, 1) | UNIT(LOADS, 1), 0
-#define CLASS_STORE    25, 1, ANY, UNIT(ALU, 1) | UNIT(STORES, 1), 0
-#define CLASS_BRANCH   20, 1, ANY, UNIT(ALU, 1), 0
-#define CLASS_DIV      60, 4, ANY, UNIT(ALU, 1) | UNIT(DIV, 1), 0
-#define CLASS_INVERTED 2, 3, ANY, UNIT(ALU, 1), 0
-#define CLASS_XNOR     2, 3, SOME, UNIT(ALU, 1), 0
-#define CLASS_NEGATE   2, 3, ANY, UNIT(ALU, 1), 0
-#define CLASS_NEGATE32 3, 4, ANY, UNIT(ALU, 1), 0
-#define CLASS_LOADI    1, 1, ANY, 0, 0
-#define CLASS_LOADI64  1, 2, ANY, 0, 0
-#define CLASS_MUL      3, 2, SOME, UNIT(ALU, 1) | UNIT(MUL, 1), 0
-#define CLASS_MUL32    4, 3, SOME, UNIT(ALU, 1) | UNIT(MUL, 1), 0
-#define CLASS_MULH     4, 4, ANY, UNIT(ALU, 1) | UNIT(MUL, 1), 0
-#define CLASS_MULHSU   6, 4, ANY, UNIT(ALU, 1) | UNIT(MUL, 1), 0
-#define CLASS_STOP     2, 1, ANY, 0, 0
-#define CLASS_UNLIKELY 40, 1, ANY, 0, 0
-#define CLASS_JUMP     15, 1, ANY, 0, 0
-#define CLASS_DYNAMIC  22, 1, ANY, 0, 0
-#define CLASS_HOST     100, 4, ANY, UNIT(ALU, 1), 0
+#define CLASS_ALT      1, 3, NEVER, UNIT(ALU, 1), 0
+#define CLASS_ALT32    2, 4, NEVER, UNIT(ALU, 1), 0
+#define CLASS_COMPARE  3, 3, NEVER, UNIT(ALU, 1), 0
+#define CLASS_CMOV     2, 2, NEVER, UNIT(ALU, 1), 0
+#define CLASS_CMOVI    2, 3, NEVER, UNIT(ALU, 1), 0
+#define CLASS_MINMAX   3, 3, EITHER, UNIT(ALU, 1), 0
+#define CLASS_LOAD     LOAD_LATENCY, 1, NEVER, UNIT(ALU, 1) | UNIT(LOADS, 1), 0
+#define CLASS_STORE    25, 1, NEVER, UNIT(ALU, 1) | UNIT(STORES, 1), 0
+#define CLASS_BRANCH   20, 1, NEVER, UNIT(ALU, 1), 0
+#define CLASS_DIV      60, 4, NEVER, UNIT(ALU, 1) | UNIT(DIV, 1), 0
+#define CLASS_INVERTED 2, 3, NEVER, UNIT(ALU, 1), 0
+#define CLASS_XNOR     2, 3, EITHER, UNIT(ALU, 1), 0
+#define CLASS_NEGATE   2, 3, NEVER, UNIT(ALU, 1), 0
+#define CLASS_NEGATE32 3, 4, NEVER, UNIT(ALU, 1), 0
+#define CLASS_LOADI    1, 1, NEVER, 0, 0
+#define CLASS_LOADI64  1, 2, NEVER, 0, 0
+#define CLASS_MUL      3, 2, EITHER, UNIT(ALU, 1) | UNIT(MUL, 1), 0
+#define CLASS_MUL32    4, 3, EITHER, UNIT(ALU, 1) | UNIT(MUL, 1), 0
+#define CLASS_MULH     4, 4, NEVER, UNIT(ALU, 1) | UNIT(MUL, 1), 0
+#define CLASS_MULHSU   6, 4, NEVER, UNIT(ALU, 1) | UNIT(MUL, 1), 0
+#define CLASS_STOP     2, 1, NEVER, 0, 0
+#define CLASS_UNLIKELY 40, 1, NEVER, 0, 0
+#define CLASS_JUMP     15, 1, NEVER, 0, 0
+#define CLASS_DYNAMIC  22, 1, NEVER, 0, 0
+#define CLASS_HOST     100, 4, NEVER, UNIT(ALU, 1), 0
 /* clang-format on */
 enum { LOAD_LATENCY = 0 }; /* 0 stands for the latency of loads in the chosen model */
 
@@ -122,7 +122,7 @@ static const struct row {
     {                                                                                              \
         {ALL((reads)&R0), ALL((reads)&R1)},                                                        \
             {ALL((overlap) && (reads)&R0),                                                         \
-             ALL((overlap) == SOME ? (reads)&R1 : (overlap) && (reads) == R1)},                    \
+             ALL((overlap) == EITHER ? (reads)&R1 : (overlap) && (reads) == R1)},                  \
             ALL(writes), ((writes) + !(writes)-1) * 4, latency, slots, narrow, kind, units         \
     }
 #define MAKE(name, kind, class, ...) MAKE_(name, PVM_DO_##kind, OPERANDS_##kind, CLASS_##class)
