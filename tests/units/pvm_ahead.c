@@ -83,8 +83,8 @@ static uint32_t listed(const uint16_t *list)
 
 static void compare(struct side *a, struct side *b, uint32_t pc, uint32_t end)
 {
-    pvm_jit_turns(&a->w, &a->j, pc, end);
-    pvm_jit_turns_wide(&b->w, &b->j, pc, end);
+    pvm_jit_find_instructions(&a->w, &a->j, pc, end);
+    pvm_jit_find_instructions_wide(&b->w, &b->j, pc, end);
     uint32_t count = a->w.count;
     CHECK(count == b->w.count);
     if (count != b->w.count) return;

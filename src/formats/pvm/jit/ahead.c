@@ -28,7 +28,7 @@ static uint32_t find_starts(uint32_t *to, const uint8_t *starts, uint32_t pc, ui
     return (uint32_t)(to - first) - 1;
 }
 
-void pvm_jit_turns(struct jit_window *w, const struct jit *j, uint32_t pc, uint32_t end)
+void pvm_jit_find_instructions(struct jit_window *w, const struct jit *j, uint32_t pc, uint32_t end)
 {
     const uint8_t *const bytes = j->decoder.bytes, *const all_flags = j->rules->flags;
     const size_t count = find_starts(w->pc, j->decoder.starts, pc, end);
@@ -168,7 +168,7 @@ static bool look_ahead(struct jit_window *w, struct jit *j, const struct jit_blo
     uint32_t end = limit - pc < JIT_AHEAD ? limit - 64 : pc + JIT_AHEAD - 64;
     end = end > (pc & ~7u) ? end : pc + 1; /* at least once */
     w->number = pvm_native_number(j->n, pc);
-    (wide ? pvm_jit_turns_wide : pvm_jit_turns)(w, j, pc, end);
+    (wide ? pvm_jit_find_instructions_wide : pvm_jit_find_instructions)(w, j, pc, end);
     find_others(w, j);
     find_lates(w, j);
     (wide ? pvm_jit_find_ends_wide : pvm_jit_find_ends)(w, j, block->first);

@@ -40,8 +40,9 @@ struct jit_window {
  *
  * pcs, lengths and first lists, for the instructions from pc to `end` and up to 64 bytes more, and
  * not after one that is too long. */
-typedef void jit_turns_fn(struct jit_window *w, const struct jit *j, uint32_t pc, uint32_t end);
-jit_turns_fn pvm_jit_turns, pvm_jit_turns_wide;
+typedef void jit_instructions_fn(struct jit_window *w, const struct jit *j, uint32_t pc,
+                                 uint32_t end);
+jit_instructions_fn pvm_jit_find_instructions, pvm_jit_find_instructions_wide;
 
 /* What becomes of those with JIT_ENDS: `ends`, `targets`, `odds`, `length`, and starts of blocks.
  * first: of the block that the window starts in. */

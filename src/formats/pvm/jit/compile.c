@@ -63,9 +63,9 @@ void pvm_jit_aim(struct jit *j, uint32_t site, uint32_t target)
     APPEND(j->fixups, j->fixup_count, j->fixup_capacity, {site, target});
 }
 
-void pvm_jit_cure(struct jit *j, uint32_t site, enum x64_reg reg)
+void pvm_jit_repair(struct jit *j, uint32_t site, enum x64_reg reg)
 {
-    APPEND(j->cures, j->cure_count, j->cure_capacity, {site, x64_here(&j->e), reg});
+    APPEND(j->repairs, j->repair_count, j->repair_capacity, {site, x64_here(&j->e), reg});
 }
 
 /* ---- blocks ---- */
@@ -148,7 +148,7 @@ static void rewind_to(struct jit *j, uint32_t start, uint32_t pc, uint32_t end)
         n->offsets[i] = 0; /* groups may be others the next time */
     j->e.at = j->e.start + start;
     while (j->fixup_count && j->fixups[j->fixup_count - 1].site >= start) j->fixup_count--;
-    while (j->cure_count && j->cures[j->cure_count - 1].site >= start) j->cure_count--;
+    while (j->repair_count && j->repairs[j->repair_count - 1].site >= start) j->repair_count--;
     while (n->cold_count && n->cold[n->cold_count - 1].site >= start) n->cold_count--;
     while (n->copy_count && n->copies[n->copy_count - 1].native >= start) n->copy_count--;
 }
@@ -209,10 +209,10 @@ static void cold_places(struct jit *j)
         x64_aim(&j->e, n->cold[i].site, x64_here(&j->e));
         x64_call_to(&j->e, exits[n->cold[i].kind]);
     }
-    for (uint32_t i = 0; i < j->cure_count && !x64_full(&j->e); i++) {
-        x64_aim(&j->e, j->cures[i].site, x64_here(&j->e));
-        x64_movsxd(&j->e, j->cures[i].reg, j->cures[i].reg);
-        x64_jmp_to(&j->e, j->cures[i].back);
+    for (uint32_t i = 0; i < j->repair_count && !x64_full(&j->e); i++) {
+        x64_aim(&j->e, j->repairs[i].site, x64_here(&j->e));
+        x64_movsxd(&j->e, j->repairs[i].reg, j->repairs[i].reg);
+        x64_jmp_to(&j->e, j->repairs[i].back);
     }
 }
 
@@ -383,7 +383,7 @@ struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pv
     free(j.fixups);
     free(j.dispatches);
     free(j.odd);
-    free(j.cures);
+    free(j.repairs);
     if (ok) return n;
     pvm_native_free(n);
     return NULL;

@@ -82,7 +82,7 @@ X64_INLINE struct jit_pair imms(const struct jit_insn *in)
 {
     return jit_two(in, (unsigned)in->word >> 4, 2);
 }
-X64_INLINE struct jit_pair imms_behind_two(const struct jit_insn *in)
+X64_INLINE struct jit_pair imms_after_two(const struct jit_insn *in)
 {
     return jit_two(in, (unsigned)in->word >> 8, 3);
 }

@@ -101,7 +101,7 @@ X64_INLINE void jump_indirect(struct jit *j, const struct jit_insn *in)
  * address, the instruction could not be repeated, so the entry is looked at first. */
 X64_INLINE void load_imm_and_jump_indirect(struct jit *j, const struct jit_insn *in)
 {
-    struct jit_pair x = imms_behind_two(in);
+    struct jit_pair x = imms_after_two(in);
     uint64_t value = j->narrow ? (uint32_t)x.first : x.first;
     address(j, reg_b(in), x.second);
     if (!j->n->table) {

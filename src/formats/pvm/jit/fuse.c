@@ -65,7 +65,7 @@ struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc)
         return nothing;
     struct x64_mem m = sum(a == d ? b : a, (int)reg_b(&in), 0);
     m.scale = (uint8_t)imm(&in);
-    if (jit_is_load(jit_op_behind(j, &add))) {
+    if (jit_is_load(jit_op_after(j, &add))) {
         struct jit_insn load = after(j, &add);
         if (address_load(j, &load, m, d)) return group_of(3, in.length + add.length + load.length);
     }
@@ -92,6 +92,6 @@ struct jit_group pvm_jit_widen(struct jit *j, uint32_t pc)
     }
     x64_movsxd(&j->e, RCX, d);
     x64_cmp(&j->e, X64, RCX, d);
-    pvm_jit_cure(j, x64_jcc_later(&j->e, X64_NE), d);
+    pvm_jit_repair(j, x64_jcc_later(&j->e, X64_NE), d);
     return group_of(1, in.length);
 }

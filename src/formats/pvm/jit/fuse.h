@@ -16,7 +16,7 @@ struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc);
 struct jit_group pvm_jit_widen(struct jit *j, uint32_t pc);
 
 /* What stands after the instruction; invalid when that is not known so easily. */
-static inline enum pvm_op jit_op_behind(const struct jit *j, const struct jit_insn *in)
+static inline enum pvm_op jit_op_after(const struct jit *j, const struct jit_insn *in)
 {
     return in->in_place ? (enum pvm_op)j->decoder.ops[in->at[in->length]] : PVM_OP_invalid;
 }

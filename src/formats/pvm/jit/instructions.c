@@ -255,12 +255,12 @@ block:
 
         OP(add_32):
             GROUP(j->writes && !j->narrow, pvm_jit_widen)
-            GROUP(jit_is_load(jit_op_behind(j, &in)), pvm_jit_fuse_add)
+            GROUP(jit_is_load(jit_op_after(j, &in)), pvm_jit_fuse_add)
             add(j, X32, &in);
             extend(j, D);
             break;
         OP(add_64):
-            GROUP(jit_is_load(jit_op_behind(j, &in)), pvm_jit_fuse_add)
+            GROUP(jit_is_load(jit_op_after(j, &in)), pvm_jit_fuse_add)
             add(j, X64, &in);
             break;
         BOTH(sub, D, subtract(j, size, &in))

@@ -125,7 +125,7 @@ struct jit_fixup {
     uint32_t site, target;
 };
 
-struct jit_cure { /* of a register that must be sign-extended after all: fuse.c */
+struct jit_repair { /* of a register that must be sign-extended after all: fuse.c */
     uint32_t site, back;
     enum x64_reg reg;
 };
@@ -146,9 +146,10 @@ struct jit {
     struct x64_label step, host, poll, dynamic;
     struct x64_label divide[8], high_ss, high_su;
     struct jit_fixup *fixups;
-    struct jit_cure *cures;
+    struct jit_repair *repairs;
     bool *dispatches; /* pieces of the code with jumps through a table that are no returns */
-    uint32_t fixup_count, fixup_capacity, copy_capacity, cold_capacity, cure_count, cure_capacity;
+    uint32_t fixup_count, fixup_capacity, copy_capacity, cold_capacity, repair_count,
+        repair_capacity;
     struct jit_decoder decoder;
     const struct jit_rules *rules;
     struct jit_window *window; /* ahead.h */
@@ -181,8 +182,8 @@ void pvm_jit_odd(struct jit *j, uint32_t pc); /* compile.c: no jump may go to th
 /* compile.c */
 void pvm_jit_place_copy(struct jit *j, uint32_t pc);
 void pvm_jit_cold(struct jit *j, uint32_t site, uint32_t pc, enum pvm_cold_kind kind);
-void pvm_jit_cure(struct jit *j, uint32_t site, enum x64_reg reg); /* and back to here */
-void pvm_jit_aim(struct jit *j, uint32_t site, uint32_t target);   /* when all is written */
+void pvm_jit_repair(struct jit *j, uint32_t site, enum x64_reg reg); /* and back to here */
+void pvm_jit_aim(struct jit *j, uint32_t site, uint32_t target);     /* when all is written */
 uint32_t pvm_jit_cost(struct jit *j, uint32_t pc); /* of the block, by the gas model */
 /* A backward jump to pc: a copy of the dispatch there instead, if it is one. */
 bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc);

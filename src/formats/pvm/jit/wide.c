@@ -41,7 +41,8 @@ static uint32_t lengths(struct jit_window *w, uint32_t count)
     return count;
 }
 
-void pvm_jit_turns_wide(struct jit_window *w, const struct jit *j, uint32_t pc, uint32_t end)
+void pvm_jit_find_instructions_wide(struct jit_window *w, const struct jit *j, uint32_t pc,
+                                    uint32_t end)
 {
     static const uint8_t numbers[64] = {
         0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
