@@ -1,20 +1,21 @@
-/* Each step is a loop of its own, which keeps what it needs in registers: where instructions start;
- * which of them are for the general way, and where blocks end; the code of all others, one after
- * the other; then the jumps between them, and the charges. */
+/* The fast way through a program, see ahead.h. Each step is a loop of its own, so that what it
+ * needs stays in registers: find where instructions start; find those that need the general way,
+ * and where blocks end; copy the code of the others; fill in jumps and charges. */
 #include <immintrin.h>
 #include "pvm/jit/ahead.h"
 
-/* Bytes that the instructions of a window may become, and then some. */
+/* More bytes than the native code of a window can have. */
 enum { WINDOW_ROOM = JIT_AHEAD * 32 };
 
 uint32_t pvm_jit_ahead_from = 4096;
 
-/* ---- looking ---- */
+/* ---- filling the window ---- */
 
-/* Where the instructions start; their number, without the last. */
+/* Lists where instructions start; returns their number, without the last one, whose end is not
+ * known. */
 static uint32_t find_starts(uint32_t *to, const uint8_t *starts, uint32_t pc, uint32_t end)
 {
-    enum { USUAL = 24 }; /* in 64 bytes: more takes one more branch */
+    enum { USUAL = 24 }; /* instructions in 64 bytes; more than these take one more branch */
     uint32_t *const first = to;
     uint64_t bits = jit_word(starts + (pc >> 3)) >> (pc & 7) << (pc & 7);
     for (uint32_t base = pc & ~7u; base < end; base += 64) {
@@ -52,8 +53,8 @@ void pvm_jit_find_instructions(struct jit_window *w, const struct jit *j, uint32
 
 static unsigned guest_register(unsigned bits) { return (bits & 15) < 12 ? bits & 15 : 12; }
 
-/* What the general way may write these two instructions as, by bits of `joins`; it looks more
- * closely. Computed for all of them: which it is, is not to be guessed. */
+/* Which groups (fuse.h) these two instructions may form, as bits of `joins`; the general way checks
+ * it exactly. All bits are computed without a branch, which would be mispredicted. */
 static unsigned groups(const uint8_t *at, const uint8_t *next)
 {
     unsigned a = guest_register(at[1]), d = guest_register(at[2]);
@@ -65,7 +66,7 @@ static unsigned groups(const uint8_t *at, const uint8_t *next)
            JIT_TO_ANY * any;
 }
 
-/* Those for the general way. */
+/* Lists the instructions for the general way. */
 static void find_others(struct jit_window *w, const struct jit *j)
 {
     const uint8_t *const bytes = j->decoder.bytes;
@@ -81,8 +82,8 @@ static void find_others(struct jit_window *w, const struct jit *j)
     w->others[n] = (uint16_t)w->count;
 }
 
-/* Those that are finished later: with two immediates, and loads of 64 bits. Such a load that has a
- * shorter form is not known. */
+/* Lists the instructions that write_late() completes: those with two immediates, and load_imm64. A
+ * load_imm64 that has a shorter form gets no known code. */
 static void find_lates(struct jit_window *w, const struct jit *j)
 {
     const struct jit_rules *const rules = j->rules;
@@ -178,7 +179,8 @@ static bool look_ahead(struct jit_window *w, struct jit *j, const struct jit_blo
 
 /* ---- writing ---- */
 
-/* The code of the instructions up to `end`, or to the first that is not known; which that is. */
+/* Copies the code of the instructions up to `end`, or up to the first one without known code;
+ * returns where it stopped. */
 static uint32_t copy_known(struct jit *j, const struct jit_window *w, uint32_t end)
 {
     const struct jit_code *const codes = pvm_jit_codes;
@@ -201,12 +203,12 @@ static uint32_t copy_known(struct jit *j, const struct jit_window *w, uint32_t e
     return (uint32_t)i;
 }
 
-/* Jumps back are aimed, those ahead are listed. */
+/* Fills in the distances of backward jumps, and lists forward jumps for later. */
 static void aim_jumps(struct jit *j, const struct jit_window *w, uint32_t from, uint32_t end)
 {
     struct pvm_native *n = j->n;
     const uint32_t charge = n->charge_size, *const offsets = n->offsets;
-    const uint32_t nowhere = x64_here(&j->e) + 8; /* what does not jump writes there */
+    const uint32_t nowhere = x64_here(&j->e) + 8; /* written for what does not jump: no branch */
     uint8_t *const start = j->e.start;
     struct jit_fixup *fixup = j->fixups + j->fixup_count;
     for (uint32_t k = from; k < end; k++) {
@@ -222,7 +224,7 @@ static void aim_jumps(struct jit *j, const struct jit_window *w, uint32_t from, 
     j->fixup_count = (uint32_t)(fixup - j->fixups);
 }
 
-/* The number in the charge of each block, and the charge of the next one. */
+/* Fills in the cost in the charge of each block, and writes the charge of the next block. */
 static void charge_blocks(struct jit *j, const struct jit_window *w, struct jit_block *block,
                           uint32_t from, uint32_t end)
 {
@@ -247,7 +249,8 @@ static void charge_blocks(struct jit *j, const struct jit_window *w, struct jit_
     }
 }
 
-/* The second immediates, and the upper halves of 64 bits, of the instructions before `end`. */
+/* Writes the second immediates, and the upper halves of 64-bit ones, of instructions before
+ * `end`. */
 static void write_late(struct jit *j, struct jit_window *w, uint32_t end)
 {
     for (; w->lates[w->late] < end; w->late++) {
@@ -268,11 +271,11 @@ static void write_late(struct jit *j, struct jit_window *w, uint32_t end)
     }
 }
 
-/* All that is left to do up to instruction i. */
+/* Does all that copy_known() left open, up to instruction i. */
 static void finish(struct jit *j, struct jit_window *w, struct jit_block *block, uint32_t i)
 {
     uint32_t from = w->end, end = from;
-    j->n->offsets[w->number + i] = x64_here(&j->e); /* after all of them */
+    j->n->offsets[w->number + i] = x64_here(&j->e); /* the end of the one before i */
     while (w->ends[end] < i) end++;
     aim_jumps(j, w, from, end);
     write_late(j, w, i);
@@ -302,7 +305,7 @@ static bool has_room(struct jit *j)
 uint32_t pvm_jit_ahead(struct jit *j, struct jit_block *block, uint32_t pc)
 {
     struct jit_window *const w = j->window;
-    while (w->at < w->count && w->pc[w->at] < pc) w->at++; /* what went the general way */
+    while (w->at < w->count && w->pc[w->at] < pc) w->at++; /* these went the general way */
     if (w->at < w->count && w->pc[w->at] != pc) w->count = 0;
     for (;;) {
         if (w->at >= w->count && !look_ahead(w, j, block, pc)) return pc;

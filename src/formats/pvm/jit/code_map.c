@@ -1,26 +1,26 @@
-/* From places in compiled code back to the program. */
+/* From offsets in compiled code back to instructions of the program. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/jit/jit.h"
 
-/* ---- places ---- */
+/* ---- places: where instructions are ---- */
 
 enum { LONGEST = PVM_SKIP_MAX + 1 };
 
-/* No gap in these 64 bytes is longer than an instruction may be; the first ends `first` bytes after
- * their start at the latest. */
+/* bits: the places in 64 bytes of code. Whether the first one is at or before `first`, and no gap
+ * after it is longer than an instruction may be. */
 static bool all_near(uint64_t bits, uint64_t first)
 {
     uint64_t near = bits | bits << 1;
     near |= near << 2;
     near |= near << 4;
-    near |= near << 8; /* 16 bytes from each place on, and with these LONGEST */
+    near |= near << 8; /* 16 bits from each place on; the next line makes it LONGEST */
     near |= near << (LONGEST - 16);
     return bits && first < 64 && !(~near >> first);
 }
 
-/* Where the program's mask has none, every LONGEST bytes is a place, of no instruction. Up to the
- * end of word i; where the next one has to be. */
+/* In a hole of the program every LONGEST bytes there is a place, of an invalid instruction. Fills
+ * word i; returns where the next place has to be at the latest. */
 static uint64_t fill_gaps(struct pvm_native *n, size_t i, uint64_t next)
 {
     for (uint64_t pc = 64 * (uint64_t)i; pc < 64 * (uint64_t)i + 64 && pc <= n->size; pc++) {
@@ -53,7 +53,7 @@ bool pvm_native_places(struct pvm_native *n, const struct pvm_code *code)
     return true;
 }
 
-/* Where the instruction with this number is. */
+/* The pc of the instruction with this number. */
 static uint32_t place(const struct pvm_native *n, uint32_t number)
 {
     size_t low = 0, high = n->size / 64 + 1;
@@ -69,16 +69,16 @@ static uint32_t place(const struct pvm_native *n, uint32_t number)
     return (uint32_t)(64 * low) + (uint32_t)__builtin_ctzll(bits);
 }
 
-/* ---- native code to places ---- */
+/* ---- from native offsets to instructions ---- */
 
-/* The last instruction up to this one that has code of its own. */
+/* This instruction, or the last one before it that has code of its own. */
 static uint32_t with_code(const struct pvm_native *n, uint32_t number)
 {
     while (number && !n->offsets[number]) number--;
     return number;
 }
 
-/* The last instruction that starts at or before `at`. */
+/* The last instruction whose code starts at or before `at`. */
 static uint32_t instruction_at(const struct pvm_native *n, uint32_t at)
 {
     uint32_t low = 0, high = n->count;
@@ -92,7 +92,8 @@ static uint32_t instruction_at(const struct pvm_native *n, uint32_t at)
     return with_code(n, low);
 }
 
-/* The copy that `at` is in, which is the code of this jump; NULL: none. */
+/* The copied instruction that `at` is in, if this instruction is a jump that a copy replaces; else
+ * NULL. */
 static const struct pvm_copy *copy_at(const struct pvm_native *n, uint32_t at, uint32_t number)
 {
     uint32_t low = 0, high = n->copy_count;
@@ -107,7 +108,7 @@ static const struct pvm_copy *copy_at(const struct pvm_native *n, uint32_t at, u
     return inside ? &n->copies[low - 1] : NULL;
 }
 
-/* The block after this instruction, if `at` is in its charge; else the same. */
+/* If `at` is in the charge of the block that follows, its first instruction; else this one. */
 static uint32_t skip_charge(const struct pvm_native *n, uint32_t at, uint32_t number)
 {
     uint32_t next = number + 1;

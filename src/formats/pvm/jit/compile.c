@@ -1,20 +1,20 @@
-/* One pass over the code bytes, block by block; then the jumps whose target came later. */
+/* One pass over the code bytes, block by block; then the forward jumps are filled in. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "pvm/jit/ahead.h"
 
 enum {
-    LOOP_MAX = 256, /* instructions of a loop that is looked at as a whole */
-    TAIL_MAX = 24,  /* instructions of a dispatch that are copied to the jumps to it */
-    DISPATCH_BYTES = TAIL_MAX * (PVM_SKIP_MAX + 1), /* of guest code, at most */
+    LOOP_MAX = 256, /* instructions of a loop that is written again */
+    TAIL_MAX = 24,  /* instructions of a dispatch that is copied */
+    DISPATCH_BYTES = TAIL_MAX * (PVM_SKIP_MAX + 1), /* guest code of a dispatch, at most */
     LINE = 64,
-    BYTES_PER_BYTE = 64, /* native code of one guest byte, at most */
-    LISTS_PER_BYTE = 32, /* guest bytes for each fixup and cold place, at first */
-    SMALL = 1 << 16,     /* bytes up to which memory comes from the heap */
-    LARGE = 1 << 20,     /* guest bytes from which on memory comes in huge pages */
+    BYTES_PER_BYTE = 64, /* native bytes of one guest byte, at most */
+    LISTS_PER_BYTE = 32, /* guest bytes for each item of a list, as a first guess */
+    SMALL = 1 << 16,     /* less memory than this comes from the heap */
+    LARGE = 1 << 20,     /* programs from this size on use huge pages */
 };
 static const size_t code_max = (UINT64_C(1) << 31) - (UINT64_C(1) << 20);
-/* Not canonical, whatever the size of address spaces: a jump there faults at the jump. */
+/* No canonical address on any processor: a jump there faults at the jump itself. */
 static const uint64_t nowhere = UINT64_C(0xfa6f29540376ba8a);
 
 /* ---- lists ---- */
@@ -78,7 +78,10 @@ uint32_t pvm_jit_cost(struct jit *j, uint32_t pc)
     return cost;
 }
 
-/* A jump through a table is there; but a return does not count. */
+/* ---- dispatches: code that ends with a jump through the jump table, as interpreters have it
+ * ---- */
+
+/* Remembers that there is a jump through the jump table. A return does not count. */
 void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers)
 {
     if (host(registers) == host(PVM_RA)) return;
@@ -86,7 +89,7 @@ void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers)
     if (j->dispatches) j->dispatches[pc / DISPATCH_BYTES] = true;
 }
 
-/* There is one at pc or not too far after it. */
+/* Whether there is one at pc or shortly after it. */
 static bool near_dispatch(const struct jit *j, uint32_t pc)
 {
     uint32_t first = pc / DISPATCH_BYTES;
@@ -102,8 +105,8 @@ void pvm_jit_odd(struct jit *j, uint32_t pc)
         pvm_jit_give_up(j);
 }
 
-/* The number of instructions from pc on, at most TAIL_MAX, that end with a jump through a table and
- * leave the way there only by branches; 0: none. */
+/* The number of instructions from pc to a jump through the jump table, itself included, if only
+ * branches leave them before; 0: there is no such jump within TAIL_MAX instructions. */
 static unsigned dispatch_tail(struct jit *j, uint32_t pc)
 {
     struct jit_insn in;
@@ -119,8 +122,8 @@ static unsigned dispatch_tail(struct jit *j, uint32_t pc)
 
 bool pvm_jit_may_copy(struct jit *j, uint32_t pc) { return dispatch_tail(j, pc); }
 
-/* The end of a loop over an indirect jump, once more, in place of a jump to it: each copy has a
- * jump with a history of its own. */
+/* Writes a copy of a dispatch in place of a jump to it: the processor predicts the indirect jump of
+ * each copy by its own history. */
 bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc)
 {
     if (j->copying || j->p->code.doc || j->n->poll) return false;
@@ -140,12 +143,12 @@ bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc)
 
 /* ---- loops ---- */
 
-/* As if the block from pc to end, the last one, were not written. */
+/* Takes back the last block, from pc to end, whose code begins at `start`. */
 static void rewind_to(struct jit *j, uint32_t start, uint32_t pc, uint32_t end)
 {
     struct pvm_native *n = j->n;
     for (uint32_t i = pvm_native_number(n, pc), last = pvm_native_number(n, end); i < last; i++)
-        n->offsets[i] = 0; /* groups may be others the next time */
+        n->offsets[i] = 0; /* the next time other instructions may form groups */
     j->e.at = j->e.start + start;
     while (j->fixup_count && j->fixups[j->fixup_count - 1].site >= start) j->fixup_count--;
     while (j->repair_count && j->repairs[j->repair_count - 1].site >= start) j->repair_count--;
@@ -153,7 +156,8 @@ static void rewind_to(struct jit *j, uint32_t start, uint32_t pc, uint32_t end)
     while (n->copy_count && n->copies[n->copy_count - 1].native >= start) n->copy_count--;
 }
 
-/* How often the instructions write each register. Stores count too: one more careful case. */
+/* How often the instructions write each register. The register of a store counts too, which is
+ * safe. */
 static void count_writes(struct jit *j, uint32_t pc, uint32_t end, uint8_t *writes)
 {
     struct jit_insn in;
@@ -170,15 +174,15 @@ static void count_writes(struct jit *j, uint32_t pc, uint32_t end, uint8_t *writ
     }
 }
 
-/* A small loop must not lie on more cache lines than it needs. */
+/* Whether a small loop lies on more cache lines than it needs. */
 static bool straddles(uint32_t start, uint32_t end)
 {
     uint32_t length = end - start, lines = (end - 1) / LINE - start / LINE + 1;
     return length && length <= 4 * LINE && lines > (length + LINE - 1) / LINE;
 }
 
-/* It is written once more, with what is known of loops; and if it then straddles, once more after
- * nops. */
+/* Writes the loop again, knowing which registers it writes; and if it then straddles cache lines,
+ * once more after nops. */
 void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint32_t count)
 {
     uint8_t writes[16];
@@ -216,7 +220,8 @@ static void cold_places(struct jit *j)
     }
 }
 
-/* Jumps ahead. One whose target turned out to be none becomes the interpreter's, all of it. */
+/* Fills in forward jumps. If the target turned out to be illegal, the interpreter gets the whole
+ * instruction. */
 static void resolve(struct jit *j)
 {
     for (uint32_t i = 0; i < j->fixup_count; i++) {
@@ -230,7 +235,8 @@ static void resolve(struct jit *j)
     }
 }
 
-/* The entries from first on, as long as eight bytes can be read at each; where that ends. */
+/* Fills table entries from the first on, as long as eight bytes can be read at each; returns how
+ * many. */
 static uint32_t fill_quickly(struct jit *j, uint64_t base)
 {
     const struct pvm_native *n = j->n;
@@ -277,8 +283,8 @@ static void *map(size_t bytes, int flags)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* Jumps are patched all over the code: with small pages most of the time of a large program would go
- * into address translation. Only advice: the kernel may decline. */
+/* Jumps are patched all over the code: with small pages most of the time of a large program would
+ * go into address translation. Only advice: the kernel may decline. */
 static void want_huge(void *at, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
@@ -288,7 +294,8 @@ static void want_huge(void *at, size_t bytes)
 #endif
 }
 
-/* Pages that are sure to be written are mapped in one call, for half the time. Only advice. */
+/* Maps pages that will surely be written in one call, which takes half the time of many faults.
+ * Only advice. */
 static void fault_in(void *at, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -323,17 +330,17 @@ static bool reserve(struct jit *j)
     n->code = map(n->mapped, 0);
     if (n->code && n->size >= LARGE) want_huge(n->code, n->mapped);
     if (n->code) fault_in(n->code, whole_pages((size_t)n->size * (n->metered ? 24 : 15) / 8));
-    n->block_starts = calloc(n->size / 8 + 4, 1); /* looked at four at a time */
+    n->block_starts = calloc(n->size / 8 + 4, 1); /* wide.c reads four bytes at a time */
     if (j->p->table_count) {
         n->table_bytes = whole_pages((2 * (size_t)j->p->table_count + 2) * sizeof *n->table);
-        n->table = map(n->table_bytes, MAP_32BIT); /* absent: dynamic jumps leave the code */
+        n->table = map(n->table_bytes, MAP_32BIT); /* if it fails, dynamic jumps leave the code */
         if (n->table) fault_in(n->table, n->table_bytes);
     }
     if (n->code) x64_init(&j->e, n->code, n->mapped);
     return n->code && n->block_starts && pvm_native_places(n, &j->p->code) && reserve_offsets(n);
 }
 
-/* Never writable and executable at once. */
+/* The code is never writable and executable at once. */
 static bool seal(struct pvm_native *n)
 {
     size_t used = whole_pages(n->used);
@@ -361,7 +368,7 @@ struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pv
     n->charge_size = !n->metered ? 0 : n->async ? JIT_CHARGE_ASYNC : JIT_CHARGE_SYNC;
     if (j.size >= pvm_jit_ahead_from && !n->poll) {
         j.rules = pvm_jit_rules(p->code.isa, n->charge_size);
-        j.window = malloc(sizeof *j.window); /* without: the general way */
+        j.window = malloc(sizeof *j.window); /* if it fails, all goes the general way */
         if (j.window) j.window->at = j.window->count = 0;
     }
     bool ok = reserve(&j);

@@ -1,9 +1,9 @@
-/* What the compiler's decoder looks up, and its general way. */
+/* The parts of the compiler's decoder that are not inlined: see decode.h. */
 #include "pvm/jit/decode.h"
 
 void pvm_jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code)
 {
-    enum { AHEAD = 80 }; /* more than any look at an instruction and at those after it */
+    enum { AHEAD = 80 }; /* more bytes than are read for an instruction and those after it */
     d->code = code;
     d->ops = pvm_isas[code->isa].op;
     d->bytes = code->bytes.data;
@@ -11,7 +11,8 @@ void pvm_jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code)
     d->limit = code->doc || code->bytes.size < AHEAD ? 0 : (uint32_t)code->bytes.size - AHEAD;
 }
 
-/* The first byte: registers, or one and the length of the first immediate, or that alone. */
+/* The byte after the opcode: registers, or one register and the length of the first immediate, or
+ * only that length. */
 static uint8_t first_byte(const struct pvm_insn *in, unsigned length)
 {
     switch ((enum pvm_shape)pvm_ops[in->op].shape) {

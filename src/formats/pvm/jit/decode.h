@@ -1,9 +1,10 @@
-/* Decoding for the compiler. The loop needs the opcode and the length of every instruction; what
- * else there is, each kind of instruction takes for itself, so that nothing is read in vain and no
- * branch depends on the shape: a mispredicted one costs as much as all the rest.
+/* Decoding for the compiler. jit_decode finds the opcode and the length of an instruction; each
+ * kind of instruction then reads its own operands. So nothing is read in vain and no branch depends
+ * on the shape: a mispredicted one costs as much as the rest of decoding.
  *
- * The end of the code and the doc dialect take the general way, through pvm_decode, which gives the
- * same instruction in its longest form. */
+ * Near the end of the code, in holes and in the doc dialect, pvm_jit_decode_any decodes with
+ * pvm_decode and writes the instruction in its longest form, from which the operands are then
+ * read. */
 #pragma once
 #include <string.h>
 #include "pvm/jit/jit.h"
@@ -22,7 +23,7 @@ X64_INLINE uint64_t jit_word(const uint8_t *p)
 X64_INLINE void jit_decode(struct jit_decoder *d, uint32_t pc, struct jit_insn *in)
 {
     uint64_t starts = pc < d->limit ? jit_word(d->starts + (pc >> 3)) >> (pc & 7) : 0;
-    if (!(starts & 1)) { /* by way of another one: `in` is to stay in registers */
+    if (!(starts & 1)) { /* through a copy, so that `in` can stay in registers */
         struct jit_insn any;
         pvm_jit_decode_any(d, pc, &any);
         *in = any;
@@ -51,7 +52,7 @@ X64_INLINE uint64_t jit_extend(uint64_t word, unsigned n)
 
 X64_INLINE unsigned jit_clamp(int n) { return n < 0 ? 0 : n > 4 ? 4 : (unsigned)n; }
 
-/* The immediate of an instruction without registers, and of one with a byte of them. */
+/* The immediate of an instruction without registers, and of one with a byte of registers. */
 X64_INLINE uint64_t imm_alone(const struct jit_insn *in)
 {
     return jit_extend(in->word, jit_clamp((int)in->skip));

@@ -1,9 +1,9 @@
-/* The code of instructions in a straight line: registers, loads, stores. Parts of pvm_jit_blocks,
- * which is fast because all of it is in line. */
+/* The code of instructions that do not jump. All of it is inlined into pvm_jit_blocks, for
+ * speed. */
 #pragma once
 #include "pvm/jit/decode.h"
 
-/* A guest address. */
+/* The memory operand for a guest address. */
 X64_INLINE struct x64_mem guest(int base, uint64_t disp)
 {
     return (struct x64_mem){.base = (int8_t)base,
@@ -74,8 +74,8 @@ X64_INLINE void rotate(struct jit *j, enum x64_size size, const struct jit_insn 
     op(&j->e, size, reg_d(in));
 }
 
-/* A comparison and what is made of it. rcx is cleared in front: a byte written into the old value
- * would make each comparison wait for the one before. */
+/* Before and after a comparison whose result goes to a register. rcx is cleared first: setting a
+ * byte of its old value would make each comparison wait for the one before. */
 X64_INLINE void compare_begin(struct jit *j) { x64_xor(&j->e, X32, RCX, RCX); }
 
 X64_INLINE void compare_end(struct jit *j, enum x64_cond cond, enum x64_reg dst)
@@ -84,7 +84,8 @@ X64_INLINE void compare_end(struct jit *j, enum x64_cond cond, enum x64_reg dst)
     x64_mov(&j->e, X32, dst, RCX);
 }
 
-/* The left operand stays when cond holds after cmp left, right. */
+/* Minimum and maximum: the second operand, if `other` holds after the comparison, else the
+ * first. */
 X64_INLINE void choose(struct jit *j, const struct jit_insn *in, enum x64_cond other)
 {
     enum x64_reg d = reg_d(in), a = reg_a(in), b = reg_b(in);
@@ -145,7 +146,7 @@ X64_INLINE void high_unsigned(struct jit *j, const struct jit_insn *in)
 
 /* ---- with an immediate ---- */
 
-/* lea even where add would do: it is as short and as fast, and one way is no branch. */
+/* lea even where add would do: it is as short and as fast, and saves the compiler a branch. */
 X64_INLINE void add_immediate(struct jit *j, enum x64_size size, const struct jit_insn *in)
 {
     x64_lea(&j->e, size, reg_a(in), sum(reg_b(in), X64_NONE, (int32_t)imm(in)));
@@ -201,7 +202,7 @@ X64_INLINE void negate_add(struct jit *j, enum x64_size size, const struct jit_i
     if (imm(in)) x64_add_imm(&j->e, size, reg_a(in), (int32_t)imm(in));
 }
 
-/* Zero by xor: no instruction but a comparison leaves flags to the one after it. */
+/* Zero by xor, which changes the flags: only a comparison leaves flags for the next instruction. */
 X64_INLINE void load_immediate(struct jit *j, enum x64_reg reg, uint64_t value)
 {
     if (value)
@@ -233,10 +234,10 @@ X64_INLINE void move_if_immediate(struct jit *j, const struct jit_insn *in, enum
 
 /* ---- memory ---- */
 
-/* Loads and stores, and the conditions of branches, are told apart by a table: one way through the
- * code for all of them is a jump less to mispredict. */
+/* What differs between loads, stores and branches is in a table, so that the compiler has one jump
+ * less to mispredict. */
 struct jit_form {
-    uint32_t op; /* the host's, of x64_form_mem */
+    uint32_t op; /* the host's opcode, for x64_form_mem */
     uint8_t size, bytes, cond;
 };
 extern const struct jit_form pvm_jit_forms[2][PVM_OPS]; /* by width: 64-bit, 32-bit */

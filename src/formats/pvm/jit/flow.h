@@ -1,10 +1,11 @@
-/* The code of what ends a block or leaves the code. Parts of pvm_jit_blocks. */
+/* The code of instructions that end a block or leave compiled code. All of it is inlined into
+ * pvm_jit_blocks. */
 #pragma once
 #include "pvm/jit/emit.h"
 
 X64_INLINE void step(struct jit *j) { x64_call_to(&j->e, j->step.at - 1); }
 
-/* Looks at the interrupt flag, where a program might stay for ever. */
+/* Tests the interrupt flag, wherever a program could loop. */
 X64_INLINE void poll(struct jit *j, const struct jit_insn *in)
 {
     if (!j->n->poll) return;
@@ -15,8 +16,8 @@ X64_INLINE void poll(struct jit *j, const struct jit_insn *in)
 
 /* ---- static jumps ---- */
 
-/* Where a jump may go is known for all code that is written; a jump ahead is taken back
- * when all is written and its target turned out to be none (resolve in compile.c). */
+/* Whether a target is legal is known for code that is written. A forward jump is taken to be legal;
+ * resolve() in compile.c takes it back at the end if it is not. */
 X64_INLINE bool may_go(const struct jit *j, uint32_t pc, uint32_t target)
 {
     if (target >= j->size) return false;
@@ -35,7 +36,7 @@ X64_INLINE bool may_branch(const struct jit *j, const struct jit_insn *in, uint3
     return may_go(j, in->pc, target);
 }
 
-/* Where a block that is written already starts. */
+/* The native offset of a block that is written. */
 X64_INLINE uint32_t known(const struct jit *j, uint32_t target)
 {
     return pvm_native_offset(j->n, target) - j->n->charge_size;
@@ -77,9 +78,8 @@ X64_INLINE struct x64_mem table_entry(const struct jit *j)
                             .disp = (int32_t)(uint32_t)(uintptr_t)j->n->table};
 }
 
-/* Addresses beyond the table leave for the cold place. Odd ones and those of illegal targets have
- * addresses in the table that no processor goes to: the jump itself faults, hence with exact
- * state. */
+/* An address beyond the table goes to a cold place. Odd addresses and illegal targets have a table
+ * entry that is no canonical address: the jump itself faults, with exact state. */
 X64_INLINE void check_range(struct jit *j, const struct jit_insn *in, enum pvm_cold_kind beyond)
 {
     x64_cmp_imm(&j->e, X32, RCX, (int32_t)(2 * j->p->table_count + 1));
@@ -97,8 +97,8 @@ X64_INLINE void jump_indirect(struct jit *j, const struct jit_insn *in)
     x64_jmp_mem(&j->e, table_entry(j));
 }
 
-/* The register is written last, but before a jump that may fault: if that register held the
- * address, the instruction could not be repeated, so the entry is looked at first. */
+/* The register is written before the jump, which may fault. If the register also holds the address,
+ * the interpreter could not repeat the instruction, so the table entry is tested first. */
 X64_INLINE void load_imm_and_jump_indirect(struct jit *j, const struct jit_insn *in)
 {
     struct jit_pair x = imms_after_two(in);

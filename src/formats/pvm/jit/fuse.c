@@ -20,7 +20,8 @@ static struct jit_group group_of(unsigned count, unsigned length)
     return (struct jit_group){(uint8_t)count, (uint8_t)length};
 }
 
-/* d = x op y; d = load [d + offset]: one load. Only the low halves of x and y matter to it. */
+/* d = x + y; d = load [d + offset] becomes one load. An address has 32 bits, so the upper halves of
+ * x and y do not matter. */
 static bool address_load(struct jit *j, const struct jit_insn *in, struct x64_mem m, enum x64_reg d)
 {
     if (!jit_is_load(in->op) || reg_a(in) != d || reg_b(in) != d) return false;
@@ -73,9 +74,9 @@ struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc)
     return group_of(2, in.length + add.length);
 }
 
-/* `i32 d = d + step` in a loop, where the step stays the same: the 64-bit sum, and a check beside
- * it that it is the sign-extended one. That takes the extension off the chain through the
- * iterations; it fails at most once in 2^32 / step rounds, out of line. */
+/* `i32 d = d + step` in a loop with a constant step: adds in 64 bits and checks that the sum equals
+ * its sign extension, so that the next iteration need not wait for the extension. The check fails
+ * at most once in 2^32 / step iterations; code out of line then extends d. */
 struct jit_group pvm_jit_widen(struct jit *j, uint32_t pc)
 {
     struct jit_insn in = at(j, pc);

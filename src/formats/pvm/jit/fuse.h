@@ -1,8 +1,8 @@
 /* Groups of instructions with better code than their parts.
  *
- * A group writes no register before everything in it that can fault is done: a fault inside it
- * is one in front of its first instruction, from where the interpreter goes on. The others of a
- * group have no place of their own to enter at. */
+ * A group writes no register before everything in it that can fault is done: after a fault inside
+ * it, the interpreter goes on from its first instruction. Compiled code cannot be entered at the
+ * other instructions of a group. */
 #pragma once
 #include "pvm/jit/decode.h"
 
@@ -15,7 +15,7 @@ struct jit_group pvm_jit_fuse_add(struct jit *j, uint32_t pc);
 struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc);
 struct jit_group pvm_jit_widen(struct jit *j, uint32_t pc);
 
-/* What stands after the instruction; invalid when that is not known so easily. */
+/* The opcode after the instruction; invalid where it is not easily known. */
 static inline enum pvm_op jit_op_after(const struct jit *j, const struct jit_insn *in)
 {
     return in->in_place ? (enum pvm_op)j->decoder.ops[in->at[in->length]] : PVM_OP_invalid;

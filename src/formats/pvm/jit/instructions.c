@@ -1,11 +1,12 @@
-/* The general way through a program: one instruction after the other, each decoded and written in
- * one go. Most of a program is known and goes the fast way instead: ahead.h. */
+/* The general way through a program: each instruction is decoded and its code written. Most
+ * instructions of large programs go the fast way instead: ahead.h. */
 #include "pvm/jit/fuse.h"
 #include "pvm/jit/flow.h"
 #include "pvm/jit/ahead.h"
 
 /* The host's register for each guest register. Those that need no REX prefix in 32-bit forms go to
- * the ones that programs use most; rdx is where mulx wants an operand. Fields of 13 to 15 mean 12. */
+ * the ones that programs use most; rdx is where mulx wants an operand. Fields of 13 to 15 mean
+ * 12. */
 const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
                                         RDI, RDX, R11, R12, R14, R14, R14, R14};
 
@@ -40,7 +41,7 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
         break;                                                                                     \
     }
 
-/* in and what is after it as a group, if there is one. */
+/* Writes `in` and what follows it as a group, if they form one. */
 #define GROUP(may, fuse)                                                                           \
     if (may) {                                                                                     \
         struct jit_group group = fuse(j, pc);                                                      \
@@ -50,11 +51,11 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
             break;                                                                                 \
         }                                                                                          \
     }
-/* The result of a comparison, for which a branch after it need not test. */
+/* Remembers the result of a comparison: a branch that follows need not test it. */
 #define COMPARED(reg, condition)                                                                   \
     compared = (reg), cond = (condition), b.compared = pc + in.length
 
-/* ---- what differs in a form or a condition only ---- */
+/* ---- loads, stores and the conditions of branches ---- */
 
 #define LOADS(name, word, signed32)                                                                \
     [PVM_OP_##name##_u8] = {0x0fb6, X32, false, 0},                                                \
@@ -79,13 +80,13 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
     BRANCH(greater_or_equal_signed_imm, X64_GE), BRANCH(less_or_equal_unsigned_imm, X64_BE),       \
     BRANCH(less_or_equal_signed_imm, X64_LE), BRANCH(greater_unsigned_imm, X64_A),                 \
     BRANCH(greater_signed_imm, X64_G)
-/* mov for mov, movsxd for a 32-bit load that a 64-bit register extends */
 /* clang-format on */
+/* load_i32: movsxd (0x63) extends to 64 bits, mov (0x8b) is enough for 32. */
 const struct jit_form pvm_jit_forms[2][PVM_OPS] = {{FORMS(X64, 0x63)}, {FORMS(X32, 0x8b)}};
 
 /* ---- blocks ---- */
 
-/* A block starts at pc, after the instruction with this op and length. */
+/* Marks that a block starts at pc, after the instruction with this op and length. */
 X64_INLINE void mark(struct jit *j, uint32_t pc, enum pvm_op op, unsigned length)
 {
     const struct pvm_code *code = &j->p->code;
@@ -102,7 +103,7 @@ X64_INLINE void mark(struct jit *j, uint32_t pc, enum pvm_op op, unsigned length
     if (!target && pc < j->size) pvm_jit_odd(j, pc);
 }
 
-/* The charge in front of a block, of which the number comes when the block is written. */
+/* Writes the charge of a block; end_charge fills in the cost, when the block is written. */
 X64_INLINE void begin_charge(struct jit *j, uint32_t pc)
 {
     uint32_t start = x64_here(&j->e);
@@ -131,16 +132,16 @@ X64_INLINE enum x64_cond condition(const struct jit_insn *in)
     return (enum x64_cond)pvm_jit_forms[0][in->op].cond;
 }
 
-/* The code of the instruction at pc starts here. */
+/* Records where the code of the instruction at pc starts. */
 X64_INLINE void place(struct jit *j, uint32_t pc, uint32_t offset)
 {
     if (pvm_native_place(j->n, pc))
         j->n->offsets[pvm_native_number(j->n, pc)] = offset;
     else
-        pvm_jit_give_up(j); /* there is none */
+        pvm_jit_give_up(j); /* no instruction is expected there */
 }
 
-/* doc: a block starts at pc though no instruction in front of it ends one. */
+/* doc: a block starts at pc although no instruction before it ends one. */
 X64_INLINE bool doc_target(const struct jit *j, uint32_t pc)
 {
     return j->p->code.doc && pc < j->size && pvm_is_target(&j->p->code, pc);
@@ -149,7 +150,7 @@ X64_INLINE bool doc_target(const struct jit *j, uint32_t pc)
 uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one)
 {
     struct x64 *e = &j->e;
-    struct jit_decoder decoder = j->decoder; /* its own: loops and copies are blocks in blocks */
+    struct jit_decoder decoder = j->decoder; /* its own: loops and copies call this again */
     const bool copying = j->copying, ahead = !one && j->window;
     struct jit_insn in = {0};
     struct jit_pair x;
@@ -181,7 +182,7 @@ block:
         OP(load_imm): load_immediate(j, A, imm(&in)); break;
         OP(unlikely): break;
         OP(sbrk):
-        OP(memset): step(j); break; /* the interpreter's */
+        OP(memset): step(j); break; /* the interpreter does these */
         OP(move_reg): x64_move(e, X64, A, B); break;
         SIZES(store_imm, STORE_IX)
         SIZES(store_imm_indirect, STORE_IA)
@@ -318,7 +319,7 @@ block:
             if (target <= pc) poll(j, &in);
             if (b.compared == pc && compared == A && !x.first && !j->n->poll &&
                 (condition(&in) | 1) == X64_NE) {
-                cond ^= condition(&in) == X64_E; /* the flags are there; no place to enter at */
+                cond ^= condition(&in) == X64_E; /* the flags are set; it cannot be entered */
                 if (!copying) place(j, pc, 0);
             } else {
                 cond = condition(&in);

@@ -17,9 +17,9 @@ static _Thread_local volatile bool settling __attribute__((tls_model("initial-ex
 static bool fences;
 static const char kick_mark; /* its address marks the signals that kicks send */
 
-/* pvm_vm.kicks: how many look for a thread or have just sent their signal; whether one was sent in
- * this run; and, in the upper half, how often this process came from a fork, since kicks that were
- * under way in the parent never end in the child. */
+/* pvm_vm.kicks: in the lower half, how many kicks are looking for a thread or sending their signal,
+ * and SENT, if one was sent in this run; in the upper half the number of forks up to this process,
+ * because kicks that were under way in the parent never end in the child. */
 #define SENT (UINT64_C(1) << 31)
 static uint64_t forks;
 
@@ -32,7 +32,7 @@ static void after_fork(void)
 {
     pvm_thread = 0;
     forks += UINT64_C(1) << 32;
-    struct pvm_vm *vm = pvm_running; /* a signal handler on top of a run has forked */
+    struct pvm_vm *vm = pvm_running; /* not NULL: a signal handler has forked during a run */
     if (vm) atomic_store_explicit(&vm->runner, pvm_thread_number(), memory_order_relaxed);
 }
 
@@ -77,7 +77,7 @@ static void send_kick(int thread)
 void pvm_kick(penta_vm *base)
 {
     struct pvm_vm *vm = pvm_vm(base);
-    int error = errno; /* of the code that a signal handler interrupted */
+    int error = errno; /* this may be called in a signal handler */
     pvm_vm_interrupt(base);
     if (vm->cells->native->poll) return;
     hold(vm);
@@ -121,7 +121,8 @@ static void unblock(void)
     pthread_sigmask(SIG_UNBLOCK, &traps, NULL);
 }
 
-/* A signal that was sent arrives at the latest on the way back from the next system call. */
+/* Waits until no kick is on its way. A signal that was sent arrives at the latest when the next
+ * system call returns. */
 void pvm_run_settle(struct pvm_vm *vm)
 {
     uint64_t now;

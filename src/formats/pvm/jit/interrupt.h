@@ -1,15 +1,15 @@
-/* Interrupts of compiled code: which thread is inside a machine's run, and the signal that makes it
+/* Interrupts of compiled code: which thread runs a machine, and the kick, a SIGTRAP, that makes it
  * leave.
  *
- * A run announces its thread, and only then looks at the interrupt flag; an interrupt sets the flag,
- * and only then looks for a thread. So one of the two always sees the other: a machine that is not
- * running gets no signal, and its next run sees the flag. The order of these two steps needs a
- * barrier on both sides. Interrupts are rare and runs are not, hence the interrupt makes the kernel
- * run the barrier on all processors of this process (membarrier), and a run only keeps the compiler
- * from reordering. Where the kernel does not offer that, runs have a barrier of their own.
+ * A run announces its thread, and only then looks at the interrupt flag; an interrupt sets the
+ * flag, and only then looks for a thread. So one of the two always sees the other: a machine that
+ * is not running gets no signal, and its next run sees the flag. The order of these two steps needs
+ * a barrier on both sides. Interrupts are rare and runs are not, hence the interrupt makes the
+ * kernel run the barrier on all processors of this process (membarrier), and a run only keeps the
+ * compiler from reordering. Where the kernel does not offer that, runs have a barrier of their own.
  *
- * The end of a run waits for interrupts that are just sending their signal: none arrives later, in
- * a system call of the host or in another thread. */
+ * The end of a run waits for interrupts that are just sending their signal, so that none arrives
+ * later, in a system call of the host or in another thread. */
 #pragma once
 #include <signal.h>
 #include "pvm/vm/vm.h"
@@ -29,13 +29,13 @@ static inline int pvm_thread_number(void)
     return __builtin_expect(known != 0, 1) ? known : pvm_thread_find();
 }
 
-/* Makes the thread in a run of this machine leave its compiled code; that looks by itself if it was
- * compiled so. */
+/* Makes the thread that runs this machine leave compiled code. Sends no signal if the code
+ * polls. */
 void pvm_kick(penta_vm *vm);
 /* Whether this SIGTRAP is a kick. */
 bool pvm_is_kick(const siginfo_t *info);
-/* A kick met this thread outside the code of the machine it runs, perhaps in a signal handler of the
- * host on top of that code: it comes again when the handler returns, or when the run ends. */
+/* For a kick that meets this thread outside compiled code, perhaps in a signal handler of the host:
+ * it comes again when that handler returns, or when the run ends. */
 void pvm_kick_defer(void *context);
 
 void pvm_run_settle(struct pvm_vm *vm);

@@ -1,13 +1,13 @@
 /* The compiler to x86-64 and its run time. Compiled code is an accelerator of the same machine: it
- * works on struct pvm_state, and whatever is odd (faults, traps, sbrk, memset, illegal jumps,
- * finite fuel, marks) is left to the interpreter, one instruction at a time, from exactly the
- * state in front of that instruction.
+ * works on struct pvm_state, and whatever is rare (faults, traps, sbrk, memset, illegal jumps,
+ * finite fuel, breakpoints) is left to the interpreter, one instruction at a time, from the exact
+ * state before that instruction.
  *
  *   registers   13 guest registers in host registers; rcx is scratch; r13 counts gas down
  *   memory      gs:[r32 + disp]: gs is at guest address 0, the address-size prefix cuts the sum to
  *               32 bits, and page protections are the rights: no address leaves the reservation
  *   blocks      | sub r13, cost | jb cold | instructions ...     the first two only when metered
- *   cold        five bytes a place, after all blocks: a call whose return address tells which
+ *   cold        places of five bytes after all blocks: a call whose return address tells which
  *
  * An instruction's own code starts after the charge of its block, so that a paid block can be
  * entered there; jumps go to the charge, `charge_size` bytes before it. */
@@ -18,8 +18,8 @@
 
 /* clang-format off */
 enum pvm_native_exit { /* why compiled code returned */
-    PVM_NATIVE_STEP,   /* the instruction around `at` is the interpreter's */
-    PVM_NATIVE_FAULT,  /* the same, found out by a signal at `at` */
+    PVM_NATIVE_STEP,   /* the interpreter must do the instruction around `at` */
+    PVM_NATIVE_FAULT,  /* the same, after a signal at `at` */
     PVM_NATIVE_HOST,   /* ecalli; pc and number are set */
     PVM_NATIVE_HALT,   /* a jump to the return address at cold place `at` */
     PVM_NATIVE_POLL,   /* the interrupt flag is set; nothing of the instruction was done */
@@ -29,7 +29,7 @@ enum pvm_native_exit { /* why compiled code returned */
 /* clang-format on */
 
 /* A second copy of the code of the instruction at pc, from `native` on. It is part of the code of a
- * jump, which it replaces (see copies of dispatches in compile.c). */
+ * jump, which it replaces (see dispatches in compile.c). */
 struct pvm_copy {
     uint32_t native, pc;
 };
@@ -46,16 +46,16 @@ struct pvm_cold {  /* a place after the blocks */
 struct pvm_native {
     uint8_t *code;
     size_t mapped;
-    uint32_t used, body, cold_start; /* offsets: end of all, first block, end of the last one */
+    uint32_t used, body, cold_start; /* offsets: end of all, first block, first cold place */
     uint32_t enter, enter_check, enter_end, exits_end, leave_fault, leave_kick;
     uint32_t charge_size;
     uint32_t size;           /* of the guest code */
-    uint64_t *places;        /* a bit by pc, up to `size`: an instruction is there */
+    uint64_t *places;        /* bit per pc, up to `size`: an instruction is there */
     uint32_t *numbers;       /* of the first instruction in every 64 bytes */
-    uint32_t *offsets;       /* by number, rising: its code; 0: it is in the middle of a group */
-    uint32_t count;          /* of instructions */
-    size_t offsets_mapped;   /* bytes, if they are a mapping of their own */
-    uint8_t *block_starts;   /* a bit by pc */
+    uint32_t *offsets;       /* of its code, by number, ascending; 0: it is inside a group */
+    uint32_t count;          /* instructions */
+    size_t offsets_mapped;   /* bytes, if offsets has a mapping of its own; else 0 */
+    uint8_t *block_starts;   /* bit per pc */
     struct pvm_copy *copies; /* in the order of `native` */
     struct pvm_cold *cold;
     uint32_t copy_count, cold_count;
@@ -67,7 +67,7 @@ struct pvm_native {
 /* compile.c. NULL: no memory, executable memory is refused, or the code is too large. */
 struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pvm_config *config);
 void pvm_native_free(struct pvm_native *n);
-/* Processors that run compiled code have an instruction for it; compilers are not told so. */
+/* pvm_jit_usable() makes sure of popcnt, but the C compiler may not assume it. */
 static inline uint32_t pvm_count_bits(uint64_t bits)
 {
     uint64_t count;
@@ -75,7 +75,7 @@ static inline uint32_t pvm_count_bits(uint64_t bits)
     return (uint32_t)count;
 }
 
-/* The number of the instruction at pc, or of the next one; its code, 0: none to enter at. */
+/* The number of the instruction at pc, or of the next one. */
 static inline uint32_t pvm_native_number(const struct pvm_native *n, uint32_t pc)
 {
     uint64_t before = n->places[pc >> 6] & ((UINT64_C(1) << (pc & 63)) - 1);
@@ -85,6 +85,7 @@ static inline bool pvm_native_place(const struct pvm_native *n, uint32_t pc)
 {
     return n->places[pc >> 6] >> (pc & 63) & 1;
 }
+/* The native offset of the instruction at pc; 0: it cannot be entered. */
 static inline uint32_t pvm_native_offset(const struct pvm_native *n, uint32_t pc)
 {
     return pc <= n->size && pvm_native_place(n, pc) ? n->offsets[pvm_native_number(n, pc)] : 0;
@@ -94,8 +95,8 @@ static inline uint32_t pvm_native_offset(const struct pvm_native *n, uint32_t pc
 bool pvm_native_places(struct pvm_native *n, const struct pvm_code *code);
 /* The pc of the instruction that native offset `at` belongs to. */
 uint32_t pvm_native_pc(const struct pvm_native *n, uint32_t at);
-/* All of one instruction is done at this offset and nothing of the next: no more than the charge of
- * its block, if paid says so. */
+/* Whether native offset `at` is between two instructions. *pc is the next one, *paid whether the
+ * charge of its block is done. */
 bool pvm_native_between(const struct pvm_native *n, uint32_t at, uint32_t *pc, bool *paid);
 
 /* perf_map.c */
@@ -105,19 +106,19 @@ void pvm_perf_map(const struct pvm_native *n, const struct pvm_program *p);
 
 struct jit_insn {  /* one instruction; decode.h reads its operands */
     uint8_t op;    /* enum pvm_op */
-    bool in_place; /* its bytes are where the program has them */
+    bool in_place; /* `at` is in the program's code, not in a copy */
     uint32_t pc;
     unsigned length; /* in the program */
     unsigned skip;   /* bytes after the opcode */
     const uint8_t *at;
-    uint64_t word; /* the first of those after the opcode */
+    uint64_t word; /* the first eight bytes after the opcode */
 };
 
 struct jit_decoder {
     const struct pvm_code *code;
     const uint8_t *ops, *bytes, *starts;
-    uint32_t limit;         /* up to here all that is looked at is inside the code and its mask */
-    uint8_t longest[2][16]; /* instructions that are not in place: the last two */
+    uint32_t limit;         /* below this pc, reads of fixed size stay inside code and mask */
+    uint8_t longest[2][16]; /* the last two instructions that are not in place */
     unsigned copies;        /* made so far; they alternate in longest */
 };
 
@@ -125,7 +126,7 @@ struct jit_fixup {
     uint32_t site, target;
 };
 
-struct jit_repair { /* of a register that must be sign-extended after all: fuse.c */
+struct jit_repair { /* out of line: sign-extends a register, see pvm_jit_widen */
     uint32_t site, back;
     enum x64_reg reg;
 };
@@ -134,49 +135,50 @@ struct jit {
     struct x64 e;
     const struct pvm_cells *p;
     struct pvm_native *n;
-    uint32_t size;      /* of the guest code */
-    enum x64_size word; /* of registers */
-    bool narrow;
+    uint32_t size;         /* of the guest code */
+    enum x64_size word;    /* of guest registers */
+    bool narrow;           /* they have 32 bits */
     bool copying;          /* what is written is a copy: compile.c */
     bool strict;           /* a branch must be legal even when it is not taken */
-    bool general;          /* whether pc may follow a branch needs the general rule */
-    const uint8_t *writes; /* in a block that loops: how often, by host register; else NULL */
+    bool general;          /* jump targets by the rules of the Gray Paper or of the doc dialect */
+    const uint8_t *writes; /* in a loop: how often it writes each host register; else NULL */
     uint32_t count;        /* instructions of the one block just written */
-    uint8_t *odd;          /* a bit by pc: a block that no jump may go to; NULL: none so far */
+    uint8_t *odd;          /* bit per pc: a block that no jump may go to; NULL: none so far */
     struct x64_label step, host, poll, dynamic;
     struct x64_label divide[8], high_ss, high_su;
     struct jit_fixup *fixups;
     struct jit_repair *repairs;
-    bool *dispatches; /* pieces of the code with jumps through a table that are no returns */
+    bool *dispatches; /* by DISPATCH_BYTES: the code has a jump through the jump table, no return */
     uint32_t fixup_count, fixup_capacity, copy_capacity, cold_capacity, repair_count,
         repair_capacity;
     struct jit_decoder decoder;
     const struct jit_rules *rules;
     struct jit_window *window; /* ahead.h */
-    uint8_t charge[16];        /* the code in front of a block */
+    uint8_t charge[16];        /* the code before a block */
 };
 
-/* As if the memory for the code were full, which is asked all the time. */
+/* Pretends that the memory for the code is full, which is tested everywhere. */
 static inline void pvm_jit_give_up(struct jit *j) { j->e.limit = j->e.start - 1; }
 
-/* A jump may go to this place, for which code is written. */
+/* Whether a jump may go to pc, for which code is written. */
 static inline bool pvm_jit_may_go(const struct jit *j, uint32_t pc)
 {
     return pvm_bit(j->n->block_starts, pc) && !(j->odd && pvm_bit(j->odd, pc));
 }
 
-/* The charge in front of a block: where its number is, and the distance of its jump; its length. */
+/* The charge before a block: where its cost is, where the distance of its jump is; its sizes. */
 enum { JIT_CHARGE_NUMBER = 3, JIT_CHARGE_JUMP = 9, JIT_CHARGE_ASYNC = 7, JIT_CHARGE_SYNC = 13 };
 
-/* By guest register, and by any four bits of an instruction. */
+/* The host register of a guest register, given as any four bits of an instruction. */
 extern const uint8_t pvm_host_registers[16];
 #define GAS_REGISTER R13
 
-/* stubs.c: entry, exits, and what is too long to stand in line. */
+/* stubs.c: entry, exits, and operations that are too long to inline. */
 void pvm_jit_stubs(struct jit *j);
-/* instructions.c: the blocks from pc on, or only one; the pc after them. Stops when memory is full. */
+/* instructions.c: writes the blocks from pc on, or only one; returns the pc after them. Stops when
+ * memory is full. */
 uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one);
-void pvm_jit_charge(struct jit *j);
+void pvm_jit_charge(struct jit *j);           /* sets j->charge */
 void pvm_jit_odd(struct jit *j, uint32_t pc); /* compile.c: no jump may go to this block */
 
 /* compile.c */
@@ -185,18 +187,18 @@ void pvm_jit_cold(struct jit *j, uint32_t site, uint32_t pc, enum pvm_cold_kind 
 void pvm_jit_repair(struct jit *j, uint32_t site, enum x64_reg reg); /* and back to here */
 void pvm_jit_aim(struct jit *j, uint32_t site, uint32_t target);     /* when all is written */
 uint32_t pvm_jit_cost(struct jit *j, uint32_t pc); /* of the block, by the gas model */
-/* A backward jump to pc: a copy of the dispatch there instead, if it is one. */
+/* For a backward jump to pc: writes a copy of the dispatch there instead, if there is one. */
 bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc);
 bool pvm_jit_may_copy(struct jit *j, uint32_t pc);
 void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers); /* one is at pc */
-/* The block from pc to end, count instructions written from start on, turned out to be a loop. */
+/* The block from pc to end, of count instructions, whose code begins at start, is a loop. */
 void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint32_t count);
-/* Room for so many more jumps ahead and cold places. False: no memory, as if the code were full. */
+/* Makes space for this many more forward jumps and cold places. False: no memory. */
 bool pvm_jit_room(struct jit *j, uint32_t more);
 
 static inline enum x64_reg host(unsigned reg) { return (enum x64_reg)pvm_host_registers[reg & 15]; }
 
-/* A field of struct pvm_state, which ends PVM_PAGE below guest address 0. */
+/* A field of struct pvm_state, which starts PVM_PAGE below guest address 0. */
 static inline struct x64_mem state_field(size_t offset)
 {
     return (struct x64_mem){
@@ -207,17 +209,16 @@ static inline struct x64_mem state_field(size_t offset)
 
 /* signal.c. False: the handler could not be installed. */
 bool pvm_signal_install(void);
-bool pvm_signal_thread(void); /* this thread has an alternate stack; once a thread */
+bool pvm_signal_thread(void); /* makes sure that this thread has an alternate stack */
 
 /* run.c */
 extern const struct engine pvm_jit;
-bool pvm_jit_usable(void); /* this processor and kernel can */
+bool pvm_jit_usable(void); /* this processor and kernel can run compiled code */
 void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config);
-/* Compiled code until it leaves, or one instruction that is the interpreter's. Metered code pays
- * for its blocks from budget, and the machine from its gas. False: the machine stopped, as *stop
- * says. */
+/* Runs compiled code until it leaves, or one instruction by the interpreter. Metered code leaves
+ * when it has spent budget. False: the machine stopped, as *stop says. */
 bool pvm_jit_advance(struct pvm_vm *vm, int64_t budget, penta_stop *stop);
-/* Gas model step: gives back what is paid for and was not executed, before others look. */
+/* Gas model step: gives back what was paid for instructions that were not executed. */
 void pvm_jit_settle(struct pvm_vm *vm);
 
 /* lockstep.c */

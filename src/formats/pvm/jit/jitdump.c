@@ -29,7 +29,7 @@ struct dump {
     const struct pvm_native *native;
     const struct pvm_program *program;
     uint64_t *index;      /* of pieces of code, counted through the whole file */
-    uint64_t line_budget; /* steps of line programs: a hostile file names one many times */
+    uint64_t line_budget; /* steps of line programs, bounded: a file can name one many times */
 };
 
 static uint64_t now(void)
@@ -136,7 +136,7 @@ static bool write_all(int file, penta_bytes bytes)
     return true;
 }
 
-/* The mapping stays as long as the process: perf may start to look at any time. */
+/* The mapping stays until the process ends: perf may look for it at any time. */
 static bool mark(int file)
 {
     return mmap(NULL, PVM_PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) != MAP_FAILED;

@@ -13,12 +13,12 @@
 
 struct pvm_twin {
     struct pvm_vm *vm;            /* the interpreter's machine */
-    uint64_t regs[PVM_REGISTERS]; /* of both, in front of the last block */
+    uint64_t regs[PVM_REGISTERS]; /* of both, before the last block */
     uint32_t pc;
     char difference[64]; /* "" while there is none */
 };
 
-/* ---- one memory like the other ---- */
+/* ---- making the memories equal ---- */
 
 static bool same_areas(const struct pvm_memory *a, const struct pvm_memory *b)
 {
@@ -42,7 +42,7 @@ static bool copy_areas(const struct pvm_memory *from, struct pvm_memory *to)
     return true;
 }
 
-/* Pages that neither machine wrote and no image filled are zero in both: nothing to look at. */
+/* A page that neither machine wrote and that has no initial contents is zero in both. */
 static bool may_differ(const struct pvm_memory *a, const struct pvm_memory *b,
                        const struct pvm_area *area, uint32_t page)
 {
@@ -55,7 +55,7 @@ static void ignore(void *user, uint32_t address, const uint8_t *now, const uint8
     (void)user, (void)address, (void)now, (void)initial;
 }
 
-/* The first page whose bytes differ, made equal when copy; false: none, or all are equal now. */
+/* Finds the first page whose bytes differ; copy: makes all pages equal. False: all are equal. */
 static bool differs(const struct pvm_memory *from, struct pvm_memory *to, bool copy,
                     uint32_t *address)
 {
@@ -132,7 +132,7 @@ static bool equal_stops(struct pvm_twin *t, const struct pvm_vm *vm, const penta
 
 /* ---- running ---- */
 
-/* So little memory that it is compared after every block. */
+/* Whether there is so little memory that it is compared after every block. */
 static bool small(const struct pvm_memory *m)
 {
     uint64_t bytes = 0;
@@ -140,7 +140,7 @@ static bool small(const struct pvm_memory *m)
     return bytes <= 16 * PVM_PAGE;
 }
 
-/* The other machine, to where this one is: a whole block at once, or by single steps. */
+/* Runs the other machine to where this one is: a whole block at once, or by single steps. */
 static void catch_up(const struct pvm_vm *vm, struct pvm_vm *other, uint32_t rest, bool stopped,
                      penta_stop *stop)
 {
@@ -211,7 +211,7 @@ static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         pvm_vm_announce(vm, stop);
 }
 
-/* ---- the difference, told ---- */
+/* ---- reporting the difference ---- */
 
 bool pvm_both_difference(const penta_vm *base, struct pvm_difference *out)
 {
@@ -221,7 +221,7 @@ bool pvm_both_difference(const penta_vm *base, struct pvm_difference *out)
     uint32_t pc = vm->twin->pc, at = pvm_cells_find(p, pc), size = (uint32_t)p->code.bytes.size;
     uint32_t block = at ? p->places[at].block : 0;
     *out = (struct pvm_difference){vm->twin->difference, pc, pc + 1, pc, p->native};
-    if (!at) return true; /* no instruction: a trap of the machine's own */
+    if (!at) return true; /* no instruction starts there */
     out->from = p->blocks[block].pc;
     out->to = block + 1 < p->block_count ? p->blocks[block + 1].pc : size;
     return true;
@@ -272,7 +272,7 @@ static const atomic_bool never;
 void pvm_both_adopt(struct pvm_vm *vm, const struct pvm_config *config)
 {
     struct pvm_config lock_step = *config, plain = *config;
-    lock_step.metered = true; /* one block is what its charge pays for, metered or not */
+    lock_step.metered = true; /* so that compiled code stops after each block */
     lock_step.async = false;
     plain.adopt = NULL;
     struct pvm_twin *t = calloc(1, sizeof *t);
@@ -281,7 +281,7 @@ void pvm_both_adopt(struct pvm_vm *vm, const struct pvm_config *config)
     if (t && t->vm) pvm_jit_adopt(vm, &lock_step);
     if (vm->base.engine == &pvm_jit) {
         vm->base.engine = &pvm_both;
-        vm->state->interrupt = &never; /* a block that one engine leaves early would differ */
+        vm->state->interrupt = &never; /* an engine that leaves a block early would differ */
         vm->twin = t;
         return;
     }
@@ -305,7 +305,7 @@ const struct engine pvm_both = {
     .peek = pvm_vm_peek,
     .poke = pvm_vm_poke,
     .mark = pvm_vm_mark,
-    .interrupt = pvm_vm_interrupt, /* it looks itself after every block */
+    .interrupt = pvm_vm_interrupt, /* both_run tests the flag after every block */
     .save = pvm_vm_save,
     .load = pvm_vm_load,
     .close = both_close,

@@ -1,4 +1,4 @@
-/* Which instructions have a known code, how they find it, and how it comes to be known. */
+/* Which instructions have known code, how it is found, and how it is learned. */
 #include <pthread.h>
 #include <stdlib.h>
 #include "pvm/jit/emit.h"
@@ -9,8 +9,8 @@ _Atomic uint16_t pvm_jit_memo[2][JIT_ENTRIES + 1];
 
 enum { KINDS = 5, NEVER = 255 };
 
-/* How many bytes of the immediate the code holds, by its kind: none; one byte, not negative and
- * negative; more, not negative and negative. */
+/* How many bytes of an immediate the code holds, by the immediate's kind: none; one byte, not
+ * negative and negative; more bytes, not negative and negative. */
 enum tail { UNKNOWN, NOTHING, ADDRESS, FAR, CONSTANT, NUMBER, INVERT, COUNT, HALF, TAILS };
 static const uint8_t tails[TAILS][KINDS] = {
     [UNKNOWN] = {NEVER, NEVER, NEVER, NEVER, NEVER},
@@ -22,12 +22,12 @@ static const uint8_t tails[TAILS][KINDS] = {
     [COUNT] = {0, 1, NEVER, NEVER, NEVER}, /* the processor takes it modulo its width, too */
     [HALF] = {NEVER, NEVER, NEVER, 4, 4},
 };
-/* An immediate of each kind that gives the usual code. It is looked for there: no opcode, prefix or
- * operand in front of it looks like it. */
+/* A sample immediate of each kind, which is then searched for in the code: no opcode, prefix or
+ * operand before it looks like it. */
 static const int32_t usual[KINDS] = {0, 0x11, -0x63, 0x11223344, -0x11223344};
 
-/* The instructions. Not those whose code depends on more: on its place (stubs, traps, dynamic jumps,
- * the host), or on the value. */
+/* The instructions with known code. Left out are those whose code depends on its address (stubs,
+ * traps, dynamic jumps, host calls) or on the value. */
 #define T(name, tail) [PVM_OP_##name] = tail
 #define SIZES(name, tail)                                                                          \
     T(name##_u8, tail), T(name##_u16, tail), T(name##_u32, tail), T(name##_u64, tail)
@@ -71,7 +71,7 @@ static const uint8_t tail_of[PVM_OPS] = {
 };
 /* clang-format on */
 
-/* Those that may start a group, and what with; the general way sees to it. */
+/* The instructions that may start a group, and with what; the general way checks it. */
 static const uint8_t leads_of[PVM_OPS] = {
     WIDTHS(add, JIT_TO_LOAD),
     WIDTHS(shift_logical_left_imm, JIT_TO_ADD | JIT_TO_SHIFT),
@@ -124,7 +124,7 @@ static jit_rule rule_of(enum pvm_op op, unsigned charge)
            immediate << 24 | (pvm_ends_block(op) ? charge : 0) << 25;
 }
 
-/* Bytes of the code that copying does not fill in. */
+/* How many bytes at the end of the code are not filled in by copying. */
 static uint8_t late_of(enum pvm_op op)
 {
     switch (op) {
@@ -169,7 +169,7 @@ static struct jit_op_traits traits_of(enum pvm_op op)
                                   .flags = flags_of(op)};
 }
 
-/* Bits that are not used, and from bit 8 on the kind, which is one more for a negative one. */
+/* A row of jit_rules.immediates. */
 static uint16_t immediate_of(unsigned length)
 {
     unsigned n = length < 2 ? 0 : length > 6 ? 4 : length - 2;
@@ -201,7 +201,7 @@ static void make(struct jit_rules *r, enum pvm_isa isa, unsigned charge)
 
 static void find_first_entries(void)
 {
-    uint32_t free = 256 * KINDS; /* the first ones are of all instructions that are not known */
+    uint32_t free = 256 * KINDS; /* the entries before are shared by all without known code */
     for (unsigned op = 0; op < PVM_OPS; op++) {
         if (!tail_of[op]) continue;
         first_entry[op] = free;
@@ -230,7 +230,7 @@ const struct jit_rules *pvm_jit_rules(enum pvm_isa isa, uint32_t charge_size)
 
 enum { SAMPLE_ROOM = X64_ROOM + 64 };
 
-/* A program of one instruction, with a jump ahead if it has one. */
+/* A program of one instruction; if it is a jump, it goes forward. */
 struct sample {
     uint8_t bytes[32], starts[16];
     uint64_t places;
@@ -238,10 +238,10 @@ struct sample {
     size_t size; /* of the code */
 };
 
-/* The one at `at`, with the usual immediate of this kind. */
+/* Makes a sample of the instruction at `at`, with the sample immediate of this kind. */
 static void compose(struct sample *s, const uint8_t *at, enum pvm_op op, unsigned kind)
 {
-    static const uint8_t upper[4] = {0x88, 0x77, 0x66, 0x55}; /* of 64 bits that need all of them */
+    static const uint8_t upper[4] = {0x88, 0x77, 0x66, 0x55}; /* so that it needs 64 bits */
     enum pvm_shape shape = (enum pvm_shape)pvm_ops[op].shape;
     unsigned n = kind == 0 ? 0 : kind < 3 ? 1 : 4, length = 1;
     s->bytes[0] = at[0];
@@ -288,7 +288,7 @@ static const uint8_t *write_sample(struct sample *s, const struct jit *j, enum p
     return native_code + s->offsets[0];
 }
 
-/* Where the immediate is, of which there are `tail` bytes; 7 at most. -1: it does not fit. */
+/* The offset of the immediate, of which the code holds `tail` bytes; at most 7. -1: not found. */
 static int find_immediate(const uint8_t *code, size_t size, const int32_t *value, unsigned tail)
 {
     if (!tail) return size > 7 ? 7 : (int)size;
@@ -297,8 +297,7 @@ static int find_immediate(const uint8_t *code, size_t size, const int32_t *value
     return -1;
 }
 
-/* A place for one more code; 0: there is none left. What is not remembered is written the general
- * way, time and again. */
+/* The number of a new code; 0: all are used, and the instruction goes the general way each time. */
 static uint32_t new_code(void)
 {
     static atomic_uint count = 1;
@@ -318,7 +317,7 @@ uint16_t pvm_jit_learn(const struct jit *j, uint32_t pc, unsigned length)
     unsigned kind = (row >> 8) + (value < 0), tail = tails[tail_of[op]][kind];
     _Atomic uint16_t *entry = &pvm_jit_memo[j->narrow][jit_entry(rule, registers, row, value)];
     uint16_t number = atomic_load_explicit(entry, memory_order_acquire);
-    if (number) return number; /* since the look ahead */
+    if (number) return number; /* learned since the window was filled */
     if (tail != NEVER) number = (uint16_t)new_code();
     if (!number) return 0;
 

@@ -12,7 +12,8 @@
 #include "pvm/jit/jit.h"
 #include "pvm/jit/tools.h"
 
-/* Exports first: what the debug sections say of the same place is more. */
+/* Exports first: of two functions at the same pc the last one counts, and the debug sections have
+ * the better name. */
 static int by_pc(const void *a, const void *b)
 {
     const struct pvm_function *x = a, *y = b;
@@ -99,8 +100,8 @@ static void line(void *user, const struct pvm_function *f)
     fputc('\n', map->file);
 }
 
-/* These names can be foretold, in a folder that everybody may write to: a link or somebody else's
- * file there would decide what we write to, and a pipe would hold us up. */
+/* The name is predictable and everybody may write to the folder: a link or a file of another user
+ * could redirect what we write, and a pipe could block us. */
 int pvm_perf_file(const char *path, bool first)
 {
     struct stat st;

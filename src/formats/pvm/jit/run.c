@@ -18,7 +18,7 @@ enum {
 
 bool pvm_gs_by_kernel;
 
-/* Without FSGSBASE the kernel has to do it, if it lets us. */
+/* Without FSGSBASE only the kernel can set gs, if it allows that. */
 static bool gs_settable(void)
 {
     unsigned long now;
@@ -28,9 +28,9 @@ static bool gs_settable(void)
            !syscall(SYS_arch_prctl, ARCH_SET_GS, now);
 }
 
-/* gs stays where the last machine of this thread put it: nothing else on this system uses it, and
- * setting it costs as much as the rest of entering. The kernel takes ten times that, but what it
- * set last cannot be read without it either. */
+/* gs stays where the last machine of this thread put it: nothing else uses it, and setting it takes
+ * as long as the rest of entering. Through the kernel it takes ten times as long, but so does
+ * reading it, so it is simply set. */
 static void set_base(const uint8_t *base)
 {
     uint64_t now;
@@ -43,7 +43,7 @@ static void set_base(const uint8_t *base)
         __asm__ volatile("wrgsbase %0" : : "r"((uint64_t)(uintptr_t)base) : "memory");
 }
 
-/* gs can be set, and the instructions that the compiler writes exist. */
+/* Whether gs can be set, and the processor has the instructions that the compiler writes. */
 bool pvm_jit_usable(void)
 {
     unsigned a, b, c, d, extended = 0, features = 0, more = 0;
@@ -70,7 +70,7 @@ static enum pvm_native_exit enter(struct pvm_vm *vm, uint32_t offset)
     return (enum pvm_native_exit)vm->state->exit;
 }
 
-/* The start of the block around pc, and what it costs: its charge says it. */
+/* The start of the block around pc, and its cost, which is in its charge. */
 static uint32_t block_cost(const struct pvm_native *n, uint32_t pc, uint32_t *start)
 {
     uint32_t cost;
@@ -80,14 +80,14 @@ static uint32_t block_cost(const struct pvm_native *n, uint32_t pc, uint32_t *st
     return cost;
 }
 
-/* Instructions of the block from pc to its end, where they are what it costs. */
+/* Instructions of the block from pc to its end; only for models in which they are its cost. */
 static uint32_t block_rest(const struct pvm_native *n, uint32_t pc)
 {
     uint32_t start, cost = block_cost(n, pc, &start);
     return cost - (pvm_native_number(n, pc) - pvm_native_number(n, start));
 }
 
-/* Where to enter for pc; 0: the interpreter has to do it. */
+/* The native offset at which to go on at pc; 0: the interpreter must do the instruction. */
 static uint32_t entry(struct pvm_vm *vm)
 {
     const struct pvm_native *n = vm->cells->native;
@@ -143,7 +143,7 @@ static const struct pvm_cold *cold_at(const struct pvm_native *n, uint32_t at)
     return at >= n->cold_start ? &n->cold[(at - n->cold_start) / PVM_COLD_BYTES] : NULL;
 }
 
-/* What the block after this place of an empty counter costs: the charge stands before the jump. */
+/* The cost of the block whose charge jumps to this cold place: it is just before the jump. */
 static uint32_t cost_of(const struct pvm_native *n, const struct pvm_cold *cold)
 {
     uint32_t cost;
@@ -151,7 +151,7 @@ static uint32_t cost_of(const struct pvm_native *n, const struct pvm_cold *cold)
     return cost;
 }
 
-/* Settles why compiled code left, at offset `at` of it. */
+/* Handles the reason why compiled code left, at native offset `at`. */
 static bool left(struct pvm_vm *vm, enum pvm_native_exit why, uint32_t at, penta_stop *stop)
 {
     const struct pvm_native *n = vm->cells->native;
@@ -189,7 +189,7 @@ static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_
     bool empty = cold && cold->kind == PVM_COLD_GAS;
     uint32_t cost = empty ? cost_of(n, cold) : 0;
     if (vm->metered) s->gas -= slice - (s->left + cost);
-    if (empty) { /* in front of a block that is not charged */
+    if (empty) { /* before a block that is not charged */
         s->pc = cold->pc;
         vm->paid = false;
         return !vm->metered || vm->by_step || s->gas >= cost || out_of_gas(stop);
@@ -252,7 +252,7 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     pvm_vm_announce(vm, stop);
 }
 
-/* What cannot be written is not: a profile without names is no reason to stop. */
+/* Failing to write these files is no error: the profile only lacks names. */
 static void tell_perf(const struct pvm_vm *vm, const struct pvm_config *config)
 {
     const struct pvm_native *n = vm->cells->native;
@@ -262,8 +262,8 @@ static void tell_perf(const struct pvm_vm *vm, const struct pvm_config *config)
     if (config->perf_dump) pvm_perf_dump(n, p, config->perf_dump);
 }
 
-/* Compiles the program, unless another machine has, and takes the machine over. What this host
- * cannot do is left to the interpreter, silently: the machine is the same. */
+/* Compiles the program, unless another machine has, and takes the machine over. Where compiled code
+ * cannot run, the machine stays with the interpreter, which gives the same results. */
 void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config)
 {
     if (!vm->memory.base || !pvm_jit_usable() || !pvm_signal_install()) return;

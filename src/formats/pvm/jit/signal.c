@@ -1,11 +1,13 @@
-/* Signals of compiled code: faults of the guest, found out by the processor, and interrupts.
+/* Signals of compiled code: faults of the guest, which the processor finds, and interrupts.
  *
  * The handler takes what the processor reports about code of the machine that this thread runs, and
- * kicks (interrupt.h). A guest's fault lets the thread go on at the exit, with the place in rcx;
- * the state of the guest is in the registers, which the exit saves. Every other signal is somebody
- * else's and goes to the handler that was there before, as the kernel would have called it.
+ * kicks (interrupt.h). After a fault of the guest the thread goes on at an exit of compiled code,
+ * with the address of the fault in rcx; the exit saves the registers, which hold the guest's state.
+ * Every other signal is passed on to the handler that was there before, as the kernel would have
+ * called it.
  *
- * It runs on an alternate stack, so that a host whose own stack is the problem can still be told. */
+ * The handler runs on an alternate stack, so that an overflow of the host's own stack can still be
+ * passed on. */
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -15,7 +17,8 @@
 #include <unistd.h>
 #include "pvm/jit/jit.h"
 
-/* The thread goes step by step through compiled code, to the end of an instruction. */
+/* The thread takes single machine steps through compiled code, to the end of a guest
+ * instruction. */
 static _Thread_local volatile bool stepping __attribute__((tls_model("initial-exec")));
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGTRAP};
@@ -26,27 +29,27 @@ enum {
     TRAP_FLAG = 0x100,
 };
 static struct sigaction before[SIGNALS];
-static atomic_bool spent[SIGNALS]; /* it had SA_RESETHAND, and was called */
+static atomic_bool spent[SIGNALS]; /* the old handler had SA_RESETHAND, and was called */
 static bool installed;
 
-/* ---- somebody else's ---- */
+/* ---- signals that are not ours ---- */
 
 /* A signal that was sent, by kill or the like. Nobody can send what the processor reports. */
 static bool was_sent(const siginfo_t *info) { return info->si_code <= 0; }
 
-/* The set of blocked signals in which the kernel would have called this handler. */
+/* Blocks the signals that the kernel would have blocked for this handler. */
 static void block_for(const struct sigaction *old, int sig, const ucontext_t *context)
 {
     sigset_t outer, mask = old->sa_mask;
     sigemptyset(&outer);
-    memcpy(&outer, &context->uc_sigmask, 8); /* of the kernel's size */
+    memcpy(&outer, &context->uc_sigmask, 8); /* the size of the kernel's set */
     sigorset(&mask, &mask, &outer);
     if (!(old->sa_flags & SA_NODEFER)) sigaddset(&mask, sig);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* The process ends by this signal. What the processor reported it reports again, except for traps,
- * which come after their instruction. */
+/* Lets this signal end the process. What the processor reported comes again by itself, except
+ * traps, which are reported after their instruction. */
 static void end_by(int sig, siginfo_t *info)
 {
     signal(sig, SIG_DFL);
@@ -71,7 +74,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
     }
 }
 
-/* ---- ours ---- */
+/* ---- our signals ---- */
 
 /* The offset in the code of the machine that this thread runs; 0: somewhere else. */
 static uint32_t offset_of(const struct pvm_native *n, const greg_t *regs)
@@ -88,8 +91,8 @@ static void leave_by(const struct pvm_native *n, greg_t *regs, uint32_t exit)
 
 /* An interrupt without safe points in the code: from wherever it is, the thread takes single
  * machine steps to the end of the guest instruction, and leaves there with exact state. In the
- * entry it looks at the flag again; in an exit, or outside, it is on its way to somebody who
- * looks. */
+ * entry it starts over at the test of the interrupt flag. In an exit, or outside, the flag will be
+ * tested anyway. */
 static void walk(const struct pvm_native *n, greg_t *regs)
 {
     uint32_t at = offset_of(n, regs), pc;
@@ -108,7 +111,8 @@ static void walk(const struct pvm_native *n, greg_t *regs)
     }
 }
 
-/* Only one SIGTRAP waits for a thread at a time: that of somebody else may stand for a kick. */
+/* Only one SIGTRAP can be pending for a thread: one from another sender may have displaced a
+ * kick. */
 static void on_sent_trap(siginfo_t *info, void *context)
 {
     greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -146,8 +150,8 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 static pthread_key_t stack_key;
 static _Thread_local bool ready;
 
-/* At the end of a thread. Signals that come from now on must not use the stack; a thread that ends
- * in a handler on this very stack keeps it. */
+/* Called at the end of a thread. Later signals must not use the stack; a thread that ends in a
+ * handler on this very stack keeps it. */
 static void drop_stack(void *low)
 {
     stack_t now, none = {.ss_flags = SS_DISABLE};
@@ -187,7 +191,8 @@ static void install(void)
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
     sigemptyset(&action.sa_mask);
     installed = !pthread_key_create(&stack_key, drop_stack) && pvm_interrupt_install();
-    /* What was there is known before the first signal has to be passed on to it. */
+    /* The old handlers are read first: a signal may have to be passed on as soon as ours is
+     * there. */
     for (int i = 0; i < SIGNALS; i++)
         if (installed && sigaction(signals[i], NULL, &before[i])) installed = false;
     for (int i = 0; i < SIGNALS; i++)

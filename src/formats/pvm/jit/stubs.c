@@ -1,4 +1,4 @@
-/* The ways in and out of compiled code, and operations too long to stand in line. */
+/* Entry and exits of compiled code, and operations that are too long to inline. */
 #include "pvm/jit/jit.h"
 
 #define FIELD(name) state_field(offsetof(struct pvm_state, name))
@@ -26,7 +26,8 @@ static void registers(struct jit *j, bool load)
         x64_mov_store(&j->e, X64, FIELD(left), GAS_REGISTER);
 }
 
-/* void enter(const void *at). From the check on it can be started over: see signal.c. */
+/* void enter(const void *at). It can be started over from enter_check on: see walk() in
+ * signal.c. */
 static void enter(struct jit *j, struct x64_label *early)
 {
     struct x64 *e = &j->e;
@@ -173,7 +174,7 @@ void pvm_jit_stubs(struct jit *j)
 {
     struct x64 *e = &j->e;
     struct x64_label early = {0};
-    x64_ud2(e); /* offset 0 is nobody's */
+    x64_ud2(e); /* offset 0 stands for "none" */
     enter(j, &early);
     exits(j, &early);
     for (unsigned i = 0; i < 8; i++) divide(e, &j->divide[i], i & 4 ? X64 : X32, i & 1, i & 2);

@@ -1,5 +1,4 @@
-/* What there is around the compiler: reports of the engine "both", files for perf, and switches for
- * tests. */
+/* Beside the compiler: reports of the engine "both", files for perf, and switches for tests. */
 #pragma once
 #include "pvm/vm/vm.h"
 
@@ -24,13 +23,13 @@ struct pvm_function {        /* of the guest, or a part of compiled code that is
     size_t range;            /* of the debug sections; SIZE_MAX: none */
 };
 
-/* All compiled code, piece by piece, in order. */
+/* Calls fn for all compiled code, piece by piece, in order. */
 typedef void pvm_function_fn(void *user, const struct pvm_function *f);
 bool pvm_functions_each(const struct pvm_native *n, const struct pvm_program *p,
                         pvm_function_fn *fn, void *user);
 
-/* Opens a file of ours for appending, empty when it is the first time; -1: there is something else
- * under this name, or it cannot be made. */
+/* Opens a file for appending, and empties it if first. -1: it cannot be made, or something else has
+ * this name. */
 int pvm_perf_file(const char *path, bool first);
 
 /* ---- jitdump.c ---- */

@@ -1,10 +1,10 @@
-/* The look ahead in large steps, where the processor has AVX-512 with VBMI2. */
+/* The passes of ahead.h for processors that have AVX-512 with VBMI2. */
 #include <immintrin.h>
 #include "pvm/jit/ahead.h"
 
 /* ---- 64 bytes of code at a time ---- */
 
-/* A byte for each of 64, of a table of 256. */
+/* Looks up 64 bytes at once in a table of 256. */
 static __m512i look_up(const __m512i table[4], __m512i which)
 {
     __m512i low = _mm512_permutex2var_epi8(table[0], which, table[1]);
@@ -26,7 +26,8 @@ static uint16_t *list(uint16_t *to, uint64_t set, __m512i each, uint32_t n)
     return to + count;
 }
 
-/* The distances between them; how many are not too long. */
+/* Computes the lengths of the instructions; returns the number of those before one that is too
+ * long. */
 static uint32_t lengths(struct jit_window *w, uint32_t count)
 {
     const __m512i longest = _mm512_set1_epi32(PVM_SKIP_MAX);
@@ -68,7 +69,7 @@ void pvm_jit_find_instructions_wide(struct jit_window *w, const struct jit *j, u
         }
         ends = list(ends, all & _mm512_test_epi8_mask(of, _mm512_set1_epi8(JIT_ENDS)), each, n);
         looks = list(looks, all & _mm512_test_epi8_mask(of, _mm512_set1_epi8(JIT_LOOK)), each, n);
-        lates = list(lates, all & _mm512_movepi8_mask(of), each, n); /* JIT_LATE, the sign */
+        lates = list(lates, all & _mm512_movepi8_mask(of), each, n); /* JIT_LATE is the sign bit */
         n += count;
         bits = jit_word(j->decoder.starts + (base >> 3) + 8);
     }
@@ -83,7 +84,7 @@ void pvm_jit_find_instructions_wide(struct jit_window *w, const struct jit *j, u
 
 /* ---- 16 instructions at a time ---- */
 
-/* Those of 16 that are left. */
+/* A mask of the instructions that are left, of 16. */
 static __mmask16 lanes_of(uint32_t left)
 {
     return (__mmask16)(left < 16 ? (1u << left) - 1 : 0xffff);
@@ -92,7 +93,7 @@ static __mmask16 lanes_of(uint32_t left)
 static __m512i gather(__mmask16 lanes, __m512i which, const void *base, int scale)
 {
     __m512i none = _mm512_setzero_si512();
-    switch (scale) { /* which the instruction wants to know */
+    switch (scale) { /* the intrinsic needs a constant */
     case 1: return _mm512_mask_i32gather_epi32(none, lanes, which, base, 1);
     case 2: return _mm512_mask_i32gather_epi32(none, lanes, which, base, 2);
     case 4: return _mm512_mask_i32gather_epi32(none, lanes, which, base, 4);
@@ -105,16 +106,16 @@ static __m512i byte_of(__m512i words, unsigned number)
     return _mm512_and_si512(_mm512_srli_epi32(words, 8 * number), _mm512_set1_epi32(0xff));
 }
 
-/* Immediates of which so many bits of a word are not used. */
+/* Sign-extends immediates; unused: how many upper bits of each word do not belong to it. */
 static __m512i immediates(__m512i words, __m512i unused)
 {
     return _mm512_srav_epi32(_mm512_sllv_epi32(words, unused), unused);
 }
 
-/* Where the ends of blocks go. */
+/* Computes where the instructions of all_ends go. */
 static void find_targets(struct jit_window *w, const struct jit *j)
 {
-    _Static_assert(sizeof(struct jit_op_traits) == 8, "see below");
+    _Static_assert(sizeof(struct jit_op_traits) == 8, "traits are gathered with scale 8");
     const struct jit_rules *const rules = j->rules;
     const uint8_t *const bytes = j->decoder.bytes;
     const __m512i one = _mm512_set1_epi32(1), four = _mm512_set1_epi32(4);
@@ -143,7 +144,7 @@ static void find_targets(struct jit_window *w, const struct jit *j)
     }
 }
 
-/* Blocks start after all of them. */
+/* Marks the blocks that start after the instructions of all_ends. */
 static void mark_blocks(struct jit_window *w, struct jit *j)
 {
     const struct jit_rules *const rules = j->rules;
@@ -159,7 +160,7 @@ static void mark_blocks(struct jit_window *w, struct jit *j)
     }
 }
 
-/* Jumps back may go there, of those in `lanes`. */
+/* Which of the targets in `lanes` a jump may go to; their code is written. */
 static __mmask16 may_go(const struct jit *j, __mmask16 lanes, __m512i target)
 {
     __m512i bit =
@@ -187,7 +188,7 @@ void pvm_jit_find_ends_wide(struct jit_window *w, struct jit *j, uint32_t first)
         __mmask16 back = lanes & _mm512_cmple_epu32_mask(target, pc) & inside;
         __mmask16 loops =
             HAS(JIT_BRANCHES) & _mm512_cmpeq_epi32_mask(target, _mm512_loadu_si512(w->before + k));
-        __m512i written = _mm512_maskz_mov_epi32(back, target); /* or the first block */
+        __m512i written = _mm512_maskz_mov_epi32(back, target); /* pc 0 for forward jumps */
         __mmask16 odd = (__mmask16) ~(inside & may_go(j, lanes, written)) | loops;
         if (j->general) {
             __m512i next =
@@ -217,7 +218,7 @@ void pvm_jit_find_ends_wide(struct jit_window *w, struct jit *j, uint32_t first)
     w->odds[odds] = w->ends[ends] = UINT16_MAX;
 }
 
-/* 16 at a time what pvm_jit_find_codes does. */
+/* Does what pvm_jit_find_codes does, 16 instructions at a time. */
 void pvm_jit_find_codes_wide(struct jit_window *w, const struct jit *j)
 {
     const struct jit_rules *const rules = j->rules;
