@@ -24,6 +24,7 @@ uint32_t link_block_at(const struct link *l, struct link_place place)
     return insn == LINK_NONE ? LINK_NONE : l->block_of[insn];
 }
 
+/* Marks the instruction at a place as a leader: the first of a block. */
 static bool lead(struct link *l, struct link_place place, uint8_t *leaders, uint32_t section,
                  uint64_t offset)
 {
@@ -71,7 +72,7 @@ static bool find_leaders(struct link *l, uint8_t *leaders)
     return ok;
 }
 
-/* Places become blocks. */
+/* Replaces places by the blocks that start there. */
 static void bind(struct link *l)
 {
     for (size_t i = 0; i < l->insn_count; i++) {

@@ -1,5 +1,5 @@
-/* Where code comes from, by libdw: a table of lines and a tree of functions, inlined ones below those
- * that contain them. */
+/* Where code comes from, by libdw: a table of lines and a tree of functions, inlined ones below
+ * those that contain them. */
 #include "pvm/text/assemble.h"
 #include "pvm/link/elf_names.h"
 #include "pvm/link/link.h"
@@ -15,7 +15,7 @@ struct line_row {
     uint32_t line, column;
 };
 
-struct scope { /* a range of a function, or of a copy of one inside another */
+struct scope { /* a range of code of a function, or of one that is inlined in another */
     uint64_t low, high;
     uint32_t parent; /* the scope around it; LINK_NONE: none */
     uint32_t depth;
@@ -36,7 +36,7 @@ struct dwarf_lines {
     penta_error err;
 };
 
-/* ---- relocatable objects: addresses into the debug sections ---- */
+/* ---- relocating the debug sections of a relocatable object ---- */
 
 static uint64_t symbol_address(const struct link *l, const struct link_object *o,
                                const struct link_reloc *r)
@@ -46,7 +46,7 @@ static uint64_t symbol_address(const struct link *l, const struct link_object *o
     return base + s->value + (uint64_t)r->addend;
 }
 
-/* A number of seven bits a byte is replaced in as many bytes as it had. */
+/* Replaces a LEB128 number by another one in the same number of bytes. */
 static void relocate_leb(uint8_t *at, uint8_t *end, uint64_t value, bool subtract)
 {
     uint64_t old = 0;
@@ -136,12 +136,12 @@ static int by_address(const void *a, const void *b)
 {
     const struct line_row *x = a, *y = b;
     if (x->address != y->address) return x->address < y->address ? -1 : 1;
-    return !!x->file - !!y->file; /* an end before the start of what follows */
+    return !!x->file - !!y->file; /* the end of a sequence before the start of the next */
 }
 
 /* ---- functions ---- */
 
-/* An attribute of the function itself, wherever it is said. */
+/* An attribute of the function, which may be given at its abstract or declared form. */
 static bool attribute(Dwarf_Die *die, unsigned name, uint32_t *out)
 {
     Dwarf_Attribute attr;
@@ -151,7 +151,7 @@ static bool attribute(Dwarf_Die *die, unsigned name, uint32_t *out)
     return true;
 }
 
-/* libdw takes file 0 for none; since DWARF 5 it is the source file itself. */
+/* libdw's own function takes file 0 for none; since DWARF 5 it is the source file itself. */
 static const char *file_of(Dwarf_Die *die, Dwarf_Die *unit, unsigned name)
 {
     Dwarf_Files *files;
@@ -214,7 +214,7 @@ static int by_range(const void *a, const void *b)
     return x->depth < y->depth ? -1 : x->depth > y->depth;
 }
 
-/* In this order the scope around another comes before it. */
+/* Finds the parents: sorted like this, a scope comes after the one around it. */
 static void nest(struct dwarf_lines *d)
 {
     uint32_t open = LINK_NONE;
@@ -312,7 +312,7 @@ unsigned link_source_at(struct link *l, uint32_t object, uint64_t address,
         at = (struct source_place){.file = s->call_file ? s->call_file : "",
                                    .line = s->call_line,
                                    .column = s->call_column};
-        if (!s->call_line) break; /* a function of its own */
+        if (!s->call_line) break; /* it is not inlined */
     }
     if (!count && row) {
         at.function = at.function_file = "";

@@ -1,5 +1,5 @@
-/* ELF objects by libelf, into the structs of link.h. Everything in the file is a claim: sizes are
- * checked against the bytes that are there before they are believed. */
+/* Reads ELF objects with libelf into the structs of link.h. Sizes in the file are checked against
+ * the bytes that are there before they are used. */
 #include "pvm/link/link.h"
 #include <stdlib.h>
 #include "pvm/text/assemble.h"
@@ -14,7 +14,7 @@ struct elf_reader {
     struct link_object *object;
     uint32_t object_index;
     size_t names;     /* section with the names of sections */
-    size_t data_left; /* sections do not share bytes: all of them fit the file together */
+    size_t data_left; /* bytes of the file that no section has taken: they may not overlap */
 };
 
 static bool bad(struct elf_reader *r, uint64_t offset, const char *what)
@@ -252,7 +252,7 @@ static bool read_tables(struct elf_reader *r)
         if (h.sh_type == SHT_REL && h.sh_size && o->relocatable)
             return bad(r, h.sh_offset, "relocations without addends");
         if (h.sh_type == SHT_GROUP && h.sh_link == symbols && !read_group(r, scn, &h)) return false;
-        /* relocations for the loader (allocated) say nothing about sections */
+        /* allocated relocations are for a loader, not about a section */
         if (h.sh_type != SHT_RELA || h.sh_flags & SHF_ALLOC || h.sh_link != symbols) continue;
         if (!h.sh_info || h.sh_info >= o->section_count)
             return bad(r, h.sh_offset, "relocations of a section that is not there");
@@ -261,8 +261,7 @@ static bool read_tables(struct elf_reader *r)
     return true;
 }
 
-/* Sections of an object have no addresses: they get some, so that debug information can name places
- * by them. */
+/* Sections of an object have no addresses. They get some, which debug information can refer to. */
 static void give_addresses(struct elf_reader *r)
 {
     uint64_t at = 0x10000;
@@ -283,7 +282,7 @@ bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy
     *o = (struct link_object){.name = name, .file = file, .lazy = lazy};
     struct elf_reader r = {.l = l, .object = o, .object_index = (uint32_t)l->object_count++};
     elf_version(EV_CURRENT);
-    /* names stay in use: the handle lives as long as the link */
+    /* names point into the handle, which is closed after linking */
     r.elf = elf_memory((char *)(uintptr_t)file.data, file.size);
     o->elf = r.elf;
     if (!r.elf) return bad(&r, 0, "this is not an ELF file");

@@ -21,7 +21,7 @@ enum elf_section_type {
 
 enum elf_section_flag { ELF_WRITE = 1, ELF_ALLOC = 2, ELF_EXECINSTR = 4, ELF_TLS = 1024 };
 
-/* Relocations of RISC-V. S: symbol and addend, P: the place itself. */
+/* Relocations of RISC-V. */
 enum riscv_reloc {
     R_NONE = 0,
     R_32 = 1,

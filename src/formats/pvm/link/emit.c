@@ -1,5 +1,5 @@
-/* Blocks to bytes: which jumps are written out, what gets a place in the jump table, and where
- * everything lies. */
+/* Blocks to bytes: which jumps are needed, what gets an entry in the jump table, and the offset of
+ * every instruction. */
 #include "pvm/text/assemble.h"
 #include "pvm/format/encode.h"
 #include "pvm/link/forms.h"
@@ -7,7 +7,7 @@
 
 enum { DISPATCH_BYTES = 5 };
 
-/* Somebody jumps to it, so it must follow an instruction that ends a block. */
+/* Marks the blocks that something jumps to: they must follow an instruction that ends a block. */
 static void mark_targets(struct link *l, uint8_t *targeted)
 {
     for (size_t i = 0; i < l->block_count; i++) {
@@ -27,7 +27,7 @@ static void mark_targets(struct link *l, uint8_t *targeted)
             }
         }
     }
-    for (size_t i = 0; i < l->sequence_count; i++) { /* what needs a jump that is not there yet */
+    for (size_t i = 0; i < l->sequence_count; i++) { /* these will get a jump to the next block */
         uint32_t next = l->blocks[l->sequence[i]].next;
         bool beside = i + 1 < l->sequence_count && l->sequence[i + 1] == next;
         if (next != LINK_NONE && !beside) targeted[next] = 1;
@@ -61,7 +61,7 @@ static struct link_item item_of(const struct link *l, const struct link_block *b
     return item;
 }
 
-/* The jump that is needed when the block that follows is not the one after it. */
+/* Adds the jump that is needed when b->next is not written right after the block. */
 static bool add_jump(struct link *l, const struct link_block *b, uint32_t to)
 {
     const struct link_insn *from = b->count ? &b->insns[b->count - 1] : NULL;
@@ -99,7 +99,7 @@ static bool write_block(struct link *l, uint32_t index, uint32_t after, const ui
     return !falls || b->next == after || add_jump(l, b, b->next);
 }
 
-/* ---- entry points at fixed places ---- */
+/* ---- entry points at fixed offsets ---- */
 
 static uint32_t export_block(const struct link *l, const char *name, size_t size)
 {
@@ -155,9 +155,9 @@ static bool make_items(struct link *l)
     return ok;
 }
 
-/* ---- places ---- */
+/* ---- offsets ---- */
 
-/* Distances depend on lengths and these on distances: lengths only grow, so this ends. */
+/* Distances depend on lengths, and lengths on distances. Lengths only grow, so the loop ends. */
 static bool place_items(struct link *l)
 {
     uint8_t bytes[PVM_INSN_BYTES];
@@ -224,7 +224,7 @@ static bool write_table(struct link *l)
 bool link_emit_code(struct link *l)
 {
     if (!make_items(l)) return false;
-    /* an empty block at the end still needs a place */
+    /* an empty block at the end still needs an offset */
     bool open =
         !l->sequence_count || l->blocks[l->sequence[l->sequence_count - 1]].first >= l->item_count;
     struct link_item trap = {.in = {.op = PVM_OP_trap}, .target = LINK_NONE, .section = LINK_NONE};

@@ -53,7 +53,7 @@ bool link_is_pure(uint8_t op)
     }
 }
 
-/* Calls of the host follow the C convention: arguments in a0 .. a5, t0 .. t2; these may change. */
+/* Host calls follow the C convention: arguments are in a0 .. a5, t0 .. t2, and these may change. */
 enum {
     ARGUMENTS = 0x1f80 | 0x1c,
     MEMSET_READS = 0x380,

@@ -1,5 +1,5 @@
-/* What the linker knows about instructions: their forms with constants, what they read and write, and
- * what they compute. The last comes from the rows that the engines run. */
+/* What the linker knows about instructions: their forms with constants, what they read and write,
+ * and what they compute, as vm/ops.h says. */
 #pragma once
 #include "pvm/link/link.h"
 #include "pvm/vm/ops.h"
@@ -15,17 +15,17 @@ static inline uint16_t link_bit(uint8_t reg) { return (uint16_t)(1u << reg); }
 enum { LINK_ALL_REGS = (1 << PVM_REGISTERS) - 1 };
 
 enum pvm_kind link_kind(uint8_t op);
-/* Registers that an instruction reads, and the one it writes (LINK_ALL_REGS or 0: none or several). */
+/* Sets of registers that an instruction reads and writes. */
 uint16_t link_reads(const struct link_insn *in);
 uint16_t link_writes(const struct link_insn *in);
-/* It can be dropped when nobody reads what it writes. */
+/* Whether it only computes, so that it can be dropped when its result is not read. */
 bool link_is_pure(uint8_t op);
 bool link_is_load(uint8_t op);
 bool link_is_store(uint8_t op);
 bool link_is_branch(uint8_t op);
 
-/* The result of SET3, SET2 and SET2I instructions; false for others. a and b are the registers of those
- * names, x the immediate; words of 32-bit programs are sign-extended. */
+/* The result of SET3, SET2 and SET2I instructions (vm/ops.h); false for others. a and b are the
+ * values of the registers, x the immediate; in 32-bit programs they are sign-extended. */
 bool link_compute(uint8_t op, uint64_t a, uint64_t b, uint64_t x, bool word32, uint64_t *out);
 /* Whether a branch, or the move of a CMOV, is taken. */
 bool link_decide(uint8_t op, uint64_t a, uint64_t b, uint64_t x);

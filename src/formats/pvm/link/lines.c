@@ -1,7 +1,7 @@
-/* Debug sections: which function and source line each instruction belongs to. The form is drawn in
- * pvm/format/debug_info.h. A line program covers a run of code of one function; each region of it has a
- * stack of frames, for every function in the stack one that says where the function is and one that
- * says where in it. */
+/* Writes the debug sections: which function and source line each instruction belongs to. A line
+ * program covers contiguous code of one function, region by region. Each region has a stack of
+ * frames, two for every function (inlined ones too): where the function is declared, and the line
+ * in it. pvm/format/debug_info.c reads them. */
 #include "pvm/format/debug_info.h"
 #include "pvm/format/varint.h"
 #include "pvm/link/link.h"
@@ -35,7 +35,7 @@ struct line_writer {
     struct writer *lines;
     uint32_t *strings; /* hash table: 1 + offset in the strings */
     size_t slots, used;
-    struct stack now; /* what a reader of the program has so far */
+    struct stack now; /* the frames that a reader of the program has at this point */
     uint32_t mutation;
     uint32_t from, region; /* pc where the program and the region start */
     bool open;
@@ -87,7 +87,7 @@ static bool grow_strings(struct line_writer *w)
     return true;
 }
 
-/* The offset of a string, written when it is new; 0: none. */
+/* The offset of a string, which is written if it is new; 0: none. */
 static uint32_t string(struct line_writer *w, const char *text)
 {
     struct writer *out = &w->l->debug_strings;
@@ -223,7 +223,7 @@ static void add_region(struct line_writer *w, uint32_t pc, const struct stack *s
     for (uint32_t i = 0; i < stack->depth; i++) set_frame(w, i, &stack->frames[i]);
 }
 
-/* Without debug information in any object there is nothing to say. */
+/* Whether any object has debug information; without it there are no debug sections. */
 static bool has_debug(const struct link *l)
 {
     for (size_t i = 0; i < l->section_count; i++)

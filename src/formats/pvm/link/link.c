@@ -281,9 +281,9 @@ static void write_map(const struct link *l, struct writer *map)
         }
 }
 
-/* ---- the whole ---- */
+/* ---- linking ---- */
 
-/* JAM programs start at fixed places. */
+/* JAM programs are entered at fixed offsets, so all exports get a jump at the start of the code. */
 static bool choose_dispatch(struct link *l)
 {
     struct writer names = {0};
@@ -308,7 +308,7 @@ static bool link_all(struct link *l, const penta_pvm_object *objects, size_t cou
     link_provide(l);
     if (l->findings->errors > errors) return false;
     bool ok = link_read_exports(l);
-    ok = link_read_stack(l) && ok; /* all three, so that one run tells all that is wrong */
+    ok = link_read_stack(l) && ok; /* all three run, so that all errors are reported */
     ok = link_lower(l) && ok;
     if (!ok || !link_make_blocks(l) || !link_reach(l) || !link_number_imports(l) || !link_place(l))
         return false;

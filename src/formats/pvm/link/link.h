@@ -13,8 +13,8 @@
  *     lines.c       source lines to debug sections, which dwarf.c reads
  *     link.c        all of it in order
  *
- * Until data has its place (sections.c), an instruction that needs an address names a section and an
- * offset; afterwards it holds the number. Addresses of code are numbers only in the end, since they
+ * Until data has its address (sections.c), an instruction that needs one names a section and an
+ * offset; afterwards it holds the address. Addresses of code are known only at the end, since they
  * are positions in the jump table. */
 #pragma once
 #include "base/arena.h"
@@ -46,7 +46,7 @@ struct link_section {
     uint32_t elf_type;
     uint64_t elf_flags;
     enum link_use use;
-    bool discarded;   /* an object before it has brought the same */
+    bool discarded;   /* an earlier object has the same section group */
     bool reached;     /* something that runs or is loaded refers to it */
     uint64_t address; /* in the object */
     uint64_t file_offset;
@@ -55,14 +55,14 @@ struct link_section {
     struct link_reloc *relocs; /* ordered by offset */
     size_t reloc_count;
     uint32_t placed;   /* its address in the program */
-    uint32_t *insn_at; /* code: 1 + the instruction made of the halfword at 2 * i */
+    uint32_t *insn_at; /* code: 1 + the first instruction made of the halfword at 2 * i; 0: none */
 };
 
 enum link_symbol_place { LINK_DEFINED, LINK_UNDEFINED, LINK_ABSOLUTE, LINK_COMMON };
 
 struct link_symbol {
     const char *name;
-    uint64_t value; /* offset in its section, or a number; of a common one the alignment */
+    uint64_t value; /* offset in its section, or a number; the alignment if it is common */
     uint64_t size;
     uint32_t section; /* index in link.sections, when defined in one */
     uint32_t global;  /* entry in link.globals; LINK_NONE: local */
@@ -74,19 +74,19 @@ struct link_object {
     const char *name;
     penta_bytes file;
     bool is64, relocatable;
-    bool lazy; /* a member of an archive that nobody needed so far */
+    bool lazy; /* a member of an archive that is not needed so far */
     uint32_t section_first, section_count;
     struct link_symbol *symbols;
     size_t symbol_count;
     const struct link_symbol **functions; /* by place; link_function_at */
     size_t function_count;
     bool has_relocs;
-    void *elf;                 /* elf.c: names lie in there */
+    void *elf;                 /* elf.c: holds the names */
     struct dwarf_lines *lines; /* dwarf.c; NULL until asked for */
     bool lines_tried;
 };
 
-struct link_group { /* sections that several objects bring along: the first counts */
+struct link_group { /* sections that several objects have: only those of the first are used */
     const char *signature;
     uint32_t object;
     const uint32_t *members; /* sections of the object */
@@ -96,12 +96,12 @@ struct link_group { /* sections that several objects bring along: the first coun
 /* What a global name stands for. */
 struct link_global {
     const char *name;
-    uint32_t object, symbol;   /* who defines it; object LINK_NONE: nobody */
-    uint32_t first_object;     /* who names it first */
+    uint32_t object, symbol;   /* its definition; object LINK_NONE: none */
+    uint32_t first_object;     /* the first one that names it */
     uint32_t lazy_object;      /* the archive member that could define it */
-    uint32_t group_object;     /* whose group of this signature counts */
-    bool weak, common, needed; /* needed: a strong reference is there */
-    bool told;                 /* there is a finding that nobody defines it */
+    uint32_t group_object;     /* whose section group of this signature is used */
+    bool weak, common, needed; /* needed: there is a strong reference */
+    bool told;                 /* there is a finding that it is not defined */
     bool provided;             /* by the linker: section and value below */
     uint32_t section;          /* LINK_NONE: value is a number */
     uint64_t value;
@@ -117,23 +117,23 @@ enum link_ref {
     REF_NONE,
     REF_DATA,      /* imm1 is an offset in section `to`: becomes the address */
     REF_DATA_HIGH, /* the same, rounded to the nearest multiple of 4096 */
-    REF_DATA_LOW,  /* what the rounding left over */
-    REF_CODE,   /* imm1 becomes the dynamic address of what is at offset imm1 of section `to`; once
-                      there are blocks: of block `to` */
-    REF_IMPORT, /* imm1 is an index in link.imports */
-    REF_HEAP,   /* imm1 becomes the heap's base */
+    REF_DATA_LOW,  /* the difference to that multiple */
+    REF_CODE,      /* imm1 becomes the dynamic address of code: of offset imm1 of section `to`, or,
+                    * once there are blocks, of block `to` */
+    REF_IMPORT,    /* imm1 is an index in link.imports */
+    REF_HEAP,      /* imm1 becomes the heap's base */
 };
 
 /* An instruction with operands as in struct pvm_insn. The target of a jump is at offset imm2 of
- * section `to`; once there are blocks it is block `to`. Calls load the dynamic address of the block
- * after theirs. */
+ * section `to`; once there are blocks, it is block `to`. A call loads the dynamic address of the
+ * next block, where it returns. */
 struct link_insn {
     uint8_t op, a, b, d;
     uint8_t ref;   /* enum link_ref */
     uint16_t live; /* registers that are read after it; dead.c */
     uint32_t to;
     int64_t imm1, imm2;
-    uint32_t section, offset; /* of the instruction it was made of */
+    uint32_t section, offset; /* the RISC-V instruction that it was made of */
 };
 
 struct link_block {
@@ -144,8 +144,8 @@ struct link_block {
     bool taken; /* its address is used by code or data, or is a return address */
     bool exported;
     bool in_data;   /* its address is in data that is loaded */
-    uint32_t table; /* 1 + place in the jump table; 0: none */
-    uint32_t first; /* of its items */
+    uint32_t table; /* 1 + index in the jump table; 0: none */
+    uint32_t first; /* its first item */
     uint32_t pc;
 };
 
@@ -153,12 +153,12 @@ struct link_item { /* an instruction as it is written */
     struct pvm_insn in;
     uint32_t target;          /* block, or LINK_NONE */
     uint8_t size;             /* bytes asked for; 0: as few as possible */
-    uint32_t section, offset; /* of what it was made of; section LINK_NONE: of nothing */
+    uint32_t section, offset; /* what it was made of; section LINK_NONE: added by the linker */
 };
 
 struct link_import {
     penta_bytes name;
-    uint32_t index; /* asked for, or given */
+    uint32_t index; /* as its record asks for, or as the linker numbers it */
     bool has_index, used;
     uint8_t inputs, outputs;
     uint32_t section; /* of the first record, for messages */
@@ -197,7 +197,7 @@ struct link {
     struct link_group *groups;
     size_t group_count, group_capacity;
     unsigned bits;  /* 32 or 64 */
-    uint32_t spill; /* section with the slots of registers that expansions need */
+    uint32_t spill; /* section with slots for registers that lower_compute.c borrows */
 
     struct link_insn *insns;
     size_t insn_count, insn_capacity;
@@ -224,27 +224,28 @@ struct link {
     struct writer debug_strings, debug_lines, debug_ranges;
 };
 
-/* A finding about a place in an object; section LINK_NONE: about the program as a whole. offset is in
- * the section. */
+/* Reports a finding about a place in an object; section LINK_NONE: about the program as a whole. */
 void link_report(struct link *l, uint32_t code, uint32_t section, uint64_t offset, const char *note,
                  const char *format, ...) __attribute__((format(printf, 6, 7)));
-/* A finding about an object. */
+/* Reports a finding about an object. */
 void link_report_object(struct link *l, uint32_t code, uint32_t object, uint64_t file_offset,
                         const char *note, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* "in main, at 0x1010, main.c:12": where code at this place comes from. Returns text. */
+/* Writes where code at this place comes from, such as "in main at 0x1010, main.c:12". Returns
+ * text. */
 const char *link_where(struct link *l, uint32_t section, uint64_t offset, char *text, size_t size);
 
-/* elf.c: adds an object; a finding when its bytes are none. */
+/* elf.c: adds an object; reports a finding if the bytes are no object. */
 bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy);
 void link_close_elf(struct link_object *object);
 
 /* symbols.c */
 bool link_resolve(struct link *l);
-/* What a relocation's symbol and addend stand for; false and a finding when nobody defines it. */
+/* The place that a relocation's symbol and addend stand for; false, with a finding, if the symbol
+ * is not defined. */
 bool link_target(struct link *l, uint32_t section, const struct link_reloc *reloc,
                  struct link_place *out);
-/* Symbols that only the linker can define, such as __init_array_start. */
+/* Defines the symbols that only the linker can define, such as __init_array_start. */
 void link_provide(struct link *l);
 /* The function around a place, or NULL. */
 const struct link_symbol *link_function_at(struct link *l, uint32_t section, uint64_t offset);
@@ -253,10 +254,10 @@ const struct link_symbol *link_function_at(struct link *l, uint32_t section, uin
 bool link_classify(struct link *l);
 bool link_order(struct link *l); /* which section follows which; before link_provide */
 bool link_is_data(enum link_use use);
-bool link_place(struct link *l); /* addresses; afterwards instructions hold numbers */
+bool link_place(struct link *l); /* gives data its addresses, and instructions too */
 
 /* relocate.c */
-/* The relocation of this kind at an offset, or NULL; kinds are those of a switch below. */
+/* The relocation at an offset whose type kind() accepts, or NULL. */
 const struct link_reloc *link_reloc_at(const struct link_section *s, uint64_t offset,
                                        bool (*kind)(uint32_t type));
 bool link_reloc_is_pointer(uint32_t type);
@@ -264,15 +265,16 @@ bool link_reloc_is_pointer(uint32_t type);
 bool link_data_targets(struct link *l, uint32_t section,
                        bool (*visit)(struct link *l, struct link_place place, void *user),
                        void *user);
-/* The bytes of the sections, with all addresses in them. */
+/* Writes the bytes of the data sections, with all addresses in them. */
 bool link_write_data(struct link *l);
-/* The address that a place has in the program: of data, or the dynamic one of code. */
+/* The address of a place in the program; for code the dynamic address. */
 uint32_t link_address(const struct link *l, struct link_place place);
 
 /* metadata.c */
 bool link_read_exports(struct link *l);
 bool link_read_stack(struct link *l);
-/* The import whose record is at this place; LINK_NONE and a finding when there is no good one. */
+/* The import whose record is at this place; LINK_NONE, with a finding, if the record is
+ * malformed. */
 uint32_t link_import_at(struct link *l, struct link_place record, uint32_t section,
                         uint64_t offset);
 bool link_number_imports(struct link *l);
@@ -282,7 +284,7 @@ bool link_lower(struct link *l);
 
 /* blocks.c */
 bool link_make_blocks(struct link *l);
-bool link_reach(struct link *l); /* what exports lead to; at level 0 everything */
+bool link_reach(struct link *l); /* marks what exports lead to; at level 0 everything */
 /* The block at a place of code; LINK_NONE when there is none. */
 uint32_t link_block_at(const struct link *l, struct link_place place);
 /* The instruction that ends the block, or NULL when control just goes on to the next. */
@@ -304,7 +306,7 @@ struct source_place {
 };
 bool link_write_lines(struct link *l);
 /* Where the code at an address of the object comes from: the function, then those that are inlined
- * there, each with the place in it. How many; 0: not known. */
+ * there, each with the line in it. Returns how many; 0: not known. */
 unsigned link_source_at(struct link *l, uint32_t object, uint64_t address,
                         struct source_place places[LINK_FRAMES]);
 void link_source_free(struct link_object *object);

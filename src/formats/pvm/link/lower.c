@@ -1,8 +1,9 @@
 /* RISC-V code to instructions of the machine.
  *
- * Register x0 is the constant 0 here, so an instruction that reads it takes the form with a constant.
- * The machine's addresses have 32 bits and fit one instruction: the two halves of an address (lui or
- * auipc, then what adds the low 12 bits) become a constant and an addition, which the optimiser joins. */
+ * The machine has no register for x0: an instruction that reads it takes the form with a constant
+ * 0. The machine's addresses have 32 bits and fit one instruction: the two halves of an address
+ * (lui or auipc, then what adds the low 12 bits) become a constant and an addition, which the
+ * optimiser joins. */
 #include "pvm/link/elf_names.h"
 #include "pvm/link/lower.h"
 #include <stdio.h>
@@ -81,7 +82,7 @@ static bool is_code(const struct lowering *w, struct link_place place)
     return place.section != LINK_NONE && w->l->sections[place.section].use == LINK_CODE;
 }
 
-/* An address that the machine loads as a constant: of data, of code, or a plain number. */
+/* An address as the constant of an instruction: of data, of code, or a plain number. */
 static struct link_insn address_insn(struct lowering *w, struct link_place place,
                                      enum link_ref part)
 {
@@ -93,7 +94,7 @@ static struct link_insn address_insn(struct lowering *w, struct link_place place
                   : part == REF_DATA_LOW ? (int32_t)((uint32_t)place.offset - high)
                                          : (int32_t)place.offset;
     } else if (is_code(w, place)) {
-        /* positions in the jump table have no halves: all of it is in the low one */
+        /* an address of code has no halves: the low one holds all of it */
         in.ref = part == REF_DATA_HIGH ? REF_NONE : REF_CODE;
         if (part == REF_DATA_HIGH) in.imm1 = 0;
     } else if (!link_is_data(w->l->sections[place.section].use)) {
@@ -102,7 +103,7 @@ static struct link_insn address_insn(struct lowering *w, struct link_place place
     return in;
 }
 
-/* The auipc that a low half belongs to, and what that one points at. */
+/* Finds the auipc that a low half belongs to, and the place that it points at. */
 static bool pcrel_target(struct lowering *w, const struct link_reloc *low, struct link_place *place,
                          bool *got)
 {
@@ -151,7 +152,7 @@ static void lower_low(struct lowering *w, struct link_place place)
     }
     size_t before = w->l->insn_count;
     int64_t imm = w->in.imm;
-    w->in.imm = 1; /* not the pattern of a trap, nor of a move */
+    w->in.imm = 1; /* anything but 0, which could be a trap or a move */
     if (w->in.kind == RISCV_IMM && w->rs1 != ZERO)
         lower_imm(w, 1);
     else if (w->in.kind == RISCV_IMM)
@@ -170,7 +171,7 @@ static void lower_low(struct lowering *w, struct link_place place)
 
 /* ---- jumps ---- */
 
-/* Where a jump without a relocation goes: its distance is right, since sections keep their layout. */
+/* Where a jump without a relocation goes: its distance holds, since sections keep their layout. */
 static struct link_place relative(const struct lowering *w)
 {
     return (struct link_place){w->section, (int64_t)w->offset + w->in.imm};
@@ -227,7 +228,7 @@ static void lower_branch(struct lowering *w, struct link_place to)
         put_jump(w, to);
 }
 
-/* auipc + jalr, as one: the first has the relocation. Its size. */
+/* auipc and jalr as one jump; the auipc has the relocation. Returns the size of both. */
 static unsigned lower_far_call(struct lowering *w, struct link_place to)
 {
     struct riscv_insn next;
@@ -247,7 +248,8 @@ static unsigned lower_far_call(struct lowering *w, struct link_place to)
     return 4u + next.size;
 }
 
-/* auipc without a relocation: only for code of the same section, with the next instruction. */
+/* auipc without a relocation: only together with the next instruction, for code of the same
+ * section. */
 static unsigned lower_own_address(struct lowering *w)
 {
     struct riscv_insn next;
@@ -300,7 +302,7 @@ static unsigned lower_import(struct lowering *w)
 
 /* ---- one instruction ---- */
 
-/* With a relocation that says what an operand stands for; the bytes it took. */
+/* An instruction with a relocation for its operand. Returns how many bytes were used. */
 static unsigned lower_relocated(struct lowering *w, const struct link_reloc *r)
 {
     struct link_place place;
@@ -313,7 +315,7 @@ static unsigned lower_relocated(struct lowering *w, const struct link_reloc *r)
         if (!pcrel_target(w, r, &place, &got)) return w->in.size;
         if (!got)
             lower_low(w, place);
-        else if (kind == RISCV_LOAD) /* what the slot would hold */
+        else if (kind == RISCV_LOAD) /* the value of the GOT slot */
             put_address(w, w->rd, place, REF_DATA);
         else
             break;

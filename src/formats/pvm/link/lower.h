@@ -15,9 +15,9 @@ struct lowering {
     bool failed;
 };
 
-/* A finding about the instruction. */
+/* Reports a finding about the instruction. */
 void lower_fail(struct lowering *w, uint32_t code, const char *note, const char *what);
-/* A register of the machine, or ZERO; a finding when it has none like that. */
+/* The machine's register for x, or ZERO; reports a finding if there is none. */
 uint8_t lower_map_reg(struct lowering *w, uint8_t x);
 
 /* ---- lower_compute.c ---- */

@@ -1,5 +1,5 @@
-/* What computes, loads and stores. Instructions that need a register of their own borrow one and keep
- * its value in memory meanwhile; guests have one thread. */
+/* Instructions that compute, load and store. Where lowering needs an extra register, it borrows one
+ * and keeps its value in memory meanwhile, which is safe because guests have one thread. */
 #include "pvm/link/lower.h"
 #include "pvm/text/assemble.h"
 #include <stdio.h>
@@ -75,7 +75,7 @@ static uint16_t operands(const struct lowering *w)
 
 /* ---- arithmetic ---- */
 
-/* rd = op 0, rs2 and the like where the machine has no form with a constant. */
+/* An operation on x0 that has no form with a constant: borrows a register and sets it to 0. */
 static void put_with_zero_register(struct lowering *w)
 {
     uint16_t used = operands(w);
@@ -196,7 +196,7 @@ void lower_czero(struct lowering *w)
     } else if (w->rd != w->rs2) {
         lower_put_move(w, w->rd, w->rs1);
         put2i(w, w->in.op, w->rd, w->rs2, 0);
-    } else if (eqz) { /* the condition itself is 0 when the result is */
+    } else if (eqz) { /* rd is the condition: if it is 0, so is the result */
         put3(w, PVM_OP_cmov_if_not_zero, w->rd, w->rs1, w->rd);
     } else { /* a mask of the condition */
         put2i(w, PVM_OP_set_less_than_unsigned_imm, w->rd, w->rd, 1);

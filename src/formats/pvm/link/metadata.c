@@ -4,7 +4,8 @@
  *     metadata   version u8 = 1 or 2 | flags u32 = 0 | name length u32 | pointer to the name
  *                | input registers u8 | output registers u8 | version 2: has index u8, index u32
  *
- * without padding; pointers have the size of the object's words and count by their relocations. */
+ * without padding. Pointers have the object's word size; where they point is said by
+ * relocations. */
 #include "pvm/text/assemble.h"
 #include "pvm/link/elf_names.h"
 #include "pvm/link/link.h"
@@ -192,7 +193,7 @@ static int name_order(const struct link_import *a, const struct link_import *b)
     return order ? order : (a->name.size > b->name.size) - (a->name.size < b->name.size);
 }
 
-/* Numbers for the imports that are used: as their records ask for, or in the order of their names. */
+/* Numbers the imports that are used: as their records ask for, or in the order of their names. */
 bool link_number_imports(struct link *l)
 {
     bool some = false, all = true;

@@ -1,5 +1,5 @@
-/* Relocations of data, and what they point at. The linker trusts no address that is in the bytes: in
- * a linked file these are the addresses of another layout. */
+/* Relocations of data, and what they point at. Addresses that are already in the bytes are not
+ * used: in a linked file they are those of another layout. */
 #include "pvm/link/elf_names.h"
 #include "pvm/link/link.h"
 
@@ -27,7 +27,8 @@ const struct link_reloc *link_reloc_at(const struct link_section *s, uint64_t of
     return NULL;
 }
 
-/* How a relocation of data changes its place: bytes, sign of the symbol's part, relative to itself. */
+/* How a relocation changes data: size, whether the symbol is added or subtracted, relative to the
+ * data. */
 struct change {
     uint8_t bytes;
     int8_t sign;
@@ -103,7 +104,7 @@ static void apply(struct link *l, uint32_t section, uint8_t *bytes)
         uint64_t part =
             place.section == LINK_NONE ? (uint64_t)place.offset : link_address(l, place);
         if (c.relative) part -= s->placed + r->offset;
-        /* several at one place add up, from zero: what the bytes hold counts for nothing */
+        /* several relocations of one place add up; what the bytes held before is not counted */
         value = (r->offset == last ? value : 0) + (c.sign < 0 ? 0 - part : part);
         last = r->offset;
         for (unsigned k = 0; k < c.bytes; k++) bytes[r->offset + k] = (uint8_t)(value >> 8 * k);

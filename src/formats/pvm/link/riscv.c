@@ -15,7 +15,7 @@ static uint32_t field(uint32_t word, unsigned from, unsigned size)
     return word >> from & ((1u << size) - 1);
 }
 
-/* Bits of a compressed word moved to where an immediate has them. */
+/* Moves one bit of a word. */
 static uint32_t bit(uint32_t word, unsigned from, unsigned to) { return (word >> from & 1) << to; }
 
 static int32_t extend(uint32_t value, unsigned bits)
@@ -23,7 +23,7 @@ static int32_t extend(uint32_t value, unsigned bits)
     return (int32_t)(value << (32 - bits)) >> (32 - bits);
 }
 
-/* ---- encoding, for compressed instructions ---- */
+/* ---- compressed instructions, encoded as long ones ---- */
 
 static uint32_t make_i(uint32_t opcode, uint32_t funct3, uint32_t rd, uint32_t rs1, int32_t imm)
 {

@@ -1,6 +1,6 @@
-/* Sections: what each is for, in which order those that are loaded follow each other, and their
- * addresses. Read-only data starts at 0x10000; read-write data follows after a guard zone, and zero
- * data after it, so that it need not be stored. */
+/* Sections: what each is used for, the order of those that are loaded, and their addresses.
+ * Read-only data starts at 0x10000; read-write data follows after a guard zone, and zero data comes
+ * last, so that it need not be stored. */
 #include "pvm/text/assemble.h"
 #include "pvm/link/elf_names.h"
 #include "pvm/link/link.h"
@@ -114,7 +114,7 @@ bool link_is_data(enum link_use use)
 struct placing { /* the key that sections are ordered by */
     uint32_t section;
     enum link_use use;
-    const char *name; /* of those whose bounds a program can ask for: they stand together */
+    const char *name; /* if a program can ask for its bounds: sections of one name are adjacent */
 };
 
 static bool is_array(const char *name)
@@ -175,7 +175,7 @@ static bool too_large(struct link *l)
     return false;
 }
 
-/* The sections of these uses, from an address on; its end. UINT64_MAX: too large. */
+/* Places the sections of this use from an address on; returns their end. UINT64_MAX: too large. */
 static uint64_t place_uses(struct link *l, enum link_use use, uint64_t at)
 {
     for (size_t i = 0; i < l->order_count; i++) {
@@ -189,7 +189,7 @@ static uint64_t place_uses(struct link *l, enum link_use use, uint64_t at)
     return at;
 }
 
-/* Instructions get the addresses that they named by section and offset. */
+/* Gives instructions the addresses that they named by section and offset. */
 static void resolve_refs(struct link *l)
 {
     for (size_t i = 0; i < l->block_count; i++)

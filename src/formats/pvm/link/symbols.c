@@ -1,6 +1,6 @@
-/* Names: which objects take part in the program, and which definition each name stands for. As other
- * linkers do it: a strong definition before a weak one before a common one, two strong ones are an
- * error, members of archives come in when they define what is missing. */
+/* Names: which objects are part of the program, and which definition a name stands for. As in other
+ * linkers, a strong definition is preferred to a weak one and that to a common one, two strong ones
+ * are an error, and members of archives are used when they define what is missing. */
 #include "pvm/text/assemble.h"
 #include "pvm/link/link.h"
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static void define(struct link *l, uint32_t object, uint32_t index)
     g->common = common;
 }
 
-/* Groups of sections that an object before it has brought are dropped. */
+/* Drops section groups that an earlier object has. */
 static bool choose_groups(struct link *l, uint32_t object)
 {
     const struct link_object *o = &l->objects[object];
@@ -103,7 +103,7 @@ static bool choose_groups(struct link *l, uint32_t object)
     return true;
 }
 
-/* The object takes part: what it defines and needs goes into the table. */
+/* Makes the object part of the program: what it defines and needs goes into the table. */
 static bool load(struct link *l, uint32_t object)
 {
     struct link_object *o = &l->objects[object];
@@ -122,6 +122,7 @@ static bool load(struct link *l, uint32_t object)
     return true;
 }
 
+/* Notes what an archive member could define. */
 static bool offer(struct link *l, uint32_t object)
 {
     struct link_object *o = &l->objects[object];
@@ -184,7 +185,7 @@ static const char *after_prefix(const char *name, const char *prefix)
     return strncmp(name, prefix, n) ? NULL : name + n;
 }
 
-/* First or last placed section of this name. */
+/* Defines a symbol as the start of the first section of this name, or the end of the last. */
 static void provide_bound(struct link *l, struct link_global *g, const char *section, bool end)
 {
     g->provided = true;
@@ -297,7 +298,7 @@ static int by_place(const void *a, const void *b)
     return x->function - y->function;
 }
 
-/* Symbols that can name code, ordered by place; labels of the compiler are none. */
+/* Lists the symbols that can name code, by place, without the compiler's own labels. */
 static bool index_functions(struct link *l, struct link_object *o)
 {
     if (o->functions) return true;

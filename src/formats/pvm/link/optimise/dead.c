@@ -1,12 +1,12 @@
-/* Liveness, and what it makes superfluous. */
+/* Liveness of registers, and dropping of instructions whose result is not read. */
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 
-/* Registers that mean something after a return by the C convention: ra, sp, s0, s1, a0, a1. */
+/* Registers that are live after a return by the C convention: ra, sp, s0, s1, a0, a1. */
 enum { RETURNS = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8, RA = 0, SP = 1 };
 
-/* Whether `ret` is how functions of a compiler return. Code written by hand may use ra for other
- * things; then nothing is assumed. A compiler only gets it from calls and from memory. */
+/* Whether every `ret` is a return by the C convention. Code written by hand may use ra for other
+ * things; then nothing is assumed. In compiled code only calls and loads write ra. */
 static bool returns_are_c(const struct link *l)
 {
     for (size_t i = 0; i < l->block_count; i++) {
@@ -47,7 +47,7 @@ static uint16_t live_out(const struct liveness *w, const struct link_block *b)
 static uint16_t live_before(const struct link_insn *in, uint16_t live)
 {
     uint16_t writes = link_writes(in);
-    if (in->op == PVM_OP_ecalli) writes = 0; /* what the host leaves alone stays */
+    if (in->op == PVM_OP_ecalli) writes = 0; /* the host need not write them */
     return (uint16_t)((live & ~writes) | link_reads(in));
 }
 
@@ -61,10 +61,10 @@ static uint16_t walk(const struct liveness *w, struct link_block *b)
     return live;
 }
 
-/* Who has to be looked at again when a block's registers change: those that go to it, as a list for
- * each block. */
+/* The predecessors of each block, which have to be looked at again when its live registers
+ * change. */
 struct sources {
-    uint32_t *first; /* of a block's part of `from`; the next block's is its end */
+    uint32_t *first; /* start of a block's part of `from`; the next block's start is its end */
     uint32_t *from;
 };
 
@@ -90,7 +90,7 @@ static bool find_sources(struct link *l, struct sources *s)
     for (uint32_t i = 0; i < l->block_count; i++)
         for (unsigned n = l->blocks[i].reached ? ways_out(&l->blocks[i], to) : 0; n-- > 0;)
             s->from[s->first[to[n]]++] = i;
-    /* each start has moved to its end, which is the start of the next */
+    /* filling has moved each start to its end, which is the start of the next */
     memmove(s->first + 1, s->first, l->block_count * sizeof *s->first);
     s->first[0] = 0;
     return true;
@@ -116,7 +116,7 @@ static bool solve(struct liveness *w)
     return ok;
 }
 
-/* Loads can trap: only those that cannot are dropped. */
+/* Whether it may be dropped: loads can trap, so only those that cannot. */
 static bool removable(const struct link *l, const struct link_insn *in)
 {
     if (link_is_pure(in->op)) return true;
@@ -154,8 +154,8 @@ static void sweep(const struct liveness *w, struct link_block *b, bool *changed)
     b->count -= kept;
 }
 
-/* A borrowed register that nobody needed is not saved either: a slot is only read in the block that
- * has written it. */
+/* Drops the saving of a borrowed register that is not restored: a slot is only read in the block
+ * that wrote it. */
 static void sweep_spills(const struct link *l, struct link_block *b, bool *changed)
 {
     const struct link_section *s = &l->sections[l->spill];

@@ -1,4 +1,4 @@
-/* The shape of the program: jumps and blocks. */
+/* Passes over jumps and blocks: threading, merging, copies of short blocks. */
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ void opt_normal_form(struct link *l)
     }
 }
 
-/* Where control ends up that goes to a block: empty ones lead on. */
+/* The block that control reaches from a block: empty blocks are skipped. */
 static uint32_t through(const struct link *l, uint32_t block)
 {
     for (unsigned i = 0; i < HOPS && block != LINK_NONE; i++) {
@@ -62,13 +62,13 @@ void opt_count_uses(const struct link *l, uint32_t *uses)
             const struct link_insn *in = &b->insns[k];
             if (in->ref == REF_CODE) uses[in->to] += 2; /* from anywhere */
             if (pvm_has_target(in->op)) uses[in->to]++;
-            if (is_call(in->op)) uses[b->next]++; /* a return is not a way that can be merged */
+            if (is_call(in->op)) uses[b->next]++; /* a block that a call returns to is not merged */
         }
         if (b->next != LINK_NONE) uses[b->next]++;
     }
 }
 
-/* Unreached blocks drop out; code that data points to stays. */
+/* Computes again which blocks are reached; code that data points to stays. */
 static bool reach_again(struct link *l)
 {
     uint32_t *stack = malloc((l->block_count + 1) * sizeof *stack);
@@ -95,7 +95,7 @@ static bool reach_again(struct link *l)
     return true;
 }
 
-/* The blocks that follow a block and that only it goes to become part of it, all at once. */
+/* Merges a block with those that follow it and that nothing else goes to, all at once. */
 static bool merge_chain(struct link *l, uint32_t index, const uint32_t *uses, bool *changed)
 {
     struct link_block *b = &l->blocks[index];
@@ -147,7 +147,8 @@ bool opt_flow(struct link *l, bool *changed)
 
 /* ---- copies of short blocks ---- */
 
-/* A return, or a trap: as short as the jump to it. Longer copies were not measurably faster. */
+/* A block that is only a return or a trap, as short as the jump to it. Copies of longer blocks were
+ * not measurably faster. */
 static bool is_short(const struct link_block *b)
 {
     const struct link_insn *last = link_last(b);
@@ -173,7 +174,7 @@ bool opt_tails(struct link *l, bool *changed)
         struct link_block *b = &l->blocks[i];
         if (!b->reached || b->next == LINK_NONE || link_last(b) || b->next == i) continue;
         const struct link_block *tail = &l->blocks[b->next];
-        /* the one that falls into it needs no copy */
+        /* a block that falls into it needs no copy */
         if (b->next == i + 1 || !is_short(tail)) continue;
         if (!append(l, b, tail)) return false;
         *changed = true;

@@ -1,15 +1,15 @@
-/* Which block follows which. The compiler has put loops in a good order, so that stays; but a block
- * that nobody falls into can move to where a jump to it would be. */
+/* The order of the blocks. The compiler's order is good for loops, so it stays; but a block that no
+ * other falls into can move to where a jump to it would be. */
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 
 struct placing {
     struct link *l;
     bool *placed;
-    uint32_t *before; /* the block that stood before it */
+    uint32_t *before; /* the block before it in the compiler's order */
 };
 
-/* Control goes from the first to the second without a jump, if they stand side by side. */
+/* Whether control goes from the first to the second without a jump if they are adjacent. */
 static bool falls_into(const struct link *l, uint32_t from, uint32_t to)
 {
     const struct link_block *b = &l->blocks[from];

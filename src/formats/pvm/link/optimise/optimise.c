@@ -1,4 +1,4 @@
-/* Passes until nothing changes; each makes work for the others. */
+/* Repeats the passes until nothing changes: each can make work for the others. */
 #include "pvm/link/optimise/optimise.h"
 
 enum { ROUNDS = 8 };

@@ -1,10 +1,10 @@
-/* What registers hold, followed through the program: constants and addresses of code from block to
- * block, copies and sums of a register and a constant within one. */
+/* Propagates what registers hold: constants and addresses of code from block to block, copies and
+ * sums of a register and a constant within a block. */
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 
 enum value_kind {
-    ANY, /* not known to differ from anything yet: no way to the block has been looked at */
+    ANY, /* nothing is known yet: no predecessor of the block has been looked at */
     CONSTANT,
     CODE, /* the dynamic address of block `block` */
     SUM,  /* register `reg` plus `number`; within a block only */
@@ -13,7 +13,7 @@ enum value_kind {
 
 struct value {
     uint8_t kind, reg;
-    uint8_t uses; /* instructions that have read it since; within a block */
+    uint8_t uses; /* instructions of the block that have read it */
     bool local;   /* set in this block */
     uint32_t block;
     int64_t number;
@@ -36,7 +36,7 @@ static bool is_constant(const struct state *s, uint8_t reg) { return s->reg[reg]
 
 static uint64_t number(const struct state *s, uint8_t reg) { return (uint64_t)s->reg[reg].number; }
 
-/* Sums that count from a register are void when it changes. */
+/* Forgets the sums of a register that changes. */
 static void forget(struct state *s, uint8_t reg)
 {
     for (unsigned i = 0; i < PVM_REGISTERS; i++)
@@ -91,7 +91,7 @@ static struct value computed(const struct analysis *a, const struct state *s,
         break;
     case PVM_DO_SET3: known = is_constant(s, in->a) && is_constant(s, in->b); break;
     case PVM_DO_SET2I:
-        if (in->ref == REF_CODE) { /* the low half, which is all of it, on a high half of 0 */
+        if (in->ref == REF_CODE) { /* the low half holds all of the address, the high half is 0 */
             bool zero = is_constant(s, in->b) && !s->reg[in->b].number;
             return zero ? (struct value){.kind = CODE, .block = in->to} : unknown;
         }
@@ -106,7 +106,7 @@ static struct value computed(const struct analysis *a, const struct state *s,
     return (struct value){.kind = CONSTANT, .number = (int64_t)out};
 }
 
-/* A conditional move whose condition is known; else either value. */
+/* The result of a conditional move, if its condition is known. */
 static struct value moved(const struct state *s, const struct link_insn *in, uint8_t d)
 {
     if (!is_constant(s, in->b)) return unknown;
@@ -132,7 +132,7 @@ static void step(const struct analysis *a, struct state *s, const struct link_in
             : in->a;
     struct value value =
         kind == PVM_DO_CMOV3 || kind == PVM_DO_CMOVI ? moved(s, in, d) : computed(a, s, in);
-    if (value.kind == SUM && value.reg == d) value = unknown; /* of its own old value */
+    if (value.kind == SUM && value.reg == d) value = unknown; /* a sum of its old value */
     set(s, d, value);
 }
 
@@ -144,7 +144,7 @@ static bool same(const struct value *x, const struct value *y)
            (x->kind != CODE || x->block == y->block);
 }
 
-/* What holds on all ways into a block; true when it changed. */
+/* Keeps what holds on all ways into a block; true if that changed. */
 static bool meet(struct state *into, const struct state *from)
 {
     bool changed = false;
@@ -220,15 +220,16 @@ static unsigned size_of(int64_t value)
     return v >= -0x800000 && v < 0x800000 ? 3 : 4;
 }
 
-/* Nobody needs the register after this instruction, and nobody did before it in this block: the
- * instruction that set it goes away when this one does without it. */
+/* Whether this instruction is the only one that reads the register: if it can do without, the one
+ * that set it is dropped. */
 static bool only_use(const struct state *s, const struct link_insn *in, uint8_t reg)
 {
     bool written = link_writes(in) & link_bit(reg);
     return s->reg[reg].local && !s->reg[reg].uses && (written || !(in->live & link_bit(reg)));
 }
 
-/* A constant in place of a register makes sense: it costs nothing, or the register's load goes. */
+/* Whether a constant in place of a register is worth it: it takes no more bytes, or the load of the
+ * register is dropped. */
 static bool pays(const struct state *s, const struct link_insn *in, uint8_t reg,
                  unsigned free_bytes)
 {
@@ -251,7 +252,7 @@ static void change(struct analysis *a, struct link_insn *in, struct link_insn to
     *a->changed = true;
 }
 
-/* Copies are read where they were made of. */
+/* Reads the original instead of a copy. */
 static void use_originals(struct analysis *a, const struct state *s, struct link_insn *in)
 {
     uint8_t *fields[2] = {NULL, NULL};
@@ -302,7 +303,7 @@ static void rewrite_set3(struct analysis *a, const struct state *s, struct link_
     }
 }
 
-/* rd = rb + c where rb is another register and a constant. */
+/* rd = rb + c, where rb is the sum of another register and a constant. */
 static void rewrite_add(struct analysis *a, const struct state *s, struct link_insn *in)
 {
     const struct value *v = &s->reg[in->b];
@@ -369,7 +370,8 @@ static void rewrite_cmov(struct analysis *a, const struct state *s, struct link_
     }
 }
 
-/* A branch whose condition is known goes one way; with one constant it takes the other form. */
+/* A branch whose condition is known goes only one way; with one constant it takes the immediate
+ * form. */
 static void rewrite_branch(struct analysis *a, const struct state *s, struct link_block *b,
                            struct link_insn *in)
 {
@@ -410,7 +412,7 @@ static void rewrite_dynamic(struct analysis *a, const struct state *s, struct li
     }
 }
 
-/* An instruction that leaves a register as it is does nothing. */
+/* Whether the register already holds the value. */
 static bool keeps(const struct state *s, uint8_t d, const struct value *v)
 {
     const struct value *old = &s->reg[d];
@@ -422,7 +424,7 @@ static bool keeps(const struct state *s, uint8_t d, const struct value *v)
                                : false;
 }
 
-/* Pure instructions on the way to a register. */
+/* Instructions that only compute a register. */
 static void rewrite_value(struct analysis *a, const struct state *s, struct link_insn *in)
 {
     enum pvm_kind kind = link_kind(in->op);
