@@ -200,7 +200,7 @@ static bool choose_dialect(penta_bytes file, const char *wanted, enum pvm_dialec
     *dialect = PVM_DOC;
     if (pvm_doc_fits(file)) return true;
     error_at(err, PVM_NO_DIALECT, 0, "neither 'PVM' and a zero nor the structure of doc or jam");
-    return error_note(err, "force one with --dialect polkavm, doc or jam");
+    return error_note(err, "option 'dialect' chooses one: polkavm, doc or jam");
 }
 
 static bool parse_dialect(struct pvm_parse *p, const char *isa, penta_error *err)
@@ -215,7 +215,8 @@ static bool parse_dialect(struct pvm_parse *p, const char *isa, penta_error *err
     enum pvm_isa wanted = program->code.isa;
     if (isa && !pvm_isa_of(isa, &wanted, err)) return false;
     if (wanted != program->code.isa && program->dialect != PVM_JAM && !p->m->base.damage.code)
-        return error_at(err, BASE_OPTION_VALUE, 0, "the file says %s; --isa is for jam programs",
+        return error_at(err, BASE_OPTION_VALUE, 0,
+                        "the file says %s; option 'isa' is for jam programs",
                         pvm_isas[program->code.isa].name);
     if (program->dialect == PVM_JAM) program->code.isa = wanted;
     return !p->fatal->code;

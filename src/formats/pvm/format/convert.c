@@ -392,7 +392,8 @@ bool pvm_convert(const penta_module *module, const penta_option *options, size_t
     c.from = &c.m->program;
     c.to = *c.from;
     if (!name) {
-        findings_add(f, BASE_OPTION_VALUE, 0, "--to polkavm, doc or jam", "which dialect?");
+        findings_add(f, BASE_OPTION_VALUE, 0, "option 'to' is polkavm, doc or jam",
+                     "no dialect to convert to is given");
         return false;
     }
     bool ok = pvm_dialect_of(name, &c.to.dialect, &c.err) && sound(&c) && convert(&c) &&

@@ -75,7 +75,7 @@ static bool match_line(struct pvm_assembly *a, struct pvm_line *line, struct pvm
     if (!a->isa_given && !a->isa_missed) {
         a->isa_missed = true; /* report it once, and go on with latest64 */
         findings_add(a->findings, BASE_NAME_UNKNOWN, source_peek(s).offset,
-                     "start with %isa = latest64, or give --isa",
+                     "start with %isa = latest64, or give option 'isa'",
                      "the ISA must be known before the first instruction");
     }
     bool ok = pvm_line_read(s, line) && pvm_line_match(a->matcher, line, isa, match, s->err);

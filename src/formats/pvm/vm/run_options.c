@@ -202,7 +202,7 @@ static bool queue_calls(struct pvm_vm *vm, const struct pvm_program *p, uint64_t
     for (size_t i = 0; i < count; i++) calls += starts_call(&options[i]);
     while (first < count && !starts_call(&options[first])) first++;
     if (!calls && p->export_count > 1)
-        return names_exports(p, err, "more than one export: choose with --call", "");
+        return names_exports(p, err, "more than one export: option 'call' chooses one", "");
     vm->calls = calloc(calls + 1, sizeof *vm->calls);
     if (!vm->calls) return error_at(err, BASE_MEMORY, 0, "no memory for the calls");
     vm->call_count = calls ? calls : 1;
