@@ -18,6 +18,8 @@ penta_test(cli ${PYTHON} tests/programs/cli.py $<TARGET_FILE:penta_cli>)
 penta_test(cli-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/cli.py ${BUILDS}/asan/bin/penta)
 penta_test(help ${PYTHON} tests/programs/help.py $<TARGET_FILE:penta_cli>)
 penta_test(help-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/help.py ${BUILDS}/asan/bin/penta)
+penta_test(terminal ${PYTHON} tests/programs/terminal.py $<TARGET_FILE:penta_cli>)
+penta_test(terminal-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/terminal.py ${BUILDS}/asan/bin/penta)
 penta_test(every-command ${PYTHON} tests/programs/every_command.py $<TARGET_FILE:penta_cli>)
 penta_test(every-command-asan tests/tools/if_built asan/bin/penta
            ${PYTHON} tests/programs/every_command.py ${BUILDS}/asan/bin/penta)
@@ -141,4 +143,4 @@ endif()
 
 # What `make check` runs: all that needs only the release build and few seconds.
 set_tests_properties(cases cli coil coil-units conform coverage crypto-units cvbc examples file-units format help layers
-                     outputs pvm-units readme tvmr-units units walks PROPERTIES LABELS daily)
+                     outputs pvm-units readme terminal tvmr-units units walks PROPERTIES LABELS daily)

@@ -4,7 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/bytes.h"
-#include "cli/cli.h"
+#include "cli/highlight.h"
+
+static void show_listing(struct cli *c, const struct driver *driver, penta_bytes text)
+{
+    if (c->value[OPT_JSON] || c->out_is_file)
+        cli_text(c, text);
+    else
+        highlight(&c->out, cli_palette(c), driver, text);
+}
 
 void command_DIS(struct cli *c)
 {
@@ -21,7 +29,7 @@ void command_DIS(struct cli *c)
             json_text(&c->json, "file", in.name);
             json_text(&c->json, "format", penta_module_format(in.module));
         }
-        cli_text(c, (penta_bytes){text.data, text.size});
+        show_listing(c, in.module->driver, (penta_bytes){text.data, text.size});
     }
     penta_buffer_free(&text);
     free(options);

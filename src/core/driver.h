@@ -40,6 +40,8 @@ struct driver {
                   struct writer *out, penta_error *err);
     /* One instruction as text, without a newline, for traces and diagnostics. False: none there. */
     bool (*print_at)(const penta_module *module, uint64_t pc, struct writer *out);
+    /* A word of the text that names a register or variable, for colours. NULL: there are none. */
+    bool (*is_register)(penta_bytes word);
     /* The pc of the instruction after the one at pc, in the order of the code; pc itself: none is
      * there. NULL: instructions are numbered, the next one is pc + 1. */
     uint64_t (*next_pc)(const penta_module *module, uint64_t pc);

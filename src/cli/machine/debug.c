@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/number.h"
 #include "base/suggest.h"
+#include "cli/highlight.h"
 #include "cli/machine/line.h"
 #include "cli/machine/machine.h"
 #include "cli/output.h"
@@ -23,15 +24,26 @@ struct shell {
     bool quit;
 };
 
+/* The instruction at pc in colours; false: there is none. */
+static bool print_insn(struct shell *s, uint64_t pc, struct writer *out)
+{
+    const penta_module *module = s->machine.session.module;
+    struct writer text = {0};
+    bool found = module->driver->print_at && module->driver->print_at(module, pc, &text);
+    /* A transcript for a document has none, whatever standard output is. */
+    const struct palette *p = s->cli->value[OPT_JSON] ? palette_for(false) : cli_palette(s->cli);
+    if (found) highlight(out, p, module->driver, writer_view(&text));
+    writer_free(&text);
+    return found;
+}
+
 static void where(struct shell *s)
 {
     struct writer *out = &s->cli->out;
     const struct session *session = &s->machine.session;
-    const struct driver *driver = session->module->driver;
     if (s->stop.kind != PENTA_STOP_FUEL) stop_print(out, session, &s->stop);
     writer_print(out, "step %" PRIu64 "  pc %" PRIu64 "  ", session->steps, s->stop.pc);
-    if (!driver->print_at || !driver->print_at(session->module, s->stop.pc, out))
-        writer_text(out, "(end)");
+    if (!print_insn(s, s->stop.pc, out)) writer_text(out, "(end)");
     writer_char(out, '\n');
 }
 
@@ -161,16 +173,14 @@ static void do_list(struct shell *s, const char *rest)
     struct writer *out = &s->cli->out;
     const penta_module *module = s->machine.session.module;
     const struct driver *driver = module->driver;
+    uint64_t pc = s->stop.pc;
     struct writer text = {0};
-    int shown = 0;
-    uint64_t pc = s->stop.pc, next;
-    for (; shown < 10 && driver->print_at; pc = next) {
-        text.out.size = 0;
-        if (!driver->print_at(module, pc, &text)) break;
-        next = driver->next_pc ? driver->next_pc(module, pc) : pc + 1;
-        writer_print(out, "%c %6" PRIu64 "  ", shown++ ? ' ' : '>', pc);
+    for (int shown = 0; shown < 10 && print_insn(s, pc, &text); shown++) {
+        writer_print(out, "%c %6" PRIu64 "  ", shown ? ' ' : '>', pc);
         writer_bytes(out, text.out.data, text.out.size);
         writer_char(out, '\n');
+        text.out.size = 0;
+        pc = driver->next_pc ? driver->next_pc(module, pc) : pc + 1;
     }
     writer_free(&text);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/sanitize.h"
+#include "cli/highlight.h"
 #include "cli/machine/machine.h"
 #include "cli/machine/tracer.h"
 
@@ -126,6 +127,7 @@ void tracer_fini(struct tracer *t)
 
 struct tail { /* the last lines, with --last */
     struct cli *cli;
+    const struct driver *driver;
     penta_buffer *lines;
     uint64_t size, count;
 };
@@ -138,13 +140,14 @@ static void to_document(void *user, penta_bytes line)
     json_embed(&c->json, NULL, &item);
 }
 
-static void show(struct cli *c, penta_bytes line)
+static void show(const struct tail *t, penta_bytes line)
 {
+    struct cli *c = t->cli;
     if (c->value[OPT_JSON]) {
         to_document(c, line);
         return;
     }
-    writer_bytes(&c->out, line.data, line.size);
+    highlight(&c->out, cli_palette(c), t->driver, line);
     writer_char(&c->out, '\n');
 }
 
@@ -152,7 +155,7 @@ static void keep_line(void *user, penta_bytes line)
 {
     struct tail *t = user;
     if (!t->lines) {
-        show(t->cli, line);
+        show(t, line);
         return;
     }
     penta_buffer *slot = &t->lines[t->count++ % t->size];
@@ -168,7 +171,7 @@ static void show_tail(struct tail *t)
     uint64_t from = t->count > t->size ? t->count - t->size : 0;
     for (uint64_t i = from; i < t->count; i++) {
         penta_buffer *slot = &t->lines[i % t->size];
-        show(t->cli, (penta_bytes){slot->data, slot->size});
+        show(t, (penta_bytes){slot->data, slot->size});
         penta_buffer_free(slot);
     }
     free(t->lines);
@@ -194,6 +197,7 @@ void command_TRACE(struct cli *c)
     if (!machine_open(c, &m)) return;
     if (tail.size) tail.lines = calloc((size_t)tail.size, sizeof *tail.lines);
     t.session = &m.session;
+    tail.driver = m.in.module->driver;
     if (c->value[OPT_JSON]) {
         c->document_is_result = true;
         json_text(&c->json, "file", m.in.name);

@@ -11,7 +11,8 @@ void view_json_value(struct json *j, const char *key, const penta_field *field);
 
 /* ---- colours: empty strings when off ---- */
 struct palette {
-    const char *off, *dim, *bold, *name, *value, *note, *error, *warning, *cycle[6];
+    const char *off, *dim, *bold, *name, *value, *note, *error, *warning, *reg, *label, *directive;
+    const char *cycle[6];
 };
 const struct palette *palette_for(bool colour);
 

@@ -40,6 +40,7 @@ const struct driver coil_driver = {
     .encode = coil_encode,
     .print = coil_print,
     .print_at = coil_print_at,
+    .is_register = coil_is_register,
     .next_pc = coil_next_pc,
     .pc_of = coil_pc_of,
     .assemble = coil_assemble,

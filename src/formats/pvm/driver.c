@@ -1,6 +1,7 @@
 /* The table of what the format can do. */
 #include <string.h>
 #include "pvm/pvm.h"
+#include "pvm/text/forms.h"
 #include "pvm/vm/vm.h"
 
 const struct rule pvm_rules[] = {
@@ -61,6 +62,12 @@ static uint64_t next_pc(const penta_module *module, uint64_t pc)
     return pc;
 }
 
+static bool is_register(penta_bytes word)
+{
+    uint8_t number;
+    return pvm_register_parse(word, &number);
+}
+
 const struct driver pvm_driver = {
     .name = "pvm",
     .title = "PolkaVM program",
@@ -77,6 +84,7 @@ const struct driver pvm_driver = {
     .encode = pvm_encode,
     .print = pvm_print,
     .print_at = pvm_print_at,
+    .is_register = is_register,
     .next_pc = next_pc,
     .pc_of = pc_of,
     .assemble = pvm_assemble,

@@ -42,6 +42,7 @@ const struct driver tvmr_driver = {
     .encode = tvmr_encode,
     .print = tvmr_print,
     .print_at = tvmr_print_at,
+    .is_register = tvmr_is_register,
     .pc_of = pc_of,
     .assemble = tvmr_assemble,
     .convert = tvmr_convert,

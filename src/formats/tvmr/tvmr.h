@@ -112,6 +112,7 @@ const struct tvmr_type *tvmr_type_find(uint16_t id);
 
 /* "H0" into text, of at least 4 bytes. */
 void tvmr_register_name(uint8_t reg, char *text);
+bool tvmr_is_register(penta_bytes name);
 
 /* ---- the module ---- */
 

@@ -116,10 +116,9 @@ static bool is_symbol(const struct source *s, struct token t)
 }
 
 /* v0 .. v15, reg0 .. reg65535 */
-static bool register_number(const struct source *s, struct token t, uint64_t *number)
+static bool register_number(penta_bytes text, uint64_t *number)
 {
-    if (t.kind != TOKEN_NAME) return false;
-    penta_bytes text = token_text(s, t);
+    if (!text.size) return false;
     size_t skip = text.size > 3 && (text.data[0] | 32) == 'r' && (text.data[1] | 32) == 'e' &&
                           (text.data[2] | 32) == 'g'
                       ? 3
@@ -133,6 +132,12 @@ static bool register_number(const struct source *s, struct token t, uint64_t *nu
         *number = *number * 10 + (uint64_t)(digits.data[i] - '0');
     }
     return skip == 3 ? *number <= UINT16_MAX : *number < COIL_REGISTERS;
+}
+
+bool coil_is_register(penta_bytes word)
+{
+    uint64_t number;
+    return register_number(word, &number) || (word.size > 1 && word.data[0] == '%');
 }
 
 void asm_plain(struct coil_operand *o, uint8_t op, uint8_t ext, uint8_t form, uint64_t value)
@@ -157,7 +162,7 @@ static bool address_part(struct coil_asm *a, struct coil_operand *o, bool base)
     struct coil_operand *part = new_part(a, o);
     uint64_t number;
     const struct coil_type *type = NULL;
-    if (register_number(s, t, &number)) {
+    if (t.kind == TOKEN_NAME && register_number(token_text(s, t), &number)) {
         source_next(s);
         asm_plain(part, COIL_T_REG, 0, COIL_REGISTER, number);
         return true;
@@ -426,7 +431,7 @@ bool asm_operand(struct coil_asm *a, struct asm_parsed *p, uint8_t opcode, unsig
         asm_plain(o, COIL_T_PARAM0, (uint8_t)found, COIL_PARAM, (uint64_t)found);
         return true;
     }
-    if (register_number(s, t, &number)) {
+    if (t.kind == TOKEN_NAME && register_number(token_text(s, t), &number)) {
         source_next(s);
         asm_plain(o, COIL_T_REG, 0, COIL_REGISTER, number);
         return true;

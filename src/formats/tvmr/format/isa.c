@@ -234,10 +234,19 @@ const struct tvmr_type *tvmr_type_find(uint16_t id)
     return NULL;
 }
 
+static const char banks[] = "HCPS";
+
+bool tvmr_is_register(penta_bytes name)
+{
+    return name.size > 1 && name.size < 4 && memchr(banks, name.data[0], sizeof banks - 1) &&
+           name.data[1] >= '0' && name.data[1] <= '9' &&
+           (name.size == 2 || (name.data[2] >= '0' && name.data[2] <= '9'));
+}
+
 void tvmr_register_name(uint8_t reg, char *text)
 {
     unsigned index = reg & 63u;
-    *text++ = "HCPS"[reg >> 6];
+    *text++ = banks[reg >> 6];
     if (index > 9) *text++ = (char)('0' + index / 10);
     *text++ = (char)('0' + index % 10);
     *text = 0;

@@ -1,0 +1,107 @@
+#include "cli/highlight.h"
+#include <ctype.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/sanitize.h"
+
+struct line {
+    struct writer *out;
+    const struct palette *p;
+    const struct driver *driver;
+    penta_bytes rest;
+    bool named; /* the mnemonic or directive of this line has been seen */
+};
+
+/* The next n bytes, in this style. */
+static void styled(struct line *l, const char *style, size_t n)
+{
+    if (style) writer_text(l->out, style);
+    writer_bytes(l->out, l->rest.data, n);
+    if (style) writer_text(l->out, l->p->off);
+    l->rest = bytes_slice(l->rest, n, l->rest.size);
+}
+
+static bool is_word(uint8_t c) { return isalnum(c) || c == '_' || c == '.' || c >= 0x80; }
+
+static size_t word_size(penta_bytes text, size_t from)
+{
+    while (from < text.size && is_word(text.data[from])) from++;
+    return from;
+}
+
+static size_t string_size(penta_bytes text) /* with its quotes */
+{
+    size_t n = 1;
+    while (n < text.size && text.data[n] != text.data[0]) n += text.data[n] == '\\' ? 2 : 1;
+    return n < text.size ? n + 1 : text.size;
+}
+
+/* Place of an instruction: numbers, a colon, the debugger's mark. */
+static size_t place_size(penta_bytes text)
+{
+    size_t n = 0;
+    while (n < text.size && strchr("0123456789 :>", text.data[n])) n++;
+    while (n && text.data[n - 1] == ' ') n--;
+    return n < text.size ? n : 0;
+}
+
+/* As the format writes comments; traces write what changed after a semicolon, whatever the format. */
+static bool comment_starts(const struct line *l)
+{
+    if (l->rest.data[0] == ';') return true;
+    if (!l->driver->comment) return false;
+    size_t n = strlen(l->driver->comment);
+    return l->rest.size >= n && !memcmp(l->rest.data, l->driver->comment, n);
+}
+
+static const char *word_style(struct line *l, size_t n)
+{
+    penta_bytes word = bytes_slice(l->rest, 0, n);
+    if (l->driver->is_register && l->driver->is_register(word)) return l->p->reg;
+    if (word.data[0] == '@') return l->p->label;
+    if (isdigit(word.data[0])) return l->p->name;
+    if (!l->named && n < l->rest.size && l->rest.data[n] == ':') return l->p->label;
+    if (l->named) return NULL;
+    l->named = true;
+    return isalnum(word.data[0]) ? l->p->bold : l->p->directive;
+}
+
+static void line(struct line *l)
+{
+    size_t n = place_size(l->rest);
+    if (n) styled(l, l->p->dim, n);
+    while (l->rest.size) {
+        uint8_t c = l->rest.data[0];
+        if (comment_starts(l)) {
+            styled(l, l->p->dim, l->rest.size);
+        } else if (c == '"' || c == '\'') {
+            styled(l, l->p->value, string_size(l->rest));
+        } else if (is_word(c) || (strchr("@%!", c) && word_size(l->rest, 1) > 1)) {
+            n = word_size(l->rest, 1);
+            styled(l, word_style(l, n), n);
+        } else {
+            styled(l, NULL, 1);
+        }
+    }
+}
+
+void highlight(struct writer *out, const struct palette *palette, const struct driver *driver,
+               penta_bytes text)
+{
+    if (!*palette->off) {
+        writer_bytes(out, text.data, text.size);
+        return;
+    }
+    struct writer safe = {0};
+    while (text.size) {
+        const uint8_t *end = memchr(text.data, '\n', text.size);
+        size_t n = end ? (size_t)(end - text.data) : text.size;
+        safe.out.size = 0;
+        writer_safe_lines(&safe, bytes_slice(text, 0, n), false);
+        line(
+            &(struct line){.out = out, .p = palette, .driver = driver, .rest = writer_view(&safe)});
+        if (end) writer_char(out, '\n');
+        text = bytes_slice(text, n + (end ? 1 : 0), text.size);
+    }
+    writer_free(&safe);
+}
