@@ -16,20 +16,29 @@ static void print_rule(struct cli *c, const struct rule *rule, bool whole)
     char code[24];
     penta_code_text(rule->code, code);
     const char *severity = severity_text(rule->severity);
+    struct writer summary = {0}, explanation = {0};
+    option_names(&summary, rule->summary);
+    option_names(&explanation, rule->explanation);
     if (c->value[OPT_JSON]) {
         json_object(&c->json, NULL);
         json_text(&c->json, "code", code);
         json_text(&c->json, "name", rule->name);
         json_text(&c->json, "severity", severity);
-        json_text(&c->json, "summary", rule->summary);
-        json_text(&c->json, "explanation", rule->explanation);
+        json_string(&c->json, "summary", writer_view(&summary));
+        json_string(&c->json, "explanation", writer_view(&explanation));
         json_end(&c->json);
-    } else if (whole) {
-        writer_print(&c->out, "%s %s (%s): %s\n\n%s\n", code, rule->name, severity, rule->summary,
-                     rule->explanation);
     } else {
-        writer_print(&c->out, "%-11s %-18s %s\n", code, rule->name, rule->summary);
+        writer_print(&c->out, whole ? "%s %s" : "%-11s %-18s ", code, rule->name);
+        if (whole) writer_print(&c->out, " (%s): ", severity);
+        writer_bytes(&c->out, summary.out.data, summary.out.size);
+        if (whole) {
+            writer_text(&c->out, "\n\n");
+            writer_bytes(&c->out, explanation.out.data, explanation.out.size);
+        }
+        writer_char(&c->out, '\n');
     }
+    writer_free(&summary);
+    writer_free(&explanation);
 }
 
 static void each_rule(void (*fn)(void *user, const struct rule *rule), void *user)

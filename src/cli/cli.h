@@ -143,6 +143,9 @@ struct finding {                /* a complaint and what it is about */
     const penta_bytes *source; /* the error points into this text; else NULL */
     const penta_error *error;
 };
+/* A text of the library as the tool shows it. The library names options by their key, "option 'map'";
+ * on the command line that is "option '--map'". */
+void option_names(struct writer *out, const char *text);
 /* A finding as text: severity, code, message, place, bytes with carets, note. */
 void diagnostic_print(struct writer *out, const struct palette *palette, const struct finding *f);
 /* Keeps it for the document. */

@@ -61,6 +61,7 @@ static void file(struct conform_run *run, const char *path)
     penta_error err = {0};
     if (!cli_number(c, OPT_MAX_INPUT, &limit)) return;
     if (!file_read(path, limit, &bytes, &err)) {
+        if (err.code == BASE_LIMIT) error_note(&err, "--max-input raises the limit");
         cli_error(c, path, &err);
         return;
     }

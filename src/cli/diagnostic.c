@@ -10,6 +10,44 @@
 
 static void safe_text(struct writer *out, const char *text) { writer_safe(out, bytes_of(text)); }
 
+static bool is_option(const char *key, size_t size)
+{
+    char name[64] = "";
+    if (!size || size >= sizeof name) return false;
+    memcpy(name, key, size);
+    for (int i = 0; i < OPTS; i++)
+        if (!strcmp(tool_options[i].name, name)) return true;
+    return format_option(name, ~0u) != NULL;
+}
+
+void option_names(struct writer *out, const char *text)
+{
+    static const char lead[] = "ption '"; /* at the start of a sentence too */
+    for (const char *found; (found = strstr(text, lead)) != NULL;) {
+        const char *key = found + sizeof lead - 1;
+        writer_bytes(out, text, (size_t)(key - text));
+        if (is_option(key, strcspn(key, "'"))) writer_text(out, "--");
+        text = key;
+    }
+    writer_text(out, text);
+}
+
+static void print_message(struct writer *out, const char *text)
+{
+    struct writer named = {0};
+    option_names(&named, text);
+    writer_safe(out, writer_view(&named));
+    writer_free(&named);
+}
+
+static void json_message(struct json *j, const char *key, const char *text)
+{
+    struct writer named = {0};
+    option_names(&named, text);
+    json_string(j, key, writer_view(&named));
+    writer_free(&named);
+}
+
 static void print_source(struct writer *out, const struct palette *p, const char *file,
                          penta_bytes text, const penta_error *err)
 {
@@ -84,7 +122,7 @@ void diagnostic_print(struct writer *out, const struct palette *p, const struct 
     const char *colours[] = {p->error, p->warning, p->dim};
     writer_print(out, "%s%s[%s]%s: %s", colours[err->severity], severity_text(err->severity), code,
                  p->off, p->bold);
-    safe_text(out, err->message);
+    print_message(out, err->message);
     writer_print(out, "%s\n", p->off);
     if (f->source) {
         print_source(out, p, f->file, *f->source, err);
@@ -98,7 +136,7 @@ void diagnostic_print(struct writer *out, const struct palette *p, const struct 
     }
     if (err->note[0]) {
         writer_print(out, "   %s=%s note: ", p->dim, p->off);
-        safe_text(out, err->note);
+        print_message(out, err->note);
         writer_char(out, '\n');
     }
 }
@@ -141,8 +179,8 @@ void diagnostics_json(struct cli *c)
             json_uint(j, "line", d->line);
             json_uint(j, "column", d->column);
         }
-        json_text(j, "message", d->error.message);
-        if (d->error.note[0]) json_text(j, "note", d->error.note);
+        json_message(j, "message", d->error.message);
+        if (d->error.note[0]) json_message(j, "note", d->error.note);
         json_end(j);
         free(d->file);
         free(d->path);

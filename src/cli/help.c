@@ -275,7 +275,11 @@ static void man_main(struct writer *out)
             char code[24];
             penta_code_text(r->code, code);
             writer_print(out, ".TP\n.B %s\n", code);
-            roff(out, r->summary);
+            struct writer summary = {0};
+            option_names(&summary, r->summary);
+            writer_char(&summary, 0);
+            if (!summary.failed) roff(out, (const char *)summary.out.data);
+            writer_free(&summary);
             writer_char(out, '\n');
         }
 }

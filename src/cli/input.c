@@ -15,6 +15,7 @@ bool input_read(struct cli *c, const char *name, struct input *in)
     bool ok = strcmp(name, "-")
                   ? file_read(name, limit, &in->bytes, &err)
                   : file_read_fd(STDIN_FILENO, "standard input", limit, &in->bytes, &err);
+    if (err.code == BASE_LIMIT) error_note(&err, "--max-input raises the limit");
     if (!ok) cli_error(c, name, &err);
     return ok;
 }
@@ -47,11 +48,12 @@ static bool all_known(struct cli *c, const struct driver *driver)
     return true;
 }
 
-/* A source is no file of the format: the command that makes one of it. */
-static void name_the_way(const char *name, penta_error *err)
+/* What to do instead: choose a format, or first make a file of the format from a source. */
+static void add_hint(const char *name, penta_error *err)
 {
     const struct driver *driver = driver_of_suffix(name);
     const char *dot = strrchr(name, '.');
+    if (err->code == BASE_AMBIGUOUS) snprintf(err->note, sizeof err->note, "--format chooses one");
     if (err->code != BASE_UNKNOWN_FORMAT) return;
     if (driver)
         snprintf(err->note, sizeof err->note, "this is %s text: penta asm %.50s -o FILE first",
@@ -97,7 +99,7 @@ bool input_open(struct cli *c, const char *name, struct input *in)
                             options, count, &err);
     free(options);
     if (in->module) return true;
-    name_the_way(name, &err);
+    add_hint(name, &err);
     bool forced = c->value[OPT_FORMAT] && cli_exit_of(err.code) == EXIT_NO;
     cli_error(c, name, &err);
     if (forced) cli_fail(c, EXIT_DAMAGED); /* unparsable although the format was given */

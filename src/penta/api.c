@@ -85,7 +85,7 @@ static const struct driver *choose(penta_bytes file, const char *format, penta_e
     if (count == 2 && guesses[0].confidence == guesses[1].confidence) {
         error_at(err, BASE_AMBIGUOUS, 0, "this could be %s or %s", guesses[0].format,
                  guesses[1].format);
-        error_note(err, "choose with --format");
+        error_note(err, "name the format");
         return NULL;
     }
     return driver_find(guesses[0].format);

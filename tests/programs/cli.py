@@ -100,6 +100,18 @@ def test_limits():
                               preexec_fn=bounded)
         check(done.returncode in (3, 7), done)
     exits(2, "validate", "--max-input", "lots", "good.kblob")
+    done = exits(7, "validate", "--max-input", "10", "good.kblob")
+    check(b"note: --max-input raises the limit" in done.stderr, done)
+
+
+def test_option_names():
+    """The library names options by their key, the tool by what is typed: in text, JSON and explain."""
+    text = exits(0, "explain", "PENTA0006").stdout
+    check(b"Option '--format' says" in text, text)
+    rule = json.loads(exits(0, "explain", "PENTA0006", "--json").stdout)["rules"][0]
+    check("Option '--format' says" in rule["explanation"], rule)
+    document = json.loads(exits(2, "info", "good.kblob", "--max-instructions", "x", "--json").stdout)
+    check(document["diagnostics"][0]["message"].startswith("option '--max-instructions'"), document)
 
 
 def test_streams():

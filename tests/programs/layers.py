@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The rules that a grep can check: layers run one way, a format includes no other format, every
-header compiles alone, and facts lie in .def files with no code."""
+header compiles alone, facts lie in .def files with no code, and the library names no option of
+the tool."""
 import os
 import re
 import subprocess
@@ -80,6 +81,27 @@ for name in formats:
     for needed in ("isa.def", "rules.def", "driver.c"):
         if not os.path.exists(os.path.join(FORMATS[name], needed)):
             fail(f"{FORMATS[name]} has no {needed}")
+
+# A message of the library names an option by its key, "option 'map'"; only the tool writes "--map".
+OPTION_NAME = re.compile(r'^OPTION\((?:\w+, )?"([\w-]+)"', re.M)
+tables = [os.path.join(ROOT, "src/cli/options.def")]
+tables += [os.path.join(folder, "options.def") for folder in FORMATS.values()]
+options = {name for path in tables if os.path.exists(path) for name in OPTION_NAME.findall(open(path).read())}
+if not {"format", "map"} <= options:
+    fail("the option tables cannot be read")
+for folder, _, names in os.walk(os.path.join(ROOT, "src")):
+    if os.path.relpath(folder, ROOT).startswith(os.path.join("src", "cli")):
+        continue
+    for name in names:
+        if name == "options.def":
+            continue  # help texts, which only the tool shows
+        path = os.path.join(folder, name)
+        text = re.sub(r"/\*.*?\*/", "", open(path, encoding="utf-8").read(), flags=re.S)
+        for string in re.findall(r'"((?:[^"\\\n]|\\.)*)"', text):
+            checked += 1
+            for named in re.findall(r"(?<![\w-])--([a-z][a-z0-9-]*)(?![\w=-])", string):
+                if named in options:
+                    fail(f"{os.path.relpath(path, ROOT)} names the option --{named} of the tool: {string}")
 
 print(f"{checked} passed, {failures} failed")
 sys.exit(1 if failures or not checked else 0)

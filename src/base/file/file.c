@@ -15,9 +15,8 @@ static bool io_error(penta_error *err, const char *name, const char *verb)
 
 static bool over_limit(penta_error *err, const char *name, uint64_t limit)
 {
-    error_at(err, BASE_LIMIT, limit, "'%.60s' has more than %llu bytes", name,
-             (unsigned long long)limit);
-    return error_note(err, "--max-input raises the limit");
+    return error_at(err, BASE_LIMIT, limit, "'%.60s' has more than %llu bytes", name,
+                    (unsigned long long)limit);
 }
 
 bool file_read_fd(int fd, const char *name, uint64_t limit, penta_buffer *out, penta_error *err)

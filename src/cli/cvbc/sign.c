@@ -47,6 +47,8 @@ static bool attach(struct cli *c, const struct cvbc_module *m, struct writer *ou
     bool ok = file_read(c->value[OPT_ATTACH_SIG], 4096, &signature, err) &&
               cvbc_attach(m, (penta_bytes){signature.data, signature.size}, out, err) &&
               fits(m, writer_view(out), err);
+    if (err->code == CVBC_UNSIGNED)
+        error_note(err, "penta sign --public-key FILE --export-tbs FILE prepares it");
     penta_buffer_free(&signature);
     return ok;
 }

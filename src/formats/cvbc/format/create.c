@@ -189,7 +189,7 @@ bool cvbc_create_options(struct cvbc_creation *c, const penta_option *options, s
         option_text(options, count, "key-file") || option_text(options, count, "password-file");
     if (seals && b->debug.size && !option_text(options, count, "keep-debug")) {
         error_at(err, CVBC_SEALED, 0, "debug data would stay readable");
-        return error_note(err, "--strip leaves it out, --keep-debug if that is fine");
+        return error_note(err, "option 'strip' leaves it out, option 'keep-debug' allows it");
     }
     return !seals || cvbc_build_cipher(b, &c->secret, options, count, err);
 }

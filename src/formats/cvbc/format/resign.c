@@ -227,10 +227,8 @@ bool cvbc_attach(const struct cvbc_module *m, penta_bytes signature, struct writ
 {
     uint8_t raw[SIGNATURE_MAX];
     if (!m->has_protection || !(m->header.flags & CVBC_SIGNED) || !m->signature.size ||
-        m->protection.signature_algorithm >= KEY_TYPES) {
-        error_at(err, CVBC_UNSIGNED, 56, "the file has no room for a signature");
-        return error_note(err, "penta sign --public-key FILE --export-tbs FILE makes it");
-    }
+        m->protection.signature_algorithm >= KEY_TYPES)
+        return error_at(err, CVBC_UNSIGNED, 56, "the file has no space for a signature");
     enum key_type type = (enum key_type)m->protection.signature_algorithm;
     if (!raw_signature(signature, type, raw) || key_signature_size(type) != m->signature.size)
         return error_at(err, CVBC_SIGNATURE, 0, "%zu bytes are not a signature of %s",

@@ -21,7 +21,7 @@ static bool new_signature(struct sealing *s, const struct cvbc_module *m,
     if (m->header.flags & CVBC_SIGNED && !path && !drop) {
         error_at(err, CVBC_SEALED, 56, "the file is signed, and the signature would no longer fit");
         return error_note(err,
-                          "sign again with --sign-key FILE, or give it up with --drop-signature");
+                          "sign again with option 'sign-key', or give option 'drop-signature'");
     }
     if (!path) return true;
     s->key = cvbc_private_key_file(path, err);
@@ -65,7 +65,7 @@ bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
     if (!key == !password) {
         error_at(err, CVBC_DECRYPT, 0,
                  key ? "either a key-file or a password-file" : "no key was given");
-        return error_note(err, "--key-file FILE or --password-file FILE");
+        return error_note(err, "option 'key-file' or option 'password-file' names it");
     }
     uint32_t method = password ? CVBC_KEY_PBKDF2 : CVBC_KEY_RAW;
     if (derive && !derivation_named(derive, &method, err)) return false;
@@ -97,7 +97,7 @@ bool cvbc_seal(const penta_module *module, const penta_option *options, size_t c
     } else if (m->debug.size && !option_text(options, count, "keep-debug")) {
         error_at(&err, CVBC_SEALED, cvbc_offset(m, m->debug.data),
                  "debug data would stay readable");
-        error_note(&err, "--keep-debug if that is fine");
+        error_note(&err, "option 'keep-debug' allows it");
     }
     if (!err.code && cvbc_build_from(&s.b, m, &err) && new_signature(&s, m, options, count, &err))
         cvbc_build_cipher(&s.b, &s.secret, options, count, &err);

@@ -91,7 +91,7 @@ static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
         error_at(&o->failure, CVBC_KEY, cvbc_offset(m, m->security.data) + 8,
                  "signed with %s, but no key is embedded and none of that kind was given",
                  cvbc_name("signature_algorithm", type));
-        return error_note(&o->failure, "give the signer's public key with --trusted-key");
+        return error_note(&o->failure, "give the signer's public key with option 'trusted-key'");
     }
     struct public_key embedded;
     const char *why;
@@ -110,7 +110,7 @@ static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
     error_at(&o->failure, CVBC_UNTRUSTED, cvbc_offset(m, m->public_key.data),
              "untrusted: the signature is good only under the key in the file");
     return error_note(&o->failure,
-                      "anybody can embed a key; give those you trust with --trusted-key");
+                      "anybody can embed a key; give those you trust with option 'trusted-key'");
 }
 
 /* ---- digests ---- */
@@ -177,7 +177,7 @@ bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
         if (rounds > iterations_max) {
             error_at(err, CVBC_LIMIT, 0, "%llu rounds of key stretching, at most %llu",
                      (unsigned long long)rounds, (unsigned long long)iterations_max);
-            return error_note(err, "--max-iterations raises the limit");
+            return error_note(err, "option 'max-iterations' raises the limit");
         }
         ok = hash_pbkdf2_sha256(material, (penta_bytes){salt, 20}, (uint32_t)rounds, key);
     }
@@ -190,7 +190,7 @@ static bool decrypt(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes *b
     uint64_t at = cvbc_offset(m, bytes->data);
     if (!m->policy.has_secret) {
         error_at(&o->failure, CVBC_DECRYPT, at, "the bytecode is encrypted and no key was given");
-        return error_note(&o->failure, "--key-file or --password-file names one");
+        return error_note(&o->failure, "option 'key-file' or option 'password-file' names it");
     }
     struct cvbc_sealing s = {m->header.flags, m->protection.encryption_algorithm,
                              m->protection.key_derivation_params};
@@ -241,7 +241,7 @@ static bool inflate(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes *b
     case DEFLATE_LIMIT:
         error_at(&o->failure, CVBC_LIMIT, at, "the bytecode inflates to more than %llu bytes",
                  (unsigned long long)limit);
-        return error_note(&o->failure, "--max-inflate raises the limit");
+        return error_note(&o->failure, "option 'max-inflate' raises the limit");
     case DEFLATE_MEMORY:
         return error_at(&o->failure, BASE_MEMORY, at, "no memory to inflate the bytecode");
     default:

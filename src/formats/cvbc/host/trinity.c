@@ -116,9 +116,9 @@ static bool find_board(struct firmware *f, const struct cvbc_board *board, penta
             f->board.family == f->core.target_family && f->board.variant == f->core.target_variant)
             return true;
     }
-    return board ||
-           error_at(err, CVBC_TARGET, 0, "no known board is variant 0x%04x; name one with --board",
-                    f->core.target_variant);
+    return board || error_at(err, CVBC_TARGET, 0,
+                             "no known board is variant 0x%04x; name one with option 'board'",
+                             f->core.target_variant);
 }
 
 /* ---- registers ---- */

@@ -95,7 +95,7 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
     if (needed > stack) {
         error_at(err, CVBC_LIMIT, 0, "the program needs a stack of %u words, the machine has %llu",
                  (unsigned)needed, (unsigned long long)stack);
-        error_note(err, "--stack gives it more");
+        error_note(err, "option 'stack' gives it more");
         return NULL;
     }
     struct cvbc_flow flow = {0};
