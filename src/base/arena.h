@@ -1,4 +1,4 @@
-/* Memory of one owner that dies whole. Pointers into it are borrowed by everyone else. */
+/* Memory that its one owner frees all at once. Everybody else only borrows pointers into it. */
 #pragma once
 #include "base/error.h"
 

@@ -16,7 +16,7 @@ static inline penta_bytes bytes_of(const char *text)
     return (penta_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-/* Also of nothing: memcmp may not be given NULL, not even for 0 bytes. */
+/* Empty ranges may have NULL for data, which memcmp must not be given, not even for 0 bytes. */
 static inline bool bytes_equal(penta_bytes a, penta_bytes b)
 {
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));

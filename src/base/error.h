@@ -1,4 +1,5 @@
-/* Errors are values: one small struct, filled once, handed up. Rules are rows of a rules.def. */
+/* Errors are values: one small struct, filled once and passed up to the caller. Rules are rows of a
+ * rules.def. */
 #pragma once
 #include "penta/penta.h"
 
@@ -19,21 +20,20 @@ const struct rule *rule_find(const struct rule *rules, uint32_t code); /* NULL: 
 
 /* Fills *err and returns false, so that a caller fails in one line:
  *     return error_at(err, PVM_JUMP_TARGET, at, "jump to %u, of %u instructions", to, count);
- * The first failure stays: later ones are its echoes. */
+ * The first failure stays: later ones usually follow from it. */
 bool error_at(penta_error *err, uint32_t code, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The way out, for the error just made. Keeps an earlier note. Returns false as well. */
+/* A hint on what to do, for the error just made. Keeps an earlier note. Returns false as well. */
 bool error_note(penta_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Where a verifier or assembler hands over what it finds; counts what it handed over. */
+/* Takes what a verifier or assembler finds: counts each finding and passes it to report. */
 struct findings {
     const struct rule *rules; /* of the format: gives each code its severity; others are errors */
     penta_report *report;
     void *user;
     size_t errors, warnings, infos;
 };
-/* "error", "warning" or "info". */
-const char *severity_text(penta_severity severity);
+const char *severity_text(penta_severity severity); /* "error", "warning" or "info" */
 /* note may be NULL. */
 void findings_add(struct findings *f, uint32_t code, uint64_t offset, const char *note,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));

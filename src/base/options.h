@@ -3,7 +3,7 @@
 #pragma once
 #include "base/error.h"
 
-/* where an option may be given, as bits */
+/* Bits: where an option may be given, */
 enum option_use {
     OPTION_OPEN = 1,     /* opening a file: every command that reads one */
     OPTION_PRINT = 2,    /* dis */
@@ -18,7 +18,7 @@ enum option_use {
     OPTION_BOARD = 1024, /* board */
     OPTION_LINK = 2048,  /* link */
     OPTION_BLOCK = 4096, /* block */
-    /* and what its value is, for checks before anything is written: */
+    /* and what its value names, for checks before anything is written. */
     OPTION_WRITES = 1 << 16,   /* a file to write */
     OPTION_FOLDER = 1 << 17,   /* a folder whose files are the machine's own */
     OPTION_REWRITES = 1 << 18, /* a file to write, perhaps one that was read */

@@ -1,19 +1,19 @@
-/* Strings from files may hold anything, and a terminal obeys some of it. Control characters, invalid
- * UTF-8 and characters that reorder or hide text become \x.. or \u{...}. */
+/* Strings from files may hold anything, and a terminal acts on some of it. Control characters,
+ * invalid UTF-8 and characters that reorder or hide text become \x.. or \u{...}. */
 #pragma once
 #include "base/writer.h"
 
-/* Invisible characters that change what a reader believes to see: bidirectional controls, zero-width
- * characters, line separators, controls of eight bits. */
+/* Invisible characters that change what a reader sees: bidirectional controls, zero-width
+ * characters, line separators, 8-bit control characters. */
 bool is_deceptive(uint32_t point);
 
-/* A string: on one line, whatever is in it. */
+/* Writes a string on one line, whatever is in it. */
 void writer_safe(struct writer *w, penta_bytes text);
 void writer_safe_text(struct writer *w, const char *text);
 
-/* A finished text of several lines: newlines and tabs pass, and with `colour` the sequences that set
- * one. The tool's last step before any text leaves it, so that a string that somebody forgot to
- * pass to writer_safe does no harm. */
+/* Writes a text of several lines: newlines and tabs pass, and with `colour` the sequences that set
+ * one. The tool does this last with all text that it prints, so that a string that was not passed
+ * to writer_safe does no harm. */
 void writer_safe_lines(struct writer *w, penta_bytes text, bool colour);
-/* Nothing would change. */
+/* True when writer_safe_lines would change nothing. */
 bool is_safe_lines(penta_bytes text, bool colour);

@@ -4,7 +4,7 @@
 
 enum { WORD_MAX = 40 };
 
-/* Edit distance with swaps of neighbours (the commonest slip), over two short words. */
+/* The edit distance of two short words; a swap of neighbours, the commonest slip, counts as one. */
 static unsigned distance(const uint8_t *a, size_t m, const uint8_t *b, size_t n)
 {
     unsigned char row[3][WORD_MAX + 1];

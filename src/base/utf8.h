@@ -1,4 +1,4 @@
-/* One step over UTF-8, strict: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/* A strict UTF-8 decoder: no overlong forms, no surrogates, nothing above U+10FFFF. */
 #pragma once
 #include "penta/penta.h"
 

@@ -31,7 +31,7 @@ bool writer_ok(const struct writer *w, penta_error *err)
     return true;
 }
 
-/* Room for n more bytes, or NULL when memory ran out. */
+/* Where n more bytes go, or NULL when memory ran out. */
 static uint8_t *reserve(struct writer *w, size_t n)
 {
     if (w->failed) return NULL;
@@ -101,7 +101,7 @@ void writer_print(struct writer *w, const char *format, ...)
     va_start(args, format);
     vsnprintf((char *)at, (size_t)n + 1, format, args);
     va_end(args);
-    w->out.size--; /* the terminating zero is not ours */
+    w->out.size--; /* without the terminating zero */
 }
 
 void writer_hex(struct writer *w, penta_bytes bytes)

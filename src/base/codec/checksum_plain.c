@@ -1,4 +1,4 @@
-/* The substitute for checksum.c where libdeflate is not to be had: plain, a bit at a time. */
+/* Replaces checksum.c in builds without libdeflate: one bit at a time. */
 #include "base/codec/checksum.h"
 
 uint32_t checksum_crc32(penta_bytes bytes)

@@ -2,8 +2,8 @@
 #include <libdeflate.h>
 #include <stdlib.h>
 
-/* The size is not stored, so the buffer starts at a likely one and doubles: a stream that claims
- * to be small stays cheap, and a bomb stops at the limit. */
+/* The decoded size is not stored, so the buffer starts at a likely one and grows: small streams
+ * stay cheap, and a stream that expands without end stops at the limit. */
 enum deflate_result deflate_inflate(penta_bytes in, size_t limit, penta_buffer *out)
 {
     *out = (penta_buffer){0};

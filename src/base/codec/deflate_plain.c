@@ -1,4 +1,4 @@
-/* For builds without libdeflate: compressed content stays closed. */
+/* Replaces deflate.c in builds without libdeflate: nothing can be compressed or decompressed. */
 #include "base/codec/deflate.h"
 
 enum deflate_result deflate_inflate(penta_bytes in, size_t limit, penta_buffer *out)

@@ -10,12 +10,12 @@ bool file_read(const char *path, uint64_t limit, penta_buffer *out, penta_error 
 bool file_read_regular(const char *path, uint64_t limit, penta_buffer *out, penta_error *err);
 /* The same from an open descriptor; name is for messages. */
 bool file_read_fd(int fd, const char *name, uint64_t limit, penta_buffer *out, penta_error *err);
-/* All or nothing: other processes see the old bytes or the new ones, and so does who looks after a
- * kill or a loss of power; when it returns, the new ones are on the disk. What is replaced keeps
- * its mode, its owner where that is permitted, and the symbolic links that lead to it; hard links
- * to it keep the old bytes. Pipes and devices are written to as they are. */
+/* All or nothing: other processes see the old bytes or the new ones, also after a kill or a power
+ * failure. When it returns, the new bytes are on the disk. A replaced file keeps its mode, its
+ * owner where that is permitted, and the symbolic links that lead to it; hard links to it keep the
+ * old bytes. Pipes and devices are written to directly. */
 bool file_write(const char *path, penta_bytes bytes, penta_error *err);
-/* Gone from the disk when it returns. A missing file is no error. */
+/* The file is gone from the disk when it returns. A missing file is no error. */
 bool file_remove(const char *path, penta_error *err);
-/* The folder that holds the name, on disk with all its names. */
+/* Waits until the folder that path lies in is on the disk, with the names of its files. */
 bool file_sync_folder_of(const char *path, penta_error *err);

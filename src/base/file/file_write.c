@@ -1,7 +1,7 @@
-/* Files that are replaced as a whole. The bytes go to a file without a name, which a kill leaves no
- * trace of; that gets a temporary name only to be renamed over the old file. Filesystems without
- * nameless files use the temporary name from the start. Either way its writer holds a lock on it,
- * so that the next write of the same file can tell what a kill left there, and removes it. */
+/* Replaces whole files. The bytes first go to a file without a name, of which nothing is left after
+ * a kill. It gets a temporary name only to be renamed over the old file. On filesystems without
+ * nameless files it has the temporary name from the start. Either way its writer holds a lock on
+ * it: a temporary file without a lock is left from a kill, and the next write removes it. */
 #include "base/codec/checksum.h"
 #include "base/file/file.h"
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-    LINKS_MAX = 40, /* as the kernel follows */
+    LINKS_MAX = 40, /* as many as the kernel follows */
     SLOTS = 4,      /* temporary names of a file, for as many writers at the same time */
     ACL_MAX = 4096,
 };
@@ -26,7 +26,7 @@ struct target { /* the file to be replaced */
     char path[PATH_MAX];
     const char *name; /* its last part */
     int folder;
-    bool readable; /* the folder: it can be synced */
+    bool readable; /* the folder is, so it can be synced */
     bool exists;
     struct stat old;
 };
@@ -47,9 +47,9 @@ static bool fail(int code)
     return false;
 }
 
-/* ---- where ---- */
+/* ---- the target ---- */
 
-/* The length of the folder in front of the last name, with its slash; 0: the current folder. */
+/* The length of path up to its last slash, that included; 0: the current folder. */
 static size_t folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -69,8 +69,8 @@ static int open_folder(const char *path, bool *readable)
     return fd;
 }
 
-/* In a folder where everybody can make names, a link of somebody else is not followed: it would
- * choose which of our files we replace. */
+/* In a folder where everybody may create files, a link that somebody else made is not followed: it
+ * would choose which of our files is replaced. */
 static bool may_follow(const char *path, const struct stat *link)
 {
     char folder[PATH_MAX];
@@ -83,7 +83,7 @@ static bool may_follow(const char *path, const struct stat *link)
     return !shared || link->st_uid == geteuid() || link->st_uid == st.st_uid || fail(EACCES);
 }
 
-/* One link less; the rest of the path stays. */
+/* Replaces the last name of the path by what it links to. */
 static bool follow(char path[PATH_MAX])
 {
     char to[PATH_MAX];
@@ -96,7 +96,7 @@ static bool follow(char path[PATH_MAX])
     return true;
 }
 
-/* The end of the links, which need not exist. */
+/* Finds the file that the links lead to, which need not exist. */
 static bool resolve(struct target *t, const char *path)
 {
     if (strlen(path) >= sizeof t->path) return fail(ENAMETOOLONG);
@@ -126,7 +126,7 @@ static bool write_all(int fd, penta_bytes bytes)
     return true;
 }
 
-/* False when there is an access list that could not be copied, or one too many. */
+/* False when the new file's access list is not that of the old one. */
 static bool copy_acl(const struct target *t, int fd)
 {
     static const char acl[] = "system.posix_acl_access";
@@ -137,8 +137,9 @@ static bool copy_acl(const struct target *t, int fd)
     return !fsetxattr(fd, acl, list, (size_t)size, 0);
 }
 
-/* The rights of what is replaced. A group or list that cannot be kept must not let in another
- * group, so that it then has the rights of everybody. Set-id bits go, as with any write. */
+/* Gives the new file the rights of the old one. Where the group or the access list cannot be kept,
+ * no other group may gain by it: the group then gets the rights of everybody. Set-id bits are
+ * dropped, as with any write. */
 static bool copy_rights(const struct target *t, int fd)
 {
     struct stat now;
@@ -158,8 +159,8 @@ static bool fill(const struct target *t, int fd, penta_bytes bytes)
 
 /* ---- temporary names ---- */
 
-/* Short whatever the length of the target's name. The last one is random: it is there for folders
- * where others hold the usual ones. */
+/* Short, however long the target's name is. The one after the numbered names is random, for folders
+ * where others hold all of those. */
 static void temporary_name(const struct target *t, unsigned slot, char name[64])
 {
     uint32_t crc = checksum_crc32((penta_bytes){(const uint8_t *)t->name, strlen(t->name)});
@@ -172,12 +173,12 @@ static void temporary_name(const struct target *t, unsigned slot, char name[64])
     }
 }
 
-/* Removes it when no writer holds it any more. */
+/* Removes a temporary file that no writer holds any more. */
 static void remove_stale(const struct target *t, const char *name)
 {
     struct stat st, now;
     int fd = openat(t->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0 && errno == EACCES) /* without the right to read, as the target may be */
+    if (fd < 0 && errno == EACCES) /* it has the rights of its target, which may be unreadable */
         fd = openat(t->folder, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) return;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !flock(fd, LOCK_EX | LOCK_NB) &&
@@ -196,7 +197,8 @@ static void remove_all_stale(const struct target *t)
     }
 }
 
-/* The nameless file's first name. Without the right to link by descriptor, /proc knows it. */
+/* Gives the nameless file a name. Linking by descriptor takes a privilege; linking through /proc
+ * does not. */
 static bool link_as(const struct target *t, int fd, const char *name)
 {
     char path[40];
@@ -206,7 +208,8 @@ static bool link_as(const struct target *t, int fd, const char *name)
     return !linkat(AT_FDCWD, path, t->folder, name, AT_SYMLINK_FOLLOW);
 }
 
-/* A named file that is ours: whoever took it for a leftover before it was locked has removed it. */
+/* Creates a file and locks it. In between, another writer may take it for a leftover and remove it;
+ * then this tries again. */
 static int create_locked(const struct target *t, const char *name, mode_t mode)
 {
     struct stat st;
@@ -221,10 +224,10 @@ static int create_locked(const struct target *t, const char *name, mode_t mode)
     return errno = EAGAIN, -1;
 }
 
-/* ---- two ways ---- */
+/* ---- the two ways to write ---- */
 
-/* False with errno 0: this filesystem has no nameless files, or no way to name them. A file that is
- * new gets its own name at once. */
+/* False with errno 0: this filesystem has no nameless files, or cannot give them names. A new file
+ * gets its own name at once. */
 static bool write_nameless(const struct target *t, penta_bytes bytes, struct temporary *out)
 {
     out->fd = openat(t->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, t->exists ? 0600 : 0666);
@@ -257,7 +260,7 @@ static bool write_named(const struct target *t, penta_bytes bytes, struct tempor
 static bool sync_folder(int folder, bool readable, int file)
 {
     if (!readable) return file < 0 || !syncfs(file);
-    return !fsync(folder) || errno == EINVAL; /* the filesystem does not know this: done */
+    return !fsync(folder) || errno == EINVAL; /* EINVAL: nothing to sync on this filesystem */
 }
 
 static bool replace(const struct target *t, penta_bytes bytes)
@@ -303,7 +306,7 @@ bool file_write(const char *path, penta_bytes bytes, penta_error *err)
     return ok;
 }
 
-/* ---- names ---- */
+/* ---- names in folders ---- */
 
 bool file_sync_folder_of(const char *path, penta_error *err)
 {

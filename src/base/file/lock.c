@@ -27,11 +27,11 @@ static void write_holder(int fd)
     char host[65], text[100];
     host_name(host);
     int n = snprintf(text, sizeof text, "%d %s\n", (int)getpid(), host);
-    /* who cannot be named is still the holder */
+    /* the lock counts, named or not */
     if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n) return;
 }
 
-/* False while nobody is named there, or somebody of this host who has ended. */
+/* False when the file names nobody, or a process of this host that has ended. */
 static bool read_holder(int fd, struct holder *out, bool *here)
 {
     char host[65], text[100];
@@ -56,7 +56,7 @@ static bool busy(const char *folder, const struct holder *holder, bool known, bo
     return error_at(err, BASE_IO, 0, "the folder '%.60s' is in use by %s", folder, who);
 }
 
-/* Tries a few times only until a holder is known. */
+/* Tries again only while the holder has not written its name yet. */
 static bool take(int fd, int kind, const char *folder, penta_error *err)
 {
     struct holder holder;
@@ -94,11 +94,12 @@ bool folder_lock(const char *folder, int *fd, penta_error *err)
     return true;
 }
 
-/* The name goes first: one who finds it empty looks again. */
+/* Removes the name while the lock is still held: others never read the name of a past holder, and
+ * try again while there is none. */
 void folder_unlock(int fd)
 {
     if (fd < 0) return;
-    if (ftruncate(fd, 0)) { /* shared, or not ours to write: the name was not ours either */
+    if (ftruncate(fd, 0)) { /* a shared lock is opened for reading, and has no name here */
     }
     close(fd);
 }

@@ -13,9 +13,9 @@ struct json_doc {
 
 enum { DEPTH = 64 };
 
-/* Even when strict, json-c rounds what it cannot hold, lets the last of two equal keys win, and
- * takes NaN and single quotes. A vector must not say what it does not say, so the text is scanned
- * once more for these. */
+/* Even when strict, json-c rounds numbers that it cannot hold, keeps the last of two equal keys,
+ * and takes NaN and single quotes. A test vector must not be read as something else, so the text is
+ * scanned once more for these. */
 struct scan {
     const char *p, *end;
     penta_error *err;
@@ -35,7 +35,7 @@ static void scan_string(struct scan *s, const char **text, size_t *size)
     s->p++;
 }
 
-/* A literal. Integers must fit: "-" down to 2^63, else up to 2^64-1. */
+/* Integers must fit: from -2^63 to 2^64-1. */
 static bool scan_literal(struct scan *s)
 {
     const char *from = s->p;
@@ -77,10 +77,10 @@ struct key {
     const char *text;
     size_t size;
     const char *at;               /* in the document */
-    struct json_object *resolved; /* what text is in, where the document has escapes; else NULL */
+    struct json_object *resolved; /* owns text where the document has escapes; else NULL */
 };
 
-/* A key with escapes as json-c keeps it, which is up to the first zero: "\u0061" is "a". */
+/* Resolves escapes as json-c does, "\u0061" is "a", up to the first zero byte. */
 static void resolve_key(struct key *key)
 {
     if (!memchr(key->text, '\\', key->size)) return;
@@ -150,7 +150,7 @@ static bool scan_object(struct scan *s, unsigned depth)
     return ok;
 }
 
-/* Only called on text that json-c accepted, hence this short; depth is bounded by DEPTH. */
+/* Only called on text that json-c accepted, so it need not check the grammar or the depth. */
 static bool scan_value(struct scan *s, unsigned depth)
 {
     scan_space(s);
@@ -191,11 +191,11 @@ struct json_doc *json_parse(penta_bytes text, penta_error *err)
         error_at(err, BASE_MEMORY, 0, "no memory for a JSON document");
     } else {
         json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-        /* A final zero byte tells json-c that a top-level number has ended. */
         doc->root = json_tokener_parse_ex(tok, (const char *)text.data, (int)text.size);
         enum json_tokener_error why = json_tokener_get_error(tok);
         size_t at = json_tokener_get_parse_end(tok);
         if (why == json_tokener_continue && text.size) {
+            /* A zero byte tells json-c that a top-level number has ended. */
             doc->root = json_tokener_parse_ex(tok, "", 1);
             why = json_tokener_get_error(tok);
             at = text.size;
@@ -230,7 +230,7 @@ void json_doc_free(struct json_doc *doc)
     free(doc);
 }
 
-/* json-c's accessors take non-const pointers although they only look. */
+/* json-c's accessors take non-const pointers although they only read. */
 static struct json_object *loose(const struct json_object *v)
 {
     return (struct json_object *)(uintptr_t)v;

@@ -36,7 +36,7 @@ static void quoted(struct writer *w, penta_bytes text)
     writer_char(w, '"');
 }
 
-/* The key as it is, or, where the object has it already, with a number that makes it another. */
+/* Writes the key, with a number appended where the object has it already. */
 static void new_key(struct json *j, const char *key)
 {
     uint64_t object = j->objects[j->depth - 1];
@@ -44,7 +44,7 @@ static void new_key(struct json *j, const char *key)
         quoted(j->out, bytes_of(key));
         return;
     }
-    struct writer other = {0}; /* names may come from a file: no assertion */
+    struct writer other = {0}; /* no assertion: names may come from a file */
     unsigned n = 2;
     do {
         other.out.size = 0;
@@ -57,7 +57,7 @@ static void new_key(struct json *j, const char *key)
     writer_free(&other);
 }
 
-/* Comma, line and key: everything that comes before a value. */
+/* The comma and the key before a value. */
 static void before(struct json *j, const char *key)
 {
     if (!j->depth) {

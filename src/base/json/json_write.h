@@ -1,7 +1,7 @@
 /* A streaming JSON writer that cannot produce an invalid document: it places the commas, escapes
  * every string, replaces invalid UTF-8, and closes what is open. Inside objects every value has
- * a key, inside lists none (NULL). A key that the object has already is a mistake of the caller: an
- * assertion fails, and without assertions the member is called NAME_2, so that readers keep both. */
+ * a key, inside lists none (NULL). A member whose key the object has already is called NAME_2, so
+ * that readers keep both. */
 #pragma once
 #include "base/json/members.h"
 #include "base/writer.h"
@@ -14,7 +14,7 @@ struct json {
     bool in_list[JSON_DEPTH], has_items[JSON_DEPTH];
     struct json_members members; /* freed when the outermost value ends */
     size_t members_before[JSON_DEPTH];
-    uint64_t serial, objects[JSON_DEPTH]; /* each object's own number */
+    uint64_t serial, objects[JSON_DEPTH]; /* objects so far; the number of each open one */
 };
 
 void json_object(struct json *j, const char *key);
@@ -31,5 +31,5 @@ void json_float(struct json *j, const char *key, double value);  /* inf and nan 
 void json_hex(struct json *j, const char *key, penta_bytes value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
-/* A value written by another json into a buffer of its own, which this finishes. */
+/* Inserts the value that another json has written into a buffer of its own, after closing it. */
 void json_embed(struct json *j, const char *key, struct json *value);

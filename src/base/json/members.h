@@ -1,6 +1,5 @@
-/* The names of the members of all open objects of a JSON document. Objects close in the reverse order of
- * their opening, so a hash table that is emptied in the reverse order of its filling needs no marks
- * for deleted entries. */
+/* The names of the members of all open objects of a JSON document. Names are forgotten in the
+ * reverse order of their coming, so the hash table needs no marks for deleted entries. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
