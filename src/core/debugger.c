@@ -8,11 +8,11 @@ enum { SNAPSHOTS_MAX = 64, INTERVAL_FIRST = 16 };
 
 static bool out_of_memory(struct debugger *d)
 {
-    return error_at(&d->err, BASE_MEMORY, 0, "no memory to remember the past");
+    return error_at(&d->err, BASE_MEMORY, 0, "no memory for the history of the run");
 }
 
-/* Every other snapshot goes, and the interval doubles: memory stays bounded, and going back runs at
- * most one interval again, between 1/64 and 1/32 of the run. */
+/* Drops every other snapshot and doubles the interval, so that memory stays bounded and going back
+ * runs at most one interval again, between 1/64 and 1/32 of the run. */
 static void thin_out(struct debugger *d)
 {
     size_t kept = 0;
@@ -143,7 +143,7 @@ void debugger_forward(struct debugger *d, uint64_t n, penta_stop *stop)
 {
     struct session *s = d->session;
     uint64_t done = 0;
-    bool here = true; /* a mark on the very spot is where we come from, not where we go */
+    bool here = true; /* a breakpoint at the first instruction is passed over */
     for (;;) {
         uint64_t next = d->snapshots[d->snapshot_count - 1].steps + d->interval;
         uint64_t slice = next > s->steps ? next - s->steps : 1;
@@ -183,9 +183,7 @@ bool debugger_goto(struct debugger *d, uint64_t steps, penta_stop *stop)
         debugger_forward(d, steps - s->steps, stop);
         if (stop->kind != PENTA_STOP_FUEL && stop->kind != PENTA_STOP_BREAK) break;
     }
-    if (s->steps == before) { /* standing still: ask where we are */
-        session_run(s, 0, stop);
-    }
+    if (s->steps == before) session_run(s, 0, stop); /* no step was taken: get the pc */
     stop->steps = s->steps - before;
     return s->steps == steps;
 }

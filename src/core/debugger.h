@@ -1,5 +1,5 @@
-/* Stepping in both directions over any machine: snapshots now and then, and recorded answers of
- * the host, so that going back is loading the last snapshot before and running forward again. */
+/* Steps any machine in both directions. It takes snapshots now and then and records the answers of
+ * the host: going back loads the last snapshot before the wanted step and runs forward again. */
 #pragma once
 #include "core/session.h"
 
@@ -21,17 +21,18 @@ struct debugger {
     struct session *session;
     struct snapshot *snapshots; /* ascending by steps; the first is the start */
     size_t snapshot_count, snapshot_capacity;
-    uint64_t interval;               /* steps between snapshots; doubles as they grow many */
+    uint64_t interval;               /* steps between snapshots; doubles when they are too many */
     struct recorded_answer *answers; /* of every host call so far, in order */
     size_t answer_count, answer_capacity;
     penta_buffer before; /* the machine at the call that the host is just answering, or empty */
-    uint64_t furthest;   /* steps reached so far: up to there it is replay */
+    uint64_t furthest;   /* the most steps reached so far; up to there everything is replayed */
     /* The instruction after the last step was tried too: it trapped, faulted, or asks for more than
      * the host has. The state after so many steps is the one before that. */
     bool beyond;
-    penta_error err; /* code 0, or why history is incomplete (memory) */
+    penta_error err; /* code 0, or why the history is incomplete (memory) */
+    /* Called for new host calls only, not for replayed ones. */
     void (*called)(void *user, const penta_stop *stop, const struct answer *answer);
-    void *user; /* told of new host calls only, not of replayed ones */
+    void *user;
 };
 
 /* Takes over the session's hooks. The session stays the caller's. */

@@ -1,5 +1,5 @@
-/* Small helpers for whoever walks a module or a machine with a penta_visitor. Leaves come in file
- * order and tile the file; what is computed has size 0. */
+/* Helpers for formats that describe a module or a machine to a penta_visitor. Leaves come in file
+ * order and tile the file; computed values have size 0. */
 #pragma once
 #include "base/bytes.h"
 

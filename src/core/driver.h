@@ -12,8 +12,8 @@ struct host;   /* core/host.h */
 /* What an error of a rule means for running the module. */
 enum rule_scope {
     SCOPE_CONTAINER, /* no machine opens it */
-    SCOPE_PROGRAM,   /* penta run refuses it, unless --unverified */
-    SCOPE_RUNTIME,   /* the machine gives the run-time error when it gets there */
+    SCOPE_PROGRAM,   /* penta run refuses it, unless told to run unverified programs */
+    SCOPE_RUNTIME,   /* the machine fails when it gets there */
 };
 
 struct driver {
@@ -33,7 +33,7 @@ struct driver {
     void (*verify)(const penta_module *module, struct findings *findings);
     void (*describe)(const penta_module *module, const penta_visitor *visitor);
     void (*info)(const penta_module *module, const penta_visitor *visitor);
-    /* What protects the byte at this offset, and where that changes; for hex --coverage. */
+    /* What protects the byte at this offset, and up to where; for penta hex --coverage. */
     const char *(*protection)(const penta_module *module, uint64_t offset, uint64_t *end);
     bool (*encode)(const penta_module *module, struct writer *out, penta_error *err);
     bool (*print)(const penta_module *module, const penta_option *options, size_t count,
@@ -47,7 +47,7 @@ struct driver {
     uint64_t (*next_pc)(const penta_module *module, uint64_t pc);
     /* The pc of the instruction whose bytes hold this file offset, for diagnostics. */
     bool (*pc_of)(const penta_module *module, uint64_t offset, uint64_t *pc);
-    /* Text to bytes. Hands every finding over; false when one was an error. */
+    /* Text to bytes. Every finding goes to `findings`; false when one was an error. */
     bool (*assemble)(struct source *source, const penta_option *options, size_t count,
                      struct writer *out, struct findings *findings);
     /* Another dialect, byte order or version of the same program, as the options say. */

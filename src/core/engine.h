@@ -1,8 +1,8 @@
-/* The engine contract: one debugger for five machines.
+/* What an engine does, so that one debugger serves the machines of all formats.
  *
- * step is run(1). Fuel is the host's budget in instructions; gas is guest state with its own rules.
- * A mark stops before its instruction, with STOP_BREAK. A run passes over a mark only if the run
- * before stopped at it with STOP_BREAK; arriving there by fuel or by an answer does not count.
+ * A step is run(1). Fuel is the host's budget in instructions; gas is guest state with its own
+ * rules. A mark stops before its instruction, with STOP_BREAK. A run passes over a mark only if the
+ * run before stopped at it with STOP_BREAK; arriving there by fuel or by an answer does not count.
  * An engine never calls the host: it stops and asks, the host answers, it resumes. A final stop
  * (HALT, TRAP) is given again, with 0 steps, when the machine is run again. */
 #pragma once
@@ -31,7 +31,8 @@ struct engine {
     bool (*peek)(const penta_vm *vm, uint64_t address, void *into, size_t size);
     bool (*poke)(penta_vm *vm, uint64_t address, const void *from, size_t size);
     bool (*mark)(penta_vm *vm, uint64_t pc, bool on); /* a breakpoint */
-    /* The flag was set, from any thread or signal handler. NULL: run looks at it by itself. */
+    /* Called from any thread or signal handler after the flag `interrupt` was set. NULL: run checks
+     * the flag itself. */
     void (*interrupt)(penta_vm *vm);
     /* What the run showed that no check of the program can: warnings. The entry may be NULL. */
     void (*findings)(const penta_vm *vm, struct findings *findings);

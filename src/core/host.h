@@ -1,6 +1,6 @@
-/* The default host of a format: it answers what STOP_HOST asks. What it does to the machine is an
- * answer, a value that the caller applies, logs, and can apply again: replay is feeding the
- * recorded answers, so a debugger can go backwards over host calls. */
+/* The default host of a format: it answers what STOP_HOST asks. Its effect on the machine is an
+ * answer, a value that the caller applies, logs and can apply again. A debugger goes backwards over
+ * host calls by applying recorded answers. */
 #pragma once
 #include "core/engine.h"
 struct json; /* base/json/json_write.h */
@@ -8,21 +8,20 @@ struct json; /* base/json/json_write.h */
 struct answer {
     uint64_t results[16];
     size_t count;
-    struct writer pokes;  /* memory writes: {u64 address, u64 size, bytes} each, host order */
+    struct writer pokes;  /* memory writes: {u64 address, u64 size, bytes} each, little-endian */
     struct writer output; /* what the program printed */
     struct writer errors; /* and what it printed to standard error, where it has one */
     struct writer note;   /* the call and its answer as a line, where the host can say it better */
-    uint64_t gas;         /* that the machine pays for it */
+    uint64_t gas;         /* that the machine is charged */
     enum call_end end;    /* what becomes of the program's call */
     bool between;         /* no call of the program: the host's own work between two of them */
     bool applied;         /* the machine already is as the answer leaves it: nothing to apply */
-    /* Where it cannot be answered: why, and whether asking again later makes sense. */
-    penta_error failure;
-    bool interrupted;
+    penta_error failure;  /* why the call cannot be answered */
+    bool interrupted;     /* before there was an answer: ask again later */
 };
 
 struct host {
-    /* False with an error; the state may be anything, also NULL. */
+    /* The state is the host's own and may be NULL. False with an error. */
     bool (*open)(const penta_module *module, const penta_option *options, size_t count,
                  void **state, penta_error *err);
     /* False: it cannot answer this one. */
@@ -30,10 +29,10 @@ struct host {
     void (*close)(void *state);
     /* The machine that it will answer, before its first run. May be NULL. */
     void (*attach)(void *state, penta_vm *vm);
-    /* Its answers change the machine in ways that a struct answer cannot say, so that replay needs
-     * the machine from before and after. NULL: they never do. */
+    /* True when its answers change the machine in ways that a struct answer does not hold, so that
+     * replay needs the machine from before and after. NULL: never. */
     bool (*changes_machine)(void *state);
-    /* What option save-state keeps, when all calls are over. NULL: there is no such state. */
+    /* What option 'save-state' stores after the last call. NULL: there is no such state. */
     bool (*save)(void *state, struct writer *out, penta_error *err);
     /* The program is one for a console: what it prints is its result, and the value of its HALT
      * (args[0] of the stop) is its exit code. NULL: none is. */
@@ -50,5 +49,5 @@ struct host {
 void answer_poke(struct answer *a, uint64_t address, penta_bytes bytes);
 void answer_clear(struct answer *a);
 void answer_free(struct answer *a);
-/* Pokes, results, gas and end into the machine. */
+/* Applies pokes, results, gas and end to the machine. */
 bool answer_apply(const struct answer *a, penta_vm *vm, penta_error *err);

@@ -5,7 +5,7 @@
 #include "base/file/file.h"
 #include "base/number.h"
 
-/* The part before the next colon; moves *rest behind it, to NULL at the end. */
+/* The part before the next colon; *rest is then what follows the colon, or NULL. */
 static penta_bytes part(const char **rest)
 {
     const char *from = *rest, *colon = strchr(from, ':');

@@ -1,4 +1,4 @@
-/* The option --map ADDR:LEN[:ro|rw][:FILE], the same for every machine with an address space. */
+/* The option 'map', ADDR:LEN[:ro|rw][:FILE], the same for every machine with an address space. */
 #pragma once
 #include "base/error.h"
 

@@ -47,7 +47,7 @@ void session_run(struct session *s, uint64_t fuel, penta_stop *stop)
         uint64_t used = s->steps - before;
         penta_vm_run(s->vm, fuel == UINT64_MAX ? fuel : fuel - used, stop);
         if (stop->steps == UINT64_MAX || s->steps == UINT64_MAX)
-            s->steps = UINT64_MAX; /* an engine that does not count ran */
+            s->steps = UINT64_MAX; /* the engine does not count */
         else
             s->steps += stop->steps;
         if (stop->kind != PENTA_STOP_HOST) break;

@@ -1,4 +1,4 @@
-/* A machine together with its host: runs until something happens that the host cannot settle. */
+/* A machine together with its host: runs until a stop that the host cannot answer. */
 #pragma once
 #include "core/driver.h"
 #include "core/host.h"
@@ -8,11 +8,11 @@ struct session {
     penta_vm *vm;
     const struct host *host; /* NULL: nobody answers */
     void *host_state;
-    struct answer answer; /* of the host call just settled */
+    struct answer answer; /* to the last host call */
     uint64_t steps;       /* instructions executed so far */
-    uint64_t host_calls;  /* settled so far */
+    uint64_t host_calls;  /* answered so far */
     penta_error failure;  /* code 0, or why an answer could not be applied */
-    /* Told of every settled call, and with answer NULL of one that nobody could answer. */
+    /* Called for every answered call, and with answer NULL for one that nobody could answer. */
     void (*called)(void *user, const penta_stop *stop, const struct answer *answer);
     /* Asked before the host, for replay: true when it filled the answer. */
     bool (*recorded)(void *user, const penta_stop *stop, struct answer *answer);
@@ -22,7 +22,7 @@ struct session {
 bool session_open(struct session *s, const penta_module *module, const char *engine,
                   const penta_option *options, size_t count, penta_error *err);
 void session_close(struct session *s);
-/* At most fuel instructions; UINT64_MAX is without end. stop->steps counts this call's. */
+/* At most fuel instructions; UINT64_MAX: no limit. stop->steps counts those of this call. */
 void session_run(struct session *s, uint64_t fuel, penta_stop *stop);
 
 const char *stop_kind_name(penta_stop_kind kind);                         /* "halt" */

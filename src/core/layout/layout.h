@@ -21,7 +21,7 @@ struct layout_field {
 /* What a value means ("ed25519"), or NULL. */
 typedef const char *layout_note(const char *field, uint64_t value);
 
-/* A node over the record at `bytes`, which lies at file offset `offset`, with one leaf per field. */
+/* A node for the record at `bytes`, which is at file offset `offset`, with one leaf per field. */
 void layout_describe(const penta_visitor *visitor, const char *name,
                      const struct layout_field *fields, const uint8_t *bytes, uint64_t offset,
                      bool big_endian, layout_note *note);

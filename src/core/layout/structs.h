@@ -1,4 +1,4 @@
-/* Structs, sizes, readers and writers of the records in LAYOUT_FILE; see core/layout.h. No
+/* Structs, sizes, readers and writers of the records in LAYOUT_FILE; see core/layout/layout.h. No
  * include guard: each format includes it once, from its own header. */
 #define RECORD(r) struct LAYOUT(r) {
 #define FIELD(r, bits, name, kind, meaning) uint##bits##_t name;

@@ -7,7 +7,7 @@
 struct change_memory {
     uint64_t key;    /* hash of the path; 0: free */
     uint64_t value;  /* hash of a leaf's value, or stamp of a node */
-    uint64_t seen;   /* the last walk that came by */
+    uint64_t seen;   /* the last walk that saw it */
     uint64_t walked; /* of a node: the last walk that went into it */
 };
 
@@ -40,7 +40,7 @@ static uint64_t value_hash(const penta_field *f)
     return mix(h, f->as.u);
 }
 
-/* Of the next child; items count, members have their name. */
+/* The key of the next child: items differ by their number, members by their name. */
 static uint64_t child_key(struct changes *c, const char *name, uint64_t kind)
 {
     struct change_frame *top = &c->at[c->depth];
@@ -107,7 +107,7 @@ static void open_frame(struct changes *c, const penta_node *node, uint64_t key, 
 static bool change_enter(void *user, const penta_node *node)
 {
     struct changes *c = user;
-    if (!strcmp(node->name, "memory")) return false; /* too much to look at after every step */
+    if (!strcmp(node->name, "memory")) return false; /* too large to compare after every step */
     const struct change_frame *top = &c->at[c->depth];
     uint64_t key = child_key(c, node->name, 1);
     struct change_memory *m = c->depth < PATH_DEPTH && !c->failed ? memory_of(c, key) : NULL;

@@ -1,6 +1,6 @@
-/* What a machine changed since it was looked at before, leaf by leaf. Remembers hashes, not values.
- * Nodes whose stamp is the same are not walked, and long lists of values that carry a stamp are one
- * value: cost follows what changed, not what exists. */
+/* What changed in a machine since the last walk, leaf by leaf. Remembers hashes, not values. Nodes
+ * whose stamp is the same are not walked, and a long list of values with a stamp counts as one
+ * value, so the cost depends on what changed and not on the size of the machine. */
 #pragma once
 #include "core/views/path.h"
 #include "penta/penta.h"
@@ -17,7 +17,7 @@ struct changes {
     size_t used, slots;
     uint64_t epoch; /* counts walks */
     bool failed;    /* out of memory: nothing is reported any more */
-    /* of the walk under way */
+    /* The rest is about the current walk. */
     change_report *report;
     void *user;
     struct path path;
@@ -34,6 +34,6 @@ struct changes {
     struct writer text, value;
 };
 
-/* Walks the machine, except for its memory. report NULL: only to remember. */
+/* Walks the machine, except for its memory. report NULL: only remembers. */
 void changes_take(struct changes *c, const penta_vm *vm, change_report *report, void *user);
 void changes_free(struct changes *c);

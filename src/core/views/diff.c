@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 
-/* A tree in memory: what describe said, with a hash over everything but the places. */
+/* A describe tree in memory, with a hash over everything but the offsets. */
 struct tree {
     const char *name;
     bool leaf, list;
@@ -156,9 +156,7 @@ static void only(struct compare *c, char sign, const struct tree *t, bool item, 
     c->path.out.size = before;
 }
 
-/* Items between the common head and tail, aligned by their longest common subsequence when the
- * table is affordable, else pairwise. Runs of removed and added items pair up as changes. */
-struct span {
+struct span { /* items of two lists */
     const struct tree **a, **b;
     size_t m, n, index; /* index of a[0] and b[0] in their lists */
 };
@@ -170,6 +168,8 @@ static void pair_up(struct compare *c, struct span s, size_t i0, size_t i1, size
     for (; j0 < j1; j0++) only(c, '+', s.b[j0], true, s.index + j0);
 }
 
+/* By the longest common subsequence when its table is not too large, else pairwise. Runs of removed
+ * and added items between common ones pair up as changes. */
 static void align(struct compare *c, struct span s)
 {
     enum { CELLS_MAX = 16 << 20 };
@@ -204,7 +204,7 @@ static void align(struct compare *c, struct span s)
     free(length);
 }
 
-/* Aligns two rows of items; equal heads and tails are cut off first. */
+/* Equal items at both ends are cut off first, so that the table stays small. */
 static void compare_items(struct compare *c, struct span s)
 {
     while (s.m && s.n && s.a[s.m - 1]->hash == s.b[s.n - 1]->hash) s.m--, s.n--;

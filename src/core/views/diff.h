@@ -1,5 +1,5 @@
-/* The structural difference of two describe trees: members by name, items of lists (and members that
- * share a name) by alignment. */
+/* The structural difference of two describe trees: members by name, items of lists (and members
+ * that share a name) by alignment. */
 #pragma once
 #include "core/views/views.h"
 

@@ -1,4 +1,4 @@
-/* Where a walk is: "/code/insn[17]/target". Items of a list count; members have their name. */
+/* Where a walk is: "/code/insn[17]/target". Items of a list are numbered. */
 #pragma once
 #include "base/writer.h"
 

@@ -1,4 +1,4 @@
-/* Consumers that only look at places: the tiling check, the leaf at an offset, a subtree. */
+/* Visitors that look at offsets and paths only: tiling check, leaf at an offset, subtree. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -52,7 +52,7 @@ struct search {
     uint64_t node_offset[PATH_DEPTH + 1], node_size[PATH_DEPTH + 1];
 };
 
-/* The first wanted place of that kind at or behind an offset, as an index into order. */
+/* The first wanted place of that kind at or after an offset, as an index into order. */
 static size_t first_from(const struct search *s, uint64_t offset, bool decoded)
 {
     size_t low = decoded ? s->plain : 0, high = decoded ? s->count : s->plain;
@@ -77,7 +77,7 @@ static bool search_enter(void *user, const penta_node *node)
     struct search *s = user;
     path_enter(&s->path, node->name, node->list);
     bool decoded = s->decoded_depth || node->decoded;
-    /* A decoded subtree may hang below any stored node, so with such places all are entered. */
+    /* A decoded subtree may be below any stored node: where one is wanted, all are entered. */
     bool worth = !node->size || holds_any(s, node->offset, node->size, decoded) ||
                  (!decoded && s->plain < s->count);
     if (!worth) {

@@ -1,4 +1,4 @@
-/* Values without places: what `info` says of a file and a machine says of itself. */
+/* Values without offsets: the facts of `info`, and the state of a machine. */
 #include <stdio.h>
 #include <string.h>
 #include "base/sanitize.h"

@@ -1,12 +1,12 @@
-/* The consumers of describe. None knows a format. Each is a visitor over a writer; make one with
- * its _visitor function and hand it to penta_describe, penta_info or penta_vm_describe. */
+/* The users of describe; none knows a format. Each is a visitor: make one with its _visitor
+ * function and pass it to penta_describe, penta_info or penta_vm_describe. */
 #pragma once
 #include "base/json/json_write.h"
 #include "core/views/path.h"
 
 /* ---- values ---- */
-void view_value(struct writer *out, const penta_field *field,
-                size_t raw_max); /* as a person reads it */
+/* As a person reads it; at most raw_max bytes of a PENTA_RAW. */
+void view_value(struct writer *out, const penta_field *field, size_t raw_max);
 void view_json_value(struct json *j, const char *key, const penta_field *field);
 
 /* ---- colours: empty strings when off ---- */
@@ -16,7 +16,7 @@ struct palette {
 };
 const struct palette *palette_for(bool colour);
 
-/* Names and notes may come from the file: these pass them through the sanitiser. */
+/* Names and notes may come from the file, so these write them with writer_safe. */
 void view_styled(struct writer *out, const char *style, const char *name, const struct palette *p);
 void view_note(struct writer *out, const penta_field *field, const struct palette *p);
 
@@ -36,7 +36,7 @@ struct tree_json_view {
 };
 penta_visitor tree_json_visitor(struct tree_json_view *view);
 
-/* ---- values without places: info and machine state. Members are keys, lists are arrays ---- */
+/* ---- values without offsets: info and machine state. Members are keys, lists are arrays ---- */
 struct state_view {
     struct writer *out;
     const struct palette *palette;
@@ -67,7 +67,7 @@ struct hex_view {
 };
 penta_visitor hex_visitor(struct hex_view *view);
 
-/* ---- leaves must tile the file: false and where, if they do not ---- */
+/* ---- the check that leaves tile the file ---- */
 struct coverage {
     uint64_t next;    /* first byte not yet covered */
     unsigned decoded; /* depth below a decoded node */
