@@ -155,9 +155,9 @@ void debugger_forward(struct debugger *d, uint64_t n, penta_stop *stop)
             continue;
         }
         here = false;
-        bool new_ground = s->steps > d->furthest;
-        if (new_ground) d->furthest = s->steps;
-        if (new_ground && s->steps >= next && stop->kind == PENTA_STOP_FUEL) take_snapshot(d);
+        bool first_time = s->steps > d->furthest;
+        if (first_time) d->furthest = s->steps;
+        if (first_time && s->steps >= next && stop->kind == PENTA_STOP_FUEL) take_snapshot(d);
         if (stop->kind != PENTA_STOP_FUEL || done >= n) break;
     }
     stop->steps = done;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "core/views/views.h"
 
-struct change_memory {
+struct change_record {
     uint64_t key;    /* hash of the path; 0: free */
     uint64_t value;  /* hash of a leaf's value, or stamp of a node */
     uint64_t seen;   /* the last walk that saw it */
@@ -52,7 +52,7 @@ static uint64_t child_key(struct changes *c, const char *name, uint64_t kind)
 
 /* ---- the table ---- */
 
-static struct change_memory *slot(struct change_memory *table, size_t slots, uint64_t key)
+static struct change_record *slot(struct change_record *table, size_t slots, uint64_t key)
 {
     size_t i = (size_t)key & (slots - 1);
     while (table[i].key && table[i].key != key) i = (i + 1) & (slots - 1);
@@ -62,7 +62,7 @@ static struct change_memory *slot(struct change_memory *table, size_t slots, uin
 static bool grow(struct changes *c)
 {
     size_t slots = c->slots ? c->slots * 2 : 1024;
-    struct change_memory *table = calloc(slots, sizeof *table);
+    struct change_record *table = calloc(slots, sizeof *table);
     if (!table) return false;
     for (size_t i = 0; i < c->slots; i++)
         if (c->table[i].key) *slot(table, slots, c->table[i].key) = c->table[i];
@@ -73,13 +73,13 @@ static bool grow(struct changes *c)
 }
 
 /* What is remembered of a path; valid until the next call. NULL: out of memory. */
-static struct change_memory *memory_of(struct changes *c, uint64_t key)
+static struct change_record *record_of(struct changes *c, uint64_t key)
 {
     if (c->used >= c->slots / 2 && !grow(c)) {
         c->failed = true;
         return NULL;
     }
-    struct change_memory *m = slot(c->table, c->slots, key);
+    struct change_record *m = slot(c->table, c->slots, key);
     if (!m->key) {
         m->key = key;
         c->used++;
@@ -110,7 +110,7 @@ static bool change_enter(void *user, const penta_node *node)
     if (!strcmp(node->name, "memory")) return false; /* too large to compare after every step */
     const struct change_frame *top = &c->at[c->depth];
     uint64_t key = child_key(c, node->name, 1);
-    struct change_memory *m = c->depth < PATH_DEPTH && !c->failed ? memory_of(c, key) : NULL;
+    struct change_record *m = c->depth < PATH_DEPTH && !c->failed ? record_of(c, key) : NULL;
     if (!m) return false;
     bool fresh = top->fresh || m->seen != top->previous, same = node->stamp == m->value && !fresh;
     uint64_t previous = m->walked;
@@ -120,9 +120,9 @@ static bool change_enter(void *user, const penta_node *node)
         path_leaf(&c->path); /* it counts as a child */
         return false;
     }
-    bool one = node->stamp && node->items && *node->items > CHANGES_LIST;
-    m->walked = one ? 0 : c->epoch; /* nothing is remembered of the items of a long list */
-    if (!one) {
+    bool as_one = node->stamp && node->items && *node->items > CHANGES_LIST;
+    m->walked = as_one ? 0 : c->epoch; /* nothing is remembered of the items of a long list */
+    if (!as_one) {
         open_frame(c, node, key, previous, fresh);
         return true;
     }
@@ -150,7 +150,7 @@ static void change_field(void *user, const penta_field *field)
         return;
     }
     const struct change_frame *top = &c->at[c->depth];
-    struct change_memory *m = c->failed ? NULL : memory_of(c, child_key(c, field->name, 2));
+    struct change_record *m = c->failed ? NULL : record_of(c, child_key(c, field->name, 2));
     if (!m) return;
     uint64_t value = value_hash(field);
     bool changed = top->fresh || m->seen != top->previous || m->value != value;

@@ -10,10 +10,10 @@ enum { CHANGES_LIST = 64 }; /* longer lists of values count as one */
 /* The path of a leaf, or of a long list, and its value as text. */
 typedef void change_report(void *user, const char *path, penta_bytes value);
 
-struct change_memory; /* of one path */
+struct change_record; /* of one path */
 struct changes {
     size_t list_max; /* values shown of a long list; 0: all */
-    struct change_memory *table;
+    struct change_record *table;
     size_t used, slots;
     uint64_t epoch; /* counts walks */
     bool failed;    /* out of memory: nothing is reported any more */
