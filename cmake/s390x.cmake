@@ -1,4 +1,4 @@
-# A big-endian host, run under qemu-user: decoders and encoders must not care.
+# A big-endian host under qemu-user, to check that nothing depends on the byte order.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR s390x)
 set(CMAKE_C_COMPILER s390x-linux-gnu-gcc)

@@ -1,9 +1,8 @@
-/* CockpitVM containers under the names of the format's own text: constants, packed structs, the
- * quick check and its companions, and around them what a loader, a signing tool or a simulator
- * needs.
+/* CockpitVM containers under the names that the document of the format uses: its constants, packed
+ * structs and functions, and what a loader, a signing tool or a simulator needs beyond them.
  *
- * Link with -lpenta_cvbc -lpenta. The structs lie over file bytes as they are, so this header is
- * for little-endian hosts; include/penta/cvbc.h has the same operations for every host.
+ * Link with -lpenta_cvbc -lpenta. The structs are laid over the bytes of a file, so this header is
+ * for little-endian hosts; penta/cvbc.h has the same operations for every host.
  *
  * Ownership. Bytes given to cvbc_open belong to the caller and outlive the file; a file outlives
  * the machines that have loaded it. What cvbc_builder_finish and key functions give is freed with
@@ -16,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h> /* code written for this header uses FILE and malloc without asking */
+#include <stdio.h> /* code written for this header expects FILE and malloc from it */
 #include <stdlib.h>
 
 #if defined(__GNUC__)
@@ -54,7 +53,7 @@ typedef struct CVBC_PACKED {
     uint16_t format_version_major;
     uint16_t format_version_minor;
     uint32_t total_file_size;
-    uint32_t header_crc32; /* of the 12 bytes in front of it */
+    uint32_t header_crc32; /* of the 12 bytes before it */
     uint32_t metadata_offset;
     uint32_t metadata_size;
     uint32_t security_offset; /* 0: no security section */
@@ -263,7 +262,7 @@ typedef struct CVBC_PACKED {
 } cvbc_debug_header_t;
 CVBC_SIZE_IS(cvbc_debug_header_t, 24);
 
-/* ---- the calls of the format's text ---- */
+/* ---- the functions of the format's document ---- */
 
 typedef struct {
     uint8_t pin_count;
@@ -481,8 +480,8 @@ enum { /* cockpit_vm_error */
        COCKPIT_VM_STOPPED = 17
 };
 
-/* The hardware that answers host calls; ranges and pin modes have been checked before. false: hardware fault.
- * A NULL entry is simulated; print goes to standard output then. */
+/* The hardware that answers host calls; ranges and pin modes have been checked before. false:
+ * hardware fault. A NULL entry is simulated; print goes to standard output then. */
 typedef struct cockpit_vm_hal {
     void *user;
     bool (*pin_mode)(void *user, uint8_t pin, uint8_t mode);

@@ -170,7 +170,8 @@ GPU_API gpu_status gpu_emulator_wait(gpu_emulator *dev, uint32_t deadline_ms);
 /* The same for one task; GPU_ERR_TASK_FAULT when it ended in a fault. */
 GPU_API gpu_status gpu_emulator_wait_task(gpu_emulator *dev, uint32_t launch_id,
                                           uint32_t deadline_ms);
-GPU_API gpu_status gpu_emulator_stop_task(gpu_emulator *dev, uint32_t launch_id); /* and its end */
+/* Cancels the task and waits for its end. */
+GPU_API gpu_status gpu_emulator_stop_task(gpu_emulator *dev, uint32_t launch_id);
 GPU_API gpu_status gpu_emulator_task_info(gpu_emulator *dev, uint32_t launch_id,
                                           gpu_task_info *out);
 /* The launch arguments: at most max bytes into out, their number into *size. */
@@ -179,8 +180,8 @@ GPU_API gpu_status gpu_emulator_task_args(gpu_emulator *dev, uint32_t launch_id,
 /* Oldest first; those copied leave the list, so that a small array loses nothing. */
 GPU_API gpu_status gpu_emulator_faults(gpu_emulator *dev, gpu_fault *out, size_t max,
                                        size_t *count);
-/* Races and uninitialised reads since reset; they stay in the list. At most 65,536 of either kind are
- * told: a *count as large as that says that there may be more. */
+/* Races and uninitialised reads since reset; they stay in the list. At most 65,536 of either kind
+ * are kept: a *count as large as that says that there may be more. */
 GPU_API gpu_status gpu_emulator_races(gpu_emulator *dev, gpu_race *out, size_t max, size_t *count);
 
 GPU_API gpu_status gpu_emulator_barrier(gpu_emulator *dev); /* all tasks launched before it */

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* ---- status: the numbers 0 (OK) to 26 of the format, from which the codes of findings are made ---- */
+/* ---- status: the numbers 0 (OK) to 26 of the format, for codes of findings ---- */
 
 PENTA_API uint32_t penta_cvbc_status(uint32_t code);
 PENTA_API const char *penta_cvbc_status_name(uint32_t status); /* "CVBC_ERR_KEY"; never NULL */
@@ -70,8 +70,7 @@ PENTA_API bool penta_cvbc_check(const penta_module *module, bool quick, penta_re
 
 typedef enum penta_cvbc_trust {
     PENTA_CVBC_TRUST_NONE,
-    PENTA_CVBC_TRUST_EMBEDDED, /* good under the key in the file, which proves only that it is whole
-                                */
+    PENTA_CVBC_TRUST_EMBEDDED, /* good under the key in the file, which anybody can embed */
     PENTA_CVBC_TRUST_KEY,      /* good under a trusted key */
 } penta_cvbc_trust;
 
@@ -137,8 +136,8 @@ typedef struct penta_cvbc_sealing {
     bool keep_debug;     /* although debug data stays readable */
 } penta_cvbc_sealing;
 
-/* Refuses a file whose signature is wrong or cannot be checked, or whose contents have other digests,
- * unless told to replace them; what the policy of the module requires is required in any case. */
+/* Refuses a file whose signature is wrong or cannot be checked, or whose contents have other
+ * digests, unless how->replace; what the policy of the module requires is required in any case. */
 PENTA_API bool penta_cvbc_sign(const penta_module *module, const penta_cvbc_signing *how,
                                penta_buffer *out, penta_error *err);
 /* A signature made elsewhere over penta_cvbc_tbs, raw or DER. */
@@ -242,8 +241,8 @@ PENTA_API bool penta_cvbc_vm_global(const penta_vm *vm, size_t slot, int32_t *ou
 PENTA_API bool penta_cvbc_vm_element(const penta_vm *vm, size_t array, size_t i, int32_t *out);
 PENTA_API const char *penta_cvbc_vm_error_name(uint32_t error); /* "STACK_OVERFLOW"; never NULL */
 
-/* The board that answers host calls. Ranges, pin numbers and pin modes are checked before a callback sees
- * them; false from it is error 9. A NULL entry: the simulated board does it. */
+/* The board that answers host calls. Ranges, pin numbers and pin modes are checked before a
+ * callback sees them; false from it is error 9. A NULL entry: the simulated board does it. */
 typedef struct penta_cvbc_hal {
     void *user;
     bool (*pin_mode)(void *user, uint8_t pin, uint8_t mode);

@@ -29,7 +29,7 @@ typedef struct penta_jam_state penta_jam_state;
 PENTA_API penta_jam_host *penta_jam_host_new(const penta_option *options, size_t count,
                                              penta_error *err);
 PENTA_API void penta_jam_host_free(penta_jam_host *host); /* NULL is fine */
-/* The same, where a state as JSON names version and chain, and the options do not. */
+/* The same; a version or chain that the options do not give is taken from a state as JSON. */
 PENTA_API penta_jam_host *penta_jam_host_for(penta_bytes state, const penta_option *options,
                                              size_t count, penta_error *err);
 /* A protocol parameter by name, as in src/formats/pvm/host/jam/params.def: "cores". */
@@ -59,7 +59,8 @@ PENTA_API bool penta_jam_state_get(penta_jam_state *state, const uint8_t *key, p
 /* value.data NULL removes it. What is set counts as a change until penta_jam_state_commit. */
 PENTA_API bool penta_jam_state_set(penta_jam_state *state, const uint8_t *key, penta_bytes value,
                                    penta_error *err);
-/* Storage with its key, which the state key only has a hash of; for files that people read. */
+/* Sets storage and remembers its key, of which the state key has only a hash, for files that people
+ * read. */
 PENTA_API bool penta_jam_state_store(penta_jam_state *state, uint32_t service, penta_bytes key,
                                      penta_bytes value, penta_error *err);
 
@@ -94,7 +95,7 @@ PENTA_API bool penta_jam_state_diff(penta_jam_state *state, bool json, penta_buf
 
 /* ---- single invocations ---- */
 
-/* as work results number them */
+/* Numbered as in work results. */
 typedef enum penta_jam_exit {
     PENTA_JAM_HALT,
     PENTA_JAM_OUT_OF_GAS,

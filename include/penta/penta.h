@@ -37,8 +37,8 @@ typedef struct penta_error {
     penta_severity severity;
     uint64_t offset;   /* bytes from the start of the file or source text */
     bool decoded;      /* offset counts in the decoded image, not in the file */
-    char message[120]; /* what: one line, for a person */
-    char note[120];    /* the way out, or "" */
+    char message[120]; /* one line, for a person */
+    char note[120];    /* what to do about it, or "" */
 } penta_error;
 
 typedef void penta_report(void *user, const penta_error *finding);
@@ -124,7 +124,7 @@ typedef struct penta_guess {
 /* The formats that could have written these bytes, best first; returns how many (at most max). */
 PENTA_API size_t penta_detect(penta_bytes file, penta_guess *guesses, size_t max);
 
-/* Opens also what is broken: a damaged module describes itself up to the damage, and
+/* Opens broken files too: a damaged module describes itself up to the damage, and
  * penta_validate says what is wrong. format NULL: detect. */
 PENTA_API penta_module *penta_open(penta_bytes file, const char *format,
                                    const penta_option *options, size_t count, penta_error *err);
@@ -177,14 +177,14 @@ typedef struct penta_stop {
 PENTA_API penta_vm *penta_vm_new(const penta_module *module, const char *engine,
                                  const penta_option *options, size_t count, penta_error *err);
 PENTA_API void penta_vm_free(penta_vm *vm); /* NULL is fine */
-/* Executes at most fuel instructions; UINT64_MAX is without end. Step is fuel 1. */
+/* Executes at most fuel instructions; UINT64_MAX: no limit. A single step is fuel 1. */
 PENTA_API void penta_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 PENTA_API bool penta_vm_answer(penta_vm *vm, const uint64_t *results, size_t count,
                                penta_error *err);
 PENTA_API void penta_vm_interrupt(penta_vm *vm);
 PENTA_API void penta_vm_describe(const penta_vm *vm, const penta_visitor *visitor);
 PENTA_API bool penta_vm_describe_json(const penta_vm *vm, penta_buffer *out, penta_error *err);
-/* Warnings about what has run so far: what the format allows and the program hardly meant. */
+/* Warnings about what has run so far: what the format allows, but is hardly what was meant. */
 PENTA_API void penta_vm_findings(const penta_vm *vm, penta_report *report, void *user);
 PENTA_API bool penta_vm_peek(const penta_vm *vm, uint64_t address, void *into, size_t size);
 PENTA_API bool penta_vm_poke(penta_vm *vm, uint64_t address, const void *from, size_t size);

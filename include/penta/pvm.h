@@ -1,27 +1,28 @@
 /* PolkaVM and JAM machines: what embedders need beyond penta.h.
  *
- * All functions take machines of format "pvm" only. A machine belongs to one thread at a time; pools
- * may be shared. A call is prepared with penta_pvm_call, run with penta_vm_run, and over when that
- * stops with PENTA_STOP_HALT; host calls stop with PENTA_STOP_HOST and their number in detail.
+ * All functions take machines of format "pvm" only. A machine belongs to one thread at a time;
+ * pools may be shared. A call is prepared with penta_pvm_call, run with penta_vm_run, and over when
+ * that stops with PENTA_STOP_HALT; host calls stop with PENTA_STOP_HOST and their number in detail.
  *
  * The engine "jit" runs compiled code in the calling thread. penta_vm_interrupt makes the run stop
- * within a millisecond, scheduling aside, with the state between two guest instructions, from where
- * it can be run on; also without gas: then a signal makes its thread finish the instruction it is
+ * within a millisecond, scheduling aside, between two guest instructions; it can go on from there.
+ * Programs that are not metered stop too: a signal lets their thread finish the instruction it is
  * in. Without fuel compiled code does not count steps: they are UINT64_MAX.
  *
- * Interrupts. One that finds no run is kept: the next run stops at once, before anything else, and
- * the run after that goes on. It sends no signal; neither does one to a machine with option poll.
- * The signal of an interrupt arrives before the run that it stops returns, never in system calls of
- * the host. penta_pvm_reset, and giving a machine back to its pool, drop an interrupt that is kept.
+ * Interrupts. An interrupt outside of a run is kept: the next run stops at once, before anything
+ * else, and the run after that goes on. It sends no signal; neither does an interrupt of a machine
+ * with option poll. The signal of an interrupt arrives before the run that it stops returns, never
+ * in system calls of the host. penta_pvm_reset, and giving a machine back to its pool, drop an
+ * interrupt that is kept.
  *
  * Signals. The first machine of engine "jit" or "both" installs handlers for SIGSEGV, SIGBUS and
  * SIGTRAP, once a process, with SA_ONSTACK and SA_RESTART. They take faults that the processor
  * reports in compiled code, and the SIGTRAP of interrupts. Everything else goes to the handler that
- * was there before, as if it were still installed, with its sa_mask, SA_NODEFER and SA_RESETHAND: so
- * does a signal that was sent, by kill or otherwise, while compiled code runs. Where the default
+ * was there before, as if it were still installed, with its sa_mask, SA_NODEFER and SA_RESETHAND.
+ * So does a signal that was sent, by kill or otherwise, while compiled code runs. Where the default
  * action was installed the process ends by the signal; SIG_IGN ignores what was sent. Three things
- * are the installed handler's instead: system calls are restarted after it, it runs on the
- * alternate stack, and sigaction shows it.
+ * are different for that handler: system calls are restarted after it, it runs on the alternate
+ * stack, and sigaction shows the handler of penta.
  *   - A handler installed later must pass on what is not its own, in the same way.
  *   - A handler must not leave a run by longjmp or by ending the thread.
  *   - Threads that run machines must not block SIGTRAP, or interrupts wait for gas or a host call;
@@ -61,9 +62,10 @@ typedef struct penta_pvm_object {
  * "ARCHIVE(MEMBER)". */
 typedef void penta_pvm_link_report(void *user, const char *object, const penta_error *finding);
 
-/* Links objects to one program, appended to out; a list of sections and functions is appended to map,
- * which may be NULL. Objects are taken in the order given. Options: isa, to ("polkavm" or "jam"), dispatch, strip, stack, optimize ("0", "1", "2").
- * Every finding goes to report, which may be NULL; false when one was an error, out is unchanged then. */
+/* Links objects to one program, appended to out; a list of sections and functions is appended to
+ * map, which may be NULL. Objects are taken in the order given. Options: isa, to ("polkavm" or
+ * "jam"), dispatch, strip, stack, optimize ("0", "1", "2"). Every finding goes to report, which may
+ * be NULL; false when one was an error, and then out is unchanged. */
 PENTA_API bool penta_pvm_link(const penta_pvm_object *objects, size_t count,
                               const penta_option *options, size_t option_count, penta_buffer *out,
                               penta_buffer *map, penta_pvm_link_report *report, void *user);
@@ -74,14 +76,15 @@ typedef struct penta_pvm_pool penta_pvm_pool;
 
 /* engine: "interp", "jit" or NULL, the fastest that this host has; a program is compiled once,
  * here, and where it cannot be the interpreter runs it. Options are those of penta_vm_new that
- * concern every machine: gas, gas-model, gas-mode, poll, profile, paging, page-size. The module must outlive
- * the pool. */
+ * concern every machine: gas, gas-model, gas-mode, poll, profile, paging, page-size. The module
+ * must outlive the pool. */
 PENTA_API penta_pvm_pool *penta_pvm_pool_new(const penta_module *module, const char *engine,
                                              const penta_option *options, size_t count,
                                              penta_error *err);
-/* A machine as new; penta_vm_free gives it back, with only the pages reset that were touched. */
+/* A machine in its initial state; penta_vm_free gives it back and resets only the pages that were
+ * touched. */
 PENTA_API penta_vm *penta_pvm_pool_take(penta_pvm_pool *pool, penta_error *err);
-/* NULL is fine. Machines still out are freed with their last user. */
+/* NULL is fine. Machines that are still in use stay valid until they are freed. */
 PENTA_API void penta_pvm_pool_free(penta_pvm_pool *pool);
 /* As after penta_vm_new, memory and gas included, without the calls given by options. */
 PENTA_API void penta_pvm_reset(penta_vm *vm);
@@ -102,8 +105,9 @@ PENTA_API bool penta_pvm_set_reg(penta_vm *vm, unsigned reg, uint64_t value);
 PENTA_API int64_t penta_pvm_gas(const penta_vm *vm);
 PENTA_API bool penta_pvm_set_gas(penta_vm *vm, int64_t gas); /* false: negative, or not metered */
 
-/* As the program itself may: it can read, or write, all of these bytes; no bytes always. (penta_vm_peek
- * and penta_vm_poke reach all mapped memory, whatever its rights: they are for debuggers.) */
+/* True when the program itself may read, or write, all of these bytes; always for 0 bytes.
+ * (penta_vm_peek and penta_vm_poke reach all mapped memory, whatever its rights: they are for
+ * debuggers.) */
 PENTA_API bool penta_pvm_readable(const penta_vm *vm, uint64_t address, uint64_t size);
 PENTA_API bool penta_pvm_writable(const penta_vm *vm, uint64_t address, uint64_t size);
 /* Copies out of, or into, memory that the program may read or write. False: it may not, and nothing
@@ -115,7 +119,7 @@ PENTA_API bool penta_pvm_write(penta_vm *vm, uint64_t address, const void *from,
 PENTA_API bool penta_pvm_map(penta_vm *vm, uint64_t address, uint64_t length, bool writable);
 PENTA_API bool penta_pvm_unmap(penta_vm *vm, uint64_t address, uint64_t length);
 PENTA_API bool penta_pvm_protect(penta_vm *vm, uint64_t address, uint64_t length, bool writable);
-/* sbrk from outside: the heap's new top, or 0 when it cannot grow by n bytes. */
+/* As the instruction sbrk: the heap's new top, or 0 when it cannot grow by n bytes. */
 PENTA_API uint64_t penta_pvm_grow_heap(penta_vm *vm, uint32_t n);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-/* What only the ternary tensor machine needs, beside penta.h. A register is named by its byte: bank
- * in the upper two bits (0 hot, 1 cold, 2 param, 3 shape), index in the lower six; PENTA_TVMR_C(3)
- * is C3. Every function takes a machine of the format "tvmr".
+/* Ternary tensor machines: what embedders need beyond penta.h. A register is named by its byte:
+ * bank in the upper two bits (0 hot, 1 cold, 2 param, 3 shape), index in the lower six;
+ * PENTA_TVMR_C(3) is C3. Every function takes a machine of the format "tvmr".
  *
  * A run is: penta_tvmr_begin with an input, penta_vm_run until it stops, penta_tvmr_output. At
  * PENTA_STOP_HOST the program asks for a domain operation: stop.detail is its id, penta_tvmr_domain
@@ -60,7 +60,7 @@ PENTA_API void penta_tvmr_fail(penta_vm *vm, const char *text); /* ends it with 
 
 /* ---- weights and programs ---- */
 
-/* Cold registers with a key, to a file that is complete or not there: write, sync, rename. */
+/* Writes the cold registers that have a key; the file is never left incomplete. */
 PENTA_API bool penta_tvmr_weights_save(const penta_vm *vm, const char *path, penta_error *err);
 /* Into registers with the same key and size; how many were loaded. */
 PENTA_API bool penta_tvmr_weights_load(penta_vm *vm, const char *path, size_t *loaded,
@@ -77,7 +77,7 @@ PENTA_API bool penta_tvmr_reload(penta_vm *vm, const penta_module *module, bool 
 typedef struct penta_tvmr_rule {
     int32_t step, threshold; /* of a weight; what pressure it takes */
     int32_t divisor, scale;  /* activations above max / divisor take part, with this force */
-    int32_t keep, of;        /* keep / of the pressure stays after a step the same way */
+    int32_t keep, of;        /* a step in the pressure's direction leaves pressure * keep / of */
 } penta_tvmr_rule;
 #define PENTA_TVMR_RULE_DEFAULT                                                                    \
     {                                                                                              \
@@ -103,7 +103,8 @@ PENTA_API size_t penta_tvmr_participants(const int32_t *activations, size_t coun
 /* Weights to begin with: of both signs, 20 to 39; or positive, 10 to 24. */
 PENTA_API void penta_tvmr_init_structured(penta_tvmr_signal *weights, size_t count, uint64_t seed);
 PENTA_API void penta_tvmr_init_positive(penta_tvmr_signal *weights, size_t count, uint64_t seed);
-/* Counters of use, one per weight: one more where used, as far as 32 bits go; and factor / 255. */
+/* Usage counters, one per weight: count adds 1 where one was used, up to 2^32-1; decay multiplies
+ * all by factor / 255. */
 PENTA_API void penta_tvmr_usage_count(uint32_t *counters, const bool *used, size_t count);
 PENTA_API void penta_tvmr_usage_decay(uint32_t *counters, size_t count, uint8_t factor);
 
@@ -131,8 +132,7 @@ typedef struct penta_tvmr_extension {
     void *user;
 } penta_tvmr_extension;
 
-/* For the life of the process; what it points to must live as long. Register before opening
- * machines. */
+/* Register before opening machines. It cannot be undone, so what it points to must stay valid. */
 PENTA_API bool penta_tvmr_extension_register(const penta_tvmr_extension *extension,
                                              penta_error *err);
 
