@@ -1,5 +1,5 @@
-/* The curve alt_bn128, y^2 = x^3 + 3, by libcrypto's arithmetic of curves over prime fields; and
- * membership of its twist, over the field with i^2 = -1. */
+/* The curve alt_bn128, y^2 = x^3 + 3, with libcrypto's arithmetic of curves over prime fields; and
+ * whether a point is on its twist, over the field extended by i^2 = -1. */
 #include <openssl/bn.h>
 #include <openssl/ec.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void end(struct curve *c)
     BN_CTX_free(c->ctx);
 }
 
-/* A point of the curve; false: it is none. */
+/* False: this is no point of the curve. */
 static bool read_point(struct curve *c, const uint8_t bytes[64], EC_POINT *out)
 {
     if (!BN_bin2bn(bytes, 32, c->x) || !BN_bin2bn(bytes + 32, 32, c->y)) return false;

@@ -1,6 +1,6 @@
-/* ECDSA on P-256 with the nonce of RFC 6979, which libcrypto 3.0 cannot derive by itself: k comes
- * from HMAC-SHA256 here, and k^-1 and r go to ECDSA_do_sign_ex. Those calls are marked deprecated,
- * and have no successor that takes a nonce. */
+/* ECDSA on P-256 with the nonce of RFC 6979, which libcrypto 3.0 cannot derive by itself: k is
+ * computed here with HMAC-SHA256, and k^-1 and r go to ECDSA_do_sign_ex. Those functions are marked
+ * deprecated, but no newer one takes a nonce. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/bn.h>
 #include <openssl/ec.h>

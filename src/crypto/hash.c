@@ -21,7 +21,7 @@ void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES])
 
 void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES])
 {
-    SHA256_CTX state; /* the old interface: it cannot run out of memory */
+    SHA256_CTX state; /* of the old interface, which allocates nothing and cannot fail */
     SHA256_Init(&state);
     for (size_t i = 0; i < count; i++)
         if (pieces[i].size) SHA256_Update(&state, pieces[i].data, pieces[i].size);

@@ -1,16 +1,16 @@
-/* Digests, key derivation, and what secrets need: wiping, comparing, randomness. */
+/* Digests, key derivation, and for secrets: wiping, comparison, random bytes. */
 #pragma once
 #include "base/error.h"
 
 enum { HASH_BYTES = 32 };
 
-/* What a check came to. That the library failed (no memory, no entropy, no such algorithm) says
- * nothing about what was checked. */
+/* The result of a check. FAILED: the library could not check (no memory, no entropy, no such
+ * algorithm), which says nothing about what was checked. */
 enum verdict { VERDICT_WRONG, VERDICT_GOOD, VERDICT_FAILED };
 
 void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]);
 void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES]); /* libb2: 32-byte BLAKE2b */
-/* Of pieces that follow each other, so that nobody copies them together. */
+/* The digest of the pieces one after the other. */
 void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
 void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
 /* These are false when the library failed. */

@@ -36,8 +36,8 @@ enum key_type key_type_of(const char *name)
 
 /* ---- raw public keys ---- */
 
-/* Encodings of the eight points whose order divides 8, sign bit aside. Under such a key a signature
- * can be made that fits many messages, and libcrypto does not refuse them. */
+/* Encodings of the eight points whose order divides 8, without the sign bit. Under such a key one
+ * signature can fit many messages, and libcrypto does not refuse them. */
 static const uint8_t small_order[][32] = {
     {0},
     {1},
@@ -107,7 +107,7 @@ EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw)
     return key;
 }
 
-/* What libcrypto would let pass, or would refuse without a reason that a person can read. */
+/* Checks what libcrypto accepts, or refuses without saying why. */
 static const char *flaw(enum key_type type, penta_bytes raw)
 {
     if (type == KEY_NONE || type >= KEY_TYPES) return "the key type is not known";

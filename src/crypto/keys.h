@@ -4,8 +4,8 @@
  *     P-256     65 bytes: 04, X, Y
  *     RSA-2048  260 bytes: modulus (256, big-endian), exponent (4, big-endian)
  *
- * A rule of the caller's format is blamed for a bad key. Private keys live in libcrypto's own memory,
- * which wipes them; texts that hold one are wiped by the caller that read them. */
+ * `rule` is the caller's code for a bad key. Private keys are in libcrypto's own memory, which
+ * wipes them; texts that hold one are wiped by the caller that read them. */
 #pragma once
 #include "base/error.h"
 #include "base/writer.h"
@@ -25,8 +25,8 @@ enum key_type key_type_of(const char *name);   /* KEY_NONE: no such type */
 size_t key_public_size(enum key_type type);
 size_t key_signature_size(enum key_type type);
 
-/* The raw form, checked: right size, a point on the curve and not of small order, a modulus of 2048
- * bits. False and *why says what is wrong with it. */
+/* Checks the raw form: right size, a point on the curve and not of small order, a modulus of 2048
+ * bits. False: *why says what is wrong. */
 bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out, const char **why);
 /* SubjectPublicKeyInfo, or the public half of a private key. */
 bool key_public_read(penta_bytes pem, struct public_key *out, uint32_t rule, penta_error *err);

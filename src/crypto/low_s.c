@@ -1,5 +1,5 @@
-/* ECDSA signatures (r, s) and (r, n - s) fit the same message. The one with the smaller s is called
- * low; writers choose it, so that a signature has one form. */
+/* The ECDSA signatures (r, s) and (r, n - s) fit the same message. The one with the smaller s is
+ * called low. Penta writes only that one, so that the bytes of a signature are unique. */
 #include "crypto/sign.h"
 #include <string.h>
 

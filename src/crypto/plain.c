@@ -1,5 +1,5 @@
-/* The substitute for this folder where libcrypto is not to be had (a cross build): SHA-256, so that
- * containers can be checked, and a clean refusal of everything that needs a key. */
+/* Replaces this folder in builds without libcrypto (cross builds): has SHA-256, so that containers
+ * can be checked, and refuses everything that needs a key. */
 #include <string.h>
 #include "base/bytes.h"
 #include "crypto/aead.h"
@@ -126,7 +126,7 @@ enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
     return VERDICT_FAILED;
 }
 
-/* ---- keys: known by size, never believed ---- */
+/* ---- keys: their sizes are known, but none is accepted ---- */
 
 static const size_t sizes[KEY_TYPES][2] = {{0, 0}, {32, 64}, {65, 64}, {260, 256}};
 

@@ -1,12 +1,12 @@
-/* The mathematics of Ethereum's precompiled contracts. Every function returns false when this build
- * does not have it; whether the input was good is *valid. */
+/* The mathematics of Ethereum's precompiled contracts. A function returns false when this build
+ * does not have it; *valid says whether the input was good. */
 #pragma once
 #include "base/error.h"
 
 /* RIPEMD-160 (ISO/IEC 10118-3). */
 bool precompile_ripemd160(penta_bytes in, uint8_t out[20]);
-/* The public key, x and y, whose ECDSA signature on secp256k1 of this hash is r and s (SEC 1, 4.1.6);
- * odd: the parity of y of the signature's point. */
+/* The public key, x and y, whose ECDSA signature of this hash on secp256k1 is r and s (SEC 1,
+ * section 4.1.6). odd: the parity of y of the signature's point. */
 bool precompile_recover(const uint8_t hash[32], bool odd, const uint8_t r[32], const uint8_t s[32],
                         uint8_t key[64], bool *valid);
 /* base^exponent mod modulus, all big-endian; out has the size of the modulus, which is not 0. */
@@ -16,8 +16,8 @@ bool precompile_modexp(penta_bytes base, penta_bytes exponent, penta_bytes modul
 bool precompile_bn128_add(const uint8_t a[64], const uint8_t b[64], uint8_t out[64], bool *valid);
 bool precompile_bn128_multiply(const uint8_t a[64], const uint8_t scalar[32], uint8_t out[64],
                                bool *valid);
-/* Whether these are points of the curve and of its twist, where a pairing is defined. The order of
- * the second is not looked at. */
+/* Whether these are points of the curve and of its twist, as a pairing needs. The order of the
+ * second is not checked. */
 bool precompile_bn128_points(const uint8_t g1[64], const uint8_t g2[128], bool *valid);
 /* The compression function of BLAKE2b (EIP-152): h, m and t little-endian, as in the input. */
 void precompile_blake2f(uint32_t rounds, uint8_t h[64], const uint8_t m[128], const uint8_t t[16],

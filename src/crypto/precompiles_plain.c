@@ -1,4 +1,4 @@
-/* The substitute where libcrypto is not to be had: none of this is in the build. */
+/* Builds without libcrypto have none of these functions. */
 #include "crypto/precompiles.h"
 
 bool precompile_ripemd160(penta_bytes in, uint8_t out[20])

@@ -2,7 +2,7 @@
 #include <openssl/ripemd.h>
 #include "crypto/precompiles.h"
 
-/* The old interface: the new one needs a provider that may not be there. */
+/* By the old interface: the new one needs a provider that may not be installed. */
 bool precompile_ripemd160(penta_bytes in, uint8_t out[20])
 {
 #ifdef OPENSSL_NO_RMD160

@@ -40,7 +40,7 @@ bool library_failed(void)
     return failed;
 }
 
-/* libcrypto says 1 for a right signature, 0 for a wrong one, and either 0 or less when it failed. */
+/* libcrypto returns 1 for a right signature, 0 for a wrong one, and 0 or less when it failed. */
 static enum verdict verdict_of(int result)
 {
     bool failed = library_failed();

@@ -125,7 +125,7 @@ void penta_info(const penta_module *module, const penta_visitor *visitor)
     if (module->driver->info) module->driver->info(module, visitor);
 }
 
-/* Moves what a writer made into the caller's buffer, behind what is there. */
+/* take_over gives a writer that appends to the caller's buffer, hand_over gives the buffer back. */
 static bool hand_over(struct writer *w, penta_buffer *out, penta_error *err)
 {
     bool ok = writer_ok(w, err);
@@ -207,7 +207,7 @@ static bool whole(const penta_module *module, penta_error *err)
 {
     if (!module->damage.code) return true;
     if (module->driver->exit_of && module->driver->exit_of(module->damage.code)) {
-        *err = module->damage; /* a missing key is no damage: the format's own words */
+        *err = module->damage; /* a missing key, for example, is no damage */
         return false;
     }
     error_at(err, BASE_DAMAGED, module->damage.offset, "%.100s", module->damage.message);

@@ -38,7 +38,8 @@ static bool primary(struct expr *e, uint64_t *value)
     return ok;
 }
 
-/* The operator at the cursor, its strength 1..6, and how many characters it has; 0: none. */
+/* The binding strength, 1 to 6, of the operator at the cursor, and its size in characters; 0: no
+ * operator is there. */
 static unsigned operator(const struct source *s, char *op, unsigned *size)
 {
     struct token t = source_peek(s);
@@ -80,7 +81,7 @@ static bool apply(struct source *s, char op, uint64_t *a, uint64_t b, uint64_t a
     return true;
 }
 
-/* Operators of strength above `least`, by climbing. */
+/* Parses as far as operators bind more strongly than `least`. */
 static bool sum(struct expr *e, unsigned least, uint64_t *value)
 {
     if (!primary(e, value)) return false;

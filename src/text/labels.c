@@ -30,7 +30,7 @@ static uint32_t *bucket(const struct labels *l, penta_bytes name)
     }
 }
 
-/* Doubles what grows: items and fixups. */
+/* Makes space for one more item or fixup. */
 static bool grow(void **items, size_t count, size_t *capacity, size_t size, penta_error *err)
 {
     if (count < *capacity) return true;

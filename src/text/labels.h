@@ -1,10 +1,10 @@
-/* Names of a source text: defined once, used before or after. */
+/* Names of a source text: defined once, used before or after that. */
 #pragma once
 #include "text/lexer.h"
 
 struct label {
     penta_bytes name;
-    uint64_t value, size; /* size: what a directive says the name spans, else 0 */
+    uint64_t value, size; /* size: the bytes that the name spans, if a directive says so; else 0 */
     uint64_t offset;      /* of the definition in the source */
     bool defined;
 };

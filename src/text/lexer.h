@@ -34,8 +34,8 @@ struct token source_peek(const struct source *s);
 bool source_accept(struct source *s, char punct);
 bool source_expect(struct source *s, char punct); /* error: "expected ',', found 'r3'" */
 bool source_end_of_line(struct source *s);        /* error unless the line ends here */
-void source_skip_line(struct source *s);          /* after an error: on with the next line */
-/* Hex digits up to the end of the line: they look like names and numbers, so they are taken raw. */
+void source_skip_line(struct source *s);          /* after an error: go to the next line */
+/* Reads hex digits up to the end of the line, which as tokens would be names and numbers. */
 bool source_hex(struct source *s, struct writer *out);
 
 /* "expected WHAT, found 'TOKEN'" at the token; returns false. */

@@ -1,4 +1,4 @@
-/* The other way round from token_string: bytes as a string token, readable where they are ASCII. */
+/* The inverse of token_string: bytes as a string token, readable where they are ASCII. */
 #pragma once
 #include "base/writer.h"
 

@@ -6,7 +6,7 @@ void x64_init(struct x64 *e, void *memory, size_t capacity)
     *e = (struct x64){start, start, start + (capacity - X64_ROOM)};
 }
 
-/* A rel32 field for a label: aimed now if the label is bound, else linked to the earlier uses. */
+/* A rel32 field for a label: set now if the label is bound, else linked to the earlier uses. */
 static void use(struct x64 *e, struct x64_label *label)
 {
     uint32_t site = x64_here(e);
@@ -54,7 +54,7 @@ void x64_lea_label(struct x64 *e, enum x64_reg dst, struct x64_label *label)
     use(e, label);
 }
 
-/* The recommended sequences of 1 to 9 bytes. */
+/* The sequences of 1 to 9 bytes that the processor manuals recommend. */
 void x64_nop(struct x64 *e, unsigned size)
 {
     static const uint8_t nops[9][9] = {

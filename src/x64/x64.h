@@ -1,13 +1,12 @@
-/* An x86-64 assembler that knows bytes and labels and nothing of any machine.
+/* An x86-64 assembler that knows bytes and labels, but no guest machine.
  *
  * Functions are named after the manual's mnemonics, destination first. An instruction is composed
- * in a 64-bit word and stored whole: emitting is a handful of shifts and one store, without
- * branches on registers or immediates, since a mispredicted one costs more than all the rest.
- * Nothing is checked on the way: the caller asks x64_full once in X64_ROOM bytes or sooner.
+ * in a 64-bit word and stored whole: emitting is a few shifts and one store, without branches on
+ * registers or immediates, since a mispredicted branch costs more than all the rest. Nothing is
+ * checked on the way: the caller asks x64_full at least once in X64_ROOM bytes.
  * Positions are offsets from `start`, below 2^31.
  *
- * Forms with an address come in the spelling MNEMONIC_load (register from memory) and
- * MNEMONIC_store. */
+ * Forms with an address are called MNEMONIC_load (register from memory) and MNEMONIC_store. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,12 +36,12 @@ struct x64_mem {        /* segment:[base + index << scale + disp] */
 };
 enum { X64_NONE = -1 };
 
-/* Forms are cheap once what the caller knows of their operands is known here, too. */
+/* Always inlined, so that the compiler computes whatever follows from constant operands. */
 #define X64_INLINE static inline __attribute__((always_inline))
 
 struct x64_label { /* start from zeros */
     uint32_t at;   /* offset + 1 once it is bound */
-    uint32_t uses; /* offset + 1 of the last jump to it, which names the one before */
+    uint32_t uses; /* offset + 1 of the last jump to it, where the offset of the one before is */
 };
 
 /* x64.c */
@@ -59,7 +58,7 @@ X64_INLINE uint32_t x64_here(const struct x64 *e) { return (uint32_t)(e->at - e-
 /* Less than X64_ROOM bytes are left. */
 X64_INLINE bool x64_full(const struct x64 *e) { return e->at > e->limit; }
 
-/* The lowest n bytes; up to 8 are touched. */
+/* Appends the lowest n bytes; writes 8 whatever n is. */
 X64_INLINE void x64_put(struct x64 *e, uint64_t bytes, unsigned n)
 {
     memcpy(e->at, &bytes, 8);
@@ -71,7 +70,7 @@ X64_INLINE void x64_patch32(struct x64 *e, uint32_t at, uint32_t value)
     memcpy(e->start + at, &value, 4);
 }
 
-/* One more byte in front, or not. */
+/* Puts a byte before those in w, if wanted. */
 X64_INLINE uint64_t x64_in_front(uint64_t w, unsigned byte, bool wanted)
 {
     return w << 8 * wanted | (byte & (0u - wanted));
@@ -80,8 +79,7 @@ X64_INLINE uint64_t x64_in_front(uint64_t w, unsigned byte, bool wanted)
 /* ---- register forms ---- */
 
 /* op: the opcode, 0x0fXX for the second map, with a mandatory prefix above: 0xf30fb8. bytes: rm or
- * reg is an 8-bit register, for which 4 to 7 need a REX prefix. wanted: no instruction at all
- * without. */
+ * reg is an 8-bit register, for which 4 to 7 need a REX prefix. Not wanted: emits nothing. */
 X64_INLINE void x64_form_if(struct x64 *e, uint32_t op, enum x64_size size, unsigned reg,
                             unsigned rm, bool bytes, bool wanted)
 {
@@ -128,7 +126,7 @@ X64_ALU(xor, 6)
 X64_ALU(cmp, 7)
 #undef X64_ALU
 
-/* sub with a 4-byte immediate, whatever its value: it may be patched. The immediate's offset. */
+/* sub with a 4-byte immediate whatever its value, so that it can be patched. Returns its offset. */
 X64_INLINE uint32_t x64_sub_imm32(struct x64 *e, enum x64_size size, enum x64_reg dst, int32_t imm)
 {
     x64_form(e, 0x81, size, 5, dst, false);
@@ -190,7 +188,7 @@ X64_ONE(not, 2)
 X64_ONE(neg, 3)
 X64_ONE(mul, 4) /* rdx:rax = rax * reg */
 X64_ONE(imul_wide, 5)
-X64_ONE(div, 6) /* rax, rdx = rdx:rax / reg, rest */
+X64_ONE(div, 6) /* rax, rdx = quotient, remainder of rdx:rax / reg */
 X64_ONE(idiv, 7)
 #undef X64_ONE
 
@@ -226,7 +224,7 @@ X64_INLINE void x64_imul_imm(struct x64 *e, enum x64_size size, enum x64_reg dst
     x64_put(e, (uint32_t)imm, small ? 1 : 4);
 }
 
-/* The shortest form that leaves the flags alone; a sign-extended 32-bit value, and any. */
+/* The shortest form that leaves the flags alone: for a sign-extended 32-bit value, and for any. */
 X64_INLINE void x64_mov_imm32(struct x64 *e, enum x64_reg dst, int32_t imm)
 {
     bool negative = imm < 0; /* REX.W c7 /0, else [REX] b8+r, which clears the upper half */
@@ -353,7 +351,7 @@ X64_LOAD(xor, 0x33)
 X64_LOAD(cmp, 0x3b)
 #undef X64_LOAD
 
-/* The address itself; a segment has no part in it. */
+/* The address itself, without the segment. */
 X64_INLINE void x64_lea(struct x64 *e, enum x64_size size, enum x64_reg dst, struct x64_mem m)
 {
     x64_form_mem(e, 0x8d, size, dst, m, false);
@@ -437,7 +435,7 @@ X64_INLINE void x64_call_to(struct x64 *e, uint32_t to)
 {
     x64_put(e, 0xe8 | (uint64_t)(uint32_t)(to - (x64_here(e) + 5)) << 8, 5);
 }
-/* Jumps to be patched with x64_aim: the offset of their last four bytes. */
+/* Jumps to be patched with x64_aim; return the offset of their last four bytes. */
 X64_INLINE uint32_t x64_jmp_later(struct x64 *e)
 {
     x64_put(e, 0xe9, 5);
@@ -452,7 +450,7 @@ X64_INLINE void x64_aim(struct x64 *e, uint32_t site, uint32_t to)
 {
     x64_patch32(e, site, to - (site + 4));
 }
-/* A call over what is written at an offset, five bytes of it. */
+/* Overwrites the five bytes at an offset with a call. */
 X64_INLINE void x64_patch_call(struct x64 *e, uint32_t at, uint32_t to)
 {
     e->start[at] = 0xe8;

@@ -157,7 +157,7 @@ cvbc_status cvbc_builder_finish(cvbc_builder *b, uint8_t **data, size_t *size)
     if (b->status) return b->status;
     if (!penta_cvbc_builder_core(b->inner, bytes_at(&b->core, sizeof b->core), &err) ||
         !penta_cvbc_builder_finish(b->inner, &out, &err))
-        return status_of(&err); /* what is missing may still come */
+        return status_of(&err); /* not kept: the caller may add what is missing and try again */
     *data = out.data;
     *size = out.size;
     return CVBC_OK;

@@ -1,11 +1,11 @@
-/* The calls of the format's own text, as its examples use them. What they need beyond their
- * arguments (board, policy, output) is a setting of the process; what they leave is of the
- * thread. */
+/* The functions that the document of the format lists, as its examples use them. What they need
+ * beyond their arguments (board, policy, output) is a setting of the process; their results are
+ * kept per thread. */
 #include "compat/cvbc/handles.h"
 #include <pthread.h>
 #include <string.h>
 
-/* An application that has a function of this name keeps it. */
+/* An application may have its own function of this name. */
 #define OVERRIDABLE __attribute__((weak))
 
 static struct {
@@ -62,7 +62,7 @@ bool cvbc_extract_hardware_requirements(const uint8_t *cvbc_data,
         return false;
     *requirements = (cvbc_hardware_requirements_t){
         .pin_count = (uint8_t)count,
-        .pin_configs = (cvbc_pin_config_t *)(uintptr_t)(metadata + 1), /* the struct is not const */
+        .pin_configs = (cvbc_pin_config_t *)(uintptr_t)(metadata + 1), /* drops const */
         .peripheral_mask = metadata->target_features,
         .feature_requirements = metadata->target_features,
     };

@@ -12,9 +12,9 @@ struct cockpit_vm {
     cockpit_vm_hal hal;
     cockpit_vm_observer observer;
     penta_cvbc_program program;
-    uint64_t budget;         /* of a run without one */
-    uint32_t pc;             /* of the instruction that is being executed, over a host call too */
-    bool in_host_call, told; /* told: the observer knows how it ended */
+    uint64_t budget;         /* of a run whose caller gives none */
+    uint32_t pc;             /* of the current instruction, until its host call is answered */
+    bool in_host_call, told; /* told: the program has ended, and the observer knows */
     int error;
     atomic_bool stopped;
 };
@@ -58,7 +58,7 @@ static cvbc_status begin(cockpit_vm *vm)
                           vm->hal.digital_read, vm->hal.analog_write, vm->hal.analog_read,
                           vm->hal.delay,        vm->hal.millis,       vm->hal.micros,
                           vm->hal.print};
-    penta_option all = {"budget", "18446744073709551615"}; /* runs bring their own */
+    penta_option all = {"budget", "18446744073709551615"}; /* none: each run has its own */
     cvbc_core_metadata_t core;
     unload(vm);
     cvbc_get_metadata(vm->file, &core);
@@ -123,7 +123,7 @@ static void answer(cockpit_vm *vm)
     penta_buffer_free(&printed);
 }
 
-/* A piece of a run, one instruction at a time when somebody watches. True: the program goes on. */
+/* Runs to the next stop, or one instruction when an observer watches. True: the program goes on. */
 static bool advance(cockpit_vm *vm, uint64_t *fuel)
 {
     penta_stop stop;

@@ -22,7 +22,7 @@ const char *kblob_code_name(kblob_code code)
     return rule ? rule->name : "UNDEFINED";
 }
 
-/* A parsed blob that is valid, or NULL and why not. */
+/* The parsed blob when it is valid, else NULL and why not. */
 static penta_module *open_valid(const void *blob, size_t size, uint32_t flags, kblob_code *code,
                                 uint32_t *index)
 {
