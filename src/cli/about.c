@@ -121,8 +121,8 @@ static void format_json(struct cli *c, const struct driver *d)
     json_end(j);
 }
 
-/* One line per instruction, a column for each name of a field: a walk for the widths, one for the
- * lines. */
+/* One line per instruction and one column per field name. The first walk measures the columns, the
+ * second prints. */
 enum { ISA_COLUMNS = 16 };
 
 struct isa_table {

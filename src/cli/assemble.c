@@ -52,8 +52,8 @@ static bool takes(const struct driver *driver, const char *key)
     return o && o->key;
 }
 
-/* What the command line knows besides options: where the text came from, for includes and source
- * lines, and -g. What the user wrote wins. */
+/* Adds what the formats cannot know: -g, and the name of the text, for includes and source lines,
+ * unless the user gave another. */
 static penta_option *with_source(const struct cli *c, const struct driver *driver,
                                  penta_option *options, size_t *count, const char *name)
 {
@@ -76,7 +76,7 @@ penta_module *assemble_input(struct cli *c, const struct input *in, const struct
     sink.source = &text;
     penta_module *module =
         penta_assemble(text, driver->name, options, count, finding_sink_add, &sink);
-    sink.uncounted = module != NULL; /* the document is about the run, not about the text */
+    sink.uncounted = module != NULL; /* the JSON document is about the run, not about the text */
     finding_sink_finish(&sink);
     if (!module) cli_fail(c, EXIT_NO);
     free(options);
@@ -130,7 +130,7 @@ void command_ASM(struct cli *c)
 typedef bool transform_fn(const penta_module *module, const penta_option *options, size_t count,
                           struct writer *out, struct findings *findings);
 
-/* The exit code of the worst finding: a wrong key is another "no" than a bad file. */
+/* Keeps the highest exit code of the findings: a wrong key exits differently from a bad file. */
 struct transform_sink {
     struct finding_sink findings;
     int exit;

@@ -196,7 +196,7 @@ void finding_sink_finish(struct finding_sink *s)
     writer_flush(&c->out);
     tell_findings(s, &text);
     if (c->value[OPT_JSON] && s->uncounted) {
-        /* the diagnostics say it all */
+        /* the list of diagnostics is enough */
     } else if (c->value[OPT_JSON]) {
         json_uint(&c->json, "errors", s->errors);
         json_uint(&c->json, "warnings", s->warnings);
@@ -218,7 +218,7 @@ void finding_sink_drop(struct finding_sink *s)
 
 /* ---- output ---- */
 
-/* Standard output is gone: whoever read it has seen enough. Everything else is an error. */
+/* A closed pipe is no error: its reader has seen enough. */
 static void write_stdout(penta_bytes piece)
 {
     while (piece.size) {
@@ -234,8 +234,8 @@ static void write_stdout(penta_bytes piece)
     }
 }
 
-/* Every text of the tool passes the sanitiser here; documents are safe by their own quoting. What the
- * program printed before comes first. */
+/* Here every text of the tool goes through writer_safe_lines; documents are safe by their quoting.
+ * What the program has printed before goes out first. */
 static void to_stdout(void *user, penta_bytes piece)
 {
     struct cli *c = user;
@@ -251,7 +251,7 @@ static void to_stdout(void *user, penta_bytes piece)
     writer_free(&safe);
 }
 
-/* ---- what the program prints: bytes for a pipe, harmless on a terminal ---- */
+/* ---- what the program prints: unchanged to a pipe, filtered for a terminal ---- */
 
 static void program_to_stdout(void *user, penta_bytes piece)
 {
@@ -259,7 +259,7 @@ static void program_to_stdout(void *user, penta_bytes piece)
     write_stdout(piece);
 }
 
-/* The bytes at the end that begin a character whose rest has not come. */
+/* How many bytes at the end belong to a character that is not complete yet. */
 static size_t unfinished(penta_bytes text)
 {
     for (size_t n = 1; n <= 3 && n <= text.size; n++) {
@@ -270,7 +270,7 @@ static size_t unfinished(penta_bytes text)
     return 0;
 }
 
-/* Appends to out what may be shown of this and what was held back before. */
+/* Appends to out what may be shown of the text and of what was held back before. */
 static void filter_program(struct writer *held, penta_bytes text, bool last, struct writer *out)
 {
     writer_bytes(held, text.data, text.size);
@@ -325,7 +325,7 @@ static void program_ended(struct cli *c)
     for (int i = 0; i < 2; i++) writer_free(&c->held[i]);
 }
 
-/* With --json and -o: the file is written now, and the document names it. */
+/* With --json and -o the file is written at once, and the document names it. */
 static bool to_named_file(struct cli *c, penta_bytes bytes)
 {
     if (!c->value[OPT_JSON] || !c->out_is_file) return false;

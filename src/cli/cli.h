@@ -70,8 +70,8 @@ struct cli {
     struct writer out;            /* standard output, or memory until -o is written */
     bool out_is_file;             /* out is collected for -o */
     bool out_is_binary;           /* else it is text, and passes the sanitiser */
-    struct writer program_output; /* what the program printed: older than what is in out */
-    struct writer held[2];        /* of its output and errors: the beginning of a character */
+    struct writer program_output; /* what the program printed before what is in out */
+    struct writer held[2];        /* the incomplete character at the end of its output, errors */
     struct json json;             /* open on out when --json was given */
     bool document_is_result;      /* with --json, -o gets the document, not standard output */
     struct diagnostic *diagnostics;
@@ -82,8 +82,9 @@ struct cli {
 };
 
 /* ---- cli.c ---- */
+int cli_main(int argc, char **argv); /* the whole tool; the exit code */
 void cli_stderr(const struct cli *c, penta_bytes text);
-/* What a program prints: as it is, but on a terminal without what that would obey. */
+/* What a program prints: unchanged, but without control characters to a terminal. */
 void cli_program_output(struct cli *c, penta_bytes text);
 void cli_program_errors(struct cli *c, penta_bytes text);
 void cli_flush(struct cli *c);
@@ -97,6 +98,13 @@ int cli_exit_of(uint32_t code);
 bool cli_colour(const struct cli *c, int fd);
 const struct palette *cli_palette(const struct cli *c);
 bool cli_number(struct cli *c, enum option option, uint64_t *value); /* keeps the default */
+/* What a command makes. With -o it is written there, and a document names the file (`output`) and
+ * its size; without, it goes to standard output or into the document. Binary never goes to a
+ * terminal by accident. */
+void cli_bytes(struct cli *c, penta_bytes bytes);
+void cli_text(struct cli *c, penta_bytes text);
+/* The same for commands with other members in a document: true when nothing more is to be done. */
+bool cli_text_file(struct cli *c, penta_bytes text);
 
 /* ---- input.c ---- */
 struct input {
@@ -121,40 +129,31 @@ const struct driver *driver_of_suffix(const char *name); /* of its assembly text
 /* NULL: an error has been reported. */
 penta_module *assemble_input(struct cli *c, const struct input *in, const struct driver *driver);
 
-/* What a command makes. With -o it is written there, and a document names the file (`output`) and
- * its size; without, it goes to standard output or into the document. Binary never goes to a
- * terminal by accident. */
-void cli_bytes(struct cli *c, penta_bytes bytes);
-void cli_text(struct cli *c, penta_bytes text);
-/* The same for commands that have other members for a document: true when there is no more to do. */
-bool cli_text_file(struct cli *c, penta_bytes text);
-
 /* ---- parse.c ---- */
-int cli_main(int argc, char **argv); /* the whole tool; the exit code */
 bool cli_parse(struct cli *c, int argc, char **argv);
 /* The row of a format option that some format declares for one of these uses, or NULL. */
 const struct option_info *format_option(const char *key, unsigned uses);
 
 /* ---- diagnostic.c ---- */
-struct finding {                /* a complaint and what it is about */
+struct finding {                /* an error and what it is about */
     const char *file;           /* NULL: the command itself */
     const penta_module *module; /* with `where`: its place in the tree; else NULL */
     const struct located *where;
     const penta_bytes *source; /* the error points into this text; else NULL */
     const penta_error *error;
 };
-/* A text of the library as the tool shows it. The library names options by their key, "option 'map'";
- * on the command line that is "option '--map'". */
+/* A text of the library as the tool shows it: the library names options by their key, "option
+ * 'map'", which the tool spells "option '--map'". */
 void option_names(struct writer *out, const char *text);
 /* A finding as text: severity, code, message, place, bytes with carets, note. */
 void diagnostic_print(struct writer *out, const struct palette *palette, const struct finding *f);
 /* Keeps it for the document. */
 void diagnostic_keep(struct cli *c, const struct finding *f);
-/* The list `diagnostics` of what was kept, which is forgotten then. */
+/* Writes the list `diagnostics` of what was kept, and forgets it. */
 void diagnostics_json(struct cli *c);
 
-/* Findings of one file: collected up to a limit, counted, and told all at once, since finding
- * their places in the tree takes a walk. */
+/* Findings of one file: counted, kept up to a limit, and printed all at once, since finding their
+ * places in the tree takes a walk over the file. */
 struct finding_sink {
     struct cli *cli;
     const char *file;
@@ -172,7 +171,7 @@ struct finding_sink {
 };
 void finding_sink_init(struct finding_sink *sink, struct cli *c, const char *file);
 void finding_sink_add(void *user, const penta_error *finding); /* a penta_report */
-void finding_sink_tell(struct finding_sink *sink);             /* tells them; frees */
+void finding_sink_tell(struct finding_sink *sink);             /* prints them; frees */
 void finding_sink_finish(struct finding_sink *sink);           /* the same with a closing line */
 void finding_sink_drop(struct finding_sink *sink);             /* frees only */
 

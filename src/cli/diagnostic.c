@@ -1,5 +1,5 @@
-/* How a finding reads. Path, bytes and carets are derived from its offset by walking the describe
- * tree, so no parser has to build them. */
+/* How findings are printed. Path, bytes and carets are derived from the offset by walking the
+ * describe tree, so no parser has to build them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -32,7 +32,7 @@ penta_option *options_for(const struct cli *c, const struct driver *driver, unsi
     return found;
 }
 
-/* An option that another format knows, but not this one, would be silently without effect. */
+/* An option that another format knows, but not this one, would silently have no effect. */
 static bool all_known(struct cli *c, const struct driver *driver)
 {
     for (size_t i = 0; i < c->format_option_count; i++) {
@@ -85,7 +85,7 @@ bool input_open(struct cli *c, const char *name, struct input *in)
     if (text) return open_source(c, in, text);
     penta_error err = {0};
     const char *format = c->value[OPT_FORMAT];
-    if (!in->bytes.size) format = NULL; /* an empty file belongs to no format, whatever is said */
+    if (!in->bytes.size) format = NULL; /* an empty file has no format, whatever --format says */
     penta_guess guess;
     if (!format && penta_detect(input_bytes(in), &guess, 1)) format = guess.format;
     const struct driver *driver = format ? driver_find(format) : NULL;

@@ -32,7 +32,7 @@ void command_INFO(struct cli *c)
     input_close(&in);
 }
 
-/* Walks the module with the view, or only the selected part; false: there is no such part. */
+/* Walks the module with the view, or only its selected part. */
 static void walk(struct cli *c, const penta_module *module, penta_visitor view)
 {
     if (!c->value[OPT_SELECT]) {

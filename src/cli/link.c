@@ -1,5 +1,5 @@
-/* link: objects to one file. Inputs are read here, archives and folders opened up; which linker
- * gets them is decided by their content. */
+/* link: objects to one file. Reads the inputs, with the members of archives and folders; the first
+ * object decides which linker gets them all. */
 #include "coil/link/link.h"
 #include "base/archive.h"
 #include "base/bytes.h"
@@ -22,7 +22,7 @@ struct pieces {
     struct cli *cli;
     struct piece *items;
     size_t count, capacity;
-    penta_buffer *buffers; /* what the bytes lie in */
+    penta_buffer *buffers; /* own the bytes */
     size_t buffer_count;
 };
 

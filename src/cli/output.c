@@ -12,7 +12,7 @@ static bool same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* ---- what the command has read and written, by device and inode: names lie ---- */
+/* ---- what the command has read and written, by inode: a file may have many names ---- */
 
 static void note(struct cli *c, const struct stat *st, bool written)
 {
@@ -20,7 +20,7 @@ static void note(struct cli *c, const struct stat *st, bool written)
     for (size_t i = 0; i < c->touched_count; i++)
         if (same(&c->touched[i].st, st)) return;
     struct touched_file *more = realloc(c->touched, (c->touched_count + 1) * sizeof *more);
-    if (!more) abort(); /* going on would mean writing unchecked */
+    if (!more) abort(); /* without the list, writing would not be safe */
     c->touched = more;
     c->touched[c->touched_count++] = (struct touched_file){*st, written};
 }
@@ -68,7 +68,7 @@ static bool hex_key(penta_bytes text)
     return n >= 2 * RAW_KEY && n % 2 == 0;
 }
 
-/* 32 bytes that look random: of 32 random ones nearly all differ, and half have the top bit. */
+/* 32 bytes that look random: nearly all different, and about half with the top bit set. */
 static bool raw_key(penta_bytes bytes)
 {
     bool seen[256] = {false};
@@ -143,7 +143,7 @@ static bool permitted(struct cli *c, const char *path, bool rewrite, const penta
                      path);
             return error_note(err, "choose another name");
         }
-    file_watch(NULL, NULL); /* looking is not reading */
+    file_watch(NULL, NULL); /* this read is not one of the command's */
     bool ok = spares_keys(path, &st, bytes, err);
     output_watch(c);
     return ok;

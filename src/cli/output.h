@@ -1,5 +1,5 @@
-/* Files out. Every file that the tool writes is checked here first: it is no file that the command
- * has read or written already, and it holds no key. */
+/* Writing files. Every file that the tool writes is checked here first: it must not be a file that
+ * the command has read or written already, and must not hold a key. */
 #pragma once
 #include "cli/cli.h"
 
@@ -14,5 +14,5 @@ bool output_options_allowed(struct cli *c);
 bool output_write(struct cli *c, const char *path, penta_bytes bytes);
 /* The only way to write a file that was read: its own new version. */
 bool output_rewrite(struct cli *c, const char *path, penta_bytes bytes);
-/* Two names of one file; also false when there is no such file. */
+/* Whether two names are of one file; false when there is no such file. */
 bool output_same_file(const char *a, const char *b);

@@ -187,7 +187,7 @@ bool cli_parse(struct cli *c, int argc, char **argv)
     c->command = COMMAND_HELP;
     c->words = calloc((size_t)argc + 1, sizeof *c->words);
     if (!c->words) return false;
-    /* --json first of all: usage errors belong into the document too. */
+    /* First of all --json, so that usage errors are in the document too. */
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
         if (!strcmp(argv[i], "--json")) c->value[OPT_JSON] = "1";
     /* The command decides which options exist, and may come after some of them. */

@@ -21,7 +21,8 @@ static bool open_container(struct cli *c, const char *name, struct input *in)
     penta_error err = {0};
     if (!input_open(c, name, in)) return false;
     if (in->module->driver != &cvbc_driver)
-        error_at(&err, BASE_UNSUPPORTED, 0, "%s files are for no board", in->module->driver->name);
+        error_at(&err, BASE_UNSUPPORTED, 0, "%s files do not run on boards",
+                 in->module->driver->name);
     else if (in->module->damage.code)
         error_at(&err, BASE_DAMAGED, in->module->damage.offset, "%.100s",
                  in->module->damage.message);

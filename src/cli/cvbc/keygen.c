@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cvbc/cvbc.h"
 
-/* Created, never replaced, readable by the owner alone from the first moment on. */
+/* Creates the file and never replaces one; from the start only its owner can read it. */
 static bool write_secret(const char *path, penta_bytes text, penta_error *err)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -34,7 +34,7 @@ void command_KEYGEN(struct cli *c)
 {
     const char *path = c->value[OPT_OUTPUT],
                *name = c->value[OPT_TYPE] ? c->value[OPT_TYPE] : "ed25519";
-    c->value[OPT_OUTPUT] = NULL; /* written here, with the mode that a key wants */
+    c->value[OPT_OUTPUT] = NULL; /* written here, with mode 0600 */
     enum key_type type = key_type_of(name);
     if (type == KEY_NONE) {
         penta_error err = {0};

@@ -6,7 +6,7 @@
 #include "cli/output.h"
 #include "cvbc/format/build.h"
 
-/* Where the result goes: to -o, into the document, or in place when that was asked for. */
+/* The result goes to -o, into the document, or in place when that was asked for. */
 static bool has_target(struct cli *c)
 {
     bool output = c->value[OPT_OUTPUT] != NULL;
@@ -16,7 +16,7 @@ static bool has_target(struct cli *c)
     else if (in_place && !strcmp(c->words[0], "-"))
         cli_usage(c, "-o FILE", "standard input cannot be signed in place");
     else if (!output && !in_place && !c->value[OPT_JSON])
-        cli_usage(c, "-o FILE, or --in-place to replace the input", "where shall the result go?");
+        cli_usage(c, NULL, "penta sign needs -o FILE, or --in-place to replace the input");
     return !c->exit;
 }
 
@@ -29,8 +29,8 @@ static void result(struct cli *c, const struct writer *out)
         json_text(&c->json, "output", c->words[0]);
 }
 
-/* A signature that does not fit is not put in; one that cannot be checked is, unless it is required
- * to be good. */
+/* A wrong signature is refused. One that cannot be checked is accepted, unless the policy requires a
+ * good one. */
 static bool fits(const struct cvbc_module *m, penta_bytes file, penta_error *err)
 {
     penta_module *made = cvbc_parse_under(file, &m->policy, err);
@@ -53,7 +53,7 @@ static bool attach(struct cli *c, const struct cvbc_module *m, struct writer *ou
     return ok;
 }
 
-/* The message of the file just prepared. */
+/* Writes the bytes to be signed of the file just prepared. */
 static bool export_tbs(struct cli *c, const struct writer *out)
 {
     const uint8_t *file = out->out.data;
@@ -99,7 +99,7 @@ static bool sign(struct cli *c, const struct cvbc_module *m, const penta_option 
     }
     if (!key) {
         error_at(err, CVBC_KEY, 0, "no key to sign with");
-        return error_note(err, "--sign-key FILE, or --export-tbs for a key that lives elsewhere");
+        return error_note(err, "--sign-key FILE, or --export-tbs for a key that is kept elsewhere");
     }
     struct private_key *private = cvbc_private_key_file(key, err);
     how.key = private;

@@ -48,7 +48,7 @@ static bool check_source(struct verification *v, const penta_option *options, si
     return false;
 }
 
-/* A good signature of a trusted key over a file that nobody here can read: not a success. */
+/* Signed by a trusted key, but encrypted, and no key to decrypt it: not a success. */
 static bool sealed_only(const struct cvbc_opened *o, const struct cvbc_module *m)
 {
     return o->failure.code == CVBC_DECRYPT && o->signature_good && o->trust == CVBC_TRUST_KEY &&
@@ -131,7 +131,7 @@ static void one(struct cli *c, const char *name)
         input_close(&in);
         return;
     }
-    struct cvbc_policy *policy = &((struct cvbc_module *)in.module)->policy; /* nobody looked yet */
+    struct cvbc_policy *policy = &((struct cvbc_module *)in.module)->policy; /* not used so far */
     policy->require_signature = true;
     policy->require_low_s |= c->value[OPT_STRICT] != NULL;
     struct verification v = {.cli = c, .m = cvbc_module(in.module)};

@@ -1,4 +1,4 @@
-/* A line-oriented debugger; the stepping in both directions is core/debugger.c. */
+/* A line-oriented debugger; core/debugger.c does the stepping in both directions. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static void go(struct shell *s, uint64_t n)
     machine_arm(s->cli, &s->machine);
     debugger_forward(&s->debugger, n, &s->stop);
     machine_disarm(&s->machine);
-    if (s->stop.kind == PENTA_STOP_FUEL) { /* the stop tells the last pc; ask for the next */
+    if (s->stop.kind == PENTA_STOP_FUEL) { /* it has the last pc; a run of 0 steps has the next */
         penta_stop here;
         penta_vm_run(s->machine.session.vm, 0, &here);
         s->stop.pc = here.pc;
@@ -242,7 +242,7 @@ static void do_help(struct shell *s, const char *rest)
                      verbs[i].help);
 }
 
-/* Any beginning of a verb will do; the first in the table wins. An empty line repeats a step. */
+/* A verb may be abbreviated; the first match in the table counts. An empty line is a step. */
 static void obey(struct shell *s, char *line)
 {
     while (isspace((unsigned char)*line)) line++;

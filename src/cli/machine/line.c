@@ -48,7 +48,7 @@ static char *prompt_of(EditLine *edit)
     return (char *)(uintptr_t)r->prompt;
 }
 
-/* The rest of the only word that the line begins, or what all that it may be have in common. */
+/* Inserts what all words that start like the line have in common, and a space after the only one. */
 static unsigned char complete(EditLine *edit, int key)
 {
     (void)key;

@@ -1,5 +1,5 @@
-/* Lines that a person types, with editing, history and completion where libedit is built in and both
- * ends are a terminal; else plain lines of standard input. */
+/* Reads lines that a person types, with editing, history and completion where libedit is built in
+ * and input and output are a terminal; else plain lines of standard input. */
 #pragma once
 #include <stdbool.h>
 
@@ -7,6 +7,6 @@ struct line_reader;
 
 /* words: completions of a line's first word, ended by NULL. NULL: no memory. */
 struct line_reader *line_open(const char *prompt, const char *const *words, bool terminal);
-/* The next line, without its end, until the next call; NULL: there is none. */
+/* The next line, without its end, valid until the next call; NULL: there is none. */
 char *line_read(struct line_reader *r);
 void line_close(struct line_reader *r);

@@ -50,7 +50,7 @@ static bool passes(struct cli *c, const struct input *in)
     return !gate.closed;
 }
 
-/* Before the program runs: a refusal afterwards would cost its whole run. */
+/* Checked before the program runs: afterwards a refusal would waste the run. */
 static bool outputs_allowed(struct cli *c)
 {
     static const enum option files[] = {OPT_OUTPUT, OPT_TRACE};
@@ -122,7 +122,7 @@ bool machine_arm(struct cli *c, struct machine *m)
     struct itimerval timer = {
         .it_value = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
     if (!timer.it_value.tv_sec && !timer.it_value.tv_usec) timer.it_value.tv_usec = 1;
-    timer.it_interval.tv_usec = 10000; /* again, should the machine have been between two runs */
+    timer.it_interval.tv_usec = 10000; /* repeated, in case the machine is between two runs */
     setitimer(ITIMER_REAL, &timer, NULL);
     return true;
 }
@@ -211,7 +211,7 @@ int stop_exit(const struct machine *m, const penta_stop *stop)
     return EXIT_BUG;
 }
 
-/* ---- the state, without what has been told already ---- */
+/* ---- the state, without what has been printed already ---- */
 
 struct untold {
     penta_visitor next;

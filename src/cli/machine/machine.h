@@ -1,4 +1,4 @@
-/* What run, trace and debug share: opening a machine, deadlines and Ctrl-C, how a stop reads. */
+/* What run, trace and debug share: opening a machine, deadlines and Ctrl-C, printing stops. */
 #pragma once
 #include "cli/cli.h"
 #include "core/session.h"
@@ -14,21 +14,22 @@ bool machine_open(struct cli *c, struct machine *m);
 void machine_close(struct machine *m);
 /* From now on Ctrl-C, and the deadline of --timeout, interrupt the machine. */
 bool machine_arm(struct cli *c, struct machine *m);
-/* Restores the signals; tells whether the deadline was what interrupted. */
+/* Restores the signals; m->timed_out then says whether the deadline passed. */
 void machine_disarm(struct machine *m);
 
-/* Tells what the machine found while it ran. */
+/* Prints what the machine found while it ran. */
 void machine_findings(struct cli *c, const struct machine *m);
-/* What the host has to tell about the run, as text or into an open JSON object. */
+/* What the host reports at the end of a run, as text or into an open JSON object. */
 void machine_finish(struct cli *c, struct machine *m, const penta_stop *stop, struct writer *text,
                     struct json *json);
-/* What option save-state asks for, if it was given, after machine_finish; errors are reported. */
+/* After machine_finish: writes the file that --save-state names, if it was given; errors are
+ * reported. */
 void machine_save_state(struct cli *c, struct machine *m);
 
 void stop_print(struct writer *out, const struct session *s, const penta_stop *stop);
 int stop_exit(const struct machine *m, const penta_stop *stop);
 
-/* The machine's describe without its pc, which the stop has told already. */
+/* The state of the machine without its pc, which is printed with the stop. */
 void state_print(struct cli *c, struct writer *out, const penta_vm *vm);
 /* The same, and without the number of host calls; true when the machine itself has an `output`. */
 bool state_json(struct json *j, const penta_vm *vm);

@@ -1,4 +1,4 @@
-/* Changed memory for a person: the first runs of bytes, and of the rest how much there is and where. */
+/* Changed memory for a person: the first runs of bytes, then where the rest is and how much. */
 #pragma once
 #include "cli/cli.h"
 

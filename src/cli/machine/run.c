@@ -15,7 +15,7 @@ struct run {
     struct machine machine;
     struct writer output; /* of the program, for the document */
     struct writer errors; /* its standard error, the same */
-    struct writer calls;  /* host calls as JSON items, joined when the document is written */
+    struct writer calls;  /* host calls as a JSON list, inserted into the document at the end */
     struct json calls_json;
     uint64_t calls_count;
 };
@@ -79,7 +79,7 @@ static void called(void *user, const penta_stop *stop, const struct answer *answ
             writer_bytes(&r->output, text.data, text.size);
         else
             cli_program_output(r->cli, text);
-        if (is_console(&r->machine.session)) cli_flush(r->cli); /* somebody may wait */
+        if (is_console(&r->machine.session)) cli_flush(r->cli); /* somebody may wait for it */
     }
     if (answer && answer->errors.out.size) {
         penta_bytes text = writer_view(&answer->errors);
@@ -128,7 +128,7 @@ static bool names_json(const char *path)
     return dot && (!strcmp(dot, ".json") || !strcmp(dot, ".jsonl"));
 }
 
-/* Before the program runs: its exit code would not be what was asked for. */
+/* Checked before the program runs: --exit-value could not be honoured afterwards. */
 static bool has_exit_value(struct cli *c, const struct machine *m)
 {
     const struct driver *driver = m->in.module->driver;

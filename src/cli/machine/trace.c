@@ -87,7 +87,7 @@ void tracer_run(struct tracer *t, uint64_t fuel, penta_stop *stop)
 {
     struct session *s = t->session;
     uint64_t start = s->steps;
-    if (t->from > s->steps) { /* what nobody will see runs at full speed */
+    if (t->from > s->steps) { /* steps that are not shown run at full speed */
         uint64_t skip = t->from - s->steps;
         session_run(s, skip < fuel ? skip : fuel, stop);
         if (stop->kind != PENTA_STOP_FUEL || s->steps - start >= fuel) return;
@@ -112,7 +112,7 @@ void tracer_run(struct tracer *t, uint64_t fuel, penta_stop *stop)
             changes_take(&t->state, s->vm, NULL, NULL);
         if (stop->kind != PENTA_STOP_FUEL) return;
         penta_stop here;
-        penta_vm_run(s->vm, 0, &here); /* where the next one is */
+        penta_vm_run(s->vm, 0, &here); /* for the pc of the next instruction */
         stop->pc = here.pc;
     }
 }

@@ -1,4 +1,4 @@
-/* What a person may have forgotten when a run ended like this, or NULL. */
+/* A hint at an option that was forgotten, when a run ended like this; or NULL. */
 #pragma once
 #include "cli/cli.h"
 

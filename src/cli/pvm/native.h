@@ -4,5 +4,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Its size; `at` is its address in the listing. Bytes that are no instruction: 1, and "". */
+/* The size of the instruction; `at` is its address in the listing. Bytes that are no instruction:
+ * 1, and "" as text. */
 size_t native_text(const uint8_t *code, size_t size, uint64_t at, char *text, size_t room);

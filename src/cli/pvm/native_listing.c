@@ -27,7 +27,7 @@ static void native_lines(struct native_listing *l, uint32_t from, uint32_t to)
     }
 }
 
-/* Where the code of this instruction ends: at the next one's, or at the charge in front of that. */
+/* Where the code of this instruction ends: at that of the next one or the gas charge before it. */
 static uint32_t end_of(const struct pvm_native *n, uint32_t pc)
 {
     for (uint32_t next = pc + 1; next <= n->size; next++)
