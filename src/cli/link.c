@@ -259,19 +259,19 @@ static bool is_elf(penta_bytes bytes)
 
 static bool is_coil(penta_bytes bytes) { return coil_probe(bytes, NULL) > 0; }
 
-static const struct front { /* the first that recognises the first object links them all */
+static const struct linker { /* the first that recognises the first object links them all */
     bool (*accepts)(penta_bytes bytes);
     void (*link)(struct pieces *p);
-} fronts[] = {{is_coil, link_coil}, {is_elf, link_elf}};
+} linkers[] = {{is_coil, link_coil}, {is_elf, link_elf}};
 
 void command_LINK(struct cli *c)
 {
     struct pieces p = {.cli = c};
     bool done = !collect(&p);
     if (!done && !p.count) done = !fail(c, NULL, BASE_UNKNOWN_FORMAT, "there is nothing to link");
-    for (size_t i = 0; !done && i < sizeof fronts / sizeof *fronts; i++)
-        if (fronts[i].accepts(p.items[0].bytes)) {
-            fronts[i].link(&p);
+    for (size_t i = 0; !done && i < sizeof linkers / sizeof *linkers; i++)
+        if (linkers[i].accepts(p.items[0].bytes)) {
+            linkers[i].link(&p);
             done = true;
         }
     if (!done) fail(c, p.items[0].name, BASE_UNKNOWN_FORMAT, "no linker knows this kind of object");

@@ -149,7 +149,7 @@ static bool permitted(struct cli *c, const char *path, bool rewrite, const penta
     return ok;
 }
 
-static bool told(struct cli *c, bool ok, const penta_error *err)
+static bool reported(struct cli *c, bool ok, const penta_error *err)
 {
     if (!ok) cli_error(c, NULL, err);
     return ok;
@@ -158,11 +158,11 @@ static bool told(struct cli *c, bool ok, const penta_error *err)
 bool output_allowed(struct cli *c, const char *path)
 {
     penta_error err = {0};
-    return told(c, permitted(c, path, false, NULL, &err), &err);
+    return reported(c, permitted(c, path, false, NULL, &err), &err);
 }
 
 /* The state may go to the file that it came from, and to no other that was read. */
-static bool told_state(struct cli *c)
+static bool state_allowed(struct cli *c)
 {
     penta_error err = {0};
     for (size_t i = 0; i < c->format_option_count; i++) {
@@ -170,7 +170,7 @@ static bool told_state(struct cli *c)
         if (!format_option(c->format_options[i].key, OPTION_REWRITES)) continue;
         bool again =
             output_same_file(path, option_text(c->format_options, c->format_option_count, "state"));
-        if (!permitted(c, path, again, NULL, &err)) return told(c, false, &err);
+        if (!permitted(c, path, again, NULL, &err)) return reported(c, false, &err);
     }
     return true;
 }
@@ -181,7 +181,7 @@ bool output_options_allowed(struct cli *c)
         if (format_option(c->format_options[i].key, OPTION_WRITES) &&
             !output_allowed(c, c->format_options[i].value))
             return false;
-    return told_state(c);
+    return state_allowed(c);
 }
 
 bool output_same_file(const char *a, const char *b)
@@ -196,7 +196,7 @@ static bool write_checked(struct cli *c, const char *path, bool rewrite, penta_b
     struct stat st;
     bool ok = permitted(c, path, rewrite, &bytes, &err) && file_write(path, bytes, &err);
     if (ok && !stat(path, &st)) note(c, &st, true);
-    return told(c, ok, &err);
+    return reported(c, ok, &err);
 }
 
 bool output_write(struct cli *c, const char *path, penta_bytes bytes)

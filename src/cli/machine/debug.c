@@ -243,7 +243,7 @@ static void do_help(struct shell *s, const char *rest)
 }
 
 /* A verb may be abbreviated; the first match in the table counts. An empty line is a step. */
-static void obey(struct shell *s, char *line)
+static void execute(struct shell *s, char *line)
 {
     while (isspace((unsigned char)*line)) line++;
     size_t size = strlen(line);
@@ -304,7 +304,7 @@ void command_DEBUG(struct cli *c)
         writer_flush(&c->out);
         char *line = line_read(reader);
         if (!line) break;
-        obey(&s, line);
+        execute(&s, line);
         if (s.debugger.err.code) {
             writer_print(&c->out, "%s\n", s.debugger.err.message);
             s.debugger.err = (penta_error){0};

@@ -11,20 +11,20 @@
 #include "core/engine.h"
 
 /* Findings that keep a program from running, unless --unverified lets it. */
-struct gate {
+struct check {
     struct finding_sink *sink;
     const struct driver *driver;
-    bool unverified, closed;
+    bool unverified, refused;
 };
 
-static void gate_finding(void *user, const penta_error *finding)
+static void check_finding(void *user, const penta_error *finding)
 {
-    struct gate *g = user;
+    struct check *k = user;
     if (finding->severity != PENTA_ERROR) return;
-    enum rule_scope scope = g->driver->scope ? g->driver->scope(finding->code) : SCOPE_CONTAINER;
-    if (scope == SCOPE_RUNTIME || (scope == SCOPE_PROGRAM && g->unverified)) return;
-    g->closed = true;
-    finding_sink_add(g->sink, finding);
+    enum rule_scope scope = k->driver->scope ? k->driver->scope(finding->code) : SCOPE_CONTAINER;
+    if (scope == SCOPE_RUNTIME || (scope == SCOPE_PROGRAM && k->unverified)) return;
+    k->refused = true;
+    finding_sink_add(k->sink, finding);
 }
 
 static bool passes(struct cli *c, const struct input *in)
@@ -32,22 +32,22 @@ static bool passes(struct cli *c, const struct input *in)
     struct finding_sink sink;
     finding_sink_init(&sink, c, in->name);
     sink.module = in->module;
-    struct gate gate = {&sink, in->module->driver, c->value[OPT_UNVERIFIED] != NULL, false};
-    penta_validate(in->module, gate_finding, &gate);
+    struct check check = {&sink, in->module->driver, c->value[OPT_UNVERIFIED] != NULL, false};
+    penta_validate(in->module, check_finding, &check);
     const struct driver *driver = in->module->driver;
-    if (!gate.closed && driver->host && driver->host->check) {
+    if (!check.refused && driver->host && driver->host->check) {
         size_t count = 0;
         penta_option *options = options_for(c, driver, OPTION_RUN, &count);
-        struct findings f = {.rules = driver->rules, .report = gate_finding, .user = &gate};
+        struct findings f = {.rules = driver->rules, .report = check_finding, .user = &check};
         driver->host->check(in->module, options, count, &f);
         free(options);
     }
-    if (gate.closed) {
+    if (check.refused) {
         finding_sink_finish(&sink);
         cli_fail(c, sink.exit > EXIT_NO ? sink.exit : EXIT_NO);
     }
     finding_sink_drop(&sink);
-    return !gate.closed;
+    return !check.refused;
 }
 
 /* Checked before the program runs: afterwards a refusal would waste the run. */
@@ -213,41 +213,41 @@ int stop_exit(const struct machine *m, const penta_stop *stop)
 
 /* ---- the state, without what has been printed already ---- */
 
-struct untold {
+struct state_filter {
     penta_visitor next;
     unsigned depth;
-    const char *told[2]; /* fields of the machine that the caller tells itself, or NULL */
-    bool output;         /* the machine has a member of this name */
+    const char *left_out[2]; /* fields of the machine that the caller prints itself, or NULL */
+    bool output;             /* the machine has a member of this name */
 };
 
-static bool untold_enter(void *user, const penta_node *node)
+static bool filter_enter(void *user, const penta_node *node)
 {
-    struct untold *u = user;
-    if (!u->depth && !strcmp(node->name, "output")) u->output = true;
-    if (!u->next.enter(u->next.user, node)) return false;
-    u->depth++;
+    struct state_filter *f = user;
+    if (!f->depth && !strcmp(node->name, "output")) f->output = true;
+    if (!f->next.enter(f->next.user, node)) return false;
+    f->depth++;
     return true;
 }
 
-static void untold_field(void *user, const penta_field *field)
+static void filter_field(void *user, const penta_field *field)
 {
-    struct untold *u = user;
-    for (size_t i = 0; !u->depth && i < sizeof u->told / sizeof *u->told; i++)
-        if (u->told[i] && !strcmp(field->name, u->told[i])) return;
-    if (!u->depth && !strcmp(field->name, "output")) u->output = true;
-    u->next.field(u->next.user, field);
+    struct state_filter *f = user;
+    for (size_t i = 0; !f->depth && i < sizeof f->left_out / sizeof *f->left_out; i++)
+        if (f->left_out[i] && !strcmp(field->name, f->left_out[i])) return;
+    if (!f->depth && !strcmp(field->name, "output")) f->output = true;
+    f->next.field(f->next.user, field);
 }
 
-static void untold_leave(void *user, const penta_node *node)
+static void filter_leave(void *user, const penta_node *node)
 {
-    struct untold *u = user;
-    u->depth--;
-    u->next.leave(u->next.user, node);
+    struct state_filter *f = user;
+    f->depth--;
+    f->next.leave(f->next.user, node);
 }
 
-static void describe_untold(const penta_vm *vm, struct untold *u)
+static void describe_filtered(const penta_vm *vm, struct state_filter *f)
 {
-    penta_visitor visitor = {u, untold_enter, untold_field, untold_leave};
+    penta_visitor visitor = {f, filter_enter, filter_field, filter_leave};
     penta_vm_describe(vm, &visitor);
 }
 
@@ -256,15 +256,15 @@ void state_print(struct cli *c, struct writer *out, const penta_vm *vm)
     struct state_view view = {.out = out, .palette = cli_palette(c)};
     struct memory_summary summary = {.next = state_visitor(&view), .out = out};
     bool all = c->value[OPT_SHOW_MEMORY] != NULL;
-    struct untold u = {.next = all ? summary.next : memory_summary_visitor(&summary),
-                       .told = {"pc"}};
-    describe_untold(vm, &u);
+    struct state_filter f = {.next = all ? summary.next : memory_summary_visitor(&summary),
+                             .left_out = {"pc"}};
+    describe_filtered(vm, &f);
 }
 
 bool state_json(struct json *j, const penta_vm *vm)
 {
     struct state_json_view view = {.json = j};
-    struct untold u = {.next = state_json_visitor(&view), .told = {"pc", "host_calls"}};
-    describe_untold(vm, &u);
-    return u.output;
+    struct state_filter f = {.next = state_json_visitor(&view), .left_out = {"pc", "host_calls"}};
+    describe_filtered(vm, &f);
+    return f.output;
 }

@@ -6,4 +6,4 @@
 
 /* The size of the instruction; `at` is its address in the listing. Bytes that are no instruction:
  * 1, and "" as text. */
-size_t native_text(const uint8_t *code, size_t size, uint64_t at, char *text, size_t room);
+size_t native_text(const uint8_t *code, size_t size, uint64_t at, char *text, size_t capacity);

@@ -1,8 +1,8 @@
 #include "cli/pvm/native.h"
 
-size_t native_text(const uint8_t *code, size_t size, uint64_t at, char *text, size_t room)
+size_t native_text(const uint8_t *code, size_t size, uint64_t at, char *text, size_t capacity)
 {
     (void)code, (void)at;
-    if (room) *text = 0;
+    if (capacity) *text = 0;
     return size < 16 ? size : 16;
 }
