@@ -56,10 +56,9 @@ static enum transport await_input(int fd, uint64_t deadline)
     }
 }
 
-/* At least one byte, at most size; *got 0 never with success. */
 /* An answer usually comes within microseconds, but waking a sleeping process takes tens of them: on
- * an idle machine that was two thirds of a call. So look for a moment, giving way to whatever else
- * wants the processor, before going to sleep. 0: nothing came. */
+ * an idle machine that was two thirds of a call. So poll for a moment before sleeping, and let
+ * other threads run meanwhile. 0: nothing came. */
 static ssize_t read_soon(int fd, void *into, size_t size)
 {
     enum { SPIN_NS = 50000 };
@@ -68,13 +67,14 @@ static ssize_t read_soon(int fd, void *into, size_t size)
     do {
         ssize_t n = recv(fd, into, size, MSG_DONTWAIT);
         if (n > 0) return n;
-        if (!n || errno != EAGAIN) return 0; /* the plain read tells what it is */
+        if (!n || errno != EAGAIN) return 0; /* the following read says why */
         sched_yield();
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while ((now.tv_sec - start.tv_sec) * 1000000000L + (now.tv_nsec - start.tv_nsec) < SPIN_NS);
     return 0;
 }
 
+/* Reads at least one byte and at most size. */
 static enum transport read_some(struct channel *c, void *into, size_t size, uint64_t deadline,
                                 size_t *got)
 {
@@ -107,7 +107,7 @@ static enum transport read_memory(struct channel *c, void *into, size_t size)
     return TRANSPORT_SUCCESS;
 }
 
-/* Small pieces come through the read-ahead buffer, large ones go straight to their place. */
+/* Small pieces come through the read-ahead buffer, large ones are read directly into place. */
 enum transport channel_read(struct channel *c, void *into, size_t size, int timeout)
 {
     if (c->in < 0) return read_memory(c, into, size);

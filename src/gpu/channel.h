@@ -1,6 +1,6 @@
-/* Byte channels between host and device. A channel has a role, so that neither side can send what
- * only the other may; it runs over descriptors or, for tests, over bytes in memory. Whole messages
- * only: short reads and writes are made up for here. */
+/* Byte channels between host and device, over descriptors or, for tests, over bytes in memory. A
+ * channel has a role, so that neither side can send what only the other may. It transfers whole
+ * messages: short reads and writes are continued here. */
 #pragma once
 #include "gpu/protocol.h"
 
@@ -41,7 +41,7 @@ enum transport channel_send_response(struct channel *c, gpu_status status, penta
 enum transport channel_receive_request(struct channel *c, struct wire_request *out);
 enum transport channel_receive_response(struct channel *c, struct wire_response *out, int timeout);
 
-/* The other side is gone: nobody will read an answer. Never blocks. */
+/* True when the other side is gone. Never blocks. */
 bool channel_hung_up(const struct channel *c);
 
 uint64_t clock_ms(void); /* monotonic */

@@ -4,7 +4,7 @@
 #define LAYOUT_FILE "gpu/records.def"
 #include "core/layout/tables.h"
 
-/* The header is installed and cannot include the .def: this is where they are held together. */
+/* The installed header cannot include the .def, so this checks that they agree. */
 #define STATUS(number, name, text) _Static_assert(name == number, text);
 #define TASK_STATE(number, name) _Static_assert(GPU_TASK_##name == number, #name);
 #include "gpu/protocol.def"

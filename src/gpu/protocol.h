@@ -1,12 +1,11 @@
-/* What host and device say to each other, as bytes. Nothing here does I/O.
+/* The messages between host and device, as bytes. Nothing here does I/O.
  *
- *     request   command u32 | kernelId u32 | size u64 | ptr u64 | payload (size bytes, some commands)
+ *     request   command u32 | kernelId u32 | size u64 | ptr u64 | payload (of some commands)
  *     response  status u8 | size u64 | data (size bytes)
  *
- * One request, one response, strictly in order. Besides what docs/formats/kblob.md says, in fields
- * that it leaves unused: Wait takes a launch id in kernelId (0: all tasks; WAIT_FENCE: none, the
- * scheduler of the deterministic mode runs what it can) and in ptr the newest launch id to wait for
- * (0: any). */
+ * One request, one response, strictly in order. docs/formats/kblob.md describes the commands. Wait
+ * uses two more fields: kernelId is a launch id (0: all tasks; WAIT_FENCE: none, the scheduler of
+ * the deterministic modes runs what it can), ptr the newest launch id to wait for (0: any). */
 #pragma once
 #include "core/layout/layout.h"
 #include "gpu_emulator.h"

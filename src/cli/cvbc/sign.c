@@ -29,8 +29,8 @@ static void result(struct cli *c, const struct writer *out)
         json_text(&c->json, "output", c->words[0]);
 }
 
-/* A wrong signature is refused. One that cannot be checked is accepted, unless the policy requires a
- * good one. */
+/* A wrong signature is refused. One that cannot be checked is accepted, unless the policy requires
+ * a good one. */
 static bool fits(const struct cvbc_module *m, penta_bytes file, penta_error *err)
 {
     penta_module *made = cvbc_parse_under(file, &m->policy, err);

@@ -48,7 +48,8 @@ static char *prompt_of(EditLine *edit)
     return (char *)(uintptr_t)r->prompt;
 }
 
-/* Inserts what all words that start like the line have in common, and a space after the only one. */
+/* Inserts what all words that start like the line have in common, and a space after the only
+ * one. */
 static unsigned char complete(EditLine *edit, int key)
 {
     (void)key;

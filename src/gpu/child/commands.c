@@ -5,7 +5,7 @@
 struct call {
     struct device *d;
     const struct wire_request *request;
-    penta_bytes payload, data; /* data: of the answer; d->reply when a handler fills that */
+    penta_bytes payload, data; /* data: of the answer; when empty, d->reply is */
 };
 
 gpu_status device_check_range(const struct device *d, uint64_t address, uint64_t size,
@@ -62,7 +62,7 @@ static gpu_status on_WRITE(struct call *c)
     if (status) return status;
     const struct kblob_region *r = kblob_memory_find(&d->memory, address);
     uint8_t *at = r->bytes + (address - r->base);
-    /* With nobody running, serve.c has received the bytes right where they belong. */
+    /* While no task runs, serve.c receives the bytes directly into device memory. */
     if (c->payload.size && c->payload.data != at) memcpy(at, c->payload.data, c->payload.size);
     shadow_write(d, address, c->payload.size);
     return GPU_OK;
@@ -102,7 +102,7 @@ static gpu_status on_LEAKS(struct call *c)
     return GPU_OK;
 }
 
-/* ---- kernels: only the command loop knows their table, so no lock ---- */
+/* ---- kernels: only the command loop uses their table, so it needs no lock ---- */
 
 static gpu_status on_REGISTER_KERNEL(struct call *c)
 {
@@ -290,7 +290,7 @@ static bool apply(struct settings *settings, const struct wire_setting *pair)
     }
 }
 
-/* All pairs or none. Refused once memory was asked for, and while a task lives by the old ones. */
+/* Applies all pairs or none. Refused after the first allocation and while a task runs. */
 static gpu_status on_CONFIGURE(struct call *c)
 {
     struct device *d = c->d;
@@ -324,7 +324,7 @@ static const struct handler {
 #include "gpu/protocol.def"
 };
 
-/* These wait for tasks or touch nothing that tasks do: they lock where they must. */
+/* These wait for tasks, or use nothing that tasks share; they lock where they need to. */
 static bool locks_itself(uint32_t command)
 {
     switch (command) {

@@ -1,10 +1,15 @@
-/* The device: what lives in the child process. One command loop owns everything; in THREADS mode
+/* The device, which runs in the child process. One command loop owns everything; in THREADS mode
  * the tasks share memory and records with it under one lock.
  *
- *     serve.c    receives requests, dispatches, answers     memory of a call: staging
- *     commands.c one handler per command
- *     kernels.c  kernel id -> immutable program             tasks.c   records and what ends a task
- *     threads.c  THREADS     schedule.c  SERIAL, SEEDED     races.c, shadow.c  reports
+ *     serve.c     receives requests, dispatches them, answers
+ *     commands.c  one handler per command
+ *     kernels.c   from kernel ids to programs, which never change
+ *     tasks.c     records of tasks, and what ends a task
+ *     threads.c   runs tasks in THREADS mode
+ *     schedule.c  runs tasks in SERIAL and SEEDED mode
+ *     races.c     the race report
+ *     shadow.c    the report of uninitialised reads
+ *     events.c    the trace
  *
  * Instructions are atomic because each runs under the lock. A guest address is looked up, never
  * dereferenced, so that no program can harm the device. */
@@ -19,12 +24,12 @@ struct kernel {
     uint32_t blob_size;
     uint8_t sha256[32];
     struct kblob_decoded *program; /* decoded, with its end mark */
-    atomic_uint references;        /* the table, tasks that run, records that reports look at */
+    atomic_uint references;        /* by the table, by running tasks, by records for reports */
 };
 
 struct task {                /* a record that stays until reset, and the running part */
-    struct wire_task record; /* facts of the running part are copied here at its end */
-    struct kernel *kernel;   /* NULL when nobody needs it any more */
+    struct wire_task record; /* complete only after the end of the task: see tasks_record */
+    struct kernel *kernel;   /* NULL when no report needs it any more */
     uint8_t *args;
     size_t args_size;
     uint32_t observed; /* the next launch id when the host saw the end; 0: not yet */
@@ -45,8 +50,8 @@ struct run {
     pthread_cond_t wake;
 };
 
-/* The host goes first: tasks queue at `tasks`, only one of them competes with it at `next`, so
- * that a crowd of busy tasks cannot keep a command waiting for more than a slice. */
+/* The host has priority: tasks wait at `tasks`, and only one of them competes with the host at
+ * `next`, so that a command waits for one slice at most, however many tasks are busy. */
 struct lock {
     pthread_mutex_t tasks, next, data;
 };
@@ -60,7 +65,7 @@ struct device {
     struct settings settings;
     struct lock lock;
     struct channel *channel;
-    bool ready, ended, allocated;  /* Init came; Shutdown came; an Alloc succeeded or failed */
+    bool ready, ended, allocated;  /* there was an Init; a Shutdown; an Alloc, even if it failed */
     uint64_t opened;               /* clock_ms */
     uint64_t wait_cap, memory_cap; /* tests: bounds for real waits (ms) and memory; 0: none */
 
@@ -69,7 +74,7 @@ struct device {
     size_t kernel_count, kernel_capacity;
     struct task **tasks; /* launch id - 1 */
     uint32_t task_count, task_capacity;
-    uint32_t all_observed; /* the host saw the end of the first so many */
+    uint32_t all_observed; /* the host has seen the end of that many first tasks */
     struct run *alive, *joinable;
     uint32_t alive_count;
     struct wire_fault *faults;
@@ -89,7 +94,7 @@ struct device {
     struct writer events;  /* lines not yet in it */
 
     struct writer reply; /* response data of the current command */
-    uint8_t *staging;
+    uint8_t *staging;    /* payload, or data read, of the current command */
     size_t staging_size;
 };
 
@@ -104,7 +109,7 @@ gpu_status device_command(struct device *d, const struct wire_request *request, 
 gpu_status device_check_range(const struct device *d, uint64_t address, uint64_t size,
                               gpu_status outside);
 void device_reset(struct device *d);
-bool device_stage(struct device *d, uint64_t size); /* d->staging holds so many; false: no memory */
+bool device_stage(struct device *d, uint64_t size); /* d->staging has this size; false: no memory */
 static inline bool device_deterministic(const struct device *d)
 {
     return d->settings.mode != GPU_MODE_THREADS;
@@ -130,13 +135,13 @@ enum step { STEP_MORE, STEP_SLEEP, STEP_END };
 enum step tasks_step(struct run *run, uint64_t fuel);
 /* Work in units of about an instruction, or 4 KiB of MEMSET. */
 uint64_t tasks_cost(const struct kblob_decoded *in);
-/* How many instructions from here make a slice of a few milliseconds at most, if not one alone
- * takes longer; their cost too. */
+/* How many of the next instructions make a slice of a few milliseconds, at least 1; *cost is their
+ * cost. */
 uint64_t tasks_slice(const struct run *run, uint64_t *cost);
 void tasks_awake(struct run *run);     /* its SLEEP is over */
 void tasks_cancelled(struct run *run); /* ends it */
 void tasks_out_of_time(struct run *run);
-struct wire_task tasks_record(const struct task *task); /* also of a running one */
+struct wire_task tasks_record(const struct task *task); /* as of now, while it runs */
 void tasks_observe(struct device *d, uint32_t launch, uint32_t newest);
 bool tasks_waited_for(const struct device *d, const struct run *run);
 uint32_t tasks_count_waited(struct device *d, uint32_t launch, uint32_t newest);

@@ -72,7 +72,7 @@ void events_flush(struct device *d)
     penta_bytes left = writer_view(&d->events);
     while (left.size) {
         ssize_t n = write(d->trace, left.data, left.size);
-        if (n <= 0) break; /* a full disk costs the trace, not the device */
+        if (n <= 0) break; /* when the disk is full, lines are lost, but the device goes on */
         left = bytes_slice(left, (size_t)n, left.size);
     }
     d->events.out.size = 0;

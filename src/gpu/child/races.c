@@ -3,15 +3,15 @@
  * Two tasks are unordered unless the host saw the end of one before it launched the other; a race
  * is a pair of accesses by unordered tasks to a common byte, one of them a write. Programs have no
  * branches, so what a task accessed is just the first `instructions` of its program: nothing is
- * logged while tasks run, and the report follows from the records alone. That makes it free until
- * someone asks, and the same in every mode.
+ * logged while tasks run, and the report follows from the records alone. So it costs nothing until
+ * the host asks for it, and it is the same in every mode.
  *
- * Tasks of the same program and length do the same, so they form a class. For two classes, only
- * the smallest unordered pair of tasks counts. Tasks are visited in launch order, hence findings
- * come in the order of (launch A, launch B), and the first of a key is the one to report.
+ * Tasks that executed the same instructions of the same program form a class. For two classes, only
+ * the smallest unordered pair of tasks counts. Tasks are visited in launch order, so findings come
+ * in the order of (launch A, launch B), and the first of a key is the one to report.
  *
- * Bounds: CLASSES classes, RECORDS findings, WORK visited intervals. Whatever lies beyond is left
- * out; the order of the search is fixed, so the report stays the same. */
+ * Bounds: CLASSES classes, RECORDS findings, WORK visited intervals. What exceeds them is left out;
+ * the order of the search is fixed, so the report stays the same. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
 #include "gpu/child/key_set.h"

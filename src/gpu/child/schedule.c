@@ -1,12 +1,13 @@
 /* SERIAL and SEEDED: no threads, a virtual clock, the same result every time.
  *
- * SEEDED interleaves instruction by instruction: among n > 1 runnable tasks a generator draws who
- * goes next; a task alone just runs. Sleepers become runnable, in launch order, when the clock
- * reaches them; it moves only when all tasks sleep, and within a Wait by at most what it allows. */
+ * SEEDED interleaves instruction by instruction: among n > 1 runnable tasks a random generator
+ * chooses the next; a single one just runs. Sleeping tasks become runnable, in launch order, when
+ * the clock reaches their time. The clock moves only when all tasks sleep, and within a Wait no
+ * further than its deadline. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
 
-/* Long runs look up now and then whether anybody still wants the result. */
+/* Long runs check now and then whether the host is still there. */
 static bool abandoned(const struct device *d, uint64_t *work, uint64_t done)
 {
     enum { EVERY = 1 << 16 };
@@ -43,7 +44,7 @@ gpu_status serial_run(struct device *d, struct run *run)
 
 /* ---- SEEDED ---- */
 
-/* Keeps list in launch order; there is room for all that are alive. */
+/* Keeps the list in launch order; seeded_add has made it large enough for all tasks alive. */
 static void put(struct run **list, size_t *count, struct run *run)
 {
     size_t i = (*count)++;
@@ -92,7 +93,7 @@ static void fall_asleep(struct device *d, size_t i)
     put(d->sleeping, &d->sleeping_count, run);
 }
 
-/* Everyone whose time has come. */
+/* Makes runnable, or ends, all tasks whose time has come. */
 static void wake(struct device *d)
 {
     for (size_t i = 0; i < d->sleeping_count;) {

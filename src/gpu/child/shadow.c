@@ -1,10 +1,10 @@
-/* Uninitialised reads: bytes that nobody wrote since their allocation.
+/* Uninitialised reads: of bytes that were not written since their allocation.
  *
- * To say the same in every mode, the check replays history in the order of the host's calls, as
- * SERIAL would have run it: allocations, transfers, and each task at its launch. A task joins
- * in when it has ended, for only then is it known how far it came; until then later calls queue up.
- * Each allocation has one bit per byte. At most EVENTS calls may queue while a task runs and
- * FINDINGS reads are reported; beyond either the check stays silent. */
+ * To report the same in every mode, the check follows the order of the host's calls, as SERIAL
+ * would run them: allocations, transfers, and each task at its launch. How far a task came is known
+ * only when it has ended; until then it and all later calls wait in a queue. Each allocation has
+ * one bit per byte. At most EVENTS calls wait and FINDINGS reads are reported; beyond that, nothing
+ * more is reported. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
 #include "gpu/child/key_set.h"
@@ -24,7 +24,7 @@ struct cells { /* of one allocation */
 struct shadow {
     struct cells *cells; /* ascending by base */
     size_t count, capacity;
-    struct event *events; /* [head, tail) wait */
+    struct event *events; /* the queue: from head to tail */
     size_t head, tail, event_capacity;
     bool overflow;
     struct keys keys;
@@ -91,7 +91,7 @@ static size_t above(const struct shadow *s, uint64_t address)
     return low;
 }
 
-/* The allocation that holds all of the range; NULL: none did at this point of history. */
+/* The allocation that held all of the range at this call; NULL: none did. */
 static struct cells *cells_of(const struct shadow *s, uint64_t address, uint64_t size)
 {
     size_t i = above(s, address);
@@ -174,7 +174,7 @@ static void on_task(struct shadow *s, const struct task *task)
     }
 }
 
-/* ---- history ---- */
+/* ---- the queue ---- */
 
 static void drain(struct device *d)
 {

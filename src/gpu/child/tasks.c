@@ -108,7 +108,7 @@ static void add_fault(struct device *d, const struct wire_task *record)
     if (d->fault_count == d->fault_capacity) {
         size_t capacity = d->fault_capacity ? d->fault_capacity * 2 : 16;
         struct wire_fault *more = realloc(d->faults, capacity * sizeof *more);
-        if (!more) return; /* the task's record still tells */
+        if (!more) return; /* the task's own record still has it */
         d->faults = more;
         d->fault_capacity = capacity;
     }
@@ -245,7 +245,7 @@ static void observe(struct device *d, struct task *task)
     if (!task->run && !task->observed) task->observed = d->task_count + 1;
 }
 
-/* All tasks up to all_observed are done with; only those after it need a look. */
+/* The first all_observed tasks have been observed; only those after them need a check. */
 void tasks_observe(struct device *d, uint32_t launch, uint32_t newest)
 {
     if (!(d->settings.flags & GPU_RACE_CHECK)) return;

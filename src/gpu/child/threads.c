@@ -1,5 +1,5 @@
-/* THREADS: one OS thread per task, real time. A thread holds the lock for a short slice,
- * so a command, and with it a cancellation, comes between any two slices. */
+/* THREADS: one OS thread per task, real time. A thread holds the lock for a short slice only, so
+ * that commands, and with them cancellations, come between any two slices. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -38,7 +38,7 @@ static void lock_task(struct device *d)
     pthread_mutex_unlock(&d->lock.tasks);
 }
 
-/* With the lock held, which it gives up meanwhile. False: the task ended here. */
+/* Called with the lock held, which is released during the sleep. False: the task has ended. */
 static bool sleep_through(struct run *run)
 {
     struct device *d = run->device;
@@ -132,7 +132,7 @@ gpu_status threads_launch(struct device *d, struct run *run)
     return GPU_OK;
 }
 
-/* Sleeps until the last awaited task rings, time is up, or (unless told not to care) the host is
+/* Waits until the last awaited task has ended, the time is up, or, unless to_the_end, the host is
  * gone. */
 static void await_ring(struct device *d, uint64_t ms, bool to_the_end)
 {
@@ -165,7 +165,7 @@ static uint32_t await(struct device *d, uint32_t launch, uint32_t newest, uint64
     d->wait_left = 0;
     unlock(d);
     eventfd_t rung;
-    if (!left) eventfd_read(d->done, &rung); /* it rang exactly once */
+    if (!left) eventfd_read(d->done, &rung); /* it was written exactly once */
     return left;
 }
 

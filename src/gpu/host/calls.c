@@ -1,12 +1,12 @@
-/* The calls of gpu_emulator.h on an open device: each one request, its trace line, its result. */
+/* The calls of gpu_emulator.h on an open device. Each sends a request, writes a line of the trace
+ * and gives the result. */
 #include <stdlib.h>
 #include "base/codec/checksum.h"
 #include "gpu/host/emulator.h"
 
 enum { NO_TIMEOUT = -1, WAIT_SLICE_MS = 50 };
 
-/* A request with at most a launch id or an address, and a trace line that says so (no name: no
- * line, for it is part of another call). */
+/* A call with at most one argument. name NULL: without a trace line, as a part of another call. */
 static gpu_status simple(gpu_emulator *dev, struct wire_request request, const char *name,
                          const char *arg, uint64_t value, void *into, size_t size)
 {
@@ -75,7 +75,7 @@ gpu_status gpu_emulator_write(gpu_emulator *dev, uint64_t dst, const void *src, 
     gpu_status status = emulator_enter(dev);
     if (status) return status;
     struct wire_request request = {.command = COMMAND_WRITE, .size = size, .ptr = dst};
-    /* The device would drain it all to say the same. */
+    /* The device would refuse it too, but only after receiving all of it. */
     status = size > TRANSFER_LIMIT ? GPU_ERR_LIMIT_EXCEEDED
                                    : emulator_exchange(dev, &request, src, NULL, 0, NO_TIMEOUT);
     if (dev->trace >= 0 && size <= TRANSFER_LIMIT) {
@@ -122,7 +122,7 @@ gpu_status gpu_emulator_memory_size(gpu_emulator *dev, uint64_t base, uint64_t *
 
 /* ---- lists ---- */
 
-/* The rows of a response in dev->reply; false when they do not come out even. */
+/* The rows of a response, in dev->reply. Not a whole number of rows: the device is lost. */
 static gpu_status fetch_rows(gpu_emulator *dev, uint32_t command, size_t row_bytes)
 {
     struct wire_request request = {.command = command};
@@ -165,7 +165,8 @@ LIST(gpu_emulator_races, gpu_race, wire_race, COMMAND_RACES, "races",
      (out[i] = (gpu_race){row.launch_a, row.index_a, row.launch_b, row.index_b, row.address,
                           row.length, row.kind, row.benign}))
 
-/* The device forgets faults when it tells them; what does not fit into out waits here. */
+/* The device forgets faults once they are fetched, so those that the caller has not taken yet are
+ * kept in dev->faults. */
 static gpu_status fetch_faults(gpu_emulator *dev)
 {
     gpu_status status = fetch_rows(dev, COMMAND_FAULTS, wire_fault_bytes);
@@ -332,8 +333,8 @@ static void trace_waiting(gpu_emulator *dev, const struct waiting *w, gpu_status
     trace_end(dev, &line);
 }
 
-/* In THREADS time is real and other threads must get through: slices. In the other modes the
- * device computes its time, and one request is enough. */
+/* In THREADS mode time is real and calls of other threads must get through, so the wait is cut into
+ * slices. In the other modes the device computes its time, and one request is enough. */
 static gpu_status wait_for(gpu_emulator *dev, struct waiting w)
 {
     uint64_t start = clock_ms();

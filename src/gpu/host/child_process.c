@@ -28,7 +28,7 @@ enum {
 
 int child_main(int in, int out, int trace)
 {
-    signal(SIGINT, SIG_IGN); /* ^C is for the host; it will shut the device down, or die */
+    signal(SIGINT, SIG_IGN); /* Ctrl-C is for the host, which shuts the device down or ends */
     signal(SIGPIPE, SIG_IGN);
     struct device device;
     struct channel channel;
@@ -38,7 +38,7 @@ int child_main(int in, int out, int trace)
         return 1;
     }
     device_serve(&device, &channel);
-    close(in); /* nobody needs to wait until tasks are joined and memory is released */
+    close(in); /* the host need not wait until tasks are joined and memory is released */
     if (out != in) close(out);
     device_fini(&device);
     channel_fini(&channel);
@@ -49,7 +49,7 @@ int child_main(int in, int out, int trace)
 
 static bool executable(const char *path) { return !access(path, X_OK); }
 
-/* DIR/penta-device and DIR/../libexec/penta/penta-device, for the folder of a file. */
+/* Looks for the executable in the folder of a file and in the libexec folders relative to it. */
 static bool beside(const char *file, char *path, size_t size)
 {
     char real[PATH_MAX];
@@ -65,7 +65,7 @@ static bool beside(const char *file, char *path, size_t size)
     return false;
 }
 
-/* The path to start; "" when there is none. A path that somebody chose is taken as it is. */
+/* The path to start; "" when there is none. A path that was given is not checked. */
 static void find_device(const char *chosen, char *path, size_t size)
 {
     const char *environment = getenv("PENTA_DEVICE");
@@ -146,7 +146,7 @@ static bool single_threaded(void)
     return count == 1;
 }
 
-/* A forked copy of a process with threads may hold their locks for ever: hence only with one. */
+/* Only when there is one thread: in a forked copy, locks of other threads would stay locked. */
 static bool fork_device(int end, int trace, pid_t *pid)
 {
     if (!single_threaded()) return false;
@@ -185,10 +185,11 @@ bool child_start(struct child *child, const char *device_path, int trace)
 static bool reaped(pid_t pid)
 {
     pid_t got = waitpid(pid, NULL, WNOHANG);
-    return got == pid || (got < 0 && errno == ECHILD); /* or the application was faster */
+    return got == pid || (got < 0 && errno == ECHILD); /* ECHILD: the application has reaped it */
 }
 
-/* True when the process is gone and reaped; asked only until then, for its id may be used again. */
+/* True when the process has ended and is reaped; after that its id may be reused, so do not ask
+ * again. */
 static bool await_exit(pid_t pid, uint64_t ms)
 {
     if (reaped(pid)) return true;

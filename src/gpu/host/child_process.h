@@ -14,5 +14,5 @@ bool child_start(struct child *child, const char *device_path, int trace);
 /* Closes the channel, waits so many ms for the process to end by itself, then kills it; reaps. */
 void child_end(struct child *child, uint64_t patience_ms);
 
-/* The life of the device process, to its exit code. */
+/* What the device process runs; returns its exit code. */
 int child_main(int in, int out, int trace);

@@ -1,11 +1,11 @@
-/* The life of a device as the host sees it: open, talk, shut down. */
+/* The host's side of a device: opening it, exchanging messages, shutting it down. */
 #include "gpu/host/emulator.h"
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { HANDSHAKE_MS = 10000, SHUTDOWN_MS = 2000, EXIT_MS = 2000 };
 
-/* ---- turns ---- */
+/* ---- one thread at a time ---- */
 
 static void take_turn(gpu_emulator *dev)
 {
@@ -43,7 +43,7 @@ static gpu_status lose(gpu_emulator *dev, enum transport why)
                                       : GPU_ERR_DEVICE_LOST;
 }
 
-/* Piece by piece, so that a size is believed only as far as bytes come. */
+/* In pieces, so that memory grows with the bytes that arrive and not with the size announced. */
 static enum transport receive_reply(gpu_emulator *dev, uint64_t size, int timeout)
 {
     enum { PIECE = 64 << 10 };

@@ -1,33 +1,34 @@
-/* The host's side of a device, for its own files. */
+/* The host's side of a device, shared by the files of this folder. */
 #pragma once
 #include <pthread.h>
 #include "base/json/json_write.h"
 #include "gpu/channel.h"
 #include "gpu/host/child_process.h"
 
-/* Of data in either direction: what the device has by default, which the host never changes. */
+/* The most data in either direction: the default of the device, which the host never changes. */
 #define TRANSFER_LIMIT (UINT64_C(256) << 20)
 
 struct gpu_emulator {
-    /* Threads take turns in the order they came: a plain mutex would let a thread that waits in
-     * slices take it again and again. */
+    /* Threads are served in the order of their calls: with a plain mutex, a thread that waits in
+     * slices could take it again and again. */
     pthread_mutex_t mutex;
     pthread_cond_t turn;
     uint64_t next_ticket, serving;
 
     struct child child;
     struct channel channel;
-    bool down, lost; /* shut down; the child is gone or talks nonsense */
+    bool down, lost; /* shut down; the child is gone or breaks the protocol */
     uint32_t mode;
     uint32_t newest;           /* launch id */
     struct writer reply;       /* data of a response whose size the device chooses */
-    struct wire_fault *faults; /* fetched, not yet given out */
+    struct wire_fault *faults; /* fetched, but not yet taken by the caller */
     size_t fault_count;
     int trace; /* descriptor, -1: none */
     struct writer line;
 };
 
-/* Takes its turn; GPU_OK means the device is usable and leave must follow. */
+/* Waits until calls of other threads are over. GPU_OK: the device is usable, and leave must
+ * follow. */
 gpu_status emulator_enter(gpu_emulator *dev);
 void emulator_leave(gpu_emulator *dev);
 /* One request and its response. With into, success must bring exactly size bytes, which go there;

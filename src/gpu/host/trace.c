@@ -9,7 +9,7 @@ static void flush(gpu_emulator *dev)
     penta_bytes left = writer_view(&dev->line);
     while (left.size && !dev->line.failed) {
         ssize_t n = write(dev->trace, left.data, left.size);
-        if (n <= 0) break; /* a full disk costs the trace, not the device */
+        if (n <= 0) break; /* when the disk is full, lines are lost, but the call goes on */
         left = bytes_slice(left, (size_t)n, left.size);
     }
     dev->line.out.size = 0;

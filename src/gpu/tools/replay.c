@@ -63,7 +63,7 @@ static bool split(penta_bytes text, struct lines *out, penta_error *err)
 static bool is_call(const struct line *l) { return starts(l->text, "{\"call\":"); }
 static bool is_event(const struct line *l) { return starts(l->text, "{\"t\":"); }
 
-/* ---- calls again ---- */
+/* ---- making the calls again ---- */
 
 struct player {
     gpu_emulator *dev;
@@ -279,7 +279,7 @@ static bool pick(const struct lines *all, bool events, struct lines *out, penta_
     return true;
 }
 
-/* The lines of the task at the front, taken off; launch UINT64_MAX when none is left. */
+/* Takes the lines of this task off the front; there may be none. */
 static struct lines take_task(struct lines *all, uint64_t launch)
 {
     struct lines task = {.items = all->items};
@@ -297,7 +297,8 @@ static bool cancelled(const struct lines *task)
     return memmem(last.data, last.size, end, sizeof end - 1) != NULL;
 }
 
-/* Task by task. How far a cancelled one came is a matter of timing: what both did must agree. */
+/* Compares task by task. How far a cancelled task came depends on timing: of such tasks only what
+ * both did must agree. */
 static void compare_tasks(struct comparison *c, struct lines want, struct lines got)
 {
     while (want.count || got.count) {
@@ -359,7 +360,7 @@ bool replay_run(penta_bytes text, const char *device_path, struct writer *out,
     penta_buffer again = {0};
     char path[64];
     *result = (struct replay){0};
-    int fd = memfd_create("trace", MFD_CLOEXEC); /* the second trace needs no place on disk */
+    int fd = memfd_create("trace", MFD_CLOEXEC); /* the second trace stays in memory */
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     bool ok = fd >= 0 || error_at(err, BASE_IO, 0, "no memory for a second trace");
     ok = ok && split(text, &want, err) &&
@@ -377,7 +378,7 @@ bool replay_run(penta_bytes text, const char *device_path, struct writer *out,
             result->calls += is_call(&want.items[i]);
             result->events += is_event(&want.items[i]);
         }
-        /* A host that died wrote no shutdown; ours did. */
+        /* A host that was killed wrote no shutdown, but the replay did. */
         if (!ends_with_shutdown(&want) && ends_with_shutdown(&got)) got.count--;
         struct comparison c = {out, result};
         if (options.mode == GPU_MODE_THREADS)

@@ -1,4 +1,4 @@
-/* Replays a trace: the host calls again, then every status and task event compared. */
+/* Replays a trace: makes the host calls again and compares every status and task event. */
 #pragma once
 #include "base/writer.h"
 
@@ -7,8 +7,9 @@ struct replay {
     uint64_t differences;
 };
 
-/* text is a trace file. Differences go to out, one line each, at most 100. In SERIAL and SEEDED all
- * lines must be the same in the same order; in THREADS the calls, and the events of each task but
- * for their times. False: it is not a trace, or the device failed to start; then err says so. */
+/* text is a trace file. Differences go to out, at most 100. In SERIAL and SEEDED mode all lines
+ * must be the same in the same order; in THREADS mode the calls, and the events of each task
+ * without their times. False: it is not a trace, or the device failed to start; then err says
+ * so. */
 bool replay_run(penta_bytes text, const char *device_path, struct writer *out,
                 struct replay *result, penta_error *err);

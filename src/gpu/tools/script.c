@@ -102,7 +102,7 @@ static bool text_token(struct script *s, penta_bytes *out)
     return token_string(&s->source, t, &s->arena, out);
 }
 
-/* The bytes of a file the script names, in the arena. */
+/* The bytes of a file that the script names, in the arena. */
 static bool file_bytes(struct script *s, penta_bytes name, penta_bytes *out)
 {
     char path[4096];
@@ -144,7 +144,7 @@ static bool data(struct script *s, penta_bytes *out)
     return out->data != NULL;
 }
 
-/* `==`, which begins an expectation. */
+/* Takes `==`, after which an expected value follows. */
 static bool expects(struct script *s)
 {
     struct source ahead = s->source;
@@ -337,7 +337,7 @@ static void keep_first(void *user, const penta_error *finding)
     first->err->offset += first->offset;
 }
 
-/* Text at `offset` of the script (for errors) to a blob; variables become defines. */
+/* Assembles text, which is at `offset` of the script, to a blob; variables become names in it. */
 static bool assemble(struct script *s, penta_bytes text, uint64_t offset, struct writer *blob)
 {
     penta_option *defines =
@@ -366,7 +366,7 @@ static bool assemble(struct script *s, penta_bytes text, uint64_t offset, struct
     return kblob_assemble_source(&source, defines, count, blob, &findings);
 }
 
-/* The lines up to `end`, which is taken too. */
+/* Takes the lines up to and including `end`. */
 static bool inline_text(struct script *s, penta_bytes *text, uint64_t *offset)
 {
     struct source *source = &s->source;
@@ -485,7 +485,7 @@ static bool on_args(struct script *s, gpu_status *status)
     return ok;
 }
 
-/* Two of the fields have names for their values. */
+/* The value is a number or, for the two fields whose values have names, a name. */
 static bool field_matches(struct script *s, const char *field, const char *name, uint64_t got)
 {
     struct token t = source_peek(&s->source);
@@ -695,8 +695,8 @@ static const struct {
 };
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* The device truncates its trace before the script reads anything, so an old file is replaced only
- * when it is a trace. */
+/* Opening the device empties the trace file, before it is known what the script reads; so an old
+ * file is replaced only when it is a trace. */
 static bool trace_replaceable(struct script *s, const char *path)
 {
     static const char head[] = "{\"trace\":\"penta.gpu/";
@@ -771,7 +771,8 @@ static bool call_line(struct script *s, statement_fn *run, penta_bytes name)
     s->has_result = false;
     if (!open_device(s)) return false;
     bool ok = run(s, &status);
-    if (!ok && !s->source.err->code) error_at(s->source.err, BASE_HOST, s->line_at, "it failed");
+    if (!ok && !s->source.err->code)
+        error_at(s->source.err, BASE_HOST, s->line_at, "the call failed");
     if (ok || s->source.err->code == BASE_HOST) tell(s, status, name);
     if (!ok || !check_outcome(s, status)) return false;
     if (!name.size) return true;
