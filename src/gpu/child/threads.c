@@ -134,7 +134,7 @@ gpu_status threads_launch(struct device *d, struct run *run)
 
 /* Waits until the last awaited task has ended, the time is up, or, unless to_the_end, the host is
  * gone. */
-static void await_ring(struct device *d, uint64_t ms, bool to_the_end)
+static void await_done(struct device *d, uint64_t ms, bool to_the_end)
 {
     if (d->wait_cap && ms > d->wait_cap && !to_the_end) ms = d->wait_cap;
     uint64_t start = clock_ms(), until = ms < UINT64_MAX - start ? start + ms : UINT64_MAX;
@@ -159,13 +159,13 @@ static uint32_t await(struct device *d, uint32_t launch, uint32_t newest, uint64
     d->wait_left = waiting ? left : 0;
     unlock(d);
     if (!waiting) return left;
-    await_ring(d, ms, to_the_end);
+    await_done(d, ms, to_the_end);
     lock_host(d);
     left = d->wait_left;
     d->wait_left = 0;
     unlock(d);
-    eventfd_t rung;
-    if (!left) eventfd_read(d->done, &rung); /* it was written exactly once */
+    eventfd_t value;
+    if (!left) eventfd_read(d->done, &value); /* it was written exactly once */
     return left;
 }
 

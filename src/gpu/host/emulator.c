@@ -7,11 +7,11 @@ enum { HANDSHAKE_MS = 10000, SHUTDOWN_MS = 2000, EXIT_MS = 2000 };
 
 /* ---- one thread at a time ---- */
 
-static void take_turn(gpu_emulator *dev)
+static void wait_for_others(gpu_emulator *dev)
 {
     pthread_mutex_lock(&dev->mutex);
     uint64_t ticket = dev->next_ticket++;
-    while (ticket != dev->serving) pthread_cond_wait(&dev->turn, &dev->mutex);
+    while (ticket != dev->serving) pthread_cond_wait(&dev->next_thread, &dev->mutex);
     pthread_mutex_unlock(&dev->mutex);
 }
 
@@ -20,13 +20,13 @@ void emulator_leave(gpu_emulator *dev)
     pthread_mutex_lock(&dev->mutex);
     bool others = ++dev->serving != dev->next_ticket;
     pthread_mutex_unlock(&dev->mutex);
-    if (others) pthread_cond_broadcast(&dev->turn);
+    if (others) pthread_cond_broadcast(&dev->next_thread);
 }
 
 gpu_status emulator_enter(gpu_emulator *dev)
 {
     if (!dev) return GPU_ERR_NOT_READY;
-    take_turn(dev);
+    wait_for_others(dev);
     if (!dev->down && !dev->lost) return GPU_OK;
     gpu_status status = dev->down ? GPU_ERR_NOT_READY : GPU_ERR_DEVICE_LOST;
     emulator_leave(dev);
@@ -119,7 +119,7 @@ static void release(gpu_emulator *dev)
     trace_close(dev);
     writer_free(&dev->reply);
     free(dev->faults);
-    pthread_cond_destroy(&dev->turn);
+    pthread_cond_destroy(&dev->next_thread);
     pthread_mutex_destroy(&dev->mutex);
     free(dev);
 }
@@ -133,7 +133,7 @@ gpu_status gpu_emulator_open(gpu_emulator **out, const gpu_emulator_options *opt
     gpu_emulator *dev = calloc(1, sizeof *dev);
     if (!dev) return GPU_ERR_ALLOCATION_FAILED;
     pthread_mutex_init(&dev->mutex, NULL);
-    pthread_cond_init(&dev->turn, NULL);
+    pthread_cond_init(&dev->next_thread, NULL);
     dev->mode = opt->mode;
     dev->child.socket = -1;
     gpu_status status = trace_open(dev, opt) ? start(dev, opt) : GPU_ERR_INVALID_ARGUMENT;
@@ -151,7 +151,7 @@ gpu_status gpu_emulator_open(gpu_emulator **out, const gpu_emulator_options *opt
 gpu_status gpu_emulator_shutdown(gpu_emulator *dev)
 {
     if (!dev) return GPU_ERR_NOT_READY;
-    take_turn(dev);
+    wait_for_others(dev);
     if (!dev->down) {
         struct wire_request request = {.command = COMMAND_SHUTDOWN};
         if (!dev->lost) {

@@ -12,7 +12,7 @@ struct gpu_emulator {
     /* Threads are served in the order of their calls: with a plain mutex, a thread that waits in
      * slices could take it again and again. */
     pthread_mutex_t mutex;
-    pthread_cond_t turn;
+    pthread_cond_t next_thread;
     uint64_t next_ticket, serving;
 
     struct child child;

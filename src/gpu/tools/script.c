@@ -353,10 +353,10 @@ static bool assemble(struct script *s, penta_bytes text, uint64_t offset, struct
             shadowed |= s->variables[n].name.size == v->name.size &&
                         !memcmp(s->variables[n].name.data, v->name.data, v->name.size);
         if (shadowed) continue;
-        size_t room = v->name.size + 24;
-        char *value = arena_alloc(&s->arena, room, 1, s->source.err);
+        size_t size = v->name.size + 24;
+        char *value = arena_alloc(&s->arena, size, 1, s->source.err);
         if (!value) return false;
-        snprintf(value, room, "%.*s=0x%llx", (int)v->name.size, (const char *)v->name.data,
+        snprintf(value, size, "%.*s=0x%llx", (int)v->name.size, (const char *)v->name.data,
                  (unsigned long long)v->value);
         defines[count++] = (penta_option){"define", value};
     }
@@ -666,16 +666,14 @@ static bool on_shutdown(struct script *s, gpu_status *status)
 
 /* ---- lines ---- */
 
+/* clang-format off */
 static const struct {
     const char *name;
     bool (*set)(struct script *s);
 } settings[] = {
-#define SET(name)                                                                                  \
-    {                                                                                              \
-#name, set_##name                                                                          \
-    }
-    SET(mode),         SET(seed),  SET(memory_limit), SET(max_instructions), SET(max_tasks),
-    SET(task_wall_ms), SET(flags), SET(trace),        SET(device),
+#define SET(name) {#name, set_##name}
+    SET(mode), SET(seed), SET(memory_limit), SET(max_instructions), SET(max_tasks),
+    SET(task_wall_ms), SET(flags), SET(trace), SET(device),
 #undef SET
 };
 
@@ -683,16 +681,14 @@ static const struct {
     const char *name;
     statement_fn *run;
 } calls[] = {
-#define CALL(name)                                                                                 \
-    {                                                                                              \
-#name, on_##name                                                                           \
-    }
-    CALL(alloc),    CALL(alloc_at),   CALL(free),   CALL(write),    CALL(read),    CALL(size),
-    CALL(kernel),   CALL(unregister), CALL(launch), CALL(wait),     CALL(stop),    CALL(task),
-    CALL(args),     CALL(faults),     CALL(races),  CALL(leaks),    CALL(kernels), CALL(barrier),
-    CALL(memfence), CALL(yield),      CALL(reset),  CALL(shutdown),
+#define CALL(name) {#name, on_##name}
+    CALL(alloc), CALL(alloc_at), CALL(free), CALL(write), CALL(read), CALL(size), CALL(kernel),
+    CALL(unregister), CALL(launch), CALL(wait), CALL(stop), CALL(task), CALL(args), CALL(faults),
+    CALL(races), CALL(leaks), CALL(kernels), CALL(barrier), CALL(memfence), CALL(yield),
+    CALL(reset), CALL(shutdown),
 #undef CALL
 };
+/* clang-format on */
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* Opening the device empties the trace file, before it is known what the script reads; so an old
