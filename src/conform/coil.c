@@ -509,7 +509,7 @@ static bool same_bytes(const penta_buffer *a, const penta_buffer *b)
     return bytes_equal((penta_bytes){a->data, a->size}, (penta_bytes){b->data, b->size});
 }
 
-/* Text and back gives the file. */
+/* Encoding, and printing and assembling, give the file. */
 static bool comes_back(const penta_module *m, const penta_buffer *file)
 {
     penta_buffer text = {0}, encoded = {0}, again = {0};
@@ -528,7 +528,7 @@ static bool comes_back(const penta_module *m, const penta_buffer *file)
     return ok;
 }
 
-/* X_ab_exec is what linking X_a and X_b gives, byte for byte. */
+/* A file X_ab_exec must be what linking X_a and X_b gives, byte for byte. */
 static bool links_to(struct conform *c, const char *file, const penta_buffer *expected)
 {
     const char *tail = strstr(file, "_ab_exec.coil");

@@ -48,7 +48,7 @@ bool conform_document(struct conform *c, const char *path, const struct json_obj
 
 static void deliver(struct conform *c, struct conform_result result)
 {
-    if (c->skip) /* whatever the verdict: another engine would have given it */
+    if (c->skip) /* the verdict does not count: it is of another engine than was asked for */
         result =
             (struct conform_result){.name = result.name, .verdict = CONFORM_SKIP, .got = c->skip};
     size_t *counts[] = {&c->passed, &c->failed, &c->skipped};

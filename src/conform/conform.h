@@ -1,5 +1,5 @@
-/* Test vectors against the machines: every form of JSON vector is one struct conform_form, told
- * apart by content. forms.def is the only list of them. */
+/* Runs test vectors on the machines. Every form of JSON vectors is a struct conform_form and is
+ * recognised by its content; forms.def is the only list of them. */
 #pragma once
 #include "base/json/json_read.h"
 
@@ -12,8 +12,8 @@ struct conform_result {
 };
 
 struct conform {
-    const char *engine; /* --engine, or NULL: each form's default */
-    const char *exec;   /* --exec, or NULL: another implementation behind a line protocol */
+    const char *engine; /* to run on; NULL: the default of each format */
+    const char *exec;   /* command of another implementation to test, or NULL */
     const char *device; /* path of the device executable, or NULL */
     void (*result)(void *user, const struct conform_result *result);
     void *user;
@@ -28,8 +28,7 @@ struct conform_form {
     /* Runs every case of the document. NULL: a list of files that are cases themselves. */
     void (*run)(struct conform *c, const struct json_object *root);
 };
-/* Some format has an engine of this name. */
-bool conform_engine_known(const char *name);
+bool conform_engine_known(const char *name); /* whether some format has such an engine */
 
 /* Runs one document; false when no form matches it (then nothing is counted). */
 bool conform_document(struct conform *c, const char *path, const struct json_object *root);

@@ -27,7 +27,7 @@ static bool read_beside(const char *path, const char *name, penta_buffer *out)
     penta_error err = {0};
     char *full = beside(path, name);
     bool ok = full && file_read_regular(full, UINT64_C(1) << 30, out, &err);
-    /* the legacy manifest lies in the folder that its names start with */
+    /* names in the legacy manifest start with the folder that it is in itself */
     const char *slash = strchr(name, '/');
     if (!ok && slash) {
         free(full);
@@ -317,7 +317,7 @@ const struct conform_form conform_cvbc_isa = {"cvbc programs", matches_program, 
 
 static bool matches_legacy(const struct json_object *root)
 {
-    bool any = false; /* the entry of a file that is no program says only that */
+    bool any = false; /* entries of files that are no programs do not have the member */
     for (size_t i = 0; json_is_list(root) && i < json_length(root) && !any; i++)
         any = json_has(json_get(json_item(root, i), "expect"), "code_hex_after_repair");
     return any && json_has(json_get(json_item(root, 0), "expect"), "format");

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Files are in a folder of their own beside that of the vectors, or beside the vector. */
+/* Files that a vector names are in a folder `blobs` beside that of the vectors, or beside the
+ * vector. */
 static void find_folder(struct jam_case *c)
 {
     char path[3000];
@@ -145,7 +146,7 @@ static void compare_key(struct jam_case *c, const uint8_t *key, const struct jam
     jam_case_differs(c, what);
 }
 
-/* Every key of either; the slot is the block's own. */
+/* Compares all keys of both states except the slot, which the block brings. */
 void jam_case_states(struct jam_case *c)
 {
     struct jam_layer *want = &c->expected->base, *got = &c->state->base;

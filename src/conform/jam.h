@@ -1,5 +1,5 @@
-/* What the two forms of JAM vectors share: a state, a block, the state that is to come out, and
- * what differs, said by account, key or gas. */
+/* What the two forms of JAM vectors share: a state, a block, the expected state, and messages that
+ * name the account, key or gas that differs. */
 #pragma once
 #include "conform/conform.h"
 #include "pvm/host/jam_json/json.h"
@@ -23,8 +23,8 @@ struct jam_case {
 };
 
 bool jam_case_open(struct jam_case *c, struct conform *conform, const char *chain);
-void jam_case_close(struct jam_case *c); /* and its verdict */
-/* What c->want and c->got say about something. */
+void jam_case_close(struct jam_case *c); /* gives the verdict, too */
+/* Fails the case, once, with what was expected (c->want) and what came (c->got). */
 void jam_case_differs(struct jam_case *c, const char *what);
 void jam_case_bytes(char *text, penta_bytes bytes); /* for a message */
 

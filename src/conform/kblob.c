@@ -146,7 +146,7 @@ struct vector {
 
 struct outcome { /* of either machine */
     uint32_t state;
-    int halted; /* -1: this machine does not tell */
+    int halted; /* -1: this machine does not say */
     uint64_t steps, slept;
     bool has_last_read, has_fault;
     uint64_t last_read;

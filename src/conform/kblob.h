@@ -6,11 +6,11 @@
 struct check {
     struct conform *conform;
     const char *name; /* of the case */
-    char where[96];   /* "device, step 4", in front of every message */
+    char where[96];   /* "THREADS, step 4", for messages */
     bool failed;
 };
 
-/* The name of a case, or a stand-in. */
+/* With the name of the case, if it has one. */
 struct check check_begin(struct conform *c, const struct json_object *item);
 void check_where(struct check *k, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* All of these return false when the case has failed. */

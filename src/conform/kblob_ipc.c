@@ -1,4 +1,4 @@
-/* Messages of the device protocol, each checked twice: the codec alone, and a fresh device. */
+/* Messages of the device protocol. Each is checked with the codec alone and on a new device. */
 #include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -98,7 +98,7 @@ static bool fixture(struct message *m, struct child *child, struct channel *chan
 
 static bool compare_live(struct message *m, penta_bytes got)
 {
-    /* Which base an allocation gets is the device's choice: only its length is compared. */
+    /* The device chooses the base of an allocation, so only the length of that is compared. */
     bool base = m->call.command == COMMAND_ALLOC && !m->status && m->response.size == got.size &&
                 got.size == wire_response_bytes + 8;
     size_t size = base ? wire_response_bytes : m->response.size;
@@ -122,7 +122,7 @@ static void check_live(struct message *m)
         (first || fixture(m, &child, &channel)) && talk(m, &child, &channel, m->request, &answer) &&
         compare_live(m, writer_view(&answer))) {
         uint8_t byte;
-        if (m->call.command != COMMAND_SHUTDOWN) /* still in step? */
+        if (m->call.command != COMMAND_SHUTDOWN) /* the device must still answer */
             call(m, &child, &channel, (struct wire_request){.command = COMMAND_INIT}, NULL);
         else if (channel_read(&channel, &byte, 1, PATIENCE_MS) != TRANSPORT_CLOSED)
             check_fail(k, "the end of the device", "more bytes");

@@ -1,5 +1,6 @@
-/* Scenarios: sequences of API calls with expected statuses, in THREADS and SEEDED, and in SERIAL
- * where they ask for races. One case each; the first difference in any mode decides. */
+/* Scenarios: sequences of API calls with expected statuses, run in THREADS and SEEDED mode, and in
+ * SERIAL mode where they ask for races. A scenario is one case, which fails at the first difference
+ * in any mode. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/number.h"
@@ -317,7 +318,7 @@ static bool race_matches(struct scenario *s, const struct json_object *want, con
     return true;
 }
 
-/* Gives expected record i a race of its own, moving earlier ones aside if that helps. */
+/* Gives expected record i a race of its own; earlier records may get another one for that. */
 static bool assign(struct scenario *s, const struct json_object *want, size_t i,
                    const gpu_race *races, size_t count, size_t *owner, bool *tried)
 {

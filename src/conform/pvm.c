@@ -13,7 +13,7 @@ struct area {
     uint64_t address, length;
 };
 
-struct trial { /* one case under way */
+struct trial { /* the case being run */
     struct conform *c;
     const struct json_object *root;
     struct pvm_case what;
@@ -39,7 +39,7 @@ static bool fail(struct trial *t, const char *expected, const char *format, ...)
     return false;
 }
 
-/* What went wrong outside the vector's own expectations. */
+/* For errors that are no difference from what the vector expects. */
 static bool fail_error(struct trial *t)
 {
     if (t->judged) return false;
@@ -132,7 +132,7 @@ static bool same_regs(struct trial *t, const struct json_object *regs, const uin
     return true;
 }
 
-/* All of an area: zero where the vector lists nothing. */
+/* Compares all of an area; bytes that the vector does not list must be zero. */
 static bool same_area(struct trial *t, const struct area *a, const struct json_object *memory)
 {
     size_t size = (size_t)a->length;

@@ -1,4 +1,5 @@
-/* Vectors on another implementation: one process a case, one line a request, one line a reply. */
+/* Runs vectors on another implementation: a process for each case, a line for each request and
+ * reply; docs/conform-protocol.md describes them. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

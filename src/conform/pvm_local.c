@@ -1,4 +1,4 @@
-/* Vectors on this library's own machine. */
+/* Runs vectors on the machine of this library. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

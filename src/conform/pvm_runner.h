@@ -1,5 +1,5 @@
-/* Who runs the PVM vectors: this library, or another implementation behind the line protocol of
- * docs/conform-protocol.md. The forms in pvm.c see only this. */
+/* What runs the PVM vectors: this library, or another implementation that speaks the line protocol
+ * of docs/conform-protocol.md. The forms in pvm.c know only this interface. */
 #pragma once
 #include "base/writer.h"
 
@@ -16,7 +16,7 @@ struct pvm_case {
     uint64_t pc, gas;
 };
 
-/* Each answers false with *err set when it could not be done; code BASE_UNSUPPORTED means: skip. */
+/* All return false with *err set on failure; the code BASE_UNSUPPORTED means: skip the case. */
 struct pvm_runner {
     void *state;
     bool (*start)(void *state, const struct pvm_case *c, penta_error *err);

@@ -1,5 +1,5 @@
 /* The forms of TVMR vectors: programs with their final state, collections of sources, images and
- * checksums. Everything is told apart by the members of the document or of its first case. */
+ * checksums. The members of the document, or of its first case, tell the forms apart. */
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/writer.h"
@@ -64,7 +64,7 @@ static void init_cold(void *user, const char *name, const struct json_object *v)
     struct tvmr_cold *w = &c->vm->cold[reg & 63];
     uint32_t dim = (uint32_t)count;
     if (!w->present && !tvmr_cold_new(c->vm, reg & 63, count, &dim, 1))
-        trial_fail(c->t, "room for weights", "%s", name);
+        trial_fail(c->t, "memory for weights", "%s", name);
     for (size_t i = 0; w->present && i < count && i < w->count; i++)
         w->weights[i] = tvmr_signal_of(data[i]);
     tvmr_cold_changed(w);
@@ -210,7 +210,7 @@ static void run_module(struct trial *t, const penta_module *m, const struct json
 {
     penta_error err = {0};
     penta_option option = {"kernels", "plain"};
-    for (int pass = 0; pass < 2 && !t->judged; pass++) { /* the definition, then the kernels */
+    for (int pass = 0; pass < 2 && !t->judged; pass++) { /* plain kernels, then the default ones */
         penta_vm *vm = penta_vm_new(m, t->c->engine, &option, pass ? 0 : 1, &err);
         if (!vm) {
             trial_fail(t, "a machine", "%s", err.message);
@@ -291,7 +291,7 @@ static void compare_diagnostics(struct trial *t, const penta_module *module,
     penta_close(m);
 }
 
-/* ---- expect.meta: what the metadata section would hold ---- */
+/* ---- expect.meta: the contents of the metadata section ---- */
 
 static void same_text(struct trial *t, const struct json_object *v, const char *what,
                       const char *got)
@@ -423,7 +423,7 @@ static void program_run(struct conform *c, const struct json_object *root)
 
 const struct conform_form conform_tvmr_program = {"tvmr program", program_matches, program_run};
 
-/* ---- collections: {"cases": [..]}, the first case tells which ---- */
+/* ---- collections: {"cases": [..]}, told apart by the first case ---- */
 
 typedef void case_fn(struct trial *t, const struct json_object *v);
 
@@ -637,7 +637,7 @@ const struct conform_form conform_tvmr_legacy = {"tvmr legacy files", legacy_mat
 
 /* ---- packed forms ---- */
 
-/* Opens one packed image and compares what it expands to, from offset 48 on. */
+/* Opens a packed image and compares what it expands to, from offset 48 on. */
 static void expands(struct trial *t, const struct json_object *v, const char *key,
                     const char *key_file)
 {
