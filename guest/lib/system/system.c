@@ -1,4 +1,4 @@
-#include "system.h"
+#include "system/system.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -22,7 +22,7 @@ static uint32_t div_by(uint32_t high, uint32_t low, uint32_t d, uint32_t *rest)
 #define MUL_HIGH(a, b, low) mul_high(a, b, low)
 #define DIV_BY(high, low, d, rest) div_by(high, low, d, rest)
 #define NAME(operation, rest) __##operation##sf##rest
-#include "float_arith.h"
+#include "arith/float_arith.h"
 
 float __truncdfsf2(double x)
 {

@@ -1,5 +1,5 @@
 #include <stdbool.h>
-#include "wide.h"
+#include "arith/wide.h"
 #define FLOAT double
 #define REP uint64_t
 #define WIDTH 64
@@ -7,7 +7,7 @@
 #define MUL_HIGH(a, b, low) wide_mul(a, b, low)
 #define DIV_BY(high, low, d, rest) wide_div(high, low, d, rest)
 #define NAME(operation, rest) __##operation##df##rest
-#include "float_arith.h"
+#include "arith/float_arith.h"
 
 double __extendsfdf2(float x)
 {

@@ -1,4 +1,4 @@
-#include "printf.h"
+#include "stdio/printf.h"
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "file.h"
-#include "system.h"
+#include "stdio/file.h"
+#include "system/system.h"
 
 enum { READ = 1, WRITE = 2, CREATE = 4, TRUNCATE = 8, APPEND = 16, EXCLUSIVE = 32 };
 

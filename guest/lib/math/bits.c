@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-#include "wide.h"
+#include "arith/wide.h"
 
 enum { FRACTION = 52, BIAS = 1023, TOP = 2047 };
 static const uint64_t sign_bit = UINT64_C(1) << 63, one = UINT64_C(1) << FRACTION;

@@ -1,5 +1,5 @@
 /* 128-bit integers on a 64-bit target, from halves. */
-#include "wide.h"
+#include "arith/wide.h"
 
 #ifdef __SIZEOF_INT128__
 

@@ -2,8 +2,8 @@
 #include <ctype.h>
 #include <stdint.h>
 #include <string.h>
-#include "decimal.h"
-#include "printf.h"
+#include "stdlib/decimal.h"
+#include "stdio/printf.h"
 
 enum { FRACTION = 52, BIAS = 1023 };
 

@@ -1,4 +1,4 @@
-#include "decimal.h"
+#include "stdlib/decimal.h"
 #include <stdint.h>
 
 enum { BASE = 1000000000, LIMBS = 130 };

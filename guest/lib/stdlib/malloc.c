@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "system.h"
+#include "system/system.h"
 
 enum { UNIT = 16, LISTS = 32, GROW = 65536 };
 
