@@ -34,7 +34,8 @@ bench: all ## measure, print ratios; PEERS=FILE adds other implementations (NAME
 
 doom: all ## play Doom in the terminal: DOOM=the PolkaVM program, WAD=FILE (Debian: freedoom)
 	@test -e $(DOOM) || { echo "no program $(DOOM): make doom DOOM=FILE"; exit 1; }
-	@test -e $(WAD) || { echo "no $(WAD): apt-get install freedoom, or make doom WAD=FILE"; exit 1; }
+	@test -e $(WAD) || scripts/packages doom
+	@test -e $(WAD) || { echo "no $(WAD): make doom WAD=FILE"; exit 1; }
 	@build/release/bin/doom $(DOOM) $(WAD)
 
 fuzz: ## fuzz every target for SECONDS_PER_TARGET (120)
