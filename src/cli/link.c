@@ -252,9 +252,11 @@ static void link_elf(struct pieces *p)
     free(objects);
 }
 
+/* Or bitcode, which its linker refuses with a reason. */
 static bool is_elf(penta_bytes bytes)
 {
-    return bytes.size >= 4 && !memcmp(bytes.data, "\177ELF", 4);
+    return bytes.size >= 4 &&
+           (!memcmp(bytes.data, "\177ELF", 4) || !memcmp(bytes.data, "BC\xc0\xde", 4));
 }
 
 static bool is_coil(penta_bytes bytes) { return coil_probe(bytes, NULL) > 0; }

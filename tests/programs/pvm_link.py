@@ -252,6 +252,9 @@ def optimisations():
 # (name, assembly or bytes, options, code, what the message must say)
 ERRORS = (
     ("no ELF", b"\177ELF but not really an object of any kind, and long enough to look", [], "PVM0301", ""),
+    ("bitcode", b"BC\xc0\xde and so on", [], "PVM0301", "bitcode"),
+    ("floating point with a relocation", program("1: auipc a0, %pcrel_hi(d)\nfld fa0, %pcrel_lo(1b)(a0)\n.data\nd: .8byte 0\n.text"),
+     [], "PVM0308", r"floating point.* in run at 0x4"),
     ("floating point", program("fadd.d fa0, fa0, fa1"), [], "PVM0308", r"floating point.* in run at 0x0"),
     ("control register", program("nop\ncsrr a0, cycle"), [], "PVM0308", r"control and status.* in run at 0x2"),
     ("environment call", program("ecall"), [], "PVM0308", "ecall"),
@@ -272,7 +275,7 @@ ERRORS = (
     ("word size", program(""), ["--isa", "latest32"], "PVM0302", "64-bit"),
     ("metadata that is no hex", program(""), ["--to", "jam", "--metadata", "0z"], "PENTA0009", "metadata"),
     ("metadata of a file that has none", program(""), ["--metadata", "00"], "PENTA0009", "metadata"),
-    ("no such level", program(""), ["-O7"], "PENTA0009", "optimize"),
+    ("no such level", program(""), ["-O7"], "PENTA0008", "optimize"),
 )
 
 
@@ -314,6 +317,13 @@ def errors():
     subprocess.run([LLD, "-pie", "-z", "notext", "-e", "run", "case.o", "-o", "bare.elf"], check=True, cwd=work)
     found = expect("no relocations", "PVM0307", "no relocation", "bare.elf")
     check("error: no relocations: names the flag", "--emit-relocs" in found.get("note", ""), found)
+    # relocations that no longer fit the code, which was made shorter without them
+    with open(os.path.join(work, "relaxed.c"), "w") as out:
+        out.write('#include "export.h"\nlong f(long);\nu64 run(void) { return (u64)(f(1) + f(2) + f(3)); }\nlong f(long x) { return x; }\n')
+    compile_c("relaxed.c", "relaxed.o", *target(64), "-O1", "-fno-inline", "-fPIE", "-mcmodel=medany")
+    subprocess.run([LLD, "--emit-relocs", "-pie", "-z", "notext", "-e", "run", "relaxed.o", "-o", "relaxed.elf"], check=True, cwd=work)
+    status, found = findings("relaxed.elf")
+    check("error: relaxed: names the flag", not status or any("--no-relax" in f.get("note", "") for f in found), (status, found))
 
 
 def damage():
@@ -357,6 +367,27 @@ def several():
     assemble(".globl factor\n.data\n.align 2\nfactor: .word 1000\n", "factor.o")
     penta("link", "calls.o", "helper.o", "factor.o", "-o", "strong.polkavm")
     check("strong before weak", result("strong.polkavm", "--call", "run")[0] != want)
+    # a weak name that nobody defines, in an object and in a program with stubs for dynamic linking
+    assemble(".weak nobody\n" + program("lga a0, nobody\nbeqz a0, 1f\ncall nobody\n1: addi a0, a0, 7"), "weak.o")
+    subprocess.run([LLD, "--emit-relocs", "--no-relax", "-pie", "-z", "notext", "-e", "run", "weak.o", "-o", "weak.elf"],
+                   check=True, cwd=work)
+    for name in ("weak.o", "weak.elf"):
+        done = penta("link", name, "-o", "weak.polkavm")
+        check(f"{name}: links", done.returncode == 0, done.stderr.decode())
+        check(f"{name}: is nothing", result("weak.polkavm", "--call", "run")[0] == 7)
+    # common symbols: the largest and strictest, unless one is initialised; no member of an archive for a weak name
+    for name, text in (("one.c", "#include \"export.h\"\nint shared[2];\nchar wide[1];\nint other(void);\n"
+                                 "extern int lazy(void) __attribute__((weak));\n"
+                                 "u64 run(void) { shared[1] = 3; return (u64)(shared[1] + other() + ((long)wide & 63) + (lazy ? 1000 : 0)); }\n"),
+                       ("two.c", "int shared[50];\n__attribute__((aligned(64))) char wide[1];\nint other(void) { shared[49] = 4; return shared[49]; }\n"),
+                       ("set.c", "int shared[50] = {0, 9};\n"), ("lazy.c", "int lazy(void) { return 1; }\n")):
+        with open(os.path.join(work, name), "w") as out:
+            out.write(text)
+        compile_c(name, name[:3] + ".o", *target(64), "-O1", "-fcommon", "-fPIE", "-mcmodel=medany")
+    archive("lazy.a", "laz.o")
+    for inputs in (("one.o", "two.o"), ("two.o", "one.o", "lazy.a"), ("set.o", "one.o", "two.o"), ("two.o", "one.o", "set.o")):
+        done = penta("link", *inputs, "-o", "common.polkavm")
+        check(f"common {inputs}", (done.returncode, result("common.polkavm", "--call", "run")[0]) == (0, 7), done.stderr.decode())
     # functions of a header in two objects
     for name, value in (("left", 1), ("right", 2)):
         with open(os.path.join(work, name + ".cc"), "w") as out:

@@ -17,10 +17,14 @@ struct elf_reader {
     size_t data_left; /* bytes of the file that no section has taken: they may not overlap */
 };
 
+static bool bad_because(struct elf_reader *r, uint64_t offset, const char *what, const char *note)
+{
+    link_report_object(r->l, PVM_LINK_BAD_ELF, r->object_index, offset, note, "%s", what);
+    return false;
+}
 static bool bad(struct elf_reader *r, uint64_t offset, const char *what)
 {
-    link_report_object(r->l, PVM_LINK_BAD_ELF, r->object_index, offset, NULL, "%s", what);
-    return false;
+    return bad_because(r, offset, what, NULL);
 }
 
 static const char *machine_name(unsigned machine)
@@ -210,8 +214,9 @@ static bool read_relocs(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
                                    .addend = rela.r_addend};
         if (!r->object->relocatable) out->offset -= s->address;
         if (out->symbol >= r->object->symbol_count || out->offset > s->size)
-            return bad(r, h->sh_offset + i * entry,
-                       "a relocation lies outside of what it is about");
+            return bad_because(r, h->sh_offset + i * entry,
+                               "a relocation lies outside of what it is about",
+                               r->object->relocatable ? NULL : LINK_RELOCS_NOTE);
         ordered = ordered && (!i || relocs[i - 1].offset <= out->offset);
     }
     if (!ordered) qsort(relocs, count, sizeof *relocs, by_offset);
@@ -286,6 +291,8 @@ bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy
     r.elf = elf_memory((char *)(uintptr_t)file.data, file.size);
     o->elf = r.elf;
     if (!r.elf) return bad(&r, 0, "this is not an ELF file");
+    if (file.size >= 4 && !memcmp(file.data, "BC\xc0\xde", 4))
+        return bad_because(&r, 0, "this is LLVM bitcode, not an ELF file", "compile without -flto");
     if (!read_header(&r) || !read_sections(&r) || !read_tables(&r)) return false;
     give_addresses(&r);
     return true;

@@ -108,6 +108,11 @@ struct link_global {
 };
 
 /* A resolved symbol: a place in a section, or a number when section is LINK_NONE. */
+/* The way out where relocations are missing. Relaxation is not to be had with them: ld.lld moves code, not
+ * its relocations. */
+#define LINK_RELOCS_NOTE                                                                           \
+    "link with --emit-relocs --no-relax (ld.lld; ld: -q), or pass the objects themselves"
+
 struct link_place {
     uint32_t section;
     int64_t offset;

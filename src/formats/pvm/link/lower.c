@@ -260,9 +260,7 @@ static unsigned lower_own_address(struct lowering *w)
     if (next.rs1 != w->in.rd || !inside || (next.kind != RISCV_JALR && next.kind != RISCV_IMM) ||
         (next.kind == RISCV_IMM &&
          next.op != lower_word_op(w, PVM_OP_add_imm_64, PVM_OP_add_imm_32))) {
-        lower_fail(w, PVM_LINK_NO_RELOCS,
-                   "link with --emit-relocs (ld.lld, ld -q), or pass the objects themselves",
-                   "an address without a relocation");
+        lower_fail(w, PVM_LINK_NO_RELOCS, LINK_RELOCS_NOTE, "an address without a relocation");
         return w->in.size;
     }
     if (next.kind == RISCV_JALR) return lower_far_call(w, place);
@@ -279,9 +277,7 @@ static unsigned lower_import(struct lowering *w)
     unsigned size = 4 + w->l->bits / 8;
     struct link_place record;
     if (!r || w->offset + size > s->data.size) {
-        lower_fail(w, PVM_LINK_NO_RELOCS,
-                   "link with --emit-relocs (ld.lld, ld -q), or pass the objects themselves",
-                   "an import without a relocation");
+        lower_fail(w, PVM_LINK_NO_RELOCS, LINK_RELOCS_NOTE, "an import without a relocation");
         return size;
     }
     if (!link_target(w->l, w->section, r, &record)) {
@@ -373,7 +369,7 @@ static unsigned lower_insn(struct lowering *w)
         link_reloc_at(&w->l->sections[w->section], w->offset, is_code_reloc);
     map_regs(w);
     if (w->failed) return w->in.size;
-    if (r) return lower_relocated(w, r);
+    if (r && w->in.kind != RISCV_NO) return lower_relocated(w, r);
     switch (w->in.kind) {
     case RISCV_NO:
         lower_fail(w, PVM_LINK_INSTRUCTION,

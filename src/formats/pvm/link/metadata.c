@@ -23,8 +23,7 @@ static bool pointer(struct link *l, uint32_t section, uint64_t offset, const cha
 {
     const struct link_reloc *r = link_reloc_at(&l->sections[section], offset, is_record_pointer);
     if (!r) {
-        link_report(l, PVM_LINK_NO_RELOCS, section, offset,
-                    "link with --emit-relocs (ld.lld, ld -q), or pass the objects themselves",
+        link_report(l, PVM_LINK_NO_RELOCS, section, offset, LINK_RELOCS_NOTE,
                     "%s in section %.40s has no relocation", what, l->sections[section].name);
         return false;
     }

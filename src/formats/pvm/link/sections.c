@@ -33,9 +33,9 @@ static enum link_use use_by_name(const struct link_section *s)
                                      ".got",    ".relro_padding", NULL};
     static const char *const rw[] = {".data", ".sdata", NULL};
     static const char *const zero[] = {".bss", ".sbss", NULL};
-    static const char *const ignored[] = {
-        ".eh_frame", ".eh_frame_hdr", ".dynsym", ".dynstr", ".dynamic",
-        ".interp",   ".note",         ".hash",   ".gnu",    NULL};
+    static const char *const ignored[] = {".eh_frame", ".eh_frame_hdr", ".dynsym", ".dynstr",
+                                          ".dynamic",  ".interp",       ".note",   ".hash",
+                                          ".gnu",      ".plt",          NULL};
     if (any_family(s->name, ignored)) return LINK_UNUSED;
     if (any_family(s->name, ro)) return LINK_RO_DATA;
     if (any_family(s->name, zero) && s->elf_type == ELF_NOBITS) return LINK_ZERO_DATA;
