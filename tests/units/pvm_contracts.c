@@ -38,28 +38,29 @@ static void numbers(void)
 {
     static const char most[] =
         "115792089237316195423570985008687907853269984665640564039457584007913129639935";
-    struct u256 a, b, one = u256_of(1), zero = u256_of(0);
+    struct u256 a, b, one = revive_u256_of(1), zero = revive_u256_of(0);
     char text[U256_DIGITS];
     bool carry;
-    check("largest", u256_parse(bytes_of(most), &a));
-    u256_print(&a, text);
+    check("largest", revive_u256_parse(bytes_of(most), &a));
+    revive_u256_print(&a, text);
     check("largest, printed", !strcmp(text, most));
-    check("hex", u256_parse(bytes_of("0xffffffffffffffffffffffffffffffff"
-                                     "ffffffffffffffffffffffffffffffff"),
-                            &b) &&
-                     !u256_compare(&a, &b));
-    b = u256_add(&a, &one, &carry);
-    check("carry", carry && u256_is_zero(&b));
-    b = u256_subtract(&zero, &one);
-    check("borrow", !u256_compare(&a, &b));
+    check("hex", revive_u256_parse(bytes_of("0xffffffffffffffffffffffffffffffff"
+                                            "ffffffffffffffffffffffffffffffff"),
+                                   &b) &&
+                     !revive_u256_compare(&a, &b));
+    b = revive_u256_add(&a, &one, &carry);
+    check("carry", carry && revive_u256_is_zero(&b));
+    b = revive_u256_subtract(&zero, &one);
+    check("borrow", !revive_u256_compare(&a, &b));
     check("too large",
-          !u256_parse(bytes_of("1157920892373161954235709850086879078532699846656405640394575840"
-                               "07913129639936"),
-                      &a));
+          !revive_u256_parse(
+              bytes_of("1157920892373161954235709850086879078532699846656405640394575840"
+                       "07913129639936"),
+              &a));
     static const char *const bad[] = {"", "0x", "12a", "-1", "_", " 1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        check(bad[i], !u256_parse(bytes_of(bad[i]), &a));
-    u256_print(&zero, text);
+        check(bad[i], !revive_u256_parse(bytes_of(bad[i]), &a));
+    revive_u256_print(&zero, text);
     check("zero", !strcmp(text, "0"));
 }
 
@@ -77,14 +78,14 @@ static void addresses(void)
     uint8_t creator[ADDRESS], address[ADDRESS];
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         memset(creator, made[i].creator, ADDRESS);
-        address_create(creator, made[i].nonce, address);
+        revive_address_create(creator, made[i].nonce, address);
         check_hex("create", address, ADDRESS, made[i].address);
     }
     struct blob salt = hex("1234567890123456789012345678901234567890123456789012345678901234");
     struct blob code = hex("600060005560016000"), data = hex("55");
     memset(creator, 1, ADDRESS);
-    check("create2", address_create2(creator, salt.data, (penta_bytes){code.data, code.size},
-                                     (penta_bytes){data.data, data.size}, address));
+    check("create2", revive_address_create2(creator, salt.data, (penta_bytes){code.data, code.size},
+                                            (penta_bytes){data.data, data.size}, address));
     check_hex("create2", address, ADDRESS, "7f31e795e5836a19a8f919ab5a9de9a197ecd2b6");
     free(salt.data);
     free(code.data);

@@ -6,7 +6,7 @@
 #include "pvm/host/revive/revive.h"
 
 /* Keccak of the RLP list of creator and nonce; both are so short that each length is one byte. */
-void address_create(const uint8_t creator[ADDRESS], uint64_t nonce, uint8_t out[ADDRESS])
+void revive_address_create(const uint8_t creator[ADDRESS], uint64_t nonce, uint8_t out[ADDRESS])
 {
     uint8_t rlp[2 + ADDRESS + 9], hash[HASH];
     size_t size = 1, bytes = 0;
@@ -21,8 +21,8 @@ void address_create(const uint8_t creator[ADDRESS], uint64_t nonce, uint8_t out[
     memcpy(out, hash + HASH - ADDRESS, ADDRESS);
 }
 
-bool address_create2(const uint8_t creator[ADDRESS], const uint8_t salt[HASH], penta_bytes code,
-                     penta_bytes data, uint8_t out[ADDRESS])
+bool revive_address_create2(const uint8_t creator[ADDRESS], const uint8_t salt[HASH],
+                            penta_bytes code, penta_bytes data, uint8_t out[ADDRESS])
 {
     uint8_t fixed[1 + ADDRESS + 2 * HASH] = {0xff}, hash[HASH];
     uint8_t *both = malloc(code.size + data.size + 1);
@@ -38,9 +38,9 @@ bool address_create2(const uint8_t creator[ADDRESS], const uint8_t salt[HASH], p
     return true;
 }
 
-void address_block_hash(const struct u256 *number, uint8_t out[HASH])
+void revive_block_hash(const struct u256 *number, uint8_t out[HASH])
 {
     char text[8 + U256_DIGITS] = "block";
-    u256_print(number, text + strlen(text));
+    revive_u256_print(number, text + strlen(text));
     keccak256((penta_bytes){(const uint8_t *)text, strlen(text)}, out);
 }

@@ -2,6 +2,6 @@
 #pragma once
 #include "pvm/host/revive/revive.h"
 
-#define CALL(name) bool call_##name(const struct request *q);
+#define CALL(name) bool revive_call_##name(const struct request *q);
 #define MISSING(name)
 #include "pvm/host/revive/calls.def"

@@ -31,8 +31,8 @@ static bool take_input(const struct request *q, const struct call_arguments *a, 
 {
     const struct frame *f = q->frame;
     if (!(a->flags & (FLAG_FORWARD_INPUT | FLAG_CLONE_INPUT)))
-        return fetch(q, a->input_at, a->input_size, out);
-    return !f->input_given && blob_set(out, f->input.data, f->input.size);
+        return revive_fetch(q, a->input_at, a->input_size, out);
+    return !f->input_given && revive_blob_set(out, f->input.data, f->input.size);
 }
 
 /* Some frame of the account is in a call that allows no reentry. */
@@ -55,7 +55,7 @@ static void charge(const struct request *q, uint64_t used) { q->out->gas += used
 /* The gas of an inner call: all that is left, or less. */
 static uint64_t limit(const struct request *q, uint64_t wanted)
 {
-    uint64_t left = gas_left(q);
+    uint64_t left = revive_gas_left(q);
     return wanted < left ? wanted : left;
 }
 
@@ -65,18 +65,18 @@ static bool hand_over(const struct request *q, struct frame *f, enum result_code
 {
     bool has_output = code == RESULT_SUCCESS || code == RESULT_REVERTED;
     struct blob none = {0};
-    bool ok =
-        !has_output || give_sized_optional(q, output_at, length_at, f->output.data, f->output.size);
+    bool ok = !has_output ||
+              revive_give_sized_optional(q, output_at, length_at, f->output.data, f->output.size);
     set_returned(q->frame, has_output ? &f->output : &none);
-    frame_free(f);
-    return ok && result(q, code);
+    revive_frame_free(f);
+    return ok && revive_result(q, code);
 }
 
 static bool tail(const struct request *q, enum result_code code)
 {
     struct blob output = q->frame->returned;
     q->frame->returned = (struct blob){0};
-    return end_frame(q, code ? FRAME_REVERT : FRAME_SUCCESS, output);
+    return revive_end_frame(q, code ? FRAME_REVERT : FRAME_SUCCESS, output);
 }
 
 /* Runs a prepared frame for the caller. */
@@ -84,8 +84,8 @@ static bool execute(const struct request *q, const struct call_arguments *a, str
 {
     uint64_t used = 0;
     enum result_code code;
-    if (!frame_execute(q->r, f, limit(q, a->gas), &used, &code)) {
-        frame_free(f);
+    if (!revive_frame_execute(q->r, f, limit(q, a->gas), &used, &code)) {
+        revive_frame_free(f);
         return false;
     }
     charge(q, used);
@@ -94,7 +94,7 @@ static bool execute(const struct request *q, const struct call_arguments *a, str
     bool ended = a->flags & FLAG_TAIL_CALL && (code == RESULT_SUCCESS || code == RESULT_REVERTED);
     if (!ended) return hand_over(q, f, code, a->output_at, a->output_length_at);
     set_returned(q->frame, &f->output);
-    frame_free(f);
+    revive_frame_free(f);
     return tail(q, code);
 }
 
@@ -105,7 +105,7 @@ static bool too_deep(const struct request *q) { return q->frame->depth == DEPTH_
 static bool make_call(const struct request *q, const struct call_arguments *a)
 {
     struct frame *from = q->frame;
-    struct account *callee = chain_account(&q->r->chain, a->callee);
+    struct account *callee = revive_chain_account(&q->r->chain, a->callee);
     struct frame f = {.parent = from,
                       .depth = from->depth + 1,
                       .account = callee,
@@ -114,8 +114,9 @@ static bool make_call(const struct request *q, const struct call_arguments *a)
                       .read_only = from->read_only || a->flags & FLAG_READ_ONLY};
     if (!callee) return false;
     f.code_now = callee->is.code;
-    memcpy(f.caller, account_address(from->account), ADDRESS);
-    if (!precompile_is(a->callee) && (reentry_denied(from, callee) || too_deep(q))) return false;
+    memcpy(f.caller, revive_account_address(from->account), ADDRESS);
+    if (!revive_precompile_is(a->callee) && (reentry_denied(from, callee) || too_deep(q)))
+        return false;
     return take_input(q, a, &f.input) && execute(q, a, &f);
 }
 
@@ -124,7 +125,8 @@ static bool call_with(const struct request *q, const struct call_arguments *a)
     struct frame *from = q->frame;
     struct blob none = {0};
     if (a->flags & ~(uint32_t)FLAGS) return false;
-    if (!u256_is_zero(&a->value) && (a->flags & FLAG_READ_ONLY || from->read_only)) return false;
+    if (!revive_u256_is_zero(&a->value) && (a->flags & FLAG_READ_ONLY || from->read_only))
+        return false;
     from->reentry = a->flags & FLAG_REENTRY;
     set_returned(from, &none);
     bool ok = make_call(q, a);
@@ -132,7 +134,7 @@ static bool call_with(const struct request *q, const struct call_arguments *a)
     return ok;
 }
 
-bool call_call(const struct request *q)
+bool revive_call_call(const struct request *q)
 {
     struct u256 deposit;
     struct call_arguments a = {.flags = (uint32_t)high(q->a[0]),
@@ -141,11 +143,12 @@ bool call_call(const struct request *q)
                                .input_size = high(q->a[4]),
                                .output_at = low(q->a[5]),
                                .output_length_at = high(q->a[5])};
-    return fetch_address(q, low(q->a[0]), a.callee) && fetch_number(q, high(q->a[3]), &deposit) &&
-           fetch_number(q, low(q->a[3]), &a.value) && call_with(q, &a);
+    return revive_fetch_address(q, low(q->a[0]), a.callee) &&
+           revive_fetch_number(q, high(q->a[3]), &deposit) &&
+           revive_fetch_number(q, low(q->a[3]), &a.value) && call_with(q, &a);
 }
 
-bool call_call_evm(const struct request *q)
+bool revive_call_call_evm(const struct request *q)
 {
     struct call_arguments a = {.flags = (uint32_t)q->a[0],
                                .gas = q->a[3],
@@ -153,8 +156,8 @@ bool call_call_evm(const struct request *q)
                                .input_size = high(q->a[4]),
                                .output_at = low(q->a[5]),
                                .output_length_at = high(q->a[5])};
-    return fetch_address(q, q->a[1], a.callee) && fetch_number(q, q->a[2], &a.value) &&
-           call_with(q, &a);
+    return revive_fetch_address(q, q->a[1], a.callee) &&
+           revive_fetch_number(q, q->a[2], &a.value) && call_with(q, &a);
 }
 
 /* ---- delegate_call: the callee's code, everything else is the caller's ---- */
@@ -166,7 +169,7 @@ static bool delegate_with(const struct request *q, const struct call_arguments *
     if (a->flags & ~(uint32_t)(FLAG_FORWARD_INPUT | FLAG_CLONE_INPUT | FLAG_TAIL_CALL))
         return false;
     set_returned(from, &none);
-    struct account *callee = chain_account(&q->r->chain, a->callee);
+    struct account *callee = revive_chain_account(&q->r->chain, a->callee);
     if (!callee) return false;
     struct frame f = {.parent = from,
                       .depth = from->depth + 1,
@@ -177,11 +180,11 @@ static bool delegate_with(const struct request *q, const struct call_arguments *
                       .delegate = true,
                       .read_only = from->read_only};
     memcpy(f.caller, from->caller, ADDRESS);
-    if (!precompile_is(a->callee) && too_deep(q)) return false;
+    if (!revive_precompile_is(a->callee) && too_deep(q)) return false;
     return take_input(q, a, &f.input) && execute(q, a, &f);
 }
 
-bool call_delegate_call(const struct request *q)
+bool revive_call_delegate_call(const struct request *q)
 {
     struct u256 deposit;
     struct call_arguments a = {.flags = (uint32_t)high(q->a[0]),
@@ -190,11 +193,11 @@ bool call_delegate_call(const struct request *q)
                                .input_size = high(q->a[4]),
                                .output_at = low(q->a[5]),
                                .output_length_at = high(q->a[5])};
-    return fetch_address(q, low(q->a[0]), a.callee) && fetch_number(q, q->a[3], &deposit) &&
-           delegate_with(q, &a);
+    return revive_fetch_address(q, low(q->a[0]), a.callee) &&
+           revive_fetch_number(q, q->a[3], &deposit) && delegate_with(q, &a);
 }
 
-bool call_delegate_call_evm(const struct request *q)
+bool revive_call_delegate_call_evm(const struct request *q)
 {
     struct call_arguments a = {.flags = (uint32_t)q->a[0],
                                .gas = q->a[2],
@@ -202,7 +205,7 @@ bool call_delegate_call_evm(const struct request *q)
                                .input_size = high(q->a[3]),
                                .output_at = low(q->a[4]),
                                .output_length_at = high(q->a[4])};
-    return fetch_address(q, q->a[1], a.callee) && delegate_with(q, &a);
+    return revive_fetch_address(q, q->a[1], a.callee) && delegate_with(q, &a);
 }
 
 /* ---- instantiate ---- */
@@ -214,13 +217,13 @@ static struct account *new_account(const struct request *q, uint64_t salt_at,
     const struct account *creator = q->frame->account;
     uint8_t address[ADDRESS], salt[HASH];
     if (salt_at == NOTHING)
-        address_create(account_address(creator), creator->is.nonce, address);
-    else if (!fetch_into(q, salt_at, salt, HASH) ||
-             !address_create2(account_address(creator), salt,
-                              (penta_bytes){code->bytes.data, code->bytes.size},
-                              (penta_bytes){data->data, data->size}, address))
+        revive_address_create(revive_account_address(creator), creator->is.nonce, address);
+    else if (!revive_fetch_into(q, salt_at, salt, HASH) ||
+             !revive_address_create2(revive_account_address(creator), salt,
+                                     (penta_bytes){code->bytes.data, code->bytes.size},
+                                     (penta_bytes){data->data, data->size}, address))
         return NULL;
-    return chain_account(&q->r->chain, address);
+    return revive_chain_account(&q->r->chain, address);
 }
 
 /* Runs the constructor; the address goes to the caller only when it succeeded. */
@@ -228,17 +231,18 @@ static bool construct(const struct request *q, struct frame *f, uint64_t address
 {
     uint64_t used = 0, output = q->a[4];
     enum result_code code = RESULT_DUPLICATE_ADDRESS;
-    if (!f->account->is.contract && !frame_execute(q->r, f, limit(q, q->a[0]), &used, &code)) {
-        frame_free(f);
+    if (!f->account->is.contract &&
+        !revive_frame_execute(q->r, f, limit(q, q->a[0]), &used, &code)) {
+        revive_frame_free(f);
         return false;
     }
     charge(q, used);
     bool ok = code != RESULT_SUCCESS || address_at == NOTHING ||
-              give(q, address_at, account_address(f->account), ADDRESS);
+              revive_give(q, address_at, revive_account_address(f->account), ADDRESS);
     return hand_over(q, f, code, low(output), high(output)) && ok;
 }
 
-bool call_instantiate(const struct request *q)
+bool revive_call_instantiate(const struct request *q)
 {
     struct frame *from = q->frame;
     struct blob none = {0};
@@ -247,16 +251,17 @@ bool call_instantiate(const struct request *q)
     uint64_t code_at = low(q->a[3]), size = high(q->a[3]);
     struct frame f = {.parent = from, .depth = from->depth + 1, .deploy = true};
     if (from->read_only || size < HASH) return false;
-    if (!fetch_number(q, high(q->a[2]), &deposit) || !fetch_number(q, low(q->a[2]), &f.value) ||
-        !fetch_into(q, code_at, hash, HASH))
+    if (!revive_fetch_number(q, high(q->a[2]), &deposit) ||
+        !revive_fetch_number(q, low(q->a[2]), &f.value) ||
+        !revive_fetch_into(q, code_at, hash, HASH))
         return false;
     set_returned(from, &none);
-    f.code_now = code_find(q->r, hash);
+    f.code_now = revive_code_find(q->r, hash);
     if (!f.code_now || too_deep(q)) return false;
-    memcpy(f.caller, account_address(from->account), ADDRESS);
-    if (!fetch(q, (uint32_t)(code_at + HASH), size - HASH, &f.input)) return false;
+    memcpy(f.caller, revive_account_address(from->account), ADDRESS);
+    if (!revive_fetch(q, (uint32_t)(code_at + HASH), size - HASH, &f.input)) return false;
     f.account = f.code_of = new_account(q, low(q->a[5]), f.code_now, &f.input);
     if (f.account) return construct(q, &f, high(q->a[5]));
-    frame_free(&f);
+    revive_frame_free(&f);
     return false;
 }

@@ -6,9 +6,9 @@
 
 /* ---- input ---- */
 
-bool call_call_data_size(const struct request *q)
+bool revive_call_call_data_size(const struct request *q)
 {
-    return !q->frame->input_given && result(q, q->frame->input.size);
+    return !q->frame->input_given && revive_result(q, q->frame->input.size);
 }
 
 /* size bytes of the input from offset on, zeros after its end. */
@@ -20,92 +20,98 @@ static void input_part(const struct frame *f, uint32_t offset, uint8_t *into, si
     memcpy(into, f->input.data + offset, left < size ? left : size);
 }
 
-bool call_call_data_load(const struct request *q)
+bool revive_call_call_data_load(const struct request *q)
 {
     uint8_t word[WORD], reversed[WORD];
     if (q->frame->input_given) return false;
     input_part(q->frame, (uint32_t)q->a[1], word, WORD);
     for (size_t i = 0; i < WORD; i++) reversed[i] = word[WORD - 1 - i];
-    return give(q, q->a[0], reversed, WORD);
+    return revive_give(q, q->a[0], reversed, WORD);
 }
 
-bool call_call_data_copy(const struct request *q)
+bool revive_call_call_data_copy(const struct request *q)
 {
     size_t size = (uint32_t)q->a[1];
     if (q->frame->input_given || size > BYTES_MAX) return false;
     uint8_t *bytes = malloc(size + 1);
     if (!bytes) return false;
     input_part(q->frame, (uint32_t)q->a[2], bytes, size);
-    bool ok = give(q, q->a[0], bytes, size);
+    bool ok = revive_give(q, q->a[0], bytes, size);
     free(bytes);
     return ok;
 }
 
 /* ---- return data ---- */
 
-bool call_return_data_size(const struct request *q) { return result(q, q->frame->returned.size); }
+bool revive_call_return_data_size(const struct request *q)
+{
+    return revive_result(q, q->frame->returned.size);
+}
 
-bool call_return_data_copy(const struct request *q)
+bool revive_call_return_data_copy(const struct request *q)
 {
     const struct blob *data = &q->frame->returned;
     uint32_t offset = (uint32_t)q->a[2];
     if (offset > data->size) return false;
-    return give_sized(q, q->a[0], q->a[1], data->data ? data->data + offset : NULL,
-                      data->size - offset);
+    return revive_give_sized(q, q->a[0], q->a[1], data->data ? data->data + offset : NULL,
+                             data->size - offset);
 }
 
 /* ---- hashes, events ---- */
 
-bool call_hash_keccak_256(const struct request *q)
+bool revive_call_hash_keccak_256(const struct request *q)
 {
     struct blob in;
     uint8_t hash[HASH];
-    if (!fetch(q, q->a[0], (uint32_t)q->a[1], &in)) return false;
+    if (!revive_fetch(q, q->a[0], (uint32_t)q->a[1], &in)) return false;
     keccak256((penta_bytes){in.data, in.size}, hash);
     free(in.data);
-    return give(q, q->a[2], hash, HASH);
+    return revive_give(q, q->a[2], hash, HASH);
 }
 
-bool call_deposit_event(const struct request *q)
+bool revive_call_deposit_event(const struct request *q)
 {
     struct blob topics = {0}, data = {0};
     uint32_t count = (uint32_t)q->a[1], size = (uint32_t)q->a[3];
     if (q->frame->read_only || count > TOPICS_MAX || size > EVENT_BYTES_MAX) return false;
-    if (!fetch(q, q->a[0], (uint64_t)count * HASH, &topics) || !fetch(q, q->a[2], size, &data)) {
+    if (!revive_fetch(q, q->a[0], (uint64_t)count * HASH, &topics) ||
+        !revive_fetch(q, q->a[2], size, &data)) {
         free(topics.data);
         return false;
     }
-    return chain_event(&q->r->chain, account_address(q->frame->account), topics, data);
+    return revive_chain_event(&q->r->chain, revive_account_address(q->frame->account), topics,
+                              data);
 }
 
 /* ---- immutable data ---- */
 
-bool call_set_immutable_data(const struct request *q)
+bool revive_call_set_immutable_data(const struct request *q)
 {
     struct blob bytes;
     uint32_t size = (uint32_t)q->a[1];
     if (!q->frame->deploy || !size || size > IMMUTABLE_BYTES_MAX) return false;
-    if (!fetch(q, q->a[0], size, &bytes)) return false;
-    bool ok = chain_set_immutable(&q->r->chain, q->frame->account, bytes.data, bytes.size);
+    if (!revive_fetch(q, q->a[0], size, &bytes)) return false;
+    bool ok = revive_chain_set_immutable(&q->r->chain, q->frame->account, bytes.data, bytes.size);
     free(bytes.data);
     return ok;
 }
 
-bool call_get_immutable_data(const struct request *q)
+bool revive_call_get_immutable_data(const struct request *q)
 {
     const struct blob *data = &q->frame->code_of->immutable;
     if (q->frame->deploy || !data->size) return false;
-    return give_sized(q, q->a[0], q->a[1], data->data, data->size);
+    return revive_give_sized(q, q->a[0], q->a[1], data->data, data->size);
 }
 
 /* ---- ends ---- */
 
-bool call_seal_return(const struct request *q)
+bool revive_call_seal_return(const struct request *q)
 {
     struct blob output;
     uint32_t flags = (uint32_t)q->a[0], size = (uint32_t)q->a[2];
-    if (flags > 1 || size > RETURN_BYTES_MAX || !fetch(q, q->a[1], size, &output)) return false;
-    return end_frame(q, flags ? FRAME_REVERT : FRAME_SUCCESS, output);
+    if (flags > 1 || size > RETURN_BYTES_MAX || !revive_fetch(q, q->a[1], size, &output))
+        return false;
+    return revive_end_frame(q, flags ? FRAME_REVERT : FRAME_SUCCESS, output);
 }
 
 static unsigned times_on_stack(const struct frame *f)
@@ -116,23 +122,23 @@ static unsigned times_on_stack(const struct frame *f)
 }
 
 /* The balance moves at once; the contract goes with the transaction that made it. */
-bool call_terminate(const struct request *q)
+bool revive_call_terminate(const struct request *q)
 {
     struct frame *f = q->frame;
     uint8_t address[ADDRESS];
     bool moved;
     if (f->read_only || f->deploy || times_on_stack(f) > 1) return false;
-    if (!fetch_address(q, q->a[0], address)) return false;
-    struct account *to = chain_account(&q->r->chain, address), *from = f->account;
+    if (!revive_fetch_address(q, q->a[0], address)) return false;
+    struct account *to = revive_chain_account(&q->r->chain, address), *from = f->account;
     struct u256 all = from->is.balance;
-    if (!to || !chain_transfer(&q->r->chain, from, to, &all, &moved)) return false;
-    if (!moved || !chain_touch(&q->r->chain, from)) return false;
+    if (!to || !revive_chain_transfer(&q->r->chain, from, to, &all, &moved)) return false;
+    if (!moved || !revive_chain_touch(&q->r->chain, from)) return false;
     from->is.doomed = from->is.created == q->r->chain.transaction;
-    return end_frame(q, FRAME_SUCCESS, (struct blob){0});
+    return revive_end_frame(q, FRAME_SUCCESS, (struct blob){0});
 }
 
-bool call_consume_all_gas(const struct request *q)
+bool revive_call_consume_all_gas(const struct request *q)
 {
-    q->out->gas = gas_left(q);
-    return end_frame(q, FRAME_REVERT, (struct blob){0});
+    q->out->gas = revive_gas_left(q);
+    return revive_end_frame(q, FRAME_REVERT, (struct blob){0});
 }

@@ -15,15 +15,15 @@ static bool fetch_place(const struct request *q, uint64_t flags, uint64_t key, u
     bool word = (uint32_t)key_size == NOTHING, transient = (uint32_t)flags & 1;
     uint32_t size = word ? HASH : (uint32_t)key_size;
     if ((uint32_t)flags > 1 || size > KEY_BYTES_MAX) return false;
-    out->address = account_address(q->frame->account);
+    out->address = revive_account_address(q->frame->account);
     out->kind = transient ? (word ? STORAGE_TRANSIENT_WORDS : STORAGE_TRANSIENT_SIZED)
                           : (word ? STORAGE_WORDS : STORAGE_SIZED);
-    return fetch(q, key, size, &out->key);
+    return revive_fetch(q, key, size, &out->key);
 }
 
 static const struct slot *load(const struct request *q, const struct place *p)
 {
-    return chain_load(&q->r->chain, p->address, p->kind, &p->key);
+    return revive_chain_load(&q->r->chain, p->address, p->kind, &p->key);
 }
 
 /* Stores or removes (NULL); the result is the length of what was there. */
@@ -31,7 +31,8 @@ static bool store(const struct request *q, const struct place *p, const struct b
 {
     const struct slot *old = load(q, p);
     uint64_t length = old ? old->value.size : NOTHING;
-    return chain_store(&q->r->chain, p->address, p->kind, &p->key, value) && result(q, length);
+    return revive_chain_store(&q->r->chain, p->address, p->kind, &p->key, value) &&
+           revive_result(q, length);
 }
 
 static bool set(const struct request *q, uint64_t key_size, uint64_t value_at, uint32_t value_size,
@@ -41,7 +42,7 @@ static bool set(const struct request *q, uint64_t key_size, uint64_t value_at, u
     struct blob value;
     if (q->frame->read_only || value_size > VALUE_BYTES_MAX) return false;
     if (!fetch_place(q, q->a[0], q->a[1], key_size, &place)) return false;
-    bool ok = fetch(q, value_at, value_size, &value);
+    bool ok = revive_fetch(q, value_at, value_size, &value);
     for (size_t i = 0; ok && clears && i < value.size; i++) clears = !value.data[i];
     ok = ok && store(q, &place, clears ? NULL : &value);
     free(place.key.data);
@@ -49,16 +50,16 @@ static bool set(const struct request *q, uint64_t key_size, uint64_t value_at, u
     return ok;
 }
 
-bool call_set_storage(const struct request *q)
+bool revive_call_set_storage(const struct request *q)
 {
     return set(q, q->a[2], q->a[3], (uint32_t)q->a[4], false);
 }
-bool call_set_storage_or_clear(const struct request *q)
+bool revive_call_set_storage_or_clear(const struct request *q)
 {
     return set(q, NOTHING, q->a[2], HASH, true);
 }
 
-bool call_clear_storage(const struct request *q)
+bool revive_call_clear_storage(const struct request *q)
 {
     struct place place;
     if (q->frame->read_only || !fetch_place(q, q->a[0], q->a[1], q->a[2], &place)) return false;
@@ -67,13 +68,13 @@ bool call_clear_storage(const struct request *q)
     return ok;
 }
 
-bool call_contains_storage(const struct request *q)
+bool revive_call_contains_storage(const struct request *q)
 {
     struct place place;
     if (!fetch_place(q, q->a[0], q->a[1], q->a[2], &place)) return false;
     const struct slot *slot = load(q, &place);
     free(place.key.data);
-    return result(q, slot ? slot->value.size : NOTHING);
+    return revive_result(q, slot ? slot->value.size : NOTHING);
 }
 
 static bool get(const struct request *q, bool takes)
@@ -82,16 +83,16 @@ static bool get(const struct request *q, bool takes)
     if (takes && q->frame->read_only) return false;
     if (!fetch_place(q, q->a[0], q->a[1], q->a[2], &place)) return false;
     const struct slot *slot = load(q, &place);
-    bool ok = !slot || give_sized(q, q->a[3], q->a[4], slot->value.data, slot->value.size);
+    bool ok = !slot || revive_give_sized(q, q->a[3], q->a[4], slot->value.data, slot->value.size);
     if (ok && slot && takes) ok = store(q, &place, NULL);
     free(place.key.data);
-    return ok && result(q, slot ? RESULT_SUCCESS : RESULT_KEY_NOT_FOUND);
+    return ok && revive_result(q, slot ? RESULT_SUCCESS : RESULT_KEY_NOT_FOUND);
 }
 
-bool call_get_storage(const struct request *q) { return get(q, false); }
-bool call_take_storage(const struct request *q) { return get(q, true); }
+bool revive_call_get_storage(const struct request *q) { return get(q, false); }
+bool revive_call_take_storage(const struct request *q) { return get(q, true); }
 
-bool call_get_storage_or_zero(const struct request *q)
+bool revive_call_get_storage_or_zero(const struct request *q)
 {
     struct place place;
     uint8_t word[WORD] = {0};
@@ -100,5 +101,5 @@ bool call_get_storage_or_zero(const struct request *q)
     free(place.key.data);
     if (slot && slot->value.size)
         memcpy(word, slot->value.data, slot->value.size < WORD ? slot->value.size : WORD);
-    return give(q, q->a[2], word, WORD);
+    return revive_give(q, q->a[2], word, WORD);
 }

@@ -20,7 +20,7 @@ struct change {
     } old;
 };
 
-bool blob_set(struct blob *b, const void *data, size_t size)
+bool revive_blob_set(struct blob *b, const void *data, size_t size)
 {
     uint8_t *copy = malloc(size + 1);
     if (!copy) return false;
@@ -65,26 +65,26 @@ static struct change *add_change(struct chain *c, enum change_kind kind)
 
 /* ---- accounts ---- */
 
-struct account *chain_find(const struct chain *c, const uint8_t address[ADDRESS])
+struct account *revive_chain_find(const struct chain *c, const uint8_t address[ADDRESS])
 {
-    return table_find(&c->accounts, address, ADDRESS);
+    return revive_table_find(&c->accounts, address, ADDRESS);
 }
 
-struct account *chain_account(struct chain *c, const uint8_t address[ADDRESS])
+struct account *revive_chain_account(struct chain *c, const uint8_t address[ADDRESS])
 {
-    struct account *a = chain_find(c, address);
+    struct account *a = revive_chain_find(c, address);
     if (a || !charge(c, sizeof *a)) return a;
-    a = table_add(&c->accounts, address, ADDRESS, sizeof *a);
+    a = revive_table_add(&c->accounts, address, ADDRESS, sizeof *a);
     if (!a) no_memory(c);
     return a;
 }
 
-bool account_exists(const struct account *a)
+bool revive_account_exists(const struct account *a)
 {
-    return a && (a->is.contract || a->is.nonce || !u256_is_zero(&a->is.balance));
+    return a && (a->is.contract || a->is.nonce || !revive_u256_is_zero(&a->is.balance));
 }
 
-bool chain_touch(struct chain *c, struct account *a)
+bool revive_chain_touch(struct chain *c, struct account *a)
 {
     struct change *change = add_change(c, CHANGE_ACCOUNT);
     if (!change) return false;
@@ -93,27 +93,27 @@ bool chain_touch(struct chain *c, struct account *a)
     return true;
 }
 
-bool chain_set_immutable(struct chain *c, struct account *a, const void *data, size_t size)
+bool revive_chain_set_immutable(struct chain *c, struct account *a, const void *data, size_t size)
 {
     struct change *change = charge(c, size) ? add_change(c, CHANGE_IMMUTABLE) : NULL;
     if (!change) return false;
     change->of.account = a;
     change->old.slot.value = a->immutable;
     a->immutable = (struct blob){0};
-    return blob_set(&a->immutable, data, size) || no_memory(c);
+    return revive_blob_set(&a->immutable, data, size) || no_memory(c);
 }
 
-bool chain_transfer(struct chain *c, struct account *from, struct account *to,
-                    const struct u256 *value, bool *moved)
+bool revive_chain_transfer(struct chain *c, struct account *from, struct account *to,
+                           const struct u256 *value, bool *moved)
 {
     bool carry = false;
-    *moved = u256_compare(&from->is.balance, value) >= 0;
-    if (!*moved || from == to || u256_is_zero(value)) return true;
-    struct u256 sum = u256_add(&to->is.balance, value, &carry);
+    *moved = revive_u256_compare(&from->is.balance, value) >= 0;
+    if (!*moved || from == to || revive_u256_is_zero(value)) return true;
+    struct u256 sum = revive_u256_add(&to->is.balance, value, &carry);
     *moved = !carry;
     if (carry) return true;
-    if (!chain_touch(c, from) || !chain_touch(c, to)) return false;
-    from->is.balance = u256_subtract(&from->is.balance, value);
+    if (!revive_chain_touch(c, from) || !revive_chain_touch(c, to)) return false;
+    from->is.balance = revive_u256_subtract(&from->is.balance, value);
     to->is.balance = sum;
     return true;
 }
@@ -139,11 +139,11 @@ static bool is_present(const struct chain *c, const struct slot *s)
     return s->present && (!transient || s->transaction == c->transaction);
 }
 
-const struct slot *chain_load(const struct chain *c, const uint8_t address[ADDRESS],
-                              enum storage_kind kind, const struct blob *key)
+const struct slot *revive_chain_load(const struct chain *c, const uint8_t address[ADDRESS],
+                                     enum storage_kind kind, const struct blob *key)
 {
     uint8_t whole[KEY_MAX];
-    const struct slot *s = table_find(&c->slots, whole, slot_key(whole, address, kind, key));
+    const struct slot *s = revive_table_find(&c->slots, whole, slot_key(whole, address, kind, key));
     return s && is_present(c, s) ? s : NULL;
 }
 
@@ -158,19 +158,19 @@ static bool change_slot(struct chain *c, struct slot *s, const struct blob *valu
     s->value = (struct blob){0};
     s->present = value != NULL;
     s->transaction = c->transaction;
-    return !value || blob_set(&s->value, value->data, value->size) || no_memory(c);
+    return !value || revive_blob_set(&s->value, value->data, value->size) || no_memory(c);
 }
 
-bool chain_store(struct chain *c, const uint8_t address[ADDRESS], enum storage_kind kind,
-                 const struct blob *key, const struct blob *value)
+bool revive_chain_store(struct chain *c, const uint8_t address[ADDRESS], enum storage_kind kind,
+                        const struct blob *key, const struct blob *value)
 {
     uint8_t whole[KEY_MAX];
     size_t size = slot_key(whole, address, kind, key);
-    struct slot *s = table_find(&c->slots, whole, size);
+    struct slot *s = revive_table_find(&c->slots, whole, size);
     if (!s && !value) return true;
     if (!s) {
         if (!charge(c, sizeof *s + size)) return false;
-        s = table_add(&c->slots, whole, size, sizeof *s);
+        s = revive_table_add(&c->slots, whole, size, sizeof *s);
         if (!s) return no_memory(c);
     }
     return change_slot(c, s, value);
@@ -185,8 +185,8 @@ static void drop_event(struct chain *c)
     free(e->data.data);
 }
 
-bool chain_event(struct chain *c, const uint8_t address[ADDRESS], struct blob topics,
-                 struct blob data)
+bool revive_chain_event(struct chain *c, const uint8_t address[ADDRESS], struct blob topics,
+                        struct blob data)
 {
     bool ok = charge(c, sizeof(struct event) + topics.size + data.size);
     if (ok && c->event_count == c->event_capacity) {
@@ -231,7 +231,7 @@ static void undo(struct chain *c, struct change *change)
     }
 }
 
-void chain_undo(struct chain *c, size_t mark)
+void revive_chain_undo(struct chain *c, size_t mark)
 {
     while (c->change_count > mark) undo(c, &c->changes[--c->change_count]);
 }
@@ -247,7 +247,7 @@ static void forget(struct chain *c)
     c->change_count = 0;
 }
 
-void chain_begin(struct chain *c)
+void revive_chain_begin(struct chain *c)
 {
     forget(c);
     while (c->event_count) drop_event(c);
@@ -268,10 +268,10 @@ static bool remove_contract(struct chain *c, struct account *a)
         for (struct table_entry *e = c->slots.buckets[i]; e; e = e->next)
             if (!memcmp(e->key, a->entry.key, ADDRESS) && !change_slot(c, (struct slot *)e, NULL))
                 return false;
-    return blob_set(&a->immutable, NULL, 0) || no_memory(c);
+    return revive_blob_set(&a->immutable, NULL, 0) || no_memory(c);
 }
 
-bool chain_commit(struct chain *c)
+bool revive_chain_commit(struct chain *c)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < c->accounts.capacity; i++)
@@ -284,12 +284,12 @@ bool chain_commit(struct chain *c)
 static void account_fini(void *record) { free(((struct account *)record)->immutable.data); }
 static void slot_fini(void *record) { free(((struct slot *)record)->value.data); }
 
-void chain_free(struct chain *c)
+void revive_chain_free(struct chain *c)
 {
     forget(c);
     while (c->event_count) drop_event(c);
-    table_free(&c->accounts, account_fini);
-    table_free(&c->slots, slot_fini);
+    revive_table_free(&c->accounts, account_fini);
+    revive_table_free(&c->slots, slot_fini);
     free(c->events);
     free(c->changes);
 }

@@ -64,35 +64,38 @@ struct chain {
     penta_error failure;  /* code 0, or why it could not go on: memory, its limit */
 };
 
-bool blob_set(struct blob *b, const void *data, size_t size);
-void chain_free(struct chain *c);
+bool revive_blob_set(struct blob *b, const void *data, size_t size);
+void revive_chain_free(struct chain *c);
 
 /* NULL: there is none. */
-struct account *chain_find(const struct chain *c, const uint8_t address[ADDRESS]);
+struct account *revive_chain_find(const struct chain *c, const uint8_t address[ADDRESS]);
 /* Made when it is not there; NULL: c->failure. */
-struct account *chain_account(struct chain *c, const uint8_t address[ADDRESS]);
-bool account_exists(const struct account *a); /* safe on NULL */
-static inline const uint8_t *account_address(const struct account *a) { return a->entry.key; }
+struct account *revive_chain_account(struct chain *c, const uint8_t address[ADDRESS]);
+bool revive_account_exists(const struct account *a); /* safe on NULL */
+static inline const uint8_t *revive_account_address(const struct account *a)
+{
+    return a->entry.key;
+}
 /* What the account is may be changed after this. */
-bool chain_touch(struct chain *c, struct account *a);
-bool chain_set_immutable(struct chain *c, struct account *a, const void *data, size_t size);
+bool revive_chain_touch(struct chain *c, struct account *a);
+bool revive_chain_set_immutable(struct chain *c, struct account *a, const void *data, size_t size);
 /* *moved tells whether there was enough; false: c->failure. */
-bool chain_transfer(struct chain *c, struct account *from, struct account *to,
-                    const struct u256 *value, bool *moved);
+bool revive_chain_transfer(struct chain *c, struct account *from, struct account *to,
+                           const struct u256 *value, bool *moved);
 
 /* NULL: nothing there. */
-const struct slot *chain_load(const struct chain *c, const uint8_t address[ADDRESS],
-                              enum storage_kind kind, const struct blob *key);
+const struct slot *revive_chain_load(const struct chain *c, const uint8_t address[ADDRESS],
+                                     enum storage_kind kind, const struct blob *key);
 /* value NULL removes. */
-bool chain_store(struct chain *c, const uint8_t address[ADDRESS], enum storage_kind kind,
-                 const struct blob *key, const struct blob *value);
+bool revive_chain_store(struct chain *c, const uint8_t address[ADDRESS], enum storage_kind kind,
+                        const struct blob *key, const struct blob *value);
 /* Takes both blobs. */
-bool chain_event(struct chain *c, const uint8_t address[ADDRESS], struct blob topics,
-                 struct blob data);
+bool revive_chain_event(struct chain *c, const uint8_t address[ADDRESS], struct blob topics,
+                        struct blob data);
 
-static inline size_t chain_mark(const struct chain *c) { return c->change_count; }
-void chain_undo(struct chain *c, size_t mark); /* everything since the mark */
+static inline size_t revive_chain_mark(const struct chain *c) { return c->change_count; }
+void revive_chain_undo(struct chain *c, size_t mark); /* everything since the mark */
 /* A new transaction: no events, no transient storage, nothing to undo. */
-void chain_begin(struct chain *c);
+void revive_chain_begin(struct chain *c);
 /* The transaction stays. */
-bool chain_commit(struct chain *c);
+bool revive_chain_commit(struct chain *c);

@@ -5,9 +5,9 @@
 #include "pvm/host/keccak.h"
 #include "pvm/host/revive/revive.h"
 
-struct code *code_find(const struct pvm_revive *r, const uint8_t hash[HASH])
+struct code *revive_code_find(const struct pvm_revive *r, const uint8_t hash[HASH])
 {
-    return table_find(&r->codes, hash, HASH);
+    return revive_table_find(&r->codes, hash, HASH);
 }
 
 static bool find_export(const struct pvm_program *p, const char *name, uint32_t *pc)
@@ -35,7 +35,7 @@ static bool prepare(struct pvm_revive *r, struct code *c, penta_error *err)
     if (!c->calls) return error_at(err, BASE_MEMORY, 0, "no memory for a contract");
     c->call_count = p->import_count;
     for (size_t i = 0; i < p->import_count; i++)
-        if (!p->imports[i].broken) host_call_find(p->imports[i].name, &c->calls[i]);
+        if (!p->imports[i].broken) revive_call_find(p->imports[i].name, &c->calls[i]);
     return pvm_config_read(&c->config, p, r->options, r->option_count, err);
 }
 
@@ -53,11 +53,11 @@ static void code_fini(void *record)
     penta_buffer_free(&c->bytes);
 }
 
-struct code *code_upload(struct pvm_revive *r, penta_buffer *bytes, penta_error *err)
+struct code *revive_code_upload(struct pvm_revive *r, penta_buffer *bytes, penta_error *err)
 {
     uint8_t hash[HASH];
     keccak256((penta_bytes){bytes->data, bytes->size}, hash);
-    struct code *known = code_find(r, hash);
+    struct code *known = revive_code_find(r, hash);
     if (known) {
         penta_buffer_free(bytes);
         return known;
@@ -66,7 +66,7 @@ struct code *code_upload(struct pvm_revive *r, penta_buffer *bytes, penta_error 
     *bytes = (penta_buffer){0};
     c.module = pvm_parse((penta_bytes){c.bytes.data, c.bytes.size}, NULL, 0, err);
     if (c.module && prepare(r, &c, err)) {
-        struct code *new = table_add(&r->codes, hash, HASH, sizeof *new);
+        struct code *new = revive_table_add(&r->codes, hash, HASH, sizeof *new);
         if (new) {
             c.entry = new->entry;
             *new = c;
@@ -78,16 +78,16 @@ struct code *code_upload(struct pvm_revive *r, penta_buffer *bytes, penta_error 
     return NULL;
 }
 
-struct code *code_read(struct pvm_revive *r, const char *path, penta_error *err)
+struct code *revive_code_read(struct pvm_revive *r, const char *path, penta_error *err)
 {
     penta_buffer bytes = {0};
     if (!file_read(path, UINT64_C(1) << 28, &bytes, err)) return NULL;
-    struct code *c = code_upload(r, &bytes, err);
+    struct code *c = revive_code_upload(r, &bytes, err);
     if (!c) error_note(err, "in %.100s", path);
     return c;
 }
 
-struct pvm_vm *code_machine(struct pvm_revive *r, struct code *c)
+struct pvm_vm *revive_code_machine(struct pvm_revive *r, struct code *c)
 {
     if (c->idle_count) return c->idle[--c->idle_count];
     const struct pvm_program *p = &pvm_module(c->module)->program;
@@ -109,7 +109,7 @@ struct pvm_vm *code_machine(struct pvm_revive *r, struct code *c)
     return vm;
 }
 
-void code_release(struct code *c, struct pvm_vm *vm)
+void revive_code_release(struct code *c, struct pvm_vm *vm)
 {
     pvm_vm_reset(vm);
     if (c->idle_count == c->idle_capacity) {
@@ -125,4 +125,4 @@ void code_release(struct code *c, struct pvm_vm *vm)
     c->idle[c->idle_count++] = vm;
 }
 
-void codes_free(struct pvm_revive *r) { table_free(&r->codes, code_fini); }
+void revive_codes_free(struct pvm_revive *r) { revive_table_free(&r->codes, code_fini); }

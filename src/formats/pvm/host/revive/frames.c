@@ -10,7 +10,7 @@ bool revive_stop(struct pvm_revive *r, const char *what)
                     what);
 }
 
-void frame_free(struct frame *f)
+void revive_frame_free(struct frame *f)
 {
     free(f->input.data);
     free(f->returned.data);
@@ -20,7 +20,8 @@ void frame_free(struct frame *f)
 
 /* ---- its machine ---- */
 
-bool frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop *stop, struct answer *out)
+bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
+                         struct answer *out)
 {
     struct request q = {r, f, stop->args, out};
     const struct code *c = f->code_now;
@@ -59,7 +60,7 @@ static bool settle(struct pvm_revive *r, struct frame *f, const penta_stop *stop
     case PENTA_STOP_HOST:
         *over = false;
         answer_clear(answer);
-        return frame_answer(r, f, stop, answer) && answer_apply(answer, f->vm, &r->failure);
+        return revive_frame_answer(r, f, stop, answer) && answer_apply(answer, f->vm, &r->failure);
     case PENTA_STOP_HALT:
         if (f->outcome == FRAME_RUNS) f->outcome = FRAME_SUCCESS;
         return true;
@@ -95,7 +96,7 @@ static bool run_machine(struct pvm_revive *r, struct frame *f)
     return ok;
 }
 
-bool frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used)
+bool revive_frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used)
 {
     struct code *c = (struct code *)f->code_now;
     *used = 0;
@@ -103,7 +104,7 @@ bool frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *us
         f->outcome = FRAME_TRAP;
         return true;
     }
-    struct pvm_vm *vm = code_machine(r, c);
+    struct pvm_vm *vm = revive_code_machine(r, c);
     if (!vm) return false;
     if (gas > INT64_MAX) gas = INT64_MAX;
     vm->state->gas = vm->metered ? (int64_t)gas : 0;
@@ -114,7 +115,7 @@ bool frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *us
     runs_for(r, f->parent ? f->parent->vm : &r->outer->base);
     if (vm->metered) *used = gas - (uint64_t)(vm->state->gas > 0 ? vm->state->gas : 0);
     f->vm = NULL;
-    code_release(c, vm);
+    revive_code_release(c, vm);
     return ok;
 }
 
@@ -125,10 +126,10 @@ static bool create(struct pvm_revive *r, struct frame *f)
 {
     if (f->parent) {
         struct account *creator = f->parent->account;
-        if (!chain_touch(&r->chain, creator)) return false;
+        if (!revive_chain_touch(&r->chain, creator)) return false;
         creator->is.nonce++;
     }
-    if (!chain_touch(&r->chain, f->account)) return false;
+    if (!revive_chain_touch(&r->chain, f->account)) return false;
     f->account->is.contract = true;
     f->account->is.nonce = 1;
     f->account->is.created = r->chain.transaction;
@@ -137,21 +138,21 @@ static bool create(struct pvm_revive *r, struct frame *f)
 
 static bool move_value(struct pvm_revive *r, struct frame *f, bool *moved)
 {
-    struct account *from = chain_account(&r->chain, f->caller);
+    struct account *from = revive_chain_account(&r->chain, f->caller);
     *moved = true;
     if (!from) return false;
     if (!f->parent && !from->counted && !from->is.contract &&
-        u256_compare(&from->is.balance, &f->value) < 0) {
-        if (!chain_touch(&r->chain, from)) return false;
+        revive_u256_compare(&from->is.balance, &f->value) < 0) {
+        if (!revive_chain_touch(&r->chain, from)) return false;
         from->is.balance = f->value;
     }
-    return chain_transfer(&r->chain, from, f->account, &f->value, moved);
+    return revive_chain_transfer(&r->chain, from, f->account, &f->value, moved);
 }
 
-bool frame_begin(struct pvm_revive *r, struct frame *f, enum result_code *code)
+bool revive_frame_begin(struct pvm_revive *r, struct frame *f, enum result_code *code)
 {
     bool moved = true;
-    f->mark = chain_mark(&r->chain);
+    f->mark = revive_chain_mark(&r->chain);
     f->outcome = FRAME_RUNS;
     f->reentry = true;
     if ((f->deploy && !create(r, f)) || (!f->delegate && !move_value(r, f, &moved))) {
@@ -159,11 +160,11 @@ bool frame_begin(struct pvm_revive *r, struct frame *f, enum result_code *code)
         return false;
     }
     *code = moved ? RESULT_SUCCESS : RESULT_TRANSFER_FAILED;
-    if (!moved) chain_undo(&r->chain, f->mark);
+    if (!moved) revive_chain_undo(&r->chain, f->mark);
     return true;
 }
 
-bool frame_end(struct pvm_revive *r, struct frame *f, enum result_code *code)
+bool revive_frame_end(struct pvm_revive *r, struct frame *f, enum result_code *code)
 {
     static const enum result_code codes[] = {
         [FRAME_SUCCESS] = RESULT_SUCCESS,
@@ -173,9 +174,9 @@ bool frame_end(struct pvm_revive *r, struct frame *f, enum result_code *code)
     };
     *code = codes[f->outcome];
     if (f->outcome != FRAME_SUCCESS) {
-        chain_undo(&r->chain, f->mark);
+        revive_chain_undo(&r->chain, f->mark);
     } else if (f->deploy) {
-        if (!chain_touch(&r->chain, f->account)) {
+        if (!revive_chain_touch(&r->chain, f->account)) {
             r->failure = r->chain.failure;
             return false;
         }
@@ -188,7 +189,7 @@ static bool run_precompile(struct pvm_revive *r, struct frame *f)
 {
     const char *name = NULL;
     penta_bytes in = {f->input.data, f->input.size};
-    switch (precompile_run(account_address(f->code_of), in, &f->output, &name)) {
+    switch (revive_precompile_run(revive_account_address(f->code_of), in, &f->output, &name)) {
     case PRECOMPILE_DONE: f->outcome = FRAME_SUCCESS; return true;
     case PRECOMPILE_FAILED: f->outcome = FRAME_TRAP; return true;
     case PRECOMPILE_UNSUPPORTED: break;
@@ -196,18 +197,18 @@ static bool run_precompile(struct pvm_revive *r, struct frame *f)
     return revive_stop(r, name);
 }
 
-bool frame_execute(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used,
-                   enum result_code *code)
+bool revive_frame_execute(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used,
+                          enum result_code *code)
 {
     *used = 0;
-    if (!frame_begin(r, f, code)) return false;
+    if (!revive_frame_begin(r, f, code)) return false;
     if (*code) return true;
     bool ok = true;
-    if (!f->deploy && precompile_is(account_address(f->code_of)))
+    if (!f->deploy && revive_precompile_is(revive_account_address(f->code_of)))
         ok = run_precompile(r, f);
     else if (f->code_now)
-        ok = frame_run(r, f, gas, used);
+        ok = revive_frame_run(r, f, gas, used);
     else
         f->outcome = FRAME_SUCCESS;
-    return ok && frame_end(r, f, code);
+    return ok && revive_frame_end(r, f, code);
 }

@@ -61,13 +61,13 @@ static bool fail(struct pvm_revive *r, struct answer *out)
 static bool prepare(struct pvm_revive *r, const struct transaction *t, struct account *sender)
 {
     struct frame *f = &r->top;
-    frame_free(f);
+    revive_frame_free(f);
     *f = (struct frame){.value = t->value, .deploy = t->entry == ENTRY_DEPLOY};
     memcpy(f->caller, t->caller, ADDRESS);
-    f->account = f->code_of = chain_account(&r->chain, t->address);
-    if (!f->account || !blob_set(&f->input, t->input.data, t->input.size)) return false;
+    f->account = f->code_of = revive_chain_account(&r->chain, t->address);
+    if (!f->account || !revive_blob_set(&f->input, t->input.data, t->input.size)) return false;
     f->code_now = t->entry == ENTRY_CALL ? f->account->is.code : r->program;
-    if (!chain_touch(&r->chain, sender)) return false;
+    if (!revive_chain_touch(&r->chain, sender)) return false;
     sender->is.nonce++;
     return true;
 }
@@ -82,7 +82,7 @@ static bool refuse(struct pvm_revive *r, struct answer *out, const char *why)
     writer_print(&out->output, "fail %s\n", why);
     out->end = CALL_TRAPS;
     r->now = NULL;
-    return chain_commit(&r->chain) || fail(r, out);
+    return revive_chain_commit(&r->chain) || fail(r, out);
 }
 
 /* In a machine of the host's own, from beginning to end. */
@@ -91,23 +91,23 @@ static bool run_inside(struct pvm_revive *r, struct answer *out, uint64_t gas)
     uint64_t used;
     enum result_code code;
     struct frame *f = &r->top;
-    if (!frame_execute(r, f, gas, &used, &code)) return fail(r, out);
+    if (!revive_frame_execute(r, f, gas, &used, &code)) return fail(r, out);
     if (code == RESULT_TRANSFER_FAILED) return refuse(r, out, "the balance is too small");
     print_outcome(r, f, used, &out->output);
     out->end = code == RESULT_SUCCESS || code == RESULT_REVERTED ? CALL_ENDS : CALL_TRAPS;
     out->gas = used;
     r->now = NULL;
-    return chain_commit(&r->chain) || fail(r, out);
+    return revive_chain_commit(&r->chain) || fail(r, out);
 }
 
 static bool begin(struct pvm_revive *r, struct answer *out)
 {
     const struct transaction *t = &r->transactions[r->next];
-    struct account *sender = chain_account(&r->chain, t->caller);
+    struct account *sender = revive_chain_account(&r->chain, t->caller);
     struct frame *f = &r->top;
     enum result_code code;
     out->between = true;
-    chain_begin(&r->chain);
+    revive_chain_begin(&r->chain);
     r->now = t;
     if (!sender || !prepare(r, t, sender)) return fail(r, out);
     if (f->deploy && f->account->is.contract) {
@@ -116,9 +116,9 @@ static bool begin(struct pvm_revive *r, struct answer *out)
     }
     uint64_t gas = t->has_gas ? t->gas : outer_gas(r);
     bool inside = t->entry == ENTRY_CALL && f->code_now != r->program;
-    bool ok = inside ? run_inside(r, out, gas) : frame_begin(r, f, &code) || fail(r, out);
+    bool ok = inside ? run_inside(r, out, gas) : revive_frame_begin(r, f, &code) || fail(r, out);
     if (!ok) {
-        chain_undo(&r->chain, 0); /* as if it had not begun: it may be tried again */
+        revive_chain_undo(&r->chain, 0); /* as if it had not begun: it may be tried again */
         r->now = NULL;
         return false;
     }
@@ -144,10 +144,10 @@ static bool end(struct pvm_revive *r, const penta_stop *stop, struct answer *out
     if (f->trap.kind == PENTA_STOP_HALT && f->outcome == FRAME_RUNS) f->outcome = FRAME_SUCCESS;
     if (f->trap.kind == PENTA_STOP_TRAP) f->outcome = FRAME_TRAP;
     if (f->trap.kind == PENTA_STOP_GAS) f->outcome = FRAME_NO_GAS;
-    if (!frame_end(r, f, &code)) return fail(r, out);
+    if (!revive_frame_end(r, f, &code)) return fail(r, out);
     print_outcome(r, f, f->gas_start - outer_gas(r), &out->output);
     r->now = NULL;
-    return chain_commit(&r->chain) || fail(r, out);
+    return revive_chain_commit(&r->chain) || fail(r, out);
 }
 
 bool pvm_revive_answer(struct pvm_revive *r, penta_vm *vm, const penta_stop *stop,
@@ -157,9 +157,9 @@ bool pvm_revive_answer(struct pvm_revive *r, penta_vm *vm, const penta_stop *sto
     r->failure = (penta_error){0};
     if (pvm_vm(vm)->announce == PVM_TELL_BEGIN) return begin(r, out);
     if (pvm_vm(vm)->announce == PVM_TELL_END) return end(r, stop, out);
-    size_t mark = chain_mark(&r->chain);
-    if (frame_answer(r, f, stop, out)) return true;
-    chain_undo(&r->chain, mark);
+    size_t mark = revive_chain_mark(&r->chain);
+    if (revive_frame_answer(r, f, stop, out)) return true;
+    revive_chain_undo(&r->chain, mark);
     answer_clear(out);
     return fail(r, out);
 }
@@ -177,15 +177,15 @@ bool pvm_revive_save(struct pvm_revive *r, struct writer *out, penta_error *err)
 {
     if (r->now || r->next < r->transaction_count)
         return error_at(err, BASE_STATE, 0, "the state is not saved: not all calls are over");
-    return state_write(r, out, err);
+    return revive_state_write(r, out, err);
 }
 
 void pvm_revive_free(struct pvm_revive *r)
 {
     if (!r) return;
-    frame_free(&r->top);
-    chain_free(&r->chain);
-    codes_free(r);
+    revive_frame_free(&r->top);
+    revive_chain_free(&r->chain);
+    revive_codes_free(r);
     for (size_t i = 0; i < r->transaction_count; i++) free(r->transactions[i].input.data);
     free(r->transactions);
     free(r);
@@ -200,7 +200,7 @@ static struct code *upload_program(struct pvm_revive *r, penta_error *err)
         return NULL;
     }
     memcpy(copy.data, file.data, file.size);
-    return code_upload(r, &copy, err);
+    return revive_code_upload(r, &copy, err);
 }
 
 struct pvm_revive *pvm_revive_new(const penta_module *module, const penta_option *options,
@@ -215,9 +215,9 @@ struct pvm_revive *pvm_revive_new(const penta_module *module, const penta_option
     r->options = options;
     r->option_count = count;
     r->block = (struct block){
-        .chain_id = u256_of(1), .gas_price = 1000, .gas_limit = UINT64_C(2000000000000)};
+        .chain_id = revive_u256_of(1), .gas_price = 1000, .gas_limit = UINT64_C(2000000000000)};
     r->program = upload_program(r, err);
-    bool ok = r->program && options_read(r, options, count, err);
+    bool ok = r->program && revive_options_read(r, options, count, err);
     r->options = NULL;
     if (ok) return r;
     pvm_revive_free(r);

@@ -13,7 +13,7 @@ static penta_bytes without_0x(penta_bytes text)
     return text;
 }
 
-bool address_parse(penta_bytes text, uint8_t out[ADDRESS])
+bool revive_address_parse(penta_bytes text, uint8_t out[ADDRESS])
 {
     size_t size = 0;
     uint8_t *bytes = hex_parse(without_0x(text), &size);
@@ -25,13 +25,13 @@ bool address_parse(penta_bytes text, uint8_t out[ADDRESS])
 
 static bool address_option(const penta_option *o, uint8_t out[ADDRESS], penta_error *err)
 {
-    return address_parse(bytes_of(o->value), out) ||
+    return revive_address_parse(bytes_of(o->value), out) ||
            error_at(err, BASE_OPTION_VALUE, 0, "%s is not %d bytes in hex", o->key, ADDRESS);
 }
 
 static bool number_option(const penta_option *o, struct u256 *out, penta_error *err)
 {
-    return u256_parse(bytes_of(o->value), out) ||
+    return revive_u256_parse(bytes_of(o->value), out) ||
            error_at(err, BASE_OPTION_VALUE, 0, "%s is not a number below 2^256", o->key);
 }
 
@@ -41,8 +41,8 @@ static const char *address_and(const penta_option *o, uint8_t address[ADDRESS], 
 {
     const char *equals = strchr(o->value, '=');
     if (equals &&
-        address_parse((penta_bytes){(const uint8_t *)o->value, (size_t)(equals - o->value)},
-                      address))
+        revive_address_parse((penta_bytes){(const uint8_t *)o->value, (size_t)(equals - o->value)},
+                             address))
         return equals + 1;
     error_at(err, BASE_OPTION_VALUE, 0, "%s '%.50s' does not start with an address and '='", o->key,
              o->value);
@@ -54,17 +54,17 @@ static bool balance_option(struct pvm_revive *r, const penta_option *o, penta_er
     uint8_t address[ADDRESS];
     const char *rest = address_and(o, address, err);
     if (!rest) return false;
-    struct account *a = chain_account(&r->chain, address);
+    struct account *a = revive_chain_account(&r->chain, address);
     if (!a) return error_at(err, BASE_MEMORY, 0, "no memory for the chain");
     a->counted = true;
-    return u256_parse(bytes_of(rest), &a->is.balance) ||
+    return revive_u256_parse(bytes_of(rest), &a->is.balance) ||
            error_at(err, BASE_OPTION_VALUE, 0, "balance '%.50s' is not ADDRESS=N", o->value);
 }
 
 static bool install(struct pvm_revive *r, const uint8_t address[ADDRESS], struct code *code,
                     penta_error *err)
 {
-    struct account *a = chain_account(&r->chain, address);
+    struct account *a = revive_chain_account(&r->chain, address);
     if (!a) return error_at(err, BASE_MEMORY, 0, "no memory for the chain");
     if (a->is.contract) return error_at(err, BASE_OPTION_VALUE, 0, "two contracts at one address");
     if (!code->has_call)
@@ -79,7 +79,7 @@ static bool contract_option(struct pvm_revive *r, const penta_option *o, penta_e
 {
     uint8_t address[ADDRESS];
     const char *path = address_and(o, address, err);
-    struct code *code = path ? code_read(r, path, err) : NULL;
+    struct code *code = path ? revive_code_read(r, path, err) : NULL;
     return code && install(r, address, code, err);
 }
 
@@ -87,7 +87,7 @@ static bool chain_option(struct pvm_revive *r, const penta_option *o, penta_erro
 {
     if (!strcmp(o->key, "contract")) return contract_option(r, o, err);
     if (!strcmp(o->key, "balance")) return balance_option(r, o, err);
-    if (!strcmp(o->key, "upload")) return code_read(r, o->value, err) != NULL;
+    if (!strcmp(o->key, "upload")) return revive_code_read(r, o->value, err) != NULL;
     if (!strcmp(o->key, "block")) return number_option(o, &r->block.number, err);
     return true;
 }
@@ -177,10 +177,10 @@ static bool read_transactions(struct pvm_revive *r, const penta_option *options,
 static bool install_program(struct pvm_revive *r, penta_error *err)
 {
     const struct transaction *t = &r->transactions[0];
-    const struct account *a = chain_find(&r->chain, t->address);
+    const struct account *a = revive_chain_find(&r->chain, t->address);
     if (t->entry == ENTRY_DEPLOY || (a && a->is.contract)) return true;
     if (t->entry == ENTRY_CALL) return install(r, t->address, r->program, err);
-    struct account *new = chain_account(&r->chain, t->address);
+    struct account *new = revive_chain_account(&r->chain, t->address);
     if (!new) return error_at(err, BASE_MEMORY, 0, "no memory for the chain");
     new->is.contract = true;
     new->is.nonce = 1;
@@ -188,11 +188,12 @@ static bool install_program(struct pvm_revive *r, penta_error *err)
     return true;
 }
 
-bool options_read(struct pvm_revive *r, const penta_option *options, size_t count, penta_error *err)
+bool revive_options_read(struct pvm_revive *r, const penta_option *options, size_t count,
+                         penta_error *err)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++)
-        if (!strcmp(options[i].key, "state")) ok = state_read(r, options[i].value, err);
+        if (!strcmp(options[i].key, "state")) ok = revive_state_read(r, options[i].value, err);
     for (size_t i = 0; ok && i < count; i++) ok = chain_option(r, &options[i], err);
     return ok && read_transactions(r, options, count, err) && install_program(r, err);
 }

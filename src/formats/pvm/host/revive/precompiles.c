@@ -9,7 +9,7 @@
 
 enum { MODEXP_MAX = 1024, ROUNDS_MAX = 1 << 24 };
 
-bool precompile_is(const uint8_t address[ADDRESS])
+bool revive_precompile_is(const uint8_t address[ADDRESS])
 {
     for (size_t i = 0; i + 1 < ADDRESS; i++)
         if (address[i]) return false;
@@ -27,7 +27,7 @@ static void take(penta_bytes in, size_t offset, uint8_t *into, size_t size)
 
 static enum precompiled done(struct blob *out, const void *bytes, size_t size)
 {
-    return blob_set(out, bytes, size) ? PRECOMPILE_DONE : PRECOMPILE_FAILED;
+    return revive_blob_set(out, bytes, size) ? PRECOMPILE_DONE : PRECOMPILE_FAILED;
 }
 
 /* A bad signature is no failure: nobody has signed. */
@@ -153,8 +153,8 @@ static const struct {
     {"precompile blake2f of more than 2^24 rounds", blake2f},
 };
 
-enum precompiled precompile_run(const uint8_t address[ADDRESS], penta_bytes in, struct blob *out,
-                                const char **name)
+enum precompiled revive_precompile_run(const uint8_t address[ADDRESS], penta_bytes in,
+                                       struct blob *out, const char **name)
 {
     uint8_t number = address[ADDRESS - 1];
     if (number >= sizeof precompiles / sizeof *precompiles) return PRECOMPILE_FAILED;

@@ -12,18 +12,18 @@ static bool in_range(uint64_t address, uint64_t size)
     return (uint32_t)address >= LOWEST && (uint32_t)address + size <= UINT64_C(1) << 32;
 }
 
-bool fetch_into(const struct request *q, uint64_t address, void *into, size_t size)
+bool revive_fetch_into(const struct request *q, uint64_t address, void *into, size_t size)
 {
     return !size ||
            (in_range(address, size) && penta_vm_peek(q->frame->vm, (uint32_t)address, into, size));
 }
 
-bool fetch(const struct request *q, uint64_t address, uint64_t size, struct blob *out)
+bool revive_fetch(const struct request *q, uint64_t address, uint64_t size, struct blob *out)
 {
     *out = (struct blob){0};
     if (size > BYTES_MAX) return false;
     uint8_t *bytes = malloc((size_t)size + 1);
-    if (!bytes || !fetch_into(q, address, bytes, (size_t)size)) {
+    if (!bytes || !revive_fetch_into(q, address, bytes, (size_t)size)) {
         free(bytes);
         return false;
     }
@@ -31,20 +31,20 @@ bool fetch(const struct request *q, uint64_t address, uint64_t size, struct blob
     return true;
 }
 
-bool fetch_address(const struct request *q, uint64_t address, uint8_t into[ADDRESS])
+bool revive_fetch_address(const struct request *q, uint64_t address, uint8_t into[ADDRESS])
 {
-    return fetch_into(q, address, into, ADDRESS);
+    return revive_fetch_into(q, address, into, ADDRESS);
 }
 
-bool fetch_number(const struct request *q, uint64_t address, struct u256 *into)
+bool revive_fetch_number(const struct request *q, uint64_t address, struct u256 *into)
 {
     uint8_t word[WORD];
-    if (!fetch_into(q, address, word, WORD)) return false;
-    *into = u256_get(word);
+    if (!revive_fetch_into(q, address, word, WORD)) return false;
+    *into = revive_u256_get(word);
     return true;
 }
 
-bool give(const struct request *q, uint64_t address, const void *bytes, size_t size)
+bool revive_give(const struct request *q, uint64_t address, const void *bytes, size_t size)
 {
     const struct pvm_memory *memory = &pvm_vm_const(q->frame->vm)->memory;
     if (!size) return true;
@@ -56,37 +56,37 @@ bool give(const struct request *q, uint64_t address, const void *bytes, size_t s
     return true;
 }
 
-bool give_number(const struct request *q, uint64_t address, const struct u256 *number)
+bool revive_give_number(const struct request *q, uint64_t address, const struct u256 *number)
 {
     uint8_t word[WORD];
-    u256_put(number, word);
-    return give(q, address, word, WORD);
+    revive_u256_put(number, word);
+    return revive_give(q, address, word, WORD);
 }
 
-bool give_sized(const struct request *q, uint64_t out, uint64_t length_at, const void *data,
-                size_t size)
+bool revive_give_sized(const struct request *q, uint64_t out, uint64_t length_at, const void *data,
+                       size_t size)
 {
     uint8_t length[4];
-    if (!fetch_into(q, length_at, length, sizeof length)) return false;
+    if (!revive_fetch_into(q, length_at, length, sizeof length)) return false;
     if (size > get32(length)) size = get32(length);
     put32(length, (uint32_t)size);
-    return give(q, out, data, size) && give(q, length_at, length, sizeof length);
+    return revive_give(q, out, data, size) && revive_give(q, length_at, length, sizeof length);
 }
 
-bool give_sized_optional(const struct request *q, uint64_t out, uint64_t length_at,
-                         const void *data, size_t size)
+bool revive_give_sized_optional(const struct request *q, uint64_t out, uint64_t length_at,
+                                const void *data, size_t size)
 {
-    return (uint32_t)out == NOTHING || give_sized(q, out, length_at, data, size);
+    return (uint32_t)out == NOTHING || revive_give_sized(q, out, length_at, data, size);
 }
 
-bool result(const struct request *q, uint64_t value)
+bool revive_result(const struct request *q, uint64_t value)
 {
     q->out->results[0] = value;
     q->out->count = 1;
     return true;
 }
 
-bool end_frame(const struct request *q, enum outcome outcome, struct blob output)
+bool revive_end_frame(const struct request *q, enum outcome outcome, struct blob output)
 {
     free(q->frame->output.data);
     q->frame->output = output;
@@ -96,7 +96,7 @@ bool end_frame(const struct request *q, enum outcome outcome, struct blob output
 }
 
 /* Without metering there is as much as a block has. */
-uint64_t gas_left(const struct request *q)
+uint64_t revive_gas_left(const struct request *q)
 {
     const struct pvm_vm *vm = pvm_vm_const(q->frame->vm);
     return vm->metered ? (uint64_t)vm->state->gas : q->r->block.gas_limit;

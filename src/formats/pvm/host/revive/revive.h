@@ -131,71 +131,71 @@ struct request {
 };
 
 /* codes.c */
-struct code *code_find(const struct pvm_revive *r, const uint8_t hash[HASH]);
+struct code *revive_code_find(const struct pvm_revive *r, const uint8_t hash[HASH]);
 /* Takes the bytes, also when it fails. The same code twice is the same record. */
-struct code *code_upload(struct pvm_revive *r, penta_buffer *bytes, penta_error *err);
-struct code *code_read(struct pvm_revive *r, const char *path, penta_error *err);
-static inline const uint8_t *code_hash(const struct code *c) { return c->entry.key; }
-struct pvm_vm *code_machine(struct pvm_revive *r, struct code *c); /* NULL: r->failure */
-void code_release(struct code *c, struct pvm_vm *vm);
-void codes_free(struct pvm_revive *r);
+struct code *revive_code_upload(struct pvm_revive *r, penta_buffer *bytes, penta_error *err);
+struct code *revive_code_read(struct pvm_revive *r, const char *path, penta_error *err);
+static inline const uint8_t *revive_code_hash(const struct code *c) { return c->entry.key; }
+struct pvm_vm *revive_code_machine(struct pvm_revive *r, struct code *c); /* NULL: r->failure */
+void revive_code_release(struct code *c, struct pvm_vm *vm);
+void revive_codes_free(struct pvm_revive *r);
 
 /* frames.c: all return false when the run cannot go on: r->failure or r->interrupted. */
 /* Snapshot, nonce, new contract, value; *code is RESULT_SUCCESS or RESULT_TRANSFER_FAILED, which
  * has undone everything. */
-bool frame_begin(struct pvm_revive *r, struct frame *f, enum result_code *code);
+bool revive_frame_begin(struct pvm_revive *r, struct frame *f, enum result_code *code);
 /* Its code in a machine of its own; gas is what it may use, *used what it did. */
-bool frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used);
+bool revive_frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used);
 /* Keeps or undoes what it did, by its outcome. */
-bool frame_end(struct pvm_revive *r, struct frame *f, enum result_code *code);
+bool revive_frame_end(struct pvm_revive *r, struct frame *f, enum result_code *code);
 /* All three, or a precompile, or only the value where there is no code. */
-bool frame_execute(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used,
-                   enum result_code *code);
-void frame_free(struct frame *f);
+bool revive_frame_execute(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used,
+                          enum result_code *code);
+void revive_frame_free(struct frame *f);
 /* One host call of the frame's machine. False: it is not answered. */
-bool frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
-                  struct answer *out);
+bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
+                         struct answer *out);
 bool revive_stop(struct pvm_revive *r, const char *what); /* valid, and not supported */
 
 /* request.c: false: the contract traps. */
-bool fetch(const struct request *q, uint64_t address, uint64_t size, struct blob *out);
-bool fetch_into(const struct request *q, uint64_t address, void *into, size_t size);
-bool fetch_address(const struct request *q, uint64_t address, uint8_t into[ADDRESS]);
-bool fetch_number(const struct request *q, uint64_t address, struct u256 *into);
-bool give(const struct request *q, uint64_t address, const void *bytes, size_t size);
-bool give_number(const struct request *q, uint64_t address, const struct u256 *number);
+bool revive_fetch(const struct request *q, uint64_t address, uint64_t size, struct blob *out);
+bool revive_fetch_into(const struct request *q, uint64_t address, void *into, size_t size);
+bool revive_fetch_address(const struct request *q, uint64_t address, uint8_t into[ADDRESS]);
+bool revive_fetch_number(const struct request *q, uint64_t address, struct u256 *into);
+bool revive_give(const struct request *q, uint64_t address, const void *bytes, size_t size);
+bool revive_give_number(const struct request *q, uint64_t address, const struct u256 *number);
 /* Bytes into a buffer whose capacity, then length, is the u32 at length_at. */
-bool give_sized(const struct request *q, uint64_t out, uint64_t length_at, const void *data,
-                size_t size);
-bool give_sized_optional(const struct request *q, uint64_t out, uint64_t length_at,
-                         const void *data, size_t size);
-bool result(const struct request *q, uint64_t value);
+bool revive_give_sized(const struct request *q, uint64_t out, uint64_t length_at, const void *data,
+                       size_t size);
+bool revive_give_sized_optional(const struct request *q, uint64_t out, uint64_t length_at,
+                                const void *data, size_t size);
+bool revive_result(const struct request *q, uint64_t value);
 /* The frame ends here. Takes the output. */
-bool end_frame(const struct request *q, enum outcome outcome, struct blob output);
-uint64_t gas_left(const struct request *q);
+bool revive_end_frame(const struct request *q, enum outcome outcome, struct blob output);
+uint64_t revive_gas_left(const struct request *q);
 
 /* dispatch.c */
-bool host_call_find(penta_bytes name, struct host_call *out);
+bool revive_call_find(penta_bytes name, struct host_call *out);
 
 /* addresses.c */
-void address_create(const uint8_t creator[ADDRESS], uint64_t nonce, uint8_t out[ADDRESS]);
-bool address_create2(const uint8_t creator[ADDRESS], const uint8_t salt[HASH], penta_bytes code,
-                     penta_bytes data, uint8_t out[ADDRESS]);
+void revive_address_create(const uint8_t creator[ADDRESS], uint64_t nonce, uint8_t out[ADDRESS]);
+bool revive_address_create2(const uint8_t creator[ADDRESS], const uint8_t salt[HASH],
+                            penta_bytes code, penta_bytes data, uint8_t out[ADDRESS]);
 /* The word of a block whose number fits: not that of a real chain, but the same for everybody. */
-void address_block_hash(const struct u256 *number, uint8_t out[HASH]);
+void revive_block_hash(const struct u256 *number, uint8_t out[HASH]);
 
 /* precompiles.c */
 enum precompiled { PRECOMPILE_DONE, PRECOMPILE_FAILED, PRECOMPILE_UNSUPPORTED };
-bool precompile_is(const uint8_t address[ADDRESS]);
+bool revive_precompile_is(const uint8_t address[ADDRESS]);
 /* *name: what is not supported. */
-enum precompiled precompile_run(const uint8_t address[ADDRESS], penta_bytes in, struct blob *out,
-                                const char **name);
+enum precompiled revive_precompile_run(const uint8_t address[ADDRESS], penta_bytes in,
+                                       struct blob *out, const char **name);
 
 /* options.c */
-bool options_read(struct pvm_revive *r, const penta_option *options, size_t count,
-                  penta_error *err);
-bool address_parse(penta_bytes text, uint8_t out[ADDRESS]);
+bool revive_options_read(struct pvm_revive *r, const penta_option *options, size_t count,
+                         penta_error *err);
+bool revive_address_parse(penta_bytes text, uint8_t out[ADDRESS]);
 
 /* state_write.c, state_read.c */
-bool state_write(const struct pvm_revive *r, struct writer *out, penta_error *err);
-bool state_read(struct pvm_revive *r, const char *path, penta_error *err);
+bool revive_state_write(const struct pvm_revive *r, struct writer *out, penta_error *err);
+bool revive_state_read(struct pvm_revive *r, const char *path, penta_error *err);

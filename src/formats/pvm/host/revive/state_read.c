@@ -37,8 +37,8 @@ static void read_number(struct loading *l, const char *name, const struct json_o
 {
     uint64_t small;
     if (json_is_int(v) && json_as_uint(v, &small))
-        *out = u256_of(small);
-    else if (!json_is_text(v) || !u256_parse(text_of(v), out))
+        *out = revive_u256_of(small);
+    else if (!json_is_text(v) || !revive_u256_parse(text_of(v), out))
         bad(l, name, "a number below 2^256");
 }
 
@@ -51,7 +51,7 @@ static void read_uint(struct loading *l, const char *name, const struct json_obj
 static void read_address(struct loading *l, const char *name, const struct json_object *v,
                          uint8_t *out)
 {
-    if (!json_is_text(v) || !address_parse(text_of(v), out)) bad(l, name, "20 bytes in hex");
+    if (!json_is_text(v) || !revive_address_parse(text_of(v), out)) bad(l, name, "20 bytes in hex");
 }
 
 static bool hex_of(penta_bytes text, struct blob *out)
@@ -116,9 +116,9 @@ static void read_code(void *user, const char *name, const struct json_object *v)
     struct blob hash = {0}, bytes = {0};
     if (l->err->code || !read_hex(l, name, v, SIZE_MAX, &bytes)) return;
     penta_buffer buffer = {bytes.data, bytes.size, bytes.size + 1};
-    const struct code *c = code_upload(l->r, &buffer, l->err);
+    const struct code *c = revive_code_upload(l->r, &buffer, l->err);
     bool same = c && hex_of(bytes_of(name), &hash) && hash.size == HASH &&
-                !memcmp(hash.data, code_hash(c), HASH);
+                !memcmp(hash.data, revive_code_hash(c), HASH);
     if (c && !same) bad(l, name, "the Keccak-256 of its code");
     free(hash.data);
 }
@@ -133,7 +133,8 @@ static void read_slot(void *user, const char *name, const struct json_object *v)
     if (l->err->code || !read_hex(l, name, v, VALUE_BYTES_MAX, &value)) return;
     if (!hex_of(bytes_of(name), &key) || (word ? key.size != HASH : key.size > KEY_BYTES_MAX))
         bad(l, name, word ? "a key of 32 bytes in hex" : "a key in hex");
-    else if (!chain_store(&l->r->chain, account_address(l->account), l->kind, &key, &value))
+    else if (!revive_chain_store(&l->r->chain, revive_account_address(l->account), l->kind, &key,
+                                 &value))
         *l->err = l->r->chain.failure;
     free(key.data);
     free(value.data);
@@ -144,7 +145,7 @@ static void read_account_code(struct loading *l, const char *name, const struct 
     struct blob hash;
     struct account_state *is = &l->account->is;
     if (!read_hex(l, name, v, HASH, &hash)) return;
-    is->code = hash.size == HASH ? code_find(l->r, hash.data) : NULL;
+    is->code = hash.size == HASH ? revive_code_find(l->r, hash.data) : NULL;
     is->contract = true;
     if (!is->code) bad(l, name, "the hash of one of 'codes'");
     free(hash.data);
@@ -196,11 +197,11 @@ static void read_account(void *user, const char *name, const struct json_object 
     struct loading *l = user;
     uint8_t address[ADDRESS];
     if (l->err->code) return;
-    if (!address_parse(bytes_of(name), address) || !json_is_object(v)) {
+    if (!revive_address_parse(bytes_of(name), address) || !json_is_object(v)) {
         bad(l, name, "an address with an object");
         return;
     }
-    l->account = chain_account(&l->r->chain, address);
+    l->account = revive_chain_account(&l->r->chain, address);
     if (!l->account) {
         *l->err = l->r->chain.failure;
         return;
@@ -220,7 +221,7 @@ static void check_top(void *user, const char *name, const struct json_object *v)
         bad(l, name, "an object");
 }
 
-bool state_read(struct pvm_revive *r, const char *path, penta_error *err)
+bool revive_state_read(struct pvm_revive *r, const char *path, penta_error *err)
 {
     penta_buffer text = {0};
     if (!file_read(path, UINT64_C(1) << 30, &text, err)) return false;

@@ -1,7 +1,7 @@
 /* The substitute where no JSON can be read. */
 #include "pvm/host/revive/revive.h"
 
-bool state_read(struct pvm_revive *r, const char *path, penta_error *err)
+bool revive_state_read(struct pvm_revive *r, const char *path, penta_error *err)
 {
     (void)r, (void)path;
     return error_at(err, BASE_UNSUPPORTED, 0, "this build reads no JSON");

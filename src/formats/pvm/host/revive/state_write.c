@@ -34,8 +34,8 @@ static const char *key_of(struct view *v, const void *bytes, size_t size)
 static void write_number(struct view *v, const char *name, const struct u256 *n)
 {
     char text[U256_DIGITS];
-    u256_print(n, text);
-    if (u256_fits(n))
+    revive_u256_print(n, text);
+    if (revive_u256_fits(n))
         json_uint(&v->json, name, n->w[0]);
     else
         json_text(&v->json, name, text);
@@ -78,19 +78,19 @@ static void write_account(struct view *v, const struct account *a, struct table_
     write_number(v, "balance", &a->is.balance);
     if (!a->counted && !a->is.contract) json_bool(&v->json, "unlimited", true);
     json_uint(&v->json, "nonce", a->is.nonce);
-    if (a->is.code) write_hex(v, "code", code_hash(a->is.code), HASH);
+    if (a->is.code) write_hex(v, "code", revive_code_hash(a->is.code), HASH);
     if (a->immutable.size) write_hex(v, "immutable", a->immutable.data, a->immutable.size);
     write_storage(v, a, slots, STORAGE_WORDS, "storage");
     write_storage(v, a, slots, STORAGE_SIZED, "sized_storage");
     json_end(&v->json);
 }
 
-bool state_write(const struct pvm_revive *r, struct writer *out, penta_error *err)
+bool revive_state_write(const struct pvm_revive *r, struct writer *out, penta_error *err)
 {
     struct view v = {.r = r, .json = {.out = out}};
-    struct table_entry **accounts = table_sorted(&r->chain.accounts);
-    struct table_entry **slots = table_sorted(&r->chain.slots);
-    struct table_entry **codes = table_sorted(&r->codes);
+    struct table_entry **accounts = revive_table_sorted(&r->chain.accounts);
+    struct table_entry **slots = revive_table_sorted(&r->chain.slots);
+    struct table_entry **codes = revive_table_sorted(&r->codes);
     if ((!accounts && r->chain.accounts.count) || (!slots && r->chain.slots.count) || !codes)
         out->failed = true;
     json_object(&v.json, NULL);
@@ -98,13 +98,13 @@ bool state_write(const struct pvm_revive *r, struct writer *out, penta_error *er
     json_object(&v.json, "accounts");
     for (size_t i = 0; accounts && i < r->chain.accounts.count; i++) {
         const struct account *a = (const struct account *)accounts[i];
-        if (account_exists(a)) write_account(&v, a, slots);
+        if (revive_account_exists(a)) write_account(&v, a, slots);
     }
     json_end(&v.json);
     json_object(&v.json, "codes");
     for (size_t i = 0; codes && i < r->codes.count; i++) {
         const struct code *c = (const struct code *)codes[i];
-        key_of(&v, code_hash(c), HASH);
+        key_of(&v, revive_code_hash(c), HASH);
         write_hex(&v, (const char *)v.key.out.data, c->bytes.data, c->bytes.size);
     }
     json_finish(&v.json);

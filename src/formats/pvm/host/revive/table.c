@@ -9,7 +9,7 @@ static uint64_t hash_of(const uint8_t *key, size_t size)
     return hash ^ hash >> 29;
 }
 
-void *table_find(const struct table *t, const void *key, size_t size)
+void *revive_table_find(const struct table *t, const void *key, size_t size)
 {
     if (!t->capacity) return NULL;
     uint64_t hash = hash_of(key, size);
@@ -36,7 +36,7 @@ static bool grow(struct table *t)
     return true;
 }
 
-void *table_add(struct table *t, const void *key, size_t size, size_t record)
+void *revive_table_add(struct table *t, const void *key, size_t size, size_t record)
 {
     if (t->count == t->capacity && !grow(t)) return NULL;
     struct table_entry *e = calloc(1, record);
@@ -66,7 +66,7 @@ static int by_key(const void *a, const void *b)
     return order ? order : (x->key_size > y->key_size) - (x->key_size < y->key_size);
 }
 
-struct table_entry **table_sorted(const struct table *t)
+struct table_entry **revive_table_sorted(const struct table *t)
 {
     struct table_entry **list = t->count ? malloc(t->count * sizeof *list) : NULL;
     size_t count = 0;
@@ -77,7 +77,7 @@ struct table_entry **table_sorted(const struct table *t)
     return list;
 }
 
-void table_free(struct table *t, void (*fini)(void *record))
+void revive_table_free(struct table *t, void (*fini)(void *record))
 {
     for (size_t i = 0; i < t->capacity; i++)
         for (struct table_entry *e = t->buckets[i], *next; e; e = next) {

@@ -15,9 +15,9 @@ struct table {
     size_t count, capacity; /* a power of two, or 0 */
 };
 
-void *table_find(const struct table *t, const void *key, size_t size);
+void *revive_table_find(const struct table *t, const void *key, size_t size);
 /* A new record of so many zero bytes; NULL: no memory. The key must not be there yet. */
-void *table_add(struct table *t, const void *key, size_t size, size_t record);
+void *revive_table_add(struct table *t, const void *key, size_t size, size_t record);
 /* All records in the order of their keys, to free; NULL: no memory, or none. */
-struct table_entry **table_sorted(const struct table *t);
-void table_free(struct table *t, void (*fini)(void *record));
+struct table_entry **revive_table_sorted(const struct table *t);
+void revive_table_free(struct table *t, void (*fini)(void *record));

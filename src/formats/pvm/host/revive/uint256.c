@@ -2,17 +2,17 @@
 #include <string.h>
 #include "base/bytes.h"
 
-bool u256_is_zero(const struct u256 *a) { return !(a->w[0] | a->w[1] | a->w[2] | a->w[3]); }
-bool u256_fits(const struct u256 *a) { return !(a->w[1] | a->w[2] | a->w[3]); }
+bool revive_u256_is_zero(const struct u256 *a) { return !(a->w[0] | a->w[1] | a->w[2] | a->w[3]); }
+bool revive_u256_fits(const struct u256 *a) { return !(a->w[1] | a->w[2] | a->w[3]); }
 
-int u256_compare(const struct u256 *a, const struct u256 *b)
+int revive_u256_compare(const struct u256 *a, const struct u256 *b)
 {
     for (int i = 3; i >= 0; i--)
         if (a->w[i] != b->w[i]) return a->w[i] < b->w[i] ? -1 : 1;
     return 0;
 }
 
-struct u256 u256_add(const struct u256 *a, const struct u256 *b, bool *carry)
+struct u256 revive_u256_add(const struct u256 *a, const struct u256 *b, bool *carry)
 {
     struct u256 sum;
     unsigned __int128 part = 0;
@@ -25,7 +25,7 @@ struct u256 u256_add(const struct u256 *a, const struct u256 *b, bool *carry)
     return sum;
 }
 
-struct u256 u256_subtract(const struct u256 *a, const struct u256 *b)
+struct u256 revive_u256_subtract(const struct u256 *a, const struct u256 *b)
 {
     struct u256 difference;
     uint64_t borrow = 0;
@@ -37,14 +37,14 @@ struct u256 u256_subtract(const struct u256 *a, const struct u256 *b)
     return difference;
 }
 
-struct u256 u256_get(const uint8_t little_endian[WORD])
+struct u256 revive_u256_get(const uint8_t little_endian[WORD])
 {
     struct u256 a;
     for (int i = 0; i < 4; i++) a.w[i] = get64(little_endian + 8 * i);
     return a;
 }
 
-void u256_put(const struct u256 *a, uint8_t little_endian[WORD])
+void revive_u256_put(const struct u256 *a, uint8_t little_endian[WORD])
 {
     for (int i = 0; i < 4; i++) put64(little_endian + 8 * i, a->w[i]);
 }
@@ -61,7 +61,7 @@ static bool append(struct u256 *a, unsigned factor, unsigned digit)
     return !part;
 }
 
-bool u256_parse(penta_bytes text, struct u256 *out)
+bool revive_u256_parse(penta_bytes text, struct u256 *out)
 {
     struct u256 a = {{0}};
     bool hex = text.size > 2 && text.data[0] == '0' && (text.data[1] | 32) == 'x';
@@ -77,7 +77,7 @@ bool u256_parse(penta_bytes text, struct u256 *out)
     return true;
 }
 
-void u256_print(const struct u256 *a, char text[U256_DIGITS])
+void revive_u256_print(const struct u256 *a, char text[U256_DIGITS])
 {
     struct u256 left = *a;
     char digits[U256_DIGITS];
@@ -90,7 +90,7 @@ void u256_print(const struct u256 *a, char text[U256_DIGITS])
             rest %= 10;
         }
         digits[count++] = (char)('0' + (int)rest);
-    } while (!u256_is_zero(&left));
+    } while (!revive_u256_is_zero(&left));
     for (size_t i = 0; i < count; i++) text[i] = digits[count - 1 - i];
     text[count] = 0;
 }
