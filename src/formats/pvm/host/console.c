@@ -1,4 +1,4 @@
-/* The console: what a C program expects of its surroundings, as host calls.
+/* The console: what a C program expects of its operating system, as host calls.
  *
  *     console_write(fd, address, size)            bytes written, at most 1 MiB at a time
  *     console_read(fd, address, size)             bytes read, 0 at the end
@@ -15,9 +15,9 @@
  *     console_exit(code)                          does not return
  *
  * Arguments are a0 to a3, results a0; negative results are errors (pvm/host/files.h). Descriptors 0
- * to 2 are standard input, output and errors. With a seed nothing depends on the machine it runs
- * on: random numbers follow from the seed, and the clock starts in the year 2000 and moves by a
- * millisecond when it is read, and by what the program sleeps. */
+ * to 2 are standard input, output and errors. With a seed every run is the same: random numbers
+ * follow from the seed, and the clock starts in the year 2000 and moves by a millisecond when it is
+ * read, and by what the program sleeps. */
 #include "pvm/host/console.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -36,13 +36,13 @@ static const uint64_t second = 1000 * 1000 * 1000, year_2000 = 946684800;
 
 struct pvm_console {
     int root;            /* folder of the program's files, or -1 */
-    int input;           /* standard input, not owned when 0 */
+    int input;           /* standard input; 0 is the host's own and not closed */
     int files[OPEN_MAX]; /* -1: free; descriptor FIRST + i of the program */
     struct writer arguments;
     bool seeded;
     uint64_t random;  /* state of the generator */
-    uint64_t elapsed; /* seeded: nanoseconds that the program has lived */
-    uint64_t start;   /* else: when it began */
+    uint64_t elapsed; /* seeded: nanoseconds since the start */
+    uint64_t start;   /* not seeded: the host's clock at the start */
 };
 
 struct call {
@@ -59,7 +59,7 @@ static int64_t word(const struct call *q, unsigned i)
     return q->vm->w32 ? (int32_t)q->a[i] : (int64_t)q->a[i];
 }
 
-/* The guest itself could store there. */
+/* Whether the guest itself could store there. */
 static bool writable(const struct call *q, uint64_t address, uint64_t size)
 {
     const uint64_t end = (uint32_t)address + size;
@@ -74,7 +74,7 @@ static void store(const struct call *q, uint64_t address, const void *bytes, siz
     answer_poke(q->out, (uint32_t)address, (penta_bytes){bytes, size});
 }
 
-/* A copy of guest bytes to free, NULL when they are not there. */
+/* A copy of guest bytes, which the caller frees; NULL: they are not mapped. */
 static uint8_t *fetch(const struct call *q, uint64_t address, uint64_t size)
 {
     uint8_t *bytes = size <= PIECE ? malloc((size_t)size + 1) : NULL;
@@ -187,7 +187,7 @@ static int64_t call_rename(struct call *q)
     return error;
 }
 
-/* ---- surroundings ---- */
+/* ---- arguments, time, random numbers, exit ---- */
 
 static int64_t call_arguments(struct call *q)
 {
@@ -264,7 +264,7 @@ static int64_t call_exit(struct call *q)
     return word(q, 0); /* in a0, as if main had returned it */
 }
 
-/* ---- all of it ---- */
+/* ---- the host ---- */
 
 static const struct {
     const char *name;

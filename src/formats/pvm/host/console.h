@@ -3,7 +3,7 @@
 #include "core/host.h"
 
 struct pvm_console;
-/* The module imports one of its calls. */
+/* Whether the module imports one of its calls. */
 bool pvm_console_serves(const penta_module *module);
 struct pvm_console *pvm_console_new(const penta_option *options, size_t count, penta_error *err);
 bool pvm_console_answer(struct pvm_console *c, penta_vm *vm, const penta_stop *stop,

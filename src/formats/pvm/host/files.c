@@ -1,5 +1,5 @@
-/* A walk from the folder down, one name at a time, by descriptors that follow no link: there is no
- * moment at which another path could be meant than the one that was checked. */
+/* A path is opened name by name from the folder down, by descriptors that follow no link. So
+ * nothing can change between checking the path and using it. */
 #include "pvm/host/files.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ int pvm_file_error(int host_errno)
     }
 }
 
-/* The next name of the path, moving it forward; 0 at its end, negative when it is refused. */
+/* Takes the next name off the path; 0 at its end, negative if it is refused. */
 static int next_name(penta_bytes *path, char *name)
 {
     for (;;) {
@@ -52,7 +52,8 @@ static int next_name(penta_bytes *path, char *name)
     }
 }
 
-/* The folder that holds the last name of the path, as a descriptor to close, and that name. */
+/* A descriptor of the folder that holds the last name of the path, which the caller closes; `last`
+ * gets that name. */
 static int walk(int root, penta_bytes path, char *last)
 {
     char name[NAME_BYTES];
@@ -83,7 +84,7 @@ static int access_of(unsigned flags)
     if (flags & PVM_FILE_CREATE) how |= O_CREAT;
     if (flags & PVM_FILE_EXCLUSIVE) how |= O_EXCL;
     if (flags & PVM_FILE_APPEND) how |= O_APPEND;
-    return how | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK; /* no pipe makes it wait */
+    return how | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK; /* a pipe must not block */
 }
 
 int pvm_file_open(int root, penta_bytes path, unsigned flags)

@@ -1,9 +1,9 @@
-/* Files of a program, all of them below one folder: no name leads out of it. Errors are negative
- * numbers, the same on every host; they are part of the console's interface. */
+/* Files of a program, all of them below one folder, which no path can leave. Errors are negative
+ * numbers, the same on every host: they are part of the console's interface. */
 #pragma once
 #include "penta/penta.h"
 
-/* of an open */
+/* flags of pvm_file_open */
 enum pvm_file_flag {
     PVM_FILE_READ = 1,
     PVM_FILE_WRITE = 2,
@@ -22,11 +22,11 @@ enum pvm_file_error { /* what a program gets, negated */
 };
 /* clang-format on */
 
-/* What the host's errno is to a program; negative. */
+/* The negative number that a program gets for the host's errno. */
 int pvm_file_error(int host_errno);
-/* root is a descriptor of the folder, or -1 for none: then nothing is permitted. A path is relative
- * to it, whether it starts with '/' or not; "..", symbolic links and what is no regular file are
- * refused. */
+/* root is a descriptor of the folder; -1: there is none, and everything is refused. A path is
+ * relative to it, whether it starts with '/' or not; "..", symbolic links and anything but regular
+ * files are refused. */
 int pvm_file_open(int root, penta_bytes path, unsigned flags); /* a descriptor, or an error */
 int pvm_file_remove(int root, penta_bytes path);               /* 0, or an error */
 int pvm_file_rename(int root, penta_bytes from, penta_bytes to);

@@ -1,13 +1,13 @@
-/* The scripted host, and the choice between it, the console and the contract host.
+/* The scripted host, and the choice between it, the console, the contract host and the JAM host.
  *
  * A script is lines of text; '#' starts a comment.
  *
  *     line     = call "=" [action {"," action}]
- *     call     = (NAME | NUMBER) ["(" pattern {"," pattern} ")"]    an import, or an ecalli's number
- *     pattern  = "*" | number                                       for a0, a1, ...: anything, or this
+ *     call     = (NAME | NUMBER) ["(" pattern {"," pattern} ")"]   an import, or an ecalli number
+ *     pattern  = "*" | number                    for a0, a1, ...: anything, or this number
  *     action   = value                            the next result: a0, then a1, ... a5
  *              | "[" place "]" ":" HEX            these bytes are written to guest memory
- *              | "print" "[" place ":" value "]"  so many bytes of guest memory are output
+ *              | "print" "[" place ":" value "]"  that many bytes of guest memory are output
  *              | "end"                            the call ends here, as if it had returned
  *     place    = value ["+" number]
  *     value    = number | "a0" .. "a5"            an argument of this host call
@@ -39,8 +39,8 @@ struct value {
 struct action {
     enum { RESULT, WRITE, PRINT, END } kind;
     struct value value, length;
-    penta_bytes bytes; /* WRITE: part of bytes_owned */
-    uint8_t *owned;
+    penta_bytes bytes; /* WRITE */
+    uint8_t *owned;    /* the same bytes, to free */
 };
 
 struct line {
@@ -322,7 +322,7 @@ static void host_close(void *state)
     free(h);
 }
 
-/* What only one host understands. */
+/* Refuses options that only another host understands. */
 static bool only_for(const char *host, const char *which, const char *const *keys,
                      const penta_option *options, size_t count, penta_error *err)
 {
@@ -360,7 +360,7 @@ static bool host_open(const penta_module *module, const penta_option *options, s
     struct host_state *h = calloc(1, sizeof *h);
     if (!h) return error_at(err, BASE_MEMORY, 0, "no memory for the host");
     *state = h;
-    if (!which) return true; /* nobody answers */
+    if (!which) return true; /* without a host, nothing answers */
     if (!strcmp(which, "revive"))
         h->revive = pvm_revive_new(module, options, count, err);
     else if (!strcmp(which, "console"))

@@ -1,4 +1,5 @@
-/* Who answers ecalli: a script, or the contract host. */
+/* The hosts that answer ecalli: a script here, contracts in revive/, console.h, and JAM in
+ * jam_json/. */
 #pragma once
 #include "core/host.h"
 #include "pvm/vm/vm.h"

@@ -1,5 +1,5 @@
-/* Calls of other contracts, and new contracts. What is wrong before the callee runs traps the caller;
- * what goes wrong in the callee is a result code. */
+/* Calls of other contracts, and new contracts. An error before the callee runs traps the caller; an
+ * error in the callee is a result code. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/host/revive/calls.h"
@@ -35,7 +35,7 @@ static bool take_input(const struct request *q, const struct call_arguments *a, 
     return !f->input_given && revive_blob_set(out, f->input.data, f->input.size);
 }
 
-/* Some frame of the account is in a call that allows no reentry. */
+/* Whether a frame of the account is in a call that allows no reentry. */
 static bool reentry_denied(const struct frame *f, const struct account *callee)
 {
     for (; f; f = f->parent)
@@ -52,14 +52,14 @@ static void set_returned(struct frame *f, struct blob *output)
 
 static void charge(const struct request *q, uint64_t used) { q->out->gas += used; }
 
-/* The gas of an inner call: all that is left, or less. */
+/* The gas of an inner call: what it asks for, but at most what is left. */
 static uint64_t limit(const struct request *q, uint64_t wanted)
 {
     uint64_t left = revive_gas_left(q);
     return wanted < left ? wanted : left;
 }
 
-/* The frame has ended: its output goes where the caller said. Frees it. */
+/* Writes the output of an ended frame to where the caller asked for it, and frees the frame. */
 static bool hand_over(const struct request *q, struct frame *f, enum result_code code,
                       uint64_t output_at, uint64_t length_at)
 {
@@ -72,6 +72,7 @@ static bool hand_over(const struct request *q, struct frame *f, enum result_code
     return ok && revive_result(q, code);
 }
 
+/* A tail call: the caller ends too, with the callee's output. */
 static bool tail(const struct request *q, enum result_code code)
 {
     struct blob output = q->frame->returned;
@@ -160,7 +161,7 @@ bool revive_call_call_evm(const struct request *q)
            revive_fetch_number(q, q->a[2], &a.value) && call_with(q, &a);
 }
 
-/* ---- delegate_call: the callee's code, everything else is the caller's ---- */
+/* ---- delegate_call: runs the callee's code on the caller's account ---- */
 
 static bool delegate_with(const struct request *q, const struct call_arguments *a)
 {
@@ -210,7 +211,7 @@ bool revive_call_delegate_call_evm(const struct request *q)
 
 /* ---- instantiate ---- */
 
-/* The account that the new contract will be; NULL: it cannot be told. */
+/* The account of the new contract; NULL: its address cannot be computed. */
 static struct account *new_account(const struct request *q, uint64_t salt_at,
                                    const struct code *code, const struct blob *data)
 {
@@ -226,7 +227,7 @@ static struct account *new_account(const struct request *q, uint64_t salt_at,
     return revive_chain_account(&q->r->chain, address);
 }
 
-/* Runs the constructor; the address goes to the caller only when it succeeded. */
+/* Runs the constructor; the caller gets the address only if it succeeds. */
 static bool construct(const struct request *q, struct frame *f, uint64_t address_at)
 {
     uint64_t used = 0, output = q->a[4];

@@ -103,7 +103,7 @@ bool revive_call_get_immutable_data(const struct request *q)
     return revive_give_sized(q, q->a[0], q->a[1], data->data, data->size);
 }
 
-/* ---- ends ---- */
+/* ---- the end of a call ---- */
 
 bool revive_call_seal_return(const struct request *q)
 {
@@ -121,7 +121,8 @@ static unsigned times_on_stack(const struct frame *f)
     return count;
 }
 
-/* The balance moves at once; the contract goes with the transaction that made it. */
+/* The balance moves at once. The contract is removed at the end of the transaction, if that created
+ * it. */
 bool revive_call_terminate(const struct request *q)
 {
     struct frame *f = q->frame;

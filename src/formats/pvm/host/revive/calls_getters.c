@@ -1,4 +1,4 @@
-/* What a contract may ask about itself, other accounts, the transaction and the block. */
+/* Host calls about the contract itself, other accounts, the transaction and the block. */
 #include <string.h>
 #include "pvm/host/keccak.h"
 #include "pvm/host/revive/calls.h"
@@ -79,7 +79,7 @@ bool revive_call_ref_time_left(const struct request *q)
     return revive_result(q, revive_gas_left(q));
 }
 
-/* The 256 blocks before this one have a hash. */
+/* Only the last 256 blocks before this one have a hash. */
 bool revive_call_block_hash(const struct request *q)
 {
     struct u256 number, most = revive_u256_of(256);
@@ -102,7 +102,7 @@ bool revive_call_code_size(const struct request *q)
     return revive_result(q, a && a->is.code ? a->is.code->bytes.size : 0);
 }
 
-/* An account without code has the hash of nothing; no account has none. */
+/* An account without code has the hash of no bytes; where there is no account the hash is zero. */
 static void hash_of_code(const struct account *a, uint8_t hash[HASH])
 {
     memset(hash, 0, HASH);

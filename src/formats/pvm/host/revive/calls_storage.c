@@ -1,4 +1,4 @@
-/* Storage of the executing account: permanent, or for this transaction (flag 1). */
+/* Storage of the executing account: permanent, or, with flag 1, for this transaction. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/host/revive/calls.h"
@@ -26,7 +26,7 @@ static const struct slot *load(const struct request *q, const struct place *p)
     return revive_chain_load(&q->r->chain, p->address, p->kind, &p->key);
 }
 
-/* Stores or removes (NULL); the result is the length of what was there. */
+/* Stores the value, or removes it if NULL; the result is the length of the old one. */
 static bool store(const struct request *q, const struct place *p, const struct blob *value)
 {
     const struct slot *old = load(q, p);

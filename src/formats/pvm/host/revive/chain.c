@@ -35,7 +35,7 @@ static bool no_memory(struct chain *c)
     return error_at(&c->failure, BASE_MEMORY, 0, "no memory for the chain");
 }
 
-/* Contracts choose how much is kept: it meets a limit. */
+/* Contracts decide how much the chain keeps, so that is limited. */
 static bool charge(struct chain *c, size_t bytes)
 {
     if (bytes > CHAIN_BYTES_MAX - c->bytes)
@@ -236,7 +236,7 @@ void revive_chain_undo(struct chain *c, size_t mark)
     while (c->change_count > mark) undo(c, &c->changes[--c->change_count]);
 }
 
-/* What is kept from now on; what was only needed to undo is given back. */
+/* Empties the journal: changes so far can no longer be undone. */
 static void forget(struct chain *c)
 {
     for (size_t i = 0; i < c->change_count; i++) {
@@ -259,7 +259,7 @@ void revive_chain_begin(struct chain *c)
     c->bytes += c->accounts.count * sizeof(struct account);
 }
 
-/* The account keeps its balance, and nothing else. */
+/* Removes everything of the account but its balance. */
 static bool remove_contract(struct chain *c, struct account *a)
 {
     struct u256 balance = a->is.balance;

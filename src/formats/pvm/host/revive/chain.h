@@ -1,8 +1,9 @@
-/* What the chain knows: accounts, their storage, the code of contracts, events. Every change is
- * written to a journal, and undone from it when a call fails.
+/* The chain: accounts, their storage, the code of contracts, events. A journal holds every change,
+ * so that it can be undone when a call fails.
  *
- * Storage is one table; a key in it is the account's address, a byte for the kind of storage, and the
- * contract's key. Transient storage lasts one transaction: its slots carry the transaction's number. */
+ * Storage is one table; a key in it is the account's address, a byte for the kind of storage, and
+ * the contract's key. Transient storage lasts one transaction: its slots carry the transaction's
+ * number. */
 #pragma once
 #include "base/error.h"
 #include "pvm/host/revive/table.h"
@@ -10,7 +11,7 @@
 
 enum { ADDRESS = 20, HASH = 32, TOPICS_MAX = 4, CHAIN_BYTES_MAX = 1 << 28 };
 
-/* Keys of 32 bytes and those with a length of their own are different keys. */
+/* A key of fixed 32 bytes and a key with a length are different even if their bytes are equal. */
 enum storage_kind {
     STORAGE_WORDS,
     STORAGE_SIZED,
@@ -23,22 +24,22 @@ struct blob {
     size_t size;
 };
 
-struct code; /* machines.h */
+struct code; /* revive.h */
 
 struct account_state { /* what the journal keeps of an account */
     struct u256 balance;
     uint64_t nonce;
-    uint64_t created;  /* by this transaction */
+    uint64_t created;  /* number of the transaction that created it */
     struct code *code; /* NULL: none, or its constructor still runs */
     bool contract;     /* also while its constructor runs */
-    bool doomed;       /* goes with the end of the transaction */
+    bool doomed;       /* removed at the end of the transaction */
 };
 
 struct account {
     struct table_entry entry; /* the key is its address */
     struct account_state is;
     struct blob immutable;
-    bool counted; /* somebody said what it owns: else it has, as a sender, what it sends */
+    bool counted; /* its balance was given; else a sender always has what it sends */
 };
 
 struct slot {
@@ -55,13 +56,13 @@ struct event {
 
 struct chain {
     struct table accounts, slots;
-    struct event *events; /* of the transaction */
+    struct event *events; /* of this transaction */
     size_t event_count, event_capacity;
     struct change *changes;
     size_t change_count, change_capacity;
     uint64_t transaction; /* counted from 1 */
-    size_t bytes;         /* that contracts made it keep */
-    penta_error failure;  /* code 0, or why it could not go on: memory, its limit */
+    size_t bytes;         /* kept for contracts, limited by CHAIN_BYTES_MAX */
+    penta_error failure;  /* code 0, or why a change failed: memory, or the limit */
 };
 
 bool revive_blob_set(struct blob *b, const void *data, size_t size);
@@ -69,33 +70,33 @@ void revive_chain_free(struct chain *c);
 
 /* NULL: there is none. */
 struct account *revive_chain_find(const struct chain *c, const uint8_t address[ADDRESS]);
-/* Made when it is not there; NULL: c->failure. */
+/* The account, which is made if there is none; NULL: c->failure. */
 struct account *revive_chain_account(struct chain *c, const uint8_t address[ADDRESS]);
 bool revive_account_exists(const struct account *a); /* safe on NULL */
 static inline const uint8_t *revive_account_address(const struct account *a)
 {
     return a->entry.key;
 }
-/* What the account is may be changed after this. */
+/* Writes the account to the journal: call it before changing a->is. */
 bool revive_chain_touch(struct chain *c, struct account *a);
 bool revive_chain_set_immutable(struct chain *c, struct account *a, const void *data, size_t size);
-/* *moved tells whether there was enough; false: c->failure. */
+/* *moved: whether the balance was enough. False: c->failure. */
 bool revive_chain_transfer(struct chain *c, struct account *from, struct account *to,
                            const struct u256 *value, bool *moved);
 
-/* NULL: nothing there. */
+/* NULL: there is no value. */
 const struct slot *revive_chain_load(const struct chain *c, const uint8_t address[ADDRESS],
                                      enum storage_kind kind, const struct blob *key);
 /* value NULL removes. */
 bool revive_chain_store(struct chain *c, const uint8_t address[ADDRESS], enum storage_kind kind,
                         const struct blob *key, const struct blob *value);
-/* Takes both blobs. */
+/* Takes ownership of both blobs. */
 bool revive_chain_event(struct chain *c, const uint8_t address[ADDRESS], struct blob topics,
                         struct blob data);
 
 static inline size_t revive_chain_mark(const struct chain *c) { return c->change_count; }
 void revive_chain_undo(struct chain *c, size_t mark); /* everything since the mark */
-/* A new transaction: no events, no transient storage, nothing to undo. */
+/* Begins a transaction: without events, transient storage, or anything to undo. */
 void revive_chain_begin(struct chain *c);
-/* The transaction stays. */
+/* Ends a transaction: its changes stay. */
 bool revive_chain_commit(struct chain *c);

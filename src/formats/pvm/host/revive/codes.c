@@ -1,4 +1,5 @@
-/* Code of contracts: parsed once, its imports looked up once, its machines kept for the next call. */
+/* The code of contracts. It is parsed and its imports are looked up once; its machines are
+ * reused. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/file/file.h"

@@ -1,4 +1,4 @@
-/* A call, from the value that it moves to what becomes of its effects. */
+/* One call: it moves the value, runs the code, and keeps or undoes the effects. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ void revive_frame_free(struct frame *f)
     f->input = f->returned = f->output = (struct blob){0};
 }
 
-/* ---- its machine ---- */
+/* ---- the machine ---- */
 
 bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
                          struct answer *out)
@@ -34,7 +34,7 @@ bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop
         return revive_stop(r, name);
     }
     if (!c->calls[stop->detail].answer(&q)) {
-        uint64_t gas = out->gas; /* of an inner call that ran before */
+        uint64_t gas = out->gas; /* an inner call may have used some */
         answer_clear(out);
         out->gas = gas;
         f->refused = true;
@@ -51,7 +51,7 @@ static bool disagreement(struct pvm_revive *r, const penta_vm *vm, const penta_s
                     detail ? detail : "");
 }
 
-/* False: the run cannot go on. *over: the machine has come to an end. */
+/* Handles a stop of the machine. *over: it has ended. False: the run cannot go on. */
 static bool settle(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
                    struct answer *answer, bool *over)
 {
@@ -71,7 +71,7 @@ static bool settle(struct pvm_revive *r, struct frame *f, const penta_stop *stop
     }
 }
 
-/* The machine that interrupts have to reach, from here on. */
+/* Sets the machine that interrupts are passed on to. */
 static void runs_for(struct pvm_revive *r, penta_vm *vm)
 {
     struct pvm_vm *inner = vm == &r->outer->base ? NULL : pvm_vm(vm);
@@ -119,9 +119,9 @@ bool revive_frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint6
     return ok;
 }
 
-/* ---- its effects ---- */
+/* ---- the effects ---- */
 
-/* The new contract has no code until its constructor has succeeded. */
+/* Makes the account a contract. It gets its code only when its constructor has succeeded. */
 static bool create(struct pvm_revive *r, struct frame *f)
 {
     if (f->parent) {

@@ -1,12 +1,12 @@
-/* Transactions: each call that the options ask for, from the sender's nonce to the line that says
- * what came of it. Calls of the program itself run in the machine of the command; a transaction to
- * another contract runs in a machine of the host's own. */
+/* Transactions: the calls that the options ask for. A call of the program itself runs in the
+ * machine that the host serves; a transaction to another contract runs in a machine of the host's
+ * own. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/host/revive/revive.h"
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 
 static void print_events(const struct chain *c, struct writer *out)
 {
@@ -85,7 +85,7 @@ static bool refuse(struct pvm_revive *r, struct answer *out, const char *why)
     return revive_chain_commit(&r->chain) || fail(r, out);
 }
 
-/* In a machine of the host's own, from beginning to end. */
+/* Runs the transaction in a machine of the host's own. */
 static bool run_inside(struct pvm_revive *r, struct answer *out, uint64_t gas)
 {
     uint64_t used;

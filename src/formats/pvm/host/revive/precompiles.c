@@ -1,5 +1,5 @@
-/* Contracts that are part of the chain, at addresses 1 to 255. Input that one refuses fails the call;
- * what is valid and not built stops the run. */
+/* Contracts that are part of the chain, at addresses 1 to 255. Invalid input fails the call; valid
+ * input that is not supported stops the run. */
 #include "crypto/precompiles.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static enum precompiled done(struct blob *out, const void *bytes, size_t size)
     return revive_blob_set(out, bytes, size) ? PRECOMPILE_DONE : PRECOMPILE_FAILED;
 }
 
-/* A bad signature is no failure: nobody has signed. */
+/* A bad signature is no failure: the output is empty. */
 static enum precompiled recover(penta_bytes in, struct blob *out)
 {
     uint8_t all[128], key[64], hash[HASH];
@@ -65,7 +65,7 @@ static enum precompiled identity(penta_bytes in, struct blob *out)
     return done(out, in.data, in.size);
 }
 
-/* A length, or more than is allowed. */
+/* The length at this offset; more than MODEXP_MAX if it has more than 16 bits. */
 static size_t length_at(penta_bytes in, size_t offset)
 {
     uint8_t word[WORD];
@@ -111,7 +111,7 @@ static enum precompiled bn128_multiply(penta_bytes in, struct blob *out)
     return valid ? done(out, product, sizeof product) : PRECOMPILE_FAILED;
 }
 
-/* Only the empty product is known without pairings. */
+/* Pairings are not supported: only the product of none is known, and bad points are refused. */
 static enum precompiled bn128_pairing(penta_bytes in, struct blob *out)
 {
     enum { PAIR = 192 };

@@ -1,5 +1,5 @@
-/* Between a host call and the guest's memory. Pointers and lengths are the low 32 bits of their
- * registers: the compiler sign-extends them. */
+/* Arguments and results of host calls in the guest's memory. Pointers and lengths are the low 32
+ * bits of their registers: compilers sign-extend them. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -95,7 +95,7 @@ bool revive_end_frame(const struct request *q, enum outcome outcome, struct blob
     return true;
 }
 
-/* Without metering there is as much as a block has. */
+/* Without metering this is always the block's limit. */
 uint64_t revive_gas_left(const struct request *q)
 {
     const struct pvm_vm *vm = pvm_vm_const(q->frame->vm);

@@ -1,9 +1,9 @@
 /* The contract host: an in-memory chain for PolkaVM contracts as pallet-revive runs them.
- * docs/formats/pvm-contracts.md says what it does; this header is what its files share.
+ * docs/formats/pvm-contracts.md says what it does; its files share this header.
  *
  *     chain.c      accounts, storage, events, and the journal that undoes them
  *     codes.c      the code of contracts, and machines that run it
- *     frames.c     a call from its value to its outcome
+ *     frames.c     one call: value, execution, outcome
  *     request.c    arguments of a host call, guest memory, results
  *     calls.def    every host call, once; dispatch.c finds it
  *     calls_*.c    the host calls
@@ -16,7 +16,7 @@
 #include "pvm/vm/vm.h"
 
 enum {
-    DEPTH_MAX = 25,        /* calls inside the first */
+    DEPTH_MAX = 25,        /* nested calls inside the first */
     BYTES_MAX = 1 << 24,   /* of one argument in guest memory */
     KEY_BYTES_MAX = 128,   /* of a storage key */
     VALUE_BYTES_MAX = 416, /* of a storage value */
@@ -24,7 +24,7 @@ enum {
     IMMUTABLE_BYTES_MAX = 4096,
     RETURN_BYTES_MAX = 1 << 20,
 };
-#define NOTHING UINT32_C(0xffffffff) /* no pointer, no value, a key of 32 bytes */
+#define NOTHING UINT32_C(0xffffffff) /* as a pointer, a value or a length: none */
 
 enum result_code {
     RESULT_SUCCESS = 0,
@@ -41,8 +41,8 @@ typedef bool host_call_fn(const struct request *q); /* false: the contract traps
 
 /* ---- codes.c ---- */
 
-struct host_call {        /* what an import of a contract is */
-    host_call_fn *answer; /* NULL: it is not offered */
+struct host_call {        /* of an import */
+    host_call_fn *answer; /* NULL: this host does not have it */
 };
 
 struct code {
@@ -66,28 +66,28 @@ enum outcome { FRAME_RUNS, FRAME_SUCCESS, FRAME_REVERT, FRAME_TRAP, FRAME_NO_GAS
 struct frame { /* a call under way */
     struct frame *parent;
     unsigned depth;
-    struct account *account;     /* that executes */
-    struct account *code_of;     /* whose code it is: another account's in a delegate call */
-    const struct code *code_now; /* what runs; NULL: an account without code */
+    struct account *account;     /* the executing account */
+    struct account *code_of;     /* the account whose code runs: another one in a delegate call */
+    const struct code *code_now; /* that code; NULL: the account has none */
     uint8_t caller[ADDRESS];
     struct u256 value;
     struct blob input;
-    bool input_given; /* away: no longer to be read */
+    bool input_given; /* passed on to a callee, and can no longer be read */
     bool deploy, delegate, read_only;
     bool reentry;         /* the account may be called again */
     struct blob returned; /* return data of the last call that it made */
     penta_vm *vm;
     size_t mark;        /* in the journal */
-    uint64_t gas_start; /* of the first call */
+    uint64_t gas_start; /* only in the first call */
     enum outcome outcome;
     struct blob output;
-    penta_stop trap; /* why, when the machine did */
-    bool refused;    /* a host call did */
+    penta_stop trap; /* the last stop of the machine */
+    bool refused;    /* a host call made it trap */
 };
 
 /* ---- transactions ---- */
 
-enum entry { ENTRY_CALL, ENTRY_DEPLOY, ENTRY_OTHER }; /* other: an export or a pc of the file */
+enum entry { ENTRY_CALL, ENTRY_DEPLOY, ENTRY_OTHER }; /* other: another export, or a pc */
 
 struct transaction {
     enum entry entry;
@@ -112,10 +112,10 @@ struct pvm_revive {
     size_t transaction_count, next;
     const struct transaction *now; /* the one under way, or NULL */
     struct frame top;              /* its first call */
-    const penta_module *module;    /* the program of the command */
-    struct code *program;          /* the same as a contract's code */
+    const penta_module *module;    /* the program that the host serves */
+    struct code *program;          /* the same, as the code of a contract */
     struct pvm_vm *outer;          /* its machine */
-    const penta_option *options;   /* only while it is opened */
+    const penta_option *options;   /* only while the host is opened */
     size_t option_count;
     pvm_adopt_fn *adopt; /* the engine of inner machines */
     bool interrupted;
@@ -132,7 +132,7 @@ struct request {
 
 /* codes.c */
 struct code *revive_code_find(const struct pvm_revive *r, const uint8_t hash[HASH]);
-/* Takes the bytes, also when it fails. The same code twice is the same record. */
+/* Takes ownership of the bytes, also when it fails. The same bytes again give the same record. */
 struct code *revive_code_upload(struct pvm_revive *r, penta_buffer *bytes, penta_error *err);
 struct code *revive_code_read(struct pvm_revive *r, const char *path, penta_error *err);
 static inline const uint8_t *revive_code_hash(const struct code *c) { return c->entry.key; }
@@ -141,36 +141,36 @@ void revive_code_release(struct code *c, struct pvm_vm *vm);
 void revive_codes_free(struct pvm_revive *r);
 
 /* frames.c: all return false when the run cannot go on: r->failure or r->interrupted. */
-/* Snapshot, nonce, new contract, value; *code is RESULT_SUCCESS or RESULT_TRANSFER_FAILED, which
- * has undone everything. */
+/* Marks the journal, makes a new contract, moves the value. *code is RESULT_SUCCESS, or
+ * RESULT_TRANSFER_FAILED with everything undone. */
 bool revive_frame_begin(struct pvm_revive *r, struct frame *f, enum result_code *code);
-/* Its code in a machine of its own; gas is what it may use, *used what it did. */
+/* Runs the code in a machine of its own. gas: what it may use; *used: what it used. */
 bool revive_frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used);
-/* Keeps or undoes what it did, by its outcome. */
+/* Keeps or undoes the effects, by the outcome. */
 bool revive_frame_end(struct pvm_revive *r, struct frame *f, enum result_code *code);
-/* All three, or a precompile, or only the value where there is no code. */
+/* All three; a precompile instead of code; without code only the value moves. */
 bool revive_frame_execute(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used,
                           enum result_code *code);
 void revive_frame_free(struct frame *f);
-/* One host call of the frame's machine. False: it is not answered. */
+/* Answers one host call of the frame's machine. False: the run cannot go on. */
 bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
                          struct answer *out);
 bool revive_stop(struct pvm_revive *r, const char *what); /* valid, and not supported */
 
-/* request.c: false: the contract traps. */
+/* request.c: fetch reads guest memory, give writes it. False: the contract traps. */
 bool revive_fetch(const struct request *q, uint64_t address, uint64_t size, struct blob *out);
 bool revive_fetch_into(const struct request *q, uint64_t address, void *into, size_t size);
 bool revive_fetch_address(const struct request *q, uint64_t address, uint8_t into[ADDRESS]);
 bool revive_fetch_number(const struct request *q, uint64_t address, struct u256 *into);
 bool revive_give(const struct request *q, uint64_t address, const void *bytes, size_t size);
 bool revive_give_number(const struct request *q, uint64_t address, const struct u256 *number);
-/* Bytes into a buffer whose capacity, then length, is the u32 at length_at. */
+/* Writes bytes to a buffer; the u32 at length_at is its capacity before, the length after. */
 bool revive_give_sized(const struct request *q, uint64_t out, uint64_t length_at, const void *data,
                        size_t size);
 bool revive_give_sized_optional(const struct request *q, uint64_t out, uint64_t length_at,
                                 const void *data, size_t size);
 bool revive_result(const struct request *q, uint64_t value);
-/* The frame ends here. Takes the output. */
+/* Ends the frame. Takes ownership of the output. */
 bool revive_end_frame(const struct request *q, enum outcome outcome, struct blob output);
 uint64_t revive_gas_left(const struct request *q);
 
@@ -181,13 +181,13 @@ bool revive_call_find(penta_bytes name, struct host_call *out);
 void revive_address_create(const uint8_t creator[ADDRESS], uint64_t nonce, uint8_t out[ADDRESS]);
 bool revive_address_create2(const uint8_t creator[ADDRESS], const uint8_t salt[HASH],
                             penta_bytes code, penta_bytes data, uint8_t out[ADDRESS]);
-/* The word of a block whose number fits: not that of a real chain, but the same for everybody. */
+/* The hash of a block: not that of a real chain, but the same in every run. */
 void revive_block_hash(const struct u256 *number, uint8_t out[HASH]);
 
 /* precompiles.c */
 enum precompiled { PRECOMPILE_DONE, PRECOMPILE_FAILED, PRECOMPILE_UNSUPPORTED };
 bool revive_precompile_is(const uint8_t address[ADDRESS]);
-/* *name: what is not supported. */
+/* *name: of the precompile, for messages. */
 enum precompiled revive_precompile_run(const uint8_t address[ADDRESS], penta_bytes in,
                                        struct blob *out, const char **name);
 

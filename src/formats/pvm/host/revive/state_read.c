@@ -1,5 +1,4 @@
-/* A chain from JSON. Whatever it does not know is an error: a misspelt member would be a chain that
- * is not the one meant. */
+/* Reads a chain from JSON. An unknown member is an error: it may be misspelt. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -9,7 +8,7 @@
 
 struct loading {
     struct pvm_revive *r;
-    struct account *account; /* under way */
+    struct account *account; /* that is being read */
     enum storage_kind kind;
     penta_error *err;
 };

@@ -1,5 +1,5 @@
-/* The chain as JSON; docs/formats/pvm-contracts.md has its members. Everything is in the order of its
- * keys, so that equal chains are equal files. */
+/* Writes the chain as JSON; docs/formats/pvm-contracts.md has its members. Everything is sorted by
+ * key, so that equal chains give equal files. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/json/json_write.h"
@@ -16,7 +16,7 @@ static void hex_text(penta_bytes bytes, struct writer *out)
 struct view {
     const struct pvm_revive *r;
     struct json json;
-    struct writer key, value; /* text under way */
+    struct writer key, value; /* text of the member that is being written */
 };
 
 static void write_hex(struct view *v, const char *name, const void *bytes, size_t size)
@@ -55,7 +55,6 @@ static void write_block(struct view *v)
     json_end(&v->json);
 }
 
-/* The slots of one account and kind are next to each other in the sorted list. */
 static void write_storage(struct view *v, const struct account *a, struct table_entry **slots,
                           enum storage_kind kind, const char *name)
 {

@@ -1,5 +1,5 @@
-/* A hash table from byte strings to records of the caller's, which begin with a table_entry. Records
- * stay where they are until the table goes. */
+/* A hash table from byte strings to records, which begin with a table_entry. Records do not move
+ * and stay until the table is freed. */
 #pragma once
 #include "penta/penta.h"
 
@@ -16,8 +16,8 @@ struct table {
 };
 
 void *revive_table_find(const struct table *t, const void *key, size_t size);
-/* A new record of so many zero bytes; NULL: no memory. The key must not be there yet. */
+/* Adds a record of that many zero bytes; NULL: no memory. The key must not be there yet. */
 void *revive_table_add(struct table *t, const void *key, size_t size, size_t record);
-/* All records in the order of their keys, to free; NULL: no memory, or none. */
+/* All records sorted by key, in a list that the caller frees; NULL: no memory, or no records. */
 struct table_entry **revive_table_sorted(const struct table *t);
 void revive_table_free(struct table *t, void (*fini)(void *record));

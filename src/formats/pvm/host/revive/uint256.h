@@ -1,4 +1,4 @@
-/* Unsigned numbers of 256 bits, as contracts count: balances, values, times. */
+/* Unsigned numbers of 256 bits: balances, values, times. */
 #pragma once
 #include "penta/penta.h"
 
