@@ -147,6 +147,34 @@ PENTA_API bool penta_jam_is_authorized(penta_jam_host *host, penta_jam_state *st
 PENTA_API bool penta_jam_refine(penta_jam_host *host, penta_jam_state *state,
                                 const penta_jam_package *package, size_t item,
                                 penta_jam_result *out, penta_error *err);
+/* ---- work reports ---- */
+
+/* What a node knows about a package besides it: the size of its bundle, the root of its erasure
+ * coding, and the roots that stand for packages whose segments are imported by their hash. */
+typedef struct penta_jam_availability {
+    uint32_t bundle_size;
+    uint8_t erasure_root[PENTA_JAM_HASH];
+    const uint8_t *lookups; /* package hash and segments root, 64 bytes each */
+    size_t lookup_count;
+} penta_jam_availability;
+
+typedef struct penta_jam_report { /* starts from zeros */
+    penta_jam_result authorized;  /* its output is the trace. Not HALT: there is no report */
+    penta_jam_result *items;      /* by item: exit as in the report, output where that is HALT */
+    size_t item_count;
+    penta_buffer exports; /* segments of all items; zeros where an item failed */
+    uint8_t package[PENTA_JAM_HASH], authorizer[PENTA_JAM_HASH], exports_root[PENTA_JAM_HASH];
+    penta_buffer encoded; /* the report, as penta_jam_block takes it; empty without one */
+} penta_jam_report;
+PENTA_API void penta_jam_report_free(penta_jam_report *report);
+
+/* Is-authorized, refine of each item, and the report of them. A result that does not fit the report
+ * becomes OVERSIZE, another number of exports than promised BAD_EXPORTS; the package's trace is
+ * ignored. where NULL: zeros, and nothing was looked up. */
+PENTA_API bool penta_jam_report_make(penta_jam_host *host, penta_jam_state *state,
+                                     const penta_jam_package *package,
+                                     const penta_jam_availability *where, penta_jam_report *out,
+                                     penta_error *err);
 /* The root of exported segments. */
 PENTA_API void penta_jam_segments_root(penta_bytes segments, uint8_t *root);
 

@@ -4,6 +4,7 @@
  *   codec      encodings                         chain       parameters and versions
  *   program    prepared programs                 run         an invocation, its gas and its end
  *   accumulate, refine                           what each of them starts with and leaves
+ *   report     work reports of packages
  *   rounds     one round of a block              queue, block  which reports, what comes after
  *   ../jam_calls/dispatch  from a number to a handler: arguments are checked here and nowhere else
  *   ../jam_calls/          the handlers, and machines inside a machine
@@ -193,6 +194,14 @@ void jam_accumulate_arguments(const struct jam_run *run, struct writer *out);
 void jam_refine_arguments(const struct jam_run *run, struct writer *out);
 void jam_refine_begin(struct jam_run *run, const struct jam_work_package *package,
                       const penta_jam_package *given, size_t item);
+
+/* ---- reports: report.c ---- */
+
+/* What an item's result is in a report. size: of its output, the trace and the earlier outputs. */
+penta_jam_exit jam_item_exit(const struct jam_chain *chain, penta_jam_exit exit, uint64_t size,
+                             size_t exports, size_t promised);
+void jam_put_digest(struct writer *w, const struct jam_work_item *item, penta_jam_exit exit,
+                    penta_bytes output, uint64_t gas_used);
 
 /* ---- calls: ../jam_calls/dispatch.c ---- */
 

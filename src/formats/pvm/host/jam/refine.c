@@ -84,6 +84,7 @@ static bool work(struct penta_jam_host *host, struct penta_jam_state *state,
     struct jam_run run;
     struct jam_layer layer;
     *err = (penta_error){0};
+    penta_jam_result_free(out);
     jam_layer_init(&layer, &state->changes);
     jam_run_init(&run, host, context, &layer, err);
     bool ok = jam_package_read(given->encoded, &package, err);
@@ -98,7 +99,6 @@ static bool work(struct penta_jam_host *host, struct penta_jam_state *state,
                          out);
     }
     if (ok && out->exit == PENTA_JAM_HALT) {
-        penta_buffer_free(&out->exports);
         out->exports = run.exports.out;
         run.exports = (struct writer){0};
     }
@@ -112,7 +112,10 @@ bool penta_jam_is_authorized(penta_jam_host *host, penta_jam_state *state,
                              const penta_jam_package *package, penta_jam_result *out,
                              penta_error *err)
 {
-    return work(host, state, JAM_AUTHORIZE, package, 0, out, err);
+    if (!work(host, state, JAM_AUTHORIZE, package, 0, out, err)) return false;
+    if (out->exit == PENTA_JAM_HALT && out->output.size > host->chain.report_size)
+        out->exit = PENTA_JAM_OVERSIZE;
+    return true;
 }
 
 bool penta_jam_refine(penta_jam_host *host, penta_jam_state *state,

@@ -1,5 +1,5 @@
 /* One invocation for run, trace and debug: what the options say becomes a state, the arguments of the
- * program and the calls' context; at the end what it did is told, and the state can be kept. */
+ * program and the calls' context. finish.c tells what came of it. */
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,33 +8,10 @@
 #include "base/file/file.h"
 #include "base/number.h"
 #include "crypto/hash.h"
-#include "pvm/host/jam_json/json.h"
-#include "pvm/host/jam_json/session.h"
+#include "pvm/host/jam_json/session_state.h"
 
 enum { FILE_MAX = 1 << 28 };
 static const uint64_t new_balance = 1000000000; /* of a service that the state does not have */
-
-struct pvm_jam {
-    const penta_option *options;
-    size_t option_count;
-    penta_error *err;
-    struct penta_jam_host *host;
-    struct penta_jam_state *state;
-    enum jam_context context;
-    uint32_t pc;
-    uint64_t gas;
-    uint8_t code_hash[JAM_HASH];
-    penta_jam_accumulation input;
-    struct jam_slices items;
-    struct writer package_bytes, trace;
-    struct jam_slices extrinsics, imports;
-    struct jam_work_package package;
-    penta_jam_package given;
-    struct jam_layer layer;
-    struct jam_run run;
-    struct answer *answer; /* of the call that is being settled */
-    bool ended;            /* what the program did is in the state */
-};
 
 static const char *text(const struct pvm_jam *s, const char *key)
 {
@@ -200,6 +177,7 @@ static void read_package(struct pvm_jam *s, uint32_t service)
         read_pieces(&j, json_get(root, "imports"), &s->imports);
         if (json_has(root, "trace"))
             jam_json_bytes(&j, json_get(root, "trace"), "trace", JAM_ANY_SIZE, &s->trace);
+        s->earlier = jam_json_uint_or(&j, root, "earlier_output", 32, 0);
         json_doc_free(doc);
     } else {
         make_package(s, service);
@@ -242,16 +220,11 @@ static bool choose_entry(struct pvm_jam *s)
                     name);
 }
 
-static bool on_chain(const struct pvm_jam *s)
-{
-    return s->context == JAM_ACCUMULATE || s->context == JAM_ON_TRANSFER;
-}
-
 static void start(struct pvm_jam *s, uint32_t service)
 {
     jam_layer_init(&s->layer, &s->state->changes);
     jam_run_init(&s->run, s->host, s->context, &s->layer, s->err);
-    if (on_chain(s)) {
+    if (pvm_jam_on_chain(s)) {
         jam_accumulate_begin(&s->run, &s->input);
         return;
     }
@@ -261,9 +234,26 @@ static void start(struct pvm_jam *s, uint32_t service)
         return;
     }
     jam_refine_begin(&s->run, &s->package, &s->given, item);
-    if (!text(s, "package")) s->run.service = service;
+    s->packaged = text(s, "package");
+    if (!s->packaged) s->run.service = service;
     s->gas = s->context == JAM_AUTHORIZE ? s->host->chain.authorize_gas
                                          : s->package.items[item].refine_gas;
+}
+
+/* Code that no node would run. Metadata counts for refine only. */
+static void check_size(struct pvm_jam *s, const penta_module *module)
+{
+    const struct pvm_program *program = &pvm_module(module)->program;
+    const struct jam_chain *chain = &s->host->chain;
+    uint64_t most = s->context == JAM_AUTHORIZE ? chain->authorizer_size : chain->code_size;
+    struct writer metadata = {0};
+    if (program->has_metadata && s->context != JAM_REFINE)
+        jam_put_var(&metadata, program->metadata);
+    size_t size = module->file.size - metadata.out.size;
+    writer_free(&metadata);
+    if (size > most)
+        error_at(s->err, BASE_LIMIT, 0, "%s: %zu bytes, of %llu that the chain runs",
+                 penta_jam_exit_name(PENTA_JAM_BIG_CODE), size, (unsigned long long)most);
 }
 
 /* Everything up to the first instruction. NULL with an error. */
@@ -284,8 +274,9 @@ static struct pvm_jam *open_session(const penta_module *module, const char *engi
         s->gas = s->host->chain.report_gas;
         s->input.slot = (uint32_t)number(s, "slot", 0, UINT32_MAX);
         s->input.service = service;
+        check_size(s, module);
         add_service(s, service, module->file);
-        if (on_chain(s))
+        if (pvm_jam_on_chain(s))
             read_items(s);
         else
             read_package(s, service);
@@ -321,7 +312,7 @@ bool pvm_jam_start(const penta_module *module, const penta_option *options, size
     struct pvm_jam *s = open_session(module, NULL, options, count, err);
     if (!s) return false;
     struct writer w = {0};
-    if (on_chain(s))
+    if (pvm_jam_on_chain(s))
         jam_accumulate_arguments(&s->run, &w);
     else
         jam_refine_arguments(&s->run, &w);
@@ -395,109 +386,4 @@ bool pvm_jam_answer(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, str
     if (end == JAM_END_GAS) out->end = CALL_UNPAID;
     if (end == JAM_END_ERROR) out->failure = err;
     return end != JAM_END_ERROR;
-}
-
-/* ---- the end ---- */
-
-static bool over(const penta_stop *stop)
-{
-    return stop->kind == PENTA_STOP_HALT || stop->kind == PENTA_STOP_TRAP ||
-           stop->kind == PENTA_STOP_FAULT || stop->kind == PENTA_STOP_GAS;
-}
-
-static penta_jam_exit exit_of(const penta_stop *stop)
-{
-    if (stop->kind == PENTA_STOP_HALT) return PENTA_JAM_HALT;
-    return stop->kind == PENTA_STOP_GAS ? PENTA_JAM_OUT_OF_GAS : PENTA_JAM_PANIC;
-}
-
-static void tell(struct writer *w, struct json *j, const char *key, penta_bytes value)
-{
-    if (j) {
-        json_hex(j, key, value);
-        return;
-    }
-    writer_print(w, "%s ", key);
-    writer_hex(w, value);
-    writer_char(w, '\n');
-}
-
-static void tell_transfers(const struct pvm_jam *s, struct writer *w, struct json *j)
-{
-    if (j) json_list(j, "transfers");
-    for (size_t i = 0; i < s->run.now.transfers; i++) {
-        const struct jam_transfer *t = &s->run.transfers[i];
-        if (!j) {
-            writer_print(w, "transfer to %u amount %llu gas %llu memo ", t->to,
-                         (unsigned long long)t->amount, (unsigned long long)t->gas);
-            writer_hex(w, (penta_bytes){t->memo, sizeof t->memo});
-            writer_char(w, '\n');
-            continue;
-        }
-        json_object(j, NULL);
-        json_uint(j, "to", t->to);
-        json_uint(j, "amount", t->amount);
-        json_uint(j, "gas", t->gas);
-        json_hex(j, "memo", (penta_bytes){t->memo, sizeof t->memo});
-        json_end(j);
-    }
-    if (j) json_end(j);
-}
-
-bool pvm_jam_save(struct pvm_jam *s, struct writer *out, penta_error *err)
-{
-    if (!s->ended)
-        return error_at(err, BASE_STATE, 0,
-                        "the program has not ended: there is no state after it to save");
-    bool ok = penta_jam_state_write(s->state, &out->out, err);
-    if (!ok) out->failed = true;
-    return ok;
-}
-
-bool pvm_jam_finish(struct pvm_jam *s, penta_vm *base, const penta_stop *stop, struct writer *w,
-                    struct json *j, penta_error *err)
-{
-    struct pvm_vm *vm = pvm_vm(base);
-    penta_jam_result result = {.exit = exit_of(stop)};
-    struct jam_round round = {.host = s->host,
-                              .layer = &s->state->changes,
-                              .slot = s->input.slot,
-                              .entropy = s->input.entropy};
-    uint8_t root[JAM_HASH];
-    if (!over(stop) || s->ended) return true;
-    if (result.exit == PENTA_JAM_HALT) {
-        penta_bytes output = jam_run_output(vm, &s->run.value);
-        struct writer copy = {0};
-        writer_bytes(&copy, output.data, output.size);
-        result.output = copy.out;
-    }
-    uint64_t used = (uint64_t)(vm->gas_start - vm->state->gas);
-    if (result.exit == PENTA_JAM_OUT_OF_GAS) used = (uint64_t)vm->gas_start;
-    if (j) {
-        json_object(j, "jam");
-        json_text(j, "exit", penta_jam_exit_name(result.exit));
-        json_uint(j, "gas_used", used);
-    } else {
-        writer_print(w, "%s, gas used %llu\n", penta_jam_exit_name(result.exit),
-                     (unsigned long long)used);
-    }
-    s->run.err = err;
-    if (on_chain(s)) {
-        jam_accumulate_end(&s->run, &result);
-        jam_round_merge(&round, &s->run, err);
-        if (s->run.now.has_yield) tell(w, j, "yield", (penta_bytes){s->run.now.yield, JAM_HASH});
-        tell_transfers(s, w, j);
-        jam_state_diff(s->state, w, j, "changes");
-    } else if (result.exit == PENTA_JAM_HALT && s->context == JAM_REFINE) {
-        penta_jam_segments_root(writer_view(&s->run.exports), root);
-        if (j)
-            json_uint(j, "exports", s->run.exports.out.size / PENTA_JAM_SEGMENT);
-        else
-            writer_print(w, "exports %zu\n", s->run.exports.out.size / PENTA_JAM_SEGMENT);
-        tell(w, j, "exports_root", (penta_bytes){root, JAM_HASH});
-    }
-    if (j) json_end(j);
-    penta_jam_result_free(&result);
-    s->ended = !err->code;
-    return s->ended;
 }

@@ -1,0 +1,33 @@
+/* What a session holds between its start and its end. */
+#pragma once
+#include "pvm/host/jam_json/json.h"
+#include "pvm/host/jam_json/session.h"
+
+struct pvm_jam {
+    const penta_option *options;
+    size_t option_count;
+    penta_error *err;
+    struct penta_jam_host *host;
+    struct penta_jam_state *state;
+    enum jam_context context;
+    uint32_t pc;
+    uint64_t gas;
+    uint8_t code_hash[JAM_HASH];
+    penta_jam_accumulation input;
+    struct jam_slices items;
+    struct writer package_bytes, trace;
+    struct jam_slices extrinsics, imports;
+    bool packaged; /* the package was given, not made up */
+    struct jam_work_package package;
+    penta_jam_package given;
+    struct jam_layer layer;
+    struct jam_run run;
+    struct answer *answer; /* of the call that is being settled */
+    uint64_t earlier;      /* bytes of the outputs of the items before this one */
+    bool ended;            /* what the program did is in the state */
+};
+
+static inline bool pvm_jam_on_chain(const struct pvm_jam *s)
+{
+    return s->context == JAM_ACCUMULATE || s->context == JAM_ON_TRANSFER;
+}
