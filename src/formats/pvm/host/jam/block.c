@@ -98,17 +98,17 @@ static bool order(struct block *b, uint32_t first)
     struct jam_queue *q = &b->queue;
     struct jam_hashes round = {0};
     b->reports = calloc(b->at_once_count + q->count + 1, sizeof *b->reports);
-    struct jam_waiting **turn = calloc(q->count + 1, sizeof *turn);
+    struct jam_waiting **ordered = calloc(q->count + 1, sizeof *ordered);
     size_t n = 0;
-    if (!b->reports || !turn) {
-        free(turn);
+    if (!b->reports || !ordered) {
+        free(ordered);
         return no_memory(b);
     }
     /* From this slot of the epoch on, then from its start, then the new ones. */
     for (unsigned part = 0; part < 3; part++)
         for (size_t i = 0; i < q->count; i++) {
             bool fresh = q->list[i].place == UINT32_MAX, late = q->list[i].place >= first;
-            if ((fresh ? 2u : late ? 0u : 1u) == part) turn[n++] = &q->list[i];
+            if ((fresh ? 2u : late ? 0u : 1u) == part) ordered[n++] = &q->list[i];
         }
     for (size_t i = 0; i < b->at_once_count; i++) choose(b, &b->at_once[i], &round);
     do {
@@ -116,14 +116,14 @@ static bool order(struct block *b, uint32_t first)
         jam_queue_edit(q, 0, &round);
         round.count = 0;
         for (size_t i = 0; i < n; i++) {
-            if (turn[i]->gone || turn[i]->taken || turn[i]->need_count) continue;
-            turn[i]->taken = true;
-            choose(b, &turn[i]->report, &round);
+            if (ordered[i]->gone || ordered[i]->taken || ordered[i]->need_count) continue;
+            ordered[i]->taken = true;
+            choose(b, &ordered[i]->report, &round);
         }
     } while (round.count && !round.failed);
     bool ok = !round.failed || no_memory(b);
     jam_hashes_free(&round);
-    free(turn);
+    free(ordered);
     return ok;
 }
 

@@ -187,7 +187,7 @@ static bool changed(const struct works *w, const uint8_t *key)
 }
 
 /* What the manager changed counts; what it left alone is its holder's to pass on. */
-static uint32_t heir(uint32_t before, uint32_t by_manager, uint32_t by_holder)
+static uint32_t next_holder(uint32_t before, uint32_t by_manager, uint32_t by_holder)
 {
     return by_manager != before ? by_manager : by_holder;
 }
@@ -203,15 +203,17 @@ static bool merge_privileges(struct works *w, const struct jam_round *round)
     bool ok = old.assigners && left_by(w, round, old.manager, &next);
     for (size_t c = 0; ok && c < old.cores; c++) {
         ok = left_by(w, round, old.assigners[c], &other);
-        if (ok) next.assigners[c] = heir(old.assigners[c], next.assigners[c], other.assigners[c]);
+        if (ok)
+            next.assigners[c] =
+                next_holder(old.assigners[c], next.assigners[c], other.assigners[c]);
         jam_privileges_free(&other);
     }
     if (ok && (ok = left_by(w, round, old.delegator, &other))) {
-        next.delegator = heir(old.delegator, next.delegator, other.delegator);
+        next.delegator = next_holder(old.delegator, next.delegator, other.delegator);
         jam_privileges_free(&other);
     }
     if (ok && (ok = left_by(w, round, old.registrar, &other))) {
-        next.registrar = heir(old.registrar, next.registrar, other.registrar);
+        next.registrar = next_holder(old.registrar, next.registrar, other.registrar);
         jam_privileges_free(&other);
     }
     if (ok) jam_privileges_set(round->layer, registrar, &next);
