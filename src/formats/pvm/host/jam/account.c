@@ -24,7 +24,7 @@ void penta_jam_account_key(uint32_t service, uint8_t *key)
     for (unsigned i = 0; i < 4; i++) key[1 + 2 * i] = (uint8_t)(service >> 8 * i);
 }
 
-/* The service's bytes between those of the hash of prefix and name. */
+/* The bytes of the service alternate with the first ones of the hash of prefix and name. */
 static void hashed_key(uint32_t service, uint32_t prefix, penta_bytes name, uint8_t *key)
 {
     uint8_t head[4], hash[JAM_HASH];

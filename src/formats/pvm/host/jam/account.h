@@ -1,8 +1,8 @@
-/* Accounts of services, on top of the state's keys. */
+/* Accounts of services, as values under keys of the state. */
 #pragma once
 #include "pvm/host/jam/layer.h"
 
-/* of the state that is not an account */
+/* Chapters: the parts of the state that are no accounts, by the first byte of their key. */
 enum jam_chapter {
     JAM_QUEUES = 2,
     JAM_ENTROPY = 6,
@@ -20,7 +20,7 @@ struct jam_account {
     uint32_t items, created, last, parent;
 };
 
-struct jam_request { /* the history of a preimage: slots 0 .. 3 of them */
+struct jam_request { /* the history of a preimage, 0 to 3 slots */
     unsigned count;
     uint32_t slots[3];
 };
@@ -39,7 +39,8 @@ struct jam_privileges {
 bool jam_account_get(struct jam_layer *l, uint32_t id, struct jam_account *out);
 void jam_account_set(struct jam_layer *l, uint32_t id, const struct jam_account *account);
 bool jam_account_exists(struct jam_layer *l, uint32_t id);
-/* The record's bytes as a struct, and back (at least 89 bytes; returns how many). */
+/* The bytes of an account's record as a struct, and back (out has at least 89 bytes; returns how
+ * many it wrote). plain: without a version byte. */
 bool jam_account_decode(penta_bytes bytes, struct jam_account *out);
 size_t jam_account_encode(const struct jam_account *account, bool plain, uint8_t *out);
 
@@ -49,20 +50,23 @@ bool jam_request_get(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint
 void jam_request_set(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint32_t length,
                      const struct jam_request *request); /* NULL removes it */
 bool jam_request_decode(penta_bytes bytes, struct jam_request *out);
-/* The preimage was available at that slot. */
+/* Whether the preimage was available at that slot. */
 bool jam_request_available(const struct jam_request *request, uint32_t slot);
-/* Preimage and history as a program asks for a slot of the past. */
+/* The preimage, if it was available at a slot of the past. */
 bool jam_historical_lookup(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint32_t slot,
                            penta_bytes *out);
-/* A preimage that was asked for comes in; false: nobody waits for it. */
+/* Stores a preimage that was requested; false: it was not. */
 bool jam_preimage_supply(struct jam_layer *l, uint32_t id, penta_bytes blob, uint32_t slot);
 
-/* What a key belongs to: false for chapters. record: it is the account's record. */
+/* The service that a key belongs to; false: it belongs to none. *record: it is the account's
+ * record. */
 bool jam_key_service(const uint8_t *key, uint32_t *service, bool *record);
-/* The authorizer queue of one core while rounds run, before it goes into its chapter. */
+/* The key of one core's authorizer queue while a round runs; JAM_QUEUES later has those of all
+ * cores. */
 void jam_queue_key(uint32_t core, uint8_t *key);
 
-/* False: no memory, or the bytes are none (then zeros). Absent ones are zeros for so many cores. */
+/* Zeros for that many cores if the state has no privileges. False: no memory, or the bytes are
+ * malformed (then zeros). */
 bool jam_privileges_get(struct jam_layer *l, size_t cores, bool registrar,
                         struct jam_privileges *out);
 void jam_privileges_set(struct jam_layer *l, bool registrar, const struct jam_privileges *p);

@@ -1,4 +1,4 @@
-/* Accumulate: what a service starts with, and which of its two contexts counts in the end. */
+/* Accumulate: what a service starts with, and whether its state or its last checkpoint is kept. */
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "pvm/host/jam/host.h"
@@ -37,7 +37,7 @@ static uint32_t first_id(struct jam_run *run)
     return jam_free_id(run, (uint64_t)run->host->version->first_id + get32(hash));
 }
 
-/* Transfers count in any case, whatever the program does with them. */
+/* Adds the amounts of all transfers to the balance, whatever the program does with them. */
 static void credit(struct jam_run *run)
 {
     struct jam_account own;
@@ -75,7 +75,8 @@ void jam_accumulate_arguments(const struct jam_run *run, struct writer *out)
     jam_put_nat(out, run->item_count);
 }
 
-/* Back to the last checkpoint, unless it halted; a result of 32 bytes is what it yields. */
+/* Goes back to the last checkpoint, unless the program halted. A result of 32 bytes is its
+ * yield. */
 void jam_accumulate_end(struct jam_run *run, penta_jam_result *out)
 {
     if (out->exit == PENTA_JAM_HALT) {

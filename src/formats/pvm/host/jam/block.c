@@ -12,12 +12,12 @@ struct block {
     struct jam_layer layer;
     penta_jam_outcome *out;
     penta_error *err;
-    struct jam_report *reports; /* to accumulate, in order; views of what is stored elsewhere */
+    struct jam_report *reports; /* to accumulate, in order; owned by at_once or queue */
     size_t report_count, done;
-    struct jam_report *at_once; /* new ones that wait for nobody */
+    struct jam_report *at_once; /* new ones without dependencies */
     size_t at_once_count;
     struct jam_queue queue;
-    size_t old;              /* how many of the queue were stored */
+    size_t old;              /* how many of the queue are from older blocks */
     penta_bytes *history;    /* accumulated hashes, by slot */
     struct jam_hashes fresh; /* what this block accumulated */
 };
@@ -92,7 +92,8 @@ static void choose(struct block *b, const struct jam_report *report, struct jam_
     jam_hashes_add(round, report->package);
 }
 
-/* Those that wait for nobody; then, again and again, those that waited only for these. */
+/* Orders the reports: those without dependencies first, then repeatedly those that only depend on
+ * reports already chosen. */
 static bool order(struct block *b, uint32_t first)
 {
     struct jam_queue *q = &b->queue;
@@ -104,7 +105,8 @@ static bool order(struct block *b, uint32_t first)
         free(ordered);
         return no_memory(b);
     }
-    /* From this slot of the epoch on, then from its start, then the new ones. */
+    /* The queue's reports from this slot of the epoch on, then from its start, then the new
+     * ones. */
     for (unsigned part = 0; part < 3; part++)
         for (size_t i = 0; i < q->count; i++) {
             bool fresh = q->list[i].place == UINT32_MAX, late = q->list[i].place >= first;
@@ -127,7 +129,7 @@ static bool order(struct block *b, uint32_t first)
     return ok;
 }
 
-/* ---- afterwards ---- */
+/* ---- after the rounds ---- */
 
 static uint32_t prior_slot(struct block *b)
 {
@@ -136,7 +138,7 @@ static uint32_t prior_slot(struct block *b)
     return known ? get32(stored.data) : b->given->slot - 1;
 }
 
-/* The queue is read again, with only what was really accumulated taken out. */
+/* Reads the queue again and takes out only what was really accumulated. */
 static bool keep_queue(struct block *b, uint32_t first)
 {
     size_t slots = (size_t)b->host->chain.epoch_length;
@@ -151,7 +153,7 @@ static bool keep_queue(struct block *b, uint32_t first)
         uint64_t age = (first + slots - q.list[i].place) % slots;
         if (age < passed || passed >= slots) q.list[i].gone = true;
     }
-    /* New ones in the form they were found in: without what older blocks accumulated. */
+    /* The new ones, without dependencies that older blocks accumulated. */
     for (size_t i = 0; ok && i < b->given->report_count; i++) {
         struct reader r = {.in = b->given->reports[i], .err = b->err};
         struct jam_report report;
@@ -202,7 +204,7 @@ static int by_service(const void *a, const void *b)
     return (x->service > y->service) - (x->service < y->service);
 }
 
-/* One row for each service: what it was given, and what all its runs used. */
+/* One row for each service: its items, and the gas that all its runs used. */
 static bool count_services(struct block *b)
 {
     penta_jam_outcome *out = b->out;
@@ -248,7 +250,7 @@ static int by_leaf(const void *a, const void *b)
     return p != q ? (p > q) - (p < q) : memcmp(x + 4, y + 4, JAM_HASH);
 }
 
-/* The node over these leaves; a single one stands for itself. */
+/* The Merkle node over these leaves; a single leaf is its own node. */
 static penta_bytes node(penta_bytes leaves, uint8_t *hash)
 {
     size_t count = leaves.size / LEAF, left = (count + 1) / 2;
@@ -284,7 +286,7 @@ static void keep_outputs(struct block *b)
     set_value(b, JAM_OUTPUTS, &w);
 }
 
-/* ---- all of it ---- */
+/* ---- the block ---- */
 
 static bool run_rounds(struct block *b)
 {

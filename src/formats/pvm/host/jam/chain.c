@@ -62,7 +62,7 @@ bool jam_chain_replace(struct jam_chain *chain, const char *name, uint64_t value
     return true;
 }
 
-/* What the host divides by, or makes tables of. */
+/* Checks the parameters that the host divides by, makes tables of, or knows only one value of. */
 bool jam_chain_usable(const struct jam_chain *c, penta_error *err)
 {
     if (c->epoch_length && c->cores && c->cores <= 4096 && c->epoch_length <= 1 << 16 &&

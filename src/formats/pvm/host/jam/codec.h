@@ -32,7 +32,7 @@ struct jam_report {
     size_t digest_count;
 };
 
-/* Takes one report; its digests are to be freed also when it fails. */
+/* Reads one report. jam_report_free must be called even if it fails. */
 bool jam_take_report(struct reader *r, struct jam_report *out);
 void jam_report_free(struct jam_report *report);
 uint64_t jam_report_gas(const struct jam_report *report); /* to accumulate it */
@@ -59,8 +59,8 @@ bool jam_package_read(penta_bytes bytes, struct jam_work_package *out, penta_err
 void jam_package_free(struct jam_work_package *package);
 void jam_put_summary(struct writer *w, const struct jam_work_item *item);
 
-/* What accumulate is given: a work result, or a transfer. A byte before it says which, where there
- * are both. */
+/* The items of accumulate: work results and transfers. tagged: a byte before each says which it
+ * is. */
 void jam_put_operand(struct writer *w, const struct jam_report *report,
                      const struct jam_digest *digest, bool tagged);
 

@@ -1,12 +1,12 @@
-/* The JAM host: what a run of a service or authorizer consists of, and who does which part.
+/* The JAM host: what a run of a service or authorizer consists of, and which file does which part.
  *
  *   layer      keys and values, in layers        account     accounts on top of them
  *   codec      encodings                         chain       parameters and versions
  *   program    prepared programs                 run         an invocation, its gas and its end
- *   accumulate, refine                           what each of them starts with and leaves
+ *   accumulate, refine                           the start and the end of each
  *   report     work reports of packages
- *   rounds     one round of a block              queue, block  which reports, what comes after
- *   ../jam_calls/dispatch  from a number to a handler: arguments are checked here and nowhere else
+ *   rounds     one round of a block              queue, block  which reports; the state afterwards
+ *   ../jam_calls/dispatch  from a number to a handler; the only place where arguments are checked
  *   ../jam_calls/          the handlers, and machines inside a machine
  *   ../jam_json/           files */
 #pragma once
@@ -32,14 +32,14 @@ bool jam_chain_parameter(const struct jam_chain *chain, const char *name, uint64
 extern const struct jam_version {
     const char *name;
     unsigned numbers;     /* column of jam_calls/calls.def */
-    bool on_transfer;     /* transfers have an entry of their own; items of accumulate no tag */
-    bool core_first;      /* refine is told its core */
-    bool registrar;       /* who may choose small ids */
+    bool on_transfer;     /* transfers have an entry point of their own; items have no tag */
+    bool core_first;      /* the first argument of refine is its core */
+    bool registrar;       /* there is a service that may choose small ids */
     bool plain_records;   /* account records without a version byte */
     bool code_in_config;  /* fetch 8 has the code hash too */
     uint8_t info_offset;  /* register of info's offset, the length follows */
-    uint32_t first_id;    /* of services that do not choose theirs */
-    uint32_t bundle_size; /* W_B, where it is another; 0: as the chain says */
+    uint32_t first_id;    /* the lowest id that is not chosen */
+    uint32_t bundle_size; /* W_B, if it differs from the chain's; else 0 */
     const char *profile;
     enum pvm_isa isa;
 } jam_versions[]; /* ends with a NULL name */
@@ -56,7 +56,7 @@ struct jam_program {
     struct pvm_module module;
     struct pvm_pool *pool; /* NULL: not a valid standard program, or engine both */
     bool valid;
-    uint64_t used; /* when it was last */
+    uint64_t used; /* host->clock at its last use */
 };
 
 enum { JAM_PROGRAMS = 64 };
@@ -73,18 +73,18 @@ struct penta_jam_host {
     penta_jam_called *called;
     penta_jam_logged *logged;
     void *called_user, *logged_user;
-    /* Told before each instruction of an inner machine; NULL: they run at full speed. */
+    /* Called before each instruction of an inner machine; NULL: they run at full speed. */
     void (*inner_step)(void *user, size_t machine, const struct pvm_vm *vm);
     void *inner_user;
 };
 
-/* The code after a preimage's metadata; false: it has none. */
+/* The code after a preimage's metadata; false: the bytes are malformed. */
 bool jam_code(penta_bytes preimage, penta_bytes *code);
-/* The program with this code, prepared once; hash identifies it. NULL: an error. */
+/* The program with this code, which is prepared once; hash identifies it. NULL: *err says why. */
 struct jam_program *jam_program_get(struct penta_jam_host *host, const uint8_t *hash,
                                     penta_bytes code, penta_error *err);
 void jam_program_free(struct jam_program *program);
-/* A machine for it, and back. */
+/* Takes a machine for the program, and gives it back. */
 struct pvm_vm *jam_program_take(struct penta_jam_host *host, struct jam_program *program,
                                 penta_error *err);
 void jam_program_return(struct pvm_vm *vm);
@@ -98,7 +98,7 @@ bool jam_generic(const struct penta_jam_host *host, penta_bytes bytes, struct pv
 
 enum jam_context { JAM_AUTHORIZE = 1, JAM_REFINE = 2, JAM_ACCUMULATE = 4, JAM_ON_TRANSFER = 8 };
 
-enum { /* results of calls, below 2^64 */
+enum { /* results of calls; negative ones count down from 2^64 */
        JAM_OK = 0,
        JAM_NONE = -1,
        JAM_WHAT = -2,
@@ -112,12 +112,12 @@ enum { /* results of calls, below 2^64 */
 };
 const char *jam_code_name(uint64_t result); /* "FULL"; NULL: a value */
 
-/* of a call */
+/* What becomes of the program after a call */
 enum jam_end {
     JAM_GO_ON,
     JAM_END_PANIC,
     JAM_END_GAS,
-    JAM_END_ERROR, /* of the host: run->err says which */
+    JAM_END_ERROR, /* the host failed: run->err */
 };
 
 struct jam_provision {
@@ -126,7 +126,7 @@ struct jam_provision {
     uint8_t *blob;
 };
 
-/* What accumulate can take back to its last checkpoint, besides the layer. */
+/* What, besides the layer, goes back to the last checkpoint of accumulate. */
 struct jam_moment {
     uint32_t next_id;
     size_t transfers, provisions; /* how many */
@@ -138,7 +138,7 @@ struct jam_inner {
     struct pvm_vm *vm; /* NULL: the number is free */
     struct pvm_module module;
     uint8_t *bytes;
-    uint64_t pc; /* as it was given, until it runs */
+    uint64_t pc; /* before it runs, any number that the program gave */
 };
 
 struct jam_run {
@@ -149,12 +149,12 @@ struct jam_run {
     penta_error *err;
     uint32_t service, slot;
     const uint8_t *entropy;
-    struct writer scratch[2]; /* arguments where guest memory is not in one piece */
-    struct writer value;      /* what fetch gives */
+    struct writer scratch[2]; /* copies of arguments, if guest memory is not contiguous */
+    struct writer value;      /* what fetch returns, if it has to be encoded */
     /* accumulate */
     const penta_bytes *items;
     size_t item_count;
-    penta_bytes all_items; /* encoded, once somebody asked */
+    penta_bytes all_items; /* encoded, once fetch asked for them */
     struct writer all_items_bytes;
     struct jam_moment now, marked;
     struct jam_transfer *transfers;
@@ -174,22 +174,23 @@ struct jam_run {
 void jam_run_init(struct jam_run *run, struct penta_jam_host *host, enum jam_context context,
                   struct jam_layer *layer, penta_error *err);
 void jam_run_fini(struct jam_run *run);
-/* From pc to the end. False: an error of the host. */
+/* Runs the program from pc to its end. False: an error of the host. */
 bool jam_run_program(struct jam_run *run, struct jam_program *program, uint32_t pc,
                      penta_bytes arguments, uint64_t gas, penta_jam_result *out);
-/* Prepares the machine for it; what the run loop and the session share. */
+/* Prepares the machine for a run; the run loop and the session share this. */
 bool jam_run_begin(struct jam_run *run, struct pvm_vm *vm, uint32_t pc, penta_bytes arguments,
                    uint64_t gas);
 /* What a halted program returned. */
 penta_bytes jam_run_output(struct pvm_vm *vm, struct writer *scratch);
 
-/* Accumulate in its own layer, up to its result: credit, code, run, checkpoint. */
+/* Accumulate in its own layer: transfers are credited, the code runs, the result or checkpoint is
+ * kept. */
 bool jam_accumulate(struct jam_run *run, const penta_jam_accumulation *input, uint32_t pc,
                     penta_jam_result *out);
 /* The start of accumulate's context, and its end. */
 void jam_accumulate_begin(struct jam_run *run, const penta_jam_accumulation *input);
 void jam_accumulate_end(struct jam_run *run, penta_jam_result *out);
-/* What it is told at its start. */
+/* The encoded arguments that the program starts with. */
 void jam_accumulate_arguments(const struct jam_run *run, struct writer *out);
 void jam_refine_arguments(const struct jam_run *run, struct writer *out);
 void jam_refine_begin(struct jam_run *run, const struct jam_work_package *package,
@@ -197,7 +198,8 @@ void jam_refine_begin(struct jam_run *run, const struct jam_work_package *packag
 
 /* ---- reports: report.c ---- */
 
-/* What an item's result is in a report. size: of its output, the trace and the earlier outputs. */
+/* The result that a report has for an item. size: bytes of its output, the trace and the outputs of
+ * earlier items; promised: how many exports the item announced. */
 penta_jam_exit jam_item_exit(const struct jam_chain *chain, penta_jam_exit exit, uint64_t size,
                              size_t exports, size_t promised);
 void jam_put_digest(struct writer *w, const struct jam_work_item *item, penta_jam_exit exit,
@@ -205,12 +207,12 @@ void jam_put_digest(struct writer *w, const struct jam_work_item *item, penta_ja
 
 /* ---- calls: ../jam_calls/dispatch.c ---- */
 
-/* Settles the host call that the machine waits for, except for going on. */
+/* Answers the host call that the machine waits for; the caller lets it go on. */
 enum jam_end jam_call(struct jam_run *run);
 
 /* Fills in which call has which number. */
 void jam_calls_number(struct penta_jam_host *host);
-/* Its name, and how its arguments read; NULL: no call of this version. */
+/* The name of a call, and the kinds and names of its arguments; NULL: no call of this version. */
 const char *jam_call_name(const struct penta_jam_host *host, uint32_t number, const char **kinds,
                           const char **names);
 
@@ -218,8 +220,8 @@ typedef enum jam_end jam_handler(struct jam_run *run, uint64_t *r, penta_bytes a
 #define CALL(id, ...) jam_handler jam_call_##id;
 #include "pvm/host/jam_calls/calls.def"
 
-/* Value v (size 0 when there is none) to o, from offset f on, at most l bytes; its size is the
- * result. */
+/* Writes value v from offset f on, at most l bytes, to o; the result is its size, or NONE without
+ * has. */
 enum jam_end jam_copy_out(struct jam_run *run, bool has, penta_bytes v, uint64_t o, uint64_t f,
                           uint64_t l);
 static inline enum jam_end jam_result(uint64_t *r, int64_t result)
@@ -234,7 +236,7 @@ uint32_t jam_free_id(struct jam_run *run, uint64_t from); /* ../jam_calls/servic
 
 /* ---- blocks: rounds.c, block.c ---- */
 
-struct jam_round { /* what a round starts with and leaves */
+struct jam_round { /* what a round starts with; it leaves the start of the next one */
     struct penta_jam_host *host;
     struct jam_layer *layer;
     uint32_t slot;
@@ -245,10 +247,10 @@ struct jam_round { /* what a round starts with and leaves */
     penta_jam_outcome *out;
 };
 
-/* Runs one service with these items (borrowed) and merges what it did. */
+/* Runs one service with these items (borrowed) and merges its changes. */
 bool jam_round_alone(struct jam_round *round, const penta_jam_accumulation *input, uint32_t pc,
                      penta_jam_result *out, penta_error *err);
-/* Merges what a run did that was alone in its round. */
+/* Merges the changes of a run that was the only one of its round. */
 bool jam_round_merge(struct jam_round *round, const struct jam_run *run, penta_error *err);
 bool jam_rounds(struct jam_round *round, const struct jam_report *reports, size_t count,
                 size_t *done, penta_error *err);

@@ -62,7 +62,7 @@ static uint64_t hash_of(const struct jam_layer *l, const uint8_t *key)
     return h ^ h >> 32;
 }
 
-/* Where the key is, or the free place for it. The table is never full. */
+/* The entry of the key, or the free one where it belongs. The table is never full. */
 static struct jam_entry *place(const struct jam_layer *l, const uint8_t *key)
 {
     size_t mask = l->capacity - 1, i = (size_t)hash_of(l, key) & mask;
@@ -90,7 +90,7 @@ static bool grow(struct jam_layer *l)
     return true;
 }
 
-/* Takes the key out again, and closes the gap. */
+/* Removes the key and closes the gap in the table. */
 static void erase(struct jam_layer *l, struct jam_entry *e)
 {
     size_t mask = l->capacity - 1, hole = (size_t)(e - l->entries), i = hole;
@@ -157,7 +157,7 @@ static struct jam_value *make(penta_bytes name, penta_bytes value)
 
 /* ---- values ---- */
 
-/* What the source says is kept, that there is nothing too. */
+/* Asks the source and keeps its answer, also that there is no value. */
 static const struct jam_value *ask(struct jam_layer *l, const uint8_t *key)
 {
     penta_bytes value = {0};

@@ -1,20 +1,20 @@
 /* The state that services see: values under keys of 31 bytes, in layers.
  *
- * A layer holds what was changed above the layer below it, the lowest one everything there is, as
- * far as it was needed: what it does not have is asked from a source, if there is one. A run of a
- * service has a layer of its own, so that runs which start from the same state do not see each
- * other, and what it changed can be taken over, or dropped, as a whole.
+ * A layer holds the changes against the layer below it. The lowest one holds the state itself, as
+ * far as it was needed: what it lacks it asks from a source, if there is one. Each run of a service
+ * has a layer of its own, so that runs which start from the same state do not see each other's
+ * changes, and the changes of a run can be kept or dropped as a whole.
  *
- * A layer can be marked and taken back to the mark. Only the first change of a key after the mark
- * is noted: however often a program changes a value, that costs no memory. */
+ * A layer can be marked and taken back to the mark. For that only the first change of a key after
+ * the mark is noted: changing a value often takes no more memory. */
 #pragma once
 #include "base/writer.h"
 #include "penta/jam.h"
 
 enum { JAM_KEY = PENTA_JAM_KEY, JAM_HASH = 32 };
 
-/* Shared between layers. The bytes are a name, then the value: the name is what the hash in the
- * state key was made of, where it is known: a storage key, or a request's hash and length. */
+/* Shared between layers. The bytes are a name, then the value. The name, if known, is what the hash
+ * in the state key was made of: a storage key, or a request's hash and length. */
 struct jam_value {
     uint32_t refs, name_size;
     size_t size; /* of the value */
@@ -24,7 +24,7 @@ struct jam_value {
 struct jam_entry {
     uint8_t key[JAM_KEY];
     bool used;
-    uint32_t mark;           /* the mark since which its change is noted */
+    uint32_t mark;           /* the number of the mark after which its change was noted */
     struct jam_value *value; /* NULL: there is none */
 };
 
@@ -42,9 +42,9 @@ struct jam_layer {
     struct jam_undo *undo;
     size_t undo_count, undo_capacity;
     uint32_t mark;      /* 0: changes are not noted */
-    uint64_t seed;      /* of the table: programs choose keys */
+    uint64_t seed;      /* of the hash function, random because programs choose keys */
     bool plain_records; /* account records without a version byte */
-    bool failed;        /* memory ran out somewhere: ask once, at the end */
+    bool failed;        /* memory ran out: tested once, at the end */
 };
 
 void jam_layer_init(struct jam_layer *l, struct jam_layer *below);
@@ -55,7 +55,7 @@ const struct jam_value *jam_layer_find(struct jam_layer *l, const uint8_t *key);
 bool jam_layer_get(struct jam_layer *l, const uint8_t *key, penta_bytes *value);
 void jam_layer_set(struct jam_layer *l, const uint8_t *key, penta_bytes name, penta_bytes value);
 void jam_layer_remove(struct jam_layer *l, const uint8_t *key);
-/* What one layer changed, into another: one entry, or all. */
+/* Copies one change, or all changes, of a layer to another. */
 void jam_layer_take(struct jam_layer *to, const struct jam_entry *entry);
 void jam_layer_merge(struct jam_layer *to, const struct jam_layer *from);
 
@@ -63,8 +63,7 @@ void jam_layer_mark(struct jam_layer *l);
 void jam_layer_rollback(struct jam_layer *l); /* to the mark, which stays */
 void jam_layer_clear(struct jam_layer *l);
 
-/* The entries of this layer in the order of their keys, which free() gives back; NULL with a count
- * above 0: no memory. */
+/* The entries of this layer sorted by key, in a list that the caller frees; NULL: no memory. */
 const struct jam_entry **jam_layer_sorted(const struct jam_layer *l, size_t *count);
 
 static inline penta_bytes jam_value_name(const struct jam_value *v)

@@ -1,4 +1,4 @@
-/* From a preimage to machines that run it: prepared once, kept as long as it is used. */
+/* From a preimage to machines that run it. A program is prepared once and kept while it is used. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
 #include "pvm/vm/machine_pool.h"
@@ -85,7 +85,7 @@ struct pvm_vm *jam_program_take(struct penta_jam_host *host, struct jam_program 
 
 void jam_program_return(struct pvm_vm *vm)
 {
-    /* The arguments' pages alone: then the rest is reset, not mapped again. */
+    /* Only the pages of the arguments: the rest can then be reset instead of mapped again. */
     pvm_memory_unmap(&vm->memory, vm->layout.aux, UINT64_C(1) << 24);
     vm->base.engine->close(&vm->base);
 }
@@ -99,7 +99,7 @@ void jam_program_free(struct jam_program *program)
     *program = (struct jam_program){0};
 }
 
-/* A free place, for which the program that was not used for longest goes. */
+/* A free place; if there is none, that of the least recently used program. */
 static struct jam_program *place(struct penta_jam_host *host)
 {
     if (host->program_count < JAM_PROGRAMS) return &host->programs[host->program_count++];

@@ -1,4 +1,4 @@
-/* Reports that wait for others: the ready queue, and the hashes of what was accumulated. */
+/* The ready queue, with reports that wait for others, and the hashes of what was accumulated. */
 #pragma once
 #include "pvm/host/jam/host.h"
 
@@ -16,7 +16,7 @@ struct jam_waiting { /* a report and what it waits for */
     struct jam_report report;
     uint8_t (*needs)[JAM_HASH];
     size_t need_count;
-    uint32_t place; /* in the queue; UINT32_MAX: new */
+    uint32_t place; /* slot of the epoch; UINT32_MAX: new */
     bool gone, taken;
 };
 
@@ -28,10 +28,10 @@ struct jam_queue {
 
 /* Reads the stored queue, an entry for each slot of an epoch; absent: empty. */
 bool jam_queue_read(struct jam_queue *q, penta_bytes bytes, size_t slots);
-/* Adds a new report with its dependencies; takes the report over. */
+/* Adds a new report with its dependencies; takes ownership of the report. */
 bool jam_queue_add(struct jam_queue *q, struct jam_report *report);
-/* What was accumulated is no longer waited for, nor waits itself. Entries from `first` on. */
+/* Removes what was accumulated, from the entries and their needs; entries from `first` on. */
 void jam_queue_edit(struct jam_queue *q, size_t first, const struct jam_hashes *done);
-/* The stored form: entries by their place, from 0 to slots. */
+/* Writes the queue as it is stored: the entries of each slot of an epoch. */
 void jam_queue_write(const struct jam_queue *q, size_t slots, struct writer *out);
 void jam_queue_free(struct jam_queue *q);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the one call that is theirs; the rest is in ../jam_calls/inner.c ---- */
+/* ---- the call export; other calls of refine are in ../jam_calls/inner.c ---- */
 
 enum jam_end jam_call_export(struct jam_run *run, uint64_t *r, penta_bytes bytes, penta_bytes b)
 {
@@ -127,7 +127,8 @@ bool penta_jam_refine(penta_jam_host *host, penta_jam_state *state,
 
 /* ---- the root of segments ---- */
 
-/* Of a tree of that many leaves, a power of two; those beyond the segments are zeros. */
+/* The root of a tree with that many leaves, a power of two; leaves beyond the segments are
+ * zeros. */
 static void root_of(penta_bytes segments, size_t first, size_t leaves, uint8_t *root)
 {
     size_t count = segments.size / PENTA_JAM_SEGMENT;

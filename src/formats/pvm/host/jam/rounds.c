@@ -1,5 +1,5 @@
-/* Rounds: every service that has something to do runs once, each from the same state; what they did
- * is merged, and the transfers they made are the start of the next round. */
+/* Rounds: every service that has something to do runs once, all from the same state. Their changes
+ * are merged, and the transfers they made are the start of the next round. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 struct work { /* of one service in a round */
     uint32_t service;
     uint64_t gas;
-    struct writer bytes; /* its items, one after the other, */
-    size_t *ends;        /* where each ends, */
-    penta_bytes *items;  /* and as slices */
+    struct writer bytes; /* its items, one after the other */
+    size_t *ends;        /* where each item ends */
+    penta_bytes *items;  /* the items as slices */
     size_t item_count, item_capacity;
     struct jam_layer layer;
     struct jam_run run;
@@ -29,7 +29,7 @@ static uint64_t add(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* ---- who has what to do ---- */
+/* ---- the services of a round and their items ---- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -83,7 +83,7 @@ static bool slice_items(struct works *w, struct work *work)
     return writer_ok(&work->bytes, w->err);
 }
 
-/* Transfers come before work results. */
+/* Gives each service its gas and items; transfers come before work results. */
 static bool give_out(struct works *w, const struct jam_round *round,
                      const struct jam_report *reports, size_t count,
                      const struct jam_privileges *always)
@@ -161,7 +161,7 @@ static bool run_one(struct works *w, struct work *work, const struct jam_round *
 
 /* ---- privileges ---- */
 
-/* As the run of this service left them; those of before where it did not run. */
+/* The privileges as the run of this service left them, or as before if it did not run. */
 static bool left_by(const struct works *w, const struct jam_round *round, uint32_t service,
                     struct jam_privileges *out)
 {
@@ -186,7 +186,7 @@ static bool changed(const struct works *w, const uint8_t *key)
     return false;
 }
 
-/* What the manager changed counts; what it left alone is its holder's to pass on. */
+/* A change by the manager has priority; otherwise the holder may pass the privilege on. */
 static uint32_t next_holder(uint32_t before, uint32_t by_manager, uint32_t by_holder)
 {
     return by_manager != before ? by_manager : by_holder;
@@ -222,8 +222,8 @@ static bool merge_privileges(struct works *w, const struct jam_round *round)
     return ok || error_at(w->err, BASE_MEMORY, 0, "no memory for privileges");
 }
 
-/* The queue of each core from the run of its assigner, the staging set from the delegator's, who
- * are those of before the round. */
+/* Takes the queue of each core from the run of its assigner, and the staging set from that of the
+ * delegator, as they were before the round. */
 static bool merge_chapters(struct works *w, const struct jam_round *round,
                            const struct jam_privileges *old)
 {
@@ -259,7 +259,7 @@ static bool merge_chapters(struct works *w, const struct jam_round *round,
 
 /* ---- accounts ---- */
 
-/* Accounts that some run removed. */
+/* Lists the accounts that any run removed. */
 static size_t removed_accounts(const struct works *w, uint32_t **out)
 {
     size_t count = 0, capacity = 0;
@@ -288,7 +288,7 @@ static size_t removed_accounts(const struct works *w, uint32_t **out)
     return count;
 }
 
-/* An account that one run removed is gone, whatever others did to it. */
+/* An account that one run removed stays removed, whatever other runs did to it. */
 static void merge_accounts(struct works *w, const struct jam_round *round)
 {
     uint32_t *removed;
@@ -350,7 +350,7 @@ static bool count_gas(struct works *w, struct jam_round *round)
     return writer_ok(&outputs, w->err);
 }
 
-/* The transfers of this round, in the order of the services, for the next. */
+/* Keeps the transfers of this round, in the order of the services, for the next one. */
 static bool take_transfers(struct works *w, struct jam_round *round)
 {
     size_t count = 0;
@@ -410,7 +410,7 @@ static bool keep_transfers(struct jam_round *round, struct jam_transfer **kept, 
     return true;
 }
 
-/* Each service that somebody sent something, once, with all that it was sent. */
+/* Runs each service that got transfers once, with all of its transfers. */
 static bool give_transfers(struct jam_round *round, const struct jam_transfer *list, size_t count,
                            penta_error *err)
 {

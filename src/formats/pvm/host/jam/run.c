@@ -1,4 +1,4 @@
-/* One invocation: a machine, its gas, its host calls, its end. */
+/* One invocation of a program: its machine, gas, host calls and end. */
 #include "base/bytes.h"
 #include "core/engine.h"
 #include "pvm/host/jam/host.h"

@@ -1,4 +1,4 @@
-/* Hosts and states as include/penta/jam.h has them. */
+/* The functions of include/penta/jam.h for hosts, states and single services. */
 #include "base/bytes.h"
 #include "base/options.h"
 #include "pvm/host/jam/host.h"

@@ -1,19 +1,19 @@
-/* From the number of a host call to its handler. Costs are taken, and the ranges of memory that a
- * call is about are checked, here, before the handler runs: whatever a handler does, a program that
- * names memory it may not access has ended before. */
+/* From the number of a host call to its handler. The cost is paid and the call's ranges of memory
+ * are checked here, before the handler runs: a program that names memory it may not access ends
+ * before any handler sees it. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
 #include <string.h>
 
 enum range_kind { NO_RANGE, READ_RANGE, WRITE_RANGE };
 enum length_kind {
-    FIXED,         /* so many bytes */
-    BY_REGISTER,   /* as many as a register says, */
-    BY_PAIRS,      /* or twelve times as many, */
-    UP_TO_SEGMENT, /* or that, but at most a segment */
-    ALL_CORES,
+    FIXED,         /* a constant */
+    BY_REGISTER,   /* the value of a register */
+    BY_PAIRS,      /* twelve times that */
+    UP_TO_SEGMENT, /* the value of a register, but at most a segment */
+    ALL_CORES,     /* the last three depend on the chain */
     ONE_QUEUE,
-    ALL_KEYS, /* as the chain has it */
+    ALL_KEYS,
 };
 
 struct range {
@@ -108,7 +108,7 @@ static uint64_t length_of(const struct jam_run *run, const struct range *range)
     return UINT64_MAX;
 }
 
-/* False: the guest may not access it. What is to be written is only checked. */
+/* A view of the range. False: the guest may not access it. */
 static bool take(struct jam_run *run, const struct range *range, unsigned which, penta_bytes *out)
 {
     *out = (penta_bytes){0};
@@ -140,7 +140,7 @@ enum jam_end jam_copy_out(struct jam_run *run, bool has, penta_bytes v, uint64_t
     return jam_result(run->vm->state->regs, (int64_t)size);
 }
 
-/* ---- settling ---- */
+/* ---- calling ---- */
 
 /* The cost of a call, saturated. */
 static uint64_t cost_of(const struct call *call, const uint64_t *r)

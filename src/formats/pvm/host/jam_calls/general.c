@@ -1,4 +1,4 @@
-/* Calls that look at things: gas, fetch, accounts and their storage, log. */
+/* Calls that most programs have: gas, heap, fetch, accounts and their storage, log. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
 #include <string.h>
@@ -11,7 +11,8 @@ enum jam_end jam_call_gas(struct jam_run *run, uint64_t *r, penta_bytes a, penta
     return jam_result(r, run->vm->state->gas);
 }
 
-/* To this end page, if there is room and gas for the pages; its result is the end page. */
+/* Grows the heap to this end page, if there is space and gas for the pages; returns the end
+ * page. */
 enum jam_end jam_call_grow_heap(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
 {
     (void)a, (void)b;
@@ -43,7 +44,7 @@ static bool written(struct jam_run *run, penta_bytes *out)
     return true;
 }
 
-/* Of the extrinsics or imports of all items, number k of one item. */
+/* Extrinsic or import number k of one item. */
 static bool of_item(const struct jam_run *run, uint64_t item, uint64_t k, bool imports,
                     penta_bytes *out)
 {
@@ -59,7 +60,7 @@ static bool of_item(const struct jam_run *run, uint64_t item, uint64_t k, bool i
     return true;
 }
 
-/* What programs that work on a package may ask for. */
+/* The kinds of fetch for refine and is-authorized. */
 static bool fetch_package(struct jam_run *run, const uint64_t *r, penta_bytes *out)
 {
     const struct jam_work_package *p = run->package;
@@ -107,7 +108,7 @@ static penta_bytes all_items(struct jam_run *run)
     return writer_view(w);
 }
 
-/* Kinds 16 and 17 are those of on-transfer, 14 and 15 of accumulate. */
+/* The kinds of fetch for items: 14 and 15 in accumulate, 16 and 17 in on-transfer. */
 static bool fetch_items(struct jam_run *run, const uint64_t *r, penta_bytes *out)
 {
     uint64_t all = run->context == JAM_ON_TRANSFER ? 16 : 14;
@@ -139,7 +140,7 @@ enum jam_end jam_call_fetch(struct jam_run *run, uint64_t *r, penta_bytes a, pen
 
 /* ---- accounts ---- */
 
-/* The service that a register names; all ones is the program's own. */
+/* The service that a register names; all ones means the program's own. */
 static bool named(const struct jam_run *run, uint64_t which, uint32_t *id)
 {
     *id = which == UINT64_MAX ? run->service : (uint32_t)which;
@@ -234,7 +235,7 @@ enum jam_end jam_call_info(struct jam_run *run, uint64_t *r, penta_bytes a, pent
 
 /* ---- log ---- */
 
-/* Tells nobody when the memory cannot be read; the program never learns. */
+/* Logs nothing if the memory cannot be read. The program gets the same result either way. */
 enum jam_end jam_call_log(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
 {
     (void)a, (void)b;

@@ -1,5 +1,6 @@
-/* Machines inside a machine: refine may make programs of its own, give them memory page by page,
- * and run them. They are machines like any other, without a host: what stops them is handed out. */
+/* Machines inside a machine: refine may create programs, give them memory page by page, and run
+ * them. They are ordinary machines without a host: every stop is reported to the program that runs
+ * them. */
 #include "base/bytes.h"
 #include "core/engine.h"
 #include "pvm/host/jam/host.h"
@@ -14,7 +15,8 @@ static struct jam_inner *find(struct jam_run *run, uint64_t number)
     return number < run->inner_count && run->inner[number].vm ? &run->inner[number] : NULL;
 }
 
-/* The smallest number that is free. NULL: no memory, or too many: a limit of this host. */
+/* The machine with the smallest free number. NULL: no memory, or more machines than this host
+ * allows. */
 static struct jam_inner *place(struct jam_run *run)
 {
     for (size_t i = 0; i < run->inner_count; i++)
@@ -23,7 +25,7 @@ static struct jam_inner *place(struct jam_run *run)
         error_at(run->err, BASE_LIMIT, 0, "a program has more than %d machines", MACHINES);
         return NULL;
     }
-    /* The structs stay where they are: machines point to their modules. */
+    /* The array never moves: machines point to the modules in it. */
     if (!run->inner) run->inner = calloc(MACHINES, sizeof *run->inner);
     if (!run->inner) {
         jam_no_memory(run);
@@ -118,7 +120,7 @@ enum jam_end jam_call_pages(struct jam_run *run, uint64_t *r, penta_bytes a, pen
 
 /* ---- running ---- */
 
-/* At full speed, or with somebody looking at each instruction. */
+/* Runs at full speed, or instruction by instruction if the host wants to see them. */
 static void go(const struct jam_run *run, const struct jam_inner *inner, penta_stop *stop)
 {
     struct penta_jam_host *host = run->host;
@@ -133,13 +135,14 @@ static void go(const struct jam_run *run, const struct jam_inner *inner, penta_s
     } while (stop->kind == PENTA_STOP_FUEL);
 }
 
-/* From where it is to the first stop: what invoke answers, and which call or page it was. */
+/* Runs to the first stop; *result is what invoke returns, *detail the host call or faulting
+ * page. */
 static bool run_inner(struct jam_run *run, struct jam_inner *inner, uint64_t *result,
                       uint64_t *detail)
 {
     struct pvm_vm *vm = inner->vm;
     penta_stop stop;
-    if (inner->pc > UINT32_MAX) { /* no code is there: the trap of an empty place */
+    if (inner->pc > UINT32_MAX) { /* no code is there: it traps, which costs 1 */
         *result = vm->state->gas ? PANIC : OOG;
         vm->state->gas -= vm->state->gas > 0;
         return true;

@@ -55,7 +55,7 @@ static void arguments(const struct jam_run *run, const char *kinds, const char *
     }
 }
 
-/* A call that wrote over its own arguments shows what is there now. */
+/* Memory is shown as it is after the call, even if that overwrote its arguments. */
 void jam_log_call(const struct jam_run *run, uint32_t number, const uint64_t *before,
                   enum jam_end end)
 {

@@ -1,5 +1,5 @@
-/* Calls about who may do what on the chain. A run only says what it wants; whether that counts is
- * decided when the round is merged. */
+/* Calls that change privileges. They change the run's own layer; merging the round decides whether
+ * that is kept. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int by_service(const void *a, const void *b)
     return (x->service > y->service) - (x->service < y->service);
 }
 
-/* Services and their gas, in order. One that is named twice has the gas of one of them. */
+/* Services and their gas, sorted. Of a service that is named twice one gas is kept. */
 static bool read_always(penta_bytes bytes, struct jam_privileges *p)
 {
     size_t count = bytes.size / ENTRY, kept = 0;

@@ -1,4 +1,4 @@
-/* Calls by which a service changes accounts: its own, new ones, those it ejects; and money. */
+/* Calls by which a service changes accounts, makes and ejects services, and transfers money. */
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "pvm/host/jam/host.h"
@@ -7,7 +7,7 @@
 
 enum { REQUEST = 81, ID_STEP = 42 };
 
-/* The run's own account. Whoever runs has one. */
+/* The account of the service that runs. */
 static bool own_account(struct jam_run *run, struct jam_account *own)
 {
     return jam_account_get(run->layer, run->service, own);
@@ -32,7 +32,7 @@ uint32_t jam_free_id(struct jam_run *run, uint64_t from)
     return (uint32_t)id;
 }
 
-/* The rights of the service that runs, of those that the state names. */
+/* Whether the service that runs is the registrar, or the manager. */
 static bool is_privileged(struct jam_run *run, bool registrar)
 {
     const struct jam_version *version = run->host->version;
@@ -103,7 +103,8 @@ static bool append_transfer(struct jam_run *run, const struct jam_transfer *t)
     return true;
 }
 
-/* The gas that goes with a transfer is paid when it succeeds, unless it was before. */
+/* The gas that goes with a transfer is paid when it succeeds, unless the cost of the call included
+ * it. */
 static enum jam_end transfer(struct jam_run *run, uint64_t *r, penta_bytes memo, bool prepaid)
 {
     struct jam_account own, to;
@@ -141,15 +142,15 @@ enum jam_end jam_call_prepaid_transfer(struct jam_run *run, uint64_t *r, penta_b
     return transfer(run, r, memo, true);
 }
 
-/* y < t - D, which no slot is while t < D. */
+/* Whether y < slot - D; never while slot < D. */
 static bool expired(const struct jam_run *run, uint32_t y)
 {
     uint64_t period = run->host->chain.expunge_period;
     return run->slot >= period && y < run->slot - period;
 }
 
-/* A service ejects one whose code hash is its own id, when all that is left of it is one preimage
- * that it forgot long ago. */
+/* A service may eject another one whose code hash is the ejecting service's id, if all that is left
+ * of it is one preimage that was forgotten long ago. */
 enum jam_end jam_call_eject(struct jam_run *run, uint64_t *r, penta_bytes hash, penta_bytes b)
 {
     (void)b;
@@ -197,7 +198,7 @@ enum jam_end jam_call_solicit(struct jam_run *run, uint64_t *r, penta_bytes hash
     struct jam_account own;
     struct jam_request q;
     if (!own_account(run, &own)) return jam_result(r, JAM_HUH);
-    if (r[8] > UINT32_MAX) return jam_result(r, JAM_FULL); /* more than a request can say */
+    if (r[8] > UINT32_MAX) return jam_result(r, JAM_FULL); /* a request has 32 bits of length */
     uint32_t length = (uint32_t)r[8];
     bool had = jam_request_get(run->layer, run->service, hash.data, length, &q);
     if (!had) {
@@ -250,7 +251,7 @@ enum jam_end jam_call_forget(struct jam_run *run, uint64_t *r, penta_bytes hash,
     return jam_result(r, JAM_OK);
 }
 
-/* ---- what the block takes from the run ---- */
+/* ---- what a run gives to its block ---- */
 
 enum jam_end jam_call_yield(struct jam_run *run, uint64_t *r, penta_bytes hash, penta_bytes b)
 {

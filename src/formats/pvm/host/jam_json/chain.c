@@ -1,4 +1,5 @@
-/* A chain as a JSON object: what differs from a known one. And the host that a state names. */
+/* A chain as a JSON object with what differs from a known one, and the host that a state asks
+ * for. */
 #include "base/bytes.h"
 #include "base/options.h"
 #include "pvm/host/jam_json/json.h"

@@ -1,4 +1,4 @@
-/* What changed in a state, for people and as JSON. */
+/* What changed in a state, as lines of text or as JSON. */
 #include "base/bytes.h"
 #include "pvm/host/jam_json/json.h"
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* The end of an invocation that run, trace or debug made: what the program did is told and goes into
- * the state, which can then be kept. */
+/* The end of an invocation in a session: the program's changes are reported and merged into the
+ * state, which can then be saved. */
 #include "base/bytes.h"
 #include "pvm/host/jam_json/session_state.h"
 
@@ -59,7 +59,7 @@ static void tell_exports(const struct pvm_jam *s, struct writer *w, struct json 
     tell(w, j, "exports_root", (penta_bytes){root, JAM_HASH});
 }
 
-/* What the report of the package says about this item; without a package nothing was promised. */
+/* The work result that a report has for this item. Without a package there is none. */
 static void tell_work_result(const struct pvm_jam *s, const penta_jam_result *result,
                              uint64_t gas_used, struct writer *w, struct json *j)
 {

@@ -1,37 +1,37 @@
-/* JSON documents around the JAM host. Every function is quiet once an error is there; the first one
- * stays and names the member. */
+/* JSON documents of the JAM host. After an error every function does nothing; the first error stays
+ * and names the member. */
 #pragma once
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
 #include "pvm/host/jam/host.h"
 
 struct jam_json {
-    const char *folder; /* of files that "@NAME" stands for; NULL: none may be named */
+    const char *folder; /* of files that are named as "@NAME"; NULL: none may be named */
     penta_error *err;
 };
 
 enum { JAM_ANY_SIZE = -1 };
 
-/* Bytes of a hex string, with or without 0x, or of a file, after what is in out. */
+/* Appends the bytes of a hex string, with or without 0x, or of a file. */
 void jam_json_bytes(struct jam_json *j, const struct json_object *v, const char *what, int64_t size,
                     struct writer *out);
-/* A member that must be there: bytes of that size, or a number of that many bits. */
+/* A member that must be there: 32 bytes, or a number of that many bits. */
 void jam_json_hash(struct jam_json *j, const struct json_object *v, const char *key,
                    struct writer *out);
 uint64_t jam_json_uint(struct jam_json *j, const struct json_object *v, const char *key,
                        unsigned bits);
-/* The same, with what stands for one that is missing. */
+/* The same, with a value for a missing member. */
 uint64_t jam_json_uint_or(struct jam_json *j, const struct json_object *v, const char *key,
                           unsigned bits, uint64_t missing);
 
-/* Documents into their encodings: a hex string stands for the bytes themselves. */
+/* Encode a document; a hex string is taken as the encoding itself. */
 void jam_json_report(struct jam_json *j, const struct json_object *v, struct writer *out);
 void jam_json_package(struct jam_json *j, const struct json_object *v, struct writer *out);
 void jam_json_item(struct jam_json *j, const struct json_object *v,
                    const struct penta_jam_host *host, struct writer *out);
 void jam_json_privileges(struct jam_json *j, const struct json_object *v,
                          const struct penta_jam_host *host, struct writer *out);
-/* Lists of as many lists as an epoch has slots. */
+/* A list for each slot of an epoch. */
 void jam_json_ready(struct jam_json *j, const struct json_object *v, uint64_t slots,
                     struct writer *out);
 void jam_json_accumulated(struct jam_json *j, const struct json_object *v, uint64_t slots,
@@ -43,7 +43,7 @@ void jam_chain_write(const struct jam_chain *chain, struct json *j); /* member "
 void jam_state_diff(struct penta_jam_state *state, struct writer *w, struct json *j,
                     const char *key);
 
-/* What a key is about, as far as it and its value tell. */
+/* What a key is for, as far as the key and its value tell. */
 enum jam_kind {
     JAM_IS_CHAPTER,
     JAM_IS_RECORD,
@@ -54,13 +54,13 @@ enum jam_kind {
 };
 enum jam_kind jam_key_kind(const uint8_t *key, const struct jam_value *value, uint32_t *service);
 
-/* A slice for each item of a list, of bytes that follow each other. */
+/* A list of items whose bytes follow each other. */
 struct jam_slices {
     struct writer bytes;
     size_t *ends;
     penta_bytes *list; /* after jam_slices_done */
     size_t count, capacity;
 };
-void jam_slices_end(struct jam_json *j, struct jam_slices *s); /* of one */
+void jam_slices_end(struct jam_json *j, struct jam_slices *s); /* after the bytes of one item */
 bool jam_slices_done(struct jam_json *j, struct jam_slices *s);
 void jam_slices_free(struct jam_slices *s);

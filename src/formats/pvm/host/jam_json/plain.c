@@ -1,4 +1,4 @@
-/* The JAM host where there is no JSON reader: the known chains, and nothing from or to files. */
+/* For builds without a JSON reader: the JAM host with the known chains, without any documents. */
 #include "pvm/host/jam/host.h"
 #include "pvm/host/jam_json/session.h"
 

@@ -1,5 +1,5 @@
-/* One invocation for run, trace and debug: what the options say becomes a state, the arguments of the
- * program and the calls' context. finish.c tells what came of it. */
+/* One invocation of a program in a session. The options give the state, the program's arguments and
+ * the context of its calls. finish.c reports its changes at the end. */
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static bool read_file(struct pvm_jam *s, const char *key, penta_buffer *out, cha
     return file_read(path, FILE_MAX, out, s->err);
 }
 
-/* A chain by name, or the file that says what differs. */
+/* The name of a chain, or the contents of a file with what differs. */
 static bool read_chain(struct pvm_jam *s, penta_buffer *out)
 {
     const char *chain = text(s, "chain");
@@ -78,7 +78,7 @@ static bool open_state(struct pvm_jam *s, const char *engine)
     return ok && !s->err->code;
 }
 
-/* A service that is not there yet has this code, and some money. */
+/* Adds the service if the state does not have it, with this code and a balance. */
 static void add_service(struct pvm_jam *s, uint32_t id, penta_bytes file)
 {
     struct jam_layer *l = &s->state->changes;
@@ -139,7 +139,8 @@ static void read_pieces(struct jam_json *j, const struct json_object *list, stru
     if (!j->err->code) jam_slices_done(j, out);
 }
 
-/* Without a file: one item with this code, and the payload that an option gives. */
+/* Without a file, makes a package of one item with this code and the payload of option
+ * 'payload'. */
 static void make_package(struct pvm_jam *s, uint32_t service)
 {
     struct writer *w = &s->package_bytes;
@@ -240,7 +241,7 @@ static void start(struct pvm_jam *s, uint32_t service)
                                          : s->package.items[item].refine_gas;
 }
 
-/* Code that no node would run. Metadata counts for refine only. */
+/* Refuses code that is larger than the chain allows. Metadata counts for refine only. */
 static void check_size(struct pvm_jam *s, const penta_module *module)
 {
     const struct pvm_program *program = &pvm_module(module)->program;
@@ -256,7 +257,7 @@ static void check_size(struct pvm_jam *s, const penta_module *module)
                  penta_jam_exit_name(PENTA_JAM_BIG_CODE), size, (unsigned long long)most);
 }
 
-/* Everything up to the first instruction. NULL with an error. */
+/* Does everything up to the first instruction. NULL: *err says why. */
 static struct pvm_jam *open_session(const penta_module *module, const char *engine,
                                     const penta_option *options, size_t count, penta_error *err)
 {
@@ -367,7 +368,7 @@ struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *opti
         s->host->inner_step = stepped;
         s->host->inner_user = s;
     }
-    s->options = NULL; /* the caller's */
+    s->options = NULL; /* they belong to the caller */
     s->err = NULL;
     return s;
 }

@@ -1,4 +1,4 @@
-/* The JAM host for one program that run, trace or debug has opened. */
+/* The JAM host for one program in a session (core/session.h). */
 #pragma once
 #include "base/json/json_write.h"
 #include "core/host.h"
@@ -19,8 +19,8 @@ struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *opti
                             penta_error *err);
 void pvm_jam_free(struct pvm_jam *s);
 bool pvm_jam_answer(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, struct answer *out);
-/* The state, after pvm_jam_finish has merged what the run did. */
+/* Writes the state, once pvm_jam_finish has merged the program's changes. */
 bool pvm_jam_save(struct pvm_jam *s, struct writer *out, penta_error *err);
-/* What the run did, as text or into an open JSON object. */
+/* Merges and reports what the program did, as text or into an open JSON object. */
 bool pvm_jam_finish(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, struct writer *w,
                     struct json *j, penta_error *err);

@@ -22,9 +22,9 @@ struct pvm_jam {
     penta_jam_package given;
     struct jam_layer layer;
     struct jam_run run;
-    struct answer *answer; /* of the call that is being settled */
+    struct answer *answer; /* to the call that is being answered */
     uint64_t earlier;      /* bytes of the outputs of the items before this one */
-    bool ended;            /* what the program did is in the state */
+    bool ended;            /* the program's changes are in the state */
 };
 
 static inline bool pvm_jam_on_chain(const struct pvm_jam *s)

@@ -1,5 +1,5 @@
-/* States as JSON that people can read and write: accounts with their storage under its own keys,
- * preimages and requests under their hashes. What only has a state key is in "keys". */
+/* States as JSON that people can read and write: accounts with their storage under the service's
+ * own keys, preimages, and requests. What is known only by its state key is in "keys". */
 #include "base/bytes.h"
 #include "base/number.h"
 #include "crypto/hash.h"
@@ -23,7 +23,7 @@ struct reading {
     struct jam_json *j;
     penta_jam_state *state;
     uint32_t id;
-    struct jam_account account; /* its items and octets as they are read */
+    struct jam_account account; /* items and octets are counted while reading */
 };
 
 static void set(struct reading *r, const uint8_t *key, penta_bytes name, penta_bytes value)
@@ -85,7 +85,7 @@ static void read_request(struct reading *r, const struct json_object *v)
     writer_free(&hash);
 }
 
-/* Its hash becomes *hash. */
+/* Computes its hash too. requested: adds the request that belongs to it. */
 static void read_preimage(struct reading *r, const struct json_object *v, uint8_t *hash,
                           bool requested)
 {
@@ -278,7 +278,7 @@ static void write_kind(struct json *j, const struct row *rows, size_t count, enu
     if (open) json_end(j);
 }
 
-/* Items and octets are written where they do not follow from what is shown. */
+/* Items and octets are written only if they do not follow from what is shown. */
 static void write_account(struct json *j, const struct row *rows, size_t count)
 {
     struct jam_account a = {0};
