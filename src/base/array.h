@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Room for `need` items of so many bytes each, growing by half at least. `items` points to the
- * array's pointer. False: no memory, or more bytes than a size can say; nothing changed. */
+/* Makes the array large enough for `need` items of `item` bytes, growing by half at least. `items`
+ * points to the array's pointer. False: no memory, or the size overflows; then nothing changed. */
 bool array_reserve(void *items, size_t *capacity, size_t need, size_t item);
 
 #define ARRAY_RESERVE(items, capacity, need)                                                       \

@@ -3,7 +3,7 @@
 #pragma once
 #include "base/error.h"
 
-/* Bits: where an option may be given, */
+/* Bits: where an option may be given, and what its value names. */
 enum option_use {
     OPTION_OPEN = 1,     /* opening a file: every command that reads one */
     OPTION_PRINT = 2,    /* dis */
@@ -18,7 +18,7 @@ enum option_use {
     OPTION_BOARD = 1024, /* board */
     OPTION_LINK = 2048,  /* link */
     OPTION_BLOCK = 4096, /* block */
-    /* and what its value names, for checks before anything is written. */
+    /* Its value names, for checks before anything is written: */
     OPTION_WRITES = 1 << 16,   /* a file to write */
     OPTION_FOLDER = 1 << 17,   /* a folder whose files are the machine's own */
     OPTION_REWRITES = 1 << 18, /* a file to write, perhaps one that was read */
@@ -34,8 +34,8 @@ struct option_info {
     const char *argument; /* "ADDR:LEN"; "little|big" lists its words itself; NULL: a switch */
     unsigned uses;        /* of enum option_use */
     const char *help;
-    /* What may stand in each part of the value (parts end with a colon). NULL: anything. Most are
-     * one part; files and numbers may be allowed besides. */
+    /* The words that each part of the value may be; colons separate parts, most values have one.
+     * NULL: any. Files and numbers may be allowed besides the words. */
     word_list *words[OPTION_PARTS];
 };
 /* A row of an options.def: its lists, if any, come after the help. */
@@ -49,7 +49,7 @@ struct option_info {
 bool argument_word(const char *argument, size_t i, penta_bytes *word);
 /* The i-th word that may stand in this part of an option's value. */
 bool option_word(const struct option_info *option, unsigned part, size_t i, penta_bytes *word);
-/* Fails: "isa 'x' is none of a, b, c", and perhaps what was meant. */
+/* The error "isa 'x' is none of a, b, c", with the nearest word as a note; returns false. */
 bool error_not_in(penta_error *err, const char *what, const char *value, word_list *words);
 
 /* Every key must be declared for this use; known ends with a NULL key and may be NULL. */

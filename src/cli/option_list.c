@@ -26,7 +26,7 @@ const char *format_words(enum command command, const struct driver *only, size_t
     return NULL;
 }
 
-/* A format before this one has an engine of this name. */
+/* Whether a format before this one has an engine of this name. */
 static bool engine_listed(enum command command, const struct driver *only, size_t before,
                           const char *name)
 {

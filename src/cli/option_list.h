@@ -1,5 +1,5 @@
-/* The options of a command, of the tool and of the formats, with the words that their values may
- * be: help, manual pages, completions and suggestions are made of this list. */
+/* The options of a command, those of the tool and those of the formats, with the words that their
+ * values may be. Help, manual pages, completions and suggestions use this list. */
 #pragma once
 #include "cli/cli.h"
 
@@ -8,7 +8,7 @@ struct listed_option {
     char letter;                        /* or 0 */
     const char *formats;                /* that know it; NULL: an option of the tool */
     bool common;                        /* every command has it */
-    /* where its words come from: listed_word */
+    /* for listed_word */
     enum command command;
     const struct driver *only;
     const struct tool_option *tool; /* or NULL */
@@ -16,13 +16,13 @@ struct listed_option {
 };
 typedef void listed_option_fn(void *user, const struct listed_option *option);
 
-/* Each distinct option; with `only`, of the formats' those of this one. What means something else in
- * another format is another option. */
+/* Each distinct option; with `only`, of that format alone. An option that means something else in
+ * another format counts as another option. */
 void listed_options_each(enum command command, const struct driver *only, listed_option_fn *fn,
                          void *user);
 /* The i-th word that may stand in this part of the value; false: there are no more. */
 bool listed_word(const struct listed_option *option, unsigned part, size_t i, penta_bytes *word);
-/* The command works on files of this format. */
+/* Whether the command works on files of this format. */
 bool command_takes(enum command command, const struct driver *driver);
 /* The row of a format option that the command accepts, or NULL. */
 const struct option_info *command_option(enum command command, const char *key);

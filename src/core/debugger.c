@@ -58,8 +58,8 @@ static bool repeat_effect(struct debugger *d, const struct recorded_answer *a)
     return done;
 }
 
-/* A call of the past gets its recorded answer. At a new one, the machine is kept as it is before a
- * host that changes it: record_answer compares. */
+/* A call that was made before gets its recorded answer. For a new one, a host that changes the
+ * machine has not done so yet: its state is saved, for record_answer to compare. */
 static bool replay_answer(void *user, const penta_stop *stop, struct answer *out)
 {
     struct debugger *d = user;
@@ -81,7 +81,7 @@ static bool replay_answer(void *user, const penta_stop *stop, struct answer *out
     return true;
 }
 
-/* What an answer did to the machine beyond what it says. Empty: nothing. */
+/* Keeps what an answer changed in the machine besides its results and pokes. Empty: nothing. */
 static void record_effect(struct debugger *d, struct recorded_answer *a)
 {
     penta_buffer after = {0};

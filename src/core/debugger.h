@@ -26,8 +26,8 @@ struct debugger {
     size_t answer_count, answer_capacity;
     penta_buffer before; /* the machine at the call that the host is just answering, or empty */
     uint64_t furthest;   /* the most steps reached so far; up to there everything is replayed */
-    /* The instruction after the last step was tried too: it trapped, faulted, or asks for more than
-     * the host has. The state after so many steps is the one before that. */
+    /* The instruction after the last step was tried as well: it trapped, faulted, or waits for an
+     * answer that nobody has. The state after `steps` is the one before it. */
     bool beyond;
     penta_error err; /* code 0, or why the history is incomplete (memory) */
     /* Called for new host calls only, not for replayed ones. */

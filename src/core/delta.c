@@ -1,9 +1,7 @@
 #include "core/delta.h"
 #include "base/bytes.h"
 
-enum {
-    GAP = 32
-}; /* equal bytes that end a change: what a second record costs, and a little more */
+enum { GAP = 32 }; /* a change ends at so many equal bytes: a second record costs 24 bytes */
 
 static void change(struct writer *out, size_t offset, size_t removed, penta_bytes added)
 {

@@ -1,4 +1,4 @@
-/* What changed between two byte strings, small where little did:
+/* The difference of two byte strings, small where little changed:
  *
  *     { u64 offset, u64 removed, u64 added, the added bytes } ...       offsets in the old string
  */
@@ -6,5 +6,5 @@
 #include "base/writer.h"
 
 void delta_write(penta_bytes old, penta_bytes new, struct writer *out);
-/* The new string out of the old one. The delta is one of delta_write and of this old string. */
+/* Makes the new string from the old one and what delta_write made for it. */
 void delta_apply(penta_bytes old, penta_bytes delta, struct writer *out);
