@@ -1,6 +1,6 @@
-/* COIL: assemble, decode and validate; and the interpreter on three programs against the same in C,
- * compiled by the compiler of this build at -O0: interleaved in one run, results compared, medians
- * and ratios.
+/* COIL: assembling, decoding and validating; and the interpreter on three programs against the same
+ * programs in C, compiled by the compiler of this build at -O0. The two alternate, and their
+ * results are compared; prints medians and ratios.
  *
  *     bench_coil [ROUNDS [PROGRAM]] */
 #include "base/file/file.h"
@@ -62,10 +62,10 @@ static void tools(void)
 
 #ifdef COIL_PROGRAMS
 int coil_native(int argc, char **argv);
-static const char *const programs[] = {"sieve", "fib", "matmul"}; /* as native.c numbers them */
+static const char *const programs[] = {"sieve", "fib", "matmul"}; /* numbered as in native.c */
 enum { PROGRAMS = sizeof programs / sizeof *programs, ROUNDS_MAX = 99, RESULT = 64 };
 
-/* What it prints is its result: standard output is a file meanwhile. */
+/* The program prints its result, so standard output is a file while it runs. */
 static double run_native(int which, char *result)
 {
     char number[2] = {(char)('0' + which), 0}, *argv[] = {(char *)"native", number, NULL};
@@ -96,8 +96,8 @@ static void collect(void *user, const penta_stop *stop, const struct answer *ans
     struct printed *p = user;
     (void)stop;
     if (!answer || !answer->output.out.size) return;
-    size_t size = answer->output.out.size, room = sizeof p->text - 1 - p->size;
-    if (size > room) size = room;
+    size_t size = answer->output.out.size, capacity = sizeof p->text - 1 - p->size;
+    if (size > capacity) size = capacity;
     memcpy(p->text + p->size, answer->output.out.data, size);
     p->size += size;
     p->text[p->size] = 0;

@@ -1,6 +1,6 @@
-/* Containers: full verification of a 16 MiB signed file against the hash passes that the format
- * needs on the same bytes, the machine on two verified loops, and compile, sign and verify of a
- * demo. */
+/* Containers: full verification of a signed file of 16 MiB against just the hashes that the format
+ * needs on the same bytes; the machine on three programs; and compiling, signing and verifying a
+ * small program. */
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -55,7 +55,7 @@ static void bench_verify(const struct private_key *key)
         ours[round] = bench_now() - start;
         penta_close(module);
     }
-    if (sink == 1) puts(""); /* the passes have a result that somebody looks at */
+    if (sink == 1) puts(""); /* uses the result, so that the hashes are not optimised away */
     double mine = bench_median(ours, ROUNDS), floor = bench_median(plain, ROUNDS);
     printf("cvbc verify %.1f MiB, signed            %6.2f ms, two SHA-256 and a CRC %6.2f ms, "
            "ratio %.2f (goal 1.2)\n",

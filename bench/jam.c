@@ -1,4 +1,4 @@
-/* JAM services: a service's accumulate on prepared machines, and what single host calls cost.
+/* JAM services: the time of a service's accumulate, and of single host calls.
  *
  *     bench_jam SERVICE.jam */
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { RUNS = 10000, SERVICE = 7 };
 
-/* Processor time: what others do on the machine does not count. */
+/* Processor time, which other processes on the machine do not change. */
 static double cpu_now(void)
 {
     struct timespec t;
@@ -87,7 +87,7 @@ static void complain(void *user, const penta_error *finding)
     bench_die("assembling", finding->message);
 }
 
-/* The file of a service that does this many times; free it. */
+/* A service that runs the body `count` times, as a file; free it. */
 static penta_bytes loop_of(const char *body, unsigned count)
 {
     char text[1000];
@@ -144,7 +144,7 @@ int main(int count, char **words)
     printf("jam: host calls on compiled code, state in memory, processor time\n");
     calls();
     penta_bytes code = count > 1 ? read_file(words[1]) : (penta_bytes){0};
-    if (!code.data) return 0; /* the service stands with the test data */
+    if (!code.data) return 0; /* the service is with the test data, which may be absent */
     printf("jam: %d times accumulate of %s\n", RUNS, words[1]);
     for (unsigned i = 0; i < 2; i++) {
         penta_jam_result result = {0};

@@ -14,8 +14,8 @@
 
 enum { COUNT = KBLOB_INSTRUCTIONS_MAX, ROUNDS = 15 };
 
-/* The largest blob there may be, with a mixture of simple instructions on one small buffer: in a
- * pattern, as generated kernels have, or shuffled, where every dispatch is a coin toss. */
+/* The largest possible blob, with a mixture of simple instructions on one small buffer: in a
+ * pattern, as generated kernels have, or shuffled, so that no branch predictor can follow. */
 static uint8_t *make_blob(size_t *size, bool shuffled)
 {
     static const uint8_t ops[] = {KBLOB_OP_WRITE8, KBLOB_OP_READ8,  KBLOB_OP_WRITE64,

@@ -1,19 +1,19 @@
-/* The PolkaVM machine against native code: programs as blobs and as C compiled at -O2, everything
- * interleaved in one run, results compared; medians, as ratios over gcc's.
+/* The PolkaVM machine against native code: the same programs as blobs and as C compiled at -O2.
+ * They alternate, and results are compared; prints the ratios of medians to those of gcc.
  *
  *     bench_pvm [-d FOLDER] [-r ROUNDS] [-p PROGRAM] [-o PART] [BLOB ...]
  *
- * FOLDER holds the programs. PART is one of ratios, costs and compile; all of them without. BLOBs
- * are parsed and compiled. PEERS in the environment names a file of other implementations, a line
- * NAME=COMMAND each: the command gets a blob, calls its initialize and run, and prints the seconds
- * of run; PEER_SECONDS is how long it may take (60). */
+ * FOLDER has the programs. PART is ratios, costs or compile; without it, all of them run. BLOBs are
+ * parsed and compiled. PEERS in the environment names a file of other implementations, with a line
+ * NAME=COMMAND for each: the command gets a blob, calls its initialize and run, and prints the
+ * seconds that run took; PEER_SECONDS is how long it may take (60). */
 #include "pvm_bench.h"
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PROGRAMS(P) P(sieve) P(sha256) P(matmul) P(bytecode) P(memops) P(fib) P(search) P(calls)
-enum { PUBLISHED = 5 }; /* the first five have figures of upstream; the others are our own */
+enum { PUBLISHED = 5 }; /* upstream has published figures for the first five */
 
 typedef void initialize_fn(void);
 typedef unsigned long long run_fn(void);
@@ -58,7 +58,7 @@ struct row {
     const char *engine; /* NULL: native or a peer */
     penta_option options[2];
     size_t count;
-    double published[PUBLISHED]; /* upstream's figure, from the programs' README; 0: none */
+    double published[PUBLISHED]; /* upstream's figures; 0: none */
     const struct peer *peer;
     bool clang;
     double ratio[COUNT]; /* negative: none, and the note says why */
@@ -101,7 +101,7 @@ struct bench {
     double native[COUNT]; /* seconds */
 };
 
-struct lane { /* a row at work on one program */
+struct lane { /* a row of the table while one program is measured */
     penta_bytes bytes;
     penta_module *module;
     penta_pvm_pool *pool;
@@ -172,7 +172,7 @@ static bool slow(const struct row *row)
     return row->peer || (row->engine && !strcmp(row->engine, "interp"));
 }
 
-/* One more time of this row; none once it has a note. */
+/* Measures the row once more, unless it has a note. */
 static void measure(struct bench *b, struct lane *lane, struct row *row, int which,
                     const char *blob, bool narrow, uint64_t *expected)
 {
@@ -193,10 +193,10 @@ static void measure(struct bench *b, struct lane *lane, struct row *row, int whi
     lane->times[lane->count++] = took;
 }
 
-static void path_of(const struct bench *b, int which, const char *isa, char *path, size_t room)
+static void path_of(const struct bench *b, int which, const char *isa, char *path, size_t capacity)
 {
     bool own = which >= PUBLISHED;
-    snprintf(path, room, "%s/%s.%s.polkavm", own ? b->scratch : b->folder, programs[which].name,
+    snprintf(path, capacity, "%s/%s.%s.polkavm", own ? b->scratch : b->folder, programs[which].name,
              isa);
     if (!own) return;
     char text[512];
@@ -369,7 +369,7 @@ int main(int argc, char **argv)
         case 'r': b.rounds = atoi(optarg); break;
         case 'p': b.only = optarg; break;
         case 'o': part = optarg; break;
-        case 'c': once = atoi(optarg); break; /* for ourselves: one compilation, its seconds */
+        case 'c': once = atoi(optarg); break; /* internal: prints the seconds of one compilation */
         default: usage();
         }
     if (once >= 0 && optind < argc)

@@ -5,22 +5,23 @@
 #include <stdio.h>
 
 /* pvm_files.c */
-penta_bytes bench_read(const char *path); /* freed as ->data */
+penta_bytes bench_read(const char *path); /* free its data */
 /* The module of a blob; *bytes belong to the caller and outlive it. */
 penta_module *bench_open(const char *path, penta_bytes *bytes);
 /* An assembly text as a blob of this instruction set, written to `to`. */
 void bench_assemble(const char *path, const char *isa, const char *to);
-penta_module *bench_module(const char *text); /* of latest64, from text in the source */
+penta_module *bench_module(const char *text); /* assembled for latest64 */
 
 /* pvm_peers.c: other implementations, as the file named by PEERS lists them. */
 struct peer {
     char *name, *command;
 };
-size_t peers_read(const char *path, struct peer **out); /* dies of a line that is none */
+size_t peers_read(const char *path, struct peer **out); /* ends the program at a bad line */
 /* Runs the command on a blob: the seconds it prints. Negative: none, and note says why. */
-double peer_run(const struct peer *peer, const char *blob, double limit, char *note, size_t room);
+double peer_run(const struct peer *peer, const char *blob, double limit, char *note,
+                size_t capacity);
 
-/* pvm_costs.c: what everything around running costs. */
+/* pvm_costs.c: the costs of everything but running. */
 void bench_instances(const char *folder);
 void bench_host_calls(const char *engine);
 void bench_interrupts(void);

@@ -1,4 +1,4 @@
-/* Compiling alone, of what is already parsed: a program, and generated code of growing size. */
+/* Compiling alone, after parsing: of a program, and of generated code of growing size. */
 #include "pvm_bench.h"
 #include <string.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ static uint32_t instructions_of(const struct pvm_code *code)
     return count;
 }
 
-/* The least of some rounds; *native: bytes of machine code. */
+/* The shortest time of some rounds; *native: bytes of machine code. */
 static double compile(const struct pvm_code *code, const struct pvm_profile *profile, int mode,
                       int rounds, double *native)
 {
@@ -108,7 +108,7 @@ static uint32_t pick(struct generated *g, uint32_t n)
 
 static uint8_t registers(struct generated *g) { return (uint8_t)(pick(g, 13) | pick(g, 13) << 4); }
 
-/* About what compilers make: loads and stores, additions, one branch in eight. */
+/* Roughly the mixture that compilers write: loads and stores, additions, one branch in eight. */
 static void add_instruction(struct generated *g)
 {
     static const uint8_t simple[] = {PVM_OP_add_64, PVM_OP_xor, PVM_OP_sub_32, PVM_OP_and,

@@ -1,4 +1,4 @@
-/* What everything around running a PolkaVM program costs: instances, calls, interrupts. */
+/* The costs of everything but running a PolkaVM program: instances, calls, interrupts, parsing. */
 #include "pvm_bench.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -86,8 +86,8 @@ enum { INTERRUPTS = 1000 };
 
 struct runner {
     penta_vm *vm;
-    atomic_int stops; /* so many interrupts were seen, */
-    double at;        /* the last one then */
+    atomic_int stops; /* interrupts seen so far */
+    double at;        /* time of the last one */
 };
 
 static void *keep_running(void *user)

@@ -4,12 +4,12 @@
 
 penta_bytes bench_read(const char *path)
 {
-    enum { ROOM = 1 << 26 };
+    enum { BYTES_MAX = 1 << 26 };
     FILE *f = fopen(path, "rb");
     if (!f) bench_die(path, "cannot open");
-    uint8_t *data = malloc(ROOM);
+    uint8_t *data = malloc(BYTES_MAX);
     if (!data) bench_die(path, "no memory");
-    size_t size = fread(data, 1, ROOM, f);
+    size_t size = fread(data, 1, BYTES_MAX, f);
     fclose(f);
     return (penta_bytes){data, size};
 }

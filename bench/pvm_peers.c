@@ -1,5 +1,5 @@
-/* Runners of other implementations. Nothing they do may end the benchmark: a runner that fails,
- * hangs or prints something else gets a note in its cell. */
+/* Runs other implementations. Nothing they do ends the benchmark: one that fails, hangs or prints
+ * something else gets a note in its cell of the table. */
 #include "pvm_bench.h"
 #include <errno.h>
 #include <math.h>
@@ -18,8 +18,8 @@ static char *trimmed(char *text)
 
 size_t peers_read(const char *path, struct peer **out)
 {
-    enum { ROOM = 4096 };
-    char line[ROOM], problem[64];
+    enum { LINE_MAX_BYTES = 4096 };
+    char line[LINE_MAX_BYTES], problem[64];
     size_t count = 0, number = 0;
     FILE *f = fopen(path, "r");
     if (!f) bench_die(path, strerror(errno));
@@ -40,7 +40,7 @@ size_t peers_read(const char *path, struct peer **out)
     return count;
 }
 
-/* In a process group of its own, so that everything it started can be ended. */
+/* In its own process group, so that all processes that it starts can be ended. */
 static pid_t start(const struct peer *peer, const char *blob, int *from)
 {
     int ends[2];
@@ -65,8 +65,8 @@ static pid_t start(const struct peer *peer, const char *blob, int *from)
     return child;
 }
 
-/* Everything it prints until it closes its output; false: it was not done in time. */
-static bool collect(int from, char *text, size_t room, double until)
+/* Everything it prints until it closes its output; false: it was too slow. */
+static bool collect(int from, char *text, size_t capacity, double until)
 {
     size_t size = 0;
     for (;;) {
@@ -77,7 +77,7 @@ static bool collect(int from, char *text, size_t room, double until)
         ssize_t got = read(from, more, sizeof more);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;
-        size_t fits = (size_t)got < room - 1 - size ? (size_t)got : room - 1 - size;
+        size_t fits = (size_t)got < capacity - 1 - size ? (size_t)got : capacity - 1 - size;
         memcpy(text + size, more, fits);
         size += fits;
     }
@@ -94,7 +94,8 @@ static bool ended(pid_t child, int *status, double until)
     return true;
 }
 
-double peer_run(const struct peer *peer, const char *blob, double limit, char *note, size_t room)
+double peer_run(const struct peer *peer, const char *blob, double limit, char *note,
+                size_t capacity)
 {
     char text[256], *end;
     int from = -1, status = 0;
@@ -102,7 +103,7 @@ double peer_run(const struct peer *peer, const char *blob, double limit, char *n
     fflush(stdout);
     pid_t child = start(peer, blob, &from);
     if (child < 0) {
-        snprintf(note, room, "no start");
+        snprintf(note, capacity, "no start");
         return -1;
     }
     bool done = collect(from, text, sizeof text, until) && ended(child, &status, until);
@@ -110,16 +111,16 @@ double peer_run(const struct peer *peer, const char *blob, double limit, char *n
     kill(-child, SIGKILL);
     if (!done) {
         waitpid(child, &status, 0);
-        snprintf(note, room, "> %.0f s", limit);
+        snprintf(note, capacity, "> %.0f s", limit);
         return -1;
     }
     double seconds = strtod(text, &end);
     if (WIFSIGNALED(status))
-        snprintf(note, room, "signal %d", WTERMSIG(status));
+        snprintf(note, capacity, "signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status))
-        snprintf(note, room, "exit %d", WEXITSTATUS(status));
+        snprintf(note, capacity, "exit %d", WEXITSTATUS(status));
     else if (end == text || *trimmed(end) || !isfinite(seconds) || seconds <= 0)
-        snprintf(note, room, "no time");
+        snprintf(note, capacity, "no time");
     else
         return seconds;
     return -1;

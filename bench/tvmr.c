@@ -1,9 +1,11 @@
-/* The ternary machine: products per form of weights and range of inputs, against the definition and
- * the read bandwidth of this run; a small network; assembler; loader.
+/* The ternary machine: matrix products for each form of weights and range of inputs, against the
+ * plain kernel and the measured read bandwidth; a small network; the assembler; the loader.
  *
- *     bench_tvmr [products]   GOP/s: two operations per multiply-add; medians, and the best round;
- *                             results compared; with an argument nothing but products
- *     KERNELS=avx2 bench_tvmr another set of kernels */
+ *     bench_tvmr [products]     with an argument only the products
+ *     KERNELS=avx2 bench_tvmr   another set of kernels
+ *
+ * GOP/s counts two operations per multiply-add. Medians and the best round are printed, and results
+ * are compared. */
 #include "base/bytes.h"
 #include "bench.h"
 #include "core/driver.h"
@@ -38,7 +40,7 @@ static double bandwidth(void)
     sink = sum;
     free(data);
     bench_median(times, 5);
-    return (double)size / times[0] * 1e-9; /* what the machine can do: the best round */
+    return (double)size / times[0] * 1e-9; /* the best round */
 }
 
 struct setup {

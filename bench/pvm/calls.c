@@ -1,4 +1,4 @@
-/* The native twin of calls.pvmasm. */
+/* The same program as calls.pvmasm. */
 #include "bench.h"
 
 typedef u32 visit(u32 depth, u32 seed);

@@ -1,4 +1,4 @@
-/* The native twin of fib.pvmasm. */
+/* The same program as fib.pvmasm. */
 #include "bench.h"
 
 static __attribute__((noinline)) u32 fib(u32 n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }

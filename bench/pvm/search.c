@@ -1,4 +1,4 @@
-/* The native twin of search.pvmasm. */
+/* The same program as search.pvmasm. */
 #include "bench.h"
 
 static u32 words[65536];
