@@ -6,5 +6,5 @@ void check_file(penta_bytes file, const char *format);           /* format NULL:
 void check_same_as_itself(penta_bytes file, const char *format); /* diff finds nothing */
 void check_text_source(penta_bytes text, const char *format);
 
-/* Whoever links this says what a failure does. */
+/* Defined by the program that links this: what happens after a failure. */
 void check_failed(const char *what, uint64_t a, uint64_t b);

@@ -1,5 +1,5 @@
-/* Many commands of the tool from one process: each runs in a fork, so that what a start costs (the
- * sanitizer's most of all) is paid once for thousands of them.
+/* Runs many commands of the tool from one process, each in a fork: starting a process anew for each
+ * of thousands of commands would take much longer, most of all with a sanitizer.
  *
  *     request    one line: the count of arguments, then each argument as a line of hex; the files
  *                that take standard output and standard error come first

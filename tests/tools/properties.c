@@ -30,7 +30,7 @@ void check_failed(const char *what, uint64_t a, uint64_t b)
     failed++;
 }
 
-/* A copy of exactly that size on the heap, so that a sanitizer sees every byte too far. */
+/* A copy of exactly that size on the heap, so that a sanitizer sees every access beyond it. */
 static void check_copy(const uint8_t *data, size_t size, const char *format)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -45,7 +45,7 @@ static size_t every = 1;
 
 static void all_variants(penta_buffer *file, const char *format)
 {
-    enum { WHOLE = 1024 }; /* each variant costs the size: longer files are sampled by its square */
+    enum { WHOLE = 1024 }; /* longer files have more variants, and each takes longer: sample */
     size_t stride = (file->size / WHOLE * (file->size / WHOLE) + 1) * every;
     snprintf(variant, sizeof variant, "whole");
     check_copy(file->data, file->size, format);

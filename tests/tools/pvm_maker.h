@@ -1,4 +1,4 @@
-/* Writing a random program, slot by slot: what pvm_programs.c and its patterns share. */
+/* Shared by pvm_programs.c and pvm_patterns.c, which write a random program slot by slot. */
 #pragma once
 #include "pvm_programs.h"
 

@@ -1,4 +1,4 @@
-/* What a compiler may treat as one thing, and what is nearly that. */
+/* Sequences that a compiler may treat as one instruction, and sequences that nearly are. */
 #include "pvm_maker.h"
 
 /* d = a op b, or d = a op x */
@@ -38,7 +38,7 @@ static void add_load(struct maker *m, unsigned to, unsigned base, uint64_t at, e
     add_imm(m, op, to, base, at, why);
 }
 
-/* The register itself, or now and then another one: what is nearly the pattern matters too. */
+/* The register itself, or now and then another one, so that the pattern nearly matches. */
 static unsigned nearly(struct maker *m, unsigned reg)
 {
     return below(m->c, 8) ? reg : maker_destination(m);
@@ -90,8 +90,8 @@ static void low_half(struct maker *m)
     add_imm(m, back, to, from, below(m->c, 8) ? by : below(m->c, 66), PATTERN_low_half);
 }
 
-/* A block that branches to itself: a counter of its own ends it, a 32-bit variable goes by steps
- * from an edge, and whatever else is in between. */
+/* A block that branches to itself. A counter of its own ends it; a 32-bit variable changes in steps
+ * from an edge value; other instructions are in between. */
 static void loop(struct maker *m, enum pattern why)
 {
     struct choices *c = m->c;

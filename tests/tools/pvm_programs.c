@@ -137,7 +137,8 @@ void maker_any(struct maker *m, bool inside_block)
 
 /* ---- bytes ---- */
 
-/* So many bytes of a number: mostly as few as hold it, now and then fewer unless it matters. */
+/* How many bytes a number is written in: mostly as few as hold it; outside of patterns, where the
+ * value does not matter, sometimes fewer. */
 static unsigned length_of(struct choices *c, const struct slot *s, uint64_t v)
 {
     unsigned least = 0;
@@ -159,7 +160,7 @@ static unsigned nibble(struct choices *c, unsigned reg)
     return reg == 12 && !below(c, 4) ? 12 + (unsigned)below(c, 4) : reg;
 }
 
-/* Its bytes, up to the target's, which are two and are written when all places are known. */
+/* Writes all but the target, which is written when all offsets are known. */
 static uint8_t *encode(struct choices *c, const struct program *p, const struct slot *s,
                        uint8_t *at)
 {
@@ -212,7 +213,7 @@ static void layout(struct maker *m)
         uint8_t *end = encode(m->c, p, s, p->code + p->size);
         targets[i] = end;
         if (pvm_has_target(s->op)) end += 2 + 2 * below(m->c, 2);
-        /* more than anybody reads, or another number */
+        /* Extra bytes, which are not read, or make the last number another one. */
         if (s->pattern == PATTERN_none && !below(m->c, 64)) end += below(m->c, 4);
         p->size = (uint32_t)(end - p->code);
     }
@@ -227,7 +228,7 @@ static void layout(struct maker *m)
     }
 }
 
-/* Bytes at random, starts at random: whatever they mean. */
+/* Random bytes with random starts of instructions. */
 static void noise(struct maker *m)
 {
     struct program *p = m->p;
@@ -274,7 +275,7 @@ void program_generate(struct choices *c, struct program *p)
         }
         maker_add(&m, PVM_OP_trap, PATTERN_none);
         layout(&m);
-        if (below(c, 2)) p->size += 100; /* bytes that nobody enters: the end is far */
+        if (below(c, 2)) p->size += 100; /* bytes that no jump leads to, so that the end is far */
     }
     jump_table(&m);
     p->view = (struct pvm_code){.isa = p->isa,

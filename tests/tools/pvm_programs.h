@@ -1,10 +1,10 @@
 /* Random PolkaVM programs that nearly always run: every instruction of an ISA, patterns that a
- * compiler may treat as one, operands from a table of edges. All choices come from one stream, so
- * that the same stream makes the same program. */
+ * compiler may treat as one, operands from a table of edge values. All choices come from one stream
+ * of numbers, so that the same stream makes the same program. */
 #pragma once
 #include "pvm/format/decode.h"
 
-struct choices { /* a generator of numbers, steered by data as long as there is some */
+struct choices { /* random numbers, influenced by the data as long as there is some */
     const uint8_t *data;
     size_t size, at;
     uint64_t state;
@@ -30,7 +30,7 @@ extern const char *const pattern_names[PATTERN_COUNT];
 
 enum { CODE_MAX = 8192, INSNS_MAX = 200, TABLE_MAX = 16 };
 
-struct slot { /* an instruction to be */
+struct slot { /* an instruction before it is encoded */
     uint8_t op, a, b, d;
     uint8_t pattern;
     bool head; /* a loop starts here that only the instruction before it may enter */

@@ -1,5 +1,6 @@
-/* Both engines must agree on registers, pc, gas, memory and stop after every block (engine "both"),
- * and at every stop when compiled code runs freely, is interrupted, and machines change hands. */
+/* Both engines must agree on registers, pc, gas, memory and stop: after every block (engine
+ * "both"), and at every stop when compiled code runs freely, is interrupted, or goes on with a
+ * machine of the interpreter. */
 #include "pvm_trial.h"
 #include "pvm/jit/ahead.h"
 #include "pvm/vm/snapshot.h"
@@ -13,8 +14,8 @@ struct trial {
     struct pvm_config config;
     uint64_t regs[PVM_REGISTERS];
     uint32_t start;
-    bool drip;   /* gas comes in drops: it runs out in front of every block */
-    bool nagged; /* interrupts come with every run */
+    bool drip;   /* gas is given in small amounts, so that it runs out before every block */
+    bool nagged; /* there is an interrupt before every run */
     struct choices *c;
     struct tally *tally;
 };
@@ -85,7 +86,7 @@ static void count_stop(const struct trial *t, const penta_stop *stop)
     if (stop->kind == PENTA_STOP_GAS) t->tally->gas_places++;
 }
 
-/* The code of instructions is in their order. */
+/* Whether native code is in the order of its instructions. */
 static bool rises(const struct pvm_native *n)
 {
     uint32_t last = 0;
@@ -97,8 +98,8 @@ static bool rises(const struct pvm_native *n)
     return true;
 }
 
-/* Gas model step: one for each instruction, that which trapped or faulted included. memset, which
- * pays for bytes too, is missing from some ISAs. */
+/* With the gas model `step`, each instruction costs one, also the one that trapped or faulted.
+ * memset, which not every ISA has, costs more for its bytes. */
 static void counted(const struct trial *t, int64_t spent, const penta_stop *stop)
 {
     if (t->config.model != PVM_GAS_STEP || !t->config.metered) return;
@@ -108,7 +109,8 @@ static void counted(const struct trial *t, int64_t spent, const penta_stop *stop
     CHECK(t, spent == least || pvm_ops[PVM_OP_memset].number[t->p->isa] >= 0);
 }
 
-/* Free running, compared at every stop; when swap, stops of one engine are resumed by the other. */
+/* Both engines run freely and are compared at every stop. swap: the interpreter goes on with every
+ * other stop of the compiler's machine. */
 static void race(const struct trial *t, bool swap)
 {
     struct pvm_vm *a = machine(t, "interp"), *b = machine(t, "jit");
@@ -166,7 +168,7 @@ static void count_compiled(const struct trial *t)
     }
 }
 
-/* By single steps: what the others did at once. */
+/* Runs the program again by single steps, to count what was executed. */
 static void count_executed(const struct trial *t)
 {
     const struct program *p = t->p;
@@ -259,7 +261,7 @@ bool trial_run(struct choices *c, struct tally *tally)
     pvm_adopt_fn *adopt;
     if (!pvm_engine_find("jit", &adopt) || !adopt) return false;
     program_generate(c, &trial_program);
-    pvm_jit_ahead_from = trial_program.size % 4 ? 0 : UINT32_MAX; /* the fast way, mostly */
+    pvm_jit_ahead_from = trial_program.size % 4 ? 0 : UINT32_MAX; /* mostly with look-ahead */
     struct trial t = {.p = &trial_program, .c = c, .tally = tally};
     configure(&t);
     if (tally) {

@@ -16,5 +16,5 @@ bool trial_run(struct choices *c, struct tally *tally);
 extern struct program trial_program; /* the last one */
 /* What was covered; the number of instructions that were not compiled and executed. */
 unsigned tally_print(const struct tally *tally, FILE *out);
-/* Whoever links this says what a difference does; program: its instructions, for the report. */
+/* Defined by the program that links this: reports a difference and ends. */
 void trial_failed(const char *what, const struct program *program);

@@ -1,5 +1,5 @@
-/* A crypto library that fails is no verdict: libcrypto's functions are replaced here by ones that can
- * be told to fail. And both forms of an ECDSA signature. */
+/* When the crypto library fails, that is no verdict: functions of libcrypto are replaced here by
+ * ones that can be made to fail. Also both forms of an ECDSA signature. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <dlfcn.h>
 #include <openssl/ecdsa.h>

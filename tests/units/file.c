@@ -1,6 +1,5 @@
-/* Files that are replaced: what other threads, other processes, and the next write after a kill
- * see of it. The calls into the system that matter here are taken over, to count them and to stop
- * the process in the middle of each. */
+/* Replacing files: what other threads, other processes and the next write after a kill see of it.
+ * System calls are replaced here, to count them and to end the process at each of them. */
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/file/lock.h"
@@ -28,12 +27,12 @@ static void expect(bool ok, const char *what, long detail)
     printf("FAIL %s (%ld)\n", what, detail);
 }
 
-/* ---- the system, watched ---- */
+/* ---- system calls ---- */
 
 static unsigned umasks, file_syncs, folder_syncs, calls, last_call;
 static bool no_nameless;
 
-/* The process ends here, as by a kill, when it is its turn. */
+/* Ends the process, as a kill would, at call number last_call. */
 static void step(void)
 {
     if (++calls == last_call) _exit(9);
@@ -157,7 +156,7 @@ static void test_mode_kept(void)
     }
 }
 
-/* Needs the right to give files away; else the group of everybody has no more than others. */
+/* Only root may give files away. */
 static void test_owner_kept(void)
 {
     struct stat st;
@@ -189,7 +188,7 @@ static void test_links_kept(void)
     names(true);
 }
 
-/* Somebody else's link in a folder like /tmp would choose our file for us. */
+/* In a folder like /tmp, a link of somebody else would choose which of our files is replaced. */
 static void test_links_of_others(void)
 {
     penta_error err = {0};
@@ -240,7 +239,7 @@ static void test_places(void)
     expect(!names(true), "failures leave nothing", 0);
 }
 
-/* Ends a child at its nth call, for every n there is. */
+/* Ends a child at its nth system call, for every n. */
 static void test_kill_at_every_call(bool nameless, bool exists)
 {
     const char *path = in_folder("f");
@@ -310,7 +309,7 @@ static void test_kill_at_random(unsigned rounds)
     no_nameless = false;
 }
 
-/* A temporary that another process still writes to is not taken for a leftover. */
+/* A temporary file that another process still writes to is not taken for a leftover. */
 static void test_live_temporary_left_alone(void)
 {
     const char *path = in_folder("f");
@@ -330,7 +329,7 @@ static void test_live_temporary_left_alone(void)
     if (read(ready[0], &byte, 1) != 1) abort();
     for (unsigned i = 0; i < 50; i++) put(path, "meanwhile");
     waitpid(child, &status, 0);
-    expect(!status, "a writer with company succeeds", status);
+    expect(!status, "a writer beside other writers succeeds", status);
     expect(put(path, "end") && names(true) == 1, "and leaves nothing", 0);
     no_nameless = false;
     close(ready[0]);
@@ -346,7 +345,7 @@ static void test_lock(void)
     expect(folder_lock(folder, &fd, &err) && fd >= 0, "a lock", 0);
     snprintf(text, sizeof text, "another machine of this process (%d)", (int)getpid());
     expect(!folder_lock(folder, &second, &err) && second < 0 && strstr(err.message, text),
-           "a process is its own rival", 0);
+           "a process cannot take a lock twice", 0);
     folder_unlock(fd);
     if (pipe(go) || pipe(done)) abort();
     pid_t child = fork();

@@ -1,5 +1,5 @@
-/* Programs that work on packages, on every engine, through penta/jam.h: the fib service, whose
- * export roots are known, and the null authorizer.
+/* Refinement and authorization on every engine, through penta/jam.h: the fib service, whose export
+ * roots are known, and the null authorizer.
  *
  *     jam_refine FOLDER [all]      all: every known root instead of thirty */
 #include "penta/jam.h"

@@ -83,7 +83,7 @@ static void test_pool(void)
             penta_vm_run(vm, UINT64_MAX, &stop);
             expect(stop.kind == PENTA_STOP_HALT, "halts");
             expect(penta_pvm_reg(vm, PENTA_PVM_A0) == 8 + call,
-                   "memory lives through calls, not machines");
+                   "memory stays between calls, not between machines");
         }
         penta_pvm_protect(vm, 0x20000, 4096, false);
         penta_pvm_call(vm, 0, NULL, 0);
@@ -94,7 +94,7 @@ static void test_pool(void)
     }
     penta_vm *out = penta_pvm_pool_take(pool, &err);
     penta_pvm_pool_free(pool);
-    penta_vm_free(out); /* the pool waits for its last machine */
+    penta_vm_free(out); /* the pool is freed with its last machine */
     penta_close(module);
 }
 
@@ -122,7 +122,7 @@ static void test_paging(void)
     penta_close(module);
 }
 
-/* What the program may do, beside what a debugger may. */
+/* What a host may do on behalf of the program, and what a debugger may do. */
 static void test_rights(void)
 {
     penta_module *module = assemble("%isa = latest64\npub @f:\nret\n");
@@ -135,7 +135,7 @@ static void test_rights(void)
     expect(penta_pvm_writable(vm, 0x21000, 4096) && !penta_pvm_writable(vm, 0x20fff, 2),
            "a range is writable when all of it is");
     expect(penta_pvm_writable(vm, UINT64_MAX, 0) && !penta_pvm_readable(vm, 0xffffffff, 2),
-           "no bytes are anywhere, and memory ends");
+           "0 bytes are allowed anywhere, and memory ends");
     expect(!penta_pvm_write(vm, 0x20000, &byte, 1) && penta_pvm_read(vm, 0x20000, &byte, 1) &&
                !byte,
            "a host writes as the program may");
@@ -220,8 +220,8 @@ static void test_interrupt_and_marks(void)
     penta_close(module);
 }
 
-/* An instruction that jumps to itself has a handler like any other, and one whose target is none is
- * for the step engine. */
+/* A jump to itself has a handler like any other instruction; a jump with a bad target is left to
+ * the step engine. */
 static void test_jumps_to_themselves(void)
 {
     static const struct {

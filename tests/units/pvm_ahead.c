@@ -1,6 +1,6 @@
-/* The compiler's look ahead. Threads that learn codes at the same time write the same ones. Sixteen or
- * 64 instructions at a time find what one at a time finds, in code of any density, where this
- * processor has both ways. */
+/* The compiler's look-ahead. Threads that fill its tables at the same time write the same entries.
+ * Looking at 16 or 64 instructions at a time finds what one at a time finds, in code of any
+ * density; skipped where the processor has only one way. */
 #include "pvm/jit/ahead.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static uint32_t below(uint32_t n)
 struct side { /* what one way works on */
     struct pvm_native native;
     uint8_t block_starts[SIZE / 8 + 4], odd[SIZE / 8 + 4];
-    bool dispatches[SIZE]; /* near every place: those in front of the window are not looked for */
+    bool dispatches[SIZE]; /* all true: dispatches before the window are not searched */
     struct jit j;
     struct jit_window w;
 };
@@ -57,7 +57,7 @@ static void set_up(struct side *s, const struct pvm_cells *p, uint32_t charge)
     s->j.dispatches = memset(s->dispatches, true, sizeof s->dispatches);
 }
 
-/* Some blocks in front of the window; of these some that no jump may go to. */
+/* Some blocks before the window, and some of them where no jump may go. */
 static void random_blocks(struct side *a, struct side *b, uint32_t pc)
 {
     for (uint32_t i = 0; i < pc / 8; i++)
@@ -138,7 +138,7 @@ static bool same_code(const struct pvm_native *a, const struct pvm_native *b)
            !memcmp(a->offsets, b->offsets, a->count * sizeof *a->offsets);
 }
 
-/* All of them meet the same instructions for the first time. */
+/* All threads compile the same instructions for the first time. */
 static void learn_together(void)
 {
     for (unsigned round = 0; round < PROGRAMS; round++) {

@@ -1,4 +1,5 @@
-/* The arithmetic around contracts: 256-bit numbers, addresses, precompiles, against known answers. */
+/* Arithmetic of the contract host against known results: 256-bit numbers, addresses,
+ * precompiles. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Random programs on the interpreter and the compiler, for as long as wanted.
+/* Runs random programs on the interpreter and the compiler and compares.
  *
  *     pvm_differ [--seconds N] [--seed S] [--first N] [--count N] [--cover]
  *
@@ -59,7 +59,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Well mixed, so that neighbours have nothing in common. */
+/* Mixes the bits, so that programs with neighbouring numbers have nothing in common. */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -1,6 +1,6 @@
-/* Programs that try every way out of their memory, with canary pages around it: every load and
- * store, alone and as part of what the compiler writes as one, memset, sbrk, and jumps to any
- * value. What each of them must do is worked out here, by the rules and not by another engine. */
+/* Programs that try to leave their memory, which has canary pages around it: every load and store,
+ * alone and in patterns that the compiler treats as one, memset, sbrk, and jumps to any value. What
+ * must happen is computed here from the rules, not by another engine. */
 #include "pvm/jit/jit.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ enum { EDGES = sizeof edges / sizeof *edges, PAGE = 4096, FIRST = 0x10000, END =
 
 /* ---- programs ---- */
 
-struct text { /* a program in the making */
+struct text { /* a program being written */
     uint8_t code[96], mask[16];
     uint32_t size;
     enum pvm_isa isa;
@@ -112,7 +112,7 @@ static void close_cage(struct cage *c)
     penta_vm_free(&c->vm->base);
 }
 
-/* Rights are as they were, whatever was written. */
+/* Whether the rights of the page are unchanged, except that it may have been written. */
 static bool kept(const struct cage *c, uint32_t page)
 {
     return !((c->rights[page] ^ c->vm->memory.rights[page]) & ~(PVM_DIRTY | PVM_WRITE));
@@ -155,7 +155,7 @@ static bool inside(uint32_t address, unsigned size)
     return address >= FIRST && (uint64_t)address + size <= END;
 }
 
-/* One access, then a trap; it is either inside the only page, or a bad access at `pc`. */
+/* Runs one access and a trap: a good access traps at `after`, a bad one at `pc`. */
 static void expect(struct cage *c, bool good, uint32_t pc, uint32_t after)
 {
     penta_stop stop;

@@ -1,5 +1,5 @@
-/* Compiled code under pressure: interrupts at every instruction; machines of one pool in many
- * threads; faults that are not ours. */
+/* Compiled code with interrupts at every instruction, machines of one pool in many threads, and
+ * faults of the host itself. */
 #include "penta/pvm.h"
 #include "pvm/jit/jit.h"
 #include <pthread.h>
@@ -131,7 +131,7 @@ static void threads(void)
     penta_close(module);
 }
 
-/* ---- somebody else's faults ---- */
+/* ---- faults of the host ---- */
 
 static sigjmp_buf back;
 static void own_handler(int sig)
@@ -140,7 +140,7 @@ static void own_handler(int sig)
     siglongjmp(back, 1);
 }
 
-/* A fault of the host itself. On its own: what compilers move around it must not be counters. */
+/* A function of its own, so that the compiler does not move the counters of checks across it. */
 static __attribute__((noinline)) bool host_fault_arrives(void)
 {
     void *hole = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -151,7 +151,8 @@ static __attribute__((noinline)) bool host_fault_arrives(void)
 
 int main(void)
 {
-    /* Installed before the first machine: what is not the guest's must still arrive here. */
+    /* Installed before the first machine: faults that are not the guest's must still arrive
+     * here. */
     struct sigaction action = {.sa_handler = own_handler, .sa_flags = SA_NODEFER};
     sigaction(SIGSEGV, &action, NULL);
     interrupts(false);

@@ -1,5 +1,5 @@
-/* Around the compiler: the report of two engines that disagree, files for perf, hosts that lack
- * something, and how soon an interrupt arrives.
+/* What surrounds the compiler: the report of two engines that disagree, files for perf, hosts
+ * without executable memory or fsgsbase, and how soon an interrupt arrives.
  *
  *     pvm_jit_tools_test PENTA          the tool, for what a refused mprotect leads to */
 #include "base/bytes.h"
@@ -136,7 +136,7 @@ struct loads {
     uint64_t next_index;
 };
 
-/* One record; its size, 0 when it is none. */
+/* Checks one record and returns its size; 0: it is not valid. */
 static uint32_t parse_record(const uint8_t *r, size_t left, struct loads *seen)
 {
     if (left < 16) return 0;
@@ -179,7 +179,8 @@ static bool mapped(const char *path)
     return found;
 }
 
-/* Somebody knows our names for perf and has put a link or a second name there: it stays empty. */
+/* Somebody has guessed the names of our files for perf and put a symbolic or hard link there: the
+ * file it leads to must not change. */
 static void foretold_names(penta_module *module)
 {
     char folder[] = "/tmp/pvm_jit_XXXXXX", victim[64], map[64], dump[64];
@@ -255,7 +256,7 @@ static void dumps(void)
 
 /* ---- gs through the kernel ---- */
 
-/* Two machines take turns, so that gs changes at every entry. */
+/* Two machines run alternately, so that gs changes at every entry. */
 static void gs_through_kernel(void)
 {
     penta_module *module = module_of("%stack_size = 4096\npub @f:\n u64 [sp - 8] = a0\n ecalli 0\n"
@@ -388,8 +389,8 @@ static int order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Half of them within a millisecond even on a busy machine, 99 in 100 within fifty: what is more
- * is the scheduler's. */
+/* Half of the interrupts must arrive within a millisecond even on a busy machine, 99 in 100 within
+ * fifty; beyond that it depends on the scheduler. */
 static void judge(const char *name, double *times)
 {
     qsort(times, INTERRUPTS, sizeof *times, order);

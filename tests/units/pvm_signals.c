@@ -1,8 +1,8 @@
-/* Compiled code in a process that has signals of its own: handlers that were there before, signals
- * from outside, interrupts of machines that do not run, and threads that come and go in a storm of
- * all of these.
+/* Compiled code in a process with signals of its own: handlers that were installed before, signals
+ * that are sent, interrupts of machines that do not run, and a stress test in which threads start
+ * and end while all of these happen.
  *
- *     pvm_signals_test [ROUNDS [SEED]]      rounds of the storm, 60 by default */
+ *     pvm_signals_test [ROUNDS [SEED]]      rounds of the stress test, 60 by default */
 #include "penta/penta.h"
 #include "penta/pvm.h"
 #include "pvm/jit/jit.h"
@@ -18,14 +18,14 @@
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-/* This sanitizer keeps signals that are no faults for later. It calls handlers of faults and traps at
- * once, and waits for itself for ever when they meet its own code: none are sent to machines that
- * are often in C code, and none in the storm. */
+/* This sanitizer delays signals that are no faults. It calls handlers of faults and traps at once,
+ * and deadlocks when they interrupt its own code: none are sent to machines that are often in C
+ * code, and none in the stress test. */
 #define DELAYED_SIGNALS 1
 #endif
 #endif
 
-/* The library's alternate stacks, not those of the sanitizer. */
+/* Without the alternate stacks of the sanitizer: those of the library are tested. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "use_sigaltstack=0"; }
 
@@ -38,7 +38,7 @@ static void check(bool holds, int line, const char *text)
     if (!holds && failures++ < 10) printf("%s:%d: %s\n", __FILE__, line, text);
 }
 
-enum { LIMIT = 120, BLOCK = 64 << 10 }; /* seconds for one scenario; what malloc may reuse */
+enum { LIMIT = 120, BLOCK = 64 << 10 }; /* seconds for one scenario; bytes of an alternate stack */
 
 static const char source[] =
     "%stack_size = 4096\n"
@@ -106,7 +106,7 @@ static penta_vm *machine(const struct way *way)
 static int thread_number(void) { return (int)syscall(SYS_gettid); }
 static void send_to(int thread, int sig) { syscall(SYS_tgkill, getpid(), thread, sig); }
 
-/* ---- scenarios, each in a process of its own: handlers are installed once a process ---- */
+/* ---- scenarios, each in its own process, since handlers are installed once per process ---- */
 
 static int in_child(void (*scenario)(void))
 {
@@ -238,7 +238,8 @@ static void start_running(struct runner *r)
     usleep(10000);
 }
 
-/* The state is that between two instructions; run to the end of the round, it adds up. */
+/* The state must be one between two instructions: after the rest of the round, the sums are
+ * right. */
 static void check_round(penta_vm *vm, penta_stop *stop)
 {
     while (stop->pc != round_pc) {
@@ -288,7 +289,7 @@ static void seen_while_running(void)
 }
 
 #ifndef DELAYED_SIGNALS
-/* An interrupt that arrives while a handler of the host is on top of compiled code. */
+/* An interrupt that arrives while a handler of the host interrupts compiled code. */
 static atomic_bool in_handler, may_return;
 
 static void dwell(int sig, siginfo_t *info, void *context)
@@ -330,7 +331,7 @@ struct waiting {
     penta_stop first, kept, after;
 };
 
-/* Runs once, waits in system calls of its own, and runs again. */
+/* Runs once, waits in system calls, and runs again. */
 static void *run_wait_run(void *user)
 {
     struct waiting *w = user;
@@ -341,7 +342,7 @@ static void *run_wait_run(void *user)
     penta_vm_run(w->vm, UINT64_MAX, &w->first);
     penta_pvm_call(w->vm, once_pc, &one, 1);
     w->thread = thread_number();
-    w->polled = poll(&fd, 1, -1); /* no SA_RESTART helps this one */
+    w->polled = poll(&fd, 1, -1); /* which SA_RESTART would not restart */
     w->got = read(w->pipe[0], &byte, 1);
     w->got += read(w->pipe[0], &byte, 1);
     penta_vm_run(w->vm, UINT64_MAX, &w->kept);
@@ -375,7 +376,7 @@ static void kept_until_run(void)
     }
 }
 
-/* Interrupts that race with the end of runs: their signal comes before the end, or never. */
+/* Interrupts around the end of a run: their signal arrives before the end, or never. */
 struct nagging {
     penta_vm *vm;
     atomic_bool over;
@@ -422,7 +423,7 @@ static void none_after_the_end(void)
     }
 }
 
-/* The host's system calls go on after a handler that was passed something. */
+/* System calls of the host are restarted after a signal that was passed to its handler. */
 static void *read_byte(void *user)
 {
     struct waiting *w = user;
@@ -454,7 +455,7 @@ static void restarted(void)
 }
 
 #ifndef DELAYED_SIGNALS
-/* A machine whose interrupts were under way in the parent goes on in the child. */
+/* A machine that is interrupted in the parent works in the child of a fork. */
 static void forked(void)
 {
     struct nagging n = {.vm = machine(&ways[0])};
@@ -490,8 +491,9 @@ static void touch_stack(int sig, siginfo_t *info, void *context)
     seen++;
 }
 
-/* Runs at the end of a thread, after or before the library's part: memory that is the application's
- * by now must stay as it is under signals. */
+/* Runs at the end of a thread, before or after the library's own destructor. The memory of an
+ * alternate stack that was freed may belong to the application by now: signals must not write to
+ * it. */
 static void last_words(void *user)
 {
     atomic_uint *bad = user;
@@ -542,12 +544,12 @@ static void stack_dropped(void)
     penta_vm_free(w.vm);
 }
 
-/* ---- the storm ---- */
+/* ---- stress test ---- */
 
 enum { WORKERS = 4 };
 
 static struct storm {
-    pthread_mutex_t lock; /* of vms: nobody frees what is being interrupted */
+    pthread_mutex_t lock; /* of vms, so that none is freed while it is being interrupted */
     penta_vm *vms[WORKERS];
     atomic_int threads[WORKERS];
     atomic_bool over;
@@ -599,7 +601,7 @@ static void publish(uint32_t slot, penta_vm *vm)
     pthread_mutex_unlock(&storm.lock);
 }
 
-/* Calls until one of them was not interrupted. */
+/* Makes a call and runs it to its end, through all interrupts. */
 static void call_until(penta_vm *vm, uint32_t pc, penta_stop_kind kind, uint64_t argument)
 {
     penta_stop stop;

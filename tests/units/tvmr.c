@@ -1,6 +1,5 @@
 /* What no case file can reach of the ternary machine: kernels and loops against their definition
- * over random shapes and extreme values, weights that survive a crash while they are saved, hot
- * reload. */
+ * over random shapes and extreme values, weights whose saving is killed, reloading a program. */
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "penta/tvmr.h"
@@ -118,7 +117,7 @@ static void products(const char *name)
         for (unsigned kind = 0; kind < KINDS; kind++) /* long rows: sums near their limits */
             for (unsigned range = 0; range < 6; range++)
                 one_product(vm, 2, 65535, (enum weights_kind)kind, range, range & 1);
-        for (unsigned i = 0; i < 24; i++) { /* more than the form for small matrices takes */
+        for (unsigned i = 0; i < 24; i++) { /* larger than what is treated as a small matrix */
             static const uint16_t widths[] = {64, 65, 127, 129, 257, 1000, 4097, 32767};
             size_t cols = widths[i % 8], rows = ((size_t)1 << 19) / cols + 1 + rnd(4);
             one_product(vm, rows, cols, rnd(2) ? MIXED : EXTREME, i % 6, rnd(2));
@@ -270,7 +269,7 @@ static void reload(void)
     penta_close(new);
 }
 
-/* Tensors without elements have no memory: nothing may be added to their NULL. */
+/* Tensors without elements have NULL for data, to which nothing may be added. */
 static void empty_registers(void)
 {
     penta_module *m = program(".registers\nC0: ternary[2, 0]\nH0: i32[0]\n.program\n"
@@ -291,7 +290,7 @@ static void empty_registers(void)
     penta_close(m);
 }
 
-/* A child saves again and again and is killed at a random moment: the file is whole every time. */
+/* A child that saves again and again is killed at a random moment: the file is always complete. */
 static void crash(void)
 {
     char folder[] = "/tmp/penta-weights-XXXXXX", path[64];
@@ -327,7 +326,7 @@ static void crash(void)
     penta_close(m);
 }
 
-/* ---- learning for hosts: by hand ---- */
+/* ---- learning for hosts, with results computed by hand ---- */
 
 static void learning(void)
 {
@@ -473,7 +472,7 @@ static void scripts(const char *folder)
     }
 }
 
-/* Every beginning of a weight file, and every changed byte, is refused. */
+/* A weight file that is cut anywhere, or has any changed byte, is refused. */
 static void weight_files(const char *folder)
 {
     penta_module *m = program(".registers\nC0: ternary[3] key=\"a\"\nC1: ternary[2, 2] key=\"b\"\n"
@@ -577,7 +576,8 @@ static void stores(void)
     check(!system(command), "clean up", 0, 0);
 }
 
-/* Two registers in one transaction: whenever the run is killed, both files are of one commit. */
+/* Two registers in one transaction: whenever the run is killed, both files are of the same
+ * commit. */
 static void transactions(void)
 {
     char folder[] = "/tmp/penta-commit-XXXXXX", fault[160], command[100];

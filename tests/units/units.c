@@ -259,7 +259,7 @@ static void test_device_memory(void)
     kblob_memory_free(&m);
 }
 
-/* What a caller of the library may do wrong gets an answer, not a crash. */
+/* Mistakes of a caller of the library give an error, not a crash. */
 static void test_machine_states(void)
 {
     static const uint8_t blob[] = {0x05, 0xb1, 0x05, 0xb1, 1, 0, 0, 0, 16, 0, 0, 0, 2, 0, 0, 0,
@@ -314,8 +314,8 @@ static void test_machine_states(void)
            "no length");
 }
 
-/* RFC 6979, A.2.5: P-256 with SHA-256 over two messages. */
-/* The vectors of RFC 6979; of "sample" the low form of its signature, which is what is written. */
+/* RFC 6979, appendix A.2.5: P-256 with SHA-256 over two messages; of "sample" the low form of its
+ * signature, which is what penta writes. */
 static void test_deterministic_ecdsa(void)
 {
     static const char pem[] =
@@ -359,7 +359,7 @@ static void test_deterministic_ecdsa(void)
     key_private_free(key);
 }
 
-/* Keys that must not be believed, in raw form. */
+/* Raw keys that must be refused. */
 static void test_weak_keys(void)
 {
     static const char *const weak[] = {

@@ -1,5 +1,5 @@
-/* Everything the emitter can write, read back by Zydis: every form with every register, addresses
- * of every shape, immediates around the borders of their encodings, labels before and after. */
+/* Everything the assembler can write, decoded by Zydis: every form with every register, addresses
+ * of every shape, immediates around the limits of their encodings, jumps forwards and backwards. */
 #include "x64/x64.h"
 #include <Zydis/Zydis.h>
 #include <inttypes.h>
@@ -32,7 +32,8 @@ static const char *number(int64_t v)
     return text;
 }
 
-/* What stands at this offset, seen from address `at`; the size of an access is always named. */
+/* The instruction at this offset, which is also its address; the size of an access is always
+ * printed. */
 static bool decode(uint32_t at, char *text, size_t size, ZydisDecodedInstruction *in)
 {
     static ZydisDecoder decoder;
@@ -55,7 +56,7 @@ static bool decode(uint32_t at, char *text, size_t size, ZydisDecodedInstruction
 
 static void begin(void) { x64_init(&e, memory, sizeof memory); }
 
-/* One instruction was written: it must be all of it, and read like this. */
+/* The bytes written are one instruction, and it is decoded to this text. */
 static void __attribute__((format(printf, 1, 2))) reads(const char *format, ...)
 {
     char expected[160];
@@ -379,7 +380,7 @@ static void rest(void)
     begin(), x64_cdq(&e), reads("cdq");
     begin(), x64_cqo(&e), reads("cqo");
     begin(), x64_ud2(&e), reads("ud2");
-    x64_init(&e, memory, X64_ROOM + 4); /* it says so before the memory ends */
+    x64_init(&e, memory, X64_ROOM + 4); /* x64_full is true before the memory ends */
     unsigned written = 0;
     for (; !x64_full(&e); written++) x64_mov_imm(&e, R9, UINT64_MAX - 5u);
     if (written != 1 || x64_here(&e) != 7) failures++;

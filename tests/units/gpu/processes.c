@@ -1,4 +1,4 @@
-/* Life and death: killed children, killed hosts, thousands of devices, nothing left. */
+/* Killed children, killed hosts and thousands of devices leave no process and no descriptor. */
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -24,7 +24,7 @@ static void *kill_soon(void *pid)
     return NULL;
 }
 
-/* The child dies in the middle of a wait; nothing hangs and everything says so. */
+/* The child is killed in the middle of a wait: no call hangs, and all return DEVICE_LOST. */
 static void killed_child(uint32_t mode)
 {
     gpu_emulator *dev = open_device(mode, 0, 0);

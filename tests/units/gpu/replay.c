@@ -1,5 +1,5 @@
-/* A trace, played again, gives itself; a changed one is noticed. SERIAL and SEEDED write the same
- * trace each time. */
+/* Replaying a trace gives the same trace, and a changed one is noticed. SERIAL and SEEDED write the
+ * same trace each time. */
 #include <unistd.h>
 #include "base/file/file.h"
 #include "check.h"

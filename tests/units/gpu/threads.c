@@ -1,4 +1,4 @@
-/* Several host threads on one device, with tasks that run, sleep, fault and are stopped meanwhile. */
+/* Several host threads use one device, with tasks that run, sleep, fault and are stopped. */
 #include <pthread.h>
 #include "check.h"
 
