@@ -5,11 +5,11 @@
 struct maker {
     struct choices *c;
     struct program *p;
-    unsigned room;  /* slots that may still be written */
+    unsigned left;  /* slots that may still be written */
     unsigned avoid; /* registers that must keep their values, a bit each */
 };
 
-enum { PATTERN_ROOM = 24 }; /* slots that the longest pattern needs */
+enum { PATTERN_SLOTS = 24 }; /* slots that the longest pattern needs */
 
 static inline bool has(const struct program *p, uint8_t op)
 {

@@ -106,7 +106,7 @@ static void loop(struct maker *m, enum pattern why)
     unsigned head = m->p->count, inside = (unsigned)below(c, 4);
     if (why == PATTERN_widened_loop) m->avoid |= 1u << d | (below(c, 8) ? 1u << step : 0);
     unsigned before = (unsigned)below(c, inside + 1);
-    for (unsigned i = 0; i < before && m->room > 8; i++) maker_any(m, true);
+    for (unsigned i = 0; i < before && m->left > 8; i++) maker_any(m, true);
     if (why == PATTERN_widened_loop) {
         if (step != d && below(c, 4)) {
             bool first = below(c, 2);
@@ -119,7 +119,7 @@ static void loop(struct maker *m, enum pattern why)
             add_load(m, to, from, offset(m), why);
         }
     }
-    for (unsigned i = before; i < inside && m->room > 8; i++) maker_any(m, true);
+    for (unsigned i = before; i < inside && m->left > 8; i++) maker_any(m, true);
     add_imm(m, word_op(m->p, PVM_OP_add_imm_64, PVM_OP_add_imm_32), counter, counter, UINT64_MAX,
             why);
     bool equal = below(c, 2);

@@ -81,7 +81,7 @@ static unsigned target(struct maker *m, unsigned from)
 struct slot *maker_add(struct maker *m, uint8_t op, enum pattern pattern)
 {
     struct slot *s = &m->p->slots[m->p->count++];
-    m->room--;
+    m->left--;
     *s = (struct slot){.op = op, .pattern = (uint8_t)pattern, .to = -1};
     return s;
 }
@@ -265,8 +265,8 @@ void program_generate(struct choices *c, struct program *p)
     if (!below(c, 24)) {
         noise(&m);
     } else {
-        unsigned wanted = 1 + (unsigned)below(c, below(c, 2) ? 12 : INSNS_MAX - PATTERN_ROOM - 1);
-        m.room = INSNS_MAX - 1;
+        unsigned wanted = 1 + (unsigned)below(c, below(c, 2) ? 12 : INSNS_MAX - PATTERN_SLOTS - 1);
+        m.left = INSNS_MAX - 1;
         while (p->count < wanted) {
             if (below(c, 3))
                 maker_any(&m, false);

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TURNS = 40, DRIP_TURNS = 250, STEPS = 600 };
+enum { ROUNDS = 40, DRIP_ROUNDS = 250, STEPS = 600 };
 
 struct trial {
     const struct program *p;
     struct pvm_config config;
     uint64_t regs[PVM_REGISTERS];
     uint32_t start;
-    bool drip;   /* gas is given in small amounts, so that it runs out before every block */
-    bool nagged; /* there is an interrupt before every run */
+    bool drip;        /* gas is given in small amounts, so that it runs out before every block */
+    bool interrupted; /* there is an interrupt before every run */
     struct choices *c;
     struct tally *tally;
 };
@@ -46,7 +46,7 @@ static struct pvm_vm *machine(const struct trial *t, const char *engine)
 }
 
 /* What the host does about a stop; false: the run is over. */
-static bool settle(const struct trial *t, struct pvm_vm *vm, const penta_stop *stop, unsigned turn)
+static bool settle(const struct trial *t, struct pvm_vm *vm, const penta_stop *stop, unsigned round)
 {
     penta_error err = {0};
     uint64_t answer = stop->args[0] + 1;
@@ -57,8 +57,8 @@ static bool settle(const struct trial *t, struct pvm_vm *vm, const penta_stop *s
         if (stop->args[2]) return pvm_memory_protect(&vm->memory, page, 0x1000, true);
         return pvm_memory_map(&vm->memory, page, 0x1000, true, (penta_bytes){0}, false);
     case PENTA_STOP_GAS:
-        if (!t->drip && turn > TURNS / 2) return false;
-        vm->state->gas += t->drip ? 1 + turn % 3 : 100 + turn;
+        if (!t->drip && round > ROUNDS / 2) return false;
+        vm->state->gas += t->drip ? 1 + round % 3 : 100 + round;
         return true;
     default: return false;
     }
@@ -115,8 +115,8 @@ static void race(const struct trial *t, bool swap)
 {
     struct pvm_vm *a = machine(t, "interp"), *b = machine(t, "jit");
     penta_stop x, y;
-    for (unsigned turn = 0; turn < (t->drip ? DRIP_TURNS : TURNS); turn++) {
-        if (t->nagged) {
+    for (unsigned round = 0; round < (t->drip ? DRIP_ROUNDS : ROUNDS); round++) {
+        if (t->interrupted) {
             penta_vm_interrupt(&b->base);
             penta_vm_run(&b->base, UINT64_MAX, &y);
             CHECK(t, y.kind == PENTA_STOP_INTERRUPT);
@@ -124,14 +124,14 @@ static void race(const struct trial *t, bool swap)
         int64_t gas = a->state->gas;
         pvm_vm_run(&a->base, UINT64_MAX, &x);
         counted(t, gas - a->state->gas, &x);
-        if (swap && turn & 1)
+        if (swap && round & 1)
             pvm_vm_run(&b->base, UINT64_MAX, &y);
         else
             penta_vm_run(&b->base, UINT64_MAX, &y);
         same(t, a, &x, b, &y);
         count_stop(t, &x);
-        bool more = settle(t, a, &x, turn);
-        CHECK(t, more == settle(t, b, &y, turn));
+        bool more = settle(t, a, &x, round);
+        CHECK(t, more == settle(t, b, &y, round));
         if (!more) break;
     }
     CHECK(t, rises(b->cells->native));
@@ -143,14 +143,14 @@ static void lock_step(const struct trial *t)
 {
     struct pvm_vm *vm = machine(t, "both");
     penta_stop stop;
-    for (unsigned turn = 0; turn < TURNS; turn++) {
+    for (unsigned round = 0; round < ROUNDS; round++) {
         penta_vm_run(&vm->base, UINT64_MAX, &stop);
         if (stop.kind == PENTA_STOP_DISAGREE) {
             fprintf(stderr, "%s at %llu\n", vm->base.engine->detail(&vm->base, &stop),
                     (unsigned long long)stop.pc);
             trial_failed("the engines agree", t->p);
         }
-        if (!settle(t, vm, &stop, turn)) break;
+        if (!settle(t, vm, &stop, round)) break;
     }
     penta_vm_free(&vm->base);
 }
@@ -174,7 +174,7 @@ static void count_executed(const struct trial *t)
     const struct program *p = t->p;
     struct pvm_vm *vm = machine(t, "interp");
     penta_stop stop;
-    unsigned turn = 0, slot = 0;
+    unsigned round = 0, slot = 0;
     for (unsigned i = 0; i < STEPS; i++) {
         struct pvm_insn in;
         uint32_t pc = vm->state->pc;
@@ -186,7 +186,8 @@ static void count_executed(const struct trial *t)
             if (p->starts[slot] == pc) t->tally->patterns[p->slots[slot].pattern]++;
         }
         pvm_vm_run(&vm->base, 1, &stop);
-        if (stop.kind != PENTA_STOP_FUEL && (turn++ > TURNS || !settle(t, vm, &stop, turn))) break;
+        if (stop.kind != PENTA_STOP_FUEL && (round++ > ROUNDS || !settle(t, vm, &stop, round)))
+            break;
     }
     penta_vm_free(&vm->base);
 }
@@ -240,7 +241,7 @@ static void configure(struct trial *t)
                                     .gas = metered ? 100 + (int64_t)below(c, 2000) : 0,
                                     .model = models[below(c, 3)]};
     t->drip = metered && !below(c, 6);
-    t->nagged = !below(c, 16);
+    t->interrupted = !below(c, 16);
     if (t->drip) t->config.gas = (int64_t)below(c, 4);
     if (p->forward && metered && below(c, 2) &&
         t->config.model != PVM_GAS_STEP) { /* gas that never runs out is the same in async */

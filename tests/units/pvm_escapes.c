@@ -66,7 +66,7 @@ static struct pvm_code code_of(const struct text *t)
 
 /* ---- canaries ---- */
 
-struct cage {
+struct guarded { /* a machine with canary pages around its memory */
     struct pvm_vm *vm;
     uint8_t *below, *above; /* pages next to the reservation, or NULL */
     uint8_t rights[PVM_PAGES];
@@ -81,14 +81,14 @@ static uint8_t *canary(uint8_t *at)
     return page;
 }
 
-static bool alive(const uint8_t *page)
+static bool untouched(const uint8_t *page)
 {
     for (int i = 0; page && i < PAGE; i++)
         if (page[i] != 0xc5) return false;
     return true;
 }
 
-static void open_cage(struct cage *c, const struct pvm_code *code, bool metered)
+static void guarded_open(struct guarded *c, const struct pvm_code *code, bool metered)
 {
     struct pvm_config config = {
         .profile = pvm_profile_find("polkavm"), .metered = metered, .gas = metered ? 1000000 : 0};
@@ -105,7 +105,7 @@ static void open_cage(struct cage *c, const struct pvm_code *code, bool metered)
     memcpy(c->rights, c->vm->memory.rights, PVM_PAGES);
 }
 
-static void close_cage(struct cage *c)
+static void guarded_close(struct guarded *c)
 {
     if (c->below) munmap(c->below, PAGE);
     if (c->above) munmap(c->above, PAGE);
@@ -113,12 +113,12 @@ static void close_cage(struct cage *c)
 }
 
 /* Whether the rights of the page are unchanged, except that it may have been written. */
-static bool kept(const struct cage *c, uint32_t page)
+static bool kept(const struct guarded *c, uint32_t page)
 {
     return !((c->rights[page] ^ c->vm->memory.rights[page]) & ~(PVM_DIRTY | PVM_WRITE));
 }
 
-static bool all_kept(const struct cage *c)
+static bool all_kept(const struct guarded *c)
 {
     if (!memcmp(c->rights, c->vm->memory.rights, PVM_PAGES)) return true;
     for (uint32_t page = 0; page < PVM_PAGES; page++)
@@ -126,15 +126,15 @@ static bool all_kept(const struct cage *c)
     return true;
 }
 
-static void run(struct cage *c, penta_stop *stop)
+static void run(struct guarded *c, penta_stop *stop)
 {
     if (c->vm->metered) c->vm->state->gas = 1000000;
     pvm_vm_jump(c->vm, 0);
     penta_vm_run(&c->vm->base, UINT64_MAX, stop);
-    CHECK(alive(c->below) && alive(c->above));
+    CHECK(untouched(c->below) && untouched(c->above));
 }
 
-static void set_all(struct cage *c, uint64_t value)
+static void set_all(struct guarded *c, uint64_t value)
 {
     for (unsigned i = 0; i < PVM_REGISTERS; i++) pvm_vm_set_reg(c->vm, i, value);
 }
@@ -156,7 +156,7 @@ static bool inside(uint32_t address, unsigned size)
 }
 
 /* Runs one access and a trap: a good access traps at `after`, a bad one at `pc`. */
-static void expect(struct cage *c, bool good, uint32_t pc, uint32_t after)
+static void expect(struct guarded *c, bool good, uint32_t pc, uint32_t after)
 {
     penta_stop stop;
     run(c, &stop);
@@ -168,7 +168,7 @@ static void single_accesses(enum pvm_isa isa, bool metered)
 {
     static const uint8_t lengths[PVM_SHAPES] = {
         [PVM_IMM_IMM] = 10, [PVM_REG_IMM] = 6, [PVM_REG_IMM_IMM] = 10, [PVM_REG_REG_IMM] = 6};
-    static struct cage cage;
+    static struct guarded g;
     for (uint8_t op = 1; op < PVM_OPS; op++) {
         unsigned size = access_size(op), shape = pvm_ops[op].shape, length = lengths[shape];
         if (!size || !length || pvm_ops[op].number[isa] < 0) continue;
@@ -183,14 +183,14 @@ static void single_accesses(enum pvm_isa isa, bool metered)
             struct pvm_insn in;
             pvm_decode(&code, 0, &in);
             CHECK(in.op == op && in.length == length);
-            open_cage(&cage, &code, metered);
+            guarded_open(&g, &code, metered);
             for (unsigned k = 0; k < EDGES; k++) {
-                set_all(&cage, edges[k]);
+                set_all(&g, edges[k]);
                 uint32_t address = (uint32_t)((absolute ? 0 : edges[k]) + in.imm1);
-                expect(&cage, inside(address, size), 0, length);
+                expect(&g, inside(address, size), 0, length);
             }
-            CHECK(all_kept(&cage));
-            close_cage(&cage);
+            CHECK(all_kept(&g));
+            guarded_close(&g);
         }
     }
 }
@@ -200,7 +200,7 @@ static void indexed_loads(enum pvm_isa isa, bool metered)
 {
     static const uint64_t offsets[] = {0,          1,          0x10000,
                                        0x7fffffff, UINT64_MAX, UINT64_MAX - 0x7fffffff};
-    static struct cage cage;
+    static struct guarded g;
     bool narrow = pvm_isas[isa].bits == 32;
     uint8_t shift = narrow ? PVM_OP_shift_logical_left_imm_32 : PVM_OP_shift_logical_left_imm_64;
     for (uint8_t op = PVM_OP_load_indirect_u8; op <= PVM_OP_load_indirect_u64; op++) {
@@ -216,20 +216,20 @@ static void indexed_loads(enum pvm_isa isa, bool metered)
             uint32_t after = t.size;
             plain(&t, PVM_OP_trap);
             struct pvm_code code = code_of(&t);
-            open_cage(&cage, &code, metered);
+            guarded_open(&g, &code, metered);
             for (unsigned k = 0; k < EDGES * EDGES; k++) {
                 uint64_t index = edges[k / EDGES], base = edges[k % EDGES];
-                pvm_vm_set_reg(cage.vm, 8, index);
-                pvm_vm_set_reg(cage.vm, 9, base);
+                pvm_vm_set_reg(g.vm, 8, index);
+                pvm_vm_set_reg(g.vm, 9, base);
                 uint64_t sum = (index << by) + base;
                 bool good = inside((uint32_t)(sum + offset), size);
                 if (k % 7 && !good) continue; /* a fault costs microseconds */
-                expect(&cage, good, at, after);
+                expect(&g, good, at, after);
                 if (narrow) sum = (uint32_t)sum;
-                CHECK(good || cage.vm->state->regs[7] == sum);
-                CHECK(cage.vm->state->regs[8] == (narrow ? (uint32_t)index : index));
+                CHECK(good || g.vm->state->regs[7] == sum);
+                CHECK(g.vm->state->regs[8] == (narrow ? (uint32_t)index : index));
             }
-            close_cage(&cage);
+            guarded_close(&g);
         }
     }
 }
@@ -238,62 +238,62 @@ static void indexed_loads(enum pvm_isa isa, bool metered)
 
 static void fills(enum pvm_isa isa, bool metered)
 {
-    static struct cage cage;
+    static struct guarded g;
     struct text t = {.isa = isa};
     if (pvm_ops[PVM_OP_memset].number[isa] < 0) return;
     plain(&t, PVM_OP_memset);
     plain(&t, PVM_OP_trap);
     struct pvm_code code = code_of(&t);
-    open_cage(&cage, &code, metered);
+    guarded_open(&g, &code, metered);
     for (unsigned k = 0; k < EDGES * EDGES; k++) {
         uint64_t from = edges[k / EDGES];
         uint32_t count = (uint32_t)edges[k % EDGES];
-        pvm_vm_set_reg(cage.vm, PVM_A0, from);
-        pvm_vm_set_reg(cage.vm, PVM_A1, 0xaa);
-        pvm_vm_set_reg(cage.vm, PVM_A2, count);
+        pvm_vm_set_reg(g.vm, PVM_A0, from);
+        pvm_vm_set_reg(g.vm, PVM_A1, 0xaa);
+        pvm_vm_set_reg(g.vm, PVM_A2, count);
         uint32_t low = (uint32_t)from;
         bool good = !count || (inside(low, 1) && count <= END - low);
         penta_stop stop;
-        run(&cage, &stop);
+        run(&g, &stop);
         if (metered && stop.kind == PENTA_STOP_GAS) continue;
         CHECK(stop.kind == PENTA_STOP_TRAP);
         CHECK(stop.detail == (good ? PVM_TRAP_TRAP : PVM_TRAP_ACCESS) && stop.pc == (good ? 1 : 0));
     }
-    CHECK(all_kept(&cage));
-    close_cage(&cage);
+    CHECK(all_kept(&g));
+    guarded_close(&g);
 }
 
 static void heaps(enum pvm_isa isa, bool metered)
 {
-    enum { HEAP = 0x40100, ROOM = 0x6000 };
-    static struct cage cage;
+    enum { HEAP = 0x40100, HEAP_MAX = 0x6000 };
+    static struct guarded g;
     struct text t = {.isa = isa};
     uint8_t registers = 7 | 8 << 4;
     if (pvm_ops[PVM_OP_sbrk].number[isa] < 0) return;
     bytes(&t, PVM_OP_sbrk, &registers, 1);
     plain(&t, PVM_OP_trap);
     struct pvm_code code = code_of(&t);
-    open_cage(&cage, &code, metered);
-    cage.vm->layout.heap_base = HEAP;
-    cage.vm->layout.rw = 0x40000;
-    cage.vm->layout.rw_length = PAGE;
-    cage.vm->layout.heap_max = ROOM;
+    guarded_open(&g, &code, metered);
+    g.vm->layout.heap_base = HEAP;
+    g.vm->layout.rw = 0x40000;
+    g.vm->layout.rw_length = PAGE;
+    g.vm->layout.heap_max = HEAP_MAX;
     for (unsigned round = 0; round < 3; round++)
         for (unsigned k = 0; k < EDGES; k++) {
             penta_stop stop;
-            uint64_t before = cage.vm->heap_size;
-            pvm_vm_set_reg(cage.vm, 8, edges[k]);
-            run(&cage, &stop);
+            uint64_t before = g.vm->heap_size;
+            pvm_vm_set_reg(g.vm, 8, edges[k]);
+            run(&g, &stop);
             uint64_t n = pvm_isas[isa].bits == 32 ? (uint32_t)edges[k] : edges[k];
             if (n > UINT32_MAX) n = 0; /* asks for the top */
-            bool fits = n <= ROOM - before;
+            bool fits = n <= HEAP_MAX - before;
             CHECK(stop.kind == PENTA_STOP_TRAP && stop.detail == PVM_TRAP_TRAP);
-            CHECK(cage.vm->heap_size == (fits ? before + n : before));
-            CHECK(cage.vm->state->regs[7] == (fits ? HEAP + before + n : 0));
+            CHECK(g.vm->heap_size == (fits ? before + n : before));
+            CHECK(g.vm->state->regs[7] == (fits ? HEAP + before + n : 0));
         }
     for (uint32_t page = 0; page < PVM_PAGES; page++) /* nothing grew outside the heap */
-        if (page < 0x40 || page > (HEAP + ROOM) / PAGE) CHECK(kept(&cage, page));
-    close_cage(&cage);
+        if (page < 0x40 || page > (HEAP + HEAP_MAX) / PAGE) CHECK(kept(&g, page));
+    guarded_close(&g);
 }
 
 /* ---- jumps through the table ---- */
@@ -302,7 +302,7 @@ static void heaps(enum pvm_isa isa, bool metered)
  * and the middle of the jump. */
 static void jumps(enum pvm_isa isa, bool metered, unsigned form)
 {
-    static struct cage cage;
+    static struct guarded g;
     struct text t = {.isa = isa};
     if (form == 0) {
         uint8_t more = 7;
@@ -319,13 +319,13 @@ static void jumps(enum pvm_isa isa, bool metered, unsigned form)
     code.table = (penta_bytes){table, sizeof table};
     code.table_count = sizeof table;
     code.table_entry = 1;
-    open_cage(&cage, &code, metered);
+    guarded_open(&g, &code, metered);
     for (uint64_t to = 0; to < 40 + EDGES; to++) {
         uint64_t address = to < 40 ? to : edges[to - 40];
         uint32_t low = (uint32_t)address;
         penta_stop stop;
-        pvm_vm_set_reg(cage.vm, PVM_A0, address);
-        run(&cage, &stop);
+        pvm_vm_set_reg(g.vm, PVM_A0, address);
+        run(&g, &stop);
         if (low == PVM_RETURN_ADDRESS)
             CHECK(stop.kind == PENTA_STOP_HALT && stop.pc == 0);
         else if (low == 2 || low == 4)
@@ -334,9 +334,9 @@ static void jumps(enum pvm_isa isa, bool metered, unsigned form)
             CHECK(stop.kind == PENTA_STOP_TRAP && stop.detail == PVM_TRAP_JUMP && stop.pc == 0);
         /* the register is written by a jump that is done, the one that halts included */
         bool done = stop.kind == PENTA_STOP_HALT || stop.detail == PVM_TRAP_TRAP;
-        if (form && done) CHECK(cage.vm->state->regs[form == 1 ? PVM_A5 : PVM_A0] == 3);
+        if (form && done) CHECK(g.vm->state->regs[form == 1 ? PVM_A5 : PVM_A0] == 3);
     }
-    close_cage(&cage);
+    guarded_close(&g);
 }
 
 int main(void)

@@ -41,14 +41,14 @@ static const uint8_t round_code[] = {149, 0x77, 1, 203, 0x97, 8,  131,  0xaa, 1,
                                      62,  7,    0, 0,   1,    40, 0xf2, 0};
 static const uint8_t round_mask[] = {0x49, 0x42, 0x01};
 
-struct nagging {
+struct interrupter {
     penta_vm *vm;
     atomic_bool over;
 };
 
-static void *nag(void *user)
+static void *keep_interrupting(void *user)
 {
-    struct nagging *n = user;
+    struct interrupter *n = user;
     while (!atomic_load(&n->over)) {
         usleep(20);
         penta_vm_interrupt(n->vm);
@@ -63,13 +63,13 @@ static void interrupts(bool metered)
                                .mask = {round_mask, 3},
                                .starts = round_mask};
     struct pvm_vm *vm = machine(&program, metered);
-    struct nagging n = {.vm = &vm->base};
+    struct interrupter n = {.vm = &vm->base};
     pthread_t thread;
     penta_stop stop;
     if (metered) vm->state->gas = INT64_MAX / 2;
     pvm_vm_set_reg(vm, PVM_A2, 7);
     pvm_vm_jump(vm, 0);
-    pthread_create(&thread, NULL, nag, &n);
+    pthread_create(&thread, NULL, keep_interrupting, &n);
     uint64_t last = 0;
     for (int i = 0; i < 2000; i++) {
         penta_vm_run(&vm->base, UINT64_MAX, &stop);

@@ -181,7 +181,7 @@ static bool mapped(const char *path)
 
 /* Somebody has guessed the names of our files for perf and put a symbolic or hard link there: the
  * file it leads to must not change. */
-static void foretold_names(penta_module *module)
+static void guessed_names(penta_module *module)
 {
     char folder[] = "/tmp/pvm_jit_XXXXXX", victim[64], map[64], dump[64];
     CHECK(mkdtemp(folder));
@@ -248,7 +248,7 @@ static void dumps(void)
     CHECK(f && names == 4);
     if (f) fclose(f);
     unlink(path);
-    foretold_names(module);
+    guessed_names(module);
     penta_option nowhere[] = {{"call", "main"}, {"perf-dump", "/nowhere/at/all"}};
     CHECK(!penta_vm_new(module, "jit", nowhere, 2, &err) && strstr(err.message, "/nowhere"));
     penta_close(module);
@@ -267,9 +267,9 @@ static void gs_through_kernel(void)
     penta_pvm_pool *pool = penta_pvm_pool_new(module, "jit", NULL, 0, &err);
     penta_vm *vms[2];
     for (int i = 0; i < 2; i++) vms[i] = penta_pvm_pool_take(pool, &err);
-    for (uint64_t turn = 0; turn < 1000; turn++) {
+    for (uint64_t round = 0; round < 1000; round++) {
         for (uint64_t i = 0; i < 2; i++) {
-            uint64_t arg = 10 * turn + i;
+            uint64_t arg = 10 * round + i;
             CHECK(!strcmp(vms[i]->engine->name, "jit"));
             penta_pvm_call(vms[i], 0, &arg, 1);
             penta_vm_run(vms[i], UINT64_MAX, &stop);
@@ -280,7 +280,7 @@ static void gs_through_kernel(void)
             penta_vm_answer(vms[i], &answer, 1, &err);
             penta_vm_run(vms[i], UINT64_MAX, &stop);
             CHECK(stop.kind == PENTA_STOP_HALT);
-            CHECK(penta_pvm_reg(vms[i], PENTA_PVM_A0) == 10 * turn + i + 5);
+            CHECK(penta_pvm_reg(vms[i], PENTA_PVM_A0) == 10 * round + i + 5);
         }
     }
     for (int i = 0; i < 2; i++) penta_vm_free(vms[i]);
@@ -313,11 +313,11 @@ static bool refuse_executable(void)
            !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-static size_t read_end(int from, char *text, size_t room)
+static size_t read_end(int from, char *text, size_t capacity)
 {
     size_t size = 0;
     ssize_t some;
-    while (size < room - 1 && (some = read(from, text + size, room - 1 - size)) > 0)
+    while (size < capacity - 1 && (some = read(from, text + size, capacity - 1 - size)) > 0)
         size += (size_t)some;
     text[size] = 0;
     return size;

@@ -292,7 +292,7 @@ static void seen_while_running(void)
 /* An interrupt that arrives while a handler of the host interrupts compiled code. */
 static atomic_bool in_handler, may_return;
 
-static void dwell(int sig, siginfo_t *info, void *context)
+static void stay_in_handler(int sig, siginfo_t *info, void *context)
 {
     (void)sig, (void)info, (void)context;
     in_handler = true;
@@ -301,7 +301,7 @@ static void dwell(int sig, siginfo_t *info, void *context)
 
 static void interrupted_in_handler(void)
 {
-    set_handler(SIGUSR1, dwell, SA_ONSTACK, 0);
+    set_handler(SIGUSR1, stay_in_handler, SA_ONSTACK, 0);
     for (int i = 0; i < 20; i++) {
         struct runner r = {.vm = machine(&ways[0])};
         in_handler = may_return = false;
@@ -377,14 +377,14 @@ static void kept_until_run(void)
 }
 
 /* Interrupts around the end of a run: their signal arrives before the end, or never. */
-struct nagging {
+struct interrupter {
     penta_vm *vm;
     atomic_bool over;
 };
 
-static void *nag(void *user)
+static void *keep_interrupting(void *user)
 {
-    struct nagging *n = user;
+    struct interrupter *n = user;
     while (!n->over) {
         penta_vm_interrupt(n->vm);
         usleep(1);
@@ -413,9 +413,9 @@ static unsigned cut_sleeps(penta_vm *vm, int runs)
 static void none_after_the_end(void)
 {
     for (int i = FIRST; i < COMPILED; i++) {
-        struct nagging n = {.vm = machine(&ways[i])};
+        struct interrupter n = {.vm = machine(&ways[i])};
         pthread_t thread;
-        pthread_create(&thread, NULL, nag, &n);
+        pthread_create(&thread, NULL, keep_interrupting, &n);
         CHECK(!cut_sleeps(n.vm, 300) && !blocked(SIGTRAP));
         n.over = true;
         pthread_join(thread, NULL);
@@ -458,9 +458,9 @@ static void restarted(void)
 /* A machine that is interrupted in the parent works in the child of a fork. */
 static void forked(void)
 {
-    struct nagging n = {.vm = machine(&ways[0])};
+    struct interrupter n = {.vm = machine(&ways[0])};
     pthread_t thread;
-    pthread_create(&thread, NULL, nag, &n);
+    pthread_create(&thread, NULL, keep_interrupting, &n);
     for (int i = 0; i < 20; i++) {
         int status = 0;
         pid_t child = fork();
@@ -494,7 +494,7 @@ static void touch_stack(int sig, siginfo_t *info, void *context)
 /* Runs at the end of a thread, before or after the library's own destructor. The memory of an
  * alternate stack that was freed may belong to the application by now: signals must not write to
  * it. */
-static void last_words(void *user)
+static void check_memory_at_end(void *user)
 {
     atomic_uint *bad = user;
     uint8_t *block = malloc(BLOCK);
@@ -518,7 +518,7 @@ static atomic_uint overwritten, still_there;
 static void look_at_stack(void *user)
 {
     stack_t now;
-    last_words(user);
+    check_memory_at_end(user);
     if (!sigaltstack(NULL, &now) && !(now.ss_flags & SS_DISABLE)) still_there++;
 }
 
@@ -548,13 +548,13 @@ static void stack_dropped(void)
 
 enum { WORKERS = 4 };
 
-static struct storm {
+static struct stress {
     pthread_mutex_t lock; /* of vms, so that none is freed while it is being interrupted */
     penta_vm *vms[WORKERS];
     atomic_int threads[WORKERS];
     atomic_bool over;
     _Atomic uint64_t seed;
-} storm = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} stress = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static uint32_t random_below(uint64_t *state, uint32_t limit)
 {
@@ -570,10 +570,10 @@ static void *send_signals(void *user)
     static const int kinds[] = {SIGUSR1, SIGUSR1, SIGSEGV, SIGBUS, SIGTRAP};
 #endif
     enum { KINDS = sizeof kinds / sizeof *kinds };
-    uint64_t random = storm.seed;
+    uint64_t random = stress.seed;
     (void)user;
-    while (!storm.over) {
-        int thread = storm.threads[random_below(&random, WORKERS)];
+    while (!stress.over) {
+        int thread = stress.threads[random_below(&random, WORKERS)];
         if (thread) send_to(thread, kinds[random_below(&random, KINDS)]);
         if (!random_below(&random, 4)) usleep(random_below(&random, 40));
     }
@@ -582,13 +582,13 @@ static void *send_signals(void *user)
 
 static void *send_interrupts(void *user)
 {
-    uint64_t random = storm.seed + 1;
+    uint64_t random = stress.seed + 1;
     (void)user;
-    while (!storm.over) {
-        pthread_mutex_lock(&storm.lock);
-        penta_vm *vm = storm.vms[random_below(&random, WORKERS)];
+    while (!stress.over) {
+        pthread_mutex_lock(&stress.lock);
+        penta_vm *vm = stress.vms[random_below(&random, WORKERS)];
         if (vm) penta_vm_interrupt(vm);
-        pthread_mutex_unlock(&storm.lock);
+        pthread_mutex_unlock(&stress.lock);
         usleep(random_below(&random, 60));
     }
     return NULL;
@@ -596,9 +596,9 @@ static void *send_interrupts(void *user)
 
 static void publish(uint32_t slot, penta_vm *vm)
 {
-    pthread_mutex_lock(&storm.lock);
-    storm.vms[slot] = vm;
-    pthread_mutex_unlock(&storm.lock);
+    pthread_mutex_lock(&stress.lock);
+    stress.vms[slot] = vm;
+    pthread_mutex_unlock(&stress.lock);
 }
 
 /* Makes a call and runs it to its end, through all interrupts. */
@@ -641,10 +641,10 @@ static pthread_key_t early_key;
 static void *work(void *user)
 {
     uint32_t slot = (uint32_t)(uintptr_t)user;
-    uint64_t random = storm.seed + 10 + slot;
+    uint64_t random = stress.seed + 10 + slot;
     pthread_setspecific(early_key, &overwritten);
     pthread_setspecific(late_key, &overwritten);
-    storm.threads[slot] = thread_number();
+    stress.threads[slot] = thread_number();
     penta_vm *vm = machine(&ways[FIRST + random_below(&random, WAYS - FIRST)]);
     publish(slot, vm);
     for (int i = 0; i < 3; i++) {
@@ -660,27 +660,27 @@ static void *work(void *user)
     return NULL;
 }
 
-static void storms(uint32_t rounds, uint64_t seed)
+static void stress_test(uint32_t rounds, uint64_t seed)
 {
     static const int kinds[] = {SIGUSR1, SIGSEGV, SIGBUS, SIGTRAP};
     for (int i = 0; i < 4; i++) set_handler(kinds[i], touch_stack, SA_ONSTACK | SA_RESTART, 0);
-    storm.seed = seed;
-    pthread_key_create(&early_key, last_words);
+    stress.seed = seed;
+    pthread_key_create(&early_key, check_memory_at_end);
     penta_vm_free(machine(&ways[0])); /* the library's key is between the two */
     pthread_key_create(&late_key, look_at_stack);
     pthread_t signals, interrupts, workers[WORKERS];
     pthread_create(&signals, NULL, send_signals, NULL);
     pthread_create(&interrupts, NULL, send_interrupts, NULL);
     for (uint32_t i = 0; i < rounds; i++) {
-        storm.seed += 100;
+        stress.seed += 100;
         for (uintptr_t k = 0; k < WORKERS; k++) pthread_create(&workers[k], NULL, work, (void *)k);
         for (int k = 0; k < WORKERS; k++) pthread_join(workers[k], NULL);
     }
-    storm.over = true;
+    stress.over = true;
     pthread_join(signals, NULL);
     pthread_join(interrupts, NULL);
     CHECK(!overwritten && !still_there);
-    printf("storm: %u rounds from seed %llu, %d signals seen\n", rounds, (unsigned long long)seed,
+    printf("stress: %u rounds from seed %llu, %d signals seen\n", rounds, (unsigned long long)seed,
            atomic_load(&seen));
 }
 
@@ -708,7 +708,7 @@ int main(int argc, char **argv)
     CHECK(well(in_child(none_after_the_end)));
     CHECK(well(in_child(restarted)));
     CHECK(well(in_child(stack_dropped)));
-    storms(rounds, seed);
+    stress_test(rounds, seed);
     penta_close(module);
     printf("%lu checks, %lu failures\n", atomic_load(&checks), atomic_load(&failures));
     return failures != 0;

@@ -25,8 +25,8 @@ static const char *name(enum x64_size size, unsigned reg) { return (size == X64 
 static const char *number(int64_t v)
 {
     static char texts[8][32];
-    static unsigned turn;
-    char *text = texts[turn++ % 8];
+    static unsigned next;
+    char *text = texts[next++ % 8];
     uint64_t magnitude = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
     snprintf(text, 32, "%s0x%02" PRIX64, v < 0 ? "-" : "", magnitude);
     return text;
