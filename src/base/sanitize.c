@@ -1,4 +1,5 @@
 #include "base/sanitize.h"
+#include <string.h>
 #include "base/bytes.h"
 #include "base/utf8.h"
 
@@ -16,35 +17,40 @@ static size_t plain(penta_bytes text) /* bytes of printable ASCII at the start *
     return n;
 }
 
-/* Bytes of "ESC [ numbers m" at the start, or 0. */
-static size_t colour_sequence(penta_bytes text)
+/* Bytes of "ESC mark [ numbers m" at the start, or 0. */
+static size_t colour_sequence(penta_bytes text, const char *mark, size_t mark_size)
 {
-    size_t n = 2;
-    if (text.size < 3 || text.data[0] != 0x1b || text.data[1] != '[') return 0;
+    size_t n = mark_size + 2;
+    if (text.size < n + 1 || text.data[0] != 0x1b || memcmp(text.data + 1, mark, mark_size) ||
+        text.data[n - 1] != '[')
+        return 0;
     while (n < text.size && ((text.data[n] >= '0' && text.data[n] <= '9') || text.data[n] == ';'))
         n++;
     return n < text.size && text.data[n] == 'm' ? n + 1 : 0;
 }
 
 /* Bytes at the start that pass as they are, or 0. */
-static size_t passes(penta_bytes text, bool lines, bool colour)
+static size_t passes(penta_bytes text, bool lines)
 {
     size_t n = plain(text);
     uint32_t point = 0;
     if (n) return n;
     if (lines && (*text.data == '\n' || *text.data == '\t')) return 1;
-    if (lines && colour && (n = colour_sequence(text))) return n;
     n = utf8_next(text, &point);
     return point < 0x80 || is_deceptive(point) ? 0 : n;
 }
 
-static void filter(struct writer *w, penta_bytes text, bool lines, bool colour)
+static void filter(struct writer *w, penta_bytes text, bool lines, const char *mark)
 {
+    size_t mark_size = mark ? strlen(mark) : 0;
     while (text.size) {
-        size_t n = passes(text, lines, colour);
+        size_t n = passes(text, lines);
         uint32_t point = 0;
         if (n) {
             writer_bytes(w, text.data, n);
+        } else if (mark && (n = colour_sequence(text, mark, mark_size))) {
+            writer_char(w, 0x1b);
+            writer_bytes(w, text.data + 1 + mark_size, n - 1 - mark_size);
         } else if ((n = utf8_next(text, &point)) > 1) {
             writer_print(w, "\\u{%x}", (unsigned)point);
         } else {
@@ -56,18 +62,18 @@ static void filter(struct writer *w, penta_bytes text, bool lines, bool colour)
     }
 }
 
-void writer_safe(struct writer *w, penta_bytes text) { filter(w, text, false, false); }
+void writer_safe(struct writer *w, penta_bytes text) { filter(w, text, false, NULL); }
 
 void writer_safe_text(struct writer *w, const char *text) { writer_safe(w, bytes_of(text)); }
 
-void writer_safe_lines(struct writer *w, penta_bytes text, bool colour)
+void writer_safe_lines(struct writer *w, penta_bytes text, const char *mark)
 {
-    filter(w, text, true, colour);
+    filter(w, text, true, mark);
 }
 
-bool is_safe_lines(penta_bytes text, bool colour)
+bool is_safe_lines(penta_bytes text)
 {
     for (size_t n; text.size; text.data += n, text.size -= n)
-        if (!(n = passes(text, true, colour))) return false;
+        if (!(n = passes(text, true))) return false;
     return true;
 }

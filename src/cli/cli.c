@@ -1,5 +1,4 @@
 /* What every command shares: exit codes, errors, the JSON document, output. */
-#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +9,8 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
 
 void cli_fail(struct cli *c, int exit)
 {
@@ -36,47 +37,6 @@ int cli_exit_of(uint32_t code)
     return exit ? exit : EXIT_NO;
 }
 
-static bool asked_for(const char *variable) /* set, and to something other than 0 */
-{
-    const char *value = getenv(variable);
-    return value && *value && strcmp(value, "0");
-}
-
-bool cli_colour(const struct cli *c, int fd)
-{
-    const char *when = c->value[OPT_COLOR];
-    if (when && !strcmp(when, "always")) return true;
-    if (when && !strcmp(when, "never")) return false;
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    if (!(no && *no) && (asked_for("FORCE_COLOR") || asked_for("CLICOLOR_FORCE"))) return true;
-    return !(no && *no) && !(term && !strcmp(term, "dumb")) && isatty(fd);
-}
-
-const struct palette *cli_palette(const struct cli *c)
-{
-    return palette_for(!c->out_is_file && cli_colour(c, STDOUT_FILENO));
-}
-
-static void write_stderr(penta_bytes text)
-{
-    const uint8_t *p = text.data;
-    for (size_t left = text.size; left;) {
-        ssize_t n = write(STDERR_FILENO, p, left);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return;
-        p += n;
-        left -= (size_t)n;
-    }
-}
-
-void cli_stderr(const struct cli *c, penta_bytes text)
-{
-    struct writer safe = {0};
-    writer_safe_lines(&safe, text, cli_colour(c, STDERR_FILENO));
-    write_stderr(writer_view(&safe));
-    writer_free(&safe);
-}
-
 void cli_error(struct cli *c, const char *file, const penta_error *err)
 {
     struct finding finding = {.file = file, .error = err};
@@ -87,7 +47,7 @@ void cli_error(struct cli *c, const char *file, const penta_error *err)
     }
     writer_flush(&c->out);
     struct writer w = {0};
-    diagnostic_print(&w, palette_for(cli_colour(c, STDERR_FILENO)), &finding);
+    diagnostic_print(&w, cli_palette_of(c, STDERR_FILENO), &finding);
     cli_stderr(c, writer_view(&w));
     writer_free(&w);
 }
@@ -152,7 +112,7 @@ static void tell_findings(struct finding_sink *s, struct writer *text)
         if (s->cli->value[OPT_JSON])
             diagnostic_keep(s->cli, &f);
         else
-            diagnostic_print(text, palette_for(cli_colour(s->cli, STDERR_FILENO)), &f);
+            diagnostic_print(text, cli_palette_of(s->cli, STDERR_FILENO), &f);
         if (placed) writer_free(&where[i].path);
     }
     free(wanted);
@@ -218,113 +178,6 @@ void finding_sink_drop(struct finding_sink *s)
 
 /* ---- output ---- */
 
-/* A closed pipe is no error: its reader has seen enough. */
-static void write_stdout(penta_bytes piece)
-{
-    while (piece.size) {
-        ssize_t n = write(STDOUT_FILENO, piece.data, piece.size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0 && errno == EPIPE) _exit(EXIT_YES);
-        if (n < 0) {
-            fprintf(stderr, "penta: cannot write standard output: %s\n", strerror(errno));
-            _exit(EXIT_IO);
-        }
-        piece.data += n;
-        piece.size -= (size_t)n;
-    }
-}
-
-/* Here every text of the tool goes through writer_safe_lines; documents are safe by their quoting.
- * What the program has printed before goes out first. */
-static void to_stdout(void *user, penta_bytes piece)
-{
-    struct cli *c = user;
-    bool colour = cli_colour(c, STDOUT_FILENO);
-    writer_flush(&c->program_output);
-    if (c->out_is_binary || c->value[OPT_JSON] || is_safe_lines(piece, colour)) {
-        write_stdout(piece);
-        return;
-    }
-    struct writer safe = {0};
-    writer_safe_lines(&safe, piece, colour);
-    write_stdout(writer_view(&safe));
-    writer_free(&safe);
-}
-
-/* ---- what the program prints: unchanged to a pipe, filtered for a terminal ---- */
-
-static void program_to_stdout(void *user, penta_bytes piece)
-{
-    (void)user;
-    write_stdout(piece);
-}
-
-/* How many bytes at the end belong to a character that is not complete yet. */
-static size_t unfinished(penta_bytes text)
-{
-    for (size_t n = 1; n <= 3 && n <= text.size; n++) {
-        uint8_t first = text.data[text.size - n];
-        if (first >= 0xc0) return (first >= 0xf0 ? 4u : first >= 0xe0 ? 3u : 2u) > n ? n : 0;
-        if (first < 0x80) return 0;
-    }
-    return 0;
-}
-
-/* Appends to out what may be shown of the text and of what was held back before. */
-static void filter_program(struct writer *held, penta_bytes text, bool last, struct writer *out)
-{
-    writer_bytes(held, text.data, text.size);
-    penta_bytes all = writer_view(held);
-    size_t keep = last ? 0 : unfinished(all);
-    writer_safe_lines(out, bytes_slice(all, 0, all.size - keep), false);
-    if (keep) memmove(held->out.data, all.data + all.size - keep, keep);
-    held->out.size = keep;
-}
-
-static bool filtered(const struct cli *c, int fd)
-{
-    return !c->value[OPT_RAW_OUTPUT] && isatty(fd);
-}
-
-void cli_program_output(struct cli *c, penta_bytes text)
-{
-    writer_flush(&c->out);
-    c->program_output.sink = program_to_stdout;
-    if (filtered(c, STDOUT_FILENO))
-        filter_program(&c->held[0], text, false, &c->program_output);
-    else
-        writer_bytes(&c->program_output, text.data, text.size);
-}
-
-void cli_program_errors(struct cli *c, penta_bytes text)
-{
-    struct writer safe = {0};
-    if (filtered(c, STDERR_FILENO)) {
-        filter_program(&c->held[1], text, false, &safe);
-        text = writer_view(&safe);
-    }
-    write_stderr(text);
-    writer_free(&safe);
-}
-
-void cli_flush(struct cli *c)
-{
-    writer_flush(&c->program_output);
-    writer_flush(&c->out);
-}
-
-static void program_ended(struct cli *c)
-{
-    struct writer rest = {0};
-    filter_program(&c->held[0], (penta_bytes){0}, true, &c->program_output);
-    filter_program(&c->held[1], (penta_bytes){0}, true, &rest);
-    writer_flush(&c->program_output);
-    write_stderr(writer_view(&rest));
-    writer_free(&rest);
-    writer_free(&c->program_output);
-    for (int i = 0; i < 2; i++) writer_free(&c->held[i]);
-}
-
 /* With --json and -o the file is written at once, and the document names it. */
 static bool to_named_file(struct cli *c, penta_bytes bytes)
 {
@@ -368,7 +221,7 @@ static void open_output(struct cli *c)
     const char *path = c->value[OPT_OUTPUT];
     c->out_is_file = path && strcmp(path, "-");
     c->out.user = c;
-    if (!c->out_is_file) c->out.sink = to_stdout;
+    if (!c->out_is_file) c->out.sink = terminal_text;
     if (!c->value[OPT_JSON]) return;
     char schema[40];
     snprintf(schema, sizeof schema, "penta.%s/1", commands[c->command].name);
@@ -386,13 +239,13 @@ static void close_output(struct cli *c)
         json_uint(&c->json, "exit", (uint64_t)c->exit);
         json_finish(&c->json);
     }
-    if (c->value[OPT_JSON] && !c->document_is_result) c->out.sink = to_stdout;
+    if (c->value[OPT_JSON] && !c->document_is_result) c->out.sink = terminal_text;
     penta_error err = {0};
     if (!writer_ok(&c->out, &err)) {
-        fprintf(stderr, "penta: %s\n", err.message);
+        terminal_say(c, "%s", err.message);
         cli_fail(c, EXIT_LIMIT);
     } else if (c->out.sink) {
-        program_ended(c);
+        terminal_ended(c);
         writer_flush(&c->out);
     } else if (c->value[OPT_OUTPUT] && (c->exit == EXIT_YES || c->out.out.size)) {
         c->value[OPT_JSON] = NULL; /* the document is closed: an error is told on standard error */
@@ -409,6 +262,7 @@ int cli_main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
     struct cli c = {.program = argv[0]};
+    terminal_open(&c);
     bool parsed = cli_parse(&c, argc, argv);
     open_output(&c);
     output_watch(&c);
@@ -419,6 +273,7 @@ int cli_main(int argc, char **argv)
     } else {
         run[c.command](&c);
     }
+    progress_end(&c);
     close_output(&c);
     output_unwatch(&c);
     writer_free(&c.out);

@@ -72,8 +72,11 @@ struct cli {
     bool out_is_binary;           /* else it is text, and passes the sanitiser */
     struct writer program_output; /* what the program printed before what is in out */
     struct writer held[2];        /* the incomplete character at the end of its output, errors */
-    struct json json;             /* open on out when --json was given */
-    bool document_is_result;      /* with --json, -o gets the document, not standard output */
+    char mark[17];                /* in every colour of ours: see writer_safe_lines */
+    struct marked_palette palette;
+    struct progress *progress; /* of a long command, or NULL */
+    struct json json;          /* open on out when --json was given */
+    bool document_is_result;   /* with --json, -o gets the document, not standard output */
     struct diagnostic *diagnostics;
     size_t diagnostic_count;
     struct touched_file *touched;
@@ -81,13 +84,17 @@ struct cli {
     int exit; /* the highest so far */
 };
 
-/* ---- cli.c ---- */
-int cli_main(int argc, char **argv); /* the whole tool; the exit code */
+/* ---- terminal.c ---- */
 void cli_stderr(const struct cli *c, penta_bytes text);
 /* What a program prints: unchanged, but without control characters to a terminal. */
 void cli_program_output(struct cli *c, penta_bytes text);
 void cli_program_errors(struct cli *c, penta_bytes text);
 void cli_flush(struct cli *c);
+const struct palette *cli_palette(const struct cli *c); /* for c->out */
+const struct palette *cli_palette_of(const struct cli *c, int fd);
+
+/* ---- cli.c ---- */
+int cli_main(int argc, char **argv);    /* the whole tool; the exit code */
 void cli_fail(struct cli *c, int exit); /* raises the exit code to this */
 /* Reports an error, with the exit code that belongs to its rule; to stderr or the document. */
 void cli_error(struct cli *c, const char *file, const penta_error *err);
@@ -95,8 +102,6 @@ void cli_error(struct cli *c, const char *file, const penta_error *err);
 void cli_usage(struct cli *c, const char *note, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int cli_exit_of(uint32_t code);
-bool cli_colour(const struct cli *c, int fd);
-const struct palette *cli_palette(const struct cli *c);
 bool cli_number(struct cli *c, enum option option, uint64_t *value); /* keeps the default */
 /* What a command makes. With -o it is written there, and a document names the file (`output`) and
  * its size; without, it goes to standard output or into the document. Binary never goes to a

@@ -4,16 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/sanitize.h"
-#include "cli/cli.h"
+#include "cli/progress.h"
 
 struct conform_run {
     struct cli *cli;
     struct conform conform;
-    bool progress;    /* a counter on a terminal */
     size_t documents; /* of a known form */
 };
 
@@ -22,10 +20,7 @@ static void result(void *user, const struct conform_result *r)
     static const char *const verdicts[] = {"pass", "fail", "skip"};
     struct conform_run *run = user;
     struct cli *c = run->cli;
-    if (run->progress) {
-        const struct conform *k = &run->conform;
-        fprintf(stderr, "\r%zu passed, %zu failed", k->passed, k->failed);
-    }
+    progress_count(c, run->conform.passed, run->conform.failed);
     if (c->value[OPT_JSON]) {
         json_object(&c->json, NULL);
         json_text(&c->json, "file", r->path);
@@ -37,7 +32,6 @@ static void result(void *user, const struct conform_result *r)
         return;
     }
     if (r->verdict == CONFORM_PASS) return;
-    if (run->progress) fputs("\r\033[K", stderr);
     writer_print(&c->out, "%s ", verdicts[r->verdict]);
     writer_safe(&c->out, bytes_of(r->path));
     writer_text(&c->out, " ");
@@ -145,11 +139,11 @@ void command_CONFORM(struct cli *c)
                                    .device = c->value[OPT_DEVICE],
                                    .result = result,
                                    .user = &run};
-    run.progress = !c->value[OPT_JSON] && !c->value[OPT_QUIET] && isatty(STDERR_FILENO);
+    progress_begin(c, "conform", false);
     if (c->value[OPT_JSON]) json_list(&c->json, "cases");
     for (size_t i = 0; i < c->word_count; i++) argument(&run, c->words[i]);
     const struct conform *k = &run.conform;
-    if (run.progress) fputs("\r\033[K", stderr);
+    progress_end(c);
     if (c->value[OPT_JSON]) {
         json_end(&c->json);
         json_uint(&c->json, "passed", k->passed);

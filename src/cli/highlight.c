@@ -97,7 +97,7 @@ void highlight(struct writer *out, const struct palette *palette, const struct d
         const uint8_t *end = memchr(text.data, '\n', text.size);
         size_t n = end ? (size_t)(end - text.data) : text.size;
         safe.out.size = 0;
-        writer_safe_lines(&safe, bytes_slice(text, 0, n), false);
+        writer_safe_lines(&safe, bytes_slice(text, 0, n), NULL);
         line(
             &(struct line){.out = out, .p = palette, .driver = driver, .rest = writer_view(&safe)});
         if (end) writer_char(out, '\n');

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "penta/pvm.h"
 #include "pvm/pvm.h"
 #include <dirent.h>
@@ -54,7 +55,7 @@ static bool add(struct pieces *p, const char *name, size_t name_size, penta_byte
 static bool write_map(struct cli *c, penta_bytes map)
 {
     struct writer safe = {0};
-    writer_safe_lines(&safe, map, false);
+    writer_safe_lines(&safe, map, NULL);
     bool ok = output_write(c, c->value[OPT_MAP_FILE], writer_view(&safe));
     writer_free(&safe);
     return ok;
@@ -269,6 +270,7 @@ static const struct linker { /* the first that recognises the first object links
 void command_LINK(struct cli *c)
 {
     struct pieces p = {.cli = c};
+    progress_begin(c, "linking", false);
     bool done = !collect(&p);
     if (!done && !p.count) done = !fail(c, NULL, BASE_UNKNOWN_FORMAT, "there is nothing to link");
     for (size_t i = 0; !done && i < sizeof linkers / sizeof *linkers; i++)

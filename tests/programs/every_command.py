@@ -17,8 +17,9 @@ PENTA = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KEYS = os.path.join(ROOT, "tests", "keys")
 
-# Reverse video, a forged line, a control of eight bits, and a mark that turns the reading direction.
-HOSTILE = r"\x1b[7m\nPWNED\x9b1m\xe2\x80\xae"
+# Reverse video, a forged line, a colour that is one of ours, a control of eight bits, and a mark that turns the reading direction.
+HOSTILE = r"\x1b[7m\nPWNED\x1b[31mRED\x9b1m\xe2\x80\xae"
+COLOURS = re.compile(rb"\x1b\[(?:0|1|2|1;31|1;33|3[1-6])m")
 
 SOURCES = {
     "p.pvmasm": '%isa = latest64\n%stack_size = 4096\n%import "@"\n%export "@" = @main\n'
@@ -34,9 +35,9 @@ SOURCES = {
 FILES = ["p.pvm", "p.tvmr", "p.cvbc", "p.coil", "p.kblob"]
 
 
-def call(*args, data=None):
+def call(*args, data=None, **env):
     return subprocess.run([PENTA, *args], input=data, capture_output=True, timeout=120,
-                          env={**os.environ, "NO_COLOR": "1"})
+                          env={**os.environ, "NO_COLOR": "1", **env})
 
 
 def check(condition, message):
@@ -158,6 +159,12 @@ def test_no_string_of_a_file_reaches_the_terminal():
         if not printed:
             harmless(args, done.stdout, "output")
         harmless(args, done.stderr, "error")
+        if args[0] == "keygen":
+            continue
+        done = call(*args, data=data, NO_COLOR="", FORCE_COLOR="1")
+        for where, text in (("error", done.stderr), ("output", b"" if printed else done.stdout)):
+            check(b"\x1b[31mRED" not in text, f"penta {' '.join(args)}: a colour of the file on standard {where}")
+            harmless(args, COLOURS.sub(b"", text), where)
     harmless(["link"], open("map.txt", "rb").read(), "map")
 
 

@@ -52,6 +52,38 @@ for folder, _, names in os.walk(os.path.join(ROOT, "src")):
             if "/" not in include:
                 fail(f"{path} includes {include}: not a path from src/")
 
+# Text reaches a terminal through one file, which removes what the terminal would obey.
+PRINTS = re.compile(r"\b(?:printf|vprintf|puts|putchar|perror|psignal)\s*\("
+                    r"|\b(?:stdout|stderr)\b|\bSTD(?:OUT|ERR)_FILENO\b|\bwritev?\s*\(\s*[12]\s*,|\bdprintf\s*\(\s*[12]\b"
+                    r"|\b(?:error|warnx?|errx?)\s*\(\s*[0-9]")
+ASKS = re.compile(r"\bisatty\s*\([^()]*\)|\bcli_palette_of\(\S+, STD(?:OUT|ERR)_FILENO\)")
+PRINTERS = {"src/cli/terminal.c": "the one writer",
+            "src/cli/progress.c": "its own words and numbers, on standard error",
+            "src/cli/machine/line.c": "hands the streams to libedit, which shows what is typed",
+            "src/compat/cvbc/machine.c": "a library's print, filtered by itself on a terminal",
+            "src/gpu/child/device_main.c": "another program: the wire protocol, and its usage",
+            "src/gpu/host/child_process.c": "descriptors of the child"}
+seen = set()
+for folder, _, names in os.walk(os.path.join(ROOT, "src")):
+    for name in names:
+        path = os.path.relpath(os.path.join(folder, name), ROOT)
+        if not name.endswith((".c", ".h")):
+            continue
+        text = open(os.path.join(ROOT, path), encoding="utf-8").read()
+        if re.search(r"/dev/(?:tty|stdout|stderr|fd/)", text):
+            fail(f"{path} names a terminal as a file")
+        text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', lambda m: re.sub(r"[^\n/]", " ", m[0])
+                      if m[0][0] == "/" else '"' + " " * (len(m[0]) - 2) + '"', text, flags=re.S)
+        found = PRINTS.search(ASKS.sub("", text))
+        checked += 1
+        if found and path not in PRINTERS:
+            line = ASKS.sub("", text)[:found.start()].count("\n") + 1
+            fail(f"{path}:{line}: {found[0].strip()}: only src/cli/terminal.c writes to a terminal")
+        elif found:
+            seen.add(path)
+for path in set(PRINTERS) - seen:
+    fail(f"{path} prints nothing any more: take it from the list")
+
 headers = subprocess.run(["git", "ls-files", "include", "src"], cwd=ROOT, capture_output=True,
                          text=True).stdout.split()
 if not headers:  # a release without git

@@ -3,9 +3,11 @@
 
     tests/programs/terminal.py PENTA
 """
+import json
 import os
 import re
 import sys
+import time
 
 from support import PENTA, Terminal, call, check, exits, main, source
 
@@ -71,6 +73,80 @@ def test_names_in_a_listing_bring_no_colours():
     for style in ("asm", "flat", "upstream"):
         text = call("dis", "p.bin", "--style", style, "--color=always").stdout
         check(b"\x1b[31m" not in text and b"[31mx" in text, (style, text))
+
+
+ERASE = b"\r\x1b[K"
+
+
+def last_line(screen):
+    """What stands on the last line of a screen after all erasing."""
+    return screen.split(b"\n")[-1].split(ERASE)[-1]
+
+
+def test_progress_of_a_long_run():
+    """After half a second, on a terminal, and gone before anything else is written."""
+    source("p.pvmasm", "%isa = latest64\n%export \"go\" = @go\n@go:\n    jump @go\n")
+    exits(0, "asm", "p.pvmasm", "-o", "p.bin")
+    line = ("run", "p.bin", "--call", "go", "--timeout")
+    text = on_terminal(*line, "1.5")
+    check(ERASE + b"running, 0 s" in text and ERASE + b"running, 1 s" in text, text)
+    check(re.search(rb"\x1b\[K(?:\x1b\[[0-9;]*m)*interrupt", text), text)
+    check(b"running" not in on_terminal(*line, "0.2"), "a short run")
+    check(b"running" not in on_terminal(*line, "1", "-q"), "-q")
+    check(b"running" not in on_terminal(*line, "1", env={"TERM": "dumb"}), "a dumb terminal")
+    done = call(*line, "1")
+    check(b"\x1b" not in done.stdout + done.stderr and b"running" not in done.stderr, "no terminal")
+
+
+def test_progress_leaves_a_waiting_program_alone():
+    """A program that reads what is typed computes nothing meanwhile."""
+    source("p.pvmasm", """%isa = latest64
+%stack_size = 4096
+%rw_data_size = 8192
+%import "console_write"
+%import "console_read"
+%import "console_exit"
+pub @main:
+a0 = 0
+a1 = 0x20000
+a2 = 100
+ecalli 1
+a2 = a0
+a0 = 1
+a1 = 0x20000
+ecalli 0
+a0 = 0
+ecalli 2
+""")
+    exits(0, "asm", "p.pvmasm", "-o", "p.bin")
+    screen = Terminal(PENTA, "run", "p.bin")
+    deadline = time.monotonic() + 1.2
+    while time.monotonic() < deadline:
+        screen.read(0.1)
+    check(b"running" not in screen.text, screen.text)
+    screen.write(b"typed\n")
+    check(screen.end() == 0 and screen.text.count(b"typed") == 2, screen.text)
+
+
+def test_progress_of_link():
+    screen = Terminal(PENTA, "link", "-")
+    screen.until(b"linking, ", seconds=20)           # waits for standard input
+    screen.write(b"x\n\x04\x04")
+    screen.end()
+    check(b"linking" not in last_line(screen.text) and b"error" in screen.text, screen.text)
+
+
+def test_progress_of_conform():
+    source("v.json", '{"name": "one"}')
+    source("slow", "#!/bin/sh\nsleep 1.2\n")
+    os.chmod("slow", 0o755)
+    vector = {"name": "x", "initial-regs": [0] * 13, "initial-pc": 0, "initial-page-map": [], "initial-memory": [],
+              "initial-gas": 10, "program": [0, 0, 1, 0, 1], "expected-status": "panic", "expected-regs": [0] * 13,
+              "expected-pc": 0, "expected-memory": [], "expected-gas": 9}
+    source("v.json", json.dumps(vector))
+    text = on_terminal("conform", "v.json", "--exec", "./slow")
+    check(ERASE + b"conform, " in text, text)
+    check(b"conform, " not in last_line(text) and b"1 failed" in text, text)
 
 
 if __name__ == "__main__":

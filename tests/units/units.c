@@ -159,6 +159,27 @@ static void test_sanitizer(void)
     }
 }
 
+static void test_colours_of_a_file_are_not_ours(void)
+{
+    static const struct {
+        const char *mark, *in, *out;
+    } rows[] = {
+        {NULL, "a\033[31mb\n", "a\\x1b[31mb\n"},
+        {"k7", "a\033[31mb\tc\n", "a\\x1b[31mb\tc\n"},
+        {"k7", "a\033k7[31mb\033k7[0m\n", "a\033[31mb\033[0m\n"},
+        {"k7", "a\033k8[31mb\n", "a\\x1bk8[31mb\n"},
+        {"k7", "\033k7[2J", "\\x1bk7[2J"},
+        {"k7", "\033k7[31", "\\x1bk7[31"},
+        {"k7", "\033k7", "\\x1bk7"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct writer w = {0};
+        writer_safe_lines(&w, bytes_of(rows[i].in), rows[i].mark);
+        expect(text_is(&w, rows[i].out), "writer_safe_lines", rows[i].out);
+        writer_free(&w);
+    }
+}
+
 static void test_reader(void)
 {
     static const uint8_t bytes[] = {1, 2, 3, 4, 5};
@@ -410,6 +431,7 @@ int main(void)
     test_json_reader();
     test_json_writer();
     test_sanitizer();
+    test_colours_of_a_file_are_not_ours();
     test_reader();
     test_expressions();
     test_suggestions();

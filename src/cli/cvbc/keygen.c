@@ -63,7 +63,8 @@ void command_KEYGEN(struct cli *c)
             struct writer line = {0};
             writer_print(&line, "%s key ", name);
             writer_hex(&line, (penta_bytes){print, sizeof print});
-            fprintf(stderr, "%.*s\n", (int)line.out.size, (const char *)line.out.data);
+            writer_char(&line, '\n');
+            cli_stderr(c, writer_view(&line));
             writer_free(&line);
         }
     }

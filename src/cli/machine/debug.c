@@ -31,7 +31,7 @@ static bool print_insn(struct shell *s, uint64_t pc, struct writer *out)
     struct writer text = {0};
     bool found = module->driver->print_at && module->driver->print_at(module, pc, &text);
     /* A transcript for a document has none, whatever standard output is. */
-    const struct palette *p = s->cli->value[OPT_JSON] ? palette_for(false) : cli_palette(s->cli);
+    const struct palette *p = s->cli->value[OPT_JSON] ? &palette_plain : cli_palette(s->cli);
     if (found) highlight(out, p, module->driver, writer_view(&text));
     writer_free(&text);
     return found;
@@ -279,6 +279,8 @@ static void save_state(struct shell *s)
     machine_save_state(s->cli, &s->machine);
 }
 
+static const char PROMPT[] = "(penta) ";
+
 void command_DEBUG(struct cli *c)
 {
     struct shell s = {.cli = c};
@@ -299,8 +301,9 @@ void command_DEBUG(struct cli *c)
     where(&s);
     const char *words[VERBS + 1] = {0};
     for (size_t i = 0; i < VERBS; i++) words[i] = verbs[i].name;
-    struct line_reader *reader = line_open("(penta) ", words, prompt);
+    struct line_reader *reader = line_open(PROMPT, words, prompt);
     while (reader && !s.quit) {
+        if (!line_prompts(reader)) writer_text(&c->out, PROMPT);
         writer_flush(&c->out);
         char *line = line_read(reader);
         if (!line) break;

@@ -31,10 +31,6 @@ static char *trimmed(char *line)
 
 static char *plain_line(struct line_reader *r)
 {
-    if (r->terminal) {
-        fputs(r->prompt, stdout);
-        fflush(stdout);
-    }
     return getline(&r->line, &r->capacity, stdin) < 0 ? NULL : trimmed(r->line);
 }
 
@@ -133,6 +129,14 @@ char *line_read(struct line_reader *r)
     if (r->edit) return edited_line(r);
 #endif
     return plain_line(r);
+}
+
+bool line_prompts(const struct line_reader *r)
+{
+#ifdef PENTA_EDIT
+    if (r->edit) return true;
+#endif
+    return !r->terminal;
 }
 
 void line_close(struct line_reader *r)

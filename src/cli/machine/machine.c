@@ -8,6 +8,7 @@
 #include "base/sanitize.h"
 #include "cli/machine/memory_summary.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "core/engine.h"
 
 /* Findings that keep a program from running, unless --unverified lets it. */
@@ -80,8 +81,8 @@ bool machine_open(struct cli *c, struct machine *m)
         }
         const char *wanted = c->value[OPT_ENGINE];
         if (ok && wanted && strcmp(wanted, m->session.vm->engine->name) && !c->value[OPT_QUIET])
-            fprintf(stderr, "penta: note: this host cannot run engine %s; %s runs instead\n",
-                    wanted, m->session.vm->engine->name);
+            terminal_say(c, "note: this host cannot run engine %s; %s runs instead", wanted,
+                         m->session.vm->engine->name);
     }
     if (!ok) input_close(&m->in);
     return ok;

@@ -6,6 +6,8 @@
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
 #include "cli/machine/tracer.h"
 
 enum { CALLS_SHOWN = 10000 }; /* host calls kept for the document */
@@ -154,6 +156,7 @@ void command_RUN(struct cli *c)
     penta_stop stop = {0};
     struct tracer tracer = {0};
     if (machine_arm(c, &r.machine)) {
+        progress_begin(c, "running", true);
         if (c->value[OPT_TRACE]) {
             struct writer file = {0};
             tracer = (struct tracer){.session = s, .out = &file, .count = UINT64_MAX};
@@ -165,6 +168,7 @@ void command_RUN(struct cli *c)
         } else {
             session_run(s, fuel, &stop);
         }
+        progress_end(c);
         machine_disarm(&r.machine);
         if (s->failure.code) cli_error(c, r.machine.in.name, &s->failure);
         machine_findings(c, &r.machine);
@@ -184,9 +188,7 @@ void command_RUN(struct cli *c)
         if (hint && c->value[OPT_JSON]) json_text(&c->json, "hint", hint);
         if (hint && !c->value[OPT_JSON] && !c->value[OPT_QUIET]) {
             cli_flush(c);
-            cli_stderr(c, bytes_of("penta: note: "));
-            cli_stderr(c, bytes_of(hint));
-            cli_stderr(c, bytes_of("\n"));
+            terminal_say(c, "note: %s", hint);
         }
         bool value = exited && (c->value[OPT_EXIT_VALUE] || is_console(s));
         cli_fail(c, value ? (int)(stop.args[0] & 255) : stop_exit(&r.machine, &stop));

@@ -6,6 +6,7 @@
 #include "cli/highlight.h"
 #include "cli/machine/machine.h"
 #include "cli/machine/tracer.h"
+#include "cli/progress.h"
 
 enum { TRACE_VALUES = 8 }; /* shown of a long list that changed */
 
@@ -205,7 +206,9 @@ void command_TRACE(struct cli *c)
     }
     penta_stop stop = {0};
     bool armed = machine_arm(c, &m);
+    progress_begin(c, "running", true);
     if (armed) tracer_run(&t, fuel, &stop);
+    progress_end(c);
     machine_disarm(&m);
     if (tail.lines) show_tail(&tail);
     if (c->value[OPT_JSON]) json_end(&c->json);

@@ -1,7 +1,9 @@
 /* cockpit_vm_*: the machine with its simulated board, and the callbacks that watch it. */
 #include "compat/cvbc/handles.h"
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DEFAULT_BUDGET = 10000000 };
 
@@ -114,12 +116,28 @@ static void tell_end(cockpit_vm *vm, uint32_t pc)
                                  (uint32_t)(penta_cvbc_simulator_micros(vm->board) / 1000));
 }
 
+/* What the program prints: as it is, but on a terminal without what that would obey. */
+static void print(penta_bytes text)
+{
+    if (!isatty(STDOUT_FILENO)) {
+        fwrite(text.data, 1, text.size, stdout);
+        return;
+    }
+    for (size_t i = 0; i < text.size; i++) {
+        uint8_t c = text.data[i];
+        if ((c >= ' ' && c < 0x7f) || c == '\n' || c == '\t')
+            putchar(c);
+        else
+            printf("\\x%02x", c);
+    }
+}
+
 static void answer(cockpit_vm *vm)
 {
     penta_buffer printed = {0};
     penta_error err;
     penta_cvbc_simulator_answer(vm->board, vm->vm, &printed, &err);
-    if (printed.size) fwrite(printed.data, 1, printed.size, stdout);
+    if (printed.size) print((penta_bytes){printed.data, printed.size});
     penta_buffer_free(&printed);
 }
 

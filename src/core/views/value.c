@@ -1,22 +1,29 @@
 /* How one value reads, and the colours of all views. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "core/views/views.h"
 
-const struct palette *palette_for(bool colour)
+const struct palette palette_plain = {"", "", "", "", "", "",
+                                      "", "", "", "", "", {"", "", "", "", "", ""}};
+
+void palette_marked(struct marked_palette *m, const char *mark)
 {
-    static const struct palette plain = {"", "", "", "", "", "",
-                                         "", "", "", "", "", {"", "", "", "", "", ""}};
-    static const struct palette ansi = {
-        "\033[0m",    "\033[2m",
-        "\033[1m",    "\033[36m",
-        "\033[32m",   "\033[2m",
-        "\033[1;31m", "\033[1;33m",
-        "\033[34m",   "\033[33m",
-        "\033[35m",   {"\033[36m", "\033[33m", "\033[32m", "\033[35m", "\033[34m", "\033[31m"}};
-    return colour ? &ansi : &plain;
+    struct palette *p = &m->palette;
+    const struct {
+        const char **style, *code;
+    } styles[PALETTE_STYLES] = {{&p->off, "0"},       {&p->dim, "2"},        {&p->bold, "1"},
+                                {&p->name, "36"},     {&p->value, "32"},     {&p->note, "2"},
+                                {&p->error, "1;31"},  {&p->warning, "1;33"}, {&p->reg, "34"},
+                                {&p->label, "33"},    {&p->directive, "35"}, {&p->cycle[0], "36"},
+                                {&p->cycle[1], "33"}, {&p->cycle[2], "32"},  {&p->cycle[3], "35"},
+                                {&p->cycle[4], "34"}, {&p->cycle[5], "31"}};
+    for (size_t i = 0; i < PALETTE_STYLES; i++) {
+        snprintf(m->text[i], sizeof m->text[i], "\033%s[%sm", mark, styles[i].code);
+        *styles[i].style = m->text[i];
+    }
 }
 
 void view_styled(struct writer *out, const char *style, const char *name, const struct palette *p)

@@ -14,7 +14,15 @@ struct palette {
     const char *off, *dim, *bold, *name, *value, *note, *error, *warning, *reg, *label, *directive;
     const char *cycle[6];
 };
-const struct palette *palette_for(bool colour);
+extern const struct palette palette_plain;
+
+enum { PALETTE_STYLES = 17 };
+struct marked_palette {
+    struct palette palette;
+    char text[PALETTE_STYLES][32]; /* what it points to */
+};
+/* Each style is ESC, the mark and the rest of a sequence; see writer_safe_lines. */
+void palette_marked(struct marked_palette *palette, const char *mark);
 
 /* Names and notes may come from the file, so these write them with writer_safe. */
 void view_styled(struct writer *out, const char *style, const char *name, const struct palette *p);

@@ -1,0 +1,203 @@
+#include "cli/terminal.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/bytes.h"
+#include "base/sanitize.h"
+#include "cli/progress.h"
+
+/* ---- colours ---- */
+
+static bool asked_for(const char *variable) /* set, and to something other than 0 */
+{
+    const char *value = getenv(variable);
+    return value && *value && strcmp(value, "0");
+}
+
+static bool colour(const struct cli *c, int fd)
+{
+    const char *when = c->value[OPT_COLOR];
+    if (when && !strcmp(when, "always")) return true;
+    if (when && !strcmp(when, "never")) return false;
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (!(no && *no) && (asked_for("FORCE_COLOR") || asked_for("CLICOLOR_FORCE"))) return true;
+    return !(no && *no) && !(term && !strcmp(term, "dumb")) && isatty(fd);
+}
+
+void terminal_open(struct cli *c)
+{
+    uint64_t secret = 0;
+    if (getentropy(&secret, sizeof secret)) secret = (uintptr_t)c ^ (uint64_t)time(NULL);
+    snprintf(c->mark, sizeof c->mark, "%016llx", (unsigned long long)secret);
+    palette_marked(&c->palette, c->mark);
+}
+
+const struct palette *cli_palette_of(const struct cli *c, int fd)
+{
+    return colour(c, fd) ? &c->palette.palette : &palette_plain;
+}
+
+const struct palette *cli_palette(const struct cli *c)
+{
+    return c->out_is_file ? &palette_plain : cli_palette_of(c, STDOUT_FILENO);
+}
+
+static const char *mark_of(const struct cli *c, int fd) { return colour(c, fd) ? c->mark : NULL; }
+
+/* ---- bytes, as they are ---- */
+
+static bool in_line(int fd, penta_bytes text)
+{
+    return isatty(fd) && text.data[text.size - 1] != '\n';
+}
+
+static bool write_all(int fd, penta_bytes text)
+{
+    while (text.size) {
+        ssize_t n = write(fd, text.data, text.size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        text.data += n;
+        text.size -= (size_t)n;
+    }
+    return true;
+}
+
+static void write_stderr(const struct cli *c, penta_bytes text)
+{
+    if (!text.size) return;
+    progress_hold(c);
+    write_all(STDERR_FILENO, text);
+    progress_release(c, in_line(STDERR_FILENO, text));
+}
+
+/* A closed pipe is no error: its reader has seen enough. */
+static void write_stdout(const struct cli *c, penta_bytes text)
+{
+    if (!text.size) return;
+    progress_hold(c);
+    bool ok = write_all(STDOUT_FILENO, text);
+    int error = errno;
+    progress_release(c, in_line(STDOUT_FILENO, text));
+    if (ok) return;
+    if (error == EPIPE) _exit(EXIT_YES);
+    terminal_say(c, "cannot write standard output: %s", strerror(error));
+    _exit(EXIT_IO);
+}
+
+/* ---- the tool's own text ---- */
+
+void cli_stderr(const struct cli *c, penta_bytes text)
+{
+    struct writer safe = {0};
+    writer_safe_lines(&safe, text, mark_of(c, STDERR_FILENO));
+    write_stderr(c, writer_view(&safe));
+    writer_free(&safe);
+}
+
+void terminal_say(const struct cli *c, const char *format, ...)
+{
+    char line[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    struct writer text = {0};
+    writer_text(&text, "penta: ");
+    writer_safe_text(&text, line);
+    writer_char(&text, '\n');
+    write_stderr(c, writer_view(&text));
+    writer_free(&text);
+}
+
+/* Here every text of the tool goes through writer_safe_lines; documents are safe by their quoting.
+ * What the program has printed before goes out first. */
+void terminal_text(void *user, penta_bytes piece)
+{
+    struct cli *c = user;
+    const char *mark = mark_of(c, STDOUT_FILENO);
+    writer_flush(&c->program_output);
+    if (c->out_is_binary || c->value[OPT_JSON] || is_safe_lines(piece)) {
+        write_stdout(c, piece);
+        return;
+    }
+    struct writer safe = {0};
+    writer_safe_lines(&safe, piece, mark);
+    write_stdout(c, writer_view(&safe));
+    writer_free(&safe);
+}
+
+/* ---- what the program prints: unchanged to a pipe, filtered for a terminal ---- */
+
+static void program_to_stdout(void *user, penta_bytes piece) { write_stdout(user, piece); }
+
+/* How many bytes at the end belong to a character that is not complete yet. */
+static size_t unfinished(penta_bytes text)
+{
+    for (size_t n = 1; n <= 3 && n <= text.size; n++) {
+        uint8_t first = text.data[text.size - n];
+        if (first >= 0xc0) return (first >= 0xf0 ? 4u : first >= 0xe0 ? 3u : 2u) > n ? n : 0;
+        if (first < 0x80) return 0;
+    }
+    return 0;
+}
+
+/* Appends to out what may be shown of the text and of what was held back before. */
+static void filter_program(struct writer *held, penta_bytes text, bool last, struct writer *out)
+{
+    writer_bytes(held, text.data, text.size);
+    penta_bytes all = writer_view(held);
+    size_t keep = last ? 0 : unfinished(all);
+    writer_safe_lines(out, bytes_slice(all, 0, all.size - keep), NULL);
+    if (keep) memmove(held->out.data, all.data + all.size - keep, keep);
+    held->out.size = keep;
+}
+
+static bool filtered(const struct cli *c, int fd)
+{
+    return !c->value[OPT_RAW_OUTPUT] && isatty(fd);
+}
+
+void cli_program_output(struct cli *c, penta_bytes text)
+{
+    writer_flush(&c->out);
+    c->program_output.sink = program_to_stdout;
+    c->program_output.user = c;
+    if (filtered(c, STDOUT_FILENO))
+        filter_program(&c->held[0], text, false, &c->program_output);
+    else
+        writer_bytes(&c->program_output, text.data, text.size);
+}
+
+void cli_program_errors(struct cli *c, penta_bytes text)
+{
+    struct writer safe = {0};
+    if (filtered(c, STDERR_FILENO)) {
+        filter_program(&c->held[1], text, false, &safe);
+        text = writer_view(&safe);
+    }
+    write_stderr(c, text);
+    writer_free(&safe);
+}
+
+void cli_flush(struct cli *c)
+{
+    writer_flush(&c->program_output);
+    writer_flush(&c->out);
+}
+
+void terminal_ended(struct cli *c)
+{
+    struct writer rest = {0};
+    filter_program(&c->held[0], (penta_bytes){0}, true, &c->program_output);
+    filter_program(&c->held[1], (penta_bytes){0}, true, &rest);
+    writer_flush(&c->program_output);
+    write_stderr(c, writer_view(&rest));
+    writer_free(&rest);
+    writer_free(&c->program_output);
+    for (int i = 0; i < 2; i++) writer_free(&c->held[i]);
+}
