@@ -6,30 +6,30 @@
 
 /* ---- text out ---- */
 
-void sink_text(struct sink *s, const char *text, size_t size)
+void penta_sink_text(struct sink *s, const char *text, size_t size)
 {
     if (size) s->put(s, text, size);
     s->total += size;
 }
 
-void sink_fill(struct sink *s, char c, int count)
+void penta_sink_fill(struct sink *s, char c, int count)
 {
     char block[32];
     memset(block, c, sizeof block);
     for (; count > 0; count -= (int)sizeof block)
-        sink_text(s, block, count < (int)sizeof block ? (size_t)count : sizeof block);
+        penta_sink_text(s, block, count < (int)sizeof block ? (size_t)count : sizeof block);
 }
 
-void sink_field(struct sink *s, const struct spec *f, const char *prefix, int zeros,
-                const char *body, size_t size)
+void penta_sink_field(struct sink *s, const struct spec *f, const char *prefix, int zeros,
+                      const char *body, size_t size)
 {
     size_t front = strlen(prefix);
     int pad = f->width - (int)front - zeros - (int)size;
-    if (!f->minus) sink_fill(s, ' ', pad);
-    sink_text(s, prefix, front);
-    sink_fill(s, '0', zeros);
-    sink_text(s, body, size);
-    if (f->minus) sink_fill(s, ' ', pad);
+    if (!f->minus) penta_sink_fill(s, ' ', pad);
+    penta_sink_text(s, prefix, front);
+    penta_sink_fill(s, '0', zeros);
+    penta_sink_text(s, body, size);
+    if (f->minus) penta_sink_fill(s, ' ', pad);
 }
 
 /* ---- integers and strings ---- */
@@ -65,14 +65,14 @@ static void print_integer(struct sink *s, struct spec *f, uintmax_t value, int n
         int fits = f->width - (int)(q - prefix) - size;
         if (fits > zeros) zeros = fits;
     }
-    sink_field(s, f, prefix, zeros > 0 ? zeros : 0, p, (size_t)size);
+    penta_sink_field(s, f, prefix, zeros > 0 ? zeros : 0, p, (size_t)size);
 }
 
 static void print_string(struct sink *s, const struct spec *f, const char *text)
 {
     if (!text) text = f->precision < 0 || f->precision >= 6 ? "(null)" : "";
     size_t size = f->precision < 0 ? strlen(text) : strnlen(text, (size_t)f->precision);
-    sink_field(s, f, "", 0, text, size);
+    penta_sink_field(s, f, "", 0, text, size);
 }
 
 /* ---- the format ---- */
@@ -217,12 +217,12 @@ static void convert(struct sink *s, struct spec *f, enum length length, struct a
         if (p)
             print_integer(s, f, (uintptr_t)p, 0);
         else
-            sink_field(s, f, "", 0, "(nil)", 5);
+            penta_sink_field(s, f, "", 0, "(nil)", 5);
         break;
     }
     case 'c':
         c = (char)va_arg(a->list, int);
-        sink_field(s, f, "", 0, &c, 1);
+        penta_sink_field(s, f, "", 0, &c, 1);
         break;
     case 's': print_string(s, f, va_arg(a->list, const char *)); break;
     case 'n': store_count(length, s->total, a); break;
@@ -233,8 +233,8 @@ static void convert(struct sink *s, struct spec *f, enum length length, struct a
     case 'g':
     case 'G':
     case 'a':
-    case 'A': print_double(s, f, va_arg(a->list, double)); break;
-    case '%': sink_text(s, "%", 1); break;
+    case 'A': penta_print_double(s, f, va_arg(a->list, double)); break;
+    case '%': penta_sink_text(s, "%", 1); break;
     default: break;
     }
 }
@@ -246,7 +246,7 @@ static int format(struct sink *s, const char *p, va_list list)
     while (*p) {
         const char *percent = strchr(p, '%');
         size_t plain = percent ? (size_t)(percent - p) : strlen(p);
-        sink_text(s, p, plain);
+        penta_sink_text(s, p, plain);
         p += plain;
         if (!*p) break;
         struct spec f;

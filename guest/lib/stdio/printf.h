@@ -13,9 +13,9 @@ struct spec { /* of one conversion */
     char kind;            /* d, x, f ... */
 };
 
-void sink_text(struct sink *s, const char *text, size_t size);
-void sink_fill(struct sink *s, char c, int count);
+void penta_sink_text(struct sink *s, const char *text, size_t size);
+void penta_sink_fill(struct sink *s, char c, int count);
 /* prefix, zeros, body, padded to the width. */
-void sink_field(struct sink *s, const struct spec *f, const char *prefix, int zeros,
-                const char *body, size_t size);
-void print_double(struct sink *s, const struct spec *f, double value);
+void penta_sink_field(struct sink *s, const struct spec *f, const char *prefix, int zeros,
+                      const char *body, size_t size);
+void penta_print_double(struct sink *s, const struct spec *f, double value);

@@ -18,14 +18,14 @@ struct pen {
 static void put(struct pen *p, const char *text, int size)
 {
     if (size <= 0) return;
-    if (p->s) sink_text(p->s, text, (size_t)size);
+    if (p->s) penta_sink_text(p->s, text, (size_t)size);
     p->size += size;
 }
 
 static void put_zeros(struct pen *p, int count)
 {
     if (count <= 0) return;
-    if (p->s) sink_fill(p->s, '0', count);
+    if (p->s) penta_sink_fill(p->s, '0', count);
     p->size += count;
 }
 
@@ -129,13 +129,13 @@ static void round_for(const struct spec *f, struct decimal *d)
 {
     int precision = f->precision < 0 ? 6 : f->precision;
     switch (tolower((unsigned char)f->kind)) {
-    case 'f': decimal_round(d, d->point + precision); break;
-    case 'e': decimal_round(d, precision + 1); break;
-    default: decimal_round(d, precision ? precision : 1); break;
+    case 'f': penta_decimal_round(d, d->point + precision); break;
+    case 'e': penta_decimal_round(d, precision + 1); break;
+    default: penta_decimal_round(d, precision ? precision : 1); break;
     }
 }
 
-void print_double(struct sink *s, const struct spec *f, double value)
+void penta_print_double(struct sink *s, const struct spec *f, double value)
 {
     struct decimal d = {0};
     uint64_t bits;
@@ -152,7 +152,7 @@ void print_double(struct sink *s, const struct spec *f, double value)
     if (exponent == 2047) {
         *q = 0;
         const char *name = fraction ? upper(f) ? "NAN" : "nan" : upper(f) ? "INF" : "inf";
-        sink_field(s, f, prefix, 0, name, 3);
+        penta_sink_field(s, f, prefix, 0, name, 3);
         return;
     }
     if (hex) {
@@ -160,16 +160,16 @@ void print_double(struct sink *s, const struct spec *f, double value)
         *q++ = upper(f) ? 'X' : 'x';
     } else {
         uint64_t significand = exponent ? fraction | UINT64_C(1) << FRACTION : fraction;
-        decimal_of(&d, significand, (exponent ? exponent : 1) - BIAS - FRACTION);
+        penta_decimal_of(&d, significand, (exponent ? exponent : 1) - BIAS - FRACTION);
         round_for(f, &d);
     }
     *q = 0;
     struct pen count = {0}, pen = {.s = s};
     put_number(&count, f, &d, bits);
     int front = (int)(q - prefix), pad = f->width - front - count.size;
-    if (!f->minus && !f->zero) sink_fill(s, ' ', pad);
-    sink_text(s, prefix, (size_t)front);
-    if (!f->minus && f->zero) sink_fill(s, '0', pad);
+    if (!f->minus && !f->zero) penta_sink_fill(s, ' ', pad);
+    penta_sink_text(s, prefix, (size_t)front);
+    if (!f->minus && f->zero) penta_sink_fill(s, '0', pad);
     put_number(&pen, f, &d, bits);
-    if (f->minus) sink_fill(s, ' ', pad);
+    if (f->minus) penta_sink_fill(s, ' ', pad);
 }

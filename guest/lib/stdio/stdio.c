@@ -25,9 +25,9 @@ static size_t used = 3; /* files[] from here on were never open */
 static int write_all(FILE *f, const unsigned char *from, size_t size)
 {
     while (size) {
-        long n = system_write(f->fd, from, size);
+        long n = penta_system_write(f->fd, from, size);
         if (n <= 0) {
-            if (system_result(n ? n : -EIO) < 0) f->failed = 1;
+            if (penta_system_result(n ? n : -EIO) < 0) f->failed = 1;
             return EOF;
         }
         from += n;
@@ -44,7 +44,7 @@ static int settle(FILE *f)
         result = write_all(f, f->buffer, f->at);
     } else if (f->can_read && f->fd > 2) {
         long ahead = (long)(f->end - f->at) + (f->back != 0);
-        if (ahead) system_seek(f->fd, -ahead, SEEK_CUR);
+        if (ahead) penta_system_seek(f->fd, -ahead, SEEK_CUR);
     } else if (f->can_read) {
         return 0; /* the console cannot go back */
     }
@@ -90,7 +90,7 @@ static int flags_of(const char *mode)
 static FILE *open_as(FILE *f, const char *path, const char *mode)
 {
     int flags = flags_of(mode);
-    long fd = system_result(flags ? system_open(path, (unsigned)flags) : -EINVAL);
+    long fd = penta_system_result(flags ? penta_system_open(path, (unsigned)flags) : -EINVAL);
     if (fd < 0) return NULL;
     *f = (struct penta_file){
         .fd = (int)fd, .can_read = (flags & READ) != 0, .can_write = (flags & WRITE) != 0};
@@ -116,7 +116,7 @@ FILE *fopen(const char *path, const char *mode)
 int fclose(FILE *f)
 {
     int result = settle(f);
-    if (f->fd > 2 && system_result(system_close(f->fd)) < 0) result = EOF;
+    if (f->fd > 2 && penta_system_result(penta_system_close(f->fd)) < 0) result = EOF;
     if (f->own) free(f->buffer);
     *f = (struct penta_file){.fd = -1};
     return result;
@@ -149,9 +149,9 @@ void setbuf(FILE *f, char *buffer) { setvbuf(f, buffer, buffer ? _IOFBF : _IONBF
 static long fill(FILE *f, unsigned char *to, size_t size)
 {
     if (f->fd == 0) fflush(stdout);
-    long n = system_read(f->fd, to, size);
+    long n = penta_system_read(f->fd, to, size);
     if (n == 0) f->at_end = 1;
-    if (system_result(n) < 0) f->failed = 1;
+    if (penta_system_result(n) < 0) f->failed = 1;
     return n;
 }
 
@@ -282,14 +282,14 @@ int puts(const char *text) { return fputs(text, stdout) < 0 ? EOF : fputc('\n', 
 int fseek(FILE *f, long offset, int whence)
 {
     if (settle(f)) return -1;
-    if (system_result(system_seek(f->fd, offset, whence)) < 0) return -1;
+    if (penta_system_result(penta_system_seek(f->fd, offset, whence)) < 0) return -1;
     f->at_end = 0;
     return 0;
 }
 
 long ftell(FILE *f)
 {
-    long at = system_result(system_seek(f->fd, 0, SEEK_CUR));
+    long at = penta_system_result(penta_system_seek(f->fd, 0, SEEK_CUR));
     if (at < 0) return -1;
     if (f->writing) return at + (long)f->at;
     return at - (long)(f->end - f->at) - (f->back != 0);

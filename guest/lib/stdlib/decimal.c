@@ -41,7 +41,7 @@ static void over_power(struct limbs *n, int power)
     }
 }
 
-void decimal_of(struct decimal *d, unsigned long long significand, int exponent)
+void penta_decimal_of(struct decimal *d, unsigned long long significand, int exponent)
 {
     struct limbs n;
     *d = (struct decimal){0};
@@ -69,7 +69,7 @@ void decimal_of(struct decimal *d, unsigned long long significand, int exponent)
     while (d->count && !d->digit[d->count - 1]) d->count--;
 }
 
-void decimal_round(struct decimal *d, int n)
+void penta_decimal_round(struct decimal *d, int n)
 {
     if (n >= d->count) return;
     int up = 0;

@@ -9,6 +9,6 @@ struct decimal {
     char digit[DECIMAL_DIGITS];
 };
 
-void decimal_of(struct decimal *d, unsigned long long significand, int exponent);
+void penta_decimal_of(struct decimal *d, unsigned long long significand, int exponent);
 /* Rounds to the first n digits, ties to even; n may be 0 or less. */
-void decimal_round(struct decimal *d, int n);
+void penta_decimal_round(struct decimal *d, int n);

@@ -83,9 +83,9 @@ static int grow(size_t size)
 {
     if (size > SIZE_MAX / 2) return 0;
     size = (size + HEADER + GROW - 1) / GROW * GROW;
-    char *start = system_sbrk(0);
+    char *start = penta_system_sbrk(0);
     size_t skip = last ? 0 : (0 - (uintptr_t)start) % UNIT;
-    if (!system_sbrk(size + skip)) return 0;
+    if (!penta_system_sbrk(size + skip)) return 0;
     start += skip;
     /* The old end becomes a block; somebody else may have moved the heap's end in between. */
     struct block *b = last && (char *)last + HEADER == start ? last : (struct block *)start;

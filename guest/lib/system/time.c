@@ -25,13 +25,6 @@ int timespec_get(struct timespec *into, int base)
     return base;
 }
 
-int nanosleep(const struct timespec *t, struct timespec *left)
-{
-    if (left) *left = (struct timespec){0};
-    for (time_t s = 0; s < t->tv_sec; s++) console_sleep(1000000);
-    return (int)console_sleep((unsigned long)t->tv_nsec / 1000);
-}
-
 /* Days since 1970 of a date, and back, in the Gregorian calendar: years begin in March, so that the
  * leap day is the last one. */
 static long long days_of(long long year, int month, int day)

@@ -91,6 +91,31 @@ def against_native(work):
                   (expected.returncode, expected.stdout, expected.stderr))
 
 
+def own_names(work):
+    """Names that are not reserved belong to the program, also where the library has functions of these names."""
+    source = os.path.join(work, "names.c")
+    with open(source, "w") as file:
+        file.write("""#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+int read(int n) { return n + 1; }
+int write(int n) { return n + 2; }
+int sleep(int n) { return n + 3; }
+int usleep(int n) { return n + 4; }
+int system_write(int n) { return n + 5; }
+void print_double(double x) { printf("%g\\n", x); }
+void sink_text(void) { puts("text"); }
+int main(void)
+{
+    sink_text();
+    print_double(atof("0.5"));
+    printf("%d\\n", read(write(sleep(usleep(system_write(time(NULL) > 0))))));
+    return 0;
+}
+""")
+    check("own names", run(compile_program(work, source, "-O2")), (0, b"text\n0.5\n16\n", b""))
+
+
 def errors(work):
     def cc(text, *options, suffix=".c"):
         source = os.path.join(work, "e" + suffix)
@@ -143,4 +168,4 @@ def examples32(work):
     examples(work, "-m32")
 
 
-sys.exit(kit.main(examples, examples32, against_native, errors, separate))
+sys.exit(kit.main(examples, examples32, against_native, own_names, errors, separate))
