@@ -401,7 +401,7 @@ def test_interrupts():
 
 
 def test_debug():
-    """Time travel: any walk forwards and backwards ends in the state that a fresh run has."""
+    """Any walk forwards and backwards ends in the state that a new run has."""
     lines = [f"WRITE8 0x10000+{i % 64}, {i % 251}" if i % 3 else f"SLEEP {i % 7}" for i in range(2000)]
     open("walk.kasm", "w").write("\n".join(lines) + "\n")
     exits(0, "asm", "walk.kasm", "-o", "walk.kblob")
@@ -507,7 +507,7 @@ def test_conform_knows_its_engines():
 
 
 def test_vector_with_an_empty_name_is_compared():
-    """No bytes against no bytes is no call of memcmp with NULL, which the sanitized build reports."""
+    """Two empty names are compared without memcmp of NULL, which the sanitized build would report."""
     source("p.casm", ".global main\nmain:\nRET\n")
     exits(0, "asm", "p.casm", "-o", "p.coil")
     data = bytearray(open("p.coil", "rb").read())

@@ -107,13 +107,13 @@ def test_signatures():
         else:
             ssl = ["openssl", "dgst", "-sha256", "-verify", key(name + ".pub"), "-signature", "sig", "tbs"]
         check(subprocess.run(ssl, capture_output=True).returncode == 0, "openssl verifies " + kind)
-        penta("sign", "p.cvbc", "--public-key", key(name + ".pub"), "--export-tbs", "tbs", "-o", "room.cvbc")
+        penta("sign", "p.cvbc", "--public-key", key(name + ".pub"), "--export-tbs", "tbs", "-o", "prepared.cvbc")
         if kind == "ed25519":
             ssl = ["openssl", "pkeyutl", "-sign", "-inkey", key(name + ".pem"), "-rawin", "-in", "tbs", "-out", "sig"]
         else:
             ssl = ["openssl", "dgst", "-sha256", "-sign", key(name + ".pem"), "-out", "sig", "tbs"]
         subprocess.run(ssl, check=True)
-        penta("sign", "room.cvbc", "--attach-sig", "sig", "-o", "attached.cvbc")
+        penta("sign", "prepared.cvbc", "--attach-sig", "sig", "-o", "attached.cvbc")
         check(penta("verify", "attached.cvbc", "--trusted-key", key(name + ".pub")).returncode == 0,
               "a signature of openssl verifies " + kind)
     done = penta("verify", "s.cvbc", "--trusted-key", key("other.pub"))

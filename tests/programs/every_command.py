@@ -17,7 +17,8 @@ PENTA = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KEYS = os.path.join(ROOT, "tests", "keys")
 
-# Reverse video, a forged line, a colour that is one of ours, a control of eight bits, and a mark that turns the reading direction.
+# Reverse video, a forged line, a colour that is one of ours, an 8-bit control character, and a mark that changes the
+# reading direction.
 HOSTILE = r"\x1b[7m\nPWNED\x1b[31mRED\x9b1m\xe2\x80\xae"
 COLOURS = re.compile(rb"\x1b\[(?:0|1|2|1;31|1;33|3[1-6])m")
 
@@ -146,7 +147,7 @@ BINARY = ("asm", "convert", "seal", "open", "create", "compile", "link", "extrac
 
 
 def test_no_string_of_a_file_reaches_the_terminal():
-    """Text of the tool is checked as it is; what the program itself prints goes to a pipe untouched."""
+    """The tool's own text is checked; what the program itself prints goes to a pipe unchanged."""
     for args, data in invocations():
         if os.path.exists("new.pem"):
             os.remove("new.pem")
@@ -169,13 +170,13 @@ def test_no_string_of_a_file_reaches_the_terminal():
 
 
 def strings_replaced(data):
-    """The bytes with every run of letters, the first 16 aside, made hostile; as long as before."""
+    """The bytes with every run of letters after the first 16 bytes made hostile; the size stays."""
     hostile = HOSTILE.encode().decode("unicode_escape").encode("latin-1")
     return data[:16] + re.sub(rb"[A-Za-z_.]{3,}", lambda m: (hostile * (len(m[0]) // 8 + 1))[:len(m[0])], data[16:])
 
 
 def test_no_string_of_a_damaged_file_reaches_the_terminal():
-    """The same with strings put in place in the bytes of cases, whatever checksums say about it."""
+    """The same with hostile strings in the bytes of cases, although checksums become wrong."""
     cases = os.path.join(ROOT, "tests", "cases")
     wanted = [os.path.join(folder, name) for folder, _, names in os.walk(cases) for name in sorted(names)
               if re.search("everything|debug_rows.test|metadata|names|example|source_lines", name)]

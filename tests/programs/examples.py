@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Every example of the help and the man pages is run as it stands there, in a folder with the files
-it names.
+"""Runs every example of the help and the man pages, in a folder with the files it names.
 
     tests/programs/examples.py PENTA
 """

@@ -144,7 +144,7 @@ def ten_blocks(work, engine, token, authorizer, bank):
         moves = [(0 if random_moves.random() < 0.2 else random_moves.randrange(1, 6),
                   random_moves.randrange(0, 6), random_moves.randrange(0, 100)) for _ in range(8)]
         if n == 8:
-            moves[3] = (0, 2, (1 << 64) - 1)  # nobody can own so much
+            moves[3] = (0, 2, (1 << 64) - 1)  # more than anybody can own
         output = refine(work, engine, authorizer, token, moves)
         reports, applied = [report(n, TOKEN, code, output)], [moves]
         if n == 4:  # waits for the report of the next block
@@ -180,7 +180,7 @@ def ten_blocks(work, engine, token, authorizer, bank):
 
 
 def saved_by_every_command(work, token):
-    """run, trace and debug leave the same state; whoever stops before the end leaves none."""
+    """run, trace and debug leave the same state; one that stops before the end leaves none."""
     items = write(os.path.join(work, "items.json"),
                   [{"result": {"ok": payload_of([(0, 1, 5), (1, 2, 3)]).hex()}, "gas": 100000}])
     path = os.path.join(work, "saved.json")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The rules that a grep can check: layers run one way, a format includes no other format, every
-header compiles alone, facts lie in .def files with no code, and the library names no option of
-the tool."""
+header compiles alone, every format has its files, and messages of the library name no option of the
+tool."""
 import os
 import re
 import subprocess

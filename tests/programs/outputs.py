@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the tool writes destroys nothing: no input, no key, and no doubt about a signature.
+"""The tool never overwrites an input or a key, and never signs over a signature that is wrong or unchecked.
 
     tests/programs/outputs.py PENTA
 """
@@ -46,7 +46,7 @@ def read(name):
 
 
 def files():
-    """Everything in the folder: what a refused command may not have changed."""
+    """Everything in the folder, which a refused command must not have changed."""
     return {os.path.join(at, name): read(os.path.join(at, name))
             for at, _, names in os.walk(".") for name in names}
 
@@ -272,7 +272,7 @@ def test_resign_says_what_it_replaces():
 
 
 def test_required_signatures_are_required():
-    """By sign, --export-tbs, board and extract as by every other command."""
+    """sign, --export-tbs, board and extract honour it like every other command."""
     signed("mine.cvbc")
     signed("theirs.cvbc", key="p256.pem")
     write("bad.cvbc", changed(read("mine.cvbc"), len(read("mine.cvbc")) - 1))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The linker of RISC-V objects: every program of the RISC-V suite on every ISA and engine, programs
-of ours that are compiled here, what each optimisation does, debug lines, and every error.
+"""The linker of RISC-V objects: every program of the RISC-V suite on every ISA and engine, our own
+programs compiled here, what each optimisation does, debug lines, and every error.
 
     tests/programs/pvm_link.py PENTA SHARED
 """
@@ -327,7 +327,7 @@ def errors():
 
 
 def damage():
-    """Cut and broken objects are refused or linked, and nothing else happens."""
+    """Cut and broken objects are refused or linked, without a crash or a hang."""
     assemble(program("la a0, word\nlw a0, 0(a0)\ncall f\nret\nf: ret\n.data\nword: .word 1\n.text"), flags=["-g"])
     with open(os.path.join(work, "case.o"), "rb") as file:
         whole = file.read()
@@ -367,7 +367,7 @@ def several():
     assemble(".globl factor\n.data\n.align 2\nfactor: .word 1000\n", "factor.o")
     penta("link", "calls.o", "helper.o", "factor.o", "-o", "strong.polkavm")
     check("strong before weak", result("strong.polkavm", "--call", "run")[0] != want)
-    # a weak name that nobody defines, in an object and in a program with stubs for dynamic linking
+    # a weak name without a definition, in an object and in a program with stubs for dynamic linking
     assemble(".weak nobody\n" + program("lga a0, nobody\nbeqz a0, 1f\ncall nobody\n1: addi a0, a0, 7"), "weak.o")
     subprocess.run([LLD, "--emit-relocs", "--no-relax", "-pie", "-z", "notext", "-e", "run", "weak.o", "-o", "weak.elf"],
                    check=True, cwd=work)

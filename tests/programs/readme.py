@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The transcripts of README.md, run as they stand in a folder that has only the examples.
+"""Runs the transcripts of README.md in a folder that has only the examples.
 
     tests/programs/readme.py PENTA [--accept]
 

@@ -72,7 +72,7 @@ def read(name, store="store"):
 
 
 def one_commit():
-    """The next run ends what a kill cut off; then both files are of one commit."""
+    """The next run completes what a kill cut off; then both files are of one commit."""
     assemble("nothing", SAVE.format(seed=1, times=0))
     code, message = run("nothing")
     check(code == 0, message)
@@ -100,7 +100,7 @@ def test_second_process_is_told_who_holds_it():
 
 
 def test_pairs():
-    """Whoever comes second fails or waits for nobody: the files are of one commit."""
+    """The second process fails or works after the first one: the files are of one commit."""
     for seed in (1, 2):
         assemble(f"save{seed}", SAVE.format(seed=seed, times=8))
     refused = 0
@@ -131,9 +131,9 @@ def test_kills():
 
 
 def test_read_only_store_is_shared():
-    """Who cannot write to a folder reads it, beside others who do, with or without a lock file."""
+    """A process that cannot write to a folder reads it beside others, with or without a lock file."""
     if os.geteuid() or subprocess.run(["test", "-x", PENTA], user=65534, group=65534).returncode:
-        return  # no other user to be, or one who cannot start the tool
+        return  # cannot become another user, or that one cannot start the tool
     assemble("save", SAVE.format(seed=1, times=1))
     assemble("long", LOAD.format(times=65535))
     assemble("load", LOAD.format(times=1))
@@ -181,7 +181,7 @@ def values(store, register):
 
 
 def test_old_store_is_read():
-    """A store from before names were told apart: both names find what they shared."""
+    """A store from before names were distinguished: both names find what they shared."""
     assemble("save", KEYS.format(body="init_random C0, 9\nlifecycle.save_thermo C0"))
     check(run("save")[0] == 0, "save")
     expected, empty = values("store", "C0"), values("store", "C1")

@@ -1,4 +1,4 @@
-"""What tests of the tool from outside share: calling it, checking, a pseudo-terminal."""
+"""Shared by the tests that call the tool: calling it, checking, a pseudo-terminal."""
 import os
 import pty
 import select
@@ -54,7 +54,7 @@ class Terminal:
         self.text = b""
 
     def read(self, seconds):
-        """What comes within this time; False: the program is gone."""
+        """Reads what comes within this time; False: the program has ended."""
         if select.select([self.fd], [], [], seconds)[0]:
             try:
                 self.text += os.read(self.fd, 65536)
@@ -72,7 +72,7 @@ class Terminal:
         os.write(self.fd, text)
 
     def end(self):
-        """Reads to the end; the exit code."""
+        """Reads to the end and returns the exit code."""
         while self.read(60):
             pass
         os.close(self.fd)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The debugger's past is true: over every case of every format, a random walk of step, back, goto
-and continue ends in the same saved bytes as a run straight to that step.
+"""Going back in the debugger is exact: for every case of every format, a random walk of step, back,
+goto and continue ends in the same saved bytes as a run straight to that step.
 
     walks.py PENTA [SEED] [FILTER]
 """
@@ -26,7 +26,7 @@ def load_cases_tool():
 
 
 def options_of(case):
-    """Those of the case that a debugger takes too."""
+    """The options of the case that the debugger has too."""
     words, options = case.args.get("open", []) + case.args.get("run", []), []
     while words:
         word = words.pop(0)

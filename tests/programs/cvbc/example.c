@@ -1,4 +1,4 @@
-/* The loader of the format's own text, as written there; around it only a main. */
+/* The loader from the document of the format, unchanged; only main is added. */
 // C API for CVBC validation
 #include "cvbc_format.h"
 

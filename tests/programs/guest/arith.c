@@ -1,5 +1,5 @@
 /* The guest's arithmetic, compiled for this machine under names that start with guest_, against the
- * machine's own: bit for bit, NaNs aside, whose payload is nobody's promise. */
+ * machine's own: bit for bit, except for NaNs, whose payload is not specified. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

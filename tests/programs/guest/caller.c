@@ -1,5 +1,5 @@
-/* A contract that does what its input says, for the test of every host call in penta_contract.h. The first byte
- * is what, 20 bytes follow that are an address, and the rest is input for another contract.
+/* A contract that makes the host call that its input names, to test every call of penta_contract.h. The input
+ * is a letter, 20 bytes of an address, and input for another contract.
  *
  *     c e s d D   call, with gas, static, delegate, delegate with gas   code, 4 bytes size, what came back
  *     n N         new contract, with a salt                             code, 20 bytes address, what came back

@@ -1,4 +1,4 @@
-/* What the guest's library asks of its machine, on this one. */
+/* The functions that the guest's library needs from its machine, for this machine. */
 #include <stdlib.h>
 
 int guest_errno;

@@ -1,4 +1,4 @@
-/* Atomic operations, of which each becomes a few plain ones. */
+/* Atomic operations, each of which becomes a few plain instructions. */
 #include "export.h"
 
 static u32 word = 100;

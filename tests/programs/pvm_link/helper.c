@@ -1,4 +1,4 @@
-/* A member of an archive for calls.c, and one that nobody needs. */
+/* A member of an archive for calls.c, and one that nothing needs. */
 #include "export.h"
 
 __attribute__((weak)) u32 factor = 3;
