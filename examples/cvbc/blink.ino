@@ -1,4 +1,4 @@
-// Three blinks and a word about each.
+// Blinks three times and prints a line each time.
 int main() {
     pinMode(13, OUTPUT);
     for (int i = 1; i <= 3; i++) {

@@ -1,5 +1,5 @@
-/* The library in sixty lines: open a file of any format, say what is wrong with it, run it, show its
- * state.
+/* The library in sixty lines: open a file of any format, say what is wrong with it, run it, show
+ * its state.
  *
  *     cc embed.c $(pkg-config --cflags --libs penta) -o embed
  *     ./embed kernel.kblob map=0x10000:64
@@ -39,8 +39,8 @@ static bool read_file(const char *path, penta_buffer *out)
     return whole;
 }
 
-/* Until something happens that this host does not know how to answer: it repeats the first argument,
- * which is what a sleeping kernel wants to hear, and enough to see a program go on. */
+/* Runs until the machine stops for good. Host calls are answered with their first argument, which
+ * is right for SLEEP of a kernel, and enough for many other programs to go on. */
 static void run(penta_vm *vm, penta_stop *stop)
 {
     penta_error err = {0};

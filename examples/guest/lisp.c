@@ -4,8 +4,8 @@
  *     (define (fact n) (if (< n 2) 1 (* n (fact (- n 1)))))
  *     (fact 10)                                                  3628800
  *
- * Special forms: quote ' if define set! lambda let begin. Functions: + - * / % < = cons car cdr list
- * null? pair? eq? print. Memory is never given back: programs are short. */
+ * Special forms: quote ' if define set! lambda let begin. Functions: + - * / % < = cons car cdr
+ * list null? pair? eq? print. Memory is never freed: programs are short. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -197,7 +197,7 @@ static value *lambda(value *parameters, value *body, value *scope)
     return f;
 }
 
-/* The loop is what makes calls at the end of a function need no stack. */
+/* A loop instead of recursion, so that calls at the end of a function need no stack. */
 static value *eval(value *v, value *scope)
 {
     for (;;) {

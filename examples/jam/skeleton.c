@@ -1,4 +1,5 @@
-/* The smallest JAM service: refine hands its payload on, accumulate keeps the last one and counts them.
+/* The smallest JAM service: refine returns its payload, accumulate stores the last one and counts
+ * them.
  *
  *     penta-cc -O2 skeleton.c --to jam --dispatch refine,accumulate --metadata '' -o skeleton.jam
  *     penta run skeleton.jam --host jam --entry refine --payload 68656c6c6f
@@ -9,7 +10,8 @@
 
 static uint8_t item_bytes[4096];
 
-/* Outside of the chain: may take long, sees no state. What it returns becomes part of the work report. */
+/* Outside of the chain: may take long, sees no state. What it returns becomes part of the work
+ * report. */
 struct jam_bytes refine(const uint8_t *arguments, uint64_t size)
 {
     struct jam_refine work = jam_refine_arguments(arguments, size);
@@ -17,8 +19,8 @@ struct jam_bytes refine(const uint8_t *arguments, uint64_t size)
 }
 PENTA_EXPORT(refine, 2);
 
-/* On the chain: sees what refine gave, and changes the service's state. Exactly 32 bytes would be the
- * service's output of this block. */
+/* On the chain: sees what refine gave, and changes the service's state. Exactly 32 bytes would be
+ * the service's output of this block. */
 struct jam_bytes accumulate(const uint8_t *arguments, uint64_t size)
 {
     struct jam_accumulate work = jam_accumulate_arguments(arguments, size);

@@ -3,12 +3,14 @@
  *     penta-cc -O2 token.c --to jam --dispatch refine,accumulate --metadata 0005746f6b656e -o token.jam
  *     penta block state.json block.json --save-state next.json
  *
- * A payload is a list of moves of 16 bytes each: u32 from, u32 to, u64 amount. Account 0 has no balance: what
- * comes from it is new, what goes to it is gone. Refine checks the form and hands the list on; accumulate moves
- * what the balances allow, and skips the rest. Value that other services send to this one becomes tokens of the
- * account in the first four bytes of the memo. The output of a block is how many moves the service ever made.
+ * A payload is a list of moves of 16 bytes each: u32 from, u32 to, u64 amount. Account 0 has no
+ * balance: what comes from it is new, what goes to it is gone. Refine checks the form and returns
+ * the list; accumulate moves what the balances allow, and skips the rest. Value that other services
+ * send to this one becomes tokens of the account in the first four bytes of the memo. The output of
+ * a block is how many moves the service ever made.
  *
- * Storage: "b" and u32 account: u64 balance; "n": u64 moves. authorizer.c says who may send packages. */
+ * Storage: "b" and u32 account: u64 balance; "n": u64 moves. authorizer.c says who may send
+ * packages. */
 #include <penta_jam.h>
 #include <stdbool.h>
 #include <string.h>
@@ -53,7 +55,8 @@ static uint64_t balance_of(uint32_t account)
     return balance;
 }
 
-/* The service's own balance pays for what it stores. When it is too small nothing of this item stays. */
+/* The service's own balance pays for what it stores. When it is too small nothing of this item
+ * stays. */
 static void set(const void *key, uint64_t size, uint64_t value)
 {
     if (jam_write(key, size, &value, sizeof value) == JAM_FULL) penta_trap();

@@ -1,7 +1,7 @@
 /* Runs an export of a PolkaVM blob with two host functions, metered.
  *
- *     cc pvm_contract.c -o pvm_contract $(pkg-config --cflags --libs penta)
- *     ./pvm_contract FILE EXPORT [ARG...]
+ *     cc contract.c -o contract $(pkg-config --cflags --libs penta)
+ *     ./contract FILE EXPORT [ARG...]
  *
  * print(address, length)     writes guest memory to standard output
  * get_third_number()         returns 1000
@@ -22,7 +22,7 @@ static penta_bytes read_file(const char *path)
     return (penta_bytes){bytes, size};
 }
 
-/* Answers the host call that the machine waits for. False: nobody has such a function. */
+/* Answers the host call that the machine waits for. False: there is no such function. */
 static bool host_call(penta_vm *vm, const penta_module *module, const penta_stop *stop)
 {
     penta_bytes name;

@@ -1,5 +1,5 @@
-/* Plays the Doom program with a WAD: an embedder's whole job in one file. The program is opened,
- * compiled, called once a tick, and its host calls are answered here.
+/* Plays the Doom program with a WAD, as an example of embedding: the program is opened, compiled
+ * and called once a tick, and its host calls are answered here.
  *
  *     doom BLOB WAD                      in the terminal: arrows, x fires, space opens, q ends
  *     doom BLOB WAD --ticks N --hash     N ticks as fast as they go, and a hash of all frames
@@ -120,7 +120,7 @@ static void call(const char *export, uint64_t a0, uint64_t a1)
     }
 }
 
-/* ---- keys: a terminal says when one goes down (again), so it goes up after a few ticks ---- */
+/* ---- keys: a terminal reports only presses, so a key is released after a few ticks ---- */
 
 static struct termios before;
 

@@ -1,5 +1,5 @@
-/* An extension of one's own: `blur.mean3 A, B` smooths a tensor. Registers it, assembles a program
- * that uses it by name, and runs that. */
+/* Registers an extension whose instruction `blur.mean3 A, B` smooths a tensor, assembles a program
+ * that uses it, and runs that. */
 #include <penta/tvmr.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""cvbc: CockpitVM containers. Make, sign, seal, load, verify, assemble, compile, run.
+"""CockpitVM containers: make, sign, seal, load, verify, assemble, compile and run them.
 
     import cvbc
 

@@ -1,4 +1,4 @@
-"""penta/cvbc.h of libpenta, over ctypes: structures, functions, and small helpers around them."""
+"""penta/cvbc.h of libpenta, by ctypes: structures, functions and small helpers."""
 from __future__ import annotations
 
 import ctypes

@@ -93,7 +93,7 @@ class Module:
 
 
 class Container:
-    """A container as it will be written. Loaded ones say who signed them, too."""
+    """A container as it will be written. A loaded one also says who signed it."""
 
     def __init__(self) -> None:
         self.metadata = Metadata()
@@ -123,7 +123,7 @@ class Container:
 
     def set_target(self, architecture: int = 0, family: int = 0, variant: int = 0, features: Optional[int] = None,
                    min_flash_kb: int = 0, min_ram_kb: int = 0) -> None:
-        """0 is any. Features that pins need are added by themselves."""
+        """0 is any. Features that pins need are added automatically."""
         m = self.metadata
         m.target_architecture, m.target_family, m.target_variant = architecture, family, variant
         m.target_features, m.min_flash_kb, m.min_ram_kb = features or 0, min_flash_kb, min_ram_kb

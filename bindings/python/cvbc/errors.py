@@ -1,4 +1,4 @@
-"""What can go wrong, by kind. `code` is a Status, `findings` has everything that was said."""
+"""The exceptions of this package."""
 from __future__ import annotations
 
 from typing import Dict, List, Type
@@ -9,7 +9,7 @@ from .constants import Status
 
 
 class CVBCError(Exception):
-    """`code` is the status of the format, `findings` what the library said."""
+    """`code` is a Status, `findings` has everything that the library reported."""
 
     def __init__(self, message: str, code: int = Status.ARG, findings: List[Finding] = []) -> None:
         super().__init__(message)

@@ -136,7 +136,7 @@ class HardwareFault(Exception):
 
 
 class Hal:
-    """Hardware behind host calls: define those methods that you want, the rest is simulated.
+    """The hardware that answers host calls: define the methods that you want, the rest is simulated.
 
         pin_mode(pin, mode)    digital_write(pin, high)    digital_read(pin) -> bool
         analog_write(pin, value)    analog_read(pin) -> int    delay(ms)
@@ -148,8 +148,8 @@ class Hal:
 
 @dataclass(frozen=True)
 class Result:
-    """How a run ended: halted, end (past the last instruction), error or budget, which is not the
-    program's own fault: its error is 0."""
+    """How a run ended: halted, end (past the last instruction), error, or budget. A budget that is
+    spent is no error of the program, so `error` is 0 then."""
     status: str
     error: int
     error_name: str
@@ -322,7 +322,7 @@ def trinity(containers: Union[Loadable, Iterable[Loadable]], board: Optional[str
             _c.lib.penta_buffer_free(ctypes.byref(buffer))
 
 
-# ---- files anew
+# ---- signing files again
 
 def sign(data: Union[Path, bytes], key: KeyLike, embed_public_key: bool = True, hash: int = 0,  # noqa: A002
          replace: bool = False) -> bytes:

@@ -42,7 +42,7 @@ def _word(value: int, what: str, signed: bool = False) -> int:
 
 
 def _bytes(data: Buffer) -> bytes:
-    """The bytes of a buffer. A str has none: which encoding is the caller's to say."""
+    """The bytes of a buffer. Not of a str: the caller must choose an encoding."""
     if isinstance(data, str):
         raise TypeError("bytes are needed, not str")
     return data if isinstance(data, bytes) else bytes(memoryview(data).cast("B"))
@@ -53,7 +53,7 @@ _STOPS = ("fuel", "break", "host", "halt", "trap", "fault", "gas", "interrupt", 
 
 @dataclass(frozen=True)
 class Finding:
-    """One complaint: a stable code, an offset, what, and the way out."""
+    """An error or warning: a stable code, an offset, a message, and a note on what to do."""
     code: str
     name: str
     severity: str
@@ -67,7 +67,7 @@ class Finding:
 
 
 class Error(Exception):
-    """What can fail raises this; `findings` has everything that was found."""
+    """Raised by everything that can fail; `findings` has everything that was found."""
 
     def __init__(self, findings: List[Finding]):
         super().__init__("; ".join(str(f) for f in findings) or "failed")
@@ -192,7 +192,7 @@ class Module:
 
 
 class Machine:
-    """A machine over a module. Belongs to one thread at a time; interrupt() aside."""
+    """A machine for a module. Belongs to one thread at a time, except for interrupt()."""
 
     def __init__(self, handle: int, module: Module):
         self._handle, self.module = handle, module

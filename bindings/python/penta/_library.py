@@ -1,4 +1,4 @@
-"""libpenta by ctypes: where it is looked for, and the structs and functions of penta.h."""
+"""Finds libpenta and declares the structs and functions of penta.h, by ctypes."""
 from __future__ import annotations
 
 import ctypes
@@ -8,7 +8,7 @@ from ctypes import POINTER, c_bool, c_char, c_char_p, c_int, c_size_t, c_uint8, 
 
 
 def _candidates():
-    """PENTA_LIBRARY, the package, the system, build/release of the tree it lies in."""
+    """In PENTA_LIBRARY, the package, the system, or build/release of the tree that this file is in."""
     here = os.path.dirname(os.path.abspath(__file__))
     if os.environ.get("PENTA_LIBRARY"):
         yield os.environ["PENTA_LIBRARY"]

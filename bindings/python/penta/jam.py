@@ -107,7 +107,7 @@ class Outcome:
 
 
 class State:
-    """Values under keys of 31 bytes; document: JSON text, or what it stands for."""
+    """Values under keys of 31 bytes; document: JSON, as text or as Python values."""
 
     def __init__(self, host: "Host", document: Union[str, dict, None] = None, folder: Optional[str] = None):
         error = _c.Error()
