@@ -1,5 +1,6 @@
 /* The forms of TVMR vectors: programs with their final state, collections of sources, images and
  * checksums. The members of the document, or of its first case, tell the forms apart. */
+#include "base/codec/checksum.h"
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/writer.h"
@@ -721,7 +722,7 @@ static void checksum_case(struct trial *t, const struct json_object *v)
     static const struct {
         const char *key;
         uint64_t (*sum)(penta_bytes);
-    } sums[] = {{"xxh64_seed0", tvmr_xxh64}, {"upstream_mix", tvmr_mix}};
+    } sums[] = {{"xxh64_seed0", checksum_xxh64}, {"upstream_mix", tvmr_mix}};
     size_t size = 0;
     uint8_t *bytes = json_as_hex(json_get(v, "data_hex"), &size);
     if (!bytes) trial_fail(t, "bytes", "no hex");

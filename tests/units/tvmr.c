@@ -1,5 +1,6 @@
 /* What no case file can reach of the ternary machine: kernels and loops against their definition
  * over random shapes and extreme values, weights whose saving is killed, reloading a program. */
+#include "base/codec/checksum.h"
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "penta/tvmr.h"
@@ -566,7 +567,7 @@ static void stores(void)
         writer_text(&journal, names[i]);
         writer_uint(&journal, 1, 4);
         writer_char(&journal, 'x');
-        writer_uint(&journal, tvmr_xxh64(writer_view(&journal)), 8);
+        writer_uint(&journal, checksum_xxh64(writer_view(&journal)), 8);
         file_put(folder, "journal", writer_view(&journal));
         check(!live(folder, IN_PROGRAM("pool", ""), fault, out, 0) && strstr(fault, "no file"),
               "a journal that names something else", (long)i, 0);

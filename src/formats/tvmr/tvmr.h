@@ -264,7 +264,6 @@ bool tvmr_legacy(struct tvmr_module *m, penta_error *damage, penta_error *err);
 void tvmr_legacy_describe(const struct tvmr_module *m, const penta_visitor *v);
 
 /* codecs.c, or codecs_plain.c where the libraries are missing */
-uint64_t tvmr_xxh64(penta_bytes bytes);
 bool tvmr_lz4_expand(penta_bytes in, uint8_t *out, size_t size); /* exactly size bytes, or false */
 bool tvmr_lz4_pack(penta_bytes in, struct writer *out);
 enum verdict tvmr_cipher_open(const uint8_t key[32], penta_bytes header, penta_bytes in,

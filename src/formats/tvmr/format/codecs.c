@@ -1,13 +1,10 @@
-/* What the container needs of libraries: xxHash, LZ4, and the ciphers of src/crypto. */
+/* What the container needs of libraries: LZ4 and the ciphers of src/crypto. */
 #include "crypto/aead.h"
 #include "crypto/hash.h"
 #include "tvmr/tvmr.h"
 #include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
-
-uint64_t tvmr_xxh64(penta_bytes bytes) { return XXH64(bytes.data, bytes.size, 0); }
 
 bool tvmr_lz4_expand(penta_bytes in, uint8_t *out, size_t size)
 {

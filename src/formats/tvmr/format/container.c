@@ -1,5 +1,6 @@
 /* Bytes to module and back. What contradicts the layout is damage; what is merely wrong (version,
  * checksum, a type) is left to verify, so that broken files can still be looked at. */
+#include "base/codec/checksum.h"
 #include "tvmr/tvmr.h"
 #include <stdlib.h>
 
@@ -120,7 +121,7 @@ static bool parse_metadata(struct tvmr_module *m, size_t at, penta_error *err)
     m->trailing = bytes_slice(rest, (size_t)length + 12, rest.size);
     penta_bytes json = bytes_slice(m->metadata, 4, (size_t)length);
     penta_error *e = &m->metadata_error;
-    if (get64(json.data + json.size) != tvmr_xxh64(json))
+    if (get64(json.data + json.size) != checksum_xxh64(json))
         error_at(e, TVMR_METADATA, at + 4 + length, "the hash of the metadata does not match");
     else if (!tvmr_metadata_read(json, &m->meta, &m->arena, e))
         e->offset += at + 4;
@@ -138,7 +139,7 @@ static bool parse_image(struct tvmr_module *m, penta_error *err)
     if (!check_layout(m)) return false;
     size_t code = m->header.instr_offset, end = code + (size_t)TVMR_INSN * m->header.instr_count;
     penta_bytes summed = bytes_slice(m->image, tvmr_header_bytes, end - tvmr_header_bytes);
-    m->checksum = tvmr_xxh64(summed);
+    m->checksum = checksum_xxh64(summed);
     m->mixed = m->checksum != m->header.checksum && tvmr_mix(summed) == m->header.checksum;
     m->code = bytes_slice(m->image, code, end - code);
     m->count = m->header.instr_count;
@@ -234,7 +235,7 @@ void tvmr_write_metadata(struct writer *out, penta_bytes json)
 {
     writer_uint(out, json.size, 4);
     writer_bytes(out, json.data, json.size);
-    writer_uint(out, tvmr_xxh64(json), 8);
+    writer_uint(out, checksum_xxh64(json), 8);
 }
 
 void tvmr_write(struct writer *out, const struct tvmr_extension_entry *exts, size_t ext_count,
@@ -260,7 +261,7 @@ void tvmr_write(struct writer *out, const struct tvmr_extension_entry *exts, siz
     writer_bytes(out, code.data, code.size);
     if (out->failed) return;
     penta_bytes summed = bytes_slice(writer_view(out), start + tvmr_header_bytes, SIZE_MAX);
-    writer_patch(out, start + 0x20, tvmr_xxh64(summed), 8);
+    writer_patch(out, start + 0x20, checksum_xxh64(summed), 8);
     writer_bytes(out, metadata.data, metadata.size);
 }
 

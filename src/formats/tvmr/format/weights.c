@@ -1,6 +1,7 @@
 /* Weight files: "TVMW" | version u16 | entries u16 | per entry key_len u8, key, ndims u8, dims
  * u16..., has_temperatures u8, 2 bytes per signal, 1 per temperature | XXH64. Saved by write, sync,
  * rename, so a crash leaves either the old file or the new one. */
+#include "base/codec/checksum.h"
 #include "base/file/file.h"
 #include "tvmr/kernels/kernels.h"
 #include <stdio.h>
@@ -41,7 +42,7 @@ bool tvmr_weights_save(const struct tvmr_vm *vm, const char *path, penta_error *
         if (storable(&vm->cold[i]))
             tvmr_weights_write(&out, (penta_bytes){vm->cold[i].key, vm->cold[i].key_size},
                                &vm->cold[i]);
-    if (!out.failed) writer_uint(&out, tvmr_xxh64(writer_view(&out)), 8);
+    if (!out.failed) writer_uint(&out, checksum_xxh64(writer_view(&out)), 8);
     bool ok = writer_ok(&out, err) && file_write(path, writer_view(&out), err);
     writer_free(&out);
     return ok;
@@ -96,7 +97,7 @@ bool tvmr_weights_load(struct tvmr_vm *vm, const char *path, size_t *loaded, pen
     struct reader r = {.in = body, .pos = 8, .err = err};
     if (body.size < 8 || memcmp(body.data, "TVMW", 4) || get16(body.data + 4) != WEIGHTS_VERSION)
         error_at(err, BASE_RANGE, 0, "'%.60s' is no weight file of version 1", path);
-    else if (tvmr_xxh64(body) != get64(body.data + body.size))
+    else if (checksum_xxh64(body) != get64(body.data + body.size))
         error_at(err, BASE_RANGE, 0, "weight file '%.60s' is damaged", path);
     size_t count = err->code ? 0 : get16(body.data + 6);
     struct entry e = {0};

@@ -2,6 +2,7 @@
  * weights among them. A folder belongs to one process at a time. Each file is replaced as a whole;
  * a commit writes one journal of all its names first, which the next run brings to an end if this
  * one could not. */
+#include "base/codec/checksum.h"
 #include "base/file/file.h"
 #include "base/file/lock.h"
 #include "tvmr/vm/ops.h"
@@ -120,7 +121,7 @@ static bool write_journal(struct tvmr_domain *w, unsigned transaction, penta_err
         writer_uint(&out, n->bytes.size, 4);
         writer_bytes(&out, n->bytes.data, n->bytes.size);
     }
-    if (!out.failed) writer_uint(&out, tvmr_xxh64(writer_view(&out)), 8);
+    if (!out.failed) writer_uint(&out, checksum_xxh64(writer_view(&out)), 8);
     bool ok = writer_ok(&out, err) && write_file(w, journal_name, writer_view(&out), err);
     writer_free(&out);
     return ok;
@@ -133,7 +134,7 @@ static bool replay_journal(struct tvmr_domain *w, penta_error *err)
     penta_bytes all;
     if (!named_get(w, journal_name, &all)) return true;
     penta_bytes body = bytes_slice(all, 0, all.size < 8 ? 0 : all.size - 8);
-    if (all.size < 8 || get64(body.data + body.size) != tvmr_xxh64(body))
+    if (all.size < 8 || get64(body.data + body.size) != checksum_xxh64(body))
         return error_at(err, BASE_RANGE, 0, "the journal in '%.60s' is damaged", w->folder);
     struct reader r = {.in = body, .err = err};
     while (reader_left(&r) && !err->code) {
@@ -207,7 +208,7 @@ static void name_of_key(penta_bytes key, unsigned reg, char *name, size_t size)
     if (plain)
         snprintf(name, size, "weights-%s", text);
     else
-        snprintf(name, size, "weights-%s_%016llx", text, (unsigned long long)tvmr_xxh64(key));
+        snprintf(name, size, "weights-%s_%016llx", text, (unsigned long long)checksum_xxh64(key));
 }
 
 void domain_weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, size_t size)
@@ -226,7 +227,7 @@ bool domain_weights_put(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_t reg,
         writer_uint(&out, c->weights[i].magnitude, 1);
     }
     if (c->temps) writer_bytes(&out, c->temps, c->count);
-    if (!out.failed) writer_uint(&out, tvmr_xxh64(writer_view(&out)), 8);
+    if (!out.failed) writer_uint(&out, checksum_xxh64(writer_view(&out)), 8);
     return writer_ok(&out, err) && named_put(w, name, &out, err);
 }
 
@@ -237,7 +238,8 @@ enum found domain_weights_get(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_
     penta_bytes bytes;
     if (!c || !named_get(w, name, &bytes)) return FOUND_NOTHING;
     penta_bytes body = bytes_slice(bytes, 0, bytes.size < 8 ? 0 : bytes.size - 8);
-    if (bytes.size < 8 || get64(bytes.data + body.size) != tvmr_xxh64(body)) return FOUND_DAMAGED;
+    if (bytes.size < 8 || get64(bytes.data + body.size) != checksum_xxh64(body))
+        return FOUND_DAMAGED;
     bool temps = c->count && body.size == c->count * 3;
     if (!temps && body.size != c->count * 2) return FOUND_OTHER_SIZE;
     for (size_t i = 0; i < c->count; i++)

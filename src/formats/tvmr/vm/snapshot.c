@@ -1,4 +1,5 @@
 /* What a machine says of itself, and its snapshots. */
+#include "base/codec/checksum.h"
 #include "core/describe.h"
 #include "tvmr/kernels/kernels.h"
 #include <stdio.h>
@@ -354,7 +355,7 @@ bool tvmr_vm_save(const penta_vm *base, struct writer *out)
     writer_uint(out, tvmr_module(base->module)->checksum, 8);
     stream_all(&s);
     if (!out->failed)
-        writer_uint(out, tvmr_xxh64(bytes_slice(writer_view(out), from, SIZE_MAX)), 8);
+        writer_uint(out, checksum_xxh64(bytes_slice(writer_view(out), from, SIZE_MAX)), 8);
     return !out->failed;
 }
 
@@ -363,7 +364,7 @@ bool tvmr_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
     if (saved.size < 20 || memcmp(saved.data, "TVMS", 4))
         return error_at(err, BASE_SNAPSHOT, 0, "not a snapshot of this machine");
     penta_bytes body = bytes_slice(saved, 0, saved.size - 8);
-    if (tvmr_xxh64(body) != get64(saved.data + body.size))
+    if (checksum_xxh64(body) != get64(saved.data + body.size))
         return error_at(err, BASE_SNAPSHOT, body.size, "the snapshot is damaged");
     if (get64(saved.data + 4) != tvmr_module(base->module)->checksum)
         return error_at(err, BASE_SNAPSHOT, 4, "a snapshot of another program");
