@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include "base/options.h"
 #include "base/writer.h"
+struct walk; /* core/snapshot.h */
 
 /* What an answer of the host means for the call that asked. */
 enum call_end {
@@ -36,8 +37,7 @@ struct engine {
     void (*interrupt)(penta_vm *vm);
     /* What the run showed that no check of the program can: warnings. The entry may be NULL. */
     void (*findings)(const penta_vm *vm, struct findings *findings);
-    bool (*save)(const penta_vm *vm, struct writer *out);
-    bool (*load)(penta_vm *vm, penta_bytes saved, penta_error *err);
+    void (*walk)(penta_vm *vm, struct walk *w); /* over its state, for snapshots */
     void (*close)(penta_vm *vm);
     /* The name of the stop's trap or host call, or NULL. The entry may be NULL. */
     const char *(*detail)(const penta_vm *vm, const penta_stop *stop);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/json/json_write.h"
+#include "core/snapshot.h"
 #include "core/driver.h"
 #include "core/engine.h"
 #include "core/views/views.h"
@@ -357,12 +358,12 @@ bool penta_vm_save(const penta_vm *vm, penta_buffer *out, penta_error *err)
 {
     *err = (penta_error){0};
     struct writer w = take_over(out);
-    vm->engine->save(vm, &w);
+    snapshot_save(vm, &w);
     return hand_over(&w, out, err);
 }
 
 bool penta_vm_load(penta_vm *vm, penta_bytes saved, penta_error *err)
 {
     *err = (penta_error){0};
-    return vm->engine->load(vm, saved, err);
+    return snapshot_load(vm, saved, err);
 }

@@ -1,5 +1,7 @@
 #include "checks.h"
 #include <string.h>
+#include "base/bytes.h"
+#include "base/codec/checksum.h"
 #include "core/driver.h"
 #include "core/views/diff.h"
 #include "core/views/views.h"
@@ -65,6 +67,36 @@ static void check_text(const penta_module *module, penta_bytes file)
     penta_buffer_free(&again);
 }
 
+/* A snapshot that says something else, with a right checksum, is loaded wholly or not at all. */
+static void check_bad_snapshots(penta_vm *vm, const penta_buffer *good)
+{
+    enum { HEAD = 16, TAIL = 8, TRIES = 8 };
+    penta_bytes body = {good->data, good->size - TAIL};
+    for (size_t i = 0; i < TRIES && good->size > HEAD + TAIL; i++) {
+        penta_error err = {0};
+        penta_buffer after = {0};
+        size_t at = HEAD + i * 40503 % (body.size - HEAD); /* spread over it */
+        uint8_t old = good->data[at];
+        uint64_t old_sum = get64(good->data + body.size), sum;
+        good->data[at] ^= (uint8_t)(i % 2 ? 0x80 : 1);
+        sum = checksum_xxh64(body);
+        for (int k = 0; k < TAIL; k++) good->data[body.size + (size_t)k] = (uint8_t)(sum >> 8 * k);
+        bool loaded = penta_vm_load(vm, (penta_bytes){good->data, good->size}, &err);
+        good->data[at] = old;
+        for (int k = 0; k < TAIL; k++)
+            good->data[body.size + (size_t)k] = (uint8_t)(old_sum >> 8 * k);
+        penta_vm_save(vm, &after, &err);
+        if (!loaded && !same((penta_bytes){good->data, good->size}, &after))
+            check_failed("a refused snapshot changed the machine", at, good->size);
+        if (loaded) {
+            penta_stop stop;
+            penta_vm_run(vm, 50, &stop);
+            penta_vm_load(vm, (penta_bytes){good->data, good->size}, &err);
+        }
+        penta_buffer_free(&after);
+    }
+}
+
 static void check_machine(const penta_module *module)
 {
     penta_error err = {0};
@@ -86,6 +118,7 @@ static void check_machine(const penta_module *module)
         check_failed("save, load, save differ", one.size, two.size);
     if (one.size && penta_vm_load(vm, (penta_bytes){one.data, one.size - 1}, &err))
         check_failed("a truncated snapshot was loaded", one.size, 0);
+    check_bad_snapshots(vm, &one);
     penta_buffer_free(&one);
     penta_buffer_free(&two);
     penta_vm_free(vm);

@@ -1,215 +1,137 @@
-/* Snapshots: "COVM", fixed fields, flags, registers, frames, slots, blocks, then for every region
- * the pages that are not zero. Loading checks everything before it changes the machine. */
-#include "coil/format/section_layout.h"
+/* The walk over a machine's state, for snapshots: memory, fields, frames, slots, blocks. */
+#include "core/snapshot.h"
+#include "base/array.h"
 #include "coil/vm/vm.h"
-#include <stdlib.h>
 
-/* clang-format off */
-#define SNAPSHOT_FIELDS(FIELD)                                                                     \
-    FIELD(fp) FIELD(depth) FIELD(function) FIELD(pc) FIELD(sp) FIELD(frame_top)                    \
-    FIELD(block_count) FIELD(heap_top) FIELD(waiting) FIELD(final) FIELD(halted) FIELD(started)    \
-    FIELD(host_call) FIELD(trap) FIELD(trap_code) FIELD(fault_address) FIELD(executed)
-/* clang-format on */
+static bool fields_fit(const struct coil_vm *vm)
+{
+    const struct coil_program *p = &vm->program;
+    uint64_t frames_end = COIL_FRAME_BASE + vm->frame_memory->size;
+    return vm->pc < p->count && vm->function < p->function_count && vm->depth <= vm->depth_max &&
+           vm->sp >= vm->stack->base && vm->sp <= vm->stack->base + vm->stack->size &&
+           vm->frame_top >= COIL_FRAME_BASE && vm->frame_top <= frames_end && vm->fp < UINT32_MAX &&
+           p->functions[vm->function].bytes <= frames_end - vm->frame_top &&
+           (!vm->waiting || p->cells[vm->pc].op == COIL_CELL_PORT);
+}
 
-static const uint8_t zeros[COIL_PAGE];
-
-/* What of a region may differ from zero. */
+/* What of a region may differ from zero; all of it in a machine whose loading has failed. */
 static uint64_t used_bytes(const struct coil_vm *vm, const struct coil_region *r)
 {
     if (r == vm->heap) return vm->heap_top;
-    if (r != vm->frame_memory || !r->size) return r->size;
+    if (r != vm->frame_memory || !r->size || !fields_fit(vm)) return r->size;
     return vm->frame_top - r->base + vm->program.functions[vm->function].bytes;
 }
 
-/* Untouched pages are not written to: a large .bss costs addresses, not memory. */
-static void clear(struct coil_region *r, uint64_t end)
+/* Comes before the fields: how much of a region to clear follows from the state before. */
+static void walk_regions(struct coil_vm *vm, struct walk *w)
 {
-    for (uint64_t at = 0; at < end; at += COIL_PAGE) {
-        size_t size = (size_t)(end - at < COIL_PAGE ? end - at : COIL_PAGE);
-        if (memcmp(r->bytes + at, zeros, size)) memset(r->bytes + at, 0, size);
-    }
-}
-
-static size_t slots_used(const struct coil_vm *vm)
-{
-    return vm->fp + vm->program.functions[vm->function].slots;
-}
-
-bool coil_vm_save(const penta_vm *base, struct writer *out)
-{
-    const struct coil_vm *vm = (const struct coil_vm *)base;
-    writer_bytes(out, "COVM", 4);
-    writer_uint(out, vm->program.count, 8);
-#define FIELD(name) writer_uint(out, (uint64_t)vm->name, 8);
-    SNAPSHOT_FIELDS(FIELD)
-#undef FIELD
-    writer_uint(out, coil_flags_now(vm), 8);
-    for (int i = 0; i < COIL_HOST_ARGS; i++) writer_uint(out, vm->host_args[i], 8);
-    for (int i = 0; i < COIL_REGISTERS; i++) writer_uint(out, vm->v[i], 8);
-    for (size_t i = 0; i < vm->depth; i++) {
-        writer_uint(out, vm->frames[i].back, 4);
-        writer_uint(out, vm->frames[i].function, 4);
-    }
-    for (size_t i = 0; i < slots_used(vm); i++) writer_uint(out, vm->slots[i], 8);
-    for (size_t i = 0; i < vm->block_count; i++) {
-        writer_uint(out, vm->blocks[i].offset, 8);
-        writer_uint(out, vm->blocks[i].size, 8);
-        writer_uint(out, vm->blocks[i].live, 1);
-    }
-    for (size_t i = 0; i < vm->region_count; i++) {
+    uint64_t heap_top = vm->heap_top;
+    WALK_NUMBER(w, heap_top);
+    if (heap_top > vm->heap_max) walk_wrong(w, "a heap over its limit");
+    if (walk_failed(w)) return;
+    if (heap_top && !coil_heap_open(vm))
+        error_at(w->in.err, BASE_MEMORY, 0, "no memory for the heap");
+    for (size_t i = 0; i < vm->region_count && !walk_failed(w); i++) {
         const struct coil_region *r = &vm->regions[i];
-        uint64_t end = used_bytes(vm, r);
-        size_t count_at = out->out.size;
-        uint64_t stored = 0;
-        writer_uint(out, 0, 8);
-        for (uint64_t at = 0; at < end; at += COIL_PAGE) {
-            size_t size = (size_t)(r->size - at < COIL_PAGE ? r->size - at : COIL_PAGE);
-            if (!memcmp(r->bytes + at, zeros, size)) continue;
-            writer_uint(out, at / COIL_PAGE, 8);
-            writer_bytes(out, r->bytes + at, size);
-            stored++;
-        }
-        writer_patch(out, count_at, stored, 8);
+        walk_memory(w, r->bytes, r->size, used_bytes(vm, r));
     }
-    return !out->failed;
+    vm->heap_top = heap_top;
 }
 
-struct saved {
-#define FIELD(name) uint64_t name;
-    SNAPSHOT_FIELDS(FIELD)
-#undef FIELD
-};
-
-static bool saved_fits(const struct coil_vm *vm, const struct saved *s)
+static void walk_fields(struct coil_vm *vm, struct walk *w)
 {
-    const struct coil_program *p = &vm->program;
-    return s->pc < p->count && s->function < p->function_count && s->depth <= vm->depth_max &&
-           s->sp >= vm->stack->base && s->sp <= vm->stack->base + vm->stack->size &&
-           s->heap_top <= vm->heap_max && s->frame_top >= COIL_FRAME_BASE &&
-           s->frame_top <= COIL_FRAME_BASE + vm->frame_memory->size && s->fp < UINT32_MAX &&
-           p->functions[s->function].bytes <=
-               COIL_FRAME_BASE + vm->frame_memory->size - s->frame_top &&
-           (!s->waiting || p->cells[s->pc].op == COIL_CELL_PORT);
+    WALK_NUMBER(w, vm->fp);
+    WALK_NUMBER(w, vm->depth);
+    WALK_NUMBER(w, vm->function);
+    WALK_NUMBER(w, vm->pc);
+    WALK_NUMBER(w, vm->sp);
+    WALK_NUMBER(w, vm->frame_top);
+    WALK_NUMBER(w, vm->waiting);
+    WALK_NUMBER(w, vm->final);
+    WALK_NUMBER(w, vm->halted);
+    WALK_NUMBER(w, vm->started);
+    WALK_NUMBER(w, vm->host_call);
+    WALK_NUMBER(w, vm->trap);
+    WALK_NUMBER(w, vm->trap_code);
+    WALK_NUMBER(w, vm->fault_address);
+    WALK_NUMBER(w, vm->executed);
+    uint64_t flags = walk_number(w, coil_flags_now(vm));
+    if (walk_loads(w)) coil_flags_put(vm, (uint8_t)(flags & COIL_FLAGS));
+    walk_numbers(w, vm->host_args, COIL_HOST_ARGS, sizeof *vm->host_args);
+    walk_numbers(w, vm->v, COIL_REGISTERS, sizeof *vm->v);
+    if (!fields_fit(vm)) walk_wrong(w, "a state that this program cannot be in");
+}
+
+static bool reserve(struct walk *w, void *items, size_t *capacity, size_t need, size_t item)
+{
+    if (!walk_loads(w) || array_reserve(items, capacity, need, item)) return true;
+    return error_at(w->in.err, BASE_MEMORY, 0, "no memory for the snapshot");
 }
 
 /* Frames must add up to the position that the fields give. */
-static bool frames_fit(const struct coil_vm *vm, struct reader *r, const struct saved *s)
+static void walk_frames(struct coil_vm *vm, struct walk *w)
 {
     const struct coil_program *p = &vm->program;
     uint64_t fp = 0, top = COIL_FRAME_BASE;
-    for (uint64_t i = 0; i < s->depth && !r->err->code; i++) {
-        uint64_t back = reader_uint(r, 4), function = reader_uint(r, 4);
-        if (r->err->code || back >= p->count || function >= p->function_count ||
-            p->owners[back] != function)
-            return false;
-        fp += p->functions[function].slots;
-        top += p->functions[function].bytes;
+    if (walk_count(w, vm->depth, 8) != vm->depth) walk_wrong(w, "another number of frames");
+    if (walk_failed(w) ||
+        !reserve(w, &vm->frames, &vm->frame_capacity, vm->depth, sizeof *vm->frames))
+        return;
+    for (size_t i = 0; i < vm->depth; i++) {
+        struct coil_frame *f = &vm->frames[i];
+        walk_numbers(w, &f->back, 1, sizeof f->back);
+        walk_numbers(w, &f->function, 1, sizeof f->function);
+        if (f->back >= p->count || f->function >= p->function_count ||
+            p->owners[f->back] != f->function) {
+            walk_wrong(w, "a frame of no function");
+            return;
+        }
+        fp += p->functions[f->function].slots;
+        top += p->functions[f->function].bytes;
     }
-    return !r->err->code && fp == s->fp && top == s->frame_top;
+    if (fp != vm->fp || top != vm->frame_top) walk_wrong(w, "frames do not add up");
 }
 
-static bool blocks_fit(struct reader *r, const struct saved *s)
+static void walk_slots(struct coil_vm *vm, struct walk *w)
+{
+    if (walk_failed(w)) return;
+    size_t count = vm->fp + vm->program.functions[vm->function].slots;
+    if (walk_count(w, count, 8) != count) walk_wrong(w, "another number of slots");
+    if (walk_failed(w) || !reserve(w, &vm->slots, &vm->slot_capacity, count, sizeof *vm->slots))
+        return;
+    walk_numbers(w, vm->slots, count, sizeof *vm->slots);
+}
+
+static void walk_blocks(struct coil_vm *vm, struct walk *w)
 {
     uint64_t end = 0;
-    for (uint64_t i = 0; i < s->block_count && !r->err->code; i++) {
-        uint64_t offset = reader_uint(r, 8), size = reader_uint(r, 8);
-        reader_uint(r, 1);
-        if (r->err->code || offset != end || size > s->heap_top - end) return false;
-        end += size;
-    }
-    return !r->err->code && end == s->heap_top;
-}
-
-static bool load_memory(struct coil_vm *vm, struct reader *r, bool apply)
-{
-    for (size_t i = 0; i < vm->region_count && !r->err->code; i++) {
-        struct coil_region *region = &vm->regions[i];
-        uint64_t stored = reader_uint(r, 8), next = 0,
-                 pages = (region->size + COIL_PAGE - 1) / COIL_PAGE;
-        if (apply) clear(region, used_bytes(vm, region));
-        for (; stored && !r->err->code; stored--) {
-            uint64_t page = reader_uint(r, 8);
-            if (page < next || page >= pages)
-                return error_at(r->err, BASE_SNAPSHOT, reader_at(r), "pages out of order");
-            next = page + 1;
-            uint64_t at = page * COIL_PAGE;
-            size_t size = (size_t)(region->size - at < COIL_PAGE ? region->size - at : COIL_PAGE);
-            const uint8_t *bytes = reader_take(r, size);
-            if (apply && bytes) memcpy(region->bytes + at, bytes, size);
+    size_t count = walk_count(w, vm->block_count, 24);
+    if (walk_failed(w) || !reserve(w, &vm->blocks, &vm->block_capacity, count, sizeof *vm->blocks))
+        return;
+    vm->block_count = count;
+    vm->block_free = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct coil_block *b = &vm->blocks[i];
+        WALK_NUMBER(w, b->offset);
+        WALK_NUMBER(w, b->size);
+        WALK_NUMBER(w, b->live);
+        vm->block_free += !b->live;
+        if (b->offset != end || b->size > vm->heap_top - end) {
+            walk_wrong(w, "blocks do not add up");
+            return;
         }
+        end += b->size;
     }
-    if (!r->err->code && reader_left(r))
-        return error_at(r->err, BASE_SNAPSHOT, reader_at(r), "more bytes than a snapshot has");
-    return !r->err->code;
+    if (end != vm->heap_top) walk_wrong(w, "blocks do not add up");
 }
 
-bool coil_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
+void coil_vm_walk(penta_vm *base, struct walk *w)
 {
     struct coil_vm *vm = coil_vm(base);
-    struct reader r = {.in = saved, .err = err};
-    const uint8_t *magic = reader_take(&r, 4);
-    if (!magic || memcmp(magic, "COVM", 4))
-        return error_at(err, BASE_SNAPSHOT, 0, "not a snapshot of this machine");
-    uint64_t count = reader_uint(&r, 8), host[COIL_HOST_ARGS], v[COIL_REGISTERS];
-    struct saved s = {0};
-#define FIELD(name) s.name = reader_uint(&r, 8);
-    SNAPSHOT_FIELDS(FIELD)
-#undef FIELD
-    uint64_t flags = reader_uint(&r, 8);
-    for (int i = 0; i < COIL_HOST_ARGS; i++) host[i] = reader_uint(&r, 8);
-    for (int i = 0; i < COIL_REGISTERS; i++) v[i] = reader_uint(&r, 8);
-    if (err->code) return false;
-    if (count != vm->program.count || !saved_fits(vm, &s))
-        return error_at(err, BASE_SNAPSHOT, 4, "a snapshot of another program");
-    struct reader frames = r;
-    if (!frames_fit(vm, &r, &s))
-        return error_at(err, BASE_SNAPSHOT, reader_at(&r), "frames do not add up");
-    size_t slot_count = (size_t)s.fp + vm->program.functions[s.function].slots;
-    struct reader slots = r;
-    if (!reader_take(&r, slot_count * 8)) return false;
-    struct reader blocks = r;
-    if (s.block_count > reader_left(&r) / 17 || !blocks_fit(&r, &s))
-        return error_at(err, BASE_SNAPSHOT, reader_at(&r), "blocks do not add up");
-    struct reader memory = r;
-    if (s.heap_top && !coil_heap_open(vm))
-        return error_at(err, BASE_MEMORY, 0, "no memory for the heap");
-    if (!load_memory(vm, &r, false)) return false;
-    struct coil_frame *new_frames = malloc((size_t)(s.depth + 1) * sizeof *new_frames);
-    uint64_t *new_slots = malloc((slot_count + 1) * sizeof *new_slots);
-    struct coil_block *new_blocks = malloc((size_t)(s.block_count + 1) * sizeof *new_blocks);
-    if (!new_frames || !new_slots || !new_blocks) {
-        free(new_frames);
-        free(new_slots);
-        free(new_blocks);
-        return error_at(err, BASE_MEMORY, 0, "no memory for a snapshot");
-    }
-    for (uint64_t i = 0; i < s.depth; i++) {
-        uint32_t back = (uint32_t)reader_uint(&frames, 4);
-        new_frames[i] = (struct coil_frame){back, (uint32_t)reader_uint(&frames, 4)};
-    }
-    for (size_t i = 0; i < slot_count; i++) new_slots[i] = reader_uint(&slots, 8);
-    for (uint64_t i = 0; i < s.block_count; i++) {
-        uint64_t offset = reader_uint(&blocks, 8), size = reader_uint(&blocks, 8);
-        new_blocks[i] = (struct coil_block){offset, size, reader_uint(&blocks, 1) != 0};
-    }
-    free(vm->frames);
-    free(vm->slots);
-    free(vm->blocks);
-    vm->frames = new_frames;
-    vm->slots = new_slots;
-    vm->blocks = new_blocks;
-    vm->block_free = 0;
-    for (uint64_t i = 0; i < s.block_count; i++) vm->block_free += !new_blocks[i].live;
-    vm->frame_capacity = (size_t)s.depth + 1;
-    vm->slot_capacity = slot_count + 1;
-    vm->block_capacity = (size_t)s.block_count + 1;
-#define FIELD(name) vm->name = (__typeof__(vm->name))s.name;
-    SNAPSHOT_FIELDS(FIELD)
-#undef FIELD
-    coil_flags_put(vm, (uint8_t)(flags & COIL_FLAGS));
-    for (int i = 0; i < COIL_HOST_ARGS; i++) vm->host_args[i] = host[i];
-    for (int i = 0; i < COIL_REGISTERS; i++) vm->v[i] = v[i];
-    vm->at_break = false;
-    load_memory(vm, &memory, true);
-    return true;
+    walk_regions(vm, w);
+    walk_fields(vm, w);
+    walk_frames(vm, w);
+    walk_slots(vm, w);
+    walk_blocks(vm, w);
+    if (walk_loads(w)) vm->at_break = false;
 }

@@ -242,8 +242,7 @@ const struct engine coil_interp = {
     .peek = vm_peek,
     .poke = vm_poke,
     .mark = vm_mark,
-    .save = coil_vm_save,
-    .load = coil_vm_load,
+    .walk = coil_vm_walk,
     .close = vm_close,
     .detail = vm_detail,
 };

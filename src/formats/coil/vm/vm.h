@@ -188,7 +188,6 @@ void coil_vm_describe(const penta_vm *vm, const penta_visitor *v);
 const char *coil_trap_name(uint32_t trap); /* or NULL */
 const char *coil_host_name(uint32_t call);
 /* snapshot.c */
-bool coil_vm_save(const penta_vm *vm, struct writer *out);
-bool coil_vm_load(penta_vm *vm, penta_bytes saved, penta_error *err);
+void coil_vm_walk(penta_vm *vm, struct walk *w);
 /* host.c */
 extern const struct host coil_host;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/reader.h"
+#include "core/snapshot.h"
 #include "core/describe.h"
 #include "crypto/hash.h"
 
@@ -253,101 +254,47 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
     return true;
 }
 
-/* ---- snapshots: "CVVM", fixed fields, then the words in use ---- */
+/* ---- snapshots ---- */
 
-/* clang-format off */
-#define SNAPSHOT_FIELDS(FIELD)                                                                     \
-    FIELD(count) FIELD(capacity) FIELD(pc) FIELD(sp) FIELD(pool_used) FIELD(executed)              \
-    FIELD(waiting) FIELD(answered) FIELD(final) FIELD(ended) FIELD(ran_off) FIELD(error)           \
-    FIELD(arg_count)
-/* clang-format on */
-
-static void save_words(struct writer *out, const int32_t *words, size_t count)
+static bool waits(const struct cvbc_vm *vm)
 {
-    for (size_t i = 0; i < count; i++) writer_uint(out, (uint32_t)words[i], 4);
-}
-
-static bool vm_save(const penta_vm *base, struct writer *out)
-{
-    const struct cvbc_vm *vm = (const struct cvbc_vm *)base;
-    writer_bytes(out, "CVVM", 4);
-#define FIELD(name) writer_uint(out, (uint64_t)vm->name, 8);
-    SNAPSHOT_FIELDS(FIELD)
-#undef FIELD
-    for (size_t i = 0; i < CVBC_ARRAYS; i++) {
-        writer_uint(out, vm->arrays[i].from, 2);
-        writer_uint(out, vm->arrays[i].size, 2);
-    }
-    save_words(out, vm->args, CVBC_HOST_ARGS);
-    save_words(out, vm->globals, CVBC_GLOBALS);
-    save_words(out, vm->pool, vm->pool_used);
-    save_words(out, vm->stack + CVBC_GUARD, vm->sp);
-    return !out->failed;
-}
-
-static void load_words(struct reader *r, int32_t *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) words[i] = (int32_t)(uint32_t)reader_uint(r, 4);
-}
-
-static bool waits(const struct cvbc_vm *vm, uint64_t pc)
-{
-    uint8_t opcode = pc < vm->count ? vm->program->code[4 * pc] : 0;
+    uint8_t opcode = vm->pc < vm->count ? vm->program->code[4 * vm->pc] : 0;
     return opcode >= CVBC_OP_DIGITAL_WRITE && opcode <= CVBC_OP_MICROS;
 }
 
-static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
+static void vm_walk(penta_vm *base, struct walk *w)
 {
     struct cvbc_vm *vm = cvbc_vm(base);
-    struct reader r = {.in = saved, .err = err};
-    const uint8_t *magic = reader_take(&r, 4);
-    if (!magic || memcmp(magic, "CVVM", 4))
-        return error_at(err, BASE_SNAPSHOT, 0, "not a snapshot of this machine");
-    struct {
-#define FIELD(name) uint64_t name;
-        SNAPSHOT_FIELDS(FIELD)
-#undef FIELD
-    } s;
-#define FIELD(name) s.name = reader_uint(&r, 8);
-    SNAPSHOT_FIELDS(FIELD)
-#undef FIELD
-    if (err->code) return false;
-    if (s.count != vm->count || s.capacity != vm->capacity || s.pc > vm->count ||
-        s.sp > vm->capacity || s.pool_used > CVBC_POOL || s.error >= CVBC_E_COUNT ||
-        s.arg_count > CVBC_HOST_ARGS || s.executed > vm->budget || (s.waiting && !waits(vm, s.pc)))
-        return error_at(err, BASE_SNAPSHOT, 4, "a snapshot of another program");
-    size_t need =
-        CVBC_ARRAYS * 4 + 4 * (size_t)(CVBC_HOST_ARGS + CVBC_GLOBALS + s.pool_used + s.sp);
-    if (reader_left(&r) != need)
-        return error_at(err, BASE_SNAPSHOT, reader_at(&r), "%zu bytes of words, expected %zu",
-                        reader_left(&r), need);
-    for (size_t i = 0; i < CVBC_ARRAYS; i++) {
-        const uint8_t *p = saved.data + r.pos + 4 * i;
-        if (get16(p) + get16(p + 2) > s.pool_used)
-            return error_at(err, BASE_SNAPSHOT, r.pos + 4 * i, "an array outside the pool");
+    WALK_NUMBER(w, vm->pc);
+    WALK_NUMBER(w, vm->sp);
+    WALK_NUMBER(w, vm->pool_used);
+    WALK_NUMBER(w, vm->executed);
+    WALK_NUMBER(w, vm->waiting);
+    WALK_NUMBER(w, vm->answered);
+    WALK_NUMBER(w, vm->final);
+    WALK_NUMBER(w, vm->ended);
+    WALK_NUMBER(w, vm->ran_off);
+    WALK_NUMBER(w, vm->error);
+    WALK_NUMBER(w, vm->arg_count);
+    if (vm->pc > vm->count || vm->sp > vm->capacity || vm->pool_used > CVBC_POOL ||
+        vm->error >= CVBC_E_COUNT || vm->arg_count > CVBC_HOST_ARGS || vm->executed > vm->budget ||
+        (vm->waiting && !waits(vm))) {
+        walk_wrong(w, "a state that this program cannot be in");
+        return;
     }
     for (size_t i = 0; i < CVBC_ARRAYS; i++) {
-        vm->arrays[i].from = (uint16_t)reader_uint(&r, 2);
-        vm->arrays[i].size = (uint16_t)reader_uint(&r, 2);
+        WALK_NUMBER(w, vm->arrays[i].from);
+        WALK_NUMBER(w, vm->arrays[i].size);
+        if (vm->arrays[i].from + vm->arrays[i].size > vm->pool_used)
+            walk_wrong(w, "an array outside the pool");
     }
-    load_words(&r, vm->args, CVBC_HOST_ARGS);
-    load_words(&r, vm->globals, CVBC_GLOBALS);
-    load_words(&r, vm->pool, (size_t)s.pool_used);
-    load_words(&r, vm->stack + CVBC_GUARD, (size_t)s.sp);
-    vm->pc = (uint32_t)s.pc;
-    vm->sp = (uint32_t)s.sp;
-    vm->pool_used = (uint32_t)s.pool_used;
-    vm->executed = s.executed;
-    vm->waiting = s.waiting != 0;
-    vm->answered = s.answered != 0;
-    vm->final = s.final != 0;
-    vm->ended = s.ended != 0;
-    vm->ran_off = s.ran_off != 0;
-    vm->error = (uint8_t)s.error;
-    vm->arg_count = (uint32_t)s.arg_count;
+    walk_numbers(w, vm->args, CVBC_HOST_ARGS, sizeof *vm->args);
+    walk_numbers(w, vm->globals, CVBC_GLOBALS, sizeof *vm->globals);
+    walk_numbers(w, vm->pool, vm->pool_used, sizeof *vm->pool);
+    walk_numbers(w, vm->stack + CVBC_GUARD, vm->sp, sizeof *vm->stack);
+    if (!walk_loads(w)) return;
     vm->at_break = false;
     vm->proved = false; /* the bytes came from outside, and so may return indices */
-    return true;
 }
 
 const char *cvbc_error_name(unsigned error)
@@ -389,8 +336,7 @@ const struct engine cvbc_interp = {
     .peek = vm_peek,
     .poke = vm_poke,
     .mark = vm_mark,
-    .save = vm_save,
-    .load = vm_load,
+    .walk = vm_walk,
     .close = vm_close,
     .detail = vm_detail,
 };

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/reader.h"
 #include "core/describe.h"
 #include "core/host.h"
 #include "core/map_option.h"
+#include "core/snapshot.h"
 
 static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size);
 
@@ -172,117 +172,40 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
     return true;
 }
 
-/* ---- snapshots ----
- * "KBVM", then fixed fields, then per region base, size, count of stored pages and those pages
- * that are not all zero, each after its number. Initial contents are not part of the state. */
+/* ---- snapshots ---- */
 
-static const uint8_t zeros[KBLOB_PAGE];
-
-static bool blank(const uint8_t *page, size_t size) { return !memcmp(page, zeros, size); }
-
-static size_t page_size(const struct kblob_region *r, uint64_t page)
+static void walk_regions(struct kblob_memory *memory, struct walk *w)
 {
-    uint64_t left = r->size - page * KBLOB_PAGE;
-    return (size_t)(left < KBLOB_PAGE ? left : KBLOB_PAGE);
-}
-
-/* clang-format off */
-#define SNAPSHOT_FIELDS(FIELD)                                                                     \
-    FIELD(count) FIELD(pc) FIELD(has_read) FIELD(asleep) FIELD(halted_explicitly) FIELD(final)     \
-    FIELD(last_read) FIELD(slept_ms) FIELD(executed) FIELD(fault) FIELD(fault_address)             \
-    FIELD(fault_size) FIELD(started)
-/* clang-format on */
-
-static bool vm_save(const penta_vm *base, struct writer *out)
-{
-    const struct kblob_vm *vm = (const struct kblob_vm *)base;
-    writer_bytes(out, "KBVM", 4);
-#define FIELD(name) writer_uint(out, (uint64_t)vm->name, 8);
-    SNAPSHOT_FIELDS(FIELD)
-#undef FIELD
-    writer_uint(out, vm->memory->count, 8);
-    for (size_t i = 0; i < vm->memory->count; i++) {
-        const struct kblob_region *r = &vm->memory->regions[i];
-        uint64_t pages = (r->size + KBLOB_PAGE - 1) / KBLOB_PAGE, stored = 0;
-        writer_uint(out, r->base, 8);
-        writer_uint(out, r->size, 8);
-        size_t count_at = out->out.size;
-        writer_uint(out, 0, 8);
-        for (uint64_t p = 0; p < pages; p++) {
-            const uint8_t *page = r->bytes + p * KBLOB_PAGE;
-            if (blank(page, page_size(r, p))) continue;
-            writer_uint(out, p, 8);
-            writer_bytes(out, page, page_size(r, p));
-            stored++;
-        }
-        writer_patch(out, count_at, stored, 8);
+    if (walk_number(w, memory->count) != memory->count) walk_wrong(w, "another memory map");
+    for (size_t i = 0; i < memory->count && !walk_failed(w); i++) {
+        struct kblob_region *r = &memory->regions[i];
+        if (walk_number(w, r->base) != r->base || walk_number(w, r->size) != r->size)
+            walk_wrong(w, "another memory map");
+        else
+            walk_memory(w, r->bytes, r->size, r->size);
     }
-    return !out->failed;
 }
 
-/* Two passes over the same bytes: the first only checks, so that a bad snapshot changes nothing. */
-static bool load_memory(struct kblob_vm *vm, struct reader *r, bool apply)
-{
-    penta_error *err = r->err;
-    if (reader_uint(r, 8) != vm->memory->count)
-        return error_at(err, BASE_SNAPSHOT, reader_at(r), "another number of memory regions");
-    for (size_t i = 0; i < vm->memory->count; i++) {
-        struct kblob_region *region = &vm->memory->regions[i];
-        uint64_t base = reader_uint(r, 8), size = reader_uint(r, 8), stored = reader_uint(r, 8);
-        if (base != region->base || size != region->size)
-            return error_at(err, BASE_SNAPSHOT, reader_at(r), "another memory map");
-        uint64_t pages = (size + KBLOB_PAGE - 1) / KBLOB_PAGE, next = 0;
-        if (apply) memset(region->bytes, 0, (size_t)size);
-        for (; stored && !err->code; stored--) {
-            uint64_t p = reader_uint(r, 8);
-            if (p < next || p >= pages)
-                return error_at(err, BASE_SNAPSHOT, reader_at(r), "pages out of order");
-            next = p + 1;
-            const uint8_t *bytes = reader_take(r, page_size(region, p));
-            if (apply && bytes) memcpy(region->bytes + p * KBLOB_PAGE, bytes, page_size(region, p));
-        }
-    }
-    if (!err->code && reader_left(r))
-        return error_at(err, BASE_SNAPSHOT, reader_at(r), "more bytes than a snapshot has");
-    return !err->code;
-}
-
-static bool vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
+static void vm_walk(penta_vm *base, struct walk *w)
 {
     struct kblob_vm *vm = kblob_vm(base);
-    struct reader r = {.in = saved, .err = err};
-    const uint8_t *magic = reader_take(&r, 4);
-    if (!magic || memcmp(magic, "KBVM", 4))
-        return error_at(err, BASE_SNAPSHOT, 0, "not a snapshot of this machine");
-    struct {
-#define FIELD(name) uint64_t name;
-        SNAPSHOT_FIELDS(FIELD)
-#undef FIELD
-    } s;
-#define FIELD(name) s.name = reader_uint(&r, 8);
-    SNAPSHOT_FIELDS(FIELD)
-#undef FIELD
-    if (err->code) return false;
-    if (s.count != vm->count || s.pc > vm->count || s.fault > KBLOB_FAULT_READ_ONLY ||
-        (s.asleep && (s.pc >= vm->count || vm->program[s.pc].op != KBLOB_OP_SLEEP)))
-        return error_at(err, BASE_SNAPSHOT, 4, "a snapshot of another program");
-    struct reader check = r;
-    if (!load_memory(vm, &check, false)) return false;
-    load_memory(vm, &r, true);
-    vm->pc = (uint32_t)s.pc;
-    vm->at_break = false;
-    vm->has_read = s.has_read != 0;
-    vm->asleep = s.asleep != 0;
-    vm->halted_explicitly = s.halted_explicitly != 0;
-    vm->final = s.final != 0;
-    vm->last_read = s.last_read;
-    vm->slept_ms = s.slept_ms;
-    vm->executed = s.executed;
-    vm->fault = (enum kblob_fault)s.fault;
-    vm->fault_address = s.fault_address;
-    vm->fault_size = s.fault_size;
-    vm->started = s.started != 0;
-    return true;
+    WALK_NUMBER(w, vm->pc);
+    WALK_NUMBER(w, vm->has_read);
+    WALK_NUMBER(w, vm->asleep);
+    WALK_NUMBER(w, vm->halted_explicitly);
+    WALK_NUMBER(w, vm->final);
+    WALK_NUMBER(w, vm->last_read);
+    WALK_NUMBER(w, vm->slept_ms);
+    WALK_NUMBER(w, vm->executed);
+    WALK_NUMBER(w, vm->fault);
+    WALK_NUMBER(w, vm->fault_address);
+    WALK_NUMBER(w, vm->fault_size);
+    WALK_NUMBER(w, vm->started);
+    if (vm->pc > vm->count || vm->fault > KBLOB_FAULT_READ_ONLY ||
+        (vm->asleep && (vm->pc >= vm->count || vm->program[vm->pc].op != KBLOB_OP_SLEEP)))
+        walk_wrong(w, "a state that this program cannot be in");
+    walk_regions(vm->memory, w);
+    if (walk_loads(w)) vm->at_break = false;
 }
 
 static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
@@ -301,8 +224,7 @@ const struct engine kblob_interp = {
     .peek = vm_peek,
     .poke = vm_poke,
     .mark = vm_mark,
-    .save = vm_save,
-    .load = vm_load,
+    .walk = vm_walk,
     .close = vm_close,
     .detail = vm_detail,
 };

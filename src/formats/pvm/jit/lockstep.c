@@ -306,8 +306,7 @@ const struct engine pvm_both = {
     .poke = pvm_vm_poke,
     .mark = pvm_vm_mark,
     .interrupt = pvm_vm_interrupt, /* both_run tests the flag after every block */
-    .save = pvm_vm_save,
-    .load = pvm_vm_load,
+    .walk = pvm_vm_walk,
     .close = both_close,
     .detail = both_detail,
 };

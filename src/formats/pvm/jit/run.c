@@ -295,8 +295,7 @@ const struct engine pvm_jit = {
     .poke = pvm_vm_poke,
     .mark = pvm_vm_mark,
     .interrupt = pvm_kick,
-    .save = pvm_vm_save,
-    .load = pvm_vm_load,
+    .walk = pvm_vm_walk,
     .close = pvm_vm_close,
     .detail = pvm_vm_detail,
 };

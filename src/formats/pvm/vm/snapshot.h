@@ -1,6 +1,6 @@
-/* The state of a machine as bytes, which any machine of the same program can load. */
+/* The walk over a machine's state, for snapshots (core/snapshot.h). */
 #pragma once
+#include "core/snapshot.h"
 #include "pvm/vm/vm.h"
 
-bool pvm_vm_save(const penta_vm *vm, struct writer *out);
-bool pvm_vm_load(penta_vm *vm, penta_bytes saved, penta_error *err);
+void pvm_vm_walk(penta_vm *vm, struct walk *w);

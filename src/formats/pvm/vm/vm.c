@@ -509,8 +509,7 @@ const struct engine pvm_interp = {
     .poke = pvm_vm_poke,
     .mark = pvm_vm_mark,
     .interrupt = pvm_vm_interrupt,
-    .save = pvm_vm_save,
-    .load = pvm_vm_load,
+    .walk = pvm_vm_walk,
     .close = pvm_vm_close,
     .detail = pvm_vm_detail,
 };

@@ -1,6 +1,6 @@
 /* What a machine says of itself, and its snapshots. */
-#include "base/codec/checksum.h"
 #include "core/describe.h"
+#include "core/snapshot.h"
 #include "tvmr/kernels/kernels.h"
 #include <stdio.h>
 
@@ -134,246 +134,262 @@ void tvmr_vm_describe(const penta_vm *base, const penta_visitor *v)
         if (vm->chem[i] != 128) describe_uint(v, chemicals[i], vm->chem[i]);
 }
 
-/* ---- snapshots: "TVMS", the checksum of the program, the state, XXH64 of all that ----
- * One walk serves both directions, so that they cannot disagree. */
+/* ---- snapshots ---- */
 
-struct stream {
-    struct tvmr_vm *vm;
-    struct writer *out; /* saving */
-    struct reader *in;  /* or loading */
-    bool failed;
-};
-
-static uint64_t number(struct stream *s, uint64_t value)
+/* An array with its capacity, which the memory budget counts: a machine that was loaded runs out of
+ * it at the same instruction as one that ran there. */
+static void walk_items(struct tvmr_vm *vm, struct walk *w, void *pointer, size_t *count,
+                       size_t *capacity, size_t item)
 {
-    if (s->out) writer_uint(s->out, value, 8);
-    return s->out ? value : reader_uint(s->in, 8);
-}
-#define NUMBER(field) ((field) = (__typeof__(field))number(s, (uint64_t)(field)))
-
-/* count items of so many bytes each, as little-endian numbers. */
-static void array(struct stream *s, void *pointer, size_t *count, size_t *capacity, size_t item)
-{
-    uint64_t n = number(s, *count);
     void *data;
-    if (s->in) {
-        n = reader_count(s->in, n, item);
-        if (!tvmr_reserve(s->vm, pointer, capacity, (size_t)n, item)) s->failed = true;
-        if (s->failed || s->in->err->code) return;
-        *count = (size_t)n;
+    size_t held = *count <= *capacity ? *count : 0; /* an array let go keeps its old count */
+    size_t n = walk_count(w, held, item), saved = (size_t)walk_number(w, *capacity);
+    if (walk_loads(w)) {
+        *count = 0;
+        if (saved < n) walk_wrong(w, "more items than there is room for");
+        if (walk_failed(w)) return;
+        if (!tvmr_reserve(vm, pointer, capacity, saved, item)) {
+            error_at(w->in.err, BASE_MEMORY, 0, "the snapshot is over the memory budget");
+            return;
+        }
+        *count = n;
     }
     memcpy(&data, pointer, sizeof data);
-    for (size_t i = 0; i < n; i++) {
-        uint8_t *p = (uint8_t *)data + i * item;
-        uint64_t v = 0;
-        if (s->out) {
-            if (item == 1) v = *p;
-            if (item == 4) v = *(uint32_t *)(void *)p;
-            if (item == 8) v = *(uint64_t *)(void *)p;
-            writer_uint(s->out, v, item);
-        } else {
-            v = reader_uint(s->in, item);
-            if (item == 1) *p = (uint8_t)v;
-            if (item == 4) *(uint32_t *)(void *)p = (uint32_t)v;
-            if (item == 8) *(uint64_t *)(void *)p = v;
-        }
-    }
+    walk_numbers(w, data, n, item);
 }
 
-static void stream_shape(struct stream *s, struct tvmr_shape *shape)
+/* Arrays that hold nothing between two instructions, but count in the budget. */
+static void walk_room(struct tvmr_vm *vm, struct walk *w, void *pointer, size_t *capacity,
+                      size_t item)
+{
+    size_t none = 0;
+    walk_items(vm, w, pointer, &none, capacity, item);
+}
+
+static void walk_shape(struct tvmr_vm *vm, struct walk *w, struct tvmr_shape *shape)
 {
     size_t rank = shape->rank, capacity = shape->capacity;
-    array(s, &shape->dims, &rank, &capacity, sizeof *shape->dims);
+    walk_items(vm, w, &shape->dims, &rank, &capacity, sizeof *shape->dims);
     shape->rank = (uint32_t)rank;
     shape->capacity = (uint32_t)capacity;
 }
 
-static void stream_buffer(struct stream *s, struct tvmr_buffer *b)
+static void walk_buffer(struct tvmr_vm *vm, struct walk *w, struct tvmr_buffer *b)
 {
-    array(s, &b->data, &b->count, &b->capacity, sizeof *b->data);
-    if (s->in) b->stamp++;
+    walk_items(vm, w, &b->data, &b->count, &b->capacity, sizeof *b->data);
 }
 
-static void stream_pressure(struct stream *s, struct tvmr_pressure *p)
+static void walk_pressure(struct tvmr_vm *vm, struct walk *w, struct tvmr_pressure *p)
 {
-    if (s->in) p->stamp++;
-    NUMBER(p->present);
-    if (p->present) array(s, &p->data, &p->count, &p->capacity, sizeof *p->data);
+    WALK_NUMBER(w, p->present);
+    walk_items(vm, w, &p->data, &p->count, &p->capacity, sizeof *p->data);
 }
 
-static void stream_hot(struct stream *s, struct tvmr_hot *h)
+static void walk_hot(struct tvmr_vm *vm, struct walk *w, struct tvmr_hot *h)
 {
-    if (s->in) h->stamp++;
-    NUMBER(h->present);
-    if (!h->present) return;
-    array(s, &h->data, &h->count, &h->capacity, sizeof *h->data);
-    stream_shape(s, &h->shape);
+    WALK_NUMBER(w, h->present);
+    walk_items(vm, w, &h->data, &h->count, &h->capacity, sizeof *h->data);
+    walk_shape(vm, w, &h->shape);
 }
 
-static void stream_weights(struct stream *s, struct tvmr_cold *c)
+static void walk_correlation(struct tvmr_vm *vm, struct walk *w, struct tvmr_correlation *c)
 {
+    WALK_NUMBER(w, c->present);
+    walk_items(vm, w, &c->data, &c->count, &c->capacity, sizeof *c->data);
+}
+
+static bool shape_fits(const struct tvmr_shape *shape, size_t count)
+{
+    uint64_t product = 1;
+    for (unsigned i = 0; i < shape->rank; i++) {
+        product *= shape->dims[i];
+        if (product > UINT32_MAX) return false; /* more than any budget */
+    }
+    return product == count;
+}
+
+static void walk_cold(struct tvmr_vm *vm, struct walk *w, struct tvmr_cold *c)
+{
+    WALK_NUMBER(w, c->present);
+    if (!c->present) return;
     size_t bytes = c->count * 2, capacity = c->capacity * 2;
-    array(s, &c->weights, &bytes, &capacity, 1);
+    bool temps = c->temps != NULL;
+    WALK_NUMBER(w, c->frozen);
+    WALK_NUMBER(w, c->dirty);
+    WALK_NUMBER(w, c->key_size);
+    walk_numbers(w, c->key, c->key_size, 1);
+    walk_items(vm, w, &c->weights, &bytes, &capacity, 1);
     c->count = bytes / 2;
     c->capacity = capacity / 2;
-    if (bytes % 2) s->failed = true;
-}
-
-static void stream_cold(struct stream *s, struct tvmr_cold *c)
-{
-    bool present = c->present, temps = c->temps != NULL;
-    NUMBER(present);
-    if (s->in) tvmr_cold_drop(s->vm, c);
-    if (!present) return;
-    c->present = true;
-    NUMBER(c->frozen);
-    NUMBER(c->dirty);
-    NUMBER(c->key_size);
-    for (unsigned i = 0; i < c->key_size; i++) {
-        if (s->out)
-            writer_uint(s->out, c->key[i], 1);
-        else
-            c->key[i] = (uint8_t)reader_uint(s->in, 1);
-    }
-    stream_weights(s, c);
-    stream_shape(s, &c->shape);
-    NUMBER(temps);
+    walk_shape(vm, w, &c->shape);
+    WALK_NUMBER(w, temps);
     size_t n = c->count;
-    if (temps) array(s, &c->temps, &n, &c->temps_capacity, 1);
-    uint64_t product = 1;
-    for (unsigned i = 0; i < c->shape.rank; i++) {
-        product *= c->shape.dims[i];
-        if (product > UINT32_MAX) product = UINT32_MAX; /* more than any budget: stays wrong */
-    }
-    if (s->in && (n != c->count || product != c->count)) s->failed = true;
-    if (s->in && temps && !c->temps && !tvmr_reserve(s->vm, &c->temps, &c->temps_capacity, 1, 1))
-        s->failed = true;
+    if (temps) walk_items(vm, w, &c->temps, &n, &c->temps_capacity, 1);
+    if (walk_failed(w)) return;
+    if (bytes % 2 || capacity % 2 || n != c->count || (temps && !c->temps) ||
+        !shape_fits(&c->shape, c->count))
+        walk_wrong(w, "weights that do not fit their shape");
 }
 
-static void stream_correlation(struct stream *s, struct tvmr_correlation *t)
+static void walk_runs(struct tvmr_vm *vm, struct walk *w)
 {
-    NUMBER(t->present);
-    if (t->present) array(s, &t->data, &t->count, &t->capacity, sizeof *t->data);
-}
-
-static void stream_runs(struct stream *s)
-{
-    struct tvmr_vm *vm = s->vm;
-    NUMBER(vm->input_next);
-    stream_buffer(s, &vm->outputs);
-    if (s->in && s->in->err->code) return;
+    WALK_NUMBER(w, vm->input_next);
+    walk_buffer(vm, w, &vm->outputs);
     size_t capacity = vm->output_count;
-    array(s, &vm->output_ends, &vm->output_count, &capacity, sizeof *vm->output_ends);
-    if (vm->input_next > vm->input_count) s->failed = true;
-    for (size_t i = 0; i < vm->output_count && s->in; i++)
-        if (vm->output_ends[i] > vm->outputs.count ||
-            (i && vm->output_ends[i] < vm->output_ends[i - 1]))
-            s->failed = true;
+    walk_array(w, &vm->output_ends, &vm->output_count, &capacity, sizeof *vm->output_ends);
+    if (walk_failed(w)) return;
+    bool fits = vm->input_next <= vm->input_count;
+    for (size_t i = 0; i < vm->output_count; i++)
+        fits = fits && vm->output_ends[i] <= vm->outputs.count &&
+               (!i || vm->output_ends[i] >= vm->output_ends[i - 1]);
+    if (!fits) walk_wrong(w, "outputs that do not add up");
 }
 
-static void stream_machine(struct stream *s)
+static void walk_call(struct tvmr_vm *vm, struct walk *w)
 {
-    struct tvmr_vm *vm = s->vm;
-    NUMBER(vm->pc);
-    NUMBER(vm->executed);
-    NUMBER(vm->final);
-    NUMBER(vm->waiting);
-    NUMBER(vm->halted);
-    NUMBER(vm->fault);
-    for (size_t i = 0; i < sizeof vm->fault_text; i += 8) {
-        uint64_t part;
-        memcpy(&part, vm->fault_text + i, 8);
-        NUMBER(part);
-        memcpy(vm->fault_text + i, &part, 8);
-    }
+    const struct tvmr_op *op = vm->yield_op;
+    uint64_t number = op ? (uint64_t)op->ext << 16 | op->opcode : UINT64_MAX;
+    WALK_NUMBER(w, vm->waiting);
+    WALK_NUMBER(w, number);
+    walk_numbers(w, vm->yield_args, TVMR_YIELD_ARGS, sizeof *vm->yield_args);
+    if (!walk_loads(w)) return;
+    bool none = number == UINT64_MAX;
+    vm->yield_op = none || number > UINT32_MAX
+                       ? NULL
+                       : tvmr_op_find((uint16_t)(number >> 16), (uint16_t)number);
+    if ((!none || vm->waiting) && (!vm->yield_op || !vm->yield_op->domain))
+        walk_wrong(w, "no operation that asks the host");
+}
+
+static void walk_fields(struct tvmr_vm *vm, struct walk *w)
+{
+    WALK_NUMBER(w, vm->pc);
+    WALK_NUMBER(w, vm->executed);
+    WALK_NUMBER(w, vm->final);
+    WALK_NUMBER(w, vm->halted);
+    WALK_NUMBER(w, vm->settled);
+    WALK_NUMBER(w, vm->fault);
+    walk_numbers(w, vm->fault_text, sizeof vm->fault_text, 1);
     vm->fault_text[sizeof vm->fault_text - 1] = 0;
-    uint64_t op =
-        vm->yield_op ? (uint64_t)vm->yield_op->ext << 16 | vm->yield_op->opcode : UINT64_MAX;
-    NUMBER(op);
-    if (s->in) {
-        vm->yield_op = op > UINT32_MAX ? NULL : tvmr_op_find((uint16_t)(op >> 16), (uint16_t)op);
-        if ((op <= UINT32_MAX || vm->waiting) && (!vm->yield_op || !vm->yield_op->domain))
-            s->failed = true;
-    }
-    for (unsigned i = 0; i < TVMR_YIELD_ARGS; i++) NUMBER(vm->yield_args[i]);
-    NUMBER(vm->loop_depth);
-    NUMBER(vm->call_depth);
+    WALK_NUMBER(w, vm->loop_depth);
+    WALK_NUMBER(w, vm->call_depth);
     if (vm->loop_depth > TVMR_DEPTH || vm->call_depth > TVMR_DEPTH || vm->fault >= TVMR_FAULTS) {
         vm->loop_depth = vm->call_depth = 0;
-        vm->fault = TVMR_E_NONE;
-        s->failed = true;
+        walk_wrong(w, "a state that no program can be in");
     }
     for (size_t i = 0; i < vm->loop_depth; i++) {
-        NUMBER(vm->loops[i].start);
-        NUMBER(vm->loops[i].remaining);
+        WALK_NUMBER(w, vm->loops[i].start);
+        WALK_NUMBER(w, vm->loops[i].remaining);
     }
-    for (size_t i = 0; i < vm->call_depth; i++) NUMBER(vm->calls[i]);
-    for (unsigned i = 0; i < 4; i++) NUMBER(vm->chem[i]);
-    NUMBER(vm->current_error);
-    NUMBER(vm->babble_scale);
-    NUMBER(vm->babble_phase);
-    NUMBER(vm->chl_phase);
-    NUMBER(vm->testing);
-    NUMBER(vm->test_id);
+    walk_numbers(w, vm->calls, vm->call_depth, sizeof *vm->calls);
+    walk_numbers(w, vm->chem, 4, sizeof *vm->chem);
+    WALK_NUMBER(w, vm->current_error);
+    WALK_NUMBER(w, vm->babble_scale);
+    WALK_NUMBER(w, vm->babble_phase);
+    WALK_NUMBER(w, vm->chl_phase);
+    WALK_NUMBER(w, vm->testing);
+    WALK_NUMBER(w, vm->test_id);
 }
 
-static void stream_all(struct stream *s)
+static void walk_models(struct tvmr_vm *vm, struct walk *w)
 {
-    struct tvmr_vm *vm = s->vm;
-    stream_machine(s);
-    stream_buffer(s, &vm->input);
-    stream_buffer(s, &vm->output);
-    stream_buffer(s, &vm->target);
-    stream_runs(s);
-    for (unsigned i = 0; i < TVMR_BANK && !s->failed; i++) {
-        stream_hot(s, &vm->hot[i]);
-        stream_cold(s, &vm->cold[i]);
-        NUMBER(vm->param[i]);
-        stream_shape(s, &vm->shape[i]);
-        stream_pressure(s, &vm->pressure[i]);
-        stream_correlation(s, &vm->chl_free[i]);
-        stream_correlation(s, &vm->chl_clamped[i]);
-        stream_cold(s, &vm->checkpoints[i]);
-        stream_pressure(s, &vm->snapshots[i]);
-    }
     for (unsigned i = 0; i < TVMR_MODELS; i++) {
         struct tvmr_model *m = &vm->models[i];
         uint64_t bits = (uint64_t)m->loaded | (uint64_t)m->running << 1 |
                         (uint64_t)m->has_input << 2 | (uint64_t)m->has_output << 3 |
                         (uint64_t)m->input << 8 | (uint64_t)m->output << 16;
-        NUMBER(bits);
+        WALK_NUMBER(w, bits);
         *m = (struct tvmr_model){bits & 1,      bits >> 1 & 1,        bits >> 2 & 1,
                                  bits >> 3 & 1, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16)};
     }
 }
 
-bool tvmr_vm_save(const penta_vm *base, struct writer *out)
+static void walk_notes(struct tvmr_vm *vm, struct walk *w)
 {
-    struct stream s = {.vm = (struct tvmr_vm *)(uintptr_t)base, .out = out};
-    size_t from = out->out.size;
-    writer_bytes(out, "TVMS", 4);
-    writer_uint(out, tvmr_module(base->module)->checksum, 8);
-    stream_all(&s);
-    if (!out->failed)
-        writer_uint(out, checksum_xxh64(bytes_slice(writer_view(out), from, SIZE_MAX)), 8);
-    return !out->failed;
+    WALK_NUMBER(w, vm->note_count);
+    if (vm->note_count > TVMR_NOTES) {
+        vm->note_count = 0;
+        walk_wrong(w, "too many notes");
+    }
+    for (size_t i = 0; i < vm->note_count; i++) {
+        struct tvmr_note *n = &vm->notes[i];
+        WALK_NUMBER(w, n->rule);
+        WALK_NUMBER(w, n->to);
+        WALK_NUMBER(w, n->from);
+        WALK_NUMBER(w, n->want);
+        WALK_NUMBER(w, n->have);
+        WALK_NUMBER(w, n->pc);
+        WALK_NUMBER(w, n->times);
+    }
 }
 
-bool tvmr_vm_load(penta_vm *base, penta_bytes saved, penta_error *err)
+static void drop_shape(struct tvmr_vm *vm, struct tvmr_shape *shape)
 {
-    if (saved.size < 20 || memcmp(saved.data, "TVMS", 4))
-        return error_at(err, BASE_SNAPSHOT, 0, "not a snapshot of this machine");
-    penta_bytes body = bytes_slice(saved, 0, saved.size - 8);
-    if (checksum_xxh64(body) != get64(saved.data + body.size))
-        return error_at(err, BASE_SNAPSHOT, body.size, "the snapshot is damaged");
-    if (get64(saved.data + 4) != tvmr_module(base->module)->checksum)
-        return error_at(err, BASE_SNAPSHOT, 4, "a snapshot of another program");
-    struct reader r = {.in = body, .pos = 12, .err = err};
-    struct stream s = {.vm = tvmr_vm(base), .in = &r};
-    s.vm->loads++;
-    stream_all(&s);
-    tvmr_vm(base)->at_break = false;
-    if (s.failed || (!err->code && reader_left(&r)))
-        return error_at(err, BASE_SNAPSHOT, reader_at(&r), "the snapshot contradicts itself");
-    return !err->code;
+    size_t capacity = shape->capacity;
+    tvmr_release(vm, &shape->dims, &capacity, sizeof *shape->dims);
+    *shape = (struct tvmr_shape){0};
+}
+
+/* Lets all arrays go, so that those of a snapshot fit into the budget in any order. */
+static void drop_all(struct tvmr_vm *vm)
+{
+    struct tvmr_buffer *buffers[] = {&vm->input,  &vm->output, &vm->target, &vm->outputs,
+                                     &vm->aux[0], &vm->aux[1], &vm->aux[2]};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
+        tvmr_release(vm, &buffers[i]->data, &buffers[i]->capacity, sizeof *buffers[i]->data);
+        buffers[i]->stamp++;
+    }
+    tvmr_hot_drop(vm, &vm->scratch);
+    drop_shape(vm, &vm->scratch.shape);
+    for (unsigned i = 0; i < TVMR_BANK; i++) {
+        tvmr_hot_drop(vm, &vm->hot[i]);
+        drop_shape(vm, &vm->hot[i].shape);
+        drop_shape(vm, &vm->shape[i]);
+        tvmr_cold_drop(vm, &vm->cold[i]);
+        tvmr_cold_drop(vm, &vm->checkpoints[i]);
+        struct tvmr_pressure *pressures[] = {&vm->pressure[i], &vm->snapshots[i]};
+        struct tvmr_correlation *correlations[] = {&vm->chl_free[i], &vm->chl_clamped[i]};
+        for (unsigned k = 0; k < 2; k++) {
+            tvmr_release(vm, &pressures[k]->data, &pressures[k]->capacity,
+                         sizeof *pressures[k]->data);
+            pressures[k]->stamp++;
+            tvmr_release(vm, &correlations[k]->data, &correlations[k]->capacity,
+                         sizeof *correlations[k]->data);
+        }
+    }
+}
+
+void tvmr_vm_walk(penta_vm *base, struct walk *w)
+{
+    struct tvmr_vm *vm = tvmr_vm(base);
+    if (walk_loads(w)) {
+        drop_all(vm);
+        vm->loads++;
+        vm->at_break = false;
+    }
+    walk_call(vm, w);
+    walk_buffer(vm, w, &vm->input);
+    walk_buffer(vm, w, &vm->output);
+    walk_buffer(vm, w, &vm->target);
+    walk_runs(vm, w);
+    for (unsigned i = 0; i < TVMR_BANK && !walk_failed(w); i++) {
+        walk_hot(vm, w, &vm->hot[i]);
+        walk_cold(vm, w, &vm->cold[i]);
+        WALK_NUMBER(w, vm->param[i]);
+        walk_shape(vm, w, &vm->shape[i]);
+        walk_pressure(vm, w, &vm->pressure[i]);
+        walk_correlation(vm, w, &vm->chl_free[i]);
+        walk_correlation(vm, w, &vm->chl_clamped[i]);
+        walk_cold(vm, w, &vm->checkpoints[i]);
+        walk_pressure(vm, w, &vm->snapshots[i]);
+    }
+    walk_room(vm, w, &vm->scratch.data, &vm->scratch.capacity, sizeof *vm->scratch.data);
+    size_t rank = vm->scratch.shape.capacity;
+    walk_room(vm, w, &vm->scratch.shape.dims, &rank, sizeof *vm->scratch.shape.dims);
+    vm->scratch.shape.capacity = (uint32_t)rank;
+    for (unsigned i = 0; i < 3; i++)
+        walk_room(vm, w, &vm->aux[i].data, &vm->aux[i].capacity, sizeof *vm->aux[i].data);
+    walk_models(vm, w);
+    walk_notes(vm, w);
+    walk_fields(vm, w); /* the fault among them comes after what may raise one: the budget */
 }

@@ -435,8 +435,7 @@ const struct engine tvmr_interp = {
     .poke = vm_poke,
     .mark = vm_mark,
     .findings = tvmr_vm_findings,
-    .save = tvmr_vm_save,
-    .load = tvmr_vm_load,
+    .walk = tvmr_vm_walk,
     .close = vm_close,
     .detail = vm_detail,
 };

@@ -211,8 +211,7 @@ void tvmr_vm_findings(const penta_vm *vm, struct findings *findings);
 
 /* snapshot.c: describe and snapshots */
 void tvmr_vm_describe(const penta_vm *vm, const penta_visitor *visitor);
-bool tvmr_vm_save(const penta_vm *vm, struct writer *out);
-bool tvmr_vm_load(penta_vm *vm, penta_bytes saved, penta_error *err);
+void tvmr_vm_walk(penta_vm *vm, struct walk *w);
 
 /* weights.c: TVMW files */
 bool tvmr_weights_save(const struct tvmr_vm *vm, const char *path, penta_error *err);

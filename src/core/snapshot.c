@@ -1,0 +1,184 @@
+#include "core/snapshot.h"
+#include <string.h>
+#include "base/array.h"
+#include "base/codec/checksum.h"
+#include "core/driver.h"
+
+enum { VERSION = 1, HEAD = 16, TAIL = 8, PAGE = 4096 };
+
+void walk_wrong(struct walk *w, const char *why)
+{
+    if (walk_loads(w)) error_at(w->in.err, BASE_SNAPSHOT, reader_at(&w->in), "%s", why);
+}
+
+uint64_t walk_number(struct walk *w, uint64_t value)
+{
+    if (walk_loads(w)) return reader_uint(&w->in, 8);
+    writer_uint(w->out, value, 8);
+    return value;
+}
+
+/* The number at p, in the order of the processor. */
+static uint64_t load_item(const uint8_t *p, size_t item)
+{
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    switch (item) {
+    case 1: return *p;
+    case 2: memcpy(&two, p, 2); return two;
+    case 4: memcpy(&four, p, 4); return four;
+    default: memcpy(&eight, p, 8); return eight;
+    }
+}
+
+static void store_item(uint8_t *p, size_t item, uint64_t value)
+{
+    uint16_t two = (uint16_t)value;
+    uint32_t four = (uint32_t)value;
+    switch (item) {
+    case 1: *p = (uint8_t)value; break;
+    case 2: memcpy(p, &two, 2); break;
+    case 4: memcpy(p, &four, 4); break;
+    default: memcpy(p, &value, 8); break;
+    }
+}
+
+void walk_numbers(struct walk *w, void *data, size_t count, size_t item)
+{
+    uint8_t *p = data;
+    for (size_t i = 0; i < count; i++, p += item) {
+        if (walk_loads(w))
+            store_item(p, item, reader_uint(&w->in, item));
+        else
+            writer_uint(w->out, load_item(p, item), item);
+    }
+}
+
+size_t walk_count(struct walk *w, size_t count, size_t item)
+{
+    uint64_t n = walk_number(w, count);
+    return walk_loads(w) ? reader_count(&w->in, n, item) : count;
+}
+
+void walk_array(struct walk *w, void *items, size_t *count, size_t *capacity, size_t item)
+{
+    size_t n = walk_count(w, *count, item);
+    void *data;
+    if (walk_loads(w) && !array_reserve(items, capacity, n, item))
+        error_at(w->in.err, BASE_MEMORY, 0, "no memory for the snapshot");
+    if (walk_failed(w)) return;
+    *count = n;
+    memcpy(&data, items, sizeof data);
+    walk_numbers(w, data, n, item);
+}
+
+/* ---- memory ---- */
+
+static bool blank(const uint8_t *bytes, size_t size)
+{
+    static const uint8_t zeros[PAGE];
+    return !memcmp(bytes, zeros, size);
+}
+
+static size_t page_size(uint64_t size, uint64_t page)
+{
+    uint64_t left = size - page * PAGE;
+    return left < PAGE ? (size_t)left : PAGE;
+}
+
+static void save_memory(struct writer *out, const uint8_t *bytes, uint64_t size, uint64_t used)
+{
+    size_t count_at = out->out.size;
+    uint64_t stored = 0;
+    writer_uint(out, 0, 8);
+    for (uint64_t page = 0; page * PAGE < used; page++) {
+        size_t n = page_size(size, page);
+        if (blank(bytes + page * PAGE, n)) continue;
+        writer_uint(out, page, 8);
+        writer_bytes(out, bytes + page * PAGE, n);
+        stored++;
+    }
+    writer_patch(out, count_at, stored, 8);
+}
+
+void walk_memory(struct walk *w, uint8_t *bytes, uint64_t size, uint64_t used)
+{
+    if (!walk_loads(w)) {
+        save_memory(w->out, bytes, size, used);
+        return;
+    }
+    /* Pages that are zero are not written to: untouched memory stays untouched. */
+    for (uint64_t page = 0; page * PAGE < used; page++)
+        if (!blank(bytes + page * PAGE, page_size(size, page)))
+            memset(bytes + page * PAGE, 0, page_size(size, page));
+    uint64_t next = 0;
+    for (uint64_t stored = walk_number(w, 0); stored && !walk_failed(w); stored--) {
+        uint64_t page = walk_number(w, 0);
+        if (page < next || page >= size / PAGE + (size % PAGE != 0)) {
+            walk_wrong(w, "pages out of order");
+            return;
+        }
+        next = page + 1;
+        const uint8_t *from = reader_take(&w->in, page_size(size, page));
+        if (from) memcpy(bytes + page * PAGE, from, page_size(size, page));
+    }
+}
+
+/* ---- snapshots ---- */
+
+bool snapshot_save(const penta_vm *vm, struct writer *out)
+{
+    const penta_module *module = vm->module;
+    struct walk w = {.out = out};
+    size_t from = out->out.size;
+    writer_bytes(out, "PNTS", 4);
+    writer_uint(out, VERSION, 2);
+    writer_uint(out, module->driver->number, 2);
+    writer_uint(out, checksum_xxh64(module->file), 8);
+    vm->engine->walk((penta_vm *)(uintptr_t)vm, &w); /* which only reads when it saves */
+    if (!out->failed)
+        writer_uint(out, checksum_xxh64(bytes_slice(writer_view(out), from, SIZE_MAX)), 8);
+    return !out->failed;
+}
+
+static bool check_frame(const penta_vm *vm, penta_bytes saved, penta_error *err)
+{
+    if (saved.size < HEAD + TAIL || memcmp(saved.data, "PNTS", 4))
+        return error_at(err, BASE_SNAPSHOT, 0, "not a snapshot");
+    if (get16(saved.data + 4) != VERSION)
+        return error_at(err, BASE_SNAPSHOT, 4, "a snapshot of version %u, expected %u",
+                        get16(saved.data + 4), VERSION);
+    size_t end = saved.size - TAIL;
+    if (checksum_xxh64(bytes_slice(saved, 0, end)) != get64(saved.data + end))
+        return error_at(err, BASE_SNAPSHOT, end, "the snapshot is damaged");
+    if (get16(saved.data + 6) != vm->module->driver->number)
+        return error_at(err, BASE_SNAPSHOT, 6, "a snapshot of another format's machine");
+    if (get64(saved.data + 8) != checksum_xxh64(vm->module->file))
+        return error_at(err, BASE_SNAPSHOT, 8, "a snapshot of another program");
+    return true;
+}
+
+static bool load(penta_vm *vm, penta_bytes saved, penta_error *err)
+{
+    struct walk w = {
+        .in = {.in = bytes_slice(saved, 0, saved.size - TAIL), .pos = HEAD, .err = err}};
+    vm->engine->walk(vm, &w);
+    if (!err->code && reader_left(&w.in)) walk_wrong(&w, "more bytes than a snapshot has");
+    return !err->code;
+}
+
+bool snapshot_load(penta_vm *vm, penta_bytes saved, penta_error *err)
+{
+    struct writer before = {0};
+    penta_error ignored = {0};
+    if (!check_frame(vm, saved, err)) return false;
+    if (!snapshot_save(vm, &before)) {
+        writer_free(&before);
+        return error_at(err, BASE_MEMORY, 0, "no memory for the snapshot");
+    }
+    bool loaded = load(vm, saved, err);
+    if (!loaded) load(vm, writer_view(&before), &ignored);
+    writer_free(&before);
+    return loaded;
+}
