@@ -149,8 +149,8 @@ PENTA_API bool penta_jam_refine(penta_jam_host *host, penta_jam_state *state,
                                 penta_jam_result *out, penta_error *err);
 /* ---- work reports ---- */
 
-/* What a node knows about a package besides it: the size of its bundle, the root of its erasure
- * coding, and the roots that stand for packages whose segments are imported by their hash. */
+/* What a node knows about a package that is not in it: the size of its bundle, the root of its
+ * erasure coding, and the segment roots of packages from which it imports by their hash. */
 typedef struct penta_jam_availability {
     uint32_t bundle_size;
     uint8_t erasure_root[PENTA_JAM_HASH];

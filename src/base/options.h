@@ -47,7 +47,7 @@ struct option_info {
 
 /* The i-th word of an argument like "little|big"; false: there is none, or it is no such list. */
 bool argument_word(const char *argument, size_t i, penta_bytes *word);
-/* The i-th word that may stand in this part of an option's value. */
+/* The i-th word that this part of an option's value may be. */
 bool option_word(const struct option_info *option, unsigned part, size_t i, penta_bytes *word);
 /* The error "isa 'x' is none of a, b, c", with the nearest word as a note; returns false. */
 bool error_not_in(penta_error *err, const char *what, const char *value, word_list *words);

@@ -26,8 +26,8 @@ extern const struct command_info {
     const char *name;
     enum inputs inputs;
     unsigned uses;      /* of enum option_use */
-    const char *format; /* the only one that it is for, or NULL */
-    size_t entry;       /* else: the entry that the drivers have whose files it takes */
+    const char *format; /* the only format that it is for, or NULL */
+    size_t entry;       /* without it: the driver entry that a format needs for this command */
     const char *arguments, *summary, *example, *description;
 } commands[COMMANDS];
 /* What the value of an option may be, for one format or (NULL) all; NULL after the last. */
@@ -72,7 +72,7 @@ struct cli {
     bool out_is_binary;           /* else it is text, and passes the sanitiser */
     struct writer program_output; /* what the program printed before what is in out */
     struct writer held[2];        /* the incomplete character at the end of its output, errors */
-    char mark[17];                /* in every colour of ours: see writer_safe_lines */
+    char mark[17];                /* in every colour that the tool writes: see writer_safe_lines */
     struct marked_palette palette;
     struct progress *progress; /* of a long command, or NULL */
     struct json json;          /* open on out when --json was given */

@@ -84,7 +84,8 @@ last_part(const struct listed_option *option) /* with words; 0: none but the fir
     return last;
 }
 
-/* What a command takes besides options and files, from its synopsis: "check|generate|list [FILE...]". */
+/* What a command takes besides options and files, from its synopsis: "check|generate|list
+ * [FILE...]". */
 static bool verbs_of(struct writer *out, enum command command)
 {
     const char *text = commands[command].arguments;
@@ -121,7 +122,7 @@ static void format_names(struct writer *out)
     for (size_t i = 0; drivers[i]; i++) writer_print(out, "%s%s", i ? " " : "", drivers[i]->name);
 }
 
-/* The words of a command that takes no files first; false: it does. */
+/* The first words of a command that does not start with a file; false: it does. */
 static bool other_words(struct writer *out, enum command command)
 {
     if (command == COMMAND_HELP)
@@ -159,7 +160,7 @@ static void bash_words(struct writer *out, const struct listed_option *option)
     }
 }
 
-/* bash cuts words at : and =, so the option of a value is looked for, and the part counted. */
+/* bash cuts words at : and =, so this searches for the option of a value and counts its part. */
 static const char bash_head[] =
     "# bash completion for penta\n"
     "_penta()\n"

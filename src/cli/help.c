@@ -39,7 +39,7 @@ static size_t words_text(struct writer *out, const struct listed_option *o, unsi
     return i;
 }
 
-/* "-f, --format NAME"; words in the place of NAME where they fit. False: they are still to be told. */
+/* "-f, --format NAME", with the words instead of NAME where they fit. False: they did not fit. */
 static bool left_column(struct writer *out, const struct listed_option *o)
 {
     struct writer words = {0};
@@ -64,7 +64,7 @@ static void part_name(struct writer *out, const char *argument, unsigned part)
     writer_bytes(out, argument, strspn(argument, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
 }
 
-/* "FUNCTION: gpio, uart_tx, ..." for each part whose words are not told yet. */
+/* "FUNCTION: gpio, uart_tx, ..." for each part whose words have not been printed yet. */
 static void each_word_list(const struct listed_option *o, bool told,
                            void (*fn)(struct writer *out, const char *text), struct writer *out)
 {

@@ -20,7 +20,7 @@ typedef void listed_option_fn(void *user, const struct listed_option *option);
  * another format counts as another option. */
 void listed_options_each(enum command command, const struct driver *only, listed_option_fn *fn,
                          void *user);
-/* The i-th word that may stand in this part of the value; false: there are no more. */
+/* The i-th word that this part of the value may be; false: there are no more. */
 bool listed_word(const struct listed_option *option, unsigned part, size_t i, penta_bytes *word);
 /* Whether the command works on files of this format. */
 bool command_takes(enum command command, const struct driver *driver);

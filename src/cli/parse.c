@@ -66,7 +66,7 @@ static bool add_format_option(struct cli *c, const char *key, const char *value)
     return true;
 }
 
-/* A value of one of the tool's options, which must be in the list where the row is one. */
+/* Sets an option of the tool; where its row has a list of words, the value must be one of them. */
 static bool set_value(struct cli *c, int option, const char *value)
 {
     penta_bytes word;

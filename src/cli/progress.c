@@ -31,7 +31,7 @@ static uint64_t ms_of(clockid_t clock)
 
 static void put(const char *text, size_t size)
 {
-    if (write(STDERR_FILENO, text, size) < 0) return; /* only a line that nobody asked for */
+    if (write(STDERR_FILENO, text, size) < 0) return; /* the line is not important */
 }
 
 static void erase(struct progress *p)

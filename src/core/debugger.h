@@ -12,7 +12,7 @@ struct recorded_answer {
     uint64_t results[16];
     size_t count;
     penta_buffer pokes;
-    penta_buffer effect; /* the machine's change (core/delta.h) where the host made it by itself */
+    penta_buffer effect; /* what the host itself changed in the machine (core/delta.h); or empty */
     uint64_t gas;
     enum call_end end;
 };

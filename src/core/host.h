@@ -15,7 +15,7 @@ struct answer {
     uint64_t gas;         /* that the machine is charged */
     enum call_end end;    /* what becomes of the program's call */
     bool between;         /* no call of the program: the host's own work between two of them */
-    bool applied;         /* the machine already is as the answer leaves it: nothing to apply */
+    bool applied;         /* the machine is already in the state after the answer */
     penta_error failure;  /* why the call cannot be answered */
     bool interrupted;     /* before there was an answer: ask again later */
 };

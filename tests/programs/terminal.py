@@ -79,7 +79,7 @@ ERASE = b"\r\x1b[K"
 
 
 def last_line(screen):
-    """What stands on the last line of a screen after all erasing."""
+    """The last line of the screen after all erasing."""
     return screen.split(b"\n")[-1].split(ERASE)[-1]
 
 

@@ -1,7 +1,7 @@
-/* Every host call of JAM, in every version, at every entry, on every engine: its results in the order
- * in which their conditions are tested, its cost, and that memory which the program itself may not
- * access ends it before anything else happens. Written from the Gray Paper's text, not from the
- * tables of the host: they are what is tested.
+/* Every host call of JAM, in every version, at every entry, on every engine: its results in the
+ * order in which their conditions are tested, its cost, and that memory which the program may not
+ * access makes it panic before anything else happens. Written from the text of the Gray Paper, not
+ * from the host's tables, which are tested here.
  *
  *     jam_calls STATE.json */
 #include "penta/jam.h"
@@ -226,7 +226,7 @@ static penta_buffer program_of(const struct row *row, unsigned version, unsigned
 
 /* ---- the state around it ---- */
 
-struct stage { /* a host with the state that everything starts from */
+struct stage { /* a host with the state from which every call starts */
     penta_jam_host *host;
     penta_jam_state *state;
     unsigned version;
@@ -372,7 +372,7 @@ static void run_rows(struct stage *b)
         if (rows[i].versions & 1 << b->version) run_row(b, &rows[i]);
 }
 
-/* What an entry does not offer answers WHAT and costs ten. */
+/* A call that an entry does not offer returns WHAT and costs ten. */
 static void run_offers(struct stage *b)
 {
     static const char *const unknown[] = {"28", "99", "101", "127", "128", "4000000000"};
@@ -392,7 +392,7 @@ static void run_offers(struct stage *b)
     }
 }
 
-/* Every row again, with the memory that it names out of reach. */
+/* Every row again, with the memory that it names not accessible. */
 static void run_ranges(struct stage *b)
 {
     for (unsigned i = 0; i < ROWS; i++) {

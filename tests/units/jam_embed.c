@@ -1,4 +1,4 @@
-/* A node around the JAM host, with nothing but penta/jam.h: accounts by callbacks or handed over,
+/* A node that uses the JAM host only through penta/jam.h: accounts by callbacks or set in advance,
  * work reports from packages into blocks, and many hosts in many threads.
  *
  *     jam_embed [THREADS] */
@@ -178,7 +178,7 @@ static uint64_t counted(struct store *s)
     return n;
 }
 
-/* ---- accounts by callbacks, accounts handed over ---- */
+/* ---- accounts by callbacks, accounts set in advance ---- */
 
 static uint64_t run_node(const char *engine, penta_buffer code, bool callbacks, unsigned runs)
 {
@@ -205,7 +205,7 @@ static uint64_t run_node(const char *engine, penta_buffer code, bool callbacks, 
         penta_jam_state_changes(state, take_change, &store);
         ok = ok && counted(&store) == i + 1 && penta_jam_state_commit(state, &err);
     }
-    /* What the node drops is dropped, and was no change of its accounts. */
+    /* What the node rolls back is gone, and did not change its accounts. */
     ok = ok && penta_jam_accumulate(host, state, &input, &result, &err);
     penta_jam_state_rollback(state);
     penta_jam_state_changes(state, take_change, &store);

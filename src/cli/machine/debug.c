@@ -268,7 +268,7 @@ static void execute(struct shell *s, char *line)
     writer_text(&s->cli->out, " (help lists them)\n");
 }
 
-/* What the program did counts when it stands at its end, also when it came back there by steps. */
+/* The program's effects are saved when it is at its end, even if it came back there by steps. */
 static void save_state(struct shell *s)
 {
     struct writer untold = {0};

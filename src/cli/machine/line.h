@@ -9,6 +9,6 @@ struct line_reader;
 struct line_reader *line_open(const char *prompt, const char *const *words, bool terminal);
 /* The next line, without its end, valid until the next call; NULL: there is none. */
 char *line_read(struct line_reader *r);
-/* Whether there is a prompt: written by the editor, or none is wanted. Else the caller writes it. */
+/* False: the caller must write the prompt. True: the editor writes it, or there is none. */
 bool line_prompts(const struct line_reader *r);
 void line_close(struct line_reader *r);
