@@ -3,7 +3,7 @@
 void x64_init(struct x64 *e, void *memory, size_t capacity)
 {
     uint8_t *start = memory;
-    *e = (struct x64){start, start, start + (capacity - X64_ROOM)};
+    *e = (struct x64){start, start, start + (capacity - X64_MARGIN)};
 }
 
 /* A rel32 field for a label: set now if the label is bound, else linked to the earlier uses. */

@@ -3,7 +3,7 @@
  * Functions are named after the manual's mnemonics, destination first. An instruction is composed
  * in a 64-bit word and stored whole: emitting is a few shifts and one store, without branches on
  * registers or immediates, since a mispredicted branch costs more than all the rest. Nothing is
- * checked on the way: the caller asks x64_full at least once in X64_ROOM bytes.
+ * checked on the way: the caller asks x64_full at least once in X64_MARGIN bytes.
  * Positions are offsets from `start`, below 2^31.
  *
  * Forms with an address are called MNEMONIC_load (register from memory) and MNEMONIC_store. */
@@ -23,10 +23,10 @@ enum x64_cond {
 /* clang-format on */
 
 struct x64 {
-    uint8_t *start, *at, *limit; /* limit: X64_ROOM bytes before the end of the memory */
+    uint8_t *start, *at, *limit; /* limit: X64_MARGIN bytes before the end of the memory */
 };
 
-enum { X64_ROOM = 512 };
+enum { X64_MARGIN = 512 };
 
 struct x64_mem {        /* segment:[base + index << scale + disp] */
     int8_t base, index; /* X64_NONE: without; RSP is no index */
@@ -45,7 +45,7 @@ struct x64_label { /* start from zeros */
 };
 
 /* x64.c */
-void x64_init(struct x64 *e, void *memory, size_t capacity); /* X64_ROOM or more */
+void x64_init(struct x64 *e, void *memory, size_t capacity); /* X64_MARGIN or more */
 void x64_bind(struct x64 *e, struct x64_label *label);
 void x64_jmp(struct x64 *e, struct x64_label *label);
 void x64_jcc(struct x64 *e, enum x64_cond cond, struct x64_label *label);
@@ -55,7 +55,7 @@ void x64_nop(struct x64 *e, unsigned size); /* as few instructions as possible *
 
 X64_INLINE uint32_t x64_here(const struct x64 *e) { return (uint32_t)(e->at - e->start); }
 
-/* Less than X64_ROOM bytes are left. */
+/* Less than X64_MARGIN bytes are left. */
 X64_INLINE bool x64_full(const struct x64 *e) { return e->at > e->limit; }
 
 /* Appends the lowest n bytes; writes 8 whatever n is. */

@@ -380,7 +380,7 @@ static void rest(void)
     begin(), x64_cdq(&e), reads("cdq");
     begin(), x64_cqo(&e), reads("cqo");
     begin(), x64_ud2(&e), reads("ud2");
-    x64_init(&e, memory, X64_ROOM + 4); /* x64_full is true before the memory ends */
+    x64_init(&e, memory, X64_MARGIN + 4); /* x64_full is true before the memory ends */
     unsigned written = 0;
     for (; !x64_full(&e); written++) x64_mov_imm(&e, R9, UINT64_MAX - 5u);
     if (written != 1 || x64_here(&e) != 7) failures++;

@@ -228,7 +228,7 @@ const struct jit_rules *pvm_jit_rules(enum pvm_isa isa, uint32_t charge_size)
 
 /* ---- learning ---- */
 
-enum { SAMPLE_ROOM = X64_ROOM + 64 };
+enum { SAMPLE_BYTES = X64_MARGIN + 64 };
 
 /* A program of one instruction; if it is a jump, it goes forward. */
 struct sample {
@@ -263,7 +263,7 @@ static void compose(struct sample *s, const uint8_t *at, enum pvm_op op, unsigne
 }
 
 static const uint8_t *write_sample(struct sample *s, const struct jit *j, enum pvm_op op,
-                                   uint8_t native_code[SAMPLE_ROOM])
+                                   uint8_t native_code[SAMPLE_BYTES])
 {
     struct pvm_native native = {.places = &s->places,
                                 .numbers = &s->number,
@@ -282,7 +282,7 @@ static const uint8_t *write_sample(struct sample *s, const struct jit *j, enum p
                                 .bytes = s->bytes,
                                 .starts = s->starts,
                                 .limit = sizeof s->starts}};
-    x64_init(&k.e, native_code, SAMPLE_ROOM);
+    x64_init(&k.e, native_code, SAMPLE_BYTES);
     pvm_jit_blocks(&k, 0, true);
     s->size = (pvm_ends_block(op) ? x64_here(&k.e) : s->offsets[1]) - s->offsets[0];
     return native_code + s->offsets[0];
@@ -322,7 +322,7 @@ uint16_t pvm_jit_learn(const struct jit *j, uint32_t pc, unsigned length)
     if (!number) return 0;
 
     struct sample s = {0};
-    uint8_t native_code[SAMPLE_ROOM];
+    uint8_t native_code[SAMPLE_BYTES];
     compose(&s, at, op, kind);
     const uint8_t *code = write_sample(&s, j, op, native_code);
     int n = find_immediate(code, s.size, &usual[kind], tail);
