@@ -1,4 +1,5 @@
 #include "text/lexer.h"
+#include "text/hex.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,14 +190,14 @@ bool source_end_of_line(struct source *s)
 bool source_hex(struct source *s, struct writer *out)
 {
     const uint8_t *p = s->text.data;
-    size_t from = s->pos, end = from, size = 0, mark = s->comment ? strlen(s->comment) : 0;
+    size_t from = s->pos, end = from, bad = 0, mark = s->comment ? strlen(s->comment) : 0;
     while (end < s->text.size && p[end] != '\n' &&
            !(mark && s->text.size - end >= mark && !memcmp(p + end, s->comment, mark)))
         end++;
-    uint8_t *bytes = hex_parse(bytes_slice(s->text, from, end - from), &size);
-    if (!bytes) return fail(s, BASE_SYNTAX, from, "expected pairs of hex digits");
-    writer_bytes(out, bytes, size);
-    free(bytes);
+    bool limit = false;
+    if (!hex_read(bytes_slice(s->text, from, end - from), out, &s->runs, &bad, &limit))
+        return limit ? fail(s, BASE_LIMIT, from + bad, "more than 256 MiB of repeated bytes")
+                     : fail(s, BASE_SYNTAX, from, "expected pairs of hex digits");
     s->pos = end;
     return true;
 }

@@ -27,6 +27,7 @@ struct source {
     const char *comment; /* what starts a comment that ends with the line: ";" or "//" */
     size_t pos;
     penta_error *err; /* the first error since it was last cleared */
+    uint64_t runs;    /* bytes that runs in hex have made: see hex.h */
 };
 
 struct token source_next(struct source *s);
@@ -35,7 +36,7 @@ bool source_accept(struct source *s, char punct);
 bool source_expect(struct source *s, char punct); /* error: "expected ',', found 'r3'" */
 bool source_end_of_line(struct source *s);        /* error unless the line ends here */
 void source_skip_line(struct source *s);          /* after an error: go to the next line */
-/* Reads hex digits up to the end of the line, which as tokens would be names and numbers. */
+/* Reads hex (hex.h) up to the end of the line, which as tokens would be names and numbers. */
 bool source_hex(struct source *s, struct writer *out);
 
 /* "expected WHAT, found 'TOKEN'" at the token; returns false. */

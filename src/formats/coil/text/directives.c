@@ -496,11 +496,19 @@ static bool d_align(struct coil_asm *a)
     return true;
 }
 
+/* Hex whose runs count with all other filler of the object, over all included texts. */
+static bool counted_hex(struct coil_asm *a, struct writer *out)
+{
+    uint64_t runs = a->s->runs, at = a->s->pos;
+    return source_hex(a->s, out) &&
+           coil_object_count_filler(&a->object, a->s->runs - runs, at, a->s->err);
+}
+
 static bool d_bytes(struct coil_asm *a)
 {
-    return !no_bytes(a) && source_hex(a->s, &asm_section(a)->data);
+    return !no_bytes(a) && counted_hex(a, &asm_section(a)->data);
 }
-static bool d_image(struct coil_asm *a) { return source_hex(a->s, &a->image_bytes); }
+static bool d_image(struct coil_asm *a) { return counted_hex(a, &a->image_bytes); }
 
 /* .line "file", n: where the next instruction comes from */
 static bool d_line(struct coil_asm *a)

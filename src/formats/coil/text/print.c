@@ -3,6 +3,7 @@
 #include "coil/coil.h"
 #include "coil/format/section_layout.h"
 #include "core/describe.h"
+#include "text/hex.h"
 #include "text/lexer.h"
 #include "text/quote.h"
 #include <stdlib.h>
@@ -247,18 +248,12 @@ static void print_labels(struct listing *l, size_t section, uint64_t at)
 
 static void print_bytes(struct listing *l, penta_bytes bytes)
 {
-    enum { ROW = 32 };
     size_t zeros = 0;
     while (zeros < bytes.size && !bytes.data[zeros]) zeros++;
-    if (zeros == bytes.size && zeros > 8) {
+    if (zeros == bytes.size && zeros > 8)
         writer_print(l->out, "    .zero %zu\n", zeros);
-        return;
-    }
-    for (size_t at = 0; at < bytes.size; at += ROW) {
-        writer_text(l->out, "    .bytes ");
-        writer_hex(l->out, bytes_slice(bytes, at, ROW));
-        writer_char(l->out, '\n');
-    }
+    else
+        hex_rows(l->out, "    .bytes ", "    .bytes ", bytes);
 }
 
 /* A word with a relocation, when a directive can say it. */
@@ -511,7 +506,6 @@ static bool gives_back(penta_bytes text, penta_bytes file)
 /* The listing as comments, then the bytes. */
 static void print_image(struct writer *out, penta_bytes listing, penta_bytes file)
 {
-    enum { ROW = 32 };
     size_t from = 0;
     for (size_t i = 0; i < listing.size; i++) {
         if (listing.data[i] != '\n') continue;
@@ -519,11 +513,7 @@ static void print_image(struct writer *out, penta_bytes listing, penta_bytes fil
         writer_bytes(out, listing.data + from, i + 1 - from);
         from = i + 1;
     }
-    for (size_t at = 0; at < file.size; at += ROW) {
-        writer_text(out, ".image ");
-        writer_hex(out, bytes_slice(file, at, ROW));
-        writer_char(out, '\n');
-    }
+    hex_rows(out, ".image ", ".image ", file);
 }
 
 bool coil_print(const penta_module *module, const penta_option *options, size_t count,

@@ -16,6 +16,7 @@
  * .bytes what lies between and after the sections. */
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -23,17 +24,15 @@
 #include "core/describe.h"
 #include "crypto/hash.h"
 #include "cvbc/format/build.h"
+#include "text/hex.h"
 
 /* ---- pieces of text ---- */
 
 static void print_hex(struct writer *out, const char *directive, penta_bytes bytes)
 {
-    enum { ROW = 32 };
-    for (size_t at = 0; at < bytes.size; at += ROW) {
-        writer_print(out, "%s ", directive);
-        writer_hex(out, bytes_slice(bytes, at, ROW));
-        writer_char(out, '\n');
-    }
+    char start[40];
+    snprintf(start, sizeof start, "%s ", directive);
+    hex_rows(out, start, start, bytes);
 }
 
 static void print_string(struct writer *out, penta_bytes text)
@@ -359,15 +358,15 @@ static void print_header(const struct cvbc_module *m, struct writer *out)
 static void print_gaps(const struct cvbc_module *m, struct writer *out)
 {
     struct cvbc_piece pieces[9];
-    size_t count = cvbc_pieces(m, pieces);
+    size_t count = cvbc_pieces(m, pieces), folds = HEX_FOLDS;
     for (size_t i = 0; i < count; i++) {
         penta_bytes gap = pieces[i].bytes;
         bool zero = i + 1 < count && gap.size <= CVBC_GAP_MAX;
         for (size_t k = 0; k < gap.size && zero; k++) zero = !gap.data[k];
         if (pieces[i].kind != CVBC_PIECE_GAP || zero) continue;
-        for (size_t at = 0; at < gap.size; at += 32) {
+        for (size_t at = 0; at < gap.size;) {
             writer_print(out, ".bytes 0x%" PRIx64 ", ", cvbc_offset(m, gap.data + at));
-            writer_hex(out, bytes_slice(gap, at, 32));
+            at += hex_row(out, bytes_slice(gap, at, gap.size), &folds);
             writer_char(out, '\n');
         }
     }

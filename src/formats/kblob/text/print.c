@@ -2,6 +2,7 @@
 #include "base/codec/checksum.h"
 #include "kblob/kblob.h"
 #include "kblob/text/names.h"
+#include "text/hex.h"
 
 static void print_address(struct writer *out, const struct labels *names, uint64_t address)
 {
@@ -57,12 +58,7 @@ static void print_inst(struct writer *out, const struct labels *names, const str
 
 static void print_bytes(struct writer *out, const char *directive, penta_bytes bytes)
 {
-    enum { ROW = 32 };
-    for (size_t at = 0; at < bytes.size; at += ROW) {
-        writer_text(out, directive);
-        writer_hex(out, bytes_slice(bytes, at, ROW));
-        writer_char(out, '\n');
-    }
+    hex_rows(out, directive, directive, bytes);
 }
 
 static void print_tail(struct writer *out, const struct kblob_module *m)

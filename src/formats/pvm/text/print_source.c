@@ -1,9 +1,11 @@
 /* Text that assembles to the same bytes. The text is assembled in memory and compared with the
  * file. If they differ, the next attempt states the sizes of instructions that came out shorter,
  * later ones give more and more as hex: all instructions, then the whole file. */
+#include <stdio.h>
 #include <stdlib.h>
 #include "pvm/format/encode.h"
 #include "pvm/text/print.h"
+#include "text/hex.h"
 #include "text/quote.h"
 
 enum level {
@@ -13,7 +15,7 @@ enum level {
     LEVEL_FILE,  /* the whole file as hex */
 };
 
-enum { NAMES_MAX = 64, ROW = 32, ENTRIES = 8, SIZE_ROUNDS = 8 };
+enum { NAMES_MAX = 64, ENTRIES = 8, SIZE_ROUNDS = 8 };
 
 struct printer {
     const struct pvm_print *p;
@@ -103,11 +105,10 @@ static void print_label(void *user, struct writer *out, uint32_t pc)
 
 static void print_hex(struct printer *s, const char *name, penta_bytes bytes)
 {
-    for (size_t at = 0; at < bytes.size; at += ROW) {
-        writer_print(s->out, "%%%s %s ", name, at ? "+=" : "=");
-        writer_hex(s->out, bytes_slice(bytes, at, ROW));
-        writer_char(s->out, '\n');
-    }
+    char first[40], next[40];
+    snprintf(first, sizeof first, "%%%s = ", name);
+    snprintf(next, sizeof next, "%%%s += ", name);
+    hex_rows(s->out, first, next, bytes);
 }
 
 static const struct pvm_section *raw_section(const struct pvm_program *program, uint8_t id)

@@ -8,18 +8,25 @@
  *     file HEX                     all bytes; everything else is only commentary then */
 #include "base/json/json_write.h"
 #include "base/number.h"
+#include "text/hex.h"
 #include "tvmr/text/assemble.h"
 #include <stdlib.h>
 
 static bool hex_of(struct assembly *a, struct span s, penta_bytes *out)
 {
-    size_t size = 0;
-    uint8_t *bytes = hex_parse((penta_bytes){s.at, s.size}, &size);
-    if (!bytes) return asm_fail(a, BASE_SYNTAX, s.at, "expected pairs of hex digits");
-    out->data = arena_copy(&a->arena, (penta_bytes){bytes, size}, &a->err);
-    out->size = size;
-    free(bytes);
-    return out->data != NULL;
+    struct writer bytes = {0};
+    size_t bad = 0;
+    bool limit = false;
+    bool ok = hex_read((penta_bytes){s.at, s.size}, &bytes, &a->s->runs, &bad, &limit);
+    if (!ok && limit)
+        asm_fail(a, BASE_LIMIT, s.at + bad, "more than 256 MiB of repeated bytes");
+    else if (!ok)
+        asm_fail(a, BASE_SYNTAX, s.at, "expected pairs of hex digits");
+    ok = ok && writer_ok(&bytes, &a->err);
+    if (ok) out->data = arena_copy(&a->arena, writer_view(&bytes), &a->err);
+    out->size = bytes.out.size;
+    writer_free(&bytes);
+    return ok && out->data;
 }
 
 static bool numbers(struct assembly *a, struct span *line, uint64_t max, uint64_t *out,

@@ -1,6 +1,7 @@
 /* Disassembler. Prints the plain form, assembles it in memory, and adds to .image what does not
  * come back; what no form reproduces ends up there as the bytes of the file. */
 #include "base/utf8.h"
+#include "text/hex.h"
 #include "text/lexer.h"
 #include "tvmr/tvmr.h"
 #include <stdio.h>
@@ -264,7 +265,7 @@ enum level { LEVEL_PLAIN, LEVEL_METADATA, LEVEL_STORED, LEVEL_FILE };
 static void print_hex(struct writer *out, const char *key, penta_bytes bytes)
 {
     writer_print(out, "    %s ", key);
-    writer_hex(out, bytes);
+    hex_line(out, bytes);
     writer_char(out, '\n');
 }
 
@@ -297,7 +298,7 @@ static void image_fields(struct writer *out, const struct tvmr_module *m, enum l
         const struct tvmr_regdef *r = &m->regs[i];
         if (plain_regdef(r)) continue;
         writer_print(out, "    regdef %zu ", i);
-        writer_hex(out, bytes_slice(m->image, r->offset, r->size));
+        hex_line(out, bytes_slice(m->image, r->offset, r->size));
         writer_char(out, '\n');
     }
     if (m->metadata.size && level >= LEVEL_METADATA) print_hex(out, "metadata", m->metadata);
@@ -305,7 +306,7 @@ static void image_fields(struct writer *out, const struct tvmr_module *m, enum l
     bool packed = h->flags & (TVMR_COMPRESSED | TVMR_ENCRYPTED);
     if (packed && (level >= LEVEL_STORED || (h->flags & TVMR_ENCRYPTED))) {
         writer_print(out, "    stored %u ", (unsigned)m->envelope.plain_size);
-        writer_hex(out, m->stored);
+        hex_line(out, m->stored);
         writer_char(out, '\n');
     }
     if (m->tail.size) print_hex(out, "tail", m->tail);
