@@ -169,9 +169,12 @@ void pvm_isa_list(const penta_visitor *visitor);
 /* verify.c */
 void pvm_verify(const penta_module *module, struct findings *findings);
 enum rule_scope pvm_scope(uint32_t code);
+void pvm_verify_code(const struct pvm_module *m, struct findings *findings); /* verify_code.c */
 
 /* reachable_blocks.c */
-void pvm_reach_verify(const struct pvm_module *m, struct findings *findings);
+struct pvm_code_bits;
+void pvm_reach_verify(const struct pvm_module *m, const struct pvm_code_bits *bits,
+                      struct findings *findings);
 
 /* print.c */
 bool pvm_print(const penta_module *module, const penta_option *options, size_t count,

@@ -178,6 +178,153 @@ static size_t verify_program(const struct pvm_module *m, size_t range, struct fi
     return lines.at - from;
 }
 
+/* ---- checks of all programs that are as they should be ---- */
+
+/* What an operation does to a check that only wants to know where it ends and how much code it
+ * passes over. It follows from its first two bytes, unless the operand is longer and counts. */
+struct brief {
+    uint8_t length;
+    uint8_t bytes; /* of code */
+    uint8_t flags;
+    uint8_t keep; /* 1: no region is finished */
+};
+enum { BRIEF_END = 1, BRIEF_ODD = 2, BRIEF_LONG = 4 };
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+static void fill_briefs(struct brief briefs[OPERATIONS + 1][256])
+{
+    for (unsigned op = 0; op <= OPERATIONS; op++) {
+        bool operand = op < OPERATIONS && operations[op].operand, region = op >= 14;
+        for (unsigned first = 0; first < 256; first++) {
+            unsigned extra = first < 0x80 ? 0 : (unsigned)__builtin_clz(~((uint32_t)first << 24));
+            struct brief b = {.length = (uint8_t)(operand ? 2 + extra : 1), .keep = !region};
+            if (!op) b.flags |= BRIEF_END;
+            if (op == OPERATIONS || (operand && extra > 4)) b.flags |= BRIEF_ODD;
+            if (region && operand && extra) b.flags |= BRIEF_LONG;
+            if (region) b.bytes = (uint8_t)(!operand ? 1 : extra ? 0 : first);
+            briefs[op][first] = b;
+        }
+    }
+}
+
+/* A line program that is being checked: one of several at the same time, since each operation waits
+ * for the length of the one before it, but no program for another. */
+struct walk {
+    const uint8_t *at;
+    uint32_t pc, idle; /* idle: operations since the last region */
+    unsigned odd;
+    uint32_t end, from; /* pc where it must end; offset where it began */
+    size_t range;
+};
+
+enum { WALKS = 6, NEAR_END = 16 };
+
+/* One operation; false: it was the last. */
+static inline bool walk_on(const struct brief briefs[OPERATIONS + 1][256], struct walk *w)
+{
+    unsigned op = w->at[0] < OPERATIONS ? w->at[0] : OPERATIONS;
+    struct brief b = briefs[op][w->at[1]];
+    _Static_assert(OPS_WITHOUT_REGION == 512, "one bit says that there are too many");
+    w->odd |= (b.flags & BRIEF_ODD) | (w->idle & OPS_WITHOUT_REGION);
+    w->idle = (w->idle + 1) & (0 - (uint32_t)b.keep);
+    if (__builtin_expect(b.flags & BRIEF_LONG, 0)) {
+        uint32_t operand = 0;
+        pvm_prefix_read((penta_bytes){w->at + 1, NEAR_END - 1}, &operand);
+        w->pc += operand;
+    }
+    w->pc += b.bytes;
+    w->at += b.length;
+    return !(b.flags & BRIEF_END);
+}
+
+/* The same for one range, as slowly and surely as findings are made. */
+static bool range_fine(const struct pvm_program *p, size_t range, uint64_t *spent)
+{
+    struct pvm_debug_lines lines;
+    pvm_debug_start(p, range, &lines);
+    size_t from = lines.at;
+    while (!lines.broken && pvm_debug_next(&lines)) continue;
+    *spent += lines.at - from + 1;
+    return !lines.broken &&
+           lines.pc == get32(p->debug_ranges.data + range * PVM_DEBUG_RANGE_BYTES + 4);
+}
+
+struct walks {
+    const struct pvm_program *p;
+    struct brief briefs[OPERATIONS + 1][256];
+    struct walk of[WALKS];
+    unsigned count;
+    size_t next;     /* range */
+    uint64_t budget; /* bytes of line programs */
+};
+
+/* The next program takes this place, or the last one if there is none; false: something is odd. */
+static bool walk_next(struct walks *w, struct walk *place)
+{
+    penta_bytes lines = w->p->debug_lines;
+    for (; w->next < range_count(w->p); w->next++) {
+        const uint8_t *record = w->p->debug_ranges.data + w->next * PVM_DEBUG_RANGE_BYTES;
+        uint32_t at = get32(record + 8);
+        uint64_t spent = 0;
+        if (!at || at >= lines.size) return false;
+        if (lines.size - at <= NEAR_END) {
+            if (!range_fine(w->p, w->next, &spent) || spent > w->budget) return false;
+            w->budget -= spent;
+            continue;
+        }
+        *place = (struct walk){.at = lines.data + at,
+                               .pc = get32(record),
+                               .end = get32(record + 4),
+                               .from = at,
+                               .range = w->next++};
+        return true;
+    }
+    *place = w->of[--w->count];
+    return true;
+}
+
+/* The walk is over, or too near to the end of the section to go on in this way. */
+static bool walk_ends(struct walks *w, struct walk *walk, bool finished)
+{
+    uint64_t spent = (uint64_t)(walk->at - w->p->debug_lines.data) - walk->from + 1;
+    bool fine = !walk->odd && walk->pc == walk->end;
+    if (!finished) {
+        spent = 0;
+        fine = range_fine(w->p, walk->range, &spent);
+    }
+    if (!fine || spent > w->budget) return false;
+    w->budget -= spent;
+    return walk_next(w, walk);
+}
+
+/* Every range has its line program, and all are sound; false also when it takes too long to say. */
+static bool programs_fine(const struct pvm_program *p, uint64_t budget)
+{
+    enum { WORTHWHILE = 1 << 14 };
+    struct walks w;
+    const uint8_t *far = p->debug_lines.data + p->debug_lines.size - NEAR_END;
+    if (p->debug_lines.size < WORTHWHILE) return false;
+    w.p = p;
+    w.count = 0;
+    w.next = 0;
+    w.budget = budget;
+    fill_briefs(w.briefs);
+    while (w.count < WALKS && w.next < range_count(p)) {
+        w.count++;
+        if (!walk_next(&w, &w.of[w.count - 1])) return false;
+    }
+    for (uint64_t steps = 0; w.count; steps++) {
+        if (steps > budget) return false;
+        for (unsigned i = 0; i < w.count; i++) {
+            struct walk *walk = &w.of[i];
+            bool more = walk_on(w.briefs, walk);
+            if (more && walk->at < far) continue;
+            if (!walk_ends(&w, walk, !more)) return false;
+        }
+    }
+    return true;
+}
+
 void pvm_debug_verify(const struct pvm_module *m, struct findings *f)
 {
     const struct pvm_program *p = &m->program;
@@ -194,6 +341,8 @@ void pvm_debug_verify(const struct pvm_module *m, struct findings *f)
     /* Every range of a hostile file can name the same long program, so the file's size bounds the
      * work. */
     uint64_t budget = 64 + 4 * (uint64_t)m->base.file.size;
+    bool known = p->debug_lines.size && p->debug_lines.data[0] == 1;
+    bool look = known && !programs_fine(p, budget);
     for (size_t i = 0; i < range_count(p); i++) {
         const uint8_t *record = p->debug_ranges.data + i * PVM_DEBUG_RANGE_BYTES;
         uint32_t from = get32(record), to = get32(record + 4);
@@ -204,7 +353,7 @@ void pvm_debug_verify(const struct pvm_module *m, struct findings *f)
             sorted = false;
         }
         last = to;
-        if (!p->debug_lines.size || p->debug_lines.data[0] != 1 || !budget) continue;
+        if (!look || !budget) continue;
         uint64_t spent = verify_program(m, i, f) + 1;
         budget -= budget < spent ? budget : spent;
     }

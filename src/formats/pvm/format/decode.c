@@ -264,7 +264,12 @@ static bool is_filler(const uint8_t *entry, unsigned size)
 
 bool pvm_table_entry(const struct pvm_code *code, uint32_t index, uint64_t *pc)
 {
-    const uint8_t *entry = code->table.data + (size_t)index * code->table_entry;
+    size_t at = (size_t)index * code->table_entry;
+    const uint8_t *entry = code->table.data + at;
+    if (!code->table_filler && code->table_entry <= 4 && at + 4 <= code->table.size) {
+        *pc = get32(entry) & ((UINT64_C(1) << 8 * code->table_entry) - 1);
+        return true;
+    }
     if (code->table_filler && is_filler(entry, code->table_entry)) return false;
     *pc = bytes_uint(entry, code->table_entry, false);
     return true;

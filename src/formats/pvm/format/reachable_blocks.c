@@ -1,20 +1,21 @@
 /* Warns about code that cannot be reached from pc 0, the exports or the jump table. */
 #include <stdlib.h>
+#include "pvm/format/code_bits.h"
 #include "pvm/pvm.h"
 
 struct reach {
     const struct pvm_code *code;
-    uint8_t *seen; /* bit per pc: the instruction there is reached */
+    const uint64_t *stops; /* of pvm_code_bits */
+    uint64_t *seen;        /* bit per pc: control comes here */
     uint32_t *todo;
     size_t count, capacity;
     bool failed;
 };
 
-static void push(struct reach *r, uint64_t pc)
+static void mark(uint64_t *bits, uint32_t pc) { bits[pc / 64] |= UINT64_C(1) << pc % 64; }
+
+static void remember(struct reach *r, uint32_t pc)
 {
-    if (r->failed || pc > UINT32_MAX || !pvm_starts(r->code, (uint32_t)pc) ||
-        pvm_bit(r->seen, (uint32_t)pc))
-        return;
     if (r->count == r->capacity) {
         size_t capacity = r->capacity ? 2 * r->capacity : 256;
         uint32_t *more = realloc(r->todo, capacity * sizeof *more);
@@ -25,40 +26,80 @@ static void push(struct reach *r, uint64_t pc)
         r->todo = more;
         r->capacity = capacity;
     }
-    r->seen[pc / 8] |= (uint8_t)(1u << pc % 8);
-    r->todo[r->count++] = (uint32_t)pc;
+    mark(r->seen, pc);
+    r->todo[r->count++] = pc;
 }
 
-/* Marks the instructions from pc on, up to one that was marked before or that control does not
- * pass. */
-static void follow(struct reach *r, uint32_t pc)
+static inline void push(struct reach *r, uint64_t pc)
 {
-    const struct pvm_code *code = r->code;
-    const uint8_t *op = pvm_isas[code->isa].op;
-    struct pvm_insn in;
+    if (pc < r->code->bytes.size && !pvm_word_bit(r->seen, (uint32_t)pc) &&
+        pvm_bit(r->code->starts, (uint32_t)pc))
+        remember(r, (uint32_t)pc);
+}
+
+/* Marks everything from pc, where an instruction starts, to the end of its block, which *end is.
+ * False: control has been in the rest of it before. */
+static bool mark_block(struct reach *r, uint32_t pc, uint32_t *end)
+{
     for (;;) {
-        r->seen[pc / 8] |= (uint8_t)(1u << pc % 8);
-        enum pvm_op here = op[code->bytes.data[pc]];
-        enum pvm_flow flow = pvm_ops[here].flow;
-        if (!code->doc && here != PVM_OP_invalid) {
-            unsigned skip = pvm_skip(code, pc);
-            if (pvm_has_target(here)) push(r, pvm_jump_target(code, pc, skip));
-            if (flow > PVM_FLOW_BRANCH) return;
-            pc += 1 + skip;
-        } else {
-            pvm_decode(code, pc, &in);
-            if (pvm_has_target(in.op)) push(r, in.target);
-            if (!pvm_falls_through(in.op)) return;
-            pc += in.length;
-        }
-        if (!pvm_starts(code, pc) || pvm_bit(r->seen, pc)) return;
+        uint64_t from = ~UINT64_C(0) << pc % 64, stops = r->stops[pc / 64] & from;
+        r->seen[pc / 64] |= stops ? from & (stops ^ (stops - 1)) : from;
+        pc = pc / 64 * 64;
+        *end = pc + (stops ? (uint32_t)__builtin_ctzll(stops) : 0);
+        if (stops) return true;
+        pc += 64;
+        if (pvm_word_bit(r->seen, pc)) return false;
     }
 }
 
-void pvm_reach_verify(const struct pvm_module *m, struct findings *f)
+/* Follows control from pc on to where it has been before. */
+static void follow(struct reach *r, uint32_t pc)
+{
+    const struct pvm_code *code = r->code;
+    const uint8_t *ops = pvm_isas[code->isa].op;
+    struct pvm_insn in;
+    do {
+        if (!mark_block(r, pc, &pc)) return;
+        enum pvm_op op = ops[code->bytes.data[pc]];
+        if (code->doc) {
+            pvm_decode(code, pc, &in);
+            if (pvm_has_target(in.op)) push(r, in.target);
+            op = in.op;
+            pc += in.length;
+        } else {
+            unsigned skip = pvm_skip(code, pc);
+            if (pvm_has_target(op)) push(r, pvm_jump_target(code, pc, skip));
+            pc += 1 + skip;
+        }
+        if (!pvm_falls_through(op)) return;
+    } while (pvm_starts(code, pc) && !pvm_word_bit(r->seen, pc));
+}
+
+/* How many instructions control never comes to; *first of them. */
+static size_t count_lost(const struct reach *r, uint32_t *first)
+{
+    const struct pvm_code *code = r->code;
+    const uint8_t *op = pvm_isas[code->isa].op;
+    size_t lost = 0;
+    for (uint32_t base = 0; base < code->bytes.size; base += 64) {
+        uint64_t bits = pvm_start_word(code, base) & ~r->seen[base / 64];
+        for (; bits; bits &= bits - 1) {
+            uint32_t pc = base + (uint32_t)__builtin_ctzll(bits);
+            /* linkers put traps between functions */
+            if (op[code->bytes.data[pc]] == PVM_OP_trap) continue;
+            if (!lost++) *first = pc;
+        }
+    }
+    return lost;
+}
+
+void pvm_reach_verify(const struct pvm_module *m, const struct pvm_code_bits *bits,
+                      struct findings *f)
 {
     const struct pvm_program *p = &m->program;
-    struct reach r = {.code = &p->code, .seen = calloc((p->code.bytes.size + 7) / 8 + 1, 1)};
+    struct reach r = {.code = &p->code,
+                      .stops = bits->stops,
+                      .seen = calloc(p->code.bytes.size / 64 + 1, sizeof *r.seen)};
     if (!r.seen) return; /* without memory, no warning */
     push(&r, 0);
     if (p->dialect == PVM_JAM && p->spi) push(&r, 5); /* accumulate */
@@ -68,18 +109,8 @@ void pvm_reach_verify(const struct pvm_module *m, struct findings *f)
         if (pvm_table_entry(&p->code, i, &pc)) push(&r, pc);
     }
     while (r.count) follow(&r, r.todo[--r.count]);
-    const uint8_t *op = pvm_isas[p->code.isa].op;
-    uint32_t first = UINT32_MAX;
-    size_t lost = 0;
-    for (size_t i = 0; i < (p->code.bytes.size + 7) / 8; i++) {
-        for (unsigned bits = p->code.starts[i] & ~r.seen[i] & 0xffu; bits; bits &= bits - 1) {
-            uint32_t pc = (uint32_t)(8 * i) + (uint32_t)__builtin_ctz(bits);
-            /* linkers put traps between functions; bits after the code are not instructions */
-            if (pc >= p->code.bytes.size || op[p->code.bytes.data[pc]] == PVM_OP_trap) continue;
-            if (first == UINT32_MAX) first = pc;
-            lost++;
-        }
-    }
+    uint32_t first = 0;
+    size_t lost = count_lost(&r, &first);
     if (lost && !r.failed)
         findings_add(f, PVM_UNREACHABLE, m->code_offset + first, NULL,
                      "%zu instruction%s cannot be reached, the first is at pc %u", lost,
