@@ -118,7 +118,7 @@ static inline uint64_t contract_pair_(const void *low, uint64_t high)
 }
 
 /* Room for what comes back, or nowhere: then contract_returned has it all the same. */
-static inline uint64_t contract_room_(void *output, uint32_t *size)
+static inline uint64_t contract_output_(void *output, uint32_t *size)
 {
     return output ? contract_pair_(output, (uintptr_t)size) : UINT64_MAX;
 }
@@ -136,7 +136,7 @@ static inline uint64_t contract_call(uint32_t flags, const uint8_t *to, const ui
     return contract_host_call(
         contract_pair_(to, flags), UINT64_MAX, UINT64_MAX,
         contract_pair_(value ? value : contract_zero_, (uintptr_t)contract_no_limit_),
-        contract_pair_(input, input_size), contract_room_(output, output_size));
+        contract_pair_(input, input_size), contract_output_(output, output_size));
 }
 
 /* The same with so much gas. */
@@ -146,7 +146,7 @@ static inline uint64_t contract_call_gas(uint64_t gas, uint32_t flags, const uin
 {
     return contract_host_call_evm(flags, to, value ? value : contract_zero_, gas,
                                   contract_pair_(input, input_size),
-                                  contract_room_(output, output_size));
+                                  contract_output_(output, output_size));
 }
 
 /* The code of another contract on this contract's storage, caller and value. */
@@ -155,7 +155,7 @@ static inline uint64_t contract_delegate(uint32_t flags, const uint8_t *to, cons
 {
     return contract_host_delegate_call(contract_pair_(to, flags), UINT64_MAX, UINT64_MAX,
                                        contract_no_limit_, contract_pair_(input, input_size),
-                                       contract_room_(output, output_size));
+                                       contract_output_(output, output_size));
 }
 
 static inline uint64_t contract_delegate_gas(uint64_t gas, uint32_t flags, const uint8_t *to,
@@ -163,7 +163,7 @@ static inline uint64_t contract_delegate_gas(uint64_t gas, uint32_t flags, const
                                              uint32_t *output_size)
 {
     return contract_host_delegate_call_evm(flags, to, gas, contract_pair_(input, input_size),
-                                           contract_room_(output, output_size));
+                                           contract_output_(output, output_size));
 }
 
 /* Makes a contract: code is the hash of its program and the input of its constructor, one after the other. With
@@ -176,6 +176,6 @@ static inline uint64_t contract_create(const void *code, uint32_t size, const ui
     return contract_host_instantiate(
         UINT64_MAX, UINT64_MAX,
         contract_pair_(value ? value : contract_zero_, (uintptr_t)contract_no_limit_),
-        contract_pair_(code, size), contract_room_(output, output_size),
+        contract_pair_(code, size), contract_output_(output, output_size),
         contract_pair_(salt ? (const void *)salt : (const void *)UINTPTR_MAX, (uintptr_t)address));
 }

@@ -30,7 +30,7 @@ double copysign(double x, double sign)
 }
 
 /* The bits below the point are added (to round away from zero) or not, then dropped. */
-static double whole(double x, int away, int half)
+static double to_integer(double x, int away, int half)
 {
     uint64_t bits = bits_of(x), sign = bits & sign_bit;
     int exponent = exponent_of(bits) - BIAS;
@@ -49,10 +49,10 @@ static double whole(double x, int away, int half)
     return double_of(bits & ~below);
 }
 
-double trunc(double x) { return whole(x, 0, 0); }
-double floor(double x) { return whole(x, bits_of(x) >> 63, 0); }
-double ceil(double x) { return whole(x, !(bits_of(x) >> 63), 0); }
-double round(double x) { return whole(x, 0, 1); }
+double trunc(double x) { return to_integer(x, 0, 0); }
+double floor(double x) { return to_integer(x, bits_of(x) >> 63, 0); }
+double ceil(double x) { return to_integer(x, !(bits_of(x) >> 63), 0); }
+double round(double x) { return to_integer(x, 0, 1); }
 
 double modf(double x, double *integer)
 {

@@ -10,19 +10,19 @@ enum { FRACTION = 52, BIAS = 1023 };
 static int upper(const struct spec *f) { return isupper((unsigned char)f->kind); }
 
 /* A number is put out twice: first only counted, to know the padding. */
-struct pen {
+struct output {
     struct sink *s; /* NULL: only count */
     int size;
 };
 
-static void put(struct pen *p, const char *text, int size)
+static void put(struct output *p, const char *text, int size)
 {
     if (size <= 0) return;
     if (p->s) penta_sink_text(p->s, text, (size_t)size);
     p->size += size;
 }
 
-static void put_zeros(struct pen *p, int count)
+static void put_zeros(struct output *p, int count)
 {
     if (count <= 0) return;
     if (p->s) penta_sink_fill(p->s, '0', count);
@@ -30,7 +30,7 @@ static void put_zeros(struct pen *p, int count)
 }
 
 /* Digits from..from+count of the number; zeros where it has none. */
-static void put_digits(struct pen *p, const struct decimal *d, int from, int count)
+static void put_digits(struct output *p, const struct decimal *d, int from, int count)
 {
     if (from < 0) {
         int zeros = -from < count ? -from : count;
@@ -43,7 +43,7 @@ static void put_digits(struct pen *p, const struct decimal *d, int from, int cou
     put_zeros(p, have > 0 ? count - have : count);
 }
 
-static void put_fixed(struct pen *p, const struct decimal *d, int precision, int point)
+static void put_fixed(struct output *p, const struct decimal *d, int precision, int point)
 {
     if (d->count && d->point > 0)
         put_digits(p, d, 0, d->point);
@@ -53,7 +53,7 @@ static void put_fixed(struct pen *p, const struct decimal *d, int precision, int
     put_digits(p, d, d->count ? d->point : 0, precision);
 }
 
-static void put_exponent(struct pen *p, char letter, int exponent, int least)
+static void put_exponent(struct output *p, char letter, int exponent, int least)
 {
     char text[8], *end = text + sizeof text, *q = end;
     unsigned left = (unsigned)(exponent < 0 ? -exponent : exponent);
@@ -63,7 +63,7 @@ static void put_exponent(struct pen *p, char letter, int exponent, int least)
     put(p, q, (int)(end - q));
 }
 
-static void put_scientific(struct pen *p, const struct decimal *d, int precision, int point,
+static void put_scientific(struct output *p, const struct decimal *d, int precision, int point,
                            char letter)
 {
     put_digits(p, d, 0, 1);
@@ -72,7 +72,7 @@ static void put_scientific(struct pen *p, const struct decimal *d, int precision
     put_exponent(p, letter, d->count ? d->point - 1 : 0, 2);
 }
 
-static void put_hex(struct pen *p, const struct spec *f, uint64_t bits)
+static void put_hex(struct output *p, const struct spec *f, uint64_t bits)
 {
     const char *names = upper(f) ? "0123456789ABCDEF" : "0123456789abcdef";
     uint64_t fraction = bits & ((UINT64_C(1) << FRACTION) - 1);
@@ -101,7 +101,8 @@ static void put_hex(struct pen *p, const struct spec *f, uint64_t bits)
     put_exponent(p, upper(f) ? 'P' : 'p', power, 1);
 }
 
-static void put_number(struct pen *p, const struct spec *f, const struct decimal *d, uint64_t bits)
+static void put_number(struct output *p, const struct spec *f, const struct decimal *d,
+                       uint64_t bits)
 {
     int precision = f->precision < 0 ? 6 : f->precision;
     char letter = upper(f) ? 'E' : 'e';
@@ -164,12 +165,12 @@ void penta_print_double(struct sink *s, const struct spec *f, double value)
         round_for(f, &d);
     }
     *q = 0;
-    struct pen count = {0}, pen = {.s = s};
-    put_number(&count, f, &d, bits);
-    int front = (int)(q - prefix), pad = f->width - front - count.size;
+    struct output counted = {0}, printed = {.s = s};
+    put_number(&counted, f, &d, bits);
+    int front = (int)(q - prefix), pad = f->width - front - counted.size;
     if (!f->minus && !f->zero) penta_sink_fill(s, ' ', pad);
     penta_sink_text(s, prefix, (size_t)front);
     if (!f->minus && f->zero) penta_sink_fill(s, '0', pad);
-    put_number(&pen, f, &d, bits);
+    put_number(&printed, f, &d, bits);
     if (f->minus) penta_sink_fill(s, ' ', pad);
 }

@@ -37,7 +37,7 @@ static int write_all(FILE *f, const unsigned char *from, size_t size)
 }
 
 /* What waits is written; what was read ahead is given back. */
-static int settle(FILE *f)
+static int empty_buffer(FILE *f)
 {
     int result = 0;
     if (f->writing) {
@@ -56,10 +56,10 @@ static int settle(FILE *f)
 
 int fflush(FILE *f)
 {
-    if (f) return settle(f);
+    if (f) return empty_buffer(f);
     int result = 0;
     for (size_t i = 0; i < used; i++)
-        if (files[i].fd >= 0 && files[i].writing && settle(&files[i])) result = EOF;
+        if (files[i].fd >= 0 && files[i].writing && empty_buffer(&files[i])) result = EOF;
     return result;
 }
 
@@ -115,7 +115,7 @@ FILE *fopen(const char *path, const char *mode)
 
 int fclose(FILE *f)
 {
-    int result = settle(f);
+    int result = empty_buffer(f);
     if (f->fd > 2 && penta_system_result(penta_system_close(f->fd)) < 0) result = EOF;
     if (f->own) free(f->buffer);
     *f = (struct penta_file){.fd = -1};
@@ -130,7 +130,7 @@ FILE *freopen(const char *path, const char *mode, FILE *f)
 
 int setvbuf(FILE *f, char *buffer, int mode, size_t size)
 {
-    settle(f);
+    empty_buffer(f);
     f->line = mode == _IOLBF;
     f->plain = mode == _IONBF;
     if (f->plain || (buffer && size)) {
@@ -157,7 +157,7 @@ static long fill(FILE *f, unsigned char *to, size_t size)
 
 static int may_read(FILE *f)
 {
-    if (f->writing) settle(f);
+    if (f->writing) empty_buffer(f);
     if (f->can_read) return 1;
     f->failed = 1;
     errno = EBADF;
@@ -239,7 +239,7 @@ size_t fwrite(const void *from, size_t size, size_t count, FILE *f)
         errno = EBADF;
         return 0;
     }
-    if (!f->writing) settle(f);
+    if (!f->writing) empty_buffer(f);
     if (!has_buffer(f)) return write_all(f, p, left) ? 0 : count;
     f->writing = 1;
     while (left) {
@@ -249,10 +249,10 @@ size_t fwrite(const void *from, size_t size, size_t count, FILE *f)
         f->at += part;
         p += part;
         left -= part;
-        if (f->at == f->size && settle(f)) return 0;
+        if (f->at == f->size && empty_buffer(f)) return 0;
         f->writing = 1;
     }
-    if (f->line && memchr(from, '\n', size * count)) settle(f);
+    if (f->line && memchr(from, '\n', size * count)) empty_buffer(f);
     return count;
 }
 
@@ -281,7 +281,7 @@ int puts(const char *text) { return fputs(text, stdout) < 0 ? EOF : fputc('\n', 
 
 int fseek(FILE *f, long offset, int whence)
 {
-    if (settle(f)) return -1;
+    if (empty_buffer(f)) return -1;
     if (penta_system_result(penta_system_seek(f->fd, offset, whence)) < 0) return -1;
     f->at_end = 0;
     return 0;

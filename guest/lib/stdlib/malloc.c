@@ -23,7 +23,7 @@ static struct block *last; /* the end of the heap: a used block of its header al
 
 static size_t size_of(const struct block *b) { return b->size & ~(size_t)1; }
 static struct block *after(struct block *b) { return (struct block *)((char *)b + size_of(b)); }
-static struct block *of(void *p) { return (struct block *)((char *)p - HEADER); }
+static struct block *block_of(void *p) { return (struct block *)((char *)p - HEADER); }
 
 static unsigned list_of(size_t size)
 {
@@ -31,13 +31,13 @@ static unsigned list_of(size_t size)
     return n < LISTS ? n : LISTS - 1;
 }
 
-static void take(struct block *b)
+static void list_remove(struct block *b)
 {
     *b->link = b->next;
     if (b->next) b->next->link = b->link;
 }
 
-static void give(struct block *b, size_t size) /* free, with no free neighbour */
+static void list_add(struct block *b, size_t size) /* free, with no free neighbour */
 {
     struct block **list = &lists[list_of(size)];
     b->size = size;
@@ -54,16 +54,16 @@ static void release(struct block *b)
     size_t size = size_of(b);
     struct block *next = after(b);
     if (!(next->size & 1)) {
-        take(next);
+        list_remove(next);
         size += next->size;
     }
     struct block *left = b->before ? (struct block *)((char *)b - b->before) : NULL;
     if (left && !(left->size & 1)) {
-        take(left);
+        list_remove(left);
         size += left->size;
         b = left;
     }
-    give(b, size);
+    list_add(b, size);
 }
 
 /* A used block keeps its first `size` bytes; the rest is free again. */
@@ -127,7 +127,7 @@ void *malloc(size_t wanted)
         errno = ENOMEM;
         return NULL;
     }
-    take(b);
+    list_remove(b);
     b->size |= 1;
     cut(b, size);
     return (char *)b + HEADER;
@@ -135,7 +135,7 @@ void *malloc(size_t wanted)
 
 void free(void *p)
 {
-    if (p) release(of(p));
+    if (p) release(block_of(p));
 }
 
 void *calloc(size_t count, size_t size)
@@ -149,10 +149,10 @@ void *calloc(size_t count, size_t size)
 void *realloc(void *old, size_t wanted)
 {
     if (!old) return malloc(wanted);
-    struct block *b = of(old), *next = after(b);
+    struct block *b = block_of(old), *next = after(b);
     size_t size = block_size(wanted), have = size_of(b);
     if (size && size > have && !(next->size & 1) && have + next->size >= size) {
-        take(next);
+        list_remove(next);
         have += next->size;
         b->size = have | 1;
         after(b)->before = have;
@@ -177,7 +177,7 @@ void *aligned_alloc(size_t alignment, size_t size)
     if (!p || (uintptr_t)p % alignment == 0) return p;
     /* What lies before the aligned place becomes a free block. */
     char *at = p + LEAST + (0 - (uintptr_t)(p + LEAST)) % alignment;
-    struct block *b = of(p), *aligned = of(at);
+    struct block *b = block_of(p), *aligned = block_of(at);
     size_t before = (size_t)((char *)aligned - (char *)b), whole = size_of(b);
     aligned->before = before;
     aligned->size = (whole - before) | 1;

@@ -54,14 +54,14 @@ static uint32_t power_of_5(int n)
     return p;
 }
 
-struct shape { /* of the result */
+struct float_format { /* of the result */
     int fraction, exponent_max;
 };
-static const struct shape doubles = {52, 2047}, floats = {23, 255};
+static const struct float_format doubles = {52, 2047}, floats = {23, 255};
 
 /* The bits of the number nearest to top * 2^exponent; top has its highest bit set, and bit 0 set when
  * more follows below it. */
-static uint64_t nearest(const struct shape *f, uint64_t top, int exponent)
+static uint64_t nearest(const struct float_format *f, uint64_t top, int exponent)
 {
     int biased = exponent + 63 + f->exponent_max / 2, drop = 63 - f->fraction;
     if (biased >= f->exponent_max) {
@@ -84,7 +84,7 @@ static uint64_t nearest(const struct shape *f, uint64_t top, int exponent)
     return bits;
 }
 
-static uint64_t from_big(const struct shape *f, struct big *b, int exponent, int more)
+static uint64_t from_big(const struct float_format *f, struct big *b, int exponent, int more)
 {
     if (!b->count) return 0;
     uint64_t top = 0;
@@ -97,7 +97,7 @@ static uint64_t from_big(const struct shape *f, struct big *b, int exponent, int
     return nearest(f, top | (more != 0), exponent + 32 * (at - 1) - zeros);
 }
 
-static uint64_t from_decimal(const struct shape *f, struct big *b, long ten, int more)
+static uint64_t from_decimal(const struct float_format *f, struct big *b, long ten, int more)
 {
     if (b->count && ten > 400) ten = 400; /* infinite */
     if (ten < -1300) ten = -1300;         /* zero */
@@ -128,7 +128,7 @@ static long read_exponent(const char **p, char letter)
     return negative ? -n : n;
 }
 
-static uint64_t read_hex(const struct shape *f, const char **p)
+static uint64_t read_hex(const struct float_format *f, const char **p)
 {
     const char *q = *p;
     uint64_t top = 0;
@@ -160,7 +160,7 @@ static uint64_t read_hex(const struct shape *f, const char **p)
     return nearest(f, top << zeros | (more != 0), (int)exponent);
 }
 
-static uint64_t read_decimal(const struct shape *f, const char **p)
+static uint64_t read_decimal(const struct float_format *f, const char **p)
 {
     const char *q = *p;
     struct big b = {.count = 0};
@@ -189,14 +189,14 @@ static uint64_t read_decimal(const struct shape *f, const char **p)
     return from_decimal(f, &b, ten, more);
 }
 
-static int word(const char *p, const char *name)
+static int starts_with(const char *p, const char *name)
 {
     for (; *name; p++, name++)
         if ((*p | 32) != *name) return 0;
     return 1;
 }
 
-static uint64_t read_float(const struct shape *f, const char *s, char **end)
+static uint64_t read_float(const struct float_format *f, const char *s, char **end)
 {
     const char *p = s;
     while (isspace((unsigned char)*p)) p++;
@@ -204,10 +204,10 @@ static uint64_t read_float(const struct shape *f, const char *s, char **end)
     uint64_t infinite = (uint64_t)f->exponent_max << f->fraction;
     if (*p == '-' || *p == '+') p++;
     const char *first = p[0] == '.' ? p + 1 : p;
-    if (word(p, "inf")) {
-        p += word(p, "infinity") ? 8 : 3;
+    if (starts_with(p, "inf")) {
+        p += starts_with(p, "infinity") ? 8 : 3;
         bits = infinite;
-    } else if (word(p, "nan")) {
+    } else if (starts_with(p, "nan")) {
         p += 3;
         bits = infinite | UINT64_C(1) << (f->fraction - 1);
     } else if (p[0] == '0' && (p[1] | 32) == 'x' &&
