@@ -1,4 +1,4 @@
-/* What can be computed exactly; each result is the one nearest to the true value. */
+/* The functions with correctly rounded results; there are no sines and logarithms. */
 #pragma once
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,5 @@
-/* What a program for PolkaVM says to the outside: which functions it exports, which it imports, how
- * much stack it needs. Everything becomes records in sections that `penta link` reads.
+/* What a program for PolkaVM declares: which functions it exports and imports, and how much stack it
+ * needs. The macros write records into sections that `penta link` reads.
  *
  *     PENTA_IMPORT(long, get_number, int, const void *);      long get_number(int, const void *);
  *     long add(long a, long b) { return a + b; }
@@ -26,12 +26,12 @@
 /* How many types follow, 0 to 9. */
 #define PENTA_COUNT_(...) PENTA_PICK_(0 __VA_OPT__(, ) __VA_ARGS__, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define PENTA_PICK_(z, a, b, c, d, e, f, g, h, i, n, ...) n
-/* void, when none follow. */
+/* void, if no types follow. */
 #define PENTA_VOID_(...) PENTA_FIRST_(__VA_OPT__(, ) void, )
 #define PENTA_FIRST_(a, ...) a
 
-/* The record of a name: version, flags, the name, and a tail with its inputs and outputs. Sections of one
- * group are kept once, so that a header may be included by many files. */
+/* The record of a function: version, flags, its name, and a tail with the numbers of inputs and outputs. It is in a
+ * section group, of which the linker keeps one, because many files may include the same header. */
 /* clang-format off */
 #define PENTA_RECORD_(label, name, version, tail)                                                  \
     ".pushsection .polkavm_metadata,\"awG\",@progbits," label ",comdat\n"                          \
@@ -44,7 +44,7 @@
 #define PENTA_METADATA_(label, name, inputs)                                                       \
     PENTA_RECORD_(label, name, "1", ".byte " inputs ", 1\n")
 
-/* The function that calls an import: the instruction with a pointer to the record. */
+/* The function that calls an import: an instruction that `penta link` replaces, and a pointer to the record. */
 #define PENTA_CALL_(function, name)                                                                \
     ".pushsection .text.penta_import_" name                                                        \
         ",\"axG\",@progbits,penta_import_" name ",comdat\n"                                        \
@@ -56,14 +56,14 @@
     ".popsection\n"
 
 #define PENTA_IMPORT(type, name, ...) PENTA_IMPORT_AS(type, name, name, __VA_ARGS__)
-/* The same for a function with another name in the program. */
+/* The same, with another name for the function in the program. */
 #define PENTA_IMPORT_AS(type, function, name, ...)                                                 \
     __asm__(PENTA_METADATA_("penta_import_" #name, #name,                                          \
                             PENTA_TEXT_(PENTA_COUNT_(__VA_ARGS__)))                                \
             PENTA_CALL_(#function, #name));                                                        \
     PENTA_C type function(PENTA_VOID_(__VA_ARGS__) __VA_ARGS__)
-/* The same for a host that knows its calls by number. Results of up to two words come in registers.
- * A program has imports with numbers or without, not both. */
+/* The same for a host whose calls have numbers. Results of up to two words are returned in registers.
+ * Either all imports of a program have numbers or none has. */
 #define PENTA_IMPORT_NUMBER(type, function, name, number, ...)                                     \
     __asm__(PENTA_RECORD_("penta_import_" #name, #name, "2",                                       \
                           ".byte " PENTA_TEXT_(PENTA_COUNT_(__VA_ARGS__)) ", 2, 1\n"               \
@@ -72,7 +72,7 @@
     PENTA_C type function(PENTA_VOID_(__VA_ARGS__) __VA_ARGS__)
 
 #define PENTA_EXPORT(name, inputs) PENTA_EXPORT_AS(name, name, inputs)
-/* The same under another name than the function's. */
+/* The same, with another name for the export. */
 #define PENTA_EXPORT_AS(function, name, inputs)                                                    \
     __asm__(PENTA_METADATA_("penta_export_" #name, #name, #inputs)                                 \
             ".pushsection .polkavm_exports,\"RG\",@note,penta_export_" #name ",comdat\n"           \
@@ -87,7 +87,7 @@
     __asm__(".pushsection .polkavm_min_stack_size,\"R\",@note\n.4byte " #bytes "\n.popsection\n"); \
     struct penta_stack_
 
-/* Grows the heap by n bytes and gives its new end, or 0; n = 0 asks where it ends. */
+/* Grows the heap by n bytes; gives its new end, or NULL if it cannot grow. n = 0 only asks for the end. */
 static inline char *penta_sbrk(unsigned long n)
 {
     char *end;
@@ -103,7 +103,7 @@ static inline char *penta_heap_base(void)
     return base;
 }
 
-/* A trap: the run ends here with an error. */
+/* Ends the run with a trap. */
 static inline __attribute__((noreturn)) void penta_trap(void)
 {
     __asm__ volatile("unimp");

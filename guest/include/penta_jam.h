@@ -1,4 +1,4 @@
-/* JAM services and authorizers in C: the host calls, and the bytes that entries get and give
+/* JAM services and authorizers in C: the host calls, and readers for the arguments of entries
  * (docs/formats/jam.md). Such a program has no main(); each entry is an exported function:
  *
  *     struct jam_bytes refine(const uint8_t *arguments, uint64_t size);
@@ -6,8 +6,9 @@
  *
  *     penta-cc -O2 service.c --to jam --dispatch refine,accumulate --metadata '' -o service.jam
  *
- * Numbers and arguments are those of the Gray Paper 0.7.2. With JAM_DRAFT defined before, they are those of
- * the 0.8 draft, for programs of --isa jam_v1. Memory that the program itself may not access ends it. */
+ * Numbers and arguments are those of the Gray Paper 0.7.2. If JAM_DRAFT is defined before the include, they are
+ * those of the 0.8 draft, for programs of --isa jam_v1. A call with a pointer to memory that the program may not
+ * access ends it. */
 #pragma once
 #include <stdint.h>
 #include "penta_guest.h"
@@ -16,29 +17,33 @@
 
 #define JAM_OK 0
 #define JAM_NONE UINT64_MAX       /* there is no such value */
-#define JAM_WHAT (UINT64_MAX - 1) /* no such call here */
-#define JAM_OOB (UINT64_MAX - 2)  /* memory of an inner machine that is not accessible */
+#define JAM_WHAT (UINT64_MAX - 1) /* this entry has no such call */
+#define JAM_OOB (UINT64_MAX - 2)  /* the inner machine may not access this memory */
 #define JAM_WHO (UINT64_MAX - 3)  /* no such service or machine */
 #define JAM_FULL (UINT64_MAX - 4) /* the balance does not cover what would be stored */
 #define JAM_CORE (UINT64_MAX - 5) /* no such core */
 #define JAM_CASH (UINT64_MAX - 6) /* the balance is too small */
 #define JAM_LOW (UINT64_MAX - 7)  /* too little gas for the receiver */
 #define JAM_HUH (UINT64_MAX - 8)  /* not allowed, or not now */
-#define JAM_SELF UINT64_MAX       /* as a service: this one */
 
-enum { JAM_HALT, JAM_PANIC, JAM_FAULT, JAM_HOST, JAM_OUT_OF_GAS }; /* first result of jam_invoke */
-enum { JAM_HIDE, JAM_READABLE, JAM_WRITABLE, JAM_KEEP_READABLE, JAM_KEEP_WRITABLE }; /* jam_pages */
-enum { JAM_SEGMENT = 4104, JAM_MEMO = 128, JAM_FRAME = 112, JAM_HASH = 32 };         /* bytes */
+#define JAM_SELF UINT64_MAX /* as an argument `service`: the one that runs */
 
-/* What jam_fetch gives. Calls that give bytes write those from `from` on, at most `length` of them, and return
- * how many there are in all, or JAM_NONE. */
+/* first result of jam_invoke */
+enum { JAM_HALT, JAM_PANIC, JAM_FAULT, JAM_HOST, JAM_OUT_OF_GAS };
+/* mode of jam_pages */
+enum { JAM_HIDE, JAM_READABLE, JAM_WRITABLE, JAM_KEEP_READABLE, JAM_KEEP_WRITABLE };
+/* sizes in bytes */
+enum { JAM_SEGMENT = 4104, JAM_MEMO = 128, JAM_FRAME = 112, JAM_HASH = 32 };
+
+/* The kinds of data that jam_fetch gives. Calls that give data write at most `length` bytes to `to`, starting with
+ * byte `from` of the data, and return the size of all of the data, or JAM_NONE. */
 enum {
     JAM_PARAMETERS,
     JAM_ENTROPY,
     JAM_AUTHORIZATION, /* what the authorizer returned */
-    JAM_EXTRINSIC_OF,  /* second: which one; index: of which item */
-    JAM_EXTRINSIC,
-    JAM_IMPORT_OF,
+    JAM_EXTRINSIC_OF,  /* `index`: the item, `second`: which of its extrinsics */
+    JAM_EXTRINSIC,     /* of the item that runs; `index`: which */
+    JAM_IMPORT_OF,     /* segments, likewise */
     JAM_IMPORT,
     JAM_PACKAGE,
     JAM_CONFIGURATION, /* of the authorizer */
@@ -51,7 +56,7 @@ enum {
     JAM_ITEM,
 };
 
-struct jam_pair { /* a0 and a1 */
+struct jam_pair { /* two results, in a0 and a1 */
     uint64_t first, second;
 };
 
@@ -73,7 +78,7 @@ JAM_CALL_(uint64_t, fetch, 1, void *, uint64_t, uint64_t, uint64_t, uint64_t, ui
 JAM_CALL_(uint64_t, lookup, 2, uint64_t, const void *, void *, uint64_t, uint64_t);
 /* service, key, its size, to, from, length */
 JAM_CALL_(uint64_t, read, 3, uint64_t, const void *, uint64_t, void *, uint64_t, uint64_t);
-/* key, its size, value, its size (0: remove); gives the size before */
+/* key, its size, value, its size (0: remove the key); gives the size of the old value */
 JAM_CALL_(uint64_t, write, 4, const void *, uint64_t, const void *, uint64_t);
 /* service, to, from, length */
 JAM_CALL_(uint64_t, info, 5, uint64_t, void *, uint64_t, uint64_t);
@@ -83,13 +88,13 @@ JAM_CALL_(uint64_t, historical_lookup, 6, uint64_t, const void *, void *, uint64
 JAM_CALL_(uint64_t, export, 7, const void *, uint64_t);
 /* program, size, pc; gives the machine's number */
 JAM_CALL_(uint64_t, machine, 8, const void *, uint64_t, uint64_t);
-/* machine, to, its address, length */
+/* machine, to, address in the machine, length */
 JAM_CALL_(uint64_t, peek, 9, uint64_t, void *, uint64_t, uint64_t);
-/* machine, from, its address, length */
+/* machine, from, address in the machine, length */
 JAM_CALL_(uint64_t, poke, 10, uint64_t, const void *, uint64_t, uint64_t);
 /* machine, first page, count, mode */
 JAM_CALL_(uint64_t, pages, 11, uint64_t, uint64_t, uint64_t, uint64_t);
-/* machine, frame of 14 words: gas and registers; gives how it ended, and the call's number or the page */
+/* machine, 14 words: gas and registers, updated; gives how it ended, and the number of the host call or the page */
 JAM_CALL_(struct jam_pair, invoke, 12, uint64_t, uint64_t *);
 /* machine; gives its pc */
 JAM_CALL_(uint64_t, expunge, 13, uint64_t);
@@ -100,15 +105,15 @@ JAM_CALL_(uint64_t, assign, 15, uint64_t, const void *, uint64_t);
 /* keys */
 JAM_CALL_(uint64_t, designate, 16, const void *);
 JAM_CALL_(uint64_t, checkpoint, 17);
-/* code hash, code size, gas for items, gas for memos, gratis, wanted id; gives the id */
+/* code hash, code size, least gas for items, for memos, gratis storage, wanted id; gives the id */
 JAM_CALL_(uint64_t, new, 18, const void *, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
-/* code hash, gas for items, gas for memos */
+/* code hash, least gas for items, for memos */
 JAM_CALL_(uint64_t, upgrade, 19, const void *, uint64_t, uint64_t);
 /* to, amount, gas, memo */
 JAM_CALL_(uint64_t, transfer, 20, uint64_t, uint64_t, uint64_t, const void *);
 /* service, hash */
 JAM_CALL_(uint64_t, eject, 21, uint64_t, const void *);
-/* hash, size; gives the state of the request: how many slots and the first one, and the others */
+/* hash, size; gives the request: first has the number of its slots and the first slot, second the other slots */
 JAM_CALL_(struct jam_pair, query, 22, const void *, uint64_t);
 /* hash, size */
 JAM_CALL_(uint64_t, solicit, 23, const void *, uint64_t);
@@ -118,18 +123,18 @@ JAM_CALL_(uint64_t, forget, 24, const void *, uint64_t);
 JAM_CALL_(uint64_t, yield, 25, const void *);
 /* service, blob, size */
 JAM_CALL_(uint64_t, provide, 26, uint64_t, const void *, uint64_t);
-/* level (0 fatal to 4), target, its size, message, its size */
+/* level (0 fatal to 4 pedantic), target, its size, message, its size */
 PENTA_IMPORT_NUMBER(uint64_t, jam_log, log, 100, uint64_t, const void *, uint64_t, const void *,
                     uint64_t);
 
-/* ---- bytes: what entries get and give ---- */
+/* ---- reading encoded data ---- */
 
 struct jam_bytes {
     const uint8_t *data;
     uint64_t size;
 };
 
-/* Takes bytes from the front; the program ends if there are fewer. */
+/* Takes bytes from the front; ends the program with a trap if there are fewer. */
 static inline struct jam_bytes jam_take(struct jam_bytes *in, uint64_t size)
 {
     struct jam_bytes taken = {in->data, size};
@@ -139,7 +144,7 @@ static inline struct jam_bytes jam_take(struct jam_bytes *in, uint64_t size)
     return taken;
 }
 
-/* A number of so many bytes, the lowest first. */
+/* A number of 1 to 8 bytes, the lowest first. */
 static inline uint64_t jam_take_number(struct jam_bytes *in, unsigned bytes)
 {
     const uint8_t *data = jam_take(in, bytes).data;
@@ -148,7 +153,7 @@ static inline uint64_t jam_take_number(struct jam_bytes *in, unsigned bytes)
     return value;
 }
 
-/* A natural number in the Gray Paper's form: the ones at the top of the first byte count what follows. */
+/* A natural number as the Gray Paper encodes it: as many bytes follow the first as that has leading ones. */
 static inline uint64_t jam_take_natural(struct jam_bytes *in)
 {
     unsigned first = (unsigned)jam_take_number(in, 1), follow = 0;
@@ -157,7 +162,7 @@ static inline uint64_t jam_take_natural(struct jam_bytes *in)
     return follow == 8 ? low : (uint64_t)(first & 0x7f >> follow) << 8 * follow | low;
 }
 
-/* Bytes with their number in front. */
+/* Bytes after their number. */
 static inline struct jam_bytes jam_take_sized(struct jam_bytes *in)
 {
     return jam_take(in, jam_take_natural(in));
@@ -168,7 +173,7 @@ static inline struct jam_bytes jam_take_sized(struct jam_bytes *in)
 struct jam_refine {
     uint64_t core, item, service;
     struct jam_bytes payload;
-    const uint8_t *package; /* its hash */
+    const uint8_t *package; /* hash */
 };
 
 static inline struct jam_refine jam_refine_arguments(const uint8_t *arguments, uint64_t size)
@@ -213,7 +218,7 @@ enum {
 struct jam_item {
     enum { JAM_OPERAND, JAM_TRANSFER } kind;
     uint64_t gas;
-    /* JAM_OPERAND: what refine gave, or why it did not */
+    /* JAM_OPERAND: the output of refine, or why there is none */
     const uint8_t *package, *exports_root, *authorizer, *payload; /* hashes */
     uint64_t status;
     struct jam_bytes output, authorization;

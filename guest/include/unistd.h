@@ -1,4 +1,4 @@
-/* The little that small programs want of it. */
+/* A small part of POSIX. */
 #pragma once
 #include <stddef.h>
 #ifdef __cplusplus

@@ -1,3 +1,4 @@
+/* float: arithmetic, and conversion from double. */
 #include <stdbool.h>
 #include <stdint.h>
 

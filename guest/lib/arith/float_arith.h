@@ -1,14 +1,14 @@
-/* Arithmetic of binary floating point numbers on integers, for a target without such registers:
- * IEEE 754, rounding to nearest, ties to even. Included once for each width, with these defined:
+/* Floating point arithmetic with integers, because the machine has none: IEEE 754, rounding to
+ * nearest, ties to even. Included once for each width, with these defined:
  *
  *     FLOAT, REP, WIDTH, FRACTION    double, uint64_t, 64, 52; or float, uint32_t, 32, 23
  *     NAME(add, 3)                   the compiler's name of a function: __adddf3
- *     MUL_HIGH(a, b, &low)           the product of two REPs
- *     DIV_BY(high, low, d, &rest)    the quotient of two REPs by one
+ *     MUL_HIGH(a, b, &low)           the high half of a * b
+ *     DIV_BY(high, low, d, &rest)    the quotient of high:low by d
  *
  * A number is unpacked into a biased exponent and a significand with its leading one at bit FRACTION,
- * also when it is subnormal. Results are packed from a significand with its leading one at bit
- * WIDTH - 2; what was shifted out of it is remembered in bit 0. */
+ * also if it is subnormal. Results are packed from a significand with its leading one at bit
+ * WIDTH - 2; its bit 0 is also set if any lower bits were lost. */
 #include <stdint.h>
 #include <string.h>
 
@@ -57,7 +57,8 @@ static inline int unpack(REP bits, REP *significand)
     return 1 - shift;
 }
 
-static inline REP shift_right(REP x, int n) /* what falls out stays in bit 0 */
+/* Sets bit 0 of the result if any bit that is lost was set. */
+static inline REP shift_right(REP x, int n)
 {
     if (n >= WIDTH) return x != 0;
     return n ? x >> n | ((REP)(x << (WIDTH - n)) != 0) : x;
@@ -74,7 +75,7 @@ static FLOAT pack(REP sign, int exponent, REP significand)
     REP below = significand & (2 * half - 1);
     significand >>= SPARE;
     if (below > half || (below == half && significand & 1)) significand++;
-    /* The leading one adds one to the exponent; so does a carry out of the rounding. */
+    /* The leading one of the significand adds one to the exponent, as does a carry of rounding. */
     return float_of(sign | ((exponent ? (REP)(exponent - 1) << FRACTION : 0) + significand));
 }
 
@@ -153,7 +154,7 @@ FLOAT NAME(div, 3)(FLOAT x, FLOAT y)
     return pack(sign, exponent, quotient | (rest != 0));
 }
 
-/* ---- comparison: less, equal, greater are -1, 0, 1 ---- */
+/* ---- comparison: -1 less, 0 equal, 1 greater ---- */
 
 static inline int compare(FLOAT x, FLOAT y, int unordered)
 {
@@ -175,7 +176,7 @@ int NAME(unord, 2)(FLOAT a, FLOAT b) { return compare(a, b, 2) == 2; }
 
 /* ---- from integers ---- */
 
-/* sign, and x * 2^exponent; x has at most 64 significant bits, and what was below it in bit 0. */
+/* x * 2^exponent with a sign; bit 0 of x is also set if the number has any lower bits. */
 static FLOAT from_u64(REP sign, uint64_t x, int exponent)
 {
     if (!x) return float_of(0);
@@ -197,9 +198,9 @@ FLOAT NAME(floatdi, )(int64_t x)
     return from_u64(x < 0 ? SIGN : 0, x < 0 ? 0 - (uint64_t)x : (uint64_t)x, 0);
 }
 
-/* ---- to integers: towards zero; what does not fit becomes the nearest that does ---- */
+/* ---- to integers: towards zero; numbers that do not fit become the nearest that fits ---- */
 
-/* |x| as an integer below 2^bits, the largest one when it is not. */
+/* |a| as an integer, at most 2^bits - 1. */
 static uint64_t to_u64(REP a, int bits)
 {
     const uint64_t most = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;

@@ -1,4 +1,4 @@
-/* 128-bit integers on a 64-bit target, from halves. */
+/* Operations on 128-bit integers that the compiler calls on a 64-bit target. */
 #include "arith/wide.h"
 
 #ifdef __SIZEOF_INT128__
@@ -19,7 +19,7 @@ static u128 divide(u128 a, u128 b, u128 *rest)
 {
     uint64_t bh = high_of(b), bl = (uint64_t)b, ah = high_of(a), al = (uint64_t)a, left = 0;
     if (!bh) {
-        if (!bl) { /* as the target's own division: all ones */
+        if (!bl) { /* a / 0 is all ones, as for the division instructions */
             *rest = a;
             return ~(u128)0;
         }
@@ -31,7 +31,7 @@ static u128 divide(u128 a, u128 b, u128 *rest)
         *rest = a;
         return 0;
     }
-    /* One digit, from the highest 64 bits of the divisor; it is at most one too large. */
+    /* The quotient has 64 bits. Dividing by the highest 64 bits of b makes it at most one too large. */
     int shift = __builtin_clzll(bh);
     uint64_t top = shift ? bh << shift | bl >> (64 - shift) : bh;
     uint64_t digit = wide_div(ah >> 1, ah << 63 | al >> 1, top, &left);

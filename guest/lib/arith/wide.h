@@ -1,8 +1,8 @@
-/* Products and quotients of twice the width, from operations that every target has. */
+/* Products of 128 bits and their division, from operations that every target has. */
 #pragma once
 #include <stdint.h>
 
-/* hi:lo = a * b. */
+/* a * b: gives the high 64 bits, the low ones in *lo. */
 static inline uint64_t wide_mul(uint64_t a, uint64_t b, uint64_t *lo)
 {
 #ifdef __SIZEOF_INT128__
@@ -17,14 +17,14 @@ static inline uint64_t wide_mul(uint64_t a, uint64_t b, uint64_t *lo)
 #endif
 }
 
-/* The quotient of hi:lo by d in digits of 32 bits; d has its highest bit set, hi < d. */
+/* hi:lo / d in digits of 32 bits, for hi < d and the highest bit of d set. */
 static inline uint64_t wide_div_normal(uint64_t hi, uint64_t lo, uint64_t d, uint64_t *rest)
 {
     uint64_t dh = d >> 32, dl = (uint32_t)d, quotient = 0;
     for (int i = 0; i < 2; i++) {
         uint64_t digit = i ? (uint32_t)lo : lo >> 32;
         uint64_t q = hi / dh, r = hi % dh;
-        while (q >> 32 || q * dl > (r << 32 | digit)) { /* at most two too many */
+        while (q >> 32 || q * dl > (r << 32 | digit)) { /* q is at most two too large */
             q--;
             r += dh;
             if (r >> 32) break;

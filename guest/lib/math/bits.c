@@ -1,4 +1,4 @@
-/* Functions whose results follow from the bits: no approximations. */
+/* Functions that work on the bits of a double, with exact or correctly rounded results. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,13 +29,13 @@ double copysign(double x, double sign)
     return double_of((bits_of(x) & ~sign_bit) | (bits_of(sign) & sign_bit));
 }
 
-/* The bits below the point are added (to round away from zero) or not, then dropped. */
+/* Rounds to an integer: towards zero, away from zero (away), or to the nearest, ties away from zero (half). */
 static double to_integer(double x, int away, int half)
 {
     uint64_t bits = bits_of(x), sign = bits & sign_bit;
     int exponent = exponent_of(bits) - BIAS;
     if (exponent >= FRACTION)
-        return exponent == TOP - BIAS ? x + x : x; /* whole, or not a number */
+        return exponent == TOP - BIAS ? x + x : x; /* an integer; infinite or not a number */
     if (exponent < 0) {
         int up = half ? exponent == -1 : away && bits & ~sign_bit;
         return double_of(sign | (up ? (uint64_t)BIAS << FRACTION : 0));
@@ -60,7 +60,8 @@ double modf(double x, double *integer)
     return copysign(isinf(x) ? 0 : x - *integer, x);
 }
 
-/* Significand with its leading one at bit FRACTION, and exponent; for finite numbers but zero. */
+/* Gives the biased exponent, and the significand with its leading one at bit FRACTION. Not for zero,
+ * infinities and NaNs. */
 static int unpack(uint64_t bits, uint64_t *significand)
 {
     int exponent = exponent_of(bits);
@@ -74,7 +75,7 @@ static int unpack(uint64_t bits, uint64_t *significand)
     return 1 - shift;
 }
 
-/* Rounds only where the result is subnormal. */
+/* The reverse; only subnormal results need rounding. */
 static double pack(uint64_t sign, int exponent, uint64_t significand)
 {
     if (exponent >= TOP) return double_of(sign | (uint64_t)TOP << FRACTION);
@@ -88,6 +89,7 @@ static double pack(uint64_t sign, int exponent, uint64_t significand)
     return double_of(sign | significand);
 }
 
+/* Neither zero, infinite nor a NaN. */
 static int ordinary(uint64_t bits) { return bits << 1 && exponent_of(bits) != TOP; }
 
 double frexp(double x, int *exponent)
@@ -125,7 +127,8 @@ double fmod(double x, double y)
     return pack(a & sign_bit, ea - shift, sa << shift);
 }
 
-/* Bit by bit: the root of a number of 110 bits has 55, one of which rounds. */
+/* Bit by bit. The significand is extended to 109 or 110 bits, so that the root has 55: two more than
+ * the result, for rounding. */
 double sqrt(double x)
 {
     uint64_t bits = bits_of(x), significand, root = 0;
@@ -159,7 +162,7 @@ double sqrt(double x)
 double fmin(double x, double y) { return isnan(x) ? y : isnan(y) || x < y ? x : y; }
 double fmax(double x, double y) { return isnan(x) ? y : isnan(y) || x > y ? x : y; }
 
-/* A float's results are floats, and doubles round to them correctly. */
+/* All but sqrt are exact in double; the root in double has enough bits to be rounded again. */
 float fabsf(float x) { return (float)fabs(x); }
 float floorf(float x) { return (float)floor(x); }
 float ceilf(float x) { return (float)ceil(x); }

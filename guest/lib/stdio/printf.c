@@ -1,10 +1,11 @@
+/* Formatted output into streams and memory. */
 #include "stdio/printf.h"
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- text out ---- */
+/* ---- output ---- */
 
 void penta_sink_text(struct sink *s, const char *text, size_t size)
 {
@@ -86,7 +87,7 @@ static const char *read_number(const char *p, int *n)
     return p;
 }
 
-/* One argument list, passed on by address; a va_list itself may be an array. */
+/* In a struct, so that functions can take its address: a va_list may be an array. */
 struct arguments {
     va_list list;
 };
@@ -258,14 +259,14 @@ static int format(struct sink *s, const char *p, va_list list)
     return s->total > 0x7fffffff ? -1 : (int)s->total;
 }
 
-/* ---- into a stream, into memory ---- */
+/* ---- destinations: a stream, memory ---- */
 
 struct file_sink {
     struct sink sink;
     FILE *file;
     size_t used;
     int failed;
-    char buffer[128]; /* many small pieces become few calls */
+    char buffer[128]; /* joins small pieces into few calls of fwrite */
 };
 
 static void file_flush(struct file_sink *f)

@@ -1,4 +1,4 @@
-/* Where formatted text goes, and the pieces that integers and doubles share. */
+/* The destination of formatted text, and what integers and doubles share. */
 #pragma once
 #include <stddef.h>
 
@@ -7,7 +7,7 @@ struct sink {
     size_t total; /* characters so far */
 };
 
-struct spec { /* of one conversion */
+struct spec { /* one conversion, such as %-8.3f */
     int minus, plus, space, alternate, zero;
     int width, precision; /* precision -1: not given */
     char kind;            /* d, x, f ... */
@@ -15,7 +15,7 @@ struct spec { /* of one conversion */
 
 void penta_sink_text(struct sink *s, const char *text, size_t size);
 void penta_sink_fill(struct sink *s, char c, int count);
-/* prefix, zeros, body, padded to the width. */
+/* The prefix, zeros and the body, padded to the width. */
 void penta_sink_field(struct sink *s, const struct spec *f, const char *prefix, int zeros,
                       const char *body, size_t size);
 void penta_print_double(struct sink *s, const struct spec *f, double value);

@@ -1,4 +1,4 @@
-/* %f, %e, %g and %a. Decimal digits are exact, however many are asked for. */
+/* %f, %e, %g and %a. All decimal digits are exact, however many are printed. */
 #include <ctype.h>
 #include <stdint.h>
 #include <string.h>
@@ -9,9 +9,9 @@ enum { FRACTION = 52, BIAS = 1023 };
 
 static int upper(const struct spec *f) { return isupper((unsigned char)f->kind); }
 
-/* A number is put out twice: first only counted, to know the padding. */
+/* A number is formatted twice: first only to know its size, and so the padding before it. */
 struct output {
-    struct sink *s; /* NULL: only count */
+    struct sink *s; /* NULL: only count characters */
     int size;
 };
 
@@ -29,7 +29,7 @@ static void put_zeros(struct output *p, int count)
     p->size += count;
 }
 
-/* Digits from..from+count of the number; zeros where it has none. */
+/* `count` digits of the number from digit `from` on; zeros before the first digit and after the last. */
 static void put_digits(struct output *p, const struct decimal *d, int from, int count)
 {
     if (from < 0) {
@@ -115,7 +115,7 @@ static void put_number(struct output *p, const struct spec *f, const struct deci
     int exponent = d->count ? d->point - 1 : 0;
     int fixed = exponent >= -4 && exponent < precision;
     int digits = fixed ? precision - 1 - exponent : precision - 1;
-    if (!f->alternate) { /* without zeros at the end */
+    if (!f->alternate) { /* no zeros at the end */
         int needed = fixed ? d->count - d->point : d->count - 1;
         if (!d->count || needed < 0) needed = 0;
         if (digits > needed) digits = needed;

@@ -7,10 +7,10 @@
 #include <string.h>
 
 struct source {
-    FILE *file; /* or NULL: */
+    FILE *file; /* NULL: read `text` */
     const char *text;
-    size_t read; /* characters taken so far */
-    int next;    /* the one put back, or NONE */
+    size_t read; /* characters read so far */
+    int next;    /* the character that was put back, or NONE */
 };
 enum { NONE = -2, WORD = 512 };
 
@@ -43,9 +43,10 @@ static void skip_space(struct source *s)
     back(s, c);
 }
 
-struct place { /* where a result goes */
-    int suppress, width,
-        size; /* width 0: none given; size: -2 char .. 2 long long, 3 pointer size */
+struct place {    /* where a result is stored */
+    int suppress; /* nowhere */
+    int width;    /* 0: not given */
+    int size;     /* -2 char, -1 short, 0 int, 1 long, 2 long long, 3 size of a pointer */
 };
 
 static void store(va_list *args, const struct place *p, long long value)
@@ -61,7 +62,7 @@ static void store(va_list *args, const struct place *p, long long value)
     }
 }
 
-/* Characters that may belong to a number, as long as they do; no more than the width. */
+/* The longest start of the input that may belong to an integer, at most `width` characters. */
 static size_t take_integer(struct source *s, char *word, int width, int *base)
 {
     size_t n = 0, most = width && width < WORD - 1 ? (size_t)width : WORD - 1;
@@ -125,7 +126,8 @@ static int in_set(const char *set, const char *end, int c)
     return found != inverted;
 }
 
-/* %s, %c and %[: 1 when something was read. set NULL: everything but blanks, or everything. */
+/* %s, %c and %[: gives 1 if anything was read. set: the characters to read; NULL: all (%c), or all but
+ * white space (%s). */
 static int take_text(struct source *s, char *to, int width, const char *set, const char *end,
                      int all)
 {

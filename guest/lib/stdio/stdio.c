@@ -1,5 +1,5 @@
-/* Streams with a buffer each over the console's descriptors. Standard output is written at the end
- * of a line, and whenever standard input has to be waited for. */
+/* Buffered streams on the console's file descriptors. Standard output is written at the end of each
+ * line, and before standard input is read. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static struct penta_file files[FOPEN_MAX] = {
 #undef stdout
 #undef stderr
 FILE *const stdin = &files[0], *const stdout = &files[1], *const stderr = &files[2];
-static size_t used = 3; /* files[] from here on were never open */
+static size_t used = 3; /* the files from here on were never open */
 
 /* ---- the buffer ---- */
 
@@ -36,7 +36,7 @@ static int write_all(FILE *f, const unsigned char *from, size_t size)
     return 0;
 }
 
-/* What waits is written; what was read ahead is given back. */
+/* Writes what waits in the buffer, or seeks back over what was read ahead. */
 static int empty_buffer(FILE *f)
 {
     int result = 0;
@@ -46,7 +46,7 @@ static int empty_buffer(FILE *f)
         long ahead = (long)(f->end - f->at) + (f->back != 0);
         if (ahead) penta_system_seek(f->fd, -ahead, SEEK_CUR);
     } else if (f->can_read) {
-        return 0; /* the console cannot go back */
+        return 0; /* standard input cannot seek: keep what was read */
     }
     f->at = f->end = 0;
     f->back = 0;
@@ -277,7 +277,7 @@ int fputs(const char *text, FILE *f)
 
 int puts(const char *text) { return fputs(text, stdout) < 0 ? EOF : fputc('\n', stdout); }
 
-/* ---- places ---- */
+/* ---- positions and errors ---- */
 
 int fseek(FILE *f, long offset, int whence)
 {

@@ -3,7 +3,7 @@
 
 enum { BASE = 1000000000, LIMBS = 130 };
 
-/* significand * 2^exponent in limbs of nine digits, highest first, the point after limb[whole - 1]. */
+/* A number in limbs of nine digits, the highest first; the decimal point is before limb[whole]. */
 struct limbs {
     uint32_t limb[LIMBS];
     int first, end, whole;
@@ -62,7 +62,7 @@ void penta_decimal_of(struct decimal *d, unsigned long long significand, int exp
         for (uint32_t unit = BASE / 10; unit; unit /= 10) {
             char digit = (char)(n.limb[i] / unit % 10);
             if (!d->count && !digit)
-                d->point--; /* a zero in front */
+                d->point--; /* a leading zero */
             else
                 d->digit[d->count++] = digit;
         }

@@ -1,4 +1,4 @@
-/* How a program ends. */
+/* Ways to end a program. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static struct {
 } at_exit[FUNCTIONS];
 static unsigned count;
 
-/* C++ registers destructors by this name. */
+/* C++ registers destructors with this function. */
 int __cxa_atexit(void (*function)(void *), void *argument, void *object)
 {
     (void)object;

@@ -1,9 +1,9 @@
 /* A heap on sbrk. Blocks lie one after another, each with a header:
  *
- *     | before | size, used | bytes of the user ... |
+ *     | before | size, used | bytes of the program ... |
  *
- * `before` is the size of the block before it, so that both neighbours of a freed block are found
- * and joined with it. Free blocks are in lists by the power of two of their size. */
+ * `before` is the size of the block before this one: a freed block finds both neighbours and joins
+ * those that are free. Free blocks are in lists, one for each power of two of their sizes. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 enum { UNIT = 16, LISTS = 32, GROW = 65536 };
 
 struct block {
-    size_t before, size;        /* of whole blocks, multiples of UNIT; bit 0 of size: used */
-    struct block *next, **link; /* of a free one */
+    size_t before, size;        /* with headers, multiples of UNIT; bit 0 of size: used */
+    struct block *next, **link; /* only in free blocks: the list */
 };
 enum { HEADER = UNIT, LEAST = (sizeof(struct block) + UNIT - 1) / UNIT * UNIT };
 
 static struct block *lists[LISTS];
-static struct block *last; /* the end of the heap: a used block of its header alone */
+static struct block *last; /* marks the end of the heap: a used block without bytes */
 
 static size_t size_of(const struct block *b) { return b->size & ~(size_t)1; }
 static struct block *after(struct block *b) { return (struct block *)((char *)b + size_of(b)); }
@@ -37,7 +37,8 @@ static void list_remove(struct block *b)
     if (b->next) b->next->link = b->link;
 }
 
-static void list_add(struct block *b, size_t size) /* free, with no free neighbour */
+/* For a block whose neighbours are used. */
+static void list_add(struct block *b, size_t size)
 {
     struct block **list = &lists[list_of(size)];
     b->size = size;
@@ -48,7 +49,7 @@ static void list_add(struct block *b, size_t size) /* free, with no free neighbo
     *list = b;
 }
 
-/* Joins with free neighbours. */
+/* Frees a block, joined with its free neighbours. */
 static void release(struct block *b)
 {
     size_t size = size_of(b);
@@ -66,7 +67,7 @@ static void release(struct block *b)
     list_add(b, size);
 }
 
-/* A used block keeps its first `size` bytes; the rest is free again. */
+/* A used block keeps its first `size` bytes, header included; the rest becomes free. */
 static void cut(struct block *b, size_t size)
 {
     size_t rest = size_of(b) - size;
@@ -87,7 +88,7 @@ static int grow(size_t size)
     size_t skip = last ? 0 : (0 - (uintptr_t)start) % UNIT;
     if (!penta_system_sbrk(size + skip)) return 0;
     start += skip;
-    /* The old end becomes a block; somebody else may have moved the heap's end in between. */
+    /* The old end of the heap becomes the new block, unless the program itself called sbrk meanwhile. */
     struct block *b = last && (char *)last + HEADER == start ? last : (struct block *)start;
     if (b != last) {
         size_t off = (0 - (uintptr_t)start) % UNIT;
@@ -175,7 +176,7 @@ void *aligned_alloc(size_t alignment, size_t size)
     if (size > SIZE_MAX / 2 - alignment) return NULL;
     char *p = malloc(size + alignment + LEAST);
     if (!p || (uintptr_t)p % alignment == 0) return p;
-    /* What lies before the aligned place becomes a free block. */
+    /* The bytes before the aligned address become a free block. */
     char *at = p + LEAST + (0 - (uintptr_t)(p + LEAST)) % alignment;
     struct block *b = block_of(p), *aligned = block_of(at);
     size_t before = (size_t)((char *)aligned - (char *)b), whole = size_of(b);

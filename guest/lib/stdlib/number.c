@@ -1,10 +1,10 @@
-/* Integers: from text, and small arithmetic. */
+/* Integers from text, simple arithmetic, random numbers. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 
-/* The magnitude of the number at s; *end is where it ends, or s when there is none. */
+/* The magnitude of the number at s; *end is where it ends, or s if there is none. */
 static unsigned long long read_number(const char *s, const char **end, int base, int *negative,
                                       int *too_large)
 {

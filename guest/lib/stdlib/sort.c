@@ -1,4 +1,4 @@
-/* Heap sort: no memory, no bad case. */
+/* Heap sort: it needs no memory, and no input makes it slow. */
 #include <stdlib.h>
 
 typedef int compare_fn(const void *, const void *);

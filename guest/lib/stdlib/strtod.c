@@ -1,5 +1,5 @@
-/* Text to the nearest double, ties to even, whatever its length: digits * 10^exponent is computed
- * with integers as large as it takes. */
+/* Text of any length to the nearest double, ties to even: digits * 10^exponent is computed with large
+ * integers. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum {
-    DIGITS = 800, /* more cannot matter, but for not being zero */
-    LIMBS = 320,  /* of 32 bits: enough for DIGITS, times 10^310 or 2^3900 */
-    FIVES = 13,   /* 5^13 fits a limb */
+    DIGITS = 800, /* of later ones only matters whether all are zero */
+    LIMBS = 320,  /* of 32 bits: enough for DIGITS digits times 10^310 or 2^3900 */
+    FIVES = 13,   /* 5^13 fits in a limb */
 };
 
 struct big {
@@ -28,7 +28,8 @@ static void big_mul_add(struct big *b, uint32_t factor, uint32_t more)
     if (carry && b->count < LIMBS) b->limb[b->count++] = (uint32_t)carry;
 }
 
-static uint32_t big_div(struct big *b, uint32_t by) /* the remainder */
+/* Gives the remainder. */
+static uint32_t big_div(struct big *b, uint32_t by)
 {
     uint64_t rest = 0;
     for (int i = b->count; i--;) {
@@ -54,13 +55,14 @@ static uint32_t power_of_5(int n)
     return p;
 }
 
-struct float_format { /* of the result */
-    int fraction, exponent_max;
+struct float_format {
+    int fraction;     /* bits */
+    int exponent_max; /* of infinities */
 };
 static const struct float_format doubles = {52, 2047}, floats = {23, 255};
 
-/* The bits of the number nearest to top * 2^exponent; top has its highest bit set, and bit 0 set when
- * more follows below it. */
+/* The bits of the number nearest to top * 2^exponent. The highest bit of top is set, and its bit 0 if the
+ * number has any lower bits. */
 static uint64_t nearest(const struct float_format *f, uint64_t top, int exponent)
 {
     int biased = exponent + 63 + f->exponent_max / 2, drop = 63 - f->fraction;
@@ -99,14 +101,14 @@ static uint64_t from_big(const struct float_format *f, struct big *b, int expone
 
 static uint64_t from_decimal(const struct float_format *f, struct big *b, long ten, int more)
 {
-    if (b->count && ten > 400) ten = 400; /* infinite */
-    if (ten < -1300) ten = -1300;         /* zero */
+    if (b->count && ten > 400) ten = 400; /* the result is infinite */
+    if (ten < -1300) ten = -1300;         /* the result is zero */
     int exponent = (int)ten;
     if (ten >= 0) {
         for (; ten > 0; ten -= FIVES) big_mul_add(b, power_of_5(ten < FIVES ? (int)ten : FIVES), 0);
         return from_big(f, b, exponent, more);
     }
-    /* 5^-ten has fewer than 2.33 bits for each power; 96 more stay for the quotient. */
+    /* 5^-ten has fewer than -ten * 7/3 bits: with 96 more, the quotient has enough of them. */
     int limbs = (int)(-ten * 7 / 3 + 96) / 32 + 1;
     if (b->count) big_shift_limbs(b, limbs);
     for (; ten < 0; ten += FIVES)

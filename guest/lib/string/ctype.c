@@ -1,4 +1,4 @@
-/* ASCII. */
+/* Classes of characters, in ASCII. */
 #include <ctype.h>
 
 int isdigit(int c) { return (unsigned)c - '0' < 10; }

@@ -1,4 +1,4 @@
-/* Bytes, by words where both sides are aligned alike. */
+/* Copies and comparisons go by words where both sides have the same alignment. */
 #include <stdint.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What a C++ compiler calls, under its names: new and delete, guards of local statics, pure virtual
- * functions. */
+/* Functions that C++ compilers call, by their mangled names: new and delete, guards of local statics,
+ * pure virtual functions. */
 #include <stdlib.h>
 #include "penta_guest.h"
 
@@ -23,11 +23,11 @@ void __cxa_guard_abort(char *guard) { (void)guard; }
 #define SIZE "j"
 #endif
 #define ALIAS(name, target) __asm__(".globl " name "\n.set " name ", " target "\n")
-ALIAS("_Znw" SIZE, "penta_new"); /* operator new, new[] */
+ALIAS("_Znw" SIZE, "penta_new"); /* operator new and new[] */
 ALIAS("_Zna" SIZE, "penta_new");
 
 void penta_delete(void *p) { free(p); }
-ALIAS("_ZdlPv", "penta_delete"); /* operator delete, delete[]; with sizes */
+ALIAS("_ZdlPv", "penta_delete"); /* operator delete and delete[], without and with sizes */
 ALIAS("_ZdaPv", "penta_delete");
 ALIAS("_ZdlPv" SIZE, "penta_delete");
 ALIAS("_ZdaPv" SIZE, "penta_delete");

@@ -1,3 +1,4 @@
+/* jmp_buf has the return address and the registers that a function must preserve. */
 #if __riscv_xlen == 64
 #define STORE sd
 #define LOAD ld

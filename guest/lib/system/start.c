@@ -1,4 +1,4 @@
-/* The export `main`: arguments from the console, constructors, main, exit. */
+/* Start-up code, exported as `main`: reads the arguments, runs constructors, calls main and exits. */
 #include <stdlib.h>
 #include "penta_console.h"
 
@@ -6,7 +6,7 @@ int main(int argc, char **argv);
 typedef void constructor(void);
 extern constructor *const __init_array_start[] __attribute__((visibility("hidden")));
 extern constructor *const __init_array_end[] __attribute__((visibility("hidden")));
-/* There is at least this one, and so a section for the two names above to be in. */
+/* Without any constructor there would be no section that defines the two symbols above. */
 static void nothing(void) {}
 static constructor *const first __attribute__((section(".init_array"), used)) = nothing;
 

@@ -25,8 +25,8 @@ int timespec_get(struct timespec *into, int base)
     return base;
 }
 
-/* Days since 1970 of a date, and back, in the Gregorian calendar: years begin in March, so that the
- * leap day is the last one. */
+/* Days from 1970-01-01 to a date of the Gregorian calendar; month 0 is January. Years are counted from
+ * March on, so that a leap day is the last day of a year. */
 static long long days_of(long long year, int month, int day)
 {
     year -= month < 2;

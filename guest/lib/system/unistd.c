@@ -1,5 +1,5 @@
-/* Functions of POSIX, whose names a C program may use for its own: a file that nothing else in the
- * library needs, so that it is only linked into programs that call them. */
+/* Functions of POSIX. C lets programs use these names for functions of their own: so nothing else in
+ * the library uses this file, and it is only linked into programs that call them. */
 #include <time.h>
 #include <unistd.h>
 #include "penta_console.h"
