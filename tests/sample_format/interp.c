@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
-#include "base/reader.h"
 #include "core/describe.h"
 #include "core/dispatch.h"
+#include "core/snapshot.h"
 #include "demo/demo.h"
 
 struct demo_vm {
@@ -86,28 +86,13 @@ static bool answer(penta_vm *vm, const uint64_t *results, size_t count, penta_er
     return error_at(err, BASE_STATE, 0, "this machine has no host calls");
 }
 
-static bool save(const penta_vm *base, struct writer *out)
-{
-    const struct demo_vm *vm = (const struct demo_vm *)base;
-    writer_uint(out, vm->acc, 8);
-    writer_uint(out, vm->pc, 4);
-    writer_uint(out, vm->final, 1);
-    return !out->failed;
-}
-
-static bool load(penta_vm *base, penta_bytes saved, penta_error *err)
+static void walk(penta_vm *base, struct walk *w)
 {
     struct demo_vm *vm = (struct demo_vm *)base;
-    struct reader r = {.in = saved, .err = err};
-    uint64_t acc = reader_uint(&r, 8);
-    uint32_t pc = (uint32_t)reader_uint(&r, 4);
-    bool final = reader_uint(&r, 1) != 0;
-    if (err->code) return false;
-    if (pc > vm->count) return error_at(err, BASE_SNAPSHOT, 8, "pc outside the program");
-    vm->acc = acc;
-    vm->pc = pc;
-    vm->final = final;
-    return true;
+    WALK_NUMBER(w, vm->acc);
+    WALK_NUMBER(w, vm->pc);
+    WALK_NUMBER(w, vm->final);
+    if (vm->pc > vm->count) walk_wrong(w, "pc outside the program");
 }
 
 static void close_vm(penta_vm *base)
@@ -121,6 +106,5 @@ const struct engine demo_interp = {.name = "interp",
                                    .run = run,
                                    .answer = answer,
                                    .describe = describe,
-                                   .save = save,
-                                   .load = load,
+                                   .walk = walk,
                                    .close = close_vm};
