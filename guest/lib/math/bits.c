@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-#include "arith/wide.h"
 
 enum { FRACTION = 52, BIAS = 1023, TOP = 2047 };
 static const uint64_t sign_bit = UINT64_C(1) << 63, one = UINT64_C(1) << FRACTION;
@@ -161,12 +160,3 @@ double sqrt(double x)
 
 double fmin(double x, double y) { return isnan(x) ? y : isnan(y) || x < y ? x : y; }
 double fmax(double x, double y) { return isnan(x) ? y : isnan(y) || x > y ? x : y; }
-
-/* All but sqrt are exact in double; the root in double has enough bits to be rounded again. */
-float fabsf(float x) { return (float)fabs(x); }
-float floorf(float x) { return (float)floor(x); }
-float ceilf(float x) { return (float)ceil(x); }
-float truncf(float x) { return (float)trunc(x); }
-float roundf(float x) { return (float)round(x); }
-float fmodf(float x, float y) { return (float)fmod(x, y); }
-float sqrtf(float x) { return (float)sqrt(x); }

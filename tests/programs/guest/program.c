@@ -34,6 +34,26 @@ static void show(const char *what, double x)
         printf("%s %a %.17g %f\n", what, x, x, x);
 }
 
+/* 14 digits, on which all good libraries agree. */
+static void functions(void)
+{
+    volatile double a = fmod(a_double(), 600), b = fabs(a_double());
+    double whole, u = a / 600;
+    int exponent;
+    printf("%.14g %.14g %.14g %.14g %.14g %.14g\n", sin(a), cos(a), tan(a), exp(a), exp2(a),
+           expm1(u));
+    printf("%.14g %.14g %.14g %.14g %.14g\n", log(b), log2(b), log10(b), log1p(b), pow(b, u));
+    printf("%.14g %.14g %.14g %.14g\n", asin(u), acos(u), atan(a), atan2(a, b));
+    printf("%.14g %.14g %.14g\n", sinh(a), cosh(a), tanh(u));
+    printf("%.14g %.14g %.14g %.14g\n", asinh(a), acosh(b + 1), atanh(u), cbrt(a));
+    show("hypot", hypot(3 * b, 4 * b));
+    show("fma", fma(a, b, -a * b));
+    show("remainder", remainder(b, a));
+    show("rint", rint(a * 8) + modf(a, &whole) + whole + frexp(a, &exponent) + exponent);
+    printf("%g %g %g\n", (double)sinf((float)a), (double)powf((float)fabs(u), 2.5f),
+           (double)logf((float)b));
+}
+
 static void doubles(void)
 {
     volatile double a = a_double(), b = a_double();
@@ -165,6 +185,7 @@ int main(int argc, char **argv)
     int rounds = argc > 1 ? atoi(argv[1]) : 100;
     for (int i = 0; i < rounds; i++) {
         doubles();
+        functions();
         integers();
     }
     library();

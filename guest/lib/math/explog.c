@@ -1,0 +1,262 @@
+/* Exponentials and logarithms. Errors are below 0.51 units in the last place. */
+#include <math.h>
+#include "math/real.h"
+
+static const uint64_t ln2_high = 0xb17217f7d1cf79ab, ln2_low = 0xc9e3b39803f2f6af; /* of 2^128 */
+static const uint64_t log2_e = 0xb8aa3b295c17f0bc;                                 /* of 2^63 */
+
+/* ---- e^x ---- */
+
+/* e^(r / 2^64) for r below ln 2: its Taylor series, in which everything is positive. */
+static struct real exp_fraction(uint64_t r, int exponent)
+{
+    uint64_t sum = inverse_factorial[20];
+    for (int n = 19; n >= 2; n--) sum = inverse_factorial[n] + times(r, sum);
+    sum = r + times(times(r, r), sum); /* e^r - 1 */
+    return (struct real){UINT64_C(1) << 63 | sum >> 1, exponent, false};
+}
+
+struct real real_exp2(int whole, uint64_t fraction)
+{
+    return exp_fraction(times(fraction, ln2_high), whole);
+}
+
+struct real real_exp(struct real x)
+{
+    /* |x| = whole + fraction / 2^64 */
+    uint64_t whole = 0, fraction = 0, low;
+    if (x.exponent < 0) {
+        fraction = x.significand ? real_fraction(x) : 0;
+    } else {
+        whole = x.significand >> (63 - x.exponent);
+        fraction = x.significand << x.exponent << 1;
+    }
+    /* less q * ln 2; q is the largest that fits, or one beside it */
+    uint64_t q = times(whole << 52 | fraction >> 12, log2_e) >> 51;
+    uint64_t high = wide_mul(q, ln2_high, &low), more = times(q, ln2_low);
+    low += more;
+    high += low < more;
+    whole -= high + (fraction < low);
+    fraction -= low;
+    if (whole >> 63) { /* below zero */
+        q--;
+        fraction += ln2_high;
+    } else if (fraction >= ln2_high) {
+        q++;
+        fraction -= ln2_high;
+    }
+    if (!x.negative) return exp_fraction(fraction, (int)q);
+    if (!fraction) return exp_fraction(0, -(int)q);
+    return exp_fraction(ln2_high - fraction, -(int)q - 1);
+}
+
+/* x (1 + x/2! + x^2/3! + ...) for small x. */
+struct real real_expm1(struct real x)
+{
+    if (x.exponent >= -1) return real_sub(real_exp(x), REAL_ONE);
+    if (!x.significand) return x;
+    uint64_t a = real_fraction(x), sum = inverse_factorial[18];
+    for (int n = 17; n >= 2; n--) {
+        uint64_t product = times(a, sum);
+        sum = x.negative ? inverse_factorial[n] - product : inverse_factorial[n] + product;
+    }
+    struct real rest = real_make(x.negative, times(a, sum), -1);
+    return real_mul(x, real_add(REAL_ONE, rest));
+}
+
+static bool is_nan(double x) { return x != x; }
+static const double infinity = __builtin_inf();
+
+double exp(double x)
+{
+    if (is_nan(x)) return x;
+    if (x > 710) return infinity;
+    if (x < -746) return 0;
+    return real_round(real_exp(real_of(x)));
+}
+
+double exp2(double x)
+{
+    if (is_nan(x)) return x;
+    if (x >= 1024) return infinity;
+    if (x < -1076) return 0;
+    struct real a = real_abs(real_of(x));
+    int whole = (int)fabs(x);
+    uint64_t fraction = 0;
+    if (a.significand)
+        fraction = a.exponent < 0 ? real_fraction(a) : a.significand << a.exponent << 1;
+    if (x < 0) {
+        whole = -whole - (fraction != 0);
+        fraction = 0 - fraction;
+    }
+    return real_round(real_exp2(whole, fraction));
+}
+
+double expm1(double x)
+{
+    if (is_nan(x) || x == 0) return x;
+    if (x > 710) return infinity;
+    if (x < -40) return -1;
+    return real_round(real_expm1(real_of(x)));
+}
+
+/* ---- logarithms ---- */
+
+/* 2 atanh(s) = 2 s (1 + s^2/3 + s^4/5 + ...), for |s| below 0.18. */
+static struct real twice_atanh(struct real s)
+{
+    if (!s.significand) return s;
+    struct real square = real_mul(s, s);
+    uint64_t z = real_fraction(square), sum = 0;
+    for (unsigned n = 29; n >= 3; n -= 2) sum = times(z, UINT64_MAX / n + sum);
+    return real_scale(real_add(s, real_mul(s, real_make(false, sum, -1))), 1);
+}
+
+struct real real_log_split(struct real x, int *exponent)
+{
+    *exponent = x.exponent;
+    x.exponent = 0;
+    if (x.significand > 0xb504f333f9de6484) { /* the root of 2 */
+        ++*exponent;
+        x.exponent = -1;
+    }
+    return twice_atanh(real_div(real_sub(x, REAL_ONE), real_add(x, REAL_ONE)));
+}
+
+static struct real whole_number(int n)
+{
+    return real_make(n < 0, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, 63);
+}
+
+struct real real_log(struct real x)
+{
+    int exponent;
+    struct real part = real_log_split(x, &exponent);
+    return real_add(real_mul(whole_number(exponent), REAL_LN2), part);
+}
+
+struct real real_log1p(struct real x)
+{
+    if (x.exponent >= -2) return real_log(real_add(REAL_ONE, x));
+    return twice_atanh(real_div(x, real_add(REAL_TWO, x)));
+}
+
+/* What all logarithms of x share: true if *result is it already. */
+static bool log_special(double x, double *result)
+{
+    if (is_nan(x) || x == infinity)
+        *result = x;
+    else if (x == 0)
+        *result = -infinity;
+    else if (x < 0)
+        *result = NAN;
+    else
+        return false;
+    return true;
+}
+
+double log(double x)
+{
+    double result;
+    return log_special(x, &result) ? result : real_round(real_log(real_of(x)));
+}
+
+double log2(double x)
+{
+    double result;
+    int exponent;
+    if (log_special(x, &result)) return result;
+    struct real part = real_log_split(real_of(x), &exponent);
+    return real_round(
+        real_add(whole_number(exponent), real_mul(part, (struct real){log2_e, 0, false})));
+}
+
+double log10(double x)
+{
+    static const struct real log10_e = {0xde5bd8a937287195, -2, false};
+    double result;
+    return log_special(x, &result) ? result : real_round(real_mul(real_log(real_of(x)), log10_e));
+}
+
+double log1p(double x)
+{
+    if (is_nan(x) || x == infinity || x == 0) return x;
+    if (x == -1) return -infinity;
+    return x < -1 ? NAN : real_round(real_log1p(real_of(x)));
+}
+
+/* ---- hyperbolic functions and their inverses ---- */
+
+double sinh(double x)
+{
+    if (is_nan(x) || x == 0) return x;
+    if (fabs(x) > 711) return copysign(infinity, x);
+    struct real e = real_expm1(real_abs(real_of(x)));
+    struct real sum = real_scale(real_add(e, real_div(e, real_add(e, REAL_ONE))), -1);
+    return copysign(real_round(sum), x);
+}
+
+double cosh(double x)
+{
+    if (is_nan(x)) return x;
+    if (fabs(x) > 711) return infinity;
+    struct real e = real_exp(real_of(x));
+    return real_round(real_scale(real_add(e, real_div(REAL_ONE, e)), -1));
+}
+
+double tanh(double x)
+{
+    if (is_nan(x) || x == 0) return x;
+    if (fabs(x) > 22) return copysign(1, x);
+    struct real e = real_expm1(real_scale(real_abs(real_of(x)), 1));
+    return copysign(real_round(real_div(e, real_add(e, REAL_TWO))), x);
+}
+
+/* log(x + sqrt(x^2 + 1)), as log1p of x + x^2 / (1 + sqrt(x^2 + 1)). */
+double asinh(double x)
+{
+    if (is_nan(x) || x == 0 || fabs(x) == infinity) return x;
+    struct real a = real_abs(real_of(x)), square = real_mul(a, a);
+    struct real root = real_sqrt(real_add(square, REAL_ONE));
+    struct real sum = real_add(a, real_div(square, real_add(REAL_ONE, root)));
+    return copysign(real_round(real_log1p(sum)), x);
+}
+
+/* With t = x - 1: log1p of t + sqrt(2t + t^2). */
+double acosh(double x)
+{
+    if (is_nan(x) || x == infinity) return x;
+    if (x < 1) return NAN;
+    struct real t = real_sub(real_of(x), REAL_ONE);
+    struct real root = real_sqrt(real_add(real_scale(t, 1), real_mul(t, t)));
+    return real_round(real_log1p(real_add(t, root)));
+}
+
+double atanh(double x)
+{
+    if (is_nan(x) || x == 0) return x;
+    if (fabs(x) == 1) return copysign(infinity, x);
+    if (fabs(x) > 1) return NAN;
+    struct real a = real_abs(real_of(x));
+    struct real part = real_log1p(real_div(real_scale(a, 1), real_sub(REAL_ONE, a)));
+    return copysign(real_round(real_scale(part, -1)), x);
+}
+
+/* The exponent is divided exactly, so the logarithm is below 2.1. */
+double cbrt(double x)
+{
+    if (is_nan(x) || x == 0 || fabs(x) == infinity) return x;
+    struct real a = real_abs(real_of(x));
+    int third = (a.exponent + 3000) / 3 - 1000;
+    a.exponent -= 3 * third;
+    struct real part = real_div(real_log(a), (struct real){UINT64_C(3) << 62, 1, false});
+    return copysign(real_round(real_scale(real_exp(part), third)), x);
+}
+
+double hypot(double x, double y)
+{
+    if (fabs(x) == infinity || fabs(y) == infinity) return infinity;
+    if (is_nan(x) || is_nan(y)) return NAN;
+    struct real a = real_of(x), b = real_of(y);
+    return real_round(real_sqrt(real_add(real_mul(a, a), real_mul(b, b))));
+}
