@@ -7,7 +7,8 @@
  *   - the structural difference of the file and itself is empty (whole files only);
  *   - print then assemble gives the bytes back, where the module is whole;
  *   - validate's findings have codes that exist and offsets inside the file;
- *   - a machine, where one opens, stops within its fuel, and its snapshot loads back.
+ *   - a machine, where one opens, stops within its fuel, and its snapshot loads back;
+ *   - a wrong snapshot is loaded wholly or not at all (whole files only).
  *
  *     properties [--every N] FILE...    FORMAT-anything.bin: the format is the name up to the first
  *                                       dash. --every 16: only one in 16 of the variants */
@@ -49,7 +50,7 @@ static void all_variants(penta_buffer *file, const char *format)
     size_t stride = (file->size / WHOLE * (file->size / WHOLE) + 1) * every;
     snprintf(variant, sizeof variant, "whole");
     check_copy(file->data, file->size, format);
-    check_same_as_itself((penta_bytes){file->data, file->size}, format);
+    check_whole_file((penta_bytes){file->data, file->size}, format);
     for (size_t n = 0; n < file->size; n += stride) {
         snprintf(variant, sizeof variant, "cut to %zu", n);
         check_copy(file->data, n, format);
