@@ -26,7 +26,7 @@ bool jam_case_open(struct jam_case *c, struct conform *conform, const char *chai
     char path[3000];
     penta_option options[] = {{"chain", chain}, {"engine", conform->engine}};
     *c = (struct jam_case){.conform = conform};
-    c->json = (struct jam_json){c->folder, &c->err};
+    c->json = (struct jam_json){.folder = c->folder, .err = &c->err};
     snprintf(path, sizeof path, "%s", conform->path);
     snprintf(c->name, sizeof c->name, "%.150s", basename(path));
     find_folder(c);
@@ -38,8 +38,10 @@ bool jam_case_open(struct jam_case *c, struct conform *conform, const char *chai
 
 void jam_case_close(struct jam_case *c)
 {
+    jam_json_done(&c->json);
     if (c->err.code && !c->failed)
-        conform_fail(c->conform, c->name, "a vector that can be run", "%s", c->err.message);
+        conform_fail(c->conform, c->name, "a vector that can be run", "%s%s%s", c->err.message,
+                     *c->err.note ? ", " : "", c->err.note);
     else if (!c->failed)
         conform_pass(c->conform, c->name);
     jam_slices_free(&c->reports);
@@ -198,8 +200,10 @@ void jam_case_chapter(struct jam_case *c, penta_jam_state *state, uint8_t chapte
 void jam_case_reports(struct jam_case *c, const struct json_object *list)
 {
     for (size_t i = 0; i < json_length(list) && !c->err.code; i++) {
+        size_t mark = jam_json_enter(&c->json, "reports", i);
         jam_json_report(&c->json, json_item(list, i), &c->reports.bytes);
         jam_slices_end(&c->json, &c->reports);
+        jam_json_leave(&c->json, mark);
     }
     jam_slices_done(&c->json, &c->reports);
     c->block.reports = c->reports.list;
@@ -243,7 +247,7 @@ static void read_member(void *user, const char *key, const struct json_object *v
     struct jam_case *c = m->c;
     struct writer bytes = {0};
     size_t size = 0;
-    uint8_t *k = hex_parse(bytes_of(key), &size);
+    uint8_t *k = hex_parse(bytes_of(strncmp(key, "0x", 2) ? key : key + 2), &size);
     if (!k || size != JAM_KEY) error_at(&c->err, BASE_JSON, 0, "'%.70s' is not a state key", key);
     if (value) jam_json_bytes(&c->json, value, "value", JAM_ANY_SIZE, &bytes);
     writer_char(&bytes, 0);
@@ -270,6 +274,7 @@ static void read_chapters(struct jam_case *c, penta_jam_state *state, const stru
     }
 }
 
+/* Pairs of a service and its bytes. */
 static void read_preimages(struct jam_case *c, const struct json_object *list)
 {
     size_t count = json_length(list);
@@ -282,7 +287,8 @@ static void read_preimages(struct jam_case *c, const struct json_object *list)
     if (!jam_slices_done(&c->json, &c->blobs) || !c->preimages) return;
     for (size_t i = 0; i < count; i++) {
         uint64_t id = 0;
-        json_as_uint(json_item(json_item(list, i), 0), &id);
+        if (!json_as_uint(json_item(json_item(list, i), 0), &id) || id > UINT32_MAX)
+            error_at(&c->err, BASE_JSON, 0, "preimages are pairs of a service and a hex string");
         c->preimages[i] = (penta_jam_preimage){(uint32_t)id, c->blobs.list[i]};
     }
     c->block.preimages = c->preimages;
@@ -291,10 +297,12 @@ static void read_preimages(struct jam_case *c, const struct json_object *list)
 
 static void compare_row(void *user, const char *key, const struct json_object *value)
 {
-    uint64_t items = 0, gas = 0;
-    json_as_uint(json_item(value, 0), &items);
-    json_as_uint(json_item(value, 1), &gas);
-    jam_case_gas(user, (uint32_t)strtoul(key, NULL, 10), items, gas);
+    struct jam_case *c = user;
+    uint64_t id = 0, items = 0, gas = 0;
+    if (!number_parse(key, &id) || id > UINT32_MAX || json_length(value) != 2 ||
+        !json_as_uint(json_item(value, 0), &items) || !json_as_uint(json_item(value, 1), &gas))
+        error_at(&c->err, BASE_JSON, 0, "gas of '%.20s' is not a pair of items and gas", key);
+    if (!c->err.code) jam_case_gas(c, (uint32_t)id, items, gas);
 }
 
 static void count_row(void *user, const char *key, const struct json_object *value)
@@ -311,25 +319,26 @@ static bool trace_matches(const struct json_object *root)
 
 static void trace_run(struct conform *conform, const struct json_object *root)
 {
-    const struct json_object *expect = json_get(root, "expect");
     const char *chain = json_as_text(json_get(root, "chain"));
     struct jam_case c;
     if (jam_case_open(&c, conform, chain ? chain : "tiny")) {
+        const struct json_object *expect = jam_json_object(&c.json, root, "expect");
         struct members both = {&c, c.state, c.expected}, changes = {&c, c.expected, NULL};
         size_t rows = 0;
         jam_case_block(&c, jam_json_uint(&c.json, root, "slot", 32), json_get(root, "entropy"));
-        jam_case_reports(&c, json_get(root, "reports"));
-        read_preimages(&c, json_get(root, "preimages"));
-        json_each(json_get(root, "state"), read_member, &both);
+        jam_case_reports(&c, jam_json_list(&c.json, root, "reports"));
+        read_preimages(&c, jam_json_list(&c.json, root, "preimages"));
+        json_each(jam_json_object(&c.json, root, "state"), read_member, &both);
         read_chapters(&c, c.state, root);
         read_chapters(&c, c.expected, root);
         jam_case_prior_slot(&c, jam_json_uint(&c.json, root, "prior_slot", 32));
-        json_each(json_get(expect, "state"), read_member, &changes);
+        json_each(jam_json_object(&c.json, expect, "state"), read_member, &changes);
         read_chapters(&c, c.expected, expect);
         if (jam_case_run(&c)) {
-            json_each(json_get(expect, "gas"), compare_row, &c);
-            json_each(json_get(expect, "gas"), count_row, &rows);
-            if (!c.failed) jam_case_count(&c, rows);
+            const struct json_object *gas = jam_json_object(&c.json, expect, "gas");
+            json_each(gas, compare_row, &c);
+            json_each(gas, count_row, &rows);
+            if (!c.failed && !c.err.code) jam_case_count(&c, rows);
             jam_case_states(&c);
         }
     }

@@ -55,7 +55,8 @@ static void read_request(struct jam_case *c, penta_jam_state *state, uint32_t id
     jam_put_nat(&value, json_length(slots));
     for (size_t i = 0; i < json_length(slots); i++) {
         uint64_t slot = 0;
-        json_as_uint(json_item(slots, i), &slot);
+        if (!json_as_uint(json_item(slots, i), &slot) || slot > UINT32_MAX)
+            error_at(&c->err, BASE_JSON, 0, "value holds something else than a slot");
         writer_uint(&value, slot, 4);
     }
     if (!c->err.code) {
@@ -91,9 +92,12 @@ static void read_account(struct jam_case *c, penta_jam_state *state, const struc
     uint32_t id = (uint32_t)jam_json_uint(&c->json, v, "id", 32);
     read_service(c, state, id, json_get(data, "service"));
     for (unsigned p = 0; p < 3; p++) {
-        const struct json_object *list = json_get(data, parts[p].key);
-        for (size_t i = 0; i < json_length(list) && !c->err.code; i++)
+        const struct json_object *list = jam_json_list(&c->json, data, parts[p].key);
+        for (size_t i = 0; i < json_length(list) && !c->err.code; i++) {
+            size_t mark = jam_json_enter(&c->json, parts[p].key, i);
             parts[p].read(c, state, id, json_item(list, i));
+            jam_json_leave(&c->json, mark);
+        }
     }
 }
 
@@ -101,15 +105,18 @@ static void read_state(struct jam_case *c, penta_jam_state *state, const struct 
 {
     struct writer w = {0};
     uint64_t slots = c->host->chain.epoch_length;
-    const struct json_object *accounts = json_get(v, "accounts");
+    const struct json_object *accounts = jam_json_list(&c->json, v, "accounts");
     jam_json_ready(&c->json, json_get(v, "ready_queue"), slots, &w);
     jam_case_chapter(c, state, JAM_READY, &w);
     jam_json_accumulated(&c->json, json_get(v, "accumulated"), slots, &w);
     jam_case_chapter(c, state, JAM_ACCUMULATED, &w);
     jam_json_privileges(&c->json, json_get(v, "privileges"), c->host, &w);
     jam_case_chapter(c, state, JAM_PRIVILEGES, &w);
-    for (size_t i = 0; i < json_length(accounts) && !c->err.code; i++)
+    for (size_t i = 0; i < json_length(accounts) && !c->err.code; i++) {
+        size_t mark = jam_json_enter(&c->json, "accounts", i);
         read_account(c, state, json_item(accounts, i));
+        jam_json_leave(&c->json, mark);
+    }
 }
 
 /* The vectors have no chapter of outputs, only their root. */
@@ -157,10 +164,14 @@ static void stf_run(struct conform *conform, const struct json_object *root)
     struct jam_case c;
     if (jam_case_open(&c, conform, slots == 12 ? "tiny" : "full")) {
         jam_case_block(&c, jam_json_uint(&c.json, input, "slot", 32), json_get(pre, "entropy"));
-        jam_case_reports(&c, json_get(input, "reports"));
+        jam_case_reports(&c, jam_json_list(&c.json, input, "reports"));
+        size_t mark = jam_json_enter(&c.json, "pre_state", JAM_NO_INDEX);
         read_state(&c, c.state, pre);
+        jam_json_leave(&c.json, mark);
         jam_case_prior_slot(&c, jam_json_uint(&c.json, pre, "slot", 32));
+        jam_json_enter(&c.json, "post_state", JAM_NO_INDEX);
         read_state(&c, c.expected, post);
+        jam_json_leave(&c.json, mark);
         if (jam_case_run(&c)) {
             compare_statistics(&c, json_get(post, "statistics"));
             compare_root(&c, json_get(root, "output"));

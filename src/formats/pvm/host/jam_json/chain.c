@@ -72,14 +72,20 @@ penta_jam_host *penta_jam_host_for(penta_bytes state, const penta_option *option
     const char *version = json_as_text(json_get(root, "version"));
     const char *named = option_text(options, count, "version"), *text = json_as_text(chain);
     size_t n = 0;
+    if (json_get(root, "version") && !version)
+        error_at(err, BASE_JSON, 0, "version is not a string");
+    if (chain && !text && !json_is_object(chain))
+        error_at(err, BASE_JSON, 0, "chain is not a name or an object");
     if (named || version) all[n++] = (penta_option){"version", named ? named : version};
     named = option_text(options, count, "chain");
     if (named || text) all[n++] = (penta_option){"chain", named ? named : text};
     if (option_text(options, count, "engine"))
         all[n++] = (penta_option){"engine", option_text(options, count, "engine")};
-    struct penta_jam_host *host = doc ? penta_jam_host_new(all, n, err) : NULL;
+    struct penta_jam_host *host = err->code ? NULL : penta_jam_host_new(all, n, err);
     if (host && !named && json_is_object(chain)) {
         if (read_object(chain, &host->chain, err)) {
+            if (host->version->bundle_size && !json_get(chain, "bundle_size"))
+                host->chain.bundle_size = host->version->bundle_size;
             jam_chain_encode(&host->chain, host->parameters);
         } else {
             penta_jam_host_free(host);

@@ -11,6 +11,53 @@ static void bad(struct jam_json *j, const char *what, const char *wanted)
     error_at(j->err, BASE_JSON, 0, "%.40s is not %s", what, wanted);
 }
 
+/* ---- places ---- */
+
+size_t jam_json_enter(struct jam_json *j, const char *key, size_t index)
+{
+    size_t mark = strlen(j->path), left = sizeof j->path - mark;
+    if (j->err->code) return mark;
+    int size = snprintf(j->path + mark, left, "%s%.60s", mark && *key ? "." : "", key);
+    if (index != JAM_NO_INDEX && size >= 0 && (size_t)size < left)
+        snprintf(j->path + mark + size, left - (size_t)size, "[%zu]", index);
+    return mark;
+}
+
+void jam_json_leave(struct jam_json *j, size_t mark)
+{
+    if (!j->err->code) j->path[mark] = 0;
+}
+
+bool jam_json_done(struct jam_json *j)
+{
+    if (j->err->code && *j->path && !*j->err->note)
+        snprintf(j->err->note, sizeof j->err->note, "at %s", j->path);
+    return !j->err->code;
+}
+
+static const struct json_object *member(struct jam_json *j, const struct json_object *v,
+                                        const char *key, bool list)
+{
+    const struct json_object *found = json_get(v, key);
+    if (!found || (list ? json_is_list(found) : json_is_object(found))) return found;
+    bad(j, key, list ? "a list" : "an object");
+    return NULL;
+}
+
+const struct json_object *jam_json_list(struct jam_json *j, const struct json_object *v,
+                                        const char *key)
+{
+    return member(j, v, key, true);
+}
+
+const struct json_object *jam_json_object(struct jam_json *j, const struct json_object *v,
+                                          const char *key)
+{
+    return member(j, v, key, false);
+}
+
+/* ---- values ---- */
+
 static void file_bytes(struct jam_json *j, const char *name, penta_buffer *out)
 {
     enum { LIMIT = 1 << 28 };
@@ -68,7 +115,7 @@ uint64_t jam_json_uint(struct jam_json *j, const struct json_object *v, const ch
 uint64_t jam_json_uint_or(struct jam_json *j, const struct json_object *v, const char *key,
                           unsigned bits, uint64_t missing)
 {
-    return json_has(v, key) ? jam_json_uint(j, v, key, bits) : missing;
+    return json_get(v, key) ? jam_json_uint(j, v, key, bits) : missing;
 }
 
 /* ---- slices ---- */

@@ -8,9 +8,23 @@
 struct jam_json {
     const char *folder; /* of files that are named as "@NAME"; NULL: none may be named */
     penta_error *err;
+    char path[100]; /* of what is being read; after an error: of what was wrong */
 };
 
 enum { JAM_ANY_SIZE = -1 };
+#define JAM_NO_INDEX SIZE_MAX
+
+/* Into a member, or into an item of it, and back out to where it was. */
+size_t jam_json_enter(struct jam_json *j, const char *key, size_t index);
+void jam_json_leave(struct jam_json *j, size_t mark);
+/* The error, if there is one, says where. False: there is one. */
+bool jam_json_done(struct jam_json *j);
+
+/* A member that is a list, or an object, if it is there at all; NULL: absent, or an error. */
+const struct json_object *jam_json_list(struct jam_json *j, const struct json_object *v,
+                                        const char *key);
+const struct json_object *jam_json_object(struct jam_json *j, const struct json_object *v,
+                                          const char *key);
 
 /* Appends the bytes of a hex string, with or without 0x, or of a file. */
 void jam_json_bytes(struct jam_json *j, const struct json_object *v, const char *what, int64_t size,

@@ -16,9 +16,11 @@ void jam_json_privileges(struct jam_json *j, const struct json_object *v,
                          const struct penta_jam_host *host, struct writer *out)
 {
     if (encoded(j, v, "privileges", out)) return;
-    const struct json_object *assign = json_get(v, "assign"), *always = json_get(v, "always_acc");
+    if (!json_is_object(v)) error_at(j->err, BASE_JSON, 0, "privileges is not an object or hex");
+    const struct json_object *assign = jam_json_list(j, v, "assign");
+    const struct json_object *always = jam_json_list(j, v, "always_acc");
     uint64_t cores = host->chain.cores;
-    if (json_has(v, "assign") && json_length(assign) != cores)
+    if (assign && json_length(assign) != cores)
         error_at(j->err, BASE_JSON, 0, "assign has %zu services for %llu cores",
                  json_length(assign), (unsigned long long)cores);
     writer_uint(out, jam_json_uint_or(j, v, "bless", 32, 0), 4);
@@ -40,6 +42,7 @@ void jam_json_privileges(struct jam_json *j, const struct json_object *v,
 static bool per_slot(struct jam_json *j, const struct json_object *v, const char *what,
                      uint64_t slots)
 {
+    if (!json_is_list(v)) return error_at(j->err, BASE_JSON, 0, "%s is not a list", what);
     if (json_length(v) == slots) return true;
     return error_at(j->err, BASE_JSON, 0, "%s has %zu lists, an epoch has %llu slots", what,
                     json_length(v), (unsigned long long)slots);
@@ -48,6 +51,8 @@ static bool per_slot(struct jam_json *j, const struct json_object *v, const char
 static void hashes(struct jam_json *j, const struct json_object *list, const char *what,
                    struct writer *out)
 {
+    if (!json_is_list(list))
+        error_at(j->err, BASE_JSON, 0, "%s holds something else than lists", what);
     jam_put_nat(out, json_length(list));
     for (size_t i = 0; i < json_length(list); i++)
         jam_json_bytes(j, json_item(list, i), what, JAM_HASH, out);
@@ -59,11 +64,17 @@ void jam_json_ready(struct jam_json *j, const struct json_object *v, uint64_t sl
     if (encoded(j, v, "ready", out) || !per_slot(j, v, "ready", slots)) return;
     for (size_t i = 0; i < slots; i++) {
         const struct json_object *list = json_item(v, i);
+        size_t mark = jam_json_enter(j, "ready", i);
+        if (!json_is_list(list))
+            error_at(j->err, BASE_JSON, 0, "ready holds something else than lists");
         jam_put_nat(out, json_length(list));
-        for (size_t k = 0; k < json_length(list); k++) {
+        for (size_t k = 0; k < json_length(list) && !j->err->code; k++) {
+            size_t inner = jam_json_enter(j, "", k);
             jam_json_report(j, json_get(json_item(list, k), "report"), out);
             hashes(j, json_get(json_item(list, k), "dependencies"), "dependencies", out);
+            jam_json_leave(j, inner);
         }
+        jam_json_leave(j, mark);
     }
 }
 
@@ -71,5 +82,9 @@ void jam_json_accumulated(struct jam_json *j, const struct json_object *v, uint6
                           struct writer *out)
 {
     if (encoded(j, v, "accumulated", out) || !per_slot(j, v, "accumulated", slots)) return;
-    for (size_t i = 0; i < slots; i++) hashes(j, json_item(v, i), "accumulated", out);
+    for (size_t i = 0; i < slots; i++) {
+        size_t mark = jam_json_enter(j, "accumulated", i);
+        hashes(j, json_item(v, i), "accumulated", out);
+        jam_json_leave(j, mark);
+    }
 }

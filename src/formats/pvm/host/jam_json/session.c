@@ -99,17 +99,19 @@ static void read_items(struct pvm_jam *s)
 {
     penta_buffer file = {0};
     char folder[4096];
-    struct jam_json j = {folder, s->err};
+    struct jam_json j = {.folder = folder, .err = s->err};
     struct json_doc *doc = NULL;
     if (read_file(s, "items", &file, folder, sizeof folder))
         doc = json_parse((penta_bytes){file.data, file.size}, s->err);
     const struct json_object *list = doc ? json_root(doc) : NULL;
     if (doc && !json_is_list(list)) error_at(s->err, BASE_JSON, 0, "items are a JSON list");
     for (size_t i = 0; i < json_length(list) && !s->err->code; i++) {
+        size_t mark = jam_json_enter(&j, "", i);
         jam_json_item(&j, json_item(list, i), s->host, &s->items.bytes);
         jam_slices_end(&j, &s->items);
+        jam_json_leave(&j, mark);
     }
-    if (!s->err->code) jam_slices_done(&j, &s->items);
+    if (jam_json_done(&j)) jam_slices_done(&j, &s->items);
     json_doc_free(doc);
     penta_buffer_free(&file);
     s->input.items = s->items.list;
@@ -130,11 +132,14 @@ static void read_entropy(struct pvm_jam *s)
 
 /* ---- packages ---- */
 
-static void read_pieces(struct jam_json *j, const struct json_object *list, struct jam_slices *out)
+static void read_pieces(struct jam_json *j, const struct json_object *list, const char *key,
+                        struct jam_slices *out)
 {
     for (size_t i = 0; i < json_length(list) && !j->err->code; i++) {
+        size_t mark = jam_json_enter(j, key, i);
         jam_json_bytes(j, json_item(list, i), "a piece", JAM_ANY_SIZE, &out->bytes);
         jam_slices_end(j, out);
+        jam_json_leave(j, mark);
     }
     if (!j->err->code) jam_slices_done(j, out);
 }
@@ -168,17 +173,18 @@ static void read_package(struct pvm_jam *s, uint32_t service)
 {
     penta_buffer file = {0};
     char folder[4096];
-    struct jam_json j = {folder, s->err};
+    struct jam_json j = {.folder = folder, .err = s->err};
     if (read_file(s, "package", &file, folder, sizeof folder)) {
         struct json_doc *doc = json_parse((penta_bytes){file.data, file.size}, s->err);
         const struct json_object *root = doc ? json_root(doc) : NULL;
         const struct json_object *inner = json_get(root, "package");
         if (doc) jam_json_package(&j, inner ? inner : root, &s->package_bytes);
-        read_pieces(&j, json_get(root, "extrinsics"), &s->extrinsics);
-        read_pieces(&j, json_get(root, "imports"), &s->imports);
-        if (json_has(root, "trace"))
+        read_pieces(&j, jam_json_list(&j, root, "extrinsics"), "extrinsics", &s->extrinsics);
+        read_pieces(&j, jam_json_list(&j, root, "imports"), "imports", &s->imports);
+        if (json_get(root, "trace"))
             jam_json_bytes(&j, json_get(root, "trace"), "trace", JAM_ANY_SIZE, &s->trace);
         s->earlier = jam_json_uint_or(&j, root, "earlier_output", 32, 0);
+        jam_json_done(&j);
         json_doc_free(doc);
     } else {
         make_package(s, service);

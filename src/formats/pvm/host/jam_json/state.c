@@ -44,9 +44,10 @@ static void read_storage(void *user, const char *key, const struct json_object *
     struct reading *r = user;
     struct writer bytes = {0};
     uint8_t state_key[JAM_KEY];
-    size_t size = 0;
+    size_t size = 0, mark = jam_json_enter(r->j, "storage", JAM_NO_INDEX);
     uint8_t *name = hex_of(r->j, key, &size);
     jam_json_bytes(r->j, value, key, JAM_ANY_SIZE, &bytes);
+    jam_json_leave(r->j, mark);
     if (name) {
         penta_jam_storage_key(r->id, (penta_bytes){name, size}, state_key);
         set(r, state_key, (penta_bytes){name, size}, writer_view(&bytes));
@@ -69,7 +70,7 @@ static void add_request(struct reading *r, const uint8_t *hash, uint32_t length,
 static void read_request(struct reading *r, const struct json_object *v)
 {
     struct writer hash = {0};
-    const struct json_object *slots = json_get(v, "slots");
+    const struct json_object *slots = jam_json_list(r->j, v, "slots");
     struct jam_request request = {.count = (unsigned)json_length(slots)};
     uint64_t length = jam_json_uint(r->j, v, "length", 32);
     jam_json_hash(r->j, v, "hash", &hash);
@@ -106,8 +107,8 @@ static void read_account(struct reading *r, const struct json_object *v)
     struct jam_account *a = &r->account;
     struct writer hash = {0};
     uint8_t ignored[JAM_HASH];
-    const struct json_object *preimages = json_get(v, "preimages");
-    const struct json_object *requests = json_get(v, "requests");
+    const struct json_object *preimages = jam_json_list(j, v, "preimages");
+    const struct json_object *requests = jam_json_list(j, v, "requests");
     r->id = (uint32_t)jam_json_uint(j, v, "id", 32);
     *a = (struct jam_account){.balance = jam_json_uint(j, v, "balance", 64),
                               .min_gas = jam_json_uint_or(j, v, "min_item_gas", 64, 0),
@@ -116,13 +117,20 @@ static void read_account(struct reading *r, const struct json_object *v)
                               .created = (uint32_t)jam_json_uint_or(j, v, "created", 32, 0),
                               .last = (uint32_t)jam_json_uint_or(j, v, "last", 32, 0),
                               .parent = (uint32_t)jam_json_uint_or(j, v, "parent", 32, 0)};
-    json_each(json_get(v, "storage"), read_storage, r);
-    for (size_t i = 0; i < json_length(preimages); i++)
+    json_each(jam_json_object(j, v, "storage"), read_storage, r);
+    for (size_t i = 0; i < json_length(preimages) && !j->err->code; i++) {
+        size_t mark = jam_json_enter(j, "preimages", i);
         read_preimage(r, json_item(preimages, i), ignored, false);
-    for (size_t i = 0; i < json_length(requests); i++) read_request(r, json_item(requests, i));
-    if (json_has(v, "code")) {
+        jam_json_leave(j, mark);
+    }
+    for (size_t i = 0; i < json_length(requests) && !j->err->code; i++) {
+        size_t mark = jam_json_enter(j, "requests", i);
+        read_request(r, json_item(requests, i));
+        jam_json_leave(j, mark);
+    }
+    if (json_get(v, "code")) {
         read_preimage(r, json_get(v, "code"), a->code_hash, true);
-    } else if (json_has(v, "code_hash")) {
+    } else if (json_get(v, "code_hash")) {
         jam_json_hash(j, v, "code_hash", &hash);
         if (!j->err->code) memcpy(a->code_hash, hash.out.data, JAM_HASH);
     }
@@ -136,10 +144,11 @@ static void read_key(void *user, const char *key, const struct json_object *valu
 {
     struct reading *r = user;
     struct writer bytes = {0};
-    size_t size = 0;
+    size_t size = 0, mark = jam_json_enter(r->j, "keys", JAM_NO_INDEX);
     uint8_t *k = hex_of(r->j, key, &size);
     if (k && size != JAM_KEY) error_at(r->j->err, BASE_JSON, 0, "a state key has 31 bytes");
     jam_json_bytes(r->j, value, key, JAM_ANY_SIZE, &bytes);
+    jam_json_leave(r->j, mark);
     if (k) set(r, k, (penta_bytes){0}, writer_view(&bytes));
     free(k);
     writer_free(&bytes);
@@ -164,14 +173,14 @@ static void read_chapters(struct reading *r, const struct json_object *root)
         set(r, key, (penta_bytes){0}, writer_view(&w));
         writer_free(&w);
     }
-    if (json_has(root, "privileges")) {
+    if (json_get(root, "privileges")) {
         struct writer w = {0};
         jam_json_privileges(r->j, json_get(root, "privileges"), host, &w);
         penta_jam_key(JAM_PRIVILEGES, key);
         set(r, key, (penta_bytes){0}, writer_view(&w));
         writer_free(&w);
     }
-    if (json_has(root, "slot")) {
+    if (json_get(root, "slot")) {
         uint8_t slot[4];
         put32(slot, (uint32_t)jam_json_uint(r->j, root, "slot", 32));
         penta_jam_key(JAM_SLOT, key);
@@ -182,17 +191,21 @@ static void read_chapters(struct reading *r, const struct json_object *root)
 bool penta_jam_state_read(penta_jam_state *state, penta_bytes json, const char *folder,
                           penta_error *err)
 {
-    struct jam_json j = {folder, err};
+    struct jam_json j = {.folder = folder, .err = err};
     struct reading r = {.j = &j, .state = state};
     *err = (penta_error){0};
     struct json_doc *doc = json_parse(json, err);
     const struct json_object *root = doc ? json_root(doc) : NULL;
-    const struct json_object *accounts = json_get(root, "accounts");
+    const struct json_object *accounts = jam_json_list(&j, root, "accounts");
     if (doc && !json_is_object(root)) error_at(err, BASE_JSON, 0, "a state is a JSON object");
     read_chapters(&r, root);
-    json_each(json_get(root, "keys"), read_key, &r);
-    for (size_t i = 0; i < json_length(accounts) && !err->code; i++)
+    json_each(jam_json_object(&j, root, "keys"), read_key, &r);
+    for (size_t i = 0; i < json_length(accounts) && !err->code; i++) {
+        size_t mark = jam_json_enter(&j, "accounts", i);
         read_account(&r, json_item(accounts, i));
+        jam_json_leave(&j, mark);
+    }
+    jam_json_done(&j);
     json_doc_free(doc);
     if (state->changes.failed) error_at(err, BASE_MEMORY, 0, "no memory for the state");
     return !err->code;

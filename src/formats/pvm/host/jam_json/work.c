@@ -28,7 +28,7 @@ static void var(struct jam_json *j, const struct json_object *v, const char *key
 static void context(struct jam_json *j, const struct json_object *v, struct writer *out)
 {
     static const char *const hashes[] = {"anchor", "state_root", "beefy_root", "lookup_anchor"};
-    const struct json_object *list = json_get(v, "prerequisites");
+    const struct json_object *list = jam_json_list(j, v, "prerequisites");
     for (unsigned i = 0; i < 4; i++) jam_json_hash(j, v, hashes[i], out);
     writer_uint(out, jam_json_uint(j, v, "lookup_anchor_slot", 32), 4);
     jam_put_nat(out, json_length(list));
@@ -63,7 +63,7 @@ static void digest(struct jam_json *j, const struct json_object *v, struct write
 {
     static const char *const loads[] = {"gas_used", "imports", "extrinsic_count", "extrinsic_size",
                                         "exports"};
-    const struct json_object *load = json_get(v, "refine_load");
+    const struct json_object *load = jam_json_object(j, v, "refine_load");
     writer_uint(out, jam_json_uint(j, v, "service_id", 32), 4);
     jam_json_hash(j, v, "code_hash", out);
     jam_json_hash(j, v, "payload_hash", out);
@@ -75,15 +75,15 @@ static void digest(struct jam_json *j, const struct json_object *v, struct write
 void jam_json_report(struct jam_json *j, const struct json_object *v, struct writer *out)
 {
     if (encoded(j, v, "a report", out)) return;
-    const struct json_object *spec = json_get(v, "package_spec");
-    const struct json_object *lookups = json_get(v, "segment_root_lookup");
-    const struct json_object *digests = json_get(v, "results");
+    const struct json_object *spec = jam_json_object(j, v, "package_spec");
+    const struct json_object *lookups = jam_json_list(j, v, "segment_root_lookup");
+    const struct json_object *digests = jam_json_list(j, v, "results");
     jam_json_hash(j, spec, "hash", out);
     writer_uint(out, jam_json_uint(j, spec, "length", 32), 4);
     jam_json_hash(j, spec, "erasure_root", out);
     jam_json_hash(j, spec, "exports_root", out);
     writer_uint(out, jam_json_uint(j, spec, "exports_count", 16), 2);
-    context(j, json_get(v, "context"), out);
+    context(j, jam_json_object(j, v, "context"), out);
     jam_put_nat(out, jam_json_uint(j, v, "core_index", 16));
     jam_json_hash(j, v, "authorizer_hash", out);
     jam_put_nat(out, jam_json_uint_or(j, v, "auth_gas_used", 64, 0));
@@ -94,15 +94,19 @@ void jam_json_report(struct jam_json *j, const struct json_object *v, struct wri
         jam_json_hash(j, json_item(lookups, i), "segment_tree_root", out);
     }
     jam_put_nat(out, json_length(digests));
-    for (size_t i = 0; i < json_length(digests); i++) digest(j, json_item(digests, i), out);
+    for (size_t i = 0; i < json_length(digests) && !j->err->code; i++) {
+        size_t mark = jam_json_enter(j, "results", i);
+        digest(j, json_item(digests, i), out);
+        jam_json_leave(j, mark);
+    }
 }
 
 /* ---- packages ---- */
 
 static void work_item(struct jam_json *j, const struct json_object *v, struct writer *out)
 {
-    const struct json_object *imports = json_get(v, "import_segments");
-    const struct json_object *extrinsics = json_get(v, "extrinsic");
+    const struct json_object *imports = jam_json_list(j, v, "import_segments");
+    const struct json_object *extrinsics = jam_json_list(j, v, "extrinsic");
     writer_uint(out, jam_json_uint(j, v, "service", 32), 4);
     jam_json_hash(j, v, "code_hash", out);
     writer_uint(out, jam_json_uint(j, v, "refine_gas_limit", 64), 8);
@@ -124,14 +128,18 @@ static void work_item(struct jam_json *j, const struct json_object *v, struct wr
 void jam_json_package(struct jam_json *j, const struct json_object *v, struct writer *out)
 {
     if (encoded(j, v, "a package", out)) return;
-    const struct json_object *items = json_get(v, "items");
+    const struct json_object *items = jam_json_list(j, v, "items");
     writer_uint(out, jam_json_uint(j, v, "auth_code_host", 32), 4);
     jam_json_hash(j, v, "auth_code_hash", out);
-    context(j, json_get(v, "context"), out);
+    context(j, jam_json_object(j, v, "context"), out);
     var(j, v, "authorization", out);
     var(j, v, "authorizer_config", out);
     jam_put_nat(out, json_length(items));
-    for (size_t i = 0; i < json_length(items); i++) work_item(j, json_item(items, i), out);
+    for (size_t i = 0; i < json_length(items) && !j->err->code; i++) {
+        size_t mark = jam_json_enter(j, "items", i);
+        work_item(j, json_item(items, i), out);
+        jam_json_leave(j, mark);
+    }
 }
 
 /* ---- items of accumulate ---- */
@@ -140,7 +148,7 @@ static void transfer(struct jam_json *j, const struct json_object *v, bool tagge
                      struct writer *out)
 {
     struct writer memo = {0};
-    if (json_has(v, "memo")) jam_json_bytes(j, json_get(v, "memo"), "memo", JAM_ANY_SIZE, &memo);
+    if (json_get(v, "memo")) jam_json_bytes(j, json_get(v, "memo"), "memo", JAM_ANY_SIZE, &memo);
     if (memo.out.size > PENTA_JAM_MEMO) error_at(j->err, BASE_JSON, 0, "memo has over 128 bytes");
     if (tagged) writer_uint(out, 1, 1);
     writer_uint(out, jam_json_uint(j, v, "from", 32), 4);
@@ -157,7 +165,7 @@ static void transfer(struct jam_json *j, const struct json_object *v, bool tagge
 static void hash_or_zeros(struct jam_json *j, const struct json_object *v, const char *key,
                           struct writer *out)
 {
-    if (json_has(v, key))
+    if (json_get(v, key))
         jam_json_hash(j, v, key, out);
     else
         writer_fill(out, 0, JAM_HASH);
