@@ -78,6 +78,7 @@ static const struct row own_rows[] = {
     {.name = "native clang -O2", .clang = true},
     {.name = "jit", .engine = "jit", .published = RECOMPILER},
     {.name = "jit, sync gas", .engine = "jit", OPTIONS(1, METERED), .published = RECOMPILER_SYNC},
+    {.name = "jit, step gas", .engine = "jit", OPTIONS(2, METERED, {"gas-model", "step"})},
     {.name = "jit, async gas",
      .engine = "jit",
      OPTIONS(2, METERED, {"gas-mode", "async"}),

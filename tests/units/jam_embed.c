@@ -355,7 +355,7 @@ int main(int count, char **words)
     static const char *const engines[] = {"interp", "jit", "both"};
     unsigned threads = count > 1 ? (unsigned)atoi(words[1]) : 8;
     struct thread list[MOST];
-    char big[3000] = "";
+    char big[3500] = "";
     for (unsigned i = 0; i < 200; i++) strcat(big, "    a2 = 70000\n");
     penta_buffer codes[CODES] = {assemble(service_text), assemble(granting_text),
                                  assemble(refusing_text), assemble(talking_text), assemble(big)};
