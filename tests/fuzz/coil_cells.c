@@ -1,5 +1,5 @@
-/* Programs made from the input, run twice: with cells of their own, and with every instruction in
- * its general form. The two machines must stop in the same state wherever the fuel ends. */
+/* Programs made from the input, on two machines: one with specialised cells (the fast path), one with
+ * the general form of every instruction. Both must stop in the same state wherever the fuel ends. */
 #include "base/writer.h"
 #include "checks.h"
 #include "penta/penta.h"
@@ -36,7 +36,7 @@ enum {
     INSTRUCTIONS = 48
 };
 
-/* %1.. are two of each type; %50.. are vectors; %100 the address of the buffer. */
+/* Two variables of each type from %1 on, vectors from %50 on, the address of the buffer in %100. */
 static void declare(struct writer *w)
 {
     writer_text(w, ".global main\n.func main\n    VAR %100, u64\n    LEA %100, u8 @buffer\n");
@@ -58,7 +58,7 @@ static void location(struct source *s, struct writer *w)
                      pick(s, 256));
         break;
     case 3: writer_print(w, "%s [u64 %%100 + %u]", types[pick(s, 10)], pick(s, 80)); break;
-    case 4: /* an integer seen as another of its width */
+    case 4: /* an integer as the type of the same width and the other signedness */
         writer_print(w, "%s %%%u", types[variable % TYPES ^ (variable % TYPES < 8)], variable + 1);
         break;
     case 5: writer_print(w, "%%%u", 50 + pick(s, LANES)); break;
@@ -121,7 +121,8 @@ static void instruction(struct source *s, struct writer *w)
     writer_text(w, "\n");
 }
 
-/* Instructions that do not assemble are left out: the assembler's findings name their lines. */
+/* The instructions that do not assemble, found by the offsets of the assembler's findings; the next
+ * round leaves them out. */
 struct lines {
     uint8_t wrong[INSTRUCTIONS];
     uint64_t starts[INSTRUCTIONS + 1];

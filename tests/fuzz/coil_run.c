@@ -1,5 +1,5 @@
-/* Text that assembles is run whatever the checks of the program say: a stop, never a crash, and the
- * same stop again from a snapshot. */
+/* Any text that assembles is run, also if validation would refuse it: it stops without a crash, within
+ * its fuel, and the machine loads its own snapshot. */
 #include "checks.h"
 #include "core/driver.h"
 #include "core/engine.h"

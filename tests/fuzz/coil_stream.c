@@ -1,5 +1,5 @@
-/* Any bytes as bare instructions: what decodes is encoded to the same bytes, prints, and assembles.
- */
+/* Any bytes as instructions without a container: they are encoded to as many bytes, and their listing
+ * assembles. */
 #include "checks.h"
 #include <stdio.h>
 #include <stdlib.h>

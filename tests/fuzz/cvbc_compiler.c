@@ -1,4 +1,4 @@
-/* Any text through the compiler; what compiles makes a program that the verifier accepts. */
+/* Any text through the compiler: findings, or a program that the verifier accepts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "checks.h"

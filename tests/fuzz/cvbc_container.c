@@ -1,4 +1,4 @@
-/* Any bytes as a container: every view, both identities, a short run. */
+/* Any bytes as a container: see checks.h for what must hold. */
 #include <stdlib.h>
 #include "checks.h"
 

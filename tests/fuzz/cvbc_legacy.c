@@ -1,5 +1,4 @@
-/* Legacy detection and conversion: what is detected converts, and the result is a sound container.
- */
+/* Legacy files: whatever is detected as one converts to a container that opens. */
 #include <stdlib.h>
 #include "checks.h"
 #include "cvbc/format/legacy.h"

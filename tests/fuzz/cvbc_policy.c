@@ -1,5 +1,6 @@
-/* Verification under a policy: two bits choose whether a signature is required and a key is there,
- * the CRCs and digests are put right so that what lies after them is reached. */
+/* Containers opened under a policy: two bits of the last byte choose whether a signature is required
+ * and whether there is a secret key. Magic number, size and CRCs are corrected, so that mutated files
+ * pass these checks and reach the next ones. */
 #include <stdlib.h>
 #include <string.h>
 #include "checks.h"
@@ -35,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         m->policy.has_secret = m->policy.secret.bytes != NULL;
     }
     const struct cvbc_opened *o = cvbc_open(m);
-    /* no trusted key was given: nothing passes that requires one */
+    /* No key is trusted, so no signature can be accepted. */
     if (m->policy.require_signature && !o->failure.code) abort();
     if (!o->failure.code && !o->contents_checked) abort();
     penta_close(module);

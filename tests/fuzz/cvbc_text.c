@@ -1,4 +1,4 @@
-/* Any text through the assembler; what assembles must survive its own listing. */
+/* Any text as assembly: see checks.h for what must hold. */
 #include <stdlib.h>
 #include "checks.h"
 

@@ -1,5 +1,5 @@
-/* Any instructions on the machine: both loops agree on every program that was proved, the board
- * answers, and a run in single steps ends like a long one. */
+/* Any instructions on the machine and a board: the loop without checks for proved programs, the loop
+ * with checks, and single steps end in the same state. */
 #include <stdlib.h>
 #include <string.h>
 #include "checks.h"

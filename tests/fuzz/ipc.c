@@ -1,5 +1,5 @@
-/* Any bytes as what a host sends: the device's command loop in this process, without fork. It must
- * come to its end, answer only whole responses, and leave nothing running. */
+/* Any bytes as the commands of a host: the command loop of the device, run in this process. It must
+ * end, and write only complete responses. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "checks.h"

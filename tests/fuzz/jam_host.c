@@ -1,11 +1,11 @@
-/* Hostile services: programs made of host calls with chosen numbers, registers and memory, as
- * accumulate and as refine. No crash, no error of the host; interpreter and compiler end alike, with
- * the same gas and the same state; a program that panics before a checkpoint changes nothing; and what
- * accounts are said to hold is what they hold.
+/* Hostile services: programs of host calls with any numbers, registers and memory, as accumulate and as
+ * refine. No crash, no error of the host; interpreter and compiler end with the same result, gas and
+ * state; a program that panics before a checkpoint changes nothing; and the counts of items and octets
+ * in accounts are right.
  *
- *     byte 0    entry (bit 0), which service runs (1-2), little gas (3)
- *     then 7 bytes a call: its number, and a place in the table below for r7 .. r12
- *     what is left, up to 512 bytes, is writable memory */
+ *     byte 0           bit 0: refine, bit 1: which service runs, bit 3: little gas
+ *     7 bytes a call   its number, and indices into the table of values for r7 to r12
+ *     the rest         writable memory, up to 512 bytes */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static void put_jump(struct writer *w)
     writer_uint(w, w->out.size == 1 ? 10 : 5, 4);
 }
 
-/* Both entries jump to the calls; each call loads its registers. */
+/* Both entries jump to the host calls; registers are loaded before each. */
 static void put_code(struct writer *code, struct writer *mask, const uint8_t *calls, size_t count)
 {
     uint8_t bits[8 * 1024] = {0};
@@ -83,7 +83,7 @@ static void put_code(struct writer *code, struct writer *mask, const uint8_t *ca
         writer_uint(code, calls[0] % 32 == 31 ? 100 : calls[0] % 32, 1);
     }
     starts[n++] = code->out.size;
-    writer_uint(code, 50, 1); /* jump to ra: with r7, r8 as the last call left them */
+    writer_uint(code, 50, 1); /* jump_indirect to ra: the last call's r7 and r8 are the output */
     writer_uint(code, 0, 1);
     for (size_t i = 0; i < n; i++) bits[starts[i] / 8] |= (uint8_t)(1u << starts[i] % 8);
     writer_bytes(mask, bits, (code->out.size + 7) / 8);
@@ -116,7 +116,7 @@ static void make_program(struct writer *out, const uint8_t *calls, size_t count,
 struct outcome {
     penta_jam_result result;
     penta_buffer state; /* as JSON */
-    bool checkpoint;    /* one was made */
+    bool checkpoint;    /* there was one */
 };
 
 static void called(void *user, uint32_t service, const char *line)
@@ -144,7 +144,7 @@ static void set_code(penta_jam_state *state, uint32_t service, penta_bytes code,
     jam_layer_set(l, key, (penta_bytes){0}, code);
 }
 
-/* What each account says it holds, against what is there. */
+/* The counts in each account's record, against its entries. */
 static void check_accounts(penta_jam_state *state)
 {
     size_t count;
@@ -242,7 +242,7 @@ static bool same(const penta_buffer *a, const penta_buffer *b)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static penta_jam_host *hosts[ENGINES]; /* with their prepared programs */
+    static penta_jam_host *hosts[ENGINES];
     static const char *const engines[ENGINES] = {"interp", "jit"};
     struct outcome outcomes[ENGINES] = {0};
     struct writer code = {0};

@@ -1,9 +1,10 @@
 /* Host calls of the console with any arguments: no crash, answers that fit the guest's memory, and
- * nothing outside of the program's folder changes or is read.
+ * no file outside of the program's folder is changed or read.
  *
- *     byte 0       how many host calls follow, 6 bytes each: which one, four arguments from the table
- *                  below, one byte that is added to the second
- *     the rest     contents of the guest's memory, names of files among them */
+ *     byte 0           number of host calls
+ *     6 bytes a call   which one, indices of four arguments in the table below, one byte that is added
+ *                      to the second argument
+ *     the rest         contents of the guest's memory, among them names of files */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static void report(void *user, const penta_error *finding)
     check_failed(finding->message, finding->offset, 0);
 }
 
-/* ---- the folder, and what is beside it ---- */
+/* ---- the program's folder, and a secret file beside it ---- */
 
 static char base[64], home[80], secret[80];
 

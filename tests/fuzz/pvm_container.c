@@ -1,5 +1,5 @@
-/* Any bytes as a PolkaVM program, by detection and as each dialect: see checks.h for what must
- * hold. Conversions end in a file of the other dialect that opens, or in an error. */
+/* Any bytes as a PolkaVM program, of the detected dialect and of each other: see checks.h for what must
+ * hold. A conversion gives a file of the other dialect that opens, or an error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* Hostile contracts on the contract host: random host calls with random registers, in a contract that
- * is called, calls itself and others, and makes contracts. Nothing crashes, money is neither made nor
- * lost, and both engines end with the same chain.
+/* Hostile contracts on the contract host: any host calls with any registers, in a contract that is
+ * called, calls itself and others, and makes contracts. Nothing crashes, the sum of all balances stays
+ * the same, and both engines end with the same chain.
  *
- *     byte 0      which half of the input is the constructor's
- *     then        7 bytes a host call: its number, and places in the table of values below for a0..a5 */
+ *     byte 0           how many of the host calls belong to the constructor
+ *     7 bytes a call   its number, and indices into the table of values below for a0 to a5 */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static const char *const names[] = {
 };
 enum { NAMES = sizeof names / sizeof *names };
 
-/* The contract's data: places that registers point to. */
+/* Addresses in the contract's data, for registers to point to. */
 enum {
     AT = 0x20000,
     AT_SELF = AT + 0x20,
@@ -52,71 +52,20 @@ enum {
 };
 #define PAIR(high, low) ((uint64_t)(high) << 32 | (low))
 
-static const uint64_t values[] = {0,
-                                  1,
-                                  2,
-                                  3,
-                                  4,
-                                  5,
-                                  8,
-                                  16,
-                                  31,
-                                  32,
-                                  33,
-                                  64,
-                                  128,
-                                  129,
-                                  416,
-                                  417,
-                                  4096,
-                                  65536,
-                                  AT,
-                                  AT_SELF,
-                                  AT_OTHER,
-                                  AT_FIVE,
-                                  AT_HASH,
-                                  AT_LENGTH,
-                                  AT_OUT,
-                                  AT + 0xfff,
-                                  AT + 0x1000,
-                                  0xfffdff00,
-                                  0x10000,
-                                  0xffff,
-                                  0x7fffffff,
-                                  0xffffffff,
-                                  UINT64_MAX,
-                                  0xfffffffffffdff80,
-                                  PAIR(0, AT_SELF),
-                                  PAIR(8, AT_SELF),
-                                  PAIR(24, AT_SELF),
-                                  PAIR(8, AT_OTHER),
-                                  PAIR(12, AT_OTHER),
-                                  PAIR(1, AT_OTHER),
-                                  PAIR(2, AT_SELF),
-                                  PAIR(AT, AT),
-                                  PAIR(AT, AT_FIVE),
-                                  PAIR(32, AT_HASH),
-                                  PAIR(64, AT_HASH),
-                                  PAIR(4, AT),
-                                  PAIR(AT_LENGTH, AT_OUT),
-                                  PAIR(AT_OUT, 0xffffffff),
-                                  PAIR(AT_OUT, AT_HASH),
-                                  PAIR(0xffffffff, 0xffffffff),
-                                  PAIR(8, AT_PRECOMPILE),
-                                  PAIR(8, AT_PRECOMPILE + 32),
-                                  PAIR(8, AT_PRECOMPILE + 64),
-                                  PAIR(8, AT_PRECOMPILE + 96),
-                                  PAIR(8, AT_PRECOMPILE + 128),
-                                  PAIR(8, AT_PRECOMPILE + 160),
-                                  PAIR(8, AT_PRECOMPILE + 192),
-                                  PAIR(8, AT_PRECOMPILE + 224),
-                                  PAIR(8, AT_PRECOMPILE + 256),
-                                  PAIR(128, AT),
-                                  PAIR(213, AT),
-                                  PAIR(192, AT),
-                                  PAIR(1, AT),
-                                  PAIR(31, AT),
-                                  PAIR(0x7fffffff, AT)};
+/* clang-format off */
+static const uint64_t values[] = {
+    0, 1, 2, 3, 4, 5, 8, 16, 31, 32, 33, 64, 128, 129, 416, 417, 4096, 65536, AT, AT_SELF, AT_OTHER,
+    AT_FIVE, AT_HASH, AT_LENGTH, AT_OUT, AT + 0xfff, AT + 0x1000, 0xfffdff00, 0x10000, 0xffff,
+    0x7fffffff, 0xffffffff, UINT64_MAX, 0xfffffffffffdff80, PAIR(0, AT_SELF), PAIR(8, AT_SELF),
+    PAIR(24, AT_SELF), PAIR(8, AT_OTHER), PAIR(12, AT_OTHER), PAIR(1, AT_OTHER), PAIR(2, AT_SELF),
+    PAIR(AT, AT), PAIR(AT, AT_FIVE), PAIR(32, AT_HASH), PAIR(64, AT_HASH), PAIR(4, AT),
+    PAIR(AT_LENGTH, AT_OUT), PAIR(AT_OUT, 0xffffffff), PAIR(AT_OUT, AT_HASH),
+    PAIR(0xffffffff, 0xffffffff), PAIR(8, AT_PRECOMPILE), PAIR(8, AT_PRECOMPILE + 32),
+    PAIR(8, AT_PRECOMPILE + 64), PAIR(8, AT_PRECOMPILE + 96), PAIR(8, AT_PRECOMPILE + 128),
+    PAIR(8, AT_PRECOMPILE + 160), PAIR(8, AT_PRECOMPILE + 192), PAIR(8, AT_PRECOMPILE + 224),
+    PAIR(8, AT_PRECOMPILE + 256), PAIR(128, AT), PAIR(213, AT), PAIR(192, AT), PAIR(1, AT),
+    PAIR(31, AT), PAIR(0x7fffffff, AT)};
+/* clang-format on */
 enum { VALUES = sizeof values / sizeof *values };
 
 static unsigned number_of(const char *name)
@@ -170,14 +119,14 @@ struct trial {
     penta_stop stop;
 };
 
-static void told(void *user, const penta_stop *stop, const struct answer *answer)
+static void collect_output(void *user, const penta_stop *stop, const struct answer *answer)
 {
     struct writer *out = user;
     (void)stop;
     if (answer) writer_bytes(out, answer->output.out.data, answer->output.out.size);
 }
 
-static void money_stays(const char *json)
+static void check_balances(const char *json)
 {
     static const char member[] = "\"balance\":";
     uint64_t sum = 0;
@@ -185,8 +134,8 @@ static void money_stays(const char *json)
     CHECK(sum == 2 * strtoull(OWNED, NULL, 10));
 }
 
-static void play(const penta_module *module, const char *engine, const char *other,
-                 struct trial *out)
+static void run(const penta_module *module, const char *engine, const char *other,
+                struct trial *out)
 {
     const penta_option options[] = {{"host", "revive"},
                                     {"gas", "200000"},
@@ -203,14 +152,14 @@ static void play(const penta_module *module, const char *engine, const char *oth
     struct writer output = {0}, state = {0};
     penta_error err = {0};
     CHECK(session_open(&s, module, engine, options, sizeof options / sizeof *options, &err));
-    s.called = told;
+    s.called = collect_output;
     s.user = &output;
     session_run(&s, UINT64_MAX, &out->stop);
     CHECK(out->stop.kind != PENTA_STOP_DISAGREE && out->stop.kind != PENTA_STOP_FUEL);
-    if (out->stop.kind != PENTA_STOP_HOST) { /* something that is not supported */
+    if (out->stop.kind != PENTA_STOP_HOST) { /* not a host call that is not supported */
         CHECK(s.host->save(s.host_state, &state, &err));
         writer_char(&state, 0);
-        money_stays((const char *)state.out.data);
+        check_balances((const char *)state.out.data);
     }
     session_close(&s);
     out->state = state.out;
@@ -222,7 +171,7 @@ static bool equal(const penta_buffer *a, const penta_buffer *b)
     return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
 }
 
-/* The other contract, in a file: it lives at 33.. and can be made again. */
+/* The other contract: it is at address 3333.. from the start, and its code can be instantiated again. */
 static char other_option[256];
 static uint8_t other_hash[HASH];
 
@@ -262,8 +211,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_calls(&text, data + 1 + first * RECORD, count - first);
     penta_module *module = assemble(&text);
     struct trial a = {0}, b = {0};
-    play(module, "interp", other_option, &a);
-    play(module, "jit", other_option, &b);
+    run(module, "interp", other_option, &a);
+    run(module, "jit", other_option, &b);
     CHECK(a.stop.kind == b.stop.kind && a.stop.pc == b.stop.pc);
     CHECK(equal(&a.output, &b.output) && equal(&a.state, &b.state));
     penta_buffer_free(&a.output);

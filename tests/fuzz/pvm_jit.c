@@ -1,6 +1,5 @@
-/* Interpreter against compiler: the input only steers the choices from which a program is made
- * (pvm_programs.h), so that nearly every one of them runs. tests/units/pvm_differ.c does the same by
- * numbers alone. */
+/* Interpreter against compiler. The input only chooses how a program is generated (pvm_programs.h), so
+ * that nearly every program runs. tests/units/pvm_differ.c does the same with random numbers. */
 #include "pvm_trial.h"
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-/* An object or archive of the input's bytes, linked at a level that its last byte chooses: findings,
- * or a program without errors, the same bytes twice. What libdw makes of broken debug information is
- * not ours, so objects with debug sections are only read. */
+/* Any bytes as an object or archive, linked with options that the last byte chooses: findings, or a
+ * program without errors, and the same bytes twice. Objects with debug sections are skipped: libdw
+ * reads those, and its errors are not ours to find. */
 #include "checks.h"
 #include "penta/pvm.h"
 #include <stdio.h>

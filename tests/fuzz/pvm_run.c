@@ -1,10 +1,12 @@
-/* Random programs on the machine: no crash, no hang, gas never grows, and the threaded engine,
- * single steps, breakpoints and a machine loaded from a snapshot all end in the same state.
+/* Any program on the interpreter: no crash, no hang, gas never grows, and one long run, single steps, a
+ * run with a breakpoint and one that changes to a machine loaded from a snapshot end in the same state.
  *
- *     byte 0      ISA (bits 0-1), profile (2-3), gas: none, naive, full (4-5), paging (6), doc (7)
- *     byte 1      where execution starts; byte 2: jump table entries; byte 3: where a mark is set
- *     bytes 4-16  registers, as places in the edge table below
- *     then the jump table (one byte each), code, and an eighth of the rest as bitmask */
+ *     byte 0       bits 0-1: instruction set, 2-3: profile, 4-5: gas (none, naive, full), 6: paging
+ *     byte 1       where execution starts
+ *     byte 2       number of jump table entries
+ *     byte 3       where the breakpoint is
+ *     bytes 4-16   registers, as indices into the table below
+ *     the rest     jump table (one byte an entry), code, bitmask (one bit for each byte of code) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,8 +59,8 @@ static struct pvm_vm *machine(const struct trial *t)
     return vm;
 }
 
-/* What the fuzzer's host does about a stop; false: the run is over. */
-static bool settle(struct pvm_vm *vm, const penta_stop *stop, unsigned *faults)
+/* The host: answers calls and maps pages. false: the run is over. */
+static bool handle_stop(struct pvm_vm *vm, const penta_stop *stop, unsigned *faults)
 {
     penta_error err = {0};
     uint64_t answer = stop->args[0] + 1;
@@ -76,14 +78,14 @@ static bool settle(struct pvm_vm *vm, const penta_stop *stop, unsigned *faults)
     }
 }
 
-/* Runs at most FUEL instructions in pieces of `piece`; at step `swap_at` the machine is replaced by
- * one loaded from its snapshot. */
-static struct pvm_vm *play(const struct trial *t, uint64_t piece, uint64_t swap_at, bool marks,
-                           penta_stop *stop)
+/* Runs at most FUEL instructions, `piece` at a time; after step `swap_at` the machine is replaced by one
+ * loaded from its snapshot. */
+static struct pvm_vm *run(const struct trial *t, uint64_t piece, uint64_t swap_at, bool marks,
+                          penta_stop *stop)
 {
     struct pvm_vm *vm = machine(t);
     uint64_t steps = 0;
-    unsigned faults = 0, turns = 0;
+    unsigned faults = 0, rounds = 0;
     if (marks) pvm_vm_mark(&vm->base, t->mark, true);
     do {
         int64_t gas = vm->state->gas;
@@ -103,7 +105,7 @@ static struct pvm_vm *play(const struct trial *t, uint64_t piece, uint64_t swap_
             vm = other;
             swap_at = UINT64_MAX;
         }
-    } while (settle(vm, stop, &faults) && steps < FUEL && ++turns < 4 * FUEL);
+    } while (handle_stop(vm, stop, &faults) && steps < FUEL && ++rounds < 4 * FUEL);
     return vm;
 }
 
@@ -158,12 +160,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *owned;
     if (!read_trial(data, size, &t, &owned)) return 0;
     penta_stop whole, other;
-    struct pvm_vm *vm = play(&t, UINT64_MAX, UINT64_MAX, false, &whole);
-    struct pvm_vm *b = play(&t, 1, UINT64_MAX, false, &other);
+    struct pvm_vm *vm = run(&t, UINT64_MAX, UINT64_MAX, false, &whole);
+    struct pvm_vm *b = run(&t, 1, UINT64_MAX, false, &other);
     same(vm, &whole, b, &other);
-    b = play(&t, 7, data[3], false, &other);
+    b = run(&t, 7, data[3], false, &other);
     same(vm, &whole, b, &other);
-    b = play(&t, UINT64_MAX, UINT64_MAX, true, &other);
+    b = run(&t, UINT64_MAX, UINT64_MAX, true, &other);
     same(vm, &whole, b, &other);
     pvm_vm_destroy(vm);
     free(owned);

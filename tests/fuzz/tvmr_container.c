@@ -1,4 +1,4 @@
-/* Any bytes as an image: the properties of tests/tools/checks.c hold. */
+/* Any bytes as an image: see checks.h for what must hold. */
 #include "checks.h"
 #include <stdio.h>
 #include <stdlib.h>

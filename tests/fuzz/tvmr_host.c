@@ -1,5 +1,5 @@
-/* Random programs of domain operations on the default host: its memory account stays right, and
- * the same program leads to the same end. The bytes choose input and instructions. */
+/* Programs of domain operations on the default host: run twice, they end in the same state. The bytes
+ * choose input and instructions. */
 #include "base/writer.h"
 #include "checks.h"
 #include "core/engine.h"
@@ -14,7 +14,7 @@ void check_failed(const char *what, uint64_t a, uint64_t b)
     abort();
 }
 
-/* Mostly what yields, with enough of the core to make numbers. */
+/* Mostly instructions that the host answers, and some of the core to compute operands. */
 static void instruction(const uint8_t *p, struct writer *code)
 {
     static const uint16_t exts[] = {0, 0, 4, 5, 5, 6, 7, 8, 8, 9, 11, 11, 11, 12, 12};
@@ -22,7 +22,8 @@ static void instruction(const uint8_t *p, struct writer *code)
     const struct tvmr_op *op = &e->ops[p[1] % e->count];
     uint8_t bytes[8] = {(uint8_t)(op->ext >> 8), (uint8_t)op->ext, (uint8_t)(op->opcode >> 8),
                         (uint8_t)op->opcode};
-    if (!op->ext && (op->opcode >> 12 == 6 || op->opcode == 3)) return; /* every program ends */
+    if (!op->ext && (op->opcode >> 12 == 6 || op->opcode == 3))
+        return; /* no jumps, no reset: it ends */
     for (unsigned k = 0; k < 4; k++) {
         bool reg = op->bytes[k] == 'd' || op->bytes[k] == 's' || op->bytes[k] == 'm';
         bytes[4 + k] = (uint8_t)(reg ? (p[2 + k] & 0xc0) | (p[2 + k] % 6) : p[2 + k] % 16);
@@ -30,7 +31,7 @@ static void instruction(const uint8_t *p, struct writer *code)
     writer_bytes(code, bytes, sizeof bytes);
 }
 
-static penta_vm *live(const penta_module *m, const int32_t *input, size_t count)
+static penta_vm *run(const penta_module *m, const int32_t *input, size_t count)
 {
     penta_error err = {0};
     penta_option options[] = {{"memory", "4M"}};
@@ -68,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     penta_error err = {0};
     penta_module *m = penta_open(writer_view(&image), "tvmr", NULL, 0, &err);
     if (!m) abort();
-    penta_vm *one = live(m, input, 6), *two = live(m, input, 6);
+    penta_vm *one = run(m, input, 6), *two = run(m, input, 6);
     penta_buffer first = {0}, second = {0};
     penta_vm_save(one, &first, &err);
     penta_vm_save(two, &second, &err);

@@ -1,6 +1,5 @@
-/* Random programs that are valid by construction, on the definition and on each set of kernels that
- * this processor has: the machines end in the same state. The bytes choose registers, weights,
- * temperatures, input and instructions. */
+/* Valid programs on the plain kernels and on each set that this processor supports: the machines end in
+ * the same state. The bytes choose registers, weights, temperatures, input and instructions. */
 #include "base/writer.h"
 #include "checks.h"
 #include "core/engine.h"
@@ -9,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The tool's own checks are linked in as well; here only the two machines are compared. */
 void check_failed(const char *what, uint64_t a, uint64_t b)
 {
     fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
@@ -23,7 +21,7 @@ struct bytes {
 
 static uint8_t next(struct bytes *b) { return b->left ? (b->left--, *b->p++) : 0; }
 
-/* Instructions of core, tensor, ternary, activation, learning and sampling with small registers. */
+/* An instruction of the extensions that have kernels, with register numbers below 6. */
 static void instruction(struct bytes *b, struct writer *code)
 {
     static const uint16_t exts[] = {0, 0, 0, 1, 1, 2, 2, 3, 4, 0xc0};
@@ -32,8 +30,8 @@ static void instruction(struct bytes *b, struct writer *code)
     const struct tvmr_op *op = &e->ops[next(b) % e->count];
     uint8_t bytes[8] = {(uint8_t)(op->ext >> 8), (uint8_t)op->ext, (uint8_t)(op->opcode >> 8),
                         (uint8_t)op->opcode};
-    if (!op->ext && op->opcode >> 12 == 6) return; /* no loops: every program ends */
-    if (!op->ext && op->opcode == 3) return;
+    if (!op->ext && (op->opcode >> 12 == 6 || op->opcode == 3))
+        return; /* no jumps, no reset: it ends */
     for (unsigned k = 0; k < 4; k++) {
         uint8_t v = next(b);
         bool reg = op->bytes[k] == 'd' || op->bytes[k] == 's' || op->bytes[k] == 'm';

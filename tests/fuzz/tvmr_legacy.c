@@ -1,5 +1,4 @@
-/* Any bytes after a sound legacy header: the properties of tests/tools/checks.c hold.
- */
+/* Any bytes after the header of a legacy file: see checks.h for what must hold. */
 #include "checks.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Any text as a source: it assembles and comes back, or every complaint has a place. */
+/* Any text as assembly: see checks.h for what must hold. */
 #include "checks.h"
 #include <stdio.h>
 #include <stdlib.h>
