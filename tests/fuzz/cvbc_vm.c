@@ -4,6 +4,7 @@
 #include <string.h>
 #include "checks.h"
 #include "base/bytes.h"
+#include "core/snapshot.h"
 #include "cvbc/vm/vm.h"
 
 static void count(void *user, const penta_error *finding)
@@ -29,7 +30,7 @@ static void run(const struct cvbc_program *p, bool proved, uint64_t slice, struc
         if (!cvbc_interp.answer(&vm->base, results, n, &err)) abort();
     } while (stop.kind == PENTA_STOP_HOST || stop.kind == PENTA_STOP_FUEL);
     if (steps != vm->executed) abort();
-    cvbc_interp.save(&vm->base, state);
+    cvbc_interp.walk(&vm->base, &(struct walk){.out = state});
     cvbc_board_free(board);
     cvbc_vm_free(vm);
 }
