@@ -1,40 +1,10 @@
-/* asm, dis and convert: text and bytes. */
+/* asm, convert, seal and open: text or a file to other bytes. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/bytes.h"
-#include "cli/highlight.h"
-
-static void show_listing(struct cli *c, const struct driver *driver, penta_bytes text)
-{
-    if (c->value[OPT_JSON] || c->out_is_file)
-        cli_text(c, text);
-    else
-        highlight(&c->out, cli_palette(c), driver, text);
-}
-
-void command_DIS(struct cli *c)
-{
-    struct input in;
-    if (!input_open(c, c->words[0], &in)) return;
-    size_t count = 0;
-    penta_option *options = options_for(c, in.module->driver, OPTION_PRINT, &count);
-    penta_buffer text = {0};
-    penta_error err = {0};
-    if (!penta_print(in.module, options, count, &text, &err)) {
-        cli_error(c, in.name, &err);
-    } else {
-        if (c->value[OPT_JSON]) {
-            json_text(&c->json, "file", in.name);
-            json_text(&c->json, "format", penta_module_format(in.module));
-        }
-        show_listing(c, in.module->driver, (penta_bytes){text.data, text.size});
-    }
-    penta_buffer_free(&text);
-    free(options);
-    input_close(&in);
-}
+#include "cli/cli.h"
 
 const struct driver *driver_of_suffix(const char *name)
 {

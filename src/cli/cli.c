@@ -246,7 +246,6 @@ static void close_output(struct cli *c)
         cli_fail(c, EXIT_LIMIT);
     } else if (c->out.sink) {
         terminal_ended(c);
-        writer_flush(&c->out);
     } else if (c->value[OPT_OUTPUT] && (c->exit == EXIT_YES || c->out.out.size)) {
         c->value[OPT_JSON] = NULL; /* the document is closed: an error is told on standard error */
         output_write(c, c->value[OPT_OUTPUT], writer_view(&c->out));
@@ -265,6 +264,7 @@ int cli_main(int argc, char **argv)
     terminal_open(&c);
     bool parsed = cli_parse(&c, argc, argv);
     open_output(&c);
+    terminal_bound(&c);
     output_watch(&c);
     if (!parsed) {
         /* the error has been reported */

@@ -150,6 +150,7 @@ void command_CONFORM(struct cli *c)
         json_uint(&c->json, "failed", k->failed);
         json_uint(&c->json, "skipped", k->skipped);
     } else {
+        cli_unbound(c);
         writer_print(&c->out, "%zu passed, %zu failed", k->passed, k->failed);
         if (k->skipped) writer_print(&c->out, ", %zu skipped", k->skipped);
         writer_char(&c->out, '\n');

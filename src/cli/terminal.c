@@ -114,6 +114,30 @@ void terminal_say(const struct cli *c, const char *format, ...)
     writer_free(&text);
 }
 
+void terminal_bound(struct cli *c)
+{
+    c->bounded = (tool_options[OPT_ALL].commands >> c->command & 1) && !c->value[OPT_ALL] &&
+                 !c->value[OPT_JSON] && !c->out_is_file && isatty(STDOUT_FILENO);
+}
+
+/* What of this is within the bounds; the rest is counted. */
+static penta_bytes readable(struct cli *c, penta_bytes piece)
+{
+    enum { BYTES = 1 << 18 }; /* long lines fill a screen too */
+    size_t n = 0;
+    for (; n < piece.size && c->lines < SCREEN_LINES && c->bytes < BYTES; n++, c->bytes++)
+        c->lines += piece.data[n] == '\n';
+    if (n == piece.size) return piece;
+    for (size_t i = n; i < piece.size; i++) c->hidden += piece.data[i] == '\n';
+    for (size_t k = 1; k <= n && k < sizeof c->palette.text[0]; k++) /* no half of a colour */
+        if (piece.data[n - k] == 0x1b) {
+            n -= k;
+            break;
+        }
+    c->in_line = n && piece.data[n - 1] != '\n';
+    return bytes_slice(piece, 0, n);
+}
+
 /* Here every text of the tool goes through writer_safe_lines; documents are safe by their quoting.
  * What the program has printed before goes out first. */
 void terminal_text(void *user, penta_bytes piece)
@@ -121,6 +145,7 @@ void terminal_text(void *user, penta_bytes piece)
     struct cli *c = user;
     const char *mark = mark_of(c, STDOUT_FILENO);
     writer_flush(&c->program_output);
+    if (c->bounded) piece = readable(c, piece);
     if (c->out_is_binary || c->value[OPT_JSON] || is_safe_lines(piece)) {
         write_stdout(c, piece);
         return;
@@ -190,6 +215,18 @@ void cli_flush(struct cli *c)
     writer_flush(&c->out);
 }
 
+void cli_unbound(struct cli *c)
+{
+    writer_flush(&c->out);
+    c->bounded = false;
+    if (!c->hidden) return;
+    if (mark_of(c, STDOUT_FILENO)) write_stdout(c, bytes_of("\033[0m"));
+    if (c->in_line) write_stdout(c, bytes_of("\n"));
+    terminal_say(c, "%llu more lines: --all shows them, and so does a pipe",
+                 (unsigned long long)c->hidden);
+    c->hidden = 0;
+}
+
 void terminal_ended(struct cli *c)
 {
     struct writer rest = {0};
@@ -200,4 +237,5 @@ void terminal_ended(struct cli *c)
     writer_free(&rest);
     writer_free(&c->program_output);
     for (int i = 0; i < 2; i++) writer_free(&c->held[i]);
+    cli_unbound(c);
 }

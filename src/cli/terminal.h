@@ -5,8 +5,9 @@
 #include "cli/cli.h"
 
 void terminal_open(struct cli *c);                 /* before anything is written */
+void terminal_bound(struct cli *c);                /* once the command line is known */
 void terminal_text(void *user, penta_bytes piece); /* the sink of c->out; user is the struct cli */
-void terminal_ended(struct cli *c);                /* writes what was held of program output */
+void terminal_ended(struct cli *c);                /* what is still held goes out */
 /* A line on standard error that is no finding: "penta: ..." */
 void terminal_say(const struct cli *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -16,6 +16,15 @@ enum rule_scope {
     SCOPE_RUNTIME,   /* the machine fails when it gets there */
 };
 
+/* A piece of the code: all that lies together, or a function or label in it. */
+struct code_part {
+    penta_bytes name; /* may be empty where `named` is false */
+    uint64_t from,
+        to; /* pcs; `to` is after the last. A name whose `to` is `from` has no known end */
+    bool named;
+};
+typedef void code_part_fn(void *user, const struct code_part *part);
+
 struct driver {
     const char *name, *title;
     const char *suffix;                /* of its assembly text, ".kasm" */
@@ -40,6 +49,8 @@ struct driver {
                   struct writer *out, penta_error *err);
     /* One instruction as text, without a newline, for traces and diagnostics. False: none there. */
     bool (*print_at)(const penta_module *module, uint64_t pc, struct writer *out);
+    /* The code, and whatever in it has a name, in any order. */
+    void (*code_parts)(const penta_module *module, code_part_fn *fn, void *user);
     /* A word of the text that names a register or variable, for colours. NULL: there are none. */
     bool (*is_register)(penta_bytes word);
     /* The pc of the instruction after the one at pc, in the order of the code; pc itself: none is

@@ -149,5 +149,53 @@ def test_progress_of_conform():
     check(b"conform, " not in last_line(text) and b"1 failed" in text, text)
 
 
+def test_output_is_bounded_on_a_terminal():
+    """A terminal gets 1000 lines and how to see the rest; a pipe, a file and --all get everything."""
+    body = "".join(f"    a0 = a0 + {i % 100 + 1}\n" for i in range(3000))
+    source("p.pvmasm", f'%isa = latest64\n%export "go" = @go\n@go:\n{body}    ret\n')
+    source("q.pvmasm", f'%isa = latest64\n%export "go" = @go\n@go:\n{body.replace("+ 7", "+ 8")}    ret\n')
+    for name in "pq":
+        exits(0, "asm", f"{name}.pvmasm", "-o", f"{name}.bin")
+    vectors = [{"name": f"v{i}", "initial-regs": [0] * 13, "initial-pc": 0, "initial-page-map": [],
+                "initial-memory": [], "initial-gas": 10, "program": [0, 0, 1, 0, 1], "expected-status": "halt",
+                "expected-regs": [0] * 13, "expected-pc": 0, "expected-memory": [], "expected-gas": 9}
+               for i in range(1200)]
+    os.mkdir("vectors")
+    for vector in vectors:
+        source(f"vectors/{vector['name']}.json", json.dumps(vector))
+    for line in (["dis", "p.bin"], ["inspect", "p.bin"], ["hex", "p.bin"], ["trace", "p.bin", "--call", "go"],
+                 ["conform", "vectors"]):
+        plain = call(*line).stdout
+        check(plain.count(b"\n") > 1100, (line, plain.count(b"\n")))
+        screen = on_terminal(*line, env={"NO_COLOR": "1"})
+        note = re.search(rb"penta: ([0-9]+) more lines: --all shows them, and so does a pipe\n", screen)
+        check(note, (line, screen[-300:]))
+        shown = screen[:note.start()]
+        check(shown.count(b"\n") == 1000 and plain.startswith(shown.split(ERASE)[0][:2000]), (line, shown.count(b"\n")))
+        check(int(note[1]) + 1000 + screen[note.end():].count(b"\n") == plain.count(b"\n"), (line, note[1]))
+        every = on_terminal(*line, "--all", env={"NO_COLOR": "1"})
+        check(b"more lines" not in every and every.count(b"\n") == plain.count(b"\n"), (line, "--all"))
+    check(screen.endswith(b"0 passed, 1200 failed\n"), "the totals are shown in any case")
+    screen = on_terminal("diff", "p.bin", "q.bin")
+    check(screen.count(b"\n") <= 1001, screen.count(b"\n"))
+    coloured = on_terminal("dis", "p.bin")
+    check(b"\x1b" not in COLOUR.sub(b"", coloured) and b"more lines" in coloured, "with colours")
+
+
+def test_parts_of_a_listing_are_asked_for_rightly():
+    """What cannot be shown is said, with the way out."""
+    for name, binary, _ in programs():
+        exits(0, "dis", binary, "--code-only")
+        done = exits(2, "dis", binary, "--function", "nonsense")
+        check(b"functions" in done.stderr or b"no function is called" in done.stderr, done.stderr)
+        for bad in ("", "x..y", "9..5", "1..2..3", "1000000..2000000"):
+            exits(2, "dis", binary, "--range", bad)
+        exits(2, "dis", binary, "--range", "0..1", "--function", "go")
+    check(b"did you mean 'go'" in exits(2, "dis", "p.bin", "--function", "gp").stderr, "a suggestion")
+    exits(2, "dis", "p.bin", "--function", "go", "--style", "flat")
+    text = json.loads(exits(0, "dis", "p.bin", "--function", "go", "--json").stdout)["text"]
+    check(text.startswith("go:\n     0  a0 = a0 + 0x7\n"), text)
+
+
 if __name__ == "__main__":
     sys.exit(main(globals()))

@@ -53,6 +53,7 @@ static void replay(struct cli *c, const char *name, penta_bytes text)
             json_string(&c->json, "report", writer_view(&differences));
         } else {
             writer_bytes(&c->out, differences.out.data, differences.out.size);
+            cli_unbound(c);
             writer_print(&c->out, "%llu calls, %llu events, %llu differences\n",
                          (unsigned long long)result.calls, (unsigned long long)result.events,
                          (unsigned long long)result.differences);

@@ -207,10 +207,14 @@ void command_TRACE(struct cli *c)
     penta_stop stop = {0};
     bool armed = machine_arm(c, &m);
     progress_begin(c, "running", true);
+    bool cut = c->bounded && t.count == UINT64_MAX && !t.match && !tail.lines;
+    if (cut) t.count = SCREEN_LINES; /* the rest runs at full speed */
     if (armed) tracer_run(&t, fuel, &stop);
     progress_end(c);
+    if (cut && m.session.steps > t.from + t.shown) c->hidden = m.session.steps - t.from - t.shown;
     machine_disarm(&m);
     if (tail.lines) show_tail(&tail);
+    cli_unbound(c);
     if (c->value[OPT_JSON]) json_end(&c->json);
     if (armed) {
         machine_findings(c, &m);

@@ -1,4 +1,5 @@
 #include "coil/coil.h"
+#include "coil/format/section_layout.h"
 #include "coil/vm/vm.h"
 
 const struct rule coil_rules[] = {
@@ -13,6 +14,25 @@ static const struct option_info options[] = {
     {NULL, NULL, 0, NULL, {NULL}}};
 
 static const struct engine *const engines[] = {&coil_interp, NULL};
+
+static void code_parts(const penta_module *module, code_part_fn *fn, void *user)
+{
+    const struct coil_module *m = coil_module(module);
+    bool exec = m->header.flags & COIL_FILE_EXEC; /* values of symbols are addresses then */
+    for (size_t i = 0; i < m->section_count; i++) {
+        uint64_t address = coil_section_address(m, i);
+        if (!coil_is_code(&m->sections[i])) continue;
+        fn(user, &(struct code_part){.from = address, .to = address + m->sections[i].size});
+    }
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        const struct coil_symbol *s = &m->symbols[i];
+        if (s->type != COIL_FUNC || !s->section_idx || s->section_idx > m->section_count) continue;
+        uint64_t from = exec ? s->value : coil_section_address(m, s->section_idx - 1) + s->value;
+        fn(user,
+           &(struct code_part){
+               .name = coil_symbol_name(m, i), .from = from, .to = from + s->size, .named = true});
+    }
+}
 
 /* Tables decide whether there is a program at all; its instructions only what happens in it. */
 static enum rule_scope scope(uint32_t code)
@@ -40,6 +60,7 @@ const struct driver coil_driver = {
     .encode = coil_encode,
     .print = coil_print,
     .print_at = coil_print_at,
+    .code_parts = code_parts,
     .is_register = coil_is_register,
     .next_pc = coil_next_pc,
     .pc_of = coil_pc_of,

@@ -25,6 +25,23 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return *pc < o->program.count;
 }
 
+static void code_parts(const penta_module *module, code_part_fn *fn, void *user)
+{
+    const struct cvbc_module *m = cvbc_module(module);
+    const struct cvbc_opened *o = cvbc_open(m);
+    if (!o->has_program) return;
+    struct cvbc_debug_tables t = cvbc_debug_split(m->debug);
+    struct cvbc_symbol s;
+    penta_bytes name;
+    uint64_t function = 0;
+    fn(user, &(struct code_part){.to = o->program.count});
+    cvbc_value("kind", bytes_of("function"), &function);
+    for (size_t pos = 0; cvbc_symbol_next(t.symbols, &pos, &s, &name);)
+        if (s.kind == function && s.value < o->program.count)
+            fn(user,
+               &(struct code_part){.name = name, .from = s.value, .to = s.value, .named = true});
+}
+
 static enum rule_scope scope(uint32_t code)
 {
     return code >= CVBC_UNKNOWN_OPCODE && code <= CVBC_STACK_OVERFLOW ? SCOPE_PROGRAM
@@ -59,6 +76,7 @@ const struct driver cvbc_driver = {
     .encode = cvbc_encode,
     .print = cvbc_print,
     .print_at = cvbc_print_at,
+    .code_parts = code_parts,
     .pc_of = pc_of,
     .assemble = cvbc_assemble,
     .seal = cvbc_seal,

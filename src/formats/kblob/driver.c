@@ -22,6 +22,11 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return *pc < m->count;
 }
 
+static void code_parts(const penta_module *module, code_part_fn *fn, void *user)
+{
+    fn(user, &(struct code_part){.to = kblob_module(module)->count});
+}
+
 const struct driver kblob_driver = {
     .name = "kblob",
     .title = "mock-GPU kernel blob",
@@ -38,6 +43,7 @@ const struct driver kblob_driver = {
     .encode = kblob_encode,
     .print = kblob_print,
     .print_at = kblob_print_at,
+    .code_parts = code_parts,
     .pc_of = pc_of,
     .assemble = kblob_assemble_source,
     .close = kblob_close,

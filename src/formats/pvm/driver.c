@@ -1,5 +1,6 @@
 /* The table of what the format can do. */
 #include <string.h>
+#include "pvm/format/functions.h"
 #include "pvm/pvm.h"
 #include "pvm/text/forms.h"
 #include "pvm/vm/vm.h"
@@ -84,6 +85,7 @@ const struct driver pvm_driver = {
     .encode = pvm_encode,
     .print = pvm_print,
     .print_at = pvm_print_at,
+    .code_parts = pvm_code_parts,
     .is_register = is_register,
     .next_pc = next_pc,
     .pc_of = pc_of,

@@ -8,38 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/bytes.h"
-#include "pvm/format/debug_info.h"
+#include "pvm/format/functions.h"
 #include "pvm/jit/jit.h"
 #include "pvm/jit/tools.h"
-
-/* Exports first: of two functions at the same pc the last one counts, and the debug sections have
- * the better name. */
-static int by_pc(const void *a, const void *b)
-{
-    const struct pvm_function *x = a, *y = b;
-    if (x->pc != y->pc) return x->pc < y->pc ? -1 : 1;
-    return (x->range != SIZE_MAX) - (y->range != SIZE_MAX);
-}
-
-static size_t collect(const struct pvm_program *p, struct pvm_function *out)
-{
-    size_t count = 0, ranges = p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES;
-    for (size_t i = 0; i < ranges; i++) {
-        struct pvm_debug_lines lines;
-        pvm_debug_start(p, i, &lines);
-        uint32_t pc = lines.pc;
-        if (lines.broken || !pvm_debug_next(&lines) || !lines.depth) continue;
-        out[count++] = (struct pvm_function){.pc = pc,
-                                             .space = pvm_debug_string(p, lines.frames[0].space),
-                                             .name = pvm_debug_string(p, lines.frames[0].function),
-                                             .range = i};
-    }
-    for (size_t i = 0; i < p->export_count; i++)
-        out[count++] = (struct pvm_function){
-            .pc = p->exports[i].pc, .name = p->exports[i].name, .range = SIZE_MAX};
-    qsort(out, count, sizeof *out, by_pc);
-    return count;
-}
 
 /* The native offset of the first block at or after pc. */
 static uint32_t start_of(const struct pvm_native *n, uint64_t pc)
@@ -60,19 +31,21 @@ static void other(uint32_t from, uint32_t to, const char *name, pvm_function_fn 
 bool pvm_functions_each(const struct pvm_native *n, const struct pvm_program *p,
                         pvm_function_fn *fn, void *user)
 {
-    size_t room = p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES + p->export_count + 1;
-    struct pvm_function *functions = calloc(room, sizeof *functions);
+    size_t count = 0;
+    struct pvm_named_code *functions = pvm_functions(p, &count);
     if (!functions) return false;
-    size_t count = collect(p, functions);
     uint32_t first = count ? start_of(n, functions[0].pc) : n->cold_start;
     other(1, n->body, "entry and exits", fn, user);
     other(n->body, first, "code", fn, user);
     for (size_t i = 0; i < count; i++) {
-        struct pvm_function *f = &functions[i];
-        f->end = i + 1 < count ? functions[i + 1].pc : n->size;
-        f->from = start_of(n, f->pc);
-        f->to = i + 1 < count ? start_of(n, f->end) : n->cold_start;
-        if (f->from < f->to) fn(user, f);
+        struct pvm_function f = {.pc = functions[i].pc,
+                                 .end = i + 1 < count ? functions[i + 1].pc : n->size,
+                                 .space = functions[i].space,
+                                 .name = functions[i].name,
+                                 .range = functions[i].range};
+        f.from = start_of(n, f.pc);
+        f.to = i + 1 < count ? start_of(n, f.end) : n->cold_start;
+        if (f.from < f.to) fn(user, &f);
     }
     other(n->cold_start, n->used, "cold places", fn, user);
     free(functions);

@@ -1,0 +1,48 @@
+#include "pvm/format/functions.h"
+#include <stdlib.h>
+#include "pvm/format/debug_info.h"
+
+/* Exports first: of two functions at the same pc the last one counts, and the debug sections have
+ * the better name. */
+static int by_pc(const void *a, const void *b)
+{
+    const struct pvm_named_code *x = a, *y = b;
+    if (x->pc != y->pc) return x->pc < y->pc ? -1 : 1;
+    return (x->range != SIZE_MAX) - (y->range != SIZE_MAX);
+}
+
+struct pvm_named_code *pvm_functions(const struct pvm_program *p, size_t *count)
+{
+    size_t n = 0, ranges = p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES;
+    struct pvm_named_code *out = calloc(ranges + p->export_count + 1, sizeof *out);
+    for (size_t i = 0; out && i < ranges; i++) {
+        struct pvm_debug_lines lines;
+        pvm_debug_start(p, i, &lines);
+        uint32_t pc = lines.pc;
+        if (lines.broken || !pvm_debug_next(&lines) || !lines.depth) continue;
+        out[n++] = (struct pvm_named_code){.pc = pc,
+                                           .space = pvm_debug_string(p, lines.frames[0].space),
+                                           .name = pvm_debug_string(p, lines.frames[0].function),
+                                           .range = i};
+    }
+    for (size_t i = 0; out && i < p->export_count; i++)
+        out[n++] = (struct pvm_named_code){
+            .pc = p->exports[i].pc, .name = p->exports[i].name, .range = SIZE_MAX};
+    if (n) qsort(out, n, sizeof *out, by_pc);
+    *count = n;
+    return out;
+}
+
+void pvm_code_parts(const penta_module *module, code_part_fn *fn, void *user)
+{
+    const struct pvm_program *p = &pvm_module(module)->program;
+    size_t count = 0;
+    struct pvm_named_code *functions = pvm_functions(p, &count);
+    fn(user, &(struct code_part){.to = p->code.bytes.size});
+    for (size_t i = 0; i < count; i++)
+        fn(user, &(struct code_part){.name = functions[i].name,
+                                     .from = functions[i].pc,
+                                     .to = functions[i].pc,
+                                     .named = true});
+    free(functions);
+}

@@ -1,0 +1,14 @@
+/* Functions that have names: the ranges of the debug sections, and exports. */
+#pragma once
+#include "core/driver.h"
+#include "pvm/pvm.h"
+
+struct pvm_named_code {
+    uint32_t pc;
+    penta_bytes space, name; /* space may be empty */
+    size_t range;            /* of the debug sections; SIZE_MAX: an export */
+};
+
+/* In order of pc; free the array. NULL: no memory. */
+struct pvm_named_code *pvm_functions(const struct pvm_program *p, size_t *count);
+void pvm_code_parts(const penta_module *module, code_part_fn *fn, void *user);
