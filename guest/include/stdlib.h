@@ -47,6 +47,7 @@ long long strtoll(const char *s, char **end, int base);
 unsigned long strtoul(const char *s, char **end, int base);
 unsigned long long strtoull(const char *s, char **end, int base);
 double strtod(const char *s, char **end);
+long double strtold(const char *s, char **end);
 float strtof(const char *s, char **end);
 
 void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *));

@@ -1,7 +1,7 @@
 /* Floating point arithmetic with integers, because the machine has none: IEEE 754, rounding to
  * nearest, ties to even. Included once for each width, with these defined:
  *
- *     FLOAT, REP, WIDTH, FRACTION    double, uint64_t, 64, 52; or float, uint32_t, 32, 23
+ *     FLOAT, REP, WIDTH, FRACTION    double, uint64_t, 64, 52; float, uint32_t, 32, 23; or quad with 128, 112
  *     NAME(add, 3)                   the compiler's name of a function: __adddf3
  *     MUL_HIGH(a, b, &low)           the high half of a * b
  *     DIV_BY(high, low, d, &rest)    the quotient of high:low by d
@@ -38,7 +38,12 @@ static inline FLOAT float_of(REP bits)
 
 static inline int leading_zeros(REP x)
 {
+#if WIDTH == 128
+    uint64_t high = (uint64_t)(x >> 64);
+    return high ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)x);
+#else
     return WIDTH == 64 ? __builtin_clzll(x) : __builtin_clz((unsigned)x);
+#endif
 }
 
 static inline REP magnitude(REP bits) { return bits & ~SIGN; }
@@ -182,8 +187,12 @@ static FLOAT from_u64(REP sign, uint64_t x, int exponent)
     if (!x) return float_of(0);
     int shift = __builtin_clzll(x);
     x <<= shift;
+#if WIDTH == 128
+    REP significand = (REP)x << (WIDTH - 2 - 63);
+#else
     uint64_t below = x & (((uint64_t)1 << (66 - WIDTH - 1)) - 1);
     REP significand = (REP)(x >> (66 - WIDTH - 1)) | (below != 0);
+#endif
     return pack(sign, BIAS + 63 - shift + exponent, significand);
 }
 
@@ -237,6 +246,11 @@ uint64_t NAME(fixuns, di)(FLOAT x) { return to_unsigned(x, 64); }
 
 static FLOAT from_u128(REP sign, unsigned __int128 x)
 {
+#if WIDTH == 128
+    if (!x) return float_of(0);
+    int shift = leading_zeros(x);
+    return pack(sign, BIAS + 127 - shift, shift_right(x << shift, 1));
+#else
     uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
     if (!high) return from_u64(sign, low, 0);
     int shift = __builtin_clzll(high);
@@ -245,6 +259,7 @@ static FLOAT from_u128(REP sign, unsigned __int128 x)
         low <<= shift;
     }
     return from_u64(sign, high | (low != 0), 64 - shift);
+#endif
 }
 
 FLOAT NAME(floatunti, )(unsigned __int128 x) { return from_u128(0, x); }

@@ -234,7 +234,14 @@ static void convert(struct sink *s, struct spec *f, enum length length, struct a
     case 'g':
     case 'G':
     case 'a':
-    case 'A': penta_print_double(s, f, va_arg(a->list, double)); break;
+    case 'A':
+        if (length == LONG_LONG) {
+            quad value = va_arg(a->list, quad);
+            penta_print_quad(s, f, &value);
+        } else {
+            penta_print_double(s, f, va_arg(a->list, double));
+        }
+        break;
     case '%': penta_sink_text(s, "%", 1); break;
     default: break;
     }

@@ -1,6 +1,7 @@
 /* The destination of formatted text, and what integers and doubles share. */
 #pragma once
 #include <stddef.h>
+#include "arith/quad.h"
 
 struct sink {
     void (*put)(struct sink *s, const char *text, size_t size);
@@ -19,3 +20,4 @@ void penta_sink_fill(struct sink *s, char c, int count);
 void penta_sink_field(struct sink *s, const struct spec *f, const char *prefix, int zeros,
                       const char *body, size_t size);
 void penta_print_double(struct sink *s, const struct spec *f, double value);
+void penta_print_quad(struct sink *s, const struct spec *f, const quad *value);

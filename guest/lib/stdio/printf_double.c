@@ -1,11 +1,16 @@
-/* %f, %e, %g and %a. All decimal digits are exact, however many are printed. */
+/* %f, %e, %g and %a, of double and long double. All decimal digits are exact, however many are printed. */
 #include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 #include "stdlib/decimal.h"
 #include "stdio/printf.h"
 
-enum { FRACTION = 52, BIAS = 1023 };
+/* The parts of a number, of either size. */
+struct binary {
+    quad_bits fraction;
+    int fraction_bits, exponent, exponent_max; /* of infinities */
+    int negative;
+};
 
 static int upper(const struct spec *f) { return isupper((unsigned char)f->kind); }
 
@@ -72,42 +77,42 @@ static void put_scientific(struct output *p, const struct decimal *d, int precis
     put_exponent(p, letter, d->count ? d->point - 1 : 0, 2);
 }
 
-static void put_hex(struct output *p, const struct spec *f, uint64_t bits)
+static void put_hex(struct output *p, const struct spec *f, const struct binary *b)
 {
     const char *names = upper(f) ? "0123456789ABCDEF" : "0123456789abcdef";
-    uint64_t fraction = bits & ((UINT64_C(1) << FRACTION) - 1);
-    int exponent = (int)(bits >> FRACTION & 2047), precision = f->precision;
-    uint64_t lead = exponent != 0;
-    int power = lead ? exponent - BIAS : fraction ? 1 - BIAS : 0;
-    if (precision >= 0 && precision < FRACTION / 4) {
-        int drop = FRACTION - 4 * precision;
-        uint64_t all = lead << FRACTION | fraction, half = UINT64_C(1) << (drop - 1);
-        uint64_t below = all & (2 * half - 1);
+    quad_bits fraction = b->fraction, one = 1;
+    int precision = f->precision, most = b->fraction_bits / 4, bias = b->exponent_max / 2;
+    unsigned lead = b->exponent != 0;
+    int power = lead ? b->exponent - bias : fraction ? 1 - bias : 0;
+    if (precision >= 0 && precision < most) {
+        int drop = b->fraction_bits - 4 * precision;
+        quad_bits all = (quad_bits)lead << b->fraction_bits | fraction, half = one << (drop - 1);
+        quad_bits below = all & (2 * half - 1);
         all >>= drop;
         if (below > half || (below == half && all & 1)) all++;
-        lead = all >> 4 * precision;
-        fraction = (all & ((UINT64_C(1) << 4 * precision) - 1)) << drop;
+        lead = (unsigned)(all >> 4 * precision);
+        fraction = (all & ((one << 4 * precision) - 1)) << drop;
     }
     if (precision < 0)
-        for (precision = FRACTION / 4; precision && !(fraction >> (FRACTION - 4 * precision) & 15);)
+        for (precision = most; precision && !(fraction >> (b->fraction_bits - 4 * precision) & 15);)
             precision--;
     put(p, &names[lead], 1);
     if (precision || f->alternate) put(p, ".", 1);
     for (int i = 1; i <= precision; i++)
-        if (i <= FRACTION / 4)
-            put(p, &names[fraction >> (FRACTION - 4 * i) & 15], 1);
+        if (i <= most)
+            put(p, &names[(unsigned)(fraction >> (b->fraction_bits - 4 * i)) & 15], 1);
         else
             put(p, "0", 1);
     put_exponent(p, upper(f) ? 'P' : 'p', power, 1);
 }
 
 static void put_number(struct output *p, const struct spec *f, const struct decimal *d,
-                       uint64_t bits)
+                       const struct binary *b)
 {
     int precision = f->precision < 0 ? 6 : f->precision;
     char letter = upper(f) ? 'E' : 'e';
     switch (tolower((unsigned char)f->kind)) {
-    case 'a': put_hex(p, f, bits); return;
+    case 'a': put_hex(p, f, b); return;
     case 'f': put_fixed(p, d, precision, f->alternate); return;
     case 'e': put_scientific(p, d, precision, f->alternate, letter); return;
     }
@@ -136,41 +141,64 @@ static void round_for(const struct spec *f, struct decimal *d)
     }
 }
 
-void penta_print_double(struct sink *s, const struct spec *f, double value)
+static void print(struct sink *s, const struct spec *f, const struct binary *b, struct decimal *d)
 {
-    struct decimal d = {0};
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    int hex = (f->kind | 32) == 'a', exponent = (int)(bits >> FRACTION & 2047);
-    uint64_t fraction = bits & ((UINT64_C(1) << FRACTION) - 1);
     char prefix[4] = "", *q = prefix;
-    if (bits >> 63)
+    if (b->negative)
         *q++ = '-';
     else if (f->plus)
         *q++ = '+';
     else if (f->space)
         *q++ = ' ';
-    if (exponent == 2047) {
+    if (b->exponent == b->exponent_max) {
         *q = 0;
-        const char *name = fraction ? upper(f) ? "NAN" : "nan" : upper(f) ? "INF" : "inf";
+        const char *name = b->fraction ? upper(f) ? "NAN" : "nan" : upper(f) ? "INF" : "inf";
         penta_sink_field(s, f, prefix, 0, name, 3);
         return;
     }
-    if (hex) {
+    if ((f->kind | 32) == 'a') {
         *q++ = '0';
         *q++ = upper(f) ? 'X' : 'x';
     } else {
-        uint64_t significand = exponent ? fraction | UINT64_C(1) << FRACTION : fraction;
-        penta_decimal_of(&d, significand, (exponent ? exponent : 1) - BIAS - FRACTION);
-        round_for(f, &d);
+        quad_bits lead = b->exponent ? (quad_bits)1 << b->fraction_bits : 0;
+        int exponent = (b->exponent ? b->exponent : 1) - b->exponent_max / 2 - b->fraction_bits;
+        penta_decimal_of(d, lead | b->fraction, exponent);
+        round_for(f, d);
     }
     *q = 0;
     struct output counted = {0}, printed = {.s = s};
-    put_number(&counted, f, &d, bits);
+    put_number(&counted, f, d, b);
     int front = (int)(q - prefix), pad = f->width - front - counted.size;
     if (!f->minus && !f->zero) penta_sink_fill(s, ' ', pad);
     penta_sink_text(s, prefix, (size_t)front);
     if (!f->minus && f->zero) penta_sink_fill(s, '0', pad);
-    put_number(&printed, f, &d, bits);
+    put_number(&printed, f, d, b);
     if (f->minus) penta_sink_fill(s, ' ', pad);
+}
+
+/* Each in a frame of its own: the digits of a long double take 20 KB of stack. */
+__attribute__((noinline)) void penta_print_double(struct sink *s, const struct spec *f,
+                                                  double value)
+{
+    char digits[DOUBLE_DIGITS];
+    uint32_t limbs[DOUBLE_LIMBS];
+    struct decimal d = {.digit = digits, .limb = limbs, .limbs = DOUBLE_LIMBS};
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    struct binary b = {bits & ((UINT64_C(1) << 52) - 1), 52, (int)(bits >> 52 & 2047), 2047,
+                       (int)(bits >> 63)};
+    print(s, f, &b, &d);
+}
+
+__attribute__((noinline)) void penta_print_quad(struct sink *s, const struct spec *f,
+                                                const quad *value)
+{
+    char digits[QUAD_DIGITS];
+    uint32_t limbs[QUAD_LIMBS];
+    struct decimal d = {.digit = digits, .limb = limbs, .limbs = QUAD_LIMBS};
+    quad_bits bits;
+    memcpy(&bits, value, sizeof bits);
+    struct binary b = {bits & (((quad_bits)1 << 112) - 1), 112, (int)(bits >> 112) & 32767, 32767,
+                       (int)(bits >> 127)};
+    print(s, f, &b, &d);
 }

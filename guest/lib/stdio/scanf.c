@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "stdlib/strtod.h"
 
 struct source {
     FILE *file; /* NULL: read `text` */
@@ -214,10 +215,17 @@ static int scan(struct source *s, const char *f, va_list outer)
         case 'a':
         case 'A': {
             take_float(s, text, p.width);
-            double x = strtod(text, &end);
+            quad wide = 0;
+            double x = 0;
+            if (p.size > 1)
+                penta_read_quad(text, &end, &wide);
+            else
+                x = strtod(text, &end);
             ok = end != text;
             if (ok && !p.suppress) {
-                if (p.size > 0)
+                if (p.size > 1)
+                    *va_arg(args, quad *) = wide;
+                else if (p.size > 0)
                     *va_arg(args, double *) = x;
                 else
                     *va_arg(args, float *) = strtof(text, NULL);

@@ -1,11 +1,11 @@
 #include "stdlib/decimal.h"
 #include <stdint.h>
 
-enum { BASE = 1000000000, LIMBS = 130 };
+enum { BASE = 1000000000, FIRST_LIMBS = 4 }; /* of nine digits: a quad's significand */
 
 /* A number in limbs of nine digits, the highest first; the decimal point is before limb[whole]. */
 struct limbs {
-    uint32_t limb[LIMBS];
+    uint32_t *limb;
     int first, end, whole;
 };
 
@@ -41,18 +41,33 @@ static void over_power(struct limbs *n, int power)
     }
 }
 
-void penta_decimal_of(struct decimal *d, unsigned long long significand, int exponent)
+/* The significand in limbs, from the end on. */
+static void put_significand(struct limbs *n, quad_bits significand)
 {
-    struct limbs n;
-    *d = (struct decimal){0};
+    uint32_t word[4];
+    for (int i = 0; i < 4; i++) word[i] = (uint32_t)(significand >> (96 - 32 * i));
+    while (word[0] | word[1] | word[2] | word[3]) {
+        uint64_t rest = 0;
+        for (int i = 0; i < 4; i++) {
+            rest = rest << 32 | word[i];
+            word[i] = (uint32_t)(rest / BASE);
+            rest %= BASE;
+        }
+        n->limb[--n->first] = (uint32_t)rest;
+    }
+}
+
+void penta_decimal_of(struct decimal *d, quad_bits significand, int exponent)
+{
+    struct limbs n = {.limb = d->limb};
+    d->point = d->count = 0;
     if (!significand) return;
     while (!(significand & 1)) {
         significand >>= 1;
         exponent++;
     }
-    n.whole = n.end = exponent >= 0 ? LIMBS : 3;
-    n.first = n.end;
-    for (; significand; significand /= BASE) n.limb[--n.first] = (uint32_t)(significand % BASE);
+    n.whole = n.end = n.first = exponent >= 0 ? d->limbs : FIRST_LIMBS;
+    put_significand(&n, significand);
     if (exponent >= 0)
         times_power(&n, exponent);
     else

@@ -1,20 +1,18 @@
-/* Text of any length to the nearest double, ties to even: digits * 10^exponent is computed with large
+/* Text of any length to the nearest float, double or long double, ties to even: digits * 10^exponent is computed with large
  * integers. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "arith/quad.h"
+#include "stdlib/strtod.h"
 
-enum {
-    DIGITS = 800, /* of later ones only matters whether all are zero */
-    LIMBS = 320,  /* of 32 bits: enough for DIGITS digits times 10^310 or 2^3900 */
-    FIVES = 13,   /* 5^13 fits in a limb */
-};
+enum { FIVES = 13 }; /* 5^13 fits in a limb */
 
 struct big {
-    uint32_t limb[LIMBS]; /* lowest first */
-    int count;
+    uint32_t *limb; /* lowest first */
+    int count, capacity;
 };
 
 static void big_mul_add(struct big *b, uint32_t factor, uint32_t more)
@@ -25,7 +23,7 @@ static void big_mul_add(struct big *b, uint32_t factor, uint32_t more)
         b->limb[i] = (uint32_t)carry;
         carry >>= 32;
     }
-    if (carry && b->count < LIMBS) b->limb[b->count++] = (uint32_t)carry;
+    if (carry && b->count < b->capacity) b->limb[b->count++] = (uint32_t)carry;
 }
 
 /* Gives the remainder. */
@@ -56,60 +54,67 @@ static uint32_t power_of_5(int n)
 }
 
 struct float_format {
-    int fraction;     /* bits */
-    int exponent_max; /* of infinities */
+    int fraction, bits; /* of the fraction, of the whole number */
+    int exponent_max;   /* of infinities */
+    int digits;         /* of later ones only matters whether all are zero */
+    int ten_max,
+        ten_min; /* with more the number is infinite, with less zero, whatever the digits */
 };
-static const struct float_format doubles = {52, 2047}, floats = {23, 255};
+static const struct float_format floats = {23, 32, 255, 800, 400, -1300},
+                                 doubles = {52, 64, 2047, 800, 400, -1300},
+                                 quads = {112, 128, 32767, 11600, 5000, -16700};
+/* Limbs of 32 bits: enough for the digits, times a power of ten, and for dividing by one. */
+enum { DOUBLE_LIMBS = 320, QUAD_LIMBS = 2500 };
 
 /* The bits of the number nearest to top * 2^exponent. The highest bit of top is set, and its bit 0 if the
  * number has any lower bits. */
-static uint64_t nearest(const struct float_format *f, uint64_t top, int exponent)
+static quad_bits nearest(const struct float_format *f, quad_bits top, int exponent)
 {
-    int biased = exponent + 63 + f->exponent_max / 2, drop = 63 - f->fraction;
+    int biased = exponent + 127 + f->exponent_max / 2, drop = 127 - f->fraction;
     if (biased >= f->exponent_max) {
         errno = ERANGE;
-        return (uint64_t)f->exponent_max << f->fraction;
+        return (quad_bits)f->exponent_max << f->fraction;
     }
     if (biased <= 0) {
         drop += 1 - biased;
         biased = 0;
     }
-    if (drop > 64) {
+    if (drop > 128) {
         errno = ERANGE;
         return 0;
     }
-    uint64_t kept = drop == 64 ? 0 : top >> drop, half = UINT64_C(1) << (drop - 1);
-    uint64_t below = drop == 64 ? top : top & (2 * half - 1);
+    quad_bits kept = drop == 128 ? 0 : top >> drop, half = (quad_bits)1 << (drop - 1);
+    quad_bits below = drop == 128 ? top : top & (2 * half - 1);
     if (below > half || (below == half && kept & 1)) kept++;
-    uint64_t bits = (biased ? (uint64_t)(biased - 1) << f->fraction : 0) + kept;
-    if (bits >> f->fraction == (uint64_t)f->exponent_max || (!biased && below)) errno = ERANGE;
+    quad_bits bits = (biased ? (quad_bits)(biased - 1) << f->fraction : 0) + kept;
+    if (bits >> f->fraction == (quad_bits)f->exponent_max || (!biased && below)) errno = ERANGE;
     return bits;
 }
 
-static uint64_t from_big(const struct float_format *f, struct big *b, int exponent, int more)
+static quad_bits from_big(const struct float_format *f, struct big *b, int exponent, int more)
 {
     if (!b->count) return 0;
-    uint64_t top = 0;
+    quad_bits top = 0;
     int at = b->count - 1, zeros = __builtin_clz(b->limb[at]);
-    uint32_t third = at >= 2 ? b->limb[at - 2] : 0;
-    top = (uint64_t)b->limb[at] << 32 | (at >= 1 ? b->limb[at - 1] : 0);
-    if (zeros) top = top << zeros | third >> (32 - zeros);
-    if (zeros ? (uint32_t)(third << zeros) : third) more = 1;
-    for (int i = 0; i < at - 2; i++) more |= b->limb[i] != 0;
-    return nearest(f, top | (more != 0), exponent + 32 * (at - 1) - zeros);
+    for (int i = 0; i < 4; i++) top = top << 32 | (at >= i ? b->limb[at - i] : 0);
+    uint32_t fifth = at >= 4 ? b->limb[at - 4] : 0;
+    if (zeros) top = top << zeros | fifth >> (32 - zeros);
+    if (zeros ? (uint32_t)(fifth << zeros) : fifth) more = 1;
+    for (int i = 0; i < at - 4; i++) more |= b->limb[i] != 0;
+    return nearest(f, top | (more != 0), exponent + 32 * (at - 3) - zeros);
 }
 
-static uint64_t from_decimal(const struct float_format *f, struct big *b, long ten, int more)
+static quad_bits from_decimal(const struct float_format *f, struct big *b, long ten, int more)
 {
-    if (b->count && ten > 400) ten = 400; /* the result is infinite */
-    if (ten < -1300) ten = -1300;         /* the result is zero */
+    if (b->count && ten > f->ten_max) ten = f->ten_max;
+    if (ten < f->ten_min) ten = f->ten_min;
     int exponent = (int)ten;
     if (ten >= 0) {
         for (; ten > 0; ten -= FIVES) big_mul_add(b, power_of_5(ten < FIVES ? (int)ten : FIVES), 0);
         return from_big(f, b, exponent, more);
     }
-    /* 5^-ten has fewer than -ten * 7/3 bits: with 96 more, the quotient has enough of them. */
-    int limbs = (int)(-ten * 7 / 3 + 96) / 32 + 1;
+    /* 5^-ten has fewer than -ten * 7/3 bits: with 160 more, the quotient has enough of them. */
+    int limbs = (int)(-ten * 7 / 3 + 160) / 32 + 1;
     if (b->count) big_shift_limbs(b, limbs);
     for (; ten < 0; ten += FIVES)
         more |= big_div(b, power_of_5(-ten < FIVES ? (int)-ten : FIVES)) != 0;
@@ -130,10 +135,10 @@ static long read_exponent(const char **p, char letter)
     return negative ? -n : n;
 }
 
-static uint64_t read_hex(const struct float_format *f, const char **p)
+static quad_bits read_hex(const struct float_format *f, const char **p)
 {
     const char *q = *p;
-    uint64_t top = 0;
+    quad_bits top = 0;
     long exponent = 0;
     int more = 0, point = 0;
     for (;; q++) {
@@ -144,7 +149,7 @@ static uint64_t read_hex(const struct float_format *f, const char **p)
         }
         if (!isxdigit((unsigned char)*q)) break;
         unsigned digit = (unsigned)(isdigit((unsigned char)*q) ? *q - '0' : c - 'a' + 10);
-        if (top >> 60) {
+        if (top >> 124) {
             more |= digit != 0;
             exponent += point ? 0 : 4;
         } else {
@@ -155,17 +160,17 @@ static uint64_t read_hex(const struct float_format *f, const char **p)
     *p = q;
     exponent += read_exponent(p, 'p');
     if (!top) return 0;
-    int zeros = __builtin_clzll(top);
+    int zeros =
+        top >> 64 ? __builtin_clzll((uint64_t)(top >> 64)) : 64 + __builtin_clzll((uint64_t)top);
     exponent -= zeros;
-    if (exponent > 4000) exponent = 4000;
-    if (exponent < -4000) exponent = -4000;
+    if (exponent > 40000) exponent = 40000;
+    if (exponent < -40000) exponent = -40000;
     return nearest(f, top << zeros | (more != 0), (int)exponent);
 }
 
-static uint64_t read_decimal(const struct float_format *f, const char **p)
+static quad_bits read_decimal(const struct float_format *f, const char **p, struct big *b)
 {
     const char *q = *p;
-    struct big b = {.count = 0};
     long ten = 0;
     int kept = 0, more = 0, point = 0;
     for (;; q++) {
@@ -175,20 +180,20 @@ static uint64_t read_decimal(const struct float_format *f, const char **p)
         }
         if (!isdigit((unsigned char)*q)) break;
         ten -= point;
-        if (kept == DIGITS) {
+        if (kept == f->digits) {
             ten++;
             more |= *q != '0';
         } else if (kept || *q != '0') {
             kept++;
-            if (b.count)
-                big_mul_add(&b, 10, (uint32_t)(*q - '0'));
+            if (b->count)
+                big_mul_add(b, 10, (uint32_t)(*q - '0'));
             else
-                b.limb[b.count++] = (uint32_t)(*q - '0');
+                b->limb[b->count++] = (uint32_t)(*q - '0');
         }
     }
     *p = q;
     ten += read_exponent(p, 'e');
-    return from_decimal(f, &b, ten, more);
+    return from_decimal(f, b, ten, more);
 }
 
 static int starts_with(const char *p, const char *name)
@@ -198,12 +203,12 @@ static int starts_with(const char *p, const char *name)
     return 1;
 }
 
-static uint64_t read_float(const struct float_format *f, const char *s, char **end)
+static quad_bits read_float(const struct float_format *f, const char *s, char **end, struct big b)
 {
     const char *p = s;
     while (isspace((unsigned char)*p)) p++;
-    uint64_t sign = (uint64_t)(*p == '-') << (f->fraction == 52 ? 63 : 31), bits = 0;
-    uint64_t infinite = (uint64_t)f->exponent_max << f->fraction;
+    quad_bits sign = (quad_bits)(*p == '-') << (f->bits - 1), bits = 0;
+    quad_bits infinite = (quad_bits)f->exponent_max << f->fraction;
     if (*p == '-' || *p == '+') p++;
     const char *first = p[0] == '.' ? p + 1 : p;
     if (starts_with(p, "inf")) {
@@ -211,13 +216,13 @@ static uint64_t read_float(const struct float_format *f, const char *s, char **e
         bits = infinite;
     } else if (starts_with(p, "nan")) {
         p += 3;
-        bits = infinite | UINT64_C(1) << (f->fraction - 1);
+        bits = infinite | (quad_bits)1 << (f->fraction - 1);
     } else if (p[0] == '0' && (p[1] | 32) == 'x' &&
                isxdigit((unsigned char)(p[2] == '.' ? p[3] : p[2]))) {
         p += 2;
         bits = read_hex(f, &p);
     } else if (isdigit((unsigned char)*first)) {
-        bits = read_decimal(f, &p);
+        bits = read_decimal(f, &p, &b);
     } else {
         p = s;
         sign = 0;
@@ -228,16 +233,36 @@ static uint64_t read_float(const struct float_format *f, const char *s, char **e
 
 double strtod(const char *s, char **end)
 {
+    uint32_t limbs[DOUBLE_LIMBS];
+    uint64_t bits = (uint64_t)read_float(&doubles, s, end, (struct big){limbs, 0, DOUBLE_LIMBS});
     double x;
-    memcpy(&x, &(uint64_t){read_float(&doubles, s, end)}, sizeof x);
+    memcpy(&x, &bits, sizeof x);
     return x;
 }
 
 float strtof(const char *s, char **end)
 {
+    uint32_t limbs[DOUBLE_LIMBS];
+    uint32_t bits = (uint32_t)read_float(&floats, s, end, (struct big){limbs, 0, DOUBLE_LIMBS});
     float x;
-    memcpy(&x, &(uint32_t){(uint32_t)read_float(&floats, s, end)}, sizeof x);
+    memcpy(&x, &bits, sizeof x);
     return x;
 }
+
+void penta_read_quad(const char *s, char **end, quad *to)
+{
+    uint32_t limbs[QUAD_LIMBS];
+    quad_bits bits = read_float(&quads, s, end, (struct big){limbs, 0, QUAD_LIMBS});
+    memcpy(to, &bits, sizeof bits);
+}
+
+#if __LDBL_MANT_DIG__ == 113
+long double strtold(const char *s, char **end)
+{
+    long double x;
+    penta_read_quad(s, end, &x);
+    return x;
+}
+#endif
 
 double atof(const char *s) { return strtod(s, NULL); }

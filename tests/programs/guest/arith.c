@@ -149,11 +149,46 @@ static void fail(const char *what, const void *a, const void *b, size_t size)
         if (x > -1 && x < 0x1p128) SAME("fixunsti" #S, guest___fixuns##S##ti(a), (u128)a, a, b);   \
     }
 
+/* As a_double, with a longer fraction. */
+static __float128 a_quad(void)
+{
+    static const uint64_t special[] = {0,
+                                       0x0000ffffffffffff,
+                                       0x0001000000000000,
+                                       0x3fff000000000000,
+                                       0x3ffeffffffffffff,
+                                       0x7ffeffffffffffff,
+                                       0x7fff000000000000,
+                                       0x7fff800000000000,
+                                       0x3c00ffffffffffff,
+                                       0x3bff000000000000,
+                                       0x43fefffffffffffe,
+                                       0x407effffffffffff,
+                                       0x3f80ffffffffffff,
+                                       0x403e000000000000};
+    uint64_t high = next(), low = odd(), how = next();
+    if (how % 8 == 0) high = special[high % (sizeof special / sizeof *special)] | (how & 256) << 55;
+    if (how % 8 == 1) high = odd();
+    if (how % 8 == 2) high = (odd() & 0xffffffffffff) | (high & UINT64_C(0xffff) << 48);
+    if (how % 8 == 3) high = (odd() & 0xffffffffffff) | (16383 - 1080 + high % 2160) << 48;
+    if (how % 8 >= 5)
+        high = (odd() & 0xffffffffffff) | (16383 - 120 + high % 240) << 48 | (how & 256) << 55;
+    if (how >> 16 & 1) low = how >> 20 & 3 ? 0 : UINT64_C(1) << 59;
+    u128 bits = (u128)high << 64 | low;
+    __float128 x;
+    memcpy(&x, &bits, 16);
+    return x;
+}
+
+FLOATS(__float128, tf, a_quad)
 FLOATS(double, df, a_double)
 FLOATS(float, sf, a_float)
 
 double guest___extendsfdf2(float);
 float guest___truncdfsf2(double);
+__float128 guest___extenddftf2(double), guest___extendsftf2(float);
+double guest___trunctfdf2(__float128);
+float guest___trunctfsf2(__float128);
 u128 guest___multi3(u128, u128), guest___udivti3(u128, u128), guest___umodti3(u128, u128);
 i128 guest___divti3(i128, i128), guest___modti3(i128, i128), guest___ashrti3(i128, int);
 u128 guest___ashlti3(u128, int), guest___lshrti3(u128, int);
@@ -170,6 +205,11 @@ static void check_conversions(void)
     float f = a_float();
     double d = a_double();
     SAME("extendsfdf2", guest___extendsfdf2(f), (double)f, f, f);
+    __float128 q = a_quad();
+    SAME("extenddftf2", guest___extenddftf2(d), (__float128)d, d, d);
+    SAME("extendsftf2", guest___extendsftf2(f), (__float128)f, f, f);
+    SAME("trunctfdf2", guest___trunctfdf2(q), (double)q, q, q);
+    SAME("trunctfsf2", guest___trunctfsf2(q), (float)q, q, q);
     SAME("truncdfsf2", guest___truncdfsf2(d), (float)d, d, d);
 }
 
@@ -217,6 +257,7 @@ int main(int argc, char **argv)
     unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
     if (argc > 2) state = strtoull(argv[2], NULL, 10);
     for (unsigned long i = 0; i < count; i++) {
+        check_tf();
         check_df();
         check_sf();
         check_conversions();

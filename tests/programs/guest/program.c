@@ -73,6 +73,8 @@ static void doubles(void)
     if (a >= 0 && a < 1e18) printf("%" PRIu64 " %u\n", (uint64_t)a, (unsigned)(a / 1e9));
     uint64_t n = next();
     show("from", (double)n + (double)(int64_t)n + (double)(int)n + (double)(float)n);
+    volatile long double w = (long double)(int)n / 16; /* exact here and there */
+    printf("%Lf %.3Le %Lg %d %g\n", w * 3 - 1, w, -w, (int)(w / 4), (double)(w + 0.5L));
     char text[64];
     snprintf(text, sizeof text, "%.*g", (int)(n % 20), a);
     show(text, strtod(text, NULL));

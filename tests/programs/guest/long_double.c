@@ -1,0 +1,137 @@
+/* Text of the guest's long double, compiled for this machine under names that start with guest_, against
+ * libquadmath. (Its arithmetic is tested in arith.c.) */
+#include <quadmath.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned __int128 u128;
+
+int guest_snprintf(char *, size_t, const char *, ...);
+int guest_sscanf(const char *, const char *, ...);
+void guest_penta_read_quad(const char *, char **, __float128 *);
+
+static unsigned failures;
+static uint64_t state = 1;
+
+static uint64_t next(void)
+{
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+static uint64_t below(uint64_t n) { return next() % n; }
+
+static __float128 a_quad(void)
+{
+    uint64_t high = next(), low = next();
+    switch (below(8)) {
+    case 0: return (__float128)(int64_t)(high >> 40) / 1024;
+    case 1: return (__float128)below(1000000) / 1000;
+    case 2: low = 0;                                                  /* fall through */
+    case 3: break;                                                    /* any */
+    case 4: high &= UINT64_C(0x8000ffffffffffff) >> below(48); break; /* subnormal */
+    default: high = (high & UINT64_C(0x8000ffffffffffff)) | (16383 - 60 + below(120)) << 48;
+    }
+    u128 bits = (u128)high << 64 | low;
+    __float128 x;
+    memcpy(&x, &bits, 16);
+    return isnanq(x) ? 0 : x;
+}
+
+static void expect(int ok, const char *what, const char *text, const char *ours, const char *theirs)
+{
+    if (ok || failures++ > 20) return;
+    printf("%s %.80s: [%.120s], not [%.120s]\n", what, text, ours, theirs);
+}
+
+static void check_printf(void)
+{
+    static char ours[30000], theirs[30000];
+    static const char flags[] = "-+ #0";
+    char spec[40] = "%", format[64], *to = spec + 1;
+    for (const char *f = flags; *f; f++)
+        if (!below(4)) *to++ = *f;
+    if (below(2)) to += sprintf(to, "%d", (int)below(40));
+    if (below(2)) to += sprintf(to, ".%d", (int)below(below(8) ? 45 : 12000));
+    *to = 0;
+    char kind = "fFeEgGaA"[below(8)];
+    __float128 x = a_quad();
+    if (kind == 'a' ||
+        kind == 'A') { /* libquadmath leaves two hex digits before the point to chance */
+        if (strchr(spec, '.')) return;
+    }
+    snprintf(format, sizeof format, "%sL%c|", spec, kind);
+    int n = guest_snprintf(ours, sizeof ours, format, x);
+    snprintf(format, sizeof format, "%sQ%c", spec, kind);
+    int m = quadmath_snprintf(theirs, sizeof theirs, format, x);
+    strcat(theirs, "|");
+    expect(n == m + 1 && !strcmp(ours, theirs), "printf", format, ours, theirs);
+}
+
+static int same(__float128 a, __float128 b) { return !memcmp(&a, &b, 16); }
+
+static void check_text(const char *text)
+{
+    char *ours, *theirs, one[80], other[80];
+    __float128 x, y = strtoflt128(text, &theirs);
+    guest_penta_read_quad(text, &ours, &x);
+    quadmath_snprintf(one, sizeof one, "%Qa", x);
+    quadmath_snprintf(other, sizeof other, "%Qa", y);
+    expect(same(x, y) && ours == theirs, "strtold", text, one, other);
+}
+
+static void check_strtold(void)
+{
+    static char text[30000];
+    __float128 x = a_quad();
+    char format[16];
+    snprintf(format, sizeof format, "%%.%dQe", (int)below(60));
+    quadmath_snprintf(text, sizeof text, format, x);
+    check_text(text);
+    snprintf(format, sizeof format, "%%.%dQa", (int)below(35));
+    quadmath_snprintf(text, sizeof text, format, x);
+    check_text(text);
+    if (below(50)) return;
+    quadmath_snprintf(text, sizeof text, "%.11600Qe", x); /* all digits */
+    check_text(text);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 10000;
+    static const char *const texts[] = {"1",
+                                        "-0",
+                                        "inf",
+                                        "nan",
+                                        "1e4932",
+                                        "1.2e4932",
+                                        "1e-4966",
+                                        "1e-4965",
+                                        "3.3621e-4932",
+                                        "0x1p-16494",
+                                        "0x1.8p-16495",
+                                        "0x1p16384",
+                                        "0x1.ffffffffffffffffffffffffffff8p0",
+                                        "0x1.ffffffffffffffffffffffffffff7p0",
+                                        "1e99999999",
+                                        "1e-99999999",
+                                        ".5e1",
+                                        "1e+",
+                                        "0x",
+                                        "z"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) check_text(texts[i]);
+    for (unsigned long i = 0; i < count; i++) {
+        check_printf();
+        check_strtold();
+    }
+    __float128 read = 0;
+    char rest[8] = "";
+    if (guest_sscanf("  -1.25e3xyz", "%Lf%3s", &read, rest) != 2 || read != -1250 ||
+        strcmp(rest, "xyz"))
+        failures++;
+    printf("%lu rounds, %u differences\n", count, failures);
+    return failures != 0;
+}
