@@ -19,7 +19,9 @@ void command_INFO(struct cli *c)
         penta_info(in.module, &visitor);
         json_end(&c->json);
     } else {
-        struct state_view view = {.out = &c->out, .palette = cli_palette(c)};
+        enum { ITEMS = 16 }; /* one screen */
+        struct state_view view = {
+            .out = &c->out, .palette = cli_palette(c), .items_max = c->value[OPT_ALL] ? 0 : ITEMS};
         penta_visitor visitor = state_visitor(&view);
         writer_safe(&c->out, bytes_of(in.name));
         writer_print(&c->out, ": %s, %zu bytes\n", in.module->driver->title, in.bytes.size);

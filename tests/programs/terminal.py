@@ -182,6 +182,17 @@ def test_output_is_bounded_on_a_terminal():
     check(b"\x1b" not in COLOUR.sub(b"", coloured) and b"more lines" in coloured, "with colours")
 
 
+def test_info_is_one_screen():
+    """Of long lists the first 16, whatever standard output is; --all and --json have everything."""
+    source("p.pvmasm", "%isa = latest64\n" + "".join(f'%export "f{i}" = @f{i}\n' for i in range(500)) +
+           "".join(f"@f{i}:\n    ret\n" for i in range(500)))
+    exits(0, "asm", "p.pvmasm", "-o", "p.bin")
+    text = exits(0, "info", "p.bin").stdout
+    check(text.count(b"\n") < 100 and b"f15" in text and b"f16" not in text and b"  .. 484 more\n" in text, text)
+    check(b"f499" in exits(0, "info", "p.bin", "--all").stdout, "--all")
+    check(len(json.loads(exits(0, "info", "p.bin", "--json").stdout)["info"]["exports"]) == 500, "--json")
+
+
 def test_parts_of_a_listing_are_asked_for_rightly():
     """What cannot be shown is said, with the way out."""
     for name, binary, _ in programs():

@@ -13,6 +13,11 @@ static bool state_enter(void *user, const penta_node *node)
     path_enter(&s->path, node->name, node->list);
     unsigned depth = s->path.depth;
     bool item = depth <= PATH_DEPTH && s->path.at[depth - 1].item;
+    if (item && s->items_max && s->path.at[depth - 1].index >= s->items_max) {
+        path_leave(&s->path); /* counted, and told when the list ends */
+        s->open = false;
+        return false;
+    }
     writer_print(s->out, "%*s%s", (int)(depth - 1) * 2, "", s->palette->bold);
     writer_safe_text(s->out, node->name);
     if (item) writer_print(s->out, "[%llu]", (unsigned long long)s->path.at[depth - 1].index);
@@ -61,6 +66,11 @@ static void state_leave(void *user, const penta_node *node)
 {
     struct state_view *s = user;
     (void)node;
+    unsigned depth = s->path.depth;
+    uint64_t children = depth <= PATH_DEPTH ? s->path.at[depth - 1].children : 0;
+    if (!s->open && s->items_max && children > s->items_max && s->path.at[depth - 1].list)
+        writer_print(s->out, "%*s.. %llu more\n", (int)depth * 2, "",
+                     (unsigned long long)(children - s->items_max));
     path_leave(&s->path);
     if (!s->open) return;
     if (s->values > LINE_VALUES) s->hidden += s->values - LINE_VALUES;

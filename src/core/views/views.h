@@ -48,6 +48,7 @@ penta_visitor tree_json_visitor(struct tree_json_view *view);
 struct state_view {
     struct writer *out;
     const struct palette *palette;
+    uint64_t items_max; /* shown of a list of records; 0: all */
     struct path path;
     bool open;       /* the line of a list whose values follow on it */
     unsigned column; /* where that line ends */
