@@ -127,15 +127,25 @@ void walk_memory(struct walk *w, uint8_t *bytes, uint64_t size, uint64_t used)
 
 /* ---- snapshots ---- */
 
+/* A machine may be made of code without a file: then there is no module. */
+static uint16_t format_number(const penta_vm *vm)
+{
+    return vm->module ? vm->module->driver->number : 0;
+}
+
+static uint64_t program_hash(const penta_vm *vm)
+{
+    return vm->module ? checksum_xxh64(vm->module->file) : 0;
+}
+
 bool snapshot_save(const penta_vm *vm, struct writer *out)
 {
-    const penta_module *module = vm->module;
     struct walk w = {.out = out};
     size_t from = out->out.size;
     writer_bytes(out, "PNTS", 4);
     writer_uint(out, VERSION, 2);
-    writer_uint(out, module->driver->number, 2);
-    writer_uint(out, checksum_xxh64(module->file), 8);
+    writer_uint(out, format_number(vm), 2);
+    writer_uint(out, program_hash(vm), 8);
     vm->engine->walk((penta_vm *)(uintptr_t)vm, &w); /* which only reads when it saves */
     if (!out->failed)
         writer_uint(out, checksum_xxh64(bytes_slice(writer_view(out), from, SIZE_MAX)), 8);
@@ -152,9 +162,9 @@ static bool check_frame(const penta_vm *vm, penta_bytes saved, penta_error *err)
     size_t end = saved.size - TAIL;
     if (checksum_xxh64(bytes_slice(saved, 0, end)) != get64(saved.data + end))
         return error_at(err, BASE_SNAPSHOT, end, "the snapshot is damaged");
-    if (get16(saved.data + 6) != vm->module->driver->number)
+    if (get16(saved.data + 6) != format_number(vm))
         return error_at(err, BASE_SNAPSHOT, 6, "a snapshot of another format's machine");
-    if (get64(saved.data + 8) != checksum_xxh64(vm->module->file))
+    if (get64(saved.data + 8) != program_hash(vm))
         return error_at(err, BASE_SNAPSHOT, 8, "a snapshot of another program");
     return true;
 }
