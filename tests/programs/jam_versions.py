@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""A block with a transfer in every version of the Gray Paper, on every engine: up to 0.7.0 the receiver is
+called at its own entry after the rounds, later as one more round of accumulate.
+
+    jam_versions.py PENTA
+"""
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+PENTA = sys.argv[1]
+ZERO = "00" * 32
+SENDER, RECEIVER = 1001, 1002
+passed = failed = 0
+
+HEAD = """%dialect = jam
+%isa = {isa}
+%metadata = 00
+%stack_size = 4096
+%heap_pages = 1
+%rw_data = 6174
+"""
+# Sends 70 with 5000 gas.
+SEND = """    trap
+    %hole 00 00 00 00
+    a0 = 1002
+    a1 = 70
+    a2 = 5000
+    a3 = 0x21000
+    ecalli {transfer}
+    a0 = 0
+    a1 = 0
+    ret
+"""
+# Writes what it was given under the name of the entry; at that of transfers it panics afterwards.
+RECEIVE = """    trap
+    %hole 00 00 00 00
+    jump @accumulate %size 5
+    a3 = 16
+    ecalli {fetch}
+    a0 = 0x20001
+    a1 = 1
+    a2 = 0x20001
+    a3 = 1
+    ecalli {write}
+    trap
+@accumulate:
+    a0 = 0x20000
+    a1 = 1
+    a2 = 0x20000
+    a3 = 1
+    ecalli {write}
+    a0 = 0
+    a1 = 0
+    ret
+"""
+
+
+def expect(ok, what):
+    global passed, failed
+    passed += bool(ok)
+    failed += not ok
+    if not ok:
+        print("FAIL", what)
+
+
+def blake(data):
+    return hashlib.blake2b(data, digest_size=32).hexdigest()
+
+
+def assemble(folder, name, text):
+    source = os.path.join(folder, name + ".pvmasm")
+    with open(source, "w", encoding="utf-8") as out:
+        out.write(text)
+    path = os.path.join(folder, name + ".jam")
+    done = subprocess.run([PENTA, "asm", source, "-o", path], capture_output=True, timeout=30)
+    expect(done.returncode == 0, done.stderr.decode())
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def one(folder, version, engine):
+    late, draft = version not in ("0.6.7", "0.7.0"), version == "0.8-draft"
+    numbers = {name: n + draft for name, n in (("fetch", 1), ("write", 4), ("transfer", 20))}
+    head = HEAD.format(isa="jam_v1" if draft else "latest64")
+    send = assemble(folder, "send", head + SEND.format(**numbers))
+    receive = assemble(folder, "receive", head + RECEIVE.format(**numbers))
+    state = {"version": version, "chain": "tiny", "slot": 10,
+             "accounts": [{"id": SENDER, "balance": 1000000, "code": send.hex()},
+                          {"id": RECEIVER, "balance": 1000, "code": receive.hex()}]}
+    report = {"package_spec": {"hash": blake(b"package"), "length": 1, "erasure_root": ZERO, "exports_root": ZERO,
+                               "exports_count": 0},
+              "context": {"anchor": ZERO, "state_root": ZERO, "beefy_root": ZERO, "lookup_anchor": ZERO,
+                          "lookup_anchor_slot": 0, "prerequisites": []},
+              "core_index": 0, "authorizer_hash": ZERO,
+              "results": [{"service_id": SENDER, "code_hash": blake(send), "payload_hash": ZERO,
+                           "accumulate_gas": 10000, "result": {"ok": ""}}]}
+    block = {"slot": 11, "entropy": ZERO, "reports": [report], "preimages": []}
+    names = []
+    for name, document in (("state.json", state), ("block.json", block)):
+        names.append(os.path.join(folder, name))
+        with open(names[-1], "w", encoding="utf-8") as out:
+            json.dump(document, out)
+    saved = os.path.join(folder, "saved.json")
+    done = subprocess.run([PENTA, "block", *names, "--engine", engine, "--save-state", saved, "--json"],
+                          capture_output=True, timeout=30)
+    what = f"{version} {engine}"
+    expect(done.returncode == 0, f"{what}: {done.stderr.decode()}")
+    told = json.loads(done.stdout)["blocks"][0]
+    with open(saved, encoding="utf-8") as file:
+        text = file.read()
+    after = json.loads(text)
+    accounts = {a["id"]: a for a in after["accounts"]}
+    expect(after["version"] == version, f"{what}: the state keeps its version")
+    expect(told["rounds"] == 1 + late, f"{what}: {told['rounds']} rounds")
+    expect(accounts[SENDER]["balance"] == 1000000 - 70 and accounts[RECEIVER]["balance"] == 1000 + 70,
+           f"{what}: balances")
+    want = {"61": "61"} if late else {"74": "74"}
+    expect(accounts[RECEIVER].get("storage") == want, f"{what}: {accounts[RECEIVER].get('storage')}")
+    expect(accounts[SENDER]["last"] == 11 and accounts[RECEIVER]["last"] == (11 if late else 0), f"{what}: last")
+    gas = {s["service"]: s["gas"] for s in told["services"]}
+    if not draft:  # one for each instruction, ten for the call, and what the transfer takes along
+        expect(gas[SENDER] == 8 + 10 + 5000, f"{what}: gas {gas}")
+    return text
+
+
+with tempfile.TemporaryDirectory() as work:
+    for gp in ("0.6.7", "0.7.0", "0.7.1", "0.7.2", "0.8-draft"):
+        expect(len({one(work, gp, e) for e in ("interp", "jit", "both")}) == 1, f"{gp}: the engines agree")
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed != 0)
