@@ -152,9 +152,9 @@ static inline bool coil_is_scalar(uint8_t op)
 
 extern const struct coil_type coil_scalar_types[256]; /* size and align of what needs no data */
 
-/* type.c. A type with ext and data, from where the reader stands; the error stays in the reader. */
+/* type.c. Reads a type with ext and data; the error stays in the reader. */
 const struct coil_type *coil_type_read(struct reader *in, struct arena *arena);
-/* The same for what comes after `type ext`: as an operand's own type. */
+/* The same when `type ext` have been read already, as in an operand. */
 const struct coil_type *coil_type_data(struct reader *in, struct arena *arena, uint8_t op,
                                        uint8_t ext);
 void coil_type_write(struct writer *out, const struct coil_type *type);
@@ -163,11 +163,11 @@ void coil_type_write_data(struct writer *out, const struct coil_type *type);
 bool coil_type_finish(struct coil_type *type, uint64_t at, penta_error *err);
 bool coil_type_nesting(const struct coil_type *type, uint64_t at, penta_error *err);
 bool coil_type_equal(const struct coil_type *a, const struct coil_type *b);
-/* Aliases followed, ids looked up (ids may be NULL); NULL: an id is not bound. */
+/* Follows aliases and looks up ids (ids may be NULL); NULL: an id is not bound. */
 const struct coil_type *coil_type_resolve(const struct coil_type_ids *ids,
                                           const struct coil_type *type);
-/* A deep copy with every id replaced, so that sizes are known; what ids stand for is not copied and
- * lives as long as they do. NULL: an id is not bound, or memory. */
+/* A deep copy with every id replaced, so that sizes are known; types of ids are not copied and are valid
+ * as long as the ids. NULL: an id is not bound, or no memory. */
 const struct coil_type *coil_type_close(const struct coil_type_ids *ids,
                                         const struct coil_type *type, struct arena *arena,
                                         penta_error *err);
@@ -178,7 +178,7 @@ void coil_type_ids_free(struct coil_type_ids *ids);
 const struct coil_member *coil_type_member(const struct coil_type *type, uint64_t id); /* or NULL */
 uint64_t coil_lanes(const struct coil_type *type); /* elements of a vector; 0: no lane type */
 const struct coil_type *coil_scalar(uint8_t op);
-/* The memory image of a value of the type, every scalar turned around. */
+/* Reverses the bytes of every scalar in the memory image of a value. */
 void coil_image_swap(const struct coil_type *type, uint8_t *image);
 
 /* ---- operands and instructions ---- */
@@ -218,8 +218,8 @@ struct coil_insn {
     size_t arena_used;
 };
 
-/* insn.c. Reads the instruction where the reader stands; false: error in the reader. Only errors of
- * the level "bytes". The arena is emptied from time to time: types live until the next call. */
+/* insn.c. Reads one instruction; false: error in the reader, only errors of the level "bytes". The
+ * arena is emptied from time to time: types are valid until the next call. */
 bool coil_insn_read(struct reader *in, struct coil_insn *out);
 void coil_insn_write(struct writer *out, const struct coil_insn *insn);
 void coil_operand_write(struct writer *out, const struct coil_operand *operand);
@@ -328,7 +328,7 @@ static inline bool coil_is_code(const struct coil_section *s)
 }
 /* The contents of section i (0-based); empty for BSS. */
 penta_bytes coil_contents(const struct coil_module *m, size_t i);
-/* A reader over them, for instructions. */
+/* A reader of these contents, for instructions. */
 struct reader coil_code_reader(const struct coil_module *m, size_t i, penta_error *err);
 /* A string of the table, without its zero; empty when the offset is bad. */
 penta_bytes coil_string(const struct coil_module *m, uint64_t offset);
@@ -371,7 +371,7 @@ void coil_isa(const penta_visitor *visitor);
 bool coil_assemble(struct source *source, const penta_option *options, size_t count,
                    struct writer *out, struct findings *findings);
 /* convert.c */
-/* Whether text can say the name without quotes. */
+/* Whether the name can be written in text without quotes. */
 bool coil_is_identifier(penta_bytes name);
 bool coil_convert(const penta_module *module, const penta_option *options, size_t count,
                   struct writer *out, struct findings *findings);

@@ -34,7 +34,7 @@ static void code_parts(const penta_module *module, code_part_fn *fn, void *user)
     }
 }
 
-/* Tables decide whether there is a program at all; its instructions only what happens in it. */
+/* Without sound tables there is no program to run; a wrong instruction only traps when it is executed. */
 static enum rule_scope scope(uint32_t code)
 {
     if (code >> 16 != COIL_FORMAT) return SCOPE_PROGRAM;

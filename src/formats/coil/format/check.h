@@ -1,6 +1,5 @@
-/* What an instruction must obey in its place: operand classes, types, variables, scopes. One walker
- * for the verifier and for the machine's loader, so that they cannot disagree about what is valid.
- */
+/* The rules of an instruction in its function: operand classes, types, variables, scopes. The verifier
+ * and the loader of the machine use the same code, so that they agree about what is valid. */
 #pragma once
 #include "coil/coil.h"
 #include "coil/format/scopes.h"
@@ -19,7 +18,7 @@ struct coil_value { /* a definition of the preprocessor */
 };
 
 struct coil_check {
-    const struct coil_module *m; /* NULL: an instruction alone, without a place */
+    const struct coil_module *m; /* NULL: a single instruction, in no module */
     struct findings *findings;   /* NULL: only counted */
     uint64_t origin;             /* file offset of the section */
     size_t errors;               /* of the last instruction */

@@ -180,7 +180,7 @@ bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
     return kind && type;
 }
 
-/* ---- what a single operand must obey anywhere ---- */
+/* ---- rules of any operand ---- */
 
 static bool variable_fits(const struct coil_variable *v, const struct coil_operand *o,
                           const struct coil_type *used)

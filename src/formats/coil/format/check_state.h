@@ -1,4 +1,4 @@
-/* Checking under way: what the checker's files share. */
+/* State and functions that the files of the checker share. */
 #pragma once
 #include "coil/format/check.h"
 #include "coil/vm/ops.h"
@@ -43,11 +43,11 @@ static inline bool sized(const struct coil_type *t) { return t && t->op != COIL_
 
 /* check_preproc.c. True: the instruction is the preprocessor's, or cut out by it. */
 bool coil_check_preprocess(struct coil_check *c, const struct coil_insn *insn);
-/* check_operands.c: what an operand must obey anywhere; and in a position, by its class letter. */
+/* check_operands.c: the rules of any operand, and those of its position, by class letter. */
 void coil_check_operand(struct coil_check *c, const struct coil_operand *o,
                         const struct coil_type *type);
 bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
                       const struct coil_operand *o, const struct seen *s, char letter);
-/* check_together.c: what operands must obey together. */
+/* check_together.c: the rules that concern several operands. */
 void coil_check_together(struct coil_check *c, const struct coil_insn *insn, struct seen *s,
                          const char *form);

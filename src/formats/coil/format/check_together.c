@@ -1,4 +1,4 @@
-/* Operands together: lanes, conversions, shapes, members. */
+/* Rules that concern several operands: lanes, conversions, shapes, members. */
 #include "coil/format/check_state.h"
 
 static uint64_t lanes_of(const struct coil_type *t)
@@ -8,7 +8,7 @@ static uint64_t lanes_of(const struct coil_type *t)
     return t ? coil_lanes(t) : 0;
 }
 
-/* Lane by lane: the counts agree, and at least one operand says what they are. */
+/* Operations lane by lane: all operands have the same number of lanes, and one of them a lane type. */
 static void check_lanes(struct coil_check *c, const struct coil_insn *insn, const struct seen *s,
                         bool need_type)
 {

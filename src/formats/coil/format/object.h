@@ -44,13 +44,13 @@ int64_t coil_object_symbol(struct coil_object *o, penta_bytes name, struct coil_
                            penta_error *err);
 bool coil_object_reloc(struct coil_object *o, struct coil_reloc reloc, penta_error *err);
 bool coil_object_literal(struct coil_object *o, struct coil_literal literal, penta_error *err);
-/* That much more filler; false: COIL_FILLER_MAX is passed. */
+/* Counts more filler; false: COIL_FILLER_MAX is exceeded. */
 bool coil_object_count_filler(struct coil_object *o, uint64_t bytes, uint64_t at, penta_error *err);
 bool coil_object_write(struct coil_object *o, struct writer *out, penta_error *err);
 static inline uint64_t coil_out_size(const struct coil_out_section *s)
 {
     return s->head.type == COIL_S_BSS ? s->zeros : s->data.out.size;
 }
-/* Padding up to a multiple of align: zeros, or in code NOPs and one vendor no-op. Returns the
- * bytes. */
+/* Pads to a multiple of align: with zeros, or in code with NOPs and one vendor no-op. Returns the number
+ * of bytes. */
 uint64_t coil_pad(struct coil_out_section *s, uint64_t align);

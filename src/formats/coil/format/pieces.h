@@ -1,5 +1,5 @@
-/* What a whole object consists of, in the order of its bytes. What lies between the pieces and
- * after the last one belongs to nothing. */
+/* The parts of a file that something refers to: header, tables, contents of sections, by offset. Bytes
+ * between them and after the last one are unused. */
 #pragma once
 #include "coil/coil.h"
 

@@ -1,4 +1,4 @@
-/* Where a module's sections lie when it is run: as the linker would place them. */
+/* The addresses of a module's sections when it runs: those that the linker would give them. */
 #pragma once
 #include "coil/coil.h"
 
@@ -11,9 +11,9 @@ uint64_t coil_section_address(const struct coil_module *m, size_t i);
 uint64_t coil_section_addresses(const struct coil_module *m, uint64_t *out);
 /* The order of section types in an address space: TEXT, INIT, FINI, RODATA, DATA, BSS, others. */
 unsigned coil_section_rank(uint32_t type);
-/* The function that a relocatable file names as its entry, by section (from 0) and offset. Its
- * header says it as relocations say places: section number << 32 | offset; the offset of a FUNC
- * symbol alone is understood too. */
+/* The function that a relocatable file names as its entry, by section (from 0) and offset. The header
+ * has section number << 32 | offset, as relocations have; the offset of a FUNC symbol alone is accepted,
+ * too. */
 bool coil_reloc_entry(const struct coil_module *m, size_t *section, uint64_t *offset);
 /* The source line of an offset in a section (from 0), where .coil.line has one. */
 bool coil_source_line(const struct coil_module *m, size_t section, uint64_t offset,

@@ -110,7 +110,7 @@ static void size_of(struct coil_type *t)
 
 static bool distinct_members(const struct coil_type *t, uint64_t at, penta_error *err)
 {
-    uint64_t seen[1024] = {0}; /* a bit per id: linear, however many there are */
+    uint64_t seen[1024] = {0}; /* a bit per id, so that the check takes linear time */
     for (uint32_t i = 0; i < t->member_count; i++) {
         uint16_t id = t->members[i].id;
         if (seen[id / 64] >> id % 64 & 1)
@@ -361,7 +361,7 @@ static uint64_t digest_of(const struct coil_type *t)
     return mix(t->op, 1) | 1; /* a scalar of the table */
 }
 
-/* Of a type whose parts have one. */
+/* Only for types whose parts have digests. */
 static void set_digest(struct coil_type *t)
 {
     uint64_t d = mix(t->op, t->rank);
@@ -372,8 +372,8 @@ static void set_digest(struct coil_type *t)
     t->digest = t->elem || t->member_count || t->rank ? d | 1 : digest_of(t);
 }
 
-/* Closed types share parts: walking two of them side by side could take for ever, so their digests
- * decide. A type as it was read is a tree no larger than the file. */
+/* Closed types share parts, so that comparing two of them part by part could take exponential time:
+ * their digests are compared instead. A type as it was read is a tree no larger than the file. */
 bool coil_type_equal(const struct coil_type *a, const struct coil_type *b)
 {
     if (a == b) return true;

@@ -181,7 +181,7 @@ static void verify_unused(const struct coil_module *m, struct findings *f)
 
 /* ---- code ---- */
 
-struct target { /* a branch to be judged when all instruction starts are known */
+struct target { /* a branch, checked once all instruction starts are known */
     uint64_t symbol, at;
     uint32_t function; /* number of the function it is in */
     bool call;

@@ -14,7 +14,7 @@ struct coil_link {
     bool relocatable;   /* -r */
     const char *entry;  /* NULL: what one input names, else _start, else main */
     struct writer *map; /* NULL: no map wanted */
-    const char *where;  /* the input that the finding just reported lies in, or NULL: in none */
+    const char *where;  /* the input of the finding that is being reported; NULL: none */
 };
 /* The linked file into out. Every error goes to findings; false when there was one. */
 bool coil_link(struct coil_link *link, struct writer *out, struct findings *findings);

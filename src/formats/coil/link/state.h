@@ -1,4 +1,4 @@
-/* Linking under way: what the files of the linker share. */
+/* State and functions that the files of the linker share. */
 #pragma once
 #include "coil/link/link.h"
 #include "coil/format/section_layout.h"
@@ -40,7 +40,7 @@ static inline bool is_named(penta_bytes name, const char *text)
 {
     return name.size == strlen(text) && !memcmp(name.data, text, name.size);
 }
-/* A symbol that other files may mean by its name. */
+/* A symbol that other files may refer to by name. */
 static inline bool is_shared(const struct coil_symbol *sym)
 {
     bool defined = sym->section_idx || sym->type == COIL_COMMON;
@@ -48,7 +48,7 @@ static inline bool is_shared(const struct coil_symbol *sym)
     return sym->bind != COIL_LOCAL &&
            !(defined && (sym->visibility == COIL_HIDDEN || sym->visibility == COIL_INTERNAL));
 }
-/* The findings' offsets from now on lie in this input. */
+/* From now on the offsets of findings are in this input. */
 static inline struct findings *found_in(struct state *s, size_t input)
 {
     s->link->where = NAME(s, input);
@@ -67,6 +67,6 @@ void coil_link_choose_entry(struct state *s);
 /* code.c */
 bool coil_link_renumber(struct state *s);
 bool coil_link_relocate(struct state *s);
-/* The first place in code or data that means a symbol of an input. */
+/* The first place in code or data that uses a symbol of an input. */
 bool coil_link_find_use(struct state *s, size_t input, size_t symbol, size_t *section,
                         uint64_t *offset);

@@ -202,7 +202,7 @@ size_t coil_link_count_entries(const struct state *s, size_t *input)
     return count;
 }
 
-/* The place that one input names, if no other does. */
+/* The entry, if exactly one input names one. */
 static bool take_entry(struct state *s)
 {
     size_t input, section;

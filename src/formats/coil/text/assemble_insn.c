@@ -39,7 +39,7 @@ static int fixed_type(uint8_t opcode, unsigned i, unsigned count)
     return strchr(forms, 'S') && i + 1 == count ? COIL_T_INT32 : -1;
 }
 
-/* The scalar or lane type that an operand says, or -1. */
+/* The scalar or lane type that an operand gives, or -1. */
 static int said_type(const struct coil_asm *a, const struct asm_parsed *p)
 {
     const struct coil_type *t = p->typed ? p->o->type : NULL;
@@ -91,7 +91,7 @@ static bool declared_id(struct coil_asm *a, struct asm_variable *v, struct coil_
     return true;
 }
 
-/* What an instruction means for the lines below it. */
+/* Keeps track of scopes and declarations for later lines. */
 static void track(struct coil_asm *a)
 {
     penta_error ignored = {0};

@@ -23,8 +23,8 @@ void penta_coil_builder_free(penta_coil_builder *b)
     free(b);
 }
 
-/* A word from the caller stays on its line and does not end it: no comments outside of strings. */
-static bool stays(const char *text)
+/* Whether a word of the caller cannot end its line: no line ends, and no comments outside of strings. */
+static bool fits_in_line(const char *text)
 {
     bool quoted = false;
     for (; text && *text; text++) {
@@ -40,7 +40,7 @@ static bool stays(const char *text)
 
 static bool word(penta_coil_builder *b, const char *text)
 {
-    if (!stays(text))
+    if (!fits_in_line(text))
         return error_at(&b->err, BASE_SYNTAX, b->text.out.size,
                         "'%.40s' is not one operand or name", text ? text : "");
     writer_text(&b->text, text);

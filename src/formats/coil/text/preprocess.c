@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* After FAILURES_MAX errors it gives up. WORK_MAX bounds the lines of macros and included files and
- * the names replaced: a few lines could ask for more of them than anybody can wait for. */
+/* Preprocessing stops after FAILURES_MAX errors. WORK_MAX bounds the lines of macros and included files
+ * and the names replaced: otherwise a few lines could keep it busy for hours. */
 enum { NEST_MAX = 64, INCLUDES_MAX = 16, OUTPUT_MAX = 64 << 20, MACRO_DEPTH = 32 };
 enum { WORK_MAX = 1 << 22, FAILURES_MAX = 1000, INCLUDE_WORK = 1 << 10, PATH_SIZE = 4096 };
 
@@ -454,7 +454,7 @@ static bool process(struct preprocessor *p, const struct input *in)
         pos = next;
         if (p->out.out.size > OUTPUT_MAX) return false;
         if (p->exhausted) return false;
-        p->work += nested; /* the source itself is as long as it is */
+        p->work += nested; /* lines of the source itself are free */
         if (p->work >= WORK_MAX) {
             p->exhausted = true;
             return fail(p, at, "too many lines and names to expand", (penta_bytes){0});

@@ -256,7 +256,7 @@ static void print_bytes(struct listing *l, penta_bytes bytes)
         hex_rows(l->out, "    .bytes ", "    .bytes ", bytes);
 }
 
-/* A word with a relocation, when a directive can say it. */
+/* A word with a relocation, if there is a directive for it. */
 static size_t print_reloc(struct listing *l, size_t section, uint64_t at, penta_bytes rest)
 {
     const struct coil_module *m = l->m;
@@ -347,8 +347,8 @@ static void print_line_rows(struct listing *l, size_t section, uint64_t at, size
     }
 }
 
-/* Whether the text of one instruction assembles to its bytes. Symbols are printed as indices, so
- * that the instruction can be assembled alone. */
+/* Whether the text of one instruction assembles to its bytes. Symbols are printed as indices, so that
+ * it can be assembled alone. */
 static bool said_by_text(struct listing *l, penta_bytes bytes)
 {
     struct coil_module alone = {.big_endian = l->m->big_endian, .raw = true, .abi = l->m->abi};
@@ -381,7 +381,7 @@ static bool said_by_text(struct listing *l, penta_bytes bytes)
             if (p->form == COIL_REGISTER && p->ext) return false;
         }
     }
-    /* What remains can only be found out by assembling it. */
+    /* Simple instructions are known to assemble; others are assembled here to see. */
     bool plain = true;
     for (unsigned i = 0; i < insn->count; i++)
         plain &= coil_is_scalar(insn->operands[i].op) || insn->operands[i].form >= COIL_ADDR;

@@ -45,7 +45,7 @@ void coil_print_type(struct writer *out, const struct coil_type *t)
 
 /* ---- numbers ---- */
 
-/* Digits as few as read back equal, laid out plainly between 1e-4 and 1e16. */
+/* The fewest digits that read back as the same value; without an exponent between 1e-4 and 1e16. */
 void coil_print_real(struct writer *out, double value, bool single)
 {
     if (isnan(value) || isinf(value)) {
@@ -83,7 +83,7 @@ void coil_print_real(struct writer *out, double value, bool single)
     if (n <= (size_t)exponent + 1) writer_text(out, ".0");
 }
 
-/* Whether a literal can say it: all values but NaNs other than the usual one. */
+/* Whether there is a literal for the value: for all but NaNs other than the usual one. */
 static bool literal_says(uint8_t op, uint64_t bits)
 {
     if (op == COIL_T_FP32) return (bits & 0x7fffffff) <= 0x7f800000 || bits == 0x7fc00000;

@@ -1,6 +1,6 @@
 /* Loading: code to cells. Two walks over the instructions with the verifier's own checker: the
  * first finds variables whose address is taken, the second resolves every operand to a place. Then
- * what has a cell of its own becomes one. */
+ * instructions that have a specialised cell get it. */
 #include "coil/vm/load.h"
 #include "coil/format/section_layout.h"
 #include <stdio.h>
@@ -367,8 +367,8 @@ static bool emit(struct coil_loading *l, uint64_t pc, bool valid)
     p->pcs[i] = pc;
     p->owners[i] = l->function;
     hide(l, pc);
-    if (l->check.serials >
-        l->declared) { /* a wrong VAR declares too: uses of it are judged alone */
+    /* A wrong VAR declares its variable, too: its uses are checked on their own. */
+    if (l->check.serials > l->declared) {
         l->declared = l->check.serials;
         const struct coil_variable *v = &l->check.variables[l->check.variable_count - 1];
         if (!declare(l, v) || !show(l, v, pc)) return false;

@@ -1,5 +1,5 @@
-/* Loading under way: load.c resolves operands, load_symbols.c places things, load_cells.c picks
- * cells. */
+/* State that the files of the loader share: load.c resolves operands, load_symbols.c finds addresses of
+ * sections, symbols and functions, load_cells.c picks cells. */
 #pragma once
 #include "coil/vm/vm.h"
 
@@ -35,5 +35,5 @@ struct coil_loading {
 bool coil_load_symbols(struct coil_loading *l);
 bool coil_load_functions(struct coil_loading *l);
 bool coil_load_entry(struct coil_loading *l);
-/* Gives cell i a handler of its own where there is one. */
+/* Makes cell i a specialised one, if there is one for it. */
 void coil_load_cell(const struct coil_loading *l, size_t i);

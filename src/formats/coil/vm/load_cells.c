@@ -1,4 +1,4 @@
-/* Which steps have a cell of their own: scalars in slots, plain memory, little-endian. */
+/* Specialised cells, for the frequent cases: scalars in slots, plain memory, little-endian. */
 #include "coil/vm/load.h"
 
 static bool fast_slot(const struct coil_place *p)
@@ -100,8 +100,8 @@ static bool lower_move(const struct coil_loading *l, struct coil_cell *c,
     return true;
 }
 
-/* A value of an integer type is a value of the operation type as it stands: the same type, or 64
- * bits, where every slot is extended already. */
+/* Whether a slot needs no conversion to the integer type of the operation: it has that type, or the
+ * operation has 64 bits, to which every slot is extended already. */
 static bool fits(const struct coil_place *p, uint8_t type)
 {
     return p->op == type || (coil_is_int(p->op) && coil_types[type].bytes == 8);

@@ -116,7 +116,7 @@ uint8_t coil_step_type(const struct coil_step *s)
     return COIL_T_INT64;
 }
 
-/* The type in which a place takes part. */
+/* The type of an operand in the operation. */
 uint8_t coil_type_at(const struct coil_step *s, unsigned i)
 {
     return s->places[i].at == COIL_AT_REGISTER ? coil_step_type(s) : s->places[i].op;
@@ -158,7 +158,6 @@ uint8_t coil_lane_of(const struct coil_place *p)
                                                                          : COIL_T_VOID;
 }
 
-/* A scratch copy of a matrix result, delivered at the end so that operands may overlap. */
 uint32_t coil_deliver(struct coil_vm *vm, const struct coil_place *to, uint8_t *copy)
 {
     uint8_t *out;

@@ -1,5 +1,5 @@
-/* Reading and writing operands wherever they are: what the general steps share. Functions that can
- * trap return 0 or the trap. */
+/* Reading and writing operands in any place, for the general steps. Functions that can trap return 0 or
+ * the trap. */
 #pragma once
 #include "coil/vm/vm.h"
 
@@ -9,7 +9,7 @@
         if (trap_) return trap_;                                                                   \
     } while (0)
 
-/* A register or a scalar type: its value travels in 64 bits. Everything else is bytes. */
+/* A register or a scalar type: its value is passed in 64 bits. Everything else is bytes. */
 static inline bool coil_place_scalar(const struct coil_place *p)
 {
     return p->at == COIL_AT_REGISTER || coil_is_scalar(p->op);
@@ -27,7 +27,7 @@ uint32_t coil_place_bytes(struct coil_vm *vm, const struct coil_place *p, bool w
                           uint8_t **bytes);
 uint64_t coil_get(const struct coil_vm *vm, const uint8_t *bytes, uint8_t op);
 void coil_put(const struct coil_vm *vm, uint8_t *bytes, uint8_t op, uint64_t value);
-/* The type in which operand i takes part; its value in that type, or in another. */
+/* The type of operand i in the operation; its value in that type, or in another. */
 uint8_t coil_type_at(const struct coil_step *s, unsigned i);
 uint32_t coil_read_own(struct coil_vm *vm, const struct coil_step *s, unsigned i, uint64_t *value);
 uint32_t coil_read_as(struct coil_vm *vm, const struct coil_step *s, int i, uint8_t type,
@@ -35,5 +35,5 @@ uint32_t coil_read_as(struct coil_vm *vm, const struct coil_step *s, int i, uint
 uint32_t coil_read_count(struct coil_vm *vm, const struct coil_step *s, unsigned i,
                          uint64_t *value);
 uint8_t coil_lane_of(const struct coil_place *p); /* VOID: it has no lanes, or untyped ones */
-/* A scratch copy of a result, freed; delivered at the end so that operands may overlap. */
+/* Writes a result from a scratch copy, and frees that; at the end, so that operands may overlap. */
 uint32_t coil_deliver(struct coil_vm *vm, const struct coil_place *to, uint8_t *copy);

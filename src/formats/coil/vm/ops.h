@@ -50,7 +50,7 @@ static inline uint64_t coil_real_bits(uint8_t op, double value)
 
 /* MOV's conversion. */
 uint64_t coil_convert_bits(uint64_t value, uint8_t from, uint8_t to, bool saturate);
-/* The type in which two operands meet. */
+/* The common type of two operands. */
 uint8_t coil_common(uint8_t a, uint8_t b);
 
 struct coil_operation {

@@ -2,8 +2,8 @@
  *
  * Loading turns each function into cells once: variables become slots, types choose the cell,
  * branch targets become indices. A scalar variable whose address is not taken is a slot; everything
- * else lives in guest memory, in the byte order of the file. What has no cell of its own is a step:
- * operands resolved to places, executed by one general function. */
+ * else is in guest memory, in the byte order of the file. Instructions without a specialised cell are
+ * steps: operands resolved to places, executed by one general function. */
 #pragma once
 #include "coil/format/check.h"
 #include "coil/vm/ops.h"
