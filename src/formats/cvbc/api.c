@@ -59,7 +59,7 @@ static const char *const status_names[STATUSES] = {
 #undef STATUS
 };
 
-/* Rules that are not of that list belong to one that is. */
+/* Other rules have the status of the one they belong to. */
 uint32_t penta_cvbc_status(uint32_t code)
 {
     switch (code) {
@@ -201,7 +201,7 @@ penta_module *penta_cvbc_open(penta_bytes file, const penta_cvbc_policy *policy,
     *err = (penta_error){0};
     penta_module *module = cvbc_parse(file, NULL, 0, err);
     if (!module || !policy) return module;
-    /* Nobody has looked at the module yet: its policy is still open to change. */
+    /* Nothing has been verified yet, so the policy may still change. */
     if (fill_policy(&((struct cvbc_module *)module)->policy, policy, err)) return module;
     cvbc_close(module);
     return NULL;

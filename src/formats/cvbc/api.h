@@ -1,9 +1,9 @@
-/* Between the files that implement include/penta/cvbc.h. */
+/* Shared by the files that implement include/penta/cvbc.h. */
 #pragma once
 #include "cvbc/format/build.h"
 #include "penta/cvbc.h"
 
-/* The caller's buffer as a writer, and back: what is in it stays in front; freed on failure. */
+/* The caller's buffer as a writer that appends to it, and back; freed on failure. */
 static inline struct writer cvbc_buffer_take(penta_buffer *out)
 {
     struct writer w = {.out = *out};
@@ -12,7 +12,7 @@ static inline struct writer cvbc_buffer_take(penta_buffer *out)
 }
 bool cvbc_buffer_give(struct writer *w, bool ok, penta_buffer *out, penta_error *err);
 
-/* What a public struct says, into a build. key and secret are freed by the caller. */
+/* Copies a public struct into a build. The caller frees key and secret. */
 bool cvbc_api_sign(struct cvbc_build *b, const penta_cvbc_signing *how, struct private_key **key,
                    penta_error *err);
 bool cvbc_api_seal(struct cvbc_build *b, const penta_cvbc_sealing *how, struct cvbc_secret *secret,

@@ -1,4 +1,4 @@
-/* include/penta/cvbc.h over the format: writing files anew and from nothing. */
+/* include/penta/cvbc.h over the format: rewriting files, and building new ones. */
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "cvbc/api.h"
@@ -57,7 +57,7 @@ bool cvbc_api_seal(struct cvbc_build *b, const penta_cvbc_sealing *how, struct c
     return true;
 }
 
-/* ---- files anew ---- */
+/* ---- rewriting ---- */
 
 bool penta_cvbc_sign(const penta_module *module, const penta_cvbc_signing *how, penta_buffer *out,
                      penta_error *err)
@@ -84,7 +84,7 @@ bool penta_cvbc_attach(const penta_module *module, penta_bytes signature, penta_
     return cvbc_buffer_give(&w, cvbc_attach(cvbc_module(module), signature, &w, err), out, err);
 }
 
-/* With sealing or without: the bytecode is decoded and stored again. */
+/* Decodes the bytecode and stores it again, sealed or plain. */
 static bool rewrite(const struct cvbc_module *m, const penta_cvbc_sealing *sealing,
                     const penta_cvbc_signing *signing, penta_buffer *out, penta_error *err)
 {
@@ -157,7 +157,7 @@ static bool record_size(const char *name, size_t size, size_t want, penta_error 
            error_at(err, CVBC_METADATA, 0, "a %s record has %zu bytes, not %zu", name, want, size);
 }
 
-/* One more of something that a u16 counts. */
+/* Whether there may be one more item of a list whose length is a u16. */
 static bool one_more(const char *name, size_t count, size_t max, penta_error *err)
 {
     return count < max || error_at(err, CVBC_LIMIT, 0, "more than %zu %s", max, name);

@@ -14,8 +14,8 @@
  * bytecode.
  *
  * Reading goes from the outside in: verify.c checks the container; verify_protection.c the
- * signature, then the cipher, then DEFLATE; program.c finds what is inside, verify_program.c what it
- * does. Nothing is decoded before it is needed, nor before what protects it has been checked. */
+ * signature, then the cipher, then DEFLATE; program.c parses the program, verify_program.c checks it.
+ * Nothing is decoded before it is needed, nor before its protection has been checked. */
 #pragma once
 #include <pthread.h>
 #include "base/arena.h"
@@ -92,7 +92,7 @@ const char *cvbc_part_name(size_t i); /* of penta_cvbc_part */
 const char *cvbc_feature(unsigned bit);
 const char *cvbc_note(const char *field, uint64_t value); /* a layout_note */
 
-/* ---- what a policy says about keys, signatures and limits; policy.c ---- */
+/* ---- the policy for keys, signatures and limits: policy.c ---- */
 struct cvbc_secret {
     uint8_t *bytes; /* wiped and freed */
     size_t size;
@@ -107,7 +107,7 @@ struct cvbc_policy {
 bool cvbc_policy_options(struct cvbc_policy *policy, const penta_option *options, size_t count,
                          penta_error *err);
 void cvbc_policy_free(struct cvbc_policy *policy);
-/* A key or password from a file, as --key-file and --password-file take them. */
+/* A key or password from a file, for the options 'key-file' and 'password-file'. */
 bool cvbc_secret_read(const char *path, bool password, struct cvbc_secret *out, penta_error *err);
 void cvbc_secret_free(struct cvbc_secret *secret);
 bool cvbc_public_key_file(const char *path, struct public_key *out, penta_error *err);
@@ -168,7 +168,7 @@ struct cvbc_module {
     struct cvbc_integrity integrity;
     penta_bytes public_key, signature;
 
-    pthread_mutex_t mutex; /* opened is filled on first use, once, by whoever comes first */
+    pthread_mutex_t mutex; /* guards `opened`, which is filled on first use */
     bool is_opened;
     struct cvbc_opened opened;
     uint8_t *image; /* decoded bytes, when they are not those of the file; wiped */
@@ -237,8 +237,8 @@ void cvbc_verify(const penta_module *module, struct findings *findings);
 
 /* verify_protection.c: verification under the module's policy; computed once */
 const struct cvbc_opened *cvbc_open(const struct cvbc_module *m);
-/* Why the file should not be used although nobody looks into it, or NULL. Sealed contents without a
- * key are no reason, nor is a signature that cannot be checked, unless one is required. */
+/* Why the file should not be used even where its program does not matter, or NULL. Sealed contents
+ * without a key are no reason, nor is a signature that cannot be checked, unless one is required. */
 const penta_error *cvbc_objection(const struct cvbc_module *m);
 /* The digest that is signed, and the message around it. */
 void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_size,

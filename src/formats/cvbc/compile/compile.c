@@ -18,7 +18,7 @@ struct loop {
     size_t break_count, continue_count;
 };
 
-/* ---- what both files use ---- */
+/* ---- functions of compiler.h ---- */
 
 const struct word *compiler_word(const struct compiler *c) { return &c->words.at[c->pos]; }
 
@@ -220,7 +220,7 @@ static bool local_declaration(struct compiler *c, size_t scope)
     return compiler_expect(c, ';', "';'");
 }
 
-/* After an error: to the end of the statement, so that the next one can be looked at. */
+/* After an error: skips to the end of the statement and goes on with the next one. */
 static void recover(struct compiler *c)
 {
     for (unsigned open = 0; compiler_word(c)->kind != WORD_END; c->pos++) {
@@ -326,7 +326,7 @@ static bool while_statement(struct compiler *c)
 }
 
 /* The position after the ) that closes the head of a for. */
-static size_t behind_head(const struct compiler *c)
+static size_t after_head(const struct compiler *c)
 {
     size_t at = c->pos, open = 1;
     for (; open && c->words.at[at].kind != WORD_END; at++)
@@ -343,7 +343,7 @@ static bool for_body(struct compiler *c, struct loop *loop)
         end = branch(c, CVBC_OP_JMP_FALSE, 0);
     }
     size_t step = c->pos;
-    c->pos = behind_head(c);
+    c->pos = after_head(c);
     if (!statement(c)) return false;
     size_t after = c->pos;
     land(c, loop->continues, loop->continue_count);
@@ -664,7 +664,7 @@ static void debug_tables(const struct compiler *c, const char *file, size_t body
     cvbc_debug_free(&rows);
 }
 
-/* ---- the whole ---- */
+/* ---- a file ---- */
 
 static void identify(const struct compiler *c, const struct cvbc_compilation *how,
                      struct cvbc_build *b)

@@ -1,4 +1,4 @@
-/* Between compile.c (declarations, statements, the file) and expressions.c (expressions). */
+/* Shared by compile.c (declarations, statements, the file) and expressions.c (expressions). */
 #pragma once
 #include "cvbc/compile/compile.h"
 #include "cvbc/compile/lexer.h"
@@ -20,7 +20,7 @@ struct symbol {
     enum symbol_kind kind;
     int32_t place; /* slot, array id, word in the frame (arguments are negative), function */
     uint16_t elements;
-    uint32_t first, last; /* instructions of the body where a local lives */
+    uint32_t first, last; /* instructions where a local is in scope */
     bool hidden;          /* out of scope */
 };
 struct function {

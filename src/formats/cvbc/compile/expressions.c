@@ -346,7 +346,7 @@ static bool assigns(const struct word *w, uint8_t *opcode)
 }
 
 /* The word after the ] that closes the [ at pos + 1. */
-static size_t behind_index(const struct compiler *c)
+static size_t after_index(const struct compiler *c)
 {
     size_t at = c->pos + 2, open = 1;
     for (; open && c->words.at[at].kind != WORD_END; at++)
@@ -384,7 +384,7 @@ static bool assignment(struct compiler *c, bool wanted, bool *did)
     *did = false;
     if (name->kind != WORD_NAME) return true;
     bool element = next->kind == WORD_SIGN && next->value == '[';
-    size_t sign = element ? behind_index(c) : c->pos + 1;
+    size_t sign = element ? after_index(c) : c->pos + 1;
     if (sign >= c->words.count || !assigns(&c->words.at[sign], &opcode)) return true;
     const struct symbol *s = compiler_find(c, name);
     *did = true;

@@ -199,7 +199,7 @@ bool cvbc_sign_file(uint8_t *file, size_t size, const struct private_key *key, p
 
 /* ---- a file ---- */
 
-struct assembly { /* sections as they become bytes */
+struct assembly { /* the sections of the file being written */
     struct cvbc_build *b;
     struct writer metadata, image, security;
     penta_buffer deflated, sealed;
@@ -241,8 +241,8 @@ static bool make_image(struct assembly *a, penta_error *err)
     return true;
 }
 
-/* HMAC-SHA256(key material, "CVBC1NONCE" | AAD | plaintext)[0..11]: the same file twice, and never
- * one nonce for two texts. */
+/* HMAC-SHA256(key material, "CVBC1NONCE" | AAD | plaintext)[0..11]: sealing twice gives the same file,
+ * and different plaintexts have different nonces. */
 static bool derive_nonce(const struct assembly *a, const uint8_t aad[48], uint8_t nonce[12])
 {
     if (!(a->flags & CVBC_DETERMINISTIC)) return random_bytes(nonce, 12);
@@ -327,8 +327,8 @@ static void make_security(struct assembly *a)
     writer_bytes(&a->security, signature.data, signature.size);
 }
 
-/* Bytes at an offset that a text may have chosen. Nothing lies far after the rest, so that a short
- * text makes no large file; longer gaps are spelt out (CVBC_GAP_MAX). */
+/* Bytes at an offset that a text may have chosen. The gap before them is bounded (CVBC_GAP_MAX), so that
+ * a short text makes no large file; longer gaps must be written out in the text. */
 static bool place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_error *err)
 {
     if (!bytes.size) return true;
@@ -380,7 +380,7 @@ static bool put_together(struct assembly *a, struct writer *out, penta_error *er
         ok = place(out, sections[i].offset, sections[i].bytes, err);
     ok = ok && place(out, out->out.size, b->trailing, err);
     if (!ok || out->failed) return writer_ok(out, err) && false;
-    memcpy(out->out.data, header, sizeof header); /* a section cannot hide it */
+    memcpy(out->out.data, header, sizeof header); /* again, in case a section overwrote it */
     return true;
 }
 

@@ -4,13 +4,13 @@
 #pragma once
 #include "cvbc/cvbc.h"
 
-struct cvbc_override { /* some bytes of a record as they shall be */
+struct cvbc_override { /* bytes that replace some of a record */
     uint8_t bytes[cvbc_integrity_bytes], mask[cvbc_integrity_bytes];
     bool used;
 };
 void cvbc_override_apply(const struct cvbc_override *o, uint8_t *record, size_t size);
 
-enum { CVBC_GAP_MAX = 1 << 20 }; /* zeros between sections that nobody has to write */
+enum { CVBC_GAP_MAX = 1 << 20 }; /* zeros between sections that a text need not spell out */
 struct cvbc_patch {
     uint32_t offset;
     penta_bytes bytes;
@@ -35,7 +35,7 @@ struct cvbc_build {
     uint8_t hash_algorithm; /* 0 becomes 1, SHA-256 */
     const struct private_key *sign_key;
     bool external_key;                /* do not embed the public key */
-    const struct public_key *reserve; /* room for a signature that is made elsewhere */
+    const struct public_key *reserve; /* leave space for a signature by this key, made elsewhere */
     uint8_t cipher;                   /* 0: none */
     uint32_t derivation;              /* key_derivation_params */
     const struct cvbc_secret *secret;
@@ -73,7 +73,7 @@ size_t cvbc_build_count(const struct cvbc_build *b); /* instructions so far */
 
 bool cvbc_build_write(struct cvbc_build *b, struct writer *out, penta_error *err);
 
-/* The stages, for the disassembler, which prints what differs from them. */
+/* The stages, for the disassembler, which prints the differences from their results. */
 void cvbc_build_core(const struct cvbc_build *b, uint8_t out[cvbc_core_bytes]);
 bool cvbc_build_bytecode(const struct cvbc_build *b, uint8_t out[cvbc_bytecode_bytes]);
 void cvbc_build_protection(const struct cvbc_build *b, uint8_t flags, size_t stored_size,
@@ -87,8 +87,8 @@ struct cvbc_sizes {
 void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_sizes sizes,
                        uint8_t out[cvbc_header_bytes]);
 
-/* Everything of a module that a build can say, so that a file can be written anew. The image is the
- * decoded one, borrowed; false when it is not to be had (err says why). */
+/* A build of all that a module holds, to write the file again. The image is the decoded one, borrowed;
+ * false if it is not available (err says why). */
 bool cvbc_build_from(struct cvbc_build *b, const struct cvbc_module *m, penta_error *err);
 /* The two CRCs, over a finished file. */
 void cvbc_build_crcs(uint8_t *file, size_t size);
@@ -98,7 +98,7 @@ bool cvbc_sign_file(uint8_t *file, size_t size, const struct private_key *key, p
 bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
                        const penta_option *options, size_t count, penta_error *err);
 
-/* create.c: what the options of create and compile say, into a build. */
+/* create.c: a build from the options of create and compile. */
 struct cvbc_creation {
     struct cvbc_build b;
     struct private_key *key;
@@ -112,8 +112,8 @@ void cvbc_creation_fini(struct cvbc_creation *c);
 /* SHA-256 of the files one after another: what source_sha256 holds. */
 bool cvbc_source_hash(const penta_option *options, size_t count, uint8_t out[32], penta_error *err);
 
-/* resign.c: a module written anew, the stored bytecode as it is. One of: key signs; reserve leaves
- * room for a signature of that key; neither drops the signature. */
+/* resign.c: rewrites a module with its stored bytecode as it is. key: signs with it; reserve: leaves
+ * space for a signature by that key; neither: drops the signature. */
 struct cvbc_resigning {
     const struct private_key *key;
     const struct public_key *reserve;
@@ -131,6 +131,6 @@ penta_module *cvbc_parse_under(penta_bytes file, const struct cvbc_policy *polic
 void cvbc_close_under(penta_module *module);
 bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, struct writer *out,
                  penta_error *err);
-/* A signature made elsewhere into a file that has room for it; raw, or DER for ECDSA. */
+/* Puts a signature that was made elsewhere into the space left for it; raw, or DER for ECDSA. */
 bool cvbc_attach(const struct cvbc_module *m, penta_bytes signature, struct writer *out,
                  penta_error *err);

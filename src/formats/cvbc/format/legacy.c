@@ -55,7 +55,7 @@ static size_t valid_run(penta_bytes code, bool words, bool *lively)
     return n;
 }
 
-/* The record at `at` ends where? 0: it is none. */
+/* Where the record at `at` ends; 0: it is not a record. */
 static size_t string_end(penta_bytes b, size_t at)
 {
     if (b.size - at < 5) return 0;
@@ -293,7 +293,7 @@ static bool unescape(uint8_t *text, size_t *size)
     return any;
 }
 
-/* What the old compiler lost cannot be found again; say so where its traces are. */
+/* Warns where code looks like that of constructs which the old compiler translated wrongly. */
 static void warn(const struct code *c)
 {
     if (!c->f) return;
@@ -364,7 +364,7 @@ bool cvbc_legacy_read(penta_bytes file, const struct cvbc_legacy *layout, bool k
     return ok;
 }
 
-/* ---- the driver: enough of one to look at the file and to convert it ---- */
+/* ---- the driver: only describing and converting ---- */
 
 struct legacy_module {
     penta_module base;

@@ -19,7 +19,7 @@ penta_module *cvbc_parse_under(penta_bytes file, const struct cvbc_policy *polic
     penta_module *module = cvbc_parse(file, NULL, 0, err);
     if (!module) return NULL;
     cvbc_policy_free(&((struct cvbc_module *)module)->policy);
-    ((struct cvbc_module *)module)->policy = *policy; /* before anybody looked */
+    ((struct cvbc_module *)module)->policy = *policy; /* before anything is verified */
     return module;
 }
 
@@ -29,7 +29,7 @@ void cvbc_close_under(penta_module *module)
     cvbc_close(module);
 }
 
-/* Everything but the signature as it was, and the record of digests as given; NULL: as it was. */
+/* Writes everything but the signature as it was, with these digests; NULL: as they were. */
 static bool write_anew(const struct cvbc_module *m, const struct cvbc_resigning *how,
                        const uint8_t *integrity, struct writer *out, penta_error *err)
 {
@@ -91,7 +91,7 @@ static void replace_digest(const struct cvbc_module *m, const struct cvbc_resign
     tell(how, &replaced);
 }
 
-/* The bytecode of a file whose signature stands in front of it: read from a copy without one. */
+/* A wrong signature keeps the bytecode from being decoded: so it is read from a copy without one. */
 static bool replace_bytecode_digest(const struct cvbc_module *m, const struct cvbc_resigning *how,
                                     uint8_t *integrity, penta_error *err)
 {

@@ -1,4 +1,4 @@
-/* seal and open: a file written anew with its bytecode encrypted, or in the clear again. */
+/* seal and open: rewrite a file with its bytecode encrypted, or plain again. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/format/build.h"
@@ -9,7 +9,7 @@ struct sealing {
     struct private_key *key;
 };
 
-/* A signature does not survive the change: it is made again or dropped, and that is said. */
+/* The old signature is no longer valid: it is made again, or dropped with a finding. */
 static bool new_signature(struct sealing *s, const struct cvbc_module *m,
                           const penta_option *options, size_t count, penta_error *err)
 {
@@ -48,7 +48,7 @@ static bool derivation_named(const char *name, uint32_t *method, penta_error *er
     return error_not_in(err, "derive", name, cvbc_derivation_name);
 }
 
-/* Cipher, derivation and secret into a build, as the options say. */
+/* Puts cipher, derivation and secret of the options into a build. */
 bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
                        const penta_option *options, size_t count, penta_error *err)
 {

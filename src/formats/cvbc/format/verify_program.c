@@ -1,5 +1,4 @@
-/* What a program must obey: operands in range, and the depth of the stack at each
- * instruction.
+/* The rules of a program: operands in range, and the depth of the stack at each instruction.
  *
  * Depths are counted per function, from 0 at the entry of the program and from 1, the return index,
  * at the entry of a function; a call leaves the depth as it was. Where all depths are known, every
@@ -108,7 +107,7 @@ static struct function *function_at(struct analysis *a, uint32_t entry)
     return &a->functions[a->function_of[entry] - 1];
 }
 
-/* The way goes on at `to` with this depth. */
+/* Execution may continue at `to` with this depth. */
 static void reach(struct analysis *a, size_t *work, uint32_t to, int32_t depth, uint32_t owner)
 {
     if (to >= a->p->count) return;
@@ -126,8 +125,8 @@ static void reach(struct analysis *a, size_t *work, uint32_t to, int32_t depth, 
     }
 }
 
-/* PRINTF takes as many words as the PUSH before it says; without one, or where a jump may come in
- * between, nobody knows. */
+/* PRINTF takes as many words as the PUSH before it says; without one, or if a jump leads between them,
+ * the number is not known. */
 static int32_t printf_pops(const struct analysis *a, size_t i)
 {
     if (!i) return -1;

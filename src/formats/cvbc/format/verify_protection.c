@@ -1,6 +1,6 @@
 /* Verification under a policy. The order is the protection itself and reads from top to bottom in
- * open_contents: the signature, then the digests of what lies open, then the cipher, then DEFLATE,
- * then the structure, then the digest of what came out. A step that fails ends it. */
+ * open_contents: the signature, the digests of the plain parts, the cipher, DEFLATE, the structure, the
+ * digest of the decoded bytecode. A step that fails ends it. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -43,14 +43,14 @@ static bool fail_signature(struct cvbc_opened *o, uint64_t at, bool tried)
                                          : "no key in the file or among the trusted ones fits it");
 }
 
-/* No verdict: the file may be good or bad. */
+/* The crypto library failed: the file may be good or bad. */
 static bool fail_library(struct cvbc_opened *o, uint64_t at)
 {
     error_at(&o->failure, BASE_MEMORY, at, "the crypto library failed");
     return error_note(&o->failure, "this says nothing about the file: try again");
 }
 
-/* Whoever asks for one form of a signature refuses the other, though it is right. */
+/* A policy may require the low form of ECDSA signatures; then the other is refused although valid. */
 static bool check_form(const struct cvbc_module *m, struct cvbc_opened *o, uint64_t at,
                        enum key_type type)
 {
@@ -184,7 +184,7 @@ bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
     return ok || error_at(err, BASE_MEMORY, 0, "the crypto library failed to derive the key");
 }
 
-/* Into a buffer of the module's, wiped when it closes. */
+/* The plaintext is in a buffer of the module, wiped when it closes. */
 static bool decrypt(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes *bytes)
 {
     uint64_t at = cvbc_offset(m, bytes->data);
@@ -296,7 +296,7 @@ const struct cvbc_opened *cvbc_open(const struct cvbc_module *module)
         struct findings f = {.rules = cvbc_rules, .report = keep_first, .user = &o->failure};
         cvbc_check_full(m, &f);
         if (!o->failure.code) open_contents(m, o);
-        /* What lies open can be shown, whatever is wrong with what protects it; it does not run. */
+        /* Plain contents can be shown even if their protection is wrong; they do not run. */
         if (!o->has_program && !m->base.damage.code && cvbc_plain(m) && m->stored.size) {
             penta_error err = {0};
             o->has_program = cvbc_program_parse(m->stored, &m->arena, &o->program, &err);

@@ -1,5 +1,5 @@
-/* The simulated board: pins, a clock that delays advance, analog inputs, and printf. With
- * --board trace every event is a line of output. */
+/* The simulated board: pins, a clock that delays advance, analog inputs, and printf. The board 'trace'
+ * prints a line for every event. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -501,7 +501,7 @@ static void check_stored(struct assembly *a)
     if (!b->has_stored) return;
     b->stored = writer_view(&a->stored);
     if (!cvbc_build_count(b)) {
-        b->has_image = true; /* without a listing nobody knows what it holds */
+        b->has_image = true; /* without a listing its contents are not known */
         return;
     }
     uint8_t head[cvbc_bytecode_bytes], digest[HASH_BYTES];

@@ -273,7 +273,7 @@ static void print_metadata(const struct cvbc_module *m, struct cvbc_build *b, st
     print_hex(out, ".custom", meta->custom);
 }
 
-/* The section is its four parts and nothing else. */
+/* Whether the section has its four parts and no other bytes. */
 static bool apart(const struct cvbc_module *m)
 {
     return m->has_protection &&
