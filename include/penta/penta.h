@@ -146,6 +146,11 @@ PENTA_API bool penta_validate(const penta_module *module, penta_report *report, 
 PENTA_API bool penta_encode(const penta_module *module, penta_buffer *out, penta_error *err);
 PENTA_API bool penta_print(const penta_module *module, const penta_option *options, size_t count,
                            penta_buffer *out, penta_error *err);
+/* The same in pieces, for texts that need not be in memory as a whole; where a format can, none is
+ * longer than 64 KiB. A failed call may have given some. */
+typedef void penta_piece(void *user, penta_bytes piece);
+PENTA_API bool penta_print_pieces(const penta_module *module, const penta_option *options,
+                                  size_t count, penta_piece *take, void *user, penta_error *err);
 /* NULL when there was an error; every finding, warnings included, goes to report. */
 PENTA_API penta_module *penta_assemble(penta_bytes text, const char *format,
                                        const penta_option *options, size_t count,

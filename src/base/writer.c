@@ -22,6 +22,7 @@ void writer_flush(struct writer *w)
 {
     if (!w->sink || !w->out.size) return;
     w->sink(w->user, writer_view(w));
+    w->given += w->out.size;
     w->out.size = 0;
 }
 

@@ -7,6 +7,7 @@ struct writer {
     penta_buffer out;
     void (*sink)(void *user, penta_bytes piece); /* NULL: everything stays in out */
     void *user;
+    size_t given; /* bytes that went to the sink */
     bool big_endian, failed;
 };
 
@@ -25,6 +26,9 @@ void writer_print(struct writer *w, const char *format, ...) __attribute__((form
 void writer_hex(struct writer *w, penta_bytes bytes); /* lower-case, no spaces */
 void writer_dec(struct writer *w, uint64_t value);
 void writer_0x(struct writer *w, uint64_t value); /* 0x2a: the hot path of listings */
+
+/* All that was written, wherever it is now. */
+static inline size_t writer_total(const struct writer *w) { return w->given + w->out.size; }
 
 static inline penta_bytes writer_view(const struct writer *w)
 {

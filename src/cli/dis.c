@@ -9,12 +9,32 @@
 #include "base/suggest.h"
 #include "cli/highlight.h"
 
-static void show(struct cli *c, const struct driver *driver, penta_bytes text)
+/* A listing as it comes. Colours need whole lines, so the last line waits for its end. */
+struct listing {
+    struct cli *c;
+    const struct driver *driver;
+    struct writer rest;
+};
+
+static void show(struct listing *l, penta_bytes text)
 {
-    if (c->value[OPT_JSON] || c->out_is_file)
-        cli_text(c, text);
+    if (l->c->out_is_file)
+        writer_bytes(&l->c->out, text.data, text.size);
     else
-        highlight(&c->out, cli_palette(c), driver, text);
+        highlight(&l->c->out, cli_palette(l->c), l->driver, text);
+}
+
+static void show_piece(void *user, penta_bytes piece)
+{
+    struct listing *l = user;
+    const uint8_t *end = memrchr(piece.data, '\n', piece.size);
+    size_t whole = end ? (size_t)(end - piece.data) + 1 : 0;
+    writer_bytes(&l->rest, piece.data, whole);
+    if (whole) {
+        show(l, writer_view(&l->rest));
+        l->rest.out.size = 0;
+    }
+    writer_bytes(&l->rest, piece.data + whole, piece.size - whole);
 }
 
 /* ---- parts ---- */
@@ -176,7 +196,7 @@ static bool print_parts(struct cli *c, const penta_module *module, struct writer
     bool ok = !p.err.code && (!function || find_function(&p, function)) &&
               (!range || read_range(&p, range));
     for (size_t i = 0; ok && i < p.code_count; i++) print_part(&p, &p.code[i], out);
-    if (ok && range && !out->out.size)
+    if (ok && range && !writer_total(out))
         ok = error_at(&p.err, BASE_OPTION_VALUE, 0, "no instruction is in range %.40s", range);
     *err = p.err;
     close_parts(&p);
@@ -192,26 +212,34 @@ static bool print(struct cli *c, const penta_module *module, struct writer *out,
         return print_parts(c, module, out, err);
     size_t count = 0;
     penta_option *options = options_for(c, module->driver, OPTION_PRINT, &count);
-    bool ok = penta_print(module, options, count, &out->out, err);
+    bool ok = out->sink ? penta_print_pieces(module, options, count, out->sink, out->user, err)
+                        : penta_print(module, options, count, &out->out, err);
     free(options);
     return ok;
 }
 
+/* The text is shown while it is printed. Only a document needs it as a whole, and a file, which is
+ * written all at once. */
 void command_DIS(struct cli *c)
 {
     struct input in;
-    struct writer text = {0};
     penta_error err = {0};
     if (!input_open(c, c->words[0], &in)) return;
-    if (!print(c, in.module, &text, &err)) {
-        cli_error(c, in.name, &err);
+    struct listing l = {.c = c, .driver = in.module->driver};
+    struct writer text = {.sink = c->value[OPT_JSON] ? NULL : show_piece, .user = &l};
+    bool ok = print(c, in.module, &text, &err);
+    if (ok && text.sink) {
+        writer_flush(&text);
+        show(&l, writer_view(&l.rest));
+        c->out.failed |= l.rest.failed;
+    } else if (ok) {
+        json_text(&c->json, "file", in.name);
+        json_text(&c->json, "format", penta_module_format(in.module));
+        cli_text(c, writer_view(&text));
     } else {
-        if (c->value[OPT_JSON]) {
-            json_text(&c->json, "file", in.name);
-            json_text(&c->json, "format", penta_module_format(in.module));
-        }
-        show(c, in.module->driver, writer_view(&text));
+        cli_error(c, in.name, &err);
     }
     writer_free(&text);
+    writer_free(&l.rest);
     input_close(&in);
 }

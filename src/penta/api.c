@@ -215,19 +215,35 @@ static bool whole(const penta_module *module, penta_error *err)
     return error_note(err, "the file is damaged here; inspect shows what is readable");
 }
 
-bool penta_print(const penta_module *module, const penta_option *options, size_t count,
-                 penta_buffer *out, penta_error *err)
+static bool printable(const penta_module *module, const penta_option *options, size_t count,
+                      penta_error *err)
 {
     const struct driver *driver = module->driver;
     *err = (penta_error){0};
     if (!driver->print)
         return error_at(err, BASE_UNSUPPORTED, 0, "%s has no text form", driver->name);
-    if (!options_check(options, count, driver->options, OPTION_PRINT, err) || !whole(module, err))
-        return false;
+    return options_check(options, count, driver->options, OPTION_PRINT, err) && whole(module, err);
+}
+
+bool penta_print(const penta_module *module, const penta_option *options, size_t count,
+                 penta_buffer *out, penta_error *err)
+{
+    if (!printable(module, options, count, err)) return false;
     struct writer w = take_over(out);
-    if (driver->print(module, options, count, &w, err)) return hand_over(&w, out, err);
+    if (module->driver->print(module, options, count, &w, err)) return hand_over(&w, out, err);
     writer_free(&w);
     return false;
+}
+
+bool penta_print_pieces(const penta_module *module, const penta_option *options, size_t count,
+                        penta_piece *take, void *user, penta_error *err)
+{
+    if (!printable(module, options, count, err)) return false;
+    struct writer w = {.sink = take, .user = user};
+    bool ok = module->driver->print(module, options, count, &w, err) && writer_ok(&w, err);
+    if (ok) writer_flush(&w);
+    writer_free(&w);
+    return ok;
 }
 
 penta_module *penta_assemble(penta_bytes text, const char *format, const penta_option *options,

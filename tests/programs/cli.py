@@ -521,6 +521,29 @@ def test_vector_with_an_empty_name_is_compared():
     check(done.stdout.endswith(b"0 passed, 1 failed\n"), done)
 
 
+def prefix_number(value):
+    """A number as a PolkaVM file has it: the bits in front of the first byte count the others."""
+    extra = next(n for n in range(5) if n == 4 or not value >> (7 + 7 * n))
+    top = value >> 8 * extra if extra < 4 else 0
+    return bytes([(0xff00 >> extra & 0xff) | top]) + value.to_bytes(4, "little")[:extra]
+
+
+def test_dis_of_a_large_program_takes_memory_like_its_file():
+    if SANITIZED:
+        return
+    count = 3_000_000                     # instructions of one byte: jumps to themselves, falls
+    for opcode in (40, 1):
+        code = bytes([opcode]) * count
+        section = (prefix_number(0) + b"\0" + prefix_number(count) + code + b"\xff" * (count // 8))
+        parts = b"\x06" + prefix_number(len(section)) + section + b"\0"
+        with open("large.polkavm", "wb") as out:
+            out.write(b"PVM\0\2" + (13 + len(parts)).to_bytes(8, "little") + parts)
+        limit = 8 * os.path.getsize("large.polkavm") + (64 << 20)
+        done = exits(0, "dis", "large.polkavm",
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        check(done.stdout.count(b"\n    ") == count, "a line for each instruction")
+
+
 def main():
     failed = passed = 0
     for name, test in sorted(globals().items()):

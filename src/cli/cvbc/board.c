@@ -105,7 +105,7 @@ static void generate(struct cli *c)
     size_t count = c->word_count - 1, opened = 0;
     struct input *in = calloc(count + 1, sizeof *in);
     const struct cvbc_module **modules = calloc(count + 1, sizeof *modules);
-    struct writer out[TRINITY_FILES] = {{{0}, NULL, NULL, false, false}};
+    struct writer out[TRINITY_FILES] = {{.sink = NULL}};
     struct cvbc_board board;
     penta_error err = {0};
     if (!folder || !strcmp(folder, "-"))

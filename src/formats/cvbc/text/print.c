@@ -91,15 +91,15 @@ static void print_fields(struct writer *out, const char *directive,
 {
     enum { WIDTH = 72 };
     bool one_line = open;
-    size_t start = out->out.size;
+    size_t start = writer_total(out);
     for (; fields->name; actual += fields->size, computed += fields->size, fields++) {
         if (!memcmp(actual, computed, fields->size)) continue;
-        if (open && !one_line && out->out.size - start > WIDTH) {
+        if (open && !one_line && writer_total(out) - start > WIDTH) {
             writer_char(out, '\n');
             open = false;
         }
         if (!open) {
-            start = out->out.size;
+            start = writer_total(out);
             writer_text(out, directive);
         }
         open = true;

@@ -214,7 +214,8 @@ static void complete(struct pvm_assembly *a)
                      : p->import_count || p->export_count ? PVM_DOC_IMPORT_SYMBOLS
                                                           : PVM_DOC_BITMASK;
     }
-    p->has_code = a->count > 0 || a->table_count > 0 || a->table_count_given;
+    p->has_code = a->count > 0 || a->table_count > 0 || a->table_count_given ||
+                  (a->given && a->given->bytes.size);
 }
 
 static bool finish(struct pvm_assembly *a, struct writer *out, penta_error *err)
@@ -261,23 +262,47 @@ static bool take_options(struct pvm_assembly *a, const penta_option *options, si
            (!dialect || pvm_dialect_of(dialect, &a->program.dialect, err));
 }
 
+static bool assemble(struct pvm_assembly *a, const penta_option *options, size_t count,
+                     struct writer *out)
+{
+    struct source *s = a->s;
+    struct findings *findings = a->findings;
+    penta_error err = {0};
+    s->err = &err;
+    a->matcher = pvm_matcher_new(&err);
+    if (!a->matcher || !take_options(a, options, count, &err)) findings_pass(findings, &err);
+    while (a->matcher && s->pos < s->text.size) {
+        err = (penta_error){0};
+        if (line(a)) continue;
+        findings_pass(findings, &err);
+        source_skip_line(s);
+    }
+    err = (penta_error){0};
+    if (!findings->errors && !finish(a, out, &err)) findings_pass(findings, &err);
+    pvm_assembly_free(a);
+    return !findings->errors;
+}
+
 bool pvm_assemble(struct source *s, const penta_option *options, size_t count, struct writer *out,
                   struct findings *findings)
 {
     struct pvm_assembly a = {
         .s = s, .findings = findings, .program = {.spi = true, .code.isa = PVM_LATEST64}};
-    penta_error err = {0};
-    s->err = &err;
-    a.matcher = pvm_matcher_new(&err);
-    if (!a.matcher || !take_options(&a, options, count, &err)) findings_pass(findings, &err);
-    while (a.matcher && s->pos < s->text.size) {
-        err = (penta_error){0};
-        if (line(&a)) continue;
-        findings_pass(findings, &err);
-        source_skip_line(s);
-    }
-    err = (penta_error){0};
-    if (!findings->errors && !finish(&a, out, &err)) findings_pass(findings, &err);
-    pvm_assembly_free(&a);
-    return !findings->errors;
+    return assemble(&a, options, count, out);
+}
+
+static void ignore(void *user, const penta_error *finding)
+{
+    (void)user;
+    (void)finding;
+}
+
+bool pvm_assemble_around(struct source *s, const struct pvm_code *code, struct writer *out)
+{
+    struct findings findings = {.rules = pvm_rules, .report = ignore};
+    struct pvm_assembly a = {.s = s,
+                             .findings = &findings,
+                             .given = code,
+                             .program = {.spi = true, .code.isa = PVM_LATEST64}};
+    return assemble(&a, NULL, 0, out);
 }

@@ -77,7 +77,12 @@ struct pvm_assembly {
     uint32_t table_count_wanted;
     struct pvm_hex ro_data, rw_data, metadata, strings, lines, ranges, trailing, mask, file;
     struct writer code, code_mask, code_table;
+    const struct pvm_code *given; /* its bytes and bitmask are the code, or NULL */
 };
+
+/* Assembles text without instructions around code that is there already: how the disassembler checks
+ * all that it prints besides the instructions. */
+bool pvm_assemble_around(struct source *s, const struct pvm_code *code, struct writer *out);
 
 /* Makes space for one more item in an array. */
 bool pvm_grow(void *items, size_t *capacity, size_t count, size_t size, penta_error *err);

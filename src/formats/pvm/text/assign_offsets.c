@@ -44,25 +44,25 @@ static bool resolve(struct pvm_assembly *a, penta_error *err)
     return true;
 }
 
-static bool measure(struct pvm_assembly *a, struct pvm_item *item, bool shrink, bool *moved,
-                    penta_error *err)
+/* Whether the instruction fits where it is now; *moved: its length is another one. */
+static bool measure(struct pvm_assembly *a, struct pvm_item *item, bool shrink, bool *moved)
 {
     uint8_t bytes[PVM_INSN_BYTES];
     if (item->kind != PVM_ITEM_INSN) return true;
     if (item->label >= 0) item->in.target = label_pc(a, item->label);
     unsigned n =
         pvm_insn_write(a->program.code.isa, a->program.code.doc, &item->in, item->size, bytes);
-    if (!n)
-        return error_at(err, BASE_NUMBER, item->offset, "the instruction does not fit %u bytes",
-                        (unsigned)item->size);
-    if (n == item->in.length || (!shrink && n < item->in.length)) return true;
-    item->in.length = (uint8_t)n;
-    *moved = true;
-    return true;
+    unsigned length = n ? n : item->size; /* it may still come to fit */
+    if (length != item->in.length && (shrink || length > item->in.length)) {
+        item->in.length = (uint8_t)length;
+        *moved = true;
+    }
+    return n;
 }
 
 static bool place(struct pvm_assembly *a, penta_error *err)
 {
+    const struct pvm_item *misfit = NULL; /* of the last round, which decides */
     bool moved = true;
     for (unsigned round = 0; moved; round++) {
         uint64_t pc = 0;
@@ -73,10 +73,13 @@ static bool place(struct pvm_assembly *a, penta_error *err)
         if (pc > PVM_CODE_MAX)
             return error_at(err, PVM_TOO_LARGE, 0, "more than %d bytes of code", PVM_CODE_MAX);
         moved = false;
+        misfit = NULL;
         for (size_t i = 0; i < a->count; i++)
-            if (!measure(a, &a->items[i], round < FREE_ROUNDS, &moved, err)) return false;
+            if (!measure(a, &a->items[i], round < FREE_ROUNDS, &moved) && !misfit)
+                misfit = &a->items[i];
     }
-    return true;
+    return !misfit || error_at(err, BASE_NUMBER, misfit->offset,
+                               "the instruction does not fit %u bytes", (unsigned)misfit->size);
 }
 
 static void mark(struct pvm_assembly *a, uint64_t pc)
@@ -151,15 +154,27 @@ static bool emit_table(struct pvm_assembly *a, penta_error *err)
     return true;
 }
 
-bool pvm_place_code(struct pvm_assembly *a, penta_error *err)
+/* Code and bitmask: of the items, or as they were given. */
+static bool place_items(struct pvm_assembly *a, penta_error *err)
 {
     struct pvm_code *code = &a->program.code;
+    if (a->given) {
+        code->bytes = a->given->bytes;
+        code->mask = a->mask.given ? writer_view(&a->mask.bytes) : a->given->mask;
+        return true;
+    }
     if (!resolve(a, err) || !place(a, err)) return false;
     emit(a);
     emit_mask(a);
-    if (!emit_table(a, err)) return false;
     code->bytes = writer_view(&a->code);
     code->mask = a->mask.given ? writer_view(&a->mask.bytes) : writer_view(&a->code_mask);
+    return true;
+}
+
+bool pvm_place_code(struct pvm_assembly *a, penta_error *err)
+{
+    struct pvm_code *code = &a->program.code;
+    if (!place_items(a, err) || !emit_table(a, err)) return false;
     code->table = writer_view(&a->code_table);
     code->starts = code->mask.data;
     if (code->mask.size != (code->bytes.size + 7) / 8)

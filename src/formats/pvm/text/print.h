@@ -18,6 +18,9 @@ bool pvm_print_flat(const struct pvm_print *p, penta_error *err);
 bool pvm_print_upstream(const struct pvm_print *p, penta_error *err);
 /* print_source.c: text that assembles to the same bytes. */
 bool pvm_print_source(const struct pvm_print *p, penta_error *err);
+/* jump_sizes.c: marks, by a bit per pc, the jumps that the assembler would make shorter than they
+ * are, unless it is told their size. False: no memory. */
+bool pvm_jump_sizes(const struct pvm_code *code, uint8_t *sized);
 
 /* Prints 'name', or 0x.. when it is not UTF-8. */
 void pvm_print_name(struct writer *out, penta_bytes name);

@@ -1,28 +1,37 @@
-/* Text that assembles to the same bytes. The text is assembled in memory and compared with the
- * file. If they differ, the next attempt states the sizes of instructions that came out shorter,
- * later ones give more and more as hex: all instructions, then the whole file. */
+/* Text that assembles to the same bytes, printed piece by piece: neither the text nor the assembler's
+ * view of it is ever in memory as a whole. So it is checked in parts. Every line of code is read
+ * back and encoded before it is printed, and becomes hex if that gives other bytes; jump_sizes.c
+ * finds the jumps that need their size; and all that stands before the code is assembled around the
+ * code as it is. If that does not give the file, the whole file is printed in hex. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "pvm/format/encode.h"
+#include "pvm/text/assemble.h"
 #include "pvm/text/print.h"
 #include "text/hex.h"
 #include "text/quote.h"
 
-enum level {
-    LEVEL_TEXT,  /* instructions as text, those in `sized` with their size */
-    LEVEL_SIZES, /* all jumps with their size */
-    LEVEL_BYTES, /* instructions as hex */
-    LEVEL_FILE,  /* the whole file as hex */
-};
+enum { NAMES_MAX = 64, ENTRIES = 8, LINES = 1024, LINE_ROOM = 80 };
 
-enum { NAMES_MAX = 64, ENTRIES = 8, SIZE_ROUNDS = 8 };
+/* A line that was printed before. Its text follows from the bytes of the instruction, up to the
+ * label of a jump. */
+struct known_line {
+    uint8_t bytes[PVM_SKIP_MAX + 1], length; /* of the instruction; 0: none yet */
+    uint8_t size;                            /* 0: printed without */
+    bool sized, hex;
+    uint8_t text_size; /* 0: it is printed anew */
+    char text[LINE_ROOM];
+};
 
 struct printer {
     const struct pvm_print *p;
     struct writer *out;
-    enum level level;
-    uint8_t *labels; /* bit per pc: a label is printed here */
-    uint8_t *sized;  /* bit per pc: this jump would come out shorter, so its size is printed */
+    struct writer line; /* the one that is being checked */
+    struct pvm_matcher *matcher;
+    struct known_line *known;                  /* by hash */
+    uint8_t *labels;                           /* bit per pc: a label is printed here */
+    uint8_t *sized;                            /* bit per pc: this jump needs its size */
+    bool by_number;                            /* places in the code are numbers, not labels */
     const struct pvm_export *named[NAMES_MAX]; /* exports whose names serve as labels */
     size_t named_count;
 };
@@ -70,8 +79,10 @@ static void find_labels(struct printer *s)
 {
     const struct pvm_program *program = &s->p->m->program;
     const struct pvm_code *code = &program->code;
+    const uint8_t *op = pvm_isas[code->isa].op;
     struct pvm_insn in;
-    for (uint32_t pc = 0; pc < code->bytes.size; pc += in.length) {
+    for (uint32_t pc = 0; pc < code->bytes.size; pc++) {
+        if (!pvm_has_target(op[code->bytes.data[pc]]) || !pvm_bit(code->starts, pc)) continue;
         pvm_decode(code, pc, &in);
         if (pvm_has_target(in.op)) add_label(s, in.target);
     }
@@ -87,7 +98,7 @@ static void find_labels(struct printer *s)
 static void print_label(void *user, struct writer *out, uint32_t pc)
 {
     const struct printer *s = user;
-    if (!pvm_starts(&s->p->m->program.code, pc)) {
+    if (s->by_number || !pvm_starts(&s->p->m->program.code, pc)) {
         writer_dec(out, pc);
         return;
     }
@@ -218,34 +229,82 @@ static void print_bytes(struct printer *s, const char *name, const struct pvm_in
     writer_hex(s->out, bytes_slice(code->bytes, in->pc, in->length));
 }
 
+static void print_line(struct printer *s, struct writer *out, const struct pvm_insn *in,
+                       unsigned size)
+{
+    struct pvm_style style = {.target = print_label, .user = s};
+    writer_text(out, "    ");
+    pvm_form_print(out, in, s->p->m->program.code.isa, &style);
+    if (size) writer_print(out, " %%size %u", size);
+}
+
+/* What the assembler makes of the line, as far as it can without the others. */
+static bool comes_back(struct printer *s, const struct pvm_insn *in, unsigned size)
+{
+    const struct pvm_code *code = &s->p->m->program.code;
+    uint8_t bytes[PVM_INSN_BYTES];
+    penta_error err = {0};
+    struct pvm_line line;
+    struct pvm_match match;
+    s->line.out.size = 0;
+    print_line(s, &s->line, in, size);
+    struct source source = {
+        .name = "", .text = writer_view(&s->line), .comment = "//", .err = &err};
+    if (s->line.failed || !pvm_line_read(&source, &line) ||
+        !pvm_line_match(s->matcher, &line, code->isa, &match, &err) || match.address ||
+        !match.target != !pvm_has_target(in->op))
+        return false;
+    match.in.pc = in->pc;
+    match.in.target = in->target;
+    unsigned n = pvm_insn_write(code->isa, code->doc, &match.in, size, bytes);
+    return n == in->length && !memcmp(bytes, code->bytes.data + in->pc, n);
+}
+
+static void learn_line(struct printer *s, const struct pvm_insn *in, bool sized,
+                       struct known_line *k)
+{
+    const struct pvm_code *code = &s->p->m->program.code;
+    uint8_t again[PVM_INSN_BYTES];
+    *k = (struct known_line){.length = in->length, .sized = sized, .hex = true};
+    memcpy(k->bytes, code->bytes.data + in->pc, in->length);
+    if (in->op == PVM_OP_invalid) return;
+    if (sized || pvm_insn_write(code->isa, code->doc, in, 0, again) != in->length)
+        k->size = in->length;
+    k->hex = !comes_back(s, in, k->size);
+    penta_bytes text = writer_view(&s->line);
+    if (k->hex || pvm_has_target(in->op) || text.size > sizeof k->text) return;
+    memcpy(k->text, text.data, text.size);
+    k->text_size = (uint8_t)text.size;
+}
+
+static struct known_line *line_of(struct printer *s, const struct pvm_insn *in)
+{
+    const struct pvm_code *code = &s->p->m->program.code;
+    const uint8_t *bytes = code->bytes.data + in->pc;
+    uint64_t word = 0;
+    for (unsigned i = 0; i < in->length && i < 8; i++) word |= (uint64_t)bytes[i] << 8 * i;
+    struct known_line *k = &s->known[word * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+    _Static_assert(LINES == 1 << (64 - 54), "as many as the hash has values");
+    bool sized = pvm_bit(s->sized, in->pc);
+    if (k->length != in->length || k->sized != sized || memcmp(k->bytes, bytes, in->length))
+        learn_line(s, in, sized, k);
+    return k;
+}
+
 static void print_insn(struct printer *s, const struct pvm_insn *in)
 {
     const struct pvm_program *program = &s->p->m->program;
-    const struct pvm_code *code = &program->code;
-    const uint8_t *bytes = code->bytes.data + in->pc;
-    struct pvm_style style = {.target = print_label, .user = s};
-    uint8_t again[PVM_INSN_BYTES];
-    unsigned size = 0, n = 0;
-    if (in->op != PVM_OP_invalid && s->level < LEVEL_BYTES) {
-        bool sized =
-            pvm_has_target(in->op) && (s->level == LEVEL_SIZES || pvm_bit(s->sized, in->pc));
-        if (!sized) n = pvm_insn_write(code->isa, code->doc, in, 0, again);
-        if (sized || n != in->length) {
-            size = in->length;
-            n = pvm_insn_write(code->isa, code->doc, in, size, again);
-        }
-    }
-    if (n == in->length && !memcmp(again, bytes, n)) {
-        writer_text(s->out, "    ");
-        pvm_form_print(s->out, in, code->isa, &style);
-        if (size) writer_print(s->out, " %%size %u", size);
-    } else {
+    const struct known_line *k = line_of(s, in);
+    if (k->hex) {
         print_bytes(s, "insn", in);
         if (in->op != PVM_OP_invalid) {
             writer_text(s->out, " // ");
-            style = (struct pvm_style){0};
-            pvm_form_print(s->out, in, code->isa, &style);
+            pvm_form_print(s->out, in, program->code.isa, &(struct pvm_style){0});
         }
+    } else if (k->text_size) {
+        writer_bytes(s->out, k->text, k->text_size);
+    } else {
+        print_line(s, s->out, in, k->size);
     }
     if (in->op == PVM_OP_ecalli && (uint32_t)in->imm1 < program->import_count) {
         writer_text(s->out, " // ");
@@ -295,23 +354,18 @@ static bool mask_follows(const struct printer *s)
     bool block = true;
     for (uint32_t pc = 0; pc < code->bytes.size; pc += in.length) {
         pvm_decode(code, pc, &in);
-        bool expected = block || pvm_bit(s->labels, pc);
+        bool start = pvm_starts(code, pc), expected = start && (block || pvm_bit(s->labels, pc));
         for (uint32_t i = 0; i < in.length; i++)
             if (pvm_bit(code->mask.data, pc + i) != (!i && expected)) return false;
-        block = pvm_ends_block(pvm_isas[code->isa].op[code->bytes.data[pc]]);
+        block = !start || pvm_ends_block(pvm_isas[code->isa].op[code->bytes.data[pc]]);
     }
     size_t size = code->bytes.size;
     return !(size % 8 && code->mask.data[size / 8] >> size % 8);
 }
 
-static void print_all(struct printer *s)
+static void print_before_code(struct printer *s)
 {
     const struct pvm_program *p = &s->p->m->program;
-    if (s->level == LEVEL_FILE) {
-        writer_print(s->out, "%%isa = %s\n", pvm_isas[p->code.isa].name);
-        print_hex(s, "file", s->p->m->base.file);
-        return;
-    }
     if (p->dialect != PVM_POLKAVM)
         writer_print(s->out, "%%dialect = %s\n", pvm_dialect_names[p->dialect]);
     writer_print(s->out, "%%isa = %s\n", pvm_isas[p->code.isa].name);
@@ -322,89 +376,59 @@ static void print_all(struct printer *s)
     print_oddities(s);
     if (p->code.doc && !mask_follows(s)) print_hex(s, "bitmask", p->code.mask);
     writer_char(s->out, '\n');
-    print_code(s);
 }
 
-/* ---- until the text assembles to the file ---- */
+/* ---- does it assemble to the file? ---- */
 
-static void ignore(void *user, const penta_error *finding)
+/* What is printed before the code gives the file back, if the code comes back. */
+static bool gives_the_file(struct printer *s)
 {
-    (void)user;
-    (void)finding;
-}
-
-static bool assemble_again(const struct writer *text, struct writer *bytes)
-{
-    struct findings f = {.rules = pvm_rules, .report = ignore};
-    struct source source = {.name = "", .text = writer_view(text), .comment = "//"};
-    return pvm_assemble(&source, NULL, 0, bytes, &f);
-}
-
-static bool same_bytes(penta_bytes a, penta_bytes b)
-{
-    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
-}
-
-/* The assembler makes jumps as short as possible, the file may have longer ones. Marks those that
- * came out shorter; true if there are new ones. */
-static bool mark_sizes(struct printer *s, penta_bytes assembled)
-{
-    const struct pvm_program *program = &s->p->m->program;
-    const struct pvm_code *code = &program->code;
-    penta_option dialect = {"dialect", pvm_dialect_names[program->dialect]};
-    penta_error err = {0};
-    penta_module *module = pvm_parse(assembled, &dialect, 1, &err);
-    if (!module) return false;
-    const struct pvm_code *other = &pvm_module(module)->program.code;
-    struct pvm_insn in, out;
-    uint32_t at = 0;
-    bool found = false;
-    for (uint32_t pc = 0; pc < code->bytes.size && at < other->bytes.size;
-         pc += in.length, at += out.length) {
-        pvm_decode(code, pc, &in);
-        pvm_decode(other, at, &out);
-        if (in.length <= out.length || !pvm_has_target(in.op) || pvm_bit(s->sized, pc)) continue;
-        s->sized[pc / 8] |= (uint8_t)(1u << pc % 8);
-        found = true;
-    }
-    pvm_close(module);
-    return found;
-}
-
-static void print_exactly(struct printer *s)
-{
-    struct writer bytes = {0};
-    unsigned rounds = 0;
-    for (s->level = LEVEL_TEXT; s->level <= LEVEL_FILE;) {
-        s->out->out.size = bytes.out.size = 0;
-        print_all(s);
-        bool ok = !s->out->failed && assemble_again(s->out, &bytes);
-        if (s->out->failed || (ok && same_bytes(writer_view(&bytes), s->p->m->base.file))) break;
-        if (ok && s->level == LEVEL_TEXT && rounds++ < SIZE_ROUNDS &&
-            mark_sizes(s, writer_view(&bytes)))
-            continue;
-        s->level++;
-    }
+    const struct pvm_program *p = &s->p->m->program;
+    struct writer *out = s->out, text = {0}, bytes = {0};
+    size_t size = p->code.bytes.size;
+    bool stray = size % 8 && p->code.mask.data[size / 8] >> size % 8; /* bits after the code */
+    if (size > PVM_CODE_MAX || (stray && !p->code.doc)) return false;
+    s->out = &text;
+    s->by_number = true;
+    print_before_code(s);
+    s->out = out;
+    s->by_number = false;
+    struct source source = {.name = "", .text = writer_view(&text), .comment = "//"};
+    bool same = !text.failed && pvm_assemble_around(&source, &p->code, &bytes) &&
+                bytes_equal(writer_view(&bytes), s->p->m->base.file);
+    writer_free(&text);
     writer_free(&bytes);
+    return same;
+}
+
+static void print_file(struct printer *s)
+{
+    writer_print(s->out, "%%isa = %s\n", pvm_isas[s->p->m->program.code.isa].name);
+    print_hex(s, "file", s->p->m->base.file);
 }
 
 bool pvm_print_source(const struct pvm_print *p, penta_error *err)
 {
-    struct writer text = {0};
-    struct printer s = {.p = p, .out = &text};
+    struct printer s = {.p = p, .out = p->out};
     size_t bits = p->m->program.code.bytes.size / 8 + 1;
     s.labels = calloc(bits, 1);
     s.sized = calloc(bits, 1);
-    if (s.labels && s.sized) {
-        find_labels(&s);
-        print_exactly(&s);
-        writer_bytes(p->out, text.out.data, text.out.size);
-        p->out->failed |= text.failed;
-    } else {
-        error_at(err, BASE_MEMORY, 0, "no memory for the labels");
+    s.known = calloc(LINES, sizeof *s.known);
+    s.matcher = pvm_matcher_new(err);
+    bool ok =
+        s.labels && s.sized && s.known && s.matcher && pvm_jump_sizes(&p->m->program.code, s.sized);
+    if (!ok) error_at(err, BASE_MEMORY, 0, "no memory for the listing");
+    if (ok) find_labels(&s);
+    if (ok && gives_the_file(&s)) {
+        print_before_code(&s);
+        print_code(&s);
+    } else if (ok) {
+        print_file(&s);
     }
-    writer_free(&text);
+    writer_free(&s.line);
+    pvm_matcher_free(s.matcher);
+    free(s.known);
     free(s.labels);
     free(s.sized);
-    return !err->code && writer_ok(p->out, err);
+    return ok && writer_ok(p->out, err);
 }

@@ -1,0 +1,171 @@
+/* Which jumps a listing gives with their size. The assembler takes the shortest form of each that
+ * the layout allows, so a file whose jumps are shortest for their distances may still come out
+ * shorter: where several jumps could shrink together. Here that is worked out from the code, as the
+ * assembler would do it from the text: jumps start in their shortest form and grow until nothing
+ * moves. */
+#include <stdlib.h>
+#include "pvm/format/encode.h"
+#include "pvm/text/print.h"
+
+enum {
+    GROW_ROUNDS = 64, /* of growing; programs that compilers make need five */
+    SIZE_ROUNDS = 8,  /* of giving sizes to those that stay short */
+    WORD = 64,
+};
+
+struct sizes {
+    const struct pvm_code *code;
+    uint8_t *sized;   /* bit per pc: printed with its size */
+    uint64_t *jumps;  /* bit per pc: may come out shorter than it is */
+    uint8_t *shrunk;  /* by pc of a jump: so many bytes */
+    uint32_t *before; /* by word: bytes that are missing before it */
+    bool some;
+};
+
+static struct pvm_insn insn_at(const struct sizes *s, uint32_t pc)
+{
+    struct pvm_insn in;
+    pvm_decode(s->code, pc, &in);
+    return in;
+}
+
+static unsigned shortest(const struct sizes *s, const struct pvm_insn *in)
+{
+    uint8_t bytes[PVM_INSN_BYTES];
+    return pvm_insn_write(s->code->isa, s->code->doc, in, 0, bytes);
+}
+
+static void give_size(struct sizes *s, uint32_t pc)
+{
+    s->sized[pc / 8] |= (uint8_t)(1u << pc % 8);
+    s->jumps[pc / WORD] &= ~(UINT64_C(1) << pc % WORD);
+    s->shrunk[pc] = 0;
+}
+
+/* Jumps by number have no label to move with, and those that are not shortest need their size
+ * anyway; all others are free. */
+static void find_jumps(struct sizes *s)
+{
+    const struct pvm_code *code = s->code;
+    const uint8_t *op = pvm_isas[code->isa].op;
+    for (uint32_t base = 0; base < code->bytes.size; base += WORD) {
+        uint32_t end = code->bytes.size - base < WORD ? (uint32_t)code->bytes.size : base + WORD;
+        uint64_t bits = pvm_start_bits(code, base);
+        for (uint32_t pc; bits; bits &= bits - 1) {
+            pc = base + (uint32_t)__builtin_ctzll(bits);
+            if (pc >= end) break;
+            if (!pvm_has_target(op[code->bytes.data[pc]])) continue;
+            struct pvm_insn in = insn_at(s, pc);
+            if (!pvm_has_target(in.op)) continue;
+            if (!pvm_starts(code, in.target) || shortest(s, &in) != in.length) {
+                s->sized[pc / 8] |= (uint8_t)(1u << pc % 8);
+                continue;
+            }
+            s->jumps[pc / WORD] |= UINT64_C(1) << pc % WORD;
+            s->some = true;
+        }
+    }
+}
+
+static uint32_t missing_in(const struct sizes *s, uint32_t word, uint64_t among)
+{
+    uint32_t sum = 0;
+    for (uint64_t bits = s->jumps[word] & among; bits; bits &= bits - 1)
+        sum += s->shrunk[word * WORD + (uint32_t)__builtin_ctzll(bits)];
+    return sum;
+}
+
+/* Where the instruction at pc would be. */
+static uint32_t moved(const struct sizes *s, uint32_t pc)
+{
+    uint64_t earlier = (UINT64_C(1) << pc % WORD) - 1;
+    return pc - s->before[pc / WORD] - missing_in(s, pc / WORD, earlier);
+}
+
+static void sum_up(struct sizes *s, uint32_t words)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < words; i++) {
+        s->before[i] = sum;
+        sum += missing_in(s, i, ~UINT64_C(0));
+    }
+}
+
+typedef bool visit(struct sizes *s, uint32_t pc);
+
+static bool each_jump(struct sizes *s, uint32_t words, visit *what)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < words; i++)
+        for (uint64_t bits = s->jumps[i]; bits; bits &= bits - 1)
+            any |= what(s, i * WORD + (uint32_t)__builtin_ctzll(bits));
+    return any;
+}
+
+static bool shrink(struct sizes *s, uint32_t pc)
+{
+    struct pvm_insn in = insn_at(s, pc);
+    in.target = pc;
+    s->shrunk[pc] = (uint8_t)(in.length - shortest(s, &in));
+    return true;
+}
+
+/* Distances are at most what they will be in the end, so none grows too far. */
+static bool grow(struct sizes *s, uint32_t pc)
+{
+    if (!s->shrunk[pc]) return false;
+    struct pvm_insn in = insn_at(s, pc);
+    unsigned length = in.length;
+    in.pc = moved(s, pc);
+    in.target = moved(s, in.target);
+    unsigned need = shortest(s, &in);
+    if (need <= length - s->shrunk[pc]) return false;
+    s->shrunk[pc] = (uint8_t)(need < length ? length - need : 0);
+    return true;
+}
+
+static bool keep_short_ones(struct sizes *s, uint32_t pc)
+{
+    if (!s->shrunk[pc]) return false;
+    give_size(s, pc);
+    return true;
+}
+
+static bool keep(struct sizes *s, uint32_t pc)
+{
+    give_size(s, pc);
+    return true;
+}
+
+/* False: it takes too long. */
+static bool settle(struct sizes *s, uint32_t words)
+{
+    each_jump(s, words, shrink);
+    for (unsigned round = 0; round < GROW_ROUNDS; round++) {
+        sum_up(s, words);
+        if (!each_jump(s, words, grow)) return true;
+    }
+    return false;
+}
+
+bool pvm_jump_sizes(const struct pvm_code *code, uint8_t *sized)
+{
+    uint32_t words = (uint32_t)(code->bytes.size / WORD) + 1;
+    struct sizes s = {.code = code,
+                      .sized = sized,
+                      .jumps = calloc(words, sizeof *s.jumps),
+                      .shrunk = calloc(code->bytes.size + 1, 1),
+                      .before = calloc(words, sizeof *s.before)};
+    bool ok = s.jumps && s.shrunk && s.before;
+    if (ok) find_jumps(&s);
+    bool again = ok && s.some;
+    for (unsigned round = 0; again && round < SIZE_ROUNDS; round++) {
+        if (!settle(&s, words)) break;
+        again = each_jump(&s, words, keep_short_ones);
+    }
+    if (again) each_jump(&s, words, keep);
+    free(s.jumps);
+    free(s.shrunk);
+    free(s.before);
+    return ok;
+}
