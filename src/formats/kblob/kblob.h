@@ -39,7 +39,7 @@ enum kblob_shape {
     KBLOB_SHAPE_TIME,
 };
 enum kblob_op {
-    KBLOB_OP_BAD, /* zero: an entry nobody filled in traps */
+    KBLOB_OP_BAD, /* 0: an entry that was not filled in traps */
 #define OP(code, name, ...) KBLOB_OP_##name = code,
 #include "kblob/isa.def"
     KBLOB_OP_DEFINED,

@@ -27,7 +27,7 @@ static void verify_header(const struct kblob_module *m, struct findings *f)
                      m->base.file.size, KBLOB_BYTES_MAX);
 }
 
-/* Sound instructions, the usual case, cost one test: defined opcode, and zeros after it. */
+/* Right instructions, the usual case, cost one test: the opcode is defined, and zeros follow. */
 static void verify_inst(const struct kblob_module *m, size_t i, struct findings *f)
 {
     const struct kblob_inst *in = &m->insts[i];
@@ -96,7 +96,7 @@ static void warn_flow(const struct kblob_module *m, struct findings *f)
                      m->count - i == 2 ? "" : "s");
 }
 
-/* Rules 1 to 12; false when the file ends before all of them could be asked. */
+/* Rules 1 to 12; false if the file ends too early to check them all. */
 static bool verify_errors(const struct kblob_module *m, struct findings *f)
 {
     const penta_error *damage = &m->base.damage;
@@ -105,7 +105,7 @@ static bool verify_errors(const struct kblob_module *m, struct findings *f)
         return false;
     }
     verify_header(m, f);
-    if (damage->code) { /* nothing sure is known of the instructions then */
+    if (damage->code) { /* then the instructions cannot be checked */
         if (damage->code != KBLOB_BAD_ENTRY) findings_pass(f, damage);
         return false;
     }

@@ -6,7 +6,7 @@
  *     WRITE64 buf + size, 0x11223344
  *     HALT
  *
- * What plain instructions cannot say, so that every blob survives byte for byte:
+ * Directives for everything else, so that every blob can be written as text and back:
  *     .header version[, flags[, magic]]     also allows a blob without instructions
  *     .gap    "..." or hex         bytes between header and code
  *     .inst   opcode, flags, reserved, arg0, arg1

@@ -19,7 +19,7 @@ static void print_address(struct writer *out, const struct labels *names, uint64
     writer_0x(out, address);
 }
 
-/* Plain text can say it: defined, no flags, and unused operands are zero. */
+/* Whether a plain line gives the same bytes: a defined opcode, no flags, unused operands zero. */
 static bool plain(const struct kblob_inst *in)
 {
     if (in->opcode == KBLOB_OP_BAD || in->opcode >= KBLOB_OP_DEFINED || in->flags || in->reserved)
@@ -91,7 +91,7 @@ bool kblob_print(const penta_module *module, const penta_option *options, size_t
     for (size_t i = 0; i < names.count; i++)
         writer_print(out, ".extern %.*s\n", (int)names.items[i].name.size,
                      (const char *)names.items[i].name.data);
-    /* Magic, count and entry follow from the rest of the text unless they are odd. */
+    /* The assembler computes the header; .header is only needed for other values or without instructions. */
     if (h->magic != KBLOB_MAGIC || h->version != KBLOB_VERSION || h->flags || !m->count)
         writer_print(out, ".header %u, 0x%x, 0x%x\n", h->version, h->flags, (unsigned)h->magic);
     print_bytes(out, ".gap    ", m->gap);

@@ -1,5 +1,5 @@
-/* Device memory: allocations in a 48-bit address space, looked up, never dereferenced as guest
- * addresses. Shared by the interpreter's option map and by the device. Not locked: the device locks. */
+/* Device memory: allocations in a 48-bit address space. Addresses are looked up, never used as pointers.
+ * For the interpreter's option 'map' and for the device, which does the locking. */
 #pragma once
 #include "base/error.h"
 #include "base/writer.h"
@@ -8,7 +8,7 @@
 enum kblob_fault {           /* why an access fails; numbers are those of the fault record */
     KBLOB_FAULT_NONE, KBLOB_FAULT_NULL, KBLOB_FAULT_UNMAPPED, KBLOB_FAULT_OUT_OF_BOUNDS,
     KBLOB_FAULT_USE_AFTER_FREE, KBLOB_FAULT_LIMIT,
-    KBLOB_FAULT_READ_ONLY,   /* ours: only memory mapped read-only knows it */
+    KBLOB_FAULT_READ_ONLY,   /* not of the device: a write to memory that was mapped read-only */
 };
 /* clang-format on */
 const char *kblob_fault_name(enum kblob_fault fault); /* "OUT_OF_BOUNDS" */
@@ -16,7 +16,7 @@ const char *kblob_fault_name(enum kblob_fault fault); /* "OUT_OF_BOUNDS" */
 struct kblob_region {
     uint64_t base, size;
     uint8_t *bytes;
-    uint8_t *initial; /* what it started with; NULL: zeros, or nobody asks */
+    uint8_t *initial; /* contents at the start; NULL: zeros, or not needed */
     bool read_only;
 };
 

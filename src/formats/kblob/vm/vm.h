@@ -3,7 +3,7 @@
 #include "kblob/kblob.h"
 #include "kblob/vm/memory.h"
 
-struct kblob_decoded { /* decoded: 16 bytes, so that streaming them is all that costs */
+struct kblob_decoded { /* small: running is mostly reading these from memory */
     uint64_t arg0;
     uint32_t arg1;
     uint8_t op; /* enum kblob_op, pseudo-instructions included */
@@ -22,11 +22,11 @@ struct kblob_vm {
     struct kblob_memory *memory; /* shared or &own */
     struct kblob_memory own;
     bool has_read, asleep;         /* last_read is valid; a SLEEP waits for its answer */
-    bool halted_explicitly, final; /* HALT was executed; no instruction will be any more */
+    bool halted_explicitly, final; /* HALT was executed; the run is over */
     uint64_t last_read, slept_ms, executed;
     enum kblob_fault fault; /* of the instruction at pc, when final */
     uint64_t fault_address, fault_size;
-    bool at_break; /* the last stop was the mark at pc: go over it */
+    bool at_break; /* stopped at the breakpoint at pc: the next run goes on past it */
     bool started;  /* pokes before the first run set the initial memory */
 };
 
