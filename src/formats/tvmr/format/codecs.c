@@ -1,4 +1,4 @@
-/* What the container needs of libraries: LZ4 and the ciphers of src/crypto. */
+/* What the container needs from libraries: LZ4 and the ciphers of src/crypto. */
 #include "crypto/aead.h"
 #include "crypto/hash.h"
 #include "tvmr/tvmr.h"

@@ -1,5 +1,4 @@
-/* What codecs.c does where the libraries are missing: neither compressed nor encrypted
- * files. */
+/* Replaces codecs.c in builds without the libraries: no compressed or encrypted files. */
 #include "tvmr/tvmr.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Bytes to module and back. What contradicts the layout is damage; what is merely wrong (version,
- * checksum, a type) is left to verify, so that broken files can still be looked at. */
+/* Bytes to module and back. A file that contradicts its layout is damaged; other errors (version,
+ * checksum, a type) are left to verify, so that wrong files can still be described. */
 #include "base/codec/checksum.h"
 #include "tvmr/tvmr.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The tables of isa.def and ext_*.def, and how to find a row. */
+/* The tables of isa.def and of the files in extensions/, and how to find a row. */
 #include "core/describe.h"
 #include "tvmr/vm/ops.h"
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/* The metadata section: JSON into what tools want to know of a program. Unknown members stay in
- * the bytes and are otherwise ignored. */
+/* The metadata section: reads the members of its JSON that tools use. Others stay in the bytes and are
+ * ignored. */
 #include "base/json/json_read.h"
 #include "tvmr/tvmr.h"
 #include <stdio.h>

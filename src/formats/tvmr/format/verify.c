@@ -1,4 +1,4 @@
-/* What an image must obey: the loader's checks, in their order. */
+/* The rules of an image: the checks of the loader, in their order. */
 #include "tvmr/format/verify.h"
 #include "base/utf8.h"
 #include <stdarg.h>
@@ -177,7 +177,7 @@ void tvmr_verify(const penta_module *module, struct findings *f)
         return;
     }
     if (m->header_size == tvmr_header_bytes) verify_header(&pass);
-    if (damage && !m->exts) { /* nothing after the header is known */
+    if (damage && !m->exts) { /* nothing after the header can be read */
         findings_pass(f, &module->damage);
         return;
     }

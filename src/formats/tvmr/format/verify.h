@@ -12,7 +12,7 @@ void verify_report(struct pass *p, uint32_t code, uint64_t at, bool decoded, con
 
 /* At a place of the image after the header. */
 #define AT(code, offset, ...) verify_report(p, code, offset, tvmr_decoded(p->m), __VA_ARGS__)
-/* At an instruction; those of a legacy file are where they were. */
+/* At an instruction; for a legacy file, at its offset there. */
 #define INSN(code, index, ...)                                                                     \
     verify_report(p, code, tvmr_insn_offset(p->m, index), tvmr_insn_decoded(p->m), __VA_ARGS__)
 

@@ -1,5 +1,6 @@
 /* What is wrong with a program: extensions, control flow, keys, registers, operands, order, shapes,
- * plausibility. Programs have millions of instructions, nearly all of them usual. */
+ * plausibility. Programs may have millions of instructions, and nearly all of them are right: those are
+ * recognised quickly (unusual_from). */
 #include "tvmr/format/verify.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +13,14 @@ struct program {
     struct found { /* what the tables say of an instruction, by its first four bytes */
         uint32_t key;
         bool is;
-        bool looked_at;    /* every time, whatever its operands are */
+        bool looked_at;    /* needs all checks every time, whatever its operands are */
         uint8_t registers; /* operands that are registers, one bit each */
         uint8_t effects;
         uint32_t zeros; /* bits of the operands, read as one number, that are expected to be 0 */
         const struct tvmr_op *op;
     } found[256];
-    uint64_t usual[1024];                    /* instructions that need no look, by their hash */
-    uint8_t undeclared[4][256];              /* bit k for operand k */
+    uint64_t usual[1024];       /* instructions that are known to be right, by their hash */
+    uint8_t undeclared[4][256]; /* bit k for operand k */
     uint8_t used[8192], known_missing[8192]; /* extensions */
     size_t depth;
     unsigned effects;
@@ -217,9 +218,9 @@ static uint64_t *usual_at(struct program *g, uint64_t word)
     return &g->usual[(word * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
 }
 
-/* The first instruction from i on that needs a look. Almost every one of a good program does not:
- * the tables know it, its registers are declared, zeros are where zeros belong. Once that is so it
- * stays so: effects only become more. */
+/* The first instruction from i on that needs all checks. An instruction needs none if the tables know
+ * it, its registers are declared, unused operands are zero, and its effects have occurred before; the
+ * same instruction then needs none later either. */
 static size_t unusual_from(struct program *g, size_t i)
 {
     const uint8_t *code = g->p->m->code.data, (*undeclared)[256] = g->undeclared;
@@ -246,7 +247,7 @@ static void check_insns(struct program *g)
         check_insn(g, i);
 }
 
-/* What only the end shows, and instructions that nothing leads to. */
+/* Findings that need the whole program, such as instructions that are never reached. */
 static void check_end(struct program *g)
 {
     struct pass *p = g->p;
@@ -406,7 +407,7 @@ void verify_program(struct pass *p)
         memset(g->undeclared[k], 1 << k, TVMR_NULL);
         for (size_t i = 0; i < p->m->reg_count; i++) g->undeclared[k][p->m->regs[i].reg] = 0;
     }
-    *usual_at(g, 0) = UINT64_MAX; /* whose own place is another: all are empty now */
+    *usual_at(g, 0) = UINT64_MAX; /* 0 marks empty entries: the instruction 0 must not match one */
     check_insns(g);
     check_end(g);
     check_requirements(g);

@@ -69,7 +69,7 @@ static bool next_entry(struct reader *r, struct entry *e)
     return !r->err->code;
 }
 
-/* The first of those that were left alone, for the person who asked for them. */
+/* Keeps a warning about the first register whose weights do not fit. */
 static void note_unfit(struct tvmr_vm *vm, unsigned index, const struct entry *e)
 {
     if (*vm->warning) return;

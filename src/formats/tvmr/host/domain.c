@@ -5,7 +5,7 @@
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>
 
-/* ---- numbers that grow ---- */
+/* ---- growing lists of numbers ---- */
 
 bool numbers_keep(struct act *a, struct numbers *to, const int32_t *data, size_t count)
 {
@@ -79,7 +79,7 @@ bool tvmr_domain_answer(struct tvmr_domain *w, struct tvmr_vm *vm, const penta_s
     return false;
 }
 
-/* ---- coming and going ---- */
+/* ---- open and close ---- */
 
 struct tvmr_domain *tvmr_domain_new(const char *folder, penta_error *err)
 {

@@ -31,7 +31,7 @@ static bool read_entry(struct act *a, struct bank *b, struct reader *r)
     return true;
 }
 
-/* The bank of a slot, with what the folder has; NULL: that is damaged. */
+/* The bank of a slot, loaded from the folder on first use; NULL: its file is damaged. */
 static struct bank *bank_of(struct act *a, uint64_t slot)
 {
     struct bank *b = &a->w->banks[slot & 255];
@@ -192,7 +192,7 @@ bool domain_BankCount(struct act *a)
     return b && answer_number(a->vm, a->args[0], (int64_t)b->count);
 }
 
-/* What was touched last is evicted last; demoted entries go first. */
+/* The entry that was touched longest ago is evicted first; demoted entries go before all others. */
 static bool touch(struct act *a, uint64_t clock)
 {
     struct bank *b = bank_of(a, a->args[1]);
@@ -204,7 +204,7 @@ bool domain_BankTouch(struct act *a) { return touch(a, ++a->w->clock); }
 bool domain_BankPromote(struct act *a) { return domain_BankTouch(a); }
 bool domain_BankDemote(struct act *a) { return touch(a, 0); }
 
-/* An entry goes with the edges that lead to it and from it. */
+/* Removes an entry, and the edges that lead to it and from it. */
 static bool bank_remove(struct act *a, uint64_t slot, struct entry *e)
 {
     struct bank *b = &a->w->banks[slot & 255];

@@ -4,7 +4,7 @@
 
 #define ACT(name) bool domain_##name(struct act *a)
 
-/* ---- life ---- */
+/* ---- clock and levels ---- */
 
 ACT(PhaseRead) { return answer_number(a->vm, a->args[0], a->w->phase); }
 ACT(TickRead) { return answer_number(a->vm, a->args[0], a->w->tick++); }
@@ -18,7 +18,7 @@ ACT(LevelWrite)
 }
 ACT(RestWrite) { return a->w->rest = scalar_of(a->vm, a->args[0]) != 0, true; }
 
-/* What is asked for is done at once. */
+/* Requests are carried out at once. */
 ACT(ConsolidationRequest) { return scalar_of(a->vm, a->args[0]) <= 0 || domain_Consolidate(a); }
 
 ACT(LogEvent)
@@ -38,7 +38,7 @@ ACT(CoherenceSingularWrite)
     if (n.count >= 2 && n.data[0] >= 0 && n.data[0] < 7) a->w->coherence[n.data[0]] = n.data[1];
     return true;
 }
-ACT(CoherenceMultimodalWrite) /* the same, between two divisions: nothing reads it back */
+ACT(CoherenceMultimodalWrite) /* no operation reads it, so nothing is kept */
 {
     (void)a;
     return true;
@@ -73,7 +73,7 @@ static const char *const reasons[] = {[FOUND_NOTHING] = "there is none",
                                       [FOUND_OTHER_SIZE] = "it has another number of weights",
                                       [FOUND_DAMAGED] = "it is damaged"};
 
-/* Nothing stored yet: the weights stay. What does not fit leaves them alone, with a warning. */
+/* Without stored weights, the register keeps its own; if they do not fit, too, with a warning. */
 static bool load(struct act *a, naming *name_of)
 {
     char name[128];
@@ -90,7 +90,7 @@ ACT(StoreWeights) { return store(a, by_number); }
 ACT(LoadWeights) { return load(a, by_number); }
 ACT(CheckpointSave) { return store(a, by_register); }
 
-ACT(InitThermo) /* what is there already stays */
+ACT(InitThermo) /* keeps weights that are stored already */
 {
     char name[128];
     penta_bytes there;

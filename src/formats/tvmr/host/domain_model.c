@@ -56,7 +56,7 @@ static bool open_model(struct act *a, unsigned slot)
     return model_error(a, slot, err.code ? err.message : "cannot be opened");
 }
 
-/* Runs it over the input; what it asks of its host is answered here too. */
+/* Runs a model on the input; its own domain operations are answered here, too. */
 static bool run_model(struct act *a, unsigned slot, struct numbers input)
 {
     struct model *m = &a->w->models[slot];

@@ -1,4 +1,4 @@
-/* The default host's chemicals, fields, spiking network, and the warmth of weights. */
+/* The default host's chemicals, fields, spiking network, and the temperatures of weights. */
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static bool decay(struct act *a, uint64_t field, int64_t retention, int64_t boos
 ACT(FieldTick) { return decay(a, a->args[0], 250, 0); }
 ACT(FieldDecay) { return decay(a, a->args[0], (int64_t)a->args[1], (int64_t)a->args[2]); }
 
-/* Activity where the source is awake tires by factor / 256. */
+/* Reduces the activity by factor / 256 where the source is not 0. */
 ACT(ExhaustionBoost)
 {
     struct numbers n = source_of(a->vm, a->args[0]), *s = slice(a, FIELD_ACTIVITY, 0);
@@ -75,7 +75,7 @@ ACT(ExhaustionBoost)
     return s != NULL;
 }
 
-/* The source becomes the activity; the further below the strongest, the more is taken. */
+/* The source becomes the activity; each value is reduced in proportion to its distance from the largest. */
 ACT(LateralInhibit)
 {
     struct numbers n = source_of(a->vm, a->args[0]), *s = slice(a, FIELD_ACTIVITY, 0);
@@ -89,7 +89,7 @@ ACT(LateralInhibit)
     return true;
 }
 
-/* What lies in a field, or [0]. */
+/* The contents of a field, or [0]. */
 static bool read_state(struct act *a, uint64_t field)
 {
     const struct numbers *s = slice(a, field, 0);
@@ -105,7 +105,7 @@ ACT(ValenceRead)
     return answer_list(a->vm, a->args[0], pair, 2);
 }
 
-/* The distance of each energy from the last one seen. */
+/* The difference of each energy from the last one. */
 ACT(NoveltyScore)
 {
     struct numbers n = source_of(a->vm, a->args[1]), *seen = &a->w->seen, last = *seen;
@@ -134,7 +134,7 @@ ACT(CoActivationReset)
     return true;
 }
 
-/* ---- a spiking network as small as can be: leaky sums driven by four axes ---- */
+/* ---- a minimal spiking network: leaky sums driven by four axes ---- */
 
 ACT(SNNSetAxes)
 {
@@ -185,7 +185,7 @@ ACT(SNNGrowNeurons)
     return answer_number(a->vm, a->args[1], (int64_t)size);
 }
 
-/* The neurons with these indices go, the others move up. */
+/* Removes the neurons with these indices; the others move up. */
 ACT(SNNPruneNeurons)
 {
     struct numbers *n = &a->w->neurons, indices = source_of(a->vm, a->args[0]);
@@ -203,7 +203,7 @@ ACT(SNNPruneNeurons)
     return answer_number(a->vm, a->args[1], (int64_t)kept);
 }
 
-/* Weights that are HOT and nearly nothing go; those that are not become warmer with reward. */
+/* prune: HOT weights below 8 become 0. Otherwise HOT weights of at least 128 become WARM. */
 static bool thermo(struct act *a, bool prune)
 {
     int64_t changed = 0;

@@ -32,7 +32,7 @@ bool domain_PoolTick(struct act *a)
     int32_t *potential = a->w->pool.data, *spikes = potential + POOL_SIZE;
     int64_t fired = 0;
     inject(a, x, 0, x.count);
-    for (size_t i = 0; i < a->w->synapse_count; i++) { /* what fired last time arrives now */
+    for (size_t i = 0; i < a->w->synapse_count; i++) { /* spikes of the last tick arrive now */
         const struct synapse *s = &a->w->synapses[i];
         if (spikes[s->from]) potential[s->to] = clamp32((int64_t)potential[s->to] + s->weight);
     }
@@ -79,7 +79,7 @@ static struct by_start *sort_synapses(const struct tvmr_domain *w)
     return sorted;
 }
 
-/* Between neurons that fired together last: each to the next, unless it is there. */
+/* Adds synapses between neurons that fired in the last tick: from each to the next, unless there is one. */
 bool domain_PoolSynaptogenesis(struct act *a)
 {
     struct tvmr_domain *w = a->w;
@@ -102,7 +102,7 @@ bool domain_PoolSynaptogenesis(struct act *a)
     return answer_number(a->vm, a->args[0], (int64_t)(w->synapse_count - old));
 }
 
-/* Synapses of which both ends fired last grow, those of which one did wither. */
+/* Synapses become stronger if both ends fired in the last tick, weaker if one did. */
 bool domain_PoolModulate(struct act *a)
 {
     int32_t changed[] = {0, 0};

@@ -3,7 +3,7 @@
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>
 
-enum { MESSAGE = 8 }; /* what a message costs besides its numbers */
+enum { MESSAGE = 8 }; /* what a message counts besides its numbers */
 
 #define ACT(name) bool domain_##name(struct act *a)
 
@@ -30,7 +30,7 @@ static bool take(struct act *a, unsigned i)
     }
 }
 
-/* The last free one of the bank, so that it does not meet those a program numbers itself. */
+/* The last free register of the bank, because programs number their own from 0. */
 ACT(AllocRegister)
 {
     for (unsigned i = TVMR_BANK - 1; i-- > 0;)
@@ -143,7 +143,7 @@ ACT(RegionDisable)
 }
 
 ACT(HaltRegion) { return domain_RegionDisable(a); }
-ACT(BarrierWait) /* of one: everybody is here */
+ACT(BarrierWait) /* the program is the only participant */
 {
     (void)a;
     return true;

@@ -1,4 +1,4 @@
-/* What the files of the default host share. */
+/* State and functions that the files of the default host share. */
 #pragma once
 #include "tvmr/host/domain.h"
 #include <stdio.h>
@@ -33,7 +33,7 @@ struct entry { /* of a bank */
 struct bank {
     struct entry *entries;
     size_t count;
-    bool loaded; /* the folder has been asked */
+    bool loaded; /* from the folder, if that has it */
 };
 struct synapse { /* of the pool */
     uint16_t from, to;

@@ -45,7 +45,7 @@ static penta_bytes bytes_under(const struct named *n)
     return (penta_bytes){n->bytes.data, n->bytes.size};
 }
 
-/* A new one hides an older one of the same name, which a rollback brings back. */
+/* A new entry hides an older one of the same name, which a rollback restores. */
 static struct named *named_add(struct tvmr_domain *w, const char *name, unsigned transaction)
 {
     struct named *n = calloc(1, sizeof *n);
@@ -127,8 +127,8 @@ static bool write_journal(struct tvmr_domain *w, unsigned transaction, penta_err
     return ok;
 }
 
-/* What a commit had promised. A journal is renamed into its place whole, so that one which is
- * damaged was not written by a commit. */
+/* Finishes a commit that was interrupted. A journal is renamed into its place when it is complete, so a
+ * damaged one was not written by a commit. */
 static bool replay_journal(struct tvmr_domain *w, penta_error *err)
 {
     penta_bytes all;
@@ -247,7 +247,7 @@ enum found domain_weights_get(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_
     return tvmr_temps_set(vm, c, temps ? body.data + c->count * 2 : NULL) ? FOUND : FOUND_NOTHING;
 }
 
-/* ---- coming and going ---- */
+/* ---- open and close ---- */
 
 /* Folders without a version kept the weights of C0 and those of the key "register-0" in one file:
  * both find them again. */

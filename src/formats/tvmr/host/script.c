@@ -59,7 +59,7 @@ struct tvmr_script {
     size_t next;
 };
 
-/* Every answer is looked at before the run, so that a slip of the pen does not pass for "go on". */
+/* Every answer is checked before the run: otherwise a misspelt member would be ignored. */
 struct checking {
     const char *path;
     size_t answer;

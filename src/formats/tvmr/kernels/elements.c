@@ -8,8 +8,7 @@ static inline int32_t limit(int32_t v, int32_t low, int32_t high)
     return v < low ? low : v > high ? high : v;
 }
 
-/* sum is a + b, wrapped: of two numbers with the same sign it has that sign, or there was no room.
- */
+/* sum is a + b, wrapped: it overflowed if a and b have the same sign and sum has the other. */
 static inline int32_t saturate(int32_t a, int32_t b, uint32_t sum)
 {
     int32_t most = (a >> 31) ^ INT32_MAX;

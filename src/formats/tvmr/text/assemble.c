@@ -5,7 +5,7 @@
  *     .requires    tensor [0x0001]             .program     relu H1, H0      ext.mnemonic A, B
  *     .projection  target x                                 label:           jump label
  *
- * `.image` says what these cannot, so that every file survives: see assemble_image.c. */
+ * `.image` has what these cannot express, so that every file can be written as text: assemble_image.c. */
 #include "base/suggest.h"
 #include "tvmr/text/assemble.h"
 #include <ctype.h>

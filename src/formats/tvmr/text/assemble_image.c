@@ -1,11 +1,11 @@
-/* Assembler, the image: metadata, and the section .image for what the language cannot say:
+/* Assembler, the image: metadata, and the section .image for what the language cannot express:
  *
  *     version N      flags N       checksum N     reserved N      header fields as they are
  *     ext ID MAJOR MINOR PATCH     these lines are the extension table instead of .requires
  *     regdef INDEX HEX             the bytes of that definition
  *     metadata HEX                 the whole section      trailing HEX   bytes after the image
  *     stored SIZE HEX              payload of the envelope and plain_size    tail HEX   after it
- *     file HEX                     all bytes; everything else is only commentary then */
+ *     file HEX                     all bytes; everything else is ignored then */
 #include "base/json/json_write.h"
 #include "base/number.h"
 #include "text/hex.h"
@@ -175,7 +175,7 @@ static bool definitions(struct assembly *a, struct writer *out)
     return true;
 }
 
-/* Header fields that are to be other than usual. */
+/* Sets the header fields that .image gives. */
 static void patch_header(const struct assembly *a, struct writer *plain)
 {
     if (a->version >= 0) writer_patch(plain, 4, (uint64_t)a->version, 2);

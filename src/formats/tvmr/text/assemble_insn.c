@@ -101,7 +101,7 @@ static bool number(struct assembly *a, struct span s, unsigned bits, uint32_t *o
     return true;
 }
 
-/* Behind the = of name=value. */
+/* The value of name=value. */
 static struct span value_of(struct span s)
 {
     const uint8_t *equals = memchr(s.at, '=', s.size);
@@ -333,7 +333,7 @@ static bool foreign(struct assembly *a, struct span word, const uint8_t *dot,
 static bool unknown(struct assembly *a, struct span word)
 {
     struct suggest near = {.word = {word.at, word.size}};
-    /* Looking for near words is slow; a text with more errors than this is no slip of the pen. */
+    /* Looking for similar words is slow, and a text with many errors does not need them all. */
     for (size_t i = 0; i < MNEMONICS && a->findings->errors < HINTS; i++)
         if (a->table[i].op) suggest_offer(&near, a->table[i].text);
     asm_fail(a, BASE_MNEMONIC, word.at, "unknown mnemonic: %.*s", QUOTE(word));
@@ -390,7 +390,7 @@ static void label_note(const struct assembly *a, const struct fixup *f, char *no
 
 void asm_resolve(struct assembly *a)
 {
-    unsigned notes = 20; /* each one takes a walk */
+    unsigned notes = 20; /* each one needs a search */
     for (size_t i = 0; i < a->labels.fixup_count; i++) {
         const struct fixup *f = &a->labels.fixups[i];
         const struct label *l = &a->labels.items[f->label];

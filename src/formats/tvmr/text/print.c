@@ -1,5 +1,5 @@
-/* Disassembler. Prints the plain form, assembles it in memory, and adds to .image what does not
- * come back; what no form reproduces ends up there as the bytes of the file. */
+/* Disassembler. Prints the plain form, assembles it in memory, and adds to .image what differs from the
+ * file; if nothing else helps, all bytes of the file. */
 #include "base/utf8.h"
 #include "text/hex.h"
 #include "text/lexer.h"
@@ -128,8 +128,8 @@ bool tvmr_print_at(const penta_module *module, uint64_t pc, struct writer *out)
 
 /* ---- sections ---- */
 
-/* Text that survives a line of the language, quoted or not. */
-static bool speakable(penta_bytes text)
+/* Whether text can be written in a line of the language, quoted or not. */
+static bool fits_in_line(penta_bytes text)
 {
     for (penta_bytes left = text; left.size;) {
         uint32_t point;
@@ -142,7 +142,7 @@ static bool speakable(penta_bytes text)
 
 static void print_text(struct writer *out, const char *key, const char *text)
 {
-    if (text && speakable(bytes_of(text))) writer_print(out, "    %-9s \"%s\"\n", key, text);
+    if (text && fits_in_line(bytes_of(text))) writer_print(out, "    %-9s \"%s\"\n", key, text);
 }
 
 static void print_meta(struct writer *out, const struct tvmr_meta *m)
@@ -162,8 +162,8 @@ static void print_meta(struct writer *out, const struct tvmr_meta *m)
         writer_print(out, "    %s   %lld\n", skulls[i], (long long)m->skull[i]);
     for (size_t i = 0; i < m->projection_count; i++) {
         const struct tvmr_projection *p = &m->projections[i];
-        if (!p->target || !p->bundle || !speakable(bytes_of(p->target)) ||
-            !speakable(bytes_of(p->bundle)))
+        if (!p->target || !p->bundle || !fits_in_line(bytes_of(p->target)) ||
+            !fits_in_line(bytes_of(p->bundle)))
             continue;
         writer_text(out, ".projection\n");
         print_text(out, "target", p->target);
@@ -193,11 +193,11 @@ static void print_requires(struct writer *out, const struct tvmr_module *m)
     free(bits);
 }
 
-/* The line says all that the definition holds. */
+/* Whether a line can express the whole definition. */
 static bool plain_regdef(const struct tvmr_regdef *r)
 {
     return (r->flags == TVMR_ALLOCATED || r->flags == (TVMR_ALLOCATED | TVMR_FROZEN)) && r->ndims &&
-           tvmr_type_find(r->type) && (!r->key.size || speakable(r->key));
+           tvmr_type_find(r->type) && (!r->key.size || fits_in_line(r->key));
 }
 
 static void print_registers(struct writer *out, const struct tvmr_module *m)
@@ -212,7 +212,7 @@ static void print_registers(struct writer *out, const struct tvmr_module *m)
         for (unsigned k = 0; k < r->ndims; k++)
             writer_print(out, "%s%u", k ? ", " : "[", tvmr_dim(r, k));
         if (r->ndims) writer_char(out, ']');
-        if (r->key.size && speakable(r->key))
+        if (r->key.size && fits_in_line(r->key))
             writer_print(out, " key=\"%.*s\"", (int)r->key.size, (const char *)r->key.data);
         if (r->flags & TVMR_FROZEN) writer_text(out, " frozen=true");
         if (!(r->flags & TVMR_ALLOCATED)) writer_text(out, "  ; unallocated");
@@ -245,7 +245,7 @@ static bool print_program(struct writer *out, const struct tvmr_module *m, penta
         if (named[i / 8] >> (i & 7) & 1) writer_print(out, "L%zu:\n", i);
         for (size_t k = 0; k < m->meta.label_count; k++)
             if (m->meta.label_count <= 1024 && m->meta.labels[k].index == i &&
-                speakable(bytes_of(m->meta.labels[k].name)) &&
+                fits_in_line(bytes_of(m->meta.labels[k].name)) &&
                 !strpbrk(m->meta.labels[k].name, " \t:.,"))
                 writer_print(out, "%s:\n", m->meta.labels[k].name);
         if (i == m->count) break;

@@ -33,8 +33,9 @@ static void press(const penta_tvmr_rule *rule, int32_t *pressures, const int32_t
     }
 }
 
-/* A weight yields to pressure: it grows, wakes up, shrinks, or turns over. */
-static void yield(const penta_tvmr_rule *rule, penta_tvmr_signal *w, int32_t *pressure)
+/* Moves a weight one step towards the sign of its pressure: it grows, starts from 0, shrinks, or changes
+ * its sign. */
+static void follow_pressure(const penta_tvmr_rule *rule, penta_tvmr_signal *w, int32_t *pressure)
 {
     int want = sign(*pressure);
     if (w->polarity == want) {
@@ -58,10 +59,10 @@ void penta_tvmr_learn(const penta_tvmr_rule *rule, penta_tvmr_signal *weights, i
     press(rule, pressures, activations, count, direction);
     for (size_t i = 0; i < count; i++)
         if (pressures[i] && absolute(pressures[i]) >= rule->threshold)
-            yield(rule, &weights[i], &pressures[i]);
+            follow_pressure(rule, &weights[i], &pressures[i]);
 }
 
-/* ---- weights to begin with ---- */
+/* ---- initial weights ---- */
 
 void penta_tvmr_init_structured(penta_tvmr_signal *weights, size_t count, uint64_t seed)
 {

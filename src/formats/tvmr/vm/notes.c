@@ -1,5 +1,5 @@
-/* What the rules of the machine allow and the author of a program hardly meant: lengths that do not
- * fit. Told as findings after the run, one for each place, or refused with the option 'strict'. */
+/* Lengths that do not fit: the machine allows them, but they are probably mistakes. They are findings
+ * after the run, one for each place, or failures with the option 'strict'. */
 #include "tvmr/vm/ops.h"
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* What handlers share. An instruction reads its registers, computes into the scratch buffer, and
- * puts that in the place of its destination: so a destination may be a source too. */
+/* What handlers share. An instruction reads its registers, computes into the scratch buffer, and swaps
+ * that with its destination: so the destination may also be a source. */
 #pragma once
 #include "tvmr/vm/vm.h"
 #include <string.h>
@@ -39,7 +39,7 @@ static inline const struct tvmr_hot *hot_at(const struct tvmr_vm *vm, uint8_t re
     const struct tvmr_hot *h = &vm->hot[INDEX(reg)];
     return h->present ? h : NULL;
 }
-/* For whoever writes the elements in place. */
+/* For handlers that write the elements in place. */
 static inline struct tvmr_hot *hot_change(struct tvmr_vm *vm, uint8_t reg)
 {
     struct tvmr_hot *h = &vm->hot[INDEX(reg)];
@@ -51,7 +51,7 @@ static inline struct tvmr_cold *cold_at(struct tvmr_vm *vm, uint8_t reg)
     struct tvmr_cold *c = &vm->cold[INDEX(reg)];
     return c->present ? c : NULL;
 }
-/* Whether instructions leave these weights alone. */
+/* Whether instructions must not change these weights. */
 static inline bool spared(const struct tvmr_vm *vm, const struct tvmr_cold *c)
 {
     return vm->keep_frozen && c->present && c->frozen;

@@ -1,4 +1,4 @@
-/* What leaves the machine: domain operations, models, banks; and assertions. */
+/* Instructions that the host answers (domain operations, models, banks), and assertions. */
 #include "tvmr/vm/ops.h"
 #include <stdarg.h>
 #include <stdio.h>

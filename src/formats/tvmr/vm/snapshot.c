@@ -1,4 +1,4 @@
-/* What a machine says of itself, and its snapshots. */
+/* The describe tree of a machine, and its snapshots. */
 #include "core/describe.h"
 #include "core/snapshot.h"
 #include "tvmr/kernels/kernels.h"
@@ -142,7 +142,7 @@ static void walk_items(struct tvmr_vm *vm, struct walk *w, void *pointer, size_t
                        size_t *capacity, size_t item)
 {
     void *data;
-    size_t held = *count <= *capacity ? *count : 0; /* an array let go keeps its old count */
+    size_t held = *count <= *capacity ? *count : 0; /* a released array keeps its old count */
     size_t n = walk_count(w, held, item), saved = (size_t)walk_number(w, *capacity);
     if (walk_loads(w)) {
         *count = 0;
@@ -330,7 +330,7 @@ static void drop_shape(struct tvmr_vm *vm, struct tvmr_shape *shape)
     *shape = (struct tvmr_shape){0};
 }
 
-/* Lets all arrays go, so that those of a snapshot fit into the budget in any order. */
+/* Releases all arrays, so that those of a snapshot fit into the budget in any order. */
 static void drop_all(struct tvmr_vm *vm)
 {
     struct tvmr_buffer *buffers[] = {&vm->input,  &vm->output, &vm->target, &vm->outputs,

@@ -222,7 +222,7 @@ static bool write_outputs(const struct tvmr_vm *vm, penta_error *err)
     return ok;
 }
 
-/* A run is over: on with the next input, if there is one. */
+/* A run is over: starts the next one, if there is another input. */
 static void end_run(struct tvmr_vm *vm)
 {
     if (vm->input_count && !keep_output(vm)) vm->fault = TVMR_E_LIMIT;

@@ -175,7 +175,7 @@ void tvmr_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 /* A new run: pc 0, stacks empty, this input. Registers stay as they are. */
 bool tvmr_vm_begin(struct tvmr_vm *vm, const int32_t *input, size_t count);
 bool tvmr_vm_set_target(struct tvmr_vm *vm, const int32_t *values, size_t count);
-/* The verdict of a host that stops the run, or lets it fail. */
+/* For a host: ends the run, or lets it fail. */
 void tvmr_vm_stop(struct tvmr_vm *vm);
 void tvmr_vm_fail(struct tvmr_vm *vm, const char *text);
 /* Another program into a running machine; keeps weights whose key and shape match. */
