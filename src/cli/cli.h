@@ -75,9 +75,9 @@ struct cli {
     char mark[17];                /* in every colour that the tool writes: see writer_safe_lines */
     struct marked_palette palette;
     struct progress *progress; /* of a long command, or NULL */
-    bool bounded;              /* a terminal gets so much of out and no more */
-    uint64_t lines, bytes;     /* that it got */
-    uint64_t hidden;           /* lines that it did not */
+    bool bounded;              /* a terminal gets only the first lines of out */
+    uint64_t lines, bytes;     /* that it got so far */
+    uint64_t hidden;           /* lines that it did not get */
     bool in_line;              /* what it got ends in the middle of a line */
     struct json json;          /* open on out when --json was given */
     bool document_is_result;   /* with --json, -o gets the document, not standard output */
@@ -95,9 +95,8 @@ void cli_program_output(struct cli *c, penta_bytes text);
 void cli_program_errors(struct cli *c, penta_bytes text);
 void cli_flush(struct cli *c);
 enum { SCREEN_LINES = 1000 };
-/* Commands that have --all are bounded: nobody reads more than some screens, so a terminal gets as
- * much, the rest of the text is only counted, and the end says so. What comes from now on, after that
- * note, is shown in any case. */
+/* Commands with --all are bounded: a terminal gets only so many lines of text. This prints a note
+ * on how many were left out; what is written afterwards is shown. */
 void cli_unbound(struct cli *c);
 const struct palette *cli_palette(const struct cli *c); /* for c->out */
 const struct palette *cli_palette_of(const struct cli *c, int fd);

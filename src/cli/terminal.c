@@ -120,7 +120,7 @@ void terminal_bound(struct cli *c)
                  !c->value[OPT_JSON] && !c->out_is_file && isatty(STDOUT_FILENO);
 }
 
-/* What of this is within the bounds; the rest is counted. */
+/* How much of this a terminal still gets; the rest is only counted. */
 static penta_bytes readable(struct cli *c, penta_bytes piece)
 {
     enum { BYTES = 1 << 18 }; /* long lines fill a screen too */

@@ -16,12 +16,11 @@ enum rule_scope {
     SCOPE_RUNTIME,   /* the machine fails when it gets there */
 };
 
-/* A piece of the code: all that lies together, or a function or label in it. */
+/* A part of the code: a contiguous range, or a function or label in one. */
 struct code_part {
-    penta_bytes name; /* may be empty where `named` is false */
-    uint64_t from,
-        to; /* pcs; `to` is after the last. A name whose `to` is `from` has no known end */
-    bool named;
+    penta_bytes name;  /* may be empty unless `named` */
+    uint64_t from, to; /* pcs; `to` is after the last; equal to `from`: the end is not known */
+    bool named;        /* a function or label */
 };
 typedef void code_part_fn(void *user, const struct code_part *part);
 

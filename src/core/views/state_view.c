@@ -14,7 +14,7 @@ static bool state_enter(void *user, const penta_node *node)
     unsigned depth = s->path.depth;
     bool item = depth <= PATH_DEPTH && s->path.at[depth - 1].item;
     if (item && s->items_max && s->path.at[depth - 1].index >= s->items_max) {
-        path_leave(&s->path); /* counted, and told when the list ends */
+        path_leave(&s->path); /* only counted; the end of the list says how many */
         s->open = false;
         return false;
     }
