@@ -158,22 +158,36 @@ PENTA_API penta_module *penta_assemble(penta_bytes text, const char *format,
 
 /* ---- machines ---- */
 
+/* Why a machine stopped, the same in all of them:
+ *
+ *     kind        pc is that of               steps count it   run again
+ *     FUEL        the next instruction        no               goes on
+ *     BREAK       the marked instruction      no               executes it and goes on
+ *     HOST        the one that asks           yes              after penta_vm_answer
+ *     HALT        the one that ended it       yes              the same stop, 0 steps
+ *     TRAP        the one that trapped        no               the same stop, 0 steps
+ *     FAULT       the one that needs a page   no               tries it again
+ *     GAS         the one that is not paid    no               tries it again
+ *     INTERRUPT   the next instruction        no               goes on
+ *     DISAGREE    the next one of compiled    not counted      the same stop
+ *
+ * A program that runs off its end halts at the place after its last instruction. */
 typedef enum penta_stop_kind {
     PENTA_STOP_FUEL,      /* the host's step budget is spent */
-    PENTA_STOP_BREAK,     /* a breakpoint, before its instruction */
-    PENTA_STOP_HOST,      /* the program asks the host; answer, then run again */
-    PENTA_STOP_HALT,      /* final; args[0] the value of the program, in formats that have one */
-    PENTA_STOP_TRAP,      /* final */
-    PENTA_STOP_FAULT,     /* a page is missing: args[0] address, args[1] write; resumable */
+    PENTA_STOP_BREAK,     /* a breakpoint */
+    PENTA_STOP_HOST,      /* the program asks the host: detail is the call, args its arguments */
+    PENTA_STOP_HALT,      /* args[0]: the value of the program, in formats that have one */
+    PENTA_STOP_TRAP,      /* detail: which trap */
+    PENTA_STOP_FAULT,     /* a page is missing: args[0] address, args[1] write */
     PENTA_STOP_GAS,       /* out of gas: give more and run again */
-    PENTA_STOP_INTERRUPT, /* penta_vm_interrupt; resumable */
-    PENTA_STOP_DISAGREE,  /* two engines in lock step came to different states; final */
+    PENTA_STOP_INTERRUPT, /* penta_vm_interrupt */
+    PENTA_STOP_DISAGREE,  /* two engines in lock step came to different states */
 } penta_stop_kind;
 
 typedef struct penta_stop {
     penta_stop_kind kind;
     uint32_t detail;  /* which host call, or which trap */
-    uint64_t pc;      /* where */
+    uint64_t pc;      /* of the instruction that the table names */
     uint64_t steps;   /* instructions this call executed; UINT64_MAX: not counted */
     uint64_t args[6]; /* of the host call */
 } penta_stop;

@@ -110,6 +110,26 @@ static penta_vm *open_machine(const penta_module *module, penta_error *err)
     return vm;
 }
 
+/* What the table of stops in penta.h says: the instruction of a trap or fault is the one after the
+ * counted ones, that of a halt or host call the last of them, and pc is its place. */
+static void check_stop(const penta_module *module, const penta_stop *stop)
+{
+    bool before = stop->kind == PENTA_STOP_TRAP || stop->kind == PENTA_STOP_FAULT,
+         last = stop->kind == PENTA_STOP_HALT || stop->kind == PENTA_STOP_HOST;
+    struct writer text = {0};
+    penta_error err = {0};
+    bool there = module->driver->print_at && module->driver->print_at(module, stop->pc, &text);
+    writer_free(&text);
+    if (!there || (!before && !(last && stop->steps))) return;
+    penta_vm *vm = open_machine(module, &err);
+    if (!vm) return;
+    penta_stop here;
+    penta_vm_run(vm, stop->steps - last, &here);
+    if (here.kind != PENTA_STOP_FUEL || here.pc != stop->pc)
+        check_failed("the stop is not at its instruction", here.pc, stop->pc);
+    penta_vm_free(vm);
+}
+
 static void check_machine(const penta_module *module)
 {
     penta_error err = {0};
@@ -118,6 +138,7 @@ static void check_machine(const penta_module *module)
     penta_stop stop = {0};
     penta_vm_run(vm, 1000, &stop);
     if (stop.steps > 1000) check_failed("more steps than fuel", stop.steps, 1000);
+    check_stop(module, &stop);
     penta_buffer one = {0}, two = {0};
     if (!penta_vm_save(vm, &one, &err)) check_failed("save", err.code, 0);
     if (!penta_vm_load(vm, (penta_bytes){one.data, one.size}, &err))

@@ -59,11 +59,6 @@ static void go(struct shell *s, uint64_t n)
     machine_arm(s->cli, &s->machine);
     debugger_forward(&s->debugger, n, &s->stop);
     machine_disarm(&s->machine);
-    if (s->stop.kind == PENTA_STOP_FUEL) { /* it has the last pc; a run of 0 steps has the next */
-        penta_stop here;
-        penta_vm_run(s->machine.session.vm, 0, &here);
-        s->stop.pc = here.pc;
-    }
     where(s);
 }
 

@@ -497,6 +497,8 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     /* clang-format on */
 trap:
     vm->final = true;
+    vm->executed++; /* counts it, the steps of the stop do not */
+    left++;
 out:
     vm->pc = (uint32_t)(in - cells);
     stop->steps = given - left;

@@ -71,21 +71,13 @@ void cvbc_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     struct cvbc_vm *vm = cvbc_vm(base);
     *stop = (penta_stop){.kind = PENTA_STOP_FUEL};
     if (!vm->final && !vm->waiting) {
-        uint64_t answered = 0;
-        if (vm->answered && fuel) { /* the host call that was answered since is one step */
-            vm->answered = false;
-            answered = 1;
-        }
-        uint64_t budget = vm->budget - vm->executed - answered;
-        uint64_t allowed = fuel - answered < budget ? fuel - answered : budget;
-        if (!vm->answered) {
-            if (vm->proved)
-                run_proved(vm, allowed, stop);
-            else
-                run_checked(vm, allowed, stop);
-        }
-        stop->steps += answered;
-        vm->executed += stop->steps;
+        uint64_t budget = vm->budget - vm->executed;
+        uint64_t allowed = fuel < budget ? fuel : budget;
+        if (vm->proved)
+            run_proved(vm, allowed, stop);
+        else
+            run_checked(vm, allowed, stop);
+        vm->executed += stop->steps - vm->waiting; /* a host call counts there when it succeeds */
         if (!guards_hold(vm)) {
             vm->error = CVBC_E_CORRUPTION;
             vm->final = true;

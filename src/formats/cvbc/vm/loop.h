@@ -303,8 +303,7 @@ fault:
 completed:
     vm->final = vm->ended = true;
     goto out;
-host: /* counted when the host has answered */
-    left++;
+host:
     vm->waiting = true;
 out:
     vm->pc = (uint32_t)(in - code);

@@ -128,9 +128,9 @@ static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, pen
         vm->final = true;
         return true;
     }
+    vm->executed++;
     if (op->pushes) vm->stack[CVBC_GUARD + vm->sp++] = (int32_t)(uint32_t)results[1];
     vm->pc++;
-    vm->answered = true;
     return true;
 }
 
@@ -270,7 +270,6 @@ static void vm_walk(penta_vm *base, struct walk *w)
     WALK_NUMBER(w, vm->pool_used);
     WALK_NUMBER(w, vm->executed);
     WALK_NUMBER(w, vm->waiting);
-    WALK_NUMBER(w, vm->answered);
     WALK_NUMBER(w, vm->final);
     WALK_NUMBER(w, vm->ended);
     WALK_NUMBER(w, vm->ran_off);

@@ -59,8 +59,8 @@ struct cvbc_vm {
         uint16_t from, size;
     } arrays[CVBC_ARRAYS]; /* size 0: not created */
     uint64_t executed, budget;
-    bool proved, waiting, answered, final, at_break, ended; /* ended: by HALT, RET or the end */
-    bool ran_off;                                           /* past the last instruction */
+    bool proved, waiting, final, at_break, ended; /* ended: by HALT, RET or the end */
+    bool ran_off;                                 /* past the last instruction */
     uint8_t error;
     /* the host call that waits, and its arguments as popped */
     int32_t args[CVBC_HOST_ARGS + 1];

@@ -264,6 +264,7 @@ static void walk_call(struct tvmr_vm *vm, struct walk *w)
 static void walk_fields(struct tvmr_vm *vm, struct walk *w)
 {
     WALK_NUMBER(w, vm->pc);
+    WALK_NUMBER(w, vm->at);
     WALK_NUMBER(w, vm->executed);
     WALK_NUMBER(w, vm->final);
     WALK_NUMBER(w, vm->halted);

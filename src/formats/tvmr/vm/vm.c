@@ -237,7 +237,7 @@ static void end_run(struct tvmr_vm *vm)
 
 static void tell(struct tvmr_vm *vm, penta_stop *stop)
 {
-    stop->pc = vm->pc;
+    stop->pc = vm->waiting || vm->final ? vm->at : vm->pc;
     if (vm->waiting) {
         stop->kind = PENTA_STOP_HOST;
         stop->detail = tvmr_domain_id(vm->yield_op);
@@ -257,6 +257,7 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     bool over = vm->at_break && fuel;
     if (fuel) vm->at_break = false;
     while (!vm->final && !vm->waiting) {
+        vm->at = vm->pc;
         if (vm->pc >= vm->count) {
             end_run(vm);
             continue;
@@ -277,10 +278,13 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         vm->pc++;
         steps++;
         enum tvmr_result result = in->plain(vm, in);
-        if (result == TVMR_HALTED)
+        if (result == TVMR_HALTED) {
             end_run(vm);
-        else if (result == TVMR_FAILED)
+        } else if (result == TVMR_FAILED) {
             vm->final = true;
+            vm->executed++; /* counts it, the steps of the stop do not */
+            steps--;
+        }
     }
     vm->executed += steps;
     stop->steps = steps;

@@ -109,7 +109,8 @@ struct tvmr_vm {
     penta_vm base;
     struct tvmr_insn *code;
     size_t count;
-    uint64_t pc;
+    uint64_t pc; /* of the next instruction */
+    uint64_t at; /* of the one that ran last */
     struct tvmr_hot hot[TVMR_BANK];
     struct tvmr_cold cold[TVMR_BANK];
     int32_t param[TVMR_BANK];
