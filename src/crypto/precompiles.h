@@ -16,9 +16,10 @@ bool precompile_modexp(penta_bytes base, penta_bytes exponent, penta_bytes modul
 bool precompile_bn128_add(const uint8_t a[64], const uint8_t b[64], uint8_t out[64], bool *valid);
 bool precompile_bn128_multiply(const uint8_t a[64], const uint8_t scalar[32], uint8_t out[64],
                                bool *valid);
-/* Whether these are points of the curve and of its twist, as a pairing needs. The order of the
- * second is not checked. */
-bool precompile_bn128_points(const uint8_t g1[64], const uint8_t g2[128], bool *valid);
+enum { BN128_PAIR_BYTES = 192 };
+/* Whether the product of the pairings of so many points of the curve and of its twist is one. False: some is not
+ * such a point, or has another order. A pair takes about 10 ms. */
+bool precompile_bn128_pairing(const uint8_t *pairs, size_t count, bool *one);
 /* The compression function of BLAKE2b (EIP-152): h, m and t little-endian, as in the input. */
 void precompile_blake2f(uint32_t rounds, uint8_t h[64], const uint8_t m[128], const uint8_t t[16],
                         bool last);

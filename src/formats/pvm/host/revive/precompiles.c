@@ -7,7 +7,7 @@
 #include "pvm/host/keccak.h"
 #include "pvm/host/revive/revive.h"
 
-enum { MODEXP_MAX = 1024, ROUNDS_MAX = 1 << 24 };
+enum { MODEXP_MAX = 1024, PAIRS_MAX = 256, ROUNDS_MAX = 1 << 24 };
 
 bool revive_precompile_is(const uint8_t address[ADDRESS])
 {
@@ -111,17 +111,16 @@ static enum precompiled bn128_multiply(penta_bytes in, struct blob *out)
     return valid ? done(out, product, sizeof product) : PRECOMPILE_FAILED;
 }
 
-/* Pairings are not supported: only the product of none is known, and bad points are refused. */
 static enum precompiled bn128_pairing(penta_bytes in, struct blob *out)
 {
-    enum { PAIR = 192 };
-    static const uint8_t one[WORD] = {[WORD - 1] = 1};
-    bool valid = true;
-    if (in.size % PAIR) return PRECOMPILE_FAILED;
-    if (!in.size) return done(out, one, WORD);
-    for (size_t i = 0; i < in.size; i += PAIR)
-        if (!precompile_bn128_points(in.data + i, in.data + i + 64, &valid) || !valid) break;
-    return valid ? PRECOMPILE_UNSUPPORTED : PRECOMPILE_FAILED;
+    uint8_t result[WORD] = {0};
+    bool one = false;
+    if (in.size % BN128_PAIR_BYTES) return PRECOMPILE_FAILED;
+    size_t count = in.size / BN128_PAIR_BYTES;
+    if (count > PAIRS_MAX) return PRECOMPILE_UNSUPPORTED;
+    if (!precompile_bn128_pairing(in.data, count, &one)) return PRECOMPILE_FAILED;
+    result[WORD - 1] = one;
+    return done(out, result, WORD);
 }
 
 static enum precompiled blake2f(penta_bytes in, struct blob *out)
@@ -149,7 +148,7 @@ static const struct {
     {"precompile modexp", modexp},
     {"precompile bn128 add", bn128_add},
     {"precompile bn128 multiply", bn128_multiply},
-    {"precompile bn128 pairing", bn128_pairing},
+    {"precompile bn128 pairing of more than 256 pairs", bn128_pairing},
     {"precompile blake2f of more than 2^24 rounds", blake2f},
 };
 

@@ -1,0 +1,231 @@
+#include "crypto/bn128_field.h"
+#include <string.h>
+
+typedef unsigned __int128 u128;
+
+static const uint64_t prime[4] = {0x3c208c16d87cfd47, 0x97816a916871ca8d, 0xb85045b68181585d,
+                                  0x30644e72e131a029};
+static const uint64_t prime_inverse = 0x87d20782e4866389; /* -1/p mod 2^64 */
+const struct fp fp_one = {
+    {0xd35d438dc58f0d9d, 0x0a78eb28f5c70b3d, 0x666ea36f7879462c, 0x0e0a77c19a07df2f}};
+/* 2^512 mod p: brings a number into Montgomery's form. */
+static const struct fp to_form = {
+    {0xf32cfc5b538afa89, 0xb5e71911d44501fb, 0x47ab1eff0a417ff6, 0x06d89f71cab8351f}};
+
+/* ---- modulo p ---- */
+
+/* a - p where that is not negative. Numbers are below 2 p, which fits 256 bits. */
+static struct fp reduce(struct fp a)
+{
+    struct fp less;
+    uint64_t borrow = 0;
+    for (int i = 0; i < 4; i++) {
+        u128 difference = (u128)a.limb[i] - prime[i] - borrow;
+        less.limb[i] = (uint64_t)difference;
+        borrow = (uint64_t)(difference >> 64) & 1;
+    }
+    return borrow ? a : less;
+}
+
+static struct fp add(struct fp a, struct fp b)
+{
+    u128 carry = 0;
+    for (int i = 0; i < 4; i++) {
+        carry += (u128)a.limb[i] + b.limb[i];
+        a.limb[i] = (uint64_t)carry;
+        carry >>= 64;
+    }
+    return reduce(a);
+}
+
+static struct fp negate(struct fp a)
+{
+    struct fp out;
+    uint64_t borrow = 0, any = 0;
+    for (int i = 0; i < 4; i++) {
+        u128 difference = (u128)prime[i] - a.limb[i] - borrow;
+        out.limb[i] = (uint64_t)difference;
+        borrow = (uint64_t)(difference >> 64) & 1;
+        any |= a.limb[i];
+    }
+    return any ? out : a;
+}
+
+static struct fp sub(struct fp a, struct fp b) { return add(a, negate(b)); }
+
+/* Montgomery's product a * b / 2^256, a limb of b at a time. */
+static struct fp mul(struct fp a, struct fp b)
+{
+    uint64_t t[5] = {0};
+    for (int i = 0; i < 4; i++) {
+        u128 carry = 0;
+        for (int k = 0; k < 4; k++) {
+            carry += (u128)a.limb[k] * b.limb[i] + t[k];
+            t[k] = (uint64_t)carry;
+            carry >>= 64;
+        }
+        u128 top = (u128)t[4] + carry;
+        uint64_t factor = t[0] * prime_inverse;
+        carry = ((u128)factor * prime[0] + t[0]) >> 64; /* its low half becomes zero */
+        for (int k = 1; k < 4; k++) {
+            carry += (u128)factor * prime[k] + t[k];
+            t[k - 1] = (uint64_t)carry;
+            carry >>= 64;
+        }
+        top += carry;
+        t[3] = (uint64_t)top;
+        t[4] = (uint64_t)(top >> 64);
+    }
+    return reduce((struct fp){{t[0], t[1], t[2], t[3]}});
+}
+
+/* By Fermat: a^(p - 2). */
+static struct fp invert(struct fp a)
+{
+    struct fp out = fp_one;
+    for (int i = 255; i >= 0; i--) {
+        uint64_t limb = prime[i / 64] - (i < 64 ? 2 : 0);
+        out = mul(out, out);
+        if (limb >> i % 64 & 1) out = mul(out, a);
+    }
+    return out;
+}
+
+bool fp_equal(const struct fp *a, const struct fp *b) { return !memcmp(a, b, sizeof *a); }
+
+bool fp_read(struct fp *out, const uint8_t bytes[32])
+{
+    struct fp plain = {{0}};
+    for (int i = 0; i < 32; i++) plain.limb[(31 - i) / 8] |= (uint64_t)bytes[i] << (31 - i) % 8 * 8;
+    for (int i = 3; i >= 0; i--) {
+        if (plain.limb[i] < prime[i]) break;
+        if (plain.limb[i] > prime[i] || !i) return false;
+    }
+    *out = mul(plain, to_form);
+    return true;
+}
+
+struct fp fp_small(unsigned n) { return mul((struct fp){{n}}, to_form); }
+
+/* ---- with i ---- */
+
+bool fp2_read(struct fp2 *out, const uint8_t bytes[64])
+{
+    return fp_read(&out->im, bytes) && fp_read(&out->re, bytes + 32);
+}
+
+bool fp2_equal(const struct fp2 *a, const struct fp2 *b) { return !memcmp(a, b, sizeof *a); }
+bool fp2_is_zero(const struct fp2 *a) { return fp2_equal(a, &(struct fp2){{{0}}, {{0}}}); }
+
+struct fp2 fp2_add(struct fp2 a, struct fp2 b)
+{
+    return (struct fp2){add(a.re, b.re), add(a.im, b.im)};
+}
+struct fp2 fp2_sub(struct fp2 a, struct fp2 b)
+{
+    return (struct fp2){sub(a.re, b.re), sub(a.im, b.im)};
+}
+struct fp2 fp2_negate(struct fp2 a) { return (struct fp2){negate(a.re), negate(a.im)}; }
+struct fp2 fp2_conjugate(struct fp2 a) { return (struct fp2){a.re, negate(a.im)}; }
+struct fp2 fp2_scale(struct fp2 a, struct fp b) { return (struct fp2){mul(a.re, b), mul(a.im, b)}; }
+
+/* Three products instead of four (Karatsuba). */
+struct fp2 fp2_mul(struct fp2 a, struct fp2 b)
+{
+    struct fp re = mul(a.re, b.re), im = mul(a.im, b.im);
+    struct fp both = mul(add(a.re, a.im), add(b.re, b.im));
+    return (struct fp2){sub(re, im), sub(both, add(re, im))};
+}
+
+struct fp2 fp2_invert(struct fp2 a)
+{
+    struct fp norm = invert(add(mul(a.re, a.re), mul(a.im, a.im)));
+    return fp2_scale(fp2_conjugate(a), norm);
+}
+
+/* 9 + i, which w^6 is. */
+static struct fp2 xi(void) { return (struct fp2){fp_small(9), fp_one}; }
+static struct fp2 times_xi(struct fp2 a)
+{
+    struct fp2 twice = fp2_add(a, a), four = fp2_add(twice, twice);
+    struct fp2 nine = fp2_add(fp2_add(four, four), a);
+    return fp2_add(nine, (struct fp2){negate(a.im), a.re});
+}
+
+struct fp2 fp2_twist(void) { return fp2_scale(fp2_invert(xi()), fp_small(3)); }
+
+struct fp2 fp2_frobenius_factor(unsigned n)
+{
+    static const uint64_t sixth[4] = {0x34b017592414d4e1, 0xee9591c2e6bda1c2, 0xf40d60f3c0403964,
+                                      0x0810b7bdd032f006}; /* (p - 1) / 6 */
+    struct fp2 base = xi(), power = {fp_one, {{0}}}, out = power;
+    for (int i = 255; i >= 0; i--) {
+        power = fp2_mul(power, power);
+        if (sixth[i / 64] >> i % 64 & 1) power = fp2_mul(power, base);
+    }
+    while (n--) out = fp2_mul(out, power);
+    return out;
+}
+
+/* ---- with w ---- */
+
+struct fp12 fp12_one(void)
+{
+    struct fp12 out = {0};
+    out.at[0].re = fp_one;
+    return out;
+}
+
+bool fp12_is_one(const struct fp12 *a)
+{
+    struct fp12 one = fp12_one();
+    return !memcmp(a, &one, sizeof one);
+}
+
+struct fp12 fp12_mul(const struct fp12 *a, const struct fp12 *b)
+{
+    struct fp2 sum[11] = {0};
+    struct fp12 out;
+    for (int i = 0; i < 6; i++) {
+        if (fp2_is_zero(&b->at[i])) continue; /* half of them in the lines of a pairing */
+        for (int k = 0; k < 6; k++) sum[i + k] = fp2_add(sum[i + k], fp2_mul(a->at[k], b->at[i]));
+    }
+    out.at[5] = sum[5];
+    for (int i = 0; i < 5; i++) out.at[i] = fp2_add(sum[i], times_xi(sum[i + 6]));
+    return out;
+}
+
+struct fp12 fp12_conjugate(const struct fp12 *a)
+{
+    struct fp12 out = *a;
+    for (int i = 1; i < 6; i += 2) out.at[i] = fp2_negate(a->at[i]);
+    return out;
+}
+
+struct fp12 fp12_frobenius(const struct fp12 *a)
+{
+    struct fp2 step = fp2_frobenius_factor(1), factor = {fp_one, {{0}}};
+    struct fp12 out;
+    for (int i = 0; i < 6; i++) {
+        out.at[i] = fp2_mul(fp2_conjugate(a->at[i]), factor);
+        factor = fp2_mul(factor, step);
+    }
+    return out;
+}
+
+/* a times its conjugate has even powers of w only: x + y w^2 + z w^4, whose inverse is
+ * (x^2 - xi y z, xi z^2 - x y, y^2 - x z), divided by their norm. */
+struct fp12 fp12_invert(const struct fp12 *a)
+{
+    struct fp12 conjugate = fp12_conjugate(a), norm = fp12_mul(a, &conjugate), even = {0};
+    struct fp2 x = norm.at[0], y = norm.at[2], z = norm.at[4];
+    struct fp2 p = fp2_sub(fp2_mul(x, x), times_xi(fp2_mul(y, z)));
+    struct fp2 q = fp2_sub(times_xi(fp2_mul(z, z)), fp2_mul(x, y));
+    struct fp2 r = fp2_sub(fp2_mul(y, y), fp2_mul(x, z));
+    struct fp2 cross = fp2_add(fp2_mul(z, q), fp2_mul(y, r));
+    struct fp2 scale = fp2_invert(fp2_add(fp2_mul(x, p), times_xi(cross)));
+    even.at[0] = fp2_mul(p, scale);
+    even.at[2] = fp2_mul(q, scale);
+    even.at[4] = fp2_mul(r, scale);
+    return fp12_mul(&conjugate, &even);
+}
