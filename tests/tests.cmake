@@ -66,7 +66,7 @@ add_executable(jam_refine tests/units/jam_refine.c $<TARGET_OBJECTS:penta_object
 target_link_libraries(jam_refine PRIVATE penta_objects)
 penta_test(jam ${PYTHON} tests/programs/jam.py $<TARGET_FILE:penta_cli>)
 penta_test(jam-versions ${PYTHON} tests/programs/jam_versions.py $<TARGET_FILE:penta_cli>)
-penta_test(jam-json ${PYTHON} tests/programs/jam_json.py $<TARGET_FILE:penta_cli>)
+penta_test(jam-json ${PYTHON} tests/programs/jam_json.py $<TARGET_FILE:penta_cli> ${SHARED}/jam/traces)
 penta_test(jam-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/jam.py ${BUILDS}/asan/bin/penta)
 add_executable(jam_calls tests/units/jam_calls.c $<TARGET_OBJECTS:penta_objects>)
 target_link_libraries(jam_calls PRIVATE penta_objects)
