@@ -40,7 +40,7 @@ struct pass {
 /* Most instructions need no decoding: they are long enough for their registers, none of them is
  * above 12, and they neither jump nor ask the host. Without branches that depend on the instruction:
  * they are what costs time here. */
-static inline void look(struct pass *s, const uint8_t *p, unsigned bit, uint32_t length)
+static inline void classify(struct pass *s, const uint8_t *p, unsigned bit, uint32_t length)
 {
     const struct pvm_usual *u = &s->out->usual[p[0]];
     const uint8_t *high = s->out->high;
@@ -72,10 +72,10 @@ static void find(struct pass *s, uint32_t to)
             unsigned bit = (unsigned)__builtin_ctzll(bits);
             while (bits &= bits - 1) {
                 unsigned next = (unsigned)__builtin_ctzll(bits);
-                look(s, p + bit, bit, next - bit);
+                classify(s, p + bit, bit, next - bit);
                 bit = next;
             }
-            look(s, p + bit, bit, start_after(code, base + 64) - base - bit);
+            classify(s, p + bit, bit, start_after(code, base + 64) - base - bit);
         }
         s->out->stops[base / 64] = s->stops;
         s->out->targets[base / 64] = s->targets;

@@ -123,7 +123,7 @@ static void unblock(void)
 
 /* Waits until no kick is on its way. A signal that was sent arrives at the latest when the next
  * system call returns. */
-void pvm_run_settle(struct pvm_vm *vm)
+void pvm_kick_wait(struct pvm_vm *vm)
 {
     uint64_t now;
     int error = errno;

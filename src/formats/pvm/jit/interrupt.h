@@ -38,7 +38,7 @@ bool pvm_is_kick(const siginfo_t *info);
  * it comes again when that handler returns, or when the run ends. */
 void pvm_kick_defer(void *context);
 
-void pvm_run_settle(struct pvm_vm *vm);
+void pvm_kick_wait(struct pvm_vm *vm);
 
 static inline void pvm_run_fence(const struct pvm_vm *vm)
 {
@@ -61,5 +61,5 @@ static inline void pvm_run_end(struct pvm_vm *vm)
     atomic_store_explicit(&vm->runner, 0, memory_order_release);
     pvm_run_fence(vm);
     if (__builtin_expect((uint32_t)atomic_load_explicit(&vm->kicks, memory_order_acquire) != 0, 0))
-        pvm_run_settle(vm);
+        pvm_kick_wait(vm);
 }

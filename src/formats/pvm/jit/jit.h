@@ -219,7 +219,7 @@ void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config);
  * when it has spent budget. False: the machine stopped, as *stop says. */
 bool pvm_jit_advance(struct pvm_vm *vm, int64_t budget, penta_stop *stop);
 /* Gas model step: gives back what was paid for instructions that were not executed. */
-void pvm_jit_settle(struct pvm_vm *vm);
+void pvm_jit_refund(struct pvm_vm *vm);
 
 /* lockstep.c */
 extern const struct engine pvm_both;

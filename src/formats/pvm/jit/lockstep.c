@@ -164,7 +164,7 @@ static bool one_block(struct pvm_vm *vm, struct pvm_twin *t, penta_stop *stop, b
     int64_t budget = at && !vm->paid ? (int64_t)pvm_block_gas(p, p->places[at].block) : 0;
     if (vm->by_step && rest < budget) budget = 0; /* the rest of a block is not paid by a charge */
     *stopped = !pvm_jit_advance(vm, budget, stop);
-    pvm_jit_settle(vm);
+    pvm_jit_refund(vm);
     if (*stopped) pvm_vm_report(vm, stop);
     penta_stop other;
     catch_up(vm, t->vm, rest, *stopped, &other);

@@ -202,7 +202,7 @@ static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_
     return left(vm, why, at, stop);
 }
 
-void pvm_jit_settle(struct pvm_vm *vm)
+void pvm_jit_refund(struct pvm_vm *vm)
 {
     if (vm->by_step && vm->paid) pvm_vm_refund(vm, block_rest(vm->cells->native, vm->state->pc), 0);
 }
@@ -243,7 +243,7 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     pvm_run_begin(vm);
     while (vm->wait == PVM_READY) {
         run_until_stop(vm, stop);
-        pvm_jit_settle(vm);
+        pvm_jit_refund(vm);
         if (!pvm_vm_continue(vm)) break;
     }
     pvm_run_end(vm);

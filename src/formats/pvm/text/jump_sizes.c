@@ -138,7 +138,7 @@ static bool keep(struct sizes *s, uint32_t pc)
 }
 
 /* False: it takes too long. */
-static bool settle(struct sizes *s, uint32_t words)
+static bool find_lengths(struct sizes *s, uint32_t words)
 {
     each_jump(s, words, shrink);
     for (unsigned round = 0; round < GROW_ROUNDS; round++) {
@@ -160,7 +160,7 @@ bool pvm_jump_sizes(const struct pvm_code *code, uint8_t *sized)
     if (ok) find_jumps(&s);
     bool again = ok && s.some;
     for (unsigned round = 0; again && round < SIZE_ROUNDS; round++) {
-        if (!settle(&s, words)) break;
+        if (!find_lengths(&s, words)) break;
         again = each_jump(&s, words, keep_short_ones);
     }
     if (again) each_jump(&s, words, keep);

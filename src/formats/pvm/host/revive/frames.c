@@ -52,8 +52,8 @@ static bool disagreement(struct pvm_revive *r, const penta_vm *vm, const penta_s
 }
 
 /* Handles a stop of the machine. *over: it has ended. False: the run cannot go on. */
-static bool settle(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
-                   struct answer *answer, bool *over)
+static bool handle_stop(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
+                        struct answer *answer, bool *over)
 {
     *over = true;
     switch (stop->kind) {
@@ -90,7 +90,7 @@ static bool run_machine(struct pvm_revive *r, struct frame *f)
             break;
         }
         penta_vm_run(f->vm, UINT64_MAX, &f->trap);
-        ok = settle(r, f, &f->trap, &answer, &over);
+        ok = handle_stop(r, f, &f->trap, &answer, &over);
     }
     answer_free(&answer);
     return ok;
