@@ -29,17 +29,17 @@ static struct pvm_usual usual_of(enum pvm_op op)
 
 static void set(uint64_t *bits, uint32_t pc) { bits[pc / 64] |= UINT64_C(1) << pc % 64; }
 
-/* What the instructions of a word have, one after the other. */
+/* The bits of one word, filled instruction by instruction. */
 struct pass {
     const struct pvm_code *code;
     struct pvm_code_bits *out;
-    uint64_t ended; /* 1: the instruction before ends a block; so does none */
+    uint64_t ended; /* 1: the instruction before ends a block, or there is none */
     uint64_t stops, targets, odd;
 };
 
-/* Most instructions need no decoding: they are long enough for their registers, none of them is
- * above 12, and they neither jump nor ask the host. Without branches that depend on the instruction:
- * they are what costs time here. */
+/* Most instructions need no decoding: they are long enough for their registers, none of which is above
+ * 12, and they neither jump nor call the host. There are no branches that depend on the instruction:
+ * mispredicted ones would take most of the time. */
 static inline void classify(struct pass *s, const uint8_t *p, unsigned bit, uint32_t length)
 {
     const struct pvm_usual *u = &s->out->usual[p[0]];
@@ -53,7 +53,7 @@ static inline void classify(struct pass *s, const uint8_t *p, unsigned bit, uint
     s->ended = u->ends & (length <= PVM_SKIP_MAX);
 }
 
-/* The next start after the word that ends at pc, or so much further that it is no matter. */
+/* Where the next instruction starts, at pc or after it; at most 2 * PVM_SKIP_MAX bytes away. */
 static uint32_t start_after(const struct pvm_code *code, uint32_t pc)
 {
     const uint32_t far = 2 * PVM_SKIP_MAX;
@@ -83,9 +83,9 @@ static void find(struct pass *s, uint32_t to)
     }
 }
 
-/* The same for what is too near to the end of the code to read on, for doc programs, whose operands
- * decide where instructions end, and for the Gray Paper's jump rule. Which instructions are plain
- * and where jumps may go is left to those who need it. */
+/* The same by decoding: near the end of the code, where find() would read beyond it, for doc programs,
+ * whose operands decide where instructions end, and for the Gray Paper's jump rule. All instructions
+ * get all checks, and targets are left to pvm_is_target. */
 static void find_slowly(const struct pvm_code *code, struct pvm_code_bits *out, uint32_t from)
 {
     struct pvm_insn in;

@@ -1,29 +1,29 @@
-/* What the checks of a program want to know about every instruction, as bits, found in one pass. */
+/* Properties of all instructions of a program, one bit each, found in one pass for the checks. */
 #pragma once
 #include "pvm/format/decode.h"
 
 enum { PVM_LOW_NIBBLE = 1, PVM_HIGH_NIBBLE = 2, PVM_NEVER = 64 };
 
-/* What an instruction must have to be like most of them, by its first byte. */
+/* How to recognise an instruction that needs no further checks, by its opcode byte. */
 struct pvm_usual {
-    uint8_t plain;              /* bytes, if nothing but length and registers is to be checked */
-    uint8_t need;               /* bytes before the immediates; PVM_NEVER: look at it closely */
+    uint8_t plain; /* least length, if only length and registers need checks; else PVM_NEVER */
+    uint8_t need;  /* bytes before the immediates; PVM_NEVER: it always needs all checks */
     uint8_t first, second;      /* which nibbles of the next two bytes are registers */
-    uint8_t size_at, size_mask; /* where in the first bytes the size of one of two immediates is */
-    uint8_t stops, ends;        /* 1: control does not simply go on; a block ends, so that jumps may
-                                   go to what follows */
+    uint8_t size_at, size_mask; /* the bits that hold the size of the first of two immediates */
+    uint8_t stops;              /* 1: control need not go on to the next instruction */
+    uint8_t ends; /* 1: it ends a block, so that jumps may go to the next instruction */
     bool jumps;
 };
 
 struct pvm_code_bits { /* a bit per pc, in words of 64 */
-    uint64_t *stops;   /* an instruction after which control does not simply go on */
-    uint64_t *targets; /* jumps may go here, for sure; where it is unset, pvm_is_target knows */
-    uint64_t *odd;     /* an instruction that is not plain */
+    uint64_t *stops;   /* an instruction after which control need not go on to the next */
+    uint64_t *targets; /* jumps may go here; where it is not set, pvm_is_target decides */
+    uint64_t *odd;     /* an instruction that needs more checks than pvm_usual.plain */
     struct pvm_usual usual[256];
     uint8_t high[256]; /* which nibbles of a byte are above 12 */
 };
 
-/* Bytes that a shape reads at fixed places, whatever the length. */
+/* Bytes after the opcode that a shape reads, whatever the length. */
 extern const uint8_t pvm_fixed_bytes[PVM_SHAPES];
 
 /* False: no memory, and nothing to free. */

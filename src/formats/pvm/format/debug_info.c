@@ -178,10 +178,10 @@ static size_t verify_program(const struct pvm_module *m, size_t range, struct fi
     return lines.at - from;
 }
 
-/* ---- checks of all programs that are as they should be ---- */
+/* ---- a quick check of all line programs: whether any has findings at all ---- */
 
-/* What an operation does to a check that only wants to know where it ends and how much code it
- * passes over. It follows from its first two bytes, unless the operand is longer and counts. */
+/* The size of an operation and how much code it passes over, by its first two bytes. Only BRIEF_LONG
+ * operations need their whole operand. */
 struct brief {
     uint8_t length;
     uint8_t bytes; /* of code */
@@ -207,8 +207,8 @@ static void fill_briefs(struct brief briefs[OPERATIONS + 1][256])
     }
 }
 
-/* A line program that is being checked: one of several at the same time, since each operation waits
- * for the length of the one before it, but no program for another. */
+/* A line program that is being checked. Several are checked in turns: each operation must wait for the
+ * length of the one before it, but not for those of other programs. */
 struct walk {
     const uint8_t *at;
     uint32_t pc, idle; /* idle: operations since the last region */
@@ -219,7 +219,7 @@ struct walk {
 
 enum { WALKS = 6, NEAR_END = 16 };
 
-/* One operation; false: it was the last. */
+/* Reads one operation; false: it was the last. */
 static inline bool walk_on(const struct brief briefs[OPERATIONS + 1][256], struct walk *w)
 {
     unsigned op = w->at[0] < OPERATIONS ? w->at[0] : OPERATIONS;
@@ -237,7 +237,7 @@ static inline bool walk_on(const struct brief briefs[OPERATIONS + 1][256], struc
     return !(b.flags & BRIEF_END);
 }
 
-/* The same for one range, as slowly and surely as findings are made. */
+/* Checks the line program of one range operation by operation, as verify_program() does. */
 static bool range_fine(const struct pvm_program *p, size_t range, uint64_t *spent)
 {
     struct pvm_debug_lines lines;
@@ -254,11 +254,12 @@ struct walks {
     struct brief briefs[OPERATIONS + 1][256];
     struct walk of[WALKS];
     unsigned count;
-    size_t next;     /* range */
-    uint64_t budget; /* bytes of line programs */
+    size_t next;     /* the next range */
+    uint64_t budget; /* bytes of line programs that may still be read */
 };
 
-/* The next program takes this place, or the last one if there is none; false: something is odd. */
+/* Replaces a finished walk by that of the next range, or if there is none, by the last walk of the list.
+ * False: there may be findings. */
 static bool walk_next(struct walks *w, struct walk *place)
 {
     penta_bytes lines = w->p->debug_lines;
@@ -283,7 +284,7 @@ static bool walk_next(struct walks *w, struct walk *place)
     return true;
 }
 
-/* The walk is over, or too near to the end of the section to go on in this way. */
+/* Ends a walk that is finished, or that is too near to the end of the section for walk_on(). */
 static bool walk_ends(struct walks *w, struct walk *walk, bool finished)
 {
     uint64_t spent = (uint64_t)(walk->at - w->p->debug_lines.data) - walk->from + 1;
@@ -297,7 +298,8 @@ static bool walk_ends(struct walks *w, struct walk *walk, bool finished)
     return walk_next(w, walk);
 }
 
-/* Every range has its line program, and all are sound; false also when it takes too long to say. */
+/* True: every range has a line program without findings. False: there may be findings, or the check
+ * takes too long. */
 static bool programs_fine(const struct pvm_program *p, uint64_t budget)
 {
     enum { WORTHWHILE = 1 << 14 };
@@ -338,8 +340,8 @@ void pvm_debug_verify(const struct pvm_module *m, struct findings *f)
                      "line programs of version %u, expected 1", p->debug_lines.data[0]);
     uint32_t last = 0;
     bool sorted = true;
-    /* Every range of a hostile file can name the same long program, so the file's size bounds the
-     * work. */
+    /* All ranges of a hostile file can name the same long program, so the work is bounded by the size of
+     * the file. */
     uint64_t budget = 64 + 4 * (uint64_t)m->base.file.size;
     bool known = p->debug_lines.size && p->debug_lines.data[0] == 1;
     bool look = known && !programs_fine(p, budget);

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include "pvm/format/debug_info.h"
 
-/* Exports first: of two functions at the same pc the last one counts, and the debug sections have
- * the better name. */
+/* Exports first: of two functions at the same pc the last one is used, and the debug sections have the
+ * better name. */
 static int by_pc(const void *a, const void *b)
 {
     const struct pvm_named_code *x = a, *y = b;

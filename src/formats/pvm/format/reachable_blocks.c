@@ -6,7 +6,7 @@
 struct reach {
     const struct pvm_code *code;
     const uint64_t *stops; /* of pvm_code_bits */
-    uint64_t *seen;        /* bit per pc: control comes here */
+    uint64_t *seen;        /* bit per pc: control can reach it */
     uint32_t *todo;
     size_t count, capacity;
     bool failed;
@@ -37,8 +37,8 @@ static inline void push(struct reach *r, uint64_t pc)
         remember(r, (uint32_t)pc);
 }
 
-/* Marks everything from pc, where an instruction starts, to the end of its block, which *end is.
- * False: control has been in the rest of it before. */
+/* Marks the instructions from pc to the end of its block; *end is the last one. False: the rest of the
+ * block was marked before. */
 static bool mark_block(struct reach *r, uint32_t pc, uint32_t *end)
 {
     for (;;) {
@@ -52,7 +52,7 @@ static bool mark_block(struct reach *r, uint32_t pc, uint32_t *end)
     }
 }
 
-/* Follows control from pc on to where it has been before. */
+/* Follows control from pc on, until it comes to instructions that are marked. */
 static void follow(struct reach *r, uint32_t pc)
 {
     const struct pvm_code *code = r->code;
@@ -75,7 +75,7 @@ static void follow(struct reach *r, uint32_t pc)
     } while (pvm_starts(code, pc) && !pvm_word_bit(r->seen, pc));
 }
 
-/* How many instructions control never comes to; *first of them. */
+/* How many instructions are never reached; *first is the first of them. */
 static size_t count_lost(const struct reach *r, uint32_t *first)
 {
     const struct pvm_code *code = r->code;

@@ -9,7 +9,7 @@ struct check {
     struct findings *f;
     struct pvm_code_bits bits;
     bool load;  /* jam_v1: one invalid instruction keeps the program from loading */
-    bool falls; /* control goes on after the instruction last looked at */
+    bool falls; /* control goes on after the instruction checked last */
 };
 
 static uint64_t at_pc(const struct check *c, uint32_t pc) { return c->m->code_offset + pc; }
@@ -66,8 +66,8 @@ static void load_invalid(struct check *c, uint32_t pc, const char *why)
                  "%s at pc %u: the program does not load", why, (unsigned)pc);
 }
 
-/* An instruction that is not plain but all right: it has two immediates, or it is a jump or branch
- * whose ways lead somewhere. Not for the last bytes of the code. */
+/* A quick check of the instructions that pvm_usual.plain does not cover: those with two immediates, and
+ * jumps and branches to a known target. Not for the last bytes of the code. */
 static bool is_usual(const struct check *c, uint32_t pc, uint32_t length)
 {
     const struct pvm_code *code = c->code;
@@ -141,7 +141,7 @@ static void verify_insn(struct check *c, const struct pvm_insn *in)
     }
 }
 
-/* One instruction or hole, whatever it is. */
+/* All checks of one instruction or hole. */
 static void verify_at(struct check *c, uint32_t pc, struct pvm_insn *in)
 {
     pvm_decode(c->code, pc, in);
@@ -157,7 +157,7 @@ static void verify_at(struct check *c, uint32_t pc, struct pvm_insn *in)
     }
 }
 
-/* The instruction at pc and the holes after it; where the next instruction starts. */
+/* Checks the instruction at pc and the holes after it; returns where the next instruction starts. */
 static uint32_t verify_from(struct check *c, uint32_t pc)
 {
     struct pvm_insn in;
@@ -168,7 +168,8 @@ static uint32_t verify_from(struct check *c, uint32_t pc)
     return pc;
 }
 
-/* All code that is not plain, up to what is near its end; where that starts. */
+/* Checks all code but its last bytes, skipping instructions that need no checks; returns where it
+ * stopped. */
 static uint32_t verify_quickly(struct check *c)
 {
     const struct pvm_code *code = c->code;

@@ -10,7 +10,7 @@
 #include "pvm/vm/snapshot.h"
 
 enum {
-    SLICE = 1 << 18, /* gas between two looks at the interrupt flag: below a millisecond */
+    SLICE = 1 << 18, /* gas between two tests of the interrupt flag: below a millisecond */
     HWCAP2_FSGS = 2,
 };
 

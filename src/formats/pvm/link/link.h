@@ -107,12 +107,12 @@ struct link_global {
     uint64_t value;
 };
 
-/* A resolved symbol: a place in a section, or a number when section is LINK_NONE. */
-/* The way out where relocations are missing. Relaxation is not to be had with them: ld.lld moves code, not
- * its relocations. */
+/* The note of findings about missing relocations. Relaxation must be off: with it, ld.lld moves code but
+ * not its relocations. */
 #define LINK_RELOCS_NOTE                                                                           \
     "link with --emit-relocs --no-relax (ld.lld; ld: -q), or pass the objects themselves"
 
+/* A resolved symbol: a place in a section, or a number if section is LINK_NONE. */
 struct link_place {
     uint32_t section;
     int64_t offset;

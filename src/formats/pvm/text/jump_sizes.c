@@ -1,24 +1,24 @@
-/* Which jumps a listing gives with their size. The assembler takes the shortest form of each that
- * the layout allows, so a file whose jumps are shortest for their distances may still come out
- * shorter: where several jumps could shrink together. Here that is worked out from the code, as the
- * assembler would do it from the text: jumps start in their shortest form and grow until nothing
- * moves. */
+/* Which jumps a listing must print with their size. The assembler makes all jumps as short as the layout
+ * allows. Even if each jump of a file has the shortest form for its distance, several together may have
+ * a shorter one: then the assembler would not give the same bytes. Here its work is done on the code:
+ * jumps start in their shortest form and grow until nothing moves. Those that end up shorter than they
+ * are in the file get a size. */
 #include <stdlib.h>
 #include "pvm/format/encode.h"
 #include "pvm/text/print.h"
 
 enum {
-    GROW_ROUNDS = 64, /* of growing; programs that compilers make need five */
-    SIZE_ROUNDS = 8,  /* of giving sizes to those that stay short */
+    GROW_ROUNDS = 64, /* compiled programs need about five */
+    SIZE_ROUNDS = 8,  /* each gives sizes to the jumps that are too short */
     WORD = 64,
 };
 
 struct sizes {
     const struct pvm_code *code;
     uint8_t *sized;   /* bit per pc: printed with its size */
-    uint64_t *jumps;  /* bit per pc: may come out shorter than it is */
-    uint8_t *shrunk;  /* by pc of a jump: so many bytes */
-    uint32_t *before; /* by word: bytes that are missing before it */
+    uint64_t *jumps;  /* bit per pc: a jump without a size, which may become shorter */
+    uint8_t *shrunk;  /* by pc of a jump: by how many bytes it is shorter than in the file */
+    uint32_t *before; /* by word: the sum of `shrunk` before it */
     bool some;
 };
 
@@ -42,8 +42,8 @@ static void give_size(struct sizes *s, uint32_t pc)
     s->shrunk[pc] = 0;
 }
 
-/* Jumps by number have no label to move with, and those that are not shortest need their size
- * anyway; all others are free. */
+/* Jumps need a size if their target is printed as a number, or if they do not have the shortest form
+ * for their distance. All others are listed in `jumps`. */
 static void find_jumps(struct sizes *s)
 {
     const struct pvm_code *code = s->code;
@@ -75,7 +75,7 @@ static uint32_t missing_in(const struct sizes *s, uint32_t word, uint64_t among)
     return sum;
 }
 
-/* Where the instruction at pc would be. */
+/* Where the instruction at pc is when jumps are as short as `shrunk` says. */
 static uint32_t moved(const struct sizes *s, uint32_t pc)
 {
     uint64_t earlier = (UINT64_C(1) << pc % WORD) - 1;
@@ -110,7 +110,7 @@ static bool shrink(struct sizes *s, uint32_t pc)
     return true;
 }
 
-/* Distances are at most what they will be in the end, so none grows too far. */
+/* Lengthens a jump for its distance. Distances only grow, so no jump becomes longer than needed. */
 static bool grow(struct sizes *s, uint32_t pc)
 {
     if (!s->shrunk[pc]) return false;
@@ -137,7 +137,7 @@ static bool keep(struct sizes *s, uint32_t pc)
     return true;
 }
 
-/* False: it takes too long. */
+/* The lengths that the assembler would choose. False: it takes too long. */
 static bool find_lengths(struct sizes *s, uint32_t words)
 {
     each_jump(s, words, shrink);

@@ -1,8 +1,7 @@
-/* Text that assembles to the same bytes, printed piece by piece: neither the text nor the assembler's
- * view of it is ever in memory as a whole. So it is checked in parts. Every line of code is read
- * back and encoded before it is printed, and becomes hex if that gives other bytes; jump_sizes.c
- * finds the jumps that need their size; and all that stands before the code is assembled around the
- * code as it is. If that does not give the file, the whole file is printed in hex. */
+/* Text that assembles to the same bytes. To save memory it is checked in parts, not as a whole. Every
+ * line of code is assembled alone before it is printed, and replaced by hex if that gives other bytes;
+ * jump_sizes.c finds the jumps that need their size; and the text before the code is assembled around
+ * the code as it is. If that does not give the file, the whole file is printed in hex. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "pvm/format/encode.h"
@@ -19,7 +18,7 @@ struct known_line {
     uint8_t bytes[PVM_SKIP_MAX + 1], length; /* of the instruction; 0: none yet */
     uint8_t size;                            /* 0: printed without */
     bool sized, hex;
-    uint8_t text_size; /* 0: it is printed anew */
+    uint8_t text_size; /* 0: none is kept */
     char text[LINE_ROOM];
 };
 
@@ -193,7 +192,7 @@ static void print_table(struct printer *s)
         writer_print(s->out, "%%jump_table_count = %u\n", (unsigned)code->table_count);
 }
 
-/* What no writer would make but the file has. */
+/* Parts of the file that no writer would make. */
 static void print_oddities(struct printer *s)
 {
     const struct pvm_program *p = &s->p->m->program;
@@ -238,7 +237,7 @@ static void print_line(struct printer *s, struct writer *out, const struct pvm_i
     if (size) writer_print(out, " %%size %u", size);
 }
 
-/* What the assembler makes of the line, as far as it can without the others. */
+/* Whether the line alone assembles to the bytes of the instruction. */
 static bool comes_back(struct printer *s, const struct pvm_insn *in, unsigned size)
 {
     const struct pvm_code *code = &s->p->m->program.code;
@@ -380,7 +379,7 @@ static void print_before_code(struct printer *s)
 
 /* ---- does it assemble to the file? ---- */
 
-/* What is printed before the code gives the file back, if the code comes back. */
+/* Whether the text before the code, assembled around the code as it is, gives the file. */
 static bool gives_the_file(struct printer *s)
 {
     const struct pvm_program *p = &s->p->m->program;

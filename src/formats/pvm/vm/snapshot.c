@@ -1,4 +1,4 @@
-/* What a snapshot keeps of a machine, numbers as u64:
+/* The state of a machine in a snapshot, numbers as u64:
  *
  *     fields | 13 registers
  *     | count, count x (pc, 13 registers)              calls still to make

@@ -8,19 +8,19 @@
 struct jam_json {
     const char *folder; /* of files that are named as "@NAME"; NULL: none may be named */
     penta_error *err;
-    char path[100]; /* of what is being read; after an error: of what was wrong */
+    char path[100]; /* of the member being read; after an error: of the wrong one */
 };
 
 enum { JAM_ANY_SIZE = -1 };
 #define JAM_NO_INDEX SIZE_MAX
 
-/* Into a member, or into an item of it, and back out to where it was. */
+/* Extends the path by a member, or an item of it; and restores it. */
 size_t jam_json_enter(struct jam_json *j, const char *key, size_t index);
 void jam_json_leave(struct jam_json *j, size_t mark);
-/* The error, if there is one, says where. False: there is one. */
+/* Adds the path to the error, if there is one. False: there is one. */
 bool jam_json_done(struct jam_json *j);
 
-/* A member that is a list, or an object, if it is there at all; NULL: absent, or an error. */
+/* A member that is a list, or an object; NULL: it is missing, or an error. */
 const struct json_object *jam_json_list(struct jam_json *j, const struct json_object *v,
                                         const char *key);
 const struct json_object *jam_json_object(struct jam_json *j, const struct json_object *v,
