@@ -127,7 +127,26 @@ def one(folder, version, engine):
     return text
 
 
+def inside(folder):
+    """trace and debug show the instructions of inner machines, too; going back does not run them again."""
+    cases = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cases", "pvm")
+    with open(os.path.join(cases, "jam_inner_trace.test"), encoding="utf-8") as file:
+        text = file.read().split("-- asm\n")[1].split("-- run\n")[0]
+    assemble(folder, "inside", text)
+    options = [os.path.join(folder, "inside.jam"), "--dialect", "jam", "--isa", "latest64", "--host", "jam",
+               "--state", cases + "/jam_state.json", "--package", cases + "/jam_package.json", "--entry", "refine",
+               "--inner-trace"]
+    want = ["inner 0      0  a0 = a0 + a1", "inner 0      3  u8 [0x10000] = a0", "inner 0      8  ecalli 5"]
+    for command, keys in (("trace", None), ("debug", b"continue\nback 3\ncontinue\nback 10\ncontinue\n")):
+        done = subprocess.run([PENTA, command, *options], input=keys, capture_output=True, timeout=30)
+        got = [line for line in done.stdout.decode().split("\n") if line.startswith("inner")]
+        expect(got == want, f"{command} --inner-trace: {done.stdout.decode()} {done.stderr.decode()}")
+    done = subprocess.run([PENTA, "trace", *options, "--json"], capture_output=True, timeout=30)
+    expect([line["inner"] for line in json.loads(done.stdout)["lines"] if "inner" in line] == want, "trace --json")
+
+
 with tempfile.TemporaryDirectory() as work:
+    inside(work)
     for gp in ("0.6.7", "0.7.0", "0.7.1", "0.7.2", "0.8-draft"):
         expect(len({one(work, gp, e) for e in ("interp", "jit", "both")}) == 1, f"{gp}: the engines agree")
 print(f"{passed} passed, {failed} failed")

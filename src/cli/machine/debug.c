@@ -276,6 +276,14 @@ static void save_state(struct shell *s)
 
 static const char PROMPT[] = "(penta) ";
 
+/* Machines inside the machine, as the host call runs them. */
+static void inner_lines(void *user, const penta_stop *stop, const struct answer *answer)
+{
+    struct shell *s = user;
+    (void)stop;
+    if (answer) writer_bytes(&s->cli->out, answer->output.out.data, answer->output.out.size);
+}
+
 void command_DEBUG(struct cli *c)
 {
     struct shell s = {.cli = c};
@@ -285,6 +293,10 @@ void command_DEBUG(struct cli *c)
         cli_error(c, s.machine.in.name, &err);
         machine_close(&s.machine);
         return;
+    }
+    if (machine_shows_inner(c)) {
+        s.debugger.called = inner_lines;
+        s.debugger.user = &s;
     }
     if (c->value[OPT_JSON]) { /* the transcript becomes a member of the document */
         json_text(&c->json, "file", s.machine.in.name);

@@ -150,6 +150,11 @@ void machine_findings(struct cli *c, const struct machine *m)
         finding_sink_drop(&sink);
 }
 
+bool machine_shows_inner(const struct cli *c)
+{
+    return option_text(c->format_options, c->format_option_count, "inner-trace");
+}
+
 void machine_finish(struct cli *c, struct machine *m, const penta_stop *stop, struct writer *text,
                     struct json *json)
 {

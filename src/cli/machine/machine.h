@@ -19,6 +19,8 @@ void machine_disarm(struct machine *m);
 
 /* Prints what the machine found while it ran. */
 void machine_findings(struct cli *c, const struct machine *m);
+/* Option inner-trace: what host calls print is about machines inside the machine. */
+bool machine_shows_inner(const struct cli *c);
 /* What the host reports at the end of a run, as text or into an open JSON object. */
 void machine_finish(struct cli *c, struct machine *m, const penta_stop *stop, struct writer *text,
                     struct json *json);

@@ -131,6 +131,7 @@ struct tail { /* the last lines, with --last */
     const struct driver *driver;
     penta_buffer *lines;
     uint64_t size, count;
+    const struct tracer *tracer;
 };
 
 static void to_document(void *user, penta_bytes line)
@@ -178,6 +179,31 @@ static void show_tail(struct tail *t)
     free(t->lines);
 }
 
+/* Machines inside the machine, instruction by instruction: before the line of the host call. */
+static void inner_lines(void *user, const penta_stop *stop, const struct answer *answer)
+{
+    struct tail *t = user;
+    (void)stop;
+    if (!answer || t->tracer->session->steps < t->tracer->from) return;
+    penta_bytes left = writer_view(&answer->output);
+    while (left.size) {
+        const uint8_t *end = memchr(left.data, '\n', left.size);
+        size_t size = end ? (size_t)(end - left.data) : left.size;
+        struct writer line = {0};
+        struct json j = {.out = &line};
+        if (t->tracer->json) {
+            json_object(&j, NULL);
+            json_string(&j, "inner", (penta_bytes){left.data, size});
+            json_end(&j);
+        } else {
+            writer_bytes(&line, left.data, size);
+        }
+        keep_line(t, writer_view(&line));
+        writer_free(&line);
+        left = bytes_slice(left, size + (end != NULL), left.size);
+    }
+}
+
 void command_TRACE(struct cli *c)
 {
     struct tail tail = {.cli = c};
@@ -198,6 +224,11 @@ void command_TRACE(struct cli *c)
     if (!machine_open(c, &m)) return;
     if (tail.size) tail.lines = calloc((size_t)tail.size, sizeof *tail.lines);
     t.session = &m.session;
+    tail.tracer = &t;
+    if (machine_shows_inner(c)) {
+        m.session.called = inner_lines;
+        m.session.user = &tail;
+    }
     tail.driver = m.in.module->driver;
     if (c->value[OPT_JSON]) {
         c->document_is_result = true;
