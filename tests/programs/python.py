@@ -91,6 +91,20 @@ assert not state.changes()
 outcome = host.block(state, {"slot": 51, "entropy": "00" * 32, "reports": []})
 assert outcome.rounds == 0 and not outcome.services
 assert state.document()["slot"] == 51
+import hashlib
+package = (b"\7\0\0\0" + hashlib.blake2b(token, digest_size=32).digest() + bytes(128 + 4 + 3) + b"\1"
+           + b"\7\0\0\0" + hashlib.blake2b(token, digest_size=32).digest() + (1000).to_bytes(8, "little") * 2
+           + bytes(2 + 3))
+report = host.report(state, package)  # entry 0 of this service traps: it authorizes nothing
+assert report.authorized.exit == "panic" and not report.items and not report.encoded, report
+granted = penta.assemble("%dialect = jam\n%isa = latest64\n%metadata = 00\n%stack_size = 4096\n%rw_data = 6b6579\n"
+                         "a0 = 0x20000\na1 = 3\nret\n", "pvm").encode()
+state = jam.State(host, {"accounts": [{"id": 7, "balance": 10**6, "code": granted.hex()}]})
+package = package.replace(hashlib.blake2b(token, digest_size=32).digest(), hashlib.blake2b(granted, digest_size=32).digest())
+report = host.report(state, package)
+assert [item.exit for item in report.items] == ["halt"] and report.items[0].output == b"key", report
+outcome = host.block(state, {"slot": 52, "entropy": "00" * 32, "reports": [report.encoded.hex()]})
+assert outcome.reports == 1 and outcome.services[7][0] == 1, outcome
 try:
     jam.Host(version="9")
     raise SystemExit("an unknown version was taken")

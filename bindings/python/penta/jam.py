@@ -36,6 +36,17 @@ class _Package(ctypes.Structure):
                 ("imports", POINTER(_c.Bytes)), ("import_count", c_size_t)]
 
 
+class _Availability(ctypes.Structure):
+    _fields_ = [("bundle_size", c_uint32), ("erasure_root", c_uint8 * 32), ("lookups", c_char_p),
+                ("lookup_count", c_size_t)]
+
+
+class _Report(ctypes.Structure):
+    _fields_ = [("authorized", _Result), ("items", POINTER(_Result)), ("item_count", c_size_t),
+                ("exports", _c.Buffer), ("package", c_uint8 * 32), ("authorizer", c_uint8 * 32),
+                ("exports_root", c_uint8 * 32), ("encoded", _c.Buffer)]
+
+
 class _ServiceGas(ctypes.Structure):
     _fields_ = [("service", c_uint32), ("items", c_uint64), ("gas", c_uint64)]
 
@@ -66,6 +77,8 @@ for _name, _type, _arguments in [
     ("accumulate", c_bool, [c_void_p, c_void_p, POINTER(_Accumulation), POINTER(_Result), _ERR]),
     ("is_authorized", c_bool, [c_void_p, c_void_p, POINTER(_Package), POINTER(_Result), _ERR]),
     ("refine", c_bool, [c_void_p, c_void_p, POINTER(_Package), c_size_t, POINTER(_Result), _ERR]),
+    ("report_make", c_bool, [c_void_p, c_void_p, POINTER(_Package), POINTER(_Availability), POINTER(_Report), _ERR]),
+    ("report_free", None, [POINTER(_Report)]),
     ("block_json", c_bool, [c_void_p, c_void_p, _c.Bytes, c_char_p, POINTER(_Outcome), _ERR]),
     ("outcome_free", None, [POINTER(_Outcome)]),
 ]:
@@ -95,6 +108,21 @@ class Result:
     output: bytes
     exports: bytes
     transfers: Tuple[bytes, ...]
+
+
+def _result(raw: _Result) -> Result:
+    transfers = _bytes(raw.transfers)
+    return Result(_lib.penta_jam_exit_name(raw.exit).decode(), raw.gas_used, _bytes(raw.output), _bytes(raw.exports),
+                  tuple(transfers[i:i + 152] for i in range(0, len(transfers), 152)))
+
+
+@dataclass(frozen=True)
+class Report:
+    authorized: Result          # its output is the trace; not "halt": there is no report
+    items: Tuple[Result, ...]   # exit as in the report
+    exports: bytes              # segments of all items
+    exports_root: bytes
+    encoded: bytes              # what a block takes as a report
 
 
 @dataclass(frozen=True)
@@ -183,10 +211,7 @@ class Host:
     def _run(self, function, *arguments) -> Result:
         raw, error = _Result(), _c.Error()
         _check(function(self._handle, *arguments, ctypes.byref(raw), ctypes.byref(error)), error)
-        transfers = _bytes(raw.transfers)
-        result = Result(_lib.penta_jam_exit_name(raw.exit).decode(), raw.gas_used, _bytes(raw.output),
-                        _bytes(raw.exports),
-                        tuple(transfers[i:i + 152] for i in range(0, len(transfers), 152)))
+        result = _result(raw)
         _lib.penta_jam_result_free(ctypes.byref(raw))
         return result
 
@@ -213,6 +238,20 @@ class Host:
                extrinsics: Sequence[bytes] = (), imports: Sequence[bytes] = ()) -> Result:
         raw, _keep = self._package(package, core, trace, extrinsics, imports)
         return self._run(_lib.penta_jam_refine, state._handle, ctypes.byref(raw), item)
+
+    def report(self, state: State, package: bytes, core: int = 0, extrinsics: Sequence[bytes] = (),
+               imports: Sequence[bytes] = (), bundle_size: int = 0, erasure_root: bytes = bytes(32),
+               lookups: Sequence[bytes] = ()) -> Report:
+        """Is-authorized, refine of each item, and the report; lookups are package hash and root, 64 bytes each."""
+        given, _keep = self._package(package, core, b"", extrinsics, imports)
+        where = _Availability(bundle_size, (c_uint8 * 32)(*erasure_root), b"".join(lookups), len(lookups))
+        raw, error = _Report(), _c.Error()
+        _check(_lib.penta_jam_report_make(self._handle, state._handle, ctypes.byref(given), ctypes.byref(where),
+                                          ctypes.byref(raw), ctypes.byref(error)), error)
+        report = Report(_result(raw.authorized), tuple(_result(raw.items[i]) for i in range(raw.item_count)),
+                        _bytes(raw.exports), bytes(raw.exports_root), _bytes(raw.encoded))
+        _lib.penta_jam_report_free(ctypes.byref(raw))
+        return report
 
     def block(self, state: State, block: Union[str, dict], folder: Optional[str] = None) -> Outcome:
         """What changed is not committed."""
