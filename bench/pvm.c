@@ -60,7 +60,7 @@ struct row {
     size_t count;
     double published[PUBLISHED]; /* upstream's figures; 0: none */
     const struct peer *peer;
-    bool clang;
+    bool clang, v8;
     double ratio[COUNT]; /* negative: none, and the note says why */
     char note[COUNT][16];
 };
@@ -76,6 +76,7 @@ static const struct row own_rows[] = {
 #define OPTIONS(n, ...) .options = {__VA_ARGS__}, .count = n
     {.name = "native gcc -O2"},
     {.name = "native clang -O2", .clang = true},
+    {.name = "V8, wasm32", .v8 = true},
     {.name = "jit", .engine = "jit", .published = RECOMPILER},
     {.name = "jit, sync gas", .engine = "jit", OPTIONS(1, METERED), .published = RECOMPILER_SYNC},
     {.name = "jit, step gas", .engine = "jit", OPTIONS(2, METERED, {"gas-model", "step"})},
@@ -106,6 +107,7 @@ struct lane { /* a row of the table while one program is measured */
     penta_bytes bytes;
     penta_module *module;
     penta_pvm_pool *pool;
+    struct v8 *v8;
     double times[ROUNDS_MAX];
     int count;
 };
@@ -118,9 +120,9 @@ static double call(penta_vm *vm, const penta_module *module, const char *name, u
     penta_stop stop;
     if (!penta_pvm_export(module, name, &pc)) bench_die(name, "no such export");
     penta_pvm_call(vm, pc, NULL, 0);
-    double start = bench_now();
+    double start = bench_cpu();
     penta_vm_run(vm, UINT64_MAX, &stop);
-    double took = bench_now() - start;
+    double took = bench_cpu() - start;
     if (stop.kind != PENTA_STOP_HALT) bench_die(name, "did not halt");
     *result = penta_pvm_reg(vm, PENTA_PVM_A0);
     return took;
@@ -143,18 +145,20 @@ static double run_blob(const struct lane *lane, const char *name, bool narrow, u
 static double run_native(const struct native *n, const char *name, uint64_t *expected)
 {
     n->initialize();
-    double start = bench_now();
+    double start = bench_cpu();
     uint64_t result = n->run();
-    double took = bench_now() - start;
+    double took = bench_cpu() - start;
     if (!*expected) *expected = result;
     if (result != *expected) bench_die(name, "two compilers, two results");
     return took;
 }
 
-static void open_lane(struct lane *lane, const char *blob, const struct row *row)
+static void open_lane(struct lane *lane, const char *blob, const struct row *row,
+                      const char *program)
 {
     penta_error err;
     memset(lane, 0, sizeof *lane);
+    if (row->v8) lane->v8 = v8_start(program);
     if (!row->engine) return;
     lane->module = bench_open(blob, &lane->bytes);
     lane->pool = penta_pvm_pool_new(lane->module, row->engine, row->options, row->count, &err);
@@ -163,6 +167,7 @@ static void open_lane(struct lane *lane, const char *blob, const struct row *row
 
 static void close_lane(struct lane *lane)
 {
+    v8_end(lane->v8);
     penta_pvm_pool_free(lane->pool);
     if (lane->module) penta_close(lane->module);
     free((void *)lane->bytes.data);
@@ -183,6 +188,9 @@ static void measure(struct bench *b, struct lane *lane, struct row *row, int whi
     if (row->peer)
         took =
             peer_run(row->peer, blob, b->peer_seconds, row->note[which], sizeof row->note[which]);
+    else if (row->v8)
+        took =
+            v8_run(lane->v8, b->peer_seconds, *expected, row->note[which], sizeof row->note[which]);
     else if (row->engine)
         took = run_blob(lane, p->name, narrow, *expected);
     else if (!row->clang)
@@ -212,7 +220,8 @@ static void run_program(struct bench *b, int which, const char *isa)
     struct lane *lanes = calloc(b->row_count, sizeof *lanes);
     if (!lanes) bench_die("benchmark", "no memory");
     path_of(b, which, isa, blob, sizeof blob);
-    for (size_t i = 0; i < b->row_count; i++) open_lane(&lanes[i], blob, &b->rows[i]);
+    for (size_t i = 0; i < b->row_count; i++)
+        open_lane(&lanes[i], blob, &b->rows[i], programs[which].name);
     for (int round = 0; round < b->rounds; round++)
         for (size_t i = 0; i < b->row_count; i++)
             measure(b, &lanes[i], &b->rows[i], which, blob, !strcmp(isa, "latest32"), &expected);
@@ -306,14 +315,15 @@ static void table(const struct bench *b, const char *title, bool compare)
 
 static void make_rows(struct bench *b)
 {
-    b->row_count = OWN_ROWS + b->peer_count;
+    b->row_count = 0;
     free(b->rows);
-    b->rows = calloc(b->row_count, sizeof *b->rows);
+    b->rows = calloc(OWN_ROWS + b->peer_count, sizeof *b->rows);
     if (!b->rows) bench_die("benchmark", "no memory");
-    memcpy(b->rows, own_rows, sizeof own_rows);
+    for (size_t i = 0; i < OWN_ROWS; i++)
+        if (!own_rows[i].v8 || !v8_missing()) b->rows[b->row_count++] = own_rows[i];
     for (size_t i = 0; i < b->peer_count; i++) {
-        b->rows[OWN_ROWS + i].name = b->peers[i].name;
-        b->rows[OWN_ROWS + i].peer = &b->peers[i];
+        b->rows[b->row_count].name = b->peers[i].name;
+        b->rows[b->row_count++].peer = &b->peers[i];
     }
 }
 
@@ -322,10 +332,11 @@ static void ratios(struct bench *b)
     static const char *const isas[] = {"latest64", "latest32"};
     snprintf(b->scratch, sizeof b->scratch, "/tmp/bench_pvm_XXXXXX");
     if (!mkdtemp(b->scratch)) bench_die(b->scratch, "cannot make this folder");
-    printf("Seconds of a run over those of native code by gcc -O2; medians of %d interleaved "
+    printf("Processor time of a run over that of native code by gcc -O2; medians of %d interleaved "
            "rounds\n(interpreters and peers: of %d). Published figures are from another machine; "
            "results of peers\nare not compared, they only tell seconds.\n",
            b->rounds, b->rounds < SLOW_ROUNDS ? b->rounds : SLOW_ROUNDS);
+    if (v8_missing()) printf("V8 is left out: there is no %s.\n", v8_missing());
     for (int i = 0; i < 2; i++) {
         make_rows(b);
         for (int k = 0; k < COUNT; k++)

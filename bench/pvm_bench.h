@@ -21,6 +21,14 @@ size_t peers_read(const char *path, struct peer **out); /* ends the program at a
 double peer_run(const struct peer *peer, const char *blob, double limit, char *note,
                 size_t capacity);
 
+/* pvm_v8.c: the C of a program as WebAssembly in node. */
+struct v8;
+const char *v8_missing(void); /* what keeps it from running; NULL: nothing */
+struct v8 *v8_start(const char *program);
+void v8_end(struct v8 *v8);
+/* One run: its seconds. Negative: none, and note says why. */
+double v8_run(struct v8 *v8, double limit, uint64_t expected, char *note, size_t capacity);
+
 /* pvm_costs.c: the costs of everything but running. */
 void bench_instances(const char *folder);
 void bench_host_calls(const char *engine);
