@@ -35,14 +35,14 @@ double logb(double x)
 {
     if (is_nan(x)) return x;
     if (fabs(x) == infinity) return infinity;
-    return x == 0 ? -infinity : real_of(x).exponent;
+    return x == 0 ? -infinity : penta_real_of(x).exponent;
 }
 
 int ilogb(double x)
 {
     if (is_nan(x)) return FP_ILOGBNAN;
     if (fabs(x) == infinity) return INT_MAX;
-    return x == 0 ? FP_ILOGB0 : real_of(x).exponent;
+    return x == 0 ? FP_ILOGB0 : penta_real_of(x).exponent;
 }
 
 double scalbln(double x, long exponent)
@@ -164,7 +164,7 @@ static double add_long(struct long_number a, struct long_number b)
     a = normal(a.negative, a.high, a.low, a.exponent);
     /* 126 bits: the highest 64, the rest remembered in the lowest of them */
     uint64_t top = a.high << 2 | a.low >> 62;
-    return real_round((struct real){top | (a.low << 2 != 0), a.exponent, a.negative});
+    return penta_real_round((struct real){top | (a.low << 2 != 0), a.exponent, a.negative});
 }
 
 double fma(double x, double y, double z)
@@ -173,7 +173,7 @@ double fma(double x, double y, double z)
     if (is_nan(x) || is_nan(y) || is_nan(z)) return NAN;
     if (fabs(x) == infinity || fabs(y) == infinity || x == 0 || y == 0) return x * y + z;
     if (fabs(z) == infinity) return z;
-    struct real a = real_of(x), b = real_of(y), c = real_of(z);
+    struct real a = penta_real_of(x), b = penta_real_of(y), c = penta_real_of(z);
     high = wide_mul(a.significand, b.significand, &low);
     struct long_number p = normal(a.negative != b.negative, high, low, a.exponent + b.exponent - 1);
     if (!c.significand) return add_long(p, (struct long_number){0, 0, p.exponent, p.negative});

@@ -10,23 +10,23 @@ static const uint64_t log2_e = 0xb8aa3b295c17f0bc;                              
 /* e^(r / 2^64) for r below ln 2: its Taylor series, in which everything is positive. */
 static struct real exp_fraction(uint64_t r, int exponent)
 {
-    uint64_t sum = inverse_factorial[20];
-    for (int n = 19; n >= 2; n--) sum = inverse_factorial[n] + times(r, sum);
+    uint64_t sum = penta_inverse_factorial[20];
+    for (int n = 19; n >= 2; n--) sum = penta_inverse_factorial[n] + times(r, sum);
     sum = r + times(times(r, r), sum); /* e^r - 1 */
     return (struct real){UINT64_C(1) << 63 | sum >> 1, exponent, false};
 }
 
-struct real real_exp2(int whole, uint64_t fraction)
+struct real penta_real_exp2(int whole, uint64_t fraction)
 {
     return exp_fraction(times(fraction, ln2_high), whole);
 }
 
-struct real real_exp(struct real x)
+struct real penta_real_exp(struct real x)
 {
     /* |x| = whole + fraction / 2^64 */
     uint64_t whole = 0, fraction = 0, low;
     if (x.exponent < 0) {
-        fraction = x.significand ? real_fraction(x) : 0;
+        fraction = x.significand ? penta_real_fraction(x) : 0;
     } else {
         whole = x.significand >> (63 - x.exponent);
         fraction = x.significand << x.exponent << 1;
@@ -51,17 +51,18 @@ struct real real_exp(struct real x)
 }
 
 /* x (1 + x/2! + x^2/3! + ...) for small x. */
-struct real real_expm1(struct real x)
+struct real penta_real_expm1(struct real x)
 {
-    if (x.exponent >= -1) return real_sub(real_exp(x), REAL_ONE);
+    if (x.exponent >= -1) return real_sub(penta_real_exp(x), REAL_ONE);
     if (!x.significand) return x;
-    uint64_t a = real_fraction(x), sum = inverse_factorial[18];
+    uint64_t a = penta_real_fraction(x), sum = penta_inverse_factorial[18];
     for (int n = 17; n >= 2; n--) {
         uint64_t product = times(a, sum);
-        sum = x.negative ? inverse_factorial[n] - product : inverse_factorial[n] + product;
+        sum = x.negative ? penta_inverse_factorial[n] - product
+                         : penta_inverse_factorial[n] + product;
     }
-    struct real rest = real_make(x.negative, times(a, sum), -1);
-    return real_mul(x, real_add(REAL_ONE, rest));
+    struct real rest = penta_real_make(x.negative, times(a, sum), -1);
+    return penta_real_mul(x, penta_real_add(REAL_ONE, rest));
 }
 
 static bool is_nan(double x) { return x != x; }
@@ -72,7 +73,7 @@ double exp(double x)
     if (is_nan(x)) return x;
     if (x > 710) return infinity;
     if (x < -746) return 0;
-    return real_round(real_exp(real_of(x)));
+    return penta_real_round(penta_real_exp(penta_real_of(x)));
 }
 
 double exp2(double x)
@@ -80,16 +81,16 @@ double exp2(double x)
     if (is_nan(x)) return x;
     if (x >= 1024) return infinity;
     if (x < -1076) return 0;
-    struct real a = real_abs(real_of(x));
+    struct real a = real_abs(penta_real_of(x));
     int whole = (int)fabs(x);
     uint64_t fraction = 0;
     if (a.significand)
-        fraction = a.exponent < 0 ? real_fraction(a) : a.significand << a.exponent << 1;
+        fraction = a.exponent < 0 ? penta_real_fraction(a) : a.significand << a.exponent << 1;
     if (x < 0) {
         whole = -whole - (fraction != 0);
         fraction = 0 - fraction;
     }
-    return real_round(real_exp2(whole, fraction));
+    return penta_real_round(penta_real_exp2(whole, fraction));
 }
 
 double expm1(double x)
@@ -97,7 +98,7 @@ double expm1(double x)
     if (is_nan(x) || x == 0) return x;
     if (x > 710) return infinity;
     if (x < -40) return -1;
-    return real_round(real_expm1(real_of(x)));
+    return penta_real_round(penta_real_expm1(penta_real_of(x)));
 }
 
 /* ---- logarithms ---- */
@@ -106,13 +107,13 @@ double expm1(double x)
 static struct real twice_atanh(struct real s)
 {
     if (!s.significand) return s;
-    struct real square = real_mul(s, s);
-    uint64_t z = real_fraction(square), sum = 0;
+    struct real square = penta_real_mul(s, s);
+    uint64_t z = penta_real_fraction(square), sum = 0;
     for (unsigned n = 29; n >= 3; n -= 2) sum = times(z, UINT64_MAX / n + sum);
-    return real_scale(real_add(s, real_mul(s, real_make(false, sum, -1))), 1);
+    return real_scale(penta_real_add(s, penta_real_mul(s, penta_real_make(false, sum, -1))), 1);
 }
 
-struct real real_log_split(struct real x, int *exponent)
+struct real penta_real_log_split(struct real x, int *exponent)
 {
     *exponent = x.exponent;
     x.exponent = 0;
@@ -120,25 +121,25 @@ struct real real_log_split(struct real x, int *exponent)
         ++*exponent;
         x.exponent = -1;
     }
-    return twice_atanh(real_div(real_sub(x, REAL_ONE), real_add(x, REAL_ONE)));
+    return twice_atanh(penta_real_div(real_sub(x, REAL_ONE), penta_real_add(x, REAL_ONE)));
 }
 
 static struct real whole_number(int n)
 {
-    return real_make(n < 0, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, 63);
+    return penta_real_make(n < 0, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, 63);
 }
 
-struct real real_log(struct real x)
+struct real penta_real_log(struct real x)
 {
     int exponent;
-    struct real part = real_log_split(x, &exponent);
-    return real_add(real_mul(whole_number(exponent), REAL_LN2), part);
+    struct real part = penta_real_log_split(x, &exponent);
+    return penta_real_add(penta_real_mul(whole_number(exponent), REAL_LN2), part);
 }
 
-struct real real_log1p(struct real x)
+struct real penta_real_log1p(struct real x)
 {
-    if (x.exponent >= -2) return real_log(real_add(REAL_ONE, x));
-    return twice_atanh(real_div(x, real_add(REAL_TWO, x)));
+    if (x.exponent >= -2) return penta_real_log(penta_real_add(REAL_ONE, x));
+    return twice_atanh(penta_real_div(x, penta_real_add(REAL_TWO, x)));
 }
 
 /* What all logarithms of x share: true if *result is it already. */
@@ -158,7 +159,7 @@ static bool log_special(double x, double *result)
 double log(double x)
 {
     double result;
-    return log_special(x, &result) ? result : real_round(real_log(real_of(x)));
+    return log_special(x, &result) ? result : penta_real_round(penta_real_log(penta_real_of(x)));
 }
 
 double log2(double x)
@@ -166,23 +167,25 @@ double log2(double x)
     double result;
     int exponent;
     if (log_special(x, &result)) return result;
-    struct real part = real_log_split(real_of(x), &exponent);
-    return real_round(
-        real_add(whole_number(exponent), real_mul(part, (struct real){log2_e, 0, false})));
+    struct real part = penta_real_log_split(penta_real_of(x), &exponent);
+    return penta_real_round(penta_real_add(whole_number(exponent),
+                                           penta_real_mul(part, (struct real){log2_e, 0, false})));
 }
 
 double log10(double x)
 {
     static const struct real log10_e = {0xde5bd8a937287195, -2, false};
     double result;
-    return log_special(x, &result) ? result : real_round(real_mul(real_log(real_of(x)), log10_e));
+    return log_special(x, &result)
+               ? result
+               : penta_real_round(penta_real_mul(penta_real_log(penta_real_of(x)), log10_e));
 }
 
 double log1p(double x)
 {
     if (is_nan(x) || x == infinity || x == 0) return x;
     if (x == -1) return -infinity;
-    return x < -1 ? NAN : real_round(real_log1p(real_of(x)));
+    return x < -1 ? NAN : penta_real_round(penta_real_log1p(penta_real_of(x)));
 }
 
 /* ---- hyperbolic functions and their inverses ---- */
@@ -191,35 +194,36 @@ double sinh(double x)
 {
     if (is_nan(x) || x == 0) return x;
     if (fabs(x) > 711) return copysign(infinity, x);
-    struct real e = real_expm1(real_abs(real_of(x)));
-    struct real sum = real_scale(real_add(e, real_div(e, real_add(e, REAL_ONE))), -1);
-    return copysign(real_round(sum), x);
+    struct real e = penta_real_expm1(real_abs(penta_real_of(x)));
+    struct real sum =
+        real_scale(penta_real_add(e, penta_real_div(e, penta_real_add(e, REAL_ONE))), -1);
+    return copysign(penta_real_round(sum), x);
 }
 
 double cosh(double x)
 {
     if (is_nan(x)) return x;
     if (fabs(x) > 711) return infinity;
-    struct real e = real_exp(real_of(x));
-    return real_round(real_scale(real_add(e, real_div(REAL_ONE, e)), -1));
+    struct real e = penta_real_exp(penta_real_of(x));
+    return penta_real_round(real_scale(penta_real_add(e, penta_real_div(REAL_ONE, e)), -1));
 }
 
 double tanh(double x)
 {
     if (is_nan(x) || x == 0) return x;
     if (fabs(x) > 22) return copysign(1, x);
-    struct real e = real_expm1(real_scale(real_abs(real_of(x)), 1));
-    return copysign(real_round(real_div(e, real_add(e, REAL_TWO))), x);
+    struct real e = penta_real_expm1(real_scale(real_abs(penta_real_of(x)), 1));
+    return copysign(penta_real_round(penta_real_div(e, penta_real_add(e, REAL_TWO))), x);
 }
 
 /* log(x + sqrt(x^2 + 1)), as log1p of x + x^2 / (1 + sqrt(x^2 + 1)). */
 double asinh(double x)
 {
     if (is_nan(x) || x == 0 || fabs(x) == infinity) return x;
-    struct real a = real_abs(real_of(x)), square = real_mul(a, a);
-    struct real root = real_sqrt(real_add(square, REAL_ONE));
-    struct real sum = real_add(a, real_div(square, real_add(REAL_ONE, root)));
-    return copysign(real_round(real_log1p(sum)), x);
+    struct real a = real_abs(penta_real_of(x)), square = penta_real_mul(a, a);
+    struct real root = penta_real_sqrt(penta_real_add(square, REAL_ONE));
+    struct real sum = penta_real_add(a, penta_real_div(square, penta_real_add(REAL_ONE, root)));
+    return copysign(penta_real_round(penta_real_log1p(sum)), x);
 }
 
 /* With t = x - 1: log1p of t + sqrt(2t + t^2). */
@@ -227,9 +231,9 @@ double acosh(double x)
 {
     if (is_nan(x) || x == infinity) return x;
     if (x < 1) return NAN;
-    struct real t = real_sub(real_of(x), REAL_ONE);
-    struct real root = real_sqrt(real_add(real_scale(t, 1), real_mul(t, t)));
-    return real_round(real_log1p(real_add(t, root)));
+    struct real t = real_sub(penta_real_of(x), REAL_ONE);
+    struct real root = penta_real_sqrt(penta_real_add(real_scale(t, 1), penta_real_mul(t, t)));
+    return penta_real_round(penta_real_log1p(penta_real_add(t, root)));
 }
 
 double atanh(double x)
@@ -237,26 +241,28 @@ double atanh(double x)
     if (is_nan(x) || x == 0) return x;
     if (fabs(x) == 1) return copysign(infinity, x);
     if (fabs(x) > 1) return NAN;
-    struct real a = real_abs(real_of(x));
-    struct real part = real_log1p(real_div(real_scale(a, 1), real_sub(REAL_ONE, a)));
-    return copysign(real_round(real_scale(part, -1)), x);
+    struct real a = real_abs(penta_real_of(x));
+    struct real part = penta_real_log1p(penta_real_div(real_scale(a, 1), real_sub(REAL_ONE, a)));
+    return copysign(penta_real_round(real_scale(part, -1)), x);
 }
 
 /* The exponent is divided exactly, so the logarithm is below 2.1. */
 double cbrt(double x)
 {
     if (is_nan(x) || x == 0 || fabs(x) == infinity) return x;
-    struct real a = real_abs(real_of(x));
+    struct real a = real_abs(penta_real_of(x));
     int third = (a.exponent + 3000) / 3 - 1000;
     a.exponent -= 3 * third;
-    struct real part = real_div(real_log(a), (struct real){UINT64_C(3) << 62, 1, false});
-    return copysign(real_round(real_scale(real_exp(part), third)), x);
+    struct real part =
+        penta_real_div(penta_real_log(a), (struct real){UINT64_C(3) << 62, 1, false});
+    return copysign(penta_real_round(real_scale(penta_real_exp(part), third)), x);
 }
 
 double hypot(double x, double y)
 {
     if (fabs(x) == infinity || fabs(y) == infinity) return infinity;
     if (is_nan(x) || is_nan(y)) return NAN;
-    struct real a = real_of(x), b = real_of(y);
-    return real_round(real_sqrt(real_add(real_mul(a, a), real_mul(b, b))));
+    struct real a = penta_real_of(x), b = penta_real_of(y);
+    return penta_real_round(
+        penta_real_sqrt(penta_real_add(penta_real_mul(a, a), penta_real_mul(b, b))));
 }

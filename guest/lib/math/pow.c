@@ -131,15 +131,15 @@ double pow(double x, double y)
     if (fabs(y) == infinity || x == 0 || fabs(x) == infinity)
         return pow_of_extremes(x, y, negative);
     if (x < 0 && parity(y) == NOT_WHOLE) return NAN;
-    struct wide part = log2_wide(real_abs(real_of(x)), &whole, &below_one);
-    bool fits = product(real_of(y), whole, part, below_one, &sign, &integer, &fraction);
+    struct wide part = log2_wide(real_abs(penta_real_of(x)), &whole, &below_one);
+    bool fits = product(penta_real_of(y), whole, part, below_one, &sign, &integer, &fraction);
     struct real result;
     if (sign != (y < 0)) { /* downwards */
         whole = fits ? -(int)integer - (fraction != 0) : -5000;
-        result = real_exp2(whole, fits ? 0 - fraction : 0);
+        result = penta_real_exp2(whole, fits ? 0 - fraction : 0);
     } else {
-        result = real_exp2(fits ? (int)integer : 5000, fits ? fraction : 0);
+        result = penta_real_exp2(fits ? (int)integer : 5000, fits ? fraction : 0);
     }
     result.negative = negative;
-    return real_round(result);
+    return penta_real_round(result);
 }

@@ -1,46 +1,46 @@
 #include "math/real.h"
 #include <math.h>
 
-const uint64_t inverse_factorial[21] = {0,
-                                        0,
-                                        0x8000000000000000,
-                                        0x2aaaaaaaaaaaaaab,
-                                        0x0aaaaaaaaaaaaaab,
-                                        0x0222222222222222,
-                                        0x005b05b05b05b05b,
-                                        0x000d00d00d00d00d,
-                                        0x0001a01a01a01a02,
-                                        0x00002e3bc74aad8e,
-                                        0x0000049f93edde28,
-                                        0x0000006b99159fd5,
-                                        0x00000008f76c77fc,
-                                        0x00000000b092309d,
-                                        0x000000000c9cba54,
-                                        0x0000000000d73f9f,
-                                        0x00000000000d73fa,
-                                        0x000000000000ca96,
-                                        0x0000000000000b41,
-                                        0x0000000000000098,
-                                        0x0000000000000008};
+const uint64_t penta_inverse_factorial[21] = {0,
+                                              0,
+                                              0x8000000000000000,
+                                              0x2aaaaaaaaaaaaaab,
+                                              0x0aaaaaaaaaaaaaab,
+                                              0x0222222222222222,
+                                              0x005b05b05b05b05b,
+                                              0x000d00d00d00d00d,
+                                              0x0001a01a01a01a02,
+                                              0x00002e3bc74aad8e,
+                                              0x0000049f93edde28,
+                                              0x0000006b99159fd5,
+                                              0x00000008f76c77fc,
+                                              0x00000000b092309d,
+                                              0x000000000c9cba54,
+                                              0x0000000000d73f9f,
+                                              0x00000000000d73fa,
+                                              0x000000000000ca96,
+                                              0x0000000000000b41,
+                                              0x0000000000000098,
+                                              0x0000000000000008};
 
 enum { FRACTION = 52, BIAS = 1023, TOP = 2047 };
 
-struct real real_make(bool negative, uint64_t significand, int exponent)
+struct real penta_real_make(bool negative, uint64_t significand, int exponent)
 {
     if (!significand) return (struct real){0, 0, negative};
     int shift = __builtin_clzll(significand);
     return (struct real){significand << shift, exponent - shift, negative};
 }
 
-struct real real_of(double x)
+struct real penta_real_of(double x)
 {
     uint64_t bits = double_bits(x), fraction = bits & ((UINT64_C(1) << FRACTION) - 1);
     int exponent = (int)(bits >> FRACTION & TOP);
     if (exponent) fraction |= UINT64_C(1) << FRACTION;
-    return real_make(bits >> 63, fraction, (exponent ? exponent : 1) - BIAS + 63 - FRACTION);
+    return penta_real_make(bits >> 63, fraction, (exponent ? exponent : 1) - BIAS + 63 - FRACTION);
 }
 
-double real_round(struct real a)
+double penta_real_round(struct real a)
 {
     uint64_t sign = (uint64_t)a.negative << 63;
     int biased = a.exponent + BIAS, drop = 63 - FRACTION;
@@ -57,7 +57,7 @@ double real_round(struct real a)
     return double_from(sign | ((biased ? (uint64_t)(biased - 1) << FRACTION : 0) + kept));
 }
 
-uint64_t real_fraction(struct real a)
+uint64_t penta_real_fraction(struct real a)
 {
     int shift = -1 - a.exponent;
     return shift > 63 ? 0 : a.significand >> shift;
@@ -70,16 +70,16 @@ static struct real round_up(bool negative, uint64_t high, uint64_t low, int expo
     return (struct real){high, exponent, negative};
 }
 
-int real_compare(struct real a, struct real b)
+int penta_real_compare(struct real a, struct real b)
 {
     if (!a.significand || !b.significand) return (a.significand != 0) - (b.significand != 0);
     if (a.exponent != b.exponent) return a.exponent < b.exponent ? -1 : 1;
     return a.significand < b.significand ? -1 : a.significand > b.significand;
 }
 
-struct real real_add(struct real a, struct real b)
+struct real penta_real_add(struct real a, struct real b)
 {
-    if (real_compare(a, b) < 0) {
+    if (penta_real_compare(a, b) < 0) {
         struct real t = a;
         a = b;
         b = t;
@@ -105,7 +105,7 @@ struct real real_add(struct real a, struct real b)
     }
     high -= bh + (bl != 0);
     low = 0 - bl;
-    if (!high) return real_make(a.negative, low, a.exponent - 64);
+    if (!high) return penta_real_make(a.negative, low, a.exponent - 64);
     int shift = __builtin_clzll(high);
     if (shift) {
         high = high << shift | low >> (64 - shift);
@@ -114,7 +114,7 @@ struct real real_add(struct real a, struct real b)
     return round_up(a.negative, high, low, a.exponent - shift);
 }
 
-struct real real_mul(struct real a, struct real b)
+struct real penta_real_mul(struct real a, struct real b)
 {
     uint64_t low, high = wide_mul(a.significand, b.significand, &low);
     int exponent = a.exponent + b.exponent + 1;
@@ -127,7 +127,7 @@ struct real real_mul(struct real a, struct real b)
     return round_up(a.negative != b.negative, high, low, exponent);
 }
 
-struct real real_div(struct real a, struct real b) /* b is not zero */
+struct real penta_real_div(struct real a, struct real b) /* b is not zero */
 {
     uint64_t rest, quotient;
     int exponent = a.exponent - b.exponent;
@@ -143,11 +143,11 @@ struct real real_div(struct real a, struct real b) /* b is not zero */
 }
 
 /* One step of Newton doubles the 53 correct bits of a double's root. */
-struct real real_sqrt(struct real a)
+struct real penta_real_sqrt(struct real a)
 {
     if (!a.significand) return a;
     int odd = a.exponent & 1, half = (a.exponent - odd) / 2;
     a.exponent = odd;
-    struct real root = real_of(sqrt(real_round(a)));
-    return real_scale(real_add(root, real_div(a, root)), half - 1);
+    struct real root = penta_real_of(sqrt(penta_real_round(a)));
+    return real_scale(penta_real_add(root, penta_real_div(a, root)), half - 1);
 }

@@ -51,21 +51,23 @@ static inline struct real real_scale(struct real a, int power)
     return a;
 }
 
-struct real real_of(double x);                                            /* finite */
-struct real real_make(bool negative, uint64_t significand, int exponent); /* any significand */
-double real_round(struct real a); /* the nearest double; subnormal and infinite where it must be */
+struct real penta_real_of(double x); /* finite */
+struct real penta_real_make(bool negative, uint64_t significand,
+                            int exponent); /* any significand */
+double
+penta_real_round(struct real a); /* the nearest double; subnormal and infinite where it must be */
 /* |a| below 1 as a fraction of 2^64, rounded down. */
-uint64_t real_fraction(struct real a);
-struct real real_add(struct real a, struct real b);
-struct real real_mul(struct real a, struct real b);
-struct real real_div(struct real a, struct real b);
-struct real real_sqrt(struct real a);
+uint64_t penta_real_fraction(struct real a);
+struct real penta_real_add(struct real a, struct real b);
+struct real penta_real_mul(struct real a, struct real b);
+struct real penta_real_div(struct real a, struct real b);
+struct real penta_real_sqrt(struct real a);
 static inline struct real real_sub(struct real a, struct real b)
 {
-    return real_add(a, real_negate(b));
+    return penta_real_add(a, real_negate(b));
 }
 /* The order of the absolute values: negative, 0 or positive. */
-int real_compare(struct real a, struct real b);
+int penta_real_compare(struct real a, struct real b);
 
 #define REAL_ONE ((struct real){UINT64_C(1) << 63, 0, false})
 #define REAL_TWO ((struct real){UINT64_C(1) << 63, 1, false})
@@ -74,19 +76,19 @@ int real_compare(struct real a, struct real b);
 #define REAL_HALF_PI ((struct real){0xc90fdaa22168c235, 0, false})
 
 /* 1/n!, for n up to 20, as fractions of 2^64; the first two are not. */
-extern const uint64_t inverse_factorial[21];
+extern const uint64_t penta_inverse_factorial[21];
 
 /* ---- functions of these numbers, for the functions of doubles ---- */
 
 /* e^x and e^x - 1, for |x| below 2^11. */
-struct real real_exp(struct real x);
-struct real real_expm1(struct real x);
+struct real penta_real_exp(struct real x);
+struct real penta_real_expm1(struct real x);
 /* 2^(whole + fraction / 2^64). */
-struct real real_exp2(int whole, uint64_t fraction);
+struct real penta_real_exp2(int whole, uint64_t fraction);
 /* The logarithms of x > 0 and of 1 + x > 0. */
-struct real real_log(struct real x);
-struct real real_log1p(struct real x);
+struct real penta_real_log(struct real x);
+struct real penta_real_log1p(struct real x);
 /* x = *exponent * ln 2 + result, |result| at most half of ln 2. */
-struct real real_log_split(struct real x, int *exponent);
+struct real penta_real_log_split(struct real x, int *exponent);
 /* The angle of y / x, both not negative and not both zero: 0 to half of pi. */
-struct real real_atan2(struct real y, struct real x);
+struct real penta_real_atan2(struct real y, struct real x);

@@ -39,7 +39,7 @@ static uint64_t bits_from(unsigned at)
  * that is nearest to a multiple of pi/2, which leaves 66 of them. */
 static struct real reduce(double x, unsigned *quarter)
 {
-    struct real a = real_abs(real_of(x));
+    struct real a = real_abs(penta_real_of(x));
     *quarter = 0;
     if (a.exponent < -1 || (a.exponent == -1 && a.significand <= REAL_HALF_PI.significand))
         return a;
@@ -64,7 +64,7 @@ static struct real reduce(double x, unsigned *quarter)
         high = low;
     else if (shift)
         high = high << shift | low >> (64 - shift);
-    return real_mul(real_make(negative, high, -1 - shift), REAL_HALF_PI);
+    return penta_real_mul(penta_real_make(negative, high, -1 - shift), REAL_HALF_PI);
 }
 
 /* ---- sine, cosine, tangent of |r| up to pi/4 ---- */
@@ -74,13 +74,16 @@ static struct real alternating(uint64_t z, int first)
 {
     uint64_t sum = 0;
     for (int n = first + 18 - (first & 1) * 2; n >= first; n -= 2)
-        sum = times(z, inverse_factorial[n] - sum);
+        sum = times(z, penta_inverse_factorial[n] - sum);
     if (!sum) return REAL_ONE;
-    return real_make(false, 0 - sum, -1);
+    return penta_real_make(false, 0 - sum, -1);
 }
 
-static uint64_t square(struct real r) { return r.significand ? real_fraction(real_mul(r, r)) : 0; }
-static struct real sine(struct real r) { return real_mul(r, alternating(square(r), 3)); }
+static uint64_t square(struct real r)
+{
+    return r.significand ? penta_real_fraction(penta_real_mul(r, r)) : 0;
+}
+static struct real sine(struct real r) { return penta_real_mul(r, alternating(square(r), 3)); }
 static struct real cosine(struct real r) { return alternating(square(r), 2); }
 
 static bool finite_number(double x) { return x - x == 0; }
@@ -88,7 +91,7 @@ static bool finite_number(double x) { return x - x == 0; }
 static double with_sign(struct real r, bool negative)
 {
     if (negative) r = real_negate(r);
-    return real_round(r);
+    return penta_real_round(r);
 }
 
 double sin(double x)
@@ -114,7 +117,7 @@ double tan(double x)
     if (!finite_number(x)) return NAN;
     if (x == 0) return x;
     struct real r = reduce(x, &quarter), s = sine(r), c = cosine(r);
-    struct real t = quarter & 1 ? real_negate(real_div(c, s)) : real_div(s, c);
+    struct real t = quarter & 1 ? real_negate(penta_real_div(c, s)) : penta_real_div(s, c);
     return with_sign(t, x < 0);
 }
 
@@ -125,7 +128,7 @@ static struct real atan_small(struct real t)
 {
     uint64_t z = square(t), sum = 0;
     for (unsigned n = 35; n >= 3; n -= 2) sum = times(z, UINT64_MAX / n - sum);
-    return real_sub(t, real_mul(t, real_make(false, sum, -1)));
+    return real_sub(t, penta_real_mul(t, penta_real_make(false, sum, -1)));
 }
 
 /* atan(t) for 0 <= t <= 1: less the atan of 1/2 or of 1, what is left is small. */
@@ -135,31 +138,33 @@ static struct real atan_unit(struct real t)
     static const struct real atan_half = {0xed63382b0dda7b45, -2, false};
     if (!t.significand || t.exponent < -2) return atan_small(t);
     if (t.exponent == -2 || t.significand < UINT64_C(3) << 62) { /* below 3/4 */
-        struct real rest = real_div(real_sub(t, half), real_add(REAL_ONE, real_scale(t, -1)));
-        return real_add(atan_half, atan_small(rest));
+        struct real rest =
+            penta_real_div(real_sub(t, half), penta_real_add(REAL_ONE, real_scale(t, -1)));
+        return penta_real_add(atan_half, atan_small(rest));
     }
-    struct real rest = real_div(real_sub(t, REAL_ONE), real_add(REAL_ONE, t));
-    return real_add(real_scale(REAL_PI, -2), atan_small(rest));
+    struct real rest = penta_real_div(real_sub(t, REAL_ONE), penta_real_add(REAL_ONE, t));
+    return penta_real_add(real_scale(REAL_PI, -2), atan_small(rest));
 }
 
-struct real real_atan2(struct real y, struct real x)
+struct real penta_real_atan2(struct real y, struct real x)
 {
-    if (real_compare(y, x) <= 0) return atan_unit(real_div(y, x));
-    return real_sub(REAL_HALF_PI, atan_unit(real_div(x, y)));
+    if (penta_real_compare(y, x) <= 0) return atan_unit(penta_real_div(y, x));
+    return real_sub(REAL_HALF_PI, atan_unit(penta_real_div(x, y)));
 }
 
 double atan(double x)
 {
     if (x != x || x == 0) return x;
-    if (!finite_number(x)) return copysign(real_round(REAL_HALF_PI), x);
-    return copysign(real_round(real_atan2(real_abs(real_of(x)), REAL_ONE)), x);
+    if (!finite_number(x)) return copysign(penta_real_round(REAL_HALF_PI), x);
+    return copysign(penta_real_round(penta_real_atan2(real_abs(penta_real_of(x)), REAL_ONE)), x);
 }
 
 /* Infinities are as far away as it takes for the angle to be that of their axis, or between two. */
 static struct real far(double x, double other)
 {
     struct real a = {UINT64_C(1) << 63, 5000, false};
-    if (finite_number(x)) return finite_number(other) ? real_abs(real_of(x)) : (struct real){0};
+    if (finite_number(x))
+        return finite_number(other) ? real_abs(penta_real_of(x)) : (struct real){0};
     return a;
 }
 
@@ -167,29 +172,29 @@ double atan2(double y, double x)
 {
     if (x != x || y != y) return NAN;
     struct real a = far(y, x), b = far(x, y), angle = {0};
-    if (a.significand || b.significand) angle = real_atan2(a, b);
+    if (a.significand || b.significand) angle = penta_real_atan2(a, b);
     if (double_bits(x) >> 63) angle = real_sub(REAL_PI, angle);
-    return copysign(real_round(angle), y);
+    return copysign(penta_real_round(angle), y);
 }
 
 /* sqrt(1 - x^2) */
 static struct real other_side(struct real a)
 {
-    return real_sqrt(real_mul(real_sub(REAL_ONE, a), real_add(REAL_ONE, a)));
+    return penta_real_sqrt(penta_real_mul(real_sub(REAL_ONE, a), penta_real_add(REAL_ONE, a)));
 }
 
 double asin(double x)
 {
     if (x != x || x == 0) return x;
     if (fabs(x) > 1) return NAN;
-    struct real a = real_abs(real_of(x));
-    return copysign(real_round(real_atan2(a, other_side(a))), x);
+    struct real a = real_abs(penta_real_of(x));
+    return copysign(penta_real_round(penta_real_atan2(a, other_side(a))), x);
 }
 
 double acos(double x)
 {
     if (x != x) return x;
     if (fabs(x) > 1) return NAN;
-    struct real a = real_abs(real_of(x)), angle = real_atan2(other_side(a), a);
-    return real_round(x < 0 ? real_sub(REAL_PI, angle) : angle);
+    struct real a = real_abs(penta_real_of(x)), angle = penta_real_atan2(other_side(a), a);
+    return penta_real_round(x < 0 ? real_sub(REAL_PI, angle) : angle);
 }

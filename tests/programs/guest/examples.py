@@ -95,7 +95,8 @@ def own_names(work):
     """Names that are not reserved belong to the program, also where the library has functions of these names."""
     source = os.path.join(work, "names.c")
     with open(source, "w") as file:
-        file.write("""#include <stdio.h>
+        file.write("""#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 int read(int n) { return n + 1; }
@@ -105,15 +106,16 @@ int usleep(int n) { return n + 4; }
 int system_write(int n) { return n + 5; }
 void print_double(double x) { printf("%g\\n", x); }
 void sink_text(void) { puts("text"); }
+int real_add(int n) { return n + 6; }
 int main(void)
 {
     sink_text();
     print_double(atof("0.5"));
-    printf("%d\\n", read(write(sleep(usleep(system_write(time(NULL) > 0))))));
+    printf("%d\\n", read(write(sleep(usleep(system_write(real_add(log(atof("2")) < time(NULL))))))));
     return 0;
 }
 """)
-    check("own names", run(compile_program(work, source, "-O2")), (0, b"text\n0.5\n16\n", b""))
+    check("own names", run(compile_program(work, source, "-O2")), (0, b"text\n0.5\n22\n", b""))
 
 
 def errors(work):
