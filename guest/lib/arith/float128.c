@@ -1,4 +1,4 @@
-/* long double, which has 128 bits on this machine: arithmetic, and conversion from and to the others. */
+/* long double, of 128 bits: arithmetic, and conversions from and to float and double. */
 #include <stdbool.h>
 #include "arith/quad.h"
 #include "arith/wide.h"
@@ -21,7 +21,7 @@ static quad_bits mul_high(quad_bits a, quad_bits b, quad_bits *low)
     return product(ah, bh) + high_of(mid) + high_of(other);
 }
 
-/* One digit of 64 bits of rest:next / d, which has its highest bit set; rest < d becomes what is left. */
+/* rest:next / d, one digit of 64 bits; *rest becomes the remainder. rest < d, and the highest bit of d is set. */
 static uint64_t digit(quad_bits *rest, uint64_t next, quad_bits d)
 {
     uint64_t dh = high_of(d), dl = (uint64_t)d, q = UINT64_MAX, r = 0;
@@ -32,7 +32,7 @@ static uint64_t digit(quad_bits *rest, uint64_t next, quad_bits d)
         r = (uint64_t)*rest + dh;
         small = r >= dh;
     }
-    while (small && product(q, dl) > join(r, next)) { /* at most two too many */
+    while (small && product(q, dl) > join(r, next)) { /* q is at most two too large */
         q--;
         r += dh;
         small = r >= dh;
@@ -43,7 +43,7 @@ static uint64_t digit(quad_bits *rest, uint64_t next, quad_bits d)
 
 static quad_bits div_by(quad_bits high, quad_bits low, quad_bits d, quad_bits *rest)
 {
-    int shift = __builtin_clzll(high_of(d)); /* 15: of normal numbers */
+    int shift = __builtin_clzll(high_of(d)); /* 15 for normal numbers */
     d <<= shift;
     *rest = high << shift | low >> (128 - shift);
     low <<= shift;
@@ -62,7 +62,7 @@ static quad_bits div_by(quad_bits high, quad_bits low, quad_bits d, quad_bits *r
 
 /* ---- from and to shorter numbers ---- */
 
-/* The bits of a number with so many of fraction. */
+/* From the bits of a float or double. */
 static quad extend(uint64_t bits, int fraction_bits, int exponent_max)
 {
     uint64_t fraction = bits & ((UINT64_C(1) << fraction_bits) - 1);
@@ -74,7 +74,7 @@ static quad extend(uint64_t bits, int fraction_bits, int exponent_max)
                             ? sign | QUIET_NAN | (quad_bits)fraction << (FRACTION - fraction_bits)
                             : sign | INFINITE);
     if (!exponent && !fraction) return float_of(sign);
-    if (!exponent) { /* subnormal: it is a normal quad */
+    if (!exponent) { /* a subnormal float or double is a normal quad */
         int shift = __builtin_clzll(fraction) - (63 - fraction_bits);
         fraction = fraction << shift & ((UINT64_C(1) << fraction_bits) - 1);
         exponent = 1 - shift;

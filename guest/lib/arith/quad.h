@@ -1,5 +1,5 @@
-/* The 128-bit floating point number, and an integer of its size: long double on the guest, and under another
- * name where the library is tested. */
+/* The floating point number of 128 bits, and an integer of its size. It is long double on the guest, and has
+ * another name on the machines that test the library. */
 #pragma once
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* Functions whose results are exact, or the nearest double, beyond those of bits.c. */
+/* More functions with exact or correctly rounded results; the others are in bits.c. */
 #include <limits.h>
 #include <math.h>
 #include "math/real.h"
@@ -6,11 +6,11 @@
 static bool is_nan(double x) { return x != x; }
 static const double infinity = __builtin_inf();
 
-/* ---- to whole numbers, ties to even ---- */
+/* ---- rounding to integers, ties to even ---- */
 
 double rint(double x)
 {
-    double limit = copysign(0x1p52, x); /* adding it leaves no room for a fraction */
+    double limit = copysign(0x1p52, x); /* a sum with it has no fraction */
     return fabs(x) < 0x1p52 ? copysign(x + limit - limit, x) : x;
 }
 
@@ -58,8 +58,8 @@ double fdim(double x, double y)
 
 /* ---- remainders ---- */
 
-/* x - n y for the n nearest to their quotient, even in a tie; the lowest bits of n in *quotient. Neither is
- * negative, and 8 y is finite. */
+/* x - n y, where n is the integer nearest to x / y, the even one of two; *quotient gets the lowest bits of n.
+ * x and y are not negative, and 8 y is finite. */
 static double nearest_remainder(double x, double y, unsigned *quotient)
 {
     double rest = fmod(x, 8 * y);
@@ -69,7 +69,7 @@ static double nearest_remainder(double x, double y, unsigned *quotient)
             rest -= bit * y;
             *quotient += bit;
         }
-    double less = y - rest; /* exact where it is near rest */
+    double less = y - rest; /* exact if it is near rest */
     if (rest > less || (rest == less && *quotient & 1)) {
         rest -= y;
         ++*quotient;
@@ -131,7 +131,8 @@ static struct long_number normal(bool negative, uint64_t high, uint64_t low, int
     return n;
 }
 
-static void shift_down(struct long_number *n, int count) /* what falls out stays in bit 0 */
+/* Sets bit 0 of the result if any bit that is lost was set. */
+static void shift_down(struct long_number *n, int count)
 {
     bool lost = false;
     for (; count > 0; count -= 63) {
@@ -162,7 +163,7 @@ static double add_long(struct long_number a, struct long_number b)
     }
     if (!a.high && !a.low) return 0;
     a = normal(a.negative, a.high, a.low, a.exponent);
-    /* 126 bits: the highest 64, the rest remembered in the lowest of them */
+    /* The highest 64 of 126 bits; the lowest of them is also set if any of the others is. */
     uint64_t top = a.high << 2 | a.low >> 62;
     return penta_real_round((struct real){top | (a.low << 2 != 0), a.exponent, a.negative});
 }

@@ -7,7 +7,7 @@ static const uint64_t log2_e = 0xb8aa3b295c17f0bc;                              
 
 /* ---- e^x ---- */
 
-/* e^(r / 2^64) for r below ln 2: its Taylor series, in which everything is positive. */
+/* e^(r / 2^64) for r / 2^64 below ln 2: the Taylor series, all terms of which are positive. */
 static struct real exp_fraction(uint64_t r, int exponent)
 {
     uint64_t sum = penta_inverse_factorial[20];
@@ -31,7 +31,7 @@ struct real penta_real_exp(struct real x)
         whole = x.significand >> (63 - x.exponent);
         fraction = x.significand << x.exponent << 1;
     }
-    /* less q * ln 2; q is the largest that fits, or one beside it */
+    /* subtract q * ln 2; q is the largest multiple that fits, or off by one */
     uint64_t q = times(whole << 52 | fraction >> 12, log2_e) >> 51;
     uint64_t high = wide_mul(q, ln2_high, &low), more = times(q, ln2_low);
     low += more;
@@ -142,7 +142,7 @@ struct real penta_real_log1p(struct real x)
     return twice_atanh(penta_real_div(x, penta_real_add(REAL_TWO, x)));
 }
 
-/* What all logarithms of x share: true if *result is it already. */
+/* Zero, negative numbers, infinity and NaN: true, and *result is the logarithm. */
 static bool log_special(double x, double *result)
 {
     if (is_nan(x) || x == infinity)

@@ -1,5 +1,5 @@
-/* The same for floats: computed in doubles and rounded again, so that errors stay below 0.51 units in the last
- * place of a float; what is exact for doubles is exact here. */
+/* The functions for float: computed in double and rounded again, with errors below 0.51 units in the last place of
+ * a float. Functions that are exact for double are exact here. */
 #include <math.h>
 #include "math/real.h"
 

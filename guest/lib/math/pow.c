@@ -1,4 +1,4 @@
-/* x^y = 2^(y log2 x), with the logarithm in 128 bits after the point: y multiplies its error. The error of the
+/* x^y = 2^(y log2 x). The logarithm has 128 bits after the point, because y multiplies its error. The error of the
  * result is below 0.51 units in the last place. */
 #include <math.h>
 #include "math/real.h"
@@ -28,8 +28,8 @@ static struct wide wide_quotient(uint64_t n, uint64_t d)
     return (struct wide){high, wide_div(rest, 0, d, &rest)};
 }
 
-/* log2 x = *whole + or - the result, which is at most a half; x > 0. With m the significand and s = (m - 1) / (m + 1),
- * ln m = 2 s (1 + s^2/3 + s^4/5 + ...). */
+/* log2 x, for x > 0: *whole plus the result, or minus it if *negative; the result is at most 1/2. With m the
+ * significand and s = (m - 1) / (m + 1), ln m = 2 s (1 + s^2/3 + s^4/5 + ...). */
 static struct wide log2_wide(struct real x, int *whole, bool *negative)
 {
     static const struct wide above_two = {0xe2a8eca5705fc2ee,
@@ -70,7 +70,7 @@ static bool product(struct real y, int whole, struct wide part, bool negative, b
         p[i] += low;
         p[i + 1] = high + (p[i] < low);
     }
-    /* p 2^(exponent - 52 - 128) becomes what is left after shifting to 64 bits after the point */
+    /* p * 2^(exponent - 52 - 128), shifted so that 64 bits are after the point */
     int shift = 64 + 52 - y.exponent, top = 3;
     while (top && !p[top]) top--;
     if (!p[top]) {
@@ -134,7 +134,7 @@ double pow(double x, double y)
     struct wide part = log2_wide(real_abs(penta_real_of(x)), &whole, &below_one);
     bool fits = product(penta_real_of(y), whole, part, below_one, &sign, &integer, &fraction);
     struct real result;
-    if (sign != (y < 0)) { /* downwards */
+    if (sign != (y < 0)) { /* the exponent is negative */
         whole = fits ? -(int)integer - (fraction != 0) : -5000;
         result = penta_real_exp2(whole, fits ? 0 - fraction : 0);
     } else {

@@ -142,7 +142,7 @@ struct real penta_real_div(struct real a, struct real b) /* b is not zero */
     return round_up(a.negative != b.negative, quotient, low, exponent);
 }
 
-/* One step of Newton doubles the 53 correct bits of a double's root. */
+/* The root in double has 53 correct bits; one step of Newton's method doubles them. */
 struct real penta_real_sqrt(struct real a)
 {
     if (!a.significand) return a;

@@ -13,7 +13,6 @@ struct real {
     bool negative;
 };
 
-/* The bits of a double, for those who decide by them. */
 static inline uint64_t double_bits(double x)
 {
     uint64_t bits;
@@ -28,7 +27,7 @@ static inline double double_from(uint64_t bits)
     return x;
 }
 
-/* The upper half of a product: fractions of 2^64 multiplied. */
+/* The upper half of a product: a * b for fractions of 2^64. */
 static inline uint64_t times(uint64_t a, uint64_t b)
 {
     uint64_t low;
@@ -54,8 +53,7 @@ static inline struct real real_scale(struct real a, int power)
 struct real penta_real_of(double x); /* finite */
 struct real penta_real_make(bool negative, uint64_t significand,
                             int exponent); /* any significand */
-double
-penta_real_round(struct real a); /* the nearest double; subnormal and infinite where it must be */
+double penta_real_round(struct real a); /* the nearest double, which may be subnormal or infinite */
 /* |a| below 1 as a fraction of 2^64, rounded down. */
 uint64_t penta_real_fraction(struct real a);
 struct real penta_real_add(struct real a, struct real b);
@@ -75,10 +73,10 @@ int penta_real_compare(struct real a, struct real b);
 #define REAL_PI ((struct real){0xc90fdaa22168c235, 1, false})
 #define REAL_HALF_PI ((struct real){0xc90fdaa22168c235, 0, false})
 
-/* 1/n!, for n up to 20, as fractions of 2^64; the first two are not. */
+/* 1/n! * 2^64 for n from 2 to 20; entries 0 and 1 are not used. */
 extern const uint64_t penta_inverse_factorial[21];
 
-/* ---- functions of these numbers, for the functions of doubles ---- */
+/* ---- functions that several functions of double use ---- */
 
 /* e^x and e^x - 1, for |x| below 2^11. */
 struct real penta_real_exp(struct real x);

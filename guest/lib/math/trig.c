@@ -2,7 +2,7 @@
 #include <math.h>
 #include "math/real.h"
 
-/* ---- the argument, less multiples of half of pi ---- */
+/* ---- reducing the argument by multiples of pi/2 ---- */
 
 /* 64 zeros, then 2 / pi: enough of it for the largest double. */
 static const uint64_t two_over_pi[] = {0,
@@ -34,9 +34,9 @@ static uint64_t bits_from(unsigned at)
                  : two_over_pi[word];
 }
 
-/* |x| = quarter * pi/2 + result, quarter modulo 4, |result| at most pi/4. Of the product of x and 2 / pi only the 192
- * bits from 2 on are computed: what is above is a multiple of 4, what is below does not matter even for the double
- * that is nearest to a multiple of pi/2, which leaves 66 of them. */
+/* |x| = quarter * pi/2 + result, quarter modulo 4, |result| at most pi/4. Of the product of x and 2 / pi only 192 bits
+ * are computed, from the bit of value 2 down: higher bits are multiples of 4, and lower ones are not needed, since even
+ * the double that is nearest to a multiple of pi/2 leaves 66 significant bits. */
 static struct real reduce(double x, unsigned *quarter)
 {
     struct real a = real_abs(penta_real_of(x));
@@ -54,7 +54,7 @@ static struct real reduce(double x, unsigned *quarter)
     *quarter = (unsigned)(p0 >> 62);
     uint64_t high = p0 << 2 | p1 >> 62, low = p1 << 2 | p2 >> 62;
     bool negative = high >> 63;
-    if (negative) { /* nearer to the next one */
+    if (negative) { /* nearer to the next multiple */
         *quarter = (*quarter + 1) & 3;
         high = ~high + !low;
         low = 0 - low;
@@ -131,7 +131,7 @@ static struct real atan_small(struct real t)
     return real_sub(t, penta_real_mul(t, penta_real_make(false, sum, -1)));
 }
 
-/* atan(t) for 0 <= t <= 1: less the atan of 1/2 or of 1, what is left is small. */
+/* atan(t) for 0 <= t <= 1: the atan of 1/2 or of 1, and that of a small rest. */
 static struct real atan_unit(struct real t)
 {
     static const struct real half = {UINT64_C(1) << 63, -1, false};
@@ -159,7 +159,8 @@ double atan(double x)
     return copysign(penta_real_round(penta_real_atan2(real_abs(penta_real_of(x)), REAL_ONE)), x);
 }
 
-/* Infinities are as far away as it takes for the angle to be that of their axis, or between two. */
+/* |x| as a coordinate for atan2. An infinite one becomes so large that the angle is exact: the other, if finite,
+ * becomes 0. */
 static struct real far(double x, double other)
 {
     struct real a = {UINT64_C(1) << 63, 5000, false};

@@ -1,4 +1,4 @@
-/* strtold, for who has no long double of this size. */
+/* strtold under a name that can be tested where long double has another size. */
 #pragma once
 #include "arith/quad.h"
 
