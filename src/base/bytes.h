@@ -16,7 +16,13 @@ static inline penta_bytes bytes_of(const char *text)
     return (penta_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-/* Empty ranges may have NULL for data, which memcmp must not be given, not even for 0 bytes. */
+/* Empty ranges may have NULL for data, which memcpy and memcmp must not be given, not even for 0
+ * bytes. */
+static inline void bytes_copy(void *to, penta_bytes from)
+{
+    if (from.size) memcpy(to, from.data, from.size);
+}
+
 static inline bool bytes_equal(penta_bytes a, penta_bytes b)
 {
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));

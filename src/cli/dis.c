@@ -95,7 +95,7 @@ static void suggest_function(struct parts *p, const char *name)
         penta_bytes found = p->named[i].name;
         char *copy = arena_alloc(&arena, found.size + 1, 1, &ignored);
         if (!copy) break;
-        if (found.size) memcpy(copy, found.data, found.size);
+        bytes_copy(copy, found);
         copy[found.size] = 0;
         suggest_offer(&near, copy);
     }

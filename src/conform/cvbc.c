@@ -338,7 +338,8 @@ static bool same_strings(const struct cvbc_build *b, const struct json_object *s
     for (size_t i = 0; i < json_length(strings); i++) {
         size_t size = json_text_size(json_item(strings, i));
         if (b->strings.out.size - at < 5 + size || get32(b->strings.out.data + at) != size + 1 ||
-            memcmp(b->strings.out.data + at + 4, json_as_text(json_item(strings, i)), size))
+            (size &&
+             memcmp(b->strings.out.data + at + 4, json_as_text(json_item(strings, i)), size)))
             return false;
         at += 5 + size;
     }

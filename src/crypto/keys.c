@@ -134,7 +134,7 @@ bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out,
     }
     EVP_PKEY_free(key);
     *out = (struct public_key){.type = type, .size = raw.size};
-    memcpy(out->bytes, raw.data, raw.size);
+    bytes_copy(out->bytes, raw);
     return true;
 }
 

@@ -61,7 +61,7 @@ static void scan_number(struct source *s, struct token *t, size_t *pos)
     if (number_parse_bytes(text, &t->as.u)) return;
     char copy[64];
     if (real && text.size < sizeof copy) {
-        memcpy(copy, text.data, text.size);
+        bytes_copy(copy, text);
         copy[text.size] = 0;
         char *stop;
         t->as.f = strtod(copy, &stop);

@@ -506,6 +506,22 @@ def test_conform_knows_its_engines():
     exits(2, "run", "good.kblob", "--engine", "jit")
 
 
+def test_nothing_is_copied_from_null():
+    """Empty parts of values, lines and sections, whose bytes lie nowhere; sanitizers see a copy of them."""
+    source("v.cvasm", "HALT\n")
+    good(exits(2, "create", "v.cvasm", "--dependency", "uart", "-o", "v.cvbc"))
+    source("b.cvasm", "HALT\n.bytes 0x100, \n.custom\n")
+    good(call("asm", "b.cvasm", "-o", "b.cvbc"))
+    source("e.pvmasm", "%isa = latest64\n%ro_data =\n%export \"\" = @f\n@f:\n    ret\n")
+    done = call("asm", "e.pvmasm", "-o", "e.pvm")
+    good(done)
+    for command in ("dis", "inspect", "info", "validate", "roundtrip"):
+        good(call(command, "e.pvm"))
+    good(call("run", "e.pvm", "--call", "nothing"))
+    source("strings.json", json.dumps({"strings": [1, None, ""], "name": "", "bytecode": ""}))
+    good(call("conform", "strings.json"))
+
+
 def test_vector_with_an_empty_name_is_compared():
     """Two empty names are compared without memcmp of NULL, which the sanitized build would report."""
     source("p.casm", ".global main\nmain:\nRET\n")

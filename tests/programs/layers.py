@@ -84,6 +84,18 @@ for folder, _, names in os.walk(os.path.join(ROOT, "src")):
 for path in set(PRINTERS) - seen:
     fail(f"{path} prints nothing any more: take it from the list")
 
+# No bytes may lie at NULL, which memcpy must not be given: bytes_copy asks.
+for folder, _, names in os.walk(os.path.join(ROOT, "src")):
+    for name in names:
+        path = os.path.relpath(os.path.join(folder, name), ROOT)
+        if path.startswith(("src/base/", "src/compat/")) or not name.endswith((".c", ".h")):
+            continue
+        checked += 1
+        found = re.search(r"memcpy\([^;]*?, ((?:[\w\[\].()]|->)+?)(\.|->)data, \1\2size\)",
+                          open(os.path.join(ROOT, path), encoding="utf-8").read())
+        if found:
+            fail(f"{path}: {found[0]}: bytes_copy is the way")
+
 headers = subprocess.run(["git", "ls-files", "include", "src"], cwd=ROOT, capture_output=True,
                          text=True).stdout.split()
 if not headers:  # a release without git

@@ -164,7 +164,7 @@ static void keep_line(void *user, penta_bytes line)
     penta_buffer_free(slot);
     slot->data = malloc(line.size + 1);
     if (!slot->data) return;
-    memcpy(slot->data, line.data, line.size);
+    bytes_copy(slot->data, line);
     slot->size = line.size;
 }
 

@@ -169,7 +169,7 @@ bool cvbc_secret_copy(penta_bytes from, struct cvbc_secret *out, penta_error *er
 {
     out->bytes = malloc(from.size ? from.size : 1);
     if (!out->bytes) return error_at(err, BASE_MEMORY, 0, "no memory for a key");
-    if (from.size) memcpy(out->bytes, from.data, from.size);
+    bytes_copy(out->bytes, from);
     out->size = from.size;
     return true;
 }

@@ -63,7 +63,7 @@ static gpu_status on_WRITE(struct call *c)
     const struct kblob_region *r = kblob_memory_find(&d->memory, address);
     uint8_t *at = r->bytes + (address - r->base);
     /* While no task runs, serve.c receives the bytes directly into device memory. */
-    if (c->payload.size && c->payload.data != at) memcpy(at, c->payload.data, c->payload.size);
+    if (c->payload.size && c->payload.data != at) bytes_copy(at, c->payload);
     shadow_write(d, address, c->payload.size);
     return GPU_OK;
 }

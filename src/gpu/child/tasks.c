@@ -45,7 +45,7 @@ struct run *tasks_new(struct device *d, struct kernel *kernel, penta_bytes args)
         free(copy);
         return NULL;
     }
-    if (args.size) memcpy(copy, args.data, args.size);
+    bytes_copy(copy, args);
     task->args = copy;
     task->args_size = args.size;
     task->kernel = kernel;

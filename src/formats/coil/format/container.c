@@ -403,7 +403,7 @@ static void write_header(struct writer *w, const struct coil_module *m)
 static void place(uint8_t *image, size_t size, uint64_t at, const struct writer *w)
 {
     if (w->out.data && at <= size && w->out.size <= size - at)
-        memcpy(image + at, w->out.data, w->out.size);
+        bytes_copy(image + at, (penta_bytes){w->out.data, w->out.size});
 }
 
 /* Header and tables are written over a copy of the file, which keeps gaps and contents. */

@@ -75,7 +75,7 @@ static bool convert_into(struct coil_module *to, const struct coil_module *m, ui
         else if (section_swaps(m, i))
             swap_words(&w, bytes);
         if (ok && w.out.size == bytes.size && w.out.size)
-            memcpy(image + m->sections[i].offset, w.out.data, w.out.size);
+            bytes_copy(image + m->sections[i].offset, (penta_bytes){w.out.data, w.out.size});
         writer_free(&w);
     }
     swap_relocated(m, image);
@@ -114,7 +114,7 @@ bool coil_convert(const penta_module *module, const penta_option *options, size_
         findings_pass(f, &err);
         return false;
     }
-    if (module->file.size) memcpy(image, module->file.data, module->file.size);
+    bytes_copy(image, module->file);
     to.big_endian = big;
     to.header.endianness = big;
     bool ok = convert_into(&to, m, image, f);

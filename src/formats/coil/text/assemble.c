@@ -42,8 +42,8 @@ penta_bytes asm_local_name(struct coil_asm *a, penta_bytes name)
     penta_bytes function = a->object.symbols[a->function].name;
     uint8_t *text = arena_alloc(&a->arena, function.size + name.size + 1, 1, a->s->err);
     if (!text) return name;
-    memcpy(text, function.data, function.size);
-    memcpy(text + function.size, name.data, name.size);
+    bytes_copy(text, function);
+    bytes_copy(text + function.size, name);
     return (penta_bytes){text, function.size + name.size};
 }
 

@@ -58,7 +58,7 @@ static bool map_image(struct coil_vm *vm, penta_error *err)
         struct coil_region *r = add_region(vm, "section", address, s->size, writable, err);
         penta_bytes bytes = coil_contents(m, i);
         if (!r) return false;
-        if (bytes.size) memcpy(r->bytes, bytes.data, bytes.size);
+        bytes_copy(r->bytes, bytes);
     }
     return true;
 }

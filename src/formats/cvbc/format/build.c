@@ -340,7 +340,7 @@ static bool place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_
         writer_fill(out, 0, (size_t)(end - out->out.size));
     }
     if (out->failed) return false;
-    memcpy(out->out.data + offset, bytes.data, bytes.size);
+    bytes_copy(out->out.data + offset, bytes);
     return true;
 }
 

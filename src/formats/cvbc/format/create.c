@@ -91,7 +91,7 @@ static bool dependency_option(struct cvbc_build *b, const char *text, penta_erro
     uint64_t l = 1, c = 3;
     unsigned major = 0, minor = 0;
     char numbers[32] = "";
-    if (version.size < sizeof numbers) memcpy(numbers, version.data, version.size);
+    if (version.size < sizeof numbers) bytes_copy(numbers, version);
     bool ok = name.size && name.size < 16 && sscanf(numbers, "%u.%u", &major, &minor) == 2 &&
               (!level.size || enumerated("compatibility_level", level, &l)) &&
               (!criticality.size || enumerated("criticality", criticality, &c));
@@ -102,7 +102,7 @@ static bool dependency_option(struct cvbc_build *b, const char *text, penta_erro
                                 .min_version_minor = minor,
                                 .compatibility_level = (uint8_t)l,
                                 .criticality = (uint8_t)c};
-    memcpy(d.lib_name, name.data, name.size);
+    bytes_copy(d.lib_name, name);
     cvbc_dependency_write(&b->dependencies, &d);
     b->dependency_count++;
     return true;

@@ -206,14 +206,14 @@ static bool der_integer(penta_bytes *in, uint8_t out[32])
     while (v.size && !v.data[0]) v.data++, v.size--;
     if (v.size > 32) return false;
     memset(out, 0, 32);
-    if (v.size) memcpy(out + 32 - v.size, v.data, v.size);
+    bytes_copy(out + 32 - v.size, v);
     return true;
 }
 
 static bool raw_signature(penta_bytes in, enum key_type type, uint8_t out[SIGNATURE_MAX])
 {
     if (in.size == key_signature_size(type)) {
-        memcpy(out, in.data, in.size);
+        bytes_copy(out, in);
         return true;
     }
     if (type != KEY_P256 || in.size < 8 || in.data[0] != 0x30 || in.data[1] + 2u != in.size)

@@ -53,7 +53,7 @@ static bool library(struct cvbc_board *b, penta_bytes text)
 {
     char line[64] = "";
     if (text.size >= sizeof line || b->library_count == CVBC_LIBRARIES) return false;
-    memcpy(line, text.data, text.size);
+    bytes_copy(line, text);
     struct cvbc_library *l = &b->libraries[b->library_count];
     if (sscanf(line, "%15s %u.%u", l->name, &l->major, &l->minor) != 3) return false;
     b->library_count++;

@@ -347,7 +347,7 @@ static void print_header(const struct cvbc_module *m, struct writer *out)
         out->failed = true;
         return;
     }
-    memcpy(copy, file.data, file.size);
+    bytes_copy(copy, file);
     cvbc_build_crcs(copy, file.size);
     memcpy(computed + 12, copy + 12, 4);
     memcpy(computed + 40, copy + 40, 4);

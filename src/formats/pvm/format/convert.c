@@ -157,7 +157,7 @@ static bool pad(struct conversion *c, penta_bytes *data, uint32_t size)
                         "%u bytes of zeros would have to be stored", (unsigned)size);
     uint8_t *bytes = arena_alloc(&c->arena, size, 1, &c->err);
     if (!bytes) return false;
-    if (data->size) memcpy(bytes, data->data, data->size);
+    bytes_copy(bytes, *data);
     *data = (penta_bytes){bytes, size};
     return true;
 }
@@ -207,7 +207,7 @@ static bool add_dispatch(struct conversion *c)
     uint8_t *mask = arena_alloc(&c->arena, (size + 7) / 8, 1, &c->err);
     uint8_t *table = arena_alloc(&c->arena, code->table_count, 4, &c->err);
     if (!bytes || !mask || !table) return false;
-    if (code->bytes.size) memcpy(bytes + shift, code->bytes.data, code->bytes.size);
+    bytes_copy(bytes + shift, code->bytes);
     for (uint32_t i = 0; i < p->export_count; i++) {
         uint32_t at = PADDED_JUMP * i;
         bytes[at] = (uint8_t)pvm_ops[PVM_OP_jump].number[code->isa];

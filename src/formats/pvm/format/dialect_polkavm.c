@@ -102,8 +102,7 @@ static bool check_raw(struct pvm_parse *p, struct pvm_section *s, uint32_t varin
     struct pvm_emit e = {.out = &again, .program = program, .varint_next = varint_next};
     pvm_section_write(&e, s->id);
     bool ok = writer_ok(&again, p->fatal);
-    s->raw = again.out.size != s->payload.size ||
-             memcmp(again.out.data, s->payload.data, s->payload.size);
+    s->raw = !bytes_equal(writer_view(&again), s->payload);
     writer_free(&again);
     if (s->raw) {
         p->varint_next = varint_next;

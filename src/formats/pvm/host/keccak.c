@@ -49,7 +49,7 @@ void keccak256(penta_bytes in, uint8_t out[32])
         for (unsigned i = 0; i < RATE / 8; i++) a[i] ^= get64(in.data + 8 * i);
         permute(a);
     }
-    if (in.size) memcpy(last, in.data, in.size);
+    bytes_copy(last, in);
     last[in.size] ^= 0x01;
     last[RATE - 1] ^= 0x80;
     for (unsigned i = 0; i < RATE / 8; i++) a[i] ^= get64(last + 8 * i);

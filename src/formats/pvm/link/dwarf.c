@@ -94,7 +94,7 @@ static bool open_image(struct link *l, const struct link_object *o, struct dwarf
     if (o->relocatable) {
         d->copy = malloc(file.size);
         if (!d->copy) return false;
-        memcpy(d->copy, file.data, file.size);
+        bytes_copy(d->copy, file);
         for (uint32_t i = 0; i < o->section_count; i++) {
             const struct link_section *s = &l->sections[o->section_first + i];
             if (s->reloc_count && s->data.size && !strncmp(s->name, ".debug", 6))

@@ -247,7 +247,7 @@ static bool add_varint(struct pvm_assembly *a)
     if (ok && p->varint_count && a->varints[p->varint_count - 1].index >= index)
         ok = error_at(a->s->err, BASE_NUMBER, at, "numbers are given in ascending order");
     v.index = (uint32_t)index;
-    if (ok) memcpy(v.bytes, bytes.out.data, bytes.out.size);
+    if (ok) bytes_copy(v.bytes, (penta_bytes){bytes.out.data, bytes.out.size});
     v.size = (uint8_t)bytes.out.size;
     writer_free(&bytes);
     if (!ok || !pvm_grow(&a->varints, &a->varint_capacity, p->varint_count, sizeof v, a->s->err))

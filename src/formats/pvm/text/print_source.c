@@ -272,7 +272,7 @@ static void learn_line(struct printer *s, const struct pvm_insn *in, bool sized,
     k->hex = !comes_back(s, in, k->size);
     penta_bytes text = writer_view(&s->line);
     if (k->hex || pvm_has_target(in->op) || text.size > sizeof k->text) return;
-    memcpy(k->text, text.data, text.size);
+    bytes_copy(k->text, text);
     k->text_size = (uint8_t)text.size;
 }
 

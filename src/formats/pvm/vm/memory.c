@@ -80,7 +80,7 @@ static bool area_split(struct pvm_memory *m, uint64_t address)
     if (m->areas[i].owned && tail.initial.size) {
         tail.owned = malloc(tail.initial.size);
         if (!tail.owned) return false;
-        memcpy(tail.owned, tail.initial.data, tail.initial.size);
+        bytes_copy(tail.owned, tail.initial);
         tail.initial.data = tail.owned;
     }
     if (!area_insert(m, i + 1, tail)) {
@@ -134,7 +134,7 @@ static bool initial_page(const struct pvm_area *a, uint32_t page, uint8_t *into)
 {
     size_t at = ((size_t)page * PAGE) - a->address;
     penta_bytes part = bytes_slice(a->initial, at, PAGE);
-    if (part.size) memcpy(into, part.data, part.size);
+    bytes_copy(into, part);
     memset(into + part.size, 0, PAGE - part.size);
     return part.size != 0;
 }
@@ -150,7 +150,7 @@ bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, boo
     if (copy && initial.size) {
         area.owned = malloc(initial.size);
         if (!area.owned) return false;
-        memcpy(area.owned, initial.data, initial.size);
+        bytes_copy(area.owned, initial);
         area.initial.data = area.owned;
     }
     uint32_t page = area.address / PAGE, count = (uint32_t)(length / PAGE);
@@ -162,7 +162,7 @@ bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, boo
         uint8_t *bytes = pvm_backing_page(m, page + (uint32_t)(at / PAGE), true);
         if (!bytes) return false;
         penta_bytes part = bytes_slice(initial, at, PAGE);
-        memcpy(bytes, part.data, part.size);
+        bytes_copy(bytes, part);
     }
     memset(m->rights + page, rights_of(writable), count);
     return writable || guard(m, page, count, false);

@@ -139,7 +139,7 @@ static bool names_exports(const struct pvm_program *p, penta_error *err, const c
             break;
         }
         if (used) list[used++] = ' ';
-        memcpy(list + used, n.data, n.size);
+        bytes_copy(list + used, n);
         list[used += n.size] = 0;
     }
     error_at(err, BASE_OPTION_VALUE, 0, "%s%.60s", what, name);

@@ -493,7 +493,7 @@ const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
     for (size_t i = 0; i < name.size; i++)
         if (name.data[i] <= ' ' || name.data[i] >= 0x7f)
             return NULL; /* contracts may use binary ids */
-    memcpy(text, name.data, name.size);
+    bytes_copy(text, name);
     text[name.size] = 0;
     return text;
 }

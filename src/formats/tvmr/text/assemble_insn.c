@@ -375,7 +375,7 @@ static void label_note(const struct assembly *a, const struct fixup *f, char *no
         const struct label *other = &a->labels.items[i];
         char name[sizeof best];
         if (!other->defined || other->name.size >= sizeof name) continue;
-        memcpy(name, other->name.data, other->name.size);
+        bytes_copy(name, other->name);
         name[other->name.size] = 0;
         struct suggest near = {.word = l->name};
         suggest_offer(&near, name);

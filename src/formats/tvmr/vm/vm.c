@@ -79,7 +79,7 @@ static bool define(struct tvmr_vm *vm, const struct tvmr_regdef *r)
     if (!tvmr_cold_new(vm, index, (size_t)count, dims, r->ndims)) return false;
     c->frozen = r->flags & TVMR_FROZEN;
     c->key_size = (uint8_t)r->key.size;
-    if (r->key.size) memcpy(c->key, r->key.data, r->key.size);
+    bytes_copy(c->key, r->key);
     return true;
 }
 

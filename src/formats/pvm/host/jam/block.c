@@ -259,8 +259,8 @@ static penta_bytes node(penta_bytes leaves, uint8_t *hash)
     penta_bytes a = node(bytes_slice(leaves, 0, left * LEAF), halves[0]);
     penta_bytes c = node(bytes_slice(leaves, left * LEAF, leaves.size), halves[1]);
     memcpy(bytes, "node", 4);
-    memcpy(bytes + 4, a.data, a.size);
-    memcpy(bytes + 4 + a.size, c.data, c.size);
+    bytes_copy(bytes + 4, a);
+    bytes_copy(bytes + 4 + a.size, c);
     keccak256((penta_bytes){bytes, 4 + a.size + c.size}, hash);
     return (penta_bytes){hash, JAM_HASH};
 }

@@ -150,8 +150,8 @@ static struct jam_value *make(penta_bytes name, penta_bytes value)
     v->refs = 1;
     v->name_size = (uint32_t)name.size;
     v->size = value.size;
-    if (name.size) memcpy(v->bytes, name.data, name.size);
-    if (value.size) memcpy(v->bytes + name.size, value.data, value.size);
+    bytes_copy(v->bytes, name);
+    bytes_copy(v->bytes + name.size, value);
     return v;
 }
 

@@ -128,7 +128,7 @@ struct jam_program *jam_program_get(struct penta_jam_host *host, const uint8_t *
         return NULL;
     }
     p->used = ++host->clock;
-    if (code.size) memcpy(p->bytes, code.data, code.size);
+    bytes_copy(p->bytes, code);
     p->valid = standard(host, (penta_bytes){p->bytes, code.size}, &p->module);
     if (p->valid && !lock_step(host)) {
         const penta_option options[] = {{"profile", host->version->profile}, {"gas", "0"}};

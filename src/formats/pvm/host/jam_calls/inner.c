@@ -43,7 +43,7 @@ enum jam_end jam_call_machine(struct jam_run *run, uint64_t *r, penta_bytes prog
     if (!inner) return JAM_END_ERROR;
     inner->bytes = malloc(program.size + 1);
     if (!inner->bytes) return jam_no_memory(run);
-    if (program.size) memcpy(inner->bytes, program.data, program.size);
+    bytes_copy(inner->bytes, program);
     jam_generic(run->host, (penta_bytes){inner->bytes, program.size}, &inner->module);
     inner->vm = jam_inner_machine(run->host, &inner->module, run->err);
     if (!inner->vm) {

@@ -291,7 +291,7 @@ enum jam_end jam_call_provide(struct jam_run *run, uint64_t *r, penta_bytes blob
     }
     p.blob = malloc(blob.size + 1);
     if (!p.blob) return jam_no_memory(run);
-    if (blob.size) memcpy(p.blob, blob.data, blob.size);
+    bytes_copy(p.blob, blob);
     run->provisions[run->now.provisions++] = p;
     return jam_result(r, JAM_OK);
 }

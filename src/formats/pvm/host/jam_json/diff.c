@@ -122,8 +122,8 @@ static void one(void *user, const uint8_t *key, penta_bytes name, const penta_by
         return;
     }
     *value = (struct jam_value){.name_size = (uint32_t)name.size, .size = some->size};
-    if (name.size) memcpy(value->bytes, name.data, name.size);
-    if (some->size) memcpy(value->bytes + name.size, some->data, some->size);
+    bytes_copy(value->bytes, name);
+    bytes_copy(value->bytes + name.size, *some);
     enum jam_kind kind = jam_key_kind(key, value, &id);
     free(value);
     penta_bytes shown = kind == JAM_IS_STORAGE ? name : (penta_bytes){key, JAM_KEY};

@@ -27,8 +27,8 @@ bool revive_address_create2(const uint8_t creator[ADDRESS], const uint8_t salt[H
     uint8_t fixed[1 + ADDRESS + 2 * HASH] = {0xff}, hash[HASH];
     uint8_t *both = malloc(code.size + data.size + 1);
     if (!both) return false;
-    if (code.size) memcpy(both, code.data, code.size);
-    if (data.size) memcpy(both + code.size, data.data, data.size);
+    bytes_copy(both, code);
+    bytes_copy(both + code.size, data);
     memcpy(fixed + 1, creator, ADDRESS);
     memcpy(fixed + 1 + ADDRESS, salt, HASH);
     keccak256((penta_bytes){both, code.size + data.size}, fixed + 1 + ADDRESS + HASH);

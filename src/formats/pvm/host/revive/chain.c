@@ -1,6 +1,7 @@
 #include "pvm/host/revive/chain.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 
 enum change_kind { CHANGE_ACCOUNT, CHANGE_IMMUTABLE, CHANGE_SLOT, CHANGE_EVENT };
 
@@ -127,7 +128,7 @@ static size_t slot_key(uint8_t *into, const uint8_t *address, enum storage_kind 
 {
     memcpy(into, address, ADDRESS);
     into[ADDRESS] = (uint8_t)kind;
-    if (key->size) memcpy(into + ADDRESS + 1, key->data, key->size);
+    bytes_copy(into + ADDRESS + 1, (penta_bytes){key->data, key->size});
     return ADDRESS + 1 + key->size;
 }
 

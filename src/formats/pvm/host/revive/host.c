@@ -199,7 +199,7 @@ static struct code *upload_program(struct pvm_revive *r, penta_error *err)
         error_at(err, BASE_MEMORY, 0, "no memory for the contract");
         return NULL;
     }
-    memcpy(copy.data, file.data, file.size);
+    bytes_copy(copy.data, file);
     return revive_code_upload(r, &copy, err);
 }
 
