@@ -1,8 +1,9 @@
-/* Documents around the JAM host: states, blocks, chains, packages and items. Whatever they hold, there
- * is no crash and no memory out of proportion; an error says what is wrong; a state that was read is
- * written and read again without a difference, and a block runs or is refused and changes nothing.
+/* Any bytes as JSON documents of the JAM host: no crash, and no memory out of proportion; every error has
+ * a message; a state that was read can be written and read again without a difference; a block runs, or
+ * is refused and changes nothing.
  *
- *     byte 0    what the rest is: a state, a block, a chain, a package, items; bit 7: another version */
+ *     byte 0     kind of document: state, block, chain, package or items; bit 7: another version
+ *     the rest   the document */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static const char start_text[] =
 
 static penta_bytes view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
 
-static void told(const penta_error *err) { CHECK(err->code && err->message[0]); }
+static void check_error(const penta_error *err) { CHECK(err->code && err->message[0]); }
 
 static penta_jam_host *open_host(bool old)
 {
@@ -41,20 +42,20 @@ static penta_jam_host *open_host(bool old)
     return host;
 }
 
-/* Written, read and written again, as the host that the document names does it. */
+/* Reads, writes, reads and writes the state, with the host that the document names. */
 static void try_state(penta_bytes text)
 {
     penta_error err;
     penta_buffer first = {0}, second = {0};
     penta_jam_host *host = penta_jam_host_for(text, NULL, 0, &err);
     if (!host) {
-        told(&err);
+        check_error(&err);
         return;
     }
     penta_jam_state *state = penta_jam_state_new(host, NULL, &err);
     penta_jam_state *again = penta_jam_state_new(host, NULL, &err);
     if (!penta_jam_state_read(state, text, NULL, &err)) {
-        told(&err);
+        check_error(&err);
     } else {
         CHECK(penta_jam_state_write(state, &first, &err));
         CHECK(penta_jam_state_read(again, view(&first), NULL, &err));
@@ -85,7 +86,7 @@ static void try_block(penta_bytes text, bool old)
     CHECK(penta_jam_state_read(state, bytes_of(start_text), NULL, &err));
     CHECK(penta_jam_state_commit(state, &err));
     if (!penta_jam_block_json(host, state, text, NULL, &outcome, &err)) {
-        told(&err);
+        check_error(&err);
         penta_jam_state_changes(state, count_change, &changes);
         CHECK(!changes);
     }
@@ -104,11 +105,11 @@ static void try_chain(const uint8_t *data, size_t size)
     if (jam_chain_read(text, &chain, &err))
         CHECK(chain.cores && chain.epoch_length);
     else
-        told(&err);
+        check_error(&err);
     free(text);
 }
 
-/* A package that was read from a document has the form that programs are given. */
+/* A package that was read must have the encoded form that programs get. */
 static void try_package(const struct json_object *root, struct jam_json *j)
 {
     struct writer bytes = {0};
@@ -150,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct json_doc *doc = json_parse(text, &err);
     if (doc && kind == PACKAGE) try_package(json_root(doc), &j);
     if (doc && kind == ITEMS) try_items(json_root(doc), &j, old);
-    if (err.code) told(&err);
+    if (err.code) check_error(&err);
     jam_json_done(&j);
     json_doc_free(doc);
     return 0;
