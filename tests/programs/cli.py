@@ -12,30 +12,13 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-PENTA = os.path.abspath(sys.argv[1])
+import support
+from support import PENTA, call, check, exits
+
 SANITIZED = b"__asan" in open(PENTA, "rb").read()
 BLOB = bytes.fromhex("05b105b1010000001000000002000000" "01" + "00" * 15 + "08" + "00" * 15)
-
-
-def call(*args, data=None, env=None, **more):
-    environment = {**os.environ, "NO_COLOR": "", **(env or {})}
-    return subprocess.run([PENTA, *args], input=data, capture_output=True, timeout=300,
-                          env=environment, **more)
-
-
-def check(condition, message):
-    if not condition:
-        raise AssertionError(message)
-
-
-def exits(code, *args, **more):
-    done = call(*args, **more)
-    check(done.returncode == code,
-          f"penta {' '.join(args)}: exit {done.returncode}, expected {code}\n{done.stderr.decode()}")
-    return done
 
 
 def unique(pairs):
@@ -560,27 +543,12 @@ def test_dis_of_a_large_program_takes_memory_like_its_file():
         check(done.stdout.count(b"\n    ") == count, "a line for each instruction")
 
 
-def main():
-    failed = passed = 0
-    for name, test in sorted(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            open("good.kblob", "wb").write(BLOB)
-            open("cut.kblob", "wb").write(BLOB[:40])
-            open("noise", "wb").write(b"\x00" * 100)
-            open("invalid.kblob", "wb").write(BLOB[:16] + b"\xff" + BLOB[17:])
-            try:
-                test()
-                passed += 1
-            except (AssertionError, subprocess.TimeoutExpired) as error:
-                failed += 1
-                print(f"FAIL {name}: {error}")
-            os.chdir("/")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+def prepare():
+    open("good.kblob", "wb").write(BLOB)
+    open("cut.kblob", "wb").write(BLOB[:40])
+    open("noise", "wb").write(b"\x00" * 100)
+    open("invalid.kblob", "wb").write(BLOB[:16] + b"\xff" + BLOB[17:])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(support.main(globals(), prepare))

@@ -79,14 +79,15 @@ class Terminal:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
-def main(tests):
-    """Runs each function test_* in a folder of its own."""
+def main(tests, prepare=lambda: None):
+    """Runs each function test_* in a folder of its own, after `prepare` has filled it."""
     failed = passed = 0
     for name, test in sorted(tests.items()):
         if not name.startswith("test_"):
             continue
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
+            prepare()
             try:
                 test()
                 passed += 1

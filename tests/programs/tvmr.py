@@ -6,18 +6,13 @@
 import os
 import subprocess
 import sys
-import tempfile
 
-PENTA = os.path.abspath(sys.argv[1])
+import support
+from support import PENTA, check
 
 
 def penta(*args, **more):
     return subprocess.run([PENTA, *args], capture_output=True, text=True, timeout=120, **more)
-
-
-def check(condition, message):
-    if not condition:
-        raise AssertionError(message)
 
 
 def assembled(name, text, *options):
@@ -101,23 +96,5 @@ def test_trace_shows_changed_elements_and_cuts_long_lists():
     check(lines[6] == "registers/C0/weights=142 -56 0 0 -85 -120 166 0 .. 92 more", lines[6])
 
 
-def main():
-    failed = passed = 0
-    for name, test in sorted(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            try:
-                test()
-                passed += 1
-            except (AssertionError, subprocess.TimeoutExpired) as error:
-                failed += 1
-                print(f"FAIL {name}: {error}")
-            os.chdir("/")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(support.main(globals()))
