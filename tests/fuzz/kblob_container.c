@@ -2,12 +2,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "checks.h"
+#include "repair.h"
 
 void check_failed(const char *what, uint64_t a, uint64_t b)
 {
     fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
     abort();
 }
+
+REPAIRING_MUTATOR("kblob")
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

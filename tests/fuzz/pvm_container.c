@@ -8,6 +8,7 @@
 #include "core/driver.h"
 #include "core/views/views.h"
 #include "pvm/pvm.h"
+#include "repair.h"
 #include "text/lexer.h"
 
 void check_failed(const char *what, uint64_t a, uint64_t b)
@@ -72,6 +73,8 @@ static void check_dialect(penta_bytes file, const char *name)
     writer_free(&bytes);
     pvm_close(m);
 }
+
+REPAIRING_MUTATOR("pvm")
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,0 +1,115 @@
+/* The repair for fuzzers: a file that was changed, and repaired, has no wrong checksum or size. */
+#include "repair.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "coil/coil.h"
+
+static unsigned passed, failed;
+
+static void expect(bool ok, const char *what, const char *format, size_t at)
+{
+    ok ? passed++ : failed++;
+    if (!ok) printf("FAIL %s: %s, byte %zu\n", format, what, at);
+}
+
+static bool is_about_the_container(uint32_t code)
+{
+    static const char *const rules[] = {"SIZE",     "HEADER_CRC",  "PAYLOAD_CRC",
+                                        "CHECKSUM", "BAD_TRAILER", "BAD_LENGTH"};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (!strcmp(rules[i], penta_code_name(code))) return true;
+    return false;
+}
+
+struct seen {
+    bool wrong;   /* a checksum or size */
+    bool damaged; /* nothing after the container was looked at */
+};
+
+static void finding(void *user, const penta_error *error)
+{
+    struct seen *seen = user;
+    if (is_about_the_container(error->code)) seen->wrong = true;
+}
+
+static struct seen look(const char *format, const uint8_t *data, size_t size)
+{
+    struct seen seen = {0};
+    penta_error err;
+    penta_option trailer = {"trailer", "1"};
+    penta_module *m =
+        penta_open((penta_bytes){data, size}, format, &trailer, !strcmp(format, "kblob"), &err);
+    if (!m) return (struct seen){.damaged = true};
+    seen.damaged = penta_module_damage(m);
+    penta_validate(m, finding, &seen);
+    penta_close(m);
+    return seen;
+}
+
+static void try(const char *format, const char *text, const penta_option *options, size_t count,
+                size_t from, size_t to)
+{
+    penta_buffer bytes = {0};
+    penta_error err = {0};
+    penta_module *m = penta_assemble(bytes_of(text), format, options, count, NULL, NULL);
+    bool ok = m && penta_encode(m, &bytes, &err);
+    expect(ok, "assembles", format, 0);
+    penta_close(m);
+    if (!ok) return;
+    if (to > bytes.size) to = bytes.size;
+    for (size_t at = from; at < to; at++) {
+        uint8_t *copy = malloc(bytes.size);
+        if (!copy) break;
+        memcpy(copy, bytes.data, bytes.size);
+        copy[at] ^= 0x41;
+        struct seen before = look(format, copy, bytes.size);
+        repair(format, copy, bytes.size);
+        struct seen after = look(format, copy, bytes.size);
+        expect(before.wrong || before.damaged, "the change is noticed", format, at);
+        expect(!after.wrong && !after.damaged, "and repaired", format, at);
+        free(copy);
+    }
+    penta_buffer_free(&bytes);
+}
+
+/* A section that claims more bytes than the file has. */
+static void try_coil(void)
+{
+    penta_buffer bytes = {0};
+    penta_error err = {0};
+    penta_module *m =
+        penta_assemble(bytes_of(".func main\n    RET\n.endfunc\n"), "coil", NULL, 0, NULL, NULL);
+    bool ok = m && penta_encode(m, &bytes, &err);
+    expect(ok, "assembles", "coil", 0);
+    size_t at = ok ? (size_t)coil_module(m)->header.section_offset + 16 + 3 : 0;
+    if (ok) {
+        bytes.data[at] ^= 0x41; /* the fourth byte of its size */
+        expect(look("coil", bytes.data, bytes.size).damaged, "the change is noticed", "coil", at);
+        repair("coil", bytes.data, bytes.size);
+        expect(!look("coil", bytes.data, bytes.size).damaged, "and repaired", "coil", at);
+    }
+    penta_close(m);
+    penta_buffer_free(&bytes);
+}
+
+int main(void)
+{
+    static const penta_option trailer[] = {{"trailer", "1"}}, isa[] = {{"isa", "latest64"}};
+    try("cvbc", "PUSH 1\nPOP\nHALT\n", NULL, 0, 8, 16);            /* size and CRC */
+    try("kblob", "WRITE8 0x10000, 7\nHALT\n", trailer, 1, 40, 44); /* an argument */
+    try("kblob", "WRITE8 0x10000, 7\nHALT\n", trailer, 1, 52, 56); /* the CRC */
+    try("tvmr", ".program\n    halt\n", NULL, 0, 0x20, 0x28);      /* the sum */
+    try("pvm", "%isa = latest64\n    trap\n", isa, 0, 5, 13);      /* the length */
+    try_coil();
+    uint8_t noise[64];
+    memset(noise, 0xa5, sizeof noise);
+    for (size_t n = 0; n <= sizeof noise; n++) {
+        repair("cvbc", noise, n), repair("kblob", noise, n), repair("tvmr", noise, n);
+        repair("coil", noise, n), repair("pvm", noise, n);
+    }
+    expect(noise[63] == 0xa5, "short files keep their ends", "all", 63);
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed ? 1 : 0;
+}
