@@ -16,7 +16,8 @@ bool argument_word(const char *argument, size_t i, penta_bytes *word)
     if (!argument || !lists_words(argument)) return false;
     for (; i; i--) {
         argument = strchr(argument, '|');
-        if (!argument++) return false;
+        if (!argument) return false;
+        argument++;
     }
     *word = (penta_bytes){(const uint8_t *)argument, strcspn(argument, "|")};
     return true;

@@ -60,7 +60,7 @@ static bool left_column(struct writer *out, const struct listed_option *o)
 /* What a part of the value is called in the argument: MODE of "PIN:FUNCTION:MODE[:FIELD=VALUE]". */
 static void part_name(struct writer *out, const char *argument, unsigned part)
 {
-    for (; part && argument; part--) argument = strchr(argument, ':') + 1;
+    for (; part && strchr(argument, ':'); part--) argument = strchr(argument, ':') + 1;
     writer_bytes(out, argument, strspn(argument, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
 }
 
