@@ -9,8 +9,8 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/terminal.h"
+#include "cli/terminal/progress.h"
+#include "cli/terminal/terminal.h"
 
 void cli_fail(struct cli *c, int exit)
 {

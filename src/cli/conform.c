@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/sanitize.h"
-#include "cli/progress.h"
+#include "cli/terminal/progress.h"
 
 struct conform_run {
     struct cli *cli;

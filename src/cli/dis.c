@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "base/suggest.h"
-#include "cli/highlight.h"
+#include "cli/terminal/highlight.h"
 
 /* A listing as it comes. Colours need whole lines, so the last line waits for its end. */
 struct listing {

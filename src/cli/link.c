@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/output.h"
-#include "cli/progress.h"
+#include "cli/terminal/progress.h"
 #include "penta/pvm.h"
 #include "pvm/pvm.h"
 #include <dirent.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/suggest.h"
-#include "cli/option_list.h"
+#include "cli/help/option_list.h"
 
 const struct command_info commands[COMMANDS] = {
 #define COMMAND(id, name, inputs, uses, formats, ...)                                              \

@@ -57,8 +57,8 @@ PRINTS = re.compile(r"\b(?:printf|vprintf|puts|putchar|perror|psignal)\s*\("
                     r"|\b(?:stdout|stderr)\b|\bSTD(?:OUT|ERR)_FILENO\b|\bwritev?\s*\(\s*[12]\s*,|\bdprintf\s*\(\s*[12]\b"
                     r"|\b(?:error|warnx?|errx?)\s*\(\s*[0-9]")
 ASKS = re.compile(r"\bisatty\s*\([^()]*\)|\bcli_palette_of\(\S+, STD(?:OUT|ERR)_FILENO\)")
-PRINTERS = {"src/cli/terminal.c": "the one writer",
-            "src/cli/progress.c": "its own words and numbers, on standard error",
+PRINTERS = {"src/cli/terminal/terminal.c": "the one writer",
+            "src/cli/terminal/progress.c": "its own words and numbers, on standard error",
             "src/cli/machine/line.c": "hands the streams to libedit, which shows what is typed",
             "src/compat/cvbc/machine.c": "a library's print, filtered by itself on a terminal",
             "src/gpu/child/device_main.c": "another program: the wire protocol, and its usage",
@@ -78,7 +78,7 @@ for folder, _, names in os.walk(os.path.join(ROOT, "src")):
         checked += 1
         if found and path not in PRINTERS:
             line = ASKS.sub("", text)[:found.start()].count("\n") + 1
-            fail(f"{path}:{line}: {found[0].strip()}: only src/cli/terminal.c writes to a terminal")
+            fail(f"{path}:{line}: {found[0].strip()}: only src/cli/terminal/terminal.c writes to a terminal")
         elif found:
             seen.add(path)
 for path in set(PRINTERS) - seen:

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/number.h"
 #include "base/suggest.h"
-#include "cli/highlight.h"
+#include "cli/terminal/highlight.h"
 #include "cli/machine/line.h"
 #include "cli/machine/machine.h"
 #include "cli/output.h"

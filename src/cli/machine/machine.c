@@ -8,7 +8,7 @@
 #include "base/sanitize.h"
 #include "cli/machine/memory_summary.h"
 #include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 #include "core/engine.h"
 
 /* Findings that keep a program from running, unless --unverified lets it. */

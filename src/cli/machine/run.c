@@ -6,8 +6,8 @@
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/terminal.h"
+#include "cli/terminal/progress.h"
+#include "cli/terminal/terminal.h"
 #include "cli/machine/tracer.h"
 
 enum { CALLS_SHOWN = 10000 }; /* host calls kept for the document */

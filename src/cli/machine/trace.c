@@ -3,10 +3,10 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/sanitize.h"
-#include "cli/highlight.h"
+#include "cli/terminal/highlight.h"
 #include "cli/machine/machine.h"
 #include "cli/machine/tracer.h"
-#include "cli/progress.h"
+#include "cli/terminal/progress.h"
 
 enum { TRACE_VALUES = 8 }; /* shown of a long list that changed */
 

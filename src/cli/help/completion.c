@@ -1,7 +1,7 @@
 /* Completion scripts, generated from the same tables as the parser. */
 #include <string.h>
 #include "base/bytes.h"
-#include "cli/option_list.h"
+#include "cli/help/option_list.h"
 
 /* ---- the options of a command, each name once ---- */
 

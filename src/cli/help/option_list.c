@@ -1,4 +1,4 @@
-#include "cli/option_list.h"
+#include "cli/help/option_list.h"
 #include <string.h>
 #include "base/bytes.h"
 #include "core/engine.h"

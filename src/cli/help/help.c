@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/file/file.h"
-#include "cli/option_list.h"
+#include "cli/help/option_list.h"
 #include "penta/version.h"
 
 static void overview(struct writer *out)

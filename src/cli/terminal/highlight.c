@@ -1,4 +1,4 @@
-#include "cli/highlight.h"
+#include "cli/terminal/highlight.h"
 #include <ctype.h>
 #include <string.h>
 #include "base/bytes.h"

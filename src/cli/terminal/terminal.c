@@ -1,4 +1,4 @@
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/sanitize.h"
-#include "cli/progress.h"
+#include "cli/terminal/progress.h"
 
 /* ---- colours ---- */
 

@@ -1,4 +1,4 @@
-#include "cli/progress.h"
+#include "cli/terminal/progress.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
