@@ -21,7 +21,7 @@ ELSEWHERE = {"PENTA0001", "PENTA0002", "PENTA0003", "PENTA0004", "PENTA0005", "P
              "PENTA0018", "PENTA0019", "PENTA0020", "PENTA0021", "PENTA0022",
              # of commands other than asm and validate: tests/programs/cvbc.py, tests/programs/coil.py
              "CVBC0023", "CVBC0024", "CVBC0028", "CVBC0108", "CVBC0109", "CVBC0110",
-             # of the linker: tests/programs/pvm_link.py
+             # of the linker: tests/programs/pvm/pvm_link.py
              *(f"PVM{number:04}" for number in range(301, 314)),
              "COIL0080", "COIL0081", "COIL0083", "COIL0084", "COIL0086", "COIL0087"}
 

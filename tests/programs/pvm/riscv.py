@@ -2,7 +2,7 @@
 """Every RISC-V instruction that the linker takes, in both word sizes, against what it means: operands at the edges,
 destinations that are sources, the zero register, loads and stores at all offsets, atomics, compressed code.
 
-    tests/programs/riscv.py PENTA
+    tests/programs/pvm/riscv.py PENTA
 
 A test is a few instructions and what a register holds after them; a program is many tests, and returns the number of
 the first that fails. Each program is linked at every level and runs on both engines. Skipped without clang-19.
@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 PENTA = os.path.abspath(sys.argv[1])
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 CLANG = shutil.which("clang-19")
 passed = failed = 0
 

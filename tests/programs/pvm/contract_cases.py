@@ -2,7 +2,7 @@
 """A chain of contracts on every engine: calls between contracts, reverts, creation, precompiles,
 money, two users of a token, an auction in time. The contracts are those of tests/contracts.
 
-    tests/programs/contract_cases.py PENTA [ENGINE...]
+    tests/programs/pvm/contract_cases.py PENTA [ENGINE...]
 """
 import hashlib
 import json
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CONTRACTS = os.path.join(os.path.dirname(HERE), "contracts")
+CONTRACTS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "contracts")
 PENTA = os.path.abspath(sys.argv[1])
 ENGINES = sys.argv[2:] or ["interp", "jit", "both"]
 AL, BO, CY = "a1" * 20, "b0" * 20, "c4" * 20

@@ -129,7 +129,7 @@ def one(folder, version, engine):
 
 def inside(folder):
     """trace and debug show the instructions of inner machines, too; going back does not run them again."""
-    cases = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cases", "pvm")
+    cases = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cases", "pvm")
     with open(os.path.join(cases, "jam_inner_trace.test"), encoding="utf-8") as file:
         text = file.read().split("-- asm\n")[1].split("-- run\n")[0]
     assemble(folder, "inside", text)

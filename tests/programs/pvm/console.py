@@ -2,7 +2,7 @@
 """The console host of pvm: files stay below their folder, exit codes and streams are the tool's, and
 a run is recorded: the debugger goes back over what was read.
 
-    tests/programs/console.py PENTA
+    tests/programs/pvm/console.py PENTA
 """
 import json
 import os

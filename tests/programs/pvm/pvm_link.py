@@ -2,7 +2,7 @@
 """The linker of RISC-V objects: every program of the RISC-V suite on every ISA and engine, our own
 programs compiled here, what each optimisation does, debug lines, and every error.
 
-    tests/programs/pvm_link.py PENTA SHARED
+    tests/programs/pvm/pvm_link.py PENTA SHARED
 """
 import glob
 import json
@@ -470,7 +470,7 @@ def python():
     penta("link", "case.o", "-O1", "--stack", "16384", "-o", "case.polkavm")
     script = ("import penta, sys; sys.stdout.buffer.write(penta.pvm_link([('case.o', open('case.o', 'rb').read())],"
               " optimize=1, stack=16384))")
-    packages = os.path.join(os.path.dirname(os.path.dirname(SOURCES)), "..", "bindings", "python")
+    packages = os.path.join(os.path.dirname(SOURCES), "..", "..", "..", "bindings", "python")
     done = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, cwd=work,
                           env={**os.environ, "PYTHONPATH": packages, "PENTA_LIBRARY": library})
     want = open(os.path.join(work, "case.polkavm"), "rb").read()

@@ -2,7 +2,7 @@
 """Real contracts on the contract host: outputs, host calls and gas as two engines of the reference
 implementation gave them (data/revive/README.md). Skipped without that folder.
 
-    tests/programs/contracts.py PENTA DATA
+    tests/programs/pvm/contracts.py PENTA DATA
 """
 import json
 import os
