@@ -44,10 +44,10 @@ static __attribute__((noreturn)) void end_call(uint64_t code, uint32_t direct_si
 static void create(uint8_t what, const uint8_t *code, uint32_t size)
 {
     uint8_t value[32], salt[32] = {7}, address[20] = {0};
-    uint32_t room = sizeof direct;
+    uint32_t capacity = sizeof direct;
     contract_value(value);
     uint64_t result =
-        contract_create(code, size, value, what == 'N' ? salt : NULL, address, direct, &room);
+        contract_create(code, size, value, what == 'N' ? salt : NULL, address, direct, &capacity);
     answer[0] = (uint8_t)result;
     memcpy(answer + 1, address, 20);
     uint32_t copied = sizeof answer - 21;
@@ -107,11 +107,11 @@ static void storage(void)
     require(contract_clear(CONTRACT_PERSISTENT, (const uint8_t *)"name", 4) == 3);
     require(contract_store(CONTRACT_TRANSIENT, (const uint8_t *)"name", 4, "Eve", 3) ==
             CONTRACT_NO_VALUE);
-    uint32_t room = 2;
-    require(contract_take(CONTRACT_TRANSIENT, (const uint8_t *)"name", 4, value, &room) ==
+    uint32_t capacity = 2;
+    require(contract_take(CONTRACT_TRANSIENT, (const uint8_t *)"name", 4, value, &capacity) ==
                 CONTRACT_SUCCESS &&
-            room == 2);
-    require(contract_load(CONTRACT_TRANSIENT, (const uint8_t *)"name", 4, value, &room) ==
+            capacity == 2);
+    require(contract_load(CONTRACT_TRANSIENT, (const uint8_t *)"name", 4, value, &capacity) ==
             CONTRACT_KEY_NOT_FOUND);
     require(!memcmp(value, "Ev", 2));
     end(size);
@@ -126,21 +126,26 @@ PENTA_EXPORT(deploy, 0);
 
 void call(void)
 {
-    uint32_t size = (uint32_t)contract_input_size(), room = sizeof direct;
+    uint32_t size = (uint32_t)contract_input_size(), capacity = sizeof direct;
     uint8_t value[32], *to = input + 1, *data = input + 21;
     require(size >= 21 && size <= sizeof input);
     contract_input(input, size, 0);
     size -= 21;
     contract_value(value);
     switch (input[0]) {
-    case 'c': end_call(contract_call(CONTRACT_REENTRY, to, value, data, size, direct, &room), room);
+    case 'c':
+        end_call(contract_call(CONTRACT_REENTRY, to, value, data, size, direct, &capacity),
+                 capacity);
     case 'e':
-        end_call(contract_call_gas(CONTRACT_ALL_GAS, 0, to, NULL, data, size, direct, &room), room);
+        end_call(contract_call_gas(CONTRACT_ALL_GAS, 0, to, NULL, data, size, direct, &capacity),
+                 capacity);
     case 's':
-        end_call(contract_call(CONTRACT_READ_ONLY, to, NULL, data, size, direct, &room), room);
-    case 'd': end_call(contract_delegate(0, to, data, size, direct, &room), room);
+        end_call(contract_call(CONTRACT_READ_ONLY, to, NULL, data, size, direct, &capacity),
+                 capacity);
+    case 'd': end_call(contract_delegate(0, to, data, size, direct, &capacity), capacity);
     case 'D':
-        end_call(contract_delegate_gas(CONTRACT_ALL_GAS, 0, to, data, size, direct, &room), room);
+        end_call(contract_delegate_gas(CONTRACT_ALL_GAS, 0, to, data, size, direct, &capacity),
+                 capacity);
     case 'n':
     case 'N': create(input[0], data, size); break;
     case 'w': who(to); break;

@@ -46,12 +46,12 @@ static bool valid(const uint8_t *p, bool words)
 }
 
 /* How many instructions from the start are valid, and whether one of them is not HALT. */
-static size_t valid_run(penta_bytes code, bool words, bool *lively)
+static size_t valid_run(penta_bytes code, bool words, bool *does_something)
 {
     size_t n = 0;
-    *lively = false;
+    *does_something = false;
     for (; 4 * n + 4 <= code.size && valid(code.data + 4 * n, words); n++)
-        if (inst_of(code.data + 4 * n, words).opcode != CVBC_OP_HALT) *lively = true;
+        if (inst_of(code.data + 4 * n, words).opcode != CVBC_OP_HALT) *does_something = true;
     return n;
 }
 
@@ -76,8 +76,8 @@ static bool detect_counted(penta_bytes b, struct cvbc_legacy *out)
     if (at != b.size) return false;
     penta_bytes code = bytes_slice(b, COUNTS_BYTES, 4 * (size_t)n);
     for (int words = 1; words >= 0; words--) {
-        bool lively;
-        if (valid_run(code, words, &lively) != n || !lively) continue;
+        bool does_something;
+        if (valid_run(code, words, &does_something) != n || !does_something) continue;
         *out = (struct cvbc_legacy){.layout = words ? "counted-words" : "counted-struct",
                                     .code_offset = COUNTS_BYTES,
                                     .count = (size_t)n,
@@ -117,17 +117,18 @@ static bool find_chains(penta_bytes b, struct chains *c)
  */
 static bool find_raw(penta_bytes b, const struct chains *c, struct cvbc_legacy *out)
 {
-    size_t run[2], lively[2] = {SIZE_MAX, SIZE_MAX}; /* instructions; the first that is not HALT */
+    size_t run[2],
+        does_something[2] = {SIZE_MAX, SIZE_MAX}; /* instructions; the first that is not HALT */
     for (int words = 0; words < 2; words++) {
         bool any;
         run[words] = valid_run(b, words, &any);
-        for (size_t i = 0; any && i < run[words] && lively[words] == SIZE_MAX; i++)
-            if (inst_of(b.data + 4 * i, words).opcode != CVBC_OP_HALT) lively[words] = i;
+        for (size_t i = 0; any && i < run[words] && does_something[words] == SIZE_MAX; i++)
+            if (inst_of(b.data + 4 * i, words).opcode != CVBC_OP_HALT) does_something[words] = i;
     }
     for (size_t count = 2; count <= UINT16_MAX && 4 * count <= b.size; count++) {
         if (!c->whole[4 * count]) continue;
         for (int words = 0; words < 2; words++) {
-            if (run[words] < count || lively[words] >= count) continue;
+            if (run[words] < count || does_something[words] >= count) continue;
             *out = (struct cvbc_legacy){.layout = words ? "raw-words" : "raw-struct",
                                         .count = count,
                                         .string_offset = 4 * count,
