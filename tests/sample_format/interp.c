@@ -25,7 +25,8 @@ static void run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 #endif
     struct demo_vm *vm = (struct demo_vm *)base;
     const struct demo_insn *in = vm->code;
-    uint64_t acc = vm->acc, left = vm->final ? 0 : fuel;
+    bool over = vm->final;
+    uint64_t acc = vm->acc, left = over ? 0 : fuel;
     uint32_t pc = vm->pc;
     uint8_t op = (uint8_t)FETCH();
     *stop = (penta_stop){.kind = PENTA_STOP_TRAP};
@@ -35,15 +36,14 @@ static void run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         CASE(DEMO_LOAD): acc = in->imm;         NEXT;
         CASE(DEMO_ADDI): acc += in->imm;        NEXT;
         CASE(DEMO_JNZ):  if (acc) pc = in->imm; NEXT;
-        CASE(DEMO_HALT): stop->kind = PENTA_STOP_HALT; vm->final = true; goto out;
-        CASE(DEMO_FUEL): stop->kind = vm->final ? PENTA_STOP_HALT : PENTA_STOP_FUEL; goto out;
+        CASE(DEMO_HALT): pc--; stop->kind = PENTA_STOP_HALT; vm->final = true; goto out;
+        CASE(DEMO_FUEL): stop->kind = over ? PENTA_STOP_HALT : PENTA_STOP_FUEL; goto out;
         CASE(DEMO_BAD):  pc--; left++;          goto out;
         }
         /* clang-format on */
     }
 out:
-    stop->steps = vm->final && !fuel ? 0 : fuel - left;
-    if (stop->kind == PENTA_STOP_HALT && left == 0 && vm->pc == pc) stop->steps = 0;
+    stop->steps = over ? 0 : fuel - left;
     vm->acc = acc;
     vm->pc = pc;
     stop->pc = pc;

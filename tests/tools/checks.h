@@ -3,7 +3,7 @@
 #include "penta/penta.h"
 
 void check_file(penta_bytes file, const char *format); /* format NULL: detect */
-/* What takes too long for every variant: no difference to itself, snapshots that are wrong. */
+/* What takes too long for every variant: no difference to itself, wrong snapshots, stops. */
 void check_whole_file(penta_bytes file, const char *format);
 void check_text_source(penta_bytes text, const char *format);
 

@@ -8,7 +8,8 @@
  *   - print then assemble gives the bytes back, where the module is whole;
  *   - validate's findings have codes that exist and offsets inside the file;
  *   - a machine, where one opens, stops within its fuel, and its snapshot loads back;
- *   - a wrong snapshot is loaded wholly or not at all (whole files only).
+ *   - a wrong snapshot is loaded wholly or not at all, and a stop is where penta.h says (whole
+ *     files only).
  *
  *     properties [--every N] FILE...    FORMAT-anything.bin: the format is the name up to the first
  *                                       dash. --every 16: only one in 16 of the variants */
