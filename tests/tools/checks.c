@@ -70,7 +70,7 @@ static void check_text(const penta_module *module, penta_bytes file)
 /* A snapshot that says something else, with a right checksum, is loaded wholly or not at all. */
 static void check_bad_snapshots(penta_vm *vm, const penta_buffer *good)
 {
-    enum { HEAD = 16, TAIL = 8, TRIES = 40 };
+    enum { HEAD = 16, TAIL = 8, TRIES = 12 };
     penta_bytes body = {good->data, good->size - TAIL};
     for (size_t i = 0; i < TRIES && good->size > HEAD + TAIL; i++) {
         penta_error err = {0};
