@@ -50,14 +50,13 @@ penta_bytes jam_take_list(struct reader *r, size_t item, size_t *count)
 /* The bytes of an encoded work result. */
 static penta_bytes take_result(struct reader *r)
 {
-    const uint8_t *from = r->in.data + r->pos;
     size_t start = r->pos;
     uint64_t kind = reader_uint(r, 1);
     if (!kind) jam_take_var(r);
     if (kind > 6)
         error_at(r->err, BASE_RANGE, r->origin + start, "no work result has the number %u",
                  (unsigned)kind);
-    return r->err->code ? (penta_bytes){0} : (penta_bytes){from, r->pos - start};
+    return r->err->code ? (penta_bytes){0} : bytes_slice(r->in, start, r->pos - start);
 }
 
 static bool take_digest(struct reader *r, struct jam_digest *d)
@@ -73,11 +72,10 @@ static bool take_digest(struct reader *r, struct jam_digest *d)
 
 static penta_bytes take_context(struct reader *r, const uint8_t **prerequisites, size_t *count)
 {
-    const uint8_t *from = r->in.data + r->pos;
     size_t start = r->pos;
     reader_take(r, 4 * HASH + 4);
     *prerequisites = jam_take_list(r, HASH, count).data;
-    return r->err->code ? (penta_bytes){0} : (penta_bytes){from, r->pos - start};
+    return r->err->code ? (penta_bytes){0} : bytes_slice(r->in, start, r->pos - start);
 }
 
 bool jam_take_report(struct reader *r, struct jam_report *out)
@@ -100,7 +98,7 @@ bool jam_take_report(struct reader *r, struct jam_report *out)
     if (!out->digests) return error_at(r->err, BASE_MEMORY, 0, "no memory for a work report");
     for (size_t i = 0; i < out->digest_count; i++)
         if (!take_digest(r, &out->digests[i])) return false;
-    out->encoded = (penta_bytes){r->in.data + start, r->pos - start};
+    out->encoded = bytes_slice(r->in, start, r->pos - start);
     return true;
 }
 
