@@ -5,20 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "random.h"
 
 typedef unsigned __int128 u128;
 typedef __int128 i128;
-
-static unsigned failures;
-static uint64_t state = 1;
-
-static uint64_t next(void)
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 /* Numbers with runs of ones and zeros, and few bits, are where roundings and carries are. */
 static uint64_t odd(void)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "random.h"
 
 extern int guest_errno;
 extern size_t heap_end; /* system.c */
@@ -35,17 +36,6 @@ double guest_sqrt(double), guest_fmod(double, double), guest_frexp(double, int *
 double guest_ldexp(double, int), guest_modf(double, double *);
 
 /* ---- tools ---- */
-
-static unsigned failures;
-static uint64_t state = 1;
-static uint64_t next(void)
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-static uint64_t below(uint64_t n) { return next() % n; }
 
 static void expect(int ok, const char *format, ...)
 {
