@@ -25,6 +25,18 @@ struct call_arguments {
     uint64_t output_at, output_length_at;
 };
 
+/* input and output are two numbers each, packed into a register. */
+static struct call_arguments call_arguments(uint64_t flags, uint64_t gas, uint64_t input,
+                                            uint64_t output)
+{
+    return (struct call_arguments){.flags = (uint32_t)flags,
+                                   .gas = gas,
+                                   .input_at = low(input),
+                                   .input_size = high(input),
+                                   .output_at = low(output),
+                                   .output_length_at = high(output)};
+}
+
 /* ---- what both kinds of calls share ---- */
 
 static bool take_input(const struct request *q, const struct call_arguments *a, struct blob *out)
@@ -138,12 +150,7 @@ static bool call_with(const struct request *q, const struct call_arguments *a)
 bool revive_call_call(const struct request *q)
 {
     struct u256 deposit;
-    struct call_arguments a = {.flags = (uint32_t)high(q->a[0]),
-                               .gas = q->a[1],
-                               .input_at = low(q->a[4]),
-                               .input_size = high(q->a[4]),
-                               .output_at = low(q->a[5]),
-                               .output_length_at = high(q->a[5])};
+    struct call_arguments a = call_arguments(high(q->a[0]), q->a[1], q->a[4], q->a[5]);
     return revive_fetch_address(q, low(q->a[0]), a.callee) &&
            revive_fetch_number(q, high(q->a[3]), &deposit) &&
            revive_fetch_number(q, low(q->a[3]), &a.value) && call_with(q, &a);
@@ -151,12 +158,7 @@ bool revive_call_call(const struct request *q)
 
 bool revive_call_call_evm(const struct request *q)
 {
-    struct call_arguments a = {.flags = (uint32_t)q->a[0],
-                               .gas = q->a[3],
-                               .input_at = low(q->a[4]),
-                               .input_size = high(q->a[4]),
-                               .output_at = low(q->a[5]),
-                               .output_length_at = high(q->a[5])};
+    struct call_arguments a = call_arguments(q->a[0], q->a[3], q->a[4], q->a[5]);
     return revive_fetch_address(q, q->a[1], a.callee) &&
            revive_fetch_number(q, q->a[2], &a.value) && call_with(q, &a);
 }
@@ -188,24 +190,14 @@ static bool delegate_with(const struct request *q, const struct call_arguments *
 bool revive_call_delegate_call(const struct request *q)
 {
     struct u256 deposit;
-    struct call_arguments a = {.flags = (uint32_t)high(q->a[0]),
-                               .gas = q->a[1],
-                               .input_at = low(q->a[4]),
-                               .input_size = high(q->a[4]),
-                               .output_at = low(q->a[5]),
-                               .output_length_at = high(q->a[5])};
+    struct call_arguments a = call_arguments(high(q->a[0]), q->a[1], q->a[4], q->a[5]);
     return revive_fetch_address(q, low(q->a[0]), a.callee) &&
            revive_fetch_number(q, q->a[3], &deposit) && delegate_with(q, &a);
 }
 
 bool revive_call_delegate_call_evm(const struct request *q)
 {
-    struct call_arguments a = {.flags = (uint32_t)q->a[0],
-                               .gas = q->a[2],
-                               .input_at = low(q->a[3]),
-                               .input_size = high(q->a[3]),
-                               .output_at = low(q->a[4]),
-                               .output_length_at = high(q->a[4])};
+    struct call_arguments a = call_arguments(q->a[0], q->a[2], q->a[3], q->a[4]);
     return revive_fetch_address(q, q->a[1], a.callee) && delegate_with(q, &a);
 }
 
