@@ -1,4 +1,4 @@
-/* The host calls of contracts (docs/formats/pvm-contracts.md, `--host revive`). A contract exports `deploy`,
+/* The host calls of contracts (docs/formats/pvm/contracts.md, `--host revive`). A contract exports `deploy`,
  * its constructor, and `call`; both end with contract_return.
  *
  * A number is 32 bytes, the lowest first; an address is 20 bytes; keys, hashes and topics are 32 bytes. Where

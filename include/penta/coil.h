@@ -11,7 +11,7 @@ extern "C" {
 typedef struct penta_coil_builder penta_coil_builder;
 
 /* Operands and types are written as in the text form ("i32 5", "%x", "@loop", "struct{1:i8,
- * 2:f64}": docs/formats/coil.md). The other kinds save the caller from printing names and
+ * 2:f64}": docs/formats/coil/README.md). The other kinds save the caller from printing names and
  * numbers. */
 typedef enum penta_coil_kind {
     PENTA_COIL_TEXT,     /* text: any operand of the text form */

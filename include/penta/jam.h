@@ -84,7 +84,7 @@ PENTA_API void penta_jam_request_key(uint32_t service, const uint8_t *hash, uint
 /* Blake2b-256, the hash of all of these. */
 PENTA_API void penta_jam_hash(penta_bytes bytes, uint8_t *hash);
 
-/* JSON as docs/formats/jam.md describes it. Reading adds to the state; "@FILE" stands for the
+/* JSON as docs/formats/pvm/jam.md describes it. Reading adds to the state; "@FILE" stands for the
  * contents of a file in folder (NULL: not allowed). */
 PENTA_API bool penta_jam_state_read(penta_jam_state *state, penta_bytes json, const char *folder,
                                     penta_error *err);

@@ -1,4 +1,4 @@
-/* Quick and full check of the container, in the order that docs/formats/cvbc.md gives. All findings
+/* Quick and full check of the container, in the order that docs/formats/cvbc/README.md gives. All findings
  * that do not follow from an earlier one are reported; the first is the file's status. */
 #include <string.h>
 #include "base/bytes.h"

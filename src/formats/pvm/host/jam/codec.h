@@ -1,5 +1,5 @@
 /* The encodings around services: natural numbers, work packages, work reports, and what accumulate
- * is given. Structs hold slices of the bytes they were read from. docs/formats/jam.md draws them.
+ * is given. Structs hold slices of the bytes they were read from. docs/formats/pvm/jam.md draws them.
  */
 #pragma once
 #include "base/reader.h"
