@@ -1,4 +1,4 @@
-/* The host calls of the console (docs/formats/pvm/machine.md), for programs that do not use
+/* The host calls of the console (docs/formats/pvm/hosts.md), for programs that do not use
  * <stdio.h>. Negative results are errors: the numbers of <errno.h>, negated. */
 #pragma once
 #include <stddef.h>

@@ -32,7 +32,7 @@ PENTA_API void penta_jam_host_free(penta_jam_host *host); /* NULL is fine */
 /* The same; a version or chain that the options do not give is taken from a state as JSON. */
 PENTA_API penta_jam_host *penta_jam_host_for(penta_bytes state, const penta_option *options,
                                              size_t count, penta_error *err);
-/* A protocol parameter by name, as in src/formats/pvm/host/jam/params.def: "cores". */
+/* A protocol parameter by name, as in docs/formats/pvm/jam.md 7.3: "cores". */
 PENTA_API bool penta_jam_parameter(const penta_jam_host *host, const char *name, uint64_t *value);
 /* Each host call, after it is settled, as one line without a newline; NULL: none. */
 typedef void penta_jam_called(void *user, uint32_t service, const char *line);
