@@ -6,7 +6,7 @@ PENTA = build/release/bin/penta
 DOOM = ../shared/data/pvm/blobs/doom.polkavm
 WAD = /usr/share/games/doom/freedoom1.wad
 
-.PHONY: all demo check test test-long bench doom fuzz format install uninstall clean help
+.PHONY: all demo check test test-long bench doom fuzz format docs install uninstall clean help
 all: ## build the release preset: build/release/bin/penta
 	@scripts/packages build
 	@mkdir -p build
@@ -45,6 +45,9 @@ fuzz: ## fuzz every target for SECONDS_PER_TARGET (120)
 format: ## clang-format over the sources
 	@scripts/packages format
 	@scripts/sources | xargs clang-format -i
+
+docs: all ## write the tables of docs/ that come from the sources
+	@scripts/docs $(PENTA)
 
 install: all ## install to DESTDIR and PREFIX (/usr/local)
 	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)

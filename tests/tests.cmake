@@ -27,6 +27,7 @@ penta_test(outputs ${PYTHON} tests/programs/outputs.py $<TARGET_FILE:penta_cli>)
 penta_test(outputs-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/outputs.py ${BUILDS}/asan/bin/penta)
 penta_test(examples ${PYTHON} tests/programs/examples.py $<TARGET_FILE:penta_cli>)
 penta_test(readme ${PYTHON} tests/programs/readme.py $<TARGET_FILE:penta_cli>)
+penta_test(docs ${PYTHON} tests/programs/docs.py $<TARGET_FILE:penta_cli>)
 penta_test(cvbc ${PYTHON} tests/programs/cvbc.py $<TARGET_FILE:penta_cli>)
 penta_test(coil-units $<TARGET_FILE:coil_units>)
 penta_test(coil ${PYTHON} tests/programs/coil.py $<TARGET_FILE:penta_cli>)
@@ -157,5 +158,5 @@ if(PENTA_JIT)
 endif()
 
 # What `make check` runs: all that needs only the release build and few seconds.
-set_tests_properties(cases cli coil coil-units conform coverage crypto-units cvbc examples file-units format help layers
+set_tests_properties(cases cli coil coil-units conform coverage crypto-units cvbc docs examples file-units format help layers
                      outputs pvm-units readme terminal tvmr-units units walks PROPERTIES LABELS daily)

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""What can be checked about the documents: tables are those of the sources, clauses are numbered once and
+in order, every cited clause and every link exists, pages for users do not lead into the sources, and the
+assembly of the pages assembles.
+
+    tests/programs/docs.py PENTA
+
+A page of clauses says under which name they are cited, `<!-- clauses: KBLOB -->`. A clause is a heading
+(`## 3 Machine`, `### 3.2 Memory`) or a paragraph that starts with its number (`**3.2.1** ..`).
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PENTA = os.path.abspath(sys.argv[1])
+NUMBER = re.compile(r"^(?:#{2,4} |\*\*)([1-9]\d*(?:\.\d+)*)(?:\*\*|\.?) ", re.M)
+FOR_CONTRIBUTORS = {"docs/architecture.md", "docs/benchmarks.md", "docs/formats/pvm/compiler.md", "CONTRIBUTING.md"}
+passed = failed = 0
+
+
+def check(good, message):
+    global passed, failed
+    passed += bool(good)
+    failed += not good
+    if not good:
+        print("FAIL", message)
+
+
+def tracked():
+    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode == 0 and done.stdout:
+        return done.stdout.split("\n")[:-1]
+    return [os.path.relpath(os.path.join(folder, name), ROOT) for folder, _, names in os.walk(ROOT) for name in names]
+
+
+def read(path):
+    try:
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            return file.read()
+    except (UnicodeDecodeError, OSError):
+        return ""
+
+
+def without_blocks(text):
+    return re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+
+
+files = [path for path in tracked() if not path.startswith("build/")]
+pages = [path for path in files if path.endswith(".md")]
+clauses = {}
+
+# ---- clauses: numbered once, in order ----
+for page in sorted(pages):
+    text = read(page)
+    name = re.search(r"<!-- clauses: ([A-Z]+) -->", text)
+    if not name:
+        continue
+    known, last = clauses.setdefault(name[1], {}), ()
+    for number in NUMBER.findall(without_blocks(text)):
+        key = tuple(int(part) for part in number.split("."))
+        check(number not in known, f"{page}: {name[1]} {number} is also in {known.get(number)}")
+        check(key > last, f"{page}: clause {number} comes after {'.'.join(map(str, last))}")
+        known[number], last = page, key
+check(clauses, "no page has clauses")
+
+# ---- citations ----
+CITED = re.compile(r"\b(" + "|".join(clauses) + r") ([1-9]\d*(?:\.\d+)*)\b(?! ?[%-])")
+for path in files:
+    if not path.startswith(("src/", "include/", "docs/", "guest/", "tests/", "bindings/", "examples/")):
+        continue
+    for name, number in CITED.findall(read(path)):
+        check(number in clauses[name], f"{path}: there is no clause {name} {number}")
+
+# ---- links, and what pages may name ----
+for page in pages:
+    text = without_blocks(read(page))
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        file = target.split("#")[0]
+        check(not file or os.path.exists(os.path.join(ROOT, os.path.dirname(page), file)), f"{page}: no {target}")
+    if page.startswith("docs/") and page not in FOR_CONTRIBUTORS or page == "README.md":
+        found = re.search(r"(?<![\w.-])src/[a-z]+/?", re.sub(r"<!--.*?-->", "", text, flags=re.S))
+        check(not found or page == "docs/versioning.md", f"{page} sends its reader into {found and found[0]}")
+for path in files:
+    if path.startswith(("examples/", "guest/include/", "include/")):
+        check("src/formats" not in read(path), f"{path} names a file of the sources")
+    for named in re.findall(r"docs/[\w/-]+\.md", "" if path == "CHANGELOG.md" else read(path)):
+        check(os.path.exists(os.path.join(ROOT, named)), f"{path}: no {named}")
+
+# ---- tables ----
+done = subprocess.run([sys.executable, os.path.join(ROOT, "scripts/docs"), PENTA, "--check"], capture_output=True, text=True)
+check(done.returncode == 0, done.stdout + done.stderr)
+
+# ---- assembly: blocks with the suffix of a format's text as their language ----
+FORMATS = {"kasm": ["--define", "buf=0x10000"], "pvmasm": [], "cvasm": [], "tasm": [], "casm": []}
+with tempfile.TemporaryDirectory() as folder:
+    for page in pages:
+        for number, (kind, block) in enumerate(re.findall(r"^```(\w+)\n(.*?)^```$", read(page), re.M | re.S)):
+            if kind not in FORMATS:
+                continue
+            source = os.path.join(folder, f"block{number}.{kind}")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(block)
+            done = subprocess.run([PENTA, "asm", source, "-o", source + ".out", *FORMATS[kind]],
+                                  capture_output=True, text=True, timeout=60)
+            check(done.returncode == 0, f"{page}: block {number} does not assemble: {done.stderr}")
+
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed or not passed else 0)
