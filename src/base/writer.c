@@ -32,6 +32,23 @@ bool writer_ok(const struct writer *w, penta_error *err)
     return true;
 }
 
+bool writer_give(struct writer *w, bool ok, penta_buffer *out, penta_error *err)
+{
+    ok = ok && writer_ok(w, err);
+    if (ok && !out->size) {
+        free(out->data);
+        *out = w->out;
+        w->out = (penta_buffer){0};
+    } else if (ok) {
+        struct writer all = {.out = *out};
+        writer_bytes(&all, w->out.data, w->out.size);
+        *out = all.out;
+        ok = writer_ok(&all, err);
+    }
+    writer_free(w);
+    return ok;
+}
+
 /* Where n more bytes go, or NULL when memory ran out. */
 static uint8_t *reserve(struct writer *w, size_t n)
 {

@@ -14,6 +14,9 @@ struct writer {
 void writer_free(struct writer *w);
 void writer_flush(struct writer *w);                      /* what is buffered goes to the sink */
 bool writer_ok(const struct writer *w, penta_error *err); /* false: BASE_MEMORY */
+/* For public calls that fill a caller's buffer: appends what was written to out, and frees w. Where
+ * `ok` is false, or memory ran out, out stays as it was. */
+bool writer_give(struct writer *w, bool ok, penta_buffer *out, penta_error *err);
 
 void writer_bytes(struct writer *w, const void *data, size_t size);
 void writer_fill(struct writer *w, uint8_t byte, size_t count);
