@@ -1,10 +1,15 @@
 /* CockpitVM containers: what firmware tools need beyond penta.h. Keys, verification under a policy,
  * parts, writing, sealing, old programs, the simulated board, boards and their generated files.
  *
- * Modules here are of format "cvbc"; machines are made with penta_vm_new on them. Keys are PEM
- * texts in memory and secrets are bytes: whoever read them wipes them, penta_cvbc_wipe does it for
- * a buffer. Bytes handed out (parts, strings, names) belong to the module. A builder belongs to one
- * thread. */
+ * Modules here are of format "cvbc", which callers make sure of; machines are made with penta_vm_new
+ * on them. Keys are PEM texts in memory and secrets are bytes: whoever read them wipes them,
+ * penta_cvbc_wipe does it for a buffer. Bytes handed out (parts, strings, names) belong to the
+ * module. A builder belongs to one thread.
+ *
+ * A call with a penta_buffer appends to it. A call that fails leaves its buffers, and every other
+ * result but *err, as they were. No pointer may be NULL unless the comment says so; a report may
+ * always be NULL. Options are keys and values as in penta.h; those that are a file have its path as
+ * value. */
 #pragma once
 #include "penta/penta.h"
 
@@ -30,7 +35,9 @@ typedef struct penta_cvbc_field {
  * debug, symbol, line or variable. False after the last, or for another name. */
 PENTA_API bool penta_cvbc_record(const char *record, size_t i, penta_cvbc_field *out);
 PENTA_API const char *penta_cvbc_name(const char *field, uint64_t value); /* NULL: none */
-PENTA_API const char *penta_cvbc_mnemonic(uint8_t opcode);                /* NULL: not defined */
+/* The other way, upper and lower case alike; false: no such name. */
+PENTA_API bool penta_cvbc_value(const char *field, const char *name, uint64_t *value);
+PENTA_API const char *penta_cvbc_mnemonic(uint8_t opcode); /* NULL: not defined */
 
 /* The bits of target_features that a pin of this function asks for. */
 PENTA_API uint32_t penta_cvbc_pin_features(uint8_t function);
@@ -38,6 +45,7 @@ PENTA_API uint32_t penta_cvbc_pin_features(uint8_t function);
 /* ---- keys ---- */
 
 enum { PENTA_CVBC_ED25519 = 1, PENTA_CVBC_P256, PENTA_CVBC_RSA2048 }; /* signature_algorithm */
+PENTA_API const char *penta_cvbc_key_name(uint32_t type); /* "p256"; NULL: no such type */
 
 typedef struct penta_cvbc_key {
     uint32_t type, size;
@@ -61,7 +69,9 @@ typedef struct penta_cvbc_policy {
     bool require_low_s;                   /* refuse the second form of ECDSA signatures */
 } penta_cvbc_policy;
 
-/* As penta_open: broken files open as well. policy NULL: no keys, no requirements. */
+/* As penta_open, whose options trusted-key, require-signature, require-low-s, key-file,
+ * password-file, max-inflate and max-iterations give the same policy: broken files open as well.
+ * policy NULL: no keys, no requirements. Keys and secret are copied. */
 PENTA_API penta_module *penta_cvbc_open(penta_bytes file, const penta_cvbc_policy *policy,
                                         penta_error *err);
 /* The quick or the full check; true when nothing was an error. */
@@ -77,6 +87,7 @@ typedef enum penta_cvbc_trust {
 typedef struct penta_cvbc_verdict {
     penta_error failure; /* code 0: signature, digests and contents are good */
     uint32_t status;     /* of the failure */
+    const char *summary; /* "signature and contents good", "untrusted" ...; constant */
     penta_cvbc_trust trust;
     bool signature_good, contents_checked;
     uint32_t algorithm;      /* signature_algorithm; 0: not signed */
@@ -84,15 +95,29 @@ typedef struct penta_cvbc_verdict {
     uint8_t fingerprint[32]; /* of the key that matched; zeros: none */
 } penta_cvbc_verdict;
 
+/* Under the policy of the module; without a required signature, a file that is not signed may be
+ * good too. */
 PENTA_API void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out);
+/* As if the policy required a signature, and, with low_s, ECDSA signatures in their first form. */
+PENTA_API void penta_cvbc_verify_signed(const penta_module *module, bool low_s,
+                                        penta_cvbc_verdict *out);
+/* Why the file should not be used even where its program does not matter, or NULL. Sealed contents
+ * without a key are no reason, nor is a signature that cannot be checked, unless one is required. */
+PENTA_API const penta_error *penta_cvbc_objection(const penta_module *module);
+/* Whether the file was built from these sources: option `source`, once for each file in their
+ * order; none: true. False with the rule HASH: from others. */
+PENTA_API bool penta_cvbc_check_source(const penta_module *module, const penta_option *options,
+                                       size_t count, penta_error *err);
 
 /* ---- what is inside ---- */
 
-/* bytecode (decoded, after verification), stored, header, metadata, security, debug, public-key,
- * signature, custom. False: there is none, or verification failed. */
+/* The parts: bytecode (decoded, after verification), stored, header ...; NULL after the last. */
+PENTA_API const char *penta_cvbc_part_name(size_t i);
+/* False: there is no such part, verification failed, or the policy requires a signature and there is
+ * an objection. */
 PENTA_API bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *out,
                                penta_error *err);
-/* The 40 bytes that are signed. */
+/* The 40 bytes that are signed, or are to be in the space that was left for a signature. */
 PENTA_API bool penta_cvbc_tbs(const penta_module *module, uint8_t out[40], penta_error *err);
 
 typedef struct penta_cvbc_program {
@@ -122,7 +147,11 @@ typedef struct penta_cvbc_signing {
     penta_bytes key; /* private, PEM; no data: the result is not signed */
     bool external;   /* do not embed the public key */
     uint32_t hash;   /* 0: as it was, or 1; 1 SHA-256, 2 BLAKE2b-256 */
-    bool replace;    /* penta_cvbc_sign: also over a wrong signature, or changed contents */
+    /* Of penta_cvbc_sign only: */
+    bool replace;         /* also over a wrong signature, or changed contents */
+    penta_report *report; /* gets each thing that was replaced; NULL: nobody */
+    void *user;
+    penta_bytes reserve; /* without key: a public key, PEM, for whose signature space is left */
 } penta_cvbc_signing;
 
 enum { PENTA_CVBC_AES256_GCM = 1, PENTA_CVBC_CHACHA20_POLY1305 };
@@ -140,7 +169,14 @@ typedef struct penta_cvbc_sealing {
  * digests, unless how->replace; what the policy of the module requires is required in any case. */
 PENTA_API bool penta_cvbc_sign(const penta_module *module, const penta_cvbc_signing *how,
                                penta_buffer *out, penta_error *err);
-/* A signature made elsewhere over penta_cvbc_tbs, raw or DER. */
+/* The same by options: sign-key, or public-key to leave space for a signature, external-key, hash,
+ * resign. What was replaced goes to replaced. */
+PENTA_API bool penta_cvbc_sign_options(const penta_module *module, const penta_option *options,
+                                       size_t count, penta_buffer *out, penta_report *replaced,
+                                       void *user, penta_error *err);
+/* Puts a signature made elsewhere over penta_cvbc_tbs, raw or DER, into the space that was left for
+ * it. A wrong one is refused; so is one that cannot be checked, if the policy requires a good one.
+ */
 PENTA_API bool penta_cvbc_attach(const penta_module *module, penta_bytes signature,
                                  penta_buffer *out, penta_error *err);
 /* signing NULL: a signed file is refused, since its signature would not survive. */
@@ -200,17 +236,22 @@ PENTA_API bool penta_cvbc_builder_seal(penta_cvbc_builder *b, const penta_cvbc_s
 PENTA_API bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const char *file,
                                           bool portable, bool strip, penta_report *report,
                                           void *user);
-/* The file, which passes the full check, else why it cannot be written. May be called again. */
+/* The file, which passes the full check, else why it cannot be written. May be called again, and
+ * appends the file again. */
 PENTA_API bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *out,
                                          penta_error *err);
 
-/* What the command line's create and compile do, by the same options (penta help create): keys come
- * from the files that they name. */
+/* A container from another one, or from a source, with what the options of create say: target, pin,
+ * dependency, min-flash, min-ram, max-steps, build-number, language, compress, source; sign-key,
+ * external-key, hash; key-file, password-file, cipher, derive, iterations, keep-debug; compile:
+ * portable, strip. SOURCE_DATE_EPOCH of the environment is the timestamp, else 0. */
 PENTA_API bool penta_cvbc_create(const penta_module *module, const penta_option *options,
                                  size_t count, penta_buffer *out, penta_error *err);
+/* What is wrong with the text goes to report; err is about the rest, and has code 0 when there were
+ * such findings only. */
 PENTA_API bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
-                                  size_t count, penta_buffer *out, penta_report *report,
-                                  void *user);
+                                  size_t count, penta_buffer *out, penta_report *report, void *user,
+                                  penta_error *err);
 
 /* ---- programs from before the container ---- */
 
@@ -278,13 +319,15 @@ typedef struct penta_cvbc_board {
 PENTA_API const char *penta_cvbc_board_name(size_t i); /* NULL after the last */
 /* board: a name, or the path of a board file. */
 PENTA_API bool penta_cvbc_board_find(const char *board, penta_cvbc_board *out, penta_error *err);
-/* Every reason why the program does not fit goes to report; a bad board too. */
+/* Every reason why the program does not fit goes to report; a bad board, what the full check finds
+ * and an objection too. */
 PENTA_API bool penta_cvbc_board_check(const penta_module *module, const char *board,
                                       penta_report *report, void *user);
 
 enum { PENTA_CVBC_TRINITY_FILES = 4 };
 PENTA_API const char *penta_cvbc_trinity_name(size_t i); /* "trinity_board.h" ... */
-/* board NULL: the one that the containers name. */
+/* Code for a firmware with these containers. board NULL: the one that they name. Containers with
+ * errors or an objection are refused; the note says which. */
 PENTA_API bool penta_cvbc_trinity(const penta_module *const *modules, size_t count,
                                   const char *board, penta_buffer out[PENTA_CVBC_TRINITY_FILES],
                                   penta_error *err);

@@ -29,7 +29,7 @@ class Policy(ctypes.Structure):
 
 
 class Verdict(ctypes.Structure):
-    _fields_ = [("failure", Error), ("status", c_uint32), ("trust", c_int), ("signature_good", c_bool),
+    _fields_ = [("failure", Error), ("status", c_uint32), ("summary", c_char_p), ("trust", c_int), ("signature_good", c_bool),
                 ("contents_checked", c_bool), ("algorithm", c_uint32), ("trusted_key", c_size_t),
                 ("fingerprint", c_uint8 * 32)]
 
@@ -40,7 +40,8 @@ class Program(ctypes.Structure):
 
 
 class Signing(ctypes.Structure):
-    _fields_ = [("key", Bytes), ("external", c_bool), ("hash", c_uint32), ("replace", c_bool)]
+    _fields_ = [("key", Bytes), ("external", c_bool), ("hash", c_uint32), ("replace", c_bool),
+                ("report", c_void_p), ("user", c_void_p), ("reserve", Bytes)]
 
 
 class Sealing(ctypes.Structure):

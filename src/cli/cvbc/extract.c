@@ -1,13 +1,11 @@
+#include "cli/cvbc/container.h"
 #include <string.h>
-#include "cli/cli.h"
-#include "cvbc/cvbc.h"
-#include "penta/cvbc.h"
 
 /* The parts of the library, and the message that is signed. */
 const char *part_words(enum command command, const struct driver *only, size_t i)
 {
     (void)command, (void)only;
-    return !i ? "tbs" : cvbc_part_name(i - 1);
+    return !i ? "tbs" : penta_cvbc_part_name(i - 1);
 }
 
 static bool find(const penta_module *module, const char *part, penta_bytes *out,
@@ -21,20 +19,14 @@ static bool find(const penta_module *module, const char *part, penta_bytes *out,
 void command_EXTRACT(struct cli *c)
 {
     struct input in;
-    if (!input_open(c, c->words[0], &in)) return;
+    if (!container_open(c, c->words[0], "have no such parts", &in)) return;
     const char *part = c->value[OPT_PART] ? c->value[OPT_PART] : "bytecode";
     penta_error err = {0};
     penta_bytes bytes = {0};
     uint8_t message[40];
-    if (in.module->driver != &cvbc_driver)
-        error_at(&err, BASE_UNSUPPORTED, 0, "%s files have no such parts", in.module->driver->name);
-    else if (in.module->damage.code)
-        error_at(&err, BASE_DAMAGED, in.module->damage.offset, "%.100s", in.module->damage.message);
-    else if (cvbc_module(in.module)->policy.require_signature &&
-             cvbc_objection(cvbc_module(in.module)))
-        err = *cvbc_objection(cvbc_module(in.module));
-    else if (find(in.module, part, &bytes, message, &err))
+    if (find(in.module, part, &bytes, message, &err))
         cli_bytes(c, bytes);
-    if (err.code) cli_error(c, in.name, &err);
+    else
+        cli_error(c, in.name, &err);
     input_close(&in);
 }

@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "cli/cli.h"
-#include "cvbc/cvbc.h"
+#include "cli/cvbc/container.h"
 
 /* Creates the file and never replaces one; from the start only its owner can read it. */
 static bool write_secret(const char *path, penta_bytes text, penta_error *err)
@@ -22,22 +21,41 @@ static bool write_secret(const char *path, penta_bytes text, penta_error *err)
     return ok;
 }
 
+static const char *type_name(size_t i) { return penta_cvbc_key_name((uint32_t)i + 1); }
+
 const char *key_type_words(enum command command, const struct driver *only, size_t i)
 {
     (void)command, (void)only;
-    return i + 1 < KEY_TYPES ? key_type_name((enum key_type)(i + 1)) : NULL;
+    return type_name(i);
 }
 
-static const char *type_name(size_t i) { return key_type_words(COMMAND_KEYGEN, NULL, i); }
+static void tell(struct cli *c, const char *path, const penta_cvbc_key *key)
+{
+    penta_bytes print = {key->fingerprint, sizeof key->fingerprint};
+    const char *type = type_name(key->type - 1);
+    if (c->value[OPT_JSON]) {
+        json_text(&c->json, "file", path);
+        json_text(&c->json, "type", type);
+        json_hex(&c->json, "fingerprint", print);
+    } else if (!c->value[OPT_QUIET]) {
+        struct writer line = {0};
+        writer_print(&line, "%s key ", type);
+        writer_hex(&line, print);
+        writer_char(&line, '\n');
+        cli_stderr(c, writer_view(&line));
+        writer_free(&line);
+    }
+}
 
 void command_KEYGEN(struct cli *c)
 {
     const char *path = c->value[OPT_OUTPUT],
                *name = c->value[OPT_TYPE] ? c->value[OPT_TYPE] : "ed25519";
     c->value[OPT_OUTPUT] = NULL; /* written here, with mode 0600 */
-    enum key_type type = key_type_of(name);
-    if (type == KEY_NONE) {
-        penta_error err = {0};
+    penta_error err = {0};
+    uint64_t type = 0;
+    while (type_name(type) && strcmp(type_name(type), name)) type++;
+    if (!type_name(type)) {
         error_not_in(&err, "key type", name, type_name);
         cli_error(c, NULL, &err);
         return;
@@ -46,29 +64,13 @@ void command_KEYGEN(struct cli *c)
         cli_usage(c, NULL, "penta keygen needs -o FILE: a private key is not printed");
         return;
     }
-    penta_error err = {0};
-    struct private_key *key = key_generate(type, &err);
-    struct writer pem = {0};
-    if (key) key_private_pem(key, &pem);
-    if (!key || !writer_ok(&pem, &err) || !write_secret(path, writer_view(&pem), &err)) {
+    penta_buffer pem = {0};
+    penta_cvbc_key key;
+    if (penta_cvbc_key_generate((uint32_t)type + 1, &pem, &err) &&
+        penta_cvbc_key_read((penta_bytes){pem.data, pem.size}, &key, &err) &&
+        write_secret(path, (penta_bytes){pem.data, pem.size}, &err))
+        tell(c, path, &key);
+    else
         cli_error(c, NULL, &err);
-    } else {
-        uint8_t print[32];
-        key_fingerprint(key_public_of(key), print);
-        if (c->value[OPT_JSON]) {
-            json_text(&c->json, "file", path);
-            json_text(&c->json, "type", name);
-            json_hex(&c->json, "fingerprint", (penta_bytes){print, sizeof print});
-        } else if (!c->value[OPT_QUIET]) {
-            struct writer line = {0};
-            writer_print(&line, "%s key ", name);
-            writer_hex(&line, (penta_bytes){print, sizeof print});
-            writer_char(&line, '\n');
-            cli_stderr(c, writer_view(&line));
-            writer_free(&line);
-        }
-    }
-    if (pem.out.data) cvbc_wipe(pem.out.data, pem.out.capacity);
-    writer_free(&pem);
-    key_private_free(key);
+    penta_cvbc_wipe(&pem);
 }

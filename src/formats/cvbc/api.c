@@ -13,16 +13,6 @@ static const struct cvbc_module *container(const penta_module *module)
     return cvbc_module(module);
 }
 
-bool cvbc_buffer_give(struct writer *w, bool ok, penta_buffer *out, penta_error *err)
-{
-    ok = ok && writer_ok(w, err);
-    if (ok)
-        *out = w->out;
-    else
-        writer_free(w);
-    return ok;
-}
-
 /* ---- status ---- */
 
 enum { STATUS_ARG = 1, STATUS_IO = 25, STATUS_MEMORY = 26, STATUSES };
@@ -117,11 +107,22 @@ bool penta_cvbc_record(const char *record, size_t i, penta_cvbc_field *out)
 }
 
 const char *penta_cvbc_name(const char *field, uint64_t value) { return cvbc_name(field, value); }
+
+bool penta_cvbc_value(const char *field, const char *name, uint64_t *value)
+{
+    return cvbc_value(field, bytes_of(name), value);
+}
+
 const char *penta_cvbc_mnemonic(uint8_t opcode) { return cvbc_ops[opcode].mnemonic; }
 
 uint32_t penta_cvbc_pin_features(uint8_t function) { return cvbc_pin_features(function); }
 
 /* ---- keys ---- */
+
+const char *penta_cvbc_key_name(uint32_t type)
+{
+    return type && type < KEY_TYPES ? key_type_name((enum key_type)type) : NULL;
+}
 
 bool penta_cvbc_key_generate(uint32_t type, penta_buffer *pem, penta_error *err)
 {
@@ -129,9 +130,9 @@ bool penta_cvbc_key_generate(uint32_t type, penta_buffer *pem, penta_error *err)
     if (!type || type >= KEY_TYPES)
         return error_at(err, CVBC_KEY, 0, "no key has the type %u", (unsigned)type);
     struct private_key *key = key_generate((enum key_type)type, err);
-    struct writer w = cvbc_buffer_take(pem);
+    struct writer w = {0};
     if (key) key_private_pem(key, &w);
-    bool ok = cvbc_buffer_give(&w, key, pem, err);
+    bool ok = writer_give(&w, key, pem, err);
     key_private_free(key);
     return ok;
 }
@@ -141,9 +142,9 @@ bool penta_cvbc_key_public(penta_bytes pem, penta_buffer *public_pem, penta_erro
     struct public_key key;
     *err = (penta_error){0};
     if (!key_public_read(pem, &key, CVBC_KEY, err)) return false;
-    struct writer w = cvbc_buffer_take(public_pem);
+    struct writer w = {0};
     key_public_pem(&key, &w);
-    return cvbc_buffer_give(&w, true, public_pem, err);
+    return writer_give(&w, true, public_pem, err);
 }
 
 bool penta_cvbc_key_read(penta_bytes pem, penta_cvbc_key *out, penta_error *err)
@@ -217,9 +218,19 @@ bool penta_cvbc_check(const penta_module *module, bool quick, penta_report *repo
     return !f.errors;
 }
 
-void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out)
+static const char *summary(const struct cvbc_module *m, const struct cvbc_opened *o)
 {
-    const struct cvbc_module *m = container(module);
+    uint32_t code = o->failure.code;
+    if (!code)
+        return o->signature_good ? "signature and contents good" : "contents good, not signed";
+    if (code == CVBC_UNTRUSTED) return "untrusted";
+    bool sealed = code == CVBC_DECRYPT && !m->policy.has_secret;
+    return sealed && o->trust == CVBC_TRUST_KEY ? "signature good, contents not checked"
+                                                : "not verified";
+}
+
+static void judge(const struct cvbc_module *m, penta_cvbc_verdict *out)
+{
     const struct cvbc_opened *o = cvbc_open(m);
     *out = (penta_cvbc_verdict){
         .failure = o->failure,
@@ -227,6 +238,7 @@ void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out)
         .trust = (penta_cvbc_trust)o->trust,
         .signature_good = o->signature_good,
         .contents_checked = o->contents_checked,
+        .summary = summary(m, o),
         .trusted_key = o->trusted_key,
         .algorithm = m->header.flags & CVBC_SIGNED ? m->protection.signature_algorithm : 0};
     struct public_key key;
@@ -236,6 +248,47 @@ void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out)
         key_fingerprint(&m->policy.trusted[o->trusted_key], out->fingerprint);
     else if (key_public_raw((enum key_type)out->algorithm, m->public_key, &key, &why))
         key_fingerprint(&key, out->fingerprint);
+}
+
+void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out)
+{
+    judge(container(module), out);
+}
+
+void penta_cvbc_verify_signed(const penta_module *module, bool low_s, penta_cvbc_verdict *out)
+{
+    struct cvbc_policy policy = container(module)->policy;
+    penta_error err = {0};
+    policy.require_signature = true;
+    policy.require_low_s |= low_s;
+    penta_module *again = cvbc_parse_under(module->file, &policy, &err);
+    *out = (penta_cvbc_verdict){
+        .failure = err, .status = penta_cvbc_status(err.code), .summary = "not verified"};
+    if (!again) return;
+    judge(cvbc_module(again), out);
+    cvbc_close_under(again);
+}
+
+const penta_error *penta_cvbc_objection(const penta_module *module)
+{
+    return cvbc_objection(container(module));
+}
+
+bool penta_cvbc_check_source(const penta_module *module, const penta_option *options, size_t count,
+                             penta_error *err)
+{
+    const struct cvbc_module *m = container(module);
+    uint8_t digest[32] = {0};
+    *err = (penta_error){0};
+    if (!options_check(options, count, cvbc_driver.options, OPTION_VERIFY, err) ||
+        !cvbc_source_hash(options, count, digest, err))
+        return false;
+    if (!option_text(options, count, "source") ||
+        (m->has_protection && !memcmp(digest, m->integrity.source_sha256, sizeof digest)))
+        return true;
+    return error_at(err, CVBC_HASH,
+                    m->has_protection ? cvbc_offset(m, m->security.data) + cvbc_security_bytes : 0,
+                    "source_sha256 is not that of these sources");
 }
 
 /* ---- what is inside ---- */
@@ -263,7 +316,15 @@ static const char *const part_names[PARTS] = {"bytecode",   "stored",    "header
                                               "metadata",   "security",  "debug",
                                               "public-key", "signature", "custom"};
 
-const char *cvbc_part_name(size_t i) { return i < PARTS ? part_names[i] : NULL; }
+const char *penta_cvbc_part_name(size_t i) { return i < PARTS ? part_names[i] : NULL; }
+
+/* Nothing is handed out of a file that the policy refuses. */
+static bool allowed(const struct cvbc_module *m, penta_error *err)
+{
+    const penta_error *objection = m->policy.require_signature ? cvbc_objection(m) : NULL;
+    if (objection) *err = *objection;
+    return !objection;
+}
 
 bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *out,
                      penta_error *err)
@@ -279,6 +340,7 @@ bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *
         [PART_SIGNATURE] = m->signature,
         [PART_CUSTOM] = m->meta.custom};
     *err = (penta_error){0};
+    if (!allowed(m, err)) return false;
     if (!strcmp(part, part_names[PART_BYTECODE])) {
         const struct cvbc_opened *o = verified(module, err);
         if (o) *out = o->program.image;
@@ -289,13 +351,14 @@ bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *
         *out = parts[i];
         return out->size || error_at(err, BASE_OPTION_VALUE, 0, "the file has no %s", part);
     }
-    return error_not_in(err, "part", part, cvbc_part_name);
+    return error_not_in(err, "part", part, penta_cvbc_part_name);
 }
 
 bool penta_cvbc_tbs(const penta_module *module, uint8_t out[40], penta_error *err)
 {
     const struct cvbc_module *m = container(module);
     *err = (penta_error){0};
+    if (!allowed(m, err)) return false;
     if (!m->signature.size) return error_at(err, CVBC_UNSIGNED, 56, "the file is not signed");
     cvbc_tbs(m->base.file, cvbc_offset(m, m->signature.data), m->signature.size,
              m->protection.hash_algorithm, out);

@@ -3,15 +3,6 @@
 #include "cvbc/format/build.h"
 #include "penta/cvbc.h"
 
-/* The caller's buffer as a writer that appends to it, and back; freed on failure. */
-static inline struct writer cvbc_buffer_take(penta_buffer *out)
-{
-    struct writer w = {.out = *out};
-    *out = (penta_buffer){0};
-    return w;
-}
-bool cvbc_buffer_give(struct writer *w, bool ok, penta_buffer *out, penta_error *err);
-
 /* Copies a public struct into a build. The caller frees key and secret. */
 bool cvbc_api_sign(struct cvbc_build *b, const penta_cvbc_signing *how, struct private_key **key,
                    penta_error *err);

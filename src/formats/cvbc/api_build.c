@@ -65,23 +65,71 @@ bool penta_cvbc_sign(const penta_module *module, const penta_cvbc_signing *how, 
     *err = (penta_error){0};
     struct cvbc_build b = {0};
     struct private_key *key = NULL;
-    struct writer w = cvbc_buffer_take(out);
-    bool ok = cvbc_api_sign(&b, how, &key, err);
+    struct public_key reserve;
+    struct writer w = {0};
+    bool ok = cvbc_api_sign(&b, how, &key, err) &&
+              (!how->reserve.data || key_public_read(how->reserve, &reserve, CVBC_KEY, err));
     struct cvbc_resigning resigning = {.key = key,
+                                       .reserve = how->reserve.data ? &reserve : NULL,
                                        .external_key = how->external,
                                        .hash_algorithm = b.hash_algorithm,
-                                       .replace = how->replace};
+                                       .replace = how->replace,
+                                       .report = how->report,
+                                       .user = how->user};
     ok = ok && cvbc_resign(cvbc_module(module), &resigning, &w, err);
     key_private_free(key);
-    return cvbc_buffer_give(&w, ok, out, err);
+    return writer_give(&w, ok, out, err);
+}
+
+/* The file of the key that signs; that of the one for which space is left. */
+static bool key_options(const penta_option *options, size_t count, const char **key,
+                        const char **public, penta_error *err)
+{
+    *key = option_text(options, count, "sign-key");
+    *public = option_text(options, count, "public-key");
+    if (*key && *public)
+        return error_at(err, BASE_OPTION_VALUE, 0, "either a sign-key or a public-key");
+    if (*key || *public) return true;
+    error_at(err, CVBC_KEY, 0, "no key to sign with");
+    return error_note(err,
+                      "option 'sign-key', or option 'public-key' for one that is kept elsewhere");
+}
+
+bool penta_cvbc_sign_options(const penta_module *module, const penta_option *options, size_t count,
+                             penta_buffer *out, penta_report *replaced, void *user,
+                             penta_error *err)
+{
+    const char *key, *public, *hash = option_text(options, count, "hash");
+    struct public_key reserve;
+    struct private_key *private = NULL;
+    uint64_t algorithm = 0;
+    struct writer w = {0};
+    *err = (penta_error){0};
+    if (!options_check(options, count, cvbc_driver.options, OPTION_SIGN, err)) return false;
+    if (hash && !cvbc_value("hash_algorithm", bytes_of(hash), &algorithm))
+        return error_not_in(err, "hash", hash, cvbc_hash_name);
+    if (!key_options(options, count, &key, &public, err) ||
+        (public && !cvbc_public_key_file(public, &reserve, err)) ||
+        (key && !(private = cvbc_private_key_file(key, err))))
+        return false;
+    struct cvbc_resigning how = {.key = private,
+                                 .reserve = public ? &reserve : NULL,
+                                 .external_key = option_text(options, count, "external-key"),
+                                 .hash_algorithm = (uint8_t)algorithm,
+                                 .replace = option_text(options, count, "resign"),
+                                 .report = replaced,
+                                 .user = user};
+    bool ok = cvbc_resign(cvbc_module(module), &how, &w, err);
+    key_private_free(private);
+    return writer_give(&w, ok, out, err);
 }
 
 bool penta_cvbc_attach(const penta_module *module, penta_bytes signature, penta_buffer *out,
                        penta_error *err)
 {
     *err = (penta_error){0};
-    struct writer w = cvbc_buffer_take(out);
-    return cvbc_buffer_give(&w, cvbc_attach(cvbc_module(module), signature, &w, err), out, err);
+    struct writer w = {0};
+    return writer_give(&w, cvbc_attach(cvbc_module(module), signature, &w, err), out, err);
 }
 
 /* Decodes the bytecode and stores it again, sealed or plain. */
@@ -91,7 +139,7 @@ static bool rewrite(const struct cvbc_module *m, const penta_cvbc_sealing *seali
     struct cvbc_build b = {0};
     struct private_key *key = NULL;
     struct cvbc_secret secret = {0};
-    struct writer w = cvbc_buffer_take(out);
+    struct writer w = {0};
     bool ok = true;
     if (m->header.flags & CVBC_SIGNED && !signing) {
         ok = error_at(err, CVBC_SEALED, 56,
@@ -103,7 +151,7 @@ static bool rewrite(const struct cvbc_module *m, const penta_cvbc_sealing *seali
     cvbc_build_fini(&b);
     cvbc_secret_free(&secret);
     key_private_free(key);
-    return cvbc_buffer_give(&w, ok, out, err);
+    return writer_give(&w, ok, out, err);
 }
 
 bool penta_cvbc_seal(const penta_module *module, const penta_cvbc_sealing *how,
@@ -398,8 +446,7 @@ bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *out, penta_e
     ok = ok && cvbc_build_write(&b->b, &w, err) && is_container(writer_view(&w), err);
     writer_free(&made);
     b->b.debug = (penta_bytes){0};
-    if (ok) penta_buffer_free(out);
-    return cvbc_buffer_give(&w, ok, out, err);
+    return writer_give(&w, ok, out, err);
 }
 
 /* ---- by options ---- */
@@ -407,9 +454,9 @@ bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *out, penta_e
 static bool create(struct cvbc_creation *made, const penta_option *options, size_t count,
                    penta_buffer *out, penta_error *err)
 {
-    struct writer w = cvbc_buffer_take(out);
+    struct writer w = {0};
     bool ok = cvbc_create_options(made, options, count, err) && cvbc_build_write(&made->b, &w, err);
-    return cvbc_buffer_give(&w, ok, out, err);
+    return writer_give(&w, ok, out, err);
 }
 
 bool penta_cvbc_create(const penta_module *module, const penta_option *options, size_t count,
@@ -425,20 +472,20 @@ bool penta_cvbc_create(const penta_module *module, const penta_option *options, 
 }
 
 bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
-                        size_t count, penta_buffer *out, penta_report *report, void *user)
+                        size_t count, penta_buffer *out, penta_report *report, void *user,
+                        penta_error *err)
 {
-    penta_error err = {0};
+    *err = (penta_error){0};
     struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
     struct cvbc_creation made = {0};
     struct writer debug = {0};
     struct cvbc_compilation how = {.portable = option_text(options, count, "portable") != NULL,
                                    .strip = option_text(options, count, "strip") != NULL,
                                    .file = name};
-    bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, &err) &&
+    bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err) &&
               cvbc_compile(source, &how, &made.b, &debug, &f);
     made.b.debug = writer_view(&debug);
-    ok = ok && create(&made, options, count, out, &err);
-    if (err.code) findings_pass(&f, &err);
+    ok = ok && create(&made, options, count, out, err);
     writer_free(&debug);
     cvbc_creation_fini(&made);
     return ok;
@@ -469,8 +516,10 @@ bool penta_cvbc_legacy_convert(penta_bytes file, const char *target, bool keep, 
         findings_pass(&f, &err);
         return false;
     }
-    struct writer w = cvbc_buffer_take(out);
+    struct writer w = {0};
     bool ok = cvbc_legacy_driver.convert(module, options, count, &w, &f);
     cvbc_legacy_driver.close(module);
-    return cvbc_buffer_give(&w, ok, out, &err);
+    ok = writer_give(&w, ok, out, &err);
+    if (err.code) findings_pass(&f, &err);
+    return ok;
 }

@@ -95,9 +95,9 @@ bool penta_cvbc_simulator_answer(penta_cvbc_simulator *s, penta_vm *base, penta_
         return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
     uint64_t results[2] = {0};
     size_t count = 0;
-    struct writer w = cvbc_buffer_take(output);
+    struct writer w = {0};
     cvbc_board_answer(s->board, vm, results, &count, &w);
-    return cvbc_buffer_give(&w, cvbc_interp.answer(base, results, count, err), output, err);
+    return writer_give(&w, cvbc_interp.answer(base, results, count, err), output, err);
 }
 
 /* ---- boards ---- */
@@ -133,6 +133,8 @@ bool penta_cvbc_board_check(const penta_module *module, const char *name, penta_
         findings_pass(&f, &err);
     else
         cvbc_check_full(m, &f);
+    const penta_error *objection = f.errors ? NULL : cvbc_objection(m);
+    if (objection) findings_pass(&f, objection);
     if (!f.errors) cvbc_board_check(m, &board, CVBC_STACK_MAX, &f);
     return !f.errors;
 }
@@ -160,13 +162,20 @@ bool penta_cvbc_trinity(const penta_module *const *modules, size_t count, const 
     for (size_t i = 0; i < count; i++) {
         struct findings f = {.rules = cvbc_rules, .report = keep_first, .user = err};
         cvbc_check_full(cvbc_module(modules[i]), &f);
-        if (f.errors) return false;
+        const penta_error *objection = f.errors ? err : cvbc_objection(cvbc_module(modules[i]));
+        if (!objection) continue;
+        *err = *objection;
+        return error_note(err, "container %zu of %zu", i + 1, count);
     }
-    struct writer w[TRINITY_FILES];
-    for (int i = 0; i < TRINITY_FILES; i++) w[i] = cvbc_buffer_take(&out[i]);
+    struct writer w[TRINITY_FILES] = {{.sink = NULL}};
+    size_t before[TRINITY_FILES];
     /* A module begins with its base, so an array of one is an array of the other. */
     bool ok = cvbc_trinity((const struct cvbc_module *const *)modules, count, name ? &board : NULL,
                            w, err);
-    for (int i = 0; i < TRINITY_FILES; i++) ok = cvbc_buffer_give(&w[i], ok, &out[i], err) && ok;
+    for (int i = 0; i < TRINITY_FILES; i++) {
+        before[i] = out[i].size;
+        ok = writer_give(&w[i], ok, &out[i], err);
+    }
+    for (int i = 0; i < TRINITY_FILES && !ok; i++) out[i].size = before[i];
     return ok;
 }

@@ -88,7 +88,6 @@ const char *cvbc_pin_function_name(size_t i);
 const char *cvbc_pin_mode_name(size_t i);
 const char *cvbc_compatibility_name(size_t i);
 const char *cvbc_criticality_name(size_t i);
-const char *cvbc_part_name(size_t i); /* of penta_cvbc_part */
 const char *cvbc_feature(unsigned bit);
 const char *cvbc_note(const char *field, uint64_t value); /* a layout_note */
 

@@ -131,6 +131,7 @@ penta_module *cvbc_parse_under(penta_bytes file, const struct cvbc_policy *polic
 void cvbc_close_under(penta_module *module);
 bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, struct writer *out,
                  penta_error *err);
-/* Puts a signature that was made elsewhere into the space left for it; raw, or DER for ECDSA. */
+/* Puts a signature that was made elsewhere into the space left for it; raw, or DER for ECDSA. What
+ * the module's policy objects to is refused. */
 bool cvbc_attach(const struct cvbc_module *m, penta_bytes signature, struct writer *out,
                  penta_error *err);

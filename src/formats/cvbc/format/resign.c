@@ -222,6 +222,18 @@ static bool raw_signature(penta_bytes in, enum key_type type, uint8_t out[SIGNAT
     return der_integer(&rest, out) && der_integer(&rest, out + 32) && !rest.size;
 }
 
+/* A wrong signature is refused. One that cannot be checked is accepted, unless the policy requires
+ * a good one. */
+static bool fits(const struct cvbc_module *m, penta_bytes file, penta_error *err)
+{
+    penta_module *made = cvbc_parse_under(file, &m->policy, err);
+    if (!made) return false;
+    const penta_error *objection = cvbc_objection(cvbc_module(made));
+    if (objection) *err = *objection;
+    cvbc_close_under(made);
+    return !err->code;
+}
+
 bool cvbc_attach(const struct cvbc_module *m, penta_bytes signature, struct writer *out,
                  penta_error *err)
 {
@@ -238,5 +250,5 @@ bool cvbc_attach(const struct cvbc_module *m, penta_bytes signature, struct writ
     if (!writer_ok(out, err)) return false;
     memcpy(out->out.data + cvbc_offset(m, m->signature.data), raw, m->signature.size);
     cvbc_build_crcs(out->out.data, out->out.size);
-    return true;
+    return fits(m, writer_view(out), err);
 }

@@ -1,0 +1,11 @@
+/* What the commands for CockpitVM containers share. */
+#pragma once
+#include "cli/cli.h"
+#include "penta/cvbc.h"
+
+/* As input_open. A file of another format, which the words are about ("cannot be signed"), is
+ * reported and refused; so is a damaged one. */
+bool container_open(struct cli *c, const char *name, const char *others, struct input *in);
+/* The last value of an option of the format, or NULL. */
+const char *container_option(const struct cli *c, const char *key);
+bool is_rule(const penta_error *err, const char *name); /* of this format */
