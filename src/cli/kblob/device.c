@@ -3,11 +3,14 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "cli/cli.h"
-#include "gpu/tools/replay.h"
-#include "gpu/tools/script.h"
+#include "penta/device.h"
 
 static void complain(struct cli *c, const char *name, penta_bytes text, const penta_error *err)
 {
+    if (err->code == BASE_OPTION_VALUE) { /* not about the text */
+        cli_error(c, NULL, err);
+        return;
+    }
     struct finding_sink sink;
     finding_sink_init(&sink, c, name);
     sink.source = &text;
@@ -27,22 +30,30 @@ static char *folder_of(const char *name)
 static void run(struct cli *c, const char *name, penta_bytes text)
 {
     penta_error err = {0};
+    penta_buffer out = {0};
     char *folder = folder_of(name);
-    struct script_options options = {.device_path = c->value[OPT_DEVICE],
-                                     .trace_path = c->value[OPT_TRACE],
-                                     .mode = c->value[OPT_MODE],
-                                     .folder = folder};
-    struct json *json = c->value[OPT_JSON] ? &c->json : NULL;
-    if (!script_run(text, &options, &c->out, json, &err)) complain(c, name, text, &err);
+    penta_device_options options = {.device_path = c->value[OPT_DEVICE],
+                                    .trace_path = c->value[OPT_TRACE],
+                                    .mode = c->value[OPT_MODE],
+                                    .folder = folder};
+    bool json = c->value[OPT_JSON], ok = penta_device_run(text, &options, json, &out, &err);
+    struct writer calls = {.out = out};
+    struct json made = {.out = &calls};
+    if (!json)
+        writer_bytes(&c->out, out.data, out.size);
+    else if (out.size)
+        json_embed(&c->json, "calls", &made);
+    if (!ok) complain(c, name, text, &err);
+    penta_buffer_free(&out);
     free(folder);
 }
 
 static void replay(struct cli *c, const char *name, penta_bytes text)
 {
     penta_error err = {0};
-    struct replay result;
-    struct writer differences = {0};
-    if (!replay_run(text, c->value[OPT_DEVICE], &differences, &result, &err)) {
+    penta_device_replayed result;
+    penta_buffer differences = {0};
+    if (!penta_device_replay(text, c->value[OPT_DEVICE], &differences, &result, &err)) {
         complain(c, name, text, &err);
     } else {
         if (result.differences) cli_fail(c, EXIT_NO);
@@ -50,33 +61,22 @@ static void replay(struct cli *c, const char *name, penta_bytes text)
             json_uint(&c->json, "calls", result.calls);
             json_uint(&c->json, "events", result.events);
             json_uint(&c->json, "differences", result.differences);
-            json_string(&c->json, "report", writer_view(&differences));
+            json_string(&c->json, "report", (penta_bytes){differences.data, differences.size});
         } else {
-            writer_bytes(&c->out, differences.out.data, differences.out.size);
+            writer_bytes(&c->out, differences.data, differences.size);
             cli_unbound(c);
             writer_print(&c->out, "%llu calls, %llu events, %llu differences\n",
                          (unsigned long long)result.calls, (unsigned long long)result.events,
                          (unsigned long long)result.differences);
         }
     }
-    writer_free(&differences);
+    penta_buffer_free(&differences);
 }
 
 const char *mode_words(enum command command, const struct driver *only, size_t i)
 {
     (void)command, (void)only;
-    return script_mode_name(i);
-}
-
-static bool mode_known(struct cli *c)
-{
-    const char *mode = c->value[OPT_MODE];
-    penta_error err = {0};
-    for (size_t i = 0; script_mode_name(i); i++)
-        if (!mode || !strcmp(mode, script_mode_name(i))) return true;
-    error_not_in(&err, "mode", mode, script_mode_name);
-    cli_error(c, NULL, &err);
-    return false;
+    return penta_device_mode_name(i);
 }
 
 void command_DEVICE(struct cli *c)
@@ -87,7 +87,7 @@ void command_DEVICE(struct cli *c)
         return;
     }
     struct input in = {0};
-    if (!mode_known(c) || !input_read(c, c->words[1], &in)) return;
+    if (!input_read(c, c->words[1], &in)) return;
     (strcmp(c->words[0], "run") ? replay : run)(c, c->words[1], input_bytes(&in));
     input_close(&in);
 }

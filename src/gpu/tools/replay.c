@@ -1,4 +1,5 @@
-#include "gpu/tools/replay.h"
+/* Replays a trace: makes the host calls again and compares every status and task event. */
+#include "penta/device.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ struct lines {
 
 struct comparison {
     struct writer *out;
-    struct replay *result;
+    penta_device_replayed *result;
 };
 
 /* ---- lines ---- */
@@ -352,14 +353,14 @@ static bool ends_with_shutdown(const struct lines *l)
     return l->count && starts(l->items[l->count - 1].text, "{\"call\":\"shutdown\"");
 }
 
-bool replay_run(penta_bytes text, const char *device_path, struct writer *out,
-                struct replay *result, penta_error *err)
+static bool run(penta_bytes text, const char *device_path, struct writer *out,
+                penta_device_replayed *result, penta_error *err)
 {
     struct lines want = {0}, got = {0};
     gpu_emulator_options options;
     penta_buffer again = {0};
     char path[64];
-    *result = (struct replay){0};
+    *result = (penta_device_replayed){0};
     int fd = memfd_create("trace", MFD_CLOEXEC); /* the second trace stays in memory */
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     bool ok = fd >= 0 || error_at(err, BASE_IO, 0, "no memory for a second trace");
@@ -391,4 +392,12 @@ bool replay_run(penta_bytes text, const char *device_path, struct writer *out,
     penta_buffer_free(&again);
     if (fd >= 0) close(fd);
     return ok;
+}
+
+bool penta_device_replay(penta_bytes trace, const char *device_path, penta_buffer *report,
+                         penta_device_replayed *result, penta_error *err)
+{
+    struct writer out = {0};
+    *err = (penta_error){0};
+    return writer_give(&out, run(trace, device_path, &out, result, err), report, err);
 }

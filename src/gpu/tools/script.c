@@ -1,37 +1,12 @@
-/* Scripts of device calls. One call per line, in the order they are made; `;` starts a comment.
- *
- *     mode seeded                        settings come first: mode, seed, memory_limit,
- *     flags race_check, init_check       max_instructions, max_tasks, task_wall_ms, flags,
- *     trace "run.jsonl"                  trace FILE, device FILE
- *
- *     $a = alloc 16                      a result may have a name
- *     alloc_at 0x10000, 64
- *     write $a+4, hex "aabb"             data: "text", hex "...", file "..."
- *     read $a, 8 == hex "00000000aabb0000"
- *     size $a == 16
- *     kernel 7                           assembly up to `end`; variables are names in it
- *         WRITE64 $a, 0x2A
- *         HALT
- *     end
- *     kernel 8 file "copy.kasm"          a blob, or assembly when the name ends with .kasm
- *     kernel 9 hex "05b1..."
- *     unregister 9
- *     $t = launch 7                      launch 7, "arguments"
- *     wait 5000                          for all tasks; wait $t, 5000 for one
- *     task $t state=DONE, instructions=2, last_read=0x2a
- *     args $t == "arguments"
- *     stop $t
- *     faults == 0                        also races, leaks, kernels: their number
- *     barrier | memfence | yield | reset | shutdown
- *     read $a, 99 => ReadError           any line: the status to expect, else Success
- *
- * Numbers are expressions: 0x10, $a + 2 * 8. */
-#include "gpu/tools/script.h"
+/* Scripts of device calls: penta/device.h has the language. */
+#include "penta/device.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "base/file/file.h"
+#include "base/json/json_write.h"
 #include "base/number.h"
+#include "base/options.h"
 #include "base/suggest.h"
 #include "gpu/protocol.h"
 #include "kblob/kblob.h"
@@ -41,7 +16,7 @@
 
 struct script {
     struct source source;
-    const struct script_options *options;
+    const penta_device_options *options;
     struct writer *out;
     struct json *json; /* NULL: text */
     gpu_emulator_options device;
@@ -196,7 +171,7 @@ static bool expect_data(struct script *s, penta_bytes got)
 /* ---- settings ---- */
 
 static const char *const mode_names[] = {"threads", "serial", "seeded", NULL};
-const char *script_mode_name(size_t i) { return mode_names[i]; }
+const char *penta_device_mode_name(size_t i) { return mode_names[i]; }
 static const char *const flag_names[] = {"race_check", "init_check", "check_trailer", NULL};
 
 static bool choice(struct script *s, const char *const *names, uint32_t *index)
@@ -711,7 +686,7 @@ static bool trace_replaceable(struct script *s, const char *path)
 static bool open_device(struct script *s)
 {
     if (s->dev) return true;
-    const struct script_options *o = s->options;
+    const penta_device_options *o = s->options;
     if (o->device_path) s->device.device_path = o->device_path;
     if (o->trace_path) s->device.trace_path = o->trace_path;
     for (uint32_t i = 0; o->mode && mode_names[i]; i++)
@@ -813,20 +788,35 @@ static bool run_line(struct script *s)
     return unknown_word(s, t);
 }
 
-bool script_run(penta_bytes text, const struct script_options *options, struct writer *out,
-                struct json *json, penta_error *err)
+static bool run_lines(struct script *s)
 {
-    struct script s = {.source = {.name = "script", .text = text, .comment = ";", .err = err},
-                       .options = options,
-                       .out = out,
-                       .json = json};
-    if (json) json_list(json, "calls");
+    const char *mode = s->options->mode;
+    size_t i = 0;
+    while (mode && mode_names[i] && strcmp(mode, mode_names[i])) i++;
+    if (mode && !mode_names[i])
+        return error_not_in(s->source.err, "mode", mode, penta_device_mode_name);
     bool ok = true;
-    while (ok && s.source.pos < text.size) ok = run_line(&s);
-    if (json) json_end(json);
+    if (s->json) json_list(s->json, NULL);
+    while (ok && s->source.pos < s->source.text.size) ok = run_line(s);
+    if (s->json) json_end(s->json);
+    return ok;
+}
+
+bool penta_device_run(penta_bytes script, const penta_device_options *options, bool json,
+                      penta_buffer *out, penta_error *err)
+{
+    static const penta_device_options defaults;
+    *err = (penta_error){0};
+    struct writer w = {0};
+    struct json made = {.out = &w};
+    struct script s = {.source = {.name = "script", .text = script, .comment = ";", .err = err},
+                       .options = options ? options : &defaults,
+                       .out = &w,
+                       .json = json ? &made : NULL};
+    bool ok = run_lines(&s);
     gpu_emulator_close(s.dev);
     writer_free(&s.detail);
     free(s.variables);
     arena_free(&s.arena);
-    return ok;
+    return writer_give(&w, true, out, err) && ok; /* what was done is told also after a failure */
 }

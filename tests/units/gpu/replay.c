@@ -3,7 +3,7 @@
 #include <unistd.h>
 #include "base/file/file.h"
 #include "check.h"
-#include "gpu/tools/replay.h"
+#include "penta/device.h"
 
 static void session(uint32_t mode, const char *path)
 {
@@ -44,13 +44,13 @@ static penta_buffer contents(const char *path)
 
 static uint64_t differences(const penta_buffer *trace)
 {
-    struct writer out = {0};
-    struct replay result;
+    penta_buffer out = {0};
+    penta_device_replayed result;
     penta_error err = {0};
-    CHECK(replay_run((penta_bytes){trace->data, trace->size}, NULL, &out, &result, &err));
+    CHECK(penta_device_replay((penta_bytes){trace->data, trace->size}, NULL, &out, &result, &err));
     CHECK(result.calls > 20 && result.events > 40);
-    if (result.differences) fwrite(out.out.data, 1, out.out.size, stderr);
-    writer_free(&out);
+    if (result.differences) fwrite(out.data, 1, out.size, stderr);
+    penta_buffer_free(&out);
     return result.differences;
 }
 
