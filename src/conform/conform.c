@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/json/json_write.h"
 #include "core/driver.h"
 #include "core/engine.h"
 
@@ -23,21 +24,40 @@ static bool has_engine(const struct driver *driver, const char *name)
     return false;
 }
 
-bool conform_engine_known(const char *name)
+bool penta_conform_engine_known(const char *name)
 {
     for (size_t i = 0; drivers[i]; i++)
         if (has_engine(drivers[i], name)) return true;
     return false;
 }
 
-bool conform_document(struct conform *c, const char *path, const struct json_object *root)
+const char *penta_conform_verdict_name(penta_conform_verdict verdict)
+{
+    static const char *const names[] = {"pass", "fail", "skip", "ignored", "unreadable"};
+    return verdict < sizeof names / sizeof *names ? names[verdict] : "";
+}
+
+static void deliver(struct conform *c, penta_conform_result result)
+{
+    penta_conform_counts *n = c->counts;
+    if (c->skip) /* the verdict does not count: it is of another engine than was asked for */
+        result = (penta_conform_result){
+            .name = result.name, .verdict = PENTA_CONFORM_SKIP, .got = c->skip};
+    size_t *counts[] = {&n->passed, &n->failed, &n->skipped, &n->others, &n->unreadable};
+    ++*counts[result.verdict];
+    result.path = c->path;
+    if (c->options->result) c->options->result(c->options->user, &result);
+}
+
+/* ---- documents ---- */
+
+static bool run_document(struct conform *c, const struct json_object *root)
 {
     for (const struct row *r = rows; r->form; r++) {
         if (!r->form->matches(root)) continue;
         char why[80] = "";
         if (c->engine && r->format && !has_engine(driver_find(r->format), c->engine))
             snprintf(why, sizeof why, "%s has no engine '%.40s'", r->format, c->engine);
-        c->path = path;
         c->skip = *why ? why : NULL;
         if (r->form->run) r->form->run(c, root);
         c->skip = NULL;
@@ -46,20 +66,34 @@ bool conform_document(struct conform *c, const char *path, const struct json_obj
     return false;
 }
 
-static void deliver(struct conform *c, struct conform_result result)
+void penta_conform_document(const penta_conform_options *options, const char *path,
+                            penta_bytes document, penta_conform_counts *counts)
 {
-    if (c->skip) /* the verdict does not count: it is of another engine than was asked for */
-        result =
-            (struct conform_result){.name = result.name, .verdict = CONFORM_SKIP, .got = c->skip};
-    size_t *counts[] = {&c->passed, &c->failed, &c->skipped};
-    ++*counts[result.verdict];
-    result.path = c->path;
-    if (c->result) c->result(c->user, &result);
+    static const penta_conform_options defaults;
+    penta_error err = {0};
+    if (!options) options = &defaults;
+    struct conform c = {.engine = options->engine,
+                        .exec = options->exec,
+                        .device = options->device,
+                        .options = options,
+                        .counts = counts,
+                        .path = path};
+    struct json_doc *doc = json_parse(document, &err);
+    if (!doc) { /* a vector that cannot be read proves nothing, hence fails */
+        counts->documents++;
+        conform_fail(&c, "-", "a JSON document", "%s at byte %llu", err.message,
+                     (unsigned long long)err.offset);
+    } else if (run_document(&c, json_root(doc))) {
+        counts->documents++;
+    } else {
+        deliver(&c, (penta_conform_result){.verdict = PENTA_CONFORM_OTHER});
+    }
+    json_doc_free(doc);
 }
 
 void conform_pass(struct conform *c, const char *name)
 {
-    deliver(c, (struct conform_result){.name = name, .verdict = CONFORM_PASS});
+    deliver(c, (penta_conform_result){.name = name, .verdict = PENTA_CONFORM_PASS});
 }
 
 void conform_fail(struct conform *c, const char *name, const char *expected, const char *format,
@@ -70,11 +104,11 @@ void conform_fail(struct conform *c, const char *name, const char *expected, con
     va_start(args, format);
     vsnprintf(got, sizeof got, format, args);
     va_end(args);
-    deliver(c, (struct conform_result){
-                   .name = name, .verdict = CONFORM_FAIL, .expected = expected, .got = got});
+    deliver(c, (penta_conform_result){
+                   .name = name, .verdict = PENTA_CONFORM_FAIL, .expected = expected, .got = got});
 }
 
 void conform_skip(struct conform *c, const char *name, const char *why)
 {
-    deliver(c, (struct conform_result){.name = name, .verdict = CONFORM_SKIP, .got = why});
+    deliver(c, (penta_conform_result){.name = name, .verdict = PENTA_CONFORM_SKIP, .got = why});
 }
