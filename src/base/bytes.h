@@ -1,5 +1,6 @@
 /* Bytes to integers and back, without casts, for both byte orders and every alignment. */
 #pragma once
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 #include "penta/penta.h"
@@ -15,6 +16,10 @@ static inline penta_bytes bytes_of(const char *text)
 {
     return (penta_bytes){(const uint8_t *)text, strlen(text)};
 }
+
+/* The two arguments of "%.*s", for at most so many bytes. */
+#define BYTES_ARG(bytes, most)                                                                     \
+    (int)((bytes).size < (size_t)(most) ? (bytes).size : (size_t)(most)), (const char *)(bytes).data
 
 /* Empty ranges may have NULL for data, which memcpy and memcmp must not be given, not even for 0
  * bytes. */

@@ -65,3 +65,9 @@ void findings_add(struct findings *f, uint32_t code, uint64_t offset, const char
     va_end(args);
     findings_pass(f, &err);
 }
+
+void error_keep_first(void *first, const penta_error *finding)
+{
+    penta_error *err = first;
+    if (!err->code && finding->severity == PENTA_ERROR) *err = *finding;
+}

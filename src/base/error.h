@@ -38,3 +38,5 @@ const char *severity_text(penta_severity severity); /* "error", "warning" or "in
 void findings_add(struct findings *f, uint32_t code, uint64_t offset, const char *note,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 void findings_pass(struct findings *f, const penta_error *err);
+/* A penta_report that keeps the first error; `first` points to a penta_error, cleared before. */
+void error_keep_first(void *first, const penta_error *finding);

@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 
-enum { SINK_BYTES = 1 << 16 };
+enum { SINK_BYTES = 1 << 16, FIRST = 256 };
 
 void penta_buffer_free(penta_buffer *buffer)
 {
@@ -55,21 +56,9 @@ static uint8_t *reserve(struct writer *w, size_t n)
     if (w->failed) return NULL;
     if (w->sink && w->out.size + n > SINK_BYTES) writer_flush(w);
     if (n > w->out.capacity - w->out.size) {
-        size_t capacity = w->out.capacity ? w->out.capacity : 256;
-        while (capacity - w->out.size < n) {
-            if (capacity > SIZE_MAX / 2) {
-                w->failed = true;
-                return NULL;
-            }
-            capacity *= 2;
-        }
-        uint8_t *data = realloc(w->out.data, capacity);
-        if (!data) {
-            w->failed = true;
-            return NULL;
-        }
-        w->out.data = data;
-        w->out.capacity = capacity;
+        size_t need = n > SIZE_MAX - w->out.size ? SIZE_MAX : w->out.size + n;
+        w->failed = !ARRAY_RESERVE(w->out.data, w->out.capacity, need < FIRST ? FIRST : need);
+        if (w->failed) return NULL;
     }
     uint8_t *at = w->out.data + w->out.size;
     w->out.size += n;

@@ -1,4 +1,5 @@
 #include "text/expr.h"
+#include "base/bytes.h"
 
 enum { DEPTH = 64 };
 
@@ -25,7 +26,7 @@ static bool primary(struct expr *e, uint64_t *value)
         penta_bytes name = token_text(s, t);
         if (!e->lookup || !e->lookup(e->user, name, value))
             ok = error_at(s->err, BASE_NAME_UNKNOWN, t.offset, "'%.*s' is not defined",
-                          (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
+                          BYTES_ARG(name, 60));
     } else if (t.kind == TOKEN_PUNCT && t.as.punct == '(') {
         ok = sum(e, 0, value) && source_expect(s, ')');
     } else if (t.kind == TOKEN_PUNCT && (t.as.punct == '-' || t.as.punct == '~')) {

@@ -1,6 +1,7 @@
 #include "text/labels.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/bytes.h"
 
 void labels_free(struct labels *l)
@@ -30,18 +31,6 @@ static uint32_t *bucket(const struct labels *l, penta_bytes name)
     }
 }
 
-/* Makes space for one more item or fixup. */
-static bool grow(void **items, size_t count, size_t *capacity, size_t size, penta_error *err)
-{
-    if (count < *capacity) return true;
-    size_t more = *capacity ? *capacity * 2 : 16;
-    void *moved = realloc(*items, more * size);
-    if (!moved) return error_at(err, BASE_MEMORY, 0, "no memory for %zu names", more);
-    *items = moved;
-    *capacity = more;
-    return true;
-}
-
 static bool rehash(struct labels *l, penta_error *err)
 {
     if (l->count * 2 < l->bucket_count) return true;
@@ -65,8 +54,7 @@ int64_t labels_intern(struct labels *l, penta_bytes name, penta_error *err)
 {
     struct label *found = labels_find(l, name);
     if (found) return found - l->items;
-    if (!rehash(l, err) || !grow((void **)&l->items, l->count, &l->capacity, sizeof *l->items, err))
-        return -1;
+    if (!rehash(l, err) || !ARRAY_GROW(l->items, l->capacity, l->count, err)) return -1;
     const uint8_t *copy = arena_copy(&l->arena, name, err);
     if (!copy) return -1;
     l->items[l->count] = (struct label){.name = {copy, name.size}};
@@ -82,7 +70,7 @@ bool labels_define(struct labels *l, penta_bytes name, uint64_t value, uint64_t 
     struct label *label = &l->items[i];
     if (label->defined)
         return error_at(err, BASE_NAME_TWICE, offset, "'%.*s' is defined already",
-                        (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
+                        BYTES_ARG(name, 60));
     label->value = value;
     label->offset = offset;
     label->defined = true;
@@ -93,9 +81,7 @@ bool labels_use(struct labels *l, penta_bytes name, uint64_t place, uint32_t wid
                 penta_error *err)
 {
     int64_t i = labels_intern(l, name, err);
-    if (i < 0 ||
-        !grow((void **)&l->fixups, l->fixup_count, &l->fixup_capacity, sizeof *l->fixups, err))
-        return false;
+    if (i < 0 || !ARRAY_GROW(l->fixups, l->fixup_capacity, l->fixup_count, err)) return false;
     l->fixups[l->fixup_count++] = (struct fixup){(uint32_t)i, place, width, offset};
     return true;
 }

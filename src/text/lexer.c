@@ -159,7 +159,7 @@ bool source_unexpected(struct source *s, struct token found, const char *what)
                         what, found.kind == TOKEN_END ? "text" : "line");
     penta_bytes text = token_text(s, found);
     return error_at(s->err, BASE_SYNTAX, found.offset, "expected %s, found '%.*s'", what,
-                    (int)(text.size > 40 ? 40 : text.size), (const char *)text.data);
+                    BYTES_ARG(text, 40));
 }
 
 bool source_accept(struct source *s, char punct)

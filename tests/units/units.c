@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/codec/checksum.h"
 #include "base/json/json_read.h"
@@ -67,6 +68,28 @@ static void test_numbers(void)
     expect(bytes && n == 3 && bytes[2] == 0xff, "hex_parse", "01 02 fF");
     free(bytes);
     expect(!hex_parse(bytes_of("0 1"), &n), "hex_parse", "split digits");
+}
+
+static void test_arrays(void)
+{
+    uint32_t *items = NULL;
+    size_t capacity = 0, count = 0, i;
+    penta_error err = {0};
+    while (count < 1000 && ARRAY_GROW(items, capacity, count, &err)) {
+        items[count] = (uint32_t)(2 * count);
+        count++;
+    }
+    expect(count == 1000 && capacity >= count && items[999] == 1998, "array", "grown");
+    expect(!array_reserve(&items, &capacity, SIZE_MAX / 2, 4) && items[999] == 1998, "array",
+           "a size that overflows changes nothing");
+    bool right = true;
+    for (uint32_t wanted = 0; wanted < 2010; wanted++) {
+        ARRAY_SEARCH(i, 0, count, items[i] >= wanted);
+        right = right && i == (wanted > 1998 ? 1000 : (wanted + 1) / 2);
+    }
+    ARRAY_SEARCH(i, 5, 5, items[i] >= 1);
+    expect(right && i == 5, "array", "searched");
+    free(items);
 }
 
 static void test_bytes_equal(void)
@@ -427,6 +450,7 @@ int main(void)
     test_deterministic_ecdsa();
     test_weak_keys();
     test_numbers();
+    test_arrays();
     test_bytes_equal();
     test_json_reader();
     test_json_writer();

@@ -4,6 +4,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/number.h"
 
@@ -114,15 +115,8 @@ static bool scan_object(struct scan *s, unsigned depth)
     bool ok = true;
     s->p++;
     for (scan_space(s); ok && s->p < s->end && *s->p != '}'; scan_space(s)) {
-        if (count == capacity) {
-            capacity = capacity ? 2 * capacity : 8;
-            struct key *more = realloc(keys, capacity * sizeof *keys);
-            if (!more) {
-                ok = error_at(s->err, BASE_MEMORY, 0, "no memory for the keys");
-                break;
-            }
-            keys = more;
-        }
+        ok = ARRAY_GROW(keys, capacity, count, s->err);
+        if (!ok) break;
         if (*s->p != '"') {
             ok = scan_fail(s, "a key in double quotes belongs here");
             break;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/array.h"
 #include "core/views/views.h"
 
 static bool cover_enter(void *user, const penta_node *node)
@@ -55,14 +56,9 @@ struct search {
 /* The first wanted place of that kind at or after an offset, as an index into order. */
 static size_t first_from(const struct search *s, uint64_t offset, bool decoded)
 {
-    size_t low = decoded ? s->plain : 0, high = decoded ? s->count : s->plain;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (s->wanted[s->order[middle]].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, decoded ? s->plain : 0, decoded ? s->count : s->plain,
+                 s->wanted[s->order[low]].offset >= offset);
     return low;
 }
 
