@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/file/file.h"
+#include "base/array.h"
 #include "core/host.h"
 #include "cvbc/host/board.h"
 #include "cvbc/vm/vm.h"
+#include "text/script.h"
 
 enum { PINS = 20, ANALOG = 512, START_MS = 1000, PRINTF_MAX = 255 };
 
@@ -23,7 +24,7 @@ struct cvbc_board_state {
     uint64_t us;
     uint8_t modes[PINS];
     struct input *inputs; /* ascending by time */
-    size_t input_count;
+    size_t input_count, input_capacity;
     penta_cvbc_hal hal; /* an embedder's hardware; entries may be NULL */
 };
 
@@ -219,39 +220,31 @@ bool cvbc_board_answer(struct cvbc_board_state *b, const struct cvbc_vm *vm, uin
 
 /* ---- as the default host ---- */
 
-/* Lines `TIME_MS digital|analog PIN VALUE`, # starts a comment. */
+static const char *input_kind(size_t i)
+{
+    static const char *const kinds[] = {"digital", "analog"};
+    return i < 2 ? kinds[i] : NULL;
+}
+
+/* CVBC 14.4. */
 static bool read_script(struct cvbc_board_state *b, const char *path, penta_error *err)
 {
-    penta_buffer file = {0};
-    if (!file_read(path, 1 << 20, &file, err)) return false;
-    char *text = realloc(file.data, file.size + 1);
-    bool ok = text || error_at(err, BASE_MEMORY, 0, "no memory for the script");
-    if (text) {
-        file.data = (uint8_t *)text;
-        text[file.size] = 0;
+    struct script s;
+    if (!script_open(&s, path, err)) return false;
+    while (script_line(&s)) {
+        size_t analog;
+        uint64_t ms, pin, value, at = source_peek(&s.source).offset;
+        if (!script_number(&s, UINT64_MAX, &ms) ||
+            !script_choice(&s, "kind of input", input_kind, &analog) ||
+            !script_number(&s, PINS - 1, &pin) || !script_number(&s, UINT16_MAX, &value) ||
+            !source_end_of_line(&s.source) ||
+            !ARRAY_GROW(b->inputs, b->input_capacity, b->input_count, &s.why))
+            break;
+        if (b->input_count && b->inputs[b->input_count - 1].ms > ms)
+            error_at(&s.why, BASE_SYNTAX, at, "times must ascend");
+        b->inputs[b->input_count++] = (struct input){ms, analog, (uint8_t)pin, (uint16_t)value};
     }
-    char *save = NULL;
-    for (char *line = ok ? strtok_r(text, "\n", &save) : NULL; line && ok;
-         line = strtok_r(NULL, "\n", &save)) {
-        char kind[8];
-        unsigned long long ms;
-        unsigned pin, value;
-        if (line[strspn(line, " \t\r")] == '#' || !line[strspn(line, " \t\r")]) continue;
-        uint64_t at = (uint64_t)(line - text);
-        if (sscanf(line, "%llu %7s %u %u", &ms, kind, &pin, &value) != 4 || pin >= PINS ||
-            value > 65535 || (strcmp(kind, "analog") && strcmp(kind, "digital")))
-            ok = error_at(err, BASE_SYNTAX, at, "expected TIME_MS digital|analog PIN VALUE");
-        struct input *more = ok ? realloc(b->inputs, (b->input_count + 1) * sizeof *more) : NULL;
-        if (ok && !more) ok = error_at(err, BASE_MEMORY, 0, "no memory for the script");
-        if (!ok) break;
-        b->inputs = more;
-        if (b->input_count && more[b->input_count - 1].ms > ms)
-            ok = error_at(err, BASE_SYNTAX, at, "times must ascend");
-        more[b->input_count++] = (struct input){ms, kind[0] == 'a', (uint8_t)pin, (uint16_t)value};
-    }
-    if (!ok) error_note(err, "in '%.80s'", path);
-    penta_buffer_free(&file);
-    return ok;
+    return script_close(&s, err);
 }
 
 struct reasons {

@@ -7,9 +7,10 @@
 /* The name that the program imports under this number; size 0 when there is none. */
 penta_bytes pvm_import_name(const penta_module *module, uint32_t number);
 
-/* host.c: a file of answers; its grammar is there. */
+/* script.c: a file of answers, in the language of PVM 16.2. Names in it must be imports
+ * of the module. */
 struct pvm_script;
-struct pvm_script *pvm_script_read(const char *path, penta_error *err);
+struct pvm_script *pvm_script_read(const penta_module *module, const char *path, penta_error *err);
 bool pvm_script_answer(struct pvm_script *s, penta_vm *vm, const penta_stop *stop,
                        struct answer *out);
 void pvm_script_free(struct pvm_script *s);
