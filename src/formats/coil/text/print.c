@@ -2,6 +2,7 @@
  * the file back, the file is printed as hex, with the listing beside it as comments. */
 #include "coil/coil.h"
 #include "coil/format/section_layout.h"
+#include "core/assembles.h"
 #include "core/describe.h"
 #include "text/hex.h"
 #include "text/lexer.h"
@@ -29,6 +30,7 @@ struct row { /* of .coil.line */
 struct listing {
     const struct coil_module *m;
     struct writer *out;
+    penta_error *err;
     struct coil_insn *insn;
     struct placed *placed; /* of the section being printed, by offset */
     size_t placed_count, next;
@@ -386,17 +388,14 @@ static bool said_by_text(struct listing *l, penta_bytes bytes)
     for (unsigned i = 0; i < insn->count; i++)
         plain &= coil_is_scalar(insn->operands[i].op) || insn->operands[i].form >= COIL_ADDR;
     if (plain) return true;
-    struct writer text = {0}, out = {0};
+    struct writer text = {0};
     coil_print_insn(&text, &alone, insn);
     static const penta_option options[] = {{"raw", "1"}, {"endian", "little"}},
                               big[] = {{"raw", "1"}, {"endian", "big"}};
-    penta_error err = {0};
-    struct source s = {.text = writer_view(&text), .comment = ";", .err = &err};
-    struct findings none = {.rules = coil_rules};
-    bool same = coil_assemble(&s, l->m->big_endian ? big : options, 2, &out, &none) &&
-                out.out.size == bytes.size && !memcmp(out.out.data, bytes.data, bytes.size);
+    bool same = writer_ok(&text, l->err) &&
+                assembles_to(&coil_driver, writer_view(&text), l->m->big_endian ? big : options, 2,
+                             bytes, l->err);
     writer_free(&text);
-    writer_free(&out);
     return same;
 }
 
@@ -491,18 +490,6 @@ static void print_object(struct listing *l)
     }
 }
 
-static bool gives_back(penta_bytes text, penta_bytes file)
-{
-    struct writer out = {0};
-    penta_error err = {0};
-    struct source s = {.text = text, .comment = ";", .err = &err};
-    struct findings none = {.rules = coil_rules};
-    bool same = coil_assemble(&s, NULL, 0, &out, &none) && out.out.size == file.size &&
-                !memcmp(out.out.data, file.data, file.size);
-    writer_free(&out);
-    return same;
-}
-
 /* The listing as comments, then the bytes. */
 static void print_image(struct writer *out, penta_bytes listing, penta_bytes file)
 {
@@ -524,6 +511,7 @@ bool coil_print(const penta_module *module, const penta_option *options, size_t 
     struct writer text = {0};
     struct listing l = {.m = m,
                         .out = &text,
+                        .err = err,
                         .insn = calloc(1, sizeof *l.insn),
                         .placed = calloc(m->symbol_count + 1, sizeof *l.placed),
                         .explicit_ = calloc(m->symbol_count + 1, 1),
@@ -539,7 +527,7 @@ bool coil_print(const penta_module *module, const penta_option *options, size_t 
         mark_starts(&l);
         for (size_t i = 0; i < m->symbol_count; i++) l.explicit_[i] = !plainly_said(&l, i);
         print_object(&l);
-        if (gives_back(writer_view(&text), module->file))
+        if (assembles_to(&coil_driver, writer_view(&text), NULL, 0, module->file, err))
             writer_bytes(out, text.out.data, text.out.size);
         else
             print_image(out, writer_view(&text), module->file);
@@ -553,7 +541,7 @@ bool coil_print(const penta_module *module, const penta_option *options, size_t 
     free(l.starts);
     out->failed |= text.failed;
     writer_free(&text);
-    return ok && writer_ok(out, err);
+    return ok && !err->code && writer_ok(out, err);
 }
 
 /* ---- single instructions, for traces and diagnostics ---- */

@@ -1,6 +1,7 @@
 /* Disassembler. Prints the plain form, assembles it in memory, and adds to .image what differs from the
  * file; if nothing else helps, all bytes of the file. */
 #include "base/utf8.h"
+#include "core/assembles.h"
 #include "text/hex.h"
 #include "text/lexer.h"
 #include "tvmr/tvmr.h"
@@ -213,7 +214,7 @@ static void print_registers(struct writer *out, const struct tvmr_module *m)
             writer_print(out, "%s%u", k ? ", " : "[", tvmr_dim(r, k));
         if (r->ndims) writer_char(out, ']');
         if (r->key.size && fits_in_line(r->key))
-            writer_print(out, " key=\"%.*s\"", (int)r->key.size, (const char *)r->key.data);
+            writer_print(out, " key=\"%.*s\"", BYTES_ARG(r->key, INT_MAX));
         if (r->flags & TVMR_FROZEN) writer_text(out, " frozen=true");
         if (!(r->flags & TVMR_ALLOCATED)) writer_text(out, "  ; unallocated");
         writer_char(out, '\n');
@@ -332,20 +333,6 @@ static bool render(const struct tvmr_module *m, enum level level, struct writer 
     return print_program(out, m, err) && writer_ok(out, err);
 }
 
-static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
-
-static bool comes_back(const struct tvmr_module *m, const struct writer *text)
-{
-    penta_error err = {0};
-    struct writer again = {0};
-    struct source source = {.text = writer_view(text), .comment = ";", .err = &err};
-    struct findings f = {.rules = tvmr_rules, .report = ignore};
-    bool ok = tvmr_assemble(&source, NULL, 0, &again, &f) && again.out.size == m->base.file.size &&
-              (!again.out.size || !memcmp(again.out.data, m->base.file.data, again.out.size));
-    writer_free(&again);
-    return ok;
-}
-
 bool tvmr_print(const penta_module *module, const penta_option *options, size_t count,
                 struct writer *out, penta_error *err)
 {
@@ -354,7 +341,9 @@ bool tvmr_print(const penta_module *module, const penta_option *options, size_t 
     for (enum level level = m->legacy || m->is_card ? LEVEL_FILE : LEVEL_PLAIN; level <= LEVEL_FILE;
          level++) {
         struct writer text = {0};
-        bool done = render(m, level, &text, err) && (level == LEVEL_FILE || comes_back(m, &text));
+        bool done = render(m, level, &text, err) &&
+                    (level == LEVEL_FILE ||
+                     assembles_to(&tvmr_driver, writer_view(&text), NULL, 0, module->file, err));
         if (done) writer_bytes(out, text.out.data, text.out.size);
         writer_free(&text);
         if (done || err->code) break;
