@@ -328,8 +328,7 @@ static void register_text(const struct tvmr_regdef *r, char *text, size_t size)
         n += (size_t)snprintf(text + n, size - n, "%s%u", i ? ", " : "[", tvmr_dim(r, i));
     if (n < size) n += (size_t)snprintf(text + n, size - n, "]");
     if (r->key.size && n < size)
-        n += (size_t)snprintf(text + n, size - n, " key=\"%.*s\"", (int)r->key.size,
-                              (const char *)r->key.data);
+        n += (size_t)snprintf(text + n, size - n, " key=\"%.*s\"", BYTES_ARG(r->key, INT_MAX));
     if (r->flags & TVMR_FROZEN && n < size) snprintf(text + n, size - n, " (frozen)");
 }
 

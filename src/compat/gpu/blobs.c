@@ -239,20 +239,10 @@ int kblob_disassemble(const void *blob, size_t size, FILE *f)
     return ok ? 0 : -1;
 }
 
-struct first {
-    penta_error error;
-};
-
-static void keep_first(void *user, const penta_error *finding)
-{
-    struct first *first = user;
-    if (!first->error.code && finding->severity == PENTA_ERROR) first->error = *finding;
-}
-
 int kblob_assemble(const char *text, void **blob, size_t *size, char *message, size_t message_size)
 {
-    struct first first = {{0}};
-    struct findings findings = {.rules = kblob_rules, .report = keep_first, .user = &first};
+    penta_error first = {0};
+    struct findings findings = {.rules = kblob_rules, .report = error_keep_first, .user = &first};
     struct source source = {
         .name = "text", .text = bytes_of(text), .comment = kblob_driver.comment};
     struct writer out = {0};
@@ -260,10 +250,10 @@ int kblob_assemble(const char *text, void **blob, size_t *size, char *message, s
     *size = 0;
     if (message_size) message[0] = 0;
     if (!kblob_assemble_source(&source, NULL, 0, &out, &findings)) {
-        struct place at = source_place(bytes_of(text), first.error.offset);
+        struct place at = source_place(bytes_of(text), first.offset);
         if (message_size)
             snprintf(message, message_size, "%llu:%llu: %s", (unsigned long long)at.line,
-                     (unsigned long long)at.column, first.error.message);
+                     (unsigned long long)at.column, first.message);
         writer_free(&out);
         return -1;
     }

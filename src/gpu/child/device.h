@@ -73,7 +73,8 @@ struct device {
     struct kernel **kernels; /* ascending by id */
     size_t kernel_count, kernel_capacity;
     struct task **tasks; /* launch id - 1 */
-    uint32_t task_count, task_capacity;
+    uint32_t task_count;
+    size_t task_capacity;
     uint32_t all_observed; /* the host has seen the end of that many first tasks */
     struct run *alive, *joinable;
     uint32_t alive_count;
@@ -83,7 +84,7 @@ struct device {
     uint64_t clock;  /* virtual ms of SERIAL and SEEDED */
     uint64_t random; /* state of the interleaving */
     struct run **runnable, **sleeping;
-    size_t runnable_count, sleeping_count, run_capacity;
+    size_t runnable_count, sleeping_count, runnable_capacity, sleeping_capacity;
 
     uint32_t wait_launch, wait_newest; /* what the command loop waits for, while it does */
     uint32_t wait_left;

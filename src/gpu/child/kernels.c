@@ -3,17 +3,12 @@
 #include <openssl/sha.h>
 #include <stdlib.h>
 #include "gpu/child/device.h"
+#include "base/array.h"
 
 static size_t position(const struct device *d, uint32_t id)
 {
-    size_t low = 0, high = d->kernel_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (d->kernels[middle]->id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, d->kernel_count, d->kernels[low]->id >= id);
     return low;
 }
 
@@ -34,13 +29,7 @@ void kernel_release(struct kernel *kernel)
 
 static bool insert(struct device *d, struct kernel *kernel)
 {
-    if (d->kernel_count == d->kernel_capacity) {
-        size_t capacity = d->kernel_capacity ? d->kernel_capacity * 2 : 16;
-        struct kernel **more = realloc(d->kernels, capacity * sizeof *more);
-        if (!more) return false;
-        d->kernels = more;
-        d->kernel_capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(d->kernels, d->kernel_capacity, d->kernel_count + 1)) return false;
     size_t i = position(d, kernel->id);
     memmove(&d->kernels[i + 1], &d->kernels[i], (d->kernel_count++ - i) * sizeof *d->kernels);
     d->kernels[i] = kernel;

@@ -14,6 +14,7 @@
  * the order of the search is fixed, so the report stays the same. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
+#include "base/array.h"
 #include "gpu/child/key_set.h"
 
 enum { CLASSES = 4096, RECORDS = 1 << 16, WORK = 1 << 28 };
@@ -94,15 +95,9 @@ static uint64_t set_high(struct access *items, size_t low, size_t high)
 
 static void add_hit(struct search *s, const struct access *hit)
 {
-    if (s->hit_count == s->hit_capacity) {
-        size_t capacity = s->hit_capacity ? s->hit_capacity * 2 : 256;
-        struct access *more = realloc(s->hits, capacity * sizeof *more);
-        if (!more) {
-            s->failed = true;
-            return;
-        }
-        s->hits = more;
-        s->hit_capacity = capacity;
+    if (!ARRAY_RESERVE(s->hits, s->hit_capacity, s->hit_count + 1)) {
+        s->failed = true;
+        return;
     }
     s->hits[s->hit_count++] = *hit;
 }
@@ -181,15 +176,9 @@ static bool same_value(const struct kblob_decoded *a, const struct kblob_decoded
 
 static void report(struct search *s, struct wire_race race)
 {
-    if (s->found_count == s->found_capacity) {
-        size_t capacity = s->found_capacity ? s->found_capacity * 2 : 64;
-        struct wire_race *more = realloc(s->found, capacity * sizeof *more);
-        if (!more) {
-            s->failed = true;
-            return;
-        }
-        s->found = more;
-        s->found_capacity = capacity;
+    if (!ARRAY_RESERVE(s->found, s->found_capacity, s->found_count + 1)) {
+        s->failed = true;
+        return;
     }
     s->found[s->found_count++] = race;
 }
@@ -228,14 +217,8 @@ static void compare(struct search *s, const struct class *x, uint32_t a, const s
 /* The first task of y after a that is unordered to it; 0: none. */
 static uint32_t first_unordered(const struct search *s, uint32_t a, const struct class *y)
 {
-    size_t low = 0, high = y->launch_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (y->launches[middle] > a)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, y->launch_count, y->launches[low] > a);
     if (low == y->launch_count) return 0;
     uint32_t b = y->launches[low], observed = s->d->tasks[a - 1]->observed;
     return !observed || observed > b ? b : 0;

@@ -6,6 +6,7 @@
  * further than its deadline. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
+#include "base/array.h"
 
 /* Long runs check now and then whether the host is still there. */
 static bool abandoned(const struct device *d, uint64_t *work, uint64_t done)
@@ -60,15 +61,9 @@ static void take(struct run **list, size_t *count, size_t i)
 
 bool seeded_add(struct device *d, struct run *run)
 {
-    if (d->alive_count >= d->run_capacity) {
-        size_t capacity = d->run_capacity ? d->run_capacity * 2 : 64;
-        struct run **runnable = realloc(d->runnable, capacity * sizeof *runnable);
-        if (runnable) d->runnable = runnable;
-        struct run **sleeping = realloc(d->sleeping, capacity * sizeof *sleeping);
-        if (sleeping) d->sleeping = sleeping;
-        if (!runnable || !sleeping) return false;
-        d->run_capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(d->runnable, d->runnable_capacity, d->alive_count + 1) ||
+        !ARRAY_RESERVE(d->sleeping, d->sleeping_capacity, d->alive_count + 1))
+        return false;
     tasks_start(d, run);
     put(d->runnable, &d->runnable_count, run);
     return true;

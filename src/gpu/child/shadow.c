@@ -7,6 +7,7 @@
  * more is reported. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
+#include "base/array.h"
 #include "gpu/child/key_set.h"
 
 enum { EVENTS = 1 << 20, FINDINGS = 1 << 16 };
@@ -80,14 +81,8 @@ static uint64_t find_bit(const uint64_t *words, uint64_t from, uint64_t to, bool
 
 static size_t above(const struct shadow *s, uint64_t address)
 {
-    size_t low = 0, high = s->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (s->cells[middle].base > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, s->count, s->cells[low].base > address);
     return low;
 }
 
@@ -102,13 +97,7 @@ static struct cells *cells_of(const struct shadow *s, uint64_t address, uint64_t
 
 static void on_alloc(struct shadow *s, uint64_t base, uint64_t size)
 {
-    if (s->count == s->capacity) {
-        size_t capacity = s->capacity ? s->capacity * 2 : 16;
-        struct cells *more = realloc(s->cells, capacity * sizeof *more);
-        if (!more) return;
-        s->cells = more;
-        s->capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(s->cells, s->capacity, s->count + 1)) return;
     uint64_t *written = calloc((size_t)(size / 64 + 1), sizeof *written);
     if (!written) return;
     size_t i = above(s, base);
@@ -138,13 +127,7 @@ static void report(struct shadow *s, const struct task *task, uint32_t index, ui
     if (s->found_count >= FINDINGS ||
         !keys_add(&s->keys, (struct key){task->kernel, NULL, index, 0}))
         return;
-    if (s->found_count == s->found_capacity) {
-        size_t capacity = s->found_capacity ? s->found_capacity * 2 : 16;
-        struct wire_race *more = realloc(s->found, capacity * sizeof *more);
-        if (!more) return;
-        s->found = more;
-        s->found_capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(s->found, s->found_capacity, s->found_count + 1)) return;
     s->found[s->found_count++] = (struct wire_race){.launch_a = task->record.launch_id,
                                                     .index_a = index,
                                                     .launch_b = NO_INDEX,
@@ -197,15 +180,9 @@ static void push(struct device *d, struct event event)
 {
     struct shadow *s = d->shadow;
     if (!s || s->overflow) return;
-    if (s->tail == s->event_capacity) {
-        size_t capacity = s->event_capacity ? s->event_capacity * 2 : 64;
-        struct event *more = capacity > EVENTS ? NULL : realloc(s->events, capacity * sizeof *more);
-        if (!more) {
-            s->overflow = true;
-            return;
-        }
-        s->events = more;
-        s->event_capacity = capacity;
+    if (s->tail == EVENTS || !ARRAY_RESERVE(s->events, s->event_capacity, s->tail + 1)) {
+        s->overflow = true;
+        return;
     }
     s->events[s->tail++] = event;
     drain(d);

@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "gpu/child/device.h"
+#include "base/array.h"
 
 struct task *tasks_find(const struct device *d, uint32_t launch)
 {
@@ -21,25 +22,13 @@ static uint64_t now(const struct device *d)
     return device_deterministic(d) ? d->clock : clock_ms();
 }
 
-static bool more_tasks(struct device *d)
-{
-    if (d->task_count < d->task_capacity) return true;
-    uint32_t capacity = d->task_capacity ? d->task_capacity * 2 : 64;
-    if (capacity <= d->task_capacity) return false;
-    struct task **more = realloc(d->tasks, capacity * sizeof *more);
-    if (!more) return false;
-    d->tasks = more;
-    d->task_capacity = capacity;
-    return true;
-}
-
 struct run *tasks_new(struct device *d, struct kernel *kernel, penta_bytes args)
 {
     struct task *task = calloc(1, sizeof *task);
     struct run *run = malloc(sizeof *run);
     uint8_t *copy = args.size ? malloc(args.size) : NULL;
     if (!task || !run || (args.size && !copy) || d->task_count >= UINT32_MAX - 1 ||
-        !more_tasks(d)) {
+        !ARRAY_RESERVE(d->tasks, d->task_capacity, d->task_count + 1)) {
         free(task);
         free(run);
         free(copy);
@@ -86,7 +75,8 @@ void tasks_clear(struct device *d)
     for (uint32_t i = 0; i < d->task_count; i++) task_free(d->tasks[i]);
     free(d->tasks);
     d->tasks = NULL;
-    d->task_count = d->task_capacity = d->all_observed = 0;
+    d->task_count = d->all_observed = 0;
+    d->task_capacity = 0;
 }
 
 struct wire_task tasks_record(const struct task *task)
@@ -105,13 +95,8 @@ struct wire_task tasks_record(const struct task *task)
 
 static void add_fault(struct device *d, const struct wire_task *record)
 {
-    if (d->fault_count == d->fault_capacity) {
-        size_t capacity = d->fault_capacity ? d->fault_capacity * 2 : 16;
-        struct wire_fault *more = realloc(d->faults, capacity * sizeof *more);
-        if (!more) return; /* the task's own record still has it */
-        d->faults = more;
-        d->fault_capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(d->faults, d->fault_capacity, d->fault_count + 1))
+        return; /* the task's own record still has it */
     d->faults[d->fault_count++] = (struct wire_fault){
         .launch_id = record->launch_id,
         .kernel_id = record->kernel_id,

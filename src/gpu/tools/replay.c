@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/file/file.h"
 #include "base/json/json_read.h"
 #include "gpu/protocol.h"
@@ -37,13 +38,8 @@ static bool starts(penta_bytes text, const char *with)
 
 static bool add(struct lines *l, struct line line, penta_error *err)
 {
-    if (l->count == l->capacity) {
-        size_t capacity = l->capacity ? l->capacity * 2 : 256;
-        struct line *more = realloc(l->items, capacity * sizeof *more);
-        if (!more) return error_at(err, BASE_MEMORY, 0, "no memory for %zu lines", capacity);
-        l->items = more;
-        l->capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(l->items, l->capacity, l->count + 1))
+        return error_at(err, BASE_MEMORY, 0, "no memory for %zu lines", l->capacity);
     l->items[l->count++] = line;
     return true;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include "base/array.h"
 #include "base/file/file.h"
 #include "base/json/json_write.h"
 #include "base/number.h"
@@ -59,13 +60,8 @@ static bool number(struct script *s, unsigned bits, uint64_t *value)
 
 static bool assign(struct script *s, penta_bytes name, uint64_t value)
 {
-    if (s->variable_count == s->variable_capacity) {
-        size_t capacity = s->variable_capacity ? s->variable_capacity * 2 : 16;
-        struct variable *more = realloc(s->variables, capacity * sizeof *more);
-        if (!more) return error_at(s->source.err, BASE_MEMORY, s->line_at, "no memory");
-        s->variables = more;
-        s->variable_capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(s->variables, s->variable_capacity, s->variable_count + 1))
+        return error_at(s->source.err, BASE_MEMORY, s->line_at, "no memory");
     s->variables[s->variable_count++] = (struct variable){name, value};
     return true;
 }
@@ -86,7 +82,7 @@ static bool file_bytes(struct script *s, penta_bytes name, penta_bytes *out)
     penta_buffer bytes = {0};
     penta_error err = {0};
     int n = snprintf(path, sizeof path, "%s%s%.*s", relative ? folder : "", relative ? "/" : "",
-                     (int)(name.size > 2000 ? 2000 : name.size), (const char *)name.data);
+                     BYTES_ARG(name, 2000));
     bool ok = n > 0 && (size_t)n < sizeof path &&
               file_read_regular(path, UINT64_C(1) << 28, &bytes, &err);
     if (ok) {
@@ -183,8 +179,7 @@ static bool choice(struct script *s, const char *const *names, uint32_t *index)
         suggest_offer(&near, names[*index]);
     }
     error_at(s->source.err, BASE_NAME_UNKNOWN, t.offset, "'%.*s' is not one of %s, %s, %s",
-             (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data, names[0], names[1],
-             names[2]);
+             BYTES_ARG(near.word, 40), names[0], names[1], names[2]);
     if (near.best) error_note(s->source.err, "did you mean '%s'?", near.best);
     return false;
 }
@@ -331,7 +326,7 @@ static bool assemble(struct script *s, penta_bytes text, uint64_t offset, struct
         size_t size = v->name.size + 24;
         char *value = arena_alloc(&s->arena, size, 1, s->source.err);
         if (!value) return false;
-        snprintf(value, size, "%.*s=0x%llx", (int)v->name.size, (const char *)v->name.data,
+        snprintf(value, size, "%.*s=0x%llx", BYTES_ARG(v->name, INT_MAX),
                  (unsigned long long)v->value);
         defines[count++] = (penta_option){"define", value};
     }
@@ -715,7 +710,7 @@ static void tell(struct script *s, gpu_status status, penta_bytes name)
     writer_print(s->out, "%llu: %.*s %s", (unsigned long long)line, (int)s->word.size, word, text);
     if (detail.size) writer_char(s->out, ' ');
     writer_bytes(s->out, detail.data, detail.size);
-    if (name.size) writer_print(s->out, " (%.*s)", (int)name.size, (const char *)name.data);
+    if (name.size) writer_print(s->out, " (%.*s)", BYTES_ARG(name, INT_MAX));
     writer_char(s->out, '\n');
 }
 
@@ -757,7 +752,7 @@ static bool unknown_word(struct script *s, struct token t)
     for (size_t i = 0; i < COUNT(calls); i++) suggest_offer(&near, calls[i].name);
     for (size_t i = 0; i < COUNT(settings); i++) suggest_offer(&near, settings[i].name);
     error_at(s->source.err, BASE_MNEMONIC, t.offset, "unknown call '%.*s'",
-             (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data);
+             BYTES_ARG(near.word, 40));
     return near.best ? error_note(s->source.err, "did you mean '%s'?", near.best) : false;
 }
 

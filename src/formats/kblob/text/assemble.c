@@ -134,10 +134,8 @@ static bool directive_name(struct assembly *a, bool set)
     }
     const struct label *known = labels_find(&a->names, name);
     if (known && known->defined) return true;
-    error_at(a->s->err, BASE_NAME_UNKNOWN, t.offset, "'%.*s' has no address",
-             (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
-    return error_note(a->s->err, "give one by the option define, %.*s=0x...",
-                      (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
+    error_at(a->s->err, BASE_NAME_UNKNOWN, t.offset, "'%.*s' has no address", BYTES_ARG(name, 60));
+    return error_note(a->s->err, "give one by the option define, %.*s=0x...", BYTES_ARG(name, 60));
 }
 
 static const char *const directives[] = {".header",  ".gap",    ".inst", ".tail",
@@ -168,8 +166,7 @@ static bool unknown_word(struct assembly *a, struct token t)
     for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
         suggest_offer(&near, directives[i]);
     error_at(a->s->err, BASE_MNEMONIC, t.offset, "unknown %s '%.*s'",
-             t.kind == TOKEN_DIRECTIVE ? "directive" : "instruction",
-             (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data);
+             t.kind == TOKEN_DIRECTIVE ? "directive" : "instruction", BYTES_ARG(near.word, 40));
     if (near.best) error_note(a->s->err, "did you mean '%s'?", near.best);
     return false;
 }

@@ -89,8 +89,7 @@ bool kblob_print(const penta_module *module, const penta_option *options, size_t
         return false;
     }
     for (size_t i = 0; i < names.count; i++)
-        writer_print(out, ".extern %.*s\n", (int)names.items[i].name.size,
-                     (const char *)names.items[i].name.data);
+        writer_print(out, ".extern %.*s\n", BYTES_ARG(names.items[i].name, INT_MAX));
     /* The assembler computes the header; .header is only needed for other values or without instructions. */
     if (h->magic != KBLOB_MAGIC || h->version != KBLOB_VERSION || h->flags || !m->count)
         writer_print(out, ".header %u, 0x%x, 0x%x\n", h->version, h->flags, (unsigned)h->magic);

@@ -1,6 +1,7 @@
 #include "kblob/vm/memory.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 
 static const uint64_t space = UINT64_C(1) << 48;
 static const uint64_t limit_default = UINT64_C(1) << 30;
@@ -26,14 +27,8 @@ void kblob_memory_free(struct kblob_memory *m)
 /* Index of the first region with base > address. */
 static size_t above(const struct kblob_memory *m, uint64_t address)
 {
-    size_t low = 0, high = m->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (m->regions[middle].base > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, m->count, m->regions[low].base > address);
     return low;
 }
 
@@ -72,13 +67,7 @@ const struct kblob_region *kblob_memory_nearest(const struct kblob_memory *m, ui
 
 static bool insert(struct kblob_memory *m, uint64_t base, uint64_t size)
 {
-    if (m->count == m->capacity) {
-        size_t capacity = m->capacity ? m->capacity * 2 : 8;
-        struct kblob_region *more = realloc(m->regions, capacity * sizeof *more);
-        if (!more) return false;
-        m->regions = more;
-        m->capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(m->regions, m->capacity, m->count + 1)) return false;
     uint8_t *bytes = calloc(1, (size_t)size);
     if (!bytes) return false;
     size_t i = above(m, base);
