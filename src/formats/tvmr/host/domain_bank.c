@@ -1,5 +1,6 @@
 /* The default host's banks of vectors, found by cosine, with edges between their entries. */
 #include "tvmr/vm/ops.h"
+#include "base/array.h"
 #include "tvmr/host/domain_state.h"
 #include <math.h>
 #include <stdlib.h>
@@ -18,10 +19,9 @@ static bool read_entry(struct act *a, struct bank *b, struct reader *r)
 {
     struct entry e = {.id = reader_uint(r, 8), .touched = reader_uint(r, 8)};
     size_t count = reader_count(r, reader_uint(r, 4), 4);
-    struct entry *more = realloc(b->entries, (b->count + 1) * sizeof *more);
-    if (more) b->entries = more;
-    int32_t *data = more && !r->err->code ? malloc((count + 1) * sizeof *data) : NULL;
-    if (!data) return false;
+    if (r->err->code || !ARRAY_GROW(b->entries, b->capacity, b->count, r->err)) return false;
+    int32_t *data = malloc((count + 1) * sizeof *data);
+    if (!data) return error_at(r->err, BASE_MEMORY, 0, "no memory for a bank");
     for (size_t i = 0; i < count; i++) data[i] = (int32_t)reader_uint(r, 4);
     e.vector = (struct numbers){data, count};
     a->w->held += count;
@@ -46,7 +46,11 @@ static struct bank *bank_of(struct act *a, uint64_t slot)
     while (reader_left(&r) && b->count < BANK_MAX)
         if (!read_entry(a, b, &r)) {
             b->loaded = false;
-            damaged(a, name);
+            while (b->count) numbers_drop(a->w, &b->entries[--b->count].vector);
+            if (err.code == BASE_MEMORY)
+                a->err = err;
+            else
+                damaged(a, name);
             return NULL;
         }
     return b;
@@ -81,8 +85,8 @@ static bool edges_load(struct act *a)
     if (!named_get(w, "bank-edges", &bytes)) return true;
     size_t count = bytes.size / EDGE_BYTES;
     if (bytes.size % EDGE_BYTES || count > BANK_MAX) return damaged(a, "bank-edges");
-    w->edges = malloc(count * sizeof *w->edges);
-    if (!w->edges) return false;
+    if (!ARRAY_RESERVE(w->edges, w->edge_capacity, count))
+        return error_at(&a->err, BASE_MEMORY, 0, "no memory for %zu edges", count);
     penta_error err = {0};
     struct reader r = {.in = bytes, .err = &err};
     for (; w->edge_count < count; w->edge_count++) {
@@ -169,9 +173,7 @@ bool domain_BankWrite(struct act *a)
     if (!b) return false;
     if (b->count >= BANK_MAX)
         return error_at(&a->err, BASE_LIMIT, 0, "a bank has %d entries at most", BANK_MAX);
-    struct entry *more = realloc(b->entries, (b->count + 1) * sizeof *more);
-    if (!more) return false;
-    b->entries = more;
+    if (!ARRAY_GROW(b->entries, b->capacity, b->count, &a->err)) return false;
     struct entry e = {.id = a->w->next_id + 1, .touched = ++a->w->clock};
     if (!numbers_keep(a, &e.vector, x.data, x.count)) return false;
     a->w->next_id++;
@@ -257,10 +259,8 @@ bool domain_BankLink(struct act *a)
     if (!edges_load(a)) return false;
     if (a->w->edge_count >= BANK_MAX)
         return error_at(&a->err, BASE_LIMIT, 0, "there are %d edges at most", BANK_MAX);
-    struct edge *more = realloc(a->w->edges, (a->w->edge_count + 1) * sizeof *more);
-    if (!more) return false;
-    a->w->edges = more;
-    more[a->w->edge_count++] =
+    if (!ARRAY_GROW(a->w->edges, a->w->edge_capacity, a->w->edge_count, &a->err)) return false;
+    a->w->edges[a->w->edge_count++] =
         (struct edge){(uint64_t)(uint32_t)x.data[0] << 32 | (uint32_t)x.data[1],
                       (uint64_t)(uint32_t)x.data[3] << 32 | (uint32_t)x.data[4],
                       (uint8_t)a->args[2],

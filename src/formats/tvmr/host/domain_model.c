@@ -29,12 +29,6 @@ static bool model_error(struct act *a, unsigned slot, const char *text)
     return error_at(&a->err, BASE_STATE, 0, "model %u: %.100s", slot, text);
 }
 
-static void first_error(void *user, const penta_error *finding)
-{
-    penta_error *err = user;
-    if (!err->code && finding->severity == PENTA_ERROR) *err = *finding;
-}
-
 static bool open_model(struct act *a, unsigned slot)
 {
     struct model *m = &a->w->models[slot];
@@ -48,7 +42,7 @@ static bool open_model(struct act *a, unsigned slot)
     if (access(path, F_OK)) return true;
     if (file_read(path, FILE_MAX, &m->file, &err))
         m->module = tvmr_parse((penta_bytes){m->file.data, m->file.size}, NULL, 0, &err);
-    struct findings findings = {.rules = tvmr_rules, .report = first_error, .user = &err};
+    struct findings findings = {.rules = tvmr_rules, .report = error_keep_first, .user = &err};
     if (m->module) tvmr_verify(m->module, &findings);
     if (m->module && !err.code) m->vm = tvmr_interp.open(m->module, &budget, 1, &err);
     if (m->vm) return true;

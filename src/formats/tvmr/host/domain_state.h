@@ -32,7 +32,7 @@ struct entry { /* of a bank */
 };
 struct bank {
     struct entry *entries;
-    size_t count;
+    size_t count, capacity;
     bool loaded; /* from the folder, if that has it */
 };
 struct synapse { /* of the pool */
@@ -68,7 +68,7 @@ struct tvmr_domain {
     struct bank banks[256];
     uint64_t next_id, clock;
     struct edge *edges;
-    size_t edge_count;
+    size_t edge_count, edge_capacity;
     bool edges_loaded;
 
     struct numbers pool; /* potentials, then spikes of the last tick */

@@ -142,7 +142,7 @@ static bool replay_journal(struct tvmr_domain *w, penta_error *err)
         penta_bytes text = reader_bytes(&r, (size_t)reader_uint(&r, 1));
         penta_bytes bytes = reader_bytes(&r, (size_t)reader_uint(&r, 4));
         if (err->code) break;
-        snprintf(name, sizeof name, "%.*s", (int)text.size, (const char *)text.data);
+        snprintf(name, sizeof name, "%.*s", BYTES_ARG(text, INT_MAX));
         if (strchr(name, '/') || !strcmp(name, "lock") || !strcmp(name, journal_name))
             error_at(err, BASE_RANGE, 0, "the journal in '%.60s' names no file of it", w->folder);
         else

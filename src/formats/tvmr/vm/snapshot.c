@@ -235,8 +235,8 @@ static void walk_runs(struct tvmr_vm *vm, struct walk *w)
 {
     WALK_NUMBER(w, vm->input_next);
     walk_buffer(vm, w, &vm->outputs);
-    size_t capacity = vm->output_count;
-    walk_array(w, &vm->output_ends, &vm->output_count, &capacity, sizeof *vm->output_ends);
+    walk_array(w, &vm->output_ends, &vm->output_count, &vm->output_capacity,
+               sizeof *vm->output_ends);
     if (walk_failed(w)) return;
     bool fits = vm->input_next <= vm->input_count;
     for (size_t i = 0; i < vm->output_count; i++)

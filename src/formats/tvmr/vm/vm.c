@@ -1,5 +1,6 @@
 /* Opening a machine, running it, and what its host may do to it. */
 #include "tvmr/vm/vm.h"
+#include "base/array.h"
 #include "base/file/file.h"
 #include "base/json/json_write.h"
 #include "base/number.h"
@@ -187,15 +188,13 @@ HANDLER(mark)
 static bool keep_output(struct tvmr_vm *vm)
 {
     size_t at = vm->outputs.count;
-    size_t *ends = realloc(vm->output_ends, (vm->output_count + 1) * sizeof *ends);
-    if (!ends) return false;
-    vm->output_ends = ends;
-    if (!tvmr_reserve(vm, &vm->outputs.data, &vm->outputs.capacity, at + vm->output.count,
+    if (!ARRAY_RESERVE(vm->output_ends, vm->output_capacity, vm->output_count + 1) ||
+        !tvmr_reserve(vm, &vm->outputs.data, &vm->outputs.capacity, at + vm->output.count,
                       sizeof(int32_t)))
         return false;
     if (vm->output.count)
         memcpy(vm->outputs.data + at, vm->output.data, vm->output.count * sizeof(int32_t));
-    vm->outputs.count = ends[vm->output_count++] = at + vm->output.count;
+    vm->outputs.count = vm->output_ends[vm->output_count++] = at + vm->output.count;
     vm->outputs.stamp++;
     return true;
 }

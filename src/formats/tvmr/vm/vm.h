@@ -146,9 +146,9 @@ struct tvmr_vm {
     const struct tvmr_op *yield_op; /* of the stop that waits */
     uint64_t yield_args[TVMR_YIELD_ARGS];
     struct tvmr_buffer inputs; /* all inputs to come, one after the other */
-    size_t *input_ends, input_count, input_next;
+    size_t *input_ends, input_count, input_capacity, input_next;
     struct tvmr_buffer outputs; /* of the runs that ended */
-    size_t *output_ends, output_count;
+    size_t *output_ends, output_count, output_capacity;
     uint64_t loads;                   /* of snapshots, which change everything */
     char *save_weights, *output_path; /* or NULL */
     char warning[120];                /* what a weight file could not do, or "" */
