@@ -1,5 +1,6 @@
 #include "coil/format/check_state.h"
 #include <stdlib.h>
+#include "base/array.h"
 
 void coil_check_init(struct coil_check *c, const struct coil_module *m, struct findings *f)
 {
@@ -62,13 +63,7 @@ static void declare(struct coil_check *c, const struct coil_insn *insn)
                (unsigned long long)id->value);
     const struct coil_type *closed = coil_type_close(&c->ids, type->type, &c->arena, &err);
     if (!closed) return;
-    if (c->variable_count == c->variable_capacity) {
-        size_t more = c->variable_capacity ? c->variable_capacity * 2 : 32;
-        void *moved = realloc(c->variables, more * sizeof *c->variables);
-        if (!moved) return;
-        c->variables = moved;
-        c->variable_capacity = more;
-    }
+    if (!ARRAY_RESERVE(c->variables, c->variable_capacity, c->variable_count + 1)) return;
     if (!coil_scopes_push(&c->scopes, coil_hash_id(id->value))) return;
     c->variables[c->variable_count++] =
         (struct coil_variable){id->value, closed, type->ext, c->depth, c->serials++};

@@ -1,6 +1,7 @@
 /* The preprocessor's instructions: definitions, conditions, what they cut out. */
 #include "coil/format/check_state.h"
 #include <stdlib.h>
+#include "base/array.h"
 
 static struct coil_value *find_value(const struct coil_check *c, uint64_t id, bool text)
 {
@@ -29,13 +30,7 @@ static void define(struct coil_check *c, const struct coil_insn *insn)
     }
     struct coil_value *v = find_value(c, name->value, text);
     if (!v) {
-        if (c->value_count == c->value_capacity) {
-            size_t more = c->value_capacity ? c->value_capacity * 2 : 16;
-            void *moved = realloc(c->values, more * sizeof *c->values);
-            if (!moved) return;
-            c->values = moved;
-            c->value_capacity = more;
-        }
+        if (!ARRAY_RESERVE(c->values, c->value_capacity, c->value_count + 1)) return;
         if (!coil_scopes_push(&c->value_index, coil_hash_id(name->value))) return;
         v = &c->values[c->value_count++];
     }

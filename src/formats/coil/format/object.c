@@ -1,6 +1,7 @@
 /* An object under construction, and how it is laid out as a file: header, section table, symbol
  * table, strings, relocations, contents. */
 #include "coil/format/object.h"
+#include "base/array.h"
 #include "text/labels.h"
 #include <stdlib.h>
 
@@ -23,23 +24,10 @@ void coil_object_free(struct coil_object *o)
     *o = (struct coil_object){0};
 }
 
-static bool grow(void **items, size_t count, size_t *capacity, size_t size, penta_error *err)
-{
-    if (count < *capacity) return true;
-    size_t more = *capacity ? *capacity * 2 : 16;
-    void *moved = realloc(*items, more * size);
-    if (!moved) return error_at(err, BASE_MEMORY, 0, "no memory for %zu items", more);
-    *items = moved;
-    *capacity = more;
-    return true;
-}
-
 int64_t coil_object_section(struct coil_object *o, penta_bytes name, struct coil_section head,
                             penta_error *err)
 {
-    if (!grow((void **)&o->sections, o->section_count, &o->section_capacity, sizeof *o->sections,
-              err))
-        return -1;
+    if (!ARRAY_GROW(o->sections, o->section_capacity, o->section_count, err)) return -1;
     o->sections[o->section_count] = (struct coil_out_section){
         .name = name, .head = head, .data = {.big_endian = o->big_endian}};
     return (int64_t)o->section_count++;
@@ -48,25 +36,21 @@ int64_t coil_object_section(struct coil_object *o, penta_bytes name, struct coil
 int64_t coil_object_symbol(struct coil_object *o, penta_bytes name, struct coil_symbol head,
                            penta_error *err)
 {
-    if (!grow((void **)&o->symbols, o->symbol_count, &o->symbol_capacity, sizeof *o->symbols, err))
-        return -1;
+    if (!ARRAY_GROW(o->symbols, o->symbol_capacity, o->symbol_count, err)) return -1;
     o->symbols[o->symbol_count] = (struct coil_out_symbol){name, head};
     return (int64_t)o->symbol_count++;
 }
 
 bool coil_object_reloc(struct coil_object *o, struct coil_reloc reloc, penta_error *err)
 {
-    if (!grow((void **)&o->relocs, o->reloc_count, &o->reloc_capacity, sizeof *o->relocs, err))
-        return false;
+    if (!ARRAY_GROW(o->relocs, o->reloc_capacity, o->reloc_count, err)) return false;
     o->relocs[o->reloc_count++] = reloc;
     return true;
 }
 
 bool coil_object_literal(struct coil_object *o, struct coil_literal literal, penta_error *err)
 {
-    if (!grow((void **)&o->literals, o->literal_count, &o->literal_capacity, sizeof *o->literals,
-              err))
-        return false;
+    if (!ARRAY_GROW(o->literals, o->literal_capacity, o->literal_count, err)) return false;
     o->literals[o->literal_count++] = literal;
     return true;
 }

@@ -1,6 +1,7 @@
 /* Types: what follows a type opcode, how large the values are, and types given by id. */
 #include "coil/coil.h"
 #include <stdlib.h>
+#include "base/array.h"
 
 const struct coil_type_info coil_types[256] = {
 #define TYPE(code, name, text, family, bytes, align, data)                                         \
@@ -414,14 +415,8 @@ const struct coil_member *coil_type_member(const struct coil_type *t, uint64_t i
             if (t->members[i].id == id) return &t->members[i];
         return NULL;
     }
-    uint32_t low = 0, high = t->member_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (t->by_id[middle] >> 16 < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, t->member_count, t->by_id[low] >> 16 >= id);
     return low < t->member_count && t->by_id[low] >> 16 == id ? &t->members[t->by_id[low] & 0xffff]
                                                               : NULL;
 }
@@ -482,13 +477,7 @@ bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_ty
         ((struct coil_type *)closed)->bound = true; /* the copy just made */
     struct coil_type_id *found = find_id(ids, id);
     if (!found) {
-        if (ids->count == ids->capacity) {
-            size_t more = ids->capacity ? ids->capacity * 2 : 16;
-            void *moved = realloc(ids->items, more * sizeof *ids->items);
-            if (!moved) return error_at(err, BASE_MEMORY, 0, "no memory for %zu type ids", more);
-            ids->items = moved;
-            ids->capacity = more;
-        }
+        if (!ARRAY_GROW(ids->items, ids->capacity, ids->count, err)) return false;
         if (!coil_scopes_push(&ids->index, coil_hash_id(id)))
             return error_at(err, BASE_MEMORY, 0, "no memory for type ids");
         found = &ids->items[ids->count++];

@@ -1,5 +1,6 @@
 /* Every rule of an object: tables, symbols, relocations, then the code, function by function. */
 #include "coil/format/check.h"
+#include "base/array.h"
 #include "coil/format/pieces.h"
 #include <stdlib.h>
 
@@ -62,8 +63,7 @@ static void verify_place(const struct coil_module *m, size_t i, struct findings 
     penta_bytes name = coil_symbol_name(m, i);
     if (offset > in->size || s->size > in->size - offset)
         findings_add(f, COIL_SYM_RANGE, m->header.symbol_offset + i * coil_symbol_bytes + 8, NULL,
-                     "'%.*s' has %llu bytes at 0x%llx, its section %llu",
-                     (int)(name.size > 40 ? 40 : name.size), (const char *)name.data,
+                     "'%.*s' has %llu bytes at 0x%llx, its section %llu", BYTES_ARG(name, 40),
                      (unsigned long long)s->size, (unsigned long long)offset,
                      (unsigned long long)in->size);
 }
@@ -95,8 +95,7 @@ static void verify_symbols(const struct coil_module *m, struct findings *f)
         verify_name(m, f, at, s->name_idx);
         verify_place(m, i, f);
         if (stays_undefined(s, exec))
-            findings_add(f, COIL_UNDEFINED, at + 4, NULL, "'%.*s' is %s",
-                         (int)(name.size > 60 ? 60 : name.size), (const char *)name.data,
+            findings_add(f, COIL_UNDEFINED, at + 4, NULL, "'%.*s' is %s", BYTES_ARG(name, 60),
                          exec ? "not defined in an executable"
                               : "local and not defined: no other file can define it");
     }
@@ -231,14 +230,8 @@ static bool is_start(const struct code_walk *w, uint64_t offset)
 /* 0: before the first function; else its number. */
 static uint32_t function_at(const struct code_walk *w, uint64_t offset)
 {
-    size_t low = 0, high = w->function_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (w->functions[middle] <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, w->function_count, w->functions[low] > offset);
     return (uint32_t)low;
 }
 
@@ -260,7 +253,7 @@ static void judge(struct code_walk *w, const struct target *t)
     findings_add(w->f, COIL_TARGET, t->at, NULL,
                  t->call ? "'%.*s' is no function"
                          : "'%.*s' is no instruction of this function and no function",
-                 (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
+                 BYTES_ARG(name, 60));
 }
 
 static bool keep_target(struct code_walk *w, const struct coil_insn *insn, uint64_t origin,
@@ -271,13 +264,7 @@ static bool keep_target(struct code_walk *w, const struct coil_insn *insn, uint6
     if (!(branch || call) || !insn->count) return true;
     const struct coil_operand *o = &insn->operands[insn->count - 1];
     if (o->form != COIL_ADDR || o->value >= w->m->symbol_count) return true;
-    if (w->target_count == w->target_capacity) {
-        size_t more = w->target_capacity ? w->target_capacity * 2 : 64;
-        void *moved = realloc(w->targets, more * sizeof *w->targets);
-        if (!moved) return false;
-        w->targets = moved;
-        w->target_capacity = more;
-    }
+    if (!ARRAY_RESERVE(w->targets, w->target_capacity, w->target_count + 1)) return false;
     w->targets[w->target_count++] = (struct target){o->value, origin + o->at, function, call};
     return true;
 }

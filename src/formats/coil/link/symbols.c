@@ -2,6 +2,7 @@
 #include "coil/link/state.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/array.h"
 
 static struct coil_symbol moved(const struct state *s, size_t input, const struct coil_symbol *from)
 {
@@ -27,16 +28,7 @@ static struct global *find_global(struct state *s, size_t input, penta_bytes nam
     if (k < 0) return NULL;
     struct label *l = &s->names.items[k];
     if (l->defined) return &s->globals[l->value];
-    if (s->global_count == s->global_capacity) {
-        size_t more = s->global_capacity ? s->global_capacity * 2 : 64;
-        void *grown = realloc(s->globals, more * sizeof *s->globals);
-        if (!grown) {
-            error_at(&s->err, BASE_MEMORY, 0, "no memory for %zu symbols", more);
-            return NULL;
-        }
-        s->globals = grown;
-        s->global_capacity = more;
-    }
+    if (!ARRAY_GROW(s->globals, s->global_capacity, s->global_count, &s->err)) return NULL;
     int64_t out =
         coil_object_symbol(&s->object, l->name, (struct coil_symbol){.bind = COIL_WEAK}, &s->err);
     if (out < 0) return NULL;

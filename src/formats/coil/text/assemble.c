@@ -3,6 +3,7 @@
  * the listing of an object with wrong instructions must assemble too. */
 #include "coil/text/assemble.h"
 #include <stdlib.h>
+#include "base/array.h"
 
 /* ---- symbols ---- */
 
@@ -54,7 +55,7 @@ static bool label(struct coil_asm *a, struct token t)
     if (i < 0) return false;
     if (a->defined_at[i]) {
         error_at(a->s->err, COIL_SYM_DUP, t.offset, "'%.*s' is defined already",
-                 (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
+                 BYTES_ARG(name, 60));
         return error_note(a->s->err, "the first definition is on line %llu",
                           (unsigned long long)source_place(a->s->text, a->defined_at[i] - 1).line);
     }
@@ -107,13 +108,7 @@ static bool note_line(struct coil_asm *a, struct line_counter *counter, uint64_t
         line.line = origin ? origin->line : count_lines(a, counter, at) + 1;
     }
     a->line_number = 0;
-    if (a->line_count == a->line_capacity) {
-        size_t more = a->line_capacity ? a->line_capacity * 2 : 64;
-        void *moved = realloc(a->lines, more * sizeof *a->lines);
-        if (!moved) return error_at(a->s->err, BASE_MEMORY, 0, "no memory for source lines");
-        a->lines = moved;
-        a->line_capacity = more;
-    }
+    if (!ARRAY_GROW(a->lines, a->line_capacity, a->line_count, a->s->err)) return false;
     a->lines[a->line_count++] = line;
     return true;
 }
@@ -209,9 +204,7 @@ static void report(struct coil_asm *a, penta_error *err)
     refine(a, err);
     if (origin) {
         if (origin->file.size) {
-            error_note(err, "in %.*s, line %u",
-                       (int)(origin->file.size > 80 ? 80 : origin->file.size),
-                       (const char *)origin->file.data, origin->line);
+            error_note(err, "in %.*s, line %u", BYTES_ARG(origin->file, 80), origin->line);
             err->offset = origin->original;
         } else {
             uint64_t column = err->offset - origin->at;

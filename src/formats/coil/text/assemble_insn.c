@@ -83,7 +83,7 @@ static bool declared_id(struct coil_asm *a, struct asm_variable *v, struct coil_
     const struct asm_variable *known = asm_find_variable(a, name, 0, false);
     if (known && known->depth == a->depth)
         return error_at(s->err, COIL_VAR_DUP, t.offset, "%%%.*s is declared already in this scope",
-                        (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
+                        BYTES_ARG(name, 60));
     const uint8_t *copy = arena_copy(&a->arena, name, s->err);
     if (!copy) return false;
     v->name = (penta_bytes){copy, name.size};
@@ -220,7 +220,7 @@ static bool unknown(struct coil_asm *a, struct token t)
     for (unsigned op = 0; op < 256; op++)
         if (coil_ops[op].name) suggest_offer(&near, coil_ops[op].name);
     error_at(a->s->err, BASE_MNEMONIC, t.offset, "unknown instruction '%.*s'",
-             (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data);
+             BYTES_ARG(near.word, 40));
     if (near.best) error_note(a->s->err, "did you mean %s?", near.best);
     return false;
 }

@@ -1,5 +1,6 @@
 /* Operands of the text form. */
 #include "base/number.h"
+#include "base/array.h"
 #include "base/suggest.h"
 #include "coil/text/assemble.h"
 #include <stdlib.h>
@@ -29,13 +30,7 @@ const struct asm_variable *asm_find_variable(const struct coil_asm *a, penta_byt
 
 bool asm_push_variable(struct coil_asm *a, struct asm_variable v)
 {
-    if (a->variable_count == a->variable_capacity) {
-        size_t more = a->variable_capacity ? a->variable_capacity * 2 : 32;
-        void *moved = realloc(a->variables, more * sizeof *a->variables);
-        if (!moved) return error_at(a->s->err, BASE_MEMORY, 0, "no memory for %zu variables", more);
-        a->variables = moved;
-        a->variable_capacity = more;
-    }
+    if (!ARRAY_GROW(a->variables, a->variable_capacity, a->variable_count, a->s->err)) return false;
     if (!coil_scopes_push(&a->scopes, variable_hash(v.name, v.id)))
         return error_at(a->s->err, BASE_MEMORY, 0, "no memory for variables");
     a->variables[a->variable_count++] = v;
@@ -69,7 +64,7 @@ static bool variable(struct coil_asm *a, struct asm_parsed *p, const struct coil
     const struct asm_variable *v = asm_find_variable(a, name, t.as.u, numeric);
     if (!v && (!numeric || !type)) {
         error_at(s->err, COIL_VAR_UNDECLARED, t.offset, "%%%.*s is not declared here",
-                 (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
+                 BYTES_ARG(name, 60));
         enum { OFFERS_MAX = 500 }; /* per error */
         struct suggest near = {.word = name};
         for (size_t i = 0; !numeric && i < a->variable_count && i < OFFERS_MAX; i++) {

@@ -1,6 +1,7 @@
 /* Types of the text form. */
 #include "coil/text/assemble.h"
 #include <stdlib.h>
+#include "base/array.h"
 
 bool asm_unsigned(struct coil_asm *a, uint64_t max, uint64_t *value)
 {
@@ -78,15 +79,8 @@ static bool type_members(struct coil_asm *a, struct coil_type *t, unsigned level
     bool ok = source_expect(a->s, '{');
     while (ok) {
         uint64_t id;
-        if (count == capacity) {
-            capacity = capacity ? capacity * 2 : 8;
-            void *moved = realloc(members, capacity * sizeof *members);
-            if (!moved) {
-                ok = error_at(a->s->err, BASE_MEMORY, 0, "no memory for %zu members", capacity);
-                break;
-            }
-            members = moved;
-        }
+        ok = ARRAY_GROW(members, capacity, count, a->s->err);
+        if (!ok) break;
         if (count == UINT16_MAX) {
             ok = error_at(a->s->err, COIL_TYPE_MEMBERS, source_peek(a->s).offset,
                           "more than 65535 members");

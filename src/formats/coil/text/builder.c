@@ -154,7 +154,7 @@ struct relay {
 static void pass_on(void *user, const penta_error *finding)
 {
     struct relay *r = user;
-    if (finding->severity == PENTA_ERROR && !r->err->code) *r->err = *finding;
+    error_keep_first(r->err, finding);
     if (r->report) r->report(r->user, finding);
 }
 

@@ -290,7 +290,7 @@ static bool d_func(struct coil_asm *a)
     if (i < 0) return false;
     if (a->defined_at[i])
         return error_at(s->err, COIL_SYM_DUP, t.offset, "'%.*s' is defined already",
-                        (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
+                        BYTES_ARG(name, 60));
     a->defined_at[i] = t.offset + 1;
     struct coil_symbol *symbol = &a->object.symbols[i].head;
     symbol->section_idx = (uint32_t)a->section + 1;
@@ -587,7 +587,7 @@ bool asm_directive(struct coil_asm *a, struct token t)
     struct suggest near = {.word = token_text(s, t)};
     for (int i = 0; i < DIRECTIVES; i++) suggest_offer(&near, directives[i].name);
     error_at(s->err, COIL_DIRECTIVE, t.offset, "unknown directive '%.*s'",
-             (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data);
+             BYTES_ARG(near.word, 40));
     if (near.best) error_note(s->err, "did you mean %s?", near.best);
     return false;
 }

@@ -2,6 +2,7 @@
  * as it is. Otherwise a new text is made, with the origin of each of its lines, so that errors
  * point back. */
 #include "base/file/file.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "coil/text/assemble.h"
 #include <stdio.h>
@@ -87,8 +88,7 @@ static bool fail_with(struct preprocessor *p, uint64_t at, const char *note, con
     if (++p->failures == FAILURES_MAX) p->exhausted = true; /* a macro repeats its own errors */
     char where[80] = "";
     if (p->file.size) /* the offset is that of the !include in the source */
-        snprintf(where, sizeof where, "%.*s:%u: ", (int)(p->file.size > 60 ? 60 : p->file.size),
-                 (const char *)p->file.data, (unsigned)p->line);
+        snprintf(where, sizeof where, "%.*s:%u: ", BYTES_ARG(p->file, 60), (unsigned)p->line);
     findings_add(p->a->findings, COIL_PREPROCESS, at, note, "%s%s%.*s", where, what,
                  (int)(detail.size > 60 ? 60 : detail.size),
                  detail.size ? (const char *)detail.data : "");
@@ -98,17 +98,6 @@ static bool fail_with(struct preprocessor *p, uint64_t at, const char *note, con
 static bool fail(struct preprocessor *p, uint64_t at, const char *what, penta_bytes detail)
 {
     return fail_with(p, at, NULL, what, detail);
-}
-
-static bool grow(void **items, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity) return true;
-    size_t more = *capacity ? *capacity * 2 : 16;
-    void *moved = realloc(*items, more * size);
-    if (!moved) return false;
-    *items = moved;
-    *capacity = more;
-    return true;
 }
 
 static struct definition *find(const struct preprocessor *p, penta_bytes name)
@@ -123,8 +112,7 @@ static bool define(struct preprocessor *p, penta_bytes name, penta_bytes value)
     int64_t i = labels_intern(&p->names, name, &err);
     if (i < 0) return false;
     if (!p->names.items[i].defined) {
-        if (!grow((void **)&p->definitions, p->count, &p->capacity, sizeof *p->definitions))
-            return false;
+        if (!ARRAY_RESERVE(p->definitions, p->capacity, p->count + 1)) return false;
         p->names.items[i].defined = true;
         p->names.items[i].value = p->count++;
     }
@@ -227,7 +215,7 @@ static bool is_open(const struct preprocessor *p, const char *path, const struct
     if (stat(path, &a)) return false;
     for (; in; in = in->parent) {
         char other[PATH_SIZE];
-        snprintf(other, sizeof other, "%.*s", (int)in->file.size, (const char *)in->file.data);
+        snprintf(other, sizeof other, "%.*s", BYTES_ARG(in->file, INT_MAX));
         const char *name = in->file.size ? other : source;
         if (name && !stat(name, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino) return true;
     }
@@ -238,8 +226,8 @@ static bool exists(char *path, const char *folder, size_t folder_size, penta_byt
 {
     struct stat st;
     int n = snprintf(path, PATH_SIZE, "%.*s%s%.*s", (int)folder_size, folder,
-                     folder_size && folder[folder_size - 1] != '/' ? "/" : "", (int)name.size,
-                     (const char *)name.data);
+                     folder_size && folder[folder_size - 1] != '/' ? "/" : "",
+                     BYTES_ARG(name, INT_MAX));
     return n > 0 && n < PATH_SIZE && !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
@@ -350,8 +338,7 @@ static struct macro *find_macro(struct preprocessor *p, penta_bytes name)
 
 static bool start_macro(struct preprocessor *p, penta_bytes rest, uint64_t at)
 {
-    if (!grow((void **)&p->macros, p->macro_count, &p->macro_capacity, sizeof *p->macros))
-        return false;
+    if (!ARRAY_RESERVE(p->macros, p->macro_capacity, p->macro_count + 1)) return false;
     struct macro *m = &p->macros[p->macro_count];
     *m = (struct macro){.name = take_word(&rest)};
     if (!m->name.size) return fail(p, at, "!macro needs a name", (penta_bytes){0});
@@ -404,8 +391,7 @@ static bool expand_macro(struct preprocessor *p, const struct macro *use, penta_
 static bool put_line(struct preprocessor *p, penta_bytes line, uint64_t original,
                      const struct input *in, uint32_t number)
 {
-    if (!grow((void **)&p->origins, p->origin_count, &p->origin_capacity, sizeof *p->origins))
-        return false;
+    if (!ARRAY_RESERVE(p->origins, p->origin_capacity, p->origin_count + 1)) return false;
     p->origins[p->origin_count++] =
         (struct asm_origin){p->out.out.size, original, number, in->file};
     substitute(p, &p->out, line, 0);

@@ -1,5 +1,6 @@
 /* The loop. One cell per instruction; spent fuel dispatches like one, so that step is run(1). */
 #include "coil/vm/operands.h"
+#include "base/array.h"
 #include "core/dispatch.h"
 #include <stdlib.h>
 
@@ -8,14 +9,7 @@
 static bool grow_slots(struct coil_vm *vm, size_t need)
 {
     enum { SLOTS_MAX = 1 << 27 };
-    if (need <= vm->slot_capacity) return true;
-    size_t more = vm->slot_capacity ? vm->slot_capacity * 2 : 4096;
-    while (more < need) more *= 2;
-    void *moved = need > SLOTS_MAX ? NULL : realloc(vm->slots, more * sizeof *vm->slots);
-    if (!moved) return false;
-    vm->slots = moved;
-    vm->slot_capacity = more;
-    return true;
+    return need <= SLOTS_MAX && ARRAY_RESERVE(vm->slots, vm->slot_capacity, need);
 }
 
 /* Calls a function; tail: the callee replaces the running function. */
@@ -31,13 +25,8 @@ uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool t
     if (fp + to->slots > vm->slot_capacity && !grow_slots(vm, fp + to->slots))
         return COIL_TRAP_STACK_OVERFLOW;
     if (!tail) {
-        if (vm->depth == vm->frame_capacity) {
-            size_t more = vm->frame_capacity ? vm->frame_capacity * 2 : 256;
-            void *moved = realloc(vm->frames, more * sizeof *vm->frames);
-            if (!moved) return COIL_TRAP_STACK_OVERFLOW;
-            vm->frames = moved;
-            vm->frame_capacity = more;
-        }
+        if (!ARRAY_RESERVE(vm->frames, vm->frame_capacity, vm->depth + 1))
+            return COIL_TRAP_STACK_OVERFLOW;
         vm->frames[vm->depth++] = (struct coil_frame){back, vm->function};
     }
     uint64_t *slots = vm->slots + fp;

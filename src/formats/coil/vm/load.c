@@ -2,6 +2,7 @@
  * first finds variables whose address is taken, the second resolves every operand to a place. Then
  * instructions that have a specialised cell get it. */
 #include "coil/vm/load.h"
+#include "base/array.h"
 #include "coil/format/section_layout.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +14,7 @@ static bool take_address(struct coil_loading *l, const struct coil_operand *o)
     const struct coil_variable *v =
         o->form == COIL_VAR ? coil_check_variable(&l->check, o->value) : NULL;
     if (!v) return true;
-    if (l->taken_count == l->taken_capacity) {
-        size_t more = l->taken_capacity ? l->taken_capacity * 2 : 64;
-        void *moved = realloc(l->taken, more * sizeof *l->taken);
-        if (!moved) return error_at(l->err, BASE_MEMORY, 0, "no memory for variables");
-        l->taken = moved;
-        l->taken_capacity = more;
-    }
+    if (!ARRAY_GROW(l->taken, l->taken_capacity, l->taken_count, l->err)) return false;
     l->taken[l->taken_count++] = (uint64_t)l->function << 32 | v->serial;
     return true;
 }
@@ -40,14 +35,8 @@ typedef bool visit(struct coil_loading *l, uint64_t pc, bool valid);
 
 static uint32_t function_at(const struct coil_program *p, uint64_t address)
 {
-    size_t low = 0, high = p->function_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (p->functions[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, p->function_count, p->functions[low].address > address);
     return low ? (uint32_t)low - 1 : 0;
 }
 
@@ -137,21 +126,9 @@ static bool scan(struct coil_loading *l, uint64_t pc, bool valid)
 
 /* ---- places ---- */
 
-static bool room_for_variable(struct coil_loading *l, uint32_t serial)
-{
-    if (serial < l->variable_capacity) return true;
-    size_t more = l->variable_capacity ? l->variable_capacity * 2 : 64;
-    while (more <= serial) more *= 2;
-    void *moved = realloc(l->variables, more * sizeof *l->variables);
-    if (!moved) return error_at(l->err, BASE_MEMORY, 0, "no memory for variables");
-    l->variables = moved;
-    l->variable_capacity = more;
-    return true;
-}
-
 static bool declare(struct coil_loading *l, const struct coil_variable *v)
 {
-    if (!room_for_variable(l, v->serial)) return false;
+    if (!ARRAY_GROW(l->variables, l->variable_capacity, v->serial, l->err)) return false;
     struct variable_place *place = &l->variables[v->serial];
     if (coil_is_scalar(v->type->op) && !is_taken(l, v->serial)) {
         *place = (struct variable_place){COIL_AT_SLOT, l->slots++};
@@ -176,20 +153,8 @@ static const struct coil_type *keep_type(struct coil_loading *l, const struct co
 static bool room_to_show(struct coil_loading *l)
 {
     struct coil_program *p = l->p;
-    if (p->variable_count == p->variable_capacity) {
-        size_t more = p->variable_capacity ? p->variable_capacity * 2 : 64;
-        void *moved = realloc(p->variables, more * sizeof *p->variables);
-        if (!moved) return false;
-        p->variables = moved;
-        p->variable_capacity = more;
-    }
-    if (l->open_count == l->open_capacity) {
-        size_t more = l->open_capacity ? l->open_capacity * 2 : 64;
-        void *moved = realloc(l->open, more * sizeof *l->open);
-        if (!moved) return false;
-        l->open = moved;
-        l->open_capacity = more;
-    }
+    if (!ARRAY_RESERVE(p->variables, p->variable_capacity, p->variable_count + 1)) return false;
+    if (!ARRAY_RESERVE(l->open, l->open_capacity, l->open_count + 1)) return false;
     return true;
 }
 
@@ -401,14 +366,8 @@ static bool emit(struct coil_loading *l, uint64_t pc, bool valid)
 /* A guard has the pc of the instruction after it: of several cells the last is the instruction. */
 bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell)
 {
-    size_t low = 0, high = p->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (p->pcs[middle] <= pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, p->count, p->pcs[low] > pc);
     if (!low || p->pcs[low - 1] != pc) return false;
     *cell = (uint32_t)low - 1;
     return true;

@@ -88,8 +88,7 @@ bool coil_load_symbols(struct coil_loading *l)
         } else {
             penta_bytes name = coil_symbol_name(m, i);
             error_at(l->err, COIL_UNDEFINED, m->header.symbol_offset + i * coil_symbol_bytes,
-                     "'%.*s' is defined nowhere", (int)(name.size > 60 ? 60 : name.size),
-                     (const char *)name.data);
+                     "'%.*s' is defined nowhere", BYTES_ARG(name, 60));
             return error_note(l->err, "link it with the object that defines it: penta link");
         }
     }

@@ -1,18 +1,13 @@
 /* Guest memory: regions in the order of their addresses, the image's sections among them. */
 #include "coil/format/section_layout.h"
+#include "base/array.h"
 #include "coil/vm/vm.h"
 #include <stdlib.h>
 
 struct coil_region *coil_region_at(struct coil_vm *vm, uint64_t address)
 {
-    size_t low = 0, high = vm->region_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (vm->regions[middle].base <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, vm->region_count, vm->regions[low].base > address);
     struct coil_region *r = low ? &vm->regions[low - 1] : NULL;
     return r && address - r->base < r->size ? r : NULL;
 }
@@ -40,13 +35,7 @@ uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool w
 
 static bool room_for_block(struct coil_vm *vm)
 {
-    if (vm->block_count < vm->block_capacity) return true;
-    size_t more = vm->block_capacity ? vm->block_capacity * 2 : 64;
-    void *moved = realloc(vm->blocks, more * sizeof *vm->blocks);
-    if (!moved) return false;
-    vm->blocks = moved;
-    vm->block_capacity = more;
-    return true;
+    return ARRAY_RESERVE(vm->blocks, vm->block_capacity, vm->block_count + 1);
 }
 
 /* All of it at once, so that it never moves; large blocks come lazily from the system. */
@@ -81,14 +70,8 @@ uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t size)
 bool coil_heap_free(struct coil_vm *vm, uint64_t address)
 {
     uint64_t offset = address - vm->heap->base;
-    size_t low = 0, high = vm->block_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (vm->blocks[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, vm->block_count, vm->blocks[low].offset >= offset);
     if (low == vm->block_count || vm->blocks[low].offset != offset || !vm->blocks[low].live)
         return false;
     vm->blocks[low].live = false;

@@ -1,5 +1,6 @@
 /* The describe tree of a machine. */
 #include "coil/format/section_layout.h"
+#include "base/array.h"
 #include "coil/vm/operands.h"
 #include "core/describe.h"
 
@@ -99,14 +100,8 @@ static void describe_variables(const struct coil_vm *vm, const penta_visitor *v)
     const struct coil_program *p = &vm->program;
     uint64_t pc = p->pcs[vm->pc];
     penta_node node = {.name = "variables"};
-    size_t low = 0, high = p->variable_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (p->variables[middle].function < vm->function)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, p->variable_count, p->variables[low].function >= vm->function);
     if (low == p->variable_count || p->variables[low].function != vm->function ||
         p->variables[low].from >= pc || !describe_enter(v, node))
         return;
