@@ -412,18 +412,12 @@ bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const c
     return cvbc_compile(text, &how, &b->b, &b->debug, &f);
 }
 
-static void keep_first(void *user, const penta_error *finding)
-{
-    penta_error *first = user;
-    if (!first->code && finding->severity == PENTA_ERROR) *first = *finding;
-}
-
 /* What was written must be a container; values out of range show only here. */
 static bool is_container(penta_bytes file, penta_error *err)
 {
     penta_module *module = cvbc_parse(file, NULL, 0, err);
     if (!module) return false;
-    struct findings f = {.rules = cvbc_rules, .report = keep_first, .user = err};
+    struct findings f = {.rules = cvbc_rules, .report = error_keep_first, .user = err};
     cvbc_check_full(cvbc_module(module), &f);
     cvbc_close(module);
     return !err->code;

@@ -139,12 +139,6 @@ bool penta_cvbc_board_check(const penta_module *module, const char *name, penta_
     return !f.errors;
 }
 
-static void keep_first(void *user, const penta_error *finding)
-{
-    penta_error *first = user;
-    if (!first->code && finding->severity == PENTA_ERROR) *first = *finding;
-}
-
 const char *penta_cvbc_trinity_name(size_t i)
 {
     return i < TRINITY_FILES ? cvbc_trinity_names[i] : NULL;
@@ -160,7 +154,7 @@ bool penta_cvbc_trinity(const penta_module *const *modules, size_t count, const 
     *err = (penta_error){0};
     if (name && !cvbc_board_find(name, &board, err)) return false;
     for (size_t i = 0; i < count; i++) {
-        struct findings f = {.rules = cvbc_rules, .report = keep_first, .user = err};
+        struct findings f = {.rules = cvbc_rules, .report = error_keep_first, .user = err};
         cvbc_check_full(cvbc_module(modules[i]), &f);
         const penta_error *objection = f.errors ? err : cvbc_objection(cvbc_module(modules[i]));
         if (!objection) continue;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
 #include "penta/penta.h"
@@ -14,8 +15,9 @@ enum { NESTING_MAX = 200, ERRORS_MAX = 20 };
 struct loop {
     struct loop *outer;
     int32_t depth; /* words at its start */
-    size_t *breaks, *continues;
-    size_t break_count, continue_count;
+    struct jumps {
+        size_t *at, count, capacity;
+    } breaks, continues;
 };
 
 /* ---- functions of compiler.h ---- */
@@ -56,21 +58,13 @@ bool compiler_enter(struct compiler *c)
 
 void compiler_leave(struct compiler *c) { c->nesting--; }
 
-static bool grow(struct compiler *c, void **items, size_t count, size_t *capacity, size_t size)
+static bool out_of_memory(struct compiler *c)
 {
-    if (count < *capacity) return true;
-    size_t more = *capacity ? *capacity * 2 : 64;
-    void *grown = realloc(*items, more * size);
-    if (!grown) {
-        c->failed = true;
-        return false;
-    }
-    *items = grown;
-    *capacity = more;
-    return true;
+    c->failed = true;
+    return false;
 }
 #define GROW(c, items, count, capacity)                                                            \
-    grow(c, (void **)&(items), count, &(capacity), sizeof *(items))
+    (ARRAY_RESERVE(items, capacity, (count) + 1) || out_of_memory(c))
 
 size_t compiler_emit(struct compiler *c, uint8_t opcode, uint8_t flags, uint16_t immediate,
                      enum reloc reloc)
@@ -289,22 +283,17 @@ static bool leave_loop(struct compiler *c, const struct word *w, bool again)
         return compiler_error(c, BASE_SYNTAX, w->offset,
                               again ? "continue outside a loop" : "break outside a loop");
     for (int32_t d = c->depth; d > l->depth; d--) compiler_emit(c, CVBC_OP_POP, 0, 0, RELOC_NONE);
-    size_t **list = again ? &l->continues : &l->breaks;
-    size_t *count = again ? &l->continue_count : &l->break_count;
-    size_t *more = realloc(*list, (*count + 1) * sizeof *more);
-    if (!more) {
-        c->failed = true;
-        return false;
-    }
-    *list = more;
-    more[(*count)++] = branch(c, CVBC_OP_JMP, 0);
+    struct jumps *jumps = again ? &l->continues : &l->breaks;
+    if (!GROW(c, jumps->at, jumps->count, jumps->capacity)) return false;
+    jumps->at[jumps->count++] = branch(c, CVBC_OP_JMP, 0);
     return compiler_expect(c, ';', "';'");
 }
 
-static void land(struct compiler *c, size_t *list, size_t count)
+static void land(struct compiler *c, struct jumps *jumps)
 {
-    for (size_t i = 0; i < count; i++) compiler_patch(c, list[i]);
-    free(list);
+    for (size_t i = 0; i < jumps->count; i++) compiler_patch(c, jumps->at[i]);
+    free(jumps->at);
+    *jumps = (struct jumps){0};
 }
 
 static bool while_statement(struct compiler *c)
@@ -318,10 +307,10 @@ static bool while_statement(struct compiler *c)
     c->loop = &loop;
     bool ok = statement(c);
     c->loop = loop.outer;
-    land(c, loop.continues, loop.continue_count);
+    land(c, &loop.continues);
     branch(c, CVBC_OP_JMP, start);
     compiler_patch(c, end);
-    land(c, loop.breaks, loop.break_count);
+    land(c, &loop.breaks);
     return ok;
 }
 
@@ -346,8 +335,7 @@ static bool for_body(struct compiler *c, struct loop *loop)
     c->pos = after_head(c);
     if (!statement(c)) return false;
     size_t after = c->pos;
-    land(c, loop->continues, loop->continue_count);
-    loop->continues = NULL;
+    land(c, &loop->continues);
     c->pos = step; /* the step comes after the body */
     if (!compiler_accept(c, ')')) {
         do {
@@ -375,8 +363,8 @@ static bool for_statement(struct compiler *c)
     c->loop = &loop;
     bool ok = for_body(c, &loop);
     c->loop = loop.outer;
-    if (!ok) free(loop.continues);
-    land(c, loop.breaks, loop.break_count);
+    if (!ok) free(loop.continues.at);
+    land(c, &loop.breaks);
     close_scope(c, scope, depth);
     return ok;
 }

@@ -151,8 +151,7 @@ static bool call(struct compiler *c, const struct word *name, bool *leaves)
     f = &c->functions[index];
     if ((uint32_t)count != f->parameters)
         return compiler_error(c, BASE_SYNTAX, name->offset, "%.*s takes %u arguments, not %d",
-                              (int)(f->name.size > 40 ? 40 : f->name.size),
-                              (const char *)f->name.data, (unsigned)f->parameters, (int)count);
+                              BYTES_ARG(f->name, 40), (unsigned)f->parameters, (int)count);
     compiler_emit(c, CVBC_OP_CALL, 0, index, RELOC_FUNCTION);
     for (int32_t i = 0; i < count; i++) op(c, CVBC_OP_POP, 0);
     *leaves = f->returns;

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/number.h"
 
@@ -153,12 +154,7 @@ bool words_scan(penta_bytes text, struct words *out, penta_error *err)
     *out = (struct words){.text = text};
     if (text.size >= UINT32_MAX) return error_at(err, BASE_LIMIT, 0, "a source of 4 GiB or more");
     do {
-        if (out->count == capacity) {
-            capacity = capacity ? capacity * 2 : 256;
-            struct word *more = realloc(out->at, capacity * sizeof *more);
-            if (!more) return error_at(err, BASE_MEMORY, 0, "no memory for the source");
-            out->at = more;
-        }
+        if (!ARRAY_GROW(out->at, capacity, out->count, err)) return false;
         if (!scan(&s, &out->at[out->count])) return false;
     } while (out->at[out->count++].kind != WORD_END);
     out->lines = s.line;

@@ -87,8 +87,6 @@ void cvbc_build_core(const struct cvbc_build *b, uint8_t out[cvbc_core_bytes])
     put_record(&w, out, cvbc_core_bytes);
 }
 
-static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
-
 bool cvbc_build_bytecode(const struct cvbc_build *b, uint8_t out[cvbc_bytecode_bytes])
 {
     size_t count = cvbc_build_count(b);
@@ -96,7 +94,7 @@ bool cvbc_build_bytecode(const struct cvbc_build *b, uint8_t out[cvbc_bytecode_b
         .code = b->code.out.data, .count = count, .string_count = b->string_count};
     p.head.entry_point_offset = b->entry < count ? b->entry : 0;
     struct cvbc_flow flow = {0};
-    struct findings none = {.rules = cvbc_rules, .report = ignore};
+    struct findings none = {.rules = cvbc_rules};
     if (count && !cvbc_verify_program(&p, &none, 0, false, &flow)) return false;
     size_t pool = b->strings.out.size;
     struct cvbc_bytecode head = {

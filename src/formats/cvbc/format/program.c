@@ -1,6 +1,7 @@
 /* What a decoded bytecode section holds, and the rows of the debug tables. */
 #include <string.h>
 #include "base/bytes.h"
+#include "base/array.h"
 #include "cvbc/cvbc.h"
 
 static bool flaw(struct cvbc_program *p, uint64_t at, const char *what, uint64_t have,
@@ -119,14 +120,8 @@ bool cvbc_variable_next(penta_bytes table, size_t *pos, struct cvbc_variable *ou
 bool cvbc_line_of(const struct cvbc_module *m, uint64_t pc, penta_bytes *file, uint32_t *line)
 {
     struct cvbc_debug_tables t = cvbc_debug_split(m->debug);
-    size_t rows = t.lines.size / cvbc_line_bytes, low = 0, high = rows;
-    while (low < high) { /* the first row after pc */
-        size_t middle = low + (high - low) / 2;
-        if (get16(t.lines.data + middle * cvbc_line_bytes) <= pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t rows = t.lines.size / cvbc_line_bytes, low; /* the first row after pc */
+    ARRAY_SEARCH(low, 0, rows, get16(t.lines.data + low * cvbc_line_bytes) > pc);
     if (!low) return false;
     const uint8_t *row = t.lines.data + (low - 1) * cvbc_line_bytes;
     uint16_t number = get16(row + 2);

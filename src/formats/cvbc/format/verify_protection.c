@@ -281,19 +281,13 @@ static bool open_contents(struct cvbc_module *m, struct cvbc_opened *o)
     return true;
 }
 
-static void keep_first(void *user, const penta_error *finding)
-{
-    penta_error *first = user;
-    if (!first->code && finding->severity == PENTA_ERROR) *first = *finding;
-}
-
 const struct cvbc_opened *cvbc_open(const struct cvbc_module *module)
 {
     struct cvbc_module *m = (struct cvbc_module *)module; /* opened is a cache under the mutex */
     struct cvbc_opened *o = &m->opened;
     pthread_mutex_lock(&m->mutex);
     if (!m->is_opened) {
-        struct findings f = {.rules = cvbc_rules, .report = keep_first, .user = &o->failure};
+        struct findings f = {.rules = cvbc_rules, .report = error_keep_first, .user = &o->failure};
         cvbc_check_full(m, &f);
         if (!o->failure.code) open_contents(m, o);
         /* Plain contents can be shown even if their protection is wrong; they do not run. */

@@ -63,8 +63,7 @@ static bool library(struct cvbc_board *b, penta_bytes text)
 static bool set_field(struct cvbc_board *b, penta_bytes key, penta_bytes value)
 {
     if (key.size == 4 && !memcmp(key.data, "name", 4)) {
-        snprintf(b->name, sizeof b->name, "%.*s", (int)(value.size > 31 ? 31 : value.size),
-                 (const char *)value.data);
+        snprintf(b->name, sizeof b->name, "%.*s", BYTES_ARG(value, 31));
         return true;
     }
     if (key.size == 7 && !memcmp(key.data, "library", 7)) return library(b, value);

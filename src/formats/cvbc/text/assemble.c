@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "base/suggest.h"
 #include "crypto/hash.h"
@@ -92,7 +93,7 @@ static bool field_list(struct assembly *a, const struct layout_field *fields,
         const struct layout_field *field = find_field(fields, near.word, &offset, &near);
         if (!field) {
             error_at(s->err, BASE_NAME_UNKNOWN, t.offset, "no field '%.*s'",
-                     (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data);
+                     BYTES_ARG(near.word, 40));
             return near.best ? error_note(s->err, "did you mean '%s'?", near.best) : false;
         }
         if (!source_expect(s, '=')) return false;
@@ -198,15 +199,7 @@ static bool directive_bytes(struct assembly *a)
     if (!expr_field(a->s, NULL, NULL, 32, &offset) || !source_expect(a->s, ',')) return false;
     struct writer bytes = {0};
     bool ok = source_hex(a->s, &bytes);
-    if (ok && a->b.patch_count == a->patch_capacity) {
-        size_t more = a->patch_capacity ? a->patch_capacity * 2 : 16;
-        struct cvbc_patch *grown = realloc(a->patches, more * sizeof *grown);
-        ok = grown || error_at(a->s->err, BASE_MEMORY, 0, "no memory for bytes");
-        if (grown) {
-            a->patches = grown;
-            a->patch_capacity = more;
-        }
-    }
+    ok = ok && ARRAY_GROW(a->patches, a->patch_capacity, a->b.patch_count, a->s->err);
     if (ok) {
         void *copy = arena_copy(&a->labels.arena, writer_view(&bytes), a->s->err);
         a->patches[a->b.patch_count++] =
@@ -427,8 +420,7 @@ static bool unknown_word(struct assembly *a, struct token t)
         if (cvbc_ops[code].mnemonic) suggest_offer(&near, cvbc_ops[code].mnemonic);
     for (size_t i = 0; i < DIRECTIVES; i++) suggest_offer(&near, directives[i].name);
     error_at(a->s->err, BASE_MNEMONIC, t.offset, "unknown %s '%.*s'",
-             t.kind == TOKEN_DIRECTIVE ? "directive" : "instruction",
-             (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data);
+             t.kind == TOKEN_DIRECTIVE ? "directive" : "instruction", BYTES_ARG(near.word, 40));
     if (near.best) error_note(a->s->err, "did you mean '%s'?", near.best);
     return false;
 }
@@ -484,8 +476,7 @@ static void resolve(struct assembly *a)
         const struct label *l = &a->labels.items[use->label];
         if (!l->defined) {
             findings_add(a->findings, BASE_NAME_UNKNOWN, use->offset, NULL,
-                         "label '%.*s' is not defined",
-                         (int)(l->name.size > 60 ? 60 : l->name.size), (const char *)l->name.data);
+                         "label '%.*s' is not defined", BYTES_ARG(l->name, 60));
         } else if (use->place == PLACE_ENTRY) {
             a->b.entry = (uint16_t)l->value;
         } else if ((use->place + 1) * 4 <= a->b.code.out.size) {
