@@ -1,6 +1,7 @@
 /* What the dialects share: guessing the dialect, numbers, the code section, opening and closing. */
 #include <stdlib.h>
 #include "pvm/format/container.h"
+#include "base/array.h"
 
 const char *const pvm_dialect_names[] = {"polkavm", "doc", "jam", NULL};
 
@@ -85,14 +86,8 @@ void pvm_emit_varint(struct pvm_emit *e, uint32_t value)
 {
     const struct pvm_program *program = e->program;
     uint32_t index = e->varint_next++;
-    size_t low = 0, high = program->varint_count; /* sorted by index */
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (program->varints[middle].index < index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, program->varint_count, program->varints[low].index >= index);
     if (low < program->varint_count && program->varints[low].index == index) {
         writer_bytes(e->out, program->varints[low].bytes, program->varints[low].size);
         return;

@@ -2,6 +2,7 @@
  * from doc every instruction is written anew and all offsets move. */
 #include <stdlib.h>
 #include "pvm/text/assemble.h"
+#include "base/array.h"
 
 enum { PADDED_JUMP = 5, PADDING_MAX = 1 << 28 };
 
@@ -103,8 +104,7 @@ static bool new_table(struct conversion *c, const uint32_t *item_of)
         else
             entry.value = c->to.code.isa == PVM_LATEST32 ? UINT32_C(0x0376ba8a)
                                                          : UINT64_C(0xfa6f29540376ba8a);
-        if (!pvm_grow(&a->table, &a->table_capacity, a->table_count, sizeof entry, &c->err))
-            return false;
+        if (!ARRAY_GROW(a->table, a->table_capacity, a->table_count, &c->err)) return false;
         a->table[a->table_count++] = entry;
     }
     return true;
@@ -370,10 +370,7 @@ static bool convert(struct conversion *c)
 
 static void keep_first(void *user, const penta_error *finding)
 {
-    penta_error *err = user;
-    if (!err->code && finding->severity == PENTA_ERROR &&
-        pvm_scope(finding->code) == SCOPE_CONTAINER)
-        *err = *finding;
+    if (pvm_scope(finding->code) == SCOPE_CONTAINER) error_keep_first(user, finding);
 }
 
 /* A container that no machine would open is not converted. */

@@ -1,4 +1,5 @@
 #include "pvm/format/debug_info.h"
+#include "base/array.h"
 #include "pvm/format/varint.h"
 
 enum { OPS_WITHOUT_REGION = 512 };
@@ -51,20 +52,12 @@ void pvm_debug_start(const struct pvm_program *program, size_t range, struct pvm
 
 bool pvm_debug_find(const struct pvm_program *program, uint32_t pc, struct pvm_debug_lines *out)
 {
-    size_t low = 0, high = range_count(program);
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const uint8_t *record = program->debug_ranges.data + middle * PVM_DEBUG_RANGE_BYTES;
-        if (pc < get32(record)) {
-            high = middle;
-        } else if (pc >= get32(record + 4)) {
-            low = middle + 1;
-        } else {
-            pvm_debug_start(program, middle, out);
-            return !out->broken;
-        }
-    }
-    return false;
+    const uint8_t *ranges = program->debug_ranges.data;
+    size_t i, count = range_count(program);
+    ARRAY_SEARCH(i, 0, count, pc < get32(ranges + i * PVM_DEBUG_RANGE_BYTES + 4));
+    if (i == count || pc < get32(ranges + i * PVM_DEBUG_RANGE_BYTES)) return false;
+    pvm_debug_start(program, i, out);
+    return !out->broken;
 }
 
 /* Returns true when the operation finishes a region, of *bytes bytes of code. */

@@ -1,6 +1,7 @@
 /* Warns about code that cannot be reached from pc 0, the exports or the jump table. */
 #include <stdlib.h>
 #include "pvm/format/code_bits.h"
+#include "base/array.h"
 #include "pvm/pvm.h"
 
 struct reach {
@@ -16,15 +17,9 @@ static void mark(uint64_t *bits, uint32_t pc) { bits[pc / 64] |= UINT64_C(1) << 
 
 static void remember(struct reach *r, uint32_t pc)
 {
-    if (r->count == r->capacity) {
-        size_t capacity = r->capacity ? 2 * r->capacity : 256;
-        uint32_t *more = realloc(r->todo, capacity * sizeof *more);
-        if (!more) {
-            r->failed = true;
-            return;
-        }
-        r->todo = more;
-        r->capacity = capacity;
+    if (!ARRAY_RESERVE(r->todo, r->capacity, r->count + 1)) {
+        r->failed = true;
+        return;
     }
     mark(r->seen, pc);
     r->todo[r->count++] = pc;

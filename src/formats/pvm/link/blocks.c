@@ -1,5 +1,6 @@
 /* Instructions to basic blocks, and which of them an export can reach. */
 #include "pvm/text/assemble.h"
+#include "base/array.h"
 #include "pvm/link/forms.h"
 #include <stdlib.h>
 
@@ -97,8 +98,7 @@ bool link_make_blocks(struct link *l)
     if (leaders) leaders[0] = 1;
     for (size_t i = 0; ok && i < l->insn_count; i++) {
         if (leaders[i]) {
-            ok = pvm_grow(&l->blocks, &l->block_capacity, l->block_count, sizeof *l->blocks,
-                          &l->err);
+            ok = ARRAY_GROW(l->blocks, l->block_capacity, l->block_count, &l->err);
             if (!ok) break;
             l->blocks[l->block_count++] =
                 (struct link_block){.insns = &l->insns[i], .next = LINK_NONE};

@@ -1,6 +1,7 @@
 /* Where code comes from, by libdw: a table of lines and a tree of functions, inlined ones below
  * those that contain them. */
 #include "pvm/text/assemble.h"
+#include "base/array.h"
 #include "pvm/link/elf_names.h"
 #include "pvm/link/link.h"
 #include <dwarf.h>
@@ -123,8 +124,7 @@ static bool read_lines(struct dwarf_lines *d, Dwarf_Die *unit)
         dwarf_lineno(line, &number);
         dwarf_linecol(line, &column);
         dwarf_lineendsequence(line, &end);
-        if (!pvm_grow(&d->rows, &d->row_capacity, d->row_count, sizeof *d->rows, &d->err))
-            return false;
+        if (!ARRAY_GROW(d->rows, d->row_capacity, d->row_count, &d->err)) return false;
         const char *file = end ? NULL : dwarf_linesrc(line, NULL, NULL);
         d->rows[d->row_count++] =
             (struct line_row){address, file, (uint32_t)number, (uint32_t)column};
@@ -184,8 +184,7 @@ static bool add_scope(struct dwarf_lines *d, Dwarf_Die *die, Dwarf_Die *unit, ui
     ptrdiff_t at = 0;
     while ((at = dwarf_ranges(die, at, &base, &s.low, &s.high)) > 0) {
         if (s.low >= s.high) continue;
-        if (!pvm_grow(&d->scopes, &d->scope_capacity, d->scope_count, sizeof *d->scopes, &d->err))
-            return false;
+        if (!ARRAY_GROW(d->scopes, d->scope_capacity, d->scope_count, &d->err)) return false;
         d->scopes[d->scope_count++] = s;
     }
     return true;
@@ -266,27 +265,15 @@ void link_source_free(struct link_object *object)
 
 static const struct line_row *row_at(const struct dwarf_lines *d, uint64_t address)
 {
-    size_t low = 0, high = d->row_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (d->rows[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, d->row_count, d->rows[low].address > address);
     return low && d->rows[low - 1].file ? &d->rows[low - 1] : NULL;
 }
 
 static uint32_t scope_at(const struct dwarf_lines *d, uint64_t address)
 {
-    size_t low = 0, high = d->scope_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (d->scopes[middle].low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, d->scope_count, d->scopes[low].low > address);
     uint32_t i = low ? (uint32_t)low - 1 : LINK_NONE;
     while (i != LINK_NONE && d->scopes[i].high <= address) i = d->scopes[i].parent;
     return i;

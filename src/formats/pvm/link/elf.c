@@ -2,6 +2,7 @@
  * the bytes that are there before they are used. */
 #include "pvm/link/link.h"
 #include <stdlib.h>
+#include "base/array.h"
 #include "pvm/text/assemble.h"
 #include <gelf.h>
 
@@ -108,9 +109,7 @@ static bool read_sections(struct elf_reader *r)
     r->object->section_count = (uint32_t)count;
     r->data_left = r->object->file.size;
     for (size_t i = 0; i < count; i++) {
-        if (!pvm_grow(&l->sections, &l->section_capacity, l->section_count, sizeof *l->sections,
-                      &l->err))
-            return false;
+        if (!ARRAY_GROW(l->sections, l->section_capacity, l->section_count, &l->err)) return false;
         if (!read_section(r, i, &l->sections[l->section_count])) return false;
         l->section_count++;
     }
@@ -233,9 +232,7 @@ static bool read_group(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
     if (!data || data->d_size < 4 || h->sh_info >= r->object->symbol_count) return true;
     size_t count = data->d_size / 4;
     uint32_t *words = arena_alloc(&l->arena, count, sizeof *words, &l->err);
-    if (!words ||
-        !pvm_grow(&l->groups, &l->group_capacity, l->group_count, sizeof *l->groups, &l->err))
-        return false;
+    if (!words || !ARRAY_GROW(l->groups, l->group_capacity, l->group_count, &l->err)) return false;
     memcpy(words, data->d_buf, count * sizeof *words);
     if (words[0] & GRP_COMDAT)
         l->groups[l->group_count++] = (struct link_group){r->object->symbols[h->sh_info].name,
@@ -281,8 +278,7 @@ static void give_addresses(struct elf_reader *r)
 
 bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy)
 {
-    if (!pvm_grow(&l->objects, &l->object_capacity, l->object_count, sizeof *l->objects, &l->err))
-        return false;
+    if (!ARRAY_GROW(l->objects, l->object_capacity, l->object_count, &l->err)) return false;
     struct link_object *o = &l->objects[l->object_count];
     *o = (struct link_object){.name = name, .file = file, .lazy = lazy};
     struct elf_reader r = {.l = l, .object = o, .object_index = (uint32_t)l->object_count++};

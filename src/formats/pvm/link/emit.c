@@ -1,6 +1,7 @@
 /* Blocks to bytes: which jumps are needed, what gets an entry in the jump table, and the offset of
  * every instruction. */
 #include "pvm/text/assemble.h"
+#include "base/array.h"
 #include "pvm/format/encode.h"
 #include "pvm/link/forms.h"
 #include <stdlib.h>
@@ -36,8 +37,7 @@ static void mark_targets(struct link *l, uint8_t *targeted)
 
 static bool add_item(struct link *l, struct link_item item)
 {
-    if (!pvm_grow(&l->items, &l->item_capacity, l->item_count, sizeof *l->items, &l->err))
-        return false;
+    if (!ARRAY_GROW(l->items, l->item_capacity, l->item_count, &l->err)) return false;
     l->items[l->item_count++] = item;
     return true;
 }

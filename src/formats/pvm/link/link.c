@@ -115,7 +115,7 @@ static bool read_member(void *user, const char *archive, penta_bytes name, penta
     struct link *l = user;
     char *text = arena_alloc(&l->arena, strlen(archive) + name.size + 3, 1, &l->err);
     if (!text) return false;
-    sprintf(text, "%s(%.*s)", archive, (int)name.size, (const char *)name.data);
+    sprintf(text, "%s(%.*s)", archive, BYTES_ARG(name, INT_MAX));
     return link_read_elf(l, text, bytes, true);
 }
 

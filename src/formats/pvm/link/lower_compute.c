@@ -1,6 +1,7 @@
 /* Instructions that compute, load and store. Where lowering needs an extra register, it borrows one
  * and keeps its value in memory meanwhile, which is safe because guests have one thread. */
 #include "pvm/link/lower.h"
+#include "base/array.h"
 #include "pvm/text/assemble.h"
 #include <stdio.h>
 
@@ -9,7 +10,7 @@ void lower_put(struct lowering *w, struct link_insn in)
     struct link *l = w->l;
     in.section = w->section;
     in.offset = (uint32_t)w->offset;
-    if (pvm_grow(&l->insns, &l->insn_capacity, l->insn_count, sizeof *l->insns, &l->err))
+    if (ARRAY_GROW(l->insns, l->insn_capacity, l->insn_count, &l->err))
         l->insns[l->insn_count++] = in;
 }
 

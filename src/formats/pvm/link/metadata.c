@@ -7,6 +7,7 @@
  * without padding. Pointers have the object's word size; where they point is said by
  * relocations. */
 #include "pvm/text/assemble.h"
+#include "base/array.h"
 #include "pvm/link/elf_names.h"
 #include "pvm/link/link.h"
 
@@ -101,11 +102,10 @@ static bool add_export(struct link *l, uint32_t section, uint64_t offset)
         if (e->name.size != r.name.size || memcmp(e->name.data, r.name.data, r.name.size)) continue;
         if (e->place.section == function.section && e->place.offset == function.offset) return true;
         link_report(l, PVM_LINK_DUPLICATE, section, offset, NULL, "the export %.*s is there twice",
-                    (int)(r.name.size > 60 ? 60 : r.name.size), (const char *)r.name.data);
+                    BYTES_ARG(r.name, 60));
         return false;
     }
-    if (!pvm_grow(&l->exports, &l->export_capacity, l->export_count, sizeof *l->exports, &l->err))
-        return false;
+    if (!ARRAY_GROW(l->exports, l->export_capacity, l->export_count, &l->err)) return false;
     l->exports[l->export_count++] = (struct link_export){.name = r.name,
                                                          .place = function,
                                                          .block = LINK_NONE,
@@ -166,16 +166,14 @@ uint32_t link_import_at(struct link *l, struct link_place at, uint32_t section, 
             (!m->has_index || m->index == r.index))
             return i;
         link_report(l, PVM_LINK_METADATA, section, offset, NULL,
-                    "import %.*s is declared in two different ways",
-                    (int)(r.name.size > 60 ? 60 : r.name.size), (const char *)r.name.data);
+                    "import %.*s is declared in two different ways", BYTES_ARG(r.name, 60));
         return LINK_NONE;
     }
     if (l->import_count >= PVM_IMPORTS_MAX) {
         bad_record(l, at.section, (uint64_t)at.offset, "more than 1024 imports");
         return LINK_NONE;
     }
-    if (!pvm_grow(&l->imports, &l->import_capacity, l->import_count, sizeof *l->imports, &l->err))
-        return LINK_NONE;
+    if (!ARRAY_GROW(l->imports, l->import_capacity, l->import_count, &l->err)) return LINK_NONE;
     l->imports[l->import_count] = (struct link_import){.name = r.name,
                                                        .index = r.index,
                                                        .has_index = r.has_index,

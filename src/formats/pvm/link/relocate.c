@@ -1,6 +1,7 @@
 /* Relocations of data, and what they point at. Addresses that are already in the bytes are not
  * used: in a linked file they are those of another layout. */
 #include "pvm/link/elf_names.h"
+#include "base/array.h"
 #include "pvm/link/link.h"
 
 bool link_reloc_is_pointer(uint32_t type) { return type == R_32 || type == R_64; }
@@ -8,14 +9,8 @@ bool link_reloc_is_pointer(uint32_t type) { return type == R_32 || type == R_64;
 /* The first relocation at or after an offset. */
 static size_t first_at(const struct link_section *s, uint64_t offset)
 {
-    size_t low = 0, high = s->reloc_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (s->relocs[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, s->reloc_count, s->relocs[low].offset >= offset);
     return low;
 }
 

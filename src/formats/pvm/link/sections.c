@@ -2,6 +2,7 @@
  * Read-only data starts at 0x10000; read-write data follows after a guard zone, and zero data comes
  * last, so that it need not be stored. */
 #include "pvm/text/assemble.h"
+#include "base/array.h"
 #include "pvm/link/elf_names.h"
 #include "pvm/link/link.h"
 #include <stdlib.h>
@@ -93,9 +94,7 @@ bool link_classify(struct link *l)
     for (uint32_t i = 0; i < l->section_count; i++)
         if (l->sections[i].elf_type || !l->sections[i].use) l->sections[i].use = use_of(l, i);
     l->spill = (uint32_t)l->section_count;
-    if (!pvm_grow(&l->sections, &l->section_capacity, l->section_count, sizeof *l->sections,
-                  &l->err))
-        return false;
+    if (!ARRAY_GROW(l->sections, l->section_capacity, l->section_count, &l->err)) return false;
     l->sections[l->section_count++] =
         (struct link_section){.name = ".spill",
                               .use = LINK_ZERO_DATA,

@@ -2,6 +2,7 @@
  * linkers, a strong definition is preferred to a weak one and that to a common one, two strong ones
  * are an error, and members of archives are used when they define what is missing. */
 #include "pvm/text/assemble.h"
+#include "base/array.h"
 #include "pvm/link/link.h"
 #include <stdlib.h>
 
@@ -39,8 +40,7 @@ static uint32_t global_of(struct link *l, const char *name, uint32_t object)
     size_t at = hash_of(name) & (l->name_slots - 1);
     for (; l->names[at]; at = (at + 1) & (l->name_slots - 1))
         if (!strcmp(l->globals[l->names[at] - 1].name, name)) return l->names[at] - 1;
-    if (!pvm_grow(&l->globals, &l->global_capacity, l->global_count, sizeof *l->globals, &l->err))
-        return LINK_NONE;
+    if (!ARRAY_GROW(l->globals, l->global_capacity, l->global_count, &l->err)) return LINK_NONE;
     l->globals[l->global_count] = (struct link_global){.name = name,
                                                        .object = LINK_NONE,
                                                        .first_object = object,
@@ -141,9 +141,7 @@ static bool allocate_common(struct link *l, struct link_global *g)
 {
     struct link_symbol *s = &l->objects[g->object].symbols[g->symbol];
     uint64_t align = s->value && !(s->value & (s->value - 1)) && s->value <= 65536 ? s->value : 16;
-    if (!pvm_grow(&l->sections, &l->section_capacity, l->section_count, sizeof *l->sections,
-                  &l->err))
-        return false;
+    if (!ARRAY_GROW(l->sections, l->section_capacity, l->section_count, &l->err)) return false;
     l->sections[l->section_count] = (struct link_section){.name = ".bss.common",
                                                           .object = g->object,
                                                           .use = LINK_ZERO_DATA,
@@ -316,15 +314,10 @@ static bool index_functions(struct link *l, struct link_object *o)
 const struct link_symbol *link_function_at(struct link *l, uint32_t section, uint64_t offset)
 {
     struct link_object *o = &l->objects[l->sections[section].object];
-    size_t low = 0, high = index_functions(l, o) ? o->function_count : 0;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct link_symbol *s = o->functions[middle];
-        if (s->section < section || (s->section == section && s->value <= offset))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, index_functions(l, o) ? o->function_count : 0,
+                 o->functions[low]->section > section ||
+                     (o->functions[low]->section == section && o->functions[low]->value > offset));
     const struct link_symbol *nearest = NULL;
     for (size_t i = low; i-- > 0 && low - i <= LABELS_MAX;) {
         if (o->functions[i]->section != section) break;

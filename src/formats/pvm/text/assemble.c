@@ -1,21 +1,10 @@
 #include "pvm/text/assemble.h"
 #include <stdlib.h>
-
-bool pvm_grow(void *items, size_t *capacity, size_t count, size_t size, penta_error *err)
-{
-    void **array = items;
-    if (count < *capacity) return true;
-    size_t more = *capacity ? 2 * *capacity : 16;
-    void *bigger = realloc(*array, more * size);
-    if (!bigger) return error_at(err, BASE_MEMORY, 0, "no memory for the assembly");
-    *array = bigger;
-    *capacity = more;
-    return true;
-}
+#include "base/array.h"
 
 bool pvm_add_item(struct pvm_assembly *a, struct pvm_item item)
 {
-    if (!pvm_grow(&a->items, &a->capacity, a->count, sizeof item, a->s->err)) return false;
+    if (!ARRAY_GROW(a->items, a->capacity, a->count, a->s->err)) return false;
     a->items[a->count++] = item;
     return true;
 }
@@ -107,8 +96,7 @@ static bool instruction(struct pvm_assembly *a)
     if (match.address) {
         struct pvm_reference taken = {.offset = match.address->offset};
         taken.label = labels_intern(&a->labels, match.address->label, s->err);
-        if (taken.label < 0 ||
-            !pvm_grow(&a->taken, &a->taken_capacity, a->taken_count, sizeof taken, s->err))
+        if (taken.label < 0 || !ARRAY_GROW(a->taken, a->taken_capacity, a->taken_count, s->err))
             return false;
         a->taken[a->taken_count++] = taken;
         item.entry = a->taken_count;
@@ -291,15 +279,9 @@ bool pvm_assemble(struct source *s, const penta_option *options, size_t count, s
     return assemble(&a, options, count, out);
 }
 
-static void ignore(void *user, const penta_error *finding)
-{
-    (void)user;
-    (void)finding;
-}
-
 bool pvm_assemble_around(struct source *s, const struct pvm_code *code, struct writer *out)
 {
-    struct findings findings = {.rules = pvm_rules, .report = ignore};
+    struct findings findings = {.rules = pvm_rules};
     struct pvm_assembly a = {.s = s,
                              .findings = &findings,
                              .given = code,

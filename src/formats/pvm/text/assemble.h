@@ -84,8 +84,6 @@ struct pvm_assembly {
  * all that it prints besides the instructions. */
 bool pvm_assemble_around(struct source *s, const struct pvm_code *code, struct writer *out);
 
-/* Makes space for one more item in an array. */
-bool pvm_grow(void *items, size_t *capacity, size_t count, size_t size, penta_error *err);
 /* Reads a label or a number. */
 bool pvm_reference_read(struct pvm_assembly *a, struct pvm_reference *out);
 /* directives.c: reads a line after its '%'. */

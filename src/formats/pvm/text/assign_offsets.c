@@ -9,8 +9,7 @@ static bool unknown_label(const struct pvm_assembly *a, int64_t label, uint64_t 
                           penta_error *err)
 {
     penta_bytes name = a->labels.items[label].name;
-    return error_at(err, BASE_NAME_UNKNOWN, offset, "'%.*s' is not defined",
-                    (int)(name.size > 60 ? 60 : name.size), (const char *)name.data);
+    return error_at(err, BASE_NAME_UNKNOWN, offset, "'%.*s' is not defined", BYTES_ARG(name, 60));
 }
 
 static uint32_t label_pc(const struct pvm_assembly *a, int64_t label)

@@ -1,6 +1,7 @@
 /* The lines of source text that start with '%'; assemble.h lists them. */
 #include <stdlib.h>
 #include "base/number.h"
+#include "base/array.h"
 #include "base/suggest.h"
 #include "pvm/text/assemble.h"
 
@@ -146,9 +147,8 @@ static bool add_import(struct pvm_assembly *a)
     bool given = source_accept(a->s, '=');
     if (given && !number(a, UINT32_MAX, &pc)) return false;
     import.pc = (uint32_t)pc;
-    if (!pvm_grow(&a->imports, &a->import_capacity, p->import_count, sizeof import, a->s->err) ||
-        !pvm_grow(&a->import_given, &a->import_given_capacity, p->import_count, sizeof given,
-                  a->s->err))
+    if (!ARRAY_GROW(a->imports, a->import_capacity, p->import_count, a->s->err) ||
+        !ARRAY_GROW(a->import_given, a->import_given_capacity, p->import_count, a->s->err))
         return false;
     a->import_given[p->import_count] = given;
     a->imports[p->import_count++] = import;
@@ -158,10 +158,8 @@ static bool add_import(struct pvm_assembly *a)
 bool pvm_add_export(struct pvm_assembly *a, penta_bytes text, struct pvm_reference place)
 {
     struct pvm_program *p = &a->program;
-    if (!pvm_grow(&a->exports, &a->export_capacity, p->export_count, sizeof *a->exports,
-                  a->s->err) ||
-        !pvm_grow(&a->export_places, &a->export_place_capacity, p->export_count, sizeof place,
-                  a->s->err))
+    if (!ARRAY_GROW(a->exports, a->export_capacity, p->export_count, a->s->err) ||
+        !ARRAY_GROW(a->export_places, a->export_place_capacity, p->export_count, a->s->err))
         return false;
     a->exports[p->export_count] = (struct pvm_export){.name = text};
     a->export_places[p->export_count++] = place;
@@ -186,7 +184,7 @@ static bool add_entries(struct pvm_assembly *a)
         if (next == TOKEN_LINE || next == TOKEN_END) return true;
         struct pvm_reference entry;
         if (!pvm_reference_read(a, &entry) ||
-            !pvm_grow(&a->table, &a->table_capacity, a->table_count, sizeof entry, a->s->err))
+            !ARRAY_GROW(a->table, a->table_capacity, a->table_count, a->s->err))
             return false;
         a->table[a->table_count++] = entry;
     }
@@ -228,7 +226,7 @@ static bool add_section(struct pvm_assembly *a)
                (p->section_count && (a->sections[p->section_count - 1].extra ||
                                      a->sections[p->section_count - 1].id >= id)));
     if (!ok || !s.payload.data ||
-        !pvm_grow(&a->sections, &a->section_capacity, p->section_count, sizeof s, a->s->err))
+        !ARRAY_GROW(a->sections, a->section_capacity, p->section_count, a->s->err))
         return false;
     a->sections[p->section_count++] = s;
     return true;
@@ -250,7 +248,7 @@ static bool add_varint(struct pvm_assembly *a)
     if (ok) bytes_copy(v.bytes, (penta_bytes){bytes.out.data, bytes.out.size});
     v.size = (uint8_t)bytes.out.size;
     writer_free(&bytes);
-    if (!ok || !pvm_grow(&a->varints, &a->varint_capacity, p->varint_count, sizeof v, a->s->err))
+    if (!ok || !ARRAY_GROW(a->varints, a->varint_capacity, p->varint_count, a->s->err))
         return false;
     a->varints[p->varint_count++] = v;
     return true;
@@ -311,6 +309,6 @@ bool pvm_directive(struct pvm_assembly *a)
         suggest_offer(&near, directives[i].name);
     }
     error_at(s->err, BASE_MNEMONIC, t.offset, "unknown directive '%%%.*s'",
-             (int)(t.size > 40 ? 40 : t.size), (const char *)near.word.data);
+             BYTES_ARG(near.word, 40));
     return near.best ? error_note(s->err, "did you mean '%%%s'?", near.best) : false;
 }

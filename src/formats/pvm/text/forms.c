@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include "pvm/text/forms.h"
+#include "base/array.h"
 #include "base/suggest.h"
 
 /* clang-format off */
@@ -323,14 +324,8 @@ static bool fill(const struct row *row, const struct pvm_line *line, unsigned bi
 bool pvm_line_match(const struct pvm_matcher *matcher, const struct pvm_line *line,
                     enum pvm_isa isa, struct pvm_match *out, penta_error *err)
 {
-    size_t low = 0, high = matcher->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (strcmp(matcher->rows[middle].key, line->key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, matcher->count, strcmp(matcher->rows[low].key, line->key) >= 0);
     const struct pvm_operand *misfit = NULL;
     bool known = false, here = false;
     for (; low < matcher->count && !strcmp(matcher->rows[low].key, line->key); low++) {

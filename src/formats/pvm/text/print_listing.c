@@ -2,6 +2,7 @@
  * appears as `invalid` where control can fall into it, and not at all elsewhere. */
 #include <stdlib.h>
 #include "pvm/text/print.h"
+#include "base/array.h"
 
 struct listing {
     const struct pvm_code *code;
@@ -136,14 +137,8 @@ static bool find_blocks(const struct pvm_program *p, struct blocks *b)
 static void print_target(void *user, struct writer *out, uint32_t pc)
 {
     const struct blocks *b = user;
-    size_t low = 0, high = b->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (b->starts[middle] < pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, b->count, b->starts[low] >= pc);
     bool found = low < b->count && b->starts[low] == pc;
     if (found) writer_char(out, '@');
     writer_dec(out, found ? low : pc);

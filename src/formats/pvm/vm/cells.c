@@ -2,6 +2,7 @@
 #include "pvm/vm/cells.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/error.h"
 #include "pvm/vm/ops.h"
 
@@ -15,14 +16,9 @@ struct builder {
 static bool reserve(struct builder *b, uint32_t more)
 {
     struct pvm_cells *p = b->p;
-    if (b->failed || p->count + more <= p->capacity) return !b->failed;
-    uint32_t capacity = 2 * p->capacity + more + 64;
-    struct pvm_cell *cells = realloc(p->cells, capacity * sizeof *cells);
-    if (cells) p->cells = cells;
-    struct pvm_place *places = realloc(p->places, capacity * sizeof *places);
-    if (places) p->places = places;
-    if (cells && places) p->capacity = capacity;
-    b->failed = !cells || !places;
+    if (b->failed) return false;
+    b->failed = !ARRAY_RESERVE(p->cells, p->capacity, p->count + more) ||
+                !ARRAY_RESERVE(p->places, p->place_capacity, p->count + more);
     return !b->failed;
 }
 
@@ -37,15 +33,9 @@ static struct pvm_cell *append(struct builder *b, uint8_t op, uint32_t pc)
 static bool block_begin(struct builder *b, uint32_t pc)
 {
     struct pvm_cells *p = b->p;
-    if (p->block_count == p->block_capacity) {
-        uint32_t capacity = 2 * p->block_capacity + 64;
-        struct pvm_block *more = realloc(p->blocks, capacity * sizeof *more);
-        if (!more) {
-            b->failed = true;
-            return false;
-        }
-        p->blocks = more;
-        p->block_capacity = capacity;
+    if (!ARRAY_RESERVE(p->blocks, p->block_capacity, p->block_count + 1)) {
+        b->failed = true;
+        return false;
     }
     if (!reserve(b, 1)) return false;
     p->block_count++;
@@ -266,14 +256,8 @@ void pvm_cells_free(struct pvm_cells *p)
 
 uint32_t pvm_cells_find(const struct pvm_cells *p, uint32_t pc)
 {
-    uint32_t low = 0, high = p->block_count;
-    while (low < high) { /* the last block that starts at or before pc */
-        uint32_t middle = low + (high - low) / 2;
-        if (p->blocks[middle].pc <= pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low; /* the last block that starts at or before pc */
+    ARRAY_SEARCH(low, 0, p->block_count, p->blocks[low].pc > pc);
     if (!low) return 0;
     uint32_t from = p->blocks[low - 1].first;
     uint32_t end = low < p->block_count ? p->blocks[low].entry - 1 : p->count;

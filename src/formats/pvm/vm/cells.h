@@ -65,9 +65,9 @@ struct pvm_cells {
     bool wide_charges; /* cost << 32 | instructions */
     struct pvm_cell *cells;
     struct pvm_place *places;
-    uint32_t count, capacity;
     struct pvm_block *blocks;
-    uint32_t block_count, block_capacity;
+    uint32_t count, block_count;
+    size_t capacity, place_capacity, block_capacity;
     uint32_t *table; /* jump table: entry cells, 0 for what traps */
     uint32_t table_count;
     struct pvm_native *native; /* the same program compiled, or NULL: jit.h */

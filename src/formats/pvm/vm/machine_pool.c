@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 
 struct pvm_pool {
     pthread_mutex_t lock;
@@ -54,16 +55,7 @@ void pvm_pool_return(struct pvm_pool *pool, struct pvm_vm *vm)
         if (vm->marked[i]) pvm_vm_mark(&vm->base, vm->cells->places[i].pc, false);
     pthread_mutex_lock(&pool->lock);
     pool->out--;
-    bool kept = !pool->closed;
-    if (kept && pool->count == pool->capacity) {
-        size_t capacity = 2 * pool->capacity + 8;
-        struct pvm_vm **more = realloc(pool->idle, capacity * sizeof *more);
-        if (more) {
-            pool->idle = more;
-            pool->capacity = capacity;
-        }
-        kept = more != NULL;
-    }
+    bool kept = !pool->closed && ARRAY_RESERVE(pool->idle, pool->capacity, pool->count + 1);
     if (kept) pool->idle[pool->count++] = vm;
     bool last = pool->closed && !pool->out;
     pthread_mutex_unlock(&pool->lock);

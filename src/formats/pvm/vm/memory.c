@@ -2,6 +2,7 @@
 #include "pvm/vm/memory.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/bytes.h"
 
 enum { PAGE = 1 << PVM_PAGE_BITS };
@@ -29,27 +30,14 @@ void pvm_memory_close(struct pvm_memory *m)
 /* Index of the first area that ends after address. */
 static size_t area_at(const struct pvm_memory *m, uint64_t address)
 {
-    size_t low = 0, high = m->area_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct pvm_area *a = &m->areas[middle];
-        if (a->address + a->length > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, m->area_count, m->areas[low].address + m->areas[low].length > address);
     return low;
 }
 
 static bool area_insert(struct pvm_memory *m, size_t at, struct pvm_area area)
 {
-    if (m->area_count == m->area_capacity) {
-        size_t capacity = m->area_capacity ? 2 * m->area_capacity : 8;
-        struct pvm_area *more = realloc(m->areas, capacity * sizeof *more);
-        if (!more) return false;
-        m->areas = more;
-        m->area_capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(m->areas, m->area_capacity, m->area_count + 1)) return false;
     memmove(&m->areas[at + 1], &m->areas[at], (m->area_count - at) * sizeof *m->areas);
     m->areas[at] = area;
     m->area_count++;

@@ -1,4 +1,5 @@
 #include "pvm/host/jam/layer.h"
+#include "base/array.h"
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include <stdlib.h>
@@ -109,13 +110,7 @@ static void erase(struct jam_layer *l, struct jam_entry *e)
 
 static bool note(struct jam_layer *l, const uint8_t *key, const struct jam_entry *e)
 {
-    if (l->undo_count == l->undo_capacity) {
-        size_t capacity = 2 * l->undo_capacity + 16;
-        struct jam_undo *more = realloc(l->undo, capacity * sizeof *more);
-        if (!more) return false;
-        l->undo = more;
-        l->undo_capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(l->undo, l->undo_capacity, l->undo_count + 1)) return false;
     struct jam_undo *u = &l->undo[l->undo_count++];
     *u = (struct jam_undo){.used = e && e->used, .value = e ? share(e->value) : NULL};
     memcpy(u->key, key, JAM_KEY);

@@ -1,20 +1,15 @@
 #include "pvm/host/jam/queue.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 
 /* ---- hashes ---- */
 
 void jam_hashes_add(struct jam_hashes *h, const uint8_t *hash)
 {
-    if (h->count == h->capacity) {
-        size_t capacity = 2 * h->capacity + 16;
-        void *more = realloc(h->list, capacity * sizeof *h->list);
-        if (!more) {
-            h->failed = true;
-            return;
-        }
-        h->list = more;
-        h->capacity = capacity;
+    if (!ARRAY_RESERVE(h->list, h->capacity, h->count + 1)) {
+        h->failed = true;
+        return;
     }
     memcpy(h->list[h->count++], hash, JAM_HASH);
 }
@@ -41,13 +36,7 @@ void jam_hashes_free(struct jam_hashes *h)
 
 static struct jam_waiting *append(struct jam_queue *q, size_t needs)
 {
-    if (q->count == q->capacity) {
-        size_t capacity = 2 * q->capacity + 8;
-        struct jam_waiting *more = realloc(q->list, capacity * sizeof *more);
-        if (!more) return NULL;
-        q->list = more;
-        q->capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(q->list, q->capacity, q->count + 1)) return NULL;
     struct jam_waiting *w = &q->list[q->count];
     *w = (struct jam_waiting){.needs = malloc((needs + 1) * sizeof *w->needs)};
     if (!w->needs) return NULL;

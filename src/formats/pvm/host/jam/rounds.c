@@ -1,6 +1,7 @@
 /* Rounds: every service that has something to do runs once, all from the same state. Their changes
  * are merged, and the transfers they made are the start of the next round. */
 #include "base/bytes.h"
+#include "base/array.h"
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>
 #include <string.h>
@@ -39,14 +40,8 @@ static int by_number(const void *a, const void *b)
 
 static struct work *find(const struct works *w, uint32_t service)
 {
-    size_t low = 0, high = w->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (w->list[middle].service < service)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    ARRAY_SEARCH(low, 0, w->count, w->list[low].service >= service);
     return low < w->count && w->list[low].service == service ? &w->list[low] : NULL;
 }
 
@@ -62,16 +57,8 @@ static bool make_works(struct works *w, uint32_t *services, size_t count)
 
 static void end_item(struct works *w, struct work *work)
 {
-    if (work->item_count == work->item_capacity) {
-        work->item_capacity = 2 * work->item_capacity + 4;
-        size_t *more = realloc(work->ends, work->item_capacity * sizeof *more);
-        if (!more) {
-            error_at(w->err, BASE_MEMORY, 0, "no memory for a round");
-            return;
-        }
-        work->ends = more;
-    }
-    work->ends[work->item_count++] = work->bytes.out.size;
+    if (ARRAY_GROW(work->ends, work->item_capacity, work->item_count, w->err))
+        work->ends[work->item_count++] = work->bytes.out.size;
 }
 
 static bool slice_items(struct works *w, struct work *work)
@@ -272,15 +259,7 @@ static size_t removed_accounts(const struct works *w, uint32_t **out)
             const struct jam_entry *e = &l->entries[k];
             if (!e->used || e->value || !jam_key_service(e->key, &service, &record) || !record)
                 continue;
-            if (count == capacity) {
-                capacity = 2 * capacity + 8;
-                uint32_t *more = realloc(*out, capacity * sizeof *more);
-                if (!more) {
-                    error_at(w->err, BASE_MEMORY, 0, "no memory for a round");
-                    return count;
-                }
-                *out = more;
-            }
+            if (!ARRAY_GROW(*out, capacity, count, w->err)) return count;
             (*out)[count++] = service;
         }
     }

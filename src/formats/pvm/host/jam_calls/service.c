@@ -1,5 +1,6 @@
 /* Calls by which a service changes accounts, makes and ejects services, and transfers money. */
 #include "base/bytes.h"
+#include "base/array.h"
 #include "crypto/hash.h"
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>
@@ -92,13 +93,8 @@ enum jam_end jam_call_upgrade(struct jam_run *run, uint64_t *r, penta_bytes hash
 
 static bool append_transfer(struct jam_run *run, const struct jam_transfer *t)
 {
-    if (run->now.transfers == run->transfer_capacity) {
-        size_t capacity = 2 * run->transfer_capacity + 8;
-        struct jam_transfer *more = realloc(run->transfers, capacity * sizeof *more);
-        if (!more) return false;
-        run->transfers = more;
-        run->transfer_capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(run->transfers, run->transfer_capacity, run->now.transfers + 1))
+        return false;
     run->transfers[run->now.transfers++] = *t;
     return true;
 }
@@ -282,13 +278,8 @@ enum jam_end jam_call_provide(struct jam_run *run, uint64_t *r, penta_bytes blob
     if (blob.size > UINT32_MAX || !jam_request_get(run->layer, p.service, p.hash, p.size, &q) ||
         q.count || provided(run, &p))
         return jam_result(r, JAM_HUH);
-    if (run->now.provisions == run->provision_capacity) {
-        size_t capacity = 2 * run->provision_capacity + 8;
-        struct jam_provision *more = realloc(run->provisions, capacity * sizeof *more);
-        if (!more) return jam_no_memory(run);
-        run->provisions = more;
-        run->provision_capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(run->provisions, run->provision_capacity, run->now.provisions + 1))
+        return jam_no_memory(run);
     p.blob = malloc(blob.size + 1);
     if (!p.blob) return jam_no_memory(run);
     bytes_copy(p.blob, blob);

@@ -1,4 +1,5 @@
 #include "pvm/host/jam_json/json.h"
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/number.h"
@@ -122,15 +123,9 @@ uint64_t jam_json_uint_or(struct jam_json *j, const struct json_object *v, const
 
 void jam_slices_end(struct jam_json *j, struct jam_slices *s)
 {
-    if (s->count == s->capacity) {
-        size_t capacity = 2 * s->capacity + 8;
-        size_t *more = realloc(s->ends, capacity * sizeof *more);
-        if (!more) {
-            error_at(j->err, BASE_MEMORY, 0, "no memory for a list");
-            return;
-        }
-        s->ends = more;
-        s->capacity = capacity;
+    if (!ARRAY_RESERVE(s->ends, s->capacity, s->count + 1)) {
+        error_at(j->err, BASE_MEMORY, 0, "no memory for a list");
+        return;
     }
     s->ends[s->count++] = s->bytes.out.size;
 }

@@ -1,6 +1,7 @@
 #include "pvm/host/revive/chain.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/bytes.h"
 
 enum change_kind { CHANGE_ACCOUNT, CHANGE_IMMUTABLE, CHANGE_SLOT, CHANGE_EVENT };
@@ -49,15 +50,9 @@ static bool charge(struct chain *c, size_t bytes)
 static struct change *add_change(struct chain *c, enum change_kind kind)
 {
     if (!charge(c, sizeof(struct change))) return NULL;
-    if (c->change_count == c->change_capacity) {
-        size_t capacity = 2 * c->change_capacity + 64;
-        struct change *more = realloc(c->changes, capacity * sizeof *more);
-        if (!more) {
-            no_memory(c);
-            return NULL;
-        }
-        c->changes = more;
-        c->change_capacity = capacity;
+    if (!ARRAY_RESERVE(c->changes, c->change_capacity, c->change_count + 1)) {
+        no_memory(c);
+        return NULL;
     }
     struct change *change = &c->changes[c->change_count++];
     *change = (struct change){.kind = kind};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file/file.h"
+#include "base/array.h"
 #include "pvm/host/keccak.h"
 #include "pvm/host/revive/revive.h"
 
@@ -113,15 +114,9 @@ struct pvm_vm *revive_code_machine(struct pvm_revive *r, struct code *c)
 void revive_code_release(struct code *c, struct pvm_vm *vm)
 {
     pvm_vm_reset(vm);
-    if (c->idle_count == c->idle_capacity) {
-        size_t capacity = 2 * c->idle_capacity + 4;
-        struct pvm_vm **more = realloc(c->idle, capacity * sizeof *more);
-        if (!more) {
-            vm->base.engine->close(&vm->base);
-            return;
-        }
-        c->idle = more;
-        c->idle_capacity = capacity;
+    if (!ARRAY_RESERVE(c->idle, c->idle_capacity, c->idle_count + 1)) {
+        vm->base.engine->close(&vm->base);
+        return;
     }
     c->idle[c->idle_count++] = vm;
 }

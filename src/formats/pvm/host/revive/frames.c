@@ -28,9 +28,7 @@ bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop
     if (stop->detail >= c->call_count || !c->calls[stop->detail].answer) {
         char name[80] = "a host call without a name";
         penta_bytes import = pvm_import_name(c->module, stop->detail);
-        if (import.size)
-            snprintf(name, sizeof name, "'%.*s'", (int)(import.size < 60 ? import.size : 60),
-                     (const char *)import.data);
+        if (import.size) snprintf(name, sizeof name, "'%.*s'", BYTES_ARG(import, 60));
         return revive_stop(r, name);
     }
     if (!c->calls[stop->detail].answer(&q)) {
