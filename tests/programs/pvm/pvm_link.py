@@ -225,6 +225,9 @@ OPTIMISATIONS = (
      "ld ra, 0(sp)\naddi sp, sp, 8\nret\nf: addi a0, a0, 1", r"ra = 2, jump @", r"jump \[a4", (4,)),
     ("blocks move to the jump", "j 2f\n1: addi a0, a0, 2\nret\n2: addi a0, a0, 1\nj 1b", r"a0 = a0 \+ 0x1",
      "jump", (1,)),
+    ("short ends of blocks are copied", "li a5, 0x12345\nadd a4, a5, a0\nli a2, 7\n4: beqz a2, 5f\naddi a2, a2, -1\nandi a3, a2, 1\nbeqz a3, 1f\n"
+     "addi a0, a0, 5\nj 3f\n1: beqz a0, 2f\nslli a0, a0, 2\nj 3f\n2: addi a0, a0, 3\n3: xori a0, a0, 9\nj 4b\n5:",
+     r"(?s)\^ 0x9.*\^ 0x9.*\^ 0x9", "trap", (11,)),
     ("unreachable code goes", "addi a0, a0, 1\nret\nunused: li a0, 1234", r"a0 = a0 \+ 0x1", "0x4d2", (1,)),
     ("unused imports go", "addi a0, a0, 1\nret\nunused: .word 0x0000000b\n.8byte .Lg_meta\nret\n" +
      RECORD.format("g", 1), r"a0 = a0 \+ 0x1", "ecalli", (1,)),
