@@ -1,4 +1,4 @@
-/* Integer expressions over 64 bits, wrapping: + - * / % << >> & | ^ ~ ( ) and names. */
+/* Integer expressions over 64 bits, wrapping (TEXT 2): + - * / % << >> & | ^ ~ ( ) and names. */
 #pragma once
 #include "text/lexer.h"
 

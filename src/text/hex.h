@@ -1,5 +1,5 @@
-/* Bytes in assembly text: pairs of hex digits, and `00*4096` for a run of 4096 bytes 00. Printers
- * write runs of equal bytes in this form, and every assembler reads it. */
+/* Bytes in assembly text (TEXT 3): pairs of hex digits, and `00*4096` for a run of 4096 bytes
+ * 00. Printers write runs of equal bytes in this form, and every assembler reads it. */
 #pragma once
 #include "base/writer.h"
 

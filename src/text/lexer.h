@@ -1,4 +1,4 @@
-/* Tokens for every assembler. Tokens point into the source; nothing is copied. */
+/* Tokens for every assembler (TEXT 1). Tokens point into the source; nothing is copied. */
 #pragma once
 #include "base/arena.h"
 #include "base/writer.h"

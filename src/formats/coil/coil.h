@@ -1,4 +1,4 @@
-/* COIL objects: an intermediate language with typed, nested operands.
+/* COIL objects (COIL 1, COIL 8): an intermediate language with typed, nested operands.
  *
  *     object       header | tables and contents of sections, where the header and the section
  *                  entries place them, with zeros between them for alignment

@@ -1,4 +1,4 @@
-/* CockpitVM bytecode containers: signed, sealed and compressed programs for small boards.
+/* CockpitVM bytecode containers (CVBC 1): signed, sealed and compressed programs for small boards.
  *
  *     header (64) | metadata | security | bytecode | debug
  *

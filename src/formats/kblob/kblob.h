@@ -1,4 +1,4 @@
-/* Kernel blobs: programs of a mock GPU.
+/* Kernel blobs: programs of a mock GPU (KBLOB 1).
  *
  *     header (16) | gap | instCount x instruction (16) | trailer
  *

@@ -1,4 +1,4 @@
-/* TVMR: programs of a ternary tensor machine. layout.def has every field of the fixed records.
+/* Programs of a ternary tensor machine (TVMR 4). layout.def has every field of the fixed records.
  *
  *     image        header (48) | extension (8) ... | definition ... | instruction (8) ... | metadata
  *     extension    id u16 | major u16 | minor u16 | patch u16

@@ -1,5 +1,6 @@
-/* The trace of the device: one JSON object per line. Lines reach the file before the answer of the
- * command that caused them, so that in SERIAL and SEEDED the order of all lines is fixed. */
+/* The trace of the device (DEVICE 7.2): one JSON object per line. Lines reach the file before
+ * the answer of the command that caused them, so that in SERIAL and SEEDED the order of all
+ * lines is fixed. */
 #include <unistd.h>
 #include "base/json/json_write.h"
 #include "gpu/child/device.h"

@@ -1,4 +1,4 @@
-/* The race report.
+/* The race report (DEVICE 4).
  *
  * Two tasks are unordered unless the host saw the end of one before it launched the other; a race
  * is a pair of accesses by unordered tasks to a common byte, one of them a write. Programs have no

@@ -1,4 +1,4 @@
-/* SERIAL and SEEDED: no threads, a virtual clock, the same result every time.
+/* SERIAL and SEEDED: no threads, a virtual clock, the same result every time (DEVICE 3).
  *
  * SEEDED interleaves instruction by instruction: among n > 1 runnable tasks a random generator
  * chooses the next; a single one just runs. Sleeping tasks become runnable, in launch order, when

@@ -1,4 +1,4 @@
-/* Scripts of device calls: penta/device.h has the language. */
+/* Scripts of device calls (DEVICE 8): penta/device.h has the language. */
 #include "penta/device.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* The rules of an instruction in its function: operand classes, types, variables, scopes. The verifier
- * and the loader of the machine use the same code, so that they agree about what is valid. */
+/* The rules of an instruction in its function (COIL 11): operand classes, types, variables,
+ * scopes. The verifier and the loader of the machine use the same code, so that they agree about
+ * what is valid. */
 #pragma once
 #include "coil/coil.h"
 #include "coil/format/scopes.h"

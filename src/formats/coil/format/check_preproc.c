@@ -1,4 +1,4 @@
-/* The preprocessor's instructions: definitions, conditions, what they cut out. */
+/* The preprocessor's instructions (COIL 7.12): definitions, conditions, what they cut out. */
 #include "coil/format/check_state.h"
 #include <stdlib.h>
 #include "base/array.h"

@@ -1,11 +1,11 @@
 /* Bytes to module and back.
  *
- * Two layouts are read. The header of the source document is a C struct; packed, as written here,
- * it has 84 bytes and section entries have 52. A 64-bit compiler would insert four bytes before
- * section_offset and four after each section entry: natural layout, 88 and 56. In a natural
- * little-endian file bytes 44-47 are zero, so its packed section_offset would be at least
- * 2^32 * 88; a wrong byte order fails on the version. So at most one reading holds. When none does,
- * the error is that of the packed one. */
+ * Two layouts are read (COIL 8.1). The header of the source document is a C struct; packed, as
+ * written here, it has 84 bytes and section entries have 52. A 64-bit compiler would insert four
+ * bytes before section_offset and four after each section entry: natural layout, 88 and 56. In a
+ * natural little-endian file bytes 44-47 are zero, so its packed section_offset would be at
+ * least 2^32 * 88; a wrong byte order fails on the version. So at most one reading holds. When
+ * none does, the error is that of the packed one. */
 #include "coil/coil.h"
 #include <stdlib.h>
 

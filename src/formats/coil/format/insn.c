@@ -1,5 +1,5 @@
-/* Instructions: bytes to operands and back. Only the level "bytes" is checked here; check.c
- * says whether the operands make sense. */
+/* Instructions (COIL 3): bytes to operands and back. Only the level "bytes" is checked here;
+ * check.c says whether the operands make sense. */
 #include "coil/coil.h"
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* An object under construction, and how it is laid out as a file: header, section table, symbol
- * table, strings, relocations, contents. */
+/* An object under construction, and how it is laid out as a file (COIL 8.8): header, section
+ * table, symbol table, strings, relocations, contents. */
 #include "coil/format/object.h"
 #include "base/array.h"
 #include "text/labels.h"

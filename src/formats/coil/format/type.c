@@ -1,4 +1,4 @@
-/* Types: what follows a type opcode, how large the values are, and types given by id. */
+/* Types (COIL 2): what follows a type opcode, how large the values are, and types given by id. */
 #include "coil/coil.h"
 #include <stdlib.h>
 #include "base/array.h"

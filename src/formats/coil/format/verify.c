@@ -1,4 +1,5 @@
-/* Every rule of an object: tables, symbols, relocations, then the code, function by function. */
+/* Every rule of an object (COIL 8, COIL 11): tables, symbols, relocations, then the code,
+ * function by function. */
 #include "coil/format/check.h"
 #include "base/array.h"
 #include "coil/format/pieces.h"

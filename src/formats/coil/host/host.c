@@ -1,4 +1,4 @@
-/* The default host: port 1 carries bytes, port 2 prints numbers. */
+/* The default host (COIL 7.11): port 1 carries bytes, port 2 prints numbers. */
 #include "core/host.h"
 #include "base/file/file.h"
 #include "coil/vm/vm.h"

@@ -1,4 +1,5 @@
-/* What refers to symbols and strings by number: operands in code, source lines, relocations. */
+/* What refers to symbols and strings by number (COIL 9.5, COIL 9.6): operands in code, source
+ * lines, relocations. */
 #include "coil/link/state.h"
 
 /* ---- code ---- */

@@ -1,5 +1,6 @@
-/* Objects to one object. Sections merge by name in the order of the inputs, symbols by name,
- * operands in code are renumbered, relocations applied. The same inputs give the same bytes. */
+/* Objects to one object (COIL 9). Sections merge by name in the order of the inputs, symbols by
+ * name, operands in code are renumbered, relocations applied. The same inputs give the same
+ * bytes. */
 #include "base/sanitize.h"
 #include "coil/link/state.h"
 #include <stdio.h>

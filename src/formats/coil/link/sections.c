@@ -1,4 +1,5 @@
-/* Sections of the output: merged by name in the order of the inputs, then given addresses. */
+/* Sections of the output (COIL 9.2, COIL 9.4): merged by name in the order of the inputs, then
+ * given addresses. */
 #include "coil/link/state.h"
 #include <stdlib.h>
 

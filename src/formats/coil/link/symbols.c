@@ -1,4 +1,4 @@
-/* Symbols of the output: which definition a name means, and the entry. */
+/* Symbols of the output (COIL 9.3): which definition a name means, and the entry. */
 #include "coil/link/state.h"
 #include <stdio.h>
 #include <stdlib.h>

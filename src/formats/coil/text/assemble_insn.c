@@ -1,5 +1,5 @@
-/* Instructions of the text form. A number without a type waits until the whole line is read: its
- * type depends on the position, then on the first operand that has one. */
+/* Instructions of the text form (COIL 10.2). A number without a type waits until the whole line
+ * is read: its type depends on the position, then on the first operand that has one. */
 #include "base/number.h"
 #include "base/suggest.h"
 #include "coil/text/assemble.h"

@@ -1,4 +1,4 @@
-/* Operands of the text form. */
+/* Operands of the text form (COIL 10.1). */
 #include "base/number.h"
 #include "base/array.h"
 #include "base/suggest.h"

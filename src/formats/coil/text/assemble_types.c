@@ -1,4 +1,4 @@
-/* Types of the text form. */
+/* Types of the text form (COIL 10.1). */
 #include "coil/text/assemble.h"
 #include <stdlib.h>
 #include "base/array.h"

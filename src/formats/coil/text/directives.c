@@ -1,4 +1,4 @@
-/* Directives of the text form. */
+/* Directives of the text form (COIL 10.3, COIL 10.5). */
 #include "base/number.h"
 #include "base/suggest.h"
 #include "coil/text/assemble.h"

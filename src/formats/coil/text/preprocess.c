@@ -1,6 +1,6 @@
-/* Text-level preprocessing, as in C: lines that start with '!'. A text without such a line is left
- * as it is. Otherwise a new text is made, with the origin of each of its lines, so that errors
- * point back. */
+/* Text-level preprocessing, as in C (COIL 10.3): lines that start with '!'. A text without such
+ * a line is left as it is. Otherwise a new text is made, with the origin of each of its lines,
+ * so that errors point back. */
 #include "base/file/file.h"
 #include "base/array.h"
 #include "base/number.h"

@@ -1,5 +1,5 @@
-/* Integer matrices, exactly. Elements are 64-bit values in two's complement; results are modulo
- * 2^64, as integer operations wrap. */
+/* Integer matrices, exactly (COIL 7.15). Elements are 64-bit values in two's complement; results
+ * are modulo 2^64, as integer operations wrap. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* Guest memory: regions in the order of their addresses, the image's sections among them. */
+/* Guest memory (COIL 7.7, COIL 7.14): regions in the order of their addresses, the image's
+ * sections among them. */
 #include "coil/format/section_layout.h"
 #include "base/array.h"
 #include "coil/vm/vm.h"

@@ -1,5 +1,6 @@
-/* The meaning of operations on scalars, once for every engine. A scalar travels in 64 bits:
- * integers extended by their own sign, FP32 and FP64 as their bits, upper bytes zero. */
+/* The meaning of operations on scalars (COIL 7.2, COIL 7.8), once for every engine. A scalar
+ * travels in 64 bits: integers extended by their own sign, FP32 and FP64 as their bits, upper
+ * bytes zero. */
 #pragma once
 #include "coil/coil.h"
 

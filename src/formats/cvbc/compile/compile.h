@@ -1,5 +1,5 @@
 /* A compiler for the small C-like language of CockpitVM sketches: int and void, arrays, functions,
- * if, while, for, break, continue, return, and the nine host calls. docs/formats/cvbc/README.md has it
+ * if, while, for, break, continue, return, and the nine host calls. CVBC 16 has it
  * all. */
 #pragma once
 #include "cvbc/format/build.h"

@@ -1,4 +1,5 @@
-/* Expressions. Each function leaves exactly one word on the stack and counts it in depth. */
+/* Expressions (CVBC 16.5). Each function leaves exactly one word on the stack and counts it in
+ * depth. */
 #include <string.h>
 #include "cvbc/compile/compiler.h"
 

@@ -239,8 +239,8 @@ static bool make_image(struct assembly *a, penta_error *err)
     return true;
 }
 
-/* HMAC-SHA256(key material, "CVBC1NONCE" | AAD | plaintext)[0..11]: sealing twice gives the same file,
- * and different plaintexts have different nonces. */
+/* CVBC 8.5: HMAC-SHA256(secret, "CVBC1NONCE" | AAD | plaintext)[0..11]. Sealing twice gives the
+ * same file, and different plaintexts have different nonces. */
 static bool derive_nonce(const struct assembly *a, const uint8_t aad[48], uint8_t nonce[12])
 {
     if (!(a->flags & CVBC_DETERMINISTIC)) return random_bytes(nonce, 12);

@@ -1,6 +1,7 @@
 /* Writing containers. A build collects what is chosen; everything else (counts, offsets, digests,
- * CRCs) follows from it in a fixed order: metadata, image, compress, encrypt, digests, sign, CRCs.
- * The assembler may override any field of any record, so that odd files survive as text. */
+ * CRCs) follows from it in a fixed order (CVBC 8.1): metadata, image, compress, encrypt,
+ * digests, sign, CRCs. The assembler may override any field of any record, so that odd files
+ * survive as text. */
 #pragma once
 #include "cvbc/cvbc.h"
 
@@ -68,7 +69,7 @@ void cvbc_build_fini(struct cvbc_build *b);
 void cvbc_build_string(struct cvbc_build *b, penta_bytes text);
 void cvbc_build_inst(struct cvbc_build *b, uint8_t opcode, uint8_t flags, uint16_t immediate);
 void cvbc_build_pin(struct cvbc_build *b, const struct cvbc_pin *pin);
-uint32_t cvbc_pin_features(uint8_t function);        /* that a pin asks for: docs/formats/cvbc */
+uint32_t cvbc_pin_features(uint8_t function);        /* that a pin asks for: CVBC 3.5 */
 size_t cvbc_build_count(const struct cvbc_build *b); /* instructions so far */
 
 bool cvbc_build_write(struct cvbc_build *b, struct writer *out, penta_error *err);

@@ -1,4 +1,4 @@
-/* Debug tables: rows in, a section out; and the section as text.
+/* Debug tables (CVBC 5): rows in, a section out; and the section as text.
  *
  *     .symbol   "main", function, 3            or global, array, label, file, or a number
  *     .line     3, 0, 12                       instruction, file, line

@@ -5,7 +5,7 @@
 #include "core/describe.h"
 #include "cvbc/host/board.h"
 
-/* ---- detection ---- */
+/* ---- detection: CVBC 17.4 ---- */
 
 enum { CONC_BYTES = 16, COUNTS_BYTES = 8 };
 #define CONC UINT32_C(0x434F4E43)
@@ -185,7 +185,7 @@ bool cvbc_legacy_detect(penta_bytes file, struct cvbc_legacy *out, const char **
     return true;
 }
 
-/* ---- repair ---- */
+/* ---- repair: CVBC 17.5 ---- */
 
 struct code {
     struct cvbc_inst *at;

@@ -1,4 +1,4 @@
-/* Programs from before the container: five layouts, told apart by content. */
+/* Programs from before the container (CVBC 17): five layouts, told apart by content. */
 #pragma once
 #include "cvbc/format/build.h"
 

@@ -24,7 +24,8 @@ void cvbc_secret_free(struct cvbc_secret *secret)
     *secret = (struct cvbc_secret){0};
 }
 
-/* A key is 32 bytes or 64 hex digits; a password is the file without one newline at the end. */
+/* CVBC 8.8: a key is 32 bytes or 64 hex digits; a password is the file without one newline at
+ * the end. */
 bool cvbc_secret_read(const char *path, bool password, struct cvbc_secret *out, penta_error *err)
 {
     penta_buffer file = {0};

@@ -1,4 +1,4 @@
-/* What a decoded bytecode section holds, and the rows of the debug tables. */
+/* What a decoded bytecode section holds (CVBC 4), and the rows of the debug tables (CVBC 5). */
 #include <string.h>
 #include "base/bytes.h"
 #include "base/array.h"

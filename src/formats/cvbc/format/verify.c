@@ -1,4 +1,4 @@
-/* Quick and full check of the container, in the order that docs/formats/cvbc/README.md gives. All findings
+/* Quick and full check of the container, in the order of CVBC 9.1 and CVBC 9.2. All findings
  * that do not follow from an earlier one are reported; the first is the file's status. */
 #include <string.h>
 #include "base/bytes.h"
@@ -23,7 +23,7 @@ static void check_header_crc(const struct cvbc_module *m, struct findings *f)
     const uint8_t *file = m->base.file.data;
     uint32_t right = checksum_crc32((penta_bytes){file, 12}), stored = m->header.header_crc32;
     if (stored == right) return;
-    uint8_t whole[60]; /* the form that a comment in the format's text describes */
+    uint8_t whole[60]; /* CVBC 6.2 */
     memcpy(whole, file, 12);
     memcpy(whole + 12, file + 16, 48);
     bool comment = checksum_crc32((penta_bytes){whole, 60}) == stored;

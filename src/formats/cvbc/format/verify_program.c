@@ -1,4 +1,5 @@
-/* The rules of a program: operands in range, and the depth of the stack at each instruction.
+/* The rules of a program (CVBC 12): operands in range, and the depth of the stack at each
+ * instruction.
  *
  * Depths are counted per function, from 0 at the entry of the program and from 1, the return index,
  * at the entry of a function; a call leaves the depth as it was. Where all depths are known, every
@@ -125,8 +126,8 @@ static void reach(struct analysis *a, size_t *work, uint32_t to, int32_t depth, 
     }
 }
 
-/* PRINTF takes as many words as the PUSH before it says; without one, or if a jump leads between them,
- * the number is not known. */
+/* CVBC 12.2: PRINTF takes as many words as the PUSH before it says; without one, or if a jump
+ * leads between them, the number is not known. */
 static int32_t printf_pops(const struct analysis *a, size_t i)
 {
     if (!i) return -1;

@@ -1,6 +1,6 @@
-/* Verification under a policy. The order is the protection itself and reads from top to bottom in
- * open_contents: the signature, the digests of the plain parts, the cipher, DEFLATE, the structure, the
- * digest of the decoded bytecode. A step that fails ends it. */
+/* Verification under a policy (CVBC 9.3). The order is the protection itself and reads from top
+ * to bottom in open_contents: the signature, the digests of the plain parts, the cipher,
+ * DEFLATE, the structure, the digest of the decoded bytecode. A step that fails ends it. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -12,7 +12,8 @@
 
 /* ---- the signature ---- */
 
-/* Pieces of the file with [12,16), [40,44) and the signature as zeros, hashed without a copy. */
+/* What is signed (CVBC 7.1): pieces of the file with [12,16), [40,44) and the signature as
+ * zeros, hashed without a copy. */
 void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_size,
               uint8_t hash_algorithm, uint8_t out[40])
 {
@@ -50,7 +51,8 @@ static bool fail_library(struct cvbc_opened *o, uint64_t at)
     return error_note(&o->failure, "this says nothing about the file: try again");
 }
 
-/* A policy may require the low form of ECDSA signatures; then the other is refused although valid. */
+/* A policy may require the low form of ECDSA signatures (CVBC 7.7); then the other is refused
+ * although valid. */
 static bool check_form(const struct cvbc_module *m, struct cvbc_opened *o, uint64_t at,
                        enum key_type type)
 {
@@ -142,7 +144,7 @@ static bool check_bytecode_hash(const struct cvbc_module *m, struct cvbc_opened 
                     "bytecode_sha256 is wrong");
 }
 
-/* ---- the cipher ---- */
+/* ---- the cipher: CVBC 8.3, CVBC 8.4 ---- */
 
 void cvbc_aad(const struct cvbc_sealing *s, penta_bytes metadata, uint8_t out[48])
 {

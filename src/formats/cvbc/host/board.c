@@ -199,7 +199,7 @@ void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *b, u
 
 /* ---- logical pins ---- */
 
-/* TLVs of the custom metadata; type 1 holds pairs {logical pin, pin record}. */
+/* TLVs of the custom metadata (CVBC 3.11); type 1 holds pairs {logical pin, pin record}. */
 static bool pin_of_custom(const struct cvbc_module *m, unsigned logical, size_t *record)
 {
     penta_bytes c = m->meta.custom;

@@ -1,5 +1,5 @@
-/* Boards: what a program may ask of them. Those of boards.def by name, others from a file of lines
- * `field = value`:
+/* Boards (CVBC 19): what a program may ask of them. Those of boards.def by name, others from a file
+ * of lines `field = value`:
  *
  *     name = my-board
  *     architecture = arm        family = stm32       (one field per line; numbers work too)

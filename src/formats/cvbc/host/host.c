@@ -1,5 +1,5 @@
-/* The simulated board: pins, a clock that delays advance, analog inputs, and printf. The board 'trace'
- * prints a line for every event. */
+/* The simulated board (CVBC 14): pins, a clock that delays advance, analog inputs, and printf.
+ * The board 'trace' prints a line for every event. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,8 @@ static void put_number(char *text, size_t *size, const char *format, unsigned va
     for (int i = 0; i < n && *size < PRINTF_MAX; i++) text[(*size)++] = digits[i];
 }
 
-/* The text of one call; false: a conversion without an argument. A zero byte ends it. */
+/* The text of one call (CVBC 14.2); false: a conversion without an argument. A zero byte ends
+ * it. */
 static bool format(penta_bytes f, const int32_t *args, uint32_t count, char *text, size_t *size)
 {
     uint32_t used = 0;

@@ -1,5 +1,5 @@
-/* Code for the board of a firmware: the four Trinity files, from all the containers that it runs.
- */
+/* Code for the board of a firmware (CVBC 20): the four Trinity files, from all the containers
+ * that it runs. */
 #pragma once
 #include "cvbc/host/board.h"
 

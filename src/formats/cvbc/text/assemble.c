@@ -1,4 +1,4 @@
-/* The assembler; print.c has the grammar by example. */
+/* The assembler (CVBC 15); print.c has the grammar by example. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -485,7 +485,8 @@ static void resolve(struct assembly *a)
     }
 }
 
-/* .stored stands for the listing it was printed with; for another one the section is made anew. */
+/* CVBC 15.5: .stored stands for the listing it was printed with; for another one the section is
+ * made anew. */
 static void check_stored(struct assembly *a)
 {
     struct cvbc_build *b = &a->b;

@@ -3,7 +3,7 @@
 #include "core/dispatch.h"
 #include "cvbc/vm/vm.h"
 
-/* ARM's SDIV: INT_MIN / -1 is INT_MIN, and its remainder 0. */
+/* CVBC 11.2, ARM's SDIV: INT_MIN / -1 is INT_MIN, and its remainder 0. */
 static inline int32_t cvbc_div(int32_t a, int32_t b)
 {
     return b == -1 ? (int32_t)(0u - (uint32_t)a) : a / b;

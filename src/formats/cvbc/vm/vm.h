@@ -1,4 +1,5 @@
-/* The machine: an operand stack, 64 variables, 16 arrays, and a budget. Host calls stop it. */
+/* The machine (CVBC 13): an operand stack, 64 variables, 16 arrays, and a budget. Host calls
+ * stop it. */
 #pragma once
 #include "cvbc/cvbc.h"
 #include "penta/cvbc.h"

@@ -31,7 +31,7 @@ static void read_inst(const uint8_t *p, struct kblob_inst *out)
     out->arg1 = get32(p + 12);
 }
 
-/* The code as far as it is there; what is missing is the module's damage. */
+/* The code as far as it is there; what is missing is the module's damage (KBLOB 2.2). */
 static bool parse_code(struct kblob_module *m, penta_error *err)
 {
     penta_bytes file = m->base.file;

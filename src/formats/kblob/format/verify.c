@@ -1,4 +1,4 @@
-/* The twelve checks of the device, in its order, and the warnings. */
+/* The twelve checks of the device, in its order, and the warnings (KBLOB 2). */
 #include "base/codec/checksum.h"
 #include "kblob/kblob.h"
 

@@ -1,4 +1,4 @@
-/* The assembler.
+/* The assembler (KBLOB 4).
  *
  *     ; one instruction per line
  *     .extern buf                  names an address given by the option define, buf=0x...

@@ -1,6 +1,7 @@
-/* The interpreter. Programs have no branches, so the loop is a walk over decoded instructions;
- * what costs is finding the allocation of an address. Nearly always it is the one of the access
- * before, so its bounds stay in locals and a hit is one subtraction and two compares. */
+/* The interpreter (KBLOB 3). Programs have no branches, so the loop is a walk over decoded
+ * instructions; what costs is finding the allocation of an address. Nearly always it is the one
+ * of the access before, so its bounds stay in locals and a hit is one subtraction and two
+ * compares. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

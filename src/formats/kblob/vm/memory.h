@@ -36,7 +36,8 @@ struct kblob_memory {
 };
 
 void kblob_memory_free(struct kblob_memory *m); /* releases all; the struct can be used again */
-/* A zeroed allocation at a generated base; 0 when the size is 0 or over the limit, or no memory. */
+/* A zeroed allocation at a generated base (DEVICE 1.2); 0 when the size is 0 or over the limit,
+ * or no memory. */
 uint64_t kblob_memory_alloc(struct kblob_memory *m, uint64_t size);
 /* At a chosen base; false as above, or when it does not fit into 48 bits, is 0, or overlaps. */
 bool kblob_memory_alloc_at(struct kblob_memory *m, uint64_t base, uint64_t size);
@@ -45,7 +46,7 @@ bool kblob_memory_release(struct kblob_memory *m, uint64_t base);
 
 /* The region that holds address, or NULL. */
 struct kblob_region *kblob_memory_find(const struct kblob_memory *m, uint64_t address);
-/* Why [address, address + size) is not inside one live allocation; NONE when it is. */
+/* Why [address, address + size) is not inside one live allocation (KBLOB 3.6); NONE when it is. */
 enum kblob_fault kblob_memory_classify(const struct kblob_memory *m, uint64_t address,
                                        uint64_t size);
 /* The allocation nearest to an address, for reports; NULL when there is none. */

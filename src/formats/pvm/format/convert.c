@@ -1,5 +1,5 @@
-/* From one dialect to another. polkavm and jam store code the same way, so its bytes stay; to and
- * from doc every instruction is written anew and all offsets move. */
+/* From one dialect to another (PVM 18). polkavm and jam store code the same way, so its bytes
+ * stay; to and from doc every instruction is written anew and all offsets move. */
 #include <stdlib.h>
 #include "pvm/text/assemble.h"
 #include "base/array.h"

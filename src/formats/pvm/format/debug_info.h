@@ -1,4 +1,5 @@
-/* Debug sections: strings, line programs, and the range of code that each line program covers. */
+/* Debug sections (PVM 10): strings, line programs, and the range of code that each line program
+ * covers. */
 #pragma once
 #include "pvm/pvm.h"
 

@@ -227,7 +227,7 @@ bool pvm_is_target(const struct pvm_code *code, uint32_t pc)
     const uint8_t *op = pvm_isas[code->isa].op;
     if (code->gp && op[code->bytes.data[pc]] == PVM_OP_invalid) return false;
     if (!pc) return true;
-    /* PolkaVM's own search misses a predecessor 25 bytes away when pc is a multiple of 8. */
+    /* PVM 6.2: a predecessor 25 bytes away is missed when pc is a multiple of 8. */
     uint32_t reach = code->gp || pc % 8 ? PVM_SKIP_MAX + 1 : PVM_SKIP_MAX;
     uint32_t from = pc > reach ? pc - reach : 0;
     uint64_t bits = pvm_start_bits(code, from) & ((UINT64_C(1) << (pc - from)) - 1);

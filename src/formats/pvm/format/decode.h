@@ -1,4 +1,4 @@
-/* The instructions of all ISAs, and how the bytes of one are read.
+/* The instructions of all ISAs, and how the bytes of one are read (PVM 2, PVM 3).
  *
  * In `polkavm` and `jam` programs the bitmask says where instructions start and hence how long they
  * are; in `doc` programs the length follows from the shape, and `starts` was computed. Decoding

@@ -1,4 +1,4 @@
-/* The doc dialect: a fixed sequence of fields. */
+/* The doc dialect (PVM 13): a fixed sequence of fields. */
 #include "base/utf8.h"
 #include "pvm/format/container.h"
 

@@ -1,5 +1,5 @@
-/* The jam dialect: generic programs and standard programs, which have no magic number. A file is
- * one of them when its lengths add up to its size. */
+/* The jam dialect (PVM 12): generic programs and standard programs, which have no magic number.
+ * A file is one of them when its lengths add up to its size. */
 #include "pvm/format/container.h"
 
 enum { ENTRY_MAX = 8, SPI_HEADER = 11 };
@@ -56,9 +56,9 @@ static unsigned head_bytes(enum pvm_shape shape)
     return shape == PVM_REG_REG_REG || shape == PVM_REG_REG_IMM_IMM ? 2 : 1;
 }
 
-/* The number of instructions if the code has nothing odd, else 0: bit 0 of the bitmask is set,
- * every opcode is defined, there is no hole, every byte is an operand, every static target and jump
- * table entry is an instruction. */
+/* The number of instructions if the code has nothing odd (PVM 12.4), else 0: bit 0 of the
+ * bitmask is set, every opcode is defined, there is no hole, every byte is an operand, every
+ * static target and jump table entry is an instruction. */
 static size_t sound_count(const struct pvm_code *code)
 {
     size_t size = code->bytes.size, count = 0;

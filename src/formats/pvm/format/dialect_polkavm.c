@@ -1,4 +1,4 @@
-/* The polkavm dialect: tagged sections after a header. */
+/* The polkavm dialect (PVM 1): tagged sections after a header. */
 #include <stdlib.h>
 #include "pvm/format/container.h"
 
@@ -42,7 +42,7 @@ static bool take_imports(struct pvm_parse *p, struct reader *r)
     return true;
 }
 
-/* As in PolkaVM, what does not decode ends the list and is no error. */
+/* PVM 1.2: what does not decode ends the list and is no error. */
 static bool take_exports(struct pvm_parse *p, struct reader *r)
 {
     struct pvm_program *program = &p->m->program;

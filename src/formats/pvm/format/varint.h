@@ -1,4 +1,4 @@
-/* The two variable-length numbers of the format.
+/* The two variable-length numbers of the format (PVM 1.3, PVM 13.1).
  *
  * Prefix form (polkavm, jam): the leading one-bits of the first byte say how many bytes follow, 0
  * to 4; its other bits are the top of the value, the bytes after it the rest, little-endian.

@@ -1,5 +1,5 @@
-/* Checks the rules of rules.def about the program: all code, whether it can be reached or not, then
- * the places that lead into it. */
+/* Checks the rules of rules.def about the program (PVM 19.1): all code, whether it can be
+ * reached or not, then the places that lead into it. */
 #include "pvm/format/code_bits.h"
 #include "pvm/format/debug_info.h"
 

@@ -1,4 +1,4 @@
-/* The console: what a C program expects of its operating system, as host calls.
+/* The console (PVM 17): what a C program expects of its operating system, as host calls.
  *
  *     console_write(fd, address, size)            bytes written, at most 1 MiB at a time
  *     console_read(fd, address, size)             bytes read, 0 at the end

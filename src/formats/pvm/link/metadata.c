@@ -1,4 +1,4 @@
-/* Exports and imports: small records that guests keep in sections of their own.
+/* Exports and imports (LINK 3): small records that guests keep in sections of their own.
  *
  *     export     version u8 = 1 | pointer to metadata | pointer to the function
  *     metadata   version u8 = 1 or 2 | flags u32 = 0 | name length u32 | pointer to the name

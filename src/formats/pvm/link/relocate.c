@@ -1,5 +1,5 @@
-/* Relocations of data, and what they point at. Addresses that are already in the bytes are not
- * used: in a linked file they are those of another layout. */
+/* Relocations of data (LINK 4.2), and what they point at. Addresses that are already in the
+ * bytes are not used: in a linked file they are those of another layout. */
 #include "pvm/link/elf_names.h"
 #include "base/array.h"
 #include "pvm/link/link.h"

@@ -1,6 +1,6 @@
-/* Sections: what each is used for, the order of those that are loaded, and their addresses.
- * Read-only data starts at 0x10000; read-write data follows after a guard zone, and zero data comes
- * last, so that it need not be stored. */
+/* Sections (LINK 4.1, LINK 4.4): what each is used for, the order of those that are loaded, and
+ * their addresses. Read-only data starts at 0x10000; read-write data follows after a guard zone,
+ * and zero data comes last, so that it need not be stored. */
 #include "pvm/text/assemble.h"
 #include "base/array.h"
 #include "pvm/link/elf_names.h"

@@ -1,4 +1,5 @@
-/* Source text to program. The syntax of PolkaVM's assembler, and directives for what it cannot say:
+/* Source text to program (PVM 11). The syntax of PolkaVM's assembler, and directives for what it
+ * cannot say:
  *
  *     %isa = latest64                     revive_v1, latest32, latest64, jam_v1
  *     %dialect = jam                      polkavm, doc, jam; without it polkavm

@@ -1,4 +1,4 @@
-/* Prints and reads single instructions, as forms.def says. */
+/* Prints and reads single instructions (PVM 11.3), as forms.def says. */
 #pragma once
 #include "base/writer.h"
 #include "pvm/format/decode.h"

@@ -1,4 +1,4 @@
-/* What basic blocks cost, in the gas models of docs/formats/pvm/gas.md. A cost depends on the
+/* What basic blocks cost, in the gas models of PVM 9. A cost depends on the
  * block's bytes and, in the pipeline model, on the opcodes at the two destinations of its
  * branch. */
 #pragma once

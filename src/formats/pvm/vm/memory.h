@@ -1,4 +1,4 @@
-/* Guest memory: 2^32 bytes in pages of 4096, each with rights.
+/* Guest memory (PVM 7): 2^32 bytes in pages of 4096, each with rights.
  *
  *   reserved back end:  | rights, 1 MiB | state page | guest 0 .. 2^32-1 | guard |
  *   paged back end:     | zeros,  1 MiB | state page |        pages by table

@@ -1,4 +1,5 @@
-/* Option 'profile': the rules that specifications differ in at run time, independent of the ISA. */
+/* Option 'profile' (PVM 14): the rules that specifications differ in at run time, independent of
+ * the ISA. */
 #pragma once
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -90,8 +90,8 @@ static enum pvm_outcome store(struct step *s, uint64_t address, unsigned n, uint
     return advance(s);
 }
 
-/* memset stores bytes until gas or memory ends; a0 and a2 hold its progress. It works in pieces, so
- * that an interrupt is seen in time. */
+/* memset (PVM 5.7) stores bytes until gas or memory ends; a0 and a2 hold its progress. It works
+ * in pieces, so that an interrupt is seen in time. */
 static enum pvm_outcome memset_step(struct step *s)
 {
     enum { PIECE = 1 << 20 };

@@ -84,7 +84,7 @@ struct pvm_call {
     uint64_t regs[PVM_REGISTERS];
 };
 
-struct pvm_layout { /* addresses of the areas: docs/formats/pvm/machine.md */
+struct pvm_layout { /* addresses of the areas: PVM 7.1 */
     uint32_t ro, rw, stack, stack_top, aux;
     uint64_t ro_length, rw_length, stack_length, aux_length; /* whole pages */
     uint64_t heap_base, heap_max;

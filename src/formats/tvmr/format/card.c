@@ -1,4 +1,4 @@
-/* Cards: packages of the upstream tools around an image.
+/* Cards (TVMR 16): packages of the upstream tools around an image.
  *
  *     "TVMR" | major u8 = 1 | minor u8 = 0 | flags u16 | length u32 | JSON | image | CRC32 u32
  *

@@ -1,4 +1,5 @@
-/* Compressed and encrypted files: opening, writing, and the verbs seal, open and convert. */
+/* Compressed and encrypted files (TVMR 4.6): opening, writing, and the verbs seal, open and
+ * convert. */
 #include "base/file/file.h"
 #include "base/number.h"
 #include "tvmr/tvmr.h"

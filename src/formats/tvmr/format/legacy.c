@@ -1,4 +1,4 @@
-/* The legacy format TERN: opened by building the image that the program would be today.
+/* The legacy format TERN (TVMR 13): opened by building the image that the program would be today.
  *
  *     header (32) | definitions, with one byte for the type | instructions of 8 bytes:
  *     action u16 BE | target | source | aux | mod0 | mod1 | mod2

@@ -1,5 +1,5 @@
-/* The metadata section: reads the members of its JSON that tools use. Others stay in the bytes and are
- * ignored. */
+/* The metadata section (TVMR 4.6): reads the members of its JSON that tools use. Others stay in
+ * the bytes and are ignored. */
 #include "base/json/json_read.h"
 #include "tvmr/tvmr.h"
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The rules of an image: the checks of the loader, in their order. */
+/* The rules of an image: the checks of the loader, in their order (TVMR 5). */
 #include "tvmr/format/verify.h"
 #include "base/utf8.h"
 #include <stdarg.h>

@@ -1,6 +1,6 @@
-/* What is wrong with a program: extensions, control flow, keys, registers, operands, order, shapes,
- * plausibility. Programs may have millions of instructions, and nearly all of them are right: those are
- * recognised quickly (unusual_from). */
+/* What is wrong with a program (TVMR 12): extensions, control flow, keys, registers, operands,
+ * order, shapes, plausibility. Programs may have millions of instructions, and nearly all of
+ * them are right: those are recognised quickly (unusual_from). */
 #include "tvmr/format/verify.h"
 #include <stdio.h>
 #include <stdlib.h>

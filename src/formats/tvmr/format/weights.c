@@ -1,6 +1,6 @@
-/* Weight files: "TVMW" | version u16 | entries u16 | per entry key_len u8, key, ndims u8, dims
- * u16..., has_temperatures u8, 2 bytes per signal, 1 per temperature | XXH64. Saved by write, sync,
- * rename, so a crash leaves either the old file or the new one. */
+/* Weight files (TVMR 15.1): "TVMW" | version u16 | entries u16 | per entry key_len u8, key,
+ * ndims u8, dims u16..., has_temperatures u8, 2 bytes per signal, 1 per temperature | XXH64.
+ * Saved by write, sync, rename, so a crash leaves either the old file or the new one. */
 #include "base/codec/checksum.h"
 #include "base/file/file.h"
 #include "tvmr/kernels/kernels.h"

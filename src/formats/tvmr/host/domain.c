@@ -1,5 +1,6 @@
-/* The domain operations of the default host: which function does which, and what they share.
- * Everything is deterministic; with a folder, weights, banks and the pool outlive the run. */
+/* The domain operations of the default host (TVMR 17): which function does which, and what they
+ * share. Everything is deterministic; with a folder, weights, banks and the pool outlive the
+ * run. */
 #include "tvmr/host/domain.h"
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"

@@ -1,4 +1,5 @@
-/* The default host's banks of vectors, found by cosine, with edges between their entries. */
+/* The default host's banks of vectors (TVMR 17.12), found by cosine, with edges between their
+ * entries. */
 #include "tvmr/vm/ops.h"
 #include "base/array.h"
 #include "tvmr/host/domain_state.h"

@@ -1,4 +1,5 @@
-/* The default host's clock and levels, its log, stored weights, checkpoints and transactions. */
+/* The default host's clock and levels, its log, stored weights, checkpoints and transactions:
+ * TVMR 17.9 to TVMR 17.11. */
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
 

@@ -1,5 +1,5 @@
-/* Models of the default host: programs of the folder, model-N.tvmr for slot N, each a machine of
- * its own, with the same domain. A slot without such a file gives back its input. */
+/* Models of the default host (TVMR 17.8): programs of the folder, model-N.tvmr for slot N, each
+ * a machine of its own, with the same domain. A slot without such a file gives back its input. */
 #include "base/file/file.h"
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"

@@ -1,4 +1,5 @@
-/* The default host's chemicals, fields, spiking network, and the temperatures of weights. */
+/* The default host's chemicals, fields, spiking network, and the temperatures of weights: TVMR
+ * 17.2 to TVMR 17.5. */
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>

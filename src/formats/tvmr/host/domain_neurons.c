@@ -1,4 +1,5 @@
-/* The default host's pool: leaky neurons with synapses between those that fire together. */
+/* The default host's pool (TVMR 17.13): leaky neurons with synapses between those that fire
+ * together. */
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>

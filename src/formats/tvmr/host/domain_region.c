@@ -1,4 +1,4 @@
-/* The default host's registers, regions and messages. */
+/* The default host's registers, regions and messages (TVMR 17.6, TVMR 17.7). */
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* What outlives a run: bytes under names, in memory or in a folder, held back by transactions; and
- * weights among them. A folder belongs to one process at a time. Each file is replaced as a whole;
- * a commit writes one journal of all its names first, which the next run brings to an end if this
- * one could not. */
+/* What outlives a run (TVMR 18): bytes under names, in memory or in a folder, held back by
+ * transactions; and weights among them. A folder belongs to one process at a time. Each file is
+ * replaced as a whole; a commit writes one journal of all its names first, which the next run
+ * brings to an end if this one could not. */
 #include "base/codec/checksum.h"
 #include "base/file/file.h"
 #include "base/file/lock.h"
@@ -187,8 +187,8 @@ static bool names_register(penta_bytes key)
     return false;
 }
 
-/* Names are files too: a key of anything but small letters, digits, - and . adds its hash, and so
- * does one that reads like a register without a key. */
+/* Names are files too (TVMR 18.2): a key of anything but small letters, digits, - and . adds its
+ * hash, and so does one that reads like a register without a key. */
 static void name_of_key(penta_bytes key, unsigned reg, char *name, size_t size)
 {
     char text[49];

@@ -1,4 +1,4 @@
-/* Inputs and scripted answers from JSON files. */
+/* Inputs and scripted answers from JSON files (TVMR 19). */
 #pragma once
 #include "tvmr/vm/vm.h"
 

@@ -1,5 +1,5 @@
-/* Assembler, lines and sections. The language is line by line, with its own rules for quotes and
- * comments, hence not the lexer of src/text:
+/* Assembler, lines and sections (TVMR 10.1). The language is line by line, with its own rules for
+ * quotes and comments, hence not the lexer of src/text:
  *
  *     .meta        name "x"                    .registers   C0: ternary[2, 3] key="w" frozen=true
  *     .requires    tensor [0x0001]             .program     relu H1, H0      ext.mnemonic A, B

@@ -1,4 +1,5 @@
-/* Assembler, the image: metadata, and the section .image for what the language cannot express:
+/* Assembler, the image (TVMR 10.5): metadata, and the section .image for what the language cannot
+ * express:
  *
  *     version N      flags N       checksum N     reserved N      header fields as they are
  *     ext ID MAJOR MINOR PATCH     these lines are the extension table instead of .requires

@@ -1,5 +1,5 @@
-/* Assembler, instructions. Core mnemonics have operand forms of their own (isa.def); those of
- * extensions fill the bytes A B C D one by one. */
+/* Assembler, instructions (TVMR 10.2, TVMR 10.3). Core mnemonics have operand forms of their own
+ * (isa.def); those of extensions fill the bytes A B C D one by one. */
 #include "base/suggest.h"
 #include "tvmr/text/assemble.h"
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/* Learning for hosts: the plain functions beside the instructions. Numbers are those of the
- * upstream library, 32 bits that wrap. */
+/* Learning for hosts (TVMR 14): the plain functions beside the instructions. Numbers are those
+ * of the upstream library, 32 bits that wrap. */
 #include "penta/tvmr.h"
 #include "tvmr/vm/ops.h"
 #include <assert.h>

@@ -1,4 +1,5 @@
-/* System, registers, structure, control flow, and the frame that every handler works in. */
+/* System, registers, structure (TVMR 7.1 to TVMR 7.3), control flow (TVMR 7.8), and the frame
+ * that every handler works in. */
 #include "tvmr/vm/ops.h"
 #include <stdarg.h>
 #include <stdio.h>

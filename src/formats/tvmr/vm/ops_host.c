@@ -1,4 +1,4 @@
-/* Instructions that the host answers (domain operations, models, banks), and assertions. */
+/* Instructions that the host answers (TVMR 9: domain operations, models, banks), and assertions. */
 #include "tvmr/vm/ops.h"
 #include <stdarg.h>
 #include <stdio.h>

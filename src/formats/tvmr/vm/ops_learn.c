@@ -1,4 +1,5 @@
-/* Learning: pressure builds up from activity, and weights follow it when it is strong enough. */
+/* Learning (TVMR 7.7, TVMR 8.4): pressure builds up from activity, and weights follow it when it
+ * is strong enough. */
 #include "tvmr/vm/ops.h"
 
 enum { DOPAMINE_GATE = 76, MASTERY_STEP = 5, UPDATE_STEP = 3 };

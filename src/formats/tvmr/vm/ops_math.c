@@ -1,6 +1,7 @@
-/* Element by element: arithmetic and activations of the core and of the extensions tensor and
- * activation. The two sets of formulas differ on purpose: both are what programs were trained on.
- * elements.def has the formulas whose loops are compiled for each instruction set. */
+/* Element by element (TVMR 7.4, TVMR 8.1, TVMR 8.3): arithmetic and activations of the core and
+ * of the extensions tensor and activation. The two sets of formulas differ on purpose: both are
+ * what programs were trained on. elements.def has the formulas whose loops are compiled for each
+ * instruction set. */
 #include "tvmr/kernels/elements.h"
 #include "tvmr/vm/ops.h"
 

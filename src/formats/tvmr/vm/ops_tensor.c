@@ -1,4 +1,4 @@
-/* Attention, rotary positions, norms, key-value caches, sampling. */
+/* Attention, rotary positions, norms, key-value caches (TVMR 8.1), sampling (TVMR 8.13). */
 #include "tvmr/kernels/elements.h"
 #include "tvmr/vm/ops.h"
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Weights: products, tables, quantization, growing and pruning, temperatures. */
+/* Weights (TVMR 7.5, TVMR 7.6, TVMR 8.2): products, tables, quantization, growing and pruning,
+ * temperatures. */
 #include "tvmr/vm/ops.h"
 
 /* ---- products ---- */

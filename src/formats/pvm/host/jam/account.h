@@ -1,4 +1,4 @@
-/* Accounts of services, as values under keys of the state. */
+/* Accounts of services, as values under keys of the state (JAM 11). */
 #pragma once
 #include "pvm/host/jam/layer.h"
 

@@ -1,4 +1,5 @@
-/* Accumulate: what a service starts with, and whether its state or its last checkpoint is kept. */
+/* Accumulate (JAM 8.4): what a service starts with, and whether its state or its last checkpoint
+ * is kept. */
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "pvm/host/jam/host.h"

@@ -1,6 +1,5 @@
-/* The encodings around services: natural numbers, work packages, work reports, and what accumulate
- * is given. Structs hold slices of the bytes they were read from. docs/formats/pvm/jam.md draws them.
- */
+/* The encodings around services (JAM 7.1, JAM 10): natural numbers, work packages, work reports,
+ * and what accumulate is given. Structs hold slices of the bytes they were read from. */
 #pragma once
 #include "base/reader.h"
 #include "base/writer.h"

@@ -1,4 +1,5 @@
-/* Is-authorized and refine: programs that work on a package, outside of the chain. */
+/* Is-authorized (JAM 8.2) and refine (JAM 8.3): programs that work on a package, outside of the
+ * chain. */
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "pvm/host/jam/host.h"

@@ -1,4 +1,4 @@
-/* Work reports: runs is-authorized and refine of each item, and collects the results. */
+/* Work reports (JAM 5.6): runs is-authorized and refine of each item, and collects the results. */
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "pvm/host/jam/host.h"

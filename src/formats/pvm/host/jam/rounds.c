@@ -1,5 +1,5 @@
-/* Rounds: every service that has something to do runs once, all from the same state. Their changes
- * are merged, and the transfers they made are the start of the next round. */
+/* Rounds (JAM 12.2): every service that has something to do runs once, all from the same state.
+ * Their changes are merged, and the transfers they made are the start of the next round. */
 #include "base/bytes.h"
 #include "base/array.h"
 #include "pvm/host/jam/host.h"

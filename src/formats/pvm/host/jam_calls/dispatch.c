@@ -1,6 +1,6 @@
-/* From the number of a host call to its handler. The cost is paid and the call's ranges of memory
- * are checked here, before the handler runs: a program that names memory it may not access ends
- * before any handler sees it. */
+/* From the number of a host call to its handler (JAM 4.1). The cost is paid and the call's
+ * ranges of memory are checked here, before the handler runs: a program that names memory it may
+ * not access ends before any handler sees it. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Calls that most programs have: gas, heap, fetch, accounts and their storage, log. */
+/* Calls that most programs have (JAM 9.2): gas, heap, fetch, accounts and their storage, log. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
 #include <string.h>

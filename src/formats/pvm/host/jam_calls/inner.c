@@ -1,6 +1,6 @@
-/* Machines inside a machine: refine may create programs, give them memory page by page, and run
- * them. They are ordinary machines without a host: every stop is reported to the program that runs
- * them. */
+/* Machines inside a machine (JAM 9.3): refine may create programs, give them memory page by
+ * page, and run them. They are ordinary machines without a host: every stop is reported to the
+ * program that runs them. */
 #include "base/bytes.h"
 #include "core/engine.h"
 #include "pvm/host/jam/host.h"

@@ -1,5 +1,5 @@
-/* Calls that change privileges. They change the run's own layer; merging the round decides whether
- * that is kept. */
+/* Calls that change privileges (JAM 9.4). They change the run's own layer; merging the round
+ * decides whether that is kept. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Calls by which a service changes accounts, makes and ejects services, and transfers money. */
+/* Calls by which a service (JAM 9.4) changes accounts, makes and ejects services, and transfers
+ * money. */
 #include "base/bytes.h"
 #include "base/array.h"
 #include "crypto/hash.h"

@@ -1,5 +1,5 @@
-/* States as JSON that people can read and write: accounts with their storage under the service's
- * own keys, preimages, and requests. What is known only by its state key is in "keys". */
+/* States as JSON that people can read and write (JAM 2.3): accounts with their storage under the
+ * service's own keys, preimages, and requests. What is known only by its state key is in "keys". */
 #include "base/bytes.h"
 #include "base/number.h"
 #include "crypto/hash.h"

@@ -1,4 +1,4 @@
-/* Addresses of new contracts, and hashes of blocks. */
+/* Addresses of new contracts (CONTRACT 2.5), and hashes of blocks (CONTRACT 2.4). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Calls of other contracts, and new contracts. An error before the callee runs traps the caller; an
- * error in the callee is a result code. */
+/* Calls of other contracts, and new contracts (CONTRACT 6.4 to CONTRACT 6.6). An error before
+ * the callee runs traps the caller; an error in the callee is a result code. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/host/revive/calls.h"

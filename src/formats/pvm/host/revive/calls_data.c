@@ -1,4 +1,5 @@
-/* Input and output of a call, events, immutable data, hashes, and the ends of a call. */
+/* CONTRACT 6.2: input and output of a call, events, immutable data, hashes, and the ends of a
+ * call. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/host/keccak.h"

@@ -1,4 +1,5 @@
-/* Host calls about the contract itself, other accounts, the transaction and the block. */
+/* Host calls (CONTRACT 6.1) about the contract itself, other accounts, the transaction and the
+ * block. */
 #include <string.h>
 #include "pvm/host/keccak.h"
 #include "pvm/host/revive/calls.h"

@@ -1,4 +1,5 @@
-/* Storage of the executing account: permanent, or, with flag 1, for this transaction. */
+/* Storage of the executing account (CONTRACT 6.3): permanent, or, with flag 1, for this
+ * transaction. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/host/revive/calls.h"

@@ -1,4 +1,4 @@
-/* One call: it moves the value, runs the code, and keeps or undoes the effects. */
+/* One call (CONTRACT 7): it moves the value, runs the code, and keeps or undoes the effects. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The contract host: an in-memory chain for PolkaVM contracts as pallet-revive runs them.
- * docs/formats/pvm/contracts.md says what it does; its files share this header.
+ * docs/formats/pvm/contracts.md (CONTRACT) says what it does; its files share this header.
  *
  *     chain.c      accounts, storage, events, and the journal that undoes them
  *     codes.c      the code of contracts, and machines that run it

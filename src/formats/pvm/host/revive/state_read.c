@@ -1,4 +1,4 @@
-/* Reads a chain from JSON. An unknown member is an error: it may be misspelt. */
+/* Reads a chain from JSON (CONTRACT 2.2). An unknown member is an error: it may be misspelt. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

@@ -1,4 +1,4 @@
-/* Writes the chain as JSON; docs/formats/pvm/contracts.md has its members. Everything is sorted by
+/* Writes the chain as JSON; CONTRACT 2.2 has its members. Everything is sorted by
  * key, so that equal chains give equal files. */
 #include <stdlib.h>
 #include <string.h>
