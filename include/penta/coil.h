@@ -1,8 +1,10 @@
-/* Building COIL objects in memory: types, variables, instructions, labels; then an object, which a
- * machine can run at once. A builder belongs to one thread. It keeps the first error: later calls
+/* COIL objects beyond penta.h: building them in memory, linking, what machines ask their hosts.
+ *
+ * Building: types, variables, instructions, labels; then an object, which a machine can run at once.
+ * A builder belongs to one thread. It keeps the first error: later calls
  * do nothing, and penta_coil_builder_finish reports it. */
 #pragma once
-#include "penta/penta.h"
+#include "penta/link.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,6 +54,20 @@ PENTA_API void penta_coil_builder_directive(penta_coil_builder *builder, const c
  * be NULL. */
 PENTA_API penta_module *penta_coil_builder_finish(penta_coil_builder *builder, penta_report *report,
                                                   void *user, penta_error *err);
+/* ---- linking ---- */
+
+/* Whether the file is an object, or an archive whose first member is one. */
+PENTA_API bool penta_coil_links(penta_bytes file);
+/* Links objects to one file, appended to out; a list of sections and symbols is appended to map,
+ * which may be NULL. Objects are taken in the order given. Options: relocatable (the result can be
+ * linked again), entry (the name of the function that starts the program). Every finding goes to
+ * report, which may be NULL; false when one was an error, and then out and map are unchanged. */
+PENTA_API bool penta_coil_link(const penta_object *objects, size_t count,
+                               const penta_option *options, size_t option_count, penta_buffer *out,
+                               penta_buffer *map, penta_link_report *report, void *user);
+
+/* ---- machines ---- */
+
 /* The value of register V0..V15 of a machine. */
 PENTA_API uint64_t penta_coil_register(const penta_vm *vm, unsigned number);
 

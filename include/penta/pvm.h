@@ -30,7 +30,7 @@
  * A thread that runs compiled code and has no alternate stack gets one of 64 KiB, which is taken
  * away at its end. One that it has is used, and must stay valid while the thread runs machines. */
 #pragma once
-#include "penta/penta.h"
+#include "penta/link.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,20 +52,16 @@ PENTA_API bool penta_pvm_import(const penta_module *module, uint32_t number, pen
 
 /* ---- linking ---- */
 
-typedef struct penta_pvm_object {
-    const char *name;  /* for findings; borrowed, like the bytes, during the call */
-    penta_bytes bytes; /* an ELF object or program for RISC-V, or an archive of objects */
-    bool member;       /* an object of an archive: taken when it defines what is missing */
-} penta_pvm_object;
+typedef penta_object penta_pvm_object; /* an ELF object or program for RISC-V, or an archive */
+typedef penta_link_report penta_pvm_link_report;
 
-/* A finding and the object it is about: NULL when about none; for a member of an archive
- * "ARCHIVE(MEMBER)". */
-typedef void penta_pvm_link_report(void *user, const char *object, const penta_error *finding);
-
+/* Whether the file is for this linker, by its first bytes, or those of an archive's first member.
+ * An archive that cannot be read is for it too: linking says why. */
+PENTA_API bool penta_pvm_links(penta_bytes file);
 /* Links objects to one program, appended to out; a list of sections and functions is appended to
  * map, which may be NULL. Objects are taken in the order given. Options: isa, to ("polkavm" or
- * "jam"), dispatch, strip, stack, optimize ("0", "1", "2"). Every finding goes to report, which may
- * be NULL; false when one was an error, and then out is unchanged. */
+ * "jam"), dispatch, metadata, strip, stack, optimize ("0", "1", "2"). Every finding goes to report,
+ * which may be NULL; false when one was an error, and then out and map are unchanged. */
 PENTA_API bool penta_pvm_link(const penta_pvm_object *objects, size_t count,
                               const penta_option *options, size_t option_count, penta_buffer *out,
                               penta_buffer *map, penta_pvm_link_report *report, void *user);

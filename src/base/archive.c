@@ -1,5 +1,7 @@
 #include "base/archive.h"
 #include "base/bytes.h"
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAGIC = 8, HEADER = 60 };
@@ -57,4 +59,25 @@ bool archive_each(penta_bytes bytes, const char *archive,
         if (!visit(user, archive, member_name(head, names), member)) return false;
     }
     return true;
+}
+
+static bool keep_first(void *user, const char *archive, penta_bytes name, penta_bytes object)
+{
+    (void)archive, (void)name;
+    *(penta_bytes *)user = object;
+    return false;
+}
+
+penta_bytes archive_first(penta_bytes bytes)
+{
+    penta_bytes first = {0};
+    penta_error err = {0};
+    if (!archive_probe(bytes)) return bytes;
+    archive_each(bytes, "", keep_first, &first, &err);
+    return first;
+}
+
+void archive_member_name(char *text, const char *archive, penta_bytes name)
+{
+    sprintf(text, "%s(%.*s)", archive, BYTES_ARG(name, INT_MAX));
 }

@@ -115,7 +115,7 @@ static bool read_member(void *user, const char *archive, penta_bytes name, penta
     struct link *l = user;
     char *text = arena_alloc(&l->arena, strlen(archive) + name.size + 3, 1, &l->err);
     if (!text) return false;
-    sprintf(text, "%s(%.*s)", archive, BYTES_ARG(name, INT_MAX));
+    archive_member_name(text, archive, name);
     return link_read_elf(l, text, bytes, true);
 }
 
@@ -133,7 +133,7 @@ static bool read_objects(struct link *l, const penta_pvm_object *objects, size_t
             *l->where = NULL;
         }
     }
-    if (!count) {
+    if (ok && !l->err.code && !l->object_count) {
         link_report(l, PVM_LINK_BAD_ELF, LINK_NONE, 0, NULL, "there is nothing to link");
         return false;
     }
@@ -368,13 +368,24 @@ bool penta_pvm_link(const penta_pvm_object *objects, size_t count, const penta_o
                     size_t option_count, penta_buffer *out, penta_buffer *map,
                     penta_pvm_link_report *report_fn, void *user)
 {
-    struct writer program = {.out = *out}, list = {0};
+    struct writer program = {0}, list = {0};
+    penta_error err = {0};
+    size_t before = out->size;
     struct link_user u = {report_fn, user, NULL};
     struct findings f = {.rules = pvm_rules, .report = pass_on, .user = &u};
-    if (map) list.out = *map;
     bool ok =
         pvm_link(objects, count, options, option_count, &program, map ? &list : NULL, &u.where, &f);
-    *out = program.out;
-    if (map) *map = list.out;
+    ok = writer_give(&program, ok, out, &err);
+    if (map) ok = writer_give(&list, ok, map, &err);
+    if (err.code) findings_pass(&f, &err);
+    if (!ok) out->size = before;
     return ok;
+}
+
+/* Or bitcode, which is refused with a reason. */
+bool penta_pvm_links(penta_bytes file)
+{
+    penta_bytes first = archive_first(file);
+    if (first.size < 4) return archive_probe(file);
+    return !memcmp(first.data, "\177ELF", 4) || !memcmp(first.data, "BC\xc0\xde", 4);
 }
