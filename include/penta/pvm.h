@@ -50,6 +50,10 @@ PENTA_API bool penta_pvm_export(const penta_module *module, const char *name, ui
 /* The name of a host call's number; false when the module imports nothing under it. */
 PENTA_API bool penta_pvm_import(const penta_module *module, uint32_t number, penta_bytes *name);
 
+/* Whether the program is a standard program of JAM and the address in its arguments, which are
+ * mapped only when there are some (option spi-args). */
+PENTA_API bool penta_pvm_in_arguments(const penta_module *module, uint64_t address);
+
 /* ---- linking ---- */
 
 typedef penta_object penta_pvm_object; /* an ELF object or program for RISC-V, or an archive */
@@ -65,6 +69,46 @@ PENTA_API bool penta_pvm_links(penta_bytes file);
 PENTA_API bool penta_pvm_link(const penta_pvm_object *objects, size_t count,
                               const penta_option *options, size_t option_count, penta_buffer *out,
                               penta_buffer *map, penta_pvm_link_report *report, void *user);
+
+/* ---- compiled code ---- */
+
+/* Machine code of a program, as the engine "jit" makes it, to look at. */
+typedef struct penta_pvm_compiled penta_pvm_compiled;
+
+typedef struct penta_pvm_compilation {
+    uint32_t instructions, code_bytes; /* of the program */
+    uint32_t native_bytes;
+    uint64_t nanoseconds; /* that the compiler took */
+} penta_pvm_compilation;
+
+/* Options as for penta_vm_new. result may be NULL. NULL with an error: the module is damaged, an
+ * option is wrong, there is no compiler for this host, or no memory. */
+PENTA_API penta_pvm_compiled *penta_pvm_compile(const penta_module *module,
+                                                const penta_option *options, size_t count,
+                                                penta_pvm_compilation *result, penta_error *err);
+PENTA_API void penta_pvm_compiled_free(penta_pvm_compiled *compiled); /* NULL is fine */
+
+typedef struct penta_pvm_instruction {
+    uint32_t pc;        /* penta_print_at gives its text; none: a place that traps */
+    bool starts_block;  /* then its code begins with the charge for gas, where the code has one */
+    uint32_t offset;    /* of its machine code, in all of it */
+    penta_bytes native; /* no data: it is part of the one before. Valid as long as the code */
+} penta_pvm_instruction;
+
+/* The instruction at this pc, or the next one after it; false: there is none. */
+PENTA_API bool penta_pvm_compiled_at(const penta_pvm_compiled *compiled, uint32_t pc,
+                                     penta_pvm_instruction *out);
+
+typedef struct penta_pvm_difference { /* valid until the machine runs again */
+    const char *what;                 /* "a0: jit 0x2, interp 0x1" */
+    uint32_t from, to;                /* pcs of the block after which it was seen */
+    uint32_t entered;                 /* where both entered it */
+    const penta_module *module;
+    const penta_pvm_compiled *compiled;
+} penta_pvm_difference;
+
+/* For a machine of engine "both" that stopped with PENTA_STOP_DISAGREE; false for any other. */
+PENTA_API bool penta_pvm_difference_of(const penta_vm *vm, penta_pvm_difference *out);
 
 /* ---- pools: machines that share one prepared program ---- */
 

@@ -31,6 +31,13 @@ bool penta_pvm_import(const penta_module *module, uint32_t number, penta_bytes *
     return true;
 }
 
+/* They lie here, 16 MiB at most (Gray Paper, appendix A.7). */
+bool penta_pvm_in_arguments(const penta_module *module, uint64_t address)
+{
+    static const uint64_t start = 0xfeff0000, end = 0xffff0000;
+    return pvm_module(module)->program.spi && address >= start && address < end;
+}
+
 penta_pvm_pool *penta_pvm_pool_new(const penta_module *module, const char *engine,
                                    const penta_option *options, size_t count, penta_error *err)
 {
