@@ -99,7 +99,7 @@ check(done.returncode == 0, done.stdout + done.stderr)
 FORMATS = {"kasm": ["--define", "buf=0x10000"], "pvmasm": [], "cvasm": [], "tasm": [], "casm": []}
 with tempfile.TemporaryDirectory() as folder:
     for page in pages:
-        for number, (kind, block) in enumerate(re.findall(r"^```(\w+)\n(.*?)^```$", read(page), re.M | re.S)):
+        for number, (kind, block) in enumerate(re.findall(r"^```(\w*)\n(.*?)^```$", read(page), re.M | re.S)):
             if kind not in FORMATS:
                 continue
             source = os.path.join(folder, f"block{number}.{kind}")

@@ -1,54 +1,77 @@
 #!/usr/bin/env python3
 """Runs the transcripts of README.md and of docs/, each page in a folder that has only the examples.
 
-    tests/programs/readme.py PENTA [--accept]
+    tests/programs/readme.py PENTA [--accept] [PAGE...]
 
-A transcript is a block whose first line starts with "$ ". --accept writes what came into the file.
+A transcript is a block whose first line starts with "$ ". A file that it shows by `cat` and that does not exist has the
+contents that are shown. --accept writes what came into the pages. docs/guest.md needs clang and is left out unless named.
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PENTA = os.path.abspath(sys.argv[1])
-PAGES = [os.path.join(ROOT, "README.md")]
-PAGES += [os.path.join(folder, name) for folder, _, names in sorted(os.walk(os.path.join(ROOT, "docs")))
-          for name in sorted(names) if name.endswith(".md") and name != "guest.md"]  # needs clang: guest.py runs it
+ACCEPT = "--accept" in sys.argv
+GUEST = "docs/guest.md"
+
+
+def pages():
+    named = [word for word in sys.argv[2:] if word != "--accept"]
+    if named:
+        return named
+    found = ["README.md"]
+    for folder, _, names in sorted(os.walk(os.path.join(ROOT, "docs"))):
+        found += [os.path.relpath(os.path.join(folder, name), ROOT) for name in sorted(names) if name.endswith(".md")]
+    return [page for page in found if page != GUEST]
+
+
+def transcripts(text):
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S)
+    return [block for language, block in fenced if not language and block.startswith("$ ")]
 
 
 def play(block, folder):
     """The block with the output that the commands really have."""
-    path = os.path.dirname(PENTA) + os.pathsep + os.environ["PATH"]
+    path = os.pathsep.join([os.path.dirname(PENTA), os.path.join(ROOT, "guest/bin"), os.environ["PATH"]])
     came = []
-    for line in block.splitlines():
-        if line.startswith("$ "):
-            done = subprocess.run(["sh", "-c", line[2:]], cwd=folder, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, timeout=120,
-                                  env={**os.environ, "PATH": path, "NO_COLOR": "1"})
-            came.append(line + "\n" + done.stdout)
+    for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
+        shows = re.fullmatch(r"cat (\S+)", command)
+        if shows and not os.path.exists(os.path.join(folder, shows[1])):
+            with open(os.path.join(folder, shows[1]), "w", encoding="utf-8") as file:
+                file.write(shown)
+        done = subprocess.run(["sh", "-c", command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, timeout=120, env={**os.environ, "PATH": path, "PENTA": PENTA, "NO_COLOR": "1"})
+        came.append(f"$ {command}\n{done.stdout}")
     return "".join(came)
 
 
-passed = failed = 0
-for page in PAGES:
-    with open(page, encoding="utf-8") as file:
-        text = file.read()
-    blocks = [b for b in re.findall(r"^```\n(.*?)^```$", text, re.M | re.S) if b.startswith("$ ")]
-    with tempfile.TemporaryDirectory() as folder:
-        os.symlink(os.path.join(ROOT, "examples"), os.path.join(folder, "examples"))
-        for block in blocks:
-            came = play(block, folder)
-            if came == block:
-                passed += 1
-            elif "--accept" in sys.argv:
+def main():
+    passed = failed = 0
+    if GUEST in sys.argv and not shutil.which("clang-19"):
+        print("skipped: no clang-19")
+        return 77
+    for page in pages():
+        with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+            text = file.read()
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(os.path.join(ROOT, "examples"), os.path.join(folder, "examples"))
+            for block in transcripts(text):
+                came = play(block, folder)
+                passed += came == block
+                if came != block and not ACCEPT:
+                    failed += 1
+                    print(f"FAIL {page} expected:\n{block}came:\n{came}")
                 text = text.replace(block, came)
-            else:
-                failed += 1
-                print(f"FAIL {os.path.relpath(page, ROOT)} expected:\n{block}came:\n{came}")
-    if "--accept" in sys.argv:
-        with open(page, "w", encoding="utf-8") as file:
-            file.write(text)
-print(f"{passed} passed, {failed} failed")
-sys.exit(1 if failed or not passed else 0)
+        if ACCEPT:
+            with open(os.path.join(ROOT, page), "w", encoding="utf-8") as file:
+                file.write(text)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed and not ACCEPT else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
