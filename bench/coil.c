@@ -6,7 +6,7 @@
 #include "base/file/file.h"
 #include "base/writer.h"
 #include "bench.h"
-#include "core/session.h"
+#include "penta/session.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,38 +86,22 @@ static double run_native(int which, char *result)
     return took;
 }
 
-struct printed {
-    char text[RESULT];
-    size_t size;
-};
-
-static void collect(void *user, const penta_stop *stop, const struct answer *answer)
-{
-    struct printed *p = user;
-    (void)stop;
-    if (!answer || !answer->output.out.size) return;
-    size_t size = answer->output.out.size, capacity = sizeof p->text - 1 - p->size;
-    if (size > capacity) size = capacity;
-    memcpy(p->text + p->size, answer->output.out.data, size);
-    p->size += size;
-    p->text[p->size] = 0;
-}
-
 static double run_interp(const penta_module *m, const char *expected)
 {
     penta_error err = {0};
     penta_stop stop;
-    struct session s;
-    struct printed printed = {{0}, 0};
-    if (!session_open(&s, m, "interp", NULL, 0, &err)) bench_die("machine", err.message);
-    s.called = collect;
-    s.user = &printed;
+    penta_buffer printed = {0};
+    penta_session *s = penta_session_new(m, "interp", NULL, 0, &err);
+    if (!s) bench_die("machine", err.message);
     double start = bench_now();
-    session_run(&s, UINT64_MAX, &stop);
+    penta_session_run(s, UINT64_MAX, &stop);
     double took = bench_now() - start;
     if (stop.kind != PENTA_STOP_HALT) bench_die("run", "did not halt");
-    if (strcmp(printed.text, expected)) bench_die("run", "another result than native code");
-    session_close(&s);
+    penta_session_output(s, &printed, NULL, &err);
+    if (printed.size != strlen(expected) || memcmp(printed.data, expected, printed.size))
+        bench_die("run", "another result than native code");
+    penta_buffer_free(&printed);
+    penta_session_free(s);
     return took;
 }
 

@@ -172,29 +172,10 @@ PENTA_API const penta_option_info *penta_option_find(const char *format, const c
 PENTA_API bool penta_formats_json(penta_buffer *out, penta_error *err);
 
 /* Rules: what findings are about. */
-typedef enum penta_scope {                        /* what an error means for running the module */
-                           PENTA_SCOPE_CONTAINER, /* no machine opens it */
-                           PENTA_SCOPE_PROGRAM, /* penta_check_run refuses it, unless told to run unverified programs */
-                           PENTA_SCOPE_RUNTIME, /* the machine fails when it gets there */
-                           PENTA_SCOPE_OTHER, /* not about a module: a text, an option, a link, a file */
-} penta_scope;
-typedef enum penta_class { /* what kind of failure an error is to whoever asked for the work */
-                           PENTA_CLASS_INVALID, /* the input breaks the rule */
-                           PENTA_CLASS_USAGE,   /* what was asked for is wrong or impossible */
-                           PENTA_CLASS_FORMAT,  /* the input's format is not known */
-                           PENTA_CLASS_IO,
-                           PENTA_CLASS_DAMAGED, /* too little of the input is readable */
-                           PENTA_CLASS_KEY,     /* a key is missing or does not fit */
-                           PENTA_CLASS_LIMIT,   /* more than is allowed or available */
-                           PENTA_CLASS_BUG,     /* of penta */
-} penta_class;
-
 typedef struct penta_rule {
     uint32_t code;    /* format << 16 | number; 0: penta's own */
     const char *name; /* "BAD_OPCODE" */
     penta_severity severity;
-    penta_scope scope;
-    penta_class kind;
     const char *summary, *explanation; /* they name options by key: option 'map' */
 } penta_rule;
 

@@ -32,7 +32,8 @@ PENTA_API penta_session *penta_session_new(const penta_module *module, const cha
                                            penta_error *err);
 PENTA_API void penta_session_free(penta_session *session); /* NULL is fine */
 
-/* The machine, for everything of penta.h but penta_vm_run, penta_vm_answer and penta_vm_free. */
+/* The machine, for everything of penta.h but penta_vm_answer, penta_vm_free, and penta_vm_run with
+ * other fuel than 0, which only says where it is. */
 PENTA_API penta_vm *penta_session_vm(const penta_session *session);
 /* Instructions executed so far; UINT64_MAX: the engine does not count. */
 PENTA_API uint64_t penta_session_steps(const penta_session *session);
@@ -96,13 +97,14 @@ PENTA_API bool penta_call_print(const penta_session *session, const penta_call *
                                 penta_buffer *out, penta_error *err);
 
 /* Without a callback: appends what the program printed since the last time, and forgets it. Either
- * may be NULL: then that one is kept. Nothing is kept while a report is set. */
-PENTA_API void penta_session_output(penta_session *session, penta_buffer *output,
-                                    penta_buffer *errors);
+ * may be NULL: then that one is kept. Nothing is kept while a report is set. False: memory ran out,
+ * and something that it printed is lost. */
+PENTA_API bool penta_session_output(penta_session *session, penta_buffer *output,
+                                    penta_buffer *errors, penta_error *err);
 /* Keeps a log of at most max calls from now on, as lines of text or of JSON objects; max 0: none,
- * which is how a session starts. penta_session_log appends it and forgets it. */
+ * which is how a session starts. penta_session_log appends it and forgets it; false as above. */
 PENTA_API void penta_session_keep_log(penta_session *session, size_t max, bool json);
-PENTA_API void penta_session_log(penta_session *session, penta_buffer *out);
+PENTA_API bool penta_session_log(penta_session *session, penta_buffer *out, penta_error *err);
 
 /* ---- what the host has at the end ---- */
 
@@ -143,7 +145,7 @@ PENTA_API bool penta_trace_lines(penta_session *session, uint64_t fuel, const pe
  * the recorded answers. The host itself does not go back: it is asked only for what is new.
  *
  * While a debugger is attached the session is run through it only. Its machine may be read, but
- * changed only before an answer. An engine that does not count steps cannot be debugged. */
+ * changed only before an answer. */
 
 typedef struct penta_debugger penta_debugger;
 

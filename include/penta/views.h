@@ -46,9 +46,9 @@ PENTA_API bool penta_info_text(const penta_module *module, const penta_option *o
 
 /* ---- machines ---- */
 
-/* The state of a machine as lines. Options: colors; without NAME: leaves out a field of the top
- * level, may be repeated; memory all|some: every run of changed memory, or the first ones and where
- * the rest is (the default). */
+/* The state of a machine as lines. Options: colors; without NAME: leaves out a member of the top
+ * level, may be repeated; show-memory: every run of changed memory, not only the first ones and where
+ * the rest is; hint TEXT: what to tell a person who wants to see the rest. */
 PENTA_API bool penta_vm_text(const penta_vm *vm, const penta_option *options, size_t count,
                              penta_buffer *out, penta_error *err);
 

@@ -23,7 +23,7 @@ bool argument_word(const char *argument, size_t i, penta_bytes *word)
     return true;
 }
 
-bool option_word(const struct option_info *option, unsigned part, size_t i, penta_bytes *word)
+bool option_word(const penta_option_info *option, unsigned part, size_t i, penta_bytes *word)
 {
     if (part >= OPTION_PARTS) return false;
     if (!option->words[part]) return !part && argument_word(option->argument, i, word);
@@ -45,11 +45,11 @@ bool error_not_in(penta_error *err, const char *what, const char *value, word_li
     return near.best ? error_note(err, "did you mean '%s'?", near.best) : false;
 }
 
-bool options_check(const penta_option *options, size_t count, const struct option_info *known,
+bool options_check(const penta_option *options, size_t count, const penta_option_info *known,
                    unsigned use, penta_error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct option_info *o = known;
+        const penta_option_info *o = known;
         while (o && o->key && (strcmp(o->key, options[i].key) || !(o->uses & use))) o++;
         if (!o || !o->key)
             return error_at(err, BASE_OPTION, 0, "unknown option '%s'", options[i].key);

@@ -6,46 +6,40 @@
 #include "base/bytes.h"
 #include "cli/cli.h"
 
-const struct driver *driver_of_suffix(const char *name)
+const char *format_of_suffix(const char *name)
 {
-    for (size_t i = 0; drivers[i]; i++) {
-        size_t n = strlen(name), k = drivers[i]->suffix ? strlen(drivers[i]->suffix) : 0;
-        if (k && n > k && !strcmp(name + n - k, drivers[i]->suffix)) return drivers[i];
+    const char *format;
+    for (size_t i = 0; (format = penta_format_name(i)); i++) {
+        const char *suffix = penta_format_suffix(format);
+        size_t n = strlen(name), k = suffix ? strlen(suffix) : 0;
+        if (k && n > k && !strcmp(name + n - k, suffix)) return format;
     }
     return NULL;
 }
 
-static bool takes(const struct driver *driver, const char *key)
-{
-    const struct option_info *o = driver->options;
-    while (o && o->key && strcmp(o->key, key)) o++;
-    return o && o->key;
-}
-
 /* Adds what the formats cannot know: -g, and the name of the text, for includes and source lines,
  * unless the user gave another. */
-static penta_option *with_source(const struct cli *c, const struct driver *driver,
-                                 penta_option *options, size_t *count, const char *name)
+static penta_option *with_source(const struct cli *c, const char *format, penta_option *options,
+                                 size_t *count, const char *name)
 {
     penta_option *more = realloc(options, (*count + 2) * sizeof *more);
     if (!more) return options;
-    if (c->value[OPT_LINES] && takes(driver, "debug-lines"))
+    if (c->value[OPT_LINES] && penta_option_find(format, "debug-lines", ~0u))
         more[(*count)++] = (penta_option){"debug-lines", "1"};
-    if (takes(driver, "source-name") && !option_text(more, *count, "source-name"))
+    if (penta_option_find(format, "source-name", ~0u) && !option_text(more, *count, "source-name"))
         more[(*count)++] = (penta_option){"source-name", name};
     return more;
 }
 
-penta_module *assemble_input(struct cli *c, const struct input *in, const struct driver *driver)
+penta_module *assemble_input(struct cli *c, const struct input *in, const char *format)
 {
     size_t count = 0;
-    penta_option *options = with_source(c, driver, NULL, &count, in->name);
+    penta_option *options = with_source(c, format, NULL, &count, in->name);
     penta_bytes text = input_bytes(in);
     struct finding_sink sink;
     finding_sink_init(&sink, c, in->name);
     sink.source = &text;
-    penta_module *module =
-        penta_assemble(text, driver->name, options, count, finding_sink_add, &sink);
+    penta_module *module = penta_assemble(text, format, options, count, finding_sink_add, &sink);
     sink.uncounted = module != NULL; /* the JSON document is about the run, not about the text */
     finding_sink_finish(&sink);
     if (!module) cli_fail(c, EXIT_NO);
@@ -55,11 +49,11 @@ penta_module *assemble_input(struct cli *c, const struct input *in, const struct
 
 void command_ASM(struct cli *c)
 {
-    const char *name = c->words[0], *format = c->value[OPT_FORMAT];
-    const struct driver *driver = format ? driver_find(format) : driver_of_suffix(name);
+    const char *name = c->words[0], *named = c->value[OPT_FORMAT];
+    const char *format = named ? named : format_of_suffix(name);
     struct input in;
     if (!input_read(c, name, &in)) return;
-    if (!driver) {
+    if (!format || !format_known(format)) {
         penta_error err = {0};
         error_at(&err, BASE_UNKNOWN_FORMAT, 0,
                  format ? "no format is called '%.40s'"
@@ -71,18 +65,17 @@ void command_ASM(struct cli *c)
         return;
     }
     size_t count = 0;
-    penta_option *options = options_for(c, driver, OPTION_ASSEMBLE, &count);
-    options = with_source(c, driver, options, &count, name);
+    penta_option *options = options_for(c, format, OPTION_ASSEMBLE, &count);
+    options = with_source(c, format, options, &count, name);
     penta_bytes text = input_bytes(&in);
     struct finding_sink sink;
     finding_sink_init(&sink, c, name);
     sink.source = &text;
-    penta_module *module =
-        penta_assemble(text, driver->name, options, count, finding_sink_add, &sink);
+    penta_module *module = penta_assemble(text, format, options, count, finding_sink_add, &sink);
     bool refused = c->value[OPT_STRICT] && sink.warnings;
     penta_buffer bytes = {0};
     penta_error err = {0};
-    if (c->value[OPT_JSON]) json_text(&c->json, "format", driver->name);
+    if (c->value[OPT_JSON]) json_text(&c->json, "format", format);
     finding_sink_finish(&sink);
     if (!module || refused)
         cli_fail(c, EXIT_NO);
@@ -98,12 +91,14 @@ void command_ASM(struct cli *c)
 
 /* convert, seal and open: one module in, other bytes of the same format out. */
 typedef bool transform_fn(const penta_module *module, const penta_option *options, size_t count,
-                          struct writer *out, struct findings *findings);
+                          penta_buffer *out, penta_report *report, void *user);
 
 /* Keeps the highest exit code of the findings: a wrong key exits differently from a bad file. */
 struct transform_sink {
     struct finding_sink findings;
     int exit;
+    bool damaged;
+    penta_error refused; /* code 0, or why nothing was tried */
 };
 
 static void transform_finding(void *user, const penta_error *finding)
@@ -111,75 +106,53 @@ static void transform_finding(void *user, const penta_error *finding)
     struct transform_sink *sink = user;
     int exit = cli_exit_of(finding->code);
     if (finding->severity == PENTA_ERROR && exit > sink->exit) sink->exit = exit;
-    finding_sink_add(&sink->findings, finding);
+    if (sink->damaged || finding->code == BASE_UNSUPPORTED)
+        sink->refused = *finding;
+    else
+        finding_sink_add(&sink->findings, finding);
 }
 
-static void transform(struct cli *c, const struct input *in, transform_fn *fn, unsigned use,
-                      const char *cannot)
+static void transform(struct cli *c, transform_fn *fn, unsigned use)
 {
-    const struct driver *driver = in->module->driver;
-    penta_error err = {0};
-    if (!fn)
-        error_at(&err, BASE_UNSUPPORTED, 0, "%s files cannot be %s", driver->name, cannot);
-    else if (driver->exit_of && driver->exit_of(in->module->damage.code))
-        err = in->module->damage;
-    else if (in->module->damage.code)
-        error_at(&err, BASE_DAMAGED, in->module->damage.offset, "%.100s",
-                 in->module->damage.message);
-    if (err.code) {
-        cli_error(c, in->name, &err);
-        return;
-    }
+    struct input in;
+    if (!input_open(c, c->words[0], &in)) return;
     size_t count = 0;
-    penta_option *options = options_for(c, driver, use, &count);
-    struct writer out = {0};
-    struct transform_sink sink = {.exit = EXIT_NO};
-    finding_sink_init(&sink.findings, c, in->name);
-    sink.findings.module = in->module;
-    struct findings f = {.rules = driver->rules, .report = transform_finding, .user = &sink};
-    bool ok = fn(in->module, options, count, &out, &f);
-    finding_sink_finish(&sink.findings);
-    if (!ok || f.errors)
-        cli_fail(c, sink.exit);
-    else
-        cli_bytes(c, writer_view(&out));
-    writer_free(&out);
+    penta_option *options = options_for(c, penta_module_format(in.module), use, &count);
+    penta_buffer out = {0};
+    struct transform_sink sink = {.exit = EXIT_NO, .damaged = penta_module_damage(in.module)};
+    finding_sink_init(&sink.findings, c, in.name);
+    sink.findings.module = in.module;
+    bool ok = fn(in.module, options, count, &out, transform_finding, &sink);
+    if (sink.refused.code) {
+        finding_sink_drop(&sink.findings);
+        cli_error(c, in.name, &sink.refused);
+    } else {
+        finding_sink_finish(&sink.findings);
+        if (ok)
+            cli_bytes(c, (penta_bytes){out.data, out.size});
+        else
+            cli_fail(c, sink.exit);
+    }
+    penta_buffer_free(&out);
     free(options);
+    input_close(&in);
 }
 
 /* --from NAME chooses the format that is called SOMETHING-NAME, where bytes alone do not tell. */
 static void format_from(struct cli *c)
 {
-    const char *from = NULL;
-    for (size_t i = 0; i < c->format_option_count; i++)
-        if (!strcmp(c->format_options[i].key, "from")) from = c->format_options[i].value;
-    for (size_t i = 0; from && !c->value[OPT_FORMAT] && drivers[i]; i++) {
-        const char *dash = strchr(drivers[i]->name, '-');
-        if (dash && !strcmp(dash + 1, from)) c->value[OPT_FORMAT] = drivers[i]->name;
+    const char *from = option_text(c->format_options, c->format_option_count, "from"), *name;
+    for (size_t i = 0; from && !c->value[OPT_FORMAT] && (name = penta_format_name(i)); i++) {
+        const char *dash = strchr(name, '-');
+        if (dash && !strcmp(dash + 1, from)) c->value[OPT_FORMAT] = name;
     }
 }
 
 void command_CONVERT(struct cli *c)
 {
-    struct input in;
     format_from(c);
-    if (!input_open(c, c->words[0], &in)) return;
-    transform(c, &in, in.module->driver->convert, OPTION_CONVERT, "converted");
-    input_close(&in);
+    transform(c, penta_convert, OPTION_CONVERT);
 }
 
-void command_SEAL(struct cli *c)
-{
-    struct input in;
-    if (!input_open(c, c->words[0], &in)) return;
-    transform(c, &in, in.module->driver->seal, OPTION_SEAL, "sealed");
-    input_close(&in);
-}
-
-void command_OPEN(struct cli *c)
-{
-    struct input in;
-    if (!input_open(c, c->words[0], &in)) return;
-    transform(c, &in, in.module->driver->unseal, OPTION_UNSEAL, "opened: they are never sealed");
-    input_close(&in);
-}
+void command_SEAL(struct cli *c) { transform(c, penta_seal, OPTION_SEAL); }
+void command_OPEN(struct cli *c) { transform(c, penta_unseal, OPTION_UNSEAL); }

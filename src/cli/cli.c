@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "cli/output.h"
+#include "core/driver.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 
@@ -98,24 +99,26 @@ static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
 
 static void tell_findings(struct finding_sink *s, struct writer *text)
 {
-    struct wanted_place *wanted = calloc(s->count + 1, sizeof *wanted);
-    struct located *where = calloc(s->count + 1, sizeof *where);
-    for (size_t i = 0; wanted && i < s->count; i++)
-        wanted[i] = (struct wanted_place){s->kept[i].error.offset, s->kept[i].error.decoded};
-    bool placed = s->module && wanted && where && locate(s->module, wanted, s->count, where);
+    penta_error *errors = calloc(s->count + 1, sizeof *errors), err = {0};
+    penta_place *where = calloc(s->count + 1, sizeof *where);
+    penta_buffer paths = {0};
+    for (size_t i = 0; errors && i < s->count; i++) errors[i] = s->kept[i].error;
+    bool placed = s->module && errors && where &&
+                  penta_places(s->module, errors, s->count, where, &paths, &err);
     for (size_t i = 0; i < s->count; i++) {
         struct finding f = {.file = s->kept[i].file,
                             .source = s->source,
                             .error = &s->kept[i].error,
                             .module = placed ? s->module : NULL,
                             .where = placed ? &where[i] : NULL};
+        if (placed && where[i].found) f.path = (const char *)paths.data + where[i].path;
         if (s->cli->value[OPT_JSON])
             diagnostic_keep(s->cli, &f);
         else
             diagnostic_print(text, cli_palette_of(s->cli, STDERR_FILENO), &f);
-        if (placed) writer_free(&where[i].path);
     }
-    free(wanted);
+    penta_buffer_free(&paths);
+    free(errors);
     free(where);
 }
 

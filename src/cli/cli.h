@@ -1,9 +1,10 @@
 /* The command line: one table of commands, one of options, one file per command. */
 #pragma once
 #include <sys/stat.h>
-#include "base/json/json_write.h"
-#include "core/driver.h"
-#include "core/views/views.h"
+#include "base/json/json_visit.h"
+#include "base/options.h"
+#include "base/palette.h"
+#include "penta/views.h"
 
 enum command {
 #define COMMAND(name, ...) COMMAND_##name,
@@ -27,11 +28,11 @@ extern const struct command_info {
     enum inputs inputs;
     unsigned uses;      /* of enum option_use */
     const char *format; /* the only format that it is for, or NULL */
-    size_t entry;       /* without it: the driver entry that a format needs for this command */
+    unsigned needs;     /* without it: what a format must be able to do, of penta_use */
     const char *arguments, *summary, *example, *description;
 } commands[COMMANDS];
 /* What the value of an option may be, for one format or (NULL) all; NULL after the last. */
-typedef const char *tool_words(enum command command, const struct driver *only, size_t i);
+typedef const char *tool_words(enum command command, const char *only, size_t i);
 tool_words engine_words, format_words; /* option_list.c */
 tool_words key_type_words, part_words; /* cvbc/keygen.c, cvbc/extract.c */
 tool_words mode_words;                 /* kblob/device.c */
@@ -100,6 +101,8 @@ enum { SCREEN_LINES = 1000 };
 void cli_unbound(struct cli *c);
 const struct palette *cli_palette(const struct cli *c); /* for c->out */
 const struct palette *cli_palette_of(const struct cli *c, int fd);
+/* For the library's views into c->out: the option 'colors', where there are any. */
+size_t cli_colors(const struct cli *c, penta_option *option);
 
 /* ---- cli.c ---- */
 int cli_main(int argc, char **argv);    /* the whole tool; the exit code */
@@ -128,30 +131,31 @@ struct input {
 bool input_read(struct cli *c, const char *name, struct input *in);
 /* Reads, recognises and opens; an error has been reported when false. */
 bool input_open(struct cli *c, const char *name, struct input *in);
+bool format_known(const char *name); /* a format has this name */
 void input_close(struct input *in);
 static inline penta_bytes input_bytes(const struct input *in)
 {
     return (penta_bytes){in->bytes.data, in->bytes.size};
 }
 /* The format options that this format knows for a use, borrowed; free the array. */
-penta_option *options_for(const struct cli *c, const struct driver *driver, unsigned use,
-                          size_t *count);
+penta_option *options_for(const struct cli *c, const char *format, unsigned use, size_t *count);
 
 /* ---- assemble.c ---- */
-const struct driver *driver_of_suffix(const char *name); /* of its assembly text; NULL: none */
+const char *format_of_suffix(const char *name); /* of its assembly text; NULL: none */
 /* NULL: an error has been reported. */
-penta_module *assemble_input(struct cli *c, const struct input *in, const struct driver *driver);
+penta_module *assemble_input(struct cli *c, const struct input *in, const char *format);
 
 /* ---- parse.c ---- */
 bool cli_parse(struct cli *c, int argc, char **argv);
 /* The row of a format option that some format declares for one of these uses, or NULL. */
-const struct option_info *format_option(const char *key, unsigned uses);
+const penta_option_info *format_option(const char *key, unsigned uses);
 
 /* ---- diagnostic.c ---- */
 struct finding {                /* an error and what it is about */
     const char *file;           /* NULL: the command itself */
     const penta_module *module; /* with `where`: its place in the tree; else NULL */
-    const struct located *where;
+    const penta_place *where;
+    const char *path;          /* of it */
     const penta_bytes *source; /* the error points into this text; else NULL */
     const penta_error *error;
 };

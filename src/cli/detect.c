@@ -22,21 +22,22 @@ static void one(struct cli *c, const char *name)
         cli_error(c, name, &err);
     }
     for (size_t i = 0; i < count; i++) {
-        struct writer evidence = {0};
-        driver_find(guesses[i].format)->probe(input_bytes(&in), &evidence);
+        penta_buffer evidence = {0};
+        penta_probe(input_bytes(&in), guesses[i].format, &evidence);
+        penta_bytes text = {evidence.data, evidence.size};
         if (c->value[OPT_JSON]) {
             json_object(&c->json, NULL);
             json_text(&c->json, "format", guesses[i].format);
             json_uint(&c->json, "confidence", (uint64_t)guesses[i].confidence);
-            json_string(&c->json, "evidence", writer_view(&evidence));
+            json_string(&c->json, "evidence", text);
             json_end(&c->json);
         } else {
             writer_safe(&c->out, bytes_of(name));
             writer_print(&c->out, ": %s (%d %%: ", guesses[i].format, guesses[i].confidence);
-            writer_safe(&c->out, writer_view(&evidence));
+            writer_safe(&c->out, text);
             writer_text(&c->out, ")\n");
         }
-        writer_free(&evidence);
+        penta_buffer_free(&evidence);
     }
     if (c->value[OPT_JSON]) {
         json_end(&c->json);

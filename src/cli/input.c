@@ -20,29 +20,23 @@ bool input_read(struct cli *c, const char *name, struct input *in)
     return ok;
 }
 
-penta_option *options_for(const struct cli *c, const struct driver *driver, unsigned use,
-                          size_t *count)
+penta_option *options_for(const struct cli *c, const char *format, unsigned use, size_t *count)
 {
     penta_option *found = calloc(c->format_option_count + 1, sizeof *found);
     *count = 0;
     for (size_t i = 0; found && i < c->format_option_count; i++)
-        for (const struct option_info *o = driver->options; o && o->key; o++)
-            if ((o->uses & use) && !strcmp(o->key, c->format_options[i].key))
-                found[(*count)++] = c->format_options[i];
+        if (penta_option_find(format, c->format_options[i].key, use))
+            found[(*count)++] = c->format_options[i];
     return found;
 }
 
 /* An option that another format knows, but not this one, would silently have no effect. */
-static bool all_known(struct cli *c, const struct driver *driver)
+static bool all_known(struct cli *c, const char *format)
 {
     for (size_t i = 0; i < c->format_option_count; i++) {
-        const struct option_info *o = driver->options;
-        while (o && o->key &&
-               (strcmp(o->key, c->format_options[i].key) || !(o->uses & commands[c->command].uses)))
-            o++;
-        if (o && o->key) continue;
-        cli_usage(c, NULL, "%s files have no option '--%s'", driver->name,
-                  c->format_options[i].key);
+        const char *key = c->format_options[i].key;
+        if (penta_option_find(format, key, commands[c->command].uses)) continue;
+        cli_usage(c, NULL, "%s files have no option '--%s'", format, key);
         return false;
     }
     return true;
@@ -51,50 +45,52 @@ static bool all_known(struct cli *c, const struct driver *driver)
 /* What to do instead: choose a format, or first make a file of the format from a source. */
 static void add_hint(const char *name, penta_error *err)
 {
-    const struct driver *driver = driver_of_suffix(name);
+    const char *format = format_of_suffix(name);
     const char *dot = strrchr(name, '.');
     if (err->code == BASE_AMBIGUOUS) snprintf(err->note, sizeof err->note, "--format chooses one");
     if (err->code != BASE_UNKNOWN_FORMAT) return;
-    if (driver)
+    if (format)
         snprintf(err->note, sizeof err->note, "this is %s text: penta asm %.50s -o FILE first",
-                 driver->name, name);
+                 format, name);
     else if (dot && !strcmp(dot, ".ino"))
         snprintf(err->note, sizeof err->note, "a source: penta compile %.50s -o FILE first", name);
 }
 
 /* run, trace and debug take assembly text too. */
-static const struct driver *source_driver(const struct cli *c, const char *name, penta_bytes bytes)
+static const char *source_format(const struct cli *c, const char *name, penta_bytes bytes)
 {
     penta_guess guess;
     bool runs = commands[c->command].inputs == INPUTS_PROGRAM;
     if (!runs || c->value[OPT_FORMAT] || penta_detect(bytes, &guess, 1)) return NULL;
-    return driver_of_suffix(name);
+    return format_of_suffix(name);
 }
 
-static bool open_source(struct cli *c, struct input *in, const struct driver *driver)
+static bool open_source(struct cli *c, struct input *in, const char *format)
 {
-    if (all_known(c, driver)) in->module = assemble_input(c, in, driver);
+    if (all_known(c, format)) in->module = assemble_input(c, in, format);
     if (!in->module) input_close(in);
     return in->module != NULL;
 }
 
+bool format_known(const char *name) { return penta_format_uses(name) != 0; }
+
 bool input_open(struct cli *c, const char *name, struct input *in)
 {
     if (!input_read(c, name, in)) return false;
-    const struct driver *text = source_driver(c, name, input_bytes(in));
+    const char *text = source_format(c, name, input_bytes(in));
     if (text) return open_source(c, in, text);
     penta_error err = {0};
     const char *format = c->value[OPT_FORMAT];
     if (!in->bytes.size) format = NULL; /* an empty file has no format, whatever --format says */
     penta_guess guess;
     if (!format && penta_detect(input_bytes(in), &guess, 1)) format = guess.format;
-    const struct driver *driver = format ? driver_find(format) : NULL;
-    if (driver && !all_known(c, driver)) {
+    bool known = format && format_known(format);
+    if (known && !all_known(c, format)) {
         input_close(in);
         return false;
     }
     size_t count = 0;
-    penta_option *options = driver ? options_for(c, driver, OPTION_OPEN, &count) : NULL;
+    penta_option *options = known ? options_for(c, format, OPTION_OPEN, &count) : NULL;
     in->module = penta_open(input_bytes(in), c->value[OPT_FORMAT] && in->bytes.size ? format : NULL,
                             options, count, &err);
     free(options);

@@ -3,29 +3,38 @@
 #include "base/sanitize.h"
 #include "cli/cli.h"
 
+static void about_file(struct cli *c, const struct input *in)
+{
+    c->document_is_result = true;
+    json_text(&c->json, "file", in->name);
+    json_uint(&c->json, "size", in->bytes.size);
+}
+
 void command_INFO(struct cli *c)
 {
     struct input in;
     if (!input_open(c, c->words[0], &in)) return;
+    const char *format = penta_module_format(in.module);
     const penta_error *damage = penta_module_damage(in.module);
     if (c->value[OPT_JSON]) {
-        struct state_json_view view = {.json = &c->json};
-        penta_visitor visitor = state_json_visitor(&view);
+        penta_visitor visitor = json_state_visitor(&c->json);
         json_text(&c->json, "file", in.name);
         json_uint(&c->json, "size", in.bytes.size);
-        json_text(&c->json, "format", penta_module_format(in.module));
+        json_text(&c->json, "format", format);
         json_bool(&c->json, "damaged", damage != NULL);
         json_object(&c->json, "info");
         penta_info(in.module, &visitor);
         json_end(&c->json);
     } else {
-        enum { ITEMS = 16 }; /* one screen */
-        struct state_view view = {
-            .out = &c->out, .palette = cli_palette(c), .items_max = c->value[OPT_ALL] ? 0 : ITEMS};
-        penta_visitor visitor = state_visitor(&view);
+        penta_option options[2] = {{"items", c->value[OPT_ALL] ? "0" : "16"}}; /* one screen */
+        size_t count = 1 + cli_colors(c, options + 1);
+        penta_buffer text = {0};
+        penta_error err;
         writer_safe(&c->out, bytes_of(in.name));
-        writer_print(&c->out, ": %s, %zu bytes\n", in.module->driver->title, in.bytes.size);
-        penta_info(in.module, &visitor);
+        writer_print(&c->out, ": %s, %zu bytes\n", penta_format_title(format), in.bytes.size);
+        if (!penta_info_text(in.module, options, count, &text, &err)) cli_error(c, in.name, &err);
+        writer_bytes(&c->out, text.data, text.size);
+        penta_buffer_free(&text);
     }
     if (damage) {
         penta_error err = *damage;
@@ -34,20 +43,43 @@ void command_INFO(struct cli *c)
     input_close(&in);
 }
 
-/* Walks the module with the view, or only its selected part. */
-static void walk(struct cli *c, const penta_module *module, penta_visitor view)
+static void show_piece(void *user, penta_bytes piece)
 {
-    if (!c->value[OPT_SELECT]) {
-        penta_describe(module, &view);
-        return;
+    struct cli *c = user;
+    writer_bytes(&c->out, piece.data, piece.size);
+}
+
+/* An error of a view: a wrong path is one of usage. */
+static void view_error(struct cli *c, const char *file, penta_error *err)
+{
+    if (c->value[OPT_SELECT] && err->code == BASE_OPTION_VALUE)
+        error_note(err, "penta inspect FILE shows all paths");
+    cli_error(c, cli_exit_of(err->code) == EXIT_USAGE ? NULL : file, err);
+}
+
+static void tree_json(struct cli *c, const penta_module *module)
+{
+    penta_visitor visitor = json_tree_visitor(&c->json);
+    penta_error err = {0};
+    json_list(&c->json, "tree");
+    if (!penta_describe_part(module, c->value[OPT_SELECT], 0, &visitor)) {
+        error_at(&err, BASE_OPTION_VALUE, 0, "no part is called '%.60s'", c->value[OPT_SELECT]);
+        view_error(c, NULL, &err);
     }
-    struct select_view select = {.wanted = c->value[OPT_SELECT], .next = view};
-    penta_visitor visitor = select_visitor(&select);
-    penta_describe(module, &visitor);
-    if (!select.found)
-        cli_usage(c, "penta inspect FILE shows all paths", "no part is called '%.60s'",
-                  c->value[OPT_SELECT]);
-    select_free(&select);
+    json_end(&c->json);
+}
+
+typedef bool view_fn(const penta_module *module, const penta_option *options, size_t count,
+                     penta_piece *take, void *user, penta_error *err);
+
+static void show(struct cli *c, const struct input *in, view_fn *view)
+{
+    penta_option options[3];
+    penta_error err = {0};
+    size_t count = cli_colors(c, options);
+    if (c->value[OPT_SELECT]) options[count++] = (penta_option){"select", c->value[OPT_SELECT]};
+    if (c->value[OPT_COVERAGE]) options[count++] = (penta_option){"coverage", "1"};
+    if (!view(in->module, options, count, show_piece, c, &err)) view_error(c, in->name, &err);
 }
 
 void command_INSPECT(struct cli *c)
@@ -55,18 +87,12 @@ void command_INSPECT(struct cli *c)
     struct input in;
     if (!input_open(c, c->words[0], &in)) return;
     if (c->value[OPT_JSON]) {
-        struct tree_json_view view = {&c->json};
-        c->document_is_result = true;
-        json_text(&c->json, "file", in.name);
-        json_uint(&c->json, "size", in.bytes.size);
+        about_file(c, &in);
         json_text(&c->json, "format", penta_module_format(in.module));
         json_bool(&c->json, "damaged", penta_module_damage(in.module) != NULL);
-        json_list(&c->json, "tree");
-        walk(c, in.module, tree_json_visitor(&view));
-        json_end(&c->json);
+        tree_json(c, in.module);
     } else {
-        struct tree_view view = {.out = &c->out, .palette = cli_palette(c)};
-        walk(c, in.module, tree_visitor(&view));
+        show(c, &in, penta_tree_pieces);
     }
     input_close(&in);
 }
@@ -76,25 +102,11 @@ void command_HEX(struct cli *c)
     struct input in;
     if (!input_open(c, c->words[0], &in)) return;
     if (c->value[OPT_JSON]) { /* the same tree; the bytes as one hex string */
-        struct tree_json_view view = {&c->json};
-        c->document_is_result = true;
-        json_text(&c->json, "file", in.name);
-        json_uint(&c->json, "size", in.bytes.size);
+        about_file(c, &in);
         json_hex(&c->json, "bytes", input_bytes(&in));
-        json_list(&c->json, "tree");
-        walk(c, in.module, tree_json_visitor(&view));
-        json_end(&c->json);
+        tree_json(c, in.module);
     } else {
-        struct hex_view view = {
-            .out = &c->out, .palette = cli_palette(c), .file = input_bytes(&in)};
-        if (c->value[OPT_COVERAGE] && !in.module->driver->protection) {
-            cli_usage(c, NULL, "%s files have nothing that protects them", in.module->driver->name);
-            input_close(&in);
-            return;
-        }
-        if (c->value[OPT_COVERAGE]) view.protection = in.module->driver->protection;
-        view.module = in.module;
-        walk(c, in.module, hex_visitor(&view));
+        show(c, &in, penta_hex_pieces);
     }
     input_close(&in);
 }

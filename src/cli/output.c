@@ -119,7 +119,7 @@ static bool in_own_folder(const struct cli *c, const char *path)
     char *copy = strdup(path);
     bool found = false, known = copy && !stat(dirname(copy), &parent);
     for (size_t i = 0; known && i < c->format_option_count; i++) {
-        const struct option_info *o = format_option(c->format_options[i].key, OPTION_FOLDER);
+        const penta_option_info *o = format_option(c->format_options[i].key, OPTION_FOLDER);
         if (o && !stat(c->format_options[i].value, &folder) && same(&parent, &folder)) found = true;
     }
     free(copy);

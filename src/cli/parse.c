@@ -1,5 +1,4 @@
 /* Words of the command line to commands and options, all from the tables. */
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +9,9 @@
 const struct command_info commands[COMMANDS] = {
 #define COMMAND(id, name, inputs, uses, formats, ...)                                              \
     [COMMAND_##id] = {name, INPUTS_##inputs, uses, formats, __VA_ARGS__},
-#define EVERY NULL, 0 /* that has a name */
+#define EVERY NULL, PENTA_USE_OPEN
 #define ONLY(format) #format, 0
-#define WITH(entry) NULL, offsetof(struct driver, entry)
+#define WITH(use) NULL, PENTA_USE_##use
 #include "cli/commands.def"
 };
 
@@ -33,12 +32,12 @@ const struct tool_option tool_options[OPTS] = {
 #include "cli/options.def"
 };
 
-const struct option_info *format_option(const char *key, unsigned uses)
+const penta_option_info *format_option(const char *key, unsigned uses)
 {
-    for (size_t i = 0; drivers[i]; i++)
-        for (const struct option_info *o = drivers[i]->options; o && o->key; o++)
-            if ((o->uses & uses) && !strcmp(o->key, key)) return o;
-    return NULL;
+    const penta_option_info *found = NULL;
+    for (size_t i = 0; !found && penta_format_name(i); i++)
+        found = penta_option_find(penta_format_name(i), key, uses);
+    return found;
 }
 
 static void offer_option(void *user, const struct listed_option *option)
@@ -93,7 +92,7 @@ static bool long_option(struct cli *c, const char *word, const char *next, int *
             found = i;
     char key[64] = "";
     if (size < sizeof key) memcpy(key, word, size);
-    const struct option_info *row = found < 0 ? command_option(c->command, key) : NULL;
+    const penta_option_info *row = found < 0 ? command_option(c->command, key) : NULL;
     if (found < 0 && !row) return unknown_option(c, word, size);
     bool wants = found >= 0 ? tool_options[found].argument != NULL : row->argument != NULL;
     const char *value = equals ? equals + 1 : NULL;

@@ -6,7 +6,7 @@
 #include "coil/link/link.h"
 #include "coil/vm/vm.h"
 #include "conform/conform.h"
-#include "core/session.h"
+#include "penta/session.h"
 #include "text/lexer.h"
 #include <inttypes.h>
 #include <math.h>
@@ -189,30 +189,22 @@ struct run {
     uint8_t flags;
 };
 
-static void called(void *user, const penta_stop *stop, const struct answer *answer)
-{
-    struct run *r = user;
-    (void)stop;
-    if (answer) writer_bytes(&r->output, answer->output.out.data, answer->output.out.size);
-}
-
 static bool execute(struct build *b, struct run *r, const uint8_t *flags)
 {
-    struct session s = {0};
     penta_error err = {0};
-    if (!session_open(&s, b->program, NULL, NULL, 0, &err)) {
+    penta_session *s = penta_session_new(b->program, NULL, NULL, 0, &err);
+    if (!s) {
         take(&b->first, &err);
         return false;
     }
-    struct coil_vm *vm = coil_vm(s.vm);
-    s.called = called;
-    s.user = r;
+    struct coil_vm *vm = coil_vm(penta_session_vm(s));
     if (flags) vm->flags = *flags;
-    session_run(&s, FUEL, &r->stop);
+    penta_session_run(s, FUEL, &r->stop);
+    penta_session_output(s, &r->output.out, NULL, &err);
     coil_flags_settle(vm);
     r->v0 = vm->v[0];
     r->flags = vm->flags;
-    session_close(&s);
+    penta_session_free(s);
     return true;
 }
 

@@ -36,16 +36,21 @@ void delta_write(penta_bytes old, penta_bytes new, struct writer *out)
     change(out, head, old.size - head - tail, bytes_slice(new, head, new.size - head - tail));
 }
 
-void delta_apply(penta_bytes old, penta_bytes delta, struct writer *out)
+bool delta_apply(penta_bytes old, penta_bytes delta, struct writer *out)
 {
-    size_t at = 0, i = 0;
-    while (i < delta.size) {
-        size_t offset = (size_t)get64(delta.data + i), removed = (size_t)get64(delta.data + i + 8),
-               added = (size_t)get64(delta.data + i + 16);
-        writer_bytes(out, old.data + at, offset - at);
-        writer_bytes(out, delta.data + i + 24, added);
-        at = offset + removed;
-        i += 24 + added;
+    size_t at = 0;
+    while (delta.size) {
+        if (delta.size < 24) return false;
+        uint64_t offset = get64(delta.data), removed = get64(delta.data + 8),
+                 added = get64(delta.data + 16);
+        if (offset < at || offset > old.size || removed > old.size - offset ||
+            added > delta.size - 24)
+            return false;
+        writer_bytes(out, old.data + at, (size_t)offset - at);
+        writer_bytes(out, delta.data + 24, (size_t)added);
+        at = (size_t)(offset + removed);
+        delta = bytes_slice(delta, 24 + (size_t)added, SIZE_MAX);
     }
     writer_bytes(out, old.data + at, old.size - at);
+    return true;
 }

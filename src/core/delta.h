@@ -6,5 +6,6 @@
 #include "base/writer.h"
 
 void delta_write(penta_bytes old, penta_bytes new, struct writer *out);
-/* Makes the new string from the old one and what delta_write made for it. */
-void delta_apply(penta_bytes old, penta_bytes delta, struct writer *out);
+/* Makes the new string from the old one and what delta_write made for it. False: it is for another
+ * old string, or no delta. */
+bool delta_apply(penta_bytes old, penta_bytes delta, struct writer *out);

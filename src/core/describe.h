@@ -1,19 +1,19 @@
 /* Helpers for formats that describe a module or a machine to a penta_visitor. Leaves come in file
- * order and tile the file; computed values have size 0. */
+ * order and tile the file; computed values have size 0. A visitor may lack each of its functions. */
 #pragma once
 #include "base/bytes.h"
 
 static inline bool describe_enter(const penta_visitor *v, penta_node node)
 {
-    return v->enter(v->user, &node);
+    return !v->enter || v->enter(v->user, &node);
 }
 static inline void describe_leave(const penta_visitor *v, penta_node node)
 {
-    v->leave(v->user, &node);
+    if (v->leave) v->leave(v->user, &node);
 }
 static inline void describe_field(const penta_visitor *v, penta_field field)
 {
-    v->field(v->user, &field);
+    if (v->field) v->field(v->user, &field);
 }
 
 /* Computed values: no bytes of their own. */

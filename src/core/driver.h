@@ -16,21 +16,13 @@ enum rule_scope {
     SCOPE_RUNTIME,   /* the machine fails when it gets there */
 };
 
-/* A part of the code: a contiguous range, or a function or label in one. */
-struct code_part {
-    penta_bytes name;  /* may be empty unless `named` */
-    uint64_t from, to; /* pcs; `to` is after the last; equal to `from`: the end is not known */
-    bool named;        /* a function or label */
-};
-typedef void code_part_fn(void *user, const struct code_part *part);
-
 struct driver {
     const char *name, *title;
-    const char *suffix;                /* of its assembly text, ".kasm" */
-    const char *comment;               /* what starts a comment in it */
-    uint16_t number;                   /* upper half of its rule codes; unique */
-    const struct rule *rules;          /* ends with code 0 */
-    const struct option_info *options; /* ends with a NULL key */
+    const char *suffix;               /* of its assembly text, ".kasm" */
+    const char *comment;              /* what starts a comment in it */
+    uint16_t number;                  /* upper half of its rule codes; unique */
+    const struct rule *rules;         /* ends with code 0 */
+    const penta_option_info *options; /* ends with a NULL key */
 
     /* 0 no .. 100 certain; evidence may be NULL. Looks at nothing but the bytes. */
     int (*probe)(penta_bytes file, struct writer *evidence);
@@ -48,8 +40,8 @@ struct driver {
                   struct writer *out, penta_error *err);
     /* One instruction as text, without a newline, for traces and diagnostics. False: none there. */
     bool (*print_at)(const penta_module *module, uint64_t pc, struct writer *out);
-    /* The code, and whatever in it has a name, in any order. */
-    void (*code_parts)(const penta_module *module, code_part_fn *fn, void *user);
+    /* The code, and whatever has a name in it, in any order. */
+    void (*parts)(const penta_module *module, penta_part_report *report, void *user);
     /* A word of the text that names a register or variable, for colours. NULL: there are none. */
     bool (*is_register)(penta_bytes word);
     /* The pc of the instruction after the one at pc, in the order of the code; pc itself: none is

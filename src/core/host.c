@@ -31,12 +31,12 @@ bool answer_apply(const struct answer *a, penta_vm *vm, penta_error *err)
     penta_bytes left = writer_view(&a->pokes);
     while (left.size) {
         uint64_t address = get64(left.data), size = get64(left.data + 8);
-        if (!penta_vm_poke(vm, address, left.data + 16, (size_t)size))
+        if (!vm->engine->poke || !vm->engine->poke(vm, address, left.data + 16, (size_t)size))
             return error_at(err, BASE_STATE, 0, "the host's answer writes outside memory at 0x%llx",
                             (unsigned long long)address);
         left.data += 16 + size;
         left.size -= 16 + (size_t)size;
     }
     if (vm->engine->settle) vm->engine->settle(vm, a->gas, a->end);
-    return penta_vm_answer(vm, a->results, a->count, err);
+    return vm->engine->answer(vm, a->results, a->count, err);
 }

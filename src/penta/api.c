@@ -1,53 +1,18 @@
 /* penta.h over the drivers: finds the format, checks options, and keeps the promises that are the
  * same for all (damaged modules, refusal to run, ownership of assembled bytes). */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/json/json_write.h"
+#include "base/json/json_visit.h"
 #include "core/snapshot.h"
 #include "core/driver.h"
 #include "core/engine.h"
-#include "core/views/views.h"
-#include "penta/version.h"
 #include "text/lexer.h"
 
-const char *penta_version(void) { return PENTA_VERSION; }
-
-size_t penta_format_count(void)
+#define TEXT_OF(x) #x
+#define VERSION(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+const char *penta_version(void)
 {
-    size_t n = 0;
-    while (drivers[n]) n++;
-    return n;
-}
-
-const char *penta_format_name(size_t i)
-{
-    return i < penta_format_count() ? drivers[i]->name : NULL;
-}
-
-/* ---- codes ---- */
-
-static const struct rule *rule_of(uint32_t code)
-{
-    const struct driver *driver = driver_of_number((uint16_t)(code >> 16));
-    if (code >> 16) return driver ? rule_find(driver->rules, code) : NULL;
-    return rule_find(base_rules, code);
-}
-
-const char *penta_code_name(uint32_t code)
-{
-    const struct rule *rule = code ? rule_of(code) : NULL;
-    return rule ? rule->name : NULL;
-}
-
-void penta_code_text(uint32_t code, char *text)
-{
-    *text = 0;
-    if (!penta_code_name(code)) return;
-    const char *name = code >> 16 ? driver_of_number((uint16_t)(code >> 16))->name : "penta";
-    size_t n = 0;
-    for (; name[n] && n < 18; n++) text[n] = (char)(name[n] - (name[n] >= 'a' ? 32 : 0));
-    snprintf(text + n, 6, "%04u", (unsigned)(code & 0xffff));
+    return VERSION(PENTA_VERSION_MAJOR, PENTA_VERSION_MINOR, PENTA_VERSION_PATCH);
 }
 
 /* ---- files ---- */
@@ -67,6 +32,16 @@ size_t penta_detect(penta_bytes file, penta_guess *guesses, size_t max)
         if (count < max) count++;
     }
     return count;
+}
+
+int penta_probe(penta_bytes file, const char *format, penta_buffer *evidence)
+{
+    const struct driver *driver = driver_find(format);
+    struct writer w = {0};
+    penta_error err = {0};
+    int confidence = driver && driver->probe ? driver->probe(file, evidence ? &w : NULL) : 0;
+    if (evidence) writer_give(&w, true, evidence, &err);
+    return confidence;
 }
 
 static const struct driver *choose(penta_bytes file, const char *format, penta_error *err)
@@ -116,6 +91,12 @@ const penta_error *penta_module_damage(const penta_module *module)
     return module->damage.code ? &module->damage : NULL;
 }
 
+const uint8_t *penta_module_bytes(const penta_module *module, size_t *size)
+{
+    *size = module->file.size;
+    return module->file.data;
+}
+
 void penta_describe(const penta_module *module, const penta_visitor *visitor)
 {
     module->driver->describe(module, visitor);
@@ -126,66 +107,47 @@ void penta_info(const penta_module *module, const penta_visitor *visitor)
     if (module->driver->info) module->driver->info(module, visitor);
 }
 
-/* take_over gives a writer that appends to the caller's buffer, hand_over gives the buffer back. */
-static bool hand_over(struct writer *w, penta_buffer *out, penta_error *err)
-{
-    bool ok = writer_ok(w, err);
-    if (ok)
-        *out = w->out;
-    else
-        writer_free(w);
-    return ok;
-}
-
-static struct writer take_over(penta_buffer *out)
-{
-    struct writer w = {.out = *out};
-    *out = (penta_buffer){0};
-    return w;
-}
-
-bool penta_describe_json(const penta_module *module, penta_buffer *out, penta_error *err)
-{
-    *err = (penta_error){0};
-    struct writer w = take_over(out);
-    struct json json = {.out = &w};
-    struct tree_json_view view = {&json};
-    penta_visitor visitor = tree_json_visitor(&view);
-    json_list(&json, NULL);
-    penta_describe(module, &visitor);
-    json_finish(&json);
-    return hand_over(&w, out, err);
-}
-
 typedef void walk_fn(const void *what, const penta_visitor *visitor);
 
-static bool state_json(const void *what, walk_fn *walk, penta_buffer *out, penta_error *err)
+static bool walk_json(const void *what, walk_fn *walk, bool tree, penta_buffer *out,
+                      penta_error *err)
 {
     *err = (penta_error){0};
-    struct writer w = take_over(out);
+    struct writer w = {0};
     struct json json = {.out = &w};
-    struct state_json_view view = {.json = &json};
-    penta_visitor visitor = state_json_visitor(&view);
-    json_object(&json, NULL);
+    penta_visitor visitor = tree ? json_tree_visitor(&json) : json_state_visitor(&json);
+    if (tree)
+        json_list(&json, NULL);
+    else
+        json_object(&json, NULL);
     walk(what, &visitor);
     json_finish(&json);
-    return hand_over(&w, out, err);
+    return writer_give(&w, true, out, err);
 }
 
+static void walk_file(const void *what, const penta_visitor *visitor)
+{
+    penta_describe(what, visitor);
+}
 static void walk_info(const void *what, const penta_visitor *visitor) { penta_info(what, visitor); }
 static void walk_vm(const void *what, const penta_visitor *visitor)
 {
     penta_vm_describe(what, visitor);
 }
 
+bool penta_describe_json(const penta_module *module, penta_buffer *out, penta_error *err)
+{
+    return walk_json(module, walk_file, true, out, err);
+}
+
 bool penta_info_json(const penta_module *module, penta_buffer *out, penta_error *err)
 {
-    return state_json(module, walk_info, out, err);
+    return walk_json(module, walk_info, false, out, err);
 }
 
 bool penta_vm_describe_json(const penta_vm *vm, penta_buffer *out, penta_error *err)
 {
-    return state_json(vm, walk_vm, out, err);
+    return walk_json(vm, walk_vm, false, out, err);
 }
 
 bool penta_validate(const penta_module *module, penta_report *report, void *user)
@@ -198,10 +160,8 @@ bool penta_validate(const penta_module *module, penta_report *report, void *user
 bool penta_encode(const penta_module *module, penta_buffer *out, penta_error *err)
 {
     *err = (penta_error){0};
-    struct writer w = take_over(out);
-    if (module->driver->encode(module, &w, err)) return hand_over(&w, out, err);
-    writer_free(&w);
-    return false;
+    struct writer w = {0};
+    return writer_give(&w, module->driver->encode(module, &w, err), out, err);
 }
 
 static bool whole(const penta_module *module, penta_error *err)
@@ -229,10 +189,8 @@ bool penta_print(const penta_module *module, const penta_option *options, size_t
                  penta_buffer *out, penta_error *err)
 {
     if (!printable(module, options, count, err)) return false;
-    struct writer w = take_over(out);
-    if (module->driver->print(module, options, count, &w, err)) return hand_over(&w, out, err);
-    writer_free(&w);
-    return false;
+    struct writer w = {0};
+    return writer_give(&w, module->driver->print(module, options, count, &w, err), out, err);
 }
 
 bool penta_print_pieces(const penta_module *module, const penta_option *options, size_t count,
@@ -276,7 +234,65 @@ penta_module *penta_assemble(penta_bytes text, const char *format, const penta_o
     return module;
 }
 
+/* ---- other forms of the same program ---- */
+
+typedef bool transform_fn(const penta_module *module, const penta_option *options, size_t count,
+                          struct writer *out, struct findings *findings);
+
+static bool transform(const penta_module *module, transform_fn *fn, unsigned use,
+                      const char *cannot, const penta_option *options, size_t count,
+                      penta_buffer *out, penta_report *report, void *user)
+{
+    const struct driver *driver = module->driver;
+    struct findings f = {.rules = driver->rules, .report = report, .user = user};
+    struct writer w = {0};
+    penta_error err = {0};
+    if (!fn)
+        error_at(&err, BASE_UNSUPPORTED, 0, "%s files cannot be %s", driver->name, cannot);
+    else if (whole(module, &err))
+        options_check(options, count, driver->options, use, &err);
+    bool ok = !err.code && fn(module, options, count, &w, &f) && !f.errors;
+    if (writer_give(&w, ok, out, &err)) return true;
+    if (err.code) findings_pass(&f, &err);
+    return false;
+}
+
+bool penta_convert(const penta_module *module, const penta_option *options, size_t count,
+                   penta_buffer *out, penta_report *report, void *user)
+{
+    return transform(module, module->driver->convert, OPTION_CONVERT, "converted", options, count,
+                     out, report, user);
+}
+
+bool penta_seal(const penta_module *module, const penta_option *options, size_t count,
+                penta_buffer *out, penta_report *report, void *user)
+{
+    return transform(module, module->driver->seal, OPTION_SEAL, "sealed", options, count, out,
+                     report, user);
+}
+
+bool penta_unseal(const penta_module *module, const penta_option *options, size_t count,
+                  penta_buffer *out, penta_report *report, void *user)
+{
+    return transform(module, module->driver->unseal, OPTION_UNSEAL, "opened: they are never sealed",
+                     options, count, out, report, user);
+}
+
 /* ---- machines ---- */
+
+const char *penta_stop_name(penta_stop_kind kind)
+{
+    static const char *const names[] = {"fuel",  "break", "host",      "halt",    "trap",
+                                        "fault", "gas",   "interrupt", "disagree"};
+    return (size_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
+}
+
+const char *penta_vm_engine(const penta_vm *vm) { return vm->engine->name; }
+
+const char *penta_vm_detail_name(const penta_vm *vm, const penta_stop *stop)
+{
+    return vm->engine->detail ? vm->engine->detail(vm, stop) : NULL;
+}
 
 struct refusal {
     const struct driver *driver;
@@ -373,9 +389,9 @@ void penta_vm_findings(const penta_vm *vm, penta_report *report, void *user)
 bool penta_vm_save(const penta_vm *vm, penta_buffer *out, penta_error *err)
 {
     *err = (penta_error){0};
-    struct writer w = take_over(out);
+    struct writer w = {0};
     snapshot_save(vm, &w);
-    return hand_over(&w, out, err);
+    return writer_give(&w, true, out, err);
 }
 
 bool penta_vm_load(penta_vm *vm, penta_bytes saved, penta_error *err)

@@ -103,7 +103,7 @@ static penta_vm *open_machine(const penta_module *module, penta_error *err)
     static const penta_option small_stack = {"stack", "512"};
     bool known = false;
     if (!module->driver->engines) return NULL;
-    for (const struct option_info *o = module->driver->options; o && o->key; o++)
+    for (const penta_option_info *o = module->driver->options; o && o->key; o++)
         known = known || (!strcmp(o->key, small_stack.key) && o->uses & OPTION_RUN);
     penta_vm *vm = penta_vm_new(module, NULL, &small_stack, known, err);
     if (!vm && !err->code) check_failed("no machine and no reason", 0, 0);
@@ -176,7 +176,7 @@ void check_file(penta_bytes file, const char *format)
     penta_close(module);
 }
 
-static void no_difference(void *user, const struct difference *d) { (void)user, (void)d; }
+static void no_difference(void *user, const penta_difference *d) { (void)user, (void)d; }
 
 void check_whole_file(penta_bytes file, const char *format)
 {

@@ -189,3 +189,51 @@ void json_embed(struct json *j, const char *key, struct json *value)
     before(j, key);
     writer_bytes(j->out, value->out->out.data, value->out->out.size);
 }
+
+void json_raw(struct json *j, const char *key, penta_bytes value)
+{
+    while (value.size && value.data[value.size - 1] == '\n') value.size--;
+    if (!value.size) value = bytes_of("null");
+    before(j, key);
+    writer_bytes(j->out, value.data, value.size);
+}
+
+/* Where the value at the start of the text ends: before a comma or the end of what is around it. */
+static size_t value_size(penta_bytes text)
+{
+    unsigned depth = 0;
+    bool quoted_text = false;
+    for (size_t i = 0; i < text.size; i++) {
+        uint8_t c = text.data[i];
+        if (quoted_text && c == '\\')
+            i++;
+        else if (c == '"')
+            quoted_text = !quoted_text;
+        else if (quoted_text)
+            continue;
+        else if (c == '{' || c == '[')
+            depth++;
+        else if (!depth && (c == ',' || c == ':' || c == '}' || c == ']'))
+            return i;
+        else if (c == '}' || c == ']')
+            depth--;
+    }
+    return text.size;
+}
+
+void json_members_of(struct json *j, penta_bytes object)
+{
+    penta_bytes left = bytes_slice(object, 1, SIZE_MAX);
+    while (left.size && left.data[0] == '"') {
+        size_t key = value_size(left);
+        struct writer name = {0};
+        writer_bytes(&name, left.data + 1, key - 2);
+        writer_char(&name, 0);
+        left = bytes_slice(left, key + 1, SIZE_MAX);
+        size_t value = value_size(left);
+        if (!name.failed) json_raw(j, (const char *)name.out.data, bytes_slice(left, 0, value));
+        j->out->failed |= name.failed;
+        writer_free(&name);
+        left = bytes_slice(left, value + 1, SIZE_MAX);
+    }
+}

@@ -31,5 +31,9 @@ void json_float(struct json *j, const char *key, double value);  /* inf and nan 
 void json_hex(struct json *j, const char *key, penta_bytes value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
+/* Inserts a value that was written elsewhere, without the end of its line. */
+void json_raw(struct json *j, const char *key, penta_bytes value);
+/* Inserts the members of an object that was written elsewhere, by this writer, into the open one. */
+void json_members_of(struct json *j, penta_bytes object);
 /* Inserts the value that another json has written into a buffer of its own, after closing it. */
 void json_embed(struct json *j, const char *key, struct json *value);

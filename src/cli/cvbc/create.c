@@ -32,7 +32,7 @@ static void create(struct cli *c, bool source)
     struct input in;
     if (!input_read(c, c->words[0], &in)) return;
     size_t count = 0;
-    penta_option *options = options_for(c, driver_find("cvbc"), OPTION_CREATE, &count);
+    penta_option *options = options_for(c, "cvbc", OPTION_CREATE, &count);
     penta_bytes text = input_bytes(&in);
     struct finding_sink sink;
     finding_sink_init(&sink, c, in.name);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 /* The parts of the library, and the message that is signed. */
-const char *part_words(enum command command, const struct driver *only, size_t i)
+const char *part_words(enum command command, const char *only, size_t i)
 {
     (void)command, (void)only;
     return !i ? "tbs" : penta_cvbc_part_name(i - 1);

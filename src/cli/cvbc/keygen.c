@@ -23,7 +23,7 @@ static bool write_secret(const char *path, penta_bytes text, penta_error *err)
 
 static const char *type_name(size_t i) { return penta_cvbc_key_name((uint32_t)i + 1); }
 
-const char *key_type_words(enum command command, const struct driver *only, size_t i)
+const char *key_type_words(enum command command, const char *only, size_t i)
 {
     (void)command, (void)only;
     return type_name(i);

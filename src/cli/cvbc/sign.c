@@ -66,7 +66,7 @@ static bool sign(struct cli *c, const penta_module *module, struct finding_sink 
         return error_note(err, "--public-key FILE");
     }
     size_t count = 0;
-    penta_option *options = options_for(c, driver_find("cvbc"), OPTION_SIGN, &count);
+    penta_option *options = options_for(c, "cvbc", OPTION_SIGN, &count);
     bool ok = penta_cvbc_sign_options(module, options, count, out, add_replaced, replaced, err);
     free(options);
     if (ok && c->value[OPT_EXPORT_TBS])

@@ -25,7 +25,7 @@ static void check_source(struct verification *v, const penta_module *module)
 {
     penta_error err;
     size_t count = 0;
-    penta_option *options = options_for(v->cli, driver_find("cvbc"), OPTION_VERIFY, &count);
+    penta_option *options = options_for(v->cli, "cvbc", OPTION_VERIFY, &count);
     bool ok = penta_cvbc_check_source(module, options, count, &err);
     free(options);
     if (ok) return;

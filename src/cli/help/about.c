@@ -6,16 +6,14 @@
 #include "base/bytes.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
-#include "core/describe.h"
-#include "core/engine.h"
 
 /* ---- explain ---- */
 
-static void print_rule(struct cli *c, const struct rule *rule, bool whole)
+static void print_rule(struct cli *c, const penta_rule *rule, bool whole)
 {
     char code[24];
     penta_code_text(rule->code, code);
-    const char *severity = severity_text(rule->severity);
+    const char *severity = penta_severity_name(rule->severity);
     struct writer summary = {0}, explanation = {0};
     option_names(&summary, rule->summary);
     option_names(&explanation, rule->explanation);
@@ -41,14 +39,21 @@ static void print_rule(struct cli *c, const struct rule *rule, bool whole)
     writer_free(&explanation);
 }
 
-static void each_rule(void (*fn)(void *user, const struct rule *rule), void *user)
+typedef void rule_fn(void *user, const penta_rule *rule);
+
+static void rules_of(const char *format, rule_fn *fn, void *user)
 {
-    for (const struct rule *r = base_rules; r->code; r++) fn(user, r);
-    for (size_t i = 0; drivers[i]; i++)
-        for (const struct rule *r = drivers[i]->rules; r && r->code; r++) fn(user, r);
+    const penta_rule *r;
+    for (size_t i = 0; (r = penta_rule_at(format, i)); i++) fn(user, r);
 }
 
-static void list_rule(void *user, const struct rule *rule) { print_rule(user, rule, false); }
+static void each_rule(rule_fn *fn, void *user)
+{
+    rules_of(NULL, fn, user);
+    for (size_t i = 0; penta_format_name(i); i++) rules_of(penta_format_name(i), fn, user);
+}
+
+static void list_rule(void *user, const penta_rule *rule) { print_rule(user, rule, false); }
 
 struct wanted {
     struct cli *cli;
@@ -64,7 +69,7 @@ static bool equal_letters(const char *a, const char *b)
 }
 
 /* A code ("KBLOB0009"), or a name ("BAD_OPCODE"), in either case. */
-static void match_rule(void *user, const struct rule *rule)
+static void match_rule(void *user, const penta_rule *rule)
 {
     struct wanted *w = user;
     char code[24];
@@ -95,28 +100,29 @@ void command_EXPLAIN(struct cli *c)
 
 /* ---- formats ---- */
 
-static void format_json(struct cli *c, const struct driver *d)
+static void format_json(struct cli *c, const char *format)
 {
     struct json *j = &c->json;
+    const penta_option_info *option;
+    const char *engine;
     json_object(j, NULL);
-    json_text(j, "name", d->name);
-    json_text(j, "title", d->title);
-    json_text(j, "suffix", d->suffix);
+    json_text(j, "name", format);
+    json_text(j, "title", penta_format_title(format));
+    json_text(j, "suffix", penta_format_suffix(format));
     json_list(j, "engines");
-    for (size_t i = 0; d->engines && d->engines[i]; i++) json_text(j, NULL, d->engines[i]->name);
+    for (size_t i = 0; (engine = penta_engine_name(format, i)); i++) json_text(j, NULL, engine);
     json_end(j);
-    json_text(j, "exit_value", d->exit_value);
+    json_text(j, "exit_value", penta_format_exit_value(format));
     json_list(j, "options");
-    for (const struct option_info *o = d->options; o && o->key; o++) json_text(j, NULL, o->key);
+    for (size_t i = 0; (option = penta_option_at(format, i)); i++) json_text(j, NULL, option->key);
     json_end(j);
-    if (c->value[OPT_INSTRUCTIONS] && d->isa) {
-        if (d->isa_legend) json_text(j, "legend", d->isa_legend);
-        struct state_json_view view = {.json = j};
-        penta_visitor visitor = state_json_visitor(&view);
-        penta_node list = {.name = "instructions", .list = true};
-        describe_enter(&visitor, list);
-        d->isa(&visitor);
-        describe_leave(&visitor, list);
+    penta_visitor visitor = json_state_visitor(j);
+    const char *legend = penta_instructions_legend(format);
+    if (c->value[OPT_INSTRUCTIONS] && penta_instructions(format, &(penta_visitor){0})) {
+        if (legend) json_text(j, "legend", legend);
+        json_list(j, "instructions");
+        penta_instructions(format, &visitor);
+        json_end(j);
     }
     json_end(j);
 }
@@ -143,12 +149,6 @@ static size_t isa_column(struct isa_table *t, const char *name)
     return i < ISA_COLUMNS ? i : ISA_COLUMNS - 1;
 }
 
-static bool isa_enter(void *user, const penta_node *node)
-{
-    (void)user, (void)node;
-    return true;
-}
-
 static void isa_field(void *user, const penta_field *field)
 {
     struct isa_table *t = user;
@@ -157,8 +157,10 @@ static void isa_field(void *user, const penta_field *field)
     cell->out.size = 0;
     if (field->kind == PENTA_WORD)
         writer_print(cell, "0x%02llx", (unsigned long long)field->as.u);
+    else if (field->kind == PENTA_TEXT)
+        writer_bytes(cell, field->as.bytes.data, field->as.bytes.size);
     else
-        view_value(cell, field, 32);
+        writer_dec(cell, field->as.u);
     if (cell->out.size > t->widths[i]) t->widths[i] = cell->out.size;
 }
 
@@ -184,51 +186,53 @@ static void isa_leave(void *user, const penta_node *node)
     for (size_t i = 0; i < t->count; i++) t->cells[i].out.size = 0;
 }
 
-static void isa_text(struct cli *c, const struct driver *d)
+static void isa_text(struct cli *c, const char *format)
 {
     struct isa_table table = {0};
     struct writer lines = {0};
-    penta_visitor visitor = {&table, isa_enter, isa_field, isa_leave};
-    d->isa(&visitor);
+    penta_visitor visitor = {.user = &table, .field = isa_field, .leave = isa_leave};
+    const char *legend = penta_instructions_legend(format);
+    if (!penta_instructions(format, &visitor)) return;
     table.out = &lines;
-    if (d->isa_legend) writer_print(&lines, "\n%s\n", d->isa_legend);
+    if (legend) writer_print(&lines, "\n%s\n", legend);
     isa_row(&table, true);
-    d->isa(&visitor);
+    penta_instructions(format, &visitor);
     writer_bytes(&c->out, lines.out.data, lines.out.size);
     writer_free(&lines);
     for (size_t i = 0; i < ISA_COLUMNS; i++) writer_free(&table.cells[i]);
 }
 
-static void format_text(struct cli *c, const struct driver *d)
+static void format_text(struct cli *c, const char *format)
 {
-    writer_print(&c->out, "%-7s %-28s text %-9s engines", d->name, d->title,
-                 d->suffix ? d->suffix : "-");
-    for (size_t i = 0; d->engines && d->engines[i]; i++)
-        writer_print(&c->out, " %s", d->engines[i]->name);
-    writer_text(&c->out, d->engines ? "" : " -");
-    if (d->exit_value) writer_print(&c->out, "; exit value: %s", d->exit_value);
+    const char *suffix = penta_format_suffix(format), *value = penta_format_exit_value(format);
+    const char *engine = penta_engine_name(format, 0);
+    writer_print(&c->out, "%-7s %-28s text %-9s engines%s", format, penta_format_title(format),
+                 suffix ? suffix : "-", engine ? "" : " -");
+    for (size_t i = 0; (engine = penta_engine_name(format, i)); i++)
+        writer_print(&c->out, " %s", engine);
+    if (value) writer_print(&c->out, "; exit value: %s", value);
     writer_char(&c->out, '\n');
-    if (!c->value[OPT_INSTRUCTIONS] || !d->isa) return;
-    isa_text(c, d);
+    if (c->value[OPT_INSTRUCTIONS]) isa_text(c, format);
 }
 
 void command_FORMATS(struct cli *c)
 {
     for (size_t i = 0; i < c->word_count; i++)
-        if (!driver_find(c->words[i])) {
+        if (!format_known(c->words[i])) {
             cli_usage(c, "penta formats lists them", "no format is called '%.40s'", c->words[i]);
             return;
         }
     if (c->value[OPT_JSON]) json_list(&c->json, "formats");
-    for (size_t i = 0; drivers[i]; i++) {
+    const char *format;
+    for (size_t i = 0; (format = penta_format_name(i)); i++) {
         bool wanted = !c->word_count;
         for (size_t k = 0; k < c->word_count; k++)
-            if (!strcmp(c->words[k], drivers[i]->name)) wanted = true;
+            if (!strcmp(c->words[k], format)) wanted = true;
         if (!wanted) continue;
         if (c->value[OPT_JSON])
-            format_json(c, drivers[i]);
+            format_json(c, format);
         else
-            format_text(c, drivers[i]);
+            format_text(c, format);
     }
     if (c->value[OPT_JSON]) json_end(&c->json);
 }
@@ -244,6 +248,6 @@ void command_VERSION(struct cli *c)
     json_text(&c->json, "version", penta_version());
     json_text(&c->json, "compiler", __VERSION__);
     json_list(&c->json, "formats");
-    for (size_t i = 0; drivers[i]; i++) json_text(&c->json, NULL, drivers[i]->name);
+    for (size_t i = 0; penta_format_name(i); i++) json_text(&c->json, NULL, penta_format_name(i));
     json_end(&c->json);
 }

@@ -119,7 +119,8 @@ static void command_words(struct writer *out)
 
 static void format_names(struct writer *out)
 {
-    for (size_t i = 0; drivers[i]; i++) writer_print(out, "%s%s", i ? " " : "", drivers[i]->name);
+    for (size_t i = 0; penta_format_name(i); i++)
+        writer_print(out, "%s%s", i ? " " : "", penta_format_name(i));
 }
 
 /* The first words of a command that does not start with a file; false: it does. */

@@ -5,7 +5,6 @@
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "cli/help/option_list.h"
-#include "penta/version.h"
 
 static void overview(struct writer *out)
 {
@@ -155,7 +154,7 @@ static void print_counted(void *user, const struct listed_option *o)
 }
 
 /* At most 24 lines with one example: it must fit the smallest terminal. */
-static void brief(struct writer *out, enum command command, const struct driver *only)
+static void brief(struct writer *out, enum command command, const char *only)
 {
     const struct command_info *info = &commands[command];
     writer_print(out, "penta %s: %s\n", info->name, info->summary);
@@ -167,7 +166,7 @@ static void brief(struct writer *out, enum command command, const struct driver 
     writer_print(out, "\nexample: %s\n", info->example);
 }
 
-static void full(struct writer *out, enum command command, const struct driver *only)
+static void full(struct writer *out, enum command command, const char *only)
 {
     const struct command_info *info = &commands[command];
     writer_print(out, "penta %s: %s\n\n", info->name, info->summary);
@@ -229,7 +228,7 @@ static void man_title(struct writer *out, const char *name, const char *summary)
 {
     writer_text(out, ".TH ");
     for (const char *p = name; *p; p++) writer_char(out, (char)toupper((unsigned char)*p));
-    writer_print(out, " 1 \"\" \"penta %s\" \"penta manual\"\n.SH NAME\n", PENTA_VERSION);
+    writer_print(out, " 1 \"\" \"penta %s\" \"penta manual\"\n.SH NAME\n", penta_version());
     roff(out, name);
     writer_text(out, " \\- ");
     roff(out, summary);
@@ -250,6 +249,22 @@ static void man_environment(struct writer *out)
 #include "cli/environment.def"
 }
 
+static void man_rules(struct writer *out, const char *format)
+{
+    const penta_rule *r;
+    for (size_t i = 0; (r = penta_rule_at(format, i)); i++) {
+        char code[24];
+        struct writer summary = {0};
+        penta_code_text(r->code, code);
+        option_names(&summary, r->summary);
+        writer_char(&summary, 0);
+        writer_print(out, ".TP\n.B %s\n", code);
+        if (!summary.failed) roff(out, (const char *)summary.out.data);
+        writer_char(out, '\n');
+        writer_free(&summary);
+    }
+}
+
 static void man_main(struct writer *out)
 {
     man_title(out, "penta", "five bytecode formats and their machines, one tool");
@@ -262,26 +277,15 @@ static void man_main(struct writer *out)
     writer_text(out, ".SH OPTIONS\n");
     man_options(out, COMMAND_VERSION, true);
     writer_text(out, ".SH FORMATS\n");
-    for (size_t i = 0; drivers[i]; i++)
-        writer_print(out, ".TP\n.B %s\n%s\n", drivers[i]->name, drivers[i]->title);
+    const char *format;
+    for (size_t i = 0; (format = penta_format_name(i)); i++)
+        writer_print(out, ".TP\n.B %s\n%s\n", format, penta_format_title(format));
     man_exits(out);
     man_environment(out);
     writer_text(out,
                 ".SH DIAGNOSTICS\nEvery finding has a code that\n.B penta explain\nexplains.\n");
-    for (const struct rule *r = base_rules; r->code; r++)
-        writer_print(out, ".TP\n.B PENTA%04u\n%s\n", (unsigned)r->code, r->summary);
-    for (size_t i = 0; drivers[i]; i++)
-        for (const struct rule *r = drivers[i]->rules; r->code; r++) {
-            char code[24];
-            penta_code_text(r->code, code);
-            writer_print(out, ".TP\n.B %s\n", code);
-            struct writer summary = {0};
-            option_names(&summary, r->summary);
-            writer_char(&summary, 0);
-            if (!summary.failed) roff(out, (const char *)summary.out.data);
-            writer_free(&summary);
-            writer_char(out, '\n');
-        }
+    man_rules(out, NULL);
+    for (size_t i = 0; (format = penta_format_name(i)); i++) man_rules(out, format);
 }
 
 static void man_command(struct writer *out, enum command command)
@@ -316,19 +320,20 @@ static void deliver(struct cli *c, struct writer *text)
 }
 
 /* The format that --format names, or that the file or its suffix has; NULL: all of them. */
-static const struct driver *asked_format(struct cli *c)
+static const char *asked_format(struct cli *c)
 {
     penta_guess guess;
     penta_buffer bytes = {0};
     penta_error err = {0};
-    const struct driver *found = NULL;
-    if (c->value[OPT_FORMAT]) return driver_find(c->value[OPT_FORMAT]);
+    const char *found = NULL;
+    if (c->value[OPT_FORMAT])
+        return format_known(c->value[OPT_FORMAT]) ? c->value[OPT_FORMAT] : NULL;
     if (!c->word_count || commands[c->command].inputs == INPUTS_WORDS) return NULL;
     if (strcmp(c->words[0], "-") && file_read(c->words[0], UINT64_C(1) << 30, &bytes, &err) &&
         penta_detect((penta_bytes){bytes.data, bytes.size}, &guess, 1))
-        found = driver_find(guess.format);
+        found = guess.format;
     penta_buffer_free(&bytes);
-    return found ? found : driver_of_suffix(c->words[0]);
+    return found ? found : format_of_suffix(c->words[0]);
 }
 
 void help_for(struct cli *c, bool is_brief)
@@ -353,8 +358,8 @@ void command_HELP(struct cli *c)
         cli_usage(c, "penta help lists the commands", "no command is called '%.60s'", c->words[0]);
         return;
     }
-    const struct driver *only = c->word_count > 1 ? driver_find(c->words[1]) : NULL;
-    if (c->word_count > 1 && !only) {
+    const char *only = c->word_count > 1 ? c->words[1] : NULL;
+    if (only && !format_known(only)) {
         cli_usage(c, "penta formats lists them", "no format is called '%.40s'", c->words[1]);
         return;
     }

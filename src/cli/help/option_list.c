@@ -1,51 +1,49 @@
 #include "cli/help/option_list.h"
 #include <string.h>
 #include "base/bytes.h"
-#include "core/engine.h"
 
-bool command_takes(enum command command, const struct driver *driver)
+bool command_takes(enum command command, const char *format)
 {
     const struct command_info *info = &commands[command];
-    const void *entry;
-    if (info->format) return !strcmp(driver->name, info->format);
-    memcpy(&entry, (const char *)driver + info->entry, sizeof entry);
-    return entry;
+    if (info->format) return !strcmp(format, info->format);
+    return penta_format_uses(format) & info->needs;
+}
+
+/* The i-th format that the command takes, or NULL: there is none. */
+static const char *taken(enum command command, const char *only, size_t i)
+{
+    const char *format;
+    for (size_t k = 0; (format = penta_format_name(k)); k++)
+        if ((!only || !strcmp(format, only)) && command_takes(command, format) && !i--)
+            return format;
+    return NULL;
 }
 
 /* ---- words of the tool's own options ---- */
 
-static bool takes_one_of(enum command command, const struct driver *only, size_t i)
+const char *format_words(enum command command, const char *only, size_t i)
 {
-    return (!only || drivers[i] == only) && command_takes(command, drivers[i]);
+    return taken(command, only, i);
 }
 
-const char *format_words(enum command command, const struct driver *only, size_t i)
+static bool has_engine(const char *format, const char *name)
 {
-    for (size_t d = 0; drivers[d]; d++)
-        if (takes_one_of(command, only, d) && !i--) return drivers[d]->name;
-    return NULL;
-}
-
-/* Whether a format before this one has an engine of this name. */
-static bool engine_listed(enum command command, const struct driver *only, size_t before,
-                          const char *name)
-{
-    for (size_t d = 0; d < before; d++)
-        for (size_t k = 0; drivers[d]->engines && drivers[d]->engines[k]; k++)
-            if (takes_one_of(command, only, d) && !strcmp(drivers[d]->engines[k]->name, name))
-                return true;
+    const char *engine;
+    for (size_t i = 0; (engine = penta_engine_name(format, i)); i++)
+        if (!strcmp(engine, name)) return true;
     return false;
 }
 
-const char *engine_words(enum command command, const struct driver *only, size_t i)
+const char *engine_words(enum command command, const char *only, size_t i)
 {
-    for (size_t d = 0; drivers[d]; d++) {
-        if (!takes_one_of(command, only, d)) continue;
-        for (size_t k = 0; drivers[d]->engines && drivers[d]->engines[k]; k++) {
-            const char *name = drivers[d]->engines[k]->name;
-            if (!engine_listed(command, only, d, name) && !i--) return name;
+    const char *format, *name;
+    for (size_t f = 0; (format = taken(command, only, f)); f++)
+        for (size_t k = 0; (name = penta_engine_name(format, k)); k++) {
+            bool listed = false; /* with a format before this one */
+            for (size_t before = 0; before < f; before++)
+                listed |= has_engine(taken(command, only, before), name);
+            if (!listed && !i--) return name;
         }
-    }
     return NULL;
 }
 
@@ -61,17 +59,13 @@ bool listed_word(const struct listed_option *o, unsigned part, size_t i, penta_b
 
 /* ---- options of the formats ---- */
 
-static bool accepts(enum command command, const struct driver *driver, const struct option_info *o)
+const penta_option_info *command_option(enum command command, const char *key)
 {
-    return o->uses & commands[command].uses && command_takes(command, driver);
-}
-
-const struct option_info *command_option(enum command command, const char *key)
-{
-    for (size_t i = 0; drivers[i]; i++)
-        for (const struct option_info *o = drivers[i]->options; o && o->key; o++)
-            if (accepts(command, drivers[i], o) && !strcmp(o->key, key)) return o;
-    return NULL;
+    const char *format;
+    const penta_option_info *found = NULL;
+    for (size_t i = 0; !found && (format = taken(command, NULL, i)); i++)
+        found = penta_option_find(format, key, commands[command].uses);
+    return found;
 }
 
 static bool tool_has(enum command command, const char *name)
@@ -82,45 +76,50 @@ static bool tool_has(enum command command, const char *name)
     return false;
 }
 
-static bool same_row(const struct option_info *a, const struct option_info *b)
+static bool same_row(const penta_option_info *a, const penta_option_info *b)
 {
     return !strcmp(a->key, b->key) && !strcmp(a->help, b->help) &&
            !strcmp(a->argument ? a->argument : "", b->argument ? b->argument : "");
 }
 
-/* The first format that declares this row for the command, or NULL. */
-static const struct driver *first_with(const struct option_info *row, enum command command)
+/* Whether the format declares this row for the command. */
+static bool declares(const char *format, const penta_option_info *row, enum command command)
 {
-    for (size_t i = 0; drivers[i]; i++)
-        for (const struct option_info *o = drivers[i]->options; o && o->key; o++)
-            if (accepts(command, drivers[i], o) && same_row(o, row)) return drivers[i];
-    return NULL;
+    const penta_option_info *o;
+    for (size_t i = 0; (o = penta_option_at(format, i)); i++)
+        if (o->uses & commands[command].uses && same_row(o, row)) return true;
+    return false;
 }
 
-static void names_of(const struct option_info *row, enum command command, char *names, size_t size)
+/* The formats that declare it, and whether this one is the first of them. */
+static bool names_of(const penta_option_info *row, enum command command, const char *first,
+                     char *names, size_t size)
 {
+    const char *format;
+    bool is_first = false;
     *names = 0;
-    for (size_t i = 0; drivers[i]; i++)
-        for (const struct option_info *o = drivers[i]->options; o && o->key; o++)
-            if (accepts(command, drivers[i], o) && same_row(o, row) &&
-                strlen(names) + strlen(drivers[i]->name) + 2 < size) {
-                if (*names) strcat(names, " ");
-                strcat(names, drivers[i]->name);
-                break;
-            }
+    for (size_t i = 0; (format = taken(command, NULL, i)); i++) {
+        if (!declares(format, row, command)) continue;
+        if (!*names) is_first = !strcmp(format, first);
+        if (strlen(names) + strlen(format) + 2 >= size) continue;
+        if (*names) strcat(names, " ");
+        strcat(names, format);
+    }
+    return is_first;
 }
 
 /* ---- the list ---- */
 
-static void format_options_each(struct listed_option *listed, const struct driver *driver,
+static void format_options_each(struct listed_option *listed, const char *format,
                                 listed_option_fn *fn, void *user)
 {
     enum command command = listed->command;
-    for (const struct option_info *o = driver->options; o && o->key; o++) {
+    const penta_option_info *o;
+    for (size_t i = 0; (o = penta_option_at(format, i)); i++) {
         char formats[128];
-        if (!accepts(command, driver, o) || tool_has(command, o->key)) continue;
-        if (!listed->only && first_with(o, command) != driver) continue;
-        names_of(o, command, formats, sizeof formats);
+        if (!(o->uses & commands[command].uses) || tool_has(command, o->key)) continue;
+        bool first = names_of(o, command, format, formats, sizeof formats);
+        if (!listed->only && !first) continue;
         listed->name = o->key;
         listed->argument = o->argument;
         listed->help = o->help;
@@ -130,8 +129,7 @@ static void format_options_each(struct listed_option *listed, const struct drive
     }
 }
 
-void listed_options_each(enum command command, const struct driver *only, listed_option_fn *fn,
-                         void *user)
+void listed_options_each(enum command command, const char *only, listed_option_fn *fn, void *user)
 {
     for (int i = 0; i < OPTS; i++) {
         const struct tool_option *o = &tool_options[i];
@@ -145,8 +143,9 @@ void listed_options_each(enum command command, const struct driver *only, listed
                                        .tool = o};
         if (o->commands >> command & 1) fn(user, &listed);
     }
-    for (size_t i = 0; drivers[i]; i++) {
+    const char *format;
+    for (size_t i = 0; (format = taken(command, only, i)); i++) {
         struct listed_option listed = {.command = command, .only = only};
-        if (!only || drivers[i] == only) format_options_each(&listed, drivers[i], fn, user);
+        format_options_each(&listed, format, fn, user);
     }
 }

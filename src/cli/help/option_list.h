@@ -10,19 +10,18 @@ struct listed_option {
     bool common;                        /* every command has it */
     /* for listed_word */
     enum command command;
-    const struct driver *only;
+    const char *only;
     const struct tool_option *tool; /* or NULL */
-    const struct option_info *row;  /* or NULL */
+    const penta_option_info *row;   /* or NULL */
 };
 typedef void listed_option_fn(void *user, const struct listed_option *option);
 
 /* Each distinct option; with `only`, of that format alone. An option that means something else in
  * another format counts as another option. */
-void listed_options_each(enum command command, const struct driver *only, listed_option_fn *fn,
-                         void *user);
+void listed_options_each(enum command command, const char *only, listed_option_fn *fn, void *user);
 /* The i-th word that this part of the value may be; false: there are no more. */
 bool listed_word(const struct listed_option *option, unsigned part, size_t i, penta_bytes *word);
 /* Whether the command works on files of this format. */
-bool command_takes(enum command command, const struct driver *driver);
+bool command_takes(enum command command, const char *format);
 /* The row of a format option that the command accepts, or NULL. */
-const struct option_info *command_option(enum command command, const char *key);
+const penta_option_info *command_option(enum command command, const char *key);

@@ -73,7 +73,7 @@ static void replay(struct cli *c, const char *name, penta_bytes text)
     penta_buffer_free(&differences);
 }
 
-const char *mode_words(enum command command, const struct driver *only, size_t i)
+const char *mode_words(enum command command, const char *only, size_t i)
 {
     (void)command, (void)only;
     return penta_device_mode_name(i);

@@ -6,49 +6,22 @@
 #include <string.h>
 #include <sys/time.h>
 #include "base/sanitize.h"
-#include "cli/machine/memory_summary.h"
 #include "cli/output.h"
 #include "cli/terminal/terminal.h"
-#include "core/engine.h"
 
-/* Findings that keep a program from running, unless --unverified lets it. */
-struct check {
-    struct finding_sink *sink;
-    const struct driver *driver;
-    bool unverified, refused;
-};
-
-static void check_finding(void *user, const penta_error *finding)
-{
-    struct check *k = user;
-    if (finding->severity != PENTA_ERROR) return;
-    enum rule_scope scope = k->driver->scope ? k->driver->scope(finding->code) : SCOPE_CONTAINER;
-    if (scope == SCOPE_RUNTIME || (scope == SCOPE_PROGRAM && k->unverified)) return;
-    k->refused = true;
-    finding_sink_add(k->sink, finding);
-}
-
-static bool passes(struct cli *c, const struct input *in)
+static bool passes(struct cli *c, const struct input *in, const penta_option *options, size_t count)
 {
     struct finding_sink sink;
     finding_sink_init(&sink, c, in->name);
     sink.module = in->module;
-    struct check check = {&sink, in->module->driver, c->value[OPT_UNVERIFIED] != NULL, false};
-    penta_validate(in->module, check_finding, &check);
-    const struct driver *driver = in->module->driver;
-    if (!check.refused && driver->host && driver->host->check) {
-        size_t count = 0;
-        penta_option *options = options_for(c, driver, OPTION_RUN, &count);
-        struct findings f = {.rules = driver->rules, .report = check_finding, .user = &check};
-        driver->host->check(in->module, options, count, &f);
-        free(options);
-    }
-    if (check.refused) {
+    bool ok = penta_check_run(in->module, options, count, c->value[OPT_UNVERIFIED],
+                              finding_sink_add, &sink);
+    if (!ok) {
         finding_sink_finish(&sink);
         cli_fail(c, sink.exit > EXIT_NO ? sink.exit : EXIT_NO);
     }
     finding_sink_drop(&sink);
-    return !check.refused;
+    return ok;
 }
 
 /* Checked before the program runs: afterwards a refusal would waste the run. */
@@ -62,35 +35,40 @@ static bool outputs_allowed(struct cli *c)
     return output_options_allowed(c);
 }
 
+static void told_engine(struct cli *c, const struct machine *m)
+{
+    const char *wanted = c->value[OPT_ENGINE],
+               *runs = penta_vm_engine(penta_session_vm(m->session));
+    if (wanted && strcmp(wanted, runs) && !c->value[OPT_QUIET])
+        terminal_say(c, "note: this host cannot run engine %s; %s runs instead", wanted, runs);
+}
+
 bool machine_open(struct cli *c, struct machine *m)
 {
     *m = (struct machine){0};
     if (!input_open(c, c->words[0], &m->in)) return false;
-    const struct driver *driver = m->in.module->driver;
+    const penta_module *module = m->in.module;
+    const char *format = penta_module_format(module);
     penta_error err = {0};
-    bool ok = m->in.module->damage.code || !driver->engines || passes(c, &m->in);
-    if (ok) {
-        size_t count = 0;
-        penta_option *options = options_for(c, driver, OPTION_RUN, &count);
-        ok = session_open(&m->session, m->in.module, c->value[OPT_ENGINE], options, count, &err);
-        free(options);
-        if (!ok) cli_error(c, m->in.name, &err);
-        if (ok && !outputs_allowed(c)) {
-            session_close(&m->session);
-            ok = false;
-        }
-        const char *wanted = c->value[OPT_ENGINE];
-        if (ok && wanted && strcmp(wanted, m->session.vm->engine->name) && !c->value[OPT_QUIET])
-            terminal_say(c, "note: this host cannot run engine %s; %s runs instead", wanted,
-                         m->session.vm->engine->name);
+    size_t count = 0;
+    penta_option *options = options_for(c, format, OPTION_RUN, &count);
+    if (penta_module_damage(module) || !penta_engine_name(format, 0) ||
+        passes(c, &m->in, options, count)) {
+        m->session = penta_session_new(module, c->value[OPT_ENGINE], options, count, &err);
+        if (!m->session) cli_error(c, m->in.name, &err);
     }
-    if (!ok) input_close(&m->in);
-    return ok;
+    free(options);
+    if (m->session && outputs_allowed(c)) {
+        told_engine(c, m);
+        return true;
+    }
+    machine_close(m);
+    return false;
 }
 
 void machine_close(struct machine *m)
 {
-    session_close(&m->session);
+    penta_session_free(m->session);
     input_close(&m->in);
 }
 
@@ -108,7 +86,7 @@ static void on_signal(int number)
 bool machine_arm(struct cli *c, struct machine *m)
 {
     deadline_passed = 0;
-    interrupted_vm = m->session.vm;
+    interrupted_vm = penta_session_vm(m->session);
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGALRM, &action, NULL);
@@ -143,7 +121,7 @@ void machine_findings(struct cli *c, const struct machine *m)
     struct finding_sink sink;
     finding_sink_init(&sink, c, m->in.name);
     sink.module = m->in.module;
-    penta_vm_findings(m->session.vm, finding_sink_add, &sink);
+    penta_vm_findings(penta_session_vm(m->session), finding_sink_add, &sink);
     if (sink.count)
         finding_sink_tell(&sink);
     else
@@ -155,39 +133,46 @@ bool machine_shows_inner(const struct cli *c)
     return option_text(c->format_options, c->format_option_count, "inner-trace");
 }
 
-void machine_finish(struct cli *c, struct machine *m, const penta_stop *stop, struct writer *text,
-                    struct json *json)
+void machine_finish(struct cli *c, struct machine *m, const penta_stop *stop, bool told)
 {
-    const struct session *s = &m->session;
+    bool json = c->value[OPT_JSON];
+    penta_buffer text = {0};
     penta_error err = {0};
-    if (s->host && s->host->finish &&
-        !s->host->finish(s->host_state, s->vm, stop, text, json, &err))
+    if (!penta_session_finish(m->session, stop, json, &text, &err))
         cli_error(c, m->in.name, &err);
+    else if (told && json)
+        json_members_of(&c->json, (penta_bytes){text.data, text.size});
+    else if (told)
+        writer_bytes(&c->out, text.data, text.size);
+    penta_buffer_free(&text);
 }
 
 void machine_save_state(struct cli *c, struct machine *m)
 {
-    const struct session *s = &m->session;
     const char *path = option_text(c->format_options, c->format_option_count, "save-state");
     const char *from = option_text(c->format_options, c->format_option_count, "state");
-    struct writer state = {0};
+    penta_buffer state = {0};
     penta_error err = {0};
-    if (!path || !s->host || !s->host->save) return;
-    if (!s->host->save(s->host_state, &state, &err))
+    if (!path) return;
+    penta_bytes bytes;
+    bool saved = penta_session_save_host(m->session, &state, &err);
+    bytes = (penta_bytes){state.data, state.size};
+    if (!saved && err.code != BASE_UNSUPPORTED)
         cli_error(c, m->in.name, &err);
-    else if (output_same_file(path, from))
-        output_rewrite(c, path, writer_view(&state));
-    else
-        output_write(c, path, writer_view(&state));
-    writer_free(&state);
+    else if (saved && output_same_file(path, from))
+        output_rewrite(c, path, bytes);
+    else if (saved)
+        output_write(c, path, bytes);
+    penta_buffer_free(&state);
 }
 
 /* ---- stops ---- */
 
-void stop_print(struct writer *out, const struct session *s, const penta_stop *stop)
+void stop_print(struct writer *out, const penta_session *s, const penta_stop *stop)
 {
-    const char *detail = stop_detail_name(s->vm, stop);
-    writer_text(out, stop_kind_name(stop->kind));
+    const char *detail = penta_vm_detail_name(penta_session_vm(s), stop);
+    uint64_t steps = penta_session_steps(s);
+    writer_text(out, penta_stop_name(stop->kind));
     if (detail) {
         writer_char(out, ' ');
         writer_safe_text(out, detail);
@@ -197,7 +182,7 @@ void stop_print(struct writer *out, const struct session *s, const penta_stop *s
         writer_print(out, " %s 0x%" PRIx64, stop->args[1] ? "write" : "read", stop->args[0]);
     }
     writer_print(out, " pc=%" PRIu64, stop->pc);
-    if (s->steps != UINT64_MAX) writer_print(out, " steps=%" PRIu64, s->steps);
+    if (steps != UINT64_MAX) writer_print(out, " steps=%" PRIu64, steps);
     writer_char(out, '\n');
 }
 
@@ -219,29 +204,38 @@ int stop_exit(const struct machine *m, const penta_stop *stop)
 
 /* ---- the state, without what has been printed already ---- */
 
+void state_print(struct cli *c, const penta_vm *vm)
+{
+    penta_option options[4] = {{"without", "pc"}, {"hint", "--show-memory"}};
+    size_t count = 2 + cli_colors(c, options + 2);
+    penta_buffer text = {0};
+    penta_error err = {0};
+    if (c->value[OPT_SHOW_MEMORY]) options[count++] = (penta_option){"show-memory", "1"};
+    if (!penta_vm_text(vm, options, count, &text, &err)) cli_error(c, NULL, &err);
+    writer_bytes(&c->out, text.data, text.size);
+    penta_buffer_free(&text);
+}
+
 struct state_filter {
     penta_visitor next;
     unsigned depth;
-    const char *left_out[2]; /* fields of the machine that the caller prints itself, or NULL */
-    bool output;             /* the machine has a member of this name */
+    bool output; /* the machine has a member of this name */
 };
 
 static bool filter_enter(void *user, const penta_node *node)
 {
     struct state_filter *f = user;
     if (!f->depth && !strcmp(node->name, "output")) f->output = true;
-    if (!f->next.enter(f->next.user, node)) return false;
     f->depth++;
-    return true;
+    return f->next.enter(f->next.user, node);
 }
 
 static void filter_field(void *user, const penta_field *field)
 {
     struct state_filter *f = user;
-    for (size_t i = 0; !f->depth && i < sizeof f->left_out / sizeof *f->left_out; i++)
-        if (f->left_out[i] && !strcmp(field->name, f->left_out[i])) return;
+    bool told = !strcmp(field->name, "pc") || !strcmp(field->name, "host_calls");
     if (!f->depth && !strcmp(field->name, "output")) f->output = true;
-    f->next.field(f->next.user, field);
+    if (f->depth || !told) f->next.field(f->next.user, field);
 }
 
 static void filter_leave(void *user, const penta_node *node)
@@ -251,26 +245,10 @@ static void filter_leave(void *user, const penta_node *node)
     f->next.leave(f->next.user, node);
 }
 
-static void describe_filtered(const penta_vm *vm, struct state_filter *f)
-{
-    penta_visitor visitor = {f, filter_enter, filter_field, filter_leave};
-    penta_vm_describe(vm, &visitor);
-}
-
-void state_print(struct cli *c, struct writer *out, const penta_vm *vm)
-{
-    struct state_view view = {.out = out, .palette = cli_palette(c)};
-    struct memory_summary summary = {.next = state_visitor(&view), .out = out};
-    bool all = c->value[OPT_SHOW_MEMORY] != NULL;
-    struct state_filter f = {.next = all ? summary.next : memory_summary_visitor(&summary),
-                             .left_out = {"pc"}};
-    describe_filtered(vm, &f);
-}
-
 bool state_json(struct json *j, const penta_vm *vm)
 {
-    struct state_json_view view = {.json = j};
-    struct state_filter f = {.next = state_json_visitor(&view), .left_out = {"pc", "host_calls"}};
-    describe_filtered(vm, &f);
+    struct state_filter f = {.next = json_state_visitor(j)};
+    penta_visitor visitor = {&f, filter_enter, filter_field, filter_leave};
+    penta_vm_describe(vm, &visitor);
     return f.output;
 }

@@ -1,11 +1,11 @@
 /* What run, trace and debug share: opening a machine, deadlines and Ctrl-C, printing stops. */
 #pragma once
 #include "cli/cli.h"
-#include "core/session.h"
+#include "penta/session.h"
 
 struct machine {
     struct input in;
-    struct session session;
+    penta_session *session;
     bool timed_out;
 };
 
@@ -21,17 +21,16 @@ void machine_disarm(struct machine *m);
 void machine_findings(struct cli *c, const struct machine *m);
 /* Option inner-trace: what host calls print is about machines inside the machine. */
 bool machine_shows_inner(const struct cli *c);
-/* What the host reports at the end of a run, as text or into an open JSON object. */
-void machine_finish(struct cli *c, struct machine *m, const penta_stop *stop, struct writer *text,
-                    struct json *json);
+/* What the host reports at the end of a run, as text or into the open document; or it is not told. */
+void machine_finish(struct cli *c, struct machine *m, const penta_stop *stop, bool told);
 /* After machine_finish: writes the file that --save-state names, if it was given; errors are
  * reported. */
 void machine_save_state(struct cli *c, struct machine *m);
 
-void stop_print(struct writer *out, const struct session *s, const penta_stop *stop);
+void stop_print(struct writer *out, const penta_session *s, const penta_stop *stop);
 int stop_exit(const struct machine *m, const penta_stop *stop);
 
 /* The state of the machine without its pc, which is printed with the stop. */
-void state_print(struct cli *c, struct writer *out, const penta_vm *vm);
+void state_print(struct cli *c, const penta_vm *vm);
 /* The same, and without the number of host calls; true when the machine itself has an `output`. */
 bool state_json(struct json *j, const penta_vm *vm);

@@ -22,7 +22,7 @@ static void summary(struct cli *c, const penta_pvm_compilation *made)
 static void compile(struct cli *c, const penta_module *module, penta_error *err)
 {
     size_t count = 0;
-    penta_option *options = options_for(c, driver_find("pvm"), OPTION_RUN, &count);
+    penta_option *options = options_for(c, "pvm", OPTION_RUN, &count);
     penta_pvm_compilation made;
     penta_pvm_compiled *compiled = penta_pvm_compile(module, options, count, &made, err);
     free(options);

@@ -1,6 +1,5 @@
 #include "cli/pvm/native_listing.h"
 #include "cli/pvm/native.h"
-#include "core/driver.h"
 
 struct listing {
     struct writer *out;
@@ -35,7 +34,7 @@ static void instruction(const struct listing *l, const penta_pvm_instruction *in
 {
     struct writer text = {0};
     bool fused = !in->native.data;
-    if (!l->module->driver->print_at(l->module, in->pc, &text)) writer_text(&text, "trap");
+    if (!penta_print_at(l->module, in->pc, &text.out)) writer_text(&text, "trap");
     writer_char(&text, 0);
     if (l->json) {
         json_object(l->json, NULL);

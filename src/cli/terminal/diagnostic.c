@@ -6,7 +6,6 @@
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/cli.h"
-#include "text/lexer.h"
 
 static void safe_text(struct writer *out, const char *text) { writer_safe(out, bytes_of(text)); }
 
@@ -51,16 +50,18 @@ static void json_message(struct json *j, const char *key, const char *text)
 static void print_source(struct writer *out, const struct palette *p, const char *file,
                          penta_bytes text, const penta_error *err)
 {
-    struct place place = source_place(text, err->offset);
+    uint64_t number, column;
+    penta_bytes line;
+    penta_source_place(text, err->offset, &number, &column, &line);
     writer_print(out, "  %s-->%s ", p->dim, p->off);
     safe_text(out, file);
-    writer_print(out, ":%" PRIu64 ":%" PRIu64 "\n   %s|%s\n %s>%s | ", place.line, place.column,
-                 p->dim, p->off, p->dim, p->off);
+    writer_print(out, ":%" PRIu64 ":%" PRIu64 "\n   %s|%s\n %s>%s | ", number, column, p->dim,
+                 p->off, p->dim, p->off);
     enum { SHOWN = 160 };
-    writer_safe(out, bytes_slice(place.text, 0, SHOWN));
+    writer_safe(out, bytes_slice(line, 0, SHOWN));
     writer_print(out, "\n   %s|%s ", p->dim, p->off);
-    for (uint64_t i = 1; i < place.column && i <= SHOWN; i++) {
-        uint8_t c = place.text.data[i - 1];
+    for (uint64_t i = 1; i < column && i <= SHOWN; i++) {
+        uint8_t c = line.data[i - 1];
         if (c < 0x20 || c == 0x7f)
             writer_text(out, "    "); /* shown as \xNN */
         else if ((c & 0xc0) != 0x80)
@@ -71,10 +72,11 @@ static void print_source(struct writer *out, const struct palette *p, const char
 
 /* "> | 009c  28 58 01      jump 0x1f4" and carets below the bytes of the leaf. */
 static void print_bytes(struct writer *out, const struct palette *p, const penta_module *module,
-                        const penta_error *err, const struct located *where)
+                        const penta_error *err, const penta_place *where)
 {
     enum { ROW = 16 };
-    penta_bytes file = module->file;
+    penta_bytes file;
+    file.data = penta_module_bytes(module, &file.size);
     uint64_t from = where->node_size && where->node_size <= ROW ? where->node_offset
                     : where->leaf_size <= ROW                   ? where->leaf_offset
                                                                 : err->offset;
@@ -85,10 +87,11 @@ static void print_bytes(struct writer *out, const struct palette *p, const penta
     writer_print(out, "   %s|%s\n %s>%s | %04" PRIx64 "  ", p->dim, p->off, p->dim, p->off, from);
     for (size_t i = 0; i < row.size; i++) writer_print(out, "%02x ", row.data[i]);
     uint64_t pc;
-    const struct driver *driver = module->driver;
-    if (driver->pc_of && driver->print_at && driver->pc_of(module, err->offset, &pc)) {
+    penta_buffer insn = {0};
+    if (penta_pc_of(module, err->offset, &pc)) {
         writer_text(out, "    ");
-        driver->print_at(module, pc, out);
+        if (penta_print_at(module, pc, &insn)) writer_bytes(out, insn.data, insn.size);
+        penta_buffer_free(&insn);
     }
     uint64_t mark = err->offset, end = where->leaf_offset + where->leaf_size;
     if (where->leaf_size > ROW) end = mark + 1;
@@ -104,10 +107,12 @@ static void print_place(struct writer *out, const struct palette *p, const struc
     writer_print(out, "  %s-->%s ", p->dim, p->off);
     safe_text(out, f->file);
     writer_print(out, ":%s0x%" PRIx64, err->decoded ? "decoded+" : "", err->offset);
+    size_t size;
+    penta_module_bytes(f->module, &size);
     if (f->where->found) {
         writer_text(out, "  ");
-        writer_safe(out, writer_view(&f->where->path));
-    } else if (err->offset >= f->module->file.size) {
+        safe_text(out, f->path);
+    } else if (err->offset >= size) {
         writer_text(out, "  (the end of the file)");
     }
     writer_char(out, '\n');
@@ -150,12 +155,9 @@ void diagnostic_keep(struct cli *c, const struct finding *f)
     struct diagnostic *d = &c->diagnostics[c->diagnostic_count++];
     *d = (struct diagnostic){.file = f->file ? strdup(f->file) : NULL, .error = *f->error};
     if (f->source) {
-        struct place place = source_place(*f->source, f->error->offset);
-        d->line = place.line;
-        d->column = place.column;
+        penta_source_place(*f->source, f->error->offset, &d->line, &d->column, NULL);
     } else if (f->where && f->where->found) {
-        penta_bytes path = writer_view(&f->where->path);
-        d->path = strndup((const char *)path.data, path.size);
+        d->path = strdup(f->path);
     }
 }
 

@@ -7,7 +7,7 @@
 struct line {
     struct writer *out;
     const struct palette *p;
-    const struct driver *driver;
+    const char *format, *comment;
     penta_bytes rest;
     bool named; /* the mnemonic or directive of this line has been seen */
 };
@@ -49,15 +49,15 @@ static size_t place_size(penta_bytes text)
 static bool comment_starts(const struct line *l)
 {
     if (l->rest.data[0] == ';') return true;
-    if (!l->driver->comment) return false;
-    size_t n = strlen(l->driver->comment);
-    return l->rest.size >= n && !memcmp(l->rest.data, l->driver->comment, n);
+    if (!l->comment) return false;
+    size_t n = strlen(l->comment);
+    return l->rest.size >= n && !memcmp(l->rest.data, l->comment, n);
 }
 
 static const char *word_style(struct line *l, size_t n)
 {
     penta_bytes word = bytes_slice(l->rest, 0, n);
-    if (l->driver->is_register && l->driver->is_register(word)) return l->p->reg;
+    if (penta_format_is_register(l->format, word)) return l->p->reg;
     if (word.data[0] == '@') return l->p->label;
     if (isdigit(word.data[0])) return l->p->name;
     if (!l->named && n < l->rest.size && l->rest.data[n] == ':') return l->p->label;
@@ -85,7 +85,7 @@ static void line(struct line *l)
     }
 }
 
-void highlight(struct writer *out, const struct palette *palette, const struct driver *driver,
+void highlight(struct writer *out, const struct palette *palette, const char *format,
                penta_bytes text)
 {
     if (!*palette->off) {
@@ -98,8 +98,11 @@ void highlight(struct writer *out, const struct palette *palette, const struct d
         size_t n = end ? (size_t)(end - text.data) : text.size;
         safe.out.size = 0;
         writer_safe_lines(&safe, bytes_slice(text, 0, n), NULL);
-        line(
-            &(struct line){.out = out, .p = palette, .driver = driver, .rest = writer_view(&safe)});
+        line(&(struct line){.out = out,
+                            .p = palette,
+                            .format = format,
+                            .comment = penta_format_comment(format),
+                            .rest = writer_view(&safe)});
         if (end) writer_char(out, '\n');
         text = bytes_slice(text, n + (end ? 1 : 0), text.size);
     }

@@ -41,6 +41,13 @@ const struct palette *cli_palette_of(const struct cli *c, int fd)
     return colour(c, fd) ? &c->palette.palette : &palette_plain;
 }
 
+size_t cli_colors(const struct cli *c, penta_option *option)
+{
+    if (!*cli_palette(c)->off) return 0;
+    *option = (penta_option){"colors", c->mark};
+    return 1;
+}
+
 const struct palette *cli_palette(const struct cli *c)
 {
     return c->out_is_file ? &palette_plain : cli_palette_of(c, STDOUT_FILENO);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/engine.h"
 #include "core/views/views.h"
 
 struct change_record {
@@ -188,7 +189,7 @@ void changes_take(struct changes *c, const penta_vm *vm, change_report *report, 
     c->at[0] = (struct change_frame){.key = 7, .previous = c->epoch};
     c->epoch++;
     penta_visitor visitor = {c, change_enter, change_field, change_leave};
-    penta_vm_describe(vm, &visitor);
+    vm->engine->describe(vm, &visitor);
 }
 
 void changes_free(struct changes *c)

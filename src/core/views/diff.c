@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "core/driver.h"
 
 /* A describe tree in memory, with a hash over everything but the offsets. */
 struct tree {
@@ -96,7 +97,7 @@ static struct tree *build(struct builder *b, const penta_module *module)
     if (!root) return NULL;
     b->at = root;
     penta_visitor visitor = {b, build_enter, build_field, build_leave};
-    penta_describe(module, &visitor);
+    module->driver->describe(module, &visitor);
     return b->err.code ? NULL : root;
 }
 
@@ -104,7 +105,7 @@ static struct tree *build(struct builder *b, const penta_module *module)
 
 struct compare {
     struct writer path;
-    diff_report *report;
+    penta_difference_report *report;
     void *user;
     size_t count;
     bool failed; /* memory ran out */
@@ -124,7 +125,7 @@ static void tell(struct compare *c, char sign, const struct tree *a, const struc
     c->count++;
     writer_char(&c->path, 0);
     c->path.out.size--;
-    struct difference d = {
+    penta_difference d = {
         .sign = sign,
         .path = (const char *)c->path.out.data,
         .a = a && a->leaf ? &a->field : NULL,
@@ -311,7 +312,8 @@ static void compare_children(struct compare *c, const struct tree *a, const stru
         compare_members(c, a, b);
 }
 
-size_t diff_modules(const penta_module *a, const penta_module *b, diff_report *report, void *user)
+size_t diff_modules(const penta_module *a, const penta_module *b, penta_difference_report *report,
+                    void *user)
 {
     struct builder ba = {0}, bb = {0};
     struct tree *ta = build(&ba, a), *tb = build(&bb, b);

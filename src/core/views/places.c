@@ -1,8 +1,10 @@
 /* Visitors that look at offsets and paths only: tiling check, leaf at an offset, subtree. */
 #include <stdlib.h>
 #include <string.h>
-#include "base/bytes.h"
 #include "base/array.h"
+#include "base/bytes.h"
+#include "core/describe.h"
+#include "core/driver.h"
 #include "core/views/views.h"
 
 static bool cover_enter(void *user, const penta_node *node)
@@ -44,8 +46,10 @@ bool coverage_complete(const struct coverage *view, uint64_t size)
 /* ---- locate ---- */
 
 struct search {
-    struct located *out;
-    const struct wanted_place *wanted;
+    penta_place *out;
+    struct writer *paths;
+    size_t from; /* where paths starts in the caller's buffer */
+    const penta_error *wanted;
     size_t *order;       /* of wanted, by (decoded, offset) */
     size_t count, plain; /* the first `plain` of them are stored places */
     struct path path;
@@ -94,7 +98,7 @@ static void search_field(void *user, const penta_field *field)
     size_t i = field->size ? first_from(s, field->offset, decoded) : s->count;
     size_t end = decoded ? s->count : s->plain;
     for (; i < end && s->wanted[s->order[i]].offset - field->offset < field->size; i++) {
-        struct located *out = &s->out[s->order[i]];
+        penta_place *out = &s->out[s->order[i]];
         if (out->found) continue;
         unsigned depth = s->path.depth < PATH_DEPTH ? s->path.depth : PATH_DEPTH;
         out->found = true;
@@ -102,7 +106,9 @@ static void search_field(void *user, const penta_field *field)
         out->leaf_size = field->size;
         out->node_offset = s->node_offset[depth];
         out->node_size = depth ? s->node_size[depth] : 0;
-        path_print(&s->path, field->name, &out->path);
+        out->path = s->from + s->paths->out.size;
+        path_print(&s->path, field->name, s->paths);
+        writer_char(s->paths, 0);
     }
     path_leaf(&s->path);
 }
@@ -115,27 +121,28 @@ static void search_leave(void *user, const penta_node *node)
     if (s->decoded_depth) s->decoded_depth--;
 }
 
-static bool before(const struct wanted_place *a, const struct wanted_place *b)
+static bool before(const penta_error *a, const penta_error *b)
 {
     return a->decoded != b->decoded ? b->decoded : a->offset < b->offset;
 }
 
-bool locate(const penta_module *module, const struct wanted_place *wanted, size_t count,
-            struct located *out)
+bool locate(const penta_module *module, const penta_error *findings, size_t count, size_t from,
+            penta_place *places, struct writer *paths, penta_error *err)
 {
-    struct search s = {.out = out, .wanted = wanted, .count = count};
-    for (size_t i = 0; i < count; i++) out[i] = (struct located){0};
+    struct search s = {
+        .out = places, .paths = paths, .from = from, .wanted = findings, .count = count};
+    for (size_t i = 0; i < count; i++) places[i] = (penta_place){0};
     s.order = malloc((count + 1) * sizeof *s.order);
-    if (!s.order) return false;
+    if (!s.order) return error_at(err, BASE_MEMORY, 0, "no memory for the places of findings");
     for (size_t i = 0; i < count; i++) { /* findings come nearly in order: insertion is cheap */
         size_t at = i;
-        for (; at && before(&wanted[i], &wanted[s.order[at - 1]]); at--)
+        for (; at && before(&findings[i], &findings[s.order[at - 1]]); at--)
             s.order[at] = s.order[at - 1];
         s.order[at] = i;
-        s.plain += !wanted[i].decoded;
+        s.plain += !findings[i].decoded;
     }
     penta_visitor visitor = {&s, search_enter, search_field, search_leave};
-    if (count) penta_describe(module, &visitor);
+    if (count) module->driver->describe(module, &visitor);
     free(s.order);
     return true;
 }
@@ -150,28 +157,35 @@ static bool path_is(struct select_view *s, const char *leaf)
     return have.size == want.size && !memcmp(have.data, want.data, want.size);
 }
 
+static bool selected(struct select_view *s, const char *leaf)
+{
+    if (!s->inside && s->wanted && !path_is(s, leaf)) return false;
+    s->found = true;
+    return true;
+}
+
+static bool too_deep(const struct select_view *s)
+{
+    return s->depth_max && s->inside >= s->depth_max;
+}
+
 static bool select_enter(void *user, const penta_node *node)
 {
     struct select_view *s = user;
     path_enter(&s->path, node->name, node->list);
-    if (s->inside || path_is(s, NULL)) {
-        s->found = true;
-        if (!s->next.enter(s->next.user, node)) {
-            path_leave(&s->path);
-            return false;
-        }
+    if (!selected(s, NULL)) return true;
+    if (!too_deep(s) && describe_enter(&s->next, *node)) {
         s->inside++;
+        return true;
     }
-    return true;
+    path_leave(&s->path);
+    return false;
 }
 
 static void select_field(void *user, const penta_field *field)
 {
     struct select_view *s = user;
-    if (s->inside || path_is(s, field->name)) {
-        s->found = true;
-        s->next.field(s->next.user, field);
-    }
+    if (selected(s, field->name) && !too_deep(s)) describe_field(&s->next, *field);
     path_leaf(&s->path);
 }
 
@@ -181,7 +195,7 @@ static void select_leave(void *user, const penta_node *node)
     path_leave(&s->path);
     if (!s->inside) return;
     s->inside--;
-    s->next.leave(s->next.user, node);
+    describe_leave(&s->next, *node);
 }
 
 penta_visitor select_visitor(struct select_view *view)

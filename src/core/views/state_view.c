@@ -83,39 +83,3 @@ penta_visitor state_visitor(struct state_view *view)
 {
     return (penta_visitor){view, state_enter, state_field, state_leave};
 }
-
-static bool in_list(const struct path *p)
-{
-    return p->depth && p->depth <= PATH_DEPTH && p->at[p->depth - 1].list;
-}
-
-static bool json_enter(void *user, const penta_node *node)
-{
-    struct state_json_view *s = user;
-    const char *key = in_list(&s->path) ? NULL : node->name;
-    path_enter(&s->path, node->name, node->list);
-    if (node->list)
-        json_list(s->json, key);
-    else
-        json_object(s->json, key);
-    return true;
-}
-
-static void json_field(void *user, const penta_field *field)
-{
-    struct state_json_view *s = user;
-    view_json_value(s->json, in_list(&s->path) ? NULL : field->name, field);
-}
-
-static void json_leave(void *user, const penta_node *node)
-{
-    struct state_json_view *s = user;
-    (void)node;
-    path_leave(&s->path);
-    json_end(s->json);
-}
-
-penta_visitor state_json_visitor(struct state_json_view *view)
-{
-    return (penta_visitor){view, json_enter, json_field, json_leave};
-}

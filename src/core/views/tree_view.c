@@ -1,4 +1,4 @@
-/* The tree with offsets, as text and as JSON. */
+/* The tree with offsets. */
 #include <inttypes.h>
 #include "core/views/views.h"
 
@@ -51,44 +51,4 @@ static void tree_leave(void *user, const penta_node *node)
 penta_visitor tree_visitor(struct tree_view *view)
 {
     return (penta_visitor){view, tree_enter, tree_field, tree_leave};
-}
-
-static bool json_enter(void *user, const penta_node *node)
-{
-    struct json *j = ((struct tree_json_view *)user)->json;
-    json_object(j, NULL);
-    json_text(j, "name", node->name);
-    json_uint(j, "offset", node->offset);
-    json_uint(j, "size", node->size);
-    if (node->decoded) json_bool(j, "decoded", true);
-    if (node->list) json_bool(j, "list", true);
-    json_list(j, "children");
-    return true;
-}
-
-static void json_field(void *user, const penta_field *field)
-{
-    static const char *const kinds[] = {"uint", "word", "sint", "float", "bool", "text", "raw"};
-    struct json *j = ((struct tree_json_view *)user)->json;
-    json_object(j, NULL);
-    json_text(j, "name", field->name);
-    json_uint(j, "offset", field->offset);
-    json_uint(j, "size", field->size);
-    json_text(j, "kind", kinds[field->kind]);
-    view_json_value(j, "value", field);
-    if (field->note) json_text(j, "note", field->note);
-    json_end(j);
-}
-
-static void json_leave(void *user, const penta_node *node)
-{
-    struct json *j = ((struct tree_json_view *)user)->json;
-    (void)node;
-    json_end(j);
-    json_end(j);
-}
-
-penta_visitor tree_json_visitor(struct tree_json_view *view)
-{
-    return (penta_visitor){view, json_enter, json_field, json_leave};
 }

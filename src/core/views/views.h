@@ -1,29 +1,15 @@
 /* The users of describe; none knows a format. Each is a visitor: make one with its _visitor
  * function and pass it to penta_describe, penta_info or penta_vm_describe. */
 #pragma once
-#include "base/json/json_write.h"
+#include "base/palette.h"
 #include "core/views/path.h"
+#include "penta/views.h"
 
 /* ---- values ---- */
 /* As a person reads it; at most raw_max bytes of a PENTA_RAW. */
 void view_value(struct writer *out, const penta_field *field, size_t raw_max);
-void view_json_value(struct json *j, const char *key, const penta_field *field);
 
-/* ---- colours: empty strings when off ---- */
-struct palette {
-    const char *off, *dim, *bold, *name, *value, *note, *error, *warning, *reg, *label, *directive;
-    const char *cycle[6];
-};
-extern const struct palette palette_plain;
-
-enum { PALETTE_STYLES = 17 };
-struct marked_palette {
-    struct palette palette;
-    char text[PALETTE_STYLES][32]; /* what it points to */
-};
-/* Each style is ESC, the mark and the rest of a sequence; see writer_safe_lines. */
-void palette_marked(struct marked_palette *palette, const char *mark);
-
+/* ---- in colours ---- */
 /* Names and notes may come from the file, so these write them with writer_safe. */
 void view_styled(struct writer *out, const char *style, const char *name, const struct palette *p);
 void view_note(struct writer *out, const penta_field *field, const struct palette *p);
@@ -38,13 +24,7 @@ struct tree_view {
 };
 penta_visitor tree_visitor(struct tree_view *view);
 
-/* ---- the same as JSON: objects with name, offset, size, children or kind and value ---- */
-struct tree_json_view {
-    struct json *json;
-};
-penta_visitor tree_json_visitor(struct tree_json_view *view);
-
-/* ---- values without offsets: info and machine state. Members are keys, lists are arrays ---- */
+/* ---- values without offsets: info and machine state ---- */
 struct state_view {
     struct writer *out;
     const struct palette *palette;
@@ -56,12 +36,6 @@ struct state_view {
     uint64_t hidden; /* in it, but not walked */
 };
 penta_visitor state_visitor(struct state_view *view); /* "name  value" lines */
-
-struct state_json_view {
-    struct json *json;
-    struct path path;
-};
-penta_visitor state_json_visitor(struct state_json_view *view);
 
 /* ---- annotated hex: penta hex ---- */
 struct hex_view {
@@ -86,27 +60,18 @@ struct coverage {
 penta_visitor coverage_visitor(struct coverage *view);
 bool coverage_complete(const struct coverage *view, uint64_t size);
 
-/* ---- the leaf that holds an offset ---- */
-struct located {
-    bool found;
-    struct writer path; /* free it */
-    uint64_t leaf_offset, leaf_size;
-    uint64_t node_offset, node_size; /* the innermost node around the leaf; size 0: none */
-};
-struct wanted_place {
-    uint64_t offset;
-    bool decoded;
-};
-/* Of many places at once, in one walk: out[i] is for wanted[i]. False: no memory, nothing found. */
-bool locate(const penta_module *module, const struct wanted_place *wanted, size_t count,
-            struct located *out);
+/* ---- the leaves that hold offsets: penta_places ---- */
+/* The paths go to `paths`, whose first byte is the one at `from` in the caller's buffer. */
+bool locate(const penta_module *module, const penta_error *findings, size_t count, size_t from,
+            penta_place *places, struct writer *paths, penta_error *err);
 
-/* ---- only what lies at or below a path ("/code/insn[17]") ---- */
+/* ---- only what lies at or below a path ("/code/insn[17]"): penta_describe_part ---- */
 struct select_view {
-    const char *wanted;
+    const char *wanted; /* NULL: everything */
+    unsigned depth_max; /* levels; 0: all */
     penta_visitor next;
     struct path path;
-    unsigned inside; /* depth below the wanted node; 0: not inside */
+    unsigned inside; /* levels that are open, the wanted node being the first */
     bool found;
     struct writer scratch;
 };

@@ -8,29 +8,37 @@ const struct rule coil_rules[] = {
 #include "coil/rules.def"
     {0, NULL, PENTA_ERROR, NULL, NULL}};
 
-static const struct option_info options[] = {
+static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "coil/options.def"
     {NULL, NULL, 0, NULL, {NULL}}};
 
 static const struct engine *const engines[] = {&coil_interp, NULL};
 
-static void code_parts(const penta_module *module, code_part_fn *fn, void *user)
+static void parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct coil_module *m = coil_module(module);
     bool exec = m->header.flags & COIL_FILE_EXEC; /* values of symbols are addresses then */
     for (size_t i = 0; i < m->section_count; i++) {
         uint64_t address = coil_section_address(m, i);
         if (!coil_is_code(&m->sections[i])) continue;
-        fn(user, &(struct code_part){.from = address, .to = address + m->sections[i].size});
+        fn(user, &(penta_part){.from = address, .to = address + m->sections[i].size});
     }
     for (size_t i = 0; i < m->symbol_count; i++) {
         const struct coil_symbol *s = &m->symbols[i];
+        if (!s->section_idx && s->type != COIL_COMMON)
+            fn(user,
+               &(penta_part){
+                   .kind = PENTA_PART_IMPORT, .name = coil_symbol_name(m, i), .from = i, .to = i});
         if (s->type != COIL_FUNC || !s->section_idx || s->section_idx > m->section_count) continue;
         uint64_t from = exec ? s->value : coil_section_address(m, s->section_idx - 1) + s->value;
-        fn(user,
-           &(struct code_part){
-               .name = coil_symbol_name(m, i), .from = from, .to = from + s->size, .named = true});
+        penta_part part = {.kind = PENTA_PART_FUNCTION,
+                           .name = coil_symbol_name(m, i),
+                           .from = from,
+                           .to = from + s->size};
+        fn(user, &part);
+        part.kind = PENTA_PART_EXPORT;
+        if (s->bind != COIL_LOCAL) fn(user, &part);
     }
 }
 
@@ -60,7 +68,7 @@ const struct driver coil_driver = {
     .encode = coil_encode,
     .print = coil_print,
     .print_at = coil_print_at,
-    .code_parts = code_parts,
+    .parts = parts,
     .is_register = coil_is_register,
     .next_pc = coil_next_pc,
     .pc_of = coil_pc_of,

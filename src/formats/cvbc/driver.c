@@ -7,7 +7,7 @@ const struct rule cvbc_rules[] = {
 #include "cvbc/rules.def"
     {0, NULL, PENTA_ERROR, NULL, NULL}};
 
-static const struct option_info options[] = {
+static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "cvbc/options.def"
     {NULL, NULL, 0, NULL, {NULL}}};
@@ -25,7 +25,7 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return *pc < o->program.count;
 }
 
-static void code_parts(const penta_module *module, code_part_fn *fn, void *user)
+static void parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct cvbc_module *m = cvbc_module(module);
     const struct cvbc_opened *o = cvbc_open(m);
@@ -34,12 +34,13 @@ static void code_parts(const penta_module *module, code_part_fn *fn, void *user)
     struct cvbc_symbol s;
     penta_bytes name;
     uint64_t function = 0;
-    fn(user, &(struct code_part){.to = o->program.count});
+    fn(user, &(penta_part){.to = o->program.count});
     cvbc_value("kind", bytes_of("function"), &function);
     for (size_t pos = 0; cvbc_symbol_next(t.symbols, &pos, &s, &name);)
         if (s.kind == function && s.value < o->program.count)
             fn(user,
-               &(struct code_part){.name = name, .from = s.value, .to = s.value, .named = true});
+               &(penta_part){
+                   .name = name, .from = s.value, .to = s.value, .kind = PENTA_PART_FUNCTION});
 }
 
 static enum rule_scope scope(uint32_t code)
@@ -76,7 +77,7 @@ const struct driver cvbc_driver = {
     .encode = cvbc_encode,
     .print = cvbc_print,
     .print_at = cvbc_print_at,
-    .code_parts = code_parts,
+    .parts = parts,
     .pc_of = pc_of,
     .assemble = cvbc_assemble,
     .seal = cvbc_seal,

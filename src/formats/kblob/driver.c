@@ -7,7 +7,7 @@ const struct rule kblob_rules[] = {
 #include "kblob/rules.def"
     {0, NULL, PENTA_ERROR, NULL, NULL}};
 
-static const struct option_info options[] = {
+static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "kblob/options.def"
     {NULL, NULL, 0, NULL, {NULL}}};
@@ -22,9 +22,9 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return *pc < m->count;
 }
 
-static void code_parts(const penta_module *module, code_part_fn *fn, void *user)
+static void parts(const penta_module *module, penta_part_report *fn, void *user)
 {
-    fn(user, &(struct code_part){.to = kblob_module(module)->count});
+    fn(user, &(penta_part){.to = kblob_module(module)->count});
 }
 
 const struct driver kblob_driver = {
@@ -43,7 +43,7 @@ const struct driver kblob_driver = {
     .encode = kblob_encode,
     .print = kblob_print,
     .print_at = kblob_print_at,
-    .code_parts = code_parts,
+    .parts = parts,
     .pc_of = pc_of,
     .assemble = kblob_assemble_source,
     .close = kblob_close,

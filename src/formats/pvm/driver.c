@@ -11,7 +11,7 @@ const struct rule pvm_rules[] = {
 #include "pvm/rules.def"
     {0, NULL, PENTA_ERROR, NULL, NULL}};
 
-static const struct option_info options[] = {
+static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "pvm/options.def"
     {NULL, NULL, 0, NULL, {NULL}}};
@@ -85,7 +85,7 @@ const struct driver pvm_driver = {
     .encode = pvm_encode,
     .print = pvm_print,
     .print_at = pvm_print_at,
-    .code_parts = pvm_code_parts,
+    .parts = pvm_parts,
     .is_register = is_register,
     .next_pc = next_pc,
     .pc_of = pc_of,

@@ -8,7 +8,7 @@ const struct rule tvmr_rules[] = {
 #include "tvmr/rules.def"
     {0, NULL, PENTA_ERROR, NULL, NULL}};
 
-static const struct option_info options[] = {
+static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "tvmr/options.def"
     {NULL, NULL, 0, NULL, {NULL}}};
@@ -24,15 +24,15 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return *pc < m->count;
 }
 
-static void code_parts(const penta_module *module, code_part_fn *fn, void *user)
+static void parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct tvmr_module *m = tvmr_module(module);
-    fn(user, &(struct code_part){.to = m->count});
+    fn(user, &(penta_part){.to = m->count});
     for (size_t i = 0; i < m->meta.label_count; i++)
-        fn(user, &(struct code_part){.name = bytes_of(m->meta.labels[i].name),
-                                     .from = m->meta.labels[i].index,
-                                     .to = m->meta.labels[i].index,
-                                     .named = true});
+        fn(user, &(penta_part){.name = bytes_of(m->meta.labels[i].name),
+                               .from = m->meta.labels[i].index,
+                               .to = m->meta.labels[i].index,
+                               .kind = PENTA_PART_FUNCTION});
 }
 
 static int exit_of(uint32_t code) { return code == TVMR_KEY ? 6 : 0; }
@@ -54,7 +54,7 @@ const struct driver tvmr_driver = {
     .print = tvmr_print,
     .print_at = tvmr_print_at,
     .is_register = tvmr_is_register,
-    .code_parts = code_parts,
+    .parts = parts,
     .pc_of = pc_of,
     .assemble = tvmr_assemble,
     .convert = tvmr_convert,

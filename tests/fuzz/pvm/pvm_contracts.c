@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "checks.h"
-#include "core/session.h"
+#include "penta/session.h"
 #include "pvm/host/keccak.h"
 #include "pvm/host/revive/revive.h"
 
@@ -119,13 +119,6 @@ struct trial {
     penta_stop stop;
 };
 
-static void collect_output(void *user, const penta_stop *stop, const struct answer *answer)
-{
-    struct writer *out = user;
-    (void)stop;
-    if (answer) writer_bytes(out, answer->output.out.data, answer->output.out.size);
-}
-
 static void check_balances(const char *json)
 {
     static const char member[] = "\"balance\":";
@@ -148,22 +141,21 @@ static void run(const penta_module *module, const char *engine, const char *othe
                                     {"value", "7"},
                                     {"call", "call"},
                                     {"calldata", "0102030405"}};
-    struct session s;
-    struct writer output = {0}, state = {0};
+    penta_buffer state = {0};
     penta_error err = {0};
-    CHECK(session_open(&s, module, engine, options, sizeof options / sizeof *options, &err));
-    s.called = collect_output;
-    s.user = &output;
-    session_run(&s, UINT64_MAX, &out->stop);
+    penta_session *s =
+        penta_session_new(module, engine, options, sizeof options / sizeof *options, &err);
+    CHECK(s);
+    penta_session_run(s, UINT64_MAX, &out->stop);
     CHECK(out->stop.kind != PENTA_STOP_DISAGREE && out->stop.kind != PENTA_STOP_FUEL);
     if (out->stop.kind != PENTA_STOP_HOST) { /* not a host call that is not supported */
-        CHECK(s.host->save(s.host_state, &state, &err));
-        writer_char(&state, 0);
-        check_balances((const char *)state.out.data);
+        CHECK(penta_session_save_host(s, &state, &err));
+        penta_buffer_append(&state, (penta_bytes){(const uint8_t *)"", 1});
+        check_balances((const char *)state.data);
     }
-    session_close(&s);
-    out->state = state.out;
-    out->output = output.out;
+    CHECK(penta_session_output(s, &out->output, NULL, &err));
+    penta_session_free(s);
+    out->state = state;
 }
 
 static bool equal(const penta_buffer *a, const penta_buffer *b)

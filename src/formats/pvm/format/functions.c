@@ -33,16 +33,26 @@ struct pvm_named_code *pvm_functions(const struct pvm_program *p, size_t *count)
     return out;
 }
 
-void pvm_code_parts(const penta_module *module, code_part_fn *fn, void *user)
+void pvm_parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct pvm_program *p = &pvm_module(module)->program;
     size_t count = 0;
     struct pvm_named_code *functions = pvm_functions(p, &count);
-    fn(user, &(struct code_part){.to = p->code.bytes.size});
+    fn(user, &(penta_part){.to = p->code.bytes.size});
     for (size_t i = 0; i < count; i++)
-        fn(user, &(struct code_part){.name = functions[i].name,
-                                     .from = functions[i].pc,
-                                     .to = functions[i].pc,
-                                     .named = true});
+        fn(user, &(penta_part){.kind = PENTA_PART_FUNCTION,
+                               .name = functions[i].name,
+                               .from = functions[i].pc,
+                               .to = functions[i].pc});
+    for (size_t i = 0; i < p->export_count; i++)
+        fn(user, &(penta_part){.kind = PENTA_PART_EXPORT,
+                               .name = p->exports[i].name,
+                               .from = p->exports[i].pc,
+                               .to = p->exports[i].pc});
+    for (size_t i = 0; i < p->import_count; i++)
+        if (!p->imports[i].broken)
+            fn(user,
+               &(penta_part){
+                   .kind = PENTA_PART_IMPORT, .name = p->imports[i].name, .from = i, .to = i});
     free(functions);
 }

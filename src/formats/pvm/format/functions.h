@@ -11,4 +11,4 @@ struct pvm_named_code {
 
 /* In order of pc; free the array. NULL: no memory. */
 struct pvm_named_code *pvm_functions(const struct pvm_program *p, size_t *count);
-void pvm_code_parts(const penta_module *module, code_part_fn *fn, void *user);
+void pvm_parts(const penta_module *module, penta_part_report *fn, void *user);

@@ -7,10 +7,10 @@
 
 /* ---- hosts ---- */
 
-static const struct option_info known[] = {OPTION_ROW("version", "NAME", OPTION_RUN, ""),
-                                           OPTION_ROW("chain", "NAME", OPTION_RUN, ""),
-                                           OPTION_ROW("engine", "NAME", OPTION_RUN, ""),
-                                           {NULL, NULL, 0, NULL, {NULL}}};
+static const penta_option_info known[] = {OPTION_ROW("version", "NAME", OPTION_RUN, ""),
+                                          OPTION_ROW("chain", "NAME", OPTION_RUN, ""),
+                                          OPTION_ROW("engine", "NAME", OPTION_RUN, ""),
+                                          {NULL, NULL, 0, NULL, {NULL}}};
 
 static bool configure(struct penta_jam_host *host, const penta_option *options, size_t count,
                       penta_error *err)

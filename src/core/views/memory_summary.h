@@ -1,12 +1,13 @@
 /* Changed memory for a person: the first runs of bytes, then where the rest is and how much. */
 #pragma once
-#include "cli/cli.h"
+#include "base/writer.h"
 
 enum { MEMORY_RUNS_SHOWN = 8, MEMORY_REGIONS = 8, MEMORY_GAP = 4096 };
 
 struct memory_summary {
     penta_visitor next;
     struct writer *out;
+    const char *hint;       /* how to see everything, or NULL */
     unsigned depth;         /* of the walk */
     bool inside;            /* the list `memory` of the machine */
     uint64_t runs, address; /* seen so far; of the run the walk is in */

@@ -1,6 +1,7 @@
-#include "cli/machine/memory_summary.h"
+#include "core/views/memory_summary.h"
 #include <inttypes.h>
 #include <string.h>
+#include "core/describe.h"
 
 static bool shown(const struct memory_summary *s)
 {
@@ -12,7 +13,7 @@ static bool enter(void *user, const penta_node *node)
     struct memory_summary *s = user;
     if (!s->depth && node->list && !strcmp(node->name, "memory")) s->inside = true;
     if (s->inside && s->depth == 1) s->runs++;
-    if (shown(s) && !s->next.enter(s->next.user, node)) return false;
+    if (shown(s) && !describe_enter(&s->next, *node)) return false;
     s->depth++;
     return true;
 }
@@ -37,7 +38,7 @@ static void field(void *user, const penta_field *f)
 {
     struct memory_summary *s = user;
     if (shown(s))
-        s->next.field(s->next.user, f);
+        describe_field(&s->next, *f);
     else if (!strcmp(f->name, "address"))
         s->address = f->as.u;
     else if (f->kind == PENTA_RAW)
@@ -53,7 +54,9 @@ static void amount(struct writer *out, const struct memory_region *r)
 static void tell(struct memory_summary *s)
 {
     if (!s->region_count) return;
-    writer_text(s->out, "  more, all with --show-memory:\n");
+    writer_text(s->out, "  more");
+    if (s->hint) writer_print(s->out, ", all with %s", s->hint);
+    writer_text(s->out, ":\n");
     for (size_t i = 0; i < s->region_count; i++) {
         writer_print(s->out, "    0x%" PRIx64 " to 0x%" PRIx64 "  ", s->regions[i].from,
                      s->regions[i].to);
@@ -74,7 +77,7 @@ static void leave(void *user, const penta_node *node)
     } else if (!shown(s)) {
         return;
     }
-    s->next.leave(s->next.user, node);
+    describe_leave(&s->next, *node);
 }
 
 penta_visitor memory_summary_visitor(struct memory_summary *s)

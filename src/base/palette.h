@@ -1,0 +1,17 @@
+/* The colours of text: escape sequences, or empty strings when they are off. */
+#pragma once
+#include <stddef.h>
+
+struct palette {
+    const char *off, *dim, *bold, *name, *value, *note, *error, *warning, *reg, *label, *directive;
+    const char *cycle[6];
+};
+extern const struct palette palette_plain;
+
+enum { PALETTE_STYLES = 17 };
+struct marked_palette {
+    struct palette palette;
+    char text[PALETTE_STYLES][32]; /* what it points to */
+};
+/* Each style is ESC, the mark and the rest of a sequence; see writer_safe_lines. */
+void palette_marked(struct marked_palette *palette, const char *mark);

@@ -1,0 +1,231 @@
+/* The code of a module: single instructions, its parts, and listings of parts to read. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/bytes.h"
+#include "base/json/json_write.h"
+#include "base/number.h"
+#include "base/options.h"
+#include "base/sanitize.h"
+#include "base/suggest.h"
+#include "core/driver.h"
+
+bool penta_print_at(const penta_module *module, uint64_t pc, penta_buffer *out)
+{
+    struct writer w = {0};
+    penta_error err = {0};
+    bool found = module->driver->print_at && module->driver->print_at(module, pc, &w);
+    return writer_give(&w, found, out, &err);
+}
+
+bool penta_next_pc(const penta_module *module, uint64_t pc, uint64_t *next)
+{
+    *next = module->driver->next_pc ? module->driver->next_pc(module, pc) : pc + 1;
+    return *next > pc;
+}
+
+bool penta_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
+{
+    return module->driver->pc_of && module->driver->pc_of(module, offset, pc);
+}
+
+void penta_parts(const penta_module *module, penta_part_report *report, void *user)
+{
+    if (module->driver->parts && !module->damage.code) module->driver->parts(module, report, user);
+}
+
+static void part_json(void *user, const penta_part *part)
+{
+    static const char *const kinds[] = {"code", "function", "export", "import"};
+    struct json *j = user;
+    json_object(j, NULL);
+    json_text(j, "kind", kinds[part->kind]);
+    if (part->name.size) json_string(j, "name", part->name);
+    json_uint(j, "from", part->from);
+    json_uint(j, "to", part->to);
+    json_end(j);
+}
+
+bool penta_parts_json(const penta_module *module, penta_buffer *out, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct writer w = {0};
+    struct json j = {.out = &w};
+    json_list(&j, NULL);
+    penta_parts(module, part_json, &j);
+    json_finish(&j);
+    return writer_give(&w, true, out, err);
+}
+
+/* ---- listings of parts ---- */
+
+struct list {
+    penta_part *items; /* in order of pc */
+    size_t count, capacity;
+};
+
+struct listing {
+    const penta_module *module;
+    struct list code, functions;
+    uint64_t from, to; /* what is wanted: both included */
+    struct writer out;
+    penta_error *err;
+};
+
+static void add_part(void *user, const penta_part *part)
+{
+    struct listing *l = user;
+    struct list *list = part->kind == PENTA_PART_CODE ? &l->code : &l->functions;
+    if (part->kind != PENTA_PART_CODE && part->kind != PENTA_PART_FUNCTION) return;
+    if (ARRAY_RESERVE(list->items, list->capacity, list->count + 1))
+        list->items[list->count++] = *part;
+    else
+        error_at(l->err, BASE_MEMORY, 0, "no memory for the functions");
+}
+
+static int by_pc(const void *a, const void *b)
+{
+    const penta_part *x = a, *y = b;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+static void sort(struct list *list)
+{
+    if (list->count) qsort(list->items, list->count, sizeof *list->items, by_pc);
+}
+
+/* Where the code from this pc on ends: at the next function, or with the code around it. */
+static uint64_t end_of(const struct listing *l, const penta_part *f)
+{
+    uint64_t end = UINT64_MAX;
+    if (f->to > f->from) return f->to;
+    for (size_t i = 0; i < l->code.count; i++)
+        if (l->code.items[i].from <= f->from && f->from < l->code.items[i].to)
+            end = l->code.items[i].to;
+    for (size_t i = 0; i < l->functions.count; i++)
+        if (l->functions.items[i].from > f->from && l->functions.items[i].from < end)
+            end = l->functions.items[i].from;
+    return end;
+}
+
+/* The name that is nearest to what was asked for. */
+static void suggest_function(struct listing *l, const char *name)
+{
+    struct suggest near = {.word = bytes_of(name)};
+    struct arena arena = {0};
+    penta_error ignored = {0};
+    for (size_t i = 0; i < l->functions.count; i++) {
+        penta_bytes found = l->functions.items[i].name;
+        char *copy = arena_alloc(&arena, found.size + 1, 1, &ignored);
+        if (!copy) break;
+        bytes_copy(copy, found);
+        copy[found.size] = 0;
+        suggest_offer(&near, copy);
+    }
+    if (near.best) error_note(l->err, "did you mean '%.60s'?", near.best);
+    arena_free(&arena);
+}
+
+static bool find_function(struct listing *l, const char *name)
+{
+    for (size_t i = 0; i < l->functions.count; i++) {
+        const penta_part *f = &l->functions.items[i];
+        if (!bytes_equal(f->name, bytes_of(name))) continue;
+        l->from = f->from;
+        l->to = end_of(l, f) - 1;
+        return true;
+    }
+    if (l->functions.count)
+        error_at(l->err, BASE_OPTION_VALUE, 0, "no function is called '%.60s'", name);
+    else
+        error_at(l->err, BASE_OPTION_VALUE, 0, "this %s program names no functions",
+                 l->module->driver->name);
+    suggest_function(l, name);
+    return false;
+}
+
+/* A..B, A.., ..B or A. */
+static bool read_range(struct listing *l, const char *text)
+{
+    const char *dots = strstr(text, "..");
+    char first[40] = "";
+    size_t n = dots ? (size_t)(dots - text) : strlen(text);
+    if (n < sizeof first) memcpy(first, text, n);
+    bool ok = n < sizeof first && (*first ? number_parse(first, &l->from) : dots != NULL);
+    if (!dots)
+        l->to = l->from;
+    else if (dots[2])
+        ok = ok && number_parse(dots + 2, &l->to);
+    return (ok && l->from <= l->to) ||
+           error_at(l->err, BASE_OPTION_VALUE, 0, "range '%.40s' is not A..B", text);
+}
+
+static void print_names(struct listing *l, uint64_t pc)
+{
+    size_t low = 0, high = l->functions.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (l->functions.items[middle].from < pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < l->functions.count && l->functions.items[low].from == pc; low++) {
+        writer_safe(&l->out, l->functions.items[low].name);
+        writer_text(&l->out, ":\n");
+    }
+}
+
+/* From the start of the code on, since instructions may have any length. */
+static void print_part(struct listing *l, const penta_part *code)
+{
+    struct writer insn = {0};
+    for (uint64_t pc = code->from, next; pc < code->to && pc <= l->to; pc = next) {
+        if (!penta_next_pc(l->module, pc, &next)) next = UINT64_MAX;
+        if (pc < l->from) continue;
+        print_names(l, pc);
+        insn.out.size = 0;
+        if (!l->module->driver->print_at(l->module, pc, &insn)) continue;
+        writer_print(&l->out, "%6" PRIu64 "  ", pc);
+        writer_bytes(&l->out, insn.out.data, insn.out.size);
+        writer_char(&l->out, '\n');
+    }
+    writer_free(&insn);
+}
+
+static const penta_option_info code_options[] = {OPTION_ROW("function", "NAME", OPTION_PRINT, ""),
+                                                 OPTION_ROW("range", "A..B", OPTION_PRINT, ""),
+                                                 {NULL, NULL, 0, NULL, {NULL}}};
+
+bool penta_print_code(const penta_module *module, const penta_option *options, size_t count,
+                      penta_buffer *out, penta_error *err)
+{
+    *err = (penta_error){0};
+    const struct driver *driver = module->driver;
+    const char *function = option_text(options, count, "function");
+    const char *range = option_text(options, count, "range");
+    struct listing l = {.module = module, .to = UINT64_MAX, .err = err};
+    if (!options_check(options, count, code_options, OPTION_PRINT, err)) return false;
+    if (function && range)
+        return error_at(err, BASE_OPTION, 0, "either option 'function' or option 'range'");
+    if (!driver->parts || !driver->print_at)
+        return error_at(err, BASE_UNSUPPORTED, 0,
+                        "%s files have no code that can be shown in parts", driver->name);
+    if (module->damage.code) {
+        *err = module->damage;
+        return false;
+    }
+    driver->parts(module, add_part, &l);
+    sort(&l.code);
+    sort(&l.functions);
+    bool ok = !err->code && (!function || find_function(&l, function)) &&
+              (!range || read_range(&l, range));
+    for (size_t i = 0; ok && i < l.code.count; i++) print_part(&l, &l.code.items[i]);
+    if (ok && range && !l.out.out.size)
+        ok = error_at(err, BASE_OPTION_VALUE, 0, "no instruction is in range %.40s", range);
+    free(l.code.items);
+    free(l.functions.items);
+    return writer_give(&l.out, ok, out, err);
+}

@@ -1,0 +1,274 @@
+#include "penta/debugger_struct.h"
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "core/delta.h"
+
+enum { SNAPSHOTS_MAX = 64, INTERVAL_FIRST = 16 };
+
+static bool out_of_memory(struct penta_debugger *d)
+{
+    return error_at(&d->err, BASE_MEMORY, 0, "no memory for the history of the run");
+}
+
+/* Drops every other snapshot and doubles the interval, so that memory stays bounded and going back
+ * runs at most one interval again, between 1/64 and 1/32 of the run. */
+static void thin_out(struct penta_debugger *d)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < d->snapshot_count; i++) {
+        if (i % 2)
+            penta_buffer_free(&d->snapshots[i].bytes);
+        else
+            d->snapshots[kept++] = d->snapshots[i];
+    }
+    d->snapshot_count = kept;
+    d->interval *= 2;
+}
+
+static bool take_snapshot(struct penta_debugger *d)
+{
+    const struct penta_session *s = d->session;
+    if (d->snapshot_count == SNAPSHOTS_MAX) thin_out(d);
+    if (!ARRAY_RESERVE(d->snapshots, d->snapshot_capacity, d->snapshot_count + 1))
+        return out_of_memory(d);
+    struct debugger_snapshot new = {.steps = s->steps, .calls = s->calls};
+    if (!penta_vm_save(s->vm, &new.bytes, &d->err)) return false;
+    d->snapshots[d->snapshot_count++] = new;
+    return true;
+}
+
+static penta_bytes view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
+
+/* ---- answers of the host ---- */
+
+/* Makes the machine what it was after the recorded answer. */
+static bool repeat_effect(struct penta_debugger *d, const struct recorded_answer *a)
+{
+    penta_buffer before = {0};
+    struct writer after = {0};
+    bool done = penta_vm_save(d->session->vm, &before, &d->err);
+    if (done && !delta_apply(view(&before), view(&a->effect), &after))
+        done = error_at(&d->err, BASE_SNAPSHOT, 0, "the recorded answers are of another run");
+    done = done && writer_ok(&after, &d->err) &&
+           penta_vm_load(d->session->vm, writer_view(&after), &d->err);
+    penta_buffer_free(&before);
+    writer_free(&after);
+    return done;
+}
+
+bool debugger_repeats(penta_debugger *d, struct answer *out)
+{
+    const struct penta_session *s = d->session;
+    uint64_t i = s->calls - d->first_call;
+    if (i >= d->answer_count) return false;
+    const struct recorded_answer *a = &d->answers[i];
+    memcpy(out->results, a->results, sizeof out->results);
+    out->count = a->count;
+    out->gas = a->gas;
+    out->end = a->end;
+    out->applied = a->effect.size && repeat_effect(d, a);
+    writer_bytes(&out->pokes, a->pokes.data, a->pokes.size);
+    return true;
+}
+
+void debugger_waits(penta_debugger *d)
+{
+    if (!d->before.size) penta_vm_save(d->session->vm, &d->before, &d->err);
+}
+
+/* A host that changes the machine by more than an answer has not done so yet. */
+void debugger_asked(penta_debugger *d)
+{
+    const struct penta_session *s = d->session;
+    const struct host *host = s->host;
+    penta_buffer_free(&d->before);
+    if (s->ask || s->stop_at_calls ||
+        (host && host->changes_machine && host->changes_machine(s->host_state)))
+        debugger_waits(d);
+}
+
+/* Keeps what an answer changed in the machine besides its results and pokes. Empty: nothing. */
+static void record_effect(struct penta_debugger *d, struct recorded_answer *a)
+{
+    penta_buffer after = {0};
+    struct writer delta = {0};
+    if (d->before.size && penta_vm_save(d->session->vm, &after, &d->err))
+        delta_write(view(&d->before), view(&after), &delta);
+    writer_ok(&delta, &d->err);
+    a->effect = delta.out;
+    penta_buffer_free(&after);
+    penta_buffer_free(&d->before);
+}
+
+void debugger_answered(penta_debugger *d)
+{
+    const struct answer *answer = &d->session->answer;
+    d->beyond = false;
+    if (!ARRAY_RESERVE(d->answers, d->answer_capacity, d->answer_count + 1)) {
+        out_of_memory(d);
+        return;
+    }
+    struct recorded_answer *a = &d->answers[d->answer_count++];
+    *a = (struct recorded_answer){.count = answer->count, .gas = answer->gas, .end = answer->end};
+    memcpy(a->results, answer->results, sizeof a->results);
+    struct writer pokes = {0};
+    writer_bytes(&pokes, answer->pokes.out.data, answer->pokes.out.size);
+    writer_ok(&pokes, &d->err);
+    a->pokes = pokes.out;
+    record_effect(d, a);
+}
+
+/* ---- the debugger ---- */
+
+penta_debugger *penta_debugger_new(penta_session *session, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct penta_debugger *d = calloc(1, sizeof *d);
+    if (!d) {
+        error_at(err, BASE_MEMORY, 0, "no memory for the debugger");
+        return NULL;
+    }
+    *d = (struct penta_debugger){.session = session, .interval = INTERVAL_FIRST};
+    if (session->steps == UINT64_MAX) session->steps = 0; /* what ran before was not counted */
+    d->first_call = session->calls;
+    session->debugger = d;
+    if (take_snapshot(d)) return d;
+    *err = d->err;
+    penta_debugger_free(d);
+    return NULL;
+}
+
+void answers_free(struct recorded_answer *answers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        penta_buffer_free(&answers[i].pokes);
+        penta_buffer_free(&answers[i].effect);
+    }
+    free(answers);
+}
+
+void penta_debugger_free(penta_debugger *d)
+{
+    if (!d) return;
+    for (size_t i = 0; i < d->snapshot_count; i++) penta_buffer_free(&d->snapshots[i].bytes);
+    answers_free(d->answers, d->answer_count);
+    watches_free(d);
+    penta_buffer_free(&d->before);
+    free(d->snapshots);
+    free(d->marks);
+    d->session->debugger = NULL;
+    free(d);
+}
+
+/* At most n instructions. Watches are looked at only when `watching`. */
+static void forward(struct penta_debugger *d, uint64_t n, bool watching, penta_stop *stop)
+{
+    struct penta_session *s = d->session;
+    uint64_t done = 0;
+    bool here = true; /* a breakpoint at the first instruction is passed over */
+    watching = watching && d->watch_count;
+    for (;;) {
+        uint64_t next = d->snapshots[d->snapshot_count - 1].steps + d->interval;
+        uint64_t slice = next > s->steps && !watching ? next - s->steps : 1;
+        if (slice > n - done) slice = n - done;
+        penta_session_run(s, slice, stop);
+        done += stop->steps;
+        if (here && stop->kind == PENTA_STOP_BREAK && !done) {
+            here = false;
+            continue;
+        }
+        here = false;
+        bool first_time = s->steps > d->furthest;
+        if (first_time) d->furthest = s->steps;
+        if (first_time && s->steps >= next && stop->kind == PENTA_STOP_FUEL) take_snapshot(d);
+        if (watching && watches_changed(d) && stop->kind == PENTA_STOP_FUEL)
+            stop->kind = PENTA_STOP_BREAK;
+        if (stop->kind != PENTA_STOP_FUEL || done >= n) break;
+    }
+    stop->steps = done;
+    d->beyond = stop->kind != PENTA_STOP_FUEL && stop->kind != PENTA_STOP_BREAK;
+}
+
+/* What went wrong with the history since the last call. */
+static bool whole_history(struct penta_debugger *d, penta_error *err)
+{
+    *err = d->err;
+    d->err = (penta_error){0};
+    return !err->code;
+}
+
+bool penta_debugger_forward(penta_debugger *d, uint64_t n, penta_stop *stop, penta_error *err)
+{
+    watches_start(d);
+    forward(d, n, true, stop);
+    return whole_history(d, err);
+}
+
+static bool go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop)
+{
+    struct penta_session *s = d->session;
+    *stop = (penta_stop){.kind = PENTA_STOP_FUEL};
+    if (step < s->steps || (step == s->steps && d->beyond)) {
+        size_t i = d->snapshot_count;
+        while (i > 1 && d->snapshots[i - 1].steps > step) i--;
+        const struct debugger_snapshot *from = &d->snapshots[i - 1];
+        if (!penta_vm_load(s->vm, view(&from->bytes), &d->err)) return false;
+        s->steps = from->steps;
+        s->calls = from->calls;
+        s->waits = d->beyond = false;
+    }
+    uint64_t before = s->steps;
+    while (s->steps < step) {
+        forward(d, step - s->steps, false, stop);
+        if (stop->kind != PENTA_STOP_FUEL && stop->kind != PENTA_STOP_BREAK) break;
+    }
+    if (s->steps == step && stop->kind != PENTA_STOP_HOST) {
+        penta_vm_run(s->vm, 0, stop); /* for the pc of the next instruction */
+        stop->kind = PENTA_STOP_FUEL;
+    }
+    stop->steps = s->steps - before;
+    return s->steps == step;
+}
+
+bool penta_debugger_goto(penta_debugger *d, uint64_t step, penta_stop *stop, penta_error *err)
+{
+    d->hit = NULL;
+    bool there = go_to(d, step, stop);
+    return whole_history(d, err) && there;
+}
+
+bool penta_debugger_back(penta_debugger *d, uint64_t n, penta_stop *stop, penta_error *err)
+{
+    uint64_t at = d->session->steps;
+    return penta_debugger_goto(d, n < at ? at - n : 0, stop, err);
+}
+
+/* ---- marks ---- */
+
+bool penta_debugger_mark(penta_debugger *d, uint64_t pc, bool on)
+{
+    size_t i = 0;
+    while (i < d->mark_count && d->marks[i] < pc) i++;
+    bool there = i < d->mark_count && d->marks[i] == pc;
+    if (on && !there && !ARRAY_RESERVE(d->marks, d->mark_capacity, d->mark_count + 1)) return false;
+    if (!penta_vm_mark(d->session->vm, pc, on)) return false;
+    if (on == there) return true;
+    uint64_t *at = d->marks + i;
+    size_t after = d->mark_count - i;
+    if (on) {
+        memmove(at + 1, at, after * sizeof *at);
+        *at = pc;
+        d->mark_count++;
+    } else {
+        memmove(at, at + 1, (after - 1) * sizeof *at);
+        d->mark_count--;
+    }
+    return true;
+}
+
+size_t penta_debugger_marks(const penta_debugger *d, uint64_t *pcs, size_t max)
+{
+    for (size_t i = 0; i < d->mark_count && i < max; i++) pcs[i] = d->marks[i];
+    return d->mark_count;
+}

@@ -1,0 +1,53 @@
+/* The two promises about bytes, tried on a module: parse and encode, disassemble and assemble. */
+#include "base/bytes.h"
+#include "core/driver.h"
+
+static void keep_first(void *user, const penta_error *finding)
+{
+    penta_error *first = user;
+    if (!first->code && finding->severity == PENTA_ERROR) *first = *finding;
+}
+
+static bool same(penta_bytes file, const penta_buffer *again, const char *how, penta_error *err)
+{
+    size_t at = 0, least = file.size < again->size ? file.size : again->size;
+    while (at < least && file.data[at] == again->data[at]) at++;
+    return (at == file.size && at == again->size) ||
+           error_at(err, BASE_BUG, at, "%s gives other bytes from 0x%zx on", how, at);
+}
+
+static bool encodes(const penta_module *module, penta_error *err)
+{
+    penta_buffer again = {0};
+    bool ok =
+        penta_encode(module, &again, err) && same(module->file, &again, "parse and encode", err);
+    penta_buffer_free(&again);
+    return ok;
+}
+
+static bool assembles(const penta_module *module, penta_error *err)
+{
+    penta_buffer text = {0}, again = {0};
+    bool ok = penta_print(module, NULL, 0, &text, err);
+    if (ok) {
+        penta_error first = {0};
+        penta_module *back = penta_assemble((penta_bytes){text.data, text.size},
+                                            module->driver->name, NULL, 0, keep_first, &first);
+        if (!back)
+            ok = error_at(err, BASE_BUG, first.offset, "its own listing does not assemble: %.70s",
+                          first.message);
+        else
+            ok = penta_encode(back, &again, err) &&
+                 same(module->file, &again, "disassemble and assemble", err);
+        penta_close(back);
+    }
+    penta_buffer_free(&text);
+    penta_buffer_free(&again);
+    return ok;
+}
+
+bool penta_roundtrip(const penta_module *module, penta_error *err)
+{
+    const struct driver *driver = module->driver;
+    return encodes(module, err) && (!driver->print || !driver->assemble || assembles(module, err));
+}

@@ -1,0 +1,204 @@
+#include <stdlib.h>
+#include <string.h>
+#include "base/json/json_write.h"
+#include "penta/session_struct.h"
+
+penta_session *penta_session_new(const penta_module *module, const char *engine,
+                                 const penta_option *options, size_t count, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct penta_session *s = calloc(1, sizeof *s);
+    if (!s) {
+        error_at(err, BASE_MEMORY, 0, "no memory for the session");
+        return NULL;
+    }
+    s->module = module;
+    s->vm = penta_vm_new(module, engine, options, count, err);
+    const struct host *host = module->driver->host;
+    if (s->vm && host && host->open(module, options, count, &s->host_state, err)) {
+        s->host = host;
+        if (host->attach) host->attach(s->host_state, s->vm);
+    }
+    if (!err->code) return s;
+    penta_session_free(s);
+    return NULL;
+}
+
+void penta_session_free(penta_session *s)
+{
+    if (!s) return;
+    if (s->host) s->host->close(s->host_state);
+    penta_vm_free(s->vm);
+    answer_free(&s->answer);
+    writer_free(&s->output);
+    writer_free(&s->errors);
+    writer_free(&s->log);
+    free(s);
+}
+
+penta_vm *penta_session_vm(const penta_session *s) { return s->vm; }
+uint64_t penta_session_steps(const penta_session *s) { return s->steps; }
+uint64_t penta_session_calls(const penta_session *s) { return s->calls; }
+
+const penta_error *penta_session_failure(const penta_session *s)
+{
+    return s->failure.code ? &s->failure : NULL;
+}
+
+/* ---- checks before a run ---- */
+
+struct check {
+    const struct driver *driver;
+    bool unverified, refused;
+    penta_report *report;
+    void *user;
+};
+
+static void check_finding(void *user, const penta_error *finding)
+{
+    struct check *k = user;
+    if (finding->severity != PENTA_ERROR) return;
+    enum rule_scope scope = k->driver->scope ? k->driver->scope(finding->code) : SCOPE_CONTAINER;
+    if (scope == SCOPE_RUNTIME || (scope == SCOPE_PROGRAM && k->unverified)) return;
+    k->refused = true;
+    if (k->report) k->report(k->user, finding);
+}
+
+bool penta_check_run(const penta_module *module, const penta_option *options, size_t count,
+                     bool unverified, penta_report *report, void *user)
+{
+    const struct driver *driver = module->driver;
+    struct check check = {driver, unverified, false, report, user};
+    struct findings f = {.rules = driver->rules, .report = check_finding, .user = &check};
+    driver->verify(module, &f);
+    if (!check.refused && driver->host && driver->host->check)
+        driver->host->check(module, options, count, &f);
+    return !check.refused;
+}
+
+/* ---- host calls ---- */
+
+void penta_session_stop_at_calls(penta_session *s, bool on) { s->stop_at_calls = on; }
+
+void penta_session_set_host(penta_session *s, penta_host_call *ask, void *user)
+{
+    s->ask = ask;
+    s->ask_user = user;
+}
+
+void penta_session_settle(penta_session *s, uint64_t gas, penta_call_end end)
+{
+    s->answer.gas = gas;
+    s->answer.end = (enum call_end)end;
+}
+
+/* Applies s->answer to the machine. */
+static bool give(struct penta_session *s, penta_error *err)
+{
+    if (!s->answer.applied && !answer_apply(&s->answer, s->vm, err)) return false;
+    s->waits = false;
+    s->calls++;
+    if (s->debugger) debugger_answered(s->debugger);
+    session_tell(s, true);
+    return true;
+}
+
+bool penta_session_answer(penta_session *s, const uint64_t *results, size_t count, penta_error *err)
+{
+    *err = (penta_error){0};
+    if (!s->waits) return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
+    if (count > sizeof s->answer.results / sizeof *s->answer.results)
+        return error_at(err, BASE_STATE, 0, "%zu results are more than any call has", count);
+    for (size_t i = 0; i < count; i++) s->answer.results[i] = results[i];
+    s->answer.count = count;
+    return give(s, err);
+}
+
+static bool default_answers(struct penta_session *s, penta_error *err)
+{
+    if (!s->host || !s->host->answer(s->host_state, s->vm, &s->stop, &s->answer)) {
+        *err = s->answer.failure;
+        return false;
+    }
+    return give(s, err);
+}
+
+bool penta_session_answer_default(penta_session *s, penta_error *err)
+{
+    *err = (penta_error){0};
+    if (!s->waits) return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
+    return default_answers(s, err) ||
+           error_at(err, BASE_STATE, 0, "the default host does not answer this call");
+}
+
+/* Whoever can answers. False: the run stops here. */
+static bool answered(struct penta_session *s)
+{
+    penta_error err = {0};
+    answer_clear(&s->answer);
+    if (s->debugger && debugger_repeats(s->debugger, &s->answer)) {
+        if (s->answer.applied || answer_apply(&s->answer, s->vm, &s->failure)) {
+            s->calls++;
+            return true;
+        }
+        return false;
+    }
+    s->waits = true;
+    if (s->debugger) debugger_asked(s->debugger);
+    if (s->ask && s->ask(s->ask_user, s, &s->stop) && !s->waits) return true;
+    if (!s->stop_at_calls && default_answers(s, &err)) return true;
+    if (err.code && !s->failure.code) s->failure = err;
+    if (s->debugger) debugger_waits(s->debugger);
+    if (!s->answer.interrupted) session_tell(s, false);
+    return false;
+}
+
+void penta_session_run(penta_session *s, uint64_t fuel, penta_stop *stop)
+{
+    uint64_t before = s->steps;
+    s->waits = false;
+    for (;;) {
+        uint64_t used = s->steps - before;
+        penta_vm_run(s->vm, fuel == UINT64_MAX ? fuel : fuel - used, stop);
+        if (stop->steps == UINT64_MAX || s->steps == UINT64_MAX)
+            s->steps = UINT64_MAX; /* the engine does not count */
+        else
+            s->steps += stop->steps;
+        if (stop->kind != PENTA_STOP_HOST) break;
+        s->stop = *stop;
+        if (answered(s)) continue;
+        if (s->answer.interrupted) stop->kind = PENTA_STOP_INTERRUPT;
+        break;
+    }
+    stop->steps = s->steps == UINT64_MAX ? s->steps : s->steps - before;
+}
+
+/* ---- the end ---- */
+
+bool penta_session_is_console(const penta_session *s)
+{
+    return s->host && s->host->console && s->host->console(s->host_state);
+}
+
+bool penta_session_finish(penta_session *s, const penta_stop *stop, bool as_json, penta_buffer *out,
+                          penta_error *err)
+{
+    *err = (penta_error){0};
+    struct writer w = {0};
+    struct json json = {.out = &w};
+    if (as_json) json_object(&json, NULL);
+    bool ok = !s->host || !s->host->finish ||
+              s->host->finish(s->host_state, s->vm, stop, as_json ? NULL : &w,
+                              as_json ? &json : NULL, err);
+    if (as_json) json_finish(&json);
+    return writer_give(&w, ok, out, err);
+}
+
+bool penta_session_save_host(penta_session *s, penta_buffer *out, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct writer w = {0};
+    if (!s->host || !s->host->save)
+        return error_at(err, BASE_UNSUPPORTED, 0, "this host has no state to save");
+    return writer_give(&w, s->host->save(s->host_state, &w, err), out, err);
+}

@@ -1,0 +1,42 @@
+/* The inside of penta/session.h: what session, log, trace and debugger share. */
+#pragma once
+#include "base/writer.h"
+#include "core/driver.h"
+#include "core/host.h"
+#include "penta/session.h"
+
+struct penta_session {
+    const penta_module *module;
+    penta_vm *vm;
+    const struct host *host; /* NULL: the format has none */
+    void *host_state;
+    uint64_t steps, calls;
+    penta_error failure; /* code 0, or why an answer could not be given or applied */
+
+    penta_stop stop;      /* the host call that is being answered, or waits */
+    bool waits;           /* for penta_session_answer */
+    struct answer answer; /* to it */
+    bool stop_at_calls;
+    penta_host_call *ask;
+    void *ask_user;
+    penta_call_report *report;
+    void *report_user;
+    penta_debugger *debugger; /* or NULL */
+
+    struct writer output, errors, log; /* kept for who has no callback */
+    size_t log_left;                   /* calls that it still takes */
+    bool log_json;
+};
+
+/* ---- session_log.c ---- */
+/* Tells whoever wants to know of the call, and keeps what it printed. */
+void session_tell(struct penta_session *s, bool answered);
+
+/* ---- debugger.c ---- */
+/* A call that was made before: gives its recorded answer. False: it is new. */
+bool debugger_repeats(penta_debugger *d, struct answer *out);
+/* Before a new call is answered, and when nobody answered it: the machine may be changed next. */
+void debugger_asked(penta_debugger *d);
+void debugger_waits(penta_debugger *d);
+/* After the answer to a new call was applied. */
+void debugger_answered(penta_debugger *d);
