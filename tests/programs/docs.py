@@ -66,6 +66,16 @@ for page in sorted(pages):
         known[number], last = page, key
 check(clauses, "no page has clauses")
 
+# ---- references within a page: "(7.1)", "clause 18.1", "as in 9.2" ----
+WITHIN = re.compile(r"(?:\(|\b(?:see|clauses?|of|in|by|as) )([1-9]\d?\.\d{1,2})(?=[\s),;.:]|$)")
+for page in sorted(pages):
+    name = re.search(r"<!-- clauses: ([A-Z]+) -->", read(page))
+    if not name:
+        continue
+    prose = re.sub(r"<!-- table:.*?<!-- end -->|^    [^\n]*$", "", without_blocks(read(page)), flags=re.M | re.S)
+    for number in WITHIN.findall(prose):
+        check(number in clauses[name[1]], f"{page}: there is no clause {number}")
+
 # ---- citations ----
 CITED = re.compile(r"\b(" + "|".join(clauses) + r") ([1-9]\d*(?:\.\d+)*)\b(?! ?[%-])")
 for path in files:
