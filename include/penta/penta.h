@@ -171,11 +171,31 @@ PENTA_API const penta_option_info *penta_option_find(const char *format, const c
  * with key, argument, uses, help and words. */
 PENTA_API bool penta_formats_json(penta_buffer *out, penta_error *err);
 
-/* Rules: what findings are about. */
+/* Rules: what findings are about, and so what an error means for running the module. */
+typedef enum penta_scope {
+    PENTA_SCOPE_CONTAINER, /* no machine opens it */
+    PENTA_SCOPE_PROGRAM,   /* penta_check_run refuses it, unless told to run unverified programs */
+    PENTA_SCOPE_RUNTIME,   /* the program, whose machine fails when it gets there */
+    PENTA_SCOPE_OTHER      /* a text, an option, a link, a file: not a module */
+} penta_scope;
+/* What kind of failure an error is to whoever asked for the work; the tool's exit code follows. */
+typedef enum penta_class {
+    PENTA_CLASS_INVALID, /* the input breaks the rule */
+    PENTA_CLASS_USAGE,   /* what was asked for is wrong or impossible */
+    PENTA_CLASS_FORMAT,  /* the input's format is not known */
+    PENTA_CLASS_IO,
+    PENTA_CLASS_DAMAGED, /* too little of the input is readable */
+    PENTA_CLASS_KEY,     /* a key is missing or does not fit */
+    PENTA_CLASS_LIMIT,   /* more than is allowed or available */
+    PENTA_CLASS_BUG,     /* of penta */
+    PENTA_CLASSES
+} penta_class;
 typedef struct penta_rule {
     uint32_t code;    /* format << 16 | number; 0: penta's own */
     const char *name; /* "BAD_OPCODE" */
     penta_severity severity;
+    penta_scope scope;
+    penta_class kind;
     const char *summary, *explanation; /* they name options by key: option 'map' */
 } penta_rule;
 

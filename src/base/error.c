@@ -3,17 +3,24 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct rule base_rules[] = {
-#define RULE(number, name, severity, summary, explanation)                                         \
-    {number, #name, PENTA_##severity, summary, explanation},
+const penta_rule base_rules[] = {
+#define RULE(...) RULE_ROW(BASE_, __VA_ARGS__)
 #include "base/rules.def"
-    {0, NULL, PENTA_ERROR, NULL, NULL}};
+    {0}};
 
-const struct rule *rule_find(const struct rule *rules, uint32_t code)
+const penta_rule *rule_find(const penta_rule *rules, uint32_t code)
 {
+    if (!(code >> 16)) rules = base_rules;
     for (; rules && rules->code; rules++)
         if (rules->code == code) return rules;
     return NULL;
+}
+
+bool breaks_container(const penta_rule *rule, const penta_error *finding)
+{
+    bool program =
+        rule && (rule->scope == PENTA_SCOPE_PROGRAM || rule->scope == PENTA_SCOPE_RUNTIME);
+    return finding->severity == PENTA_ERROR && !program;
 }
 
 bool error_at(penta_error *err, uint32_t code, uint64_t offset, const char *format, ...)
@@ -55,7 +62,7 @@ void findings_pass(struct findings *f, const penta_error *err)
 void findings_add(struct findings *f, uint32_t code, uint64_t offset, const char *note,
                   const char *format, ...)
 {
-    const struct rule *rule = rule_find(f->rules, code);
+    const penta_rule *rule = rule_find(f->rules, code);
     penta_error err = {.code = code, .offset = offset};
     err.severity = rule ? rule->severity : PENTA_ERROR;
     if (note) snprintf(err.note, sizeof err.note, "%s", note);

@@ -3,20 +3,23 @@
 #pragma once
 #include "penta/penta.h"
 
-struct rule {
-    uint32_t code;    /* format << 16 | number */
-    const char *name; /* "BAD_OPCODE" */
-    penta_severity severity;
-    const char *summary, *explanation;
-};
+/* A row of a rules.def: #define RULE(...) RULE_ROW(PVM_, __VA_ARGS__) */
+#define RULE_ROW(...) RULE_FIELDS(__VA_ARGS__)
+#define RULE_FIELDS(prefix, number, name, severity, scope, class, summary, explanation)            \
+    {prefix##name,        #name,   PENTA_##severity, PENTA_SCOPE_##scope,                          \
+     PENTA_CLASS_##class, summary, explanation},
 
 enum base_rule { /* format number 0; formats add theirs << 16 */
 #define RULE(number, name, ...) BASE_##name = number,
 #include "base/rules.def"
 };
-extern const struct rule base_rules[]; /* ends with a row of code 0 */
+extern const penta_rule base_rules[]; /* ends with a row of code 0 */
 
-const struct rule *rule_find(const struct rule *rules, uint32_t code); /* NULL: no such row */
+/* The row of a code among these rules and penta's own; NULL: there is none. */
+const penta_rule *rule_find(const penta_rule *rules, uint32_t code);
+/* Whether a finding of this rule (NULL: unknown) keeps every machine from opening the module: an
+ * error, but none in the program. */
+bool breaks_container(const penta_rule *rule, const penta_error *finding);
 
 /* Fills *err and returns false, so that a caller fails in one line:
  *     return error_at(err, PVM_JUMP_TARGET, at, "jump to %u, of %u instructions", to, count);
@@ -28,7 +31,7 @@ bool error_note(penta_error *err, const char *format, ...) __attribute__((format
 
 /* Takes what a verifier or assembler finds: counts each finding and passes it to report. */
 struct findings {
-    const struct rule *rules; /* of the format: gives each code its severity; others are errors */
+    const penta_rule *rules; /* of the format: gives each code its severity */
     penta_report *report;
     void *user;
     size_t errors, warnings, infos;

@@ -20,22 +20,14 @@ void cli_fail(struct cli *c, int exit)
 
 int cli_exit_of(uint32_t code)
 {
-    switch (code) {
-    case BASE_OPTION:
-    case BASE_OPTION_VALUE:
-    case BASE_UNSUPPORTED: return EXIT_USAGE;
-    case BASE_UNKNOWN_FORMAT:
-    case BASE_AMBIGUOUS: return EXIT_FORMAT;
-    case BASE_IO: return EXIT_IO;
-    case BASE_DAMAGED: return EXIT_DAMAGED;
-    case BASE_LIMIT:
-    case BASE_MEMORY: return EXIT_LIMIT;
-    case BASE_BUG: return EXIT_BUG;
-    default: break;
-    }
-    const struct driver *driver = driver_of_number((uint16_t)(code >> 16));
-    int exit = code >> 16 && driver && driver->exit_of ? driver->exit_of(code) : 0;
-    return exit ? exit : EXIT_NO;
+    static const int exits[PENTA_CLASSES] = {
+        [PENTA_CLASS_INVALID] = EXIT_NO,      [PENTA_CLASS_USAGE] = EXIT_USAGE,
+        [PENTA_CLASS_FORMAT] = EXIT_FORMAT,   [PENTA_CLASS_IO] = EXIT_IO,
+        [PENTA_CLASS_DAMAGED] = EXIT_DAMAGED, [PENTA_CLASS_KEY] = EXIT_KEY,
+        [PENTA_CLASS_LIMIT] = EXIT_LIMIT,     [PENTA_CLASS_BUG] = EXIT_BUG,
+    };
+    const penta_rule *rule = penta_rule_find(code);
+    return rule ? exits[rule->kind] : EXIT_NO;
 }
 
 void cli_error(struct cli *c, const char *file, const penta_error *err)

@@ -567,7 +567,7 @@ static void container_class(const penta_module *m, char *text, size_t size)
 {
     struct first f = {0};
     penta_validate(m, keep_first, &f);
-    bool container = f.errors && tvmr_scope(f.error.code) == SCOPE_CONTAINER;
+    bool container = f.errors && breaks_container(rule_find(tvmr_rules, f.error.code), &f.error);
     const char *name = container ? penta_code_name(f.error.code) : NULL;
     if (name && !strcmp(name, "MAGIC_BYTES")) name = "MAGIC";
     if (name && !strcmp(name, "VERSION_NUMBER")) name = "VERSION";

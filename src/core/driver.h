@@ -9,19 +9,12 @@ struct source; /* text/lexer.h */
 struct engine; /* core/engine.h */
 struct host;   /* core/host.h */
 
-/* What an error of a rule means for running the module. */
-enum rule_scope {
-    SCOPE_CONTAINER, /* no machine opens it */
-    SCOPE_PROGRAM,   /* penta run refuses it, unless told to run unverified programs */
-    SCOPE_RUNTIME,   /* the machine fails when it gets there */
-};
-
 struct driver {
     const char *name, *title;
     const char *suffix;               /* of its assembly text, ".kasm" */
     const char *comment;              /* what starts a comment in it */
     uint16_t number;                  /* upper half of its rule codes; unique */
-    const struct rule *rules;         /* ends with code 0 */
+    const penta_rule *rules;          /* ends with code 0 */
     const penta_option_info *options; /* ends with a NULL key */
 
     /* 0 no .. 100 certain; evidence may be NULL. Looks at nothing but the bytes. */
@@ -64,10 +57,6 @@ struct driver {
     void (*isa)(const penta_visitor *visitor); /* the instructions, as a list */
     const char *isa_legend;                    /* what letters in it mean, in lines; or NULL */
 
-    enum rule_scope (*scope)(uint32_t code); /* NULL: every rule is the container's */
-    /* The tool's exit code for an error of this rule where it is not 1: 5 too damaged, 6 key or
-     * cipher, 7 limit; 0: no opinion. NULL: always 1. */
-    int (*exit_of)(uint32_t code);
     const struct engine *const *engines; /* NULL-terminated; the first is the default */
     const char *exit_value;  /* what args[0] of a HALT is; NULL: programs have no value */
     const struct host *host; /* answers host calls for run, trace, debug */

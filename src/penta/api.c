@@ -167,7 +167,8 @@ bool penta_encode(const penta_module *module, penta_buffer *out, penta_error *er
 static bool whole(const penta_module *module, penta_error *err)
 {
     if (!module->damage.code) return true;
-    if (module->driver->exit_of && module->driver->exit_of(module->damage.code)) {
+    const penta_rule *rule = penta_rule_find(module->damage.code);
+    if (rule && rule->kind != PENTA_CLASS_INVALID) {
         *err = module->damage; /* a missing key, for example, is no damage */
         return false;
     }
@@ -294,20 +295,12 @@ const char *penta_vm_detail_name(const penta_vm *vm, const penta_stop *stop)
     return vm->engine->detail ? vm->engine->detail(vm, stop) : NULL;
 }
 
-struct refusal {
-    const struct driver *driver;
-    penta_error *err;
-};
-
 static void refuse(void *user, const penta_error *finding)
 {
-    struct refusal *r = user;
-    const struct driver *driver = r->driver;
-    if (finding->severity != PENTA_ERROR) return;
-    if (driver->scope && driver->scope(finding->code) != SCOPE_CONTAINER) return;
+    if (!breaks_container(penta_rule_find(finding->code), finding)) return;
     char code[24];
     penta_code_text(finding->code, code);
-    error_at(r->err, BASE_CONTAINER, finding->offset, "%s: %.90s", code, finding->message);
+    error_at(user, BASE_CONTAINER, finding->offset, "%s: %.90s", code, finding->message);
 }
 
 static const struct engine *find_engine(const struct driver *driver, const char *name,
@@ -332,8 +325,7 @@ penta_vm *penta_vm_new(const penta_module *module, const char *engine, const pen
     if (!found || !options_check(options, count, driver->options, OPTION_RUN, err) ||
         !whole(module, err))
         return NULL;
-    struct refusal r = {driver, err};
-    struct findings f = {.rules = driver->rules, .report = refuse, .user = &r};
+    struct findings f = {.rules = driver->rules, .report = refuse, .user = err};
     driver->verify(module, &f);
     return err->code ? NULL : found->open(module, options, count, err);
 }

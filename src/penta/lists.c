@@ -150,14 +150,13 @@ bool penta_formats_json(penta_buffer *out, penta_error *err)
 const penta_rule *penta_rule_find(uint32_t code)
 {
     const struct driver *driver = driver_of_number((uint16_t)(code >> 16));
-    if (!code || (code >> 16 && !driver)) return NULL;
-    return (const penta_rule *)rule_find(code >> 16 ? driver->rules : base_rules, code);
+    return code ? rule_find(driver ? driver->rules : NULL, code) : NULL;
 }
 
 const penta_rule *penta_rule_at(const char *format, size_t i)
 {
     const struct driver *driver = format ? driver_find(format) : NULL;
-    const penta_rule *r = (const penta_rule *)(format ? driver ? driver->rules : NULL : base_rules);
+    const penta_rule *r = format ? driver ? driver->rules : NULL : base_rules;
     for (; r && r->code; r++)
         if (!i--) return r;
     return NULL;

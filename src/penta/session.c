@@ -48,7 +48,7 @@ const penta_error *penta_session_failure(const penta_session *s)
 /* ---- checks before a run ---- */
 
 struct check {
-    const struct driver *driver;
+    const penta_rule *rules;
     bool unverified, refused;
     penta_report *report;
     void *user;
@@ -58,8 +58,9 @@ static void check_finding(void *user, const penta_error *finding)
 {
     struct check *k = user;
     if (finding->severity != PENTA_ERROR) return;
-    enum rule_scope scope = k->driver->scope ? k->driver->scope(finding->code) : SCOPE_CONTAINER;
-    if (scope == SCOPE_RUNTIME || (scope == SCOPE_PROGRAM && k->unverified)) return;
+    const penta_rule *rule = rule_find(k->rules, finding->code);
+    penta_scope scope = rule ? rule->scope : PENTA_SCOPE_OTHER;
+    if (scope == PENTA_SCOPE_RUNTIME || (scope == PENTA_SCOPE_PROGRAM && k->unverified)) return;
     k->refused = true;
     if (k->report) k->report(k->user, finding);
 }
@@ -68,7 +69,7 @@ bool penta_check_run(const penta_module *module, const penta_option *options, si
                      bool unverified, penta_report *report, void *user)
 {
     const struct driver *driver = module->driver;
-    struct check check = {driver, unverified, false, report, user};
+    struct check check = {driver->rules, unverified, false, report, user};
     struct findings f = {.rules = driver->rules, .report = check_finding, .user = &check};
     driver->verify(module, &f);
     if (!check.refused && driver->host && driver->host->check)

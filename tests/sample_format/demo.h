@@ -7,7 +7,7 @@
 enum { DEMO_FORMAT = 0x7f, DEMO_INSN = 5 };
 
 enum demo_rule {
-#define RULE(number, name, ...) DEMO_##name##_RULE = DEMO_FORMAT << 16 | number,
+#define RULE(number, name, ...) DEMO_RULE_##name = DEMO_FORMAT << 16 | number,
 #include "demo/rules.def"
 };
 enum demo_op {

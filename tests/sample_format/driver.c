@@ -11,11 +11,10 @@ const struct demo_op_info demo_ops[DEMO_OPS] = {
 #include "demo/isa.def"
 };
 
-static const struct rule rules[] = {
-#define RULE(number, name, severity, summary, explanation)                                         \
-    {DEMO_##name##_RULE, #name, PENTA_##severity, summary, explanation},
+static const penta_rule rules[] = {
+#define RULE(...) RULE_ROW(DEMO_RULE_, __VA_ARGS__)
 #include "demo/rules.def"
-    {0, NULL, PENTA_ERROR, NULL, NULL}};
+    {0}};
 
 static int probe(penta_bytes file, struct writer *evidence)
 {
@@ -35,9 +34,9 @@ static penta_module *parse(penta_bytes file, const penta_option *options, size_t
     }
     m->base = (penta_module){.driver = &demo_driver, .file = file};
     if (!probe(file, NULL))
-        error_at(&m->base.damage, DEMO_BAD_MAGIC_RULE, 0, "this is not a demo file");
+        error_at(&m->base.damage, DEMO_RULE_BAD_MAGIC, 0, "this is not a demo file");
     else if ((file.size - 4) % DEMO_INSN)
-        error_at(&m->base.damage, DEMO_TRUNCATED_RULE, file.size, "an instruction has 5 bytes");
+        error_at(&m->base.damage, DEMO_RULE_TRUNCATED, file.size, "an instruction has 5 bytes");
     m->count = probe(file, NULL) ? (file.size - 4) / DEMO_INSN : 0;
     return &m->base;
 }
@@ -59,9 +58,9 @@ static void verify(const penta_module *module, struct findings *f)
         uint32_t imm;
         enum demo_op op = demo_decode(m, i, &imm);
         if (op == DEMO_BAD)
-            findings_add(f, DEMO_BAD_OPCODE_RULE, 4 + i * DEMO_INSN, NULL, "instruction %zu", i);
+            findings_add(f, DEMO_RULE_BAD_OPCODE, 4 + i * DEMO_INSN, NULL, "instruction %zu", i);
         if (demo_ops[op].operand == DEMO_PC && imm >= m->count)
-            findings_add(f, DEMO_JUMP_TARGET_RULE, 5 + i * DEMO_INSN, NULL, "jump to %u of %zu",
+            findings_add(f, DEMO_RULE_JUMP_TARGET, 5 + i * DEMO_INSN, NULL, "jump to %u of %zu",
                          imm, m->count);
     }
 }

@@ -2,6 +2,10 @@
 #include "compat/cvbc/handles.h"
 #include <string.h>
 
+#define STATUS(number, name, ...) _Static_assert((int)CVBC_ERR_##name == number, #name);
+#define RULE(...)
+#include "cvbc/rules.def"
+
 const char *cvbc_status_name(cvbc_status status)
 {
     return penta_cvbc_status_name((uint32_t)status);

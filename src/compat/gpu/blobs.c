@@ -17,7 +17,7 @@ const char *kblob_code_name(kblob_code code)
 {
     if (code == KBLOB_CODE_OK) return "OK";
     if (code == KBLOB_CODE_NO_MEMORY) return "NO_MEMORY";
-    const struct rule *rule =
+    const penta_rule *rule =
         code <= KBLOB_CODE_BAD_TRAILER ? rule_find(kblob_rules, KBLOB_FORMAT << 16 | code) : NULL;
     return rule ? rule->name : "UNDEFINED";
 }

@@ -50,7 +50,7 @@ enum coil_rule {
 #define RULE(number, name, ...) COIL_##name = COIL_FORMAT << 16 | number,
 #include "coil/rules.def"
 };
-extern const struct rule coil_rules[];
+extern const penta_rule coil_rules[];
 
 /* ---- types ---- */
 

@@ -2,11 +2,10 @@
 #include "coil/format/section_layout.h"
 #include "coil/vm/vm.h"
 
-const struct rule coil_rules[] = {
-#define RULE(number, name, severity, summary, explanation)                                         \
-    {COIL_##name, #name, PENTA_##severity, summary, explanation},
+const penta_rule coil_rules[] = {
+#define RULE(...) RULE_ROW(COIL_, __VA_ARGS__)
 #include "coil/rules.def"
-    {0, NULL, PENTA_ERROR, NULL, NULL}};
+    {0}};
 
 static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
@@ -42,16 +41,6 @@ static void parts(const penta_module *module, penta_part_report *fn, void *user)
     }
 }
 
-/* Without sound tables there is no program to run; a wrong instruction only traps when it is executed. */
-static enum rule_scope scope(uint32_t code)
-{
-    if (code >> 16 != COIL_FORMAT) return SCOPE_PROGRAM;
-    if (code == COIL_STR_OFFSET ||
-        (code >= COIL_MAGIC && code <= COIL_SYM_RANGE && code != COIL_CODE_ALIGN))
-        return SCOPE_CONTAINER;
-    return SCOPE_PROGRAM;
-}
-
 const struct driver coil_driver = {
     .name = "coil",
     .title = "COIL intermediate language object",
@@ -76,7 +65,6 @@ const struct driver coil_driver = {
     .convert = coil_convert,
     .close = coil_close,
     .isa = coil_isa,
-    .scope = scope,
     .isa_legend =
         "operands, one letter each, forms separated by |, * repeats the one before:\n"
         "  W written  R read  B read, written if it can be  L atomic location  A address\n"

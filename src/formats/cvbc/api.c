@@ -22,36 +22,16 @@ static const char *const status_names[STATUSES] = {
     [STATUS_ARG] = "CVBC_ERR_ARG",
     [STATUS_IO] = "CVBC_ERR_IO",
     [STATUS_MEMORY] = "CVBC_ERR_NOMEM",
-#define STATUS(name) [CVBC_##name & 0xffff] = "CVBC_ERR_" #name
-    STATUS(TRUNCATED),
-    STATUS(MAGIC),
-    STATUS(VERSION),
-    STATUS(SIZE),
-    STATUS(BOUNDS),
-    STATUS(HEADER_CRC),
-    STATUS(PAYLOAD_CRC),
-    STATUS(RESERVED),
-    STATUS(LAYOUT),
-    STATUS(METADATA),
-    STATUS(SECURITY),
-    STATUS(BYTECODE),
-    STATUS(DEBUG),
-    STATUS(LIMIT),
-    STATUS(UNSIGNED),
-    STATUS(KEY),
-    STATUS(SIGNATURE),
-    STATUS(DECRYPT),
-    STATUS(DECOMPRESS),
-    STATUS(HASH),
-    STATUS(UNSUPPORTED),
-    STATUS(TARGET),
-    STATUS(LEGACY),
-#undef STATUS
+#define STATUS(number, name, ...) [number] = "CVBC_ERR_" #name,
+#define RULE(...)
+#include "cvbc/rules.def"
 };
 
 /* Other rules have the status of the one they belong to. */
 uint32_t penta_cvbc_status(uint32_t code)
 {
+    const penta_rule *rule = rule_find(cvbc_rules, code);
+    uint32_t number = code & 0xffff;
     switch (code) {
     case 0: return 0;
     case BASE_IO: return STATUS_IO;
@@ -61,11 +41,11 @@ uint32_t penta_cvbc_status(uint32_t code)
     case BASE_DAMAGED: return CVBC_BOUNDS & 0xffff;
     case CVBC_UNTRUSTED: return CVBC_KEY & 0xffff;
     case CVBC_SEALED: return CVBC_SECURITY & 0xffff;
-    default:
-        if (code >= CVBC_UNKNOWN_OPCODE && code <= CVBC_STACK_OVERFLOW)
-            return CVBC_BYTECODE & 0xffff;
-        return code >> 16 == CVBC_FORMAT && (code & 0xffff) < STATUSES ? code & 0xffff : STATUS_ARG;
+    default: break;
     }
+    if (!rule || code >> 16 != CVBC_FORMAT) return STATUS_ARG;
+    if (rule->scope == SCOPE_PROGRAM) return CVBC_BYTECODE & 0xffff;
+    return number < STATUSES ? number : STATUS_ARG;
 }
 
 const char *penta_cvbc_status_name(uint32_t status)

@@ -57,7 +57,7 @@ enum cvbc_rule {
 #define RULE(number, name, ...) CVBC_##name = CVBC_FORMAT << 16 | number,
 #include "cvbc/rules.def"
 };
-extern const struct rule cvbc_rules[];
+extern const penta_rule cvbc_rules[];
 
 /* clang-format off */
 enum cvbc_operand {

@@ -1,11 +1,10 @@
 #include "cvbc/cvbc.h"
 #include "cvbc/host/board.h"
 
-const struct rule cvbc_rules[] = {
-#define RULE(number, name, severity, summary, explanation)                                         \
-    {CVBC_##name, #name, PENTA_##severity, summary, explanation},
+const penta_rule cvbc_rules[] = {
+#define RULE(...) RULE_ROW(CVBC_, __VA_ARGS__)
 #include "cvbc/rules.def"
-    {0, NULL, PENTA_ERROR, NULL, NULL}};
+    {0}};
 
 static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
@@ -43,23 +42,6 @@ static void parts(const penta_module *module, penta_part_report *fn, void *user)
                    .name = name, .from = s.value, .to = s.value, .kind = PENTA_PART_FUNCTION});
 }
 
-static enum rule_scope scope(uint32_t code)
-{
-    return code >= CVBC_UNKNOWN_OPCODE && code <= CVBC_STACK_OVERFLOW ? SCOPE_PROGRAM
-                                                                      : SCOPE_CONTAINER;
-}
-
-static int exit_of(uint32_t code)
-{
-    switch (code) {
-    case CVBC_TRUNCATED: return 5;
-    case CVBC_DECRYPT:
-    case CVBC_KEY: return 6;
-    case CVBC_LIMIT: return 7;
-    default: return 0;
-    }
-}
-
 const struct driver cvbc_driver = {
     .name = "cvbc",
     .title = "CockpitVM bytecode container",
@@ -84,8 +66,6 @@ const struct driver cvbc_driver = {
     .unseal = cvbc_unseal,
     .close = cvbc_close,
     .isa = cvbc_isa,
-    .scope = scope,
-    .exit_of = exit_of,
     .exit_value = "the word on top of the stack: what main returns",
     .engines = engines,
     .host = &cvbc_host,

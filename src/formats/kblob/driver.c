@@ -1,11 +1,10 @@
 #include "kblob/kblob.h"
 #include "kblob/vm/vm.h"
 
-const struct rule kblob_rules[] = {
-#define RULE(number, name, severity, summary, explanation)                                         \
-    {KBLOB_##name, #name, PENTA_##severity, summary, explanation},
+const penta_rule kblob_rules[] = {
+#define RULE(...) RULE_ROW(KBLOB_, __VA_ARGS__)
 #include "kblob/rules.def"
-    {0, NULL, PENTA_ERROR, NULL, NULL}};
+    {0}};
 
 static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),

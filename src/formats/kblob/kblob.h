@@ -29,7 +29,7 @@ enum kblob_rule {
 #define RULE(number, name, ...) KBLOB_##name = KBLOB_FORMAT << 16 | number,
 #include "kblob/rules.def"
 };
-extern const struct rule kblob_rules[];
+extern const penta_rule kblob_rules[];
 
 enum kblob_shape {
     KBLOB_SHAPE_NONE,

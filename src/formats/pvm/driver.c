@@ -5,11 +5,10 @@
 #include "pvm/text/forms.h"
 #include "pvm/vm/vm.h"
 
-const struct rule pvm_rules[] = {
-#define RULE(number, name, severity, summary, explanation)                                         \
-    {PVM_##name, #name, PENTA_##severity, summary, explanation},
+const penta_rule pvm_rules[] = {
+#define RULE(...) RULE_ROW(PVM_, __VA_ARGS__)
 #include "pvm/rules.def"
-    {0, NULL, PENTA_ERROR, NULL, NULL}};
+    {0}};
 
 static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
@@ -93,7 +92,6 @@ const struct driver pvm_driver = {
     .convert = pvm_convert,
     .close = pvm_close,
     .isa = pvm_isa_list,
-    .scope = pvm_scope,
     .engines = engines,
     .exit_value = "register a0",
     .host = &pvm_host,

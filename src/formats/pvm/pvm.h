@@ -42,7 +42,7 @@ enum pvm_rule {
 #define RULE(number, name, ...) PVM_##name = PVM_FORMAT << 16 | number,
 #include "pvm/rules.def"
 };
-extern const struct rule pvm_rules[];
+extern const penta_rule pvm_rules[];
 
 enum pvm_dialect { PVM_POLKAVM, PVM_DOC, PVM_JAM };
 extern const char *const pvm_dialect_names[];
@@ -168,7 +168,6 @@ void pvm_isa_list(const penta_visitor *visitor);
 
 /* verify.c */
 void pvm_verify(const penta_module *module, struct findings *findings);
-enum rule_scope pvm_scope(uint32_t code);
 void pvm_verify_code(const struct pvm_module *m, struct findings *findings); /* verify_code.c */
 
 /* reachable_blocks.c */

@@ -2,11 +2,10 @@
 #include "tvmr/tvmr.h"
 #include "tvmr/vm/vm.h"
 
-const struct rule tvmr_rules[] = {
-#define RULE(number, name, severity, summary, explanation)                                         \
-    {TVMR_##name, #name, PENTA_##severity, summary, explanation},
+const penta_rule tvmr_rules[] = {
+#define RULE(...) RULE_ROW(TVMR_, __VA_ARGS__)
 #include "tvmr/rules.def"
-    {0, NULL, PENTA_ERROR, NULL, NULL}};
+    {0}};
 
 static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
@@ -35,8 +34,6 @@ static void parts(const penta_module *module, penta_part_report *fn, void *user)
                                .kind = PENTA_PART_FUNCTION});
 }
 
-static int exit_of(uint32_t code) { return code == TVMR_KEY ? 6 : 0; }
-
 const struct driver tvmr_driver = {
     .name = "tvmr",
     .title = "ternary tensor machine",
@@ -62,8 +59,6 @@ const struct driver tvmr_driver = {
     .unseal = tvmr_unseal,
     .close = tvmr_close,
     .isa = tvmr_isa,
-    .scope = tvmr_scope,
-    .exit_of = exit_of,
     .isa_legend = "bytes: operands A B C D: d destination register, s source register, m register "
                   "read and written,\n"
                   "  i number, w half of a 16-bit number, j quarter of a 32-bit target, - unused\n",

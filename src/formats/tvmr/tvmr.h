@@ -46,7 +46,7 @@ enum tvmr_rule {
 #define RULE(number, name, ...) TVMR_##name = TVMR_FORMAT << 16 | number,
 #include "tvmr/rules.def"
 };
-extern const struct rule tvmr_rules[];
+extern const penta_rule tvmr_rules[];
 
 /* ---- isa.c: the tables ---- */
 
@@ -283,7 +283,6 @@ bool tvmr_card_read(penta_bytes json, struct tvmr_card *card, struct arena *aren
 
 /* verify.c */
 void tvmr_verify(const penta_module *module, struct findings *findings);
-enum rule_scope tvmr_scope(uint32_t code);
 /* Where an instruction lies, for findings: in the file, or in the decoded image. */
 uint64_t tvmr_insn_offset(const struct tvmr_module *m, size_t index);
 bool tvmr_insn_decoded(const struct tvmr_module *m);

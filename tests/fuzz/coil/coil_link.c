@@ -21,7 +21,7 @@ static void ignore(void *user, const penta_error *e) { (void)user, (void)e; }
 static void no_container_errors(void *user, const penta_error *e)
 {
     (void)user;
-    if (e->severity == PENTA_ERROR && coil_driver.scope(e->code) == SCOPE_CONTAINER)
+    if (breaks_container(rule_find(coil_rules, e->code), e))
         check_failed(e->message, e->code, e->offset);
 }
 

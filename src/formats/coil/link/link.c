@@ -17,9 +17,8 @@ static void refuse(void *user, const penta_error *finding)
 {
     struct gate *g = user;
     struct findings *findings = found_in(g->s, g->input);
-    if (finding->severity != PENTA_ERROR || coil_driver.scope(finding->code) != SCOPE_CONTAINER)
-        return;
-    findings_pass(findings, finding);
+    if (breaks_container(rule_find(coil_rules, finding->code), finding))
+        findings_pass(findings, finding);
 }
 
 static bool agree(uint32_t *have, uint32_t other)

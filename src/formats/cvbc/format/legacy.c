@@ -502,7 +502,7 @@ static bool convert(const penta_module *module, const penta_option *options, siz
 
 static void close_module(penta_module *module) { free((struct legacy_module *)module); }
 
-static const struct rule no_rules[] = {{0, NULL, PENTA_ERROR, NULL, NULL}};
+static const penta_rule no_rules[] = {{0}};
 static const penta_option_info options[] = {
     OPTION_ROW("from", "legacy", OPTION_CONVERT, "programs from before the container"),
     OPTION_ROW("no-repair", NULL, OPTION_CONVERT, "keep the defects of the old compiler"),

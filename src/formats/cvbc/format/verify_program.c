@@ -39,7 +39,7 @@ static void report(struct analysis *a, uint32_t code, size_t i, unsigned byte, c
     penta_error e = {.code = code,
                      .offset = a->origin + cvbc_bytecode_bytes + 4 * i + byte,
                      .decoded = a->decoded};
-    const struct rule *rule = rule_find(cvbc_rules, code);
+    const penta_rule *rule = rule_find(cvbc_rules, code);
     e.severity = rule->severity;
     char format[120];
     snprintf(format, sizeof format, "instruction %zu: %s", i, text);

@@ -135,7 +135,8 @@ static void keep_first(void *user, const penta_error *finding)
     if (v->number) return;
     v->number = finding->code & 0xffff;
     v->instruction = UINT32_MAX;
-    if (finding->code >= KBLOB_BAD_OPCODE && finding->code <= KBLOB_BAD_RESERVED)
+    if (finding->code == KBLOB_BAD_OPCODE || finding->code == KBLOB_BAD_INST_FLAGS ||
+        finding->code == KBLOB_BAD_RESERVED)
         v->instruction = (uint32_t)((finding->offset - v->module->code_offset) / kblob_inst_bytes);
 }
 

@@ -370,7 +370,8 @@ static bool convert(struct conversion *c)
 
 static void keep_first(void *user, const penta_error *finding)
 {
-    if (pvm_scope(finding->code) == SCOPE_CONTAINER) error_keep_first(user, finding);
+    if (breaks_container(rule_find(pvm_rules, finding->code), finding))
+        error_keep_first(user, finding);
 }
 
 /* A container that no machine would open is not converted. */

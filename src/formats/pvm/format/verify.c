@@ -1,11 +1,6 @@
 /* Checks the rules of rules.def: the container here, the program in verify_code.c. */
 #include "pvm/pvm.h"
 
-enum rule_scope pvm_scope(uint32_t code)
-{
-    return code < (PVM_FORMAT << 16 | 100) ? SCOPE_CONTAINER : SCOPE_RUNTIME;
-}
-
 /* ---- container ---- */
 
 static uint64_t up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }

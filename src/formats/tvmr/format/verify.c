@@ -5,11 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum rule_scope tvmr_scope(uint32_t code)
-{
-    return code >= TVMR_EXT_UNKNOWN ? SCOPE_PROGRAM : SCOPE_CONTAINER;
-}
-
 uint64_t tvmr_insn_offset(const struct tvmr_module *m, size_t index)
 {
     if (m->inner)
@@ -26,7 +21,7 @@ void verify_report(struct pass *p, uint32_t code, uint64_t at, bool decoded, con
                    ...)
 {
     penta_error e = {.code = code, .offset = at, .decoded = decoded};
-    const struct rule *rule = rule_find(p->f->rules, code);
+    const penta_rule *rule = rule_find(p->f->rules, code);
     if (rule) e.severity = rule->severity;
     va_list args;
     va_start(args, format);
