@@ -253,6 +253,12 @@ typedef struct penta_visitor {
     void (*leave)(void *user, const penta_node *node);
 } penta_visitor;
 
+/* Why a machine of a format stops with PENTA_STOP_TRAP; NULL beyond the last. */
+typedef struct penta_trap {
+    uint32_t number; /* penta_stop.detail */
+    const char *name, *meaning;
+} penta_trap;
+PENTA_API const penta_trap *penta_trap_at(const char *format, size_t i);
 /* The instructions of a format, one node each, with what the letters in its fields mean, as lines
  * of text, or NULL. False: there is no such format, or it has no instructions. */
 PENTA_API bool penta_instructions(const char *format, const penta_visitor *visitor);

@@ -252,7 +252,7 @@ static void judge_program(struct conform *c, const struct json_object *v, const 
     const char *trap = json_as_text(json_get(v, "trap"));
     const struct json_object *out = json_get(v, "stdout");
     penta_stop stop = r->stop;
-    const char *got = coil_interp.detail(NULL, &stop);
+    const char *got = stop.kind == PENTA_STOP_TRAP ? trap_name(coil_traps, stop.detail) : NULL;
     int64_t v0 = 0, code = 0;
     if (out && !bytes_equal((penta_bytes){(const uint8_t *)json_as_text(out), json_text_size(out)},
                             writer_view(&r->output)))

@@ -216,15 +216,15 @@ static void run_program(const struct cvbc_program *p, uint64_t budget, struct ou
         if (!cvbc_interp.answer(&o->vm->base, results, count, &err)) break;
     }
     cvbc_board_free(board);
-    o->status = stop.kind == PENTA_STOP_HALT   ? (o->vm->ran_off ? "end" : "halted")
-                : stop.detail == CVBC_E_BUDGET ? "budget"
-                                               : "error";
+    o->status = stop.kind == PENTA_STOP_HALT      ? (o->vm->ran_off ? "end" : "halted")
+                : stop.detail == CVBC_TRAP_BUDGET ? "budget"
+                                                  : "error";
     writer_char(&o->output, 0);
 }
 
 static unsigned error_of(const struct outcome *o)
 {
-    return o->vm->error == CVBC_E_BUDGET ? 0 : o->vm->error;
+    return o->vm->error == CVBC_TRAP_BUDGET ? 0 : o->vm->error;
 }
 
 static bool same_stack(const struct cvbc_vm *vm, const struct json_object *stack)

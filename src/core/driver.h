@@ -58,6 +58,7 @@ struct driver {
     const char *isa_legend;                    /* what letters in it mean, in lines; or NULL */
 
     const struct engine *const *engines; /* NULL-terminated; the first is the default */
+    const penta_trap *traps;             /* of its machines; ends with a NULL name */
     const char *exit_value;  /* what args[0] of a HALT is; NULL: programs have no value */
     const struct host *host; /* answers host calls for run, trace, debug */
 };

@@ -19,6 +19,15 @@ enum call_end {
     CALL_UNPAID, /* the program has less gas than the call costs: it ends without gas */
 };
 
+/* The name of a number in a table that ends with a NULL name; NULL: it has none. */
+static inline const char *trap_name(const penta_trap *traps, uint32_t number)
+{
+    while (traps && traps->name && traps->number != number) traps++;
+    return traps ? traps->name : NULL;
+}
+/* A row of a traps.def: #define TRAP(...) TRAP_ROW(__VA_ARGS__) */
+#define TRAP_ROW(number, id, name, meaning) {number, name, meaning},
+
 struct engine {
     const char *name; /* "interp", "jit" */
     penta_vm *(*open)(const penta_module *module, const penta_option *options, size_t count,
@@ -39,7 +48,7 @@ struct engine {
     void (*findings)(const penta_vm *vm, struct findings *findings);
     void (*walk)(penta_vm *vm, struct walk *w); /* over its state, for snapshots */
     void (*close)(penta_vm *vm);
-    /* The name of the stop's trap or host call, or NULL. The entry may be NULL. */
+    /* The name of the stop's host call, or NULL. The entry may be NULL. */
     const char *(*detail)(const penta_vm *vm, const penta_stop *stop);
 };
 

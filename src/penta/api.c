@@ -292,6 +292,7 @@ const char *penta_vm_engine(const penta_vm *vm) { return vm->engine->name; }
 
 const char *penta_vm_detail_name(const penta_vm *vm, const penta_stop *stop)
 {
+    if (stop->kind == PENTA_STOP_TRAP) return trap_name(vm->module->driver->traps, stop->detail);
     return vm->engine->detail ? vm->engine->detail(vm, stop) : NULL;
 }
 

@@ -208,7 +208,15 @@ bool penta_rules_json(penta_buffer *out, penta_error *err)
     return writer_give(&w, true, out, err);
 }
 
-/* ---- instructions ---- */
+/* ---- traps and instructions ---- */
+
+const penta_trap *penta_trap_at(const char *format, size_t i)
+{
+    const struct driver *d = driver_find(format);
+    for (const penta_trap *t = d ? d->traps : NULL; t && t->name; t++)
+        if (!i--) return t;
+    return NULL;
+}
 
 bool penta_instructions(const char *format, const penta_visitor *visitor)
 {

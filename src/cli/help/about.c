@@ -104,6 +104,7 @@ static void format_json(struct cli *c, const char *format)
 {
     struct json *j = &c->json;
     const penta_option_info *option;
+    const penta_trap *trap;
     const char *engine;
     json_object(j, NULL);
     json_text(j, "name", format);
@@ -122,6 +123,15 @@ static void format_json(struct cli *c, const char *format)
         if (legend) json_text(j, "legend", legend);
         json_list(j, "instructions");
         penta_instructions(format, &visitor);
+        json_end(j);
+        json_list(j, "traps");
+        for (size_t i = 0; (trap = penta_trap_at(format, i)); i++) {
+            json_object(j, NULL);
+            json_uint(j, "number", trap->number);
+            json_text(j, "name", trap->name);
+            json_text(j, "meaning", trap->meaning);
+            json_end(j);
+        }
         json_end(j);
     }
     json_end(j);
@@ -212,7 +222,11 @@ static void format_text(struct cli *c, const char *format)
         writer_print(&c->out, " %s", engine);
     if (value) writer_print(&c->out, "; exit value: %s", value);
     writer_char(&c->out, '\n');
-    if (c->value[OPT_INSTRUCTIONS]) isa_text(c, format);
+    if (!c->value[OPT_INSTRUCTIONS]) return;
+    isa_text(c, format);
+    const penta_trap *t;
+    for (size_t i = 0; (t = penta_trap_at(format, i)); i++)
+        writer_print(&c->out, "  trap %-3u %-22s %s\n", (unsigned)t->number, t->name, t->meaning);
 }
 
 void command_FORMATS(struct cli *c)

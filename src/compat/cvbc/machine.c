@@ -5,6 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define TRAP(number, id, ...) _Static_assert((int)COCKPIT_VM_##id == number, #id);
+#include "cvbc/traps.def"
+
 enum { DEFAULT_BUDGET = 10000000 };
 
 struct cockpit_vm {

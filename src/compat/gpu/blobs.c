@@ -11,6 +11,9 @@
 #define RULE_WARNING(number, name)
 #include "kblob/rules.def"
 #undef RULE_ERROR
+enum { GPU_FAULT_READ_ONLY = KBLOB_FAULT_READ_ONLY }; /* the device maps nothing read-only */
+#define TRAP(number, id, ...) _Static_assert((int)GPU_FAULT_##id == number, #id);
+#include "kblob/traps.def"
 #undef RULE_WARNING
 
 const char *kblob_code_name(kblob_code code)

@@ -51,6 +51,7 @@ enum coil_rule {
 #include "coil/rules.def"
 };
 extern const penta_rule coil_rules[];
+extern const penta_trap coil_traps[];
 
 /* ---- types ---- */
 

@@ -7,6 +7,11 @@ const penta_rule coil_rules[] = {
 #include "coil/rules.def"
     {0}};
 
+const penta_trap coil_traps[] = {
+#define TRAP(...) TRAP_ROW(__VA_ARGS__)
+#include "coil/traps.def"
+    {0}};
+
 static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "coil/options.def"
@@ -73,6 +78,7 @@ const struct driver coil_driver = {
         "  U type id  N member id  E place without access  # anything\n"
         "flags written: Z S C V D N P; small letters: cleared\n",
     .engines = engines,
+    .traps = coil_traps,
     .exit_value = "variable V0",
     .host = &coil_host,
 };

@@ -44,7 +44,7 @@ uint32_t penta_cvbc_status(uint32_t code)
     default: break;
     }
     if (!rule || code >> 16 != CVBC_FORMAT) return STATUS_ARG;
-    if (rule->scope == SCOPE_PROGRAM) return CVBC_BYTECODE & 0xffff;
+    if (rule->scope == PENTA_SCOPE_PROGRAM) return CVBC_BYTECODE & 0xffff;
     return number < STATUSES ? number : STATUS_ARG;
 }
 

@@ -58,6 +58,7 @@ enum cvbc_rule {
 #include "cvbc/rules.def"
 };
 extern const penta_rule cvbc_rules[];
+extern const penta_trap cvbc_traps[];
 
 /* clang-format off */
 enum cvbc_operand {

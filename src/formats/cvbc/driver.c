@@ -6,6 +6,11 @@ const penta_rule cvbc_rules[] = {
 #include "cvbc/rules.def"
     {0}};
 
+const penta_trap cvbc_traps[] = {
+#define TRAP(...) TRAP_ROW(__VA_ARGS__)
+#include "cvbc/traps.def"
+    {0}};
+
 static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "cvbc/options.def"
@@ -68,5 +73,6 @@ const struct driver cvbc_driver = {
     .isa = cvbc_isa,
     .exit_value = "the word on top of the stack: what main returns",
     .engines = engines,
+    .traps = cvbc_traps,
     .host = &cvbc_host,
 };

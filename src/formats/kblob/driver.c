@@ -6,6 +6,11 @@ const penta_rule kblob_rules[] = {
 #include "kblob/rules.def"
     {0}};
 
+const penta_trap kblob_traps[] = {
+#define TRAP(...) TRAP_ROW(__VA_ARGS__)
+#include "kblob/traps.def"
+    {0}};
+
 static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "kblob/options.def"
@@ -48,5 +53,6 @@ const struct driver kblob_driver = {
     .close = kblob_close,
     .isa = kblob_isa,
     .engines = engines,
+    .traps = kblob_traps,
     .host = &kblob_host,
 };

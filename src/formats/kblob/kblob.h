@@ -30,6 +30,7 @@ enum kblob_rule {
 #include "kblob/rules.def"
 };
 extern const penta_rule kblob_rules[];
+extern const penta_trap kblob_traps[];
 
 enum kblob_shape {
     KBLOB_SHAPE_NONE,

@@ -10,6 +10,11 @@ const penta_rule pvm_rules[] = {
 #include "pvm/rules.def"
     {0}};
 
+const penta_trap pvm_traps[] = {
+#define TRAP(...) TRAP_ROW(__VA_ARGS__)
+#include "pvm/traps.def"
+    {0}};
+
 static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "pvm/options.def"
@@ -93,6 +98,7 @@ const struct driver pvm_driver = {
     .close = pvm_close,
     .isa = pvm_isa_list,
     .engines = engines,
+    .traps = pvm_traps,
     .exit_value = "register a0",
     .host = &pvm_host,
 };

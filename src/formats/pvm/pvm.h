@@ -43,6 +43,7 @@ enum pvm_rule {
 #include "pvm/rules.def"
 };
 extern const penta_rule pvm_rules[];
+extern const penta_trap pvm_traps[];
 
 enum pvm_dialect { PVM_POLKAVM, PVM_DOC, PVM_JAM };
 extern const char *const pvm_dialect_names[];

@@ -7,6 +7,11 @@ const penta_rule tvmr_rules[] = {
 #include "tvmr/rules.def"
     {0}};
 
+const penta_trap tvmr_traps[] = {
+#define TRAP(...) TRAP_ROW(__VA_ARGS__)
+#include "tvmr/traps.def"
+    {0}};
+
 static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include "tvmr/options.def"
@@ -63,6 +68,7 @@ const struct driver tvmr_driver = {
                   "read and written,\n"
                   "  i number, w half of a 16-bit number, j quarter of a 32-bit target, - unused\n",
     .engines = engines,
+    .traps = tvmr_traps,
     .exit_value = "the first number of the output",
     .host = &tvmr_host,
 };

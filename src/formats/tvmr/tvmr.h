@@ -47,6 +47,7 @@ enum tvmr_rule {
 #include "tvmr/rules.def"
 };
 extern const penta_rule tvmr_rules[];
+extern const penta_trap tvmr_traps[];
 
 /* ---- isa.c: the tables ---- */
 

@@ -229,8 +229,7 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
 static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
     (void)vm;
-    if (stop->kind == PENTA_STOP_HOST) return coil_host_name(stop->detail);
-    return stop->kind == PENTA_STOP_TRAP ? coil_trap_name(stop->detail) : NULL;
+    return stop->kind == PENTA_STOP_HOST ? coil_host_name(stop->detail) : NULL;
 }
 
 const struct engine coil_interp = {

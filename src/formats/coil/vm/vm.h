@@ -9,7 +9,7 @@
 #include "coil/vm/ops.h"
 
 enum coil_trap {
-#define TRAP(number, name) COIL_TRAP_##name = number,
+#define TRAP(number, id, ...) COIL_TRAP_##id = number,
 #include "coil/traps.def"
 };
 enum coil_host_call { COIL_HOST_OUT = 1, COIL_HOST_IN = 2, COIL_HOST_VENDOR = 3 };
@@ -185,7 +185,6 @@ uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool t
 extern const struct engine coil_interp;
 /* vm_describe.c */
 void coil_vm_describe(const penta_vm *vm, const penta_visitor *v);
-const char *coil_trap_name(uint32_t trap); /* or NULL */
 const char *coil_host_name(uint32_t call);
 /* snapshot.c */
 void coil_vm_walk(penta_vm *vm, struct walk *w);

@@ -9,15 +9,6 @@ const char *coil_host_name(uint32_t call)
     return call == COIL_HOST_IN ? "INPORT" : call == COIL_HOST_OUT ? "OUTPORT" : "VENDOR";
 }
 
-const char *coil_trap_name(uint32_t trap)
-{
-    static const char *const names[] = {
-#define TRAP(number, name) [number] = #name,
-#include "coil/traps.def"
-    };
-    return trap < sizeof names / sizeof *names ? names[trap] : NULL;
-}
-
 static void describe_place(const struct coil_vm *vm, const penta_visitor *v)
 {
     uint64_t pc = vm->program.pcs[vm->pc], line;
@@ -153,7 +144,7 @@ void coil_vm_describe(const penta_vm *base, const penta_visitor *v)
     if (!vm->halted) describe_variables(vm, v);
     penta_node fault = {.name = "fault"};
     if (vm->final && !vm->halted && describe_enter(v, fault)) {
-        const char *name = coil_trap_name(vm->trap);
+        const char *name = trap_name(coil_traps, vm->trap);
         describe_text(v, "trap", name ? name : "?");
         if (vm->trap == COIL_TRAP_TRAP)
             describe_field(

@@ -145,13 +145,13 @@ static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t
 {
     int32_t pin = args[0], v = args[1];
     bool writes = call == CVBC_OP_DIGITAL_WRITE || call == CVBC_OP_ANALOG_WRITE;
-    if (!byte_range(pin)) return CVBC_E_OPCODE;
+    if (!byte_range(pin)) return CVBC_TRAP_INVALID_OPCODE;
     if (call == CVBC_OP_ANALOG_WRITE ? v < 0 || v > 65535
                                      : (writes || call == CVBC_OP_PIN_MODE) && !byte_range(v))
-        return CVBC_E_OPCODE;
-    if (pin >= PINS || (writes && b->modes[pin] != 1)) return CVBC_E_HARDWARE;
+        return CVBC_TRAP_INVALID_OPCODE;
+    if (pin >= PINS || (writes && b->modes[pin] != 1)) return CVBC_TRAP_HARDWARE_FAULT;
     bool taken = true, own = hal_call(&b->hal, call, args, value, &taken);
-    if (!taken) return CVBC_E_HARDWARE;
+    if (!taken) return CVBC_TRAP_HARDWARE_FAULT;
     switch (call) {
     case CVBC_OP_PIN_MODE:
         b->modes[pin] = (uint8_t)v;
@@ -166,7 +166,7 @@ static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t
     default:
         if (!own) *value = read_input(b, call == CVBC_OP_ANALOG_READ, pin);
     }
-    return CVBC_E_NONE;
+    return CVBC_TRAP_NONE;
 }
 
 static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_vm *vm,
@@ -177,28 +177,29 @@ static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_v
     size_t size;
     if (id >= vm->program->string_count ||
         !format(vm->program->strings[id], vm->args, vm->arg_count, text, &size))
-        return CVBC_E_HARDWARE;
-    if (b->hal.print) return b->hal.print(b->hal.user, text, size) ? CVBC_E_NONE : CVBC_E_HARDWARE;
+        return CVBC_TRAP_HARDWARE_FAULT;
+    if (b->hal.print)
+        return b->hal.print(b->hal.user, text, size) ? CVBC_TRAP_NONE : CVBC_TRAP_HARDWARE_FAULT;
     writer_bytes(out, text, size);
-    return CVBC_E_NONE;
+    return CVBC_TRAP_NONE;
 }
 
 bool cvbc_board_answer(struct cvbc_board_state *b, const struct cvbc_vm *vm, uint64_t results[2],
                        size_t *count, struct writer *out)
 {
     uint8_t call = vm->program->code[4 * vm->pc];
-    unsigned error = CVBC_E_NONE;
+    unsigned error = CVBC_TRAP_NONE;
     uint64_t value = 0;
     bool taken = true;
     switch (call) {
     case CVBC_OP_DELAY:
         if (vm->args[0] < 0) {
-            error = CVBC_E_OPCODE;
+            error = CVBC_TRAP_INVALID_OPCODE;
             break;
         }
         hal_call(&b->hal, call, vm->args, &value, &taken);
         if (!taken) {
-            error = CVBC_E_HARDWARE;
+            error = CVBC_TRAP_HARDWARE_FAULT;
             break;
         }
         b->us += (uint64_t)vm->args[0] * 1000;
@@ -208,7 +209,7 @@ bool cvbc_board_answer(struct cvbc_board_state *b, const struct cvbc_vm *vm, uin
     case CVBC_OP_MICROS:
         if (!hal_call(&b->hal, call, vm->args, &value, &taken))
             value = (uint32_t)(call == CVBC_OP_MILLIS ? b->us / 1000 : b->us);
-        if (!taken) error = CVBC_E_HARDWARE;
+        if (!taken) error = CVBC_TRAP_HARDWARE_FAULT;
         break;
     case CVBC_OP_PRINTF: error = print_call(b, vm, out); break;
     default: error = pin_call(b, call, vm->args, &value, out);

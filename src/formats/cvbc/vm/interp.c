@@ -79,12 +79,12 @@ void cvbc_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             run_checked(vm, allowed, stop);
         vm->executed += stop->steps - vm->waiting; /* a host call counts there when it succeeds */
         if (!guards_hold(vm)) {
-            vm->error = CVBC_E_CORRUPTION;
+            vm->error = CVBC_TRAP_STACK_CORRUPTION;
             vm->final = true;
             vm->ended = vm->waiting = false;
         } else if (stop->kind == PENTA_STOP_FUEL && vm->executed >= vm->budget && !vm->final &&
                    !vm->waiting) {
-            vm->error = CVBC_E_BUDGET;
+            vm->error = CVBC_TRAP_BUDGET;
             vm->final = true;
         }
     }

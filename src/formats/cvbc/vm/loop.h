@@ -32,7 +32,7 @@
     }
 #define GOTO                                                                                       \
     {                                                                                              \
-        if (CHECKED && in->imm >= count) FAULT(CVBC_E_JUMP);                                       \
+        if (CHECKED && in->imm >= count) FAULT(CVBC_TRAP_INVALID_JUMP);                            \
         in = code + in->imm;                                                                       \
         NEXT;                                                                                      \
     }
@@ -86,7 +86,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         CASE(CVBC_DO_DIV): {
             NEED(2);
             sp -= 2;
-            if (!sp[1]) FAULT(CVBC_E_DIVISION);
+            if (!sp[1]) FAULT(CVBC_TRAP_DIVISION_BY_ZERO);
             *sp = cvbc_div(sp[0], sp[1]);
             sp++;
             in++;
@@ -95,7 +95,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         CASE(CVBC_DO_MOD): {
             NEED(2);
             sp -= 2;
-            if (!sp[1]) FAULT(CVBC_E_DIVISION);
+            if (!sp[1]) FAULT(CVBC_TRAP_DIVISION_BY_ZERO);
             *sp = cvbc_mod(sp[0], sp[1]);
             sp++;
             in++;
@@ -133,7 +133,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         CASE(CVBC_DO_SHIFT_LEFT): {
             NEED(2);
             sp -= 2;
-            if (UNSIGNED(sp[1]) > 31) FAULT(CVBC_E_FAILED);
+            if (UNSIGNED(sp[1]) > 31) FAULT(CVBC_TRAP_EXECUTION_FAILED);
             *sp = (int32_t)(UNSIGNED(*sp) << sp[1]);
             sp++;
             in++;
@@ -142,7 +142,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         CASE(CVBC_DO_SHIFT_RIGHT): {
             NEED(2);
             sp -= 2;
-            if (UNSIGNED(sp[1]) > 31) FAULT(CVBC_E_FAILED);
+            if (UNSIGNED(sp[1]) > 31) FAULT(CVBC_TRAP_EXECUTION_FAILED);
             *sp = *sp >> sp[1];
             sp++;
             in++;
@@ -162,7 +162,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             NEXT;
         }
         CASE(CVBC_DO_CALL): {
-            if (CHECKED && in->imm >= count) FAULT(CVBC_E_JUMP);
+            if (CHECKED && in->imm >= count) FAULT(CVBC_TRAP_INVALID_JUMP);
             ROOM;
             *sp++ = (int32_t)(in - code) + 1;
             in = code + in->imm;
@@ -171,28 +171,28 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         CASE(CVBC_DO_RET): {
             if (sp == base) goto completed;
             uint32_t to = UNSIGNED(*--sp);
-            if (to >= count) FAULT(CVBC_E_JUMP);
+            if (to >= count) FAULT(CVBC_TRAP_INVALID_JUMP);
             in = code + to;
             NEXT;
         }
         CASE(CVBC_DO_LOAD_GLOBAL):
-            if (in->imm >= CVBC_GLOBALS) FAULT(CVBC_E_BOUNDS);
+            if (in->imm >= CVBC_GLOBALS) FAULT(CVBC_TRAP_MEMORY_BOUNDS);
             PUSH(vm->globals[in->imm]);
         CASE(CVBC_DO_STORE_GLOBAL): {
             NEED(1);
             sp--;
-            if (in->imm >= CVBC_GLOBALS) FAULT(CVBC_E_BOUNDS);
+            if (in->imm >= CVBC_GLOBALS) FAULT(CVBC_TRAP_MEMORY_BOUNDS);
             vm->globals[in->imm] = *sp;
             in++;
             NEXT;
         }
         CASE(CVBC_DO_LOAD_LOCAL):
-            if (CHECKED && in->imm >= sp - base) FAULT(CVBC_E_BOUNDS);
+            if (CHECKED && in->imm >= sp - base) FAULT(CVBC_TRAP_MEMORY_BOUNDS);
             PUSH(sp[-1 - (int32_t)in->imm]);
         CASE(CVBC_DO_STORE_LOCAL): {
             NEED(1);
             sp--;
-            if (CHECKED && in->imm >= sp - base) FAULT(CVBC_E_BOUNDS);
+            if (CHECKED && in->imm >= sp - base) FAULT(CVBC_TRAP_MEMORY_BOUNDS);
             sp[-1 - (int32_t)in->imm] = *sp;
             in++;
             NEXT;
@@ -200,7 +200,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         CASE(CVBC_DO_LOAD_ARRAY): {
             NEED(1);
             int32_t *element = cvbc_element(vm, in->imm, *--sp);
-            if (!element) FAULT(CVBC_E_BOUNDS);
+            if (!element) FAULT(CVBC_TRAP_MEMORY_BOUNDS);
             *sp++ = *element;
             in++;
             NEXT;
@@ -209,7 +209,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             NEED(2);
             sp -= 2;
             int32_t *element = cvbc_element(vm, in->imm, sp[1]);
-            if (!element) FAULT(CVBC_E_BOUNDS);
+            if (!element) FAULT(CVBC_TRAP_MEMORY_BOUNDS);
             *element = sp[0];
             in++;
             NEXT;
@@ -218,14 +218,14 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             NEED(2);
             sp -= 2;
             int32_t *element = cvbc_element(vm, in->imm, sp[0]);
-            if (!element) FAULT(CVBC_E_BOUNDS);
+            if (!element) FAULT(CVBC_TRAP_MEMORY_BOUNDS);
             *element = sp[1];
             in++;
             NEXT;
         }
         CASE(CVBC_DO_CREATE_ARRAY): {
             NEED(1);
-            if (!cvbc_create(vm, in->imm, *--sp)) FAULT(CVBC_E_BOUNDS);
+            if (!cvbc_create(vm, in->imm, *--sp)) FAULT(CVBC_TRAP_MEMORY_BOUNDS);
             in++;
             NEXT;
         }
@@ -255,7 +255,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         CASE(CVBC_DO_PRINTF): {
             NEED(1);
             int32_t n = *--sp;
-            if (n < 0 || n > CVBC_HOST_ARGS) FAULT(CVBC_E_OPCODE);
+            if (n < 0 || n > CVBC_HOST_ARGS) FAULT(CVBC_TRAP_INVALID_OPCODE);
             NEED(n);
             sp -= n;
             for (int32_t i = 0; i < n; i++) vm->args[i] = sp[i];
@@ -286,16 +286,16 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             NEXT;
         }
         CASE(CVBC_DO_BAD):
-            FAULT(CVBC_E_OPCODE);
+            FAULT(CVBC_TRAP_INVALID_OPCODE);
         }
     }
     /* clang-format on */
 underflow:
     sp = base;
-    vm->error = CVBC_E_UNDERFLOW;
+    vm->error = CVBC_TRAP_STACK_UNDERFLOW;
     goto fault;
 overflow:
-    vm->error = CVBC_E_OVERFLOW;
+    vm->error = CVBC_TRAP_STACK_OVERFLOW;
 fault:
     left++;
     vm->final = true;

@@ -118,7 +118,7 @@ static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, pen
     struct cvbc_vm *vm = cvbc_vm(base);
     if (!vm->waiting) return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
     const struct cvbc_op_info *op = &cvbc_ops[vm->program->code[4 * vm->pc]];
-    if (!count || results[0] >= CVBC_E_COUNT)
+    if (!count || results[0] >= CVBC_TRAPS)
         return error_at(err, BASE_STATE, 0, "the first result is an error number, 0 for success");
     if (!results[0] && count != 1u + op->pushes)
         return error_at(err, BASE_STATE, 0, "%s takes %u results", op->mnemonic, 1u + op->pushes);
@@ -276,7 +276,7 @@ static void vm_walk(penta_vm *base, struct walk *w)
     WALK_NUMBER(w, vm->error);
     WALK_NUMBER(w, vm->arg_count);
     if (vm->pc > vm->count || vm->sp > vm->capacity || vm->pool_used > CVBC_POOL ||
-        vm->error >= CVBC_E_COUNT || vm->arg_count > CVBC_HOST_ARGS || vm->executed > vm->budget ||
+        vm->error >= CVBC_TRAPS || vm->arg_count > CVBC_HOST_ARGS || vm->executed > vm->budget ||
         (vm->waiting && !waits(vm))) {
         walk_wrong(w, "a state that this program cannot be in");
         return;
@@ -298,32 +298,14 @@ static void vm_walk(penta_vm *base, struct walk *w)
 
 const char *cvbc_error_name(unsigned error)
 {
-    static const char *const names[CVBC_E_COUNT] = {"NONE",
-                                                    "STACK_OVERFLOW",
-                                                    "STACK_UNDERFLOW",
-                                                    "STACK_CORRUPTION",
-                                                    "INVALID_JUMP",
-                                                    "INVALID_OPCODE",
-                                                    "DIVISION_BY_ZERO",
-                                                    "MEMORY_BOUNDS",
-                                                    "PRINTF_ERROR",
-                                                    "HARDWARE_FAULT",
-                                                    "PROGRAM_NOT_LOADED",
-                                                    "EXECUTION_FAILED",
-                                                    NULL,
-                                                    NULL,
-                                                    NULL,
-                                                    NULL,
-                                                    "BUDGET_EXHAUSTED",
-                                                    "STOPPED_BY_HOST"};
-    return error < CVBC_E_COUNT && names[error] ? names[error] : "RESERVED";
+    const char *name = error ? trap_name(cvbc_traps, error) : "NONE";
+    return name ? name : "RESERVED";
 }
 
 static const char *vm_detail(const penta_vm *base, const penta_stop *stop)
 {
     (void)base;
-    if (stop->kind == PENTA_STOP_HOST) return cvbc_ops[stop->detail & 255].mnemonic;
-    return stop->kind == PENTA_STOP_TRAP ? cvbc_error_name(stop->detail) : NULL;
+    return stop->kind == PENTA_STOP_HOST ? cvbc_ops[stop->detail & 255].mnemonic : NULL;
 }
 
 const struct engine cvbc_interp = {

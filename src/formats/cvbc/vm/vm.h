@@ -16,23 +16,11 @@ enum cvbc_vm_op {
 };
 /* clang-format on */
 
-/* run-time errors, by the numbers of the format */
-enum cvbc_error {
-    CVBC_E_NONE,
-    CVBC_E_OVERFLOW,
-    CVBC_E_UNDERFLOW,
-    CVBC_E_CORRUPTION,
-    CVBC_E_JUMP,
-    CVBC_E_OPCODE,
-    CVBC_E_DIVISION,
-    CVBC_E_BOUNDS,
-    CVBC_E_PRINTF,
-    CVBC_E_HARDWARE,
-    CVBC_E_NOT_LOADED,
-    CVBC_E_FAILED,
-    CVBC_E_BUDGET = 16,
-    CVBC_E_STOPPED = 17,
-    CVBC_E_COUNT
+enum cvbc_trap {
+    CVBC_TRAP_NONE,
+#define TRAP(number, id, ...) CVBC_TRAP_##id = number,
+#include "cvbc/traps.def"
+    CVBC_TRAPS
 };
 const char *cvbc_error_name(unsigned error);
 

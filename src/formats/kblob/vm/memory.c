@@ -1,4 +1,5 @@
 #include "kblob/vm/memory.h"
+#include "kblob/kblob.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -8,9 +9,8 @@ static const uint64_t limit_default = UINT64_C(1) << 30;
 
 const char *kblob_fault_name(enum kblob_fault fault)
 {
-    static const char *const names[] = {"NONE",           "NULL",  "UNMAPPED", "OUT_OF_BOUNDS",
-                                        "USE_AFTER_FREE", "LIMIT", "READ_ONLY"};
-    return (unsigned)fault < sizeof names / sizeof *names ? names[fault] : "UNKNOWN";
+    const char *name = fault ? trap_name(kblob_traps, fault) : "NONE";
+    return name ? name : "UNKNOWN";
 }
 
 void kblob_memory_free(struct kblob_memory *m)

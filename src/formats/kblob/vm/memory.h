@@ -4,13 +4,12 @@
 #include "base/error.h"
 #include "base/writer.h"
 
-/* clang-format off */
-enum kblob_fault {           /* why an access fails; numbers are those of the fault record */
-    KBLOB_FAULT_NONE, KBLOB_FAULT_NULL, KBLOB_FAULT_UNMAPPED, KBLOB_FAULT_OUT_OF_BOUNDS,
-    KBLOB_FAULT_USE_AFTER_FREE, KBLOB_FAULT_LIMIT,
-    KBLOB_FAULT_READ_ONLY,   /* not of the device: a write to memory that was mapped read-only */
+enum kblob_fault {
+    KBLOB_FAULT_NONE,
+#define TRAP(number, id, ...) KBLOB_FAULT_##id = number,
+#include "kblob/traps.def"
+    KBLOB_FAULTS
 };
-/* clang-format on */
 const char *kblob_fault_name(enum kblob_fault fault); /* "OUT_OF_BOUNDS" */
 
 struct kblob_region {

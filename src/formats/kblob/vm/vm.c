@@ -201,7 +201,7 @@ static void vm_walk(penta_vm *base, struct walk *w)
     WALK_NUMBER(w, vm->fault_address);
     WALK_NUMBER(w, vm->fault_size);
     WALK_NUMBER(w, vm->started);
-    if (vm->pc > vm->count || vm->fault > KBLOB_FAULT_READ_ONLY ||
+    if (vm->pc > vm->count || vm->fault >= KBLOB_FAULTS ||
         (vm->asleep && (vm->pc >= vm->count || vm->program[vm->pc].op != KBLOB_OP_SLEEP)))
         walk_wrong(w, "a state that this program cannot be in");
     walk_regions(vm->memory, w);
@@ -211,8 +211,7 @@ static void vm_walk(penta_vm *base, struct walk *w)
 static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
     (void)vm;
-    if (stop->kind == PENTA_STOP_HOST) return "SLEEP";
-    return stop->kind == PENTA_STOP_TRAP ? kblob_fault_name((enum kblob_fault)stop->detail) : NULL;
+    return stop->kind == PENTA_STOP_HOST ? "SLEEP" : NULL;
 }
 
 const struct engine kblob_interp = {

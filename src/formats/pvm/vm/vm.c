@@ -476,12 +476,9 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
     return true;
 }
 
-/* The name of a trap, or of the import that a host call asks for. */
+/* The name of the import that a host call asks for. */
 const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
-    static const char *const traps[] = {"trap",      "bad jump",        "bad access",
-                                        "bad start", "stack exhausted", "refused"};
-    if (stop->kind == PENTA_STOP_TRAP) return stop->detail < PVM_TRAPS ? traps[stop->detail] : NULL;
     if (stop->kind != PENTA_STOP_HOST || !vm->module) return NULL;
     if (pvm_vm_const(vm)->announce == PVM_TELL_BEGIN) return "begin of a call";
     if (pvm_vm_const(vm)->announce == PVM_TELL_END) return "end of a call";

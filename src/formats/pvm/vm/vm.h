@@ -58,12 +58,8 @@ enum pvm_wait {
 
 /* penta_stop.detail of a trap */
 enum pvm_trap {
-    PVM_TRAP_TRAP,   /* trap, or an invalid instruction */
-    PVM_TRAP_JUMP,   /* no legal jump target */
-    PVM_TRAP_ACCESS, /* memory that is not there, or read-only */
-    PVM_TRAP_START,  /* the run started where no instruction does */
-    PVM_TRAP_STACK,  /* a bad access just below the stack */
-    PVM_TRAP_HOST,   /* the host refused a call */
+#define TRAP(number, id, ...) PVM_TRAP_##id = number,
+#include "pvm/traps.def"
     PVM_TRAPS
 };
 

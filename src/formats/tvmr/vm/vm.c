@@ -12,12 +12,8 @@
 
 const char *tvmr_fault_name(enum tvmr_fault fault)
 {
-    static const char *const names[] = {
-        "none",
-#define FAULT(name, meaning) "E_" #name,
-#include "tvmr/faults.def"
-    };
-    return fault < TVMR_FAULTS ? names[fault] : "unknown";
+    const char *name = fault ? trap_name(tvmr_traps, fault) : "none";
+    return name ? name : "unknown";
 }
 
 /* ---- decode ---- */
@@ -423,7 +419,6 @@ bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, 
 static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
     (void)vm;
-    if (stop->kind == PENTA_STOP_TRAP) return tvmr_fault_name((enum tvmr_fault)stop->detail);
     const struct tvmr_op *op = stop->kind == PENTA_STOP_HOST ? tvmr_domain_op(stop->detail) : NULL;
     return op ? op->domain : NULL;
 }

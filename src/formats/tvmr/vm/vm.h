@@ -4,8 +4,8 @@
 
 enum tvmr_fault {
     TVMR_E_NONE,
-#define FAULT(name, meaning) TVMR_E_##name,
-#include "tvmr/faults.def"
+#define TRAP(number, id, ...) TVMR_E_##id = number,
+#include "tvmr/traps.def"
     TVMR_FAULTS
 };
 const char *tvmr_fault_name(enum tvmr_fault fault); /* "E_UNALLOC" */

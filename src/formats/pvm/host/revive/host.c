@@ -24,10 +24,11 @@ static void print_events(const struct chain *c, struct writer *out)
     }
 }
 
-static void print_trap(const struct pvm_revive *r, const struct frame *f, struct writer *out)
+static void print_trap(const struct frame *f, struct writer *out)
 {
-    const penta_vm *vm = &r->outer->base;
-    const char *why = f->refused ? "refused" : vm->engine->detail(vm, &f->trap);
+    uint32_t trap = f->refused ? PVM_TRAP_HOST : f->trap.detail;
+    const char *why =
+        f->refused || f->trap.kind == PENTA_STOP_TRAP ? trap_name(pvm_traps, trap) : NULL;
     if (f->outcome == FRAME_NO_GAS) why = "out of gas";
     writer_print(out, "trap %s pc=%" PRIu64 "\n", why ? why : "trap", f->trap.pc);
 }
@@ -41,7 +42,7 @@ static void print_outcome(const struct pvm_revive *r, const struct frame *f, uin
         writer_hex(out, (penta_bytes){f->output.data, f->output.size});
         writer_char(out, '\n');
     } else {
-        print_trap(r, f, out);
+        print_trap(f, out);
     }
     if (r->outer->metered) writer_print(out, "gas %" PRIu64 "\n", gas);
 }
