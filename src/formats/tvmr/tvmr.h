@@ -51,6 +51,26 @@ extern const penta_trap tvmr_traps[];
 
 /* ---- isa.c: the tables ---- */
 
+enum tvmr_core_op { /* opcodes of the core; those of an extension have the numbers of its rows */
+#define CORE(code, name, ...) TVMR_OP_##name = code,
+#include "tvmr/isa.def"
+#define RESERVED(code, name) TVMR_OP_##name = code,
+#include "tvmr/reserved.def"
+};
+/* The group of a core opcode. */
+#define TVMR_GROUP(opcode) ((opcode) >> 12)
+enum { TVMR_GROUP_COMPUTE = 3, TVMR_GROUP_TERNARY = 4, TVMR_GROUP_FLOW = 6, TVMR_GROUPS = 8 };
+
+enum tvmr_extension_id {
+#define EXTENSION(id, name, text, title) TVMR_ID_##name = id,
+#include "tvmr/extensions.def"
+    TVMR_ID_USER = 0x0100, /* and up */
+};
+enum tvmr_type_id {
+#define TYPE(id, name, ...) TVMR_TYPE_##name = id,
+#include "tvmr/types.def"
+};
+
 enum tvmr_pattern {
     TVMR_PATTERN_NONE,
     TVMR_PATTERN_REG,
@@ -94,7 +114,7 @@ extern const struct tvmr_extension tvmr_standard[]; /* core first; ends with a N
 const struct tvmr_extension *tvmr_extension_find(uint16_t id);       /* NULL: not registered */
 const struct tvmr_extension *tvmr_extension_named(penta_bytes name); /* letters without case */
 const struct tvmr_op *tvmr_op_find(uint16_t ext, uint16_t opcode);   /* NULL: none; reserved too */
-/* Adds an extension of a user (id 0x0100 and up) for the life of the process. */
+/* Adds an extension of a user (id TVMR_ID_USER and up) for the life of the process. */
 bool tvmr_extension_add(const struct tvmr_extension *extension, penta_error *err);
 /* Id of a domain operation: extension << 16 | opcode of the first instruction that yields it. */
 uint32_t tvmr_domain_id(const struct tvmr_op *op);

@@ -30,10 +30,10 @@ enum reserved_index {
 #define RESERVED(code, name) RESERVED_##name,
 #include "tvmr/reserved.def"
 };
-enum { GROUPS = 8, NUMBERS = 32 };
-#define CELL(code) [(code) >> 12][(code) & (NUMBERS - 1)]
+enum { NUMBERS = 32 };
+#define CELL(code) [TVMR_GROUP(code)][(code) & (NUMBERS - 1)]
 
-static const struct tvmr_op *const core_cells[GROUPS][NUMBERS] = {
+static const struct tvmr_op *const core_cells[TVMR_GROUPS][NUMBERS] = {
 #define CORE(code, name, ...) CELL(code) = &core_ops[CORE_##name],
 #include "tvmr/isa.def"
 #define RESERVED(code, name) CELL(code) = &reserved_ops[RESERVED_##name],
@@ -42,78 +42,73 @@ static const struct tvmr_op *const core_cells[GROUPS][NUMBERS] = {
 
 /* ---- extensions: opcodes count from 0, so a row's number is its opcode ---- */
 
-enum extension_id {
-#define EXTENSION(id, name, text, title) ID_##name = id,
-#include "tvmr/extensions.def"
-};
-
 #define OP(code, name, pattern, bytes, handler, meaning)                                           \
     {EXT,          code, #name, NULL,   bytes, NULL, 0, TVMR_PATTERN_##pattern,                    \
      op_##handler, NULL, NULL,  meaning},
 #define YIELD(code, name, pattern, bytes, handler, domain, fields, meaning)                        \
     {EXT,          code,    #name,  NULL,   bytes, NULL, 0, TVMR_PATTERN_##pattern,                \
      op_##handler, #domain, fields, meaning},
-#define EXT ID_TENSOR
+#define EXT TVMR_ID_TENSOR
 static const struct tvmr_op ops_TENSOR[] = {
 #include "tvmr/extensions/tensor.def"
 };
 #undef EXT
-#define EXT ID_TERNARY
+#define EXT TVMR_ID_TERNARY
 static const struct tvmr_op ops_TERNARY[] = {
 #include "tvmr/extensions/ternary.def"
 };
 #undef EXT
-#define EXT ID_ACTIVATION
+#define EXT TVMR_ID_ACTIVATION
 static const struct tvmr_op ops_ACTIVATION[] = {
 #include "tvmr/extensions/activation.def"
 };
 #undef EXT
-#define EXT ID_LEARNING
+#define EXT TVMR_ID_LEARNING
 static const struct tvmr_op ops_LEARNING[] = {
 #include "tvmr/extensions/learning.def"
 };
 #undef EXT
-#define EXT ID_NEURO
+#define EXT TVMR_ID_NEURO
 static const struct tvmr_op ops_NEURO[] = {
 #include "tvmr/extensions/neuro.def"
 };
 #undef EXT
-#define EXT ID_ARCH
+#define EXT TVMR_ID_ARCH
 static const struct tvmr_op ops_ARCH[] = {
 #include "tvmr/extensions/arch.def"
 };
 #undef EXT
-#define EXT ID_ORCHESTRATION
+#define EXT TVMR_ID_ORCHESTRATION
 static const struct tvmr_op ops_ORCHESTRATION[] = {
 #include "tvmr/extensions/orchestration.def"
 };
 #undef EXT
-#define EXT ID_LIFECYCLE
+#define EXT TVMR_ID_LIFECYCLE
 static const struct tvmr_op ops_LIFECYCLE[] = {
 #include "tvmr/extensions/lifecycle.def"
 };
 #undef EXT
-#define EXT ID_IPC
+#define EXT TVMR_ID_IPC
 static const struct tvmr_op ops_IPC[] = {
 #include "tvmr/extensions/ipc.def"
 };
 #undef EXT
-#define EXT ID_TEST
+#define EXT TVMR_ID_TEST
 static const struct tvmr_op ops_TEST[] = {
 #include "tvmr/extensions/test.def"
 };
 #undef EXT
-#define EXT ID_BANK
+#define EXT TVMR_ID_BANK
 static const struct tvmr_op ops_BANK[] = {
 #include "tvmr/extensions/bank.def"
 };
 #undef EXT
-#define EXT ID_POOL
+#define EXT TVMR_ID_POOL
 static const struct tvmr_op ops_POOL[] = {
 #include "tvmr/extensions/pool.def"
 };
 #undef EXT
-#define EXT ID_SAMPLING
+#define EXT TVMR_ID_SAMPLING
 static const struct tvmr_op ops_SAMPLING[] = {
 #include "tvmr/extensions/sampling.def"
 };
@@ -136,7 +131,7 @@ static _Atomic(struct added *) added_list;
 
 bool tvmr_extension_add(const struct tvmr_extension *extension, penta_error *err)
 {
-    if (extension->id < 0x0100 || extension->id == 0xffff)
+    if (extension->id < TVMR_ID_USER || extension->id == 0xffff)
         return error_at(err, BASE_RANGE, 0, "extension ids of users are 0x0100 to 0xfffe");
     if (tvmr_extension_find(extension->id))
         return error_at(err, BASE_NAME_TWICE, 0, "extension 0x%04x is registered already",
@@ -182,8 +177,8 @@ const struct tvmr_extension *tvmr_extension_named(penta_bytes name)
 const struct tvmr_op *tvmr_op_find(uint16_t ext, uint16_t opcode)
 {
     if (!ext) {
-        bool cell = opcode >> 12 < GROUPS && !(opcode & 0x0fff & ~(NUMBERS - 1));
-        return cell ? core_cells[opcode >> 12][opcode & (NUMBERS - 1)] : NULL;
+        bool cell = TVMR_GROUP(opcode) < TVMR_GROUPS && !(opcode & 0x0fff & ~(NUMBERS - 1));
+        return cell ? core_cells[TVMR_GROUP(opcode)][opcode & (NUMBERS - 1)] : NULL;
     }
     const struct tvmr_extension *e = tvmr_extension_find(ext);
     if (!e) return NULL;
@@ -223,7 +218,7 @@ void tvmr_mnemonic(const struct tvmr_op *op, char *text)
 /* ---- types and registers ---- */
 
 const struct tvmr_type tvmr_types[] = {
-#define TYPE(id, name, bytes, aliases) {id, name, bytes, aliases},
+#define TYPE(id, upper, name, bytes, aliases) {id, name, bytes, aliases},
 #include "tvmr/types.def"
     {0, NULL, 0, NULL}};
 

@@ -9,7 +9,9 @@
 
 enum { TERN_VERSION = 2, TERN_REGDEF_MIN = 5 };
 
-static const uint16_t type_of[] = {0x000B, 0x0007, 0x0100, 0x0101, 0x000A, 0x0005, 0x0003, 0x0009};
+static const uint16_t type_of[] = {
+    TVMR_TYPE_F32, TVMR_TYPE_I32, TVMR_TYPE_TERNARY, TVMR_TYPE_PACKED_SIGNAL,
+    TVMR_TYPE_F16, TVMR_TYPE_I16, TVMR_TYPE_I8,      TVMR_TYPE_I64};
 
 struct tern_def {
     const uint8_t *p; /* register, type, flags, ndims, dims, key_len, key */
@@ -62,16 +64,18 @@ static void convert_insn(struct tvmr_module *m, const uint8_t *p, size_t index, 
         if (bytes[i] == 'd' || bytes[i] == 's' || bytes[i] == 'm') r[i] = remap(r[i], old);
     uint8_t last = bytes[3] == 's' ? remap(mod[0], old) : mod[0];
     memcpy(out, (uint8_t[4]){r[0], r[1], r[2], last}, 4);
-    if (action >> 8 == 0x60 || action == 0x4002 || action == 0x3008) {
-        bool target = action == 0x6006 || action == 0x6008;
+    if (action >> 8 == TVMR_OP_LOOP >> 8 || action == TVMR_OP_DEQUANTIZE ||
+        action == TVMR_OP_SCALE) {
+        bool target = action == TVMR_OP_CALL || action == TVMR_OP_JUMP;
         memcpy(out, (uint8_t[4]){target ? 0 : r[0], target ? 0 : r[1], mod[0], mod[1]}, 4);
-    } else if (action == 0x1000) {
+    } else if (action == TVMR_OP_ALLOC_TENSOR) {
         memcpy(out, (uint8_t[4]){r[0], mod[0], mod[1], mod[2]}, 4);
-    } else if (action == 0x5012 && mod[1]) {
+    } else if (action == TVMR_OP_MASTERY_UPDATE && mod[1]) {
         lose(m, index, "divisor, now always 4");
-    } else if (action == 0x5013 && mod[1]) {
+    } else if (action == TVMR_OP_MASTERY_COMMIT && mod[1]) {
         lose(m, index, "step, now always 5");
-    } else if ((action == 0x2008 || action == 0x200A) && (mod[1] || mod[2])) {
+    } else if ((action == TVMR_OP_GROW_NEURON || action == TVMR_OP_INIT_RANDOM) &&
+               (mod[1] || mod[2])) {
         lose(m, index, "low 16 seed bits");
     }
     writer_uint(code, 0, 2);

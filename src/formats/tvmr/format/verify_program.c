@@ -5,6 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum neuro_op {
+#define OP(code, name, ...) NEURO_##name = code,
+#define YIELD(code, name, ...) NEURO_##name = code,
+#include "tvmr/extensions/neuro.def"
+#undef OP
+#undef YIELD
+};
+_Static_assert(NEURO_CHEM_READ == 0 && NEURO_CHEM_SET == 1 && NEURO_CHEM_INJECT == 2,
+               "the instructions with a chemical in B come first");
+
 /* What an instruction does that later ones depend on. */
 enum effect { COMPUTES = 1, LOADS = 2, STORES = 4, LEARNS = 8, JUMPS = 16, HALTS = 32 };
 
@@ -41,14 +51,15 @@ static uint32_t target_of(const struct tvmr_words *w)
 
 static uint8_t effects_of(const struct tvmr_words *w)
 {
-    if (w->ext || w->opcode >> 12 == 3 || w->opcode >> 12 == 4) return COMPUTES;
+    unsigned group = TVMR_GROUP(w->opcode);
+    if (w->ext || group == TVMR_GROUP_COMPUTE || group == TVMR_GROUP_TERNARY) return COMPUTES;
     switch (w->opcode) {
-    case 0x0001: return HALTS;
-    case 0x1007: return LOADS;
-    case 0x1008: return STORES;
-    case 0x5012:
-    case 0x5013: return LEARNS;
-    case 0x6008: return JUMPS;
+    case TVMR_OP_HALT: return HALTS;
+    case TVMR_OP_LOAD_INPUT: return LOADS;
+    case TVMR_OP_STORE_OUTPUT: return STORES;
+    case TVMR_OP_MASTERY_UPDATE:
+    case TVMR_OP_MASTERY_COMMIT: return LEARNS;
+    case TVMR_OP_JUMP: return JUMPS;
     default: return 0;
     }
 }
@@ -78,14 +89,15 @@ static void look_up(struct program *g, size_t i, const struct tvmr_words *w, str
     for (unsigned k = 0; f->op && k < 4; k++)
         if (strchr("dsm", f->op->bytes[k])) f->registers |= (uint8_t)(1u << k);
     if (!w->ext) {
-        f->looked_at = w->opcode >> 12 == 6 || f->effects & (LEARNS | HALTS);
+        f->looked_at = TVMR_GROUP(w->opcode) == TVMR_GROUP_FLOW || f->effects & (LEARNS | HALTS);
         return;
     }
     test_and_set(g->used, w->ext);
     bool missing = !f->op && !tvmr_extension_find(w->ext);
     if (missing && !test_and_set(g->known_missing, w->ext))
         INSN(TVMR_EXT_UNKNOWN, i, "extension 0x%04x is not registered", w->ext);
-    f->looked_at = (!f->op && !missing) || w->ext == 5 || w->ext == 7 || w->ext == 11;
+    f->looked_at = (!f->op && !missing) || w->ext == TVMR_ID_NEURO ||
+                   w->ext == TVMR_ID_ORCHESTRATION || w->ext == TVMR_ID_BANK;
     if (f->op) f->zeros = zeros_of(f->op);
 }
 
@@ -99,7 +111,7 @@ static uint8_t *named_targets(const struct tvmr_module *m, bool jumps)
             bits[m->meta.labels[i].index / 8] |= (uint8_t)(1u << (m->meta.labels[i].index & 7));
     for (size_t i = 0; jumps && i < m->count; i++) {
         struct tvmr_words w = tvmr_word(m->code.data + i * TVMR_INSN);
-        if (w.ext || (w.opcode != 0x6006 && w.opcode != 0x6008)) continue;
+        if (w.ext || (w.opcode != TVMR_OP_CALL && w.opcode != TVMR_OP_JUMP)) continue;
         uint32_t to = target_of(&w);
         if (to < m->count) bits[to / 8] |= (uint8_t)(1u << (to & 7));
     }
@@ -111,25 +123,25 @@ static void check_flow(struct program *g, size_t i, const struct tvmr_words *w)
     struct pass *p = g->p;
     size_t count = p->m->count;
     switch (w->opcode) {
-    case 0x6000: g->depth++; break;
-    case 0x6001:
+    case TVMR_OP_LOOP: g->depth++; break;
+    case TVMR_OP_END_LOOP:
         if (g->depth)
             g->depth--;
         else
             INSN(TVMR_END_LOOP, i, "END_LOOP without LOOP");
         break;
-    case 0x6002:
+    case TVMR_OP_BREAK:
         if (!g->depth) INSN(TVMR_BREAK_OUTSIDE, i, "BREAK outside a loop");
         break;
-    case 0x6006:
-    case 0x6008:
+    case TVMR_OP_CALL:
+    case TVMR_OP_JUMP:
         if (target_of(w) >= count)
             INSN(TVMR_TARGET, i, "%s target %u, of %zu instructions",
-                 w->opcode == 0x6006 ? "CALL" : "JUMP", (unsigned)target_of(w), count);
-        g->calls |= w->opcode == 0x6006;
+                 w->opcode == TVMR_OP_CALL ? "CALL" : "JUMP", (unsigned)target_of(w), count);
+        g->calls |= w->opcode == TVMR_OP_CALL;
         break;
-    case 0x6007: g->returns = true; break;
-    case 0x600B:
+    case TVMR_OP_RETURN: g->returns = true; break;
+    case TVMR_OP_SKIP:
         if (i + 1 + w->a[0] > count)
             INSN(TVMR_SKIP, i, "SKIP %u at instruction %zu of %zu", w->a[0], i, count);
         break;
@@ -183,10 +195,11 @@ static void check_pattern(struct program *g, size_t i, const struct tvmr_words *
 static void check_ids(struct program *g, size_t i, const struct tvmr_words *w)
 {
     struct pass *p = g->p;
-    if (w->ext == 5 && w->opcode <= 2 && w->a[1] > 7)
+    if (w->ext == TVMR_ID_NEURO && w->opcode <= NEURO_CHEM_INJECT && w->a[1] > 7)
         INSN(TVMR_CHEM_ID, i, "chemical %u, they are 0 to 7", w->a[1]);
-    if (w->ext == 7 && w->a[1] > 63) INSN(TVMR_REGION_ID, i, "region or slot %u", w->a[1]);
-    if (w->ext == 11 && w->a[2] > 31 && w->a[2] != 0xff)
+    if (w->ext == TVMR_ID_ORCHESTRATION && w->a[1] > 63)
+        INSN(TVMR_REGION_ID, i, "region or slot %u", w->a[1]);
+    if (w->ext == TVMR_ID_BANK && w->a[2] > 31 && w->a[2] != 0xff)
         INSN(TVMR_BANK_SLOT, i, "bank slot %u", w->a[2]);
 }
 
@@ -206,7 +219,7 @@ static void check_insn(struct program *g, size_t i)
         else if (found->looked_at)
             INSN(TVMR_OPCODE_UNKNOWN, i, "extension 0x%04x has no opcode 0x%04x", w.ext, w.opcode);
         check_ids(g, i, &w);
-    } else if (w.opcode >> 12 == 6) {
+    } else if (TVMR_GROUP(w.opcode) == TVMR_GROUP_FLOW) {
         check_flow(g, i, &w);
     }
     check_order(g, i, found->effects);
@@ -258,7 +271,7 @@ static void check_end(struct program *g)
     if (g->returns && !g->calls) INSN(TVMR_RETURN_ALONE, m->count, "RETURN without any CALL");
     if (m->count) {
         struct tvmr_words w = tvmr_word(m->code.data + (m->count - 1) * TVMR_INSN);
-        if (!w.ext && w.opcode != 0x0001)
+        if (!w.ext && w.opcode != TVMR_OP_HALT)
             INSN(TVMR_NO_HALT, m->count - 1, "the program does not end with HALT");
     }
     if (g->effects & LEARNS && g->effects & STORES) INSN(TVMR_LEARNS, 0, "this program learns");
@@ -267,9 +280,9 @@ static void check_end(struct program *g)
     for (size_t i = 1; labels && all && i < m->count; i++) {
         struct tvmr_words w = tvmr_word(m->code.data + (i - 1) * TVMR_INSN);
         if (w.ext) continue;
-        if (w.opcode == 0x6008 && !(labels[i / 8] >> (i & 7) & 1))
+        if (w.opcode == TVMR_OP_JUMP && !(labels[i / 8] >> (i & 7) & 1))
             INSN(TVMR_AFTER_JUMP, i, "no label names the instruction after a JUMP");
-        if (w.opcode == 0x0001 && !(all[i / 8] >> (i & 7) & 1))
+        if (w.opcode == TVMR_OP_HALT && !(all[i / 8] >> (i & 7) & 1))
             INSN(TVMR_AFTER_HALT, i, "nothing leads to the instruction after HALT");
     }
     free(labels);
@@ -358,7 +371,7 @@ static void check_shape(struct pass *p, struct known *known, size_t i)
     shape_text(x, first, sizeof first);
     shape_text(y, second, sizeof second);
     switch (w.opcode) {
-    case 0x4000:
+    case TVMR_OP_TERNARY_MATMUL:
         if (!x->is || !y->is || x->rank != 2 || y->rank != 1) return;
         if (x->dims[1] != y->dims[0]) {
             INSN(TVMR_SHAPE, i, "TERNARY_MATMUL of weights [%s] and input [%s]", first, second);
@@ -366,18 +379,18 @@ static void check_shape(struct pass *p, struct known *known, size_t i)
         }
         known[w.a[0]] = (struct known){true, 1, {x->dims[0]}};
         return;
-    case 0x3001:
-    case 0x300E:
+    case TVMR_OP_ADD:
+    case TVMR_OP_SUB:
         if (!x->is || !y->is) return;
         if (!broadcastable(x, y))
-            INSN(TVMR_SHAPE, i, "%s of [%s] and [%s]", w.opcode == 0x3001 ? "ADD" : "SUB", first,
-                 second);
+            INSN(TVMR_SHAPE, i, "%s of [%s] and [%s]", w.opcode == TVMR_OP_ADD ? "ADD" : "SUB",
+                 first, second);
         known[w.a[0]] = *x;
         return;
-    case 0x3003:
-    case 0x3004:
-    case 0x3005:
-    case 0x3007:
+    case TVMR_OP_RELU:
+    case TVMR_OP_SIGMOID:
+    case TVMR_OP_TANH:
+    case TVMR_OP_GELU:
         if (x->is) known[w.a[0]] = *x;
         return;
     default: return;

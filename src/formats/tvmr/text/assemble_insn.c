@@ -242,7 +242,7 @@ static bool byte_operand(struct assembly *a, struct span s, uint32_t *out)
 static size_t ext_taken(const struct tvmr_op *op)
 {
     size_t taken = 4;
-    while (op && op->ext < 0x0100 && taken && op->bytes[taken - 1] == '-') taken--;
+    while (op && op->ext < TVMR_ID_USER && taken && op->bytes[taken - 1] == '-') taken--;
     return taken;
 }
 
@@ -261,7 +261,7 @@ static bool ext_operands(struct assembly *a, const struct tvmr_op *op, struct sp
             return true;
         }
         if (!byte_operand(a, o->at[i], &value)) return false;
-        if (value && op && op->ext < 0x0100 && op->bytes[i] == '-')
+        if (value && op && op->ext < TVMR_ID_USER && op->bytes[i] == '-')
             return asm_fail(a, BASE_SYNTAX, o->at[i].at, "%.*s does not use operand %u: write 0",
                             QUOTE(mnemonic), i + 1);
         put_byte(word, i, value);
@@ -356,8 +356,9 @@ bool tvmr_asm_instruction(struct assembly *a, struct span line)
     if (op->ext ? !ext_operands(a, op, word, &o, &operands)
                 : !core_operands(a, op, word, &o, &operands))
         return false;
-    if (!op->ext && op->opcode == 0x1007 && a->input_reg < 0) a->input_reg = (int)(operands >> 24);
-    if (!op->ext && op->opcode == 0x1008 && a->output_reg < 0)
+    if (!op->ext && op->opcode == TVMR_OP_LOAD_INPUT && a->input_reg < 0)
+        a->input_reg = (int)(operands >> 24);
+    if (!op->ext && op->opcode == TVMR_OP_STORE_OUTPUT && a->output_reg < 0)
         a->output_reg = (int)(operands >> 16 & 0xff);
     emit(a, op->ext, op->opcode, operands);
     return true;

@@ -63,7 +63,7 @@ static void print_core(struct writer *out, const struct tvmr_op *op, const struc
     writer_text(out, name);
     for (const char *p = op->text; *p; p++) {
         if (*p == '?' || *p == 'x' || *p == 'p') continue;
-        if (*p == 'W' && op->opcode == 0x1000 && !low) continue; /* one dimension */
+        if (*p == 'W' && op->opcode == TVMR_OP_ALLOC_TENSOR && !low) continue; /* one dimension */
         writer_text(out, separator);
         separator = ", ";
         if (*p == 'W' || *p == 'q')
@@ -113,7 +113,7 @@ static void print_insn(struct writer *out, const struct tvmr_words *w, size_t co
         print_core(out, op, w);
         return;
     }
-    if (op && w->ext && w->ext < 0x0100 && print_ext(out, op, w)) return;
+    if (op && w->ext && w->ext < TVMR_ID_USER && print_ext(out, op, w)) return;
     print_raw(out, w);
     if (op) writer_print(out, "  ; %s", op->name);
 }
@@ -183,7 +183,7 @@ static void print_requires(struct writer *out, const struct tvmr_module *m)
     uint8_t *bits = calloc(1, 8192);
     for (size_t i = 0; bits && i < m->ext_count; i++) {
         uint16_t id = m->exts[i].id;
-        const struct tvmr_extension *e = id && id < 0x0100 ? tvmr_extension_find(id) : NULL;
+        const struct tvmr_extension *e = id && id < TVMR_ID_USER ? tvmr_extension_find(id) : NULL;
         if (bits[id / 8] >> (id & 7) & 1) continue;
         bits[id / 8] |= (uint8_t)(1u << (id & 7));
         if (e)
