@@ -249,10 +249,21 @@ enum coil_op {
 #include "coil/isa.def"
     COIL_OP_VENDOR = 0xFF
 };
+enum coil_flag {
+    COIL_Z = 1,
+    COIL_S = 2,
+    COIL_C = 4,
+    COIL_V = 8,
+    COIL_D = 16,
+    COIL_N = 32,
+    COIL_P = 64,
+    COIL_FLAGS = 127,
+};
 struct coil_op_info {
     const char *name; /* NULL: not assigned */
     const char *forms, *flags, *meaning;
     uint8_t group;
+    uint8_t writes, clears; /* the letters of flags; what it clears it also writes */
 };
 extern const struct coil_op_info coil_ops[256];
 void coil_op_counts(uint8_t opcode, unsigned *least, unsigned *most);

@@ -20,8 +20,18 @@ static uint8_t count_of(const char *forms, bool most)
 }
 
 const struct coil_op_info coil_ops[256] = {
+#define LETTER(text, letter, flag) (__builtin_strchr(text, letter) ? flag : 0)
+#define CLEARS(text)                                                                               \
+    (LETTER(text, 'z', COIL_Z) | LETTER(text, 's', COIL_S) | LETTER(text, 'c', COIL_C) |           \
+     LETTER(text, 'v', COIL_V) | LETTER(text, 'd', COIL_D) | LETTER(text, 'n', COIL_N) |           \
+     LETTER(text, 'p', COIL_P))
+#define SETS(text)                                                                                 \
+    (LETTER(text, 'Z', COIL_Z) | LETTER(text, 'S', COIL_S) | LETTER(text, 'C', COIL_C) |           \
+     LETTER(text, 'V', COIL_V) | LETTER(text, 'D', COIL_D) | LETTER(text, 'N', COIL_N) |           \
+     LETTER(text, 'P', COIL_P))
 #define OP(code, name, forms, flags, group, meaning)                                               \
-    [code] = {#name, forms, flags, meaning, COIL_G_##group},
+    [code] = {#name,        forms, flags, meaning, COIL_G_##group, SETS(flags) | CLEARS(flags),    \
+              CLEARS(flags)},
 #include "coil/isa.def"
 };
 

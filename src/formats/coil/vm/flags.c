@@ -39,8 +39,10 @@ void coil_flags_settle(struct coil_vm *vm)
         coil_flags_put(vm, coil_flags_now(vm));
 }
 
-void coil_flags_set(struct coil_vm *vm, uint8_t flags, uint8_t written)
+void coil_flags_set(struct coil_vm *vm, uint8_t opcode, uint8_t flags, uint8_t kept)
 {
+    uint8_t written = coil_ops[opcode].writes & (uint8_t)~kept;
+    if (!written) return;
     coil_flags_settle(vm);
-    vm->flags = (uint8_t)((vm->flags & ~written) | (flags & written));
+    vm->flags = (uint8_t)((vm->flags & ~written) | (flags & written & ~coil_ops[opcode].clears));
 }

@@ -101,7 +101,7 @@ static struct sum subtract(uint8_t type, uint64_t a, uint64_t b, bool borrow)
 }
 
 /* Wraps or clamps the exact result; V says that it was not representable. */
-static void deliver(struct coil_operation *o, wide exact, uint8_t extra, uint8_t written)
+static void deliver(struct coil_operation *o, wide exact, uint8_t extra)
 {
     uint8_t type = o->type;
     bool lost;
@@ -114,24 +114,21 @@ static void deliver(struct coil_operation *o, wide exact, uint8_t extra, uint8_t
         lost = exact_of(type, o->result) != exact;
     }
     o->flags = (uint8_t)(result_flags(type, o->result) | extra | bit(lost, COIL_V));
-    o->written = written;
 }
-
-enum { ALL = COIL_Z | COIL_S | COIL_C | COIL_V | COIL_N | COIL_P };
 
 static void multiply(struct coil_operation *o)
 {
     if (is_signed(o->type)) {
         wide exact = exact_of(o->type, o->a) * exact_of(o->type, o->b);
         bool lost = exact < least_of(o->type) || exact > most_of(o->type);
-        deliver(o, exact, bit(lost, COIL_C), ALL);
+        deliver(o, exact, bit(lost, COIL_C));
         return;
     }
     uwide exact = (uwide)o->a * o->b;
     bool lost = exact > (uwide)most_of(o->type);
     /* Above 2^127 nothing but "too large" matters. */
     wide seen = exact >> 126 ? (wide)((uwide)1 << 126 | (uint64_t)exact) : (wide)exact;
-    deliver(o, seen, bit(lost, COIL_C), ALL);
+    deliver(o, seen, bit(lost, COIL_C));
 }
 
 static uint64_t high_half(uint8_t type, uint64_t a, uint64_t b)
@@ -144,16 +141,15 @@ static uint64_t high_half(uint8_t type, uint64_t a, uint64_t b)
 
 static void divide(struct coil_operation *o)
 {
-    enum { WRITTEN = COIL_Z | COIL_S | COIL_V | COIL_D | COIL_N | COIL_P };
     wide a = exact_of(o->type, o->a), b = exact_of(o->type, o->b);
     if (!b) {
         o->second = 0;
-        deliver(o, 0, COIL_D, WRITTEN);
+        deliver(o, 0, COIL_D);
         return;
     }
     o->second = coil_canon(o->type, (uint64_t)(a % b));
     if (o->opcode == COIL_OP_MOD) o->saturate = -1;
-    deliver(o, o->opcode == COIL_OP_MOD ? a % b : a / b, 0, WRITTEN);
+    deliver(o, o->opcode == COIL_OP_MOD ? a % b : a / b, 0);
 }
 
 static uint64_t int_sqrt(uint64_t v)
@@ -196,7 +192,6 @@ static void shift(struct coil_operation *o)
     o->result = coil_canon(o->type, r);
     o->flags = (uint8_t)(result_flags(o->type, o->result) | bit(carry, COIL_C) |
                          bit(left && count && (r >> (n - 1) & 1) != top, COIL_V));
-    o->written = ALL;
 }
 
 static uint64_t swap_bytes(uint8_t type, uint64_t v)
@@ -214,24 +209,20 @@ static void bit_number(struct coil_operation *o)
     if (o->opcode == COIL_OP_BITCHK) {
         o->result = was;
         o->flags = (uint8_t)(bit(!was, COIL_Z) | bit(was, COIL_C));
-        o->written = COIL_Z | COIL_C | COIL_N;
         return;
     }
     o->result = coil_canon(o->type, r);
     o->flags = (uint8_t)(result_flags(o->type, o->result) | bit(was, COIL_C));
-    o->written = ALL;
 }
 
-static void plain(struct coil_operation *o, uint64_t r, uint8_t written)
+static void plain(struct coil_operation *o, uint64_t r)
 {
     o->result = coil_canon(o->type, r);
     o->flags = result_flags(o->type, o->result);
-    o->written = written;
 }
 
 static void operate_int(struct coil_operation *o)
 {
-    enum { LOGIC = ALL, UNARY = COIL_Z | COIL_S | COIL_N | COIL_P };
     uint8_t type = o->type;
     struct sum sum;
     wide a = exact_of(type, o->a), b = exact_of(type, o->b);
@@ -240,7 +231,7 @@ static void operate_int(struct coil_operation *o)
     case COIL_OP_ADDC:
     case COIL_OP_INC:
         sum = add(o, o->opcode == COIL_OP_INC ? 1 : o->b, o->opcode == COIL_OP_ADDC && o->carry);
-        deliver(o, sum.exact, bit(sum.carry, COIL_C), ALL);
+        deliver(o, sum.exact, bit(sum.carry, COIL_C));
         break;
     case COIL_OP_CMP: o->saturate = -1; /* fall through */
     case COIL_OP_SUB:
@@ -248,28 +239,24 @@ static void operate_int(struct coil_operation *o)
     case COIL_OP_DEC:
         sum = subtract(type, o->a, o->opcode == COIL_OP_DEC ? 1 : o->b,
                        o->opcode == COIL_OP_SUBB && o->carry);
-        deliver(o, sum.exact, bit(sum.carry, COIL_C),
-                o->opcode == COIL_OP_CMP ? ALL & ~COIL_P : ALL);
+        deliver(o, sum.exact, bit(sum.carry, COIL_C));
         break;
     case COIL_OP_NEG:
         sum = subtract(type, 0, o->a, false);
-        deliver(o, sum.exact, bit(o->a != 0, COIL_C), ALL);
+        deliver(o, sum.exact, bit(o->a != 0, COIL_C));
         break;
     case COIL_OP_MUL: multiply(o); break;
     case COIL_OP_DIV:
     case COIL_OP_MOD:
     case COIL_OP_DIVMOD: divide(o); break;
-    case COIL_OP_ABS:
-        deliver(o, a < 0 ? -a : a, 0, ALL & ~COIL_C);
-        o->flags &= (uint8_t)~COIL_S;
-        break;
+    case COIL_OP_ABS: deliver(o, a < 0 ? -a : a, 0); break;
     case COIL_OP_SQRT:
-        plain(o, a < 0 ? 0 : int_sqrt((uint64_t)a), UNARY);
+        plain(o, a < 0 ? 0 : int_sqrt((uint64_t)a));
         o->flags |= bit(a < 0, COIL_N);
         break;
     case COIL_OP_CEIL:
     case COIL_OP_FLOR:
-    case COIL_OP_ROND: plain(o, o->a, UNARY); break;
+    case COIL_OP_ROND: plain(o, o->a); break;
     case COIL_OP_MIN: o->result = a < b ? o->a : o->b; break;
     case COIL_OP_MAX: o->result = a > b ? o->a : o->b; break;
     case COIL_OP_CLAMP: {
@@ -280,14 +267,12 @@ static void operate_int(struct coil_operation *o)
     case COIL_OP_FMA: o->result = coil_canon(type, o->a * o->b + o->c); break;
     case COIL_OP_MULH: o->result = high_half(type, o->a, o->b); break;
     case COIL_OP_TEST:
-    case COIL_OP_AND: plain(o, o->a & o->b, LOGIC); break;
-    case COIL_OP_OR: plain(o, o->a | o->b, LOGIC); break;
-    case COIL_OP_XOR: plain(o, o->a ^ o->b, LOGIC); break;
-    case COIL_OP_NOT: plain(o, ~o->a, UNARY); break;
-    case COIL_OP_BSWAP: plain(o, swap_bytes(type, o->a), UNARY); break;
-    case COIL_OP_POPCNT:
-        plain(o, (uint64_t)__builtin_popcountll(o->a & mask_of(type)), UNARY);
-        break;
+    case COIL_OP_AND: plain(o, o->a & o->b); break;
+    case COIL_OP_OR: plain(o, o->a | o->b); break;
+    case COIL_OP_XOR: plain(o, o->a ^ o->b); break;
+    case COIL_OP_NOT: plain(o, ~o->a); break;
+    case COIL_OP_BSWAP: plain(o, swap_bytes(type, o->a)); break;
+    case COIL_OP_POPCNT: plain(o, (uint64_t)__builtin_popcountll(o->a & mask_of(type))); break;
     case COIL_OP_BITSET:
     case COIL_OP_BITCLR:
     case COIL_OP_BITTGL:
@@ -305,7 +290,6 @@ static void operate_real(struct coil_operation *o)
     uint8_t type = o->type;
     double a = coil_real(type, o->a), b = coil_real(type, o->b), c = coil_real(type, o->c), r = 0;
     bool finite = isfinite(a) && isfinite(b), zero = false;
-    uint8_t written = COIL_Z | COIL_S | COIL_V | COIL_N;
     switch (o->opcode) {
     case COIL_OP_ADD:
     case COIL_OP_ADDC: r = a + b + (o->opcode == COIL_OP_ADDC && o->carry ? 1 : 0); break;
@@ -323,47 +307,25 @@ static void operate_real(struct coil_operation *o)
             r = trunc(r);
             o->second = coil_real_bits(type, fmod(a, b));
         }
-        written |= COIL_D;
         break;
     case COIL_OP_NEG: r = -a; break;
     case COIL_OP_ABS: r = fabs(a); break;
-    case COIL_OP_SQRT:
-        r = sqrt(a);
-        written = COIL_Z | COIL_S | COIL_N;
-        break;
-    case COIL_OP_CEIL:
-        r = ceil(a);
-        written = COIL_Z | COIL_S | COIL_N;
-        break;
-    case COIL_OP_FLOR:
-        r = floor(a);
-        written = COIL_Z | COIL_S | COIL_N;
-        break;
-    case COIL_OP_ROND:
-        r = nearbyint(a);
-        written = COIL_Z | COIL_S | COIL_N;
-        break;
-    case COIL_OP_MIN:
-        r = isnan(a) ? b : isnan(b) ? a : b < a ? b : a;
-        written = 0;
-        break;
-    case COIL_OP_MAX:
-        r = isnan(a) ? b : isnan(b) ? a : b > a ? b : a;
-        written = 0;
-        break;
+    case COIL_OP_SQRT: r = sqrt(a); break;
+    case COIL_OP_CEIL: r = ceil(a); break;
+    case COIL_OP_FLOR: r = floor(a); break;
+    case COIL_OP_ROND: r = nearbyint(a); break;
+    case COIL_OP_MIN: r = isnan(a) ? b : isnan(b) ? a : b < a ? b : a; break;
+    case COIL_OP_MAX: r = isnan(a) ? b : isnan(b) ? a : b > a ? b : a; break;
     case COIL_OP_CLAMP:
         r = isnan(a) ? b : isnan(b) ? a : b > a ? b : a;
         r = isnan(r) ? c : isnan(c) ? r : c < r ? c : r;
-        written = 0;
         break;
     case COIL_OP_FMA:
         r = type == COIL_T_FP32 ? (double)fmaf((float)a, (float)b, (float)c) : fma(a, b, c);
-        written = 0;
         break;
     default: /* CMP */
         o->flags = (uint8_t)(bit(a == b, COIL_Z) | bit(a < b, COIL_S | COIL_C) |
                              bit(isnan(a) || isnan(b), COIL_N));
-        o->written = written | COIL_C;
         return;
     }
     r = narrow(type, r);
@@ -373,18 +335,19 @@ static void operate_real(struct coil_operation *o)
     o->result = coil_real_bits(type, r);
     o->flags = (uint8_t)(bit(r == 0, COIL_Z) | bit(r < 0, COIL_S) | bit(overflow, COIL_V) |
                          bit(isnan(r), COIL_N) | bit(zero, COIL_D));
-    if (o->opcode == COIL_OP_SQRT || o->opcode == COIL_OP_ABS) o->flags &= (uint8_t)~COIL_S;
-    o->written = written;
 }
 
 void coil_operate(struct coil_operation *o)
 {
+    const struct coil_op_info *op = &coil_ops[o->opcode];
+    bool real = is_real(o->type);
     o->in_destination = false;
-    o->written = o->flags = 0;
-    if (is_real(o->type))
-        operate_real(o);
-    else
-        operate_int(o);
+    o->flags = 0;
+    (real ? operate_real : operate_int)(o);
+    /* Of operations on reals only the comparison has a carry, and none has a parity. */
+    uint8_t without = real && o->opcode != COIL_OP_CMP ? COIL_C | COIL_P : 0;
+    o->written = op->writes & (uint8_t)~without;
+    o->flags &= o->written & (uint8_t)~op->clears;
 }
 
 bool coil_condition(uint8_t condition, uint8_t f)

@@ -4,17 +4,6 @@
 #pragma once
 #include "coil/coil.h"
 
-enum coil_flag {
-    COIL_Z = 1,
-    COIL_S = 2,
-    COIL_C = 4,
-    COIL_V = 8,
-    COIL_D = 16,
-    COIL_N = 32,
-    COIL_P = 64,
-    COIL_FLAGS = 127,
-};
-
 /* The low bytes of raw as a value of the type. */
 static inline uint64_t coil_canon(uint8_t op, uint64_t raw)
 {
@@ -61,7 +50,7 @@ struct coil_operation {
     bool carry;             /* into ADDC and SUBB */
     uint64_t result;        /* in T; in the destination type when it saturates */
     uint64_t second;        /* the remainder of DIVMOD */
-    uint8_t flags, written; /* of enum coil_flag */
+    uint8_t flags, written; /* of enum coil_flag: those that the table gives the opcode */
     bool in_destination;    /* result is already of the destination type */
 };
 void coil_operate(struct coil_operation *o);

@@ -8,7 +8,8 @@ static inline bool coil_is_array(const struct coil_type *t)
     return family == COIL_F_VECTOR || family == COIL_F_MATRIX || family == COIL_F_TENSOR;
 }
 
-void coil_flags_set(struct coil_vm *vm, uint8_t flags, uint8_t written); /* flags.c */
+/* flags.c: writes the flags that the table gives the instruction, without those that are kept. */
+void coil_flags_set(struct coil_vm *vm, uint8_t opcode, uint8_t flags, uint8_t kept);
 
 /* step_move.c */
 uint32_t coil_move(struct coil_vm *vm, const struct coil_step *s, const struct coil_place *to,

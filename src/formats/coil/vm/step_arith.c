@@ -91,7 +91,7 @@ static uint32_t run_scalar(struct coil_vm *vm, const struct coil_step *s, const 
         if (carry->at != COIL_AT_CONST && !(carry->ext & COIL_CONST))
             TRY(coil_place_write(vm, carry, o.flags & COIL_C ? 1 : 0, COIL_T_UNT8));
     }
-    if (o.written) coil_flags_set(vm, o.flags, o.written);
+    coil_flags_set(vm, s->opcode, o.flags, (uint8_t)~o.written);
     return 0;
 }
 
@@ -185,7 +185,7 @@ static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const s
         written = COIL_Z | COIL_N;
         flags = 0;
     }
-    if (written) coil_flags_set(vm, (uint8_t)(flags | (zero ? COIL_Z : 0)), written);
+    coil_flags_set(vm, s->opcode, (uint8_t)(flags | (zero ? COIL_Z : 0)), (uint8_t)~written);
     return 0;
 }
 

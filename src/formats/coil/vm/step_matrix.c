@@ -62,10 +62,8 @@ uint32_t coil_run_product(struct coil_vm *vm, const struct coil_step *s, unsigne
                 coil_convert_bits(sum, type, td->elem->op, s->places[0].ext & COIL_SATURATE));
         }
     TRY(coil_deliver(vm, &s->places[0], copy));
-    coil_flags_set(vm,
-                   (uint8_t)((flags & (COIL_C | COIL_V | COIL_N)) | (zero ? COIL_Z : 0) |
-                             (first ? COIL_S : 0)),
-                   COIL_Z | COIL_S | COIL_V | COIL_N | (coil_is_int(type) ? COIL_C : 0));
+    flags |= (uint8_t)((zero ? COIL_Z : 0) | (first ? COIL_S : 0));
+    coil_flags_set(vm, s->opcode, flags, COIL_P | (coil_is_int(type) ? 0 : COIL_C));
     return 0;
 }
 
@@ -194,7 +192,7 @@ static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
     bool regular = (whole ? solve_integers : solve_reals)(all, n, type, invert, &trap);
     if (!trap && !invert) {
         trap = coil_place_write(vm, to, all[0], type);
-        if (!trap) coil_flags_set(vm, coil_value_flags(type, all[0]), COIL_Z | COIL_S);
+        if (!trap) coil_flags_set(vm, s->opcode, coil_value_flags(type, all[0]), 0);
     } else if (!trap && regular) {
         trap = coil_place_bytes(vm, to, true, &bytes);
         for (unsigned i = 0; !trap && i < n; i++)
@@ -202,9 +200,9 @@ static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
                 set_element(vm, to->type, bytes, i, k,
                             coil_convert_bits(all[(size_t)i * n + k], type, to->type->elem->op,
                                               to->ext & COIL_SATURATE));
-        if (!trap) coil_flags_set(vm, 0, COIL_Z | COIL_D);
+        if (!trap) coil_flags_set(vm, s->opcode, 0, 0);
     } else if (!trap) {
-        coil_flags_set(vm, COIL_Z | COIL_D, COIL_Z | COIL_D); /* the destination stays */
+        coil_flags_set(vm, s->opcode, COIL_Z | COIL_D, 0); /* the destination stays */
     }
     free(all);
     return trap;

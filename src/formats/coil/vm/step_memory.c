@@ -130,7 +130,7 @@ uint32_t coil_run_memory(struct coil_vm *vm, const struct coil_step *s)
         else if (compare->at != COIL_AT_CONST && compare->form != COIL_ADDR &&
                  !(compare->ext & COIL_CONST))
             TRY(coil_place_write(vm, compare, now, type));
-        coil_flags_set(vm, same ? COIL_Z : 0, COIL_Z);
+        coil_flags_set(vm, s->opcode, same ? COIL_Z : 0, 0);
         return 0;
     }
     case COIL_OP_ALLOC:
@@ -185,7 +185,7 @@ uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s)
             TRY(coil_place_write(vm, loc, wanted, type));
         else if (expected->at != COIL_AT_CONST && !(expected->ext & COIL_CONST))
             TRY(coil_place_write(vm, expected, old, type));
-        coil_flags_set(vm, same ? COIL_Z : 0, COIL_Z);
+        coil_flags_set(vm, s->opcode, same ? COIL_Z : 0, 0);
         return coil_place_write(vm, &s->places[0], same, COIL_T_UNT8);
     }
     case COIL_OP_ATOMINCR:

@@ -40,7 +40,7 @@ static uint32_t run_element(struct coil_vm *vm, const struct coil_step *s)
     if (get) {
         value = coil_get(vm, bytes + index * size, type);
         TRY(coil_place_write(vm, &s->places[0], value, type));
-        coil_flags_set(vm, coil_value_flags(type, value), COIL_Z | COIL_S | COIL_N);
+        coil_flags_set(vm, s->opcode, coil_value_flags(type, value), 0);
         return 0;
     }
     TRY(coil_read_as(vm, s, 2, coil_type_at(s, 2), &value));
@@ -67,8 +67,7 @@ static uint32_t run_dot(struct coil_vm *vm, const struct coil_step *s)
             coil_combine(COIL_OP_MUL, type, coil_get(vm, a + i * size, type), y, &flags), &flags);
     }
     TRY(coil_place_write(vm, &s->places[0], sum, type));
-    coil_flags_set(vm, (uint8_t)(coil_value_flags(type, sum) | (flags & COIL_V)),
-                   COIL_Z | COIL_S | COIL_V | COIL_N);
+    coil_flags_set(vm, s->opcode, (uint8_t)(coil_value_flags(type, sum) | (flags & COIL_V)), 0);
     return 0;
 }
 
@@ -95,7 +94,7 @@ static uint32_t run_cross(struct coil_vm *vm, const struct coil_step *s)
     for (unsigned i = 0; i < 3; i++)
         coil_put(vm, out + i * coil_types[lane].bytes, lane,
                  coil_convert_bits(z[i], type, lane, false));
-    coil_flags_set(vm, zero ? COIL_Z : 0, COIL_Z);
+    coil_flags_set(vm, s->opcode, zero ? COIL_Z : 0, 0);
     return 0;
 }
 
@@ -123,7 +122,7 @@ static uint32_t run_length(struct coil_vm *vm, const struct coil_step *s)
             bits = coil_convert_bits(coil_convert_bits(bits, COIL_T_FP64, COIL_T_FP32, false),
                                      COIL_T_FP32, COIL_T_FP64, false);
         TRY(coil_place_write(vm, &s->places[0], bits, COIL_T_FP64));
-        coil_flags_set(vm, length == 0 ? COIL_Z : 0, COIL_Z | COIL_S);
+        coil_flags_set(vm, s->opcode, length == 0 ? COIL_Z : 0, 0);
         return 0;
     }
     uint8_t lane = coil_lane_of(&s->places[0]);
@@ -134,9 +133,8 @@ static uint32_t run_length(struct coil_vm *vm, const struct coil_step *s)
         coil_put(vm, out + i * coil_types[lane].bytes, lane,
                  coil_convert_bits(bits, COIL_T_FP64, lane, false));
     }
-    coil_flags_set(vm,
-                   (uint8_t)((length == 0 ? COIL_Z | COIL_D : 0) | (isnan(length) ? COIL_N : 0)),
-                   COIL_Z | COIL_D | COIL_N);
+    uint8_t flags = (uint8_t)((length == 0 ? COIL_Z | COIL_D : 0) | (isnan(length) ? COIL_N : 0));
+    coil_flags_set(vm, s->opcode, flags, 0);
     return 0;
 }
 
