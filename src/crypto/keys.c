@@ -14,26 +14,6 @@
 #include "crypto/hash.h"
 #include "crypto/internal.h"
 
-static const struct {
-    const char *name;
-    size_t public_size, signature_size;
-} types[KEY_TYPES] = {
-    [KEY_ED25519] = {"ed25519", 32, 64},
-    [KEY_P256] = {"p256", 65, 64},
-    [KEY_RSA2048] = {"rsa2048", 260, 256},
-};
-
-const char *key_type_name(enum key_type type) { return types[type].name; }
-size_t key_public_size(enum key_type type) { return types[type].public_size; }
-size_t key_signature_size(enum key_type type) { return types[type].signature_size; }
-
-enum key_type key_type_of(const char *name)
-{
-    for (int i = KEY_ED25519; i < KEY_TYPES; i++)
-        if (!strcmp(types[i].name, name)) return (enum key_type)i;
-    return KEY_NONE;
-}
-
 /* ---- raw public keys ---- */
 
 /* Encodings of the eight points whose order divides 8, without the sign bit. Under such a key one

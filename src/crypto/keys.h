@@ -10,7 +10,12 @@
 #include "base/error.h"
 #include "base/writer.h"
 
-enum key_type { KEY_NONE, KEY_ED25519, KEY_P256, KEY_RSA2048, KEY_TYPES };
+enum key_type {
+    KEY_NONE,
+#define KEY(id, ...) KEY_##id,
+#include "crypto/keys.def"
+    KEY_TYPES
+};
 enum { KEY_PUBLIC_MAX = 260, SIGNATURE_MAX = 256 };
 
 struct public_key {

@@ -126,22 +126,8 @@ enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
     return VERDICT_FAILED;
 }
 
-/* ---- keys: their sizes are known, but none is accepted ---- */
+/* ---- keys: none is accepted ---- */
 
-static const size_t sizes[KEY_TYPES][2] = {{0, 0}, {32, 64}, {65, 64}, {260, 256}};
-
-const char *key_type_name(enum key_type type)
-{
-    static const char *const names[KEY_TYPES] = {NULL, "ed25519", "p256", "rsa2048"};
-    return names[type];
-}
-enum key_type key_type_of(const char *name)
-{
-    (void)name;
-    return KEY_NONE;
-}
-size_t key_public_size(enum key_type type) { return sizes[type][0]; }
-size_t key_signature_size(enum key_type type) { return sizes[type][1]; }
 bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out, const char **why)
 {
     (void)type, (void)raw, (void)out;

@@ -269,7 +269,22 @@ extern const struct coil_op_info coil_ops[256];
 void coil_op_counts(uint8_t opcode, unsigned *least, unsigned *most);
 /* "2 operands", "2 to 3 operands", "2 or more operands" */
 void coil_count_text(unsigned least, unsigned most, char *text, size_t room);
-enum coil_unit { COIL_UNIT_CPU = 1, COIL_UNIT_GPU = 2, COIL_UNIT_NPU = 3, COIL_UNIT_ABI = 100 };
+enum coil_unit {
+#define UNIT(name) COIL_UNIT_##name,
+#include "coil/kinds.def"
+    COIL_UNITS,
+    COIL_UNIT_ABI = 100
+};
+enum coil_condition {
+#define CONDITION(name) COIL_IF_##name,
+#include "coil/kinds.def"
+    COIL_CONDITIONS
+};
+enum coil_memory_order {
+#define ORDER(name) COIL_ORDER_##name,
+#include "coil/kinds.def"
+    COIL_ORDERS
+};
 struct coil_unit_op {
     uint8_t unit, code;
     const char *name;
@@ -278,42 +293,37 @@ struct coil_unit_op {
 extern const struct coil_unit_op coil_unit_ops[]; /* ends with a NULL name */
 const struct coil_unit_op *coil_unit_op(unsigned unit, uint8_t code);
 
-extern const char *const coil_conditions[20], *const coil_orders[5];
+extern const char *const coil_conditions[COIL_CONDITIONS], *const coil_orders[COIL_ORDERS];
 
 /* ---- modules ---- */
 
 enum coil_section_type {
-    COIL_S_NULL,
-    COIL_S_TEXT,
-    COIL_S_DATA,
-    COIL_S_RODATA,
-    COIL_S_BSS,
-    COIL_S_SYMTAB,
-    COIL_S_STRTAB,
-    COIL_S_REL,
-    COIL_S_RELA,
-    COIL_S_INIT,
-    COIL_S_FINI,
-    COIL_S_DYNAMIC,
-    COIL_S_DEBUG,
-    COIL_S_COMMENT,
+#define SECTION(name) COIL_S_##name,
+#include "coil/kinds.def"
     COIL_SECTION_TYPES
 };
 enum { COIL_WRITE = 1, COIL_ALLOC = 2, COIL_EXEC = 4, COIL_INFO = 32 };
 enum { COIL_FILE_EXEC = 1, COIL_FILE_SHARED = 2, COIL_FILE_DEBUG = 8, COIL_FILE_RELOC = 16 };
 enum coil_symbol_type {
-    COIL_NOTYPE,
-    COIL_FUNC,
-    COIL_OBJECT,
-    COIL_SECTION,
-    COIL_FILE,
-    COIL_COMMON,
-    COIL_TLS,
+#define SYMBOL(name) COIL_##name,
+#include "coil/kinds.def"
     COIL_SYMBOL_TYPES
 };
-enum { COIL_LOCAL, COIL_GLOBAL, COIL_WEAK, COIL_UNIQUE };
-enum { COIL_DEFAULT, COIL_HIDDEN, COIL_PROTECTED, COIL_INTERNAL };
-enum { COIL_RELOC_NONE, COIL_RELOC_ABS, COIL_RELOC_REL };
+enum coil_binding {
+#define BINDING(name) COIL_##name,
+#include "coil/kinds.def"
+    COIL_BINDINGS
+};
+enum coil_visibility {
+#define VISIBILITY(name) COIL_##name,
+#include "coil/kinds.def"
+    COIL_VISIBILITIES
+};
+enum coil_reloc_type {
+#define RELOC(name) COIL_RELOC_##name,
+#include "coil/kinds.def"
+    COIL_RELOC_TYPES
+};
 
 struct coil_module {
     penta_module base;
@@ -360,7 +370,8 @@ void coil_describe(const penta_module *module, const penta_visitor *visitor);
 void coil_info(const penta_module *module, const penta_visitor *visitor);
 extern const char *const coil_section_names[COIL_SECTION_TYPES]; /* "TEXT" */
 extern const char *const coil_symbol_names[COIL_SYMBOL_TYPES];
-extern const char *const coil_bind_names[4], *const coil_visibility_names[4];
+extern const char *const coil_bind_names[COIL_BINDINGS],
+    *const coil_visibility_names[COIL_VISIBILITIES];
 /* verify.c */
 void coil_verify(const penta_module *module, struct findings *findings);
 /* print_insn.c: one instruction as text. module NULL: indices instead of names. */

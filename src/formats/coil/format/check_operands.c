@@ -89,11 +89,13 @@ static bool writable(struct coil_check *c, const struct coil_operand *o, uint8_t
 
 static bool order_allowed(uint8_t opcode, uint64_t order)
 {
-    if (order > 4) return false;
-    if (opcode == COIL_OP_ATOMLD || opcode == COIL_OP_ATOMWAIT)
-        return order == 0 || order == 1 || order == 4;
-    if (opcode == COIL_OP_ATOMST) return order == 0 || order == 2 || order == 4;
-    return true;
+    bool loads = opcode == COIL_OP_ATOMLD || opcode == COIL_OP_ATOMWAIT;
+    switch (order) {
+    case COIL_ORDER_ACQUIRE: return opcode != COIL_OP_ATOMST;
+    case COIL_ORDER_RELEASE: return !loads;
+    case COIL_ORDER_ACQ_REL: return !loads && opcode != COIL_OP_ATOMST;
+    default: return order < COIL_ORDERS;
+    }
 }
 
 bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
@@ -112,10 +114,10 @@ bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
             REPORT(c, COIL_COND_OPERAND, o->at, "the condition of %s is not a PARAM0", name);
             return false;
         }
-        if (o->value > 0x13)
-            REPORT(c, COIL_COND_VALUE, o->at + 1, "condition 0x%02x, at most 0x13",
-                   (unsigned)o->value);
-        return o->value <= 0x13;
+        if (o->value >= COIL_CONDITIONS)
+            REPORT(c, COIL_COND_VALUE, o->at + 1, "condition 0x%02x, at most 0x%02x",
+                   (unsigned)o->value, COIL_CONDITIONS - 1);
+        return o->value < COIL_CONDITIONS;
     case 'O':
         if (o->op != COIL_T_PARAM0)
             kind = false;

@@ -6,12 +6,21 @@
 #include <stdlib.h>
 
 const char *const coil_section_names[COIL_SECTION_TYPES] = {
-    "NULL", "TEXT", "DATA", "RODATA", "BSS",     "SYMTAB", "STRTAB",
-    "REL",  "RELA", "INIT", "FINI",   "DYNAMIC", "DEBUG",  "COMMENT"};
-const char *const coil_symbol_names[COIL_SYMBOL_TYPES] = {"NOTYPE", "FUNC",   "OBJECT", "SECTION",
-                                                          "FILE",   "COMMON", "TLS"};
-const char *const coil_bind_names[4] = {"LOCAL", "GLOBAL", "WEAK", "UNIQUE"};
-const char *const coil_visibility_names[4] = {"DEFAULT", "HIDDEN", "PROTECTED", "INTERNAL"};
+#define SECTION(name) #name,
+#include "coil/kinds.def"
+};
+const char *const coil_symbol_names[COIL_SYMBOL_TYPES] = {
+#define SYMBOL(name) #name,
+#include "coil/kinds.def"
+};
+const char *const coil_bind_names[COIL_BINDINGS] = {
+#define BINDING(name) #name,
+#include "coil/kinds.def"
+};
+const char *const coil_visibility_names[COIL_VISIBILITIES] = {
+#define VISIBILITY(name) #name,
+#include "coil/kinds.def"
+};
 
 static const char *header_note(const char *field, uint64_t value)
 {
@@ -21,8 +30,12 @@ static const char *header_note(const char *field, uint64_t value)
                : value == COIL_FILE_SHARED ? "SHARED"
                                            : NULL;
     if (!strcmp(field, "target_pu")) {
-        static const char *const units[] = {"any", "CPU", "GPU", "NPU", "DSP"};
-        return value < 5 ? units[value] : NULL;
+        static const char *const units[COIL_UNITS] = {
+#define UNIT(name) #name,
+#include "coil/kinds.def"
+        };
+        if (value == COIL_UNIT_ANY) return "any";
+        return value < COIL_UNITS ? units[value] : NULL;
     }
     if (!strcmp(field, "endianness")) return value ? "big" : "little";
     return NULL;
@@ -36,8 +49,9 @@ static const char *section_note(const char *field, uint64_t value)
 static const char *symbol_note(const char *field, uint64_t value)
 {
     if (!strcmp(field, "type")) return value < COIL_SYMBOL_TYPES ? coil_symbol_names[value] : NULL;
-    if (!strcmp(field, "bind")) return value < 4 ? coil_bind_names[value] : NULL;
-    if (!strcmp(field, "visibility")) return value < 4 ? coil_visibility_names[value] : NULL;
+    if (!strcmp(field, "bind")) return value < COIL_BINDINGS ? coil_bind_names[value] : NULL;
+    if (!strcmp(field, "visibility"))
+        return value < COIL_VISIBILITIES ? coil_visibility_names[value] : NULL;
     if (!strcmp(field, "section_idx"))
         return value == 0 ? "undefined" : value == COIL_ABSOLUTE ? "absolute" : NULL;
     return NULL;
@@ -45,9 +59,11 @@ static const char *symbol_note(const char *field, uint64_t value)
 
 static const char *reloc_note(const char *field, uint64_t value)
 {
-    static const char *const names[] = {"NONE", "ABS",  "REL",      "GOT",
-                                        "PLT",  "COPY", "GLOB_DAT", "JMP_SLOT"};
-    return !strcmp(field, "type") && (value & 255) < 8 ? names[value & 255] : NULL;
+    static const char *const names[COIL_RELOC_TYPES] = {
+#define RELOC(name) #name,
+#include "coil/kinds.def"
+    };
+    return !strcmp(field, "type") && (value & 255) < COIL_RELOC_TYPES ? names[value & 255] : NULL;
 }
 
 /* ---- the pieces of a file, in its order ---- */

@@ -64,10 +64,14 @@ const struct coil_unit_op *coil_unit_op(unsigned unit, uint8_t code)
     return NULL;
 }
 
-const char *const coil_conditions[20] = {"EQ", "NEQ", "GT", "GTE", "LT", "LTE", "O",
-                                         "NO", "S",   "NS", "Z",   "NZ", "C",   "NC",
-                                         "D",  "ND",  "N",  "NN",  "P",  "NP"};
-const char *const coil_orders[5] = {"RELAXED", "ACQUIRE", "RELEASE", "ACQ_REL", "SEQ_CST"};
+const char *const coil_conditions[COIL_CONDITIONS] = {
+#define CONDITION(name) #name,
+#include "coil/kinds.def"
+};
+const char *const coil_orders[COIL_ORDERS] = {
+#define ORDER(name) #name,
+#include "coil/kinds.def"
+};
 
 /* ---- reading ---- */
 

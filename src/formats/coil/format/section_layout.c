@@ -1,6 +1,31 @@
 #include "coil/format/section_layout.h"
 #include <stdlib.h>
 
+struct coil_section coil_section_kind(penta_bytes name)
+{
+    static const struct {
+        const char *stem;
+        uint32_t type, flags;
+        uint64_t align;
+    } kinds[] = {{".text", COIL_S_TEXT, COIL_ALLOC | COIL_EXEC, 1},
+                 {".data", COIL_S_DATA, COIL_ALLOC | COIL_WRITE, 8},
+                 {".rodata", COIL_S_RODATA, COIL_ALLOC, 8},
+                 {".bss", COIL_S_BSS, COIL_ALLOC | COIL_WRITE, 8},
+                 {".init", COIL_S_INIT, COIL_ALLOC | COIL_EXEC, 1},
+                 {".fini", COIL_S_FINI, COIL_ALLOC | COIL_EXEC, 1},
+                 {".debug", COIL_S_DEBUG, COIL_INFO, 1},
+                 {".comment", COIL_S_COMMENT, COIL_INFO, 1},
+                 {".coil", COIL_S_COMMENT, COIL_INFO, 1}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t n = strlen(kinds[i].stem);
+        if (name.size >= n && !memcmp(name.data, kinds[i].stem, n) &&
+            (name.size == n || name.data[n] == '.'))
+            return (struct coil_section){
+                .type = kinds[i].type, .flags = kinds[i].flags, .align = kinds[i].align};
+    }
+    return (struct coil_section){.type = COIL_S_DATA, .flags = COIL_ALLOC | COIL_WRITE, .align = 8};
+}
+
 unsigned coil_section_rank(uint32_t type)
 {
     switch (type) {

@@ -9,6 +9,8 @@ enum { COIL_PAGE = 0x1000 };
 uint64_t coil_section_address(const struct coil_module *m, size_t i);
 /* Addresses of all sections into out; returns the first free address after them. */
 uint64_t coil_section_addresses(const struct coil_module *m, uint64_t *out);
+/* Type, flags and alignment of a section that has this name and says nothing more. */
+struct coil_section coil_section_kind(penta_bytes name);
 /* The order of section types in an address space: TEXT, INIT, FINI, RODATA, DATA, BSS, others. */
 unsigned coil_section_rank(uint32_t type);
 /* The function that a relocatable file names as its entry, by section (from 0) and offset. The header

@@ -155,7 +155,7 @@ static void write_map(const struct state *s)
     for (size_t i = 0; i < s->object.symbol_count; i++) {
         const struct coil_out_symbol *sym = &s->object.symbols[i];
         writer_print(w, "0x%016llx %-6s ", (unsigned long long)sym->head.value,
-                     sym->head.bind < 4 ? coil_bind_names[sym->head.bind] : "?");
+                     sym->head.bind < COIL_BINDINGS ? coil_bind_names[sym->head.bind] : "?");
         map_line(w, sym->name);
     }
 }

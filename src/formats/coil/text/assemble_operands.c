@@ -399,7 +399,8 @@ static bool unknown_operand(struct coil_asm *a, struct token t, bool conditional
     struct suggest near = {.word = token_text(a->s, t)};
     source_unexpected(a->s, t, conditional ? "a condition or a target" : "an operand");
     if (t.kind != TOKEN_NAME) return false;
-    for (int i = 0; conditional && i < 20; i++) suggest_offer(&near, coil_conditions[i]);
+    for (int i = 0; conditional && i < COIL_CONDITIONS; i++)
+        suggest_offer(&near, coil_conditions[i]);
     for (int op = 0; op < 256 && !conditional; op++)
         if (coil_types[op].text && coil_types[op].family != COIL_F_SPECIAL)
             suggest_offer(&near, coil_types[op].text);
@@ -416,12 +417,13 @@ bool asm_operand(struct coil_asm *a, struct asm_parsed *p, uint8_t opcode, unsig
     int found;
     bool conditional =
         !i && (opcode == COIL_OP_BR || opcode == COIL_OP_CALL || opcode == COIL_OP_RET);
-    if (conditional && (found = name_in(s, t, coil_conditions, 20)) >= 0) {
+    if (conditional && (found = name_in(s, t, coil_conditions, COIL_CONDITIONS)) >= 0) {
         source_next(s);
         asm_plain(o, COIL_T_PARAM0, (uint8_t)found, COIL_PARAM, (uint64_t)found);
         return true;
     }
-    if (coil_ops[opcode].group == COIL_G_ATOMIC && (found = name_in(s, t, coil_orders, 5)) >= 0) {
+    bool atomic = coil_ops[opcode].group == COIL_G_ATOMIC;
+    if (atomic && (found = name_in(s, t, coil_orders, COIL_ORDERS)) >= 0) {
         source_next(s);
         asm_plain(o, COIL_T_PARAM0, (uint8_t)found, COIL_PARAM, (uint64_t)found);
         return true;

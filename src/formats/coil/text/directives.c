@@ -1,6 +1,7 @@
 /* Directives of the text form (COIL 10.3, COIL 10.5). */
 #include "base/number.h"
 #include "base/suggest.h"
+#include "coil/format/section_layout.h"
 #include "coil/text/assemble.h"
 #include <stdlib.h>
 
@@ -169,31 +170,6 @@ static bool d_entry(struct coil_asm *a)
 
 /* ---- sections ---- */
 
-static struct coil_section kind_by_name(penta_bytes name)
-{
-    static const struct {
-        const char *stem;
-        uint32_t type, flags;
-        uint64_t align;
-    } kinds[] = {{".text", COIL_S_TEXT, COIL_ALLOC | COIL_EXEC, 1},
-                 {".data", COIL_S_DATA, COIL_ALLOC | COIL_WRITE, 8},
-                 {".rodata", COIL_S_RODATA, COIL_ALLOC, 8},
-                 {".bss", COIL_S_BSS, COIL_ALLOC | COIL_WRITE, 8},
-                 {".init", COIL_S_INIT, COIL_ALLOC | COIL_EXEC, 1},
-                 {".fini", COIL_S_FINI, COIL_ALLOC | COIL_EXEC, 1},
-                 {".debug", COIL_S_DEBUG, COIL_INFO, 1},
-                 {".comment", COIL_S_COMMENT, COIL_INFO, 1},
-                 {".coil", COIL_S_COMMENT, COIL_INFO, 1}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        size_t n = strlen(kinds[i].stem);
-        if (name.size >= n && !memcmp(name.data, kinds[i].stem, n) &&
-            (name.size == n || name.data[n] == '.'))
-            return (struct coil_section){
-                .type = kinds[i].type, .flags = kinds[i].flags, .align = kinds[i].align};
-    }
-    return (struct coil_section){.type = COIL_S_DATA, .flags = COIL_ALLOC | COIL_WRITE, .align = 8};
-}
-
 static bool find_section(const struct coil_asm *a, penta_bytes name, size_t *index)
 {
     const struct label *l = labels_find(&a->section_names, name);
@@ -221,7 +197,7 @@ static bool select_section(struct coil_asm *a, penta_bytes name)
 {
     if (a->function >= 0)
         return error_at(a->s->err, COIL_FUNC_OPEN, a->s->pos, "a section within .func");
-    return find_section(a, name, &a->section) || new_section(a, name, kind_by_name(name));
+    return find_section(a, name, &a->section) || new_section(a, name, coil_section_kind(name));
 }
 
 static bool section_type(struct coil_asm *a, uint32_t *type)
@@ -372,8 +348,9 @@ static bool d_symbol(struct coil_asm *a)
     uint64_t reserved = 0;
     struct coil_symbol head = {0};
     if (!copy || !source_expect(s, ',') ||
-        !choice(a, coil_bind_names, NULL, 4, &bind_, "a binding") || !source_expect(s, ',') ||
-        !choice(a, coil_visibility_names, NULL, 4, &visibility, "a visibility") ||
+        !choice(a, coil_bind_names, NULL, COIL_BINDINGS, &bind_, "a binding") ||
+        !source_expect(s, ',') ||
+        !choice(a, coil_visibility_names, NULL, COIL_VISIBILITIES, &visibility, "a visibility") ||
         !source_expect(s, ',') ||
         !choice(a, coil_symbol_names, NULL, COIL_SYMBOL_TYPES, &type, "a symbol type") ||
         !source_expect(s, ',') || !wide(a, &head.section_idx) || !source_expect(s, ',') ||

@@ -165,21 +165,15 @@ static void print_names(struct listing *l)
 
 /* ---- sections ---- */
 
+/* What the directive of this name alone gives. */
 static bool usual(const struct coil_section *s, penta_bytes text)
 {
-    static const struct {
-        const char *name;
-        uint32_t type, flags, align;
-    } kinds[] = {{".text", COIL_S_TEXT, 6, 1},
-                 {".data", COIL_S_DATA, 3, 8},
-                 {".rodata", COIL_S_RODATA, 2, 8},
-                 {".bss", COIL_S_BSS, 3, 8}};
-    if (s->addr || s->link || s->info) return false;
-    for (int i = 0; i < 4; i++)
-        if (text.size == strlen(kinds[i].name) && !memcmp(text.data, kinds[i].name, text.size))
-            return s->type == kinds[i].type && s->flags == kinds[i].flags &&
-                   s->align == kinds[i].align;
-    return false;
+    static const char *const directives[] = {".text", ".data", ".rodata", ".bss"};
+    struct coil_section kind = coil_section_kind(text);
+    bool named = false;
+    for (int i = 0; i < 4; i++) named |= bytes_equal(text, bytes_of(directives[i]));
+    return named && !s->addr && !s->link && !s->info && s->type == kind.type &&
+           s->flags == kind.flags && s->align == kind.align;
 }
 
 static bool name_taken(const struct coil_module *m, size_t section)

@@ -290,7 +290,8 @@ void coil_print_insn(struct writer *out, const struct coil_module *m, const stru
     for (unsigned i = 0; i < insn->count; i++, separator = ", ") {
         const struct coil_operand *o = &insn->operands[i];
         writer_text(out, separator);
-        if (name && o->op == COIL_T_PARAM0 && takes_condition(insn, i) && o->value < 20)
+        if (name && o->op == COIL_T_PARAM0 && takes_condition(insn, i) &&
+            o->value < COIL_CONDITIONS)
             writer_text(out, coil_conditions[o->value]);
         else if (name && o->op == COIL_T_PARAM0 && atomic && o->value < 5)
             writer_text(out, coil_orders[o->value]);

@@ -283,12 +283,12 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         CASE(COIL_CELL_NOP):    in++;                                                 NEXT;
         CASE(COIL_CELL_JMP):    in = cells + in->a;                                   NEXT;
         CASE(COIL_CELL_BR):     if (holds(vm, in->x)) in = cells + in->a; else in++;  NEXT;
-        CASE(COIL_CELL_BR_EQ):  BRANCH(==, 0);                                        NEXT;
-        CASE(COIL_CELL_BR_NEQ): BRANCH(!=, 1);                                        NEXT;
-        CASE(COIL_CELL_BR_GT):  BRANCH(>, 2);                                         NEXT;
-        CASE(COIL_CELL_BR_GTE): BRANCH(>=, 3);                                        NEXT;
-        CASE(COIL_CELL_BR_LT):  BRANCH(<, 4);                                         NEXT;
-        CASE(COIL_CELL_BR_LTE): BRANCH(<=, 5);                                        NEXT;
+        CASE(COIL_CELL_BR_EQ):  BRANCH(==, COIL_IF_EQ);                               NEXT;
+        CASE(COIL_CELL_BR_NEQ): BRANCH(!=, COIL_IF_NEQ);                              NEXT;
+        CASE(COIL_CELL_BR_GT):  BRANCH(>, COIL_IF_GT);                                NEXT;
+        CASE(COIL_CELL_BR_GTE): BRANCH(>=, COIL_IF_GTE);                              NEXT;
+        CASE(COIL_CELL_BR_LT):  BRANCH(<, COIL_IF_LT);                                NEXT;
+        CASE(COIL_CELL_BR_LTE): BRANCH(<=, COIL_IF_LTE);                              NEXT;
         CASE(COIL_CELL_CALL_IF):
             if (!holds(vm, in->x)) {
                 in++;

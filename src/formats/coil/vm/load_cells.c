@@ -177,9 +177,11 @@ void coil_load_cell(const struct coil_loading *l, size_t i)
 {
     struct coil_cell *c = &l->p->cells[i], cell = *c;
     const struct coil_step *s = l->cell_steps[i];
-    static const uint16_t quick[] = {COIL_CELL_BR_EQ,  COIL_CELL_BR_NEQ, COIL_CELL_BR_GT,
-                                     COIL_CELL_BR_GTE, COIL_CELL_BR_LT,  COIL_CELL_BR_LTE};
-    if (c->op == COIL_CELL_BR && c->x < 6) c->op = quick[c->x];
+    static const uint16_t quick[COIL_CONDITIONS] = {
+        [COIL_IF_EQ] = COIL_CELL_BR_EQ, [COIL_IF_NEQ] = COIL_CELL_BR_NEQ,
+        [COIL_IF_GT] = COIL_CELL_BR_GT, [COIL_IF_GTE] = COIL_CELL_BR_GTE,
+        [COIL_IF_LT] = COIL_CELL_BR_LT, [COIL_IF_LTE] = COIL_CELL_BR_LTE};
+    if (c->op == COIL_CELL_BR && c->x < COIL_CONDITIONS && quick[c->x]) c->op = quick[c->x];
     if (c->op != COIL_CELL_STEP) return;
     bool done = false;
     switch (s->opcode) {

@@ -354,16 +354,17 @@ bool coil_condition(uint8_t condition, uint8_t f)
 {
     bool z = f & COIL_Z, s = f & COIL_S, v = f & COIL_V, n = f & COIL_N;
     bool truth;
+    _Static_assert(COIL_IF_EQ == 0 && COIL_IF_NEQ == 1 && COIL_IF_NP % 2 == 1, "opposites are odd");
     switch (condition & ~1) {
-    case 0x00:
-    case 0x0A: truth = z; break;
-    case 0x02: return condition == 2 ? !n && !z && s == v : !n && (z || s == v);
-    case 0x04: return condition == 4 ? !n && s != v : !n && (z || s != v);
-    case 0x06: truth = v; break;
-    case 0x08: truth = s; break;
-    case 0x0C: truth = f & COIL_C; break;
-    case 0x0E: truth = f & COIL_D; break;
-    case 0x10: truth = n; break;
+    case COIL_IF_EQ:
+    case COIL_IF_Z: truth = z; break;
+    case COIL_IF_GT: return condition == COIL_IF_GT ? !n && !z && s == v : !n && (z || s == v);
+    case COIL_IF_LT: return condition == COIL_IF_LT ? !n && s != v : !n && (z || s != v);
+    case COIL_IF_O: truth = v; break;
+    case COIL_IF_S: truth = s; break;
+    case COIL_IF_C: truth = f & COIL_C; break;
+    case COIL_IF_D: truth = f & COIL_D; break;
+    case COIL_IF_N: truth = n; break;
     default: truth = f & COIL_P; break;
     }
     return condition & 1 ? !truth : truth;
