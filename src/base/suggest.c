@@ -30,8 +30,10 @@ void suggest_offer(struct suggest *s, const char *candidate)
 {
     size_t n = strlen(candidate);
     if (!s->word.size || s->word.size > WORD_MAX || n > WORD_MAX) return;
+    size_t longer = s->word.size > n ? s->word.size : n,
+           shorter = s->word.size > n ? n : s->word.size;
+    if ((longer - shorter) * 3 > longer + 1) return; /* the distance is no less */
     unsigned d = distance(s->word.data, s->word.size, (const uint8_t *)candidate, n);
-    size_t longer = s->word.size > n ? s->word.size : n;
     if (d * 3 > longer + 1) return; /* about one slip in three letters */
     if (!s->best || d < s->distance) {
         s->best = candidate;

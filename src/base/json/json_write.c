@@ -8,10 +8,24 @@
 #include "base/sanitize.h"
 #include "base/utf8.h"
 
+/* How many bytes at the start are ASCII that needs no escape: nearly always all of them. */
+static size_t plain_prefix(penta_bytes text)
+{
+    size_t n = 0;
+    while (n < text.size && text.data[n] >= 0x20 && text.data[n] < 0x7f && text.data[n] != '"' &&
+           text.data[n] != '\\')
+        n++;
+    return n;
+}
+
 static void quoted(struct writer *w, penta_bytes text)
 {
     writer_char(w, '"');
     while (text.size) {
+        size_t plain = plain_prefix(text);
+        writer_bytes(w, text.data, plain);
+        text = (penta_bytes){text.data + plain, text.size - plain};
+        if (!text.size) break;
         uint32_t point = 0;
         size_t n = utf8_next(text, &point);
         if (!n) {
