@@ -304,7 +304,9 @@ static void check_requirements(struct program *g)
         if (need->id < 0xffff) g->used[need->id / 8] &= (uint8_t) ~(1u << (need->id & 7));
     }
     for (unsigned id = 1; id < 0xffff; id++)
-        if (g->used[id / 8] >> (id & 7) & 1)
+        if (!g->used[id / 8])
+            id |= 7; /* to the last of its byte */
+        else if (g->used[id / 8] >> (id & 7) & 1)
             AT(TVMR_EXT_UNDECLARED, m->legacy ? 0 : tvmr_header_bytes,
                "extension 0x%04x is used but not required", id);
 }
