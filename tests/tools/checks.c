@@ -97,15 +97,18 @@ static void check_bad_snapshots(penta_vm *vm, const penta_buffer *good)
     }
 }
 
-/* A machine with a small stack where the format has that option: a snapshot looks at all of it. */
+/* A machine with little memory where the format has such options: a snapshot looks at all of it, and
+ * sanitizers fill it. */
 static penta_vm *open_machine(const penta_module *module, penta_error *err)
 {
-    static const penta_option small_stack = {"stack", "512"};
-    bool known = false;
+    static const penta_option small[] = {{"stack", "512"}, {"heap", "65536"}, {"frames", "65536"}};
+    penta_option known[3];
+    size_t count = 0;
     if (!module->driver->engines) return NULL;
-    for (const penta_option_info *o = module->driver->options; o && o->key; o++)
-        known = known || (!strcmp(o->key, small_stack.key) && o->uses & OPTION_RUN);
-    penta_vm *vm = penta_vm_new(module, NULL, &small_stack, known, err);
+    for (size_t i = 0; i < 3; i++)
+        for (const penta_option_info *o = module->driver->options; o && o->key; o++)
+            if (!strcmp(o->key, small[i].key) && o->uses & OPTION_RUN) known[count++] = small[i];
+    penta_vm *vm = penta_vm_new(module, NULL, known, count, err);
     if (!vm && !err->code) check_failed("no machine and no reason", 0, 0);
     return vm;
 }
