@@ -41,6 +41,7 @@ penta_test(properties-big-endian tests/tools/properties.sh $<TARGET_FILE:penta_c
            ${BUILDS}/s390x/bin/properties 41)
 penta_test(format tests/programs/format)
 penta_test(layers ${PYTHON} tests/programs/layers.py)
+penta_test(symbols ${PYTHON} tests/programs/symbols.py ${CMAKE_BINARY_DIR})
 penta_test(package tests/programs/package $<TARGET_FILE:penta_cli> ${CMAKE_BINARY_DIR})
 penta_test(sixth-format tests/programs/sixth_format)
 penta_test(units $<TARGET_FILE:units>)
@@ -160,4 +161,4 @@ endif()
 
 # What `make check` runs: all that needs only the release build and few seconds.
 set_tests_properties(cases cli coil coil-units conform coverage crypto-units cvbc docs examples file-units format help layers
-                     outputs pvm-units readme terminal tvmr-units units walks PROPERTIES LABELS daily)
+                     outputs pvm-units readme symbols terminal tvmr-units units walks PROPERTIES LABELS daily)

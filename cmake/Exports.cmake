@@ -1,3 +1,14 @@
+# What leaves the libraries: tests/symbols has the lists, which tests/programs/symbols.py compares.
+
+# penta_exports(TARGET PATTERN...): a shared library exports names like these and no others.
+function(penta_exports target)
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/${target}.map)
+  string(REPLACE ";" "; " names "${ARGN}")
+  file(CONFIGURE OUTPUT ${script} CONTENT "{ global: @names@; local: *; };\n" @ONLY)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${script})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
+endfunction()
+
 # penta_static_archive(NAME OBJECT_LIBRARY...): libNAME.a with one relocatable object in
 # which everything hidden has become local, so that a static archive exports no more than the
 # shared library does. A static library among the arguments gives only the members that are needed.
