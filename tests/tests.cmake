@@ -48,6 +48,8 @@ penta_test(units $<TARGET_FILE:units>)
 penta_test(crypto-units $<TARGET_FILE:crypto_units>)
 penta_test(file-units $<TARGET_FILE:file_units>)
 penta_test(repair-units $<TARGET_FILE:repair_units>)
+penta_test(session-units $<TARGET_FILE:session_units>)
+penta_test(session-units-asan tests/tools/if_built asan/bin/session_units ${BUILDS}/asan/bin/session_units)
 penta_test(store ${PYTHON} tests/programs/store.py $<TARGET_FILE:penta_cli>)
 penta_test(pvm-units $<TARGET_FILE:pvm_units>)
 penta_test(tvmr-train $<TARGET_FILE:tvmr_train> examples/tvmr ${CMAKE_BINARY_DIR}/shapes.tvmw)
@@ -161,4 +163,4 @@ endif()
 
 # What `make check` runs: all that needs only the release build and few seconds.
 set_tests_properties(cases cli coil coil-units conform coverage crypto-units cvbc docs examples file-units format help layers
-                     outputs pvm-units readme symbols terminal tvmr-units units walks PROPERTIES LABELS daily)
+                     outputs pvm-units readme session-units symbols terminal tvmr-units units walks PROPERTIES LABELS daily)

@@ -182,7 +182,7 @@ static void forward(struct penta_debugger *d, uint64_t n, bool watching, penta_s
         bool first_time = s->steps > d->furthest;
         if (first_time) d->furthest = s->steps;
         if (first_time && s->steps >= next && stop->kind == PENTA_STOP_FUEL) take_snapshot(d);
-        if (watching && watches_changed(d) && stop->kind == PENTA_STOP_FUEL)
+        if (watching && stop->kind == PENTA_STOP_FUEL && watches_changed(d))
             stop->kind = PENTA_STOP_BREAK;
         if (stop->kind != PENTA_STOP_FUEL || done >= n) break;
     }

@@ -1,0 +1,433 @@
+/* penta.h, session.h and views.h as a program uses them: what calls leave when they fail, who answers
+ * host calls, marks, watches, recorded answers, traces, lists. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/json/json_read.h"
+#include "penta/session.h"
+#include "penta/views.h"
+
+static unsigned long passed, failed;
+static penta_error err;
+
+#define CHECK(condition) check(condition, __LINE__, #condition)
+
+static void check(bool ok, int line, const char *what)
+{
+    passed += ok;
+    failed += !ok;
+    if (!ok) printf("FAIL line %d: %s (%s)\n", line, what, err.message);
+}
+
+static penta_bytes bytes_of(const char *text)
+{
+    return (penta_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+static bool contains(const penta_buffer *b, const char *text)
+{
+    return b->data && memmem(b->data, b->size, text, strlen(text));
+}
+
+static bool is_json(penta_buffer *b)
+{
+    penta_error wrong = {0};
+    struct json_doc *document = json_parse((penta_bytes){b->data, b->size}, &wrong);
+    bool ok = document != NULL;
+    b->size = 0;
+    json_doc_free(document);
+    return ok;
+}
+
+static const struct sample {
+    const char *format, *text;
+} samples[] = {
+    {"kblob", "WRITE8 0x10000, 1\nSLEEP 5\nWRITE8 0x10001, 2\nHALT\n"},
+    {"pvm", "%isa = latest64\n%stack_size = 4096\n%import \"ask\"\n%export \"main\" = @main\n"
+            "@main:\na0 = 1\na1 = 2\necalli 0\na0 = a0 + a1\nret\n"},
+    {"cvbc", ".string \"hello\\n\"\nPUSH 0\nPRINTF 0\nHALT\n"},
+    {"tvmr", ".program\nhalt\n"},
+    {"coil", ".global main\n.func main\n    MOV v0, i64 7\n    OUTPORT 2, v0\n    RET\n.endfunc\n"},
+};
+enum { SAMPLES = sizeof samples / sizeof *samples, PVM = 1, CVBC = 2, COIL = 4 };
+
+static penta_module *assemble(const struct sample *s)
+{
+    penta_findings *findings = penta_findings_new();
+    penta_module *m =
+        penta_assemble(bytes_of(s->text), s->format, NULL, 0, penta_findings_add, findings);
+    const penta_error *first = penta_findings_at(findings, 0);
+    if (!m && first) err = *first;
+    penta_findings_free(findings);
+    CHECK(m);
+    if (!m) exit(1);
+    return m;
+}
+
+static size_t options_of(const struct sample *s, penta_option *options)
+{
+    if (!strcmp(s->format, "kblob")) *options = (penta_option){"map", "0x10000:64"};
+    if (!strcmp(s->format, "pvm")) *options = (penta_option){"call", "main"};
+    return !strcmp(s->format, "kblob") || !strcmp(s->format, "pvm");
+}
+
+static penta_session *session_of(const penta_module *m, const struct sample *s)
+{
+    penta_option option;
+    size_t count = options_of(s, &option);
+    penta_session *session = penta_session_new(m, "interp", &option, count, &err);
+    CHECK(session);
+    if (!session) exit(1);
+    return session;
+}
+
+/* ---- visitors and buffers ---- */
+
+static bool enter(void *user, const penta_node *node)
+{
+    (void)user;
+    return node != NULL;
+}
+static void field(void *user, const penta_field *f)
+{
+    ++*(size_t *)user;
+    (void)f;
+}
+static void leave(void *user, const penta_node *node) { (void)user, (void)node; }
+
+static void visitors(const penta_module *m, const struct sample *s)
+{
+    size_t fields = 0;
+    penta_session *session = session_of(m, s);
+    penta_visitor some[] = {{0},
+                            {.enter = enter},
+                            {.leave = leave},
+                            {.user = &fields, .field = field},
+                            {&fields, enter, field, leave}};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        penta_describe(m, &some[i]);
+        penta_info(m, &some[i]);
+        penta_vm_describe(penta_session_vm(session), &some[i]);
+        CHECK(penta_instructions(s->format, &some[i]));
+        CHECK(penta_describe_part(m, NULL, 1, &some[i]));
+        CHECK(!penta_describe_part(m, "/nothing", 0, &some[i]));
+    }
+    CHECK(fields);
+    penta_session_free(session);
+}
+
+static void buffers(const penta_module *m)
+{
+    penta_buffer out = {0};
+    penta_option wrong = {"nonsense", "1"};
+    penta_buffer_append(&out, bytes_of("kept"));
+    CHECK(!penta_print(m, &wrong, 1, &out, &err) && out.size == 4);
+    CHECK(!penta_tree(m, &wrong, 1, &out, &err) && out.size == 4);
+    CHECK(!penta_convert(m, &wrong, 1, &out, NULL, NULL) && out.size == 4);
+    CHECK(penta_encode(m, &out, &err) && out.size > 4 && !memcmp(out.data, "kept", 4));
+    size_t size;
+    const uint8_t *file = penta_module_bytes(m, &size);
+    CHECK(size == out.size - 4 && !memcmp(file, out.data + 4, size));
+    out.size = 0;
+    CHECK(penta_describe_json(m, &out, &err) && is_json(&out));
+    CHECK(penta_info_json(m, &out, &err) && is_json(&out));
+    CHECK(penta_parts_json(m, &out, &err) && is_json(&out));
+    CHECK(penta_roundtrip(m, &err));
+    penta_buffer_free(&out);
+}
+
+static void views(const penta_module *m)
+{
+    penta_buffer out = {0}, deep = {0};
+    penta_option depth = {"depth", "1"}, nowhere = {"select", "/nowhere"}, json = {"json", "1"};
+    penta_option colors = {"colors", ""};
+    CHECK(penta_tree(m, &depth, 1, &out, &err) && penta_tree(m, NULL, 0, &deep, &err));
+    CHECK(out.size && out.size < deep.size);
+    deep.size = 0;
+    CHECK(penta_tree_pieces(m, NULL, 0, penta_buffer_append, &deep, &err) && deep.size);
+    CHECK(!penta_tree(m, &nowhere, 1, &out, &err) && !penta_hex(m, &nowhere, 1, &out, &err));
+    CHECK(penta_hex(m, &colors, 1, &out, &err) && contains(&out, "\033["));
+    CHECK(penta_info_text(m, NULL, 0, &out, &err));
+    out.size = 0;
+    CHECK(penta_tree(m, &json, 1, &out, &err) && is_json(&out));
+    size_t differences = 1;
+    CHECK(penta_diff(m, m, &json, 1, &out, &differences, &err) && !differences && is_json(&out));
+    penta_buffer_free(&out);
+    penta_buffer_free(&deep);
+}
+
+/* ---- sessions ---- */
+
+static bool answer_ten(void *user, penta_session *session, const penta_stop *stop)
+{
+    uint64_t ten = 10;
+    ++*(size_t *)user;
+    return stop->kind == PENTA_STOP_HOST && penta_session_answer(session, &ten, 1, &err);
+}
+
+static void count_calls(void *user, const penta_call *call) { *(size_t *)user += call->answered; }
+
+static void callbacks(const penta_module *m)
+{
+    penta_session *s = session_of(m, &samples[PVM]);
+    penta_buffer log = {0};
+    penta_stop stop;
+    size_t asked = 0, told = 0;
+    uint64_t unused = 0;
+    CHECK(!penta_session_answer(s, &unused, 1, &err)); /* nobody asked */
+    penta_session_set_host(s, answer_ten, &asked);
+    penta_session_on_call(s, count_calls, &told);
+    penta_session_keep_log(s, 10, true);
+    penta_session_run(s, UINT64_MAX, &stop);
+    CHECK(stop.kind == PENTA_STOP_HALT && stop.args[0] == 12 && asked == 1 && told == 1);
+    CHECK(penta_session_calls(s) == 1 && !penta_session_failure(s));
+    CHECK(penta_session_log(s, &log, &err) && contains(&log, "\"results\":[\"0xa\"]"));
+    CHECK(is_json(&log) && penta_session_log(s, &log, &err) && !log.size);
+    penta_buffer_free(&log);
+    penta_session_free(s);
+}
+
+/* Without a callback; what is changed before the answer belongs to it. */
+static void own_answers(const penta_module *m)
+{
+    penta_session *s = session_of(m, &samples[PVM]);
+    penta_stop stop;
+    uint64_t many[17] = {5};
+    penta_session_stop_at_calls(s, true);
+    penta_session_run(s, UINT64_MAX, &stop);
+    CHECK(stop.kind == PENTA_STOP_HOST && !penta_session_calls(s));
+    CHECK(!penta_session_answer(s, many, 17, &err) && penta_session_answer(s, many, 1, &err));
+    CHECK(!penta_session_answer(s, many, 1, &err));
+    penta_session_run(s, UINT64_MAX, &stop);
+    CHECK(stop.kind == PENTA_STOP_HALT && stop.args[0] == 7);
+    penta_session_free(s);
+}
+
+static void output(const penta_module *m)
+{
+    penta_session *s = session_of(m, &samples[CVBC]);
+    penta_buffer out = {0}, errors = {0};
+    penta_stop stop;
+    penta_session_keep_log(s, 1, false);
+    penta_session_run(s, UINT64_MAX, &stop);
+    CHECK(stop.kind == PENTA_STOP_HALT);
+    CHECK(penta_session_output(s, &out, NULL, &err) && contains(&out, "hello"));
+    out.size = 0;
+    CHECK(penta_session_output(s, &out, &errors, &err) && !out.size && !errors.size);
+    CHECK(penta_session_log(s, &out, &err) && contains(&out, "host "));
+    CHECK(penta_session_finish(s, &stop, false, &errors, &err));
+    out.size = 0;
+    CHECK(penta_session_finish(s, &stop, true, &out, &err) && is_json(&out));
+    CHECK(!penta_session_save_host(s, &out, &err) && !penta_session_is_console(s));
+    CHECK(penta_vm_text(penta_session_vm(s), NULL, 0, &out, &err) && out.size);
+    penta_buffer_free(&out);
+    penta_buffer_free(&errors);
+    penta_session_free(s);
+}
+
+static void traces(const penta_module *m)
+{
+    static const struct {
+        penta_option option;
+        bool ok;
+        size_t lines;
+    } rows[] = {{{"count", "2"}, true, 2},       {{"last", "1"}, true, 1},
+                {{"match", "OUTPORT"}, true, 1}, {{"from", "2"}, true, 1},
+                {{"json", "1"}, true, 3},        {{"last", "99999999"}, false, 0},
+                {{"count", "many"}, false, 0},   {{"nonsense", "1"}, false, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        penta_session *s = session_of(m, &samples[COIL]);
+        penta_buffer out = {0};
+        penta_stop stop;
+        size_t lines = 0;
+        CHECK(penta_trace(s, UINT64_MAX, &rows[i].option, 1, &out, &stop, &err) == rows[i].ok);
+        for (size_t k = 0; k < out.size; k++) lines += out.data[k] == '\n';
+        CHECK(lines == rows[i].lines);
+        CHECK(penta_session_steps(s) == (rows[i].ok ? 3 : 0));
+        penta_buffer_free(&out);
+        penta_session_free(s);
+    }
+}
+
+/* ---- debugger ---- */
+
+static void marks_and_watches(const penta_module *m)
+{
+    penta_session *s = session_of(m, &samples[COIL]);
+    penta_debugger *d = penta_debugger_new(s, &err);
+    penta_stop stop;
+    uint64_t pcs[4], second;
+    CHECK(penta_debugger_goto(d, 1, &stop, &err));
+    second = stop.pc;
+    CHECK(penta_debugger_goto(d, 0, &stop, &err));
+    CHECK(!penta_debugger_mark(d, second + 1, true));
+    CHECK(penta_debugger_mark(d, second, true) && penta_debugger_mark(d, stop.pc, true));
+    CHECK(penta_debugger_marks(d, pcs, 4) == 2 && pcs[0] == stop.pc && pcs[1] == second);
+    CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err));
+    CHECK(stop.kind == PENTA_STOP_BREAK && stop.pc == second && !penta_debugger_hit(d));
+    CHECK(penta_debugger_mark(d, second, false) && penta_debugger_marks(d, NULL, 0) == 1);
+
+    CHECK(!penta_debugger_watch(d, "zzz", true, &err) &&
+          !penta_debugger_watch(d, "1:0", true, &err));
+    CHECK(!penta_debugger_watch(d, "/registers/v0", false, &err));
+    CHECK(penta_debugger_watch(d, "/registers/v0=8", true, &err));
+    CHECK(penta_debugger_goto(d, 0, &stop, &err) && penta_debugger_forward(d, 100, &stop, &err));
+    CHECK(stop.kind == PENTA_STOP_HALT); /* it never is 8 */
+    CHECK(penta_debugger_watch(d, "/registers/v0=0x7", true, &err));
+    CHECK(penta_debugger_goto(d, 0, &stop, &err) && penta_debugger_forward(d, 100, &stop, &err));
+    CHECK(stop.kind == PENTA_STOP_BREAK && penta_session_steps(s) == 1);
+    CHECK(penta_debugger_hit(d) && !strcmp(penta_debugger_hit(d), "/registers/v0=0x7"));
+    CHECK(penta_debugger_watch_at(d, 1) && !penta_debugger_watch_at(d, 2));
+    CHECK(penta_debugger_back(d, 9, &stop, &err) && !penta_session_steps(s));
+    CHECK(!penta_debugger_goto(d, 99, &stop, &err) && !err.code && stop.kind == PENTA_STOP_HALT);
+    penta_debugger_free(d);
+    penta_session_free(s);
+}
+
+static void memory_watch(const penta_module *m)
+{
+    penta_session *s = session_of(m, &samples[0]);
+    penta_debugger *d = penta_debugger_new(s, &err);
+    penta_stop stop;
+    CHECK(penta_debugger_watch(d, "0x10001:1", true, &err));
+    CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err));
+    CHECK(stop.kind == PENTA_STOP_BREAK && penta_session_steps(s) == 3);
+    penta_debugger_free(d);
+    penta_session_free(s);
+}
+
+/* A run whose answers came from outside is repeated from its record, and only from a sound one. */
+static void records(const penta_module *m, const penta_module *other)
+{
+    penta_session *s = session_of(m, &samples[PVM]), *t = session_of(m, &samples[PVM]);
+    penta_session *u = session_of(other, &samples[COIL]);
+    penta_debugger *d = penta_debugger_new(s, &err), *e = penta_debugger_new(t, &err);
+    penta_debugger *f = penta_debugger_new(u, &err);
+    penta_buffer record = {0}, ends[2] = {{0}};
+    penta_stop stop;
+    uint64_t result = 30;
+    uint8_t byte = 77;
+    penta_session_stop_at_calls(s, true);
+    CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.kind == PENTA_STOP_HOST);
+    CHECK(penta_vm_poke(penta_session_vm(s), 0xfffdfff0, &byte,
+                        1)); /* the stack: not in the answer */
+    CHECK(penta_session_answer(s, &result, 1, &err));
+    CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.args[0] == 32);
+    CHECK(penta_debugger_record(d, &record, &err));
+    for (size_t i = 0; i < record.size; i++) {
+        record.data[i] ^= 0x20;
+        CHECK(!penta_debugger_replay(e, (penta_bytes){record.data, record.size}, &err));
+        record.data[i] ^= 0x20;
+        CHECK(!penta_debugger_replay(e, (penta_bytes){record.data, i}, &err));
+    }
+    CHECK(!penta_debugger_replay(f, (penta_bytes){record.data, record.size}, &err));
+    CHECK(!penta_debugger_replay(d, (penta_bytes){record.data, record.size}, &err));
+    CHECK(penta_debugger_replay(e, (penta_bytes){record.data, record.size}, &err));
+    CHECK(penta_debugger_forward(e, UINT64_MAX, &stop, &err));
+    CHECK(stop.kind == PENTA_STOP_HALT && stop.args[0] == 32);
+    CHECK(penta_vm_save(penta_session_vm(s), &ends[0], &err));
+    CHECK(penta_vm_save(penta_session_vm(t), &ends[1], &err));
+    CHECK(ends[0].size == ends[1].size && !memcmp(ends[0].data, ends[1].data, ends[0].size));
+    for (size_t i = 0; i < 2; i++) penta_buffer_free(&ends[i]);
+    penta_buffer_free(&record);
+    penta_debugger_free(d);
+    penta_debugger_free(e);
+    penta_debugger_free(f);
+    penta_session_free(s);
+    penta_session_free(t);
+    penta_session_free(u);
+}
+
+/* ---- lists, places, code ---- */
+
+static void lists(void)
+{
+    penta_buffer out = {0};
+    const char *format;
+    char version[40];
+    snprintf(version, sizeof version, "%d.%d.%d", PENTA_VERSION_MAJOR, PENTA_VERSION_MINOR,
+             PENTA_VERSION_PATCH);
+    CHECK(!strcmp(version, penta_version()));
+    for (size_t i = 0; (format = penta_format_name(i)); i++) {
+        CHECK(penta_format_title(format) && penta_format_uses(format) & PENTA_USE_OPEN);
+        CHECK(!(penta_format_uses(format) & PENTA_USE_RUN) == !penta_engine_name(format, 0));
+        CHECK(!penta_engine_name(format, 99) && !penta_option_at(format, 999));
+        const penta_rule *rule = penta_rule_at(format, 0);
+        CHECK(!rule || penta_rule_find(rule->code) == rule);
+        CHECK(!penta_rule_at(format, 9999));
+    }
+    CHECK(!penta_format_title("none") && !penta_format_uses("none") && !penta_rule_at("none", 0));
+    CHECK(penta_option_find("kblob", "map", PENTA_USE_RUN));
+    CHECK(!penta_option_find("kblob", "map", PENTA_USE_PRINT));
+    CHECK(penta_formats_json(&out, &err) && is_json(&out));
+    CHECK(penta_rules_json(&out, &err) && is_json(&out));
+    CHECK(penta_instructions_json("coil", &out, &err) && is_json(&out));
+    CHECK(!penta_instructions_json("nothing", &out, &err) && !out.size);
+    CHECK(!strcmp(penta_stop_name(PENTA_STOP_HALT), "halt"));
+    CHECK(!penta_stop_name((penta_stop_kind)99));
+    penta_buffer_free(&out);
+}
+
+static void count_parts(void *user, const penta_part *part) { ++((size_t *)user)[part->kind]; }
+
+static void code(const penta_module *m)
+{
+    penta_buffer out = {0};
+    penta_option function = {"function", "mian"}, range = {"range", "0..3"};
+    size_t kinds[4] = {0};
+    uint64_t next = 0, number, column;
+    penta_bytes line;
+    penta_parts(m, count_parts, kinds);
+    CHECK(kinds[PENTA_PART_CODE] == 1 && kinds[PENTA_PART_FUNCTION] == 1);
+    CHECK(kinds[PENTA_PART_EXPORT] == 1 && kinds[PENTA_PART_IMPORT] == 1);
+    CHECK(!penta_print_code(m, &function, 1, &out, &err) && strstr(err.note, "main"));
+    CHECK(penta_print_code(m, &range, 1, &out, &err) && contains(&out, "main:"));
+    CHECK(penta_next_pc(m, 0, &next) && next > 0 && !penta_print_at(m, next + 1, &out));
+    penta_source_place(bytes_of("one\ntwo\n"), 5, &number, &column, &line);
+    CHECK(number == 2 && column == 2 && line.size == 3);
+    penta_buffer_free(&out);
+}
+
+static void findings(void)
+{
+    static const uint8_t blob[] = {0x05, 0xb1, 0x05, 0xb1, 1, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0,
+                                   0x63, 0,    0,    0,    0, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0};
+    penta_bytes file = {blob, sizeof blob};
+    penta_buffer out = {0};
+    penta_module *m = penta_open(file, "kblob", NULL, 0, &err);
+    penta_findings *f = penta_findings_new();
+    CHECK(m && !penta_validate(m, penta_findings_add, f) && penta_findings_count(f));
+    CHECK(!penta_findings_at(f, penta_findings_count(f)));
+    CHECK(penta_findings_json(f, m, &out, &err) && contains(&out, "\"path\":\"/") && is_json(&out));
+    CHECK(penta_findings_json(f, NULL, &out, &err) && !contains(&out, "\"path\"") && is_json(&out));
+    CHECK(!penta_check_run(m, NULL, 0, true, NULL, NULL));
+    CHECK(!penta_session_new(m, NULL, NULL, 0, &err) && err.code);
+    CHECK(penta_probe(file, "kblob", &out) > 0 && out.size && !penta_probe(file, "none", NULL));
+    penta_findings_free(f);
+    penta_buffer_free(&out);
+    penta_close(m);
+}
+
+int main(void)
+{
+    penta_module *modules[SAMPLES];
+    for (size_t i = 0; i < SAMPLES; i++) {
+        modules[i] = assemble(&samples[i]);
+        visitors(modules[i], &samples[i]);
+        buffers(modules[i]);
+        views(modules[i]);
+    }
+    callbacks(modules[PVM]);
+    own_answers(modules[PVM]);
+    output(modules[CVBC]);
+    traces(modules[COIL]);
+    marks_and_watches(modules[COIL]);
+    memory_watch(modules[0]);
+    records(modules[PVM], modules[COIL]);
+    lists();
+    code(modules[PVM]);
+    findings();
+    for (size_t i = 0; i < SAMPLES; i++) penta_close(modules[i]);
+    printf("%lu passed, %lu failed\n", passed, failed);
+    return failed != 0;
+}
