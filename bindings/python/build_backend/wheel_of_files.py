@@ -1,15 +1,20 @@
-"""A PEP 517 backend for packages that are nothing but Python files: it needs no other package,
-no compiler and no network, and two builds give the same bytes."""
+"""A PEP 517 backend that needs no other package, no compiler and no network; two builds give the same bytes.
+
+The wheel has the Python files, the headers that they read, and the libraries that were built beside them: those in
+PENTA_BUILD, or else in build/release of the tree. Without any it is a wheel for a libpenta that is installed."""
 import base64
 import hashlib
 import io
 import os
 import re
+import sysconfig
 import tarfile
 import zipfile
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TREE = os.path.dirname(os.path.dirname(HERE))
 STAMP = (1980, 1, 1, 0, 0, 0)
+LIBRARIES = ("lib/libpenta.so", "lib/libpenta_conform.so", "lib/libpenta_gpu.so", "libexec/penta/penta-device")
 
 
 def _project():
@@ -18,20 +23,40 @@ def _project():
     return value("name"), value("version"), value("description"), value("requires-python")
 
 
-def _packages():
-    for entry in sorted(os.listdir(HERE)):
-        if os.path.exists(os.path.join(HERE, entry, "__init__.py")):
-            yield entry
+def _read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _folder(top, endings, into=""):
+    for folder, folders, names in os.walk(top):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(endings):
+                path = os.path.join(folder, name)
+                yield into + os.path.relpath(path, top).replace(os.sep, "/"), _read(path)
 
 
 def _sources():
-    for package in _packages():
-        for folder, folders, names in os.walk(os.path.join(HERE, package)):
-            folders.sort()
-            for name in sorted(names):
-                if name.endswith((".py", ".pyi", "py.typed", ".so")):
-                    path = os.path.join(folder, name)
-                    yield os.path.relpath(path, HERE).replace(os.sep, "/"), open(path, "rb").read()
+    for package in sorted(os.listdir(HERE)):
+        if os.path.exists(os.path.join(HERE, package, "__init__.py")):
+            yield from _folder(os.path.join(HERE, package), (".py", "py.typed"), package + "/")
+
+
+def _headers():
+    """From the tree, or from a source distribution, which has them beside the packages."""
+    for place in (os.path.join(HERE, "include"), os.path.join(TREE, "include")):
+        if os.path.exists(os.path.join(place, "penta", "penta.h")):
+            return list(_folder(place, (".h",), "include/"))
+    raise RuntimeError("the headers of penta are not there: build in the tree, or from a source distribution")
+
+
+def _libraries():
+    build = os.environ.get("PENTA_BUILD") or os.path.join(TREE, "build", "release")
+    paths = [os.path.join(build, *library.split("/")) for library in LIBRARIES]
+    if not os.path.exists(paths[0]):
+        return []
+    return [("penta/lib/" + os.path.basename(path), _read(path)) for path in paths if os.path.exists(path)]
 
 
 def _metadata():
@@ -44,19 +69,21 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     name, version, _, _ = _project()
     base = f"{name.replace('-', '_')}-{version}"
     info = f"{base}.dist-info"
-    files = list(_sources())
+    libraries = _libraries()
+    platform = re.sub(r"[-.]", "_", sysconfig.get_platform()) if libraries else "any"
+    files = list(_sources()) + [("penta/" + path, data) for path, data in _headers()] + libraries
     files.append((f"{info}/METADATA", _metadata()))
-    files.append((f"{info}/WHEEL", b"Wheel-Version: 1.0\nGenerator: wheel_of_files\n"
-                                   b"Root-Is-Purelib: true\nTag: py3-none-any\n"))
+    files.append((f"{info}/WHEEL", (f"Wheel-Version: 1.0\nGenerator: wheel_of_files\nRoot-Is-Purelib: "
+                                    f"{'false' if libraries else 'true'}\nTag: py3-none-{platform}\n").encode()))
     record = "".join(
         f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},"
         f"{len(data)}\n" for path, data in files)
     files.append((f"{info}/RECORD", (record + f"{info}/RECORD,,\n").encode()))
-    target = f"{base}-py3-none-any.whl"
+    target = f"{base}-py3-none-{platform}.whl"
     with zipfile.ZipFile(os.path.join(wheel_directory, target), "w", zipfile.ZIP_DEFLATED) as out:
         for path, data in files:
             entry = zipfile.ZipInfo(path, STAMP)
-            entry.external_attr = 0o644 << 16
+            entry.external_attr = (0o100755 if path.startswith("penta/lib/") else 0o100644) << 16
             out.writestr(entry, data, zipfile.ZIP_DEFLATED)
     return target
 
@@ -64,9 +91,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 def build_sdist(sdist_directory, config_settings=None):
     name, version, _, _ = _project()
     base = f"{name.replace('-', '_')}-{version}"
-    files = list(_sources()) + [("PKG-INFO", _metadata())]
+    files = list(_sources()) + _headers() + [("PKG-INFO", _metadata())]
     for path in ("pyproject.toml", "build_backend/wheel_of_files.py"):
-        files.append((path, open(os.path.join(HERE, path), "rb").read()))
+        files.append((path, _read(os.path.join(HERE, path))))
     target = f"{base}.tar.gz"
     with tarfile.open(os.path.join(sdist_directory, target), "w:gz") as out:
         for path, data in files:

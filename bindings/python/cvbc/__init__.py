@@ -11,7 +11,9 @@
     again = cvbc.load("program.cvbc", trusted_keys=["public_key.pem"], require_signature=True)
     print(cvbc.run(again).stack)
 """
-from .constants import *  # noqa: F401,F403
+from typing import List
+
+from . import constants
 from .constants import Status
 from .container import Container, load
 from .errors import CVBCError, DecryptError, FormatError, SignatureError, TargetError
@@ -20,3 +22,15 @@ from .records import (Dependency, HardwareRequirements, Hint, Instruction, Line,
                       Symbol, Variable)
 from .tools import (Hal, HardwareFault, Result, assemble, boards, check, check_board, check_program, compile,
                     convert_legacy, disassemble, quick_check, run, sign, trinity, verify)
+
+
+def __getattr__(name: str) -> int:
+    """The numbers of the format: cvbc.ARCH_ARM and all the others of cvbc.constants."""
+    if not name.isupper():
+        raise AttributeError(name)
+    number: int = getattr(constants, name)
+    return number
+
+
+def __dir__() -> List[str]:
+    return sorted([*globals(), *constants.all_names()])

@@ -1,190 +1,50 @@
-"""The numbers of the format: targets, pins, features, flags, algorithms, statuses, opcodes."""
+"""The numbers of the format: targets, pins, features, flags, algorithms, statuses, opcodes.
+
+They come from the library: macros of cvbc_format.h without their CVBC_ (PIN_FUNC_GPIO, FEATURE_UART, SIG_ED25519 ...),
+names of values (LANG_C, OPT_SPEED, CRIT_REQUIRED, SYMBOL_LABEL) and mnemonics (OP_PUSH). all_names() lists them."""
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Any, Dict, List
 
-ARCH_ARM = 1
-ARCH_XTENSA = 2
-ARCH_RISCV = 3
-ARCH_X86 = 4
-
-FAMILY_STM32 = 1
-FAMILY_ESP32 = 2
-FAMILY_SIFIVE = 3
-FAMILY_NORDIC = 4
-
-PIN_FUNC_GPIO = 1
-PIN_FUNC_UART_TX = 2
-PIN_FUNC_UART_RX = 3
-PIN_FUNC_I2C_SDA = 4
-PIN_FUNC_I2C_SCL = 5
-PIN_FUNC_SPI_MOSI = 6
-PIN_FUNC_SPI_MISO = 7
-PIN_FUNC_SPI_SCK = 8
-PIN_FUNC_PWM_OUT = 9
-PIN_FUNC_ADC_IN = 10
-PIN_FUNC_DAC_OUT = 11
-PIN_FUNC_INTERRUPT = 12
-
-PIN_MODE_INPUT = 1
-PIN_MODE_OUTPUT = 2
-PIN_MODE_ALTERNATE = 3
-PIN_MODE_ANALOG = 4
-
-PIN_PULL_NONE = 0
-PIN_PULL_UP = 1
-PIN_PULL_DOWN = 2
-
-FEATURE_GPIO = 0x00000001
-FEATURE_UART = 0x00000002
-FEATURE_I2C = 0x00000004
-FEATURE_SPI = 0x00000008
-FEATURE_PWM = 0x00000010
-FEATURE_ADC = 0x00000020
-FEATURE_DAC = 0x00000040
-FEATURE_TIMERS = 0x00000080
-FEATURE_RTC = 0x00000100
-FEATURE_WATCHDOG = 0x00000200
-FEATURE_CRYPTO = 0x00000400
-FEATURE_USB = 0x00000800
-FEATURE_CAN = 0x00001000
-FEATURE_ETHERNET = 0x00002000
-FEATURE_WIRELESS = 0x00004000
-FEATURE_DISPLAY = 0x00008000
-
-FLAG_ENCRYPTED = 0x01
-FLAG_COMPRESSED = 0x02
-FLAG_SIGNED = 0x04
-FLAG_DEBUG = 0x08
-FLAG_DETERMINISTIC = 0x10
-
-SIG_NONE = 0
-SIG_ED25519 = 1
-SIG_ECDSA_P256 = 2
-SIG_RSA_2048 = 3
-
-HASH_SHA256 = 1
-HASH_BLAKE2B = 2
-
-ENC_NONE = 0
-ENC_AES256_GCM = 1
-ENC_CHACHA20_POLY1305 = 2
-
-LANG_C = 1
-LANG_CPP = 2
-LANG_RUST = 3
-LANG_ZIG = 4
-
-OPT_DEBUG = 0
-OPT_SIZE = 1
-OPT_SPEED = 2
-OPT_PARANOID = 3
-
-COMPAT_ABI = 1
-COMPAT_API = 2
-COMPAT_SOURCE = 3
-
-CRIT_OPTIONAL = 1
-CRIT_RECOMMENDED = 2
-CRIT_REQUIRED = 3
-
-PERF_HINT_HOT_PATH = 1
-PERF_HINT_COLD_PATH = 2
-PERF_HINT_LOOP_UNROLL = 3
-PERF_HINT_INLINE_FUNC = 4
-PERF_HINT_CACHE_FRIENDLY = 5
-PERF_HINT_INTERRUPT_SAFE = 6
-
-SYMBOL_FUNCTION = 1
-SYMBOL_GLOBAL = 2
-SYMBOL_ARRAY = 3
-SYMBOL_LABEL = 4
-SYMBOL_FILE = 5
-
-STORAGE_GLOBAL = 1
-STORAGE_STACK = 2
-STORAGE_ARRAY = 3
+from penta._library import constants as _constants
+from penta._library import lib as _lib
+from penta._library import names as _names
 
 INST_S, INST_W, INST_V = 0x01, 0x02, 0x40  # flags of instructions: signed, wide, value on top
 
-OP_HALT = 0x00
-OP_PUSH = 0x01
-OP_POP = 0x02
-OP_ADD = 0x03
-OP_SUB = 0x04
-OP_MUL = 0x05
-OP_DIV = 0x06
-OP_MOD = 0x07
-OP_CALL = 0x08
-OP_RET = 0x09
-OP_DIGITAL_WRITE = 0x10
-OP_DIGITAL_READ = 0x11
-OP_ANALOG_WRITE = 0x12
-OP_ANALOG_READ = 0x13
-OP_DELAY = 0x14
-OP_PIN_MODE = 0x17
-OP_PRINTF = 0x18
-OP_MILLIS = 0x19
-OP_MICROS = 0x1A
-OP_EQ = 0x20
-OP_NE = 0x21
-OP_LT = 0x22
-OP_GT = 0x23
-OP_LE = 0x24
-OP_GE = 0x25
-OP_EQ_S = 0x26
-OP_NE_S = 0x27
-OP_LT_S = 0x28
-OP_GT_S = 0x29
-OP_LE_S = 0x2A
-OP_GE_S = 0x2B
-OP_JMP = 0x30
-OP_JMP_TRUE = 0x31
-OP_JMP_FALSE = 0x32
-OP_AND = 0x40
-OP_OR = 0x41
-OP_NOT = 0x42
-OP_LOAD_GLOBAL = 0x50
-OP_STORE_GLOBAL = 0x51
-OP_LOAD_LOCAL = 0x52
-OP_STORE_LOCAL = 0x53
-OP_LOAD_ARRAY = 0x54
-OP_STORE_ARRAY = 0x55
-OP_CREATE_ARRAY = 0x56
-OP_BITWISE_AND = 0x60
-OP_BITWISE_OR = 0x61
-OP_BITWISE_XOR = 0x62
-OP_BITWISE_NOT = 0x63
-OP_SHIFT_LEFT = 0x64
-OP_SHIFT_RIGHT = 0x65
+
+def _numbers() -> Dict[str, int]:
+    found = {name[len("CVBC_"):]: value for name, value in _constants.items()
+             if name.startswith("CVBC_") and not name.startswith("CVBC_ERR_")}
+    for prefix, field in (("LANG_", b"source_language"), ("OPT_", b"optimization_level"),
+                          ("COMPAT_", b"compatibility_level"), ("CRIT_", b"criticality"),
+                          ("SYMBOL_", b"kind"), ("STORAGE_", b"storage")):
+        for value in range(16):
+            name = _lib.penta_cvbc_name(field, value)
+            if name:
+                found[prefix + name.decode().upper()] = value
+    for opcode in range(256):
+        name = _lib.penta_cvbc_mnemonic(opcode)
+        if name:
+            found["OP_" + name.decode().upper()] = opcode
+    return found
 
 
-class Status(IntEnum):
-    """What a check says about a file; 0 is good."""
-    OK = 0
-    ARG = 1
-    TRUNCATED = 2
-    MAGIC = 3
-    VERSION = 4
-    SIZE = 5
-    BOUNDS = 6
-    HEADER_CRC = 7
-    PAYLOAD_CRC = 8
-    RESERVED = 9
-    LAYOUT = 10
-    METADATA = 11
-    SECURITY = 12
-    BYTECODE = 13
-    DEBUG = 14
-    LIMIT = 15
-    UNSIGNED = 16
-    KEY = 17
-    SIGNATURE = 18
-    DECRYPT = 19
-    DECOMPRESS = 20
-    HASH = 21
-    UNSUPPORTED = 22
-    TARGET = 23
-    LEGACY = 24
-    IO = 25
-    NOMEM = 26
+_found = _numbers()
+
+
+def all_names() -> List[str]:
+    return sorted([*_found, *(name for name in globals() if name.startswith("INST_"))])
+
+
+def __getattr__(name: str) -> int:
+    try:
+        return _found[name]
+    except KeyError:
+        raise AttributeError(f"the format has no {name}") from None
+
+
+_make: Any = IntEnum
+Status: Any = _make("Status", [name.upper().replace("ERR_", "", 1) for name in _names("cvbc_status", "CVBC_")], start=0)
+Status.__doc__ = "What a check says about a file; 0 is good."

@@ -64,13 +64,13 @@ class Module:
         self.data = data
         self._view = _c.view(data)
         keys = [_c.view(pem) for pem in trusted]
-        policy = _c.Policy(trusted_count=len(keys), require_signature=require_signature)
+        policy = _c.types.penta_cvbc_policy(trusted_count=len(keys), require_signature=require_signature)
         if keys:
-            policy.trusted = (_c.Bytes * len(keys))(*keys)
+            policy.trusted = (_c.types.penta_bytes * len(keys))(*keys)
         kept = _c.view(secret) if secret is not None else None
         if kept is not None:
             policy.secret = kept
-        error = _c.Error()
+        error = _c.types.penta_error()
         self.handle = _c.lib.penta_cvbc_open(self._view, ctypes.byref(policy), ctypes.byref(error))
         if not self.handle:
             raise error_of([_c.finding_of(error)], _c.lib.penta_cvbc_status(error.code))
@@ -80,14 +80,14 @@ class Module:
         if handle:
             _c.lib.penta_close(handle)
 
-    def verdict(self) -> _c.Verdict:
-        out = _c.Verdict()
+    def verdict(self) -> Any:
+        out = _c.types.penta_cvbc_verdict()
         _c.lib.penta_cvbc_verify(self.handle, ctypes.byref(out))
         return out
 
     def part(self, name: str) -> bytes:
         """A part of the file, b"" when it has none."""
-        out, error = _c.Bytes(), _c.Error()
+        out, error = _c.types.penta_bytes(), _c.types.penta_error()
         found = _c.lib.penta_cvbc_part(self.handle, name.encode(), ctypes.byref(out), ctypes.byref(error))
         return _c.taken(out) if found else b""
 
@@ -257,17 +257,18 @@ class Container:
 
     def line_of(self, pc: int) -> Optional[Tuple[str, int]]:
         """Source file and line of an instruction of a loaded container, when it has debug tables."""
-        name, line = _c.Bytes(), ctypes.c_uint32()
+        name, line = _c.types.penta_bytes(), ctypes.c_uint32()
         if not self._module or not _c.lib.penta_cvbc_line(self._module.handle, pc, ctypes.byref(name),
                                                           ctypes.byref(line)):
             return None
         return _c.taken(name).decode("utf-8", "surrogateescape"), line.value
 
     def _state(self) -> Any:
+        debug: Any = self._debug
         return (asdict(self.metadata), [asdict(pin) for pin in self.pins], [asdict(d) for d in self.dependencies],
                 [asdict(hint) for hint in self.hints], self.custom_metadata, self.entry, self.stack, self.variables,
                 self.timestamp, self.secure_timestamp, self.build_number, self.source_sha256, self._code,
-                tuple(self._strings), self._debug_section, tuple(map(tuple, self._debug)))
+                tuple(self._strings), self._debug_section, tuple(tuple(rows) for rows in debug))
 
     def _unchanged(self) -> Optional[Module]:
         """The file that this was loaded from, as long as nothing has been changed since."""
@@ -297,7 +298,7 @@ class Container:
         if secret is not None:
             builder.seal(secret, encryption, derivation or ("pbkdf2" if password is not None else "raw"), iterations,
                          keep_debug)
-        signing = _c.Signing(hash=hash, external=not embed_public_key)
+        signing = _c.types.penta_cvbc_signing(hash=hash, external=not embed_public_key)
         if sign_with_key is not None:
             pem = _c.view(private_pem(sign_with_key))
             signing.key = pem
@@ -358,7 +359,7 @@ class Container:
         for line in lines:
             b.call("line", line.instruction, line.file, line.line)
         for v in variables:
-            raw = _c.Variable(v.storage, v.type, v.slot, v.first, v.last, v.elements)
+            raw = _c.types.penta_cvbc_variable(v.storage, v.type, v.slot, v.first, v.last, v.elements)
             b.call("variable", ctypes.byref(raw), _c.view(_bytes(v.name)))
 
     # ---- reading
@@ -382,13 +383,13 @@ class Container:
             self._as_loaded = self._state()
 
     def _read_program(self, module: Module) -> None:
-        program = _c.Program()
+        program = _c.types.penta_cvbc_program()
         _c.call("get_program", module.handle, ctypes.byref(program))
         self._code, self.entry = _c.taken(program.code), program.entry
         self.stack, self.variables = program.stack, program.variables
         self._strings = []
         for i in range(program.string_count):
-            text = _c.Bytes()
+            text = _c.types.penta_bytes()
             _c.lib.penta_cvbc_string(module.handle, i, ctypes.byref(text))
             self._strings.append(_c.taken(text))
 
@@ -404,13 +405,13 @@ class Container:
             self.dependencies.append(Dependency._unpack(data, at))
             at += _c.record_size("dependency")
         for i in range(core["performance_hint_count"]):
-            kind, priority, more = ctypes.c_uint8(), ctypes.c_uint8(), _c.Bytes()
+            kind, priority, more = ctypes.c_uint8(), ctypes.c_uint8(), _c.types.penta_bytes()
             _c.lib.penta_cvbc_hint(module.handle, i, ctypes.byref(kind), ctypes.byref(priority), ctypes.byref(more))
             self.hints.append(Hint(kind.value, priority.value, _c.taken(more)))
         self.custom_metadata = module.part("custom")
 
     @classmethod
-    def _of(cls, module: Module, verdict: _c.Verdict) -> "Container":
+    def _of(cls, module: Module, verdict: Any) -> "Container":
         self = cls()
         header = _c.unpack("header", module.part("header"))
         self._module = module
@@ -441,7 +442,7 @@ class Container:
 
 class _Builder:
     def __init__(self) -> None:
-        error = _c.Error()
+        error = _c.types.penta_error()
         self.handle = _c.lib.penta_cvbc_builder_new(ctypes.byref(error))
         if not self.handle:
             raise MemoryError
@@ -462,7 +463,7 @@ class _Builder:
         if derivation == "raw" and len(secret) != 32:
             raise DecryptError(f"a raw key has 32 bytes, not {len(secret)}", Status.KEY)
         kept = _c.view(secret)
-        raw = _c.Sealing(cipher=cipher, derivation=_DERIVATIONS[derivation], iterations=iterations // 1000,
+        raw = _c.types.penta_cvbc_sealing(cipher=cipher, derivation=_DERIVATIONS[derivation], iterations=iterations // 1000,
                          keep_debug=keep_debug)
         raw.secret = kept
         self.call("seal", ctypes.byref(raw))

@@ -5,19 +5,21 @@ import ctypes
 import os
 from typing import Union
 
+from penta.cvbc import key_types
+
 from . import _library as _c
-from .constants import SIG_ECDSA_P256, SIG_ED25519, SIG_RSA_2048, Status
+from .constants import Status
 from .errors import SignatureError
 
 Path = Union[str, "os.PathLike[str]"]
-_TYPES = {"ed25519": SIG_ED25519, "p256": SIG_ECDSA_P256, "rsa2048": SIG_RSA_2048}
+_TYPES = {name: number + 1 for number, name in enumerate(key_types())}
 
 
 class Key:
     """A private or public key. `fingerprint` is the SHA-256 of its raw public form, in hex."""
 
     def __init__(self, pem: bytes) -> None:
-        raw = _c.Key()
+        raw = _c.types.penta_cvbc_key()
         _c.call("key_read", _c.view(pem), ctypes.byref(raw))
         self.pem = pem
         self.algorithm: int = raw.type
@@ -51,7 +53,7 @@ KeyLike = Union[Key, Path, bytes]
 def generate_key(type: str = "ed25519") -> Key:  # noqa: A002
     """A new private key: ed25519, p256 or rsa2048."""
     if type not in _TYPES:
-        raise ValueError(f"a key is ed25519, p256 or rsa2048, not {type!r}")
+        raise ValueError(f"a key is one of {', '.join(_TYPES)}, not {type!r}")
     return Key(_c.filled("key_generate", _TYPES[type], secret=True))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import List, NamedTuple, Optional, Union
 
+from penta import Finding
+
 from . import _library as _c
 
 
@@ -170,7 +172,7 @@ class Report:
     code: int
     messages: List[str]
     warnings: List[str]
-    findings: list = field(default_factory=list, repr=False)
+    findings: List[Finding] = field(default_factory=list, repr=False)
 
     def __bool__(self) -> bool:
         return self.ok

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, List, Optional, Union
 
 import penta
+from penta._core import options as _options
 
 from . import _library as _c
 from .constants import Status
@@ -116,7 +117,7 @@ def _place(text: bytes, offset: int) -> str:
 
 def convert_legacy(data: Union[Path, bytes], target: Optional[str] = None, repair: bool = True) -> Container:
     """A program from before the container; `findings` says what was repaired."""
-    collected, buffer = _c.Collector(), _c.Buffer()
+    collected, buffer = _c.Collector(), _c.types.penta_buffer()
     ok = _c.lib.penta_cvbc_legacy_convert(_c.view(read(data)), target.encode() if target else None, not repair,
                                           ctypes.byref(buffer), collected.report, None)
     try:
@@ -170,23 +171,24 @@ class _Bridge:
     again where it started."""
 
     def __init__(self, hal: Any, output: bytearray) -> None:
-        self.raw, self.failure = _c.Hal(), None  # type: Any, Optional[BaseException]
+        self.raw: Any = _c.types.penta_cvbc_hal()
+        self.failure: Optional[BaseException] = None
         self._kept: List[Any] = []
-        self._plain(hal, "pin_mode", _c.PIN_WRITE)
-        self._plain(hal, "digital_write", _c.LEVEL_WRITE)
-        self._plain(hal, "analog_write", _c.ANALOG_WRITE)
-        self._plain(hal, "delay", _c.DELAY)
-        self._reading(hal, "digital_read", _c.LEVEL_READ, bool)
-        self._reading(hal, "analog_read", _c.ANALOG_READ, lambda v: int(v) & 0xFFFF)
-        self._reading(hal, "millis", _c.CLOCK, lambda v: int(v) & 0xFFFFFFFF)
-        self._reading(hal, "micros", _c.CLOCK, lambda v: int(v) & 0xFFFFFFFF)
-        method = getattr(hal, "print", None)
+        self._types = dict(self.raw._fields_)
+        for name in ("pin_mode", "digital_write", "analog_write", "delay"):
+            self._plain(hal, name)
+        self._reading(hal, "digital_read", bool)
+        self._reading(hal, "analog_read", lambda v: int(v) & 0xFFFF)
+        self._reading(hal, "millis", lambda v: int(v) & 0xFFFFFFFF)
+        self._reading(hal, "micros", lambda v: int(v) & 0xFFFFFFFF)
+        method: Any = getattr(hal, "print", None)
         if method:
             def written(_user: Any, text: int, size: int) -> bool:
                 data = ctypes.string_at(text, size)
                 output.extend(data)
                 return self._guard(lambda: method(data.decode("utf-8", "replace")) is not False)
-            self._set("print", _c.PRINT, written)
+            text_as_pointer = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+            self._set("print", written, text_as_pointer)  # it does not end with a zero
 
     def _guard(self, action: Any) -> bool:
         try:
@@ -197,18 +199,18 @@ class _Bridge:
             self.failure = self.failure or error
             return False
 
-    def _set(self, name: str, kind: Any, function: Any) -> None:
-        callback = kind(function)
+    def _set(self, name: str, function: Any, kind: Any = None) -> None:
+        callback = (kind or self._types[name])(function)
         self._kept.append(callback)
-        setattr(self.raw, name, callback)
+        setattr(self.raw, name, ctypes.cast(callback, self._types[name]))
 
-    def _plain(self, hal: Any, name: str, kind: Any) -> None:
+    def _plain(self, hal: Any, name: str) -> None:
         method = getattr(hal, name, None)
         if method:
-            self._set(name, kind, lambda _user, *values: self._guard(lambda: method(*values) is not False))
+            self._set(name, lambda _user, *values: self._guard(lambda: method(*values) is not False))
 
-    def _reading(self, hal: Any, name: str, kind: Any, convert: Any) -> None:
-        method = getattr(hal, name, None)
+    def _reading(self, hal: Any, name: str, convert: Any) -> None:
+        method: Any = getattr(hal, name, None)
         if not method:
             return
 
@@ -217,7 +219,7 @@ class _Bridge:
                 values[-1][0] = convert(method(*values[:-1]))
                 return True
             return self._guard(store)
-        self._set(name, kind, answered)
+        self._set(name, answered)
 
 
 def run(container: Loadable, hal: Any = None, budget: Optional[int] = None, stack: Optional[int] = None) -> Result:
@@ -229,11 +231,8 @@ def run(container: Loadable, hal: Any = None, budget: Optional[int] = None, stac
     if trace and hal != "trace":
         raise ValueError('hal is an object with methods, or "trace"')
     bridge = _Bridge(None if trace else hal, output)
-    pairs = [(b"budget", budget), (b"stack", stack)]
-    chosen = [_option(key, value) for key, value in pairs if value is not None]
-    options = (penta._library.Option * max(len(chosen), 1))(*chosen)
-    error = _c.Error()
-    vm = _c.lib.penta_vm_new(module.handle, None, options, len(chosen), ctypes.byref(error))
+    error = _c.types.penta_error()
+    vm = _c.lib.penta_vm_new(module.handle, None, *_options({"budget": budget, "stack": stack}), ctypes.byref(error))
     if not vm:
         raise error_of([_c.finding_of(error)], _c.lib.penta_cvbc_status(error.code))
     board = None
@@ -247,13 +246,9 @@ def run(container: Loadable, hal: Any = None, budget: Optional[int] = None, stac
         _c.lib.penta_vm_free(vm)
 
 
-def _option(key: bytes, value: int) -> Any:
-    return penta._library.Option(key, str(int(value)).encode())
-
-
 def _run(vm: int, board: int, bridge: _Bridge, output: bytearray) -> Result:
-    stop, printed = penta._library.RawStop(), _c.Buffer()
-    host = penta._STOPS.index("host")
+    stop, printed = _c.types.penta_stop(), _c.types.penta_buffer()
+    host = _c.constants["PENTA_STOP_HOST"]
     try:
         while True:
             _c.lib.penta_vm_run(vm, 2**64 - 1, ctypes.byref(stop))
@@ -271,7 +266,7 @@ def _run(vm: int, board: int, bridge: _Bridge, output: bytearray) -> Result:
 
 
 def _result(vm: int, output: bytearray) -> Result:
-    state, word = _c.State(), ctypes.c_int32()
+    state, word = _c.types.penta_cvbc_state(), ctypes.c_int32()
     _c.lib.penta_cvbc_vm_state(vm, ctypes.byref(state))
     stack, slots = [], {}
     for i in range(state.sp):
@@ -310,13 +305,13 @@ def trinity(containers: Union[Loadable, Iterable[Loadable]], board: Optional[str
     the one that the containers name."""
     if isinstance(containers, (Container, str, bytes)) or hasattr(containers, "__fspath__"):
         containers = [containers]  # type: ignore[list-item]
-    modules = [Module(_data(one)) for one in containers]  # type: ignore[union-attr]
+    modules = [Module(_data(one)) for one in containers]
     handles = (ctypes.c_void_p * max(len(modules), 1))(*[m.handle for m in modules])
-    out = (_c.Buffer * 4)()
+    out = (_c.types.penta_buffer * _c.constants["PENTA_CVBC_TRINITY_FILES"])()
     try:
         _c.call("trinity", handles, len(modules), board.encode() if board else None, out)
         return {_c.lib.penta_cvbc_trinity_name(i).decode():
-                ctypes.string_at(out[i].data, out[i].size).decode() for i in range(4)}
+                ctypes.string_at(out[i].data, out[i].size).decode() for i in range(len(out))}
     finally:
         for buffer in out:
             _c.lib.penta_buffer_free(ctypes.byref(buffer))
@@ -330,6 +325,6 @@ def sign(data: Union[Path, bytes], key: KeyLike, embed_public_key: bool = True, 
     checked, or whose contents were changed, is refused unless replace is true."""
     from .keys import private_pem
     module, pem = Module(read(data)), _c.view(private_pem(key))
-    signing = _c.Signing(hash=hash, external=not embed_public_key, replace=replace)
+    signing = _c.types.penta_cvbc_signing(hash=hash, external=not embed_public_key, replace=replace)
     signing.key = pem
     return _c.filled("sign", module.handle, ctypes.byref(signing))

@@ -1,106 +1,141 @@
-"""Finds libpenta and declares the structs and functions of penta.h, by ctypes."""
+"""Finds libpenta and the libraries beside it. Their structs, callbacks and functions are made from the headers:
+`types.penta_stop` is a ctypes structure, `types.penta_report` a callback, `lib.penta_open` a function with its
+types, `constants["PENTA_STOP_HALT"]` a number.
+
+Pointers to bytes and to opaque handles are c_void_p, which takes bytes, arrays and addresses."""
 from __future__ import annotations
 
 import ctypes
 import ctypes.util
 import os
-from ctypes import POINTER, c_bool, c_char, c_char_p, c_int, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
+from typing import Any, Dict, Iterator, List, Optional
+
+from . import _headers
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+_found = _headers.read([
+    "penta/" + name for name in sorted(os.listdir(os.path.join(_headers.folder(), "penta"))) if name.endswith(".h")
+] + ["cvbc_format.h"])
+constants = _found.constants
 
 
-def _candidates():
-    """In PENTA_LIBRARY, the package, the system, or build/release of the tree that this file is in."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    if os.environ.get("PENTA_LIBRARY"):
-        yield os.environ["PENTA_LIBRARY"]
+def names(enum: str, prefix: str) -> List[str]:
+    """The constants of an enum as words: names("penta_severity", "PENTA_") is error, warning, info."""
+    return [name[len(prefix):].lower() for name in _found.enums[enum]]
+
+
+# ---- types ----
+
+_PLAIN: Dict[str, Any] = {
+    "void": None, "bool": ctypes.c_bool, "char": ctypes.c_char, "int": ctypes.c_int, "unsigned": ctypes.c_uint,
+    "double": ctypes.c_double, "float": ctypes.c_float, "size_t": ctypes.c_size_t,
+    **{f"{sign}int{bits}_t": getattr(ctypes, f"c_{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)}}
+
+
+class Types:
+    """Types of the headers by name, made when they are first asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _PLAIN:
+            return _PLAIN[name]
+        if name in _found.enums:
+            return ctypes.c_int
+        if name not in _found.types:
+            raise AttributeError(name)
+        made = self._make(_found.types[name], name)
+        setattr(self, name, made)
+        return made
+
+    def _make(self, type_: Any, name: str = "") -> Any:
+        kind = type_[0]
+        if kind == "name":
+            return getattr(self, type_[1])
+        if kind == "array":
+            return self._make(type_[1]) * type_[2]
+        if kind == "function":
+            return ctypes.CFUNCTYPE(self._make(type_[1]), *(self._make(argument) for argument in type_[2]))
+        if kind == "pointer":
+            return self._pointer(type_[1])
+        base: Any = ctypes.Union if kind == "union" else ctypes.Structure
+        made: Any = type(name or kind, (base,), {})
+        setattr(self, name, made)  # a struct may point to itself
+        if type_[1] is not None:
+            made._fields_ = [(field, self._make(of)) for field, of in type_[1]]
+        return made
+
+    def _pointer(self, target: Any) -> Any:
+        named = target
+        while named[0] == "name" and named[1] in _found.types:
+            named = _found.types[named[1]]
+        if target == ("name", "char"):
+            return ctypes.c_char_p
+        if target in (("name", "void"), ("name", "uint8_t")) or named == ("struct", None):
+            return ctypes.c_void_p
+        if named[0] == "function":
+            return getattr(self, target[1]) if target[0] == "name" else self._make(target)
+        return ctypes.POINTER(self._make(target))
+
+    def function(self, type_: Any) -> Any:
+        return self._make(type_[1]), [self._make(argument) for argument in type_[2]]
+
+
+types = Types()
+
+
+# ---- libraries ----
+
+def _candidates(name: str) -> Iterator[str]:
+    """Beside the library that PENTA_LIBRARY names, in the package, in build/release of the tree that this file is in,
+    or where the system has it."""
+    file = f"lib{name}.so"
+    chosen = os.environ.get("PENTA_LIBRARY")
+    if chosen:
+        yield chosen if name == "penta" else os.path.join(os.path.dirname(chosen), file)
         return
-    yield os.path.join(here, "libpenta.so")
-    found = ctypes.util.find_library("penta")
-    if found:
-        yield found
-    folder = here
+    yield os.path.join(HERE, "lib", file)
+    folder = HERE
     for _ in range(4):
         folder = os.path.dirname(folder)
-        yield os.path.join(folder, "build", "release", "lib", "libpenta.so")
+        yield os.path.join(folder, "build", "release", "lib", file)
+    found = ctypes.util.find_library(name)
+    if found:
+        yield found
 
 
-def _load() -> ctypes.CDLL:
-    tried = []
-    for path in _candidates():
-        if os.sep in path and not os.path.exists(path):
-            tried.append(path)
-            continue
-        try:
-            return ctypes.CDLL(path)
-        except OSError as error:
-            tried.append(f"{path} ({error})")
-    raise ImportError("libpenta was not found; set PENTA_LIBRARY to it. Tried: " + ", ".join(tried))
+class Library:
+    """Functions of one shared library, with the types that the headers give them."""
+
+    def __init__(self, name: str) -> None:
+        tried = []
+        self._library: Optional[ctypes.CDLL] = None
+        for path in _candidates(name):
+            if os.sep in path and not os.path.exists(path):
+                tried.append(path)
+                continue
+            try:
+                self._library, self.path = ctypes.CDLL(path), path
+                return
+            except OSError as error:
+                tried.append(f"{path} ({error})")
+        raise ImportError(f"lib{name} was not found; PENTA_LIBRARY may name libpenta. Tried: " + ", ".join(tried))
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _found.functions:
+            raise AttributeError(name)
+        function = getattr(self._library, name)
+        function.restype, function.argtypes = types.function(_found.functions[name])
+        setattr(self, name, function)
+        return function
 
 
-class Error(ctypes.Structure):
-    _fields_ = [("code", c_uint32), ("severity", c_int), ("offset", c_uint64), ("decoded", c_bool),
-                ("message", c_char * 120), ("note", c_char * 120)]
+def device_path() -> Optional[bytes]:
+    """The device executable that came with the package; None: the library looks for the installed one."""
+    path = os.path.join(HERE, "lib", "penta-device")
+    return os.fsencode(path) if os.path.exists(path) else None
 
 
-class Bytes(ctypes.Structure):
-    _fields_ = [("data", c_void_p), ("size", c_size_t)]
-
-
-class Buffer(ctypes.Structure):
-    _fields_ = [("data", POINTER(c_uint8)), ("size", c_size_t), ("capacity", c_size_t)]
-
-
-class Option(ctypes.Structure):
-    _fields_ = [("key", c_char_p), ("value", c_char_p)]
-
-
-class PvmObject(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("bytes", Bytes), ("member", c_bool)]
-
-
-class Guess(ctypes.Structure):
-    _fields_ = [("format", c_char_p), ("confidence", c_int)]
-
-
-class RawStop(ctypes.Structure):
-    _fields_ = [("kind", c_int), ("detail", c_uint32), ("pc", c_uint64), ("steps", c_uint64),
-                ("args", c_uint64 * 6)]
-
-
-Report = ctypes.CFUNCTYPE(None, c_void_p, POINTER(Error))
-LinkReport = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, POINTER(Error))
-
-lib = _load()
-_ERR, _BUF, _OPT = POINTER(Error), POINTER(Buffer), POINTER(Option)
-for _name, _result, _arguments in [
-    ("version", c_char_p, []),
-    ("buffer_free", None, [_BUF]),
-    ("format_count", c_size_t, []),
-    ("format_name", c_char_p, [c_size_t]),
-    ("code_text", None, [c_uint32, c_char_p]),
-    ("code_name", c_char_p, [c_uint32]),
-    ("detect", c_size_t, [Bytes, POINTER(Guess), c_size_t]),
-    ("open", c_void_p, [Bytes, c_char_p, _OPT, c_size_t, _ERR]),
-    ("close", None, [c_void_p]),
-    ("module_format", c_char_p, [c_void_p]),
-    ("module_damage", _ERR, [c_void_p]),
-    ("describe_json", c_bool, [c_void_p, _BUF, _ERR]),
-    ("info_json", c_bool, [c_void_p, _BUF, _ERR]),
-    ("validate", c_bool, [c_void_p, Report, c_void_p]),
-    ("encode", c_bool, [c_void_p, _BUF, _ERR]),
-    ("print", c_bool, [c_void_p, _OPT, c_size_t, _BUF, _ERR]),
-    ("assemble", c_void_p, [Bytes, c_char_p, _OPT, c_size_t, Report, c_void_p]),
-    ("vm_new", c_void_p, [c_void_p, c_char_p, _OPT, c_size_t, _ERR]),
-    ("vm_free", None, [c_void_p]),
-    ("vm_run", None, [c_void_p, c_uint64, POINTER(RawStop)]),
-    ("vm_answer", c_bool, [c_void_p, POINTER(c_uint64), c_size_t, _ERR]),
-    ("vm_interrupt", None, [c_void_p]),
-    ("vm_describe_json", c_bool, [c_void_p, _BUF, _ERR]),
-    ("vm_peek", c_bool, [c_void_p, c_uint64, c_void_p, c_size_t]),
-    ("vm_poke", c_bool, [c_void_p, c_uint64, c_void_p, c_size_t]),
-    ("vm_mark", c_bool, [c_void_p, c_uint64, c_bool]),
-    ("vm_save", c_bool, [c_void_p, _BUF, _ERR]),
-    ("vm_load", c_bool, [c_void_p, Bytes, _ERR]),
-    ("pvm_link", c_bool, [POINTER(PvmObject), c_size_t, _OPT, c_size_t, _BUF, _BUF, LinkReport, c_void_p]),
-]:
-    _function = getattr(lib, "penta_" + _name)
-    _function.restype, _function.argtypes = _result, _arguments
+lib = Library("penta")
+_version = lib.penta_version().decode()
+_expected = [constants.get("PENTA_VERSION_" + part) for part in ("MAJOR", "MINOR")]
+if None not in _expected and _version.split(".")[:2] != [str(part) for part in _expected]:
+    raise ImportError(f"{lib.path} is version {_version}, these are the headers of {_expected[0]}.{_expected[1]}")

@@ -1,0 +1,239 @@
+"""Files: opened, described, checked, printed, converted, compared."""
+from __future__ import annotations
+
+import ctypes
+import json
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Union
+
+from ._core import (Buffer, Document, Filled, Finding, Findings, OptionValue, View, checked, document, filled, finding,
+                    options, text, word)
+from ._library import lib, types
+
+
+class Module:
+    """An opened file. Immutable; may be shared between threads."""
+
+    def __init__(self, handle: int, keep: Any = None) -> None:
+        self._handle, self._keep = handle, keep
+
+    def __del__(self) -> None:
+        handle, self._handle = getattr(self, "_handle", 0), 0
+        if handle:
+            lib.penta_close(handle)
+
+    def __repr__(self) -> str:
+        return f"<penta.Module {self.format}, {len(self.data)} bytes>"
+
+    @property
+    def format(self) -> str:
+        return str(lib.penta_module_format(self._handle).decode())
+
+    @property
+    def damage(self) -> Optional[Finding]:
+        raw = lib.penta_module_damage(self._handle)
+        return finding(raw.contents) if raw else None
+
+    @property
+    def data(self) -> memoryview:
+        """What it was opened on, or what the assembler made, without a copy. Only read it, as long as the module lives."""
+        size = ctypes.c_size_t()
+        data = lib.penta_module_bytes(self._handle, ctypes.byref(size))
+        held = (ctypes.c_ubyte * size.value).from_address(data) if size.value else (ctypes.c_ubyte * 0)()
+        held._module = self  # type: ignore[attr-defined]
+        return memoryview(held).cast("B").toreadonly()
+
+    # ---- views ----
+
+    def inspect(self, select: Optional[str] = None, depth: Optional[int] = None) -> List[Document]:
+        """The field tree: dicts with name, offset, size and children, or kind and value. select: what is at a path."""
+        out: List[Document] = document(lib.penta_tree, self._handle,
+                                       *options({"json": True, "select": select, "depth": depth}))
+        return out
+
+    def tree(self, select: Optional[str] = None, depth: Optional[int] = None) -> str:
+        """The same as indented text."""
+        return _text(filled(lib.penta_tree, self._handle, *options({"select": select, "depth": depth})))
+
+    def hex(self, select: Optional[str] = None, coverage: bool = False) -> str:
+        """Annotated hex. coverage: rows say what protects each byte."""
+        return _text(filled(lib.penta_hex, self._handle, *options({"select": select, "coverage": coverage})))
+
+    def info(self) -> Document:
+        """One screen of facts."""
+        out: Document = document(lib.penta_info_json, self._handle)
+        return out
+
+    def diff(self, other: "Module") -> List[Document]:
+        """Differences in structure: dicts with change, path, offset_a, offset_b, a and b."""
+        out = Filled()
+        checked(lib.penta_diff, self._handle, other._handle, *options({"json": True}), out.ref, None)
+        found: List[Document] = json.loads(out.take())
+        return found
+
+    # ---- checks ----
+
+    def validate(self) -> List[Finding]:
+        found = Findings()
+        lib.penta_validate(self._handle, found.report, None)
+        return found.found
+
+    @property
+    def valid(self) -> bool:
+        return bool(lib.penta_validate(self._handle, types.penta_report(), None))
+
+    def roundtrip(self) -> None:
+        """Raises an error if encoding, or printing and assembling, would not give back the same bytes."""
+        checked(lib.penta_roundtrip, self._handle)
+
+    def check_run(self, unverified: bool = False, **run_options: OptionValue) -> List[Finding]:
+        """Every reason why the program should not be run with these options."""
+        found = Findings()
+        lib.penta_check_run(self._handle, *options(run_options), unverified, found.report, None)
+        return found.found
+
+    # ---- bytes and text ----
+
+    def encode(self) -> bytes:
+        return filled(lib.penta_encode, self._handle)
+
+    def disassemble(self, **print_options: OptionValue) -> str:
+        """Text that assemble() turns back into the same bytes."""
+        return filled(lib.penta_print, self._handle, *options(print_options)).decode("utf-8", "surrogateescape")
+
+    def disassemble_to(self, write: Callable[[bytes], Any], **print_options: OptionValue) -> None:
+        """The same in pieces, for texts that need not be in memory as a whole: write is called with each."""
+        failure: List[BaseException] = []
+
+        def take(_user: Any, piece: Any) -> None:
+            if failure:
+                return
+            try:
+                write(ctypes.string_at(piece.data, piece.size))
+            except BaseException as error:  # not through C code: raised again below
+                failure.append(error)
+
+        try:
+            checked(lib.penta_print_pieces, self._handle, *options(print_options), types.penta_piece(take), None)
+        finally:
+            if failure:
+                raise failure[0]
+
+    def convert(self, **convert_options: OptionValue) -> bytes:
+        """The same program in another dialect, byte order or version of its format."""
+        return self._rewritten(lib.penta_convert, convert_options)
+
+    def seal(self, **seal_options: OptionValue) -> bytes:
+        """Encrypted; keys come from files that the options name."""
+        return self._rewritten(lib.penta_seal, seal_options)
+
+    def unseal(self, **unseal_options: OptionValue) -> bytes:
+        return self._rewritten(lib.penta_unseal, unseal_options)
+
+    def _rewritten(self, function: Callable[..., bool], values: Dict[str, OptionValue]) -> bytes:
+        found, out = Findings(), Filled()
+        found.check(function(self._handle, *options(values), out.ref, found.report, None))
+        return out.take()
+
+    # ---- code ----
+
+    def parts(self) -> List[Document]:
+        """Ranges of code, functions, exports and imports: dicts with kind, name, from and to."""
+        out: List[Document] = document(lib.penta_parts_json, self._handle)
+        return out
+
+    def _named(self, kind: str) -> Dict[str, int]:
+        return {part["name"]: part["from"] for part in self.parts() if part["kind"] == kind}
+
+    @property
+    def exports(self) -> Dict[str, int]:
+        """Where what others may call starts, by name."""
+        return self._named("export")
+
+    @property
+    def imports(self) -> Dict[str, int]:
+        """The numbers of the host calls that it makes, by name."""
+        return self._named("import")
+
+    def instruction(self, pc: int) -> Optional[str]:
+        """The instruction at pc as text, or None."""
+        out = Filled()
+        return _text(out.take()) if lib.penta_print_at(self._handle, word(pc, "a pc"), out.ref) else None
+
+    def next_pc(self, pc: int) -> Optional[int]:
+        out = ctypes.c_uint64()
+        return out.value if lib.penta_next_pc(self._handle, word(pc, "a pc"), ctypes.byref(out)) else None
+
+    def pc_of(self, offset: int) -> Optional[int]:
+        """The instruction whose bytes hold this offset of the file."""
+        out = ctypes.c_uint64()
+        return out.value if lib.penta_pc_of(self._handle, word(offset, "an offset"), ctypes.byref(out)) else None
+
+    def code(self, function: Optional[str] = None, range: Optional[str] = None) -> str:  # noqa: A002
+        """Instructions with their pcs, to read: of a function, of a range "A..B", or all."""
+        return _text(filled(lib.penta_print_code, self._handle, *options({"function": function, "range": range})))
+
+    # ---- machines ----
+
+    def machine(self, engine: Optional[str] = None, **run_options: OptionValue) -> "Machine":
+        """A machine alone: every host call stops it, and the caller answers."""
+        return Machine(checked(lib.penta_vm_new, self._handle, text(engine), *options(run_options)), self)
+
+    def session(self, engine: Optional[str] = None, host: Optional["HostCall"] = None,
+                **run_options: OptionValue) -> "Session":
+        """A machine with the default host of its format, and before that the caller's own."""
+        return Session(self, engine, host, **run_options)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def open(data: Buffer, format: Optional[str] = None, **open_options: OptionValue) -> Module:  # noqa: A001
+    """Opens the bytes of a file, without a copy: they must not change as long as the module lives. Broken files open
+    too, and validate() says what is wrong."""
+    view = View(data)
+    return Module(checked(lib.penta_open, view.bytes, text(format), *options(open_options)), view)
+
+
+def assemble(source: str, format: str, **assemble_options: OptionValue) -> Module:
+    view, found = View(source.encode("utf-8", "surrogateescape")), Findings()
+    return Module(found.check(lib.penta_assemble(view.bytes, text(format), *options(assemble_options), found.report,
+                                                 None)))
+
+
+def detect(data: Buffer) -> List[Tuple[str, int]]:
+    """The formats that could have written these bytes, with confidence 1 to 100, best first."""
+    view, guesses = View(data), (types.penta_guess * 16)()
+    count = lib.penta_detect(view.bytes, guesses, len(guesses))
+    return [(guess.format.decode(), guess.confidence) for guess in guesses[:count]]
+
+
+Object = Union[Tuple[str, Buffer], Tuple[str, Buffer, bool]]
+
+
+def link(objects: Iterable[Object], map: Optional[List[str]] = None, **link_options: OptionValue) -> bytes:  # noqa: A002
+    """Links objects and archives, each a name and its bytes, and perhaps True: taken only when it defines what is
+    missing. The first decides: COIL objects (options relocatable, entry), or RISC-V ELF files to a PolkaVM or JAM
+    program (isa, to, dispatch, metadata, strip, stack, optimize). A list of what went where is appended to map."""
+    given = list(objects)
+    kept = [View(one[1]) for one in given]
+    raw = (types.penta_object * max(len(given), 1))(*[
+        types.penta_object(text(one[0]), view.bytes, any(one[2:])) for one, view in zip(given, kept)])
+    found, out, listed = Findings(), Filled(), Filled()
+    coil = bool(given) and lib.penta_coil_links(kept[0].bytes)
+
+    def report(_user: Any, name: Optional[bytes], error: Any) -> None:
+        one = finding(error.contents)
+        found.found.append(one if name is None else Finding(
+            one.code, one.name, one.severity, one.offset, f"{_text(name)}: {one.message}", one.note, one.decoded,
+            one.number))
+
+    found.check((lib.penta_coil_link if coil else lib.penta_pvm_link)(
+        raw, len(given), *options(link_options), out.ref, None if map is None else listed.ref,
+        types.penta_link_report(report), None))
+    if map is not None:
+        map.append(_text(listed.take()))
+    return out.take()
+
+
+from .session import HostCall, Machine, Session  # noqa: E402  they need Module

@@ -1,0 +1,338 @@
+"""Machines; machines with their hosts; the run as a trace; a debugger that goes backwards."""
+from __future__ import annotations
+
+import ctypes
+import json
+import weakref
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+
+from ._core import (UNBOUNDED, Buffer, Document, Error, Filled, Finding, Findings, OptionValue, Stop, View, checked,
+                    document, filled, finding, options, raw_stop, stop, text, word, words)
+from ._library import constants, lib, types
+
+if TYPE_CHECKING:
+    from .module import Module
+
+# Answers a host call with its results, or says with None that the call is not its own.
+HostCall = Callable[["Session", Stop], Union[None, int, Sequence[int]]]
+
+
+def _fuel(fuel: Optional[int]) -> int:
+    return UNBOUNDED if fuel is None else word(fuel, "fuel")
+
+
+class Machine:
+    """A machine for a module. Belongs to one thread at a time, except for interrupt()."""
+
+    def __init__(self, handle: int, module: "Module", session: Optional["Session"] = None) -> None:
+        self._handle, self.module, self._session = handle, module, session
+
+    def __del__(self) -> None:
+        handle, self._handle = getattr(self, "_handle", 0), 0
+        if handle and self._session is None:
+            lib.penta_vm_free(handle)
+
+    @property
+    def engine(self) -> str:
+        return str(lib.penta_vm_engine(self._handle).decode())
+
+    def run(self, fuel: Optional[int] = None) -> Stop:
+        """At most fuel instructions; None: until something happens."""
+        if self._session is not None:
+            raise TypeError("the machine of a session is run by the session")
+        raw = types.penta_stop()
+        lib.penta_vm_run(self._handle, _fuel(fuel), ctypes.byref(raw))
+        return stop(raw)
+
+    def step(self) -> Stop:
+        return self.run(1)
+
+    def answer(self, *results: int) -> None:
+        if self._session is not None:
+            raise TypeError("calls of a session are answered by the session")
+        checked(lib.penta_vm_answer, self._handle, *_results(results))
+
+    def interrupt(self) -> None:
+        lib.penta_vm_interrupt(self._handle)
+
+    def detail(self, at: Stop) -> Optional[str]:
+        """The name of the trap or host call that a stop is about."""
+        name = lib.penta_vm_detail_name(self._handle, ctypes.byref(raw_stop(at)))
+        return name.decode() if name else None
+
+    @property
+    def state(self) -> Document:
+        out: Document = document(lib.penta_vm_describe_json, self._handle)
+        return out
+
+    def text(self, show_memory: bool = False) -> str:
+        """The state as lines."""
+        return filled(lib.penta_vm_text, self._handle, *options({"show-memory": show_memory})).decode("utf-8", "replace")
+
+    def findings(self) -> List[Finding]:
+        """Warnings about what has run so far."""
+        found = Findings()
+        lib.penta_vm_findings(self._handle, found.report, None)
+        return found.found
+
+    def peek(self, address: int, size: int) -> bytes:
+        out = bytearray(word(size, "a size"))
+        self.peek_into(address, out)
+        return bytes(out)
+
+    def peek_into(self, address: int, into: Union[bytearray, memoryview]) -> None:
+        """Fills a writable buffer."""
+        view = View(into, writable=True)
+        if not lib.penta_vm_peek(self._handle, word(address, "an address"), view.address, view.size):
+            raise IndexError(f"{view.size} bytes at {address:#x} are not all mapped")
+
+    def poke(self, address: int, data: Buffer) -> None:
+        """Writes bytes, a bytearray, a memoryview or anything else with a buffer."""
+        view = View(data)
+        if not lib.penta_vm_poke(self._handle, word(address, "an address"), view.address, view.size):
+            raise IndexError(f"{view.size} bytes at {address:#x} are not all mapped")
+
+    def mark(self, pc: int, on: bool = True) -> None:
+        """A breakpoint."""
+        if not lib.penta_vm_mark(self._handle, word(pc, "a pc"), on):
+            raise IndexError(f"no instruction at {pc}")
+
+    def save(self) -> bytes:
+        return filled(lib.penta_vm_save, self._handle)
+
+    def load(self, saved: Buffer) -> None:
+        view = View(saved)
+        checked(lib.penta_vm_load, self._handle, view.bytes)
+
+
+def _results(results: Sequence[int]) -> Tuple[Any, int]:
+    values = [word(result, "a result", signed=True) for result in results]
+    return (ctypes.c_uint64 * max(len(values), 1))(*values), len(values)
+
+
+class Session:
+    """A machine together with its host. Host calls are answered by `host`, then by the default host of the format; a
+    call that neither answers stops the run with kind "host", and answer() may answer it."""
+
+    def __init__(self, module: "Module", engine: Optional[str] = None, host: Optional[HostCall] = None,
+                 **run_options: OptionValue) -> None:
+        self.module = module
+        self._failure: List[BaseException] = []
+        self._handle: int = checked(lib.penta_session_new, module._handle, text(engine), *options(run_options))
+        self._ask: Any = None
+        if host:
+            self.set_host(host)
+
+    def __del__(self) -> None:
+        handle, self._handle = getattr(self, "_handle", 0), 0
+        if handle:
+            lib.penta_session_free(handle)
+
+    @property
+    def machine(self) -> Machine:
+        """To look at and to change, not to run."""
+        return Machine(lib.penta_session_vm(self._handle), self.module, self)
+
+    # ---- the host ----
+
+    def set_host(self, host: Optional[HostCall]) -> None:
+        this = weakref.ref(self)
+
+        def ask(_user: Any, _session: Any, raw: Any) -> bool:
+            session = this()
+            if session is None or host is None or session._failure:
+                return False
+            try:
+                results = host(session, stop(raw.contents))
+                if results is None:
+                    return False
+                session.answer(*([results] if isinstance(results, int) else results))
+                return True
+            except BaseException as error:  # not through C code: raised again when the run returns
+                session._failure.append(error)
+                return False
+
+        self._ask = types.penta_host_call(ask) if host else types.penta_host_call()
+        lib.penta_session_set_host(self._handle, self._ask, None)
+
+    def _returned(self) -> None:
+        if self._failure:
+            raise self._failure.pop()
+
+    def stop_at_calls(self, on: bool = True) -> None:
+        """The default host answers nothing: every host call stops the run."""
+        lib.penta_session_stop_at_calls(self._handle, on)
+
+    def answer(self, *results: int, gas: int = 0, end: str = "goes_on") -> None:
+        """Answers the call that waits. gas: what it costs; end: goes_on, ends, traps or unpaid."""
+        try:
+            how = constants["PENTA_CALL_" + end.upper()]
+        except KeyError:
+            raise ValueError(f"a call goes_on, ends, traps or is unpaid, not {end!r}") from None
+        if gas or how:
+            lib.penta_session_settle(self._handle, word(gas, "gas"), how)
+        checked(lib.penta_session_answer, self._handle, *_results(results))
+
+    def answer_default(self) -> None:
+        """Lets the default host answer the call that waits."""
+        checked(lib.penta_session_answer_default, self._handle)
+
+    # ---- running ----
+
+    def run(self, fuel: Optional[int] = None) -> Stop:
+        """At most fuel instructions; None: until a stop that nobody answers."""
+        raw = types.penta_stop()
+        lib.penta_session_run(self._handle, _fuel(fuel), ctypes.byref(raw))
+        self._returned()
+        return stop(raw)
+
+    def step(self) -> Stop:
+        return self.run(1)
+
+    def trace(self, fuel: Optional[int] = None, **trace_options: OptionValue) -> Tuple[List[Document], Stop]:
+        """Runs, with a dict for each instruction: step, pc, text, changes. Options: from_, count, last, match, inner."""
+        lines: List[Document] = []
+        raw = types.penta_stop()
+        line = types.penta_piece(lambda _user, piece: lines.append(
+            json.loads(ctypes.string_at(piece.data, piece.size))))
+        checked(lib.penta_trace_lines, self._handle, _fuel(fuel), *options({**trace_options, "json": True}), line, None,
+                ctypes.byref(raw))
+        self._returned()
+        return lines, stop(raw)
+
+    def trace_text(self, fuel: Optional[int] = None, **trace_options: OptionValue) -> str:
+        """The same as lines of text."""
+        out, raw = Filled(), types.penta_stop()
+        checked(lib.penta_trace, self._handle, _fuel(fuel), *options(trace_options), out.ref, ctypes.byref(raw))
+        self._returned()
+        return out.take().decode("utf-8", "replace")
+
+    def debugger(self) -> "Debugger":
+        return Debugger(self)
+
+    @property
+    def steps(self) -> Optional[int]:
+        """Instructions executed so far; None: the engine does not count."""
+        count: int = lib.penta_session_steps(self._handle)
+        return None if count == UNBOUNDED else count
+
+    @property
+    def calls(self) -> int:
+        """Host calls that were answered."""
+        return int(lib.penta_session_calls(self._handle))
+
+    @property
+    def failure(self) -> Optional[Finding]:
+        """Why an answer could not be given or applied."""
+        raw = lib.penta_session_failure(self._handle)
+        return finding(raw.contents) if raw else None
+
+    # ---- what the program and the host say ----
+
+    def output(self) -> bytes:
+        """What the program printed since the last time."""
+        out = Filled()
+        checked(lib.penta_session_output, self._handle, out.ref, None)
+        return out.take()
+
+    def errors(self) -> bytes:
+        """The same for its standard error, where it has one."""
+        out = Filled()
+        checked(lib.penta_session_output, self._handle, None, out.ref)
+        return out.take()
+
+    def keep_log(self, most: int) -> None:
+        """Keeps a log of at most so many host calls from now on; 0: none."""
+        lib.penta_session_keep_log(self._handle, word(most, "a number of calls"), True)
+
+    def log(self) -> List[Document]:
+        """The calls since the last time: dicts with call, name, pc, args, answered and results."""
+        return [json.loads(line) for line in filled(lib.penta_session_log, self._handle).splitlines()]
+
+    @property
+    def console(self) -> bool:
+        """The program is one for a console: its output is its result."""
+        return bool(lib.penta_session_is_console(self._handle))
+
+    def finish(self, last: Stop) -> Document:
+        """After the last run: what the host has to tell. Hosts that keep a store write it now."""
+        out: Document = document(lib.penta_session_finish, self._handle, ctypes.byref(raw_stop(last)), True)
+        return out
+
+    def save_host(self) -> bytes:
+        """The state of the host, as its option state reads it."""
+        return filled(lib.penta_session_save_host, self._handle)
+
+
+class Debugger:
+    """Steps a session in both directions. While there is one, the session is run through it only."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._handle: int = checked(lib.penta_debugger_new, session._handle)
+
+    def __del__(self) -> None:
+        handle, self._handle = getattr(self, "_handle", 0), 0
+        if handle:
+            lib.penta_debugger_free(handle)
+
+    def close(self) -> None:
+        self.__del__()
+
+    def _moved(self, function: Callable[..., bool], count: int) -> Stop:
+        raw, error = types.penta_stop(), types.penta_error()
+        ok = function(self._handle, count, ctypes.byref(raw), ctypes.byref(error))
+        self.session._returned()
+        if not ok and error.code:
+            raise Error([finding(error)])
+        return stop(raw)
+
+    def forward(self, steps: Optional[int] = None) -> Stop:
+        """By at most so many instructions; None: until something happens."""
+        return self._moved(lib.penta_debugger_forward, UNBOUNDED if steps is None else word(steps, "steps"))
+
+    def step(self, steps: int = 1) -> Stop:
+        return self.forward(steps)
+
+    def back(self, steps: int = 1) -> Stop:
+        """To the start at most."""
+        return self._moved(lib.penta_debugger_back, word(steps, "steps"))
+
+    def goto(self, step: int) -> Stop:
+        """To the state after exactly so many steps; the run may stop before that."""
+        return self._moved(lib.penta_debugger_goto, word(step, "a step"))
+
+    def mark(self, pc: int, on: bool = True) -> None:
+        """A breakpoint."""
+        if not lib.penta_debugger_mark(self._handle, word(pc, "a pc"), on):
+            raise IndexError(f"no instruction at {pc}")
+
+    @property
+    def marks(self) -> List[int]:
+        count = lib.penta_debugger_marks(self._handle, None, 0)
+        pcs = (ctypes.c_uint64 * max(count, 1))()
+        lib.penta_debugger_marks(self._handle, pcs, count)
+        return list(pcs[:count])
+
+    def watch(self, what: str, on: bool = True) -> None:
+        """Stops with "break" after a change: "/registers/a0", "/registers/a0=0x2a", or memory as "ADDRESS:LENGTH"."""
+        checked(lib.penta_debugger_watch, self._handle, text(what), on)
+
+    @property
+    def watches(self) -> List[str]:
+        return words(lib.penta_debugger_watch_at, self._handle)
+
+    @property
+    def hit(self) -> Optional[str]:
+        """The watch that stopped the last run."""
+        found = lib.penta_debugger_hit(self._handle)
+        return found.decode() if found else None
+
+    def record(self) -> bytes:
+        """The answers of the host so far."""
+        return filled(lib.penta_debugger_record, self._handle)
+
+    def replay(self, recorded: Buffer) -> None:
+        """Before the first step: answers of another run of the same program, to be repeated."""
+        view = View(recorded)
+        checked(lib.penta_debugger_replay, self._handle, view.bytes)

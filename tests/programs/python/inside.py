@@ -1,0 +1,260 @@
+"""What `import penta` offers, run by ../python.py inside an environment where it was installed."""
+import json, threading, time
+import penta
+
+assert "kblob" in penta.formats() and penta.version
+module = penta.assemble(".extern buf\nWRITE64 buf, 0x2A\nREAD8 buf\nSLEEP 5\nHALT\n", "kblob", define="buf=0x10000")
+data = module.encode()
+assert penta.detect(data) == [("kblob", 100)] and penta.detect(b"") == []
+again = penta.open(data)
+assert again.format == "kblob" and again.valid and again.damage is None and again.encode() == data
+tree = again.inspect()
+assert tree[0]["name"] == "header" and tree[0]["children"][0]["value"] == "0xb105b105"
+assert again.info()["instructions"] == 4
+assert again.disassemble(define="buf=0x10000:8").startswith(".extern buf\n")
+vm = again.machine(map=["0x10000:64", "0x20000:16"])
+saved = vm.save()
+vm.mark(1)
+assert vm.run().kind == "break" and vm.step().steps == 1
+stop = vm.run()
+assert stop.kind == "host" and stop.args[0] == 5
+try:
+    vm.answer()
+    raise SystemExit("an answer of the wrong size was taken")
+except penta.Error as error:
+    assert error.code == "PENTA0017"
+vm.answer(5)
+assert vm.run().kind == "halt" and vm.state["registers"]["last_read"] == "0x2a"
+assert vm.peek(0x10000, 8) == (0x2a).to_bytes(8, "little")
+vm.poke(0x20000, b"hi")
+for data_of in (bytearray, memoryview):            # every buffer of bytes is one
+    vm.poke(0x20000, data_of(b"abc"))
+    assert vm.peek(0x20000, 3) == b"abc"
+for wrong, error in ((lambda: vm.poke(0x20000, "abc"), TypeError), (lambda: vm.poke(0x20000, 7), TypeError),
+                     (lambda: vm.run(2**64), OverflowError), (lambda: vm.run(-1), OverflowError),
+                     (lambda: vm.run(1.5), TypeError), (lambda: vm.peek(2**64, 1), OverflowError),
+                     (lambda: penta.open("text"), TypeError)):
+    try:
+        wrong()
+    except error:
+        continue
+    raise AssertionError(error)
+vm.poke(0x20000, b"hi")
+vm.load(saved)
+assert vm.state["pc"] == 0
+for call in (lambda: vm.peek(5, 1), lambda: vm.mark(99)):
+    try:
+        call()
+        raise SystemExit("out of range was taken")
+    except IndexError:
+        pass
+broken = penta.open(data[:40])
+assert broken.damage.code == "KBLOB0008" and not broken.valid and broken.validate()[0].offset == 40
+for bad in (lambda: penta.open(b"noise"), lambda: penta.open(data, warp="9"), lambda: broken.machine(),
+            lambda: penta.assemble("FOO\nBAR\n", "kblob"), lambda: broken.disassemble()):
+    try:
+        bad()
+        raise SystemExit("a bad input was taken")
+    except penta.Error as error:
+        assert error.findings and error.findings[0].message
+try:
+    penta.pvm_link([("junk.o", b"\x7fELF and nothing more")], isa="latest64")
+    raise SystemExit("linked what is no object")
+except penta.Error as error:
+    assert error.code == "PVM0301" and error.findings[0].message.startswith("junk.o: "), error
+# ---- views, code and lists ----
+assert module.data.readonly and bytes(module.data) == data
+assert "magic" in module.tree(select="/header") and "insn" not in module.tree(depth=1)
+assert module.inspect(select="/header")[0]["name"] == "header" and "b1 05" in module.hex()
+other = penta.assemble("HALT\n", "kblob")
+assert module.diff(module) == [] and module.diff(other)[0]["path"] == "/header/instCount"
+assert module.instruction(1).split() == ["READ8", "0x10000"] and module.instruction(9) is None
+assert module.next_pc(0) == 1 and module.next_pc(3) in (4, None) and module.pc_of(32) == 1
+assert "SLEEP" in module.code(range="2..2") and "READ8" not in module.code(range="2..2")
+assert module.roundtrip() is None and repr(module) == "<penta.Module kblob, 80 bytes>"
+pieces = []
+module.disassemble_to(pieces.append)
+assert b"".join(pieces).decode() == module.disassemble()
+try:
+    module.disassemble_to(lambda piece: 1 // 0)
+    raise SystemExit("an exception was lost")
+except ZeroDivisionError:
+    pass
+assert penta.engines("pvm")[0] == "interp" and penta.engines("nothing") == []
+assert {"map"} <= {option["key"] for option in penta.options("kblob")}
+assert any(rule["code"] == "KBLOB0009" and rule["explanation"] for rule in penta.rules())
+assert len(penta.instructions("kblob")) == 8
+for wrong in (lambda: penta.options("nothing"), lambda: penta.instructions("nothing")):
+    try:
+        wrong()
+        raise SystemExit("an unknown format was taken")
+    except (ValueError, penta.Error):
+        pass
+held = bytearray(data)
+view = penta.open(memoryview(held)[:])               # where the bytes are: no copy
+try:
+    held.append(0)
+    raise SystemExit("the bytes of an open module were moved")
+except BufferError:
+    pass
+del view
+held.append(0)
+mapped = bytearray(8)
+vm.peek_into(0x20000, mapped)
+assert len(mapped) == 8
+
+# ---- sessions, trace, debugger ----
+session = module.session(map="0x10000:64")
+stop = session.run()
+assert stop.kind == "halt" and session.steps == 4 and session.calls == 1 and session.failure is None
+assert session.machine.engine == penta.engines("kblob")[0] and "last_read" in session.machine.text()
+asked = []
+session = module.session(map="0x10000:64", host=lambda session, stop: asked.append(session.machine.detail(stop)) or stop.args[0])
+session.keep_log(9)
+assert session.run().kind == "halt" and asked == ["SLEEP"] and session.log()[0]["results"] == ["0x5"]
+assert isinstance(session.finish(session.run()), dict) and session.output() == b"" and not session.console
+session = module.session(map="0x10000:64", host=lambda session, stop: 1 // 0)
+try:
+    session.run()
+    raise SystemExit("an exception of the host was lost")
+except ZeroDivisionError:
+    pass
+session = module.session(map="0x10000:64")
+session.stop_at_calls()
+assert session.run().kind == "host"
+session.answer_default()
+lines, stop = session.trace()
+assert stop.kind == "halt" and [line["text"] for line in lines] == ["HALT"] and lines[0]["stop"] == "halt"
+assert "READ8" in module.session(map="0x10000:64").trace_text(match="READ8")
+for run in (session.machine.run, session.machine.answer):
+    try:
+        run()
+        raise SystemExit("the machine of a session ran alone")
+    except TypeError:
+        pass
+session = module.session(map="0x10000:64")
+debugger = session.debugger()
+assert debugger.forward().kind == "halt" and debugger.back(3).pc == 1 and debugger.goto(0).pc == 0
+before = session.machine.save()
+debugger.watch("/registers/last_read")
+stop = debugger.forward()
+assert stop.kind == "break" and debugger.hit == "/registers/last_read" and debugger.watches == [debugger.hit]
+debugger.mark(3)
+assert debugger.marks == [3] and debugger.forward().pc == 3
+recorded = debugger.record()
+debugger.goto(0)
+assert session.machine.save() == before
+again = module.session(map="0x10000:64", host=lambda session, stop: 1 // 0).debugger()
+again.replay(recorded)
+assert again.forward().kind == "halt"                # the recorded answer, not the host
+for wrong in (lambda: debugger.watch("nothing"), lambda: again.replay(b"noise")):
+    try:
+        wrong()
+        raise SystemExit("a bad watch or record was taken")
+    except penta.Error as error:
+        assert error.code and error.name and error.message and error.offset == 0, error
+program = penta.assemble("%isa = latest64\npub @main:\n a0 = 7\n ret\n", "pvm")
+assert program.exports == {"main": 0} and program.imports == {}, program.parts()
+assert penta.open(program.convert(to="jam"), "pvm").valid
+
+# ---- linking ----
+objects = [("main.coil", penta.assemble(".global main\n.func main\n CALL @f\n RET\n.endfunc\n", "coil").encode()),
+           ("f.coil", penta.assemble(".global f\n.func f\n RET\n.endfunc\n", "coil").encode(), True)]
+listed = []
+linked = penta.open(penta.link(objects, map=listed, entry="main"))
+assert linked.format == "coil" and "f.coil" in listed[0], listed
+try:
+    penta.link(objects[:1])
+    raise SystemExit("linked without what is missing")
+except penta.Error as error:
+    assert error.name == "UNDEFINED" and error.findings[0].message.startswith("main.coil: "), error.findings
+try:
+    penta.link([])
+    raise SystemExit("linked nothing")
+except penta.Error:
+    pass
+
+# ---- containers ----
+from penta import cvbc
+plain = penta.assemble("HALT\n", "cvbc")
+key = cvbc.generate_key("p256")
+with open("key.pem", "wb") as file: file.write(key)
+with open("key.pub", "wb") as file: file.write(cvbc.public_key(key))
+signed = cvbc.sign(plain, sign_key="key.pem")
+verdict = cvbc.verify(penta.open(signed, trusted_key="key.pub"))
+assert verdict.good and verdict.trust == "key" and verdict.fingerprint == cvbc.fingerprint(key), verdict
+assert not cvbc.verify(penta.open(signed)).good and cvbc.verify(penta.open(signed), False).trust == "embedded"
+assert not cvbc.verify(plain).good and cvbc.verify(plain, require_signature=False).good
+assert cvbc.objection(plain) is None and cvbc.part(penta.open(signed), "signature")
+space = penta.open(cvbc.sign(plain, public_key="key.pub"))
+assert len(cvbc.to_be_signed(space)) == 40
+made = cvbc.compile("void setup() {} void loop() {}")
+assert penta.open(made).valid and "debug" in cvbc.parts()
+changed = bytearray(signed)
+changed[-1] ^= 1
+for wrong, name in ((lambda: cvbc.attach(space, bytes(64)), "SIGNATURE"), (lambda: cvbc.sign(plain), "KEY"),
+                    (lambda: cvbc.compile("nothing"), None), (lambda: cvbc.part(plain, "soul"), "OPTION_VALUE")):
+    try:
+        wrong()
+        raise SystemExit("a bad container was made")
+    except penta.Error as error:
+        assert name in (None, error.name), error.name
+assert cvbc.check_board(plain, "nowhere") and cvbc.boards()
+try:
+    cvbc.verify(module)
+    raise SystemExit("a blob was verified")
+except TypeError:
+    pass
+with open("secret", "wb") as file: file.write(bytes(range(32)))
+sealed = penta.open(plain.seal(key_file="secret"))
+assert penta.open(penta.open(sealed.encode(), key_file="secret").unseal()).disassemble() == plain.disassemble()
+
+# ---- the libraries beside it ----
+from penta import conform, device
+with open("vectors.json", "w") as file: file.write("{}")
+report = conform.run("vectors.json")
+assert (report.passed, report.results[0]["verdict"]) == (0, "ignored"), report
+calls = device.run("$a = alloc 16\nsize $a == 16\n", mode="serial", trace="run.jsonl")
+assert [call["status"] for call in calls] == ["Success", "Success"] and "serial" in device.modes()
+with open("run.jsonl", "rb") as file: assert device.replay(file.read()).differences == 0
+try:
+    device.run("alloc 16\nsize 5 == 16\n")
+    raise SystemExit("a wrong script passed")
+except penta.Error as error:
+    assert len(error.calls) == 2 and error.offset
+print("1 passed, 0 failed")
+
+from penta import jam
+token = penta.assemble("%dialect = jam\n%isa = latest64\n%metadata = 00\n%stack_size = 4096\n%rw_data = 6b6579\n"
+                       "trap\n%hole 00 00 00 00\na0 = 0x20000\na1 = 3\na2 = 0x20000\na3 = 3\necalli 4\n"
+                       "a0 = 0x20000\na1 = 32\nret\n", "pvm").encode()
+host = jam.Host(chain="tiny")
+assert host.parameter("cores") == 2
+state = jam.State(host, {"accounts": [{"id": 7, "balance": 10**6, "code": token.hex()}]})
+result = host.accumulate(state, slot=50, service=7, gas=1000)
+assert result.exit == "halt" and result.gas_used == 18 and result.output[:3] == b"key", result
+assert [now for _, before, now in state.changes() if before is None] == [b"key"]
+state.rollback()
+assert not state.changes()
+outcome = host.block(state, {"slot": 51, "entropy": "00" * 32, "reports": []})
+assert outcome.rounds == 0 and not outcome.services
+assert state.document()["slot"] == 51
+import hashlib
+package = (b"\7\0\0\0" + hashlib.blake2b(token, digest_size=32).digest() + bytes(128 + 4 + 3) + b"\1"
+           + b"\7\0\0\0" + hashlib.blake2b(token, digest_size=32).digest() + (1000).to_bytes(8, "little") * 2
+           + bytes(2 + 3))
+report = host.report(state, package)  # entry 0 of this service traps: it authorizes nothing
+assert report.authorized.exit == "panic" and not report.items and not report.encoded, report
+granted = penta.assemble("%dialect = jam\n%isa = latest64\n%metadata = 00\n%stack_size = 4096\n%rw_data = 6b6579\n"
+                         "a0 = 0x20000\na1 = 3\nret\n", "pvm").encode()
+state = jam.State(host, {"accounts": [{"id": 7, "balance": 10**6, "code": granted.hex()}]})
+package = package.replace(hashlib.blake2b(token, digest_size=32).digest(), hashlib.blake2b(granted, digest_size=32).digest())
+report = host.report(state, package)
+assert [item.exit for item in report.items] == ["halt"] and report.items[0].output == b"key", report
+outcome = host.block(state, {"slot": 52, "entropy": "00" * 32, "reports": [report.encoded.hex()]})
+assert outcome.reports == 1 and outcome.services[7][0] == 1, outcome
+try:
+    jam.Host(version="9")
+    raise SystemExit("an unknown version was taken")
+except penta.Error as error:
+    assert error.code == "PENTA0009"
