@@ -1,7 +1,8 @@
-/* The engine "both": compiled code and the interpreter in lock step, block by block, each on its
- * own memory. Registers, pc and gas are compared after every block, memory at every stop. The
- * machine is the compiled one; the other follows it, and is brought up to date with what the host
- * changed whenever a run starts. The first difference ends the run with PENTA_STOP_DISAGREE. */
+/* The engine "both": compiled code and the interpreter in lock step (PVM 21.7), block by block,
+ * each on its own memory. Registers, pc and gas are compared after every block, memory at every
+ * stop and, when it is small, after every block, too. The machine is the compiled one; the other
+ * follows it, and is brought up to date with what the host changed whenever a run starts. The first
+ * difference ends the run with PENTA_STOP_DISAGREE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

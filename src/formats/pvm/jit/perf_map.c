@@ -1,6 +1,6 @@
-/* Names of compiled functions for `perf report`: /tmp/perf-PID.map, a line "start size name" each,
- * which perf reads by itself. Functions are the ranges of the debug sections where there are some,
- * else what lies between two exports. */
+/* Names of compiled functions for `perf report`: /tmp/perf-PID.map (PVM 21.8), a line "start size
+ * name" each, which perf reads by itself. Functions are the ranges of the debug sections where
+ * there are some, else what lies between two exports. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
