@@ -9,10 +9,7 @@
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 
-void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES])
-{
-    SHA256(bytes.data, bytes.size, out);
-}
+void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]) { hash_sha256_pieces(&bytes, 1, out); }
 
 void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES])
 {

@@ -176,7 +176,15 @@ static int no_passphrase(char *buffer, int size, int writing, void *user)
     return -1;
 }
 
-static EVP_PKEY *read_pem(penta_bytes pem, bool private)
+static const char no_memory[] = "no memory for a key";
+
+/* The reason of a failure as an error of this rule, or of memory. */
+static bool key_error(penta_error *err, uint32_t rule, const char *why)
+{
+    return error_at(err, why == no_memory ? BASE_MEMORY : rule, 0, "%s", why);
+}
+
+static EVP_PKEY *read_pem(penta_bytes pem, bool private, const char **why)
 {
     if (pem.size > INT_MAX) return NULL;
     BIO *bio = BIO_new_mem_buf(pem.data, (int)pem.size);
@@ -185,23 +193,26 @@ static EVP_PKEY *read_pem(penta_bytes pem, bool private)
         key = private ? PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL)
                       : PEM_read_bio_PUBKEY(bio, NULL, no_passphrase, NULL);
     BIO_free(bio);
+    for (unsigned long code; !key && (code = ERR_get_error());)
+        if (ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE) *why = no_memory;
     ERR_clear_error();
     return key;
 }
 
 bool key_public_read(penta_bytes pem, struct public_key *out, uint32_t rule, penta_error *err)
 {
-    EVP_PKEY *key = read_pem(pem, false);
-    if (!key) key = read_pem(pem, true);
     const char *why = "not a public key in PEM form";
+    EVP_PKEY *key = read_pem(pem, false, &why);
+    if (!key) key = read_pem(pem, true, &why);
     bool ok = key && export_public(key, out, &why);
     EVP_PKEY_free(key);
-    return ok || error_at(err, rule, 0, "%s", why);
+    return ok || key_error(err, rule, why);
 }
 
 static struct private_key *adopt(EVP_PKEY *pkey, const char **why)
 {
     struct private_key *key = pkey ? calloc(1, sizeof *key) : NULL;
+    if (pkey && !key) *why = no_memory;
     if (key && export_public(pkey, &key->public, why)) {
         key->pkey = pkey;
         return key;
@@ -214,8 +225,8 @@ static struct private_key *adopt(EVP_PKEY *pkey, const char **why)
 struct private_key *key_private_read(penta_bytes pem, uint32_t rule, penta_error *err)
 {
     const char *why = "not an unencrypted private key in PEM form";
-    struct private_key *key = adopt(read_pem(pem, true), &why);
-    if (!key) error_at(err, rule, 0, "%s", why);
+    struct private_key *key = adopt(read_pem(pem, true, &why), &why);
+    if (!key) key_error(err, rule, why);
     return key;
 }
 
