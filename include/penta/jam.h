@@ -68,7 +68,8 @@ PENTA_API bool penta_jam_state_store(penta_jam_state *state, uint32_t service, p
  * no value. name is the storage key, or the hash and u32 length of a request, where it is known. */
 typedef void penta_jam_change(void *user, const uint8_t *key, penta_bytes name,
                               const penta_bytes *before, const penta_bytes *now);
-PENTA_API void penta_jam_state_changes(penta_jam_state *state, penta_jam_change *change,
+/* False: memory ran out, and nothing was told. */
+PENTA_API bool penta_jam_state_changes(penta_jam_state *state, penta_jam_change *change,
                                        void *user);
 PENTA_API bool penta_jam_state_commit(penta_jam_state *state, penta_error *err);
 PENTA_API void penta_jam_state_rollback(penta_jam_state *state);

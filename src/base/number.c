@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/error.h"
 
 bool number_parse_bytes(penta_bytes text, uint64_t *out)
 {
@@ -45,10 +46,11 @@ bool number_parse_size(const char *text, uint64_t *out)
     return true;
 }
 
-uint8_t *hex_parse(penta_bytes text, size_t *size)
+uint8_t *hex_parse(penta_bytes text, size_t *size, penta_error *err)
 {
     uint8_t *out = malloc(text.size / 2 + 1);
     size_t n = 0;
+    if (!out && err) error_at(err, BASE_MEMORY, 0, "no memory for %zu bytes", text.size / 2);
     for (size_t i = 0; out && i < text.size;) {
         if (isspace(text.data[i])) {
             i++;

@@ -9,5 +9,5 @@ bool number_parse_bytes(penta_bytes text, uint64_t *out);
 /* A size: a number with an optional suffix K, M or G (powers of 1024). */
 bool number_parse_size(const char *text, uint64_t *out);
 /* The bytes of hex digits, with white space allowed between bytes, in a new buffer (free it); NULL
- * when the text is something else. */
-uint8_t *hex_parse(penta_bytes text, size_t *size);
+ * when the text is something else, or, with an error, when memory ran out. err may be NULL. */
+uint8_t *hex_parse(penta_bytes text, size_t *size, penta_error *err);

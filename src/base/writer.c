@@ -71,6 +71,12 @@ void writer_bytes(struct writer *w, const void *data, size_t size)
     if (at) memcpy(at, data, size);
 }
 
+void writer_append(struct writer *w, const struct writer *from)
+{
+    writer_bytes(w, from->out.data, from->out.size);
+    w->failed |= from->failed;
+}
+
 void writer_fill(struct writer *w, uint8_t byte, size_t count)
 {
     uint8_t *at = count ? reserve(w, count) : NULL;

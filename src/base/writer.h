@@ -19,6 +19,7 @@ bool writer_ok(const struct writer *w, penta_error *err); /* false: BASE_MEMORY 
 bool writer_give(struct writer *w, bool ok, penta_buffer *out, penta_error *err);
 
 void writer_bytes(struct writer *w, const void *data, size_t size);
+void writer_append(struct writer *w, const struct writer *from); /* its bytes, and its failure */
 void writer_fill(struct writer *w, uint8_t byte, size_t count);
 void writer_uint(struct writer *w, uint64_t value, size_t n); /* n bytes in the writer's order */
 void writer_patch(struct writer *w, size_t at, uint64_t value, size_t n); /* not with a sink */
@@ -32,6 +33,12 @@ void writer_0x(struct writer *w, uint64_t value); /* 0x2a: the hot path of listi
 
 /* All that was written, wherever it is now. */
 static inline size_t writer_total(const struct writer *w) { return w->given + w->out.size; }
+
+/* A writer of records whose size is known, into memory of the caller: not to be freed. */
+static inline struct writer writer_into(void *bytes, size_t size)
+{
+    return (struct writer){.out = {.data = bytes, .capacity = size}};
+}
 
 static inline penta_bytes writer_view(const struct writer *w)
 {

@@ -247,7 +247,7 @@ static void read_member(void *user, const char *key, const struct json_object *v
     struct jam_case *c = m->c;
     struct writer bytes = {0};
     size_t size = 0;
-    uint8_t *k = hex_parse(bytes_of(strncmp(key, "0x", 2) ? key : key + 2), &size);
+    uint8_t *k = hex_parse(bytes_of(strncmp(key, "0x", 2) ? key : key + 2), &size, &c->err);
     if (!k || size != JAM_KEY) error_at(&c->err, BASE_JSON, 0, "'%.70s' is not a state key", key);
     if (value) jam_json_bytes(&c->json, value, "value", JAM_ANY_SIZE, &bytes);
     writer_char(&bytes, 0);

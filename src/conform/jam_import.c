@@ -48,7 +48,7 @@ static void read_pair(struct values *v, const struct json_object *pair)
     if (!j->err->code) {
         bool service = jam_key_service(key.out.data, &id, &record);
         struct writer *part = service ? NULL : kept(v, key.out.data[0]);
-        if (part) writer_bytes(part, value.out.data, value.out.size);
+        if (part) writer_append(part, &value);
         writer_char(&value, 0); /* so that no bytes are bytes, too */
         if (service || accumulated(key.out.data[0]))
             penta_jam_state_set(v->state, key.out.data,

@@ -143,7 +143,7 @@ static bool read_bytes(void *state, uint64_t address, uint8_t *into, size_t size
     const char *text = ask(r, err);
     if (!text) return false;
     size_t count = 0;
-    uint8_t *bytes = hex_parse((penta_bytes){(const uint8_t *)text, strlen(text)}, &count);
+    uint8_t *bytes = hex_parse((penta_bytes){(const uint8_t *)text, strlen(text)}, &count, err);
     if (bytes && count == size) memcpy(into, bytes, size);
     bool ok = bytes && count == size;
     free(bytes);

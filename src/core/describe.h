@@ -2,6 +2,7 @@
  * order and tile the file; computed values have size 0. A visitor may lack each of its functions. */
 #pragma once
 #include "base/bytes.h"
+#include "base/writer.h"
 
 static inline bool describe_enter(const penta_visitor *v, penta_node node)
 {
@@ -15,6 +16,11 @@ static inline void describe_field(const penta_visitor *v, penta_field field)
 {
     if (v->field) v->field(v->user, &field);
 }
+
+/* A field named field_incomplete: memory ran out, and something is missing. Views fail by it. */
+void describe_incomplete(const penta_visitor *v);
+/* A field whose text was written; frees it. */
+void describe_written(const penta_visitor *v, penta_field field, struct writer *text);
 
 /* Computed values: no bytes of their own. */
 static inline void describe_uint(const penta_visitor *v, const char *name, uint64_t value)

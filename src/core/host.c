@@ -15,7 +15,11 @@ void answer_clear(struct answer *a)
     a->gas = 0;
     a->end = CALL_GOES_ON;
     a->failure = (penta_error){0};
-    a->pokes.out.size = a->output.out.size = a->errors.out.size = a->note.out.size = 0;
+    struct writer *parts[] = {&a->pokes, &a->output, &a->errors, &a->note};
+    for (size_t i = 0; i < 4; i++) {
+        parts[i]->out.size = 0;
+        parts[i]->failed = false;
+    }
 }
 
 void answer_free(struct answer *a)
@@ -24,6 +28,12 @@ void answer_free(struct answer *a)
     writer_free(&a->output);
     writer_free(&a->errors);
     writer_free(&a->note);
+}
+
+bool answer_whole(const struct answer *a, penta_error *err)
+{
+    return writer_ok(&a->pokes, err) && writer_ok(&a->output, err) && writer_ok(&a->errors, err) &&
+           writer_ok(&a->note, err);
 }
 
 bool answer_apply(const struct answer *a, penta_vm *vm, penta_error *err)

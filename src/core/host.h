@@ -49,5 +49,7 @@ struct host {
 void answer_poke(struct answer *a, uint64_t address, penta_bytes bytes);
 void answer_clear(struct answer *a);
 void answer_free(struct answer *a);
+/* False: memory ran out for a part of it. */
+bool answer_whole(const struct answer *a, penta_error *err);
 /* Applies pokes, results, gas and end to the machine. */
 bool answer_apply(const struct answer *a, penta_vm *vm, penta_error *err);

@@ -20,7 +20,8 @@ static bool contents(const char *file, struct map_option *out, penta_error *err)
     if (!file_read(hex ? file + 4 : file, limit, &out->contents, err)) return false;
     if (hex) {
         penta_buffer bytes = {0};
-        bytes.data = hex_parse((penta_bytes){out->contents.data, out->contents.size}, &bytes.size);
+        bytes.data =
+            hex_parse((penta_bytes){out->contents.data, out->contents.size}, &bytes.size, err);
         penta_buffer_free(&out->contents);
         out->contents = bytes;
         if (!bytes.data) return error_at(err, BASE_OPTION_VALUE, 0, "'%.60s' is not hex", file + 4);

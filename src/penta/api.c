@@ -298,6 +298,7 @@ const char *penta_vm_detail_name(const penta_vm *vm, const penta_stop *stop)
 
 static void refuse(void *user, const penta_error *finding)
 {
+    if (finding->code == BASE_MEMORY) error_keep_first(user, finding);
     if (!breaks_container(penta_rule_find(finding->code), finding)) return;
     char code[24];
     penta_code_text(finding->code, code);

@@ -2,12 +2,6 @@
 #include "base/bytes.h"
 #include "core/driver.h"
 
-static void keep_first(void *user, const penta_error *finding)
-{
-    penta_error *first = user;
-    if (!first->code && finding->severity == PENTA_ERROR) *first = *finding;
-}
-
 static bool same(penta_bytes file, const penta_buffer *again, const char *how, penta_error *err)
 {
     size_t at = 0, least = file.size < again->size ? file.size : again->size;
@@ -31,8 +25,10 @@ static bool assembles(const penta_module *module, penta_error *err)
     bool ok = penta_print(module, NULL, 0, &text, err);
     if (ok) {
         penta_error first = {0};
-        penta_module *back = penta_assemble((penta_bytes){text.data, text.size},
-                                            module->driver->name, NULL, 0, keep_first, &first);
+        penta_module *back =
+            penta_assemble((penta_bytes){text.data, text.size}, module->driver->name, NULL, 0,
+                           error_keep_first, &first);
+        if (first.code == BASE_MEMORY) *err = first;
         if (!back)
             ok = error_at(err, BASE_BUG, first.offset, "its own listing does not assemble: %.70s",
                           first.message);

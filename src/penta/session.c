@@ -96,7 +96,10 @@ void penta_session_settle(penta_session *s, uint64_t gas, penta_call_end end)
 /* Applies s->answer to the machine. */
 static bool give(struct penta_session *s, penta_error *err)
 {
-    if (!s->answer.applied && !answer_apply(&s->answer, s->vm, err)) return false;
+    if (s->answer.applied)
+        answer_whole(&s->answer, &s->failure); /* what it did stays, and some of its text is lost */
+    else if (!answer_whole(&s->answer, err) || !answer_apply(&s->answer, s->vm, err))
+        return false;
     s->waits = false;
     s->calls++;
     if (s->debugger) debugger_answered(s->debugger);

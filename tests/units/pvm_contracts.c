@@ -31,7 +31,7 @@ static void check_hex(const char *what, const void *bytes, size_t size, const ch
 static struct blob hex(const char *text)
 {
     struct blob b = {0};
-    b.data = hex_parse(bytes_of(text), &b.size);
+    b.data = hex_parse(bytes_of(text), &b.size, NULL);
     return b;
 }
 

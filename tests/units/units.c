@@ -64,10 +64,10 @@ static void test_numbers(void)
     expect(!number_parse_size("17179869184G", &size), "number_parse_size", "overflow");
     expect(!number_parse_size("K", &size), "number_parse_size", "K");
     size_t n = 0;
-    uint8_t *bytes = hex_parse(bytes_of("01 02\nfF"), &n);
+    uint8_t *bytes = hex_parse(bytes_of("01 02\nfF"), &n, NULL);
     expect(bytes && n == 3 && bytes[2] == 0xff, "hex_parse", "01 02 fF");
     free(bytes);
-    expect(!hex_parse(bytes_of("0 1"), &n), "hex_parse", "split digits");
+    expect(!hex_parse(bytes_of("0 1"), &n, NULL), "hex_parse", "split digits");
 }
 
 static void test_arrays(void)
@@ -382,7 +382,7 @@ static void test_deterministic_ecdsa(void)
     for (size_t i = 0; key && i < sizeof rows / sizeof *rows; i++) {
         uint8_t made[SIGNATURE_MAX], changed[64];
         size_t size = 0;
-        uint8_t *want = hex_parse(bytes_of(rows[i].signature), &size);
+        uint8_t *want = hex_parse(bytes_of(rows[i].signature), &size, NULL);
         bool ok = sign_message(key, bytes_of(rows[i].message), made);
         expect(ok && size == 64 && !memcmp(made, want, 64), "ecdsa", rows[i].message);
         penta_bytes message = bytes_of(rows[i].message);
@@ -420,7 +420,7 @@ static void test_weak_keys(void)
     const char *why = NULL;
     for (size_t i = 0; i < sizeof weak / sizeof *weak; i++) {
         size_t size = 0;
-        uint8_t *raw = hex_parse(bytes_of(weak[i]), &size);
+        uint8_t *raw = hex_parse(bytes_of(weak[i]), &size, NULL);
         expect(!key_public_raw(KEY_ED25519, (penta_bytes){raw, size}, &key, &why), "small order",
                weak[i]);
         free(raw);

@@ -104,7 +104,8 @@ class State:
         each = types.penta_jam_change(lambda _user, key, _name, before, now: found.append(
             (ctypes.string_at(key, KEY), taken(before.contents) if before else None,
              taken(now.contents) if now else None)))
-        _lib.penta_jam_state_changes(self._handle, each, None)
+        if not _lib.penta_jam_state_changes(self._handle, each, None):
+            raise MemoryError
         return found
 
     def commit(self) -> None:

@@ -82,15 +82,18 @@ struct key {
 };
 
 /* Resolves escapes as json-c does, "\u0061" is "a", up to the first zero byte. */
-static void resolve_key(struct key *key)
+static bool resolve_key(struct key *key, penta_error *err)
 {
-    if (!memchr(key->text, '\\', key->size)) return;
+    if (!memchr(key->text, '\\', key->size)) return true;
     struct json_tokener *tok = json_tokener_new();
-    if (tok) key->resolved = json_tokener_parse_ex(tok, key->text - 1, (int)key->size + 2);
-    json_tokener_free(tok);
-    if (!key->resolved) return;
+    if (tok) {
+        key->resolved = json_tokener_parse_ex(tok, key->text - 1, (int)key->size + 2);
+        json_tokener_free(tok); /* which does not take NULL */
+    }
+    if (!key->resolved) return error_at(err, BASE_MEMORY, 0, "no memory for a key");
     key->text = json_object_get_string(key->resolved);
     key->size = strlen(key->text);
+    return true;
 }
 
 static int key_order(const void *a, const void *b)
@@ -123,10 +126,10 @@ static bool scan_object(struct scan *s, unsigned depth)
         }
         keys[count] = (struct key){.at = s->p + 1};
         scan_string(s, &keys[count].text, &keys[count].size);
-        resolve_key(&keys[count++]);
+        ok = resolve_key(&keys[count++], s->err);
         scan_space(s);
         s->p++; /* the colon */
-        ok = scan_value(s, depth + 1);
+        ok = ok && scan_value(s, depth + 1);
         scan_space(s);
         if (ok && s->p < s->end && *s->p == ',') s->p++;
     }
@@ -207,7 +210,7 @@ struct json_doc *json_parse(penta_bytes text, penta_error *err)
         else
             scan_value(&scan, 0);
     }
-    json_tokener_free(tok);
+    if (tok) json_tokener_free(tok); /* which does not take NULL */
     if (err->code) {
         json_doc_free(doc);
         return NULL;
@@ -310,7 +313,8 @@ bool json_as_uint(const struct json_object *v, uint64_t *out)
 uint8_t *json_as_hex(const struct json_object *v, size_t *size)
 {
     const char *text = json_as_text(v);
-    return text ? hex_parse((penta_bytes){(const uint8_t *)text, json_text_size(v)}, size) : NULL;
+    return text ? hex_parse((penta_bytes){(const uint8_t *)text, json_text_size(v)}, size, NULL)
+                : NULL;
 }
 
 void json_each(const struct json_object *v, json_member_fn *fn, void *user)

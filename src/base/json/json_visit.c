@@ -1,7 +1,10 @@
 #include "base/json/json_visit.h"
 
+const char field_incomplete[] = "incomplete";
+
 void json_field(struct json *j, const char *key, const penta_field *field)
 {
+    if (field->name == field_incomplete) j->out->failed = true;
     switch (field->kind) {
     case PENTA_UINT: json_uint(j, key, field->as.u); break;
     case PENTA_WORD: json_word(j, key, field->as.u); break;

@@ -2,6 +2,10 @@
 #pragma once
 #include "base/json/json_write.h"
 
+/* The name, by its address, of a field that says that memory ran out during the walk, so that
+ * something is missing. A document with it fails. */
+extern const char field_incomplete[];
+
 void json_field(struct json *j, const char *key, const penta_field *field); /* its value */
 
 /* Values without offsets, for facts and the state of a machine: members are keys of the open object,

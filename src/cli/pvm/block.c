@@ -158,7 +158,7 @@ static void tell_json(struct block *b, const char *path, const penta_jam_outcome
     json_hex(j, "outputs", (penta_bytes){o->outputs.data, o->outputs.size});
     json_hex(j, "outputs_root", (penta_bytes){o->root, sizeof o->root});
     json_list(j, "changes");
-    penta_jam_state_changes(b->state, tell_change, &list);
+    if (!penta_jam_state_changes(b->state, tell_change, &list)) j->out->failed = true;
     json_end(j);
     json_end(j);
 }

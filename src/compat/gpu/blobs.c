@@ -125,7 +125,7 @@ int kblob_builder_finish(kblob_builder *b, int trailer, void **blob, size_t *siz
     struct writer out = {0};
     struct kblob_header header = {KBLOB_MAGIC, KBLOB_VERSION, 0, kblob_header_bytes, b->count};
     kblob_write(&out, &header, (penta_bytes){NULL, 0}, NULL, 0);
-    writer_bytes(&out, b->code.out.data, b->code.out.size);
+    writer_append(&out, &b->code);
     if (trailer) kblob_write_trailer(&out, (penta_bytes){NULL, 0});
     if (!b->count || b->code.failed || out.failed) {
         writer_free(&out);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/json/json_visit.h"
 #include "core/engine.h"
 #include "core/views/views.h"
 
@@ -93,7 +94,8 @@ static struct change_record *record_of(struct changes *c, uint64_t key)
 static void tell(struct changes *c)
 {
     writer_char(&c->text, 0);
-    if (!c->text.failed) c->report(c->user, (const char *)c->text.out.data, writer_view(&c->value));
+    c->failed |= c->text.failed || c->value.failed;
+    if (!c->failed) c->report(c->user, (const char *)c->text.out.data, writer_view(&c->value));
     c->text.out.size = c->value.out.size = 0;
 }
 
@@ -145,6 +147,7 @@ static bool change_enter(void *user, const penta_node *node)
 static void change_field(void *user, const penta_field *field)
 {
     struct changes *c = user;
+    c->failed |= field->name == field_incomplete;
     if (c->collecting) {
         if (c->value.out.size) writer_char(&c->value, ' ');
         view_value(&c->value, field, 16);

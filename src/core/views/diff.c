@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/json/json_visit.h"
 #include "core/driver.h"
 
 /* A describe tree in memory, with a hash over everything but the offsets. */
@@ -64,6 +65,7 @@ static bool build_enter(void *user, const penta_node *node)
 static void build_field(void *user, const penta_field *field)
 {
     struct builder *b = user;
+    if (field->name == field_incomplete) error_at(&b->err, BASE_MEMORY, 0, "no memory to compare");
     struct tree *t = b->err.code ? NULL : add(b, field->name);
     if (!t) return;
     t->leaf = true;

@@ -1,6 +1,7 @@
 /* Every byte of the file in order, in the colour of its leaf, with what the leaf is. */
 #include <inttypes.h>
 #include "base/bytes.h"
+#include "base/json/json_visit.h"
 #include "base/sanitize.h"
 #include "core/views/views.h"
 
@@ -19,6 +20,7 @@ static bool hex_enter(void *user, const penta_node *node)
     writer_text(h->out, h->palette->dim);
     writer_safe(h->out, writer_view(&path));
     writer_print(h->out, "%s\n", h->palette->off);
+    h->out->failed |= path.failed;
     writer_free(&path);
     return true;
 }
@@ -61,6 +63,7 @@ static void hex_field(void *user, const penta_field *field)
 {
     struct hex_view *h = user;
     path_leaf(&h->path);
+    if (field->name == field_incomplete) h->out->failed = true;
     if (h->decoded || !field->size) return;
     penta_bytes left = bytes_slice(h->file, (size_t)field->offset, (size_t)field->size);
     for (uint64_t at = 0, step; at < field->size; at += step) {

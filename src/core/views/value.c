@@ -1,6 +1,7 @@
 /* How one value reads. */
 #include <inttypes.h>
 #include "base/bytes.h"
+#include "base/json/json_visit.h"
 #include "base/sanitize.h"
 #include "core/views/views.h"
 
@@ -20,6 +21,7 @@ void view_note(struct writer *out, const penta_field *field, const struct palett
 
 void view_value(struct writer *out, const penta_field *field, size_t raw_max)
 {
+    if (field->name == field_incomplete) out->failed = true;
     switch (field->kind) {
     case PENTA_UINT: writer_dec(out, field->as.u); break;
     case PENTA_WORD: writer_0x(out, field->as.u); break;

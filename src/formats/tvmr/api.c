@@ -40,7 +40,7 @@ bool penta_tvmr_register_get(const penta_vm *base, uint8_t reg, penta_tvmr_tenso
 
 static bool over_budget(const struct tvmr_vm *vm, penta_error *err)
 {
-    return error_at(err, BASE_LIMIT, 0, "%.100s", vm->fault_text);
+    return error_at(err, tvmr_memory_code(vm), 0, "%.100s", vm->fault_text);
 }
 
 static bool set_cold(struct tvmr_vm *vm, unsigned i, const penta_tvmr_tensor *v,

@@ -107,7 +107,7 @@ static bool data(struct script *s, penta_bytes *out)
     if (file) return file_bytes(s, *out, out);
     if (!hex) return true;
     size_t size = 0;
-    uint8_t *bytes = hex_parse(*out, &size);
+    uint8_t *bytes = hex_parse(*out, &size, s->source.err);
     if (!bytes) return error_at(s->source.err, BASE_SYNTAX, at, "expected pairs of hex digits");
     out->data = arena_copy(&s->arena, (penta_bytes){bytes, size}, s->source.err);
     out->size = size;

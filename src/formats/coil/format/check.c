@@ -62,9 +62,15 @@ static void declare(struct coil_check *c, const struct coil_insn *insn)
         REPORT(c, COIL_VAR_DUP, id->at, "variable %llu is declared already in this scope",
                (unsigned long long)id->value);
     const struct coil_type *closed = coil_type_close(&c->ids, type->type, &c->arena, &err);
-    if (!closed) return;
-    if (!ARRAY_RESERVE(c->variables, c->variable_capacity, c->variable_count + 1)) return;
-    if (!coil_scopes_push(&c->scopes, coil_hash_id(id->value))) return;
+    if (!closed) {
+        if (err.code == BASE_MEMORY) coil_check_no_memory(c, id->at);
+        return;
+    }
+    if (!ARRAY_RESERVE(c->variables, c->variable_capacity, c->variable_count + 1) ||
+        !coil_scopes_push(&c->scopes, coil_hash_id(id->value))) {
+        coil_check_no_memory(c, id->at);
+        return;
+    }
     c->variables[c->variable_count++] =
         (struct coil_variable){id->value, closed, type->ext, c->depth, c->serials++};
 }
@@ -82,8 +88,9 @@ static void define_type(struct coil_check *c, const struct coil_insn *insn)
     }
     t.members = members;
     t.member_count = insn->count - 1u;
-    if (made && !coil_type_finish(&t, insn->at, &err)) return;
-    coil_type_bind(&c->ids, o[0].value, made ? &t : o[1].type, &err);
+    if (!made || coil_type_finish(&t, insn->at, &err))
+        coil_type_bind(&c->ids, o[0].value, made ? &t : o[1].type, &err);
+    if (err.code == BASE_MEMORY) coil_check_no_memory(c, insn->at);
 }
 
 static void track(struct coil_check *c, const struct coil_insn *insn)

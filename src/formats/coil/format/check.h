@@ -37,6 +37,7 @@ struct coil_check {
     bool last_condition;
     bool removed;    /* the instruction belongs to the preprocessor or was cut out */
     bool after_call; /* flags are what a callee left */
+    bool no_memory;
 };
 
 void coil_check_init(struct coil_check *c, const struct coil_module *m, struct findings *f);

@@ -30,8 +30,11 @@ static void define(struct coil_check *c, const struct coil_insn *insn)
     }
     struct coil_value *v = find_value(c, name->value, text);
     if (!v) {
-        if (!ARRAY_RESERVE(c->values, c->value_capacity, c->value_count + 1)) return;
-        if (!coil_scopes_push(&c->value_index, coil_hash_id(name->value))) return;
+        if (!ARRAY_RESERVE(c->values, c->value_capacity, c->value_count + 1) ||
+            !coil_scopes_push(&c->value_index, coil_hash_id(name->value))) {
+            coil_check_no_memory(c, name->at);
+            return;
+        }
         v = &c->values[c->value_count++];
     }
     *v = (struct coil_value){.id = name->value, .text = text, .live = true};

@@ -10,6 +10,13 @@
             findings_add((c)->findings, code, (c)->origin + (at), NULL, __VA_ARGS__);              \
     } while (0)
 
+/* What was not kept cannot be checked against: the verdict is "no memory", told once. */
+static inline void coil_check_no_memory(struct coil_check *c, uint64_t at)
+{
+    if (!c->no_memory) REPORT(c, BASE_MEMORY, at, "no memory to check the code");
+    c->no_memory = true;
+}
+
 static inline void coil_check_warn(struct coil_check *c, uint32_t code, uint64_t at,
                                    const char *text)
 {

@@ -394,7 +394,7 @@ static void write_header(struct writer *w, const struct coil_module *m)
         writer_fill(w, 0, 4);
         writer_bytes(w, packed.out.data + 44, packed.out.size - 44);
     } else {
-        writer_bytes(w, packed.out.data, packed.out.size);
+        writer_append(w, &packed);
     }
     w->failed |= packed.failed;
     writer_free(&packed);

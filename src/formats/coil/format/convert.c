@@ -66,7 +66,7 @@ static bool convert_into(struct coil_module *to, const struct coil_module *m, ui
 {
     struct coil_insn *insn = calloc(1, sizeof *insn);
     penta_error err = {0};
-    bool ok = insn != NULL;
+    bool ok = insn || error_at(&err, BASE_MEMORY, 0, "no memory to convert");
     for (size_t i = 0; ok && i < m->section_count; i++) {
         penta_bytes bytes = coil_contents(m, i);
         struct writer w = {.big_endian = to->big_endian};
@@ -74,11 +74,12 @@ static bool convert_into(struct coil_module *to, const struct coil_module *m, ui
             ok = swap_code(m, i, &w, insn, &err);
         else if (section_swaps(m, i))
             swap_words(&w, bytes);
+        ok = ok && writer_ok(&w, &err);
         if (ok && w.out.size == bytes.size && w.out.size)
             bytes_copy(image + m->sections[i].offset, (penta_bytes){w.out.data, w.out.size});
         writer_free(&w);
     }
-    swap_relocated(m, image);
+    if (ok) swap_relocated(m, image);
     if (insn) coil_insn_free(insn);
     free(insn);
     if (err.code) findings_pass(f, &err);

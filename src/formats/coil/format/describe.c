@@ -169,6 +169,7 @@ static void describe_insn(const struct coil_module *m, const penta_visitor *v,
     coil_print_insn(text, m, insn);
     writer_uint(text, 0, 1);
     penta_node node = {.name = "insn", .offset = origin + insn->at, .size = insn->size};
+    if (text->failed) describe_incomplete(v);
     if (text->failed || !describe_enter(v, node)) return;
     size_t head = insn->opcode == COIL_OP_VENDOR ? 3 : 2, at = insn->at;
     describe_field(v, (penta_field){.name = "opcode",
@@ -193,7 +194,10 @@ static void describe_insn(const struct coil_module *m, const penta_visitor *v,
         text->out.size = 0;
         coil_print_operand(text, m, o);
         writer_uint(text, 0, 1);
-        if (text->failed) break;
+        if (text->failed) {
+            describe_incomplete(v);
+            break;
+        }
         describe_raw(v, "operand", (penta_bytes){bytes + o->at, o->size}, origin + o->at,
                      (const char *)text->out.data);
     }
@@ -206,20 +210,19 @@ static void describe_code(const struct coil_module *m, const penta_visitor *v, s
     struct writer text = {0};
     penta_error err = {0};
     struct reader r = coil_code_reader(m, index, &err);
-    while (insn && reader_left(&r)) {
+    if (!insn) describe_incomplete(v);
+    while (insn && reader_left(&r) && !text.failed) {
         size_t from = r.pos;
         if (coil_insn_read(&r, insn)) {
             describe_insn(m, v, insn, r.origin, &text);
             continue;
         }
+        if (err.code == BASE_MEMORY) describe_incomplete(v);
         describe_raw(v, "undecoded", bytes_slice(r.in, from, r.in.size), r.origin + from,
                      err.message);
         break;
     }
-    if (insn)
-        coil_insn_free(insn);
-    else
-        describe_raw(v, "undecoded", r.in, r.origin, "no memory to decode it");
+    if (insn) coil_insn_free(insn);
     free(insn);
     writer_free(&text);
 }
@@ -278,6 +281,7 @@ void coil_describe(const penta_module *module, const penta_visitor *v)
     }
     size_t count;
     struct coil_piece *pieces = coil_pieces(m, &count);
+    if (!pieces) describe_incomplete(v);
     uint64_t end = 0;
     for (size_t i = 0; pieces && i < count; i++) {
         if (pieces[i].from > end)
@@ -294,7 +298,7 @@ void coil_describe(const penta_module *module, const penta_visitor *v)
 
 /* ---- info ---- */
 
-static uint64_t count_insns(const struct coil_module *m)
+static void info_insns(const struct coil_module *m, const penta_visitor *v)
 {
     struct coil_insn *insn = calloc(1, sizeof *insn);
     uint64_t count = 0;
@@ -304,9 +308,10 @@ static uint64_t count_insns(const struct coil_module *m)
         while (coil_is_code(&m->sections[i]) && reader_left(&r) && coil_insn_read(&r, insn))
             count++;
     }
+    if (!insn) describe_incomplete(v);
+    describe_uint(v, "instructions", count);
     if (insn) coil_insn_free(insn);
     free(insn);
-    return count;
 }
 
 static void info_symbols(const struct coil_module *m, const penta_visitor *v, const char *name,
@@ -348,7 +353,7 @@ void coil_info(const penta_module *module, const penta_visitor *v)
     describe_uint(v, "target_arch", h->target_arch);
     describe_word(v, "target_mode", h->target_mode);
     if (h->flags & COIL_FILE_EXEC) describe_word(v, "entry_point", h->entry_point);
-    describe_uint(v, "instructions", count_insns(m));
+    info_insns(m, v);
     describe_uint(v, "symbols", m->symbol_count);
     describe_uint(v, "relocations", m->reloc_count);
     penta_node list = {.name = "sections", .list = true};

@@ -200,14 +200,14 @@ bool coil_object_write(struct coil_object *o, struct writer *out, penta_error *e
         }
         fill_to(out, start, o->header.symbol_offset);
         for (size_t i = 0; i < o->symbol_count; i++) coil_symbol_write(out, &o->symbols[i].head);
-        writer_bytes(out, strings.table.out.data, strings.table.out.size);
+        writer_append(out, &strings.table);
         fill_to(out, start, o->header.reloc_offset);
         for (size_t i = 0; i < o->reloc_count; i++) coil_reloc_write(out, &o->relocs[i]);
         for (size_t i = 0; i < o->section_count; i++) {
             const struct coil_out_section *s = &o->sections[i];
             if (s->head.type == COIL_S_BSS) continue;
             fill_to(out, start, s->head.offset);
-            writer_bytes(out, s->data.out.data, s->data.out.size);
+            writer_append(out, &s->data);
         }
         out->big_endian = order;
         out->failed |= strings.table.failed;

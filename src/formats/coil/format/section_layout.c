@@ -39,13 +39,14 @@ unsigned coil_section_rank(uint32_t type)
     }
 }
 
-uint64_t coil_section_addresses(const struct coil_module *m, uint64_t *out)
+/* Places all sections; keeps the addresses of those in from .. to - 1. */
+static uint64_t place_sections(const struct coil_module *m, size_t from, size_t to, uint64_t *out)
 {
     uint64_t at = COIL_PAGE;
     if (m->header.flags & COIL_FILE_EXEC) {
         for (size_t i = 0; i < m->section_count; i++) {
             const struct coil_section *s = &m->sections[i];
-            out[i] = s->addr;
+            if (i >= from && i < to) out[i - from] = s->addr;
             if (s->flags & COIL_ALLOC && s->addr + s->size > at && s->addr + s->size >= s->addr)
                 at = s->addr + s->size;
         }
@@ -55,24 +56,24 @@ uint64_t coil_section_addresses(const struct coil_module *m, uint64_t *out)
         for (size_t i = 0; i < m->section_count; i++) {
             const struct coil_section *s = &m->sections[i];
             if (coil_section_rank(s->type) != rank) continue;
-            out[i] = 0;
-            if (!(s->flags & COIL_ALLOC)) continue;
             uint64_t align = s->align > COIL_PAGE ? s->align : COIL_PAGE;
-            at = (at + align - 1) / align * align;
-            out[i] = at;
-            at += s->size < UINT64_C(1) << 48 ? s->size : UINT64_C(1) << 48;
+            bool placed = s->flags & COIL_ALLOC;
+            if (placed) at = (at + align - 1) / align * align;
+            if (i >= from && i < to) out[i - from] = placed ? at : 0;
+            if (placed) at += s->size < UINT64_C(1) << 48 ? s->size : UINT64_C(1) << 48;
         }
     return at;
 }
 
+uint64_t coil_section_addresses(const struct coil_module *m, uint64_t *out)
+{
+    return place_sections(m, 0, m->section_count, out);
+}
+
 uint64_t coil_section_address(const struct coil_module *m, size_t i)
 {
-    uint64_t *all = malloc((m->section_count + 1) * sizeof *all), address = 0;
-    if (all) {
-        coil_section_addresses(m, all);
-        address = all[i];
-    }
-    free(all);
+    uint64_t address = 0;
+    place_sections(m, i, i + 1, &address);
     return address;
 }
 

@@ -158,6 +158,11 @@ static void verify_extensions(const struct coil_module *m, struct findings *f)
     }
 }
 
+static void no_memory(struct findings *f)
+{
+    findings_add(f, BASE_MEMORY, 0, NULL, "no memory to check the file");
+}
+
 /* Zeros between pieces are alignment; anything else that belongs to no piece may be hidden. */
 static void verify_unused(const struct coil_module *m, struct findings *f)
 {
@@ -165,6 +170,7 @@ static void verify_unused(const struct coil_module *m, struct findings *f)
     size_t count;
     struct coil_piece *pieces = coil_pieces(m, &count);
     uint64_t end = 0;
+    if (!pieces) no_memory(f);
     for (size_t i = 0; pieces && i < count; i++) {
         size_t at = (size_t)end, to = (size_t)pieces[i].from;
         while (at < to && !file.data[at]) at++;
@@ -332,7 +338,10 @@ static void verify_code(struct code_walk *w, struct coil_check *c, struct coil_i
             ended = ends(insn);
             any = true;
         }
-        if (!keep_target(w, insn, r.origin, function)) return;
+        if (!keep_target(w, insn, r.origin, function)) {
+            no_memory(w->f);
+            return;
+        }
     }
     end_function(w, c, last, any, ended);
     coil_check_section_end(c, last);
@@ -347,7 +356,10 @@ static void verify_section(const struct coil_module *m, size_t i, struct coil_ch
                           .section = i,
                           .base = m->header.flags & COIL_FILE_EXEC ? m->sections[i].addr : 0};
     w.starts = calloc((size_t)m->sections[i].size / 64 + 1, 8);
-    if (w.starts && collect_functions(&w)) verify_code(&w, c, insn);
+    if (w.starts && collect_functions(&w))
+        verify_code(&w, c, insn);
+    else
+        no_memory(f);
     free(w.starts);
     free(w.functions);
     free(w.targets);
@@ -371,7 +383,10 @@ void coil_verify(const penta_module *module, struct findings *f)
     }
     struct coil_check check;
     struct coil_insn *insn = malloc(sizeof *insn);
-    if (!insn) return;
+    if (!insn) {
+        no_memory(f);
+        return;
+    }
     insn->arena = (struct arena){0};
     insn->arena_used = 0;
     coil_check_init(&check, m, f);

@@ -242,7 +242,7 @@ static bool finish(struct coil_asm *a, struct writer *out)
     err = (penta_error){0};
     if (a->findings->errors) return false;
     if (a->image_bytes.out.data) {
-        writer_bytes(out, a->image_bytes.out.data, a->image_bytes.out.size);
+        writer_append(out, &a->image_bytes);
     } else if (a->raw) {
         writer_bytes(out, a->object.sections[0].data.out.data, a->object.sections[0].data.out.size);
     } else {

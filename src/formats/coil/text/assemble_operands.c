@@ -262,7 +262,7 @@ static bool hex_image(struct coil_asm *a, struct coil_operand *o, const struct c
     size_t from = s->pos, end = from, size = 0;
     while (end < s->text.size && hex_digit(s->text.data[end]) >= 0) end++;
     s->pos = end;
-    uint8_t *bytes = hex_parse(bytes_slice(s->text, from, end - from), &size);
+    uint8_t *bytes = hex_parse(bytes_slice(s->text, from, end - from), &size, s->err);
     bool ok = bytes && size == type->size;
     if (!ok)
         error_at(s->err, COIL_IMM_RANGE, at, "%llu bytes of hex are needed",

@@ -416,7 +416,7 @@ static void print_code(struct listing *l, size_t section, size_t *row)
             writer_text(l->out, " ; ");
             struct writer text = {0};
             coil_print_insn(&text, l->m, l->insn);
-            writer_bytes(l->out, text.out.data, text.out.size);
+            writer_append(l->out, &text);
             writer_free(&text);
             writer_char(l->out, '\n');
         }
@@ -516,13 +516,13 @@ bool coil_print(const penta_module *module, const penta_option *options, size_t 
         size_t row = 0;
         writer_text(&text, m->big_endian ? ".endian big\n.raw\n" : ".raw\n");
         print_code(&l, 0, &row);
-        writer_bytes(out, text.out.data, text.out.size);
+        writer_append(out, &text);
     } else if (ok) {
         mark_starts(&l);
         for (size_t i = 0; i < m->symbol_count; i++) l.explicit_[i] = !plainly_said(&l, i);
         print_object(&l);
         if (assembles_to(&coil_driver, writer_view(&text), NULL, 0, module->file, err))
-            writer_bytes(out, text.out.data, text.out.size);
+            writer_append(out, &text);
         else
             print_image(out, writer_view(&text), module->file);
     } else {
@@ -546,21 +546,25 @@ static void drop_insn(struct coil_insn *insn)
     free(insn);
 }
 
-/* The instruction at an address; NULL: none is there. Free it with drop_insn. */
-static struct coil_insn *insn_at(const struct coil_module *m, uint64_t pc)
+/* The instruction at an address; NULL: none is there, or, with an error, memory ran out. Free it
+ * with drop_insn. */
+static struct coil_insn *insn_at(const struct coil_module *m, uint64_t pc, penta_error *err)
 {
     struct coil_insn *insn = malloc(sizeof *insn);
-    if (!insn) return NULL;
+    if (!insn) {
+        error_at(err, BASE_MEMORY, 0, "no memory for an instruction");
+        return NULL;
+    }
     insn->arena = (struct arena){0};
     insn->arena_used = 0;
     for (size_t i = 0; i < m->section_count && !m->base.damage.code; i++) {
         uint64_t address = coil_section_address(m, i);
         if (!coil_is_code(&m->sections[i]) || pc < address || pc - address >= m->sections[i].size)
             continue;
-        penta_error err = {0};
-        struct reader r = coil_code_reader(m, i, &err);
+        struct reader r = coil_code_reader(m, i, err);
         r.pos = (size_t)(pc - address);
         if (coil_insn_read(&r, insn)) return insn;
+        if (err->code != BASE_MEMORY) *err = (penta_error){0};
     }
     drop_insn(insn);
     return NULL;
@@ -568,7 +572,9 @@ static struct coil_insn *insn_at(const struct coil_module *m, uint64_t pc)
 
 bool coil_print_at(const penta_module *module, uint64_t pc, struct writer *out)
 {
-    struct coil_insn *insn = insn_at(coil_module(module), pc);
+    penta_error err = {0};
+    struct coil_insn *insn = insn_at(coil_module(module), pc, &err);
+    out->failed |= err.code == BASE_MEMORY;
     if (!insn) return false;
     coil_print_insn(out, coil_module(module), insn);
     drop_insn(insn);
@@ -577,7 +583,8 @@ bool coil_print_at(const penta_module *module, uint64_t pc, struct writer *out)
 
 uint64_t coil_next_pc(const penta_module *module, uint64_t pc)
 {
-    struct coil_insn *insn = insn_at(coil_module(module), pc);
+    penta_error err = {0};
+    struct coil_insn *insn = insn_at(coil_module(module), pc, &err);
     if (!insn) return pc;
     uint64_t next = pc + insn->size;
     drop_insn(insn);

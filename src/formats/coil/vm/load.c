@@ -83,10 +83,12 @@ static bool walk_section(struct coil_loading *l, size_t i, visit *each)
             start_function(l, function);
         }
         if (!coil_insn_read(&r, l->insn)) {
-            if (!guard(l, each, pc)) return false;
+            if (err.code == BASE_MEMORY) *l->err = err;
+            if (err.code == BASE_MEMORY || !guard(l, each, pc)) return false;
             break;
         }
         bool valid = coil_check_insn(&l->check, l->insn);
+        if (l->check.no_memory) return error_at(l->err, BASE_MEMORY, 0, "no memory for a program");
         if (!l->check.removed && !each(l, pc, valid)) return false;
     }
     end_function(l);
@@ -228,9 +230,7 @@ static bool place_of(struct coil_loading *l, const struct coil_operand *o, struc
         p->value = o->value < l->m->symbol_count ? l->p->symbols[o->value] : 0;
         break;
     case COIL_MEASURE: {
-        penta_error err = {0};
-        const struct coil_type *measured =
-            coil_type_close(&l->check.ids, o->type, &l->p->arena, &err);
+        const struct coil_type *measured = keep_type(l, o->type);
         p->at = COIL_AT_CONST;
         p->value = measured ? o->op == COIL_T_SIZEOF ? measured->size : measured->align : 0;
         break;
@@ -439,7 +439,7 @@ static bool load(struct coil_loading *l)
     for (size_t i = 0; i < p->count && !l->how.plain; i++) coil_load_cell(l, i);
     p->steps = l->cell_steps;
     l->cell_steps = NULL;
-    return true;
+    return !l->err->code;
 }
 
 bool coil_program_load(struct coil_program *p, const struct coil_module *m, struct coil_load how,

@@ -1,10 +1,12 @@
 /* The machine apart from its loop: making it from a module, answers, memory from outside, marks. */
 #include "coil/format/section_layout.h"
+#include "base/array.h"
 #include "coil/vm/operands.h"
 #include <stdlib.h>
 
 enum { STACK_BYTES = 1 << 20, FRAME_BYTES = 64 << 20, HEAP_BYTES = 256 << 20, DEPTH = 100000 };
 #define BYTES_MAX (UINT64_C(1) << 32)
+enum { SLOTS = 4096 }; /* of variables, to begin with */
 
 static void vm_close(penta_vm *base)
 {
@@ -139,6 +141,8 @@ static bool build(struct coil_vm *vm, const penta_option *options, size_t count,
     vm->sp = vm->stack->base + vm->stack->size;
     vm->frame_top = COIL_FRAME_BASE;
     vm->function = vm->program.entry;
+    if (!ARRAY_RESERVE(vm->slots, vm->slot_capacity, SLOTS))
+        return error_at(err, BASE_MEMORY, 0, "no memory for variables");
     if (coil_enter(vm, vm->program.entry, 0, true))
         return error_at(err, BASE_LIMIT, 0, "the entry function's frame is too large");
     vm->pc = vm->program.functions[vm->program.entry].first;

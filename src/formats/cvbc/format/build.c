@@ -14,6 +14,12 @@ void cvbc_override_apply(const struct cvbc_override *o, uint8_t *record, size_t 
         if (o->mask[i]) record[i] = o->bytes[i];
 }
 
+bool cvbc_build_failed(const struct cvbc_build *b)
+{
+    return b->pins.failed || b->dependencies.failed || b->hints.failed || b->custom.failed ||
+           b->code.failed || b->strings.failed;
+}
+
 void cvbc_build_fini(struct cvbc_build *b)
 {
     writer_free(&b->pins);
@@ -63,15 +69,6 @@ static uint32_t features_of(const struct cvbc_build *b)
     return features;
 }
 
-static void put_record(struct writer *w, uint8_t *out, size_t size)
-{
-    if (w->out.size == size)
-        memcpy(out, w->out.data, size);
-    else
-        memset(out, 0, size); /* no memory; the caller's writer fails as well */
-    writer_free(w);
-}
-
 void cvbc_build_core(const struct cvbc_build *b, uint8_t out[cvbc_core_bytes])
 {
     struct cvbc_core core = b->core;
@@ -82,9 +79,8 @@ void cvbc_build_core(const struct cvbc_build *b, uint8_t out[cvbc_core_bytes])
     if (!core.source_language) core.source_language = 1;
     core.target_features |= features_of(b);
     core.feature_requirements |= core.target_features;
-    struct writer w = {0};
+    struct writer w = writer_into(out, cvbc_core_bytes);
     cvbc_core_write(&w, &core);
-    put_record(&w, out, cvbc_core_bytes);
 }
 
 bool cvbc_build_bytecode(const struct cvbc_build *b, uint8_t out[cvbc_bytecode_bytes])
@@ -105,9 +101,8 @@ bool cvbc_build_bytecode(const struct cvbc_build *b, uint8_t out[cvbc_bytecode_b
         .stack_size_required = (uint16_t)flow.stack,
         .local_variable_count = (uint16_t)flow.globals,
     };
-    struct writer w = {0};
+    struct writer w = writer_into(out, cvbc_bytecode_bytes);
     cvbc_bytecode_write(&w, &head);
-    put_record(&w, out, cvbc_bytecode_bytes);
     return true;
 }
 
@@ -126,9 +121,8 @@ void cvbc_build_protection(const struct cvbc_build *b, uint8_t flags, size_t sto
         .encrypted_data_size = sealed ? (uint32_t)(stored_size - CVBC_SEAL_BYTES) : 0,
         .key_derivation_params = sealed ? b->derivation : 0,
     };
-    struct writer w = {0};
+    struct writer w = writer_into(out, cvbc_security_bytes);
     cvbc_security_write(&w, &s);
-    put_record(&w, out, cvbc_security_bytes);
 }
 
 void cvbc_build_integrity(const struct cvbc_build *b, penta_bytes metadata, penta_bytes image,
@@ -169,9 +163,8 @@ void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_si
         .build_number = b->build_number,
         .flags = flags,
     };
-    struct writer w = {0};
+    struct writer w = writer_into(out, cvbc_header_bytes);
     cvbc_header_write(&w, &h);
-    put_record(&w, out, cvbc_header_bytes);
 }
 
 void cvbc_build_crcs(uint8_t *file, size_t size)
@@ -216,10 +209,10 @@ static void make_metadata(struct assembly *a)
     cvbc_build_core(b, core);
     cvbc_override_apply(&b->core_over, core, sizeof core);
     writer_bytes(&a->metadata, core, sizeof core);
-    writer_bytes(&a->metadata, b->pins.out.data, b->pins.out.size);
-    writer_bytes(&a->metadata, b->dependencies.out.data, b->dependencies.out.size);
-    writer_bytes(&a->metadata, b->hints.out.data, b->hints.out.size);
-    writer_bytes(&a->metadata, b->custom.out.data, b->custom.out.size);
+    writer_append(&a->metadata, &b->pins);
+    writer_append(&a->metadata, &b->dependencies);
+    writer_append(&a->metadata, &b->hints);
+    writer_append(&a->metadata, &b->custom);
 }
 
 static bool make_image(struct assembly *a, penta_error *err)
@@ -234,8 +227,8 @@ static bool make_image(struct assembly *a, penta_error *err)
         return error_at(err, BASE_MEMORY, 0, "no memory for the program");
     cvbc_override_apply(&b->bytecode_over, head, sizeof head);
     writer_bytes(&a->image, head, sizeof head);
-    writer_bytes(&a->image, b->code.out.data, b->code.out.size);
-    writer_bytes(&a->image, b->strings.out.data, b->strings.out.size);
+    writer_append(&a->image, &b->code);
+    writer_append(&a->image, &b->strings);
     return true;
 }
 

@@ -65,6 +65,7 @@ enum { CVBC_SYMBOL_KINDS = 6, CVBC_STORAGE_KINDS = 4 };
 extern const char *const cvbc_symbol_kinds[CVBC_SYMBOL_KINDS]; /* by kind; NULL: none */
 extern const char *const cvbc_storage_kinds[CVBC_STORAGE_KINDS];
 
+bool cvbc_build_failed(const struct cvbc_build *b); /* memory ran out for a record */
 void cvbc_build_fini(struct cvbc_build *b);
 void cvbc_build_string(struct cvbc_build *b, penta_bytes text);
 void cvbc_build_inst(struct cvbc_build *b, uint8_t opcode, uint8_t flags, uint16_t immediate);

@@ -120,7 +120,7 @@ bool cvbc_debug_print(penta_bytes section, struct writer *out)
     cvbc_debug_put(&rows, &again);
     bool same = !again.failed && section.size && again.out.size == section.size &&
                 !memcmp(again.out.data, section.data, section.size);
-    if (same) writer_bytes(out, text.out.data, text.out.size);
+    if (same) writer_append(out, &text);
     out->failed |= text.failed || again.failed;
     cvbc_debug_free(&rows);
     writer_free(&text);

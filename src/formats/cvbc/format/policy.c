@@ -35,10 +35,13 @@ bool cvbc_secret_read(const char *path, bool password, struct cvbc_secret *out, 
     if (password && size && file.data[size - 1] == '\r') size--;
     *out = (struct cvbc_secret){0};
     if (!password && size == 64) {
-        out->bytes = hex_parse(bytes_slice(view(&file), 0, size), &out->size);
+        out->bytes = hex_parse(bytes_slice(view(&file), 0, size), &out->size, err);
     } else if (password ? size > 0 : size == 32) {
         out->bytes = malloc(size);
-        if (out->bytes) memcpy(out->bytes, file.data, size);
+        if (out->bytes)
+            memcpy(out->bytes, file.data, size);
+        else
+            error_at(err, BASE_MEMORY, 0, "no memory for '%.60s'", path);
         out->size = size;
     }
     wipe(&file);

@@ -64,7 +64,7 @@ static bool raw_value(struct assembly *a, const struct layout_field *field, uint
     penta_bytes text;
     size_t size = 0;
     if (!token_string(s, t, &a->labels.arena, &text)) return false;
-    uint8_t *bytes = hex ? hex_parse(text, &size) : NULL;
+    uint8_t *bytes = hex ? hex_parse(text, &size, s->err) : NULL;
     if (hex && !bytes)
         return error_at(s->err, BASE_SYNTAX, t.offset, "expected pairs of hex digits");
     if (!hex) size = text.size;
@@ -170,7 +170,7 @@ static bool directive_hint(struct assembly *a)
     struct cvbc_hint head = {(uint8_t)type, (uint8_t)priority, (uint16_t)data.out.size};
     if (ok) {
         cvbc_hint_write(&a->b.hints, &head);
-        writer_bytes(&a->b.hints, data.out.data, data.out.size);
+        writer_append(&a->b.hints, &data);
         a->b.hint_count++;
     }
     writer_free(&data);
@@ -516,6 +516,12 @@ static void check_stored(struct assembly *a)
 static void finish(struct assembly *a, struct writer *out)
 {
     struct cvbc_build *b = &a->b;
+    if (!a->debug.out.size) cvbc_debug_put(&a->rows, &a->debug);
+    if (cvbc_build_failed(b) || a->metadata.failed || a->security.failed || a->stored.failed ||
+        a->debug.failed || a->key.failed || a->signature.failed) {
+        findings_add(a->findings, BASE_MEMORY, 0, NULL, "no memory for the file");
+        return;
+    }
     resolve(a);
     enum { FLAGS_AT = 56 };
     if (b->header_over.mask[FLAGS_AT]) {
@@ -526,7 +532,6 @@ static void finish(struct assembly *a, struct writer *out)
     b->security = writer_view(&a->security);
     b->key = writer_view(&a->key);
     b->signature = writer_view(&a->signature);
-    if (!a->debug.out.size) cvbc_debug_put(&a->rows, &a->debug);
     b->debug = writer_view(&a->debug);
     b->patches = a->patches;
     if (!b->header_over.mask[FLAGS_AT] && b->signature.size) b->flags |= CVBC_SIGNED;
@@ -542,10 +547,6 @@ static void finish(struct assembly *a, struct writer *out)
                      "the encrypted flag without .stored");
     penta_error err = {0};
     if (!a->findings->errors && !cvbc_build_write(b, out, &err)) findings_pass(a->findings, &err);
-    bool failed = a->metadata.failed || a->security.failed || a->stored.failed || a->debug.failed ||
-                  a->key.failed || a->signature.failed || b->code.failed || b->strings.failed ||
-                  b->pins.failed || b->dependencies.failed || b->hints.failed || b->custom.failed;
-    if (failed) findings_add(a->findings, BASE_MEMORY, 0, NULL, "no memory for the file");
 }
 
 bool cvbc_assemble(struct source *s, const penta_option *options, size_t count, struct writer *out,

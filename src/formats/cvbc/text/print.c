@@ -387,7 +387,7 @@ static bool print_code(const struct cvbc_module *m, struct writer *out, penta_by
     writer_bytes(&b.strings, pool.data, pool.size);
     uint8_t head[cvbc_bytecode_bytes];
     struct names names = {0};
-    bool ok = cvbc_build_bytecode(&b, head) && find_names(m, p, &names);
+    bool ok = !cvbc_build_failed(&b) && cvbc_build_bytecode(&b, head) && find_names(m, p, &names);
     if (ok) {
         print_fields(out, ".bytecode", cvbc_bytecode_fields, p->image.data, head, false);
         print_program(p, &names, out);
@@ -411,11 +411,11 @@ bool cvbc_print(const penta_module *module, const penta_option *options, size_t 
     print_header(m, out);
     print_metadata(m, &b, out);
     print_security(m, &b, image, out);
-    writer_bytes(out, code.out.data, code.out.size);
+    writer_append(out, &code);
     print_stored(m, listed, image, out);
     if (!cvbc_debug_print(m->debug, out)) print_hex(out, ".debug", m->debug);
     print_gaps(m, out);
-    out->failed |= code.failed;
+    out->failed |= cvbc_build_failed(&b);
     writer_free(&code);
     cvbc_build_fini(&b);
     return !err->code && writer_ok(out, err);

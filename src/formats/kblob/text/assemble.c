@@ -198,8 +198,8 @@ static void finish(struct assembly *a, bool want_trailer, struct writer *out)
     a->header.entryOffset = (uint32_t)(kblob_header_bytes + a->gap.out.size);
     a->header.instCount = a->count;
     kblob_write(out, &a->header, writer_view(&a->gap), NULL, 0);
-    writer_bytes(out, a->code.out.data, a->code.out.size);
-    writer_bytes(out, a->tail.out.data, a->tail.out.size);
+    writer_append(out, &a->code);
+    writer_append(out, &a->tail);
     if (a->trailer || want_trailer) kblob_write_trailer(out, writer_view(&a->metadata));
     out->failed |= a->gap.failed || a->code.failed || a->tail.failed || a->metadata.failed;
 }

@@ -95,9 +95,14 @@ static bool crowded(const struct kblob_memory *m, uint64_t base, uint64_t size, 
     return base - below->base < below->size + gap;
 }
 
+bool kblob_memory_fits(const struct kblob_memory *m, uint64_t base, uint64_t size)
+{
+    return affordable(m, size) && !crowded(m, base, size, 0);
+}
+
 bool kblob_memory_alloc_at(struct kblob_memory *m, uint64_t base, uint64_t size)
 {
-    return affordable(m, size) && !crowded(m, base, size, 0) && insert(m, base, size);
+    return kblob_memory_fits(m, base, size) && insert(m, base, size);
 }
 
 uint64_t kblob_memory_alloc(struct kblob_memory *m, uint64_t size)

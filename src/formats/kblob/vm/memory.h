@@ -38,8 +38,10 @@ void kblob_memory_free(struct kblob_memory *m); /* releases all; the struct can 
 /* A zeroed allocation at a generated base (DEVICE 1.2); 0 when the size is 0 or over the limit,
  * or no memory. */
 uint64_t kblob_memory_alloc(struct kblob_memory *m, uint64_t size);
-/* At a chosen base; false as above, or when it does not fit into 48 bits, is 0, or overlaps. */
+/* At a chosen base; false as above, or when it does not fit. */
 bool kblob_memory_alloc_at(struct kblob_memory *m, uint64_t base, uint64_t size);
+/* The range is within 48 bits and the limit, is not 0, and overlaps no other. */
+bool kblob_memory_fits(const struct kblob_memory *m, uint64_t base, uint64_t size);
 /* base must be the base of a live allocation. The bytes are overwritten first. */
 bool kblob_memory_release(struct kblob_memory *m, uint64_t base);
 

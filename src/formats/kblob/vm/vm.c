@@ -14,9 +14,11 @@ static bool map_option(struct kblob_vm *vm, const char *text, penta_error *err)
 {
     struct map_option map;
     if (!map_option_parse(text, &map, err)) return false;
-    if (!kblob_memory_alloc_at(vm->memory, map.address, map.length)) {
+    if (!kblob_memory_fits(vm->memory, map.address, map.length)) {
         error_at(err, BASE_OPTION_VALUE, 0,
                  "map '%.40s' is empty, null, overlaps another, or over the memory limit", text);
+    } else if (!kblob_memory_alloc_at(vm->memory, map.address, map.length)) {
+        error_at(err, BASE_MEMORY, 0, "no memory for map '%.40s'", text);
     } else {
         kblob_memory_find(vm->memory, map.address)->read_only = map.read_only;
         if (map.contents.size &&

@@ -94,6 +94,7 @@ bool link_make_blocks(struct link *l)
 {
     uint8_t *leaders = calloc(l->insn_count + 2, 1);
     l->block_of = arena_alloc(&l->arena, l->insn_count + 1, sizeof *l->block_of, &l->err);
+    if (!leaders) error_at(&l->err, BASE_MEMORY, 0, "no memory for basic blocks");
     bool ok = leaders && l->block_of && find_leaders(l, leaders);
     if (leaders) leaders[0] = 1;
     for (size_t i = 0; ok && i < l->insn_count; i++) {

@@ -94,7 +94,7 @@ static bool open_image(struct link *l, const struct link_object *o, struct dwarf
     penta_bytes file = o->file;
     if (o->relocatable) {
         d->copy = malloc(file.size);
-        if (!d->copy) return false;
+        if (!d->copy) return error_at(&d->err, BASE_MEMORY, 0, "no memory for source lines");
         bytes_copy(d->copy, file);
         for (uint32_t i = 0; i < o->section_count; i++) {
             const struct link_section *s = &l->sections[o->section_first + i];
@@ -243,8 +243,12 @@ static const struct dwarf_lines *lines_of(struct link *l, uint32_t object)
     if (o->lines_tried) return o->lines;
     o->lines_tried = true;
     o->lines = calloc(1, sizeof *o->lines);
-    if (!o->lines) return NULL;
+    if (!o->lines) {
+        error_at(&l->err, BASE_MEMORY, 0, "no memory for source lines");
+        return NULL;
+    }
     if (open_image(l, o, o->lines)) read_units(o->lines);
+    error_keep_first(&l->err, &o->lines->err);
     return o->lines;
 }
 

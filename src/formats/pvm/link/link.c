@@ -77,7 +77,7 @@ static bool read_metadata(struct link *l, const char *text)
     size_t size = 0;
     if (!text) return true;
     if (!l->to_jam) return bad_option(l, "metadata", text, "only standard programs of jam have it");
-    uint8_t *bytes = hex_parse((penta_bytes){(const uint8_t *)text, strlen(text)}, &size);
+    uint8_t *bytes = hex_parse((penta_bytes){(const uint8_t *)text, strlen(text)}, &size, &l->err);
     if (!bytes) return bad_option(l, "metadata", text, "bytes in hex");
     l->metadata = (penta_bytes){arena_copy(&l->arena, (penta_bytes){bytes, size}, &l->err), size};
     free(bytes);
@@ -347,6 +347,7 @@ bool pvm_link(const penta_pvm_object *objects, size_t count, const penta_option 
     struct link l = {.findings = findings, .where = where, .stack_min = STACK_DEFAULT};
     bool ok = read_options(&l, options, option_count) && link_all(&l, objects, count, out);
     if (ok && map) write_map(&l, map);
+    if (map) writer_ok(map, &l.err);
     if (l.err.code) findings_pass(findings, &l.err);
     link_free(&l);
     return ok && !findings->errors;

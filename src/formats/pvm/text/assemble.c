@@ -206,10 +206,24 @@ static void complete(struct pvm_assembly *a)
                   (a->given && a->given->bytes.size);
 }
 
+/* The bytes of directives; fills parts and returns how many. */
+static size_t hex_parts(struct pvm_assembly *a, struct writer *parts[static 10])
+{
+    struct pvm_hex *all[] = {&a->ro_data, &a->rw_data,  &a->metadata, &a->strings, &a->lines,
+                             &a->ranges,  &a->trailing, &a->mask,     &a->file};
+    size_t count = 0;
+    for (; count < sizeof all / sizeof *all; count++) parts[count] = &all[count]->bytes;
+    parts[count++] = &a->raw;
+    return count;
+}
+
 static bool finish(struct pvm_assembly *a, struct writer *out, penta_error *err)
 {
+    struct writer *parts[10];
+    for (size_t i = 0, n = hex_parts(a, parts); i < n; i++)
+        if (!writer_ok(parts[i], err)) return false;
     if (a->file.given) {
-        writer_bytes(out, a->file.bytes.out.data, a->file.bytes.out.size);
+        writer_append(out, &a->file.bytes);
         return writer_ok(out, err);
     }
     a->program.code.doc = a->program.dialect == PVM_DOC;
@@ -220,10 +234,8 @@ static bool finish(struct pvm_assembly *a, struct writer *out, penta_error *err)
 
 void pvm_assembly_free(struct pvm_assembly *a)
 {
-    struct pvm_hex *parts[] = {&a->ro_data, &a->rw_data,  &a->metadata, &a->strings, &a->lines,
-                               &a->ranges,  &a->trailing, &a->mask,     &a->file};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) writer_free(&parts[i]->bytes);
-    writer_free(&a->raw);
+    struct writer *parts[10];
+    for (size_t i = 0, n = hex_parts(a, parts); i < n; i++) writer_free(parts[i]);
     writer_free(&a->code);
     writer_free(&a->code_mask);
     writer_free(&a->code_table);
@@ -279,9 +291,15 @@ bool pvm_assemble(struct source *s, const penta_option *options, size_t count, s
     return assemble(&a, options, count, out);
 }
 
-bool pvm_assemble_around(struct source *s, const struct pvm_code *code, struct writer *out)
+static void keep_memory(void *user, const penta_error *finding)
 {
-    struct findings findings = {.rules = pvm_rules};
+    if (finding->code == BASE_MEMORY) error_keep_first(user, finding);
+}
+
+bool pvm_assemble_around(struct source *s, const struct pvm_code *code, struct writer *out,
+                         penta_error *err)
+{
+    struct findings findings = {.rules = pvm_rules, .report = keep_memory, .user = err};
     struct pvm_assembly a = {.s = s,
                              .findings = &findings,
                              .given = code,

@@ -83,7 +83,8 @@ struct pvm_assembly {
 
 /* Assembles text without instructions around code that is there already: how the disassembler checks
  * all that it prints besides the instructions. */
-bool pvm_assemble_around(struct source *s, const struct pvm_code *code, struct writer *out);
+bool pvm_assemble_around(struct source *s, const struct pvm_code *code, struct writer *out,
+                         penta_error *err);
 
 /* Reads a label or a number. */
 bool pvm_reference_read(struct pvm_assembly *a, struct pvm_reference *out);

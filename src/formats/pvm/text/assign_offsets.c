@@ -173,12 +173,13 @@ static bool place_items(struct pvm_assembly *a, penta_error *err)
 bool pvm_place_code(struct pvm_assembly *a, penta_error *err)
 {
     struct pvm_code *code = &a->program.code;
-    if (!place_items(a, err) || !emit_table(a, err)) return false;
+    if (!place_items(a, err) || !emit_table(a, err) || !writer_ok(&a->code, err) ||
+        !writer_ok(&a->code_mask, err) || !writer_ok(&a->code_table, err))
+        return false;
     code->table = writer_view(&a->code_table);
     code->starts = code->mask.data;
     if (code->mask.size != (code->bytes.size + 7) / 8)
         return error_at(err, PVM_BITMASK_LENGTH, 0, "%zu bytes of bitmask for %zu bytes of code",
                         code->mask.size, code->bytes.size);
-    return writer_ok(&a->code, err) && writer_ok(&a->code_mask, err) &&
-           writer_ok(&a->code_table, err) && writer_ok(&a->raw, err);
+    return true;
 }

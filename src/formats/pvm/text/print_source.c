@@ -380,7 +380,7 @@ static void print_before_code(struct printer *s)
 /* ---- does it assemble to the file? ---- */
 
 /* Whether the text before the code, assembled around the code as it is, gives the file. */
-static bool gives_the_file(struct printer *s)
+static bool gives_the_file(struct printer *s, penta_error *err)
 {
     const struct pvm_program *p = &s->p->m->program;
     struct writer *out = s->out, text = {0}, bytes = {0};
@@ -393,7 +393,7 @@ static bool gives_the_file(struct printer *s)
     s->out = out;
     s->by_number = false;
     struct source source = {.name = "", .text = writer_view(&text), .comment = "//"};
-    bool same = !text.failed && pvm_assemble_around(&source, &p->code, &bytes) &&
+    bool same = writer_ok(&text, err) && pvm_assemble_around(&source, &p->code, &bytes, err) &&
                 bytes_equal(writer_view(&bytes), s->p->m->base.file);
     writer_free(&text);
     writer_free(&bytes);
@@ -418,16 +418,17 @@ bool pvm_print_source(const struct pvm_print *p, penta_error *err)
         s.labels && s.sized && s.known && s.matcher && pvm_jump_sizes(&p->m->program.code, s.sized);
     if (!ok) error_at(err, BASE_MEMORY, 0, "no memory for the listing");
     if (ok) find_labels(&s);
-    if (ok && gives_the_file(&s)) {
+    if (ok && gives_the_file(&s, err)) {
         print_before_code(&s);
         print_code(&s);
-    } else if (ok) {
+    } else if (ok && !err->code) {
         print_file(&s);
     }
+    p->out->failed |= s.line.failed;
     writer_free(&s.line);
     pvm_matcher_free(s.matcher);
     free(s.known);
     free(s.labels);
     free(s.sized);
-    return ok && writer_ok(p->out, err);
+    return ok && !err->code && writer_ok(p->out, err);
 }

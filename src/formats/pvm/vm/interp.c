@@ -519,9 +519,9 @@ void pvm_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     struct account account = {.fuel = fuel};
     *stop = (penta_stop){.pc = vm->state->pc};
     if (pvm_vm_tells(vm, stop)) return;
-    if (!pvm_vm_thread(vm)) { /* no memory */
-        vm->trap = PVM_TRAP_START;
-        finish(vm, PVM_TRAPPED);
+    if (!pvm_vm_thread(vm)) { /* no memory now: the next run tries again */
+        stop->kind = PENTA_STOP_INTERRUPT;
+        return;
     }
     pvm_vm_continue(vm);
     while (vm->wait == PVM_READY) {

@@ -251,7 +251,8 @@ static bool aux_bytes(const struct pvm_program *p, const penta_option *options, 
     if (aux && !file_read(aux, UINT64_C(1) << 31, out, err)) return false;
     if (!arguments) return true;
     penta_buffer_free(out);
-    out->data = hex_parse((penta_bytes){(const uint8_t *)arguments, strlen(arguments)}, &out->size);
+    out->data =
+        hex_parse((penta_bytes){(const uint8_t *)arguments, strlen(arguments)}, &out->size, err);
     return out->data ||
            error_at(err, BASE_OPTION_VALUE, 0, "spi-args '%.40s' is not hex", arguments);
 }

@@ -405,6 +405,7 @@ static void describe_result(const struct pvm_vm *vm, const penta_visitor *v)
         return;
     uint64_t size = vm->state->regs[PVM_A1];
     uint8_t *bytes = size <= MOST ? malloc((size_t)size + 1) : NULL;
+    if (!bytes && size <= MOST) describe_incomplete(v);
     bool readable =
         bytes && pvm_memory_read(&vm->memory, vm->state->regs[PVM_A0], bytes, (size_t)size);
     describe_computed_bytes(v, "result", (penta_bytes){bytes, readable ? (size_t)size : 0});
@@ -435,6 +436,7 @@ void pvm_vm_describe(const penta_vm *base, const penta_visitor *v)
     struct run run = {.v = v};
     pvm_memory_changed(&vm->memory, run_page, &run);
     run_flush(&run);
+    if (run.bytes.failed) describe_incomplete(v);
     writer_free(&run.bytes);
     describe_leave(v, list);
 }

@@ -230,9 +230,7 @@ static void info_registers(const struct tvmr_module *m, const penta_visitor *v)
             writer_text(&text, " key ");
             writer_bytes(&text, r->key.data, r->key.size);
         }
-        describe_field(
-            v, (penta_field){.name = name, .kind = PENTA_TEXT, .as.bytes = writer_view(&text)});
-        writer_free(&text);
+        describe_written(v, (penta_field){.name = name, .kind = PENTA_TEXT}, &text);
     }
     describe_leave(v, node);
 }

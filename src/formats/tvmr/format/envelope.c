@@ -18,7 +18,7 @@ static bool read_key(const char *path, uint8_t key[KEY], penta_error *err)
         memcpy(key, file.data, KEY);
     } else {
         size_t size = 0;
-        uint8_t *bytes = hex_parse((penta_bytes){file.data, file.size}, &size);
+        uint8_t *bytes = hex_parse((penta_bytes){file.data, file.size}, &size, err);
         ok = bytes && size == KEY;
         if (ok) memcpy(key, bytes, KEY);
         if (bytes) tvmr_wipe(bytes, size);
@@ -108,8 +108,9 @@ bool tvmr_envelope_write(struct writer *out, penta_bytes plain, bool compress, c
     penta_bytes payload = content;
     bool ok = true;
     if (compress) {
-        ok = tvmr_lz4_pack(content, &packed) ||
-             error_at(err, BASE_UNSUPPORTED, 0, "this build cannot compress");
+        ok = tvmr_lz4_pack(content, &packed);
+        if (!ok && writer_ok(&packed, err))
+            error_at(err, BASE_UNSUPPORTED, 0, "this build cannot compress");
         payload = writer_view(&packed);
     }
     if (ok && key) {
@@ -148,7 +149,7 @@ bool tvmr_seal(const penta_module *module, const penta_option *options, size_t c
     bool ok = path ? read_key(path, key, &err)
                    : error_at(&err, BASE_OPTION_VALUE, 0, "sealing needs the option 'key-file'");
     if (ok && text) {
-        nonce = hex_parse(bytes_of(text), &size);
+        nonce = hex_parse(bytes_of(text), &size, &err);
         if (!nonce || size != NONCE)
             ok = error_at(&err, BASE_OPTION_VALUE, 0, "the nonce is not 12 bytes of hex");
     }

@@ -111,7 +111,7 @@ bool tvmr_weights_load(struct tvmr_vm *vm, const char *path, size_t *loaded, pen
                 note_unfit(vm, i, &e);
                 continue;
             }
-            if (!apply(vm, c, &e)) error_at(err, BASE_LIMIT, 0, "%.100s", vm->fault_text);
+            if (!apply(vm, c, &e)) error_at(err, tvmr_memory_code(vm), 0, "%.100s", vm->fault_text);
             ++*loaded;
         }
     penta_buffer_free(&file);

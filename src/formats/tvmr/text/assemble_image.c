@@ -168,7 +168,8 @@ static bool definitions(struct assembly *a, struct writer *out)
 {
     for (size_t i = 0; i < a->reg_count; i++) {
         size_t end = i + 1 < a->reg_count ? a->reg_starts[i + 1] : a->regs.out.size;
-        penta_bytes bytes = {a->regs.out.data + a->reg_starts[i], end - a->reg_starts[i]};
+        penta_bytes bytes =
+            bytes_slice(writer_view(&a->regs), a->reg_starts[i], end - a->reg_starts[i]);
         for (size_t k = 0; k < a->override_count; k++)
             if (a->overrides[k].index == i) bytes = a->overrides[k].bytes;
         writer_bytes(out, bytes.data, bytes.size);

@@ -324,7 +324,7 @@ static bool render(const struct tvmr_module *m, enum level level, struct writer 
         image_fields(&image, m, level);
     if (image.out.size) {
         writer_text(out, ".image\n");
-        writer_bytes(out, image.out.data, image.out.size);
+        writer_append(out, &image);
     }
     out->failed |= image.failed;
     writer_free(&image);
@@ -344,7 +344,7 @@ bool tvmr_print(const penta_module *module, const penta_option *options, size_t 
         bool done = render(m, level, &text, err) &&
                     (level == LEVEL_FILE ||
                      assembles_to(&tvmr_driver, writer_view(&text), NULL, 0, module->file, err));
-        if (done) writer_bytes(out, text.out.data, text.out.size);
+        if (done) writer_append(out, &text);
         writer_free(&text);
         if (done || err->code) break;
     }

@@ -14,6 +14,11 @@ struct tvmr_signal tvmr_signal_of(int32_t v)
     return (struct tvmr_signal){0, 0};
 }
 
+uint32_t tvmr_memory_code(const struct tvmr_vm *vm)
+{
+    return vm->no_memory ? BASE_MEMORY : BASE_LIMIT;
+}
+
 /* pointer is the address of a typed pointer; all object pointers have one representation here. */
 bool tvmr_reserve(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t count, size_t item)
 {
@@ -28,6 +33,7 @@ bool tvmr_reserve(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t co
     }
     data = realloc(data, count * item);
     if (!data) {
+        vm->no_memory = true;
         fail(vm, TVMR_E_LIMIT, "no memory for %zu elements", count);
         return false;
     }

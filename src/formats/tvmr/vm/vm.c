@@ -86,7 +86,7 @@ static bool define_all(struct tvmr_vm *vm, const struct tvmr_module *m, penta_er
         if (!define(vm, &m->regs[i])) {
             char name[8];
             tvmr_register_name(m->regs[i].reg, name);
-            error_at(err, BASE_LIMIT, m->regs[i].offset, "register %s: %.90s", name,
+            error_at(err, tvmr_memory_code(vm), m->regs[i].offset, "register %s: %.90s", name,
                      vm->fault_text);
             return error_note(err, "the option memory raises the budget");
         }
@@ -150,7 +150,7 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
         error_at(err, BASE_OPTION_VALUE, 0, "option 'memory': '%.40s' is no size", memory);
     if (err->code || !decode(vm, m, err) || !define_all(vm, m, err) ||
         !tvmr_vm_options(vm, options, count, err) || (vm->input_count && !next_input(vm))) {
-        if (!err->code) error_at(err, BASE_LIMIT, 0, "%.100s", vm->fault_text);
+        if (!err->code) error_at(err, tvmr_memory_code(vm), 0, "%.100s", vm->fault_text);
         vm_close(&vm->base);
         return NULL;
     }
@@ -394,7 +394,7 @@ bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, 
     vm->note_count = 0; /* of another program */
     for (unsigned i = 0; ok && i < TVMR_BANK; i++)
         if (vm->cold[i].present) ok = tvmr_cold_copy(vm, &old[i], &vm->cold[i]);
-    if (!ok) error_at(err, BASE_LIMIT, 0, "no room to keep the weights");
+    if (!ok) error_at(err, tvmr_memory_code(vm), 0, "no room to keep the weights");
     if (ok) memset(vm->declared, 0, sizeof vm->declared);
     ok = ok && decode(vm, tvmr_module(module), err) && define_all(vm, tvmr_module(module), err);
     for (unsigned i = 0; ok && i < TVMR_BANK; i++) {

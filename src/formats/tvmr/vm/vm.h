@@ -160,6 +160,7 @@ struct tvmr_vm {
 
     /* memory */
     uint64_t memory_used, memory_max;
+    bool no_memory;          /* the system had less than the budget allows */
     struct tvmr_hot scratch; /* results are computed here, then swapped with the destination */
     struct tvmr_buffer aux[3];
     unsigned kernels; /* enum tvmr_kernels */
@@ -187,6 +188,8 @@ bool tvmr_vm_options(struct tvmr_vm *vm, const penta_option *options, size_t cou
                      penta_error *err);
 
 /* memory_budget.c: registers from outside, and their memory */
+/* BASE_MEMORY or BASE_LIMIT: why the machine got no memory the last time. */
+uint32_t tvmr_memory_code(const struct tvmr_vm *vm);
 bool tvmr_reserve(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t count, size_t item);
 void tvmr_release(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t item);
 bool tvmr_shape_set(struct tvmr_vm *vm, struct tvmr_shape *shape, const uint32_t *dims,

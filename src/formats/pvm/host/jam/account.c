@@ -219,12 +219,21 @@ static bool read_privileges(struct reader *r, bool registrar, struct jam_privile
     penta_bytes list = jam_take_list(r, 12, &count);
     if (r->err->code || reader_left(r)) return false;
     out->always = calloc(count + 1, sizeof *out->always);
-    if (!out->always) return false;
+    if (!out->always) return error_at(r->err, BASE_MEMORY, 0, "no memory for privileges");
     out->always_count = count;
     for (size_t i = 0; i < count; i++)
         out->always[i] =
             (struct jam_always){get32(list.data + 12 * i), get64(list.data + 12 * i + 4)};
     return true;
+}
+
+static bool no_privileges(struct jam_layer *l, size_t cores, struct jam_privileges *out)
+{
+    *out = (struct jam_privileges){.cores = cores, .assigners = calloc(cores + 1, 4)};
+    if (out->assigners) return true;
+    out->cores = 0;
+    l->failed = true;
+    return false;
 }
 
 bool jam_privileges_get(struct jam_layer *l, size_t cores, bool registrar,
@@ -233,14 +242,14 @@ bool jam_privileges_get(struct jam_layer *l, size_t cores, bool registrar,
     uint8_t key[JAM_KEY];
     penta_bytes value;
     penta_error err = {0};
-    *out = (struct jam_privileges){.cores = cores, .assigners = calloc(cores + 1, 4)};
-    if (!out->assigners) return false;
+    if (!no_privileges(l, cores, out)) return false;
     penta_jam_key(JAM_PRIVILEGES, key);
     if (!jam_layer_get(l, key, &value)) return true;
     struct reader r = {.in = value, .err = &err};
     if (read_privileges(&r, registrar, out)) return true;
     jam_privileges_free(out);
-    *out = (struct jam_privileges){.cores = cores, .assigners = calloc(cores + 1, 4)};
+    no_privileges(l, cores, out);
+    l->failed = l->failed || err.code == BASE_MEMORY;
     return false;
 }
 

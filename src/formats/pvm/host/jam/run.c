@@ -32,14 +32,16 @@ void jam_run_fini(struct jam_run *run)
     run->inner_count = 0;
 }
 
+enum { ARGUMENTS_MAX = 1 << 24 }; /* bytes, of the area for them */
+
 bool jam_run_begin(struct jam_run *run, struct pvm_vm *vm, uint32_t pc, penta_bytes arguments,
                    uint64_t gas)
 {
     const uint64_t page = PVM_PAGE, length = (arguments.size + page - 1) / page * page;
     run->vm = vm;
     if (!pvm_memory_map(&vm->memory, vm->layout.aux, length, false, arguments, true))
-        return error_at(run->err, BASE_LIMIT, 0, "%zu bytes of arguments do not fit",
-                        arguments.size);
+        return error_at(run->err, length > ARGUMENTS_MAX ? BASE_LIMIT : BASE_MEMORY, 0,
+                        "%zu bytes of arguments do not fit", arguments.size);
     pvm_vm_call_registers(vm, vm->state->regs);
     vm->state->regs[PVM_A0] = vm->layout.aux;
     vm->state->regs[PVM_A1] = arguments.size;

@@ -128,7 +128,7 @@ bool penta_jam_state_store(penta_jam_state *state, uint32_t service, penta_bytes
     return settled(state, err);
 }
 
-void penta_jam_state_changes(penta_jam_state *state, penta_jam_change *change, void *user)
+bool penta_jam_state_changes(penta_jam_state *state, penta_jam_change *change, void *user)
 {
     size_t count;
     const struct jam_entry **list = jam_layer_sorted(&state->changes, &count);
@@ -144,7 +144,9 @@ void penta_jam_state_changes(penta_jam_state *state, penta_jam_change *change, v
                     (!after.size || !memcmp(before.data, after.data, after.size));
         if (!same) change(user, list[i]->key, name, old ? &before : NULL, now ? &after : NULL);
     }
+    bool told = list != NULL;
     free(list);
+    return told;
 }
 
 bool penta_jam_state_commit(penta_jam_state *state, penta_error *err)

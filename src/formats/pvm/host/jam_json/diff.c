@@ -155,17 +155,16 @@ void jam_state_diff(struct penta_jam_state *state, struct writer *w, struct json
 {
     struct diff d = {w, j};
     if (j) json_list(j, key);
-    penta_jam_state_changes(state, one, &d);
+    if (!penta_jam_state_changes(state, one, &d)) (j ? j->out : w)->failed = true;
     if (j) json_end(j);
 }
 
 bool penta_jam_state_diff(penta_jam_state *state, bool json, penta_buffer *out, penta_error *err)
 {
-    struct writer w = {.out = *out};
+    struct writer w = {0};
     struct json j = {.out = &w};
     *err = (penta_error){0};
     jam_state_diff(state, &w, json ? &j : NULL, NULL);
     if (json) json_finish(&j);
-    *out = w.out;
-    return writer_ok(&w, err);
+    return writer_give(&w, true, out, err);
 }

@@ -85,13 +85,14 @@ void jam_json_bytes(struct jam_json *j, const struct json_object *v, const char 
         file_bytes(j, text + 1, &bytes);
     } else {
         if (!strncmp(text, "0x", 2)) text += 2;
-        bytes.data = hex_parse(bytes_of(text), &bytes.size);
+        bytes.data = hex_parse(bytes_of(text), &bytes.size, j->err);
         if (!bytes.data) bad(j, what, "a hex string");
     }
     if (!j->err->code && size >= 0 && bytes.size != (size_t)size)
         error_at(j->err, BASE_JSON, 0, "%.40s has %zu bytes instead of %lld", what, bytes.size,
                  (long long)size);
     if (!j->err->code) writer_bytes(out, bytes.data, bytes.size);
+    writer_ok(out, j->err);
     penta_buffer_free(&bytes);
 }
 

@@ -122,7 +122,7 @@ static void read_entropy(struct pvm_jam *s)
 {
     const char *hex = text(s, "entropy");
     size_t size = 0;
-    uint8_t *bytes = hex ? hex_parse(bytes_of(hex), &size) : NULL;
+    uint8_t *bytes = hex ? hex_parse(bytes_of(hex), &size, s->err) : NULL;
     if (bytes && size == JAM_HASH)
         memcpy(s->input.entropy, bytes, JAM_HASH);
     else if (hex)
@@ -151,7 +151,7 @@ static void make_package(struct pvm_jam *s, uint32_t service)
     struct writer *w = &s->package_bytes;
     const char *hex = text(s, "payload");
     size_t size = 0;
-    uint8_t *payload = hex ? hex_parse(bytes_of(hex), &size) : NULL;
+    uint8_t *payload = hex ? hex_parse(bytes_of(hex), &size, s->err) : NULL;
     if (hex && !payload) error_at(s->err, BASE_OPTION_VALUE, 0, "payload '%.40s' is not hex", hex);
     writer_uint(w, service, 4);
     writer_bytes(w, s->code_hash, JAM_HASH);

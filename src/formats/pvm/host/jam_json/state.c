@@ -34,7 +34,7 @@ static void set(struct reading *r, const uint8_t *key, penta_bytes name, penta_b
 static uint8_t *hex_of(struct jam_json *j, const char *text, size_t *size)
 {
     if (!strncmp(text, "0x", 2)) text += 2;
-    uint8_t *bytes = hex_parse(bytes_of(text), size);
+    uint8_t *bytes = hex_parse(bytes_of(text), size, j->err);
     if (!bytes) error_at(j->err, BASE_JSON, 0, "'%.60s' is not hex", text);
     return bytes;
 }
@@ -250,7 +250,10 @@ static void hex_member(struct json *j, penta_bytes key, penta_bytes value)
     struct writer name = {0};
     writer_hex(&name, key);
     writer_char(&name, 0);
-    if (!name.failed) json_hex(j, (const char *)name.out.data, value);
+    if (name.failed)
+        j->out->failed = true;
+    else
+        json_hex(j, (const char *)name.out.data, value);
     writer_free(&name);
 }
 
@@ -382,7 +385,7 @@ static size_t collect(struct jam_layer *all, struct row **out)
 
 bool penta_jam_state_write(penta_jam_state *state, penta_buffer *out, penta_error *err)
 {
-    struct writer w = {.out = *out};
+    struct writer w = {0};
     struct json j = {.out = &w};
     struct jam_layer all;
     struct row *rows;
@@ -411,9 +414,10 @@ bool penta_jam_state_write(penta_jam_state *state, penta_buffer *out, penta_erro
             hex_member(&j, (penta_bytes){rows[i].entry->key, JAM_KEY},
                        jam_value_bytes(rows[i].entry->value));
     json_finish(&j);
-    if (all.failed) error_at(err, BASE_MEMORY, 0, "no memory for the state");
+    if (all.failed || state->changes.failed)
+        error_at(err, BASE_MEMORY, 0, "no memory for the state");
+    state->changes.failed = false;
     free(rows);
     jam_layer_fini(&all);
-    *out = w.out;
-    return writer_ok(&w, err) && !err->code;
+    return writer_give(&w, !err->code, out, err);
 }

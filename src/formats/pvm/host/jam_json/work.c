@@ -155,7 +155,7 @@ static void transfer(struct jam_json *j, const struct json_object *v, bool tagge
     writer_uint(out, jam_json_uint(j, v, "to", 32), 4);
     writer_uint(out, jam_json_uint(j, v, "amount", 64), 8);
     if (!j->err->code) {
-        writer_bytes(out, memo.out.data, memo.out.size);
+        writer_append(out, &memo);
         writer_fill(out, 0, PENTA_JAM_MEMO - memo.out.size);
     }
     writer_uint(out, jam_json_uint_or(j, v, "gas", 64, 0), 8);

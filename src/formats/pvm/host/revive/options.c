@@ -16,7 +16,7 @@ static penta_bytes without_0x(penta_bytes text)
 bool revive_address_parse(penta_bytes text, uint8_t out[ADDRESS])
 {
     size_t size = 0;
-    uint8_t *bytes = hex_parse(without_0x(text), &size);
+    uint8_t *bytes = hex_parse(without_0x(text), &size, NULL);
     bool ok = bytes && size == ADDRESS;
     if (ok) memcpy(out, bytes, ADDRESS);
     free(bytes);
@@ -102,7 +102,7 @@ static bool is_call(const penta_option *o)
 static bool input_option(struct transaction *t, const penta_option *o, penta_error *err)
 {
     size_t size = 0;
-    uint8_t *bytes = hex_parse(without_0x(bytes_of(o->value)), &size);
+    uint8_t *bytes = hex_parse(without_0x(bytes_of(o->value)), &size, err);
     if (!bytes) return error_at(err, BASE_OPTION_VALUE, 0, "calldata is not hex");
     free(t->input.data);
     t->input = (struct blob){bytes, size};
