@@ -1,0 +1,40 @@
+/* Scenarios: calls of public functions, tried with every single allocation refused. */
+#pragma once
+#include "hook.h"
+#include "penta/penta.h"
+
+/* What a scenario came to. Refusing an allocation must leave it as it is undisturbed, or make it
+ * fail with the code of memory that ran out. */
+struct outcome {
+    bool ok;
+    uint32_t code; /* of the error; of findings the first error, or that of memory */
+    uint64_t hash; /* of all that was given out */
+};
+
+/* Each folds what a call gave into the outcome and returns ok. */
+bool outcome_ok(struct outcome *o, bool ok, const penta_error *err);
+void outcome_bytes(struct outcome *o, const void *data, size_t size);
+void outcome_buffer(struct outcome *o, penta_buffer *buffer); /* and frees it */
+void outcome_stop(struct outcome *o, const penta_stop *stop);
+void outcome_finding(void *outcome, const penta_error *finding); /* a penta_report */
+
+typedef void scenario_fn(const void *given, struct outcome *out);
+void scenario(const char *name, scenario_fn *fn, const void *given);
+/* Some libraries crash or end the process when memory runs out (json-c, libdw): then only requests
+ * of our own code are refused. */
+void libraries_take_no(bool yes);
+
+void general_scenarios(penta_bytes file, const char *format);
+void text_scenarios(penta_bytes text, const char *format, const penta_option *options,
+                    size_t count);
+void list_scenarios(void);
+void cvbc_scenarios(void);
+void pvm_scenarios(void);
+void jam_scenarios(void);
+void tvmr_scenarios(void);
+void coil_scenarios(void);
+
+/* A file of the tree; ends the test when it is missing. Free it. */
+penta_bytes tree_file(const char *path);
+void tree_free(penta_bytes file);
+penta_module *tree_assembled(const char *path, const char *format);

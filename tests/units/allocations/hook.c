@@ -1,0 +1,207 @@
+#include "hook.h"
+#include <errno.h>
+#include <execinfo.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <openssl/crypto.h>
+
+/* By the linker's --wrap (sanitizers), or by defining the functions here: then every library of the
+ * process uses these, and the C library's own have other names. */
+#ifdef PENTA_WRAP
+#define HOOK(name) __wrap_##name
+#define REAL(name) __real_##name
+#else
+#define HOOK(name) name
+#define REAL(name) __libc_##name
+#endif
+#define EXPORT __attribute__((visibility("default"))) /* libraries use it too */
+#define CALLER __builtin_return_address(0)
+
+void *REAL(malloc)(size_t size);
+void *REAL(calloc)(size_t count, size_t size);
+void *REAL(realloc)(void *old, size_t size);
+void REAL(free)(void *p);
+void *__real_mmap(void *at, size_t size, int rights, int flags, int file, off_t offset);
+EXPORT void *HOOK(malloc)(size_t size);
+EXPORT void *HOOK(calloc)(size_t count, size_t size);
+EXPORT void *HOOK(realloc)(void *old, size_t size);
+EXPORT void HOOK(free)(void *p);
+void *__wrap_mmap(void *at, size_t size, int rights, int flags, int file, off_t offset);
+EXPORT void *HOOK(aligned_alloc)(size_t alignment, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+char *__wrap_strdup(const char *text);
+
+static struct {
+    bool on, all_after, own_only;
+    unsigned long nth;
+    struct hook_result result;
+} hook;
+
+/* ---- the blocks that are live, to find leaks without a sanitizer ---- */
+
+enum { BLOCKS = 1 << 15 };
+static struct block {
+    const void *address; /* NULL: an empty slot */
+    bool live;
+} blocks[BLOCKS]; /* those that our code allocated since hook_start; a hash table */
+
+static struct block *block_slot(const void *address)
+{
+    size_t i = (size_t)((uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15) >> 49);
+    for (size_t n = 0; n < BLOCKS; n++, i++) {
+        struct block *slot = &blocks[i % BLOCKS];
+        if (slot->address == address || !slot->address) return slot;
+    }
+    abort(); /* more blocks than any scenario needs */
+}
+
+/* Libraries keep some for later; a sanitizer knows which of them are lost. */
+static void *born(void *address, bool foreign)
+{
+    if (!address || !hook.on || foreign) return address;
+    *block_slot(address) = (struct block){address, true};
+    hook.result.live++;
+    return address;
+}
+
+static void dies(const void *address)
+{
+    struct block *slot = address ? block_slot(address) : NULL;
+    if (!slot || !slot->live) return;
+    slot->live = false;
+    hook.result.live--;
+}
+
+/* ---- which request is refused ---- */
+
+extern const char __executable_start[], etext[];
+
+static bool ours(const void *caller)
+{
+    return (const char *)caller >= __executable_start && (const char *)caller < etext;
+}
+
+static bool refuse(bool foreign)
+{
+    if (!hook.on || (hook.own_only && foreign)) return false;
+    hook.result.made++;
+    if (!hook.nth || hook.result.made < hook.nth ||
+        (!hook.all_after && hook.result.made > hook.nth))
+        return false;
+    if (!hook.result.refused) hook.result.depth = backtrace(hook.result.stack, HOOK_STACK);
+    hook.result.refused = true;
+    hook.result.foreign = hook.result.foreign || foreign;
+    errno = ENOMEM;
+    return true;
+}
+
+void *HOOK(malloc)(size_t size)
+{
+    if (refuse(!ours(CALLER))) return NULL;
+    return born(REAL(malloc)(size), !ours(CALLER));
+}
+
+void *HOOK(calloc)(size_t count, size_t size)
+{
+    if (refuse(!ours(CALLER))) return NULL;
+    return born(REAL(calloc)(count, size), !ours(CALLER));
+}
+
+void *HOOK(realloc)(void *old, size_t size)
+{
+    if (refuse(!ours(CALLER))) return NULL;
+    dies(old);
+    return born(REAL(realloc)(old, size), !ours(CALLER));
+}
+
+void HOOK(free)(void *p)
+{
+    dies(p);
+    REAL(free)(p);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = HOOK(malloc)(size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+void *HOOK(aligned_alloc)(size_t alignment, size_t size)
+{
+    if (refuse(!ours(CALLER))) return NULL;
+#ifdef PENTA_WRAP
+    return born(__real_aligned_alloc(alignment, size), !ours(CALLER));
+#else
+    return born(__libc_memalign(alignment, size), !ours(CALLER));
+#endif
+}
+
+void *__wrap_mmap(void *at, size_t size, int rights, int flags, int file, off_t offset)
+{
+    if (refuse(!ours(CALLER))) return MAP_FAILED;
+    return __real_mmap(at, size, rights, flags, file, offset);
+}
+
+#ifdef PENTA_WRAP
+static void *crypto_malloc(size_t size, const char *file, int line)
+{
+    (void)file, (void)line;
+    return refuse(true) ? NULL : REAL(malloc)(size);
+}
+
+static void *crypto_realloc(void *old, size_t size, const char *file, int line)
+{
+    (void)file, (void)line;
+    return refuse(true) ? NULL : REAL(realloc)(old, size);
+}
+
+static void crypto_free(void *p, const char *file, int line)
+{
+    (void)file, (void)line;
+    REAL(free)(p);
+}
+
+static void use_libraries(void)
+{
+    CRYPTO_set_mem_functions(crypto_malloc, crypto_realloc, crypto_free);
+}
+#else
+static void use_libraries(void) {}
+#endif
+
+void hook_init(void)
+{
+    void *here[1];
+    backtrace(here, 1); /* which allocates the first time */
+    use_libraries();
+}
+
+void hook_print(const struct hook_result *r, FILE *out)
+{
+    for (int i = 2; i < r->depth; i++)
+        if (ours(r->stack[i]))
+            fprintf(out, " 0x%zx", (size_t)((const char *)r->stack[i] - __executable_start));
+}
+
+void hook_start(unsigned long nth, bool all_after, bool own_only)
+{
+    memset(&hook, 0, sizeof hook);
+    memset(blocks, 0, sizeof blocks);
+    hook.nth = nth;
+    hook.all_after = all_after;
+    hook.own_only = own_only;
+    hook.on = true;
+}
+
+struct hook_result hook_stop(void)
+{
+    hook.on = false;
+    return hook.result;
+}
+
+void hook_pause(void) { hook.on = false; }
+void hook_resume(void) { hook.on = true; }

@@ -1,0 +1,67 @@
+/* penta/jam.h: states and blocks of the example service. */
+#include "penta/jam.h"
+#include <string.h>
+#include "allocations.h"
+
+struct given {
+    penta_bytes state, block;
+    const char *engine;
+};
+
+static void try_block(const void *user, struct outcome *o)
+{
+    const struct given *g = user;
+    penta_option options[] = {{"engine", g->engine}};
+    penta_error err = {0};
+    penta_buffer out = {0};
+    penta_jam_outcome result = {0};
+    penta_jam_state *state = NULL;
+    penta_jam_host *host = penta_jam_host_for(g->state, options, 1, &err);
+    bool ok = host && (state = penta_jam_state_new(host, NULL, &err)) &&
+              penta_jam_state_read(state, g->state, "examples/jam", &err) &&
+              penta_jam_state_commit(state, &err) &&
+              penta_jam_block_json(host, state, g->block, "examples/jam", &result, &err);
+    if (ok) outcome_bytes(o, result.root, sizeof result.root);
+    ok = ok && penta_jam_state_diff(state, false, &out, &err) &&
+         penta_jam_state_diff(state, true, &out, &err) && penta_jam_state_write(state, &out, &err);
+    if (outcome_ok(o, ok, &err)) outcome_bytes(o, out.data, out.size);
+    penta_buffer_free(&out);
+    penta_jam_outcome_free(&result);
+    penta_jam_state_free(state);
+    penta_jam_host_free(host);
+}
+
+static void try_state(const void *user, struct outcome *o)
+{
+    (void)user;
+    static const uint8_t text[] = "value";
+    penta_error err = {0};
+    uint8_t key[PENTA_JAM_KEY];
+    penta_bytes value = {text, sizeof text};
+    penta_jam_state *state = NULL;
+    penta_jam_host *host = penta_jam_host_new(NULL, 0, &err);
+    penta_jam_account_key(5, key);
+    bool ok = host && (state = penta_jam_state_new(host, NULL, &err)) &&
+              penta_jam_state_set(state, key, value, &err) &&
+              penta_jam_state_store(state, 5, value, value, &err) &&
+              penta_jam_state_commit(state, &err) &&
+              penta_jam_state_set(state, key, (penta_bytes){0}, &err);
+    if (outcome_ok(o, ok, &err)) penta_jam_state_rollback(state);
+    if (ok && penta_jam_state_get(state, key, &value)) outcome_bytes(o, value.data, value.size);
+    penta_jam_state_free(state);
+    penta_jam_host_free(host);
+}
+
+void jam_scenarios(void)
+{
+    struct given g = {tree_file("examples/jam/state.json"), tree_file("examples/jam/block.json"),
+                      "interp"};
+    libraries_take_no(false);
+    scenario("state", try_state, NULL);
+    scenario("block (interp)", try_block, &g);
+    g.engine = "jit";
+    scenario("block (jit)", try_block, &g);
+    libraries_take_no(true);
+    tree_free(g.state);
+    tree_free(g.block);
+}

@@ -1,0 +1,244 @@
+/* Every allocation fails once: for each scenario and each n, the nth request for memory is refused,
+ * and then all from the nth on. The outcome must be the undisturbed one, or the error that memory
+ * ran out; nothing may crash or leak, and the same call must succeed afterwards.
+ *
+ *     allocations [--every N] [--only TEXT] [FILE...]
+ *
+ * Files are FORMAT-anything.bin, binary. --every N tries one in N of the requests after the first
+ * hundred. --only TEXT: scenarios with that in their name. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "allocations.h"
+#include "base/error.h"
+#include "base/file/file.h"
+
+static unsigned long tried, failed, every = 1;
+static const char *only;
+static char subject[128]; /* the file in use */
+static bool own_only;
+
+/* ---- outcomes ---- */
+
+void outcome_bytes(struct outcome *o, const void *data, size_t size)
+{
+    const uint8_t *p = data;
+    for (size_t i = 0; i < size; i++) o->hash = (o->hash ^ p[i]) * UINT64_C(0x100000001b3);
+    o->hash = (o->hash ^ size) * UINT64_C(0x100000001b3);
+}
+
+void outcome_buffer(struct outcome *o, penta_buffer *buffer)
+{
+    outcome_bytes(o, buffer->data, buffer->size);
+    penta_buffer_free(buffer);
+}
+
+bool outcome_ok(struct outcome *o, bool ok, const penta_error *err)
+{
+    if (ok) return true;
+    o->ok = false;
+    if (!o->code) o->code = err->code;
+    if (!err->code) o->code = UINT32_MAX; /* failed without a reason */
+    return false;
+}
+
+/* A machine that gets no memory traps, or stops as if it were interrupted. */
+void outcome_stop(struct outcome *o, const penta_stop *stop)
+{
+    penta_error no = {.code = BASE_MEMORY};
+    outcome_ok(o, stop->kind != PENTA_STOP_TRAP && stop->kind != PENTA_STOP_INTERRUPT, &no);
+    outcome_bytes(o, &stop->kind, sizeof stop->kind);
+    outcome_bytes(o, &stop->pc, sizeof stop->pc);
+    outcome_bytes(o, &stop->detail, sizeof stop->detail);
+}
+
+void outcome_finding(void *outcome, const penta_error *finding)
+{
+    struct outcome *o = outcome;
+    outcome_bytes(o, &finding->code, sizeof finding->code);
+    outcome_bytes(o, finding->message, strlen(finding->message));
+    if (finding->code == BASE_MEMORY || (!o->code && finding->severity == PENTA_ERROR))
+        o->code = finding->code;
+}
+
+/* ---- one scenario ---- */
+
+void libraries_take_no(bool yes) { own_only = !yes; }
+
+struct trial {
+    const char *name;
+    scenario_fn *fn;
+    const void *given;
+    bool own_only;
+    struct outcome wanted;
+};
+
+static struct outcome once(const struct trial *t, unsigned long nth, bool rest,
+                           struct hook_result *result)
+{
+    struct outcome o = {.ok = true};
+    hook_start(nth, rest, t->own_only);
+    t->fn(t->given, &o);
+    *result = hook_stop();
+    return o;
+}
+
+static bool same(const struct outcome *a, const struct outcome *b)
+{
+    return a->ok == b->ok && a->code == b->code && a->hash == b->hash;
+}
+
+static void complain(const struct trial *t, unsigned long nth, bool rest, const char *what,
+                     const struct hook_result *r, uint32_t code)
+{
+    char text[24] = "";
+    penta_code_text(code, text);
+    fprintf(stderr, "FAIL %s: %s, request %lu%s refused%s: %s (%s, live %lu):", subject, t->name,
+            nth, rest ? " and all after it" : "", r->foreign ? " to a library" : "", what,
+            code ? text : "no code", r->live);
+    hook_print(r, stderr);
+    fputc('\n', stderr);
+    failed++;
+}
+
+static void judge(const struct trial *t, unsigned long nth, bool rest)
+{
+    struct hook_result r, again;
+    struct outcome o = once(t, nth, rest, &r);
+    tried++;
+    if (!same(&o, &t->wanted)) {
+        if (o.ok)
+            complain(t, nth, rest, "a wrong result", &r, o.code);
+        else if (!o.code || o.code == UINT32_MAX)
+            complain(t, nth, rest, "no reason given", &r, 0);
+        else if (o.code != BASE_MEMORY && !r.foreign)
+            complain(t, nth, rest, "another reason than memory", &r, o.code);
+    }
+    /* What is kept for later is allocated once: a leak happens again. */
+    if (r.live) {
+        once(t, nth, rest, &again);
+        if (again.live) complain(t, nth, rest, "a leak", &again, o.code);
+    }
+}
+
+void scenario(const char *name, scenario_fn *fn, const void *given)
+{
+    enum { FIRST = 100 };
+    struct trial t = {name, fn, given, own_only, {0}};
+    struct hook_result r;
+    char whole[160];
+    snprintf(whole, sizeof whole, "%s %s", subject, name);
+    if (only && !strstr(whole, only)) return;
+    once(&t, 0, false, &r); /* what is made once in a process is made here */
+    t.wanted = once(&t, 0, false, &r);
+    if (r.live) complain(&t, 0, false, "a leak", &r, 0);
+    unsigned long count = r.made;
+    for (unsigned long n = 1; n <= count; n += n < FIRST ? 1 : every) {
+        judge(&t, n, false);
+        judge(&t, n, true);
+    }
+    struct outcome after = once(&t, 0, false, &r);
+    if (!same(&after, &t.wanted)) complain(&t, 0, false, "afterwards it fails", &r, after.code);
+    if (getenv("ALLOCATIONS_VERBOSE")) printf("%s: %s: %lu requests\n", subject, name, count);
+}
+
+/* ---- files ---- */
+
+penta_bytes tree_file(const char *path)
+{
+    penta_buffer file = {0};
+    penta_error err = {0};
+    if (!file_read(path, UINT64_C(1) << 30, &file, &err)) {
+        fprintf(stderr, "%s: %s\n", path, err.message);
+        exit(2);
+    }
+    return (penta_bytes){file.data, file.size};
+}
+
+void tree_free(penta_bytes file) { free((void *)(uintptr_t)file.data); }
+
+static void print_finding(void *user, const penta_error *finding)
+{
+    fprintf(stderr, "%s: %s\n", (const char *)user, finding->message);
+}
+
+static const penta_option define = {"define", "buf=0x10000:64"}; /* for the kblob example */
+
+penta_module *tree_assembled(const char *path, const char *format)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s", path);
+    penta_bytes text = tree_file(path);
+    penta_module *module =
+        penta_assemble(text, format, &define, !strcmp(format, "kblob"), print_finding, name);
+    tree_free(text);
+    if (!module) exit(2);
+    return module;
+}
+
+/* FORMAT from ".../FORMAT-name.bin", or NULL. */
+static const char *format_in_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < penta_format_count(); i++) {
+        const char *format = penta_format_name(i);
+        if (!strncmp(name, format, strlen(format)) && name[strlen(format)] == '-') return format;
+    }
+    return NULL;
+}
+
+static void one_file(const char *path)
+{
+    penta_bytes file = tree_file(path);
+    snprintf(subject, sizeof subject, "%s", path);
+    general_scenarios(file, format_in_name(path));
+    tree_free(file);
+}
+
+static void one_text(const char *path, const char *format)
+{
+    penta_bytes text = tree_file(path);
+    penta_module *module = tree_assembled(path, format);
+    penta_buffer file = {0};
+    penta_error err = {0};
+    snprintf(subject, sizeof subject, "%s", path);
+    text_scenarios(text, format, &define, !strcmp(format, "kblob"));
+    if (!penta_encode(module, &file, &err)) exit(2);
+    general_scenarios((penta_bytes){file.data, file.size}, format);
+    penta_buffer_free(&file);
+    penta_close(module);
+    tree_free(text);
+}
+
+static void formats(void)
+{
+    static const struct {
+        const char *name;
+        void (*fn)(void);
+    } all[] = {{"penta", list_scenarios}, {"cvbc", cvbc_scenarios}, {"pvm", pvm_scenarios},
+               {"jam", jam_scenarios},    {"tvmr", tvmr_scenarios}, {"coil", coil_scenarios}};
+    one_text("examples/kblob/fill.kasm", "kblob");
+    one_text("examples/pvm/fibonacci.pvmasm", "pvm");
+    one_text("examples/cvbc/hello.cvasm", "cvbc");
+    one_text("examples/tvmr/relu.tasm", "tvmr");
+    one_text("examples/coil/squares.casm", "coil");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        snprintf(subject, sizeof subject, "penta/%s.h", all[i].name);
+        all[i].fn();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    hook_init();
+    int i = 1;
+    for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+        if (!strcmp(argv[i], "--every")) every = strtoul(argv[i + 1], NULL, 10);
+        if (!strcmp(argv[i], "--only")) only = argv[i + 1];
+    }
+    if (!every) return 2;
+    if (i >= argc) formats();
+    for (; i < argc; i++) one_file(argv[i]);
+    printf("%lu requests refused\n%lu failed\n", tried, failed);
+    return failed || !tried;
+}
