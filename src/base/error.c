@@ -48,13 +48,15 @@ bool error_note(penta_error *err, const char *format, ...)
 
 const char *severity_text(penta_severity severity)
 {
-    static const char *const texts[] = {"error", "warning", "info"};
+    static const char *const texts[] = {
+        [PENTA_ERROR] = "error", [PENTA_WARNING] = "warning", [PENTA_INFO] = "info"};
     return texts[severity];
 }
 
 void findings_pass(struct findings *f, const penta_error *err)
 {
-    size_t *counts[] = {&f->errors, &f->warnings, &f->infos};
+    size_t *counts[] = {
+        [PENTA_ERROR] = &f->errors, [PENTA_WARNING] = &f->warnings, [PENTA_INFO] = &f->infos};
     ++*counts[err->severity];
     if (f->report) f->report(f->user, err);
 }

@@ -404,7 +404,8 @@ static bool parse_flags(struct check *k, const struct json_object *options, uint
 
 static bool run_mode(struct check *k, const struct json_object *item, uint32_t mode, uint32_t flags)
 {
-    static const char *const modes[] = {"THREADS", "SERIAL", "SEEDED"};
+    static const char *const modes[] = {
+        [GPU_MODE_THREADS] = "THREADS", [GPU_MODE_SERIAL] = "SERIAL", [GPU_MODE_SEEDED] = "SEEDED"};
     const struct json_object *list = json_get(item, "steps");
     gpu_emulator_options options = {
         .mode = mode, .flags = flags, .device_path = k->conform->device};

@@ -283,8 +283,12 @@ bool penta_unseal(const penta_module *module, const penta_option *options, size_
 
 const char *penta_stop_name(penta_stop_kind kind)
 {
-    static const char *const names[] = {"fuel",  "break", "host",      "halt",    "trap",
-                                        "fault", "gas",   "interrupt", "disagree"};
+    static const char *const names[] = {
+        [PENTA_STOP_FUEL] = "fuel",        [PENTA_STOP_BREAK] = "break",
+        [PENTA_STOP_HOST] = "host",        [PENTA_STOP_HALT] = "halt",
+        [PENTA_STOP_TRAP] = "trap",        [PENTA_STOP_FAULT] = "fault",
+        [PENTA_STOP_GAS] = "gas",          [PENTA_STOP_INTERRUPT] = "interrupt",
+        [PENTA_STOP_DISAGREE] = "disagree"};
     return (size_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
 
@@ -292,7 +296,8 @@ const char *penta_vm_engine(const penta_vm *vm) { return vm->engine->name; }
 
 const char *penta_vm_detail_name(const penta_vm *vm, const penta_stop *stop)
 {
-    if (stop->kind == PENTA_STOP_TRAP) return trap_name(vm->module->driver->traps, stop->detail);
+    if (stop->kind == PENTA_STOP_TRAP && vm->module)
+        return trap_name(vm->module->driver->traps, stop->detail);
     return vm->engine->detail ? vm->engine->detail(vm, stop) : NULL;
 }
 

@@ -63,7 +63,10 @@ static bool tree_enter(void *user, const penta_node *node)
 
 static void tree_field(void *user, const penta_field *field)
 {
-    static const char *const kinds[] = {"uint", "word", "sint", "float", "bool", "text", "raw"};
+    static const char *const kinds[] = {
+        [PENTA_UINT] = "uint",   [PENTA_WORD] = "word", [PENTA_SINT] = "sint",
+        [PENTA_FLOAT] = "float", [PENTA_BOOL] = "bool", [PENTA_TEXT] = "text",
+        [PENTA_RAW] = "raw"};
     struct json *j = user;
     json_object(j, NULL);
     json_text(j, "name", field->name);

@@ -294,6 +294,7 @@ extern const struct coil_unit_op coil_unit_ops[]; /* ends with a NULL name */
 const struct coil_unit_op *coil_unit_op(unsigned unit, uint8_t code);
 
 extern const char *const coil_conditions[COIL_CONDITIONS], *const coil_orders[COIL_ORDERS];
+extern const char *const coil_unit_names[COIL_UNITS], *const coil_qualifiers[4];
 
 /* ---- modules ---- */
 

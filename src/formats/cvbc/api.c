@@ -99,6 +99,10 @@ uint32_t penta_cvbc_pin_features(uint8_t function) { return cvbc_pin_features(fu
 
 /* ---- keys ---- */
 
+_Static_assert((int)PENTA_CVBC_ED25519 == KEY_ED25519 && (int)PENTA_CVBC_P256 == KEY_P256 &&
+                   (int)PENTA_CVBC_RSA2048 == KEY_RSA2048,
+               "signature_algorithm is a key_type");
+
 const char *penta_cvbc_key_name(uint32_t type)
 {
     return type && type < KEY_TYPES ? key_type_name((enum key_type)type) : NULL;

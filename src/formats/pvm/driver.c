@@ -33,14 +33,14 @@ static const struct engine *const engines[] = {&pvm_interp, &no_jit, &no_both, N
 static pvm_adopt_fn *const adopts[] = {NULL, NULL, NULL};
 #endif
 
-bool pvm_engine_find(const char *name, pvm_adopt_fn **adopt)
+const char *pvm_engine_find(const char *name, pvm_adopt_fn **adopt)
 {
     for (size_t i = 0; engines[i]; i++) {
         if (strcmp(engines[i]->name, name)) continue;
         *adopt = adopts[i];
-        return true;
+        return engines[i]->name;
     }
-    return false;
+    return NULL;
 }
 
 /* The pc of the instruction that holds the byte at this offset of the file. */

@@ -88,6 +88,7 @@ struct pvm_varint { /* a number that is not stored in its shortest form */
 enum pvm_doc_end {
     PVM_DOC_BITMASK, PVM_DOC_IMPORT_OFFSETS, PVM_DOC_IMPORT_SYMBOLS, PVM_DOC_EXPORTS, PVM_DOC_DEBUG,
 };
+extern const char *const pvm_doc_end_names[]; /* ends with NULL */
 /* clang-format on */
 
 struct pvm_program {

@@ -72,16 +72,13 @@ enum tvmr_type_id {
 };
 
 enum tvmr_pattern {
-    TVMR_PATTERN_NONE,
-    TVMR_PATTERN_REG,
-    TVMR_PATTERN_REG_REG,
-    TVMR_PATTERN_REG_REG_REG,
-    TVMR_PATTERN_REG_REG_REG_FLAGS,
-    TVMR_PATTERN_REG_IMM8,
-    TVMR_PATTERN_REG_REG_IMM16,
-    TVMR_PATTERN_IMM8,
-    TVMR_PATTERN_CUSTOM,
+#define PATTERN(name, ...) TVMR_PATTERN_##name,
+#include "tvmr/patterns.def"
 };
+extern const struct tvmr_pattern_info {
+    const char *name;
+    uint8_t used; /* operand bytes */
+} tvmr_patterns[];
 
 struct tvmr_vm;
 struct tvmr_insn;

@@ -166,7 +166,10 @@ static bool expect_data(struct script *s, penta_bytes got)
 
 /* ---- settings ---- */
 
-static const char *const mode_names[] = {"threads", "serial", "seeded", NULL};
+static const char *const mode_names[] = {[GPU_MODE_THREADS] = "threads",
+                                         [GPU_MODE_SERIAL] = "serial",
+                                         [GPU_MODE_SEEDED] = "seeded",
+                                         NULL};
 const char *penta_device_mode_name(size_t i) { return mode_names[i]; }
 static const char *const flag_names[] = {"race_check", "init_check", "check_trailer", NULL};
 

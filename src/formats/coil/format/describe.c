@@ -22,6 +22,11 @@ const char *const coil_visibility_names[COIL_VISIBILITIES] = {
 #include "coil/kinds.def"
 };
 
+const char *const coil_unit_names[COIL_UNITS] = {
+#define UNIT(name) #name,
+#include "coil/kinds.def"
+};
+
 static const char *header_note(const char *field, uint64_t value)
 {
     if (!strcmp(field, "flags"))
@@ -30,12 +35,8 @@ static const char *header_note(const char *field, uint64_t value)
                : value == COIL_FILE_SHARED ? "SHARED"
                                            : NULL;
     if (!strcmp(field, "target_pu")) {
-        static const char *const units[COIL_UNITS] = {
-#define UNIT(name) #name,
-#include "coil/kinds.def"
-        };
         if (value == COIL_UNIT_ANY) return "any";
-        return value < COIL_UNITS ? units[value] : NULL;
+        return value < COIL_UNITS ? coil_unit_names[value] : NULL;
     }
     if (!strcmp(field, "endianness")) return value ? "big" : "little";
     return NULL;

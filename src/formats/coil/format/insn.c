@@ -68,6 +68,9 @@ const char *const coil_conditions[COIL_CONDITIONS] = {
 #define CONDITION(name) #name,
 #include "coil/kinds.def"
 };
+const char *const coil_qualifiers[4] = {"const", "volatile", "atomic", "sat"};
+_Static_assert(COIL_CONST == 1 && COIL_VOLATILE == 2 && COIL_ATOMIC == 4 && COIL_SATURATE == 8,
+               "the bit of a qualifier is its number");
 const char *const coil_orders[COIL_ORDERS] = {
 #define ORDER(name) #name,
 #include "coil/kinds.def"

@@ -27,10 +27,9 @@ static int base_type(const struct source *s, struct token t)
 
 static uint8_t qualifier(const struct source *s, struct token t)
 {
-    static const char *const names[] = {"const", "volatile", "atomic", "sat"};
     if (t.kind != TOKEN_NAME || !strchr("cvas", s->text.data[t.offset] | 32)) return 0;
     for (int i = 0; i < 4; i++)
-        if (asm_word(s, t, names[i])) return (uint8_t)(1 << i);
+        if (asm_word(s, t, coil_qualifiers[i])) return (uint8_t)(1 << i);
     return 0;
 }
 

@@ -91,13 +91,12 @@ static bool d_endian(struct coil_asm *a)
 
 static bool d_target(struct coil_asm *a)
 {
-    static const char *const units[] = {"any", "cpu", "gpu", "npu", "dsp"}, *const archs[] = {
-                                                                                "any", "x86", "arm",
-                                                                                "riscv"};
+    static const char *const archs[] = {"any", "x86", "arm", "riscv"};
     static const char *const modes[] = {"any", "x16", "x32", "x64", "v16", "v32", "v64"};
     static const uint32_t mode_values[] = {0, 1, 2, 3, 0x81, 0x82, 0x83};
     struct coil_header *h = &a->object.header;
-    if (!choice(a, units, NULL, 5, &h->target_pu, "a unit: cpu gpu npu dsp any")) return false;
+    if (!choice(a, coil_unit_names, NULL, COIL_UNITS, &h->target_pu, "a unit: cpu gpu npu dsp any"))
+        return false;
     source_accept(a->s, ',');
     if (!choice(a, archs, NULL, 4, &h->target_arch, "an architecture: any x86 arm riscv"))
         return false;

@@ -7,9 +7,8 @@
 
 static void print_qualifiers(struct writer *out, uint8_t ext)
 {
-    static const char *const names[] = {"const ", "volatile ", "atomic ", "sat "};
     for (int i = 0; i < 4; i++)
-        if (ext >> i & 1) writer_text(out, names[i]);
+        if (ext >> i & 1) writer_print(out, "%s ", coil_qualifiers[i]);
 }
 
 void coil_print_type(struct writer *out, const struct coil_type *t)

@@ -29,7 +29,11 @@ static void set_memory(struct coil_cell *c, const struct coil_place *p)
     c->imm = p->value + (p->base.at == COIL_AT_CONST ? p->base.value : 0);
 }
 
-/* Offset of a type's cell among the seven widths. */
+/* Offset of a type's cell among the seven widths; cells with an immediate follow. */
+_Static_assert(COIL_CELL_CUT_U8 == COIL_CELL_CUT_I8 + 1 &&
+                   COIL_CELL_CUT_W64 == COIL_CELL_CUT_I8 + 6 &&
+                   COIL_CELL_ADD_VI_I8 == COIL_CELL_ADD_VV_I8 + 7,
+               "cells in the order of widths");
 static int width_of(uint8_t op)
 {
     switch (op) {
@@ -133,6 +137,14 @@ static bool lower_real(const struct coil_loading *l, struct coil_cell *c, const 
 {
     const struct coil_place *to = &s->places[0], *a = s->count == 3 ? &s->places[1] : to,
                             *b = &s->places[s->count - 1];
+    _Static_assert(COIL_OP_SUB == COIL_OP_ADD + 1 && COIL_OP_MUL == COIL_OP_ADD + 2 &&
+                       COIL_OP_DIV == COIL_OP_ADD + 3 &&
+                       COIL_CELL_FSUB_VV == COIL_CELL_FADD_VV + 1 &&
+                       COIL_CELL_FMUL_VV == COIL_CELL_FADD_VV + 2 &&
+                       COIL_CELL_FDIV_VV == COIL_CELL_FADD_VV + 3 &&
+                       COIL_CELL_FSUB_VM == COIL_CELL_FADD_VM + 1 &&
+                       COIL_CELL_FMUL_VM == COIL_CELL_FADD_VM + 2,
+                   "cells in the order of opcodes");
     uint8_t which = (uint8_t)(s->opcode - COIL_OP_ADD);
     if (!fast_slot(to) || !fast_slot(a) || to->op != COIL_T_FP64 || a->op != COIL_T_FP64 ||
         b->op != COIL_T_FP64)

@@ -329,6 +329,7 @@ static void operate_real(struct coil_operation *o)
         return;
     }
     r = narrow(type, r);
+    _Static_assert(COIL_OP_ROND - COIL_OP_INC == 7, "INC DEC NEG ABS SQRT CEIL FLOR ROND");
     bool unary = o->opcode >= COIL_OP_INC && o->opcode <= COIL_OP_ROND;
     if (unary) finite = isfinite(a);
     bool overflow = finite && isinf(r) && !zero;

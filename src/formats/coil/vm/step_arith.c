@@ -47,6 +47,7 @@ static uint8_t operation_type(const struct coil_step *s, const struct roles *r)
 
 static bool clamps(uint8_t opcode)
 {
+    _Static_assert(COIL_OP_DIV - COIL_OP_ADD == 3, "ADD SUB MUL DIV");
     return (opcode >= COIL_OP_ADD && opcode <= COIL_OP_DIV) || opcode == COIL_OP_INC ||
            opcode == COIL_OP_DEC || opcode == COIL_OP_NEG || opcode == COIL_OP_ABS;
 }

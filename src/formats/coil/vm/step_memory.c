@@ -166,8 +166,11 @@ uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s)
     }
     TRY(coil_place_read(vm, loc, type, &old));
     struct coil_operation o = {.type = type, .saturate = -1, .a = old};
-    static const uint8_t same_as[] = {COIL_OP_ADD, COIL_OP_SUB, COIL_OP_AND, COIL_OP_OR,
-                                      COIL_OP_XOR, COIL_OP_MAX, COIL_OP_MIN};
+    static const uint8_t same_as[256] = {
+        [COIL_OP_ATOMADD] = COIL_OP_ADD, [COIL_OP_ATOMSUB] = COIL_OP_SUB,
+        [COIL_OP_ATOMAND] = COIL_OP_AND, [COIL_OP_ATOMOR] = COIL_OP_OR,
+        [COIL_OP_ATOMXOR] = COIL_OP_XOR, [COIL_OP_ATOMMAX] = COIL_OP_MAX,
+        [COIL_OP_ATOMMIN] = COIL_OP_MIN};
     switch (s->opcode) {
     case COIL_OP_ATOMLD: return coil_place_write(vm, &s->places[0], old, type);
     case COIL_OP_ATOMWAIT:
@@ -196,7 +199,7 @@ uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s)
         break;
     default:
         TRY(coil_read_as(vm, s, (int)l + 1, type, &o.b));
-        o.opcode = same_as[s->opcode - COIL_OP_ATOMADD];
+        o.opcode = same_as[s->opcode];
         if (coil_types[type].family == COIL_F_REAL && o.opcode >= COIL_OP_AND)
             return COIL_TRAP_INVALID_INSTRUCTION;
         coil_operate(&o);

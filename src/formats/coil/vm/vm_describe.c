@@ -150,6 +150,9 @@ void coil_vm_describe(const penta_vm *base, const penta_visitor *v)
             describe_field(
                 v,
                 (penta_field){.name = "code", .kind = PENTA_SINT, .as.i = (int64_t)vm->trap_code});
+        _Static_assert(COIL_TRAP_NULL_POINTER == 1 && COIL_TRAP_BOUNDS_VIOLATION == 2 &&
+                           COIL_TRAP_PROTECTION_VIOLATION == 3,
+                       "traps of an address come first");
         if (vm->trap <= COIL_TRAP_PROTECTION_VIOLATION || vm->trap == COIL_TRAP_MISALIGNED ||
             vm->trap == COIL_TRAP_BAD_TARGET)
             describe_word(v, "address", vm->fault_address);

@@ -61,9 +61,6 @@ void cvbc_debug_variable(struct cvbc_debug_rows *rows, penta_bytes name, struct 
 void cvbc_debug_put(const struct cvbc_debug_rows *rows, struct writer *out); /* nothing: no rows */
 void cvbc_debug_free(struct cvbc_debug_rows *rows);
 bool cvbc_debug_print(penta_bytes section, struct writer *out); /* false: it has no such text */
-enum { CVBC_SYMBOL_KINDS = 6, CVBC_STORAGE_KINDS = 4 };
-extern const char *const cvbc_symbol_kinds[CVBC_SYMBOL_KINDS]; /* by kind; NULL: none */
-extern const char *const cvbc_storage_kinds[CVBC_STORAGE_KINDS];
 
 bool cvbc_build_failed(const struct cvbc_build *b); /* memory ran out for a record */
 void cvbc_build_fini(struct cvbc_build *b);

@@ -58,19 +58,15 @@ void cvbc_debug_free(struct cvbc_debug_rows *rows)
 
 /* ---- text ---- */
 
-const char *const cvbc_symbol_kinds[CVBC_SYMBOL_KINDS] = {NULL,    "function", "global",
-                                                          "array", "label",    "file"};
-const char *const cvbc_storage_kinds[CVBC_STORAGE_KINDS] = {NULL, "global", "stack", "array"};
-
 /* The word for a number, or the number. */
-static void print_kind(struct writer *out, const char *const *words, size_t count, unsigned kind)
+static void print_kind(struct writer *out, const char *field, unsigned kind)
 {
-    if (kind < count && words[kind])
-        writer_text(out, words[kind]);
+    const char *word = cvbc_name(field, kind);
+    if (word)
+        writer_text(out, word);
     else
         writer_print(out, "%u", kind);
 }
-#define PRINT_KIND(out, words, kind) print_kind(out, words, sizeof words / sizeof *words, kind)
 
 static void print_symbols(penta_bytes table, struct cvbc_debug_rows *rows, struct writer *out)
 {
@@ -81,7 +77,7 @@ static void print_symbols(penta_bytes table, struct cvbc_debug_rows *rows, struc
         writer_text(out, ".symbol ");
         writer_quoted(out, name);
         writer_text(out, ", ");
-        PRINT_KIND(out, cvbc_symbol_kinds, s.kind);
+        print_kind(out, "kind", s.kind);
         writer_print(out, ", %u\n", s.value);
     }
 }
@@ -104,7 +100,7 @@ static void print_variables(penta_bytes table, struct cvbc_debug_rows *rows, str
         writer_text(out, ".variable ");
         writer_quoted(out, name);
         writer_text(out, ", ");
-        PRINT_KIND(out, cvbc_storage_kinds, v.storage);
+        print_kind(out, "storage", v.storage);
         writer_print(out, ", %u, %u, %u, %u, %u\n", v.type, v.slot, v.first, v.last, v.elements);
     }
 }

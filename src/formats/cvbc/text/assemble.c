@@ -285,20 +285,17 @@ static bool row_name(struct assembly *a, penta_bytes *name)
            error_at(a->s->err, CVBC_LIMIT, t.offset, "a name of %zu bytes", name->size);
 }
 
-/* A comma, and one of the words or a number of this many bits. */
-static bool row_value(struct assembly *a, const char *const *words, size_t count, unsigned bits,
-                      uint64_t *value)
+/* A comma, and a word of the field (NULL: it has none) or a number of this many bits. */
+static bool row_value(struct assembly *a, const char *field, unsigned bits, uint64_t *value)
 {
     if (!source_expect(a->s, ',')) return false;
     struct token t = source_peek(a->s);
-    if (t.kind != TOKEN_NAME || !words) return expr_field(a->s, NULL, NULL, bits, value);
+    if (t.kind != TOKEN_NAME || !field) return expr_field(a->s, NULL, NULL, bits, value);
     source_next(a->s);
+    if (cvbc_value(field, token_text(a->s, t), value)) return true;
     struct suggest near = {.word = token_text(a->s, t)};
-    for (*value = 0; *value < count; ++*value) {
-        if (!words[*value]) continue;
-        if (token_is(a->s, t, words[*value])) return true;
-        suggest_offer(&near, words[*value]);
-    }
+    for (uint64_t i = 0; i < 256; i++)
+        if (cvbc_name(field, i)) suggest_offer(&near, cvbc_name(field, i));
     error_at(a->s->err, BASE_SYNTAX, t.offset, "no kind is called so");
     if (near.best) error_note(a->s->err, "did you mean '%s'?", near.best);
     return false;
@@ -308,8 +305,7 @@ static bool directive_symbol(struct assembly *a)
 {
     penta_bytes name;
     uint64_t kind, value;
-    if (!row_name(a, &name) || !row_value(a, cvbc_symbol_kinds, CVBC_SYMBOL_KINDS, 8, &kind) ||
-        !row_value(a, NULL, 0, 32, &value))
+    if (!row_name(a, &name) || !row_value(a, "kind", 8, &kind) || !row_value(a, NULL, 32, &value))
         return false;
     cvbc_debug_symbol(&a->rows, name, (uint8_t)kind, (uint32_t)value);
     return true;
@@ -318,8 +314,8 @@ static bool directive_symbol(struct assembly *a)
 static bool directive_line(struct assembly *a)
 {
     uint64_t instruction, file, line;
-    if (!expr_field(a->s, NULL, NULL, 16, &instruction) || !row_value(a, NULL, 0, 16, &file) ||
-        !row_value(a, NULL, 0, 32, &line))
+    if (!expr_field(a->s, NULL, NULL, 16, &instruction) || !row_value(a, NULL, 16, &file) ||
+        !row_value(a, NULL, 32, &line))
         return false;
     cvbc_debug_line(&a->rows, (uint16_t)instruction, (uint16_t)file, (uint32_t)line);
     return true;
@@ -329,11 +325,11 @@ static bool directive_variable(struct assembly *a)
 {
     penta_bytes name;
     uint64_t storage, type, v[4];
-    if (!row_name(a, &name) || !row_value(a, cvbc_storage_kinds, CVBC_STORAGE_KINDS, 8, &storage) ||
-        !row_value(a, NULL, 0, 8, &type))
+    if (!row_name(a, &name) || !row_value(a, "storage", 8, &storage) ||
+        !row_value(a, NULL, 8, &type))
         return false;
     for (int i = 0; i < 4; i++)
-        if (!row_value(a, NULL, 0, 16, &v[i])) return false;
+        if (!row_value(a, NULL, 16, &v[i])) return false;
     cvbc_debug_variable(&a->rows, name,
                         (struct cvbc_variable){.storage = (uint8_t)storage,
                                                .type = (uint8_t)type,

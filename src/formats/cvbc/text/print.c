@@ -437,8 +437,11 @@ bool cvbc_print_at(const penta_module *module, uint64_t pc, struct writer *out)
 
 void cvbc_isa(const penta_visitor *v)
 {
-    static const char *const operands[] = {"",      "VALUE", "TARGET", "SLOT",
-                                           "DEPTH", "ARRAY", "STRING"};
+    static const char *const operands[] = {
+        [CVBC_OPERAND_NONE] = "",         [CVBC_OPERAND_VALUE] = "VALUE",
+        [CVBC_OPERAND_TARGET] = "TARGET", [CVBC_OPERAND_GLOBAL] = "SLOT",
+        [CVBC_OPERAND_DEPTH] = "DEPTH",   [CVBC_OPERAND_ARRAY] = "ARRAY",
+        [CVBC_OPERAND_STRING] = "STRING"};
     for (unsigned code = 0; code < 256; code++) {
         const struct cvbc_op_info *op = &cvbc_ops[code];
         penta_node node = {.name = "instruction"};

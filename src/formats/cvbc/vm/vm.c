@@ -259,6 +259,7 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
 static bool waits(const struct cvbc_vm *vm)
 {
     uint8_t opcode = vm->pc < vm->count ? vm->program->code[4 * vm->pc] : 0;
+    _Static_assert(CVBC_OP_DIGITAL_WRITE == 0x10 && CVBC_OP_MICROS == 0x1a, "the host calls");
     return opcode >= CVBC_OP_DIGITAL_WRITE && opcode <= CVBC_OP_MICROS;
 }
 

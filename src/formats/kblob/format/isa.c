@@ -9,7 +9,11 @@ const struct kblob_op_info kblob_ops[KBLOB_OP_DEFINED] = {
 
 void kblob_isa(const penta_visitor *v)
 {
-    static const char *const shapes[] = {"", "ADDRESS", "ADDRESS, VALUE", "ADDRESS, LENGTH", "MS"};
+    static const char *const shapes[] = {[KBLOB_SHAPE_NONE] = "",
+                                         [KBLOB_SHAPE_ADDRESS] = "ADDRESS",
+                                         [KBLOB_SHAPE_ADDRESS_VALUE] = "ADDRESS, VALUE",
+                                         [KBLOB_SHAPE_ADDRESS_LENGTH] = "ADDRESS, LENGTH",
+                                         [KBLOB_SHAPE_TIME] = "MS"};
     for (unsigned code = 1; code < KBLOB_OP_DEFINED; code++) {
         penta_node node = {.name = "instruction"};
         if (!describe_enter(v, node)) continue;

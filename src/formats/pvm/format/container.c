@@ -3,7 +3,14 @@
 #include "pvm/format/container.h"
 #include "base/array.h"
 
-const char *const pvm_dialect_names[] = {"polkavm", "doc", "jam", NULL};
+const char *const pvm_dialect_names[] = {
+    [PVM_POLKAVM] = "polkavm", [PVM_DOC] = "doc", [PVM_JAM] = "jam", NULL};
+const char *const pvm_doc_end_names[] = {[PVM_DOC_BITMASK] = "bitmask",
+                                         [PVM_DOC_IMPORT_OFFSETS] = "import_offsets",
+                                         [PVM_DOC_IMPORT_SYMBOLS] = "import_symbols",
+                                         [PVM_DOC_EXPORTS] = "exports",
+                                         [PVM_DOC_DEBUG] = "debug",
+                                         NULL};
 
 /* ---- guessing the dialect ---- */
 

@@ -113,9 +113,13 @@ void pvm_isa_list(const penta_visitor *v)
 {
     /* clang-format off */
     static const char *const shapes[PVM_SHAPES] = {
-        "", "imm", "offset", "imm, imm", "reg, imm", "reg, imm, imm", "reg, imm, offset",
-        "reg, imm64", "reg, reg", "reg, reg, imm", "reg, reg, offset", "reg, reg, imm, imm",
-        "reg, reg, reg"};
+        [PVM_NONE] = "",                           [PVM_IMM] = "imm",
+        [PVM_OFFSET] = "offset",                   [PVM_IMM_IMM] = "imm, imm",
+        [PVM_REG_IMM] = "reg, imm",                [PVM_REG_IMM_IMM] = "reg, imm, imm",
+        [PVM_REG_IMM_OFFSET] = "reg, imm, offset", [PVM_REG_IMM64] = "reg, imm64",
+        [PVM_REG_REG] = "reg, reg",                [PVM_REG_REG_IMM] = "reg, reg, imm",
+        [PVM_REG_REG_OFFSET] = "reg, reg, offset", [PVM_REG_REG_IMM_IMM] = "reg, reg, imm, imm",
+        [PVM_REG_REG_REG] = "reg, reg, reg"};
     /* clang-format on */
     for (unsigned op = PVM_OP_invalid + 1; op < PVM_OPS; op++) {
         penta_node node = {.name = "instruction"};

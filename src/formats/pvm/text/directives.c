@@ -93,10 +93,8 @@ static bool set_form(struct pvm_assembly *a)
 
 static bool set_fields(struct pvm_assembly *a)
 {
-    static const char *const words[] = {"bitmask", "import_offsets", "import_symbols",
-                                        "exports", "debug",          NULL};
     unsigned index;
-    if (!equals_word(a, words, &index)) return false;
+    if (!equals_word(a, pvm_doc_end_names, &index)) return false;
     a->program.doc_end = (enum pvm_doc_end)index;
     a->fields_given = true;
     return true;

@@ -197,8 +197,6 @@ static void print_oddities(struct printer *s)
 {
     const struct pvm_program *p = &s->p->m->program;
     struct writer *out = s->out;
-    static const char *const fields[] = {"bitmask", "import_offsets", "import_symbols", "exports",
-                                         "debug"};
     if (p->length_wrong) writer_print(out, "%%length = %llu\n", (unsigned long long)p->length);
     for (size_t i = 0; i < p->section_count; i++) {
         const struct pvm_section *x = &p->sections[i];
@@ -212,7 +210,7 @@ static void print_oddities(struct printer *s)
         writer_hex(out, (penta_bytes){p->varints[i].bytes, p->varints[i].size});
         writer_char(out, '\n');
     }
-    if (p->dialect == PVM_DOC) writer_print(out, "%%fields = %s\n", fields[p->doc_end]);
+    if (p->dialect == PVM_DOC) writer_print(out, "%%fields = %s\n", pvm_doc_end_names[p->doc_end]);
     print_hex(s, "debug_strings", p->debug_strings);
     print_hex(s, "debug_lines", p->debug_lines);
     print_hex(s, "debug_ranges", p->debug_ranges);

@@ -226,5 +226,5 @@ void pvm_vm_convert(struct pvm_vm *vm, bool extend);
 extern const struct engine pvm_interp;
 
 /* driver.c: the function that makes an engine adopt a machine; false: there is no such engine. */
-bool pvm_engine_find(const char *name, pvm_adopt_fn **adopt);
+const char *pvm_engine_find(const char *name, pvm_adopt_fn **adopt);
 extern const struct host pvm_host;

@@ -215,7 +215,12 @@ void tvmr_mnemonic(const struct tvmr_op *op, char *text)
     text[n] = 0;
 }
 
-/* ---- types and registers ---- */
+/* ---- patterns, types and registers ---- */
+
+const struct tvmr_pattern_info tvmr_patterns[] = {
+#define PATTERN(name, text, used) {text, used},
+#include "tvmr/patterns.def"
+};
 
 const struct tvmr_type tvmr_types[] = {
 #define TYPE(id, upper, name, bytes, aliases) {id, name, bytes, aliases},
@@ -251,9 +256,6 @@ void tvmr_register_name(uint8_t reg, char *text)
 
 static void describe_op(const struct tvmr_op *op, const penta_visitor *v)
 {
-    static const char *const patterns[] = {"None",           "Reg",     "RegReg",      "RegRegReg",
-                                           "RegRegRegFlags", "RegImm8", "RegRegImm16", "Imm8",
-                                           "Custom"};
     penta_node node = {.name = "instruction"};
     char mnemonic[64];
     tvmr_mnemonic(op, mnemonic);
@@ -261,7 +263,7 @@ static void describe_op(const struct tvmr_op *op, const penta_visitor *v)
     describe_word(v, "extension", op->ext);
     describe_word(v, "opcode", op->opcode);
     describe_text(v, "mnemonic", mnemonic);
-    if (op->ext) describe_text(v, "pattern", patterns[op->pattern]);
+    if (op->ext) describe_text(v, "pattern", tvmr_patterns[op->pattern].name);
     describe_text(v, "bytes", op->bytes);
     if (op->domain) describe_text(v, "yields", op->domain);
     describe_text(v, "meaning", op->meaning);

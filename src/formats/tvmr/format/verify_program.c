@@ -66,13 +66,8 @@ static uint8_t effects_of(const struct tvmr_words *w)
 
 static uint32_t zeros_of(const struct tvmr_op *op)
 {
-    switch (op->pattern) {
-    case TVMR_PATTERN_NONE: return 0xffffffff;
-    case TVMR_PATTERN_REG: return 0xffffff00;
-    case TVMR_PATTERN_REG_REG: return 0xffff0000;
-    case TVMR_PATTERN_REG_REG_REG: return 0xff000000;
-    default: return 0;
-    }
+    unsigned used = tvmr_patterns[op->pattern].used;
+    return used < 4 ? UINT32_MAX << 8 * used : 0;
 }
 
 static struct found *found_at(struct program *g, uint32_t key)
@@ -176,15 +171,13 @@ static void check_pattern(struct program *g, size_t i, const struct tvmr_words *
                           const struct tvmr_op *op)
 {
     struct pass *p = g->p;
-    static const uint8_t used[] = {
-        [TVMR_PATTERN_REG] = 1, [TVMR_PATTERN_REG_REG] = 2, [TVMR_PATTERN_REG_REG_REG] = 3};
     if (op->pattern == TVMR_PATTERN_NONE) {
         uint32_t all = target_of(w);
         if (all && all != 0xffff0000)
             INSN(TVMR_OPERANDS_NONE, i, "%s takes no operands, these are 0x%08x", op->name,
                  (unsigned)all);
-    } else if (op->pattern <= TVMR_PATTERN_REG_REG_REG) {
-        for (unsigned k = used[op->pattern]; k < 4; k++)
+    } else {
+        for (unsigned k = tvmr_patterns[op->pattern].used; k < 4; k++)
             if (w->a[k]) {
                 INSN(TVMR_PADDING, i, "%s has 0x%02x in an unused operand", op->name, w->a[k]);
                 break;

@@ -116,8 +116,13 @@ bool jam_run_program(struct jam_run *run, struct jam_program *program, uint32_t 
 
 const char *penta_jam_exit_name(penta_jam_exit exit)
 {
-    static const char *const names[] = {"halt",     "out of gas", "panic",       "bad exports",
-                                        "oversize", "no code",    "code too big"};
+    static const char *const names[] = {[PENTA_JAM_HALT] = "halt",
+                                        [PENTA_JAM_OUT_OF_GAS] = "out of gas",
+                                        [PENTA_JAM_PANIC] = "panic",
+                                        [PENTA_JAM_BAD_EXPORTS] = "bad exports",
+                                        [PENTA_JAM_OVERSIZE] = "oversize",
+                                        [PENTA_JAM_NO_CODE] = "no code",
+                                        [PENTA_JAM_BIG_CODE] = "code too big"};
     return (unsigned)exit < sizeof names / sizeof *names ? names[exit] : "?";
 }
 

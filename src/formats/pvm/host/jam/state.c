@@ -18,13 +18,11 @@ static bool configure(struct penta_jam_host *host, const penta_option *options, 
     const char *version = option_text(options, count, "version");
     const char *chain = option_text(options, count, "chain");
     const char *engine = option_text(options, count, "engine");
-    static const char *const engines[] = {"interp", "jit", "both"};
+    pvm_adopt_fn *adopt;
     if (!options_check(options, count, known, OPTION_RUN, err)) return false;
     host->version = jam_version_find(version ? version : "0.7.2");
     if (!host->version) return error_not_in(err, "version", version, jam_version_name);
-    for (unsigned i = 0; engine && i < 3; i++)
-        if (!strcmp(engine, engines[i])) host->engine = engines[i];
-    if (engine && !host->engine)
+    if (engine && !(host->engine = pvm_engine_find(engine, &adopt)))
         return error_at(err, BASE_OPTION_VALUE, 0, "engine '%.40s' is none of interp, jit, both",
                         engine);
     if (!jam_chain_read(chain ? chain : "full", &host->chain, err)) return false;
