@@ -20,23 +20,26 @@ struct answer {
     bool interrupted;     /* before there was an answer: ask again later */
 };
 
+/* What a host says of itself when it is opened. */
+struct opened_host {
+    void *state; /* its own; may be NULL */
+    /* Its answers change the machine in ways that a struct answer does not hold, so that replay
+     * needs the machine from before and after. */
+    bool changes_machine;
+    /* The program is one for a console: what it prints is its result, and the value of its HALT
+     * (args[0] of the stop) is its exit code. */
+    bool console;
+};
+
 struct host {
-    /* The state is the host's own and may be NULL. False with an error. */
-    bool (*open)(const penta_module *module, const penta_option *options, size_t count,
-                 void **state, penta_error *err);
+    /* For this machine, before its first run. False with an error. */
+    bool (*open)(penta_vm *vm, const penta_option *options, size_t count, struct opened_host *out,
+                 penta_error *err);
     /* False: it cannot answer this one. */
     bool (*answer)(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out);
     void (*close)(void *state);
-    /* The machine that it will answer, before its first run. May be NULL. */
-    void (*attach)(void *state, penta_vm *vm);
-    /* True when its answers change the machine in ways that a struct answer does not hold, so that
-     * replay needs the machine from before and after. NULL: never. */
-    bool (*changes_machine)(void *state);
     /* What option 'save-state' stores after the last call. NULL: there is no such state. */
     bool (*save)(void *state, struct writer *out, penta_error *err);
-    /* The program is one for a console: what it prints is its result, and the value of its HALT
-     * (args[0] of the stop) is its exit code. NULL: none is. */
-    bool (*console)(void *state);
     /* What the host has to tell at the end of a run, as lines of text or as members of the open
      * JSON object; one of them is NULL. May be NULL. */
     bool (*finish)(void *state, penta_vm *vm, const penta_stop *stop, struct writer *text,

@@ -81,11 +81,8 @@ void debugger_waits(penta_debugger *d)
 void debugger_asked(penta_debugger *d)
 {
     const struct penta_session *s = d->session;
-    const struct host *host = s->host;
     penta_buffer_free(&d->before);
-    if (s->ask || s->stop_at_calls ||
-        (host && host->changes_machine && host->changes_machine(s->host_state)))
-        debugger_waits(d);
+    if (s->ask || s->stop_at_calls || s->opened.changes_machine) debugger_waits(d);
 }
 
 /* Keeps what an answer changed in the machine besides its results and pokes. Empty: nothing. */

@@ -15,10 +15,7 @@ penta_session *penta_session_new(const penta_module *module, const char *engine,
     s->module = module;
     s->vm = penta_vm_new(module, engine, options, count, err);
     const struct host *host = module->driver->host;
-    if (s->vm && host && host->open(module, options, count, &s->host_state, err)) {
-        s->host = host;
-        if (host->attach) host->attach(s->host_state, s->vm);
-    }
+    if (s->vm && host && host->open(s->vm, options, count, &s->opened, err)) s->host = host;
     if (!err->code) return s;
     penta_session_free(s);
     return NULL;
@@ -27,7 +24,7 @@ penta_session *penta_session_new(const penta_module *module, const char *engine,
 void penta_session_free(penta_session *s)
 {
     if (!s) return;
-    if (s->host) s->host->close(s->host_state);
+    if (s->host) s->host->close(s->opened.state);
     penta_vm_free(s->vm);
     answer_free(&s->answer);
     writer_free(&s->output);
@@ -120,7 +117,7 @@ bool penta_session_answer(penta_session *s, const uint64_t *results, size_t coun
 
 static bool default_answers(struct penta_session *s, penta_error *err)
 {
-    if (!s->host || !s->host->answer(s->host_state, s->vm, &s->stop, &s->answer)) {
+    if (!s->host || !s->host->answer(s->opened.state, s->vm, &s->stop, &s->answer)) {
         *err = s->answer.failure;
         return false;
     }
@@ -179,10 +176,7 @@ void penta_session_run(penta_session *s, uint64_t fuel, penta_stop *stop)
 
 /* ---- the end ---- */
 
-bool penta_session_is_console(const penta_session *s)
-{
-    return s->host && s->host->console && s->host->console(s->host_state);
-}
+bool penta_session_is_console(const penta_session *s) { return s->opened.console; }
 
 bool penta_session_finish(penta_session *s, const penta_stop *stop, bool as_json, penta_buffer *out,
                           penta_error *err)
@@ -192,7 +186,7 @@ bool penta_session_finish(penta_session *s, const penta_stop *stop, bool as_json
     struct json json = {.out = &w};
     if (as_json) json_object(&json, NULL);
     bool ok = !s->host || !s->host->finish ||
-              s->host->finish(s->host_state, s->vm, stop, as_json ? NULL : &w,
+              s->host->finish(s->opened.state, s->vm, stop, as_json ? NULL : &w,
                               as_json ? &json : NULL, err);
     if (as_json) json_finish(&json);
     return writer_give(&w, ok, out, err);
@@ -204,5 +198,5 @@ bool penta_session_save_host(penta_session *s, penta_buffer *out, penta_error *e
     struct writer w = {0};
     if (!s->host || !s->host->save)
         return error_at(err, BASE_UNSUPPORTED, 0, "this host has no state to save");
-    return writer_give(&w, s->host->save(s->host_state, &w, err), out, err);
+    return writer_give(&w, s->host->save(s->opened.state, &w, err), out, err);
 }

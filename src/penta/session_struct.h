@@ -9,7 +9,7 @@ struct penta_session {
     const penta_module *module;
     penta_vm *vm;
     const struct host *host; /* NULL: the format has none */
-    void *host_state;
+    struct opened_host opened;
     uint64_t steps, calls;
     penta_error failure; /* code 0, or why an answer could not be given or applied */
 

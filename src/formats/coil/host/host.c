@@ -11,10 +11,10 @@ struct ports {
     bool from_file;
 };
 
-static bool host_open(const penta_module *module, const penta_option *options, size_t count,
-                      void **state, penta_error *err)
+static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
+                      struct opened_host *out, penta_error *err)
 {
-    (void)module;
+    (void)vm;
     struct ports *p = calloc(1, sizeof *p);
     const char *input = option_text(options, count, "input");
     if (!p) return error_at(err, BASE_MEMORY, 0, "no memory for a host");
@@ -23,7 +23,7 @@ static bool host_open(const penta_module *module, const penta_option *options, s
         free(p);
         return false;
     }
-    *state = p;
+    out->state = p;
     return true;
 }
 

@@ -272,15 +272,15 @@ static bool fits(const penta_module *module, const char *name, penta_error *err)
     return !r.count;
 }
 
-static bool host_open(const penta_module *module, const penta_option *options, size_t count,
-                      void **state, penta_error *err)
+static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
+                      struct opened_host *out, penta_error *err)
 {
     const char *name = option_text(options, count, "board"),
                *script = option_text(options, count, "script");
     bool trace = name && !strcmp(name, "trace");
-    if (name && !trace && !fits(module, name, err)) return false;
+    if (name && !trace && !fits(vm->module, name, err)) return false;
     struct cvbc_board_state *b = cvbc_board_new(trace, err);
-    *state = b;
+    out->state = b;
     if (!b || !script || read_script(b, script, err)) return b != NULL;
     cvbc_board_free(b);
     return false;

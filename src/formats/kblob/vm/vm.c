@@ -232,11 +232,10 @@ const struct engine kblob_interp = {
 
 /* ---- the default host: a virtual clock, so that sleeping takes no time ---- */
 
-static bool host_open(const penta_module *module, const penta_option *options, size_t count,
-                      void **state, penta_error *err)
+static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
+                      struct opened_host *out, penta_error *err)
 {
-    (void)module, (void)options, (void)count, (void)err;
-    *state = NULL;
+    (void)vm, (void)options, (void)count, (void)out, (void)err;
     return true;
 }
 

@@ -61,15 +61,16 @@ static bool options_fit(const char *which, const penta_option *options, size_t c
            (is_jam || only_for("revive", which, state, options, count, err));
 }
 
-static bool host_open(const penta_module *module, const penta_option *options, size_t count,
-                      void **state, penta_error *err)
+static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
+                      struct opened_host *out, penta_error *err)
 {
+    const penta_module *module = vm->module;
     const char *which = option_text(options, count, "host");
     if (!which && pvm_console_serves(module)) which = "console";
     if (!options_fit(which, options, count, err)) return false;
     struct host_state *h = calloc(1, sizeof *h);
     if (!h) return error_at(err, BASE_MEMORY, 0, "no memory for the host");
-    *state = h;
+    out->state = h;
     if (!which) return true; /* without a host, nothing answers */
     if (!strcmp(which, "revive"))
         h->revive = pvm_revive_new(module, options, count, err);
@@ -79,9 +80,11 @@ static bool host_open(const penta_module *module, const penta_option *options, s
         h->jam = pvm_jam_new(module, options, count, err);
     else
         h->script = pvm_script_read(module, which, err);
+    if (h->revive) pvm_revive_attach(h->revive, vm);
+    out->changes_machine = h->jam != NULL;
+    out->console = h->console != NULL;
     if (h->revive || h->console || h->jam || h->script) return true;
     host_close(h);
-    *state = NULL;
     return false;
 }
 
@@ -92,18 +95,6 @@ static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struc
     if (h->console) return pvm_console_answer(h->console, vm, stop, out);
     if (h->jam) return pvm_jam_answer(h->jam, vm, stop, out);
     return h->revive && pvm_revive_answer(h->revive, vm, stop, out);
-}
-
-static bool host_console(void *state)
-{
-    const struct host_state *h = state;
-    return h->console != NULL;
-}
-
-static void host_attach(void *state, penta_vm *vm)
-{
-    const struct host_state *h = state;
-    if (h->revive) pvm_revive_attach(h->revive, vm);
 }
 
 static bool host_save(void *state, struct writer *out, penta_error *err)
@@ -121,17 +112,8 @@ static bool host_finish(void *state, penta_vm *vm, const penta_stop *stop, struc
     return !h->jam || pvm_jam_finish(h->jam, vm, stop, text, json, err);
 }
 
-static bool changes_machine(void *state)
-{
-    const struct host_state *h = state;
-    return h->jam != NULL;
-}
-
 const struct host pvm_host = {.open = host_open,
                               .answer = host_answer,
-                              .changes_machine = changes_machine,
                               .close = host_close,
-                              .attach = host_attach,
                               .save = host_save,
-                              .console = host_console,
                               .finish = host_finish};

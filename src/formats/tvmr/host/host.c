@@ -19,13 +19,13 @@ static void host_close(void *state)
     free(h);
 }
 
-static bool host_open(const penta_module *module, const penta_option *options, size_t count,
-                      void **state, penta_error *err)
+static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
+                      struct opened_host *out, penta_error *err)
 {
-    (void)module;
+    (void)vm;
     const char *script = option_text(options, count, "host");
     struct host_state *h = calloc(1, sizeof *h);
-    *state = h;
+    *out = (struct opened_host){.state = h, .changes_machine = true};
     if (!h) return error_at(err, BASE_MEMORY, 0, "no memory for the host");
     if (script)
         h->script = tvmr_script_open(script, err);
@@ -33,7 +33,7 @@ static bool host_open(const penta_module *module, const penta_option *options, s
         h->domain = tvmr_domain_new(option_text(options, count, "store"), err);
     if (!err->code) return true;
     host_close(h);
-    *state = NULL;
+    out->state = NULL;
     return false;
 }
 
@@ -44,13 +44,4 @@ static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struc
     return tvmr_domain_answer(h->domain, tvmr_vm(vm), stop, &out->output);
 }
 
-static bool changes_machine(void *state)
-{
-    (void)state;
-    return true;
-}
-
-const struct host tvmr_host = {.open = host_open,
-                               .answer = host_answer,
-                               .changes_machine = changes_machine,
-                               .close = host_close};
+const struct host tvmr_host = {.open = host_open, .answer = host_answer, .close = host_close};
