@@ -1,5 +1,6 @@
-/* What no case file can reach of COIL: the builder, to an object and straight to a machine, and the
- * host that a program asks. */
+/* What no case file can reach of COIL: the builder, to an object and straight to a machine, the host
+ * that a program asks, and the flags that each instruction leaves alone. */
+#include "coil/vm/vm.h"
 #include "penta/coil.h"
 #include <stdio.h>
 #include <string.h>
@@ -158,8 +159,94 @@ static void vendor(void)
     penta_buffer_free(&saved);
 }
 
+/* ---- flags ---- */
+
+/* COIL 6: the flags that an instruction writes; small letters: cleared, - : none. */
+static const struct {
+    const char *flags, *lines;
+} written[] = {
+    {"ZSCVNP", "ADD %a, %b|ADD %a, 3|SUB %a, %b|SUB %a, %a|MUL %a, %b|INC %a|DEC %a|NEG %a|"
+               "ADDC %a, %a, %b, 1|SUBB %a, %a, %b, 1"},
+    {"ZSVDNP", "DIV %a, %b|MOD %a, %b|DIVMOD %a, %b, %a, %b|DIV %a, 0"},
+    {"ZSCVN", "CMP %a, %b|CMP %b, 3|CMP %f, %g"},
+    {"ZScvPn", "TEST %a, %b|AND %a, %b|OR %a, 3|XOR %a, %b"},
+    {"ZSCVPn", "SHL %a, 3|SAL %a, 3"},
+    {"ZSCvPn", "SHR %a, 3|SAR %a, 3|ROL %a, 3|ROR %a, 3|BITSET %a, 3|BITCLR %a, 3|BITTGL %a, 3"},
+    {"ZSPn", "NOT %a|BSWAP %a|POPCNT %a, %b"},
+    {"ZCn", "BITCHK %a, 3"},
+    {"ZsVNP", "ABS %a"},
+    {"ZsNP", "SQRT %a"},
+    {"ZSNP", "CEIL %a|FLOR %a|ROND %a"},
+    {"ZSVN", "ADD %f, %g|SUB %f, %g|MUL %f, %g|NEG %f|INC %f|DEC %f|DOT %a, %v, %v"},
+    {"ZSVDN", "DIV %f, %g|MOD %f, %g"},
+    {"ZsVN", "ABS %f"},
+    {"ZsN", "SQRT %f"},
+    {"ZSN", "CEIL %f|FLOR %f|ROND %f|GETE %a, %v, 1"},
+    {"ZDN", "NORM %w"},
+    {"Zs", "LEN %f, %w"},
+    {"ZD", "INV %m"},
+    {"ZS", "DET %f, %m"},
+    {"Z", "CAS %a, %b, 4|CROSS %v, %v, %v|ATOMCMPXCHG %u, %a, %b, 3"},
+    {"ZSCVN", "ADD %v, %v|MUL %v, 3"},
+    {"-", "MIN %a, %a, %b|MAX %a, %a, %b|CLAMP %a, %a, %b, 9|FMA %a, %a, %b, %b|MULH %a, %a, %b|"
+          "MOV %a, %b|SETE %v, 1, 4|TRANS %m|XCHG %a, %b|ATOMADD %a, %b, RELAXED"},
+};
+
+/* Runs one line with no flag set, or all of them, before it; the flags after it. */
+static uint8_t flags_after(const char *line, bool plain, uint8_t before)
+{
+    static const char head[] = ".global main\n.func main\nVAR %a, i32, 7\nVAR %b, i32, 3\n"
+                               "VAR %f, f64, 2.5\nVAR %g, f64, 1.5\nVAR %u, u8, 1\n"
+                               "VAR %v, vec<i32,3>, vec<i32,3> {1, 2, 3}\n"
+                               "VAR %w, vec<f64,2>, vec<f64,2> {3.0, 4.0}\nVAR %m, sqmat<f64,2>\n";
+    char source[1000];
+    penta_error err = {0};
+    penta_stop stop;
+    int n = snprintf(source, sizeof source, "%s%s\nRET\n.endfunc\n", head, line);
+    penta_module *m = penta_assemble((penta_bytes){(const uint8_t *)source, (size_t)n}, "coil",
+                                     NULL, 0, NULL, NULL);
+    penta_option option = {"plain", "1"};
+    penta_vm *vm = m ? penta_vm_new(m, "interp", &option, plain, &err) : NULL;
+    check(vm != NULL, line, m ? err.message : "does not assemble");
+    if (!vm) return 0;
+    penta_vm_run(vm, 8, &stop);
+    coil_flags_put((struct coil_vm *)vm, before);
+    penta_vm_run(vm, 1, &stop);
+    check(stop.steps == 1, line, "was not executed");
+    uint8_t after = coil_flags_now((struct coil_vm *)vm);
+    penta_vm_free(vm);
+    penta_close(m);
+    return after;
+}
+
+static void check_flags(const char *flags, const char *line, bool plain)
+{
+    static const char names[] = "ZSCVDNP";
+    uint8_t none = flags_after(line, plain, 0), all = flags_after(line, plain, COIL_FLAGS);
+    for (int i = 0; i < 7; i++) {
+        bool clears = strchr(flags, names[i] | 32), writes = clears || strchr(flags, names[i]);
+        char flag[2] = {names[i]};
+        check(((none >> i & 1) == (all >> i & 1)) == writes, line, flag);
+        check(!clears || !(all >> i & 1), line, flag);
+    }
+}
+
+static void flags_written(void)
+{
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        for (const char *at = written[i].lines; *at;) {
+            char line[60] = "";
+            size_t size = strcspn(at, "|");
+            memcpy(line, at, size);
+            check_flags(written[i].flags, line, false);
+            check_flags(written[i].flags, line, true);
+            at += size + (at[size] == '|');
+        }
+}
+
 int main(void)
 {
+    flags_written();
     building(false);
     building(true);
     mistakes();
