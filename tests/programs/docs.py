@@ -105,6 +105,23 @@ for path in files:
 done = subprocess.run([sys.executable, os.path.join(ROOT, "scripts/docs"), PENTA, "--check"], capture_output=True, text=True)
 check(done.returncode == 0, done.stdout + done.stderr)
 
+# ---- rows of tables that pages describe in words of their own ----
+ROWS = [("src/formats/pvm/host/revive/calls.def", r"^(?:CALL|MISSING)\((\w+)", "docs/formats/pvm/contracts.md"),
+        ("src/formats/pvm/host/jam_calls/calls.def", r'^CALL\(\w+, "(\w+)"', "docs/formats/pvm/jam.md"),
+        ("src/formats/tvmr/isa.def", r"^CORE\(\w+, (\w+)", "docs/formats/tvmr/machine.md"),
+        *[(path, r"^\w+\(0x\w+, (\w+)", "docs/formats/tvmr/extensions.md") for path in files
+          if path.startswith("src/formats/tvmr/extensions/") and path.endswith(".def")],
+        ("src/formats/kblob/traps.def", r'^TRAP\(\d+, \w+, "(\w+)"', "docs/formats/kblob.md")]
+for table, row, page in ROWS:
+    names = re.findall(row, read(table), re.M)
+    check(names, f"{table}: no rows")
+    for name in names:
+        check(re.search(rf"\b{name}\b", read(page), re.I), f"{page} does not name {name} of {table}")
+forms = re.findall(r"^FORM\((?!jam_)([a-z]+)_", read("src/conform/forms.def"), re.M)
+for name, chapter in re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", read("docs/vectors.md"), re.M | re.S):
+    described = len(re.findall(r"^\| (?!form \|)[a-z]", chapter, re.M))
+    check(forms.count(name) == described, f"docs/vectors.md has {described} forms of {name} instead of {forms.count(name)}")
+
 # ---- assembly: blocks with the suffix of a format's text as their language ----
 FORMATS = {"kasm": ["--define", "buf=0x10000"], "pvmasm": [], "cvasm": [], "tasm": [], "casm": []}
 with tempfile.TemporaryDirectory() as folder:
