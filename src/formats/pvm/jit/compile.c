@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "pvm/jit/ahead.h"
+#include "pvm/vm/ops.h"
 
 enum {
     LOOP_MAX = 256, /* instructions of a loop that is written again */
@@ -156,21 +157,16 @@ static void rewind_to(struct jit *j, uint32_t start, uint32_t pc, uint32_t end)
     while (n->copy_count && n->copies[n->copy_count - 1].native >= start) n->copy_count--;
 }
 
-/* How often the instructions write each register. The register of a store counts too, which is
- * safe. */
+/* How often the instructions write each register. After a host call, any may have changed. */
 static void count_writes(struct jit *j, uint32_t pc, uint32_t end, uint8_t *writes)
 {
     struct jit_insn in;
     memset(writes, 0, 16);
     for (; pc < end; pc += in.length) {
         jit_decode(&j->decoder, pc, &in);
-        enum pvm_shape shape = (enum pvm_shape)pvm_ops[in.op].shape;
-        if (pvm_ops[in.op].flow == PVM_FLOW_HOST) memset(writes, 2, 16);
-        if (shape == PVM_REG_REG_REG)
-            writes[reg_d(&in)]++;
-        else if (shape == PVM_REG_REG || shape == PVM_REG_REG_IMM || shape == PVM_REG_IMM ||
-                 shape == PVM_REG_IMM64)
-            writes[reg_a(&in)]++;
+        const struct pvm_uses *uses = &pvm_uses[in.op];
+        if (uses->kind == PVM_DO_ECALLI || uses->kind == PVM_DO_MEMSET) memset(writes, 2, 16);
+        if (uses->writes) writes[host((unsigned)in.word >> 4 * (uses->writes - 1))]++;
     }
 }
 

@@ -11,16 +11,7 @@ const struct link_form *link_form(uint8_t op)
     return &forms[op];
 }
 
-enum pvm_kind link_kind(uint8_t op)
-{
-    static const uint8_t kinds[PVM_OPS] = {
-#define KIND(name, kind, gas, expression, ...) PVM_DO_##kind
-#define OP(name, ...) [PVM_OP_##name] = PVM_ROW(KIND, name, 0),
-#include "pvm/isa.def"
-#undef KIND
-    };
-    return op == PVM_OP_invalid ? PVM_DO_TRAP : (enum pvm_kind)kinds[op];
-}
+enum pvm_kind link_kind(uint8_t op) { return (enum pvm_kind)pvm_uses[op].kind; }
 
 bool link_is_load(uint8_t op)
 {
@@ -61,48 +52,31 @@ enum {
     STACK = 2,
 };
 
+/* The register in a place (vm/ops.h), as a set. */
+static uint16_t in_place(const struct link_insn *in, unsigned place)
+{
+    const uint8_t two[] = {in->d, in->a, 0}, others[] = {in->a, in->b, in->d};
+    return link_bit(pvm_ops[in->op].shape == PVM_REG_REG ? two[place] : others[place]);
+}
+
 uint16_t link_reads(const struct link_insn *in)
 {
-    switch (link_kind(in->op)) {
-    case PVM_DO_SET3:
-    case PVM_DO_BRANCH2:
-    case PVM_DO_STORE: return link_bit(in->a) | link_bit(in->b);
-    case PVM_DO_CMOV3: return link_bit(in->a) | link_bit(in->b) | link_bit(in->d);
-    case PVM_DO_CMOVI: return link_bit(in->a) | link_bit(in->b);
-    case PVM_DO_SET2:
-    case PVM_DO_SBRK:
-    case PVM_DO_BRANCHI:
-    case PVM_DO_STOREX:
-    case PVM_DO_STOREI:
-    case PVM_DO_JUMP_DYNAMIC: return link_bit(in->a);
-    case PVM_DO_SET2I:
-    case PVM_DO_LOAD:
-    case PVM_DO_LOADI_JUMP_DYNAMIC: return link_bit(in->b);
-    case PVM_DO_MEMSET: return MEMSET_READS;
-    case PVM_DO_ECALLI: return LINK_ALL_REGS;
-    default: return 0;
-    }
+    const struct pvm_uses *uses = &pvm_uses[in->op];
+    unsigned reads = 0;
+    if (uses->kind == PVM_DO_MEMSET) return MEMSET_READS;
+    if (uses->kind == PVM_DO_ECALLI) return LINK_ALL_REGS;
+    if (uses->reads & PVM_READS_0) reads |= in_place(in, 0);
+    if (uses->reads & PVM_READS_1) reads |= in_place(in, 1);
+    if (uses->kind == PVM_DO_CMOV3 || uses->kind == PVM_DO_CMOVI) reads |= link_writes(in);
+    return (uint16_t)reads;
 }
 
 uint16_t link_writes(const struct link_insn *in)
 {
-    switch (link_kind(in->op)) {
-    case PVM_DO_SET3:
-    case PVM_DO_CMOV3:
-    case PVM_DO_SET2:
-    case PVM_DO_SBRK: return link_bit(in->d);
-    case PVM_DO_SET2I:
-    case PVM_DO_CMOVI:
-    case PVM_DO_LOAD:
-    case PVM_DO_LOADX:
-    case PVM_DO_LOADI:
-    case PVM_DO_LOADI64:
-    case PVM_DO_LOADI_JUMP:
-    case PVM_DO_LOADI_JUMP_DYNAMIC: return link_bit(in->a);
-    case PVM_DO_MEMSET: return MEMSET_WRITES;
-    case PVM_DO_ECALLI: return ARGUMENTS;
-    default: return 0;
-    }
+    const struct pvm_uses *uses = &pvm_uses[in->op];
+    if (uses->kind == PVM_DO_MEMSET) return MEMSET_WRITES;
+    if (uses->kind == PVM_DO_ECALLI) return ARGUMENTS;
+    return uses->writes ? in_place(in, uses->writes - 1u) : 0;
 }
 
 bool link_compute(uint8_t op, uint64_t a, uint64_t b, uint64_t x, bool word32, uint64_t *out)

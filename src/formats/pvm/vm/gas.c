@@ -77,36 +77,6 @@ enum overlap { NEVER, EITHER, FIRST };
 /* clang-format on */
 enum { LOAD_LATENCY = 0 }; /* 0 stands for the latency of loads in the chosen model */
 
-/* OPERANDS_kind: which registers a kind of instruction reads, by their place in its bytes, and
- * which one it writes, as place + 1 (0: none). The lowest place that it reads is the first
- * source. */
-enum { NO = 0, R0 = 1, R1 = 2, W0 = 1, W2 = 3 };
-#define OPERANDS_SET3 R0 | R1, W2
-#define OPERANDS_SET2I R1, W0
-#define OPERANDS_SET2 R1, W0
-#define OPERANDS_CMOV3 R0 | R1, W2
-#define OPERANDS_CMOVI R1, W0
-#define OPERANDS_LOADX NO, W0
-#define OPERANDS_LOAD R1, W0
-#define OPERANDS_STOREX R0, NO
-#define OPERANDS_STORE R0 | R1, NO
-#define OPERANDS_STOREIX NO, NO
-#define OPERANDS_STOREI R0, NO
-#define OPERANDS_BRANCH2 R0 | R1, NO
-#define OPERANDS_BRANCHI R0, NO
-#define OPERANDS_LOADI NO, W0
-#define OPERANDS_LOADI64 NO, W0
-#define OPERANDS_SBRK R1, W0
-#define OPERANDS_JUMP_DYNAMIC R0, NO
-#define OPERANDS_LOADI_JUMP_DYNAMIC R1, NO
-#define OPERANDS_LOADI_JUMP NO, NO
-#define OPERANDS_JUMP NO, NO
-#define OPERANDS_TRAP NO, NO
-#define OPERANDS_FALL NO, NO
-#define OPERANDS_MEMSET NO, NO
-#define OPERANDS_NOTHING NO, NO
-#define OPERANDS_ECALLI NO, NO
-
 static const struct row {
     uint16_t reads[2]; /* masks: all ones if it reads the register in that place */
     uint16_t saves[2]; /* all ones if writing that register too saves a slot */
@@ -120,12 +90,13 @@ static const struct row {
 #define ROW(kind, reads, writes, ...) ROW_(kind, reads, writes, __VA_ARGS__)
 #define ROW_(kind, reads, writes, latency, slots, overlap, units, narrow)                          \
     {                                                                                              \
-        {ALL((reads)&R0), ALL((reads)&R1)},                                                        \
-            {ALL((overlap) && (reads)&R0),                                                         \
-             ALL((overlap) == EITHER ? (reads)&R1 : (overlap) && (reads) == R1)},                  \
+        {ALL((reads)&PVM_READS_0), ALL((reads)&PVM_READS_1)},                                      \
+            {ALL((overlap) && (reads)&PVM_READS_0),                                                \
+             ALL((overlap) == EITHER ? (reads)&PVM_READS_1                                         \
+                                     : (overlap) && (reads) == PVM_READS_1)},                      \
             ALL(writes), ((writes) + !(writes)-1) * 4, latency, slots, narrow, kind, units         \
     }
-#define MAKE(name, kind, class, ...) MAKE_(name, PVM_DO_##kind, OPERANDS_##kind, CLASS_##class)
+#define MAKE(name, kind, class, ...) MAKE_(name, PVM_DO_##kind, PVM_USES_##kind, CLASS_##class)
 #define MAKE_(name, ...) [PVM_OP_##name] = ROW(__VA_ARGS__),
 #define OP(name, ...) PVM_ROW(MAKE, name, 0)
     OP(invalid)

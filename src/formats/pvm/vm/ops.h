@@ -318,4 +318,40 @@ enum pvm_kind {
     PVM_DO_LOAD, PVM_DO_STORE, PVM_DO_BRANCH2, PVM_DO_BRANCHI, PVM_DO_SET2, PVM_DO_SET2I,
     PVM_DO_SET3, PVM_DO_CMOV3, PVM_DO_CMOVI,
 };
+
+/* PVM_USES_kind: which registers a kind of instruction reads, and which one it writes, by their place
+ * in its bytes (place 0 is rA, or rD where there are only two registers). A conditional move also
+ * keeps the register that it writes; memset and host calls use registers that they do not name. */
+enum { PVM_READS_0 = 1, PVM_READS_1 = 2, PVM_WRITES_0 = 1, PVM_WRITES_2 = 3 };
+#define PVM_USES_SET3               PVM_READS_0 | PVM_READS_1, PVM_WRITES_2
+#define PVM_USES_SET2I              PVM_READS_1, PVM_WRITES_0
+#define PVM_USES_SET2               PVM_READS_1, PVM_WRITES_0
+#define PVM_USES_CMOV3              PVM_READS_0 | PVM_READS_1, PVM_WRITES_2
+#define PVM_USES_CMOVI              PVM_READS_1, PVM_WRITES_0
+#define PVM_USES_LOADX              0, PVM_WRITES_0
+#define PVM_USES_LOAD               PVM_READS_1, PVM_WRITES_0
+#define PVM_USES_STOREX             PVM_READS_0, 0
+#define PVM_USES_STORE              PVM_READS_0 | PVM_READS_1, 0
+#define PVM_USES_STOREIX            0, 0
+#define PVM_USES_STOREI             PVM_READS_0, 0
+#define PVM_USES_BRANCH2            PVM_READS_0 | PVM_READS_1, 0
+#define PVM_USES_BRANCHI            PVM_READS_0, 0
+#define PVM_USES_LOADI              0, PVM_WRITES_0
+#define PVM_USES_LOADI64            0, PVM_WRITES_0
+#define PVM_USES_SBRK               PVM_READS_1, PVM_WRITES_0
+#define PVM_USES_JUMP_DYNAMIC       PVM_READS_0, 0
+#define PVM_USES_LOADI_JUMP_DYNAMIC PVM_READS_1, PVM_WRITES_0
+#define PVM_USES_LOADI_JUMP         0, PVM_WRITES_0
+#define PVM_USES_JUMP               0, 0
+#define PVM_USES_TRAP               0, 0
+#define PVM_USES_FALL               0, 0
+#define PVM_USES_MEMSET             0, 0
+#define PVM_USES_NOTHING            0, 0
+#define PVM_USES_ECALLI             0, 0
 /* clang-format on */
+
+/* ops.c */
+extern const struct pvm_uses {
+    uint8_t kind; /* enum pvm_kind */
+    uint8_t reads, writes;
+} pvm_uses[]; /* by enum pvm_op */

@@ -1,0 +1,9 @@
+#include "pvm/vm/ops.h"
+#include "pvm/format/decode.h"
+
+const struct pvm_uses pvm_uses[PVM_OPS] = {
+#define USES(name, kind, ...) [PVM_OP_##name] = {PVM_DO_##kind, PVM_USES_##kind},
+#define OP(name, ...) PVM_ROW(USES, name, 0)
+    OP(invalid)
+#include "pvm/isa.def"
+};
