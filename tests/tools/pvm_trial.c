@@ -2,7 +2,7 @@
  * "both"), and at every stop when compiled code runs freely, is interrupted, or goes on with a
  * machine of the interpreter. */
 #include "pvm_trial.h"
-#include "pvm/jit/ahead.h"
+#include "pvm/jit/jit.h"
 #include "pvm/vm/snapshot.h"
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +262,6 @@ bool trial_run(struct choices *c, struct tally *tally)
     pvm_adopt_fn *adopt;
     if (!pvm_engine_find("jit", &adopt) || !adopt) return false;
     program_generate(c, &trial_program);
-    pvm_jit_ahead_from = trial_program.size % 4 ? 0 : UINT32_MAX; /* mostly with look-ahead */
     struct trial t = {.p = &trial_program, .c = c, .tally = tally};
     configure(&t);
     if (tally) {

@@ -1,7 +1,7 @@
 /* One pass over the code bytes, block by block; then the forward jumps are filled in. */
 #include <stdlib.h>
 #include <sys/mman.h>
-#include "pvm/jit/ahead.h"
+#include "pvm/jit/decode.h"
 #include "pvm/vm/ops.h"
 
 enum {
@@ -37,16 +37,6 @@ static bool grow(struct jit *j, void *list, uint32_t *capacity, size_t item)
         if ((count) == (capacity) && !grow(j, &(list), &(capacity), sizeof *(list))) return;       \
         (list)[(count)++] = (__typeof__(*(list)))__VA_ARGS__;                                      \
     } while (0)
-
-bool pvm_jit_room(struct jit *j, uint32_t more)
-{
-    struct pvm_native *n = j->n;
-    while (j->fixup_capacity - j->fixup_count < more)
-        if (!grow(j, &j->fixups, &j->fixup_capacity, sizeof *j->fixups)) return false;
-    while (j->cold_capacity - n->cold_count < more)
-        if (!grow(j, &n->cold, &j->cold_capacity, sizeof *n->cold)) return false;
-    return true;
-}
 
 void pvm_jit_place_copy(struct jit *j, uint32_t pc)
 {
@@ -99,7 +89,7 @@ static bool near_dispatch(const struct jit *j, uint32_t pc)
 
 void pvm_jit_odd(struct jit *j, uint32_t pc)
 {
-    if (!j->odd) j->odd = calloc(j->size / 8 + 4, 1);
+    if (!j->odd) j->odd = calloc(j->size / 8 + 1, 1);
     if (j->odd)
         j->odd[pc >> 3] |= (uint8_t)(1u << (pc & 7));
     else
@@ -120,8 +110,6 @@ static unsigned dispatch_tail(struct jit *j, uint32_t pc)
     }
     return 0;
 }
-
-bool pvm_jit_may_copy(struct jit *j, uint32_t pc) { return dispatch_tail(j, pc); }
 
 /* Writes a copy of a dispatch in place of a jump to it: the processor predicts the indirect jump of
  * each copy by its own history. */
@@ -326,7 +314,7 @@ static bool reserve(struct jit *j)
     n->code = map(n->mapped, 0);
     if (n->code && n->size >= LARGE) want_huge(n->code, n->mapped);
     if (n->code) fault_in(n->code, whole_pages((size_t)n->size * (n->metered ? 24 : 15) / 8));
-    n->block_starts = calloc(n->size / 8 + 4, 1); /* wide.c reads four bytes at a time */
+    n->block_starts = calloc(n->size / 8 + 1, 1);
     if (j->p->table_count) {
         n->table_bytes = whole_pages((2 * (size_t)j->p->table_count + 2) * sizeof *n->table);
         n->table = map(n->table_bytes, MAP_32BIT); /* if it fails, dynamic jumps leave the code */
@@ -362,11 +350,6 @@ struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pv
     n->async = config->async;
     n->poll = config->poll;
     n->charge_size = !n->metered ? 0 : n->async ? JIT_CHARGE_ASYNC : JIT_CHARGE_SYNC;
-    if (j.size >= pvm_jit_ahead_from && !n->poll) {
-        j.rules = pvm_jit_rules(p->code.isa, n->charge_size);
-        j.window = malloc(sizeof *j.window); /* if it fails, all goes the general way */
-        if (j.window) j.window->at = j.window->count = 0;
-    }
     bool ok = reserve(&j);
     if (ok) {
         pvm_jit_stubs(&j);
@@ -382,7 +365,6 @@ struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pv
         n->used = x64_here(&j.e);
         ok = !x64_full(&j.e) && seal(n);
     }
-    free(j.window);
     free(j.fixups);
     free(j.dispatches);
     free(j.odd);

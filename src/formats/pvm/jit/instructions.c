@@ -1,8 +1,6 @@
-/* The general way through a program: each instruction is decoded and its code written. Most
- * instructions of large programs go the fast way instead: ahead.h. */
+/* The way through a program: each instruction is decoded and its code written. */
 #include "pvm/jit/fuse.h"
 #include "pvm/jit/flow.h"
-#include "pvm/jit/ahead.h"
 
 /* The host's register for each guest register. Those that need no REX prefix in 32-bit forms go to
  * the ones that programs use most; rdx is where mulx wants an operand. Fields of 13 to 15 mean
@@ -86,6 +84,13 @@ const struct jit_form pvm_jit_forms[2][PVM_OPS] = {{FORMS(X64, 0x63)}, {FORMS(X3
 
 /* ---- blocks ---- */
 
+struct block {         /* the one that is being written */
+    uint32_t first;    /* pc */
+    uint32_t count;    /* instructions so far */
+    uint32_t start;    /* native offset, of its charge */
+    uint32_t compared; /* pc of a branch that can use the processor's flags as they are */
+};
+
 /* Marks that a block starts at pc, after the instruction with this op and length. */
 X64_INLINE void mark(struct jit *j, uint32_t pc, enum pvm_op op, unsigned length)
 {
@@ -112,7 +117,7 @@ X64_INLINE void begin_charge(struct jit *j, uint32_t pc)
     if (j->n->metered && !j->n->async) pvm_jit_cold(j, start + JIT_CHARGE_JUMP, pc, PVM_COLD_GAS);
 }
 
-X64_INLINE void end_charge(struct jit *j, const struct jit_block *b)
+X64_INLINE void end_charge(struct jit *j, const struct block *b)
 {
     if (!j->n->metered) return;
     x64_patch32(&j->e, b->start + JIT_CHARGE_NUMBER,
@@ -151,13 +156,13 @@ uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one)
 {
     struct x64 *e = &j->e;
     struct jit_decoder decoder = j->decoder; /* its own: loops and copies call this again */
-    const bool copying = j->copying, ahead = !one && j->window;
+    const bool copying = j->copying;
     struct jit_insn in = {0};
     struct jit_pair x;
     uint32_t target;
     enum x64_reg compared = RCX;
     enum x64_cond cond = X64_E;
-    struct jit_block b;
+    struct block b;
 
 block:
     b.first = pc;
@@ -167,7 +172,6 @@ block:
     if (!one) mark(j, pc, (enum pvm_op)in.op, in.length);
     begin_charge(j, pc);
     for (;; pc += in.length) {
-        if (ahead) pc = pvm_jit_ahead(j, &b, pc);
         if (b.count && doc_target(j, pc)) goto split;
         jit_decode(&decoder, pc, &in);
         if (x64_full(e)) return pc;

@@ -152,9 +152,7 @@ struct jit {
     uint32_t fixup_count, fixup_capacity, copy_capacity, cold_capacity, repair_count,
         repair_capacity;
     struct jit_decoder decoder;
-    const struct jit_rules *rules;
-    struct jit_window *window; /* ahead.h */
-    uint8_t charge[16];        /* the code before a block */
+    uint8_t charge[16]; /* the code before a block */
 };
 
 /* Pretends that the memory for the code is full, which is tested everywhere. */
@@ -189,12 +187,9 @@ void pvm_jit_aim(struct jit *j, uint32_t site, uint32_t target);     /* when all
 uint32_t pvm_jit_cost(struct jit *j, uint32_t pc); /* of the block, by the gas model */
 /* For a backward jump to pc: writes a copy of the dispatch there instead, if there is one. */
 bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc);
-bool pvm_jit_may_copy(struct jit *j, uint32_t pc);
 void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers); /* one is at pc */
 /* The block from pc to end, of count instructions, whose code begins at start, is a loop. */
 void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint32_t count);
-/* Makes space for this many more forward jumps and cold places. False: no memory. */
-bool pvm_jit_room(struct jit *j, uint32_t more);
 
 static inline enum x64_reg host(unsigned reg) { return (enum x64_reg)pvm_host_registers[reg & 15]; }
 
