@@ -152,6 +152,8 @@ X64_INLINE bool doc_target(const struct jit *j, uint32_t pc)
     return j->p->code.doc && pc < j->size && pvm_is_target(&j->p->code, pc);
 }
 
+/* An instruction without a case is an error of the build. */
+#pragma GCC diagnostic error "-Wswitch"
 uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one)
 {
     struct x64 *e = &j->e;
@@ -361,7 +363,7 @@ block:
             if ((uint64_t)pc + in.length >= j->size && !j->p->profile->fall_off) goto leave;
             goto ended;
         OP(ecalli): host_call(j, &in); break;
-        default: goto leave;   /* trap, invalid */
+        OP(trap): OP(invalid): case PVM_OPS: goto leave;
 
         /* ---- what several have in common ---- */
 
