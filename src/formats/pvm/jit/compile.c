@@ -12,7 +12,8 @@ enum {
     BYTES_PER_BYTE = 64, /* native bytes of one guest byte, at most */
     LISTS_PER_BYTE = 32, /* guest bytes for each item of a list, as a first guess */
     SMALL = 1 << 16,     /* less memory than this comes from the heap */
-    LARGE = 1 << 20,     /* programs from this size on use huge pages */
+    LARGE = 1 << 18,     /* programs from this size on use huge pages */
+    HUGE_PAGE = 2 << 20,
 };
 static const size_t code_max = (UINT64_C(1) << 31) - (UINT64_C(1) << 20);
 /* No canonical address on any processor: a jump there faults at the jump itself. */
@@ -289,6 +290,19 @@ static void fault_in(void *at, size_t bytes)
 #endif
 }
 
+/* Memory for the code; a large program's starts at a multiple of a huge page. */
+static void *map_code(size_t bytes, bool large)
+{
+    if (!large) return map(bytes, 0);
+    uint8_t *at = map(bytes + HUGE_PAGE, 0);
+    if (!at) return NULL;
+    size_t before = -(uintptr_t)at % HUGE_PAGE;
+    if (before) munmap(at, before);
+    munmap(at + before + bytes, HUGE_PAGE - before);
+    want_huge(at + before, bytes);
+    return at + before;
+}
+
 static size_t whole_pages(size_t n) { return (n + PVM_PAGE - 1) & ~(size_t)(PVM_PAGE - 1); }
 
 static bool reserve_offsets(struct pvm_native *n)
@@ -311,8 +325,7 @@ static bool reserve(struct jit *j)
     size_t capacity = (size_t)n->size * BYTES_PER_BYTE + (1 << 16);
     if (capacity > code_max) capacity = code_max;
     n->mapped = whole_pages(capacity);
-    n->code = map(n->mapped, 0);
-    if (n->code && n->size >= LARGE) want_huge(n->code, n->mapped);
+    n->code = map_code(n->mapped, n->size >= LARGE);
     if (n->code) fault_in(n->code, whole_pages((size_t)n->size * (n->metered ? 24 : 15) / 8));
     n->block_starts = calloc(n->size / 8 + 1, 1);
     if (j->p->table_count) {
