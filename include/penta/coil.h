@@ -1,4 +1,5 @@
-/* COIL objects beyond penta.h: building them in memory, linking, what machines ask their hosts.
+/* COIL objects beyond penta.h, whose rules about errors, buffers, NULL and options hold: building
+ * them in memory, linking, what machines ask their hosts.
  *
  * Building: types, variables, instructions, labels; then an object, which a machine can run at once.
  * A builder belongs to one thread. It keeps the first error: later calls

@@ -4,7 +4,7 @@
  *
  * This is libpenta_conform, a library beside libpenta, since it starts processes: the device of
  * kblob and the other implementation. Calls may be made from several threads, each with counts of
- * its own. No pointer may be NULL unless the comment says so. */
+ * its own. The rules of penta.h about errors, buffers and NULL hold. */
 #pragma once
 #include "penta/penta.h"
 

@@ -6,10 +6,8 @@
  * penta_cvbc_wipe does it for a buffer. Bytes handed out (parts, strings, names) belong to the
  * module. A builder belongs to one thread.
  *
- * A call with a penta_buffer appends to it. A call that fails leaves its buffers, and every other
- * result but *err, as they were. No pointer may be NULL unless the comment says so; a report may
- * always be NULL. Options are keys and values as in penta.h; those that are a file have its path as
- * value. */
+ * The rules of penta.h about errors, buffers, NULL and options hold. Options that are a file have
+ * its path as value. */
 #pragma once
 #include "penta/penta.h"
 

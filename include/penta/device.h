@@ -30,8 +30,9 @@
  *
  * Numbers are expressions: 0x10, $a + 2 * 8.
  *
- * This is part of libpenta_gpu, a library beside libpenta, since it starts the device's process. No
- * pointer may be NULL unless the comment says so. */
+ * This is part of libpenta_gpu, a library beside libpenta, since it starts the device's process.
+ * Programs that use it link libpenta too, for penta_buffer_free. The rules of penta.h about errors,
+ * buffers and NULL hold. */
 #pragma once
 #include "penta/penta.h"
 

@@ -9,7 +9,9 @@
  * entropy is, and what a block's extrinsics hold is said by the caller.
  *
  * A host and the states that it works on belong to one thread at a time; there may be many of them.
- * Calls that fail leave the state as it was. Integers in values are little-endian. */
+ * The rules of penta.h about errors, buffers, NULL and options hold. Calls that fail leave the state
+ * as it was, and results that start from zeros may be freed then too. Integers in values are
+ * little-endian. */
 #pragma once
 #include "penta/penta.h"
 

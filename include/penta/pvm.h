@@ -1,6 +1,7 @@
-/* PolkaVM and JAM machines: what embedders need beyond penta.h.
+/* PolkaVM and JAM programs: what embedders need beyond penta.h, whose rules about errors, buffers,
+ * NULL and options hold.
  *
- * All functions take machines of format "pvm" only. A machine belongs to one thread at a time;
+ * All functions take modules and machines of format "pvm" only. A machine belongs to one thread at a time;
  * pools may be shared. A call is prepared with penta_pvm_call, run with penta_vm_run, and over when
  * that stops with PENTA_STOP_HALT; host calls stop with PENTA_STOP_HOST and their number in detail.
  *

@@ -1,4 +1,6 @@
-/* Ternary tensor machines: what embedders need beyond penta.h. A register is named by its byte:
+/* Ternary tensor machines: what embedders need beyond penta.h, whose rules about errors and NULL
+ * hold. A failed call leaves the machine as it was, unless memory ran out (rule LIMIT): then a
+ * register that was to be set may be empty. A register is named by its byte:
  * bank in the upper two bits (0 hot, 1 cold, 2 param, 3 shape), index in the lower six;
  * PENTA_TVMR_C(3) is C3. Every function takes a machine of the format "tvmr".
  *
