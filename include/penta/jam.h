@@ -36,6 +36,10 @@ PENTA_API penta_jam_host *penta_jam_host_for(penta_bytes state, const penta_opti
                                              size_t count, penta_error *err);
 /* A protocol parameter by name, as in docs/formats/pvm/jam.md 7.3: "cores". */
 PENTA_API bool penta_jam_parameter(const penta_jam_host *host, const char *name, uint64_t *value);
+/* The versions, NULL after the last; and the name of a host call by its number in one, NULL: there is
+ * none. version NULL: the default. */
+PENTA_API const char *penta_jam_version_name(size_t i);
+PENTA_API const char *penta_jam_call_name(const char *version, uint32_t number);
 /* Each host call, after it is settled, as one line without a newline; NULL: none. */
 typedef void penta_jam_called(void *user, uint32_t service, const char *line);
 PENTA_API void penta_jam_on_call(penta_jam_host *host, penta_jam_called *called, void *user);

@@ -228,6 +228,8 @@ from penta import jam
 token = penta.assemble("%dialect = jam\n%isa = latest64\n%metadata = 00\n%stack_size = 4096\n%rw_data = 6b6579\n"
                        "trap\n%hole 00 00 00 00\na0 = 0x20000\na1 = 3\na2 = 0x20000\na3 = 3\necalli 4\n"
                        "a0 = 0x20000\na1 = 32\nret\n", "pvm").encode()
+parts = penta.open(token, "pvm")
+assert parts.exports == {"refine": 0, "accumulate": 5} and parts.imports == {"write": 4}, parts.parts()
 host = jam.Host(chain="tiny")
 assert host.parameter("cores") == 2
 state = jam.State(host, {"accounts": [{"id": 7, "balance": 10**6, "code": token.hex()}]})

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "pvm/text/assemble.h"
 #include "base/array.h"
+#include "pvm/format/functions.h"
 
 enum { PADDED_JUMP = 5, PADDING_MAX = 1 << 28 };
 
@@ -253,13 +254,10 @@ static bool entries_to_jam(struct conversion *c)
 static bool exports_from_jam(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
-    static const char *const names[] = {"refine", "accumulate"};
     if (c->from->dialect != PVM_JAM || p->dialect == PVM_JAM || !c->from->spi) return true;
     p->exports = arena_alloc(&c->arena, 2, sizeof *p->exports, &c->err);
     for (uint32_t i = 0; p->exports && i < 2; i++)
-        if (pvm_is_target(&c->from->code, PADDED_JUMP * i))
-            p->exports[p->export_count++] =
-                (struct pvm_export){bytes_of(names[i]), PADDED_JUMP * i};
+        p->export_count += pvm_jam_entry(c->from, i, &p->exports[p->export_count]);
     return p->exports != NULL;
 }
 

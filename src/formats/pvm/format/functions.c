@@ -1,6 +1,9 @@
 #include "pvm/format/functions.h"
 #include <stdlib.h>
+#include "base/bytes.h"
+#include "penta/jam.h"
 #include "pvm/format/debug_info.h"
+#include "pvm/format/decode.h"
 
 /* Exports first: of two functions at the same pc the last one is used, and the debug sections have the
  * better name. */
@@ -33,6 +36,46 @@ struct pvm_named_code *pvm_functions(const struct pvm_program *p, size_t *count)
     return out;
 }
 
+bool pvm_jam_entry(const struct pvm_program *p, size_t i, struct pvm_export *out)
+{
+    static const char *const names[] = {"refine", "accumulate"};
+    enum { ENTRIES = sizeof names / sizeof *names, ENTRY_BYTES = 5 };
+    if (!p->spi || i >= ENTRIES) return false;
+    *out = (struct pvm_export){bytes_of(names[i]), ENTRY_BYTES * (uint32_t)i};
+    return pvm_is_target(&p->code, out->pc);
+}
+
+/* The host calls that the code of a standard program makes, by the names of the default version. */
+static void jam_imports(const struct pvm_program *p, penta_part_report *fn, void *user)
+{
+    bool told[256] = {false};
+    for (uint32_t pc = 0; pc < p->code.bytes.size; pc++) {
+        struct pvm_insn in;
+        if (!pvm_starts(&p->code, pc)) continue;
+        pvm_decode(&p->code, pc, &in);
+        if (in.op != PVM_OP_ecalli || in.imm1 >= sizeof told || told[in.imm1]) continue;
+        const char *name = penta_jam_call_name(NULL, (uint32_t)in.imm1);
+        told[in.imm1] = true;
+        if (name)
+            fn(user, &(penta_part){.kind = PENTA_PART_IMPORT,
+                                   .name = bytes_of(name),
+                                   .from = in.imm1,
+                                   .to = in.imm1});
+    }
+}
+
+static void jam_parts(const struct pvm_program *p, penta_part_report *fn, void *user)
+{
+    struct pvm_export entry;
+    for (size_t i = 0; i < 2; i++)
+        if (pvm_jam_entry(p, i, &entry))
+            fn(user, &(penta_part){.kind = PENTA_PART_EXPORT,
+                                   .name = entry.name,
+                                   .from = entry.pc,
+                                   .to = entry.pc});
+    jam_imports(p, fn, user);
+}
+
 void pvm_parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct pvm_program *p = &pvm_module(module)->program;
@@ -54,5 +97,6 @@ void pvm_parts(const penta_module *module, penta_part_report *fn, void *user)
             fn(user,
                &(penta_part){
                    .kind = PENTA_PART_IMPORT, .name = p->imports[i].name, .from = i, .to = i});
+    if (p->spi) jam_parts(p, fn, user);
     free(functions);
 }

@@ -9,6 +9,9 @@ struct pvm_named_code {
     size_t range;            /* of the debug sections; SIZE_MAX: an export */
 };
 
+/* Entry i of a standard program of JAM, which are at fixed places: refine, or is-authorized of an
+ * authorizer, and accumulate. False: no instruction is there, or there is no such entry. */
+bool pvm_jam_entry(const struct pvm_program *p, size_t i, struct pvm_export *out);
 /* In order of pc; free the array. NULL: no memory. */
 struct pvm_named_code *pvm_functions(const struct pvm_program *p, size_t *count);
 void pvm_parts(const penta_module *module, penta_part_report *fn, void *user);

@@ -100,6 +100,7 @@ const struct jam_version jam_versions[] = {
 
 enum { VERSIONS = sizeof jam_versions / sizeof *jam_versions };
 
+const char *penta_jam_version_name(size_t i) { return jam_version_name(i); }
 const char *jam_version_name(size_t i) { return i < VERSIONS ? jam_versions[i].name : NULL; }
 
 const struct jam_version *jam_version_find(const char *name)

@@ -44,6 +44,7 @@ extern const struct jam_version {
     enum pvm_isa isa;
 } jam_versions[]; /* ends with a NULL name */
 const struct jam_version *jam_version_find(const char *name);
+#define JAM_VERSION_DEFAULT "0.7.2"
 
 /* The balance that an account must keep for what it holds: accumulate.c. */
 uint64_t jam_threshold(const struct jam_chain *chain, const struct jam_account *account);

@@ -20,7 +20,7 @@ static bool configure(struct penta_jam_host *host, const penta_option *options, 
     const char *engine = option_text(options, count, "engine");
     pvm_adopt_fn *adopt;
     if (!options_check(options, count, known, OPTION_RUN, err)) return false;
-    host->version = jam_version_find(version ? version : "0.7.2");
+    host->version = jam_version_find(version ? version : JAM_VERSION_DEFAULT);
     if (!host->version) return error_not_in(err, "version", version, jam_version_name);
     if (engine && !(host->engine = pvm_engine_find(engine, &adopt)))
         return error_at(err, BASE_OPTION_VALUE, 0, "engine '%.40s' is none of interp, jit, both",
