@@ -126,6 +126,11 @@ if(PENTA_JIT)
                             $<TARGET_OBJECTS:penta_objects>)
   target_include_directories(pvm_differ PRIVATE tests/tools)
   target_link_libraries(pvm_differ PRIVATE penta_objects)
+  add_executable(coil_differ tests/units/coil_differ.c tests/tools/coil_programs.c tests/tools/coil_trial.c
+                             $<TARGET_OBJECTS:penta_objects>)
+  target_include_directories(coil_differ PRIVATE tests/tools)
+  target_link_libraries(coil_differ PRIVATE penta_objects)
+  penta_test(coil-differ $<TARGET_FILE:coil_differ> --count 3000 --seed 1)
   penta_test(pvm-differ $<TARGET_FILE:pvm_differ> --count 20000 --seed 1 --cover)
   add_executable(pvm_jit_tools_test tests/units/pvm_jit_tools.c src/cli/pvm/native_listing.c
                                     src/cli/pvm/native_plain.c $<TARGET_OBJECTS:penta_objects>)

@@ -12,9 +12,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 formats = re.findall(r"^FORMAT\((\w+)\)", open(os.path.join(ROOT, "src/penta/registry.def")).read(), re.M)
 FORMATS = {name: os.path.join(ROOT, "src/formats", name) for name in formats}
 BELOW = {"base": set(), "crypto": {"base"}, "text": {"base"}, "x64": {"base"},
-         "core": {"base", "text"}}
+         "ssa": {"base", "x64"}, "core": {"base", "text"}}
 for name in formats:
-    BELOW[name] = {"base", "crypto", "text", "x64", "core"}
+    BELOW[name] = {"base", "crypto", "text", "x64", "ssa", "core"}
 BELOW["penta"] = {"base", "text", "core"} | set(formats)
 BELOW["gpu"] = BELOW["penta"] | {"penta"}
 BELOW["compat"] = BELOW["gpu"] | {"gpu"}

@@ -1,6 +1,9 @@
 #include "coil/coil.h"
 #include "coil/format/section_layout.h"
 #include "coil/vm/vm.h"
+#ifdef PENTA_JIT
+#include "coil/jit/jit.h"
+#endif
 
 const penta_rule coil_rules[] = {
 #define RULE(...) RULE_ROW(COIL_, __VA_ARGS__)
@@ -17,7 +20,14 @@ static const penta_option_info options[] = {
 #include "coil/options.def"
     {NULL, NULL, 0, NULL, {NULL}}};
 
-static const struct engine *const engines[] = {&coil_interp, NULL};
+#ifdef PENTA_JIT
+static const struct engine *const engines[] = {&coil_interp, &coil_jit_engine, &coil_both, NULL};
+#else
+/* Without the compiler these names open the interpreter, which then reports its own name. */
+static const struct engine no_jit = {.name = "jit", .open = coil_vm_open_interp};
+static const struct engine no_both = {.name = "both", .open = coil_vm_open_interp};
+static const struct engine *const engines[] = {&coil_interp, &no_jit, &no_both, NULL};
+#endif
 
 static void parts(const penta_module *module, penta_part_report *fn, void *user)
 {

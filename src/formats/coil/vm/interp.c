@@ -39,13 +39,14 @@ uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool t
     return 0;
 }
 
-static void leave(struct coil_vm *vm)
+uint32_t coil_leave(struct coil_vm *vm)
 {
     const struct coil_frame *f = &vm->frames[--vm->depth];
     const struct coil_function *to = &vm->program.functions[f->function];
     vm->fp -= to->slots;
     vm->frame_top -= to->bytes;
     vm->function = f->function;
+    return f->back;
 }
 
 /* ---- what is decided by a value: targets in variables, SWITCH, TRAP ---- */
@@ -102,11 +103,12 @@ static uint32_t decide(struct coil_vm *vm, const struct coil_step *s, struct jum
 static uint32_t resolve(struct coil_vm *vm, const struct jump *j, uint32_t *cell, bool *function)
 {
     const struct coil_program *p = &vm->program;
-    vm->fault_address = j->address;
-    if (!coil_program_cell(p, j->address, cell)) return COIL_TRAP_BAD_TARGET;
-    *function = p->starts[*cell] != 0;
-    if (j->call ? !*function : !*function && p->owners[*cell] != vm->function)
+    bool there = coil_program_cell(p, j->address, cell);
+    *function = there && p->starts[*cell] != 0;
+    if (!there || (j->call ? !*function : !*function && p->owners[*cell] != vm->function)) {
+        vm->fault_address = j->address;
         return COIL_TRAP_BAD_TARGET;
+    }
     if (!j->call && p->owners[*cell] == vm->function)
         *function = false; /* a loop to its own start */
     return 0;
@@ -301,6 +303,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             if (vm->trap) goto trap;
             fp = vm->slots + vm->fp;
             in = cells + vm->program.functions[vm->function].first;
+            if (vm->yields) goto yield;
             NEXT;
         CASE(COIL_CELL_RET_IF):
             if (!holds(vm, in->x)) {
@@ -314,9 +317,8 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
                 vm->final = vm->halted = true;
                 goto out;
             }
-            leave(vm);
+            in = cells + coil_leave(vm);
             fp = vm->slots + vm->fp;
-            in = cells + vm->frames[vm->depth].back;
             NEXT;
         CASE(COIL_CELL_HALT):
             vm->final = vm->halted = true;
@@ -342,6 +344,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
                 fp = vm->slots + vm->fp;
             }
             in = cells + cell;
+            if (function && vm->yields) goto yield;
             NEXT;
         }
         CASE(COIL_CELL_PORT):
@@ -484,14 +487,18 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         }
     }
     /* clang-format on */
+yield:
+    stop->kind = PENTA_STOP_FUEL;
+    vm->yielded = true;
+    goto out;
 trap:
     vm->final = true;
-    vm->executed++; /* counts it, the steps of the stop do not */
+    if (vm->executed != UINT64_MAX) vm->executed++; /* counts it, the steps of the stop do not */
     left++;
 out:
     vm->pc = (uint32_t)(in - cells);
     stop->steps = given - left;
-    vm->executed += stop->steps;
+    if (vm->executed != UINT64_MAX) vm->executed += stop->steps;
 stopped:
     stop->pc = vm->program.pcs[vm->pc];
     if (vm->waiting) {

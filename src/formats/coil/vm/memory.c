@@ -43,7 +43,8 @@ static bool room_for_block(struct coil_vm *vm)
 bool coil_heap_open(struct coil_vm *vm)
 {
     if (vm->heap->bytes) return true;
-    vm->heap->bytes = calloc(1, (size_t)vm->heap_max + 1);
+    vm->heap->bytes = vm->linear ? coil_linear_open(vm->linear, vm->heap->base, vm->heap_max)
+                                 : calloc(1, (size_t)vm->heap_max + 1);
     vm->heap->size = vm->heap->bytes ? vm->heap_max : 0;
     return vm->heap->bytes != NULL;
 }

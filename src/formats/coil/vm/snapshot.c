@@ -6,10 +6,10 @@
 static bool fields_fit(const struct coil_vm *vm)
 {
     const struct coil_program *p = &vm->program;
-    uint64_t frames_end = COIL_FRAME_BASE + vm->frame_memory->size;
+    uint64_t base = vm->frame_memory->base, frames_end = base + vm->frame_memory->size;
     return vm->pc < p->count && vm->function < p->function_count && vm->depth <= vm->depth_max &&
            vm->sp >= vm->stack->base && vm->sp <= vm->stack->base + vm->stack->size &&
-           vm->frame_top >= COIL_FRAME_BASE && vm->frame_top <= frames_end && vm->fp < UINT32_MAX &&
+           vm->frame_top >= base && vm->frame_top <= frames_end && vm->fp < UINT32_MAX &&
            p->functions[vm->function].bytes <= frames_end - vm->frame_top &&
            (!vm->waiting || p->cells[vm->pc].op == COIL_CELL_PORT);
 }
@@ -72,7 +72,7 @@ static bool reserve(struct walk *w, void *items, size_t *capacity, size_t need, 
 static void walk_frames(struct coil_vm *vm, struct walk *w)
 {
     const struct coil_program *p = &vm->program;
-    uint64_t fp = 0, top = COIL_FRAME_BASE;
+    uint64_t fp = 0, top = vm->frame_memory->base;
     if (walk_count(w, vm->depth, 8) != vm->depth) walk_wrong(w, "another number of frames");
     if (walk_failed(w) ||
         !reserve(w, &vm->frames, &vm->frame_capacity, vm->depth, sizeof *vm->frames))

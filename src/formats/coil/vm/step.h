@@ -17,6 +17,13 @@ uint32_t coil_move(struct coil_vm *vm, const struct coil_step *s, const struct c
 uint32_t coil_run_move(struct coil_vm *vm, const struct coil_step *s);
 uint32_t coil_run_member(struct coil_vm *vm, const struct coil_step *s);
 /* step_arith.c */
+struct coil_roles { /* which operands are what; -1: none */
+    int to, a, b, c;
+};
+struct coil_roles coil_roles_of(const struct coil_step *s);
+bool coil_keeps_value_type(uint8_t opcode); /* the second operand does not take part in typing */
+uint8_t coil_operation_type(const struct coil_step *s, const struct coil_roles *r);
+bool coil_clamps(uint8_t opcode); /* SATURATE of the destination applies to it */
 uint32_t coil_run_arith(struct coil_vm *vm, const struct coil_step *s);
 /* step_memory.c */
 uint32_t coil_run_stack(struct coil_vm *vm, const struct coil_step *s);

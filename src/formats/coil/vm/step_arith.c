@@ -2,50 +2,48 @@
 #include "coil/vm/step.h"
 #include <stdlib.h>
 
-struct roles { /* which operands are what; -1: none */
-    int to, a, b, c;
-};
-
-static struct roles roles_of(const struct coil_step *s)
+struct coil_roles coil_roles_of(const struct coil_step *s)
 {
     int n = s->count;
     switch (s->opcode) {
     case COIL_OP_CMP:
-    case COIL_OP_TEST: return (struct roles){-1, 0, 1, -1};
-    case COIL_OP_BITCHK: return n == 2 ? (struct roles){-1, 0, 1, -1} : (struct roles){0, 1, 2, -1};
+    case COIL_OP_TEST: return (struct coil_roles){-1, 0, 1, -1};
+    case COIL_OP_BITCHK:
+        return n == 2 ? (struct coil_roles){-1, 0, 1, -1} : (struct coil_roles){0, 1, 2, -1};
     case COIL_OP_CLAMP:
-    case COIL_OP_FMA: return (struct roles){0, 1, 2, 3};
-    case COIL_OP_DIVMOD: return (struct roles){0, 2, 3, -1};
+    case COIL_OP_FMA: return (struct coil_roles){0, 1, 2, 3};
+    case COIL_OP_DIVMOD: return (struct coil_roles){0, 2, 3, -1};
     case COIL_OP_INC:
-    case COIL_OP_DEC: return (struct roles){0, 0, -1, -1};
+    case COIL_OP_DEC: return (struct coil_roles){0, 0, -1, -1};
     case COIL_OP_ADDC:
     case COIL_OP_SUBB:
     case COIL_OP_MULH:
     case COIL_OP_MIN:
-    case COIL_OP_MAX: return (struct roles){0, 1, 2, -1};
+    case COIL_OP_MAX: return (struct coil_roles){0, 1, 2, -1};
     default: break;
     }
     bool unary = coil_ops[s->opcode].forms[0] == 'W' &&
                  (coil_ops[s->opcode].forms[1] == '|' || s->opcode == COIL_OP_POPCNT);
-    if (unary) return (struct roles){0, n - 1, -1, -1};
-    return n == 2 ? (struct roles){0, 0, 1, -1} : (struct roles){0, 1, 2, -1};
+    if (unary) return (struct coil_roles){0, n - 1, -1, -1};
+    return n == 2 ? (struct coil_roles){0, 0, 1, -1} : (struct coil_roles){0, 1, 2, -1};
 }
 
-static bool keeps_value_type(uint8_t opcode)
+bool coil_keeps_value_type(uint8_t opcode)
 {
     const char *forms = coil_ops[opcode].forms;
     return strchr(forms, 'S') || opcode == COIL_OP_POPCNT;
 }
 
-static uint8_t operation_type(const struct coil_step *s, const struct roles *r)
+uint8_t coil_operation_type(const struct coil_step *s, const struct coil_roles *r)
 {
     uint8_t type = coil_type_at(s, (unsigned)r->a);
-    if (keeps_value_type(s->opcode) || r->b < 0) return type == COIL_T_BIT ? COIL_T_UNT8 : type;
+    if (coil_keeps_value_type(s->opcode) || r->b < 0)
+        return type == COIL_T_BIT ? COIL_T_UNT8 : type;
     type = coil_common(type, coil_type_at(s, (unsigned)r->b));
     return r->c < 0 ? type : coil_common(type, coil_type_at(s, (unsigned)r->c));
 }
 
-static bool clamps(uint8_t opcode)
+bool coil_clamps(uint8_t opcode)
 {
     _Static_assert(COIL_OP_DIV - COIL_OP_ADD == 3, "ADD SUB MUL DIV");
     return (opcode >= COIL_OP_ADD && opcode <= COIL_OP_DIV) || opcode == COIL_OP_INC ||
@@ -57,13 +55,14 @@ static bool divides(uint8_t opcode)
     return opcode == COIL_OP_DIV || opcode == COIL_OP_MOD || opcode == COIL_OP_DIVMOD;
 }
 
-static uint32_t run_scalar(struct coil_vm *vm, const struct coil_step *s, const struct roles *r)
+static uint32_t run_scalar(struct coil_vm *vm, const struct coil_step *s,
+                           const struct coil_roles *r)
 {
     struct coil_operation o = {.opcode = s->opcode, .saturate = -1};
     const struct coil_place *to = r->to >= 0 ? &s->places[r->to] : NULL;
-    o.type = operation_type(s, r);
+    o.type = coil_operation_type(s, r);
     TRY(coil_read_as(vm, s, r->a, o.type, &o.a));
-    if (r->b >= 0 && keeps_value_type(s->opcode))
+    if (r->b >= 0 && coil_keeps_value_type(s->opcode))
         TRY(coil_read_count(vm, s, (unsigned)r->b, &o.b));
     else
         TRY(coil_read_as(vm, s, r->b, o.type, &o.b));
@@ -75,7 +74,7 @@ static uint32_t run_scalar(struct coil_vm *vm, const struct coil_step *s, const 
         if (s->count == 4) TRY(coil_read_own(vm, s, 3, &carry));
         o.carry = s->count == 4 ? carry != 0 : (vm->flags & COIL_C) != 0;
     }
-    if (to && to->at != COIL_AT_REGISTER && to->ext & COIL_SATURATE && clamps(s->opcode) &&
+    if (to && to->at != COIL_AT_REGISTER && to->ext & COIL_SATURATE && coil_clamps(s->opcode) &&
         coil_is_int(to->op) && coil_is_int(o.type))
         o.saturate = to->op;
     if (vm->divide_trap && divides(s->opcode) && coil_is_int(o.type) && !o.b)
@@ -130,7 +129,7 @@ static uint64_t lane_value(const struct coil_vm *vm, const struct lane_source *l
                : l->value;
 }
 
-static uint8_t step_lane(const struct coil_step *s, const struct roles *r)
+static uint8_t step_lane(const struct coil_step *s, const struct coil_roles *r)
 {
     int order[4] = {r->a, r->b, r->c, r->to};
     for (int k = 0; k < 4; k++)
@@ -141,7 +140,7 @@ static uint8_t step_lane(const struct coil_step *s, const struct roles *r)
     return COIL_T_UNT8; /* bitwise work on untyped vectors */
 }
 
-static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const struct roles *r)
+static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const struct coil_roles *r)
 {
     uint8_t type = step_lane(s, r), flags = 0, written = 0;
     const struct coil_place *to = r->to >= 0 ? &s->places[r->to] : NULL;
@@ -150,7 +149,7 @@ static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const s
         if (coil_is_array(s->places[i].type)) shape = s->places[i].type;
     uint64_t lanes = shape->size / coil_types[type].bytes;
     struct lane_source a, b, c;
-    bool counts = keeps_value_type(s->opcode), zero = true;
+    bool counts = coil_keeps_value_type(s->opcode), zero = true;
     TRY(open_source(vm, s, r->a, type, false, &a));
     TRY(open_source(vm, s, r->b, type, counts, &b));
     TRY(open_source(vm, s, r->c, type, false, &c));
@@ -163,7 +162,7 @@ static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const s
         o.a = lane_value(vm, &a, i, type);
         o.b = lane_value(vm, &b, i, type);
         o.c = lane_value(vm, &c, i, type);
-        if (to && to->ext & COIL_SATURATE && clamps(s->opcode) && coil_is_int(lane_to) &&
+        if (to && to->ext & COIL_SATURATE && coil_clamps(s->opcode) && coil_is_int(lane_to) &&
             coil_is_int(type))
             o.saturate = lane_to;
         coil_operate(&o);
@@ -192,7 +191,7 @@ static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const s
 
 uint32_t coil_run_arith(struct coil_vm *vm, const struct coil_step *s)
 {
-    struct roles r = roles_of(s);
+    struct coil_roles r = coil_roles_of(s);
     bool arrays = false, matrices = s->opcode == COIL_OP_MUL;
     for (unsigned i = 0; i < s->count; i++) {
         arrays |= coil_is_array(s->places[i].type) && s->places[i].at != COIL_AT_REGISTER;

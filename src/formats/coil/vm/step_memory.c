@@ -157,8 +157,10 @@ uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s)
     uint64_t address, old, operand = 0, wanted = 0;
     if (loc->at == COIL_AT_MEMORY || loc->at == COIL_AT_FRAME) {
         TRY(coil_address_of(vm, loc, &address));
-        vm->fault_address = address;
-        if (address % coil_types[type].bytes) return COIL_TRAP_MISALIGNED;
+        if (address % coil_types[type].bytes) {
+            vm->fault_address = address;
+            return COIL_TRAP_MISALIGNED;
+        }
     }
     if (s->opcode == COIL_OP_ATOMST) {
         TRY(coil_read_as(vm, s, 1, type, &operand));

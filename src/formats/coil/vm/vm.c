@@ -8,11 +8,12 @@ enum { STACK_BYTES = 1 << 20, FRAME_BYTES = 64 << 20, HEAP_BYTES = 256 << 20, DE
 #define BYTES_MAX (UINT64_C(1) << 32)
 enum { SLOTS = 4096 }; /* of variables, to begin with */
 
-static void vm_close(penta_vm *base)
+void coil_vm_close(penta_vm *base)
 {
     struct coil_vm *vm = coil_vm(base);
     for (size_t i = 0; i < vm->region_count; i++)
         if (vm->regions[i].owned) free(vm->regions[i].bytes);
+    coil_linear_free(vm->linear);
     if (vm->marked) free(vm->cells);
     coil_program_free(&vm->program);
     free(vm->regions);
@@ -31,13 +32,15 @@ static struct coil_region *add_region(struct coil_vm *vm, const char *name, uint
         error_at(err, BASE_LIMIT, 0, "%s has more than 4 GiB", name);
         return NULL;
     }
-    uint8_t *bytes = size ? calloc(1, (size_t)size) : NULL;
+    uint8_t *bytes = !size        ? NULL
+                     : vm->linear ? coil_linear_open(vm->linear, base, size)
+                                  : calloc(1, (size_t)size);
     if (size && !bytes) {
         error_at(err, BASE_MEMORY, 0, "no memory for %s", name);
         return NULL;
     }
     struct coil_region *r = &vm->regions[vm->region_count++];
-    *r = (struct coil_region){base, size, bytes, writable, true, name};
+    *r = (struct coil_region){base, size, bytes, writable, !vm->linear, name};
     return r;
 }
 
@@ -104,7 +107,9 @@ static bool apply_relocs(struct coil_vm *vm, penta_error *err)
     return true;
 }
 
-static bool build(struct coil_vm *vm, const penta_option *options, size_t count, penta_error *err)
+/* After the program is loaded: makes the machine's struct large enough for it. */
+static bool build(struct coil_vm *vm, bool linear, const penta_option *options, size_t count,
+                  penta_error *err)
 {
     uint64_t depth = DEPTH, stack = STACK_BYTES, heap = HEAP_BYTES, frames = FRAME_BYTES;
     if (!option_uint(options, count, "depth", &depth, err) ||
@@ -125,21 +130,23 @@ static bool build(struct coil_vm *vm, const penta_option *options, size_t count,
     vm->cells = vm->program.cells;
     vm->regions = calloc(vm->m->section_count + 4, sizeof *vm->regions);
     if (!vm->regions) return error_at(err, BASE_MEMORY, 0, "no memory for a machine");
+    uint64_t far = vm->program.end > COIL_HEAP_BASE ? COIL_FAR : 0;
+    if (linear && !far) vm->linear = coil_linear_new();
     if (!map_image(vm, err) || !map_commons(vm, err)) return false;
     bool needed = false;
     for (size_t i = 0; i < vm->program.function_count; i++)
         needed |= vm->program.functions[i].bytes != 0;
-    vm->heap = add_region(vm, "heap", COIL_HEAP_BASE, 0, true, err);
-    vm->frame_memory = vm->heap ? add_region(vm, "frames", COIL_FRAME_BASE,
+    vm->heap = add_region(vm, "heap", COIL_HEAP_BASE + far, 0, true, err);
+    vm->frame_memory = vm->heap ? add_region(vm, "frames", COIL_FRAME_BASE + far,
                                              needed ? frames / 16 * 16 : 0, true, err)
                                 : NULL;
     vm->stack = vm->frame_memory
-                    ? add_region(vm, "stack", COIL_STACK_BASE, stack / 16 * 16, true, err)
+                    ? add_region(vm, "stack", COIL_STACK_BASE + far, stack / 16 * 16, true, err)
                     : NULL;
     vm->heap_max = heap < BYTES_MAX ? heap / 16 * 16 : BYTES_MAX;
     if (!vm->stack || !apply_relocs(vm, err)) return false;
     vm->sp = vm->stack->base + vm->stack->size;
-    vm->frame_top = COIL_FRAME_BASE;
+    vm->frame_top = vm->frame_memory->base;
     vm->function = vm->program.entry;
     if (!ARRAY_RESERVE(vm->slots, vm->slot_capacity, SLOTS))
         return error_at(err, BASE_MEMORY, 0, "no memory for variables");
@@ -149,10 +156,22 @@ static bool build(struct coil_vm *vm, const penta_option *options, size_t count,
     return true;
 }
 
-static penta_vm *vm_open(const penta_module *module, const penta_option *options, size_t count,
-                         penta_error *err)
+/* Slots that one function has at most: known from the size of the code, before it is loaded. */
+static size_t most_slots(const struct coil_module *m)
 {
-    struct coil_vm *vm = calloc(1, sizeof *vm);
+    enum { VAR_BYTES = 4 }; /* the least that a declaration takes */
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < m->section_count; i++)
+        if (coil_is_code(&m->sections[i])) bytes += m->sections[i].size;
+    return (size_t)(bytes / VAR_BYTES) + 2;
+}
+
+penta_vm *coil_vm_open(const penta_module *module, const penta_option *options, size_t count,
+                       size_t size, penta_error *err)
+{
+    bool linear = size > sizeof(struct coil_vm);
+    size_t slots = linear ? most_slots(coil_module(module)) : 0;
+    struct coil_vm *vm = calloc(1, size + slots * sizeof(uint64_t));
     if (!vm) {
         error_at(err, BASE_MEMORY, 0, "no memory for a machine");
         return NULL;
@@ -161,12 +180,18 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
     vm->base.module = module;
     atomic_init(&vm->base.interrupt, false);
     vm->m = coil_module(module);
-    if (build(vm, options, count, err)) return &vm->base;
-    vm_close(&vm->base);
+    if (build(vm, linear, options, count, err)) return &vm->base;
+    coil_vm_close(&vm->base);
     return NULL;
 }
 
-static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_error *err)
+penta_vm *coil_vm_open_interp(const penta_module *module, const penta_option *options, size_t count,
+                              penta_error *err)
+{
+    return coil_vm_open(module, options, count, sizeof(struct coil_vm), err);
+}
+
+bool coil_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_error *err)
 {
     struct coil_vm *vm = coil_vm(base);
     if (!vm->waiting) return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
@@ -193,7 +218,7 @@ static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, pen
 
 /* ---- from outside ---- */
 
-static bool vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
+bool coil_vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
 {
     struct coil_vm *vm = (struct coil_vm *)base;
     uint32_t trap = 0;
@@ -204,7 +229,7 @@ static bool vm_peek(const penta_vm *base, uint64_t address, void *into, size_t s
     return p != NULL;
 }
 
-static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
+bool coil_vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
 {
     struct coil_vm *vm = coil_vm(base);
     struct coil_region *r = coil_region_at(vm, address);
@@ -213,7 +238,7 @@ static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t s
     return true;
 }
 
-static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
+bool coil_vm_mark(penta_vm *base, uint64_t pc, bool on)
 {
     struct coil_vm *vm = coil_vm(base);
     uint32_t cell;
@@ -230,7 +255,7 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
     return true;
 }
 
-static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
+const char *coil_vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
     (void)vm;
     return stop->kind == PENTA_STOP_HOST ? coil_host_name(stop->detail) : NULL;
@@ -238,14 +263,14 @@ static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
 
 const struct engine coil_interp = {
     .name = "interp",
-    .open = vm_open,
+    .open = coil_vm_open_interp,
     .run = coil_vm_run,
-    .answer = vm_answer,
+    .answer = coil_vm_answer,
     .describe = coil_vm_describe,
-    .peek = vm_peek,
-    .poke = vm_poke,
-    .mark = vm_mark,
+    .peek = coil_vm_peek,
+    .poke = coil_vm_poke,
+    .mark = coil_vm_mark,
     .walk = coil_vm_walk,
-    .close = vm_close,
-    .detail = vm_detail,
+    .close = coil_vm_close,
+    .detail = coil_vm_detail,
 };

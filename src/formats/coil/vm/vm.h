@@ -88,10 +88,14 @@ struct coil_program { /* immutable once loaded */
     struct arena arena, types; /* types: what type ids stand for */
 };
 
-/* Regions in the order of their addresses; sections lie below all of these. */
-#define COIL_HEAP_BASE UINT64_C(0x700000000000)
-#define COIL_FRAME_BASE UINT64_C(0x7E0000000000)
-#define COIL_STACK_BASE UINT64_C(0x7F0000000000)
+/* Regions in the order of their addresses; sections lie below all of these. Where sections end below
+ * 4 GiB, all memory is below COIL_LINEAR_BYTES, and a compiler can reserve that much and find an
+ * address by adding one number to it. Else heap, frames and stack are where no section can be. */
+#define COIL_HEAP_BASE UINT64_C(0x100000000)
+#define COIL_FRAME_BASE UINT64_C(0x200000000)
+#define COIL_STACK_BASE UINT64_C(0x300000000)
+#define COIL_LINEAR_BYTES UINT64_C(0x400000000)
+#define COIL_FAR UINT64_C(0x700000000000) /* added to them */
 
 struct coil_region {
     uint64_t base, size;
@@ -139,7 +143,12 @@ struct coil_vm {
     struct coil_block *blocks;
     size_t block_count, block_capacity, block_free; /* block_free: how many of them are free */
     uint64_t heap_top, heap_max; /* the region has no bytes before the first ALLOC */
+    uint8_t *linear; /* all regions are at their address from here; NULL: each has its own memory */
     bool divide_trap;
+    /* Where compiled code stopped: per slot, whether its value is known there; dead ones are not. */
+    const uint8_t *kept;
+    uint32_t kept_cell;
+    bool yields, yielded; /* run stops at the start of a function that was called, and did */
 
     bool waiting, final, halted, started, at_break;
     uint32_t host_call;
@@ -174,6 +183,10 @@ void coil_flags_put(struct coil_vm *vm, uint8_t flags);
 /* memory.c: the bytes at an address, or NULL and the trap. */
 uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write,
                      uint32_t *trap);
+/* linear.c: memory in which every region is at its address; NULL: none. */
+uint8_t *coil_linear_new(void);
+uint8_t *coil_linear_open(uint8_t *linear, uint64_t base, uint64_t size);
+void coil_linear_free(uint8_t *linear);
 struct coil_region *coil_region_at(struct coil_vm *vm, uint64_t address);
 bool coil_heap_open(struct coil_vm *vm);
 uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t size);
@@ -181,8 +194,21 @@ bool coil_heap_free(struct coil_vm *vm, uint64_t address);
 /* interp.c */
 void coil_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool tail);
+uint32_t coil_leave(struct coil_vm *vm); /* from a function; gives the cell to go on at */
 /* vm.c */
 extern const struct engine coil_interp;
+/* size: of the machine's struct, which begins with struct coil_vm, without the slots of the largest
+ * function; more than that: memory is linear if it can be. */
+penta_vm *coil_vm_open(const penta_module *module, const penta_option *options, size_t count,
+                       size_t size, penta_error *err);
+penta_vm *coil_vm_open_interp(const penta_module *module, const penta_option *options, size_t count,
+                              penta_error *err);
+void coil_vm_close(penta_vm *vm);
+bool coil_vm_answer(penta_vm *vm, const uint64_t *results, size_t count, penta_error *err);
+bool coil_vm_peek(const penta_vm *vm, uint64_t address, void *into, size_t size);
+bool coil_vm_poke(penta_vm *vm, uint64_t address, const void *from, size_t size);
+bool coil_vm_mark(penta_vm *vm, uint64_t pc, bool on);
+const char *coil_vm_detail(const penta_vm *vm, const penta_stop *stop);
 /* vm_describe.c */
 void coil_vm_describe(const penta_vm *vm, const penta_visitor *v);
 const char *coil_host_name(uint32_t call);

@@ -67,6 +67,10 @@ static void describe_variable(const struct coil_vm *vm, const penta_visitor *v,
         if (at > vm->frame_memory->size || t->size > vm->frame_memory->size - at) return;
         bytes = vm->frame_memory->bytes + at;
     }
+    if (!bytes && vm->kept && vm->pc == vm->kept_cell && !vm->kept[variable->slot]) {
+        describe_text(v, variable->name, "optimised out");
+        return;
+    }
     if (!coil_is_scalar(t->op)) {
         if (bytes)
             describe_computed_bytes(
@@ -111,7 +115,7 @@ static void describe_memory(const struct coil_vm *vm, const penta_visitor *v)
     struct coil_vm *fresh = NULL;
     penta_error err = {0};
     fresh = (struct coil_vm *)coil_interp.open(vm->base.module, NULL, 0, &err);
-    for (size_t i = 0; fresh && i < vm->region_count && vm->regions[i].base < COIL_HEAP_BASE; i++) {
+    for (size_t i = 0; fresh && i < vm->region_count && &vm->regions[i] != vm->heap; i++) {
         const struct coil_region *r = &vm->regions[i], *old = &fresh->regions[i];
         for (uint64_t at = 0; at < r->size; at++) {
             if (r->bytes[at] == old->bytes[at]) continue;
@@ -138,7 +142,7 @@ void coil_vm_describe(const penta_vm *base, const penta_visitor *v)
 {
     const struct coil_vm *vm = (const struct coil_vm *)base;
     describe_word(v, "pc", vm->program.pcs[vm->pc]);
-    describe_uint(v, "executed", vm->executed);
+    if (vm->executed != UINT64_MAX) describe_uint(v, "executed", vm->executed);
     describe_uint(v, "depth", vm->depth);
     describe_registers(vm, v);
     if (!vm->halted) describe_variables(vm, v);

@@ -1,0 +1,281 @@
+/* All functions of a program to native code, with the stubs that enter and leave it. */
+#include "coil/jit/jit.h"
+#include "x64/sse.h"
+#include <cpuid.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* ---- which registers a function passes ---- */
+
+struct touching {
+    unsigned most; /* highest of V0 to V5, + 1 */
+};
+
+static void touch(void *user, uint8_t at, uint32_t slot, bool write)
+{
+    struct touching *t = user;
+    (void)write;
+    if (at == COIL_AT_REGISTER && slot < COIL_PASSED && slot + 1 > t->most) t->most = slot + 1;
+}
+
+/* A function takes and gives back V0 up to the last one that it, or what it calls, may touch. */
+static void find_touched(struct coil_jit *j)
+{
+    const struct coil_program *p = &j->vm.program;
+    for (uint32_t c = 0; c < p->count; c++) {
+        struct touching t = {0};
+        if (p->steps[c]) coil_step_touches(p->steps[c], touch, &t);
+        /* What leaves to the interpreter may come back through any other function. */
+        uint16_t op = p->cells[c].op;
+        if (op == COIL_CELL_INDIRECT || op == COIL_CELL_TAIL) t.most = COIL_PASSED;
+        if (t.most > j->touched[p->owners[c]]) j->touched[p->owners[c]] = (uint8_t)t.most;
+    }
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t c = 0; c < p->count; c++) {
+            const struct coil_cell *cell = &p->cells[c];
+            if (cell->op != COIL_CELL_CALL && cell->op != COIL_CELL_CALL_IF) continue;
+            uint8_t callee = j->touched[cell->a], *caller = &j->touched[p->owners[c]];
+            if (callee <= *caller) continue;
+            *caller = callee;
+            again = true;
+        }
+    }
+}
+
+/* ---- stubs ---- */
+
+static struct x64_mem field(size_t offset)
+{
+    return (struct x64_mem){.base = R15, .index = X64_NONE, .disp = (int32_t)offset};
+}
+
+static void call_reg(struct x64 *e, enum x64_reg reg) { x64_form(e, 0xff, X32, 2, reg, false); }
+
+static const enum x64_reg saved[] = {RBX, RBP, R12, R13, R14, R15};
+
+static void begin(struct x64 *e)
+{
+    for (int i = 0; i < 6; i++) x64_push(e, saved[i]);
+    x64_sub_imm(e, X64, RSP, 8);
+    x64_mov(e, X64, R15, RDI);
+    x64_mov_store(e, X64, field(offsetof(struct coil_jit, host_stack)), RSP);
+}
+
+static void end(struct x64 *e)
+{
+    x64_mov_load(e, X64, RSP, field(offsetof(struct coil_jit, host_stack)));
+    x64_add_imm(e, X64, RSP, 8);
+    for (int i = 6; i-- > 0;) x64_pop(e, saved[i]);
+    x64_ret(e);
+}
+
+static void save_all(struct x64 *e)
+{
+    for (int i = 0; i < 16; i++)
+        if (i != RSP && i != R15)
+            x64_mov_store(e, X64, field(offsetof(struct coil_jit, gpr) + 8 * (size_t)i),
+                          (enum x64_reg)i);
+    for (unsigned i = 0; i < 16; i++)
+        x64_movs_store(e, true, field(offsetof(struct coil_jit, xmm) + 16 * (size_t)i), i);
+}
+
+static void restore_all(struct x64 *e)
+{
+    for (unsigned i = 0; i < 16; i++)
+        x64_movs_load(e, true, i, field(offsetof(struct coil_jit, xmm) + 16 * (size_t)i));
+    for (int i = 0; i < 16; i++)
+        if (i != RSP && i != R15)
+            x64_mov_load(e, X64, (enum x64_reg)i,
+                         field(offsetof(struct coil_jit, gpr) + 8 * (size_t)i));
+    x64_mov_load(e, X64, RSP, field(offsetof(struct coil_jit, stack)));
+    x64_ret(e);
+}
+
+/* enter(machine, code): returns 1 when the function returns, 0 when native code left at an exit. */
+static void write_stubs(struct coil_jit *j, struct ssa_code *code)
+{
+    struct x64 *e = &code->e;
+    j->enter = x64_here(e);
+    begin(e);
+    x64_mov(e, X64, R11, RSI);
+    x64_mov_load(e, X64, RSP, field(offsetof(struct coil_jit, stack)));
+    x64_mov_load(e, X64, R14, field(offsetof(struct coil_jit, linear)));
+    x64_mov_load(e, X64, RBP, field(offsetof(struct coil_jit, frame)));
+    for (unsigned i = 0; i < COIL_PASSED; i++)
+        x64_mov_load(e, X64, (enum x64_reg)ssa_param_registers[i],
+                     field(offsetof(struct coil_vm, v) + 8 * i));
+    call_reg(e, R11);
+    for (unsigned i = 0; i < COIL_PASSED; i++)
+        x64_mov_store(e, X64, field(offsetof(struct coil_jit, gpr) + 8 * i),
+                      (enum x64_reg)ssa_param_registers[i]);
+    x64_mov_imm(e, RAX, 1);
+    end(e);
+
+    j->resume = x64_here(e);
+    begin(e);
+    restore_all(e);
+
+    code->ask = x64_here(e);
+    save_all(e);
+    x64_mov_store(e, X64, field(offsetof(struct coil_jit, stack)), RSP);
+    x64_mov_store(e, X64, field(offsetof(struct coil_jit, frame)), RBP);
+    x64_mov_load(e, X64, RSP, field(offsetof(struct coil_jit, host_stack)));
+    x64_mov(e, X64, RDI, R15);
+    x64_mov_imm(e, R11, (uint64_t)(uintptr_t)coil_jit_ask);
+    call_reg(e, R11);
+    x64_test(e, X64, RAX, RAX);
+    uint32_t stay = x64_jcc_later(e, X64_E);
+    x64_mov_imm(e, RAX, 0);
+    end(e);
+    x64_aim(e, stay, x64_here(e));
+    restore_all(e);
+}
+
+/* ---- functions ---- */
+
+static struct ssa_region *find_regions(const struct coil_vm *vm, size_t *count)
+{
+    struct ssa_region *regions = calloc(vm->region_count + 1, sizeof *regions);
+    *count = 0;
+    for (size_t i = 0; regions && i < vm->region_count; i++) {
+        const struct coil_region *r = &vm->regions[i];
+        /* The heap has no size yet. */
+        if (r != vm->heap && r->size)
+            regions[(*count)++] = (struct ssa_region){r->base, r->size, r->writable};
+    }
+    return regions;
+}
+
+static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_code *code,
+                             const struct ssa_region *regions, size_t region_count)
+{
+    struct ssa_function f;
+    const struct coil_function *function = &j->vm.program.functions[number];
+    ssa_init(&f);
+    f.regions = regions;
+    f.region_count = region_count;
+    bool ok =
+        coil_lower_function(&j->vm, number, j->touched, j->slot_types + j->slot_first[number], &f);
+    if (ok) {
+        ssa_optimise(&f, NULL, NULL);
+        ok = ssa_emit(&f, number, code);
+    }
+    ssa_fini(&f);
+    if (ok) return true;
+    ssa_init(&f);
+    coil_lower_stub(function, j->touched[number], &f);
+    ok = ssa_emit(&f, number, code);
+    ssa_fini(&f);
+    return ok;
+}
+
+static bool number_slots(struct coil_jit *j)
+{
+    const struct coil_program *p = &j->vm.program;
+    size_t total = 0;
+    for (size_t i = 0; i < p->function_count; i++) {
+        j->slot_first[i] = (uint32_t)total;
+        total += p->functions[i].slots;
+    }
+    j->slot_types = calloc(total + 1, 1);
+    j->kept = calloc(total + 1, 1);
+    return j->slot_types && j->kept && total < UINT32_MAX;
+}
+
+static bool compile_all(struct coil_jit *j, struct ssa_code *code)
+{
+    const struct coil_program *p = &j->vm.program;
+    size_t regions_count;
+    struct ssa_region *regions = find_regions(&j->vm, &regions_count);
+    bool ok = regions && number_slots(j);
+    if (ok) {
+        find_touched(j);
+        write_stubs(j, code);
+    }
+    for (uint32_t i = 0; ok && i < p->function_count; i++)
+        ok = compile_function(j, i, code, regions, regions_count);
+    free(regions);
+    return ok;
+}
+
+/* ---- memory ---- */
+
+/* The stacks: as many return addresses as calls may be open, and space for signals below them. */
+static bool map_stacks(struct coil_jit *j)
+{
+    enum { SIGNALS = 256 << 10 };
+    const struct coil_program *p = &j->vm.program;
+    size_t largest = 16, depth = j->vm.depth_max + 8;
+    for (size_t i = 0; i < p->function_count; i++)
+        if (j->frames[i] > largest) largest = j->frames[i];
+    if (depth > (size_t)1 << 24 || largest > ((size_t)1 << 32) / depth) return false;
+    j->stack_bytes = (depth * 8 + SIGNALS + 4095) / 4096 * 4096;
+    j->frame_bytes = (depth * largest + 4095) / 4096 * 4096;
+    j->stack_memory = mmap(NULL, j->stack_bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    j->frame_memory = mmap(NULL, j->frame_bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return j->stack_memory != MAP_FAILED && j->frame_memory != MAP_FAILED;
+}
+
+static bool usable(void)
+{
+    unsigned a, b, c, d, features = 0, more = 0;
+    if (__get_cpuid(1, &a, &b, &c, &d)) features = c;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) more = b;
+    return features & bit_POPCNT && more & bit_BMI2;
+}
+
+bool coil_jit_compile(struct coil_jit *j)
+{
+    enum { RESERVE = 1 << 16 }; /* what one instruction's code may take at most */
+    const struct coil_program *p = &j->vm.program;
+    size_t capacity = p->count * 256 + (size_t)(1 << 20);
+    struct ssa_code code = {0};
+    if (!usable() || j->vm.m->big_endian || capacity > (size_t)1 << 30) return false;
+    j->frames = calloc(p->function_count + 1, sizeof *j->frames);
+    j->entries = calloc(p->function_count + 1, sizeof *j->entries);
+    j->touched = calloc(p->function_count + 1, 1);
+    j->slot_first = calloc(p->function_count + 1, sizeof *j->slot_first);
+    j->code = mmap(NULL, capacity, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (j->code == MAP_FAILED) j->code = NULL;
+    j->code_bytes = capacity;
+    bool ok = j->frames && j->entries && j->touched && j->slot_first && j->code;
+    if (ok) {
+        x64_init(&code.e, j->code, capacity - RESERVE);
+        code.frames = j->frames;
+        code.functions = j->entries;
+        ok = compile_all(j, &code);
+    }
+    if (ok) ssa_link(&code);
+    free(code.calls);
+    j->sites = code.sites;
+    j->locations = code.locations;
+    j->site_count = code.site_count;
+    j->code_used = ok ? x64_here(&code.e) : 0;
+    return ok && map_stacks(j) && !mprotect(j->code, capacity, PROT_READ | PROT_EXEC);
+}
+
+void coil_jit_release(struct coil_jit *j)
+{
+    if (j->code) munmap(j->code, j->code_bytes);
+    if (j->stack_memory && j->stack_memory != MAP_FAILED) munmap(j->stack_memory, j->stack_bytes);
+    if (j->frame_memory && j->frame_memory != MAP_FAILED) munmap(j->frame_memory, j->frame_bytes);
+    free(j->sites);
+    free(j->locations);
+    free(j->entries);
+    free(j->frames);
+    free(j->touched);
+    free(j->slot_types);
+    free(j->kept);
+    free(j->slot_first);
+    j->code = NULL;
+    j->stack_memory = j->frame_memory = NULL;
+    j->sites = NULL;
+    j->locations = NULL;
+    j->entries = j->frames = j->slot_first = NULL;
+    j->touched = j->slot_types = j->kept = NULL;
+    j->vm.kept = NULL;
+}

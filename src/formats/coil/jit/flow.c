@@ -1,0 +1,414 @@
+/* What the compiler must know of a function before it makes code: blocks, which variables are live,
+ * which flags are read, and where. */
+#include "coil/jit/jit.h"
+#include "coil/vm/step.h"
+#include <stdlib.h>
+
+enum { NONE = UINT32_MAX, BLOCKS_MAX = 4000, SWITCH_MAX = 4096 };
+
+void coil_flow_free(struct coil_flow *f)
+{
+    for (uint32_t i = 0; f->targets && i < f->end - f->first; i++) free(f->targets[i]);
+    free(f->targets);
+    free(f->target_counts);
+    free(f->blocks);
+    free(f->block_at);
+    free(f->live_in);
+    free(f->types);
+    free(f->flags_live);
+    free(f->by_step);
+    *f = (struct coil_flow){0};
+}
+
+/* ---- what an instruction touches ---- */
+
+static void touch_place(const struct coil_place *p, bool read, bool write, coil_touch_fn *fn,
+                        void *user)
+{
+    if (p->at == COIL_AT_SLOT || p->at == COIL_AT_REGISTER) {
+        if (read) fn(user, p->at, p->slot, false);
+        if (write) fn(user, p->at, p->slot, true);
+        return;
+    }
+    const struct coil_term *terms[] = {&p->base, &p->index};
+    for (int i = 0; p->at == COIL_AT_MEMORY && i < 2; i++)
+        if (terms[i]->at == COIL_AT_SLOT || terms[i]->at == COIL_AT_REGISTER)
+            fn(user, terms[i]->at, terms[i]->slot, false);
+}
+
+static void touch_arith(const struct coil_step *s, coil_touch_fn *fn, void *user)
+{
+    struct coil_roles r = coil_roles_of(s);
+    for (int i = 0; i < s->count; i++) {
+        bool read = i == r.a || i == r.b || i == r.c, write = i == r.to;
+        if (s->opcode == COIL_OP_DIVMOD && i == 1) write = true;
+        if (i == 3 && (s->opcode == COIL_OP_ADDC || s->opcode == COIL_OP_SUBB)) read = write = true;
+        touch_place(&s->places[i], read, write, fn, user);
+    }
+}
+
+void coil_step_touches(const struct coil_step *s, coil_touch_fn *fn, void *user)
+{
+    uint8_t group = coil_ops[s->opcode].group;
+    if (group == COIL_G_ARITH || group == COIL_G_BITS || group == COIL_G_COMPARE) {
+        touch_arith(s, fn, user);
+        return;
+    }
+    if (s->opcode == COIL_OP_VAR) {
+        touch_place(&s->places[1], false, true, fn, user);
+        if (s->count == 3) touch_place(&s->places[2], true, false, fn, user);
+        return;
+    }
+    if (s->opcode == COIL_OP_SIZEOF || s->opcode == COIL_OP_ALIGNOF)
+        fn(user, COIL_AT_REGISTER, 0, true);
+    if (s->opcode == COIL_OP_VENDOR) {
+        for (unsigned i = 0; i < s->count; i++) touch_place(&s->places[i], true, i == 0, fn, user);
+        return;
+    }
+    for (unsigned i = 0; i < s->count; i++) {
+        char letter = s->form ? s->form[i] : 'B';
+        bool both = letter == 'L' || letter == 'B' || s->opcode == COIL_OP_XCHG;
+        bool write = letter == 'W' || both;
+        touch_place(&s->places[i], !write || both, write, fn, user);
+    }
+}
+
+uint8_t coil_flags_written(const struct coil_program *p, uint32_t cell)
+{
+    const struct coil_step *s = p->steps[cell];
+    return s ? coil_ops[s->opcode].writes : 0;
+}
+
+static uint8_t written_type(const struct coil_step *s)
+{
+    struct coil_roles r = coil_roles_of(s);
+    return coil_operation_type(s, &r);
+}
+
+/* Those that it writes for certain: reals and lanes leave some of them alone. */
+static uint8_t flags_replaced(const struct coil_program *p, uint32_t cell)
+{
+    const struct coil_step *s = p->steps[cell];
+    uint8_t written = coil_flags_written(p, cell), group = s ? coil_ops[s->opcode].group : 0;
+    if (!written || group == COIL_G_VECTOR) return 0;
+    if (group != COIL_G_ARITH && group != COIL_G_BITS && group != COIL_G_COMPARE) return written;
+    uint8_t type = written_type(s);
+    if (!coil_is_scalar(type)) return 0;
+    if (coil_types[type].family != COIL_F_REAL) return written;
+    return s->opcode == COIL_OP_CMP ? written : 0;
+}
+
+uint8_t coil_flags_read(const struct coil_program *p, uint32_t cell)
+{
+    const struct coil_step *s = p->steps[cell];
+    if (!s) return 0;
+    if (s->opcode == COIL_OP_ADDC || s->opcode == COIL_OP_SUBB) return s->count == 3 ? COIL_C : 0;
+    bool flow = s->opcode == COIL_OP_BR || s->opcode == COIL_OP_CALL || s->opcode == COIL_OP_RET;
+    if (!flow || !s->count || s->places[0].form != COIL_PARAM) return 0;
+    switch (s->places[0].value & ~UINT64_C(1)) {
+    case 0x00:
+    case 0x0A: return COIL_Z;
+    case 0x02:
+    case 0x04: return COIL_N | COIL_Z | COIL_S | COIL_V;
+    case 0x06: return COIL_V;
+    case 0x08: return COIL_S;
+    case 0x0C: return COIL_C;
+    case 0x0E: return COIL_D;
+    case 0x10: return COIL_N;
+    default: return COIL_P;
+    }
+}
+
+/* ---- blocks ---- */
+
+static bool inside(const struct coil_flow *f, uint32_t cell)
+{
+    return cell >= f->first && cell < f->end;
+}
+
+static bool is_branch(uint16_t op) { return op >= COIL_CELL_JMP && op <= COIL_CELL_BR_LTE; }
+
+static bool ends_block(uint16_t op)
+{
+    return is_branch(op) || op == COIL_CELL_RET || op == COIL_CELL_RET_IF || op == COIL_CELL_HALT ||
+           op == COIL_CELL_INDIRECT || op == COIL_CELL_TAIL || op == COIL_CELL_TRAP ||
+           op == COIL_CELL_BAD || op == COIL_CELL_END || op == COIL_CELL_CALL_IF;
+}
+
+/* The targets of a SWITCH through a constant table that cannot change; count of 0: not known. */
+static bool find_targets(struct coil_flow *f, const struct coil_vm *vm, uint32_t cell)
+{
+    const struct coil_step *s = f->p->steps[cell];
+    if (!s || s->opcode != COIL_OP_SWITCH || s->places[1].at != COIL_AT_CONST || vm->m->big_endian)
+        return true;
+    uint64_t table = s->places[1].value;
+    struct coil_region *r = coil_region_at((struct coil_vm *)vm, table);
+    if (!r || r->writable || table % 8 || r->size - (table - r->base) < 16) return true;
+    const uint8_t *at = r->bytes + (table - r->base);
+    uint64_t count = bytes_uint(at, 8, false);
+    if (count > SWITCH_MAX || r->size - (table - r->base) < 16 + 8 * count) return true;
+    uint32_t *cells = malloc((size_t)(count + 1) * sizeof *cells);
+    if (!cells) return false;
+    for (uint64_t i = 0; i <= count; i++) {
+        uint64_t to = bytes_uint(at + (i < count ? 16 + 8 * i : 8), 8, false);
+        if (!coil_program_cell(f->p, to, &cells[i]) || f->p->owners[cells[i]] != f->function) {
+            free(cells);
+            return true;
+        }
+    }
+    f->targets[cell - f->first] = cells;
+    f->target_counts[cell - f->first] = (uint32_t)count + 1;
+    return true;
+}
+
+static bool find_blocks(struct coil_flow *f)
+{
+    uint32_t n = f->end - f->first, count = 0;
+    uint8_t *leader = calloc(n + 1, 1);
+    if (!leader) return false;
+    leader[0] = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct coil_cell *c = &f->p->cells[f->first + i];
+        if (is_branch(c->op) && inside(f, c->a)) leader[c->a - f->first] = 1;
+        if (ends_block(c->op)) leader[i + 1] = 1;
+        for (uint32_t k = 0; k < f->target_counts[i]; k++)
+            if (inside(f, f->targets[i][k])) leader[f->targets[i][k] - f->first] = 1;
+    }
+    for (uint32_t i = 0; i < n; i++) count += leader[i];
+    f->blocks = calloc(count + 1, sizeof *f->blocks);
+    if (f->blocks && count <= BLOCKS_MAX)
+        for (uint32_t i = 0; i < n; i++) {
+            f->block_at[i] = NONE;
+            if (!leader[i]) continue;
+            f->block_at[i] = f->block_count;
+            if (f->block_count) f->blocks[f->block_count - 1].end = f->first + i;
+            f->blocks[f->block_count++] =
+                (struct coil_flow_block){.first = f->first + i, .end = f->end, .to = {NONE, NONE}};
+        }
+    free(leader);
+    return f->blocks && count <= BLOCKS_MAX;
+}
+
+static uint32_t block_of(const struct coil_flow *f, uint32_t cell)
+{
+    return inside(f, cell) ? f->block_at[cell - f->first] : NONE;
+}
+
+static void link_blocks(struct coil_flow *f)
+{
+    for (uint32_t b = 0; b < f->block_count; b++) {
+        struct coil_flow_block *block = &f->blocks[b];
+        const struct coil_cell *c = &f->p->cells[block->end - 1];
+        uint32_t next = b + 1 < f->block_count ? b + 1 : NONE;
+        if (c->op == COIL_CELL_JMP) {
+            block->to[0] = block_of(f, c->a);
+        } else if (is_branch(c->op)) {
+            block->to[0] = block_of(f, c->a);
+            block->to[1] = next;
+        } else if (!ends_block(c->op) || c->op == COIL_CELL_RET_IF || c->op == COIL_CELL_CALL_IF) {
+            block->to[0] = next;
+        }
+    }
+    /* Which can be reached, and how often; a stack of blocks. */
+    uint32_t *work = malloc((f->block_count + 1) * sizeof *work), n = 0;
+    if (!work) return;
+    work[n++] = 0;
+    f->blocks[0].reached = true;
+    f->blocks[0].preds = 1; /* the call */
+    while (n) {
+        uint32_t b = work[--n], cell = f->blocks[b].end - 1 - f->first;
+        uint32_t more = f->target_counts[cell];
+        for (uint32_t k = 0; k < 2 + more; k++) {
+            uint32_t to = k < 2 ? f->blocks[b].to[k] : block_of(f, f->targets[cell][k - 2]);
+            if (to == NONE) continue;
+            f->blocks[to].preds++;
+            if (to <= b) f->blocks[to].loops = true;
+            if (f->blocks[to].reached) continue;
+            f->blocks[to].reached = true;
+            work[n++] = to;
+        }
+    }
+    free(work);
+}
+
+/* ---- flags ---- */
+
+static uint8_t flags_after(const struct coil_flow *f, uint32_t b)
+{
+    uint32_t cell = f->blocks[b].end - 1 - f->first;
+    uint8_t live = 0;
+    for (uint32_t k = 0; k < 2 + f->target_counts[cell]; k++) {
+        uint32_t to = k < 2 ? f->blocks[b].to[k] : block_of(f, f->targets[cell][k - 2]);
+        if (to != NONE) live |= f->blocks[to].flags_in;
+    }
+    return live;
+}
+
+static void find_flags(struct coil_flow *f)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t b = f->block_count; b-- > 0;) {
+            uint8_t live = flags_after(f, b);
+            for (uint32_t c = f->blocks[b].end; c-- > f->blocks[b].first;) {
+                f->flags_live[c - f->first] = live;
+                live = (uint8_t)((live & ~flags_replaced(f->p, c)) | coil_flags_read(f->p, c));
+            }
+            again |= live != f->blocks[b].flags_in;
+            f->blocks[b].flags_in = live;
+        }
+    }
+}
+
+/* Finds for every reader the operation whose flags it reads: before it in its block, or in the only
+ * block before that. Where that is not enough, all operations whose flags are read keep their general
+ * form, which computes flags. */
+static void find_readers(struct coil_flow *f)
+{
+    bool all = false;
+    uint32_t *last = malloc((f->block_count + 1) * sizeof *last); /* per block: the last writer */
+    uint32_t *from = malloc((f->block_count + 1) * sizeof *from); /* the only block before */
+    if (!last || !from) all = true;
+    for (uint32_t b = 0; !all && b < f->block_count; b++) from[b] = NONE;
+    for (uint32_t b = 0; !all && b < f->block_count; b++)
+        for (int k = 0; k < 2; k++) {
+            uint32_t to = f->blocks[b].reached ? f->blocks[b].to[k] : NONE;
+            if (to != NONE && f->blocks[to].preds == 1) from[to] = b;
+        }
+    for (uint32_t b = 0; !all && b < f->block_count; b++) {
+        if (!f->blocks[b].reached) continue;
+        uint32_t writer = b && from[b] < b ? last[from[b]] : NONE;
+        for (uint32_t c = f->blocks[b].first; c < f->blocks[b].end; c++) {
+            uint8_t read = coil_flags_read(f->p, c), written = coil_flags_written(f->p, c);
+            const struct coil_step *s = f->p->steps[c],
+                                   *w = writer == NONE ? NULL : f->p->steps[writer];
+            if (read && (!w || (read & ~flags_replaced(f->p, writer)))) {
+                all = true;
+            } else if (read) {
+                uint8_t group = coil_ops[w->opcode].group;
+                bool arith =
+                    group == COIL_G_ARITH || group == COIL_G_BITS || group == COIL_G_COMPARE;
+                bool flow = s->count && s->places[0].form == COIL_PARAM;
+                if (!arith || !flow ||
+                    !coil_lower_knows(w->opcode, written_type(w), (uint8_t)s->places[0].value))
+                    f->by_step[writer - f->first] = 1;
+            }
+            if (written) writer = c;
+            uint16_t op = f->p->cells[c].op;
+            if (op == COIL_CELL_CALL || op == COIL_CELL_CALL_IF) writer = NONE;
+        }
+        last[b] = writer;
+    }
+    for (uint32_t c = f->first; c < f->end; c++)
+        if (all && f->flags_live[c - f->first] & coil_flags_written(f->p, c))
+            f->by_step[c - f->first] = 1;
+    free(last);
+    free(from);
+}
+
+/* ---- live variables ---- */
+
+struct sets {
+    struct coil_flow *f;
+    uint64_t *live;
+};
+
+static void kill(void *user, uint8_t at, uint32_t slot, bool write)
+{
+    struct sets *s = user;
+    if (at == COIL_AT_SLOT && write) s->live[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+}
+static void revive(void *user, uint8_t at, uint32_t slot, bool write)
+{
+    struct sets *s = user;
+    if (at == COIL_AT_SLOT && !write) s->live[slot / 64] |= UINT64_C(1) << slot % 64;
+}
+
+/* From the set after a cell to the set before it. */
+void coil_flow_back(struct coil_flow *f, uint32_t cell, uint64_t *live)
+{
+    const struct coil_step *s = f->p->steps[cell];
+    struct sets sets = {f, live};
+    if (!s) return;
+    coil_step_touches(s, kill, &sets);
+    coil_step_touches(s, revive, &sets);
+}
+
+void coil_flow_after(const struct coil_flow *f, uint32_t b, uint64_t *live)
+{
+    uint32_t cell = f->blocks[b].end - 1 - f->first;
+    memset(live, 0, f->words * sizeof *live);
+    for (uint32_t k = 0; k < 2 + f->target_counts[cell]; k++) {
+        uint32_t to = k < 2 ? f->blocks[b].to[k] : block_of(f, f->targets[cell][k - 2]);
+        for (uint32_t w = 0; to != NONE && w < f->words; w++)
+            live[w] |= f->live_in[(size_t)to * f->words + w];
+    }
+    /* Where a jump goes that only the interpreter decides: everything may be read there. */
+    uint16_t op = f->p->cells[f->blocks[b].end - 1].op;
+    if ((op == COIL_CELL_INDIRECT || op == COIL_CELL_TAIL) && !f->target_counts[cell])
+        memset(live, 0xff, f->words * sizeof *live);
+}
+
+static bool find_live(struct coil_flow *f)
+{
+    f->live_in = calloc((size_t)f->block_count * f->words + 1, sizeof *f->live_in);
+    uint64_t *live = malloc((f->words + 1) * sizeof *live);
+    for (bool again = f->live_in && live; again;) {
+        again = false;
+        for (uint32_t b = f->block_count; b-- > 0;) {
+            coil_flow_after(f, b, live);
+            for (uint32_t c = f->blocks[b].end; c-- > f->blocks[b].first;)
+                coil_flow_back(f, c, live);
+            uint64_t *in = f->live_in + (size_t)b * f->words;
+            again |= memcmp(in, live, f->words * sizeof *live) != 0;
+            memcpy(in, live, f->words * sizeof *live);
+        }
+    }
+    free(live);
+    return f->live_in && live;
+}
+
+static void find_types(struct coil_flow *f)
+{
+    for (uint32_t c = f->first; c < f->end; c++) {
+        const struct coil_step *s = f->p->steps[c];
+        for (unsigned i = 0; s && i < s->count; i++) {
+            const struct coil_place *p = &s->places[i];
+            if (p->at == COIL_AT_SLOT && p->type) f->types[p->slot] = p->type->op;
+            const struct coil_term *terms[] = {&p->base, &p->index};
+            for (int k = 0; k < 2; k++)
+                if (terms[k]->at == COIL_AT_SLOT && f->types[terms[k]->slot] == COIL_T_VOID)
+                    f->types[terms[k]->slot] = terms[k]->op;
+        }
+    }
+}
+
+bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, uint32_t function)
+{
+    const struct coil_program *p = &vm->program;
+    *f = (struct coil_flow){.p = p, .function = function, .first = p->functions[function].first};
+    f->end = f->first;
+    while (f->end < p->count && p->owners[f->end] == function) f->end++;
+    f->slots = p->functions[function].slots;
+    f->words = (f->slots + 63) / 64;
+    uint32_t n = f->end - f->first;
+    if (!n || f->slots > 4096) return false;
+    f->block_at = calloc(n + 1, sizeof *f->block_at);
+    f->flags_live = calloc(n + 1, 1);
+    f->by_step = calloc(n + 1, 1);
+    f->types = malloc(f->slots + 1);
+    f->targets = calloc(n + 1, sizeof *f->targets);
+    f->target_counts = calloc(n + 1, sizeof *f->target_counts);
+    if (!f->block_at || !f->flags_live || !f->by_step || !f->types || !f->targets ||
+        !f->target_counts)
+        return false;
+    memset(f->types, COIL_T_VOID, f->slots + 1);
+    for (uint32_t i = 0; i < n; i++)
+        if (!find_targets(f, vm, f->first + i)) return false;
+    if (!find_blocks(f)) return false;
+    link_blocks(f);
+    find_flags(f);
+    find_readers(f);
+    find_types(f);
+    return find_live(f);
+}

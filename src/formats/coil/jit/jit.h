@@ -1,0 +1,186 @@
+/* The compiler of COIL and its run time, over src/ssa.
+ *
+ * Loading has resolved every function to cells and steps; each function becomes one in SSA form
+ * (flow.c, lower*.c) and native code (compile.c). Compiled code is an accelerator of the same
+ * machine: whatever is rare is done by the interpreter's own function for that instruction, and
+ * whenever a run stops, the machine's state is written back from the registers and frames of native
+ * code (state.c), so that the interpreter can go on from there.
+ *
+ *     R15   the machine, struct coil_jit       R14   guest address 0
+ *     RBP   frames of native functions: spilled values, nothing else
+ *     RSP   a stack of return addresses alone: its depth is the depth of calls
+ *
+ * V0 to V5 are in registers where calls and returns pass them; V6 to V15 stay in the machine. */
+#pragma once
+#include "coil/vm/vm.h"
+#include "ssa/ssa.h"
+
+enum { COIL_PASSED = 6, COIL_WINDOWS = 64 };
+
+enum coil_exit_kind { /* the low byte of a site's kind */
+                      COIL_EXIT_CHECK, /* an access that its fast check refuses: size << 8 | write << 16 | scale << 24 */
+                      COIL_EXIT_STEP,   /* the interpreter's function for the instruction */
+                      COIL_EXIT_PORT,   /* a host call */
+                      COIL_EXIT_LEAVE,  /* the interpreter goes on here */
+                      COIL_EXIT_POLL,   /* the interrupt flag is set */
+                      COIL_EXIT_DEPTH,  /* before a call: too deep, or an interrupt */
+                      COIL_EXIT_FRAMES, /* before a call: no space for variables in memory */
+                      COIL_EXIT_CLEAR, /* at the start of a function: clears its variables in memory */
+                      COIL_EXIT_CONDITION, /* condition << 8: whether it holds, to scratch[0] */
+                      COIL_EXIT_CALL, /* the place of a call, for finding the state of callers */
+};
+enum coil_key { /* of a part of the state; below these: a slot */
+                COIL_KEY_REGISTER = 0x80000000,
+                COIL_KEY_FLAGS =
+                    0x81000000, /* opcode << 8 | type of the operation whose flags are live */
+                COIL_KEY_FLAG_A,
+                COIL_KEY_FLAG_B,
+                COIL_KEY_BASE, /* of a checked address */
+                COIL_KEY_INDEX,
+                COIL_KEY_DISP,
+                COIL_KEY_WINDOW, /* the offset of the window that should hold it */
+};
+
+struct coil_jit {
+    struct coil_vm vm;
+    /* used by native code */
+    uint64_t gpr[16], xmm[16][2]; /* saved at an exit */
+    uint64_t host_stack, stack, frame;
+    _Atomic uint64_t stack_limit;
+    uint8_t *linear;
+    struct ssa_window windows[COIL_WINDOWS];
+    /* used by C */
+    uint8_t *code;
+    size_t code_bytes, code_used;
+    struct ssa_site *sites; /* in the order of their code */
+    struct ssa_location *locations;
+    size_t site_count;
+    uint32_t *entries, *frames; /* per function: native offset; bytes of its frame */
+    uint8_t *touched;           /* per function: registers that it passes, as bits */
+    uint8_t *slot_types;        /* of all functions, one after the other */
+    uint32_t *slot_first;       /* per function: its first one */
+    uint8_t *kept;              /* per slot of the function that stopped */
+    uint32_t enter, resume;     /* stubs */
+    uint8_t *stack_memory, *frame_memory;
+    size_t stack_bytes, frame_bytes;
+    size_t base_depth;      /* calls of the interpreter below native code */
+    uint64_t base_fp;       /* where the first native function's slots are */
+    uint32_t base_function; /* that function */
+    bool suspended;         /* native code waits for an answer or goes on after an interrupt */
+    int why;                /* native code has left */
+    penta_vm *twin;         /* of the engine both: the interpreter's machine */
+    bool following;         /* it is where this one is */
+    char difference[64];    /* "" while there is none */
+    uint64_t scratch[];     /* slots of a step */
+};
+
+static inline struct coil_jit *coil_jit(penta_vm *vm) { return (struct coil_jit *)vm; }
+
+/* ---- flow.c ---- */
+
+struct coil_flow_block {
+    uint32_t first, end; /* cells */
+    uint32_t to[2];      /* blocks; UINT32_MAX: none */
+    uint32_t preds;
+    uint8_t flags_in;    /* flags that are live at its start */
+    bool reached, loops; /* loops: a jump back leads here */
+};
+struct coil_flow {
+    const struct coil_program *p;
+    uint32_t function, first, end; /* cells of the function */
+    uint32_t slots, words;         /* words of a set of slots */
+    struct coil_flow_block *blocks;
+    uint32_t block_count,
+        *block_at;       /* block_at: per cell from first; UINT32_MAX: none starts there */
+    uint64_t *live_in;   /* per block: a set of slots */
+    uint8_t *types;      /* per slot: COIL_T_* */
+    uint8_t *flags_live; /* per cell: flags that are read after it */
+    uint8_t *by_step;   /* per cell: its flags are read in ways that only its general form serves */
+    uint32_t **targets; /* per cell: of a SWITCH, blocks; or NULL */
+    uint32_t *target_counts;
+};
+bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, uint32_t function);
+void coil_flow_free(struct coil_flow *f);
+/* The set of live slots after a block; and from after a cell to before it. */
+void coil_flow_after(const struct coil_flow *f, uint32_t block, uint64_t *live);
+void coil_flow_back(struct coil_flow *f, uint32_t cell, uint64_t *live);
+/* Which operands a step reads and writes: sets of slots and registers are given to fn. */
+typedef void coil_touch_fn(void *user, uint8_t at, uint32_t slot, bool write);
+void coil_step_touches(const struct coil_step *s, coil_touch_fn *fn, void *user);
+uint8_t coil_flags_written(const struct coil_program *p, uint32_t cell);
+uint8_t coil_flags_read(const struct coil_program *p, uint32_t cell);
+
+/* ---- lower.c and lower_*.c ---- */
+
+struct coil_pending_flags { /* the operation whose flags a branch may read */
+    uint8_t opcode, type;   /* opcode 0: none, they are in the machine */
+    uint32_t a, b, result;  /* values; of CMP and TEST without result */
+};
+struct coil_lower {
+    struct coil_vm *vm;
+    const struct coil_program *p;
+    struct coil_flow flow;
+    struct ssa_function *f;
+    const uint8_t *touched; /* per function: how many of V0 to V5 it takes and gives back */
+    unsigned passed;        /* by this one */
+    bool last;              /* a return from it may end the program */
+    uint32_t cell, at;      /* at: the SSA block under way */
+    uint32_t extra;         /* the next of the blocks for conditional calls and returns */
+    uint32_t *from;         /* per block: the only one before it */
+    struct coil_pending_flags *pending; /* per block: at its end */
+    struct coil_pending_flags flags;
+    uint64_t *live; /* before every cell of the block under way: sets of slots */
+    size_t live_capacity;
+    uint32_t live_first; /* its first cell */
+    uint32_t *kept;      /* values of slots, for an exit */
+    size_t kept_capacity;
+    uint32_t windows; /* given out so far */
+    bool ended;       /* the block has its end */
+    bool copying;     /* a block is copied to the end of another */
+};
+/* types gets the type of each slot of the function. */
+bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *touched,
+                         uint8_t *types, struct ssa_function *f);
+void coil_lower_stub(const struct coil_function *function, uint8_t touched, struct ssa_function *f);
+uint32_t coil_lower_exit(struct coil_lower *l, uint32_t kind);
+void coil_lower_step(struct coil_lower *l);
+bool coil_lower_value(struct coil_lower *l,
+                      const struct coil_step *s); /* false: not one of these */
+/* Operands. 0: it has no simple form. */
+uint32_t coil_lower_read(struct coil_lower *l, const struct coil_step *s, unsigned i, uint8_t as);
+uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint8_t own,
+                          uint8_t as);
+bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t value,
+                      uint8_t from);
+uint32_t coil_lower_convert(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to);
+uint32_t coil_lower_canon(struct coil_lower *l, uint32_t value, uint8_t type);
+bool coil_lower_address(struct coil_lower *l, const struct coil_place *p, struct ssa_address *at);
+/* A branch on a condition; yes and no are blocks. False: the flags are in the machine. */
+bool coil_lower_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, uint32_t no);
+/* Whether coil_lower_branch can decide it from this operation. */
+bool coil_lower_knows(uint8_t opcode, uint8_t type, uint8_t condition);
+
+static inline enum ssa_type coil_ssa_type(uint8_t op)
+{
+    return op == COIL_T_FP64 ? SSA_F64 : op == COIL_T_FP32 ? SSA_F32 : SSA_INT;
+}
+
+/* ---- compile.c ---- */
+
+bool coil_jit_compile(struct coil_jit *j);
+void coil_jit_release(struct coil_jit *j);
+
+/* ---- state.c ---- */
+
+/* Writes the state of native code, which has asked at an exit, to the machine. False: no memory. */
+bool coil_jit_settle(struct coil_jit *j);
+size_t coil_jit_depth(const struct coil_jit *j); /* calls of native code */
+const struct ssa_site *coil_jit_site(const struct coil_jit *j, uint64_t address);
+uint64_t coil_jit_value(const struct coil_jit *j, const struct ssa_location *at, uint64_t frame);
+
+/* ---- run.c ---- */
+
+uint64_t coil_jit_ask(struct coil_jit *j); /* 0: native code goes on */
+penta_vm *coil_jit_open(const penta_module *module, const penta_option *options, size_t count,
+                        const struct engine *engine, penta_error *err);
+extern const struct engine coil_jit_engine, coil_both;

@@ -1,0 +1,501 @@
+/* A function to SSA form: blocks, calls, returns, exits. Instructions with values are in
+ * lower_value.c, operands in lower_operand.c, conditions in lower_flags.c. */
+#include "coil/jit/jit.h"
+#include "base/array.h"
+#include <stdlib.h>
+
+enum { NONE = UINT32_MAX, COPIED_CELLS = 6 };
+
+/* ---- exits ---- */
+
+static const uint64_t *live_before(const struct coil_lower *l)
+{
+    return l->live + (size_t)(l->cell - l->live_first) * l->flow.words;
+}
+
+static bool holds_slot(const uint64_t *set, uint32_t slot)
+{
+    return set[slot / 64] >> slot % 64 & 1;
+}
+
+static uint32_t begin_exit(struct coil_lower *l, uint32_t kind, const uint64_t *live,
+                           unsigned first)
+{
+    struct ssa_function *f = l->f;
+    uint32_t values[COIL_PASSED], n = 0;
+    for (unsigned i = first; i < l->passed; i++) values[n++] = ssa_read(f, l->flow.slots + i);
+    size_t slots = l->flow.slots;
+    if (!ARRAY_RESERVE(l->kept, l->kept_capacity, slots + 1)) {
+        f->failed = true;
+        return 0;
+    }
+    for (uint32_t s = 1; s < slots; s++) l->kept[s] = holds_slot(live, s) ? ssa_read(f, s) : 0;
+    uint32_t exit = ssa_exit(f, kind, l->cell);
+    for (uint32_t s = 1; s < slots; s++)
+        if (l->kept[s]) ssa_keep(f, s, l->kept[s]);
+    for (unsigned i = 0; i < n; i++) ssa_keep(f, COIL_KEY_REGISTER + first + i, values[i]);
+    return exit;
+}
+
+static void keep_flags(struct coil_lower *l)
+{
+    uint8_t after = l->flow.flags_live[l->cell - l->flow.first],
+            live = after | coil_flags_read(l->p, l->cell); /* more than are live is no harm */
+    if (!live || !l->flags.opcode) return;
+    ssa_keep(l->f, COIL_KEY_FLAGS, ssa_const(l->f, l->flags.opcode << 8 | l->flags.type));
+    ssa_keep(l->f, COIL_KEY_FLAG_A, l->flags.a);
+    ssa_keep(l->f, COIL_KEY_FLAG_B, l->flags.b);
+}
+
+/* The state before the cell under way. */
+uint32_t coil_lower_exit(struct coil_lower *l, uint32_t kind)
+{
+    uint32_t exit = begin_exit(l, kind, live_before(l), 0);
+    keep_flags(l);
+    return exit;
+}
+
+/* ---- the general form ---- */
+
+struct results {
+    struct coil_lower *l;
+    bool memory;
+};
+
+static struct ssa_address context(struct coil_lower *l, size_t offset)
+{
+    uint32_t base = ssa_op1(l->f, SSA_FIXED, SSA_INT, 0);
+    if (base) l->f->insns[base].imm = SSA_CONTEXT;
+    return (struct ssa_address){.base = base, .disp = (int64_t)offset};
+}
+
+static enum ssa_mem bits_of_type(uint8_t type)
+{
+    return type == COIL_T_FP64 ? SSA_MF64 : type == COIL_T_FP32 ? SSA_MF32 : SSA_X64;
+}
+
+static void take_result(void *user, uint8_t at, uint32_t slot, bool write)
+{
+    struct coil_lower *l = user;
+    if (!write) return;
+    if (at == COIL_AT_SLOT)
+        ssa_write(l->f, slot,
+                  ssa_load(l->f, bits_of_type(l->flow.types[slot]),
+                           context(l, offsetof(struct coil_jit, scratch) + 8 * slot)));
+    else if (slot < l->passed)
+        ssa_write(l->f, l->flow.slots + slot,
+                  ssa_load(l->f, SSA_X64, context(l, offsetof(struct coil_vm, v) + 8 * slot)));
+}
+
+static void ask_step(struct coil_lower *l, uint32_t kind)
+{
+    ssa_effect(l->f, SSA_SIDE, coil_lower_exit(l, kind));
+    coil_step_touches(l->p->steps[l->cell], take_result, l);
+}
+
+void coil_lower_step(struct coil_lower *l)
+{
+    ask_step(l, COIL_EXIT_STEP);
+    if (coil_flags_written(l->p, l->cell)) l->flags.opcode = 0;
+}
+
+static void leave_here(struct coil_lower *l)
+{
+    ssa_effect(l->f, SSA_LEAVE, coil_lower_exit(l, COIL_EXIT_LEAVE));
+    l->ended = true;
+}
+
+/* ---- calls ---- */
+
+static void add_frame(struct coil_lower *l, int64_t bytes)
+{
+    size_t at = offsetof(struct coil_vm, frame_top);
+    uint32_t top = ssa_load(l->f, SSA_X64, context(l, at)),
+             sum = ssa_op2(l->f, SSA_ADD, SSA_INT, false, top, ssa_const(l->f, bytes));
+    ssa_store(l->f, SSA_X64, context(l, at), sum);
+}
+
+static void check_frames(struct coil_lower *l, uint32_t callee)
+{
+    const struct coil_function *to = &l->p->functions[callee],
+                               *now = &l->p->functions[l->flow.function];
+    const struct coil_region *r = l->vm->frame_memory;
+    if (!to->bytes) return;
+    uint64_t most = r->base + r->size - now->bytes - to->bytes;
+    bool never = to->bytes + now->bytes > r->size;
+    uint32_t top = ssa_load(l->f, SSA_X64, context(l, offsetof(struct coil_vm, frame_top)));
+    uint32_t exit = coil_lower_exit(l, COIL_EXIT_FRAMES);
+    uint32_t guard = ssa_compare(l->f, SSA_GUARD, SSA_BE, false, top,
+                                 ssa_const(l->f, never ? 0 : (int64_t)most));
+    if (!guard) return;
+    l->f->insns[guard].type = SSA_VOID;
+    l->f->insns[guard].exit = exit;
+}
+
+static void lower_call(struct coil_lower *l, uint32_t callee)
+{
+    struct ssa_function *f = l->f;
+    unsigned n = l->touched[callee];
+    int64_t bytes = (int64_t)l->p->functions[l->flow.function].bytes;
+    uint32_t depth = ssa_effect(f, SSA_DEPTH, coil_lower_exit(l, COIL_EXIT_DEPTH)),
+             args[COIL_PASSED];
+    if (depth) f->insns[depth].imm = offsetof(struct coil_jit, stack_limit);
+    check_frames(l, callee);
+    for (unsigned i = 0; i < n; i++) args[i] = ssa_read(f, l->flow.slots + i);
+    if (bytes) add_frame(l, bytes);
+    /* What the callee does not pass on is still here when it stops. */
+    uint32_t exit = begin_exit(l, COIL_EXIT_CALL, live_before(l), n);
+    uint32_t list = ssa_list(f, args, n), call = ssa_effect(f, SSA_CALL, exit);
+    if (!call) return;
+    f->insns[call].imm = callee;
+    f->insns[call].list = list;
+    f->insns[call].count = n;
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t result = ssa_op1(f, SSA_RESULT, SSA_INT, call);
+        if (!result) return;
+        f->insns[result].imm = i;
+        ssa_write(f, l->flow.slots + i, result);
+    }
+    if (bytes) add_frame(l, -bytes);
+    l->flags.opcode = 0;
+}
+
+static void lower_return(struct coil_lower *l)
+{
+    struct ssa_function *f = l->f;
+    uint32_t values[COIL_PASSED];
+    for (unsigned i = 0; i < l->passed; i++) values[i] = ssa_read(f, l->flow.slots + i);
+    if (l->last)
+        ssa_store(f, SSA_U32, context(l, offsetof(struct coil_vm, pc)), ssa_const(f, l->cell));
+    uint32_t list = ssa_list(f, values, l->passed), end = ssa_effect(f, SSA_RETURN, 0);
+    if (!end) return;
+    f->insns[end].list = list;
+    f->insns[end].count = l->passed;
+}
+
+/* ---- flow ---- */
+
+static uint32_t block_for(uint32_t flow_block)
+{
+    return flow_block == NONE ? NONE : flow_block + 1;
+}
+
+/* A branch on flags that are in the machine. */
+static void branch_asking(struct coil_lower *l, uint8_t condition, uint32_t yes, uint32_t no)
+{
+    ssa_effect(l->f, SSA_SIDE, coil_lower_exit(l, COIL_EXIT_CONDITION | (uint32_t)condition << 8));
+    uint32_t truth = ssa_load(l->f, SSA_X64, context(l, offsetof(struct coil_jit, scratch)));
+    ssa_branch(l->f, SSA_BRANCH, SSA_NE, false, truth, ssa_const(l->f, 0), yes, no);
+}
+
+static void branch_on(struct coil_lower *l, uint8_t condition, uint32_t yes, uint32_t no)
+{
+    if (!coil_lower_branch(l, condition, yes, no)) branch_asking(l, condition, yes, no);
+    l->ended = true;
+}
+
+/* The rest of a conditional call or return is in a block of its own. */
+static uint32_t extra_block(struct coil_lower *l) { return l->extra++; }
+
+static void lower_conditional(struct coil_lower *l, const struct coil_cell *c, uint32_t next)
+{
+    uint32_t then = extra_block(l);
+    branch_on(l, c->x, then, next);
+    ssa_start(l->f, then);
+    ssa_seal(l->f, then);
+    if (c->op == COIL_CELL_RET_IF) {
+        lower_return(l);
+        return;
+    }
+    lower_call(l, c->a);
+    ssa_jump(l->f, next);
+}
+
+static void lower_switch(struct coil_lower *l)
+{
+    struct ssa_function *f = l->f;
+    const struct coil_step *s = l->p->steps[l->cell];
+    const struct coil_place *p = &s->places[0];
+    uint32_t i = l->cell - l->flow.first, n = l->flow.target_counts[i];
+    uint8_t type = p->at == COIL_AT_REGISTER ? COIL_T_UNT64 : p->op;
+    uint32_t value = coil_is_int(type) ? coil_lower_place(l, p, type, type) : 0;
+    uint32_t *blocks = value ? malloc(n * sizeof *blocks) : NULL;
+    if (!blocks) {
+        leave_here(l);
+        return;
+    }
+    static const uint8_t unsigned_of[] = {COIL_T_UNT8,  COIL_T_UNT8,  COIL_T_UNT16,
+                                          COIL_T_UNT16, COIL_T_UNT32, COIL_T_UNT32};
+    if (type < sizeof unsigned_of) value = coil_lower_canon(l, value, unsigned_of[type]);
+    for (uint32_t k = 0; k < n; k++)
+        blocks[k] = block_for(l->flow.block_at[l->flow.targets[i][k] - l->flow.first]);
+    uint32_t list = ssa_list(f, blocks, n), end = ssa_op1(f, SSA_SWITCH, SSA_VOID, value);
+    if (end) {
+        f->insns[end].list = list;
+        f->insns[end].count = n;
+        for (uint32_t k = 0; k < n; k++) ssa_edge(f, f->at, blocks[k]);
+    }
+    free(blocks);
+    l->ended = true;
+}
+
+/* ---- cells ---- */
+
+static bool find_live(struct coil_lower *l, uint32_t block)
+{
+    const struct coil_flow_block *b = &l->flow.blocks[block];
+    size_t n = b->end - b->first, words = l->flow.words;
+    if (!ARRAY_RESERVE(l->live, l->live_capacity, (n + 1) * words)) return false;
+    l->live_first = b->first;
+    coil_flow_after(&l->flow, block, l->live + n * words);
+    for (size_t i = n; i-- > 0;) {
+        memcpy(l->live + i * words, l->live + (i + 1) * words, words * sizeof *l->live);
+        coil_flow_back(&l->flow, b->first + (uint32_t)i, l->live + i * words);
+    }
+    return true;
+}
+
+static void poll(struct coil_lower *l)
+{
+    uint32_t value = ssa_effect(l->f, SSA_POLL, coil_lower_exit(l, COIL_EXIT_POLL));
+    if (value) l->f->insns[value].imm = offsetof(struct penta_vm, interrupt);
+}
+
+static void lower_cell(struct coil_lower *l, uint32_t block);
+
+/* The header of a loop, small, ends with a branch: a jump to it becomes a copy of it, so that an
+ * iteration has one jump. */
+static bool is_copied(const struct coil_lower *l, uint32_t block)
+{
+    const struct coil_flow_block *b = &l->flow.blocks[block];
+    const struct coil_cell *end = &l->p->cells[b->end - 1];
+    bool branches = end->op >= COIL_CELL_BR && end->op <= COIL_CELL_BR_LTE;
+    if (!b->loops || !branches || b->end - b->first > COPIED_CELLS || b->flags_in) return false;
+    for (int k = 0; k < 2; k++)
+        if (b->to[k] == NONE || b->to[k] == block || l->flow.blocks[b->to[k]].flags_in)
+            return false;
+    for (uint32_t c = b->first; c + 1 < b->end; c++)
+        if (l->p->cells[c].op == COIL_CELL_CALL || l->p->cells[c].op == COIL_CELL_PORT)
+            return false;
+    return true;
+}
+
+static void lower_jump(struct coil_lower *l, uint32_t block, uint32_t to)
+{
+    if (to == NONE) {
+        leave_here(l);
+        return;
+    }
+    l->ended = true;
+    if (to > block || l->copying || !is_copied(l, to)) {
+        ssa_jump(l->f, block_for(to));
+        return;
+    }
+    l->copying = true;
+    l->ended = false;
+    if (!find_live(l, to)) l->f->failed = true;
+    uint32_t cell = l->cell;
+    l->cell = l->flow.blocks[to].first;
+    poll(l);
+    for (; !l->ended && !l->f->failed && l->cell < l->flow.blocks[to].end; l->cell++)
+        lower_cell(l, to);
+    l->cell = cell;
+    l->copying = false;
+}
+
+static void lower_cell(struct coil_lower *l, uint32_t block)
+{
+    const struct coil_cell *c = &l->p->cells[l->cell];
+    const struct coil_flow_block *b = &l->flow.blocks[block];
+    switch (c->op) {
+    case COIL_CELL_NOP: break;
+    case COIL_CELL_JMP: lower_jump(l, block, b->to[0]); break;
+    case COIL_CELL_BR:
+    case COIL_CELL_BR_EQ:
+    case COIL_CELL_BR_NEQ:
+    case COIL_CELL_BR_GT:
+    case COIL_CELL_BR_GTE:
+    case COIL_CELL_BR_LT:
+    case COIL_CELL_BR_LTE:
+        if (b->to[0] == NONE || b->to[1] == NONE)
+            leave_here(l);
+        else
+            branch_on(l, c->x, block_for(b->to[0]), block_for(b->to[1]));
+        break;
+    case COIL_CELL_CALL: lower_call(l, c->a); break;
+    case COIL_CELL_CALL_IF:
+    case COIL_CELL_RET_IF:
+        if (b->to[0] == NONE)
+            leave_here(l);
+        else
+            lower_conditional(l, c, block_for(b->to[0]));
+        break;
+    case COIL_CELL_RET:
+        lower_return(l);
+        l->ended = true;
+        break;
+    case COIL_CELL_PORT: ask_step(l, COIL_EXIT_PORT); break;
+    case COIL_CELL_HALT:
+    case COIL_CELL_TRAP:
+    case COIL_CELL_BAD:
+    case COIL_CELL_END:
+    case COIL_CELL_TAIL: leave_here(l); break;
+    case COIL_CELL_INDIRECT:
+        if (l->flow.target_counts[l->cell - l->flow.first])
+            lower_switch(l);
+        else
+            leave_here(l);
+        break;
+    default: {
+        const struct coil_step *s = l->p->steps[l->cell];
+        bool general = l->flow.by_step[l->cell - l->flow.first];
+        if (general || !coil_lower_value(l, s)) coil_lower_step(l);
+    }
+    }
+}
+
+/* Whether the block's predecessor is known already, and no other one will come. */
+static bool has_one_source(const struct coil_lower *l, uint32_t block)
+{
+    uint32_t from = l->from[block];
+    if (l->flow.blocks[block].preds != 1 || from >= block) return false;
+    uint16_t op = l->p->cells[l->flow.blocks[from].end - 1].op;
+    return op != COIL_CELL_CALL_IF && op != COIL_CELL_INDIRECT && !is_copied(l, from);
+}
+
+static void lower_block(struct coil_lower *l, uint32_t block)
+{
+    struct coil_flow_block *b = &l->flow.blocks[block];
+    l->at = block_for(block);
+    ssa_start(l->f, l->at);
+    l->ended = false;
+    if (has_one_source(l, block)) ssa_seal(l->f, l->at);
+    l->flags = b->preds == 1 && l->from[block] < block ? l->pending[l->from[block]]
+                                                       : (struct coil_pending_flags){0};
+    if (!find_live(l, block)) {
+        l->f->failed = true;
+        return;
+    }
+    l->cell = b->first;
+    if (b->loops) poll(l);
+    for (; !l->ended && !l->f->failed && l->cell < b->end; l->cell++) lower_cell(l, block);
+    if (!l->ended) {
+        if (b->to[0] == NONE)
+            l->f->failed = true; /* a function ends with a cell that stops */
+        else
+            ssa_jump(l->f, block_for(b->to[0]));
+    }
+    l->pending[block] = l->flags;
+}
+
+/* ---- a function ---- */
+
+static void clear_frame(struct coil_lower *l)
+{
+    uint64_t bytes = l->p->functions[l->flow.function].bytes;
+    if (!bytes) return;
+    l->cell = l->flow.first;
+    uint32_t exit = ssa_exit(l->f, COIL_EXIT_CLEAR, l->cell);
+    for (unsigned i = 0; i < l->passed; i++)
+        ssa_keep(l->f, COIL_KEY_REGISTER + i, ssa_read(l->f, l->flow.slots + i));
+    ssa_effect(l->f, SSA_SIDE, exit);
+}
+
+static void take_params(struct coil_lower *l)
+{
+    ssa_start(l->f, 0);
+    ssa_seal(l->f, 0);
+    for (unsigned i = 0; i < l->passed; i++) {
+        uint32_t value = ssa_op1(l->f, SSA_PARAM, SSA_INT, 0);
+        if (!value) return;
+        l->f->insns[value].imm = i;
+        ssa_write(l->f, l->flow.slots + i, value);
+    }
+    clear_frame(l);
+    ssa_jump(l->f, 1);
+}
+
+static bool find_sources(struct coil_lower *l)
+{
+    uint32_t n = l->flow.block_count;
+    l->from = malloc((n + 1) * sizeof *l->from);
+    l->pending = calloc(n + 1, sizeof *l->pending);
+    if (!l->from || !l->pending) return false;
+    for (uint32_t b = 0; b < n; b++) l->from[b] = NONE;
+    for (uint32_t b = 0; b < n; b++)
+        for (int k = 0; k < 2; k++)
+            if (l->flow.blocks[b].reached && l->flow.blocks[b].to[k] != NONE)
+                l->from[l->flow.blocks[b].to[k]] = b;
+    return true;
+}
+
+static void make_blocks(struct coil_lower *l)
+{
+    uint32_t extra = 0, n = l->flow.block_count;
+    for (uint32_t c = l->flow.first; c < l->flow.end; c++)
+        extra += l->p->cells[c].op == COIL_CELL_CALL_IF || l->p->cells[c].op == COIL_CELL_RET_IF;
+    for (uint32_t i = 0; i < n + 1 + extra; i++) ssa_block(l->f);
+    l->extra = n + 1;
+    uint32_t variables = l->flow.slots + l->passed;
+    uint8_t types[4096 + COIL_PASSED];
+    for (uint32_t i = 0; i < variables; i++)
+        types[i] = i < l->flow.slots ? (uint8_t)coil_ssa_type(l->flow.types[i]) : SSA_INT;
+    if ((uint64_t)variables * l->f->block_count > UINT64_C(1) << 24) l->f->failed = true;
+    if (!l->f->failed) ssa_variables(l->f, variables, types);
+}
+
+static void lower_all(struct coil_lower *l)
+{
+    make_blocks(l);
+    if (l->f->failed) return;
+    take_params(l);
+    for (uint32_t b = 0; b < l->flow.block_count && !l->f->failed; b++)
+        if (l->flow.blocks[b].reached) lower_block(l, b);
+    for (uint32_t b = 0; b < l->f->block_count && !l->f->failed; b++) ssa_seal(l->f, b);
+}
+
+/* Whether a return from here may end the program: then it says where it is. */
+static bool may_be_last(const struct coil_program *p, uint32_t function)
+{
+    if (function == p->entry) return true;
+    for (size_t c = 0; c < p->count; c++)
+        if (p->cells[c].op == COIL_CELL_INDIRECT || p->cells[c].op == COIL_CELL_TAIL) return true;
+    return false;
+}
+
+bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *touched,
+                         uint8_t *types, struct ssa_function *f)
+{
+    struct coil_lower l = {.vm = vm,
+                           .p = &vm->program,
+                           .f = f,
+                           .touched = touched,
+                           .passed = touched[function],
+                           .last = may_be_last(&vm->program, function)};
+    bool ok = coil_flow(&l.flow, vm, function) && find_sources(&l);
+    if (ok) memcpy(types, l.flow.types, l.flow.slots);
+    if (ok) lower_all(&l);
+    coil_flow_free(&l.flow);
+    free(l.from);
+    free(l.pending);
+    free(l.live);
+    free(l.kept);
+    return ok && !f->failed;
+}
+
+/* A function without code: the interpreter goes on at its first cell. */
+void coil_lower_stub(const struct coil_function *function, uint8_t touched, struct ssa_function *f)
+{
+    uint32_t values[COIL_PASSED];
+    ssa_block(f);
+    ssa_start(f, 0);
+    for (unsigned i = 0; i < touched; i++) {
+        values[i] = ssa_op1(f, SSA_PARAM, SSA_INT, 0);
+        if (values[i]) f->insns[values[i]].imm = i;
+    }
+    for (int last = function->bytes ? 0 : 1; last < 2; last++) {
+        uint32_t exit = ssa_exit(f, last ? COIL_EXIT_LEAVE : COIL_EXIT_CLEAR, function->first);
+        for (unsigned i = 0; i < touched; i++) ssa_keep(f, COIL_KEY_REGISTER + i, values[i]);
+        ssa_effect(f, last ? SSA_LEAVE : SSA_SIDE, exit);
+    }
+}

@@ -1,0 +1,249 @@
+/* Operands: reading, writing, converting, addresses. Integers are kept as the interpreter keeps them:
+ * extended to 64 bits by their own sign. A function that returns 0 or false has no simple form for
+ * what it was asked; what it emitted before that has no effect. */
+#include "coil/jit/jit.h"
+
+static bool is_real(uint8_t op) { return coil_types[op].family == COIL_F_REAL; }
+static bool is_signed(uint8_t op) { return coil_types[op].family == COIL_F_SIGNED; }
+
+/* The low bits as a value of the type. */
+uint32_t coil_lower_canon(struct coil_lower *l, uint32_t value, uint8_t type)
+{
+    enum ssa_op op;
+    switch (type) {
+    case COIL_T_INT8: op = SSA_SEXT8; break;
+    case COIL_T_UNT8: op = SSA_ZEXT8; break;
+    case COIL_T_INT16: op = SSA_SEXT16; break;
+    case COIL_T_UNT16: op = SSA_ZEXT16; break;
+    case COIL_T_INT32: op = SSA_SEXT32; break;
+    case COIL_T_UNT32: op = SSA_ZEXT32; break;
+    case COIL_T_INT64:
+    case COIL_T_UNT64: return value;
+    default: return 0;
+    }
+    return ssa_op1(l->f, op, SSA_INT, value);
+}
+
+/* Whether every value of the one type is the same in the other, in 64 bits. */
+static bool contains(uint8_t to, uint8_t from)
+{
+    unsigned wide = coil_types[to].bytes, narrow = coil_types[from].bytes;
+    if (wide == 8) return true;
+    if (is_signed(from)) return is_signed(to) && wide >= narrow;
+    return is_signed(to) ? wide > narrow : wide >= narrow;
+}
+
+uint32_t coil_lower_convert(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to)
+{
+    struct ssa_function *f = l->f;
+    if (!value || from == COIL_T_BIT || to == COIL_T_BIT) return 0;
+    if (from == to) return value;
+    if (is_real(from) && is_real(to))
+        return ssa_op1(f, to == COIL_T_FP64 ? SSA_FWIDEN : SSA_FNARROW, coil_ssa_type(to), value);
+    if (is_real(from)) return 0; /* the bounds of the integer type would have to be tested */
+    if (is_real(to))
+        return from == COIL_T_UNT64 ? 0 : ssa_op1(f, SSA_FROMINT, coil_ssa_type(to), value);
+    return contains(to, from) ? value : coil_lower_canon(l, value, to);
+}
+
+/* ---- memory ---- */
+
+static enum ssa_mem mem_of(uint8_t op)
+{
+    switch (op) {
+    case COIL_T_INT8: return SSA_I8;
+    case COIL_T_UNT8: return SSA_U8;
+    case COIL_T_INT16: return SSA_I16;
+    case COIL_T_UNT16: return SSA_U16;
+    case COIL_T_INT32: return SSA_I32;
+    case COIL_T_UNT32: return SSA_U32;
+    case COIL_T_FP32: return SSA_MF32;
+    case COIL_T_FP64: return SSA_MF64;
+    default: return SSA_X64;
+    }
+}
+
+static uint32_t fixed(struct coil_lower *l, enum ssa_fixed which)
+{
+    uint32_t value = ssa_op1(l->f, SSA_FIXED, SSA_INT, 0);
+    if (value) l->f->insns[value].imm = which;
+    return value;
+}
+
+static uint32_t context_word(struct coil_lower *l, size_t offset)
+{
+    return ssa_load(l->f, SSA_X64,
+                    (struct ssa_address){.base = fixed(l, SSA_CONTEXT), .disp = (int64_t)offset});
+}
+
+static uint32_t read_register(struct coil_lower *l, uint32_t reg)
+{
+    if (reg < l->passed) return ssa_read(l->f, l->flow.slots + reg);
+    return context_word(l, offsetof(struct coil_vm, v) + 8 * reg);
+}
+
+static uint32_t term(struct coil_lower *l, const struct coil_term *t)
+{
+    switch (t->at) {
+    case COIL_AT_CONST: return ssa_const(l->f, (int64_t)t->value);
+    case COIL_AT_SLOT:
+        return coil_ssa_type(l->flow.types[t->slot]) == SSA_INT ? ssa_read(l->f, t->slot) : 0;
+    case COIL_AT_REGISTER: return read_register(l, t->slot);
+    default: return 0;
+    }
+}
+
+bool coil_lower_address(struct coil_lower *l, const struct coil_place *p, struct ssa_address *at)
+{
+    *at = (struct ssa_address){0};
+    if (p->at == COIL_AT_FRAME) {
+        at->base = context_word(l, offsetof(struct coil_vm, frame_top));
+        at->disp = p->slot;
+        return true;
+    }
+    if (p->at != COIL_AT_MEMORY) return false;
+    at->base = term(l, &p->base);
+    if (!at->base) return false;
+    uint64_t disp = p->value;
+    if (p->base.at == COIL_AT_CONST) { /* into the displacement where it fits */
+        disp += p->base.value;
+        at->base = 0;
+    }
+    if ((int64_t)disp == (int32_t)disp) {
+        at->disp = (int64_t)disp;
+    } else {
+        uint32_t far = ssa_const(l->f, (int64_t)disp);
+        at->base = at->base ? ssa_op2(l->f, SSA_ADD, SSA_INT, false, at->base, far) : far;
+    }
+    if (p->index.at == COIL_AT_NONE) return true;
+    uint32_t index = term(l, &p->index);
+    if (!index) return false;
+    bool shifts = p->scale == 1 || p->scale == 2 || p->scale == 4 || p->scale == 8;
+    at->index =
+        shifts ? index
+               : ssa_op2(l->f, SSA_MUL, SSA_INT, false, index, ssa_const(l->f, (int64_t)p->scale));
+    at->scale = shifts ? (uint8_t)__builtin_ctzll(p->scale) : 0;
+    return true;
+}
+
+/* Checks the access and turns the guest's address into the host's. */
+static bool reach(struct coil_lower *l, const struct coil_place *p, bool write,
+                  struct ssa_address *at)
+{
+    struct ssa_function *f = l->f;
+    enum ssa_mem mem = mem_of(p->op);
+    if (!coil_lower_address(l, p, at)) return false;
+    if (p->at != COIL_AT_FRAME) { /* variables are where they must be */
+        /* One window for each base: accesses through the same variable stay in one region. */
+        uint32_t number =
+            (p->base.at == COIL_AT_SLOT ? p->base.slot : p->base.slot + 17) * 2 + write;
+        uint32_t window = (uint32_t)(offsetof(struct coil_jit, windows) +
+                                     number % COIL_WINDOWS * sizeof(struct ssa_window));
+        uint32_t zero = ssa_const(f, 0), disp = ssa_const(f, at->disp),
+                 where = ssa_const(f, window);
+        uint32_t exit = coil_lower_exit(l, COIL_EXIT_CHECK | 1u << (8 + ssa_mem_bits[mem]) |
+                                               (uint32_t)write << 16 | (uint32_t)at->scale << 24);
+        ssa_keep(f, COIL_KEY_BASE, at->base ? at->base : zero);
+        ssa_keep(f, COIL_KEY_INDEX, at->index ? at->index : zero);
+        ssa_keep(f, COIL_KEY_DISP, disp);
+        ssa_keep(f, COIL_KEY_WINDOW, where);
+        ssa_window(f, mem, *at, write, window, exit);
+    }
+    uint32_t memory = fixed(l, SSA_MEMORY);
+    at->base = at->base ? ssa_op2(f, SSA_ADD, SSA_INT, false, memory, at->base) : memory;
+    return true;
+}
+
+/* ---- places ---- */
+
+static uint32_t constant(struct coil_lower *l, const struct coil_place *p, uint8_t as)
+{
+    if (!coil_is_scalar(p->op) && p->form != COIL_ADDR && p->form != COIL_MEASURE) return 0;
+    uint8_t from = coil_is_scalar(p->op) ? p->op : COIL_T_UNT64;
+    uint32_t bits = ssa_const(l->f, (int64_t)coil_convert_bits(p->value, from, as, false));
+    return is_real(as) ? ssa_op1(l->f, SSA_REAL, coil_ssa_type(as), bits) : bits;
+}
+
+static uint32_t from_bits(struct coil_lower *l, uint32_t bits, uint8_t as)
+{
+    if (is_real(as)) return ssa_op1(l->f, SSA_REAL, coil_ssa_type(as), bits);
+    return coil_lower_canon(l, bits, as);
+}
+
+/* The value of a place in the type `as`; own: what a register is taken for before that. */
+uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint8_t own, uint8_t as)
+{
+    struct ssa_address at;
+    if (as == COIL_T_BIT || !coil_is_scalar(as)) return 0;
+    switch (p->at) {
+    case COIL_AT_CONST: return constant(l, p, as);
+    case COIL_AT_REGISTER:
+        if (own == COIL_T_BIT) return 0;
+        return coil_lower_convert(l, from_bits(l, read_register(l, p->slot), own), own, as);
+    case COIL_AT_SLOT: {
+        uint8_t declared = l->flow.types[p->slot];
+        uint32_t value = ssa_read(l->f, p->slot);
+        if (p->op == COIL_T_BIT || declared == COIL_T_BIT) return 0;
+        if (p->op != declared) { /* another integer type of the same width */
+            if (!coil_is_int(p->op) || !coil_is_int(declared)) return 0;
+            value = coil_lower_canon(l, value, p->op);
+        }
+        return coil_lower_convert(l, value, p->op, as);
+    }
+    case COIL_AT_FRAME:
+    case COIL_AT_MEMORY:
+        if (!coil_is_scalar(p->op) || p->op == COIL_T_BIT || l->vm->m->big_endian ||
+            p->ext & (COIL_VOLATILE | COIL_ATOMIC) || !reach(l, p, false, &at))
+            return 0;
+        return coil_lower_convert(l, ssa_load(l->f, mem_of(p->op), at), p->op, as);
+    default: return 0;
+    }
+}
+
+uint32_t coil_lower_read(struct coil_lower *l, const struct coil_step *s, unsigned i, uint8_t as)
+{
+    const struct coil_place *p = &s->places[i];
+    return coil_lower_place(l, p, p->at == COIL_AT_REGISTER ? coil_step_type(s) : p->op, as);
+}
+
+/* Stores a value of a type with MOV's conversion. */
+bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t value,
+                      uint8_t from)
+{
+    struct ssa_function *f = l->f;
+    struct ssa_address at;
+    if (!value || from == COIL_T_BIT || p->ext & COIL_SATURATE) return false;
+    if (p->at == COIL_AT_REGISTER) {
+        if (is_real(from)) value = ssa_op1(f, SSA_BITS, SSA_INT, value);
+        if (p->slot < l->passed)
+            ssa_write(f, l->flow.slots + p->slot, value);
+        else
+            ssa_store(f, SSA_X64,
+                      (struct ssa_address){.base = fixed(l, SSA_CONTEXT),
+                                           .disp = (int64_t)offsetof(struct coil_vm, v) +
+                                                   8 * (int64_t)p->slot},
+                      value);
+        return true;
+    }
+    if (!coil_is_scalar(p->op) || p->op == COIL_T_BIT) return false;
+    if (p->at == COIL_AT_SLOT) {
+        uint8_t declared = l->flow.types[p->slot];
+        if (declared == COIL_T_BIT) return false;
+        value = coil_lower_convert(l, value, from, p->op);
+        if (value && p->op != declared) {
+            if (!coil_is_int(p->op) || !coil_is_int(declared)) return false;
+            value = coil_lower_canon(l, value, declared);
+        }
+        if (value) ssa_write(f, p->slot, value);
+        return value != 0;
+    }
+    if ((p->at != COIL_AT_FRAME && p->at != COIL_AT_MEMORY) || l->vm->m->big_endian ||
+        p->ext & (COIL_VOLATILE | COIL_ATOMIC))
+        return false;
+    /* A store cuts by itself. */
+    bool cuts = coil_is_int(from) && coil_is_int(p->op);
+    if (!cuts) value = coil_lower_convert(l, value, from, p->op);
+    if (!value || !reach(l, p, true, &at)) return false;
+    ssa_store(f, mem_of(p->op), at, value);
+    return true;
+}

@@ -1,0 +1,334 @@
+/* Running compiled code: entering, answering at exits, and handing over to the interpreter. */
+#include "coil/jit/jit.h"
+#include "coil/vm/step.h"
+#include "core/snapshot.h"
+#include <stdlib.h>
+
+enum why { LEFT, TRAPPED, ASKED, INTERRUPTED };
+
+/* ---- exits ---- */
+
+struct found { /* what an exit keeps besides the state */
+    uint64_t base, index, disp, window;
+};
+
+static struct found look(const struct coil_jit *j, const struct ssa_site *s)
+{
+    struct found f = {0};
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct ssa_location *at = &j->locations[s->first + i];
+        uint64_t value = coil_jit_value(j, at, j->frame);
+        if (at->key == COIL_KEY_BASE) f.base = value;
+        if (at->key == COIL_KEY_INDEX) f.index = value;
+        if (at->key == COIL_KEY_DISP) f.disp = value;
+        if (at->key == COIL_KEY_WINDOW) f.window = value;
+    }
+    return f;
+}
+
+static uint64_t leave(struct coil_jit *j, enum why why)
+{
+    j->why = (int)why;
+    return 1;
+}
+
+static uint64_t trap(struct coil_jit *j, uint32_t number)
+{
+    if (!coil_jit_settle(j)) number = COIL_TRAP_OUT_OF_MEMORY;
+    j->vm.trap = number;
+    j->vm.final = true;
+    return leave(j, TRAPPED);
+}
+
+/* An access that the fast check refused: it may be in another region than the last one. */
+static uint64_t check(struct coil_jit *j, const struct ssa_site *s)
+{
+    struct found f = look(j, s);
+    uint64_t address = f.base + (f.index << (s->kind >> 24)) + f.disp;
+    bool write = s->kind >> 16 & 1;
+    uint32_t refused = 0, size = s->kind >> 8 & 0xff;
+    if (!coil_memory(&j->vm, address, size, write, &refused)) return trap(j, refused);
+    const struct coil_region *r = coil_region_at(&j->vm, address);
+    struct ssa_window *w = (struct ssa_window *)((uint8_t *)j + f.window);
+    w->base = r->base;
+    for (unsigned k = 0; k < 5; k++) w->limit[k] = r->size >> k ? r->size - (1u << k) + 1 : 0;
+    return 0;
+}
+
+static void fill(struct coil_jit *j, const struct ssa_site *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct ssa_location *at = &j->locations[s->first + i];
+        uint64_t value = coil_jit_value(j, at, j->frame);
+        if (at->key < COIL_KEY_REGISTER)
+            j->scratch[at->key] =
+                coil_canon(j->slot_types[j->slot_first[s->function] + at->key], value);
+        else if (at->key < COIL_KEY_FLAGS)
+            j->vm.v[at->key - COIL_KEY_REGISTER] = value;
+    }
+}
+
+/* What a step wrote before it trapped is part of the state. */
+struct written {
+    struct coil_jit *j;
+    uint64_t v[COIL_REGISTERS];
+};
+
+static void keep_result(void *user, uint8_t at, uint32_t slot, bool write)
+{
+    struct written *w = user;
+    if (at == COIL_AT_SLOT && write) w->j->vm.slots[w->j->vm.fp + slot] = w->j->scratch[slot];
+    if (at == COIL_AT_REGISTER && write) w->j->vm.v[slot] = w->v[slot];
+}
+
+static uint64_t step(struct coil_jit *j, const struct ssa_site *s)
+{
+    struct coil_vm *vm = &j->vm;
+    const struct coil_step *step = vm->program.steps[s->position];
+    uint64_t *slots = vm->slots, fp = vm->fp;
+    struct written written = {.j = j};
+    fill(j, s);
+    vm->slots = j->scratch;
+    vm->fp = 0;
+    uint32_t number = coil_step_run(vm, step);
+    vm->slots = slots;
+    vm->fp = fp;
+    if (!number) return 0;
+    memcpy(written.v, vm->v, sizeof written.v);
+    uint64_t way = trap(j, number);
+    coil_step_touches(step, keep_result, &written);
+    return way;
+}
+
+static uint64_t hand_over(struct coil_jit *j, enum why why)
+{
+    if (!coil_jit_settle(j)) {
+        j->vm.trap = COIL_TRAP_OUT_OF_MEMORY;
+        j->vm.final = true;
+        why = TRAPPED;
+    }
+    j->suspended = why == ASKED || why == INTERRUPTED;
+    return leave(j, why);
+}
+
+static uint64_t stop_for_interrupt(struct coil_jit *j)
+{
+    if (!atomic_exchange_explicit(&j->vm.base.interrupt, false, memory_order_relaxed)) return 0;
+    return hand_over(j, INTERRUPTED);
+}
+
+static void set_limit(struct coil_jit *j)
+{
+    uint64_t top = (uint64_t)(uintptr_t)(j->stack_memory + j->stack_bytes);
+    atomic_store_explicit(&j->stack_limit, top - 8 - 8 * (j->vm.depth_max - j->base_depth),
+                          memory_order_relaxed);
+}
+
+static uint64_t deep(struct coil_jit *j)
+{
+    set_limit(j); /* an interrupt changes it */
+    if (j->base_depth + coil_jit_depth(j) >= j->vm.depth_max)
+        return trap(j, COIL_TRAP_STACK_OVERFLOW);
+    return stop_for_interrupt(j);
+}
+
+static uint64_t clear(struct coil_jit *j, const struct ssa_site *s)
+{
+    const struct coil_region *r = j->vm.frame_memory;
+    memset(r->bytes + (j->vm.frame_top - r->base), 0,
+           (size_t)j->vm.program.functions[s->function].bytes);
+    return 0;
+}
+
+static uint64_t condition(struct coil_jit *j, uint8_t which)
+{
+    coil_flags_settle(&j->vm);
+    j->scratch[0] = coil_condition(which, j->vm.flags);
+    return 0;
+}
+
+uint64_t coil_jit_ask(struct coil_jit *j)
+{
+    const struct ssa_site *s = coil_jit_site(j, *(const uint64_t *)(uintptr_t)j->stack);
+    switch ((enum coil_exit_kind)(s->kind & 0xff)) {
+    case COIL_EXIT_CHECK: return check(j, s);
+    case COIL_EXIT_STEP: return step(j, s);
+    case COIL_EXIT_PORT: return hand_over(j, ASKED);
+    case COIL_EXIT_POLL: return stop_for_interrupt(j);
+    case COIL_EXIT_DEPTH: return deep(j);
+    case COIL_EXIT_FRAMES: return trap(j, COIL_TRAP_STACK_OVERFLOW);
+    case COIL_EXIT_CLEAR: return clear(j, s);
+    case COIL_EXIT_CONDITION: return condition(j, (uint8_t)(s->kind >> 8));
+    default: return hand_over(j, LEFT);
+    }
+}
+
+/* ---- entering ---- */
+
+typedef uint64_t native_fn(struct coil_jit *j, const void *code);
+
+static bool call_native(struct coil_jit *j, uint32_t stub, uint32_t at)
+{
+    union {
+        const void *data;
+        native_fn *code;
+    } way = {j->code + stub};
+    j->vm.executed = UINT64_MAX;
+    j->vm.yielded = false;
+    return way.code(j, j->code + at) != 0;
+}
+
+/* At the start of a function: true if it returned. */
+static bool enter(struct coil_jit *j)
+{
+    struct coil_vm *vm = &j->vm;
+    j->base_depth = vm->depth;
+    j->base_fp = vm->fp;
+    j->base_function = vm->function;
+    j->stack = (uint64_t)(uintptr_t)(j->stack_memory + j->stack_bytes);
+    j->frame = (uint64_t)(uintptr_t)j->frame_memory;
+    set_limit(j);
+    return call_native(j, j->enter, j->entries[vm->function]);
+}
+
+static void take_answer(void *user, uint8_t at, uint32_t slot, bool write)
+{
+    struct coil_jit *j = user;
+    if (at == COIL_AT_SLOT && write) j->scratch[slot] = j->vm.slots[j->vm.fp + slot];
+}
+
+/* Where native code asked, or was interrupted; the machine is as it was then. */
+static bool resume(struct coil_jit *j)
+{
+    const struct ssa_site *s = coil_jit_site(j, *(const uint64_t *)(uintptr_t)j->stack);
+    if ((s->kind & 0xff) == COIL_EXIT_PORT)
+        coil_step_touches(j->vm.program.steps[s->position], take_answer, j);
+    j->suspended = false;
+    set_limit(j);
+    return call_native(j, j->resume, 0);
+}
+
+/* The function that native code was entered with has returned. */
+static void returned(struct coil_jit *j)
+{
+    struct coil_vm *vm = &j->vm;
+    memcpy(vm->v, j->gpr, j->touched[j->base_function] * sizeof *vm->v);
+    vm->depth = j->base_depth;
+    vm->fp = j->base_fp;
+    vm->function = j->base_function;
+    if (!vm->depth) { /* pc: where the return is, which native code has noted */
+        vm->final = vm->halted = true;
+        vm->function = vm->program.owners[vm->pc];
+        return;
+    }
+    vm->pc = coil_leave(vm);
+}
+
+/* ---- the engine ---- */
+
+/* The interpreter, up to a call or a stop. False: a stop. */
+static bool interpret(struct coil_jit *j, uint64_t fuel, penta_stop *stop)
+{
+    j->vm.yields = true;
+    coil_vm_run(&j->vm.base, fuel, stop);
+    j->vm.yields = false;
+    return j->vm.yielded;
+}
+
+static void run_native(struct coil_jit *j, penta_stop *stop)
+{
+    for (;;) {
+        if (j->suspended ? resume(j) : enter(j)) {
+            returned(j);
+            if (j->vm.final) break;
+        } else if (j->why == ASKED || j->why == TRAPPED) {
+            break;
+        } else if (j->why == INTERRUPTED) {
+            *stop = (penta_stop){.kind = PENTA_STOP_INTERRUPT, .pc = j->vm.program.pcs[j->vm.pc]};
+            return;
+        }
+        if (!interpret(j, UINT64_MAX, stop)) return;
+    }
+    /* The interpreter asks the host, or tells the end again. */
+    coil_vm_run(&j->vm.base, 1, stop);
+    if (!j->vm.waiting) j->suspended = false;
+}
+
+/* Steps that are not counted, marks, and programs without native code are the interpreter's. */
+static bool by_interpreter(const struct coil_jit *j, uint64_t fuel)
+{
+    return !j->code || fuel != UINT64_MAX || j->vm.marked || j->vm.final || j->vm.waiting;
+}
+
+static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
+{
+    struct coil_jit *j = coil_jit(base);
+    if (by_interpreter(j, fuel)) {
+        if (fuel && !j->vm.final && !j->vm.waiting) j->suspended = j->vm.yielded = false;
+        coil_vm_run(base, fuel, stop);
+        return;
+    }
+    j->vm.started = true;
+    if (atomic_exchange_explicit(&base->interrupt, false, memory_order_relaxed)) {
+        *stop = (penta_stop){.kind = PENTA_STOP_INTERRUPT, .pc = j->vm.program.pcs[j->vm.pc]};
+        return;
+    }
+    if (j->suspended || j->vm.yielded || interpret(j, UINT64_MAX, stop)) run_native(j, stop);
+    if (j->vm.executed == UINT64_MAX) stop->steps = UINT64_MAX;
+}
+
+static void jit_interrupt(penta_vm *base)
+{
+    /* Calls look at the limit, loops at the flag. */
+    atomic_store_explicit(&coil_jit(base)->stack_limit, UINT64_MAX, memory_order_relaxed);
+}
+
+static void jit_walk(penta_vm *base, struct walk *w)
+{
+    struct coil_jit *j = coil_jit(base);
+    coil_vm_walk(base, w);
+    if (walk_loads(w)) j->suspended = j->vm.yielded = false;
+}
+
+static void jit_close(penta_vm *base)
+{
+    coil_jit_release(coil_jit(base));
+    coil_vm_close(base);
+}
+
+penta_vm *coil_jit_open(const penta_module *module, const penta_option *options, size_t count,
+                        const struct engine *engine, penta_error *err)
+{
+    penta_vm *base = coil_vm_open(module, options, count, sizeof(struct coil_jit), err);
+    if (!base) return NULL;
+    struct coil_jit *j = coil_jit(base);
+    j->linear = j->vm.linear;
+    if (j->linear && coil_jit_compile(j)) {
+        j->vm.yielded = true; /* at the start of the entry function */
+        base->engine = engine;
+    } else {
+        coil_jit_release(j); /* the interpreter runs it */
+    }
+    return base;
+}
+
+static penta_vm *jit_open(const penta_module *module, const penta_option *options, size_t count,
+                          penta_error *err)
+{
+    return coil_jit_open(module, options, count, &coil_jit_engine, err);
+}
+
+const struct engine coil_jit_engine = {
+    .name = "jit",
+    .open = jit_open,
+    .run = jit_run,
+    .answer = coil_vm_answer,
+    .describe = coil_vm_describe,
+    .peek = coil_vm_peek,
+    .poke = coil_vm_poke,
+    .mark = coil_vm_mark,
+    .interrupt = jit_interrupt,
+    .walk = jit_walk,
+    .close = jit_close,
+    .detail = coil_vm_detail,
+};

@@ -1,0 +1,478 @@
+/* Register allocation: linear scan with splitting, after Wimmer and Mössenböck, "Optimized interval
+ * splitting in a linear scan register allocator" (2005), on SSA form. Intervals are taken in the
+ * order in which they begin. One gets a register that is free for all of its life, or for a part,
+ * and is split there; when none is free, whatever is used latest goes to the frame. A value is
+ * stored to the frame once, where it is defined, so that leaving a register needs no code. */
+#include "ssa/allocate.h"
+#include "base/array.h"
+#include <stdlib.h>
+
+/* clang-format off */
+/* Registers to allocate, the reserved ones left out: RSP, RBP, R14, R15, and R11 and XMM15, which are
+ * the emitter's. */
+static const int8_t ints[] = {RAX, RCX, RDX, RSI, RDI, R8, R9, R10, RBX, R12, R13};
+static const int8_t floats[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+/* clang-format on */
+const uint8_t ssa_param_registers[SSA_PARAMS] = {RAX, RCX, RDX, RSI, RDI, R8};
+
+struct scan {
+    struct ssa_live *l;
+    uint32_t *waiting; /* a heap of intervals by their beginning */
+    size_t waiting_count, waiting_capacity;
+    uint32_t *active, *inactive;
+    size_t active_count, active_capacity, inactive_count, inactive_capacity;
+    uint32_t at;
+};
+
+/* ---- intervals ---- */
+
+static struct ssa_interval *get(struct scan *s, uint32_t i) { return &s->l->intervals[i]; }
+
+static bool covers(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
+{
+    for (uint32_t r = i->range; r && l->ranges[r].from <= at; r = l->ranges[r].next)
+        if (at < l->ranges[r].to) return true;
+    return false;
+}
+
+const struct ssa_interval *ssa_interval_at(const struct ssa_live *l, uint32_t value, uint32_t at)
+{
+    uint32_t i = l->first[value];
+    while (i && !(l->intervals[i].from <= at && at < l->intervals[i].to)) i = l->intervals[i].next;
+    return i ? &l->intervals[i] : NULL;
+}
+
+static bool is_float(const struct scan *s, uint32_t i)
+{
+    return ssa_is_float(&s->l->f->insns[s->l->intervals[i].value]);
+}
+
+static uint32_t meeting(const struct ssa_live *l, const struct ssa_interval *a,
+                        const struct ssa_interval *b)
+{
+    uint32_t x = a->range, y = b->range;
+    while (x && y) {
+        const struct ssa_range *p = &l->ranges[x], *q = &l->ranges[y];
+        if (p->to <= q->from)
+            x = p->next;
+        else if (q->to <= p->from)
+            y = q->next;
+        else
+            return p->from > q->from ? p->from : q->from;
+    }
+    return UINT32_MAX;
+}
+
+/* The first of the numbers, which ascend, that the interval covers. */
+static uint32_t hit(const struct ssa_live *l, const struct ssa_interval *i, const uint32_t *numbers,
+                    uint32_t count)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (numbers[middle] < i->from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t r = i->range;
+    for (; low < count && numbers[low] < i->to; low++) {
+        while (r && l->ranges[r].to <= numbers[low]) r = l->ranges[r].next;
+        if (!r) break;
+        if (l->ranges[r].from <= numbers[low]) return numbers[low];
+    }
+    return UINT32_MAX;
+}
+
+/* The first use at or after `at` that needs a register; UINT32_MAX: none. */
+static uint32_t next_need(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
+{
+    for (uint32_t u = i->use_first; u < i->use_end; u++)
+        if (l->uses[u].needs && l->uses[u].at >= at) return l->uses[u].at;
+    return UINT32_MAX;
+}
+
+static uint32_t next_use(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
+{
+    for (uint32_t u = i->use_first; u < i->use_end; u++)
+        if (l->uses[u].at >= at) return l->uses[u].at;
+    return i->to;
+}
+
+/* ---- the heap ---- */
+
+static void put(struct scan *s, uint32_t i)
+{
+    if (!ARRAY_RESERVE(s->waiting, s->waiting_capacity, s->waiting_count + 1)) {
+        s->l->failed = true;
+        return;
+    }
+    size_t at = s->waiting_count++;
+    while (at && get(s, s->waiting[(at - 1) / 2])->from > get(s, i)->from) {
+        s->waiting[at] = s->waiting[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    s->waiting[at] = i;
+}
+
+static uint32_t take(struct scan *s)
+{
+    uint32_t top = s->waiting[0], last = s->waiting[--s->waiting_count];
+    size_t at = 0;
+    for (;;) {
+        size_t child = at * 2 + 1;
+        if (child >= s->waiting_count) break;
+        if (child + 1 < s->waiting_count &&
+            get(s, s->waiting[child + 1])->from < get(s, s->waiting[child])->from)
+            child++;
+        if (get(s, s->waiting[child])->from >= get(s, last)->from) break;
+        s->waiting[at] = s->waiting[child];
+        at = child;
+    }
+    s->waiting[at] = last;
+    return top;
+}
+
+/* ---- splitting ---- */
+
+/* Cuts the interval; what lives from `at` on is a new one, in the frame until it gets a register.
+ * Returns it, or 0: nothing of it is left there. */
+static uint32_t split(struct scan *s, uint32_t i, uint32_t at)
+{
+    struct ssa_live *l = s->l;
+    if (!ARRAY_RESERVE(l->intervals, l->interval_capacity, l->interval_count + 1) ||
+        !ARRAY_RESERVE(l->ranges, l->range_capacity, l->range_count + 1)) {
+        l->failed = true;
+        return 0;
+    }
+    struct ssa_interval *old = get(s, i);
+    if (at >= old->to || at <= old->from) return 0;
+    uint32_t r = old->range, before = 0;
+    while (r && l->ranges[r].to <= at) {
+        before = r;
+        r = l->ranges[r].next;
+    }
+    if (!r) return 0;
+    if (l->ranges[r].from < at) { /* in the middle of a range */
+        uint32_t made = (uint32_t)l->range_count++;
+        l->ranges[made] = (struct ssa_range){at, l->ranges[r].to, l->ranges[r].next};
+        l->ranges[r].to = at;
+        l->ranges[r].next = 0;
+        before = r;
+        r = made;
+    } else {
+        l->ranges[before].next = 0;
+    }
+    uint32_t use = old->use_first;
+    while (use < old->use_end && l->uses[use].at <= at) use++;
+    uint32_t made = (uint32_t)l->interval_count++;
+    l->intervals[made] = (struct ssa_interval){.value = old->value,
+                                               .from = l->ranges[r].from,
+                                               .to = old->to,
+                                               .range = r,
+                                               .use_first = use,
+                                               .use_end = old->use_end,
+                                               .next = old->next,
+                                               .reg = SSA_IN_FRAME};
+    old->to = l->ranges[before].to;
+    old->use_end = use;
+    old->next = made;
+    return made;
+}
+
+static uint32_t block_of(const struct ssa_live *l, uint32_t at)
+{
+    uint32_t low = 0, high = l->block_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (l->block_from[l->order[middle]] <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1; /* place in the order */
+}
+
+/* The best place for code between two numbers: as late as possible in the block with the fewest loops
+ * around it. A gap, or the beginning of a block. */
+static uint32_t best_place(const struct ssa_live *l, uint32_t least, uint32_t most)
+{
+    if (!(most & 1) && l->block_from[l->order[block_of(l, most)]] != most) most--;
+    if (least >= most) return most;
+    uint32_t from = block_of(l, least), to = block_of(l, most), best = to;
+    for (uint32_t k = to; k > from; k--)
+        if (l->loops.depth[l->order[k]] < l->loops.depth[l->order[best]]) best = k;
+    if (l->loops.depth[l->order[from]] < l->loops.depth[l->order[best]]) {
+        /* The end of the first block, before what ends it. */
+        uint32_t end = l->block_to[l->order[from]];
+        if (end >= 3 && end - 3 > least && ((end - 3) & 1)) return end - 3;
+    }
+    return best == to                                  ? most
+           : l->block_from[l->order[best + 1]] <= most ? l->block_from[l->order[best + 1]]
+                                                       : most;
+}
+
+static void to_frame(struct scan *s, uint32_t i)
+{
+    struct ssa_live *l = s->l;
+    struct ssa_interval *it = get(s, i);
+    it->reg = SSA_IN_FRAME;
+    if (l->f->insns[it->value].op != SSA_CONST && l->slots[it->value] < 0)
+        l->slots[it->value] = (int32_t)l->frame++;
+    uint32_t need = next_need(l, it, it->from + 1);
+    if (need == UINT32_MAX) return;
+    uint32_t rest = split(s, i, best_place(l, it->from + 1, need - 1));
+    if (rest) put(s, rest);
+}
+
+/* ---- choosing ---- */
+
+static uint32_t blocked_from(const struct scan *s, uint32_t i, int8_t reg)
+{
+    const struct ssa_live *l = s->l;
+    const struct ssa_interval *it = &l->intervals[i];
+    uint32_t at = hit(l, it, l->calls, l->call_count);
+    if (!is_float(s, i) && (reg == RAX || reg == RDX)) {
+        uint32_t divide = hit(l, it, l->divides, l->divide_count);
+        if (divide < at) at = divide;
+    }
+    return at;
+}
+
+/* The register that would save a move, or -1. */
+static int wish_of(const struct scan *s, uint32_t i)
+{
+    const struct ssa_live *l = s->l;
+    const struct ssa_function *f = l->f;
+    const struct ssa_interval *it = &l->intervals[i];
+    const struct ssa_insn *in = &f->insns[it->value];
+    for (uint32_t k = l->first[it->value]; k && k != i; k = l->intervals[k].next)
+        if (l->intervals[k].reg >= 0 && l->intervals[k].to <= it->from)
+            return l->intervals[k].reg; /* where it was before */
+    if (in->op == SSA_PARAM || in->op == SSA_RESULT)
+        return in->imm < SSA_PARAMS ? ssa_param_registers[in->imm] : -1;
+    if (in->op == SSA_PHI) {
+        for (uint32_t k = 0; k < in->count; k++) {
+            uint32_t arg = l->first[f->pool[in->list + k]];
+            if (arg && l->intervals[arg].reg >= 0) {
+                const struct ssa_interval *last = &l->intervals[arg];
+                while (last->next && l->intervals[last->next].reg >= 0)
+                    last = &l->intervals[last->next];
+                return last->reg;
+            }
+        }
+        return -1;
+    }
+    return -1;
+}
+
+/* Where a value goes at the end of its life: to a phi, an argument or a result. */
+static int wish_of_users(const struct scan *s, const uint32_t *heir, uint32_t i)
+{
+    const struct ssa_live *l = s->l;
+    uint32_t value = l->intervals[i].value, to = heir[value];
+    if (!to) return -1;
+    if (to & UINT32_C(0x80000000)) return (int)(to & 0xff);
+    uint32_t k = l->first[to];
+    return k ? l->intervals[k].reg : -1;
+}
+
+static void assign(struct scan *s, uint32_t i, int reg)
+{
+    get(s, i)->reg = (int8_t)reg;
+    if (!ARRAY_RESERVE(s->active, s->active_capacity, s->active_count + 1)) {
+        s->l->failed = true;
+        return;
+    }
+    s->active[s->active_count++] = i;
+}
+
+static bool take_free(struct scan *s, uint32_t i, const uint32_t *heir)
+{
+    struct ssa_live *l = s->l;
+    uint32_t until[SSA_REGISTERS];
+    bool real = is_float(s, i);
+    const int8_t *set = real ? floats : ints;
+    size_t n = real ? sizeof floats : sizeof ints;
+    const struct ssa_interval *it = get(s, i);
+    for (size_t k = 0; k < SSA_REGISTERS; k++) until[k] = UINT32_MAX;
+    for (size_t k = 0; k < s->active_count; k++)
+        if (is_float(s, s->active[k]) == real) until[get(s, s->active[k])->reg] = 0;
+    for (size_t k = 0; k < s->inactive_count; k++) {
+        const struct ssa_interval *other = get(s, s->inactive[k]);
+        if (is_float(s, s->inactive[k]) != real) continue;
+        uint32_t at = meeting(l, it, other);
+        if (at < until[other->reg]) until[other->reg] = at;
+    }
+    uint32_t calls = blocked_from(s, i, -1), divides = real ? calls : blocked_from(s, i, RAX);
+    for (size_t k = 0; k < n; k++) {
+        uint32_t limit = !real && (set[k] == RAX || set[k] == RDX) ? divides : calls;
+        if (limit < until[set[k]]) until[set[k]] = limit;
+    }
+    int best = -1, wish = wish_of(s, i), heirs = wish_of_users(s, heir, i);
+    for (size_t k = 0; k < n; k++)
+        if (best < 0 || until[set[k]] > until[best]) best = set[k];
+    const int wishes[2] = {heirs, wish};
+    for (int k = 0; k < 2; k++)
+        if (wishes[k] >= 0 && until[wishes[k]] >= it->to) {
+            best = wishes[k];
+            break;
+        }
+    if (until[best] < it->to && wish >= 0 && until[wish] == until[best]) best = wish;
+    if (until[best] <= it->from + 1) return false;
+    if (until[best] < it->to) {
+        /* Free for a part: worth it only if something is read there. */
+        if (next_need(l, it, it->from) >= until[best]) return false;
+        uint32_t last = it->from;
+        for (uint32_t u = it->use_first; u < it->use_end && l->uses[u].at < until[best]; u++)
+            last = l->uses[u].at;
+        uint32_t most = until[best];
+        if (l->block_from[l->order[block_of(l, most)]] != most) most--;
+        uint32_t place = best_place(l, last + 1, most);
+        if (place <= it->from) return false;
+        uint32_t rest = split(s, i, place);
+        if (rest) put(s, rest);
+    }
+    assign(s, i, best);
+    return true;
+}
+
+static void evict(struct scan *s, int reg, uint32_t by)
+{
+    bool real = is_float(s, by);
+    uint32_t at = get(s, by)->from;
+    for (int list = 0; list < 2; list++) {
+        uint32_t *items = list ? s->inactive : s->active;
+        size_t *count = list ? &s->inactive_count : &s->active_count;
+        for (size_t k = 0; k < *count;) {
+            uint32_t i = items[k];
+            if (i == by || is_float(s, i) != real || get(s, i)->reg != reg ||
+                (list && meeting(s->l, get(s, i), get(s, by)) == UINT32_MAX)) {
+                k++;
+                continue;
+            }
+            uint32_t rest = split(s, i, at);
+            items[k] = items[--*count];
+            if (rest) to_frame(s, rest);
+        }
+    }
+}
+
+static void take_used(struct scan *s, uint32_t i)
+{
+    struct ssa_live *l = s->l;
+    bool real = is_float(s, i);
+    const int8_t *set = real ? floats : ints;
+    size_t n = real ? sizeof floats : sizeof ints;
+    uint32_t used[SSA_REGISTERS];
+    const struct ssa_interval *it = get(s, i);
+    uint32_t need = next_need(l, it, it->from), calls = blocked_from(s, i, -1);
+    for (size_t k = 0; k < SSA_REGISTERS; k++) used[k] = UINT32_MAX;
+    for (int list = 0; list < 2; list++) {
+        const uint32_t *items = list ? s->inactive : s->active;
+        size_t count = list ? s->inactive_count : s->active_count;
+        for (size_t k = 0; k < count; k++) {
+            const struct ssa_interval *other = get(s, items[k]);
+            if (is_float(s, items[k]) != real) continue;
+            if (list && meeting(l, it, other) == UINT32_MAX) continue;
+            uint32_t at = other->from >= it->from ? 0 : next_use(l, other, it->from);
+            /* What this very instruction reads stays. */
+            if (next_need(l, other, it->from) <= it->from + 1) at = 0;
+            if (at < used[other->reg]) used[other->reg] = at;
+        }
+    }
+    int best = set[0];
+    for (size_t k = 0; k < n; k++) {
+        uint32_t limit = blocked_from(s, i, set[k]);
+        if (limit <= it->from + 1) used[set[k]] = 0;
+        if (used[set[k]] > used[best]) best = set[k];
+    }
+    /* Nothing of it needs a register soon: the frame will do. */
+    bool now = need <= it->from + 1;
+    if (!now && (need == UINT32_MAX || used[best] < need || calls < need)) {
+        to_frame(s, i);
+        return;
+    }
+    uint32_t limit = blocked_from(s, i, (int8_t)best);
+    if (limit < it->to) {
+        uint32_t last = it->from;
+        for (uint32_t u = it->use_first; u < it->use_end && l->uses[u].at < limit; u++)
+            last = l->uses[u].at;
+        uint32_t rest = split(s, i, best_place(l, last + 1, limit - 1));
+        if (rest) put(s, rest);
+    }
+    evict(s, best, i);
+    assign(s, i, best);
+}
+
+/* ---- the scan ---- */
+
+static void advance(struct scan *s, uint32_t at)
+{
+    for (size_t k = 0; k < s->active_count;) {
+        const struct ssa_interval *it = get(s, s->active[k]);
+        if (it->to > at && covers(s->l, it, at)) {
+            k++;
+            continue;
+        }
+        if (it->to > at) {
+            if (!ARRAY_RESERVE(s->inactive, s->inactive_capacity, s->inactive_count + 1)) {
+                s->l->failed = true;
+                return;
+            }
+            s->inactive[s->inactive_count++] = s->active[k];
+        }
+        s->active[k] = s->active[--s->active_count];
+    }
+    for (size_t k = 0; k < s->inactive_count;) {
+        const struct ssa_interval *it = get(s, s->inactive[k]);
+        if (it->to > at && !covers(s->l, it, at)) {
+            k++;
+            continue;
+        }
+        if (it->to > at) {
+            if (!ARRAY_RESERVE(s->active, s->active_capacity, s->active_count + 1)) {
+                s->l->failed = true;
+                return;
+            }
+            s->active[s->active_count++] = s->inactive[k];
+        }
+        s->inactive[k] = s->inactive[--s->inactive_count];
+    }
+}
+
+/* Per value: the phi it goes to, or 0x80000000 | the register of an argument. */
+static uint32_t *find_heirs(const struct ssa_live *l)
+{
+    const struct ssa_function *f = l->f;
+    uint32_t *heir = calloc(f->count, sizeof *heir);
+    for (uint32_t k = 0; heir && k < l->block_count; k++)
+        for (uint32_t i = f->blocks[l->order[k]].first; i; i = f->insns[i].next) {
+            const struct ssa_insn *in = &f->insns[i];
+            bool listed = in->op == SSA_PHI || in->op == SSA_CALL || in->op == SSA_RETURN;
+            for (uint32_t n = 0; listed && n < in->count; n++)
+                heir[f->pool[in->list + n]] =
+                    in->op == SSA_PHI ? i : UINT32_C(0x80000000) | ssa_param_registers[n];
+        }
+    return heir;
+}
+
+bool ssa_allocate(struct ssa_live *l)
+{
+    struct scan s = {.l = l};
+    uint32_t *heir = find_heirs(l);
+    if (!heir) return false;
+    size_t count = l->interval_count;
+    for (uint32_t i = 1; i < count; i++) put(&s, i);
+    while (s.waiting_count && !l->failed) {
+        uint32_t i = take(&s);
+        s.at = get(&s, i)->from;
+        advance(&s, s.at);
+        if (!take_free(&s, i, heir)) take_used(&s, i);
+    }
+    free(heir);
+    free(s.waiting);
+    free(s.active);
+    free(s.inactive);
+    return !l->failed;
+}

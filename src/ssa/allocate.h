@@ -1,0 +1,60 @@
+/* Where every value is, at every place: shared by live.c, allocate.c and the emitter.
+ *
+ * Instructions have even numbers, gaps between them odd ones. A value read by instruction p lives up
+ * to p; one that is defined there lives from p, from p + 1 after calls and divisions, which destroy
+ * registers at p. Phis are at the first number of their block, edges between blocks have none. */
+#pragma once
+#include "ssa/ssa.h"
+
+enum { SSA_IN_FRAME = -1, SSA_REGISTERS = 16 };
+
+struct ssa_range {
+    uint32_t from, to, next; /* next: 0 none */
+};
+struct ssa_place { /* where an instruction uses a value */
+    uint32_t at;
+    bool needs; /* it must be in a register */
+};
+struct ssa_interval {
+    uint32_t value;
+    uint32_t from, to;
+    uint32_t range;              /* first one */
+    uint32_t use_first, use_end; /* in uses */
+    uint32_t next;               /* the rest of the value's life; 0: none */
+    int8_t reg;                  /* or SSA_IN_FRAME */
+};
+struct ssa_live {
+    struct ssa_function *f;
+    struct ssa_loops loops;
+    uint32_t *order, block_count; /* blocks in the order of the code */
+    uint32_t *block_from, *block_to;
+    uint32_t *number; /* per instruction */
+    uint32_t limit;   /* after the last number */
+    struct ssa_range *ranges;
+    struct ssa_place *uses;
+    struct ssa_interval *intervals;
+    uint32_t *first;  /* per value: its first interval; 0: none */
+    int32_t *slots;   /* per value: place in the frame, in words; -1: none */
+    uint32_t **entry; /* per block: values that live at its start; ends with 0 */
+    uint32_t *calls, call_count, *divides, divide_count;
+    size_t range_count, range_capacity, use_count, use_capacity, interval_count, interval_capacity;
+    uint32_t frame; /* words */
+    bool failed;
+};
+
+bool ssa_live(struct ssa_live *l, struct ssa_function *f);
+void ssa_live_free(struct ssa_live *l);
+bool ssa_allocate(struct ssa_live *l);
+/* The interval of the value around a number. */
+const struct ssa_interval *ssa_interval_at(const struct ssa_live *l, uint32_t value, uint32_t at);
+
+/* A constant that is part of instructions, or a reserved register: nothing to allocate. */
+static inline bool ssa_immediate(const struct ssa_insn *in)
+{
+    return in->op == SSA_FIXED ||
+           (in->op == SSA_CONST && in->type == SSA_INT && in->imm == (int32_t)in->imm);
+}
+static inline bool ssa_is_float(const struct ssa_insn *in)
+{
+    return in->type == SSA_F32 || in->type == SSA_F64;
+}

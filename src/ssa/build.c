@@ -1,0 +1,231 @@
+/* The builder: variables to SSA form while blocks are filled, after Braun and others, "Simple and
+ * efficient construction of static single assignment form" (2013). Reading a variable in a block
+ * that does not write it makes a phi where there are several predecessors, or where they are not all
+ * known yet. Needless phis go in copies.c. */
+#include "ssa/ssa.h"
+#include "base/array.h"
+#include <stdlib.h>
+
+void ssa_variables(struct ssa_function *f, uint32_t count, const uint8_t *types)
+{
+    size_t cells = (size_t)count * f->block_count;
+    f->variables = count;
+    f->current = calloc(cells + 1, sizeof *f->current);
+    f->variable_types = malloc(count + 1);
+    if (!f->current || !f->variable_types) {
+        f->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) f->variable_types[i] = types[i];
+}
+
+static uint32_t *current(struct ssa_function *f, uint32_t block, uint32_t variable)
+{
+    return &f->current[(size_t)block * f->variables + variable];
+}
+
+void ssa_write(struct ssa_function *f, uint32_t variable, uint32_t value)
+{
+    if (!f->failed) *current(f, f->at, variable) = value;
+}
+
+static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variable);
+
+static uint32_t new_phi(struct ssa_function *f, uint32_t block, uint32_t variable)
+{
+    uint32_t phi = ssa_new(f, SSA_PHI, (enum ssa_type)f->variable_types[variable]);
+    if (!phi) return 0;
+    f->insns[phi].imm = variable;
+    ssa_prepend(f, block, phi);
+    *current(f, block, variable) = phi;
+    return phi;
+}
+
+static void fill_phi(struct ssa_function *f, uint32_t phi)
+{
+    uint32_t block = f->insns[phi].block, variable = (uint32_t)f->insns[phi].imm;
+    uint32_t n = f->blocks[block].pred_count;
+    uint32_t list = ssa_list(f, NULL, 0);
+    if (f->failed) return;
+    for (uint32_t i = 0; i < n; i++) { /* the list grows only when its items are all known */
+        uint32_t none = 0;
+        ssa_list(f, &none, 1);
+    }
+    f->insns[phi].list = list;
+    f->insns[phi].count = n;
+    for (uint32_t i = 0; i < n && !f->failed; i++) {
+        uint32_t value = read_in(f, f->blocks[block].preds[i], variable);
+        if (!f->failed) f->pool[list + i] = value;
+    }
+}
+
+/* Goes up through blocks with one predecessor without recursion; phis recurse, as deep as the
+ * program has joins in a row, which the caller limits by the size of a function. */
+static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variable)
+{
+    uint32_t at = block, value = 0;
+    while (!f->failed && !(value = *current(f, at, variable))) {
+        struct ssa_block *b = &f->blocks[at];
+        if (b->sealed && b->pred_count == 1) {
+            at = b->preds[0];
+            continue;
+        }
+        if (b->sealed && !b->pred_count) { /* not written before it is read, or not reachable */
+            value = ssa_new(f, SSA_CONST, (enum ssa_type)f->variable_types[variable]);
+            if (!value) return 0;
+            ssa_prepend(f, at, value);
+            *current(f, at, variable) = value;
+            break;
+        }
+        value = new_phi(f, at, variable);
+        if (b = &f->blocks[at], b->sealed) fill_phi(f, value);
+        break;
+    }
+    for (uint32_t b = block; !f->failed && b != at; b = f->blocks[b].preds[0])
+        *current(f, b, variable) = value;
+    return value;
+}
+
+uint32_t ssa_read(struct ssa_function *f, uint32_t variable)
+{
+    return f->failed ? 0 : read_in(f, f->at, variable);
+}
+
+void ssa_start(struct ssa_function *f, uint32_t block) { f->at = block; }
+
+void ssa_seal(struct ssa_function *f, uint32_t block)
+{
+    if (f->failed || f->blocks[block].sealed) return;
+    f->blocks[block].sealed = true;
+    for (uint32_t i = f->blocks[block].first; i && !f->failed; i = f->insns[i].next)
+        if (f->insns[i].op == SSA_PHI && !f->insns[i].count) fill_phi(f, i);
+}
+
+static uint32_t add(struct ssa_function *f, enum ssa_op op, enum ssa_type type)
+{
+    uint32_t value = ssa_new(f, op, type);
+    ssa_append(f, f->at, value);
+    return value;
+}
+
+uint32_t ssa_const(struct ssa_function *f, int64_t imm)
+{
+    uint32_t value = add(f, SSA_CONST, SSA_INT);
+    if (value) f->insns[value].imm = imm;
+    return value;
+}
+
+uint32_t ssa_op1(struct ssa_function *f, enum ssa_op op, enum ssa_type type, uint32_t a)
+{
+    uint32_t value = add(f, op, type);
+    if (value) f->insns[value].arg[0] = a;
+    return value;
+}
+
+uint32_t ssa_op2(struct ssa_function *f, enum ssa_op op, enum ssa_type type, bool narrow,
+                 uint32_t a, uint32_t b)
+{
+    uint32_t value = ssa_op1(f, op, type, a);
+    if (!value) return 0;
+    f->insns[value].arg[1] = b;
+    f->insns[value].narrow = narrow;
+    return value;
+}
+
+uint32_t ssa_compare(struct ssa_function *f, enum ssa_op op, enum ssa_cond cond, bool narrow,
+                     uint32_t a, uint32_t b)
+{
+    uint32_t value = ssa_op2(f, op, SSA_INT, narrow, a, b);
+    if (value) f->insns[value].cond = (uint8_t)cond;
+    return value;
+}
+
+static void address(struct ssa_function *f, uint32_t value, enum ssa_mem mem, struct ssa_address at)
+{
+    struct ssa_insn *in = &f->insns[value];
+    in->mem = (uint8_t)mem;
+    in->arg[0] = at.base;
+    in->arg[1] = at.index;
+    in->scale = at.scale;
+    in->imm = at.disp;
+}
+
+uint32_t ssa_load(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at)
+{
+    uint32_t value = add(f, SSA_LOAD,
+                         mem == SSA_MF32   ? SSA_F32
+                         : mem == SSA_MF64 ? SSA_F64
+                                           : SSA_INT);
+    if (value) address(f, value, mem, at);
+    return value;
+}
+
+void ssa_store(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at, uint32_t stored)
+{
+    uint32_t value = add(f, SSA_STORE, SSA_VOID);
+    if (!value) return;
+    address(f, value, mem, at);
+    f->insns[value].arg[2] = stored;
+}
+
+void ssa_window(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at, bool write,
+                uint32_t window, uint32_t exit)
+{
+    uint32_t value = add(f, SSA_WINDOW, SSA_VOID);
+    if (!value) return;
+    address(f, value, mem, at);
+    f->insns[value].cond = write;
+    f->insns[value].list = window;
+    f->insns[value].exit = exit;
+}
+
+uint32_t ssa_exit(struct ssa_function *f, uint32_t kind, uint32_t position)
+{
+    if (f->failed || !ARRAY_RESERVE(f->exits, f->exit_capacity, f->exit_count + 1)) {
+        f->failed = true;
+        return 0;
+    }
+    f->exits[f->exit_count++] = (struct ssa_exit){kind, position, (uint32_t)f->state_count, 0};
+    return (uint32_t)f->exit_count;
+}
+
+void ssa_keep(struct ssa_function *f, uint32_t key, uint32_t value)
+{
+    if (f->failed || !ARRAY_RESERVE(f->states, f->state_capacity, f->state_count + 1)) {
+        f->failed = true;
+        return;
+    }
+    f->states[f->state_count++] = (struct ssa_state){key, value};
+    f->exits[f->exit_count - 1].count++;
+}
+
+uint32_t ssa_effect(struct ssa_function *f, enum ssa_op op, uint32_t exit)
+{
+    uint32_t value = add(f, op, SSA_VOID);
+    if (value) f->insns[value].exit = exit;
+    return value;
+}
+
+void ssa_jump(struct ssa_function *f, uint32_t to)
+{
+    add(f, SSA_JUMP, SSA_VOID);
+    if (f->failed) return;
+    f->blocks[f->at].to[0] = to;
+    ssa_edge(f, f->at, to);
+}
+
+void ssa_branch(struct ssa_function *f, enum ssa_op op, enum ssa_cond cond, bool narrow, uint32_t a,
+                uint32_t b, uint32_t yes, uint32_t no)
+{
+    if (yes == no) {
+        ssa_jump(f, yes);
+        return;
+    }
+    uint32_t value = ssa_compare(f, op, cond, narrow, a, b);
+    if (!value) return;
+    f->insns[value].type = SSA_VOID;
+    f->blocks[f->at].to[0] = yes;
+    f->blocks[f->at].to[1] = no;
+    ssa_edge(f, f->at, yes);
+    ssa_edge(f, f->at, no);
+}

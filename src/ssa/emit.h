@@ -1,0 +1,60 @@
+/* What the files of the emitter share. */
+#pragma once
+#include "ssa/allocate.h"
+#include "x64/sse.h"
+
+#define SSA_SCRATCH R11
+#define SSA_FLOAT_SCRATCH 15u
+
+struct ssa_spot { /* a place for a value */
+    uint8_t where;
+    bool real;
+    int64_t at;
+};
+struct ssa_move {
+    struct ssa_spot to, from;
+};
+struct ssa_stub { /* out of line, for a check that fails */
+    uint32_t site, back, insn;
+};
+struct ssa_emitter {
+    struct ssa_function *f;
+    struct ssa_live l;
+    struct ssa_code *code;
+    struct x64 *e;
+    uint32_t function;
+    uint32_t at; /* number of the instruction under way */
+    struct x64_label *labels;
+    uint32_t *through; /* per block: where a jump to it really goes */
+    struct ssa_move *moves;
+    struct ssa_stub *stubs;
+    size_t move_count, move_capacity, stub_count, stub_capacity;
+};
+
+static inline struct x64_mem ssa_frame_slot(int64_t offset)
+{
+    return (struct x64_mem){.base = RBP, .index = X64_NONE, .disp = (int32_t)offset};
+}
+static inline struct x64_mem ssa_context_field(int64_t offset)
+{
+    return (struct x64_mem){.base = R15, .index = X64_NONE, .disp = (int32_t)offset};
+}
+
+/* emit_moves.c */
+struct ssa_spot ssa_spot_at(const struct ssa_emitter *m, uint32_t value, uint32_t at);
+void ssa_add_move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from);
+void ssa_do_moves(struct ssa_emitter *m); /* all of them at once, then there are none */
+void ssa_edge_moves(struct ssa_emitter *m, uint32_t from, uint32_t to); /* adds them */
+void ssa_load_const(struct ssa_emitter *m, struct ssa_spot to, int64_t imm);
+
+/* emit_insn.c */
+void ssa_emit_insn(struct ssa_emitter *m, uint32_t value);
+enum x64_reg ssa_int_arg(struct ssa_emitter *m, uint32_t value);
+unsigned ssa_float_arg(struct ssa_emitter *m, uint32_t value);
+/* Compares and gives the condition of the jump that is taken if it holds. */
+enum x64_cond ssa_emit_compare(struct ssa_emitter *m, const struct ssa_insn *in);
+
+/* emit.c */
+void ssa_emit_site(struct ssa_emitter *m, uint32_t insn); /* for the call just written */
+void ssa_emit_call(struct ssa_emitter *m, uint32_t function);
+void ssa_emit_stub(struct ssa_emitter *m, enum x64_cond cond, uint32_t insn);

@@ -1,0 +1,520 @@
+/* One instruction to machine code. Arguments are in registers, where the allocator put them; small
+ * constants are parts of the code. */
+#include "ssa/emit.h"
+
+static bool is_small(const struct ssa_emitter *m, uint32_t value, int32_t *imm)
+{
+    const struct ssa_insn *in = &m->f->insns[value];
+    if (in->op != SSA_CONST || !ssa_immediate(in)) return false;
+    *imm = (int32_t)in->imm;
+    return true;
+}
+
+enum x64_reg ssa_int_arg(struct ssa_emitter *m, uint32_t value)
+{
+    struct ssa_spot at = ssa_spot_at(m, value, m->at - 1);
+    if (at.where == SSA_AT_REGISTER) return (enum x64_reg)at.at;
+    if (at.where == SSA_AT_CONST)
+        x64_mov_imm(m->e, SSA_SCRATCH, (uint64_t)at.at);
+    else
+        x64_mov_load(m->e, X64, SSA_SCRATCH, ssa_frame_slot(at.at));
+    return SSA_SCRATCH;
+}
+
+unsigned ssa_float_arg(struct ssa_emitter *m, uint32_t value)
+{
+    struct ssa_spot at = ssa_spot_at(m, value, m->at - 1);
+    if (at.where == SSA_AT_FLOAT_REGISTER) return (unsigned)at.at;
+    if (at.where == SSA_AT_CONST)
+        ssa_load_const(m, (struct ssa_spot){SSA_AT_FLOAT_REGISTER, true, SSA_FLOAT_SCRATCH}, at.at);
+    else
+        x64_movs_load(m->e, true, SSA_FLOAT_SCRATCH, ssa_frame_slot(at.at));
+    return SSA_FLOAT_SCRATCH;
+}
+
+/* A value to a register; leaves the flags alone. */
+static void fetch(struct ssa_emitter *m, enum x64_reg to, uint32_t value)
+{
+    struct ssa_spot at = ssa_spot_at(m, value, m->at - 1);
+    if (at.where == SSA_AT_CONST)
+        x64_mov_imm(m->e, to, (uint64_t)at.at);
+    else if (at.where == SSA_AT_FRAME)
+        x64_mov_load(m->e, X64, to, ssa_frame_slot(at.at));
+    else
+        x64_move(m->e, X64, to, (enum x64_reg)at.at);
+}
+
+/* Where the result goes; scratch if it is never read. */
+static unsigned result_of(struct ssa_emitter *m, uint32_t value, uint32_t at)
+{
+    const struct ssa_interval *i = ssa_interval_at(&m->l, value, at);
+    if (i && i->reg >= 0) return (unsigned)i->reg;
+    return ssa_is_float(&m->f->insns[value]) ? SSA_FLOAT_SCRATCH : SSA_SCRATCH;
+}
+
+static struct x64_mem address_of(struct ssa_emitter *m, const struct ssa_insn *in)
+{
+    struct x64_mem mem = {
+        .base = X64_NONE, .index = X64_NONE, .scale = in->scale, .disp = (int32_t)in->imm};
+    bool scratch = false;
+    for (unsigned i = 0; i < 2; i++) {
+        if (!in->arg[i]) continue;
+        enum x64_reg reg = ssa_int_arg(m, in->arg[i]);
+        if (reg == SSA_SCRATCH && scratch) m->code->failed = true;
+        scratch |= reg == SSA_SCRATCH;
+        if (i)
+            mem.index = (int8_t)reg;
+        else
+            mem.base = (int8_t)reg;
+    }
+    if (in->imm != (int32_t)in->imm) m->code->failed = true;
+    return mem;
+}
+
+/* ---- integers ---- */
+
+static void alu(struct x64 *e, enum ssa_op op, enum x64_size size, enum x64_reg d, enum x64_reg s)
+{
+    switch (op) {
+    case SSA_ADD: x64_add(e, size, d, s); break;
+    case SSA_SUB: x64_sub(e, size, d, s); break;
+    case SSA_AND: x64_and(e, size, d, s); break;
+    case SSA_OR: x64_or(e, size, d, s); break;
+    case SSA_XOR: x64_xor(e, size, d, s); break;
+    default: x64_imul(e, size, d, s); break;
+    }
+}
+
+static void alu_imm(struct x64 *e, enum ssa_op op, enum x64_size size, enum x64_reg d, int32_t imm)
+{
+    switch (op) {
+    case SSA_ADD: x64_add_imm(e, size, d, imm); break;
+    case SSA_SUB: x64_sub_imm(e, size, d, imm); break;
+    case SSA_AND: x64_and_imm(e, size, d, imm); break;
+    case SSA_OR: x64_or_imm(e, size, d, imm); break;
+    default: x64_xor_imm(e, size, d, imm); break;
+    }
+}
+
+static void binary(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
+{
+    struct x64 *e = m->e;
+    enum x64_size size = in->narrow ? X32 : X64;
+    int32_t imm;
+    enum x64_reg a = ssa_int_arg(m, in->arg[0]);
+    if (is_small(m, in->arg[1], &imm)) {
+        if (in->op == SSA_MUL) {
+            x64_imul_imm(e, size, d, a, imm);
+        } else if ((in->op == SSA_ADD || (in->op == SSA_SUB && imm != INT32_MIN)) && d != a) {
+            int32_t disp = in->op == SSA_ADD ? imm : -imm;
+            x64_lea(e, size, d,
+                    (struct x64_mem){.base = (int8_t)a, .index = X64_NONE, .disp = disp});
+        } else {
+            x64_move(e, size, d, a);
+            alu_imm(e, (enum ssa_op)in->op, size, d, imm);
+        }
+        return;
+    }
+    enum x64_reg b = ssa_int_arg(m, in->arg[1]);
+    if (a == SSA_SCRATCH && b == SSA_SCRATCH) m->code->failed = true;
+    if (in->op == SSA_ADD && d != a && d != b && a != SSA_SCRATCH) {
+        x64_lea(e, size, d, (struct x64_mem){.base = (int8_t)a, .index = (int8_t)b});
+        return;
+    }
+    if (d == b && d != a) {
+        if (ssa_has((enum ssa_op)in->op, 'c')) {
+            alu(e, (enum ssa_op)in->op, size, d, a);
+            return;
+        }
+        if (a == SSA_SCRATCH) { /* a constant */
+            alu(e, (enum ssa_op)in->op, size, a, b);
+            x64_mov(e, size, d, a);
+            return;
+        }
+        x64_mov(e, X64, SSA_SCRATCH, b);
+        b = SSA_SCRATCH;
+    }
+    x64_move(e, size, d, a);
+    alu(e, (enum ssa_op)in->op, size, d, b);
+}
+
+static void shift(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
+{
+    struct x64 *e = m->e;
+    enum x64_size size = in->narrow ? X32 : X64;
+    int32_t imm;
+    unsigned width = in->narrow ? 32 : 64;
+    enum x64_reg a = ssa_int_arg(m, in->arg[0]);
+    if (is_small(m, in->arg[1], &imm)) {
+        unsigned n = (unsigned)imm & (width - 1);
+        if (in->op == SSA_ROL || in->op == SSA_ROR) {
+            x64_rorx(e, size, d, a, in->op == SSA_ROR ? n : (width - n) & (width - 1));
+            return;
+        }
+        if (in->op == SSA_SHL && n >= 1 && n <= 3 && d != a) {
+            struct x64_mem sum = {.base = X64_NONE, .index = (int8_t)a, .scale = (uint8_t)n};
+            if (n == 1) sum = (struct x64_mem){.base = (int8_t)a, .index = (int8_t)a};
+            x64_lea(e, size, d, sum);
+            return;
+        }
+        x64_move(e, size, d, a);
+        if (in->op == SSA_SHL) x64_shl_imm(e, size, d, n);
+        if (in->op == SSA_SHR) x64_shr_imm(e, size, d, n);
+        if (in->op == SSA_SAR) x64_sar_imm(e, size, d, n);
+        return;
+    }
+    enum x64_reg count = ssa_int_arg(m, in->arg[1]);
+    if (a == SSA_SCRATCH && count == SSA_SCRATCH) m->code->failed = true;
+    switch (in->op) {
+    case SSA_SHL: x64_shlx(e, size, d, a, count); break;
+    case SSA_SHR: x64_shrx(e, size, d, a, count); break;
+    case SSA_SAR: x64_sarx(e, size, d, a, count); break;
+    default: m->code->failed = true; /* front ends give constant turns */
+    }
+}
+
+static void divide(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
+{
+    struct x64 *e = m->e;
+    enum x64_size size = in->narrow ? X32 : X64;
+    fetch(m, SSA_SCRATCH, in->arg[1]);
+    fetch(m, RAX, in->arg[0]);
+    enum x64_reg from = RAX;
+    switch (in->op) {
+    case SSA_MULHS: x64_imul_wide(e, X64, SSA_SCRATCH), from = RDX; break;
+    case SSA_MULHU: x64_mul(e, X64, SSA_SCRATCH), from = RDX; break;
+    case SSA_DIVS:
+    case SSA_REMS:
+        if (in->narrow)
+            x64_cdq(e);
+        else
+            x64_cqo(e);
+        x64_idiv(e, size, SSA_SCRATCH);
+        if (in->op == SSA_REMS) from = RDX;
+        break;
+    default:
+        x64_xor(e, X32, RDX, RDX);
+        x64_div(e, size, SSA_SCRATCH);
+        if (in->op == SSA_REMU) from = RDX;
+    }
+    x64_move(e, X64, d, from);
+}
+
+static void unary(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
+{
+    struct x64 *e = m->e;
+    enum x64_size size = in->narrow ? X32 : X64;
+    enum x64_reg a = ssa_int_arg(m, in->arg[0]);
+    switch (in->op) {
+    case SSA_NEG: x64_move(e, size, d, a), x64_neg(e, size, d); break;
+    case SSA_NOT: x64_move(e, size, d, a), x64_not(e, size, d); break;
+    case SSA_BSWAP: x64_move(e, size, d, a), x64_bswap(e, size, d); break;
+    case SSA_POPCNT: x64_popcnt(e, size, d, a); break;
+    case SSA_SEXT8: x64_movsx8(e, X64, d, a); break;
+    case SSA_SEXT16: x64_movsx16(e, X64, d, a); break;
+    case SSA_SEXT32: x64_movsxd(e, d, a); break;
+    case SSA_ZEXT8: x64_movzx8(e, d, a); break;
+    case SSA_ZEXT16: x64_movzx16(e, X32, d, a); break;
+    case SSA_ZEXT32: x64_mov(e, X32, d, a); break;
+    default: x64_move(e, X64, d, a);
+    }
+}
+
+/* ---- comparisons ---- */
+
+enum x64_cond ssa_emit_compare(struct ssa_emitter *m, const struct ssa_insn *in)
+{
+    static const uint8_t conds[SSA_CONDS] = {X64_E,  X64_NE, X64_L,  X64_LE, X64_G,
+                                             X64_GE, X64_B,  X64_BE, X64_A,  X64_AE};
+    enum x64_size size = in->narrow ? X32 : X64;
+    int32_t imm;
+    enum x64_reg a = ssa_int_arg(m, in->arg[0]);
+    if (is_small(m, in->arg[1], &imm)) {
+        if (!imm && in->cond <= SSA_GE)
+            x64_test(m->e, size, a, a);
+        else
+            x64_cmp_imm(m->e, size, a, imm);
+    } else {
+        enum x64_reg b = ssa_int_arg(m, in->arg[1]);
+        if (a == SSA_SCRATCH && b == SSA_SCRATCH) m->code->failed = true;
+        x64_cmp(m->e, size, a, b);
+    }
+    return (enum x64_cond)conds[in->cond];
+}
+
+static void set(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
+{
+    x64_setcc(m->e, ssa_emit_compare(m, in), SSA_SCRATCH);
+    x64_movzx8(m->e, d, SSA_SCRATCH);
+}
+
+static void select(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
+{
+    enum x64_reg c = ssa_int_arg(m, in->arg[0]);
+    x64_test(m->e, X64, c, c);
+    fetch(m, SSA_SCRATCH, in->arg[2]);
+    if (d == SSA_SCRATCH) m->code->failed = true;
+    fetch(m, d, in->arg[1]);
+    x64_cmov(m->e, X64_E, X64, d, SSA_SCRATCH);
+}
+
+/* ---- floats ---- */
+
+static void real(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
+{
+    struct x64 *e = m->e;
+    bool wide = in->type == SSA_F64;
+    unsigned a = ssa_float_arg(m, in->arg[0]), b = ssa_float_arg(m, in->arg[1]);
+    if (a == SSA_FLOAT_SCRATCH && b == SSA_FLOAT_SCRATCH) m->code->failed = true;
+    if (d == b && d != a) { /* not even sums commute: of two NaNs the first one counts */
+        if (a == SSA_FLOAT_SCRATCH) m->code->failed = true;
+        x64_movaps(e, SSA_FLOAT_SCRATCH, b);
+        b = SSA_FLOAT_SCRATCH;
+    }
+    if (d != a) x64_movaps(e, d, a);
+    switch (in->op) {
+    case SSA_FADD: x64_adds(e, wide, d, b); break;
+    case SSA_FSUB: x64_subs(e, wide, d, b); break;
+    case SSA_FMUL: x64_muls(e, wide, d, b); break;
+    default: x64_divs(e, wide, d, b);
+    }
+}
+
+static bool args_wide(const struct ssa_emitter *m, const struct ssa_insn *in)
+{
+    return m->f->insns[in->arg[0]].type == SSA_F64;
+}
+
+static void convert(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
+{
+    struct x64 *e = m->e;
+    bool wide = in->type == SSA_F64;
+    switch (in->op) {
+    case SSA_FROMINT: {
+        enum x64_reg a = ssa_int_arg(m, in->arg[0]);
+        x64_xorps(e, d, d); /* the instruction would wait for the old value */
+        x64_cvtsi2s(e, wide, d, a);
+        break;
+    }
+    case SSA_TOINT:
+        x64_cvtts2si(e, args_wide(m, in), (enum x64_reg)d, ssa_float_arg(m, in->arg[0]));
+        break;
+    case SSA_BITS:
+        x64_movq_from(e, args_wide(m, in) ? X64 : X32, (enum x64_reg)d,
+                      ssa_float_arg(m, in->arg[0]));
+        break;
+    case SSA_REAL: x64_movq_to(e, wide ? X64 : X32, d, ssa_int_arg(m, in->arg[0])); break;
+    case SSA_FSQRT: x64_sqrts(e, wide, d, ssa_float_arg(m, in->arg[0])); break;
+    default: x64_cvts2s(e, wide, d, ssa_float_arg(m, in->arg[0]));
+    }
+}
+
+/* After this the condition says whether it holds; EQ and NE also need the parity flag. */
+static enum x64_cond compare_real(struct ssa_emitter *m, const struct ssa_insn *in)
+{
+    unsigned a = ssa_float_arg(m, in->arg[0]), b = ssa_float_arg(m, in->arg[1]);
+    bool swap = in->cond == SSA_LT || in->cond == SSA_LE;
+    if (a == SSA_FLOAT_SCRATCH && b == SSA_FLOAT_SCRATCH) m->code->failed = true;
+    x64_ucomis(m->e, args_wide(m, in), swap ? b : a, swap ? a : b);
+    switch (in->cond) {
+    case SSA_EQ: return X64_E;
+    case SSA_NE: return X64_NE;
+    case SSA_LT:
+    case SSA_GT: return X64_A;
+    default: return X64_AE;
+    }
+}
+
+static void set_real(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
+{
+    struct x64 *e = m->e;
+    enum x64_cond cond = compare_real(m, in);
+    if (cond != X64_E && cond != X64_NE) {
+        x64_setcc(e, cond, SSA_SCRATCH);
+        x64_movzx8(e, d, SSA_SCRATCH);
+        return;
+    }
+    x64_setcc(e, cond == X64_E ? X64_NP : X64_P, SSA_SCRATCH);
+    x64_movzx8(e, d, SSA_SCRATCH);
+    x64_mov_imm32(e, SSA_SCRATCH, cond == X64_NE);
+    x64_cmov(e, X64_NE, X64, d, SSA_SCRATCH);
+}
+
+/* ---- memory ---- */
+
+static void load(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
+{
+    struct x64 *e = m->e;
+    struct x64_mem at = address_of(m, in);
+    enum x64_reg r = (enum x64_reg)d;
+    switch (in->mem) {
+    case SSA_I8: x64_movsx8_load(e, X64, r, at); break;
+    case SSA_U8: x64_movzx8_load(e, X32, r, at); break;
+    case SSA_I16: x64_movsx16_load(e, X64, r, at); break;
+    case SSA_U16: x64_movzx16_load(e, X32, r, at); break;
+    case SSA_I32: x64_movsxd_load(e, X64, r, at); break;
+    case SSA_U32: x64_mov_load(e, X32, r, at); break;
+    case SSA_X64: x64_mov_load(e, X64, r, at); break;
+    default: x64_movs_load(e, in->mem == SSA_MF64, d, at);
+    }
+}
+
+static void store(struct ssa_emitter *m, const struct ssa_insn *in)
+{
+    struct x64 *e = m->e;
+    struct x64_mem at = address_of(m, in);
+    int32_t imm;
+    if (in->mem >= SSA_MF32) {
+        x64_movs_store(e, in->mem == SSA_MF64, at, ssa_float_arg(m, in->arg[2]));
+        return;
+    }
+    if (is_small(m, in->arg[2], &imm)) {
+        switch (in->mem) {
+        case SSA_I8:
+        case SSA_U8: x64_mov_store_imm8(e, at, (uint8_t)imm); break;
+        case SSA_I16:
+        case SSA_U16: x64_mov_store_imm16(e, at, (uint16_t)imm); break;
+        default: x64_mov_store_imm(e, in->mem == SSA_X64 ? X64 : X32, at, imm);
+        }
+        return;
+    }
+    enum x64_reg v = ssa_int_arg(m, in->arg[2]);
+    if (v == SSA_SCRATCH && (at.base == SSA_SCRATCH || at.index == SSA_SCRATCH))
+        m->code->failed = true;
+    switch (in->mem) {
+    case SSA_I8:
+    case SSA_U8: x64_mov_store8(e, at, v); break;
+    case SSA_I16:
+    case SSA_U16: x64_mov_store16(e, at, v); break;
+    default: x64_mov_store(e, in->mem == SSA_X64 ? X64 : X32, at, v);
+    }
+}
+
+/* ---- checks, calls, ends ---- */
+
+static void window(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
+{
+    struct x64 *e = m->e;
+    x64_lea(e, X64, SSA_SCRATCH, address_of(m, in));
+    x64_sub_load(e, X64, SSA_SCRATCH, ssa_context_field(in->list));
+    x64_cmp_load(e, X64, SSA_SCRATCH,
+                 ssa_context_field((int64_t)in->list + 8 + 8 * ssa_mem_bits[in->mem]));
+    ssa_emit_stub(m, X64_AE, value);
+}
+
+static void call(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
+{
+    struct x64 *e = m->e;
+    int32_t frame = (int32_t)m->l.frame * 8;
+    for (uint32_t i = 0; i < in->count; i++)
+        ssa_add_move(m, (struct ssa_spot){SSA_AT_REGISTER, false, ssa_param_registers[i]},
+                     ssa_spot_at(m, m->f->pool[in->list + i], m->at - 1));
+    ssa_do_moves(m);
+    if (frame) x64_add_imm(e, X64, RBP, frame);
+    ssa_emit_call(m, (uint32_t)in->imm);
+    ssa_emit_site(m, value);
+    if (frame) x64_sub_imm(e, X64, RBP, frame);
+    for (uint32_t i = m->f->insns[value].next; i && m->f->insns[i].op == SSA_RESULT;
+         i = m->f->insns[i].next)
+        ssa_add_move(
+            m, ssa_spot_at(m, i, m->at + 1),
+            (struct ssa_spot){SSA_AT_REGISTER, false, ssa_param_registers[m->f->insns[i].imm]});
+    ssa_do_moves(m);
+}
+
+static void leave(struct ssa_emitter *m, const struct ssa_insn *in)
+{
+    for (uint32_t i = 0; i < in->count; i++)
+        ssa_add_move(m, (struct ssa_spot){SSA_AT_REGISTER, false, ssa_param_registers[i]},
+                     ssa_spot_at(m, m->f->pool[in->list + i], m->at - 1));
+    ssa_do_moves(m);
+    x64_ret(m->e);
+}
+
+static void effect(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
+{
+    struct x64 *e = m->e;
+    switch (in->op) {
+    case SSA_STORE: store(m, in); break;
+    case SSA_GUARD: ssa_emit_stub(m, ssa_emit_compare(m, in) ^ 1, value); break;
+    case SSA_WINDOW: window(m, in, value); break;
+    case SSA_POLL:
+        x64_cmp_mem8_imm(e, ssa_context_field(in->imm), 0);
+        ssa_emit_stub(m, X64_NE, value);
+        break;
+    case SSA_DEPTH:
+        x64_cmp_load(e, X64, RSP, ssa_context_field(in->imm));
+        ssa_emit_stub(m, X64_BE, value);
+        break;
+    case SSA_SIDE:
+    case SSA_LEAVE:
+        x64_call_to(e, m->code->ask);
+        ssa_emit_site(m, value);
+        if (in->op == SSA_LEAVE) x64_ud2(e);
+        break;
+    case SSA_CALL: call(m, in, value); break;
+    case SSA_RETURN: leave(m, in); break;
+    default: break; /* jumps: emit.c */
+    }
+}
+
+void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
+{
+    const struct ssa_insn *in = &m->f->insns[value];
+    bool late =
+        (in->op >= SSA_DIVS && in->op <= SSA_REMU) || in->op == SSA_MULHS || in->op == SSA_MULHU;
+    if (in->type == SSA_VOID) {
+        effect(m, in, value);
+        return;
+    }
+    if (ssa_immediate(in)) return;
+    unsigned d = result_of(m, value, m->at + late);
+    enum x64_reg r = (enum x64_reg)d;
+    switch (in->op) {
+    case SSA_CONST:
+        if (ssa_interval_at(&m->l, value, m->at)->reg >= 0)
+            ssa_load_const(m, ssa_spot_at(m, value, m->at), in->imm);
+        return; /* in the frame it has no place: it is made again where it is needed */
+    case SSA_ADD:
+    case SSA_SUB:
+    case SSA_MUL:
+    case SSA_AND:
+    case SSA_OR:
+    case SSA_XOR: binary(m, in, r); break;
+    case SSA_SHL:
+    case SSA_SHR:
+    case SSA_SAR:
+    case SSA_ROL:
+    case SSA_ROR: shift(m, in, r); break;
+    case SSA_MULHS:
+    case SSA_MULHU:
+    case SSA_DIVS:
+    case SSA_DIVU:
+    case SSA_REMS:
+    case SSA_REMU: divide(m, in, r); break;
+    case SSA_SET: set(m, in, r); break;
+    case SSA_SELECT: select(m, in, r); break;
+    case SSA_FADD:
+    case SSA_FSUB:
+    case SSA_FMUL:
+    case SSA_FDIV: real(m, in, d); break;
+    case SSA_FSET: set_real(m, in, r); break;
+    case SSA_FSQRT:
+    case SSA_FWIDEN:
+    case SSA_FNARROW:
+    case SSA_FROMINT:
+    case SSA_TOINT:
+    case SSA_BITS:
+    case SSA_REAL: convert(m, in, d); break;
+    case SSA_LOAD: load(m, in, d); break;
+    case SSA_ADDRESS: x64_lea(m->e, X64, r, address_of(m, in)); break;
+    default: unary(m, in, r);
+    }
+    /* Values that are in the frame later are stored where they are defined. */
+    if (m->l.slots[value] >= 0) {
+        if (ssa_is_float(in))
+            x64_movs_store(m->e, true, ssa_frame_slot(m->l.slots[value] * 8), d);
+        else
+            x64_mov_store(m->e, X64, ssa_frame_slot(m->l.slots[value] * 8), r);
+    }
+}

@@ -1,0 +1,126 @@
+/* Moving values: all moves of an edge, a call or a return happen at once. */
+#include "ssa/emit.h"
+#include "base/array.h"
+
+struct ssa_spot ssa_spot_at(const struct ssa_emitter *m, uint32_t value, uint32_t at)
+{
+    const struct ssa_insn *in = &m->f->insns[value];
+    static const uint8_t fixed[] = {R15, R14, RBP};
+    if (in->op == SSA_FIXED) return (struct ssa_spot){SSA_AT_REGISTER, false, fixed[in->imm]};
+    if (ssa_immediate(in)) return (struct ssa_spot){SSA_AT_CONST, false, in->imm};
+    const struct ssa_interval *i = ssa_interval_at(&m->l, value, at);
+    bool real = ssa_is_float(in);
+    if (i && i->reg >= 0)
+        return (struct ssa_spot){real ? SSA_AT_FLOAT_REGISTER : SSA_AT_REGISTER, real, i->reg};
+    if (in->op == SSA_CONST) return (struct ssa_spot){SSA_AT_CONST, real, in->imm};
+    if (!i || m->l.slots[value] < 0) m->code->failed = true;
+    return (struct ssa_spot){SSA_AT_FRAME, real, m->l.slots[value] * 8};
+}
+
+static bool same(struct ssa_spot a, struct ssa_spot b)
+{
+    return a.where == b.where && a.at == b.at && a.where != SSA_AT_CONST;
+}
+
+void ssa_add_move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from)
+{
+    if (same(to, from)) return;
+    if (!ARRAY_RESERVE(m->moves, m->move_capacity, m->move_count + 1)) {
+        m->code->failed = true;
+        return;
+    }
+    m->moves[m->move_count++] = (struct ssa_move){to, from};
+}
+
+void ssa_load_const(struct ssa_emitter *m, struct ssa_spot to, int64_t imm)
+{
+    struct x64 *e = m->e;
+    if (to.where == SSA_AT_REGISTER) {
+        x64_mov_imm(e, (enum x64_reg)to.at, (uint64_t)imm);
+    } else if (to.where == SSA_AT_FLOAT_REGISTER && !imm) {
+        x64_xorps(e, (unsigned)to.at, (unsigned)to.at);
+    } else if (to.where == SSA_AT_FLOAT_REGISTER) {
+        x64_mov_imm(e, SSA_SCRATCH, (uint64_t)imm);
+        x64_movq_to(e, X64, (unsigned)to.at, SSA_SCRATCH);
+    } else if (imm == (int32_t)imm) {
+        x64_mov_store_imm(e, X64, ssa_frame_slot(to.at), (int32_t)imm);
+    } else {
+        x64_mov_imm(e, SSA_SCRATCH, (uint64_t)imm);
+        x64_mov_store(e, X64, ssa_frame_slot(to.at), SSA_SCRATCH);
+    }
+}
+
+static void move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from)
+{
+    struct x64 *e = m->e;
+    if (from.where == SSA_AT_CONST) {
+        ssa_load_const(m, to, from.at);
+        return;
+    }
+    enum x64_reg t = (enum x64_reg)to.at, r = (enum x64_reg)from.at;
+    switch (to.where * 4 + from.where) {
+    case SSA_AT_REGISTER * 4 + SSA_AT_REGISTER: x64_mov(e, X64, t, r); break;
+    case SSA_AT_REGISTER * 4 + SSA_AT_FLOAT_REGISTER: x64_movq_from(e, X64, t, r); break;
+    case SSA_AT_REGISTER * 4 + SSA_AT_FRAME:
+        x64_mov_load(e, X64, t, ssa_frame_slot(from.at));
+        break;
+    case SSA_AT_FLOAT_REGISTER * 4 + SSA_AT_REGISTER: x64_movq_to(e, X64, t, r); break;
+    case SSA_AT_FLOAT_REGISTER * 4 + SSA_AT_FLOAT_REGISTER: x64_movaps(e, t, r); break;
+    case SSA_AT_FLOAT_REGISTER * 4 + SSA_AT_FRAME:
+        x64_movs_load(e, true, t, ssa_frame_slot(from.at));
+        break;
+    case SSA_AT_FRAME * 4 + SSA_AT_REGISTER: x64_mov_store(e, X64, ssa_frame_slot(to.at), r); break;
+    case SSA_AT_FRAME * 4 + SSA_AT_FLOAT_REGISTER:
+        x64_movs_store(e, true, ssa_frame_slot(to.at), r);
+        break;
+    default:
+        x64_mov_load(e, X64, SSA_SCRATCH, ssa_frame_slot(from.at));
+        x64_mov_store(e, X64, ssa_frame_slot(to.at), SSA_SCRATCH);
+    }
+}
+
+static bool is_read(const struct ssa_emitter *m, size_t except)
+{
+    for (size_t i = 0; i < m->move_count; i++)
+        if (i != except && same(m->moves[i].from, m->moves[except].to)) return true;
+    return false;
+}
+
+/* A move whose target nobody reads any more can be done. If there is none, all are in cycles: what is
+ * at the target of one is put aside. */
+void ssa_do_moves(struct ssa_emitter *m)
+{
+    while (m->move_count) {
+        size_t i = 0;
+        while (i < m->move_count && is_read(m, i)) i++;
+        if (i == m->move_count) {
+            struct ssa_spot aside = {SSA_AT_FLOAT_REGISTER, true, SSA_FLOAT_SCRATCH},
+                            at = m->moves[0].to;
+            move(m, aside, at);
+            for (size_t k = 0; k < m->move_count; k++)
+                if (same(m->moves[k].from, at)) m->moves[k].from = aside;
+            i = 0;
+        }
+        move(m, m->moves[i].to, m->moves[i].from);
+        m->moves[i] = m->moves[--m->move_count];
+    }
+}
+
+void ssa_edge_moves(struct ssa_emitter *m, uint32_t from, uint32_t to)
+{
+    const struct ssa_live *l = &m->l;
+    const struct ssa_function *f = m->f;
+    uint32_t end = l->block_to[from] - 1, start = l->block_from[to];
+    for (const uint32_t *v = l->entry[to]; v && *v; v++) {
+        struct ssa_spot there = ssa_spot_at(m, *v, start);
+        if (there.where == SSA_AT_CONST) continue;
+        struct ssa_spot here = ssa_spot_at(m, *v, end);
+        /* A value in the frame was put there when it was defined. */
+        if (there.where != SSA_AT_FRAME) ssa_add_move(m, there, here);
+    }
+    uint32_t which = 0;
+    while (which < f->blocks[to].pred_count && f->blocks[to].preds[which] != from) which++;
+    for (uint32_t i = f->blocks[to].first; i && f->insns[i].op == SSA_PHI; i = f->insns[i].next)
+        ssa_add_move(m, ssa_spot_at(m, i, start),
+                     ssa_spot_at(m, f->pool[f->insns[i].list + which], end));
+}

@@ -1,0 +1,328 @@
+/* Live ranges. From each use of a value its life is followed backwards to the definition, block by
+ * block; what is found is a list of ranges for every value, and of values for every block. */
+#include "ssa/allocate.h"
+#include "base/array.h"
+#include <stdlib.h>
+#include <string.h>
+
+void ssa_live_free(struct ssa_live *l)
+{
+    for (size_t b = 0; l->entry && b < l->f->block_count; b++) free(l->entry[b]);
+    free(l->entry);
+    free(l->order);
+    free(l->block_from);
+    free(l->block_to);
+    free(l->number);
+    free(l->ranges);
+    free(l->uses);
+    free(l->intervals);
+    free(l->first);
+    free(l->slots);
+    free(l->calls);
+    free(l->divides);
+    ssa_loops_free(&l->loops);
+    *l = (struct ssa_live){0};
+}
+
+/* ---- numbers ---- */
+
+/* Blocks stay in the order of the front end; one that was made for an edge comes right after its
+ * source. */
+static void find_layout(struct ssa_live *l)
+{
+    const struct ssa_function *f = l->f;
+    uint32_t n = 0, count;
+    for (uint32_t b = 0; b < f->block_count; b++) {
+        if (!l->loops.number[b] || f->blocks[b].edge) continue;
+        l->order[n++] = b;
+        const uint32_t *to = ssa_successors(f, b, &count);
+        for (uint32_t k = count; k-- > 0;)
+            if (f->blocks[to[k]].edge) l->order[n++] = to[k];
+    }
+    l->block_count = n;
+}
+
+static void number(struct ssa_live *l)
+{
+    const struct ssa_function *f = l->f;
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < l->block_count; k++) {
+        uint32_t b = l->order[k];
+        l->block_from[b] = at;
+        at += 2;
+        for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next) {
+            const struct ssa_insn *in = &f->insns[i];
+            bool start = in->op == SSA_PHI || in->op == SSA_PARAM;
+            l->number[i] = start ? l->block_from[b] : at;
+            if (in->op == SSA_RESULT) {
+                l->number[i] = l->number[in->arg[0]];
+                continue;
+            }
+            if (!start) at += 2;
+            if (in->op == SSA_CALL) l->calls[l->call_count++] = l->number[i];
+            bool divides = (in->op >= SSA_DIVS && in->op <= SSA_REMU) || in->op == SSA_MULHS ||
+                           in->op == SSA_MULHU;
+            if (divides) l->divides[l->divide_count++] = l->number[i];
+        }
+        l->block_to[b] = at;
+    }
+    l->limit = at;
+}
+
+/* Where a value begins. */
+static uint32_t birth(const struct ssa_live *l, uint32_t value)
+{
+    const struct ssa_insn *in = &l->f->insns[value];
+    bool late = in->op == SSA_RESULT || (in->op >= SSA_DIVS && in->op <= SSA_REMU) ||
+                in->op == SSA_MULHS || in->op == SSA_MULHU;
+    return l->number[value] + late;
+}
+
+/* ---- uses ---- */
+
+struct use {
+    uint32_t value, block, at; /* at: where its life ends; block_to: it lives out of the block */
+    bool needs;
+};
+struct uses {
+    struct ssa_live *l;
+    struct use *items;
+    size_t count, capacity;
+    uint32_t user, at, block;
+    bool needs;
+};
+
+static void add_use(struct uses *u, uint32_t value, uint32_t block, uint32_t at, bool needs)
+{
+    if (ssa_immediate(&u->l->f->insns[value])) return;
+    if (!ARRAY_RESERVE(u->items, u->capacity, u->count + 1)) {
+        u->l->failed = true;
+        return;
+    }
+    u->items[u->count++] = (struct use){value, block, at, needs};
+}
+
+static void gather(struct uses *u, uint32_t i, uint32_t block)
+{
+    struct ssa_live *l = u->l;
+    const struct ssa_function *f = l->f;
+    const struct ssa_insn *in = &f->insns[i];
+    uint32_t at = l->number[i];
+    if (in->op == SSA_PHI) {
+        for (uint32_t k = 0; k < in->count; k++) {
+            uint32_t p = f->blocks[block].preds[k];
+            if (l->loops.number[p]) add_use(u, f->pool[in->list + k], p, l->block_to[p], false);
+        }
+        return;
+    }
+    if (in->op == SSA_RESULT) return;
+    for (unsigned k = 0; k < ssa_ops[in->op].args; k++)
+        if (in->arg[k]) add_use(u, in->arg[k], block, at, true);
+    if (in->op != SSA_SWITCH)
+        for (uint32_t k = 0; k < in->count; k++)
+            add_use(u, f->pool[in->list + k], block, at, false);
+    if (in->exit) {
+        const struct ssa_exit *e = &f->exits[in->exit - 1];
+        for (uint32_t k = 0; k < e->count; k++)
+            add_use(u, f->states[e->first + k].value, block, at + 1, false);
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct use *x = a, *y = b;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* ---- ranges ---- */
+
+struct walk {
+    struct ssa_live *l;
+    uint32_t *mark, *end; /* per block: value that was seen there; where its life in it ends */
+    uint32_t *blocks;
+    uint32_t count;
+    uint32_t *entries; /* per block: how many values live at its start */
+};
+
+static void live_until(struct walk *w, uint32_t value, uint32_t block, uint32_t end)
+{
+    if (w->mark[block] != value) {
+        w->mark[block] = value;
+        w->end[block] = 0;
+        w->blocks[w->count++] = block;
+    }
+    if (end > w->end[block]) w->end[block] = end;
+}
+
+static void enter(struct walk *w, uint32_t value, uint32_t block)
+{
+    struct ssa_live *l = w->l;
+    uint32_t n = w->entries[block];
+    if (!(n & (n + 1))) { /* full: 2^k - 1 items and the end */
+        uint32_t *moved = realloc(l->entry[block], (n + 1) * 2 * sizeof *moved);
+        if (!moved) {
+            l->failed = true;
+            return;
+        }
+        l->entry[block] = moved;
+    }
+    l->entry[block][w->entries[block]++] = value;
+    l->entry[block][w->entries[block]] = 0;
+}
+
+static uint32_t add_range(struct ssa_live *l, uint32_t from, uint32_t to, uint32_t last)
+{
+    if (last && l->ranges[last].to == from) {
+        l->ranges[last].to = to;
+        return last;
+    }
+    if (!ARRAY_RESERVE(l->ranges, l->range_capacity, l->range_count + 1)) {
+        l->failed = true;
+        return last;
+    }
+    uint32_t made = (uint32_t)l->range_count++;
+    l->ranges[made] = (struct ssa_range){from, to, 0};
+    if (last) l->ranges[last].next = made;
+    return made;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The life of a value: from all its uses back to its definition. */
+static void life(struct walk *w, uint32_t value, const struct use *uses, size_t count)
+{
+    struct ssa_live *l = w->l;
+    const struct ssa_function *f = l->f;
+    uint32_t home = f->insns[value].block, born = birth(l, value);
+    w->count = 0;
+    uint32_t done = 0;
+    for (size_t i = 0; i < count; i++) live_until(w, value, uses[i].block, uses[i].at);
+    if (!count) live_until(w, value, home, born + 1);
+    /* A value is not alive at the start of the block that defines it: that dominates every use. */
+    for (; done < w->count; done++) {
+        uint32_t b = w->blocks[done];
+        if (b == home) continue;
+        enter(w, value, b);
+        for (uint32_t k = 0; k < f->blocks[b].pred_count; k++) {
+            uint32_t p = f->blocks[b].preds[k];
+            if (l->loops.number[p]) live_until(w, value, p, l->block_to[p]);
+        }
+    }
+    /* In the order of the code: by where each block begins. */
+    for (uint32_t i = 0; i < w->count; i++) w->blocks[i] = l->block_from[w->blocks[i]];
+    qsort(w->blocks, w->count, sizeof *w->blocks, by_number);
+}
+
+static void make_interval(struct walk *w, uint32_t value, const struct use *uses, size_t count,
+                          const uint32_t *block_at)
+{
+    struct ssa_live *l = w->l;
+    life(w, value, uses, count);
+    uint32_t home = l->f->insns[value].block, born = birth(l, value), last = 0, first = 0;
+    for (uint32_t i = 0; i < w->count; i++) {
+        uint32_t b = block_at[w->blocks[i] / 2], from = b == home ? born : l->block_from[b],
+                 to = w->end[b] > from ? w->end[b] : from + 1;
+        last = add_range(l, from, to, last);
+        if (!first) first = last;
+    }
+    bool room = ARRAY_RESERVE(l->intervals, l->interval_capacity, l->interval_count + 1) &&
+                ARRAY_RESERVE(l->uses, l->use_capacity, l->use_count + count + 1);
+    if (!room || l->failed) {
+        l->failed = true;
+        return;
+    }
+    uint32_t use = (uint32_t)l->use_count;
+    uint8_t op = l->f->insns[value].op;
+    bool anywhere = op == SSA_PHI || op == SSA_PARAM || op == SSA_RESULT || op == SSA_CONST;
+    /* The definition is the first use, where the code begins with it. */
+    bool placed = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!placed && uses[i].at > born) {
+            l->uses[l->use_count++] = (struct ssa_place){born, !anywhere};
+            placed = true;
+        }
+        l->uses[l->use_count++] = (struct ssa_place){uses[i].at, uses[i].needs};
+    }
+    if (!placed) l->uses[l->use_count++] = (struct ssa_place){born, !anywhere};
+    l->first[value] = (uint32_t)l->interval_count;
+    l->intervals[l->interval_count++] = (struct ssa_interval){.value = value,
+                                                              .from = l->ranges[first].from,
+                                                              .to = l->ranges[last].to,
+                                                              .range = first,
+                                                              .use_first = use,
+                                                              .use_end = (uint32_t)l->use_count,
+                                                              .reg = SSA_IN_FRAME};
+}
+
+static bool make_intervals(struct ssa_live *l, struct uses *u)
+{
+    size_t blocks = l->f->block_count + 1;
+    uint32_t *block_at = calloc(l->limit / 2 + 2, sizeof *block_at);
+    struct walk w = {l,
+                     calloc(blocks, sizeof *w.mark),
+                     calloc(blocks, sizeof *w.end),
+                     calloc(blocks, sizeof *w.blocks),
+                     0,
+                     calloc(blocks, sizeof *w.entries)};
+    bool ok = block_at && w.mark && w.end && w.blocks && w.entries;
+    for (uint32_t k = 0; ok && k < l->block_count; k++)
+        block_at[l->block_from[l->order[k]] / 2] = l->order[k];
+    size_t at = 0;
+    for (uint32_t k = 0; ok && k < l->block_count; k++)
+        for (uint32_t i = l->f->blocks[l->order[k]].first; i; i = l->f->insns[i].next)
+            if (l->f->insns[i].type != SSA_VOID && !ssa_immediate(&l->f->insns[i])) l->first[i] = 1;
+    for (uint32_t v = 1; ok && v < l->f->count && !l->failed; v++) {
+        if (!l->first[v]) continue;
+        while (at < u->count && u->items[at].value < v) at++;
+        size_t end = at;
+        while (end < u->count && u->items[end].value == v) end++;
+        make_interval(&w, v, u->items + at, end - at, block_at);
+        at = end;
+    }
+    free(block_at);
+    free(w.mark);
+    free(w.end);
+    free(w.blocks);
+    free(w.entries);
+    return ok && !l->failed;
+}
+
+bool ssa_live(struct ssa_live *l, struct ssa_function *f)
+{
+    *l = (struct ssa_live){.f = f};
+    size_t blocks = f->block_count + 1, values = f->count + 1;
+    if (!ssa_loops(&l->loops, f)) return false;
+    l->order = calloc(blocks, sizeof *l->order);
+    l->block_from = calloc(blocks, sizeof *l->block_from);
+    l->block_to = calloc(blocks, sizeof *l->block_to);
+    l->number = calloc(values, sizeof *l->number);
+    l->first = calloc(values, sizeof *l->first);
+    l->slots = malloc(values * sizeof *l->slots);
+    l->entry = calloc(blocks, sizeof *l->entry);
+    l->calls = calloc(values, sizeof *l->calls);
+    l->divides = calloc(values, sizeof *l->divides);
+    if (!l->order || !l->block_from || !l->block_to || !l->number || !l->first || !l->slots ||
+        !l->entry || !l->calls || !l->divides)
+        return false;
+    for (size_t i = 0; i < values; i++) l->slots[i] = -1;
+    find_layout(l);
+    number(l);
+    /* Number 0 means none. */
+    if (!ARRAY_RESERVE(l->ranges, l->range_capacity, 1) ||
+        !ARRAY_RESERVE(l->intervals, l->interval_capacity, 1))
+        return false;
+    l->range_count = l->interval_count = 1;
+    struct uses u = {.l = l};
+    for (uint32_t k = 0; k < l->block_count; k++)
+        for (uint32_t i = f->blocks[l->order[k]].first; i; i = f->insns[i].next)
+            gather(&u, i, l->order[k]);
+    if (u.count) qsort(u.items, u.count, sizeof *u.items, by_value);
+    bool ok = !l->failed && make_intervals(l, &u);
+    free(u.items);
+    return ok;
+}

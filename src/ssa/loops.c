@@ -1,0 +1,160 @@
+/* Order, dominators and loops. Dominators after Cooper, Harvey and Kennedy, "A simple, fast dominance
+ * algorithm"; a loop is what reaches a back edge without passing its header. */
+#include "ssa/ssa.h"
+#include <stdlib.h>
+
+static bool allocate(struct ssa_loops *l, size_t blocks)
+{
+    *l = (struct ssa_loops){0};
+    l->order = calloc(blocks + 1, sizeof *l->order);
+    l->number = calloc(blocks + 1, sizeof *l->number);
+    l->dominator = calloc(blocks + 1, sizeof *l->dominator);
+    l->header = calloc(blocks + 1, sizeof *l->header);
+    l->outer = calloc(blocks + 1, sizeof *l->outer);
+    l->depth = calloc(blocks + 1, sizeof *l->depth);
+    return l->order && l->number && l->dominator && l->header && l->outer && l->depth;
+}
+
+void ssa_loops_free(struct ssa_loops *l)
+{
+    free(l->order);
+    free(l->number);
+    free(l->dominator);
+    free(l->header);
+    free(l->outer);
+    free(l->depth);
+    *l = (struct ssa_loops){0};
+}
+
+/* Postorder, written from the end. */
+static bool find_order(struct ssa_loops *l, const struct ssa_function *f)
+{
+    struct visit {
+        uint32_t block, next;
+    } *stack = malloc((f->block_count + 1) * sizeof *stack);
+    size_t depth = 0, end = f->block_count;
+    if (!stack) return false;
+    stack[depth++] = (struct visit){0, 0};
+    l->number[0] = 1;
+    while (depth) {
+        struct visit *v = &stack[depth - 1];
+        uint32_t n;
+        const uint32_t *to = ssa_successors(f, v->block, &n);
+        if (v->next == n) {
+            l->order[--end] = v->block;
+            depth--;
+            continue;
+        }
+        uint32_t next = to[v->next++];
+        if (!l->number[next]) {
+            l->number[next] = 1;
+            stack[depth++] = (struct visit){next, 0};
+        }
+    }
+    free(stack);
+    l->count = (uint32_t)(f->block_count - end);
+    for (uint32_t i = 0; i < l->count; i++) {
+        l->order[i] = l->order[end + i];
+        l->number[l->order[i]] = i + 1;
+    }
+    return true;
+}
+
+static uint32_t meet(const struct ssa_loops *l, uint32_t a, uint32_t b)
+{
+    while (a != b) {
+        while (l->number[a] > l->number[b]) a = l->dominator[a];
+        while (l->number[b] > l->number[a]) b = l->dominator[b];
+    }
+    return a;
+}
+
+static void find_dominators(struct ssa_loops *l, const struct ssa_function *f)
+{
+    for (size_t i = 0; i < f->block_count; i++) l->dominator[i] = UINT32_MAX;
+    l->dominator[0] = 0;
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t i = 1; i < l->count; i++) {
+            const struct ssa_block *b = &f->blocks[l->order[i]];
+            uint32_t to = UINT32_MAX;
+            for (uint32_t k = 0; k < b->pred_count; k++) {
+                uint32_t p = b->preds[k];
+                if (!l->number[p] || l->dominator[p] == UINT32_MAX) continue;
+                to = to == UINT32_MAX ? p : meet(l, p, to);
+            }
+            if (to == l->dominator[l->order[i]]) continue;
+            l->dominator[l->order[i]] = to;
+            again = true;
+        }
+    }
+}
+
+bool ssa_dominates(const struct ssa_loops *l, uint32_t a, uint32_t b)
+{
+    while (l->number[b] > l->number[a]) b = l->dominator[b];
+    return a == b;
+}
+
+bool ssa_in_loop(const struct ssa_loops *l, uint32_t block, uint32_t header)
+{
+    uint32_t h = l->header[block];
+    while (h && h != header + 1) h = l->outer[h - 1];
+    return h != 0;
+}
+
+/* The outermost loop around a block that is known so far: its header + 1, or 0. */
+static uint32_t outermost(const struct ssa_loops *l, uint32_t block)
+{
+    uint32_t h = l->header[block];
+    while (h && l->outer[h - 1]) h = l->outer[h - 1];
+    return h;
+}
+
+static bool is_back_edge(const struct ssa_loops *l, uint32_t from, uint32_t to)
+{
+    return l->number[from] && ssa_dominates(l, to, from);
+}
+
+/* Headers from the inside out: a block belongs to the first loop that reaches it, and an inner loop is
+ * passed in one step. */
+static bool find_loops(struct ssa_loops *l, const struct ssa_function *f)
+{
+    size_t edges = 1;
+    for (size_t b = 0; b < f->block_count; b++) edges += f->blocks[b].pred_count;
+    uint32_t *work = malloc(edges * 2 * sizeof *work);
+    if (!work) return false;
+    for (uint32_t i = l->count; i-- > 0;) {
+        uint32_t h = l->order[i], n = 0;
+        for (uint32_t k = 0; k < f->blocks[h].pred_count; k++)
+            if (is_back_edge(l, f->blocks[h].preds[k], h)) work[n++] = f->blocks[h].preds[k];
+        if (n) l->header[h] = h + 1;
+        while (n) {
+            uint32_t at = work[--n], top = outermost(l, at);
+            if (top == h + 1 || !l->number[at]) continue;
+            if (top) {
+                at = top - 1;
+                l->outer[at] = h + 1;
+            } else {
+                l->header[at] = h + 1;
+            }
+            for (uint32_t k = 0; k < f->blocks[at].pred_count; k++)
+                work[n++] = f->blocks[at].preds[k];
+        }
+    }
+    free(work);
+    for (uint32_t i = 0; i < l->count; i++)
+        for (uint32_t b = l->order[i], h = l->header[b]; h; h = l->outer[h - 1]) l->depth[b]++;
+    return true;
+}
+
+bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f)
+{
+    bool ok = allocate(l, f->block_count) && find_order(l, f);
+    if (ok) {
+        find_dominators(l, f);
+        ok = find_loops(l, f);
+    }
+    if (!ok) ssa_loops_free(l);
+    return ok;
+}

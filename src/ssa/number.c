@@ -1,0 +1,121 @@
+/* Value numbering: of equal pure computations, those that another one dominates become copies of it.
+ * Loads too, inside a block and as long as nothing is stored; a load from where the block has just
+ * stored is the stored value. */
+#include "ssa/ssa.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct table {
+    uint32_t *slots; /* values */
+    size_t mask;
+    uint32_t epoch;   /* of memory: what loads of different epochs read may differ */
+    uint32_t *epochs; /* per value */
+};
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ h >> 29;
+}
+
+static uint64_t hash(const struct ssa_insn *in)
+{
+    uint64_t h = mix(in->op, (uint64_t)in->type << 32 | (uint64_t)in->cond << 24 |
+                                 (uint64_t)in->mem << 16 | (uint64_t)in->scale << 8 | in->narrow);
+    h = mix(h, (uint64_t)in->arg[0] << 32 | in->arg[1]);
+    return mix(h, (uint64_t)in->imm ^ (uint64_t)in->arg[2] << 32);
+}
+
+static bool equal(const struct ssa_insn *a, const struct ssa_insn *b)
+{
+    return a->op == b->op && a->type == b->type && a->cond == b->cond && a->mem == b->mem &&
+           a->scale == b->scale && a->narrow == b->narrow && a->imm == b->imm &&
+           !memcmp(a->arg, b->arg, sizeof a->arg);
+}
+
+/* An equal value that is known where this one is computed, or 0. */
+static uint32_t find(struct table *t, const struct ssa_function *f, const struct ssa_loops *l,
+                     uint32_t value, bool add)
+{
+    const struct ssa_insn *in = &f->insns[value];
+    size_t at = hash(in) & t->mask;
+    for (; t->slots[at]; at = (at + 1) & t->mask) {
+        uint32_t other = t->slots[at];
+        const struct ssa_insn *o = &f->insns[other];
+        if (!equal(o, in)) continue;
+        if (in->op == SSA_LOAD ? t->epochs[other] == t->epoch
+                               : ssa_dominates(l, o->block, in->block))
+            return other;
+    }
+    if (add) t->slots[at] = value;
+    return 0;
+}
+
+static void to_origin(void *user, uint32_t *use) { *use = ssa_origin(user, *use); }
+
+/* What a load from this place would give now. */
+static uint32_t after_store(struct ssa_function *f, uint32_t store)
+{
+    const struct ssa_insn *in = &f->insns[store];
+    bool whole = in->mem == SSA_X64 || in->mem == SSA_MF32 || in->mem == SSA_MF64;
+    return whole ? in->arg[2] : 0;
+}
+
+struct forward { /* the last stores of a block */
+    uint32_t store, value;
+};
+
+static uint32_t forwarded(const struct ssa_function *f, uint32_t load, const struct forward *last)
+{
+    const struct ssa_insn *in = &f->insns[load], *s = &f->insns[last->store];
+    bool same = last->store && s->block == in->block && s->mem == in->mem && s->imm == in->imm &&
+                s->scale == in->scale && s->arg[0] == in->arg[0] && s->arg[1] == in->arg[1];
+    return same ? last->value : 0;
+}
+
+static void visit(struct ssa_function *f, const struct ssa_loops *l, struct table *t,
+                  uint32_t block)
+{
+    struct forward last = {0};
+    t->epoch++;
+    for (uint32_t i = f->blocks[block].first, next; i; i = next) {
+        next = f->insns[i].next;
+        struct ssa_insn *in = &f->insns[i];
+        if (in->op != SSA_PHI) ssa_uses(f, i, to_origin, f);
+        uint32_t same = 0;
+        if (in->op == SSA_STORE || ssa_has(in->op, 'm')) {
+            t->epoch++;
+            last = (struct forward){0};
+            if (in->op == SSA_STORE) last = (struct forward){i, after_store(f, i)};
+        } else if (in->op == SSA_LOAD) {
+            t->epochs[i] = t->epoch;
+            same = forwarded(f, i, &last);
+            if (!same) same = find(t, f, l, i, true);
+        } else if (in->op == SSA_GUARD || in->op == SSA_WINDOW) {
+            /* What was checked once stays valid: regions never become smaller. */
+            if (find(t, f, l, i, true)) ssa_remove(f, i);
+            continue;
+        } else if (ssa_has(in->op, 'p') && in->op != SSA_COPY) {
+            same = find(t, f, l, i, true);
+        }
+        if (!same || f->insns[same].type != in->type) continue;
+        in->op = SSA_COPY;
+        in->arg[0] = same;
+        in->arg[1] = in->arg[2] = 0;
+    }
+}
+
+void ssa_pass_number(struct ssa_function *f)
+{
+    struct ssa_loops l;
+    if (f->failed || !ssa_loops(&l, f)) return;
+    size_t size = 64;
+    while (size < f->count * 2) size *= 2;
+    struct table t = {calloc(size, sizeof *t.slots), size - 1, 0,
+                      calloc(f->count, sizeof *t.epochs)};
+    for (uint32_t i = 0; t.slots && t.epochs && i < l.count; i++) visit(f, &l, &t, l.order[i]);
+    free(t.slots);
+    free(t.epochs);
+    ssa_loops_free(&l);
+    ssa_pass_copies(f);
+}

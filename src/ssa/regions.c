@@ -1,0 +1,91 @@
+/* Checks of known memory: an access whose address is a constant and an index is checked against the
+ * region of the constant, by one comparison of the index. The comparison may refuse what the exit
+ * then finds to be right (another region, a sum that wraps), never the other way round. */
+#include "ssa/ssa.h"
+
+static const struct ssa_region *region_of(const struct ssa_function *f, uint64_t address)
+{
+    for (size_t i = 0; i < f->region_count; i++)
+        if (address - f->regions[i].base < f->regions[i].size) return &f->regions[i];
+    return NULL;
+}
+
+static uint32_t constant(struct ssa_function *f, uint32_t before, uint64_t imm)
+{
+    uint32_t value = ssa_new(f, SSA_CONST, SSA_INT);
+    if (!value) return 0;
+    f->insns[value].imm = (int64_t)imm;
+    ssa_insert(f, before, value);
+    return value;
+}
+
+/* Splits x + c; c is 0 for anything else. */
+static uint32_t without_constant(const struct ssa_function *f, uint32_t value, uint64_t *c)
+{
+    const struct ssa_insn *in = &f->insns[value];
+    int64_t k;
+    *c = 0;
+    if (ssa_is_const(f, value, &k)) {
+        *c = (uint64_t)k;
+        return 0;
+    }
+    if (in->narrow || (in->op != SSA_ADD && in->op != SSA_SUB) || !ssa_is_const(f, in->arg[1], &k))
+        return value;
+    *c = in->op == SSA_ADD ? (uint64_t)k : 0 - (uint64_t)k;
+    return in->arg[0];
+}
+
+static void become_guard(struct ssa_function *f, uint32_t value, uint32_t a, uint64_t limit)
+{
+    uint32_t most = constant(f, value, limit);
+    if (f->failed) return;
+    struct ssa_insn *in = &f->insns[value];
+    in->op = SSA_GUARD;
+    in->cond = SSA_B;
+    in->arg[0] = a;
+    in->arg[1] = most;
+    in->scale = in->mem = 0;
+    in->list = 0;
+    in->imm = 0;
+}
+
+static void check(struct ssa_function *f, uint32_t value)
+{
+    struct ssa_insn in = f->insns[value];
+    uint64_t c, d, size = UINT64_C(1) << ssa_mem_bits[in.mem];
+    uint32_t base = in.arg[0] ? without_constant(f, in.arg[0], &c) : (c = 0, 0u);
+    uint32_t index = in.arg[1] ? without_constant(f, in.arg[1], &d) : (d = 0, 0u);
+    uint64_t at = c + (d << in.scale) + (uint64_t)in.imm;
+    const struct ssa_region *r = region_of(f, at);
+    if (!r || (in.cond && !r->writable) || size > r->size - (at - r->base)) return;
+    uint64_t left = r->size - (at - r->base) - size; /* how far the rest may go */
+    if (!base && !index) {
+        ssa_remove(f, value);
+        return;
+    }
+    if (!base || !index) {
+        /* x is below the limit, so that x << scale does not wrap. */
+        unsigned shift = index ? in.scale : 0;
+        become_guard(f, value, index ? index : base, (left >> shift) + 1);
+        return;
+    }
+    uint32_t sum = ssa_new(f, SSA_ADDRESS, SSA_INT);
+    if (!sum) return;
+    f->insns[sum].arg[0] = base;
+    f->insns[sum].arg[1] = index;
+    f->insns[sum].scale = in.scale;
+    f->insns[sum].imm = (int64_t)(at - r->base);
+    if (f->insns[sum].imm != (int32_t)f->insns[sum].imm) return;
+    ssa_insert(f, value, sum);
+    become_guard(f, value, sum, r->size - size + 1);
+}
+
+void ssa_pass_regions(struct ssa_function *f)
+{
+    for (size_t b = 0; b < f->block_count; b++)
+        for (uint32_t i = f->blocks[b].first, next; i && !f->failed; i = next) {
+            next = f->insns[i].next;
+            if (f->insns[i].op == SSA_WINDOW) check(f, i);
+        }
+    ssa_pass_number(f);
+}

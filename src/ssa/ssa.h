@@ -1,0 +1,230 @@
+/* A small optimiser: functions in SSA form, from any front end, to x86-64.
+ *
+ *     function     blocks; the first is the entry
+ *     block        phis, instructions, one that ends it
+ *     instruction  its number is its value; ops.def says what it does
+ *     exit         a place where native code asks or leaves: a position of the guest, and the values
+ *                  that make up the guest's state there, each under a key that the front end chose
+ *
+ * Integers have 64 bits; an instruction that is `narrow` works on the low 32, and its result has
+ * zeros above. Native code runs with three reserved registers (enum ssa_fixed) and saves none of the
+ * others: what lives across a call is in the function's frame, at the frame register.
+ *
+ * A front end makes blocks, declares variables, and writes and reads them (build.c), which gives SSA
+ * form directly. ssa_optimise runs the passes, ssa_emit writes code. Memory running out sets
+ * `failed`; everything after that is without effect, so it is asked for once at the end. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/writer.h"
+#include "x64/x64.h"
+
+enum ssa_op {
+#define OP(name, ...) SSA_##name,
+#include "ssa/ops.def"
+    SSA_OPS
+};
+struct ssa_op_info {
+    const char *text, *traits;
+    uint8_t args;
+};
+extern const struct ssa_op_info ssa_ops[SSA_OPS];
+bool ssa_has(enum ssa_op op, char trait);
+
+enum ssa_type { SSA_VOID, SSA_INT, SSA_F32, SSA_F64, SSA_TYPES };
+/* clang-format off */
+enum ssa_cond { SSA_EQ, SSA_NE, SSA_LT, SSA_LE, SSA_GT, SSA_GE, SSA_B, SSA_BE, SSA_A, SSA_AE, SSA_CONDS };
+enum ssa_mem { SSA_I8, SSA_U8, SSA_I16, SSA_U16, SSA_I32, SSA_U32, SSA_X64, SSA_MF32, SSA_MF64, SSA_MEMS };
+/* clang-format on */
+enum ssa_fixed { SSA_CONTEXT, SSA_MEMORY, SSA_FRAME }; /* R15, R14, RBP */
+
+extern const char *const ssa_cond_names[SSA_CONDS], *const ssa_mem_names[SSA_MEMS],
+                                                        *const ssa_type_names[SSA_TYPES];
+
+enum { SSA_PARAMS = 6 }; /* arguments and results of a call, in registers */
+
+struct ssa_insn {
+    uint8_t op, type;
+    uint8_t cond, mem, scale; /* scale: the index is shifted by this */
+    bool narrow;
+    uint32_t block, prev, next;
+    uint32_t arg[3];      /* 0: none */
+    uint32_t list, count; /* in the pool */
+    uint32_t exit;        /* its number + 1; 0: none */
+    int64_t imm;
+};
+struct ssa_block {
+    uint32_t first, last; /* instructions, 0: none */
+    uint32_t to[2];       /* of JUMP, BRANCH, SWITCH */
+    uint32_t *preds;
+    uint32_t pred_count, pred_capacity;
+    bool sealed;
+    bool edge; /* made for an edge: edges.c */
+};
+struct ssa_state { /* a part of the guest's state */
+    uint32_t key, value;
+};
+struct ssa_exit {
+    uint32_t kind, position; /* what the front end makes of them */
+    uint32_t first, count;   /* in states */
+};
+struct ssa_region { /* memory whose place is known when code is made, by guest address */
+    uint64_t base, size;
+    bool writable;
+};
+struct ssa_function {
+    struct ssa_insn *insns; /* [0] is no instruction */
+    struct ssa_block *blocks;
+    uint32_t *pool;
+    struct ssa_exit *exits;
+    struct ssa_state *states;
+    size_t count, capacity, block_count, block_capacity, pool_count, pool_capacity, exit_count,
+        exit_capacity, state_count, state_capacity;
+    uint32_t params; /* how many */
+    bool failed;
+    const struct ssa_region *regions;
+    size_t region_count;
+    /* of the builder */
+    uint32_t variables, *current; /* per block and variable: the value, or 0 */
+    uint8_t *variable_types;
+    uint32_t at; /* block under way */
+};
+
+static inline struct ssa_insn *ssa_insn(struct ssa_function *f, uint32_t value)
+{
+    return &f->insns[value];
+}
+
+extern const uint8_t ssa_mem_bits[SSA_MEMS]; /* log2 of the bytes */
+
+/* ---- form.c ---- */
+
+void ssa_init(struct ssa_function *f);
+void ssa_fini(struct ssa_function *f);
+/* A new instruction, not in any block; 0: no memory. */
+uint32_t ssa_new(struct ssa_function *f, enum ssa_op op, enum ssa_type type);
+void ssa_append(struct ssa_function *f, uint32_t block, uint32_t value);
+void ssa_insert(struct ssa_function *f, uint32_t before, uint32_t value);
+void ssa_prepend(struct ssa_function *f, uint32_t block, uint32_t value);
+void ssa_remove(struct ssa_function *f, uint32_t value);
+uint32_t ssa_block(struct ssa_function *f);
+bool ssa_edge(struct ssa_function *f, uint32_t from, uint32_t to); /* adds a predecessor */
+uint32_t ssa_list(struct ssa_function *f, const uint32_t *items, uint32_t count); /* in the pool */
+/* Calls fn for every value that the instruction uses, in its list and its exit too. */
+typedef void ssa_use_fn(void *user, uint32_t *use);
+void ssa_uses(struct ssa_function *f, uint32_t value, ssa_use_fn *fn, void *user);
+/* The successors of a block; n gets their number. They are valid until the function changes. */
+const uint32_t *ssa_successors(const struct ssa_function *f, uint32_t block, uint32_t *n);
+/* Copies followed to their origin. */
+uint32_t ssa_origin(const struct ssa_function *f, uint32_t value);
+bool ssa_is_const(const struct ssa_function *f, uint32_t value, int64_t *imm);
+/* Whether a comparison of constants holds. */
+bool ssa_cond_holds(enum ssa_cond cond, bool narrow, int64_t a, int64_t b);
+
+/* ---- build.c ---- */
+
+/* Variables 0 to count - 1; all blocks must exist, edges need not. */
+void ssa_variables(struct ssa_function *f, uint32_t count, const uint8_t *types);
+void ssa_write(struct ssa_function *f, uint32_t variable, uint32_t value);
+uint32_t ssa_read(struct ssa_function *f, uint32_t variable);
+void ssa_start(struct ssa_function *f, uint32_t block); /* what follows goes there */
+void ssa_seal(struct ssa_function *f, uint32_t block);  /* all its predecessors are known */
+uint32_t ssa_const(struct ssa_function *f, int64_t imm);
+uint32_t ssa_op1(struct ssa_function *f, enum ssa_op op, enum ssa_type type, uint32_t a);
+uint32_t ssa_op2(struct ssa_function *f, enum ssa_op op, enum ssa_type type, bool narrow,
+                 uint32_t a, uint32_t b);
+uint32_t ssa_compare(struct ssa_function *f, enum ssa_op op, enum ssa_cond cond, bool narrow,
+                     uint32_t a, uint32_t b);
+struct ssa_address {
+    uint32_t base, index;
+    uint8_t scale;
+    int64_t disp;
+};
+uint32_t ssa_load(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at);
+void ssa_store(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at, uint32_t value);
+/* Begins an exit; ssa_keep adds state to it. Returns its number + 1. */
+uint32_t ssa_exit(struct ssa_function *f, uint32_t kind, uint32_t position);
+void ssa_keep(struct ssa_function *f, uint32_t key, uint32_t value);
+uint32_t ssa_effect(struct ssa_function *f, enum ssa_op op, uint32_t exit);
+/* Checks an access; window: offset of its window in the context. */
+void ssa_window(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at, bool write,
+                uint32_t window, uint32_t exit);
+void ssa_jump(struct ssa_function *f, uint32_t to);
+void ssa_branch(struct ssa_function *f, enum ssa_op op, enum ssa_cond cond, bool narrow, uint32_t a,
+                uint32_t b, uint32_t yes, uint32_t no);
+
+/* ---- analyses: loops.c ---- */
+
+struct ssa_loops {
+    uint32_t *order, count; /* reachable blocks in reverse postorder */
+    uint32_t *number;       /* per block: place in order + 1; 0: not reachable */
+    uint32_t *dominator;    /* per block */
+    uint32_t *header;       /* per block: of the innermost loop, + 1; 0: in none */
+    uint32_t *outer;        /* per header: of the loop around it, + 1 */
+    uint32_t *depth;        /* per block */
+    bool failed;
+};
+bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f);
+void ssa_loops_free(struct ssa_loops *l);
+bool ssa_dominates(const struct ssa_loops *l, uint32_t a, uint32_t b);
+bool ssa_in_loop(const struct ssa_loops *l, uint32_t block, uint32_t header);
+/* The only block outside that leads to the header, and leads nowhere else; UINT32_MAX: none. */
+uint32_t ssa_preheader(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header);
+
+/* ---- passes, a file each ---- */
+
+struct ssa_pass {
+    const char *name;
+    void (*run)(struct ssa_function *f);
+    const char *what;
+};
+extern const struct ssa_pass ssa_passes[]; /* in the order in which they run; ends with NULL */
+
+void ssa_pass_copies(struct ssa_function *f);    /* copies.c: copies and needless phis */
+void ssa_pass_fold(struct ssa_function *f);      /* fold.c: constants, identities */
+void ssa_pass_number(struct ssa_function *f);    /* number.c: equal values, loads after stores */
+void ssa_pass_address(struct ssa_function *f);   /* address.c: sums into addressing modes */
+void ssa_pass_dead(struct ssa_function *f);      /* dead.c */
+void ssa_pass_invariant(struct ssa_function *f); /* invariant.c: out of loops */
+void ssa_pass_regions(struct ssa_function *f);   /* regions.c: checks of known memory */
+void ssa_pass_edges(struct ssa_function *f);     /* edges.c: a block on every critical edge */
+/* Runs them; after each, calls `after` if there is one. */
+typedef void ssa_after_fn(void *user, const char *pass, const struct ssa_function *f);
+void ssa_optimise(struct ssa_function *f, ssa_after_fn *after, void *user);
+
+/* ---- code ---- */
+
+enum ssa_where { SSA_AT_CONST, SSA_AT_REGISTER, SSA_AT_FLOAT_REGISTER, SSA_AT_FRAME };
+struct ssa_location {
+    uint32_t key;
+    uint8_t where; /* enum ssa_where */
+    int64_t at;    /* constant, register, offset from the frame register */
+};
+struct ssa_site {    /* a call of the stub, or of a function */
+    uint32_t native; /* the return address, from the start of the code */
+    uint32_t kind, position, function;
+    uint32_t first, count; /* in locations */
+};
+/* Code of many functions. The front end binds the stubs before it emits the first one. */
+struct ssa_code {
+    struct x64 e;
+    uint32_t *functions; /* per function: where its code begins */
+    uint32_t ask;        /* where the stub is that exits call: it saves all registers */
+    uint32_t *frames;    /* per function: bytes of its frame */
+    struct ssa_call {
+        uint32_t site, function;
+    } * calls; /* their distances are filled in by ssa_link */
+    struct ssa_site *sites;
+    struct ssa_location *locations;
+    size_t site_count, site_capacity, location_count, location_capacity, call_count, call_capacity;
+    bool failed;
+};
+/* A window: an address a may be accessed with 1 << k bytes if a - base < limit[k]. */
+struct ssa_window {
+    uint64_t base, limit[5];
+};
+/* Appends the code of a function. False: it has none, and everything is as it was before. */
+bool ssa_emit(struct ssa_function *f, uint32_t number, struct ssa_code *code);
+void ssa_link(struct ssa_code *code); /* when all functions are emitted */
+extern const uint8_t ssa_param_registers[SSA_PARAMS];
