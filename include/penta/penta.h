@@ -45,6 +45,11 @@
 /* Of this header, to compare: 0.2.0 is 200, 1.0.0 is 10000. */
 #define PENTA_VERSION_NUMBER                                                                       \
     (PENTA_VERSION_MAJOR * 10000 + PENTA_VERSION_MINOR * 100 + PENTA_VERSION_PATCH)
+/* The same as text, "0.1.0". */
+#define PENTA_VERSION_TEXT                                                                         \
+    PENTA_VERSION_JOIN(PENTA_VERSION_MAJOR, PENTA_VERSION_MINOR, PENTA_VERSION_PATCH)
+#define PENTA_VERSION_JOIN(major, minor, patch) PENTA_VERSION_QUOTE(major, minor, patch)
+#define PENTA_VERSION_QUOTE(major, minor, patch) #major "." #minor "." #patch
 
 #ifdef __cplusplus
 extern "C" {

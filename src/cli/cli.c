@@ -9,7 +9,6 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "cli/output.h"
-#include "core/driver.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 

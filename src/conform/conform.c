@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/json/json_write.h"
-#include "core/driver.h"
-#include "core/engine.h"
 
 #define FORM(name, format) extern const struct conform_form conform_##name;
 #include "conform/forms.def"
@@ -17,17 +15,18 @@ static const struct row {
 #include "conform/forms.def"
     {NULL, NULL}};
 
-static bool has_engine(const struct driver *driver, const char *name)
+static bool has_engine(const char *format, const char *name)
 {
-    for (size_t i = 0; driver && driver->engines && driver->engines[i]; i++)
-        if (!strcmp(driver->engines[i]->name, name)) return true;
+    const char *engine;
+    for (size_t i = 0; (engine = penta_engine_name(format, i)); i++)
+        if (!strcmp(engine, name)) return true;
     return false;
 }
 
 bool penta_conform_engine_known(const char *name)
 {
-    for (size_t i = 0; drivers[i]; i++)
-        if (has_engine(drivers[i], name)) return true;
+    for (size_t i = 0; penta_format_name(i); i++)
+        if (has_engine(penta_format_name(i), name)) return true;
     return false;
 }
 
@@ -56,7 +55,7 @@ static bool run_document(struct conform *c, const struct json_object *root)
     for (const struct row *r = rows; r->form; r++) {
         if (!r->form->matches(root)) continue;
         char why[80] = "";
-        if (c->engine && r->format && !has_engine(driver_find(r->format), c->engine))
+        if (c->engine && r->format && !has_engine(r->format, c->engine))
             snprintf(why, sizeof why, "%s has no engine '%.40s'", r->format, c->engine);
         c->skip = *why ? why : NULL;
         if (r->form->run) r->form->run(c, root);

@@ -70,8 +70,3 @@ struct penta_module {
     penta_error damage; /* code 0: whole */
     void *owned;        /* file bytes to free with the module, or NULL */
 };
-
-extern const struct driver *const drivers[]; /* from penta/registry.def: the only list */
-
-const struct driver *driver_find(const char *name); /* NULL: no such format */
-const struct driver *driver_of_number(uint16_t number);

@@ -4,16 +4,11 @@
 #include <string.h>
 #include "base/json/json_visit.h"
 #include "core/snapshot.h"
-#include "core/driver.h"
 #include "core/engine.h"
+#include "penta/registry.h"
 #include "text/lexer.h"
 
-#define TEXT_OF(x) #x
-#define VERSION(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
-const char *penta_version(void)
-{
-    return VERSION(PENTA_VERSION_MAJOR, PENTA_VERSION_MINOR, PENTA_VERSION_PATCH);
-}
+const char *penta_version(void) { return PENTA_VERSION_TEXT; }
 
 /* ---- files ---- */
 

@@ -4,8 +4,8 @@
 #include "base/bytes.h"
 #include "base/json/json_visit.h"
 #include "core/describe.h"
-#include "core/driver.h"
 #include "core/engine.h"
+#include "penta/registry.h"
 
 /* ---- formats ---- */
 

@@ -1,5 +1,5 @@
+#include "penta/registry.h"
 #include <string.h>
-#include "core/driver.h"
 
 #define FORMAT(name) extern const struct driver name##_driver;
 #define EXTRA_DRIVER(name) FORMAT(name)

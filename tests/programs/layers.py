@@ -19,7 +19,7 @@ BELOW["penta"] = {"base", "text", "core"} | set(formats)
 BELOW["gpu"] = BELOW["penta"] | {"penta"}
 BELOW["compat"] = BELOW["gpu"] | {"gpu"}
 BELOW["conform"] = BELOW["compat"] | {"compat"}
-BELOW["cli"] = BELOW["conform"] | {"conform"}
+BELOW["cli"] = {"base"}  # and public headers: what the tool can do, a C program can do
 
 failures = 0
 
@@ -51,6 +51,25 @@ for folder, _, names in os.walk(os.path.join(ROOT, "src")):
                 fail(f"{path} includes {include}: {layer} may not know {first}")
             if "/" not in include:
                 fail(f"{path} includes {include}: not a path from src/")
+
+# Nothing below src/penta calls functions of its headers.
+PUBLIC = ("penta.h", "session.h", "views.h")
+above = set()
+for header in PUBLIC:
+    text = open(os.path.join(ROOT, "include/penta", header), encoding="utf-8").read()
+    above |= set(re.findall(r"^PENTA_API\b[^;]*?\b(penta_\w+)\(", re.sub(r"/\*.*?\*/", "", text, flags=re.S), re.M))
+above.discard("penta_buffer_free")  # base/writer.c
+if "penta_open" not in above:
+    fail("the public functions cannot be read")
+for layer in sorted(set(BELOW) - {"penta", "gpu", "compat", "conform", "cli"}):
+    top = FORMATS.get(layer) or os.path.join(ROOT, "src", layer)
+    for folder, _, names in os.walk(top):
+        for name in names:
+            path = os.path.join(folder, name)
+            text = re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', "", open(path, encoding="utf-8").read(), flags=re.S)
+            checked += 1
+            for called in set(re.findall(r"\b(penta_\w+)\(", text)) & above:
+                fail(f"{os.path.relpath(path, ROOT)} calls {called} of a layer above it")
 
 # Text reaches a terminal through one file, which removes what the terminal would obey.
 PRINTS = re.compile(r"\b(?:printf|vprintf|puts|putchar|perror|psignal)\s*\("

@@ -85,7 +85,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s\n", err.message);
             return 2;
         }
-        all_variants(&file, driver_find(format) ? format : NULL);
+        all_variants(&file, penta_format_uses(format) ? format : NULL);
         penta_buffer_free(&file);
     }
     printf("%lu variants of %d files\n%d passed, %lu failed\n", checked, argc - 1,

@@ -347,7 +347,7 @@ static void lists(void)
     char version[40];
     snprintf(version, sizeof version, "%d.%d.%d", PENTA_VERSION_MAJOR, PENTA_VERSION_MINOR,
              PENTA_VERSION_PATCH);
-    CHECK(!strcmp(version, penta_version()));
+    CHECK(!strcmp(version, penta_version()) && !strcmp(version, PENTA_VERSION_TEXT));
     for (size_t i = 0; (format = penta_format_name(i)); i++) {
         CHECK(penta_format_title(format) && penta_format_uses(format) & PENTA_USE_OPEN);
         CHECK(!(penta_format_uses(format) & PENTA_USE_RUN) == !penta_engine_name(format, 0));

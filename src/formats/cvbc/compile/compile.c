@@ -659,7 +659,7 @@ static void identify(const struct compiler *c, const struct cvbc_compilation *ho
 {
     uint8_t digest[32];
     struct writer id = {0};
-    writer_print(&id, "penta %s%c%s%s%c", penta_version(), 0, how->portable ? "portable " : "",
+    writer_print(&id, "penta %s%c%s%s%c", PENTA_VERSION_TEXT, 0, how->portable ? "portable " : "",
                  how->strip ? "strip" : "", 0);
     cvbc_digest(writer_view(&id), digest);
     writer_free(&id);
@@ -669,8 +669,7 @@ static void identify(const struct compiler *c, const struct cvbc_compilation *ho
     b->core.source_language = 1;
     b->core.source_file_count = 1;
     b->core.source_lines_total = c->words.lines;
-    unsigned v[3] = {0};
-    sscanf(penta_version(), "%u.%u.%u", &v[0], &v[1], &v[2]);
+    const unsigned v[3] = {PENTA_VERSION_MAJOR, PENTA_VERSION_MINOR, PENTA_VERSION_PATCH};
     for (int i = 0; i < 3; i++)
         b->core.compiler_version =
             b->core.compiler_version << 8 | (v[i] / 10 % 10 * 16 + v[i] % 10);

@@ -78,7 +78,8 @@ static void store(const struct call *q, uint64_t address, const void *bytes, siz
 static uint8_t *fetch(const struct call *q, uint64_t address, uint64_t size)
 {
     uint8_t *bytes = size <= PIECE ? malloc((size_t)size + 1) : NULL;
-    if (bytes && penta_vm_peek(&q->vm->base, (uint32_t)address, bytes, (size_t)size)) return bytes;
+    if (bytes && q->vm->base.engine->peek(&q->vm->base, (uint32_t)address, bytes, (size_t)size))
+        return bytes;
     free(bytes);
     return NULL;
 }

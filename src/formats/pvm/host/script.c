@@ -211,7 +211,7 @@ static bool print_memory(penta_vm *vm, uint32_t address, uint64_t length, struct
 {
     enum { MOST = 1 << 24 };
     uint8_t *bytes = length <= MOST ? malloc((size_t)length + 1) : NULL;
-    bool ok = bytes && penta_vm_peek(vm, address, bytes, (size_t)length);
+    bool ok = bytes && vm->engine->peek(vm, address, bytes, (size_t)length);
     if (ok) writer_bytes(&out->output, bytes, (size_t)length);
     free(bytes);
     return ok;

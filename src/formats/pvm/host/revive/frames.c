@@ -87,7 +87,7 @@ static bool run_machine(struct pvm_revive *r, struct frame *f)
             ok = false;
             break;
         }
-        penta_vm_run(f->vm, UINT64_MAX, &f->trap);
+        f->vm->engine->run(f->vm, UINT64_MAX, &f->trap);
         ok = handle_stop(r, f, &f->trap, &answer, &over);
     }
     answer_free(&answer);

@@ -14,8 +14,8 @@ static bool in_range(uint64_t address, uint64_t size)
 
 bool revive_fetch_into(const struct request *q, uint64_t address, void *into, size_t size)
 {
-    return !size ||
-           (in_range(address, size) && penta_vm_peek(q->frame->vm, (uint32_t)address, into, size));
+    return !size || (in_range(address, size) &&
+                     q->frame->vm->engine->peek(q->frame->vm, (uint32_t)address, into, size));
 }
 
 bool revive_fetch(const struct request *q, uint64_t address, uint64_t size, struct blob *out)
