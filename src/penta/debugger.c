@@ -67,7 +67,10 @@ bool debugger_repeats(penta_debugger *d, struct answer *out)
     out->count = a->count;
     out->gas = a->gas;
     out->end = a->end;
-    out->applied = a->effect.size && repeat_effect(d, a);
+    if (a->effect.size) {
+        out->applied = repeat_effect(d, a);
+        out->failure = d->err;
+    }
     writer_bytes(&out->pokes, a->pokes.data, a->pokes.size);
     return true;
 }

@@ -138,11 +138,10 @@ static bool answered(struct penta_session *s)
     penta_error err = {0};
     answer_clear(&s->answer);
     if (s->debugger && debugger_repeats(s->debugger, &s->answer)) {
-        if (s->answer.applied || answer_apply(&s->answer, s->vm, &s->failure)) {
-            s->calls++;
-            return true;
-        }
-        return false;
+        bool ok = !s->answer.failure.code &&
+                  (s->answer.applied || answer_apply(&s->answer, s->vm, &s->failure));
+        s->calls += ok;
+        return ok;
     }
     s->waits = true;
     if (s->debugger) debugger_asked(s->debugger);

@@ -115,6 +115,7 @@ bool watches_changed(struct penta_debugger *d)
     for (size_t i = 0; i < d->watch_count; i++) {
         struct watch *w = &d->watches[i];
         value_now(d->session->vm, w);
+        writer_ok(&w->now, &d->err);
         bool changed = !bytes_equal(writer_view(&w->now), writer_view(&w->before));
         if (changed && !d->hit && is_wanted(w)) d->hit = w->what;
         keep(w);
