@@ -16,3 +16,10 @@ bool array_reserve(void *items, size_t *capacity, size_t need, size_t item)
     *capacity = grown;
     return true;
 }
+
+void *array_copy(const void *items, size_t count, size_t item)
+{
+    void *copy = count <= SIZE_MAX / item ? malloc(count * item) : NULL;
+    if (copy) memcpy(copy, items, count * item);
+    return copy;
+}

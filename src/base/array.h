@@ -9,6 +9,9 @@
  * points to the array's pointer. False: no memory, or the size overflows; then nothing changed. */
 bool array_reserve(void *items, size_t *capacity, size_t need, size_t item);
 
+/* A copy of `count` items of `item` bytes; NULL: no memory. */
+void *array_copy(const void *items, size_t count, size_t item);
+
 /* `need` is evaluated twice: the test is here so that appending calls nothing. */
 #define ARRAY_RESERVE(items, capacity, need)                                                       \
     ((need) <= (capacity) || array_reserve(&(items), &(capacity), (need), sizeof *(items)))

@@ -44,6 +44,15 @@ static inline void describe_computed_bytes(const penta_visitor *v, const char *n
 {
     describe_field(v, (penta_field){.name = name, .kind = PENTA_RAW, .as.bytes = bytes});
 }
+/* An item of the list `memory` of a machine. */
+static inline void describe_run(const penta_visitor *v, uint64_t address, penta_bytes bytes)
+{
+    penta_node run = {.name = "run"};
+    if (!describe_enter(v, run)) return;
+    describe_word(v, "address", address);
+    describe_computed_bytes(v, "bytes", bytes);
+    describe_leave(v, run);
+}
 /* Stored bytes as they are. */
 static inline void describe_raw(const penta_visitor *v, const char *name, penta_bytes bytes,
                                 uint64_t offset, const char *note)

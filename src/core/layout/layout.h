@@ -5,6 +5,7 @@
  *     BYTES(header, 8, salt, "random")
  *     END(header)
  *
+ * The file ends with the #undef of all four.
  * Including this file with LAYOUT(x) defined to prefix a name and LAYOUT_FILE to the .def gives,
  * for each record: struct, size in bytes, reader, writer, and the table that describes it. */
 #pragma once

@@ -7,10 +7,6 @@
     }                                                                                              \
     ;
 #include LAYOUT_FILE
-#undef RECORD
-#undef FIELD
-#undef BYTES
-#undef END
 
 #define RECORD(r) enum { LAYOUT(r##_bytes) = 0
 #define FIELD(r, bits, name, kind, meaning) +bits / 8
@@ -19,10 +15,6 @@
     }                                                                                              \
     ;
 #include LAYOUT_FILE
-#undef RECORD
-#undef FIELD
-#undef BYTES
-#undef END
 
 #define RECORD(r)                                                                                  \
     static inline void LAYOUT(r##_read)(struct reader * in, struct LAYOUT(r) * out)                \
@@ -35,10 +27,6 @@
     }
 #define END(r) }
 #include LAYOUT_FILE
-#undef RECORD
-#undef FIELD
-#undef BYTES
-#undef END
 
 #define RECORD(r)                                                                                  \
     static inline void LAYOUT(r##_write)(struct writer * out, const struct LAYOUT(r) * in)         \
@@ -47,17 +35,9 @@
 #define BYTES(r, count, name, meaning) writer_bytes(out, in->name, count);
 #define END(r) }
 #include LAYOUT_FILE
-#undef RECORD
-#undef FIELD
-#undef BYTES
-#undef END
 
 #define RECORD(r) extern const struct layout_field LAYOUT(r##_fields)[];
 #define FIELD(r, bits, name, kind, meaning)
 #define BYTES(r, count, name, meaning)
 #define END(r)
 #include LAYOUT_FILE
-#undef RECORD
-#undef FIELD
-#undef BYTES
-#undef END

@@ -6,7 +6,3 @@
 #define END(r) {NULL, 0, PENTA_RAW, NULL}};
 /* clang-format on */
 #include LAYOUT_FILE
-#undef RECORD
-#undef FIELD
-#undef BYTES
-#undef END

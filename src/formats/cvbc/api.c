@@ -66,10 +66,6 @@ static const struct {
 #define BYTES(r, count, name, meaning)
 #define END(r)
 #include "cvbc/layout.def"
-#undef RECORD
-#undef FIELD
-#undef BYTES
-#undef END
 };
 
 bool penta_cvbc_record(const char *record, size_t i, penta_cvbc_field *out)

@@ -105,26 +105,16 @@ static void play_memory_size(struct player *p)
     uint64_t size;
     gpu_emulator_memory_size(p->dev, number(p, "base"), &size);
 }
-static void play_leaks(struct player *p)
-{
-    size_t count;
-    gpu_emulator_leaks(p->dev, NULL, 0, &count);
-}
-static void play_kernels(struct player *p)
-{
-    size_t count;
-    gpu_emulator_kernels(p->dev, NULL, 0, &count);
-}
-static void play_races(struct player *p)
-{
-    size_t count;
-    gpu_emulator_races(p->dev, NULL, 0, &count);
-}
-static void play_faults(struct player *p)
-{
-    size_t count;
-    gpu_emulator_faults(p->dev, NULL, 0, &count);
-}
+#define PLAY_LIST(name)                                                                            \
+    static void play_##name(struct player *p)                                                      \
+    {                                                                                              \
+        size_t count;                                                                              \
+        gpu_emulator_##name(p->dev, NULL, 0, &count);                                              \
+    }
+PLAY_LIST(leaks)
+PLAY_LIST(kernels)
+PLAY_LIST(races)
+PLAY_LIST(faults)
 static void play_register_kernel(struct player *p)
 {
     size_t size = 0;

@@ -244,10 +244,8 @@ bool coil_vm_mark(penta_vm *base, uint64_t pc, bool on)
     uint32_t cell;
     if (!coil_program_cell(&vm->program, pc, &cell)) return false;
     if (!vm->marked) {
-        size_t bytes = vm->program.count * sizeof *vm->cells;
-        struct coil_cell *copy = malloc(bytes);
+        struct coil_cell *copy = array_copy(vm->program.cells, vm->program.count, sizeof *copy);
         if (!copy) return false;
-        memcpy(copy, vm->program.cells, bytes);
         vm->cells = copy;
         vm->marked = true;
     }

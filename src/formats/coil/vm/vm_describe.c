@@ -124,13 +124,7 @@ static void describe_memory(const struct coil_vm *vm, const penta_visitor *v)
                 quiet = r->bytes[p] == old->bytes[p] ? quiet + 1 : 0;
                 if (!quiet) end = p + 1;
             }
-            penta_node run = {.name = "run"};
-            if (describe_enter(v, run)) {
-                describe_word(v, "address", r->base + at);
-                describe_computed_bytes(v, "bytes",
-                                        (penta_bytes){r->bytes + at, (size_t)(end - at)});
-                describe_leave(v, run);
-            }
+            describe_run(v, r->base + at, (penta_bytes){r->bytes + at, (size_t)(end - at)});
             at = end - 1;
         }
     }

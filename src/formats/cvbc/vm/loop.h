@@ -205,24 +205,17 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             in++;
             NEXT;
         }
-        CASE(CVBC_DO_STORE_ARRAY): {
-            NEED(2);
-            sp -= 2;
-            int32_t *element = cvbc_element(vm, in->imm, sp[1]);
-            if (!element) FAULT(CVBC_TRAP_MEMORY_BOUNDS);
-            *element = sp[0];
-            in++;
-            NEXT;
-        }
-        CASE(CVBC_DO_STORE_ARRAY_V): {
-            NEED(2);
-            sp -= 2;
-            int32_t *element = cvbc_element(vm, in->imm, sp[0]);
-            if (!element) FAULT(CVBC_TRAP_MEMORY_BOUNDS);
-            *element = sp[1];
-            in++;
-            NEXT;
-        }
+#define STORE_ELEMENT(index, value)                                                                \
+    NEED(2);                                                                                       \
+    sp -= 2;                                                                                       \
+    int32_t *element = cvbc_element(vm, in->imm, sp[index]);                                       \
+    if (!element) FAULT(CVBC_TRAP_MEMORY_BOUNDS);                                                  \
+    *element = sp[value];                                                                          \
+    in++;                                                                                          \
+    NEXT
+        CASE(CVBC_DO_STORE_ARRAY): { STORE_ELEMENT(1, 0); }
+        CASE(CVBC_DO_STORE_ARRAY_V): { STORE_ELEMENT(0, 1); }
+#undef STORE_ELEMENT
         CASE(CVBC_DO_CREATE_ARRAY): {
             NEED(1);
             if (!cvbc_create(vm, in->imm, *--sp)) FAULT(CVBC_TRAP_MEMORY_BOUNDS);

@@ -1,6 +1,7 @@
 /* Everything a machine does besides running: open, answer, describe, peek, poke, marks, snapshots.
  */
 #include "cvbc/vm/vm.h"
+#include "base/array.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -244,12 +245,8 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
 {
     struct cvbc_vm *vm = cvbc_vm(base);
     if (pc >= vm->count) return false;
-    if (!vm->clean) {
-        size_t bytes = ((size_t)vm->count + 1) * sizeof *vm->clean;
-        vm->clean = malloc(bytes);
-        if (!vm->clean) return false;
-        memcpy(vm->clean, vm->code, bytes);
-    }
+    if (!vm->clean) vm->clean = array_copy(vm->code, (size_t)vm->count + 1, sizeof *vm->clean);
+    if (!vm->clean) return false;
     vm->code[pc].op = on ? CVBC_DO_BREAK : vm->clean[pc].op;
     return true;
 }

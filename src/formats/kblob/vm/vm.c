@@ -1,5 +1,6 @@
 /* Everything a machine does besides running: open, answer, describe, peek, poke, marks, snapshots. */
 #include "kblob/vm/vm.h"
+#include "base/array.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -88,13 +89,7 @@ static void describe_memory(const struct kblob_memory *memory, const penta_visit
                 if (!quiet) end = p + 1;
             }
             if (end == at) continue;
-            penta_node run = {.name = "run"};
-            if (describe_enter(v, run)) {
-                describe_word(v, "address", r->base + at);
-                describe_computed_bytes(v, "bytes",
-                                        (penta_bytes){r->bytes + at, (size_t)(end - at)});
-                describe_leave(v, run);
-            }
+            describe_run(v, r->base + at, (penta_bytes){r->bytes + at, (size_t)(end - at)});
             at = end - 1;
         }
     }
@@ -164,12 +159,8 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
 {
     struct kblob_vm *vm = kblob_vm(base);
     if (pc >= vm->count) return false;
-    if (!vm->code) {
-        size_t bytes = ((size_t)vm->count + 1) * sizeof *vm->code;
-        vm->code = malloc(bytes);
-        if (!vm->code) return false;
-        memcpy(vm->code, vm->program, bytes);
-    }
+    if (!vm->code) vm->code = array_copy(vm->program, (size_t)vm->count + 1, sizeof *vm->code);
+    if (!vm->code) return false;
     vm->code[pc].op = on ? KBLOB_OP_BREAK : vm->program[pc].op;
     return true;
 }

@@ -13,28 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- errors ---- */
-
-bool asm_fail(struct assembly *a, uint32_t code, const uint8_t *at, const char *format, ...)
-{
-    char text[120];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return error_at(&a->err, code, (uint64_t)(at - a->s->text.data), "%s", text);
-}
-
-void asm_warn(struct assembly *a, uint32_t code, const uint8_t *at, const char *format, ...)
-{
-    char text[120];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    findings_add(a->findings, code, (uint64_t)(at - a->s->text.data), NULL, "%s", text);
-}
-
 void *asm_grow(struct assembly *a, void *items, size_t count, size_t *capacity, size_t item)
 {
     if (count < *capacity) return items;

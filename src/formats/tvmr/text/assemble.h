@@ -77,10 +77,10 @@ struct assembly {
 enum { MNEMONICS = 1024 }; /* slots of the hash table */
 
 /* An error at a place of the source; false, so that a caller fails in one line. */
-bool asm_fail(struct assembly *a, uint32_t code, const uint8_t *at, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-void asm_warn(struct assembly *a, uint32_t code, const uint8_t *at, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+#define asm_at(a, at) ((uint64_t)((at) - (a)->s->text.data))
+#define asm_fail(a, code, at, ...) error_at(&(a)->err, code, asm_at(a, at), __VA_ARGS__)
+#define asm_warn(a, code, at, ...)                                                                 \
+    findings_add((a)->findings, code, asm_at(a, at), NULL, __VA_ARGS__)
 /* Room for one more item of an array in the arena; NULL: out of memory. */
 void *asm_grow(struct assembly *a, void *items, size_t count, size_t *capacity, size_t item);
 

@@ -246,23 +246,28 @@ static bool merge_chapters(struct works *w, const struct jam_round *round,
 
 /* ---- accounts ---- */
 
+/* Entry k of a run's layer if it belongs to an account, else NULL. *record: its record. */
+static const struct jam_entry *account_entry(const struct works *w, size_t i, size_t k,
+                                             uint32_t *service, bool *record)
+{
+    const struct jam_entry *e = &w->list[i].layer.entries[k];
+    return e->used && jam_key_service(e->key, service, record) ? e : NULL;
+}
+
 /* Lists the accounts that any run removed. */
 static size_t removed_accounts(const struct works *w, uint32_t **out)
 {
     size_t count = 0, capacity = 0;
     *out = NULL;
-    for (size_t i = 0; i < w->count; i++) {
-        const struct jam_layer *l = &w->list[i].layer;
-        for (size_t k = 0; k < l->capacity; k++) {
-            uint32_t service;
-            bool record;
-            const struct jam_entry *e = &l->entries[k];
-            if (!e->used || e->value || !jam_key_service(e->key, &service, &record) || !record)
-                continue;
+    uint32_t service;
+    bool record;
+    for (size_t i = 0; i < w->count; i++)
+        for (size_t k = 0; k < w->list[i].layer.capacity; k++) {
+            const struct jam_entry *e = account_entry(w, i, k, &service, &record);
+            if (!e || e->value || !record) continue;
             if (!ARRAY_GROW(*out, capacity, count, w->err)) return count;
             (*out)[count++] = service;
         }
-    }
     if (count) qsort(*out, count, sizeof **out, by_number);
     return count;
 }
@@ -272,18 +277,15 @@ static void merge_accounts(struct works *w, const struct jam_round *round)
 {
     uint32_t *removed;
     size_t count = removed_accounts(w, &removed);
-    for (size_t i = 0; i < w->count; i++) {
-        const struct jam_layer *l = &w->list[i].layer;
-        for (size_t k = 0; k < l->capacity; k++) {
-            uint32_t service;
-            bool record;
-            const struct jam_entry *e = &l->entries[k];
-            if (!e->used || !jam_key_service(e->key, &service, &record)) continue;
-            if (e->value && count && bsearch(&service, removed, count, sizeof service, by_number))
-                continue;
-            jam_layer_take(round->layer, e);
+    uint32_t service;
+    bool record;
+    for (size_t i = 0; i < w->count; i++)
+        for (size_t k = 0; k < w->list[i].layer.capacity; k++) {
+            const struct jam_entry *e = account_entry(w, i, k, &service, &record);
+            bool gone = e && e->value && count &&
+                        bsearch(&service, removed, count, sizeof service, by_number);
+            if (e && !gone) jam_layer_take(round->layer, e);
         }
-    }
     free(removed);
     for (size_t i = 0; i < w->count; i++) {
         const struct jam_run *run = &w->list[i].run;
