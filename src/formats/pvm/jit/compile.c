@@ -290,7 +290,7 @@ static void fault_in(void *at, size_t bytes)
 #endif
 }
 
-/* Memory for the code; a large program's starts at a multiple of a huge page. */
+/* Memory that starts at a multiple of a huge page, if it is large. */
 static void *map_code(size_t bytes, bool large)
 {
     if (!large) return map(bytes, 0);
@@ -305,36 +305,34 @@ static void *map_code(size_t bytes, bool large)
 
 static size_t whole_pages(size_t n) { return (n + PVM_PAGE - 1) & ~(size_t)(PVM_PAGE - 1); }
 
-static bool reserve_offsets(struct pvm_native *n)
+/* Offsets, unless there are few, and code have one mapping, so that they can share a huge page. */
+static bool reserve_code(struct pvm_native *n)
 {
-    size_t bytes = n->count * sizeof *n->offsets;
-    if (bytes < SMALL) {
-        n->offsets = calloc(1, bytes);
-        return n->offsets;
-    }
-    n->offsets_mapped = whole_pages(bytes);
-    n->offsets = map(n->offsets_mapped, 0);
-    if (n->offsets && n->size >= LARGE) want_huge(n->offsets, n->offsets_mapped);
-    if (n->offsets) fault_in(n->offsets, n->offsets_mapped);
+    size_t capacity = (size_t)n->size * BYTES_PER_BYTE + (1 << 16);
+    size_t offsets = n->count * sizeof *n->offsets,
+           usual = (size_t)n->size * (n->metered ? 24 : 15) / 8;
+    n->mapped = whole_pages(capacity < code_max ? capacity : code_max);
+    n->offsets_mapped = offsets < SMALL ? 0 : whole_pages(offsets);
+    uint8_t *at = map_code(n->offsets_mapped + n->mapped, n->size >= LARGE);
+    if (!at) return false;
+    fault_in(at, n->offsets_mapped + whole_pages(usual));
+    n->code = at + n->offsets_mapped;
+    n->offsets = n->offsets_mapped ? (uint32_t *)(void *)at : calloc(1, offsets);
     return n->offsets;
 }
 
 static bool reserve(struct jit *j)
 {
     struct pvm_native *n = j->n;
-    size_t capacity = (size_t)n->size * BYTES_PER_BYTE + (1 << 16);
-    if (capacity > code_max) capacity = code_max;
-    n->mapped = whole_pages(capacity);
-    n->code = map_code(n->mapped, n->size >= LARGE);
-    if (n->code) fault_in(n->code, whole_pages((size_t)n->size * (n->metered ? 24 : 15) / 8));
     n->block_starts = calloc(n->size / 8 + 1, 1);
+    if (!n->block_starts || !pvm_native_places(n, &j->p->code) || !reserve_code(n)) return false;
+    x64_init(&j->e, n->code, n->mapped);
     if (j->p->table_count) {
         n->table_bytes = whole_pages((2 * (size_t)j->p->table_count + 2) * sizeof *n->table);
         n->table = map(n->table_bytes, MAP_32BIT); /* if it fails, dynamic jumps leave the code */
         if (n->table) fault_in(n->table, n->table_bytes);
     }
-    if (n->code) x64_init(&j->e, n->code, n->mapped);
-    return n->code && n->block_starts && pvm_native_places(n, &j->p->code) && reserve_offsets(n);
+    return true;
 }
 
 /* The code is never writable and executable at once. */
