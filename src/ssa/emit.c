@@ -141,25 +141,31 @@ static void branch_real(struct ssa_emitter *m, const struct ssa_insn *in, const 
     jump(m, to[1], next);
 }
 
-/* A table of distances after the jump. */
-static void jump_table(struct ssa_emitter *m, const struct ssa_insn *in)
+/* A table of jumps, five bytes each, after the jump into it. */
+static void jump_table(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t next)
 {
     struct x64 *e = m->e;
     const uint32_t *to = m->f->pool + in->list;
     uint32_t count = in->count - 1;
-    enum x64_reg a = ssa_int_arg(m, in->arg[0]);
+    int64_t known;
     struct x64_label table = {0};
-    if (a == SSA_SCRATCH || count > 4096) {
+    if (count > 4096) {
         m->code->failed = true;
         return;
     }
+    if (ssa_is_const(m->f, in->arg[0], &known)) {
+        jump(m, to[(uint64_t)known < count ? (uint32_t)known : count], next);
+        return;
+    }
+    enum x64_reg a = ssa_int_arg(m, in->arg[0]);
     x64_cmp_imm(e, X64, a, (int32_t)count);
     x64_jcc(e, X64_AE, &m->labels[target(m, to[count])]);
-    x64_lea_label(e, SSA_SCRATCH, &table);
-    /* Each entry is a jump of five bytes. */
     x64_lea(e, X64, SSA_SCRATCH,
-            (struct x64_mem){.base = SSA_SCRATCH, .index = (int8_t)a, .scale = 2});
-    x64_add(e, X64, SSA_SCRATCH, a);
+            (struct x64_mem){.base = (int8_t)a, .index = (int8_t)a, .scale = 2});
+    x64_movq_to(e, X64, SSA_FLOAT_SCRATCH, RAX); /* no other register is free */
+    x64_lea_label(e, RAX, &table);
+    x64_add(e, X64, SSA_SCRATCH, RAX);
+    x64_movq_from(e, X64, RAX, SSA_FLOAT_SCRATCH);
     x64_jmp_reg(e, SSA_SCRATCH);
     x64_bind(e, &table);
     for (uint32_t i = 0; i < count && !x64_full(e); i++) x64_jmp(e, &m->labels[target(m, to[i])]);
@@ -177,7 +183,7 @@ static void end_block(struct ssa_emitter *m, uint32_t b, uint32_t next)
         break;
     case SSA_BRANCH: branch(m, in, block->to, next); break;
     case SSA_FBRANCH: branch_real(m, in, block->to, next); break;
-    case SSA_SWITCH: jump_table(m, in); break;
+    case SSA_SWITCH: jump_table(m, in, next); break;
     default: ssa_emit_insn(m, block->last);
     }
 }
@@ -221,6 +227,8 @@ static void store_at_start(struct ssa_emitter *m, uint32_t value)
 static void start_block(struct ssa_emitter *m, uint32_t b)
 {
     const struct ssa_block *block = &m->f->blocks[b];
+    enum { LOOP = 32 }; /* loops start where the processor fetches */
+    if (m->l.loops.header[b] == b + 1) x64_nop(m->e, -x64_here(m->e) & (LOOP - 1));
     x64_bind(m->e, &m->labels[b]);
     if (block->pred_count == 1 && !single_successor(m, block->preds[0])) {
         ssa_edge_moves(m, block->preds[0], b);

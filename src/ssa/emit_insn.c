@@ -438,6 +438,10 @@ static void effect(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t va
     case SSA_STORE: store(m, in); break;
     case SSA_GUARD: ssa_emit_stub(m, ssa_emit_compare(m, in) ^ 1, value); break;
     case SSA_WINDOW: window(m, in, value); break;
+    case SSA_LIMIT:
+        x64_cmp_load(e, X64, ssa_int_arg(m, in->arg[0]), ssa_context_field(in->imm));
+        ssa_emit_stub(m, X64_AE, value);
+        break;
     case SSA_POLL:
         x64_cmp_mem8_imm(e, ssa_context_field(in->imm), 0);
         ssa_emit_stub(m, X64_NE, value);

@@ -91,7 +91,7 @@ static void visit(struct ssa_function *f, const struct ssa_loops *l, struct tabl
             t->epochs[i] = t->epoch;
             same = forwarded(f, i, &last);
             if (!same) same = find(t, f, l, i, true);
-        } else if (in->op == SSA_GUARD || in->op == SSA_WINDOW) {
+        } else if (in->op == SSA_GUARD || in->op == SSA_WINDOW || in->op == SSA_LIMIT) {
             /* What was checked once stays valid: regions never become smaller. */
             if (find(t, f, l, i, true)) ssa_remove(f, i);
             continue;

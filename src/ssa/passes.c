@@ -6,6 +6,7 @@ const struct ssa_pass ssa_passes[] = {
     {"fold", ssa_pass_fold, "constants and identities"},
     {"number", ssa_pass_number, "equal values, loads after stores"},
     {"regions", ssa_pass_regions, "checks of memory whose place is known"},
+    {"polls", ssa_pass_polls, "polls of loops that check something anyway"},
     {"dead", ssa_pass_dead, "code without effect"},
     {"invariant", ssa_pass_invariant, "code that moves out of loops"},
     {"address", ssa_pass_address, "sums in addressing modes"},

@@ -35,8 +35,28 @@ static uint32_t without_constant(const struct ssa_function *f, uint32_t value, u
     return in->arg[0];
 }
 
+/* The place of a limit among the words of the context; UINT32_MAX: none is left. */
+static uint32_t limit_at(struct ssa_limits *l, uint64_t limit)
+{
+    uint32_t i = 0;
+    while (l && i < l->count && l->words[i] != limit) i++;
+    if (!l || i == l->capacity) return UINT32_MAX;
+    if (i == l->count) l->words[l->count++] = limit;
+    return l->offset + 8 * i;
+}
+
 static void become_guard(struct ssa_function *f, uint32_t value, uint32_t a, uint64_t limit)
 {
+    uint32_t at = limit_at(f->limits, limit);
+    if (at != UINT32_MAX) {
+        struct ssa_insn *check = &f->insns[value];
+        check->op = SSA_LIMIT;
+        check->arg[0] = a;
+        check->arg[1] = check->cond = check->scale = check->mem = 0;
+        check->list = 0;
+        check->imm = at;
+        return;
+    }
     uint32_t most = constant(f, value, limit);
     if (f->failed) return;
     struct ssa_insn *in = &f->insns[value];

@@ -73,6 +73,12 @@ struct ssa_region { /* memory whose place is known when code is made, by guest a
     uint64_t base, size;
     bool writable;
 };
+/* Limits of checks as words of the context, so that an interrupt can make all checks fail. */
+struct ssa_limits {
+    uint32_t offset; /* of the first one in the context */
+    uint32_t count, capacity;
+    uint64_t *words;
+};
 struct ssa_function {
     struct ssa_insn *insns; /* [0] is no instruction */
     struct ssa_block *blocks;
@@ -85,6 +91,7 @@ struct ssa_function {
     bool failed;
     const struct ssa_region *regions;
     size_t region_count;
+    struct ssa_limits *limits; /* NULL: limits are constants */
     /* of the builder */
     uint32_t variables, *current; /* per block and variable: the value, or 0 */
     uint8_t *variable_types;
@@ -188,10 +195,18 @@ void ssa_pass_address(struct ssa_function *f);   /* address.c: sums into address
 void ssa_pass_dead(struct ssa_function *f);      /* dead.c */
 void ssa_pass_invariant(struct ssa_function *f); /* invariant.c: out of loops */
 void ssa_pass_regions(struct ssa_function *f);   /* regions.c: checks of known memory */
+void ssa_pass_polls(struct ssa_function *f);     /* polls.c: polls of loops that check anyway */
 void ssa_pass_edges(struct ssa_function *f);     /* edges.c: a block on every critical edge */
 /* Runs them; after each, calls `after` if there is one. */
 typedef void ssa_after_fn(void *user, const char *pass, const struct ssa_function *f);
 void ssa_optimise(struct ssa_function *f, ssa_after_fn *after, void *user);
+
+/* ---- text ---- */
+
+void ssa_print(const struct ssa_function *f, struct writer *out);
+bool ssa_parse(struct ssa_function *f, const char *text, penta_error *err);
+/* False and the first thing that is wrong. */
+bool ssa_verify(const struct ssa_function *f, penta_error *err);
 
 /* ---- code ---- */
 

@@ -148,13 +148,15 @@ static struct ssa_region *find_regions(const struct coil_vm *vm, size_t *count)
 }
 
 static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_code *code,
-                             const struct ssa_region *regions, size_t region_count)
+                             const struct ssa_region *regions, size_t region_count,
+                             struct ssa_limits *limits)
 {
     struct ssa_function f;
     const struct coil_function *function = &j->vm.program.functions[number];
     ssa_init(&f);
     f.regions = regions;
     f.region_count = region_count;
+    f.limits = limits;
     bool ok =
         coil_lower_function(&j->vm, number, j->touched, j->slot_types + j->slot_first[number], &f);
     if (ok) {
@@ -188,13 +190,17 @@ static bool compile_all(struct coil_jit *j, struct ssa_code *code)
     const struct coil_program *p = &j->vm.program;
     size_t regions_count;
     struct ssa_region *regions = find_regions(&j->vm, &regions_count);
+    struct ssa_limits limits = {.offset = offsetof(struct coil_jit, limits),
+                                .capacity = COIL_LIMITS,
+                                .words = j->limit_words};
     bool ok = regions && number_slots(j);
     if (ok) {
         find_touched(j);
         write_stubs(j, code);
     }
     for (uint32_t i = 0; ok && i < p->function_count; i++)
-        ok = compile_function(j, i, code, regions, regions_count);
+        ok = compile_function(j, i, code, regions, regions_count, &limits);
+    j->limit_count = limits.count;
     free(regions);
     return ok;
 }

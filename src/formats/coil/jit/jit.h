@@ -15,7 +15,7 @@
 #include "coil/vm/vm.h"
 #include "ssa/ssa.h"
 
-enum { COIL_PASSED = 6, COIL_WINDOWS = 64 };
+enum { COIL_PASSED = 6, COIL_WINDOWS = 64, COIL_LIMITS = 512 };
 
 enum coil_exit_kind { /* the low byte of a site's kind */
                       COIL_EXIT_CHECK, /* an access that its fast check refuses: size << 8 | write << 16 | scale << 24 */
@@ -49,7 +49,10 @@ struct coil_jit {
     _Atomic uint64_t stack_limit;
     uint8_t *linear;
     struct ssa_window windows[COIL_WINDOWS];
+    _Atomic uint64_t limits[COIL_LIMITS];
     /* used by C */
+    uint64_t limit_words[COIL_LIMITS]; /* what they are while nobody interrupts */
+    uint32_t limit_count;
     uint8_t *code;
     size_t code_bytes, code_used;
     struct ssa_site *sites; /* in the order of their code */

@@ -259,7 +259,9 @@ static bool lower_arith(struct coil_lower *l, const struct coil_step *s)
         /* The sign of a NaN that an operation makes is the processor's: the same in both engines. */
     }
     if (to && !coil_lower_write(l, to, result, type)) return false;
-    if (!coil_flags_written(l->p, l->cell)) return true;
+    /* Flags that nobody reads leave alone those that somebody does. */
+    uint8_t live = l->flow.flags_live[l->cell - l->flow.first];
+    if (!(coil_flags_written(l->p, l->cell) & live)) return true;
     /* Of the other operations only "zero" is asked, which TEST gives as well. */
     bool compares =
         s->opcode == COIL_OP_CMP || s->opcode == COIL_OP_SUB || s->opcode == COIL_OP_DEC;

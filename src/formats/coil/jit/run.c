@@ -40,21 +40,6 @@ static uint64_t trap(struct coil_jit *j, uint32_t number)
     return leave(j, TRAPPED);
 }
 
-/* An access that the fast check refused: it may be in another region than the last one. */
-static uint64_t check(struct coil_jit *j, const struct ssa_site *s)
-{
-    struct found f = look(j, s);
-    uint64_t address = f.base + (f.index << (s->kind >> 24)) + f.disp;
-    bool write = s->kind >> 16 & 1;
-    uint32_t refused = 0, size = s->kind >> 8 & 0xff;
-    if (!coil_memory(&j->vm, address, size, write, &refused)) return trap(j, refused);
-    const struct coil_region *r = coil_region_at(&j->vm, address);
-    struct ssa_window *w = (struct ssa_window *)((uint8_t *)j + f.window);
-    w->base = r->base;
-    for (unsigned k = 0; k < 5; k++) w->limit[k] = r->size >> k ? r->size - (1u << k) + 1 : 0;
-    return 0;
-}
-
 static void fill(struct coil_jit *j, const struct ssa_site *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
@@ -117,16 +102,34 @@ static uint64_t stop_for_interrupt(struct coil_jit *j)
     return hand_over(j, INTERRUPTED);
 }
 
-static void set_limit(struct coil_jit *j)
+static void set_limits(struct coil_jit *j)
 {
+    for (uint32_t i = 0; i < j->limit_count; i++)
+        atomic_store_explicit(&j->limits[i], j->limit_words[i], memory_order_relaxed);
     uint64_t top = (uint64_t)(uintptr_t)(j->stack_memory + j->stack_bytes);
     atomic_store_explicit(&j->stack_limit, top - 8 - 8 * (j->vm.depth_max - j->base_depth),
                           memory_order_relaxed);
 }
 
+/* An access that the fast check refused: it may be in another region than the last one. */
+static uint64_t check(struct coil_jit *j, const struct ssa_site *s)
+{
+    struct found f = look(j, s);
+    uint64_t address = f.base + (f.index << (s->kind >> 24)) + f.disp;
+    bool write = s->kind >> 16 & 1;
+    uint32_t refused = 0, size = s->kind >> 8 & 0xff;
+    set_limits(j); /* an interrupt changes them: first they are restored, then it is looked for */
+    if (!coil_memory(&j->vm, address, size, write, &refused)) return trap(j, refused);
+    const struct coil_region *r = coil_region_at(&j->vm, address);
+    struct ssa_window *w = (struct ssa_window *)((uint8_t *)j + f.window);
+    w->base = r->base;
+    for (unsigned k = 0; k < 5; k++) w->limit[k] = r->size >> k ? r->size - (1u << k) + 1 : 0;
+    return stop_for_interrupt(j);
+}
+
 static uint64_t deep(struct coil_jit *j)
 {
-    set_limit(j); /* an interrupt changes it */
+    set_limits(j);
     if (j->base_depth + coil_jit_depth(j) >= j->vm.depth_max)
         return trap(j, COIL_TRAP_STACK_OVERFLOW);
     return stop_for_interrupt(j);
@@ -187,7 +190,7 @@ static bool enter(struct coil_jit *j)
     j->base_function = vm->function;
     j->stack = (uint64_t)(uintptr_t)(j->stack_memory + j->stack_bytes);
     j->frame = (uint64_t)(uintptr_t)j->frame_memory;
-    set_limit(j);
+    set_limits(j);
     return call_native(j, j->enter, j->entries[vm->function]);
 }
 
@@ -204,7 +207,7 @@ static bool resume(struct coil_jit *j)
     if ((s->kind & 0xff) == COIL_EXIT_PORT)
         coil_step_touches(j->vm.program.steps[s->position], take_answer, j);
     j->suspended = false;
-    set_limit(j);
+    set_limits(j);
     return call_native(j, j->resume, 0);
 }
 
@@ -279,8 +282,13 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 
 static void jit_interrupt(penta_vm *base)
 {
-    /* Calls look at the limit, loops at the flag. */
-    atomic_store_explicit(&coil_jit(base)->stack_limit, UINT64_MAX, memory_order_relaxed);
+    /* Every check fails now, and its exit finds the flag; loops without checks look at the flag. */
+    struct coil_jit *j = coil_jit(base);
+    for (uint32_t i = 0; i < j->limit_count; i++)
+        atomic_store_explicit(&j->limits[i], 0, memory_order_relaxed);
+    for (unsigned i = 0; i < COIL_WINDOWS; i++)
+        for (unsigned k = 0; k < 5; k++) *(volatile uint64_t *)&j->windows[i].limit[k] = 0;
+    atomic_store_explicit(&j->stack_limit, UINT64_MAX, memory_order_relaxed);
 }
 
 static void jit_walk(penta_vm *base, struct walk *w)

@@ -1,0 +1,262 @@
+/* Reads what text.c writes. Values may have any numbers; they get new ones in the order in which the text
+ * names them. */
+#include "ssa/ssa.h"
+#include "base/array.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct parser {
+    struct ssa_function *f;
+    const char *start, *at;
+    penta_error *err;
+    uint32_t *values; /* per number in the text */
+    size_t value_capacity, value_count;
+    uint32_t block;
+    bool ok;
+};
+
+static void wrong(struct parser *p, const char *what)
+{
+    if (p->ok) error_at(p->err, BASE_SYNTAX, (uint64_t)(p->at - p->start), "%s", what);
+    p->ok = false;
+}
+
+static void skip(struct parser *p)
+{
+    while (*p->at == ' ' || *p->at == '\t') p->at++;
+}
+
+static bool take(struct parser *p, const char *text)
+{
+    size_t n = strlen(text);
+    skip(p);
+    if (strncmp(p->at, text, n)) return false;
+    p->at += n;
+    return true;
+}
+
+static int64_t number(struct parser *p)
+{
+    char *end;
+    skip(p);
+    long long v = strtoll(p->at, &end, 10);
+    if (end == p->at) wrong(p, "a number is missing");
+    p->at = end;
+    return v;
+}
+
+/* A number that names something, below a limit that keeps memory in proportion. */
+static uint32_t name(struct parser *p)
+{
+    int64_t v = number(p);
+    if (v < 0 || v > 100000) wrong(p, "a number is too large");
+    return p->ok ? (uint32_t)v : 0;
+}
+
+static uint32_t value(struct parser *p)
+{
+    if (!take(p, "v")) wrong(p, "a value is missing");
+    uint32_t n = p->ok ? name(p) : 0;
+    if (!p->ok) return 0;
+    size_t before = p->value_capacity;
+    if (!ARRAY_RESERVE(p->values, p->value_capacity, n + 1)) {
+        p->f->failed = true;
+        return 0;
+    }
+    if (p->value_capacity > before)
+        memset(p->values + before, 0, (p->value_capacity - before) * sizeof *p->values);
+    if (!p->values[n]) p->values[n] = ssa_new(p->f, SSA_NONE, SSA_INT);
+    return p->values[n];
+}
+
+static uint32_t block(struct parser *p)
+{
+    if (!take(p, "b")) wrong(p, "a block is missing");
+    uint32_t n = p->ok ? name(p) : 0;
+    while (p->ok && !p->f->failed && p->f->block_count <= n) ssa_block(p->f);
+    return n;
+}
+
+static void address(struct parser *p, struct ssa_insn *parsed)
+{
+    bool minus = false, first = true;
+    while (p->ok && !take(p, "]")) {
+        if (!first) {
+            minus = take(p, "-");
+            if (!minus && !take(p, "+")) wrong(p, "+ or - is missing");
+        }
+        skip(p);
+        if (*p->at == 'v') {
+            uint32_t v = value(p);
+            if (take(p, "*")) {
+                int64_t scale = number(p);
+                if (scale != 1 && scale != 2 && scale != 4 && scale != 8) wrong(p, "a wrong scale");
+                parsed->arg[1] = v;
+                parsed->scale = (uint8_t)(scale > 0 ? __builtin_ctzll((uint64_t)scale) : 0);
+            } else {
+                parsed->arg[0] = v;
+            }
+        } else {
+            int64_t v = number(p);
+            parsed->imm = minus ? -v : v;
+        }
+        first = false;
+    }
+}
+
+static void list(struct parser *p, struct ssa_insn *parsed)
+{
+    uint32_t *items = NULL;
+    size_t capacity = 0, n = 0;
+    while (p->ok && !p->f->failed && !take(p, ")")) {
+        if (n && !take(p, ",")) wrong(p, ", is missing");
+        if (!ARRAY_RESERVE(items, capacity, n + 1))
+            p->f->failed = true;
+        else
+            items[n++] = parsed->op == SSA_SWITCH ? block(p) : value(p);
+    }
+    if (p->ok && !p->f->failed) parsed->list = ssa_list(p->f, items, (uint32_t)n);
+    parsed->count = (uint32_t)n;
+    free(items);
+}
+
+static void exit_of(struct parser *p, struct ssa_insn *parsed)
+{
+    uint32_t kind = (uint32_t)number(p), position = (uint32_t)number(p);
+    struct ssa_state *states = NULL;
+    size_t capacity = 0, n = 0;
+    if (!take(p, "{")) wrong(p, "{ is missing");
+    while (p->ok && !p->f->failed && !take(p, "}")) {
+        if (n && !take(p, ",")) wrong(p, ", is missing");
+        uint32_t key = (uint32_t)number(p);
+        if (!take(p, ":")) wrong(p, ": is missing");
+        if (!ARRAY_RESERVE(states, capacity, n + 1))
+            p->f->failed = true;
+        else
+            states[n++] = (struct ssa_state){key, value(p)};
+    }
+    parsed->exit = ssa_exit(p->f, kind, position);
+    for (size_t i = 0; i < n; i++) ssa_keep(p->f, states[i].key, states[i].value);
+    free(states);
+}
+
+static bool word(struct parser *p, const char *text)
+{
+    size_t n = strlen(text);
+    bool ends = !strncmp(p->at, text, n) && strchr(". \t\n", p->at[n]);
+    if (ends) p->at += n;
+    return ends;
+}
+
+static void suffixes(struct parser *p, struct ssa_insn *parsed)
+{
+    while (p->ok && *p->at == '.') {
+        p->at++;
+        bool found = false;
+        if (ssa_has(parsed->op, 'k'))
+            for (uint8_t i = 0; !found && i < SSA_CONDS; i++)
+                if ((found = word(p, ssa_cond_names[i]))) parsed->cond = i;
+        if (!found && ssa_has(parsed->op, 'a'))
+            for (uint8_t i = 0; !found && i < SSA_MEMS; i++)
+                if ((found = word(p, ssa_mem_names[i]))) parsed->mem = i;
+        for (uint8_t i = SSA_F32; !found && i <= SSA_F64; i++)
+            if ((found = word(p, ssa_type_names[i]))) parsed->type = i;
+        if (!found && (found = word(p, "write"))) parsed->cond = 1;
+        if (!found && (found = word(p, "w"))) parsed->narrow = true;
+        if (!found) wrong(p, "an unknown suffix");
+    }
+    if (parsed->op == SSA_LOAD && parsed->mem >= SSA_MF32)
+        parsed->type = parsed->mem == SSA_MF64 ? SSA_F64 : SSA_F32;
+}
+
+static void operands(struct parser *p, struct ssa_insn *parsed, uint32_t *to)
+{
+    unsigned arg = ssa_has(parsed->op, 'a') ? 2 : 0, targets = 0;
+    for (skip(p); p->ok && *p->at && *p->at != '\n'; skip(p)) {
+        if (take(p, "[")) {
+            address(p, parsed);
+        } else if (take(p, "(")) {
+            list(p, parsed);
+        } else if (take(p, "#")) {
+            if (parsed->op == SSA_WINDOW)
+                parsed->list = (uint32_t)number(p);
+            else
+                parsed->imm = number(p);
+        } else if (take(p, "->")) {
+            do {
+                if (targets < 2)
+                    to[targets++] = block(p);
+                else
+                    wrong(p, "too many targets");
+            } while (p->ok && take(p, ","));
+        } else if (take(p, "exit")) {
+            exit_of(p, parsed);
+        } else if (*p->at == 'v') {
+            if (arg >= ssa_ops[parsed->op].args)
+                wrong(p, "too many operands");
+            else
+                parsed->arg[arg++] = value(p);
+        } else if (!take(p, ",")) {
+            wrong(p, "not an operand");
+        }
+    }
+}
+
+static void insn(struct parser *p)
+{
+    struct ssa_insn parsed = {.type = SSA_VOID};
+    uint32_t result = 0, to[2] = {0}, op = 0;
+    skip(p);
+    if (*p->at == 'v') {
+        result = value(p);
+        parsed.type = SSA_INT;
+        if (!take(p, "=")) wrong(p, "= is missing");
+        skip(p);
+    }
+    while (op < SSA_OPS && !word(p, ssa_ops[op].text)) op++;
+    if (op == SSA_OPS) wrong(p, "an unknown operation");
+    if (!p->ok) return;
+    parsed.op = (uint8_t)op;
+    suffixes(p, &parsed);
+    operands(p, &parsed, to);
+    if (!result) result = ssa_new(p->f, SSA_NONE, SSA_VOID);
+    if (!p->ok || p->f->failed) return;
+    if (p->f->insns[result].op != SSA_NONE) {
+        wrong(p, "a value is defined twice");
+        return;
+    }
+    p->f->insns[result] = parsed;
+    ssa_append(p->f, p->block, result);
+    if (ssa_has((enum ssa_op)op, 't')) memcpy(p->f->blocks[p->block].to, to, sizeof to);
+}
+
+bool ssa_parse(struct ssa_function *f, const char *text, penta_error *err)
+{
+    struct parser p = {.f = f, .start = text, .at = text, .err = err, .ok = true};
+    bool any = false;
+    while (p.ok && !f->failed && *p.at) {
+        skip(&p);
+        if (*p.at == 'b' && p.at[1] >= '0' && p.at[1] <= '9') {
+            any = true;
+            p.block = block(&p);
+            if (!take(&p, ":")) wrong(&p, ": is missing");
+            for (skip(&p); p.ok && *p.at == 'b'; skip(&p)) {
+                uint32_t from = block(&p);
+                if (p.ok) ssa_edge(f, from, p.block);
+                take(&p, ",");
+            }
+        } else if (*p.at && *p.at != '\n') {
+            if (any)
+                insn(&p);
+            else
+                wrong(&p, "an instruction before the first block");
+        }
+        if (p.ok && *p.at == '\n')
+            p.at++;
+        else if (p.ok && *p.at)
+            wrong(&p, "the end of the line is missing");
+    }
+    free(p.values);
+    if (f->failed) error_at(err, BASE_MEMORY, 0, "no memory for a function");
+    return p.ok && !f->failed;
+}

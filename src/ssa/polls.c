@@ -1,0 +1,54 @@
+/* Polls. An interrupt makes every check against a limit or window of the context fail, and the stack
+ * seem full: a loop that meets such a check in every iteration needs no poll of its own. */
+#include "ssa/ssa.h"
+
+static bool notices(const struct ssa_insn *in)
+{
+    return in->op == SSA_LIMIT || in->op == SSA_WINDOW || in->op == SSA_DEPTH;
+}
+
+static bool block_notices(const struct ssa_function *f, uint32_t block)
+{
+    for (uint32_t i = f->blocks[block].first; i; i = f->insns[i].next)
+        if (notices(&f->insns[i])) return true;
+    return false;
+}
+
+/* Whether every way around the loop passes the block: it dominates what jumps back. */
+static bool always_passed(const struct ssa_function *f, const struct ssa_loops *l, uint32_t block,
+                          uint32_t header)
+{
+    const struct ssa_block *h = &f->blocks[header];
+    for (uint32_t i = 0; i < h->pred_count; i++)
+        if (ssa_in_loop(l, h->preds[i], header) && !ssa_dominates(l, block, h->preds[i]))
+            return false;
+    return true;
+}
+
+static bool loop_notices(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header)
+{
+    for (uint32_t k = 0; k < l->count; k++) {
+        uint32_t b = l->order[k];
+        if (ssa_in_loop(l, b, header) && block_notices(f, b) && always_passed(f, l, b, header))
+            return true;
+    }
+    return false;
+}
+
+/* A poll that is in no loop any more, after a jump back became a copy of its header, is needless. */
+void ssa_pass_polls(struct ssa_function *f)
+{
+    struct ssa_loops l;
+    if (f->failed || !ssa_loops(&l, f)) return;
+    for (uint32_t k = 0; k < l.count; k++) {
+        uint32_t b = l.order[k], header = l.header[b];
+        int known = -1;
+        for (uint32_t i = f->blocks[b].first, next; i; i = next) {
+            next = f->insns[i].next;
+            if (f->insns[i].op != SSA_POLL) continue;
+            if (known < 0) known = !header || loop_notices(f, &l, header - 1);
+            if (known) ssa_remove(f, i);
+        }
+    }
+    ssa_loops_free(&l);
+}
