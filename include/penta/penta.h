@@ -332,7 +332,8 @@ PENTA_API bool penta_unseal(const penta_module *module, const penta_option *opti
 
 /* One instruction as text, without a newline. False: none is there, and out is as before. */
 PENTA_API bool penta_print_at(const penta_module *module, uint64_t pc, penta_buffer *out);
-/* The instruction after the one at pc, in the order of the code; false: none is there. */
+/* The place after the instruction at pc, in the order of the code; false: none is at pc, and *next is
+ * pc. */
 PENTA_API bool penta_next_pc(const penta_module *module, uint64_t pc, uint64_t *next);
 /* The instruction whose bytes hold this file offset; false: there is none. */
 PENTA_API bool penta_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc);

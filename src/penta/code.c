@@ -20,10 +20,20 @@ bool penta_print_at(const penta_module *module, uint64_t pc, penta_buffer *out)
     return writer_give(&w, found, out, &err);
 }
 
+/* UINT64_MAX: the code ends here. */
+static uint64_t next_of(const penta_module *module, uint64_t pc)
+{
+    uint64_t next = module->driver->next_pc ? module->driver->next_pc(module, pc) : pc + 1;
+    return next > pc ? next : UINT64_MAX;
+}
+
 bool penta_next_pc(const penta_module *module, uint64_t pc, uint64_t *next)
 {
-    *next = module->driver->next_pc ? module->driver->next_pc(module, pc) : pc + 1;
-    return *next > pc;
+    struct writer ignored = {0};
+    bool there = module->driver->print_at && module->driver->print_at(module, pc, &ignored);
+    writer_free(&ignored);
+    *next = there ? next_of(module, pc) : pc;
+    return there;
 }
 
 bool penta_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
@@ -79,10 +89,8 @@ static void add_part(void *user, const penta_part *part)
     struct listing *l = user;
     struct list *list = part->kind == PENTA_PART_CODE ? &l->code : &l->functions;
     if (part->kind != PENTA_PART_CODE && part->kind != PENTA_PART_FUNCTION) return;
-    if (ARRAY_RESERVE(list->items, list->capacity, list->count + 1))
+    if (ARRAY_GROW(list->items, list->capacity, list->count, l->err))
         list->items[list->count++] = *part;
-    else
-        error_at(l->err, BASE_MEMORY, 0, "no memory for the functions");
 }
 
 static int by_pc(const void *a, const void *b)
@@ -164,16 +172,11 @@ static bool read_range(struct listing *l, const char *text)
 
 static void print_names(struct listing *l, uint64_t pc)
 {
-    size_t low = 0, high = l->functions.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (l->functions.items[middle].from < pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < l->functions.count && l->functions.items[low].from == pc; low++) {
-        writer_safe(&l->out, l->functions.items[low].name);
+    const struct list *f = &l->functions;
+    size_t i;
+    ARRAY_SEARCH(i, 0, f->count, f->items[i].from >= pc);
+    for (; i < f->count && f->items[i].from == pc; i++) {
+        writer_safe(&l->out, f->items[i].name);
         writer_text(&l->out, ":\n");
     }
 }
@@ -182,8 +185,7 @@ static void print_names(struct listing *l, uint64_t pc)
 static void print_part(struct listing *l, const penta_part *code)
 {
     struct writer insn = {0};
-    for (uint64_t pc = code->from, next; pc < code->to && pc <= l->to; pc = next) {
-        if (!penta_next_pc(l->module, pc, &next)) next = UINT64_MAX;
+    for (uint64_t pc = code->from; pc < code->to && pc <= l->to; pc = next_of(l->module, pc)) {
         if (pc < l->from) continue;
         print_names(l, pc);
         insn.out.size = 0;

@@ -6,11 +6,6 @@
 
 enum { SNAPSHOTS_MAX = 64, INTERVAL_FIRST = 16 };
 
-static bool out_of_memory(struct penta_debugger *d)
-{
-    return error_at(&d->err, BASE_MEMORY, 0, "no memory for the history of the run");
-}
-
 /* Drops every other snapshot and doubles the interval, so that memory stays bounded and going back
  * runs at most one interval again, between 1/64 and 1/32 of the run. */
 static void thin_out(struct penta_debugger *d)
@@ -30,8 +25,7 @@ static bool take_snapshot(struct penta_debugger *d)
 {
     const struct penta_session *s = d->session;
     if (d->snapshot_count == SNAPSHOTS_MAX) thin_out(d);
-    if (!ARRAY_RESERVE(d->snapshots, d->snapshot_capacity, d->snapshot_count + 1))
-        return out_of_memory(d);
+    if (!ARRAY_GROW(d->snapshots, d->snapshot_capacity, d->snapshot_count, &d->err)) return false;
     struct debugger_snapshot new = {.steps = s->steps, .calls = s->calls};
     if (!penta_vm_save(s->vm, &new.bytes, &d->err)) return false;
     d->snapshots[d->snapshot_count++] = new;
@@ -105,10 +99,7 @@ void debugger_answered(penta_debugger *d)
 {
     const struct answer *answer = &d->session->answer;
     d->beyond = false;
-    if (!ARRAY_RESERVE(d->answers, d->answer_capacity, d->answer_count + 1)) {
-        out_of_memory(d);
-        return;
-    }
+    if (!ARRAY_GROW(d->answers, d->answer_capacity, d->answer_count, &d->err)) return;
     struct recorded_answer *a = &d->answers[d->answer_count++];
     *a = (struct recorded_answer){.count = answer->count, .gas = answer->gas, .end = answer->end};
     memcpy(a->results, answer->results, sizeof a->results);

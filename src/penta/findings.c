@@ -29,10 +29,7 @@ void penta_findings_free(penta_findings *f)
 void penta_findings_add(void *findings, const penta_error *finding)
 {
     struct penta_findings *f = findings;
-    if (ARRAY_RESERVE(f->items, f->capacity, f->count + 1))
-        f->items[f->count++] = *finding;
-    else
-        error_at(&f->lost, BASE_MEMORY, 0, "no memory for all findings");
+    if (ARRAY_GROW(f->items, f->capacity, f->count, &f->lost)) f->items[f->count++] = *finding;
 }
 
 size_t penta_findings_count(const penta_findings *f) { return f->count; }

@@ -172,8 +172,7 @@ bool penta_debugger_watch(penta_debugger *d, const char *what, bool on, penta_er
     }
     struct watch new;
     if (i < d->watch_count) return true;
-    if (!ARRAY_RESERVE(d->watches, d->watch_capacity, d->watch_count + 1))
-        return error_at(err, BASE_MEMORY, 0, "no memory for the watch");
+    if (!ARRAY_GROW(d->watches, d->watch_capacity, d->watch_count, err)) return false;
     if (!parse(what, &new, err)) {
         watch_free(&new);
         return false;

@@ -286,6 +286,8 @@ static void marks_and_watches(const penta_module *m)
 
 static void memory_watch(const penta_module *m)
 {
+    uint64_t next = 0;
+    CHECK(penta_next_pc(m, 3, &next) && next == 4 && !penta_next_pc(m, 4, &next) && next == 4);
     penta_session *s = session_of(m, &samples[0]);
     penta_debugger *d = penta_debugger_new(s, &err);
     penta_stop stop;
