@@ -19,8 +19,7 @@ static gpu_status simple(gpu_emulator *dev, struct wire_request request, const c
         trace_status(&line, status);
         trace_end(dev, &line);
     }
-    emulator_leave(dev);
-    return status;
+    return emulator_leave(dev, status);
 }
 
 /* ---- memory ---- */
@@ -41,8 +40,7 @@ gpu_status gpu_emulator_alloc(gpu_emulator *dev, uint64_t size, uint64_t *ptr)
         if (!status) json_word(&line, "ptr", *ptr);
         trace_end(dev, &line);
     }
-    emulator_leave(dev);
-    return status;
+    return emulator_leave(dev, status);
 }
 
 gpu_status gpu_emulator_alloc_at(gpu_emulator *dev, uint64_t base, uint64_t size)
@@ -59,8 +57,7 @@ gpu_status gpu_emulator_alloc_at(gpu_emulator *dev, uint64_t base, uint64_t size
         trace_status(&line, status);
         trace_end(dev, &line);
     }
-    emulator_leave(dev);
-    return status;
+    return emulator_leave(dev, status);
 }
 
 gpu_status gpu_emulator_free(gpu_emulator *dev, uint64_t ptr)
@@ -85,8 +82,7 @@ gpu_status gpu_emulator_write(gpu_emulator *dev, uint64_t dst, const void *src, 
         trace_status(&line, status);
         trace_end(dev, &line);
     }
-    emulator_leave(dev);
-    return status;
+    return emulator_leave(dev, status);
 }
 
 gpu_status gpu_emulator_read(gpu_emulator *dev, uint64_t src, void *dst, uint64_t size)
@@ -106,8 +102,7 @@ gpu_status gpu_emulator_read(gpu_emulator *dev, uint64_t src, void *dst, uint64_
         if (!status) json_word(&line, "crc32", checksum_crc32((penta_bytes){dst, (size_t)size}));
         trace_end(dev, &line);
     }
-    emulator_leave(dev);
-    return status;
+    return emulator_leave(dev, status);
 }
 
 gpu_status gpu_emulator_memory_size(gpu_emulator *dev, uint64_t base, uint64_t *size)
@@ -152,8 +147,7 @@ static gpu_status fetch_rows(gpu_emulator *dev, uint32_t command, size_t row_byt
             copy;                                                                                  \
         }                                                                                          \
         trace_plain(dev, name, status);                                                            \
-        emulator_leave(dev);                                                                       \
-        return status;                                                                             \
+        return emulator_leave(dev, status);                                                        \
     }
 
 LIST(gpu_emulator_leaks, gpu_range, wire_range, COMMAND_LEAKS, "leaks",
@@ -200,8 +194,7 @@ gpu_status gpu_emulator_faults(gpu_emulator *dev, gpu_fault *out, size_t max, si
         memmove(dev->faults, dev->faults + given, dev->fault_count * sizeof *dev->faults);
     }
     trace_plain(dev, "faults", status);
-    emulator_leave(dev);
-    return status;
+    return emulator_leave(dev, status);
 }
 
 /* ---- kernels ---- */
@@ -222,8 +215,7 @@ gpu_status gpu_emulator_register_kernel(gpu_emulator *dev, uint64_t kernel_id, c
         trace_status(&line, status);
         trace_end(dev, &line);
     }
-    emulator_leave(dev);
-    return status;
+    return emulator_leave(dev, status);
 }
 
 gpu_status gpu_emulator_unregister_kernel(gpu_emulator *dev, uint64_t kernel_id)
@@ -258,8 +250,7 @@ gpu_status gpu_emulator_launch_task(gpu_emulator *dev, uint64_t kernel_id, const
         if (!status) json_uint(&line, "launch", get32(id));
         trace_end(dev, &line);
     }
-    emulator_leave(dev);
-    return status;
+    return emulator_leave(dev, status);
 }
 
 gpu_status gpu_emulator_stop_task(gpu_emulator *dev, uint32_t launch_id)
@@ -311,8 +302,7 @@ gpu_status gpu_emulator_task_args(gpu_emulator *dev, uint32_t launch_id, void *o
         trace_status(&line, status);
         trace_end(dev, &line);
     }
-    emulator_leave(dev);
-    return status;
+    return emulator_leave(dev, status);
 }
 
 /* ---- waiting ---- */
@@ -353,7 +343,7 @@ static gpu_status wait_for(gpu_emulator *dev, struct waiting w)
         bool more = status == GPU_ERR_TIMEOUT && !dev->lost && dev->mode == GPU_MODE_THREADS &&
                     (forever || clock_ms() - start < w.deadline_ms);
         if (!more) trace_waiting(dev, &w, status);
-        emulator_leave(dev);
+        emulator_leave(dev, status);
         if (!more) return status;
     }
 }
@@ -368,8 +358,7 @@ gpu_status gpu_emulator_wait_task(gpu_emulator *dev, uint32_t launch_id, uint32_
     if (!launch_id || launch_id == WAIT_FENCE) { /* these mean something else on the wire */
         gpu_status status = emulator_enter(dev);
         if (status) return status;
-        emulator_leave(dev);
-        return GPU_ERR_TASK_NOT_FOUND;
+        return emulator_leave(dev, GPU_ERR_TASK_NOT_FOUND);
     }
     struct waiting w = {.name = "wait_task", .launch = launch_id, .deadline_ms = deadline_ms};
     struct wire_task task;
@@ -383,7 +372,7 @@ gpu_status gpu_emulator_barrier(gpu_emulator *dev)
     gpu_status status = emulator_enter(dev);
     if (status) return status;
     uint32_t newest = dev->newest;
-    emulator_leave(dev);
+    emulator_leave(dev, GPU_OK);
     struct waiting w = {.name = "barrier", .newest = newest, .deadline_ms = WAIT_FOREVER};
     return wait_for(dev, w);
 }
@@ -398,8 +387,7 @@ gpu_status gpu_emulator_yield(gpu_emulator *dev)
     gpu_status status = emulator_enter(dev);
     if (status) return status;
     trace_plain(dev, "yield", GPU_OK);
-    emulator_leave(dev);
-    return GPU_OK;
+    return emulator_leave(dev, GPU_OK);
 }
 
 gpu_status gpu_emulator_reset(gpu_emulator *dev)
@@ -410,6 +398,5 @@ gpu_status gpu_emulator_reset(gpu_emulator *dev)
     status = emulator_exchange(dev, &request, NULL, NULL, 0, NO_TIMEOUT);
     if (!status) dev->newest = 0, dev->fault_count = 0;
     trace_plain(dev, "reset", status);
-    emulator_leave(dev);
-    return status;
+    return emulator_leave(dev, status);
 }

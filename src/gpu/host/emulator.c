@@ -15,12 +15,13 @@ static void wait_for_others(gpu_emulator *dev)
     pthread_mutex_unlock(&dev->mutex);
 }
 
-void emulator_leave(gpu_emulator *dev)
+gpu_status emulator_leave(gpu_emulator *dev, gpu_status status)
 {
     pthread_mutex_lock(&dev->mutex);
     bool others = ++dev->serving != dev->next_ticket;
     pthread_mutex_unlock(&dev->mutex);
     if (others) pthread_cond_broadcast(&dev->next_thread);
+    return status;
 }
 
 gpu_status emulator_enter(gpu_emulator *dev)
@@ -29,8 +30,7 @@ gpu_status emulator_enter(gpu_emulator *dev)
     wait_for_others(dev);
     if (!dev->down && !dev->lost) return GPU_OK;
     gpu_status status = dev->down ? GPU_ERR_NOT_READY : GPU_ERR_DEVICE_LOST;
-    emulator_leave(dev);
-    return status;
+    return emulator_leave(dev, status);
 }
 
 /* ---- one request, one response ---- */
@@ -162,8 +162,7 @@ gpu_status gpu_emulator_shutdown(gpu_emulator *dev)
         trace_close(dev);
         dev->down = true;
     }
-    emulator_leave(dev);
-    return GPU_OK;
+    return emulator_leave(dev, GPU_OK);
 }
 
 void gpu_emulator_close(gpu_emulator *dev)
@@ -177,6 +176,6 @@ int64_t gpu_emulator_process_id(gpu_emulator *dev)
 {
     if (emulator_enter(dev)) return -1;
     int64_t pid = dev->child.pid;
-    emulator_leave(dev);
+    emulator_leave(dev, GPU_OK);
     return pid;
 }

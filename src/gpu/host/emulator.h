@@ -30,7 +30,7 @@ struct gpu_emulator {
 /* Waits until calls of other threads are over. GPU_OK: the device is usable, and leave must
  * follow. */
 gpu_status emulator_enter(gpu_emulator *dev);
-void emulator_leave(gpu_emulator *dev);
+gpu_status emulator_leave(gpu_emulator *dev, gpu_status status); /* returns status */
 /* One request and its response. With into, success must bring exactly size bytes, which go there;
  * without, they go to dev->reply. */
 gpu_status emulator_exchange(gpu_emulator *dev, const struct wire_request *request,
