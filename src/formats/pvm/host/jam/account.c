@@ -77,6 +77,27 @@ bool jam_key_service(const uint8_t *key, uint32_t *service, bool *record)
 
 /* ---- accounts ---- */
 
+bool jam_account_number(const struct jam_account *account, unsigned i, const char **name,
+                        uint64_t *value)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {{"balance", account->balance},
+                   {"min_item_gas", account->min_gas},
+                   {"min_memo_gas", account->min_memo_gas},
+                   {"octets", account->octets},
+                   {"gratis", account->gratis},
+                   {"items", account->items},
+                   {"created", account->created},
+                   {"last", account->last},
+                   {"parent", account->parent}};
+    if (i >= sizeof numbers / sizeof *numbers) return false;
+    *name = numbers[i].name;
+    *value = numbers[i].value;
+    return true;
+}
+
 bool jam_account_decode(penta_bytes bytes, struct jam_account *out)
 {
     const uint8_t *p = bytes.data;

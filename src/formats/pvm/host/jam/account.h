@@ -20,6 +20,10 @@ struct jam_account {
     uint32_t items, created, last, parent;
 };
 
+/* The numbers of an account by index, with their names; false after the last. */
+bool jam_account_number(const struct jam_account *account, unsigned i, const char **name,
+                        uint64_t *value);
+
 struct jam_request { /* the history of a preimage, 0 to 3 slots */
     unsigned count;
     uint32_t slots[3];

@@ -61,26 +61,15 @@ static void account(struct diff *d, uint32_t id, const penta_bytes *before, cons
         change(d, "account", id, "itself", number(before != NULL), number(now != NULL));
         if (!now) return;
     }
-    const struct {
-        const char *name;
-        uint64_t before, now;
-    } fields[] = {{"balance", x.balance, y.balance},
-                  {"min_item_gas", x.min_gas, y.min_gas},
-                  {"min_memo_gas", x.min_memo_gas, y.min_memo_gas},
-                  {"octets", x.octets, y.octets},
-                  {"gratis", x.gratis, y.gratis},
-                  {"items", x.items, y.items},
-                  {"created", x.created, y.created},
-                  {"last", x.last, y.last},
-                  {"parent", x.parent, y.parent}};
     if (memcmp(x.code_hash, y.code_hash, JAM_HASH)) {
         penta_bytes a = {x.code_hash, JAM_HASH}, b = {y.code_hash, JAM_HASH};
         change(d, "account", id, "code_hash", bytes(before ? &a : NULL), bytes(&b));
     }
-    for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++)
-        if (fields[i].before != fields[i].now)
-            change(d, "account", id, fields[i].name, number(fields[i].before),
-                   number(fields[i].now));
+    const char *name;
+    uint64_t old, new;
+    for (unsigned i = 0; jam_account_number(&x, i, &name, &old); i++)
+        if (jam_account_number(&y, i, &name, &new) && old != new)
+            change(d, "account", id, name, number(old), number(new));
 }
 
 static struct text slots(const penta_bytes *v)

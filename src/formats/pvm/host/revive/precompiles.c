@@ -93,22 +93,25 @@ static enum precompiled modexp(penta_bytes in, struct blob *out)
     return done(out, power, m);
 }
 
-static enum precompiled bn128_add(penta_bytes in, struct blob *out)
+/* A point, and after it another point or a number. */
+static enum precompiled bn128_operation(penta_bytes in, struct blob *out,
+                                        typeof(precompile_bn128_add) *operation)
 {
-    uint8_t all[128], sum[64];
+    uint8_t all[128], point[64];
     bool valid;
     take(in, 0, all, sizeof all);
-    if (!precompile_bn128_add(all, all + 64, sum, &valid)) return PRECOMPILE_UNSUPPORTED;
-    return valid ? done(out, sum, sizeof sum) : PRECOMPILE_FAILED;
+    if (!operation(all, all + 64, point, &valid)) return PRECOMPILE_UNSUPPORTED;
+    return valid ? done(out, point, sizeof point) : PRECOMPILE_FAILED;
+}
+
+static enum precompiled bn128_add(penta_bytes in, struct blob *out)
+{
+    return bn128_operation(in, out, precompile_bn128_add);
 }
 
 static enum precompiled bn128_multiply(penta_bytes in, struct blob *out)
 {
-    uint8_t all[96], product[64];
-    bool valid;
-    take(in, 0, all, sizeof all);
-    if (!precompile_bn128_multiply(all, all + 64, product, &valid)) return PRECOMPILE_UNSUPPORTED;
-    return valid ? done(out, product, sizeof product) : PRECOMPILE_FAILED;
+    return bn128_operation(in, out, precompile_bn128_multiply);
 }
 
 static enum precompiled bn128_pairing(penta_bytes in, struct blob *out)
