@@ -264,21 +264,16 @@ X64_INLINE void x64_andn(struct x64 *e, enum x64_size size, enum x64_reg dst, en
 {
     x64_vex(e, 0, 2, 0xf2, size, dst, inverted, src);
 }
-X64_INLINE void x64_shlx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
-                         enum x64_reg count)
-{
-    x64_vex(e, 1, 2, 0xf7, size, dst, count, src);
-}
-X64_INLINE void x64_shrx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
-                         enum x64_reg count)
-{
-    x64_vex(e, 3, 2, 0xf7, size, dst, count, src);
-}
-X64_INLINE void x64_sarx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
-                         enum x64_reg count)
-{
-    x64_vex(e, 2, 2, 0xf7, size, dst, count, src);
-}
+#define X64_SHIFT_BY(name, prefix)                                                                 \
+    X64_INLINE void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg dst,                \
+                               enum x64_reg src, enum x64_reg count)                               \
+    {                                                                                              \
+        x64_vex(e, prefix, 2, 0xf7, size, dst, count, src);                                        \
+    }
+X64_SHIFT_BY(shlx, 1)
+X64_SHIFT_BY(shrx, 3)
+X64_SHIFT_BY(sarx, 2)
+#undef X64_SHIFT_BY
 X64_INLINE void x64_rorx(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
                          unsigned count)
 {

@@ -154,11 +154,17 @@ void json_sint(struct json *j, const char *key, int64_t value)
     if (magnitude > exact_max) writer_char(j->out, '"');
 }
 
-void json_word(struct json *j, const char *key, uint64_t value)
+/* Up to the opening quote. */
+static struct writer *open_quote(struct json *j, const char *key)
 {
     before(j, key);
     writer_char(j->out, '"');
-    writer_0x(j->out, value);
+    return j->out;
+}
+
+void json_word(struct json *j, const char *key, uint64_t value)
+{
+    writer_0x(open_quote(j, key), value);
     writer_char(j->out, '"');
 }
 
@@ -179,9 +185,7 @@ void json_float(struct json *j, const char *key, double value)
 
 void json_hex(struct json *j, const char *key, penta_bytes value)
 {
-    before(j, key);
-    writer_char(j->out, '"');
-    writer_hex(j->out, value);
+    writer_hex(open_quote(j, key), value);
     writer_char(j->out, '"');
 }
 
