@@ -2,7 +2,6 @@
 #pragma once
 #include <limits.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include "penta/penta.h"
 
@@ -27,13 +26,6 @@ static inline penta_bytes bytes_of(const char *text)
 static inline void bytes_copy(void *to, penta_bytes from)
 {
     if (from.size) memcpy(to, from.data, from.size);
-}
-
-/* A copy on the heap; NULL when memory ran out. */
-static inline void *bytes_duplicate(const void *from, size_t size)
-{
-    void *copy = malloc(size);
-    return copy ? memcpy(copy, from, size) : NULL;
 }
 
 static inline bool bytes_equal(penta_bytes a, penta_bytes b)

@@ -15,3 +15,17 @@ void describe_written(const penta_visitor *v, penta_field field, struct writer *
         v->field(v->user, &field);
     writer_free(text);
 }
+
+void describe_changed_bytes(const penta_visitor *v, uint64_t address, penta_bytes now,
+                            const uint8_t *before)
+{
+    for (size_t at = 0, end; at < now.size; at = end) {
+        end = at + 1;
+        if (now.data[at] == (before ? before[at] : 0)) continue;
+        for (size_t p = end, same = 0; p < now.size && same < DESCRIBE_JOIN; p++) {
+            same = now.data[p] == (before ? before[p] : 0) ? same + 1 : 0;
+            if (!same) end = p + 1;
+        }
+        describe_run(v, address + at, (penta_bytes){now.data + at, end - at});
+    }
+}

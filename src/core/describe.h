@@ -64,3 +64,9 @@ static inline void describe_raw(const penta_visitor *v, const char *name, penta_
                                     .as.bytes = bytes,
                                     .note = note});
 }
+
+/* Runs of changed memory that are closer than this are one. */
+enum { DESCRIBE_JOIN = 8 };
+/* Every run of bytes that differ; before NULL: they were zeros. */
+void describe_changed_bytes(const penta_visitor *v, uint64_t address, penta_bytes now,
+                            const uint8_t *before);

@@ -9,6 +9,11 @@ struct source; /* text/lexer.h */
 struct engine; /* core/engine.h */
 struct host;   /* core/host.h */
 
+/* Makes another file of a module, as the options say; every finding goes to `findings`, and false
+ * when one was an error. */
+typedef bool driver_change(const penta_module *module, const penta_option *options, size_t count,
+                           struct writer *out, struct findings *findings);
+
 struct driver {
     const char *name, *title;
     const char *suffix;               /* of its assembly text, ".kasm" */
@@ -46,13 +51,9 @@ struct driver {
     bool (*assemble)(struct source *source, const penta_option *options, size_t count,
                      struct writer *out, struct findings *findings);
     /* Another dialect, byte order or version of the same program, as the options say. */
-    bool (*convert)(const penta_module *module, const penta_option *options, size_t count,
-                    struct writer *out, struct findings *findings);
+    driver_change *convert;
     /* Encrypted, and back; keys come from files that the options name. */
-    bool (*seal)(const penta_module *module, const penta_option *options, size_t count,
-                 struct writer *out, struct findings *findings);
-    bool (*unseal)(const penta_module *module, const penta_option *options, size_t count,
-                   struct writer *out, struct findings *findings);
+    driver_change *seal, *unseal;
     void (*close)(penta_module *module);
     void (*isa)(const penta_visitor *visitor); /* the instructions, as a list */
     const char *isa_legend;                    /* what letters in it mean, in lines; or NULL */

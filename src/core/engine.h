@@ -52,6 +52,11 @@ struct engine {
     const char *(*detail)(const penta_vm *vm, const penta_stop *stop);
 };
 
+/* The functions of an engine whose names begin alike. */
+#define ENGINE_CALLS(own)                                                                          \
+    .answer = own##_answer, .peek = own##_peek, .poke = own##_poke, .mark = own##_mark,            \
+    .close = own##_close, .detail = own##_detail
+
 /* A machine's own struct begins with this. */
 struct penta_vm {
     const struct engine *engine;

@@ -397,7 +397,6 @@ bool coil_assemble(struct source *source, const penta_option *options, size_t co
 /* convert.c */
 /* Whether the name can be written in text without quotes. */
 bool coil_is_identifier(penta_bytes name);
-bool coil_convert(const penta_module *module, const penta_option *options, size_t count,
-                  struct writer *out, struct findings *findings);
+driver_change coil_convert;
 /* driver.c */
 extern const struct driver coil_driver;

@@ -15,11 +15,6 @@ const penta_trap coil_traps[] = {
 #include "coil/traps.def"
     {0}};
 
-static const penta_option_info options[] = {
-#define OPTION(...) OPTION_ROW(__VA_ARGS__),
-#include "coil/options.def"
-    {NULL, NULL, 0, NULL, {NULL}}};
-
 #ifdef PENTA_JIT
 static const struct engine *const engines[] = {&coil_interp, &coil_jit_engine, &coil_both, NULL};
 #else
@@ -28,6 +23,11 @@ static const struct engine no_jit = {.name = "jit", .open = coil_vm_open_interp}
 static const struct engine no_both = {.name = "both", .open = coil_vm_open_interp};
 static const struct engine *const engines[] = {&coil_interp, &no_jit, &no_both, NULL};
 #endif
+
+static const penta_option_info options[] = {
+#define OPTION(...) OPTION_ROW(__VA_ARGS__),
+#include "coil/options.def"
+    {NULL, NULL, 0, NULL, {NULL}}};
 
 static void parts(const penta_module *module, penta_part_report *fn, void *user)
 {

@@ -28,8 +28,8 @@
 #define LAYOUT_FILE "cvbc/layout.def"
 #include "core/layout/structs.h"
 
+enum { CVBC_FORMAT = 3 };
 enum {
-    CVBC_FORMAT = 3,
     CVBC_MAJOR = 1,
     CVBC_SIZE_MIN = 128,
     CVBC_PROTECTION_BYTES = cvbc_security_bytes + cvbc_integrity_bytes, /* 128 */
@@ -269,10 +269,7 @@ bool cvbc_assemble(struct source *source, const penta_option *options, size_t co
                    struct writer *out, struct findings *findings);
 
 /* seal.c: entries of the driver */
-bool cvbc_seal(const penta_module *module, const penta_option *options, size_t count,
-               struct writer *out, struct findings *findings);
-bool cvbc_unseal(const penta_module *module, const penta_option *options, size_t count,
-                 struct writer *out, struct findings *findings);
+driver_change cvbc_seal, cvbc_unseal;
 
 extern const struct engine cvbc_interp;
 extern const struct host cvbc_host;

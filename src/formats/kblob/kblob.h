@@ -16,14 +16,14 @@
 #define LAYOUT_FILE "kblob/layout.def"
 #include "core/layout/structs.h"
 
+#define KBLOB_MAGIC UINT32_C(0xB105B105)
+#define KBLOB_TRAILER UINT32_C(0x4352434B)
 enum {
     KBLOB_FORMAT = 1,
     KBLOB_VERSION = 1,
     KBLOB_INSTRUCTIONS_MAX = 1 << 20,
     KBLOB_BYTES_MAX = 64 << 20,
 };
-#define KBLOB_MAGIC UINT32_C(0xB105B105)
-#define KBLOB_TRAILER UINT32_C(0x4352434B)
 
 enum kblob_rule {
 #define RULE(number, name, ...) KBLOB_##name = KBLOB_FORMAT << 16 | number,

@@ -187,8 +187,7 @@ bool pvm_assemble(struct source *source, const penta_option *options, size_t cou
                   struct writer *out, struct findings *findings);
 
 /* convert.c */
-bool pvm_convert(const penta_module *module, const penta_option *options, size_t count,
-                 struct writer *out, struct findings *findings);
+driver_change pvm_convert;
 
 /* driver.c */
 extern const struct driver pvm_driver;

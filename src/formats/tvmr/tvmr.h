@@ -262,12 +262,7 @@ bool tvmr_envelope_open(struct tvmr_module *m, const char *key_file, penta_error
 /* A packed form of a plain image: flags gain bits 0 and 1 as asked. key NULL: not encrypted. */
 bool tvmr_envelope_write(struct writer *out, penta_bytes plain, bool compress, const uint8_t *key,
                          const uint8_t *nonce, penta_error *err);
-bool tvmr_seal(const penta_module *module, const penta_option *options, size_t count,
-               struct writer *out, struct findings *findings);
-bool tvmr_unseal(const penta_module *module, const penta_option *options, size_t count,
-                 struct writer *out, struct findings *findings);
-bool tvmr_convert(const penta_module *module, const penta_option *options, size_t count,
-                  struct writer *out, struct findings *findings);
+driver_change tvmr_seal, tvmr_unseal, tvmr_convert;
 
 /* card.c */
 bool tvmr_is_card(penta_bytes file);

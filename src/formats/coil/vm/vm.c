@@ -263,12 +263,7 @@ const struct engine coil_interp = {
     .name = "interp",
     .open = coil_vm_open_interp,
     .run = coil_vm_run,
-    .answer = coil_vm_answer,
+    ENGINE_CALLS(coil_vm),
     .describe = coil_vm_describe,
-    .peek = coil_vm_peek,
-    .poke = coil_vm_poke,
-    .mark = coil_vm_mark,
     .walk = coil_vm_walk,
-    .close = coil_vm_close,
-    .detail = coil_vm_detail,
 };

@@ -109,7 +109,6 @@ static void describe_variables(const struct coil_vm *vm, const penta_visitor *v)
 /* Runs of bytes that differ from what was loaded. */
 static void describe_memory(const struct coil_vm *vm, const penta_visitor *v)
 {
-    enum { JOIN = 8 };
     penta_node list = {.name = "memory", .list = true};
     if (!describe_enter(v, list)) return;
     struct coil_vm *fresh = NULL;
@@ -117,16 +116,7 @@ static void describe_memory(const struct coil_vm *vm, const penta_visitor *v)
     fresh = (struct coil_vm *)coil_interp.open(vm->base.module, NULL, 0, &err);
     for (size_t i = 0; fresh && i < vm->region_count && &vm->regions[i] != vm->heap; i++) {
         const struct coil_region *r = &vm->regions[i], *old = &fresh->regions[i];
-        for (uint64_t at = 0; at < r->size; at++) {
-            if (r->bytes[at] == old->bytes[at]) continue;
-            uint64_t end = at + 1;
-            for (uint64_t p = at + 1, quiet = 0; p < r->size && quiet < JOIN; p++) {
-                quiet = r->bytes[p] == old->bytes[p] ? quiet + 1 : 0;
-                if (!quiet) end = p + 1;
-            }
-            describe_run(v, r->base + at, (penta_bytes){r->bytes + at, (size_t)(end - at)});
-            at = end - 1;
-        }
+        describe_changed_bytes(v, r->base, (penta_bytes){r->bytes, (size_t)r->size}, old->bytes);
     }
     if (fresh) coil_interp.close(&fresh->base);
     describe_leave(v, list);

@@ -25,6 +25,16 @@
         in++;                                                                                      \
         NEXT;                                                                                      \
     }
+#define GUARDED(wrong, trap, expression)                                                           \
+    {                                                                                              \
+        NEED(2);                                                                                   \
+        sp -= 2;                                                                                   \
+        if (wrong) FAULT(trap);                                                                    \
+        *sp = (expression);                                                                        \
+        sp++;                                                                                      \
+        in++;                                                                                      \
+        NEXT;                                                                                      \
+    }
 #define FAULT(number)                                                                              \
     {                                                                                              \
         vm->error = (number);                                                                      \
@@ -83,24 +93,8 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         CASE(CVBC_DO_ADD): BINARY(UNSIGNED(a) + UNSIGNED(b));
         CASE(CVBC_DO_SUB): BINARY(UNSIGNED(a) - UNSIGNED(b));
         CASE(CVBC_DO_MUL): BINARY(UNSIGNED(a) * UNSIGNED(b));
-        CASE(CVBC_DO_DIV): {
-            NEED(2);
-            sp -= 2;
-            if (!sp[1]) FAULT(CVBC_TRAP_DIVISION_BY_ZERO);
-            *sp = cvbc_div(sp[0], sp[1]);
-            sp++;
-            in++;
-            NEXT;
-        }
-        CASE(CVBC_DO_MOD): {
-            NEED(2);
-            sp -= 2;
-            if (!sp[1]) FAULT(CVBC_TRAP_DIVISION_BY_ZERO);
-            *sp = cvbc_mod(sp[0], sp[1]);
-            sp++;
-            in++;
-            NEXT;
-        }
+        CASE(CVBC_DO_DIV): GUARDED(!sp[1], CVBC_TRAP_DIVISION_BY_ZERO, cvbc_div(sp[0], sp[1]))
+        CASE(CVBC_DO_MOD): GUARDED(!sp[1], CVBC_TRAP_DIVISION_BY_ZERO, cvbc_mod(sp[0], sp[1]))
         CASE(CVBC_DO_EQ):
         CASE(CVBC_DO_EQ_S): BINARY(a == b);
         CASE(CVBC_DO_NE):
@@ -130,24 +124,8 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             in++;
             NEXT;
         }
-        CASE(CVBC_DO_SHIFT_LEFT): {
-            NEED(2);
-            sp -= 2;
-            if (UNSIGNED(sp[1]) > 31) FAULT(CVBC_TRAP_EXECUTION_FAILED);
-            *sp = (int32_t)(UNSIGNED(*sp) << sp[1]);
-            sp++;
-            in++;
-            NEXT;
-        }
-        CASE(CVBC_DO_SHIFT_RIGHT): {
-            NEED(2);
-            sp -= 2;
-            if (UNSIGNED(sp[1]) > 31) FAULT(CVBC_TRAP_EXECUTION_FAILED);
-            *sp = *sp >> sp[1];
-            sp++;
-            in++;
-            NEXT;
-        }
+        CASE(CVBC_DO_SHIFT_LEFT): GUARDED(UNSIGNED(sp[1]) > 31, CVBC_TRAP_EXECUTION_FAILED, (int32_t)(UNSIGNED(*sp) << sp[1]))
+        CASE(CVBC_DO_SHIFT_RIGHT): GUARDED(UNSIGNED(sp[1]) > 31, CVBC_TRAP_EXECUTION_FAILED, *sp >> sp[1])
         CASE(CVBC_DO_JMP): GOTO;
         CASE(CVBC_DO_JMP_TRUE): {
             NEED(1);
@@ -308,5 +286,6 @@ out:
 #undef BINARY
 #undef PUSH
 #undef FAULT
+#undef GUARDED
 #undef GOTO
 #undef UNSIGNED

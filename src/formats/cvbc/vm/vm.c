@@ -241,12 +241,17 @@ static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t s
     return true;
 }
 
+/* Keeps the code as it was before the first mark. */
+static bool keep_clean(struct cvbc_vm *vm)
+{
+    if (!vm->clean) vm->clean = array_copy(vm->code, (size_t)vm->count + 1, sizeof *vm->clean);
+    return vm->clean != NULL;
+}
+
 static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
 {
     struct cvbc_vm *vm = cvbc_vm(base);
-    if (pc >= vm->count) return false;
-    if (!vm->clean) vm->clean = array_copy(vm->code, (size_t)vm->count + 1, sizeof *vm->clean);
-    if (!vm->clean) return false;
+    if (pc >= vm->count || !keep_clean(vm)) return false;
     vm->code[pc].op = on ? CVBC_DO_BREAK : vm->clean[pc].op;
     return true;
 }
@@ -310,12 +315,7 @@ const struct engine cvbc_interp = {
     .name = "interp",
     .open = vm_open,
     .run = cvbc_vm_run,
-    .answer = vm_answer,
+    ENGINE_CALLS(vm),
     .describe = vm_describe,
-    .peek = vm_peek,
-    .poke = vm_poke,
-    .mark = vm_mark,
     .walk = vm_walk,
-    .close = vm_close,
-    .detail = vm_detail,
 };

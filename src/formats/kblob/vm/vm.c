@@ -76,22 +76,11 @@ static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, pen
 
 static void describe_memory(const struct kblob_memory *memory, const penta_visitor *v)
 {
-    enum { JOIN = 8 }; /* runs closer than this are one run */
     penta_node list = {.name = "memory", .list = true};
     if (!describe_enter(v, list)) return;
     for (size_t i = 0; i < memory->count; i++) {
         const struct kblob_region *r = &memory->regions[i];
-        for (uint64_t at = 0; at < r->size; at++) {
-            uint64_t end = at, quiet = 0;
-            for (uint64_t p = at; p < r->size && quiet < JOIN; p++) {
-                quiet = r->bytes[p] == (r->initial ? r->initial[p] : 0) ? quiet + 1 : 0;
-                if (p == at && quiet) break;
-                if (!quiet) end = p + 1;
-            }
-            if (end == at) continue;
-            describe_run(v, r->base + at, (penta_bytes){r->bytes + at, (size_t)(end - at)});
-            at = end - 1;
-        }
+        describe_changed_bytes(v, r->base, (penta_bytes){r->bytes, (size_t)r->size}, r->initial);
     }
     describe_leave(v, list);
 }
@@ -211,14 +200,9 @@ const struct engine kblob_interp = {
     .name = "interp",
     .open = vm_open,
     .run = kblob_vm_run,
-    .answer = vm_answer,
+    ENGINE_CALLS(vm),
     .describe = vm_describe,
-    .peek = vm_peek,
-    .poke = vm_poke,
-    .mark = vm_mark,
     .walk = vm_walk,
-    .close = vm_close,
-    .detail = vm_detail,
 };
 
 /* ---- the default host: a virtual clock, so that sleeping takes no time ---- */

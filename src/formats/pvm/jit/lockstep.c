@@ -300,14 +300,6 @@ const struct engine pvm_both = {
     .name = "both",
     .open = both_open,
     .run = both_run,
-    .answer = pvm_vm_answer,
-    .settle = pvm_vm_settle,
-    .describe = both_describe,
-    .peek = pvm_vm_peek,
-    .poke = pvm_vm_poke,
-    .mark = pvm_vm_mark,
+    PVM_ENGINE_CALLS(both),
     .interrupt = pvm_vm_interrupt, /* both_run tests the flag after every block */
-    .walk = pvm_vm_walk,
-    .close = both_close,
-    .detail = both_detail,
 };

@@ -371,23 +371,17 @@ struct run { /* changed bytes without a gap */
 
 static void run_flush(struct run *r)
 {
-    penta_node node = {.name = "run"};
-    if (r->bytes.out.size && describe_enter(r->v, node)) {
-        describe_word(r->v, "address", r->address);
-        describe_computed_bytes(r->v, "bytes", writer_view(&r->bytes));
-        describe_leave(r->v, node);
-    }
+    if (r->bytes.out.size) describe_run(r->v, r->address, writer_view(&r->bytes));
     r->bytes.out.size = 0;
 }
 
 static void run_page(void *user, uint32_t address, const uint8_t *now, const uint8_t *initial)
 {
-    enum { JOIN = 8 }; /* runs closer than this are one run */
     struct run *r = user;
     for (uint32_t at = 0; at < PVM_PAGE; at++) {
         if (now[at] == initial[at]) continue;
         uint64_t end = r->address + r->bytes.out.size, here = (uint64_t)address + at;
-        if (r->bytes.out.size && here - end < JOIN && at >= here - end) {
+        if (r->bytes.out.size && here - end < DESCRIBE_JOIN && at >= here - end) {
             writer_bytes(&r->bytes, now + at - (here - end), (size_t)(here - end));
         } else {
             run_flush(r);
@@ -501,14 +495,6 @@ const struct engine pvm_interp = {
     .name = "interp",
     .open = pvm_vm_open,
     .run = pvm_vm_run,
-    .answer = pvm_vm_answer,
-    .settle = pvm_vm_settle,
-    .describe = pvm_vm_describe,
-    .peek = pvm_vm_peek,
-    .poke = pvm_vm_poke,
-    .mark = pvm_vm_mark,
+    PVM_ENGINE_CALLS(pvm_vm),
     .interrupt = pvm_vm_interrupt,
-    .walk = pvm_vm_walk,
-    .close = pvm_vm_close,
-    .detail = pvm_vm_detail,
 };

@@ -182,6 +182,11 @@ bool pvm_vm_peek(const penta_vm *vm, uint64_t address, void *into, size_t size);
 bool pvm_vm_poke(penta_vm *vm, uint64_t address, const void *from, size_t size);
 void pvm_vm_close(penta_vm *vm);
 const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop);
+/* What the engines have in common; three functions of its own begin with this name. */
+#define PVM_ENGINE_CALLS(own)                                                                      \
+    .describe = own##_describe, .close = own##_close, .detail = own##_detail,                      \
+    .answer = pvm_vm_answer, .settle = pvm_vm_settle, .peek = pvm_vm_peek, .poke = pvm_vm_poke,    \
+    .mark = pvm_vm_mark, .walk = pvm_vm_walk
 
 /* run_options.c */
 typedef void pvm_adopt_fn(struct pvm_vm *vm, const struct pvm_config *config);

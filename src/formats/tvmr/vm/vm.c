@@ -426,14 +426,9 @@ static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
 const struct engine tvmr_interp = {
     .name = "interp",
     .open = vm_open,
+    ENGINE_CALLS(vm),
     .run = tvmr_vm_run,
-    .answer = vm_answer,
     .describe = tvmr_vm_describe,
-    .peek = vm_peek,
-    .poke = vm_poke,
-    .mark = vm_mark,
     .findings = tvmr_vm_findings,
     .walk = tvmr_vm_walk,
-    .close = vm_close,
-    .detail = vm_detail,
 };
