@@ -83,7 +83,6 @@ EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw)
     OSSL_PARAM_BLD_free(build);
     BN_free(n);
     BN_free(e);
-    ERR_clear_error();
     return key;
 }
 
@@ -103,16 +102,31 @@ static const char *flaw(enum key_type type, penta_bytes raw)
     return exponent < 65537 || !(exponent & 1) ? "the exponent is even or below 65537" : NULL;
 }
 
+const char key_no_memory[] = "no memory for a key";
+
+/* Empties libcrypto's error queue after a failure. What libcrypto refuses it explains; without
+ * memory it says so, or has none to say anything. */
+static bool out_of_memory(void)
+{
+    bool explained = false, memory = false;
+    for (unsigned long code; (code = ERR_get_error()); explained = true)
+        memory |= ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE;
+    return memory || !explained;
+}
+
 bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out, const char **why)
 {
     *why = flaw(type, raw);
     if (*why) return false;
+    ERR_clear_error();
     EVP_PKEY *key = key_public_evp(type, raw);
     if (!key) {
-        *why = "the key is not a point on the curve";
+        bool memory = out_of_memory() || type == KEY_ED25519; /* of which any bytes are a key */
+        *why = memory ? key_no_memory : "the key is not a point on the curve";
         return false;
     }
     EVP_PKEY_free(key);
+    ERR_clear_error();
     *out = (struct public_key){.type = type, .size = raw.size};
     bytes_copy(out->bytes, raw);
     return true;
@@ -176,12 +190,10 @@ static int no_passphrase(char *buffer, int size, int writing, void *user)
     return -1;
 }
 
-static const char no_memory[] = "no memory for a key";
-
 /* The reason of a failure as an error of this rule, or of memory. */
 static bool key_error(penta_error *err, uint32_t rule, const char *why)
 {
-    return error_at(err, why == no_memory ? BASE_MEMORY : rule, 0, "%s", why);
+    return error_at(err, why == key_no_memory ? BASE_MEMORY : rule, 0, "%s", why);
 }
 
 static EVP_PKEY *read_pem(penta_bytes pem, bool private, const char **why)
@@ -193,8 +205,7 @@ static EVP_PKEY *read_pem(penta_bytes pem, bool private, const char **why)
         key = private ? PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL)
                       : PEM_read_bio_PUBKEY(bio, NULL, no_passphrase, NULL);
     BIO_free(bio);
-    for (unsigned long code; !key && (code = ERR_get_error());)
-        if (ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE) *why = no_memory;
+    if (!key && out_of_memory()) *why = key_no_memory;
     ERR_clear_error();
     return key;
 }
@@ -212,7 +223,7 @@ bool key_public_read(penta_bytes pem, struct public_key *out, uint32_t rule, pen
 static struct private_key *adopt(EVP_PKEY *pkey, const char **why)
 {
     struct private_key *key = pkey ? calloc(1, sizeof *key) : NULL;
-    if (pkey && !key) *why = no_memory;
+    if (pkey && !key) *why = key_no_memory;
     if (key && export_public(pkey, &key->public, why)) {
         key->pkey = pkey;
         return key;

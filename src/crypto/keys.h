@@ -31,7 +31,8 @@ size_t key_public_size(enum key_type type);
 size_t key_signature_size(enum key_type type);
 
 /* Checks the raw form: right size, a point on the curve and not of small order, a modulus of 2048
- * bits. False: *why says what is wrong. */
+ * bits. False: *why says what is wrong, or is key_no_memory. */
+extern const char key_no_memory[];
 bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out, const char **why);
 /* SubjectPublicKeyInfo, or the public half of a private key. */
 bool key_public_read(penta_bytes pem, struct public_key *out, uint32_t rule, penta_error *err);

@@ -128,6 +128,8 @@ enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
 
 /* ---- keys: none is accepted ---- */
 
+const char key_no_memory[] = "no memory for a key";
+
 bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out, const char **why)
 {
     (void)type, (void)raw, (void)out;

@@ -6,6 +6,23 @@
 
 enum { SNAPSHOTS_MAX = 64, INTERVAL_FIRST = 16 };
 
+/* Public calls clear their error, and the history keeps its first one. */
+static bool save(struct penta_debugger *d, penta_buffer *out)
+{
+    penta_error err;
+    bool ok = penta_vm_save(d->session->vm, out, &err);
+    error_keep_first(&d->err, &err);
+    return ok;
+}
+
+static bool load(struct penta_debugger *d, penta_bytes saved)
+{
+    penta_error err;
+    bool ok = penta_vm_load(d->session->vm, saved, &err);
+    error_keep_first(&d->err, &err);
+    return ok;
+}
+
 /* Drops every other snapshot and doubles the interval, so that memory stays bounded and going back
  * runs at most one interval again, between 1/64 and 1/32 of the run. */
 static void thin_out(struct penta_debugger *d)
@@ -27,7 +44,7 @@ static bool take_snapshot(struct penta_debugger *d)
     if (d->snapshot_count == SNAPSHOTS_MAX) thin_out(d);
     if (!ARRAY_GROW(d->snapshots, d->snapshot_capacity, d->snapshot_count, &d->err)) return false;
     struct debugger_snapshot new = {.steps = s->steps, .calls = s->calls};
-    if (!penta_vm_save(s->vm, &new.bytes, &d->err)) return false;
+    if (!save(d, &new.bytes)) return false;
     d->snapshots[d->snapshot_count++] = new;
     return true;
 }
@@ -41,11 +58,10 @@ static bool repeat_effect(struct penta_debugger *d, const struct recorded_answer
 {
     penta_buffer before = {0};
     struct writer after = {0};
-    bool done = penta_vm_save(d->session->vm, &before, &d->err);
+    bool done = save(d, &before);
     if (done && !delta_apply(view(&before), view(&a->effect), &after))
         done = error_at(&d->err, BASE_SNAPSHOT, 0, "the recorded answers are of another run");
-    done = done && writer_ok(&after, &d->err) &&
-           penta_vm_load(d->session->vm, writer_view(&after), &d->err);
+    done = done && writer_ok(&after, &d->err) && load(d, writer_view(&after));
     penta_buffer_free(&before);
     writer_free(&after);
     return done;
@@ -71,7 +87,7 @@ bool debugger_repeats(penta_debugger *d, struct answer *out)
 
 void debugger_waits(penta_debugger *d)
 {
-    if (!d->before.size) penta_vm_save(d->session->vm, &d->before, &d->err);
+    if (!d->before.size) save(d, &d->before);
 }
 
 /* A host that changes the machine by more than an answer has not done so yet. */
@@ -87,8 +103,7 @@ static void record_effect(struct penta_debugger *d, struct recorded_answer *a)
 {
     penta_buffer after = {0};
     struct writer delta = {0};
-    if (d->before.size && penta_vm_save(d->session->vm, &after, &d->err))
-        delta_write(view(&d->before), view(&after), &delta);
+    if (d->before.size && save(d, &after)) delta_write(view(&d->before), view(&after), &delta);
     writer_ok(&delta, &d->err);
     a->effect = delta.out;
     penta_buffer_free(&after);
@@ -204,7 +219,7 @@ static bool go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop)
         size_t i = d->snapshot_count;
         while (i > 1 && d->snapshots[i - 1].steps > step) i--;
         const struct debugger_snapshot *from = &d->snapshots[i - 1];
-        if (!penta_vm_load(s->vm, view(&from->bytes), &d->err)) return false;
+        if (!load(d, view(&from->bytes))) return false;
         s->steps = from->steps;
         s->calls = from->calls;
         s->waits = d->beyond = false;

@@ -138,7 +138,7 @@ static bool answered(struct penta_session *s)
     penta_error err = {0};
     answer_clear(&s->answer);
     if (s->debugger && debugger_repeats(s->debugger, &s->answer)) {
-        bool ok = !s->answer.failure.code &&
+        bool ok = !s->answer.failure.code && answer_whole(&s->answer, &s->failure) &&
                   (s->answer.applied || answer_apply(&s->answer, s->vm, &s->failure));
         s->calls += ok;
         return ok;

@@ -199,7 +199,7 @@ bool source_hex(struct source *s, struct writer *out)
         return limit ? fail(s, BASE_LIMIT, from + bad, "more than 256 MiB of repeated bytes")
                      : fail(s, BASE_SYNTAX, from, "expected pairs of hex digits");
     s->pos = end;
-    return true;
+    return writer_ok(out, s->err);
 }
 
 void source_skip_line(struct source *s)

@@ -364,6 +364,8 @@ static inline penta_bytes coil_symbol_name(const struct coil_module *m, size_t i
 int coil_probe(penta_bytes file, struct writer *evidence);
 penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err);
+/* The header in the writer's byte order; natural: with four bytes of padding in it. */
+void coil_header_put(struct writer *out, const struct coil_header *header, bool natural);
 bool coil_encode(const penta_module *module, struct writer *out, penta_error *err);
 void coil_close(penta_module *module);
 /* describe.c */

@@ -301,6 +301,15 @@ static void machine_scenarios(struct given *g)
             g->options = &needs[i].option;
             g->count = 1;
         }
+    static const penta_option seed = {"seed", "7"}; /* for programs of the console */
+    penta_error err;
+    penta_session *console =
+        strcmp(g->format, "pvm") ? NULL : penta_session_new(g->module, NULL, &seed, 1, &err);
+    if (console) {
+        g->options = &seed;
+        g->count = 1;
+    }
+    penta_session_free(console);
     for (size_t i = 0; (g->engine = penta_engine_name(g->format, i)); i++) {
         char name[40];
         snprintf(name, sizeof name, "machine (%s)", g->engine);

@@ -385,19 +385,15 @@ void coil_close(penta_module *module)
 
 /* ---- encoding ---- */
 
-static void write_header(struct writer *w, const struct coil_module *m)
+void coil_header_put(struct writer *out, const struct coil_header *header, bool natural)
 {
-    struct writer packed = {.big_endian = m->big_endian};
-    coil_header_write(&packed, &m->header);
-    if (m->natural) {
-        writer_bytes(w, packed.out.data, 44);
-        writer_fill(w, 0, 4);
-        writer_bytes(w, packed.out.data + 44, packed.out.size - 44);
-    } else {
-        writer_append(w, &packed);
-    }
-    w->failed |= packed.failed;
-    writer_free(&packed);
+    uint8_t bytes[coil_header_bytes];
+    struct writer packed = writer_into(bytes, sizeof bytes);
+    packed.big_endian = out->big_endian;
+    coil_header_write(&packed, header);
+    writer_bytes(out, bytes, 44);
+    if (natural) writer_fill(out, 0, 4);
+    writer_bytes(out, bytes + 44, sizeof bytes - 44);
 }
 
 static void place(uint8_t *image, size_t size, uint64_t at, const struct writer *w)
@@ -415,7 +411,7 @@ bool coil_encode(const penta_module *module, struct writer *out, penta_error *er
     if (!module->damage.code && !m->raw && !out->failed) {
         uint8_t *image = out->out.data + start;
         struct writer w = {.big_endian = m->big_endian};
-        write_header(&w, m);
+        coil_header_put(&w, &m->header, m->natural);
         place(image, size, 0, &w);
         for (size_t i = 0; i < m->section_count; i++) {
             w.out.size = 0;

@@ -308,6 +308,7 @@ static void info_insns(const struct coil_module *m, const penta_visitor *v)
         struct reader r = coil_code_reader(m, i, &err);
         while (coil_is_code(&m->sections[i]) && reader_left(&r) && coil_insn_read(&r, insn))
             count++;
+        if (err.code == BASE_MEMORY) describe_incomplete(v);
     }
     if (!insn) describe_incomplete(v);
     describe_uint(v, "instructions", count);

@@ -168,20 +168,6 @@ static void fill_to(struct writer *out, size_t start, uint64_t at)
     if (at > now) writer_fill(out, 0, (size_t)at - now);
 }
 
-static void write_header(const struct coil_object *o, struct writer *out)
-{
-    if (!o->natural) {
-        coil_header_write(out, &o->header);
-        return;
-    }
-    struct writer packed = {.big_endian = o->big_endian};
-    coil_header_write(&packed, &o->header);
-    writer_bytes(out, packed.out.data, 44);
-    writer_fill(out, 0, 4);
-    writer_bytes(out, packed.out.data + 44, packed.out.size - 44);
-    writer_free(&packed);
-}
-
 bool coil_object_write(struct coil_object *o, struct writer *out, penta_error *err)
 {
     struct strings strings = {0};
@@ -191,7 +177,7 @@ bool coil_object_write(struct coil_object *o, struct writer *out, penta_error *e
     if (ok) {
         bool order = out->big_endian;
         out->big_endian = o->big_endian;
-        write_header(o, out);
+        coil_header_put(out, &o->header, o->natural);
         fill_to(out, start, o->header.section_offset);
         for (size_t i = 0; i < o->section_count; i++) {
             coil_section_write(out, &o->sections[i].head);

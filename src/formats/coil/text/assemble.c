@@ -244,7 +244,7 @@ static bool finish(struct coil_asm *a, struct writer *out)
     if (a->image_bytes.out.data) {
         writer_append(out, &a->image_bytes);
     } else if (a->raw) {
-        writer_bytes(out, a->object.sections[0].data.out.data, a->object.sections[0].data.out.size);
+        writer_append(out, &a->object.sections[0].data);
     } else {
         finish_symbols(a);
         a->object.linked = a->object.header.flags & COIL_FILE_EXEC;

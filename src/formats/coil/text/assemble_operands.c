@@ -241,7 +241,7 @@ static bool lanes(struct coil_asm *a, struct coil_operand *o, const struct coil_
         ok = asm_number(a, type->elem->op, &bits);
         if (ok && n++ < count) writer_uint(&image, bits, (size_t)type->elem->size);
     } while (ok && source_accept(a->s, ','));
-    ok = ok && source_expect(a->s, '}');
+    ok = ok && source_expect(a->s, '}') && writer_ok(&image, err);
     if (ok && n != count)
         ok = error_at(err, COIL_LANES, at, "%llu values for %llu lanes", (unsigned long long)n,
                       (unsigned long long)count);

@@ -114,6 +114,7 @@ static void describe_memory(const struct coil_vm *vm, const penta_visitor *v)
     struct coil_vm *fresh = NULL;
     penta_error err = {0};
     fresh = (struct coil_vm *)coil_interp.open(vm->base.module, NULL, 0, &err);
+    if (err.code == BASE_MEMORY) describe_incomplete(v);
     for (size_t i = 0; fresh && i < vm->region_count && &vm->regions[i] != vm->heap; i++) {
         const struct coil_region *r = &vm->regions[i], *old = &fresh->regions[i];
         describe_changed_bytes(v, r->base, (penta_bytes){r->bytes, (size_t)r->size}, old->bytes);

@@ -319,7 +319,7 @@ static void info_protection(const struct cvbc_module *m, const penta_visitor *v)
                           : "none";
     describe_text(v, "signature", algorithm ? algorithm : "unknown");
     struct public_key key;
-    const char *why;
+    const char *why = NULL;
     if (m->has_protection && m->public_key.size &&
         key_public_raw((enum key_type)m->protection.signature_algorithm, m->public_key, &key,
                        &why)) {
@@ -327,6 +327,7 @@ static void info_protection(const struct cvbc_module *m, const penta_visitor *v)
         key_fingerprint(&key, print);
         describe_computed_bytes(v, "signer", (penta_bytes){print, sizeof print});
     }
+    if (why == key_no_memory) describe_incomplete(v);
     const char *cipher = cvbc_name("encryption_algorithm", m->protection.encryption_algorithm);
     static const char *const methods[] = {"raw key", "hkdf", "pbkdf2"};
     describe_text(v, "encryption", sealed && cipher ? cipher : "none");

@@ -315,10 +315,10 @@ static void print_stored(const struct cvbc_module *m, bool listed, penta_bytes i
 {
     penta_buffer deflated = {0};
     bool same = listed && cvbc_plain(m);
-    if (listed && (m->header.flags & (CVBC_ENCRYPTED | CVBC_COMPRESSED)) == CVBC_COMPRESSED &&
-        deflate_deflate(image, &deflated))
-        same = deflated.size == m->stored.size &&
-               !memcmp(deflated.data, m->stored.data, deflated.size);
+    if (listed && (m->header.flags & (CVBC_ENCRYPTED | CVBC_COMPRESSED)) == CVBC_COMPRESSED) {
+        out->failed |= !deflate_deflate(image, &deflated);
+        same = bytes_equal((penta_bytes){deflated.data, deflated.size}, m->stored);
+    }
     penta_buffer_free(&deflated);
     if (same) return;
     if (listed) { /* it stands for this listing and no other */

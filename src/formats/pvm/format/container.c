@@ -200,7 +200,8 @@ static bool choose_dialect(penta_bytes file, const char *wanted, enum pvm_dialec
     *dialect = PVM_JAM;
     if (pvm_jam_fits(file)) return true;
     *dialect = PVM_DOC;
-    if (pvm_doc_fits(file)) return true;
+    if (pvm_doc_fits(file, err)) return true;
+    if (err->code) return false;
     error_at(err, PVM_NO_DIALECT, 0, "neither 'PVM' and a zero nor the structure of doc or jam");
     return error_note(err, "option 'dialect' chooses one: polkavm, doc or jam");
 }

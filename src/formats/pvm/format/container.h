@@ -33,7 +33,7 @@ int pvm_doc_probe(penta_bytes file, struct writer *evidence);
 int pvm_jam_probe(penta_bytes file, struct writer *evidence);
 
 /* The lengths in the file fit its size; the code is not looked at. */
-bool pvm_doc_fits(penta_bytes file);
+bool pvm_doc_fits(penta_bytes file, penta_error *err);
 bool pvm_jam_fits(penta_bytes file);
 
 /* ---- writing ---- */

@@ -228,20 +228,20 @@ static size_t sound_count(const struct pvm_code *code)
     return count;
 }
 
-/* Parses into a module on the caller's stack, who frees its arena. False: the file is damaged. */
-static bool try_parse(penta_bytes file, struct pvm_module *m)
+/* Parses into a module on the caller's stack, who frees its arena. False: the file is damaged, or,
+ * with an error, memory ran out. */
+static bool try_parse(penta_bytes file, struct pvm_module *m, penta_error *err)
 {
-    penta_error fatal = {0};
     *m = (struct pvm_module){.base.file = file, .program.dialect = PVM_DOC};
     struct pvm_parse p = {
-        .m = m, .leb = true, .fatal = &fatal, .in = {.in = file, .err = &m->base.damage}};
+        .m = m, .leb = true, .fatal = err, .in = {.in = file, .err = &m->base.damage}};
     return pvm_doc_parse(&p);
 }
 
-bool pvm_doc_fits(penta_bytes file)
+bool pvm_doc_fits(penta_bytes file, penta_error *err)
 {
     struct pvm_module m;
-    bool ok = try_parse(file, &m);
+    bool ok = try_parse(file, &m, err);
     arena_free(&m.arena);
     return ok;
 }
@@ -250,7 +250,8 @@ int pvm_doc_probe(penta_bytes file, struct writer *evidence)
 {
     if (file.size < 9 || file.data[0] > 1) return 0;
     struct pvm_module m;
-    size_t count = try_parse(file, &m) ? sound_count(&m.program.code) : 0;
+    penta_error err = {0};
+    size_t count = try_parse(file, &m, &err) ? sound_count(&m.program.code) : 0;
     for (size_t i = 0; i < m.program.export_count; i++)
         if (!pvm_doc_name_ok(m.program.exports[i].name)) count = 0;
     for (size_t i = 0; i < m.program.import_count; i++)

@@ -95,7 +95,11 @@ void pvm_reach_verify(const struct pvm_module *m, const struct pvm_code_bits *bi
     struct reach r = {.code = &p->code,
                       .stops = bits->stops,
                       .seen = calloc(p->code.bytes.size / 64 + 1, sizeof *r.seen)};
-    if (!r.seen) return; /* without memory, no warning */
+    r.failed = !r.seen;
+    if (r.failed) {
+        findings_add(f, BASE_MEMORY, m->code_offset, NULL, "no memory to check the code");
+        return;
+    }
     push(&r, 0);
     if (p->dialect == PVM_JAM && p->spi) push(&r, 5); /* accumulate */
     for (size_t i = 0; i < p->export_count; i++) push(&r, p->exports[i].pc);
@@ -106,7 +110,9 @@ void pvm_reach_verify(const struct pvm_module *m, const struct pvm_code_bits *bi
     while (r.count) follow(&r, r.todo[--r.count]);
     uint32_t first = 0;
     size_t lost = count_lost(&r, &first);
-    if (lost && !r.failed)
+    if (r.failed)
+        findings_add(f, BASE_MEMORY, m->code_offset, NULL, "no memory to check the code");
+    else if (lost)
         findings_add(f, PVM_UNREACHABLE, m->code_offset + first, NULL,
                      "%zu instruction%s cannot be reached, the first is at pc %u", lost,
                      lost == 1 ? "" : "s", (unsigned)first);

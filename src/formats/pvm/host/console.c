@@ -74,10 +74,18 @@ static void store(const struct call *q, uint64_t address, const void *bytes, siz
     answer_poke(q->out, (uint32_t)address, (penta_bytes){bytes, size});
 }
 
+/* The host's lack of memory is not the program's error: the call stays without an answer. */
+static uint8_t *bytes_for(const struct call *q, uint64_t size)
+{
+    uint8_t *bytes = malloc((size_t)size + 8);
+    if (!bytes) q->out->pokes.failed = true;
+    return bytes;
+}
+
 /* A copy of guest bytes, which the caller frees; NULL: they are not mapped. */
 static uint8_t *fetch(const struct call *q, uint64_t address, uint64_t size)
 {
-    uint8_t *bytes = size <= PIECE ? malloc((size_t)size + 1) : NULL;
+    uint8_t *bytes = size <= PIECE ? bytes_for(q, size) : NULL;
     if (bytes && q->vm->base.engine->peek(&q->vm->base, (uint32_t)address, bytes, (size_t)size))
         return bytes;
     free(bytes);
@@ -120,7 +128,7 @@ static int64_t call_read(struct call *q)
     int *file = descriptor(q);
     if (!file && word(q, 0) != 0) return -PVM_EBADF;
     if (!writable(q, q->a[1], size)) return -PVM_EFAULT;
-    uint8_t *bytes = malloc((size_t)size + 1);
+    uint8_t *bytes = bytes_for(q, size);
     if (!bytes) return -PVM_EIO;
     int64_t done = read(file ? *file : q->c->input, bytes, (size_t)size);
     if (done < 0)
@@ -246,7 +254,7 @@ static int64_t call_random(struct call *q)
 {
     uint64_t size = piece(q, 1);
     if (!writable(q, q->a[0], size)) return -PVM_EFAULT;
-    uint8_t *bytes = malloc((size_t)size + 8);
+    uint8_t *bytes = bytes_for(q, size);
     if (!bytes) return -PVM_EIO;
     for (size_t at = 0; at < size; at += 8) {
         if (q->c->seeded)

@@ -114,17 +114,16 @@ static void verify_registers(struct pass *p)
 static void verify_extensions(struct pass *p)
 {
     const struct tvmr_module *m = p->m;
-    uint8_t *seen = calloc(1, 8192);
+    uint8_t seen[8192] = {0};
     for (size_t i = 0; i < m->ext_count; i++) {
         uint16_t id = m->exts[i].id;
         uint64_t at = tvmr_header_bytes + 8 * i;
         if (id == 0 || id == 0xffff)
             AT(TVMR_EXT, at, "0x%04x is no extension", id);
-        else if (seen && seen[id / 8] >> (id & 7) & 1)
+        else if (seen[id / 8] >> (id & 7) & 1)
             AT(TVMR_EXT, at, "extension 0x%04x is named twice", id);
-        if (seen) seen[id / 8] |= (uint8_t)(1u << (id & 7));
+        seen[id / 8] |= (uint8_t)(1u << (id & 7));
     }
-    free(seen);
 }
 
 static void verify_container(struct pass *p)

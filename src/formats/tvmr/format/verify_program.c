@@ -96,6 +96,11 @@ static void look_up(struct program *g, size_t i, const struct tvmr_words *w, str
     if (f->op) f->zeros = zeros_of(f->op);
 }
 
+static void no_memory(struct pass *p)
+{
+    findings_add(p->f, BASE_MEMORY, 0, NULL, "no memory to check the program");
+}
+
 /* Instructions that a label, JUMP, CALL or IF names. */
 static uint8_t *named_targets(const struct tvmr_module *m, bool jumps)
 {
@@ -270,6 +275,7 @@ static void check_end(struct program *g)
     if (g->effects & LEARNS && g->effects & STORES) INSN(TVMR_LEARNS, 0, "this program learns");
     if (!(g->effects & (JUMPS | HALTS))) return;
     uint8_t *labels = named_targets(m, false), *all = named_targets(m, true);
+    if (!labels || !all) no_memory(p);
     for (size_t i = 1; labels && all && i < m->count; i++) {
         struct tvmr_words w = tvmr_word(m->code.data + (i - 1) * TVMR_INSN);
         if (w.ext) continue;
@@ -310,6 +316,7 @@ static void check_keys(struct pass *p)
     enum { BUCKETS = 1024 };
     uint32_t *next = calloc(m->reg_count + 1, sizeof *next),
              *heads = calloc(BUCKETS, sizeof *heads);
+    if (!next || !heads) no_memory(p);
     for (size_t i = 0; next && heads && i < m->reg_count; i++) {
         penta_bytes key = m->regs[i].key;
         uint32_t hash = 2166136261u, steps = 0;
@@ -396,6 +403,7 @@ static void check_shapes(struct pass *p)
 {
     const struct tvmr_module *m = p->m;
     struct known *known = calloc(256, sizeof *known);
+    if (!known) no_memory(p);
     for (size_t i = 0; known && i < m->reg_count; i++) {
         const struct tvmr_regdef *r = &m->regs[i];
         if (r->ndims > RANK_MAX) continue;
@@ -409,7 +417,10 @@ static void check_shapes(struct pass *p)
 void verify_program(struct pass *p)
 {
     struct program *g = calloc(1, sizeof *g);
-    if (!g) return;
+    if (!g) {
+        no_memory(p);
+        return;
+    }
     g->p = p;
     for (unsigned k = 0; k < 4; k++) {
         memset(g->undeclared[k], 1 << k, TVMR_NULL);

@@ -72,7 +72,7 @@ static bool bank_save(struct act *a, uint64_t slot)
             writer_uint(&out, (uint32_t)e->vector.data[k], 4);
     }
     snprintf(name, sizeof name, "bank-%u", (unsigned)slot & 255);
-    return writer_ok(&out, &a->err) && named_put(a->w, name, &out, &a->err);
+    return named_put(a->w, name, &out, &a->err);
 }
 
 enum { EDGE_BYTES = 8 + 8 + 3 + 4 };
@@ -115,7 +115,7 @@ static bool edges_save(struct act *a)
         writer_uint(&out, e->type, 1);
         writer_uint(&out, (uint32_t)e->weight, 4);
     }
-    return writer_ok(&out, &a->err) && named_put(a->w, "bank-edges", &out, &a->err);
+    return named_put(a->w, "bank-edges", &out, &a->err);
 }
 
 /* ---- entries ---- */

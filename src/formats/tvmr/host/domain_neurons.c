@@ -145,7 +145,7 @@ bool domain_PoolSave(struct act *a)
         writer_uint(&out, a->w->synapses[i].to, 2);
         writer_uint(&out, (uint32_t)a->w->synapses[i].weight, 4);
     }
-    return writer_ok(&out, &a->err) && named_put(a->w, "pool", &out, &a->err);
+    return named_put(a->w, "pool", &out, &a->err);
 }
 
 bool domain_PoolLoad(struct act *a)

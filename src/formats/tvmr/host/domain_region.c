@@ -33,8 +33,11 @@ static bool take(struct act *a, unsigned i)
 /* The last free register of the bank, because programs number their own from 0. */
 ACT(AllocRegister)
 {
-    for (unsigned i = TVMR_BANK - 1; i-- > 0;)
+    for (unsigned i = TVMR_BANK - 1; i-- > 0;) {
+        a->vm->no_memory = false;
         if (take(a, i)) return answer_number(a->vm, a->args[0], (int64_t)(a->args[1] << 6 | i));
+        if (a->vm->no_memory) return false;
+    }
     return answer_number(a->vm, a->args[0], TVMR_NULL);
 }
 

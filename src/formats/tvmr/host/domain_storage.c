@@ -66,7 +66,7 @@ static bool named_fits(const struct tvmr_domain *w, const struct writer *bytes)
 bool named_put(struct tvmr_domain *w, const char *name, struct writer *bytes, penta_error *err)
 {
     struct named *n = named_find(w, name);
-    if (!named_fits(w, bytes)) {
+    if (!writer_ok(bytes, err) || !named_fits(w, bytes)) {
         writer_free(bytes);
         return error_at(err, BASE_LIMIT, 0, "the host keeps %d bytes of weights at most",
                         STORE_MAX);

@@ -446,6 +446,7 @@ bool tvmr_assemble(struct source *s, const penta_option *options, size_t count, 
     at_end(&a);
     bool metadata = option_text(options, count, "metadata"),
          compress = option_text(options, count, "compress");
+    if (!writer_ok(&a.regs, &a.err) || !writer_ok(&a.code, &a.err)) handed(&a, false);
     if (!findings->errors) handed(&a, asm_finish(&a, metadata, compress, out));
     if (!writer_ok(out, &a.err)) handed(&a, false);
     writer_free(&a.regs);

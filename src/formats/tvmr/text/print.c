@@ -180,8 +180,8 @@ static void print_requires(struct writer *out, const struct tvmr_module *m)
 {
     if (!m->ext_count) return;
     writer_text(out, ".requires\n");
-    uint8_t *bits = calloc(1, 8192);
-    for (size_t i = 0; bits && i < m->ext_count; i++) {
+    uint8_t bits[8192] = {0};
+    for (size_t i = 0; i < m->ext_count; i++) {
         uint16_t id = m->exts[i].id;
         const struct tvmr_extension *e = id && id < TVMR_ID_USER ? tvmr_extension_find(id) : NULL;
         if (bits[id / 8] >> (id & 7) & 1) continue;
@@ -191,7 +191,6 @@ static void print_requires(struct writer *out, const struct tvmr_module *m)
         else
             writer_print(out, "    ext_%04x 0x%04x\n", id, id);
     }
-    free(bits);
 }
 
 /* Whether a line can express the whole definition. */
@@ -272,14 +271,13 @@ static void print_hex(struct writer *out, const char *key, penta_bytes bytes)
 
 static bool plain_exts(const struct tvmr_module *m)
 {
-    uint8_t *seen = calloc(1, 8192);
-    bool plain = seen != NULL;
+    uint8_t seen[8192] = {0};
+    bool plain = true;
     for (size_t i = 0; plain && i < m->ext_count; i++) {
         const struct tvmr_extension_entry *e = &m->exts[i];
         plain = e->major == 1 && !e->minor && !e->patch && !(seen[e->id / 8] >> (e->id & 7) & 1);
         seen[e->id / 8] |= (uint8_t)(1u << (e->id & 7));
     }
-    free(seen);
     return plain;
 }
 
