@@ -1,7 +1,8 @@
 /* Two texts, separated by a zero byte, assembled and linked: findings or an intact object, and the
- * same bytes twice. */
+ * same bytes twice. The input as it is, an object or an archive: findings, or a file. */
 #include "checks.h"
-#include "coil/link/link.h"
+#include "coil/coil.h"
+#include "penta/coil.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +26,36 @@ static void no_container_errors(void *user, const penta_error *e)
         check_failed(e->message, e->code, e->offset);
 }
 
-static bool link_both(penta_module *const *modules, bool relocatable, struct writer *out)
+static void count(void *user, const char *object, const penta_error *e)
 {
-    struct coil_link_input inputs[] = {
-        {.name = "a", .module = coil_module(modules[0])},
-        {.name = "b", .module = coil_module(modules[1]), .archive = relocatable}};
-    struct coil_link link = {.inputs = inputs, .count = 2, .relocatable = relocatable};
-    struct findings f = {.rules = coil_rules, .report = ignore};
-    return coil_link(&link, out, &f);
+    (void)object;
+    *(size_t *)user += e->severity == PENTA_ERROR;
+}
+
+/* True, or an error was reported and the buffer is unchanged. */
+static bool link_objects(const penta_object *objects, size_t n, bool relocatable, penta_buffer *out)
+{
+    penta_option option = {"relocatable", "1"};
+    size_t errors = 0;
+    bool ok = penta_coil_link(objects, n, &option, relocatable, out, NULL, count, &errors);
+    if (ok == (errors > 0) || (!ok && out->size)) check_failed("a link without its error", ok, n);
+    return ok;
+}
+
+static bool link_both(penta_module *const *modules, bool relocatable, penta_buffer *out)
+{
+    penta_object objects[] = {{.name = "a"}, {.name = "b", .member = relocatable}};
+    for (int i = 0; i < 2; i++)
+        objects[i].bytes.data = penta_module_bytes(modules[i], &objects[i].bytes.size);
+    return link_objects(objects, 2, relocatable, out);
+}
+
+static void link_input(penta_bytes input)
+{
+    penta_buffer out = {0};
+    if (penta_coil_links(input))
+        link_objects(&(penta_object){.name = "input", .bytes = input}, 1, true, &out);
+    penta_buffer_free(&out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -41,23 +64,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t first = cut ? (size_t)(cut - data) : size / 2, skip = cut ? 1 : 0;
     penta_bytes halves[2] = {{data, first}, {data + first + skip, size - first - skip}};
     penta_module *modules[2];
+    link_input((penta_bytes){data, size});
     for (int i = 0; i < 2; i++)
         modules[i] = penta_assemble(halves[i], "coil", NULL, 0, ignore, NULL);
     for (int r = 0; modules[0] && modules[1] && r < 2; r++) {
-        struct writer one = {0}, two = {0};
+        penta_buffer one = {0}, two = {0};
         bool ok = link_both(modules, r, &one);
         if (ok != link_both(modules, r, &two) ||
-            (ok &&
-             (one.out.size != two.out.size || memcmp(one.out.data, two.out.data, one.out.size))))
-            check_failed("linking twice gives other bytes", one.out.size, two.out.size);
+            (ok && (one.size != two.size || memcmp(one.data, two.data, one.size))))
+            check_failed("linking twice gives other bytes", one.size, two.size);
         penta_error err;
-        penta_module *m = ok ? penta_open(writer_view(&one), "coil", NULL, 0, &err) : NULL;
+        penta_module *m =
+            ok ? penta_open((penta_bytes){one.data, one.size}, "coil", NULL, 0, &err) : NULL;
         if (ok && (!m || penta_module_damage(m)))
-            check_failed("the linker wrote a damaged file", one.out.size, 0);
+            check_failed("the linker wrote a damaged file", one.size, 0);
         if (m) penta_validate(m, no_container_errors, NULL);
         penta_close(m);
-        writer_free(&one);
-        writer_free(&two);
+        penta_buffer_free(&one);
+        penta_buffer_free(&two);
     }
     penta_close(modules[0]);
     penta_close(modules[1]);
