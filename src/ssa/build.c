@@ -185,7 +185,8 @@ uint32_t ssa_exit(struct ssa_function *f, uint32_t kind, uint32_t position)
         f->failed = true;
         return 0;
     }
-    f->exits[f->exit_count++] = (struct ssa_exit){kind, position, (uint32_t)f->state_count, 0};
+    f->exits[f->exit_count++] =
+        (struct ssa_exit){kind, position, f->number, (uint32_t)f->state_count, 0};
     return (uint32_t)f->exit_count;
 }
 

@@ -17,7 +17,8 @@ void ssa_emit_site(struct ssa_emitter *m, uint32_t insn)
         return;
     }
     c->sites[c->site_count++] = (struct ssa_site){
-        x64_here(m->e), x->kind, x->position, m->function, (uint32_t)c->location_count, x->count};
+        x64_here(m->e), x->kind, x->position, x->function, m->function, (uint32_t)c->location_count,
+        x->count};
     for (uint32_t i = 0; i < x->count; i++) {
         const struct ssa_state *s = &m->f->states[x->first + i];
         struct ssa_spot at = ssa_spot_at(m, s->value, m->l.number[insn]);

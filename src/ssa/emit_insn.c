@@ -410,9 +410,16 @@ static void call(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t valu
         ssa_add_move(m, (struct ssa_spot){SSA_AT_REGISTER, false, ssa_param_registers[i]},
                      ssa_spot_at(m, m->f->pool[in->list + i], m->at - 1));
     ssa_do_moves(m);
+    /* A word for each inlined call around this one, so that the stack is as deep as the calls are. */
+    int32_t inlined = 0;
+    const struct ssa_exit *x = &m->f->exits[in->exit - 1];
+    for (uint32_t i = 0; i < x->count; i++)
+        if (m->f->states[x->first + i].key == SSA_KEY_CALLER) inlined += 8;
     if (frame) x64_add_imm(e, X64, RBP, frame);
+    if (inlined) x64_sub_imm(e, X64, RSP, inlined);
     ssa_emit_call(m, (uint32_t)in->imm);
     ssa_emit_site(m, value);
+    if (inlined) x64_add_imm(e, X64, RSP, inlined);
     if (frame) x64_sub_imm(e, X64, RBP, frame);
     for (uint32_t i = m->f->insns[value].next; i && m->f->insns[i].op == SSA_RESULT;
          i = m->f->insns[i].next)
@@ -447,7 +454,14 @@ static void effect(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t va
         ssa_emit_stub(m, X64_NE, value);
         break;
     case SSA_DEPTH:
-        x64_cmp_load(e, X64, RSP, ssa_context_field(in->imm));
+        if (in->list) { /* in inlined functions */
+            x64_lea(
+                e, X64, SSA_SCRATCH,
+                (struct x64_mem){.base = RSP, .index = X64_NONE, .disp = -8 * (int32_t)in->list});
+            x64_cmp_load(e, X64, SSA_SCRATCH, ssa_context_field(in->imm));
+        } else {
+            x64_cmp_load(e, X64, RSP, ssa_context_field(in->imm));
+        }
         ssa_emit_stub(m, X64_BE, value);
         break;
     case SSA_SIDE:

@@ -60,13 +60,19 @@ struct ssa_block {
     uint32_t *preds;
     uint32_t pred_count, pred_capacity;
     bool sealed;
-    bool edge; /* made for an edge: edges.c */
+    bool edge;        /* made for an edge: edges.c */
+    uint32_t follows; /* of an inlined function: the block of the call, + 1 */
 };
 struct ssa_state { /* a part of the guest's state */
     uint32_t key, value;
 };
+/* Keys that end the state of an inlined function: what follows is that of its caller. Their values are
+ * the caller's number and the position of the call. */
+#define SSA_KEY_CALLER UINT32_C(0xFFFFFFFF)
+#define SSA_KEY_CALLER_POSITION UINT32_C(0xFFFFFFFE)
 struct ssa_exit {
     uint32_t kind, position; /* what the front end makes of them */
+    uint32_t function;       /* the number of the function it is in */
     uint32_t first, count;   /* in states */
 };
 struct ssa_region { /* memory whose place is known when code is made, by guest address */
@@ -87,7 +93,7 @@ struct ssa_function {
     struct ssa_state *states;
     size_t count, capacity, block_count, block_capacity, pool_count, pool_capacity, exit_count,
         exit_capacity, state_count, state_capacity;
-    uint32_t params; /* how many */
+    uint32_t number; /* of the function, for exits */
     bool failed;
     const struct ssa_region *regions;
     size_t region_count;
@@ -197,6 +203,8 @@ void ssa_pass_invariant(struct ssa_function *f); /* invariant.c: out of loops */
 void ssa_pass_regions(struct ssa_function *f);   /* regions.c: checks of known memory */
 void ssa_pass_polls(struct ssa_function *f);     /* polls.c: polls of loops that check anyway */
 void ssa_pass_edges(struct ssa_function *f);     /* edges.c: a block on every critical edge */
+/* inline.c: puts the blocks of g in place of a call of it. */
+void ssa_inline(struct ssa_function *f, uint32_t call, const struct ssa_function *g);
 /* Runs them; after each, calls `after` if there is one. */
 typedef void ssa_after_fn(void *user, const char *pass, const struct ssa_function *f);
 void ssa_optimise(struct ssa_function *f, ssa_after_fn *after, void *user);
@@ -219,6 +227,7 @@ struct ssa_location {
 struct ssa_site {    /* a call of the stub, or of a function */
     uint32_t native; /* the return address, from the start of the code */
     uint32_t kind, position, function;
+    uint32_t owner;        /* the function whose code it is in; another one if that was inlined */
     uint32_t first, count; /* in locations */
 };
 /* Code of many functions. The front end binds the stubs before it emits the first one. */

@@ -5,7 +5,15 @@
 
 static const char *const types[] = {"i8",  "u8",  "i16", "u16", "i32", "u32",
                                     "i64", "u64", "f32", "f64", "bit", "sat i16"};
-enum { TYPES = 12, INTS = 8, REAL32 = 8, REAL64 = 9, VARIABLES = 2 * TYPES, FUNCTIONS = 4 };
+enum {
+    TYPES = 12,
+    INTS = 8,
+    REAL32 = 8,
+    REAL64 = 9,
+    VARIABLES = 2 * TYPES,
+    FUNCTIONS = 4,
+    SMALL = 3
+};
 static const char *const conditions[] = {"EQ", "NEQ", "GT", "GTE", "LT", "LTE", "O",
                                          "NO", "S",   "NS", "Z",   "NZ", "C",   "NC",
                                          "D",  "ND",  "N",  "NN",  "P",  "NP"};
@@ -285,6 +293,12 @@ static void call(struct maker *m)
 {
     for (unsigned i = pick(m, 3); i--;) line(m, "MOV v%u, %%%u", pick(m, 7), any_variable(m));
     unsigned to = pick(m, 4) ? m->function + 1 : m->function;
+    if (!pick(m, 2)) {
+        line(m, "CALL @s%u", pick(m, SMALL));
+        set_flags(m);
+        line(m, "MOV %%%u, v%u", any_variable(m), pick(m, 4));
+        return;
+    }
     if (to >= FUNCTIONS) to = FUNCTIONS - 1;
     if (pick(m, 6)) {
         line(m, "CALL @f%u", to);
@@ -373,11 +387,46 @@ static void function(struct maker *m, unsigned number)
     writer_text(m->w, ".endfunc\n");
 }
 
+/* Functions that a compiler inlines; they call each other, and trap. */
+static void small_function(struct maker *m, unsigned number)
+{
+    writer_print(m->w, ".func s%u\n", number);
+    line(m, "VAR %%1, i64");
+    line(m, "VAR %%2, u8, %u", pick(m, 200));
+    line(m, "MOV %%1, v%u", pick(m, 3));
+    line(m, "SUB i64 @fuel, 1");
+    line(m, "CMP i64 @fuel, 0");
+    line(m, "RET LT");
+    for (unsigned i = pick(m, 4); i--;) {
+        unsigned label = m->labels++;
+        switch (pick(m, 9)) {
+        case 0: line(m, "ADD %%1, v%u", pick(m, 4)); break;
+        case 1: line(m, "MOV i64 [@data + u8 %%2*1], %%1"); break;
+        case 2: line(m, "OUTPORT 2, %%1"); break;
+        case 3: line(m, "MOV v%u, %%1", pick(m, 7)); break;
+        case 4: line(m, "ADD %%2, v%u", pick(m, 2)); break;
+        case 5: line(m, pick(m, 6) ? "MOV %%1, u8 [@data + u8 %%2*1]" : "TRAP 9"); break;
+        case 6:
+            line(m, "CMP %%1, %u", pick(m, 50));
+            line(m, "BR %s, @.l%u", conditions[pick(m, 6)], label);
+            line(m, "XOR %%1, 5");
+            writer_print(m->w, ".l%u:\n", label);
+            break;
+        default: line(m, "CALL @s%u", pick(m, SMALL));
+        }
+    }
+    line(m, "MOV v%u, %%1", pick(m, 3));
+    line(m, "MOV v%u, %%2", pick(m, 3));
+    line(m, "RET");
+    writer_text(m->w, ".endfunc\n");
+}
+
 void coil_program_write(struct coil_choices *c, struct writer *w)
 {
     struct maker m = {.c = c, .w = w};
     writer_text(w, ".global f0\n.entry f0\n");
     for (unsigned i = 0; i < FUNCTIONS; i++) function(&m, i);
+    for (unsigned i = 0; i < SMALL; i++) small_function(&m, i);
     writer_text(w,
                 ".data\n.align 8\nfuel: .i64 30\ndata: .zero 131\n.align 8\nwords: .i64 1, 2, 3\n"
                 "dump: .zero 256\n.rodata\nonly: .i64 77\n");

@@ -27,7 +27,8 @@ static void find_touched(struct coil_jit *j)
         if (p->steps[c]) coil_step_touches(p->steps[c], touch, &t);
         /* What leaves to the interpreter may come back through any other function. */
         uint16_t op = p->cells[c].op;
-        if (op == COIL_CELL_INDIRECT || op == COIL_CELL_TAIL) t.most = COIL_PASSED;
+        if (op == COIL_CELL_INDIRECT || op == COIL_CELL_TAIL)
+            t.most = COIL_PASSED, j->leaves = true;
         if (t.most > j->touched[p->owners[c]]) j->touched[p->owners[c]] = (uint8_t)t.most;
     }
     for (bool again = true; again;) {
@@ -147,6 +148,47 @@ static struct ssa_region *find_regions(const struct coil_vm *vm, size_t *count)
     return regions;
 }
 
+/* Small functions without loops and without variables in memory, that no program ends in. */
+static bool is_small(const struct coil_jit *j, uint32_t function)
+{
+    enum { CELLS = 28 };
+    const struct coil_program *p = &j->vm.program;
+    const struct coil_function *f = &p->functions[function];
+    if (f->bytes || function == p->entry || j->leaves) return false;
+    uint32_t n = 0;
+    for (uint32_t c = f->first; c < p->count && p->owners[c] == function; c++, n++) {
+        uint16_t op = p->cells[c].op;
+        bool jumps = op >= COIL_CELL_JMP && op <= COIL_CELL_BR_LTE;
+        if (n >= CELLS || (jumps && p->cells[c].a <= c)) return false;
+    }
+    return n != 0;
+}
+
+/* Puts small functions in place of calls of them, once: calls in those stay. */
+static void inline_calls(struct coil_jit *j, struct ssa_function *f)
+{
+    enum { MOST = 16 };
+    uint32_t calls[MOST], n = 0;
+    for (size_t b = 0; b < f->block_count; b++)
+        for (uint32_t i = f->blocks[b].first; i && n < MOST; i = f->insns[i].next)
+            if (f->insns[i].op == SSA_CALL && is_small(j, (uint32_t)f->insns[i].imm))
+                calls[n++] = i;
+    for (uint32_t k = 0; k < n && !f->failed; k++) {
+        struct ssa_function g;
+        uint32_t number = (uint32_t)f->insns[calls[k]].imm;
+        ssa_init(&g);
+        g.number = number;
+        if (coil_lower_function(&j->vm, number, j->touched, j->slot_types + j->slot_first[number],
+                                &g)) {
+            ssa_pass_copies(&g);
+            ssa_pass_fold(&g);
+            ssa_pass_dead(&g);
+            if (!g.failed) ssa_inline(f, calls[k], &g);
+        }
+        ssa_fini(&g);
+    }
+}
+
 static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_code *code,
                              const struct ssa_region *regions, size_t region_count,
                              struct ssa_limits *limits)
@@ -157,15 +199,18 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
     f.regions = regions;
     f.region_count = region_count;
     f.limits = limits;
+    f.number = number;
     bool ok =
         coil_lower_function(&j->vm, number, j->touched, j->slot_types + j->slot_first[number], &f);
     if (ok) {
+        inline_calls(j, &f);
         ssa_optimise(&f, NULL, NULL);
         ok = ssa_emit(&f, number, code);
     }
     ssa_fini(&f);
     if (ok) return true;
     ssa_init(&f);
+    f.number = number;
     coil_lower_stub(function, j->touched[number], &f);
     ok = ssa_emit(&f, number, code);
     ssa_fini(&f);

@@ -69,6 +69,7 @@ struct coil_jit {
     size_t base_depth;      /* calls of the interpreter below native code */
     uint64_t base_fp;       /* where the first native function's slots are */
     uint32_t base_function; /* that function */
+    bool leaves;            /* any function may be the last one: jumps to computed addresses */
     bool suspended;         /* native code waits for an answer or goes on after an interrupt */
     int why;                /* native code has left */
     penta_vm *twin;         /* of the engine both: the interpreter's machine */

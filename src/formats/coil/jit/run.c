@@ -44,6 +44,7 @@ static void fill(struct coil_jit *j, const struct ssa_site *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
         const struct ssa_location *at = &j->locations[s->first + i];
+        if (at->key == SSA_KEY_CALLER) break;
         uint64_t value = coil_jit_value(j, at, j->frame);
         if (at->key < COIL_KEY_REGISTER)
             j->scratch[at->key] =

@@ -3,6 +3,7 @@
 #include "coil/jit/jit.h"
 #include "base/array.h"
 #include "coil/vm/step.h"
+#include <stdlib.h>
 
 const struct ssa_site *coil_jit_site(const struct coil_jit *j, uint64_t address)
 {
@@ -41,16 +42,41 @@ static void set_flags(struct coil_jit *j, uint64_t operation, uint64_t a, uint64
     coil_flags_set(&j->vm, o.opcode, o.flags, (uint8_t)~o.written);
 }
 
+/* A function that is open: its own native frame, or inlined in another's. */
+struct open {
+    uint32_t function, position, first, end; /* of its locations */
+    uint64_t frame;
+};
+
+/* The functions that a site stands for, from the inside out; at most `room` of them are stored. */
+static size_t open_at(const struct coil_jit *j, const struct ssa_site *s, uint64_t frame,
+                      struct open *out)
+{
+    size_t n = 0;
+    struct open now = {s->function, s->position, s->first, s->first + s->count, frame};
+    for (uint32_t i = s->first; i < s->first + s->count; i++) {
+        if (j->locations[i].key != SSA_KEY_CALLER) continue;
+        struct open inner = now;
+        inner.end = i;
+        if (out) out[n] = inner;
+        n++;
+        now.function = (uint32_t)j->locations[i].at;
+        now.position = (uint32_t)j->locations[i + 1].at;
+        now.first = i + 2;
+    }
+    if (out) out[n] = now;
+    return n + 1;
+}
+
 /* One function's part of the state. known: registers that an inner function has set. */
-static void settle_frame(struct coil_jit *j, const struct ssa_site *s, uint64_t frame,
-                         uint64_t *slots, uint32_t *known)
+static void settle_one(struct coil_jit *j, const struct open *o, uint64_t *slots, uint32_t *known)
 {
     uint64_t operation = 0, a = 0, b = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        const struct ssa_location *at = &j->locations[s->first + i];
-        uint64_t value = coil_jit_value(j, at, frame);
+    for (uint32_t i = o->first; i < o->end; i++) {
+        const struct ssa_location *at = &j->locations[i];
+        uint64_t value = coil_jit_value(j, at, o->frame);
         if (at->key < COIL_KEY_REGISTER) {
-            slots[at->key] = coil_canon(j->slot_types[j->slot_first[s->function] + at->key], value);
+            slots[at->key] = coil_canon(j->slot_types[j->slot_first[o->function] + at->key], value);
         } else if (at->key < COIL_KEY_FLAGS) {
             uint32_t r = at->key - COIL_KEY_REGISTER;
             if (!(*known >> r & 1)) j->vm.v[r] = value;
@@ -70,58 +96,69 @@ static void settle_frame(struct coil_jit *j, const struct ssa_site *s, uint64_t 
 }
 
 /* For who looks at the machine: slots that the function here still has. */
-static void note_kept(struct coil_jit *j, const struct ssa_site *here)
+static void note_kept(struct coil_jit *j, const struct open *here)
 {
     memset(j->kept, 0, j->vm.program.functions[here->function].slots);
-    for (uint32_t i = 0; i < here->count; i++) {
-        uint32_t key = j->locations[here->first + i].key;
+    for (uint32_t i = here->first; i < here->end; i++) {
+        uint32_t key = j->locations[i].key;
         if (key < COIL_KEY_REGISTER) j->kept[key] = 1;
     }
     j->vm.kept = j->kept;
     j->vm.kept_cell = here->position;
 }
 
-size_t coil_jit_depth(const struct coil_jit *j)
+/* All open functions of native code, from the inside out; out may be NULL. The stack has, from its top:
+ * the return to the entry stub; for each call a word for every function that is inlined around it, and
+ * its return address; the return address of the exit. */
+static size_t open_functions(const struct coil_jit *j, struct open *out)
 {
-    uint64_t top = (uint64_t)(uintptr_t)(j->stack_memory + j->stack_bytes);
-    return (top - j->stack) / 8 - 2; /* without the return to the entry stub, and the exit's own */
+    const uint64_t *at = (const uint64_t *)(uintptr_t)j->stack,
+                   *end = (const uint64_t *)(uintptr_t)(j->stack_memory + j->stack_bytes) - 1;
+    uint64_t frame = j->frame;
+    size_t n = open_at(j, coil_jit_site(j, *at++), frame, out);
+    while (at < end) {
+        const struct ssa_site *s = coil_jit_site(j, *at);
+        /* The frame register moved by the frame of the function whose code the call is in. */
+        frame -= j->frames[s->owner];
+        size_t more = open_at(j, s, frame, out ? out + n : NULL);
+        at += more; /* one for itself, one for each inlined */
+        n += more;
+    }
+    return n;
 }
 
-/* The stack has, from its top: the return to the entry stub, one return address for each call, the
- * return address of the exit. */
+size_t coil_jit_depth(const struct coil_jit *j) { return open_functions(j, NULL) - 1; }
+
 bool coil_jit_settle(struct coil_jit *j)
 {
     struct coil_vm *vm = &j->vm;
-    const uint64_t *stack = (const uint64_t *)(uintptr_t)j->stack;
-    size_t calls = coil_jit_depth(j);
-    const struct ssa_site *here = coil_jit_site(j, stack[0]);
-    /* From the outside in: positions of frames. */
-    uint64_t fp = j->base_fp;
-    if (!array_reserve(&vm->frames, &vm->frame_capacity, j->base_depth + calls + 1,
-                       sizeof *vm->frames))
-        return false;
-    for (size_t i = 0; i < calls; i++) {
-        const struct ssa_site *s = coil_jit_site(j, stack[calls - i]);
-        vm->frames[j->base_depth + i] = (struct coil_frame){s->position + 1, s->function};
-        fp += vm->program.functions[s->function].slots;
+    const struct ssa_site *here = coil_jit_site(j, *(const uint64_t *)(uintptr_t)j->stack);
+    size_t n = open_functions(j, NULL), fp = j->base_fp;
+    struct open *open = malloc(n * sizeof *open);
+    bool ok = open && array_reserve(&vm->frames, &vm->frame_capacity, j->base_depth + n,
+                                    sizeof *vm->frames);
+    if (ok) open_functions(j, open);
+    for (size_t i = n; ok && i-- > 1;) {
+        vm->frames[j->base_depth + n - 1 - i] =
+            (struct coil_frame){open[i].position + 1, open[i].function};
+        fp += vm->program.functions[open[i].function].slots;
     }
-    size_t need = fp + vm->program.functions[here->function].slots;
-    if (!array_reserve(&vm->slots, &vm->slot_capacity, need, sizeof *vm->slots)) return false;
-    memset(vm->slots + j->base_fp, 0, (need - j->base_fp) * sizeof *vm->slots);
-    vm->fp = fp;
-    vm->depth = j->base_depth + calls;
-    vm->function = here->function;
-    vm->pc = here->position;
-    /* From the inside out: values; what an inner function holds is newer. */
-    uint64_t frame = j->frame;
+    size_t need = ok ? fp + vm->program.functions[open[0].function].slots : 0;
+    ok = ok && array_reserve(&vm->slots, &vm->slot_capacity, need, sizeof *vm->slots);
+    if (ok) {
+        memset(vm->slots + j->base_fp, 0, (need - j->base_fp) * sizeof *vm->slots);
+        vm->fp = fp;
+        vm->depth = j->base_depth + n - 1;
+        vm->function = here->function;
+        vm->pc = here->position;
+        note_kept(j, &open[0]);
+    }
+    /* What an inner function holds is newer. */
     uint32_t known = 0;
-    settle_frame(j, here, frame, vm->slots + fp, &known);
-    note_kept(j, here);
-    for (size_t i = 0; i < calls; i++) {
-        const struct ssa_site *s = coil_jit_site(j, stack[i + 1]);
-        frame -= j->frames[s->function];
-        fp -= vm->program.functions[s->function].slots;
-        settle_frame(j, s, frame, vm->slots + fp, &known);
+    for (size_t i = 0; ok && i < n; i++) {
+        if (i) fp -= vm->program.functions[open[i].function].slots;
+        settle_one(j, &open[i], vm->slots + fp, &known);
     }
-    return true;
+    free(open);
+    return ok;
 }
