@@ -109,7 +109,7 @@ static void signatures_made_elsewhere(void)
               &signed_file, &err, "a wrong signature");
     penta_buffer full = {0};
     penta_cvbc_signing how = {.key = {pem.data, pem.size}};
-    penta_bytes signature;
+    penta_bytes signature = {0};
     check(penta_cvbc_sign(plain, &how, &full, &err), "signing at once");
     penta_module *whole = penta_cvbc_open((penta_bytes){full.data, full.size}, NULL, &err);
     check(penta_cvbc_tbs(whole, other, &err) && !memcmp(message, other, sizeof message) &&
