@@ -176,6 +176,7 @@ PENTA_API size_t penta_debugger_marks(const penta_debugger *debugger, uint64_t *
  *     /registers/a0         a value of the machine's tree, as penta_vm_describe walks it
  *     /registers/a0=0x2a    the same, when it becomes this value
  *     0x10000:8             bytes of memory, ADDRESS:LENGTH, at most 4096 of them
+ *     count + 1             an expression of penta/debug.h; where it has no value it has not changed
  *
  * on false: no longer. While there are watches the machine runs step by step. False: it is none of
  * these, or off and not there. penta_debugger_hit gives what stopped the last run, or NULL: not a

@@ -5,9 +5,10 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/writer.h"
-struct source; /* text/lexer.h */
-struct engine; /* core/engine.h */
-struct host;   /* core/host.h */
+struct source;     /* text/lexer.h */
+struct engine;     /* core/engine.h */
+struct host;       /* core/host.h */
+struct debug_info; /* core/debug/debug_info.h */
 
 /* Makes another file of a module, as the options say; every finding goes to `findings`, and false
  * when one was an error. */
@@ -60,8 +61,9 @@ struct driver {
 
     const struct engine *const *engines; /* NULL-terminated; the first is the default */
     const penta_trap *traps;             /* of its machines; ends with a NULL name */
-    const char *exit_value;  /* what args[0] of a HALT is; NULL: programs have no value */
-    const struct host *host; /* answers host calls for run, trace, debug */
+    const char *exit_value;         /* what args[0] of a HALT is; NULL: programs have no value */
+    const struct host *host;        /* answers host calls for run, trace, debug */
+    const struct debug_info *debug; /* lines, calls and variables; NULL: none */
 };
 
 /* A format's own module struct begins with this; its code casts down in one place. */

@@ -160,11 +160,76 @@ void penta_debugger_free(penta_debugger *d)
     for (size_t i = 0; i < d->snapshot_count; i++) penta_buffer_free(&d->snapshots[i].bytes);
     answers_free(d->answers, d->answer_count);
     watches_free(d);
+    points_free(d);
+    for (size_t i = 0; i < d->edit_count; i++) penta_buffer_free(&d->edits[i].bytes);
+    free(d->edits);
     penta_buffer_free(&d->before);
     free(d->snapshots);
     free(d->marks);
     d->session->debugger = NULL;
     free(d);
+}
+
+/* ---- changes of the machine by who debugs it ---- */
+
+/* Forgets what was recorded after this step. */
+static void forget_future(struct penta_debugger *d)
+{
+    const struct penta_session *s = d->session;
+    size_t answers = (size_t)(s->calls - d->first_call);
+    while (d->snapshot_count && d->snapshots[d->snapshot_count - 1].steps > s->steps)
+        penta_buffer_free(&d->snapshots[--d->snapshot_count].bytes);
+    while (d->edit_count && d->edits[d->edit_count - 1].steps >= s->steps)
+        penta_buffer_free(&d->edits[--d->edit_count].bytes);
+    while (d->answer_count > answers) {
+        struct recorded_answer *a = &d->answers[--d->answer_count];
+        penta_buffer_free(&a->pokes);
+        penta_buffer_free(&a->effect);
+    }
+    d->furthest = s->steps;
+}
+
+bool penta_debugger_set(penta_debugger *d, const char *what, const penta_value *value,
+                        penta_error *err)
+{
+    *err = (penta_error){0};
+    struct penta_session *s = d->session;
+    if (s->waits) return vm_set(s->vm, what, value, err); /* the answer to come records it */
+    struct debugger_edit edit = {.steps = s->steps};
+    if (!ARRAY_GROW(d->edits, d->edit_capacity, d->edit_count, err)) return false;
+    if (!vm_set(s->vm, what, value, err)) return false;
+    forget_future(d);
+    if (!penta_vm_save(s->vm, &edit.bytes, err)) return false;
+    d->edits[d->edit_count++] = edit;
+    return true;
+}
+
+/* The change that was made after exactly so many steps, or NULL. */
+static const struct debugger_edit *edit_at(const struct penta_debugger *d, uint64_t steps)
+{
+    for (size_t i = 0; i < d->edit_count; i++)
+        if (d->edits[i].steps == steps) return &d->edits[i];
+    return NULL;
+}
+
+static uint64_t steps_to_edit(const struct penta_debugger *d)
+{
+    for (size_t i = 0; i < d->edit_count; i++)
+        if (d->edits[i].steps > d->session->steps) return d->edits[i].steps - d->session->steps;
+    return UINT64_MAX;
+}
+
+/* ---- forward ---- */
+
+/* A mark of the machine stopped it: whether somebody wants that. */
+static bool stops_here(struct penta_debugger *d, uint64_t pc)
+{
+    penta_frame frame;
+    bool point = points_stop_at(d, pc);
+    if (point || debugger_has_mark(d, pc)) return true;
+    if (!d->target.on || d->target.pc != pc) return false;
+    penta_vm_frames(d->session->vm, &frame, 1);
+    return frame.depth <= d->target.depth;
 }
 
 /* At most n instructions. Watches are looked at only when `watching`. */
@@ -173,23 +238,30 @@ static void forward(struct penta_debugger *d, uint64_t n, bool watching, penta_s
     struct penta_session *s = d->session;
     uint64_t done = 0;
     bool here = true; /* a breakpoint at the first instruction is passed over */
-    watching = watching && d->watch_count;
+    bool heeding = watching;
+    watching = watching && (d->watch_count || points_watch(d));
     for (;;) {
         uint64_t next = d->snapshots[d->snapshot_count - 1].steps + d->interval;
         uint64_t slice = next > s->steps && !watching ? next - s->steps : 1;
+        uint64_t edit = d->edit_count ? steps_to_edit(d) : UINT64_MAX;
         if (slice > n - done) slice = n - done;
+        if (slice > edit) slice = edit;
         penta_session_run(s, slice, stop);
         done += stop->steps;
-        if (here && stop->kind == PENTA_STOP_BREAK && !done) {
-            here = false;
-            continue;
-        }
+        bool paused = stop->kind == PENTA_STOP_FUEL || stop->kind == PENTA_STOP_BREAK;
+        if (d->edit_count && stop->steps && paused && edit_at(d, s->steps))
+            load(d, view(&edit_at(d, s->steps)->bytes));
+        bool passed = stop->kind == PENTA_STOP_BREAK &&
+                      ((here && !done) || (heeding && !stops_here(d, stop->pc)));
         here = false;
+        if (passed) continue;
         bool first_time = s->steps > d->furthest;
         if (first_time) d->furthest = s->steps;
         if (first_time && s->steps >= next && stop->kind == PENTA_STOP_FUEL) take_snapshot(d);
-        if (watching && stop->kind == PENTA_STOP_FUEL && watches_changed(d))
-            stop->kind = PENTA_STOP_BREAK;
+        if (watching && stop->kind == PENTA_STOP_FUEL) {
+            bool point = points_changed(d);
+            if (watches_changed(d) || point) stop->kind = PENTA_STOP_BREAK;
+        }
         if (stop->kind != PENTA_STOP_FUEL || done >= n) break;
     }
     stop->steps = done;
@@ -197,21 +269,28 @@ static void forward(struct penta_debugger *d, uint64_t n, bool watching, penta_s
 }
 
 /* What went wrong with the history since the last call. */
-static bool whole_history(struct penta_debugger *d, penta_error *err)
+bool debugger_whole_history(struct penta_debugger *d, penta_error *err)
 {
     *err = d->err;
     d->err = (penta_error){0};
     return !err->code;
 }
 
-bool penta_debugger_forward(penta_debugger *d, uint64_t n, penta_stop *stop, penta_error *err)
+void debugger_forward(struct penta_debugger *d, uint64_t n, penta_stop *stop)
 {
     watches_start(d);
+    points_start(d);
     forward(d, n, true, stop);
-    return whole_history(d, err);
+    if (!d->quiet) points_ended(d);
 }
 
-static bool go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop)
+bool penta_debugger_forward(penta_debugger *d, uint64_t n, penta_stop *stop, penta_error *err)
+{
+    debugger_forward(d, n, stop);
+    return debugger_whole_history(d, err);
+}
+
+bool debugger_go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop)
 {
     struct penta_session *s = d->session;
     *stop = (penta_stop){.kind = PENTA_STOP_FUEL};
@@ -223,6 +302,8 @@ static bool go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop)
         s->steps = from->steps;
         s->calls = from->calls;
         s->waits = d->beyond = false;
+        const struct debugger_edit *edit = edit_at(d, s->steps);
+        if (edit && !load(d, view(&edit->bytes))) return false;
     }
     uint64_t before = s->steps;
     while (s->steps < step) {
@@ -240,8 +321,9 @@ static bool go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop)
 bool penta_debugger_goto(penta_debugger *d, uint64_t step, penta_stop *stop, penta_error *err)
 {
     d->hit = NULL;
-    bool there = go_to(d, step, stop);
-    return whole_history(d, err) && there;
+    d->stopped_by = 0;
+    bool there = debugger_go_to(d, step, stop);
+    return debugger_whole_history(d, err) && there;
 }
 
 bool penta_debugger_back(penta_debugger *d, uint64_t n, penta_stop *stop, penta_error *err)
@@ -252,14 +334,28 @@ bool penta_debugger_back(penta_debugger *d, uint64_t n, penta_stop *stop, penta_
 
 /* ---- marks ---- */
 
+bool debugger_has_mark(const struct penta_debugger *d, uint64_t pc)
+{
+    size_t i;
+    ARRAY_SEARCH(i, 0, d->mark_count, d->marks[i] >= pc);
+    return i < d->mark_count && d->marks[i] == pc;
+}
+
+bool debugger_sync_mark(struct penta_debugger *d, uint64_t pc)
+{
+    bool wanted =
+        debugger_has_mark(d, pc) || points_want(d, pc) || (d->target.on && d->target.pc == pc);
+    return penta_vm_mark(d->session->vm, pc, wanted);
+}
+
 bool penta_debugger_mark(penta_debugger *d, uint64_t pc, bool on)
 {
     size_t i = 0;
     while (i < d->mark_count && d->marks[i] < pc) i++;
     bool there = i < d->mark_count && d->marks[i] == pc;
     if (on && !there && !ARRAY_RESERVE(d->marks, d->mark_capacity, d->mark_count + 1)) return false;
-    if (!penta_vm_mark(d->session->vm, pc, on)) return false;
     if (on == there) return true;
+    if (on && !penta_vm_mark(d->session->vm, pc, true)) return false;
     uint64_t *at = d->marks + i;
     size_t after = d->mark_count - i;
     if (on) {
@@ -269,6 +365,7 @@ bool penta_debugger_mark(penta_debugger *d, uint64_t pc, bool on)
     } else {
         memmove(at, at + 1, (after - 1) * sizeof *at);
         d->mark_count--;
+        debugger_sync_mark(d, pc);
     }
     return true;
 }

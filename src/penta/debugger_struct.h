@@ -1,5 +1,6 @@
 /* The inside of a penta_debugger: snapshots now and then, every answer of the host, watches. */
 #pragma once
+#include "penta/debug.h"
 #include "penta/session_struct.h"
 
 struct debugger_snapshot {
@@ -17,6 +18,19 @@ struct recorded_answer {
 };
 
 struct watch; /* watch.c */
+struct point; /* points.c */
+
+/* The machine was changed after so many steps: what it became. */
+struct debugger_edit {
+    uint64_t steps;
+    penta_buffer bytes; /* a snapshot */
+};
+
+/* Where next, finish and until want to go: an instruction, in a call not deeper than this. */
+struct debugger_target {
+    bool on;
+    uint64_t pc, depth;
+};
 
 struct penta_debugger {
     struct penta_session *session;
@@ -34,14 +48,49 @@ struct penta_debugger {
     penta_error err; /* code 0, or why the history is incomplete */
     uint64_t *marks; /* ascending */
     size_t mark_count, mark_capacity;
-    struct watch *watches;
+    struct watch **watches;
     size_t watch_count, watch_capacity;
     const char *hit; /* the watch that stopped the last run, or NULL */
+    struct point *points;
+    size_t point_count, point_capacity;
+    unsigned last_number, stopped_by;
+    bool quiet; /* the run is repeated: nothing is logged, no hit is counted */
+    penta_log_report *log;
+    void *log_user;
+    struct debugger_target target;
+    struct debugger_edit *edits; /* ascending by steps */
+    size_t edit_count, edit_capacity;
 };
 
 void answers_free(struct recorded_answer *answers, size_t count);
 
+/* ---- debugger.c ---- */
+/* Forward as penta_debugger_forward, and to a step as penta_debugger_goto, without taking err. */
+void debugger_forward(struct penta_debugger *d, uint64_t n, penta_stop *stop);
+bool debugger_go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop);
+bool debugger_whole_history(struct penta_debugger *d, penta_error *err);
+/* The mark of the machine at pc is what marks, points and the target want. False: no instruction. */
+bool debugger_sync_mark(struct penta_debugger *d, uint64_t pc);
+bool debugger_has_mark(const struct penta_debugger *d, uint64_t pc);
+
+/* ---- debug_machine.c ---- */
+bool vm_value(const penta_vm *vm, const char *path, struct writer *out); /* penta_vm_value */
+bool vm_set(penta_vm *vm, const char *what, const penta_value *value, penta_error *err);
+
+/* ---- points.c ---- */
+bool points_want(const struct penta_debugger *d, uint64_t pc); /* a break there */
+bool points_watch(const struct penta_debugger *d);             /* one of them is a watch */
+void points_start(struct penta_debugger *d);
+bool points_stop_at(struct penta_debugger *d, uint64_t pc); /* a break there stops the run */
+bool points_changed(struct penta_debugger *d);              /* a watch does, after a step */
+void points_ended(struct penta_debugger *d);                /* removes what stopped once */
+void points_free(struct penta_debugger *d);
+
 /* ---- watch.c ---- */
+struct watch *watch_new(const penta_vm *vm, const char *what, penta_error *err);
+void watch_start(const penta_vm *vm, struct watch *w);
+bool watch_changed(const penta_vm *vm, struct watch *w, penta_error *err);
+void watch_free(struct watch *w);
 void watches_start(struct penta_debugger *d);   /* before a run: what is there now is not new */
 bool watches_changed(struct penta_debugger *d); /* after a step; sets hit */
 void watches_free(struct penta_debugger *d);

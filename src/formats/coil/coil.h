@@ -389,7 +389,8 @@ const char *coil_mnemonic(const struct coil_module *m,
 bool coil_print(const penta_module *module, const penta_option *options, size_t count,
                 struct writer *out, penta_error *err);
 bool coil_print_at(const penta_module *module, uint64_t pc, struct writer *out);
-bool coil_is_register(penta_bytes word); /* v0, reg300, %1 */
+bool coil_is_register(penta_bytes word);                          /* v0, reg300, %1 */
+uint8_t coil_opcode_at(const struct coil_module *m, uint64_t pc); /* 0: none is there */
 uint64_t coil_next_pc(const penta_module *module, uint64_t pc);
 bool coil_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc);
 void coil_isa(const penta_visitor *visitor);

@@ -5,6 +5,8 @@
 #include "coil/jit/jit.h"
 #endif
 
+extern const struct debug_info coil_debug; /* vm/debug.c */
+
 const penta_rule coil_rules[] = {
 #define RULE(...) RULE_ROW(COIL_, __VA_ARGS__)
 #include "coil/rules.def"
@@ -91,4 +93,5 @@ const struct driver coil_driver = {
     .traps = coil_traps,
     .exit_value = "variable V0",
     .host = &coil_host,
+    .debug = &coil_debug,
 };

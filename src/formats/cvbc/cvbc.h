@@ -233,6 +233,9 @@ struct cvbc_flow {
 };
 bool cvbc_verify_program(const struct cvbc_program *p, struct findings *f, uint64_t origin,
                          bool decoded, struct cvbc_flow *flow); /* false: no memory */
+/* Of each instruction, words of its function on the stack, the return index included, or -1: not
+ * known; and the number of the function, 0 being the program itself. Free both. */
+bool cvbc_stack_depths(const struct cvbc_program *p, int32_t **depths, uint32_t **functions);
 void cvbc_verify(const penta_module *module, struct findings *findings);
 
 /* verify_protection.c: verification under the module's policy; computed once */

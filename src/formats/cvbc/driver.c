@@ -1,6 +1,8 @@
 #include "cvbc/cvbc.h"
 #include "cvbc/host/board.h"
 
+extern const struct debug_info cvbc_debug; /* vm/debug.c */
+
 const penta_rule cvbc_rules[] = {
 #define RULE(...) RULE_ROW(CVBC_, __VA_ARGS__)
 #include "cvbc/rules.def"
@@ -75,4 +77,5 @@ const struct driver cvbc_driver = {
     .engines = engines,
     .traps = cvbc_traps,
     .host = &cvbc_host,
+    .debug = &cvbc_debug,
 };

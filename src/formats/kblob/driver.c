@@ -1,6 +1,8 @@
 #include "kblob/kblob.h"
 #include "kblob/vm/vm.h"
 
+extern const struct debug_info kblob_debug; /* vm/debug.c */
+
 const penta_rule kblob_rules[] = {
 #define RULE(...) RULE_ROW(KBLOB_, __VA_ARGS__)
 #include "kblob/rules.def"
@@ -55,4 +57,5 @@ const struct driver kblob_driver = {
     .engines = engines,
     .traps = kblob_traps,
     .host = &kblob_host,
+    .debug = &kblob_debug,
 };

@@ -5,6 +5,8 @@
 #include "pvm/text/forms.h"
 #include "pvm/vm/vm.h"
 
+extern const struct debug_info pvm_debug; /* vm/debug.c */
+
 const penta_rule pvm_rules[] = {
 #define RULE(...) RULE_ROW(PVM_, __VA_ARGS__)
 #include "pvm/rules.def"
@@ -101,4 +103,5 @@ const struct driver pvm_driver = {
     .traps = pvm_traps,
     .exit_value = "register a0",
     .host = &pvm_host,
+    .debug = &pvm_debug,
 };

@@ -2,6 +2,8 @@
 #include "tvmr/tvmr.h"
 #include "tvmr/vm/vm.h"
 
+extern const struct debug_info tvmr_debug; /* vm/debug.c */
+
 const penta_rule tvmr_rules[] = {
 #define RULE(...) RULE_ROW(TVMR_, __VA_ARGS__)
 #include "tvmr/rules.def"
@@ -71,4 +73,5 @@ const struct driver tvmr_driver = {
     .traps = tvmr_traps,
     .exit_value = "the first number of the output",
     .host = &tvmr_host,
+    .debug = &tvmr_debug,
 };

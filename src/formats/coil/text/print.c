@@ -581,6 +581,16 @@ bool coil_print_at(const penta_module *module, uint64_t pc, struct writer *out)
     return true;
 }
 
+uint8_t coil_opcode_at(const struct coil_module *m, uint64_t pc)
+{
+    penta_error err = {0};
+    struct coil_insn *insn = insn_at(m, pc, &err);
+    if (!insn) return 0;
+    uint8_t opcode = insn->opcode;
+    drop_insn(insn);
+    return opcode;
+}
+
 uint64_t coil_next_pc(const penta_module *module, uint64_t pc)
 {
     penta_error err = {0};

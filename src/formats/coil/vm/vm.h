@@ -212,6 +212,15 @@ const char *coil_vm_detail(const penta_vm *vm, const penta_stop *stop);
 /* vm_describe.c */
 void coil_vm_describe(const penta_vm *vm, const penta_visitor *v);
 const char *coil_host_name(uint32_t call);
+struct coil_base { /* where the variables of a call are */
+    size_t slots;
+    uint64_t memory;
+};
+/* The variable after `last`, NULL: the first, that is in scope at pc; NULL: none. */
+const struct coil_visible *coil_variable_next(const struct coil_vm *vm, uint32_t function,
+                                              uint64_t pc, const struct coil_visible *last);
+bool coil_variable_value(const struct coil_vm *vm, struct coil_base base,
+                         const struct coil_visible *variable, penta_field *field);
 /* snapshot.c */
 void coil_vm_walk(penta_vm *vm, struct walk *w);
 /* host.c */

@@ -1,6 +1,7 @@
 /* The describe tree of a machine. */
 #include "coil/format/section_layout.h"
 #include "base/array.h"
+#include "base/bytes.h"
 #include "coil/vm/operands.h"
 #include "core/describe.h"
 
@@ -54,55 +55,72 @@ static void describe_registers(const struct coil_vm *vm, const penta_visitor *v)
     describe_leave(v, registers);
 }
 
-static void describe_variable(const struct coil_vm *vm, const penta_visitor *v,
-                              const struct coil_visible *variable)
+bool coil_variable_value(const struct coil_vm *vm, struct coil_base base,
+                         const struct coil_visible *variable, penta_field *field)
 {
     enum { SHOWN = 64 }; /* bytes of what is no scalar */
     const struct coil_type *t = variable->type;
     uint8_t family = coil_types[t->op].family;
-    penta_field field = {.name = variable->name, .note = coil_types[t->op].text};
     const uint8_t *bytes = NULL;
+    *field = (penta_field){.name = variable->name, .note = coil_types[t->op].text};
     if (variable->at == COIL_AT_FRAME) {
-        uint64_t at = vm->frame_top - vm->frame_memory->base + variable->slot;
-        if (at > vm->frame_memory->size || t->size > vm->frame_memory->size - at) return;
+        uint64_t at = base.memory - vm->frame_memory->base + variable->slot;
+        if (at > vm->frame_memory->size || t->size > vm->frame_memory->size - at) return false;
         bytes = vm->frame_memory->bytes + at;
     }
-    if (!bytes && vm->kept && vm->pc == vm->kept_cell && !vm->kept[variable->slot]) {
-        describe_text(v, variable->name, "optimised out");
-        return;
+    bool kept_here = base.slots == vm->fp && vm->pc == vm->kept_cell;
+    if (!bytes && vm->kept && kept_here && !vm->kept[variable->slot]) {
+        *field = (penta_field){
+            .name = variable->name, .kind = PENTA_TEXT, .as.bytes = bytes_of("optimised out")};
+        return true;
     }
     if (!coil_is_scalar(t->op)) {
+        field->kind = PENTA_RAW;
         if (bytes)
-            describe_computed_bytes(
-                v, variable->name,
-                (penta_bytes){bytes, (size_t)(t->size < SHOWN ? t->size : SHOWN)});
-        return;
+            field->as.bytes = (penta_bytes){bytes, (size_t)(t->size < SHOWN ? t->size : SHOWN)};
+        return bytes;
     }
-    uint64_t value = bytes ? coil_get(vm, bytes, t->op) : vm->slots[vm->fp + variable->slot];
-    field.kind = family == COIL_F_REAL     ? PENTA_FLOAT
-                 : family == COIL_F_SIGNED ? PENTA_SINT
-                                           : PENTA_UINT;
+    uint64_t value = bytes ? coil_get(vm, bytes, t->op) : vm->slots[base.slots + variable->slot];
+    field->kind = family == COIL_F_REAL     ? PENTA_FLOAT
+                  : family == COIL_F_SIGNED ? PENTA_SINT
+                                            : PENTA_UINT;
     if (family == COIL_F_REAL)
-        field.as.f = coil_real(t->op, value);
+        field->as.f = coil_real(t->op, value);
     else
-        field.as.u = value;
-    describe_field(v, field);
+        field->as.u = value;
+    return true;
+}
+
+const struct coil_visible *coil_variable_next(const struct coil_vm *vm, uint32_t function,
+                                              uint64_t pc, const struct coil_visible *last)
+{
+    const struct coil_program *p = &vm->program;
+    size_t i;
+    if (last)
+        i = (size_t)(last - p->variables) + 1;
+    else
+        ARRAY_SEARCH(i, 0, p->variable_count, p->variables[i].function >= function);
+    for (; i < p->variable_count && p->variables[i].function == function; i++)
+        if (p->variables[i].from < pc && pc <= p->variables[i].to) return &p->variables[i];
+    return NULL;
 }
 
 /* Of the running function, those in scope. */
 static void describe_variables(const struct coil_vm *vm, const penta_visitor *v)
 {
-    const struct coil_program *p = &vm->program;
-    uint64_t pc = p->pcs[vm->pc];
+    uint64_t pc = vm->program.pcs[vm->pc];
     penta_node node = {.name = "variables"};
-    size_t low;
-    ARRAY_SEARCH(low, 0, p->variable_count, p->variables[low].function >= vm->function);
-    if (low == p->variable_count || p->variables[low].function != vm->function ||
-        p->variables[low].from >= pc || !describe_enter(v, node))
-        return;
-    for (; low < p->variable_count && p->variables[low].function == vm->function; low++)
-        if (p->variables[low].from < pc && pc <= p->variables[low].to)
-            describe_variable(vm, v, &p->variables[low]);
+    const struct coil_visible *at = coil_variable_next(vm, vm->function, pc, NULL);
+    penta_field field;
+    if (!at || !describe_enter(v, node)) return;
+    for (; at; at = coil_variable_next(vm, vm->function, pc, at)) {
+        if (!coil_variable_value(vm, (struct coil_base){vm->fp, vm->frame_top}, at, &field))
+            continue;
+        if (field.kind == PENTA_RAW)
+            describe_computed_bytes(v, field.name, field.as.bytes);
+        else
+            describe_field(v, field);
+    }
     describe_leave(v, node);
 }
 

@@ -288,8 +288,9 @@ static void follow(struct analysis *a, struct cvbc_flow *flow)
     settle(a, flow);
 }
 
-bool cvbc_verify_program(const struct cvbc_program *p, struct findings *f, uint64_t origin,
-                         bool decoded, struct cvbc_flow *flow)
+/* Keeps depths and owners where they are wanted. */
+static bool analyse(const struct cvbc_program *p, struct findings *f, uint64_t origin, bool decoded,
+                    struct cvbc_flow *flow, int32_t **depths, uint32_t **owners)
 {
     *flow = (struct cvbc_flow){0};
     size_t count = p->count;
@@ -307,6 +308,12 @@ bool cvbc_verify_program(const struct cvbc_program *p, struct findings *f, uint6
         follow(&a, flow);
         flow->proved = a.proved;
     }
+    if (ok && depths) {
+        *depths = a.depth;
+        *owners = a.owner;
+        a.depth = NULL;
+        a.owner = NULL;
+    }
     free(a.depth);
     free(a.owner);
     free(a.work);
@@ -314,6 +321,19 @@ bool cvbc_verify_program(const struct cvbc_program *p, struct findings *f, uint6
     free(a.functions);
     free(a.function_of);
     return ok;
+}
+
+bool cvbc_verify_program(const struct cvbc_program *p, struct findings *f, uint64_t origin,
+                         bool decoded, struct cvbc_flow *flow)
+{
+    return analyse(p, f, origin, decoded, flow, NULL, NULL);
+}
+
+bool cvbc_stack_depths(const struct cvbc_program *p, int32_t **depths, uint32_t **functions)
+{
+    struct cvbc_flow flow;
+    struct findings ignored = {.rules = cvbc_rules};
+    return analyse(p, &ignored, 0, false, &flow, depths, functions);
 }
 
 /* ---- the driver's entry: container, protection, program ---- */

@@ -37,8 +37,9 @@ struct cvbc_vm *cvbc_vm_new(const struct cvbc_program *p, uint32_t capacity, uin
     if (vm) {
         vm->code = calloc(p->count + 1, sizeof *vm->code);
         vm->stack = calloc(capacity + 2 * CVBC_GUARD, sizeof *vm->stack);
+        vm->depths = calloc(1, sizeof *vm->depths);
     }
-    if (!vm || !vm->code || !vm->stack) {
+    if (!vm || !vm->code || !vm->stack || !vm->depths) {
         error_at(err, BASE_MEMORY, 0, "no memory for a machine");
         cvbc_vm_free(vm);
         return NULL;
@@ -65,6 +66,11 @@ void cvbc_vm_free(struct cvbc_vm *vm)
 {
     if (!vm) return;
     if (vm->stack) secret_wipe(vm->stack, (vm->capacity + 2 * CVBC_GUARD) * sizeof *vm->stack);
+    if (vm->depths) {
+        free(vm->depths->depths);
+        free(vm->depths->functions);
+    }
+    free(vm->depths);
     free(vm->stack);
     free(vm->code);
     free(vm->clean);

@@ -54,6 +54,12 @@ struct cvbc_vm {
     /* the host call that waits, and its arguments as popped */
     int32_t args[CVBC_HOST_ARGS + 1];
     uint32_t arg_count;
+    struct cvbc_depths *depths; /* for debuggers: empty until one asks */
+};
+
+struct cvbc_depths { /* cvbc_stack_depths */
+    int32_t *depths;
+    uint32_t *functions;
 };
 
 static inline struct cvbc_vm *cvbc_vm(penta_vm *vm) { return (struct cvbc_vm *)vm; }

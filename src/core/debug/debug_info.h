@@ -1,0 +1,35 @@
+/* What a debugger asks of a format: where lines, calls and variables are. Entries may be NULL: the
+ * format has no such thing. */
+#pragma once
+#include "core/engine.h"
+#include "penta/debug.h"
+
+struct debug_info {
+    void (*lines)(const penta_module *module, penta_line_report *report, void *user);
+    penta_flow (*flow)(const penta_module *module, uint64_t pc);
+    size_t (*frames)(const penta_vm *vm, penta_frame *frames, size_t max);
+    void (*variables)(const penta_vm *vm, size_t frame, penta_variable_report *report, void *user);
+    /* A register, or a variable of the innermost frame that is not in memory. False: it is none,
+     * cannot be set, or the value does not fit. */
+    bool (*set)(penta_vm *vm, penta_bytes name, const penta_value *value);
+    bool (*big_endian)(const penta_module *module); /* values in memory; NULL: never */
+};
+
+/* The value as an integer, of a float what is before its point. */
+static inline uint64_t value_integer(const penta_value *v)
+{
+    if (v->kind != PENTA_FLOAT) return v->as.u;
+    if (v->as.f >= 9223372036854775808.0) return UINT64_MAX >> 1;
+    return v->as.f >= -9223372036854775808.0 ? (uint64_t)(int64_t)v->as.f : UINT64_C(1) << 63;
+}
+static inline double value_real(const penta_value *v)
+{
+    if (v->kind == PENTA_FLOAT) return v->as.f;
+    return v->kind == PENTA_SINT ? (double)v->as.i : (double)v->as.u;
+}
+
+static inline void variable_report(penta_variable_report *report, void *user,
+                                   penta_variable_scope scope, penta_field value)
+{
+    report(user, &(penta_variable){.scope = scope, .value = value});
+}

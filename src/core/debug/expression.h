@@ -1,0 +1,25 @@
+/* Expressions that a debugger evaluates; penta/debug.h has the grammar. */
+#pragma once
+#include "base/error.h"
+#include "penta/debug.h"
+
+struct expression_scope { /* where names and memory come from */
+    void *user;
+    bool (*name)(void *user, penta_bytes name, penta_value *value); /* false: not known */
+    bool (*path)(void *user, penta_bytes path, penta_value *value); /* false: no number is there */
+    bool (*peek)(void *user, uint64_t address, uint8_t *into, size_t size);
+    bool big_endian;
+};
+
+/* Offsets of errors count in the text. */
+bool expression_eval(const char *text, const struct expression_scope *scope, penta_value *value,
+                     penta_error *err);
+
+struct expression_memory { /* u32[E] */
+    char type;             /* u, i, f */
+    unsigned bytes;
+    uint64_t address;
+};
+/* The text is one memory operand, and nothing else. */
+bool expression_is_memory(const char *text, const struct expression_scope *scope,
+                          struct expression_memory *memory);

@@ -1,0 +1,132 @@
+/* What a debugger asks of COIL programs: the rows of .coil.line, frames, and variables in scope. */
+#include "core/debug/debug_info.h"
+#include "base/bytes.h"
+#include "base/number.h"
+#include "coil/format/section_layout.h"
+#include "coil/vm/operands.h"
+
+static penta_flow flow(const penta_module *module, uint64_t pc)
+{
+    switch (coil_opcode_at(coil_module(module), pc)) {
+    case COIL_OP_CALL: return PENTA_FLOW_CALL;
+    case COIL_OP_RET: return PENTA_FLOW_RETURN;
+    default: return PENTA_FLOW_NEXT;
+    }
+}
+
+/* A row holds up to the next one of its section; rows are in the order of section and offset. */
+static void lines(const penta_module *module, penta_line_report *report, void *user)
+{
+    const struct coil_module *m = coil_module(module);
+    for (size_t i = 0; i < m->section_count; i++) {
+        penta_bytes name = coil_string(m, m->sections[i].name_idx), rows = coil_contents(m, i);
+        if (!bytes_equal(name, bytes_of(".coil.line"))) continue;
+        for (size_t at = 0; at + 16 <= rows.size; at += 16) {
+            const uint8_t *row = rows.data + at, *next = at + 32 <= rows.size ? row + 16 : NULL;
+            uint64_t section = bytes_uint(row, 4, m->big_endian);
+            if (!section || section > m->section_count) continue;
+            uint64_t base = coil_section_address(m, section - 1),
+                     to = m->sections[section - 1].size;
+            if (next && bytes_uint(next, 4, m->big_endian) == section)
+                to = bytes_uint(next + 4, 4, m->big_endian);
+            penta_line line = {.file = coil_string(m, bytes_uint(row + 8, 4, m->big_endian)),
+                               .line = bytes_uint(row + 12, 4, m->big_endian),
+                               .from = base + bytes_uint(row + 4, 4, m->big_endian),
+                               .to = base + to};
+            if (line.to > line.from) report(user, &line);
+        }
+    }
+}
+
+/* ---- frames ---- */
+
+struct call {
+    uint32_t cell, function;
+    struct coil_base base;
+};
+
+static bool call_at(const struct coil_vm *vm, size_t frame, struct call *c)
+{
+    *c = (struct call){vm->pc, vm->function, {vm->fp, vm->frame_top}};
+    if (frame > vm->depth) return false;
+    for (size_t i = 1; i <= frame; i++) {
+        const struct coil_frame *f = &vm->frames[vm->depth - i];
+        const struct coil_function *to = &vm->program.functions[f->function];
+        c->base.slots -= to->slots;
+        c->base.memory -= to->bytes;
+        c->function = f->function;
+        c->cell = f->back ? f->back - 1 : 0;
+    }
+    return true;
+}
+
+static size_t frames(const penta_vm *base, penta_frame *out, size_t max)
+{
+    const struct coil_vm *vm = (const struct coil_vm *)base;
+    for (size_t i = 0; i <= vm->depth && i < max; i++) {
+        uint32_t back = i ? vm->frames[vm->depth - i].back : vm->pc + 1;
+        out[i] = (penta_frame){vm->program.pcs[back ? back - 1 : 0], vm->depth - i};
+    }
+    return vm->depth + 1;
+}
+
+/* ---- variables ---- */
+
+static void variables(const penta_vm *base, size_t frame, penta_variable_report *report, void *user)
+{
+    const struct coil_vm *vm = (const struct coil_vm *)base;
+    static const char *const names[] = {"v0", "v1", "v2",  "v3",  "v4",  "v5",  "v6",  "v7",
+                                        "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15"};
+    struct call c;
+    for (unsigned i = 0; !frame && i < COIL_REGISTERS; i++)
+        variable_report(report, user, PENTA_VARIABLE_REGISTER,
+                        (penta_field){.name = names[i], .kind = PENTA_WORD, .as.u = vm->v[i]});
+    if (vm->halted || !call_at(vm, frame, &c)) return;
+    uint64_t pc = vm->program.pcs[c.cell];
+    for (const struct coil_visible *v = coil_variable_next(vm, c.function, pc, NULL); v;
+         v = coil_variable_next(vm, c.function, pc, v)) {
+        penta_variable out = {.scope = PENTA_VARIABLE_LOCAL, .size = v->type->size};
+        if (!coil_variable_value(vm, c.base, v, &out.value)) continue;
+        out.in_memory = v->at == COIL_AT_FRAME;
+        if (out.in_memory) out.address = c.base.memory + v->slot;
+        report(user, &out);
+    }
+}
+
+static bool set_register(struct coil_vm *vm, penta_bytes name, const penta_value *value)
+{
+    uint64_t number;
+    if (name.size < 2 || name.data[0] != 'v' ||
+        !number_parse_bytes(bytes_slice(name, 1, name.size), &number) || number >= COIL_REGISTERS)
+        return false;
+    vm->v[number] = value_integer(value);
+    return true;
+}
+
+static bool set(penta_vm *base, penta_bytes name, const penta_value *value)
+{
+    struct coil_vm *vm = coil_vm(base);
+    uint64_t pc = vm->program.pcs[vm->pc];
+    if (set_register(vm, name, value)) return true;
+    if (vm->halted) return false;
+    for (const struct coil_visible *v = coil_variable_next(vm, vm->function, pc, NULL); v;
+         v = coil_variable_next(vm, vm->function, pc, v)) {
+        if (!bytes_equal(name, bytes_of(v->name)) || v->at == COIL_AT_FRAME) continue;
+        uint8_t op = v->type->op;
+        bool real = coil_types[op].family == COIL_F_REAL;
+        uint64_t bits =
+            real ? coil_real_bits(op, value_real(value)) : coil_canon(op, value_integer(value));
+        vm->slots[vm->fp + v->slot] = bits;
+        return true;
+    }
+    return false;
+}
+
+static bool big_endian(const penta_module *module) { return coil_module(module)->big_endian; }
+
+const struct debug_info coil_debug = {.lines = lines,
+                                      .flow = flow,
+                                      .frames = frames,
+                                      .variables = variables,
+                                      .set = set,
+                                      .big_endian = big_endian};

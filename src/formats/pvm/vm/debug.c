@@ -1,0 +1,141 @@
+/* What a debugger asks of PolkaVM programs: lines of the debug sections, registers, and frames, which
+ * are found by reading the start of each function as a compiler writes it. */
+#include "core/debug/debug_info.h"
+#include <stdlib.h>
+#include "base/array.h"
+#include "pvm/format/debug_info.h"
+#include "pvm/format/functions.h"
+#include "pvm/text/forms.h"
+#include "pvm/vm/vm.h"
+
+/* Of inlined code the innermost frame that has a file. */
+static void lines(const penta_module *module, penta_line_report *report, void *user)
+{
+    const struct pvm_program *p = &pvm_module(module)->program;
+    for (size_t i = 0; i < p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES; i++) {
+        struct pvm_debug_lines l;
+        pvm_debug_start(p, i, &l);
+        while (!l.broken && pvm_debug_next(&l)) {
+            size_t at = l.depth < PVM_DEBUG_FRAMES ? l.depth : PVM_DEBUG_FRAMES;
+            while (at && (!l.frames[at - 1].path || !l.frames[at - 1].line)) at--;
+            if (!at || l.from == l.to) continue;
+            report(user, &(penta_line){.file = pvm_debug_string(p, l.frames[at - 1].path),
+                                       .line = l.frames[at - 1].line,
+                                       .from = l.from,
+                                       .to = l.to});
+        }
+    }
+}
+
+/* By convention a call leaves its return address in ra, and a function jumps there at its end. */
+static penta_flow flow(const penta_module *module, uint64_t pc)
+{
+    struct pvm_insn in;
+    if (pc > UINT32_MAX) return PENTA_FLOW_NEXT;
+    pvm_decode(&pvm_module(module)->program.code, (uint32_t)pc, &in);
+    if ((in.op == PVM_OP_load_imm_and_jump || in.op == PVM_OP_load_imm_and_jump_indirect) &&
+        in.a == PVM_RA)
+        return PENTA_FLOW_CALL;
+    return in.op == PVM_OP_jump_indirect && in.a == PVM_RA ? PENTA_FLOW_RETURN : PENTA_FLOW_NEXT;
+}
+
+/* ---- frames ---- */
+
+struct unwound {    /* how to leave a function from an instruction of it */
+    uint64_t frame; /* bytes that it took from the stack so far */
+    bool saved;     /* ra is in memory, */
+    uint64_t at;    /* so far above sp as it was at the start; modulo 2^64 */
+};
+
+/* After a jump or return in the middle the state is that of before the function's end. */
+static void read_start(const struct pvm_code *code, uint32_t from, uint32_t to, struct unwound *u)
+{
+    struct pvm_insn in;
+    struct unwound body = *u;
+    for (uint32_t pc = from; pc < to; pc += in.length) {
+        pvm_decode(code, pc, &in);
+        bool adds = in.op == PVM_OP_add_imm_64 || in.op == PVM_OP_add_imm_32;
+        bool stores = in.op == PVM_OP_store_indirect_u64 || in.op == PVM_OP_store_indirect_u32;
+        bool loads = in.op == PVM_OP_load_indirect_u64 || in.op == PVM_OP_load_indirect_u32 ||
+                     in.op == PVM_OP_load_indirect_i32;
+        if (adds && in.a == PVM_SP && in.b == PVM_SP) u->frame -= in.imm1;
+        if (adds && in.a == PVM_SP && in.b == PVM_SP && (int64_t)in.imm1 < 0) body = *u;
+        if (stores && in.a == PVM_RA && in.b == PVM_SP) {
+            u->saved = true;
+            u->at = in.imm1 - u->frame;
+            body = *u;
+        }
+        if (loads && in.a == PVM_RA && in.b == PVM_SP) u->saved = false;
+        if (!pvm_falls_through(in.op)) *u = body;
+    }
+}
+
+/* The call that an address in ra returns to. */
+static bool call_before(const struct pvm_vm *vm, uint64_t address, uint64_t *pc)
+{
+    const struct pvm_code *code = &pvm_module(vm->base.module)->program.code;
+    uint64_t to;
+    if (!address || address % 2 || address / 2 > code->table_count ||
+        !pvm_table_entry(code, (uint32_t)(address / 2 - 1), &to) || !to)
+        return false;
+    uint32_t at = (uint32_t)to - 1;
+    while (at && !pvm_starts(code, at)) at--;
+    *pc = at;
+    return flow(vm->base.module, at) == PENTA_FLOW_CALL;
+}
+
+static bool load_word(const struct pvm_vm *vm, uint64_t address, uint64_t *value)
+{
+    uint8_t bytes[8] = {0};
+    if (!pvm_memory_read(&vm->memory, address, bytes, vm->w32 ? 4 : 8)) return false;
+    *value = get64(bytes);
+    return true;
+}
+
+static size_t frames(const penta_vm *base, penta_frame *out, size_t max)
+{
+    enum { MOST = 4096 };
+    const struct pvm_vm *vm = pvm_vm_const(base);
+    const struct pvm_program *p = &pvm_module(base->module)->program;
+    uint64_t pc = vm->state->pc, sp = vm->state->regs[PVM_SP], ra = vm->state->regs[PVM_RA];
+    size_t functions = 0, n = 0, i;
+    struct pvm_named_code *names = max > 1 ? pvm_functions(p, &functions) : NULL;
+    for (;;) {
+        struct unwound u = {0};
+        if (n < max) out[n] = (penta_frame){pc, UINT64_MAX - sp};
+        if (++n >= max || n >= MOST) break;
+        ARRAY_SEARCH(i, 0, functions, names[i].pc > pc);
+        if (i) read_start(&p->code, names[i - 1].pc, (uint32_t)pc, &u);
+        sp += u.frame;
+        if (u.saved && !load_word(vm, sp + u.at, &ra)) break;
+        /* Only the innermost function may still have its return address in ra. */
+        if ((n > 1 && !u.saved) || !call_before(vm, ra, &pc)) break;
+    }
+    free(names);
+    return n;
+}
+
+/* ---- registers ---- */
+
+static void variables(const penta_vm *base, size_t frame, penta_variable_report *report, void *user)
+{
+    const struct pvm_vm *vm = pvm_vm_const(base);
+    for (unsigned i = 0; !frame && i < PVM_REGISTERS; i++)
+        variable_report(report, user, PENTA_VARIABLE_REGISTER,
+                        (penta_field){.name = pvm_register_names[i],
+                                      .kind = PENTA_WORD,
+                                      .as.u = vm->state->regs[i]});
+}
+
+static bool set(penta_vm *base, penta_bytes name, const penta_value *value)
+{
+    uint8_t number;
+    uint64_t integer = value_integer(value);
+    struct pvm_vm *vm = pvm_vm(base);
+    if (!pvm_register_parse(name, &number)) return false;
+    vm->state->regs[number] = vm->w32 ? (uint32_t)integer : integer;
+    return true;
+}
+
+const struct debug_info pvm_debug = {
+    .lines = lines, .flow = flow, .frames = frames, .variables = variables, .set = set};

@@ -1,0 +1,55 @@
+/* Any text as an expression of a debugger over a machine of a few numbers: it must end, and give a
+ * value or an error, and the same one the second time. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "checks.h"
+#include "core/debug/expression.h"
+
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Names that start with a letter before n have a value, of every kind. */
+static bool name(void *user, penta_bytes word, penta_value *value)
+{
+    static const penta_kind kinds[] = {PENTA_UINT, PENTA_WORD, PENTA_SINT, PENTA_BOOL};
+    (void)user;
+    if (word.data[0] >= 'n') return false;
+    *value = (penta_value){.kind = kinds[word.size % 4],
+                           .as.u = UINT64_C(0xfedcba9876543210) >> word.size};
+    if (word.data[0] == 'f') *value = (penta_value){.kind = PENTA_FLOAT, .as.f = -1.5};
+    return true;
+}
+
+static bool peek(void *user, uint64_t address, uint8_t *into, size_t size)
+{
+    (void)user;
+    memset(into, (int)(address & 255), size);
+    return address % 7;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct expression_scope scope = {.name = name, .path = name, .peek = peek};
+    penta_value first, second;
+    penta_error err = {0}, again = {0};
+    struct expression_memory memory;
+    char *text = malloc(size + 1);
+    if (!text) return 0;
+    if (size) memcpy(text, data, size);
+    text[size] = 0;
+    bool ok = expression_eval(text, &scope, &first, &err);
+    if (ok != expression_eval(text, &scope, &second, &again)) check_failed("two results", ok, 0);
+    if (ok && memcmp(&first.as, &second.as, sizeof first.as))
+        check_failed("two values", first.as.u, second.as.u);
+    if (!ok && !err.code) check_failed("no error", 0, 0);
+    if (err.offset > size) check_failed("an error outside", err.offset, size);
+    expression_is_memory(text, &scope, &memory);
+    free(text);
+    return 0;
+}
