@@ -1,0 +1,157 @@
+/* Commands that move the machine. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/debug/shell.h"
+
+static void arrived(struct shell *s, const penta_error *err)
+{
+    machine_disarm(&s->machine);
+    registers_moved(s);
+    shell_where(s);
+    shell_error(s, err);
+}
+
+static void go(struct shell *s, uint64_t n)
+{
+    penta_error err = {0};
+    machine_arm(s->cli, &s->machine);
+    penta_debugger_forward(s->debugger, n, &s->stop, &err);
+    arrived(s, &err);
+}
+
+static void go_to(struct shell *s, uint64_t step)
+{
+    penta_error err = {0};
+    machine_arm(s->cli, &s->machine);
+    if (penta_debugger_goto(s->debugger, step, &s->stop, &err)) s->stop.kind = PENTA_STOP_FUEL;
+    arrived(s, &err);
+}
+
+void do_step(struct shell *s, const char *rest)
+{
+    uint64_t n = 1;
+    if (shell_number(s, rest, &n)) go(s, n);
+}
+
+void do_back(struct shell *s, const char *rest)
+{
+    uint64_t n = 1, at = penta_session_steps(s->machine.session);
+    if (shell_number(s, rest, &n)) go_to(s, n < at ? at - n : 0);
+}
+
+void do_goto(struct shell *s, const char *rest)
+{
+    uint64_t n = 0;
+    if (shell_number(s, rest, &n)) go_to(s, n);
+}
+
+void do_continue(struct shell *s, const char *rest)
+{
+    uint64_t n = 1;
+    penta_error err = {0};
+    if (!shell_number(s, rest, &n)) return;
+    machine_arm(s->cli, &s->machine);
+    do penta_debugger_forward(s->debugger, UINT64_MAX, &s->stop, &err);
+    while (n-- > 1 && s->stop.kind == PENTA_STOP_BREAK);
+    arrived(s, &err);
+}
+
+void do_next(struct shell *s, const char *rest)
+{
+    uint64_t n = 1;
+    penta_error err = {0};
+    if (!shell_number(s, rest, &n)) return;
+    machine_arm(s->cli, &s->machine);
+    while (n-- && penta_debugger_next(s->debugger, &s->stop, &err) &&
+           s->stop.kind == PENTA_STOP_FUEL)
+        continue;
+    arrived(s, &err);
+}
+
+void do_finish(struct shell *s, const char *rest)
+{
+    penta_error err = {0};
+    (void)rest;
+    machine_arm(s->cli, &s->machine);
+    bool ok = penta_debugger_finish(s->debugger, &s->stop, &err);
+    machine_disarm(&s->machine);
+    if (ok)
+        arrived(s, &err);
+    else
+        shell_error(s, &err);
+}
+
+void do_until(struct shell *s, const char *rest)
+{
+    uint64_t pc;
+    penta_error err = {0};
+    if (!penta_find_code(s->machine.in.module, rest, &pc, &err)) {
+        shell_error(s, &err);
+        return;
+    }
+    machine_arm(s->cli, &s->machine);
+    bool ok = penta_debugger_until(s->debugger, pc, &s->stop, &err);
+    machine_disarm(&s->machine);
+    if (ok)
+        arrived(s, &err);
+    else
+        shell_error(s, &err);
+}
+
+void do_reverse(struct shell *s, const char *rest)
+{
+    penta_error err = {0};
+    (void)rest;
+    machine_arm(s->cli, &s->machine);
+    penta_debugger_reverse(s->debugger, &s->stop, &err);
+    arrived(s, &err);
+}
+
+void do_last_write(struct shell *s, const char *rest)
+{
+    struct writer *out = &s->cli->out;
+    uint64_t step, pc;
+    penta_error err = {0};
+    machine_arm(s->cli, &s->machine);
+    bool found = penta_debugger_last_change(s->debugger, rest, &step, &pc, &err);
+    machine_disarm(&s->machine);
+    if (!found) {
+        shell_error(s, &err);
+        if (!err.code) writer_text(out, "it did not change since the start\n");
+        return;
+    }
+    writer_print(out, "written at step %" PRIu64 "  pc %" PRIu64 "  ", step, pc);
+    shell_insn(s, pc, out);
+    writer_char(out, '\n');
+}
+
+/* ---- host calls ---- */
+
+void do_answer(struct shell *s, const char *rest)
+{
+    uint64_t results[16];
+    size_t count = 0;
+    penta_error err = {0};
+    char *text = strdup(rest), *save = NULL;
+    bool ok = text != NULL;
+    if (!strcmp(rest, "default")) {
+        ok = penta_session_answer_default(s->machine.session, &err);
+    } else {
+        for (char *word = text ? strtok_r(text, " ,\t", &save) : NULL; ok && word;
+             word = strtok_r(NULL, " ,\t", &save)) {
+            ok = count < sizeof results / sizeof *results && shell_number(s, word, &results[count]);
+            count++;
+        }
+        ok = ok && penta_session_answer(s->machine.session, results, count, &err);
+    }
+    free(text);
+    if (!ok) {
+        shell_error(s, &err);
+        return;
+    }
+    penta_vm_run(shell_vm(s), 0, &s->stop);
+    s->stop.kind = PENTA_STOP_FUEL;
+    registers_moved(s);
+    shell_where(s);
+}

@@ -1,0 +1,195 @@
+/* Commands about breakpoints and watches. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/number.h"
+#include "base/sanitize.h"
+#include "cli/debug/shell.h"
+
+static void print_point(struct shell *s, const penta_point *p)
+{
+    struct writer *out = &s->cli->out;
+    penta_buffer name = {0};
+    penta_line line;
+    const penta_module *module = s->machine.in.module;
+    if (p->kind == PENTA_POINT_WATCH) {
+        writer_print(out, "watch %u on ", p->number);
+        writer_safe_text(out, p->what);
+    } else {
+        writer_print(out, "break %u at %" PRIu64, p->number, p->pc);
+        if (penta_name_at(module, p->pc, &name)) {
+            writer_text(out, " in ");
+            writer_safe(out, (penta_bytes){name.data, name.size});
+        }
+        if (penta_line_at(module, p->pc, &line)) {
+            writer_text(out, ", ");
+            writer_safe(out, line.file);
+            writer_print(out, ":%" PRIu64, line.line);
+        }
+    }
+    if (p->condition) {
+        writer_text(out, " if ");
+        writer_safe_text(out, p->condition);
+    }
+    if (p->hits) writer_print(out, ", %" PRIu64 " hits", p->hits);
+    if (p->ignore > p->hits) writer_print(out, ", %" PRIu64 " to pass", p->ignore - p->hits);
+    writer_text(out, p->log ? ", prints" : p->once ? ", once" : "");
+    writer_text(out, p->disabled ? ", disabled\n" : "\n");
+    penta_buffer_free(&name);
+}
+
+void point_list(struct shell *s, int kind)
+{
+    const penta_point *p;
+    for (size_t i = 0; (p = penta_debugger_point(s->debugger, i)); i++)
+        if (kind < 0 || p->kind == (penta_point_kind)kind) print_point(s, p);
+}
+
+static const penta_point *point_of(struct shell *s, unsigned number)
+{
+    const penta_point *p;
+    for (size_t i = 0; (p = penta_debugger_point(s->debugger, i)); i++)
+        if (p->number == number) return p;
+    return NULL;
+}
+
+static void add(struct shell *s, const penta_point *point)
+{
+    unsigned number;
+    penta_error err = {0};
+    if (penta_debugger_add(s->debugger, point, &number, &err))
+        print_point(s, point_of(s, number));
+    else
+        shell_error(s, &err);
+}
+
+/* WHAT if EXPR, in a copy that is cut in two. */
+static void add_with_condition(struct shell *s, penta_point point, const char *rest)
+{
+    char *text = strdup(rest), *cut = text ? strstr(text, " if ") : NULL;
+    if (!text) return;
+    if (cut) {
+        point.condition = cut + 4;
+        while (cut > text && isspace((unsigned char)cut[-1])) cut--;
+        *cut = 0;
+    }
+    point.what = text;
+    add(s, &point);
+    free(text);
+}
+
+void do_break(struct shell *s, const char *rest)
+{
+    if (*rest)
+        add_with_condition(s, (penta_point){.kind = PENTA_POINT_BREAK}, rest);
+    else
+        point_list(s, PENTA_POINT_BREAK);
+}
+
+void do_tbreak(struct shell *s, const char *rest)
+{
+    add_with_condition(s, (penta_point){.kind = PENTA_POINT_BREAK, .once = true}, rest);
+}
+
+void do_watch(struct shell *s, const char *rest)
+{
+    if (*rest)
+        add_with_condition(s, (penta_point){.kind = PENTA_POINT_WATCH}, rest);
+    else
+        point_list(s, PENTA_POINT_WATCH);
+}
+
+void do_log(struct shell *s, const char *rest)
+{
+    char *text = strdup(rest);
+    size_t word = strcspn(rest, " \t");
+    if (!text) return;
+    if (!rest[word]) {
+        writer_text(&s->cli->out, "log needs a place and a text\n");
+    } else {
+        text[word] = 0;
+        add(s, &(penta_point){.what = text, .log = rest + word + 1});
+    }
+    free(text);
+}
+
+/* ---- changing one ---- */
+
+/* The point whose number the text starts with, and what follows it. */
+static const penta_point *read_point(struct shell *s, const char **rest)
+{
+    char *end;
+    unsigned long number = strtoul(*rest, &end, 10);
+    const penta_point *p = end == *rest ? NULL : point_of(s, (unsigned)number);
+    if (!p)
+        writer_text(&s->cli->out,
+                    "no breakpoint or watch has this number; info breaks lists them\n");
+    while (isspace((unsigned char)*end)) end++;
+    *rest = end;
+    return p;
+}
+
+static void change(struct shell *s, const penta_point *point)
+{
+    penta_error err = {0};
+    if (penta_debugger_change(s->debugger, point, &err))
+        print_point(s, point_of(s, point->number));
+    else
+        shell_error(s, &err);
+}
+
+void do_condition(struct shell *s, const char *rest)
+{
+    const penta_point *p = read_point(s, &rest);
+    if (!p) return;
+    penta_point new = *p;
+    new.condition = *rest ? rest : NULL;
+    change(s, &new);
+}
+
+void do_ignore(struct shell *s, const char *rest)
+{
+    const penta_point *p = read_point(s, &rest);
+    uint64_t count = 0;
+    if (!p || !shell_number(s, rest, &count)) return;
+    penta_point new = *p;
+    new.ignore = p->hits + count;
+    change(s, &new);
+}
+
+static void switch_point(struct shell *s, const char *rest, bool off)
+{
+    const penta_point *p = read_point(s, &rest);
+    if (!p) return;
+    penta_point new = *p;
+    new.disabled = off;
+    change(s, &new);
+}
+
+void do_enable(struct shell *s, const char *rest) { switch_point(s, rest, false); }
+void do_disable(struct shell *s, const char *rest) { switch_point(s, rest, true); }
+
+/* By number, else by the text or place that it was given. */
+void do_delete(struct shell *s, const char *rest)
+{
+    const penta_point *p;
+    uint64_t number, pc;
+    penta_error err = {0};
+    if (!*rest) {
+        while ((p = penta_debugger_point(s->debugger, 0)))
+            penta_debugger_remove(s->debugger, p->number);
+        return;
+    }
+    if (number_parse(rest, &number) && number <= UINT32_MAX &&
+        penta_debugger_remove(s->debugger, (unsigned)number))
+        return;
+    bool place = penta_find_code(s->machine.in.module, rest, &pc, &err);
+    for (size_t i = 0; (p = penta_debugger_point(s->debugger, i)); i++) {
+        if (strcmp(p->what, rest) && (!place || p->kind != PENTA_POINT_BREAK || p->pc != pc))
+            continue;
+        penta_debugger_remove(s->debugger, p->number);
+        return;
+    }
+    writer_text(&s->cli->out, "no such breakpoint or watch; info breaks lists them\n");
+}
