@@ -310,7 +310,7 @@ static bool make_intervals(struct ssa_live *l, struct uses *u)
         while (at < u->count && u->items[at].value < v) at++;
         size_t end = at;
         while (end < u->count && u->items[end].value == v) end++;
-        make_interval(&w, v, u->items + at, end - at, block_at);
+        make_interval(&w, v, u->count ? u->items + at : NULL, end - at, block_at);
         at = end;
     }
     free(block_at);
