@@ -408,9 +408,9 @@ def test_debug():
     out = exits(0, "debug", "walk.kblob", *memory,
                 data=b"watch 0x10000:4\nwatch zzz\nc\nc\ndelete\nwatch /executed=7\nc\ndelete /executed=7\nwatch\nc\n")
     text = out.stdout.decode()
-    check("changed: 0x10000:4\nstep 2 " in text and "'zzz' is not /PATH" in text, text)
+    check("changed: 0x10000:4\nstep 2 " in text and "no register, variable or symbol is called 'zzz'" in text, text)
     check("changed: 0x10000:4\nstep 3 " in text and "changed: /executed=7\nstep 7 " in text, text)
-    check(text.count("watch /executed=7\n") == 1 and text.endswith("halt pc=2000 steps=2000\nstep 2000  pc 2000  (end)\n"), text)
+    check(text.count("watch 2 on /executed=7\n") == 1 and text.endswith("halt pc=2000 steps=2000\nstep 2000  pc 2000  (end)\n"), text)
     document = json.loads(exits(0, "debug", "--json", "walk.kblob", *memory, data=b"step 5\n").stdout)
     check(document["steps"] == 5, document)
 
