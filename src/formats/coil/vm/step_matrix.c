@@ -1,5 +1,5 @@
 /* Matrix instructions: 89 to 8E, and MUL of matrices. */
-#include "coil/vm/exact_matrix.h"
+#include "coil/kernels/exact_matrix.h"
 #include "coil/vm/step.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "coil/vm/exact_matrix.h"
+#include "coil/kernels/exact_matrix.h"
 #include <stdlib.h>
 #include <string.h>
 
