@@ -1,0 +1,26 @@
+/* One client over TCP, for commands that serve another program. It listens on loopback unless an address
+ * is given, takes one client, and ends with it. Whoever can open the port is not yet a client: it must
+ * know the token, which the protocol of the command asks for. */
+#pragma once
+#include "base/error.h"
+
+struct server {
+    int listener, client; /* -1: closed */
+    char address[64];     /* where it listens: 127.0.0.1:4711 */
+    char token[33];
+};
+
+/* where: PORT or ADDRESS:PORT, in numbers; port 0 is one that is free. */
+bool server_open(struct server *s, const char *where, penta_error *err);
+/* Waits for the client, and takes no other. */
+bool server_accept(struct server *s, penta_error *err);
+/* Takes as long for every token of a size, whatever is in it. */
+bool server_knows(const struct server *s, penta_bytes token);
+void server_close(struct server *s);
+
+/* Bytes from a descriptor, waiting for at least one; 0: it has ended or failed. */
+size_t server_read(int fd, void *into, size_t size);
+/* All of them, or false: nobody reads any more. */
+bool server_write(int fd, penta_bytes bytes);
+/* Something can be read now, or the other side has closed. */
+bool server_pending(int fd);
