@@ -29,8 +29,6 @@ void ssa_write(struct ssa_function *f, uint32_t variable, uint32_t value)
     if (!f->failed) *current(f, f->at, variable) = value;
 }
 
-static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variable);
-
 static uint32_t new_phi(struct ssa_function *f, uint32_t block, uint32_t variable)
 {
     uint32_t phi = ssa_new(f, SSA_PHI, (enum ssa_type)f->variable_types[variable]);
@@ -41,26 +39,18 @@ static uint32_t new_phi(struct ssa_function *f, uint32_t block, uint32_t variabl
     return phi;
 }
 
-static void fill_phi(struct ssa_function *f, uint32_t phi)
+/* A phi whose arguments are to be found. A list, not recursion: a program may have any number of joins
+ * in a row. */
+static void fill_later(struct ssa_function *f, uint32_t phi)
 {
-    uint32_t block = f->insns[phi].block, variable = (uint32_t)f->insns[phi].imm;
-    uint32_t n = f->blocks[block].pred_count;
-    uint32_t list = ssa_list(f, NULL, 0);
-    if (f->failed) return;
-    for (uint32_t i = 0; i < n; i++) { /* the list grows only when its items are all known */
-        uint32_t none = 0;
-        ssa_list(f, &none, 1);
+    if (f->failed || !ARRAY_RESERVE(f->unfilled, f->unfilled_capacity, f->unfilled_count + 1)) {
+        f->failed = true;
+        return;
     }
-    f->insns[phi].list = list;
-    f->insns[phi].count = n;
-    for (uint32_t i = 0; i < n && !f->failed; i++) {
-        uint32_t value = read_in(f, f->blocks[block].preds[i], variable);
-        if (!f->failed) f->pool[list + i] = value;
-    }
+    f->unfilled[f->unfilled_count++] = phi;
 }
 
-/* Goes up through blocks with one predecessor without recursion; phis recurse, as deep as the
- * program has joins in a row, which the caller limits by the size of a function. */
+/* The value of a variable at the end of a block, going up through blocks with one predecessor. */
 static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variable)
 {
     uint32_t at = block, value = 0;
@@ -78,7 +68,7 @@ static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variabl
             break;
         }
         value = new_phi(f, at, variable);
-        if (b = &f->blocks[at], b->sealed) fill_phi(f, value);
+        if (b = &f->blocks[at], b->sealed) fill_later(f, value);
         break;
     }
     for (uint32_t b = block; !f->failed && b != at; b = f->blocks[b].preds[0])
@@ -86,9 +76,30 @@ static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variabl
     return value;
 }
 
+static void fill_phi(struct ssa_function *f, uint32_t phi)
+{
+    uint32_t block = f->insns[phi].block, variable = (uint32_t)f->insns[phi].imm;
+    uint32_t n = f->blocks[block].pred_count;
+    uint32_t list = ssa_list(f, NULL, 0);
+    for (uint32_t i = 0; i < n && !f->failed; i++) {
+        uint32_t value = read_in(f, f->blocks[block].preds[i], variable);
+        ssa_list(f, &value, 1);
+    }
+    if (f->failed) return;
+    f->insns[phi].list = list;
+    f->insns[phi].count = n;
+}
+
+static void fill_phis(struct ssa_function *f)
+{
+    while (f->unfilled_count && !f->failed) fill_phi(f, f->unfilled[--f->unfilled_count]);
+}
+
 uint32_t ssa_read(struct ssa_function *f, uint32_t variable)
 {
-    return f->failed ? 0 : read_in(f, f->at, variable);
+    uint32_t value = f->failed ? 0 : read_in(f, f->at, variable);
+    fill_phis(f);
+    return value;
 }
 
 void ssa_start(struct ssa_function *f, uint32_t block) { f->at = block; }
@@ -98,7 +109,8 @@ void ssa_seal(struct ssa_function *f, uint32_t block)
     if (f->failed || f->blocks[block].sealed) return;
     f->blocks[block].sealed = true;
     for (uint32_t i = f->blocks[block].first; i && !f->failed; i = f->insns[i].next)
-        if (f->insns[i].op == SSA_PHI && !f->insns[i].count) fill_phi(f, i);
+        if (f->insns[i].op == SSA_PHI && !f->insns[i].count) fill_later(f, i);
+    fill_phis(f);
 }
 
 static uint32_t add(struct ssa_function *f, enum ssa_op op, enum ssa_type type)

@@ -33,6 +33,7 @@ void ssa_fini(struct ssa_function *f)
     free(f->states);
     free(f->current);
     free(f->variable_types);
+    free(f->unfilled);
     *f = (struct ssa_function){0};
 }
 

@@ -52,9 +52,8 @@ static void empty_loop(struct ssa_function *f, const struct ssa_loops *l, uint32
 {
     uint32_t before = ssa_preheader(f, l, header);
     if (before == UINT32_MAX) return;
-    for (uint32_t k = 0; k < l->count; k++) {
-        uint32_t block = l->order[k];
-        if (!ssa_in_loop(l, block, header)) continue;
+    for (uint32_t k = 0; k < l->member_count[header]; k++) {
+        uint32_t block = l->members[l->member_first[header] + k];
         for (uint32_t i = f->blocks[block].first, next; i && !f->failed; i = next) {
             next = f->insns[i].next;
             if (!moves(f, l, i, header)) continue;

@@ -12,7 +12,13 @@ static bool allocate(struct ssa_loops *l, size_t blocks)
     l->header = calloc(blocks + 1, sizeof *l->header);
     l->outer = calloc(blocks + 1, sizeof *l->outer);
     l->depth = calloc(blocks + 1, sizeof *l->depth);
-    return l->order && l->number && l->dominator && l->header && l->outer && l->depth;
+    l->tree = calloc(blocks + 1, sizeof *l->tree);
+    l->tree_end = calloc(blocks + 1, sizeof *l->tree_end);
+    l->members = calloc(blocks + 1, sizeof *l->members);
+    l->member_first = calloc(blocks + 1, sizeof *l->member_first);
+    l->member_count = calloc(blocks + 1, sizeof *l->member_count);
+    return l->order && l->number && l->dominator && l->header && l->outer && l->depth && l->tree &&
+           l->tree_end && l->members && l->member_first && l->member_count;
 }
 
 void ssa_loops_free(struct ssa_loops *l)
@@ -23,6 +29,11 @@ void ssa_loops_free(struct ssa_loops *l)
     free(l->header);
     free(l->outer);
     free(l->depth);
+    free(l->tree);
+    free(l->tree_end);
+    free(l->members);
+    free(l->member_first);
+    free(l->member_count);
     *l = (struct ssa_loops){0};
 }
 
@@ -78,7 +89,8 @@ static void find_dominators(struct ssa_loops *l, const struct ssa_function *f)
         for (uint32_t i = 1; i < l->count; i++) {
             const struct ssa_block *b = &f->blocks[l->order[i]];
             uint32_t to = UINT32_MAX;
-            for (uint32_t k = 0; k < b->pred_count; k++) {
+            /* From the last one: where many blocks lead to one, each step up is then a short one. */
+            for (uint32_t k = b->pred_count; k-- > 0;) {
                 uint32_t p = b->preds[k];
                 if (!l->number[p] || l->dominator[p] == UINT32_MAX) continue;
                 to = to == UINT32_MAX ? p : meet(l, p, to);
@@ -90,10 +102,33 @@ static void find_dominators(struct ssa_loops *l, const struct ssa_function *f)
     }
 }
 
+/* Numbers the tree of dominators from the root, so that what a block dominates is a range of numbers:
+ * how many there are from the leaves up, then each takes its share of its parent's range. */
+static void number_tree(struct ssa_loops *l)
+{
+    for (uint32_t i = l->count; i-- > 0;) {
+        uint32_t b = l->order[i];
+        l->tree_end[b]++;
+        if (i) l->tree_end[l->dominator[b]] += l->tree_end[b];
+    }
+    for (uint32_t i = 0; i < l->count; i++) {
+        uint32_t b = l->order[i], up = l->dominator[b], size = l->tree_end[b];
+        /* Between tree and tree_end of a parent is what its children have not taken yet. */
+        l->tree[b] = i ? l->tree_end[up] - size : 0;
+        if (i) l->tree_end[up] -= size;
+        l->tree_end[b] = l->tree[b] + size;
+    }
+    /* The ends were used up: give each one back, from the leaves. */
+    for (uint32_t i = l->count; i-- > 1;) {
+        uint32_t b = l->order[i], up = l->dominator[b];
+        if (l->tree_end[b] > l->tree_end[up]) l->tree_end[up] = l->tree_end[b];
+    }
+}
+
 bool ssa_dominates(const struct ssa_loops *l, uint32_t a, uint32_t b)
 {
-    while (l->number[b] > l->number[a]) b = l->dominator[b];
-    return a == b;
+    if (!l->number[a] || !l->number[b]) return a == b;
+    return l->tree[a] <= l->tree[b] && l->tree[b] < l->tree_end[a];
 }
 
 bool ssa_in_loop(const struct ssa_loops *l, uint32_t block, uint32_t header)
@@ -148,12 +183,37 @@ static bool find_loops(struct ssa_loops *l, const struct ssa_function *f)
     return true;
 }
 
+/* The blocks of each loop next to each other, those of inner loops too: a loop takes its share of the
+ * places of the loop around it when its header comes. */
+static bool find_members(struct ssa_loops *l, size_t blocks)
+{
+    uint32_t *next = calloc(blocks + 1, sizeof *next), top = 0; /* next: per header */
+    if (!next) return false;
+    for (uint32_t i = l->count; i-- > 0;) {
+        uint32_t b = l->order[i], h = l->header[b];
+        if (h) l->member_count[h - 1]++;
+        if (h == b + 1 && l->outer[b]) l->member_count[l->outer[b] - 1] += l->member_count[b];
+    }
+    for (uint32_t i = 0; i < l->count; i++) {
+        uint32_t b = l->order[i], h = l->header[b];
+        if (h == b + 1) {
+            uint32_t *from = l->outer[b] ? &next[l->outer[b] - 1] : &top;
+            next[b] = l->member_first[b] = *from;
+            *from += l->member_count[b];
+        }
+        if (h) l->members[next[h - 1]++] = b;
+    }
+    free(next);
+    return true;
+}
+
 bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f)
 {
     bool ok = allocate(l, f->block_count) && find_order(l, f);
     if (ok) {
         find_dominators(l, f);
-        ok = find_loops(l, f);
+        number_tree(l);
+        ok = find_loops(l, f) && find_members(l, f->block_count);
     }
     if (!ok) ssa_loops_free(l);
     return ok;

@@ -33,9 +33,10 @@ static bool equal(const struct ssa_insn *a, const struct ssa_insn *b)
            !memcmp(a->arg, b->arg, sizeof a->arg);
 }
 
-/* An equal value that is known where this one is computed, or 0. */
+/* An equal value that is known where this one is computed, or 0: then this one is noted. Blocks come
+ * in the order of the tree of dominators, so one that is not known here is not asked for again. */
 static uint32_t find(struct table *t, const struct ssa_function *f, const struct ssa_loops *l,
-                     uint32_t value, bool add)
+                     uint32_t value)
 {
     const struct ssa_insn *in = &f->insns[value];
     size_t at = hash(in) & t->mask;
@@ -46,8 +47,9 @@ static uint32_t find(struct table *t, const struct ssa_function *f, const struct
         if (in->op == SSA_LOAD ? t->epochs[other] == t->epoch
                                : ssa_dominates(l, o->block, in->block))
             return other;
+        break;
     }
-    if (add) t->slots[at] = value;
+    t->slots[at] = value;
     return 0;
 }
 
@@ -90,13 +92,13 @@ static void visit(struct ssa_function *f, const struct ssa_loops *l, struct tabl
         } else if (in->op == SSA_LOAD) {
             t->epochs[i] = t->epoch;
             same = forwarded(f, i, &last);
-            if (!same) same = find(t, f, l, i, true);
+            if (!same) same = find(t, f, l, i);
         } else if (in->op == SSA_GUARD || in->op == SSA_WINDOW || in->op == SSA_LIMIT) {
             /* What was checked once stays valid: regions never become smaller. */
-            if (find(t, f, l, i, true)) ssa_remove(f, i);
+            if (find(t, f, l, i)) ssa_remove(f, i);
             continue;
         } else if (ssa_has(in->op, 'p') && in->op != SSA_COPY) {
-            same = find(t, f, l, i, true);
+            same = find(t, f, l, i);
         }
         if (!same || f->insns[same].type != in->type) continue;
         in->op = SSA_COPY;
@@ -113,7 +115,11 @@ void ssa_pass_number(struct ssa_function *f)
     while (size < f->count * 2) size *= 2;
     struct table t = {calloc(size, sizeof *t.slots), size - 1, 0,
                       calloc(f->count, sizeof *t.epochs)};
-    for (uint32_t i = 0; t.slots && t.epochs && i < l.count; i++) visit(f, &l, &t, l.order[i]);
+    uint32_t *order = malloc((l.count + 1) * sizeof *order);
+    for (uint32_t i = 0; order && i < l.count; i++) order[l.tree[l.order[i]]] = l.order[i];
+    for (uint32_t i = 0; order && t.slots && t.epochs && i < l.count; i++)
+        visit(f, &l, &t, order[i]);
+    free(order);
     free(t.slots);
     free(t.epochs);
     ssa_loops_free(&l);

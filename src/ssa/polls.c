@@ -27,10 +27,9 @@ static bool always_passed(const struct ssa_function *f, const struct ssa_loops *
 
 static bool loop_notices(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header)
 {
-    for (uint32_t k = 0; k < l->count; k++) {
-        uint32_t b = l->order[k];
-        if (ssa_in_loop(l, b, header) && block_notices(f, b) && always_passed(f, l, b, header))
-            return true;
+    for (uint32_t k = 0; k < l->member_count[header]; k++) {
+        uint32_t b = l->members[l->member_first[header] + k];
+        if (block_notices(f, b) && always_passed(f, l, b, header)) return true;
     }
     return false;
 }

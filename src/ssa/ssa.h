@@ -101,7 +101,9 @@ struct ssa_function {
     /* of the builder */
     uint32_t variables, *current; /* per block and variable: the value, or 0 */
     uint8_t *variable_types;
-    uint32_t at; /* block under way */
+    uint32_t at;        /* block under way */
+    uint32_t *unfilled; /* phis without their arguments */
+    size_t unfilled_count, unfilled_capacity;
 };
 
 static inline struct ssa_insn *ssa_insn(struct ssa_function *f, uint32_t value)
@@ -170,12 +172,15 @@ void ssa_branch(struct ssa_function *f, enum ssa_op op, enum ssa_cond cond, bool
 /* ---- analyses: loops.c ---- */
 
 struct ssa_loops {
-    uint32_t *order, count; /* reachable blocks in reverse postorder */
-    uint32_t *number;       /* per block: place in order + 1; 0: not reachable */
-    uint32_t *dominator;    /* per block */
-    uint32_t *header;       /* per block: of the innermost loop, + 1; 0: in none */
-    uint32_t *outer;        /* per header: of the loop around it, + 1 */
-    uint32_t *depth;        /* per block */
+    uint32_t *order, count;    /* reachable blocks in reverse postorder */
+    uint32_t *number;          /* per block: place in order + 1; 0: not reachable */
+    uint32_t *dominator;       /* per block */
+    uint32_t *header;          /* per block: of the innermost loop, + 1; 0: in none */
+    uint32_t *outer;           /* per header: of the loop around it, + 1 */
+    uint32_t *depth;           /* per block */
+    uint32_t *tree, *tree_end; /* per block: the blocks it dominates have numbers in this range */
+    uint32_t *members;         /* blocks of loops; those of a loop are next to each other */
+    uint32_t *member_first, *member_count; /* per header */
     bool failed;
 };
 bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f);

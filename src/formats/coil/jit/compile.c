@@ -18,8 +18,45 @@ static void touch(void *user, uint8_t at, uint32_t slot, bool write)
     if (at == COIL_AT_REGISTER && slot < COIL_PASSED && slot + 1 > t->most) t->most = slot + 1;
 }
 
+static bool is_call(uint16_t op) { return op == COIL_CELL_CALL || op == COIL_CELL_CALL_IF; }
+
+/* Passes what a function touches on to those that call it, each of them at most once for each
+ * register. */
+static bool spread_touched(struct coil_jit *j)
+{
+    const struct coil_program *p = &j->vm.program;
+    uint32_t count = (uint32_t)p->function_count, calls = 0, n = 0;
+    for (uint32_t c = 0; c < p->count; c++) calls += is_call(p->cells[c].op);
+    /* first: per function, where its callers begin in the list. */
+    uint32_t *first = calloc(count + 2, sizeof *first),
+             *callers = calloc(calls + 1, sizeof *callers), *work = calloc(count + 1, sizeof *work);
+    uint8_t *waits = calloc(count + 1, 1);
+    bool ok = first && callers && work && waits;
+    for (uint32_t c = 0; ok && c < p->count; c++)
+        if (is_call(p->cells[c].op)) first[p->cells[c].a + 2]++;
+    for (uint32_t i = 2; ok && i < count + 2; i++) first[i] += first[i - 1];
+    for (uint32_t c = 0; ok && c < p->count; c++)
+        if (is_call(p->cells[c].op)) callers[first[p->cells[c].a + 1]++] = p->owners[c];
+    for (uint32_t i = 0; ok && i < count; i++) work[n++] = i, waits[i] = 1;
+    while (ok && n) {
+        uint32_t i = work[--n];
+        waits[i] = 0;
+        for (uint32_t k = first[i]; k < first[i + 1]; k++) {
+            uint32_t caller = callers[k];
+            if (j->touched[i] <= j->touched[caller]) continue;
+            j->touched[caller] = j->touched[i];
+            if (!waits[caller]) work[n++] = caller, waits[caller] = 1;
+        }
+    }
+    free(first);
+    free(callers);
+    free(work);
+    free(waits);
+    return ok;
+}
+
 /* A function takes and gives back V0 up to the last one that it, or what it calls, may touch. */
-static void find_touched(struct coil_jit *j)
+static bool find_touched(struct coil_jit *j)
 {
     const struct coil_program *p = &j->vm.program;
     for (uint32_t c = 0; c < p->count; c++) {
@@ -31,17 +68,7 @@ static void find_touched(struct coil_jit *j)
             t.most = COIL_PASSED, j->leaves = true;
         if (t.most > j->touched[p->owners[c]]) j->touched[p->owners[c]] = (uint8_t)t.most;
     }
-    for (bool again = true; again;) {
-        again = false;
-        for (uint32_t c = 0; c < p->count; c++) {
-            const struct coil_cell *cell = &p->cells[c];
-            if (cell->op != COIL_CELL_CALL && cell->op != COIL_CELL_CALL_IF) continue;
-            uint8_t callee = j->touched[cell->a], *caller = &j->touched[p->owners[c]];
-            if (callee <= *caller) continue;
-            *caller = callee;
-            again = true;
-        }
-    }
+    return spread_touched(j);
 }
 
 /* ---- stubs ---- */
@@ -178,8 +205,8 @@ static void inline_calls(struct coil_jit *j, struct ssa_function *f)
         uint32_t number = (uint32_t)f->insns[calls[k]].imm;
         ssa_init(&g);
         g.number = number;
-        if (coil_lower_function(&j->vm, number, j->touched, j->slot_types + j->slot_first[number],
-                                &g)) {
+        if (coil_lower_function(&j->vm, number, j->touched, j->leaves,
+                                j->slot_types + j->slot_first[number], &g)) {
             ssa_pass_copies(&g);
             ssa_pass_fold(&g);
             ssa_pass_dead(&g);
@@ -200,8 +227,8 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
     f.region_count = region_count;
     f.limits = limits;
     f.number = number;
-    bool ok =
-        coil_lower_function(&j->vm, number, j->touched, j->slot_types + j->slot_first[number], &f);
+    bool ok = coil_lower_function(&j->vm, number, j->touched, j->leaves,
+                                  j->slot_types + j->slot_first[number], &f);
     if (ok) {
         inline_calls(j, &f);
         ssa_optimise(&f, NULL, NULL);
@@ -239,10 +266,8 @@ static bool compile_all(struct coil_jit *j, struct ssa_code *code)
                                 .capacity = COIL_LIMITS,
                                 .words = j->limit_words};
     bool ok = regions && number_slots(j);
-    if (ok) {
-        find_touched(j);
-        write_stubs(j, code);
-    }
+    ok = ok && find_touched(j);
+    if (ok) write_stubs(j, code);
     for (uint32_t i = 0; ok && i < p->function_count; i++)
         ok = compile_function(j, i, code, regions, regions_count, &limits);
     j->limit_count = limits.count;

@@ -142,8 +142,8 @@ struct coil_lower {
     bool ended;       /* the block has its end */
     bool copying;     /* a block is copied to the end of another */
 };
-/* types gets the type of each slot of the function. */
-bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *touched,
+/* leaves: a return from any function may end the program. types gets the type of each slot. */
+bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *touched, bool leaves,
                          uint8_t *types, struct ssa_function *f);
 void coil_lower_stub(const struct coil_function *function, uint8_t touched, struct ssa_function *f);
 uint32_t coil_lower_exit(struct coil_lower *l, uint32_t kind);

@@ -454,16 +454,7 @@ static void lower_all(struct coil_lower *l)
     for (uint32_t b = 0; b < l->f->block_count && !l->f->failed; b++) ssa_seal(l->f, b);
 }
 
-/* Whether a return from here may end the program: then it says where it is. */
-static bool may_be_last(const struct coil_program *p, uint32_t function)
-{
-    if (function == p->entry) return true;
-    for (size_t c = 0; c < p->count; c++)
-        if (p->cells[c].op == COIL_CELL_INDIRECT || p->cells[c].op == COIL_CELL_TAIL) return true;
-    return false;
-}
-
-bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *touched,
+bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *touched, bool leaves,
                          uint8_t *types, struct ssa_function *f)
 {
     struct coil_lower l = {.vm = vm,
@@ -471,7 +462,7 @@ bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *t
                            .f = f,
                            .touched = touched,
                            .passed = touched[function],
-                           .last = may_be_last(&vm->program, function)};
+                           .last = leaves || function == vm->program.entry};
     bool ok = coil_flow(&l.flow, vm, function) && find_sources(&l);
     if (ok) memcpy(types, l.flow.types, l.flow.slots);
     if (ok) lower_all(&l);
