@@ -258,6 +258,8 @@ static void emit_block(struct ssa_emitter *m, uint32_t b, uint32_t next, const s
         uint8_t op = m->f->insns[i].op;
         if (op == SSA_PHI || op == SSA_PARAM || op == SSA_RESULT) continue;
         m->at = m->l.number[i];
+        if (m->f->native && !ssa_immediate(&m->f->insns[i]))
+            ssa_native_line(m, m->f->insns[i].position);
         while (*gap < count && gaps[*gap].at < m->at - 1) ++*gap;
         for (; *gap < count && gaps[*gap].at == m->at - 1; ++*gap) {
             const struct ssa_interval *then = ssa_interval_at(&m->l, gaps[*gap].value, m->at - 1);
@@ -272,7 +274,7 @@ static void emit_block(struct ssa_emitter *m, uint32_t b, uint32_t next, const s
             end_block(m, b, next);
         else
             ssa_emit_insn(m, i);
-        if (op == SSA_CALL) /* results that are in the frame later */
+        if (op == SSA_CALL || op == SSA_FOREIGN) /* results that are in the frame later */
             for (uint32_t r = m->f->insns[i].next; r && m->f->insns[r].op == SSA_RESULT;
                  r = m->f->insns[r].next) {
                 struct ssa_spot at = ssa_spot_at(m, r, m->at + 1);
@@ -305,7 +307,8 @@ bool ssa_emit(struct ssa_function *f, uint32_t number, struct ssa_code *code)
 {
     struct ssa_emitter m = {.f = f, .code = code, .e = &code->e, .function = number};
     uint8_t *at = code->e.at;
-    size_t sites = code->site_count, locations = code->location_count, calls = code->call_count;
+    size_t sites = code->site_count, locations = code->location_count, calls = code->call_count,
+           relocs = code->reloc_count, lines = code->line_count, returns = code->return_count;
     code->failed = false;
     bool ok = !f->failed && ssa_live(&m.l, f) && ssa_allocate(&m.l);
     m.labels = calloc(f->block_count + 1, sizeof *m.labels);
@@ -313,6 +316,7 @@ bool ssa_emit(struct ssa_function *f, uint32_t number, struct ssa_code *code)
     if (ok && m.labels && m.through) {
         code->frames[number] = m.l.frame * 8;
         code->functions[number] = x64_here(&code->e);
+        if (f->native) ssa_native_begin(&m);
         emit_blocks(&m);
         emit_stubs(&m);
         ok = !code->failed && !x64_full(&code->e);
@@ -324,6 +328,9 @@ bool ssa_emit(struct ssa_function *f, uint32_t number, struct ssa_code *code)
         code->site_count = sites;
         code->location_count = locations;
         code->call_count = calls;
+        code->reloc_count = relocs;
+        code->line_count = lines;
+        code->return_count = returns;
     }
     ssa_live_free(&m.l);
     free(m.labels);

@@ -54,6 +54,14 @@ unsigned ssa_float_arg(struct ssa_emitter *m, uint32_t value);
 /* Compares and gives the condition of the jump that is taken if it holds. */
 enum x64_cond ssa_emit_compare(struct ssa_emitter *m, const struct ssa_insn *in);
 
+/* emit_native.c */
+uint32_t ssa_native_frame(const struct ssa_live *l); /* bytes */
+void ssa_native_begin(struct ssa_emitter *m);
+void ssa_native_return(struct ssa_emitter *m);
+void ssa_native_line(struct ssa_emitter *m, uint32_t position);
+void ssa_native_symbol(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d);
+void ssa_native_foreign(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value);
+
 /* emit.c */
 void ssa_emit_site(struct ssa_emitter *m, uint32_t insn); /* for the call just written */
 void ssa_emit_call(struct ssa_emitter *m, uint32_t function);

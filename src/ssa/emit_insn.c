@@ -412,13 +412,14 @@ static void call(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t valu
     ssa_do_moves(m);
     /* A word for each inlined call around this one, so that the stack is as deep as the calls are. */
     int32_t inlined = 0;
-    const struct ssa_exit *x = &m->f->exits[in->exit - 1];
-    for (uint32_t i = 0; i < x->count; i++)
+    const struct ssa_exit *x = in->exit ? &m->f->exits[in->exit - 1] : NULL;
+    for (uint32_t i = 0; x && i < x->count; i++)
         if (m->f->states[x->first + i].key == SSA_KEY_CALLER) inlined += 8;
+    if (m->f->native) frame = 0;
     if (frame) x64_add_imm(e, X64, RBP, frame);
     if (inlined) x64_sub_imm(e, X64, RSP, inlined);
     ssa_emit_call(m, (uint32_t)in->imm);
-    ssa_emit_site(m, value);
+    if (x) ssa_emit_site(m, value);
     if (inlined) x64_add_imm(e, X64, RSP, inlined);
     if (frame) x64_sub_imm(e, X64, RBP, frame);
     for (uint32_t i = m->f->insns[value].next; i && m->f->insns[i].op == SSA_RESULT;
@@ -435,7 +436,10 @@ static void leave(struct ssa_emitter *m, const struct ssa_insn *in)
         ssa_add_move(m, (struct ssa_spot){SSA_AT_REGISTER, false, ssa_param_registers[i]},
                      ssa_spot_at(m, m->f->pool[in->list + i], m->at - 1));
     ssa_do_moves(m);
-    x64_ret(m->e);
+    if (m->f->native)
+        ssa_native_return(m);
+    else
+        x64_ret(m->e);
 }
 
 static void effect(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
@@ -466,11 +470,16 @@ static void effect(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t va
         break;
     case SSA_SIDE:
     case SSA_LEAVE:
+        if (m->f->native) { /* after a call that does not return */
+            x64_ud2(e);
+            break;
+        }
         x64_call_to(e, m->code->ask);
         ssa_emit_site(m, value);
         if (in->op == SSA_LEAVE) x64_ud2(e);
         break;
     case SSA_CALL: call(m, in, value); break;
+    case SSA_FOREIGN: ssa_native_foreign(m, in, value); break;
     case SSA_RETURN: leave(m, in); break;
     default: break; /* jumps: emit.c */
     }
@@ -525,6 +534,7 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
     case SSA_BITS:
     case SSA_REAL: convert(m, in, d); break;
     case SSA_LOAD: load(m, in, d); break;
+    case SSA_SYMBOL: ssa_native_symbol(m, in, r); break;
     case SSA_ADDRESS: x64_lea(m->e, X64, r, address_of(m, in)); break;
     default: unary(m, in, r);
     }

@@ -44,7 +44,8 @@ uint32_t ssa_new(struct ssa_function *f, enum ssa_op op, enum ssa_type type)
         f->failed = true;
         return 0;
     }
-    f->insns[f->count] = (struct ssa_insn){.op = (uint8_t)op, .type = (uint8_t)type};
+    f->insns[f->count] =
+        (struct ssa_insn){.op = (uint8_t)op, .type = (uint8_t)type, .position = f->position};
     return (uint32_t)f->count++;
 }
 

@@ -88,7 +88,8 @@ static void number(struct ssa_live *l)
                 continue;
             }
             if (!start) at += 2;
-            if (in->op == SSA_CALL) l->calls[l->call_count++] = l->number[i];
+            if (in->op == SSA_CALL || in->op == SSA_FOREIGN)
+                l->calls[l->call_count++] = l->number[i];
             bool divides = (in->op >= SSA_DIVS && in->op <= SSA_REMU) || in->op == SSA_MULHS ||
                            in->op == SSA_MULHU;
             if (divides) l->divides[l->divide_count++] = l->number[i];
@@ -323,7 +324,7 @@ static bool make_intervals(struct ssa_live *l, struct uses *u)
 
 bool ssa_live(struct ssa_live *l, struct ssa_function *f)
 {
-    *l = (struct ssa_live){.f = f};
+    *l = (struct ssa_live){.f = f, .frame = f->reserved / 8};
     size_t blocks = f->block_count + 1, values = f->count + 1;
     if (!ssa_loops(&l->loops, f)) return false;
     l->order = calloc(blocks, sizeof *l->order);

@@ -156,12 +156,13 @@ static void suffixes(struct parser *p, struct ssa_insn *parsed)
         if (ssa_has(parsed->op, 'k'))
             for (uint8_t i = 0; !found && i < SSA_CONDS; i++)
                 if ((found = word(p, ssa_cond_names[i]))) parsed->cond = i;
-        if (!found && ssa_has(parsed->op, 'a'))
+        if (!found && (ssa_has(parsed->op, 'a') || parsed->op == SSA_FOREIGN))
             for (uint8_t i = 0; !found && i < SSA_MEMS; i++)
                 if ((found = word(p, ssa_mem_names[i]))) parsed->mem = i;
         for (uint8_t i = SSA_F32; !found && i <= SSA_F64; i++)
             if ((found = word(p, ssa_type_names[i]))) parsed->type = i;
-        if (!found && (found = word(p, "write"))) parsed->cond = 1;
+        if (!found && (found = word(p, "write") || word(p, "more") || word(p, "far")))
+            parsed->cond = 1;
         if (!found && (found = word(p, "w"))) parsed->narrow = true;
         if (!found) wrong(p, "an unknown suffix");
     }

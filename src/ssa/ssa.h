@@ -10,6 +10,9 @@
  * zeros above. Native code runs with three reserved registers (enum ssa_fixed) and saves none of the
  * others: what lives across a call is in the function's frame, at the frame register.
  *
+ * A function that is `native` is for an object file: it has no exits, its frame is on the stack, it may
+ * call C functions (FOREIGN), and addresses of symbols are left to the linker (ssa_reloc).
+ *
  * A front end makes blocks, declares variables, and writes and reads them (build.c), which gives SSA
  * form directly. ssa_optimise runs the passes, ssa_emit writes code. Memory running out sets
  * `failed`; everything after that is without effect, so it is asked for once at the end. */
@@ -52,6 +55,7 @@ struct ssa_insn {
     uint32_t arg[3];      /* 0: none */
     uint32_t list, count; /* in the pool */
     uint32_t exit;        /* its number + 1; 0: none */
+    uint32_t position;    /* of the guest instruction that it comes from, + 1; 0: none */
     int64_t imm;
 };
 struct ssa_block {
@@ -95,6 +99,9 @@ struct ssa_function {
         exit_capacity, state_count, state_capacity;
     uint32_t number; /* of the function, for exits */
     bool failed;
+    bool native;
+    uint32_t reserved; /* bytes at the start of its frame for the front end; a multiple of 16 */
+    uint32_t position; /* of instructions that are made from now on */
     const struct ssa_region *regions;
     size_t region_count;
     struct ssa_limits *limits; /* NULL: limits are constants */
@@ -235,6 +242,19 @@ struct ssa_site {    /* a call of the stub, or of a function */
     uint32_t owner;        /* the function whose code it is in; another one if that was inlined */
     uint32_t first, count; /* in locations */
 };
+/* Of native functions. */
+enum ssa_reloc_kind {
+    SSA_RELOC_CALL,
+    SSA_RELOC_NEAR,
+    SSA_RELOC_TABLE
+};                 /* TABLE: where it is stored */
+struct ssa_reloc { /* four bytes, relative to their end */
+    uint32_t at, symbol;
+    uint8_t kind;
+};
+struct ssa_line { /* code from here on is of this guest instruction */
+    uint32_t native, position;
+};
 /* Code of many functions. The front end binds the stubs before it emits the first one. */
 struct ssa_code {
     struct x64 e;
@@ -248,6 +268,11 @@ struct ssa_code {
     struct ssa_location *locations;
     size_t site_count, site_capacity, location_count, location_capacity, call_count, call_capacity;
     bool failed;
+    /* of native functions */
+    struct ssa_reloc *relocs;
+    struct ssa_line *lines;
+    uint32_t *returns; /* places of ret instructions */
+    size_t reloc_count, reloc_capacity, line_count, line_capacity, return_count, return_capacity;
 };
 /* A window: an address a may be accessed with 1 << k bytes if a - base < limit[k]. */
 struct ssa_window {

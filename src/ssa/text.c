@@ -26,7 +26,8 @@ static void print_address(const struct ssa_insn *in, struct writer *out)
 static bool has_number(uint8_t op)
 {
     return op == SSA_CONST || op == SSA_FIXED || op == SSA_PARAM || op == SSA_RESULT ||
-           op == SSA_CALL || op == SSA_LIMIT || op == SSA_POLL || op == SSA_DEPTH;
+           op == SSA_SYMBOL || op == SSA_CALL || op == SSA_FOREIGN || op == SSA_LIMIT ||
+           op == SSA_POLL || op == SSA_DEPTH;
 }
 
 static void print_list(const struct ssa_function *f, const struct ssa_insn *in, struct writer *out)
@@ -59,6 +60,9 @@ static void print_insn(const struct ssa_function *f, uint32_t value, struct writ
     if (in->narrow) writer_text(out, ".w");
     if (address && in->op != SSA_ADDRESS) writer_print(out, ".%s", ssa_mem_names[in->mem]);
     if (in->op == SSA_WINDOW && in->cond) writer_text(out, ".write");
+    if (in->op == SSA_FOREIGN) writer_print(out, ".%s", ssa_mem_names[in->mem]);
+    if (in->op == SSA_FOREIGN && in->cond) writer_text(out, ".more");
+    if (in->op == SSA_SYMBOL && in->cond) writer_text(out, ".far");
     if ((in->type == SSA_F32 || in->type == SSA_F64) && in->op != SSA_LOAD)
         writer_print(out, ".%s", ssa_type_names[in->type]);
     if (address) print_address(in, out);

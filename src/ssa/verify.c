@@ -42,7 +42,8 @@ static void check_insn(struct check *c, uint32_t i)
     const struct ssa_block *b = &f->blocks[in->block];
     if (in->op == SSA_NONE || in->op >= SSA_OPS) fault(c, i, "no operation");
     if (ssa_has(in->op, 't') != (i == b->last)) fault(c, i, "a block ends with what ends it");
-    if (ssa_has(in->op, 'x') && (!in->exit || in->exit > f->exit_count)) fault(c, i, "no exit");
+    if (ssa_has(in->op, 'x') && !f->native && (!in->exit || in->exit > f->exit_count))
+        fault(c, i, "no exit");
     if (!c->ok) return;
     if (in->op == SSA_PHI) {
         if (in->count != b->pred_count) fault(c, i, "a value for each predecessor");
@@ -54,7 +55,7 @@ static void check_insn(struct check *c, uint32_t i)
     for (unsigned k = 0; k < ssa_ops[in->op].args; k++)
         if (in->arg[k])
             check_use(c, i, in->arg[k], in->block, false);
-        else if (!ssa_has(in->op, 'a') || k > 1)
+        else if (in->op != SSA_FOREIGN && (!ssa_has(in->op, 'a') || k > 1))
             fault(c, i, "an operand is missing");
     for (uint32_t k = 0; in->op != SSA_SWITCH && k < in->count; k++)
         check_use(c, i, f->pool[in->list + k], in->block, false);
