@@ -150,6 +150,7 @@ typedef enum penta_use {
     PENTA_USE_WRITES = 1 << 16,   /* a file to write */
     PENTA_USE_FOLDER = 1 << 17,   /* a folder whose files are the machine's own */
     PENTA_USE_REWRITES = 1 << 18, /* a file to write, perhaps one that was read */
+    PENTA_USE_CHOOSES = 1 << 19,  /* only for this format: chooses it where none is named */
 } penta_use;
 /* Those of penta.h that the format has. */
 PENTA_API unsigned penta_format_uses(const char *format);
@@ -172,6 +173,8 @@ PENTA_API const penta_option_info *penta_option_at(const char *format, size_t i)
 /* The row of a key for one of these uses, or NULL. */
 PENTA_API const penta_option_info *penta_option_find(const char *format, const char *key,
                                                      unsigned uses);
+/* The format that an option with this key chooses where none is named ("dialect": "pvm"), or NULL. */
+PENTA_API const char *penta_option_chooses(const char *key);
 /* Of every format: name, title, suffix, comment, exit_value, engines, uses and options, each option
  * with key, argument, uses, help and words. */
 PENTA_API bool penta_formats_json(penta_buffer *out, penta_error *err);
@@ -283,7 +286,7 @@ PENTA_API size_t penta_detect(penta_bytes file, penta_guess *guesses, size_t max
 PENTA_API int penta_probe(penta_bytes file, const char *format, penta_buffer *evidence);
 
 /* Opens broken files too: a damaged module describes itself up to the damage, and
- * penta_validate says what is wrong. format NULL: detect. */
+ * penta_validate says what is wrong. format NULL: the one that an option chooses, else detected. */
 PENTA_API penta_module *penta_open(penta_bytes file, const char *format,
                                    const penta_option *options, size_t count, penta_error *err);
 PENTA_API void penta_close(penta_module *module); /* NULL is fine */

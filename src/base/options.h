@@ -21,6 +21,7 @@ enum option_use {
     OPTION_WRITES = PENTA_USE_WRITES,
     OPTION_FOLDER = PENTA_USE_FOLDER,
     OPTION_REWRITES = PENTA_USE_REWRITES,
+    OPTION_CHOOSES = PENTA_USE_CHOOSES,
 };
 
 typedef penta_words word_list;

@@ -49,7 +49,7 @@ penta_module *assemble_input(struct cli *c, const struct input *in, const char *
 
 void command_ASM(struct cli *c)
 {
-    const char *name = c->words[0], *named = c->value[OPT_FORMAT];
+    const char *name = c->words[0], *named = format_chosen(c);
     const char *format = named ? named : format_of_suffix(name);
     struct input in;
     if (!input_read(c, name, &in)) return;

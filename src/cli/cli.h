@@ -131,6 +131,8 @@ struct input {
 bool input_read(struct cli *c, const char *name, struct input *in);
 /* Reads, recognises and opens; an error has been reported when false. */
 bool input_open(struct cli *c, const char *name, struct input *in);
+const char *
+format_chosen(const struct cli *c);  /* by --format or an option of one format; or NULL */
 bool format_known(const char *name); /* a format has this name */
 void input_close(struct input *in);
 static inline penta_bytes input_bytes(const struct input *in)

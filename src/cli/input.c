@@ -56,6 +56,14 @@ static void add_hint(const char *name, penta_error *err)
         snprintf(err->note, sizeof err->note, "a source: penta compile %.50s -o FILE first", name);
 }
 
+const char *format_chosen(const struct cli *c)
+{
+    const char *format = c->value[OPT_FORMAT];
+    for (size_t i = 0; !format && i < c->format_option_count; i++)
+        format = penta_option_chooses(c->format_options[i].key);
+    return format;
+}
+
 /* run, trace and debug take assembly text too. */
 static const char *source_format(const struct cli *c, const char *name, penta_bytes bytes)
 {
@@ -80,7 +88,7 @@ bool input_open(struct cli *c, const char *name, struct input *in)
     const char *text = source_format(c, name, input_bytes(in));
     if (text) return open_source(c, in, text);
     penta_error err = {0};
-    const char *format = c->value[OPT_FORMAT];
+    const char *named = format_chosen(c), *format = named;
     if (!in->bytes.size) format = NULL; /* an empty file has no format, whatever --format says */
     penta_guess guess;
     if (!format && penta_detect(input_bytes(in), &guess, 1)) format = guess.format;
@@ -91,12 +99,12 @@ bool input_open(struct cli *c, const char *name, struct input *in)
     }
     size_t count = 0;
     penta_option *options = known ? options_for(c, format, OPTION_OPEN, &count) : NULL;
-    in->module = penta_open(input_bytes(in), c->value[OPT_FORMAT] && in->bytes.size ? format : NULL,
-                            options, count, &err);
+    in->module =
+        penta_open(input_bytes(in), named && in->bytes.size ? format : NULL, options, count, &err);
     free(options);
     if (in->module) return true;
     add_hint(name, &err);
-    bool forced = c->value[OPT_FORMAT] && cli_exit_of(err.code) == EXIT_NO;
+    bool forced = named && cli_exit_of(err.code) == EXIT_NO;
     cli_error(c, name, &err);
     if (forced) cli_fail(c, EXIT_DAMAGED); /* unparsable although the format was given */
     input_close(in);

@@ -39,8 +39,12 @@ int penta_probe(penta_bytes file, const char *format, penta_buffer *evidence)
     return confidence;
 }
 
-static const struct driver *choose(penta_bytes file, const char *format, penta_error *err)
+static const struct driver *choose(penta_bytes file, const char *format,
+                                   const penta_option *options, size_t option_count,
+                                   penta_error *err)
 {
+    for (size_t i = 0; !format && i < option_count; i++)
+        format = penta_option_chooses(options[i].key);
     if (format) {
         const struct driver *driver = driver_find(format);
         if (!driver) error_at(err, BASE_UNKNOWN_FORMAT, 0, "no format is called '%.40s'", format);
@@ -66,7 +70,7 @@ penta_module *penta_open(penta_bytes file, const char *format, const penta_optio
                          size_t count, penta_error *err)
 {
     *err = (penta_error){0};
-    const struct driver *driver = choose(file, format, err);
+    const struct driver *driver = choose(file, format, options, count, err);
     if (!driver || !options_check(options, count, driver->options, OPTION_OPEN, err)) return NULL;
     return driver->parse(file, options, count, err);
 }
@@ -204,7 +208,7 @@ penta_module *penta_assemble(penta_bytes text, const char *format, const penta_o
                              size_t count, penta_report *report, void *user)
 {
     penta_error err = {0};
-    const struct driver *driver = choose((penta_bytes){0}, format ? format : "", &err);
+    const struct driver *driver = choose((penta_bytes){0}, format ? format : "", NULL, 0, &err);
     struct findings f = {.rules = driver ? driver->rules : NULL, .report = report, .user = user};
     if (driver && !driver->assemble)
         error_at(&err, BASE_UNSUPPORTED, 0, "%s has no assembler", driver->name);

@@ -88,6 +88,14 @@ const penta_option_info *penta_option_find(const char *format, const char *key, 
     return NULL;
 }
 
+const char *penta_option_chooses(const char *key)
+{
+    const char *name;
+    for (size_t i = 0; (name = penta_format_name(i)); i++)
+        if (penta_option_find(name, key, PENTA_USE_CHOOSES)) return name;
+    return NULL;
+}
+
 static void uses_json(struct json *j, unsigned uses)
 {
     static const char *const names[] = {"open",  "print",  "assemble", "run",  "convert",

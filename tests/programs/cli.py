@@ -353,6 +353,25 @@ def test_fault_at_the_arguments_names_the_option():
     check("--spi-args" in document(exits(22, "run", "add.jam", "--json").stdout)["hint"], "json")
 
 
+def test_a_dialect_chooses_the_format():
+    """Bytes that no format recognises are a PolkaVM program when a dialect is named; an empty file stays empty."""
+    open("odd.doc", "wb").write(bytes.fromhex("01000000010000000101000001ff0a00"))
+    exits(3, "validate", "odd.doc")
+    check(b"PVM0021" in exits(1, "validate", "--dialect", "doc", "odd.doc").stderr, "validate")
+    exits(5, "dis", "--dialect", "jam", "--json", "odd.doc")
+    exits(3, "info", "--dialect", "doc", "-", data=b"")
+    check(exits(0, "asm", "--dialect", "doc", "--isa", "latest64", "-", data=b"trap\n").stdout == bytes.fromhex("0100000001000000010100000000"), "asm")
+
+
+def test_info_has_the_memory_map():
+    source("map.pvmasm", "%isa = latest64\n%stack_size = 8192\n%ro_data_size = 70000\n%rw_data_size = 100\ntrap\n")
+    exits(0, "asm", "map.pvmasm", "-o", "map.polkavm")
+    text = exits(0, "info", "map.polkavm").stdout.decode().split()
+    for words in ("ro_data 0x10000..0x22000 r", "rw_data 0x40000..0x41000 rw", "heap 0x40064..0xfffc0000 rw,",
+                  "stack 0xfffde000..0xfffe0000 rw"):
+        check(words in " ".join(text), (words, text))
+
+
 def test_run_shows_a_screen_of_memory():
     """Many changed places: the first ones, and how many more where; all when asked for."""
     lines = [f"WRITE8 0x10000+{16 * i}, 1" for i in range(1000)] + ["WRITE8 0x90000, 7"]

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "pvm/text/assemble.h"
 #include "base/array.h"
+#include "pvm/format/debug_info.h"
 #include "pvm/format/functions.h"
 
 enum { PADDED_JUMP = 5, PADDING_MAX = 1 << 28 };
@@ -13,7 +14,8 @@ struct conversion {
     struct findings *f;
     struct pvm_program to;
     struct arena arena;
-    struct pvm_assembly a; /* the code, when it is written anew */
+    struct pvm_assembly a;       /* the code, when it is written anew */
+    struct writer lines, ranges; /* and what its debug sections become */
     penta_error err;
 };
 
@@ -130,6 +132,37 @@ static bool new_names(struct conversion *c, const uint32_t *item_of)
     return true;
 }
 
+static size_t debug_bytes(const struct pvm_program *p)
+{
+    return p->debug_strings.size + p->debug_lines.size + p->debug_ranges.size;
+}
+
+static void drop_debug(struct conversion *c, const char *why)
+{
+    size_t bytes = debug_bytes(&c->to);
+    if (!bytes) return;
+    findings_add(c->f, PVM_LEFT_OUT, 0, NULL, "debug sections: %zu bytes left out, %s", bytes, why);
+    c->to.debug_strings = c->to.debug_lines = c->to.debug_ranges = (penta_bytes){NULL, 0};
+    if (c->to.doc_end == PVM_DOC_DEBUG) c->to.doc_end = PVM_DOC_EXPORTS;
+}
+
+/* Turns indices of items into the new pcs of all old ones, and moves the debug sections there. */
+static void new_lines(struct conversion *c, uint32_t *item_of)
+{
+    if (!debug_bytes(&c->to) || c->to.dialect == PVM_JAM) return;
+    uint32_t pc = (uint32_t)c->a.program.code.bytes.size;
+    for (size_t old = c->from->code.bytes.size + 1; old-- > 0;) {
+        if (item_of[old]) pc = c->a.items[item_of[old] - 1].in.pc;
+        item_of[old] = pc;
+    }
+    if (!pvm_debug_move(c->from, item_of, &c->lines, &c->ranges)) {
+        drop_debug(c, "they are damaged");
+        return;
+    }
+    c->to.debug_lines = c->to.debug_lines.size ? writer_view(&c->lines) : c->to.debug_lines;
+    c->to.debug_ranges = writer_view(&c->ranges);
+}
+
 static bool rewrite(struct conversion *c)
 {
     struct source none = {.err = &c->err};
@@ -142,6 +175,7 @@ static bool rewrite(struct conversion *c)
     bool ok = take_items(c, item_of) && name_items(c, item_of) && new_table(c, item_of) &&
               pvm_place_code(&c->a, &c->err) && new_names(c, item_of);
     c->to.code = c->a.program.code;
+    if (ok) new_lines(c, item_of);
     free(item_of);
     c->a.s = NULL;
     return ok;
@@ -320,21 +354,16 @@ static bool keep_extra(struct conversion *c)
     return true;
 }
 
-/* Forgets what only the old file has: long numbers, a wrong length, trailing bytes, debug
- * sections. */
+/* Forgets what only the old file has: long numbers, a wrong length, trailing bytes. */
 static void drop_oddities(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
     p->varint_count = 0;
     p->length_wrong = false;
     p->trailing = (penta_bytes){NULL, 0};
-    p->doc_end = PVM_DOC_EXPORTS;
+    p->doc_end = debug_bytes(p) ? PVM_DOC_DEBUG : PVM_DOC_EXPORTS;
     if (p->code.table_count && !p->code.table_entry) p->code.table_count = 0;
-    size_t debug = p->debug_strings.size + p->debug_lines.size + p->debug_ranges.size;
-    if (p->dialect == c->from->dialect || !debug) return;
-    findings_add(c->f, PVM_LEFT_OUT, 0, NULL,
-                 "debug sections: %zu bytes left out, they count bytes of code that moves", debug);
-    p->debug_strings = p->debug_lines = p->debug_ranges = (penta_bytes){NULL, 0};
+    if (p->dialect == PVM_JAM) drop_debug(c, "jam has no place for them");
 }
 
 static bool copy_names(struct conversion *c)
@@ -396,6 +425,8 @@ bool pvm_convert(const penta_module *module, const penta_option *options, size_t
               pvm_write(&c.to, out, &c.err);
     if (!ok) findings_pass(f, &c.err);
     pvm_assembly_free(&c.a);
+    writer_free(&c.lines);
+    writer_free(&c.ranges);
     arena_free(&c.arena);
     return ok;
 }

@@ -30,6 +30,8 @@ struct pvm_debug_lines {
 /* Reads one operation; returns its size in bytes, 0 if there is none here. */
 unsigned pvm_debug_op(penta_bytes in, uint32_t *operand);
 const char *pvm_debug_op_name(uint8_t op);
+/* Whether it ends a region: of one byte of code if op is even, else of operand bytes. */
+static inline bool pvm_debug_finishes(uint8_t op) { return op >= 14; }
 
 /* Starts the line program of the range that holds pc. */
 bool pvm_debug_find(const struct pvm_program *program, uint32_t pc, struct pvm_debug_lines *out);
@@ -39,6 +41,11 @@ void pvm_debug_start(const struct pvm_program *program, size_t range, struct pvm
 bool pvm_debug_next(struct pvm_debug_lines *lines);
 /* The string at an offset; empty when there is none. */
 penta_bytes pvm_debug_string(const struct pvm_program *program, uint32_t offset);
+
+/* debug_move.c: the line programs and ranges after the code was written anew. new_pc has the new place of
+ * each byte of the old code and of its end. False: something is damaged. Free the writers either way. */
+bool pvm_debug_move(const struct pvm_program *from, const uint32_t *new_pc, struct writer *lines,
+                    struct writer *ranges);
 
 /* Warnings about damaged sections. */
 void pvm_debug_verify(const struct pvm_module *m, struct findings *findings);

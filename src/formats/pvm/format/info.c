@@ -1,6 +1,7 @@
 /* One screen of facts, and the list of instructions. */
+#include <stdio.h>
 #include "core/describe.h"
-#include "pvm/pvm.h"
+#include "pvm/vm/vm.h"
 
 struct statistics {
     uint64_t instructions, blocks, invalid, holes, host_calls, longest;
@@ -51,6 +52,32 @@ static void info_names(const struct pvm_program *p, const penta_visitor *v)
     describe_leave(v, exports);
 }
 
+static void info_area(const penta_visitor *v, const char *name, uint64_t address, uint64_t size,
+                      const char *access)
+{
+    char text[64];
+    if (!size) return;
+    snprintf(text, sizeof text, "0x%llx..0x%llx %s", (unsigned long long)address,
+             (unsigned long long)(address + size), access);
+    describe_text(v, name, text);
+}
+
+/* Where a machine without arguments and with the default page size places what (PVM 7.1). */
+static void info_map(const struct pvm_program *p, const penta_visitor *v)
+{
+    struct pvm_layout l;
+    penta_error err = {0};
+    penta_node map = {.name = "memory_map"};
+    if ((p->dialect == PVM_JAM && !p->spi) || !pvm_layout(p, 0, PVM_PAGE, &l, &err) ||
+        !describe_enter(v, map))
+        return;
+    info_area(v, "ro_data", l.ro, l.ro_length, "r");
+    info_area(v, "rw_data", l.rw, l.rw_length, "rw");
+    info_area(v, "heap", l.heap_base, l.heap_max, "rw, as far as sbrk grew it");
+    info_area(v, "stack", l.stack, l.stack_length, "rw");
+    describe_leave(v, map);
+}
+
 static void info_memory(const struct pvm_program *p, const penta_visitor *v)
 {
     penta_node memory = {.name = "memory"};
@@ -99,6 +126,7 @@ void pvm_info(const penta_module *module, const penta_visitor *v)
     }
     if (p->has_metadata) describe_uint(v, "metadata_bytes", p->metadata.size);
     info_memory(p, v);
+    info_map(p, v);
     info_code(p, v);
     info_names(p, v);
     uint64_t debug = p->debug_strings.size + p->debug_lines.size + p->debug_ranges.size;

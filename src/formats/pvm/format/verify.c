@@ -59,17 +59,24 @@ static void verify_sections(const struct pvm_module *m, struct findings *f)
                      "%zu bytes after the end", p->trailing.size);
 }
 
+/* The first byte of a name, or the end of its length when it has none. */
+static uint64_t name_at(const struct pvm_module *m, penta_bytes name)
+{
+    return (uint64_t)(name.data - m->base.file.data) - !name.size;
+}
+
 static void verify_names(const struct pvm_module *m, struct findings *f)
 {
     const struct pvm_program *p = &m->program;
     if (p->dialect != PVM_DOC) return;
     for (size_t i = 0; i < p->import_count; i++)
         if (!pvm_doc_name_ok(p->imports[i].name))
-            findings_add(f, PVM_BAD_NAME, m->imports_offset, NULL, "the name of import %zu", i);
+            findings_add(f, PVM_BAD_NAME, name_at(m, p->imports[i].name), NULL,
+                         "the name of import %zu", i);
     for (size_t i = 0; i < p->export_count; i++)
         if (!pvm_doc_name_ok(p->exports[i].name))
-            findings_add(f, PVM_BAD_NAME, (uint64_t)(p->exports[i].name.data - m->base.file.data),
-                         NULL, "the name of export %zu", i);
+            findings_add(f, PVM_BAD_NAME, name_at(m, p->exports[i].name), NULL,
+                         "the name of export %zu", i);
 }
 
 static void verify_varints(const struct pvm_module *m, struct findings *f)

@@ -2,6 +2,7 @@
  * reached or not, then the places that lead into it. */
 #include "pvm/format/code_bits.h"
 #include "pvm/format/debug_info.h"
+#include "pvm/format/varint.h"
 
 struct check {
     const struct pvm_module *m;
@@ -227,7 +228,10 @@ static void verify_exports(const struct check *c)
     for (size_t i = 0; i < p->export_count; i++) {
         uint32_t pc = p->exports[i].pc;
         uint64_t at = (uint64_t)(p->exports[i].name.data - c->m->base.file.data);
-        if (!p->exports[i].name.size) at = c->m->exports_offset;
+        if (c->code->doc)
+            at += p->exports[i].name.size; /* the pc follows the name */
+        else if (!p->exports[i].name.size)
+            at = c->m->exports_offset;
         if (!pvm_starts(c->code, pc))
             findings_add(c->f, PVM_EXPORT_PC, at, NULL,
                          "export %zu is at pc %u, not an instruction", i, (unsigned)pc);
@@ -235,12 +239,24 @@ static void verify_exports(const struct check *c)
             findings_add(c->f, c->code->doc ? PVM_BIT_MISSING : PVM_EXPORT_BLOCK, at, NULL,
                          "export %zu is at pc %u, inside a block", i, (unsigned)pc);
     }
-    for (size_t i = 0; c->code->doc && i < p->import_count; i++)
+}
+
+/* doc: the places that its own tables name. */
+static void verify_doc(const struct check *c)
+{
+    const struct pvm_program *p = &c->m->program;
+    penta_bytes file = c->m->base.file;
+    uint32_t ignored;
+    size_t at = (size_t)c->m->imports_offset;
+    if (p->import_count) at += pvm_leb_read(bytes_slice(file, at, PVM_VARINT_BYTES), &ignored);
+    for (size_t i = 0; i < p->import_count; i++) {
         if (!pvm_starts(c->code, p->imports[i].pc))
-            findings_add(c->f, PVM_IMPORT_PC, c->m->imports_offset, NULL,
+            findings_add(c->f, PVM_IMPORT_PC, at, NULL,
                          "import %zu is used at pc %u, not an instruction", i,
                          (unsigned)p->imports[i].pc);
-    for (uint32_t pc = 0; c->code->doc && pc < c->code->bytes.size; pc++)
+        at += pvm_leb_read(bytes_slice(file, at, PVM_VARINT_BYTES), &ignored);
+    }
+    for (uint32_t pc = 0; pc < c->code->bytes.size; pc++)
         if (pvm_bit(c->code->mask.data, pc) && !pvm_bit(c->code->starts, pc))
             findings_add(c->f, PVM_BIT_STRAY, c->m->mask_offset + pc / 8, NULL,
                          "bit %u is set inside an instruction", (unsigned)pc);
@@ -257,6 +273,7 @@ void pvm_verify_code(const struct pvm_module *m, struct findings *f)
     verify_code(&c);
     verify_entries(&c);
     verify_exports(&c);
+    if (c.code->doc) verify_doc(&c);
     pvm_reach_verify(m, &c.bits, f);
     pvm_code_bits_free(&c.bits);
     pvm_debug_verify(m, f);
