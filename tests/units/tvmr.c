@@ -271,6 +271,28 @@ static void reload(void)
 }
 
 /* Tensors without elements have NULL for data, to which nothing may be added. */
+/* A snapshot holds the profile, whatever the machine it is loaded into was opened with. */
+static void profiles(void)
+{
+    penta_module *m = program(".registers\nH0: i32[1]\n.program\nnop\nloop 0\nset H0, 7\n"
+                              "end_loop\nstore_output H0\nhalt\n");
+    penta_option ternsig = {"profile", "ternsig"};
+    penta_error err = {0};
+    penta_vm *upstream = penta_vm_new(m, NULL, &ternsig, 1, &err), *own = machine(m);
+    penta_buffer saved = {0};
+    penta_stop stop;
+    size_t count = 0;
+    penta_vm_run(upstream, 1, &stop);
+    check(penta_vm_save(upstream, &saved, &err), "a snapshot", 0, 0);
+    check(penta_vm_load(own, (penta_bytes){saved.data, saved.size}, &err), "loaded", 0, 0);
+    penta_vm_run(own, UINT64_MAX, &stop);
+    check(penta_tvmr_output(own, &count)[0] == 7, "LOOP 0 as the snapshot says", (long)count, 0);
+    penta_buffer_free(&saved);
+    penta_vm_free(own);
+    penta_vm_free(upstream);
+    penta_close(m);
+}
+
 static void empty_registers(void)
 {
     penta_module *m = program(".registers\nC0: ternary[2, 0]\nH0: i32[0]\n.program\n"
@@ -622,6 +644,7 @@ int main(void)
     elements();
     learning();
     reload();
+    profiles();
     empty_registers();
     crash();
     stores();

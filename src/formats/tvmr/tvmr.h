@@ -80,6 +80,13 @@ extern const struct tvmr_pattern_info {
     uint8_t used; /* operand bytes */
 } tvmr_patterns[];
 
+/* Whose rules hold where they differ (TVMR 6.7). */
+enum tvmr_profile { TVMR_PROFILE_PENTA, TVMR_PROFILE_TERNSIG };
+const char *tvmr_profile_name(size_t i); /* NULL after the last */
+/* *profile keeps its value when the option is absent. */
+bool tvmr_profile_option(const penta_option *options, size_t count, enum tvmr_profile *profile,
+                         penta_error *err);
+
 struct tvmr_vm;
 struct tvmr_insn;
 enum tvmr_result { TVMR_NEXT, TVMR_HALTED, TVMR_YIELDED, TVMR_FAILED };
@@ -128,7 +135,7 @@ struct tvmr_type {
 extern const struct tvmr_type tvmr_types[]; /* ends with a NULL name */
 const struct tvmr_type *tvmr_type_find(uint16_t id);
 
-/* "H0" into text, of at least 4 bytes. */
+/* "H0", or "null" for TVMR_NULL, into text, of at least 5 bytes. */
 void tvmr_register_name(uint8_t reg, char *text);
 bool tvmr_is_register(penta_bytes name);
 
@@ -189,6 +196,7 @@ struct tvmr_module {
     struct tvmr_module *inner; /* of a card: the module of its image; NULL: none */
     struct arena arena;
     bool legacy, accept_mix, shapes;
+    enum tvmr_profile profile;
     struct tvmr_header header;
     size_t header_size; /* 48, less when the file is shorter */
     struct tvmr_envelope_head envelope;

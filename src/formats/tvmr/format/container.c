@@ -211,7 +211,9 @@ penta_module *tvmr_parse(penta_bytes file, const penta_option *options, size_t c
     m->image = file;
     m->accept_mix = option_text(options, count, "accept-mix") != NULL;
     m->shapes = option_text(options, count, "shapes") != NULL;
-    if (tvmr_is_card(file))
+    if (!tvmr_profile_option(options, count, &m->profile, err))
+        ; /* reported below */
+    else if (tvmr_is_card(file))
         tvmr_card_parse(m, options, count, err);
     else
         parse_file(m, option_text(options, count, "key-file"), err);

@@ -255,6 +255,7 @@ void tvmr_info(const penta_module *module, const penta_visitor *v)
         describe_text(v, "contents", "encrypted: the key is needed");
         return;
     }
+    describe_text(v, "profile", tvmr_profile_name(m->profile));
     describe_uint(v, "instructions", m->count);
     bool good = old && get64(module->file.data + 0x14) == m->tern_mix;
     describe_text(v, "checksum",

@@ -215,6 +215,28 @@ void tvmr_mnemonic(const struct tvmr_op *op, char *text)
     text[n] = 0;
 }
 
+/* ---- profiles ---- */
+
+static const char *const profiles[] = {"penta", "ternsig"};
+
+const char *tvmr_profile_name(size_t i)
+{
+    return i < sizeof profiles / sizeof *profiles ? profiles[i] : NULL;
+}
+
+bool tvmr_profile_option(const penta_option *options, size_t count, enum tvmr_profile *profile,
+                         penta_error *err)
+{
+    const char *name = option_text(options, count, "profile");
+    if (!name) return true;
+    for (size_t i = 0; tvmr_profile_name(i); i++)
+        if (!strcmp(name, tvmr_profile_name(i))) {
+            *profile = (enum tvmr_profile)i;
+            return true;
+        }
+    return error_not_in(err, "profile", name, tvmr_profile_name);
+}
+
 /* ---- patterns, types and registers ---- */
 
 const struct tvmr_pattern_info tvmr_patterns[] = {
@@ -235,9 +257,11 @@ const struct tvmr_type *tvmr_type_find(uint16_t id)
 }
 
 static const char banks[] = "HCPS";
+static const char null_name[] = "null";
 
 bool tvmr_is_register(penta_bytes name)
 {
+    if (bytes_equal(name, bytes_of(null_name))) return true;
     return name.size > 1 && name.size < 4 && memchr(banks, name.data[0], sizeof banks - 1) &&
            name.data[1] >= '0' && name.data[1] <= '9' &&
            (name.size == 2 || (name.data[2] >= '0' && name.data[2] <= '9'));
@@ -246,6 +270,10 @@ bool tvmr_is_register(penta_bytes name)
 void tvmr_register_name(uint8_t reg, char *text)
 {
     unsigned index = reg & 63u;
+    if (reg == TVMR_NULL) {
+        memcpy(text, null_name, sizeof null_name);
+        return;
+    }
     *text++ = banks[reg >> 6];
     if (index > 9) *text++ = (char)('0' + index / 10);
     *text++ = (char)('0' + index % 10);

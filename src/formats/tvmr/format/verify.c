@@ -105,6 +105,9 @@ static void verify_registers(struct pass *p)
                 AT(TVMR_TYPE_USER, r->offset + 1, "%s has the type 0x%04x of a user", name,
                    r->type);
         }
+        if (r->flags & ~(TVMR_ALLOCATED | TVMR_FROZEN))
+            AT(TVMR_REGISTER_FLAGS, r->offset + 3,
+               "%s has the flags 0x%02x, bits 0 and 1 are defined", name, r->flags);
         if (r->reg == TVMR_NULL) AT(TVMR_REGDEF, r->offset, "0xff is the null register");
         if (seen[r->reg]) AT(TVMR_REGDEF_TWICE, r->offset, "%s is defined again", name);
         seen[r->reg] = true;

@@ -75,6 +75,12 @@ static struct found *found_at(struct program *g, uint32_t key)
     return &g->found[(key * 2654435761u) >> 24];
 }
 
+/* MATMUL came after upstream, which only reserves it. */
+static bool has_core_op(const struct tvmr_module *m, const struct tvmr_op *op)
+{
+    return op && op->run && (m->profile == TVMR_PROFILE_PENTA || op->opcode != TVMR_OP_MATMUL);
+}
+
 /* Fills the entry of an instruction; its extension is looked at here, once. */
 static void look_up(struct program *g, size_t i, const struct tvmr_words *w, struct found *f)
 {
@@ -84,7 +90,8 @@ static void look_up(struct program *g, size_t i, const struct tvmr_words *w, str
     for (unsigned k = 0; f->op && k < 4; k++)
         if (strchr("dsm", f->op->bytes[k])) f->registers |= (uint8_t)(1u << k);
     if (!w->ext) {
-        f->looked_at = TVMR_GROUP(w->opcode) == TVMR_GROUP_FLOW || f->effects & (LEARNS | HALTS);
+        f->looked_at = TVMR_GROUP(w->opcode) == TVMR_GROUP_FLOW || f->effects & (LEARNS | HALTS) ||
+                       !has_core_op(p->m, f->op);
         return;
     }
     test_and_set(g->used, w->ext);
@@ -217,8 +224,12 @@ static void check_insn(struct program *g, size_t i)
         else if (found->looked_at)
             INSN(TVMR_OPCODE_UNKNOWN, i, "extension 0x%04x has no opcode 0x%04x", w.ext, w.opcode);
         check_ids(g, i, &w);
-    } else if (TVMR_GROUP(w.opcode) == TVMR_GROUP_FLOW) {
-        check_flow(g, i, &w);
+    } else {
+        if (!has_core_op(p->m, found->op))
+            INSN(p->m->profile == TVMR_PROFILE_PENTA ? TVMR_OPCODE_CORE : TVMR_OPCODE_UNKNOWN, i,
+                 "the core has no opcode 0x%04x%s%s", w.opcode, found->op ? ", reserved: " : "",
+                 found->op ? found->op->name : "");
+        if (TVMR_GROUP(w.opcode) == TVMR_GROUP_FLOW) check_flow(g, i, &w);
     }
     check_order(g, i, found->effects);
     check_registers(g, i, &w, found->registers);
@@ -364,6 +375,36 @@ static bool broadcastable(const struct known *a, const struct known *b)
     return true;
 }
 
+/* The shape of a product of matrices and vectors; false: none. */
+static bool product_shape(const struct known *x, const struct known *y, struct known *out)
+{
+    *out = (struct known){.is = true};
+    if (x->rank < 1 || x->rank > 2 || y->rank < 1 || y->rank > 2 ||
+        x->dims[x->rank - 1] != y->dims[0])
+        return false;
+    if (x->rank == 2) out->dims[out->rank++] = x->dims[0];
+    if (y->rank == 2) out->dims[out->rank++] = y->dims[1];
+    if (!out->rank) out->dims[out->rank++] = 1;
+    return true;
+}
+
+/* MATMUL, and what changes shapes: only under the profile penta. */
+static void check_matrices(struct pass *p, struct known *known, size_t i,
+                           const struct tvmr_words *w)
+{
+    const struct known *x = &known[w->a[1]], *y = &known[w->a[2]];
+    struct known product = {0};
+    char first[48], second[48];
+    if (p->m->profile != TVMR_PROFILE_PENTA) return;
+    if (w->opcode == TVMR_OP_MATMUL && x->is && y->is && !product_shape(x, y, &product)) {
+        shape_text(x, first, sizeof first);
+        shape_text(y, second, sizeof second);
+        INSN(TVMR_SHAPE, i, "MATMUL of [%s] and [%s]", first, second);
+        product.is = false;
+    }
+    known[w->a[0]] = product;
+}
+
 static void check_shape(struct pass *p, struct known *known, size_t i)
 {
     struct tvmr_words w = tvmr_word(p->m->code.data + i * TVMR_INSN);
@@ -395,6 +436,10 @@ static void check_shape(struct pass *p, struct known *known, size_t i)
     case TVMR_OP_GELU:
         if (x->is) known[w.a[0]] = *x;
         return;
+    case TVMR_OP_MATMUL:
+    case TVMR_OP_SQUEEZE:
+    case TVMR_OP_UNSQUEEZE:
+    case TVMR_OP_TRANSPOSE: check_matrices(p, known, i, &w); return;
     default: return;
     }
 }

@@ -71,6 +71,10 @@ bool span_register(struct span s, uint8_t *reg)
 {
     static const char letters[] = "HCPST";
     uint64_t index;
+    if (span_is(s, "null")) {
+        *reg = TVMR_NULL;
+        return true;
+    }
     const char *bank = s.size ? strchr(letters, toupper(s.at[0])) : NULL;
     if (!bank || !*bank || !span_uint((struct span){s.at + 1, s.size - 1}, 63, &index))
         return false;
@@ -111,6 +115,7 @@ static bool meta_line(struct assembly *a, struct span line)
         if (!span_uint(value, UINT32_MAX, &n))
             return asm_fail(a, BASE_NUMBER, line.at, "invalid version: %.*s", QUOTE(line));
         a->meta.version = (uint32_t)n;
+        a->has_version = true;
         return true;
     }
     bool input = span_is(key, "input_dim"), output = span_is(key, "output_dim");
@@ -184,6 +189,28 @@ static bool end_projection(struct assembly *a, const uint8_t *at)
 
 /* ---- .requires ---- */
 
+/* Whether two names are the same, letters without case. */
+static bool same_name(struct span a, struct span b)
+{
+    if (a.size != b.size) return false;
+    for (size_t i = 0; i < a.size; i++)
+        if (tolower(a.at[i]) != tolower(b.at[i])) return false;
+    return true;
+}
+
+/* The id of a line counts, whatever the name says elsewhere. */
+static void check_required(struct assembly *a, struct span name, const struct tvmr_extension *e,
+                           unsigned id)
+{
+    if (e && e->id != id)
+        asm_warn(a, TVMR_REQUIRES, name.at, "%s is extension 0x%04x, here it has the id 0x%04x",
+                 e->name, e->id, id);
+    for (size_t i = 0; i < a->required_count; i++)
+        if (same_name(a->required[i].name, name))
+            asm_warn(a, TVMR_REQUIRES, name.at, "'%.*s' has the ids 0x%04x and 0x%04x", QUOTE(name),
+                     a->required[i].entry.id, id);
+}
+
 static bool requires_line(struct assembly *a, struct span line)
 {
     struct span name = span_word(&line), id = span_word(&line);
@@ -205,6 +232,7 @@ static bool requires_line(struct assembly *a, struct span line)
         if (a->required[i].entry.id == number)
             return asm_fail(a, BASE_NAME_TWICE, name.at, "extension 0x%04x is required twice",
                             (unsigned)number);
+    check_required(a, name, e, (unsigned)number);
     a->required =
         asm_grow(a, a->required, a->required_count, &a->required_capacity, sizeof *a->required);
     if (!a->required) return false;
@@ -286,7 +314,7 @@ static bool register_line(struct assembly *a, struct span line)
     struct span rest =
         span_trim((struct span){colon + 1, line.size - (size_t)(colon + 1 - line.at)});
     uint8_t reg;
-    if (!span_register(name, &reg)) {
+    if (!span_register(name, &reg) || span_is(name, "null")) {
         asm_fail(a, BASE_SYNTAX, name.at, "invalid register: %.*s", QUOTE(name));
         return error_note(&a->err, "registers are H, C, P or S with a number 0..63");
     }

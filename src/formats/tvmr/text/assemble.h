@@ -1,5 +1,5 @@
-/* The assembler's parts: lines and sections (assemble.c), instructions (assemble_insn.c), and the
- * image with its metadata (assemble_image.c). */
+/* The assembler's parts: lines and sections (assemble.c), instructions (assemble_insn.c), the
+ * metadata (assemble_metadata.c) and the image (assemble_image.c). */
 #pragma once
 #include "text/labels.h"
 #include "tvmr/tvmr.h"
@@ -46,7 +46,7 @@ struct assembly {
     size_t last_line; /* offset of the last line: where the end of the text reports */
 
     struct tvmr_meta meta;
-    bool has_name, skull[3];
+    bool has_name, has_version, skull[3];
     struct tvmr_projection projection;
     bool in_projection;
     size_t projection_capacity;
@@ -97,6 +97,14 @@ bool asm_registers_declared(const struct assembly *a, uint8_t reg, const uint8_t
 bool asm_table(struct assembly *a);
 bool tvmr_asm_instruction(struct assembly *a, struct span line);
 void asm_resolve(struct assembly *a); /* labels, at the end */
+
+/* assemble_metadata.c */
+void asm_metadata(struct assembly *a, struct writer *out); /* the JSON that the text describes */
+/* The JSON of the section that .image gives, changed; false: the text changes nothing in it. */
+bool asm_metadata_edit(struct assembly *a, struct writer *out);
+
+/* print.c: whether text can be written in a line of the language, quoted or not. */
+bool tvmr_line_text(penta_bytes text);
 
 /* assemble_image.c */
 bool asm_image_line(struct assembly *a, struct span line);

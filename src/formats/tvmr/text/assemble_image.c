@@ -1,5 +1,4 @@
-/* Assembler, the image (TVMR 10.5): metadata, and the section .image for what the language cannot
- * express:
+/* Assembler, the image (TVMR 10.5): the section .image for what the language cannot express:
  *
  *     version N      flags N       checksum N     reserved N      header fields as they are
  *     ext ID MAJOR MINOR PATCH     these lines are the extension table instead of .requires
@@ -7,8 +6,6 @@
  *     metadata HEX                 the whole section      trailing HEX   bytes after the image
  *     stored SIZE HEX              payload of the envelope and plain_size    tail HEX   after it
  *     file HEX                     all bytes; everything else is ignored then */
-#include "base/json/json_write.h"
-#include "base/number.h"
 #include "text/hex.h"
 #include "tvmr/text/assemble.h"
 #include <stdlib.h>
@@ -94,74 +91,6 @@ bool asm_image_line(struct assembly *a, struct span line)
                     (int)(key.size > 40 ? 40 : key.size), (const char *)key.at);
 }
 
-/* ---- metadata ---- */
-
-/* The declared shape of a register, [1] when there is none. */
-static void shape_json(struct assembly *a, struct json *j, const char *key, int reg, int64_t said)
-{
-    const uint8_t *def;
-    json_list(j, key);
-    if (reg >= 0 && asm_registers_declared(a, (uint8_t)reg, &def)) {
-        uint64_t total = 1;
-        for (unsigned i = 0; i < def[4]; i++) {
-            json_uint(j, NULL, get16(def + 5 + 2 * i));
-            total *= get16(def + 5 + 2 * i);
-        }
-        if (said >= 0 && (uint64_t)said != total)
-            findings_add(a->findings, TVMR_DIMENSION, a->last_line, NULL,
-                         "%.5s_dim is %lld, the register has %llu elements", key, (long long)said,
-                         (unsigned long long)total);
-    } else {
-        json_uint(j, NULL, 1);
-    }
-    json_end(j);
-}
-
-static void projection_json(const struct tvmr_projection *p, struct json *j)
-{
-    json_object(j, NULL);
-    json_text(j, "target", p->target);
-    json_text(j, "bundle", p->bundle);
-    json_sint(j, "weight", p->weight);
-    json_uint(j, "delay", p->delay);
-    json_float(j, "density", strtod(p->density, NULL));
-    json_text(j, "mapping", p->mapping);
-    json_text(j, "modulator", p->modulator);
-    json_end(j);
-}
-
-static void metadata_json(struct assembly *a, struct writer *out)
-{
-    struct json j = {.out = out};
-    const struct tvmr_meta *m = &a->meta;
-    json_object(&j, NULL);
-    if (a->has_name) json_text(&j, "name", m->name);
-    json_uint(&j, "version", m->version);
-    if (m->domain) json_text(&j, "domain", m->domain);
-    if (m->input_dim >= 0) json_uint(&j, "input_dim", (uint64_t)m->input_dim);
-    if (m->output_dim >= 0) json_uint(&j, "output_dim", (uint64_t)m->output_dim);
-    shape_json(a, &j, "input_shape", a->input_reg, m->input_dim);
-    shape_json(a, &j, "output_shape", a->output_reg, m->output_dim);
-    json_object(&j, "labels");
-    for (size_t i = 0; i < a->labels.count; i++) {
-        char *name = arena_copy(&a->arena, a->labels.items[i].name, &a->err);
-        if (name && a->labels.items[i].defined) json_uint(&j, name, a->labels.items[i].value);
-    }
-    json_end(&j);
-    if (a->skull[0]) {
-        json_list(&j, "skull");
-        for (int i = 0; i < 3; i++) json_uint(&j, NULL, (uint64_t)m->skull[i]);
-        json_end(&j);
-    }
-    if (m->projection_count) {
-        json_list(&j, "projections");
-        for (size_t i = 0; i < m->projection_count; i++) projection_json(&m->projections[i], &j);
-        json_end(&j);
-    }
-    json_finish(&j);
-    if (out->out.size && out->out.data[out->out.size - 1] == '\n') out->out.size--;
-}
-
 /* ---- bytes ---- */
 
 static bool definitions(struct assembly *a, struct writer *out)
@@ -222,10 +151,13 @@ bool asm_finish(struct assembly *a, bool metadata, bool compress, struct writer 
         for (size_t i = 0; i < a->ext_count; i++) a->exts[i] = a->required[i].entry;
     }
     definitions(a, &regs);
-    if (a->has_metadata) {
+    bool wanted = metadata || (a->flags >= 0 && (a->flags & TVMR_METADATA_FLAG));
+    if (a->has_metadata && !asm_metadata_edit(a, &json))
         writer_bytes(&section, a->metadata.data, a->metadata.size);
-    } else if (metadata || (a->flags >= 0 && (a->flags & TVMR_METADATA_FLAG))) {
-        metadata_json(a, &json);
+    else if (a->has_metadata)
+        tvmr_write_metadata(&section, writer_view(&json));
+    else if (wanted) {
+        asm_metadata(a, &json);
         tvmr_write_metadata(&section, writer_view(&json));
     }
     tvmr_write(&plain, a->exts, a->ext_count, writer_view(&regs), a->reg_count,

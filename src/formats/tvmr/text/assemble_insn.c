@@ -246,11 +246,32 @@ static size_t ext_taken(const struct tvmr_op *op)
     return taken;
 }
 
+static const struct tvmr_op *core_twin(const struct tvmr_op *op)
+{
+    for (size_t i = 0; i < tvmr_standard->count; i++)
+        if (!strcmp(tvmr_standard->ops[i].name, op->name)) return &tvmr_standard->ops[i];
+    return NULL;
+}
+
+/* Operands in an extension's form that leave some out are read as those of the core by people: it
+ * has no operand for a byte that is not used, the extension has. */
+static void check_form(struct assembly *a, const struct tvmr_op *op, struct span mnemonic,
+                       const struct operands *o, size_t taken)
+{
+    const struct tvmr_op *twin = op && op->ext < TVMR_ID_USER ? core_twin(op) : NULL;
+    const char *unused = twin ? strchr(op->bytes, '-') : NULL;
+    if (unused && (size_t)(unused - op->bytes) < taken && o->count < taken)
+        asm_warn(a, TVMR_FORM, mnemonic.at,
+                 "%.*s fills operand bytes A to %c one by one, unlike %s of the core",
+                 QUOTE(mnemonic), (char)('A' + taken - 1), twin->mnemonic);
+}
+
 static bool ext_operands(struct assembly *a, const struct tvmr_op *op, struct span mnemonic,
                          const struct operands *o, uint32_t *word)
 {
     bool wide = op && op->bytes[2] == 'w' && o->count == 3;
     size_t taken = ext_taken(op);
+    check_form(a, op, mnemonic, o, taken);
     for (unsigned i = 0; i < o->count; i++) {
         uint32_t value;
         if (i == taken) return surplus(a, mnemonic, o, taken);

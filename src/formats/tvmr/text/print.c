@@ -4,7 +4,7 @@
 #include "core/assembles.h"
 #include "text/hex.h"
 #include "text/lexer.h"
-#include "tvmr/tvmr.h"
+#include "tvmr/text/assemble.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -47,8 +47,6 @@ static bool core_expressible(const struct tvmr_op *op, const struct tvmr_words *
 {
     uint32_t all = operands_of(w);
     if (!op->text || (all ^ op->base) & ~filled(op)) return false;
-    for (unsigned k = 0; k < 4; k++)
-        if (is_register(op->bytes[k]) && w->a[k] == TVMR_NULL) return false;
     if (strchr(op->text, 'L')) return all <= count;
     if (strchr(op->text, 'l')) return (all & 0xffff) <= count;
     return true;
@@ -86,7 +84,6 @@ static bool print_ext(struct writer *out, const struct tvmr_op *op, const struct
     char name[64];
     unsigned last = 0;
     for (unsigned k = 0; k < 4; k++) {
-        if (is_register(op->bytes[k]) && w->a[k] == TVMR_NULL) return false;
         if (op->bytes[k] == '-' && w->a[k]) return false; /* the text has no place for it */
         if (op->bytes[k] != '-') last = k + 1;
     }
@@ -129,8 +126,7 @@ bool tvmr_print_at(const penta_module *module, uint64_t pc, struct writer *out)
 
 /* ---- sections ---- */
 
-/* Whether text can be written in a line of the language, quoted or not. */
-static bool fits_in_line(penta_bytes text)
+bool tvmr_line_text(penta_bytes text)
 {
     for (penta_bytes left = text; left.size;) {
         uint32_t point;
@@ -143,7 +139,7 @@ static bool fits_in_line(penta_bytes text)
 
 static void print_text(struct writer *out, const char *key, const char *text)
 {
-    if (text && fits_in_line(bytes_of(text))) writer_print(out, "    %-9s \"%s\"\n", key, text);
+    if (text && tvmr_line_text(bytes_of(text))) writer_print(out, "    %-9s \"%s\"\n", key, text);
 }
 
 static void print_meta(struct writer *out, const struct tvmr_meta *m)
@@ -163,8 +159,8 @@ static void print_meta(struct writer *out, const struct tvmr_meta *m)
         writer_print(out, "    %s   %lld\n", skulls[i], (long long)m->skull[i]);
     for (size_t i = 0; i < m->projection_count; i++) {
         const struct tvmr_projection *p = &m->projections[i];
-        if (!p->target || !p->bundle || !fits_in_line(bytes_of(p->target)) ||
-            !fits_in_line(bytes_of(p->bundle)))
+        if (!p->target || !p->bundle || !tvmr_line_text(bytes_of(p->target)) ||
+            !tvmr_line_text(bytes_of(p->bundle)))
             continue;
         writer_text(out, ".projection\n");
         print_text(out, "target", p->target);
@@ -197,7 +193,7 @@ static void print_requires(struct writer *out, const struct tvmr_module *m)
 static bool plain_regdef(const struct tvmr_regdef *r)
 {
     return (r->flags == TVMR_ALLOCATED || r->flags == (TVMR_ALLOCATED | TVMR_FROZEN)) && r->ndims &&
-           tvmr_type_find(r->type) && (!r->key.size || fits_in_line(r->key));
+           tvmr_type_find(r->type) && (!r->key.size || tvmr_line_text(r->key));
 }
 
 static void print_registers(struct writer *out, const struct tvmr_module *m)
@@ -207,12 +203,15 @@ static void print_registers(struct writer *out, const struct tvmr_module *m)
         const struct tvmr_regdef *r = &m->regs[i];
         const struct tvmr_type *type = tvmr_type_find(r->type);
         writer_text(out, "    ");
-        print_register(out, r->reg);
+        if (r->reg == TVMR_NULL)
+            writer_text(out, "S63"); /* a definition that .image says: null cannot be defined */
+        else
+            print_register(out, r->reg);
         writer_print(out, ": %s", type ? type->name : "i32");
         for (unsigned k = 0; k < r->ndims; k++)
             writer_print(out, "%s%u", k ? ", " : "[", tvmr_dim(r, k));
         if (r->ndims) writer_char(out, ']');
-        if (r->key.size && fits_in_line(r->key))
+        if (r->key.size && tvmr_line_text(r->key))
             writer_print(out, " key=\"%.*s\"", BYTES_ARG(r->key, INT_MAX));
         if (r->flags & TVMR_FROZEN) writer_text(out, " frozen=true");
         if (!(r->flags & TVMR_ALLOCATED)) writer_text(out, "  ; unallocated");
@@ -245,7 +244,7 @@ static bool print_program(struct writer *out, const struct tvmr_module *m, penta
         if (named[i / 8] >> (i & 7) & 1) writer_print(out, "L%zu:\n", i);
         for (size_t k = 0; k < m->meta.label_count; k++)
             if (m->meta.label_count <= 1024 && m->meta.labels[k].index == i &&
-                fits_in_line(bytes_of(m->meta.labels[k].name)) &&
+                tvmr_line_text(bytes_of(m->meta.labels[k].name)) &&
                 !strpbrk(m->meta.labels[k].name, " \t:.,"))
                 writer_print(out, "%s:\n", m->meta.labels[k].name);
         if (i == m->count) break;

@@ -92,6 +92,7 @@ static inline enum tvmr_result put_matrix(struct tvmr_vm *vm, uint8_t reg, size_
     uint32_t dims[] = {(uint32_t)rows, (uint32_t)cols};
     return put(vm, reg, dims, 2);
 }
+enum tvmr_result put_copy(struct tvmr_vm *vm, uint8_t reg, const struct tvmr_hot *from);
 enum tvmr_result put_scalar(struct tvmr_vm *vm, uint8_t reg, int32_t value);
 
 /* An auxiliary array, 0 to 2. */

@@ -76,10 +76,6 @@ HANDLER(unknown_extension)
 {
     return fail(vm, TVMR_E_EXT_UNKNOWN, "extension 0x%04x is not registered", in->ext);
 }
-HANDLER(unimplemented)
-{
-    return fail(vm, TVMR_E_UNIMPL, "%s is defined but does nothing", in->op->name);
-}
 
 /* ---- registers ---- */
 
@@ -113,7 +109,7 @@ HANDLER(free_tensor)
     return TVMR_NEXT;
 }
 
-static enum tvmr_result copy(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot *from)
+enum tvmr_result put_copy(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot *from)
 {
     int32_t *r = result(vm, from->count);
     if (!r) return TVMR_FAILED;
@@ -125,13 +121,7 @@ HANDLER(copy_reg)
 {
     const struct tvmr_hot *from = hot_at(vm, in->a[1]);
     if (in->a[1] >> 6 || (in->a[0] >> 6 && in->a[0] != TVMR_NULL) || !from) return TVMR_NEXT;
-    return copy(vm, in->a[0], from);
-}
-
-HANDLER(reshape) /* squeeze, unsqueeze and transpose are copies */
-{
-    const struct tvmr_hot *from = hot_at(vm, in->a[1]);
-    return from ? copy(vm, in->a[0], from) : TVMR_NEXT;
+    return put_copy(vm, in->a[0], from);
 }
 
 HANDLER(zero_reg)
@@ -174,6 +164,7 @@ HANDLER(set_const) { return put_scalar(vm, in->a[0], (int32_t)imm16(in)); }
 HANDLER(loop)
 {
     unsigned count = imm16(in);
+    if (!count && vm->profile == TVMR_PROFILE_PENTA) vm->pc = vm->after_loop[vm->at];
     if (!count) return TVMR_NEXT;
     if (vm->loop_depth == TVMR_DEPTH)
         return fail(vm, TVMR_E_LIMIT, "more than %d nested loops", TVMR_DEPTH);

@@ -263,6 +263,11 @@ static void walk_call(struct tvmr_vm *vm, struct walk *w)
 
 static void walk_fields(struct tvmr_vm *vm, struct walk *w)
 {
+    WALK_NUMBER(w, vm->profile);
+    if (!tvmr_profile_name(vm->profile)) {
+        vm->profile = TVMR_PROFILE_PENTA;
+        walk_wrong(w, "an unknown profile");
+    }
     WALK_NUMBER(w, vm->pc);
     WALK_NUMBER(w, vm->at);
     WALK_NUMBER(w, vm->executed);

@@ -25,10 +25,42 @@ static tvmr_handler *handler_of(const struct tvmr_insn *in)
     if (!in->op)
         return !in->ext || tvmr_extension_find(in->ext) ? op_unknown_opcode : op_unknown_extension;
     if (!in->op->run) return op_unknown_opcode;
+    if (in->op->run == op_core_matrix_product) return in->op->run; /* the profile decides first */
     for (unsigned k = 0; k < 4 && !in->op->domain; k++)
         if ((in->op->bytes[k] == 's' || in->op->bytes[k] == 'm') && in->a[k] == TVMR_NULL)
             return op_nop;
     return in->op->run;
+}
+
+/* Pairs each LOOP with its END_LOOP, if a LOOP 0 needs it; a LOOP that none closes goes to the end.
+ * Open loops are a list through the entries that are to be filled in. */
+static bool pair_loops(const struct tvmr_insn *code, size_t count, uint32_t **out)
+{
+    bool needed = false;
+    for (size_t i = 0; i < count && !needed; i++)
+        needed = !code[i].ext && code[i].opcode == TVMR_OP_LOOP && !code[i].a[2] && !code[i].a[3];
+    *out = NULL;
+    if (!needed) return true;
+    uint32_t *after = malloc(count * sizeof *after), open = UINT32_MAX;
+    if (!after) return false;
+    for (size_t i = 0; i < count; i++) {
+        if (code[i].ext) continue;
+        if (code[i].opcode == TVMR_OP_LOOP) {
+            after[i] = open;
+            open = (uint32_t)i;
+        } else if (code[i].opcode == TVMR_OP_END_LOOP && open != UINT32_MAX) {
+            uint32_t loop = open;
+            open = after[loop];
+            after[loop] = (uint32_t)i + 1;
+        }
+    }
+    while (open != UINT32_MAX) {
+        uint32_t loop = open;
+        open = after[loop];
+        after[loop] = (uint32_t)count;
+    }
+    *out = after;
+    return true;
 }
 
 static bool decode(struct tvmr_vm *vm, const struct tvmr_module *m, penta_error *err)
@@ -44,8 +76,15 @@ static bool decode(struct tvmr_vm *vm, const struct tvmr_module *m, penta_error 
         in->op = tvmr_op_find(w.ext, w.opcode);
         in->run = in->plain = handler_of(in);
     }
+    uint32_t *after_loop;
+    if (!pair_loops(code, m->count, &after_loop)) {
+        free(code);
+        return error_at(err, BASE_MEMORY, 0, "no memory for the loops");
+    }
     free(vm->code);
+    free(vm->after_loop);
     vm->code = code;
+    vm->after_loop = after_loop;
     vm->count = m->count;
     return true;
 }
@@ -122,6 +161,7 @@ static void vm_close(penta_vm *base)
     free(vm->save_weights);
     free(vm->output_path);
     free(vm->code);
+    free(vm->after_loop);
     free(vm);
 }
 
@@ -146,9 +186,11 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
     atomic_init(&vm->base.interrupt, false);
     vm->memory_max = UINT64_C(1) << 30;
     memset(vm->chem, 128, sizeof vm->chem);
+    vm->profile = m->profile;
     if (memory && !number_parse_size(memory, &vm->memory_max))
         error_at(err, BASE_OPTION_VALUE, 0, "option 'memory': '%.40s' is no size", memory);
-    if (err->code || !decode(vm, m, err) || !define_all(vm, m, err) ||
+    if (err->code || !tvmr_profile_option(options, count, &vm->profile, err) ||
+        !decode(vm, m, err) || !define_all(vm, m, err) ||
         !tvmr_vm_options(vm, options, count, err) || (vm->input_count && !next_input(vm))) {
         if (!err->code) error_at(err, tvmr_memory_code(vm), 0, "%.100s", vm->fault_text);
         vm_close(&vm->base);

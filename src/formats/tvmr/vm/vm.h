@@ -108,6 +108,9 @@ struct tvmr_pool; /* kernels.h: threads */
 struct tvmr_vm {
     penta_vm base;
     struct tvmr_insn *code;
+    uint32_t
+        *after_loop; /* by the index of a LOOP 0: the instruction to go on with; NULL: no such */
+    enum tvmr_profile profile;
     size_t count;
     uint64_t pc; /* of the next instruction */
     uint64_t at; /* of the one that ran last */

@@ -1,0 +1,262 @@
+/* Products of matrices and changes of shape (TVMR 7.10). Under the profile ternsig
+ * MATMUL fails and the others copy. */
+#include "tvmr/kernels/elements.h"
+#include "tvmr/vm/ops.h"
+
+/* ---- shapes ---- */
+
+static bool whole(const struct tvmr_shape *s, size_t count)
+{
+    uint64_t product = 1;
+    for (unsigned i = 0; i < s->rank; i++) {
+        product *= s->dims[i];
+        if (product > UINT32_MAX) return false; /* more than any register holds */
+    }
+    return product == count;
+}
+
+/* What all three share: the profile, the source, and a copy of its dimensions with room for one
+ * more. NULL: *result says how the instruction ended. */
+static const struct tvmr_hot *source(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                                     uint32_t **dims, enum tvmr_result *result)
+{
+    const struct tvmr_hot *from = hot_at(vm, in->a[1]);
+    if (vm->profile == TVMR_PROFILE_TERNSIG) {
+        *result = from ? put_copy(vm, in->a[0], from) : TVMR_NEXT;
+        return NULL;
+    }
+    if (!from) {
+        *result = unallocated(vm, 'H', in->a[1]);
+        return NULL;
+    }
+    *dims = (uint32_t *)(void *)auxiliary(vm, 0, from->shape.rank + 1);
+    if (!*dims) {
+        *result = TVMR_FAILED;
+        return NULL;
+    }
+    if (from->shape.rank) memcpy(*dims, from->shape.dims, from->shape.rank * sizeof **dims);
+    return from;
+}
+
+static enum tvmr_result no_dimension(struct tvmr_vm *vm, unsigned dim, const struct tvmr_hot *h)
+{
+    return fail(vm, TVMR_E_SHAPE, "no dimension %u in a tensor of rank %u", dim,
+                (unsigned)h->shape.rank);
+}
+
+static enum tvmr_result reshaped(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                                 const struct tvmr_hot *from, const uint32_t *dims, size_t rank)
+{
+    int32_t *r = result(vm, from->count);
+    if (!r) return TVMR_FAILED;
+    if (from->count) memcpy(r, from->data, from->count * sizeof *r);
+    return put(vm, in->a[0], dims, rank);
+}
+
+HANDLER(squeeze)
+{
+    uint32_t *dims;
+    enum tvmr_result done;
+    const struct tvmr_hot *from = source(vm, in, &dims, &done);
+    unsigned dim = in->a[2];
+    if (!from) return done;
+    size_t rank = from->shape.rank;
+    if (dim >= rank) return no_dimension(vm, dim, from);
+    if (dims[dim] != 1)
+        return fail(vm, TVMR_E_SHAPE, "dimension %u is %u, not 1", dim, (unsigned)dims[dim]);
+    memmove(dims + dim, dims + dim + 1, (rank - dim - 1) * sizeof *dims);
+    return reshaped(vm, in, from, dims, rank - 1);
+}
+
+HANDLER(unsqueeze)
+{
+    uint32_t *dims;
+    enum tvmr_result done;
+    const struct tvmr_hot *from = source(vm, in, &dims, &done);
+    unsigned dim = in->a[2];
+    if (!from) return done;
+    size_t rank = from->shape.rank;
+    if (dim > rank) return no_dimension(vm, dim, from);
+    memmove(dims + dim + 1, dims + dim, (rank - dim) * sizeof *dims);
+    dims[dim] = 1;
+    return reshaped(vm, in, from, dims, rank + 1);
+}
+
+/* A tensor as [outer, a, between, b, inner] becomes [outer, b, between, a, inner]. */
+static enum tvmr_result swap(struct tvmr_vm *vm, const struct tvmr_insn *in, unsigned x, unsigned y)
+{
+    uint32_t *dims;
+    enum tvmr_result done;
+    const struct tvmr_hot *from = source(vm, in, &dims, &done);
+    if (!from) return done;
+    unsigned low = x < y ? x : y, high = x < y ? y : x;
+    size_t rank = from->shape.rank, outer = 1, between = 1, inner = 1, at = 0;
+    if (high >= rank) return no_dimension(vm, high, from);
+    if (!whole(&from->shape, from->count))
+        return fail(vm, TVMR_E_SHAPE, "%zu elements do not fit the dimensions", from->count);
+    size_t a = dims[low], b = dims[high];
+    dims[low] = (uint32_t)b;
+    dims[high] = (uint32_t)a;
+    int32_t *r = result(vm, from->count);
+    if (!r) return TVMR_FAILED;
+    for (unsigned i = 0; i < rank && from->count; i++)
+        *(i < low ? &outer : i > high ? &inner : &between) *= i == low || i == high ? 1 : dims[i];
+    if (low == high) b = 1;
+    for (size_t o = 0; o < outer && from->count; o++)
+        for (size_t j = 0; j < b; j++)
+            for (size_t m = 0; m < between; m++)
+                for (size_t i = 0; i < a; i++, at += inner)
+                    memcpy(r + at, from->data + (((o * a + i) * between + m) * b + j) * inner,
+                           inner * sizeof *r);
+    return put(vm, in->a[0], dims, rank);
+}
+
+HANDLER(transpose) { return swap(vm, in, in->a[2], in->a[3]); }
+
+HANDLER(tensor_transpose)
+{
+    return in->a[2] || in->a[3] ? swap(vm, in, in->a[2], in->a[3]) : swap(vm, in, 0, 1);
+}
+
+/* ---- products ---- */
+
+/* A factor as rows of `inner` elements. */
+struct factor {
+    const int32_t *data;
+    size_t rows, inner;
+    int64_t most; /* the largest absolute value */
+    bool list;    /* of one dimension: it gives the result none */
+};
+
+/* Elements and shape of a hot or cold register. False: the instruction has failed. */
+static bool take(struct tvmr_vm *vm, uint8_t reg, unsigned which, const int32_t **data,
+                 size_t *count, const struct tvmr_shape **shape)
+{
+    const struct tvmr_hot *h = reg >> 6 == 0 ? hot_at(vm, reg) : NULL;
+    const struct tvmr_cold *c = reg >> 6 == 1 ? cold_at(vm, reg) : NULL;
+    if (reg >> 6 > 1) {
+        fail(vm, TVMR_E_BANK, "a product takes hot and cold registers");
+        return false;
+    }
+    if (!h && !c) {
+        unallocated(vm, reg >> 6 ? 'C' : 'H', reg);
+        return false;
+    }
+    *count = h ? h->count : c->count;
+    *shape = h ? &h->shape : &c->shape;
+    if (!whole(*shape, *count) || ((*shape)->rank != 1 && (*shape)->rank != 2)) {
+        fail(vm, TVMR_E_SHAPE, "a product takes whole matrices and vectors");
+        return false;
+    }
+    if (h) {
+        *data = h->data;
+        return true;
+    }
+    int32_t *values = auxiliary(vm, which, c->count);
+    for (size_t i = 0; values && i < c->count; i++) values[i] = tvmr_value(c->weights[i]);
+    *data = values;
+    return values != NULL;
+}
+
+static int64_t largest(const int32_t *data, size_t count)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t v = absolute(data[i]);
+        most = v > most ? v : most;
+    }
+    return most;
+}
+
+static bool left_factor(struct tvmr_vm *vm, uint8_t reg, struct factor *f)
+{
+    size_t count;
+    const struct tvmr_shape *s;
+    if (!take(vm, reg, 0, &f->data, &count, &s)) return false;
+    f->list = s->rank == 1;
+    f->rows = f->list ? 1 : s->dims[0];
+    f->inner = s->dims[s->rank - 1];
+    f->most = largest(f->data, count);
+    return true;
+}
+
+/* The right factor by columns, so that each element of the product is one of two rows. */
+static bool right_factor(struct tvmr_vm *vm, uint8_t reg, struct factor *f)
+{
+    size_t count;
+    const struct tvmr_shape *s;
+    const int32_t *data;
+    if (!take(vm, reg, 1, &data, &count, &s)) return false;
+    f->list = s->rank == 1;
+    f->rows = f->list ? 1 : s->dims[1];
+    f->inner = s->dims[0];
+    f->most = largest(data, count);
+    f->data = data;
+    if (f->list || f->rows == 1) return true;
+    int32_t *turned = auxiliary(vm, 2, count);
+    for (size_t i = 0; turned && i < f->inner; i++)
+        for (size_t j = 0; j < f->rows; j++) turned[j * f->inner + i] = data[i * f->rows + j];
+    f->data = turned;
+    return turned != NULL;
+}
+
+/* Exact for any elements: the upper and lower halves of the terms are summed apart. */
+static int32_t wide_dot(const int32_t *x, const int32_t *y, size_t n)
+{
+    int64_t high = 0, low = 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t term = (int64_t)x[i] * y[i];
+        high += term >> 32;
+        low += term & UINT32_MAX;
+    }
+    high += low >> 32;
+    low &= UINT32_MAX;
+    if (high > 0 || high < -1) return high > 0 ? INT32_MAX : INT32_MIN;
+    return clamp32(high * (INT64_C(1) << 32) + low);
+}
+
+static enum tvmr_result matrix_product(struct tvmr_vm *vm, const struct tvmr_insn *in)
+{
+    struct factor a, b;
+    if (!left_factor(vm, in->a[1], &a) || !right_factor(vm, in->a[2], &b)) return TVMR_FAILED;
+    if (a.inner != b.inner)
+        return fail(vm, TVMR_E_SHAPE, "rows of %zu elements times columns of %zu", a.inner,
+                    b.inner);
+    int32_t *r = result(vm, a.rows * b.rows);
+    if (!r) return TVMR_FAILED;
+    /* |sum| <= most * most * inner: then the fast loop cannot wrap */
+    bool fits = !a.most || !b.most || !a.inner ||
+                (uint64_t)a.most * (uint64_t)b.most <= INT64_MAX / a.inner;
+    for (size_t i = 0; i < a.rows; i++) {
+        /* May take long: an interrupt ends it, and it starts anew. */
+        if (atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed)) {
+            vm->pc--;
+            return TVMR_NEXT;
+        }
+        for (size_t j = 0; j < b.rows; j++) {
+            const int32_t *x = a.data + i * a.inner, *y = b.data + j * b.inner;
+            r[i * b.rows + j] = fits ? clamp32(tvmr_elements[vm->kernels]->dot(x, y, a.inner))
+                                     : wide_dot(x, y, a.inner);
+        }
+    }
+    uint32_t dims[2];
+    size_t rank = 0;
+    if (!a.list) dims[rank++] = (uint32_t)a.rows;
+    if (!b.list) dims[rank++] = (uint32_t)b.rows;
+    if (!rank) dims[rank++] = 1;
+    return put(vm, in->a[0], dims, rank);
+}
+
+HANDLER(matrix_product)
+{
+    if (vm->profile == TVMR_PROFILE_TERNSIG)
+        return fail(vm, TVMR_E_UNIMPL, "%s is defined but does nothing", in->op->name);
+    return matrix_product(vm, in);
+}
+
+HANDLER(core_matrix_product)
+{
+    if (vm->profile == TVMR_PROFILE_TERNSIG) return op_unknown_opcode(vm, in);
+    if (in->a[1] == TVMR_NULL || in->a[2] == TVMR_NULL) return TVMR_NEXT;
+    return matrix_product(vm, in);
+}
