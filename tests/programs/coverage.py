@@ -51,7 +51,7 @@ cases = [Case(os.path.join(folder, name))
          for name in names if name.endswith(".test")]
 reported = {line.split()[0] for case in cases for title, lines in case.sections for line in lines
             if title.startswith(("-- error", "-- convert")) and re.match(r"[A-Z]+\d{4} ", line)}
-reported |= {code for case in cases for code in re.findall(r"(?m)^warning\[([A-Z]+\d{4})\]",
+reported |= {code for case in cases for code in re.findall(r"(?m)^(?:warning|error)\[([A-Z]+\d{4})\]",
                                                           case.get("run") or "")}
 failures = 0
 for rule in penta("explain")["rules"]:

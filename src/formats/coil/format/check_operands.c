@@ -208,6 +208,8 @@ void coil_check_operand(struct coil_check *c, const struct coil_operand *o,
         bool machine = h && h->target_arch && h->target_mode && h->target_mode < 0x80;
         if (o->value >= COIL_REGISTERS && !machine)
             REPORT(c, COIL_REG, o->at + 2, "register %u, of 16", (unsigned)o->value);
+        if (o->ext & COIL_VALUE_BITS)
+            coil_check_warn(c, COIL_EXT_ODD, o->at + 1, "REG usually has the extension byte 00");
         break;
     }
     case COIL_MEM:

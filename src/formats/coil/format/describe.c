@@ -2,6 +2,7 @@
 #include "core/describe.h"
 #include "coil/coil.h"
 #include "coil/format/pieces.h"
+#include "coil/format/target.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,6 +39,7 @@ static const char *header_note(const char *field, uint64_t value)
         if (value == COIL_UNIT_ANY) return "any";
         return value < COIL_UNITS ? coil_unit_names[value] : NULL;
     }
+    if (!strcmp(field, "target_arch")) return value < COIL_ARCHS ? coil_arch_names[value] : NULL;
     if (!strcmp(field, "endianness")) return value ? "big" : "little";
     return NULL;
 }
@@ -332,6 +334,15 @@ static void info_symbols(const struct coil_module *m, const penta_visitor *v, co
     describe_leave(v, list);
 }
 
+/* A name, or the number of what has none. */
+static void info_target(const penta_visitor *v, const char *field, uint32_t value, const char *name)
+{
+    if (name)
+        describe_text(v, field, name);
+    else
+        describe_word(v, field, value);
+}
+
 void coil_info(const penta_module *module, const penta_visitor *v)
 {
     const struct coil_module *m = coil_module(module);
@@ -351,9 +362,11 @@ void coil_info(const penta_module *module, const penta_visitor *v)
     describe_text(v, "version", version);
     describe_text(v, "byte_order", m->big_endian ? "big" : "little");
     describe_text(v, "layout", m->natural ? "natural" : "packed");
-    describe_uint(v, "target_pu", h->target_pu);
-    describe_uint(v, "target_arch", h->target_arch);
-    describe_word(v, "target_mode", h->target_mode);
+    info_target(v, "target_pu", h->target_pu,
+                h->target_pu < COIL_UNITS ? coil_unit_names[h->target_pu] : NULL);
+    info_target(v, "target_arch", h->target_arch, coil_arch_name(h->target_pu, h->target_arch));
+    info_target(v, "target_mode", h->target_mode,
+                coil_mode_name(h->target_pu, h->target_arch, h->target_mode));
     if (h->flags & COIL_FILE_EXEC) describe_word(v, "entry_point", h->entry_point);
     info_insns(m, v);
     describe_uint(v, "symbols", m->symbol_count);

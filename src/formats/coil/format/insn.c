@@ -146,14 +146,22 @@ static bool read_immediate(struct reader *in, struct coil_operand *o)
     return !in->err->code;
 }
 
+static bool one_value_bit(struct reader *in, const struct coil_operand *o)
+{
+    unsigned bits = o->ext >> 4;
+    return !(bits & (bits - 1)) || error_at(in->err, COIL_EXT_CONFLICT, reader_at(in) - 1,
+                                            "extension byte 0x%02x says two things", o->ext);
+}
+
 static bool read_value(struct reader *in, struct coil_insn *insn, struct coil_operand *o)
 {
     static const uint8_t forms[16] = {
         [0] = COIL_TYPE_ONLY, [1] = COIL_IMM, [2] = COIL_DEF, [4] = COIL_VAR, [8] = COIL_SYM};
     unsigned bits = o->ext >> 4;
-    if (bits & (bits - 1))
-        return error_at(in->err, COIL_EXT_CONFLICT, reader_at(in) - 1,
-                        "extension byte 0x%02x says two things", o->ext);
+    if (!one_value_bit(in, o)) return false;
+    if (bits && o->op == COIL_T_VOID)
+        return error_at(in->err, COIL_EXT_CONFLICT, reader_at(in) - 1, "VOID with a value, 0x%02x",
+                        o->ext);
     o->form = forms[bits];
     bool reference = bits & ~1u;
     if (coil_types[o->op].data == COIL_D_NONE ||
@@ -175,15 +183,13 @@ static bool read_special(struct reader *in, struct coil_insn *insn, struct coil_
     case COIL_D_ID: {
         static const uint8_t forms[] = {COIL_VARID, COIL_ADDR, COIL_DEFID, COIL_STRING};
         o->form = forms[o->op - COIL_T_VARID];
-        uint8_t bits = o->ext >> 4;
-        if (bits & (bits - 1))
-            return error_at(in->err, COIL_EXT_CONFLICT, reader_at(in) - 1,
-                            "extension byte 0x%02x says two things", o->ext);
+        if (!one_value_bit(in, o)) return false;
         o->value = read_id(in);
         return !in->err->code;
     }
     case COIL_D_NUMBER:
         o->form = COIL_REGISTER;
+        if (!one_value_bit(in, o)) return false;
         o->value = reader_uint(in, 2);
         return !in->err->code;
     case COIL_D_VALUE:
@@ -225,6 +231,22 @@ static bool read_operand(struct reader *in, struct coil_insn *insn, struct coil_
     return ok;
 }
 
+/* The reader knows how many bytes it wanted; what they would have been says more. */
+static bool broken_off(struct reader *in, const struct coil_insn *insn, unsigned operand,
+                       unsigned count)
+{
+    penta_error *err = in->err;
+    if (err->code != BASE_TRUNCATED) return false;
+    const char *name = coil_ops[insn->opcode].name;
+    char where[40] = "before its number of operands";
+    if (count) snprintf(where, sizeof where, "in operand %u of %u", operand + 1, count);
+    uint64_t at = err->offset;
+    *err = (penta_error){0};
+    return error_at(err, BASE_TRUNCATED, at,
+                    "the code ends within an instruction: %s at 0x%x breaks off %s",
+                    name ? name : "one", (unsigned)insn->at, where);
+}
+
 bool coil_insn_read(struct reader *in, struct coil_insn *out)
 {
     enum { ARENA_KEPT = 1 << 18 };
@@ -241,9 +263,9 @@ bool coil_insn_read(struct reader *in, struct coil_insn *out)
     if (out->opcode == COIL_OP_VENDOR) out->extended = (uint8_t)reader_uint(in, 1);
     head = reader_take(in, 1);
     unsigned count = head ? *head : 0;
-    if (!head) return false;
+    if (!head) return broken_off(in, out, 0, 0);
     for (unsigned i = 0; i < count; i++) {
-        if (!read_operand(in, out, &out->operands[i], false)) return false;
+        if (!read_operand(in, out, &out->operands[i], false)) return broken_off(in, out, i, count);
         out->count = (uint8_t)(i + 1);
     }
     out->size = (uint32_t)(in->pos - out->at);

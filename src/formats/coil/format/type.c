@@ -226,7 +226,7 @@ static const struct coil_type *read_data(struct type_reader *r, uint8_t op, uint
         return NULL;
     }
     uint8_t qualifiers = ext & COIL_QUALIFIERS;
-    if (info->data == COIL_D_NONE && !(qualifiers && level > 1)) return &coil_scalar_types[op];
+    if (info->data == COIL_D_NONE && !qualifiers) return &coil_scalar_types[op];
     struct coil_type *t = arena_alloc(r->arena, 1, sizeof *t, in->err);
     if (!t) return NULL;
     t->op = op;

@@ -3,6 +3,7 @@
 #include "coil/format/check.h"
 #include "base/array.h"
 #include "coil/format/pieces.h"
+#include "coil/format/target.h"
 #include <stdlib.h>
 
 /* ---- the object ---- */
@@ -20,6 +21,7 @@ static void verify_header(const struct coil_module *m, struct findings *f)
     if (h->flags & ~UINT32_C(0x1ff))
         findings_add(f, COIL_FILE_FLAGS, 8, NULL, "unknown file flags 0x%x",
                      (unsigned)(h->flags & ~UINT32_C(0x1ff)));
+    coil_verify_target(h, f);
     if (m->strings.size && (m->strings.data[0] || m->strings.data[m->strings.size - 1]))
         findings_add(f, COIL_STRTAB, h->string_offset, NULL,
                      "the string table does not start and end with a zero byte");
@@ -90,6 +92,9 @@ static void verify_symbols(const struct coil_module *m, struct findings *f)
         if (s->visibility > 3)
             findings_add(f, COIL_ENUM, at + 28, NULL, "symbol %zu has visibility %u", i,
                          s->visibility);
+        if (s->reserved)
+            findings_add(f, COIL_PADDING, at + 30, NULL, "reserved bytes 0x%04x of symbol %zu",
+                         s->reserved, i);
         if (s->section_idx > m->section_count && s->section_idx != COIL_ABSOLUTE)
             findings_add(f, COIL_SYM_SECTION, at + 4, NULL, "symbol %zu is in section %u, of %zu",
                          i, (unsigned)s->section_idx, m->section_count);

@@ -129,6 +129,21 @@ static bool register_number(penta_bytes text, uint64_t *number)
     return skip == 3 ? *number <= UINT16_MAX : *number < COIL_REGISTERS;
 }
 
+/* A register as the next operand or part: v3, reg37, reg 37. */
+static bool take_register(struct coil_asm *a, uint64_t *number)
+{
+    struct source *s = a->s;
+    struct token t = source_peek(s);
+    if (t.kind != TOKEN_NAME) return false;
+    if (register_number(token_text(s, t), number)) {
+        source_next(s);
+        return true;
+    }
+    if (!asm_word(s, t, "reg")) return false;
+    source_next(s);
+    return asm_unsigned(a, UINT16_MAX, number);
+}
+
 bool coil_is_register(penta_bytes word)
 {
     uint64_t number;
@@ -157,11 +172,11 @@ static bool address_part(struct coil_asm *a, struct coil_operand *o, bool base)
     struct coil_operand *part = new_part(a, o);
     uint64_t number;
     const struct coil_type *type = NULL;
-    if (t.kind == TOKEN_NAME && register_number(token_text(s, t), &number)) {
-        source_next(s);
+    if (take_register(a, &number)) {
         asm_plain(part, COIL_T_REG, 0, COIL_REGISTER, number);
         return true;
     }
+    if (s->err->code) return false;
     if (asm_is_type(a, t)) {
         if (!(type = asm_type(a, 1))) return false;
         t = source_peek(s);
@@ -428,11 +443,11 @@ bool asm_operand(struct coil_asm *a, struct asm_parsed *p, uint8_t opcode, unsig
         asm_plain(o, COIL_T_PARAM0, (uint8_t)found, COIL_PARAM, (uint64_t)found);
         return true;
     }
-    if (t.kind == TOKEN_NAME && register_number(token_text(s, t), &number)) {
-        source_next(s);
+    if (take_register(a, &number)) {
         asm_plain(o, COIL_T_REG, 0, COIL_REGISTER, number);
         return true;
     }
+    if (s->err->code) return false;
     if (t.kind == TOKEN_STRING) return string_operand(a, o, t);
     if (is_symbol(s, t)) {
         source_next(s);

@@ -3,6 +3,7 @@
 #include "base/suggest.h"
 #include "coil/format/section_layout.h"
 #include "coil/text/assemble.h"
+#include "coil/format/target.h"
 #include <stdlib.h>
 
 static bool name_list(struct coil_asm *a, bool (*each)(struct coil_asm *a, size_t symbol))
@@ -91,17 +92,21 @@ static bool d_endian(struct coil_asm *a)
 
 static bool d_target(struct coil_asm *a)
 {
-    static const char *const archs[] = {"any", "x86", "arm", "riscv"};
-    static const char *const modes[] = {"any", "x16", "x32", "x64", "v16", "v32", "v64"};
-    static const uint32_t mode_values[] = {0, 1, 2, 3, 0x81, 0x82, 0x83};
+    const char *modes[32];
+    uint32_t numbers[32], count = 0;
+    for (const struct coil_mode *m = coil_modes; m->name && count < 32; m++, count++) {
+        modes[count] = m->name;
+        numbers[count] = m->number;
+    }
     struct coil_header *h = &a->object.header;
     if (!choice(a, coil_unit_names, NULL, COIL_UNITS, &h->target_pu, "a unit: cpu gpu npu dsp any"))
         return false;
     source_accept(a->s, ',');
-    if (!choice(a, archs, NULL, 4, &h->target_arch, "an architecture: any x86 arm riscv"))
+    if (!choice(a, coil_arch_names, NULL, COIL_ARCHS, &h->target_arch,
+                "an architecture: any x86 arm riscv"))
         return false;
     source_accept(a->s, ',');
-    return choice(a, modes, mode_values, 7, &h->target_mode, "a mode: any x16 x32 x64 v16 v32 v64");
+    return choice(a, modes, numbers, count, &h->target_mode, "a mode: any x64 a64 rv64 v64");
 }
 
 static bool d_fileflags(struct coil_asm *a)

@@ -233,7 +233,7 @@ void coil_print_operand(struct writer *out, const struct coil_module *m,
     case COIL_DEFID: writer_print(out, "defid %llu", (unsigned long long)o->value); break;
     case COIL_STRING: print_string(out, m, o->value); break;
     case COIL_REGISTER:
-        writer_print(out, "%s%u", o->value < COIL_REGISTERS ? "v" : "reg", (unsigned)o->value);
+        writer_print(out, "%s%u", o->value < COIL_REGISTERS ? "v" : "reg ", (unsigned)o->value);
         break;
     case COIL_PARAM:
         writer_print(out, "param%u %u", COIL_T_PARAM0 - o->op, (unsigned)o->value);

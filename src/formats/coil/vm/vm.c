@@ -1,5 +1,6 @@
 /* The machine apart from its loop: making it from a module, answers, memory from outside, marks. */
 #include "coil/format/section_layout.h"
+#include "coil/format/target.h"
 #include "base/array.h"
 #include "coil/vm/operands.h"
 #include <stdlib.h>
@@ -169,6 +170,7 @@ static size_t most_slots(const struct coil_module *m)
 penta_vm *coil_vm_open(const penta_module *module, const penta_option *options, size_t count,
                        size_t size, penta_error *err)
 {
+    if (!coil_target_runs(&coil_module(module)->header, err)) return NULL;
     bool linear = size > sizeof(struct coil_vm);
     size_t slots = linear ? most_slots(coil_module(module)) : 0;
     struct coil_vm *vm = calloc(1, size + slots * sizeof(uint64_t));

@@ -1,0 +1,60 @@
+/* What a file is for (COIL 8.3): names, which values exist, and what the machine runs. */
+#include "coil/format/target.h"
+
+const char *const coil_arch_names[COIL_ARCHS] = {
+#define ARCH(name) #name,
+#include "coil/targets.def"
+};
+
+const struct coil_mode coil_modes[] = {
+#define MODE(number, arch, name) {number, COIL_ARCH_##arch, name},
+#include "coil/targets.def"
+    {0, 0, NULL}};
+
+/* Architectures are those of a CPU: a file for another unit names none. */
+static bool has_archs(uint32_t unit) { return unit == COIL_UNIT_ANY || unit == COIL_UNIT_CPU; }
+
+const char *coil_arch_name(uint32_t unit, uint32_t arch)
+{
+    return arch < COIL_ARCHS && (!arch || has_archs(unit)) ? coil_arch_names[arch] : NULL;
+}
+
+const char *coil_mode_name(uint32_t unit, uint32_t arch, uint32_t mode)
+{
+    for (const struct coil_mode *m = coil_modes; m->name; m++) {
+        bool fits = m->arch == COIL_ARCH_ANY || (has_archs(unit) && (m->arch == arch || !arch));
+        if (m->number == mode && fits) return m->name;
+    }
+    return NULL;
+}
+
+void coil_verify_target(const struct coil_header *h, struct findings *f)
+{
+    if (h->target_pu >= COIL_UNITS)
+        findings_add(f, COIL_ENUM, 12, NULL, "processing unit %u", (unsigned)h->target_pu);
+    else if (!coil_arch_name(h->target_pu, h->target_arch))
+        findings_add(f, COIL_ENUM, 16, NULL, "architecture %u of unit %s", (unsigned)h->target_arch,
+                     coil_unit_names[h->target_pu]);
+    else if (!coil_mode_name(h->target_pu, h->target_arch, h->target_mode))
+        findings_add(f, COIL_ENUM, 20, NULL, "mode 0x%x of unit %s, architecture %s",
+                     (unsigned)h->target_mode, coil_unit_names[h->target_pu],
+                     coil_arch_names[h->target_arch]);
+}
+
+bool coil_target_runs(const struct coil_header *h, penta_error *err)
+{
+    enum { X64 = 0x03, V64 = 0x83 };
+    const char *mode = coil_mode_name(h->target_pu, h->target_arch, h->target_mode);
+    if (!has_archs(h->target_pu))
+        error_at(err, COIL_NOT_RUN, 12, "a program for a %s",
+                 h->target_pu < COIL_UNITS ? coil_unit_names[h->target_pu] : "unknown unit");
+    else if (h->target_arch != COIL_ARCH_ANY && h->target_arch != COIL_ARCH_X86)
+        error_at(err, COIL_NOT_RUN, 16, "a program for %s",
+                 h->target_arch < COIL_ARCHS ? coil_arch_names[h->target_arch]
+                                             : "an unknown architecture");
+    else if (h->target_mode && h->target_mode != X64 && h->target_mode != V64)
+        error_at(err, COIL_NOT_RUN, 20, "a program for mode %s", mode ? mode : "unknown");
+    if (err->code == COIL_NOT_RUN)
+        error_note(err, "the machine is a 64-bit CPU: .target cpu any v64");
+    return !err->code;
+}
