@@ -45,6 +45,11 @@ PENTA_API const penta_error *penta_session_failure(const penta_session *session)
  * A call that waits for an answer is asked again. */
 PENTA_API void penta_session_run(penta_session *session, uint64_t fuel, penta_stop *stop);
 
+/* Continues from a snapshot that penta_vm_save made of the same program: the machine is as it was then,
+ * and steps go on from there. The host is not: what it knew at that time is not in a snapshot. False:
+ * the snapshot does not fit, and everything is as before. */
+PENTA_API bool penta_session_load(penta_session *session, penta_bytes saved, penta_error *err);
+
 /* ---- the caller as the host ---- */
 
 /* Without a callback: when on, the default host answers nothing, and every host call stops the run.

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
-#include "core/delta.h"
+#include "penta/record_struct.h"
 
 enum { SNAPSHOTS_MAX = 64, INTERVAL_FIRST = 16 };
 
@@ -53,20 +53,6 @@ static penta_bytes view(const penta_buffer *b) { return (penta_bytes){b->data, b
 
 /* ---- answers of the host ---- */
 
-/* Makes the machine what it was after the recorded answer. */
-static bool repeat_effect(struct penta_debugger *d, const struct recorded_answer *a)
-{
-    penta_buffer before = {0};
-    struct writer after = {0};
-    bool done = save(d, &before);
-    if (done && !delta_apply(view(&before), view(&a->effect), &after))
-        done = error_at(&d->err, BASE_SNAPSHOT, 0, "the recorded answers are of another run");
-    done = done && writer_ok(&after, &d->err) && load(d, writer_view(&after));
-    penta_buffer_free(&before);
-    writer_free(&after);
-    return done;
-}
-
 bool debugger_repeats(penta_debugger *d, struct answer *out)
 {
     const struct penta_session *s = d->session;
@@ -78,7 +64,7 @@ bool debugger_repeats(penta_debugger *d, struct answer *out)
     out->gas = a->gas;
     out->end = a->end;
     if (a->effect.size) {
-        out->applied = repeat_effect(d, a);
+        out->applied = effect_apply(s->vm, view(&a->effect), &d->err);
         out->failure = d->err;
     }
     writer_bytes(&out->pokes, a->pokes.data, a->pokes.size);
@@ -98,18 +84,6 @@ void debugger_asked(penta_debugger *d)
     if (s->ask || s->stop_at_calls || s->opened.changes_machine) debugger_waits(d);
 }
 
-/* Keeps what an answer changed in the machine besides its results and pokes. Empty: nothing. */
-static void record_effect(struct penta_debugger *d, struct recorded_answer *a)
-{
-    penta_buffer after = {0};
-    struct writer delta = {0};
-    if (d->before.size && save(d, &after)) delta_write(view(&d->before), view(&after), &delta);
-    writer_ok(&delta, &d->err);
-    a->effect = delta.out;
-    penta_buffer_free(&after);
-    penta_buffer_free(&d->before);
-}
-
 void debugger_answered(penta_debugger *d)
 {
     const struct answer *answer = &d->session->answer;
@@ -122,7 +96,8 @@ void debugger_answered(penta_debugger *d)
     writer_bytes(&pokes, answer->pokes.out.data, answer->pokes.out.size);
     writer_ok(&pokes, &d->err);
     a->pokes = pokes.out;
-    record_effect(d, a);
+    if (d->before.size) effect_find(d->session->vm, view(&d->before), &a->effect, &d->err);
+    penta_buffer_free(&d->before);
 }
 
 /* ---- the debugger ---- */
@@ -293,7 +268,9 @@ bool penta_debugger_forward(penta_debugger *d, uint64_t n, penta_stop *stop, pen
 bool debugger_go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop)
 {
     struct penta_session *s = d->session;
+    bool before_start = step < d->snapshots[0].steps;
     *stop = (penta_stop){.kind = PENTA_STOP_FUEL};
+    if (before_start) step = d->snapshots[0].steps;
     if (step < s->steps || (step == s->steps && d->beyond)) {
         size_t i = d->snapshot_count;
         while (i > 1 && d->snapshots[i - 1].steps > step) i--;
@@ -315,7 +292,7 @@ bool debugger_go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop)
         stop->kind = PENTA_STOP_FUEL;
     }
     stop->steps = s->steps - before;
-    return s->steps == step;
+    return s->steps == step && !before_start;
 }
 
 bool penta_debugger_goto(penta_debugger *d, uint64_t step, penta_stop *stop, penta_error *err)
@@ -328,8 +305,8 @@ bool penta_debugger_goto(penta_debugger *d, uint64_t step, penta_stop *stop, pen
 
 bool penta_debugger_back(penta_debugger *d, uint64_t n, penta_stop *stop, penta_error *err)
 {
-    uint64_t at = d->session->steps;
-    return penta_debugger_goto(d, n < at ? at - n : 0, stop, err);
+    uint64_t at = d->session->steps, start = d->snapshots[0].steps;
+    return penta_debugger_goto(d, n < at - start ? at - n : start, stop, err);
 }
 
 /* ---- marks ---- */

@@ -1,12 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/json/json_write.h"
+#include "penta/debug.h"
 #include "penta/session_struct.h"
 
-penta_session *penta_session_new(const penta_module *module, const char *engine,
-                                 const penta_option *options, size_t count, penta_error *err)
+penta_session *session_new(const penta_module *module, const char *engine,
+                           const penta_option *options, size_t count, penta_error *err)
 {
-    *err = (penta_error){0};
     struct penta_session *s = calloc(1, sizeof *s);
     if (!s) {
         error_at(err, BASE_MEMORY, 0, "no memory for the session");
@@ -14,8 +14,18 @@ penta_session *penta_session_new(const penta_module *module, const char *engine,
     }
     s->module = module;
     s->vm = penta_vm_new(module, engine, options, count, err);
+    if (s->vm) return s;
+    penta_session_free(s);
+    return NULL;
+}
+
+penta_session *penta_session_new(const penta_module *module, const char *engine,
+                                 const penta_option *options, size_t count, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct penta_session *s = session_new(module, engine, options, count, err);
     const struct host *host = module->driver->host;
-    if (s->vm && host && host->open(s->vm, options, count, &s->opened, err)) s->host = host;
+    if (s && host && host->open(s->vm, options, count, &s->opened, err)) s->host = host;
     if (!err->code) return s;
     penta_session_free(s);
     return NULL;
@@ -26,11 +36,26 @@ void penta_session_free(penta_session *s)
     if (!s) return;
     if (s->host) s->host->close(s->opened.state);
     penta_vm_free(s->vm);
+    recorder_free(s->recorder);
     answer_free(&s->answer);
     writer_free(&s->output);
     writer_free(&s->errors);
     writer_free(&s->log);
     free(s);
+}
+
+bool penta_session_load(penta_session *s, penta_bytes saved, penta_error *err)
+{
+    *err = (penta_error){0};
+    penta_value executed;
+    penta_error uncounted;
+    if (s->debugger)
+        return error_at(err, BASE_STATE, 0,
+                        "the session belongs to a debugger, which goes back itself");
+    if (!penta_vm_load(s->vm, saved, err)) return false;
+    s->waits = false;
+    s->steps = penta_vm_eval(s->vm, "/executed", &executed, &uncounted) ? executed.as.u : 0;
+    return true;
 }
 
 penta_vm *penta_session_vm(const penta_session *s) { return s->vm; }
@@ -100,6 +125,7 @@ static bool give(struct penta_session *s, penta_error *err)
     s->waits = false;
     s->calls++;
     if (s->debugger) debugger_answered(s->debugger);
+    if (s->recorder) recorder_answered(s);
     session_tell(s, true);
     return true;
 }
@@ -145,10 +171,12 @@ static bool answered(struct penta_session *s)
     }
     s->waits = true;
     if (s->debugger) debugger_asked(s->debugger);
+    if (s->recorder) recorder_asked(s);
     if (s->ask && s->ask(s->ask_user, s, &s->stop) && !s->waits) return true;
     if (!s->stop_at_calls && default_answers(s, &err)) return true;
     if (err.code && !s->failure.code) s->failure = err;
     if (s->debugger) debugger_waits(s->debugger);
+    if (s->recorder) recorder_waits(s);
     if (!s->answer.interrupted) session_tell(s, false);
     return false;
 }
@@ -188,6 +216,7 @@ bool penta_session_finish(penta_session *s, const penta_stop *stop, bool as_json
               s->host->finish(s->opened.state, s->vm, stop, as_json ? NULL : &w,
                               as_json ? &json : NULL, err);
     if (as_json) json_finish(&json);
+    if (ok && s->recorder) ok = recorder_ended(s, stop, as_json, writer_view(&w), err);
     return writer_give(&w, ok, out, err);
 }
 

@@ -21,12 +21,18 @@ struct penta_session {
     void *ask_user;
     penta_call_report *report;
     void *report_user;
-    penta_debugger *debugger; /* or NULL */
+    penta_debugger *debugger;  /* or NULL */
+    struct recorder *recorder; /* or NULL: nobody writes the run down */
 
     struct writer output, errors, log; /* kept for who has no callback */
     size_t log_left;                   /* calls that it still takes */
     bool log_json;
 };
+
+/* ---- session.c ---- */
+/* A session without a host. */
+penta_session *session_new(const penta_module *module, const char *engine,
+                           const penta_option *options, size_t count, penta_error *err);
 
 /* ---- session_log.c ---- */
 /* Tells whoever wants to know of the call, and keeps what it printed. */
@@ -40,3 +46,12 @@ void debugger_asked(penta_debugger *d);
 void debugger_waits(penta_debugger *d);
 /* After the answer to a new call was applied. */
 void debugger_answered(penta_debugger *d);
+
+/* ---- record_write.c: the same moments for the record of a run ---- */
+void recorder_asked(struct penta_session *s);
+void recorder_waits(struct penta_session *s);
+void recorder_answered(struct penta_session *s);
+/* The last line, with what the host told. */
+bool recorder_ended(struct penta_session *s, const penta_stop *stop, bool json, penta_bytes report,
+                    penta_error *err);
+void recorder_free(struct recorder *r); /* NULL is fine */

@@ -10,6 +10,8 @@ static void arrived(struct shell *s, const penta_error *err)
     registers_moved(s);
     shell_where(s);
     shell_error(s, err);
+    const penta_error *failure = penta_session_failure(s->machine.session);
+    if (failure && s->stop.kind == PENTA_STOP_HOST) shell_error(s, failure);
 }
 
 static void go(struct shell *s, uint64_t n)

@@ -266,7 +266,7 @@ void command_DEBUG(struct cli *c)
     if (c->value[OPT_JSON]) json_text(&c->json, "file", s.machine.in.name);
     struct writer document = c->out; /* the transcript becomes a member of it */
     if (c->value[OPT_JSON]) c->out = (struct writer){0};
-    penta_debugger_goto(s.debugger, 0, &s.stop, &err);
+    penta_debugger_back(s.debugger, 0, &s.stop, &err);
     registers_moved(&s);
     shell_where(&s);
     converse(&s);

@@ -27,7 +27,7 @@ static bool passes(struct cli *c, const struct input *in, const penta_option *op
 /* Checked before the program runs: afterwards a refusal would waste the run. */
 static bool outputs_allowed(struct cli *c)
 {
-    static const enum option files[] = {OPT_OUTPUT, OPT_TRACE};
+    static const enum option files[] = {OPT_OUTPUT, OPT_TRACE, OPT_RECORD, OPT_SAVE};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *path = c->value[files[i]];
         if (path && strcmp(path, "-") && !output_allowed(c, path)) return false;
@@ -43,22 +43,92 @@ static void told_engine(struct cli *c, const struct machine *m)
         terminal_say(c, "note: this host cannot run engine %s; %s runs instead", wanted, runs);
 }
 
+/* Programs that no machine opens get their error from there. */
+static bool may_run(struct cli *c, struct machine *m, const penta_option *options, size_t count)
+{
+    const penta_module *module = m->in.module;
+    return penta_module_damage(module) || !penta_engine_name(penta_module_format(module), 0) ||
+           passes(c, &m->in, options, count);
+}
+
+static void open_session(struct cli *c, struct machine *m, const penta_option *options,
+                         size_t count)
+{
+    penta_error err = {0};
+    if (!may_run(c, m, options, count)) return;
+    m->session = penta_session_new(m->in.module, c->value[OPT_ENGINE], options, count, &err);
+    if (!m->session) cli_error(c, m->in.name, &err);
+}
+
+/* ---- recorded runs and snapshots ---- */
+
+static bool replay_alone(struct cli *c, const penta_option *options, size_t count)
+{
+    enum option other = c->value[OPT_LOAD] ? OPT_LOAD : OPT_RECORD;
+    if (c->value[other])
+        cli_usage(c, NULL, "--replay and --%s exclude each other", tool_options[other].name);
+    else if (count)
+        cli_usage(c, NULL, "--replay: option '--%s' comes from the record", options[0].key);
+    return !c->value[other] && !count;
+}
+
+static void open_replay(struct cli *c, struct machine *m)
+{
+    const char *path = c->value[OPT_REPLAY];
+    struct input text;
+    penta_error err = {0};
+    size_t count = 0;
+    if (!input_read(c, path, &text)) return;
+    m->record = penta_record_open(input_bytes(&text), &err);
+    input_close(&text);
+    if (!m->record) {
+        cli_error(c, path, &err);
+        return;
+    }
+    const penta_option *options = penta_record_options(m->record, &count);
+    bool same_format = !strcmp(penta_record_format(m->record), penta_module_format(m->in.module));
+    if (same_format && !may_run(c, m, options, count)) return;
+    m->session = penta_session_replay(m->in.module, c->value[OPT_ENGINE], m->record, &err);
+    if (!m->session)
+        cli_error(c, path, &err);
+    else if (!penta_record_is_of(m->record, m->in.module) && !c->value[OPT_QUIET])
+        terminal_say(c, "note: the record is of another version of this program");
+}
+
+static bool load_snapshot(struct cli *c, struct machine *m)
+{
+    const char *path = c->value[OPT_LOAD];
+    struct input saved;
+    penta_error err = {0};
+    if (!path) return true;
+    if (!input_read(c, path, &saved)) return false;
+    bool loaded = penta_session_load(m->session, input_bytes(&saved), &err);
+    if (!loaded) cli_error(c, path, &err);
+    input_close(&saved);
+    return loaded;
+}
+
+void machine_fuel(const struct cli *c, const struct machine *m, uint64_t *fuel)
+{
+    penta_stop end;
+    uint64_t steps = penta_session_steps(m->session);
+    if (c->value[OPT_FUEL] || !m->record || !penta_record_end(m->record, &end)) return;
+    bool outside = end.kind == PENTA_STOP_FUEL || end.kind == PENTA_STOP_INTERRUPT;
+    if (outside && end.steps != UINT64_MAX && end.steps >= steps) *fuel = end.steps - steps;
+}
+
 bool machine_open(struct cli *c, struct machine *m)
 {
     *m = (struct machine){0};
     if (!input_open(c, c->words[0], &m->in)) return false;
-    const penta_module *module = m->in.module;
-    const char *format = penta_module_format(module);
-    penta_error err = {0};
     size_t count = 0;
-    penta_option *options = options_for(c, format, OPTION_RUN, &count);
-    if (penta_module_damage(module) || !penta_engine_name(format, 0) ||
-        passes(c, &m->in, options, count)) {
-        m->session = penta_session_new(module, c->value[OPT_ENGINE], options, count, &err);
-        if (!m->session) cli_error(c, m->in.name, &err);
-    }
+    penta_option *options = options_for(c, penta_module_format(m->in.module), OPTION_RUN, &count);
+    if (!c->value[OPT_REPLAY])
+        open_session(c, m, options, count);
+    else if (replay_alone(c, options, count))
+        open_replay(c, m);
     free(options);
-    if (m->session && outputs_allowed(c)) {
+    if (m->session && load_snapshot(c, m) && outputs_allowed(c)) {
         told_engine(c, m);
         return true;
     }
@@ -69,6 +139,7 @@ bool machine_open(struct cli *c, struct machine *m)
 void machine_close(struct machine *m)
 {
     penta_session_free(m->session);
+    penta_record_free(m->record);
     input_close(&m->in);
 }
 

@@ -1,11 +1,12 @@
 /* What run, trace and debug share: opening a machine, deadlines and Ctrl-C, printing stops. */
 #pragma once
 #include "cli/cli.h"
-#include "penta/session.h"
+#include "penta/record.h"
 
 struct machine {
     struct input in;
     penta_session *session;
+    penta_record *record; /* that it repeats, or NULL */
     bool timed_out;
 };
 
@@ -16,6 +17,9 @@ void machine_close(struct machine *m);
 bool machine_arm(struct cli *c, struct machine *m);
 /* Restores the signals; m->timed_out then says whether the deadline passed. */
 void machine_disarm(struct machine *m);
+
+/* Where a repeated run stops, when the recorded one was stopped from outside; else fuel as it is. */
+void machine_fuel(const struct cli *c, const struct machine *m, uint64_t *fuel);
 
 /* Prints what the machine found while it ran. */
 void machine_findings(struct cli *c, const struct machine *m);

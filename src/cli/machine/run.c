@@ -1,3 +1,5 @@
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cli/machine/machine.h"
 #include "cli/pvm/hint.h"
@@ -17,6 +19,8 @@ struct run {
     struct writer calls;  /* host calls as a JSON list, inserted into the document at the end */
     struct json calls_json;
     uint64_t calls_count;
+    struct writer trace, record; /* files that are written at the end */
+    uint64_t save_at;
 };
 
 static bool is_console(const struct run *r) { return penta_session_is_console(r->machine.session); }
@@ -108,21 +112,97 @@ static void add_line(void *user, penta_bytes line)
     writer_char(user, '\n');
 }
 
-static void execute(struct run *r, uint64_t fuel, penta_stop *stop)
+/* At most so many instructions, with a trace where one is wanted. */
+static void execute_part(struct run *r, uint64_t fuel, penta_stop *stop)
 {
     const char *path = r->cli->value[OPT_TRACE];
-    if (!path) {
-        penta_session_run(r->machine.session, fuel, stop);
-        return;
-    }
-    struct writer file = {0};
     penta_error err = {0};
     penta_option json = {"json", "1"};
-    if (!penta_trace_lines(r->machine.session, fuel, &json, names_json(path), add_line, &file, stop,
-                           &err))
+    if (!path)
+        penta_session_run(r->machine.session, fuel, stop);
+    else if (!penta_trace_lines(r->machine.session, fuel, &json, names_json(path), add_line,
+                                &r->trace, stop, &err))
         cli_error(r->cli, path, &err);
-    output_write(r->cli, path, writer_view(&file));
-    writer_free(&file);
+}
+
+static void save(struct run *r)
+{
+    penta_buffer bytes = {0};
+    penta_error err = {0};
+    if (penta_vm_save(penta_session_vm(r->machine.session), &bytes, &err))
+        output_write(r->cli, r->cli->value[OPT_SAVE], (penta_bytes){bytes.data, bytes.size});
+    else
+        cli_error(r->cli, r->machine.in.name, &err);
+    penta_buffer_free(&bytes);
+}
+
+/* To step `at`, where the machine is saved, and on. */
+static void execute_and_save(struct run *r, uint64_t at, uint64_t fuel, penta_stop *stop)
+{
+    penta_session *s = r->machine.session;
+    uint64_t first = at - penta_session_steps(s);
+    execute_part(r, first < fuel ? first : fuel, stop);
+    if (stop->kind != PENTA_STOP_FUEL || penta_session_steps(s) != at) {
+        penta_error err = {0};
+        error_at(&err, BASE_STATE, 0, "the run ended before step %" PRIu64 ": nothing was saved",
+                 at);
+        cli_error(r->cli, r->machine.in.name, &err);
+        return;
+    }
+    save(r);
+    if (fuel > first) execute_part(r, fuel == UINT64_MAX ? fuel : fuel - first, stop);
+}
+
+static void execute(struct run *r, uint64_t fuel, penta_stop *stop)
+{
+    const struct cli *c = r->cli;
+    if (c->value[OPT_SAVE_AT])
+        execute_and_save(r, r->save_at, fuel, stop);
+    else
+        execute_part(r, fuel, stop);
+    if (c->value[OPT_TRACE]) output_write(r->cli, c->value[OPT_TRACE], writer_view(&r->trace));
+    if (c->value[OPT_SAVE] && !c->value[OPT_SAVE_AT]) save(r);
+}
+
+/* Checked before the program runs. */
+static bool can_save(struct run *r)
+{
+    struct cli *c = r->cli;
+    uint64_t steps = penta_session_steps(r->machine.session);
+    if (!c->value[OPT_SAVE_AT]) return true;
+    if (!cli_number(c, OPT_SAVE_AT, &r->save_at)) return false;
+    if (!c->value[OPT_SAVE])
+        cli_usage(c, NULL, "--save-at needs --save FILE");
+    else if (r->save_at < steps)
+        cli_usage(c, NULL, "--save-at: the run starts at step %" PRIu64, steps);
+    return c->value[OPT_SAVE] && r->save_at >= steps;
+}
+
+static void add_piece(void *user, penta_bytes piece) { writer_bytes(user, piece.data, piece.size); }
+
+static bool begin_record(struct run *r)
+{
+    struct cli *c = r->cli;
+    penta_error err = {0};
+    size_t count = 0;
+    if (!c->value[OPT_RECORD]) return true;
+    penta_option *options =
+        options_for(c, penta_module_format(r->machine.in.module), OPTION_RUN, &count);
+    bool ok = penta_session_record(r->machine.session, options, count, add_piece, &r->record, &err);
+    if (!ok) cli_error(c, c->value[OPT_RECORD], &err);
+    free(options);
+    return ok;
+}
+
+static void end_record(struct run *r)
+{
+    penta_error err = {0};
+    const char *path = r->cli->value[OPT_RECORD];
+    if (!path) return;
+    if (writer_ok(&r->record, &err))
+        output_write(r->cli, path, writer_view(&r->record));
+    else
+        cli_error(r->cli, path, &err);
 }
 
 static void report(struct run *r, const penta_stop *stop)
@@ -140,6 +220,8 @@ static void report(struct run *r, const penta_stop *stop)
             native_listing_difference(penta_session_vm(s), &c->out, NULL);
         }
         machine_finish(c, &r->machine, stop, true);
+    } else {
+        machine_finish(c, &r->machine, stop, false);
     }
     machine_save_state(c, &r->machine);
     if (hint && c->value[OPT_JSON]) json_text(&c->json, "hint", hint);
@@ -160,7 +242,8 @@ void command_RUN(struct cli *c)
     r.calls_json.out = &r.calls;
     json_list(&r.calls_json, NULL);
     penta_stop stop = {0};
-    if (has_exit_value(&r) && machine_arm(c, &r.machine)) {
+    machine_fuel(c, &r.machine, &fuel);
+    if (has_exit_value(&r) && can_save(&r) && begin_record(&r) && machine_arm(c, &r.machine)) {
         progress_begin(c, "running", true);
         execute(&r, fuel, &stop);
         progress_end(c);
@@ -169,10 +252,13 @@ void command_RUN(struct cli *c)
         if (failure) cli_error(c, r.machine.in.name, failure);
         machine_findings(c, &r.machine);
         report(&r, &stop);
+        end_record(&r);
     }
     while (r.calls_json.depth) json_end(&r.calls_json);
     writer_free(&r.output);
     writer_free(&r.errors);
     writer_free(&r.calls);
+    writer_free(&r.trace);
+    writer_free(&r.record);
     machine_close(&r.machine);
 }

@@ -72,6 +72,7 @@ void command_TRACE(struct cli *c)
     }
     bool armed = machine_arm(c, &m);
     progress_begin(c, "running", true);
+    machine_fuel(c, &m, &fuel);
     if (armed) run(&t, &m, fuel, from);
     progress_end(c);
     machine_disarm(&m);

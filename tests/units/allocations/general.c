@@ -3,7 +3,8 @@
 #include <string.h>
 #include "allocations.h"
 #include "base/error.h"
-#include "penta/session.h"
+#include "base/writer.h"
+#include "penta/record.h"
 #include "penta/views.h"
 
 struct given {
@@ -288,6 +289,47 @@ static void try_debugger(const void *user, struct outcome *o)
     penta_session_free(s);
 }
 
+static void append_piece(void *user, penta_bytes piece)
+{
+    writer_bytes(user, piece.data, piece.size);
+}
+
+/* A run is written down and repeated. */
+static void try_record(const void *user, struct outcome *o)
+{
+    const struct given *g = user;
+    penta_error err = {0};
+    penta_buffer report = {0};
+    penta_stop stop = {0};
+    hook_pause();
+    penta_session *s = penta_session_new(g->module, g->engine, g->options, g->count, &err);
+    hook_resume();
+    if (!outcome_ok(o, s, &err)) return;
+    struct writer lines = {0};
+    bool ok = outcome_ok(
+        o, penta_session_record(s, g->options, g->count, append_piece, &lines, &err), &err);
+    if (ok) penta_session_run(s, 40, &stop);
+    ok = ok && outcome_ok(o, penta_session_finish(s, &stop, false, &report, &err), &err);
+    outcome_failure(o, s);
+    ok = ok && outcome_ok(o, writer_ok(&lines, &err), &err) && !penta_session_failure(s);
+    penta_session_free(s);
+    hook_pause(); /* json-c uses what it could not allocate */
+    penta_record *record = ok ? penta_record_open(writer_view(&lines), &err) : NULL;
+    hook_resume();
+    if (ok && outcome_ok(o, record, &err)) {
+        s = penta_session_replay(g->module, g->engine, record, &err);
+        if (outcome_ok(o, s, &err)) {
+            penta_session_run(s, 40, &stop);
+            outcome_stop(o, &stop);
+            outcome_failure(o, s);
+        }
+        penta_session_free(s);
+    }
+    penta_record_free(record);
+    writer_free(&lines);
+    penta_buffer_free(&report);
+}
+
 static void try_vm_text(const void *user, struct outcome *o);
 
 static void machine_scenarios(struct given *g)
@@ -321,6 +363,7 @@ static void machine_scenarios(struct given *g)
     scenario("session", try_session, g);
     scenario("trace", try_trace, g);
     scenario("debugger", try_debugger, g);
+    scenario("record", try_record, g);
     scenario("state as text", try_vm_text, g);
     g->count = 0;
 }

@@ -1,0 +1,41 @@
+/* The inside of penta/record.h: a recorded run in memory, and how the members of its lines are
+ * called, which writer and reader share. */
+#pragma once
+#include "penta/debugger_struct.h"
+#include "penta/record.h"
+
+enum { RECORD_VERSION = 1 };
+
+extern const char *const record_ends[]; /* names of enum call_end; NULL after the last */
+
+struct recorded_call {
+    penta_stop stop; /* steps: of the session after the call; UINT64_MAX: not counted */
+    char *name;      /* of the call, or NULL */
+    struct recorded_answer answer;
+    bool between;
+    penta_buffer output, errors, note;
+};
+
+struct penta_record {
+    char *format;
+    uint64_t program; /* hash of its file */
+    uint64_t step;    /* where it begins */
+    bool console;
+    penta_option *options; /* keys and values belong to the record */
+    size_t option_count, option_capacity;
+    penta_buffer state; /* a snapshot of the machine at the beginning */
+    struct recorded_call *calls;
+    size_t count, capacity;
+    bool changes;        /* an answer has an effect besides results and memory writes */
+    bool ended;          /* the last line is there: */
+    penta_stop end;      /* steps: of the session at the end */
+    penta_buffer report; /* what the host told at the end, as text or as a JSON object */
+    bool report_is_json;
+};
+
+uint64_t record_program(const penta_module *module);
+
+/* ---- effect.c: what a host changes in a machine besides its answer ---- */
+/* As core/delta.h writes it, against a snapshot from before the call. */
+bool effect_find(const penta_vm *vm, penta_bytes before, penta_buffer *effect, penta_error *err);
+bool effect_apply(penta_vm *vm, penta_bytes effect, penta_error *err);
