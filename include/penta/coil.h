@@ -72,6 +72,21 @@ PENTA_API bool penta_coil_link(const penta_object *objects, size_t count,
 /* The value of register V0..V15 of a machine. */
 PENTA_API uint64_t penta_coil_register(const penta_vm *vm, unsigned number);
 
+/* What the compiler made of the program of a machine of engine "jit". */
+typedef struct penta_coil_compilation {
+    uint32_t functions, interpreted; /* interpreted: those without native code */
+    uint32_t instructions, native_bytes;
+    uint64_t nanoseconds; /* of processor time that the compiler took */
+} penta_coil_compilation;
+
+/* False: the machine has no compiled code. */
+PENTA_API bool penta_coil_compiled(const penta_vm *vm, penta_coil_compilation *result);
+/* The passes of the compiler in their order, by number; NULL: no more. */
+PENTA_API const char *penta_coil_pass(size_t number);
+/* Compiles the program again and appends each function to out as text, as it is after the pass. */
+PENTA_API bool penta_coil_pass_text(const penta_vm *vm, const char *pass, penta_buffer *out,
+                                    penta_error *err);
+
 /* What a PENTA_STOP_HOST asks for: its detail, and its args in this order. */
 enum {
     PENTA_COIL_OUT = 1,    /* port, value, type opcode; takes no result */

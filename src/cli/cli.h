@@ -27,7 +27,7 @@ extern const struct command_info {
     const char *name;
     enum inputs inputs;
     unsigned uses;      /* of enum option_use */
-    const char *format; /* the only format that it is for, or NULL */
+    const char *format; /* the only formats that it is for, or NULL */
     unsigned needs;     /* without it: what a format must be able to do, of penta_use */
     const char *arguments, *summary, *example, *description;
 } commands[COMMANDS];
@@ -36,6 +36,7 @@ typedef const char *tool_words(enum command command, const char *only, size_t i)
 tool_words engine_words, format_words; /* option_list.c */
 tool_words key_type_words, part_words; /* cvbc/keygen.c, cvbc/extract.c */
 tool_words mode_words;                 /* kblob/device.c */
+tool_words pass_words;                 /* jit.c */
 
 extern const struct tool_option {
     const char *name;

@@ -2,22 +2,23 @@
 #include "ssa/ssa.h"
 
 const struct ssa_pass ssa_passes[] = {
-    {"copies", ssa_pass_copies, "copies and needless phis"},
-    {"fold", ssa_pass_fold, "constants and identities"},
-    {"number", ssa_pass_number, "equal values, loads after stores"},
-    {"regions", ssa_pass_regions, "checks of memory whose place is known"},
-    {"polls", ssa_pass_polls, "polls of loops that check something anyway"},
-    {"dead", ssa_pass_dead, "code without effect"},
-    {"invariant", ssa_pass_invariant, "code that moves out of loops"},
-    {"address", ssa_pass_address, "sums in addressing modes"},
-    {"clean", ssa_pass_dead, "what the passes before left without use"},
-    {"edges", ssa_pass_edges, "a block on every critical edge"},
-    {NULL, NULL, NULL},
+    {"copies", ssa_pass_copies, "copies and needless phis", SSA_LEVEL_FAST},
+    {"fold", ssa_pass_fold, "constants and identities", SSA_LEVEL_FULL},
+    {"number", ssa_pass_number, "equal values, loads after stores", SSA_LEVEL_FULL},
+    {"regions", ssa_pass_regions, "checks of memory whose place is known", SSA_LEVEL_FULL},
+    {"polls", ssa_pass_polls, "polls of loops that check something anyway", SSA_LEVEL_FULL},
+    {"dead", ssa_pass_dead, "code without effect", SSA_LEVEL_FAST},
+    {"invariant", ssa_pass_invariant, "code that moves out of loops", SSA_LEVEL_FULL},
+    {"address", ssa_pass_address, "sums in addressing modes", SSA_LEVEL_FULL},
+    {"clean", ssa_pass_dead, "what the passes before left without use", SSA_LEVEL_FULL},
+    {"edges", ssa_pass_edges, "a block on every critical edge", SSA_LEVEL_FAST},
+    {NULL, NULL, NULL, 0},
 };
 
-void ssa_optimise(struct ssa_function *f, ssa_after_fn *after, void *user)
+void ssa_optimise(struct ssa_function *f, unsigned level, ssa_after_fn *after, void *user)
 {
     for (const struct ssa_pass *p = ssa_passes; p->name && !f->failed; p++) {
+        if (p->level > level) continue;
         p->run(f);
         if (after) after(user, p->name, f);
     }

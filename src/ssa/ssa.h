@@ -203,6 +203,7 @@ struct ssa_pass {
     const char *name;
     void (*run)(struct ssa_function *f);
     const char *what;
+    uint8_t level; /* the lowest that it runs at */
 };
 extern const struct ssa_pass ssa_passes[]; /* in the order in which they run; ends with NULL */
 
@@ -217,9 +218,11 @@ void ssa_pass_polls(struct ssa_function *f);     /* polls.c: polls of loops that
 void ssa_pass_edges(struct ssa_function *f);     /* edges.c: a block on every critical edge */
 /* inline.c: puts the blocks of g in place of a call of it. */
 void ssa_inline(struct ssa_function *f, uint32_t call, const struct ssa_function *g);
-/* Runs them; after each, calls `after` if there is one. */
+/* Levels: 1 compiles fast, 2 for fast code. */
+enum { SSA_LEVEL_FAST = 1, SSA_LEVEL_FULL = 2 };
+/* Runs those of a level; after each, calls `after` if there is one. */
 typedef void ssa_after_fn(void *user, const char *pass, const struct ssa_function *f);
-void ssa_optimise(struct ssa_function *f, ssa_after_fn *after, void *user);
+void ssa_optimise(struct ssa_function *f, unsigned level, ssa_after_fn *after, void *user);
 
 /* ---- text ---- */
 

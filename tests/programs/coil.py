@@ -315,6 +315,53 @@ def test_a_thousand_objects():
     print(f"1000 objects linked in {took * 1000:.0f} ms")
 
 
+def long_function(count):
+    """One function of about `count` instructions: sums, memory, branches forward and back."""
+    lines, choose = ["    VAR %p, u64", "    LEA %p, i64 @data"], random.Random(1)
+    lines += [f"    VAR %{v}, i64, {ord(v)}" for v in "abcdefgh"]
+    label = 0
+    while len(lines) < count:
+        a, b, c = (choose.choice("abcdefgh") for _ in range(3))
+        kind = choose.randrange(8)
+        if kind < 4:
+            lines.append(f"    {choose.choice(['ADD', 'SUB', 'MUL', 'XOR'])} %{a}, %{b}, %{c}")
+        elif kind == 4:
+            lines += [f"    AND %{a}, 127", f"    MOV %{b}, i64 [%p + %{a}*8]"]
+        elif kind == 5:
+            lines += [f"    AND %{a}, 127", f"    MOV i64 [%p + %{a}*8], %{c}"]
+        elif kind == 6:
+            lines += [f"    CMP %{a}, %{b}", f"    BR LT, @.l{label}", f"    ADD %{c}, 3", f".l{label}:"]
+        else:
+            lines += ["    AND %h, 3", f".l{label}:", f"    ADD %{a}, %{b}", "    INC %h", "    CMP %h, 4", f"    BR LT, @.l{label}"]
+        label += 1
+    return MAIN.format("\n".join(lines) + "\n    MOV v0, %a") + ".data\ndata: .zero 1024\n"
+
+
+def test_compiler():
+    """What the compiler says of itself, its levels, and that its time is linear."""
+    small = assemble("small", long_function(300))
+    if penta("jit", small).returncode == 2:  # a host without a compiler
+        return
+    shown = penta("jit", small, "--dump-pass", "lower").stdout
+    check("the form before all passes", shown.startswith(b"function 0x1000 main\nb0:"), shown[:100])
+    after = penta("jit", small, "--dump-pass", "dead").stdout
+    check("less after dead code is gone", 0 < after.count(b"\n") < shown.count(b"\n"), after[:100])
+    check("as JSON", json.loads(penta("jit", small, "--dump-pass", "dead", "--json").stdout)["text"].encode() == after)
+    check("no such pass", b"no pass is called 'x'" in penta("jit", small, "--dump-pass", "x").stderr)
+    check("no such level", b"neither 1 nor 2" in penta("run", small, "--optimize", "3").stderr)
+    ends = {penta("run", small, "--engine", engine, *level).stdout.split(b"memory")[1]
+            for engine in ("interp", "both") for level in ([], ["--optimize", "1"])}
+    check("levels agree", len(ends) == 1, ends)
+    for level in ("1", "2"):
+        per = []
+        for size in (2000, 60000):
+            file = assemble(f"long{size}", long_function(size))
+            times = [json.loads(penta("jit", file, "--optimize", level, "--json").stdout) for _ in range(3)]
+            check("all of it is compiled", times[0]["interpreted_count"] == 0, times[0])
+            per.append(min(t["nanoseconds"] / t["instructions_count"] for t in times))
+        check(f"compile time of level {level} is linear", per[1] < 4 * per[0], per)
+
+
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for name, test in list(globals().items()):

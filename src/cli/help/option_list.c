@@ -5,7 +5,12 @@
 bool command_takes(enum command command, const char *format)
 {
     const struct command_info *info = &commands[command];
-    if (info->format) return !strcmp(format, info->format);
+    for (const char *at = info->format; at; at = *at ? at + 1 : NULL) { /* words */
+        size_t n = strcspn(at, " ");
+        if (n == strlen(format) && !memcmp(at, format, n)) return true;
+        at += n;
+    }
+    if (info->format) return false;
     return penta_format_uses(format) & info->needs;
 }
 

@@ -4,6 +4,7 @@
 #include <cpuid.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 
 /* ---- which registers a function passes ---- */
 
@@ -230,12 +231,15 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
     bool ok = coil_lower_function(&j->vm, number, j->touched, j->leaves,
                                   j->slot_types + j->slot_first[number], &f);
     if (ok) {
-        inline_calls(j, &f);
-        ssa_optimise(&f, NULL, NULL);
+        if (j->after) j->after(j->after_user, "lower", &f);
+        if (j->level >= SSA_LEVEL_FULL) inline_calls(j, &f);
+        if (j->after) j->after(j->after_user, "inline", &f);
+        ssa_optimise(&f, j->level, j->after, j->after_user);
         ok = ssa_emit(&f, number, code);
     }
     ssa_fini(&f);
     if (ok) return true;
+    j->interpreted++;
     ssa_init(&f);
     f.number = number;
     coil_lower_stub(function, j->touched[number], &f);
@@ -303,11 +307,19 @@ static bool usable(void)
     return features & bit_POPCNT && more & bit_BMI2;
 }
 
+static uint64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 bool coil_jit_compile(struct coil_jit *j)
 {
     enum { RESERVE = 1 << 16 }; /* what one instruction's code may take at most */
     const struct coil_program *p = &j->vm.program;
     size_t capacity = p->count * 256 + (size_t)(1 << 20);
+    uint64_t start = now();
     struct ssa_code code = {0};
     if (!usable() || j->vm.m->big_endian || capacity > (size_t)1 << 30) return false;
     j->frames = calloc(p->function_count + 1, sizeof *j->frames);
@@ -331,6 +343,7 @@ bool coil_jit_compile(struct coil_jit *j)
     j->locations = code.locations;
     j->site_count = code.site_count;
     j->code_used = ok ? x64_here(&code.e) : 0;
+    j->nanoseconds = now() - start;
     return ok && map_stacks(j) && !mprotect(j->code, capacity, PROT_READ | PROT_EXEC);
 }
 

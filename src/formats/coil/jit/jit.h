@@ -69,13 +69,18 @@ struct coil_jit {
     size_t base_depth;      /* calls of the interpreter below native code */
     uint64_t base_fp;       /* where the first native function's slots are */
     uint32_t base_function; /* that function */
-    bool leaves;            /* any function may be the last one: jumps to computed addresses */
-    bool suspended;         /* native code waits for an answer or goes on after an interrupt */
-    int why;                /* native code has left */
-    penta_vm *twin;         /* of the engine both: the interpreter's machine */
-    bool following;         /* it is where this one is */
-    char difference[64];    /* "" while there is none */
-    uint64_t scratch[];     /* slots of a step */
+    unsigned level;         /* of optimisation: SSA_LEVEL_* */
+    ssa_after_fn *after;    /* called after each pass, if there is one */
+    void *after_user;
+    uint32_t interpreted; /* functions without native code */
+    uint64_t nanoseconds; /* that compiling took */
+    bool leaves;          /* any function may be the last one: jumps to computed addresses */
+    bool suspended;       /* native code waits for an answer or goes on after an interrupt */
+    int why;              /* native code has left */
+    penta_vm *twin;       /* of the engine both: the interpreter's machine */
+    bool following;       /* it is where this one is */
+    char difference[64];  /* "" while there is none */
+    uint64_t scratch[];   /* slots of a step */
 };
 
 static inline struct coil_jit *coil_jit(penta_vm *vm) { return (struct coil_jit *)vm; }

@@ -311,6 +311,8 @@ penta_vm *coil_jit_open(const penta_module *module, const penta_option *options,
     penta_vm *base = coil_vm_open(module, options, count, sizeof(struct coil_jit), err);
     if (!base) return NULL;
     struct coil_jit *j = coil_jit(base);
+    const char *level = option_text(options, count, "optimize");
+    j->level = level ? (unsigned)(level[0] - '0') : SSA_LEVEL_FULL;
     j->linear = j->vm.linear;
     if (j->linear && coil_jit_compile(j)) {
         j->vm.yielded = true; /* at the start of the entry function */

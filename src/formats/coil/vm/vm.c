@@ -125,6 +125,9 @@ static bool build(struct coil_vm *vm, bool linear, const penta_option *options, 
     if (vendor && strcmp(vendor, "trap") && strcmp(vendor, "host"))
         return error_at(err, BASE_OPTION_VALUE, 0, "vendor '%.20s' is neither trap nor host",
                         vendor);
+    const char *level = option_text(options, count, "optimize");
+    if (level && strcmp(level, "1") && strcmp(level, "2"))
+        return error_at(err, BASE_OPTION_VALUE, 0, "optimize '%.20s' is neither 1 nor 2", level);
     struct coil_load how = {.plain = option_text(options, count, "plain") != NULL,
                             .host_vendor = vendor && !strcmp(vendor, "host")};
     if (!coil_program_load(&vm->program, vm->m, how, err)) return false;

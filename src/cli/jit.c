@@ -1,0 +1,100 @@
+/* jit: what the compiler makes of a program, for the formats that have one. */
+#include <stdlib.h>
+#include <string.h>
+#include "cli/cli.h"
+#include "cli/pvm/native_listing.h"
+#include "penta/coil.h"
+
+static void summary(struct cli *c, const penta_pvm_compilation *made)
+{
+    if (c->value[OPT_JSON]) {
+        json_text(&c->json, "engine", "jit");
+        json_uint(&c->json, "instructions_count", made->instructions);
+        json_uint(&c->json, "native_bytes", made->native_bytes);
+        json_uint(&c->json, "nanoseconds", made->nanoseconds);
+        return;
+    }
+    writer_print(&c->out,
+                 "%u instructions, %u bytes of code, %u native bytes, compiled in %llu us\n",
+                 made->instructions, made->code_bytes, made->native_bytes,
+                 (unsigned long long)(made->nanoseconds / 1000));
+}
+
+static void compile_pvm(struct cli *c, const penta_module *module, penta_error *err)
+{
+    size_t count = 0;
+    penta_option *options = options_for(c, "pvm", OPTION_RUN, &count);
+    penta_pvm_compilation made;
+    penta_pvm_compiled *compiled = penta_pvm_compile(module, options, count, &made, err);
+    free(options);
+    if (!compiled) return;
+    summary(c, &made);
+    if (c->value[OPT_DUMP]) {
+        bool json = c->value[OPT_JSON];
+        native_listing(&c->out, json ? &c->json : NULL, module, compiled, 0, UINT32_MAX);
+    }
+    penta_pvm_compiled_free(compiled);
+}
+
+const char *pass_words(enum command command, const char *only, size_t i)
+{
+    (void)command;
+    return only && strcmp(only, "coil") ? NULL : penta_coil_pass(i);
+}
+
+static void coil_summary(struct cli *c, const penta_coil_compilation *made)
+{
+    if (c->value[OPT_JSON]) {
+        json_text(&c->json, "engine", "jit");
+        json_uint(&c->json, "functions_count", made->functions);
+        json_uint(&c->json, "interpreted_count", made->interpreted);
+        json_uint(&c->json, "instructions_count", made->instructions);
+        json_uint(&c->json, "native_bytes", made->native_bytes);
+        json_uint(&c->json, "nanoseconds", made->nanoseconds);
+        return;
+    }
+    writer_print(&c->out, "%u instructions, %u functions", made->instructions, made->functions);
+    if (made->interpreted) writer_print(&c->out, " (%u interpreted)", made->interpreted);
+    writer_print(&c->out, ", %u native bytes, compiled in %llu us\n", made->native_bytes,
+                 (unsigned long long)(made->nanoseconds / 1000));
+}
+
+static void compile_coil(struct cli *c, const penta_module *module, penta_error *err)
+{
+    size_t count = 0;
+    penta_option *options = options_for(c, "coil", OPTION_RUN, &count);
+    penta_vm *vm = penta_vm_new(module, "jit", options, count, err);
+    penta_coil_compilation made;
+    penta_buffer text = {0};
+    const char *pass = c->value[OPT_DUMP_PASS];
+    free(options);
+    if (!vm) return;
+    if (!penta_coil_compiled(vm, &made))
+        error_at(err, BASE_UNSUPPORTED, 0, "no compiler for this program on this host");
+    else if (!pass)
+        coil_summary(c, &made);
+    else if (penta_coil_pass_text(vm, pass, &text, err) && !c->value[OPT_JSON])
+        writer_bytes(&c->out, text.data, text.size);
+    else if (!err->code) {
+        penta_buffer_append(&text, (penta_bytes){(const uint8_t *)"", 1});
+        json_text(&c->json, "text", (const char *)text.data);
+    }
+    penta_buffer_free(&text);
+    penta_vm_free(vm);
+}
+
+void command_JIT(struct cli *c)
+{
+    struct input in;
+    penta_error err = {0};
+    if (!input_open(c, c->words[0], &in)) return;
+    const char *format = penta_module_format(in.module);
+    if (!strcmp(format, "coil"))
+        compile_coil(c, in.module, &err);
+    else if (!strcmp(format, "pvm"))
+        compile_pvm(c, in.module, &err);
+    else
+        error_at(&err, BASE_UNSUPPORTED, 0, "%s has no compiler", format);
+    if (err.code) cli_error(c, in.name, &err);
+    input_close(&in);
+}

@@ -1,0 +1,22 @@
+/* The calls of penta/coil.h about compiled code, on hosts that the compiler is not for. */
+#include "base/error.h"
+#include "penta/coil.h"
+
+const char *penta_coil_pass(size_t number)
+{
+    (void)number;
+    return NULL;
+}
+
+bool penta_coil_compiled(const penta_vm *vm, penta_coil_compilation *result)
+{
+    (void)vm, (void)result;
+    return false;
+}
+
+bool penta_coil_pass_text(const penta_vm *vm, const char *pass, penta_buffer *out, penta_error *err)
+{
+    (void)vm, (void)pass, (void)out;
+    *err = (penta_error){0};
+    return error_at(err, BASE_UNSUPPORTED, 0, "this build has no compiler for this host");
+}
