@@ -67,7 +67,7 @@ static bool match_line(struct pvm_assembly *a, struct pvm_line *line, struct pvm
                      "start with %isa = latest64, or give option 'isa'",
                      "the ISA must be known before the first instruction");
     }
-    bool ok = pvm_line_read(s, line) && pvm_line_match(a->matcher, line, isa, match, s->err);
+    bool ok = pvm_line_read(s, line) && pvm_line_match(line, isa, match, s->err);
     if (ok) return true;
     penta_error first = *s->err;
     size_t reached = s->pos;
@@ -248,7 +248,6 @@ void pvm_assembly_free(struct pvm_assembly *a)
     free(a->export_places);
     free(a->sections);
     free(a->varints);
-    pvm_matcher_free(a->matcher);
     labels_free(&a->labels);
 }
 
@@ -269,9 +268,8 @@ static bool assemble(struct pvm_assembly *a, const penta_option *options, size_t
     struct findings *findings = a->findings;
     penta_error err = {0};
     s->err = &err;
-    a->matcher = pvm_matcher_new(&err);
-    if (!a->matcher || !take_options(a, options, count, &err)) findings_pass(findings, &err);
-    while (a->matcher && s->pos < s->text.size) {
+    if (!take_options(a, options, count, &err)) findings_pass(findings, &err);
+    while (s->pos < s->text.size) {
         err = (penta_error){0};
         if (line(a)) continue;
         findings_pass(findings, &err);

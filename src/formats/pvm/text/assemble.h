@@ -53,7 +53,6 @@ struct pvm_assembly {
     struct source *s;
     struct findings *findings;
     struct labels labels; /* value: index of the item after the label; names live in its arena */
-    struct pvm_matcher *matcher;
     struct pvm_program program;
     bool isa_given, isa_missed, dialect_given, sizes_given[3], fields_given;
     struct pvm_item *items;

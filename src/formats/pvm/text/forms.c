@@ -1,3 +1,4 @@
+#include <pthread.h>
 #include <stdlib.h>
 #include "pvm/text/forms.h"
 #include "base/array.h"
@@ -124,10 +125,9 @@ struct row {
     char slots[8]; /* per operand: a letter of forms.def, '0' for a zero, 'a' + n for register n */
 };
 
-struct pvm_matcher {
-    size_t count;
-    struct row rows[2 * FORMS];
-};
+/* Every form that can be read, sorted by key; made before the first line is matched. */
+static struct row rows[2 * FORMS];
+static size_t row_count;
 
 bool pvm_register_parse(penta_bytes name, uint8_t *number)
 {
@@ -196,24 +196,15 @@ static int compare_rows(const void *a, const void *b)
     return order ? order : x->bare != y->bare ? x->bare - y->bare : x->form - y->form;
 }
 
-struct pvm_matcher *pvm_matcher_new(penta_error *err)
+static void make_rows(void)
 {
-    struct pvm_matcher *m = malloc(sizeof *m);
-    if (!m) {
-        error_at(err, BASE_MEMORY, 0, "no memory for the forms");
-        return NULL;
-    }
-    m->count = 0;
     for (size_t i = 0; i < FORMS; i++) {
         if (forms[i].when >= WHEN_OUTPUT) continue;
-        compile(&m->rows[m->count++], &forms[i], false);
-        if (forms[i].text[0] == 'W') compile(&m->rows[m->count++], &forms[i], true);
+        compile(&rows[row_count++], &forms[i], false);
+        if (forms[i].text[0] == 'W') compile(&rows[row_count++], &forms[i], true);
     }
-    qsort(m->rows, m->count, sizeof *m->rows, compare_rows);
-    return m;
+    qsort(rows, row_count, sizeof *rows, compare_rows);
 }
-
-void pvm_matcher_free(struct pvm_matcher *m) { free(m); }
 
 static bool add_operand(struct source *s, struct pvm_line *line, struct token t,
                         struct pvm_operand operand)
@@ -321,15 +312,17 @@ static bool fill(const struct row *row, const struct pvm_line *line, unsigned bi
     return (when != WHEN_SAME && when != WHEN_SAME_ZERO2) || m->in.a == m->in.b;
 }
 
-bool pvm_line_match(const struct pvm_matcher *matcher, const struct pvm_line *line,
-                    enum pvm_isa isa, struct pvm_match *out, penta_error *err)
+bool pvm_line_match(const struct pvm_line *line, enum pvm_isa isa, struct pvm_match *out,
+                    penta_error *err)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_rows);
     size_t low;
-    ARRAY_SEARCH(low, 0, matcher->count, strcmp(matcher->rows[low].key, line->key) >= 0);
+    ARRAY_SEARCH(low, 0, row_count, strcmp(rows[low].key, line->key) >= 0);
     const struct pvm_operand *misfit = NULL;
     bool known = false, here = false;
-    for (; low < matcher->count && !strcmp(matcher->rows[low].key, line->key); low++) {
-        const struct row *row = &matcher->rows[low];
+    for (; low < row_count && !strcmp(rows[low].key, line->key); low++) {
+        const struct row *row = &rows[low];
         known = true;
         if (pvm_ops[forms[row->form].op].number[isa] < 0 || (row->bare && pvm_isas[isa].bits != 32))
             continue;

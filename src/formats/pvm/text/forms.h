@@ -40,17 +40,13 @@ struct pvm_match {
     const struct pvm_operand *address; /* a label whose dynamic address is the first immediate */
 };
 
-struct pvm_matcher; /* the forms, sorted by key */
-struct pvm_matcher *pvm_matcher_new(penta_error *err);
-void pvm_matcher_free(struct pvm_matcher *matcher);
-
 bool pvm_register_parse(penta_bytes name, uint8_t *number); /* "a0", "r7" */
 
 /* Reads up to the end of the line, or up to "%size". */
 bool pvm_line_read(struct source *s, struct pvm_line *out);
 /* False: no form of this ISA fits; err says why. */
-bool pvm_line_match(const struct pvm_matcher *matcher, const struct pvm_line *line,
-                    enum pvm_isa isa, struct pvm_match *out, penta_error *err);
+bool pvm_line_match(const struct pvm_line *line, enum pvm_isa isa, struct pvm_match *out,
+                    penta_error *err);
 /* Reads "name operand, operand ...", by the names of isa.def or of the Gray Paper. False without an
  * error: the line does not start with such a name. */
 bool pvm_line_mnemonic(struct source *s, enum pvm_isa isa, struct pvm_line *line,

@@ -25,8 +25,7 @@ struct known_line {
 struct printer {
     const struct pvm_print *p;
     struct writer *out;
-    struct writer line; /* the one that is being checked */
-    struct pvm_matcher *matcher;
+    struct writer line;                        /* the one that is being checked */
     struct known_line *known;                  /* by hash */
     uint8_t *labels;                           /* bit per pc: a label is printed here */
     uint8_t *sized;                            /* bit per pc: this jump needs its size */
@@ -248,7 +247,7 @@ static bool comes_back(struct printer *s, const struct pvm_insn *in, unsigned si
     struct source source = {
         .name = "", .text = writer_view(&s->line), .comment = "//", .err = &err};
     if (s->line.failed || !pvm_line_read(&source, &line) ||
-        !pvm_line_match(s->matcher, &line, code->isa, &match, &err) || match.address ||
+        !pvm_line_match(&line, code->isa, &match, &err) || match.address ||
         !match.target != !pvm_has_target(in->op))
         return false;
     match.in.pc = in->pc;
@@ -411,9 +410,7 @@ bool pvm_print_source(const struct pvm_print *p, penta_error *err)
     s.labels = calloc(bits, 1);
     s.sized = calloc(bits, 1);
     s.known = calloc(LINES, sizeof *s.known);
-    s.matcher = pvm_matcher_new(err);
-    bool ok =
-        s.labels && s.sized && s.known && s.matcher && pvm_jump_sizes(&p->m->program.code, s.sized);
+    bool ok = s.labels && s.sized && s.known && pvm_jump_sizes(&p->m->program.code, s.sized);
     if (!ok) error_at(err, BASE_MEMORY, 0, "no memory for the listing");
     if (ok) find_labels(&s);
     if (ok && gives_the_file(&s, err)) {
@@ -424,7 +421,6 @@ bool pvm_print_source(const struct pvm_print *p, penta_error *err)
     }
     p->out->failed |= s.line.failed;
     writer_free(&s.line);
-    pvm_matcher_free(s.matcher);
     free(s.known);
     free(s.labels);
     free(s.sized);
