@@ -1,4 +1,4 @@
-# Every test. Those that need another build (asan, tsan, switch, s390x) take it from build/, where
+# Every test. Those that need another build (asan, tsan, s390x) take it from build/, where
 # `make test` puts it, and count as skipped (77) without it. The label `daily` is what `make check`
 # runs, `long` what only `make test-long` runs.
 set(BUILDS ${CMAKE_SOURCE_DIR}/build)
@@ -12,8 +12,9 @@ endfunction()
 
 penta_test(cases ${PYTHON} tests/tools/run --penta $<TARGET_FILE:penta_cli>)
 penta_test(cases-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/tools/run --penta ${BUILDS}/asan/bin/penta)
-penta_test(cases-switch tests/tools/if_built switch/bin/penta
-           ${PYTHON} tests/tools/run --penta ${BUILDS}/switch/bin/penta)
+if(TARGET penta_switch)
+  penta_test(cases-switch ${PYTHON} tests/tools/run --penta $<TARGET_FILE:penta_switch>)
+endif()
 penta_test(cli ${PYTHON} tests/programs/cli.py $<TARGET_FILE:penta_cli>)
 penta_test(cli-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/cli.py ${BUILDS}/asan/bin/penta)
 penta_test(help ${PYTHON} tests/programs/help.py $<TARGET_FILE:penta_cli>)

@@ -158,7 +158,7 @@ static uint32_t ask(struct coil_vm *vm, const struct coil_step *s)
 
 /* ---- the loop ---- */
 
-#define FETCH() (left ? (left--, in->op) : (uint16_t)COIL_CELL_FUEL)
+#define FETCH() ((uint16_t)(left ? (left--, in->op) : COIL_CELL_FUEL))
 #define STOP(code)                                                                                 \
     do {                                                                                           \
         vm->trap = code;                                                                           \

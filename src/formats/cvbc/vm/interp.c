@@ -28,7 +28,7 @@ static bool cvbc_create(struct cvbc_vm *vm, uint32_t id, int32_t size)
 }
 
 /* Spent fuel dispatches like an instruction, so step is run(1) and needs no second loop. */
-#define FETCH() (left ? (left--, in->op) : (uint8_t)CVBC_DO_FUEL)
+#define FETCH() ((uint8_t)(left ? (left--, in->op) : CVBC_DO_FUEL))
 enum { SLICE = 1 << 16 }; /* steps between two looks at the interrupt flag */
 
 #define LOOP run_checked
