@@ -68,7 +68,7 @@ penta_test(guest-page ${PYTHON} tests/programs/readme.py $<TARGET_FILE:penta_cli
 penta_test(guest-contracts ${PYTHON} tests/programs/guest/contracts.py $<TARGET_FILE:penta_cli>)
 penta_test(demo scripts/demo $<TARGET_FILE:penta_cli>)
 penta_test(guest-native tests/programs/guest/native 5000)
-penta_test(guest-csmith tests/programs/guest/csmith $<TARGET_FILE:penta_cli> 50)
+penta_test(guest-csmith tests/programs/guest/csmith $<TARGET_FILE:penta_cli> 25)
 penta_test(doom tests/programs/pvm/doom $<TARGET_FILE:doom> ${SHARED}/pvm/blobs/doom.polkavm)
 penta_test(tvmr-units $<TARGET_FILE:tvmr_units>)
 penta_test(tvmr-units-asan tests/tools/if_built asan/bin/tvmr_units ${BUILDS}/asan/bin/tvmr_units)

@@ -43,15 +43,21 @@ static bool hex_or_none(struct assembly *a, struct writer *out)
 }
 
 static const struct layout_field *find_field(const struct layout_field *fields, penta_bytes name,
-                                             size_t *offset, struct suggest *near)
+                                             size_t *offset)
 {
     *offset = 0;
-    for (; fields->name; *offset += fields->size, fields++) {
+    for (; fields->name; *offset += fields->size, fields++)
         if (strlen(fields->name) == name.size && !memcmp(fields->name, name.data, name.size))
             return fields;
-        suggest_offer(near, fields->name);
-    }
     return NULL;
+}
+
+static bool unknown_field(struct source *s, struct token t, const struct layout_field *fields)
+{
+    struct suggest near = {.word = token_text(s, t)};
+    for (; fields->name; fields++) suggest_offer(&near, fields->name);
+    error_at(s->err, BASE_NAME_UNKNOWN, t.offset, "no field '%.*s'", BYTES_ARG(near.word, 40));
+    return near.best ? error_note(s->err, "did you mean '%s'?", near.best) : false;
 }
 
 static bool raw_value(struct assembly *a, const struct layout_field *field, uint8_t *out)
@@ -89,13 +95,8 @@ static bool field_list(struct assembly *a, const struct layout_field *fields,
         if (t.kind != TOKEN_NAME) return source_unexpected(s, t, "a field");
         source_next(s);
         size_t offset;
-        struct suggest near = {.word = token_text(s, t)};
-        const struct layout_field *field = find_field(fields, near.word, &offset, &near);
-        if (!field) {
-            error_at(s->err, BASE_NAME_UNKNOWN, t.offset, "no field '%.*s'",
-                     BYTES_ARG(near.word, 40));
-            return near.best ? error_note(s->err, "did you mean '%s'?", near.best) : false;
-        }
+        const struct layout_field *field = find_field(fields, token_text(s, t), &offset);
+        if (!field) return unknown_field(s, t, fields);
         if (!source_expect(s, '=')) return false;
         if (field->kind == PENTA_RAW) {
             if (!raw_value(a, field, over->bytes + offset)) return false;

@@ -299,13 +299,13 @@ bool pvm_directive(struct pvm_assembly *a)
 {
     struct source *s = a->s;
     struct token t = source_next(s);
-    struct suggest near = {.word = token_text(s, t)};
     if (s->err->code) return false;
-    for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
+    for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
         if (t.kind == TOKEN_NAME && token_is(s, t, directives[i].name))
             return directives[i].take(a);
+    struct suggest near = {.word = token_text(s, t)};
+    for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
         suggest_offer(&near, directives[i].name);
-    }
     error_at(s->err, BASE_MNEMONIC, t.offset, "unknown directive '%%%.*s'",
              BYTES_ARG(near.word, 40));
     return near.best ? error_note(s->err, "did you mean '%%%s'?", near.best) : false;
