@@ -4,8 +4,10 @@
     tests/programs/coil.py PENTA
 """
 import json
+import math
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -207,6 +209,65 @@ def test_integer_matrices():
             done = penta("run", name)
             printed = [int(line) for line in done.stdout.decode().split("\n")[: n * n + 1] if line.lstrip("-").isdigit()]
             check(name, printed == wanted and ((b"Z---D" in done.stdout) == (inverse is None)), f"{printed[:4]} {wanted[:4]}")
+
+
+def wide_result(op, a, b, kind, bits, to):
+    """What an operation on integers of this width gives, clamped to the width where `to` is saturating."""
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if kind == "cint" else (0, (1 << bits) - 1)
+    raw = a & ((1 << bits) - 1)
+    mask, n = (1 << bits) - 1, b % bits
+    quotient = 0 if not b else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    value = {"ADD": a + b, "SUB": a - b, "MUL": a * b, "DIV": quotient, "MOD": a - quotient * b if b else 0, "AND": a & b,
+             "OR": a | b, "XOR": a ^ b, "NEG": -a, "ABS": abs(a), "NOT": ~a, "MIN": min(a, b), "MAX": max(a, b),
+             "MULH": a * b >> bits, "POPCNT": raw.bit_count(), "SHL": raw << n, "SHR": raw >> n,
+             "SAR": (raw - (1 << bits) if raw >> bits - 1 else raw) >> n, "ROL": raw << n | raw >> (bits - n) % bits if n else raw,
+             "ROR": raw >> n | raw << (bits - n) % bits if n else raw, "SQRT": math.isqrt(a) if a > 0 else 0,
+             "BSWAP": int.from_bytes(raw.to_bytes((bits + 7) // 8, "little"), "big"), "INC": a + 1, "DEC": a - 1}[op]
+    if to == "sat ":
+        return min(max(value, low), high)
+    value &= mask
+    return value - (1 << bits) if kind == "cint" and value >> bits - 1 else value
+
+
+def test_wide_integers():
+    """CINT and CUNT of every kind of width against Python's integers, on all engines and in both byte orders."""
+    rng, lines, expected = random.Random(7), [], []
+    unary = ("NEG", "ABS", "NOT", "POPCNT", "SQRT", "BSWAP")
+    shifts = ("SHL", "SHR", "SAR", "ROL", "ROR")
+    for number in range(400):
+        kind, bits = rng.choice(("cint", "cunt")), rng.choice((1, 2, 7, 8, 31, 33, 40, 63, 64, 65, 96, 100, 127, 128))
+        low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if kind == "cint" else (0, (1 << bits) - 1)
+        pick = lambda: rng.choice((low, high, 0, min(1, high), rng.randint(low, high), rng.randint(low, high) >> rng.randrange(bits)))
+        op = rng.choice(("ADD", "SUB", "MUL", "DIV", "MOD", "AND", "OR", "XOR", "MIN", "MAX", "MULH", "INC", "DEC") + unary + shifts)
+        to = rng.choice(("", "sat ")) if op in ("ADD", "SUB", "MUL", "DIV", "NEG", "ABS", "INC", "DEC") else ""
+        a, b = pick(), rng.randrange(bits) if op in shifts else pick()
+        size = 1 << ((bits + 7) // 8 - 1).bit_length()
+        image = lambda value: (f"hex:@{(value & ((1 << 8 * size) - 1)).to_bytes(size, 'little').hex()}@")
+        t = f"{kind}<{bits}>"
+        lines += ["SCOPE", f"VAR %a, {t}, {t} {image(a)}", f"VAR %r, {to}{t}", "VAR %h, cunt<128>", "VAR %n, u64"]
+        if op in ("INC", "DEC"):
+            lines += ["MOV %r, %a", f"{op} %r"]
+        elif op in unary:
+            lines += [f"{op} %r, %a"]
+        elif op in shifts:
+            lines += [f"{op} %r, %a, {b}"]
+        else:
+            lines += [f"{op} %r, %a, {t} {image(b)}"]
+        lines += ["MOV %h, %r", "MOV %n, %h", "OUTPORT 2, %n", "SHR %h, 64", "MOV %n, %h", "OUTPORT 2, %n", "SCOPL"]
+        value = wide_result(op, a, b, kind, bits, to) & ((1 << 128) - 1)
+        expected.append((f"{op} {to}{t} {a} {b}", [value & ((1 << 64) - 1), value >> 64]))
+    text = MAIN.format("\n    ".join(lines))
+    for order in ("little", "big"):
+        def turned(match):
+            data = bytes.fromhex(match.group(1))
+            return (data[::-1] if order == "big" else data).hex()
+        name = assemble("wide-" + order, f".endian {order}\n" + re.sub("@([0-9a-f]+)@", turned, text))
+        for engine in ("interp", "jit", "both"):
+            got = [int(line) for line in penta("run", "--engine", engine, name).stdout.split(b"halt")[0].split()]
+            check(f"wide {order} {engine}", len(got) == 2 * len(expected), len(got))
+            for i, (what, numbers) in enumerate(expected):
+                if got[2 * i:2 * i + 2] != numbers:
+                    check(f"wide {order} {engine}", False, (what, got[2 * i:2 * i + 2], numbers))
 
 
 def test_large_types_and_functions():

@@ -151,6 +151,13 @@ static inline bool coil_is_scalar(uint8_t op)
     return coil_is_int(op) || coil_types[op].family == COIL_F_REAL;
 }
 
+/* CINT and CUNT of a width that the machine computes with. */
+enum { COIL_WIDE_BITS = 128 };
+static inline bool coil_is_wide(const struct coil_type *t)
+{
+    return t && coil_types[t->op].data == COIL_D_BITS && t->dims[0] <= COIL_WIDE_BITS;
+}
+
 extern const struct coil_type coil_scalar_types[256]; /* size and align of what needs no data */
 
 /* type.c. Reads a type with ext and data; the error stays in the reader. */

@@ -86,8 +86,9 @@ const struct driver coil_driver = {
         "operands, one letter each, forms separated by |, * repeats the one before:\n"
         "  W written  R read  B read, written if it can be  L atomic location  A address\n"
         "  X integer  S shift count or bit number  C code target  K condition  O memory order\n"
-        "  T type  V v vector  M m matrix  G g aggregate (small letters: written)  I variable\n"
-        "  U type id  N member id  E place without access  # anything\n"
+        "  T type  V v vector  M m matrix  Y y either or tensor  G g aggregate (small: written)\n"
+        "  I variable "
+        " U type id  N member id  E place without access  # anything\n"
         "flags written: Z S C V D N P; small letters: cleared\n",
     .engines = engines,
     .traps = coil_traps,

@@ -160,15 +160,19 @@ bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
     case 'S':
         kind = readable_form(o);
         type = reg || o->form == COIL_ADDR || !t || coil_is_int(t->op) ||
-               (letter == 'X' && coil_ops[insn->opcode].group == COIL_G_BITS && int_lanes(t));
+               (letter == 'X' && coil_ops[insn->opcode].group == COIL_G_BITS && int_lanes(t)) ||
+               (letter == 'X' && coil_is_wide(t) &&
+                (insn->opcode == COIL_OP_TEST || insn->opcode == COIL_OP_MULH));
         break;
     case 'V': kind = readable_form(o); /* fall through */
     case 'v': type = !reg && (!t || is_vector(t)); break;
+    case 'Y': kind = readable_form(o); /* fall through */
+    case 'y': type = !reg && (!t || is_array(t)); break;
     case 'M': kind = readable_form(o); /* fall through */
     case 'm': type = !reg && (!t || is_matrix(t)); break;
     default: kind = readable_form(o); /* R, B; W below */
     }
-    if (letter == 'W' || letter == 'v' || letter == 'm' || letter == 'g') {
+    if (letter == 'W' || letter == 'v' || letter == 'y' || letter == 'm' || letter == 'g') {
         if (!writable(c, o, qualifiers)) {
             REPORT(c, COIL_NOT_WRITABLE, o->at, "operand %u of %s cannot be written", n, name);
             return false;

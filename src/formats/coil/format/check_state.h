@@ -43,7 +43,7 @@ static inline bool is_array(const struct coil_type *t)
 }
 static inline bool int_lanes(const struct coil_type *t)
 {
-    return coil_is_int(t->op) ||
+    return coil_is_int(t->op) || coil_is_wide(t) ||
            (is_vector(t) && (!t->elem || coil_is_int(t->elem->op) || t->elem->op == COIL_T_VOID));
 }
 static inline bool sized(const struct coil_type *t) { return t && t->op != COIL_T_VOID && t->size; }

@@ -47,7 +47,8 @@ static void check_conversion(struct coil_check *c, const struct coil_insn *insn,
         return;
     }
     if (!d || !v) return;
-    if (coil_is_scalar(d->op) && coil_is_scalar(v->op)) return;
+    if ((coil_is_scalar(d->op) || coil_is_wide(d)) && (coil_is_scalar(v->op) || coil_is_wide(v)))
+        return;
     if (is_vector(d) && coil_is_scalar(v->op)) {
         if (!lanes_of(d) && c->m)
             REPORT(c, COIL_LANE_UNKNOWN, at, "no operand says what the lanes are");
@@ -64,7 +65,7 @@ static void check_conversion(struct coil_check *c, const struct coil_insn *insn,
 
 static bool numeric(const struct coil_type *t)
 {
-    return !t || coil_is_scalar(t->op) ||
+    return !t || coil_is_scalar(t->op) || coil_is_wide(t) ||
            (is_array(t) && (!t->elem || coil_is_scalar(t->elem->op) || t->elem->op == COIL_T_VOID));
 }
 
@@ -72,9 +73,11 @@ static void check_arithmetic(struct coil_check *c, const struct coil_insn *insn,
                              const struct seen *s, const char *form)
 {
     uint8_t group = coil_ops[insn->opcode].group;
-    bool arrays = false;
+    bool arrays = false, wide = false, registers = false;
     for (unsigned i = 0; i < insn->count; i++) {
         const struct coil_type *t = s->type[i];
+        wide |= coil_is_wide(t);
+        registers |= s->reg[i];
         if (!numeric(t))
             REPORT(c, COIL_OPERAND_TYPE, insn->operands[i].at, "%s cannot compute with %s",
                    coil_ops[insn->opcode].name, coil_types[t->op].name);
@@ -84,12 +87,12 @@ static void check_arithmetic(struct coil_check *c, const struct coil_insn *insn,
         arrays |= is_array(t) && form[i] != 'S';
     }
     if (c->errors) return;
-    if (arrays) {
-        bool registers = false, product = insn->opcode == COIL_OP_MUL;
-        for (unsigned i = 0; i < insn->count; i++) {
-            registers |= s->reg[i];
-            product &= is_matrix(s->type[i]);
-        }
+    if (wide && (arrays || registers))
+        REPORT(c, COIL_OPERAND_TYPE, insn->at, "a CINT or CUNT does not fit a %s",
+               arrays ? "vector" : "register");
+    else if (arrays) {
+        bool product = insn->opcode == COIL_OP_MUL;
+        for (unsigned i = 0; i < insn->count; i++) product &= is_matrix(s->type[i]);
         if (registers)
             REPORT(c, COIL_OPERAND_TYPE, insn->at, "vectors do not fit a register");
         else if (s->type[0] && coil_is_scalar(s->type[0]->op) && group != COIL_G_COMPARE)
@@ -168,7 +171,7 @@ static void check_vector(struct coil_check *c, const struct coil_insn *insn, str
     default: break;
     }
     for (unsigned i = 0; i < insn->count; i++)
-        if (!numeric(s->type[i]))
+        if (!numeric(s->type[i]) || coil_is_wide(s->type[i]))
             REPORT(c, COIL_OPERAND_TYPE, insn->operands[i].at, "%s cannot compute with it",
                    coil_ops[insn->opcode].name);
 }

@@ -103,6 +103,8 @@ bool asm_is_literal(const struct source *s, struct token t);
 bool asm_literal_parse(struct coil_asm *a, struct asm_literal *l);
 /* The bits of a literal in a scalar type. */
 bool asm_literal_bits(struct coil_asm *a, const struct asm_literal *l, uint8_t op, uint64_t *bits);
+bool asm_wide_literal(struct coil_asm *a, const struct asm_literal *literal,
+                      const struct coil_type *type, struct coil_operand *o);
 bool asm_number(struct coil_asm *a, uint8_t type, uint64_t *bits); /* of the next literal */
 
 /* assemble_operands.c */

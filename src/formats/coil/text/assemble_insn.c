@@ -45,18 +45,36 @@ static int said_type(const struct coil_asm *a, const struct asm_parsed *p)
     const struct coil_type *t = p->typed ? p->o->type : NULL;
     if (t && coil_types[t->op].family == COIL_F_VECTOR && !t->elem) t = p->lanes;
     t = t ? coil_type_resolve(&a->ids, t) : NULL;
-    if (t && coil_types[t->op].family == COIL_F_VECTOR && t->elem) t = t->elem;
+    uint8_t family = t ? coil_types[t->op].family : COIL_F_NONE;
+    if (family == COIL_F_VECTOR || family == COIL_F_MATRIX || family == COIL_F_TENSOR) t = t->elem;
     return t && coil_is_scalar(t->op) ? t->op : -1;
+}
+
+/* The CINT or CUNT that an operand is, or NULL. */
+static const struct coil_type *said_wide(const struct coil_asm *a, const struct asm_parsed *p)
+{
+    const struct coil_type *t = p->typed ? coil_type_resolve(&a->ids, p->o->type) : NULL;
+    return coil_is_wide(t) ? t : NULL;
 }
 
 static bool settle(struct coil_asm *a, struct asm_parsed *parsed, unsigned count, uint8_t opcode)
 {
     int first = -1;
-    for (unsigned i = 0; i < count && first < 0; i++) first = said_type(a, &parsed[i]);
+    const struct coil_type *wide = NULL;
+    for (unsigned i = 0; i < count && first < 0 && !wide; i++) {
+        first = said_type(a, &parsed[i]);
+        wide = said_wide(a, &parsed[i]);
+    }
     for (unsigned i = 0; i < count; i++) {
         struct coil_operand *o = parsed[i].o;
         if (o->form != ASM_PENDING) continue;
         int type = fixed_type(opcode, i, count);
+        if (type < 0 && wide && !parsed[i].literal.real) {
+            asm_plain(o, wide->op, COIL_IMMEDIATE, COIL_IMM, 0);
+            o->type = wide;
+            if (!asm_wide_literal(a, &parsed[i].literal, wide, o)) return false;
+            continue;
+        }
         if (type < 0) type = first < 0 ? COIL_T_INT64 : first;
         asm_plain(o, (uint8_t)type, COIL_IMMEDIATE, COIL_IMM, 0);
         o->type = coil_scalar((uint8_t)type);

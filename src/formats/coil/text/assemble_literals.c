@@ -86,6 +86,37 @@ bool asm_literal_bits(struct coil_asm *a, const struct asm_literal *l, uint8_t o
     return true;
 }
 
+/* A whole number as a CINT or CUNT: its bytes in memory, extended by its sign. */
+bool asm_wide_literal(struct coil_asm *a, const struct asm_literal *l, const struct coil_type *type,
+                      struct coil_operand *o)
+{
+    penta_error *err = a->s->err;
+    unsigned bits = type->dims[0];
+    uint64_t most = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+    uint64_t least = bits > 64 ? UINT64_MAX : UINT64_C(1) << (bits - 1);
+    if (l->real) return error_at(err, COIL_IMM_TYPE, l->at, "a float cannot stand for an integer");
+    if (l->negative ? l->magnitude > least : l->magnitude > most)
+        return error_at(err, COIL_IMM_RANGE, l->at, "%s%llu does not fit %u bits",
+                        l->negative ? "-" : "", (unsigned long long)l->magnitude, bits);
+    size_t size = (size_t)type->size;
+    uint8_t *image = arena_alloc(&a->arena, size, 1, err);
+    if (!image) return false;
+    uint64_t low = l->negative ? 0 - l->magnitude : l->magnitude;
+    bool minus = (l->negative && l->magnitude) ||
+                 (type->op == COIL_T_CINT && bits <= 64 && low >> (bits - 1) & 1);
+    if (type->op == COIL_T_CUNT) minus = false; /* the bits above the width are zero */
+    if (bits < 64 && !minus) low &= most;
+    for (size_t i = 0; i < size; i++) {
+        uint8_t byte = i < 8 ? (uint8_t)(low >> 8 * i) : minus ? 0xff : 0;
+        image[a->object.big_endian ? size - 1 - i : i] = byte;
+    }
+    if (minus && bits < 64)
+        for (unsigned i = bits; i < 64 && i / 8 < size; i++)
+            image[a->object.big_endian ? size - 1 - i / 8 : i / 8] |= (uint8_t)(1u << i % 8);
+    o->image = (penta_bytes){image, size};
+    return true;
+}
+
 bool asm_number(struct coil_asm *a, uint8_t type, uint64_t *bits)
 {
     struct asm_literal l;

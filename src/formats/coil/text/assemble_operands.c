@@ -342,6 +342,10 @@ static bool typed(struct coil_asm *a, struct asm_parsed *p)
         source_next(s);
         return source_expect(s, ':') && hex_image(a, o, type, t.offset);
     }
+    if (asm_is_literal(s, t) && coil_is_wide(type)) {
+        struct asm_literal l;
+        return asm_literal_parse(a, &l) && asm_wide_literal(a, &l, type, o);
+    }
     if (asm_is_literal(s, t)) return asm_number(a, type->op, &o->value);
     return source_unexpected(s, t, "a value of the type");
 }

@@ -126,6 +126,26 @@ static bool lanes_say(const struct coil_type *t, penta_bytes image, bool big_end
     return true;
 }
 
+/* A CINT or CUNT as a number, where 64 bits and a sign say it; false: not printed. */
+static bool print_wide(struct writer *out, const struct coil_type *t, penta_bytes image,
+                       bool big_endian)
+{
+    if (!coil_is_wide(t)) return false;
+    unsigned bits = t->dims[0];
+    uint8_t bytes[16] = {0};
+    for (size_t i = 0; i < image.size; i++)
+        bytes[i] = image.data[big_endian ? image.size - 1 - i : i];
+    bool minus = t->op == COIL_T_CINT && bytes[(bits - 1) / 8] >> (bits - 1) % 8 & 1;
+    uint64_t low = get64(bytes);
+    for (size_t i = image.size; i < 16; i++) bytes[i] = minus ? 0xff : 0;
+    if (minus && image.size < 8) low |= UINT64_MAX << 8 * image.size;
+    if (get64(bytes + 8) != (minus ? UINT64_MAX : 0) || (minus && !low)) return false;
+    if (bits < 64 && (minus ? ~low : low) >> (minus ? bits - 1 : bits)) return false;
+    if (minus) writer_char(out, '-');
+    writer_dec(out, minus ? 0 - low : low);
+    return true;
+}
+
 static void print_immediate(struct writer *out, const struct coil_operand *o, bool big_endian)
 {
     const struct coil_type *t = o->type;
@@ -150,6 +170,7 @@ static void print_immediate(struct writer *out, const struct coil_operand *o, bo
         writer_char(out, '}');
         return;
     }
+    if (o->image.data && print_wide(out, t, image, big_endian)) return;
     writer_text(out, "hex:");
     writer_hex(out, image);
 }

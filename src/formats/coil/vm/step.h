@@ -25,6 +25,10 @@ bool coil_keeps_value_type(uint8_t opcode); /* the second operand does not take 
 uint8_t coil_operation_type(const struct coil_step *s, const struct coil_roles *r);
 bool coil_clamps(uint8_t opcode); /* SATURATE of the destination applies to it */
 uint32_t coil_run_arith(struct coil_vm *vm, const struct coil_step *s);
+/* step_wide.c: where an operand is a CINT or CUNT; through: the type between, or NULL */
+uint32_t coil_move_wide(struct coil_vm *vm, const struct coil_place *to,
+                        const struct coil_place *through, const struct coil_place *from);
+uint32_t coil_run_wide(struct coil_vm *vm, const struct coil_step *s, const struct coil_roles *r);
 /* step_memory.c */
 uint32_t coil_run_stack(struct coil_vm *vm, const struct coil_step *s);
 uint32_t coil_run_memory(struct coil_vm *vm, const struct coil_step *s);

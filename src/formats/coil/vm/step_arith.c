@@ -192,11 +192,13 @@ static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const s
 uint32_t coil_run_arith(struct coil_vm *vm, const struct coil_step *s)
 {
     struct coil_roles r = coil_roles_of(s);
-    bool arrays = false, matrices = s->opcode == COIL_OP_MUL;
+    bool arrays = false, wide = false, matrices = s->opcode == COIL_OP_MUL;
     for (unsigned i = 0; i < s->count; i++) {
+        wide |= coil_is_wide(s->places[i].type);
         arrays |= coil_is_array(s->places[i].type) && s->places[i].at != COIL_AT_REGISTER;
         matrices &= s->places[i].type && coil_types[s->places[i].type->op].family == COIL_F_MATRIX;
     }
+    if (wide) return coil_run_wide(vm, s, &r);
     if (!arrays) return run_scalar(vm, s, &r);
     return matrices ? coil_run_product(vm, s, (unsigned)r.a, (unsigned)r.b) : run_lanes(vm, s, &r);
 }

@@ -46,6 +46,8 @@ uint32_t coil_move(struct coil_vm *vm, const struct coil_step *s, const struct c
                    const struct coil_place *from)
 {
     uint64_t value;
+    if (coil_is_wide(to->type) || coil_is_wide(from->type))
+        return coil_move_wide(vm, to, NULL, from);
     if (coil_place_scalar(from)) {
         uint8_t type = from->at == COIL_AT_REGISTER ? coil_step_type(s) : from->op;
         TRY(coil_place_read(vm, from, type, &value));
@@ -77,6 +79,10 @@ uint32_t coil_run_move(struct coil_vm *vm, const struct coil_step *s)
     }
     if (s->opcode == COIL_OP_CAST && s->count == 3) {
         const struct coil_place *through = &s->places[1];
+        if (coil_is_wide(through->type) ||
+            (coil_is_scalar(through->op) &&
+             (coil_is_wide(s->places[0].type) || coil_is_wide(s->places[2].type))))
+            return coil_move_wide(vm, &s->places[0], through, &s->places[2]);
         if (!coil_is_scalar(through->op) || !coil_place_scalar(&s->places[2]))
             return coil_move(vm, s, &s->places[0], &s->places[2]);
         uint8_t type = coil_type_at(s, 2);

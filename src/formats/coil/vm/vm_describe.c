@@ -74,6 +74,13 @@ bool coil_variable_value(const struct coil_vm *vm, struct coil_base base,
             .name = variable->name, .kind = PENTA_TEXT, .as.bytes = bytes_of("optimised out")};
         return true;
     }
+    if (bytes && coil_is_wide(t) && t->dims[0] <= 64) {
+        unsigned shift = 64u - t->dims[0];
+        uint64_t raw = bytes_uint(bytes, (size_t)t->size, vm->m->big_endian) << shift;
+        field->kind = t->op == COIL_T_CINT ? PENTA_SINT : PENTA_UINT;
+        field->as.u = t->op == COIL_T_CINT ? (uint64_t)((int64_t)raw >> shift) : raw >> shift;
+        return true;
+    }
     if (!coil_is_scalar(t->op)) {
         field->kind = PENTA_RAW;
         if (bytes)
