@@ -1,11 +1,10 @@
 /* The forms of COIL vectors: instructions, invalid ones, sources with errors, single operations,
  * programs, object listings and broken objects. */
 #include "coil/coil.h"
-#include "base/file/file.h"
 #include "base/writer.h"
 #include "coil/link/link.h"
 #include "coil/vm/vm.h"
-#include "conform/conform.h"
+#include "conform/trial.h"
 #include "penta/session.h"
 #include "text/lexer.h"
 #include <inttypes.h>
@@ -16,42 +15,19 @@
 
 enum { SOURCES_MAX = 64, FUEL = 200000000 };
 
-static const char *name_of(const struct json_object *v)
-{
-    const char *name = json_as_text(json_get(v, "name"));
-    return name ? name : "unnamed";
-}
-
-/* ---- the first error of something ---- */
-
-struct first {
-    uint32_t code;
-    char message[160];
-};
-
-static void keep_first(void *user, const penta_error *e)
-{
-    struct first *f = user;
-    if (f->code || e->severity != PENTA_ERROR) return;
-    f->code = e->code;
-    snprintf(f->message, sizeof f->message, "%s", e->message);
-}
-
-static void take(struct first *f, const penta_error *e)
-{
-    if (e->code) keep_first(f, e);
-}
-
 /* "E_" and the rule's name; "OK" without an error. */
-static void judge(struct conform *c, const char *name, const char *expected, const struct first *f)
+static void judge(struct trial *t, const char *expected, const struct first_error *f)
 {
-    const char *rule = f->code ? penta_code_name(f->code) : NULL;
+    const char *rule = f->error.code ? penta_code_name(f->error.code) : NULL;
     char got[64];
     snprintf(got, sizeof got, "%s%s", rule ? "E_" : "", rule ? rule : "OK");
-    if (expected && !strcmp(expected, got))
-        conform_pass(c, name);
-    else
-        conform_fail(c, name, expected ? expected : "an error name", "%s: %s", got, f->message);
+    if (!expected || strcmp(expected, got))
+        trial_fail(t, expected ? expected : "an error name", "%s: %s", got, f->error.message);
+}
+
+static void take(struct first_error *f, const penta_error *e)
+{
+    if (e->code) first_error_keep(f, e);
 }
 
 /* ---- instructions ---- */
@@ -63,15 +39,16 @@ static bool read_insn(const uint8_t *bytes, size_t size, bool big, struct coil_i
     return coil_insn_read(&r, insn);
 }
 
-static void run_instruction(struct conform *c, const struct json_object *v, struct coil_insn *insn)
+static void run_instruction(struct trial *t, const struct json_object *v)
 {
     size_t size;
     uint8_t *bytes = json_as_hex(json_get(v, "hex"), &size);
+    struct coil_insn insn = {0};
     const char *text = json_as_text(json_get(v, "disasm")),
                *endian = json_as_text(json_get(v, "endian"));
     uint64_t length = size;
     if (!bytes || !text) {
-        conform_fail(c, name_of(v), "hex and disasm", "a case without them");
+        trial_fail(t, "hex and disasm", "a case without them");
         free(bytes);
         return;
     }
@@ -80,63 +57,53 @@ static void run_instruction(struct conform *c, const struct json_object *v, stru
     struct coil_module alone = {.big_endian = big, .raw = true, .header = {.target_pu = 1}};
     penta_error err = {0};
     struct writer printed = {0}, again = {.big_endian = big}, assembled = {0};
-    if (!read_insn(bytes, size, big, insn, &err)) {
-        conform_fail(c, name_of(v), text, "%s", err.message);
+    if (!read_insn(bytes, size, big, &insn, &err)) {
+        trial_fail(t, text, "%s", err.message);
     } else {
-        coil_print_insn(&printed, &alone, insn);
-        coil_insn_write(&again, insn);
+        coil_print_insn(&printed, &alone, &insn);
+        coil_insn_write(&again, &insn);
         writer_char(&printed, 0);
         const penta_option options[] = {{"raw", "1"}, {"endian", big ? "big" : "little"}};
         struct source s = {.text = bytes_of(text), .comment = ";", .err = &err};
-        struct first first = {0};
-        struct findings f = {.rules = coil_rules, .report = keep_first, .user = &first};
+        struct first_error first = {0};
+        struct findings f = {.rules = coil_rules, .report = first_error_keep, .user = &first};
         coil_assemble(&s, options, 2, &assembled, &f);
-        if (insn->size != length)
-            conform_fail(c, name_of(v), "the length", "%u bytes", (unsigned)insn->size);
+        if (insn.size != length)
+            trial_fail(t, "the length", "%u bytes", (unsigned)insn.size);
         else if (strcmp((const char *)printed.out.data, text))
-            conform_fail(c, name_of(v), text, "%s", (const char *)printed.out.data);
+            trial_fail(t, text, "%s", (const char *)printed.out.data);
         else if (!bytes_equal(writer_view(&again), (penta_bytes){bytes, size}))
-            conform_fail(c, name_of(v), "the same bytes", "encoding gives others");
+            trial_fail(t, "the same bytes", "encoding gives others");
         else if (!bytes_equal(writer_view(&assembled), (penta_bytes){bytes, size}))
-            conform_fail(c, name_of(v), "the same bytes", "assembling gives others: %s",
-                         first.message);
-        else
-            conform_pass(c, name_of(v));
+            trial_fail(t, "the same bytes", "assembling gives others: %s", first.error.message);
     }
     writer_free(&printed);
     writer_free(&again);
     writer_free(&assembled);
+    coil_insn_free(&insn);
     free(bytes);
 }
 
-static void run_invalid(struct conform *c, const struct json_object *v, struct coil_insn *insn)
+static void run_invalid(struct trial *t, const struct json_object *v)
 {
     size_t size;
     uint8_t *bytes = json_as_hex(json_get(v, "hex"), &size);
+    struct coil_insn insn = {0};
     const char *endian = json_as_text(json_get(v, "endian"));
-    struct first first = {0};
+    struct first_error first = {0};
     penta_error err = {0};
-    if (bytes && !read_insn(bytes, size, endian && !strcmp(endian, "big"), insn, &err)) {
+    if (bytes && !read_insn(bytes, size, endian && !strcmp(endian, "big"), &insn, &err)) {
         take(&first, &err);
     } else if (bytes) {
-        struct findings f = {.rules = coil_rules, .report = keep_first, .user = &first};
+        struct findings f = {.rules = coil_rules, .report = first_error_keep, .user = &first};
         struct coil_check check;
         coil_check_init(&check, NULL, &f);
-        coil_check_insn(&check, insn);
+        coil_check_insn(&check, &insn);
         coil_check_fini(&check);
     }
-    judge(c, name_of(v), json_as_text(json_get(v, "error")), &first);
+    judge(t, json_as_text(json_get(v, "error")), &first);
+    coil_insn_free(&insn);
     free(bytes);
-}
-
-typedef void insn_case(struct conform *c, const struct json_object *v, struct coil_insn *insn);
-
-static void each_insn(struct conform *c, const struct json_object *list, insn_case *run)
-{
-    struct coil_insn *insn = calloc(1, sizeof *insn);
-    for (size_t i = 0; insn && i < json_length(list); i++) run(c, json_item(list, i), insn);
-    if (insn) coil_insn_free(insn);
-    free(insn);
 }
 
 /* ---- sources to a machine ---- */
@@ -147,13 +114,13 @@ struct build {
     size_t count;
     struct writer linked;
     penta_module *program;
-    struct first first;
+    struct first_error first;
 };
 
 static bool assemble(struct build *b, penta_bytes text)
 {
     if (b->count == SOURCES_MAX) return false;
-    penta_module *m = penta_assemble(text, "coil", NULL, 0, keep_first, &b->first);
+    penta_module *m = penta_assemble(text, "coil", NULL, 0, first_error_keep, &b->first);
     if (!m) return false;
     snprintf(b->names[b->count], sizeof b->names[0], "object %zu", b->count + 1);
     b->objects[b->count++] = m;
@@ -167,12 +134,12 @@ static bool link_and_open(struct build *b)
         inputs[i] =
             (struct coil_link_input){.name = b->names[i], .module = coil_module(b->objects[i])};
     struct coil_link link = {.inputs = inputs, .count = b->count};
-    struct findings f = {.rules = coil_rules, .report = keep_first, .user = &b->first};
+    struct findings f = {.rules = coil_rules, .report = first_error_keep, .user = &b->first};
     penta_error err = {0};
     if (!coil_link(&link, &b->linked, &f)) return false;
     b->program = penta_open(writer_view(&b->linked), "coil", NULL, 0, &err);
     take(&b->first, &err);
-    return b->program && penta_validate(b->program, keep_first, &b->first);
+    return b->program && penta_validate(b->program, first_error_keep, &b->first);
 }
 
 static void build_free(struct build *b)
@@ -208,7 +175,7 @@ static bool execute(struct build *b, struct run *r, const uint8_t *flags)
     return true;
 }
 
-static void run_text_error(struct conform *c, const struct json_object *v)
+static void run_text_error(struct trial *t, const struct json_object *v)
 {
     struct build b = {0};
     const struct json_object *sources = json_get(v, "sources");
@@ -220,25 +187,21 @@ static void run_text_error(struct conform *c, const struct json_object *v)
     }
     struct run r = {0};
     if (ok && link_and_open(&b)) execute(&b, &r, NULL);
-    judge(c, name_of(v), json_as_text(json_get(v, "error")), &b.first);
+    judge(t, json_as_text(json_get(v, "error")), &b.first);
     writer_free(&r.output);
     build_free(&b);
 }
 
 /* ---- programs ---- */
 
-static bool read_sources(struct conform *c, const struct json_object *v, struct build *b)
+static bool read_sources(struct trial *t, const struct json_object *v, struct build *b)
 {
     const struct json_object *sources = json_get(v, "sources");
-    const char *slash = strrchr(c->path, '/');
     for (size_t i = 0; i < json_length(sources); i++) {
         const char *file = json_as_text(json_item(sources, i));
-        char path[2048];
         penta_buffer text = {0};
         penta_error err = {0};
-        snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - c->path) : 0, c->path,
-                 file ? file : "");
-        bool ok = file && file_read_regular(path, 1 << 28, &text, &err);
+        bool ok = file && conform_beside(t->c, file, &text, &err);
         take(&b->first, &err);
         ok = ok && assemble(b, (penta_bytes){text.data, text.size});
         penta_buffer_free(&text);
@@ -247,7 +210,7 @@ static bool read_sources(struct conform *c, const struct json_object *v, struct 
     return true;
 }
 
-static void judge_program(struct conform *c, const struct json_object *v, const struct run *r)
+static void judge_program(struct trial *t, const struct json_object *v, const struct run *r)
 {
     const char *trap = json_as_text(json_get(v, "trap"));
     const struct json_object *out = json_get(v, "stdout");
@@ -256,35 +219,31 @@ static void judge_program(struct conform *c, const struct json_object *v, const 
     int64_t v0 = 0, code = 0;
     if (out && !bytes_equal((penta_bytes){(const uint8_t *)json_as_text(out), json_text_size(out)},
                             writer_view(&r->output)))
-        conform_fail(c, name_of(v), json_as_text(out), "%.*s",
-                     (int)(r->output.out.size > 200 ? 200 : r->output.out.size),
-                     r->output.out.data ? (const char *)r->output.out.data : "");
+        trial_fail(t, json_as_text(out), "%.*s",
+                   (int)(r->output.out.size > 200 ? 200 : r->output.out.size),
+                   r->output.out.data ? (const char *)r->output.out.data : "");
     else if (trap) {
         json_as_sint(json_get(v, "code"), &code);
         int64_t seen = r->stop.detail == COIL_TRAP_TRAP ? (int64_t)r->stop.args[0] : 0;
         if (r->stop.kind != PENTA_STOP_TRAP || !got || strcmp(got, trap) || seen != code)
-            conform_fail(c, name_of(v), trap, "%s, code %" PRId64, got ? got : "no trap", seen);
-        else
-            conform_pass(c, name_of(v));
+            trial_fail(t, trap, "%s, code %" PRId64, got ? got : "no trap", seen);
     } else if (r->stop.kind != PENTA_STOP_HALT) {
-        conform_fail(c, name_of(v), "halt", "%s", got ? got : "another stop");
+        trial_fail(t, "halt", "%s", got ? got : "another stop");
     } else if (json_as_sint(json_get(v, "v0"), &v0) && v0 != (int64_t)r->v0) {
         char expected[32];
         snprintf(expected, sizeof expected, "v0 %" PRId64, v0);
-        conform_fail(c, name_of(v), expected, "v0 %" PRId64, (int64_t)r->v0);
-    } else {
-        conform_pass(c, name_of(v));
+        trial_fail(t, expected, "v0 %" PRId64, (int64_t)r->v0);
     }
 }
 
-static void run_program(struct conform *c, const struct json_object *v)
+static void run_program(struct trial *t, const struct json_object *v)
 {
     struct build b = {0};
     struct run r = {0};
-    if (read_sources(c, v, &b) && link_and_open(&b) && execute(&b, &r, NULL))
-        judge_program(c, v, &r);
+    if (read_sources(t, v, &b) && link_and_open(&b) && execute(&b, &r, NULL))
+        judge_program(t, v, &r);
     else
-        conform_fail(c, name_of(v), "a program that runs", "%s", b.first.message);
+        trial_fail(t, "a program that runs", "%s", b.first.error.message);
     writer_free(&r.output);
     build_free(&b);
 }
@@ -347,7 +306,7 @@ static bool same_result(const struct json_object *v, uint64_t got, char *text, s
     return json_as_sint(result, &i) ? (uint64_t)i == got : json_as_uint(result, &u) && u == got;
 }
 
-static void run_alu(struct conform *c, const struct json_object *v)
+static void run_alu(struct trial *t, const struct json_object *v)
 {
     static const char flag_order[] = "ZSCVDNP";
     const char *op = json_as_text(json_get(v, "op")), *flags = json_as_text(json_get(v, "ZSCVDNP"));
@@ -355,47 +314,40 @@ static void run_alu(struct conform *c, const struct json_object *v)
     char name[64], text[64] = "";
     json_as_uint(json_get(v, "id"), &id);
     snprintf(name, sizeof name, "%s-%" PRIu64, op ? op : "?", id);
+    t->name = name;
     if (!op || !flags || strlen(flags) != 7) {
-        conform_fail(c, name, "op, dest and seven flags", "a row without them");
+        trial_fail(t, "op, dest and seven flags", "a row without them");
         return;
     }
     struct writer source = {0};
     struct build b = {0};
     alu_source(&source, v);
     bool ok = assemble(&b, writer_view(&source)) && link_and_open(&b);
-    if (!ok) conform_fail(c, name, "a program that runs", "%s", b.first.message);
+    if (!ok) trial_fail(t, "a program that runs", "%s", b.first.error.message);
     for (int pass = 0; ok && pass < 2; pass++) { /* kept flags stay 0, and stay 1 */
         const uint8_t start = pass ? 127 : 0;
         struct run r = {0};
         ok = execute(&b, &r, &start);
         if (!ok)
-            conform_fail(c, name, "a machine", "%s", b.first.message);
+            trial_fail(t, "a machine", "%s", b.first.error.message);
         else if (r.stop.kind != PENTA_STOP_HALT)
-            ok = false, conform_fail(c, name, "halt", "trap %u", r.stop.detail);
+            ok = false, trial_fail(t, "halt", "trap %u", r.stop.detail);
         else if (!same_result(v, r.v0, text, sizeof text))
-            ok = false, conform_fail(c, name, "the result", "%s", text);
+            ok = false, trial_fail(t, "the result", "%s", text);
         for (int i = 0; ok && i < 7; i++) {
             int want = flags[i] == '-' ? pass : flags[i] - '0', got = r.flags >> i & 1;
             if (want == got) continue;
             ok = false;
-            conform_fail(c, name, flags, "flag %c is %d", flag_order[i], got);
+            trial_fail(t, flags, "flag %c is %d", flag_order[i], got);
         }
         writer_free(&r.output);
     }
-    if (ok) conform_pass(c, name);
+    trial_end(t); /* while its name is there */
     writer_free(&source);
     build_free(&b);
 }
 
 /* ---- objects ---- */
-
-static bool read_beside(struct conform *c, const char *file, penta_buffer *out, penta_error *err)
-{
-    const char *slash = strrchr(c->path, '/');
-    char path[2048];
-    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - c->path) : 0, c->path, file);
-    return file_read_regular(path, 1 << 30, out, err);
-}
 
 static bool number_is(const struct json_object *v, const char *key, uint64_t got, char *why,
                       size_t size)
@@ -506,11 +458,11 @@ static bool comes_back(const penta_module *m, const penta_buffer *file)
 {
     penta_buffer text = {0}, encoded = {0}, again = {0};
     penta_error err = {0};
-    struct first first = {0};
+    struct first_error first = {0};
     bool ok = penta_encode(m, &encoded, &err) && same_bytes(&encoded, file) &&
               penta_print(m, NULL, 0, &text, &err);
     penta_module *back = ok ? penta_assemble((penta_bytes){text.data, text.size}, "coil", NULL, 0,
-                                             keep_first, &first)
+                                             first_error_keep, &first)
                             : NULL;
     ok = back && penta_encode(back, &again, &err) && same_bytes(&again, file);
     penta_close(back);
@@ -521,7 +473,7 @@ static bool comes_back(const penta_module *m, const penta_buffer *file)
 }
 
 /* A file X_ab_exec must be what linking X_a and X_b gives, byte for byte. */
-static bool links_to(struct conform *c, const char *file, const penta_buffer *expected)
+static bool links_to(const struct conform *c, const char *file, const penta_buffer *expected)
 {
     const char *tail = strstr(file, "_ab_exec.coil");
     if (!tail) return true;
@@ -533,7 +485,7 @@ static bool links_to(struct conform *c, const char *file, const penta_buffer *ex
     for (int i = 0; i < 2; i++) {
         char name[256];
         snprintf(name, sizeof name, "%.*s_%c.coil", (int)(tail - file), file, 'a' + i);
-        there &= read_beside(c, name, &in[i], &err);
+        there &= conform_beside(c, name, &in[i], &err);
         modules[i] =
             there ? penta_open((penta_bytes){in[i].data, in[i].size}, "coil", NULL, 0, &err) : NULL;
         inputs[i] = (struct coil_link_input){.name = i ? "b" : "a",
@@ -541,8 +493,8 @@ static bool links_to(struct conform *c, const char *file, const penta_buffer *ex
     }
     if (modules[0] && modules[1]) {
         struct writer out = {0};
-        struct first first = {0};
-        struct findings f = {.rules = coil_rules, .report = keep_first, .user = &first};
+        struct first_error first = {0};
+        struct findings f = {.rules = coil_rules, .report = first_error_keep, .user = &first};
         struct coil_link link = {.inputs = inputs, .count = 2};
         ok = coil_link(&link, &out, &f) && same_bytes(&out.out, expected);
         writer_free(&out);
@@ -556,43 +508,42 @@ static bool links_to(struct conform *c, const char *file, const penta_buffer *ex
 
 static void run_listed(void *user, const char *key, const struct json_object *v)
 {
-    struct conform *c = user;
+    struct trial t = {.c = user, .name = key};
     penta_buffer file = {0};
     penta_error err = {0};
     char why[160] = "";
-    if (!read_beside(c, key, &file, &err)) {
-        conform_fail(c, key, "the file", "%s", err.message);
+    if (!conform_beside(user, key, &file, &err)) {
+        trial_fail(&t, "the file", "%s", err.message);
         return;
     }
     penta_module *m = penta_open((penta_bytes){file.data, file.size}, "coil", NULL, 0, &err);
-    struct first first = {0};
+    struct first_error first = {0};
     if (!m || penta_module_damage(m))
-        conform_fail(c, key, "an object", "%s", m ? penta_module_damage(m)->message : err.message);
+        trial_fail(&t, "an object", "%s", m ? penta_module_damage(m)->message : err.message);
     else if (!same_listing(coil_module(m), v, why, sizeof why))
-        conform_fail(c, key, "the listed contents", "%s", why);
-    else if (!penta_validate(m, keep_first, &first))
-        conform_fail(c, key, "a valid object", "%s", first.message);
+        trial_fail(&t, "the listed contents", "%s", why);
+    else if (!penta_validate(m, first_error_keep, &first))
+        trial_fail(&t, "a valid object", "%s", first.error.message);
     else if (!comes_back(m, &file))
-        conform_fail(c, key, "the same bytes", "encode or text gives others");
-    else if (!links_to(c, key, &file))
-        conform_fail(c, key, "the same bytes", "linking gives others");
-    else
-        conform_pass(c, key);
+        trial_fail(&t, "the same bytes", "encode or text gives others");
+    else if (!links_to(user, key, &file))
+        trial_fail(&t, "the same bytes", "linking gives others");
+    trial_end(&t);
     penta_close(m);
     penta_buffer_free(&file);
 }
 
-static void run_broken(struct conform *c, const struct json_object *v)
+static void run_broken(struct trial *t, const struct json_object *v)
 {
     const char *base = json_as_text(json_get(v, "base"));
     char name[256];
     penta_buffer file = {0};
     penta_error err = {0};
-    struct first first = {0};
+    struct first_error first = {0};
     uint64_t offset = 0, truncate = 0;
     snprintf(name, sizeof name, "%s.coil", base ? base : "?");
-    if (!read_beside(c, name, &file, &err)) {
-        conform_fail(c, name_of(v), "the base file", "%s", err.message);
+    if (!conform_beside(t->c, name, &file, &err)) {
+        trial_fail(t, "the base file", "%s", err.message);
         return;
     }
     size_t n = 0;
@@ -603,9 +554,9 @@ static void run_broken(struct conform *c, const struct json_object *v)
     if (json_as_uint(json_get(v, "truncate"), &truncate) && truncate < file.size)
         file.size = (size_t)truncate;
     penta_module *m = penta_open((penta_bytes){file.data, file.size}, "coil", NULL, 0, &err);
-    if (m) penta_validate(m, keep_first, &first);
+    if (m) penta_validate(m, first_error_keep, &first);
     take(&first, &err);
-    judge(c, name_of(v), json_as_text(json_get(v, "error")), &first);
+    judge(t, json_as_text(json_get(v, "error")), &first);
     penta_close(m);
     free(patch);
     penta_buffer_free(&file);
@@ -613,31 +564,23 @@ static void run_broken(struct conform *c, const struct json_object *v)
 
 /* ---- the forms ---- */
 
-#define LIST_FORM(form, key, member, call)                                                         \
+#define LIST_FORM(form, key, member, run_case)                                                     \
     static bool matches_##form(const struct json_object *root)                                     \
     {                                                                                              \
-        const struct json_object *first = json_item(json_get(root, key), 0);                       \
-        return json_is_list(json_get(root, key)) && json_has(first, member);                       \
+        return first_has(root, key, member, member);                                               \
     }                                                                                              \
     static void run_all_##form(struct conform *c, const struct json_object *root)                  \
     {                                                                                              \
-        const struct json_object *list = json_get(root, key);                                      \
-        call;                                                                                      \
+        trial_each(c, json_get(root, key), key, run_case);                                         \
     }                                                                                              \
     const struct conform_form conform_coil_##form = {"coil " #form, matches_##form, run_all_##form};
 
-static void each(struct conform *c, const struct json_object *list,
-                 void (*run)(struct conform *c, const struct json_object *v))
-{
-    for (size_t i = 0; i < json_length(list); i++) run(c, json_item(list, i));
-}
-
-LIST_FORM(instructions, "instructions", "disasm", each_insn(c, list, run_instruction))
-LIST_FORM(invalid, "invalid", "hex", each_insn(c, list, run_invalid))
-LIST_FORM(text_errors, "text_errors", "sources", each(c, list, run_text_error))
-LIST_FORM(alu, "alu", "op", each(c, list, run_alu))
-LIST_FORM(programs, "programs", "sources", each(c, list, run_program))
-LIST_FORM(broken, "broken", "base", each(c, list, run_broken))
+LIST_FORM(instructions, "instructions", "disasm", run_instruction)
+LIST_FORM(invalid, "invalid", "hex", run_invalid)
+LIST_FORM(text_errors, "text_errors", "sources", run_text_error)
+LIST_FORM(alu, "alu", "op", run_alu)
+LIST_FORM(programs, "programs", "sources", run_program)
+LIST_FORM(broken, "broken", "base", run_broken)
 
 struct shape {
     bool any, all;

@@ -5,38 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/file/file.h"
 #include "base/number.h"
-#include "conform/conform.h"
+#include "conform/trial.h"
 #include "cvbc/format/legacy.h"
 #include "cvbc/vm/vm.h"
 
 /* ---- shared ---- */
 
-static char *beside(const char *path, const char *name)
-{
-    const char *slash = strrchr(path, '/');
-    size_t folder = slash ? (size_t)(slash - path) + 1 : 0, size = folder + strlen(name) + 1;
-    char *out = malloc(size);
-    if (out) snprintf(out, size, "%.*s%s", (int)folder, path, name);
-    return out;
-}
-
-static bool read_beside(const char *path, const char *name, penta_buffer *out)
+/* Names in the legacy manifest start with the folder that it is in itself. */
+static bool read_beside(const struct conform *c, const char *name, penta_buffer *out)
 {
     penta_error err = {0};
-    char *full = beside(path, name);
-    bool ok = full && file_read_regular(full, UINT64_C(1) << 30, out, &err);
-    /* names in the legacy manifest start with the folder that it is in itself */
     const char *slash = strchr(name, '/');
-    if (!ok && slash) {
-        free(full);
-        err = (penta_error){0};
-        full = beside(path, slash + 1);
-        ok = full && file_read_regular(full, UINT64_C(1) << 30, out, &err);
-    }
-    free(full);
-    return ok;
+    return conform_beside(c, name, out, &err) || (slash && conform_beside(c, slash + 1, out, &err));
 }
 
 static const char *status_name(uint32_t code)
@@ -81,7 +62,7 @@ static bool matches_containers(const struct json_object *root)
            json_has(json_get(first, "expect"), "full_check");
 }
 
-static bool load_policy(const char *path, const struct json_object *with,
+static bool load_policy(const struct conform *c, const struct json_object *with,
                         struct cvbc_policy *policy, penta_error *err)
 {
     const struct json_object *keys = json_get(with, "trusted_keys");
@@ -92,7 +73,7 @@ static bool load_policy(const char *path, const struct json_object *with,
     for (size_t i = 0; policy->trusted && i < json_length(keys); i++) {
         char name[200];
         snprintf(name, sizeof name, "keys/%s.public.pem", json_as_text(json_item(keys, i)));
-        char *file = beside(path, name);
+        char *file = conform_path_beside(c, name);
         bool ok = file && cvbc_public_key_file(file, &policy->trusted[policy->trusted_count], err);
         free(file);
         if (!ok) return false;
@@ -101,7 +82,7 @@ static bool load_policy(const char *path, const struct json_object *with,
     const char *secret = json_as_text(json_get(with, "symmetric_key"));
     if (!secret) return true;
     penta_buffer text = {0};
-    if (!read_beside(path, "keys/symmetric.json", &text))
+    if (!read_beside(c, "keys/symmetric.json", &text))
         return error_at(err, BASE_IO, 0, "no keys/symmetric.json");
     struct json_doc *doc = json_parse((penta_bytes){text.data, text.size}, err);
     policy->secret.bytes =
@@ -112,7 +93,7 @@ static bool load_policy(const char *path, const struct json_object *with,
     return policy->has_secret || error_at(err, BASE_IO, 0, "no symmetric key '%.40s'", secret);
 }
 
-static void judge_container(struct conform *c, const char *name, const struct json_object *expect,
+static void judge_container(struct trial *t, const struct json_object *expect,
                             const struct cvbc_module *m)
 {
     struct verdict quick = {0}, full = {0};
@@ -152,38 +133,35 @@ static void judge_container(struct conform *c, const char *name, const struct js
     snprintf(got, sizeof got, "quick %s, full %s, warnings [%s], verify %s, trusted %s, %.16s",
              status_name(quick.first), status_name(full.first), (char *)full.warnings.out.data,
              status_name(o->failure.code), trust ? trust : "null", digest);
-    if (ok)
-        conform_pass(c, name);
-    else
-        conform_fail(c, name, json_as_text(json_get(expect, "verify")), "%s", got);
+    if (!ok) trial_fail(t, json_as_text(json_get(expect, "verify")), "%s", got);
     writer_free(&wanted);
     writer_free(&full.warnings);
     writer_free(&quick.warnings);
 }
 
-static void one_container(struct conform *c, const struct json_object *entry)
+static void one_container(struct trial *t, const struct json_object *entry)
 {
     const char *name = json_as_text(json_get(entry, "file"));
     penta_buffer file = {0};
     penta_error err = {0};
-    if (!name || !read_beside(c->path, name, &file)) {
-        conform_fail(c, name ? name : "-", "a file", "it cannot be read");
+    if (!name || !read_beside(t->c, name, &file)) {
+        trial_fail(t, "a file", "it cannot be read");
         return;
     }
     penta_module *module = cvbc_parse((penta_bytes){file.data, file.size}, NULL, 0, &err);
     struct cvbc_module *m = (struct cvbc_module *)module;
     if (m) cvbc_policy_free(&m->policy);
-    if (!m || !load_policy(c->path, json_get(entry, "open_with"), &m->policy, &err))
-        conform_fail(c, name, "an opened file", "%s", err.message);
+    if (!m || !load_policy(t->c, json_get(entry, "open_with"), &m->policy, &err))
+        trial_fail(t, "an opened file", "%s", err.message);
     else
-        judge_container(c, name, json_get(entry, "expect"), m);
+        judge_container(t, json_get(entry, "expect"), m);
     penta_close(module);
     penta_buffer_free(&file);
 }
 
 static void run_containers(struct conform *c, const struct json_object *root)
 {
-    for (size_t i = 0; i < json_length(root); i++) one_container(c, json_item(root, i));
+    trial_each(c, root, "container", one_container);
 }
 
 const struct conform_form conform_cvbc_containers = {"cvbc containers", matches_containers,
@@ -272,7 +250,7 @@ static bool matches_program(const struct json_object *root)
 
 static void run_isa(struct conform *c, const struct json_object *root)
 {
-    const char *name = json_as_text(json_get(root, "name"));
+    struct trial trial = trial_begin(c, root), *t = &trial;
     const struct json_object *expect = json_get(root, "expect"),
                              *strings = json_get(root, "strings");
     size_t size = 0;
@@ -288,7 +266,7 @@ static void run_isa(struct conform *c, const struct json_object *root)
     struct outcome o = {0};
     if (code && texts && p.count) run_program(&p, budget, &o);
     if (!o.vm) {
-        conform_fail(c, name, "a program", "none");
+        trial_fail(t, "a program", "none");
     } else {
         bool ok = same_text(json_get(expect, "status"), o.status) &&
                   json_as_uint(json_get(expect, "error"), &error) && error == error_of(&o) &&
@@ -297,14 +275,12 @@ static void run_isa(struct conform *c, const struct json_object *root)
                   same_stack(o.vm, json_get(expect, "stack")) &&
                   same_globals(o.vm, json_get(expect, "globals")) &&
                   same_text(json_get(expect, "output"), (char *)o.output.out.data);
-        if (ok)
-            conform_pass(c, name);
-        else
-            conform_fail(c, name, json_as_text(json_get(expect, "status")),
-                         "%s error %u pc %u steps %" PRIu64 " stack %u output %.100s", o.status,
-                         error_of(&o), o.vm->pc, o.vm->executed, o.vm->sp,
-                         (char *)o.output.out.data);
+        if (!ok)
+            trial_fail(t, json_as_text(json_get(expect, "status")),
+                       "%s error %u pc %u steps %" PRIu64 " stack %u output %.100s", o.status,
+                       error_of(&o), o.vm->pc, o.vm->executed, o.vm->sp, (char *)o.output.out.data);
     }
+    trial_end(t);
     cvbc_vm_free(o.vm);
     writer_free(&o.output);
     free(texts);
@@ -346,8 +322,8 @@ static bool same_strings(const struct cvbc_build *b, const struct json_object *s
     return at == b->strings.out.size;
 }
 
-static void judge_legacy(struct conform *c, const char *name, const struct json_object *expect,
-                         penta_bytes file, const struct cvbc_legacy *layout)
+static void judge_legacy(struct trial *t, const struct json_object *expect, penta_bytes file,
+                         const struct cvbc_legacy *layout)
 {
     struct cvbc_build before = {0}, after = {0};
     penta_error err = {0};
@@ -380,13 +356,11 @@ static void judge_legacy(struct conform *c, const char *name, const struct json_
               same_text(json_get(run, "status"), o.status) &&
               json_as_uint(json_get(run, "error"), &error) && error == error_of(&o) &&
               same_text(json_get(run, "output"), (char *)o.output.out.data);
-    if (ok)
-        conform_pass(c, name);
-    else
-        conform_fail(c, name, json_as_text(json_get(expect, "format")),
-                     "%s repairs 0x%x run %s output %.100s %s", format, repairs,
-                     o.status ? o.status : "-", o.output.out.data ? (char *)o.output.out.data : "",
-                     opened ? opened->failure.message : err.message);
+    if (!ok)
+        trial_fail(t, json_as_text(json_get(expect, "format")),
+                   "%s repairs 0x%x run %s output %.100s %s", format, repairs,
+                   o.status ? o.status : "-", o.output.out.data ? (char *)o.output.out.data : "",
+                   opened ? opened->failure.message : err.message);
     cvbc_vm_free(o.vm);
     writer_free(&o.output);
     arena_free(&arena);
@@ -396,31 +370,29 @@ static void judge_legacy(struct conform *c, const char *name, const struct json_
     cvbc_build_fini(&after);
 }
 
-static void one_legacy(struct conform *c, const struct json_object *entry)
+static void one_legacy(struct trial *t, const struct json_object *entry)
 {
     const char *name = json_as_text(json_get(entry, "file")), *why;
     const struct json_object *expect = json_get(entry, "expect");
     penta_buffer buffer = {0};
-    if (!name || !read_beside(c->path, name, &buffer)) {
-        conform_fail(c, name ? name : "-", "a file", "it cannot be read");
+    if (!name || !read_beside(t->c, name, &buffer)) {
+        trial_fail(t, "a file", "it cannot be read");
         return;
     }
     penta_bytes file = {buffer.data, buffer.size};
     struct cvbc_legacy layout;
     bool found = cvbc_legacy_detect(file, &layout, &why);
     const char *want = json_as_text(json_get(expect, "format"));
-    if (!want && !found)
-        conform_pass(c, name);
-    else if (!want || !found)
-        conform_fail(c, name, want ? want : "no layout", "%s", found ? layout.layout : why);
-    else
-        judge_legacy(c, name, expect, file, &layout);
+    if (!want != !found)
+        trial_fail(t, want ? want : "no layout", "%s", found ? layout.layout : why);
+    else if (want)
+        judge_legacy(t, expect, file, &layout);
     penta_buffer_free(&buffer);
 }
 
 static void run_legacy(struct conform *c, const struct json_object *root)
 {
-    for (size_t i = 0; i < json_length(root); i++) one_legacy(c, json_item(root, i));
+    trial_each(c, root, "file", one_legacy);
 }
 
 const struct conform_form conform_cvbc_legacy = {"cvbc legacy", matches_legacy, run_legacy};

@@ -15,7 +15,7 @@ static void find_folder(struct jam_case *c)
 {
     char path[3000];
     struct stat st;
-    snprintf(path, sizeof path, "%s", c->conform->path);
+    snprintf(path, sizeof path, "%s", c->trial.c->path);
     const char *folder = dirname(path);
     snprintf(c->folder, sizeof c->folder, "%s/../blobs", folder);
     if (stat(c->folder, &st)) snprintf(c->folder, sizeof c->folder, "%s", folder);
@@ -25,10 +25,11 @@ bool jam_case_open(struct jam_case *c, struct conform *conform, const char *chai
 {
     char path[3000];
     penta_option options[] = {{"chain", chain}, {"engine", conform->engine}};
-    *c = (struct jam_case){.conform = conform};
+    *c = (struct jam_case){.trial = {.c = conform}};
     c->json = (struct jam_json){.folder = c->folder, .err = &c->err};
     snprintf(path, sizeof path, "%s", conform->path);
     snprintf(c->name, sizeof c->name, "%.150s", basename(path));
+    c->trial.name = c->name;
     find_folder(c);
     c->host = penta_jam_host_new(options, conform->engine ? 2 : 1, &c->err);
     if (c->host) c->state = penta_jam_state_new(c->host, NULL, &c->err);
@@ -39,11 +40,10 @@ bool jam_case_open(struct jam_case *c, struct conform *conform, const char *chai
 void jam_case_close(struct jam_case *c)
 {
     jam_json_done(&c->json);
-    if (c->err.code && !c->failed)
-        conform_fail(c->conform, c->name, "a vector that can be run", "%s%s%s", c->err.message,
-                     *c->err.note ? ", " : "", c->err.note);
-    else if (!c->failed)
-        conform_pass(c->conform, c->name);
+    if (c->err.code)
+        trial_fail(&c->trial, "a vector that can be run", "%s%s%s", c->err.message,
+                   *c->err.note ? ", " : "", c->err.note);
+    trial_end(&c->trial);
     jam_slices_free(&c->reports);
     jam_slices_free(&c->blobs);
     free(c->preimages);
@@ -56,10 +56,8 @@ void jam_case_close(struct jam_case *c)
 void jam_case_differs(struct jam_case *c, const char *what)
 {
     char want[2 * JAM_TEXT + 10];
-    if (c->failed) return;
-    c->failed = true;
     snprintf(want, sizeof want, "%s %s", what, c->want);
-    conform_fail(c->conform, c->name, want, "%s", c->got);
+    trial_fail(&c->trial, want, "%s", c->got);
 }
 
 void jam_case_bytes(char *text, penta_bytes bytes)
@@ -148,7 +146,7 @@ void jam_case_states(struct jam_case *c)
     for (unsigned side = 0; side < 2; side++) {
         size_t count;
         const struct jam_entry **list = jam_layer_sorted(sides[side], &count);
-        for (size_t i = 0; list && i < count && !c->failed; i++)
+        for (size_t i = 0; list && i < count && !c->trial.judged; i++)
             if (list[i]->key[0] != JAM_SLOT || list[i]->key[8])
                 compare_key(c, list[i]->key, jam_layer_find(want, list[i]->key),
                             jam_layer_find(got, list[i]->key));
@@ -330,7 +328,7 @@ static void trace_run(struct conform *conform, const struct json_object *root)
             const struct json_object *gas = jam_json_object(&c.json, expect, "gas");
             json_each(gas, compare_row, &c);
             json_each(gas, count_row, &rows);
-            if (!c.failed && !c.err.code) jam_case_count(&c, rows);
+            if (!c.trial.judged && !c.err.code) jam_case_count(&c, rows);
             jam_case_states(&c);
         }
     }

@@ -1,13 +1,13 @@
 /* What the two forms of JAM vectors share: a state, a block, the expected state, and messages that
  * name the account, key or gas that differs. */
 #pragma once
-#include "conform/conform.h"
+#include "conform/trial.h"
 #include "pvm/host/jam_json/json.h"
 
 enum { JAM_TEXT = 200 };
 
 struct jam_case {
-    struct conform *conform;
+    struct trial trial;
     char name[JAM_TEXT];
     char folder[4096]; /* of files that the document names */
     penta_jam_host *host;
@@ -18,7 +18,6 @@ struct jam_case {
     penta_jam_outcome outcome;
     struct jam_json json;
     penta_error err;
-    bool failed; /* reported */
     char want[JAM_TEXT], got[JAM_TEXT];
 };
 

@@ -175,7 +175,7 @@ static void compare_statistics(struct jam_case *c, penta_bytes bytes)
     reader_take(&r, 2 * (size_t)chain->validators * 6 * 4);
     for (size_t i = 0; i < chain->cores * 8; i++) jam_take_nat(&r);
     size_t count = reader_count(&r, jam_take_nat(&r), 4 + RECORD_NUMBERS);
-    for (size_t i = 0; i < count && !c->err.code && !c->failed; i++) {
+    for (size_t i = 0; i < count && !c->err.code && !c->trial.judged; i++) {
         uint64_t numbers[RECORD_NUMBERS];
         uint32_t service = (uint32_t)reader_uint(&r, 4);
         for (unsigned k = 0; k < RECORD_NUMBERS; k++) numbers[k] = jam_take_nat(&r);
@@ -184,7 +184,7 @@ static void compare_statistics(struct jam_case *c, penta_bytes bytes)
         rows++;
         jam_case_gas(c, service, items, gas);
     }
-    if (!c->failed && !c->err.code) jam_case_count(c, rows);
+    if (!c->trial.judged && !c->err.code) jam_case_count(c, rows);
 }
 
 /* ---- a step ---- */

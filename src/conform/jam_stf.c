@@ -140,13 +140,13 @@ static void compare_root(struct jam_case *c, const struct json_object *output)
 
 static void compare_statistics(struct jam_case *c, const struct json_object *list)
 {
-    for (size_t i = 0; i < json_length(list) && !c->failed; i++) {
+    for (size_t i = 0; i < json_length(list) && !c->trial.judged; i++) {
         const struct json_object *v = json_item(list, i), *record = json_get(v, "record");
         uint64_t id = jam_json_uint(&c->json, v, "id", 32);
         jam_case_gas(c, (uint32_t)id, jam_json_uint(&c->json, record, "accumulate_count", 32),
                      jam_json_uint(&c->json, record, "accumulate_gas_used", 64));
     }
-    if (!c->failed) jam_case_count(c, json_length(list));
+    if (!c->trial.judged) jam_case_count(c, json_length(list));
 }
 
 static bool stf_matches(const struct json_object *root)

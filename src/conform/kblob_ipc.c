@@ -8,7 +8,7 @@ enum { PATIENCE_MS = 10000, KERNEL = 7, FIXTURE_SIZE = 4096 };
 static const uint64_t fixture_base = UINT64_C(0x123456789000);
 
 struct message {
-    struct check check;
+    struct trial trial;
     penta_bytes request, response;
     penta_bytes blob; /* what the fixture registers */
     struct wire_request call;
@@ -28,23 +28,23 @@ static bool stated(const char *note, gpu_status *status)
 
 static bool check_codec(struct message *m, const char *note)
 {
-    struct check *k = &m->check;
+    struct trial *k = &m->trial;
     penta_bytes payload, data;
-    check_where(k, "the codec");
+    trial_where(k, "the codec");
     if (!request_decode(m->request, &m->call, &payload))
-        return check_malformed(k, "the request does not decode");
+        return trial_malformed(k, "the request does not decode");
     if (!response_decode(m->response, &m->status, &data))
-        return check_malformed(k, "the response does not decode");
+        return trial_malformed(k, "the response does not decode");
     struct writer request = {0}, response = {0};
     request_encode(&request, &m->call, payload.data);
     response_encode(&response, m->status, data);
-    check_bytes(k, "request", m->request, writer_view(&request));
-    check_bytes(k, "response", m->response, writer_view(&response));
+    trial_bytes(k, "request", m->request, writer_view(&request));
+    trial_bytes(k, "response", m->response, writer_view(&response));
     writer_free(&request);
     writer_free(&response);
     gpu_status named;
-    if (!k->failed && stated(note, &named)) check_status(k, named, m->status);
-    return !k->failed;
+    if (!k->judged && stated(note, &named)) trial_status(k, named, m->status);
+    return !k->judged;
 }
 
 /* Sends raw bytes and takes one whole response into *answer. */
@@ -55,12 +55,12 @@ static bool talk(struct message *m, struct child *child, struct channel *channel
     answer->out.size = 0;
     for (size_t sent = 0; sent < request.size;) {
         ssize_t n = write(child->socket, request.data + sent, request.size - sent);
-        if (n <= 0) return check_fail(&m->check, "an open channel", "a closed one");
+        if (n <= 0) return trial_fail(&m->trial, "an open channel", "a closed one");
         sent += (size_t)n;
     }
     if (channel_receive_response(channel, &head, PATIENCE_MS))
-        return check_fail(&m->check, "a response", "none");
-    if (head.size > 1 << 20) return check_fail(&m->check, "a response", "one without end");
+        return trial_fail(&m->trial, "a response", "none");
+    if (head.size > 1 << 20) return trial_fail(&m->trial, "a response", "one without end");
     uint8_t *data = malloc((size_t)head.size + 1);
     bool ok = data && !channel_read(channel, data, (size_t)head.size, PATIENCE_MS);
     if (ok) {
@@ -68,7 +68,7 @@ static bool talk(struct message *m, struct child *child, struct channel *channel
         writer_bytes(answer, data, (size_t)head.size);
     }
     free(data);
-    return ok || check_fail(&m->check, "the data of a response", "too little");
+    return ok || trial_fail(&m->trial, "the data of a response", "too little");
 }
 
 static bool call(struct message *m, struct child *child, struct channel *channel,
@@ -80,7 +80,7 @@ static bool call(struct message *m, struct child *child, struct channel *channel
               (answer.out.size && !answer.out.data[0]);
     writer_free(&bytes);
     writer_free(&answer);
-    return ok || check_fail(&m->check, "Success of the fixture", "another status for %s",
+    return ok || trial_fail(&m->trial, "Success of the fixture", "another status for %s",
                             command_name(request.command));
 }
 
@@ -102,19 +102,19 @@ static bool compare_live(struct message *m, penta_bytes got)
     bool base = m->call.command == COMMAND_ALLOC && !m->status && m->response.size == got.size &&
                 got.size == wire_response_bytes + 8;
     size_t size = base ? wire_response_bytes : m->response.size;
-    return check_bytes(&m->check, "response", bytes_slice(m->response, 0, size),
+    return trial_bytes(&m->trial, "response", bytes_slice(m->response, 0, size),
                        base ? bytes_slice(got, 0, size) : got);
 }
 
 static void check_live(struct message *m)
 {
-    struct check *k = &m->check;
+    struct trial *k = &m->trial;
     struct child child;
     struct channel channel;
     struct writer answer = {0};
-    check_where(k, "a live device");
-    if (!child_start(&child, k->conform->device, -1)) {
-        check_fail(k, "a device", "none could be started");
+    trial_where(k, "a live device");
+    if (!child_start(&child, k->c->device, -1)) {
+        trial_fail(k, "a device", "none could be started");
         return;
     }
     bool first = m->call.command == COMMAND_INIT;
@@ -125,7 +125,7 @@ static void check_live(struct message *m)
         if (m->call.command != COMMAND_SHUTDOWN) /* the device must still answer */
             call(m, &child, &channel, (struct wire_request){.command = COMMAND_INIT}, NULL);
         else if (channel_read(&channel, &byte, 1, PATIENCE_MS) != TRANSPORT_CLOSED)
-            check_fail(k, "the end of the device", "more bytes");
+            trial_fail(k, "the end of the device", "more bytes");
     }
     writer_free(&answer);
     channel_fini(&channel);
@@ -134,18 +134,18 @@ static void check_live(struct message *m)
 
 static void run_message(struct conform *c, const struct json_object *item, penta_bytes blob)
 {
-    struct message m = {.check = check_begin(c, item), .blob = blob};
+    struct message m = {.trial = trial_begin(c, item), .blob = blob};
     uint8_t *request = json_as_hex(json_get(item, "request"), &m.request.size);
     uint8_t *response = json_as_hex(json_get(item, "response"), &m.response.size);
     m.request.data = request;
     m.response.data = response;
     if (!request || !response)
-        check_malformed(&m.check, "'request' or 'response' is not hex");
+        trial_malformed(&m.trial, "'request' or 'response' is not hex");
     else if (check_codec(&m, json_as_text(json_get(item, "note"))))
         check_live(&m);
     free(request);
     free(response);
-    check_end(&m.check);
+    trial_end(&m.trial);
 }
 
 /* The blob of the entry `register`; HALT when the document has none. */

@@ -10,7 +10,7 @@
 enum { VARIABLES = 256, RACES = 4096 };
 
 struct scenario {
-    struct check check;
+    struct trial trial;
     gpu_emulator *dev;
     struct {
         const char *name; /* with its $ */
@@ -45,13 +45,13 @@ static bool value_of(struct scenario *s, const struct json_object *v, uint64_t *
 {
     const char *text = json_as_text(v);
     if (!text || text[0] != '$')
-        return json_as_uint(v, out) || check_malformed(&s->check, "a value is not a number");
+        return json_as_uint(v, out) || trial_malformed(&s->trial, "a value is not a number");
     size_t n = name_length(text);
     uint64_t delta = 0;
-    if (!variable(s, text, n, out)) return check_malformed(&s->check, "'%.60s' is not known", text);
+    if (!variable(s, text, n, out)) return trial_malformed(&s->trial, "'%.60s' is not known", text);
     if (!text[n]) return true;
     if ((text[n] != '+' && text[n] != '-') || !number_parse(text + n + 1, &delta))
-        return check_malformed(&s->check, "'%.60s' is not $name+n", text);
+        return trial_malformed(&s->trial, "'%.60s' is not $name+n", text);
     *out = text[n] == '+' ? *out + delta : *out - delta;
     return true;
 }
@@ -60,7 +60,7 @@ static bool define(struct scenario *s, const struct json_object *name, uint64_t 
 {
     const char *text = json_as_text(name);
     if (!text || text[0] != '$' || s->variable_count == VARIABLES)
-        return check_malformed(&s->check, "a result needs a $name");
+        return trial_malformed(&s->trial, "a result needs a $name");
     s->variables[s->variable_count].name = text;
     s->variables[s->variable_count++].value = value;
     return true;
@@ -71,8 +71,8 @@ static bool expect(struct scenario *s, const struct json_object *status, gpu_sta
     gpu_status want;
     const char *text = json_as_text(status);
     if (!text || !status_parse(text, &want))
-        return check_malformed(&s->check, "'%.60s' is not a status", text ? text : "(no text)");
-    return check_status(&s->check, want, got);
+        return trial_malformed(&s->trial, "'%.60s' is not a status", text ? text : "(no text)");
+    return trial_status(&s->trial, want, got);
 }
 
 /* ---- steps: item 0 is the name of the step ---- */
@@ -99,7 +99,7 @@ static bool step_write(struct scenario *s, const struct json_object *step)
     size_t size = 0;
     if (!value_of(s, ITEM(1), &ptr)) return false;
     uint8_t *bytes = json_as_hex(ITEM(2), &size);
-    if (!bytes) return check_malformed(&s->check, "the bytes to write are not hex");
+    if (!bytes) return trial_malformed(&s->trial, "the bytes to write are not hex");
     gpu_status status = gpu_emulator_write(s->dev, ptr, bytes, size);
     free(bytes);
     return expect(s, ITEM(3), status);
@@ -110,15 +110,15 @@ static bool step_read(struct scenario *s, const struct json_object *step)
     uint64_t ptr = 0, size = 0;
     size_t want_size = 0;
     if (!value_of(s, ITEM(1), &ptr) || !value_of(s, ITEM(2), &size)) return false;
-    if (size > UINT64_C(1) << 30) return check_malformed(&s->check, "a read of over 1 GiB");
+    if (size > UINT64_C(1) << 30) return trial_malformed(&s->trial, "a read of over 1 GiB");
     uint8_t *want = json_is_null(ITEM(3)) ? NULL : json_as_hex(ITEM(3), &want_size);
     if (!want && !json_is_null(ITEM(3)))
-        return check_malformed(&s->check, "the bytes to expect are not hex");
+        return trial_malformed(&s->trial, "the bytes to expect are not hex");
     uint8_t *got = malloc((size_t)size + 1);
     gpu_status status = got ? gpu_emulator_read(s->dev, ptr, got, size) : GPU_ERR_UNKNOWN;
     bool ok = expect(s, ITEM(4), status);
     if (ok && want && !status)
-        ok = check_bytes(&s->check, "bytes", (penta_bytes){want, want_size},
+        ok = trial_bytes(&s->trial, "bytes", (penta_bytes){want, want_size},
                          (penta_bytes){got, (size_t)size});
     free(want);
     free(got);
@@ -130,7 +130,7 @@ static bool assembly(struct scenario *s, const struct json_object *lines, struct
 {
     for (size_t i = 0; i < json_length(lines); i++) {
         const char *line = json_as_text(json_item(lines, i));
-        if (!line) return check_malformed(&s->check, "an assembler line is not a text");
+        if (!line) return trial_malformed(&s->trial, "an assembler line is not a text");
         while (*line) {
             uint64_t value = 0;
             if (*line != '$') {
@@ -139,7 +139,7 @@ static bool assembly(struct scenario *s, const struct json_object *lines, struct
             }
             size_t n = name_length(line);
             if (!variable(s, line, n, &value))
-                return check_malformed(&s->check, "'%.60s' is not known", line);
+                return trial_malformed(&s->trial, "'%.60s' is not known", line);
             writer_0x(text, value);
             line += n;
         }
@@ -156,11 +156,11 @@ static bool step_register(struct scenario *s, const struct json_object *step)
     void *blob = NULL;
     size_t size = 0;
     char message[200] = "";
-    if (!json_is_list(ITEM(2))) return check_malformed(&s->check, "no list of assembler lines");
+    if (!json_is_list(ITEM(2))) return trial_malformed(&s->trial, "no list of assembler lines");
     bool ok =
         value_of(s, ITEM(1), &id) && assembly(s, ITEM(2), &text) &&
         (!kblob_assemble((const char *)text.out.data, &blob, &size, message, sizeof message) ||
-         check_malformed(&s->check, "assembler: %s", message)) &&
+         trial_malformed(&s->trial, "assembler: %s", message)) &&
         expect(s, ITEM(3), gpu_emulator_register_kernel(s->dev, id, blob, size));
     kblob_free(blob);
     writer_free(&text);
@@ -173,7 +173,7 @@ static bool step_register_hex(struct scenario *s, const struct json_object *step
     size_t size = 0;
     if (!value_of(s, ITEM(1), &id)) return false;
     uint8_t *blob = json_as_hex(ITEM(2), &size);
-    if (!blob) return check_malformed(&s->check, "the blob is not hex");
+    if (!blob) return trial_malformed(&s->trial, "the blob is not hex");
     gpu_status status = gpu_emulator_register_kernel(s->dev, id, blob, size);
     free(blob);
     return expect(s, ITEM(3), status);
@@ -244,8 +244,8 @@ static bool check_fields(struct scenario *s, const struct json_object *want,
             snprintf(expected, sizeof expected, "%s %llu", fields[i].key,
                      json_as_uint(v, &value) ? (unsigned long long)value : 0);
         return fields[i].name
-                   ? check_fail(&s->check, expected, "%s", fields[i].name)
-                   : check_fail(&s->check, expected, "0x%llx", (unsigned long long)fields[i].got);
+                   ? trial_fail(&s->trial, expected, "%s", fields[i].name)
+                   : trial_fail(&s->trial, expected, "0x%llx", (unsigned long long)fields[i].got);
     }
     return true;
 }
@@ -257,9 +257,9 @@ static bool check_task_fault(struct scenario *s, const struct json_object *want,
                                         "size", "nearest_base", "nearest_size", NULL};
     bool faulted = t->flags & GPU_TASK_HAS_FAULT;
     const char *kind = kblob_fault_name(t->kind);
-    if (json_is_null(want)) return !faulted || check_fail(&s->check, "no fault", "%s", kind);
-    if (!check_keys(&s->check, want, known)) return false;
-    if (!faulted) return check_fail(&s->check, "a fault", "none");
+    if (json_is_null(want)) return !faulted || trial_fail(&s->trial, "no fault", "%s", kind);
+    if (!trial_keys(&s->trial, want, known)) return false;
+    if (!faulted) return trial_fail(&s->trial, "a fault", "none");
     const struct field fields[] = {{"kind", t->kind, kind},
                                    {"inst", t->instruction, NULL},
                                    {"opcode", t->opcode, NULL},
@@ -278,10 +278,10 @@ static bool step_task(struct scenario *s, const struct json_object *step)
     const struct json_object *want = ITEM(2);
     uint64_t launch = 0;
     gpu_task_info t;
-    if (!value_of(s, ITEM(1), &launch) || !check_keys(&s->check, want, known)) return false;
-    if (launch > UINT32_MAX) return check_malformed(&s->check, "no launch id");
+    if (!value_of(s, ITEM(1), &launch) || !trial_keys(&s->trial, want, known)) return false;
+    if (launch > UINT32_MAX) return trial_malformed(&s->trial, "no launch id");
     gpu_status status = gpu_emulator_task_info(s->dev, (uint32_t)launch, &t);
-    if (!check_status(&s->check, GPU_OK, status)) return false;
+    if (!trial_status(&s->trial, GPU_OK, status)) return false;
     const char *state = task_state_name(t.state);
     const struct field fields[] = {{"state", t.state, state ? state : "unknown"},
                                    {"instructions", t.instructions, NULL},
@@ -293,7 +293,7 @@ static bool step_task(struct scenario *s, const struct json_object *step)
         bool has = t.flags & GPU_TASK_HAS_LAST_READ,
              none = json_is_null(json_get(want, "last_read"));
         const struct field read = {"last_read", t.last_read, NULL};
-        if (!check_uint(&s->check, "last_read present", !none, has)) return false;
+        if (!trial_uint(&s->trial, "last_read present", !none, has)) return false;
         if (!none && !check_fields(s, want, &read, 1)) return false;
     }
     return !json_has(want, "fault") || check_task_fault(s, json_get(want, "fault"), &t);
@@ -339,20 +339,20 @@ static bool step_races(struct scenario *s, const struct json_object *step)
                                         "index_a", "launch_b", "index_b", NULL};
     const struct json_object *want = ITEM(1);
     size_t count = 0, expected = json_length(want);
-    if (!json_is_list(want)) return check_malformed(&s->check, "no list of races");
+    if (!json_is_list(want)) return trial_malformed(&s->trial, "no list of races");
     for (size_t i = 0; i < expected; i++)
-        if (!check_keys(&s->check, json_item(want, i), known)) return false;
+        if (!trial_keys(&s->trial, json_item(want, i), known)) return false;
     gpu_race *races = calloc(RACES, sizeof *races);
     gpu_status status = races ? gpu_emulator_races(s->dev, races, RACES, &count) : GPU_ERR_UNKNOWN;
-    bool ok = check_status(&s->check, GPU_OK, status) &&
-              check_uint(&s->check, "number of races", expected, count);
+    bool ok = trial_status(&s->trial, GPU_OK, status) &&
+              trial_uint(&s->trial, "number of races", expected, count);
     size_t owner[64];
     for (size_t i = 0; ok && i < expected && i < 64; i++) owner[i] = SIZE_MAX;
-    if (ok && expected > 64) ok = check_malformed(&s->check, "more than 64 races in one step");
+    if (ok && expected > 64) ok = trial_malformed(&s->trial, "more than 64 races in one step");
     for (size_t i = 0; ok && i < expected; i++) {
         bool tried[64] = {false};
         if (!assign(s, want, i, races, count, owner, tried))
-            ok = check_fail(&s->check, "race", "no race like number %zu of the list", i);
+            ok = trial_fail(&s->trial, "race", "no race like number %zu of the list", i);
     }
     free(races);
     return ok;
@@ -379,15 +379,15 @@ static bool run_step(struct scenario *s, const struct json_object *step)
     for (size_t i = 0; name && i < sizeof steps / sizeof *steps; i++) {
         if (strcmp(steps[i].name, name)) continue;
         if (json_length(step) != steps[i].items)
-            return check_malformed(&s->check, "'%s' has %zu items", name, json_length(step));
+            return trial_malformed(&s->trial, "'%s' has %zu items", name, json_length(step));
         return steps[i].run(s, step);
     }
-    return check_malformed(&s->check, "unknown step '%.60s'", name ? name : "(no text)");
+    return trial_malformed(&s->trial, "unknown step '%.60s'", name ? name : "(no text)");
 }
 
-static bool parse_flags(struct check *k, const struct json_object *options, uint32_t *flags)
+static bool parse_flags(struct trial *k, const struct json_object *options, uint32_t *flags)
 {
-    if (options && !json_is_list(options)) return check_malformed(k, "'options' is not a list");
+    if (options && !json_is_list(options)) return trial_malformed(k, "'options' is not a list");
     for (size_t i = 0; i < json_length(options); i++) {
         const char *name = json_as_text(json_item(options, i));
         if (name && !strcmp(name, "RACE_CHECK"))
@@ -397,29 +397,28 @@ static bool parse_flags(struct check *k, const struct json_object *options, uint
         else if (name && !strcmp(name, "CHECK_TRAILER"))
             *flags |= GPU_CHECK_TRAILER;
         else
-            return check_malformed(k, "unknown option '%.60s'", name ? name : "(no text)");
+            return trial_malformed(k, "unknown option '%.60s'", name ? name : "(no text)");
     }
     return true;
 }
 
-static bool run_mode(struct check *k, const struct json_object *item, uint32_t mode, uint32_t flags)
+static bool run_mode(struct trial *k, const struct json_object *item, uint32_t mode, uint32_t flags)
 {
     static const char *const modes[] = {
         [GPU_MODE_THREADS] = "THREADS", [GPU_MODE_SERIAL] = "SERIAL", [GPU_MODE_SEEDED] = "SEEDED"};
     const struct json_object *list = json_get(item, "steps");
-    gpu_emulator_options options = {
-        .mode = mode, .flags = flags, .device_path = k->conform->device};
-    struct scenario s = {.check = *k};
-    check_where(&s.check, "%s", modes[mode]);
-    check_status(&s.check, GPU_OK, gpu_emulator_open(&s.dev, &options));
-    for (size_t i = 0; i < json_length(list) && !s.check.failed; i++) {
+    gpu_emulator_options options = {.mode = mode, .flags = flags, .device_path = k->c->device};
+    struct scenario s = {.trial = *k};
+    trial_where(&s.trial, "%s", modes[mode]);
+    trial_status(&s.trial, GPU_OK, gpu_emulator_open(&s.dev, &options));
+    for (size_t i = 0; i < json_length(list) && !s.trial.judged; i++) {
         const char *name = json_as_text(json_item(json_item(list, i), 0));
-        check_where(&s.check, "%s, step %zu (%.20s)", modes[mode], i, name ? name : "?");
+        trial_where(&s.trial, "%s, step %zu (%.20s)", modes[mode], i, name ? name : "?");
         run_step(&s, json_item(list, i));
     }
     gpu_emulator_close(s.dev);
-    k->failed = s.check.failed;
-    return !k->failed;
+    k->judged = s.trial.judged;
+    return !k->judged;
 }
 
 static bool asks_for_races(const struct json_object *list)
@@ -435,15 +434,15 @@ static void run_scenarios(struct conform *c, const struct json_object *root)
 {
     for (size_t i = 0; i < json_length(root); i++) {
         const struct json_object *item = json_item(root, i), *list = json_get(item, "steps");
-        struct check k = check_begin(c, item);
+        struct trial k = trial_begin(c, item);
         uint32_t flags = 0;
         if (!json_is_list(list) || !json_length(list))
-            check_malformed(&k, "'steps' is not a list of steps");
+            trial_malformed(&k, "'steps' is not a list of steps");
         else if (parse_flags(&k, json_get(item, "options"), &flags) &&
                  run_mode(&k, item, GPU_MODE_THREADS, flags) &&
                  run_mode(&k, item, GPU_MODE_SEEDED, flags) && asks_for_races(list))
             run_mode(&k, item, GPU_MODE_SERIAL, flags);
-        check_end(&k);
+        trial_end(&k);
     }
 }
 

@@ -20,39 +20,13 @@
 
 /* ---- bytes and modules ---- */
 
-struct first { /* the first error of a report */
-    penta_error error;
-    size_t errors;
-};
-
-static void keep_first(void *user, const penta_error *finding)
-{
-    struct first *f = user;
-    if (finding->severity != PENTA_ERROR) return;
-    if (!f->errors++) f->error = *finding;
-}
-
 static penta_module *assembled(struct trial *t, penta_bytes text, const penta_option *options,
                                size_t count)
 {
-    struct first f = {0};
-    penta_module *m = penta_assemble(text, "tvmr", options, count, keep_first, &f);
+    struct first_error f = {0};
+    penta_module *m = penta_assemble(text, "tvmr", options, count, first_error_keep, &f);
     if (!m) trial_fail(t, "a source that assembles", "%s", f.error.message);
     return m;
-}
-
-static bool same_bytes(struct trial *t, const char *what, penta_bytes got,
-                       const struct json_object *expected)
-{
-    size_t size = 0;
-    uint8_t *bytes = json_as_hex(expected, &size);
-    if (!bytes) return trial_fail(t, "a valid vector", "%s is no hex", what);
-    size_t at = 0;
-    while (at < size && at < got.size && bytes[at] == got.data[at]) at++;
-    bool same = at == size && at == got.size;
-    free(bytes);
-    return same || trial_fail(t, what, "another byte at 0x%zx (%zu bytes, expected %zu)", at,
-                              got.size, size);
 }
 
 /* ---- what a machine is given ---- */
@@ -240,14 +214,10 @@ static const char *status_of(const struct json_object *expect)
 /* A file beside the vector. */
 static bool read_beside(struct trial *t, const char *name, penta_buffer *out)
 {
-    const char *slash = strrchr(t->c->path, '/');
-    char path[4096];
     penta_error err = {0};
     if (!name || strchr(name, '/'))
         return trial_fail(t, "the name of a source file", "%s", name ? name : "nothing");
-    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - t->c->path) : 0, t->c->path,
-             name);
-    return file_read_regular(path, 64 << 20, out, &err) || trial_fail(t, name, "%s", err.message);
+    return conform_beside(t->c, name, out, &err) || trial_fail(t, name, "%s", err.message);
 }
 
 /* Binding diagnostics: those of level error, by instruction. */
@@ -414,7 +384,7 @@ static void program_run(struct conform *c, const struct json_object *root)
         penta_bytes text = {file.data, file.size};
         m = assembled(&t, text, NULL, 0);
         if (m && json_has(expect, "image_hex"))
-            same_bytes(&t, "the image", m->file, json_get(expect, "image_hex"));
+            trial_hex(&t, "the image", json_get(expect, "image_hex"), m->file);
         if (m && !status) trial_fail(&t, "a status", "none");
         if (m && !t.judged) run_module(&t, m, root, expect, status, json_get(expect, "outputs"));
         if (m && !t.judged && json_has(expect, "diagnostics"))
@@ -422,7 +392,7 @@ static void program_run(struct conform *c, const struct json_object *root)
         if (m && !t.judged && json_has(expect, "meta"))
             compare_meta(&t, text, json_get(expect, "meta"));
     }
-    trial_settle(&t);
+    trial_end(&t);
     penta_close(m);
     penta_buffer_free(&file);
 }
@@ -430,28 +400,6 @@ static void program_run(struct conform *c, const struct json_object *root)
 const struct conform_form conform_tvmr_program = {"tvmr program", program_matches, program_run};
 
 /* ---- collections: {"cases": [..]}, told apart by the first case ---- */
-
-typedef void case_fn(struct trial *t, const struct json_object *v);
-
-static bool first_has(const struct json_object *root, const char *a, const char *b)
-{
-    const struct json_object *first = json_item(json_get(root, "cases"), 0);
-    return json_has(first, a) && json_has(first, b);
-}
-
-static void run_cases(struct conform *c, const struct json_object *cases, const char *kind,
-                      case_fn *fn)
-{
-    for (size_t i = 0; i < json_length(cases); i++) {
-        const struct json_object *v = json_item(cases, i);
-        const char *name = json_as_text(json_get(v, "name"));
-        char numbered[64];
-        snprintf(numbered, sizeof numbered, "%s %zu", kind, i);
-        struct trial t = {.c = c, .name = name ? name : numbered};
-        fn(&t, v);
-        trial_settle(&t);
-    }
-}
 
 static penta_bytes source_of(const struct json_object *v)
 {
@@ -487,11 +435,12 @@ static void random_case(struct trial *t, const struct json_object *v)
 
 static bool random_matches(const struct json_object *root)
 {
-    return first_has(root, "image_hex", "inputs") && first_has(root, "expect", "init");
+    return first_has(root, "cases", "image_hex", "inputs") &&
+           first_has(root, "cases", "expect", "init");
 }
 static void random_run(struct conform *c, const struct json_object *root)
 {
-    run_cases(c, json_get(root, "cases"), "image", random_case);
+    trial_each(c, json_get(root, "cases"), "image", random_case);
 }
 const struct conform_form conform_tvmr_images = {"tvmr images", random_matches, random_run};
 
@@ -499,25 +448,25 @@ static void seed_case(struct trial *t, const struct json_object *v)
 {
     const char *status = json_as_text(json_get(v, "status"));
     penta_module *m = assembled(t, source_of(v), NULL, 0);
-    if (m && json_has(v, "image_hex"))
-        same_bytes(t, "the image", m->file, json_get(v, "image_hex"));
+    if (m && json_has(v, "image_hex")) trial_hex(t, "the image", json_get(v, "image_hex"), m->file);
     if (m && !t->judged) run_module(t, m, v, v, status ? status : "ok", json_get(v, "outputs"));
     penta_close(m);
 }
 
 static bool seed_matches(const struct json_object *root)
 {
-    return first_has(root, "source", "status") && first_has(root, "outputs", "inputs");
+    return first_has(root, "cases", "source", "status") &&
+           first_has(root, "cases", "outputs", "inputs");
 }
 static void seed_run(struct conform *c, const struct json_object *root)
 {
-    run_cases(c, json_get(root, "cases"), "rule", seed_case);
+    trial_each(c, json_get(root, "cases"), "rule", seed_case);
 }
 const struct conform_form conform_tvmr_rules = {"tvmr rules", seed_matches, seed_run};
 
 static void asm_case(struct trial *t, const struct json_object *v)
 {
-    struct first f = {0};
+    struct first_error f = {0};
     penta_bytes text = source_of(v);
     int64_t line = 0;
     bool fails = json_as_sint(json_get(v, "line"), &line);
@@ -525,8 +474,8 @@ static void asm_case(struct trial *t, const struct json_object *v)
         trial_fail(t, "a source", "none");
         return;
     }
-    penta_module *m = penta_assemble(text, "tvmr", NULL, 0, keep_first, &f);
-    uint64_t got = f.errors ? source_place(text, f.error.offset).line : 0;
+    penta_module *m = penta_assemble(text, "tvmr", NULL, 0, first_error_keep, &f);
+    uint64_t got = f.error.code ? source_place(text, f.error.offset).line : 0;
     const char *message = json_as_text(json_get(v, "message"));
     if (!fails && !m)
         trial_fail(t, "a source that assembles", "line %" PRIu64 ": %s", got, f.error.message);
@@ -541,12 +490,13 @@ static void asm_case(struct trial *t, const struct json_object *v)
 
 static bool asm_matches(const struct json_object *root)
 {
-    return first_has(root, "source", "line") && first_has(root, "message", "source") &&
-           !first_has(root, "name", "name");
+    return first_has(root, "cases", "source", "line") &&
+           first_has(root, "cases", "message", "source") &&
+           !first_has(root, "cases", "name", "name");
 }
 static void asm_run(struct conform *c, const struct json_object *root)
 {
-    run_cases(c, json_get(root, "cases"), "source", asm_case);
+    trial_each(c, json_get(root, "cases"), "source", asm_case);
 }
 const struct conform_form conform_tvmr_asm = {"tvmr sources", asm_matches, asm_run};
 
@@ -559,11 +509,11 @@ static void validator_case(struct trial *t, const struct json_object *v)
 
 static bool validator_matches(const struct json_object *root)
 {
-    return first_has(root, "source", "diagnostics");
+    return first_has(root, "cases", "source", "diagnostics");
 }
 static void validator_run(struct conform *c, const struct json_object *root)
 {
-    run_cases(c, json_get(root, "cases"), "findings", validator_case);
+    trial_each(c, json_get(root, "cases"), "findings", validator_case);
 }
 const struct conform_form conform_tvmr_validator = {"tvmr findings", validator_matches,
                                                     validator_run};
@@ -571,9 +521,10 @@ const struct conform_form conform_tvmr_validator = {"tvmr findings", validator_m
 /* The class of a container's first error: the name of its rule. */
 static void container_class(const penta_module *m, char *text, size_t size)
 {
-    struct first f = {0};
-    penta_validate(m, keep_first, &f);
-    bool container = f.errors && breaks_container(rule_find(tvmr_rules, f.error.code), &f.error);
+    struct first_error f = {0};
+    penta_validate(m, first_error_keep, &f);
+    bool container =
+        f.error.code && breaks_container(rule_find(tvmr_rules, f.error.code), &f.error);
     const char *name = container ? penta_code_name(f.error.code) : NULL;
     if (name && !strcmp(name, "MAGIC_BYTES")) name = "MAGIC";
     if (name && !strcmp(name, "VERSION_NUMBER")) name = "VERSION";
@@ -600,11 +551,11 @@ static void malformed_case(struct trial *t, const struct json_object *v)
 
 static bool malformed_matches(const struct json_object *root)
 {
-    return first_has(root, "image_hex", "product_result");
+    return first_has(root, "cases", "image_hex", "product_result");
 }
 static void malformed_run(struct conform *c, const struct json_object *root)
 {
-    run_cases(c, json_get(root, "cases"), "image", malformed_case);
+    trial_each(c, json_get(root, "cases"), "image", malformed_case);
 }
 const struct conform_form conform_tvmr_malformed = {"tvmr malformed images", malformed_matches,
                                                     malformed_run};
@@ -622,8 +573,8 @@ static void legacy_case(struct trial *t, const struct json_object *v)
         if (!m->driver->convert(m, NULL, 0, &out, &f))
             trial_fail(t, "a conversion", "it failed");
         else
-            same_bytes(t, "the converted image", writer_view(&out),
-                       json_get(v, "converted_image_hex"));
+            trial_hex(t, "the converted image", json_get(v, "converted_image_hex"),
+                      writer_view(&out));
     }
     if (m && !t->judged) run_module(t, m, v, NULL, "ok", json_get(v, "outputs"));
     writer_free(&out);
@@ -633,11 +584,11 @@ static void legacy_case(struct trial *t, const struct json_object *v)
 
 static bool legacy_matches(const struct json_object *root)
 {
-    return first_has(root, "legacy_hex", "converted_image_hex");
+    return first_has(root, "cases", "legacy_hex", "converted_image_hex");
 }
 static void legacy_run(struct conform *c, const struct json_object *root)
 {
-    run_cases(c, json_get(root, "cases"), "legacy", legacy_case);
+    trial_each(c, json_get(root, "cases"), "legacy", legacy_case);
 }
 const struct conform_form conform_tvmr_legacy = {"tvmr legacy files", legacy_matches, legacy_run};
 
@@ -683,7 +634,7 @@ static void seals(struct trial *t, const struct json_object *v, const char *key_
     if (m && !m->driver->seal(m, options, 2, &out, &f))
         trial_fail(t, "a sealed image", "sealing failed");
     else if (m)
-        same_bytes(t, "the encrypted image", writer_view(&out), json_get(v, "encrypted_hex"));
+        trial_hex(t, "the encrypted image", json_get(v, "encrypted_hex"), writer_view(&out));
     writer_free(&out);
     penta_close(m);
     free(bytes);
@@ -694,7 +645,7 @@ static void envelope_case(struct trial *t, const struct json_object *v)
     char path[] = "/tmp/penta-key-XXXXXX";
     const char *key = json_as_text(json_get(v, "key_hex"));
     penta_module *m = assembled(t, source_of(v), NULL, 0);
-    if (m) same_bytes(t, "the plain image", m->file, json_get(v, "plain_hex"));
+    if (m) trial_hex(t, "the plain image", json_get(v, "plain_hex"), m->file);
     penta_close(m);
     int fd = key ? mkstemp(path) : -1;
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -711,11 +662,11 @@ static void envelope_case(struct trial *t, const struct json_object *v)
 
 static bool envelope_matches(const struct json_object *root)
 {
-    return first_has(root, "source", "with_metadata_hex");
+    return first_has(root, "cases", "source", "with_metadata_hex");
 }
 static void envelope_run(struct conform *c, const struct json_object *root)
 {
-    run_cases(c, json_get(root, "cases"), "envelope", envelope_case);
+    trial_each(c, json_get(root, "cases"), "envelope", envelope_case);
 }
 const struct conform_form conform_tvmr_envelopes = {"tvmr envelopes", envelope_matches,
                                                     envelope_run};
@@ -741,12 +692,11 @@ static void checksum_case(struct trial *t, const struct json_object *v)
 
 static bool checksum_matches(const struct json_object *root)
 {
-    const struct json_object *first = json_item(json_get(root, "vectors"), 0);
-    return json_has(first, "xxh64_seed0") && json_has(first, "data_hex");
+    return first_has(root, "vectors", "xxh64_seed0", "data_hex");
 }
 static void checksum_run(struct conform *c, const struct json_object *root)
 {
-    run_cases(c, json_get(root, "vectors"), "checksum", checksum_case);
+    trial_each(c, json_get(root, "vectors"), "checksum", checksum_case);
 }
 const struct conform_form conform_tvmr_checksums = {"tvmr checksums", checksum_matches,
                                                     checksum_run};

@@ -5,25 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool trial_fail(struct trial *t, const char *expected, const char *format, ...)
-{
-    char got[400];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(got, sizeof got, format, args);
-    va_end(args);
-    if (!t->judged) conform_fail(t->c, t->name, expected, "%s", got);
-    t->judged = true;
-    return false;
-}
-
-void trial_settle(struct trial *t)
-{
-    if (!t->judged) conform_pass(t->c, t->name);
-}
-
-/* ---- state ---- */
-
 bool trial_numbers(struct trial *t, const char *what, const struct json_object *list,
                    const int32_t *data, size_t count)
 {

@@ -1,18 +1,7 @@
-/* What the forms of TVMR vectors share: the case being run, and comparing the machine's state. */
+/* What the forms of TVMR vectors share: comparing the machine's state. */
 #pragma once
-#include "conform/conform.h"
+#include "conform/trial.h"
 #include "tvmr/host/script.h"
-
-struct trial { /* the case being run */
-    struct conform *c;
-    const char *name;
-    bool judged;
-};
-
-/* Fails the case, once; returns false, so that a caller fails in one line. */
-bool trial_fail(struct trial *t, const char *expected, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void trial_settle(struct trial *t); /* passes the case unless it failed */
 
 struct comparing { /* for walks over members */
     struct trial *t;
