@@ -87,7 +87,10 @@ enum { /* fault kinds */
        GPU_FAULT_UNMAPPED = 2,
        GPU_FAULT_OUT_OF_BOUNDS = 3,
        GPU_FAULT_USE_AFTER_FREE = 4,
-       GPU_FAULT_LIMIT = 5 /* max_instructions or task_wall_ms */
+       GPU_FAULT_LIMIT = 5, /* max_instructions or task_wall_ms */
+       GPU_FAULT_DIVISION = 7,
+       GPU_FAULT_ARGUMENT = 8, /* the launch has fewer arguments; its number is the address */
+       GPU_FAULT_BARRIER = 9   /* threads of a block wait at a barrier that others do not reach */
 };
 
 enum { GPU_TASK_HAS_LAST_READ = 1, GPU_TASK_HAS_FAULT = 2 }; /* gpu_task_info.flags */
@@ -204,6 +207,13 @@ typedef enum kblob_code {
     KBLOB_CODE_BAD_INST_FLAGS = 10,
     KBLOB_CODE_BAD_RESERVED = 11,
     KBLOB_CODE_BAD_TRAILER = 12,
+    KBLOB_CODE_BAD_REGISTER = 13, /* from here on version 2 */
+    KBLOB_CODE_BAD_OPERAND = 14,
+    KBLOB_CODE_BAD_TARGET = 15,
+    KBLOB_CODE_BAD_SPECIAL = 16,
+    KBLOB_CODE_BAD_LOOP = 17,
+    KBLOB_CODE_UNBOUNDED = 18,
+    KBLOB_CODE_BAD_SYMBOLS = 19, /* of the checked trailer */
     KBLOB_CODE_NO_MEMORY = 255
 } kblob_code;
 
@@ -261,7 +271,8 @@ typedef struct {
     uint64_t fault_address, fault_length;
 } kblob_result;
 
-/* Runs a blob to its end in this process; SLEEP only advances slept_ms. */
+/* Runs a blob to its end in this process, of version 2 with one thread and without arguments;
+ * SLEEP only advances slept_ms. */
 GPU_API kblob_code kblob_exec(const void *blob, size_t size, kblob_memory *mem, kblob_result *out);
 
 /* Assembly text. 0, or -1: the blob is not valid, or writing failed. */

@@ -21,7 +21,7 @@ const char *kblob_code_name(kblob_code code)
     if (code == KBLOB_CODE_OK) return "OK";
     if (code == KBLOB_CODE_NO_MEMORY) return "NO_MEMORY";
     const penta_rule *rule =
-        code <= KBLOB_CODE_BAD_TRAILER ? rule_find(kblob_rules, KBLOB_FORMAT << 16 | code) : NULL;
+        code <= KBLOB_CODE_BAD_SYMBOLS ? rule_find(kblob_rules, KBLOB_FORMAT << 16 | code) : NULL;
     return rule ? rule->name : "UNDEFINED";
 }
 
@@ -218,12 +218,16 @@ kblob_code kblob_exec(const void *blob, size_t size, kblob_memory *mem, kblob_re
     struct kblob_decoded *program = kblob_program_new(kblob_module(module), &err);
     if (program) {
         struct kblob_vm vm;
+        struct kblob_launch launch = {.grid = {1, 1, 1}, .threads = {1, 1, 1}};
         kblob_vm_init(&vm, program, (uint32_t)kblob_module(module)->count, mem);
-        run(&vm, out);
+        if (kblob_module(module)->header.version == KBLOB_VERSION_2)
+            kblob_grid_init(&vm, &launch, &err);
+        if (!err.code) run(&vm, out);
+        kblob_grid_free(&vm.grid);
         free(program);
     }
     kblob_close(module);
-    return program ? KBLOB_CODE_OK : KBLOB_CODE_NO_MEMORY;
+    return err.code ? KBLOB_CODE_NO_MEMORY : KBLOB_CODE_OK;
 }
 
 /* ---- text ---- */

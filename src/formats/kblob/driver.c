@@ -28,9 +28,30 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return *pc < m->count;
 }
 
+/* The code, and each name up to the next one. */
 static void parts(const penta_module *module, penta_part_report *fn, void *user)
 {
-    fn(user, &(penta_part){.to = kblob_module(module)->count});
+    const struct kblob_module *m = kblob_module(module);
+    const struct kblob_symbols *s = &m->symbols;
+    fn(user, &(penta_part){.to = m->count});
+    uint64_t to = m->count;
+    for (size_t i = s->instruction_count; i-- > 0;) {
+        uint64_t from = s->places[i].value;
+        if (i + 1 < s->instruction_count && s->places[i + 1].value > from)
+            to = s->places[i + 1].value;
+        if (from >= m->count) continue;
+        fn(user, &(penta_part){.kind = PENTA_PART_FUNCTION,
+                               .name = bytes_of(kblob_symbol_at(s, s->places[i].name).name),
+                               .from = from,
+                               .to = to});
+    }
+}
+
+static bool is_register(penta_bytes word)
+{
+    if (word.size < 2 || word.size > 3 || word.data[0] != 'r') return false;
+    return word.data[1] >= '0' && word.data[1] <= '9' &&
+           (word.size == 2 || (word.data[2] >= '0' && word.data[2] <= '9'));
 }
 
 const struct driver kblob_driver = {
@@ -50,6 +71,7 @@ const struct driver kblob_driver = {
     .print = kblob_print,
     .print_at = kblob_print_at,
     .parts = parts,
+    .is_register = is_register,
     .pc_of = pc_of,
     .assemble = kblob_assemble_source,
     .close = kblob_close,

@@ -2,7 +2,10 @@
  *
  *     header (16) | gap | instCount x instruction (16) | trailer
  *
- *     instruction:  opcode u8 | flags u8 | reserved u16 | arg0 u64 | arg1 u32
+ *     instruction:  opcode u8 | flags u8 | reserved u16     | arg0 u64       | arg1 u32
+ *     version 2:    opcode u8 | d u8     | a u8    | b u8   | constant u64   | target u32
+ *
+ *     trailer:      KCRC, CRC-32 | metadata, which may be symbols: KSYM | names | lines | text
  *
  * All little-endian. arg0 lies at offset 4 of its instruction, unaligned: read byte-wise. The gap
  * (bytes 16 .. entryOffset) and the trailer are ignored by machines and kept by tools. */
@@ -18,9 +21,15 @@
 
 #define KBLOB_MAGIC UINT32_C(0xB105B105)
 #define KBLOB_TRAILER UINT32_C(0x4352434B)
+#define KBLOB_SYMBOLS UINT32_C(0x4D59534B)
 enum {
     KBLOB_FORMAT = 1,
     KBLOB_VERSION = 1,
+    KBLOB_VERSION_2 = 2,
+    KBLOB_FUELLED = 1, /* header flag of version 2: branches may go backwards */
+    KBLOB_REGISTERS = 32,
+    KBLOB_CONSTANT = 0xff, /* as register b: the constant in arg0 */
+    KBLOB_FIRST_2 = 0x20,  /* opcodes from here on are those of version 2 */
     KBLOB_INSTRUCTIONS_MAX = 1 << 20,
     KBLOB_BYTES_MAX = 64 << 20,
 };
@@ -33,12 +42,33 @@ extern const penta_rule kblob_rules[];
 extern const penta_trap kblob_traps[];
 
 enum kblob_shape {
-    KBLOB_SHAPE_NONE,
-    KBLOB_SHAPE_ADDRESS,
-    KBLOB_SHAPE_ADDRESS_VALUE,
-    KBLOB_SHAPE_ADDRESS_LENGTH,
-    KBLOB_SHAPE_TIME,
+#define SHAPE(name, ...) KBLOB_SHAPE_##name,
+#include "kblob/shapes.def"
+    KBLOB_SHAPES
 };
+enum kblob_field { /* what a shape uses; see shapes.def */
+                   KBLOB_FIELD_ARG0 = 1,
+                   KBLOB_FIELD_ARG1 = 2,
+                   KBLOB_FIELD_D = 4,
+                   KBLOB_FIELD_A = 8,
+                   KBLOB_FIELD_B = 16,
+                   KBLOB_FIELD_B_REGISTER = 32,
+                   KBLOB_FIELD_OFFSET = 64,
+                   KBLOB_FIELD_TARGET = 128,
+                   KBLOB_FIELD_SPECIAL = 256,
+};
+extern const struct kblob_shape_info {
+    const char *operands;
+    unsigned fields; /* enum kblob_field */
+} kblob_shapes[KBLOB_SHAPES];
+
+enum kblob_special {
+#define SPECIAL(number, name, ...) KBLOB_SPECIAL_##name = number,
+#include "kblob/specials.def"
+    KBLOB_SPECIALS
+};
+extern const char *const kblob_specials[KBLOB_SPECIALS]; /* "thread.x" */
+
 enum kblob_op {
     KBLOB_OP_BAD, /* 0: an entry that was not filled in traps */
 #define OP(code, name, ...) KBLOB_OP_##name = code,
@@ -56,6 +86,38 @@ extern const struct kblob_op_info {
     const char *meaning;
 } kblob_ops[KBLOB_OP_DEFINED];
 
+/* The row of an opcode in a blob of this version; NULL: it has none. */
+static inline const struct kblob_op_info *kblob_op(unsigned version, unsigned opcode)
+{
+    if (opcode >= (version == KBLOB_VERSION_2 ? (unsigned)KBLOB_OP_DEFINED : KBLOB_FIRST_2))
+        return NULL;
+    return kblob_ops[opcode].mnemonic ? &kblob_ops[opcode] : NULL;
+}
+static inline unsigned kblob_uses(const struct kblob_op_info *op)
+{
+    return kblob_shapes[op->shape].fields;
+}
+
+struct kblob_place { /* a name by what it names */
+    uint64_t value;
+    uint32_t name;
+    bool is_address;
+};
+/* Debug symbols, as far as they are right; rows point into the file. */
+struct kblob_symbols {
+    size_t name_count, line_count;
+    const uint8_t *names, *lines; /* records name and line */
+    penta_bytes text;             /* strings, each with a zero byte after it */
+    const char *file;             /* of the source, "" when it is not known; NULL: no symbols */
+    struct kblob_place *places;   /* those of instructions first, each kind ascending */
+    size_t instruction_count;
+};
+struct kblob_symbol {
+    const char *name;
+    uint64_t value, size;
+    bool is_address;
+};
+
 struct kblob_module {
     penta_module base;
     struct arena arena;
@@ -64,10 +126,12 @@ struct kblob_module {
     penta_bytes gap;    /* between header and code */
     uint64_t code_offset;
     struct kblob_inst *insts;
-    size_t count;         /* instructions present; fewer than instCount when damaged */
-    penta_bytes tail;     /* after the code */
-    bool tail_is_trailer; /* it starts with the KCRC magic and 16 bytes are there */
-    bool check_trailer;   /* asked for */
+    size_t count;              /* instructions present; fewer than instCount when damaged */
+    penta_bytes tail;          /* after the code */
+    bool tail_is_trailer;      /* it starts with the KCRC magic and 16 bytes are there */
+    bool check_trailer;        /* asked for */
+    penta_error symbol_damage; /* code 0: symbols are right, or there are none */
+    struct kblob_symbols symbols;
     uint64_t instructions_max;
 };
 
@@ -89,9 +153,43 @@ void kblob_write(struct writer *out, const struct kblob_header *header, penta_by
 void kblob_write_trailer(struct writer *out, penta_bytes metadata); /* over what is in out */
 void kblob_close(penta_module *module);
 
+/* The registers of an instruction of version 2. */
+static inline unsigned kblob_d(const struct kblob_inst *in) { return in->flags; }
+static inline unsigned kblob_a(const struct kblob_inst *in) { return in->reserved & 0xff; }
+static inline unsigned kblob_b(const struct kblob_inst *in) { return in->reserved >> 8; }
+/* The metadata that the trailer announces, as far as they are there. */
+penta_bytes kblob_metadata(const struct kblob_module *m);
+
+/* symbols.c: reads the module's metadata if they are symbols. What is wrong with them becomes
+ * symbol_damage, and then there are none. False: no memory. */
+bool kblob_symbols_read(struct kblob_module *m, penta_error *err);
+struct kblob_symbol kblob_symbol_at(const struct kblob_symbols *s, size_t i);
+/* The source line of an instruction, 0: none. */
+uint32_t kblob_line_of(const struct kblob_symbols *s, uint64_t pc);
+/* The name of an instruction, or the nearest one before it, at *start. NULL: none. */
+const char *kblob_name_of(const struct kblob_symbols *s, uint64_t pc, uint64_t *start);
+/* The name of the bytes that an address is in, which start at *start. NULL: none. */
+const char *kblob_name_of_address(const struct kblob_symbols *s, uint64_t address, uint64_t *start);
+/* Where an instruction is, as "name+2, file:12"; nothing when neither is known. */
+void kblob_write_place(const struct kblob_symbols *s, uint64_t pc, struct writer *out);
+bool kblob_good_file(const char *name); /* may be the name of a source file */
+struct kblob_symbol_list {              /* what an assembler gathered */
+    struct kblob_symbol *names;
+    struct kblob_line *lines;
+    size_t name_count, name_capacity, line_count, line_capacity;
+    const char *file;
+};
+/* In the one form that the assembler writes; sorts the names. */
+void kblob_symbols_write(struct kblob_symbol_list *list, struct writer *out);
+void kblob_describe_symbols(const struct kblob_module *m, const penta_visitor *visitor);
+
+/* flow.c: the rules about branches and loops, and instructions that never run */
+void kblob_verify_flow(const struct kblob_module *m, struct findings *findings);
+void kblob_warn_unreached(const struct kblob_module *m, struct findings *findings);
+
 /* verify.c */
 void kblob_verify(const penta_module *module, struct findings *findings);
-/* The first failure in the order of rules.def: its number (0: none) and, where the rule is about
+/* The first failure in the order of the checks: its number (0: none) and, where the rule is about
  * one, the instruction, else UINT32_MAX. */
 unsigned kblob_verdict(const penta_module *module, uint32_t *instruction);
 

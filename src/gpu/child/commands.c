@@ -139,33 +139,40 @@ static gpu_status start(struct device *d, struct run *run)
     }
 }
 
-static gpu_status launch_locked(struct call *c, struct kernel *kernel)
+static gpu_status launch_locked(struct call *c, struct kernel *kernel,
+                                const struct kblob_launch *how)
 {
     struct device *d = c->d;
     if (d->alive_count >= d->settings.max_tasks) return GPU_ERR_LIMIT_EXCEEDED;
-    struct run *run = tasks_new(d, kernel, c->payload);
+    struct run *run = tasks_new(d, kernel, how);
     if (!run) return GPU_ERR_THREAD_LAUNCH;
-    uint32_t launch = d->task_count;
+    uint32_t number = d->task_count;
     gpu_status status = start(d, run);
     if (status) {
         tasks_drop(d, run);
         return status;
     }
-    shadow_launch(d, launch);
-    answer_uint(c, launch, 4);
+    shadow_launch(d, number);
+    answer_uint(c, number, 4);
     return GPU_OK;
+}
+
+static gpu_status launch(struct call *c, struct kernel *kernel, const struct kblob_launch *how)
+{
+    struct device *d = c->d;
+    if (!device_deterministic(d)) threads_join(d);
+    lock_host(d);
+    gpu_status status = launch_locked(c, kernel, how);
+    unlock(d);
+    return status;
 }
 
 static gpu_status on_LAUNCH_TASK(struct call *c)
 {
-    struct device *d = c->d;
-    struct kernel *kernel = kernels_find(d, c->request->kernelId);
+    struct kernel *kernel = kernels_find(c->d, c->request->kernelId);
     if (!kernel) return GPU_ERR_KERNEL_NOT_FOUND;
-    if (!device_deterministic(d)) threads_join(d);
-    lock_host(d);
-    gpu_status status = launch_locked(c, kernel);
-    unlock(d);
-    return status;
+    struct kblob_launch one = {{1, 1, 1}, {1, 1, 1}, 0, c->payload};
+    return launch(c, kernel, &one);
 }
 
 static gpu_status on_WAIT(struct call *c)

@@ -21,6 +21,8 @@
 
 struct kernel {
     uint32_t id, count; /* instructions */
+    bool grid;          /* of version 2: launched as threads */
+    bool fuelled;       /* its loops are ended by a limit */
     uint32_t blob_size;
     uint8_t sha256[32];
     struct kblob_decoded *program; /* decoded, with its end mark */
@@ -41,6 +43,7 @@ struct run {
     struct device *device;
     struct task *task;
     struct run *next, **link; /* list of what is alive, or of threads to join */
+    uint64_t limit;           /* of instructions */
     uint64_t deadline;        /* of the wall time limit, on the device's clock */
     uint64_t wake_at;         /* while asleep, same clock */
     uint64_t sleep_ms;        /* what the SLEEP asked for */
@@ -127,8 +130,9 @@ void kernel_release(struct kernel *kernel); /* NULL is fine */
 /* tasks.c: with the data lock held */
 struct task *tasks_find(const struct device *d, uint32_t launch);
 /* A record and its running part; NULL: no memory. Not yet among the alive. */
-struct run *tasks_new(struct device *d, struct kernel *kernel, penta_bytes args);
+struct run *tasks_new(struct device *d, struct kernel *kernel, const struct kblob_launch *launch);
 void tasks_drop(struct device *d, struct run *run); /* the newest, which never ran */
+void tasks_free(struct run *run);                   /* the running part, after its end */
 void tasks_start(struct device *d, struct run *run);
 void tasks_clear(struct device *d);
 enum step { STEP_MORE, STEP_SLEEP, STEP_END };

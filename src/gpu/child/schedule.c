@@ -39,7 +39,7 @@ gpu_status serial_run(struct device *d, struct run *run)
             break;
         }
     }
-    free(run);
+    tasks_free(run);
     return GPU_OK;
 }
 
@@ -100,7 +100,7 @@ static void wake(struct device *d)
         take(d->sleeping, &d->sleeping_count, i);
         if (run->cut) {
             tasks_out_of_time(run);
-            free(run);
+            tasks_free(run);
             continue;
         }
         tasks_awake(run);
@@ -118,7 +118,7 @@ static void step_one(struct device *d, uint64_t *work)
     switch (tasks_step(run, fuel)) {
     case STEP_MORE: break;
     case STEP_SLEEP: fall_asleep(d, i); break;
-    case STEP_END: take(d->runnable, &d->runnable_count, i); free(run);
+    case STEP_END: take(d->runnable, &d->runnable_count, i); tasks_free(run);
     }
 }
 
@@ -158,7 +158,7 @@ static void cancel_in(struct run **list, size_t *count, const struct run *run)
         if (run && one != run) continue;
         take(list, count, i);
         tasks_cancelled(one);
-        free(one);
+        tasks_free(one);
     }
 }
 

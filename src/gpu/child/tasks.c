@@ -22,13 +22,28 @@ static uint64_t now(const struct device *d)
     return device_deterministic(d) ? d->clock : clock_ms();
 }
 
-struct run *tasks_new(struct device *d, struct kernel *kernel, penta_bytes args)
+/* Prepares the machine; a kernel of version 1 is one thread. */
+static bool launch_machine(struct device *d, struct run *run, struct kernel *kernel,
+                           const struct kblob_launch *launch)
+{
+    enum { FUEL = 1 << 28 }; /* of a fuelled kernel, when the host sets no limit */
+    penta_error err = {0};
+    kblob_vm_init(&run->vm, kernel->program, kernel->count, &d->memory);
+    run->vm.yields = true;
+    run->limit = d->settings.max_instructions;
+    if (kernel->fuelled && run->limit == UINT64_MAX) run->limit = FUEL;
+    return !kernel->grid || kblob_grid_init(&run->vm, launch, &err);
+}
+
+struct run *tasks_new(struct device *d, struct kernel *kernel, const struct kblob_launch *launch)
 {
     struct task *task = calloc(1, sizeof *task);
     struct run *run = malloc(sizeof *run);
+    penta_bytes args = launch->args;
     uint8_t *copy = args.size ? malloc(args.size) : NULL;
     if (!task || !run || (args.size && !copy) || d->task_count >= UINT32_MAX - 1 ||
-        !ARRAY_RESERVE(d->tasks, d->task_capacity, d->task_count + 1)) {
+        !ARRAY_RESERVE(d->tasks, d->task_capacity, d->task_count + 1) ||
+        !launch_machine(d, run, kernel, launch)) {
         free(task);
         free(run);
         free(copy);
@@ -43,7 +58,6 @@ struct run *tasks_new(struct device *d, struct kernel *kernel, penta_bytes args)
     d->tasks[d->task_count++] = task;
     task->record = (struct wire_task){
         .launch_id = d->task_count, .kernel_id = kernel->id, .state = GPU_TASK_RUNNING};
-    kblob_vm_init(&run->vm, kernel->program, kernel->count, &d->memory);
     run->device = d;
     run->task = task;
     run->cancel = false;
@@ -54,11 +68,17 @@ struct run *tasks_new(struct device *d, struct kernel *kernel, penta_bytes args)
     return run;
 }
 
+void tasks_free(struct run *run)
+{
+    kblob_grid_free(&run->vm.grid);
+    free(run);
+}
+
 void tasks_drop(struct device *d, struct run *run)
 {
     d->task_count--;
     task_free(run->task);
-    free(run);
+    tasks_free(run);
 }
 
 void tasks_start(struct device *d, struct run *run)
@@ -182,6 +202,7 @@ uint64_t tasks_slice(const struct run *run, uint64_t *cost)
     enum { MOST = 4096 };
     const struct kblob_decoded *in = run->vm.program + run->vm.pc;
     uint64_t n = 0;
+    if (run->vm.grid.threads) return *cost = MOST; /* ends early after a long instruction */
     for (*cost = 0; n < MOST && *cost < MOST && in[n].op != KBLOB_OP_END; n++)
         *cost += tasks_cost(&in[n]);
     return n ? n : 1;
@@ -197,7 +218,7 @@ enum step tasks_step(struct run *run, uint64_t fuel)
 {
     struct device *d = run->device;
     struct kblob_vm *vm = &run->vm;
-    uint64_t left = d->settings.max_instructions - vm->executed;
+    uint64_t left = run->limit - vm->executed;
     uint32_t index = vm->pc;
     if (!left && vm->program[index].op != KBLOB_OP_END) {
         vm->fault_address = vm->fault_size = 0;

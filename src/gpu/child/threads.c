@@ -94,7 +94,7 @@ void threads_join(struct device *d)
         struct run *next = run->next;
         pthread_join(run->thread, NULL);
         pthread_cond_destroy(&run->wake);
-        free(run);
+        tasks_free(run);
         run = next;
     }
 }

@@ -59,7 +59,13 @@ static bool parse_code(struct kblob_module *m, penta_error *err)
     m->tail = bytes_slice(file, (size_t)m->code_offset + m->count * kblob_inst_bytes, file.size);
     m->tail_is_trailer = !m->base.damage.code && m->tail.size >= kblob_trailer_bytes &&
                          get32(m->tail.data) == KBLOB_TRAILER;
-    return true;
+    return kblob_symbols_read(m, err);
+}
+
+penta_bytes kblob_metadata(const struct kblob_module *m)
+{
+    if (!m->tail_is_trailer) return (penta_bytes){NULL, 0};
+    return bytes_slice(m->tail, kblob_trailer_bytes, get32(m->tail.data + 8));
 }
 
 penta_module *kblob_parse(penta_bytes file, const penta_option *options, size_t count,
@@ -134,7 +140,15 @@ static const char *header_note(const char *field, uint64_t value)
 static const char *inst_note(const char *field, uint64_t value)
 {
     if (strcmp(field, "opcode")) return NULL;
-    return value < KBLOB_OP_DEFINED ? kblob_ops[value].mnemonic : NULL;
+    const struct kblob_op_info *op = kblob_op(KBLOB_VERSION, (unsigned)value);
+    return op ? op->mnemonic : NULL;
+}
+
+static const char *inst_note_2(const char *field, uint64_t value)
+{
+    if (strcmp(field, "opcode")) return NULL;
+    const struct kblob_op_info *op = kblob_op(KBLOB_VERSION_2, (unsigned)value);
+    return op ? op->mnemonic : NULL;
 }
 
 static void describe_tail(const struct kblob_module *m, const penta_visitor *v)
@@ -153,8 +167,12 @@ static void describe_tail(const struct kblob_module *m, const penta_visitor *v)
     if (!describe_enter(v, node)) return;
     layout_leaves(v, kblob_trailer_fields, m->tail.data, at, false, NULL);
     size_t announced = get32(m->tail.data + 8), rest = m->tail.size - kblob_trailer_bytes;
-    penta_bytes metadata = bytes_slice(m->tail, kblob_trailer_bytes, announced);
-    if (metadata.size) describe_raw(v, "metadata", metadata, at + kblob_trailer_bytes, NULL);
+    penta_bytes metadata = kblob_metadata(m);
+    if (m->symbols.file)
+        kblob_describe_symbols(m, v);
+    else if (metadata.size)
+        describe_raw(v, "metadata", metadata, at + kblob_trailer_bytes,
+                     m->symbol_damage.code ? m->symbol_damage.message : NULL);
     if (metadata.size < rest)
         describe_raw(v, "rest", bytes_slice(m->tail, kblob_trailer_bytes + announced, rest),
                      at + kblob_trailer_bytes + metadata.size, "after the metadata");
@@ -175,10 +193,11 @@ void kblob_describe(const penta_module *module, const penta_visitor *v)
                        .offset = m->code_offset,
                        .size = m->count * kblob_inst_bytes,
                        .list = true};
+    layout_note *note = m->header.version == KBLOB_VERSION_2 ? inst_note_2 : inst_note;
     if (m->count && describe_enter(v, code)) {
         for (size_t i = 0; i < m->count; i++) {
             uint64_t at = m->code_offset + i * kblob_inst_bytes;
-            layout_describe(v, "insn", kblob_inst_fields, bytes + at, at, false, inst_note);
+            layout_describe(v, "insn", kblob_inst_fields, bytes + at, at, false, note);
         }
         describe_leave(v, code);
     }
@@ -189,6 +208,8 @@ void kblob_info(const penta_module *module, const penta_visitor *v)
 {
     const struct kblob_module *m = kblob_module(module);
     describe_uint(v, "version", m->header.version);
+    if (m->header.version == KBLOB_VERSION_2)
+        describe_text(v, "loops", m->header.flags & KBLOB_FUELLED ? "fuelled" : "bounded");
     describe_uint(v, "instructions", m->count);
     describe_uint(v, "code_offset", m->code_offset);
     describe_uint(v, "code_bytes", m->count * kblob_inst_bytes);
@@ -201,13 +222,18 @@ void kblob_info(const penta_module *module, const penta_visitor *v)
     } else {
         describe_text(v, "checksum", "none");
     }
+    if (m->symbols.file) {
+        describe_text(v, "source", m->symbols.file);
+        describe_uint(v, "names", m->symbols.name_count);
+        describe_uint(v, "lines", m->symbols.line_count);
+    }
     uint64_t low = UINT64_MAX, high = 0, uses[KBLOB_OP_DEFINED] = {0};
     for (size_t i = 0; i < m->count; i++) {
         const struct kblob_inst *in = &m->insts[i];
-        if (in->opcode >= KBLOB_OP_DEFINED) continue;
+        const struct kblob_op_info *op = kblob_op(m->header.version, in->opcode);
+        if (!op) continue;
         uses[in->opcode]++;
-        enum kblob_shape shape = kblob_ops[in->opcode].shape;
-        if (shape == KBLOB_SHAPE_NONE || shape == KBLOB_SHAPE_TIME) continue;
+        if (!(kblob_uses(op) & KBLOB_FIELD_ARG0)) continue;
         if (in->arg0 < low) low = in->arg0;
         if (in->arg0 > high) high = in->arg0;
     }

@@ -1,4 +1,4 @@
-/* The twelve checks of the device, in its order, and the warnings (KBLOB 2). */
+/* The checks of the device, in its order, and the warnings (KBLOB 2). */
 #include "base/codec/checksum.h"
 #include "kblob/kblob.h"
 
@@ -11,10 +11,12 @@ static void verify_header(const struct kblob_module *m, struct findings *f)
                          ? "these are the bytes of the magic in the wrong order"
                          : NULL,
                      "magic 0x%08x, expected 0xb105b105", (unsigned)h->magic);
-    if (h->version != KBLOB_VERSION)
-        findings_add(f, KBLOB_BAD_VERSION, 4, NULL, "version %u, expected 1", h->version);
-    if (h->flags)
-        findings_add(f, KBLOB_BAD_FLAGS, 6, NULL, "header flags 0x%x, expected 0", h->flags);
+    if (h->version != KBLOB_VERSION && h->version != KBLOB_VERSION_2)
+        findings_add(f, KBLOB_BAD_VERSION, 4, NULL, "version %u, expected 1 or 2", h->version);
+    unsigned known = h->version == KBLOB_VERSION_2 ? KBLOB_FUELLED : 0;
+    if (h->flags & ~known)
+        findings_add(f, KBLOB_BAD_FLAGS, 6, NULL, "header flags 0x%x, expected %s", h->flags,
+                     known ? "0 or 1" : "0");
     if (h->entryOffset < kblob_header_bytes || h->entryOffset % 16)
         findings_add(f, KBLOB_BAD_ENTRY, 8, "the code starts at a multiple of 16, 16 or more",
                      "entryOffset is %u", (unsigned)h->entryOffset);
@@ -27,12 +29,11 @@ static void verify_header(const struct kblob_module *m, struct findings *f)
                      m->base.file.size, KBLOB_BYTES_MAX);
 }
 
-/* Right instructions, the usual case, cost one test: the opcode is defined, and zeros follow. */
 static void verify_inst(const struct kblob_module *m, size_t i, struct findings *f)
 {
     const struct kblob_inst *in = &m->insts[i];
     uint64_t at = m->code_offset + i * kblob_inst_bytes;
-    if (in->opcode == KBLOB_OP_BAD || in->opcode >= KBLOB_OP_DEFINED)
+    if (!kblob_op(m->header.version, in->opcode))
         findings_add(f, KBLOB_BAD_OPCODE, at, NULL, "instruction %zu has opcode 0x%02x", i,
                      in->opcode);
     if (in->flags)
@@ -43,9 +44,68 @@ static void verify_inst(const struct kblob_module *m, size_t i, struct findings 
                      i, in->reserved);
 }
 
+/* Right instructions of version 1, the usual case, cost one test: the opcode is defined, and zeros
+ * follow. */
 static bool sound(const struct kblob_inst *in)
 {
-    return (unsigned)(in->opcode - 1) < KBLOB_OP_DEFINED - 1 && !(in->flags | in->reserved);
+    return (unsigned)(in->opcode - 1) < KBLOB_OP_HALT && !(in->flags | in->reserved);
+}
+
+/* ---- instructions of version 2 ---- */
+
+static void verify_register(const struct kblob_inst *in, unsigned number, bool used, uint64_t at,
+                            struct findings *f)
+{
+    const char *name = kblob_ops[in->opcode].mnemonic;
+    if (!used && number)
+        findings_add(f, KBLOB_BAD_OPERAND, at, NULL, "%s does not use this field, which has 0x%02x",
+                     name, number);
+    else if (used && number >= KBLOB_REGISTERS)
+        findings_add(f, KBLOB_BAD_REGISTER, at, NULL, "%s has register %u, the last is %d", name,
+                     number, KBLOB_REGISTERS - 1);
+}
+
+static void verify_inst_2(const struct kblob_module *m, size_t i, struct findings *f)
+{
+    const struct kblob_inst *in = &m->insts[i];
+    uint64_t at = m->code_offset + i * kblob_inst_bytes;
+    unsigned uses = kblob_uses(&kblob_ops[in->opcode]);
+    const char *name = kblob_ops[in->opcode].mnemonic;
+    bool constant = uses & KBLOB_FIELD_B && kblob_b(in) == KBLOB_CONSTANT;
+    verify_register(in, kblob_d(in), uses & KBLOB_FIELD_D, at + 1, f);
+    verify_register(in, kblob_a(in), uses & KBLOB_FIELD_A, at + 2, f);
+    if (!constant)
+        verify_register(in, kblob_b(in), uses & (KBLOB_FIELD_B | KBLOB_FIELD_B_REGISTER), at + 3,
+                        f);
+    if (in->arg0 && !constant && !(uses & KBLOB_FIELD_OFFSET))
+        findings_add(f, KBLOB_BAD_OPERAND, at + 4, NULL, "%s does not use arg0, which has 0x%llx",
+                     name, (unsigned long long)in->arg0);
+    if (uses & KBLOB_FIELD_TARGET) {
+        if (in->arg1 > m->count)
+            findings_add(f, KBLOB_BAD_TARGET, at + 12, NULL, "%s to instruction %u of %zu", name,
+                         (unsigned)in->arg1, m->count);
+    } else if (uses & KBLOB_FIELD_SPECIAL) {
+        if (in->arg1 >= KBLOB_SPECIALS)
+            findings_add(f, KBLOB_BAD_SPECIAL, at + 12, NULL,
+                         "ID asks for number %u, the last is %d", (unsigned)in->arg1,
+                         KBLOB_SPECIALS - 1);
+    } else if (in->arg1) {
+        findings_add(f, KBLOB_BAD_OPERAND, at + 12, NULL, "%s does not use arg1, which has 0x%x",
+                     name, (unsigned)in->arg1);
+    }
+}
+
+static void verify_code(const struct kblob_module *m, struct findings *f)
+{
+    bool two = m->header.version == KBLOB_VERSION_2;
+    for (size_t i = 0; i < m->count; i++) {
+        if (sound(&m->insts[i])) continue;
+        if (two && m->insts[i].opcode >= KBLOB_FIRST_2 && kblob_op(2, m->insts[i].opcode))
+            verify_inst_2(m, i, f);
+        else
+            verify_inst(m, i, f);
+    }
+    if (two) kblob_verify_flow(m, f);
 }
 
 static void verify_trailer(const struct kblob_module *m, struct findings *f)
@@ -59,23 +119,24 @@ static void verify_trailer(const struct kblob_module *m, struct findings *f)
     if (get32(m->tail.data + 8) > m->tail.size - kblob_trailer_bytes)
         findings_add(f, KBLOB_BAD_TRAILER, before + 8, NULL, "%u bytes of metadata, %zu are there",
                      (unsigned)get32(m->tail.data + 8), m->tail.size - kblob_trailer_bytes);
+    if (m->symbol_damage.code) findings_pass(f, &m->symbol_damage);
 }
 
 static void warn_operands(const struct kblob_module *m, size_t i, struct findings *f)
 {
     const struct kblob_inst *in = &m->insts[i];
     uint64_t at = m->code_offset + i * kblob_inst_bytes;
-    if (in->opcode == KBLOB_OP_BAD || in->opcode >= KBLOB_OP_DEFINED) return;
     if (!in->arg1 && !in->arg0) return;
-    enum kblob_shape shape = kblob_ops[in->opcode].shape;
+    if (in->opcode >= KBLOB_FIRST_2 || !kblob_op(KBLOB_VERSION, in->opcode)) return;
+    unsigned uses = kblob_uses(&kblob_ops[in->opcode]);
     const char *name = kblob_ops[in->opcode].mnemonic;
     if (in->opcode == KBLOB_OP_WRITE8 && in->arg1 > 255)
         findings_add(f, KBLOB_VALUE_CUT, at + 12, NULL, "WRITE8 writes 0x%02x of 0x%x",
                      in->arg1 & 255, (unsigned)in->arg1);
-    if (in->arg0 && (shape == KBLOB_SHAPE_NONE || shape == KBLOB_SHAPE_TIME))
+    if (in->arg0 && !(uses & KBLOB_FIELD_ARG0))
         findings_add(f, KBLOB_UNUSED_OPERAND, at + 4, NULL, "%s ignores its arg0, 0x%llx", name,
                      (unsigned long long)in->arg0);
-    if (in->arg1 && (shape == KBLOB_SHAPE_NONE || shape == KBLOB_SHAPE_ADDRESS))
+    if (in->arg1 && !(uses & KBLOB_FIELD_ARG1))
         findings_add(f, KBLOB_UNUSED_OPERAND, at + 12, NULL, "%s ignores its arg1, 0x%x", name,
                      (unsigned)in->arg1);
 }
@@ -96,7 +157,7 @@ static void warn_flow(const struct kblob_module *m, struct findings *f)
                      m->count - i == 2 ? "" : "s");
 }
 
-/* Rules 1 to 12; false if the file ends too early to check them all. */
+/* The errors; false if the file ends too early to check them all. */
 static bool verify_errors(const struct kblob_module *m, struct findings *f)
 {
     const penta_error *damage = &m->base.damage;
@@ -109,8 +170,7 @@ static bool verify_errors(const struct kblob_module *m, struct findings *f)
         if (damage->code != KBLOB_BAD_ENTRY) findings_pass(f, damage);
         return false;
     }
-    for (size_t i = 0; i < m->count; i++)
-        if (!sound(&m->insts[i])) verify_inst(m, i, f);
+    verify_code(m, f);
     if (m->check_trailer && m->tail_is_trailer) verify_trailer(m, f);
     return true;
 }
@@ -120,7 +180,13 @@ void kblob_verify(const penta_module *module, struct findings *f)
     const struct kblob_module *m = kblob_module(module);
     if (!verify_errors(m, f)) return;
     for (size_t i = 0; i < m->count; i++) warn_operands(m, i, f);
-    warn_flow(m, f);
+    if (m->header.version == KBLOB_VERSION_2)
+        kblob_warn_unreached(m, f);
+    else
+        warn_flow(m, f);
+    if (m->symbol_damage.code && !m->check_trailer)
+        findings_add(f, KBLOB_SYMBOLS_UNUSED, m->symbol_damage.offset, NULL, "%s",
+                     m->symbol_damage.message);
 }
 
 struct verdict {
@@ -135,8 +201,8 @@ static void keep_first(void *user, const penta_error *finding)
     if (v->number) return;
     v->number = finding->code & 0xffff;
     v->instruction = UINT32_MAX;
-    if (finding->code == KBLOB_BAD_OPCODE || finding->code == KBLOB_BAD_INST_FLAGS ||
-        finding->code == KBLOB_BAD_RESERVED)
+    if (finding->code >= KBLOB_BAD_OPCODE && finding->code <= KBLOB_UNBOUNDED &&
+        finding->code != KBLOB_BAD_TRAILER)
         v->instruction = (uint32_t)((finding->offset - v->module->code_offset) / kblob_inst_bytes);
 }
 

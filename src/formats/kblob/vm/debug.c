@@ -1,21 +1,67 @@
-/* What a debugger asks of kernel blobs: no calls, no lines, and the values beside the memory. */
+/* What a debugger asks of kernel blobs: lines of the debug symbols, registers of the current thread,
+ * and the values beside the memory. There are no calls. */
 #include "core/debug/debug_info.h"
+#include <stdio.h>
 #include "base/bytes.h"
 #include "kblob/vm/vm.h"
+
+static void lines(const penta_module *module, penta_line_report *report, void *user)
+{
+    const struct kblob_module *m = kblob_module(module);
+    const struct kblob_symbols *s = &m->symbols;
+    for (size_t i = 0; i < s->line_count; i++) {
+        const uint8_t *row = s->lines + i * kblob_line_bytes;
+        penta_line line = {.file = bytes_of(s->file),
+                           .line = get32(row + 4),
+                           .from = get32(row),
+                           .to = i + 1 < s->line_count ? get32(row + kblob_line_bytes) : m->count};
+        if (line.line) report(user, &line);
+    }
+}
+
+static void number(penta_variable_report *report, void *user, const char *name, penta_kind kind,
+                   uint64_t value)
+{
+    variable_report(report, user, PENTA_VARIABLE_REGISTER,
+                    (penta_field){.name = name, .kind = kind, .as.u = value});
+}
 
 static void variables(const penta_vm *base, size_t frame, penta_variable_report *report, void *user)
 {
     const struct kblob_vm *vm = (const struct kblob_vm *)base;
+    const struct kblob_grid *g = &vm->grid;
     if (frame) return;
-    variable_report(report, user, PENTA_VARIABLE_REGISTER,
-                    (penta_field){.name = "last_read", .kind = PENTA_WORD, .as.u = vm->last_read});
-    variable_report(report, user, PENTA_VARIABLE_REGISTER,
-                    (penta_field){.name = "slept_ms", .kind = PENTA_UINT, .as.u = vm->slept_ms});
+    number(report, user, "last_read", PENTA_WORD, vm->last_read);
+    number(report, user, "slept_ms", PENTA_UINT, vm->slept_ms);
+    if (!g->threads) return;
+    number(report, user, "block", PENTA_UINT, kblob_grid_block(g, g->current));
+    number(report, user, "thread", PENTA_UINT, g->current % g->block_threads);
+    for (unsigned i = 0; i < KBLOB_REGISTERS; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "r%u", i);
+        number(report, user, name, PENTA_WORD, g->threads[g->current].r[i]);
+    }
+}
+
+static bool register_number(penta_bytes name, unsigned *number)
+{
+    *number = 0;
+    if (name.size < 2 || name.size > 3 || name.data[0] != 'r') return false;
+    for (size_t i = 1; i < name.size; i++) {
+        if (name.data[i] < '0' || name.data[i] > '9') return false;
+        *number = *number * 10 + (name.data[i] - (unsigned)'0');
+    }
+    return *number < KBLOB_REGISTERS;
 }
 
 static bool set(penta_vm *base, penta_bytes name, const penta_value *value)
 {
     struct kblob_vm *vm = kblob_vm(base);
+    unsigned number;
+    if (vm->grid.threads && register_number(name, &number)) {
+        vm->grid.threads[vm->grid.current].r[number] = value_integer(value);
+        return true;
+    }
     if (bytes_equal(name, bytes_of("slept_ms"))) {
         vm->slept_ms = value_integer(value);
         return true;
@@ -26,4 +72,4 @@ static bool set(penta_vm *base, penta_bytes name, const penta_value *value)
     return true;
 }
 
-const struct debug_info kblob_debug = {.variables = variables, .set = set};
+const struct debug_info kblob_debug = {.lines = lines, .variables = variables, .set = set};

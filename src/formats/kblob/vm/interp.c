@@ -1,7 +1,5 @@
-/* The interpreter (KBLOB 3). Programs have no branches, so the loop is a walk over decoded
- * instructions; what costs is finding the allocation of an address. Nearly always it is the one
- * of the access before, so its bounds stay in locals and a hit is one subtraction and two
- * compares. */
+/* The interpreter (KBLOB 3). Nearly always an access is in the allocation of the access before, so
+ * its bounds stay in locals and a hit is one subtraction and two compares. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -25,6 +23,26 @@ bool kblob_access_writes(const struct kblob_decoded *in)
     return in->op != KBLOB_OP_READ8 && in->op != KBLOB_OP_READ64;
 }
 
+/* Whatever a validated blob cannot have becomes an instruction that traps. */
+static struct kblob_decoded decode(const struct kblob_module *m, const struct kblob_inst *in)
+{
+    struct kblob_decoded out = {in->arg0, in->arg1, in->opcode, 0, 0, KBLOB_ZERO};
+    const struct kblob_op_info *op = kblob_op(m->header.version, in->opcode);
+    if (!op) out.op = KBLOB_OP_BAD;
+    if (!op || in->opcode < KBLOB_FIRST_2) return out;
+    unsigned uses = kblob_uses(op);
+    bool constant = uses & KBLOB_FIELD_B && kblob_b(in) == KBLOB_CONSTANT;
+    out.d = in->flags;
+    out.a = (uint8_t)kblob_a(in);
+    if (!constant) out.b = (uint8_t)kblob_b(in);
+    if (!constant && !(uses & KBLOB_FIELD_OFFSET)) out.arg0 = 0;
+    if (out.d >= KBLOB_REGISTERS || out.a >= KBLOB_REGISTERS || out.b > KBLOB_ZERO ||
+        (!constant && out.b == KBLOB_ZERO) || (uses & KBLOB_FIELD_TARGET && in->arg1 > m->count) ||
+        (uses & KBLOB_FIELD_SPECIAL && in->arg1 >= KBLOB_SPECIALS))
+        out = (struct kblob_decoded){.op = KBLOB_OP_BAD};
+    return out;
+}
+
 struct kblob_decoded *kblob_program_new(const struct kblob_module *module, penta_error *err)
 {
     struct kblob_decoded *code = malloc((module->count + 1) * sizeof *code);
@@ -32,12 +50,8 @@ struct kblob_decoded *kblob_program_new(const struct kblob_module *module, penta
         error_at(err, BASE_MEMORY, 0, "no memory for %zu instructions", module->count);
         return NULL;
     }
-    for (size_t i = 0; i < module->count; i++) {
-        const struct kblob_inst *in = &module->insts[i];
-        uint8_t op = in->opcode < KBLOB_OP_DEFINED ? in->opcode : KBLOB_OP_BAD;
-        code[i] = (struct kblob_decoded){in->arg0, in->arg1, op};
-    }
-    code[module->count] = (struct kblob_decoded){0, 0, KBLOB_OP_END};
+    for (size_t i = 0; i < module->count; i++) code[i] = decode(module, &module->insts[i]);
+    code[module->count] = (struct kblob_decoded){.op = KBLOB_OP_END};
     return code;
 }
 
@@ -52,44 +66,187 @@ void kblob_vm_init(struct kblob_vm *vm, const struct kblob_decoded *program, uin
     vm->memory = memory;
 }
 
-/* The window of memory that the last access lay in. A read-only one is open for reading only. */
+/* ---- accesses ---- */
+
+/* The window of memory that the last access lay in, and those before it. A read-only one is open
+ * for reading only. */
 struct window {
     uint64_t base, size;
     uint8_t *bytes;
     bool read_only;
 };
+enum { OLDER = 3 };
+struct windows {
+    struct window now, older[OLDER];
+};
 
-/* Slow path of an access: moves the window, or says why not. */
-static bool open_window(struct kblob_vm *vm, struct window *w, uint64_t address, uint64_t size,
-                        bool write)
+static bool inside(const struct window *w, uint64_t address, uint64_t size)
 {
-    vm->fault = kblob_memory_classify(vm->memory, address, size);
-    if (!vm->fault) {
-        const struct kblob_region *r = kblob_memory_find(vm->memory, address);
-        *w = (struct window){r->base, r->size, r->bytes, r->read_only};
-        if (!write || !r->read_only) return true;
-        vm->fault = KBLOB_FAULT_READ_ONLY;
-    }
-    vm->fault_address = address;
-    vm->fault_size = size;
-    return false;
+    return w->size >= size && address - w->base <= w->size - size;
 }
 
-/* The n bytes at arg0 lie in the window; written so that nothing can wrap. */
-#define INSIDE(n) (w.size >= (n) && in->arg0 - w.base <= w.size - (n))
-#define ACCESS(n, write)                                                                           \
-    if ((!INSIDE(n) || ((write) && w.read_only)) && !open_window(vm, &w, in->arg0, n, write))      \
+/* Shared memory of the current block lies above that of the device. */
+static bool open_shared(struct kblob_vm *vm, struct window *w, uint64_t address, uint64_t size)
+{
+    const struct kblob_grid *g = &vm->grid;
+    uint64_t bytes = g->launch.shared, at = address - KBLOB_SHARED_BASE;
+    if (at >= bytes)
+        vm->fault = KBLOB_FAULT_UNMAPPED;
+    else if (size > bytes - at)
+        vm->fault = KBLOB_FAULT_OUT_OF_BOUNDS;
+    else
+        *w = (struct window){KBLOB_SHARED_BASE, bytes,
+                             g->shared + kblob_grid_block(g, g->current) * bytes, false};
+    return !vm->fault;
+}
+
+/* Moves the window to the address, or says why not. */
+static bool move_window(struct kblob_vm *vm, struct windows *w, uint64_t address, uint64_t size,
+                        bool write)
+{
+    struct window left = w->now;
+    for (int i = 0; i < OLDER; i++) {
+        struct window found = w->older[i];
+        w->older[i] = left;
+        left = found;
+        if (!inside(&found, address, size)) continue;
+        w->now = found;
+        if (!write || !found.read_only) return true;
+        break;
+    }
+    if (address >= KBLOB_SHARED_BASE && vm->grid.shared)
+        return open_shared(vm, &w->now, address, size);
+    vm->fault = kblob_memory_classify(vm->memory, address, size);
+    if (vm->fault) return false;
+    const struct kblob_region *r = kblob_memory_find(vm->memory, address);
+    w->now = (struct window){r->base, r->size, r->bytes, r->read_only};
+    if (write && r->read_only) vm->fault = KBLOB_FAULT_READ_ONLY;
+    return !vm->fault;
+}
+
+/* Slow path of an access. With a log every access comes here: the window is left without size. */
+static bool open_window(struct kblob_vm *vm, struct windows *w, uint64_t address, uint64_t size,
+                        unsigned kind, uint64_t value, uint32_t pc)
+{
+    struct kblob_grid *g = &vm->grid;
+    if (!move_window(vm, w, address, size, kind & KBLOB_WRITES)) {
+        vm->fault_address = address;
+        vm->fault_size = size;
+        return false;
+    }
+    if (!g->log) return true;
+    uint32_t barriers = g->blocks[kblob_grid_block(g, g->current)].barriers;
+    g->log[g->log_count++] = (struct kblob_access){address,    value,    (uint32_t)size, pc,
+                                                   g->current, barriers, (uint8_t)kind};
+    w->now.size = 0;
+    return true;
+}
+
+static bool divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
+{
+    if (!y) return false;
+    bool wraps = y == UINT64_MAX; /* signed -1: the largest negative number has no opposite */
+    switch (op) {
+    case KBLOB_OP_DIVU: *out = x / y; break;
+    case KBLOB_OP_REMU: *out = x % y; break;
+    case KBLOB_OP_DIVS: *out = wraps ? 0 - x : (uint64_t)((int64_t)x / (int64_t)y); break;
+    default: *out = wraps ? 0 : (uint64_t)((int64_t)x % (int64_t)y);
+    }
+    return true;
+}
+
+/* ---- the loop ---- */
+
+#define ADDRESS (R[in->a] + in->arg0)
+#define ACCESS(where, n, kind, value)                                                              \
+    uint64_t address = where;                                                                      \
+    if ((!inside(&w.now, address, n) || (((kind)&KBLOB_WRITES) && w.now.read_only)) &&             \
+        !open_window(vm, &w, address, n, kind, value, (uint32_t)(in - code)))                      \
         goto trap;                                                                                 \
-    uint8_t *at = w.bytes + (in->arg0 - w.base)
+    uint8_t *at = w.now.bytes + (address - w.now.base)
 #define READ(value)                                                                                \
     last_read = value;                                                                             \
     has_read = true;                                                                               \
     in++
 
-/* Spent fuel dispatches like an instruction, so step is run(1) and needs no second loop. The
- * limit also ends slices, after which the interrupt flag is looked at. */
-#define FETCH() (in == limit ? (uint8_t)KBLOB_OP_FUEL : in->op)
+/* Operands of calculations: a, and b with the constant, one of which is 0. */
+#define X R[in->a]
+#define Y (R[in->b] + in->arg0)
+#define CALCULATE(name, expression)                                                                \
+    CASE(KBLOB_OP_##name) :                                                                        \
+    {                                                                                              \
+        uint64_t x = X, y = Y;                                                                     \
+        R[in->d] = expression;                                                                     \
+        in++;                                                                                      \
+        NEXT;                                                                                      \
+    }
+#define DIVIDE(name)                                                                               \
+    CASE(KBLOB_OP_##name) :                                                                        \
+    {                                                                                              \
+        if (!divide(KBLOB_OP_##name, X, Y, &R[in->d])) {                                           \
+            vm->fault = KBLOB_FAULT_DIVISION;                                                      \
+            goto trap;                                                                             \
+        }                                                                                          \
+        in++;                                                                                      \
+        NEXT;                                                                                      \
+    }
+#define LOAD(name, n, get)                                                                         \
+    CASE(KBLOB_OP_##name) :                                                                        \
+    {                                                                                              \
+        ACCESS(ADDRESS, n, KBLOB_READS, 0);                                                        \
+        R[in->d] = get(at);                                                                        \
+        in++;                                                                                      \
+        NEXT;                                                                                      \
+    }
+#define STORE(name, n, put, type)                                                                  \
+    CASE(KBLOB_OP_##name) :                                                                        \
+    {                                                                                              \
+        ACCESS(ADDRESS, n, KBLOB_WRITES, R[in->b]);                                                \
+        put(at, (type)R[in->b]);                                                                   \
+        in++;                                                                                      \
+        NEXT;                                                                                      \
+    }
+#define ATOMIC(name, n, get, put, type, result)                                                    \
+    CASE(KBLOB_OP_##name) :                                                                        \
+    {                                                                                              \
+        ACCESS(ADDRESS, n, KBLOB_READS | KBLOB_WRITES | KBLOB_ATOMIC, 0);                          \
+        type old = get(at), d = (type)R[in->d], b = (type)R[in->b];                                \
+        (void)d;                                                                                   \
+        put(at, (type)(result));                                                                   \
+        R[in->d] = old;                                                                            \
+        in++;                                                                                      \
+        NEXT;                                                                                      \
+    }
+#define BRANCH(name, condition)                                                                    \
+    CASE(KBLOB_OP_##name) :                                                                        \
+    {                                                                                              \
+        uint64_t x = X, y = Y;                                                                     \
+        in = condition ? code + in->arg1 : in + 1;                                                 \
+        NEXT;                                                                                      \
+    }
+#define SIGNED(v) ((int64_t)(v))
+static inline uint8_t get8(const uint8_t *p) { return *p; }
+static inline void put8(uint8_t *p, uint8_t v) { *p = v; }
+
+/* Fuel is given out in slices: `left` counts down, and what is in `later` follows. Spent fuel
+ * dispatches like an instruction, so step is run(1) and needs no second loop. Between slices the
+ * interrupt flag is looked at. */
+#define FETCH() ((uint8_t)(left ? (left--, in->op) : KBLOB_OP_FUEL))
+#define END_SLICE (later += left, granted -= left, left = 0)
 enum { SLICE = 1 << 14, LONG_MEMSET = 1 << 16 };
+
+/* Goes on as another thread, or ends the run; `turn` says what became of this one. */
+#define TURN(call)                                                                                 \
+    vm->pc = (uint32_t)(in - code);                                                                \
+    enum kblob_turn turn = call;                                                                   \
+    if (turn == KBLOB_TURN_OVER) goto over;                                                        \
+    if (turn == KBLOB_TURN_STUCK) goto stuck;                                                      \
+    if (turn == KBLOB_TURN_SWITCHED) {                                                             \
+        R = vm->grid.threads[vm->grid.current].r;                                                  \
+        in = code + vm->pc;                                                                        \
+        memset(&w, 0, sizeof w); /* the other block has other shared memory */                     \
+        later += left, left = granted = 0;                                                         \
+    }
 
 void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 {
@@ -103,18 +260,20 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     /* clang-format on */
 #endif
     struct kblob_vm *vm = kblob_vm(base);
+    struct kblob_grid *grid = &vm->grid;
     *stop = (penta_stop){.kind = PENTA_STOP_TRAP};
     vm->started = true;
-    const struct kblob_decoded *code = vm->code ? vm->code : vm->program;
-    const struct kblob_decoded *start = code + vm->pc, *in = start, *limit = start;
+    const struct kblob_decoded *code = vm->code ? vm->code : vm->program, *in = code + vm->pc;
+    uint64_t left = 0, later = fuel, granted = 0;
+    uint64_t *R = grid->threads ? grid->threads[grid->current].r : NULL;
     uint64_t last_read = vm->last_read; /* hot state in locals, written back at out */
-    bool has_read = vm->has_read;
-    struct window w = {0};
+    bool has_read = vm->has_read, cut = false;
+    struct windows w = {0};
     uint8_t op = KBLOB_OP_FUEL;
     if (vm->final || vm->asleep) goto stopped;
     if (fuel && vm->at_break && in->op == KBLOB_OP_BREAK) { /* the instruction below the mark */
         op = vm->program[vm->pc].op;
-        limit = in + 1;
+        later--, granted = 1;
     }
     if (fuel) vm->at_break = false;
 
@@ -125,75 +284,191 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             in++;
             NEXT;
         CASE(KBLOB_OP_WRITE8): {
-            ACCESS(1, true);
+            ACCESS(in->arg0, 1, KBLOB_WRITES, in->arg1);
             *at = (uint8_t)in->arg1;
             in++;
             NEXT;
         }
         CASE(KBLOB_OP_WRITE64): {
-            ACCESS(8, true);
+            ACCESS(in->arg0, 8, KBLOB_WRITES, in->arg1);
             put64(at, in->arg1);
             in++;
             NEXT;
         }
         CASE(KBLOB_OP_READ8): {
-            ACCESS(1, false);
+            ACCESS(in->arg0, 1, KBLOB_READS, 0);
             READ(*at);
             NEXT;
         }
         CASE(KBLOB_OP_READ64): {
-            ACCESS(8, false);
+            ACCESS(in->arg0, 8, KBLOB_READS, 0);
             READ(get64(at));
             NEXT;
         }
         CASE(KBLOB_OP_MEMSET): {
             if (in->arg1) {
-                ACCESS(in->arg1, true);
+                ACCESS(in->arg0, in->arg1, KBLOB_WRITES, 0);
                 memset(at, 0, in->arg1);
             }
+            if (in->arg1 >= LONG_MEMSET) { /* look at the interrupt flag now */
+                END_SLICE;
+                cut = vm->yields;
+            }
             in++;
-            if (in[-1].arg1 >= LONG_MEMSET) limit = in; /* look at the interrupt flag now */
             NEXT;
         }
         CASE(KBLOB_OP_SLEEP):                  /* counts now; pc moves on when the host answers */
             vm->asleep = true;
             goto out;
-        CASE(KBLOB_OP_HALT):
+        CASE(KBLOB_OP_HALT): {
+            if (grid->threads) {
+                TURN(kblob_grid_end(vm, true));
+                NEXT;
+            }
             vm->halted_explicitly = vm->final = true;
             goto out;
-        CASE(KBLOB_OP_END):
+        }
+        CASE(KBLOB_OP_END): {
+            left++;
+            if (grid->threads) {
+                TURN(kblob_grid_end(vm, false));
+                NEXT;
+            }
             vm->final = true;
             goto out;
+        }
         CASE(KBLOB_OP_BREAK):
+            left++;
             stop->kind = PENTA_STOP_BREAK;
             vm->at_break = true;
             goto out;
         CASE(KBLOB_OP_FUEL): {
-            uint64_t left = fuel - (uint64_t)(in - start);
+            if (grid->count > 1) {
+                grid->quantum -= (uint32_t)granted;
+                granted = 0;
+                if (!grid->quantum) {
+                    TURN(kblob_grid_rotate(vm));
+                }
+            }
+            uint64_t most = grid->count > 1 ? grid->quantum : SLICE;
+            if (grid->log && grid->log_capacity - grid->log_count < most)
+                most = grid->log_capacity - grid->log_count;
             stop->kind = PENTA_STOP_FUEL;
-            if (!left) goto out;
+            if (!later || cut || !most) goto out;
             if (atomic_exchange_explicit(&base->interrupt, false, memory_order_relaxed)) {
                 stop->kind = PENTA_STOP_INTERRUPT;
                 goto out;
             }
-            limit = in + (left < SLICE ? left : SLICE);
-            uint64_t ahead = (uint64_t)(code + vm->count + 1 - in); /* the end mark stops in time */
-            if ((uint64_t)(limit - in) > ahead) limit = in + ahead;
+            left = granted = later < most ? later : most;
+            later -= left;
             NEXT;
         }
         CASE(KBLOB_OP_BAD):                    /* verified programs have none */
             vm->fault = KBLOB_FAULT_NONE;
             goto trap;
+
+        /* version 2 */
+        CASE(KBLOB_OP_MOV):
+            R[in->d] = Y;
+            in++;
+            NEXT;
+        CALCULATE(ADD, x + y)
+        CALCULATE(SUB, x - y)
+        CALCULATE(MUL, x * y)
+        DIVIDE(DIVU)
+        DIVIDE(DIVS)
+        DIVIDE(REMU)
+        DIVIDE(REMS)
+        CALCULATE(AND, x & y)
+        CALCULATE(OR, x | y)
+        CALCULATE(XOR, x ^ y)
+        CALCULATE(SHL, x << (y & 63))
+        CALCULATE(SHR, x >> (y & 63))
+        CALCULATE(SAR, (uint64_t)(SIGNED(x) >> (y & 63)))
+        CALCULATE(MINU, x < y ? x : y)
+        CALCULATE(MINS, SIGNED(x) < SIGNED(y) ? x : y)
+        CALCULATE(MAXU, x > y ? x : y)
+        CALCULATE(MAXS, SIGNED(x) > SIGNED(y) ? x : y)
+        CALCULATE(SEQ, x == y)
+        CALCULATE(SNE, x != y)
+        CALCULATE(SLTU, x < y)
+        CALCULATE(SLTS, SIGNED(x) < SIGNED(y))
+        CALCULATE(SLEU, x <= y)
+        CALCULATE(SLES, SIGNED(x) <= SIGNED(y))
+        CALCULATE(SEL, x ? y : R[in->d])
+        LOAD(LD8, 1, get8)
+        LOAD(LD16, 2, get16)
+        LOAD(LD32, 4, get32)
+        LOAD(LD64, 8, get64)
+        STORE(ST8, 1, put8, uint8_t)
+        STORE(ST16, 2, put16, uint16_t)
+        STORE(ST32, 4, put32, uint32_t)
+        STORE(ST64, 8, put64, uint64_t)
+        ATOMIC(AADD32, 4, get32, put32, uint32_t, old + b)
+        ATOMIC(AADD64, 8, get64, put64, uint64_t, old + b)
+        ATOMIC(CAS32, 4, get32, put32, uint32_t, old == d ? b : old)
+        ATOMIC(CAS64, 8, get64, put64, uint64_t, old == d ? b : old)
+        CASE(KBLOB_OP_JMP):
+            in = code + in->arg1;
+            NEXT;
+        BRANCH(BEQ, x == y)
+        BRANCH(BNE, x != y)
+        BRANCH(BLTU, x < y)
+        BRANCH(BGEU, x >= y)
+        BRANCH(BLTS, SIGNED(x) < SIGNED(y))
+        BRANCH(BGES, SIGNED(x) >= SIGNED(y))
+        CASE(KBLOB_OP_LOOP): {
+            uint64_t y = Y;
+            R[in->d] = 0;
+            in = y ? in + 1 : code + in->arg1;
+            NEXT;
+        }
+        CASE(KBLOB_OP_NEXT): {
+            uint64_t x = ++R[in->d];
+            in = x < Y ? code + in->arg1 : in + 1;
+            NEXT;
+        }
+        CASE(KBLOB_OP_BAR): {
+            TURN(kblob_grid_barrier(vm));
+            if (turn == KBLOB_TURN_STAYS) in++;
+            NEXT;
+        }
+        CASE(KBLOB_OP_ID):
+            R[in->d] = kblob_grid_special(grid, in->arg1);
+            in++;
+            NEXT;
+        CASE(KBLOB_OP_ARG): {
+            uint64_t y = Y;
+            if (y >= grid->launch.args.size / 8) {
+                vm->fault = KBLOB_FAULT_ARGUMENT;
+                vm->fault_address = y;
+                goto trap;
+            }
+            R[in->d] = get64(grid->launch.args.data + 8 * y);
+            in++;
+            NEXT;
+        }
         }
         /* clang-format on */
     }
+over:
+    vm->final = true;
+    vm->halted_explicitly = !grid->implicit;
+    goto out;
+stuck:
+    in = code + vm->pc;
+    vm->fault = KBLOB_FAULT_BARRIER;
+    vm->final = true;
+    goto out;
 trap:
+    left++;
     vm->final = true;
 out:
     vm->pc = (uint32_t)(in - code);
     vm->last_read = last_read;
     vm->has_read = has_read;
-    stop->steps = (uint64_t)(in - start) + (vm->halted_explicitly || vm->asleep);
+    if (grid->count > 1) grid->quantum -= (uint32_t)(granted - left);
+    stop->steps = fuel - later - left;
     vm->executed += stop->steps;
 stopped:
     stop->pc = vm->pc;
@@ -202,7 +477,7 @@ stopped:
         stop->detail = KBLOB_HOST_SLEEP;
         stop->args[0] = vm->program[vm->pc].arg1;
     } else if (vm->final) {
-        bool trapped = vm->fault || (!vm->halted_explicitly && vm->pc < vm->count);
+        bool trapped = vm->fault || vm->program[vm->pc].op == KBLOB_OP_BAD;
         stop->kind = trapped ? PENTA_STOP_TRAP : PENTA_STOP_HALT;
         stop->detail = vm->fault;
         stop->args[0] = vm->fault_address;
