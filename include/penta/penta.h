@@ -146,6 +146,7 @@ typedef enum penta_use {
     PENTA_USE_BOARD = 1024,
     PENTA_USE_LINK = 2048,
     PENTA_USE_BLOCK = 4096,
+    PENTA_USE_TRAIN = 8192,
     /* Of an option: its value names */
     PENTA_USE_WRITES = 1 << 16,   /* a file to write */
     PENTA_USE_FOLDER = 1 << 17,   /* a folder whose files are the machine's own */

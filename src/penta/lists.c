@@ -100,7 +100,7 @@ static void uses_json(struct json *j, unsigned uses)
 {
     static const char *const names[] = {"open",  "print",  "assemble", "run",  "convert",
                                         "seal",  "unseal", "create",   "sign", "verify",
-                                        "board", "link",   "block"};
+                                        "board", "link",   "block",    "train"};
     json_list(j, "uses");
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (uses >> i & 1) json_text(j, NULL, names[i]);

@@ -32,6 +32,11 @@ def prepare(folder):
     shutil.copytree(os.path.join(ROOT, "examples/jam"), os.path.join(folder, "examples/jam"))
     os.makedirs(os.path.join(folder, "examples/gpu"))
     shutil.copy(os.path.join(ROOT, "examples/gpu/race.gpu"), os.path.join(folder, "examples/gpu"))
+    shutil.copy(os.path.join(ROOT, "examples/tvmr/digits.tasm"), folder)
+    for name, data in (("train.idx", b"\0\0\x08\x03\0\0\0\x0a\0\0\0\x10\0\0\0\x10" + bytes(2560)),
+                       ("labels.idx", b"\0\0\x08\x01\0\0\0\x0a" + bytes(range(10)))):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(data)
     os.mkdir(os.path.join(folder, "vectors"))
     for name, text in (("main.casm", MAIN), ("helper.casm", HELPER), ("key", "0" * 63 + "1\n"),
                        ("vectors/empty.json", VECTOR)):
@@ -40,6 +45,7 @@ def prepare(folder):
     for line in ("penta asm kernel.kasm --define buf=0x10000 -o kernel.kblob", "cp kernel.kblob firmware.bin",
                  "cp kernel.kblob old.kblob", "cp kernel.kblob new.kblob",
                  "penta asm program.pvmasm -o program.polkavm",
+                 "penta asm digits.tasm --metadata -o digits.tvmr",
                  "penta asm main.casm -o main.coil", "penta asm helper.casm -o helper.coil",
                  "ar rc library.a helper.coil", "penta keygen -t ed25519 -o key.pem",
                  "penta pubkey key.pem -o key.pub", "penta create prog.cvasm --target stm32g431 -o prog.cvbc",

@@ -1,5 +1,5 @@
 /* penta/tvmr.h: registers, runs, weights, another program in a running machine; sealing. */
-#include "penta/tvmr.h"
+#include "penta/train.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,6 +77,26 @@ static void try_seal(const void *user, struct outcome *o)
     penta_buffer_free(&out);
 }
 
+static void try_train(const void *user, struct outcome *o)
+{
+    static const int32_t rows[] = {9, 1, -4, 2, 1, 9, 8, 2}, classes[] = {0, 1};
+    static const penta_option options[] = {{"epochs", "2"}, {"init", "structured"}};
+    penta_error err = {0};
+    penta_tvmr_trained trained = {0};
+    hook_pause();
+    penta_vm *vm = penta_vm_new(user, NULL, NULL, 0, &err);
+    hook_resume();
+    penta_table *data = penta_table_new(rows, 2, 4, &err),
+                *targets = data ? penta_table_new(classes, 2, 1, &err) : NULL;
+    penta_tvmr_samples samples = {.data = data, .targets = targets};
+    bool ok = targets && penta_tvmr_train(vm, &samples, options, 2, NULL, NULL, &trained, &err);
+    if (outcome_ok(o, ok, &err)) outcome_bytes(o, &trained.judged.right, sizeof(size_t));
+    penta_tvmr_trained_free(&trained);
+    penta_table_free(targets);
+    penta_table_free(data);
+    penta_vm_free(vm);
+}
+
 void tvmr_scenarios(void)
 {
     penta_module *relu = tree_assembled("examples/tvmr/relu.tasm", "tvmr");
@@ -84,6 +104,7 @@ void tvmr_scenarios(void)
     scenario("run", try_run, relu);
     scenario("reload", try_reload, train);
     scenario("weights", try_weights, train);
+    scenario("train", try_train, relu);
     scenario("seal and open", try_seal, relu);
     penta_close(relu);
     penta_close(train);

@@ -122,6 +122,9 @@ enum tvmr_gate { TVMR_GATE_NONE, TVMR_GATE_CORE, TVMR_GATE_EXTENSION };
 bool tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,
                   size_t count, int32_t *out);
 
+/* ops_ternary.c: weights to begin with, as INIT_RANDOM makes them. */
+void tvmr_random_fill(struct tvmr_signal *w, size_t count, uint64_t state);
+
 #define HANDLER(name) enum tvmr_result op_##name(struct tvmr_vm *vm, const struct tvmr_insn *in)
 
 /* ---- handlers: one declaration for each that the tables name ---- */

@@ -217,7 +217,7 @@ HANDLER(accumulate_pressure)
 
 /* ---- structure ---- */
 
-static void random_fill(struct tvmr_signal *w, size_t count, uint64_t state)
+void tvmr_random_fill(struct tvmr_signal *w, size_t count, uint64_t state)
 {
     for (size_t i = 0; i < count; i++) {
         state = state * UINT64_C(6364136223846793005) + 1;
@@ -230,7 +230,7 @@ HANDLER(init_random)
 {
     struct tvmr_cold *c = cold_at(vm, in->a[0]);
     if (!c || spared(vm, c)) return TVMR_NEXT;
-    random_fill(c->weights, c->count, in->a[3]);
+    tvmr_random_fill(c->weights, c->count, in->a[3]);
     tvmr_cold_changed(c);
     return TVMR_NEXT;
 }
@@ -247,7 +247,7 @@ HANDLER(grow_neuron)
     if (!tvmr_reserve(vm, &c->weights, &c->capacity, old + more, sizeof *c->weights) ||
         (c->temps && !tvmr_reserve(vm, &c->temps, &c->temps_capacity, old + more, 1)))
         return TVMR_FAILED;
-    random_fill(c->weights + old, more, in->a[3] + (uint64_t)old);
+    tvmr_random_fill(c->weights + old, more, in->a[3] + (uint64_t)old);
     if (c->temps && more) memset(c->temps + old, TVMR_HOT, more);
     c->count += more;
     c->shape.dims[0] += (uint32_t)count;

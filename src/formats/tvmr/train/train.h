@@ -1,0 +1,45 @@
+/* Training and judging (TVMR 21). */
+#pragma once
+#include "base/table/table.h"
+#include "penta/train.h"
+#include "tvmr/vm/vm.h"
+
+/* Samples and how they become targets. */
+struct samples {
+    const struct penta_table *data, *targets;
+    size_t classes; /* 0: targets are outputs, not classes */
+    int32_t on, off;
+    int32_t *row; /* the target of one row, of a class */
+};
+
+/* Reads what the options say; false with an error. */
+bool samples_open(struct samples *s, const struct penta_table *data,
+                  const struct penta_table *targets, const penta_option *options, size_t count,
+                  penta_error *err);
+/* Makes both have as many classes. */
+bool samples_classes(struct samples *s, struct samples *test, const penta_option *options,
+                     size_t count, penta_error *err);
+void samples_close(struct samples *s);
+/* The target of a row, and how many numbers it has. */
+const int32_t *samples_target(const struct samples *s, size_t row, size_t *count);
+
+struct score {
+    size_t rows, right;
+    double difference; /* of outputs and targets, all in all */
+    uint64_t elements;
+};
+/* Compares the machine's output with the target of a row. */
+void score_add(struct score *score, const struct tvmr_vm *vm, const struct samples *s, size_t row,
+               uint64_t *confusion);
+double score_accuracy(const struct score *score);
+double score_error(const struct score *score);
+
+/* One run from this instruction; row: for messages, SIZE_MAX for none. */
+bool run_from(struct tvmr_vm *vm, uint64_t pc, const int32_t *input, size_t count,
+              const int32_t *target, size_t target_count, size_t row, penta_error *err);
+/* All rows without targets. The machine is as before. */
+bool judge(struct tvmr_vm *vm, const struct samples *s, struct score *score, uint64_t *confusion,
+           penta_error *err);
+/* The same with all that can be said of it; free it. */
+bool judge_fully(struct tvmr_vm *vm, const struct samples *s, penta_tvmr_judged *out,
+                 penta_error *err);

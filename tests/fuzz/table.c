@@ -1,0 +1,27 @@
+/* Any bytes as a table: read or refused, and what is read fits what the file can hold. */
+#include "base/table/table.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+void check_failed(const char *what, uint64_t a, uint64_t b);
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct penta_table t;
+    penta_error err = {0};
+    bool ok = table_read((penta_bytes){data, size}, 1.5, &t, &err);
+    if (ok == (err.code != 0)) check_failed("success and an error", ok, err.code);
+    if (ok && t.rows * t.columns > size) check_failed("more numbers than bytes", t.rows, t.columns);
+    if (!ok && err.offset > size) check_failed("an offset after the file", err.offset, size);
+    int64_t sum = 0;
+    for (size_t i = 0; ok && i < t.rows * t.columns; i++) sum += t.numbers[i];
+    if (sum == INT64_MIN) check_failed("a sum that cannot be", 0, 0);
+    if (ok) table_free(&t);
+    return 0;
+}

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Training of ternary networks: the digits of examples/tvmr, tables of all forms, and what is refused.
+
+    tests/programs/tvmr_train.py PENTA DRAW_DIGITS DIGITS
+"""
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+
+import support
+from support import ROOT, call, check, exits, source
+
+DRAW, DIGITS = (os.path.abspath(path) for path in sys.argv[2:4])
+
+
+def table(path):
+    """The rows of an IDX file of bytes."""
+    data = open(path, "rb").read()
+    dims = struct.unpack(f">{data[3]}I", data[4:4 + 4 * data[3]])
+    data, width = data[4 + 4 * len(dims):], 1
+    for dim in dims[1:]:
+        width *= dim
+    return [data[i * width:(i + 1) * width] for i in range(dims[0])]
+
+
+def nearest_mean(images, labels, test_images, test_labels):
+    """The share that a classifier gets right which compares with the mean of each class."""
+    sums, counts = [[0] * 256 for _ in range(10)], [0] * 10
+    for image, label in zip(images, labels):
+        counts[label[0]] += 1
+        sums[label[0]] = [a + b for a, b in zip(sums[label[0]], image)]
+    means = [[a / n for a in row] for row, n in zip(sums, counts)]
+    right = 0
+    for image, label in zip(test_images, test_labels):
+        distances = [sum((a - b) ** 2 for a, b in zip(image, mean)) for mean in means]
+        right += distances.index(min(distances)) == label[0]
+    return right / len(test_images)
+
+
+def draw(seed, count, images, labels):
+    done = subprocess.run([DRAW, str(seed), str(count), images, labels], timeout=60)
+    check(done.returncode == 0, "draw_digits")
+
+
+def test_digits():
+    """Drawn digits of one seed, judged by another one: a network learns what means of classes cannot tell."""
+    draw(1, 4000, "train.idx", "labels.idx")
+    draw(2, 500, "test.idx", "test_labels.idx")
+    mean = nearest_mean(table("train.idx")[:1500], table("labels.idx")[:1500], table("test.idx"), table("test_labels.idx"))
+    check(.5 < mean < .9, f"nearest mean {mean}")
+    exits(0, "asm", os.path.join(ROOT, "examples/tvmr/digits.tasm"), "--metadata", "-o", "digits.tvmr")
+    files = ["--data", "train.idx", "--targets", "labels.idx", "--test-data", "test.idx", "--test-targets", "test_labels.idx"]
+    how = ["--batch", "64", "--init", "random", "--seed", "1", "--epochs", "8", "--goal", "96", "--save", "digits.tvmw"]
+    done = exits(0, "train", "digits.tvmr", *files, *how, "--json")
+    said = json.loads(done.stdout)
+    check(said["accuracy"] >= .95 and said["right"] == said["accuracy"] * said["rows"], said)
+    check(len(said["epochs"]) == said["epochs_done"] and said["epochs"][said["best"] - 1]["best"], said["epochs"])
+    check(sum(map(sum, said["confusion"])) == 500, "the confusion matrix")
+    check(sum(said["confusion"][i][i] for i in range(10)) == said["right"], "its diagonal")
+    saved = open("digits.tvmw", "rb").read()
+    text = exits(0, "train", "digits.tvmr", *files, *how)
+    check(open("digits.tvmw", "rb").read() == saved, "the same seed gives the same weights")
+    check(b"  best" in text.stderr and b"ended by " in text.stdout and b"taken for" in text.stdout, text.stdout)
+    judged = exits(0, "train", "digits.tvmr", *files, "--epochs", "0", "--weights", "digits.tvmw", "--json")
+    check(json.loads(judged.stdout)["right"] == said["right"], "the saved weights are the best ones")
+    done = subprocess.run([DIGITS, "digits.tvmr", "digits.tvmw", "test.idx", "test_labels.idx"], capture_output=True, text=True, timeout=60)
+    check(done.returncode == 0 and f"{said['right']} of 500 right" in done.stdout, done)
+
+
+def test_digits_of_scikit_learn():
+    try:
+        from sklearn.datasets import load_digits
+        import numpy
+    except ImportError:
+        raise support.Skipped("scikit-learn is not installed")
+    digits = load_digits()
+    order = numpy.random.RandomState(0).permutation(len(digits.target))
+    for name, part in (("train", order[:1300]), ("test", order[1300:])):
+        numpy.save(name + "_data.npy", digits.data[part])
+        numpy.save(name + "_targets.npy", digits.target[part])
+    text = open(os.path.join(ROOT, "examples/tvmr/digits.tasm")).read().replace("256", "64").replace("shift H5, H5, 11", "shift H5, H5, 9")
+    source("small.tasm", text)
+    exits(0, "asm", "small.tasm", "--metadata", "-o", "small.tvmr")
+    done = exits(0, "train", "small.tvmr", "--data", "train_data.npy", "--targets", "train_targets.npy", "--test-data", "test_data.npy",
+                 "--test-targets", "test_targets.npy", "--scale", "15.9", "--batch", "32", "--init", "random", "--epochs", "20", "--json")
+    said = json.loads(done.stdout)
+    print(f"digits of scikit-learn: {100 * said['accuracy']:.1f} % right after {said['best']} epochs")
+    check(said["accuracy"] > .9, said["accuracy"])
+
+
+# One neuron for each of two classes, pushed in the direction of its error.
+TWO = """.meta
+    name "two"
+.registers
+C0: ternary[1, 2] key="a"
+C1: ternary[1, 2] key="b"
+H0: i32[2]
+H1: i32[2]
+H9: i32[1]
+.program
+load_input H0
+ternary_matmul H2, C0, H0
+ternary_matmul H3, C1, H0
+concat H4, H2, H3
+store_output H4
+load_target H1
+if_zero H1, done
+slice H5, H1, 0, 1
+slice H6, H1, 1, 1
+mastery_update C0, H0, H5
+mastery_commit C0, threshold=2
+mastery_update C1, H0, H6
+mastery_commit C1, threshold=2
+done:
+halt
+"""
+ROWS = [(9, 1), (1, 9), (8, 2), (2, 7)]
+CLASSES = [0, 1, 0, 1]
+
+
+def two():
+    source("two.tasm", TWO)
+    exits(0, "asm", "two.tasm", "--metadata", "-o", "two.tvmr")
+
+
+def npy(numbers, shape, kind, order="C", version=1):
+    header = f"{{'descr': '{kind}', 'fortran_order': {order == 'F'}, 'shape': {shape}, }}\n".encode()
+    code = kind[0].replace("|", "<") + {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q",
+                                        "f4": "f", "f8": "d", "b1": "B"}[kind[1:]] * len(numbers)
+    return (b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", len(header)) + header +
+            struct.pack(code.replace("<", "<", 1), *numbers))
+
+
+def tables():
+    flat = [v for row in ROWS for v in row]
+    fortran = [row[0] for row in ROWS] + [row[1] for row in ROWS]
+    yield "csv", b"first,second\n# a comment\n\n" + b"\n".join(b"%d,%d" % row for row in ROWS)
+    yield "semicolons", b"".join(b' "%d"; %d.0\r\n' % row for row in ROWS)
+    for kind in ("<i1", "|u1", "<i2", ">i2", "<u2", "<i4", ">i4", "<u4", "<i8", ">u8", "<f4", "<f8", ">f8"):
+        yield kind, npy(flat, "(4, 2)", kind)
+    yield "fortran", npy(fortran, "(4, 2)", "<i2", "F")
+    yield "version 2", npy(flat, "(4, 2)", "<i2", version=2)
+    yield "three dimensions", npy(flat, "(4, 1, 2)", "<i2")
+    for code, kind in ((8, "B"), (9, "b"), (11, "h"), (12, "i"), (13, "f"), (14, "d")):
+        yield f"idx {code}", bytes([0, 0, code, 2]) + struct.pack(">II", 4, 2) + struct.pack(">8" + kind, *flat)
+
+
+def test_forms_of_tables():
+    """The same numbers in every form give the same weights."""
+    two()
+    open("targets.csv", "w").write("\n".join(map(str, CLASSES)) + "\n")
+    expected = None
+    for name, data in tables():
+        open("data", "wb").write(data)
+        said = json.loads(exits(0, "train", "two.tvmr", "--data", "data", "--targets", "targets.csv", "--off", "-255",
+                                "--save", "w.tvmw", "--json").stdout)
+        check(said["accuracy"] == 1, (name, said))
+        weights = open("w.tvmw", "rb").read()
+        check(expected in (None, weights), name)
+        expected = weights
+
+
+def test_tables_refused():
+    two()
+    open("targets.csv", "w").write("0\n1\n0\n1\n")
+    good = npy([1] * 8, "(4, 2)", "<i2")
+    for data, words in ((b"1,2\n3\n", "1 numbers in a line, 2 in those before"), (b"1,2\n3,x\n", "'x' is no number"),
+                        (b"", "no numbers"), (b"1,99999999999\n", "does not fit 32 bits"), (b"1,nan\n", "does not fit"),
+                        (good[:-1], "ends before its numbers"), (good + b"1", "1 bytes after the numbers"),
+                        (good[:7], "version"), (good.replace(b"<i2", b"<c8"), "no whole or floating numbers"),
+                        (good.replace(b"'shape'", b"'shave'"), "unknown member"), (good.replace(b"(4,", b"[4,"), "no tuple"),
+                        (good.replace(b"{", b"["), "no dictionary"), (b"\0\0\x08\x03\0\0", "inside its dimensions"),
+                        (b"\0\0\x08\0", "0 dimensions"), (b"\0\0\x0a\x01\0\0\0\0", "no type of IDX"),
+                        (b"\0\0\x08\x02\xff\xff\xff\xff\xff\xff\xff\xff", "ends before"),
+                        (b"1,2\n", "1 rows of data, 4 of targets")):
+        open("data", "wb").write(data)
+        done = call("train", "two.tvmr", "--data", "data", "--targets", "targets.csv")
+        check(done.returncode in (1, 2) and words in done.stderr.decode(), (words, done.stderr))
+
+
+def test_training_refused():
+    two()
+    open("data.csv", "w").write("\n".join("%d,%d" % row for row in ROWS) + "\n")
+    open("targets.csv", "w").write("0\n1\n0\n1\n")
+    open("bad.csv", "w").write("0\n1\n-1\n1\n")
+    files = ["--data", "data.csv", "--targets", "targets.csv"]
+    for args, words in ((["--data", "data.csv"], "belong together"), (files + ["--batch", "2"], "no label batch_end"),
+                        (files + ["--classes", "1"], "of 1 classes"), (files + ["--init", "other"], "none of none"),
+                        (files + ["--goal", "x"], "no such number"), (files + ["--on", "x"], "no 32-bit number"),
+                        (["--data", "data.csv", "--targets", "bad.csv"], "-1 is no class"),
+                        (files + ["--test-data", "data.csv", "--test-targets", "data.csv"], "those of the test 2")):
+        done = call("train", "two.tvmr", *args)
+        check(done.returncode in (1, 2) and words in done.stderr.decode(), (words, done.stderr))
+    source("greedy.tasm", TWO.replace("if_zero H1, done\n", "set H1, 1\n"))
+    exits(0, "asm", "greedy.tasm", "-o", "greedy.tvmr")
+    done = call("train", "greedy.tvmr", *files, "--test-data", "data.csv", "--test-targets", "targets.csv")
+    check(done.returncode == 1 and b"instruction" in done.stderr or b"without a target" in done.stderr, done.stderr)
+    source("fails.tasm", TWO.replace("done:\n", "done:\nrelu H1, H40\n"))
+    exits(0, "asm", "fails.tasm", "-o", "fails.tvmr")
+    done = call("train", "fails.tvmr", *files)
+    check(done.returncode == 1 and b"E_UNALLOC: H40 is not allocated" in done.stderr, done.stderr)
+    check(call("train", "two.tvmr", *files, "--save", "data.csv").returncode == 2, "writes over what it reads")
+
+
+def test_early_stop():
+    """Patience ends it, and the best weights stay; outputs as targets."""
+    two()
+    random.seed(1)
+    open("data.csv", "w").write("\n".join("%d,%d" % (random.randrange(9), random.randrange(9)) for _ in range(40)) + "\n")
+    open("targets.csv", "w").write("\n".join(str(random.randrange(2)) for _ in range(40)) + "\n")
+    done = exits(0, "train", "two.tvmr", "--data", "data.csv", "--targets", "targets.csv", "--epochs", "200", "--patience", "3",
+                 "--off", "-255", "--json")
+    said = json.loads(done.stdout)
+    check(said["ended"] == "patience" and said["epochs_done"] == said["best"] + 3, said)
+    open("outputs.csv", "w").write("\n".join("255,-255" for _ in range(40)) + "\n")
+    said = json.loads(exits(0, "train", "two.tvmr", "--data", "data.csv", "--targets", "outputs.csv", "--epochs", "3", "--json").stdout)
+    check(said["accuracy"] > .9 and len(said["confusion"]) == 2, said)
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(globals()))
