@@ -99,8 +99,6 @@ void writer_patch(struct writer *w, size_t at, uint64_t value, size_t n)
     if (!w->failed) store(w->out.data + at, value, n, w->big_endian);
 }
 
-void writer_char(struct writer *w, char c) { writer_bytes(w, &c, 1); }
-
 void writer_text(struct writer *w, const char *text) { writer_bytes(w, text, strlen(text)); }
 
 void writer_print(struct writer *w, const char *format, ...)

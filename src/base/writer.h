@@ -24,12 +24,19 @@ void writer_fill(struct writer *w, uint8_t byte, size_t count);
 void writer_uint(struct writer *w, uint64_t value, size_t n); /* n bytes in the writer's order */
 void writer_patch(struct writer *w, size_t at, uint64_t value, size_t n); /* not with a sink */
 
-void writer_char(struct writer *w, char c);
 void writer_text(struct writer *w, const char *text);
 void writer_print(struct writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void writer_hex(struct writer *w, penta_bytes bytes); /* lower-case, no spaces */
 void writer_dec(struct writer *w, uint64_t value);
 void writer_0x(struct writer *w, uint64_t value); /* 0x2a: the hot path of listings */
+
+static inline void writer_char(struct writer *w, char c)
+{
+    if (w->out.size < w->out.capacity)
+        w->out.data[w->out.size++] = (uint8_t)c;
+    else
+        writer_bytes(w, &c, 1);
+}
 
 /* All that was written, wherever it is now. */
 static inline size_t writer_total(const struct writer *w) { return w->given + w->out.size; }

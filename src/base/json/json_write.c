@@ -11,10 +11,10 @@
 /* How many bytes at the start are ASCII that needs no escape: nearly always all of them. */
 static size_t plain_prefix(penta_bytes text)
 {
+    static const bool special[256] = {
+        [0 ... 0x1f] = true, ['"'] = true, ['\\'] = true, [0x7f ... 0xff] = true};
     size_t n = 0;
-    while (n < text.size && text.data[n] >= 0x20 && text.data[n] < 0x7f && text.data[n] != '"' &&
-           text.data[n] != '\\')
-        n++;
+    while (n < text.size && !special[text.data[n]]) n++;
     return n;
 }
 
