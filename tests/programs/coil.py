@@ -179,6 +179,58 @@ def test_byte_order_converted():
     check("big-endian run", penta("run", "big.coil", "--exit-value").returncode == 30 == penta("run", v, "--exit-value").returncode)
 
 
+def other_order(name, text, *asm, args=()):
+    """What a program gives in both byte orders, and the converted file back; or the error."""
+    with open(name + ".casm", "w") as out:
+        out.write(text)
+    penta("asm", *asm, name + ".casm", "-o", name + ".coil")
+    done = penta("convert", name + ".coil", "--endian", "big", *args, "-o", name + "-big.coil")
+    if done.returncode:
+        return done.stderr.decode()
+    penta("convert", name + "-big.coil", "--endian", "little", *args, "-o", name + "-back.coil")
+    check(name + " back", open(name + ".coil", "rb").read() == open(name + "-back.coil", "rb").read())
+    return [penta("run", name + end).stdout.split(b"halt")[0].split() for end in (".coil", "-big.coil")]
+
+
+def test_byte_order_of_data():
+    """Data is converted by evidence: relocations, types in the code, .coil.type; else refused by name."""
+    table = MAIN.format("VAR %i, u64\n    MOV %i, 2\n    OUTPORT 2, i64 [@t + %i*8]\n    OUTPORT 2, i64 @t\n    OUTPORT 2, u16 [@s + 2]")
+    data = ".data\nt:\n    .i64 10, 20, 30\n.size t, 24\ns:\n    .u8 0, 0\n    .u16 513\n"
+    check("evidence of code", other_order("evidence", table + data) == [[b"30", b"10", b"513"]] * 2)
+    alone = MAIN.format("VAR %p, u64\n    MOV %p, @t\n    OUTPORT 2, i64 [%p + 8]")
+    error = other_order("unknown", alone + data)
+    check("no evidence", "COIL0088" in error and "'t'" in error and "--keep-data" in error, error)
+    check("asm -g is evidence", other_order("known", alone + data, "-g") == [[b"20"]] * 2)
+    kept = other_order("kept", alone + data, args=("--keep-data",))
+    check("kept data", kept == [[b"20"], [b"1441151880758558720"]], kept)
+    error = other_order("conflict", MAIN.format("OUTPORT 2, i64 @t\n    OUTPORT 2, i32 @t") + data.replace("20, 30", "20"), "-g")
+    check("conflict", "COIL0089" in error and "'t'" in error, error)
+    switch = MAIN.format("SWITCH i32 1, @t\n.a:\n    OUTPORT 2, 1\n    RET\n.b:\n    OUTPORT 2, 2")
+    jumps = ".data\n.align 8\nt:\n    .u64 2\n    .addr @main.a, @main.a, @main.b\n"
+    check("a table of targets", other_order("switch", switch + jumps) == [[b"2"]] * 2)
+    check("zeros need no evidence", other_order("zeros", MAIN.format("OUTPORT 2, 5") + ".data\nz:\n    .zero 40\n") == [[b"5"]] * 2)
+    nested = MAIN.format("VAR %x, i64\n    MEMGET %x, struct{1:u8, 2:i64, 3:vec<i16,2>} @t, 2\n    OUTPORT 2, %x")
+    record = ".data\n.align 8\nt:\n    .u8 9, 0,0,0,0,0,0,0\n    .i64 -77\n    .i16 3, 4, 0, 0\n"
+    check("members of structures", other_order("nested", nested + record) == [[b"-77"]] * 2)
+
+
+def test_listing_of_linked_lines():
+    """Objects with lines, linked: the listing has the lines where they belong, and assembles to the same file."""
+    first = ".global main\n.func main\n    PUSH \"one\"\n    CALL @g\n    RET\n.endfunc\n.section \".init\", 9, 6, 1\n    PUSH \"two\"\n    RET\n.data\nx:\n    .i32 5\n"
+    second = ".global g\n.func g\n    PUSH \"three\"\n    RET\n.endfunc\n.section \".init\", 9, 6, 1\n    PUSH \"four\"\n    RET\n.rodata\nt:\n    .asciz \"text\"\n"
+    objects = []
+    for name, text in (("first", first), ("second", second)):
+        with open(name + ".casm", "w") as out:
+            out.write(text.replace("PUSH \"", "PPUNDEF \""))
+        check(name, penta("asm", "-g", name + ".casm", "-o", name + ".coil").returncode == 0)
+        objects.append(name + ".coil")
+    check("link", penta("link", *objects, "-o", "lines.coil").returncode == 0)
+    listing = penta("dis", "lines.coil").stdout.decode()
+    check("lines in the listing", ".image" not in listing and listing.count(".line ") == 9 and '.line "second.casm", 3' in listing, listing)
+    rows = penta("inspect", "lines.coil", "--select", "/sections").stdout
+    check("round trip", penta("roundtrip", "lines.coil").returncode == 0, rows)
+
+
 def test_plain_engine_leaves_the_same():
     """Wherever it stops, the machine shows what instructions in their general form would leave."""
     everything = sorted(os.path.join(CASES, name) for name in os.listdir(CASES) if "_every_" in name or name.startswith("flags_"))

@@ -23,7 +23,7 @@ ELSEWHERE = {"PENTA0001", "PENTA0002", "PENTA0003", "PENTA0004", "PENTA0005", "P
              "CVBC0023", "CVBC0024", "CVBC0028", "CVBC0108", "CVBC0109", "CVBC0110",
              # of the linker: tests/programs/pvm/pvm_link.py
              *(f"PVM{number:04}" for number in range(301, 314)),
-             "COIL0080", "COIL0081", "COIL0083", "COIL0084", "COIL0086", "COIL0087"}
+             "COIL0080", "COIL0081", "COIL0083", "COIL0084", "COIL0086", "COIL0087", "COIL0088", "COIL0089"}
 
 # Traps that no case file can cause.
 TRAPS_ELSEWHERE = {

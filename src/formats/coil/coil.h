@@ -310,7 +310,7 @@ enum coil_section_type {
 #include "coil/kinds.def"
     COIL_SECTION_TYPES
 };
-enum { COIL_WRITE = 1, COIL_ALLOC = 2, COIL_EXEC = 4, COIL_INFO = 32 };
+enum { COIL_WRITE = 1, COIL_ALLOC = 2, COIL_EXEC = 4, COIL_STRINGS = 16, COIL_INFO = 32 };
 enum { COIL_FILE_EXEC = 1, COIL_FILE_SHARED = 2, COIL_FILE_DEBUG = 8, COIL_FILE_RELOC = 16 };
 enum coil_symbol_type {
 #define SYMBOL(name) COIL_##name,

@@ -1,6 +1,6 @@
-/* The same object in the other byte order: tables by their records, code by decoding, data as it
- * is, except the words that relocations patch and the rows of .coil.line and .coil.ext. */
-#include "coil/format/section_layout.h"
+/* The same object in the other byte order: tables by their records, code by decoding, data number by
+ * number (data_units.h), and the rows of sections that are penta's own. */
+#include "coil/format/data_units.h"
 #include "coil/format/object.h"
 #include <stdlib.h>
 
@@ -34,36 +34,33 @@ static void swap_words(struct writer *out, penta_bytes bytes)
     writer_bytes(out, bytes.data + bytes.size / 4 * 4, bytes.size % 4);
 }
 
-static void swap_relocated(const struct coil_module *m, uint8_t *image)
-{
-    for (size_t i = 0; i < m->reloc_count; i++) {
-        const struct coil_reloc *r = &m->relocs[i];
-        uint64_t section = r->offset >> 32, at = r->offset & UINT32_MAX;
-        unsigned width = coil_reloc_width(r->type);
-        if (!section || section > m->section_count || m->sections[section - 1].type == COIL_S_BSS ||
-            coil_is_code(&m->sections[section - 1]))
-            continue;
-        if (at + width > m->sections[section - 1].size) continue;
-        uint8_t *p = image + m->sections[section - 1].offset + at;
-        for (unsigned k = 0; k < width / 2; k++) {
-            uint8_t byte = p[k];
-            p[k] = p[width - 1 - k];
-            p[width - 1 - k] = byte;
-        }
-    }
-}
-
 static bool section_swaps(const struct coil_module *m, size_t i)
 {
+    static const char *const ours[] = {".coil.line", ".coil.type", ".coil.ext"};
     penta_bytes name = coil_string(m, m->sections[i].name_idx);
-    return (name.size == 10 && !memcmp(name.data, ".coil.line", 10)) ||
-           (name.size == 9 && !memcmp(name.data, ".coil.ext", 9));
+    bool found = false;
+    for (int k = 0; k < 3; k++) found |= bytes_equal(name, bytes_of(ours[k]));
+    return found;
+}
+
+/* Data kept as it is still has addresses, which its relocations find in the order of the file. */
+static bool convert_data(const struct coil_module *m, uint8_t *image, bool keep_data,
+                         struct findings *f)
+{
+    struct coil_data_units units;
+    bool ok = coil_data_units_find(m, &units, !keep_data);
+    if (!ok) findings_pass(f, &units.err);
+    ok = ok && (keep_data || coil_data_units_check(&units, f));
+    if (ok) coil_data_units_swap(&units, image);
+    coil_data_units_free(&units);
+    return ok;
 }
 
 /* Every size stays the same, so the bytes go where they were. */
 static bool convert_into(struct coil_module *to, const struct coil_module *m, uint8_t *image,
-                         struct findings *f)
+                         bool keep_data, struct findings *f)
 {
+    if (!m->raw && !convert_data(m, image, keep_data, f)) return false;
     struct coil_insn *insn = calloc(1, sizeof *insn);
     penta_error err = {0};
     bool ok = insn || error_at(&err, BASE_MEMORY, 0, "no memory to convert");
@@ -79,7 +76,6 @@ static bool convert_into(struct coil_module *to, const struct coil_module *m, ui
             bytes_copy(image + m->sections[i].offset, (penta_bytes){w.out.data, w.out.size});
         writer_free(&w);
     }
-    if (ok) swap_relocated(m, image);
     if (insn) coil_insn_free(insn);
     free(insn);
     if (err.code) findings_pass(f, &err);
@@ -118,7 +114,8 @@ bool coil_convert(const penta_module *module, const penta_option *options, size_
     bytes_copy(image, module->file);
     to.big_endian = big;
     to.header.endianness = big;
-    bool ok = convert_into(&to, m, image, f);
+    bool keep_data = option_text(options, count, "keep-data");
+    bool ok = convert_into(&to, m, image, keep_data, f);
     to.base.file.data = image;
     if (ok) ok = coil_encode(&to.base, out, &err);
     if (err.code) findings_pass(f, &err);

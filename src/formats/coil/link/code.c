@@ -1,6 +1,8 @@
 /* What refers to symbols and strings by number (COIL 9.5, COIL 9.6): operands in code, source
  * lines, relocations. */
 #include "coil/link/state.h"
+#include "base/array.h"
+#include <stdlib.h>
 
 /* ---- code ---- */
 
@@ -78,43 +80,115 @@ bool coil_link_find_use(struct state *s, size_t input, size_t symbol, size_t *se
     return false;
 }
 
-/* Rows of .coil.line name a section, an offset in it and a string. */
-static bool renumber_lines(struct state *s, size_t input, size_t section)
+/* ---- code in the order of the output, then rows about it: the order of their strings ---- */
+
+struct job {
+    size_t input, section;
+    const struct placement *to;
+};
+
+static int by_output(const void *x, const void *y)
+{
+    const struct placement *a = ((const struct job *)x)->to, *b = ((const struct job *)y)->to;
+    if (a->section != b->section) return a->section < b->section ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* Rows of .coil.line and .coil.type begin with a section and an offset in it; then come the string of a
+ * file and a line, or a type and a count. */
+struct row {
+    uint64_t section, offset, count;
+    penta_bytes file;
+    uint32_t type;
+    size_t order; /* rows at the same place stay as they were */
+};
+enum { ROW_BYTES = 16 };
+
+static int by_row(const void *x, const void *y)
+{
+    const struct row *a = x, *b = y;
+    if (a->section != b->section) return a->section < b->section ? -1 : 1;
+    if (a->offset != b->offset) return a->offset < b->offset ? -1 : 1;
+    return a->order < b->order ? -1 : 1;
+}
+
+struct rows {
+    struct row *items;
+    size_t count, capacity;
+};
+
+static bool take_rows(struct state *s, size_t input, size_t section, struct rows *rows)
 {
     const struct coil_module *m = MODULE(s, input);
-    const struct placement *p = &s->sections[input][section];
-    penta_bytes rows = coil_contents(m, section);
-    struct writer *w = &s->object.sections[p->section].data;
-    for (size_t at = 0; at + 16 <= rows.size; at += 16) {
-        uint64_t number = bytes_uint(rows.data + at, 4, m->big_endian),
-                 offset = bytes_uint(rows.data + at + 4, 4, m->big_endian);
-        if (!number || number > m->section_count) continue;
-        const struct placement *code = &s->sections[input][number - 1];
-        writer_patch(w, (size_t)p->offset + at, code->section + 1, 4);
-        writer_patch(w, (size_t)p->offset + at + 4, offset + code->offset, 4);
-        struct coil_literal literal = {
-            p->section, p->offset + at + 8, 4,
-            coil_string(m, bytes_uint(rows.data + at + 8, 4, m->big_endian))};
-        if (!coil_object_literal(&s->object, literal, &s->err)) return false;
+    penta_bytes in = coil_contents(m, section);
+    for (size_t at = 0; at + ROW_BYTES <= in.size; at += ROW_BYTES) {
+        uint64_t field[4];
+        for (unsigned k = 0; k < 4; k++)
+            field[k] = bytes_uint(in.data + at + 4 * k, 4, m->big_endian);
+        if (!field[0] || field[0] > m->section_count) continue;
+        const struct placement *p = &s->sections[input][field[0] - 1];
+        if (!ARRAY_GROW(rows->items, rows->capacity, rows->count, &s->err)) return false;
+        rows->items[rows->count] = (struct row){.section = p->section + 1,
+                                                .offset = field[1] + p->offset,
+                                                .count = field[3],
+                                                .file = coil_string(m, field[2]),
+                                                .type = (uint32_t)field[2],
+                                                .order = rows->count};
+        rows->count++;
     }
     return true;
 }
 
-bool coil_link_renumber(struct state *s)
+/* The sections of all inputs that have this name, as one sorted list of rows in the output. */
+static bool renumber_rows(struct state *s, const char *name, bool lines)
 {
-    for (size_t i = 0; i < s->link->count; i++) {
+    struct rows rows = {0};
+    size_t output = SIZE_MAX;
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->link->count; i++) {
         const struct coil_module *m = MODULE(s, i);
-        for (size_t k = 0; s->link->inputs[i].used && k < m->section_count; k++) {
-            bool ok = true;
-            if (coil_is_code(&m->sections[k]))
-                ok = renumber_code(s, i, k);
-            else if (is_named(coil_string(m, m->sections[k].name_idx), ".coil.line") &&
-                     m->sections[k].type == COIL_S_DEBUG)
-                ok = renumber_lines(s, i, k);
-            if (!ok) return false;
+        for (size_t k = 0; ok && s->link->inputs[i].used && k < m->section_count; k++) {
+            if (m->sections[k].type != COIL_S_DEBUG ||
+                !is_named(coil_string(m, m->sections[k].name_idx), name))
+                continue;
+            output = s->sections[i][k].section;
+            ok = take_rows(s, i, k, &rows);
         }
     }
-    return true;
+    if (ok && rows.count) qsort(rows.items, rows.count, sizeof *rows.items, by_row);
+    struct writer *w = output == SIZE_MAX ? NULL : &s->object.sections[output].data;
+    for (size_t i = 0; ok && w && i < w->out.size / ROW_BYTES; i++) {
+        static const struct row none = {0};
+        const struct row *r = i < rows.count ? &rows.items[i] : &none;
+        size_t at = i * ROW_BYTES;
+        writer_patch(w, at, r->section, 4);
+        writer_patch(w, at + 4, r->offset, 4);
+        writer_patch(w, at + 8, lines ? 0 : r->type, 4);
+        writer_patch(w, at + 12, r->count, 4);
+        struct coil_literal literal = {output, at + 8, 4, r->file};
+        if (lines && r->section) ok = coil_object_literal(&s->object, literal, &s->err);
+    }
+    free(rows.items);
+    return ok;
+}
+
+bool coil_link_renumber(struct state *s)
+{
+    struct job *jobs = NULL;
+    size_t count = 0, capacity = 0;
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->link->count; i++) {
+        const struct coil_module *m = MODULE(s, i);
+        for (size_t k = 0; ok && s->link->inputs[i].used && k < m->section_count; k++) {
+            if (!coil_is_code(&m->sections[k])) continue;
+            ok = ARRAY_GROW(jobs, capacity, count, &s->err);
+            if (ok) jobs[count++] = (struct job){i, k, &s->sections[i][k]};
+        }
+    }
+    if (ok && count) qsort(jobs, count, sizeof *jobs, by_output);
+    for (size_t i = 0; ok && i < count; i++) ok = renumber_code(s, jobs[i].input, jobs[i].section);
+    free(jobs);
+    return ok && renumber_rows(s, ".coil.line", true) && renumber_rows(s, ".coil.type", false);
 }
 
 /* ---- relocations ---- */

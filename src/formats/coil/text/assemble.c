@@ -120,13 +120,50 @@ static int by_place(const void *x, const void *y)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
+static int by_data(const void *x, const void *y)
+{
+    const struct asm_data *a = x, *b = y;
+    if (a->section != b->section) return a->section < b->section ? -1 : 1;
+    return a->from < b->from ? -1 : a->from > b->from;
+}
+
+/* .coil.type: what data directives wrote, for whoever converts the byte order. */
+static bool write_types(struct coil_asm *a, penta_error *err)
+{
+    if (!a->data_count) return true;
+    qsort(a->data, a->data_count, sizeof *a->data, by_data);
+    struct coil_section head = {.type = COIL_S_DEBUG, .flags = COIL_INFO, .align = 4};
+    int64_t section = coil_object_section(&a->object, bytes_of(".coil.type"), head, err);
+    if (section < 0) return false;
+    struct writer *w = &a->object.sections[section].data;
+    for (size_t i = 0; i < a->data_count; i++) {
+        const struct asm_data *d = &a->data[i];
+        writer_uint(w, d->section, 4);
+        writer_uint(w, d->from, 4);
+        writer_uint(w, d->type, 4);
+        writer_uint(w, (d->end - d->from) / coil_types[d->type].bytes, 4);
+    }
+    return true;
+}
+
+/* The section that a listing has already, or a new one at the end. */
+static int64_t line_section(struct coil_asm *a, penta_error *err)
+{
+    struct coil_section head = {.type = COIL_S_DEBUG, .flags = COIL_INFO, .align = 4};
+    for (size_t i = 0; i < a->object.section_count; i++)
+        if (bytes_equal(a->object.sections[i].name, bytes_of(".coil.line")) &&
+            !coil_out_size(&a->object.sections[i]))
+            return (int64_t)i;
+    return coil_object_section(&a->object, bytes_of(".coil.line"), head, err);
+}
+
 static bool write_lines(struct coil_asm *a, penta_error *err)
 {
+    if (!write_types(a, err)) return false;
     if (!a->line_count) return true;
     if (a->lines_wanted) a->object.header.flags |= COIL_FILE_DEBUG;
     qsort(a->lines, a->line_count, sizeof *a->lines, by_place);
-    struct coil_section head = {.type = COIL_S_DEBUG, .flags = COIL_INFO, .align = 4};
-    int64_t section = coil_object_section(&a->object, bytes_of(".coil.line"), head, err);
+    int64_t section = line_section(a, err);
     if (section < 0) return false;
     const struct asm_line *last = NULL;
     for (size_t i = 0; i < a->line_count; i++) {
@@ -287,6 +324,7 @@ static void release(struct coil_asm *a)
     free(a->variables);
     coil_scopes_free(&a->scopes);
     free(a->lines);
+    free(a->data);
     free((void *)a->origins);
     free(a->insn);
 }

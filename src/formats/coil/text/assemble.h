@@ -19,6 +19,12 @@ struct asm_line { /* a source line for the debugger */
     penta_bytes file;
 };
 
+struct asm_data { /* a run of elements of one type in a data section */
+    uint32_t section;
+    uint64_t from, end;
+    uint8_t type;
+};
+
 struct coil_asm {
     struct source *s;
     struct findings *findings;
@@ -53,6 +59,8 @@ struct coil_asm {
     bool lines_wanted;
     struct asm_line *lines;
     size_t line_count, line_capacity;
+    struct asm_data *data; /* kept when source lines are wanted */
+    size_t data_count, data_capacity;
     penta_bytes line_file; /* of .line, for the next instruction */
     uint32_t line_number;
     const struct asm_origin *origins; /* of an expanded text, or NULL */

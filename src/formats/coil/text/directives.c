@@ -1,4 +1,5 @@
 /* Directives of the text form (COIL 10.3, COIL 10.5). */
+#include "base/array.h"
 #include "base/number.h"
 #include "base/suggest.h"
 #include "coil/format/section_layout.h"
@@ -391,27 +392,45 @@ static bool no_bytes(struct coil_asm *a)
     return true;
 }
 
+/* With source lines wanted: the bytes from here on are elements of this type. */
+static bool note_data(struct coil_asm *a, uint8_t type, uint64_t from)
+{
+    struct coil_out_section *s = asm_section(a);
+    struct asm_data d = {(uint32_t)a->section + 1, from, s->data.out.size, type};
+    if (!a->lines_wanted || from == d.end || coil_is_code(&s->head)) return true;
+    struct asm_data *last = a->data_count ? &a->data[a->data_count - 1] : NULL;
+    if (last && last->section == d.section && last->end == from && last->type == type) {
+        last->end = d.end;
+        return true;
+    }
+    if (!ARRAY_GROW(a->data, a->data_capacity, a->data_count, a->s->err)) return false;
+    a->data[a->data_count++] = d;
+    return true;
+}
+
 static bool values(struct coil_asm *a, uint8_t type)
 {
     if (no_bytes(a)) return false;
+    uint64_t from = asm_section(a)->data.out.size;
     do {
         uint64_t bits;
         if (!asm_number(a, type, &bits)) return false;
         writer_uint(&asm_section(a)->data, bits, coil_types[type].bytes);
     } while (source_accept(a->s, ','));
-    return true;
+    return note_data(a, type, from);
 }
 
 static bool text(struct coil_asm *a, bool zero)
 {
     if (no_bytes(a)) return false;
+    uint64_t from = asm_section(a)->data.out.size;
     do {
         penta_bytes bytes;
         if (!token_string(a->s, source_next(a->s), &a->arena, &bytes)) return false;
         writer_bytes(&asm_section(a)->data, bytes.data, bytes.size);
         if (zero) writer_uint(&asm_section(a)->data, 0, 1);
     } while (source_accept(a->s, ','));
-    return true;
+    return note_data(a, COIL_T_UNT8, from);
 }
 static bool d_ascii(struct coil_asm *a) { return text(a, false); }
 static bool d_asciz(struct coil_asm *a) { return text(a, true); }
@@ -487,7 +506,7 @@ static bool counted_hex(struct coil_asm *a, struct writer *out)
 
 static bool d_bytes(struct coil_asm *a)
 {
-    return !no_bytes(a) && counted_hex(a, &asm_section(a)->data);
+    return !no_bytes(a) && counted_hex(a, &asm_section(a)->data); /* of any type: not noted */
 }
 static bool d_image(struct coil_asm *a) { return counted_hex(a, &a->image_bytes); }
 

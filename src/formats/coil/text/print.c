@@ -451,17 +451,31 @@ static void place_symbols(struct listing *l, size_t section)
     qsort(l->placed, l->placed_count, sizeof *l->placed, by_offset);
 }
 
-/* Source lines print as .line if their section is the last one, where the assembler puts it. */
+/* Rows that are not in the order of sections and offsets have no listing. */
+static bool ascending(const struct coil_module *m, penta_bytes rows)
+{
+    uint64_t last = 0;
+    for (size_t at = 0; at < rows.size; at += 16) {
+        uint64_t place = bytes_uint(rows.data + at, 4, m->big_endian) << 32 |
+                         bytes_uint(rows.data + at + 4, 4, m->big_endian);
+        if (place < last) return false;
+        last = place;
+    }
+    return true;
+}
+
+/* The section whose rows print as .line; the assembler puts them where the listing has it, else last. */
 static size_t find_lines(const struct coil_module *m)
 {
-    if (!m->section_count) return SIZE_MAX;
-    size_t last = m->section_count - 1;
-    const struct coil_section *s = &m->sections[last];
-    penta_bytes text = coil_string(m, s->name_idx);
-    bool ours = text.size == 10 && !memcmp(text.data, ".coil.line", 10) &&
-                s->type == COIL_S_DEBUG && s->flags == COIL_INFO && s->align == 4 && s->size &&
-                s->size % 16 == 0 && !s->addr && !s->link && !s->info;
-    return ours ? last : SIZE_MAX;
+    for (size_t i = 0; i < m->section_count; i++) {
+        const struct coil_section *s = &m->sections[i];
+        penta_bytes text = coil_string(m, s->name_idx);
+        if (bytes_equal(text, bytes_of(".coil.line")) && s->type == COIL_S_DEBUG &&
+            s->flags == COIL_INFO && s->align == 4 && s->size && s->size % 16 == 0 && !s->addr &&
+            !s->link && !s->info && ascending(m, coil_contents(m, i)))
+            return i;
+    }
+    return SIZE_MAX;
 }
 
 static void print_object(struct listing *l)
@@ -470,9 +484,10 @@ static void print_object(struct listing *l)
     print_header(l);
     print_names(l);
     for (size_t i = 0; i < l->m->section_count; i++) {
-        if (i == l->line_section) continue;
+        if (i == l->line_section && i + 1 == l->m->section_count) continue;
         place_symbols(l, i);
         print_section_head(l, i);
+        if (i == l->line_section) continue;
         if (coil_is_code(&l->m->sections[i]))
             print_code(l, i, &row);
         else if (l->m->sections[i].type == COIL_S_BSS)
