@@ -59,13 +59,27 @@ typedef struct penta_variable { /* borrowed during the callback */
     penta_field value; /* with its name; note: its type, or NULL */
     bool in_memory;    /* then it is at */
     uint64_t address;
-    uint64_t size; /* bytes */
+    uint64_t size;     /* bytes, of all elements */
+    uint64_t elements; /* of an array, whose first one is the value; else 0 */
 } penta_variable;
 typedef void penta_variable_report(void *user, const penta_variable *variable);
 
 /* Registers and variables of a frame, 0 being the innermost. */
 PENTA_API void penta_vm_variables(const penta_vm *vm, size_t frame, penta_variable_report *report,
                                   void *user);
+typedef struct penta_access { /* something that an instruction reads or writes */
+    bool write;               /* else it reads it */
+    bool host;                /* the host may write anything; nothing else is set */
+    const char *name; /* of a register, or of a variable that is not in memory; NULL: memory */
+    uint64_t address, size; /* of memory */
+    bool moves;             /* its address depends on the state of the machine */
+} penta_access;
+typedef void penta_access_report(void *user, const penta_access *access);
+/* What the instruction at pc reads and writes if it is the next one. Some machines tell nothing of
+ * memory: they stop by themselves when watched memory is accessed. */
+PENTA_API void penta_vm_accesses(const penta_vm *vm, uint64_t pc, penta_access_report *report,
+                                 void *user);
+
 /* The values at or below a path of penta_vm_describe ("/registers/a0"), as text with spaces between
  * them. False: nothing has this path. */
 PENTA_API bool penta_vm_value(const penta_vm *vm, const char *path, penta_buffer *out);
@@ -110,13 +124,19 @@ PENTA_API bool penta_debugger_set(penta_debugger *debugger, const char *what,
 typedef enum penta_point_kind {
     PENTA_POINT_BREAK, /* before an instruction */
     PENTA_POINT_WATCH, /* after an instruction that changes a value */
+    /* After an instruction that reads, that writes, or that does either; the host's writes count
+     * when they change something. */
+    PENTA_POINT_READ,
+    PENTA_POINT_WRITE,
+    PENTA_POINT_ACCESS,
 } penta_point_kind;
 
 typedef struct penta_point {
     unsigned number; /* from 1 on, never used again; set by penta_debugger_add */
     penta_point_kind kind;
     const char *what;      /* of a break a place as in penta_find_code; of a watch an expression, or
-                              what penta_debugger_watch takes */
+                              what penta_debugger_watch takes; for reads and writes a
+                              register, a variable, u32[E] or ADDRESS:LENGTH */
     uint64_t pc;           /* of a break, set by penta_debugger_add */
     const char *condition; /* an expression that must be true; NULL: none */
     const char *log;       /* text to report instead of stopping, {EXPRESSION} in it is replaced by

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include "base/options.h"
 #include "base/writer.h"
+#include "core/guard.h"
 struct walk; /* core/snapshot.h */
 
 /* What an answer of the host means for the call that asked. */
@@ -41,6 +42,8 @@ struct engine {
     bool (*peek)(const penta_vm *vm, uint64_t address, void *into, size_t size);
     bool (*poke)(penta_vm *vm, uint64_t address, const void *from, size_t size);
     bool (*mark)(penta_vm *vm, uint64_t pc, bool on); /* a breakpoint */
+    bool heeds_guards;                                /* run looks at the guards of the machine */
+    void (*guard)(penta_vm *vm);                      /* told when they have changed; or NULL */
     /* Called from any thread or signal handler after the flag `interrupt` was set. NULL: run checks
      * the flag itself. */
     void (*interrupt)(penta_vm *vm);
@@ -62,4 +65,5 @@ struct penta_vm {
     const struct engine *engine;
     const penta_module *module;
     atomic_bool interrupt;
+    struct guards guards;
 };

@@ -180,7 +180,7 @@ static bool scope_peek(void *user, uint64_t address, uint8_t *into, size_t size)
     return penta_vm_peek(user, address, into, size);
 }
 
-static struct expression_scope scope_of(const penta_vm *vm)
+struct expression_scope vm_scope(const penta_vm *vm)
 {
     const struct debug_info *info = info_of(vm);
     return (struct expression_scope){.user = (penta_vm *)vm,
@@ -194,7 +194,7 @@ static struct expression_scope scope_of(const penta_vm *vm)
 bool penta_vm_eval(const penta_vm *vm, const char *expression, penta_value *value, penta_error *err)
 {
     *err = (penta_error){0};
-    struct expression_scope scope = scope_of(vm);
+    struct expression_scope scope = vm_scope(vm);
     return expression_eval(expression, &scope, value, err);
 }
 
@@ -241,7 +241,7 @@ static uint64_t bits_of(const penta_value *v, bool real, unsigned bytes)
 
 bool vm_set(penta_vm *vm, const char *what, const penta_value *value, penta_error *err)
 {
-    struct expression_scope scope = scope_of(vm);
+    struct expression_scope scope = vm_scope(vm);
     struct expression_memory m;
     if (expression_is_memory(what, &scope, &m))
         return poke(vm, m.address, m.bytes, bits_of(value, m.type == 'f', m.bytes)) ||
@@ -252,9 +252,10 @@ bool vm_set(penta_vm *vm, const char *what, const penta_value *value, penta_erro
     penta_variable v = {0};
     struct name_search s = {.name = name, .value = &old, .variable = &v};
     penta_vm_variables(vm, 0, match_variable, &s);
-    if (s.found && v.in_memory && v.size && v.size <= 8)
-        return poke(vm, v.address, (unsigned)v.size,
-                    bits_of(value, v.value.kind == PENTA_FLOAT, (unsigned)v.size)) ||
+    uint64_t bytes = v.elements ? v.size / v.elements : v.size;
+    if (s.found && v.in_memory && bytes && bytes <= 8)
+        return poke(vm, v.address, (unsigned)bytes,
+                    bits_of(value, v.value.kind == PENTA_FLOAT, (unsigned)bytes)) ||
                error_at(err, BASE_RANGE, 0, "'%.40s' cannot be written", what);
     if (info_of(vm)->set && info_of(vm)->set(vm, name, value)) return true;
     if (s.found) return error_at(err, BASE_RANGE, 0, "'%.40s' cannot be set to this", what);

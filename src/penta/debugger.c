@@ -207,21 +207,34 @@ static bool stops_here(struct penta_debugger *d, uint64_t pc)
     return frame.depth <= d->target.depth;
 }
 
-/* At most n instructions. Watches are looked at only when `watching`. */
+uint64_t debugger_pc(const struct penta_debugger *d)
+{
+    penta_stop stop;
+    penta_vm_run(d->session->vm, 0, &stop);
+    return stop.pc;
+}
+
+/* At most n instructions. Watches are looked at only when `watching`: at each step, or where marks and
+ * guards of the machine say that one may be accessed. */
 static void forward(struct penta_debugger *d, uint64_t n, bool watching, penta_stop *stop)
 {
     struct penta_session *s = d->session;
     uint64_t done = 0;
     bool here = true; /* a breakpoint at the first instruction is passed over */
     bool heeding = watching;
-    watching = watching && (d->watch_count || points_watch(d));
+    struct watching g = watching ? watching_start(d) : (struct watching){0};
+    bool looking = g.every_step || g.marks; /* at what the next instruction does */
     for (;;) {
         uint64_t next = d->snapshots[d->snapshot_count - 1].steps + d->interval;
-        uint64_t slice = next > s->steps && !watching ? next - s->steps : 1;
+        uint64_t slice = next > s->steps && !looking ? next - s->steps : 1;
         uint64_t edit = d->edit_count ? steps_to_edit(d) : UINT64_MAX;
         if (slice > n - done) slice = n - done;
         if (slice > edit) slice = edit;
+        if (looking && g.marks) watching_note(d, debugger_pc(d));
+        watching_arm(d, &g, true);
         penta_session_run(s, slice, stop);
+        watching_arm(d, &g, false);
+        if (g.hit && stop->kind == PENTA_STOP_BREAK) stop->kind = PENTA_STOP_FUEL;
         done += stop->steps;
         bool paused = stop->kind == PENTA_STOP_FUEL || stop->kind == PENTA_STOP_BREAK;
         if (d->edit_count && stop->steps && paused && edit_at(d, s->steps))
@@ -229,13 +242,15 @@ static void forward(struct penta_debugger *d, uint64_t n, bool watching, penta_s
         bool passed = stop->kind == PENTA_STOP_BREAK &&
                       ((here && !done) || (heeding && !stops_here(d, stop->pc)));
         here = false;
+        bool stepped = looking && stop->steps;
+        looking = g.every_step || (g.marks && (passed || (looking && !stop->steps)));
         if (passed) continue;
         bool first_time = s->steps > d->furthest;
         if (first_time) d->furthest = s->steps;
         if (first_time && s->steps >= next && stop->kind == PENTA_STOP_FUEL) take_snapshot(d);
-        if (watching && stop->kind == PENTA_STOP_FUEL) {
-            bool point = points_changed(d);
-            if (watches_changed(d) || point) stop->kind = PENTA_STOP_BREAK;
+        if ((stepped || g.hit) && stop->kind == PENTA_STOP_FUEL) {
+            bool point = points_met(d);
+            if (watches_met(d) || point) stop->kind = PENTA_STOP_BREAK;
         }
         if (stop->kind != PENTA_STOP_FUEL || done >= n) break;
     }
@@ -320,8 +335,8 @@ bool debugger_has_mark(const struct penta_debugger *d, uint64_t pc)
 
 bool debugger_sync_mark(struct penta_debugger *d, uint64_t pc)
 {
-    bool wanted =
-        debugger_has_mark(d, pc) || points_want(d, pc) || (d->target.on && d->target.pc == pc);
+    bool wanted = debugger_has_mark(d, pc) || points_want(d, pc) || watches_want(d, pc) ||
+                  (d->target.on && d->target.pc == pc);
     return penta_vm_mark(d->session->vm, pc, wanted);
 }
 

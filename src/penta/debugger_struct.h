@@ -2,6 +2,8 @@
 #pragma once
 #include "penta/debug.h"
 #include "penta/session_struct.h"
+#include "core/debug/expression.h"
+#include "core/engine.h"
 
 struct debugger_snapshot {
     uint64_t steps, calls;
@@ -71,26 +73,46 @@ bool debugger_go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop);
 bool debugger_whole_history(struct penta_debugger *d, penta_error *err);
 /* The mark of the machine at pc is what marks, points and the target want. False: no instruction. */
 bool debugger_sync_mark(struct penta_debugger *d, uint64_t pc);
+uint64_t debugger_pc(const struct penta_debugger *d); /* of the next instruction */
 bool debugger_has_mark(const struct penta_debugger *d, uint64_t pc);
 
 /* ---- debug_machine.c ---- */
 bool vm_value(const penta_vm *vm, const char *path, struct writer *out); /* penta_vm_value */
+struct expression_scope vm_scope(const penta_vm *vm);
 bool vm_set(penta_vm *vm, const char *what, const penta_value *value, penta_error *err);
 
 /* ---- points.c ---- */
-bool points_want(const struct penta_debugger *d, uint64_t pc); /* a break there */
-bool points_watch(const struct penta_debugger *d);             /* one of them is a watch */
+bool points_want(const struct penta_debugger *d, uint64_t pc);              /* a break there */
+struct watch *points_watch_next(const struct penta_debugger *d, size_t *i); /* see watch_next */
 void points_start(struct penta_debugger *d);
 bool points_stop_at(struct penta_debugger *d, uint64_t pc); /* a break there stops the run */
-bool points_changed(struct penta_debugger *d);              /* a watch does, after a step */
+bool points_met(struct penta_debugger *d);                  /* a watch does, after a step */
 void points_ended(struct penta_debugger *d);                /* removes what stopped once */
 void points_free(struct penta_debugger *d);
 
 /* ---- watch.c ---- */
-struct watch *watch_new(const penta_vm *vm, const char *what, penta_error *err);
+struct watch *watch_new(const penta_vm *vm, penta_point_kind kind, const char *what,
+                        penta_error *err);
 void watch_start(const penta_vm *vm, struct watch *w);
 bool watch_changed(const penta_vm *vm, struct watch *w, penta_error *err);
+bool watch_met(const penta_vm *vm, struct watch *w, penta_error *err); /* after a step */
 void watch_free(struct watch *w);
-void watches_start(struct penta_debugger *d);   /* before a run: what is there now is not new */
-bool watches_changed(struct penta_debugger *d); /* after a step; sets hit */
+void watches_start(struct penta_debugger *d); /* before a run: what is there now is not new */
+bool watches_met(struct penta_debugger *d);   /* after a step; sets hit */
 void watches_free(struct penta_debugger *d);
+/* All watches that count, points among them; *i starts from 0. NULL: no more. */
+struct watch *watch_next(const struct penta_debugger *d, size_t *i);
+bool watches_want(const struct penta_debugger *d, uint64_t pc);   /* one may be accessed there */
+void watch_sync(struct penta_debugger *d, const struct watch *w); /* its marks in the machine */
+
+struct watching {    /* how a run looks for watches */
+    bool every_step; /* one of them has no known place */
+    bool marks;      /* instructions that may access one are marked */
+    bool hit;        /* the run stopped for a guard */
+    struct guard guards[GUARDS_MAX];
+    struct watch *watches[GUARDS_MAX]; /* of each guard */
+    size_t count;
+};
+struct watching watching_start(struct penta_debugger *d);
+void watching_arm(struct penta_debugger *d, struct watching *g, bool on);
+void watching_note(struct penta_debugger *d, uint64_t pc); /* the instruction at pc is next */

@@ -3,13 +3,6 @@
 #include <string.h>
 #include "penta/debugger_struct.h"
 
-static uint64_t pc_now(const struct penta_debugger *d)
-{
-    penta_stop stop;
-    penta_vm_run(d->session->vm, 0, &stop);
-    return stop.pc;
-}
-
 /* Forward to the target, unless something else stops the run. */
 static void run_to(struct penta_debugger *d, struct debugger_target target, penta_stop *stop)
 {
@@ -30,13 +23,13 @@ bool penta_debugger_next(penta_debugger *d, penta_stop *stop, penta_error *err)
     const penta_module *module = d->session->module;
     struct debugger_target after = {.on = true};
     penta_frame frame;
-    uint64_t before = d->session->steps, pc = pc_now(d);
+    uint64_t before = d->session->steps, pc = debugger_pc(d);
     bool call =
         penta_flow_at(module, pc) == PENTA_FLOW_CALL && penta_next_pc(module, pc, &after.pc);
     penta_vm_frames(d->session->vm, &frame, 1);
     after.depth = frame.depth;
     debugger_forward(d, 1, stop);
-    if (call && stop->kind == PENTA_STOP_FUEL && (pc = pc_now(d)) != after.pc) {
+    if (call && stop->kind == PENTA_STOP_FUEL && (pc = debugger_pc(d)) != after.pc) {
         /* A break at the first instruction of what is called stops like any other. */
         if (points_stop_at(d, pc) || debugger_has_mark(d, pc))
             *stop = (penta_stop){.kind = PENTA_STOP_BREAK, .pc = pc};
@@ -90,7 +83,7 @@ static void note(struct penta_debugger *d, struct moment *m, const penta_stop *s
 /* The state itself is at a mark or point. */
 static void look_here(struct penta_debugger *d, struct moment *m)
 {
-    penta_stop stop = {.kind = PENTA_STOP_BREAK, .pc = pc_now(d)};
+    penta_stop stop = {.kind = PENTA_STOP_BREAK, .pc = debugger_pc(d)};
     d->stopped_by = 0;
     d->hit = NULL;
     if (points_stop_at(d, stop.pc) || debugger_has_mark(d, stop.pc)) note(d, m, &stop);
@@ -146,7 +139,7 @@ static bool search_change(struct penta_debugger *d, struct watch *w, uint64_t fr
     if (!debugger_go_to(d, from, &stop)) return false;
     watch_start(d->session->vm, w);
     while (d->session->steps < to) {
-        uint64_t at = d->session->steps, here = pc_now(d);
+        uint64_t at = d->session->steps, here = debugger_pc(d);
         if (!debugger_go_to(d, at + 1, &stop) && d->session->steps == at) break;
         if (!watch_changed(d->session->vm, w, &d->err)) continue;
         found = true;
@@ -163,7 +156,7 @@ bool penta_debugger_last_change(penta_debugger *d, const char *what, uint64_t *s
     penta_stop stop;
     uint64_t now = d->session->steps, to = now;
     bool found = false, beyond = d->beyond;
-    struct watch *w = watch_new(d->session->vm, what, err);
+    struct watch *w = watch_new(d->session->vm, PENTA_POINT_WATCH, what, err);
     if (!w) return false;
     for (size_t i = d->snapshot_count; i-- && !found;) {
         uint64_t from = d->snapshots[i].steps;

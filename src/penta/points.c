@@ -40,11 +40,13 @@ bool points_want(const struct penta_debugger *d, uint64_t pc)
     return false;
 }
 
-bool points_watch(const struct penta_debugger *d)
+struct watch *points_watch_next(const struct penta_debugger *d, size_t *i)
 {
-    for (size_t i = 0; i < d->point_count; i++)
-        if (d->points[i].watch && !d->points[i].info.disabled) return true;
-    return false;
+    while (*i - d->watch_count < d->point_count) {
+        const struct point *p = &d->points[(*i)++ - d->watch_count];
+        if (p->watch && !p->info.disabled) return p->watch;
+    }
+    return NULL;
 }
 
 /* ---- what a hit does ---- */
@@ -117,12 +119,12 @@ bool points_stop_at(struct penta_debugger *d, uint64_t pc)
     return stops;
 }
 
-bool points_changed(struct penta_debugger *d)
+bool points_met(struct penta_debugger *d)
 {
     bool stops = false;
     for (size_t i = 0; i < d->point_count; i++) {
         struct point *p = &d->points[i];
-        if (p->watch && !p->info.disabled && watch_changed(d->session->vm, p->watch, &d->err))
+        if (p->watch && !p->info.disabled && watch_met(d->session->vm, p->watch, &d->err))
             stops |= reached(d, p);
     }
     return stops;
@@ -154,10 +156,19 @@ static bool condition_reads(struct penta_debugger *d, const char *condition, pen
     return false;
 }
 
+/* The marks of the machine are those that the point wants. */
+static void sync(struct penta_debugger *d, const struct point *p)
+{
+    if (p->watch)
+        watch_sync(d, p->watch);
+    else
+        debugger_sync_mark(d, p->info.pc);
+}
+
 static bool open_point(struct penta_debugger *d, struct point *p, penta_error *err)
 {
-    if (p->info.kind == PENTA_POINT_WATCH) {
-        p->watch = watch_new(d->session->vm, p->info.what, err);
+    if (p->info.kind != PENTA_POINT_BREAK) {
+        p->watch = watch_new(d->session->vm, p->info.kind, p->info.what, err);
         return p->watch;
     }
     if (!penta_find_code(d->session->module, p->info.what, &p->info.pc, err)) return false;
@@ -184,7 +195,7 @@ bool penta_debugger_add(penta_debugger *d, const penta_point *point, unsigned *n
     }
     *number = new.info.number = ++d->last_number;
     d->points[d->point_count++] = new;
-    if (new.info.disabled) debugger_sync_mark(d, new.info.pc);
+    sync(d, &d->points[d->point_count - 1]);
     return true;
 }
 
@@ -206,7 +217,7 @@ bool penta_debugger_change(penta_debugger *d, const penta_point *point, penta_er
     p->info.log = log;
     p->info.ignore = point->ignore;
     p->info.disabled = point->disabled;
-    if (!p->watch) debugger_sync_mark(d, p->info.pc);
+    sync(d, p);
     return true;
 }
 
@@ -214,12 +225,11 @@ bool penta_debugger_remove(penta_debugger *d, unsigned number)
 {
     struct point *p = find(d, number);
     if (!p) return false;
-    bool is_break = p->info.kind == PENTA_POINT_BREAK;
-    uint64_t pc = p->info.pc;
-    point_free(p);
+    struct point old = *p;
     size_t i = (size_t)(p - d->points);
     memmove(p, p + 1, (--d->point_count - i) * sizeof *p);
-    if (is_break) debugger_sync_mark(d, pc);
+    sync(d, &old);
+    point_free(&old);
     return true;
 }
 

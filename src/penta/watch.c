@@ -5,18 +5,9 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/number.h"
-#include "penta/debugger_struct.h"
+#include "penta/watch.h"
 
 enum { MEMORY_MAX = 4096 };
-
-struct watch {
-    char *what;         /* as it was given */
-    bool expression;    /* what is one */
-    char *path;         /* in a copy, ended before the '='; NULL: memory */
-    const char *wanted; /* the value after '=', or NULL: any change */
-    uint64_t address, length;
-    struct writer before, now; /* the value as text, or the bytes */
-};
 
 /* ---- values ---- */
 
@@ -73,18 +64,101 @@ bool watch_changed(const penta_vm *vm, struct watch *w, penta_error *err)
     return changed;
 }
 
+bool watch_met(const penta_vm *vm, struct watch *w, penta_error *err)
+{
+    bool reads = w->reads, writes = w->writes, asks = w->asks;
+    w->reads = w->writes = w->asks = false;
+    if (w->place != WATCH_ANYWHERE && !reads && !writes && !asks) return false;
+    bool changed = (writes || asks || w->place == WATCH_ANYWHERE) && watch_changed(vm, w, err);
+    switch (w->kind) {
+    case PENTA_POINT_READ: return reads;
+    case PENTA_POINT_WRITE: return writes || changed;
+    case PENTA_POINT_ACCESS: return reads || writes || changed;
+    default: return changed;
+    }
+}
+
 void watches_start(struct penta_debugger *d)
 {
     d->hit = NULL;
     for (size_t i = 0; i < d->watch_count; i++) watch_start(d->session->vm, d->watches[i]);
 }
 
-bool watches_changed(struct penta_debugger *d)
+bool watches_met(struct penta_debugger *d)
 {
     for (size_t i = 0; i < d->watch_count; i++)
-        if (watch_changed(d->session->vm, d->watches[i], &d->err) && !d->hit)
+        if (watch_met(d->session->vm, d->watches[i], &d->err) && !d->hit)
             d->hit = d->watches[i]->what;
     return d->hit;
+}
+
+/* ---- all of them, and those of points ---- */
+
+struct watch *watch_next(const struct penta_debugger *d, size_t *i)
+{
+    if (*i < d->watch_count) return d->watches[(*i)++];
+    return points_watch_next(d, i);
+}
+
+bool watches_want(const struct penta_debugger *d, uint64_t pc)
+{
+    size_t i = 0;
+    for (const struct watch *w; (w = watch_next(d, &i));)
+        if (watch_wants(w, pc)) return true;
+    return false;
+}
+
+void watch_sync(struct penta_debugger *d, const struct watch *w)
+{
+    for (size_t i = 0; i < w->pc_count; i++) debugger_sync_mark(d, w->pcs[i]);
+}
+
+/* How a run must look for them, and the guards that the machine gets. */
+struct watching watching_start(struct penta_debugger *d)
+{
+    struct watching g = {0};
+    size_t i = 0;
+    bool heeds = d->session->vm->engine->heeds_guards;
+    for (struct watch *w; (w = watch_next(d, &i));) {
+        bool reads = w->kind == PENTA_POINT_READ || w->kind == PENTA_POINT_ACCESS;
+        bool writes = w->kind != PENTA_POINT_READ;
+        w->reads = w->writes = w->asks = false;
+        if (w->place == WATCH_ANYWHERE) g.every_step = true;
+        if (w->place != WATCH_ANYWHERE) g.marks = true;
+        if (w->place != WATCH_MEMORY || !heeds) continue;
+        if (g.count == GUARDS_MAX) { /* the rest is looked at as if nothing were known */
+            g.every_step = true;
+            w->place = WATCH_ANYWHERE;
+            continue;
+        }
+        g.watches[g.count] = w;
+        g.guards[g.count++] = (struct guard){w->at, w->size, reads, writes};
+    }
+    return g;
+}
+
+/* The machine looks at the guards only while it runs. */
+void watching_arm(struct penta_debugger *d, struct watching *g, bool on)
+{
+    penta_vm *vm = d->session->vm;
+    if (!g->count) return;
+    if (on) vm->guards.hit = 0;
+    vm->guards.list = g->guards;
+    vm->guards.count = on ? g->count : 0;
+    if (vm->engine->guard) vm->engine->guard(vm);
+    for (size_t i = 0; !on && i < g->count; i++) {
+        if (!(vm->guards.hit >> i & 1) || !watch_in_frame(vm, g->watches[i])) continue;
+        g->watches[i]->reads |= g->guards[i].read;
+        g->watches[i]->writes |= g->guards[i].write;
+    }
+    g->hit = !on && vm->guards.hit;
+    vm->guards.hit = 0;
+}
+
+void watching_note(struct penta_debugger *d, uint64_t pc)
+{
+    size_t i = 0;
+    for (struct watch *w; (w = watch_next(d, &i));) watch_note(d->session->vm, w, pc);
 }
 
 /* ---- the list ---- */
@@ -94,6 +168,8 @@ void watch_free(struct watch *w)
     if (!w) return;
     free(w->what);
     free(w->path);
+    free(w->name);
+    free(w->pcs);
     writer_free(&w->before);
     writer_free(&w->now);
     free(w);
@@ -103,6 +179,23 @@ void watches_free(struct penta_debugger *d)
 {
     for (size_t i = 0; i < d->watch_count; i++) watch_free(d->watches[i]);
     free(d->watches);
+}
+
+/* A register that is no number: its part of the tree. */
+static bool is_tree_register(const penta_vm *vm, struct watch *w, penta_error *err)
+{
+    struct writer path = {0}, value = {0};
+    writer_print(&path, "/registers/%s", w->what);
+    writer_char(&path, 0);
+    bool found = !path.failed && vm_value(vm, (const char *)path.out.data, &value);
+    writer_free(&value);
+    if (!found) {
+        writer_free(&path);
+        return false;
+    }
+    *err = (penta_error){0};
+    w->path = (char *)path.out.data;
+    return true;
 }
 
 /* /PATH, /PATH=VALUE, ADDRESS:LENGTH; else an expression, which must have a value now. */
@@ -120,20 +213,21 @@ static bool parse(const penta_vm *vm, struct watch *w, penta_error *err)
     free(w->path);
     w->path = NULL;
     if (!memory) {
-        w->expression = true;
-        return penta_vm_eval(vm, what, &value, err);
+        w->expression = penta_vm_eval(vm, what, &value, err);
+        return w->expression || is_tree_register(vm, w, err);
     }
     return (w->length && w->length <= MEMORY_MAX) ||
            error_at(err, BASE_OPTION_VALUE, 0, "1 to %d bytes can be watched", MEMORY_MAX);
 }
 
-struct watch *watch_new(const penta_vm *vm, const char *what, penta_error *err)
+struct watch *watch_new(const penta_vm *vm, penta_point_kind kind, const char *what,
+                        penta_error *err)
 {
     struct watch *w = calloc(1, sizeof *w);
-    if (w) *w = (struct watch){.what = strdup(what), .path = strdup(what)};
+    if (w) *w = (struct watch){.kind = kind, .what = strdup(what), .path = strdup(what)};
     if (!w || !w->what || !w->path)
         error_at(err, BASE_MEMORY, 0, "no memory for the watch");
-    else if (parse(vm, w, err))
+    else if (parse(vm, w, err) && watch_find_place(vm, w, err))
         return w;
     watch_free(w);
     return NULL;
@@ -147,16 +241,20 @@ bool penta_debugger_watch(penta_debugger *d, const char *what, bool on, penta_er
     if (!on && i == d->watch_count)
         return error_at(err, BASE_OPTION_VALUE, 0, "'%.40s' is not watched", what);
     if (!on) {
+        struct watch *old = d->watches[i];
         d->hit = NULL;
-        watch_free(d->watches[i]);
         memmove(&d->watches[i], &d->watches[i + 1], (--d->watch_count - i) * sizeof *d->watches);
+        watch_sync(d, old);
+        watch_free(old);
         return true;
     }
     if (i < d->watch_count) return true;
     if (!ARRAY_GROW(d->watches, d->watch_capacity, d->watch_count, err)) return false;
-    struct watch *new = watch_new(d->session->vm, what, err);
-    if (new) d->watches[d->watch_count++] = new;
-    return new;
+    struct watch *new = watch_new(d->session->vm, PENTA_POINT_WATCH, what, err);
+    if (!new) return false;
+    d->watches[d->watch_count++] = new;
+    watch_sync(d, new);
+    return true;
 }
 
 const char *penta_debugger_watch_at(const penta_debugger *d, size_t i)

@@ -6,7 +6,7 @@ answer to each. An action says what is wanted, not how a front end is told, so t
 can be held to the same answers. --accept writes the answers that the tool gives now.
 
     break PLACE [if EXPR]   the pc                 print EXPR   the value
-    watch WHAT              "watched"              set WHAT = EXPR   "set"
+    watch rwatch wwatch awatch WHAT   "watched"    set WHAT = EXPR   "set"
     continue step next finish until back goto reverse answer         why, step and pc
     frames                  the pcs, innermost first                 last WHAT   step and pc
 """
@@ -19,6 +19,7 @@ import tempfile
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "debugger")
 MARK = "123456789123456789"
 MOTIONS = {"continue", "step", "next", "finish", "until", "back", "goto", "reverse", "answer"}
+WATCHES = {"watch", "rwatch", "wwatch", "awatch"}
 COMMANDS = {"frames": "backtrace", "last": "last-write"}
 
 
@@ -48,8 +49,8 @@ def normal(action, lines):
     if verb == "break":
         place = re.match(r"break \d+ at (\d+)", text)
         return f"pc {place[1]}" if place else "error: " + text
-    if verb == "watch":
-        return "watched" if text.startswith("watch ") else "error: " + text
+    if verb in WATCHES:
+        return "watched" if text.startswith(verb + " ") else "error: " + text
     if verb == "last":
         place = re.match(r"written at step (\d+)  pc (\d+)", text)
         return f"step {place[1]} pc {place[2]}" if place else "error: " + text

@@ -7,14 +7,25 @@
 #include "base/sanitize.h"
 #include "cli/debug/shell.h"
 
+/* The command that makes one, and what has happened when it stops a run. */
+static const struct {
+    const char *command, *word;
+} kinds[] = {[PENTA_POINT_BREAK] = {"break", "break"},
+             [PENTA_POINT_WATCH] = {"watch", "changed"},
+             [PENTA_POINT_READ] = {"rwatch", "read"},
+             [PENTA_POINT_WRITE] = {"wwatch", "written"},
+             [PENTA_POINT_ACCESS] = {"awatch", "accessed"}};
+
+const char *point_word(penta_point_kind kind) { return kinds[kind].word; }
+
 static void print_point(struct shell *s, const penta_point *p)
 {
     struct writer *out = &s->cli->out;
     penta_buffer name = {0};
     penta_line line;
     const penta_module *module = s->machine.in.module;
-    if (p->kind == PENTA_POINT_WATCH) {
-        writer_print(out, "watch %u on ", p->number);
+    if (p->kind != PENTA_POINT_BREAK) {
+        writer_print(out, "%s %u on ", kinds[p->kind].command, p->number);
         writer_safe_text(out, p->what);
     } else {
         writer_print(out, "break %u at %" PRIu64, p->number, p->pc);
@@ -39,11 +50,11 @@ static void print_point(struct shell *s, const penta_point *p)
     penta_buffer_free(&name);
 }
 
-void point_list(struct shell *s, int kind)
+void point_list(struct shell *s, bool breaks, bool watches)
 {
     const penta_point *p;
     for (size_t i = 0; (p = penta_debugger_point(s->debugger, i)); i++)
-        if (kind < 0 || p->kind == (penta_point_kind)kind) print_point(s, p);
+        if (p->kind == PENTA_POINT_BREAK ? breaks : watches) print_point(s, p);
 }
 
 static const penta_point *point_of(struct shell *s, unsigned number)
@@ -84,7 +95,7 @@ void do_break(struct shell *s, const char *rest)
     if (*rest)
         add_with_condition(s, (penta_point){.kind = PENTA_POINT_BREAK}, rest);
     else
-        point_list(s, PENTA_POINT_BREAK);
+        point_list(s, true, false);
 }
 
 void do_tbreak(struct shell *s, const char *rest)
@@ -92,13 +103,18 @@ void do_tbreak(struct shell *s, const char *rest)
     add_with_condition(s, (penta_point){.kind = PENTA_POINT_BREAK, .once = true}, rest);
 }
 
-void do_watch(struct shell *s, const char *rest)
+static void watch(struct shell *s, penta_point_kind kind, const char *rest)
 {
     if (*rest)
-        add_with_condition(s, (penta_point){.kind = PENTA_POINT_WATCH}, rest);
+        add_with_condition(s, (penta_point){.kind = kind}, rest);
     else
-        point_list(s, PENTA_POINT_WATCH);
+        point_list(s, false, true);
 }
+
+void do_watch(struct shell *s, const char *rest) { watch(s, PENTA_POINT_WATCH, rest); }
+void do_rwatch(struct shell *s, const char *rest) { watch(s, PENTA_POINT_READ, rest); }
+void do_wwatch(struct shell *s, const char *rest) { watch(s, PENTA_POINT_WRITE, rest); }
+void do_awatch(struct shell *s, const char *rest) { watch(s, PENTA_POINT_ACCESS, rest); }
 
 void do_log(struct shell *s, const char *rest)
 {

@@ -74,9 +74,13 @@ void shell_where(struct shell *s)
     const penta_point *p = NULL;
     for (size_t i = 0; number && (p = penta_debugger_point(s->debugger, i)); i++)
         if (p->number == number) break;
-    if (p && p->kind == PENTA_POINT_WATCH) hit = p->what;
+    penta_point_kind kind = PENTA_POINT_WATCH;
+    if (p && p->kind != PENTA_POINT_BREAK) {
+        hit = p->what;
+        kind = p->kind;
+    }
     if (hit) {
-        writer_text(out, "changed: ");
+        writer_print(out, "%s: ", point_word(kind));
         writer_safe_text(out, hit);
         writer_char(out, '\n');
     } else if (s->stop.kind != PENTA_STOP_FUEL) {

@@ -50,12 +50,16 @@ void do_break(struct shell *s, const char *rest);
 void do_tbreak(struct shell *s, const char *rest);
 void do_log(struct shell *s, const char *rest);
 void do_watch(struct shell *s, const char *rest);
+void do_rwatch(struct shell *s, const char *rest);
+void do_wwatch(struct shell *s, const char *rest);
+void do_awatch(struct shell *s, const char *rest);
 void do_delete(struct shell *s, const char *rest);
 void do_condition(struct shell *s, const char *rest);
 void do_ignore(struct shell *s, const char *rest);
 void do_enable(struct shell *s, const char *rest);
 void do_disable(struct shell *s, const char *rest);
-void point_list(struct shell *s, int kind); /* of a penta_point_kind; -1: all */
+void point_list(struct shell *s, bool breaks, bool watches);
+const char *point_word(penta_point_kind kind); /* what has happened when it stops: "changed" */
 /* show.c */
 void do_print(struct shell *s, const char *rest);
 void do_set(struct shell *s, const char *rest);

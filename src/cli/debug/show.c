@@ -342,7 +342,7 @@ void do_info(struct shell *s, const char *rest)
     else if (n && (!strncmp("frames", rest, n) || !strncmp("stack", rest, n)))
         do_backtrace(s, "");
     else if (n && (!strncmp("breaks", rest, n) || !strcmp("breakpoints", rest)))
-        point_list(s, -1);
+        point_list(s, true, true);
     else if (n && !strncmp("hosts", rest, n))
         info_hosts(s);
     else if (n && !strncmp("functions", rest, n))

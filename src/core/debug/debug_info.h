@@ -13,6 +13,8 @@ struct debug_info {
      * cannot be set, or the value does not fit. */
     bool (*set)(penta_vm *vm, penta_bytes name, const penta_value *value);
     bool (*big_endian)(const penta_module *module); /* values in memory; NULL: never */
+    /* As penta_vm_accesses. Of engines that heed guards memory may be left out. */
+    void (*accesses)(const penta_vm *vm, uint64_t pc, penta_access_report *report, void *user);
 };
 
 /* The value as an integer, of a float what is before its point. */
@@ -26,6 +28,12 @@ static inline double value_real(const penta_value *v)
 {
     if (v->kind == PENTA_FLOAT) return v->as.f;
     return v->kind == PENTA_SINT ? (double)v->as.i : (double)v->as.u;
+}
+
+static inline void access_name(penta_access_report *report, void *user, const char *name,
+                               bool write)
+{
+    report(user, &(penta_access){.name = name, .write = write});
 }
 
 static inline void variable_report(penta_variable_report *report, void *user,

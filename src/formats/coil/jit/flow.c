@@ -20,58 +20,7 @@ void coil_flow_free(struct coil_flow *f)
     *f = (struct coil_flow){0};
 }
 
-/* ---- what an instruction touches ---- */
-
-static void touch_place(const struct coil_place *p, bool read, bool write, coil_touch_fn *fn,
-                        void *user)
-{
-    if (p->at == COIL_AT_SLOT || p->at == COIL_AT_REGISTER) {
-        if (read) fn(user, p->at, p->slot, false);
-        if (write) fn(user, p->at, p->slot, true);
-        return;
-    }
-    const struct coil_term *terms[] = {&p->base, &p->index};
-    for (int i = 0; p->at == COIL_AT_MEMORY && i < 2; i++)
-        if (terms[i]->at == COIL_AT_SLOT || terms[i]->at == COIL_AT_REGISTER)
-            fn(user, terms[i]->at, terms[i]->slot, false);
-}
-
-static void touch_arith(const struct coil_step *s, coil_touch_fn *fn, void *user)
-{
-    struct coil_roles r = coil_roles_of(s);
-    for (int i = 0; i < s->count; i++) {
-        bool read = i == r.a || i == r.b || i == r.c, write = i == r.to;
-        if (s->opcode == COIL_OP_DIVMOD && i == 1) write = true;
-        if (i == 3 && (s->opcode == COIL_OP_ADDC || s->opcode == COIL_OP_SUBB)) read = write = true;
-        touch_place(&s->places[i], read, write, fn, user);
-    }
-}
-
-void coil_step_touches(const struct coil_step *s, coil_touch_fn *fn, void *user)
-{
-    uint8_t group = coil_ops[s->opcode].group;
-    if (group == COIL_G_ARITH || group == COIL_G_BITS || group == COIL_G_COMPARE) {
-        touch_arith(s, fn, user);
-        return;
-    }
-    if (s->opcode == COIL_OP_VAR) {
-        touch_place(&s->places[1], false, true, fn, user);
-        if (s->count == 3) touch_place(&s->places[2], true, false, fn, user);
-        return;
-    }
-    if (s->opcode == COIL_OP_SIZEOF || s->opcode == COIL_OP_ALIGNOF)
-        fn(user, COIL_AT_REGISTER, 0, true);
-    if (s->opcode == COIL_OP_VENDOR) {
-        for (unsigned i = 0; i < s->count; i++) touch_place(&s->places[i], true, i == 0, fn, user);
-        return;
-    }
-    for (unsigned i = 0; i < s->count; i++) {
-        char letter = s->form ? s->form[i] : 'B';
-        bool both = letter == 'L' || letter == 'B' || s->opcode == COIL_OP_XCHG;
-        bool write = letter == 'W' || both;
-        touch_place(&s->places[i], !write || both, write, fn, user);
-    }
-}
+/* ---- flags ---- */
 
 uint8_t coil_flags_written(const struct coil_program *p, uint32_t cell)
 {

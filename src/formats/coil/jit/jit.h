@@ -113,9 +113,6 @@ void coil_flow_free(struct coil_flow *f);
 /* The set of live slots after a block; and from after a cell to before it. */
 void coil_flow_after(const struct coil_flow *f, uint32_t block, uint64_t *live);
 void coil_flow_back(struct coil_flow *f, uint32_t cell, uint64_t *live);
-/* Which operands a step reads and writes: sets of slots and registers are given to fn. */
-typedef void coil_touch_fn(void *user, uint8_t at, uint32_t slot, bool write);
-void coil_step_touches(const struct coil_step *s, coil_touch_fn *fn, void *user);
 uint8_t coil_flags_written(const struct coil_program *p, uint32_t cell);
 uint8_t coil_flags_read(const struct coil_program *p, uint32_t cell);
 

@@ -5,6 +5,10 @@
 #include "coil/format/section_layout.h"
 #include "coil/vm/operands.h"
 
+static const char *const register_names[COIL_REGISTERS] = {"v0",  "v1",  "v2",  "v3", "v4",  "v5",
+                                                           "v6",  "v7",  "v8",  "v9", "v10", "v11",
+                                                           "v12", "v13", "v14", "v15"};
+
 static penta_flow flow(const penta_module *module, uint64_t pc)
 {
     switch (coil_opcode_at(coil_module(module), pc)) {
@@ -75,12 +79,11 @@ static size_t frames(const penta_vm *base, penta_frame *out, size_t max)
 static void variables(const penta_vm *base, size_t frame, penta_variable_report *report, void *user)
 {
     const struct coil_vm *vm = (const struct coil_vm *)base;
-    static const char *const names[] = {"v0", "v1", "v2",  "v3",  "v4",  "v5",  "v6",  "v7",
-                                        "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15"};
     struct call c;
     for (unsigned i = 0; !frame && i < COIL_REGISTERS; i++)
-        variable_report(report, user, PENTA_VARIABLE_REGISTER,
-                        (penta_field){.name = names[i], .kind = PENTA_WORD, .as.u = vm->v[i]});
+        variable_report(
+            report, user, PENTA_VARIABLE_REGISTER,
+            (penta_field){.name = register_names[i], .kind = PENTA_WORD, .as.u = vm->v[i]});
     if (vm->halted || !call_at(vm, frame, &c)) return;
     uint64_t pc = vm->program.pcs[c.cell];
     for (const struct coil_visible *v = coil_variable_next(vm, c.function, pc, NULL); v;
@@ -122,6 +125,40 @@ static bool set(penta_vm *base, penta_bytes name, const penta_value *value)
     return false;
 }
 
+/* ---- accesses ---- */
+
+struct use {
+    const struct coil_vm *vm;
+    uint32_t function;
+    uint64_t after; /* the pc after the instruction: VAR declares what it writes */
+    penta_access_report *report;
+    void *user;
+};
+
+static void use_slot(void *user, uint8_t at, uint32_t slot, bool write)
+{
+    const struct use *u = user;
+    if (at == COIL_AT_REGISTER) {
+        access_name(u->report, u->user, register_names[slot % COIL_REGISTERS], write);
+        return;
+    }
+    for (const struct coil_visible *v = coil_variable_next(u->vm, u->function, u->after, NULL); v;
+         v = coil_variable_next(u->vm, u->function, u->after, v))
+        if (v->at == COIL_AT_SLOT && v->slot == slot)
+            access_name(u->report, u->user, v->name, write);
+}
+
+/* Memory is told by the machine's windows. */
+static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *report, void *user)
+{
+    const struct coil_vm *vm = (const struct coil_vm *)base;
+    uint32_t cell;
+    if (!coil_program_cell(&vm->program, pc, &cell) || !vm->program.steps[cell]) return;
+    struct use u = {vm, vm->program.owners[cell], pc + 1, report, user};
+    coil_step_touches(vm->program.steps[cell], use_slot, &u);
+    if (vm->program.cells[cell].op == COIL_CELL_PORT) report(user, &(penta_access){.host = true});
+}
+
 static bool big_endian(const penta_module *module) { return coil_module(module)->big_endian; }
 
 const struct debug_info coil_debug = {.lines = lines,
@@ -129,4 +166,5 @@ const struct debug_info coil_debug = {.lines = lines,
                                       .frames = frames,
                                       .variables = variables,
                                       .set = set,
-                                      .big_endian = big_endian};
+                                      .big_endian = big_endian,
+                                      .accesses = accesses};

@@ -177,11 +177,19 @@ static uint32_t ask(struct coil_vm *vm, const struct coil_step *s)
 /* clang-format on */
 
 #define ADDRESS (fp[in->b] + fp[in->c] * in->x + in->imm)
+/* After an access to watched memory the instruction is the last one. */
+#define HEED_GUARDS                                                                                \
+    if (vm->base.guards.hit) {                                                                     \
+        budget += left;                                                                            \
+        given -= left;                                                                             \
+        left = 0;                                                                                  \
+    }
 /* The bytes of an access: in the region of the last one, nearly always. */
 #define ACCESS(window, n, write)                                                                   \
     uint64_t at = ADDRESS;                                                                         \
     if (at - window.base >= window.size || (n) > window.size - (at - window.base)) {               \
         if (!open_window(vm, &window, at, n, write)) goto trap;                                    \
+        HEED_GUARDS;                                                                               \
     }                                                                                              \
     uint8_t *p = window.bytes + (at - window.base)
 /* Guest memory is little-endian here: big-endian programs have no such cells. */
@@ -200,12 +208,34 @@ struct window {
     uint8_t *bytes;
 };
 
+/* Without what is watched; the access itself, if that is it. */
+static void narrow_window(const struct guards *guards, struct window *w, uint64_t address,
+                          uint64_t size, bool write)
+{
+    uint64_t low = w->base, high = w->base + w->size;
+    for (size_t i = 0; i < guards->count; i++) {
+        const struct guard *g = &guards->list[i];
+        if (guard_meets(g, address, size, write)) {
+            low = address;
+            high = address + size;
+        } else if (!(write ? g->write : g->read)) {
+            continue;
+        } else if (g->address > address) {
+            high = g->address < high ? g->address : high;
+        } else {
+            low = g->address + g->size > low ? g->address + g->size : low;
+        }
+    }
+    *w = (struct window){low, high - low, w->bytes + (low - w->base)};
+}
+
 static bool open_window(struct coil_vm *vm, struct window *w, uint64_t address, uint64_t size,
                         bool write)
 {
     if (!coil_memory(vm, address, size, write, &vm->trap)) return false;
     const struct coil_region *r = coil_region_at(vm, address);
     *w = (struct window){r->base, r->size, r->bytes};
+    if (vm->base.guards.count) narrow_window(&vm->base.guards, w, address, size, write);
     return true;
 }
 
@@ -281,6 +311,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             vm->trap = coil_step_run(vm, vm->program.steps[vm->pc]);
             if (vm->trap) goto trap;
             in++;
+            HEED_GUARDS;
             NEXT;
         CASE(COIL_CELL_NOP):    in++;                                                 NEXT;
         CASE(COIL_CELL_JMP):    in = cells + in->a;                                   NEXT;
@@ -331,6 +362,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             vm->pc = (uint32_t)(in - cells);
             vm->trap = decide(vm, vm->program.steps[vm->pc], &jump);
             if (vm->trap) goto trap;
+            HEED_GUARDS;
             if (!jump.taken) {
                 in++;
                 NEXT;
@@ -474,8 +506,8 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             vm->at_break = true;
             goto out;
         CASE(COIL_CELL_FUEL):
-            stop->kind = PENTA_STOP_FUEL;
-            if (!budget) goto out;
+            stop->kind = vm->base.guards.hit ? PENTA_STOP_BREAK : PENTA_STOP_FUEL;
+            if (!budget || vm->base.guards.hit) goto out;
             if (atomic_exchange_explicit(&base->interrupt, false, memory_order_relaxed)) {
                 stop->kind = PENTA_STOP_INTERRUPT;
                 goto out;

@@ -29,6 +29,7 @@ uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool w
         vm->fault_address = address;
         return NULL;
     }
+    guards_see(&vm->base.guards, address, size, write);
     return r->bytes + (address - r->base);
 }
 

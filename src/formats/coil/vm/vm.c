@@ -266,6 +266,7 @@ const char *coil_vm_detail(const penta_vm *vm, const penta_stop *stop)
 
 const struct engine coil_interp = {
     .name = "interp",
+    .heeds_guards = true,
     .open = coil_vm_open_interp,
     .run = coil_vm_run,
     ENGINE_CALLS(coil_vm),

@@ -171,6 +171,9 @@ void coil_program_free(struct coil_program *p);
 bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell);
 /* step.c, operands.c: 0, or the trap. */
 uint32_t coil_step_run(struct coil_vm *vm, const struct coil_step *step);
+/* Which operands a step reads and writes: sets of slots and registers are given to fn. */
+typedef void coil_touch_fn(void *user, uint8_t at, uint32_t slot, bool write);
+void coil_step_touches(const struct coil_step *s, coil_touch_fn *fn, void *user);
 uint32_t coil_place_read(struct coil_vm *vm, const struct coil_place *p, uint8_t as,
                          uint64_t *value);
 uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64_t value,

@@ -94,9 +94,6 @@ static bool find_frame(void *user, struct frame f)
     return w->left--;
 }
 
-/* Windows of memory as penta_vm_peek has them. */
-enum { STACK_WINDOW = 0, GLOBALS_WINDOW = 1 << 24, POOL_WINDOW = 2 << 24 };
-
 /* The address of a variable, and its first word. Arguments have negative places. */
 static const int32_t *place_of(const struct cvbc_vm *vm, const struct cvbc_variable *v,
                                const struct frame *f, uint64_t *address)
@@ -104,16 +101,16 @@ static const int32_t *place_of(const struct cvbc_vm *vm, const struct cvbc_varia
     const char *storage = cvbc_name("storage", v->storage);
     if (!storage) return NULL;
     if (!strcmp(storage, "global") && v->slot < CVBC_GLOBALS) {
-        *address = GLOBALS_WINDOW + UINT64_C(4) * v->slot;
+        *address = CVBC_GLOBALS_WINDOW + UINT64_C(4) * v->slot;
         return &vm->globals[v->slot];
     }
     if (!strcmp(storage, "array") && v->slot < CVBC_ARRAYS && vm->arrays[v->slot].size) {
-        *address = POOL_WINDOW + UINT64_C(4) * vm->arrays[v->slot].from;
+        *address = CVBC_POOL_WINDOW + UINT64_C(4) * vm->arrays[v->slot].from;
         return &vm->pool[vm->arrays[v->slot].from];
     }
     int64_t at = (int64_t)f->base + f->function + (int16_t)v->slot;
     if (strcmp(storage, "stack") || at < 0 || at >= vm->sp) return NULL;
-    *address = STACK_WINDOW + (uint64_t)at * 4;
+    *address = CVBC_STACK_WINDOW + (uint64_t)at * 4;
     return vm->stack + CVBC_GUARD + at;
 }
 
@@ -140,10 +137,26 @@ static void variables(const penta_vm *base, size_t frame, penta_variable_report 
         bytes_copy(text, bytes_slice(name, 0, sizeof text - 1));
         if (v.last != UINT16_MAX) out.scope = PENTA_VARIABLE_LOCAL;
         out.value = (penta_field){.name = text, .kind = PENTA_SINT, .as.i = *word};
-        if (v.elements > 1) out.value.note = "array";
+        if (v.elements > 1) {
+            out.value.note = "array";
+            out.elements = v.elements;
+            out.size = UINT64_C(4) * v.elements;
+        }
         report(user, &out);
     }
 }
 
+/* All it has is in memory but sp, which nearly every instruction changes. */
+static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *report, void *user)
+{
+    const struct cvbc_vm *vm = (const struct cvbc_vm *)base;
+    if (pc >= vm->count) return;
+    uint8_t opcode = vm->program->code[4 * pc];
+    bool host = (opcode >= CVBC_OP_DIGITAL_WRITE && opcode <= CVBC_OP_MICROS);
+    if (host) report(user, &(penta_access){.host = true});
+    access_name(report, user, "sp", false);
+    access_name(report, user, "sp", true);
+}
+
 const struct debug_info cvbc_debug = {
-    .lines = lines, .flow = flow, .frames = frames, .variables = variables};
+    .lines = lines, .flow = flow, .frames = frames, .variables = variables, .accesses = accesses};

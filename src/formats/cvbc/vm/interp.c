@@ -27,10 +27,117 @@ static bool cvbc_create(struct cvbc_vm *vm, uint32_t id, int32_t size)
     return true;
 }
 
+/* ---- watched memory: words of the stack, globals, elements of arrays ---- */
+
+/* What an operation pops and pushes, the larger of both, and whether its operand names another word: of
+ * the stack below what it pops, or elsewhere. */
+enum { NO_WORD, LOCAL_WORD, OTHER_WORD };
+#define WORD_NONE NO_WORD
+#define WORD_VALUE NO_WORD
+#define WORD_TARGET NO_WORD
+#define WORD_STRING NO_WORD
+#define WORD_DEPTH LOCAL_WORD
+#define WORD_GLOBAL OTHER_WORD
+#define WORD_ARRAY OTHER_WORD
+static const struct reach {
+    uint8_t pops, pushes, span, word;
+} reaches[CVBC_DOES] = {
+#define REACH(pops, pushes, word)                                                                  \
+    {                                                                                              \
+        pops, pushes, (pops) > (pushes) ? (pops) : (pushes), word                                  \
+    }
+#define OP(code, name, operand, flags, pops, pushes, ...)                                          \
+    [CVBC_DO_##name] = REACH(pops, pushes, WORD_##operand),
+#include "cvbc/isa.def"
+    [CVBC_DO_PUSH_S] = REACH(0, 1, NO_WORD),
+    [CVBC_DO_PUSH_W] = REACH(1, 1, NO_WORD),
+    [CVBC_DO_STORE_ARRAY_V] = REACH(2, 0, OTHER_WORD),
+};
+
+static void see_word(struct cvbc_vm *vm, uint64_t window, uint64_t word, bool write)
+{
+    guards_see(&vm->base.guards, window + 4 * word, 4, write);
+}
+
+static void see_element(struct cvbc_vm *vm, uint16_t id, uint32_t index_at, bool write)
+{
+    const int32_t *e = cvbc_element(vm, id, vm->stack[CVBC_GUARD + index_at]);
+    if (e) see_word(vm, CVBC_POOL_WINDOW, (uint64_t)(e - vm->pool), write);
+}
+
+static void see_elsewhere(struct cvbc_vm *vm, const struct cvbc_insn *in, uint32_t sp)
+{
+    uint32_t depth = in->imm;
+    switch (in->op) {
+    case CVBC_DO_LOAD_GLOBAL: see_word(vm, CVBC_GLOBALS_WINDOW, in->imm, false); break;
+    case CVBC_DO_STORE_GLOBAL: see_word(vm, CVBC_GLOBALS_WINDOW, in->imm, true); break;
+    case CVBC_DO_LOAD_LOCAL:
+        if (sp > depth) see_word(vm, CVBC_STACK_WINDOW, sp - 1 - depth, false);
+        break;
+    case CVBC_DO_STORE_LOCAL:
+        if (sp > depth + 1) see_word(vm, CVBC_STACK_WINDOW, sp - 2 - depth, true);
+        break;
+    case CVBC_DO_LOAD_ARRAY:
+        if (sp) see_element(vm, in->imm, sp - 1, false);
+        break;
+    case CVBC_DO_STORE_ARRAY:
+        if (sp > 1) see_element(vm, in->imm, sp - 1, true);
+        break;
+    case CVBC_DO_STORE_ARRAY_V:
+        if (sp > 1) see_element(vm, in->imm, sp - 2, true);
+        break;
+    default: break;
+    }
+}
+
+/* POP drops a word and does not read it. */
+static void see_stack(struct cvbc_vm *vm, const struct cvbc_insn *in, uint32_t sp)
+{
+    const struct reach *r = &reaches[in->op];
+    if (r->pops > sp) return;
+    uint32_t from = sp - r->pops;
+    for (uint32_t i = from; i < sp && in->op != CVBC_DO_POP; i++)
+        see_word(vm, CVBC_STACK_WINDOW, i, false);
+    for (uint32_t i = from; i < from + r->pushes; i++) see_word(vm, CVBC_STACK_WINDOW, i, true);
+}
+
+/* The instruction may access something that is watched. */
+static inline bool may_meet(const struct cvbc_vm *vm, const struct cvbc_insn *in, uint32_t sp)
+{
+    const struct reach r = reaches[in->op];
+    const uint32_t from = vm->guarded.from, to = vm->guarded.to, low = sp - r.pops;
+    return (low < to && low + r.span > from) ||
+           (r.word == LOCAL_WORD ? low - 1 - in->imm - from < to - from
+                                 : r.word && vm->guarded.others);
+}
+
+static bool meets(struct cvbc_vm *vm, const struct cvbc_insn *in, uint32_t sp)
+{
+    see_stack(vm, in, sp);
+    see_elsewhere(vm, in, sp);
+    return vm->base.guards.hit;
+}
+
+/* Words of the stack between the lowest and the highest that are watched. */
+static void find_guarded(struct cvbc_vm *vm)
+{
+    const struct guards *g = &vm->base.guards;
+    vm->guarded.from = vm->guarded.to = 0;
+    vm->guarded.others = false;
+    for (size_t i = 0; i < g->count; i++) {
+        uint64_t from = g->list[i].address / 4, to = (g->list[i].address + g->list[i].size + 3) / 4;
+        if (from >= vm->capacity) vm->guarded.others = true;
+        if (from >= vm->capacity) continue;
+        if (!vm->guarded.to || from < vm->guarded.from) vm->guarded.from = (uint32_t)from;
+        if (to > vm->guarded.to) vm->guarded.to = to < vm->capacity ? (uint32_t)to : vm->capacity;
+    }
+}
+
 /* Spent fuel dispatches like an instruction, so step is run(1) and needs no second loop. */
 #define FETCH() ((uint8_t)(left ? (left--, in->op) : CVBC_DO_FUEL))
 enum { SLICE = 1 << 16 }; /* steps between two looks at the interrupt flag */
 
+#define FETCH_BELOW(clean) ((clean)->op)
 #define LOOP run_checked
 #define CHECKED 1
 #include "cvbc/vm/loop.h"
@@ -38,6 +145,19 @@ enum { SLICE = 1 << 16 }; /* steps between two looks at the interrupt flag */
 #undef CHECKED
 #define LOOP run_proved
 #define CHECKED 0
+#include "cvbc/vm/loop.h"
+#undef LOOP
+#undef CHECKED
+#undef FETCH
+#undef FETCH_BELOW
+
+/* Looks at what each instruction will access. One that meets a guard is the last. */
+#define AT_SP (uint32_t)(sp - base)
+#define LOOK(in) (may_meet(vm, in, AT_SP) && meets(vm, in, AT_SP) ? (granted -= left, left = 0) : 0)
+#define FETCH() (uint8_t)(left ? (left--, LOOK(in), in->op) : CVBC_DO_FUEL)
+#define FETCH_BELOW(clean) (LOOK(clean), (clean)->op)
+#define LOOP run_guarded
+#define CHECKED 1
 #include "cvbc/vm/loop.h"
 
 static bool guards_hold(const struct cvbc_vm *vm)
@@ -73,7 +193,10 @@ void cvbc_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     if (!vm->final && !vm->waiting) {
         uint64_t budget = vm->budget - vm->executed;
         uint64_t allowed = fuel < budget ? fuel : budget;
-        if (vm->proved)
+        if (base->guards.count) find_guarded(vm);
+        if (base->guards.count)
+            run_guarded(vm, allowed, stop);
+        else if (vm->proved)
             run_proved(vm, allowed, stop);
         else
             run_checked(vm, allowed, stop);

@@ -1,5 +1,6 @@
-/* The loop, once with all checks and once without those that the verifier has proved: interp.c
- * includes it twice, with LOOP (the name) and CHECKED. No include guard.
+/* The loop, with all checks, without those that the verifier has proved, and with guards: interp.c
+ * includes it with LOOP (the name), CHECKED and FETCH_BELOW (the instruction below a mark). No include
+ * guard.
  *
  * in points to the instruction being executed, sp to the first free word. An error leaves in where
  * it is and takes back the step; underflow empties the stack, as if the operands that were there had
@@ -68,7 +69,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
     uint64_t granted = 0, left = 0; /* steps allowed so far, and not yet used of them */
     uint8_t op = CVBC_DO_FUEL;
     if (fuel && vm->at_break && in->op == CVBC_DO_BREAK) { /* the instruction below the mark */
-        op = vm->clean[vm->pc].op;
+        op = FETCH_BELOW(vm->clean + vm->pc);
         granted = 1;
     }
     if (fuel) vm->at_break = false;
@@ -246,8 +247,8 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             goto out;
         CASE(CVBC_DO_FUEL): {
             uint64_t more = fuel - granted;
-            stop->kind = PENTA_STOP_FUEL;
-            if (!more) goto out;
+            stop->kind = vm->base.guards.hit ? PENTA_STOP_BREAK : PENTA_STOP_FUEL;
+            if (!more || vm->base.guards.hit) goto out;
             if (atomic_exchange_explicit(&vm->base.interrupt, false, memory_order_relaxed)) {
                 stop->kind = PENTA_STOP_INTERRUPT;
                 goto out;

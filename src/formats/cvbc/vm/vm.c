@@ -319,6 +319,7 @@ static const char *vm_detail(const penta_vm *base, const penta_stop *stop)
 
 const struct engine cvbc_interp = {
     .name = "interp",
+    .heeds_guards = true,
     .open = vm_open,
     .run = cvbc_vm_run,
     ENGINE_CALLS(vm),

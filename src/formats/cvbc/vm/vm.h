@@ -29,6 +29,8 @@ struct cvbc_insn {
     uint8_t op;
 };
 
+/* Memory as penta_vm_peek has it. */
+enum { CVBC_STACK_WINDOW = 0, CVBC_GLOBALS_WINDOW = 1 << 24, CVBC_POOL_WINDOW = 2 << 24 };
 enum { CVBC_POOL = 1024, CVBC_HOST_ARGS = 8, CVBC_GUARD = 1 };
 #define CVBC_GUARD_LOW INT32_C(-559038737)  /* 0xDEADBEEF */
 #define CVBC_GUARD_HIGH INT32_C(-889275714) /* 0xCAFEBABE */
@@ -54,6 +56,10 @@ struct cvbc_vm {
     /* the host call that waits, and its arguments as popped */
     int32_t args[CVBC_HOST_ARGS + 1];
     uint32_t arg_count;
+    struct {
+        uint32_t from, to;      /* words of the stack */
+        bool others;            /* other words too */
+    } guarded;                  /* while there are guards */
     struct cvbc_depths *depths; /* for debuggers: empty until one asks */
 };
 

@@ -72,4 +72,64 @@ static bool set(penta_vm *base, penta_bytes name, const penta_value *value)
     return true;
 }
 
-const struct debug_info kblob_debug = {.lines = lines, .variables = variables, .set = set};
+/* ---- accesses ---- */
+
+static void use_register(penta_access_report *report, void *user, unsigned number, bool write)
+{
+    char name[8];
+    if (number >= KBLOB_REGISTERS) return;
+    snprintf(name, sizeof name, "r%u", number);
+    access_name(report, user, name, write);
+}
+
+/* Bytes that an instruction of version 2 accesses. */
+static uint64_t access_bytes(uint8_t op)
+{
+    switch (op) {
+    case KBLOB_OP_LD8:
+    case KBLOB_OP_ST8: return 1;
+    case KBLOB_OP_LD16:
+    case KBLOB_OP_ST16: return 2;
+    case KBLOB_OP_LD32:
+    case KBLOB_OP_ST32:
+    case KBLOB_OP_AADD32:
+    case KBLOB_OP_CAS32: return 4;
+    default: return 8;
+    }
+}
+
+static void accesses_of_2(const struct kblob_vm *vm, const struct kblob_decoded *in,
+                          penta_access_report *report, void *user)
+{
+    const struct kblob_op_info *op = kblob_op(KBLOB_VERSION_2, in->op);
+    unsigned fields = op ? kblob_uses(op) : 0;
+    bool atomic = op && op->shape == KBLOB_SHAPE_D_MEMORY_B;
+    bool reads_d = atomic || in->op == KBLOB_OP_SEL || in->op == KBLOB_OP_NEXT;
+    if (fields & KBLOB_FIELD_A) use_register(report, user, in->a, false);
+    if (fields & (KBLOB_FIELD_B | KBLOB_FIELD_B_REGISTER)) use_register(report, user, in->b, false);
+    if (fields & KBLOB_FIELD_D && reads_d) use_register(report, user, in->d, false);
+    if (fields & KBLOB_FIELD_D) use_register(report, user, in->d, true);
+    if (!(fields & KBLOB_FIELD_OFFSET)) return;
+    penta_access memory = {.address = vm->grid.threads[vm->grid.current].r[in->a] + in->arg0,
+                           .size = access_bytes(in->op),
+                           .moves = true};
+    if (fields & KBLOB_FIELD_D) report(user, &memory);
+    memory.write = true;
+    if (atomic || !(fields & KBLOB_FIELD_D)) report(user, &memory);
+}
+
+static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *report, void *user)
+{
+    const struct kblob_vm *vm = (const struct kblob_vm *)base;
+    if (pc >= vm->count) return;
+    const struct kblob_decoded *in = &vm->program[pc];
+    penta_access access = {
+        .address = in->arg0, .size = kblob_access_size(in), .write = kblob_access_writes(in)};
+    if (in->op == KBLOB_OP_SLEEP) report(user, &(penta_access){.host = true});
+    if (access.size) report(user, &access);
+    if (access.size && !access.write) access_name(report, user, "last_read", true);
+    if (vm->grid.threads) accesses_of_2(vm, in, report, user);
+}
+
+const struct debug_info kblob_debug = {
+    .lines = lines, .variables = variables, .set = set, .accesses = accesses};

@@ -6,6 +6,7 @@
 #include "pvm/format/debug_info.h"
 #include "pvm/format/functions.h"
 #include "pvm/text/forms.h"
+#include "pvm/vm/ops.h"
 #include "pvm/vm/vm.h"
 
 /* Of inlined code the innermost frame that has a file. */
@@ -137,5 +138,51 @@ static bool set(penta_vm *base, penta_bytes name, const penta_value *value)
     return true;
 }
 
-const struct debug_info pvm_debug = {
-    .lines = lines, .flow = flow, .frames = frames, .variables = variables, .set = set};
+/* ---- accesses ---- */
+
+struct use { /* registers by their place in the bytes of an instruction: ops.h */
+    const struct pvm_insn *in;
+    penta_access_report *report;
+    void *user;
+};
+
+static void use_place(const struct use *u, unsigned place, bool write)
+{
+    const uint8_t two[] = {u->in->d, u->in->a, 0}, others[] = {u->in->a, u->in->b, u->in->d};
+    uint8_t number = pvm_ops[u->in->op].shape == PVM_REG_REG ? two[place] : others[place];
+    if (number < PVM_REGISTERS) access_name(u->report, u->user, pvm_register_names[number], write);
+}
+
+static void use_memset(const struct use *u)
+{
+    static const struct {
+        uint8_t number;
+        bool write;
+    } uses[] = {{PVM_A0, false}, {PVM_A1, false}, {PVM_A2, false}, {PVM_A0, true}, {PVM_A2, true}};
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+        access_name(u->report, u->user, pvm_register_names[uses[i].number], uses[i].write);
+}
+
+/* Memory is told by its pages. */
+static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *report, void *user)
+{
+    struct pvm_insn in;
+    if (pc > UINT32_MAX) return;
+    pvm_decode(&pvm_module(base->module)->program.code, (uint32_t)pc, &in);
+    struct use u = {&in, report, user};
+    const struct pvm_uses *uses = &pvm_uses[in.op];
+    bool keeps = uses->kind == PVM_DO_CMOV3 || uses->kind == PVM_DO_CMOVI;
+    if (uses->kind == PVM_DO_ECALLI) report(user, &(penta_access){.host = true});
+    if (uses->kind == PVM_DO_MEMSET) use_memset(&u);
+    if (uses->reads & PVM_READS_0) use_place(&u, 0, false);
+    if (uses->reads & PVM_READS_1) use_place(&u, 1, false);
+    if (uses->writes && keeps) use_place(&u, uses->writes - 1u, false);
+    if (uses->writes) use_place(&u, uses->writes - 1u, true);
+}
+
+const struct debug_info pvm_debug = {.lines = lines,
+                                     .flow = flow,
+                                     .frames = frames,
+                                     .variables = variables,
+                                     .set = set,
+                                     .accesses = accesses};

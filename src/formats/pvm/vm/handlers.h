@@ -138,7 +138,7 @@ enum { IN_NONE, IN_A, IN_B };
 #define LOAD_AT(type, sum, size)                                                                   \
     {                                                                                              \
         uint32_t at = (uint32_t)(sum);                                                             \
-        if (!REACHES(at, sizeof(type), PVM_READ)) LEAVE_BY(pvm_slow_access);                       \
+        if (!REACHES(at, sizeof(type), PVM_LOAD)) LEAVE_BY(pvm_slow_access);                       \
         acc = get_##type(GUEST(at));                                                               \
         REG(c->a) = acc;                                                                           \
         c += size;                                                                                 \

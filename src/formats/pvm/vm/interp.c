@@ -80,7 +80,9 @@ static const struct access { uint8_t kind, size; bool is_signed; } accesses[PVM_
 static bool load_slowly(uint8_t *r, const struct pvm_cell *c, const struct access *how)
 {
     uint64_t base = how->kind == PVM_DO_LOAD ? REG(c->b) : 0, value;
-    if (!pvm_memory_load(STATE->memory, (uint32_t)(base + X_OF), how->size, STATE->wraps, &value))
+    uint32_t at = (uint32_t)(base + X_OF);
+    if (pvm_memory_watched(STATE->memory, at, how->size, false) ||
+        !pvm_memory_load(STATE->memory, at, how->size, STATE->wraps, &value))
         return false;
     unsigned spare = 64u - 8u * how->size;
     REG(c->a) = how->is_signed ? (uint64_t)((int64_t)(value << spare) >> spare) : value;
@@ -93,21 +95,71 @@ static bool store_slowly(uint8_t *r, const struct pvm_cell *c, const struct acce
                     : how->kind == PVM_DO_STOREI ? REG(c->a)
                                                  : 0;
     bool immediate = how->kind == PVM_DO_STOREI || how->kind == PVM_DO_STOREIX;
-    return pvm_memory_store(STATE->memory, (uint32_t)(base + X_OF), how->size, STATE->wraps,
-                            immediate ? c[1].wide : REG(c->a));
+    uint64_t value = immediate ? c[1].wide : REG(c->a);
+    uint32_t at = (uint32_t)(base + X_OF);
+    return !pvm_memory_watched(STATE->memory, at, how->size, true) &&
+           pvm_memory_store(STATE->memory, at, how->size, STATE->wraps, value);
 }
 
-void pvm_slow_access(PARAMETERS)
+static void slow_access(PARAMETERS)
 {
     const struct access *how = &accesses[c->op];
     if (how->kind == PVM_DO_LOAD || how->kind == PVM_DO_LOADX) {
-        if (!load_slowly(r, c, how)) LEAVE_BY(pvm_leave_step); /* which reports the fault */
+        if (!load_slowly(r, c, how))
+            LEAVE_BY(pvm_leave_step); /* which reports the fault or guard */
         acc = REG(c->a);
         c++;
         NEXT_CELL;
     }
     if (!store_slowly(r, c, how)) LEAVE_BY(pvm_leave_step);
     c += how->kind == PVM_DO_STOREI || how->kind == PVM_DO_STOREIX ? 2 : 1;
+    NEXT_CELL;
+}
+
+/* An access in a watched page that no guard is about. */
+static inline bool beside_guards(const struct pvm_memory *m, uint32_t at, unsigned n, bool write)
+{
+    uint8_t needs = write ? PVM_WATCHED | PVM_WRITABLE | PVM_DIRTY : PVM_READ;
+    return !m->pages && (m->rights[at / PAGE] & needs) == needs && at % PAGE <= PAGE - n &&
+           !guards_met(m->guards, at, n, write);
+}
+
+static inline uint64_t get_word(const uint8_t *p, unsigned n)
+{
+    return n == 8 ? get64(p) : n == 4 ? get32(p) : n == 2 ? get16(p) : p[0];
+}
+
+static inline void put_word(uint8_t *p, unsigned n, uint64_t value)
+{
+    switch (n) {
+    case 8: put64(p, value); break;
+    case 4: put32(p, (uint32_t)value); break;
+    case 2: put16(p, (uint16_t)value); break;
+    default: *p = (uint8_t)value;
+    }
+}
+
+/* Accesses beside what is watched are done here without calling anything, for speed. */
+void pvm_slow_access(PARAMETERS)
+{
+    const struct access *how = &accesses[c->op];
+    const struct pvm_memory *m = STATE->memory;
+    if (!m->guards) LEAVE_BY(slow_access);
+    bool load = how->kind == PVM_DO_LOAD || how->kind == PVM_DO_LOADX;
+    bool immediate = how->kind == PVM_DO_STOREI || how->kind == PVM_DO_STOREIX;
+    bool direct =
+        how->kind != PVM_DO_LOAD && how->kind != PVM_DO_STORE && how->kind != PVM_DO_STOREI;
+    uint32_t at = (uint32_t)((direct ? 0 : immediate ? REG(c->a) : REG(c->b)) + X_OF);
+    if (!beside_guards(m, at, how->size, !load)) LEAVE_BY(slow_access);
+    if (load) {
+        uint64_t value = get_word(GUEST(at), how->size);
+        unsigned spare = 64u - 8u * how->size;
+        acc = how->is_signed ? (uint64_t)((int64_t)(value << spare) >> spare) : value;
+        REG(c->a) = acc;
+    } else {
+        put_word(GUEST(at), how->size, immediate ? c[1].wide : REG(c->a));
+    }
+    c += immediate ? 2 : 1;
     NEXT_CELL;
 }
 
@@ -357,6 +409,13 @@ static void stop_fault(struct pvm_vm *vm, penta_stop *stop)
     stop->args[2] = vm->memory.fault_protected;
 }
 
+static void stop_break(struct pvm_vm *vm, penta_stop *stop)
+{
+    stop->kind = PENTA_STOP_BREAK;
+    vm->at_break = true;
+    vm->break_pc = vm->state->pc;
+}
+
 static void stop_host(struct pvm_vm *vm, uint64_t *steps)
 {
     ++*steps;
@@ -444,7 +503,8 @@ static void start_trap(struct pvm_vm *vm, penta_stop *stop)
 static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_stop *stop)
 {
     struct pvm_state *s = vm->state;
-    bool first = true; /* a breakpoint at the first instruction does not stop */
+    bool first = vm->at_break && vm->break_pc == s->pc; /* the mark that stopped the last run */
+    if (account->fuel) vm->at_break = false;
     for (;; first = false) {
         if (take_interrupt(vm, stop)) return;
         stop->kind = PENTA_STOP_FUEL;
@@ -456,7 +516,7 @@ static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_sto
         }
         bool marked = vm->marked && vm->marked[at];
         if (marked && !first) {
-            stop->kind = PENTA_STOP_BREAK;
+            stop_break(vm, stop);
             return;
         }
         bool paid = vm->paid || pay(vm, at);
@@ -476,12 +536,16 @@ static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_sto
             return;
         }
         if (why == PVM_EXIT_BREAK) {
-            stop->kind = PENTA_STOP_BREAK;
+            stop_break(vm, stop);
             return;
         }
         if (vm->by_step && vm->paid)
             pvm_vm_refund(vm, pvm_cells_rest(vm->cells, pvm_vm_cell(vm)), 0);
         if (pvm_vm_step(vm, &account->steps, stop)) return;
+        if (vm->base.guards.hit) {
+            stop->kind = PENTA_STOP_BREAK;
+            return;
+        }
     }
 }
 

@@ -115,7 +115,46 @@ static void learn(const struct pvm_memory *m)
             pvm_backing_dirty(m, m->areas[i].address / PAGE, (uint32_t)(m->areas[i].length / PAGE));
 }
 
-static uint8_t rights_of(bool writable) { return writable ? PVM_READ | PVM_WRITABLE : PVM_READ; }
+static uint8_t rights_of(bool writable)
+{
+    return writable ? PVM_READ | PVM_LOAD | PVM_WRITABLE : PVM_READ | PVM_LOAD;
+}
+
+/* ---- watched pages ---- */
+
+static void watch_page(const struct guard *g, uint8_t *rights)
+{
+    if (*rights && g->read) *rights &= (uint8_t)~PVM_LOAD;
+    if (*rights && g->write) *rights = (uint8_t)((*rights & ~PVM_WRITE) | PVM_WATCHED);
+}
+
+static void unwatch_page(const struct guard *g, uint8_t *rights)
+{
+    (void)g;
+    *rights = (uint8_t)((*rights & ~PVM_WATCHED) | (*rights & PVM_READ ? PVM_LOAD : 0));
+}
+
+static void each_watched(struct pvm_memory *m, void (*fn)(const struct guard *g, uint8_t *rights))
+{
+    for (size_t i = 0; m->guards && i < m->guards->count; i++) {
+        const struct guard *g = &m->guards->list[i];
+        uint64_t end = g->size > top - g->address ? top : g->address + g->size;
+        if (g->address >= top) continue;
+        for (uint64_t page = g->address / PAGE; page * PAGE < end; page++) fn(g, &m->rights[page]);
+    }
+}
+
+void pvm_memory_watch(struct pvm_memory *m, struct guards *guards)
+{
+    each_watched(m, unwatch_page);
+    m->guards = guards;
+    each_watched(m, watch_page);
+}
+
+bool pvm_memory_watched(const struct pvm_memory *m, uint32_t address, unsigned n, bool write)
+{
+    return m->guards && guards_met(m->guards, address, n, write);
+}
 
 /* The initial bytes of one page of an area; false when all of them are zero. */
 static bool initial_page(const struct pvm_area *a, uint32_t page, uint8_t *into)
@@ -153,6 +192,7 @@ bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, boo
         bytes_copy(bytes, part);
     }
     memset(m->rights + page, rights_of(writable), count);
+    each_watched(m, watch_page);
     return writable || guard(m, page, count, false);
 }
 
@@ -171,6 +211,7 @@ bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length,
         for (uint64_t p = a->address / PAGE; p < (a->address + a->length) / PAGE; p++)
             m->rights[p] = (uint8_t)((m->rights[p] & PVM_DIRTY) | rights_of(writable));
     }
+    each_watched(m, watch_page);
     return true;
 }
 
@@ -194,6 +235,7 @@ void pvm_memory_reset(struct pvm_memory *m)
         }
         if (!a->writable) guard(m, first, count, false);
     }
+    each_watched(m, watch_page);
 }
 
 /* ---- accesses ---- */
@@ -225,6 +267,7 @@ bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wr
                      uint64_t *value)
 {
     if (!allowed(m, address, n, wraps, PVM_READ)) return false;
+    if (m->guards) guards_see(m->guards, address, n, false);
     uint64_t v = 0;
     for (unsigned i = n; i--;) {
         uint32_t at = address + i;
@@ -243,7 +286,8 @@ static uint8_t *touch(struct pvm_memory *m, uint32_t page)
         refuse(m, page, true);
         return NULL;
     }
-    m->rights[page] |= m->rights[page] & PVM_WRITABLE ? PVM_WRITE | PVM_DIRTY : PVM_DIRTY;
+    bool fast = (m->rights[page] & (PVM_WRITABLE | PVM_WATCHED)) == PVM_WRITABLE;
+    m->rights[page] |= fast ? PVM_WRITE | PVM_DIRTY : PVM_DIRTY;
     return bytes;
 }
 
@@ -254,6 +298,7 @@ bool pvm_memory_store(struct pvm_memory *m, uint32_t address, unsigned n, bool w
     uint8_t *first = touch(m, address / PAGE);
     uint8_t *last = first ? touch(m, (uint32_t)(address + n - 1) / PAGE) : NULL;
     if (!last) return false;
+    if (m->guards) guards_see(m->guards, address, n, true);
     for (unsigned i = 0; i < n; i++) {
         uint32_t at = address + i;
         (at / PAGE == address / PAGE ? first : last)[at % PAGE] = (uint8_t)(value >> 8 * i);
@@ -279,6 +324,7 @@ uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, 
         uint8_t *bytes = touch(m, page);
         if (!bytes) break;
         memset(bytes + at % PAGE, value, (size_t)part);
+        if (m->guards) guards_see(m->guards, at, part, true);
         done += part;
     }
     return done;

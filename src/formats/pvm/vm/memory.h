@@ -10,7 +10,8 @@
  * The fast path of a store tests WRITE in the page's byte of the rights table. A writable page
  * lacks WRITE until its first store, which takes the slow path and sets WRITE and DIRTY. So DIRTY
  * marks exactly the pages that may differ from their initial contents: resetting, describing and
- * saving a machine look only at those, at no cost to the fast path. (Measured on the five programs
+ * saving a machine look only at those, at no cost to the fast path. In the same way a page that a
+ * debugger watches lacks LOAD or WRITE, so that its accesses take the slow path. (Measured on the five programs
  * of bench/: testing the page's byte costs 4 to 9 % against no check at all; a page table of
  * pointers 20 %. It needs no signal handler, and stops are exact.)
  *
@@ -22,6 +23,7 @@
  * path, through the functions here. */
 #pragma once
 #include "base/writer.h"
+#include "core/guard.h"
 #include "penta/penta.h"
 
 enum {
@@ -30,7 +32,9 @@ enum {
     PVM_READ = 1,  /* rights of a page: the guest may read it */
     PVM_WRITE = 2, /* writable, and written before */
     PVM_WRITABLE = 4,
-    PVM_DIRTY = 8, /* may differ from its initial contents */
+    PVM_DIRTY = 8,    /* may differ from its initial contents */
+    PVM_LOAD = 16,    /* readable, by the fast path of a load too */
+    PVM_WATCHED = 32, /* a debugger watches stores to it: it never gets WRITE */
 };
 
 struct pvm_area { /* whole pages with the same rights, and their initial contents */
@@ -51,9 +55,10 @@ struct pvm_memory {
     bool guarded;           /* the host's pages have the same rights, for compiled code */
     struct pvm_area *areas; /* by address, disjoint */
     size_t area_count, area_capacity;
-    uint32_t fault;       /* page address of the last failed access */
-    bool fault_write;     /* it was a store */
-    bool fault_protected; /* that page is readable: a store to read-only memory */
+    uint32_t fault;        /* page address of the last failed access */
+    bool fault_write;      /* it was a store */
+    bool fault_protected;  /* that page is readable: a store to read-only memory */
+    struct guards *guards; /* of a debugger, or NULL */
 };
 
 /* ---- the back end: memory_reserved.c or memory_paged.c ---- */
@@ -91,6 +96,11 @@ bool pvm_memory_store(struct pvm_memory *m, uint32_t address, unsigned n, bool w
 /* Stores count equal bytes up to the first fault; returns how many it stored. Fewer: fault is
  * set. */
 uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, uint64_t count);
+
+/* Watches the memory that the guards name, until it is called with NULL. */
+void pvm_memory_watch(struct pvm_memory *m, struct guards *guards);
+/* A guard wants to know of this access. */
+bool pvm_memory_watched(const struct pvm_memory *m, uint32_t address, unsigned n, bool write);
 
 /* For the host: any mapped byte, whatever the guest's rights. */
 bool pvm_memory_read(const struct pvm_memory *m, uint64_t address, void *into, size_t size);

@@ -93,6 +93,8 @@ struct pvm_vm {
     struct pvm_cells *cells;
     struct pvm_cell *own; /* cells with breakpoints, or NULL */
     uint8_t *marked;      /* by cell, or NULL */
+    bool at_break;        /* the last run stopped at a mark, */
+    uint32_t break_pc;    /* here */
     uint32_t hint;        /* probably the cell of the instruction at pc */
     bool metered, paging, w32;
     bool by_step; /* gas model step: gas is exact while no engine runs */

@@ -50,5 +50,20 @@ static bool set(penta_vm *base, penta_bytes name, const penta_value *value)
     return false;
 }
 
+/* The table says for each byte of an operand whether it names a register. */
+static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *report, void *user)
+{
+    const struct tvmr_vm *vm = (const struct tvmr_vm *)base;
+    const struct tvmr_op *op = pc < vm->count ? vm->code[pc].op : NULL;
+    for (unsigned i = 0; op && op->bytes && i < 4 && op->bytes[i]; i++) {
+        char name[8], letter = op->bytes[i];
+        if (!strchr("dsm", letter)) continue;
+        tvmr_register_name(vm->code[pc].a[i], name);
+        if (letter != 'd') access_name(report, user, name, false);
+        if (letter != 's') access_name(report, user, name, true);
+    }
+    if (op && op->domain) report(user, &(penta_access){.host = true});
+}
+
 const struct debug_info tvmr_debug = {
-    .flow = flow, .frames = frames, .variables = variables, .set = set};
+    .flow = flow, .frames = frames, .variables = variables, .set = set, .accesses = accesses};
