@@ -24,3 +24,14 @@ static inline size_t utf8_next(penta_bytes text, uint32_t *point)
     *point = v;
     return n;
 }
+
+static inline bool utf8_valid(penta_bytes text)
+{
+    for (size_t at = 0; at < text.size;) {
+        uint32_t point;
+        size_t n = utf8_next((penta_bytes){text.data + at, text.size - at}, &point);
+        if (!n) return false;
+        at += n;
+    }
+    return true;
+}

@@ -96,5 +96,68 @@ def test_trace_shows_changed_elements_and_cuts_long_lists():
     check(lines[6] == "registers/C0/weights=142 -56 0 0 -85 -120 166 0 .. 92 more", lines[6])
 
 
+WEIGHTS = """{"entries": [{"key": "a", "shape": [2, 2], "weights": [5, -6, 0, [0, 9]], "temperatures": [0, 1, 2, 3]},
+             {"key": "b", "shape": [3], "weights": [255, -255, 0]}, {"key": "e", "shape": [2, 0, 2], "weights": []}]}"""
+
+
+def test_weight_files_convert():
+    """Weights to the forms of other tools and back."""
+    with open("w.json", "w") as out:
+        out.write(WEIGHTS)
+    exact = penta("convert", "w.json", "--read-as", "json", "--to", "tvmw", "-o", "w.tvmw")
+    check(exact.returncode == 0, exact.stderr)
+    check("tvmr (100 %: starts with TVMW: weights)" in penta("detect", "w.tvmw").stdout, "detect")
+    info = penta("info", "w.tvmw").stdout
+    check("ternary[2,2], 4 weights, 2 of them 0, with temperatures" in info and "XXH64, good" in info, info)
+    check("temperatures = 00010203" in penta("inspect", "w.tvmw").stdout, "inspect")
+    check(penta("validate", "w.tvmw").returncode == 0 and penta("roundtrip", "w.tvmw").returncode == 0, "sound")
+    check(penta("convert", "w.tvmw", "--to", "json", "-o", "again.json").returncode == 0, "to json")
+    check(penta("convert", "again.json", "--read-as", "json", "-o", "again.tvmw").returncode == 0, "from json")
+    check(open("again.tvmw", "rb").read() == open("w.tvmw", "rb").read(), "JSON holds everything")
+    for form in ("npy", "csv"):
+        done = penta("convert", "w.tvmw", "--to", form, "--entry", "b", "-o", "b." + form)
+        check(done.returncode == 0 and not done.stderr, done.stderr)
+        done = penta("convert", "b." + form, "--read-as", form, "--entry", "b", "--merge", "w.tvmw", "--to", "tvmw", "-o", form + ".tvmw")
+        check(done.returncode == 0, done.stderr)
+        check(penta("convert", form + ".tvmw", "--to", form, "--entry", "b", "-o", "c." + form).returncode == 0, form)
+        check(open("b." + form, "rb").read() == open("c." + form, "rb").read(), form)
+        check("entries" in penta("info", "--read-as", form, "--entry", "x", "b." + form).stdout, "info of numbers")
+    check(open("b.csv").read() == "255\n-255\n0\n", "one number in a line")
+    check(open("b.npy", "rb").read()[:8] == b"\x93NUMPY\x01\x00" and len(open("b.npy", "rb").read()) == 64 + 64 + 6, "NPY")
+    check(open("npy.tvmw", "rb").read() == open("csv.tvmw", "rb").read(), "the same weights")
+    lossy = penta("convert", "w.tvmw", "--to", "npy", "--entry", "a", "-o", "a.npy").stderr
+    check("warning[TVMR0109]: the temperatures are left out" in lossy and "weight 3 is more than its value 0" in lossy, lossy)
+    lossy = penta("convert", "w.tvmw", "--to", "csv", "--entry", "e", "-o", "e.csv").stderr
+    check("3 dimensions become two" in lossy, lossy)
+
+
+def test_weight_files_refused():
+    with open("w.json", "w") as out:
+        out.write(WEIGHTS)
+    check(penta("convert", "w.json", "--read-as", "json", "-o", "w.tvmw").returncode == 0, "sound")
+    with open("big.csv", "w") as out:
+        out.write("1,256\n")
+    image = assembled("copy", COPY)
+    for args, words in ((["w.tvmw", "--to", "npy"], "'--entry' chooses one of 3"), (["w.tvmw", "--to", "csv", "--entry", "z"], "no entry 'z'"),
+                        (["w.tvmw", "--to", "tvmr"], "not 'tvmr'"), ([image, "--to", "npy"], "is for weight files"),
+                        (["big.csv", "--read-as", "csv"], "gives these weights a key"), (["big.csv", "--read-as", "npy", "--entry", "k"], "no NPY file"),
+                        (["big.csv", "--read-as", "csv", "--entry", "k"], "weights are -255 to 255"),
+                        (["w.tvmw", "--merge", "big.csv"], "no sound weight file")):
+        done = penta("convert", *args, "-o", "out")
+        check(done.returncode in (1, 2, 5) and words in done.stderr, (args, done.stderr))
+    for text, words in (("{}", "'entries' is a list"), ('{"entries": [{"key": 1}]}', "'key' is a text"),
+                        ('{"entries": [{"key": "k", "shape": [70000], "weights": []}]}', "dimensions are 0 to 65535"),
+                        ('{"entries": [{"key": "k", "shape": [1], "weights": []}]}', "other elements than 'shape' says"),
+                        ('{"entries": [{"key": "k", "shape": [1], "weights": [300]}]}', "a weight is -255 to 255"),
+                        ('{"entries": [{"key": "k", "shape": [1], "weights": [1], "temperatures": []}]}', "one for each weight"),
+                        ('{"entries": [{"key": "k", "shape": [1], "weights": [1], "temperatures": [-1]}]}', "temperatures are 0 to 255")):
+        with open("bad.json", "w") as out:
+            out.write(text)
+        done = penta("convert", "bad.json", "--read-as", "json", "-o", "out")
+        check(done.returncode in (1, 2, 5) and words in done.stderr, (text, done.stderr))
+    done = penta("run", "w.tvmw")
+    check(done.returncode == 2 and "no program to run" in done.stderr, done.stderr)
+
+
 if __name__ == "__main__":
     sys.exit(support.main(globals()))

@@ -9,6 +9,7 @@
  *     packed       header (48) | codec u8 | cipher u8 | 0 u16 | plain_size u32 | stored_size u32
  *                  | payload                                        when flag 1 or 2 is set
  *     card         "TVMR" | 1 u8 | 0 u8 | flags u16 | length u32 | JSON | image | CRC32 u32
+ *     TVMW         version u16 | entries u16 | entry ... | XXH64 u64           weights, no program
  *     TERN         header (32) | definition ... | instruction (8) ...             the legacy format
  *
  * Numbers are little-endian but for the words of an instruction. What the payload of a packed file
@@ -189,8 +190,18 @@ struct tvmr_card {
     penta_error error;    /* of the JSON; code 0: sound */
 };
 
+/* Weights under a key, as views of a weight file. */
+struct tvmr_entry {
+    penta_bytes key, dims, weights, temps;
+    uint8_t has_temps; /* as stored */
+    uint64_t offset, size;
+};
+
 struct tvmr_module {
     penta_module base;
+    bool is_weights;
+    struct tvmr_entry *entries; /* of a weight file */
+    size_t entry_count;
     bool is_card;
     struct tvmr_card card;
     struct tvmr_module *inner; /* of a card: the module of its image; NULL: none */
@@ -278,6 +289,14 @@ bool tvmr_card_parse(struct tvmr_module *m, const penta_option *options, size_t 
                      penta_error *err);
 void tvmr_card_verify(const struct tvmr_module *m, struct findings *findings);
 void tvmr_card_describe(const struct tvmr_module *m, const penta_visitor *v);
+
+/* weight_file.c */
+bool tvmr_is_weights(penta_bytes file);
+/* False: damage, or err. */
+bool tvmr_weights_parse(struct tvmr_module *m, penta_error *err);
+void tvmr_weights_describe(const struct tvmr_module *m, const penta_visitor *v);
+void tvmr_weights_info(const struct tvmr_module *m, const penta_visitor *v);
+void tvmr_weights_verify(const struct tvmr_module *m, struct findings *findings);
 
 /* legacy.c */
 /* A TERN file into the image it would be today. False with *damage, or with err. */

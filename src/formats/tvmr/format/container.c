@@ -1,7 +1,7 @@
 /* Bytes to module and back. A file that contradicts its layout is damaged; other errors (version,
  * checksum, a type) are left to verify, so that wrong files can still be described. */
 #include "base/codec/checksum.h"
-#include "tvmr/tvmr.h"
+#include "tvmr/format/weights.h"
 #include <stdlib.h>
 
 #include "core/layout/tables.h"
@@ -9,6 +9,10 @@
 int tvmr_probe(penta_bytes file, struct writer *evidence)
 {
     if (file.size < 4) return 0;
+    if (tvmr_is_weights(file)) {
+        if (evidence) writer_text(evidence, "starts with TVMW: weights");
+        return 100;
+    }
     uint32_t magic = get32(file.data);
     if (magic != TVMR_MAGIC && magic != TERN_MAGIC) return 0;
     if (evidence)
@@ -199,6 +203,14 @@ static void parse_file(struct tvmr_module *m, const char *key_file, penta_error 
     if (!packed || parse_envelope(m, key_file, err)) parse_image(m, err);
 }
 
+/* The module is of the weight file that these numbers would be. */
+static bool read_as(struct tvmr_module *m, const char *form, const char *key, penta_error *err)
+{
+    bool ok = tvmr_weights_from(m->base.file, form, key, &m->expanded, err);
+    m->base.file = m->image = writer_view(&m->expanded);
+    return ok;
+}
+
 penta_module *tvmr_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err)
 {
@@ -211,8 +223,12 @@ penta_module *tvmr_parse(penta_bytes file, const penta_option *options, size_t c
     m->image = file;
     m->accept_mix = option_text(options, count, "accept-mix") != NULL;
     m->shapes = option_text(options, count, "shapes") != NULL;
-    if (!tvmr_profile_option(options, count, &m->profile, err))
+    const char *form = option_text(options, count, "read-as");
+    if (!tvmr_profile_option(options, count, &m->profile, err) ||
+        (form && !read_as(m, form, option_text(options, count, "entry"), err)))
         ; /* reported below */
+    else if (tvmr_is_weights(m->base.file))
+        tvmr_weights_parse(m, err);
     else if (tvmr_is_card(file))
         tvmr_card_parse(m, options, count, err);
     else
@@ -270,7 +286,7 @@ void tvmr_write(struct writer *out, const struct tvmr_extension_entry *exts, siz
 bool tvmr_encode(const penta_module *module, struct writer *out, penta_error *err)
 {
     const struct tvmr_module *m = tvmr_module(module);
-    if (module->damage.code || m->legacy || tvmr_decoded(m)) {
+    if (module->damage.code || m->legacy || m->is_weights || tvmr_decoded(m)) {
         writer_bytes(out, module->file.data, module->file.size);
         return writer_ok(out, err);
     }

@@ -175,6 +175,10 @@ void tvmr_describe(const penta_module *module, const penta_visitor *v)
 {
     const struct tvmr_module *m = tvmr_module(module);
     penta_bytes file = module->file;
+    if (m->is_weights) {
+        tvmr_weights_describe(m, v);
+        return;
+    }
     if (m->is_card) {
         tvmr_card_describe(m, v);
         return;
@@ -238,6 +242,10 @@ static void info_registers(const struct tvmr_module *m, const penta_visitor *v)
 void tvmr_info(const penta_module *module, const penta_visitor *v)
 {
     const struct tvmr_module *m = tvmr_module(module);
+    if (m->is_weights) {
+        tvmr_weights_info(m, v);
+        return;
+    }
     if (m->is_card) {
         describe_bool(v, "card", true);
         if (m->card.id) describe_text(v, "id", m->card.id);

@@ -2,7 +2,7 @@
  * convert. */
 #include "base/file/file.h"
 #include "base/number.h"
-#include "tvmr/tvmr.h"
+#include "tvmr/format/weights.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,14 +173,30 @@ bool tvmr_unseal(const penta_module *module, const penta_option *options, size_t
     return finish(ok, &err, findings);
 }
 
+static bool convert_weights(const struct tvmr_module *m, const char *to,
+                            const penta_option *options, size_t count, struct writer *out,
+                            struct findings *findings)
+{
+    penta_error err = {0};
+    const char *key = option_text(options, count, "entry");
+    bool ok = !to || !strcmp(to, "tvmw")
+                  ? tvmr_weights_merge(m, option_text(options, count, "merge"), out, &err)
+              : !strcmp(to, "json") || !strcmp(to, "npy") || !strcmp(to, "csv")
+                  ? tvmr_weights_to(m, to, key, out, findings, &err)
+                  : error_at(&err, BASE_OPTION_VALUE, 0,
+                             "weights become tvmw, json, npy or csv, not '%.40s'", to);
+    return finish(ok, &err, findings);
+}
+
 bool tvmr_convert(const penta_module *module, const penta_option *options, size_t count,
                   struct writer *out, struct findings *findings)
 {
     const struct tvmr_module *m = tvmr_module(module);
     const char *to = option_text(options, count, "to");
     penta_error err = {0};
+    if (m->is_weights) return convert_weights(m, to, options, count, out, findings);
     bool ok = !to || !strcmp(to, "tvmr") ||
-              error_at(&err, BASE_OPTION_VALUE, 0, "'%.40s': the only target is tvmr", to);
+              error_at(&err, BASE_OPTION_VALUE, 0, "'%.40s' is for weight files, not programs", to);
     for (size_t i = 0; i < m->loss_count; i++)
         findings_add(findings, TVMR_LEGACY_LOST, tvmr_insn_offset(m, m->losses[i].index), NULL,
                      "instruction %u loses its %s", (unsigned)m->losses[i].index,

@@ -77,17 +77,6 @@ static void verify_checksum(struct pass *p)
          m->mixed ? " (it is the upstream mix: option 'accept-mix')" : "");
 }
 
-static bool is_utf8(penta_bytes text)
-{
-    while (text.size) {
-        uint32_t point;
-        size_t n = utf8_next(text, &point);
-        if (!n) return false;
-        text = bytes_slice(text, n, text.size);
-    }
-    return true;
-}
-
 static void verify_registers(struct pass *p)
 {
     const struct tvmr_module *m = p->m;
@@ -96,7 +85,7 @@ static void verify_registers(struct pass *p)
     for (size_t i = 0; i < m->reg_count; i++) {
         const struct tvmr_regdef *r = &m->regs[i];
         tvmr_register_name(r->reg, name);
-        if (!is_utf8(r->key))
+        if (!utf8_valid(r->key))
             AT(TVMR_UTF8, r->offset + r->size - r->key.size, "the key of %s is not UTF-8", name);
         if (!tvmr_type_find(r->type)) {
             if (r->type < 0x0100)
@@ -159,6 +148,10 @@ void tvmr_verify(const penta_module *module, struct findings *f)
     const struct tvmr_module *m = tvmr_module(module);
     struct pass pass = {m, f};
     uint32_t damage = module->damage.code;
+    if (m->is_weights) {
+        tvmr_weights_verify(m, f);
+        return;
+    }
     if (m->is_card) {
         tvmr_card_verify(m, f);
         return;

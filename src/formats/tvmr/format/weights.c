@@ -1,12 +1,60 @@
-/* Weight files (TVMR 15.1): "TVMW" | version u16 | entries u16 | per entry key_len u8, key,
- * ndims u8, dims u16..., has_temperatures u8, 2 bytes per signal, 1 per temperature | XXH64.
- * Saved by write, sync, rename, so a crash leaves either the old file or the new one. */
+/* Weight files of a machine, and their entries. Saved by write, sync, rename, so a crash leaves
+ * either the old file or the new one. */
+#include "tvmr/format/weights.h"
 #include "base/codec/checksum.h"
 #include "base/file/file.h"
 #include "tvmr/kernels/kernels.h"
 #include <stdio.h>
 
-enum { WEIGHTS_VERSION = 1 };
+bool tvmr_entry_read(struct reader *r, struct tvmr_entry *e)
+{
+    uint64_t count = 1;
+    bool none = false;
+    *e = (struct tvmr_entry){.offset = reader_at(r)};
+    e->key = reader_bytes(r, (size_t)reader_uint(r, 1));
+    e->dims = reader_bytes(r, 2 * (size_t)reader_uint(r, 1));
+    for (size_t i = 0; i < e->dims.size; i += 2) none |= !get16(e->dims.data + i);
+    for (size_t i = 0; i < e->dims.size && !none; i += 2) {
+        count *= get16(e->dims.data + i);
+        if (count > reader_left(r))
+            return error_at(r->err, BASE_RANGE, reader_at(r), "more weights than bytes");
+    }
+    if (none) count = 0;
+    e->has_temps = (uint8_t)reader_uint(r, 1);
+    e->weights = reader_bytes(r, 2 * (size_t)count);
+    if (e->has_temps) e->temps = reader_bytes(r, (size_t)count);
+    e->size = reader_at(r) - e->offset;
+    return !r->err->code;
+}
+
+bool tvmr_weights_sum_good(penta_bytes file)
+{
+    penta_bytes body = bytes_slice(file, 0, file.size - TVMW_SUM);
+    return checksum_xxh64(body) == get64(file.data + body.size);
+}
+
+void tvmr_weights_begin(struct writer *out, size_t count)
+{
+    writer_bytes(out, "TVMW", 4);
+    writer_uint(out, TVMW_VERSION, 2);
+    writer_uint(out, count, 2);
+}
+
+void tvmr_entry_write(struct writer *out, const struct tvmr_entry *e)
+{
+    writer_uint(out, e->key.size, 1);
+    writer_bytes(out, e->key.data, e->key.size);
+    writer_uint(out, e->dims.size / 2, 1);
+    writer_bytes(out, e->dims.data, e->dims.size);
+    writer_uint(out, e->has_temps, 1);
+    writer_bytes(out, e->weights.data, e->weights.size);
+    writer_bytes(out, e->temps.data, e->temps.size);
+}
+
+void tvmr_weights_end(struct writer *out)
+{
+    if (!out->failed) writer_uint(out, checksum_xxh64(writer_view(out)), 8);
+}
 
 static bool storable(const struct tvmr_cold *c)
 {
@@ -35,42 +83,19 @@ bool tvmr_weights_save(const struct tvmr_vm *vm, const char *path, penta_error *
     struct writer out = {0};
     size_t count = 0;
     for (unsigned i = 0; i < TVMR_BANK; i++) count += storable(&vm->cold[i]);
-    writer_bytes(&out, "TVMW", 4);
-    writer_uint(&out, WEIGHTS_VERSION, 2);
-    writer_uint(&out, count, 2);
+    tvmr_weights_begin(&out, count);
     for (unsigned i = 0; i < TVMR_BANK; i++)
         if (storable(&vm->cold[i]))
             tvmr_weights_write(&out, (penta_bytes){vm->cold[i].key, vm->cold[i].key_size},
                                &vm->cold[i]);
-    if (!out.failed) writer_uint(&out, checksum_xxh64(writer_view(&out)), 8);
+    tvmr_weights_end(&out);
     bool ok = writer_ok(&out, err) && file_write(path, writer_view(&out), err);
     writer_free(&out);
     return ok;
 }
 
-/* One entry, as views of the file. */
-struct entry {
-    penta_bytes key, dims, weights, temps;
-};
-
-static bool next_entry(struct reader *r, struct entry *e)
-{
-    uint64_t count = 1;
-    e->key = reader_bytes(r, (size_t)reader_uint(r, 1));
-    e->dims = reader_bytes(r, 2 * (size_t)reader_uint(r, 1));
-    for (size_t i = 0; i < e->dims.size; i += 2) {
-        count *= get16(e->dims.data + i);
-        if (count > reader_left(r))
-            return error_at(r->err, BASE_RANGE, reader_at(r), "more weights than bytes");
-    }
-    bool temps = reader_uint(r, 1);
-    e->weights = reader_bytes(r, 2 * (size_t)count);
-    e->temps = temps ? reader_bytes(r, (size_t)count) : (penta_bytes){0};
-    return !r->err->code;
-}
-
 /* Keeps a warning about the first register whose weights do not fit. */
-static void note_unfit(struct tvmr_vm *vm, unsigned index, const struct entry *e)
+static void note_unfit(struct tvmr_vm *vm, unsigned index, const struct tvmr_entry *e)
 {
     if (*vm->warning) return;
     snprintf(vm->warning, sizeof vm->warning,
@@ -78,7 +103,7 @@ static void note_unfit(struct tvmr_vm *vm, unsigned index, const struct entry *e
              e->weights.size / 2, vm->cold[index].count);
 }
 
-static bool apply(struct tvmr_vm *vm, struct tvmr_cold *c, const struct entry *e)
+static bool apply(struct tvmr_vm *vm, struct tvmr_cold *c, const struct tvmr_entry *e)
 {
     for (size_t i = 0; i < c->count; i++)
         c->weights[i] =
@@ -95,13 +120,13 @@ bool tvmr_weights_load(struct tvmr_vm *vm, const char *path, size_t *loaded, pen
     penta_bytes all = {file.data, file.size},
                 body = bytes_slice(all, 0, all.size < 8 ? 0 : all.size - 8);
     struct reader r = {.in = body, .pos = 8, .err = err};
-    if (body.size < 8 || memcmp(body.data, "TVMW", 4) || get16(body.data + 4) != WEIGHTS_VERSION)
+    if (body.size < 8 || !tvmr_is_weights(body) || get16(body.data + 4) != TVMW_VERSION)
         error_at(err, BASE_RANGE, 0, "'%.60s' is no weight file of version 1", path);
-    else if (checksum_xxh64(body) != get64(body.data + body.size))
+    else if (!tvmr_weights_sum_good(all))
         error_at(err, BASE_RANGE, 0, "weight file '%.60s' is damaged", path);
     size_t count = err->code ? 0 : get16(body.data + 6);
-    struct entry e = {0};
-    for (size_t k = 0; k < count && next_entry(&r, &e); k++)
+    struct tvmr_entry e = {0};
+    for (size_t k = 0; k < count && tvmr_entry_read(&r, &e); k++)
         for (unsigned i = 0; i < TVMR_BANK; i++) {
             struct tvmr_cold *c = &vm->cold[i];
             if (!c->present || !e.key.size || c->key_size != e.key.size ||

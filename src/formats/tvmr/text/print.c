@@ -335,8 +335,8 @@ bool tvmr_print(const penta_module *module, const penta_option *options, size_t 
 {
     const struct tvmr_module *m = tvmr_module(module);
     (void)options, (void)count;
-    for (enum level level = m->legacy || m->is_card ? LEVEL_FILE : LEVEL_PLAIN; level <= LEVEL_FILE;
-         level++) {
+    for (enum level level = m->legacy || m->is_card || m->is_weights ? LEVEL_FILE : LEVEL_PLAIN;
+         level <= LEVEL_FILE; level++) {
         struct writer text = {0};
         bool done = render(m, level, &text, err) &&
                     (level == LEVEL_FILE ||

@@ -175,6 +175,10 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
                          penta_error *err)
 {
     const struct tvmr_module *m = tvmr_module(module);
+    if (m->is_weights) {
+        error_at(err, BASE_UNSUPPORTED, 0, "a weight file has no program to run");
+        return NULL;
+    }
     const char *memory = option_text(options, count, "memory");
     struct tvmr_vm *vm = calloc(1, sizeof *vm);
     if (!vm) {

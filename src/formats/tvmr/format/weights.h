@@ -1,0 +1,30 @@
+/* Weight files (TVMR 15.1): "TVMW" | version u16 | entries u16 | entries | XXH64 u64
+ * entry: key_len u8 | key | ndims u8 | dims u16 ... | has_temperatures u8 | 2 bytes per signal
+ *        | 1 per temperature */
+#pragma once
+#include "base/reader.h"
+#include "tvmr/tvmr.h"
+
+enum { TVMW_VERSION = 1, TVMW_HEAD = 8, TVMW_SUM = 8, TVMW_ENTRY_MIN = 3 };
+
+/* The entry at the reader, as views of the file; false: an error. */
+bool tvmr_entry_read(struct reader *r, struct tvmr_entry *e);
+bool tvmr_weights_sum_good(penta_bytes file); /* of at least head and sum */
+
+/* The same from the other side: begin with a count, write that many entries, end. */
+void tvmr_weights_begin(struct writer *out, size_t count);
+void tvmr_entry_write(struct writer *out, const struct tvmr_entry *e);
+void tvmr_weights_end(struct writer *out);
+
+/* weight_forms.c: a weight file from numbers of another form, for the option 'read-as'. */
+bool tvmr_weights_from(penta_bytes file, const char *form, const char *key, struct writer *out,
+                       penta_error *err);
+/* and the other way; `to` is json, npy or csv. */
+bool tvmr_weights_to(const struct tvmr_module *m, const char *to, const char *key,
+                     struct writer *out, struct findings *findings, penta_error *err);
+/* The entries of a module, and those of another file whose keys it does not have. */
+bool tvmr_weights_merge(const struct tvmr_module *m, const char *path, struct writer *out,
+                        penta_error *err);
+
+/* weight_json.c, or weight_json_plain.c */
+bool tvmr_weights_from_json(penta_bytes text, struct writer *out, penta_error *err);
