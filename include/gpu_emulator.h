@@ -128,6 +128,29 @@ typedef struct gpu_race {
     uint32_t benign; /* 1: both write the same value */
 } gpu_race;
 
+/* The same with the threads of grids; 0xFFFFFFFF where they are not known. In a race among the threads of
+ * one grid launch_a and launch_b are the same. */
+typedef struct gpu_race_threads {
+    uint32_t launch_a, index_a, block_a,
+        thread_a; /* numbers of block and thread, as ID gives them */
+    uint32_t launch_b, index_b, block_b, thread_b;
+    uint64_t address, length;
+    uint32_t kind, benign;
+} gpu_race_threads;
+
+/* A launch as threads: sizes in x, y and z, of which 0 means 1. */
+typedef struct gpu_grid {
+    uint32_t blocks[3];  /* of the grid */
+    uint32_t threads[3]; /* of a block, at most 1024; 65536 in the grid */
+    uint32_t shared;     /* bytes of shared memory of a block, at most 65536 */
+} gpu_grid;
+
+typedef struct gpu_task_grid {
+    gpu_grid grid;
+    uint32_t threads, ended;            /* in all; that have ended */
+    uint32_t fault_block, fault_thread; /* of the task's fault; 0xFFFFFFFF: none */
+} gpu_task_grid;
+
 typedef struct gpu_range {
     uint64_t base, size;
 } gpu_range;
@@ -168,6 +191,13 @@ GPU_API gpu_status gpu_emulator_kernels(gpu_emulator *dev, gpu_kernel_info *out,
 
 GPU_API gpu_status gpu_emulator_launch_task(gpu_emulator *dev, uint64_t kernel_id, const void *args,
                                             size_t args_size, uint32_t *launch_id);
+/* A kernel of version 2 as a grid of threads; one of version 1 takes one thread only. The grid is one
+ * task. GPU_ERR_LIMIT_EXCEEDED: it is too large. */
+GPU_API gpu_status gpu_emulator_launch_grid(gpu_emulator *dev, uint64_t kernel_id,
+                                            const gpu_grid *grid, const void *args,
+                                            size_t args_size, uint32_t *launch_id);
+GPU_API gpu_status gpu_emulator_task_grid(gpu_emulator *dev, uint32_t launch_id,
+                                          gpu_task_grid *out);
 /* Until no task runs, or GPU_ERR_TIMEOUT. 0 polls, 0xFFFFFFFF waits forever. */
 GPU_API gpu_status gpu_emulator_wait(gpu_emulator *dev, uint32_t deadline_ms);
 /* The same for one task; GPU_ERR_TASK_FAULT when it ended in a fault. */
@@ -186,6 +216,8 @@ GPU_API gpu_status gpu_emulator_faults(gpu_emulator *dev, gpu_fault *out, size_t
 /* Races and uninitialised reads since reset; they stay in the list. At most 65,536 of either kind
  * are kept: a *count as large as that says that there may be more. */
 GPU_API gpu_status gpu_emulator_races(gpu_emulator *dev, gpu_race *out, size_t max, size_t *count);
+GPU_API gpu_status gpu_emulator_race_threads(gpu_emulator *dev, gpu_race_threads *out, size_t max,
+                                             size_t *count);
 
 GPU_API gpu_status gpu_emulator_barrier(gpu_emulator *dev); /* all tasks launched before it */
 GPU_API gpu_status gpu_emulator_memfence(gpu_emulator *dev);

@@ -9,7 +9,7 @@
  *
  *     $a = alloc 16                      a result may have a name
  *     alloc_at 0x10000, 64
- *     write $a+4, hex "aabb"             data: "text", hex "...", file "..."
+ *     write $a+4, hex "aabb"             data: "text", hex "...", file "...", words 1, 2
  *     read $a, 8 == hex "00000000aabb0000"
  *     size $a == 16
  *     kernel 7                           assembly up to `end`; variables are names in it
@@ -20,6 +20,8 @@
  *     kernel 9 hex "05b1..."
  *     unregister 9
  *     $t = launch 7                      launch 7, "arguments"
+ *     $g = launch_grid 9, blocks=4, threads=64, shared=512, words $a, 64
+ *     grid $g threads=256, ended=256     blocks_y .. threads_z; the words are arguments
  *     wait 5000                          for all tasks; wait $t, 5000 for one
  *     task $t state=DONE, instructions=2, last_read=0x2a
  *     args $t == "arguments"

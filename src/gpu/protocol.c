@@ -11,6 +11,8 @@
 _Static_assert(wire_request_bytes == 24 && wire_response_bytes == 9, "fixed by the protocol");
 _Static_assert(wire_fault_bytes == 56 && wire_task_bytes == 80, "fixed by the protocol");
 _Static_assert(wire_race_bytes == 40 && wire_kernel_bytes == 40, "fixed by the protocol");
+_Static_assert(wire_grid_bytes == 32 && wire_task_grid_bytes == 44, "fixed by the protocol");
+_Static_assert(wire_race_threads_bytes == 56, "fixed by the protocol");
 _Static_assert(wire_setting_bytes == 12 && wire_refusal_bytes == 5, "fixed by the protocol");
 
 const char *command_name(uint32_t command)

@@ -20,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct writer answers = {0};
     if (!device_init(&device, -1)) return 0;
     device.wait_cap = 1;
+    device.fuel_cap = 1 << 14;
     device.memory_cap = device.memory.limit = device.settings.memory_limit = 1 << 20;
     device.settings.transfer_limit = 1 << 20;
     channel_init_memory(&channel, ROLE_DEVICE, (penta_bytes){data, size}, &answers);

@@ -175,6 +175,35 @@ static gpu_status on_LAUNCH_TASK(struct call *c)
     return launch(c, kernel, &one);
 }
 
+static gpu_status on_LAUNCH_GRID(struct call *c)
+{
+    struct kernel *kernel = kernels_find(c->d, c->request->kernelId);
+    penta_error err = {0};
+    struct reader r = {.in = c->payload, .err = &err};
+    struct wire_grid grid;
+    wire_grid_read(&r, &grid);
+    if (err.code || grid.zero) return GPU_ERR_INVALID_ARGUMENT;
+    if (!kernel) return GPU_ERR_KERNEL_NOT_FOUND;
+    struct kblob_launch how = {{grid.blocks_x, grid.blocks_y, grid.blocks_z},
+                               {grid.threads_x, grid.threads_y, grid.threads_z},
+                               grid.shared,
+                               bytes_slice(c->payload, wire_grid_bytes, c->payload.size)};
+    if (!kblob_launch_fits(&how, &err))
+        return err.code == BASE_LIMIT ? GPU_ERR_LIMIT_EXCEEDED : GPU_ERR_INVALID_ARGUMENT;
+    if (!kernel->grid && !kblob_launch_single(&how)) return GPU_ERR_INVALID_ARGUMENT;
+    return launch(c, kernel, &how);
+}
+
+static gpu_status on_TASK_GRID(struct call *c)
+{
+    struct task *task = tasks_find(c->d, c->request->kernelId);
+    if (!task) return GPU_ERR_TASK_NOT_FOUND;
+    struct wire_task_grid record = tasks_grid(task);
+    wire_task_grid_write(&c->d->reply, &record);
+    tasks_observe(c->d, c->request->kernelId, 0);
+    return GPU_OK;
+}
+
 static gpu_status on_WAIT(struct call *c)
 {
     struct device *d = c->d;
@@ -238,7 +267,13 @@ static gpu_status on_FAULTS(struct call *c)
 
 static gpu_status on_RACES(struct call *c)
 {
-    races_report(c->d, &c->d->reply);
+    races_report(c->d, false, &c->d->reply);
+    return GPU_OK;
+}
+
+static gpu_status on_RACE_THREADS(struct call *c)
+{
+    races_report(c->d, true, &c->d->reply);
     return GPU_OK;
 }
 
@@ -340,6 +375,7 @@ static bool locks_itself(uint32_t command)
     case COMMAND_KERNEL_FREE:
     case COMMAND_KERNEL_LIST:
     case COMMAND_LAUNCH_TASK:
+    case COMMAND_LAUNCH_GRID:
     case COMMAND_WAIT:
     case COMMAND_TASK_STOP:
     case COMMAND_RESET:

@@ -7,7 +7,8 @@
  *     tasks.c     records of tasks, and what ends a task
  *     threads.c   runs tasks in THREADS mode
  *     schedule.c  runs tasks in SERIAL and SEEDED mode
- *     races.c     the race report
+ *     races.c     the race report: between tasks
+ *     grid_check.c    what the threads of a grid accessed, and races among them
  *     shadow.c    the report of uninitialised reads
  *     events.c    the trace
  *
@@ -22,7 +23,6 @@
 struct kernel {
     uint32_t id, count; /* instructions */
     bool grid;          /* of version 2: launched as threads */
-    bool fuelled;       /* its loops are ended by a limit */
     uint32_t blob_size;
     uint8_t sha256[32];
     struct kblob_decoded *program; /* decoded, with its end mark */
@@ -34,8 +34,10 @@ struct task {                /* a record that stays until reset, and the running
     struct kernel *kernel;   /* NULL when no report needs it any more */
     uint8_t *args;
     size_t args_size;
-    uint32_t observed; /* the next launch id when the host saw the end; 0: not yet */
-    struct run *run;   /* NULL when it ended */
+    struct wire_task_grid grid; /* complete only after the end of the task */
+    struct grid_check *check;   /* of a grid, with RACE_CHECK or INIT_CHECK; else NULL */
+    uint32_t observed;          /* the next launch id when the host saw the end; 0: not yet */
+    struct run *run;            /* NULL when it ended */
 };
 
 struct run {
@@ -68,9 +70,10 @@ struct device {
     struct settings settings;
     struct lock lock;
     struct channel *channel;
-    bool ready, ended, allocated;  /* there was an Init; a Shutdown; an Alloc, even if it failed */
-    uint64_t opened;               /* clock_ms */
-    uint64_t wait_cap, memory_cap; /* tests: bounds for real waits (ms) and memory; 0: none */
+    bool ready, ended, allocated; /* there was an Init; a Shutdown; an Alloc, even if it failed */
+    uint64_t opened;              /* clock_ms */
+    /* tests: bounds for real waits (ms), memory and instructions of grids; 0: none */
+    uint64_t wait_cap, memory_cap, fuel_cap;
 
     struct kblob_memory memory;
     struct kernel **kernels; /* ascending by id */
@@ -94,6 +97,7 @@ struct device {
     int done; /* eventfd: wait_left became 0 */
 
     struct shadow *shadow; /* INIT_CHECK, else NULL */
+    size_t check_pages;    /* of all grids that run: see grid_check.c */
     int trace;             /* descriptor of the trace file, -1: none */
     struct writer events;  /* lines not yet in it */
 
@@ -167,17 +171,39 @@ bool seeded_add(struct device *d, struct run *run);
 uint32_t seeded_wait(struct device *d, uint32_t launch, uint32_t newest, uint64_t ms);
 void seeded_cancel(struct device *d, struct run *run); /* NULL: all */
 
-/* events.c */
-void events_instruction(struct run *run, uint32_t index, bool faulted);
+/* grid_check.c */
+struct span { /* bytes that an instruction accessed, both ends included */
+    uint64_t from, last;
+    uint32_t index;
+};
+struct spans {
+    struct span *items; /* after spans_settle: ascending by index and from, apart */
+    size_t count, capacity, settled;
+    bool full; /* there was no room for all */
+};
+struct grid_check *grid_check_new(struct run *run); /* NULL: no memory */
+void grid_check_free(struct grid_check *check);     /* NULL is fine */
+void grid_check_take(struct run *run);              /* what the machine's log has */
+void grid_check_end(struct grid_check *check);      /* the task has ended */
+const struct spans *grid_check_accesses(struct grid_check *check);
+/* Read before the grid wrote them. */
+const struct spans *grid_check_exposed(const struct grid_check *check);
+const struct wire_race_threads *grid_check_races(const struct grid_check *check, size_t *count);
+unsigned grid_access_kind(uint8_t op); /* enum kblob_access_kind, of an opcode; 0: none */
+
+/* events.c: thread is that of a grid which executed the instruction */
+void events_instruction(struct run *run, uint32_t index, uint32_t thread, bool faulted);
 void events_end(struct run *run);
 void events_flush(struct device *d);
 
-/* races.c, shadow.c: records in the order of (launch A, launch B, index A, index B) */
-void races_report(struct device *d, struct writer *out);
+/* races.c, shadow.c: records in the order of (launch A, launch B, index A, index B); with the threads
+ * of grids, or without */
+void races_report(struct device *d, bool threads, struct writer *out);
+struct wire_task_grid tasks_grid(const struct task *task); /* as of now, while it runs */
 bool shadow_init(struct device *d);
 void shadow_fini(struct device *d);
 void shadow_alloc(struct device *d, uint64_t base, uint64_t size);
 void shadow_free(struct device *d, uint64_t base);
 void shadow_write(struct device *d, uint64_t address, uint64_t size); /* by the host */
 void shadow_launch(struct device *d, uint32_t launch);
-const struct wire_race *shadow_findings(struct device *d, size_t *count);
+const struct wire_race_threads *shadow_findings(struct device *d, size_t *count);

@@ -26,7 +26,33 @@ static void end(struct json *j, struct device *d)
     if (d->events.out.size >= PIECE) events_flush(d);
 }
 
-void events_instruction(struct run *run, uint32_t index, bool faulted)
+/* The access of an instruction of version 2, and what it gave. */
+static void grid_access(struct json *j, const struct run *run, const struct kblob_decoded *in,
+                        uint32_t thread, bool faulted)
+{
+    const struct kblob_grid *g = &run->vm.grid;
+    const struct kblob_access *a = g->log_count ? &g->log[g->log_count - 1] : NULL;
+    json_uint(j, "block", kblob_grid_block(g, thread));
+    json_uint(j, "thread", thread % g->block_threads);
+    if (faulted && run->vm.fault_size) {
+        json_word(j, "addr", run->vm.fault_address);
+        json_uint(j, "len", run->vm.fault_size);
+    } else if (a) {
+        json_word(j, "addr", a->address);
+        json_uint(j, "len", a->size);
+    }
+    if (faulted) {
+        json_text(j, "fault", kblob_fault_name(run->vm.fault));
+        return;
+    }
+    unsigned uses = kblob_uses(&kblob_ops[in->op]);
+    if (uses & KBLOB_FIELD_D)
+        json_word(j, "value", g->threads[thread].r[in->d]);
+    else if (a)
+        json_word(j, "value", a->kind & KBLOB_WRITES ? a->value : run->vm.last_read);
+}
+
+void events_instruction(struct run *run, uint32_t index, uint32_t thread, bool faulted)
 {
     struct device *d = run->device;
     const struct kblob_decoded *in = &run->vm.program[index];
@@ -34,6 +60,11 @@ void events_instruction(struct run *run, uint32_t index, bool faulted)
     begin(&j, run);
     json_uint(&j, "i", index);
     json_text(&j, "op", kblob_ops[in->op].mnemonic);
+    if (run->vm.grid.threads) {
+        grid_access(&j, run, in, thread, faulted);
+        end(&j, d);
+        return;
+    }
     uint64_t size = kblob_access_size(in);
     if (size) {
         json_word(&j, "addr", in->arg0);

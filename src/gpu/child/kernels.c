@@ -44,7 +44,6 @@ static struct kernel *kernel_new(uint32_t id, const struct kblob_module *module)
     kernel->id = id;
     kernel->count = (uint32_t)module->count;
     kernel->grid = module->header.version == KBLOB_VERSION_2;
-    kernel->fuelled = kernel->grid && module->header.flags & KBLOB_FUELLED;
     kernel->blob_size = (uint32_t)module->base.file.size;
     kernel->program = kblob_program_new(module, &err);
     if (!kernel->program) {

@@ -6,7 +6,10 @@
  * logged while tasks run, and the report follows from the records alone. So it costs nothing until
  * the host asks for it, and it is the same in every mode.
  *
- * Tasks that executed the same instructions of the same program form a class. For two classes, only
+ * Grids branch: grid_check.c has noted what each instruction of theirs accessed, and the races among
+ * their own threads.
+ *
+ * Tasks that executed the same instructions of the same program form a class, a grid is one alone. For two classes, only
  * the smallest unordered pair of tasks counts. Tasks are visited in launch order, so findings come
  * in the order of (launch A, launch B), and the first of a key is the one to report.
  *
@@ -23,6 +26,7 @@ struct access {
     uint64_t from, last; /* bytes, both included */
     uint64_t high;       /* the largest `last` in the subtree of this element */
     uint32_t index;      /* instruction */
+    uint8_t kind;        /* enum kblob_access_kind */
 };
 
 /* Intervals sorted by `from`: an implicit balanced tree, the root of [low, high) in the middle. */
@@ -38,6 +42,9 @@ struct class
     uint32_t *launches; /* ascending */
     size_t launch_count;
     bool built;
+    struct grid_check *grid; /* of a grid, else NULL */
+    struct access *list;     /* ascending by instruction */
+    size_t list_count;
     struct tree reads, writes;
     uint32_t *partners; /* classes that could still race as the later task */
     size_t partner_count;
@@ -46,6 +53,7 @@ struct class
 struct member {
     struct kernel *kernel;
     uint32_t executed, launch;
+    struct grid_check *grid;
 };
 
 struct search {
@@ -54,7 +62,7 @@ struct search {
     size_t class_count;
     uint32_t *class_of; /* by launch id - 1; NO_INDEX: none */
     struct keys keys;
-    struct wire_race *found;
+    struct wire_race_threads *found;
     size_t found_count, found_capacity;
     struct access *hits; /* of one query */
     size_t hit_count, hit_capacity;
@@ -79,7 +87,8 @@ static int by_start(const void *a, const void *b)
 static int by_index(const void *a, const void *b)
 {
     const struct access *x = a, *y = b;
-    return x->index < y->index ? -1 : 1;
+    if (x->index != y->index) return x->index < y->index ? -1 : 1;
+    return x->from < y->from ? -1 : x->from > y->from;
 }
 
 static uint64_t set_high(struct access *items, size_t low, size_t high)
@@ -115,11 +124,24 @@ static void query(struct search *s, const struct tree *t, size_t low, size_t hig
     query(s, t, middle + 1, high, from, last);
 }
 
-static bool access_of(const struct kblob_decoded *in, uint32_t index, struct access *out)
+/* What the tasks of a class accessed, into its list. */
+static bool list_accesses(struct class *c)
 {
-    uint64_t size = kblob_access_size(in);
-    if (!size) return false;
-    *out = (struct access){.from = in->arg0, .last = in->arg0 + (size - 1), .index = index};
+    const struct kblob_decoded *program = c->kernel->program;
+    const struct spans *spans = c->grid ? grid_check_accesses(c->grid) : NULL;
+    size_t count = spans ? spans->count : c->executed;
+    c->list = malloc((count + 1) * sizeof *c->list);
+    if (!c->list) return false;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t index = spans ? spans->items[i].index : (uint32_t)i;
+        uint64_t size = spans ? 1 : kblob_access_size(&program[index]);
+        uint8_t kind = (uint8_t)grid_access_kind(program[index].op);
+        if (!size) continue;
+        struct access a = {.from = program[index].arg0, .index = index, .kind = kind};
+        a.last = a.from + (size - 1);
+        if (spans) a.from = spans->items[i].from, a.last = spans->items[i].last;
+        c->list[c->list_count++] = a;
+    }
     return true;
 }
 
@@ -127,21 +149,22 @@ static void build(struct search *s, struct class *c)
 {
     if (c->built) return;
     c->built = true;
-    struct access a;
     size_t reads = 0, writes = 0;
-    for (uint32_t i = 0; i < c->executed; i++)
-        if (access_of(&c->kernel->program[i], i, &a))
-            ++*(kblob_access_writes(&c->kernel->program[i]) ? &writes : &reads);
+    if (!list_accesses(c)) {
+        s->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < c->list_count; i++)
+        ++*(c->list[i].kind & KBLOB_WRITES ? &writes : &reads);
     c->reads.items = malloc((reads + 1) * sizeof *c->reads.items);
     c->writes.items = malloc((writes + 1) * sizeof *c->writes.items);
     if (!c->reads.items || !c->writes.items) {
         s->failed = true;
         return;
     }
-    for (uint32_t i = 0; i < c->executed; i++) {
-        if (!access_of(&c->kernel->program[i], i, &a)) continue;
-        struct tree *t = kblob_access_writes(&c->kernel->program[i]) ? &c->writes : &c->reads;
-        t->items[t->count++] = a;
+    for (size_t i = 0; i < c->list_count; i++) {
+        struct tree *t = c->list[i].kind & KBLOB_WRITES ? &c->writes : &c->reads;
+        t->items[t->count++] = c->list[i];
     }
     struct tree *trees[] = {&c->reads, &c->writes};
     for (int i = 0; i < 2; i++) {
@@ -174,7 +197,7 @@ static bool same_value(const struct kblob_decoded *a, const struct kblob_decoded
     return true;
 }
 
-static void report(struct search *s, struct wire_race race)
+static void report(struct search *s, struct wire_race_threads race)
 {
     if (!ARRAY_RESERVE(s->found, s->found_capacity, s->found_count + 1)) {
         s->failed = true;
@@ -183,35 +206,46 @@ static void report(struct search *s, struct wire_race race)
     s->found[s->found_count++] = race;
 }
 
+/* One access of a task of x against those of a task of y. */
+static void compare_one(struct search *s, const struct class *x, const struct access *mine,
+                        uint32_t a, const struct class *y, uint32_t b)
+{
+    bool writes = mine->kind & KBLOB_WRITES;
+    s->hit_count = 0;
+    query(s, &y->writes, 0, y->writes.count, mine->from, mine->last);
+    if (writes) query(s, &y->reads, 0, y->reads.count, mine->from, mine->last);
+    if (s->hit_count > 1) qsort(s->hits, s->hit_count, sizeof *s->hits, by_index);
+    for (size_t n = 0; n < s->hit_count && !spent(s); n++) {
+        const struct access *other = &s->hits[n];
+        if (mine->kind & other->kind & KBLOB_ATOMIC) continue;
+        if (!keys_add(&s->keys, (struct key){x->kernel, y->kernel, mine->index, other->index}))
+            continue;
+        const struct kblob_decoded *in = &x->kernel->program[mine->index],
+                                   *its = &y->kernel->program[other->index];
+        uint64_t from = mine->from > other->from ? mine->from : other->from;
+        uint64_t last = mine->last < other->last ? mine->last : other->last;
+        bool both = writes && other->kind & KBLOB_WRITES;
+        bool known = both && !x->grid && !y->grid; /* the values are in the programs */
+        report(s,
+               (struct wire_race_threads){.launch_a = a,
+                                          .index_a = mine->index,
+                                          .block_a = NO_INDEX,
+                                          .thread_a = NO_INDEX,
+                                          .launch_b = b,
+                                          .index_b = other->index,
+                                          .block_b = NO_INDEX,
+                                          .thread_b = NO_INDEX,
+                                          .address = from,
+                                          .length = last - from + 1,
+                                          .kind = both ? GPU_RACE_WRITE_WRITE : GPU_RACE_READ_WRITE,
+                                          .benign = known && same_value(in, its, from, last)});
+    }
+}
+
 static void compare(struct search *s, const struct class *x, uint32_t a, const struct class *y,
                     uint32_t b)
 {
-    for (uint32_t i = 0; i < x->executed && !spent(s); i++) {
-        const struct kblob_decoded *in = &x->kernel->program[i];
-        struct access mine;
-        if (!access_of(in, i, &mine)) continue;
-        bool writes = kblob_access_writes(in);
-        s->hit_count = 0;
-        query(s, &y->writes, 0, y->writes.count, mine.from, mine.last);
-        if (writes) query(s, &y->reads, 0, y->reads.count, mine.from, mine.last);
-        if (s->hit_count > 1) qsort(s->hits, s->hit_count, sizeof *s->hits, by_index);
-        for (size_t n = 0; n < s->hit_count && !spent(s); n++) {
-            const struct access *other = &s->hits[n];
-            if (!keys_add(&s->keys, (struct key){x->kernel, y->kernel, i, other->index})) continue;
-            const struct kblob_decoded *its = &y->kernel->program[other->index];
-            uint64_t from = mine.from > other->from ? mine.from : other->from;
-            uint64_t last = mine.last < other->last ? mine.last : other->last;
-            bool both = writes && kblob_access_writes(its);
-            report(s, (struct wire_race){.launch_a = a,
-                                         .index_a = i,
-                                         .launch_b = b,
-                                         .index_b = other->index,
-                                         .address = from,
-                                         .length = last - from + 1,
-                                         .kind = both ? GPU_RACE_WRITE_WRITE : GPU_RACE_READ_WRITE,
-                                         .benign = both && same_value(in, its, from, last)});
-        }
-    }
+    for (size_t i = 0; i < x->list_count && !spent(s); i++) compare_one(s, x, &x->list[i], a, y, b);
 }
 
 /* The first task of y after a that is unordered to it; 0: none. */
@@ -260,12 +294,13 @@ static int by_class(const void *a, const void *b)
     const struct member *x = a, *y = b;
     if (x->kernel != y->kernel) return (uintptr_t)x->kernel < (uintptr_t)y->kernel ? -1 : 1;
     if (x->executed != y->executed) return x->executed < y->executed ? -1 : 1;
+    if (x->grid != y->grid) return (uintptr_t)x->grid < (uintptr_t)y->grid ? -1 : 1;
     return x->launch < y->launch ? -1 : 1;
 }
 
 static bool same_class(const struct member *a, const struct member *b)
 {
-    return a->kernel == b->kernel && a->executed == b->executed;
+    return a->kernel == b->kernel && a->executed == b->executed && a->grid == b->grid;
 }
 
 static int by_first_launch(const void *a, const void *b)
@@ -288,6 +323,7 @@ static bool make_classes(struct search *s, struct member *members, uint32_t *lau
         if (!i || !same_class(&members[i], &members[i - 1]))
             s->classes[s->class_count++] = (struct class){.kernel = members[i].kernel,
                                                           .executed = members[i].executed,
+                                                          .grid = members[i].grid,
                                                           .launches = &launches[i]};
         s->classes[s->class_count - 1].launch_count++;
     }
@@ -332,7 +368,8 @@ static void search_all(struct search *s)
             struct kernel *kernel = s->d->tasks[i]->kernel;
             if (kernel && executed)
                 members[used++] = (struct member){
-                    kernel, executed < kernel->count ? (uint32_t)executed : kernel->count, i + 1};
+                    kernel, executed < kernel->count ? (uint32_t)executed : kernel->count, i + 1,
+                    kernel->grid ? s->d->tasks[i]->check : NULL};
         }
         if (make_classes(s, members, launches, used) && find_partners(s))
             candidates = malloc((s->class_count + 1) * sizeof *candidates);
@@ -347,23 +384,48 @@ static void search_all(struct search *s)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct wire_race *x = a, *y = b;
+    const struct wire_race_threads *x = a, *y = b;
     if (x->launch_a != y->launch_a) return x->launch_a < y->launch_a ? -1 : 1;
     if (x->launch_b != y->launch_b) return x->launch_b < y->launch_b ? -1 : 1;
     if (x->index_a != y->index_a) return x->index_a < y->index_a ? -1 : 1;
     return x->index_b < y->index_b ? -1 : x->index_b > y->index_b;
 }
 
-void races_report(struct device *d, struct writer *out)
+/* Those among the threads of each grid. */
+static void add_grids(struct search *s)
+{
+    for (uint32_t i = 0; i < s->d->task_count; i++) {
+        const struct grid_check *check = s->d->tasks[i]->check;
+        size_t count = 0;
+        const struct wire_race_threads *races = check ? grid_check_races(check, &count) : NULL;
+        for (size_t n = 0; n < count && s->found_count < RECORDS; n++) report(s, races[n]);
+    }
+}
+
+static void write_record(const struct wire_race_threads *r, bool threads, struct writer *out)
+{
+    struct wire_race plain = {r->launch_a, r->index_a, r->launch_b, r->index_b,
+                              r->address,  r->length,  r->kind,     r->benign};
+    if (threads)
+        wire_race_threads_write(out, r);
+    else
+        wire_race_write(out, &plain);
+}
+
+void races_report(struct device *d, bool threads, struct writer *out)
 {
     struct search s = {.d = d};
-    if (d->settings.flags & GPU_RACE_CHECK && d->task_count) search_all(&s);
+    if (d->settings.flags & GPU_RACE_CHECK && d->task_count) {
+        search_all(&s);
+        add_grids(&s);
+    }
     size_t reads = 0;
-    const struct wire_race *uninitialised = shadow_findings(d, &reads);
+    const struct wire_race_threads *uninitialised = shadow_findings(d, &reads);
     for (size_t i = 0; i < reads; i++) report(&s, uninitialised[i]);
     if (s.found_count > 1) qsort(s.found, s.found_count, sizeof *s.found, by_place);
-    for (size_t i = 0; i < s.found_count; i++) wire_race_write(out, &s.found[i]);
+    for (size_t i = 0; i < s.found_count; i++) write_record(&s.found[i], threads, out);
     for (size_t i = 0; i < s.class_count; i++) {
+        free(s.classes[i].list);
         free(s.classes[i].reads.items);
         free(s.classes[i].writes.items);
         free(s.classes[i].partners);

@@ -1,7 +1,7 @@
 /* SERIAL and SEEDED: no threads, a virtual clock, the same result every time (DEVICE 3).
  *
  * SEEDED interleaves instruction by instruction: among n > 1 runnable tasks a random generator
- * chooses the next; a single one just runs. Sleeping tasks become runnable, in launch order, when
+ * chooses the next; a single one just runs. Of a grid it chooses a thread in the same way. Sleeping tasks become runnable, in launch order, when
  * the clock reaches their time. The clock moves only when all tasks sleep, and within a Wait no
  * further than its deadline. */
 #include <stdlib.h>
@@ -108,12 +108,22 @@ static void wake(struct device *d)
     }
 }
 
+/* Of many threads: the one with the number that was drawn, or the first after it that can run. */
+static void choose_thread(struct device *d, struct kblob_vm *vm)
+{
+    uint32_t thread;
+    if (kblob_grid_next(&vm->grid, (uint32_t)draw(d, vm->grid.count), &thread))
+        kblob_grid_choose(vm, thread);
+}
+
 static void step_one(struct device *d, uint64_t *work)
 {
     size_t i = d->runnable_count > 1 ? draw(d, d->runnable_count) : 0;
     struct run *run = d->runnable[i];
+    bool grid = run->vm.grid.count > 1;
+    if (grid) choose_thread(d, &run->vm);
     uint64_t cost = tasks_cost(run->vm.program + run->vm.pc);
-    uint64_t fuel = d->runnable_count > 1 ? 1 : tasks_slice(run, &cost);
+    uint64_t fuel = d->runnable_count > 1 || grid ? 1 : tasks_slice(run, &cost);
     *work += cost;
     switch (tasks_step(run, fuel)) {
     case STEP_MORE: break;

@@ -29,7 +29,7 @@ struct shadow {
     size_t head, tail, event_capacity;
     bool overflow;
     struct keys keys;
-    struct wire_race *found;
+    struct wire_race_threads *found;
     size_t found_count, found_capacity;
 };
 
@@ -128,18 +128,63 @@ static void report(struct shadow *s, const struct task *task, uint32_t index, ui
         !keys_add(&s->keys, (struct key){task->kernel, NULL, index, 0}))
         return;
     if (!ARRAY_RESERVE(s->found, s->found_capacity, s->found_count + 1)) return;
-    s->found[s->found_count++] = (struct wire_race){.launch_a = task->record.launch_id,
-                                                    .index_a = index,
-                                                    .launch_b = NO_INDEX,
-                                                    .index_b = NO_INDEX,
-                                                    .address = address,
-                                                    .length = length,
-                                                    .kind = GPU_RACE_UNINITIALISED};
+    s->found[s->found_count++] = (struct wire_race_threads){.launch_a = task->record.launch_id,
+                                                            .index_a = index,
+                                                            .block_a = NO_INDEX,
+                                                            .thread_a = NO_INDEX,
+                                                            .launch_b = NO_INDEX,
+                                                            .block_b = NO_INDEX,
+                                                            .thread_b = NO_INDEX,
+                                                            .index_b = NO_INDEX,
+                                                            .address = address,
+                                                            .length = length,
+                                                            .kind = GPU_RACE_UNINITIALISED};
+}
+
+/* The part of a span that lies in one allocation; false: its start lies in none. */
+static bool part_of(const struct shadow *s, struct span *span, struct cells **c, uint64_t *from,
+                    uint64_t *to)
+{
+    *c = cells_of(s, span->from, 1);
+    if (!*c) return false;
+    *from = span->from - (*c)->base;
+    uint64_t last = span->last - (*c)->base;
+    *to = last < (*c)->size ? last + 1 : (*c)->size;
+    span->from = (*c)->base + *to;
+    return true;
+}
+
+/* What a grid read before it wrote it, then what it wrote. */
+static void on_grid(struct shadow *s, const struct task *task)
+{
+    const struct spans *exposed = grid_check_exposed(task->check),
+                       *all = grid_check_accesses(task->check);
+    struct cells *c;
+    uint64_t from, to;
+    for (size_t i = 0; i < exposed->count; i++) {
+        struct span span = exposed->items[i];
+        while (span.from <= span.last && part_of(s, &span, &c, &from, &to)) {
+            uint64_t first = find_bit(c->written, from, to, false);
+            if (first < to)
+                report(s, task, span.index, c->base + first,
+                       find_bit(c->written, first, to, true) - first);
+        }
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        struct span span = all->items[i];
+        if (!(grid_access_kind(task->kernel->program[span.index].op) & KBLOB_WRITES)) continue;
+        while (span.from <= span.last && part_of(s, &span, &c, &from, &to))
+            set_bits(c->written, from, to);
+    }
 }
 
 static void on_task(struct shadow *s, const struct task *task)
 {
     const struct kernel *kernel = task->kernel;
+    if (task->check && kernel) {
+        on_grid(s, task);
+        return;
+    }
     uint64_t executed = kernel ? task->record.instructions : 0;
     for (uint32_t i = 0; kernel && i < kernel->count && i < executed; i++) {
         const struct kblob_decoded *in = &kernel->program[i];
@@ -205,7 +250,7 @@ void shadow_launch(struct device *d, uint32_t launch)
     push(d, (struct event){EVENT_LAUNCH, launch, 0});
 }
 
-const struct wire_race *shadow_findings(struct device *d, size_t *count)
+const struct wire_race_threads *shadow_findings(struct device *d, size_t *count)
 {
     struct shadow *s = d->shadow;
     *count = 0;

@@ -13,6 +13,7 @@ struct task *tasks_find(const struct device *d, uint32_t launch)
 static void task_free(struct task *task)
 {
     kernel_release(task->kernel);
+    grid_check_free(task->check);
     free(task->args);
     free(task);
 }
@@ -26,12 +27,13 @@ static uint64_t now(const struct device *d)
 static bool launch_machine(struct device *d, struct run *run, struct kernel *kernel,
                            const struct kblob_launch *launch)
 {
-    enum { FUEL = 1 << 28 }; /* of a fuelled kernel, when the host sets no limit */
+    const uint64_t fuel = UINT64_C(1) << 32; /* of a grid, when the host sets no limit */
     penta_error err = {0};
     kblob_vm_init(&run->vm, kernel->program, kernel->count, &d->memory);
     run->vm.yields = true;
     run->limit = d->settings.max_instructions;
-    if (kernel->fuelled && run->limit == UINT64_MAX) run->limit = FUEL;
+    if (kernel->grid && run->limit == UINT64_MAX) run->limit = fuel;
+    if (kernel->grid && d->fuel_cap && run->limit > d->fuel_cap) run->limit = d->fuel_cap;
     return !kernel->grid || kblob_grid_init(&run->vm, launch, &err);
 }
 
@@ -65,6 +67,11 @@ struct run *tasks_new(struct device *d, struct kernel *kernel, const struct kblo
     run->link = NULL;
     uint64_t start = now(d), wall = d->settings.task_wall_ms;
     run->deadline = wall < UINT64_MAX - start ? start + wall : UINT64_MAX;
+    bool watched = d->trace >= 0 || d->settings.flags & (GPU_RACE_CHECK | GPU_INIT_CHECK);
+    if (kernel->grid && watched && !(task->check = grid_check_new(run))) {
+        tasks_drop(d, run);
+        return NULL;
+    }
     return run;
 }
 
@@ -111,6 +118,18 @@ struct wire_task tasks_record(const struct task *task)
     return record;
 }
 
+struct wire_task_grid tasks_grid(const struct task *task)
+{
+    if (!task->run) return task->grid;
+    const struct kblob_grid *g = &task->run->vm.grid;
+    const struct kblob_launch *l = &g->launch;
+    struct wire_task_grid record = {1, 1, 1, 1, 1, 1, 0, 1, 0, NO_INDEX, NO_INDEX};
+    if (!g->threads) return record; /* version 1 */
+    return (struct wire_task_grid){l->grid[0],    l->grid[1],    l->grid[2], l->threads[0],
+                                   l->threads[1], l->threads[2], l->shared,  g->count,
+                                   g->ended,      NO_INDEX,      NO_INDEX};
+}
+
 /* ---- the end of a task ---- */
 
 static void add_fault(struct device *d, const struct wire_task *record)
@@ -135,6 +154,9 @@ static void record_fault(struct run *run, enum kblob_fault kind, uint64_t addres
 {
     struct wire_task *record = &run->task->record;
     record->flags |= GPU_TASK_HAS_FAULT;
+    const struct kblob_grid *g = &run->vm.grid;
+    run->task->grid.fault_block = g->threads ? kblob_grid_block(g, g->current) : 0;
+    run->task->grid.fault_thread = g->threads ? g->current % g->block_threads : 0;
     record->instruction = run->vm.pc;
     record->opcode = run->vm.program[run->vm.pc].op;
     record->kind = (uint8_t)kind;
@@ -159,6 +181,7 @@ static void end(struct run *run, uint32_t state)
     struct task *task = run->task;
     task->record.state = state;
     events_end(run);
+    if (task->check) grid_check_end(task->check);
     task->run = NULL;
     if (!(d->settings.flags & (GPU_RACE_CHECK | GPU_INIT_CHECK))) {
         kernel_release(task->kernel); /* only the reports look at programs of ended tasks */
@@ -178,6 +201,7 @@ static void finish(struct run *run, uint32_t state, enum kblob_fault fault)
 {
     const struct kblob_vm *vm = &run->vm;
     run->task->record = tasks_record(run->task);
+    run->task->grid = tasks_grid(run->task);
     if (fault) record_fault(run, fault, vm->fault_address, vm->fault_size);
     end(run, state);
 }
@@ -219,7 +243,7 @@ enum step tasks_step(struct run *run, uint64_t fuel)
     struct device *d = run->device;
     struct kblob_vm *vm = &run->vm;
     uint64_t left = run->limit - vm->executed;
-    uint32_t index = vm->pc;
+    uint32_t index = vm->pc, thread = vm->grid.current;
     if (!left && vm->program[index].op != KBLOB_OP_END) {
         vm->fault_address = vm->fault_size = 0;
         finish(run, GPU_TASK_FAULTED, KBLOB_FAULT_LIMIT);
@@ -231,7 +255,8 @@ enum step tasks_step(struct run *run, uint64_t fuel)
     penta_stop stop;
     kblob_vm_run(&vm->base, fuel, &stop);
     if (traced && (stop.steps || stop.kind == PENTA_STOP_TRAP))
-        events_instruction(run, index, stop.kind == PENTA_STOP_TRAP);
+        events_instruction(run, index, thread, stop.kind == PENTA_STOP_TRAP);
+    if (run->task->check) grid_check_take(run);
     switch (stop.kind) {
     case PENTA_STOP_HOST:
         run->sleep_ms = stop.args[0];

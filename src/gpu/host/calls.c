@@ -159,6 +159,12 @@ LIST(gpu_emulator_races, gpu_race, wire_race, COMMAND_RACES, "races",
      (out[i] = (gpu_race){row.launch_a, row.index_a, row.launch_b, row.index_b, row.address,
                           row.length, row.kind, row.benign}))
 
+LIST(gpu_emulator_race_threads, gpu_race_threads, wire_race_threads, COMMAND_RACE_THREADS,
+     "race_threads",
+     (out[i] = (gpu_race_threads){row.launch_a, row.index_a, row.block_a, row.thread_a,
+                                  row.launch_b, row.index_b, row.block_b, row.thread_b, row.address,
+                                  row.length, row.kind, row.benign}))
+
 /* The device forgets faults once they are fetched, so those that the caller has not taken yet are
  * kept in dev->faults. */
 static gpu_status fetch_faults(gpu_emulator *dev)
@@ -227,30 +233,95 @@ gpu_status gpu_emulator_unregister_kernel(gpu_emulator *dev, uint64_t kernel_id)
 
 /* ---- tasks ---- */
 
+/* Sends a launch and takes its id; the lines of both calls end alike. */
+static gpu_status exchange_launch(gpu_emulator *dev, struct wire_request *request,
+                                  const void *payload, uint32_t *launch_id)
+{
+    uint8_t id[4] = {0};
+    gpu_status status = request->size > TRANSFER_LIMIT
+                            ? GPU_ERR_LIMIT_EXCEEDED
+                            : emulator_exchange(dev, request, payload, id, sizeof id, NO_TIMEOUT);
+    if (status) return status;
+    dev->newest = get32(id);
+    if (launch_id) *launch_id = dev->newest;
+    return GPU_OK;
+}
+
+static void end_launch_line(gpu_emulator *dev, struct json *line, penta_bytes args,
+                            gpu_status status)
+{
+    json_hex(line, "args", args);
+    trace_status(line, status);
+    if (!status) json_uint(line, "launch", dev->newest);
+    trace_end(dev, line);
+}
+
 gpu_status gpu_emulator_launch_task(gpu_emulator *dev, uint64_t kernel_id, const void *args,
                                     size_t args_size, uint32_t *launch_id)
 {
     if (kernel_id > UINT32_MAX || (args_size && !args)) return GPU_ERR_INVALID_ARGUMENT;
     gpu_status status = emulator_enter(dev);
     if (status) return status;
-    uint8_t id[4] = {0};
     struct wire_request request = {COMMAND_LAUNCH_TASK, (uint32_t)kernel_id, args_size, 0};
-    status = args_size > TRANSFER_LIMIT
-                 ? GPU_ERR_LIMIT_EXCEEDED
-                 : emulator_exchange(dev, &request, args, id, sizeof id, NO_TIMEOUT);
-    if (!status) {
-        dev->newest = get32(id);
-        if (launch_id) *launch_id = dev->newest;
-    }
+    status = exchange_launch(dev, &request, args, launch_id);
     if (dev->trace >= 0 && args_size <= TRANSFER_LIMIT) {
         struct json line = trace_begin(dev, "launch_task");
         json_uint(&line, "kernel", kernel_id);
-        json_hex(&line, "args", (penta_bytes){args, args_size});
-        trace_status(&line, status);
-        if (!status) json_uint(&line, "launch", get32(id));
-        trace_end(dev, &line);
+        end_launch_line(dev, &line, (penta_bytes){args, args_size}, status);
     }
     return emulator_leave(dev, status);
+}
+
+static uint32_t size_of(const uint32_t size[3], int i) { return size[i] ? size[i] : 1; }
+
+gpu_status gpu_emulator_launch_grid(gpu_emulator *dev, uint64_t kernel_id, const gpu_grid *grid,
+                                    const void *args, size_t args_size, uint32_t *launch_id)
+{
+    if (kernel_id > UINT32_MAX || !grid || (args_size && !args)) return GPU_ERR_INVALID_ARGUMENT;
+    gpu_status status = emulator_enter(dev);
+    if (status) return status;
+    const uint32_t *b = grid->blocks, *t = grid->threads;
+    struct wire_grid record = {size_of(b, 0), size_of(b, 1), size_of(b, 2), size_of(t, 0),
+                               size_of(t, 1), size_of(t, 2), grid->shared,  0};
+    struct writer payload = {0};
+    wire_grid_write(&payload, &record);
+    if (args_size <= TRANSFER_LIMIT) writer_bytes(&payload, args, args_size);
+    struct wire_request request = {COMMAND_LAUNCH_GRID, (uint32_t)kernel_id,
+                                   (uint64_t)wire_grid_bytes + args_size, 0};
+    status = payload.failed ? GPU_ERR_ALLOCATION_FAILED
+                            : exchange_launch(dev, &request, payload.out.data, launch_id);
+    writer_free(&payload);
+    if (dev->trace >= 0 && args_size <= TRANSFER_LIMIT) {
+        struct json line = trace_begin(dev, "launch_grid");
+        json_uint(&line, "kernel", kernel_id);
+        static const char *const names[] = {"blocks_x",  "blocks_y",  "blocks_z",
+                                            "threads_x", "threads_y", "threads_z"};
+        for (int i = 0; i < 3; i++) json_uint(&line, names[i], size_of(b, i));
+        for (int i = 0; i < 3; i++) json_uint(&line, names[3 + i], size_of(t, i));
+        json_uint(&line, "shared", grid->shared);
+        end_launch_line(dev, &line, (penta_bytes){args, args_size}, status);
+    }
+    return emulator_leave(dev, status);
+}
+
+gpu_status gpu_emulator_task_grid(gpu_emulator *dev, uint32_t launch_id, gpu_task_grid *out)
+{
+    if (!out) return GPU_ERR_INVALID_ARGUMENT;
+    uint8_t data[wire_task_grid_bytes];
+    struct wire_request request = {.command = COMMAND_TASK_GRID, .kernelId = launch_id};
+    gpu_status status = simple(dev, request, "task_grid", "launch", launch_id, data, sizeof data);
+    struct wire_task_grid g;
+    penta_error err = {0};
+    struct reader r = {.in = {data, sizeof data}, .err = &err};
+    if (status) return status;
+    wire_task_grid_read(&r, &g);
+    *out = (gpu_task_grid){
+        {{g.blocks_x, g.blocks_y, g.blocks_z}, {g.threads_x, g.threads_y, g.threads_z}, g.shared},
+        g.threads,
+        g.ended,
+        g.fault_block,
+        g.fault_thread};
+    return GPU_OK;
 }
 
 gpu_status gpu_emulator_stop_task(gpu_emulator *dev, uint32_t launch_id)

@@ -114,6 +114,7 @@ static void play_memory_size(struct player *p)
 PLAY_LIST(leaks)
 PLAY_LIST(kernels)
 PLAY_LIST(races)
+PLAY_LIST(race_threads)
 PLAY_LIST(faults)
 static void play_register_kernel(struct player *p)
 {
@@ -132,6 +133,21 @@ static void play_launch_task(struct player *p)
     uint8_t *args = json_as_hex(json_get(p->args, "args"), &size);
     if (args) gpu_emulator_launch_task(p->dev, number(p, "kernel"), args, size, NULL);
     free(args);
+}
+static void play_launch_grid(struct player *p)
+{
+    size_t size = 0;
+    uint8_t *args = json_as_hex(json_get(p->args, "args"), &size);
+    gpu_grid grid = {{id(p, "blocks_x"), id(p, "blocks_y"), id(p, "blocks_z")},
+                     {id(p, "threads_x"), id(p, "threads_y"), id(p, "threads_z")},
+                     id(p, "shared")};
+    if (args) gpu_emulator_launch_grid(p->dev, number(p, "kernel"), &grid, args, size, NULL);
+    free(args);
+}
+static void play_task_grid(struct player *p)
+{
+    gpu_task_grid grid;
+    gpu_emulator_task_grid(p->dev, id(p, "launch"), &grid);
 }
 static void play_stop_task(struct player *p) { gpu_emulator_stop_task(p->dev, id(p, "launch")); }
 static void play_task_info(struct player *p)
@@ -163,7 +179,7 @@ static const struct {
 #define PLAY(name) {#name, play_##name}
     PLAY(alloc), PLAY(alloc_at), PLAY(free), PLAY(write), PLAY(read), PLAY(memory_size),
     PLAY(leaks), PLAY(kernels), PLAY(races), PLAY(faults), PLAY(register_kernel),
-    PLAY(unregister_kernel), PLAY(launch_task), PLAY(stop_task), PLAY(task_info), PLAY(task_args),
+    PLAY(unregister_kernel), PLAY(launch_task), PLAY(launch_grid), PLAY(task_grid), PLAY(race_threads), PLAY(stop_task), PLAY(task_info), PLAY(task_args),
     PLAY(wait), PLAY(wait_task), PLAY(barrier), PLAY(memfence), PLAY(yield), PLAY(reset),
     PLAY(shutdown),
 #undef PLAY

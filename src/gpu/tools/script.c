@@ -1,5 +1,5 @@
 /* Scripts of device calls (DEVICE 8): penta/device.h has the language. */
-#include "penta/device.h"
+#include "gpu/tools/script.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -9,39 +9,13 @@
 #include "base/number.h"
 #include "base/options.h"
 #include "base/suggest.h"
-#include "gpu/protocol.h"
-#include "kblob/kblob.h"
-#include "kblob/vm/memory.h"
-#include "text/expr.h"
 #include "text/labels.h"
-
-struct script {
-    struct source source;
-    const penta_device_options *options;
-    struct writer *out;
-    struct json *json; /* NULL: text */
-    gpu_emulator_options device;
-    gpu_emulator *dev; /* NULL until the first call */
-    struct arena arena;
-    struct variable {
-        penta_bytes name;
-        uint64_t value;
-    } * variables;
-    size_t variable_count, variable_capacity;
-
-    /* of the current line */
-    uint64_t line_at;
-    penta_bytes word;
-    struct writer detail; /* what the call gave, as text */
-    bool has_result;      /* a value that may be given a name */
-    uint64_t result;
-};
 
 typedef bool statement_fn(struct script *s, gpu_status *status);
 
 /* ---- values ---- */
 
-static bool lookup(void *user, penta_bytes name, uint64_t *value)
+bool device_script_lookup(void *user, penta_bytes name, uint64_t *value)
 {
     const struct script *s = user;
     for (size_t i = s->variable_count; i-- > 0;) {
@@ -53,9 +27,9 @@ static bool lookup(void *user, penta_bytes name, uint64_t *value)
     return false;
 }
 
-static bool number(struct script *s, unsigned bits, uint64_t *value)
+bool device_script_number(struct script *s, unsigned bits, uint64_t *value)
 {
-    return expr_field(&s->source, lookup, s, bits, value);
+    return expr_field(&s->source, device_script_lookup, s, bits, value);
 }
 
 static bool assign(struct script *s, penta_bytes name, uint64_t value)
@@ -96,10 +70,33 @@ static bool file_bytes(struct script *s, penta_bytes name, penta_bytes *out)
     return ok;
 }
 
-/* data := "text" | hex "..." | file "..." */
-static bool data(struct script *s, penta_bytes *out)
+/* Numbers of 8 bytes each. */
+static bool words(struct script *s, penta_bytes *out)
+{
+    struct writer bytes = {0};
+    bool ok = true;
+    do {
+        uint64_t value = 0;
+        ok = device_script_number(s, 64, &value);
+        writer_uint(&bytes, value, 8);
+    } while (ok && source_accept(&s->source, ','));
+    ok = ok && writer_ok(&bytes, s->source.err);
+    if (ok) {
+        out->data = arena_copy(&s->arena, writer_view(&bytes), s->source.err);
+        out->size = bytes.out.size;
+        ok = out->data != NULL;
+    }
+    writer_free(&bytes);
+    return ok;
+}
+
+bool device_script_data(struct script *s, penta_bytes *out)
 {
     struct token t = source_peek(&s->source);
+    if (token_is(&s->source, t, "words")) {
+        source_next(&s->source);
+        return words(s, out);
+    }
     bool hex = token_is(&s->source, t, "hex"), file = token_is(&s->source, t, "file");
     if (hex || file) source_next(&s->source);
     uint64_t at = source_peek(&s->source).offset;
@@ -126,29 +123,30 @@ static bool expects(struct script *s)
     return true;
 }
 
-static bool unexpected(struct script *s, const char *what, const char *expected, const char *got)
+bool device_script_unexpected(struct script *s, const char *what, const char *expected,
+                              const char *got)
 {
     return error_at(s->source.err, BASE_HOST, s->line_at, "%s: expected %.40s, got %.40s", what,
                     expected, got);
 }
 
-static bool expect_number(struct script *s, const char *what, uint64_t got)
+bool device_script_expect_number(struct script *s, const char *what, uint64_t got)
 {
     uint64_t want = 0;
     if (!expects(s)) return true;
-    if (!number(s, 64, &want)) return false;
+    if (!device_script_number(s, 64, &want)) return false;
     if (want == got) return true;
     char expected[24], have[24];
     snprintf(expected, sizeof expected, "0x%llx", (unsigned long long)want);
     snprintf(have, sizeof have, "0x%llx", (unsigned long long)got);
-    return unexpected(s, what, expected, have);
+    return device_script_unexpected(s, what, expected, have);
 }
 
-static bool expect_data(struct script *s, penta_bytes got)
+bool device_script_expect_data(struct script *s, penta_bytes got)
 {
     penta_bytes want;
     if (!expects(s)) return true;
-    if (!data(s, &want)) return false;
+    if (!device_script_data(s, &want)) return false;
     if (want.size == got.size && (!got.size || !memcmp(want.data, got.data, got.size))) return true;
     struct writer a = {0}, b = {0};
     writer_hex(&a, bytes_slice(want, 0, 20));
@@ -156,9 +154,9 @@ static bool expect_data(struct script *s, penta_bytes got)
     writer_char(&a, 0);
     writer_char(&b, 0);
     if (a.failed || b.failed)
-        unexpected(s, "bytes", "others", "these");
+        device_script_unexpected(s, "bytes", "others", "these");
     else
-        unexpected(s, "bytes", (const char *)a.out.data, (const char *)b.out.data);
+        device_script_unexpected(s, "bytes", (const char *)a.out.data, (const char *)b.out.data);
     writer_free(&a);
     writer_free(&b);
     return false;
@@ -210,16 +208,19 @@ static bool set_path(struct script *s, const char **path)
 static bool set_u32(struct script *s, uint32_t *field)
 {
     uint64_t value = 0;
-    bool ok = number(s, 32, &value);
+    bool ok = device_script_number(s, 32, &value);
     *field = (uint32_t)value;
     return ok;
 }
 
-static bool set_seed(struct script *s) { return number(s, 64, &s->device.seed); }
-static bool set_memory_limit(struct script *s) { return number(s, 64, &s->device.memory_limit); }
+static bool set_seed(struct script *s) { return device_script_number(s, 64, &s->device.seed); }
+static bool set_memory_limit(struct script *s)
+{
+    return device_script_number(s, 64, &s->device.memory_limit);
+}
 static bool set_max_instructions(struct script *s)
 {
-    return number(s, 64, &s->device.max_instructions);
+    return device_script_number(s, 64, &s->device.max_instructions);
 }
 static bool set_max_tasks(struct script *s) { return set_u32(s, &s->device.max_tasks); }
 static bool set_task_wall_ms(struct script *s) { return set_u32(s, &s->device.task_wall_ms); }
@@ -228,7 +229,7 @@ static bool set_device(struct script *s) { return set_path(s, &s->device.device_
 
 /* ---- memory ---- */
 
-static void give(struct script *s, uint64_t value)
+void device_script_give(struct script *s, uint64_t value)
 {
     s->has_result = true;
     s->result = value;
@@ -238,26 +239,27 @@ static void give(struct script *s, uint64_t value)
 static bool on_alloc(struct script *s, gpu_status *status)
 {
     uint64_t size = 0, ptr = 0;
-    if (!number(s, 64, &size)) return false;
+    if (!device_script_number(s, 64, &size)) return false;
     *status = gpu_emulator_alloc(s->dev, size, &ptr);
-    if (!*status) give(s, ptr);
+    if (!*status) device_script_give(s, ptr);
     return true;
 }
 
 static bool on_alloc_at(struct script *s, gpu_status *status)
 {
     uint64_t base = 0, size = 0;
-    if (!number(s, 64, &base) || !source_expect(&s->source, ',') || !number(s, 64, &size))
+    if (!device_script_number(s, 64, &base) || !source_expect(&s->source, ',') ||
+        !device_script_number(s, 64, &size))
         return false;
     *status = gpu_emulator_alloc_at(s->dev, base, size);
-    if (!*status) give(s, base);
+    if (!*status) device_script_give(s, base);
     return true;
 }
 
 static bool on_free(struct script *s, gpu_status *status)
 {
     uint64_t ptr = 0;
-    if (!number(s, 64, &ptr)) return false;
+    if (!device_script_number(s, 64, &ptr)) return false;
     *status = gpu_emulator_free(s->dev, ptr);
     return true;
 }
@@ -266,7 +268,9 @@ static bool on_write(struct script *s, gpu_status *status)
 {
     uint64_t ptr = 0;
     penta_bytes bytes;
-    if (!number(s, 64, &ptr) || !source_expect(&s->source, ',') || !data(s, &bytes)) return false;
+    if (!device_script_number(s, 64, &ptr) || !source_expect(&s->source, ',') ||
+        !device_script_data(s, &bytes))
+        return false;
     *status = gpu_emulator_write(s->dev, ptr, bytes.data, bytes.size);
     return true;
 }
@@ -274,14 +278,15 @@ static bool on_write(struct script *s, gpu_status *status)
 static bool on_read(struct script *s, gpu_status *status)
 {
     uint64_t ptr = 0, size = 0;
-    if (!number(s, 64, &ptr) || !source_expect(&s->source, ',') || !number(s, 64, &size))
+    if (!device_script_number(s, 64, &ptr) || !source_expect(&s->source, ',') ||
+        !device_script_number(s, 64, &size))
         return false;
     uint8_t *bytes = malloc(size <= UINT64_C(256) << 20 ? (size_t)size + 1 : 1);
     if (!bytes) return error_at(s->source.err, BASE_MEMORY, s->line_at, "no memory to read into");
     *status = gpu_emulator_read(s->dev, ptr, bytes, size);
     penta_bytes got = {bytes, *status ? 0 : (size_t)size};
     if (!*status) writer_hex(&s->detail, got);
-    bool ok = expect_data(s, got);
+    bool ok = device_script_expect_data(s, got);
     free(bytes);
     return ok;
 }
@@ -289,10 +294,10 @@ static bool on_read(struct script *s, gpu_status *status)
 static bool on_size(struct script *s, gpu_status *status)
 {
     uint64_t base = 0, size = 0;
-    if (!number(s, 64, &base)) return false;
+    if (!device_script_number(s, 64, &base)) return false;
     *status = gpu_emulator_memory_size(s->dev, base, &size);
-    if (!*status) give(s, size);
-    return expect_number(s, "size", size);
+    if (!*status) device_script_give(s, size);
+    return device_script_expect_number(s, "size", size);
 }
 
 /* ---- kernels ---- */
@@ -310,17 +315,17 @@ static void keep_first(void *user, const penta_error *finding)
     first->err->offset += first->offset;
 }
 
-/* Assembles text, which is at `offset` of the script, to a blob; variables become names in it. */
-static bool assemble(struct script *s, penta_bytes text, uint64_t offset, struct writer *blob)
+/* The script's variables as options of the assembler; NULL: no memory. */
+static penta_option *defines_of(struct script *s, size_t *used)
 {
     penta_option *defines =
-        arena_alloc(&s->arena, s->variable_count, sizeof *defines, s->source.err);
-    if (!defines) return false;
+        arena_alloc(&s->arena, s->variable_count + 2, sizeof *defines, s->source.err);
+    if (!defines) return NULL;
     size_t count = 0;
     for (size_t i = s->variable_count; i-- > 0;) { /* the newest value of each name */
         const struct variable *v = &s->variables[i];
         uint64_t newest = 0;
-        lookup(s, v->name, &newest);
+        device_script_lookup(s, v->name, &newest);
         bool shadowed = false;
         for (size_t n = i + 1; n < s->variable_count; n++)
             shadowed |= s->variables[n].name.size == v->name.size &&
@@ -328,15 +333,45 @@ static bool assemble(struct script *s, penta_bytes text, uint64_t offset, struct
         if (shadowed) continue;
         size_t size = v->name.size + 24;
         char *value = arena_alloc(&s->arena, size, 1, s->source.err);
-        if (!value) return false;
+        if (!value) return NULL;
         snprintf(value, size, "%.*s=0x%llx", BYTES_ARG(v->name, INT_MAX),
                  (unsigned long long)v->value);
         defines[count++] = (penta_option){"define", value};
     }
+    *used = count;
+    return defines;
+}
+
+/* The same text with symbols, for names in reports; they are not part of what is registered. */
+static void assemble_named(struct script *s, struct source source, penta_option *options,
+                           size_t count, const char *file, struct writer *named)
+{
+    struct findings ignored = {.rules = kblob_rules};
+    options[count++] = (penta_option){"debug-lines", "1"};
+    options[count++] = (penta_option){"source-name", file};
+    (void)s;
+    kblob_assemble_source(&source, options, count, named, &ignored);
+}
+
+/* Assembles text to a blob; variables become names in it. It is in a file, or, when that is NULL, at
+ * `offset` of the script. */
+static bool assemble(struct script *s, penta_bytes text, uint64_t offset, const char *file,
+                     struct writer *blob, struct writer *named)
+{
+    size_t count = 0;
+    penta_option *defines = defines_of(s, &count);
+    if (!defines) return false;
     struct first_error first = {s->source.err, offset};
     struct findings findings = {.rules = kblob_rules, .report = keep_first, .user = &first};
     struct source source = {.name = s->source.name, .text = text, .comment = kblob_driver.comment};
-    return kblob_assemble_source(&source, defines, count, blob, &findings);
+    struct source again = source;
+    if (!file) { /* so that lines are those of the script */
+        again.text = bytes_slice(s->source.text, 0, (size_t)offset + text.size);
+        again.pos = (size_t)offset;
+    }
+    if (!kblob_assemble_source(&source, defines, count, blob, &findings)) return false;
+    assemble_named(s, again, defines, count, file ? file : "", named);
+    return true;
 }
 
 /* Takes the lines up to and including `end`. */
@@ -369,7 +404,7 @@ static bool ends_with(penta_bytes name, const char *suffix)
     return name.size >= n && !memcmp(name.data + name.size - n, suffix, n);
 }
 
-static bool kernel_bytes(struct script *s, struct writer *blob)
+static bool kernel_bytes(struct script *s, struct writer *blob, struct writer *named)
 {
     struct token t = source_peek(&s->source);
     penta_bytes bytes, name;
@@ -380,21 +415,41 @@ static bool kernel_bytes(struct script *s, struct writer *blob)
         struct token file = source_next(&ahead);
         if (file.kind == TOKEN_STRING && token_string(&ahead, file, &s->arena, &name) &&
             ends_with(name, kblob_driver.suffix))
-            return data(s, &bytes) && assemble(s, bytes, s->line_at, blob);
+            return device_script_data(s, &bytes) &&
+                   assemble(s, bytes, s->line_at, arena_copy(&s->arena, name, s->source.err), blob,
+                            named);
     }
     if (t.kind == TOKEN_NAME || t.kind == TOKEN_STRING) {
-        if (!data(s, &bytes)) return false;
+        if (!device_script_data(s, &bytes)) return false;
         writer_bytes(blob, bytes.data, bytes.size);
+        writer_bytes(named, bytes.data, bytes.size);
         return true;
     }
-    return inline_text(s, &bytes, &offset) && assemble(s, bytes, offset, blob);
+    return inline_text(s, &bytes, &offset) && assemble(s, bytes, offset, NULL, blob, named);
+}
+
+/* Remembers what was registered; without memory, reports do without names. */
+static void remember_kernel(struct script *s, uint64_t id, penta_bytes blob)
+{
+    penta_error ignored = {0};
+    uint8_t *copy = arena_copy(&s->arena, blob, &ignored);
+    penta_module *module =
+        copy ? kblob_parse((penta_bytes){copy, blob.size}, NULL, 0, &ignored) : NULL;
+    if (!module) return;
+    if (!ARRAY_RESERVE(s->kernels, s->kernel_capacity, s->kernel_count + 1)) {
+        kblob_close(module);
+        return;
+    }
+    s->kernels[s->kernel_count++] = (struct script_kernel){id, module};
 }
 
 static bool on_kernel(struct script *s, gpu_status *status)
 {
     uint64_t id = 0;
-    struct writer blob = {0};
-    bool ok = number(s, 64, &id) && kernel_bytes(s, &blob);
+    struct writer blob = {0}, named = {0};
+    bool ok = device_script_number(s, 64, &id) && kernel_bytes(s, &blob, &named);
+    if (ok && !named.failed) remember_kernel(s, id, writer_view(&named));
+    writer_free(&named);
     if (ok) *status = gpu_emulator_register_kernel(s->dev, id, blob.out.data, blob.out.size);
     if (ok && *status == GPU_ERR_INVALID_KERNEL_BLOB)
         writer_text(&s->detail, kblob_code_name(kblob_validate(blob.out.data, blob.out.size,
@@ -406,209 +461,9 @@ static bool on_kernel(struct script *s, gpu_status *status)
 static bool on_unregister(struct script *s, gpu_status *status)
 {
     uint64_t id = 0;
-    if (!number(s, 64, &id)) return false;
+    if (!device_script_number(s, 64, &id)) return false;
     *status = gpu_emulator_unregister_kernel(s->dev, id);
     return true;
-}
-
-/* ---- tasks ---- */
-
-static bool on_launch(struct script *s, gpu_status *status)
-{
-    uint64_t id = 0;
-    uint32_t launch = 0;
-    penta_bytes args = {NULL, 0};
-    if (!number(s, 64, &id) || (source_accept(&s->source, ',') && !data(s, &args))) return false;
-    *status = gpu_emulator_launch_task(s->dev, id, args.data, args.size, &launch);
-    if (!*status) give(s, launch);
-    return true;
-}
-
-static bool on_wait(struct script *s, gpu_status *status)
-{
-    uint64_t first = 0, ms = 0;
-    if (!number(s, 32, &first)) return false;
-    bool one = source_accept(&s->source, ',');
-    if (one && !number(s, 32, &ms)) return false;
-    *status = one ? gpu_emulator_wait_task(s->dev, (uint32_t)first, (uint32_t)ms)
-                  : gpu_emulator_wait(s->dev, (uint32_t)first);
-    return true;
-}
-
-static bool on_stop(struct script *s, gpu_status *status)
-{
-    uint64_t launch = 0;
-    if (!number(s, 32, &launch)) return false;
-    *status = gpu_emulator_stop_task(s->dev, (uint32_t)launch);
-    return true;
-}
-
-static bool on_args(struct script *s, gpu_status *status)
-{
-    uint64_t launch = 0;
-    size_t size = 0;
-    if (!number(s, 32, &launch)) return false;
-    *status = gpu_emulator_task_args(s->dev, (uint32_t)launch, NULL, 0, &size);
-    uint8_t *bytes = malloc(size + 1);
-    if (!bytes) return error_at(s->source.err, BASE_MEMORY, s->line_at, "no memory");
-    if (!*status) *status = gpu_emulator_task_args(s->dev, (uint32_t)launch, bytes, size, &size);
-    if (!*status) writer_hex(&s->detail, (penta_bytes){bytes, size});
-    bool ok = expect_data(s, (penta_bytes){bytes, size});
-    free(bytes);
-    return ok;
-}
-
-/* The value is a number or, for the two fields whose values have names, a name. */
-static bool field_matches(struct script *s, const char *field, const char *name, uint64_t got)
-{
-    struct token t = source_peek(&s->source);
-    uint64_t want = 0;
-    if (!source_expect(&s->source, '=')) return false;
-    t = source_peek(&s->source);
-    if (name && t.kind == TOKEN_NAME && !lookup(s, token_text(&s->source, t), &want)) {
-        source_next(&s->source);
-        if (token_is(&s->source, t, name)) return true;
-        char expected[41];
-        snprintf(expected, sizeof expected, "%.*s", (int)t.size,
-                 (const char *)token_text(&s->source, t).data);
-        return unexpected(s, field, expected, name);
-    }
-    if (!number(s, 64, &want)) return false;
-    if (want == got) return true;
-    char expected[24], have[24];
-    snprintf(expected, sizeof expected, "%llu", (unsigned long long)want);
-    snprintf(have, sizeof have, "%llu", (unsigned long long)got);
-    return unexpected(s, field, expected, have);
-}
-
-static bool task_fields(struct script *s, const gpu_task_info *i)
-{
-    const char *state = task_state_name(i->state);
-    const char *fault = i->flags & GPU_TASK_HAS_FAULT ? kblob_fault_name(i->kind) : "NONE";
-    const struct {
-        const char *key, *name;
-        uint64_t value;
-    } fields[] = {{"state", state ? state : "UNKNOWN", i->state},
-                  {"instructions", NULL, i->instructions},
-                  {"last_read", NULL, i->last_read},
-                  {"slept_ms", NULL, i->slept_ms},
-                  {"kernel", NULL, i->kernel_id},
-                  {"fault", fault, i->kind},
-                  {"instruction", NULL, i->instruction},
-                  {"opcode", NULL, i->opcode},
-                  {"address", NULL, i->address},
-                  {"length", NULL, i->length},
-                  {"nearest_base", NULL, i->nearest_base},
-                  {"nearest_size", NULL, i->nearest_size}};
-    enum { FIELDS = sizeof fields / sizeof *fields };
-    if (source_peek(&s->source).kind != TOKEN_NAME) return true;
-    do {
-        struct token t = source_next(&s->source);
-        struct suggest near = {.word = token_text(&s->source, t)};
-        size_t f = 0;
-        for (; f < FIELDS && !token_is(&s->source, t, fields[f].key); f++)
-            suggest_offer(&near, fields[f].key);
-        if (f == FIELDS) {
-            error_at(s->source.err, BASE_NAME_UNKNOWN, t.offset, "a task has no such field");
-            return near.best ? error_note(s->source.err, "did you mean '%s'?", near.best) : false;
-        }
-        if (!field_matches(s, fields[f].key, fields[f].name, fields[f].value)) return false;
-    } while (source_accept(&s->source, ','));
-    return true;
-}
-
-static bool on_task(struct script *s, gpu_status *status)
-{
-    uint64_t launch = 0;
-    gpu_task_info i = {0};
-    if (!number(s, 32, &launch)) return false;
-    *status = gpu_emulator_task_info(s->dev, (uint32_t)launch, &i);
-    if (*status) return true;
-    const char *state = task_state_name(i.state);
-    writer_print(&s->detail, "%s, %llu instructions", state ? state : "UNKNOWN",
-                 (unsigned long long)i.instructions);
-    if (i.flags & GPU_TASK_HAS_LAST_READ)
-        writer_print(&s->detail, ", last_read 0x%llx", (unsigned long long)i.last_read);
-    if (i.slept_ms) writer_print(&s->detail, ", slept %llu ms", (unsigned long long)i.slept_ms);
-    if (i.flags & GPU_TASK_HAS_FAULT)
-        writer_print(&s->detail, ", fault %s at instruction %u, address 0x%llx, length %llu",
-                     kblob_fault_name(i.kind), (unsigned)i.instruction,
-                     (unsigned long long)i.address, (unsigned long long)i.length);
-    return task_fields(s, &i);
-}
-
-/* ---- reports ---- */
-
-enum { ROWS = 4096 };
-
-static void row(struct script *s, size_t i) { writer_text(&s->detail, i ? "; " : ": "); }
-
-static bool on_faults(struct script *s, gpu_status *status)
-{
-    gpu_fault *rows = arena_alloc(&s->arena, ROWS, sizeof *rows, s->source.err);
-    size_t count = 0;
-    if (!rows) return false;
-    *status = gpu_emulator_faults(s->dev, rows, ROWS, &count);
-    writer_dec(&s->detail, count);
-    for (size_t i = 0; i < count && i < ROWS; i++) {
-        row(s, i);
-        writer_print(&s->detail, "task %u instruction %u %s 0x%llx", (unsigned)rows[i].launch_id,
-                     (unsigned)rows[i].instruction, kblob_fault_name(rows[i].kind),
-                     (unsigned long long)rows[i].address);
-    }
-    return expect_number(s, "faults", count);
-}
-
-static bool on_races(struct script *s, gpu_status *status)
-{
-    gpu_race *rows = arena_alloc(&s->arena, ROWS, sizeof *rows, s->source.err);
-    size_t count = 0;
-    if (!rows) return false;
-    *status = gpu_emulator_races(s->dev, rows, ROWS, &count);
-    writer_dec(&s->detail, count);
-    for (size_t i = 0; i < count && i < ROWS; i++) {
-        const char *kind = race_kind_name(rows[i].kind);
-        row(s, i);
-        writer_print(&s->detail, "%s%s, task %u instruction %u", rows[i].benign ? "benign " : "",
-                     kind ? kind : "unknown", (unsigned)rows[i].launch_a,
-                     (unsigned)rows[i].index_a);
-        if (rows[i].launch_b != NO_INDEX)
-            writer_print(&s->detail, ", task %u instruction %u", (unsigned)rows[i].launch_b,
-                         (unsigned)rows[i].index_b);
-        writer_print(&s->detail, ", 0x%llx length %llu", (unsigned long long)rows[i].address,
-                     (unsigned long long)rows[i].length);
-    }
-    return expect_number(s, "races", count);
-}
-
-static bool on_leaks(struct script *s, gpu_status *status)
-{
-    gpu_range *rows = arena_alloc(&s->arena, ROWS, sizeof *rows, s->source.err);
-    size_t count = 0;
-    if (!rows) return false;
-    *status = gpu_emulator_leaks(s->dev, rows, ROWS, &count);
-    writer_dec(&s->detail, count);
-    for (size_t i = 0; i < count && i < ROWS; i++) {
-        row(s, i);
-        writer_print(&s->detail, "0x%llx size %llu", (unsigned long long)rows[i].base,
-                     (unsigned long long)rows[i].size);
-    }
-    return expect_number(s, "leaks", count);
-}
-
-static bool on_kernels(struct script *s, gpu_status *status)
-{
-    gpu_kernel_info *rows = arena_alloc(&s->arena, ROWS, sizeof *rows, s->source.err);
-    size_t count = 0;
-    if (!rows) return false;
-    *status = gpu_emulator_kernels(s->dev, rows, ROWS, &count);
-    writer_dec(&s->detail, count);
-    for (size_t i = 0; i < count && i < ROWS; i++) {
-        row(s, i);
-        writer_print(&s->detail, "%u %u bytes ", (unsigned)rows[i].id, (unsigned)rows[i].blob_size);
-        writer_hex(&s->detail, (penta_bytes){rows[i].sha256, sizeof rows[i].sha256});
-    }
-    return expect_number(s, "kernels", count);
 }
 
 static bool on_barrier(struct script *s, gpu_status *status)
@@ -629,6 +484,7 @@ static bool on_yield(struct script *s, gpu_status *status)
 static bool on_reset(struct script *s, gpu_status *status)
 {
     *status = gpu_emulator_reset(s->dev);
+    s->launched_count = 0;
     return true;
 }
 static bool on_shutdown(struct script *s, gpu_status *status)
@@ -655,11 +511,13 @@ static const struct {
     statement_fn *run;
 } calls[] = {
 #define CALL(name) {#name, on_##name}
+#define TASK(name) {#name, device_script_on_##name}
     CALL(alloc), CALL(alloc_at), CALL(free), CALL(write), CALL(read), CALL(size), CALL(kernel),
-    CALL(unregister), CALL(launch), CALL(wait), CALL(stop), CALL(task), CALL(args), CALL(faults),
-    CALL(races), CALL(leaks), CALL(kernels), CALL(barrier), CALL(memfence), CALL(yield),
+    CALL(unregister), TASK(launch), TASK(launch_grid), TASK(grid), TASK(wait), TASK(stop), TASK(task), TASK(args), TASK(faults),
+    TASK(races), TASK(leaks), TASK(kernels), CALL(barrier), CALL(memfence), CALL(yield),
     CALL(reset), CALL(shutdown),
 #undef CALL
+#undef TASK
 };
 /* clang-format on */
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -730,7 +588,8 @@ static bool check_outcome(struct script *s, gpu_status got)
         if (!status_parse(name, &want)) return source_unexpected(&s->source, t, "a status");
     }
     if (!source_end_of_line(&s->source)) return false;
-    return want == got || unexpected(s, "status", gpu_status_string(want), gpu_status_string(got));
+    return want == got ||
+           device_script_unexpected(s, "status", gpu_status_string(want), gpu_status_string(got));
 }
 
 static bool call_line(struct script *s, statement_fn *run, penta_bytes name)
@@ -815,6 +674,9 @@ bool penta_device_run(penta_bytes script, const penta_device_options *options, b
     gpu_emulator_close(s.dev);
     writer_free(&s.detail);
     free(s.variables);
+    for (size_t i = 0; i < s.kernel_count; i++) kblob_close(s.kernels[i].module);
+    free(s.kernels);
+    free(s.launched);
     arena_free(&s.arena);
     return writer_give(&w, true, out, err) && ok; /* what was done is told also after a failure */
 }

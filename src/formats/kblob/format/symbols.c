@@ -184,7 +184,7 @@ void kblob_write_place(const struct kblob_symbols *s, uint64_t pc, struct writer
     if (name) writer_text(out, name);
     if (name && pc > start) writer_print(out, "+%llu", (unsigned long long)(pc - start));
     if (name && line) writer_text(out, ", ");
-    if (line) writer_print(out, "%s:%u", *s->file ? s->file : "line", (unsigned)line);
+    if (line) writer_print(out, *s->file ? "%s:%u" : "%sline %u", s->file, (unsigned)line);
 }
 
 void kblob_describe_symbols(const struct kblob_module *m, const penta_visitor *v)

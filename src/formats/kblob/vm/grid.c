@@ -30,6 +30,11 @@ bool kblob_launch_fits(const struct kblob_launch *l, penta_error *err)
     return true;
 }
 
+bool kblob_launch_single(const struct kblob_launch *l)
+{
+    return volume(l->grid) == 1 && volume(l->threads) == 1 && !l->shared;
+}
+
 void kblob_grid_free(struct kblob_grid *g)
 {
     free(g->threads);

@@ -97,6 +97,7 @@ bool kblob_access_writes(const struct kblob_decoded *in);
 
 /* grid.c. A launch of version 2, after kblob_vm_init. False: it is too large, or no memory. */
 bool kblob_launch_fits(const struct kblob_launch *launch, penta_error *err);
+bool kblob_launch_single(const struct kblob_launch *launch); /* one thread, no shared memory */
 bool kblob_grid_init(struct kblob_vm *vm, const struct kblob_launch *launch, penta_error *err);
 void kblob_grid_free(struct kblob_grid *grid);
 static inline uint32_t kblob_grid_block(const struct kblob_grid *g, uint32_t thread)

@@ -1,0 +1,60 @@
+/* What the parts of a script's run share: script.c has the lines, values and most calls,
+ * script_tasks.c launches, task records and reports. */
+#pragma once
+#include "gpu/protocol.h"
+#include "kblob/kblob.h"
+#include "penta/device.h"
+#include "text/expr.h"
+
+struct script {
+    struct source source;
+    const penta_device_options *options;
+    struct writer *out;
+    struct json *json; /* NULL: text */
+    gpu_emulator_options device;
+    gpu_emulator *dev; /* NULL until the first call */
+    struct arena arena;
+    struct variable {
+        penta_bytes name;
+        uint64_t value;
+    } * variables;
+    size_t variable_count, variable_capacity;
+    struct script_kernel { /* what was registered, for names in reports */
+        uint64_t id;
+        penta_module *module;
+    } * kernels;
+    size_t kernel_count, kernel_capacity;
+    const penta_module **launched; /* by launch id - 1, what it runs; NULL: not known */
+    size_t launched_count, launched_capacity;
+
+    /* of the current line */
+    uint64_t line_at;
+    penta_bytes word;
+    struct writer detail; /* what the call gave, as text */
+    bool has_result;      /* a value that may be given a name */
+    uint64_t result;
+};
+
+/* Values. data := "text" | hex "..." | file "..." | words NUMBER, ...; of a line's rest the last. */
+bool device_script_lookup(void *user, penta_bytes name, uint64_t *value);
+bool device_script_number(struct script *s, unsigned bits, uint64_t *value);
+bool device_script_data(struct script *s, penta_bytes *out);
+/* What `==` at the end of a line expects, if it is there. */
+bool device_script_unexpected(struct script *s, const char *what, const char *expected,
+                              const char *got);
+bool device_script_expect_number(struct script *s, const char *what, uint64_t got);
+bool device_script_expect_data(struct script *s, penta_bytes got);
+void device_script_give(struct script *s, uint64_t value); /* the result of the call */
+
+/* Calls about tasks. */
+bool device_script_on_launch_grid(struct script *s, gpu_status *status);
+bool device_script_on_grid(struct script *s, gpu_status *status);
+bool device_script_on_launch(struct script *s, gpu_status *status);
+bool device_script_on_wait(struct script *s, gpu_status *status);
+bool device_script_on_stop(struct script *s, gpu_status *status);
+bool device_script_on_args(struct script *s, gpu_status *status);
+bool device_script_on_task(struct script *s, gpu_status *status);
+bool device_script_on_faults(struct script *s, gpu_status *status);
+bool device_script_on_races(struct script *s, gpu_status *status);
+bool device_script_on_leaks(struct script *s, gpu_status *status);
+bool device_script_on_kernels(struct script *s, gpu_status *status);
