@@ -80,6 +80,15 @@ typedef void penta_access_report(void *user, const penta_access *access);
 PENTA_API void penta_vm_accesses(const penta_vm *vm, uint64_t pc, penta_access_report *report,
                                  void *user);
 
+typedef struct penta_region {
+    uint64_t address, size;
+    bool writable;
+} penta_region;
+typedef void penta_region_report(void *user, const penta_region *region);
+/* Memory that is mapped, or may be later without the host's doing (a heap that grows), in the order
+ * of addresses, disjoint. */
+PENTA_API void penta_vm_regions(const penta_vm *vm, penta_region_report *report, void *user);
+
 /* The values at or below a path of penta_vm_describe ("/registers/a0"), as text with spaces between
  * them. False: nothing has this path. */
 PENTA_API bool penta_vm_value(const penta_vm *vm, const char *path, penta_buffer *out);

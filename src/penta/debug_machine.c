@@ -21,6 +21,11 @@ void penta_vm_variables(const penta_vm *vm, size_t frame, penta_variable_report 
     if (info_of(vm)->variables) info_of(vm)->variables(vm, frame, report, user);
 }
 
+void penta_vm_regions(const penta_vm *vm, penta_region_report *report, void *user)
+{
+    if (info_of(vm)->regions) info_of(vm)->regions(vm, report, user);
+}
+
 /* ---- values of the tree ---- */
 
 struct value_search {

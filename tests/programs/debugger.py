@@ -102,4 +102,5 @@ def main():
     return bool(failed)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

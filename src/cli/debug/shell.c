@@ -253,25 +253,41 @@ static void converse(struct shell *s)
     line_close(reader);
 }
 
+bool shell_open(struct shell *s, struct cli *c)
+{
+    penta_error err = {0};
+    *s = (struct shell){.cli = c};
+    if (!machine_open(c, &s->machine)) return false;
+    s->debugger = penta_debugger_new(s->machine.session, &err);
+    if (!s->debugger) {
+        cli_error(c, s->machine.in.name, &err);
+        machine_close(&s->machine);
+        return false;
+    }
+    penta_debugger_on_log(s->debugger, log_line, s);
+    penta_debugger_back(s->debugger, 0, &s->stop, &err);
+    registers_moved(s);
+    return true;
+}
+
+void shell_close(struct shell *s)
+{
+    penta_debugger_free(s->debugger);
+    save_state(s);
+    penta_buffer_free(&s->source);
+    free(s->source_name);
+    machine_close(&s->machine);
+}
+
 void command_DEBUG(struct cli *c)
 {
-    struct shell s = {.cli = c};
-    penta_error err = {0};
-    if (!machine_open(c, &s.machine)) return;
-    s.debugger = penta_debugger_new(s.machine.session, &err);
-    if (!s.debugger) {
-        cli_error(c, s.machine.in.name, &err);
-        machine_close(&s.machine);
-        return;
-    }
+    struct shell s;
+    if (!shell_open(&s, c)) return;
     penta_session_on_call(s.machine.session, machine_shows_inner(c) ? inner_lines : ignore_call,
                           &s);
-    penta_debugger_on_log(s.debugger, log_line, &s);
     if (c->value[OPT_JSON]) json_text(&c->json, "file", s.machine.in.name);
     struct writer document = c->out; /* the transcript becomes a member of it */
     if (c->value[OPT_JSON]) c->out = (struct writer){0};
-    penta_debugger_back(s.debugger, 0, &s.stop, &err);
-    registers_moved(&s);
     shell_where(&s);
     converse(&s);
     if (c->value[OPT_JSON]) {
@@ -283,9 +299,5 @@ void command_DEBUG(struct cli *c)
         state_json(&c->json, shell_vm(&s));
         writer_free(&text);
     }
-    penta_debugger_free(s.debugger);
-    save_state(&s);
-    penta_buffer_free(&s.source);
-    free(s.source_name);
-    machine_close(&s.machine);
+    shell_close(&s);
 }

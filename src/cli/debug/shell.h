@@ -20,6 +20,9 @@ struct shell {
     bool quit;
 };
 
+/* Opens machine and debugger, at the start; false when an error has been reported. */
+bool shell_open(struct shell *s, struct cli *c);
+void shell_close(struct shell *s);
 static inline penta_vm *shell_vm(const struct shell *s)
 {
     return penta_session_vm(s->machine.session);

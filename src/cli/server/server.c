@@ -82,6 +82,15 @@ void server_close(struct server *s)
     s->client = s->listener = -1;
 }
 
+bool server_standard(int *in, int *out, penta_error *err)
+{
+    *in = STDIN_FILENO;
+    *out = STDOUT_FILENO;
+    return !isatty(*out) ||
+           error_at(err, BASE_IO, 0,
+                    "standard output is a terminal, but another program should read it");
+}
+
 size_t server_read(int fd, void *into, size_t size)
 {
     ssize_t n;

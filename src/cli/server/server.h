@@ -18,6 +18,9 @@ bool server_accept(struct server *s, penta_error *err);
 bool server_knows(const struct server *s, penta_bytes token);
 void server_close(struct server *s);
 
+/* Without a port: standard input and output. False: output is a terminal, which is no client. */
+bool server_standard(int *in, int *out, penta_error *err);
+
 /* Bytes from a descriptor, waiting for at least one; 0: it has ended or failed. */
 size_t server_read(int fd, void *into, size_t size);
 /* All of them, or false: nobody reads any more. */

@@ -12,6 +12,7 @@ struct debug_info {
     /* A register, or a variable of the innermost frame that is not in memory. False: it is none,
      * cannot be set, or the value does not fit. */
     bool (*set)(penta_vm *vm, penta_bytes name, const penta_value *value);
+    void (*regions)(const penta_vm *vm, penta_region_report *report, void *user);
     bool (*big_endian)(const penta_module *module); /* values in memory; NULL: never */
     /* As penta_vm_accesses. Of engines that heed guards memory may be left out. */
     void (*accesses)(const penta_vm *vm, uint64_t pc, penta_access_report *report, void *user);
@@ -34,6 +35,12 @@ static inline void access_name(penta_access_report *report, void *user, const ch
                                bool write)
 {
     report(user, &(penta_access){.name = name, .write = write});
+}
+
+static inline void region_report(penta_region_report *report, void *user, uint64_t address,
+                                 uint64_t size, bool writable)
+{
+    if (size) report(user, &(penta_region){address, size, writable});
 }
 
 static inline void variable_report(penta_variable_report *report, void *user,

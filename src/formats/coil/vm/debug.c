@@ -161,10 +161,20 @@ static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *rep
 
 static bool big_endian(const penta_module *module) { return coil_module(module)->big_endian; }
 
+static void regions(const penta_vm *base, penta_region_report *report, void *user)
+{
+    const struct coil_vm *vm = (const struct coil_vm *)base;
+    for (size_t i = 0; i < vm->region_count; i++) {
+        const struct coil_region *r = &vm->regions[i];
+        region_report(report, user, r->base, r == vm->heap ? vm->heap_max : r->size, r->writable);
+    }
+}
+
 const struct debug_info coil_debug = {.lines = lines,
                                       .flow = flow,
                                       .frames = frames,
                                       .variables = variables,
                                       .set = set,
                                       .big_endian = big_endian,
-                                      .accesses = accesses};
+                                      .accesses = accesses,
+                                      .regions = regions};

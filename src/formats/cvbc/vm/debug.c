@@ -158,5 +158,18 @@ static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *rep
     access_name(report, user, "sp", true);
 }
 
-const struct debug_info cvbc_debug = {
-    .lines = lines, .flow = flow, .frames = frames, .variables = variables, .accesses = accesses};
+static void regions(const penta_vm *base, penta_region_report *report, void *user)
+{
+    const struct cvbc_vm *vm = (const struct cvbc_vm *)base;
+    region_report(report, user, CVBC_STACK_WINDOW, UINT64_C(4) * vm->capacity, true);
+    region_report(report, user, CVBC_GLOBALS_WINDOW, 4 * CVBC_GLOBALS, true);
+    region_report(report, user, CVBC_POOL_WINDOW, 4 * CVBC_POOL, true);
+    region_report(report, user, 3 << 24, sizeof vm->args, true); /* arguments of a host call */
+}
+
+const struct debug_info cvbc_debug = {.lines = lines,
+                                      .flow = flow,
+                                      .frames = frames,
+                                      .variables = variables,
+                                      .accesses = accesses,
+                                      .regions = regions};

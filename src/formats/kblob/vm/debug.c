@@ -131,5 +131,13 @@ static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *rep
     if (vm->grid.threads) accesses_of_2(vm, in, report, user);
 }
 
+static void regions(const penta_vm *base, penta_region_report *report, void *user)
+{
+    const struct kblob_memory *m = ((const struct kblob_vm *)base)->memory;
+    for (size_t i = 0; i < m->count; i++)
+        region_report(report, user, m->regions[i].base, m->regions[i].size,
+                      !m->regions[i].read_only);
+}
+
 const struct debug_info kblob_debug = {
-    .lines = lines, .variables = variables, .set = set, .accesses = accesses};
+    .lines = lines, .variables = variables, .set = set, .accesses = accesses, .regions = regions};

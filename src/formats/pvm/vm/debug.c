@@ -180,9 +180,35 @@ static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *rep
     if (uses->writes) use_place(&u, uses->writes - 1u, true);
 }
 
+/* Areas, and after the one that ends where the heap begins all that the heap can become. */
+static void regions(const penta_vm *base, penta_region_report *report, void *user)
+{
+    const struct pvm_vm *vm = pvm_vm_const(base);
+    const struct pvm_memory *m = &vm->memory;
+    uint64_t heap = vm->layout.heap_base, heap_end = heap + vm->layout.heap_max, told = 0;
+    bool heap_told = !vm->layout.heap_max;
+    if (vm->paging) { /* the host may map any page */
+        region_report(report, user, 0, UINT64_C(1) << 32, true);
+        return;
+    }
+    for (size_t i = 0; i < m->area_count; i++) {
+        uint64_t from = m->areas[i].address, to = from + m->areas[i].length;
+        if (!heap_told && heap < from) {
+            uint64_t start = told > heap ? told : heap;
+            if (start < heap_end) region_report(report, user, start, heap_end - start, true);
+            if (start < heap_end) told = heap_end;
+            heap_told = true;
+        }
+        if (from < told) continue;
+        region_report(report, user, from, to - from, m->areas[i].writable);
+        told = to;
+    }
+}
+
 const struct debug_info pvm_debug = {.lines = lines,
                                      .flow = flow,
                                      .frames = frames,
                                      .variables = variables,
                                      .set = set,
-                                     .accesses = accesses};
+                                     .accesses = accesses,
+                                     .regions = regions};

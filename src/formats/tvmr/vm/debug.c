@@ -65,5 +65,16 @@ static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *rep
     if (op && op->domain) report(user, &(penta_access){.host = true});
 }
 
-const struct debug_info tvmr_debug = {
-    .flow = flow, .frames = frames, .variables = variables, .set = set, .accesses = accesses};
+/* Each register is at its number << 32, as long as its tensor is. */
+static void regions(const penta_vm *base, penta_region_report *report, void *user)
+{
+    (void)base;
+    region_report(report, user, 0, UINT64_C(3) * TVMR_BANK << 32, true);
+}
+
+const struct debug_info tvmr_debug = {.flow = flow,
+                                      .frames = frames,
+                                      .variables = variables,
+                                      .set = set,
+                                      .accesses = accesses,
+                                      .regions = regions};

@@ -1,0 +1,64 @@
+/* A machine as gdb sees it. Every machine is shown as a RISC-V of 64 bits: gdb accepts no description
+ * that is only our own. A register that both have by name is that register, the others of RISC-V read
+ * as 0, and those that only the machine has are in a feature of its own. */
+#pragma once
+#include "cli/debug/shell.h"
+
+enum { STUB_REGISTERS = 200, STUB_WATCHES = 64 };
+
+struct stub_register {
+    char name[32];   /* as the machine has it */
+    penta_kind kind; /* for its type in gdb */
+    bool state;      /* of the machine's state at its top, not of its registers */
+    uint64_t value;  /* when it was last read */
+};
+
+struct stub_watch {
+    uint64_t address, size;
+    unsigned number; /* of the point */
+    char type;       /* of the packet: 2 write, 3 read, 4 access */
+};
+
+struct stub {
+    struct shell
+        shell; /* what it and the program print is kept in the tool's `out` until gdb is told */
+    const char *token; /* that the client must give first; NULL: it need not */
+    bool trusted;      /* it has */
+    bool no_acks;
+    bool at_end;                                    /* gdb knows that the program has ended */
+    bool ended;                                     /* the conversation is over */
+    struct stub_register registers[STUB_REGISTERS]; /* of the machine */
+    size_t register_count;
+    struct writer description, map; /* target.xml; the memory map */
+    struct stub_watch watches[STUB_WATCHES];
+    size_t watch_count;
+    bool one_step;                     /* the last motion was */
+    const struct stub_watch *stopping; /* a watch before whose instruction it stopped, or NULL */
+};
+
+void stub_open(struct stub *s); /* the shell is open already */
+void stub_close(struct stub *s);
+
+/* Something comes from gdb while the machine runs: it is interrupted. */
+typedef void stub_watch_input(void *user, bool running);
+/* Answers a packet: the contents of none, one or more packets, each given to `send`. */
+typedef void stub_send(void *user, penta_bytes body);
+struct stub_line { /* how the stub talks */
+    stub_send *send;
+    stub_watch_input *watch; /* or NULL */
+    void *user;
+};
+void stub_answer(struct stub *s, penta_bytes packet, const struct stub_line *line);
+
+/* ---- registers.c ---- */
+void registers_open(struct stub *s);
+void registers_read(struct stub *s); /* of all registers, from the machine */
+size_t registers_all(const struct stub *s);
+uint64_t register_value(const struct stub *s, size_t number);
+bool register_write(struct stub *s, size_t number, uint64_t value);
+
+/* ---- resume.c ---- */
+bool stub_point(struct stub *s, bool on, char type, uint64_t address, uint64_t size);
+/* c, s, vCont, bc and bs; then the stop, which is also what `?` asks for. */
+void stub_resume(struct stub *s, char how, const struct stub_line *line);
+void stub_stopped(struct stub *s, bool start, const struct stub_line *line);
