@@ -475,6 +475,20 @@ def test_compiler():
         check(f"compile time of level {level} is linear", per[1] < 4 * per[0], per)
 
 
+def test_prototypes():
+    """Symbols of .coil.proto are renumbered, and every prototype stays with its name."""
+    first = assemble("proto_a", ".proto g, f64(i32, f32)\n.global main\n.func main\n CALL @g\n RET\n.endfunc\n")
+    second = assemble("proto_b", ".proto main, i32()\n.proto g, f64(i32, f32)\n" + CALLEE)
+    done = penta("link", first, second, "-o", "proto.coil")
+    text = penta("dis", "proto.coil").stdout.decode()
+    wanted = ".proto g, f64(i32, f32)\n.proto main, i32()\n.proto g, f64(i32, f32)\n"
+    check("prototypes linked", done.returncode == 0 and wanted in text, text)
+    check("prototypes valid", penta("validate", "proto.coil").returncode == 0)
+    third = assemble("proto_c", ".proto g, f32(i32, f32)\n.extern g\n")
+    done = penta("link", first, second, third, "-o", "proto.coil")
+    check("prototypes that differ", penta("validate", "proto.coil").returncode == 1)
+
+
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for name, test in list(globals().items()):

@@ -2,6 +2,7 @@
  * number (data_units.h), and the rows of sections that are penta's own. */
 #include "coil/format/data_units.h"
 #include "coil/format/object.h"
+#include "coil/format/proto.h"
 #include <stdlib.h>
 
 static bool swap_code(const struct coil_module *m, size_t section, struct writer *out,
@@ -38,7 +39,7 @@ static bool section_swaps(const struct coil_module *m, size_t i)
 {
     static const char *const ours[] = {".coil.line", ".coil.type", ".coil.ext"};
     penta_bytes name = coil_string(m, m->sections[i].name_idx);
-    bool found = false;
+    bool found = coil_is_proto(m, i);
     for (int k = 0; k < 3; k++) found |= bytes_equal(name, bytes_of(ours[k]));
     return found;
 }

@@ -3,6 +3,7 @@
 #include "coil/coil.h"
 #include "coil/format/pieces.h"
 #include "coil/format/target.h"
+#include "coil/format/proto.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -248,13 +249,17 @@ static void describe_contents(const struct coil_module *m, const penta_visitor *
 {
     char name[80];
     node_name(coil_string(m, m->sections[p->index].name_idx), name, sizeof name);
-    if (!coil_is_code(&m->sections[p->index])) {
+    bool proto = coil_is_proto(m, p->index);
+    if (!coil_is_code(&m->sections[p->index]) && !proto) {
         describe_raw(v, name, coil_contents(m, p->index), p->from, NULL);
         return;
     }
     penta_node node = {.name = name, .offset = p->from, .size = p->size, .list = true};
     if (!describe_enter(v, node)) return;
-    describe_code(m, v, p->index);
+    if (proto)
+        coil_proto_describe(m, p->index, v);
+    else
+        describe_code(m, v, p->index);
     describe_leave(v, node);
 }
 

@@ -1,5 +1,6 @@
 /* Every rule of an object (COIL 8, COIL 11): tables, symbols, relocations, then the code,
  * function by function. */
+#include "coil/format/proto.h"
 #include "coil/format/check.h"
 #include "base/array.h"
 #include "coil/format/pieces.h"
@@ -384,6 +385,7 @@ void coil_verify(const penta_module *module, struct findings *f)
         verify_relocs(m, f);
         verify_entry(m, f);
         verify_extensions(m, f);
+        coil_proto_verify(m, f);
         verify_unused(m, f);
     }
     struct coil_check check;

@@ -1,5 +1,6 @@
 /* What refers to symbols and strings by number (COIL 9.5, COIL 9.6): operands in code, source
  * lines, relocations. */
+#include "coil/format/proto.h"
 #include "coil/link/state.h"
 #include "base/array.h"
 #include <stdlib.h>
@@ -172,6 +173,17 @@ static bool renumber_rows(struct state *s, const char *name, bool lines)
     return ok;
 }
 
+static void renumber_protos(struct state *s, size_t input, size_t section)
+{
+    const struct coil_module *m = MODULE(s, input);
+    const struct placement *p = &s->sections[input][section];
+    struct coil_proto proto;
+    penta_error err = {0};
+    for (size_t at = 0, from = 0; coil_proto_next(m, section, &at, &proto, &err); from = at)
+        writer_patch(&s->object.sections[p->section].data, (size_t)p->offset + from,
+                     s->symbols[input][proto.symbol], 4);
+}
+
 bool coil_link_renumber(struct state *s)
 {
     struct job *jobs = NULL;
@@ -180,6 +192,7 @@ bool coil_link_renumber(struct state *s)
     for (size_t i = 0; ok && i < s->link->count; i++) {
         const struct coil_module *m = MODULE(s, i);
         for (size_t k = 0; ok && s->link->inputs[i].used && k < m->section_count; k++) {
+            if (coil_is_proto(m, k)) renumber_protos(s, i, k);
             if (!coil_is_code(&m->sections[k])) continue;
             ok = ARRAY_GROW(jobs, capacity, count, &s->err);
             if (ok) jobs[count++] = (struct job){i, k, &s->sections[i][k]};

@@ -139,6 +139,9 @@ bool coil_asm_instruction(struct coil_asm *a, struct token mnemonic);
 bool asm_opcode(struct coil_asm *a); /* .opcode 0xNN, operands */
 bool asm_mnemonics(struct coil_asm *a, penta_error *err);
 
+/* assemble_proto.c */
+bool asm_proto(struct coil_asm *a); /* .proto NAME, result(arguments) */
+
 /* directives.c */
 bool asm_directive(struct coil_asm *a, struct token t);
 

@@ -566,6 +566,7 @@ static const struct directive {
     {".bytes", d_bytes, true},
     {".image", d_image, false},
     {".line", d_line, false},
+    {".proto", asm_proto, false},
     {".raw", d_raw, false},
 };
 enum { DIRECTIVES = sizeof directives / sizeof *directives };

@@ -1,6 +1,7 @@
 /* The disassembler. A listing is assembled in memory before it is printed. If that does not give
  * the file back, the file is printed as hex, with the listing beside it as comments. */
 #include "coil/coil.h"
+#include "coil/format/proto.h"
 #include "coil/format/section_layout.h"
 #include "core/assembles.h"
 #include "core/describe.h"
@@ -325,6 +326,34 @@ static void print_zeros(struct listing *l, size_t section)
     }
 }
 
+/* Prototypes as directives. False: text would write the section otherwise. */
+static bool print_protos(struct listing *l, size_t section)
+{
+    const struct coil_module *m = l->m;
+    const struct coil_section *s = &m->sections[section];
+    penta_error err = {0};
+    struct coil_proto p;
+    struct writer text = {0};
+    size_t at = 0;
+    bool usual_head = coil_is_proto(m, section) && s->type == COIL_S_COMMENT &&
+                      s->flags == COIL_INFO && s->align == 4 && s->size && !s->addr && !s->link &&
+                      !s->info && !l->placed_count && !name_taken(m, section);
+    while (usual_head && coil_proto_next(m, section, &at, &p, &err)) {
+        if (!m->plain[p.symbol]) break;
+        penta_bytes symbol = coil_symbol_name(m, p.symbol);
+        writer_text(&text, ".proto ");
+        writer_bytes(&text, symbol.data, symbol.size);
+        writer_text(&text, ", ");
+        coil_proto_print(&text, &p);
+        writer_char(&text, '\n');
+    }
+    bool ok = usual_head && at == s->size;
+    if (ok) writer_append(l->out, &text);
+    l->out->failed |= text.failed;
+    writer_free(&text);
+    return ok;
+}
+
 /* ---- code ---- */
 
 static void print_line_rows(struct listing *l, size_t section, uint64_t at, size_t *row)
@@ -486,6 +515,7 @@ static void print_object(struct listing *l)
     for (size_t i = 0; i < l->m->section_count; i++) {
         if (i == l->line_section && i + 1 == l->m->section_count) continue;
         place_symbols(l, i);
+        if (print_protos(l, i)) continue;
         print_section_head(l, i);
         if (i == l->line_section) continue;
         if (coil_is_code(&l->m->sections[i]))

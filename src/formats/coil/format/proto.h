@@ -1,0 +1,30 @@
+/* Signatures of functions as C has them (COIL 8.9): the section .coil.proto, words of the file's byte
+ * order.
+ *
+ *     prototype    symbol | result type, FF for none | 1: more arguments may follow | count | type * count
+ */
+#pragma once
+#include "coil/coil.h"
+
+#define COIL_PROTO_NAME ".coil.proto"
+enum { COIL_PROTO_HEAD = 16, COIL_PROTO_ARGS = 32 };
+
+struct coil_proto {
+    uint32_t symbol, count;
+    uint8_t result; /* a scalar type, or VOID */
+    bool variadic;
+    uint8_t types[COIL_PROTO_ARGS];
+};
+
+bool coil_is_proto(const struct coil_module *m, size_t section);
+/* Reads the one at *at and moves *at after it. False at the end, and, with an error, where it is wrong. */
+bool coil_proto_next(const struct coil_module *m, size_t section, size_t *at,
+                     struct coil_proto *out, penta_error *err);
+/* The first one of a symbol. */
+bool coil_proto_find(const struct coil_module *m, size_t symbol, struct coil_proto *out);
+bool coil_proto_equal(const struct coil_proto *a, const struct coil_proto *b);
+void coil_proto_write(struct writer *out, const struct coil_proto *p);
+void coil_proto_print(struct writer *out, const struct coil_proto *p); /* i32(u64, ...) */
+void coil_proto_describe(const struct coil_module *m, size_t section, const penta_visitor *v);
+void coil_proto_verify(const struct coil_module *m, struct findings *f);
+static inline bool coil_proto_type(uint8_t op) { return coil_is_scalar(op) && op != COIL_T_BIT; }
