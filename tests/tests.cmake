@@ -145,6 +145,10 @@ if(PENTA_JIT)
                              $<TARGET_OBJECTS:penta_objects>)
   target_include_directories(coil_differ PRIVATE tests/tools)
   target_link_libraries(coil_differ PRIVATE penta_objects)
+  if(NOT PENTA_SANITIZE)
+    penta_test(coil-native ${PYTHON} tests/programs/coil_native.py $<TARGET_FILE:penta_cli>
+               ${CMAKE_SOURCE_DIR}/tests/cases/coil ${SHARED}/coil/programs)
+  endif()
   penta_test(coil-differ $<TARGET_FILE:coil_differ> --count 3000 --seed 1)
   penta_test(pvm-differ $<TARGET_FILE:pvm_differ> --count 20000 --seed 1 --cover)
   add_executable(pvm_jit_tools_test tests/units/pvm_jit_tools.c src/cli/pvm/native_listing.c

@@ -67,6 +67,14 @@ PENTA_API bool penta_coil_link(const penta_object *objects, size_t count,
                                const penta_option *options, size_t option_count, penta_buffer *out,
                                penta_buffer *map, penta_link_report *report, void *user);
 
+/* ---- native code ---- */
+
+/* Compiles a relocatable little-endian object to x86-64 code for the system's linker: an ELF object,
+ * or with the option "emit" = "asm" text for its assembler, appended to out. Nothing of it is checked
+ * when it runs. docs/formats/coil/native.md has the rules for calls, and what needs -lpenta_coil. */
+PENTA_API bool penta_coil_compile(const penta_module *module, const penta_option *options,
+                                  size_t count, penta_buffer *out, penta_error *err);
+
 /* ---- machines ---- */
 
 /* The value of register V0..V15 of a machine. */

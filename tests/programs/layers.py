@@ -81,6 +81,7 @@ PRINTERS = {"src/cli/terminal/terminal.c": "the one writer",
             "src/cli/machine/line.c": "hands the streams to libedit, which shows what is typed",
             "src/compat/cvbc/machine.c": "a library's print, filtered by itself on a terminal",
             "src/cli/server/server.c": "the descriptors of a protocol, never a terminal",
+            "src/formats/coil/runtime/runtime.c": "part of native programs: what they print",
             "src/gpu/child/device_main.c": "another program: the wire protocol, and its usage",
             "src/gpu/host/child_process.c": "descriptors of the child"}
 seen = set()

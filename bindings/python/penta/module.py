@@ -129,6 +129,10 @@ class Module:
     def unseal(self, **unseal_options: OptionValue) -> bytes:
         return self._rewritten(lib.penta_unseal, unseal_options)
 
+    def compile(self, **compile_options: OptionValue) -> bytes:
+        """A COIL object as an ELF object for x86-64; emit="asm": as text for the assembler."""
+        return filled(lib.penta_coil_compile, self._handle, *options(compile_options))
+
     def _rewritten(self, function: Callable[..., bool], values: Dict[str, OptionValue]) -> bytes:
         found, out = Findings(), Filled()
         found.check(function(self._handle, *options(values), out.ref, found.report, None))

@@ -8,4 +8,5 @@
 bool container_open(struct cli *c, const char *name, const char *others, struct input *in);
 /* The last value of an option of the format, or NULL. */
 const char *container_option(const struct cli *c, const char *key);
-bool is_rule(const penta_error *err, const char *name); /* of this format */
+void container_compile(struct cli *c, struct input *in); /* a source */
+bool is_rule(const penta_error *err, const char *name);  /* of this format */

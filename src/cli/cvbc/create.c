@@ -27,30 +27,34 @@ static bool build(struct input *in, bool source, const penta_option *options, si
     return in->module && penta_cvbc_create(in->module, options, count, out, err);
 }
 
-static void create(struct cli *c, bool source)
+static void create(struct cli *c, struct input *in, bool source)
 {
-    struct input in;
-    if (!input_read(c, c->words[0], &in)) return;
     size_t count = 0;
     penta_option *options = options_for(c, "cvbc", OPTION_CREATE, &count);
-    penta_bytes text = input_bytes(&in);
+    penta_bytes text = input_bytes(in);
     struct finding_sink sink;
-    finding_sink_init(&sink, c, in.name);
+    finding_sink_init(&sink, c, in->name);
     sink.source = &text;
     penta_buffer out = {0};
     penta_error err = {0};
-    bool ok = build(&in, source || is_source(in.name), options, count, &sink, &out, &err);
+    bool ok = build(in, source || is_source(in->name), options, count, &sink, &out, &err);
     finding_sink_finish(&sink);
     if (ok)
         cli_bytes(c, (penta_bytes){out.data, out.size});
     else if (err.code)
-        cli_error(c, in.name, &err);
+        cli_error(c, in->name, &err);
     else
         cli_fail(c, EXIT_NO);
     penta_buffer_free(&out);
     free(options);
+}
+
+void command_CREATE(struct cli *c)
+{
+    struct input in;
+    if (!input_read(c, c->words[0], &in)) return;
+    create(c, &in, false);
     input_close(&in);
 }
 
-void command_CREATE(struct cli *c) { create(c, false); }
-void command_COMPILE(struct cli *c) { create(c, true); }
+void container_compile(struct cli *c, struct input *in) { create(c, in, true); }

@@ -20,3 +20,10 @@ bool penta_coil_pass_text(const penta_vm *vm, const char *pass, penta_buffer *ou
     *err = (penta_error){0};
     return error_at(err, BASE_UNSUPPORTED, 0, "this build has no compiler for this host");
 }
+
+bool penta_coil_compile(const penta_module *module, const penta_option *options, size_t count,
+                        penta_buffer *out, penta_error *err)
+{
+    (void)module, (void)options, (void)count, (void)out;
+    return error_at(err, BASE_UNSUPPORTED, 0, "this build has no compiler to x86-64");
+}

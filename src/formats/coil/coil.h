@@ -389,9 +389,10 @@ void coil_print_insn(struct writer *out, const struct coil_module *m, const stru
 void coil_print_type(struct writer *out, const struct coil_type *type);
 void coil_print_operand(struct writer *out, const struct coil_module *m,
                         const struct coil_operand *o);
-void coil_print_real(struct writer *out, double value, bool single); /* shortest that reads back */
 const char *coil_mnemonic(const struct coil_module *m,
                           const struct coil_insn *insn); /* NULL: none */
+/* print_real.c: the shortest text that reads back. */
+void coil_print_real(struct writer *out, double value, bool single);
 /* print.c */
 bool coil_print(const penta_module *module, const penta_option *options, size_t count,
                 struct writer *out, penta_error *err);

@@ -158,6 +158,8 @@ assert program.exports == {"main": 0} and program.imports == {}, program.parts()
 assert penta.open(program.convert(to="jam"), "pvm").valid
 
 # ---- linking ----
+native = penta.assemble(".global main\n.func main\n RET\n.endfunc\n", "coil").compile()
+assert native[:4] == b"\x7fELF", native[:4]
 objects = [("main.coil", penta.assemble(".global main\n.func main\n CALL @f\n RET\n.endfunc\n", "coil").encode()),
            ("f.coil", penta.assemble(".global f\n.func f\n RET\n.endfunc\n", "coil").encode(), True)]
 listed = []

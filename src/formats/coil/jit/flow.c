@@ -1,6 +1,6 @@
 /* What the compiler must know of a function before it makes code: blocks, which variables are live,
  * which flags are read, and where. */
-#include "coil/jit/jit.h"
+#include "coil/native/native.h"
 #include "coil/vm/step.h"
 #include <stdlib.h>
 
@@ -11,6 +11,7 @@ void coil_flow_free(struct coil_flow *f)
     for (uint32_t i = 0; f->targets && i < f->end - f->first; i++) free(f->targets[i]);
     free(f->targets);
     free(f->target_counts);
+    free(f->computed);
     free(f->blocks);
     free(f->block_at);
     free(f->live_in);
@@ -85,7 +86,7 @@ static bool ends_block(uint16_t op)
 }
 
 /* The targets of a SWITCH through a constant table that cannot change; count of 0: not known. */
-static bool find_targets(struct coil_flow *f, const struct coil_vm *vm, uint32_t cell)
+static bool find_table(struct coil_flow *f, const struct coil_vm *vm, uint32_t cell)
 {
     const struct coil_step *s = f->p->steps[cell];
     if (!s || s->opcode != COIL_OP_SWITCH || s->places[1].at != COIL_AT_CONST || vm->m->big_endian)
@@ -108,6 +109,15 @@ static bool find_targets(struct coil_flow *f, const struct coil_vm *vm, uint32_t
     f->targets[cell - f->first] = cells;
     f->target_counts[cell - f->first] = (uint32_t)count + 1;
     return true;
+}
+
+static bool find_targets(struct coil_flow *f, const struct coil_vm *vm, uint32_t cell)
+{
+    uint32_t i = cell - f->first;
+    if (!find_table(f, vm, cell)) return false;
+    if (!f->native || f->target_counts[i] || !coil_native_jumps(f->p, cell)) return true;
+    f->computed[i] = 1;
+    return coil_native_labels(f->native, f->function, &f->targets[i], &f->target_counts[i]);
 }
 
 static bool find_blocks(struct coil_flow *f)
@@ -143,6 +153,15 @@ static uint32_t block_of(const struct coil_flow *f, uint32_t cell)
     return inside(f, cell) ? f->block_at[cell - f->first] : NONE;
 }
 
+/* What an object calls by address, or jumps to on a condition, is followed by the next block. */
+static bool goes_on(const struct coil_flow *f, uint32_t cell)
+{
+    const struct coil_step *s = f->p->steps[cell];
+    if (!f->native || f->p->cells[cell].op != COIL_CELL_INDIRECT) return false;
+    bool conditional = s->count && s->places[0].form == COIL_PARAM;
+    return s->opcode == COIL_OP_CALL || (s->opcode == COIL_OP_BR && conditional);
+}
+
 static void link_blocks(struct coil_flow *f)
 {
     for (uint32_t b = 0; b < f->block_count; b++) {
@@ -154,7 +173,8 @@ static void link_blocks(struct coil_flow *f)
         } else if (is_branch(c->op)) {
             block->to[0] = block_of(f, c->a);
             block->to[1] = next;
-        } else if (!ends_block(c->op) || c->op == COIL_CELL_RET_IF || c->op == COIL_CELL_CALL_IF) {
+        } else if (!ends_block(c->op) || c->op == COIL_CELL_RET_IF || c->op == COIL_CELL_CALL_IF ||
+                   goes_on(f, block->end - 1)) {
             block->to[0] = next;
         }
     }
@@ -294,7 +314,7 @@ void coil_flow_after(const struct coil_flow *f, uint32_t b, uint64_t *live)
     }
     /* Where a jump goes that only the interpreter decides: everything may be read there. */
     uint16_t op = f->p->cells[f->blocks[b].end - 1].op;
-    if ((op == COIL_CELL_INDIRECT || op == COIL_CELL_TAIL) && !f->target_counts[cell])
+    if ((op == COIL_CELL_INDIRECT || op == COIL_CELL_TAIL) && !f->target_counts[cell] && !f->native)
         memset(live, 0xff, f->words * sizeof *live);
 }
 
@@ -332,10 +352,12 @@ static void find_types(struct coil_flow *f)
     }
 }
 
-bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, uint32_t function)
+bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_native *native,
+               uint32_t function)
 {
     const struct coil_program *p = &vm->program;
-    *f = (struct coil_flow){.p = p, .function = function, .first = p->functions[function].first};
+    *f = (struct coil_flow){
+        .p = p, .native = native, .function = function, .first = p->functions[function].first};
     f->end = f->first;
     while (f->end < p->count && p->owners[f->end] == function) f->end++;
     f->slots = p->functions[function].slots;
@@ -348,8 +370,9 @@ bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, uint32_t function)
     f->types = malloc(f->slots + 1);
     f->targets = calloc(n + 1, sizeof *f->targets);
     f->target_counts = calloc(n + 1, sizeof *f->target_counts);
+    f->computed = calloc(n + 1, 1);
     if (!f->block_at || !f->flags_live || !f->by_step || !f->types || !f->targets ||
-        !f->target_counts)
+        !f->target_counts || !f->computed)
         return false;
     memset(f->types, COIL_T_VOID, f->slots + 1);
     for (uint32_t i = 0; i < n; i++)

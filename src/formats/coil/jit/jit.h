@@ -87,6 +87,8 @@ static inline struct coil_jit *coil_jit(penta_vm *vm) { return (struct coil_jit 
 
 /* ---- flow.c ---- */
 
+struct coil_native; /* native/native.h; where it is NULL, code is for a machine */
+
 struct coil_flow_block {
     uint32_t first, end; /* cells */
     uint32_t to[2];      /* blocks; UINT32_MAX: none */
@@ -96,6 +98,7 @@ struct coil_flow_block {
 };
 struct coil_flow {
     const struct coil_program *p;
+    const struct coil_native *native;
     uint32_t function, first, end; /* cells of the function */
     uint32_t slots, words;         /* words of a set of slots */
     struct coil_flow_block *blocks;
@@ -107,8 +110,10 @@ struct coil_flow {
     uint8_t *by_step;   /* per cell: its flags are read in ways that only its general form serves */
     uint32_t **targets; /* per cell: of a SWITCH, blocks; or NULL */
     uint32_t *target_counts;
+    uint8_t *computed; /* per cell of an object: targets are labels to compare an address with */
 };
-bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, uint32_t function);
+bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_native *native,
+               uint32_t function);
 void coil_flow_free(struct coil_flow *f);
 /* The set of live slots after a block; and from after a cell to before it. */
 void coil_flow_after(const struct coil_flow *f, uint32_t block, uint64_t *live);
@@ -125,6 +130,7 @@ struct coil_pending_flags { /* the operation whose flags a branch may read */
 struct coil_lower {
     struct coil_vm *vm;
     const struct coil_program *p;
+    struct coil_native *native;
     struct coil_flow flow;
     struct ssa_function *f;
     const uint8_t *touched; /* per function: how many of V0 to V5 it takes and gives back */
@@ -147,6 +153,13 @@ struct coil_lower {
 /* leaves: a return from any function may end the program. types gets the type of each slot. */
 bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *touched, bool leaves,
                          uint8_t *types, struct ssa_function *f);
+/* The same for an object file. */
+bool coil_lower_native(struct coil_native *n, uint32_t function, struct ssa_function *f);
+void coil_lower_call(struct coil_lower *l, uint32_t callee);
+void coil_lower_return(struct coil_lower *l);
+uint32_t coil_lower_fixed(struct coil_lower *l, enum ssa_fixed which);
+uint32_t coil_lower_register(struct coil_lower *l, uint32_t reg);
+enum ssa_mem coil_lower_mem(uint8_t op);
 void coil_lower_stub(const struct coil_function *function, uint8_t touched, struct ssa_function *f);
 uint32_t coil_lower_exit(struct coil_lower *l, uint32_t kind);
 void coil_lower_step(struct coil_lower *l);

@@ -1,6 +1,6 @@
 /* A function to SSA form: blocks, calls, returns, exits. Instructions with values are in
  * lower_value.c, operands in lower_operand.c, conditions in lower_flags.c. */
-#include "coil/jit/jit.h"
+#include "coil/native/native.h"
 #include "base/array.h"
 #include <stdlib.h>
 
@@ -95,12 +95,19 @@ static void ask_step(struct coil_lower *l, uint32_t kind)
 
 void coil_lower_step(struct coil_lower *l)
 {
-    ask_step(l, COIL_EXIT_STEP);
+    if (l->native)
+        coil_native_step(l);
+    else
+        ask_step(l, COIL_EXIT_STEP);
     if (coil_flags_written(l->p, l->cell)) l->flags.opcode = 0;
 }
 
 static void leave_here(struct coil_lower *l)
 {
+    if (l->native) {
+        coil_native_leave(l);
+        return;
+    }
     ssa_effect(l->f, SSA_LEAVE, coil_lower_exit(l, COIL_EXIT_LEAVE));
     l->ended = true;
 }
@@ -132,19 +139,25 @@ static void check_frames(struct coil_lower *l, uint32_t callee)
     l->f->insns[guard].exit = exit;
 }
 
-static void lower_call(struct coil_lower *l, uint32_t callee)
+static void check_call(struct coil_lower *l, uint32_t callee)
+{
+    uint32_t depth = ssa_effect(l->f, SSA_DEPTH, coil_lower_exit(l, COIL_EXIT_DEPTH));
+    if (depth) l->f->insns[depth].imm = offsetof(struct coil_jit, stack_limit);
+    check_frames(l, callee);
+}
+
+void coil_lower_call(struct coil_lower *l, uint32_t callee)
 {
     struct ssa_function *f = l->f;
     unsigned n = l->touched[callee];
     int64_t bytes = (int64_t)l->p->functions[l->flow.function].bytes;
-    uint32_t depth = ssa_effect(f, SSA_DEPTH, coil_lower_exit(l, COIL_EXIT_DEPTH)),
-             args[COIL_PASSED];
-    if (depth) f->insns[depth].imm = offsetof(struct coil_jit, stack_limit);
-    check_frames(l, callee);
+    uint32_t args[COIL_PASSED];
+    if (l->native) bytes = 0;
+    if (!l->native) check_call(l, callee);
     for (unsigned i = 0; i < n; i++) args[i] = ssa_read(f, l->flow.slots + i);
     if (bytes) add_frame(l, bytes);
     /* What the callee does not pass on is still here when it stops. */
-    uint32_t exit = begin_exit(l, COIL_EXIT_CALL, live_before(l), n);
+    uint32_t exit = l->native ? 0 : begin_exit(l, COIL_EXIT_CALL, live_before(l), n);
     uint32_t list = ssa_list(f, args, n), call = ssa_effect(f, SSA_CALL, exit);
     if (!call) return;
     f->insns[call].imm = callee;
@@ -160,12 +173,12 @@ static void lower_call(struct coil_lower *l, uint32_t callee)
     l->flags.opcode = 0;
 }
 
-static void lower_return(struct coil_lower *l)
+void coil_lower_return(struct coil_lower *l)
 {
     struct ssa_function *f = l->f;
     uint32_t values[COIL_PASSED];
     for (unsigned i = 0; i < l->passed; i++) values[i] = ssa_read(f, l->flow.slots + i);
-    if (l->last)
+    if (l->last && !l->native)
         ssa_store(f, SSA_U32, context(l, offsetof(struct coil_vm, pc)), ssa_const(f, l->cell));
     uint32_t list = ssa_list(f, values, l->passed), end = ssa_effect(f, SSA_RETURN, 0);
     if (!end) return;
@@ -183,6 +196,10 @@ static uint32_t block_for(uint32_t flow_block)
 /* A branch on flags that are in the machine. */
 static void branch_asking(struct coil_lower *l, uint8_t condition, uint32_t yes, uint32_t no)
 {
+    if (l->native) {
+        coil_native_branch(l, condition, yes, no);
+        return;
+    }
     ssa_effect(l->f, SSA_SIDE, coil_lower_exit(l, COIL_EXIT_CONDITION | (uint32_t)condition << 8));
     uint32_t truth = ssa_load(l->f, SSA_X64, context(l, offsetof(struct coil_jit, scratch)));
     ssa_branch(l->f, SSA_BRANCH, SSA_NE, false, truth, ssa_const(l->f, 0), yes, no);
@@ -204,10 +221,10 @@ static void lower_conditional(struct coil_lower *l, const struct coil_cell *c, u
     ssa_start(l->f, then);
     ssa_seal(l->f, then);
     if (c->op == COIL_CELL_RET_IF) {
-        lower_return(l);
+        coil_lower_return(l);
         return;
     }
-    lower_call(l, c->a);
+    coil_lower_call(l, c->a);
     ssa_jump(l->f, next);
 }
 
@@ -218,7 +235,9 @@ static void lower_switch(struct coil_lower *l)
     const struct coil_place *p = &s->places[0];
     uint32_t i = l->cell - l->flow.first, n = l->flow.target_counts[i];
     uint8_t type = p->at == COIL_AT_REGISTER ? COIL_T_UNT64 : p->op;
-    uint32_t value = coil_is_int(type) ? coil_lower_place(l, p, type, type) : 0;
+    uint32_t value = l->native           ? coil_native_operand(l, 0)
+                     : coil_is_int(type) ? coil_lower_place(l, p, type, type)
+                                         : 0;
     uint32_t *blocks = value ? malloc(n * sizeof *blocks) : NULL;
     if (!blocks) {
         leave_here(l);
@@ -257,6 +276,7 @@ static bool find_live(struct coil_lower *l, uint32_t block)
 
 static void poll(struct coil_lower *l)
 {
+    if (l->native) return;
     uint32_t value = ssa_effect(l->f, SSA_POLL, coil_lower_exit(l, COIL_EXIT_POLL));
     if (value) l->f->insns[value].imm = offsetof(struct penta_vm, interrupt);
 }
@@ -303,8 +323,15 @@ static void lower_jump(struct coil_lower *l, uint32_t block, uint32_t to)
     l->copying = false;
 }
 
+static bool is_decided_late(const struct coil_lower *l)
+{
+    uint32_t i = l->cell - l->flow.first;
+    return !l->flow.target_counts[i] || l->flow.computed[i];
+}
+
 static void lower_cell(struct coil_lower *l, uint32_t block)
 {
+    l->f->position = l->cell + 1;
     const struct coil_cell *c = &l->p->cells[l->cell];
     const struct coil_flow_block *b = &l->flow.blocks[block];
     switch (c->op) {
@@ -322,7 +349,7 @@ static void lower_cell(struct coil_lower *l, uint32_t block)
         else
             branch_on(l, c->x, block_for(b->to[0]), block_for(b->to[1]));
         break;
-    case COIL_CELL_CALL: lower_call(l, c->a); break;
+    case COIL_CELL_CALL: coil_lower_call(l, c->a); break;
     case COIL_CELL_CALL_IF:
     case COIL_CELL_RET_IF:
         if (b->to[0] == NONE)
@@ -331,17 +358,24 @@ static void lower_cell(struct coil_lower *l, uint32_t block)
             lower_conditional(l, c, block_for(b->to[0]));
         break;
     case COIL_CELL_RET:
-        lower_return(l);
+        coil_lower_return(l);
         l->ended = true;
         break;
-    case COIL_CELL_PORT: ask_step(l, COIL_EXIT_PORT); break;
+    case COIL_CELL_PORT:
+        if (l->native)
+            coil_native_port(l);
+        else
+            ask_step(l, COIL_EXIT_PORT);
+        break;
     case COIL_CELL_HALT:
     case COIL_CELL_TRAP:
     case COIL_CELL_BAD:
     case COIL_CELL_END:
     case COIL_CELL_TAIL: leave_here(l); break;
     case COIL_CELL_INDIRECT:
-        if (l->flow.target_counts[l->cell - l->flow.first])
+        if (l->native && is_decided_late(l) && coil_native_indirect(l, block_for(b->to[0])))
+            l->ended = true;
+        else if (l->flow.target_counts[l->cell - l->flow.first])
             lower_switch(l);
         else
             leave_here(l);
@@ -394,6 +428,10 @@ static void clear_frame(struct coil_lower *l)
 {
     uint64_t bytes = l->p->functions[l->flow.function].bytes;
     if (!bytes) return;
+    if (l->native) {
+        coil_native_clear(l, bytes);
+        return;
+    }
     l->cell = l->flow.first;
     uint32_t exit = ssa_exit(l->f, COIL_EXIT_CLEAR, l->cell);
     for (unsigned i = 0; i < l->passed; i++)
@@ -433,7 +471,10 @@ static void make_blocks(struct coil_lower *l)
 {
     uint32_t extra = 0, n = l->flow.block_count;
     for (uint32_t c = l->flow.first; c < l->flow.end; c++)
-        extra += l->p->cells[c].op == COIL_CELL_CALL_IF || l->p->cells[c].op == COIL_CELL_RET_IF;
+        if (l->p->cells[c].op == COIL_CELL_CALL_IF || l->p->cells[c].op == COIL_CELL_RET_IF)
+            extra++;
+        else if (l->native && l->p->cells[c].op == COIL_CELL_INDIRECT)
+            extra += 2 + l->flow.target_counts[c - l->flow.first];
     for (uint32_t i = 0; i < n + 1 + extra; i++) ssa_block(l->f);
     l->extra = n + 1;
     uint32_t variables = l->flow.slots + l->passed;
@@ -454,6 +495,32 @@ static void lower_all(struct coil_lower *l)
     for (uint32_t b = 0; b < l->f->block_count && !l->f->failed; b++) ssa_seal(l->f, b);
 }
 
+/* types may be NULL. */
+static bool lower_function(struct coil_lower *l, uint32_t function, uint8_t *types)
+{
+    bool ok = coil_flow(&l->flow, l->vm, l->native, function) && find_sources(l);
+    if (ok && types) memcpy(types, l->flow.types, l->flow.slots);
+    if (ok) lower_all(l);
+    l->f->position = 0;
+    coil_flow_free(&l->flow);
+    free(l->from);
+    free(l->pending);
+    free(l->live);
+    free(l->kept);
+    return ok && !l->f->failed;
+}
+
+bool coil_lower_native(struct coil_native *n, uint32_t function, struct ssa_function *f)
+{
+    struct coil_lower l = {.vm = n->vm,
+                           .p = &n->vm->program,
+                           .native = n,
+                           .f = f,
+                           .touched = n->touched,
+                           .passed = n->touched[function]};
+    return lower_function(&l, function, NULL);
+}
+
 bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *touched, bool leaves,
                          uint8_t *types, struct ssa_function *f)
 {
@@ -463,15 +530,7 @@ bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *t
                            .touched = touched,
                            .passed = touched[function],
                            .last = leaves || function == vm->program.entry};
-    bool ok = coil_flow(&l.flow, vm, function) && find_sources(&l);
-    if (ok) memcpy(types, l.flow.types, l.flow.slots);
-    if (ok) lower_all(&l);
-    coil_flow_free(&l.flow);
-    free(l.from);
-    free(l.pending);
-    free(l.live);
-    free(l.kept);
-    return ok && !f->failed;
+    return lower_function(&l, function, types);
 }
 
 /* A function without code: the interpreter goes on at its first cell. */

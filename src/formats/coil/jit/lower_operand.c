@@ -1,7 +1,7 @@
 /* Operands: reading, writing, converting, addresses. Integers are kept as the interpreter keeps them:
  * extended to 64 bits by their own sign. A function that returns 0 or false has no simple form for
  * what it was asked; what it emitted before that has no effect. */
-#include "coil/jit/jit.h"
+#include "coil/native/native.h"
 
 static bool is_real(uint8_t op) { return coil_types[op].family == COIL_F_REAL; }
 static bool is_signed(uint8_t op) { return coil_types[op].family == COIL_F_SIGNED; }
@@ -48,7 +48,7 @@ uint32_t coil_lower_convert(struct coil_lower *l, uint32_t value, uint8_t from, 
 
 /* ---- memory ---- */
 
-static enum ssa_mem mem_of(uint8_t op)
+enum ssa_mem coil_lower_mem(uint8_t op)
 {
     switch (op) {
     case COIL_T_INT8: return SSA_I8;
@@ -63,20 +63,22 @@ static enum ssa_mem mem_of(uint8_t op)
     }
 }
 
-static uint32_t fixed(struct coil_lower *l, enum ssa_fixed which)
+uint32_t coil_lower_fixed(struct coil_lower *l, enum ssa_fixed which)
 {
     uint32_t value = ssa_op1(l->f, SSA_FIXED, SSA_INT, 0);
     if (value) l->f->insns[value].imm = which;
+    if (l->native && which == SSA_CONTEXT) l->native->uses_context = true;
     return value;
 }
 
 static uint32_t context_word(struct coil_lower *l, size_t offset)
 {
-    return ssa_load(l->f, SSA_X64,
-                    (struct ssa_address){.base = fixed(l, SSA_CONTEXT), .disp = (int64_t)offset});
+    return ssa_load(
+        l->f, SSA_X64,
+        (struct ssa_address){.base = coil_lower_fixed(l, SSA_CONTEXT), .disp = (int64_t)offset});
 }
 
-static uint32_t read_register(struct coil_lower *l, uint32_t reg)
+uint32_t coil_lower_register(struct coil_lower *l, uint32_t reg)
 {
     if (reg < l->passed) return ssa_read(l->f, l->flow.slots + reg);
     return context_word(l, offsetof(struct coil_vm, v) + 8 * reg);
@@ -85,10 +87,12 @@ static uint32_t read_register(struct coil_lower *l, uint32_t reg)
 static uint32_t term(struct coil_lower *l, const struct coil_term *t)
 {
     switch (t->at) {
-    case COIL_AT_CONST: return ssa_const(l->f, (int64_t)t->value);
+    case COIL_AT_CONST:
+        return l->native && t->symbol ? coil_native_address(l, t->symbol - 1)
+                                      : ssa_const(l->f, (int64_t)t->value);
     case COIL_AT_SLOT:
         return coil_ssa_type(l->flow.types[t->slot]) == SSA_INT ? ssa_read(l->f, t->slot) : 0;
-    case COIL_AT_REGISTER: return read_register(l, t->slot);
+    case COIL_AT_REGISTER: return coil_lower_register(l, t->slot);
     default: return 0;
     }
 }
@@ -96,6 +100,11 @@ static uint32_t term(struct coil_lower *l, const struct coil_term *t)
 bool coil_lower_address(struct coil_lower *l, const struct coil_place *p, struct ssa_address *at)
 {
     *at = (struct ssa_address){0};
+    if (p->at == COIL_AT_FRAME && l->native) {
+        at->base = coil_lower_fixed(l, SSA_FRAME);
+        at->disp = p->slot;
+        return true;
+    }
     if (p->at == COIL_AT_FRAME) {
         at->base = context_word(l, offsetof(struct coil_vm, frame_top));
         at->disp = p->slot;
@@ -105,7 +114,8 @@ bool coil_lower_address(struct coil_lower *l, const struct coil_place *p, struct
     at->base = term(l, &p->base);
     if (!at->base) return false;
     uint64_t disp = p->value;
-    if (p->base.at == COIL_AT_CONST) { /* into the displacement where it fits */
+    if (p->base.at == COIL_AT_CONST &&
+        !(l->native && p->base.symbol)) { /* into the displacement where it fits */
         disp += p->base.value;
         at->base = 0;
     }
@@ -131,8 +141,9 @@ static bool reach(struct coil_lower *l, const struct coil_place *p, bool write,
                   struct ssa_address *at)
 {
     struct ssa_function *f = l->f;
-    enum ssa_mem mem = mem_of(p->op);
+    enum ssa_mem mem = coil_lower_mem(p->op);
     if (!coil_lower_address(l, p, at)) return false;
+    if (l->native) return true;
     if (p->at != COIL_AT_FRAME) { /* variables are where they must be */
         /* One window for each base: accesses through the same variable stay in one region. */
         uint32_t number =
@@ -149,7 +160,7 @@ static bool reach(struct coil_lower *l, const struct coil_place *p, bool write,
         ssa_keep(f, COIL_KEY_WINDOW, where);
         ssa_window(f, mem, *at, write, window, exit);
     }
-    uint32_t memory = fixed(l, SSA_MEMORY);
+    uint32_t memory = coil_lower_fixed(l, SSA_MEMORY);
     at->base = at->base ? ssa_op2(f, SSA_ADD, SSA_INT, false, memory, at->base) : memory;
     return true;
 }
@@ -159,6 +170,10 @@ static bool reach(struct coil_lower *l, const struct coil_place *p, bool write,
 static uint32_t constant(struct coil_lower *l, const struct coil_place *p, uint8_t as)
 {
     if (!coil_is_scalar(p->op) && p->form != COIL_ADDR && p->form != COIL_MEASURE) return 0;
+    if (l->native && p->symbol) {
+        uint32_t address = coil_native_address(l, p->symbol - 1);
+        return coil_lower_convert(l, address, COIL_T_UNT64, as);
+    }
     uint8_t from = coil_is_scalar(p->op) ? p->op : COIL_T_UNT64;
     uint32_t bits = ssa_const(l->f, (int64_t)coil_convert_bits(p->value, from, as, false));
     return is_real(as) ? ssa_op1(l->f, SSA_REAL, coil_ssa_type(as), bits) : bits;
@@ -179,7 +194,7 @@ uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint
     case COIL_AT_CONST: return constant(l, p, as);
     case COIL_AT_REGISTER:
         if (own == COIL_T_BIT) return 0;
-        return coil_lower_convert(l, from_bits(l, read_register(l, p->slot), own), own, as);
+        return coil_lower_convert(l, from_bits(l, coil_lower_register(l, p->slot), own), own, as);
     case COIL_AT_SLOT: {
         uint8_t declared = l->flow.types[p->slot];
         uint32_t value = ssa_read(l->f, p->slot);
@@ -195,7 +210,7 @@ uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint
         if (!coil_is_scalar(p->op) || p->op == COIL_T_BIT || l->vm->m->big_endian ||
             p->ext & (COIL_VOLATILE | COIL_ATOMIC) || !reach(l, p, false, &at))
             return 0;
-        return coil_lower_convert(l, ssa_load(l->f, mem_of(p->op), at), p->op, as);
+        return coil_lower_convert(l, ssa_load(l->f, coil_lower_mem(p->op), at), p->op, as);
     default: return 0;
     }
 }
@@ -219,7 +234,7 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
             ssa_write(f, l->flow.slots + p->slot, value);
         else
             ssa_store(f, SSA_X64,
-                      (struct ssa_address){.base = fixed(l, SSA_CONTEXT),
+                      (struct ssa_address){.base = coil_lower_fixed(l, SSA_CONTEXT),
                                            .disp = (int64_t)offsetof(struct coil_vm, v) +
                                                    8 * (int64_t)p->slot},
                       value);
@@ -244,6 +259,6 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
     bool cuts = coil_is_int(from) && coil_is_int(p->op);
     if (!cuts) value = coil_lower_convert(l, value, from, p->op);
     if (!value || !reach(l, p, true, &at)) return false;
-    ssa_store(f, mem_of(p->op), at, value);
+    ssa_store(f, coil_lower_mem(p->op), at, value);
     return true;
 }

@@ -186,6 +186,7 @@ static void hide(struct coil_loading *l, uint64_t pc)
 static struct coil_term term_of(struct coil_loading *l, const struct coil_operand *o)
 {
     struct coil_term t = {.op = o->op, .at = COIL_AT_CONST};
+    if (o->form == COIL_ADDR || o->form == COIL_SYM) t.symbol = (uint32_t)o->value + 1;
     switch ((enum coil_form)o->form) {
     case COIL_IMM: t.value = coil_canon(o->op, o->value); break;
     case COIL_ADDR: t.value = o->value < l->m->symbol_count ? l->p->symbols[o->value] : 0; break;
@@ -227,6 +228,7 @@ static bool place_of(struct coil_loading *l, const struct coil_operand *o, struc
         break;
     case COIL_ADDR:
         p->at = COIL_AT_CONST;
+        p->symbol = (uint32_t)o->value + 1;
         p->value = o->value < l->m->symbol_count ? l->p->symbols[o->value] : 0;
         break;
     case COIL_MEASURE: {
@@ -247,6 +249,7 @@ static bool place_of(struct coil_loading *l, const struct coil_operand *o, struc
         p->at = COIL_AT_MEMORY;
         p->base = (struct coil_term){
             .at = COIL_AT_CONST,
+            .symbol = (uint32_t)o->value + 1,
             .value = o->value < l->m->symbol_count ? l->p->symbols[o->value] : 0};
         break;
     case COIL_MEM:

@@ -83,8 +83,11 @@ bool coil_load_symbols(struct coil_loading *l)
             p->end = (p->end + align - 1) / align * align;
             p->symbols[i] = p->end;
             p->end += s->size < UINT64_C(1) << 40 ? s->size : UINT64_C(1) << 40;
-        } else if (s->bind == COIL_WEAK || s->type == COIL_FILE || s->type == COIL_SECTION) {
+        } else if ((s->bind == COIL_WEAK && !l->how.object) || s->type == COIL_FILE ||
+                   s->type == COIL_SECTION) {
             p->symbols[i] = 0;
+        } else if (l->how.object) {
+            p->symbols[i] = COIL_ELSEWHERE + 16 * i;
         } else {
             penta_bytes name = coil_symbol_name(m, i);
             error_at(l->err, COIL_UNDEFINED, m->header.symbol_offset + i * coil_symbol_bytes,
@@ -126,6 +129,10 @@ bool coil_load_entry(struct coil_loading *l)
             p->entry = (uint32_t)i;
             return true;
         }
+    if (l->how.object && !found) {
+        p->entry = UINT32_MAX;
+        return true;
+    }
     error_at(l->err, COIL_ENTRY, 24, "there is no entry function");
     return error_note(l->err, "define _start or main as .global, or name the entry when linking");
 }

@@ -96,6 +96,7 @@ static bool apply_relocs(struct coil_vm *vm, penta_error *err)
         if ((r->type & 255) == COIL_RELOC_NONE) continue;
         uint64_t value = vm->program.symbols[r->symbol_idx] + r->addend;
         if ((r->type & 255) == COIL_RELOC_REL) value -= at;
+        if (vm->program.symbols[r->symbol_idx] >= COIL_ELSEWHERE) continue; /* of an object */
         if (!coil_reloc_fits(r->type, value))
             return error_at(err, COIL_RELOC_OVERFLOW, m->header.reloc_offset,
                             "relocation %zu does not fit %u bytes", i, width);
@@ -186,6 +187,23 @@ penta_vm *coil_vm_open(const penta_module *module, const penta_option *options, 
     atomic_init(&vm->base.interrupt, false);
     vm->m = coil_module(module);
     if (build(vm, linear, options, count, err)) return &vm->base;
+    coil_vm_close(&vm->base);
+    return NULL;
+}
+
+struct coil_vm *coil_vm_open_object(const struct coil_module *m, penta_error *err)
+{
+    struct coil_vm *vm = calloc(1, sizeof *vm);
+    if (!vm) {
+        error_at(err, BASE_MEMORY, 0, "no memory for a program");
+        return NULL;
+    }
+    vm->m = m;
+    vm->base.module = &m->base;
+    bool ok = coil_program_load(&vm->program, m, (struct coil_load){.object = true}, err);
+    if (ok) vm->regions = calloc(m->section_count + 4, sizeof *vm->regions);
+    if (ok && !vm->regions) ok = error_at(err, BASE_MEMORY, 0, "no memory for a program");
+    if (ok && map_image(vm, err) && map_commons(vm, err) && apply_relocs(vm, err)) return vm;
     coil_vm_close(&vm->base);
     return NULL;
 }

@@ -39,13 +39,15 @@ enum coil_at {
 struct coil_term { /* part of an address */
     uint8_t at, op;
     uint32_t slot;
-    uint64_t value; /* constant, or the address of a value in memory */
+    uint32_t symbol; /* number + 1 of the symbol whose address it is or has; 0: none */
+    uint64_t value;  /* constant, or the address of a value in memory */
 };
 struct coil_place {
-    uint8_t at, op; /* op: the scalar type, or the type's opcode */
-    uint8_t ext;    /* qualifiers */
-    uint8_t form;   /* of the operand */
-    uint32_t slot;  /* slot, register, offset in the frame */
+    uint8_t at, op;  /* op: the scalar type, or the type's opcode */
+    uint8_t ext;     /* qualifiers */
+    uint8_t form;    /* of the operand */
+    uint32_t slot;   /* slot, register, offset in the frame */
+    uint32_t symbol; /* of a constant: as in a term */
     const struct coil_type *type;
     uint64_t value;       /* constant; displacement */
     const uint8_t *image; /* constant that is no scalar */
@@ -164,7 +166,10 @@ static inline struct coil_vm *coil_vm(penta_vm *vm) { return (struct coil_vm *)v
 struct coil_load {
     bool plain;       /* every instruction in its general form */
     bool host_vendor; /* vendor instructions ask the host */
+    bool object;      /* for an object file: symbols may be undefined, and there may be no entry */
 };
+#define COIL_ELSEWHERE                                                                             \
+    UINT64_C(0x710000000000) /* where undefined symbols of an object seem to be */
 bool coil_program_load(struct coil_program *p, const struct coil_module *m, struct coil_load how,
                        penta_error *err);
 void coil_program_free(struct coil_program *p);
@@ -204,6 +209,8 @@ extern const struct engine coil_interp;
  * function; more than that: memory is linear if it can be. */
 penta_vm *coil_vm_open(const penta_module *module, const penta_option *options, size_t count,
                        size_t size, penta_error *err);
+/* What a compiler to object files needs of a machine: the program and its image. It cannot run. */
+struct coil_vm *coil_vm_open_object(const struct coil_module *m, penta_error *err);
 penta_vm *coil_vm_open_interp(const penta_module *module, const penta_option *options, size_t count,
                               penta_error *err);
 void coil_vm_close(penta_vm *vm);

@@ -1,0 +1,126 @@
+/* compile: sketches to containers, COIL objects to native code, which the system's cc links. */
+#include "cli/cvbc/container.h"
+#include "cli/output.h"
+#include "penta/coil.h"
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static bool ends_with(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), k = strlen(suffix);
+    return n > k && !strcmp(name + n - k, suffix);
+}
+
+static bool fail(struct cli *c, const char *file, const char *what, const char *detail)
+{
+    penta_error err = {0};
+    error_at(&err, BASE_IO, 0, "%s%s", what, detail);
+    cli_error(c, file, &err);
+    return false;
+}
+
+/* The runtime library: in the folder of libraries beside the tool's own; "" if it is not there. */
+static void find_runtime(char *path, size_t room)
+{
+    static const char *const folders[] = {PENTA_RUNTIME_FOLDER, "../lib"};
+    char own[4096];
+    ssize_t size = readlink("/proc/self/exe", own, sizeof own - 1);
+    *path = 0;
+    if (size <= 0) return;
+    own[size] = 0;
+    char *slash = strrchr(own, '/');
+    if (!slash) return;
+    slash[1] = 0;
+    for (int i = 0; i < 2; i++) {
+        int n = snprintf(path, room, "%s%s/libpenta_coil.a", own, folders[i]);
+        if (n > 0 && (size_t)n < room && !access(path, R_OK)) return;
+    }
+    *path = 0;
+}
+
+static bool run_cc(struct cli *c, const char *object, const char *program)
+{
+    char runtime[8192];
+    const char *cc = getenv("CC");
+    if (!cc || !*cc) cc = "cc";
+    find_runtime(runtime, sizeof runtime);
+    const char *args[] = {cc, object, "-o", program, *runtime ? runtime : "-lm", "-lm", NULL};
+    pid_t child;
+    int status = 0, wrong = posix_spawnp(&child, cc, NULL, NULL, (char *const *)args, environ);
+    if (wrong) return fail(c, program, "cannot start the linker: ", strerror(wrong));
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return fail(c, program, "the linker is gone: ", strerror(errno));
+    if (WIFEXITED(status) && !WEXITSTATUS(status)) return true;
+    return fail(c, program, "the linker failed: ", cc);
+}
+
+static void link_program(struct cli *c, penta_bytes object)
+{
+    const char *program = c->value[OPT_OUTPUT], *folder = getenv("TMPDIR");
+    char name[4096];
+    int n = snprintf(name, sizeof name, "%s/penta-XXXXXX.o", folder && *folder ? folder : "/tmp");
+    c->value[OPT_OUTPUT] = NULL; /* the linker writes it */
+    if (!output_allowed(c, program)) return;
+    int file = n > 0 && (size_t)n < sizeof name ? mkstemps(name, 2) : -1;
+    if (file < 0) {
+        fail(c, name, "cannot be written: ", strerror(errno));
+        return;
+    }
+    bool ok = true;
+    for (size_t at = 0; ok && at < object.size;) {
+        ssize_t done = write(file, object.data + at, object.size - at);
+        ok = done > 0;
+        if (ok) at += (size_t)done;
+    }
+    ok = !close(file) && ok;
+    if (!ok) fail(c, name, "cannot be written: ", strerror(errno));
+    if (ok && run_cc(c, name, program) && c->value[OPT_JSON])
+        json_text(&c->json, "output", program);
+    unlink(name);
+}
+
+static void compile_native(struct cli *c, struct input *in)
+{
+    size_t count = 0;
+    penta_option *options = options_for(c, "coil", OPTION_CREATE, &count);
+    const char *name = c->value[OPT_OUTPUT], *emit = NULL;
+    penta_option own[2];
+    penta_buffer out = {0};
+    penta_error err = {0};
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(options[i].key, "emit")) emit = options[i].value;
+    if (!emit && name && ends_with(name, ".s")) emit = "asm";
+    if (emit) own[0] = (penta_option){"emit", emit};
+    bool program = !emit && name && strcmp(name, "-") && !ends_with(name, ".o");
+    in->module = penta_open(input_bytes(in), "coil", NULL, 0, &err);
+    if (!in->module || !penta_coil_compile(in->module, own, emit ? 1 : 0, &out, &err))
+        cli_error(c, in->name, &err);
+    else if (program)
+        link_program(c, (penta_bytes){out.data, out.size});
+    else if (emit && !strcmp(emit, "asm"))
+        cli_text(c, (penta_bytes){out.data, out.size});
+    else
+        cli_bytes(c, (penta_bytes){out.data, out.size});
+    penta_buffer_free(&out);
+    free(options);
+}
+
+void command_COMPILE(struct cli *c)
+{
+    struct input in;
+    penta_guess guess;
+    if (!input_read(c, c->words[0], &in)) return;
+    bool coil = penta_detect(input_bytes(&in), &guess, 1) && !strcmp(guess.format, "coil");
+    if (coil)
+        compile_native(c, &in);
+    else
+        container_compile(c, &in);
+    input_close(&in);
+}

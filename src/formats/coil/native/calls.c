@@ -1,0 +1,100 @@
+/* Calls of C functions: V registers to arguments by the prototype, and the result back to V0. */
+#include "coil/native/native.h"
+
+enum { IN_REGISTERS = 8 }; /* V0 to V7; more arguments are on the data stack */
+
+/* The 64 bits of argument i. */
+static uint32_t argument(struct coil_lower *l, unsigned i)
+{
+    if (i < IN_REGISTERS) return coil_lower_register(l, i);
+    struct ssa_address sp = {.base = coil_native_context(l), .disp = offsetof(struct coil_vm, sp)};
+    uint32_t top = ssa_load(l->f, SSA_X64, sp);
+    return ssa_load(l->f, SSA_X64,
+                    (struct ssa_address){.base = top, .disp = 8 * (int64_t)(i - IN_REGISTERS)});
+}
+
+static uint32_t typed(struct coil_lower *l, uint32_t bits, uint8_t type)
+{
+    if (coil_types[type].family == COIL_F_REAL)
+        return ssa_op1(l->f, SSA_REAL, coil_ssa_type(type), bits);
+    return coil_lower_canon(l, bits, type);
+}
+
+/* An argument beyond those of the prototype: a float where a float was put into the register. */
+static uint32_t untyped(struct coil_lower *l, uint32_t bits)
+{
+    const struct ssa_insn *in = &l->f->insns[ssa_origin(l->f, bits)];
+    if (in->op != SSA_BITS) return bits;
+    uint32_t real = in->arg[0];
+    return l->f->insns[real].type == SSA_F32 ? ssa_op1(l->f, SSA_FWIDEN, SSA_F64, real) : real;
+}
+
+struct mentions {
+    unsigned most;
+};
+
+static void mention(void *user, uint8_t at, uint32_t slot, bool write)
+{
+    struct mentions *m = user;
+    if (at == COIL_AT_REGISTER && write && slot < IN_REGISTERS && slot + 1 > m->most)
+        m->most = slot + 1;
+}
+
+/* Variable arguments: as many as the function ever puts into registers. */
+static unsigned count_arguments(const struct coil_lower *l, unsigned least)
+{
+    struct mentions m = {least};
+    for (uint32_t c = l->flow.first; c < l->flow.end; c++)
+        if (l->p->steps[c]) coil_step_touches(l->p->steps[c], mention, &m);
+    return m.most;
+}
+
+static void take_result(struct coil_lower *l, const struct coil_proto *proto, uint32_t call)
+{
+    uint8_t type = proto ? proto->result : COIL_T_INT64;
+    uint32_t bits = ssa_op1(l->f, SSA_RESULT, SSA_INT, call);
+    if (!bits) return;
+    if (type == COIL_T_FP32)
+        bits = ssa_op1(l->f, SSA_ZEXT32, SSA_INT, bits);
+    else if (type != COIL_T_FP64)
+        bits = coil_lower_canon(l, bits, type);
+    if (!l->passed) {
+        ssa_store(l->f, SSA_X64,
+                  (struct ssa_address){.base = coil_native_context(l),
+                                       .disp = offsetof(struct coil_vm, v)},
+                  bits);
+        return;
+    }
+    ssa_write(l->f, l->flow.slots, bits);
+    for (unsigned i = 1; i < l->passed; i++) /* C functions keep none of them */
+        ssa_write(l->f, l->flow.slots + i, ssa_const(l->f, 0));
+}
+
+void coil_native_call(struct coil_lower *l, const struct coil_proto *proto, uint32_t address,
+                      uint32_t symbol)
+{
+    struct ssa_function *f = l->f;
+    struct coil_native_args args = {0};
+    unsigned fixed = proto ? proto->count : COIL_PASSED,
+             count = proto && proto->variadic ? count_arguments(l, fixed) : fixed;
+    if (!proto && l->passed < COIL_PASSED) count = l->passed;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t bits = argument(l, i);
+        args.items[args.count++] = !proto      ? bits
+                                   : i < fixed ? typed(l, bits, proto->types[i])
+                                               : untyped(l, bits);
+    }
+    uint32_t list = ssa_list(f, args.items, args.count), call = ssa_effect(f, SSA_FOREIGN, 0);
+    if (!call) return;
+    f->insns[call].imm = symbol;
+    f->insns[call].arg[0] = address;
+    f->insns[call].list = list;
+    f->insns[call].count = args.count;
+    f->insns[call].cond = proto && proto->variadic;
+    uint8_t result = proto ? proto->result : COIL_T_INT64;
+    f->insns[call].mem = result == COIL_T_FP64   ? SSA_MF64
+                         : result == COIL_T_FP32 ? SSA_MF32
+                                                 : SSA_X64;
+    if (result != COIL_T_VOID) take_result(l, proto, call);
+    l->flags.opcode = 0;
+}

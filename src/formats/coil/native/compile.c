@@ -1,0 +1,292 @@
+/* All functions of a COIL object to an object file. */
+#include "coil/native/native.h"
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { RESERVE = 1 << 16, SECTIONS_MAX = 30000, FRAME_MAX = 1 << 26 };
+
+/* ---- which registers a function passes ---- */
+
+static void touch(void *user, uint8_t at, uint32_t slot, bool write)
+{
+    unsigned *most = user;
+    (void)write;
+    if (at == COIL_AT_REGISTER && slot < COIL_PASSED && slot + 1 > *most) *most = slot + 1;
+}
+
+/* The function that an instruction calls or jumps to by name; UINT32_MAX: none. */
+static uint32_t callee(const struct coil_native *n, size_t cell)
+{
+    const struct coil_program *p = &n->vm->program;
+    const struct coil_cell *c = &p->cells[cell];
+    const struct coil_step *s = p->steps[cell];
+    if (c->op == COIL_CELL_CALL || c->op == COIL_CELL_CALL_IF) return c->a;
+    if (c->op != COIL_CELL_INDIRECT || !s || !s->count) return UINT32_MAX;
+    const struct coil_place *target = &s->places[s->count - 1];
+    return target->form == COIL_ADDR ? coil_native_function(n, target->symbol - 1) : UINT32_MAX;
+}
+
+static unsigned touched_by(const struct coil_native *n, size_t cell)
+{
+    const struct coil_program *p = &n->vm->program;
+    const struct coil_step *s = p->steps[cell];
+    unsigned most = 0;
+    if (s) coil_step_touches(s, touch, &most);
+    if (p->cells[cell].op == COIL_CELL_HALT && !most) most = 1;
+    if (p->cells[cell].op != COIL_CELL_INDIRECT || !s || s->opcode == COIL_OP_TRAP ||
+        callee(n, cell) != UINT32_MAX)
+        return most;
+    /* A C function, by its prototype; a computed address has none. */
+    const struct coil_place *target = &s->places[s->count - 1];
+    uint32_t proto = target->form == COIL_ADDR && target->symbol <= n->m->symbol_count
+                         ? n->proto_of[target->symbol - 1]
+                         : 0;
+    unsigned passed =
+        proto && !n->protos[proto - 1].variadic ? n->protos[proto - 1].count : COIL_PASSED;
+    if (!passed) passed = 1;
+    return passed > COIL_PASSED ? COIL_PASSED : passed > most ? passed : most;
+}
+
+/* Spreads from functions to those that call them; each register at most once for each function. */
+static bool find_touched(struct coil_native *n)
+{
+    const struct coil_program *p = &n->vm->program;
+    n->touched = calloc(p->function_count + 2, 1);
+    if (!n->touched) return false;
+    for (size_t c = 0; c < p->count; c++) {
+        unsigned most = touched_by(n, c);
+        if (most > n->touched[p->owners[c]]) n->touched[p->owners[c]] = (uint8_t)most;
+    }
+    n->touched[n->trap_function] = 2;
+    for (unsigned round = 0, again = 1; again && round < 1000; round++) {
+        again = 0;
+        for (size_t c = 0; c < p->count; c++) {
+            uint32_t to = callee(n, c);
+            if (to == UINT32_MAX || n->touched[to] <= n->touched[p->owners[c]]) continue;
+            n->touched[p->owners[c]] = n->touched[to];
+            again = 1;
+        }
+        if (round == 999) memset(n->touched, COIL_PASSED, p->function_count);
+    }
+    return true;
+}
+
+/* ---- functions ---- */
+
+static bool is_small(const struct coil_native *n, uint64_t function)
+{
+    enum { CELLS = 28 };
+    const struct coil_program *p = &n->vm->program;
+    if (function >= p->function_count || p->functions[function].bytes) return false;
+    uint32_t count = 0;
+    for (uint32_t c = p->functions[function].first; c < p->count && p->owners[c] == function;
+         c++, count++) {
+        uint16_t op = p->cells[c].op;
+        bool jumps = op >= COIL_CELL_JMP && op <= COIL_CELL_BR_LTE;
+        if (count >= CELLS || (jumps && p->cells[c].a <= c) || op == COIL_CELL_INDIRECT)
+            return false;
+    }
+    return count != 0;
+}
+
+/* Puts small functions in place of calls of them, once: calls in those stay. */
+static void inline_calls(struct coil_native *n, struct ssa_function *f)
+{
+    enum { MOST = 16 };
+    uint32_t calls[MOST], count = 0;
+    for (size_t b = 0; b < f->block_count; b++)
+        for (uint32_t i = f->blocks[b].first; i && count < MOST; i = f->insns[i].next)
+            if (f->insns[i].op == SSA_CALL && is_small(n, (uint64_t)f->insns[i].imm))
+                calls[count++] = i;
+    for (uint32_t k = 0; k < count && !f->failed; k++) {
+        struct ssa_function g;
+        ssa_init(&g);
+        g.native = true;
+        if (coil_lower_native(n, (uint32_t)f->insns[calls[k]].imm, &g) && !g.reserved) {
+            ssa_pass_copies(&g);
+            ssa_pass_fold(&g);
+            ssa_pass_dead(&g);
+            if (!g.failed) ssa_inline(f, calls[k], &g);
+        }
+        ssa_fini(&g);
+    }
+}
+
+static bool too_large(struct coil_native *n, uint32_t function)
+{
+    const char *name = n->elf.symbols[n->function_symbols[function]].name;
+    return error_at(n->err, BASE_LIMIT, 0, "function '%.60s' is too large to compile", name);
+}
+
+static bool compile_function(struct coil_native *n, uint32_t number, struct coil_native_range *r)
+{
+    struct ssa_function f;
+    struct ssa_code *c = &n->code;
+    r->from = x64_here(&c->e);
+    r->first_return = (uint32_t)c->return_count;
+    bool own = number < n->vm->program.function_count;
+    if (own && n->vm->program.functions[number].bytes > FRAME_MAX) return too_large(n, number);
+    if (own && n->entered[number]) coil_native_entry(n, number);
+    r->body = x64_here(&c->e);
+    ssa_init(&f);
+    f.native = true;
+    f.number = number;
+    if (own) f.reserved = (uint32_t)n->vm->program.functions[number].bytes;
+    bool ok = own ? coil_lower_native(n, number, &f) : coil_native_trap_function(n, &f);
+    if (ok && own) {
+        if (!n->has_lines) inline_calls(n, &f);
+        ssa_optimise(&f, 2, NULL, NULL);
+    }
+    ok = ok && ssa_emit(&f, number, c);
+    r->frame = ok ? c->frames[number] : 0;
+    r->to = x64_here(&c->e);
+    r->return_count = (uint32_t)c->return_count - r->first_return;
+    ssa_fini(&f);
+    x64_nop(&c->e, -x64_here(&c->e) & 15);
+    if (ok || n->elf.failed) return ok;
+    return own ? too_large(n, number) : false;
+}
+
+/* Calls and addresses of the code, for the linker; then the code itself. */
+static void finish_code(struct coil_native *n)
+{
+    static const uint8_t types[] = {[SSA_RELOC_CALL] = COIL_ELF_PLT32,
+                                    [SSA_RELOC_NEAR] = COIL_ELF_PC32,
+                                    [SSA_RELOC_TABLE] = COIL_ELF_REX_GOTPCRELX};
+    struct ssa_code *c = &n->code;
+    ssa_link(c);
+    for (size_t i = 0; i < c->reloc_count; i++)
+        coil_elf_reloc(&n->elf, n->text,
+                       (struct coil_elf_reloc){c->relocs[i].at, c->relocs[i].symbol,
+                                               types[c->relocs[i].kind], -4});
+    writer_bytes(&n->elf.sections[n->text].data, c->e.start, x64_here(&c->e));
+}
+
+static bool compile_all(struct coil_native *n)
+{
+    size_t count = n->vm->program.function_count;
+    struct coil_native_range *ranges = calloc(count + 1, sizeof *ranges);
+    n->code.functions = calloc(count + 2, sizeof *n->code.functions);
+    n->code.frames = calloc(count + 2, sizeof *n->code.frames);
+    bool ok = ranges && n->code.functions && n->code.frames;
+    for (uint32_t i = 0; ok && i < count; i++) ok = compile_function(n, i, &ranges[i]);
+    if (ok && n->uses_trap) {
+        ok = compile_function(n, n->trap_function, &ranges[count]);
+        uint32_t symbol = coil_elf_symbol(
+            &n->elf, bytes_of("coil.trap"),
+            (struct coil_elf_symbol){.section = n->text,
+                                     .type = COIL_ELF_FUNC,
+                                     .value = ranges[count].from,
+                                     .size = ranges[count].to - ranges[count].from});
+        ok = ok && symbol;
+    }
+    if (ok) {
+        finish_code(n);
+        coil_native_place(n, ranges);
+        coil_native_unwind(n, ranges, count + n->uses_trap);
+        coil_native_lines(n, ranges, count);
+    }
+    free(ranges);
+    return ok;
+}
+
+/* ---- the object ---- */
+
+static void release(struct coil_native *n)
+{
+    coil_elf_free(&n->elf);
+    if (n->memory) munmap(n->memory, n->capacity);
+    free(n->code.functions);
+    free(n->code.frames);
+    free(n->code.calls);
+    free(n->code.sites);
+    free(n->code.locations);
+    free(n->code.relocs);
+    free(n->code.lines);
+    free(n->code.returns);
+    free(n->touched);
+    free(n->entered);
+    free(n->symbols);
+    free(n->function_symbols);
+    free(n->named);
+    free(n->protos);
+    free(n->proto_of);
+    free(n->labels);
+    free(n->shadows);
+    free(n->sections);
+    free(n->kept);
+}
+
+static bool prepare(struct coil_native *n)
+{
+    n->capacity = n->vm->program.count * 512 + (size_t)(1 << 20);
+    coil_elf_init(&n->elf);
+    n->text =
+        coil_elf_section(&n->elf, ".text", COIL_ELF_PROGBITS, COIL_ELF_ALLOC | COIL_ELF_EXEC, 32);
+    n->trap_function = (uint32_t)n->vm->program.function_count;
+    for (size_t i = 0; i < n->m->section_count; i++)
+        n->has_lines |=
+            bytes_equal(coil_string(n->m, n->m->sections[i].name_idx), bytes_of(".coil.line"));
+    if (n->capacity > UINT64_C(1) << 31)
+        return error_at(n->err, BASE_LIMIT, 0, "more than 4 million instructions in an object");
+    n->memory = mmap(NULL, n->capacity, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (n->memory == MAP_FAILED) n->memory = NULL;
+    if (n->elf.failed || !n->memory) return false;
+    x64_init(&n->code.e, n->memory, n->capacity - RESERVE);
+    return coil_native_symbols(n) && find_touched(n) && coil_native_sections(n);
+}
+
+static bool compile(struct coil_native *n)
+{
+    if (prepare(n) && compile_all(n)) {
+        coil_elf_section(&n->elf, ".note.GNU-stack", COIL_ELF_PROGBITS, 0, 1);
+        if (!n->elf.failed) return true;
+    }
+    return error_at(n->err, BASE_MEMORY, 0, "no memory for an object");
+}
+
+static bool check(const struct coil_module *m, penta_error *err)
+{
+    if (m->raw || !(m->header.flags & COIL_FILE_RELOC)) {
+        error_at(err, COIL_LINK_INPUT, 8, "only a relocatable object can be compiled");
+        return error_note(err, "an executable has no relocations left: link with option '%s'",
+                          "relocatable");
+    }
+    if (m->big_endian) {
+        error_at(err, COIL_LINK_ENDIAN, 76, "native programs are little-endian");
+        return error_note(err, "convert it to the other byte order");
+    }
+    if (m->section_count > SECTIONS_MAX)
+        return error_at(err, BASE_LIMIT, 32, "more than %d sections", SECTIONS_MAX);
+    return true;
+}
+
+static void first_error(void *user, const penta_error *finding)
+{
+    penta_error *err = user;
+    if (finding->severity == PENTA_ERROR && !err->code) *err = *finding;
+}
+
+bool coil_native_compile(const struct coil_module *m, bool text, struct writer *out,
+                         penta_error *err)
+{
+    struct findings findings = {.rules = coil_rules, .report = first_error, .user = err};
+    coil_verify(&m->base, &findings);
+    if (err->code || !check(m, err)) return false;
+    struct coil_native n = {.m = m, .err = err, .vm = coil_vm_open_object(m, err)};
+    if (!n.vm) return false;
+    bool ok = compile(&n);
+    if (ok && n.bare_entries && n.uses_context) { /* entries came before that was known */
+        release(&n);
+        n = (struct coil_native){.m = m, .err = err, .vm = n.vm, .uses_context = true};
+        ok = compile(&n);
+    }
+    if (ok && text)
+        coil_elf_text(&n.elf, out);
+    else if (ok)
+        coil_elf_write(&n.elf, out);
+    release(&n);
+    coil_vm_close(&n.vm->base);
+    return ok && writer_ok(out, err);
+}
