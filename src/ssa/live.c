@@ -26,51 +26,6 @@ void ssa_live_free(struct ssa_live *l)
 
 /* ---- numbers ---- */
 
-static void place(struct ssa_live *l, uint32_t b)
-{
-    const struct ssa_function *f = l->f;
-    uint32_t count;
-    if (!l->loops.number[b]) return;
-    l->order[l->block_count++] = b;
-    const uint32_t *to = ssa_successors(f, b, &count);
-    for (uint32_t k = count; k-- > 0;)
-        if (f->blocks[to[k]].edge) l->order[l->block_count++] = to[k];
-}
-
-/* Blocks stay in the order of the front end; one that was made for an edge comes right after its
- * source, inlined ones after the call. */
-static void find_layout(struct ssa_live *l)
-{
-    const struct ssa_function *f = l->f;
-    uint32_t n = (uint32_t)f->block_count;
-    uint32_t *stack = calloc(n + 1, sizeof *stack), *child = calloc(n + 1, sizeof *child),
-             *next = calloc(n + 1, sizeof *next);
-    if (!stack || !child || !next) {
-        l->failed = true;
-        n = 0;
-    }
-    for (uint32_t b = n; b-- > 0;) { /* children in ascending order */
-        uint32_t parent = f->blocks[b].follows;
-        if (!parent) continue;
-        next[b] = child[parent - 1];
-        child[parent - 1] = b + 1;
-    }
-    for (uint32_t b = 0; b < n; b++) {
-        uint32_t depth = 0;
-        if (f->blocks[b].edge || f->blocks[b].follows) continue;
-        stack[depth++] = b + 1;
-        while (depth) {
-            uint32_t at = stack[--depth] - 1;
-            place(l, at);
-            if (at != b && next[at]) stack[depth++] = next[at];
-            if (child[at]) stack[depth++] = child[at];
-        }
-    }
-    free(stack);
-    free(child);
-    free(next);
-}
-
 static void number(struct ssa_live *l)
 {
     const struct ssa_function *f = l->f;
@@ -340,7 +295,8 @@ bool ssa_live(struct ssa_live *l, struct ssa_function *f)
         !l->entry || !l->calls || !l->divides)
         return false;
     for (size_t i = 0; i < values; i++) l->slots[i] = -1;
-    find_layout(l);
+    for (uint32_t b = 0; b < f->block_count; b++) /* layout.c has put them in their order */
+        if (l->loops.number[b]) l->order[l->block_count++] = b;
     number(l);
     /* Number 0 means none. */
     if (!ARRAY_RESERVE(l->ranges, l->range_capacity, 1) ||

@@ -226,6 +226,11 @@ static void insn(struct parser *p)
         wrong(p, "a value is defined twice");
         return;
     }
+    if (op == SSA_RESULT) { /* of the call before it */
+        uint32_t call = p->f->blocks[p->block].last;
+        while (call && p->f->insns[call].op == SSA_RESULT) call = p->f->insns[call].prev;
+        parsed.arg[0] = call;
+    }
     p->f->insns[result] = parsed;
     ssa_append(p->f, p->block, result);
     if (ssa_has((enum ssa_op)op, 't')) memcpy(p->f->blocks[p->block].to, to, sizeof to);

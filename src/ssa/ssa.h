@@ -65,6 +65,7 @@ struct ssa_block {
     uint32_t pred_count, pred_capacity;
     bool sealed;
     bool edge;        /* made for an edge: edges.c */
+    bool cold;        /* rarely runs */
     uint32_t follows; /* of an inlined function: the block of the call, + 1 */
 };
 struct ssa_state { /* a part of the guest's state */
@@ -215,7 +216,16 @@ void ssa_pass_dead(struct ssa_function *f);      /* dead.c */
 void ssa_pass_invariant(struct ssa_function *f); /* invariant.c: out of loops */
 void ssa_pass_regions(struct ssa_function *f);   /* regions.c: checks of known memory */
 void ssa_pass_polls(struct ssa_function *f);     /* polls.c: polls of loops that check anyway */
-void ssa_pass_edges(struct ssa_function *f);     /* edges.c: a block on every critical edge */
+void ssa_pass_branches(struct ssa_function *f);  /* branches.c: known conditions, joined blocks */
+/* Removes the edge between two blocks, with what phis have for it. */
+void ssa_unlink(struct ssa_function *f, uint32_t from, uint32_t to);
+void ssa_pass_strength(struct ssa_function *f);   /* strength.c: divisions by constants */
+void ssa_pass_preheaders(struct ssa_function *f); /* preheaders.c: a block in front of every loop */
+void ssa_pass_layout(struct ssa_function *f);     /* layout.c: blocks in the order of the code */
+void ssa_pass_hoist(struct ssa_function *f);      /* hoist.c: checks that leave loops that count */
+void ssa_pass_edges(struct ssa_function *f);      /* edges.c: a block on every critical edge */
+/* Puts a block on the edge by which predecessor number `which` of a block leads there. */
+uint32_t ssa_split_edge(struct ssa_function *f, uint32_t to, uint32_t which);
 /* inline.c: puts the blocks of g in place of a call of it. */
 void ssa_inline(struct ssa_function *f, uint32_t call, const struct ssa_function *g);
 /* Levels: 1 compiles fast, 2 for fast code. */

@@ -67,7 +67,8 @@ static void print_insn(const struct ssa_function *f, uint32_t value, struct writ
         writer_print(out, ".%s", ssa_type_names[in->type]);
     if (address) print_address(in, out);
     for (unsigned i = address ? 2 : 0; i < ssa_ops[in->op].args; i++)
-        if (in->arg[i]) writer_print(out, "%sv%u", i ? ", " : " ", in->arg[i]);
+        if (in->arg[i] && in->op != SSA_RESULT)
+            writer_print(out, "%sv%u", i ? ", " : " ", in->arg[i]);
     if (has_number(in->op)) writer_print(out, " #%lld", (long long)in->imm);
     if (in->op == SSA_WINDOW) writer_print(out, " #%u", in->list);
     if (ssa_has(in->op, 'l')) print_list(f, in, out);

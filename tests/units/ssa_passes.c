@@ -2,8 +2,10 @@
  *
  *     ssa_passes FILE...
  *
- * A file has sections: `-- in` a function, `-- PASS` the function after that pass alone, any number of
- * them, `-- error` what the verifier or the reader says instead. Numbers of values are those that reading
+ * A file has sections: `-- in` a function, `-- PASS` the function after that pass alone, or after several
+ * passes whose names are given, any number of
+ * them, `-- callee` a function and `-- inline` what the first one is with that in place of its first call,
+ * `-- error` what the verifier or the reader says instead. Numbers of values are those that reading
  * gives. Exit status 0: everything is as written. */
 #include "base/file/file.h"
 #include "ssa/ssa.h"
@@ -38,7 +40,24 @@ static void print(const struct ssa_function *f, char *text, size_t room)
     writer_free(&w);
 }
 
-static void run(const char *path, const char *in, const char *title, const char *want)
+/* Puts the other function in place of the first call. */
+static bool inline_first(struct ssa_function *f, const char *callee, penta_error *err)
+{
+    struct ssa_function g;
+    uint32_t call = 0;
+    ssa_init(&g);
+    g.number = 1;
+    for (uint32_t b = 0; b < f->block_count && !call; b++)
+        for (uint32_t i = f->blocks[b].first; i && !call; i = f->insns[i].next)
+            if (f->insns[i].op == SSA_CALL) call = i;
+    bool ok = call && ssa_parse(&g, callee, err) && ssa_verify(&g, err);
+    if (ok) ssa_inline(f, call, &g);
+    ssa_fini(&g);
+    return ok;
+}
+
+static void run(const char *path, const char *in, const char *callee, const char *title,
+                const char *want)
 {
     static char text[1 << 16];
     static const struct ssa_region regions[] = {{0x1000, 256, true}, {0x2000, 64, false}};
@@ -51,6 +70,17 @@ static void run(const char *path, const char *in, const char *title, const char 
     bool ok = ssa_parse(&f, in, &err) && ssa_verify(&f, &err);
     if (!strcmp(title, "error")) {
         snprintf(text, sizeof text, "%s\n", ok ? "no error" : err.message);
+    } else if (ok && callee && !strcmp(title, "inline")) {
+        bool done = inline_first(&f, callee, &err) && ssa_verify(&f, &err);
+        print(&f, text, sizeof text);
+        if (!done) snprintf(text, sizeof text, "%s\n", err.message);
+    } else if (ok && strchr(title, ' ')) { /* several, one after the other */
+        char names[64];
+        snprintf(names, sizeof names, "%s", title);
+        for (char *name = strtok(names, " "); name; name = strtok(NULL, " "))
+            if (pass_of(name)) pass_of(name)->run(&f);
+        print(&f, text, sizeof text);
+        if (!ssa_verify(&f, &err)) snprintf(text, sizeof text, "after them: %s\n", err.message);
     } else if (!ok || (!pass && strcmp(title, "text"))) {
         snprintf(text, sizeof text, "%s\n", ok ? "no such pass" : err.message);
     } else {
@@ -70,7 +100,7 @@ static void test(const char *path)
         failures++;
         return;
     }
-    char *text = calloc(1, file.size + 2), *in = NULL, *title = NULL, *body = NULL;
+    char *text = calloc(1, file.size + 2), *in = NULL, *callee = NULL, *title = NULL, *body = NULL;
     memcpy(text, file.data, file.size);
     char *at = text;
     for (bool last = false; text && !last;) {
@@ -85,8 +115,11 @@ static void test(const char *path)
             if (!strcmp(title, "in")) {
                 free(in);
                 in = whole;
+            } else if (!strcmp(title, "callee")) {
+                free(callee);
+                callee = whole;
             } else {
-                run(path, in ? in : "", title, whole);
+                run(path, in ? in : "", callee, title, whole);
                 free(whole);
             }
         }
@@ -99,6 +132,7 @@ static void test(const char *path)
         last = false;
     }
     free(in);
+    free(callee);
     free(text);
     penta_buffer_free(&file);
 }

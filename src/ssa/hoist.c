@@ -1,0 +1,367 @@
+/* Checks leave loops that count. Where the first and the last value of what a check looks at pass it, all
+ * between do: in front of the loop that is tested, and chooses between the loop without checks and a copy
+ * of it that is as it was. The loop without checks also needs no poll, because how often it runs is
+ * tested with the rest. A test that is known to hold needs no code. */
+#include "ssa/induction.h"
+#include <stdlib.h>
+
+enum {
+    BLOCKS = 24,       /* of a loop that is copied */
+    CHECKS = 24,       /* in it */
+    FEW = 8,           /* iterations that tests do not pay for */
+    WORK = 1 << 27,    /* instructions that may run without a poll */
+    STEP_MAX = 1 << 20 /* a constant step */
+};
+
+struct test { /* a < b, without sign */
+    uint32_t a, b;
+};
+struct hoisting {
+    struct ssa_function *f;
+    const struct ssa_loops *l;
+    struct ssa_counted c;
+    uint32_t at;                 /* the block in front of the loop that code is added to */
+    uint32_t last[SSA_COUNTERS]; /* per counter: the last value, 0: not made yet */
+    uint32_t trips;              /* how often it runs at most, less one */
+    struct test tests[2 * CHECKS + 4 * SSA_COUNTERS];
+    uint32_t test_count;
+    uint32_t checks[CHECKS], check_count;
+    bool never; /* a test that does not hold */
+};
+
+/* ---- code in front of the loop ---- */
+
+static uint32_t constant(struct hoisting *h, uint64_t imm)
+{
+    uint32_t value = ssa_new(h->f, SSA_CONST, SSA_INT);
+    if (!value) return 0;
+    h->f->insns[value].imm = (int64_t)imm;
+    ssa_append(h->f, h->at, value);
+    return value;
+}
+
+static uint32_t make(struct hoisting *h, enum ssa_op op, uint32_t a, uint32_t b)
+{
+    int64_t x, y;
+    bool kx = ssa_is_const(h->f, a, &x), ky = ssa_is_const(h->f, b, &y);
+    if (ky && !y && op != SSA_MUL) return a;
+    if (ky && y == 1 && op == SSA_MUL) return a;
+    if (kx && ky) {
+        uint64_t p = (uint64_t)x, q = (uint64_t)y;
+        return constant(h, op == SSA_ADD   ? p + q
+                           : op == SSA_SUB ? p - q
+                           : op == SSA_MUL ? p * q
+                                           : p << (q & 63));
+    }
+    uint32_t value = ssa_new(h->f, op, SSA_INT);
+    if (!value) return 0;
+    h->f->insns[value].arg[0] = a;
+    h->f->insns[value].arg[1] = b;
+    ssa_append(h->f, h->at, value);
+    return value;
+}
+
+/* A value that does not change in the loop, where code in front of it can use it. */
+static uint32_t outside(struct hoisting *h, uint32_t value)
+{
+    struct ssa_insn in = h->f->insns[value];
+    if (!ssa_in_loop(h->l, in.block, h->c.header)) return value;
+    uint32_t copy = ssa_new(h->f, (enum ssa_op)in.op, (enum ssa_type)in.type);
+    if (!copy) return 0;
+    h->f->insns[copy].imm = in.imm;
+    ssa_append(h->f, h->at, copy);
+    return copy;
+}
+
+static void demand(struct hoisting *h, uint32_t a, uint32_t b)
+{
+    int64_t x, y, other;
+    bool known = ssa_is_const(h->f, b, &y);
+    if (ssa_is_const(h->f, a, &x) && known) {
+        h->never |= (uint64_t)x >= (uint64_t)y;
+        return;
+    }
+    for (uint32_t i = 0; i < h->test_count; i++) { /* of two limits the lower one counts */
+        struct test *t = &h->tests[i];
+        if (t->a != a) continue;
+        if (t->b == b) return;
+        if (!known || !ssa_is_const(h->f, t->b, &other)) continue;
+        if ((uint64_t)y < (uint64_t)other) t->b = b;
+        return;
+    }
+    h->tests[h->test_count++] = (struct test){a, b};
+}
+
+/* ---- the range of counters ---- */
+
+/* So far below the end of the numbers that steps do not reach it. */
+static uint32_t far_below(struct hoisting *h, bool narrow)
+{
+    return constant(h, UINT64_C(1) << (narrow ? 30 : 62));
+}
+
+static bool bound_main(struct hoisting *h, uint32_t instructions)
+{
+    struct ssa_counted *c = &h->c;
+    struct ssa_induction *i = &c->counters[c->main];
+    int64_t step = 0, last;
+    bool known = ssa_is_const(h->f, i->step, &step);
+    bool narrow = c->narrow || i->narrow;
+    if (known && (step < 1 || step > STEP_MAX)) return false;
+    uint32_t init = outside(h, i->init), end = outside(h, c->bound);
+    end = c->inclusive ? end : make(h, SSA_SUB, end, constant(h, 1));
+    if (known && ssa_is_const(h->f, end, &last) && last / step < FEW) return false;
+    uint32_t limit = far_below(h, narrow), length = make(h, SSA_SUB, end, init);
+    uint64_t most = WORK / (instructions + 1) + 1;
+    if (!known) { /* from 1: what is added is below the limit, too */
+        uint32_t less = make(h, SSA_SUB, outside(h, i->step), constant(h, 1));
+        demand(h, less, constant(h, UINT64_C(1) << 29));
+    }
+    demand(h, init, limit);
+    demand(h, end, limit);
+    demand(h, length, constant(h, most * (known ? (uint64_t)step : 1)));
+    h->last[c->main] = end;
+    h->trips = known && step == 1 ? length : 0;
+    return !h->never;
+}
+
+/* The last value of another counter: what it is after as many steps as the main one makes. */
+static uint32_t last_of(struct hoisting *h, const struct ssa_induction *i)
+{
+    uint32_t *last = &h->last[i - h->c.counters];
+    int64_t step;
+    if (*last) return *last;
+    if (!h->trips) return 0;
+    uint32_t init = outside(h, i->init), by = outside(h, i->step), limit = far_below(h, i->narrow);
+    if (ssa_is_const(h->f, by, &step)) {
+        if (step < 0 || step > STEP_MAX) return 0;
+    } else {
+        demand(h, by, constant(h, UINT64_C(1) << 29));
+    }
+    *last = make(h, SSA_ADD, init, make(h, SSA_MUL, h->trips, by));
+    demand(h, init, limit);
+    if (i->narrow) demand(h, *last, limit);
+    return *last;
+}
+
+/* ---- what a check looks at ---- */
+
+/* The value as it is in the first or in the last iteration; 0: it is no sum of counters and values that
+ * do not change, so it need not be between the two in between. */
+static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, unsigned depth)
+{
+    struct ssa_insn in = h->f->insns[value];
+    int64_t k;
+    if (ssa_invariant_in(h->f, h->l, value, h->c.header)) return outside(h, value);
+    const struct ssa_induction *i = ssa_counter_of(&h->c, value);
+    if (i) return last ? last_of(h, i) : outside(h, i->init);
+    if (depth == 0) return 0;
+    if (in.op == SSA_SEXT32 || in.op == SSA_ZEXT32) {
+        /* Of a narrow counter, or that and a little: far below the end of its numbers. */
+        struct ssa_insn x = h->f->insns[in.arg[0]];
+        bool small = x.op == SSA_ADD && x.narrow && ssa_is_const(h->f, x.arg[1], &k) && k >= 0 &&
+                     k < STEP_MAX;
+        i = ssa_counter_of(&h->c, small ? x.arg[0] : in.arg[0]);
+        if (!i || !i->narrow) return 0;
+        uint32_t end = last ? last_of(h, i) : outside(h, i->init);
+        return end && small ? make(h, SSA_ADD, end, constant(h, (uint64_t)k)) : end;
+    }
+    if (in.narrow || (in.op != SSA_ADD && in.op != SSA_SHL && in.op != SSA_ADDRESS)) return 0;
+    if (in.op == SSA_SHL && (!ssa_is_const(h->f, in.arg[1], &k) || k > 3)) return 0;
+    uint32_t a = in.arg[0] ? at_end(h, in.arg[0], last, depth - 1) : 0;
+    if (in.op == SSA_SHL) return a ? make(h, SSA_SHL, a, constant(h, (uint64_t)k)) : 0;
+    uint32_t b = in.arg[1] ? at_end(h, in.arg[1], last, depth - 1) : 0;
+    if ((in.arg[0] && !a) || (in.arg[1] && !b)) return 0;
+    if (in.op == SSA_ADD) return make(h, SSA_ADD, a, b);
+    if (b) b = make(h, SSA_SHL, b, constant(h, in.scale));
+    uint32_t sum = a && b ? make(h, SSA_ADD, a, b) : a ? a : b;
+    return sum ? make(h, SSA_ADD, sum, constant(h, (uint64_t)in.imm)) : 0;
+}
+
+/* Words of the context: where a window begins, and how long it is. */
+static uint32_t context_word(struct hoisting *h, int64_t offset)
+{
+    uint32_t base = ssa_new(h->f, SSA_FIXED, SSA_INT), value = ssa_new(h->f, SSA_LOAD, SSA_INT);
+    if (h->f->failed) return 0;
+    h->f->insns[base].imm = SSA_CONTEXT;
+    ssa_append(h->f, h->at, base);
+    h->f->insns[value].arg[0] = base;
+    h->f->insns[value].mem = SSA_X64;
+    h->f->insns[value].imm = offset;
+    ssa_append(h->f, h->at, value);
+    return value;
+}
+
+static bool is_check(const struct hoisting *h, const struct ssa_insn *in, uint64_t *limit)
+{
+    int64_t k;
+    if (in->op == SSA_WINDOW) return true;
+    if (in->op == SSA_GUARD) {
+        bool below = in->cond == SSA_B && !in->narrow && ssa_is_const(h->f, in->arg[1], &k);
+        if (below) *limit = (uint64_t)k;
+        return below;
+    }
+    if (in->op != SSA_LIMIT || !h->f->limits) return false;
+    *limit = h->f->limits->words[((uint64_t)in->imm - h->f->limits->offset) / 8];
+    return true;
+}
+
+/* Tests the ends of what a check looks at; false: they cannot be told. */
+static bool test_check(struct hoisting *h, uint32_t check)
+{
+    enum { DEPTH = 6 };
+    struct ssa_insn in = h->f->insns[check];
+    uint64_t limit = 0;
+    uint32_t from = 0, most = 0;
+    if (h->check_count == CHECKS || !is_check(h, &in, &limit)) return false;
+    /* Before the comparison the counter may be one step further. */
+    if (!h->c.on_next && !ssa_dominates(h->l, h->c.stay, in.block)) return false;
+    uint32_t before = h->test_count;
+    for (int last = 0; last < 2; last++) {
+        uint32_t a = in.arg[0] ? at_end(h, in.arg[0], last, DEPTH) : 0, b = 0;
+        if (in.arg[0] && !a) goto no;
+        if (in.op == SSA_WINDOW) {
+            if (in.arg[1]) b = at_end(h, in.arg[1], last, DEPTH);
+            if (in.arg[1] && !b) goto no;
+            if (b) b = make(h, SSA_SHL, b, constant(h, in.scale));
+            a = a && b ? make(h, SSA_ADD, a, b) : a ? a : b;
+            if (!a) goto no;
+            a = make(h, SSA_ADD, a, constant(h, (uint64_t)in.imm));
+            if (!from) {
+                from = context_word(h, in.list);
+                most = context_word(h, (int64_t)in.list + 8 + 8 * ssa_mem_bits[in.mem]);
+            }
+            a = make(h, SSA_SUB, a, from);
+        }
+        demand(h, a, most ? most : constant(h, limit));
+        if (h->never || h->f->failed) goto no;
+    }
+    h->checks[h->check_count++] = check;
+    return true;
+no:
+    h->test_count = before;
+    h->never = false;
+    return false;
+}
+
+/* ---- loops ---- */
+
+/* The number of instructions of an innermost loop that nothing in it can make long; 0: another one. */
+static uint32_t size_of(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header)
+{
+    enum { MOST = 300 };
+    uint32_t n = 0;
+    if (l->member_count[header] > BLOCKS) return 0;
+    for (uint32_t k = 0; k < l->member_count[header]; k++) {
+        uint32_t b = l->members[l->member_first[header] + k];
+        if (l->header[b] != header + 1) return 0;
+        for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next, n++) {
+            uint8_t op = f->insns[i].op;
+            bool far = ssa_has((enum ssa_op)op, 'm') || op == SSA_DEPTH || op == SSA_SWITCH;
+            if (far || n == MOST) return 0;
+        }
+    }
+    return n;
+}
+
+static void remove_checks(struct hoisting *h)
+{
+    struct ssa_function *f = h->f;
+    for (uint32_t k = 0; k < h->check_count; k++) ssa_remove(f, h->checks[k]);
+    for (uint32_t k = 0; k < h->l->member_count[h->c.header]; k++) {
+        uint32_t b = h->l->members[h->l->member_first[h->c.header] + k];
+        for (uint32_t i = f->blocks[b].first, next; i; i = next) {
+            next = f->insns[i].next;
+            if (f->insns[i].op == SSA_POLL) ssa_remove(f, i);
+        }
+    }
+}
+
+/* Constants in the loop are for all of the function: only one copy of the loop would have them. */
+static void bring_constants(struct hoisting *h)
+{
+    struct ssa_function *f = h->f;
+    for (uint32_t k = 0; k < h->l->member_count[h->c.header]; k++) {
+        uint32_t b = h->l->members[h->l->member_first[h->c.header] + k];
+        for (uint32_t i = f->blocks[b].first, next; i; i = next) {
+            next = f->insns[i].next;
+            if (f->insns[i].op != SSA_CONST && f->insns[i].op != SSA_FIXED) continue;
+            ssa_remove(f, i);
+            ssa_append(f, h->at, i);
+        }
+    }
+}
+
+/* Each test ends a block; where one does not hold, the copy of the loop runs. */
+static void choose(struct hoisting *h, uint32_t slow)
+{
+    struct ssa_function *f = h->f;
+    uint32_t block = h->at;
+    for (uint32_t k = 0; k < h->test_count && !f->failed; k++) {
+        uint32_t next = ssa_block(f), branch = ssa_new(f, SSA_BRANCH, SSA_VOID);
+        if (f->failed) return;
+        f->insns[branch].cond = SSA_B;
+        f->insns[branch].arg[0] = h->tests[k].a;
+        f->insns[branch].arg[1] = h->tests[k].b;
+        ssa_append(f, block, branch);
+        f->blocks[block].to[0] = next;
+        f->blocks[block].to[1] = slow;
+        ssa_edge(f, block, next);
+        ssa_edge(f, block, slow);
+        f->blocks[next].sealed = true;
+        f->blocks[next].edge = true;
+        block = next;
+    }
+    uint32_t end = ssa_new(f, SSA_JUMP, SSA_VOID);
+    if (!end) return;
+    ssa_append(f, block, end);
+    f->blocks[block].to[0] = h->c.header;
+    struct ssa_block *header = &f->blocks[h->c.header];
+    for (uint32_t k = 0; k < header->pred_count; k++)
+        if (header->preds[k] == h->c.preheader) header->preds[k] = block;
+}
+
+static void hoist(struct ssa_function *f, const struct ssa_loops *l, uint32_t header,
+                  struct ssa_versions *versions)
+{
+    struct hoisting h = {.f = f, .l = l};
+    uint32_t size = size_of(f, l, header);
+    if (!size || !ssa_counted(&h.c, f, l, header)) return;
+    h.at = h.c.preheader;
+    uint32_t jump = f->blocks[h.at].last;
+    ssa_remove(f, jump); /* code is added at the end */
+    bool any = bound_main(&h, size) && !f->failed;
+    for (uint32_t k = 0; any && k < l->member_count[header]; k++) {
+        uint32_t b = l->members[l->member_first[header] + k];
+        for (uint32_t i = f->blocks[b].first; i && !f->failed; i = f->insns[i].next)
+            test_check(&h, i);
+    }
+    if (f->failed) return;
+    if (!any || !h.check_count) {
+        ssa_append(f, h.at, jump);
+        return;
+    }
+    if (h.test_count) {
+        bring_constants(&h);
+        uint32_t slow = ssa_version(versions, l, header);
+        if (!f->failed) choose(&h, slow);
+    } else {
+        ssa_append(f, h.at, jump);
+    }
+    if (!f->failed) remove_checks(&h);
+}
+
+void ssa_pass_hoist(struct ssa_function *f)
+{
+    enum { BLOCKS_MAX = 4096 }; /* how far values may be used from their loop */
+    struct ssa_loops l;
+    struct ssa_versions versions;
+    if (f->failed || f->block_count > BLOCKS_MAX || !ssa_loops(&l, f)) return;
+    if (ssa_versions_begin(&versions, f)) {
+        for (uint32_t k = 0; k < l.count && !f->failed; k++)
+            if (l.header[l.order[k]] == l.order[k] + 1) hoist(f, &l, l.order[k], &versions);
+        ssa_versions_end(&versions);
+    }
+    ssa_loops_free(&l);
+    ssa_pass_copies(f);
+}

@@ -1,0 +1,107 @@
+/* The order of blocks in the code. Blocks stay in the order of the front end; those made for an edge come
+ * right after its source, inlined ones after the call, cold ones and what nothing leads to at the end.
+ * Then numbers of blocks are their places. */
+#include "ssa/ssa.h"
+#include <stdlib.h>
+
+struct layout {
+    const struct ssa_function *f;
+    uint32_t *order, count;
+    uint32_t *place; /* per block: its place + 1 */
+    uint32_t *stack, *child, *next;
+};
+
+static void put(struct layout *l, uint32_t block)
+{
+    l->order[l->count++] = block;
+    l->place[block] = l->count;
+}
+
+/* The block, and those that were made for edges after it, the first target last: that is where a branch
+ * does not have to jump. */
+static void put_chain(struct layout *l, uint32_t block)
+{
+    const struct ssa_function *f = l->f;
+    if (l->place[block]) return;
+    put(l, block);
+    for (uint32_t at = l->count - 1; at < l->count; at++) {
+        uint32_t n;
+        const uint32_t *to = ssa_successors(f, l->order[at], &n);
+        for (uint32_t k = n; k-- > 0;)
+            if (f->blocks[to[k]].edge && !f->blocks[to[k]].cold && !l->place[to[k]]) put(l, to[k]);
+    }
+}
+
+/* A block and the inlined functions in it. */
+static void put_tree(struct layout *l, uint32_t block)
+{
+    uint32_t depth = 0;
+    l->stack[depth++] = block;
+    while (depth) {
+        uint32_t at = l->stack[--depth];
+        put_chain(l, at);
+        if (at != block && l->next[at]) l->stack[depth++] = l->next[at] - 1;
+        if (l->child[at]) l->stack[depth++] = l->child[at] - 1;
+    }
+}
+
+static void find_order(struct layout *l)
+{
+    const struct ssa_function *f = l->f;
+    uint32_t n = (uint32_t)f->block_count;
+    for (uint32_t b = n; b-- > 0;) { /* children in ascending order */
+        uint32_t parent = f->blocks[b].follows;
+        if (!parent) continue;
+        l->next[b] = l->child[parent - 1];
+        l->child[parent - 1] = b + 1;
+    }
+    for (uint32_t b = 0; b < n; b++)
+        if (!f->blocks[b].edge && !f->blocks[b].follows && !f->blocks[b].cold) put_tree(l, b);
+    for (uint32_t b = 0; b < n; b++)
+        if (!l->place[b]) put_chain(l, b);
+}
+
+static void renumber(struct ssa_function *f, const struct layout *l, struct ssa_block *blocks)
+{
+    for (uint32_t k = 0; k < l->count; k++) {
+        uint32_t old = l->order[k];
+        struct ssa_block *b = &blocks[k];
+        *b = f->blocks[old];
+        b->follows = 0;
+        b->to[0] = l->place[b->to[0]] - 1;
+        b->to[1] = l->place[b->to[1]] - 1;
+        for (uint32_t i = 0; i < b->pred_count; i++) b->preds[i] = l->place[b->preds[i]] - 1;
+        for (uint32_t i = b->first; i; i = f->insns[i].next) f->insns[i].block = k;
+        const struct ssa_insn *end = &f->insns[b->last];
+        for (uint32_t i = 0; b->last && end->op == SSA_SWITCH && i < end->count; i++)
+            f->pool[end->list + i] = l->place[f->pool[end->list + i]] - 1;
+    }
+    free(f->blocks);
+    f->blocks = blocks;
+    f->block_capacity = f->block_count;
+}
+
+void ssa_pass_layout(struct ssa_function *f)
+{
+    size_t n = f->block_count;
+    if (f->failed || !n) return;
+    struct layout l = {.f = f,
+                       .order = calloc(n, sizeof *l.order),
+                       .place = calloc(n, sizeof *l.place),
+                       .stack = calloc(n + 1, sizeof *l.stack),
+                       .child = calloc(n, sizeof *l.child),
+                       .next = calloc(n, sizeof *l.next)};
+    struct ssa_block *blocks = calloc(n, sizeof *blocks);
+    if (l.order && l.place && l.stack && l.child && l.next && blocks) {
+        find_order(&l);
+        renumber(f, &l, blocks);
+    } else {
+        f->failed = true;
+        free(blocks);
+    }
+    free(l.order);
+    free(l.place);
+    free(l.stack);
+    free(l.child);
+    free(l.next);
+}

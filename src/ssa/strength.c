@@ -1,0 +1,117 @@
+/* Divisions by constants become multiplications and shifts, after Granlund and Montgomery, "Division by
+ * invariant integers using multiplication" (1994). The quotient of x by d is the upper part of x * m,
+ * where m is 2^k / d, rounded up, for a k that makes the error too small to matter. */
+#include "ssa/ssa.h"
+
+struct site { /* where new instructions go */
+    struct ssa_function *f;
+    uint32_t before;
+};
+
+static uint32_t constant(struct site *s, uint64_t imm)
+{
+    uint32_t value = ssa_new(s->f, SSA_CONST, SSA_INT);
+    if (!value) return 0;
+    s->f->insns[value].imm = (int64_t)imm;
+    ssa_insert(s->f, s->before, value);
+    return value;
+}
+
+static uint32_t make(struct site *s, enum ssa_op op, bool narrow, uint32_t a, uint32_t b)
+{
+    uint32_t value = ssa_new(s->f, op, SSA_INT);
+    if (!value) return 0;
+    struct ssa_insn *in = &s->f->insns[value];
+    in->arg[0] = a;
+    in->arg[1] = b;
+    in->narrow = narrow;
+    ssa_insert(s->f, s->before, value);
+    return value;
+}
+
+static uint32_t shift(struct site *s, enum ssa_op op, bool narrow, uint32_t a, unsigned count)
+{
+    return count ? make(s, op, narrow, a, constant(s, count)) : a;
+}
+
+/* The number of bits of d - 1: the least k with d <= 2^k. */
+static unsigned log_up(uint64_t d) { return d > 1 ? 64 - (unsigned)__builtin_clzll(d - 1) : 0; }
+
+static bool is_power(uint64_t d) { return !(d & (d - 1)); }
+
+static uint32_t divide_unsigned(struct site *s, bool narrow, uint32_t x, uint64_t d)
+{
+    unsigned bits = log_up(d);
+    if (is_power(d)) return shift(s, SSA_SHR, narrow, x, bits);
+    if (narrow) { /* 2^64 / d is exact enough for every x below 2^32 */
+        uint64_t m = UINT64_MAX / d + 1;
+        return make(s, SSA_MULHU, false, make(s, SSA_ZEXT32, false, x, 0), constant(s, m));
+    }
+    /* m has 65 bits: 2^64 + low, so that x * m / 2^64 is (x * low / 2^64) + x, which may need a 65th
+     * bit; half of the difference is added instead. */
+    unsigned __int128 one = 1;
+    uint64_t low = (uint64_t)((one << 64) * ((one << bits) - d) / d + 1);
+    uint32_t high = make(s, SSA_MULHU, false, x, constant(s, low)),
+             half = shift(s, SSA_SHR, false, make(s, SSA_SUB, false, x, high), 1);
+    return shift(s, SSA_SHR, false, make(s, SSA_ADD, false, half, high), bits - 1);
+}
+
+static uint32_t divide_signed(struct site *s, bool narrow, uint32_t x, int64_t divisor)
+{
+    unsigned width = narrow ? 32 : 64;
+    uint64_t d = divisor < 0 ? 0 - (uint64_t)divisor : (uint64_t)divisor;
+    unsigned bits = log_up(d);
+    uint32_t quotient;
+    if (is_power(d)) { /* toward zero: negative ones get d - 1 more */
+        uint32_t sign = shift(s, SSA_SAR, narrow, x, width - 1),
+                 more = shift(s, SSA_SHR, narrow, sign, width - bits);
+        quotient = shift(s, SSA_SAR, narrow, make(s, SSA_ADD, narrow, x, more), bits);
+    } else if (narrow) {
+        uint64_t m = (UINT64_C(1) << (31 + bits)) / d + 1;
+        uint32_t wide = make(s, SSA_SEXT32, false, x, 0),
+                 product = make(s, SSA_MUL, false, wide, constant(s, m)),
+                 sign = shift(s, SSA_SAR, false, wide, 63);
+        quotient = make(s, SSA_SUB, true, shift(s, SSA_SAR, false, product, 31 + bits), sign);
+    } else {
+        /* m is between 2^63 and 2^64: as a signed number 2^64 less, which adding x repairs. */
+        unsigned __int128 one = 1;
+        uint64_t m = (uint64_t)((one << (63 + bits)) / d + 1);
+        uint32_t high = make(s, SSA_MULHS, false, x, constant(s, m)),
+                 sum = make(s, SSA_ADD, false, high, x), sign = shift(s, SSA_SAR, false, x, 63);
+        quotient = make(s, SSA_SUB, false, shift(s, SSA_SAR, false, sum, bits - 1), sign);
+    }
+    return divisor < 0 ? make(s, SSA_SUB, narrow, constant(s, 0), quotient) : quotient;
+}
+
+static void reduce(struct ssa_function *f, uint32_t value)
+{
+    struct ssa_insn in = f->insns[value];
+    struct site s = {f, value};
+    int64_t d;
+    if (in.op < SSA_DIVS || in.op > SSA_REMU || !ssa_is_const(f, in.arg[1], &d)) return;
+    bool is_signed = in.op == SSA_DIVS || in.op == SSA_REMS;
+    if (in.narrow) d = is_signed ? (int32_t)d : (int64_t)(uint32_t)d;
+    /* Nobody may divide by these, and the least integer has no positive counterpart. */
+    if (!d || (is_signed && (d == -1 || d == INT64_MIN || (in.narrow && d == INT32_MIN)))) return;
+    if (!is_signed && !in.narrow && d < 0 && !is_power((uint64_t)d)) return;
+    uint32_t x = in.arg[0];
+    uint32_t quotient = d == 1      ? x
+                        : is_signed ? divide_signed(&s, in.narrow, x, d)
+                                    : divide_unsigned(&s, in.narrow, x, (uint64_t)d);
+    bool rest = in.op == SSA_REMS || in.op == SSA_REMU;
+    uint32_t other = quotient;
+    if (rest) other = make(&s, SSA_MUL, in.narrow, quotient, constant(&s, (uint64_t)d));
+    uint32_t zero = rest ? 0 : constant(&s, 0);
+    if (f->failed) return;
+    /* x - quotient * d, or the quotient itself, cut to its width. */
+    struct ssa_insn *now = &f->insns[value];
+    now->op = rest ? SSA_SUB : SSA_ADD;
+    now->arg[0] = rest ? x : quotient;
+    now->arg[1] = rest ? other : zero;
+}
+
+void ssa_pass_strength(struct ssa_function *f)
+{
+    for (size_t b = 0; b < f->block_count; b++)
+        for (uint32_t i = f->blocks[b].first; i && !f->failed; i = f->insns[i].next) reduce(f, i);
+}

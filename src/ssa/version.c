@@ -1,0 +1,284 @@
+/* A second copy of a loop, and phis where what the two compute comes together again. */
+#include "ssa/induction.h"
+#include "base/array.h"
+#include <stdlib.h>
+
+bool ssa_versions_begin(struct ssa_versions *v, struct ssa_function *f)
+{
+    *v = (struct ssa_versions){.f = f, .values = f->count, .blocks = f->block_count};
+    v->copy = calloc(f->count + 1, sizeof *v->copy);
+    if (!v->copy) f->failed = true;
+    return v->copy;
+}
+
+static uint32_t region_of(const struct ssa_versions *v, uint32_t block)
+{
+    return block < v->region_capacity ? v->region[block] : 0;
+}
+
+static void set_region(struct ssa_versions *v, uint32_t block, uint32_t region)
+{
+    size_t before = v->region_capacity;
+    if (!ARRAY_RESERVE(v->region, v->region_capacity, (size_t)block + 1)) {
+        v->f->failed = true;
+        return;
+    }
+    for (size_t i = before; i < v->region_capacity; i++) v->region[i] = 0;
+    v->region[block] = region;
+}
+
+/* ---- copying ---- */
+
+struct copying {
+    struct ssa_versions *v;
+    const struct ssa_loops *l;
+    uint32_t header, first, count; /* first: of the new blocks */
+    uint32_t entry;                /* the block that leads to the copy */
+};
+
+static uint32_t copy_of(const struct copying *c, uint32_t value)
+{
+    if (value >= c->v->values || !c->v->copy[value]) return value;
+    bool here = region_of(c->v, c->v->f->insns[value].block) == 2 * c->header + 1;
+    return here ? c->v->copy[value] : value;
+}
+
+/* The new block for one of the loop; UINT32_MAX: it is not in the loop. */
+static uint32_t block_for(const struct copying *c, uint32_t block)
+{
+    uint32_t region = region_of(c->v, block);
+    if (region != 2 * c->header + 1) return UINT32_MAX;
+    for (uint32_t k = 0; k < c->count; k++)
+        if (c->l->members[c->l->member_first[c->header] + k] == block) return c->first + k;
+    return UINT32_MAX;
+}
+
+static uint32_t copy_exit(const struct copying *c, uint32_t exit)
+{
+    struct ssa_function *f = c->v->f;
+    struct ssa_exit e = f->exits[exit - 1];
+    uint32_t made = ssa_exit(f, e.kind, e.position);
+    if (made) f->exits[made - 1].function = e.function;
+    for (uint32_t i = 0; i < e.count && !f->failed; i++) {
+        struct ssa_state s = f->states[e.first + i];
+        ssa_keep(f, s.key, copy_of(c, s.value));
+    }
+    return made;
+}
+
+static void copy_insn(const struct copying *c, uint32_t i, uint32_t to)
+{
+    struct ssa_function *f = c->v->f;
+    uint32_t made = c->v->copy[i];
+    struct ssa_insn in = f->insns[i];
+    for (unsigned k = 0; k < ssa_ops[in.op].args; k++) in.arg[k] = copy_of(c, in.arg[k]);
+    if (in.count) {
+        uint32_t list = ssa_list(f, NULL, 0);
+        for (uint32_t k = 0; k < in.count && !f->failed; k++) {
+            uint32_t item = copy_of(c, f->pool[in.list + k]);
+            ssa_list(f, &item, 1);
+        }
+        in.list = list;
+    }
+    if (in.exit) in.exit = copy_exit(c, in.exit);
+    if (f->failed) return;
+    f->insns[made] = in;
+    ssa_append(f, to, made);
+}
+
+/* A block outside gets one more predecessor: its phis take there what they take from the original. */
+static void lead_out(const struct copying *c, uint32_t from, uint32_t copy, uint32_t to)
+{
+    struct ssa_function *f = c->v->f;
+    uint32_t which = 0;
+    while (f->blocks[to].preds[which] != from) which++;
+    for (uint32_t i = f->blocks[to].first; i && f->insns[i].op == SSA_PHI && !f->failed;
+         i = f->insns[i].next) {
+        uint32_t list = ssa_list(f, NULL, 0), n = f->insns[i].count, old = f->insns[i].list;
+        for (uint32_t k = 0; k < n && !f->failed; k++) {
+            uint32_t item = f->pool[old + k];
+            ssa_list(f, &item, 1);
+        }
+        uint32_t item = f->failed ? 0 : copy_of(c, f->pool[old + which]);
+        ssa_list(f, &item, 1);
+        f->insns[i].list = list;
+        f->insns[i].count = n + 1;
+    }
+    ssa_edge(f, copy, to);
+}
+
+static void copy_block(const struct copying *c, uint32_t from, uint32_t to)
+{
+    struct ssa_function *f = c->v->f;
+    uint32_t n;
+    f->blocks[to].sealed = f->blocks[to].cold = true;
+    for (uint32_t i = f->blocks[from].first; i && !f->failed; i = f->insns[i].next)
+        copy_insn(c, i, to);
+    if (f->failed) return;
+    for (uint32_t k = 0; k < f->blocks[from].pred_count; k++) {
+        uint32_t pred = block_for(c, f->blocks[from].preds[k]);
+        ssa_edge(f, pred == UINT32_MAX ? c->entry : pred, to);
+    }
+    ssa_successors(f, from, &n);
+    for (uint32_t k = 0; k < n && !f->failed; k++) {
+        uint32_t old = f->blocks[from].to[k], target = block_for(c, old);
+        f->blocks[to].to[k] = target == UINT32_MAX ? old : target;
+        if (target == UINT32_MAX) lead_out(c, from, to, old);
+    }
+}
+
+uint32_t ssa_version(struct ssa_versions *v, const struct ssa_loops *l, uint32_t header)
+{
+    struct ssa_function *f = v->f;
+    struct copying c = {v, l, header, 0, l->member_count[header], ssa_block(f)};
+    const uint32_t *members = l->members + l->member_first[header];
+    uint32_t jump = ssa_new(f, SSA_JUMP, SSA_VOID);
+    c.first = (uint32_t)f->block_count;
+    for (uint32_t k = 0; k < c.count && !f->failed; k++) {
+        set_region(v, members[k], 2 * header + 1);
+        set_region(v, ssa_block(f), 2 * header + 2);
+        for (uint32_t i = f->blocks[members[k]].first; i && !f->failed; i = f->insns[i].next)
+            v->copy[i] = ssa_new(f, SSA_NONE, SSA_VOID);
+    }
+    if (f->failed) return 0;
+    ssa_append(f, c.entry, jump);
+    f->blocks[c.entry].sealed = f->blocks[c.entry].cold = true;
+    f->blocks[c.entry].to[0] = c.first; /* the header is the first of its loop */
+    for (uint32_t k = 0; k < c.count && !f->failed; k++) copy_block(&c, members[k], c.first + k);
+    return c.entry;
+}
+
+/* ---- coming together ---- */
+
+struct repair {
+    struct ssa_versions *v;
+    struct known {
+        uint32_t value, block, is;
+    } * known; /* a table by value and block */
+    size_t known_mask, known_count;
+    struct open {
+        uint32_t phi, value;
+    } * open; /* phis without arguments */
+    size_t open_count, open_capacity;
+};
+
+static struct known *look(struct repair *r, uint32_t value, uint32_t block)
+{
+    size_t at = (value * UINT64_C(0x9E3779B97F4A7C15) + block * UINT64_C(0xBF58476D1CE4E5B9)) >> 20;
+    for (at &= r->known_mask;; at = (at + 1) & r->known_mask) {
+        struct known *k = &r->known[at];
+        if (!k->value || (k->value == value && k->block == block)) return k;
+    }
+}
+
+static bool grow(struct repair *r)
+{
+    struct repair more = *r;
+    more.known_mask = r->known_mask * 2 + 1;
+    more.known = calloc(more.known_mask + 1, sizeof *more.known);
+    if (!more.known) return false;
+    for (size_t i = 0; r->known && i <= r->known_mask; i++)
+        if (r->known[i].value) *look(&more, r->known[i].value, r->known[i].block) = r->known[i];
+    free(r->known);
+    *r = more;
+    return true;
+}
+
+static void note(struct repair *r, uint32_t value, uint32_t block, uint32_t is)
+{
+    if (r->known_count * 2 > r->known_mask && !grow(r)) {
+        r->v->f->failed = true;
+        return;
+    }
+    *look(r, value, block) = (struct known){value, block, is};
+    r->known_count++;
+}
+
+/* What a value of a loop with two copies is at the end of a block. */
+static uint32_t value_at(struct repair *r, uint32_t value, uint32_t block)
+{
+    struct ssa_function *f = r->v->f;
+    uint32_t home = region_of(r->v, f->insns[value].block), at = block;
+    for (;;) {
+        uint32_t region = region_of(r->v, at);
+        if (region == home) return value;
+        if (region == home + 1) return r->v->copy[value];
+        const struct known *k = look(r, value, at);
+        if (k->value) return k->is;
+        if (f->blocks[at].pred_count != 1) break;
+        at = f->blocks[at].preds[0];
+    }
+    if (!f->blocks[at].pred_count) return value; /* not reachable */
+    uint32_t phi = ssa_new(f, SSA_PHI, (enum ssa_type)f->insns[value].type);
+    if (!phi || !ARRAY_RESERVE(r->open, r->open_capacity, r->open_count + 1)) {
+        f->failed = true;
+        return value;
+    }
+    ssa_prepend(f, at, phi);
+    note(r, value, at, phi);
+    r->open[r->open_count++] = (struct open){phi, value};
+    return phi;
+}
+
+static void fill(struct repair *r)
+{
+    struct ssa_function *f = r->v->f;
+    while (r->open_count && !f->failed) {
+        struct open o = r->open[--r->open_count];
+        uint32_t block = f->insns[o.phi].block, n = f->blocks[block].pred_count,
+                 list = ssa_list(f, NULL, 0);
+        for (uint32_t k = 0; k < n && !f->failed; k++) {
+            uint32_t item = value_at(r, o.value, f->blocks[block].preds[k]);
+            ssa_list(f, &item, 1);
+        }
+        f->insns[o.phi].list = list;
+        f->insns[o.phi].count = n;
+    }
+}
+
+/* What is to be used in a block instead of a value; making phis moves instructions, so callers keep no
+ * pointers. */
+static uint32_t repaired(struct repair *r, uint32_t value, uint32_t block)
+{
+    struct ssa_versions *v = r->v;
+    if (v->f->failed || value >= v->values || !v->copy[value]) return value;
+    uint32_t home = region_of(v, v->f->insns[value].block), here = region_of(v, block);
+    return here == home || here == home + 1 ? value : value_at(r, value, block);
+}
+
+static void repair_insn(struct repair *r, uint32_t i)
+{
+    struct ssa_function *f = r->v->f;
+    struct ssa_insn in = f->insns[i];
+    for (unsigned k = 0; k < ssa_ops[in.op].args; k++)
+        if (in.arg[k]) {
+            uint32_t use = repaired(r, in.arg[k], in.block);
+            f->insns[i].arg[k] = use;
+        }
+    for (uint32_t k = 0; in.op != SSA_SWITCH && k < in.count; k++) {
+        uint32_t at = in.op == SSA_PHI ? f->blocks[in.block].preds[k] : in.block;
+        uint32_t use = repaired(r, f->pool[in.list + k], at);
+        f->pool[in.list + k] = use;
+    }
+    struct ssa_exit none = {0}, e = in.exit ? f->exits[in.exit - 1] : none;
+    for (uint32_t k = 0; k < e.count; k++) {
+        uint32_t use = repaired(r, f->states[e.first + k].value, in.block);
+        f->states[e.first + k].value = use;
+    }
+}
+
+void ssa_versions_end(struct ssa_versions *v)
+{
+    struct ssa_function *f = v->f;
+    struct repair r = {.v = v, .known_mask = 511};
+    if (f->count == v->values || f->failed || !grow(&r)) v->values = 0;
+    for (uint32_t b = 0; v->values && b < f->block_count && !f->failed; b++)
+        for (uint32_t i = f->blocks[b].first; i && !f->failed; i = f->insns[i].next) {
+            repair_insn(&r, i);
+            fill(&r);
+        }
+    free(r.known);
+    free(r.open);
+    free(v->copy);
+    free(v->region);
+}
