@@ -36,8 +36,8 @@ static void init_cold(void *user, const char *name, const struct json_object *v)
     struct comparing *c = user;
     uint8_t reg;
     size_t count;
-    int32_t *data = tvmr_script_numbers(v, &count);
-    if (!data || !tvmr_script_register(name, &reg) || reg >> 6 != 1) {
+    int32_t *data = trial_number_list(v, &count);
+    if (!data || !trial_register(name, &reg) || reg >> 6 != 1) {
         trial_fail(c->t, "valid initial weights", "%s", name);
         free(data);
         return;
@@ -56,7 +56,7 @@ static void init_temps(void *user, const char *name, const struct json_object *v
 {
     struct comparing *c = user;
     uint8_t reg, *temps = calloc(1, json_length(v) + 1);
-    if (!temps || !tvmr_script_register(name, &reg) || reg >> 6 != 1 ||
+    if (!temps || !trial_register(name, &reg) || reg >> 6 != 1 ||
         c->vm->cold[reg & 63].count != json_length(v)) {
         trial_fail(c->t, "valid temperatures", "%s", name);
         free(temps);
@@ -82,7 +82,7 @@ static void initialise(struct trial *t, struct tvmr_vm *vm, const struct json_ob
     if (json_as_sint(json_get(init, "babble_scale"), &n))
         vm->babble_scale = (int32_t)(n < 0 ? 0 : n > 255 ? 255 : n);
     size_t count;
-    int32_t *target = tvmr_script_numbers(json_get(root, "target"), &count);
+    int32_t *target = trial_number_list(json_get(root, "target"), &count);
     if (target) { /* the buffer holds Signals */
         for (size_t i = 0; i < count; i++) target[i] = tvmr_value(tvmr_signal_of(target[i]));
         tvmr_vm_set_target(vm, target, count);
@@ -140,7 +140,7 @@ static bool run_once(struct trial *t, penta_vm *base, struct script *s)
         if (json_is_list(s->yields) && !same_yield(t, vm, json_item(s->yields, s->asked)))
             return false;
         penta_error err = {0};
-        if (!tvmr_script_apply(vm, json_item(s->host, s->asked++)) ||
+        if (!trial_answer(vm, json_item(s->host, s->asked++)) ||
             !penta_vm_answer(base, NULL, 0, &err))
             return trial_fail(t, "a host answer that can be applied", "%s", err.message);
     }
@@ -165,7 +165,7 @@ static void run_inputs(struct trial *t, penta_vm *vm, const struct json_object *
     initialise(t, tvmr_vm(vm), root);
     for (size_t i = 0; i < json_length(inputs) && !t->judged && !tvmr_vm(vm)->fault; i++) {
         size_t count;
-        int32_t *data = tvmr_script_numbers(json_item(inputs, i), &count);
+        int32_t *data = trial_number_list(json_item(inputs, i), &count);
         if (!data || !tvmr_vm_begin(tvmr_vm(vm), data, count))
             trial_fail(t, "valid inputs", "input %zu", i);
         else

@@ -45,7 +45,7 @@ static void compare_hot(void *user, const char *name, const struct json_object *
     struct comparing *c = user;
     uint8_t reg;
     c->members++;
-    if (!tvmr_script_register(name, &reg) || reg > 63) {
+    if (!trial_register(name, &reg) || reg > 63) {
         trial_fail(c->t, "a hot register", "%s", name);
         return;
     }
@@ -80,7 +80,7 @@ static void compare_cold(void *user, const char *name, const struct json_object 
     struct comparing *c = user;
     uint8_t reg;
     c->members++;
-    if (!tvmr_script_register(name, &reg) || reg >> 6 != 1) {
+    if (!trial_register(name, &reg) || reg >> 6 != 1) {
         trial_fail(c->t, "a cold register", "%s", name);
         return;
     }
@@ -110,7 +110,7 @@ static void compare_pressure(void *user, const char *name, const struct json_obj
     struct comparing *c = user;
     uint8_t reg;
     c->members++;
-    if (!tvmr_script_register(name, &reg)) {
+    if (!trial_register(name, &reg)) {
         trial_fail(c->t, "a register", "%s", name);
         return;
     }
@@ -123,7 +123,7 @@ static void compare_param(void *user, const char *name, const struct json_object
     struct comparing *c = user;
     uint8_t reg;
     int64_t n;
-    if (!tvmr_script_register(name, &reg) || reg >> 6 != 2 || !json_as_sint(v, &n))
+    if (!trial_register(name, &reg) || reg >> 6 != 2 || !json_as_sint(v, &n))
         trial_fail(c->t, "a param register", "%s", name);
     else if (c->vm->param[reg & 63] != n)
         trial_fail(c->t, name, "%d", (int)c->vm->param[reg & 63]);
@@ -133,7 +133,7 @@ static void compare_shape(void *user, const char *name, const struct json_object
 {
     struct comparing *c = user;
     uint8_t reg;
-    if (!tvmr_script_register(name, &reg) || reg >> 6 != 3)
+    if (!trial_register(name, &reg) || reg >> 6 != 3)
         trial_fail(c->t, "a shape register", "%s", name);
     else
         same_shape(c->t, name, v, &c->vm->shape[reg & 63]);

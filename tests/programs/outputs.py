@@ -141,10 +141,10 @@ def test_inputs_are_never_overwritten():
 
 def test_machine_files_are_never_overwritten():
     good("run", "a.tvmr", "--input", "1,2", "--save-weights", "w.tvmw", "--output", "out.json")
-    write("host.json", "[]")
-    for name in ("w.tvmw", "host.json", "in.json", "a.tvmr"):
+    write("answers.host", "answer\n")
+    for name in ("w.tvmw", "answers.host", "in.json", "a.tvmr"):
         write("in.json", "[[1, 2]]")
-        common = ["run", "a.tvmr", "--inputs", "in.json", "--weights", "w.tvmw", "--host", "host.json"]
+        common = ["run", "a.tvmr", "--inputs", "in.json", "--weights", "w.tvmw", "--host", "answers.host"]
         for option in ("--save-weights", "--output", "--trace"):
             refused(*common, option, name, says=BOTH)
     good("run", "a.tvmr", "--input", "1,2", "--store", "store")

@@ -468,26 +468,33 @@ static void scripts(const char *folder)
     static const struct {
         const char *text, *says; /* NULL: it is good */
     } files[] = {
-        {"[]", NULL},
-        {"[{\"write\": {\"H0\": [7], \"P3\": 4, \"C1\": [1, -2], \"S2\": [3]}}, null, {}]", NULL},
-        {"[{\"stop\": true}, {\"fail\": \"text\"}]", NULL},
-        {"", "byte 0"},
-        {"{}", "no array"},
-        {"[5]", "answer 0 is no object"},
-        {"[{}, {\"wirte\": {}}]", "answer 1: 'wirte'"},
-        {"[{\"write\": {\"Q0\": [7]}}]", "'Q0' is no register"},
-        {"[{\"write\": {\"H64\": [7]}}]", "'H64' is no register"},
-        {"[{\"write\": {\"H0\": [4294967296]}}]", "32-bit numbers"},
-        {"[{\"write\": {\"P0\": []}}]", "one number"},
-        {"[{\"write\": []}]", "an object"},
-        {"[{\"stop\": 1}]", "true or false"},
-        {"[{\"fail\": 1}]", "a text"},
+        {"", NULL},
+        {"# nothing\n\nanswer\n", NULL},
+        {"answer ChemRead H0 = 7 P3 = 4 C1 = 1 -2 S2 = 3\nanswer H1 =\nalways TickRead H0 = 5\n",
+         NULL},
+        {"answer stop\nanswer PhaseRead H2 = 1 fail \"no \\\"phase\\\"\"\n", NULL},
+        {"\nanswre stop\n", "script.host:2: 'answre' is no statement"},
+        {"answer ChemRaed H0 = 1\n", "script.host:1: 'ChemRaed' is no operation or register"},
+        {"answer ChemRead target = 7 chem_id = 3\n", "'chem_id' is no register"},
+        {"answer Q0 = 7\n", "'Q0' is no operation or register"},
+        {"answer H64 = 7\n", "'H64' is no operation"},
+        {"answer S63 = 7\n", "'S63' is no operation"},
+        {"answer H0 = 1 ChemRead\n", "'ChemRead' is no register"},
+        {"answer H0 = 4294967296\n", "4294967296 is more than 2147483647"},
+        {"answer H0 = -2147483649\n", "more than 2147483648"},
+        {"answer P0 = 1 2\n", "takes one number"},
+        {"answer S0 = -1\n", "below 0"},
+        {"answer H0 7\n", "expected '='"},
+        {"answer stop H0 = 1\n", "end an answer"},
+        {"answer fail 1\n", "expected a text in quotes"},
+        {"always H0 = 1\n", "expected an operation"},
+        {"answer stop )\n", "expected"},
     };
     char path[128];
-    snprintf(path, sizeof path, "%s/script.json", folder);
+    snprintf(path, sizeof path, "%s/script.host", folder);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         penta_error err = {0};
-        file_put(folder, "script.json", bytes_of(files[i].text));
+        file_put(folder, "script.host", bytes_of(files[i].text));
         struct tvmr_script *script = tvmr_script_open(path, &err);
         check(files[i].says ? !script && strstr(err.message, files[i].says) : script != NULL,
               err.code ? err.message : "a script", (long)i, 0);

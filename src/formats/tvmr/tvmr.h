@@ -115,7 +115,8 @@ struct tvmr_extension {
     size_t count;
 };
 
-extern const struct tvmr_extension tvmr_standard[]; /* core first; ends with a NULL name */
+extern const struct tvmr_extension tvmr_standard[];       /* core first; ends with a NULL name */
+const struct tvmr_extension *tvmr_extension_at(size_t i); /* NULL beyond the last; core first */
 const struct tvmr_extension *tvmr_extension_find(uint16_t id);       /* NULL: not registered */
 const struct tvmr_extension *tvmr_extension_named(penta_bytes name); /* letters without case */
 const struct tvmr_op *tvmr_op_find(uint16_t ext, uint16_t opcode);   /* NULL: none; reserved too */

@@ -157,6 +157,15 @@ const struct tvmr_extension *tvmr_extension_find(uint16_t id)
     return NULL;
 }
 
+const struct tvmr_extension *tvmr_extension_at(size_t i)
+{
+    size_t standard = sizeof tvmr_standard / sizeof *tvmr_standard - 1;
+    if (i < standard) return &tvmr_standard[i];
+    const struct added *a = atomic_load(&added_list);
+    for (i -= standard; a && i; i--) a = a->next;
+    return a ? a->extension : NULL;
+}
+
 static bool same_word(penta_bytes word, const char *name)
 {
     if (strlen(name) != word.size) return false;

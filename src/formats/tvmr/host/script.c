@@ -1,201 +1,256 @@
+/* Scripted answers to domain operations (TVMR 19.1). */
 #include "tvmr/host/script.h"
-#include "base/file/file.h"
-#include "base/json/json_read.h"
-#include <ctype.h>
+#include "base/array.h"
+#include "text/script.h"
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { FILE_MAX = 256 << 20 };
+struct writing {
+    int field; /* of the operation, which names the register; -1: it is reg */
+    uint8_t reg;
+    int32_t *data;
+    size_t count;
+};
 
-int32_t *tvmr_script_numbers(const struct json_object *list, size_t *count)
-{
-    *count = json_length(list);
-    int32_t *data = json_is_list(list) ? malloc((*count + 1) * sizeof *data) : NULL;
-    for (size_t i = 0; data && i < *count; i++) {
-        int64_t v;
-        if (!json_as_sint(json_item(list, i), &v) || v < INT32_MIN || v > INT32_MAX) {
-            free(data);
-            return NULL;
-        }
-        data[i] = (int32_t)v;
-    }
-    return data;
-}
+struct scripted {             /* one statement */
+    const struct tvmr_op *op; /* that yields the operation it is for; NULL: any */
+    struct writing *writes;
+    size_t count;
+    bool stop;
+    char *fail; /* or NULL */
+};
 
-static struct json_doc *read_json(const char *path, penta_error *err)
-{
-    penta_buffer file = {0};
-    if (!file_read(path, FILE_MAX, &file, err)) return NULL;
-    penta_error why = {0};
-    struct json_doc *doc = json_parse((penta_bytes){file.data, file.size}, &why);
-    penta_buffer_free(&file);
-    if (!doc)
-        error_at(err, why.code, 0, "'%.40s', byte %llu: %.50s", path,
-                 (unsigned long long)why.offset, why.message);
-    return doc;
-}
-
-bool tvmr_script_inputs(struct tvmr_vm *vm, const char *path, penta_error *err)
-{
-    struct json_doc *doc = read_json(path, err);
-    if (!doc) return false;
-    const struct json_object *root = json_root(doc);
-    bool ok = json_is_list(root);
-    if (ok && !json_length(root)) error_at(err, BASE_JSON, 0, "'%.60s' has no inputs", path);
-    for (size_t i = 0; ok && i < json_length(root); i++) {
-        size_t count;
-        int32_t *data = tvmr_script_numbers(json_item(root, i), &count);
-        ok = data && tvmr_script_add_input(vm, data, count);
-        free(data);
-    }
-    if (!ok) error_at(err, BASE_JSON, 0, "'%.60s' is no array of arrays of 32-bit numbers", path);
-    json_doc_free(doc);
-    return !err->code;
-}
-
-/* ---- answers ---- */
+struct list {
+    struct scripted *items;
+    size_t count, capacity;
+};
 
 struct tvmr_script {
-    struct json_doc *doc;
+    struct arena arena;
+    struct list answers, always;
     size_t next;
 };
 
-/* Every answer is checked before the run: otherwise a misspelt member would be ignored. */
-struct checking {
-    const char *path;
-    size_t answer;
-    penta_error *err;
-};
+/* ---- reading ---- */
 
-static void wrong(struct checking *c, const char *name, const char *what)
+static bool offer_operations(struct suggest *near, const struct tvmr_op **found)
 {
-    error_at(c->err, BASE_JSON, 0, "'%.40s', answer %zu: '%.20s' %s", c->path, c->answer, name,
-             what);
+    for (size_t e = 0; tvmr_extension_at(e); e++) {
+        const struct tvmr_extension *extension = tvmr_extension_at(e);
+        for (size_t i = 0; i < extension->count; i++) {
+            const char *domain = extension->ops[i].domain;
+            if (!domain) continue;
+            if (bytes_equal(near->word, bytes_of(domain))) {
+                *found = &extension->ops[i];
+                return true;
+            }
+            suggest_offer(near, domain);
+        }
+    }
+    return false;
 }
 
-static void check_write(void *user, const char *name, const struct json_object *value)
+/* The place among the operation's fields of one that names a register; -1: it is none. */
+static int offer_fields(struct suggest *near, const struct tvmr_op *op)
 {
-    struct checking *c = user;
-    uint8_t reg;
-    size_t count;
-    int64_t scalar;
-    int32_t *numbers = tvmr_script_numbers(value, &count);
-    if (!tvmr_script_register(name, &reg))
-        wrong(c, name, "is no register");
-    else if (reg >> 6 == 2 ? numbers ? count != 1 : !json_as_sint(value, &scalar) : !numbers)
-        wrong(c, name, reg >> 6 == 2 ? "takes one number" : "takes an array of 32-bit numbers");
+    static const char *const names[] = {"target", "source", "result", "register"};
+    for (size_t i = 0; op && i < sizeof names / sizeof *names; i++) suggest_offer(near, names[i]);
+    int field = 0;
+    for (const char *p = op ? op->fields : ""; *p; field++) {
+        size_t name = strcspn(p, "="), end = strcspn(p, " ");
+        if (name == near->word.size && !memcmp(p, near->word.data, name) && p[name + 1] == 'r')
+            return field;
+        p += end + (p[end] == ' ');
+    }
+    return -1;
+}
+
+static bool register_named(penta_bytes word, uint8_t *reg)
+{
+    static const char banks[] = "HCPS";
+    const char *bank = word.size ? strchr(banks, word.data[0]) : NULL;
+    unsigned index = 0;
+    if (!bank || !*bank || word.size < 2 || word.size > 3) return false;
+    for (size_t i = 1; i < word.size; i++) {
+        if (word.data[i] < '0' || word.data[i] > '9') return false;
+        index = index * 10 + word.data[i] - '0';
+    }
+    *reg = (uint8_t)((unsigned)(bank - banks) << 6 | index);
+    return index < TVMR_BANK && *reg != TVMR_NULL;
+}
+
+static bool at_number(const struct source *s)
+{
+    struct token t = source_peek(s);
+    return t.kind == TOKEN_INT || (t.kind == TOKEN_PUNCT && t.as.punct == '-');
+}
+
+/* "= 1 -2 3" after the register. */
+static bool read_write(struct script *in, struct tvmr_script *out, struct scripted *a, int field,
+                       uint8_t reg)
+{
+    struct writing w = {.field = field, .reg = reg};
+    size_t capacity = 0;
+    uint64_t at = source_peek(&in->source).offset;
+    if (!source_expect(&in->source, '=')) return false;
+    int32_t *numbers = NULL;
+    while (!in->why.code && at_number(&in->source)) {
+        bool minus = source_accept(&in->source, '-');
+        uint64_t n, most = minus ? UINT64_C(1) << 31 : INT32_MAX;
+        if (!script_number(in, most, &n)) break;
+        if (!ARRAY_RESERVE(numbers, capacity, w.count + 1))
+            error_at(&in->why, BASE_MEMORY, at, "no memory for an answer");
+        else
+            numbers[w.count++] = (int32_t)(minus ? -(int64_t)n : (int64_t)n);
+    }
+    if (!in->why.code && field < 0 && reg >> 6 == 2 && w.count != 1)
+        error_at(&in->why, BASE_SYNTAX, at, "a param register takes one number");
+    for (size_t i = 0; !in->why.code && field < 0 && reg >> 6 == 3 && i < w.count; i++)
+        if (numbers[i] < 0) error_at(&in->why, BASE_NUMBER, at, "a dimension below 0");
+    w.data = arena_alloc(&out->arena, w.count + 1, sizeof *w.data, &in->why);
+    if (w.data && w.count) memcpy(w.data, numbers, w.count * sizeof *w.data);
     free(numbers);
+    struct writing *grown =
+        arena_alloc(&out->arena, a->count + 1, sizeof *grown, &in->why); /* few of them */
+    if (in->why.code) return false;
+    if (a->count) memcpy(grown, a->writes, a->count * sizeof *grown);
+    grown[a->count++] = w;
+    a->writes = grown;
+    return true;
 }
 
-static void check_member(void *user, const char *name, const struct json_object *value)
+static bool read_fail(struct script *in, struct tvmr_script *out, struct scripted *a)
 {
-    struct checking *c = user;
-    if (!strcmp(name, "write")) {
-        if (!json_is_object(value)) wrong(c, name, "takes an object: register to numbers");
-        json_each(value, check_write, c);
-    } else if (!strcmp(name, "stop")) {
-        if (!json_is_bool(value)) wrong(c, name, "is true or false");
-    } else if (!strcmp(name, "fail")) {
-        if (!json_is_text(value)) wrong(c, name, "takes a text");
-    } else {
-        wrong(c, name, "is not write, stop or fail");
-    }
+    struct token t = source_next(&in->source);
+    penta_bytes text;
+    if (t.kind != TOKEN_STRING) return source_unexpected(&in->source, t, "a text in quotes");
+    if (!token_string(&in->source, t, &out->arena, &text)) return false;
+    return (a->fail = arena_copy(&out->arena, text, &in->why)) != NULL;
 }
 
-static void check_answers(const struct json_object *list, const char *path, penta_error *err)
+static bool read_answer(struct script *in, struct tvmr_script *out, struct scripted *a, bool always)
 {
-    struct checking c = {path, 0, err};
-    if (!json_is_list(list)) error_at(err, BASE_JSON, 0, "'%.60s' is no array of answers", path);
-    for (; c.answer < json_length(list); c.answer++) {
-        const struct json_object *answer = json_item(list, c.answer);
-        if (!json_is_object(answer) && !json_is_null(answer))
-            error_at(err, BASE_JSON, 0, "'%.40s', answer %zu is no object", path, c.answer);
-        json_each(answer, check_member, &c);
+    bool first = true;
+    while (source_peek(&in->source).kind == TOKEN_NAME) {
+        uint8_t reg;
+        int field;
+        struct suggest near = {.word = script_word(in)};
+        if (a->stop || a->fail)
+            return error_at(&in->why, BASE_SYNTAX,
+                            (uint64_t)(near.word.data - in->source.text.data),
+                            "stop and fail end an answer");
+        if (bytes_equal(near.word, bytes_of("stop"))) {
+            a->stop = true;
+        } else if (bytes_equal(near.word, bytes_of("fail"))) {
+            if (!read_fail(in, out, a)) return false;
+        } else if (register_named(near.word, &reg)) {
+            if (!read_write(in, out, a, -1, reg)) return false;
+        } else if ((field = offer_fields(&near, a->op)) >= 0) {
+            if (!read_write(in, out, a, field, 0)) return false;
+        } else if (!first || !offer_operations(&near, &a->op)) {
+            suggest_offer(&near, "stop");
+            suggest_offer(&near, "fail");
+            return script_unknown(in, first ? "operation or register" : "register", &near);
+        }
+        first = false;
     }
+    if (always && !a->op)
+        return source_unexpected(&in->source, source_peek(&in->source), "an operation");
+    return source_end_of_line(&in->source);
+}
+
+static const char *statement_name(size_t i)
+{
+    static const char *const names[] = {"answer", "always"};
+    return i < sizeof names / sizeof *names ? names[i] : NULL;
+}
+
+static bool read_statement(struct script *in, struct tvmr_script *out)
+{
+    size_t which;
+    struct scripted a = {0};
+    if (!script_choice(in, "statement", statement_name, &which) ||
+        !read_answer(in, out, &a, which == 1))
+        return false;
+    struct list *list = which ? &out->always : &out->answers;
+    if (!ARRAY_RESERVE(list->items, list->capacity, list->count + 1))
+        return error_at(&in->why, BASE_MEMORY, 0, "no memory for a script");
+    list->items[list->count++] = a;
+    return true;
 }
 
 struct tvmr_script *tvmr_script_open(const char *path, penta_error *err)
 {
-    struct tvmr_script *script = calloc(1, sizeof *script);
-    if (!script) {
+    struct script in;
+    struct tvmr_script *out = calloc(1, sizeof *out);
+    if (!out) {
         error_at(err, BASE_MEMORY, 0, "no memory for a script");
         return NULL;
     }
-    script->doc = read_json(path, err);
-    if (script->doc) check_answers(json_root(script->doc), path, err);
-    if (!err->code) return script;
-    tvmr_script_close(script);
+    if (script_open(&in, path, err)) {
+        while (script_line(&in) && read_statement(&in, out)) {
+        }
+        script_close(&in, err);
+    }
+    if (!err->code) return out;
+    tvmr_script_close(out);
     return NULL;
 }
 
 void tvmr_script_close(struct tvmr_script *script)
 {
     if (!script) return;
-    json_doc_free(script->doc);
+    free(script->answers.items);
+    free(script->always.items);
+    arena_free(&script->arena);
     free(script);
 }
 
-bool tvmr_script_register(const char *name, uint8_t *reg)
+/* ---- answering ---- */
+
+bool tvmr_script_write(struct tvmr_vm *vm, uint8_t reg, const int32_t *data, size_t count)
 {
-    static const char banks[] = "HCPS";
-    const char *bank = *name ? strchr(banks, toupper((unsigned char)*name)) : NULL;
-    char *end;
-    if (!bank || !isdigit((unsigned char)name[1])) return false;
-    unsigned long index = strtoul(name + 1, &end, 10);
-    if (*end || index > 63) return false;
-    *reg = (uint8_t)((size_t)(bank - banks) << 6 | index);
+    unsigned i = reg & 63u;
+    uint32_t dim = (uint32_t)count;
+    struct tvmr_cold *c = &vm->cold[i];
+    switch (reg >> 6) {
+    case 0: return tvmr_hot_set(vm, i, data, count, &dim, 1);
+    case 2: vm->param[i] = count ? data[0] : 0; return true;
+    case 3: return tvmr_shape_set(vm, &vm->shape[i], (const uint32_t *)data, count);
+    default: break;
+    }
+    if (!c->present && !tvmr_cold_new(vm, i, count, &dim, 1)) return false;
+    for (size_t k = 0; k < count && k < c->count; k++) c->weights[k] = tvmr_signal_of(data[k]);
+    tvmr_cold_changed(c);
     return true;
 }
 
-struct writing {
-    struct tvmr_vm *vm;
-    bool ok;
-};
-
-static void write_register(void *user, const char *name, const struct json_object *value)
+static bool apply(const struct scripted *a, struct tvmr_vm *vm)
 {
-    struct writing *w = user;
-    struct tvmr_vm *vm = w->vm;
-    uint8_t reg;
-    size_t count = 0;
-    int64_t scalar = 0;
-    int32_t *data = tvmr_script_numbers(value, &count);
-    bool ok = tvmr_script_register(name, &reg);
-    if (ok && reg >> 6 == 2) {
-        ok = data ? count == 1 : json_as_sint(value, &scalar);
-        vm->param[reg & 63] = data && count ? data[0] : (int32_t)scalar;
-    } else if (ok && data && reg >> 6 == 0) {
-        uint32_t dim = (uint32_t)count;
-        ok = tvmr_hot_set(vm, reg & 63, data, count, &dim, 1);
-    } else if (ok && data && reg >> 6 == 1) {
-        struct tvmr_cold *c = &vm->cold[reg & 63];
-        uint32_t dim = (uint32_t)count;
-        if (!c->present) ok = tvmr_cold_new(vm, reg & 63, count, &dim, 1);
-        for (size_t i = 0; ok && i < count && i < c->count; i++)
-            c->weights[i] = tvmr_signal_of(data[i]);
-        tvmr_cold_changed(c);
-    } else if (ok && data) {
-        ok = tvmr_shape_set(vm, &vm->shape[reg & 63], (const uint32_t *)data, count);
-    } else {
-        ok = false;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct writing *w = &a->writes[i];
+        uint8_t reg = w->field < 0 ? w->reg : (uint8_t)vm->yield_args[w->field];
+        if (reg != TVMR_NULL && !tvmr_script_write(vm, reg, w->data, w->count)) return false;
     }
-    free(data);
-    w->ok &= ok;
-}
-
-bool tvmr_script_apply(struct tvmr_vm *vm, const struct json_object *answer)
-{
-    struct writing w = {vm, true};
-    json_each(json_get(answer, "write"), write_register, &w);
-    if (!w.ok) return false;
-    const char *text = json_as_text(json_get(answer, "fail"));
-    if (text)
-        tvmr_vm_fail(vm, text);
-    else if (json_as_bool(json_get(answer, "stop")))
+    if (a->fail)
+        tvmr_vm_fail(vm, a->fail);
+    else if (a->stop)
         tvmr_vm_stop(vm);
     return true;
 }
 
 bool tvmr_script_answer(struct tvmr_script *script, struct tvmr_vm *vm)
 {
-    return tvmr_script_apply(vm, json_item(json_root(script->doc), script->next++));
+    const char *asked = vm->yield_op->domain;
+    for (size_t i = 0; i < script->always.count; i++)
+        if (!strcmp(script->always.items[i].op->domain, asked))
+            return apply(&script->always.items[i], vm);
+    if (script->next >= script->answers.count) return true;
+    const struct scripted *a = &script->answers.items[script->next++];
+    if (!a->op || !strcmp(a->op->domain, asked)) return apply(a, vm);
+    char text[160];
+    snprintf(text, sizeof text, "answer %zu of the script is for %.40s, the program asks for %.40s",
+             script->next, a->op->domain, asked);
+    tvmr_vm_fail(vm, text);
+    return true;
 }

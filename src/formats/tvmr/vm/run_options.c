@@ -1,6 +1,6 @@
 /* The options of a run: numbers, files, kernels. */
 #include "tvmr/kernels/kernels.h"
-#include "tvmr/host/script.h"
+#include "tvmr/vm/inputs.h"
 #include <stdlib.h>
 
 /* "1,-2,3" into numbers. */
@@ -37,7 +37,7 @@ static bool option_list(struct tvmr_vm *vm, const char *key, const char *text, p
                           : "32-bit numbers");
     for (size_t i = 0; ok && chem && i < 4; i++) vm->chem[i] = (uint8_t)list[i];
     if (ok && target) ok = tvmr_vm_set_target(vm, list, count);
-    if (ok && !chem && !target) ok = tvmr_script_add_input(vm, list, count);
+    if (ok && !chem && !target) ok = tvmr_inputs_add(vm, list, count);
     free(list);
     return ok || error_at(err, BASE_LIMIT, 0, "option '%s': too many numbers", key);
 }
@@ -72,7 +72,7 @@ bool tvmr_vm_options(struct tvmr_vm *vm, const penta_option *options, size_t cou
         if (!strcmp(key, "input") || !strcmp(key, "target") || !strcmp(key, "seed-chem")) {
             if (!option_list(vm, key, value, err)) return false;
         } else if (!strcmp(key, "inputs")) {
-            if (!tvmr_script_inputs(vm, value, err)) return false;
+            if (!tvmr_inputs_read(vm, value, err)) return false;
         } else if (!strcmp(key, "weights")) {
             size_t loaded;
             if (!tvmr_weights_load(vm, value, &loaded, err)) return false;

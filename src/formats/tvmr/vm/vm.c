@@ -6,7 +6,6 @@
 #include "base/number.h"
 #include "core/host.h"
 #include "tvmr/kernels/kernels.h"
-#include "tvmr/host/script.h"
 #include <stdio.h>
 #include <stdlib.h>
 
