@@ -570,7 +570,7 @@ static void legacy_case(struct trial *t, const struct json_object *v)
     struct findings f = {.rules = tvmr_rules, .report = nothing};
     if (m && m->damage.code) trial_fail(t, "a legacy file that opens", "%s", m->damage.message);
     if (m && !t->judged) {
-        if (!m->driver->convert(m, NULL, 0, &out, &f))
+        if (!tvmr_convert(m, NULL, 0, &out, &f))
             trial_fail(t, "a conversion", "it failed");
         else
             trial_hex(t, "the converted image", json_get(v, "converted_image_hex"),
@@ -631,7 +631,7 @@ static void seals(struct trial *t, const struct json_object *v, const char *key_
     penta_option options[] = {{"key-file", key_file}, {"nonce", nonce}};
     struct writer out = {0};
     struct findings f = {.rules = tvmr_rules, .report = nothing};
-    if (m && !m->driver->seal(m, options, 2, &out, &f))
+    if (m && !tvmr_seal(m, options, 2, &out, &f))
         trial_fail(t, "a sealed image", "sealing failed");
     else if (m)
         trial_hex(t, "the encrypted image", json_get(v, "encrypted_hex"), writer_view(&out));

@@ -14,6 +14,10 @@ struct debug_info; /* core/debug/debug_info.h */
  * when one was an error. */
 typedef bool driver_change(const penta_module *module, const penta_option *options, size_t count,
                            struct writer *out, struct findings *findings);
+struct driver_other {
+    unsigned use; /* OPTION_CONVERT, OPTION_SEAL or OPTION_UNSEAL */
+    driver_change *make;
+};
 
 struct driver {
     const char *name, *title;
@@ -44,17 +48,16 @@ struct driver {
     /* A word of the text that names a register or variable, for colours. NULL: there are none. */
     bool (*is_register)(penta_bytes word);
     /* The pc of the instruction after the one at pc, in the order of the code; pc itself: none is
-     * there. NULL: instructions are numbered, the next one is pc + 1. */
+     * there. next_number where instructions are numbered. */
     uint64_t (*next_pc)(const penta_module *module, uint64_t pc);
     /* The pc of the instruction whose bytes hold this file offset, for diagnostics. */
     bool (*pc_of)(const penta_module *module, uint64_t offset, uint64_t *pc);
     /* Text to bytes. Every finding goes to `findings`; false when one was an error. */
     bool (*assemble)(struct source *source, const penta_option *options, size_t count,
                      struct writer *out, struct findings *findings);
-    /* Another dialect, byte order or version of the same program, as the options say. */
-    driver_change *convert;
-    /* Encrypted, and back; keys come from files that the options name. */
-    driver_change *seal, *unseal;
+    /* Other files of the same program: another dialect, byte order or version; encrypted, and back
+     * (keys come from files that the options name). Ends with a NULL make. */
+    const struct driver_other *others;
     void (*close)(penta_module *module);
     void (*isa)(const penta_visitor *visitor); /* the instructions, as a list */
     const char *isa_legend;                    /* what letters in it mean, in lines; or NULL */
@@ -65,6 +68,12 @@ struct driver {
     const struct host *host;        /* answers host calls for run, trace, debug */
     const struct debug_info *debug; /* lines, calls and variables; NULL: none */
 };
+
+static inline uint64_t next_number(const penta_module *module, uint64_t pc)
+{
+    (void)module;
+    return pc + 1;
+}
 
 /* A format's own module struct begins with this; its code casts down in one place. */
 struct penta_module {

@@ -236,14 +236,14 @@ penta_module *penta_assemble(penta_bytes text, const char *format, const penta_o
 
 /* ---- other forms of the same program ---- */
 
-typedef bool transform_fn(const penta_module *module, const penta_option *options, size_t count,
-                          struct writer *out, struct findings *findings);
-
-static bool transform(const penta_module *module, transform_fn *fn, unsigned use,
-                      const char *cannot, const penta_option *options, size_t count,
-                      penta_buffer *out, penta_report *report, void *user)
+static bool transform(const penta_module *module, unsigned use, const char *cannot,
+                      const penta_option *options, size_t count, penta_buffer *out,
+                      penta_report *report, void *user)
 {
     const struct driver *driver = module->driver;
+    const struct driver_other *other = driver->others;
+    while (other && other->make && other->use != use) other++;
+    driver_change *fn = other ? other->make : NULL;
     struct findings f = {.rules = driver->rules, .report = report, .user = user};
     struct writer w = {0};
     penta_error err = {0};
@@ -260,22 +260,20 @@ static bool transform(const penta_module *module, transform_fn *fn, unsigned use
 bool penta_convert(const penta_module *module, const penta_option *options, size_t count,
                    penta_buffer *out, penta_report *report, void *user)
 {
-    return transform(module, module->driver->convert, OPTION_CONVERT, "converted", options, count,
-                     out, report, user);
+    return transform(module, OPTION_CONVERT, "converted", options, count, out, report, user);
 }
 
 bool penta_seal(const penta_module *module, const penta_option *options, size_t count,
                 penta_buffer *out, penta_report *report, void *user)
 {
-    return transform(module, module->driver->seal, OPTION_SEAL, "sealed", options, count, out,
-                     report, user);
+    return transform(module, OPTION_SEAL, "sealed", options, count, out, report, user);
 }
 
 bool penta_unseal(const penta_module *module, const penta_option *options, size_t count,
                   penta_buffer *out, penta_report *report, void *user)
 {
-    return transform(module, module->driver->unseal, OPTION_UNSEAL, "opened: they are never sealed",
-                     options, count, out, report, user);
+    return transform(module, OPTION_UNSEAL, "opened: they are never sealed", options, count, out,
+                     report, user);
 }
 
 /* ---- machines ---- */

@@ -23,7 +23,7 @@ bool penta_print_at(const penta_module *module, uint64_t pc, penta_buffer *out)
 /* UINT64_MAX: the code ends here. */
 static uint64_t next_of(const penta_module *module, uint64_t pc)
 {
-    uint64_t next = module->driver->next_pc ? module->driver->next_pc(module, pc) : pc + 1;
+    uint64_t next = module->driver->next_pc(module, pc);
     return next > pc ? next : UINT64_MAX;
 }
 

@@ -64,10 +64,10 @@ unsigned penta_format_uses(const char *format)
 {
     const struct driver *d = driver_find(format);
     if (!d) return 0;
-    return PENTA_USE_OPEN | (d->print ? PENTA_USE_PRINT : 0u) |
-           (d->assemble ? PENTA_USE_ASSEMBLE : 0u) | (d->engines ? PENTA_USE_RUN : 0u) |
-           (d->convert ? PENTA_USE_CONVERT : 0u) | (d->seal ? PENTA_USE_SEAL : 0u) |
-           (d->unseal ? PENTA_USE_UNSEAL : 0u);
+    unsigned uses = PENTA_USE_OPEN | (d->print ? PENTA_USE_PRINT : 0u) |
+                    (d->assemble ? PENTA_USE_ASSEMBLE : 0u) | (d->engines ? PENTA_USE_RUN : 0u);
+    for (const struct driver_other *o = d->others; o && o->make; o++) uses |= o->use;
+    return uses;
 }
 
 /* ---- options ---- */

@@ -119,6 +119,39 @@ def test_streams():
 KEYS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "keys")
 
 
+def test_protected_bytes():
+    """What hex --coverage calls protected cannot change unseen; the whole file is told."""
+    source("c.kasm", "NOP\nHALT\n")
+    source("c.tasm", ".registers\nH0: i32[2]\n.program\nload_input H0\nstore_output H0\nhalt\n")
+    source("c.cvasm", "push 1\nhalt\n")
+    secret = os.path.join(KEYS, "symmetric.hex")
+    exits(0, "asm", "c.kasm", "--trailer", "-o", "c.kblob")
+    exits(0, "asm", "c.tasm", "--metadata", "-o", "c.tvmr")
+    exits(0, "seal", "c.tvmr", "--key-file", secret, "-o", "sealed.tvmr")
+    exits(0, "asm", "c.cvasm", "-o", "c.cvbc")
+    for name, options in (("c.kblob", ["--trailer"]), ("c.tvmr", []), ("sealed.tvmr", ["--key-file", secret]),
+                          ("c.cvbc", [])):
+        exits(0, "validate", name, *options)
+        whole, told, tried = open(name, "rb").read(), set(), 0
+        for line in exits(0, "hex", "--coverage", name).stdout.decode().splitlines():
+            row = re.match(r"([0-9a-f]{8})  ((?:[0-9a-f]{2} )+) *\[([^]:]*)", line)
+            if not row: # a heading, or the expanded bytes of a sealed file
+                continue
+            at, size, by = int(row[1], 16), len(row[2]) // 3, row[3]
+            told.update(range(at, at + size))
+            if by == "nothing":
+                continue
+            tried += 1
+            with open("flipped", "wb") as out:
+                out.write(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+            done = call("validate", "--format", name.split(".")[1], "flipped", *options)
+            check(done.returncode != 0, (name, at, by, done))
+        check(told >= set(range(len(whole))) and tried > 3, (name, len(told), tried))
+    source("c.casm", ".global main\nmain:\nRET\n")
+    exits(0, "asm", "c.casm", "-o", "c.coil")
+    check(b"nothing that protects" in call("hex", "--coverage", "c.coil").stderr, "coil has no checksum")
+
+
 def test_json_with_output_writes_the_file():
     """--json changes how a command reports, not what it writes."""
     source("p.casm", ".global main\nmain:\nRET\n")
@@ -268,10 +301,10 @@ def test_help_shows_what_applies():
 
 def test_formats_explain_their_letters():
     """The list of instructions has a heading, and says what the letters in it mean."""
-    for name, word in (("tvmr", "d destination register"), ("coil", "R read")):
+    for name, word in (("tvmr", "d destination register"), ("coil", "R read"), ("cvbc", "words left")):
         text = exits(0, "formats", name, "--instructions").stdout.decode()
         check(word in text and "meaning" in text, text[:600])
-    for name in ("kblob", "pvm", "cvbc"):
+    for name in ("kblob", "pvm"):
         lines = exits(0, "formats", name, "--instructions").stdout.decode().splitlines()
         check(re.match(r"  \w+ +\w+", lines[1]), lines[1])
 

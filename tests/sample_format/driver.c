@@ -120,6 +120,7 @@ const struct driver demo_driver = {
     .name = "demo", .title = "toy format of a test", .suffix = ".dasm", .comment = ";",
     .number = DEMO_FORMAT, .rules = rules, .probe = probe, .parse = parse, .verify = verify,
     .describe = describe, .encode = encode, .print = demo_print, .print_at = demo_print_at,
+    .next_pc = next_number,
     .assemble = demo_assemble, .close = close_module, .isa = isa, .engines = engines,
 };
 /* clang-format on */

@@ -511,7 +511,7 @@ bool penta_cvbc_legacy_convert(penta_bytes file, const char *target, bool keep, 
         return false;
     }
     struct writer w = {0};
-    bool ok = cvbc_legacy_driver.convert(module, options, count, &w, &f);
+    bool ok = cvbc_legacy_driver.others->make(module, options, count, &w, &f);
     cvbc_legacy_driver.close(module);
     ok = writer_give(&w, ok, out, &err);
     if (err.code) findings_pass(&f, &err);

@@ -67,12 +67,15 @@ const struct driver cvbc_driver = {
     .print = cvbc_print,
     .print_at = cvbc_print_at,
     .parts = parts,
+    .next_pc = next_number,
     .pc_of = pc_of,
     .assemble = cvbc_assemble,
-    .seal = cvbc_seal,
-    .unseal = cvbc_unseal,
+    .others =
+        (const struct driver_other[]){{OPTION_SEAL, cvbc_seal}, {OPTION_UNSEAL, cvbc_unseal}, {0}},
     .close = cvbc_close,
     .isa = cvbc_isa,
+    .isa_legend =
+        "stack: words taken -> words left, the top is the last; .S .W .V: flags of the instruction",
     .exit_value = "the word on top of the stack: what main returns",
     .engines = engines,
     .traps = cvbc_traps,

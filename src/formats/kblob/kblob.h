@@ -146,6 +146,7 @@ penta_module *kblob_parse(penta_bytes file, const penta_option *options, size_t 
                           penta_error *err);
 void kblob_describe(const penta_module *module, const penta_visitor *visitor);
 void kblob_info(const penta_module *module, const penta_visitor *visitor);
+const char *kblob_protection(const penta_module *module, uint64_t offset, uint64_t *end);
 bool kblob_encode(const penta_module *module, struct writer *out, penta_error *err);
 /* Header, gap, instructions and tail, as they stand. */
 void kblob_write(struct writer *out, const struct kblob_header *header, penta_bytes gap,

@@ -274,6 +274,7 @@ void tvmr_write_metadata(struct writer *out, penta_bytes json);
 /* describe.c */
 void tvmr_describe(const penta_module *module, const penta_visitor *visitor);
 void tvmr_info(const penta_module *module, const penta_visitor *visitor);
+const char *tvmr_protection(const penta_module *module, uint64_t offset, uint64_t *end);
 
 /* envelope.c */
 /* Expands m->stored into m->expanded; false with an error, or with none when memory ran out. */

@@ -521,6 +521,6 @@ const struct driver cvbc_legacy_driver = {
     .describe = describe,
     .info = info,
     .encode = encode,
-    .convert = convert,
+    .others = (const struct driver_other[]){{OPTION_CONVERT, convert}, {0}},
     .close = close_module,
 };

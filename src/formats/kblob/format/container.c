@@ -204,6 +204,14 @@ void kblob_describe(const penta_module *module, const penta_visitor *v)
     describe_tail(m, v);
 }
 
+const char *kblob_protection(const penta_module *module, uint64_t offset, uint64_t *end)
+{
+    const struct kblob_module *m = kblob_module(module);
+    uint64_t trailer = module->file.size - m->tail.size;
+    *end = offset < trailer ? trailer : module->file.size;
+    return m->tail_is_trailer && offset < trailer ? "CRC" : "nothing";
+}
+
 void kblob_info(const penta_module *module, const penta_visitor *v)
 {
     const struct kblob_module *m = kblob_module(module);

@@ -281,3 +281,53 @@ void tvmr_info(const penta_module *module, const penta_visitor *v)
     }
     info_registers(m, v);
 }
+
+/* ---- what protects a byte ---- */
+
+struct protected_part {
+    uint64_t end;
+    const char *by;
+};
+
+/* The parts of the file in their order; after the last one nothing is protected. */
+static size_t protected_parts(const struct tvmr_module *m, struct protected_part *parts)
+{
+    const char *nothing = "nothing", *sum = "checksum";
+    uint64_t head = tvmr_header_bytes, envelope = head + tvmr_envelope_head_bytes;
+    bool sealed = m->header.flags & TVMR_ENCRYPTED;
+    if (m->base.damage.code && m->base.damage.code != TVMR_KEY) return 0;
+    if (m->is_card) {
+        parts[0] = (struct protected_part){m->card.at, nothing};
+        parts[1] = (struct protected_part){m->card.at + m->card.image.size,
+                                           m->card.sum_size ? "CRC" : nothing};
+        return 2;
+    }
+    if (m->legacy) {
+        parts[0] = (struct protected_part){tvmr_tern_bytes, nothing};
+        parts[1] = (struct protected_part){m->tern_code + m->count * TVMR_INSN, sum};
+        return 2;
+    }
+    parts[0] = (struct protected_part){head, sealed ? "encryption" : nothing};
+    if (m->header.flags & (TVMR_COMPRESSED | TVMR_ENCRYPTED)) {
+        parts[1] = (struct protected_part){envelope, nothing};
+        parts[2] = (struct protected_part){
+            envelope + m->stored.size, sealed ? "encryption" : "checksum of what it expands to"};
+        return 3;
+    }
+    uint64_t code = m->header.instr_offset + m->count * TVMR_INSN;
+    parts[1] = (struct protected_part){code, sum};
+    parts[2] = (struct protected_part){code + m->metadata.size, "checksum of the metadata"};
+    return 3;
+}
+
+const char *tvmr_protection(const penta_module *module, uint64_t offset, uint64_t *end)
+{
+    struct protected_part parts[3];
+    size_t count = protected_parts(tvmr_module(module), parts);
+    for (size_t i = 0; i < count; i++) {
+        *end = parts[i].end;
+        if (offset < *end) return parts[i].by;
+    }
+    *end = module->file.size;
+    return "nothing";
+}
