@@ -173,8 +173,17 @@ PENTA_API void penta_debugger_on_log(penta_debugger *debugger, penta_log_report 
 
 /* ---- motions; marks, points and watches stop them ---- */
 
+/* Asked when penta_vm_interrupt ends a run under way: true, and it goes on. */
+typedef bool penta_interrupt_ask(void *user);
+PENTA_API void penta_debugger_on_interrupt(penta_debugger *debugger, penta_interrupt_ask *ask,
+                                           void *user);
+
 /* One instruction; a call with all that it does. */
 PENTA_API bool penta_debugger_next(penta_debugger *debugger, penta_stop *stop, penta_error *err);
+/* To the start of the next source line; `over`: of this call or of one outside, else also of one that it
+ * makes. False with an error: the next instruction has no line. */
+PENTA_API bool penta_debugger_step_line(penta_debugger *debugger, bool over, penta_stop *stop,
+                                        penta_error *err);
 /* Until the innermost call has returned. False with an error: no call is open. */
 PENTA_API bool penta_debugger_finish(penta_debugger *debugger, penta_stop *stop, penta_error *err);
 /* Until the instruction at pc is next. False with an error: none starts there. */

@@ -252,10 +252,17 @@ static void forward(struct penta_debugger *d, uint64_t n, bool watching, penta_s
             bool point = points_met(d);
             if (watches_met(d) || point) stop->kind = PENTA_STOP_BREAK;
         }
-        if (stop->kind != PENTA_STOP_FUEL || done >= n) break;
+        bool goes_on = stop->kind == PENTA_STOP_INTERRUPT && d->ask && d->ask(d->ask_user);
+        if ((stop->kind != PENTA_STOP_FUEL && !goes_on) || done >= n) break;
     }
     stop->steps = done;
     d->beyond = stop->kind != PENTA_STOP_FUEL && stop->kind != PENTA_STOP_BREAK;
+}
+
+void penta_debugger_on_interrupt(penta_debugger *d, penta_interrupt_ask *ask, void *user)
+{
+    d->ask = ask;
+    d->ask_user = user;
 }
 
 /* What went wrong with the history since the last call. */

@@ -59,6 +59,8 @@ struct penta_debugger {
     bool quiet; /* the run is repeated: nothing is logged, no hit is counted */
     penta_log_report *log;
     void *log_user;
+    penta_interrupt_ask *ask;
+    void *ask_user;
     struct debugger_target target;
     struct debugger_edit *edits; /* ascending by steps */
     size_t edit_count, edit_capacity;

@@ -1,6 +1,7 @@
 /* Motions of the debugger: over and out of calls, to a place, and backwards to what would have
  * stopped a run. */
 #include <string.h>
+#include "base/bytes.h"
 #include "penta/debugger_struct.h"
 
 /* Forward to the target, unless something else stops the run. */
@@ -38,6 +39,33 @@ bool penta_debugger_next(penta_debugger *d, penta_stop *stop, penta_error *err)
     }
     stop->steps = d->session->steps - before;
     return debugger_whole_history(d, err);
+}
+
+/* A line begins where a row of the table does. The row where it started is one again only from its
+ * beginning, so that a loop on one line ends the step too. */
+bool penta_debugger_step_line(penta_debugger *d, bool over, penta_stop *stop, penta_error *err)
+{
+    *err = (penta_error){0};
+    const penta_module *module = d->session->module;
+    uint64_t before = d->session->steps;
+    penta_line from, now;
+    penta_frame frame;
+    if (!penta_line_at(module, debugger_pc(d), &from))
+        return error_at(err, BASE_STATE, 0, "the next instruction has no source line");
+    penta_vm_frames(d->session->vm, &frame, 1);
+    uint64_t depth = frame.depth;
+    for (;;) {
+        bool ok =
+            over ? penta_debugger_next(d, stop, err) : penta_debugger_forward(d, 1, stop, err);
+        if (!ok || stop->kind != PENTA_STOP_FUEL) break;
+        uint64_t pc = debugger_pc(d);
+        if (!penta_line_at(module, pc, &now) || now.from != pc) continue;
+        penta_vm_frames(d->session->vm, &frame, 1);
+        bool same = now.line == from.line && bytes_equal(now.file, from.file);
+        if (!same || now.from == from.from || frame.depth != depth) break;
+    }
+    stop->steps = d->session->steps - before;
+    return !err->code;
 }
 
 bool penta_debugger_finish(penta_debugger *d, penta_stop *stop, penta_error *err)

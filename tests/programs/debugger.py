@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The same table of debugger actions for a program of each format, through penta debug.
+"""The same table of debugger actions for a program of each format, through penta debug and penta dap.
 
 A file debugger/FORMAT.actions has the source of a program, the options of its run, actions, and the
 answer to each. An action says what is wanted, not how a front end is told, so that another front end
@@ -15,6 +15,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+from dap_client import Adapter
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "debugger")
 MARK = "123456789123456789"
@@ -74,6 +76,122 @@ def through_tool(penta, program, options, actions):
     return [normal(a, part.splitlines()) for a, part in zip(actions, parts)]
 
 
+class Through:
+    """The actions as requests of the Debug Adapter Protocol."""
+
+    def __init__(self, penta, program, source, options):
+        self.source = source
+        self.adapter = Adapter([penta, "dap"])
+        self.adapter.ask("initialize", adapterID="penta")
+        self.adapter.ask("launch", program=program, options=options, stopOnEntry=True, stopOnExit=True)
+        self.adapter.event("initialized")
+        self.adapter.ask("configurationDone")
+        self.adapter.event("stopped")
+        self.lists = {"setBreakpoints": [], "setFunctionBreakpoints": [], "setInstructionBreakpoints": [], "setDataBreakpoints": []}
+        self.points, self.count = {}, 0  # by the number that penta debug would give
+        self.kinds = {}                  # by the id of the adapter
+
+    def send(self, request):
+        """All breakpoints of a kind again; the answer to the last."""
+        items = [item for item, _ in self.lists[request]]
+        extra = {"source": {"path": self.source}} if request == "setBreakpoints" else {}
+        answers = self.adapter.ask(request, breakpoints=items, **extra)["breakpoints"]
+        for (_, kind), answer in zip(self.lists[request], answers):
+            if answer["verified"]:
+                self.kinds[answer["id"]] = kind
+        return answers[-1] if answers else None
+
+    def add(self, request, item, kind):
+        entry = (item, kind)
+        self.lists[request].append(entry)
+        answer = self.send(request)
+        if not answer["verified"]:
+            self.lists[request].remove(entry)
+            return None, "error: " + answer["message"]
+        self.count += 1
+        self.points[self.count] = (request, entry)
+        return answer, None
+
+    def point(self, verb, rest):
+        place, _, condition = rest.partition(" if ")
+        more = {"condition": condition} if condition else {}
+        if verb in WATCHES:
+            access = {"watch": {}, "rwatch": {"accessType": "read"}, "wwatch": {"accessType": "write"},
+                      "awatch": {"accessType": "readWrite"}}[verb]
+            word = {"watch": "changed", "rwatch": "read", "wwatch": "written", "awatch": "accessed"}[verb]
+            _, error = self.add("setDataBreakpoints", {"dataId": place, **access, **more}, word)
+            return error or "watched"
+        if ":" in place:
+            item, request = {"line": int(place.split(":")[1])}, "setBreakpoints"
+        elif place.isdigit():
+            item, request = {"instructionReference": place}, "setInstructionBreakpoints"
+        else:
+            item, request = {"name": place}, "setFunctionBreakpoints"
+        answer, error = self.add(request, {**item, **more}, "break")
+        return error or f"pc {int(answer['instructionReference'], 16)}"
+
+    def repl(self, text):
+        return self.adapter.ask("evaluate", expression=text, context="repl")["result"]
+
+    def motion(self, verb, rest):
+        requests = {"continue": "continue", "step": "stepIn", "next": "next", "finish": "stepOut", "back": "stepBack",
+                    "reverse": "reverseContinue"}
+        for _ in range(int(rest or 1) if verb in ("step", "back") else 1):
+            if verb in requests:
+                self.adapter.ask(requests[verb], threadId=1, granularity="instruction")
+            else:
+                self.repl(f"{verb} {rest}")
+            stop = self.adapter.event("stopped")
+            if stop["reason"] not in ("step", "goto"):
+                break
+        why = stop.get("description", "at").split()[0]
+        for number in stop.get("hitBreakpointIds", []):
+            why = self.kinds[number]
+        return f"{why} {self.repl('where').replace('  ', ' ')}"
+
+    def frames(self):
+        frames = self.adapter.ask("stackTrace", threadId=1)["stackFrames"]
+        return " ".join(str(int(f["instructionPointerReference"], 16)) for f in frames)
+
+    def act(self, action):
+        verb, _, rest = action.partition(" ")
+        if verb == "break" or verb in WATCHES:
+            return self.point(verb, rest)
+        if verb in MOTIONS:
+            return self.motion(verb, rest)
+        if verb == "frames":
+            return self.frames()
+        if verb == "delete":
+            request, entry = self.points.pop(int(rest))
+            self.lists[request].remove(entry)
+            self.send(request)
+            return ""
+        if verb == "last":
+            place = re.match(r"written at (step \d+)  (pc \d+)", self.repl("last-write " + rest))
+            return f"{place[1]} {place[2]}"
+        if verb == "set":
+            what, _, value = rest.partition("=")
+            self.adapter.ask("setExpression", expression=what.strip(), value=value)
+            return "set"
+        return self.adapter.ask("evaluate", expression=rest, context="watch")["result"]
+
+
+def through_dap(penta, program, source, options, actions):
+    keyed = {}
+    for key, value in zip(options[::2], options[1::2]):
+        keyed.setdefault(key.lstrip("-"), []).append(value)
+    through = Through(penta, program, source, keyed)
+    answers = []
+    for action in actions:
+        try:
+            answers.append(through.act(action))
+        except Adapter.Refused as refused:
+            error = "error: " if action.split()[0] in MOTIONS else ""
+            answers.append(error + str(refused))
+    through.adapter.close()
+    return answers
+
+
 def main():
     accept = "--accept" in sys.argv
     penta = os.path.abspath([a for a in sys.argv[1:] if a != "--accept"][0])
@@ -87,17 +205,20 @@ def main():
                 out.write("\n".join(table["source"]) + "\n")
             subprocess.run([penta, command, *more, name, "-o", "program"], cwd=work, check=True, timeout=60)
             options = [word for line in table["options"] for word in line.split()]
-            answers = through_tool(penta, os.path.join(work, "program"), options, table["actions"])
+            program = os.path.join(work, "program")
+            answers = through_tool(penta, program, options, table["actions"])
+            adapter = through_dap(penta, program, os.path.join(work, name), options, table["actions"])
         if accept:
             text = open(path).read().split("-- expected\n")[0]
             open(path, "w").write(text + "-- expected\n" + "".join(a + "\n" for a in answers))
             continue
         for i, action in enumerate(table["actions"]):
             wanted = table["expected"][i] if i < len(table["expected"]) else None
-            got = answers[i] if i < len(answers) else None
-            if wanted != got:
-                failed += 1
-                print(f"{file}: {action}\n  wanted {wanted}\n  got    {got}")
+            for way, given in (("debug", answers), ("dap", adapter)):
+                got = given[i] if i < len(given) else None
+                if wanted != got:
+                    failed += 1
+                    print(f"{file}: {action} through penta {way}\n  wanted {wanted}\n  got    {got}")
     print("failed" if failed else "debugger: ok")
     return bool(failed)
 

@@ -90,6 +90,7 @@ def invocations():
     yield ["open", "sealed.cvbc"], None
     yield ["asm", "p.casm"], None
     yield ["conform", "vector.json"], None
+    yield ["dap"], b""
     yield ["device", "run", "race.gpu"], None
     yield ["device", "replay", "trace.jsonl"], None
     yield ["link", "p.coil", "--map-file", "-"], None

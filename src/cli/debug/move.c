@@ -71,6 +71,26 @@ void do_next(struct shell *s, const char *rest)
     arrived(s, &err);
 }
 
+static void step_lines(struct shell *s, const char *rest, bool over)
+{
+    uint64_t n = 1;
+    penta_error err = {0};
+    bool ok = true;
+    if (!shell_number(s, rest, &n)) return;
+    machine_arm(s->cli, &s->machine);
+    while (n-- && (ok = penta_debugger_step_line(s->debugger, over, &s->stop, &err)) &&
+           s->stop.kind == PENTA_STOP_FUEL)
+        continue;
+    machine_disarm(&s->machine);
+    if (ok)
+        arrived(s, &err);
+    else
+        shell_error(s, &err);
+}
+
+void do_step_line(struct shell *s, const char *rest) { step_lines(s, rest, false); }
+void do_next_line(struct shell *s, const char *rest) { step_lines(s, rest, true); }
+
 void do_finish(struct shell *s, const char *rest)
 {
     penta_error err = {0};

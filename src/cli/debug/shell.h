@@ -40,6 +40,8 @@ void shell_line(struct shell *s, char *line); /* executes it */
 /* move.c */
 void do_step(struct shell *s, const char *rest);
 void do_next(struct shell *s, const char *rest);
+void do_step_line(struct shell *s, const char *rest);
+void do_next_line(struct shell *s, const char *rest);
 void do_finish(struct shell *s, const char *rest);
 void do_until(struct shell *s, const char *rest);
 void do_continue(struct shell *s, const char *rest);

@@ -1,5 +1,6 @@
 #include "cli/terminal/terminal.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,6 +233,25 @@ void cli_unbound(struct cli *c)
     terminal_say(c, "%llu more lines: --all shows them, and so does a pipe",
                  (unsigned long long)c->hidden);
     c->hidden = 0;
+}
+
+bool terminal_give_up(int *in, int *out)
+{
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    *in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    *out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    bool ok = nothing >= 0 && *in >= 0 && *out >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
+              dup2(STDERR_FILENO, STDOUT_FILENO) >= 0;
+    if (nothing >= 0) close(nothing);
+    return ok;
+}
+
+void terminal_take_back(int in, int out)
+{
+    if (in >= 0) dup2(in, STDIN_FILENO);
+    if (out >= 0) dup2(out, STDOUT_FILENO);
+    if (in >= 0) close(in);
+    if (out >= 0) close(out);
 }
 
 void terminal_ended(struct cli *c)

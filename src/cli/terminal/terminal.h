@@ -8,6 +8,10 @@ void terminal_open(struct cli *c);                 /* before anything is written
 void terminal_bound(struct cli *c);                /* once the command line is known */
 void terminal_text(void *user, penta_bytes piece); /* the sink of c->out; user is the struct cli */
 void terminal_ended(struct cli *c);                /* what is still held goes out */
+/* Standard input and output as two other descriptors, for a protocol: what is read or written by accident
+ * does not reach it. False: that failed. terminal_take_back closes them in any case. */
+bool terminal_give_up(int *in, int *out);
+void terminal_take_back(int in, int out);
 /* A line on standard error that is no finding: "penta: ..." */
 void terminal_say(const struct cli *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,120 @@
+/* The Debug Adapter Protocol over penta/debug.h: what an editor asks, without knowledge of a format.
+ *
+ * Messages come and go through struct dap_io, so that a test can be the other side. One program, one thread
+ * of it, one client. While the program runs, messages wait, except those that end the run. */
+#pragma once
+#include "base/json/json_read.h"
+#include "base/json/json_write.h"
+#include "penta/debug.h"
+#include "penta/record.h"
+
+struct dap_io {
+    void *user;
+    size_t (*read)(void *user, void *into, size_t size); /* waits for some; 0: the end */
+    bool (*pending)(void *user);                         /* read would not wait */
+    bool (*write)(void *user, penta_bytes bytes);
+    bool (*file)(void *user, const char *path, penta_buffer *out, penta_error *err);
+    bool (*knows)(void *user, penta_bytes token); /* NULL: no token is needed */
+    /* Before and after the machine runs: whoever can interrupts it when something is pending. */
+    void (*running)(void *user, penta_vm *vm);
+    uint64_t steps_max; /* of one motion; UINT64_MAX: no limit */
+};
+
+enum dap_group { /* requests that replace all breakpoints of a kind */
+                 DAP_SOURCE,
+                 DAP_FUNCTION,
+                 DAP_INSTRUCTION,
+                 DAP_DATA,
+};
+struct dap_point {
+    unsigned number;
+    enum dap_group group;
+    char *source; /* DAP_SOURCE: the path that the client gave */
+};
+
+enum dap_shown { DAP_LOCALS, DAP_GLOBALS, DAP_REGISTERS, DAP_TREE, DAP_ARRAY };
+struct dap_handle { /* what a variablesReference stands for, until the machine moves */
+    enum dap_shown shown;
+    size_t frame;
+    char *path;              /* DAP_TREE: of the node; "" is the root */
+    bool list;               /* its children are items */
+    uint64_t address, count; /* DAP_ARRAY */
+    unsigned bytes;          /* of an element */
+    penta_kind kind;
+};
+
+struct dap {
+    const struct dap_io *io;
+    penta_buffer in; /* received and not yet read */
+    size_t in_at;
+    struct json_doc **queue; /* messages that came while the machine ran */
+    size_t queue_count, queue_capacity;
+    uint64_t seq;
+    unsigned refused; /* wrong tokens */
+    bool trusted, ended, failed;
+
+    char *program; /* its path */
+    penta_buffer bytes;
+    penta_module *module;
+    penta_record *record;
+    penta_session *session;
+    penta_debugger *debugger;
+    uint64_t *pcs; /* of all instructions, ascending */
+    size_t pc_count, pc_capacity;
+    bool stop_on_entry, stop_on_exit, no_debug;
+    bool continuing; /* the motion under way can be taken up again, so any message may end it */
+    bool resumes;    /* it is taken up again when the messages are answered */
+    penta_stop stop;
+    struct dap_point *points;
+    size_t point_count, point_capacity;
+    struct dap_handle *handles;
+    size_t handle_count, handle_capacity;
+};
+
+struct dap_answer { /* to one request */
+    const struct json_object *args;
+    struct json *body;
+    penta_error err; /* code 0: it succeeds */
+};
+
+/* dap.c: the conversation, until the client leaves. False: what it sent could not be read. */
+bool dap_serve(const struct dap_io *io);
+void dap_event(struct dap *d, const char *name, void (*body)(struct json *j, const void *user),
+               const void *user);
+void dap_output(struct dap *d, const char *category, penta_bytes text);
+bool dap_wants_to_stop(struct dap *d); /* while it runs: reads what has come */
+uint64_t dap_uint(const struct json_object *args, const char *key, uint64_t otherwise);
+const char *dap_text(const struct json_object *args, const char *key); /* or NULL */
+/* A number as text that starts with 0x, and back. */
+void dap_reference(struct json *j, const char *key, uint64_t value);
+bool dap_address(const struct json_object *args, const char *key, uint64_t *value,
+                 penta_error *err);
+
+/* message.c: one message, or NULL at the end or when it is none (d->failed). */
+struct json_doc *dap_receive(struct dap *d);
+void dap_send(struct dap *d, const struct writer *message);
+bool dap_has_message(struct dap *d);
+void dap_base64(struct writer *out, penta_bytes bytes);
+bool dap_base64_read(const char *text, penta_buffer *out);
+
+/* source.c */
+void dap_source_ref(const struct dap *d, struct json *j, const char *key, penta_bytes file);
+/* The file of the line table that the client's path means; empty: none. */
+penta_bytes dap_table_file(const struct dap *d, const char *path);
+
+/* move.c */
+void dap_stopped(struct dap *d, const char *reason);
+void dap_forget(struct dap *d); /* handles: the machine has moved */
+/* values.c */
+void dap_value_text(struct writer *out, const penta_field *field, bool hex);
+uint64_t dap_handle(struct dap *d, struct dap_handle handle);
+const struct dap_handle *dap_handle_of(const struct dap *d, uint64_t reference);
+void dap_tree(struct dap *d, const struct dap_handle *h, uint64_t start, uint64_t count, bool hex,
+              struct json *j);
+
+#define REQUEST(name, ...) void dap_##name(struct dap *d, struct dap_answer *a);
+#define THEN_none(name)
+#define THEN_then(name) void dap_then_##name(struct dap *d, const struct json_object *args);
+#include "cli/dap/requests.def"
+#define REQUEST(name, then, ...) THEN_##then(name)
+#include "cli/dap/requests.def"
