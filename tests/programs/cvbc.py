@@ -392,6 +392,81 @@ int main() {
           "errors name file and line")
 
 
+SKETCHES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cvbc", "sketches")
+FUEL = {"debounce": 3000, "stepper": 1500, "morse": 1000, "dice": 12000, "traffic_light": 6000, "smoothing": 600, "blink_without_delay": 1000}
+
+
+def folded(text):
+    """Lines without the last, which counts instructions; repeated ones once, with their number."""
+    lines = []
+    for line in text.split("\n")[:-2]:
+        if lines and lines[-1][0] == line:
+            lines[-1][1] += 1
+        else:
+            lines.append([line, 1])
+    return "".join(line + (f"   x{count}" if count > 1 else "") + "\n" for line, count in lines)
+
+
+def test_sketches():
+    """Sketches in the style that people publish: they compile without a change, and do to the pins what they should."""
+    names = sorted(name[:-4] for name in os.listdir(SKETCHES) if name.endswith(".ino"))
+    check(len(names) == 10, "ten sketches")
+    for name in names:
+        path = os.path.join(SKETCHES, name)
+        script = ["--script", path + ".script"] if os.path.exists(path + ".script") else []
+        traces = []
+        for extra in ([], ["--portable"]):
+            done = penta("compile", path + ".ino", *extra, "-o", name + ".cvbc")
+            check(done.returncode == 0, f"{name} compiles: {done.stderr}")
+            check(penta("validate", "--strict", name + ".cvbc").returncode == 0, name + " is valid")
+            fuel = FUEL.get(name, 400) * (4 if extra else 1)
+            traces.append(folded(penta("run", "-q", "--fuel", str(fuel), "--board", "trace", *script, name + ".cvbc").stdout))
+        if os.environ.get("ACCEPT"):
+            write(path + ".trace", traces[0].encode())
+        expected = open(path + ".trace").read()
+        check(traces[0] == expected, f"{name} does what it should:\n{traces[0]}")
+        check(traces[1].startswith(expected[:expected[:600].rindex("Delay")]), f"{name} does the same with instructions of the first engine:\n{traces[1][:300]}")
+
+
+def test_compiler_refuses():
+    """What the language lacks, and mistakes that are known when compiling: a message each, all in one run."""
+    write("many.ino", b"""#include <Servo.h>
+float volts = 3.3;
+int full[4] = {1, 2, 3, 4, 5}; int table[4];
+const int limit = 3;
+int *p;
+struct Point { int x; };
+void setup() {
+  limit = 4;
+  table[4] = 1;
+  int y = table[-1];
+  String s = "x";
+  attachInterrupt(0, f, 1);
+  Serial.read();
+  unknown(1);
+  switch (limit) { case 1: case 1: break; }
+  x = 2;
+  double d = 1.5;
+  pinMode(25, OUTPUT);
+}
+""")
+    done = penta("compile", "many.ino", "-o", "many.cvbc")
+    check(done.returncode == 1, "compile")
+    for line, text in ((1, "Servo.h"), (2, "float is not there"), (3, "CVBC0049"), (5, "pointers are not part"), (6, "struct is not part"),
+                       (8, "'limit' is constant"), (9, "index 4 of 'table', which has 4"), (10, "index -1 of 'table'"), (11, "String is not there"),
+                       (12, "no interrupts"), (13, "no serial input"), (14, "'unknown' is not a function"), (15, "case 1 is there twice"),
+                       (16, "'x' is not declared"), (17, "double is not there"), (18, "pins are 0 to 19")):
+        check(text in done.stderr and f"many.ino:{line}:" in done.stderr, f"line {line}: {text}: {done.stderr}")
+    write("pins.ino", b"void setup() { pinMode(13, OUTPUT); digitalWrite(12, 1); }\nvoid loop() { }\n")
+    done = penta("compile", "pins.ino", "--pin", "C13:gpio:output", "-o", "pins.cvbc")
+    check(done.returncode == 1 and "CVBC0050" in done.stderr and "pin 12, which is not declared" in done.stderr, done.stderr)
+    for name, text in (("endless macro", b"#define A A B\n#define B A\nint A;"), ("half a macro", b"#define M(x) x\nint main() { return M(1; }"),
+                       ("open condition", b"#if 1\nint main() { return 0; }"), ("no comment end", b"int main() { } /*"), ("nothing", b""),
+                       ("huge macro", b"".join(b"#define A%d A%d A%d\n" % (i, i - 1, i - 1) for i in range(1, 40)) + b"A39\n")):
+        write("odd.ino", text)
+        check(penta("compile", "odd.ino", "-o", "odd.cvbc").returncode == 1, name)
+
+
 SIMULATION = """
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -460,7 +535,7 @@ def test_boards():
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for test in (test_keys, test_signatures, test_edges, test_low_s, test_flips, test_builds, test_policy, test_sealing, test_stored,
-                 test_legacy, test_exit_value, test_compiler, test_boards):
+                 test_legacy, test_exit_value, test_compiler, test_sketches, test_compiler_refuses, test_boards):
         test()
     os.chdir(ROOT)
 print(f"{passed} passed, {failed} failed")

@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "cvbc/api.h"
+#include "base/number.h"
 #include "cvbc/compile/compile.h"
 #include "cvbc/format/legacy.h"
 #include <stdlib.h>
@@ -407,7 +408,7 @@ bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const c
                                 bool portable, bool strip, penta_report *report, void *user)
 {
     struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
-    struct cvbc_compilation how = {portable, strip, file};
+    struct cvbc_compilation how = {.portable = portable, .strip = strip, .file = file};
     b->debug.out.size = 0;
     return cvbc_compile(text, &how, &b->b, &b->debug, &f);
 }
@@ -465,6 +466,21 @@ bool penta_cvbc_create(const penta_module *module, const penta_option *options, 
     return ok;
 }
 
+/* The numbers of the pins that options declare: A8:gpio:output is pin 8. */
+static bool declared_pins(const penta_option *options, size_t count, bool pins[256])
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number = 0;
+        if (strcmp(options[i].key, "pin")) continue;
+        size_t digits = strspn(options[i].value + !!*options[i].value, "0123456789");
+        penta_bytes text = bytes_slice(bytes_of(options[i].value), 1, digits);
+        any = true;
+        if (number_parse_bytes(text, &number) && number < 256) pins[number] = true;
+    }
+    return any;
+}
+
 bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
                         size_t count, penta_buffer *out, penta_report *report, void *user,
                         penta_error *err)
@@ -476,6 +492,8 @@ bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option
     struct cvbc_compilation how = {.portable = option_text(options, count, "portable") != NULL,
                                    .strip = option_text(options, count, "strip") != NULL,
                                    .file = name};
+    bool pins[256] = {false};
+    if (declared_pins(options, count, pins)) how.pins = pins;
     bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err) &&
               cvbc_compile(source, &how, &made.b, &debug, &f);
     made.b.debug = writer_view(&debug);

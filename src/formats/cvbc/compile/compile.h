@@ -1,6 +1,5 @@
-/* A compiler for the small C-like language of CockpitVM sketches: int and void, arrays, functions,
- * if, while, for, break, continue, return, and the nine host calls. CVBC 16 has it
- * all. */
+/* A compiler for sketches: integers, arrays, functions, the statements of C, macros, Serial, and the
+ * host calls of the machine. CVBC 16 has it all. */
 #pragma once
 #include "cvbc/format/build.h"
 
@@ -8,6 +7,7 @@ struct cvbc_compilation {
     bool portable;    /* only instructions and flags of the first engine */
     bool strip;       /* no debug tables */
     const char *file; /* name for the debug tables */
+    const bool *pins; /* 256, by number: those that are declared; NULL: any may be used */
 };
 /* Code, strings, source hashes and compiler fields into b, debug tables into debug. False when a
  * finding was an error. */

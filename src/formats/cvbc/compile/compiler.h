@@ -1,4 +1,5 @@
-/* Shared by compile.c (declarations, statements, the file) and expressions.c (expressions). */
+/* Shared by the files of the compiler: declarations.c, statements.c, expressions.c, calls.c, types.c,
+ * and compile.c, which makes the file. */
 #pragma once
 #include "cvbc/compile/compile.h"
 #include "cvbc/compile/lexer.h"
@@ -14,24 +15,54 @@ struct buffer {
     size_t count, capacity;
 };
 
-enum symbol_kind { SYMBOL_GLOBAL, SYMBOL_ARRAY, SYMBOL_LOCAL, SYMBOL_FUNCTION };
+/* All numbers are words of 32 bits; a narrower type bounds what a variable holds. */
+struct type {
+    uint8_t bits; /* 0: void; 1: bool; 8, 16, 32 */
+    bool is_unsigned, is_char;
+    bool is_const, is_static, is_text; /* of a declaration; is_text: const char * */
+};
+/* What is known about the word that an expression left. */
+struct value {
+    struct type type; /* int or unsigned after arithmetic */
+    bool known;       /* at compile time */
+    uint32_t number;
+};
+
+enum symbol_kind {
+    SYMBOL_GLOBAL,
+    SYMBOL_ARRAY,
+    SYMBOL_LOCAL,
+    SYMBOL_FUNCTION,
+    SYMBOL_CONSTANT,
+    SYMBOL_TEXT,
+};
+enum { DIMENSIONS = 3, ARRAY_MAX = 64 };
 struct symbol {
     penta_bytes name;
     enum symbol_kind kind;
-    int32_t place; /* slot, array id, word in the frame (arguments are negative), function */
-    uint16_t elements;
-    uint32_t first, last; /* instructions where a local is in scope */
-    bool hidden;          /* out of scope */
+    struct type type; /* of an array: of its elements */
+    int32_t place;    /* slot, array id, word in the frame (arguments are negative), function */
+    uint32_t number;  /* of a constant */
+    penta_bytes text;
+    uint16_t elements, dims[DIMENSIONS]; /* dims: 0 after the last */
+    uint32_t first, last;                /* instructions where a local is in scope */
+    bool hidden;                         /* out of scope */
+    bool library;                        /* a program may use the name for something else */
 };
 struct function {
     penta_bytes name;
+    struct type result;
+    const struct type *types;           /* of the parameters */
     uint32_t parameters, offset, entry; /* offset: in the source, for messages */
-    bool returns, defined;
+    bool defined, called, library;
+    size_t word; /* where its type begins */
 };
 
 struct compiler {
     struct words words;
-    size_t pos; /* the next word */
+    size_t pos;     /* the next word */
+    size_t library; /* its first word */
+    uint32_t source_size;
     struct findings *findings;
     struct arena arena;
     bool portable, failed; /* failed: no memory */
@@ -43,28 +74,73 @@ struct compiler {
     size_t function_count, function_capacity;
     penta_bytes *strings;
     size_t string_count, string_capacity;
+    penta_bytes *type_names; /* of enum and typedef */
+    size_t type_name_count, type_name_capacity;
     uint32_t globals, array_count;
     int32_t depth;                 /* words pushed since the function was entered */
     const struct function *inside; /* NULL: an initialiser */
     struct loop *loop;
+    struct value value; /* of the last expression */
+    const bool *pins;   /* per number: declared; NULL: nothing is declared */
 };
 
-/* compile.c */
+/* compile.c: words, errors, code */
 const struct word *compiler_word(const struct compiler *c);
+bool compiler_is(const struct compiler *c, const char *name); /* the next word */
 bool compiler_accept(struct compiler *c, uint32_t sign);
 bool compiler_expect(struct compiler *c, uint32_t sign, const char *what);
 bool compiler_error(struct compiler *c, uint32_t code, uint32_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 size_t compiler_emit(struct compiler *c, uint8_t opcode, uint8_t flags, uint16_t immediate,
                      enum reloc reloc);
+/* An instruction that keeps count of the words on the stack. */
+void compiler_op(struct compiler *c, uint8_t opcode, uint16_t immediate);
+size_t compiler_jump(struct compiler *c, uint8_t opcode, size_t to);
 void compiler_patch(struct compiler *c, size_t at); /* its target is here */
 const struct symbol *compiler_find(const struct compiler *c, const struct word *name);
 int32_t compiler_string(struct compiler *c, penta_bytes text); /* its number, or -1 */
 bool compiler_enter(struct compiler *c); /* one level deeper; false: too deep */
 void compiler_leave(struct compiler *c);
+bool compiler_no_memory(struct compiler *c); /* false */
+penta_bytes compiler_text(const struct compiler *c, const struct word *w);
+#define COMPILER_GROW(c, items, count, capacity)                                                   \
+    (ARRAY_RESERVE(items, capacity, (count) + 1) || compiler_no_memory(c))
+#define WORD_ARG(c, w)                                                                             \
+    (int)((w)->size > 40 ? 40 : (w)->size), (const char *)(c)->words.text.data + (w)->offset
+
+/* types.c */
+bool compiler_is_type(const struct compiler *c, const struct word *w);
+bool compiler_type(struct compiler *c, struct type *out); /* the words of a type, and after it * */
+bool compiler_refused(struct compiler *c, const struct word *w); /* told: what the language lacks */
+void compiler_convert(struct compiler *c, struct type to);       /* the word on top */
+unsigned compiler_size_of(struct type t);
+extern const struct type type_int, type_unsigned, type_bool;
 
 /* expressions.c */
-bool compiler_expression(struct compiler *c);           /* leaves one word */
+bool compiler_expression(struct compiler *c);           /* leaves one word; no commas */
+bool compiler_condition(struct compiler *c);            /* the same up to a ? */
 bool compiler_expression_statement(struct compiler *c); /* leaves none */
+bool compiler_constant_expression(struct compiler *c, uint32_t *value); /* leaves no code */
 void compiler_constant(struct compiler *c, uint32_t value);
-bool compiler_store(struct compiler *c, const struct symbol *s); /* the word on top */
+void compiler_store(struct compiler *c, const struct symbol *s); /* the word on top */
+/* calls.c: a call, its name being word `name` and the next word the parenthesis */
+bool compiler_call(struct compiler *c, const struct word *name, bool *leaves);
+bool compiler_method(struct compiler *c, const struct word *name, bool *leaves); /* Serial.x(...) */
+bool compiler_literal(struct compiler *c, penta_bytes *text); /* strings in a row, as one */
+/* [a b -> f(a, b)] with a function of the library */
+void compiler_helper(struct compiler *c, const char *name);
+
+/* statements.c */
+bool compiler_block(struct compiler *c);
+void compiler_recover(struct compiler *c); /* to the end of a statement */
+void compiler_close_scope(struct compiler *c, size_t scope, int32_t depth);
+
+/* declarations.c */
+void compiler_find_functions(struct compiler *c, size_t from, bool library);
+bool compiler_top_level(struct compiler *c);
+bool compiler_local_declaration(struct compiler *c, size_t scope);
+bool compiler_library_function(struct compiler *c, struct function *f);
+bool compiler_enum(struct compiler *c); /* after the word enum */
+bool compiler_typedef(struct compiler *c);
+
+extern const char *const cvbc_library;

@@ -1,260 +1,93 @@
-/* Expressions (CVBC 16.5). Each function leaves exactly one word on the stack and counts it in
- * depth. */
+/* Expressions (CVBC 16.6). Each function leaves exactly one word on the stack, counts it in depth, and
+ * says in c->value what is known about it. */
 #include <string.h>
+#include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
 
-/* ---- small pieces ---- */
-
-static void op(struct compiler *c, uint8_t opcode, uint16_t immediate)
-{
-    const struct cvbc_op_info *info = &cvbc_ops[opcode];
-    compiler_emit(c, opcode, 0, immediate, RELOC_NONE);
-    c->depth += info->pushes - info->pops;
-}
-
-static size_t jump(struct compiler *c, uint8_t opcode)
-{
-    size_t at = compiler_emit(c, opcode, 0, 0, RELOC_BUFFER);
-    c->depth -= cvbc_ops[opcode].pops;
-    return at;
-}
+/* ---- constants and variables ---- */
 
 void compiler_constant(struct compiler *c, uint32_t value)
 {
     int32_t v = (int32_t)value;
     uint16_t low = (uint16_t)value, high = (uint16_t)(value >> 16);
     if (value <= UINT16_MAX) {
-        op(c, CVBC_OP_PUSH, low);
+        compiler_op(c, CVBC_OP_PUSH, low);
     } else if (v >= INT16_MIN && v < 0 && !c->portable) {
         compiler_emit(c, CVBC_OP_PUSH, CVBC_S, low, RELOC_NONE);
         c->depth++;
     } else if (v >= INT16_MIN && v < 0) {
-        op(c, CVBC_OP_PUSH, 0);
-        op(c, CVBC_OP_PUSH, (uint16_t)-v);
-        op(c, CVBC_OP_SUB, 0);
+        compiler_op(c, CVBC_OP_PUSH, 0);
+        compiler_op(c, CVBC_OP_PUSH, (uint16_t)-v);
+        compiler_op(c, CVBC_OP_SUB, 0);
     } else if (!c->portable) {
-        op(c, CVBC_OP_PUSH, low);
+        compiler_op(c, CVBC_OP_PUSH, low);
         compiler_emit(c, CVBC_OP_PUSH, CVBC_W, high, RELOC_NONE);
     } else {
-        op(c, CVBC_OP_PUSH, high);
-        op(c, CVBC_OP_PUSH, 256);
-        op(c, CVBC_OP_MUL, 0);
-        op(c, CVBC_OP_PUSH, 256);
-        op(c, CVBC_OP_MUL, 0);
-        op(c, CVBC_OP_PUSH, low);
-        op(c, CVBC_OP_ADD, 0);
+        compiler_op(c, CVBC_OP_PUSH, high);
+        compiler_op(c, CVBC_OP_PUSH, 256);
+        compiler_op(c, CVBC_OP_MUL, 0);
+        compiler_op(c, CVBC_OP_PUSH, 256);
+        compiler_op(c, CVBC_OP_MUL, 0);
+        compiler_op(c, CVBC_OP_PUSH, low);
+        compiler_op(c, CVBC_OP_ADD, 0);
     }
+    c->value = (struct value){.type = type_int, .known = true, .number = value};
 }
 
 /* Where a local lies below a top of so many words. Arguments are counted down from the return
  * index: place -1 is the last one. */
 static uint16_t below(int32_t depth, int32_t place) { return (uint16_t)(depth - 1 - place); }
 
-static bool load(struct compiler *c, const struct symbol *s)
+static void load(struct compiler *c, const struct symbol *s)
 {
     if (s->kind == SYMBOL_GLOBAL)
-        op(c, CVBC_OP_LOAD_GLOBAL, (uint16_t)s->place);
+        compiler_op(c, CVBC_OP_LOAD_GLOBAL, (uint16_t)s->place);
     else
-        op(c, CVBC_OP_LOAD_LOCAL, below(c->depth, s->place));
+        compiler_op(c, CVBC_OP_LOAD_LOCAL, below(c->depth, s->place));
+    c->value = (struct value){.type = s->type};
+}
+
+void compiler_store(struct compiler *c, const struct symbol *s)
+{
+    compiler_convert(c, s->type);
+    if (s->kind == SYMBOL_GLOBAL)
+        compiler_op(c, CVBC_OP_STORE_GLOBAL, (uint16_t)s->place);
+    else
+        compiler_op(c, CVBC_OP_STORE_LOCAL, below(c->depth - 1, s->place));
+}
+
+/* [i][j] as one number; an index that is known must be inside. */
+static bool index_of(struct compiler *c, const struct symbol *s)
+{
+    for (unsigned d = 0; d < DIMENSIONS && s->dims[d]; d++) {
+        const struct word *at = compiler_word(c);
+        if (!compiler_expect(c, '[',
+                             d ? "'[': the array has more dimensions" : "'[': it is an array"))
+            return false;
+        if (d) {
+            compiler_constant(c, s->dims[d]);
+            compiler_op(c, CVBC_OP_MUL, 0);
+        }
+        if (!compiler_expression(c)) return false;
+        if (c->value.known && c->value.number >= s->dims[d])
+            return compiler_error(c, CVBC_ARRAY_INDEX, at->offset,
+                                  "index %d of '%.*s', which has %u", (int)c->value.number,
+                                  BYTES_ARG(s->name, 40), s->dims[d]);
+        if (d) compiler_op(c, CVBC_OP_ADD, 0);
+        if (!compiler_expect(c, ']', "']'")) return false;
+    }
     return true;
 }
 
-bool compiler_store(struct compiler *c, const struct symbol *s)
-{
-    if (s->kind == SYMBOL_GLOBAL)
-        op(c, CVBC_OP_STORE_GLOBAL, (uint16_t)s->place);
-    else
-        op(c, CVBC_OP_STORE_LOCAL, below(c->depth - 1, s->place));
-    return true;
-}
+/* ---- assignment ---- */
 
-/* ---- calls ---- */
-
-static const struct builtin {
-    const char *name;
-    uint8_t opcode, arguments;
-    /* clang-format off */
-} builtins[] = {
-    {"pinMode", CVBC_OP_PIN_MODE, 2},           {"digitalWrite", CVBC_OP_DIGITAL_WRITE, 2},
-    {"digitalRead", CVBC_OP_DIGITAL_READ, 1},   {"analogWrite", CVBC_OP_ANALOG_WRITE, 2},
-    {"analogRead", CVBC_OP_ANALOG_READ, 1},     {"delay", CVBC_OP_DELAY, 1},
-    {"millis", CVBC_OP_MILLIS, 0},              {"micros", CVBC_OP_MICROS, 0},
-    {"printf", CVBC_OP_PRINTF, 0},
+/* clang-format off */
+static const struct { uint32_t sign; char operator_[3]; } assignments[] = {
+    {'=', ""},               {SIGN2('+', '='), "+"},  {SIGN2('-', '='), "-"},  {SIGN2('*', '='), "*"},
+    {SIGN2('/', '='), "/"},  {SIGN2('%', '='), "%"},  {SIGN2('&', '='), "&"},  {SIGN2('|', '='), "|"},
+    {SIGN2('^', '='), "^"},  {SIGN3('<', '<', '='), "<<"}, {SIGN3('>', '>', '='), ">>"},
 };
-/* clang-format on */
-
-/* ( a, b ): how many, or -1 after an error. */
-static int32_t arguments(struct compiler *c, int32_t count)
-{
-    while (!compiler_accept(c, ')')) {
-        if (count && !compiler_expect(c, ',', "',' or ')'")) return -1;
-        if (!compiler_expression(c)) return -1;
-        count++;
-    }
-    return count;
-}
-
-static bool call_printf(struct compiler *c, const struct word *name)
-{
-    const struct word *text = compiler_word(c);
-    penta_bytes string;
-    penta_error err = {0};
-    if (text->kind != WORD_STRING)
-        return compiler_error(c, BASE_SYNTAX, text->offset, "printf wants a string first");
-    if (!word_string(&c->words, text, &c->arena, &string, &err))
-        return compiler_error(c, err.code, (uint32_t)err.offset, "%s", err.message);
-    c->pos++;
-    int32_t id = compiler_string(c, string), count = 0;
-    while (!compiler_accept(c, ')')) {
-        if (!compiler_expect(c, ',', "',' or ')'") || !compiler_expression(c)) return false;
-        count++;
-    }
-    if (count > 8)
-        return compiler_error(c, CVBC_LIMIT, name->offset, "printf takes at most 8 values");
-    if (id < 0) return compiler_error(c, CVBC_LIMIT, name->offset, "more than 65535 strings");
-    op(c, CVBC_OP_PUSH, (uint16_t)count);
-    compiler_emit(c, CVBC_OP_PRINTF, 0, (uint16_t)id, RELOC_NONE);
-    c->depth -= count + 1;
-    return true;
-}
-
-static bool call_builtin(struct compiler *c, const struct builtin *b, const struct word *name)
-{
-    if (b->opcode == CVBC_OP_PRINTF) return call_printf(c, name);
-    int32_t count = arguments(c, 0);
-    if (count < 0) return false;
-    if (count != b->arguments)
-        return compiler_error(c, BASE_SYNTAX, name->offset, "%s takes %d arguments, not %d",
-                              b->name, b->arguments, (int)count);
-    op(c, b->opcode, 0);
-    return true;
-}
-
-/* Result slot, arguments, CALL, and the arguments popped again; *leaves: a word stays. */
-static bool call(struct compiler *c, const struct word *name, bool *leaves)
-{
-    c->pos++; /* the parenthesis */
-    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
-        if (word_is(&c->words, name, builtins[i].name)) {
-            *leaves = cvbc_ops[builtins[i].opcode].pushes;
-            return call_builtin(c, &builtins[i], name);
-        }
-    const struct symbol *s = compiler_find(c, name);
-    if (!s || s->kind != SYMBOL_FUNCTION)
-        return compiler_error(c, BASE_NAME_UNKNOWN, name->offset, "'%.*s' is not a function",
-                              (int)(name->size > 60 ? 60 : name->size),
-                              (const char *)c->words.text.data + name->offset);
-    uint16_t index = (uint16_t)s->place;
-    const struct function *f = &c->functions[index];
-    if (f->returns) op(c, CVBC_OP_PUSH, 0);
-    int32_t count = arguments(c, 0);
-    if (count < 0) return false;
-    f = &c->functions[index];
-    if ((uint32_t)count != f->parameters)
-        return compiler_error(c, BASE_SYNTAX, name->offset, "%.*s takes %u arguments, not %d",
-                              BYTES_ARG(f->name, 40), (unsigned)f->parameters, (int)count);
-    compiler_emit(c, CVBC_OP_CALL, 0, index, RELOC_FUNCTION);
-    for (int32_t i = 0; i < count; i++) op(c, CVBC_OP_POP, 0);
-    *leaves = f->returns;
-    return true;
-}
-
-/* ---- primary and unary ---- */
-
-static bool name_value(struct compiler *c, const struct word *name)
-{
-    static const struct {
-        const char *name;
-        uint16_t value;
-    } known[] = {{"INPUT", 0},          {"OUTPUT", 1}, {"INPUT_PULLUP", 2},
-                 {"INPUT_PULLDOWN", 3}, {"LOW", 0},    {"HIGH", 1}};
-    const struct symbol *s = compiler_find(c, name);
-    if (!s)
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            if (word_is(&c->words, name, known[i].name)) {
-                op(c, CVBC_OP_PUSH, known[i].value);
-                return true;
-            }
-    int size = (int)(name->size > 60 ? 60 : name->size);
-    const char *text = (const char *)c->words.text.data + name->offset;
-    if (!s)
-        return compiler_error(c, BASE_NAME_UNKNOWN, name->offset, "'%.*s' is not declared", size,
-                              text);
-    if (s->kind == SYMBOL_FUNCTION)
-        return compiler_error(c, BASE_SYNTAX, name->offset, "'%.*s' is a function", size, text);
-    if (s->kind != SYMBOL_ARRAY) return load(c, s);
-    uint16_t id = (uint16_t)s->place;
-    if (!compiler_expect(c, '[', "'[': it is an array") || !compiler_expression(c) ||
-        !compiler_expect(c, ']', "']'"))
-        return false;
-    op(c, CVBC_OP_LOAD_ARRAY, id);
-    return true;
-}
-
-static bool primary(struct compiler *c)
-{
-    const struct word *w = compiler_word(c);
-    if (w->kind == WORD_NUMBER) {
-        c->pos++;
-        compiler_constant(c, w->value);
-        return true;
-    }
-    if (compiler_accept(c, '(')) return compiler_expression(c) && compiler_expect(c, ')', "')'");
-    if (w->kind == WORD_NAME) {
-        c->pos++;
-        const struct word *next = compiler_word(c);
-        if (next->kind != WORD_SIGN || next->value != '(') return name_value(c, w);
-        bool leaves = false;
-        if (!call(c, w, &leaves)) return false;
-        return leaves || compiler_error(c, BASE_SYNTAX, w->offset, "this call has no value");
-    }
-    return compiler_error(c, BASE_SYNTAX, w->offset,
-                          w->kind == WORD_STRING ? "strings are for printf only"
-                                                 : "expected a value");
-}
-
-static bool unary(struct compiler *c)
-{
-    const struct word *w = compiler_word(c);
-    if (!compiler_enter(c)) return false;
-    bool ok;
-    if (compiler_accept(c, '-')) {
-        const struct word *number = compiler_word(c);
-        if (number->kind == WORD_NUMBER) {
-            c->pos++;
-            compiler_constant(c, 0u - number->value);
-            ok = true;
-        } else {
-            op(c, CVBC_OP_PUSH, 0);
-            ok = unary(c);
-            op(c, CVBC_OP_SUB, 0);
-        }
-    } else if (compiler_accept(c, '+')) {
-        ok = unary(c);
-    } else if (compiler_accept(c, '!')) {
-        ok = unary(c);
-        op(c, CVBC_OP_NOT, 0);
-    } else if (compiler_accept(c, '~')) {
-        ok = unary(c);
-        op(c, CVBC_OP_BITWISE_NOT, 0);
-    } else if (w->kind == WORD_SIGN &&
-               (w->value == SIGN2('+', '+') || w->value == SIGN2('-', '-'))) {
-        ok = compiler_error(c, BASE_SYNTAX, w->offset, "++ and -- are statements here, not values");
-    } else {
-        ok = primary(c);
-    }
-    compiler_leave(c);
-    return ok;
-}
-
-/* ---- binary operators by precedence ---- */
-
-static const struct operator
-{
-    uint32_t sign;
-    uint8_t level, opcode;
-    /* clang-format off */
-} operators[] = {
+static const struct operator { uint32_t sign; uint8_t level, opcode; } operators[] = {
     {'|', 1, CVBC_OP_BITWISE_OR},          {'^', 2, CVBC_OP_BITWISE_XOR},
     {'&', 3, CVBC_OP_BITWISE_AND},         {SIGN2('=', '='), 4, CVBC_OP_EQ},
     {SIGN2('!', '='), 4, CVBC_OP_NE},      {'<', 5, CVBC_OP_LT_S},
@@ -266,6 +99,441 @@ static const struct operator
 };
 /* clang-format on */
 
+/* The operator of an assignment, NULL for '='; false: the word is none. */
+static bool assigns(const struct word *w, const struct operator** found)
+{
+    for (size_t i = 0; w->kind == WORD_SIGN && i < sizeof assignments / sizeof *assignments; i++) {
+        if (assignments[i].sign != w->value) continue;
+        const char *text = assignments[i].operator_;
+        uint32_t sign = text[0] ? SIGN1(text[0]) | SIGN1(text[1]) << 8 : 0;
+        *found = NULL;
+        for (size_t k = 0; k < sizeof operators / sizeof *operators; k++)
+            if (sign && operators[k].sign == sign) *found = &operators[k];
+        return true;
+    }
+    return false;
+}
+
+static bool compare(struct compiler *c, const struct operator* o)
+{
+    static const char *const helpers[] = {"__ult", "__ule"};
+    bool swapped = o->opcode == CVBC_OP_GT_S || o->opcode == CVBC_OP_GE_S;
+    bool equal = o->opcode == CVBC_OP_LE_S || o->opcode == CVBC_OP_GT_S; /* a > b: not a <= b */
+    if (o->level != 5) return false;
+    if (c->portable) {
+        compiler_helper(c, helpers[equal]);
+        if (swapped) compiler_op(c, CVBC_OP_NOT, 0);
+    } else { /* LE and GE compare unsigned; a < b: not a >= b */
+        bool direct = o->opcode == CVBC_OP_LE_S || o->opcode == CVBC_OP_GE_S;
+        compiler_op(c, equal ? CVBC_OP_LE : CVBC_OP_GE, 0);
+        if (!direct) compiler_op(c, CVBC_OP_NOT, 0);
+    }
+    return true;
+}
+
+static bool fold(const struct operator* o, bool is_unsigned, uint32_t a, uint32_t b, uint32_t *r)
+{
+    int32_t x = (int32_t)a, y = (int32_t)b;
+    switch (o->opcode) {
+    case CVBC_OP_BITWISE_OR: *r = a | b; return true;
+    case CVBC_OP_BITWISE_XOR: *r = a ^ b; return true;
+    case CVBC_OP_BITWISE_AND: *r = a & b; return true;
+    case CVBC_OP_EQ: *r = a == b; return true;
+    case CVBC_OP_NE: *r = a != b; return true;
+    case CVBC_OP_LT_S: *r = is_unsigned ? a < b : x < y; return true;
+    case CVBC_OP_GT_S: *r = is_unsigned ? a > b : x > y; return true;
+    case CVBC_OP_LE_S: *r = is_unsigned ? a <= b : x <= y; return true;
+    case CVBC_OP_GE_S: *r = is_unsigned ? a >= b : x >= y; return true;
+    case CVBC_OP_ADD: *r = a + b; return true;
+    case CVBC_OP_SUB: *r = a - b; return true;
+    case CVBC_OP_MUL: *r = a * b; return true;
+    case CVBC_OP_SHIFT_LEFT: *r = a << (b & 31); return b < 32;
+    case CVBC_OP_SHIFT_RIGHT:
+        *r = is_unsigned ? a >> (b & 31) : (uint32_t)(x >> (b & 31));
+        return b < 32;
+    default: break;
+    }
+    bool divides = b && (is_unsigned || x != INT32_MIN || y != -1);
+    if (!divides) return false; /* left to the machine, which traps or wraps */
+    if (o->opcode == CVBC_OP_DIV) *r = is_unsigned ? a / b : (uint32_t)(x / y);
+    if (o->opcode == CVBC_OP_MOD) *r = is_unsigned ? a % b : (uint32_t)(x % y);
+    return true;
+}
+
+/* [a b -> a o b]; start, depth: where the code of a begins. */
+static void apply(struct compiler *c, const struct operator* o, struct value a, struct value b,
+                  size_t start, int32_t depth)
+{
+    bool shift = o->level == 6, compares = o->level == 4 || o->level == 5;
+    bool wide = (a.type.is_unsigned && a.type.bits == 32) ||
+                (!shift && b.type.is_unsigned && b.type.bits == 32);
+    uint32_t result = 0;
+    if (a.known && b.known && fold(o, wide, a.number, b.number, &result)) {
+        c->out->count = start;
+        c->depth = depth;
+        compiler_constant(c, result);
+    } else {
+        const char *helper = !wide                              ? NULL
+                             : o->opcode == CVBC_OP_DIV         ? "__udiv"
+                             : o->opcode == CVBC_OP_MOD         ? "__umod"
+                             : o->opcode == CVBC_OP_SHIFT_RIGHT ? "__ushr"
+                                                                : NULL;
+        if (helper)
+            compiler_helper(c, helper);
+        else if (!wide || !compare(c, o))
+            compiler_op(c, o->opcode, 0);
+        c->value = (struct value){0};
+    }
+    c->value.type = compares ? type_bool : wide ? type_unsigned : type_int;
+}
+
+/* A variable or element that the text names, and what follows it. */
+struct target {
+    struct symbol s;
+    size_t sign; /* the word after the name and its indices */
+};
+
+static bool target_here(const struct compiler *c, struct target *t)
+{
+    const struct word *name = compiler_word(c);
+    if (name->kind != WORD_NAME) return false;
+    const struct symbol *s = compiler_find(c, name);
+    t->sign = c->pos + 1;
+    if (!s || s->kind == SYMBOL_FUNCTION) return false;
+    t->s = *s;
+    size_t open = 0;
+    for (; c->words.at[t->sign].kind == WORD_SIGN; t->sign++) {
+        uint32_t sign = c->words.at[t->sign].value;
+        if (!open && sign != '[') break;
+        open = open + (sign == '[') - (sign == ']');
+        while (open && c->words.at[t->sign + 1].kind != WORD_SIGN &&
+               c->words.at[t->sign + 1].kind != WORD_END)
+            t->sign++;
+    }
+    return c->words.at[t->sign].kind != WORD_END;
+}
+
+static bool assignable(struct compiler *c, const struct target *t, const struct word *name)
+{
+    if (t->s.kind == SYMBOL_CONSTANT || t->s.kind == SYMBOL_TEXT || t->s.type.is_const)
+        return compiler_error(c, BASE_SYNTAX, name->offset, "'%.*s' is constant",
+                              WORD_ARG(c, name));
+    if (t->s.kind == SYMBOL_ARRAY && t->sign == c->pos + 1)
+        return compiler_error(c, BASE_SYNTAX, name->offset,
+                              "'%.*s' is an array: assign to its elements", WORD_ARG(c, name));
+    return true;
+}
+
+/* NAME = value, NAME op= value. */
+static bool assign_variable(struct compiler *c, const struct target *t, const struct operator* o,
+                            bool wanted)
+{
+    size_t start = c->out->count;
+    int32_t depth = c->depth;
+    c->pos = t->sign + 1;
+    if (o) load(c, &t->s);
+    struct value old = c->value;
+    if (!compiler_expression(c)) return false;
+    if (o) apply(c, o, old, c->value, start, depth);
+    compiler_store(c, &t->s);
+    if (wanted) load(c, &t->s);
+    return true;
+}
+
+/* NAME[i] = value: the value is pushed first, the index on top of it. */
+static bool assign_element(struct compiler *c, const struct target *t, bool wanted)
+{
+    size_t index = c->pos + 1;
+    c->pos = t->sign + 1;
+    if (!compiler_expression(c)) return false;
+    compiler_convert(c, t->s.type);
+    struct value value = c->value;
+    size_t end = c->pos;
+    if (wanted) compiler_op(c, CVBC_OP_LOAD_LOCAL, 0);
+    c->pos = index;
+    if (!index_of(c, &t->s)) return false;
+    if (c->pos != t->sign) return compiler_expect(c, '=', "'='");
+    compiler_op(c, CVBC_OP_STORE_ARRAY, (uint16_t)t->s.place);
+    c->pos = end;
+    c->value = (struct value){.type = value.type};
+    return true;
+}
+
+/* NAME[i] op= value, NAME[i]++: the index is computed once and stays below. after: the old value is what
+ * is wanted. */
+static bool change_element(struct compiler *c, const struct target *t, const struct operator* o,
+                           bool wanted, bool after)
+{
+    bool step = !o;
+    const struct word *sign = &c->words.at[t->sign];
+    const struct operator* how = o;
+    for (size_t i = 0; step && i < sizeof operators / sizeof *operators; i++)
+        if (operators[i].sign == (sign->value & 255)) how = &operators[i];
+    c->pos++;
+    if (!index_of(c, &t->s)) return false;
+    compiler_op(c, CVBC_OP_LOAD_LOCAL, 0); /* i i */
+    compiler_op(c, CVBC_OP_LOAD_ARRAY, (uint16_t)t->s.place);
+    struct value old = {.type = t->s.type};
+    if (wanted && after) compiler_op(c, CVBC_OP_LOAD_LOCAL, 0); /* i old old */
+    c->pos = t->sign + 1;
+    if (step)
+        compiler_constant(c, 1);
+    else if (!compiler_expression(c))
+        return false;
+    apply(c, how, old, c->value, c->out->count, c->depth);
+    compiler_convert(c, t->s.type);
+    struct value value = {.type = t->s.type};
+    if (wanted && !after) compiler_op(c, CVBC_OP_LOAD_LOCAL, 0); /* i new new */
+    compiler_op(c, CVBC_OP_LOAD_LOCAL, wanted ? 2 : 1);
+    compiler_op(c, CVBC_OP_STORE_ARRAY, (uint16_t)t->s.place);
+    if (wanted)
+        compiler_op(c, CVBC_OP_STORE_LOCAL, 0); /* over the index */
+    else
+        compiler_op(c, CVBC_OP_POP, 0);
+    c->value = value;
+    return true;
+}
+
+/* x++ and ++x of a variable; the next word is its name. */
+static bool step_variable(struct compiler *c, const struct target *t, uint32_t sign, bool wanted,
+                          bool after)
+{
+    size_t start = c->out->count;
+    int32_t depth = c->depth;
+    load(c, &t->s);
+    if (wanted && after) load(c, &t->s);
+    struct value old = c->value;
+    compiler_constant(c, 1);
+    const struct operator* how = operators;
+    while (how->sign != (sign & 255)) how++;
+    apply(c, how, old, c->value, start, depth);
+    compiler_store(c, &t->s);
+    if (wanted && !after) load(c, &t->s);
+    c->value = (struct value){.type = t->s.type};
+    return true;
+}
+
+static bool is_step(const struct word *w)
+{
+    return w->kind == WORD_SIGN && (w->value == SIGN2('+', '+') || w->value == SIGN2('-', '-'));
+}
+
+/* Assignments and steps; *did false: the text is something else. */
+static bool assignment(struct compiler *c, bool wanted, bool *did)
+{
+    struct target t;
+    const struct operator* o = NULL;
+    *did = false;
+    if (is_step(compiler_word(c))) {
+        const struct word *sign = compiler_word(c);
+        c->pos++;
+        const struct word *name = compiler_word(c);
+        *did = true;
+        if (!target_here(c, &t))
+            return compiler_error(c, BASE_SYNTAX, sign->offset, "expected a variable after %.*s",
+                                  WORD_ARG(c, sign));
+        if (!assignable(c, &t, name)) return false;
+        if (t.s.kind == SYMBOL_ARRAY) { /* the sign is before it: as += 1 */
+            struct word saved = c->words.at[t.sign], one = *sign;
+            c->words.at[t.sign] = one;
+            size_t after = t.sign;
+            bool ok = change_element(c, &t, NULL, wanted, false);
+            c->words.at[after] = saved;
+            c->pos = after;
+            return ok;
+        }
+        c->pos++;
+        return step_variable(c, &t, sign->value, wanted, false);
+    }
+    if (!target_here(c, &t)) {
+        const struct word *name = compiler_word(c), *next = name + (name->kind == WORD_NAME);
+        if (next == name || !(assigns(next, &o) || is_step(next))) return true;
+        *did = true;
+        return compiler_error(c, BASE_NAME_UNKNOWN, name->offset, "'%.*s' is not %s",
+                              WORD_ARG(c, name),
+                              compiler_find(c, name) ? "a variable" : "declared");
+    }
+    const struct word *name = compiler_word(c), *sign = &c->words.at[t.sign];
+    bool assign = assigns(sign, &o);
+    *did = assign || is_step(sign);
+    if (!*did) return true;
+    if (!assignable(c, &t, name)) return false;
+    if (t.s.kind == SYMBOL_ARRAY)
+        return assign && !o ? assign_element(c, &t, wanted)
+                            : change_element(c, &t, o, wanted, !assign);
+    if (t.sign != c->pos + 1)
+        return compiler_error(c, BASE_SYNTAX, name->offset, "'%.*s' is not an array",
+                              WORD_ARG(c, name));
+    if (assign) return assign_variable(c, &t, o, wanted);
+    c->pos += 2;
+    return step_variable(c, &t, sign->value, wanted, true);
+}
+
+/* ---- primary and unary ---- */
+
+static bool name_value(struct compiler *c, const struct word *name)
+{
+    static const struct {
+        const char *name;
+        uint16_t value;
+    } known[] = {{"INPUT", 0}, {"OUTPUT", 1}, {"INPUT_PULLUP", 2}, {"INPUT_PULLDOWN", 3},
+                 {"LOW", 0},   {"HIGH", 1},   {"false", 0},        {"true", 1},
+                 {"DEC", 10},  {"HEX", 16},   {"Serial", 1}};
+    const struct symbol *s = compiler_find(c, name);
+    for (size_t i = 0; !s && i < sizeof known / sizeof *known; i++)
+        if (word_is(&c->words, name, known[i].name)) {
+            compiler_constant(c, known[i].value);
+            return true;
+        }
+    if (!s && compiler_refused(c, name)) return false;
+    if (!s)
+        return compiler_error(c, BASE_NAME_UNKNOWN, name->offset, "'%.*s' is not declared",
+                              WORD_ARG(c, name));
+    if (s->kind == SYMBOL_FUNCTION)
+        return compiler_error(c, BASE_SYNTAX, name->offset, "'%.*s' is a function",
+                              WORD_ARG(c, name));
+    if (s->kind == SYMBOL_TEXT)
+        return compiler_error(c, BASE_SYNTAX, name->offset, "a text has no number: print it");
+    if (s->kind == SYMBOL_CONSTANT) {
+        struct type type = s->type;
+        compiler_constant(c, s->number);
+        c->value.type = type;
+        return true;
+    }
+    struct symbol copy = *s;
+    if (copy.kind == SYMBOL_ARRAY) {
+        if (!index_of(c, &copy)) return false;
+        compiler_op(c, CVBC_OP_LOAD_ARRAY, (uint16_t)copy.place);
+        c->value = (struct value){.type = copy.type};
+    } else {
+        load(c, &copy);
+    }
+    return true;
+}
+
+/* sizeof (type), sizeof (name), sizeof (name[0]) */
+static bool size_of(struct compiler *c)
+{
+    struct type type;
+    uint32_t size;
+    if (!compiler_expect(c, '(', "'('")) return false;
+    const struct word *w = compiler_word(c);
+    if (compiler_is_type(c, w)) {
+        if (!compiler_type(c, &type)) return false;
+        size = compiler_size_of(type);
+    } else {
+        const struct symbol *s = w->kind == WORD_NAME ? compiler_find(c, w) : NULL;
+        if (!s || s->kind == SYMBOL_FUNCTION)
+            return compiler_error(c, BASE_NAME_UNKNOWN, w->offset,
+                                  "sizeof wants a type or a variable");
+        size = compiler_size_of(s->type);
+        c->pos++;
+        if (s->kind == SYMBOL_TEXT) size = (uint32_t)s->text.size + 1;
+        bool element = compiler_accept(c, '[');
+        if (!element && s->kind == SYMBOL_ARRAY) size *= s->elements;
+        uint32_t ignored;
+        if (element &&
+            (!compiler_constant_expression(c, &ignored) || !compiler_expect(c, ']', "']'")))
+            return false;
+        for (unsigned d = 1; element && d < DIMENSIONS && s->dims[d]; d++) size *= s->dims[d];
+    }
+    compiler_constant(c, size);
+    c->value.type = type_unsigned;
+    return compiler_expect(c, ')', "')'");
+}
+
+static bool unary(struct compiler *c);
+
+/* (type) value, or type(value). */
+static bool cast(struct compiler *c, bool before)
+{
+    struct type type;
+    if (!compiler_type(c, &type)) return false;
+    if (!compiler_expect(c, before ? ')' : '(', before ? "')'" : "'('")) return false;
+    if (!(before ? unary(c) : compiler_expression(c))) return false;
+    compiler_convert(c, type);
+    c->value.type.is_const = false;
+    return before || compiler_expect(c, ')', "')'");
+}
+
+static bool primary(struct compiler *c)
+{
+    const struct word *w = compiler_word(c);
+    if (w->kind == WORD_NUMBER) {
+        c->pos++;
+        compiler_constant(c, w->value);
+        c->value.type = w->is_unsigned ? type_unsigned : type_int;
+        c->value.type.is_char = w->is_char;
+        return true;
+    }
+    if (compiler_accept(c, '(')) {
+        if (compiler_is_type(c, compiler_word(c))) return cast(c, true);
+        return compiler_expression(c) && compiler_expect(c, ')', "')'");
+    }
+    if (compiler_is_type(c, w)) return cast(c, false);
+    if (w->kind == WORD_NAME) {
+        bool leaves = false;
+        c->pos++;
+        if (word_is(&c->words, w, "sizeof")) return size_of(c);
+        const struct word *next = compiler_word(c);
+        bool method = next->kind == WORD_SIGN && next->value == '.';
+        if (!method && (next->kind != WORD_SIGN || next->value != '(')) return name_value(c, w);
+        if (!(method ? compiler_method : compiler_call)(c, w, &leaves)) return false;
+        return leaves || compiler_error(c, BASE_SYNTAX, w->offset, "this call has no value");
+    }
+    if (compiler_refused(c, w)) return false;
+    return compiler_error(c, BASE_SYNTAX, w->offset,
+                          w->kind == WORD_STRING ? "a text is for printing only"
+                                                 : "expected a value");
+}
+
+/* One operand: the operator is applied to what is known, or emitted. */
+static void negated(struct compiler *c, uint32_t sign, size_t start, int32_t depth)
+{
+    struct value v = c->value;
+    if (v.known) {
+        c->out->count = start;
+        c->depth = depth;
+        compiler_constant(c, sign == '-' ? 0u - v.number : sign == '!' ? !v.number : ~v.number);
+    } else if (sign == '!') {
+        compiler_op(c, CVBC_OP_NOT, 0);
+    } else if (sign == '~') {
+        compiler_op(c, CVBC_OP_BITWISE_NOT, 0);
+    } else {
+        compiler_op(c, CVBC_OP_SUB, 0); /* from the 0 below it */
+    }
+    bool wide = v.type.is_unsigned && v.type.bits == 32;
+    c->value.known = v.known;
+    c->value.type = sign == '!' ? type_bool : wide ? type_unsigned : type_int;
+}
+
+static bool unary(struct compiler *c)
+{
+    const struct word *w = compiler_word(c);
+    if (!compiler_enter(c)) return false;
+    size_t start = c->out->count;
+    int32_t depth = c->depth;
+    bool ok, did = false;
+    if (w->kind == WORD_SIGN && (w->value == '-' || w->value == '!' || w->value == '~')) {
+        c->pos++;
+        if (w->value == '-') compiler_op(c, CVBC_OP_PUSH, 0);
+        ok = unary(c);
+        if (ok) negated(c, w->value, start, depth);
+    } else if (compiler_accept(c, '+')) {
+        ok = unary(c);
+    } else if (w->kind == WORD_SIGN && (w->value == '&' || w->value == '*')) {
+        ok = compiler_error(c, BASE_SYNTAX, w->offset,
+                            "addresses and pointers are not part of the language");
+    } else {
+        ok = assignment(c, true, &did);
+        if (ok && !did) ok = primary(c);
+    }
+    compiler_leave(c);
+    return ok;
+}
+
+/* ---- binary operators by precedence ---- */
+
 static const struct operator* operator_here(const struct compiler *c)
 {
     const struct word *w = compiler_word(c);
@@ -276,11 +544,14 @@ static const struct operator* operator_here(const struct compiler *c)
 
 static bool binary(struct compiler *c, unsigned level)
 {
+    size_t start = c->out->count;
+    int32_t depth = c->depth;
     if (!unary(c)) return false;
     for (const struct operator* o; (o = operator_here(c)) && o->level >= level;) {
+        struct value left = c->value;
         c->pos++;
         if (!binary(c, o->level + 1u)) return false;
-        op(c, o->opcode, 0);
+        apply(c, o, left, c->value, start, depth);
     }
     return true;
 }
@@ -292,170 +563,82 @@ static bool logical(struct compiler *c, bool either)
     uint8_t branch = either ? CVBC_OP_JMP_TRUE : CVBC_OP_JMP_FALSE;
     if (!(either ? logical(c, false) : binary(c, 1))) return false;
     while (compiler_accept(c, sign)) {
-        size_t first = jump(c, branch);
+        size_t first = compiler_jump(c, branch, 0);
         if (!(either ? logical(c, false) : binary(c, 1))) return false;
-        size_t second = jump(c, branch);
-        op(c, CVBC_OP_PUSH, !either);
-        size_t end = jump(c, CVBC_OP_JMP);
+        size_t second = compiler_jump(c, branch, 0);
+        compiler_op(c, CVBC_OP_PUSH, !either);
+        size_t end = compiler_jump(c, CVBC_OP_JMP, 0);
         compiler_patch(c, first);
         compiler_patch(c, second);
         c->depth--; /* the other way pushes it too */
-        op(c, CVBC_OP_PUSH, either);
+        compiler_op(c, CVBC_OP_PUSH, either);
         compiler_patch(c, end);
+        c->value = (struct value){.type = type_bool};
     }
     return true;
 }
+
+bool compiler_condition(struct compiler *c) { return logical(c, true); }
 
 static bool conditional(struct compiler *c)
 {
     if (!logical(c, true)) return false;
     if (!compiler_accept(c, '?')) return true;
-    size_t otherwise = jump(c, CVBC_OP_JMP_FALSE);
+    size_t otherwise = compiler_jump(c, CVBC_OP_JMP_FALSE, 0);
     if (!compiler_expression(c) || !compiler_expect(c, ':', "':'")) return false;
-    size_t end = jump(c, CVBC_OP_JMP);
+    struct type first = c->value.type;
+    size_t end = compiler_jump(c, CVBC_OP_JMP, 0);
     compiler_patch(c, otherwise);
     c->depth--;
     if (!compiler_enter(c)) return false;
     bool ok = conditional(c);
     compiler_leave(c);
     compiler_patch(c, end);
+    struct type type = c->value.type;
+    if (first.is_unsigned && first.bits == 32) type = first;
+    c->value = (struct value){.type = type};
     return ok;
-}
-
-/* ---- assignment ---- */
-
-/* clang-format off */
-static const struct { uint32_t sign; uint8_t opcode; } assignments[] = {
-    {'=', 0},                            {SIGN2('+', '='), CVBC_OP_ADD},
-    {SIGN2('-', '='), CVBC_OP_SUB},      {SIGN2('*', '='), CVBC_OP_MUL},
-    {SIGN2('/', '='), CVBC_OP_DIV},      {SIGN2('%', '='), CVBC_OP_MOD},
-    {SIGN2('&', '='), CVBC_OP_BITWISE_AND}, {SIGN2('|', '='), CVBC_OP_BITWISE_OR},
-    {SIGN2('^', '='), CVBC_OP_BITWISE_XOR}, {SIGN3('<', '<', '='), CVBC_OP_SHIFT_LEFT},
-    {SIGN3('>', '>', '='), CVBC_OP_SHIFT_RIGHT},
-};
-/* clang-format on */
-
-static bool assigns(const struct word *w, uint8_t *opcode)
-{
-    for (size_t i = 0; w->kind == WORD_SIGN && i < sizeof assignments / sizeof *assignments; i++)
-        if (assignments[i].sign == w->value) {
-            *opcode = assignments[i].opcode;
-            return true;
-        }
-    return false;
-}
-
-/* The word after the ] that closes the [ at pos + 1. */
-static size_t after_index(const struct compiler *c)
-{
-    size_t at = c->pos + 2, open = 1;
-    for (; open && c->words.at[at].kind != WORD_END; at++)
-        if (c->words.at[at].kind == WORD_SIGN)
-            open = open + (c->words.at[at].value == '[') - (c->words.at[at].value == ']');
-    return at;
-}
-
-static bool assign_element(struct compiler *c, const struct symbol *s, bool wanted, uint8_t opcode,
-                           size_t value)
-{
-    size_t index = c->pos + 2, end;
-    uint16_t id = (uint16_t)s->place;
-    if (opcode)
-        return compiler_error(c, BASE_SYNTAX, c->words.at[value - 1].offset,
-                              "elements of arrays take only =");
-    c->pos = value; /* the value is pushed first, the index on top of it */
-    if (!compiler_expression(c)) return false;
-    end = c->pos;
-    if (wanted) op(c, CVBC_OP_LOAD_LOCAL, 0);
-    c->pos = index;
-    if (!compiler_expression(c) || !compiler_expect(c, ']', "']'")) return false;
-    if (c->pos + 1 != value)
-        return compiler_error(c, BASE_SYNTAX, compiler_word(c)->offset, "expected '='");
-    op(c, CVBC_OP_STORE_ARRAY, id);
-    c->pos = end;
-    return true;
-}
-
-/* NAME op= value, NAME[i] = value; *did false: the text is something else. */
-static bool assignment(struct compiler *c, bool wanted, bool *did)
-{
-    const struct word *name = compiler_word(c), *next = name + (name->kind != WORD_END);
-    uint8_t opcode = 0;
-    *did = false;
-    if (name->kind != WORD_NAME) return true;
-    bool element = next->kind == WORD_SIGN && next->value == '[';
-    size_t sign = element ? after_index(c) : c->pos + 1;
-    if (sign >= c->words.count || !assigns(&c->words.at[sign], &opcode)) return true;
-    const struct symbol *s = compiler_find(c, name);
-    *did = true;
-    bool fits = s && (element ? s->kind == SYMBOL_ARRAY
-                              : s->kind == SYMBOL_GLOBAL || s->kind == SYMBOL_LOCAL);
-    if (!fits)
-        return compiler_error(c, s ? BASE_SYNTAX : BASE_NAME_UNKNOWN, name->offset, "'%.*s' %s",
-                              (int)(name->size > 60 ? 60 : name->size),
-                              (const char *)c->words.text.data + name->offset,
-                              s ? "cannot be assigned to like this" : "is not declared");
-    if (element) return assign_element(c, s, wanted, opcode, sign + 1);
-    struct symbol variable = *s;
-    c->pos = sign + 1;
-    if (opcode) load(c, &variable);
-    if (!compiler_expression(c)) return false;
-    if (opcode) op(c, opcode, 0);
-    compiler_store(c, &variable);
-    return !wanted || load(c, &variable);
 }
 
 bool compiler_expression(struct compiler *c)
 {
-    bool did;
     if (!compiler_enter(c)) return false;
-    bool ok = assignment(c, true, &did);
-    if (ok && !did) ok = conditional(c);
+    bool ok = conditional(c);
     compiler_leave(c);
     return ok;
 }
 
-/* ++x, x++ and their opposites. */
-static bool step(struct compiler *c, bool *did)
+bool compiler_constant_expression(struct compiler *c, uint32_t *value)
 {
-    const struct word *a = compiler_word(c), *b = a + (a->kind != WORD_END);
-    bool before = a->kind == WORD_SIGN && b->kind == WORD_NAME;
-    const struct word *name = before ? b : a, *sign = before ? a : b;
-    uint32_t plus = SIGN2('+', '+'), minus = SIGN2('-', '-');
-    *did = name->kind == WORD_NAME && sign->kind == WORD_SIGN &&
-           (sign->value == plus || sign->value == minus);
-    if (!*did) return true;
-    const struct symbol *s = compiler_find(c, name);
-    if (!s || (s->kind != SYMBOL_GLOBAL && s->kind != SYMBOL_LOCAL))
-        return compiler_error(c, s ? BASE_SYNTAX : BASE_NAME_UNKNOWN, name->offset,
-                              "'%.*s' is not a variable", (int)(name->size > 60 ? 60 : name->size),
-                              (const char *)c->words.text.data + name->offset);
-    c->pos += 2;
-    load(c, s);
-    op(c, CVBC_OP_PUSH, 1);
-    op(c, sign->value == plus ? CVBC_OP_ADD : CVBC_OP_SUB, 0);
-    return compiler_store(c, s);
+    const struct word *at = compiler_word(c);
+    size_t start = c->out->count;
+    int32_t depth = c->depth;
+    if (!compiler_expression(c)) return false;
+    c->out->count = start;
+    c->depth = depth;
+    *value = c->value.number;
+    return c->value.known ||
+           compiler_error(c, BASE_SYNTAX, at->offset, "this must be known at compile time");
 }
 
 bool compiler_expression_statement(struct compiler *c)
 {
     bool did, leaves;
-    if (!step(c, &did)) return false;
-    if (did) return true;
     if (!assignment(c, false, &did)) return false;
     if (did) return true;
     const struct word *w = compiler_word(c), *next = w + (w->kind != WORD_END);
     int32_t before = c->depth;
-    if (w->kind == WORD_NAME && next->kind == WORD_SIGN &&
-        next->value == '(') { /* a call, perhaps alone */
+    bool method = next->kind == WORD_SIGN && next->value == '.';
+    if (w->kind == WORD_NAME && !compiler_is_type(c, w) && next->kind == WORD_SIGN &&
+        (method || next->value == '(')) { /* a call, perhaps alone */
         size_t pos = c->pos, count = c->out->count;
         c->pos++;
-        if (!call(c, w, &leaves)) return false;
+        if (!(method ? compiler_method : compiler_call)(c, w, &leaves)) return false;
         if (!leaves) return true;
         const struct word *end = compiler_word(c);
         if (end->kind == WORD_SIGN &&
             (end->value == ';' || end->value == ')' || end->value == ',')) {
-            op(c, CVBC_OP_POP, 0);
+            compiler_op(c, CVBC_OP_POP, 0);
             return true;
         }
         c->pos = pos; /* the start of something longer: again, as an expression */
@@ -463,6 +646,6 @@ bool compiler_expression_statement(struct compiler *c)
         c->depth = before;
     }
     if (!compiler_expression(c)) return false;
-    op(c, CVBC_OP_POP, 0);
+    compiler_op(c, CVBC_OP_POP, 0);
     return true;
 }

@@ -10,6 +10,7 @@ struct scanner {
     penta_bytes text;
     size_t pos;
     uint32_t line;
+    bool first; /* nothing of this line was read yet */
     penta_error *err;
 };
 
@@ -22,15 +23,22 @@ static bool skip_blank(struct scanner *s)
 {
     for (;;) {
         int c = peek(s, 0);
-        if (c == '\n') s->line++;
+        if (c == '\n') {
+            s->line++;
+            s->first = true;
+        }
         if (c >= 0 && isspace(c)) {
             s->pos++;
+        } else if (c == '\\' &&
+                   (peek(s, 1) == '\n' || (peek(s, 1) == '\r' && peek(s, 2) == '\n'))) {
+            s->pos += peek(s, 1) == '\n' ? 2 : 3; /* the line goes on */
+            s->line++;
         } else if (c == '/' && peek(s, 1) == '/') {
             while (peek(s, 0) >= 0 && peek(s, 0) != '\n') s->pos++;
         } else if (c == '/' && peek(s, 1) == '*') {
             size_t from = s->pos;
             for (s->pos += 2; !(peek(s, 0) == '*' && peek(s, 1) == '/'); s->pos++) {
-                if (peek(s, 0) < 0)
+                if (peek(s, 0) < 0) /* the text ends here */
                     return error_at(s->err, BASE_SYNTAX, from, "a comment without an end");
                 if (peek(s, 0) == '\n') s->line++;
             }
@@ -68,6 +76,7 @@ static bool scan_character(struct scanner *s, struct word *w)
     if (c < 0 || c == '\n' || at + used >= s->text.size || s->text.data[at + used] != '\'')
         return error_at(s->err, BASE_SYNTAX, s->pos, "a malformed character");
     w->kind = WORD_NUMBER;
+    w->is_char = true;
     w->value = (uint32_t)c & 255;
     s->pos = at + used + 1;
     return true;
@@ -78,11 +87,20 @@ static bool scan_number(struct scanner *s, struct word *w)
     size_t from = s->pos;
     uint64_t value = 0;
     while (peek(s, 0) >= 0 && (isalnum(peek(s, 0)) || peek(s, 0) == '.')) s->pos++;
-    if (!number_parse_bytes(bytes_slice(s->text, from, s->pos - from), &value) ||
-        value > UINT32_MAX)
+    size_t end = s->pos;
+    bool hex = end - from > 1 && s->text.data[from] == '0' && (s->text.data[from + 1] | 32) == 'x';
+    for (; end - from > 1 && strchr("uUlL", s->text.data[end - 1]); end--)
+        w->is_unsigned |= (s->text.data[end - 1] | 32) == 'u';
+    penta_bytes digits = bytes_slice(s->text, from, end - from);
+    if (!hex && (memchr(digits.data, '.', digits.size) || memchr(digits.data, 'e', digits.size))) {
+        w->kind = WORD_REAL;
+        return true;
+    }
+    if (!number_parse_bytes(digits, &value) || value > UINT32_MAX)
         return error_at(s->err, BASE_NUMBER, from, "not a number of at most 32 bits");
     w->kind = WORD_NUMBER;
     w->value = (uint32_t)value;
+    w->is_unsigned |= value > INT32_MAX;
     return true;
 }
 
@@ -113,10 +131,9 @@ static bool scan_sign(struct scanner *s, struct word *w)
         return true;
     }
     int c = peek(s, 0);
-    if (!strchr("+-*/%&|^~!<>=?:;,(){}[]", c))
+    if (!strchr("+-*/%&|^~!<>=?:;,.(){}[]#", c))
         return error_at(s->err, BASE_SYNTAX, s->pos,
-                        c == '#' ? "preprocessor lines are not part of the language"
-                                 : "a character that is not part of the language");
+                        "a character that is not part of the language");
     w->value = SIGN1(c);
     s->pos++;
     return true;
@@ -124,8 +141,10 @@ static bool scan_sign(struct scanner *s, struct word *w)
 
 static bool scan(struct scanner *s, struct word *w)
 {
+    *w = (struct word){.offset = (uint32_t)s->pos};
     if (!skip_blank(s)) return false;
-    *w = (struct word){.offset = (uint32_t)s->pos, .line = s->line};
+    *w = (struct word){.offset = (uint32_t)s->pos, .line = s->line, .first = s->first};
+    s->first = false;
     int c = peek(s, 0);
     bool ok = true;
     if (c < 0) {
@@ -147,15 +166,28 @@ static bool scan(struct scanner *s, struct word *w)
     return ok;
 }
 
-bool words_scan(penta_bytes text, struct words *out, penta_error *err)
+/* After a malformed token: tells it and goes on after its first character. */
+static bool told(struct scanner *s, const struct word *w, struct findings *f)
 {
-    struct scanner s = {.text = text, .line = 1, .err = err};
+    if (s->err->code == BASE_MEMORY) return false;
+    findings_pass(f, s->err);
+    *s->err = (penta_error){0};
+    if (s->pos <= w->offset) s->pos = w->offset + 1;
+    return true;
+}
+
+bool words_scan(penta_bytes text, struct words *out, struct findings *f, penta_error *err)
+{
+    enum { BAD_MAX = 20 };
+    struct scanner s = {.text = text, .line = 1, .first = true, .err = err};
+    unsigned bad = 0;
     size_t capacity = 0;
     *out = (struct words){.text = text};
     if (text.size >= UINT32_MAX) return error_at(err, BASE_LIMIT, 0, "a source of 4 GiB or more");
     do {
         if (!ARRAY_GROW(out->at, capacity, out->count, err)) return false;
-        if (!scan(&s, &out->at[out->count])) return false;
+        while (!scan(&s, &out->at[out->count]))
+            if (!told(&s, &out->at[out->count], f) || ++bad == BAD_MAX) return false;
     } while (out->at[out->count++].kind != WORD_END);
     out->lines = s.line;
     return true;

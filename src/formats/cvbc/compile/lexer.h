@@ -1,13 +1,16 @@
 /* Tokens of the source language: all of a text at once, since the parser looks ahead freely. */
 #pragma once
 #include "base/arena.h"
+#include "base/error.h"
 
-enum word_kind { WORD_END, WORD_NAME, WORD_NUMBER, WORD_STRING, WORD_SIGN, WORD_BAD };
+enum word_kind { WORD_END, WORD_NAME, WORD_NUMBER, WORD_REAL, WORD_STRING, WORD_SIGN };
 struct word {
     enum word_kind kind;
     uint32_t offset, size;
-    uint32_t line;  /* from 1 */
-    uint32_t value; /* WORD_NUMBER; WORD_SIGN: its characters, first in the low byte */
+    uint32_t line;             /* from 1 */
+    uint32_t value;            /* WORD_NUMBER; WORD_SIGN: its characters, first in the low byte */
+    bool is_unsigned, is_char; /* WORD_NUMBER: 5u or beyond 2^31; 'a' */
+    bool first;                /* of its line */
 };
 struct words {
     penta_bytes text;
@@ -15,8 +18,8 @@ struct words {
     size_t count;
     uint32_t lines;
 };
-/* False: memory, or a malformed token (err says which). */
-bool words_scan(penta_bytes text, struct words *out, penta_error *err);
+/* Malformed tokens are told and left out. False: memory. */
+bool words_scan(penta_bytes text, struct words *out, struct findings *findings, penta_error *err);
 bool word_is(const struct words *w, const struct word *word, const char *name);
 /* The bytes of a string literal, escapes resolved; false and an error on a bad escape. */
 bool word_string(const struct words *w, const struct word *word, struct arena *arena,

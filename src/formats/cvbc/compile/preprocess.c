@@ -1,0 +1,324 @@
+#include "cvbc/compile/preprocess.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "base/bytes.h"
+
+enum { DEPTH_MAX = 64, WORDS_MAX = 1 << 20, PARAMETERS_MAX = 16 };
+
+struct macro {
+    struct word name;
+    bool function, dead; /* dead: #undef */
+    struct word parameters[PARAMETERS_MAX];
+    unsigned count;
+    size_t from, to; /* its words in the text */
+};
+
+struct preprocessor {
+    const struct words *in;
+    struct words *out;
+    size_t capacity, pos, end;
+    struct macro *macros;
+    size_t macro_count, macro_capacity;
+    struct findings *f;
+    penta_error *err;
+    unsigned depth, skipping, nesting; /* conditions: levels that are left out, levels in all */
+    bool taken[DEPTH_MAX];             /* per level: a branch was compiled */
+    bool too_long;
+};
+
+static bool complain(struct preprocessor *p, const struct word *at, const char *what)
+{
+    penta_error e = {.code = BASE_SYNTAX, .offset = at->offset};
+    snprintf(e.message, sizeof e.message, "%s", what);
+    findings_pass(p->f, &e);
+    return true;
+}
+
+static bool same(const struct preprocessor *p, const struct word *a, const struct word *b)
+{
+    const uint8_t *text = p->in->text.data;
+    return a->kind == WORD_NAME && b->kind == WORD_NAME && a->size == b->size &&
+           !memcmp(text + a->offset, text + b->offset, a->size);
+}
+
+static struct macro *find(const struct preprocessor *p, const struct word *name)
+{
+    for (size_t i = p->macro_count; i-- > 0;)
+        if (same(p, &p->macros[i].name, name)) return p->macros[i].dead ? NULL : &p->macros[i];
+    return NULL;
+}
+
+static bool is_sign(const struct word *w, uint32_t sign)
+{
+    return w->kind == WORD_SIGN && w->value == sign;
+}
+
+/* ---- replacing ---- */
+
+struct argument {
+    const struct word *at;
+    size_t count;
+};
+
+static bool put(struct preprocessor *p, struct word w, uint32_t line)
+{
+    if (p->out->count >= WORDS_MAX) {
+        if (!p->too_long) complain(p, &w, "macros make more than a million words");
+        p->too_long = true;
+        return true;
+    }
+    w.line = line;
+    if (!ARRAY_GROW(p->out->at, p->capacity, p->out->count, p->err)) return false;
+    p->out->at[p->out->count++] = w;
+    return true;
+}
+
+static bool expand(struct preprocessor *p, const struct word *at, size_t count, uint32_t line);
+
+/* The words of a macro, its parameters replaced by the words of the call. */
+static bool substitute(struct preprocessor *p, const struct macro *m,
+                       const struct argument *arguments, uint32_t line)
+{
+    struct word *body = NULL;
+    size_t count = 0, capacity = 0;
+    bool ok = true;
+    for (size_t i = m->from; ok && i < m->to; i++) {
+        const struct word *w = &p->in->at[i];
+        struct argument one = {w, 1};
+        for (unsigned k = 0; k < m->count; k++)
+            if (same(p, &m->parameters[k], w)) one = arguments[k];
+        for (size_t k = 0; ok && k < one.count && count < WORDS_MAX; k++) {
+            ok = ARRAY_GROW(body, capacity, count, p->err);
+            if (ok) body[count++] = one.at[k];
+        }
+    }
+    ok = ok && expand(p, body, count, line);
+    free(body);
+    return ok;
+}
+
+/* The arguments after the name at `at`; returns how many words they are, 0: no call. */
+static size_t take_arguments(struct preprocessor *p, const struct macro *m, const struct word *at,
+                             size_t count, struct argument *arguments)
+{
+    unsigned n = 0, open = 1;
+    if (count < 2 || !is_sign(&at[1], '(')) return 0;
+    size_t i = 2, from = 2;
+    for (; i < count && at[i].kind != WORD_END; i++) {
+        if (is_sign(&at[i], '(')) open++;
+        if (is_sign(&at[i], ')') && !--open) break;
+        if (!is_sign(&at[i], ',') || open > 1) continue;
+        if (n < PARAMETERS_MAX) arguments[n] = (struct argument){at + from, i - from};
+        n++;
+        from = i + 1;
+    }
+    if (i >= count || open) return 0;
+    if (i > from || n) {
+        if (n < PARAMETERS_MAX) arguments[n] = (struct argument){at + from, i - from};
+        n++;
+    }
+    if (n != m->count) complain(p, at, "the macro has another number of parameters");
+    return n == m->count ? i + 1 : 0;
+}
+
+static bool expand(struct preprocessor *p, const struct word *at, size_t count, uint32_t line)
+{
+    if (p->depth == DEPTH_MAX) return complain(p, at, "a macro contains itself, or 64 others");
+    p->depth++;
+    bool ok = true;
+    for (size_t i = 0; ok && i < count && !p->too_long;) {
+        struct macro *m = at[i].kind == WORD_NAME ? find(p, &at[i]) : NULL;
+        struct argument arguments[PARAMETERS_MAX];
+        size_t used = m && m->function ? take_arguments(p, m, at + i, count - i, arguments) : 1;
+        if (!m || !used) {
+            ok = put(p, at[i], line ? line : at[i].line);
+            i++;
+            continue;
+        }
+        struct macro copy = *m;
+        m->dead = true; /* not within itself */
+        size_t index = (size_t)(m - p->macros);
+        ok = substitute(p, &copy, arguments, line ? line : at[i].line);
+        p->macros[index].dead = false;
+        i += used;
+    }
+    p->depth--;
+    return ok;
+}
+
+/* ---- directives ---- */
+
+static size_t line_end(const struct preprocessor *p)
+{
+    size_t at = p->pos;
+    while (at < p->end && p->in->at[at].kind != WORD_END && !p->in->at[at].first) at++;
+    return at;
+}
+
+static bool define(struct preprocessor *p, size_t end)
+{
+    struct macro m = {.name = p->in->at[p->pos]};
+    if (p->pos == end || m.name.kind != WORD_NAME)
+        return complain(p, &p->in->at[p->pos - 1], "#define wants a name");
+    size_t at = p->pos + 1;
+    /* A parenthesis right after the name, without a space, begins parameters. */
+    if (at < end && is_sign(&p->in->at[at], '(') &&
+        p->in->at[at].offset == m.name.offset + m.name.size) {
+        m.function = true;
+        for (at++; at < end && !is_sign(&p->in->at[at], ')'); at++) {
+            if (is_sign(&p->in->at[at], ',')) continue;
+            if (m.count == PARAMETERS_MAX || p->in->at[at].kind != WORD_NAME)
+                return complain(p, &p->in->at[at], "a macro has up to 16 names as parameters");
+            m.parameters[m.count++] = p->in->at[at];
+        }
+        at += at < end;
+    }
+    m.from = at;
+    m.to = end;
+    if (!ARRAY_GROW(p->macros, p->macro_capacity, p->macro_count, p->err)) return false;
+    p->macros[p->macro_count++] = m;
+    return true;
+}
+
+static bool included(struct preprocessor *p, size_t end)
+{
+    static const char *const ours[] = {"Arduino.h", "stdint.h", "stdbool.h",
+                                       "stdio.h",   "stdlib.h", "string.h"};
+    const struct word *w = &p->in->at[p->pos];
+    if (p->pos == end) return complain(p, w - 1, "#include wants a file");
+    const struct word *last = &p->in->at[end - 1];
+    penta_bytes name =
+        bytes_slice(p->in->text, w->offset + 1, last->offset + last->size - w->offset - 2);
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (bytes_equal(name, bytes_of(ours[i]))) return true;
+    char text[100];
+    snprintf(text, sizeof text,
+             "there is no header '%.*s'; known are Arduino.h, stdint.h and stdbool.h",
+             (int)(name.size > 30 ? 30 : name.size), (const char *)name.data);
+    return complain(p, w, text);
+}
+
+/* #if: a number, a macro that is one, or defined(NAME), perhaps after !. */
+static bool condition(struct preprocessor *p, size_t end)
+{
+    size_t at = p->pos;
+    bool negated = at < end && is_sign(&p->in->at[at], '!');
+    at += negated ? 1 : 0;
+    const struct word *w = &p->in->at[at];
+    bool truth = false;
+    if (at < end && word_is(p->in, w, "defined")) {
+        bool open = at + 1 < end && is_sign(&p->in->at[at + 1], '(');
+        at += open ? 2 : 1;
+        truth = at < end && find(p, &p->in->at[at]);
+    } else if (at < end && w->kind == WORD_NUMBER && at + 1 == end) {
+        truth = w->value;
+    } else if (at < end && w->kind == WORD_NAME && at + 1 == end) {
+        const struct macro *m = find(p, w);
+        truth = m && m->to == m->from + 1 && p->in->at[m->from].kind == WORD_NUMBER &&
+                p->in->at[m->from].value;
+    } else {
+        complain(p, at < end ? w : w - 1, "#if takes a number, a name or defined(NAME)");
+    }
+    return truth != negated;
+}
+
+static void enter(struct preprocessor *p, const struct word *at, bool truth)
+{
+    if (p->nesting == DEPTH_MAX) {
+        complain(p, at, "more than 64 nested conditions");
+        return;
+    }
+    p->taken[p->nesting++] = truth;
+    if (p->skipping || !truth) p->skipping++;
+}
+
+static bool directive(struct preprocessor *p)
+{
+    const struct words *in = p->in;
+    p->pos++; /* the # */
+    size_t end = line_end(p);
+    const struct word *w = &in->at[p->pos];
+    if (p->pos == end) return true;
+    p->pos++;
+    bool ok = true;
+    if (word_is(in, w, "ifdef") || word_is(in, w, "ifndef")) {
+        bool there = p->pos < end && find(p, &in->at[p->pos]);
+        enter(p, w, there == word_is(in, w, "ifdef"));
+    } else if (word_is(in, w, "if")) {
+        enter(p, w, !p->skipping && condition(p, end));
+    } else if (word_is(in, w, "else") || word_is(in, w, "elif")) {
+        if (!p->nesting) {
+            complain(p, w, "#else without #if");
+        } else if (p->skipping <= 1) {
+            bool now = !p->taken[p->nesting - 1];
+            p->skipping = 0;
+            if (now && word_is(in, w, "elif")) now = condition(p, end);
+            p->skipping = !now;
+            p->taken[p->nesting - 1] |= now;
+        }
+    } else if (word_is(in, w, "endif")) {
+        if (!p->nesting) complain(p, w, "#endif without #if");
+        p->nesting -= p->nesting > 0;
+        p->skipping -= p->skipping > 0;
+    } else if (p->skipping || word_is(in, w, "pragma")) {
+        ok = true;
+    } else if (word_is(in, w, "define")) {
+        ok = define(p, end);
+    } else if (word_is(in, w, "undef")) {
+        struct macro *m = p->pos < end ? find(p, &in->at[p->pos]) : NULL;
+        if (m) m->dead = true;
+    } else if (word_is(in, w, "include")) {
+        included(p, end);
+    } else if (word_is(in, w, "error")) {
+        complain(p, w, "#error was reached");
+    } else {
+        complain(
+            p, w,
+            "unknown directive; known are define undef include if ifdef ifndef elif else endif");
+    }
+    p->pos = end;
+    return ok;
+}
+
+/* Lines from p->pos to the end of the part. */
+static bool part(struct preprocessor *p)
+{
+    while (p->in->at[p->pos].kind != WORD_END) {
+        const struct word *w = &p->in->at[p->pos];
+        if (is_sign(w, '#') && w->first) {
+            if (!directive(p)) return false;
+            continue;
+        }
+        size_t from = p->pos;
+        while (p->in->at[p->pos].kind != WORD_END &&
+               !(is_sign(&p->in->at[p->pos], '#') && p->in->at[p->pos].first))
+            p->pos++;
+        if (!p->skipping && !expand(p, &p->in->at[from], p->pos - from, 0)) return false;
+    }
+    if (p->nesting) complain(p, &p->in->at[p->pos], "#if without #endif");
+    p->nesting = p->skipping = 0;
+    return put(p, p->in->at[p->pos], p->in->at[p->pos].line);
+}
+
+bool words_preprocess(const struct words *in, size_t library, struct words *out,
+                      size_t *out_library, struct findings *f, penta_error *err)
+{
+    struct words scratch = {.text = in->text};
+    *out = (struct words){.text = in->text, .lines = in->lines};
+    struct preprocessor p = {.in = in, .f = f, .err = err, .out = &scratch, .end = in->count};
+    /* First the macros of the library, then the program, then the library's functions. */
+    p.pos = library;
+    bool ok = part(&p);
+    p.out = out;
+    p.capacity = 0;
+    p.pos = 0;
+    ok = ok && part(&p);
+    *out_library = out->count;
+    p.pos = library;
+    ok = ok && part(&p);
+    free(scratch.at);
+    free(p.macros);
+    return ok;
+}
