@@ -282,6 +282,59 @@ static void loop(struct maker *m)
     writer_print(m->w, ".l%u:\n", end);
 }
 
+/* A loop over memory by a counter, and another that follows it; some run out of bounds, some leave
+ * early. */
+static void sweep(struct maker *m)
+{
+    static const char *const kinds[] = {"i64", "i64", "u64", "i32", "u32", "i16"};
+    static const char *const ends[] = {"LT", "LT", "LTE", "NEQ"};
+    unsigned top = m->labels++, end = m->labels++, counter = 200 + m->loops++,
+             other = 200 + m->loops++, bound = 200 + m->loops++,
+             step = 1 + pick(m, 3) / 2 * pick(m, 9), scale = 1u << pick(m, 4);
+    const char *kind = kinds[pick(m, 6)], *ending = ends[step == 1 ? pick(m, 4) : pick(m, 3)];
+    bool tests_first = pick(m, 2);
+    line(m, "VAR %%%u, %s, %u", counter, kind, pick(m, 3) * pick(m, 12));
+    line(m, "VAR %%%u, i64, %d", other, (int)pick(m, 40) - (pick(m, 8) ? 0 : 20));
+    line(m, "VAR %%%u, %s, %u", bound, kind,
+         12 * step + (pick(m, 6) ? pick(m, 100) : pick(m, 900)));
+    if (!pick(m, 4)) {
+        line(m, "MOV %%%u, %%%u", bound, int_variable(m));
+        line(m, "AND %%%u, %u", bound, pick(m, 3) ? 127 : 1023);
+        line(m, "OR %%%u, 32", bound);
+        if (ending[0] == 'N') ending = "LT";
+    }
+    writer_print(m->w, ".l%u:\n", top);
+    if (tests_first) {
+        line(m, "CMP %%%u, %%%u", counter, bound);
+        line(m, "BR GTE, @.l%u", end);
+    }
+    for (unsigned i = 1 + pick(m, 3); i--;) {
+        unsigned type = pick(m, 10), by = pick(m, 3) ? counter : other;
+        char where[60];
+        snprintf(where, sizeof where, "%s [u64 %%10%u + %s %%%u*%u + %u]", types[type],
+                 pick(m, 6) == 0, by == counter ? kind : "i64", by, pick(m, 2) ? 1 : scale,
+                 pick(m, 20));
+        if (pick(m, 2))
+            line(m, "ADD %%%u, %s", type + 1, where);
+        else
+            line(m, "MOV %s, %%%u", where, type + 1);
+    }
+    if (!pick(m, 3)) {
+        line(m, "CMP %%%u, %lld", int_variable(m), number(m) & 127);
+        line(m, "BR EQ, @.l%u", end);
+    }
+    line(m, "ADD %%%u, %u", other, pick(m, 4));
+    line(m, "ADD %%%u, %u", counter, step);
+    if (tests_first) {
+        line(m, "BR @.l%u", top);
+    } else {
+        line(m, "CMP %%%u, %%%u", counter, bound);
+        line(m, "BR %s, @.l%u", ending, top);
+    }
+    writer_print(m->w, ".l%u:\n", end);
+    line(m, "MOV %%%u, %%%u", int_variable(m), other);
+}
+
 /* After a call and at the start of a function flags are unspecified: this sets them all. */
 static void set_flags(struct maker *m)
 {
@@ -342,7 +395,7 @@ static void statements(struct maker *m, unsigned count)
         else if (what < 20)
             branch(m);
         else if (what < 22)
-            loop(m);
+            pick(m, 3) ? loop(m) : sweep(m);
         else if (what < 23)
             call(m);
         else if (pick(m, 3))

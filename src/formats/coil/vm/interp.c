@@ -430,7 +430,8 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         /* ---- reals ---- */
 #define REAL_BODY(opcode, x_, y_, sign)                                                            \
             uint64_t x = x_, y = y_;                                                               \
-            fp[in->a] = bits_of(real_of(x) sign real_of(y));                                       \
+            double result = real_of(x) sign real_of(y);                                            \
+            fp[in->a] = bits_of(result != result ? coil_first_nan(result, real_of(x)) : result);   \
             NOTE_REAL(COIL_OP_##opcode, x, y);                                                     \
             in++;                                                                                  \
             NEXT

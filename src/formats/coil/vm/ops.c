@@ -291,11 +291,11 @@ static void operate_real(struct coil_operation *o)
     double a = coil_real(type, o->a), b = coil_real(type, o->b), c = coil_real(type, o->c), r = 0;
     bool finite = isfinite(a) && isfinite(b), zero = false;
     switch (o->opcode) {
-    case COIL_OP_ADD: r = a + b; break;
+    case COIL_OP_ADD: r = coil_first_nan(a + b, a); break;
     case COIL_OP_ADDC: r = o->carry ? a + b + 1 : a + b; break; /* adding 0 would lose -0.0 */
     case COIL_OP_SUB: r = a - b; break;
     case COIL_OP_SUBB: r = o->carry ? a - b - 1 : a - b; break;
-    case COIL_OP_MUL: r = a * b; break;
+    case COIL_OP_MUL: r = coil_first_nan(a * b, a); break;
     case COIL_OP_INC: r = a + 1; break;
     case COIL_OP_DEC: r = a - 1; break;
     case COIL_OP_DIV:

@@ -28,6 +28,11 @@ static inline double coil_real(uint8_t op, uint64_t bits)
     memcpy(&wide, &bits, 8);
     return op == COIL_T_FP32 ? (double)single : wide;
 }
+/* Of two NaNs the first one is the result, quiet: C leaves that to the compiler. */
+static inline double coil_first_nan(double result, double a)
+{
+    return result != result && a != a ? a + 0 : result;
+}
 static inline uint64_t coil_real_bits(uint8_t op, double value)
 {
     float single = (float)value;
