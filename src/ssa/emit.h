@@ -23,7 +23,9 @@ struct ssa_emitter {
     struct ssa_code *code;
     struct x64 *e;
     uint32_t function;
-    uint32_t at; /* number of the instruction under way */
+    uint32_t at;       /* number of the instruction under way */
+    uint32_t compared; /* a SET whose comparison is in the flags, for the SELECT after it */
+    uint8_t holds;     /* the condition that says whether it holds */
     struct x64_label *labels;
     uint32_t *through; /* per block: where a jump to it really goes */
     struct ssa_move *moves;

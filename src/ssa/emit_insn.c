@@ -242,20 +242,40 @@ enum x64_cond ssa_emit_compare(struct ssa_emitter *m, const struct ssa_insn *in)
     return (enum x64_cond)conds[in->cond];
 }
 
-static void set(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
+/* Only the selection right after it reads the result: then that needs no register. */
+static bool is_for_select(const struct ssa_emitter *m, uint32_t value)
 {
+    const struct ssa_insn *in = &m->f->insns[value], *next = &m->f->insns[in->next];
+    const struct ssa_interval *i = &m->l.intervals[m->l.first[value]];
+    return in->next && next->op == SSA_SELECT && next->arg[0] == value && !i->next &&
+           next->arg[1] != value && next->arg[2] != value && i->use_end - i->use_first == 2;
+}
+
+static void set(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d, uint32_t value)
+{
+    if (is_for_select(m, value)) {
+        m->holds = (uint8_t)ssa_emit_compare(m, in);
+        m->compared = value;
+        return;
+    }
     x64_setcc(m->e, ssa_emit_compare(m, in), SSA_SCRATCH);
     x64_movzx8(m->e, d, SSA_SCRATCH);
 }
 
 static void select(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
 {
-    enum x64_reg c = ssa_int_arg(m, in->arg[0]);
-    x64_test(m->e, X64, c, c);
+    enum x64_cond otherwise = X64_E;
+    if (m->compared == in->arg[0]) {
+        otherwise = (enum x64_cond)(m->holds ^ 1);
+    } else {
+        enum x64_reg c = ssa_int_arg(m, in->arg[0]);
+        x64_test(m->e, X64, c, c);
+    }
+    m->compared = 0;
     fetch(m, SSA_SCRATCH, in->arg[2]);
     if (d == SSA_SCRATCH) m->code->failed = true;
     fetch(m, d, in->arg[1]);
-    x64_cmov(m->e, X64_E, X64, d, SSA_SCRATCH);
+    x64_cmov(m->e, otherwise, X64, d, SSA_SCRATCH);
 }
 
 /* ---- floats ---- */
@@ -519,7 +539,7 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
     case SSA_DIVU:
     case SSA_REMS:
     case SSA_REMU: divide(m, in, r); break;
-    case SSA_SET: set(m, in, r); break;
+    case SSA_SET: set(m, in, r, value); break;
     case SSA_SELECT: select(m, in, r); break;
     case SSA_FADD:
     case SSA_FSUB:

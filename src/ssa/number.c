@@ -1,6 +1,5 @@
-/* Value numbering: of equal pure computations, those that another one dominates become copies of it.
- * Loads too, inside a block and as long as nothing is stored; a load from where the block has just
- * stored is the stored value. */
+/* Value numbering: of equal pure computations, those that another one dominates become copies of it; of
+ * equal checks, they go. Loads are forward.c's. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +7,6 @@
 struct table {
     uint32_t *slots; /* values */
     size_t mask;
-    uint32_t epoch;   /* of memory: what loads of different epochs read may differ */
-    uint32_t *epochs; /* per value */
 };
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -44,9 +41,7 @@ static uint32_t find(struct table *t, const struct ssa_function *f, const struct
         uint32_t other = t->slots[at];
         const struct ssa_insn *o = &f->insns[other];
         if (!equal(o, in)) continue;
-        if (in->op == SSA_LOAD ? t->epochs[other] == t->epoch
-                               : ssa_dominates(l, o->block, in->block))
-            return other;
+        if (ssa_dominates(l, o->block, in->block)) return other;
         break;
     }
     t->slots[at] = value;
@@ -55,45 +50,15 @@ static uint32_t find(struct table *t, const struct ssa_function *f, const struct
 
 static void to_origin(void *user, uint32_t *use) { *use = ssa_origin(user, *use); }
 
-/* What a load from this place would give now. */
-static uint32_t after_store(struct ssa_function *f, uint32_t store)
-{
-    const struct ssa_insn *in = &f->insns[store];
-    bool whole = in->mem == SSA_X64 || in->mem == SSA_MF32 || in->mem == SSA_MF64;
-    return whole ? in->arg[2] : 0;
-}
-
-struct forward { /* the last stores of a block */
-    uint32_t store, value;
-};
-
-static uint32_t forwarded(const struct ssa_function *f, uint32_t load, const struct forward *last)
-{
-    const struct ssa_insn *in = &f->insns[load], *s = &f->insns[last->store];
-    bool same = last->store && s->block == in->block && s->mem == in->mem && s->imm == in->imm &&
-                s->scale == in->scale && s->arg[0] == in->arg[0] && s->arg[1] == in->arg[1];
-    return same ? last->value : 0;
-}
-
 static void visit(struct ssa_function *f, const struct ssa_loops *l, struct table *t,
                   uint32_t block)
 {
-    struct forward last = {0};
-    t->epoch++;
     for (uint32_t i = f->blocks[block].first, next; i; i = next) {
         next = f->insns[i].next;
         struct ssa_insn *in = &f->insns[i];
         if (in->op != SSA_PHI) ssa_uses(f, i, to_origin, f);
         uint32_t same = 0;
-        if (in->op == SSA_STORE || ssa_has(in->op, 'm')) {
-            t->epoch++;
-            last = (struct forward){0};
-            if (in->op == SSA_STORE) last = (struct forward){i, after_store(f, i)};
-        } else if (in->op == SSA_LOAD) {
-            t->epochs[i] = t->epoch;
-            same = forwarded(f, i, &last);
-            if (!same) same = find(t, f, l, i);
-        } else if (in->op == SSA_GUARD || in->op == SSA_WINDOW || in->op == SSA_LIMIT) {
+        if (in->op == SSA_GUARD || in->op == SSA_WINDOW || in->op == SSA_LIMIT) {
             /* What was checked once stays valid: regions never become smaller. */
             if (find(t, f, l, i)) ssa_remove(f, i);
             continue;
@@ -113,15 +78,12 @@ void ssa_pass_number(struct ssa_function *f)
     if (f->failed || !ssa_loops(&l, f)) return;
     size_t size = 64;
     while (size < f->count * 2) size *= 2;
-    struct table t = {calloc(size, sizeof *t.slots), size - 1, 0,
-                      calloc(f->count, sizeof *t.epochs)};
+    struct table t = {calloc(size, sizeof *t.slots), size - 1};
     uint32_t *order = malloc((l.count + 1) * sizeof *order);
     for (uint32_t i = 0; order && i < l.count; i++) order[l.tree[l.order[i]]] = l.order[i];
-    for (uint32_t i = 0; order && t.slots && t.epochs && i < l.count; i++)
-        visit(f, &l, &t, order[i]);
+    for (uint32_t i = 0; order && t.slots && i < l.count; i++) visit(f, &l, &t, order[i]);
     free(order);
     free(t.slots);
-    free(t.epochs);
     ssa_loops_free(&l);
     ssa_pass_copies(f);
 }

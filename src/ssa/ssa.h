@@ -210,7 +210,10 @@ extern const struct ssa_pass ssa_passes[]; /* in the order in which they run; en
 
 void ssa_pass_copies(struct ssa_function *f);    /* copies.c: copies and needless phis */
 void ssa_pass_fold(struct ssa_function *f);      /* fold.c: constants, identities */
-void ssa_pass_number(struct ssa_function *f);    /* number.c: equal values, loads after stores */
+void ssa_pass_number(struct ssa_function *f);    /* number.c: equal values and checks */
+void ssa_pass_forward(struct ssa_function *f);   /* forward.c: loads of what is known */
+void ssa_pass_ifconvert(struct ssa_function *f); /* ifconvert.c: selections for branches */
+void ssa_pass_peephole(struct ssa_function *f);  /* peephole.c: comparisons where they are used */
 void ssa_pass_address(struct ssa_function *f);   /* address.c: sums into addressing modes */
 void ssa_pass_dead(struct ssa_function *f);      /* dead.c */
 void ssa_pass_invariant(struct ssa_function *f); /* invariant.c: out of loops */
