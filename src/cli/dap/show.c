@@ -410,12 +410,22 @@ struct completing {
     const char *word;
     size_t size, count;
     uint64_t start;
+    struct writer told; /* names so far, each after a 0 and before one */
 };
 
 static void offer(struct completing *c, penta_bytes name, const char *type)
 {
     enum { MOST = 200 };
-    if (name.size < c->size || memcmp(name.data, c->word, c->size) || c->count++ >= MOST) return;
+    struct writer key = {0};
+    if (name.size < c->size || memcmp(name.data, c->word, c->size)) return;
+    writer_char(&key, 0);
+    writer_bytes(&key, name.data, name.size);
+    writer_char(&key, 0);
+    bool twice = !key.failed && c->told.out.size &&
+                 memmem(c->told.out.data, c->told.out.size, key.out.data, key.out.size);
+    if (!twice) writer_append(&c->told, &key);
+    writer_free(&key);
+    if (twice || c->count++ >= MOST) return;
     json_object(c->j, NULL);
     json_string(c->j, "label", name);
     json_text(c->j, "type", type);
@@ -452,4 +462,5 @@ void dap_completions(struct dap *d, struct dap_answer *a)
     penta_parts(d->module, offer_part, &c);
     for (size_t i = 0; !from && i < COMMANDS; i++) offer(&c, bytes_of(commands[i].name), "keyword");
     json_end(a->body);
+    writer_free(&c.told);
 }

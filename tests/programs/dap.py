@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""penta dap with a client of its own: what the table of actions (debugger.py) does not ask.
+
+Lines, scopes, variables in pieces, memory, disassembly, output, pausing, recorded runs, the server with its token,
+and messages that are none."""
+import base64
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+
+from dap_client import Adapter
+from support import check, main
+
+PENTA = os.path.abspath(sys.argv[1])
+
+SUM = """.global main
+.func square
+    MUL v1, v1
+    RET
+.endfunc
+.func main
+    VAR %i, i32, 1
+    VAR %sum, i64, 0
+.next:
+    CMP %i, 3
+    BR GT, @.done
+    MOV v1, %i
+    CALL @square
+    ADD %sum, v1
+    INC %i
+    BR @.next
+.done:
+    MOV v0, %sum
+    RET
+.endfunc
+"""
+SKETCH = """int cells[8];
+void setup() {
+    for (int i = 0; i < 8; i++) {
+        cells[i] = i * i;
+    }
+    printf("done\\n");
+}
+void loop() {
+    delay(1);
+}
+"""
+
+
+def make(name, text, *command):
+    with open(name, "w") as out:
+        out.write(text)
+    subprocess.run([PENTA, *command, name, "-o", name + ".out"], check=True, timeout=60)
+    return os.path.abspath(name + ".out")
+
+
+def start(program, configure=None, **more):
+    a = Adapter([PENTA, "dap"])
+    a.ask("initialize", adapterID="penta")
+    a.ask(more.pop("request", "launch"), program=program, **more)
+    a.event("initialized")
+    if configure:
+        configure(a)
+    a.ask("configurationDone")
+    return a
+
+
+def top(a):
+    return a.ask("stackTrace", threadId=1)["stackFrames"][0]
+
+
+def scope(a, name, frame=1):
+    for s in a.ask("scopes", frameId=frame)["scopes"]:
+        if s["name"] == name:
+            return s["variablesReference"]
+    raise AssertionError("no scope " + name)
+
+
+def values(a, reference, **more):
+    return {v["name"]: v for v in a.ask("variables", variablesReference=reference, **more)["variables"]}
+
+
+def test_lines_frames_and_locals():
+    program = make("sum.casm", SUM, "asm", "-g")
+    path = os.path.abspath("sum.casm")
+    answers = []
+
+    def configure(a):
+        answers.extend(a.ask("setBreakpoints", source={"path": path}, breakpoints=[
+            {"line": 3}, {"line": 14, "condition": "%1 == 2"}, {"line": 99}])["breakpoints"])
+    a = start(program, configure)
+    check([b["verified"] for b in answers] == [True, True, False], answers)
+    stop = a.event("stopped")
+    check(stop["reason"] == "breakpoint" and stop["hitBreakpointIds"] == [answers[0]["id"]], stop)
+    frames = a.ask("stackTrace", threadId=1)["stackFrames"]
+    check([f["line"] for f in frames] == [3, 13] and frames[0]["source"]["path"] == path, frames)
+    check(values(a, scope(a, "Locals", 2))["%1"]["value"] == "1", "locals of the caller")
+    check(a.ask("evaluate", expression="%1", frameId=2)["result"] == "1", "in the caller")
+    a.ask("stepOut", threadId=1)
+    a.event("stopped")
+    a.ask("next", threadId=1)
+    a.event("stopped")
+    check(top(a)["line"] == 15, top(a))
+    a.ask("stepBack", threadId=1)
+    a.event("stopped")
+    check(top(a)["line"] == 14, top(a))
+    a.ask("setBreakpoints", source={"path": path}, breakpoints=[{"line": 14, "hitCondition": "2"}])
+    a.ask("continue", threadId=1)
+    a.event("stopped")
+    a.ask("continue", threadId=1)
+    a.event("exited")
+    a.event("terminated")
+    check(a.close() == 0, "exit")
+
+
+def test_step_into_and_locations():
+    a = start(make("sum.casm", SUM, "asm", "-g"), stopOnEntry=True)
+    check(a.event("stopped")["reason"] == "entry", "entry")
+    for line in (8, 10, 11, 12, 13, 3, 4, 14):
+        a.ask("stepIn", threadId=1)
+        a.event("stopped")
+        check(top(a)["line"] == line, (line, top(a)))
+    places = a.ask("breakpointLocations", source={"path": os.path.abspath("sum.casm")}, line=1, endLine=8)["breakpoints"]
+    check(sorted(p["line"] for p in places) == [3, 4, 7, 8], places)
+    check(a.ask("loadedSources")["sources"][0]["name"] == "sum.casm", "sources")
+    check("CALL @square" in a.ask("source", source={"path": os.path.abspath("sum.casm")}, sourceReference=0)["content"], "text")
+    targets = a.ask("completions", text="ma", column=3)["targets"]
+    check([t["label"] for t in targets] == ["main"], targets)
+    a.ask("restart")
+    a.event("stopped")
+    check(top(a)["line"] == 7, top(a))
+    a.close()
+
+
+def test_arrays_output_and_log_points():
+    def configure(a):
+        a.ask("setBreakpoints", source={"path": os.path.abspath("cells.ino")},
+              breakpoints=[{"line": 4, "logMessage": "i is {i}"}, {"line": 9}])
+    a = start(make("cells.ino", SKETCH, "compile"), configure, options={"budget": 100000})
+    outputs = ""
+    while True:
+        message = a.receive()
+        if message.get("event") == "output":
+            outputs += message["body"]["output"]
+        if message.get("event") == "stopped":
+            break
+    check("i is 0\n" in outputs and "i is 7\n" in outputs and "done" in outputs, outputs)
+    cells = values(a, scope(a, "Globals"))["cells"]
+    check(cells["indexedVariables"] == 8, cells)
+    part = values(a, cells["variablesReference"], filter="indexed", start=5, count=2)
+    check([v["value"] for v in part.values()] == ["25", "36"], part)
+    check(a.ask("setVariable", variablesReference=cells["variablesReference"], name="2", value="-7")["value"] == "-7", "set")
+    memory = a.ask("readMemory", memoryReference=cells["memoryReference"], offset=8, count=8)
+    check(base64.b64decode(memory["data"]) == b"\xf9\xff\xff\xff\x09\0\0\0", memory)
+    a.ask("writeMemory", memoryReference=cells["memoryReference"], data=base64.b64encode(b"\x2a\0").decode())
+    check(a.ask("evaluate", expression="cells", format={"hex": True})["result"] == "0x2a", "written")
+    info = a.ask("dataBreakpointInfo", variablesReference=cells["variablesReference"], name="3")
+    check(info["accessTypes"] == ["write", "read", "readWrite"], info)
+    a.close()
+
+
+def test_machine_tree_and_disassembly():
+    a = start(make("sum.casm", SUM, "asm", "-g"), stopOnEntry=True)
+    a.event("stopped")
+    tree = values(a, scope(a, "Machine"))
+    check("pc" in tree and tree["registers"]["variablesReference"], tree)
+    check("v0" in values(a, tree["registers"]["variablesReference"]), "registers of the tree")
+    here = top(a)["instructionPointerReference"]
+    lines = a.ask("disassemble", memoryReference=here, instructionOffset=-4, instructionCount=8)["instructions"]
+    check(len(lines) == 8 and lines[0].get("presentationHint") == "invalid", lines)
+    check(lines[4]["symbol"] == "main" and lines[4]["line"] == 7 and "VAR" in lines[4]["instruction"], lines[4])
+    a.close()
+
+
+def test_traps():
+    a = start(make("trap.casm", ".global main\n.func main\n    TRAP 7\n.endfunc\n", "asm", "-g"))
+    check(a.event("stopped")["reason"] == "exception", "trap")
+    check(a.ask("exceptionInfo", threadId=1)["exceptionId"] == "TRAP", "info")
+    a.ask("reverseContinue", threadId=1)
+    check(a.event("stopped")["reason"] == "entry", "back")
+    a.close()
+
+
+def test_pause_and_requests_while_it_runs():
+    program = make("spin.casm", ".global main\n.func main\n    VAR %i, i64, 0\n.next:\n    INC %i\n    BR @.next\n.endfunc\n", "asm", "-g")
+    a = start(program)
+    a.ask("threads")
+    path = os.path.abspath("spin.casm")
+    check(a.ask("setBreakpoints", source={"path": path}, breakpoints=[{"line": 3}])["breakpoints"][0]["verified"],
+          "while it runs")
+    a.ask("pause", threadId=1)
+    check(a.event("stopped")["reason"] == "pause", "pause")
+    check(int(a.ask("evaluate", expression="%1")["result"]) > 100, "it ran")
+    a.ask("reverseContinue", threadId=1)
+    check(a.event("stopped")["reason"] == "breakpoint", "back to the breakpoint")
+    check(top(a)["line"] == 3, top(a))
+    a.ask("setBreakpoints", source={"path": path}, breakpoints=[])
+    a.ask("continue", threadId=1)
+    time.sleep(0.1)
+    check(a.close() == 0, "it leaves while the program runs")
+
+
+def test_recorded_run():
+    program = make("cells.ino", SKETCH, "compile")
+    subprocess.run([PENTA, "run", program, "--budget", "3000", "--record", "run.jsonl"], stdout=subprocess.DEVNULL, timeout=60)
+    a = start(program, request="attach", record=os.path.abspath("run.jsonl"))
+    check(a.event("stopped")["reason"] == "exception", "the end of its budget")
+    a.close()
+
+
+def test_refusals():
+    a = Adapter([PENTA, "dap"])
+    for command, says in (("continue", "no program was launched"), ("nothing", "no request 'nothing'"), ("launch", "'program' is missing")):
+        try:
+            a.ask(command)
+            raise AssertionError(command)
+        except Adapter.Refused as refused:
+            check(says in str(refused), refused)
+    a.close()
+
+
+def test_every_promise_is_kept():
+    """Each ability that initialize tells belongs to a request that is there."""
+    a = Adapter([PENTA, "dap"])
+    abilities = [k for k, v in a.ask("initialize").items() if v is True]
+    a.close()
+    a = start(make("sum.casm", SUM, "asm", "-g"), stopOnEntry=True)
+    a.event("stopped")
+    for ability in abilities:
+        name = re.fullmatch(r"supports(\w+?)(Request)?", ability)[1]
+        request = {"FunctionBreakpoints": "setFunctionBreakpoints", "DataBreakpoints": "setDataBreakpoints",
+                   "InstructionBreakpoints": "setInstructionBreakpoints"}.get(name, name[0].lower() + name[1:])
+        if not ability.endswith("Request") and request == name[0].lower() + name[1:] and name not in ("SetVariable", "SetExpression", "StepBack"):
+            continue
+        if request in ("terminate", "configurationDone", "restart"):
+            continue
+        try:
+            a.ask(request)
+        except Adapter.Refused as refused:
+            check("no request" not in str(refused), (ability, refused))
+    a.close()
+
+
+def test_server_wants_its_token():
+    program = make("sum.casm", SUM, "asm", "-g")
+    for token, good in (("wrong", False), (None, True)):
+        server = subprocess.Popen([PENTA, "dap", "--listen", "0"], stdout=subprocess.PIPE)
+        where = re.fullmatch(r"listening on (127\.0\.0\.1):(\d+) token ([0-9a-f]{32})\n", server.stdout.readline().decode())
+        with socket.create_connection((where[1], int(where[2]))) as s, s.makefile("rwb") as stream:
+            a = Adapter(stream=stream)
+            a.ask("initialize")
+            try:
+                a.ask("threads")
+                raise AssertionError("without a token")
+            except Adapter.Refused as refused:
+                check("token" in str(refused), refused)
+            try:
+                a.ask("launch", program=program, token=token or where[3])
+                check(good, "a wrong token was taken")
+            except Adapter.Refused:
+                check(not good, "the token was not taken")
+        check(server.wait(timeout=20) == 0, "it ends with its client")
+        server.stdout.close()
+
+
+def test_what_is_no_message():
+    for text, code in ((b"", 0), (b"Content-Length: 3\r\n\r\n{}", 0), (b"Content-Length: 5\r\n\r\n{oops", 1), (b"Content-Length: x\r\n\r\n", 1),
+                       (b"Content-Length: 99999999999\r\n\r\n", 1), (b"A" * 10000, 1), (b"Content-Length: 2\r\n\r\n[]", 0)):
+        done = subprocess.run([PENTA, "dap"], input=text, capture_output=True, timeout=20)
+        check(done.returncode == code, (text[:40], done.returncode, done.stderr))
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))
