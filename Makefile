@@ -48,6 +48,7 @@ format: ## clang-format over the sources
 
 docs: all ## write the tables of docs/ that come from the sources
 	@scripts/docs $(PENTA)
+	@scripts/grammars $(PENTA)
 
 install: all ## install to DESTDIR and PREFIX (/usr/local)
 	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)

@@ -34,6 +34,7 @@ penta_test(coil-units $<TARGET_FILE:coil_units>)
 penta_test(buffer-units $<TARGET_FILE:buffer_units>)
 penta_test(coil ${PYTHON} tests/programs/coil.py $<TARGET_FILE:penta_cli>)
 penta_test(debugger ${PYTHON} tests/programs/debugger.py $<TARGET_FILE:penta_cli>)
+penta_test(grammars ${PYTHON} scripts/grammars $<TARGET_FILE:penta_cli> --check)
 penta_test(dap ${PYTHON} tests/programs/dap.py $<TARGET_FILE:penta_cli>)
 penta_test(gdbserver ${PYTHON} tests/programs/gdbserver.py $<TARGET_FILE:penta_cli>)
 penta_test(gdbserver-asan tests/tools/if_built asan/bin/penta
