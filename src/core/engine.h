@@ -65,5 +65,7 @@ struct penta_vm {
     const struct engine *engine;
     const penta_module *module;
     atomic_bool interrupt;
+    bool hashed;   /* the hash of the module's file is known: */
+    uint64_t hash; /* for snapshots; without a module 0 */
     struct guards guards;
 };

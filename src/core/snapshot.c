@@ -133,9 +133,13 @@ static uint16_t format_number(const penta_vm *vm)
     return vm->module ? vm->module->driver->number : 0;
 }
 
+/* Kept in the machine, which belongs to one thread: a debugger saves often, and files can be large. */
 static uint64_t program_hash(const penta_vm *vm)
 {
-    return vm->module ? checksum_xxh64(vm->module->file) : 0;
+    penta_vm *own = (penta_vm *)(uintptr_t)vm;
+    if (vm->module && !vm->hashed) own->hash = checksum_xxh64(vm->module->file);
+    own->hashed = true;
+    return vm->hash;
 }
 
 size_t frame_begin(const penta_vm *vm, const char *magic, struct writer *out)
@@ -188,7 +192,7 @@ bool snapshot_save(const penta_vm *vm, struct writer *out)
     return !out->failed;
 }
 
-static bool load(penta_vm *vm, penta_bytes saved, penta_error *err)
+bool snapshot_restore(penta_vm *vm, penta_bytes saved, penta_error *err)
 {
     struct walk w;
     if (!frame_open(vm, "PNTS", "a snapshot", saved, &w, err)) return false;
@@ -206,8 +210,8 @@ bool snapshot_load(penta_vm *vm, penta_bytes saved, penta_error *err)
         writer_free(&before);
         return error_at(err, BASE_MEMORY, 0, "no memory for the snapshot");
     }
-    bool loaded = load(vm, saved, err);
-    if (!loaded) load(vm, writer_view(&before), &ignored);
+    bool loaded = snapshot_restore(vm, saved, err);
+    if (!loaded) snapshot_restore(vm, writer_view(&before), &ignored);
     writer_free(&before);
     return loaded;
 }

@@ -48,5 +48,7 @@ bool frame_open(const penta_vm *vm, const char *magic, const char *what, penta_b
 bool frame_finished(struct walk *w);
 
 bool snapshot_save(const penta_vm *vm, struct writer *out);
+/* One that this very machine has made: when it fails all the same, the machine is useless. */
+bool snapshot_restore(penta_vm *vm, penta_bytes saved, penta_error *err);
 /* False: the machine is as before. */
 bool snapshot_load(penta_vm *vm, penta_bytes saved, penta_error *err);

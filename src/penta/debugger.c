@@ -2,9 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "core/snapshot.h"
 #include "penta/record_struct.h"
-
-enum { SNAPSHOTS_MAX = 64, INTERVAL_FIRST = 16 };
 
 /* Public calls clear their error, and the history keeps its first one. */
 static bool save(struct penta_debugger *d, penta_buffer *out)
@@ -15,38 +14,10 @@ static bool save(struct penta_debugger *d, penta_buffer *out)
     return ok;
 }
 
+/* A snapshot of its own: it fits. */
 static bool load(struct penta_debugger *d, penta_bytes saved)
 {
-    penta_error err;
-    bool ok = penta_vm_load(d->session->vm, saved, &err);
-    error_keep_first(&d->err, &err);
-    return ok;
-}
-
-/* Drops every other snapshot and doubles the interval, so that memory stays bounded and going back
- * runs at most one interval again, between 1/64 and 1/32 of the run. */
-static void thin_out(struct penta_debugger *d)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < d->snapshot_count; i++) {
-        if (i % 2)
-            penta_buffer_free(&d->snapshots[i].bytes);
-        else
-            d->snapshots[kept++] = d->snapshots[i];
-    }
-    d->snapshot_count = kept;
-    d->interval *= 2;
-}
-
-static bool take_snapshot(struct penta_debugger *d)
-{
-    const struct penta_session *s = d->session;
-    if (d->snapshot_count == SNAPSHOTS_MAX) thin_out(d);
-    if (!ARRAY_GROW(d->snapshots, d->snapshot_capacity, d->snapshot_count, &d->err)) return false;
-    struct debugger_snapshot new = {.steps = s->steps, .calls = s->calls};
-    if (!save(d, &new.bytes)) return false;
-    d->snapshots[d->snapshot_count++] = new;
-    return true;
+    return snapshot_restore(d->session->vm, saved, &d->err);
 }
 
 static penta_bytes view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
@@ -110,11 +81,11 @@ penta_debugger *penta_debugger_new(penta_session *session, penta_error *err)
         error_at(err, BASE_MEMORY, 0, "no memory for the debugger");
         return NULL;
     }
-    *d = (struct penta_debugger){.session = session, .interval = INTERVAL_FIRST};
+    *d = (struct penta_debugger){.session = session};
     if (session->steps == UINT64_MAX) session->steps = 0; /* what ran before was not counted */
     d->first_call = session->calls;
     session->debugger = d;
-    if (take_snapshot(d)) return d;
+    if (snapshots_take(d)) return d;
     *err = d->err;
     penta_debugger_free(d);
     return NULL;
@@ -132,14 +103,13 @@ void answers_free(struct recorded_answer *answers, size_t count)
 void penta_debugger_free(penta_debugger *d)
 {
     if (!d) return;
-    for (size_t i = 0; i < d->snapshot_count; i++) penta_buffer_free(&d->snapshots[i].bytes);
+    snapshots_free(d);
     answers_free(d->answers, d->answer_count);
     watches_free(d);
     points_free(d);
     for (size_t i = 0; i < d->edit_count; i++) penta_buffer_free(&d->edits[i].bytes);
     free(d->edits);
     penta_buffer_free(&d->before);
-    free(d->snapshots);
     free(d->marks);
     d->session->debugger = NULL;
     free(d);
@@ -152,8 +122,7 @@ static void forget_future(struct penta_debugger *d)
 {
     const struct penta_session *s = d->session;
     size_t answers = (size_t)(s->calls - d->first_call);
-    while (d->snapshot_count && d->snapshots[d->snapshot_count - 1].steps > s->steps)
-        penta_buffer_free(&d->snapshots[--d->snapshot_count].bytes);
+    snapshots_forget(d);
     while (d->edit_count && d->edits[d->edit_count - 1].steps >= s->steps)
         penta_buffer_free(&d->edits[--d->edit_count].bytes);
     while (d->answer_count > answers) {
@@ -225,7 +194,7 @@ static void forward(struct penta_debugger *d, uint64_t n, bool watching, penta_s
     struct watching g = watching ? watching_start(d) : (struct watching){0};
     bool looking = g.every_step || g.marks; /* at what the next instruction does */
     for (;;) {
-        uint64_t next = d->snapshots[d->snapshot_count - 1].steps + d->interval;
+        uint64_t next = s->steps < d->furthest ? d->furthest : d->next_snapshot;
         uint64_t slice = next > s->steps && !looking ? next - s->steps : 1;
         uint64_t edit = d->edit_count ? steps_to_edit(d) : UINT64_MAX;
         if (slice > n - done) slice = n - done;
@@ -247,7 +216,7 @@ static void forward(struct penta_debugger *d, uint64_t n, bool watching, penta_s
         if (passed) continue;
         bool first_time = s->steps > d->furthest;
         if (first_time) d->furthest = s->steps;
-        if (first_time && s->steps >= next && stop->kind == PENTA_STOP_FUEL) take_snapshot(d);
+        if (first_time && stop->kind == PENTA_STOP_FUEL) snapshots_due(d);
         if ((stepped || g.hit) && stop->kind == PENTA_STOP_FUEL) {
             bool point = points_met(d);
             if (watches_met(d) || point) stop->kind = PENTA_STOP_BREAK;
@@ -294,9 +263,7 @@ bool debugger_go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop)
     *stop = (penta_stop){.kind = PENTA_STOP_FUEL};
     if (before_start) step = d->snapshots[0].steps;
     if (step < s->steps || (step == s->steps && d->beyond)) {
-        size_t i = d->snapshot_count;
-        while (i > 1 && d->snapshots[i - 1].steps > step) i--;
-        const struct debugger_snapshot *from = &d->snapshots[i - 1];
+        const struct debugger_snapshot *from = snapshots_before(d, step);
         if (!load(d, view(&from->bytes))) return false;
         s->steps = from->steps;
         s->calls = from->calls;

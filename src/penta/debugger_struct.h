@@ -38,7 +38,10 @@ struct penta_debugger {
     struct penta_session *session;
     struct debugger_snapshot *snapshots; /* ascending by steps; the first is the start */
     size_t snapshot_count, snapshot_capacity;
+    size_t snapshot_bytes;
     uint64_t interval;               /* steps between snapshots; doubles when they are too many */
+    uint64_t next_snapshot, wait;    /* at this step, so many after it was put off last */
+    uint64_t saved_at, save_time;    /* processor time of the last one */
     struct recorded_answer *answers; /* of every host call so far, in order */
     size_t answer_count, answer_capacity;
     uint64_t first_call; /* calls of the session before the first of them */
@@ -65,6 +68,13 @@ struct penta_debugger {
     struct debugger_edit *edits; /* ascending by steps */
     size_t edit_count, edit_capacity;
 };
+
+/* ---- debugger_snapshots.c ---- */
+bool snapshots_take(struct penta_debugger *d);
+void snapshots_due(struct penta_debugger *d);    /* takes one if it is time */
+void snapshots_forget(struct penta_debugger *d); /* those after this step */
+const struct debugger_snapshot *snapshots_before(const struct penta_debugger *d, uint64_t step);
+void snapshots_free(struct penta_debugger *d);
 
 void answers_free(struct recorded_answer *answers, size_t count);
 

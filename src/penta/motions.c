@@ -117,8 +117,10 @@ static void look_here(struct penta_debugger *d, struct moment *m)
     if (points_stop_at(d, stop.pc) || debugger_has_mark(d, stop.pc)) note(d, m, &stop);
 }
 
-/* The last moment from a step on, before another. */
-static bool search(struct penta_debugger *d, uint64_t from, uint64_t to, struct moment *m)
+/* The last moment from a step on, to another, but before `now`. A watch that is met by the step that
+ * leads to `to` belongs here: from there on nobody sees it. */
+static bool search(struct penta_debugger *d, uint64_t from, uint64_t to, uint64_t now,
+                   struct moment *m)
 {
     penta_stop stop;
     if (!debugger_go_to(d, from, &stop)) return false;
@@ -126,7 +128,7 @@ static bool search(struct penta_debugger *d, uint64_t from, uint64_t to, struct 
     while (d->session->steps < to) {
         debugger_forward(d, to - d->session->steps, &stop);
         if (stop.kind != PENTA_STOP_BREAK && stop.kind != PENTA_STOP_FUEL) break;
-        if (stop.kind == PENTA_STOP_BREAK && d->session->steps < to) note(d, m, &stop);
+        if (stop.kind == PENTA_STOP_BREAK && d->session->steps < now) note(d, m, &stop);
     }
     return true;
 }
@@ -139,7 +141,7 @@ static void search_back(struct penta_debugger *d, uint64_t now, struct moment *m
     for (size_t i = d->snapshot_count; i-- && !m->found;) {
         uint64_t from = d->snapshots[i].steps;
         if (from >= to) continue;
-        if (!search(d, from, to, m)) break;
+        if (!search(d, from, to, now, m)) break;
         to = from;
     }
     d->quiet = false;

@@ -1,0 +1,159 @@
+/* What going back costs, in processor time: to the step before, to the middle, and by `reverse` over
+ * the whole run; and the memory of snapshots. With a name prints the figures of that format only. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include "base/writer.h"
+#include "penta/debug.h"
+
+static double cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A program, the steps it is run for, and the seconds that going back over them may take. */
+static const struct run {
+    const char *name, *format, *text; /* text NULL: a list of so many instructions */
+    penta_option option;
+    uint64_t steps;
+    double limit;
+} runs[] = {
+    {"pvm",
+     "pvm",
+     "%isa = latest64\n%stack_size = 65536\n%export \"main\" = @main\n@main:\na0 = 0\na1 = sp - "
+     "32768\n"
+     "@again:\na0 = a0 + 1\na2 = a0 & 32760\na2 = a2 + a1\nu64 [a2] = a0\njump @again if a0 != "
+     "0\nret\n",
+     {"call", "main"},
+     10000000,
+     0.5},
+    {"cvbc",
+     "cvbc",
+     "PUSH 0\nSTORE_GLOBAL 0\nagain:\nLOAD_GLOBAL 0\nPUSH 1\nADD\nSTORE_GLOBAL 0\nJMP again\n",
+     {"budget", "20000000"},
+     10000000,
+     2},
+    {"coil",
+     "coil",
+     ".global main\n.func main\nVAR %i, i64, 0\n.next:\nINC %i\nCMP %i, 0\nBR GT, "
+     "@.next\nRET\n.endfunc\n",
+     {"stack", "65536"},
+     10000000,
+     2},
+    {"kblob", "kblob", NULL, {"map", "0x10000:65536"}, 1000000, 2},
+    {"large", "kblob", NULL, {"map", "0x10000:67108864"}, 200000, 2}, /* writes to 64 MiB */
+    {"tvmr",
+     "tvmr",
+     ".registers\nH0: i32[4]\nH1: i32[4]\n.program\nnop\ntop:\nadd H1, H0, H0\njump top\nhalt\n",
+     {"memory", "1M"},
+     1000000,
+     2},
+};
+
+static unsigned failed;
+
+static void tell(const struct run *r, const char *what, double seconds, double limit)
+{
+    bool ok = limit <= 0 || seconds <= limit;
+    failed += !ok;
+    printf("%s %-6s %-28s %8.3f s%s\n", ok ? "   " : "FAIL", r->name, what, seconds,
+           ok ? "" : " is too much");
+}
+
+static penta_module *make(const struct run *r)
+{
+    struct writer text = {0};
+    bool large = !strcmp(r->name, "large");
+    uint64_t apart = large ? 4096 : 8, span = large ? 67108864 : 65536;
+    if (r->text) writer_text(&text, r->text);
+    for (uint64_t i = 0; !r->text && i < r->steps; i++)
+        writer_print(&text, "WRITE64 0x%x, %u\n", (unsigned)(0x10000 + i * apart % span),
+                     (unsigned)i + 1);
+    if (!r->text) writer_text(&text, "HALT\n");
+    penta_findings *findings = penta_findings_new();
+    penta_module *m =
+        penta_assemble(writer_view(&text), r->format, NULL, 0, penta_findings_add, findings);
+    if (!m && penta_findings_count(findings))
+        printf("%s: %s\n", r->name, penta_findings_at(findings, 0)->message);
+    penta_findings_free(findings);
+    writer_free(&text);
+    return m;
+}
+
+static void wrong(const struct run *r, const char *what)
+{
+    printf("FAIL %s %s\n", r->name, what);
+    failed++;
+}
+
+/* Where a motion of the debugger leads, and what it costs. */
+static uint64_t moved(const struct run *r, penta_debugger *d, const char *what, uint64_t step,
+                      double limit)
+{
+    penta_stop stop;
+    penta_error err;
+    double t = cpu();
+    if (!penta_debugger_goto(d, step, &stop, &err)) wrong(r, "does not get there");
+    tell(r, what, cpu() - t, limit);
+    return stop.pc;
+}
+
+/* Besides the limit of the format: not much more than the run itself takes. */
+static void measure_debugger(const struct run *r, penta_session *s, penta_debugger *d, double run)
+{
+    double limit = r->limit;
+    penta_stop stop;
+    penta_error err;
+    if (1.2 * run + 0.05 < limit) limit = 1.2 * run + 0.05;
+    moved(r, d, "forward", r->steps, 0);
+    moved(r, d, "back by 1", r->steps - 1, limit);
+    moved(r, d, "to the middle", r->steps / 2 - 1, limit);
+    moved(r, d, "to the end again", r->steps, limit);
+    uint64_t pc = moved(r, d, "to the start", 0, limit);
+    moved(r, d, "to the end again", r->steps, limit);
+    penta_debugger_mark(d, pc, true); /* which no other step reaches */
+    double t = cpu();
+    penta_debugger_reverse(d, &stop, &err);
+    tell(r, "reverse to the start", cpu() - t, r->limit);
+    if (penta_session_steps(s)) wrong(r, "does not go back to the start");
+}
+
+static void measure(const struct run *r)
+{
+    penta_error err = {0};
+    penta_stop stop;
+    penta_module *m = make(r);
+    penta_session *s = m ? penta_session_new(m, "interp", &r->option, 1, &err) : NULL;
+    double t = cpu();
+    if (s) penta_session_run(s, r->steps, &stop);
+    double run = cpu() - t;
+    tell(r, "forward without a debugger", run, 0);
+    penta_session_free(s);
+    s = m ? penta_session_new(m, "interp", &r->option, 1, &err) : NULL;
+    penta_debugger *d = s ? penta_debugger_new(s, &err) : NULL;
+    if (d)
+        measure_debugger(r, s, d, run);
+    else
+        wrong(r, err.message);
+    penta_debugger_free(d);
+    penta_session_free(s);
+    penta_close(m);
+}
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        if (argc < 2 || !strcmp(argv[1], runs[i].name)) measure(&runs[i]);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    /* 256 MiB of snapshots, one that is being made, the machine, and the program as text and bytes. */
+    long most = usage.ru_maxrss / 1024;
+    printf("%s most memory: %ld MiB\n", most < 500 ? "   " : "FAIL", most);
+    failed += most >= 500;
+    printf("%u failed\n", failed);
+    return failed != 0;
+}
