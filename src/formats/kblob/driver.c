@@ -76,6 +76,7 @@ const struct driver kblob_driver = {
     .next_pc = next_number,
     .pc_of = pc_of,
     .assemble = kblob_assemble_source,
+    .others = (const struct driver_other[]){{OPTION_CONVERT, kblob_convert}, {0}},
     .close = kblob_close,
     .isa = kblob_isa,
     .engines = engines,

@@ -184,6 +184,10 @@ struct kblob_symbol_list {              /* what an assembler gathered */
 void kblob_symbols_write(struct kblob_symbol_list *list, struct writer *out);
 void kblob_describe_symbols(const struct kblob_module *m, const penta_visitor *visitor);
 
+/* convert.c */
+bool kblob_convert(const penta_module *module, const penta_option *options, size_t count,
+                   struct writer *out, struct findings *findings);
+
 /* flow.c: the rules about branches and loops, and instructions that never run */
 void kblob_verify_flow(const struct kblob_module *m, struct findings *findings);
 void kblob_warn_unreached(const struct kblob_module *m, struct findings *findings);

@@ -112,7 +112,7 @@ static void wake(struct device *d)
 static void choose_thread(struct device *d, struct kblob_vm *vm)
 {
     uint32_t thread;
-    if (kblob_grid_next(&vm->grid, (uint32_t)draw(d, vm->grid.count), &thread))
+    if (!vm->grid.stuck && kblob_grid_next(&vm->grid, (uint32_t)draw(d, vm->grid.count), &thread))
         kblob_grid_choose(vm, thread);
 }
 

@@ -125,8 +125,9 @@ static bool move_window(struct kblob_vm *vm, struct windows *w, uint64_t address
 }
 
 /* Slow path of an access. With a log every access comes here: the window is left without size. */
-static bool open_window(struct kblob_vm *vm, struct windows *w, uint64_t address, uint64_t size,
-                        unsigned kind, uint64_t value, uint32_t pc)
+__attribute__((noinline)) static bool open_window(struct kblob_vm *vm, struct windows *w,
+                                                  uint64_t address, uint64_t size, unsigned kind,
+                                                  uint64_t value, uint32_t pc)
 {
     struct kblob_grid *g = &vm->grid;
     if (!move_window(vm, w, address, size, kind & KBLOB_WRITES)) {
@@ -231,7 +232,7 @@ static inline void put8(uint8_t *p, uint8_t v) { *p = v; }
 /* Fuel is given out in slices: `left` counts down, and what is in `later` follows. Spent fuel
  * dispatches like an instruction, so step is run(1) and needs no second loop. Between slices the
  * interrupt flag is looked at. */
-#define FETCH() ((uint8_t)(left ? (left--, in->op) : KBLOB_OP_FUEL))
+#define FETCH() ((uint8_t)(left-- ? in->op : KBLOB_OP_FUEL))
 #define END_SLICE (later += left, granted -= left, left = 0)
 enum { SLICE = 1 << 14, LONG_MEMSET = 1 << 16 };
 
@@ -276,6 +277,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         later--, granted = 1;
     }
     if (fuel) vm->at_break = false;
+    if (fuel && grid->stuck) goto stuck;
 
     for (;;) {
         /* clang-format off */
@@ -343,12 +345,17 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             vm->at_break = true;
             goto out;
         CASE(KBLOB_OP_FUEL): {
+            left = 0; /* after counting below it */
             if (grid->count > 1) {
                 grid->quantum -= (uint32_t)granted;
                 granted = 0;
                 if (!grid->quantum) {
                     TURN(kblob_grid_rotate(vm));
                 }
+            }
+            /* ends without HALT take no fuel, so that pc is the next instruction; not the last */
+            while (!later && in->op == KBLOB_OP_END && grid->ended + 1 < grid->count) {
+                TURN(kblob_grid_end(vm, false));
             }
             uint64_t most = grid->count > 1 ? grid->quantum : SLICE;
             if (grid->log && grid->log_capacity - grid->log_count < most)
@@ -455,8 +462,11 @@ over:
     vm->final = true;
     vm->halted_explicitly = !grid->implicit;
     goto out;
-stuck:
+stuck: /* after the instruction that made it so: the waiting thread traps */
     in = code + vm->pc;
+    grid->stuck = true;
+    stop->kind = PENTA_STOP_FUEL;
+    if (!left && !later) goto out;
     vm->fault = KBLOB_FAULT_BARRIER;
     vm->final = true;
     goto out;

@@ -318,7 +318,8 @@ static bool possible(const struct kblob_vm *vm)
     }
     if (g->current >= g->count || g->quantum > KBLOB_QUANTUM) return false;
     if (g->threads[g->current].pc != vm->pc) return false;
-    return vm->final || g->threads[g->current].state == KBLOB_THREAD_READY;
+    uint8_t state = g->threads[g->current].state;
+    return vm->final || state == (g->stuck ? KBLOB_THREAD_WAITING : KBLOB_THREAD_READY);
 }
 
 /* What follows from the states of the threads is not stored. */
@@ -347,6 +348,7 @@ static void walk_grid(struct kblob_vm *vm, struct walk *w)
     WALK_NUMBER(w, g->current);
     WALK_NUMBER(w, g->quantum);
     WALK_NUMBER(w, g->implicit);
+    WALK_NUMBER(w, g->stuck);
     for (uint32_t i = 0; i < g->count; i++) {
         walk_numbers(w, g->threads[i].r, KBLOB_REGISTERS, 8);
         WALK_NUMBER(w, g->threads[i].pc);

@@ -61,6 +61,7 @@ struct kblob_grid {
     uint8_t *shared; /* of all blocks */
     uint32_t count, block_threads, current, ended, quantum;
     bool implicit; /* a thread ended without HALT */
+    bool stuck;    /* the current thread waits for ever: it traps next */
     /* Accesses, when somebody wants them: a run ends when the log is full. */
     struct kblob_access *log;
     size_t log_count, log_capacity;

@@ -1,0 +1,88 @@
+/* Any program of version 2 as a small grid: running it in one go, instruction by instruction, and with a
+ * snapshot loaded into a second machine in the middle end in the same state. */
+#include <stdio.h>
+#include <stdlib.h>
+#include "checks.h"
+#include "kblob/kblob.h"
+#include "repair.h"
+
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
+    abort();
+}
+
+REPAIRING_MUTATOR("kblob")
+
+enum { FUEL = 3000 };
+static const penta_option options[] = {{"threads", "5"}, {"grid", "3"}, {"shared", "32"},
+                                       {"arg", "65536"}, {"arg", "5"},  {"map", "0x10000:256"}};
+
+static penta_vm *machine(const penta_module *module)
+{
+    penta_error err;
+    return penta_vm_new(module, NULL, options, sizeof options / sizeof *options, &err);
+}
+
+/* Runs with so much fuel at a time; SLEEP is answered. */
+static uint64_t go(penta_vm *vm, uint64_t fuel, uint64_t piece, penta_stop *stop)
+{
+    uint64_t done = 0;
+    do {
+        penta_error err;
+        penta_vm_run(vm, piece < fuel - done ? piece : fuel - done, stop);
+        done += stop->steps;
+        if (stop->kind == PENTA_STOP_HOST) penta_vm_answer(vm, &stop->args[0], 1, &err);
+    } while (done < fuel && (stop->kind == PENTA_STOP_FUEL || stop->kind == PENTA_STOP_HOST));
+    return done;
+}
+
+static void compare(penta_vm *a, penta_vm *b, const char *what)
+{
+    penta_buffer x = {0}, y = {0};
+    penta_error err;
+    if (penta_vm_save(a, &x, &err) && penta_vm_save(b, &y, &err) &&
+        (x.size != y.size || memcmp(x.data, y.data, x.size)))
+        check_failed(what, x.size, y.size);
+    penta_buffer_free(&x);
+    penta_buffer_free(&y);
+}
+
+static void check_grid(const penta_module *module, size_t half)
+{
+    penta_vm *whole = machine(module), *steps = machine(module), *first = machine(module),
+             *second = machine(module);
+    penta_stop a, b, c;
+    penta_buffer saved = {0};
+    penta_error err;
+    if (whole && steps && first && second) {
+        uint64_t x = go(whole, FUEL, FUEL, &a), y = go(steps, FUEL, 1, &b);
+        if (x != y || a.kind != b.kind || a.pc != b.pc) check_failed("steps end elsewhere", x, y);
+        compare(whole, steps, "steps end in another state");
+        uint64_t before = go(first, half, half, &c);
+        if (before < FUEL && penta_vm_save(first, &saved, &err)) {
+            if (!penta_vm_load(second, (penta_bytes){saved.data, saved.size}, &err))
+                check_failed("a snapshot is refused", err.code, 0);
+            go(second, FUEL - before, FUEL, &c);
+            compare(whole, second, "a snapshot leads to another state");
+        }
+    }
+    penta_buffer_free(&saved);
+    penta_vm_free(whole);
+    penta_vm_free(steps);
+    penta_vm_free(first);
+    penta_vm_free(second);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    penta_error err;
+    penta_module *module = penta_open((penta_bytes){data, size}, "kblob", NULL, 0, &err);
+    if (module && kblob_module(module)->header.version == KBLOB_VERSION_2 &&
+        penta_validate(module, NULL, NULL))
+        check_grid(module, size % 97 * 8);
+    penta_close(module);
+    return 0;
+}
