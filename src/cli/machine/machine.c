@@ -51,12 +51,31 @@ static bool may_run(struct cli *c, struct machine *m, const penta_option *option
            passes(c, &m->in, options, count);
 }
 
+static bool has_engine(const char *format, const char *name)
+{
+    const char *found;
+    for (size_t i = 0; (found = penta_engine_name(format, i)); i++)
+        if (!strcmp(found, name)) return true;
+    return false;
+}
+
+/* The compiler, where the format has one, unless something is asked for that counts or stops at single
+ * instructions. */
+static const char *engine_for(const struct cli *c, const penta_module *module)
+{
+    static const enum option steps[] = {OPT_FUEL, OPT_TRACE, OPT_RECORD, OPT_SAVE, OPT_LOAD};
+    if (c->value[OPT_ENGINE] || c->command != COMMAND_RUN) return c->value[OPT_ENGINE];
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (c->value[steps[i]]) return NULL;
+    return has_engine(penta_module_format(module), "jit") ? "jit" : NULL;
+}
+
 static void open_session(struct cli *c, struct machine *m, const penta_option *options,
                          size_t count)
 {
     penta_error err = {0};
     if (!may_run(c, m, options, count)) return;
-    m->session = penta_session_new(m->in.module, c->value[OPT_ENGINE], options, count, &err);
+    m->session = penta_session_new(m->in.module, engine_for(c, m->in.module), options, count, &err);
     if (!m->session) cli_error(c, m->in.name, &err);
 }
 
