@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { RESERVE = 1 << 16, SECTIONS_MAX = 30000, FRAME_MAX = 1 << 26 };
+enum { RESERVE = 1 << 16, SECTIONS_MAX = 30000, FRAME_MAX = 1 << 26, ALIGN_MAX = 1 << 20 };
 
 /* ---- which registers a function passes ---- */
 
@@ -112,10 +112,17 @@ static void inline_calls(struct coil_native *n, struct ssa_function *f)
     }
 }
 
-static bool too_large(struct coil_native *n, uint32_t function)
+static bool no_code(struct coil_native *n, uint32_t function)
 {
+    enum { SLOTS = 4096, CELLS = 20000 };
+    const struct coil_program *p = &n->vm->program;
+    const struct coil_function *f = &p->functions[function];
     const char *name = n->elf.symbols[n->function_symbols[function]].name;
-    return error_at(n->err, BASE_LIMIT, 0, "function '%.60s' is too large to compile", name);
+    bool large = f->bytes > FRAME_MAX || f->slots > SLOTS ||
+                 (f->first + CELLS < p->count && p->owners[f->first + CELLS] == function);
+    if (large)
+        return error_at(n->err, BASE_LIMIT, 0, "function '%.60s' is too large to compile", name);
+    return error_at(n->err, BASE_MEMORY, 0, "no memory to compile function '%.60s'", name);
 }
 
 static bool compile_function(struct coil_native *n, uint32_t number, struct coil_native_range *r)
@@ -125,7 +132,7 @@ static bool compile_function(struct coil_native *n, uint32_t number, struct coil
     r->from = x64_here(&c->e);
     r->first_return = (uint32_t)c->return_count;
     bool own = number < n->vm->program.function_count;
-    if (own && n->vm->program.functions[number].bytes > FRAME_MAX) return too_large(n, number);
+    if (own && n->vm->program.functions[number].bytes > FRAME_MAX) return no_code(n, number);
     if (own && n->entered[number]) coil_native_entry(n, number);
     r->body = x64_here(&c->e);
     ssa_init(&f);
@@ -144,7 +151,7 @@ static bool compile_function(struct coil_native *n, uint32_t number, struct coil
     ssa_fini(&f);
     x64_nop(&c->e, -x64_here(&c->e) & 15);
     if (ok || n->elf.failed) return ok;
-    return own ? too_large(n, number) : false;
+    return own ? no_code(n, number) : false;
 }
 
 /* Calls and addresses of the code, for the linker; then the code itself. */
@@ -259,6 +266,11 @@ static bool check(const struct coil_module *m, penta_error *err)
     }
     if (m->section_count > SECTIONS_MAX)
         return error_at(err, BASE_LIMIT, 32, "more than %d sections", SECTIONS_MAX);
+    for (size_t i = 0; i < m->section_count; i++)
+        if (m->sections[i].flags & COIL_ALLOC && m->sections[i].align > ALIGN_MAX)
+            return error_at(err, COIL_ALIGN, m->header.section_offset,
+                            "an alignment of %llu in an object",
+                            (unsigned long long)m->sections[i].align);
     return true;
 }
 
