@@ -502,6 +502,52 @@ static void scripts(const char *folder)
     }
 }
 
+static void manifests(const char *folder)
+{
+    static const struct {
+        const char *text, *says; /* NULL: it is good */
+    } files[] = {
+        {"extension unit 0x0b01 1.2.3\ninstruction go Reg\ntype unit_t 0x0b10 4\n", NULL},
+        {"extension unit 0x0b01 1.2.3\ninstruction go Reg\ntype unit_t 0x0b10 4\n", NULL},
+        {"extension unit 0x0b01 1.2.4\n", "registered already"},
+        {"extension unit 0x0b02\n", "'unit' is registered already"},
+        {"extension tensor 0x0b02\n", "'tensor' is registered already"},
+        {"extension other 0x0b03\ntype other_t 0x0b10 4\n",
+         "type 'other_t' 0x0b10 is there already"},
+        {"extension other 0x0b03\ntype i32 0x0b11 4\n", "type 'i32'"},
+        {"extension other 0x0b03\ntype a 0x0b11 4\ntype a 0x0b12 4\n", "type 'a'"},
+        {"# empty\n", "no extension in the manifest"},
+        {"\nextensoin x 0x0b03\n", "m:2: 'extensoin' is no statement"},
+        {"instruction x Reg\n", "starts with its extension"},
+        {"extension a 0x0b03\nextension b 0x0b04\n", "one extension"},
+        {"extension a 0x00ff\n", "0x0100 to 0xfffe"},
+        {"extension a 0xffff\n", "more than 65534"},
+        {"extension 1a 0x0b03\n", "names are letters"},
+        {"extension abcdefghijklmnopqrstu 0x0b03\n", "names are letters"},
+        {"extension\n", "expected a name"},
+        {"extension a 0x0b03 1.2\n", "MAJOR.MINOR.PATCH"},
+        {"extension a 0x0b03 1.2.99999\n", "MAJOR.MINOR.PATCH"},
+        {"extension a 0x0b03\ninstruction x RegRge\n", "'RegRge' is no pattern of operands"},
+        {"extension a 0x0b03\ninstruction x dz--\n", "'dz--' is no pattern"},
+        {"extension a 0x0b03\ninstruction x w---\n", "'w---' is no pattern"},
+        {"extension a 0x0b03\ninstruction x Reg\ninstruction X Reg\n", "'X' is there already"},
+        {"extension a 0x0b03\ninstruction x Reg 5\n", "expected"},
+        {"extension a 0x0b03\ntype t 0x0102 4\n", "0x0103 to 0xffff"},
+        {"extension a 0x0b03\ntype t 0x0b11 256\n", "256 is more than 255"},
+    };
+    char path[128];
+    snprintf(path, sizeof path, "%s/m", folder);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        penta_error err = {0};
+        file_put(folder, "m", bytes_of(files[i].text));
+        bool ok = tvmr_manifest_load(path, &err);
+        check(files[i].says ? !ok && strstr(err.message, files[i].says) : ok,
+              err.code ? err.message : "a manifest", (long)i, 1);
+    }
+    const struct tvmr_extension *e = tvmr_extension_find(0x0b01);
+    check(e && e->patch == 3 && e->count == 1 && tvmr_type_find(0x0b10), "what it says", 0, 0);
+}
+
 /* A weight file that is cut anywhere, or has any changed byte, is refused. */
 static void weight_files(const char *folder)
 {
@@ -585,6 +631,7 @@ static void stores(void)
               strstr(fault, "damaged"),
           "a broken pool", 0, 0);
     scripts(folder);
+    manifests(folder);
     weight_files(folder);
     file_put(folder, "journal", bytes_of("broken"));
     check(!live(folder, IN_PROGRAM("pool", ""), fault, out, 0) && strstr(fault, "damaged"),

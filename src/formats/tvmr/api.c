@@ -203,9 +203,14 @@ bool penta_tvmr_extension_register(const penta_tvmr_extension *public, penta_err
                                   .meaning = from->meaning};
     }
     if (ok) {
-        e->base =
-            (struct tvmr_extension){public->id,   public->major, public->minor, public->patch,
-                                    public->name, public->name,  ops,           public->count};
+        e->base = (struct tvmr_extension){.id = public->id,
+                                          .major = public->major,
+                                          .minor = public->minor,
+                                          .patch = public->patch,
+                                          .name = public->name,
+                                          .title = public->name,
+                                          .ops = ops,
+                                          .count = public->count};
         e->public = public;
         ok = tvmr_extension_add(&e->base, err);
     }

@@ -70,6 +70,7 @@ enum tvmr_extension_id {
 enum tvmr_type_id {
 #define TYPE(id, name, ...) TVMR_TYPE_##name = id,
 #include "tvmr/types.def"
+    TVMR_TYPE_OF_USERS = 0x0103, /* and up */
 };
 
 enum tvmr_pattern {
@@ -108,11 +109,21 @@ struct tvmr_op {
     const char *meaning;
 };
 
+struct tvmr_type {
+    uint16_t id;
+    const char *name;
+    uint8_t bytes;
+    const char *aliases; /* words between blanks */
+};
+
 struct tvmr_extension {
     uint16_t id, major, minor, patch;
     const char *name, *title;
     const struct tvmr_op *ops; /* in order of opcode */
     size_t count;
+    const struct tvmr_type *types; /* of its own */
+    size_t type_count;
+    uint64_t manifest; /* sum of the manifest that it is from; 0: none */
 };
 
 extern const struct tvmr_extension tvmr_standard[];       /* core first; ends with a NULL name */
@@ -122,19 +133,19 @@ const struct tvmr_extension *tvmr_extension_named(penta_bytes name); /* letters 
 const struct tvmr_op *tvmr_op_find(uint16_t ext, uint16_t opcode);   /* NULL: none; reserved too */
 /* Adds an extension of a user (id TVMR_ID_USER and up) for the life of the process. */
 bool tvmr_extension_add(const struct tvmr_extension *extension, penta_error *err);
+/* manifest.c: the same from a text file, for assembler, disassembler, verifier and hosts; the machine
+ * asks its host for what the instructions do. Loading it again does nothing. */
+bool tvmr_manifest_load(const char *path, penta_error *err);
+bool tvmr_manifest_options(const penta_option *options, size_t count, penta_error *err);
 /* Id of a domain operation: extension << 16 | opcode of the first instruction that yields it. */
 uint32_t tvmr_domain_id(const struct tvmr_op *op);
 const struct tvmr_op *tvmr_domain_op(uint32_t id);
 /* "tensor.add" or "relu": into text, of at least 64 bytes. */
 void tvmr_mnemonic(const struct tvmr_op *op, char *text);
 
-struct tvmr_type {
-    uint16_t id;
-    const char *name;
-    uint8_t bytes;
-    const char *aliases; /* words between blanks */
-};
-extern const struct tvmr_type tvmr_types[]; /* ends with a NULL name */
+const struct tvmr_type *tvmr_type_at(size_t i); /* those of extensions too; NULL beyond the last */
+const struct tvmr_type *
+tvmr_type_named(penta_bytes name); /* letters without case, other names too */
 const struct tvmr_type *tvmr_type_find(uint16_t id);
 
 /* "H0", or "null" for TVMR_NULL, into text, of at least 5 bytes. */
@@ -238,6 +249,9 @@ struct tvmr_module {
     uint64_t tern_code; /* legacy: where instructions start in the file */
     uint64_t tern_mix;  /* legacy: the checksum it should have */
 };
+
+/* What .requires asks for by name. */
+struct tvmr_extension_entry tvmr_required_version(uint16_t id);
 
 static inline const struct tvmr_module *tvmr_module(const penta_module *m)
 {

@@ -225,6 +225,7 @@ penta_module *tvmr_parse(penta_bytes file, const penta_option *options, size_t c
     m->shapes = option_text(options, count, "shapes") != NULL;
     const char *form = option_text(options, count, "read-as");
     if (!tvmr_profile_option(options, count, &m->profile, err) ||
+        !tvmr_manifest_options(options, count, err) ||
         (form && !read_as(m, form, option_text(options, count, "entry"), err)))
         ; /* reported below */
     else if (tvmr_is_weights(m->base.file))

@@ -117,9 +117,9 @@ static const struct tvmr_op ops_SAMPLING[] = {
 
 const struct tvmr_extension tvmr_standard[] = {
 #define EXTENSION(id, name, text, title)                                                           \
-    {id, 1, 0, 0, text, title, ops_##name, sizeof ops_##name / sizeof *ops_##name},
+    {id, 1, 0, 0, text, title, ops_##name, sizeof ops_##name / sizeof *ops_##name, NULL, 0, 0},
 #include "tvmr/extensions.def"
-    {0, 0, 0, 0, NULL, NULL, NULL, 0}};
+    {0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0}};
 
 /* ---- extensions of users: an append-only list, so that readers need no lock ---- */
 
@@ -181,6 +181,13 @@ const struct tvmr_extension *tvmr_extension_named(penta_bytes name)
     for (const struct added *a = atomic_load(&added_list); a; a = a->next)
         if (same_word(name, a->extension->name)) return a->extension;
     return NULL;
+}
+
+struct tvmr_extension_entry tvmr_required_version(uint16_t id)
+{
+    const struct tvmr_extension *e = tvmr_extension_find(id);
+    if (!e || !e->manifest) return (struct tvmr_extension_entry){id, 1, 0, 0};
+    return (struct tvmr_extension_entry){id, e->major, e->minor, e->patch};
 }
 
 const struct tvmr_op *tvmr_op_find(uint16_t ext, uint16_t opcode)
@@ -253,15 +260,47 @@ const struct tvmr_pattern_info tvmr_patterns[] = {
 #include "tvmr/patterns.def"
 };
 
-const struct tvmr_type tvmr_types[] = {
+static const struct tvmr_type types[] = {
 #define TYPE(id, upper, name, bytes, aliases) {id, name, bytes, aliases},
 #include "tvmr/types.def"
-    {0, NULL, 0, NULL}};
+};
+enum { TYPES = sizeof types / sizeof *types };
+
+const struct tvmr_type *tvmr_type_at(size_t i)
+{
+    if (i < TYPES) return &types[i];
+    i -= TYPES;
+    for (const struct added *a = atomic_load(&added_list); a; a = a->next) {
+        if (i < a->extension->type_count) return &a->extension->types[i];
+        i -= a->extension->type_count;
+    }
+    return NULL;
+}
 
 const struct tvmr_type *tvmr_type_find(uint16_t id)
 {
-    for (const struct tvmr_type *t = tvmr_types; t->name; t++)
+    const struct tvmr_type *t;
+    for (size_t i = 0; (t = tvmr_type_at(i)); i++)
         if (t->id == id) return t;
+    return NULL;
+}
+
+static bool among(penta_bytes word, const char *names)
+{
+    while (*names) {
+        size_t n = strcspn(names, " "), i = 0;
+        while (n == word.size && i < n && tolower(word.data[i]) == names[i]) i++;
+        if (n == word.size && i == n) return true;
+        names += n + strspn(names + n, " ");
+    }
+    return false;
+}
+
+const struct tvmr_type *tvmr_type_named(penta_bytes name)
+{
+    const struct tvmr_type *t;
+    for (size_t i = 0; (t = tvmr_type_at(i)); i++)
+        if (same_word(name, t->name) || among(name, t->aliases)) return t;
     return NULL;
 }
 

@@ -92,10 +92,16 @@ struct tvmr_domain *tvmr_domain_new(const char *folder, penta_error *err)
         return NULL;
     }
     memset(w->chem, 128, sizeof w->chem);
+    tvmr_dynamics_start(w);
     w->lock = -1;
     if (!folder || domain_store_open(w, err)) return w;
     tvmr_domain_free(w);
     return NULL;
+}
+
+void tvmr_domain_chemicals(struct tvmr_domain *w, const uint8_t first[4])
+{
+    memcpy(w->chem, first, 4);
 }
 
 void tvmr_domain_free(struct tvmr_domain *w)

@@ -63,7 +63,7 @@ static bool decay(struct act *a, uint64_t field, int64_t retention, int64_t boos
         }
     return true;
 }
-ACT(FieldTick) { return decay(a, a->args[0], 250, 0); }
+ACT(FieldTick) { return decay(a, a->args[0], a->w->dynamics[DYNAMIC_FIELD_TICK], 0); }
 ACT(FieldDecay) { return decay(a, a->args[0], (int64_t)a->args[1], (int64_t)a->args[2]); }
 
 /* Reduces the activity by factor / 256 where the source is not 0. */
@@ -147,12 +147,15 @@ ACT(SNNSetAxes)
 
 ACT(SNNStepAxes)
 {
-    int64_t steps = clamp(scalar_of(a->vm, a->args[0]), 1, 1000);
+    const int32_t *dynamics = a->w->dynamics;
+    int64_t steps = clamp(scalar_of(a->vm, a->args[0]), 1, 1000), keep = dynamics[DYNAMIC_SNN_KEEP],
+            stress = dynamics[DYNAMIC_SNN_STRESS];
+    size_t spread = (size_t)dynamics[DYNAMIC_SNN_SPREAD];
     for (int64_t s = 0; s < steps; s++, a->w->timestep++)
         for (size_t i = 0; i < a->w->neurons.count; i++) {
             int64_t v = a->w->neurons.data[i],
-                    drive = a->w->axes[0] - a->w->axes[1] + (int64_t)(i % 5);
-            v = v * (128 + a->w->axes[2]) / 256 + drive - a->w->axes[3] / 4;
+                    drive = a->w->axes[0] - a->w->axes[1] + (int64_t)(i % spread);
+            v = v * (keep + a->w->axes[2]) / 256 + drive - a->w->axes[3] / stress;
             a->w->neurons.data[i] = (int32_t)clamp(v, 0, 255);
         }
     return true;
@@ -204,16 +207,17 @@ ACT(SNNPruneNeurons)
     return answer_number(a->vm, a->args[1], (int64_t)kept);
 }
 
-/* prune: HOT weights below 8 become 0. Otherwise HOT weights of at least 128 become WARM. */
+/* prune: small HOT weights become 0. Otherwise large ones become WARM. */
 static bool thermo(struct act *a, bool prune)
 {
     int64_t changed = 0;
+    int32_t below = a->w->dynamics[DYNAMIC_PRUNE_BELOW], from = a->w->dynamics[DYNAMIC_CREDIT_FROM];
     for (unsigned i = 0; i < TVMR_BANK && scalar_of(a->vm, a->args[0]) > 0; i++) {
         struct tvmr_cold *c = &a->vm->cold[i];
         for (size_t k = 0; c->present && c->temps && k < c->count; k++) {
             bool hit = c->temps[k] == TVMR_HOT &&
-                       (prune ? c->weights[k].magnitude < 8 && c->weights[k].polarity
-                              : c->weights[k].magnitude >= 128);
+                       (prune ? c->weights[k].magnitude < below && c->weights[k].polarity
+                              : c->weights[k].magnitude >= from);
             if (!hit) continue;
             if (prune)
                 c->weights[k] = (struct tvmr_signal){0, 0};

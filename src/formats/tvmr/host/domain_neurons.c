@@ -4,7 +4,7 @@
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>
 
-enum { POOL_SIZE = 65536, FIRE = 256, SYNAPSES = 1 << 16, NEW_WEIGHT = 32, WEIGHT_MAX = 255 };
+enum { POOL_SIZE = 65536, SYNAPSES = 1 << 16, WEIGHT_MAX = 255 };
 
 static bool pool_room(struct act *a)
 {
@@ -31,16 +31,17 @@ bool domain_PoolTick(struct act *a)
     if (!pool_room(a)) return false;
     struct numbers x = source_of(a->vm, a->args[0]);
     int32_t *potential = a->w->pool.data, *spikes = potential + POOL_SIZE;
-    int64_t fired = 0;
+    int64_t fired = 0, fire = a->w->dynamics[DYNAMIC_POOL_FIRE],
+            keep = a->w->dynamics[DYNAMIC_POOL_KEEP];
     inject(a, x, 0, x.count);
     for (size_t i = 0; i < a->w->synapse_count; i++) { /* spikes of the last tick arrive now */
         const struct synapse *s = &a->w->synapses[i];
         if (spikes[s->from]) potential[s->to] = clamp32((int64_t)potential[s->to] + s->weight);
     }
     for (size_t i = 0; i < POOL_SIZE; i++) {
-        spikes[i] = potential[i] >= FIRE;
+        spikes[i] = potential[i] >= fire;
         fired += spikes[i];
-        potential[i] = spikes[i] ? 0 : (int32_t)((int64_t)potential[i] * 230 / 256);
+        potential[i] = spikes[i] ? 0 : (int32_t)((int64_t)potential[i] * keep / 256);
     }
     a->w->pool_spikes += fired;
     a->w->pool_ticks++;
@@ -96,7 +97,7 @@ bool domain_PoolSynaptogenesis(struct act *a)
         while (at && w->synapses[at - 1].to != i) at = sorted->next[at - 1];
         if (last != POOL_SIZE && !at && w->synapse_count < SYNAPSES)
             w->synapses[w->synapse_count++] =
-                (struct synapse){(uint16_t)last, (uint16_t)i, NEW_WEIGHT};
+                (struct synapse){(uint16_t)last, (uint16_t)i, w->dynamics[DYNAMIC_SYNAPSE_NEW]};
         last = i;
     }
     free(sorted);
@@ -106,14 +107,15 @@ bool domain_PoolSynaptogenesis(struct act *a)
 /* Synapses become stronger if both ends fired in the last tick, weaker if one did. */
 bool domain_PoolModulate(struct act *a)
 {
-    int32_t changed[] = {0, 0};
+    int32_t changed[] = {0, 0}, grow = a->w->dynamics[DYNAMIC_SYNAPSE_GROW],
+            shrink = a->w->dynamics[DYNAMIC_SYNAPSE_SHRINK];
     if (!pool_room(a)) return false;
     const int32_t *spikes = a->w->pool.data + POOL_SIZE;
     for (size_t i = 0; i < a->w->synapse_count; i++) {
         struct synapse *s = &a->w->synapses[i];
         int fired = spikes[s->from] + spikes[s->to];
         if (!fired) continue;
-        s->weight = (int32_t)clamp(s->weight + (fired == 2 ? 8 : -4), 0, WEIGHT_MAX);
+        s->weight = (int32_t)clamp(s->weight + (fired == 2 ? grow : -shrink), 0, WEIGHT_MAX);
         changed[fired == 2 ? 0 : 1]++;
     }
     return answer_list(a->vm, a->args[0], changed, 2);

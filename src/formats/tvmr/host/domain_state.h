@@ -46,7 +46,14 @@ struct model { /* a program of the folder */
     bool asked, running;
 };
 
+enum dynamic {
+#define DYNAMIC(id, ...) DYNAMIC_##id,
+#include "tvmr/host/dynamics.def"
+    TVMR_DYNAMICS
+};
+
 struct tvmr_domain {
+    int32_t dynamics[TVMR_DYNAMICS];
     char *folder; /* or NULL */
     int lock;     /* that keeps other processes out of it, or -1 */
     struct named *named;
@@ -111,6 +118,8 @@ bool domain_weights_put(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_t reg,
 enum found { FOUND, FOUND_NOTHING, FOUND_OTHER_SIZE, FOUND_DAMAGED };
 enum found domain_weights_get(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_t reg,
                               const char *name);
+
+void tvmr_dynamics_start(struct tvmr_domain *w); /* dynamics.c: the defaults */
 
 void domain_region_free(struct tvmr_domain *w);
 void domain_model_free(struct tvmr_domain *w);

@@ -22,7 +22,6 @@ static void host_close(void *state)
 static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
                       struct opened_host *out, penta_error *err)
 {
-    (void)vm;
     const char *script = option_text(options, count, "host");
     struct host_state *h = calloc(1, sizeof *h);
     *out = (struct opened_host){.state = h, .changes_machine = true};
@@ -31,6 +30,11 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
         h->script = tvmr_script_open(script, err);
     else
         h->domain = tvmr_domain_new(option_text(options, count, "store"), err);
+    if (h->domain) tvmr_domain_chemicals(h->domain, tvmr_vm(vm)->chem);
+    for (size_t i = 0; h->domain && i < count; i++)
+        if (!strcmp(options[i].key, "dynamics") &&
+            !tvmr_domain_dynamics(h->domain, options[i].value, err))
+            break;
     if (!err->code) return true;
     host_close(h);
     out->state = NULL;

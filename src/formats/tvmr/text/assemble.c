@@ -221,8 +221,7 @@ static bool requires_line(struct assembly *a, struct span line)
             return asm_fail(a, BASE_NUMBER, id.at, "invalid extension id: %.*s", QUOTE(id));
     } else if (!e) {
         struct suggest near = {.word = {name.at, name.size}};
-        for (const struct tvmr_extension *s = tvmr_standard + 1; s->name; s++)
-            suggest_offer(&near, s->name);
+        for (size_t i = 1; (e = tvmr_extension_at(i)); i++) suggest_offer(&near, e->name);
         asm_fail(a, BASE_NAME_UNKNOWN, name.at, "unknown extension: %.*s", QUOTE(name));
         return near.best ? error_note(&a->err, "did you mean '%s'?", near.best) : false;
     } else {
@@ -236,28 +235,12 @@ static bool requires_line(struct assembly *a, struct span line)
     a->required =
         asm_grow(a, a->required, a->required_count, &a->required_capacity, sizeof *a->required);
     if (!a->required) return false;
-    a->required[a->required_count++] = (struct required){name, {(uint16_t)number, 1, 0, 0}};
+    a->required[a->required_count++] =
+        (struct required){name, tvmr_required_version((uint16_t)number)};
     return true;
 }
 
 /* ---- .registers ---- */
-
-static const struct tvmr_type *type_named(struct span s)
-{
-    for (const struct tvmr_type *t = tvmr_types; t->name; t++) {
-        if (span_is(s, t->name)) return t;
-        for (const char *p = t->aliases; *p;) {
-            size_t n = strcspn(p, " ");
-            if (n == s.size) {
-                size_t i = 0;
-                while (i < n && tolower(s.at[i]) == p[i]) i++;
-                if (i == n) return t;
-            }
-            p += n + strspn(p + n, " ");
-        }
-    }
-    return NULL;
-}
 
 /* "2, 3]" into dims; *rest is what follows the bracket. */
 static bool dimensions(struct assembly *a, struct span *rest, uint16_t *dims, unsigned *count)
@@ -322,10 +305,11 @@ static bool register_line(struct assembly *a, struct span line)
     while (type.size < rest.size && !blank(rest.at[type.size]) && rest.at[type.size] != '[')
         type.size++;
     rest = span_trim((struct span){rest.at + type.size, rest.size - type.size});
-    const struct tvmr_type *t = type_named(type);
+    const struct tvmr_type *t = tvmr_type_named((penta_bytes){type.at, type.size});
     if (!t) {
         struct suggest near = {.word = {type.at, type.size}};
-        for (const struct tvmr_type *s = tvmr_types; s->name; s++) suggest_offer(&near, s->name);
+        const struct tvmr_type *other;
+        for (size_t i = 0; (other = tvmr_type_at(i)); i++) suggest_offer(&near, other->name);
         asm_fail(a, BASE_NAME_UNKNOWN, type.at, "unknown type: %.*s", QUOTE(type));
         return near.best ? error_note(&a->err, "did you mean '%s'?", near.best) : false;
     }
@@ -460,7 +444,7 @@ bool tvmr_assemble(struct source *s, const penta_option *options, size_t count, 
     a.meta.input_dim = a.meta.output_dim = -1;
     s->err = &a.err;
     penta_bytes text = s->text;
-    if (!asm_table(&a)) handed(&a, false);
+    if (!tvmr_manifest_options(options, count, &a.err) || !asm_table(&a)) handed(&a, false);
     for (size_t from = 0; a.table && from < text.size;) {
         const uint8_t *start = text.data + from, *newline = memchr(start, '\n', text.size - from);
         size_t size = newline ? (size_t)(newline - start) : text.size - from;

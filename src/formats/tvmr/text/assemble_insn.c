@@ -237,12 +237,15 @@ static bool byte_operand(struct assembly *a, struct span s, uint32_t *out)
     return number(a, s, 8, out);
 }
 
-/* How many operands an instruction takes: up to its last byte that means something. Extensions of
- * users are not held to that. */
+/* Standard extensions and manifests list their operands; extensions that C programs add are not held
+ * to them. */
+static bool listed(const struct tvmr_op *op) { return op->ext < TVMR_ID_USER || op->domain; }
+
+/* How many operands an instruction takes: up to its last byte that means something. */
 static size_t ext_taken(const struct tvmr_op *op)
 {
     size_t taken = 4;
-    while (op && op->ext < TVMR_ID_USER && taken && op->bytes[taken - 1] == '-') taken--;
+    while (op && listed(op) && taken && op->bytes[taken - 1] == '-') taken--;
     return taken;
 }
 
@@ -282,7 +285,7 @@ static bool ext_operands(struct assembly *a, const struct tvmr_op *op, struct sp
             return true;
         }
         if (!byte_operand(a, o->at[i], &value)) return false;
-        if (value && op && op->ext < TVMR_ID_USER && op->bytes[i] == '-')
+        if (value && op && listed(op) && op->bytes[i] == '-')
             return asm_fail(a, BASE_SYNTAX, o->at[i].at, "%.*s does not use operand %u: write 0",
                             QUOTE(mnemonic), i + 1);
         put_byte(word, i, value);
@@ -341,6 +344,13 @@ static bool foreign(struct assembly *a, struct span word, const uint8_t *dot,
     }
     const struct tvmr_op *op = e ? op_named(e, rest) : NULL;
     uint32_t operands = 0;
+    if (e && !op && e->id >= TVMR_ID_USER) {
+        struct suggest near = {.word = {rest.at, rest.size}};
+        for (size_t i = 0; i < e->count; i++) suggest_offer(&near, e->ops[i].name);
+        *known = true;
+        asm_fail(a, BASE_MNEMONIC, rest.at, "%s has no instruction %.*s", e->name, QUOTE(rest));
+        return near.best ? error_note(&a->err, "did you mean '%s'?", near.best) : false;
+    }
     if (id < 0 || (e && !op)) return false;
     *known = true;
     if (!e)

@@ -110,7 +110,7 @@ static void print_insn(struct writer *out, const struct tvmr_words *w, size_t co
         print_core(out, op, w);
         return;
     }
-    if (op && w->ext && w->ext < TVMR_ID_USER && print_ext(out, op, w)) return;
+    if (op && w->ext && (w->ext < TVMR_ID_USER || op->domain) && print_ext(out, op, w)) return;
     print_raw(out, w);
     if (op) writer_print(out, "  ; %s", op->name);
 }
@@ -179,10 +179,10 @@ static void print_requires(struct writer *out, const struct tvmr_module *m)
     uint8_t bits[8192] = {0};
     for (size_t i = 0; i < m->ext_count; i++) {
         uint16_t id = m->exts[i].id;
-        const struct tvmr_extension *e = id && id < TVMR_ID_USER ? tvmr_extension_find(id) : NULL;
+        const struct tvmr_extension *e = id ? tvmr_extension_find(id) : NULL;
         if (bits[id / 8] >> (id & 7) & 1) continue;
         bits[id / 8] |= (uint8_t)(1u << (id & 7));
-        if (e)
+        if (e && (id < TVMR_ID_USER || e->manifest))
             writer_print(out, "    %s 0x%04x\n", e->name, id);
         else
             writer_print(out, "    ext_%04x 0x%04x\n", id, id);
@@ -274,7 +274,9 @@ static bool plain_exts(const struct tvmr_module *m)
     bool plain = true;
     for (size_t i = 0; plain && i < m->ext_count; i++) {
         const struct tvmr_extension_entry *e = &m->exts[i];
-        plain = e->major == 1 && !e->minor && !e->patch && !(seen[e->id / 8] >> (e->id & 7) & 1);
+        struct tvmr_extension_entry usual = tvmr_required_version(e->id);
+        plain = e->major == usual.major && e->minor == usual.minor && e->patch == usual.patch &&
+                !(seen[e->id / 8] >> (e->id & 7) & 1);
         seen[e->id / 8] |= (uint8_t)(1u << (e->id & 7));
     }
     return plain;

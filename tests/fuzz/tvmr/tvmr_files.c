@@ -1,0 +1,39 @@
+/* Any bytes as a host script or, by the first byte, as the manifest of an extension. Only manifests
+ * that are refused are read to the end: a good one would stay for the life of the process. */
+#include "tvmr/host/script.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void check_failed(const char *what, uint64_t a, uint64_t b);
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char broken[] = "\nextension";
+    char path[40];
+    penta_error err = {0};
+    int file = size ? memfd_create("fuzz", 0) : -1;
+    if (file < 0) return 0;
+    bool manifest = data[0] & 1;
+    bool written = write(file, data + 1, size - 1) == (ssize_t)(size - 1) &&
+                   (!manifest || write(file, broken, sizeof broken - 1) > 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (written && manifest) {
+        if (tvmr_manifest_load(path, &err)) check_failed("a broken manifest was loaded", size, 0);
+    } else if (written) {
+        struct tvmr_script *script = tvmr_script_open(path, &err);
+        if (!script == !err.code) check_failed("a script and an error", err.code, 0);
+        tvmr_script_close(script);
+    }
+    if (written && manifest && !err.code) check_failed("refused without an error", 0, 0);
+    close(file);
+    return 0;
+}
