@@ -90,15 +90,15 @@ def test_lines_frames_and_locals():
 
     def configure(a):
         answers.extend(a.ask("setBreakpoints", source={"path": path}, breakpoints=[
-            {"line": 3}, {"line": 14, "condition": "%1 == 2"}, {"line": 99}])["breakpoints"])
+            {"line": 3}, {"line": 14, "condition": "%i == 2"}, {"line": 99}])["breakpoints"])
     a = start(program, configure)
     check([b["verified"] for b in answers] == [True, True, False], answers)
     stop = a.event("stopped")
     check(stop["reason"] == "breakpoint" and stop["hitBreakpointIds"] == [answers[0]["id"]], stop)
     frames = a.ask("stackTrace", threadId=1)["stackFrames"]
     check([f["line"] for f in frames] == [3, 13] and frames[0]["source"]["path"] == path, frames)
-    check(values(a, scope(a, "Locals", 2))["%1"]["value"] == "1", "locals of the caller")
-    check(a.ask("evaluate", expression="%1", frameId=2)["result"] == "1", "in the caller")
+    check(values(a, scope(a, "Locals", 2))["%i"]["value"] == "1", "locals of the caller")
+    check(a.ask("evaluate", expression="%i", frameId=2)["result"] == "1", "in the caller")
     a.ask("stepOut", threadId=1)
     a.event("stopped")
     a.ask("next", threadId=1)
@@ -193,7 +193,7 @@ def test_pause_and_requests_while_it_runs():
           "while it runs")
     a.ask("pause", threadId=1)
     check(a.event("stopped")["reason"] == "pause", "pause")
-    check(int(a.ask("evaluate", expression="%1")["result"]) > 100, "it ran")
+    check(int(a.ask("evaluate", expression="%i")["result"]) > 100, "it ran")
     a.ask("reverseContinue", threadId=1)
     check(a.event("stopped")["reason"] == "breakpoint", "back to the breakpoint")
     check(top(a)["line"] == 3, top(a))

@@ -37,10 +37,10 @@ static void swap_words(struct writer *out, penta_bytes bytes)
 
 static bool section_swaps(const struct coil_module *m, size_t i)
 {
-    static const char *const ours[] = {".coil.line", ".coil.type", ".coil.ext"};
+    static const char *const ours[] = {".coil.line", ".coil.var", ".coil.type", ".coil.ext"};
     penta_bytes name = coil_string(m, m->sections[i].name_idx);
     bool found = coil_is_proto(m, i);
-    for (int k = 0; k < 3; k++) found |= bytes_equal(name, bytes_of(ours[k]));
+    for (int k = 0; k < 4; k++) found |= bytes_equal(name, bytes_of(ours[k]));
     return found;
 }
 

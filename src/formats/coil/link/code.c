@@ -95,8 +95,8 @@ static int by_output(const void *x, const void *y)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Rows of .coil.line and .coil.type begin with a section and an offset in it; then come the string of a
- * file and a line, or a type and a count. */
+/* Rows of .coil.line, .coil.var and .coil.type begin with a section and an offset in it; then come the
+ * string of a file and a line, that of a variable and its id, or a type and a count. */
 struct row {
     uint64_t section, offset, count;
     penta_bytes file;
@@ -201,7 +201,8 @@ bool coil_link_renumber(struct state *s)
     if (ok && count) qsort(jobs, count, sizeof *jobs, by_output);
     for (size_t i = 0; ok && i < count; i++) ok = renumber_code(s, jobs[i].input, jobs[i].section);
     free(jobs);
-    return ok && renumber_rows(s, ".coil.line", true) && renumber_rows(s, ".coil.type", false);
+    return ok && renumber_rows(s, ".coil.line", true) && renumber_rows(s, ".coil.var", true) &&
+           renumber_rows(s, ".coil.type", false);
 }
 
 /* ---- relocations ---- */

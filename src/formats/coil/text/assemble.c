@@ -113,6 +113,22 @@ static bool note_line(struct coil_asm *a, struct line_counter *counter, uint64_t
     return true;
 }
 
+/* The variable that the instruction has declared. */
+static bool note_name(struct coil_asm *a, uint64_t offset)
+{
+    penta_bytes name = a->variable_name;
+    if (a->insn->opcode != COIL_OP_VAR || !a->insn->count) return true;
+    a->variable_name = (penta_bytes){0};
+    if (!name.size && a->lines_wanted && a->variable_count)
+        name = a->variables[a->variable_count - 1].name;
+    if (!name.size) return true;
+    if (!ARRAY_GROW(a->variable_names, a->name_capacity, a->name_count, a->s->err)) return false;
+    uint32_t id = (uint32_t)a->insn->operands[0].value;
+    a->variable_names[a->name_count++] =
+        (struct asm_line){(uint32_t)a->section + 1, id, offset, name};
+    return true;
+}
+
 static int by_place(const void *x, const void *y)
 {
     const struct asm_line *a = x, *b = y;
@@ -147,39 +163,57 @@ static bool write_types(struct coil_asm *a, penta_error *err)
 }
 
 /* The section that a listing has already, or a new one at the end. */
-static int64_t line_section(struct coil_asm *a, penta_error *err)
+static int64_t row_section(struct coil_asm *a, const char *name, penta_error *err)
 {
     struct coil_section head = {.type = COIL_S_DEBUG, .flags = COIL_INFO, .align = 4};
     for (size_t i = 0; i < a->object.section_count; i++)
-        if (bytes_equal(a->object.sections[i].name, bytes_of(".coil.line")) &&
+        if (bytes_equal(a->object.sections[i].name, bytes_of(name)) &&
             !coil_out_size(&a->object.sections[i]))
             return (int64_t)i;
-    return coil_object_section(&a->object, bytes_of(".coil.line"), head, err);
+    return coil_object_section(&a->object, bytes_of(name), head, err);
+}
+
+static bool write_row(struct coil_asm *a, int64_t section, const struct asm_line *l,
+                      penta_error *err)
+{
+    struct writer *w = &a->object.sections[section].data;
+    writer_uint(w, l->section, 4);
+    writer_uint(w, l->offset, 4);
+    struct coil_literal literal = {(size_t)section, w->out.size, 4, l->file};
+    writer_uint(w, 0, 4);
+    writer_uint(w, l->line, 4);
+    return coil_object_literal(&a->object, literal, err);
+}
+
+/* .coil.var: what the source calls variables. */
+static bool write_names(struct coil_asm *a, penta_error *err)
+{
+    if (!a->name_count) return true;
+    qsort(a->variable_names, a->name_count, sizeof *a->variable_names, by_place);
+    int64_t section = row_section(a, ".coil.var", err);
+    bool ok = section >= 0;
+    for (size_t i = 0; ok && i < a->name_count; i++)
+        ok = write_row(a, section, &a->variable_names[i], err);
+    return ok;
 }
 
 static bool write_lines(struct coil_asm *a, penta_error *err)
 {
     if (!write_types(a, err)) return false;
-    if (!a->line_count) return true;
+    if (!a->line_count) return write_names(a, err);
     if (a->lines_wanted) a->object.header.flags |= COIL_FILE_DEBUG;
     qsort(a->lines, a->line_count, sizeof *a->lines, by_place);
-    int64_t section = line_section(a, err);
+    int64_t section = row_section(a, ".coil.line", err);
     if (section < 0) return false;
     const struct asm_line *last = NULL;
     for (size_t i = 0; i < a->line_count; i++) {
         const struct asm_line *l = &a->lines[i];
         if (a->lines_wanted && last && last->section == l->section && last->line == l->line)
             continue;
-        struct writer *w = &a->object.sections[section].data;
-        writer_uint(w, l->section, 4);
-        writer_uint(w, l->offset, 4);
-        struct coil_literal literal = {(size_t)section, w->out.size, 4, l->file};
-        writer_uint(w, 0, 4);
-        writer_uint(w, l->line, 4);
-        if (!coil_object_literal(&a->object, literal, err)) return false;
+        if (!write_row(a, section, l, err)) return false;
         last = l;
     }
-    return true;
+    return write_names(a, err);
 }
 
 /* ---- lines ---- */
@@ -225,8 +259,10 @@ static bool line(struct coil_asm *a, struct line_counter *counter)
             ok = asm_directive(a, t);
         } else {
             ok = asm_inside(a, t) && note_line(a, counter, t.offset);
-            size_t lines = a->line_count;
+            size_t lines = a->line_count, offset = asm_section(a)->data.out.size;
+            a->insn->opcode = COIL_OP_NOP;
             ok = ok && (t.kind == TOKEN_DIRECTIVE ? asm_opcode(a) : coil_asm_instruction(a, t));
+            ok = ok && note_name(a, offset);
             if (!ok && lines && a->line_count == lines && s->err->code) a->line_count = lines;
         }
         return ok && source_end_of_line(s);
@@ -324,6 +360,7 @@ static void release(struct coil_asm *a)
     free(a->variables);
     coil_scopes_free(&a->scopes);
     free(a->lines);
+    free(a->variable_names);
     free(a->data);
     free((void *)a->origins);
     free(a->insn);

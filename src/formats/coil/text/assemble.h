@@ -13,7 +13,7 @@ struct asm_variable {
     uint32_t depth;
 };
 
-struct asm_line { /* a source line for the debugger */
+struct asm_line { /* a source line for the debugger; or a variable: its id and name */
     uint32_t section, line;
     uint64_t offset;
     penta_bytes file;
@@ -59,7 +59,10 @@ struct coil_asm {
     bool lines_wanted;
     struct asm_line *lines;
     size_t line_count, line_capacity;
-    struct asm_data *data; /* kept when source lines are wanted */
+    struct asm_line *variable_names;
+    size_t name_count, name_capacity;
+    penta_bytes variable_name; /* of .name, for the next VAR */
+    struct asm_data *data;     /* kept when source lines are wanted */
     size_t data_count, data_capacity;
     penta_bytes line_file; /* of .line, for the next instruction */
     uint32_t line_number;

@@ -521,6 +521,12 @@ static bool d_line(struct coil_asm *a)
     return true;
 }
 
+/* .name "count": what the source calls the variable of the next VAR */
+static bool d_name(struct coil_asm *a)
+{
+    return token_string(a->s, source_next(a->s), &a->arena, &a->variable_name);
+}
+
 static bool d_raw(struct coil_asm *a)
 {
     a->raw = true;
@@ -566,6 +572,7 @@ static const struct directive {
     {".bytes", d_bytes, true},
     {".image", d_image, false},
     {".line", d_line, false},
+    {".name", d_name, false},
     {".proto", asm_proto, false},
     {".raw", d_raw, false},
 };

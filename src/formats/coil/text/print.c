@@ -35,11 +35,13 @@ struct listing {
     struct coil_insn *insn;
     struct placed *placed; /* of the section being printed, by offset */
     size_t placed_count, next;
-    uint8_t *explicit_;    /* per symbol: printed as .symbol */
-    uint8_t *starts;       /* per byte of all code: an instruction begins */
-    size_t line_section;   /* index of .coil.line, or SIZE_MAX */
-    size_t reloc;          /* the next one to print */
-    uint64_t function_end; /* of the open .func */
+    uint8_t *explicit_;        /* per symbol: printed as .symbol */
+    uint8_t *starts;           /* per byte of all code: an instruction begins */
+    size_t line_section;       /* index of .coil.line, or SIZE_MAX */
+    size_t name_section;       /* of .coil.var, the same */
+    size_t line_row, name_row; /* the next of each */
+    size_t reloc;              /* the next one to print */
+    uint64_t function_end;     /* of the open .func */
     bool function_open;
 };
 
@@ -59,7 +61,8 @@ static bool placeable(const struct listing *l, const struct coil_symbol *s)
 {
     const struct coil_module *m = l->m;
     size_t section = s->section_idx - 1u;
-    if (!s->section_idx || s->section_idx > m->section_count || section == l->line_section)
+    if (!s->section_idx || s->section_idx > m->section_count || section == l->line_section ||
+        section == l->name_section)
         return false;
     uint64_t offset = s->value - base_of(m, section);
     if (offset > m->sections[section].size) return false;
@@ -356,19 +359,23 @@ static bool print_protos(struct listing *l, size_t section)
 
 /* ---- code ---- */
 
-static void print_line_rows(struct listing *l, size_t section, uint64_t at, size_t *row)
+/* Rows up to a place in the code, as directives; a line has a number as well. */
+static void print_rows(struct listing *l, size_t from, size_t section, uint64_t at, size_t *row)
 {
-    if (l->line_section == SIZE_MAX) return;
-    penta_bytes rows = coil_contents(l->m, l->line_section);
+    bool lines = from == l->line_section;
+    if (from == SIZE_MAX) return;
+    penta_bytes rows = coil_contents(l->m, from);
     for (; (*row + 1) * 16 <= rows.size; ++*row) {
         const uint8_t *p = rows.data + *row * 16;
         uint64_t s = bytes_uint(p, 4, l->m->big_endian),
                  offset = bytes_uint(p + 4, 4, l->m->big_endian);
         if (s != section + 1 || offset > at) return;
-        writer_text(l->out, "    .line ");
+        writer_text(l->out, lines ? "    .line " : "    .name ");
         writer_quoted(l->out, coil_string(l->m, bytes_uint(p + 8, 4, l->m->big_endian)));
-        writer_print(l->out, ", %llu\n",
-                     (unsigned long long)bytes_uint(p + 12, 4, l->m->big_endian));
+        if (lines)
+            writer_print(l->out, ", %llu",
+                         (unsigned long long)bytes_uint(p + 12, 4, l->m->big_endian));
+        writer_char(l->out, '\n');
     }
 }
 
@@ -422,14 +429,15 @@ static bool said_by_text(struct listing *l, penta_bytes bytes)
     return same;
 }
 
-static void print_code(struct listing *l, size_t section, size_t *row)
+static void print_code(struct listing *l, size_t section)
 {
     penta_error err = {0};
     struct reader r = coil_code_reader(l->m, section, &err);
     while (reader_left(&r)) {
         size_t from = r.pos;
         print_labels(l, section, from);
-        print_line_rows(l, section, from, row);
+        print_rows(l, l->line_section, section, from, &l->line_row);
+        print_rows(l, l->name_section, section, from, &l->name_row);
         if (!coil_insn_read(&r, l->insn)) {
             print_bytes(l, bytes_slice(r.in, from, r.in.size));
             break;
@@ -493,15 +501,16 @@ static bool ascending(const struct coil_module *m, penta_bytes rows)
     return true;
 }
 
-/* The section whose rows print as .line; the assembler puts them where the listing has it, else last. */
-static size_t find_lines(const struct coil_module *m)
+/* The section whose rows print as .line or .name; the assembler puts them where the listing has it, else
+ * last. */
+static size_t find_rows(const struct coil_module *m, const char *name)
 {
     for (size_t i = 0; i < m->section_count; i++) {
         const struct coil_section *s = &m->sections[i];
         penta_bytes text = coil_string(m, s->name_idx);
-        if (bytes_equal(text, bytes_of(".coil.line")) && s->type == COIL_S_DEBUG &&
-            s->flags == COIL_INFO && s->align == 4 && s->size && s->size % 16 == 0 && !s->addr &&
-            !s->link && !s->info && ascending(m, coil_contents(m, i)))
+        if (bytes_equal(text, bytes_of(name)) && s->type == COIL_S_DEBUG && s->flags == COIL_INFO &&
+            s->align == 4 && s->size && s->size % 16 == 0 && !s->addr && !s->link && !s->info &&
+            ascending(m, coil_contents(m, i)))
             return i;
     }
     return SIZE_MAX;
@@ -509,17 +518,17 @@ static size_t find_lines(const struct coil_module *m)
 
 static void print_object(struct listing *l)
 {
-    size_t row = 0;
     print_header(l);
     print_names(l);
     for (size_t i = 0; i < l->m->section_count; i++) {
-        if (i == l->line_section && i + 1 == l->m->section_count) continue;
+        bool rows = i == l->line_section || i == l->name_section;
+        if (rows && i + 1 == l->m->section_count) continue;
         place_symbols(l, i);
         if (print_protos(l, i)) continue;
         print_section_head(l, i);
-        if (i == l->line_section) continue;
+        if (rows) continue;
         if (coil_is_code(&l->m->sections[i]))
-            print_code(l, i, &row);
+            print_code(l, i);
         else if (l->m->sections[i].type == COIL_S_BSS)
             print_zeros(l, i);
         else
@@ -555,12 +564,12 @@ bool coil_print(const penta_module *module, const penta_option *options, size_t 
                         .placed = calloc(m->symbol_count + 1, sizeof *l.placed),
                         .explicit_ = calloc(m->symbol_count + 1, 1),
                         .starts = calloc(module->file.size + 1, 1),
-                        .line_section = find_lines(m)};
+                        .line_section = find_rows(m, ".coil.line"),
+                        .name_section = find_rows(m, ".coil.var")};
     bool ok = l.insn && l.placed && l.explicit_ && l.starts;
     if (ok && m->raw) {
-        size_t row = 0;
         writer_text(&text, m->big_endian ? ".endian big\n.raw\n" : ".raw\n");
-        print_code(&l, 0, &row);
+        print_code(&l, 0);
         writer_append(out, &text);
     } else if (ok) {
         mark_starts(&l);

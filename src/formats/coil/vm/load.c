@@ -160,10 +160,38 @@ static bool room_to_show(struct coil_loading *l)
     return true;
 }
 
+static penta_bytes find_names(const struct coil_module *m)
+{
+    for (size_t i = 0; i < m->section_count; i++)
+        if (bytes_equal(coil_string(m, m->sections[i].name_idx), bytes_of(".coil.var")))
+            return coil_contents(m, i);
+    return (penta_bytes){0};
+}
+
+/* What the source calls the variable that is declared there; empty: it does not say. Rows are ascending. */
+static penta_bytes source_name(const struct coil_loading *l, uint64_t pc)
+{
+    const struct coil_program *p = l->p;
+    const struct coil_module *m = l->m;
+    size_t k, i, rows = l->names.size / 16;
+    if (!rows) return (penta_bytes){0};
+    ARRAY_SEARCH(k, 0, m->section_count, p->sections[p->order[k]] > pc);
+    if (!k) return (penta_bytes){0};
+    uint64_t section = p->order[k - 1] + 1, offset = pc - p->sections[p->order[k - 1]];
+#define FIELD(row, n) bytes_uint(l->names.data + (row)*16 + 4 * (n), 4, m->big_endian)
+    ARRAY_SEARCH(i, 0, rows,
+                 FIELD(i, 0) > section || (FIELD(i, 0) == section && FIELD(i, 1) >= offset));
+    bool found = i < rows && FIELD(i, 0) == section && FIELD(i, 1) == offset;
+    return found ? coil_string(m, FIELD(i, 2)) : (penta_bytes){0};
+#undef FIELD
+}
+
 static bool show(struct coil_loading *l, const struct coil_variable *v, uint64_t pc)
 {
-    char name[24];
-    int n = snprintf(name, sizeof name, "%%%llu", (unsigned long long)v->id);
+    char name[64];
+    penta_bytes source = source_name(l, pc);
+    int n = source.size ? snprintf(name, sizeof name, "%%%.*s", BYTES_ARG(source, 40))
+                        : snprintf(name, sizeof name, "%%%llu", (unsigned long long)v->id);
     const char *kept = arena_alloc(&l->p->arena, 1, (size_t)n + 1, l->err);
     const struct coil_type *type = keep_type(l, v->type);
     if (!kept || !type || !room_to_show(l))
@@ -448,8 +476,12 @@ static bool load(struct coil_loading *l)
 bool coil_program_load(struct coil_program *p, const struct coil_module *m, struct coil_load how,
                        penta_error *err)
 {
-    struct coil_loading l = {
-        .p = p, .m = m, .how = how, .err = err, .insn = calloc(1, sizeof *l.insn)};
+    struct coil_loading l = {.p = p,
+                             .m = m,
+                             .how = how,
+                             .err = err,
+                             .names = find_names(m),
+                             .insn = calloc(1, sizeof *l.insn)};
     bool ok = l.insn ? load(&l) : error_at(err, BASE_MEMORY, 0, "no memory for a program");
     p->types = l.check.ids.arena; /* steps refer to them */
     l.check.ids.arena = (struct arena){0};

@@ -15,6 +15,7 @@ struct coil_loading {
     struct coil_insn *insn;
     struct coil_load how;
     penta_error *err;
+    penta_bytes names;             /* the rows of .coil.var */
     size_t capacity;               /* of the cells */
     struct coil_step **cell_steps; /* per cell, or NULL */
     uint64_t *targets;             /* per cell: address of a direct branch, or 0 */
