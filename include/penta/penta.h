@@ -344,9 +344,10 @@ PENTA_API bool penta_pc_of(const penta_module *module, uint64_t offset, uint64_t
 
 typedef enum penta_part_kind {
     PENTA_PART_CODE,     /* a contiguous range of code; all of them are all the code */
-    PENTA_PART_FUNCTION, /* a function or label in one */
+    PENTA_PART_FUNCTION, /* a function in one */
     PENTA_PART_EXPORT,   /* what others may call, or where the program starts */
     PENTA_PART_IMPORT,   /* what it calls: `from` is the number of the host call */
+    PENTA_PART_LABEL,    /* a place in one that has a name */
 } penta_part_kind;
 
 typedef struct penta_part {
@@ -358,7 +359,7 @@ typedef void penta_part_report(void *user, const penta_part *part);
 
 /* In any order; the name is borrowed during the call. */
 PENTA_API void penta_parts(const penta_module *module, penta_part_report *report, void *user);
-/* A list of objects with kind ("code", "function", "export", "import"), name, from and to. */
+/* A list of objects with kind ("code", "function", "export", "import", "label"), name, from and to. */
 PENTA_API bool penta_parts_json(const penta_module *module, penta_buffer *out, penta_error *err);
 /* Instructions with their pcs and the names of functions, to read and not to assemble. Options:
  * "function" NAME, or "range" A..B, A.. or ..B (pcs, both included); none: all the code. */
@@ -425,7 +426,7 @@ PENTA_API void penta_vm_findings(const penta_vm *vm, penta_report *report, void 
 /* False: not all of it is mapped, and nothing was copied. */
 PENTA_API bool penta_vm_peek(const penta_vm *vm, uint64_t address, void *into, size_t size);
 PENTA_API bool penta_vm_poke(penta_vm *vm, uint64_t address, const void *from, size_t size);
-/* A breakpoint, on or off; false: no instruction starts there. */
+/* A breakpoint, on or off; false: no instruction starts there, or the machine counts for a profile. */
 PENTA_API bool penta_vm_mark(penta_vm *vm, uint64_t pc, bool on);
 /* The machine as bytes (docs/snapshots.md). A snapshot that is damaged, or of another program, is
  * refused, and the machine stays as it was. */

@@ -10,7 +10,8 @@
 #include "base/options.h"
 #include "base/writer.h"
 #include "core/guard.h"
-struct walk; /* core/snapshot.h */
+struct counts; /* core/structure/counts.h */
+struct walk;   /* core/snapshot.h */
 
 /* What an answer of the host means for the call that asked. */
 enum call_end {
@@ -50,6 +51,14 @@ struct engine {
     /* What the run showed that no check of the program can: warnings. The entry may be NULL. */
     void (*findings)(const penta_vm *vm, struct findings *findings);
     void (*walk)(penta_vm *vm, struct walk *w); /* over its state, for snapshots */
+    /* Counts what it executes from now on, until the machine is closed; marks are not set then. NULL:
+     * the engine cannot. */
+    bool (*count)(penta_vm *vm, struct counts *counts, penta_error *err);
+    /* What executions cost besides their number: "gas", "operations"; NULL: nothing else. And what the
+     * instructions from pc to the end of their stretch cost when they run once; NULL: it is measured
+     * while they run. */
+    const char *cost_name;
+    uint64_t (*cost)(const penta_vm *vm, uint64_t pc);
     void (*close)(penta_vm *vm);
     /* The name of the stop's host call, or NULL. The entry may be NULL. */
     const char *(*detail)(const penta_vm *vm, const penta_stop *stop);
@@ -68,4 +77,5 @@ struct penta_vm {
     bool hashed;   /* the hash of the module's file is known: */
     uint64_t hash; /* for snapshots; without a module 0 */
     struct guards guards;
+    struct counts *counts; /* of a profiler, or NULL */
 };

@@ -373,7 +373,7 @@ bool penta_vm_poke(penta_vm *vm, uint64_t address, const void *from, size_t size
 
 bool penta_vm_mark(penta_vm *vm, uint64_t pc, bool on)
 {
-    return vm->engine->mark && vm->engine->mark(vm, pc, on);
+    return vm->engine->mark && !vm->counts && vm->engine->mark(vm, pc, on);
 }
 
 void penta_vm_findings(const penta_vm *vm, penta_report *report, void *user)

@@ -48,7 +48,7 @@ void penta_parts(const penta_module *module, penta_part_report *report, void *us
 
 static void part_json(void *user, const penta_part *part)
 {
-    static const char *const kinds[] = {"code", "function", "export", "import"};
+    static const char *const kinds[] = {"code", "function", "export", "import", "label"};
     struct json *j = user;
     json_object(j, NULL);
     json_text(j, "kind", kinds[part->kind]);
@@ -88,7 +88,7 @@ static void add_part(void *user, const penta_part *part)
 {
     struct listing *l = user;
     struct list *list = part->kind == PENTA_PART_CODE ? &l->code : &l->functions;
-    if (part->kind != PENTA_PART_CODE && part->kind != PENTA_PART_FUNCTION) return;
+    if (part->kind == PENTA_PART_EXPORT || part->kind == PENTA_PART_IMPORT) return;
     if (ARRAY_GROW(list->items, list->capacity, list->count, l->err))
         list->items[list->count++] = *part;
 }

@@ -20,9 +20,17 @@ void penta_lines(const penta_module *module, penta_line_report *report, void *us
     if (info_of(module)->lines) info_of(module)->lines(module, report, user);
 }
 
+bool penta_branch_at(const penta_module *module, uint64_t pc, penta_branch *branch)
+{
+    *branch = (penta_branch){0};
+    return info_of(module)->branch && info_of(module)->branch(module, pc, branch);
+}
+
 penta_flow penta_flow_at(const penta_module *module, uint64_t pc)
 {
-    return info_of(module)->flow ? info_of(module)->flow(module, pc) : PENTA_FLOW_NEXT;
+    penta_branch b;
+    penta_branch_at(module, pc, &b);
+    return b.call ? PENTA_FLOW_CALL : b.ret ? PENTA_FLOW_RETURN : PENTA_FLOW_NEXT;
 }
 
 /* ---- lines ---- */
@@ -102,7 +110,7 @@ static bool find_line(const penta_module *module, const char *text, const char *
 static void match_name(void *user, const penta_part *part)
 {
     struct code_search *s = user;
-    if (part->kind != PENTA_PART_FUNCTION && part->kind != PENTA_PART_EXPORT) return;
+    if (part->kind == PENTA_PART_CODE || part->kind == PENTA_PART_IMPORT) return;
     s->has_name = true;
     if (!s->found && bytes_equal(part->name, s->name)) {
         s->found = true;
@@ -160,7 +168,7 @@ struct name_search {
 static void match_function(void *user, const penta_part *part)
 {
     struct name_search *s = user;
-    if (part->kind != PENTA_PART_FUNCTION && part->kind != PENTA_PART_EXPORT) return;
+    if (part->kind == PENTA_PART_CODE || part->kind == PENTA_PART_IMPORT) return;
     if (part->from > s->pc || (s->found && part->from < s->from)) return;
     if (part->to > part->from && s->pc >= part->to) return;
     if (s->found && part->from == s->from && part->kind == PENTA_PART_EXPORT) return;

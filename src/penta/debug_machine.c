@@ -150,7 +150,7 @@ static void match_variable(void *user, const penta_variable *v)
 static void match_part(void *user, const penta_part *part)
 {
     struct name_search *s = user;
-    if (s->found || (part->kind != PENTA_PART_FUNCTION && part->kind != PENTA_PART_EXPORT) ||
+    if (s->found || part->kind == PENTA_PART_CODE || part->kind == PENTA_PART_IMPORT ||
         !bytes_equal(part->name, s->name))
         return;
     s->found = true;

@@ -76,6 +76,10 @@ void debugger_answered(penta_debugger *d)
 penta_debugger *penta_debugger_new(penta_session *session, penta_error *err)
 {
     *err = (penta_error){0};
+    if (session->counts) {
+        error_at(err, BASE_STATE, 0, "the session counts instructions for a profile");
+        return NULL;
+    }
     struct penta_debugger *d = calloc(1, sizeof *d);
     if (!d) {
         error_at(err, BASE_MEMORY, 0, "no memory for the debugger");

@@ -37,6 +37,7 @@ void penta_session_free(penta_session *s)
     if (s->host) s->host->close(s->opened.state);
     penta_vm_free(s->vm);
     recorder_free(s->recorder);
+    session_count_free(s);
     answer_free(&s->answer);
     writer_free(&s->output);
     writer_free(&s->errors);

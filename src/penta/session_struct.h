@@ -5,6 +5,9 @@
 #include "core/host.h"
 #include "penta/session.h"
 
+struct counts;   /* core/structure/counts.h */
+struct code_map; /* core/structure/code_map.h */
+
 struct penta_session {
     const penta_module *module;
     penta_vm *vm;
@@ -23,6 +26,8 @@ struct penta_session {
     void *report_user;
     penta_debugger *debugger;  /* or NULL */
     struct recorder *recorder; /* or NULL: nobody writes the run down */
+    struct counts *counts;     /* what a profile is taken from, or NULL */
+    struct code_map *code_map;
 
     struct writer output, errors, log; /* kept for who has no callback */
     size_t log_left;                   /* calls that it still takes */
@@ -37,6 +42,9 @@ penta_session *session_new(const penta_module *module, const char *engine,
 /* ---- session_log.c ---- */
 /* Tells whoever wants to know of the call, and keeps what it printed. */
 void session_tell(struct penta_session *s, bool answered);
+
+/* ---- analysis/profile.c ---- */
+void session_count_free(struct penta_session *s); /* after the machine is closed */
 
 /* ---- debugger.c ---- */
 /* A call that was made before: gives its recorded answer. False: it is new. */

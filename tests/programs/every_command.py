@@ -85,6 +85,8 @@ def invocations():
         yield ["run", file, *more], None
         yield ["run", file, *more, "--host-log"], None
         yield ["trace", file, *more], None
+        yield ["profile", file, *more, "--by", "instruction"], None
+        yield ["profile", file, *more, "--folded"], None
         yield ["debug", file, *more], b"step\nregisters\nlist\nwhere\nmemory 0x10000\ncontinue\nwhere\nhelp\n\x1b[7m\n"
     yield ["open", "sealed.cvbc", "--key-file", secret, "--sign-key", key], None
     yield ["open", "sealed.cvbc"], None

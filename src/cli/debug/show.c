@@ -305,7 +305,7 @@ static void list_function(void *user, const penta_part *part)
 {
     struct function_list *l = user;
     struct writer *out = &l->shell->cli->out;
-    if (part->kind != PENTA_PART_FUNCTION) return;
+    if (part->kind != PENTA_PART_FUNCTION && part->kind != PENTA_PART_LABEL) return;
     l->count++;
     writer_print(out, "%8" PRIu64 "  ", part->from);
     writer_safe(out, part->name);

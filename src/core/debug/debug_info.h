@@ -3,10 +3,12 @@
 #pragma once
 #include "core/engine.h"
 #include "penta/debug.h"
+#include "penta/structure.h"
 
 struct debug_info {
     void (*lines)(const penta_module *module, penta_line_report *report, void *user);
-    penta_flow (*flow)(const penta_module *module, uint64_t pc);
+    /* Where control goes after the instruction at pc. False: none is there. */
+    bool (*branch)(const penta_module *module, uint64_t pc, penta_branch *branch);
     size_t (*frames)(const penta_vm *vm, penta_frame *frames, size_t max);
     void (*variables)(const penta_vm *vm, size_t frame, penta_variable_report *report, void *user);
     /* A register, or a variable of the innermost frame that is not in memory. False: it is none,

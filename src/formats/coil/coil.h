@@ -397,8 +397,13 @@ void coil_print_real(struct writer *out, double value, bool single);
 bool coil_print(const penta_module *module, const penta_option *options, size_t count,
                 struct writer *out, penta_error *err);
 bool coil_print_at(const penta_module *module, uint64_t pc, struct writer *out);
-bool coil_is_register(penta_bytes word);                          /* v0, reg300, %1 */
-uint8_t coil_opcode_at(const struct coil_module *m, uint64_t pc); /* 0: none is there */
+bool coil_is_register(penta_bytes word); /* v0, reg300, %1 */
+struct coil_flow_at {                    /* of an instruction that may jump */
+    uint8_t opcode;
+    bool conditional, direct; /* direct: to this symbol */
+    uint64_t symbol;
+};
+bool coil_flow_at(const struct coil_module *m, uint64_t pc, struct coil_flow_at *out);
 uint64_t coil_next_pc(const penta_module *module, uint64_t pc);
 bool coil_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc);
 void coil_isa(const penta_visitor *visitor);

@@ -40,7 +40,7 @@ static void parts(const penta_module *module, penta_part_report *fn, void *user)
         if (i + 1 < s->instruction_count && s->places[i + 1].value > from)
             to = s->places[i + 1].value;
         if (from >= m->count) continue;
-        fn(user, &(penta_part){.kind = PENTA_PART_FUNCTION,
+        fn(user, &(penta_part){.kind = PENTA_PART_LABEL,
                                .name = bytes_of(kblob_symbol_at(s, s->places[i].name).name),
                                .from = from,
                                .to = to});

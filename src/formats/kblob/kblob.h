@@ -77,6 +77,7 @@ enum kblob_op {
     /* pseudo-instructions of the interpreter: after the last one, at a breakpoint, out of fuel */
     KBLOB_OP_END = KBLOB_OP_DEFINED,
     KBLOB_OP_BREAK,
+    KBLOB_OP_COUNT,
     KBLOB_OP_FUEL,
     KBLOB_OPS
 };

@@ -38,7 +38,7 @@ static void parts(const penta_module *module, penta_part_report *fn, void *user)
         fn(user, &(penta_part){.name = bytes_of(m->meta.labels[i].name),
                                .from = m->meta.labels[i].index,
                                .to = m->meta.labels[i].index,
-                               .kind = PENTA_PART_FUNCTION});
+                               .kind = PENTA_PART_LABEL});
 }
 
 const struct driver tvmr_driver = {

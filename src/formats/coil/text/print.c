@@ -635,14 +635,18 @@ bool coil_print_at(const penta_module *module, uint64_t pc, struct writer *out)
     return true;
 }
 
-uint8_t coil_opcode_at(const struct coil_module *m, uint64_t pc)
+bool coil_flow_at(const struct coil_module *m, uint64_t pc, struct coil_flow_at *out)
 {
     penta_error err = {0};
     struct coil_insn *insn = insn_at(m, pc, &err);
-    if (!insn) return 0;
-    uint8_t opcode = insn->opcode;
+    if (!insn) return false;
+    const struct coil_operand *last = insn->count ? &insn->operands[insn->count - 1] : NULL;
+    *out = (struct coil_flow_at){.opcode = insn->opcode,
+                                 .conditional = last && insn->operands[0].form == COIL_PARAM,
+                                 .direct = last && last->form == COIL_ADDR,
+                                 .symbol = last ? last->value : 0};
     drop_insn(insn);
-    return opcode;
+    return true;
 }
 
 uint64_t coil_next_pc(const penta_module *module, uint64_t pc)

@@ -9,13 +9,44 @@ static const char *const register_names[COIL_REGISTERS] = {"v0",  "v1",  "v2",  
                                                            "v6",  "v7",  "v8",  "v9", "v10", "v11",
                                                            "v12", "v13", "v14", "v15"};
 
-static penta_flow flow(const penta_module *module, uint64_t pc)
+/* The address of a symbol that a branch names; false: it is not in this module. */
+static bool symbol_address(const struct coil_module *m, uint64_t i, uint64_t *address)
 {
-    switch (coil_opcode_at(coil_module(module), pc)) {
-    case COIL_OP_CALL: return PENTA_FLOW_CALL;
-    case COIL_OP_RET: return PENTA_FLOW_RETURN;
-    default: return PENTA_FLOW_NEXT;
+    const struct coil_symbol *s = i < m->symbol_count ? &m->symbols[i] : NULL;
+    if (!s || !s->section_idx || s->section_idx > m->section_count) return false;
+    bool exec = m->header.flags & COIL_FILE_EXEC;
+    *address = exec ? s->value : coil_section_address(m, s->section_idx - 1) + s->value;
+    return true;
+}
+
+static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
+{
+    const struct coil_module *m = coil_module(module);
+    struct coil_flow_at at;
+    if (!coil_flow_at(m, pc, &at)) return false;
+    bool direct = at.direct && symbol_address(m, at.symbol, &out->target);
+    uint64_t target = direct ? out->target : 0;
+    *out = (penta_branch){.next = true};
+    switch (at.opcode) {
+    case COIL_OP_CALL:
+    case COIL_OP_BR:
+    case COIL_OP_JMP:
+    case COIL_OP_SWITCH:
+        *out = (penta_branch){.next = at.conditional || at.opcode == COIL_OP_CALL,
+                              .jump = at.opcode != COIL_OP_CALL,
+                              .call = at.opcode == COIL_OP_CALL,
+                              .indirect = !at.direct,
+                              .has_target = direct,
+                              .target = target};
+        break;
+    case COIL_OP_RET:
+        *out = (penta_branch){.next = at.conditional, .ret = true, .indirect = true};
+        break;
+    case COIL_OP_TRAP:
+    case COIL_OP_HALT: *out = (penta_branch){0}; break;
+    default: break;
     }
+    return true;
 }
 
 /* A row holds up to the next one of its section; rows are in the order of section and offset. */
@@ -171,7 +202,7 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
 }
 
 const struct debug_info coil_debug = {.lines = lines,
-                                      .flow = flow,
+                                      .branch = branch,
                                       .frames = frames,
                                       .variables = variables,
                                       .set = set,

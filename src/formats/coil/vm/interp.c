@@ -2,6 +2,7 @@
 #include "coil/vm/operands.h"
 #include "base/array.h"
 #include "core/dispatch.h"
+#include "core/structure/counts.h"
 #include <stdlib.h>
 
 /* ---- calls ---- */
@@ -278,6 +279,16 @@ static bool holds(struct coil_vm *vm, uint8_t condition)
     return coil_condition(condition, vm->flags);
 }
 
+/* What a run that ended in the middle of a stretch did not execute of it. */
+static void count_stop(const struct coil_vm *vm)
+{
+    uint64_t pc = vm->program.pcs[vm->pc];
+    if (vm->waiting || vm->halted)
+        counts_leave_after(vm->base.counts, pc);
+    else if (vm->final || !vm->places[vm->pc])
+        counts_leave(vm->base.counts, pc);
+}
+
 void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 {
 #if THREADED
@@ -301,6 +312,8 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         budget--;
     }
     if (fuel) vm->at_break = false;
+    if (vm->base.counts && fuel && !vm->places[vm->pc])
+        counts_resume(vm->base.counts, vm->program.pcs[vm->pc]);
 
     /* clang-format off */
     for (;;) {
@@ -376,6 +389,8 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
                 fp = vm->slots + vm->fp;
             }
             in = cells + cell;
+            if (vm->base.counts && !vm->places[cell])
+                counts_resume(vm->base.counts, vm->program.pcs[cell]);
             if (function && vm->yields) goto yield;
             NEXT;
         }
@@ -506,6 +521,14 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             stop->kind = PENTA_STOP_BREAK;
             vm->at_break = true;
             goto out;
+        CASE(COIL_CELL_COUNT):
+            counts_enter(vm->base.counts, vm->places[in - cells] >> COUNT_SHIFT);
+            op = vm->program.cells[in - cells].op;
+            continue;
+        CASE(COIL_CELL_COUNT_CALL):
+            counts_arrive(vm->base.counts, vm->places[in - cells], vm->depth + 1);
+            op = vm->program.cells[in - cells].op;
+            continue;
         CASE(COIL_CELL_FUEL):
             stop->kind = vm->base.guards.hit ? PENTA_STOP_BREAK : PENTA_STOP_FUEL;
             if (!budget || vm->base.guards.hit) goto out;
@@ -532,6 +555,7 @@ out:
     vm->pc = (uint32_t)(in - cells);
     stop->steps = given - left;
     if (vm->executed != UINT64_MAX) vm->executed += stop->steps;
+    if (vm->base.counts && fuel) count_stop(vm);
 stopped:
     stop->pc = vm->program.pcs[vm->pc];
     if (vm->waiting) {

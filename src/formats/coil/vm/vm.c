@@ -2,6 +2,7 @@
 #include "coil/format/section_layout.h"
 #include "coil/format/target.h"
 #include "base/array.h"
+#include "core/structure/counts.h"
 #include "coil/vm/operands.h"
 #include <stdlib.h>
 
@@ -21,6 +22,7 @@ void coil_vm_close(penta_vm *base)
     free(vm->slots);
     free(vm->frames);
     free(vm->blocks);
+    free(vm->places);
     free(vm);
 }
 
@@ -261,17 +263,40 @@ bool coil_vm_poke(penta_vm *base, uint64_t address, const void *from, size_t siz
     return true;
 }
 
+/* The program's cells stay as they are: marks and counters go into a copy. */
+static bool own_cells(struct coil_vm *vm)
+{
+    if (vm->marked) return true;
+    struct coil_cell *copy = array_copy(vm->program.cells, vm->program.count, sizeof *copy);
+    if (!copy) return false;
+    vm->cells = copy;
+    vm->marked = true;
+    return true;
+}
+
+static bool count_runs(penta_vm *base, struct counts *counts, penta_error *err)
+{
+    struct coil_vm *vm = coil_vm(base);
+    uint32_t *places = counts_places(counts, vm->program.pcs, vm->program.count);
+    if (!places || !own_cells(vm)) {
+        free(places);
+        return error_at(err, BASE_MEMORY, 0, "no memory for counters");
+    }
+    for (size_t i = 0; i < vm->program.count; i++)
+        if (places[i])
+            vm->cells[i].op =
+                (places[i] & COUNT_MASK) == COUNT_ENTER ? COIL_CELL_COUNT : COIL_CELL_COUNT_CALL;
+    free(vm->places);
+    vm->places = places;
+    vm->base.counts = counts;
+    return true;
+}
+
 bool coil_vm_mark(penta_vm *base, uint64_t pc, bool on)
 {
     struct coil_vm *vm = coil_vm(base);
     uint32_t cell;
-    if (!coil_program_cell(&vm->program, pc, &cell)) return false;
-    if (!vm->marked) {
-        struct coil_cell *copy = array_copy(vm->program.cells, vm->program.count, sizeof *copy);
-        if (!copy) return false;
-        vm->cells = copy;
-        vm->marked = true;
-    }
+    if (!coil_program_cell(&vm->program, pc, &cell) || !own_cells(vm)) return false;
     vm->cells[cell].op = on ? (uint16_t)COIL_CELL_BREAK : vm->program.cells[cell].op;
     return true;
 }
@@ -290,4 +315,5 @@ const struct engine coil_interp = {
     ENGINE_CALLS(coil_vm),
     .describe = coil_vm_describe,
     .walk = coil_vm_walk,
+    .count = count_runs,
 };

@@ -158,6 +158,7 @@ struct coil_vm {
     uint32_t trap;
     uint64_t trap_code, fault_address;
     uint64_t executed;
+    uint32_t *places; /* counts_places; cells are then an own copy with COUNT in it */
 };
 
 static inline struct coil_vm *coil_vm(penta_vm *vm) { return (struct coil_vm *)vm; }

@@ -21,14 +21,22 @@ static void lines(const penta_module *module, penta_line_report *report, void *u
     }
 }
 
-static penta_flow flow(const penta_module *module, uint64_t pc)
+static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
 {
     const struct cvbc_opened *o = cvbc_open(cvbc_module(module));
-    if (!o->has_program || pc >= o->program.count) return PENTA_FLOW_NEXT;
-    uint8_t opcode = cvbc_inst_at(&o->program, (size_t)pc).opcode;
-    return opcode == CVBC_OP_CALL  ? PENTA_FLOW_CALL
-           : opcode == CVBC_OP_RET ? PENTA_FLOW_RETURN
-                                   : PENTA_FLOW_NEXT;
+    if (!o->has_program || pc >= o->program.count) return false;
+    struct cvbc_inst in = cvbc_inst_at(&o->program, (size_t)pc);
+    bool sometimes = in.opcode == CVBC_OP_JMP_TRUE || in.opcode == CVBC_OP_JMP_FALSE;
+    bool jump = in.opcode == CVBC_OP_JMP || sometimes, ret = in.opcode == CVBC_OP_RET;
+    bool call = in.opcode == CVBC_OP_CALL;
+    *out = (penta_branch){.next = !ret && in.opcode != CVBC_OP_JMP && in.opcode != CVBC_OP_HALT,
+                          .jump = jump,
+                          .call = call,
+                          .ret = ret,
+                          .indirect = ret,
+                          .has_target = jump || call,
+                          .target = jump || call ? in.immediate : 0};
+    return true;
 }
 
 /* ---- frames ---- */
@@ -168,7 +176,7 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
 }
 
 const struct debug_info cvbc_debug = {.lines = lines,
-                                      .flow = flow,
+                                      .branch = branch,
                                       .frames = frames,
                                       .variables = variables,
                                       .accesses = accesses,

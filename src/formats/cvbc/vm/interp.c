@@ -1,6 +1,7 @@
 /* The interpreter: decoded instructions, a stack in memory, one loop in two forms (loop.h). */
 #include <string.h>
 #include "core/dispatch.h"
+#include "core/structure/counts.h"
 #include "cvbc/vm/vm.h"
 
 /* CVBC 11.2, ARM's SDIV: INT_MIN / -1 is INT_MIN, and its remainder 0. */
@@ -160,6 +161,16 @@ enum { SLICE = 1 << 16 }; /* steps between two looks at the interrupt flag */
 #define CHECKED 1
 #include "cvbc/vm/loop.h"
 
+/* What a run that ended in the middle of a stretch did not execute of it. */
+static void count_stop(struct cvbc_vm *vm)
+{
+    bool begun = vm->waiting || (vm->ended && !vm->ran_off), trapped = vm->final && !vm->ended;
+    if (begun)
+        counts_leave_after(vm->base.counts, vm->pc);
+    else if (trapped || !vm->places[vm->pc])
+        counts_leave(vm->base.counts, vm->pc);
+}
+
 static bool guards_hold(const struct cvbc_vm *vm)
 {
     return vm->stack[0] == CVBC_GUARD_LOW &&
@@ -194,12 +205,15 @@ void cvbc_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         uint64_t budget = vm->budget - vm->executed;
         uint64_t allowed = fuel < budget ? fuel : budget;
         if (base->guards.count) find_guarded(vm);
+        if (vm->base.counts && allowed && !vm->places[vm->pc])
+            counts_resume(vm->base.counts, vm->pc);
         if (base->guards.count)
             run_guarded(vm, allowed, stop);
         else if (vm->proved)
             run_proved(vm, allowed, stop);
         else
             run_checked(vm, allowed, stop);
+        if (vm->base.counts && allowed) count_stop(vm);
         vm->executed += stop->steps - vm->waiting; /* a host call counts there when it succeeds */
         if (!guards_hold(vm)) {
             vm->error = CVBC_TRAP_STACK_CORRUPTION;

@@ -61,6 +61,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         [CVBC_DO_STORE_ARRAY_V] = &&on_CVBC_DO_STORE_ARRAY_V,
         [CVBC_DO_END] = &&on_CVBC_DO_END,
         [CVBC_DO_BREAK] = &&on_CVBC_DO_BREAK,
+        [CVBC_DO_COUNT] = &&on_CVBC_DO_COUNT,
         [CVBC_DO_FUEL] = &&on_CVBC_DO_FUEL};
 #endif
     const struct cvbc_insn *code = vm->code, *in = code + vm->pc;
@@ -152,6 +153,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             uint32_t to = UNSIGNED(*--sp);
             if (to >= count) FAULT(CVBC_TRAP_INVALID_JUMP);
             in = code + to;
+            if (CHECKED && vm->base.counts && !vm->places[to]) counts_resume(vm->base.counts, to);
             NEXT;
         }
         CASE(CVBC_DO_LOAD_GLOBAL):
@@ -245,6 +247,10 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             stop->kind = PENTA_STOP_BREAK;
             vm->at_break = true;
             goto out;
+        CASE(CVBC_DO_COUNT):
+            counts_arrive(vm->base.counts, vm->places[in - code], (uint64_t)(sp - base));
+            op = vm->clean[in - code].op;
+            continue;
         CASE(CVBC_DO_FUEL): {
             uint64_t more = fuel - granted;
             stop->kind = vm->base.guards.hit ? PENTA_STOP_BREAK : PENTA_STOP_FUEL;

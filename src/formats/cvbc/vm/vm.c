@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/reader.h"
 #include "core/snapshot.h"
+#include "core/structure/counts.h"
 #include "core/describe.h"
 #include "crypto/hash.h"
 
@@ -74,6 +75,7 @@ void cvbc_vm_free(struct cvbc_vm *vm)
     free(vm->stack);
     free(vm->code);
     free(vm->clean);
+    free(vm->places);
     secret_wipe(vm, sizeof *vm);
     free(vm);
 }
@@ -262,6 +264,22 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
     return true;
 }
 
+static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
+{
+    struct cvbc_vm *vm = cvbc_vm(base);
+    uint32_t *places = counts_places(counts, NULL, vm->count);
+    if (!places || !keep_clean(vm)) {
+        free(places);
+        return error_at(err, BASE_MEMORY, 0, "no memory for counters");
+    }
+    for (uint32_t i = 0; i < vm->count; i++)
+        if (places[i]) vm->code[i].op = CVBC_DO_COUNT;
+    free(vm->places);
+    vm->places = places;
+    vm->base.counts = counts;
+    return true;
+}
+
 /* ---- snapshots ---- */
 
 static bool waits(const struct cvbc_vm *vm)
@@ -325,4 +343,5 @@ const struct engine cvbc_interp = {
     ENGINE_CALLS(vm),
     .describe = vm_describe,
     .walk = vm_walk,
+    .count = vm_count,
 };

@@ -12,7 +12,7 @@ enum cvbc_vm_op {
 #include "cvbc/isa.def"
     /* clang-format off */
     CVBC_DO_PUSH_S, CVBC_DO_PUSH_W, CVBC_DO_STORE_ARRAY_V,
-    CVBC_DO_END, CVBC_DO_BREAK, CVBC_DO_FUEL, CVBC_DOES
+    CVBC_DO_END, CVBC_DO_BREAK, CVBC_DO_COUNT, CVBC_DO_FUEL, CVBC_DOES
 };
 /* clang-format on */
 
@@ -61,6 +61,7 @@ struct cvbc_vm {
         bool others;            /* other words too */
     } guarded;                  /* while there are guards */
     struct cvbc_depths *depths; /* for debuggers: empty until one asks */
+    uint32_t *places;           /* counts_places; COUNT is in the code then */
 };
 
 struct cvbc_depths { /* cvbc_stack_depths */

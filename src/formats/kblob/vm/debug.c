@@ -5,6 +5,20 @@
 #include "base/bytes.h"
 #include "kblob/vm/vm.h"
 
+static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
+{
+    const struct kblob_module *m = kblob_module(module);
+    if (pc >= m->count) return false;
+    const struct kblob_inst *in = &m->insts[pc];
+    const struct kblob_op_info *op = kblob_op(m->header.version, in->opcode);
+    bool jump = op && kblob_uses(op) & KBLOB_FIELD_TARGET;
+    *out = (penta_branch){.next = in->opcode != KBLOB_OP_HALT && in->opcode != KBLOB_OP_JMP,
+                          .jump = jump,
+                          .has_target = jump,
+                          .target = jump ? in->arg1 : 0};
+    return true;
+}
+
 static void lines(const penta_module *module, penta_line_report *report, void *user)
 {
     const struct kblob_module *m = kblob_module(module);
@@ -139,5 +153,9 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
                       !m->regions[i].read_only);
 }
 
-const struct debug_info kblob_debug = {
-    .lines = lines, .variables = variables, .set = set, .accesses = accesses, .regions = regions};
+const struct debug_info kblob_debug = {.lines = lines,
+                                       .branch = branch,
+                                       .variables = variables,
+                                       .set = set,
+                                       .accesses = accesses,
+                                       .regions = regions};

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "core/dispatch.h"
+#include "core/structure/counts.h"
 #include "kblob/vm/vm.h"
 
 uint64_t kblob_access_size(const struct kblob_decoded *in)
@@ -237,9 +238,11 @@ static inline void put8(uint8_t *p, uint8_t v) { *p = v; }
 enum { SLICE = 1 << 14, LONG_MEMSET = 1 << 16 };
 
 /* Goes on as another thread, or ends the run; `turn` says what became of this one. */
-#define TURN(call)                                                                                 \
+#define TURN(call, executed)                                                                       \
     vm->pc = (uint32_t)(in - code);                                                                \
     enum kblob_turn turn = call;                                                                   \
+    if (base->counts && turn != KBLOB_TURN_STAYS)                                                  \
+        count_turn(vm, (uint32_t)(in - code), executed, turn == KBLOB_TURN_SWITCHED);              \
     if (turn == KBLOB_TURN_OVER) goto over;                                                        \
     if (turn == KBLOB_TURN_STUCK) goto stuck;                                                      \
     if (turn == KBLOB_TURN_SWITCHED) {                                                             \
@@ -249,6 +252,31 @@ enum { SLICE = 1 << 14, LONG_MEMSET = 1 << 16 };
         later += left, left = granted = 0;                                                         \
     }
 
+/* ---- counting: parts of stretches (core/structure/counts.h) ---- */
+
+static void count_start(struct kblob_vm *vm)
+{
+    if (!vm->places[vm->pc]) counts_resume(vm->base.counts, vm->pc);
+}
+
+/* The current thread leaves at an instruction that was executed or not, and perhaps another goes on. */
+static void count_turn(struct kblob_vm *vm, uint32_t from, bool executed, bool switched)
+{
+    if (executed)
+        counts_leave_after(vm->base.counts, from);
+    else if (!vm->places[from])
+        counts_leave(vm->base.counts, from);
+    if (switched) count_start(vm);
+}
+
+static void count_stop(struct kblob_vm *vm)
+{
+    if (vm->asleep || vm->halted_explicitly)
+        counts_leave_after(vm->base.counts, vm->pc);
+    else if (vm->final || !vm->places[vm->pc])
+        counts_leave(vm->base.counts, vm->pc);
+}
+
 void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 {
 #if THREADED
@@ -257,7 +285,8 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 #include "kblob/isa.def"
         /* clang-format off */
         [KBLOB_OP_BAD] = &&on_KBLOB_OP_BAD,     [KBLOB_OP_END] = &&on_KBLOB_OP_END,
-        [KBLOB_OP_BREAK] = &&on_KBLOB_OP_BREAK, [KBLOB_OP_FUEL] = &&on_KBLOB_OP_FUEL};
+        [KBLOB_OP_BREAK] = &&on_KBLOB_OP_BREAK, [KBLOB_OP_COUNT] = &&on_KBLOB_OP_COUNT,
+        [KBLOB_OP_FUEL] = &&on_KBLOB_OP_FUEL};
     /* clang-format on */
 #endif
     struct kblob_vm *vm = kblob_vm(base);
@@ -268,7 +297,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     uint64_t left = 0, later = fuel, granted = 0;
     uint64_t *R = grid->threads ? grid->threads[grid->current].r : NULL;
     uint64_t last_read = vm->last_read; /* hot state in locals, written back at out */
-    bool has_read = vm->has_read, cut = false;
+    bool has_read = vm->has_read, cut = false, settled = false;
     struct windows w = {0};
     uint8_t op = KBLOB_OP_FUEL;
     if (vm->final || vm->asleep) goto stopped;
@@ -278,6 +307,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     }
     if (fuel) vm->at_break = false;
     if (fuel && grid->stuck) goto stuck;
+    if (base->counts && fuel) count_start(vm);
 
     for (;;) {
         /* clang-format off */
@@ -324,7 +354,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             goto out;
         CASE(KBLOB_OP_HALT): {
             if (grid->threads) {
-                TURN(kblob_grid_end(vm, true));
+                TURN(kblob_grid_end(vm, true), true);
                 NEXT;
             }
             vm->halted_explicitly = vm->final = true;
@@ -333,7 +363,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         CASE(KBLOB_OP_END): {
             left++;
             if (grid->threads) {
-                TURN(kblob_grid_end(vm, false));
+                TURN(kblob_grid_end(vm, false), true);
                 NEXT;
             }
             vm->final = true;
@@ -344,18 +374,22 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             stop->kind = PENTA_STOP_BREAK;
             vm->at_break = true;
             goto out;
+        CASE(KBLOB_OP_COUNT):
+            counts_enter(base->counts, vm->places[in - code] >> COUNT_SHIFT);
+            op = vm->program[in - code].op;
+            continue;
         CASE(KBLOB_OP_FUEL): {
             left = 0; /* after counting below it */
             if (grid->count > 1) {
                 grid->quantum -= (uint32_t)granted;
                 granted = 0;
                 if (!grid->quantum) {
-                    TURN(kblob_grid_rotate(vm));
+                    TURN(kblob_grid_rotate(vm), false);
                 }
             }
             /* ends without HALT take no fuel, so that pc is the next instruction; not the last */
             while (!later && in->op == KBLOB_OP_END && grid->ended + 1 < grid->count) {
-                TURN(kblob_grid_end(vm, false));
+                TURN(kblob_grid_end(vm, false), true);
             }
             uint64_t most = grid->count > 1 ? grid->quantum : SLICE;
             if (grid->log && grid->log_capacity - grid->log_count < most)
@@ -436,7 +470,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             NEXT;
         }
         CASE(KBLOB_OP_BAR): {
-            TURN(kblob_grid_barrier(vm));
+            TURN(kblob_grid_barrier(vm), true);
             if (turn == KBLOB_TURN_STAYS) in++;
             NEXT;
         }
@@ -459,12 +493,12 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         /* clang-format on */
     }
 over:
-    vm->final = true;
+    vm->final = settled = true;
     vm->halted_explicitly = !grid->implicit;
     goto out;
 stuck: /* after the instruction that made it so: the waiting thread traps */
     in = code + vm->pc;
-    grid->stuck = true;
+    grid->stuck = settled = true;
     stop->kind = PENTA_STOP_FUEL;
     if (!left && !later) goto out;
     vm->fault = KBLOB_FAULT_BARRIER;
@@ -480,6 +514,7 @@ out:
     if (grid->count > 1) grid->quantum -= (uint32_t)(granted - left);
     stop->steps = fuel - later - left;
     vm->executed += stop->steps;
+    if (base->counts && fuel && !settled) count_stop(vm);
 stopped:
     stop->pc = vm->pc;
     if (vm->asleep) {

@@ -71,6 +71,7 @@ struct kblob_vm {
     penta_vm base;
     const struct kblob_decoded *program; /* count instructions and the end mark */
     struct kblob_decoded *code;          /* own copy with breakpoints, or NULL */
+    uint32_t *places;                    /* counts_places; COUNT is in the code then */
     struct kblob_decoded *owned;         /* program, when this machine owns it */
     uint32_t count, pc;
     struct kblob_memory *memory; /* shared or &own */

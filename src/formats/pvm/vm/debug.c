@@ -29,15 +29,24 @@ static void lines(const penta_module *module, penta_line_report *report, void *u
 }
 
 /* By convention a call leaves its return address in ra, and a function jumps there at its end. */
-static penta_flow flow(const penta_module *module, uint64_t pc)
+static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
 {
+    const struct pvm_code *code = &pvm_module(module)->program.code;
     struct pvm_insn in;
-    if (pc > UINT32_MAX) return PENTA_FLOW_NEXT;
-    pvm_decode(&pvm_module(module)->program.code, (uint32_t)pc, &in);
-    if ((in.op == PVM_OP_load_imm_and_jump || in.op == PVM_OP_load_imm_and_jump_indirect) &&
-        in.a == PVM_RA)
-        return PENTA_FLOW_CALL;
-    return in.op == PVM_OP_jump_indirect && in.a == PVM_RA ? PENTA_FLOW_RETURN : PENTA_FLOW_NEXT;
+    if (pc >= code->bytes.size || !pvm_starts(code, (uint32_t)pc)) return false;
+    pvm_decode(code, (uint32_t)pc, &in);
+    bool dynamic = pvm_ops[in.op].flow == PVM_FLOW_DYNAMIC;
+    bool call = (in.op == PVM_OP_load_imm_and_jump || in.op == PVM_OP_load_imm_and_jump_indirect) &&
+                in.a == PVM_RA;
+    bool ret = in.op == PVM_OP_jump_indirect && in.a == PVM_RA;
+    *out = (penta_branch){.next = pvm_falls_through(in.op) || call,
+                          .jump = (pvm_has_target(in.op) || dynamic) && !call && !ret,
+                          .call = call,
+                          .ret = ret,
+                          .indirect = dynamic,
+                          .has_target = pvm_has_target(in.op),
+                          .target = pvm_has_target(in.op) ? in.target : 0};
+    return true;
 }
 
 /* ---- frames ---- */
@@ -82,7 +91,8 @@ static bool call_before(const struct pvm_vm *vm, uint64_t address, uint64_t *pc)
     uint32_t at = (uint32_t)to - 1;
     while (at && !pvm_starts(code, at)) at--;
     *pc = at;
-    return flow(vm->base.module, at) == PENTA_FLOW_CALL;
+    penta_branch b;
+    return branch(vm->base.module, at, &b) && b.call;
 }
 
 static bool load_word(const struct pvm_vm *vm, uint64_t address, uint64_t *value)
@@ -206,7 +216,7 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
 }
 
 const struct debug_info pvm_debug = {.lines = lines,
-                                     .flow = flow,
+                                     .branch = branch,
                                      .frames = frames,
                                      .variables = variables,
                                      .set = set,

@@ -6,6 +6,8 @@
  * ends go through the step engine. So gas and steps are exact at every stop, and the handlers test
  * only one counter. */
 #include <stdlib.h>
+#include "base/array.h"
+#include "core/structure/counts.h"
 #include "pvm/vm/handlers.h"
 
 /* ---- leaving ---- */
@@ -38,6 +40,90 @@ static void implied_fall(PARAMETERS)
 {
     c += 2;
     ENTER_BLOCK;
+}
+
+/* ---- counting ---- */
+
+/* The handlers of the first cell of a block while a profiler counts. The header before it has the place
+ * (counts.h) in a field that nothing else reads; the handler proper is in the shared cells. */
+#define PLAIN_CELL                                                                                 \
+    ((const struct pvm_cell *)(const void *)((const char *)c + STATE->plain_distance))
+
+/* Calls are told apart by how far the stack has grown: after a return sp is what it was when the call
+ * began. */
+static void count_call(PARAMETERS)
+{
+    uint32_t place = (uint32_t)c[-1].imm;
+    uint64_t used = UINT32_MAX - (uint32_t)STATE->regs[PVM_SP];
+    counts_arrive(STATE->counts, place, (place & COUNT_MASK) == COUNT_RETURN ? used - 1 : used);
+    LEAVE_BY(PLAIN_CELL->run);
+}
+
+/* Without a call, which would make every block save registers. */
+static void count_enter(PARAMETERS)
+{
+    struct count_path *path = STATE->counts->path;
+    uint64_t at = ((uint32_t)c[-1].imm >> COUNT_SHIFT) - path->first;
+    if (UNLIKELY(at >= path->size)) LEAVE_BY(count_call);
+    path->counts[at]++;
+    LEAVE_BY(PLAIN_CELL->run);
+}
+
+bool pvm_vm_count(penta_vm *base, struct counts *counts, penta_error *err)
+{
+    struct pvm_vm *vm = pvm_vm(base);
+    const struct pvm_cells *p = vm->cells;
+    if (!pvm_vm_thread(vm)) return error_at(err, BASE_MEMORY, 0, "no memory for counters");
+    uint32_t *starts = calloc(p->block_count + 1, sizeof *starts);
+    uint64_t *pcs = calloc(p->block_count + 1, sizeof *pcs);
+    size_t n = 0;
+    for (uint32_t i = 0; starts && pcs && i < p->block_count; i++) {
+        size_t insn = code_map_find(counts->map, p->blocks[i].pc);
+        pcs[i] = p->blocks[i].pc;
+        if (insn < counts->map->count) starts[n++] = (uint32_t)insn;
+    }
+    if (starts && pcs && !vm->own) vm->own = array_copy(p->cells, p->count, sizeof *vm->own);
+    bool ok = starts && pcs && vm->own && counts_cut(counts, starts, n, err);
+    uint32_t *places = ok ? counts_places(counts, pcs, p->block_count) : NULL;
+    free(starts);
+    free(pcs);
+    if (!places) return error_at(err, BASE_MEMORY, 0, "no memory for counters");
+    for (uint32_t i = 0; i < p->block_count; i++) {
+        if (!places[i]) continue;
+        vm->own[p->blocks[i].first - 1].imm = (int32_t)places[i];
+        vm->own[p->blocks[i].first].run =
+            (places[i] & COUNT_MASK) == COUNT_ENTER ? count_enter : count_call;
+    }
+    free(vm->places);
+    vm->places = places;
+    vm->base.counts = vm->state->counts = counts;
+    vm->state->plain_distance = (intptr_t)p->cells - (intptr_t)vm->own;
+    vm->state->cells = vm->own;
+    return true;
+}
+
+/* The gas of the block that starts at pc, whether it is charged or not. */
+uint64_t pvm_vm_cost(const penta_vm *base, uint64_t pc)
+{
+    const struct pvm_cells *p = pvm_vm_const(base)->cells;
+    uint32_t cell = pvm_cells_find(p, (uint32_t)pc), cost = 0;
+    if (!cell) return 0;
+    const struct pvm_block *b = &p->blocks[p->places[cell].block];
+    if (!pvm_gas_pipeline(p->model)) return b->count;
+    pvm_block_cost(&p->code, b->pc, p->model, p->profile->cmov_reads_old, &cost);
+    return cost;
+}
+
+/* A block is entered, or gone on with, at a cell without its handler. */
+static void count_start(struct pvm_vm *vm, uint32_t at)
+{
+    uint32_t block = vm->cells->places[at].block, place = vm->places[block];
+    uint64_t used = UINT32_MAX - (uint32_t)vm->state->regs[PVM_SP];
+    if (vm->cells->blocks[block].first == at && place)
+        counts_arrive(vm->base.counts, place,
+                      (place & COUNT_MASK) == COUNT_RETURN ? used - 1 : used);
+    else
+        counts_resume(vm->base.counts, vm->cells->places[at].pc);
 }
 
 /* ---- accesses that the handlers cannot do: across pages, first writes, faults ---- */
@@ -526,13 +612,17 @@ static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_sto
         }
         uint32_t rest = pvm_cells_rest(vm->cells, at);
         enum pvm_exit why = PVM_EXIT_STEP;
-        if (paid && !marked && account->fuel - account->steps >= rest)
-            why = run_slice(vm, at, rest, account);
+        bool slice = paid && !marked && account->fuel - account->steps >= rest;
+        if (vm->base.counts &&
+            (!slice || vm->cells->blocks[vm->cells->places[at].block].first != at))
+            count_start(vm, at);
+        if (slice) why = run_slice(vm, at, rest, account);
         if (why == PVM_EXIT_CHARGE) continue;
         if (why == PVM_EXIT_HOST) {
             vm->host_number = (uint32_t)s->cell->imm;
             pvm_vm_refund(vm, pvm_cells_rest(vm->cells, vm->hint), 1);
             stop_host(vm, &account->steps);
+            if (vm->base.counts) counts_leave_after(vm->base.counts, s->pc);
             return;
         }
         if (why == PVM_EXIT_BREAK) {
@@ -541,7 +631,13 @@ static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_sto
         }
         if (vm->by_step && vm->paid)
             pvm_vm_refund(vm, pvm_cells_rest(vm->cells, pvm_vm_cell(vm)), 0);
-        if (pvm_vm_step(vm, &account->steps, stop)) return;
+        uint64_t pc = s->pc, steps = account->steps;
+        bool over = pvm_vm_step(vm, &account->steps, stop);
+        if (vm->base.counts && account->steps == steps)
+            counts_leave(vm->base.counts, pc);
+        else if (vm->base.counts)
+            counts_leave_after(vm->base.counts, pc);
+        if (over) return;
         if (vm->base.guards.hit) {
             stop->kind = PENTA_STOP_BREAK;
             return;

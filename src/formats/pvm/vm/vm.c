@@ -153,6 +153,7 @@ void pvm_vm_destroy(struct pvm_vm *vm)
     free(vm->host_name);
     free(vm->own);
     free(vm->marked);
+    free(vm->places);
     free(vm->calls);
     free(vm);
 }
@@ -504,4 +505,7 @@ const struct engine pvm_interp = {
     .run = pvm_vm_run,
     PVM_ENGINE_CALLS(pvm_vm),
     .interrupt = pvm_vm_interrupt,
+    .count = pvm_vm_count,
+    .cost_name = "gas",
+    .cost = pvm_vm_cost,
 };

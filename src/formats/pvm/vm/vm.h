@@ -30,6 +30,8 @@ struct pvm_state {
     uint32_t table_count;
     struct pvm_memory *memory;
     bool wraps;
+    struct counts *counts; /* while a profiler counts; and from a counting cell to the shared one */
+    intptr_t plain_distance; /* bytes */
     /* compiled code's, see jit.h */
     uint32_t host_number;
     uint64_t native_at; /* the native address where it stopped */
@@ -95,6 +97,7 @@ struct pvm_vm {
     uint8_t *marked;      /* by cell, or NULL */
     bool at_break;        /* the last run stopped at a mark, */
     uint32_t break_pc;    /* here */
+    uint32_t *places;     /* by block: counts_places; own has then counting handlers */
     uint32_t hint;        /* probably the cell of the instruction at pc */
     bool metered, paging, w32;
     bool by_step; /* gas model step: gas is exact while no engine runs */
@@ -220,6 +223,8 @@ enum pvm_outcome {
 enum pvm_outcome pvm_step(struct pvm_vm *vm);
 
 /* interp.c */
+bool pvm_vm_count(penta_vm *vm, struct counts *counts, penta_error *err);
+uint64_t pvm_vm_cost(const penta_vm *vm, uint64_t pc);
 void pvm_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop); /* fills in what follows from vm->wait */
 /* One instruction of a block that is paid, by the step engine. True: the run is over, *stop and

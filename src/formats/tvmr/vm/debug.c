@@ -4,15 +4,57 @@
 #include "core/debug/debug_info.h"
 #include "tvmr/vm/vm.h"
 
-static penta_flow flow(const penta_module *module, uint64_t pc)
+/* The instruction after the LOOP that an END_LOOP belongs to as the text shows it. What is farther
+ * away than anybody writes is left open, so that reading all of a file stays linear. */
+static bool loop_start(const struct tvmr_module *m, uint64_t pc, uint64_t *start)
+{
+    enum { FARTHEST = 1024 };
+    unsigned open = 1;
+    for (uint64_t at = pc; at-- && pc - at < FARTHEST;) {
+        struct tvmr_words w = tvmr_word(m->code.data + at * TVMR_INSN);
+        if (w.ext) continue;
+        if (w.opcode == TVMR_OP_END_LOOP) open++;
+        if (w.opcode == TVMR_OP_LOOP && !--open) {
+            *start = at + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
 {
     const struct tvmr_module *m = tvmr_module(module);
-    if (pc >= m->count) return PENTA_FLOW_NEXT;
+    if (pc >= m->count) return false;
     struct tvmr_words w = tvmr_word(m->code.data + pc * TVMR_INSN);
-    if (w.ext) return PENTA_FLOW_NEXT;
-    return w.opcode == TVMR_OP_CALL     ? PENTA_FLOW_CALL
-           : w.opcode == TVMR_OP_RETURN ? PENTA_FLOW_RETURN
-                                        : PENTA_FLOW_NEXT;
+    uint64_t low = (uint64_t)w.a[2] << 8 | w.a[3],
+             far = (uint64_t)w.a[0] << 24 | w.a[1] << 16 | low;
+    *out = (penta_branch){.next = true};
+    if (w.ext) return true;
+    switch (w.opcode) {
+    case TVMR_OP_HALT: *out = (penta_branch){0}; break;
+    case TVMR_OP_RETURN: *out = (penta_branch){.ret = true, .indirect = true}; break;
+    case TVMR_OP_RESET: *out = (penta_branch){.jump = true, .has_target = true}; break;
+    case TVMR_OP_JUMP:
+        *out = (penta_branch){.jump = true, .has_target = true, .target = far};
+        break;
+    case TVMR_OP_CALL:
+        *out = (penta_branch){.next = true, .call = true, .has_target = true, .target = far};
+        break;
+    case TVMR_OP_IF_ZERO:
+    case TVMR_OP_IF_NONZERO:
+        *out = (penta_branch){.next = true, .jump = true, .has_target = true, .target = low};
+        break;
+    case TVMR_OP_BREAK:
+        *out = (penta_branch){.jump = true, .has_target = true, .target = pc + 2};
+        break;
+    case TVMR_OP_END_LOOP:
+        *out = (penta_branch){.next = true, .jump = true, .indirect = true};
+        out->has_target = loop_start(m, pc, &out->target);
+        break;
+    default: break;
+    }
+    return true;
 }
 
 static size_t frames(const penta_vm *base, penta_frame *out, size_t max)
@@ -72,7 +114,7 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
     region_report(report, user, 0, UINT64_C(3) * TVMR_BANK << 32, true);
 }
 
-const struct debug_info tvmr_debug = {.flow = flow,
+const struct debug_info tvmr_debug = {.branch = branch,
                                       .frames = frames,
                                       .variables = variables,
                                       .set = set,

@@ -5,6 +5,7 @@
 #include "base/json/json_write.h"
 #include "base/number.h"
 #include "core/host.h"
+#include "core/structure/counts.h"
 #include "tvmr/kernels/kernels.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,7 @@ static void vm_close(penta_vm *base)
     free(vm->output_path);
     free(vm->code);
     free(vm->after_loop);
+    free(vm->places);
     free(vm);
 }
 
@@ -289,6 +291,33 @@ static void tell(struct tvmr_vm *vm, penta_stop *stop)
     }
 }
 
+/* ---- counting: every instruction is a stretch ---- */
+
+static void count_after(struct tvmr_vm *vm, const struct tvmr_insn *in, enum tvmr_result result)
+{
+    uint64_t pc = (uint64_t)(in - vm->code);
+    if (result == TVMR_FAILED)
+        counts_leave(vm->base.counts, pc);
+    else
+        counts_work(vm->base.counts, vm->places[pc] >> COUNT_SHIFT, tvmr_operations(vm, in));
+}
+
+static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
+{
+    struct tvmr_vm *vm = tvmr_vm(base);
+    uint32_t *all = calloc(vm->count + 1, sizeof *all), *places = NULL;
+    for (size_t i = 0; all && i < vm->count; i++) all[i] = (uint32_t)i;
+    counts->works = true;
+    bool ok = all && counts_cut(counts, all, counts->map->count, err);
+    if (ok) places = counts_places(counts, NULL, vm->count);
+    free(all);
+    if (!places) return error_at(err, BASE_MEMORY, 0, "no memory for counters");
+    free(vm->places);
+    vm->places = places;
+    vm->base.counts = counts;
+    return true;
+}
+
 void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 {
     struct tvmr_vm *vm = tvmr_vm(base);
@@ -315,9 +344,11 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             break;
         }
         over = false;
+        if (vm->base.counts) counts_arrive(vm->base.counts, vm->places[vm->pc], vm->call_depth + 1);
         vm->pc++;
         steps++;
         enum tvmr_result result = in->plain(vm, in);
+        if (vm->base.counts) count_after(vm, in, result);
         if (result == TVMR_HALTED) {
             end_run(vm);
         } else if (result == TVMR_FAILED) {
@@ -476,4 +507,6 @@ const struct engine tvmr_interp = {
     .describe = tvmr_vm_describe,
     .findings = tvmr_vm_findings,
     .walk = tvmr_vm_walk,
+    .count = vm_count,
+    .cost_name = "operations",
 };

@@ -161,6 +161,8 @@ struct tvmr_vm {
     struct tvmr_note notes[TVMR_NOTES];
     size_t note_count;
 
+    uint32_t *places; /* counts_places */
+
     /* memory */
     uint64_t memory_used, memory_max;
     bool no_memory;          /* the system had less than the budget allows */
@@ -212,6 +214,10 @@ bool tvmr_buffer_set(struct tvmr_vm *vm, struct tvmr_buffer *buffer, const int32
                      size_t count);
 bool tvmr_numbers_set(struct tvmr_vm *vm, struct tvmr_pressure *p,
                       size_t count); /* zeros of that length */
+
+/* operations.c: after the instruction ran. At least 1: elements of its largest operand or result,
+ * multiply-adds of a product. */
+uint64_t tvmr_operations(const struct tvmr_vm *vm, const struct tvmr_insn *in);
 
 /* notes.c */
 void tvmr_vm_findings(const penta_vm *vm, struct findings *findings);

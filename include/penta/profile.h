@@ -1,0 +1,82 @@
+/* Where a run spends its instructions, its gas or its operations: by function, block, source line,
+ * instruction and call path; and which of them never ran.
+ *
+ *     penta_session_count(session, err);
+ *     penta_session_run(session, UINT64_MAX, &stop);
+ *     penta_profile *profile = penta_profile_new(session, err);
+ *
+ * Counts are exact, and the machine runs at most half as long again. Engines that compile cannot count;
+ * penta_session_sample takes samples of them instead.
+ *
+ * The rules of penta.h hold: buffers are appended to, a failed call leaves them as they were, `err`
+ * is cleared first. */
+#pragma once
+#include "penta/session.h"
+#include "penta/structure.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- taking one ---- */
+
+/* Counts what the machine executes from now on. Breakpoints cannot be set then, and no debugger can be
+ * attached. False: the engine cannot count (penta_engine_name 0 of each format can), a debugger is
+ * attached, or memory ran out. */
+PENTA_API bool penta_session_count(penta_session *session, penta_error *err);
+
+typedef struct penta_profile penta_profile;
+
+/* What was counted so far, as an object of its own: the session may run on or be freed, the module
+ * must outlive it. False: nothing is counted. */
+PENTA_API penta_profile *penta_profile_new(const penta_session *session, penta_error *err);
+PENTA_API void penta_profile_free(penta_profile *profile); /* NULL is fine */
+/* Adds the counts of another run of the same program. False: it is of another program. */
+PENTA_API bool penta_profile_add(penta_profile *profile, const penta_profile *other,
+                                 penta_error *err);
+
+/* ---- reading it ---- */
+
+PENTA_API const penta_structure *penta_profile_structure(const penta_profile *profile);
+/* What is counted besides executions: "gas", "operations"; NULL: nothing. */
+PENTA_API const char *penta_profile_cost_name(const penta_profile *profile);
+/* All executions, and all of their cost. */
+PENTA_API uint64_t penta_profile_total(const penta_profile *profile);
+PENTA_API uint64_t penta_profile_total_cost(const penta_profile *profile);
+/* Of one instruction; false: none is at pc. The cost of a block of pvm is that of its first. */
+PENTA_API bool penta_profile_at(const penta_profile *profile, uint64_t pc, uint64_t *executions,
+                                uint64_t *cost);
+
+typedef struct penta_path { /* a way of calls to a function */
+    size_t parent;          /* path; SIZE_MAX: it was not called from another */
+    size_t function;        /* of the structure; SIZE_MAX: deeper than paths are kept apart */
+    uint64_t calls;
+    uint64_t executions, cost; /* in the function itself */
+} penta_path;
+/* False: there are no more. Parents come before their children. */
+PENTA_API bool penta_profile_path(const penta_profile *profile, size_t i, penta_path *path);
+
+/* ---- as text ---- */
+
+/* A table, the largest first. Options:
+ *
+ *     by     function|block|line|instruction   what a row is (function)
+ *     weight NAME   sorts by the cost of this name instead of by executions
+ *     top    N      at most N rows
+ *     json   1      an object with total, cost, and a list of rows: name, from, to, executions,
+ *                   share, and where there are such: total, calls, cost, file, line
+ *
+ * Total is with all that was called. */
+PENTA_API bool penta_profile_table(const penta_profile *profile, const penta_option *options,
+                                   size_t count, penta_buffer *out, penta_error *err);
+/* Call paths as lines "outer;inner COUNT", which flame graph tools read. Option weight as above. */
+PENTA_API bool penta_profile_folded(const penta_profile *profile, const penta_option *options,
+                                    size_t count, penta_buffer *out, penta_error *err);
+/* The same as a picture (SVG) that a browser shows: a click zooms, without network. Options: weight,
+ * title TEXT. */
+PENTA_API bool penta_profile_flamegraph(const penta_profile *profile, const penta_option *options,
+                                        size_t count, penta_buffer *out, penta_error *err);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,30 @@
+/* All the code of a module as a list of instructions, cut into blocks and functions. Built once from
+ * what a driver says about single instructions; profiler, coverage, graphs and listings share it. */
+#pragma once
+#include "base/arena.h"
+#include "core/driver.h"
+#include "penta/structure.h"
+
+struct code_insn {
+    uint64_t pc, next; /* the place after it */
+    uint32_t block;
+    bool starts_block, starts_function;
+    penta_branch branch;
+};
+
+struct code_map {
+    const penta_module *module;
+    struct code_insn *insns; /* in order of pc */
+    size_t count, capacity;
+    penta_block *blocks; /* in order of pc */
+    size_t block_count;
+    penta_function *functions; /* in order of pc; each block belongs to one */
+    size_t function_count;
+    struct arena names;
+};
+
+/* NULL with an error: the module is damaged, has no code, or memory ran out. */
+struct code_map *code_map_new(const penta_module *module, penta_error *err);
+void code_map_free(struct code_map *map); /* NULL is fine */
+/* The number of the instruction at pc; map->count: none starts there. */
+size_t code_map_find(const struct code_map *map, uint64_t pc);

@@ -1,0 +1,38 @@
+/* How much work an instruction is, for profiles: instructions differ by many orders of magnitude. */
+#include "tvmr/vm/ops.h"
+
+static uint64_t elements(const struct tvmr_vm *vm, uint8_t reg)
+{
+    if (reg >> 6 == 0 && vm->hot[INDEX(reg)].present) return vm->hot[INDEX(reg)].count;
+    if (reg >> 6 == 1 && vm->cold[INDEX(reg)].present) return vm->cold[INDEX(reg)].count;
+    return 0;
+}
+
+/* The multiply-adds of matrix B with a vector C, or with every row or column of C. */
+static uint64_t products(const struct tvmr_vm *vm, const struct tvmr_insn *in)
+{
+    bool cold = in->a[1] >> 6 == 1;
+    const struct tvmr_shape *shape =
+        cold ? &vm->cold[INDEX(in->a[1])].shape : &vm->hot[INDEX(in->a[1])].shape;
+    uint64_t matrix = elements(vm, in->a[1]), out = elements(vm, in->a[0]);
+    uint64_t rows = matrix && shape->rank ? shape->dims[0] : 0;
+    return rows && out > rows ? matrix * (out / rows) : matrix;
+}
+
+uint64_t tvmr_operations(const struct tvmr_vm *vm, const struct tvmr_insn *in)
+{
+    uint64_t most = 1;
+    if (!in->op) return most;
+    if (in->plain == op_core_matmul || in->plain == op_ternary_matmul ||
+        in->plain == op_wire_forward || in->plain == op_core_batch_matmul ||
+        in->plain == op_ternary_batch_matmul || in->plain == op_matrix_product ||
+        in->plain == op_core_matrix_product)
+        most = products(vm, in);
+    for (unsigned k = 0; k < 4; k++) {
+        char what = in->op->bytes[k];
+        bool is_register = what == 'd' || what == 's' || what == 'm';
+        uint64_t n = is_register && in->a[k] != TVMR_NULL ? elements(vm, in->a[k]) : 0;
+        if (n > most) most = n;
+    }
+    return most;
+}

@@ -1,0 +1,7 @@
+/* The inside of penta/structure.h. */
+#pragma once
+#include "core/structure/code_map.h"
+
+struct penta_structure {
+    struct code_map *map;
+};

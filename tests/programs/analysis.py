@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""profile, cover, size, graph, report and two traces, on a program of each format.
+
+A file analysis/NAME.case has sources and commands; after a command comes what it prints. An exit code
+other than 0 is the last line, "exit N", after the first line of the error. --accept writes what the tool
+prints now.
+
+    -- source NAME COMMAND [OPTION...]    text, made into the file PROGRAM by penta COMMAND
+    -- file NAME                          text, as it is
+    -- penta COMMAND ...                  run in the folder of these files
+
+Of every program, counts of profile are compared with those of a trace.
+"""
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "analysis")
+PENTA = os.path.abspath(sys.argv[1])
+ACCEPT = "--accept" in sys.argv
+ENVIRONMENT = {**os.environ, "NO_COLOR": "1"}
+
+
+def penta(arguments, folder):
+    done = subprocess.run([PENTA, *arguments], cwd=folder, capture_output=True, text=True, timeout=120,
+                          env=ENVIRONMENT)
+    if "Sanitizer" in done.stderr or "runtime error" in done.stderr:
+        raise AssertionError(done.stderr)
+    return done
+
+
+def sections(path):
+    found = [("", [])]
+    for line in open(path, encoding="utf-8"):
+        if line.startswith("-- "):
+            found.append((line[3:].strip(), []))
+        else:
+            found[-1][1].append(line.rstrip("\n"))
+    return found
+
+
+def printed(done):
+    lines = done.stdout.splitlines()
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if line.startswith("error")]
+        lines += errors[:1] + [f"exit {done.returncode}"]
+    return lines
+
+
+def same_as_trace(command, folder):
+    """Executions by pc, counted by the profiler and by reading a trace."""
+    words = shlex.split(command)
+    options = [word for word in words[2:] if word not in ("--folded", "--all")]
+    for name in ("--by", "--weight", "--top", "--flamegraph"):
+        while name in options:
+            at = options.index(name)
+            del options[at:at + 2]
+    done = penta(["trace", *options, "--json"], folder)
+    lines = json.loads(done.stdout)["lines"]
+    wanted = Counter(line["pc"] for line in lines if line.get("stop") not in ("trap",))
+    table = json.loads(penta(["profile", *options, "--by", "instruction", "--json"], folder).stdout)
+    counted = {row["from"]: row["executions"] for row in table["rows"]}
+    if counted != dict(wanted):
+        different = {pc for pc in set(counted) | set(wanted) if counted.get(pc) != wanted.get(pc)}
+        return f"profile and trace differ at pcs {sorted(different)[:8]}: {command}"
+    return ""
+
+
+def run(path):
+    failures, checks, written = [], 0, []
+    with tempfile.TemporaryDirectory() as folder:
+        for head, lines in sections(path):
+            verb, _, rest = head.partition(" ")
+            answer = lines
+            if verb in ("source", "file"):
+                name, *how = rest.split()
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
+                    out.write("\n".join(lines) + "\n")
+                if how:
+                    done = penta([how[0], name, *how[1:], "-o", "PROGRAM"], folder)
+                    if done.returncode:
+                        failures.append(done.stderr)
+            elif verb == "penta":
+                command = shlex.split(head)[1:]
+                done = penta(command, folder)
+                answer = printed(done)
+                checks += 1
+                if answer != lines and not ACCEPT:
+                    failures.append(f"$ {head}\n" + "\n".join(answer) + "\n--- expected\n" + "\n".join(lines))
+                if command[0] == "profile" and not done.returncode and "jit" not in command:
+                    checks += 1
+                    wrong = same_as_trace(head, folder)
+                    if wrong:
+                        failures.append(wrong)
+            written += ([f"-- {head}"] if head else []) + answer
+    if ACCEPT:
+        open(path, "w", encoding="utf-8").write("\n".join(written) + "\n")
+    return failures, checks
+
+
+def main():
+    bad = total = 0
+    only = [word for word in sys.argv[2:] if not word.startswith("-")]
+    for name in sorted(os.listdir(HERE)):
+        if not name.endswith(".case") or (only and name[:-5] not in only):
+            continue
+        failures, checks = run(os.path.join(HERE, name))
+        total += checks
+        for failure in failures:
+            bad += 1
+            print(f"FAIL {name}: {failure}")
+    print(f"{total} checks, {bad} failed")
+    return bad or not total
+
+
+sys.exit(1 if main() else 0)
