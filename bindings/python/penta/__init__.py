@@ -14,6 +14,7 @@ Options are keyword arguments: an underscore stands for a dash, True for a switc
 
     penta.cvbc       signing, verifying, building and taking apart CockpitVM containers
     penta.jam        JAM services and blocks
+    penta.tvmr       ternary networks: registers as buffers, training
     penta.conform    test vectors; penta.device: the mock GPU (where those libraries are there)
 """
 from __future__ import annotations

@@ -262,3 +262,74 @@ try:
     raise SystemExit("an unknown version was taken")
 except penta.Error as error:
     assert error.code == "PENTA0009"
+# ---- ternary networks ----
+from penta import tvmr
+import array
+
+net = tvmr.Network(penta.assemble(
+    ".registers\nC0: ternary[2, 3] key=\"w\"\nH0: i32[3]\n.program\nload_input H0\nternary_matmul H1, C0, H0\nstore_output H1\n"
+    "unsqueeze H2, H1, 1\nhalt\n", "tvmr"))
+net.set("C0", [[1, 2, 3], [-1, 0, 255]][0] + [-1, 0, 255], shape=(2, 3))
+assert net.weights("C0") == [1, 2, 3, -1, 0, 255] and net.shape("C0") == (2, 3)
+for given in ([10, 20, 30], (10, 20, 30), array.array("i", [10, 20, 30]), array.array("h", [10, 20, 30]), bytes([10, 20, 30])):
+    assert net.run(given).tolist() == [140, 7640], given
+out = net.output
+assert out.readonly and out.format == "i" and net.register("H2").tolist() == [[140], [7640]]
+assert net.register("C0").shape == (2, 3, 2) and net.register("C0").tolist()[1][0] == [255, 1]
+part = out[1:]
+for call in (lambda: net.run([1, 2, 3]), lambda: net.set("H0", [1]), lambda: net.load_weights("nowhere")):
+    try:
+        call()
+        raise SystemExit("the machine moved memory that a view shows")
+    except BufferError:
+        pass
+assert part[0] == 7640
+del out, part
+assert net.run([1, 0, 0]).tolist() == [1, -1]
+for wrong, error in ((lambda: net.register("H9"), KeyError), (lambda: net.register("Q0"), ValueError), (lambda: net.set("C0", [256]), ValueError),
+                     (lambda: net.run([2**31]), OverflowError), (lambda: net.run(array.array("d", [1.5])), TypeError),
+                     (lambda: tvmr.Network(module), TypeError), (lambda: net.register("S0"), ValueError)):
+    try:
+        wrong()
+    except error:
+        continue
+    raise AssertionError(error)
+
+two = tvmr.Network(penta.assemble(
+    ".registers\nC0: ternary[1, 2] key=\"a\"\nC1: ternary[1, 2] key=\"b\"\nH0: i32[2]\nH1: i32[2]\n.program\nload_input H0\n"
+    "ternary_matmul H2, C0, H0\nternary_matmul H3, C1, H0\nconcat H4, H2, H3\nstore_output H4\nload_target H1\nif_zero H1, done\n"
+    "slice H5, H1, 0, 1\nslice H6, H1, 1, 1\nmastery_update C0, H0, H5\nmastery_commit C0, threshold=2\nmastery_update C1, H0, H6\n"
+    "mastery_commit C1, threshold=2\ndone:\nhalt\n", "tvmr"))
+rows, classes, told = [[9, 1], [1, 9], [8, 2], [2, 7]], [0, 1, 0, 1], []
+trained = two.train(rows, classes, off=-255, epochs=5, goal=100, seed=3, progress=told.append)
+assert trained.judged.accuracy == 1 and trained.judged.confusion == [[2, 0], [0, 2]] and trained.ended == "goal"
+assert [epoch.number for epoch in told] == list(range(1, trained.epochs + 1)) and told[-1].right == 4
+assert two.judge(rows, classes).right == 4 and max(range(2), key=list(two.run([1, 8])).__getitem__) == 1
+assert two.train(rows, classes, epochs=9, progress=lambda epoch: False).ended == "stopped"
+for wrong, error in ((lambda: two.train(rows, [0, 1]), penta.Error), (lambda: two.train(rows, classes, epochs="x"), penta.Error),
+                     (lambda: two.train([[1], [2, 3]], [0, 1]), ValueError), (lambda: two.train(rows, classes, progress=lambda epoch: 1 // 0), ZeroDivisionError)):
+    try:
+        wrong()
+    except error:
+        continue
+    raise AssertionError(error)
+try:
+    import numpy
+    weights = numpy.arange(-3, 3, dtype=numpy.int32).reshape(2, 3)
+    net.set("C0", weights)
+    data = numpy.array([1, 2, 3], dtype=numpy.int32)
+    seen = numpy.asarray(net.run(data))
+    assert seen.dtype == numpy.int32 and (seen == weights @ data).all() and not seen.flags.writeable and not seen.flags.owndata
+    assert seen.ctypes.data == numpy.asarray(net.output).ctypes.data, "the same memory"
+    try:
+        net.run(data)
+        raise SystemExit("an array outlived the memory it shows")
+    except BufferError:
+        del seen
+    assert numpy.asarray(net.run(numpy.array([1, 2, 3], dtype=numpy.uint8))).tolist() == (weights @ data).tolist()
+    signals = numpy.asarray(net.register("C0")).view([("polarity", "i1"), ("magnitude", "u1")])[..., 0]
+    assert (signals["polarity"].astype(int) * signals["magnitude"] == weights).all()
+    del signals
+    assert two.train(numpy.array(rows), numpy.array(classes), off=-255).judged.right == 4
+except ImportError:
+    print("without NumPy: its arrays were not tried")

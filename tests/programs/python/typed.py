@@ -1,6 +1,6 @@
 """A program whose types mypy checks; only its last line is wrong."""
 import penta
-from penta import conform, cvbc, device, jam
+from penta import conform, cvbc, device, jam, tvmr
 
 module: penta.Module = penta.open(b"", "kblob", map=["0x10000:64"])
 stop: penta.Stop = module.session(host=lambda session, stop: [1, 2]).run()
@@ -8,5 +8,6 @@ kinds: str = stop.kind
 good: bool = cvbc.verify(module).good
 steps: int = module.session().debugger().back(3).steps
 passed: int = conform.run("vectors").passed
+accuracy: float = tvmr.Network(module).train([[1, 2]], [0], epochs=3).judged.accuracy
 linked: bytes = penta.link([("a.o", b""), ("b.a", memoryview(b""), True)], strip=True)
 wrong: int = module.format  # error
