@@ -1,6 +1,7 @@
 /* compile: sketches to containers, COIL objects to native code, which the system's cc links. */
 #include "cli/cvbc/container.h"
 #include "cli/output.h"
+#include "cli/pvm/native.h"
 #include "penta/coil.h"
 #include <errno.h>
 #include <spawn.h>
@@ -86,6 +87,60 @@ static void link_program(struct cli *c, penta_bytes object)
     unlink(name);
 }
 
+/* ---- text for the assembler, with what the bytes of the code are ---- */
+
+struct listing {
+    struct writer out, code; /* code: bytes of the rows under way */
+    uint64_t at;             /* of those bytes in their section */
+};
+
+static void flush(struct listing *l)
+{
+    const uint8_t *code = l->code.out.data;
+    char text[128];
+    for (size_t at = 0, size; at < l->code.out.size; at += size) {
+        size = native_text(code + at, l->code.out.size - at, l->at + at, text, sizeof text);
+        for (size_t i = 0; i < size; i++)
+            writer_print(&l->out, i ? ",0x%02x" : "\t.byte 0x%02x", code[at + i]);
+        writer_print(&l->out, *text ? "\t# %s\n" : "\n", text);
+    }
+    l->at += l->code.out.size;
+    l->code.out.size = 0;
+}
+
+static void take_bytes(struct listing *l, const char *line, const char *end)
+{
+    for (const char *p = line; p + 4 <= end; p++)
+        if (p[0] == '0' && p[1] == 'x') writer_uint(&l->code, strtoul(p, NULL, 16), 1);
+}
+
+/* Rows of bytes in .text become one for each instruction. */
+static void comment_code(struct cli *c, penta_bytes text)
+{
+    static const char row[] = "\t.byte ", section[] = "\t.section ", own[] = "\t.section .text,";
+    struct listing l = {.at = 0};
+    const char *line = (const char *)text.data, *last = line + text.size;
+    bool code = false;
+    while (line < last) {
+        const char *end = memchr(line, '\n', (size_t)(last - line));
+        end = end ? end + 1 : last;
+        if (code && !strncmp(line, row, sizeof row - 1)) {
+            take_bytes(&l, line, end);
+        } else {
+            flush(&l);
+            if (!strncmp(line, section, sizeof section - 1))
+                code = !strncmp(line, own, sizeof own - 1);
+            writer_bytes(&l.out, line, (size_t)(end - line));
+        }
+        line = end;
+    }
+    flush(&l);
+    c->out.failed |= l.out.failed | l.code.failed;
+    cli_text(c, writer_view(&l.out));
+    writer_free(&l.out);
+    writer_free(&l.code);
+}
+
 static void compile_native(struct cli *c, struct input *in)
 {
     size_t count = 0;
@@ -105,7 +160,7 @@ static void compile_native(struct cli *c, struct input *in)
     else if (program)
         link_program(c, (penta_bytes){out.data, out.size});
     else if (emit && !strcmp(emit, "asm"))
-        cli_text(c, (penta_bytes){out.data, out.size});
+        comment_code(c, (penta_bytes){out.data, out.size});
     else
         cli_bytes(c, (penta_bytes){out.data, out.size});
     penta_buffer_free(&out);
