@@ -48,6 +48,7 @@ static const struct sample {
     {"cvbc", ".string \"hello\\n\"\nPUSH 0\nPRINTF 0\nHALT\n"},
     {"tvmr", ".program\nhalt\n"},
     {"coil", ".global main\n.func main\n    MOV v0, i64 7\n    OUTPORT 2, v0\n    RET\n.endfunc\n"},
+    {"kblob", "MOV r1, 0x10000\nloop r2, 3\nST8 [r1], r2\nBAR\nSLEEP 2\nendloop\nHALT\n"},
 };
 enum { SAMPLES = sizeof samples / sizeof *samples, PVM = 1, CVBC = 2, COIL = 4 };
 

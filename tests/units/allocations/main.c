@@ -218,6 +218,7 @@ static void formats(void)
     } all[] = {{"penta", list_scenarios}, {"cvbc", cvbc_scenarios}, {"pvm", pvm_scenarios},
                {"jam", jam_scenarios},    {"tvmr", tvmr_scenarios}, {"coil", coil_scenarios}};
     one_text("examples/kblob/fill.kasm", "kblob");
+    one_text("tests/units/allocations/grid.kasm", "kblob");
     one_text("examples/pvm/fibonacci.pvmasm", "pvm");
     one_text("examples/cvbc/hello.cvasm", "cvbc");
     one_text("examples/tvmr/relu.tasm", "tvmr");

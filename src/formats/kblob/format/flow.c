@@ -154,6 +154,9 @@ void kblob_warn_unreached(const struct kblob_module *m, struct findings *f)
     uint8_t *seen = calloc(m->count + 1, 1);
     uint32_t *work = malloc((m->count + 1) * sizeof *work);
     size_t first = 0, count = seen && work ? unreached(m, seen, work, &first) : 0;
+    if (!seen || !work)
+        findings_add(f, BASE_MEMORY, m->code_offset, NULL, "no memory to check %zu instructions",
+                     m->count);
     if (count)
         findings_add(f, KBLOB_CODE_AFTER_HALT, m->code_offset + first * kblob_inst_bytes, NULL,
                      "%zu instruction%s never reached", count, count == 1 ? " is" : "s are");

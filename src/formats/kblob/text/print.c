@@ -375,8 +375,24 @@ static void print_bytes(struct writer *out, const char *directive, penta_bytes b
     hex_rows(out, directive, directive, bytes);
 }
 
+/* The rows of the module as an assembler has gathered them; false: it would not gather such. */
+static bool symbol_rows(const struct kblob_symbols *s, struct kblob_symbol_list *list)
+{
+    bool ok = true;
+    for (size_t i = 0; i < s->name_count; i++) {
+        list->names[i] = kblob_symbol_at(s, i);
+        ok = ok && (!list->names[i].is_address || list->names[i].size);
+    }
+    for (size_t i = 0; i < s->line_count; i++) {
+        const uint8_t *row = s->lines + i * kblob_line_bytes;
+        list->lines[i] = (struct kblob_line){get32(row), get32(row + 4)};
+        ok = ok && list->lines[i].line != (i ? list->lines[i - 1].line : 0); /* a change */
+    }
+    return ok;
+}
+
 /* Whether .symbols gives these bytes: they are in the form that the assembler writes. */
-static bool symbols_usual(const struct kblob_module *m)
+static bool symbols_usual(const struct kblob_module *m, penta_error *err)
 {
     const struct kblob_symbols *s = &m->symbols;
     if (!s->file) return false;
@@ -385,19 +401,10 @@ static bool symbols_usual(const struct kblob_module *m)
     struct writer again = {0};
     list.names = malloc((s->name_count + 1) * sizeof *list.names);
     list.lines = malloc((s->line_count + 1) * sizeof *list.lines);
-    bool ok = list.names && list.lines;
-    for (size_t i = 0; ok && i < s->name_count; i++) list.names[i] = kblob_symbol_at(s, i);
-    for (size_t i = 0; ok && i < s->line_count; i++) {
-        const uint8_t *row = s->lines + i * kblob_line_bytes;
-        list.lines[i] = (struct kblob_line){get32(row), get32(row + 4)};
-        uint32_t before =
-            i ? list.lines[i - 1].line : 0; /* a row that repeats the line is unusual */
-        ok = list.lines[i].line != before;
-    }
-    for (size_t i = 0; ok && i < s->name_count; i++)
-        ok = !list.names[i].is_address || list.names[i].size;
+    bool ok = (list.names && list.lines) || error_at(err, BASE_MEMORY, 0, "no memory for symbols");
+    ok = ok && symbol_rows(s, &list);
     if (ok) kblob_symbols_write(&list, &again);
-    ok = ok && !again.failed && bytes_equal(writer_view(&again), kblob_metadata(m));
+    ok = ok && writer_ok(&again, err) && bytes_equal(writer_view(&again), kblob_metadata(m));
     writer_free(&again);
     free(list.names);
     free(list.lines);
@@ -467,13 +474,13 @@ bool kblob_print(const penta_module *module, const penta_option *options, size_t
         labels_free(&names);
         return false;
     }
-    bool usual = trailer_usual(m) && symbols_usual(m);
+    bool usual = trailer_usual(m) && symbols_usual(m, err);
     for (size_t i = 0; i < names.count; i++)
         writer_print(out, ".extern %.*s\n", BYTES_ARG(names.items[i].name, INT_MAX));
     print_header(out, m);
     print_symbols(out, m, &names, usual);
     print_bytes(out, ".gap    ", m->gap);
-    bool ok = print_code(m, &names, usual, out, err);
+    bool ok = !err->code && print_code(m, &names, usual, out, err);
     if (!usual) print_tail(out, m);
     labels_free(&names);
     return ok && writer_ok(out, err);

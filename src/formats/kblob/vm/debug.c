@@ -148,9 +148,11 @@ static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *rep
 static void regions(const penta_vm *base, penta_region_report *report, void *user)
 {
     const struct kblob_memory *m = ((const struct kblob_vm *)base)->memory;
+    const struct kblob_grid *g = &((const struct kblob_vm *)base)->grid;
     for (size_t i = 0; i < m->count; i++)
         region_report(report, user, m->regions[i].base, m->regions[i].size,
                       !m->regions[i].read_only);
+    if (g->shared) region_report(report, user, KBLOB_SHARED_BASE, g->launch.shared, true);
 }
 
 const struct debug_info kblob_debug = {.lines = lines,
