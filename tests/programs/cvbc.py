@@ -530,6 +530,27 @@ def test_boards():
     check(done.returncode == 1 and "flash" in done.stderr, "a board from a file")
     check(penta("run", "-q", "one.cvbc", "--board", "esp32-c3").returncode == 1, "run refuses what does not fit")
     check(penta("run", "-q", "one.cvbc", "--board", "stm32g431").returncode == 0, "run takes what fits")
+    old = {f: os.stat(f).st_ino for f in glob.glob("out/*")}
+    penta("board", "generate", "one.cvbc", "two.cvbc", "-o", "out")
+    check(old == {f: os.stat(f).st_ino for f in glob.glob("out/*")}, "files that do not change are not written")
+    write("masks.cvasm", b".target target_architecture=arm uart_instances_mask=0x21 i2c_instances_mask=8 spi_instances_mask=8 timer_instances_mask=0x80\n"
+                         b".target adc_channels_mask=0x80 dac_channels_mask=0x10 interrupt_priority_mask=0x8001 dma_channels_mask=0x9000\n"
+                         b".target max_interrupt_latency_us=1\n    HALT\n")
+    penta("asm", "masks.cvasm", "-o", "masks.cvbc")
+    reasons = ("UART 5, stm32g431 has 0 to 4", "I2C 3, stm32g431 has 0 to 2", "SPI 3,", "DAC channel 4,", "DMA channel 12,", "DMA channel 15,")
+    for command in (["validate"], ["board", "check"], ["run"]):
+        done = penta(*command, "--board", "stm32g431", "masks.cvbc")
+        check(done.returncode == 1 and all(r in done.stderr for r in reasons) and done.stderr.count("error[CVBC0023]") == 6, f"{command}: {done.stderr}")
+    done = penta("validate", "--board", "fe310", "masks.cvbc")
+    check("ADC channel 7, fe310 has none" in done.stderr and "interrupts within 1 us, fe310 may take 5" in done.stderr
+          and "architecture arm, fe310 is riscv" in done.stderr and "priority 15, fe310 has 0 to 6" in done.stderr, done.stderr)
+    check(penta("validate", "--board", "stm32g474", "one.cvbc").returncode == 1, "validate --board")
+    check(penta("validate", "--board", "host", "masks.cvbc").returncode == 0, "the host takes everything")
+    done = penta("create", "p.cvasm", "--pin", "A1:gpoi:output", "-o", "x.cvbc")
+    check("none of gpio, uart_tx" in done.stderr and "did you mean" in done.stderr, done.stderr)
+    check("none of input, output, alternate, analog" in penta("create", "p.cvasm", "--pin", "A1:gpio:out", "-o", "x.cvbc").stderr, "modes")
+    text = penta("help", "create").stdout
+    check("pwm_out" in text and "alternate" in text, "help names functions and modes: " + text)
 
 
 with tempfile.TemporaryDirectory() as work:

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/bytes.h"
+#include "base/file/file.h"
 #include "base/sanitize.h"
 #include "cli/output.h"
 #include "cli/cvbc/container.h"
@@ -53,6 +54,17 @@ static void check(struct cli *c)
     if (c->value[OPT_JSON]) json_end(&c->json);
 }
 
+/* What is there already stays untouched, so that builds see no change. */
+static bool unchanged(const char *path, const penta_buffer *bytes)
+{
+    penta_buffer old = {0};
+    penta_error err = {0};
+    bool same = file_read(path, 16 << 20, &old, &err) && old.size == bytes->size &&
+                (!old.size || !memcmp(old.data, bytes->data, old.size));
+    penta_buffer_free(&old);
+    return same;
+}
+
 static void write_files(struct cli *c, const char *folder,
                         penta_buffer out[PENTA_CVBC_TRINITY_FILES])
 {
@@ -65,7 +77,9 @@ static void write_files(struct cli *c, const char *folder,
         char *path = malloc(size);
         if (!path) break;
         snprintf(path, size, "%s/%s", folder, penta_cvbc_trinity_name(i));
-        if (output_write(c, path, (penta_bytes){out[i].data, out[i].size}) && c->value[OPT_JSON])
+        if ((unchanged(path, &out[i]) ||
+             output_write(c, path, (penta_bytes){out[i].data, out[i].size})) &&
+            c->value[OPT_JSON])
             json_text(&c->json, NULL, path);
         free(path);
     }

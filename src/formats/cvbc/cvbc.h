@@ -97,12 +97,14 @@ struct cvbc_secret {
     uint8_t *bytes; /* wiped and freed */
     size_t size;
 };
+struct cvbc_board; /* host/board.h */
 struct cvbc_policy {
     struct public_key *trusted;
     size_t trusted_count;
     bool require_signature, require_low_s, has_secret;
     struct cvbc_secret secret;
     uint64_t inflate_max, iterations_max;
+    struct cvbc_board *board; /* that the program must fit, or NULL */
 };
 bool cvbc_policy_options(struct cvbc_policy *policy, const penta_option *options, size_t count,
                          penta_error *err);

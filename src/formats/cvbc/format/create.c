@@ -72,6 +72,15 @@ static bool pin_option(struct cvbc_build *b, const char *text, penta_error *err)
                            .pin_function = (uint8_t)f,
                            .pin_mode = (uint8_t)m};
     while (ok && rest.size) ok = pin_field(&pin, part(&rest));
+    char word[24];
+    if (!ok && place.size > 1 && function.size && !enumerated("pin_function", function, &f)) {
+        snprintf(word, sizeof word, "%.*s", BYTES_ARG(function, 20));
+        return error_not_in(err, "pin function", word, cvbc_pin_function_name);
+    }
+    if (!ok && place.size > 1 && mode.size && !enumerated("pin_mode", mode, &m)) {
+        snprintf(word, sizeof word, "%.*s", BYTES_ARG(mode, 20));
+        return error_not_in(err, "pin mode", word, cvbc_pin_mode_name);
+    }
     if (!ok) {
         error_at(err, BASE_OPTION_VALUE, 0, "pin '%.60s' is not PIN:FUNCTION:MODE", text);
         return error_note(

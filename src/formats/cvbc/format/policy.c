@@ -5,7 +5,7 @@
 #include "base/file/file.h"
 #include "base/number.h"
 #include "crypto/hash.h"
-#include "cvbc/cvbc.h"
+#include "cvbc/host/board.h"
 
 enum { KEY_FILE_MAX = 64 << 10 };
 
@@ -87,6 +87,12 @@ bool cvbc_policy_options(struct cvbc_policy *policy, const penta_option *options
     policy->iterations_max = CVBC_ITERATIONS_MAX;
     policy->require_signature = option_text(options, count, "require-signature") != NULL;
     policy->require_low_s = option_text(options, count, "require-low-s") != NULL;
+    const char *board = option_text(options, count, "board");
+    if (board && strcmp(board, "trace")) { /* which prints what happens, and takes everything */
+        policy->board = malloc(sizeof *policy->board);
+        if (!policy->board) return error_at(err, BASE_MEMORY, 0, "no memory for a board");
+        if (!cvbc_board_find(board, policy->board, err)) return false;
+    }
     const char *key = option_text(options, count, "key-file");
     const char *password = option_text(options, count, "password-file");
     if (key && password)
@@ -113,5 +119,6 @@ void cvbc_policy_free(struct cvbc_policy *policy)
 {
     cvbc_secret_free(&policy->secret);
     free(policy->trusted);
+    free(policy->board);
     *policy = (struct cvbc_policy){0};
 }

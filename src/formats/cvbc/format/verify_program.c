@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/bytes.h"
-#include "cvbc/cvbc.h"
+#include "cvbc/host/board.h"
 
 struct function {
     uint32_t entry;
@@ -359,4 +359,5 @@ void cvbc_verify(const penta_module *module, struct findings *f)
         error_at(&err, BASE_MEMORY, 0, "no memory to follow the program");
         findings_pass(f, &err);
     }
+    if (m->policy.board) cvbc_board_check(m, m->policy.board, CVBC_STACK_MAX, f);
 }

@@ -1,5 +1,6 @@
 #include "cvbc/host/board.h"
 #include <ctype.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -7,12 +8,12 @@
 #include "base/number.h"
 #include "base/suggest.h"
 
+enum { FIELDS = 18 };
 static const struct {
     const char *name;
-    uint64_t values[9]; /* in the order of struct cvbc_board */
+    uint64_t values[FIELDS]; /* in the order of struct cvbc_board */
 } boards[] = {
-#define BOARD(name, architecture, family, variant, features, flash, ram, ports, pins, gpio)        \
-    {name, {architecture, family, variant, features, flash, ram, ports, pins, gpio}},
+#define BOARD(name, ...) {name, {__VA_ARGS__}},
 #include "cvbc/boards.def"
 };
 enum { BOARDS = sizeof boards / sizeof *boards };
@@ -25,21 +26,23 @@ const char *cvbc_board_option_name(size_t i) { return i ? cvbc_board_name(i - 1)
 
 static const struct {
     const char *key, *field; /* field: whose words it takes, or NULL */
-} keys[9] = {{"architecture", "target_architecture"},
-             {"family", "target_family"},
-             {"variant", NULL},
-             {"features", NULL},
-             {"flash_kb", NULL},
-             {"ram_kb", NULL},
-             {"ports", NULL},
-             {"pins", NULL},
-             {"gpio", NULL}};
+    size_t offset;
+    /* clang-format off */
+} keys[FIELDS] = {
+#define KEY(name, field) {#name, field, offsetof(struct cvbc_board, name)}
+    KEY(architecture, "target_architecture"), KEY(family, "target_family"),
+    KEY(variant, NULL),      KEY(features, NULL),     KEY(flash_kb, NULL),
+    KEY(ram_kb, NULL),       KEY(ports, NULL),        KEY(pins, NULL),
+    KEY(gpio, NULL),         KEY(uarts, NULL),        KEY(i2cs, NULL),
+    KEY(spis, NULL),         KEY(timers, NULL),       KEY(adc_channels, NULL),
+    KEY(dac_channels, NULL), KEY(priorities, NULL),   KEY(dma_channels, NULL),
+    KEY(latency_us, NULL),
+};
+/* clang-format on */
 
 static uint64_t *value_of(struct cvbc_board *b, size_t i)
 {
-    uint64_t *all[9] = {&b->architecture, &b->family, &b->variant, &b->features, &b->flash_kb,
-                        &b->ram_kb,       &b->ports,  &b->pins,    &b->gpio};
-    return all[i];
+    return (uint64_t *)((char *)b + keys[i].offset);
 }
 
 static penta_bytes trim(penta_bytes t)
@@ -67,7 +70,7 @@ static bool set_field(struct cvbc_board *b, penta_bytes key, penta_bytes value)
         return true;
     }
     if (key.size == 7 && !memcmp(key.data, "library", 7)) return library(b, value);
-    for (size_t i = 0; i < 9; i++)
+    for (size_t i = 0; i < FIELDS; i++)
         if (strlen(keys[i].key) == key.size && !memcmp(keys[i].key, key.data, key.size))
             return (keys[i].field && cvbc_value(keys[i].field, value, value_of(b, i))) ||
                    number_parse_bytes(value, value_of(b, i));
@@ -102,7 +105,7 @@ bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err)
         suggest_offer(&near, boards[i].name);
         if (strcmp(boards[i].name, name)) continue;
         snprintf(out->name, sizeof out->name, "%s", name);
-        for (size_t k = 0; k < 9; k++) *value_of(out, k) = boards[i].values[k];
+        for (size_t k = 0; k < FIELDS; k++) *value_of(out, k) = boards[i].values[k];
         out->any = !strcmp(name, "host");
         return true;
     }
@@ -124,25 +127,64 @@ bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err)
 
 /* ---- does it fit? ---- */
 
+static const char *named(const char *field, uint64_t value)
+{
+    const char *name = cvbc_name(field, value);
+    return name ? name : "unknown";
+}
+
+/* Instances and channels by mask: each that the board does not have. */
+static void check_instances(const struct cvbc_core *c, const struct cvbc_board *b, uint64_t at,
+                            struct findings *f)
+{
+    const struct {
+        const char *name;
+        uint64_t offset, mask, count;
+    } all[] = {{"UART", 18, c->uart_instances_mask, b->uarts},
+               {"I2C", 19, c->i2c_instances_mask, b->i2cs},
+               {"SPI", 20, c->spi_instances_mask, b->spis},
+               {"timer", 21, c->timer_instances_mask, b->timers},
+               {"ADC channel", 22, c->adc_channels_mask, b->adc_channels},
+               {"DAC channel", 23, c->dac_channels_mask, b->dac_channels},
+               {"interrupt priority", 24, c->interrupt_priority_mask, b->priorities},
+               {"DMA channel", 26, c->dma_channels_mask, b->dma_channels}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (unsigned bit = 0; bit < 16; bit++) {
+            if (!(all[i].mask >> bit & 1) || bit < all[i].count) continue;
+            if (all[i].count)
+                findings_add(f, CVBC_TARGET, at + all[i].offset, NULL, "%s %u, %s has 0 to %u",
+                             all[i].name, bit, b->name, (unsigned)all[i].count - 1);
+            else
+                findings_add(f, CVBC_TARGET, at + all[i].offset, NULL, "%s %u, %s has none",
+                             all[i].name, bit, b->name);
+        }
+    if (c->max_interrupt_latency_us && c->max_interrupt_latency_us < b->latency_us)
+        findings_add(f, CVBC_TARGET, at + 80, NULL, "interrupts within %u us, %s may take %u",
+                     c->max_interrupt_latency_us, b->name, (unsigned)b->latency_us);
+}
+
 static void check_target(const struct cvbc_module *m, const struct cvbc_board *b,
                          struct findings *f)
 {
     const struct cvbc_core *c = &m->meta.core;
     uint64_t at = cvbc_offset(m, m->metadata.data);
     if (c->target_architecture && c->target_architecture != b->architecture)
-        findings_add(f, CVBC_TARGET, at, NULL, "architecture %u, %s has %u", c->target_architecture,
-                     b->name, (unsigned)b->architecture);
+        findings_add(f, CVBC_TARGET, at, NULL, "architecture %s, %s is %s",
+                     named("target_architecture", c->target_architecture), b->name,
+                     named("target_architecture", b->architecture));
     if (c->target_family && c->target_family != b->family)
-        findings_add(f, CVBC_TARGET, at + 1, NULL, "family %u, %s has %u", c->target_family,
-                     b->name, (unsigned)b->family);
+        findings_add(f, CVBC_TARGET, at + 1, NULL, "family %s, %s is %s",
+                     named("target_family", c->target_family), b->name,
+                     named("target_family", b->family));
     if (c->target_variant && c->target_variant != b->variant)
         findings_add(f, CVBC_TARGET, at + 2, NULL, "variant 0x%04x, %s is 0x%04x",
                      c->target_variant, b->name, (unsigned)b->variant);
     for (unsigned bit = 0; bit < 32; bit++)
         if (c->target_features >> bit & 1 && !(b->features >> bit & 1))
-            findings_add(f, CVBC_TARGET, at + 4, NULL, "feature %u%s%s, which %s does not have",
-                         bit, cvbc_feature(bit) ? " " : "",
-                         cvbc_feature(bit) ? cvbc_feature(bit) : "", b->name);
+            findings_add(f, CVBC_TARGET, at + 4, NULL, "feature %s%.*u, which %s does not have",
+                         cvbc_feature(bit) ? cvbc_feature(bit) : "number ",
+                         cvbc_feature(bit) ? 0 : 1, cvbc_feature(bit) ? 0 : bit, b->name);
+    check_instances(c, b, at, f);
     if (c->min_flash_kb > b->flash_kb)
         findings_add(f, CVBC_TARGET, at + 8, NULL, "%u KB of flash, %s has %u",
                      (unsigned)c->min_flash_kb, b->name, (unsigned)b->flash_kb);
@@ -186,9 +228,9 @@ void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *b, u
     for (size_t i = 0; i < m->meta.pin_count; i++, at += cvbc_pin_bytes) {
         const struct cvbc_pin *pin = &m->meta.pins[i];
         if (pin->port_identifier >= b->ports || pin->pin_number >= b->pins)
-            findings_add(f, CVBC_TARGET, at, NULL, "pin %u of port %u, %s has %u ports of %u pins",
-                         pin->pin_number, pin->port_identifier, b->name, (unsigned)b->ports,
-                         (unsigned)b->pins);
+            findings_add(f, CVBC_TARGET, at, NULL, "pin %c%u, %s has ports A to %c of %u pins",
+                         'A' + pin->port_identifier % 26, pin->pin_number, b->name,
+                         (char)('A' + (b->ports ? b->ports - 1 : 0) % 26), (unsigned)b->pins);
     }
     check_dependencies(m, b, f);
     if (m->meta.core.max_stack_depth_words > stack)

@@ -7,6 +7,8 @@
  *     flash_kb = 128            ram_kb = 32
  *     ports = 7                 pins = 16
  *     gpio = 0x48000000         the registers of port A, 0x400 per port; 0: not known
+ *     uarts = 4   i2cs = 3   spis = 3   timers = 8   adc_channels = 8   dac_channels = 2
+ *     priorities = 16           dma_channels = 12    latency_us = 1
  *     library = uart 2.1        a dependency that is there; may be repeated
  */
 #pragma once
@@ -20,6 +22,8 @@ struct cvbc_library {
 struct cvbc_board {
     char name[32];
     uint64_t architecture, family, variant, features, flash_kb, ram_kb, ports, pins, gpio;
+    uint64_t uarts, i2cs, spis, timers, adc_channels, dac_channels, priorities, dma_channels;
+    uint64_t latency_us;
     struct cvbc_library libraries[CVBC_LIBRARIES];
     size_t library_count;
     bool any; /* takes everything: the simulator */

@@ -292,7 +292,8 @@ static void host_check(const penta_module *module, const penta_option *options, 
     const char *name = option_text(options, count, "board");
     struct cvbc_board board;
     penta_error err = {0};
-    if (name && strcmp(name, "trace") && cvbc_board_find(name, &board, &err))
+    if (name && strcmp(name, "trace") && !cvbc_module(module)->policy.board &&
+        cvbc_board_find(name, &board, &err))
         cvbc_board_check(cvbc_module(module), &board, CVBC_STACK_MAX, findings);
 }
 
