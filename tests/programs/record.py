@@ -62,6 +62,7 @@ class Records(cases.Runner):
     def cut(self, case, program, opened, options, steps):
         """The same end from a snapshot in the middle, made on the way or by stopping there."""
         snapshot, other = self.path("snapshot"), self.path("other")
+        options = options if "--engine" in options else [*options, "--engine", "interp"]   # which counts
         whole = self.printed("run", program, *opened, *options, "--save-at", str(steps), "--save", snapshot)
         assert whole == self.printed("run", program, *opened, *options), "saving changes the run"
         self.call("run", program, *opened, *options, "--fuel", str(steps), "--save", other)

@@ -81,14 +81,19 @@ static void open_session(struct cli *c, struct machine *m, const penta_option *o
 
 /* ---- recorded runs and snapshots ---- */
 
-static bool replay_alone(struct cli *c, const penta_option *options, size_t count)
+/* Options that say how the file is read must be given again; those of the run are in the record. */
+static bool replay_alone(struct cli *c, const char *format, const penta_option *options,
+                         size_t count)
 {
     enum option other = c->value[OPT_LOAD] ? OPT_LOAD : OPT_RECORD;
+    const char *given = NULL;
+    for (size_t i = 0; i < count && !given; i++)
+        if (!penta_option_find(format, options[i].key, PENTA_USE_OPEN)) given = options[i].key;
     if (c->value[other])
         cli_usage(c, NULL, "--replay and --%s exclude each other", tool_options[other].name);
-    else if (count)
-        cli_usage(c, NULL, "--replay: option '--%s' comes from the record", options[0].key);
-    return !c->value[other] && !count;
+    else if (given)
+        cli_usage(c, NULL, "--replay: option '--%s' comes from the record", given);
+    return !c->value[other] && !given;
 }
 
 static void open_replay(struct cli *c, struct machine *m)
@@ -141,10 +146,11 @@ bool machine_open(struct cli *c, struct machine *m)
     *m = (struct machine){0};
     if (!input_open(c, c->words[0], &m->in)) return false;
     size_t count = 0;
-    penta_option *options = options_for(c, penta_module_format(m->in.module), OPTION_RUN, &count);
+    const char *format = penta_module_format(m->in.module);
+    penta_option *options = options_for(c, format, OPTION_RUN, &count);
     if (!c->value[OPT_REPLAY])
         open_session(c, m, options, count);
-    else if (replay_alone(c, options, count))
+    else if (replay_alone(c, format, options, count))
         open_replay(c, m);
     free(options);
     if (m->session && load_snapshot(c, m) && outputs_allowed(c)) {
