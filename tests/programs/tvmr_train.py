@@ -205,6 +205,42 @@ def test_training_refused():
     check(call("train", "two.tvmr", *files, "--save", "data.csv").returncode == 2, "writes over what it reads")
 
 
+NUMPY = """
+import numpy, penta
+from penta import tvmr
+net = tvmr.Network(penta.assemble('.registers\\nC0: ternary[2, 3] key="w"\\nH0: i32[3]\\n.program\\nload_input H0\\n'
+                                  'ternary_matmul H1, C0, H0\\nstore_output H1\\nhalt\\n', "tvmr"))
+weights, data = numpy.arange(-3, 3, dtype=numpy.int32).reshape(2, 3), numpy.array([1, 2, 3], dtype=numpy.int32)
+net.set("C0", weights)
+seen = numpy.asarray(net.run(data))
+assert (seen == weights @ data).all() and not seen.flags.writeable and not seen.flags.owndata
+assert seen.ctypes.data == numpy.asarray(net.output).ctypes.data
+try:
+    net.run(data)
+    raise SystemExit("an array outlived the memory that it shows")
+except BufferError:
+    pass
+rows, classes = numpy.array([[9, 1], [1, 9], [8, 2], [2, 7]]), numpy.array([0, 1, 0, 1])
+two = tvmr.Network(penta.assemble(open("two.tasm").read(), "tvmr"))
+assert two.train(rows, classes, off=-255).judged.right == 4
+"""
+
+
+def test_numpy_takes_views():
+    """Registers and outputs as arrays, without a copy."""
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        raise support.Skipped("NumPy is not installed")
+    two()
+    library = os.path.join(os.path.dirname(os.path.dirname(support.PENTA)), "lib/libpenta.so")
+    environment = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "bindings/python"), "PENTA_LIBRARY": library, "PYTHONDONTWRITEBYTECODE": "1"}
+    if "asan" in library:
+        raise support.Skipped("the interpreter has no sanitizer")
+    done = subprocess.run([sys.executable, "-c", NUMPY], capture_output=True, text=True, timeout=60, env=environment)
+    check(done.returncode == 0, done.stderr)
+
+
 def test_early_stop():
     """Patience ends it, and the best weights stay; outputs as targets."""
     two()

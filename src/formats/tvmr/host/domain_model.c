@@ -34,17 +34,17 @@ static bool open_model(struct act *a, unsigned slot)
     struct model *m = &a->w->models[slot];
     char path[4096];
     penta_error err = {0};
-    static const penta_option budget = {"memory", "64M"};
+    penta_option options[] = {{"profile", tvmr_profile_name(a->vm->profile)}, {"memory", "64M"}};
     if (m->asked) return true;
     m->asked = true;
     if (!a->w->folder) return true;
     snprintf(path, sizeof path, "%s/model-%u.tvmr", a->w->folder, slot);
     if (access(path, F_OK)) return true;
     if (file_read(path, FILE_MAX, &m->file, &err))
-        m->module = tvmr_parse((penta_bytes){m->file.data, m->file.size}, NULL, 0, &err);
+        m->module = tvmr_parse((penta_bytes){m->file.data, m->file.size}, options, 1, &err);
     struct findings findings = {.rules = tvmr_rules, .report = error_keep_first, .user = &err};
     if (m->module) tvmr_verify(m->module, &findings);
-    if (m->module && !err.code) m->vm = tvmr_interp.open(m->module, &budget, 1, &err);
+    if (m->module && !err.code) m->vm = tvmr_interp.open(m->module, options, 2, &err);
     if (m->vm) return true;
     close_model(m);
     return model_error(a, slot, err.code ? err.message : "cannot be opened");
