@@ -51,7 +51,7 @@ const struct ssa_interval *ssa_interval_at(const struct ssa_live *l, uint32_t va
 /* A constant that is part of instructions, or a reserved register: nothing to allocate. */
 static inline bool ssa_immediate(const struct ssa_insn *in)
 {
-    return in->op == SSA_FIXED ||
+    return in->op == SSA_FIXED || in->op == SSA_SLOT ||
            (in->op == SSA_CONST && in->type == SSA_INT && in->imm == (int32_t)in->imm);
 }
 static inline bool ssa_is_float(const struct ssa_insn *in)

@@ -12,7 +12,11 @@ void ssa_variables(struct ssa_function *f, uint32_t count, const uint8_t *types)
     f->variables = count;
     f->current = calloc(cells + 1, sizeof *f->current);
     f->variable_types = malloc(count + 1);
-    if (!f->current || !f->variable_types) {
+    if (f->in_frame) {
+        f->places = calloc(count + 1, sizeof *f->places);
+        f->reserved += (count * 8 + 15) & ~UINT32_C(15);
+    }
+    if (!f->current || !f->variable_types || (f->in_frame && !f->places)) {
         f->failed = true;
         return;
     }
@@ -24,10 +28,48 @@ static uint32_t *current(struct ssa_function *f, uint32_t block, uint32_t variab
     return &f->current[(size_t)block * f->variables + variable];
 }
 
+/* ---- variables in the frame: what a block has read or written it need not read again ---- */
+
+static enum ssa_mem mem_of(const struct ssa_function *f, uint32_t variable)
+{
+    uint8_t type = f->variable_types[variable];
+    return type == SSA_F64 ? SSA_MF64 : type == SSA_F32 ? SSA_MF32 : SSA_X64;
+}
+
+static struct ssa_address frame_word(struct ssa_function *f, uint32_t variable)
+{
+    return (struct ssa_address){.base = ssa_fixed(f, SSA_FRAME), .disp = (int64_t)variable * 8};
+}
+
+static uint32_t read_frame(struct ssa_function *f, uint32_t variable)
+{
+    uint32_t value = *current(f, f->at, variable);
+    if (value) return value;
+    value = ssa_load(f, mem_of(f, variable), frame_word(f, variable));
+    *current(f, f->at, variable) = value;
+    return value;
+}
+
+uint32_t ssa_kept(struct ssa_function *f, uint32_t variable)
+{
+    if (!f->in_frame || f->failed) return ssa_read(f, variable);
+    if (f->places[variable]) return f->places[variable];
+    uint32_t slot = ssa_new(f, SSA_SLOT, SSA_INT);
+    if (!slot) return 0;
+    f->insns[slot].imm = variable;
+    ssa_prepend(f, 0, slot);
+    f->places[variable] = slot;
+    return slot;
+}
+
 void ssa_write(struct ssa_function *f, uint32_t variable, uint32_t value)
 {
-    if (!f->failed) *current(f, f->at, variable) = value;
+    if (f->failed) return;
+    if (f->in_frame) ssa_store(f, mem_of(f, variable), frame_word(f, variable), value);
+    *current(f, f->at, variable) = value;
 }
+
+/* ---- variables as values ---- */
 
 static uint32_t new_phi(struct ssa_function *f, uint32_t block, uint32_t variable)
 {
@@ -97,6 +139,7 @@ static void fill_phis(struct ssa_function *f)
 
 uint32_t ssa_read(struct ssa_function *f, uint32_t variable)
 {
+    if (f->in_frame && !f->failed) return read_frame(f, variable);
     uint32_t value = f->failed ? 0 : read_in(f, f->at, variable);
     fill_phis(f);
     return value;
@@ -125,6 +168,16 @@ uint32_t ssa_const(struct ssa_function *f, int64_t imm)
     uint32_t value = add(f, SSA_CONST, SSA_INT);
     if (value) f->insns[value].imm = imm;
     return value;
+}
+
+uint32_t ssa_fixed(struct ssa_function *f, enum ssa_fixed which)
+{
+    if (f->fixed[which]) return f->fixed[which];
+    uint32_t value = ssa_new(f, SSA_FIXED, SSA_INT);
+    if (!value) return 0;
+    f->insns[value].imm = which;
+    ssa_prepend(f, 0, value);
+    return f->fixed[which] = value;
 }
 
 uint32_t ssa_op1(struct ssa_function *f, enum ssa_op op, enum ssa_type type, uint32_t a)

@@ -1,8 +1,6 @@
 /* Copies and needless phis: a phi whose arguments are all one value, or itself, is that value. */
 #include "ssa/ssa.h"
 
-static void to_origin(void *user, uint32_t *use) { *use = ssa_origin(user, *use); }
-
 /* The only other value of the phi, or 0. */
 static uint32_t only_value(struct ssa_function *f, uint32_t phi)
 {
@@ -39,6 +37,6 @@ void ssa_pass_copies(struct ssa_function *f)
             if (f->insns[i].op == SSA_COPY)
                 ssa_remove(f, i);
             else
-                ssa_uses(f, i, to_origin, f);
+                ssa_uses(f, i, ssa_to_origin, f);
         }
 }

@@ -7,6 +7,7 @@ struct ssa_spot ssa_spot_at(const struct ssa_emitter *m, uint32_t value, uint32_
     const struct ssa_insn *in = &m->f->insns[value];
     static const uint8_t fixed[] = {R15, R14, RBP};
     if (in->op == SSA_FIXED) return (struct ssa_spot){SSA_AT_REGISTER, false, fixed[in->imm]};
+    if (in->op == SSA_SLOT) return (struct ssa_spot){SSA_AT_FRAME, false, in->imm * 8};
     if (ssa_immediate(in)) return (struct ssa_spot){SSA_AT_CONST, false, in->imm};
     const struct ssa_interval *i = ssa_interval_at(&m->l, value, at);
     bool real = ssa_is_float(in);

@@ -138,11 +138,9 @@ static void rearrange(struct ssa_function *f, uint32_t value)
     struct ssa_insn *in = &f->insns[value];
     if (!ssa_is_const(f, in->arg[1], &b)) return;
     if (in->op == SSA_MUL && b > 1 && !(b & (b - 1))) {
-        uint32_t count = ssa_new(f, SSA_CONST, SSA_INT);
+        uint32_t count = ssa_const_before(f, value, (uint64_t)__builtin_ctzll((uint64_t)b));
         if (!count) return;
         in = &f->insns[value];
-        f->insns[count].imm = __builtin_ctzll((uint64_t)b);
-        ssa_insert(f, value, count);
         in->op = SSA_SHL;
         in->arg[1] = count;
         return;
@@ -153,11 +151,9 @@ static void rearrange(struct ssa_function *f, uint32_t value)
     if (!sum || !ssa_is_const(f, x->arg[1], &c)) return;
     uint64_t total = (in->op == SSA_ADD ? (uint64_t)b : 0 - (uint64_t)b) +
                      (x->op == SSA_ADD ? (uint64_t)c : 0 - (uint64_t)c);
-    uint32_t from = x->arg[0], made = ssa_new(f, SSA_CONST, SSA_INT);
+    uint32_t from = x->arg[0], made = ssa_const_before(f, value, (uint64_t)cut(in->narrow, total));
     if (!made) return;
     in = &f->insns[value];
-    f->insns[made].imm = cut(in->narrow, total);
-    ssa_insert(f, value, made);
     in->op = SSA_ADD;
     in->arg[0] = from;
     in->arg[1] = made;

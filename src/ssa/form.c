@@ -12,10 +12,10 @@ const char *const ssa_cond_names[SSA_CONDS] = {"eq", "ne", "lt", "le", "gt",
                                                "ge", "b",  "be", "a",  "ae"};
 const char *const ssa_mem_names[SSA_MEMS] = {"i8",  "u8",  "i16", "u16", "i32",
                                              "u32", "x64", "f32", "f64"};
+const uint8_t ssa_cond_not[SSA_CONDS] = {SSA_NE, SSA_EQ, SSA_GE, SSA_GT, SSA_LE,
+                                         SSA_LT, SSA_AE, SSA_A,  SSA_BE, SSA_B};
 const uint8_t ssa_mem_bits[SSA_MEMS] = {0, 0, 1, 1, 2, 2, 3, 2, 3};
 const char *const ssa_type_names[SSA_TYPES] = {"void", "int", "f32", "f64"};
-
-bool ssa_has(enum ssa_op op, char trait) { return strchr(ssa_ops[op].traits, trait) != NULL; }
 
 void ssa_init(struct ssa_function *f)
 {
@@ -34,7 +34,25 @@ void ssa_fini(struct ssa_function *f)
     free(f->current);
     free(f->variable_types);
     free(f->unfilled);
+    free(f->places);
     *f = (struct ssa_function){0};
+}
+
+void ssa_clear(struct ssa_function *f)
+{
+    struct ssa_function old = *f, now = {0};
+    for (size_t i = 0; i < old.block_count; i++) free(old.blocks[i].preds);
+    free(old.current);
+    free(old.variable_types);
+    free(old.places);
+    now.insns = old.insns, now.capacity = old.capacity;
+    now.blocks = old.blocks, now.block_capacity = old.block_capacity;
+    now.pool = old.pool, now.pool_capacity = old.pool_capacity;
+    now.exits = old.exits, now.exit_capacity = old.exit_capacity;
+    now.states = old.states, now.state_capacity = old.state_capacity;
+    now.unfilled = old.unfilled, now.unfilled_capacity = old.unfilled_capacity;
+    *f = now;
+    ssa_new(f, SSA_NONE, SSA_VOID);
 }
 
 uint32_t ssa_new(struct ssa_function *f, enum ssa_op op, enum ssa_type type)
@@ -85,6 +103,22 @@ void ssa_prepend(struct ssa_function *f, uint32_t block, uint32_t value)
         ssa_insert(f, f->blocks[block].first, value);
     else
         ssa_append(f, block, value);
+}
+
+uint32_t ssa_const_in(struct ssa_function *f, uint32_t block, uint64_t imm)
+{
+    uint32_t value = ssa_new(f, SSA_CONST, SSA_INT);
+    if (value) f->insns[value].imm = (int64_t)imm;
+    ssa_append(f, block, value);
+    return value;
+}
+
+uint32_t ssa_const_before(struct ssa_function *f, uint32_t before, uint64_t imm)
+{
+    uint32_t value = ssa_new(f, SSA_CONST, SSA_INT);
+    if (value) f->insns[value].imm = (int64_t)imm;
+    ssa_insert(f, before, value);
+    return value;
 }
 
 void ssa_remove(struct ssa_function *f, uint32_t value)
@@ -170,6 +204,8 @@ uint32_t ssa_origin(const struct ssa_function *f, uint32_t value)
     while (f->insns[value].op == SSA_COPY) value = f->insns[value].arg[0];
     return value;
 }
+
+void ssa_to_origin(void *user, uint32_t *use) { *use = ssa_origin(user, *use); }
 
 bool ssa_is_const(const struct ssa_function *f, uint32_t value, int64_t *imm)
 {

@@ -65,13 +65,11 @@ static uint32_t recall(const struct ssa_function *f, const struct memory *m, uin
     return 0;
 }
 
-static void to_origin(void *user, uint32_t *use) { *use = ssa_origin(user, *use); }
-
 static void visit(struct ssa_function *f, struct memory *m, uint32_t block)
 {
     for (uint32_t i = f->blocks[block].first; i; i = f->insns[i].next) {
         struct ssa_insn *in = &f->insns[i];
-        if (in->op != SSA_PHI) ssa_uses(f, i, to_origin, f);
+        if (in->op != SSA_PHI) ssa_uses(f, i, ssa_to_origin, f);
         if (in->op == SSA_LOAD) {
             uint32_t value = recall(f, m, i);
             if (!value) {

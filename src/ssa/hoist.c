@@ -31,15 +31,6 @@ struct hoisting {
 
 /* ---- code in front of the loop ---- */
 
-static uint32_t constant(struct hoisting *h, uint64_t imm)
-{
-    uint32_t value = ssa_new(h->f, SSA_CONST, SSA_INT);
-    if (!value) return 0;
-    h->f->insns[value].imm = (int64_t)imm;
-    ssa_append(h->f, h->at, value);
-    return value;
-}
-
 static uint32_t make(struct hoisting *h, enum ssa_op op, uint32_t a, uint32_t b)
 {
     int64_t x, y;
@@ -48,10 +39,11 @@ static uint32_t make(struct hoisting *h, enum ssa_op op, uint32_t a, uint32_t b)
     if (ky && y == 1 && op == SSA_MUL) return a;
     if (kx && ky) {
         uint64_t p = (uint64_t)x, q = (uint64_t)y;
-        return constant(h, op == SSA_ADD   ? p + q
-                           : op == SSA_SUB ? p - q
-                           : op == SSA_MUL ? p * q
-                                           : p << (q & 63));
+        return ssa_const_in(h->f, h->at,
+                            op == SSA_ADD   ? p + q
+                            : op == SSA_SUB ? p - q
+                            : op == SSA_MUL ? p * q
+                                            : p << (q & 63));
     }
     uint32_t value = ssa_new(h->f, op, SSA_INT);
     if (!value) return 0;
@@ -97,7 +89,7 @@ static void demand(struct hoisting *h, uint32_t a, uint32_t b)
 /* So far below the end of the numbers that steps do not reach it. */
 static uint32_t far_below(struct hoisting *h, bool narrow)
 {
-    return constant(h, UINT64_C(1) << (narrow ? 30 : 62));
+    return ssa_const_in(h->f, h->at, UINT64_C(1) << (narrow ? 30 : 62));
 }
 
 static bool bound_main(struct hoisting *h, uint32_t instructions)
@@ -109,17 +101,17 @@ static bool bound_main(struct hoisting *h, uint32_t instructions)
     bool narrow = c->narrow || i->narrow;
     if (known && (step < 1 || step > STEP_MAX)) return false;
     uint32_t init = outside(h, i->init), end = outside(h, c->bound);
-    end = c->inclusive ? end : make(h, SSA_SUB, end, constant(h, 1));
+    end = c->inclusive ? end : make(h, SSA_SUB, end, ssa_const_in(h->f, h->at, 1));
     if (known && ssa_is_const(h->f, end, &last) && last / step < FEW) return false;
     uint32_t limit = far_below(h, narrow), length = make(h, SSA_SUB, end, init);
     uint64_t most = WORK / (instructions + 1) + 1;
     if (!known) { /* from 1: what is added is below the limit, too */
-        uint32_t less = make(h, SSA_SUB, outside(h, i->step), constant(h, 1));
-        demand(h, less, constant(h, UINT64_C(1) << 29));
+        uint32_t less = make(h, SSA_SUB, outside(h, i->step), ssa_const_in(h->f, h->at, 1));
+        demand(h, less, ssa_const_in(h->f, h->at, UINT64_C(1) << 29));
     }
     demand(h, init, limit);
     demand(h, end, limit);
-    demand(h, length, constant(h, most * (known ? (uint64_t)step : 1)));
+    demand(h, length, ssa_const_in(h->f, h->at, most * (known ? (uint64_t)step : 1)));
     h->last[c->main] = end;
     h->trips = known && step == 1 ? length : 0;
     return !h->never;
@@ -136,7 +128,7 @@ static uint32_t last_of(struct hoisting *h, const struct ssa_induction *i)
     if (ssa_is_const(h->f, by, &step)) {
         if (step < 0 || step > STEP_MAX) return 0;
     } else {
-        demand(h, by, constant(h, UINT64_C(1) << 29));
+        demand(h, by, ssa_const_in(h->f, h->at, UINT64_C(1) << 29));
     }
     *last = make(h, SSA_ADD, init, make(h, SSA_MUL, h->trips, by));
     demand(h, init, limit);
@@ -164,18 +156,19 @@ static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, unsigned d
         i = ssa_counter_of(&h->c, small ? x.arg[0] : in.arg[0]);
         if (!i || !i->narrow) return 0;
         uint32_t end = last ? last_of(h, i) : outside(h, i->init);
-        return end && small ? make(h, SSA_ADD, end, constant(h, (uint64_t)k)) : end;
+        return end && small ? make(h, SSA_ADD, end, ssa_const_in(h->f, h->at, (uint64_t)k)) : end;
     }
     if (in.narrow || (in.op != SSA_ADD && in.op != SSA_SHL && in.op != SSA_ADDRESS)) return 0;
     if (in.op == SSA_SHL && (!ssa_is_const(h->f, in.arg[1], &k) || k > 3)) return 0;
     uint32_t a = in.arg[0] ? at_end(h, in.arg[0], last, depth - 1) : 0;
-    if (in.op == SSA_SHL) return a ? make(h, SSA_SHL, a, constant(h, (uint64_t)k)) : 0;
+    if (in.op == SSA_SHL)
+        return a ? make(h, SSA_SHL, a, ssa_const_in(h->f, h->at, (uint64_t)k)) : 0;
     uint32_t b = in.arg[1] ? at_end(h, in.arg[1], last, depth - 1) : 0;
     if ((in.arg[0] && !a) || (in.arg[1] && !b)) return 0;
     if (in.op == SSA_ADD) return make(h, SSA_ADD, a, b);
-    if (b) b = make(h, SSA_SHL, b, constant(h, in.scale));
+    if (b) b = make(h, SSA_SHL, b, ssa_const_in(h->f, h->at, in.scale));
     uint32_t sum = a && b ? make(h, SSA_ADD, a, b) : a ? a : b;
-    return sum ? make(h, SSA_ADD, sum, constant(h, (uint64_t)in.imm)) : 0;
+    return sum ? make(h, SSA_ADD, sum, ssa_const_in(h->f, h->at, (uint64_t)in.imm)) : 0;
 }
 
 /* Words of the context: where a window begins, and how long it is. */
@@ -223,17 +216,17 @@ static bool test_check(struct hoisting *h, uint32_t check)
         if (in.op == SSA_WINDOW) {
             if (in.arg[1]) b = at_end(h, in.arg[1], last, DEPTH);
             if (in.arg[1] && !b) goto no;
-            if (b) b = make(h, SSA_SHL, b, constant(h, in.scale));
+            if (b) b = make(h, SSA_SHL, b, ssa_const_in(h->f, h->at, in.scale));
             a = a && b ? make(h, SSA_ADD, a, b) : a ? a : b;
             if (!a) goto no;
-            a = make(h, SSA_ADD, a, constant(h, (uint64_t)in.imm));
+            a = make(h, SSA_ADD, a, ssa_const_in(h->f, h->at, (uint64_t)in.imm));
             if (!from) {
                 from = context_word(h, in.list);
                 most = context_word(h, (int64_t)in.list + 8 + 8 * ssa_mem_bits[in.mem]);
             }
             a = make(h, SSA_SUB, a, from);
         }
-        demand(h, a, most ? most : constant(h, limit));
+        demand(h, a, most ? most : ssa_const_in(h->f, h->at, limit));
         if (h->never || h->f->failed) goto no;
     }
     h->checks[h->check_count++] = check;

@@ -46,8 +46,6 @@ static void add_counter(struct ssa_counted *c, const struct ssa_function *f,
 static bool take_bound(struct ssa_counted *c, const struct ssa_function *f,
                        const struct ssa_loops *l, uint32_t block)
 {
-    static const uint8_t opposite[SSA_CONDS] = {SSA_NE, SSA_EQ, SSA_GE, SSA_GT, SSA_LE,
-                                                SSA_LT, SSA_AE, SSA_A,  SSA_BE, SSA_B};
     static const uint8_t swapped[SSA_CONDS] = {SSA_EQ, SSA_NE, SSA_GT, SSA_GE, SSA_LT,
                                                SSA_LE, SSA_A,  SSA_AE, SSA_B,  SSA_BE};
     const struct ssa_block *b = &f->blocks[block];
@@ -57,7 +55,7 @@ static bool take_bound(struct ssa_counted *c, const struct ssa_function *f,
     if (first == second) return false;
     for (unsigned side = 0; side < 2; side++) {
         uint32_t x = without_extension(f, in->arg[side]), bound = in->arg[!side];
-        uint8_t cond = first ? in->cond : opposite[in->cond];
+        uint8_t cond = first ? in->cond : ssa_cond_not[in->cond];
         if (side) cond = swapped[cond];
         int64_t step = 0;
         if (!ssa_invariant_in(f, l, bound, c->header)) continue;

@@ -35,23 +35,14 @@ static void cut(struct inlining *n)
             if (f->blocks[to[k]].preds[i] == before) f->blocks[to[k]].preds[i] = n->after;
 }
 
-static uint32_t constant(struct ssa_function *f, uint32_t block, int64_t imm)
-{
-    uint32_t value = ssa_new(f, SSA_CONST, SSA_INT);
-    if (!value) return 0;
-    f->insns[value].imm = imm;
-    ssa_append(f, block, value);
-    return value;
-}
-
 /* The exit of an inlined instruction. */
 static uint32_t copy_exit(struct inlining *n, uint32_t exit, uint32_t block)
 {
     struct ssa_function *f = n->f;
     const struct ssa_exit *e = &n->g->exits[exit - 1];
     struct ssa_exit outer = f->exits[f->insns[n->call].exit - 1];
-    uint32_t function = constant(f, block, outer.function),
-             position = constant(f, block, outer.position),
+    uint32_t function = ssa_const_in(f, block, outer.function),
+             position = ssa_const_in(f, block, outer.position),
              made = ssa_exit(f, e->kind, e->position);
     if (!made) return 0;
     f->exits[made - 1].function = e->function;

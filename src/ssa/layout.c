@@ -85,23 +85,16 @@ void ssa_pass_layout(struct ssa_function *f)
 {
     size_t n = f->block_count;
     if (f->failed || !n) return;
-    struct layout l = {.f = f,
-                       .order = calloc(n, sizeof *l.order),
-                       .place = calloc(n, sizeof *l.place),
-                       .stack = calloc(n + 1, sizeof *l.stack),
-                       .child = calloc(n, sizeof *l.child),
-                       .next = calloc(n, sizeof *l.next)};
+    uint32_t *memory = calloc(5 * n + 1, sizeof *memory);
     struct ssa_block *blocks = calloc(n, sizeof *blocks);
-    if (l.order && l.place && l.stack && l.child && l.next && blocks) {
+    if (memory && blocks) {
+        struct layout l = {
+            f, memory, 0, memory + n, memory + 2 * n, memory + 3 * n + 1, memory + 4 * n + 1};
         find_order(&l);
         renumber(f, &l, blocks);
     } else {
         f->failed = true;
         free(blocks);
     }
-    free(l.order);
-    free(l.place);
-    free(l.stack);
-    free(l.child);
-    free(l.next);
+    free(memory);
 }

@@ -68,23 +68,57 @@ static uint32_t birth(const struct ssa_live *l, uint32_t value)
 struct use {
     uint32_t value, block, at; /* at: where its life ends; block_to: it lives out of the block */
     bool needs;
+    uint32_t next; /* of the same value */
 };
 struct uses {
     struct ssa_live *l;
-    struct use *items;
+    struct use *items; /* [0] is none */
     size_t count, capacity;
-    uint32_t user, at, block;
-    bool needs;
+    uint32_t *first, *last; /* per value */
+    uint32_t *at_end;       /* per block: what phis of others take at its end, 0: nothing */
+    struct use *chain;      /* the uses of one value, in order */
+    size_t chain_count, chain_capacity;
 };
 
+static uint32_t new_use(struct uses *u, struct use use)
+{
+    if (!ARRAY_RESERVE(u->items, u->capacity, u->count + 1)) {
+        u->l->failed = true;
+        return 0;
+    }
+    u->items[u->count] = use;
+    return (uint32_t)u->count++;
+}
+
+/* Uses come in the order of the code. Of those in a block that need no register the last one counts. */
 static void add_use(struct uses *u, uint32_t value, uint32_t block, uint32_t at, bool needs)
 {
     if (ssa_immediate(&u->l->f->insns[value])) return;
-    if (!ARRAY_RESERVE(u->items, u->capacity, u->count + 1)) {
-        u->l->failed = true;
+    struct use *last = &u->items[u->last[value]];
+    if (u->last[value] && !needs && !last->needs && last->block == block) {
+        if (at > last->at) last->at = at;
         return;
     }
-    u->items[u->count++] = (struct use){value, block, at, needs};
+    uint32_t made = new_use(u, (struct use){value, block, at, needs, 0});
+    if (!made) return;
+    if (u->last[value])
+        u->items[u->last[value]].next = made;
+    else
+        u->first[value] = made;
+    u->last[value] = made;
+}
+
+/* What a phi takes is used at the ends of the blocks before it. */
+static void gather_phi(struct uses *u, uint32_t i, uint32_t block)
+{
+    const struct ssa_function *f = u->l->f;
+    const struct ssa_insn *in = &f->insns[i];
+    for (uint32_t k = 0; k < in->count; k++) {
+        uint32_t p = f->blocks[block].preds[k];
+        if (!u->l->loops.number[p]) continue;
+        uint32_t made = new_use(u, (struct use){f->pool[in->list + k], p, 0, false, u->at_end[p]});
+        if (made) u->at_end[p] = made;
+    }
 }
 
 static void gather(struct uses *u, uint32_t i, uint32_t block)
@@ -93,14 +127,7 @@ static void gather(struct uses *u, uint32_t i, uint32_t block)
     const struct ssa_function *f = l->f;
     const struct ssa_insn *in = &f->insns[i];
     uint32_t at = l->number[i];
-    if (in->op == SSA_PHI) {
-        for (uint32_t k = 0; k < in->count; k++) {
-            uint32_t p = f->blocks[block].preds[k];
-            if (l->loops.number[p]) add_use(u, f->pool[in->list + k], p, l->block_to[p], false);
-        }
-        return;
-    }
-    if (in->op == SSA_RESULT) return;
+    if (in->op == SSA_PHI || in->op == SSA_RESULT) return;
     for (unsigned k = 0; k < ssa_ops[in->op].args; k++)
         if (in->arg[k]) add_use(u, in->arg[k], block, at, true);
     if (in->op != SSA_SWITCH)
@@ -113,11 +140,34 @@ static void gather(struct uses *u, uint32_t i, uint32_t block)
     }
 }
 
-static int by_value(const void *a, const void *b)
+static void gather_all(struct uses *u)
 {
-    const struct use *x = a, *y = b;
-    if (x->value != y->value) return x->value < y->value ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
+    const struct ssa_live *l = u->l;
+    const struct ssa_function *f = l->f;
+    for (uint32_t k = 0; k < l->block_count; k++)
+        for (uint32_t i = f->blocks[l->order[k]].first; i && f->insns[i].op == SSA_PHI;
+             i = f->insns[i].next)
+            gather_phi(u, i, l->order[k]);
+    for (uint32_t k = 0; k < l->block_count && !l->failed; k++) {
+        uint32_t b = l->order[k];
+        for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next) gather(u, i, b);
+        for (uint32_t i = u->at_end[b]; i; i = u->items[i].next)
+            add_use(u, u->items[i].value, b, l->block_to[b], false);
+    }
+}
+
+/* The uses of a value, next to each other. */
+static const struct use *chain_of(struct uses *u, uint32_t value)
+{
+    u->chain_count = 0;
+    for (uint32_t i = u->first[value]; i; i = u->items[i].next) {
+        if (!ARRAY_RESERVE(u->chain, u->chain_capacity, u->chain_count + 1)) {
+            u->l->failed = true;
+            return NULL;
+        }
+        u->chain[u->chain_count++] = u->items[i];
+    }
+    return u->chain;
 }
 
 /* ---- ranges ---- */
@@ -257,17 +307,13 @@ static bool make_intervals(struct ssa_live *l, struct uses *u)
     bool ok = block_at && w.mark && w.end && w.blocks && w.entries;
     for (uint32_t k = 0; ok && k < l->block_count; k++)
         block_at[l->block_from[l->order[k]] / 2] = l->order[k];
-    size_t at = 0;
     for (uint32_t k = 0; ok && k < l->block_count; k++)
         for (uint32_t i = l->f->blocks[l->order[k]].first; i; i = l->f->insns[i].next)
             if (l->f->insns[i].type != SSA_VOID && !ssa_immediate(&l->f->insns[i])) l->first[i] = 1;
     for (uint32_t v = 1; ok && v < l->f->count && !l->failed; v++) {
         if (!l->first[v]) continue;
-        while (at < u->count && u->items[at].value < v) at++;
-        size_t end = at;
-        while (end < u->count && u->items[end].value == v) end++;
-        make_interval(&w, v, u->count ? u->items + at : NULL, end - at, block_at);
-        at = end;
+        const struct use *uses = chain_of(u, v);
+        if (!l->failed) make_interval(&w, v, uses, u->chain_count, block_at);
     }
     free(block_at);
     free(w.mark);
@@ -303,12 +349,18 @@ bool ssa_live(struct ssa_live *l, struct ssa_function *f)
         !ARRAY_RESERVE(l->intervals, l->interval_capacity, 1))
         return false;
     l->range_count = l->interval_count = 1;
-    struct uses u = {.l = l};
-    for (uint32_t k = 0; k < l->block_count; k++)
-        for (uint32_t i = f->blocks[l->order[k]].first; i; i = f->insns[i].next)
-            gather(&u, i, l->order[k]);
-    if (u.count) qsort(u.items, u.count, sizeof *u.items, by_value);
-    bool ok = !l->failed && make_intervals(l, &u);
+    struct uses u = {.l = l,
+                     .first = calloc(values, sizeof *u.first),
+                     .last = calloc(values, sizeof *u.last),
+                     .at_end = calloc(blocks, sizeof *u.at_end)};
+    bool ok = u.first && u.last && u.at_end && ARRAY_RESERVE(u.items, u.capacity, values);
+    u.count = 1;
+    if (ok) gather_all(&u);
+    ok = ok && !l->failed && make_intervals(l, &u);
     free(u.items);
+    free(u.first);
+    free(u.last);
+    free(u.at_end);
+    free(u.chain);
     return ok;
 }

@@ -3,37 +3,22 @@
 #include "ssa/ssa.h"
 #include <stdlib.h>
 
+/* All arrays in one piece of memory, which `order` begins. */
 static bool allocate(struct ssa_loops *l, size_t blocks)
 {
     *l = (struct ssa_loops){0};
-    l->order = calloc(blocks + 1, sizeof *l->order);
-    l->number = calloc(blocks + 1, sizeof *l->number);
-    l->dominator = calloc(blocks + 1, sizeof *l->dominator);
-    l->header = calloc(blocks + 1, sizeof *l->header);
-    l->outer = calloc(blocks + 1, sizeof *l->outer);
-    l->depth = calloc(blocks + 1, sizeof *l->depth);
-    l->tree = calloc(blocks + 1, sizeof *l->tree);
-    l->tree_end = calloc(blocks + 1, sizeof *l->tree_end);
-    l->members = calloc(blocks + 1, sizeof *l->members);
-    l->member_first = calloc(blocks + 1, sizeof *l->member_first);
-    l->member_count = calloc(blocks + 1, sizeof *l->member_count);
-    return l->order && l->number && l->dominator && l->header && l->outer && l->depth && l->tree &&
-           l->tree_end && l->members && l->member_first && l->member_count;
+    uint32_t **all[] = {&l->order,   &l->number,       &l->dominator,   &l->header,
+                        &l->outer,   &l->depth,        &l->tree,        &l->tree_end,
+                        &l->members, &l->member_first, &l->member_count};
+    enum { ARRAYS = sizeof all / sizeof *all };
+    uint32_t *memory = calloc((blocks + 1) * ARRAYS, sizeof *memory);
+    for (size_t i = 0; memory && i < ARRAYS; i++) *all[i] = memory + i * (blocks + 1);
+    return memory;
 }
 
 void ssa_loops_free(struct ssa_loops *l)
 {
     free(l->order);
-    free(l->number);
-    free(l->dominator);
-    free(l->header);
-    free(l->outer);
-    free(l->depth);
-    free(l->tree);
-    free(l->tree_end);
-    free(l->members);
-    free(l->member_first);
-    free(l->member_count);
     *l = (struct ssa_loops){0};
 }
 

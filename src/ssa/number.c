@@ -48,15 +48,13 @@ static uint32_t find(struct table *t, const struct ssa_function *f, const struct
     return 0;
 }
 
-static void to_origin(void *user, uint32_t *use) { *use = ssa_origin(user, *use); }
-
 static void visit(struct ssa_function *f, const struct ssa_loops *l, struct table *t,
                   uint32_t block)
 {
     for (uint32_t i = f->blocks[block].first, next; i; i = next) {
         next = f->insns[i].next;
         struct ssa_insn *in = &f->insns[i];
-        if (in->op != SSA_PHI) ssa_uses(f, i, to_origin, f);
+        if (in->op != SSA_PHI) ssa_uses(f, i, ssa_to_origin, f);
         uint32_t same = 0;
         if (in->op == SSA_GUARD || in->op == SSA_WINDOW || in->op == SSA_LIMIT) {
             /* What was checked once stays valid: regions never become smaller. */

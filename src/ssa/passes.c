@@ -2,7 +2,7 @@
 #include "ssa/ssa.h"
 
 const struct ssa_pass ssa_passes[] = {
-    {"copies", ssa_pass_copies, "copies and needless phis", SSA_LEVEL_FAST},
+    {"copies", ssa_pass_copies, "copies and needless phis", SSA_LEVEL_FULL},
     {"fold", ssa_pass_fold, "constants and identities", SSA_LEVEL_FULL},
     {"branches", ssa_pass_branches, "known conditions, joined blocks", SSA_LEVEL_FULL},
     {"number", ssa_pass_number, "equal values and checks", SSA_LEVEL_FULL},
@@ -12,7 +12,7 @@ const struct ssa_pass ssa_passes[] = {
      SSA_LEVEL_FULL},
     {"strength", ssa_pass_strength, "divisions by constants", SSA_LEVEL_FULL},
     {"regions", ssa_pass_regions, "checks of memory whose place is known", SSA_LEVEL_FULL},
-    {"dead", ssa_pass_dead, "code without effect", SSA_LEVEL_FAST},
+    {"dead", ssa_pass_dead, "code without effect", SSA_LEVEL_FULL},
     {"preheaders", ssa_pass_preheaders, "a block in front of every loop", SSA_LEVEL_FULL},
     {"invariant", ssa_pass_invariant, "code that moves out of loops", SSA_LEVEL_FULL},
     {"hoist", ssa_pass_hoist, "checks that leave loops that count", SSA_LEVEL_FULL},

@@ -2,9 +2,6 @@
  * makes the comparison itself. */
 #include "ssa/ssa.h"
 
-static const uint8_t opposite[SSA_CONDS] = {SSA_NE, SSA_EQ, SSA_GE, SSA_GT, SSA_LE,
-                                            SSA_LT, SSA_AE, SSA_A,  SSA_BE, SSA_B};
-
 /* set != 0 and set == 0, where set is a comparison. */
 static bool on_comparison(struct ssa_function *f, struct ssa_insn *in)
 {
@@ -14,14 +11,13 @@ static bool on_comparison(struct ssa_function *f, struct ssa_insn *in)
     if (set->op != SSA_SET || (!is && in->cond != SSA_EQ) || !ssa_is_const(f, in->arg[1], &zero) ||
         zero)
         return false;
-    in->cond = is ? set->cond : opposite[set->cond];
+    in->cond = is ? set->cond : ssa_cond_not[set->cond];
     in->narrow = set->narrow;
     in->arg[1] = set->arg[1];
     in->arg[0] = set->arg[0];
     return true;
 }
 
-/* Both ways the same, or a condition that is known. */
 static void simplify_select(struct ssa_function *f, struct ssa_insn *in)
 {
     int64_t known;

@@ -10,15 +10,6 @@ static const struct ssa_region *region_of(const struct ssa_function *f, uint64_t
     return NULL;
 }
 
-static uint32_t constant(struct ssa_function *f, uint32_t before, uint64_t imm)
-{
-    uint32_t value = ssa_new(f, SSA_CONST, SSA_INT);
-    if (!value) return 0;
-    f->insns[value].imm = (int64_t)imm;
-    ssa_insert(f, before, value);
-    return value;
-}
-
 /* Splits x + c; c is 0 for anything else. */
 static uint32_t without_constant(const struct ssa_function *f, uint32_t value, uint64_t *c)
 {
@@ -47,26 +38,17 @@ static uint32_t limit_at(struct ssa_limits *l, uint64_t limit)
 
 static void become_guard(struct ssa_function *f, uint32_t value, uint32_t a, uint64_t limit)
 {
-    uint32_t at = limit_at(f->limits, limit);
-    if (at != UINT32_MAX) {
-        struct ssa_insn *check = &f->insns[value];
-        check->op = SSA_LIMIT;
-        check->arg[0] = a;
-        check->arg[1] = check->cond = check->scale = check->mem = 0;
-        check->list = 0;
-        check->imm = at;
-        return;
-    }
-    uint32_t most = constant(f, value, limit);
+    uint32_t at = limit_at(f->limits, limit),
+             most = at == UINT32_MAX ? ssa_const_before(f, value, limit) : 0;
     if (f->failed) return;
     struct ssa_insn *in = &f->insns[value];
-    in->op = SSA_GUARD;
-    in->cond = SSA_B;
+    in->op = most ? SSA_GUARD : SSA_LIMIT;
+    in->cond = most ? SSA_B : 0;
     in->arg[0] = a;
     in->arg[1] = most;
     in->scale = in->mem = 0;
     in->list = 0;
-    in->imm = 0;
+    in->imm = most ? 0 : at;
 }
 
 static void check(struct ssa_function *f, uint32_t value)

@@ -33,7 +33,17 @@ struct ssa_op_info {
     uint8_t args;
 };
 extern const struct ssa_op_info ssa_ops[SSA_OPS];
-bool ssa_has(enum ssa_op op, char trait);
+/* clang-format off */
+/* Whether an operation has a trait of ops.def; a constant one is a table. */
+static inline bool ssa_has(enum ssa_op op, char trait)
+{
+    switch (op) {
+#define OP(name, text, args, traits) case SSA_##name: return __builtin_strchr(traits, trait) != NULL;
+#include "ssa/ops.def"
+    default: return false;
+    }
+}
+/* clang-format on */
 
 enum ssa_type { SSA_VOID, SSA_INT, SSA_F32, SSA_F64, SSA_TYPES };
 /* clang-format off */
@@ -110,6 +120,9 @@ struct ssa_function {
     uint32_t variables, *current; /* per block and variable: the value, or 0 */
     uint8_t *variable_types;
     uint32_t at;        /* block under way */
+    uint32_t fixed[3];  /* reserved registers that are used, in the first block */
+    bool in_frame;      /* variables are words of the frame: fast to compile, slow to run */
+    uint32_t *places;   /* then: per variable a SLOT, or 0 */
     uint32_t *unfilled; /* phis without their arguments */
     size_t unfilled_count, unfilled_capacity;
 };
@@ -125,11 +138,15 @@ extern const uint8_t ssa_mem_bits[SSA_MEMS]; /* log2 of the bytes */
 
 void ssa_init(struct ssa_function *f);
 void ssa_fini(struct ssa_function *f);
+void ssa_clear(struct ssa_function *f); /* as after ssa_init, with the memory that it has */
 /* A new instruction, not in any block; 0: no memory. */
 uint32_t ssa_new(struct ssa_function *f, enum ssa_op op, enum ssa_type type);
 void ssa_append(struct ssa_function *f, uint32_t block, uint32_t value);
 void ssa_insert(struct ssa_function *f, uint32_t before, uint32_t value);
 void ssa_prepend(struct ssa_function *f, uint32_t block, uint32_t value);
+/* A constant at the end of a block, or before an instruction. */
+uint32_t ssa_const_in(struct ssa_function *f, uint32_t block, uint64_t imm);
+uint32_t ssa_const_before(struct ssa_function *f, uint32_t before, uint64_t imm);
 void ssa_remove(struct ssa_function *f, uint32_t value);
 uint32_t ssa_block(struct ssa_function *f);
 bool ssa_edge(struct ssa_function *f, uint32_t from, uint32_t to); /* adds a predecessor */
@@ -141,7 +158,9 @@ void ssa_uses(struct ssa_function *f, uint32_t value, ssa_use_fn *fn, void *user
 const uint32_t *ssa_successors(const struct ssa_function *f, uint32_t block, uint32_t *n);
 /* Copies followed to their origin. */
 uint32_t ssa_origin(const struct ssa_function *f, uint32_t value);
+ssa_use_fn ssa_to_origin; /* for ssa_uses; user is the function */
 bool ssa_is_const(const struct ssa_function *f, uint32_t value, int64_t *imm);
+extern const uint8_t ssa_cond_not[SSA_CONDS]; /* the one that holds when another does not */
 /* Whether a comparison of constants holds. */
 bool ssa_cond_holds(enum ssa_cond cond, bool narrow, int64_t a, int64_t b);
 
@@ -151,9 +170,12 @@ bool ssa_cond_holds(enum ssa_cond cond, bool narrow, int64_t a, int64_t b);
 void ssa_variables(struct ssa_function *f, uint32_t count, const uint8_t *types);
 void ssa_write(struct ssa_function *f, uint32_t variable, uint32_t value);
 uint32_t ssa_read(struct ssa_function *f, uint32_t variable);
+/* The same for an exit: where the variable is, if it has a place. */
+uint32_t ssa_kept(struct ssa_function *f, uint32_t variable);
 void ssa_start(struct ssa_function *f, uint32_t block); /* what follows goes there */
 void ssa_seal(struct ssa_function *f, uint32_t block);  /* all its predecessors are known */
 uint32_t ssa_const(struct ssa_function *f, int64_t imm);
+uint32_t ssa_fixed(struct ssa_function *f, enum ssa_fixed which);
 uint32_t ssa_op1(struct ssa_function *f, enum ssa_op op, enum ssa_type type, uint32_t a);
 uint32_t ssa_op2(struct ssa_function *f, enum ssa_op op, enum ssa_type type, bool narrow,
                  uint32_t a, uint32_t b);

@@ -8,15 +8,6 @@ struct site { /* where new instructions go */
     uint32_t before;
 };
 
-static uint32_t constant(struct site *s, uint64_t imm)
-{
-    uint32_t value = ssa_new(s->f, SSA_CONST, SSA_INT);
-    if (!value) return 0;
-    s->f->insns[value].imm = (int64_t)imm;
-    ssa_insert(s->f, s->before, value);
-    return value;
-}
-
 static uint32_t make(struct site *s, enum ssa_op op, bool narrow, uint32_t a, uint32_t b)
 {
     uint32_t value = ssa_new(s->f, op, SSA_INT);
@@ -31,7 +22,7 @@ static uint32_t make(struct site *s, enum ssa_op op, bool narrow, uint32_t a, ui
 
 static uint32_t shift(struct site *s, enum ssa_op op, bool narrow, uint32_t a, unsigned count)
 {
-    return count ? make(s, op, narrow, a, constant(s, count)) : a;
+    return count ? make(s, op, narrow, a, ssa_const_before(s->f, s->before, count)) : a;
 }
 
 /* The number of bits of d - 1: the least k with d <= 2^k. */
@@ -45,13 +36,14 @@ static uint32_t divide_unsigned(struct site *s, bool narrow, uint32_t x, uint64_
     if (is_power(d)) return shift(s, SSA_SHR, narrow, x, bits);
     if (narrow) { /* 2^64 / d is exact enough for every x below 2^32 */
         uint64_t m = UINT64_MAX / d + 1;
-        return make(s, SSA_MULHU, false, make(s, SSA_ZEXT32, false, x, 0), constant(s, m));
+        return make(s, SSA_MULHU, false, make(s, SSA_ZEXT32, false, x, 0),
+                    ssa_const_before(s->f, s->before, m));
     }
     /* m has 65 bits: 2^64 + low, so that x * m / 2^64 is (x * low / 2^64) + x, which may need a 65th
      * bit; half of the difference is added instead. */
     unsigned __int128 one = 1;
     uint64_t low = (uint64_t)((one << 64) * ((one << bits) - d) / d + 1);
-    uint32_t high = make(s, SSA_MULHU, false, x, constant(s, low)),
+    uint32_t high = make(s, SSA_MULHU, false, x, ssa_const_before(s->f, s->before, low)),
              half = shift(s, SSA_SHR, false, make(s, SSA_SUB, false, x, high), 1);
     return shift(s, SSA_SHR, false, make(s, SSA_ADD, false, half, high), bits - 1);
 }
@@ -69,18 +61,19 @@ static uint32_t divide_signed(struct site *s, bool narrow, uint32_t x, int64_t d
     } else if (narrow) {
         uint64_t m = (UINT64_C(1) << (31 + bits)) / d + 1;
         uint32_t wide = make(s, SSA_SEXT32, false, x, 0),
-                 product = make(s, SSA_MUL, false, wide, constant(s, m)),
+                 product = make(s, SSA_MUL, false, wide, ssa_const_before(s->f, s->before, m)),
                  sign = shift(s, SSA_SAR, false, wide, 63);
         quotient = make(s, SSA_SUB, true, shift(s, SSA_SAR, false, product, 31 + bits), sign);
     } else {
         /* m is between 2^63 and 2^64: as a signed number 2^64 less, which adding x repairs. */
         unsigned __int128 one = 1;
         uint64_t m = (uint64_t)((one << (63 + bits)) / d + 1);
-        uint32_t high = make(s, SSA_MULHS, false, x, constant(s, m)),
+        uint32_t high = make(s, SSA_MULHS, false, x, ssa_const_before(s->f, s->before, m)),
                  sum = make(s, SSA_ADD, false, high, x), sign = shift(s, SSA_SAR, false, x, 63);
         quotient = make(s, SSA_SUB, false, shift(s, SSA_SAR, false, sum, bits - 1), sign);
     }
-    return divisor < 0 ? make(s, SSA_SUB, narrow, constant(s, 0), quotient) : quotient;
+    return divisor < 0 ? make(s, SSA_SUB, narrow, ssa_const_before(s->f, s->before, 0), quotient)
+                       : quotient;
 }
 
 static void reduce(struct ssa_function *f, uint32_t value)
@@ -100,8 +93,9 @@ static void reduce(struct ssa_function *f, uint32_t value)
                                     : divide_unsigned(&s, in.narrow, x, (uint64_t)d);
     bool rest = in.op == SSA_REMS || in.op == SSA_REMU;
     uint32_t other = quotient;
-    if (rest) other = make(&s, SSA_MUL, in.narrow, quotient, constant(&s, (uint64_t)d));
-    uint32_t zero = rest ? 0 : constant(&s, 0);
+    if (rest)
+        other = make(&s, SSA_MUL, in.narrow, quotient, ssa_const_before(f, value, (uint64_t)d));
+    uint32_t zero = rest ? 0 : ssa_const_before(f, value, 0);
     if (f->failed) return;
     /* x - quotient * d, or the quotient itself, cut to its width. */
     struct ssa_insn *now = &f->insns[value];

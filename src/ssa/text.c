@@ -26,8 +26,8 @@ static void print_address(const struct ssa_insn *in, struct writer *out)
 static bool has_number(uint8_t op)
 {
     return op == SSA_CONST || op == SSA_FIXED || op == SSA_PARAM || op == SSA_RESULT ||
-           op == SSA_SYMBOL || op == SSA_CALL || op == SSA_FOREIGN || op == SSA_LIMIT ||
-           op == SSA_POLL || op == SSA_DEPTH;
+           op == SSA_SLOT || op == SSA_SYMBOL || op == SSA_CALL || op == SSA_FOREIGN ||
+           op == SSA_LIMIT || op == SSA_POLL || op == SSA_DEPTH;
 }
 
 static void print_list(const struct ssa_function *f, const struct ssa_insn *in, struct writer *out)

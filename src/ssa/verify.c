@@ -40,10 +40,9 @@ static void check_insn(struct check *c, uint32_t i)
     const struct ssa_function *f = c->f;
     const struct ssa_insn *in = &f->insns[i];
     const struct ssa_block *b = &f->blocks[in->block];
-    bool after_call = in->op == SSA_RESULT && in->prev &&
-                      (f->insns[in->prev].op == SSA_RESULT ? f->insns[in->prev].arg[0] == in->arg[0]
-                                                           : in->prev == in->arg[0]);
-    if (in->op == SSA_RESULT && !after_call) fault(c, i, "a result that follows no call");
+    bool again = in->op == SSA_RESULT && f->insns[in->prev].op == SSA_RESULT;
+    if (in->op == SSA_RESULT && (again ? f->insns[in->prev].arg[0] : in->prev) != in->arg[0])
+        fault(c, i, "a result that follows no call");
     if (in->op == SSA_NONE || in->op >= SSA_OPS) fault(c, i, "no operation");
     if (ssa_has(in->op, 't') != (i == b->last)) fault(c, i, "a block ends with what ends it");
     if (ssa_has(in->op, 'x') && !f->native && (!in->exit || in->exit > f->exit_count))

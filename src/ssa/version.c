@@ -152,46 +152,18 @@ uint32_t ssa_version(struct ssa_versions *v, const struct ssa_loops *l, uint32_t
 
 struct repair {
     struct ssa_versions *v;
-    struct known {
-        uint32_t value, block, is;
-    } * known; /* a table by value and block */
-    size_t known_mask, known_count;
     struct open {
         uint32_t phi, value;
     } * open; /* phis without arguments */
     size_t open_count, open_capacity;
 };
 
-static struct known *look(struct repair *r, uint32_t value, uint32_t block)
+/* The phi that was made for a value in a block, or 0: those that are made here are marked. */
+static uint32_t look(const struct ssa_function *f, uint32_t value, uint32_t block)
 {
-    size_t at = (value * UINT64_C(0x9E3779B97F4A7C15) + block * UINT64_C(0xBF58476D1CE4E5B9)) >> 20;
-    for (at &= r->known_mask;; at = (at + 1) & r->known_mask) {
-        struct known *k = &r->known[at];
-        if (!k->value || (k->value == value && k->block == block)) return k;
-    }
-}
-
-static bool grow(struct repair *r)
-{
-    struct repair more = *r;
-    more.known_mask = r->known_mask * 2 + 1;
-    more.known = calloc(more.known_mask + 1, sizeof *more.known);
-    if (!more.known) return false;
-    for (size_t i = 0; r->known && i <= r->known_mask; i++)
-        if (r->known[i].value) *look(&more, r->known[i].value, r->known[i].block) = r->known[i];
-    free(r->known);
-    *r = more;
-    return true;
-}
-
-static void note(struct repair *r, uint32_t value, uint32_t block, uint32_t is)
-{
-    if (r->known_count * 2 > r->known_mask && !grow(r)) {
-        r->v->f->failed = true;
-        return;
-    }
-    *look(r, value, block) = (struct known){value, block, is};
-    r->known_count++;
+    for (uint32_t i = f->blocks[block].first; i && f->insns[i].op == SSA_PHI; i = f->insns[i].next)
+        if (f->insns[i].cond && f->insns[i].imm == value) return i;
+    return 0;
 }
 
 /* What a value of a loop with two copies is at the end of a block. */
@@ -203,8 +175,8 @@ static uint32_t value_at(struct repair *r, uint32_t value, uint32_t block)
         uint32_t region = region_of(r->v, at);
         if (region == home) return value;
         if (region == home + 1) return r->v->copy[value];
-        const struct known *k = look(r, value, at);
-        if (k->value) return k->is;
+        uint32_t made = look(f, value, at);
+        if (made) return made;
         if (f->blocks[at].pred_count != 1) break;
         at = f->blocks[at].preds[0];
     }
@@ -214,8 +186,9 @@ static uint32_t value_at(struct repair *r, uint32_t value, uint32_t block)
         f->failed = true;
         return value;
     }
+    f->insns[phi].cond = 1;
+    f->insns[phi].imm = value;
     ssa_prepend(f, at, phi);
-    note(r, value, at, phi);
     r->open[r->open_count++] = (struct open){phi, value};
     return phi;
 }
@@ -270,14 +243,13 @@ static void repair_insn(struct repair *r, uint32_t i)
 void ssa_versions_end(struct ssa_versions *v)
 {
     struct ssa_function *f = v->f;
-    struct repair r = {.v = v, .known_mask = 511};
-    if (f->count == v->values || f->failed || !grow(&r)) v->values = 0;
+    struct repair r = {.v = v};
+    if (f->count == v->values || f->failed) v->values = 0;
     for (uint32_t b = 0; v->values && b < f->block_count && !f->failed; b++)
         for (uint32_t i = f->blocks[b].first; i && !f->failed; i = f->insns[i].next) {
             repair_insn(&r, i);
             fill(&r);
         }
-    free(r.known);
     free(r.open);
     free(v->copy);
     free(v->region);

@@ -217,35 +217,28 @@ static void inline_calls(struct coil_jit *j, struct ssa_function *f)
     }
 }
 
+/* f: an empty function, with what all of them have. */
 static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_code *code,
-                             const struct ssa_region *regions, size_t region_count,
-                             struct ssa_limits *limits)
+                             struct ssa_function *f)
 {
-    struct ssa_function f;
     const struct coil_function *function = &j->vm.program.functions[number];
-    ssa_init(&f);
-    f.regions = regions;
-    f.region_count = region_count;
-    f.limits = limits;
-    f.number = number;
+    f->number = number;
+    f->in_frame = j->level < SSA_LEVEL_FULL;
     bool ok = coil_lower_function(&j->vm, number, j->touched, j->leaves,
-                                  j->slot_types + j->slot_first[number], &f);
+                                  j->slot_types + j->slot_first[number], f);
     if (ok) {
-        if (j->after) j->after(j->after_user, "lower", &f);
-        if (j->level >= SSA_LEVEL_FULL) inline_calls(j, &f);
-        if (j->after) j->after(j->after_user, "inline", &f);
-        ssa_optimise(&f, j->level, j->after, j->after_user);
-        ok = ssa_emit(&f, number, code);
+        if (j->after) j->after(j->after_user, "lower", f);
+        if (j->level >= SSA_LEVEL_FULL) inline_calls(j, f);
+        if (j->after) j->after(j->after_user, "inline", f);
+        ssa_optimise(f, j->level, j->after, j->after_user);
+        ok = ssa_emit(f, number, code);
     }
-    ssa_fini(&f);
     if (ok) return true;
     j->interpreted++;
-    ssa_init(&f);
-    f.number = number;
-    coil_lower_stub(function, j->touched[number], &f);
-    ok = ssa_emit(&f, number, code);
-    ssa_fini(&f);
-    return ok;
+    ssa_clear(f);
+    f->number = number;
+    coil_lower_stub(function, j->touched[number], f);
+    return ssa_emit(f, number, code);
 }
 
 static bool number_slots(struct coil_jit *j)
@@ -272,8 +265,16 @@ static bool compile_all(struct coil_jit *j, struct ssa_code *code)
     bool ok = regions && number_slots(j);
     ok = ok && find_touched(j);
     if (ok) write_stubs(j, code);
-    for (uint32_t i = 0; ok && i < p->function_count; i++)
-        ok = compile_function(j, i, code, regions, regions_count, &limits);
+    struct ssa_function f;
+    ssa_init(&f);
+    for (uint32_t i = 0; ok && i < p->function_count; i++) {
+        ssa_clear(&f);
+        f.regions = regions;
+        f.region_count = regions_count;
+        f.limits = &limits;
+        ok = compile_function(j, i, code, &f);
+    }
+    ssa_fini(&f);
     j->limit_count = limits.count;
     free(regions);
     return ok;

@@ -56,15 +56,15 @@ uint8_t coil_flags_read(const struct coil_program *p, uint32_t cell)
     bool flow = s->opcode == COIL_OP_BR || s->opcode == COIL_OP_CALL || s->opcode == COIL_OP_RET;
     if (!flow || !s->count || s->places[0].form != COIL_PARAM) return 0;
     switch (s->places[0].value & ~UINT64_C(1)) {
-    case 0x00:
-    case 0x0A: return COIL_Z;
-    case 0x02:
-    case 0x04: return COIL_N | COIL_Z | COIL_S | COIL_V;
-    case 0x06: return COIL_V;
-    case 0x08: return COIL_S;
-    case 0x0C: return COIL_C;
-    case 0x0E: return COIL_D;
-    case 0x10: return COIL_N;
+    case COIL_IF_EQ:
+    case COIL_IF_Z: return COIL_Z;
+    case COIL_IF_GT:
+    case COIL_IF_LT: return COIL_N | COIL_Z | COIL_S | COIL_V;
+    case COIL_IF_O: return COIL_V;
+    case COIL_IF_S: return COIL_S;
+    case COIL_IF_C: return COIL_C;
+    case COIL_IF_D: return COIL_D;
+    case COIL_IF_N: return COIL_N;
     default: return COIL_P;
     }
 }
@@ -318,23 +318,43 @@ void coil_flow_after(const struct coil_flow *f, uint32_t b, uint64_t *live)
         memset(live, 0xff, f->words * sizeof *live);
 }
 
+static void note_written(void *user, uint8_t at, uint32_t slot, bool write)
+{
+    struct sets *s = user;
+    if (at == COIL_AT_SLOT && write) s->live[slot / 64] |= UINT64_C(1) << slot % 64;
+}
+
+/* What a block reads before it writes it, and what it writes, once; then blocks alone until nothing
+ * changes. */
 static bool find_live(struct coil_flow *f)
 {
-    f->live_in = calloc((size_t)f->block_count * f->words + 1, sizeof *f->live_in);
-    uint64_t *live = malloc((f->words + 1) * sizeof *live);
-    for (bool again = f->live_in && live; again;) {
+    size_t words = f->words, all = (size_t)f->block_count * words + 1;
+    f->live_in = calloc(all, sizeof *f->live_in);
+    uint64_t *live = malloc((words + 1) * sizeof *live), *written = calloc(all, sizeof *written),
+             *reads = calloc(all, sizeof *reads);
+    bool ok = f->live_in && live && written && reads;
+    for (uint32_t b = 0; ok && b < f->block_count; b++)
+        for (uint32_t c = f->blocks[b].end; c-- > f->blocks[b].first;) {
+            struct sets sets = {f, written + b * words};
+            if (f->p->steps[c]) coil_step_touches(f->p->steps[c], note_written, &sets);
+            coil_flow_back(f, c, reads + b * words);
+        }
+    for (bool again = ok; again;) {
         again = false;
         for (uint32_t b = f->block_count; b-- > 0;) {
             coil_flow_after(f, b, live);
-            for (uint32_t c = f->blocks[b].end; c-- > f->blocks[b].first;)
-                coil_flow_back(f, c, live);
-            uint64_t *in = f->live_in + (size_t)b * f->words;
-            again |= memcmp(in, live, f->words * sizeof *live) != 0;
-            memcpy(in, live, f->words * sizeof *live);
+            for (size_t w = 0; w < words; w++) {
+                uint64_t *in = f->live_in + b * words + w,
+                         now = reads[b * words + w] | (live[w] & ~written[b * words + w]);
+                again |= *in != now;
+                *in = now;
+            }
         }
     }
     free(live);
-    return f->live_in && live;
+    free(written);
+    free(reads);
+    return ok;
 }
 
 static void find_types(struct coil_flow *f)

@@ -23,13 +23,13 @@ static uint32_t begin_exit(struct coil_lower *l, uint32_t kind, const uint64_t *
 {
     struct ssa_function *f = l->f;
     uint32_t values[COIL_PASSED], n = 0;
-    for (unsigned i = first; i < l->passed; i++) values[n++] = ssa_read(f, l->flow.slots + i);
+    for (unsigned i = first; i < l->passed; i++) values[n++] = ssa_kept(f, l->flow.slots + i);
     size_t slots = l->flow.slots;
     if (!ARRAY_RESERVE(l->kept, l->kept_capacity, slots + 1)) {
         f->failed = true;
         return 0;
     }
-    for (uint32_t s = 1; s < slots; s++) l->kept[s] = holds_slot(live, s) ? ssa_read(f, s) : 0;
+    for (uint32_t s = 1; s < slots; s++) l->kept[s] = holds_slot(live, s) ? ssa_kept(f, s) : 0;
     uint32_t exit = ssa_exit(f, kind, l->cell);
     for (uint32_t s = 1; s < slots; s++)
         if (l->kept[s]) ssa_keep(f, s, l->kept[s]);
@@ -64,9 +64,7 @@ struct results {
 
 static struct ssa_address context(struct coil_lower *l, size_t offset)
 {
-    uint32_t base = ssa_op1(l->f, SSA_FIXED, SSA_INT, 0);
-    if (base) l->f->insns[base].imm = SSA_CONTEXT;
-    return (struct ssa_address){.base = base, .disp = (int64_t)offset};
+    return (struct ssa_address){.base = ssa_fixed(l->f, SSA_CONTEXT), .disp = (int64_t)offset};
 }
 
 static enum ssa_mem bits_of_type(uint8_t type)
@@ -435,8 +433,19 @@ static void clear_frame(struct coil_lower *l)
     l->cell = l->flow.first;
     uint32_t exit = ssa_exit(l->f, COIL_EXIT_CLEAR, l->cell);
     for (unsigned i = 0; i < l->passed; i++)
-        ssa_keep(l->f, COIL_KEY_REGISTER + i, ssa_read(l->f, l->flow.slots + i));
+        ssa_keep(l->f, COIL_KEY_REGISTER + i, ssa_kept(l->f, l->flow.slots + i));
     ssa_effect(l->f, SSA_SIDE, exit);
+}
+
+/* Variables that are read before they are written are zero; without a place they are so anyway. */
+static void clear_slots(struct coil_lower *l)
+{
+    for (uint32_t s = 1; l->f->in_frame && s < l->flow.slots; s++) {
+        if (!holds_slot(l->flow.live_in, s)) continue;
+        uint32_t zero = ssa_const(l->f, 0);
+        enum ssa_type type = coil_ssa_type(l->flow.types[s]);
+        ssa_write(l->f, s, type == SSA_INT ? zero : ssa_op1(l->f, SSA_REAL, type, zero));
+    }
 }
 
 static void take_params(struct coil_lower *l)
@@ -449,6 +458,7 @@ static void take_params(struct coil_lower *l)
         l->f->insns[value].imm = i;
         ssa_write(l->f, l->flow.slots + i, value);
     }
+    clear_slots(l);
     clear_frame(l);
     ssa_jump(l->f, 1);
 }

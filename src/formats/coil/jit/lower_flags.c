@@ -36,23 +36,24 @@ static bool has_result(uint8_t opcode)
 static enum ssa_cond order(uint8_t condition, bool is_signed)
 {
     switch (condition) {
-    case 0x00:
-    case 0x0A: return SSA_EQ;
-    case 0x01:
-    case 0x0B: return SSA_NE;
-    case 0x02: return is_signed ? SSA_GT : SSA_A;
-    case 0x03: return is_signed ? SSA_GE : SSA_AE;
-    case 0x04: return is_signed ? SSA_LT : SSA_B;
-    case 0x05: return is_signed ? SSA_LE : SSA_BE;
-    case 0x0C: return SSA_B;
-    case 0x0D: return SSA_AE;
+    case COIL_IF_EQ:
+    case COIL_IF_Z: return SSA_EQ;
+    case COIL_IF_NEQ:
+    case COIL_IF_NZ: return SSA_NE;
+    case COIL_IF_GT: return is_signed ? SSA_GT : SSA_A;
+    case COIL_IF_GTE: return is_signed ? SSA_GE : SSA_AE;
+    case COIL_IF_LT: return is_signed ? SSA_LT : SSA_B;
+    case COIL_IF_LTE: return is_signed ? SSA_LE : SSA_BE;
+    case COIL_IF_C: return SSA_B;
+    case COIL_IF_NC: return SSA_AE;
     default: return SSA_CONDS;
     }
 }
 
 static bool is_zero_test(uint8_t condition)
 {
-    return condition < 2 || condition == 0x0A || condition == 0x0B;
+    return condition == COIL_IF_EQ || condition == COIL_IF_NEQ || condition == COIL_IF_Z ||
+           condition == COIL_IF_NZ;
 }
 
 bool coil_lower_knows(uint8_t opcode, uint8_t type, uint8_t condition)

@@ -65,10 +65,8 @@ enum ssa_mem coil_lower_mem(uint8_t op)
 
 uint32_t coil_lower_fixed(struct coil_lower *l, enum ssa_fixed which)
 {
-    uint32_t value = ssa_op1(l->f, SSA_FIXED, SSA_INT, 0);
-    if (value) l->f->insns[value].imm = which;
     if (l->native && which == SSA_CONTEXT) l->native->uses_context = true;
-    return value;
+    return ssa_fixed(l->f, which);
 }
 
 static uint32_t context_word(struct coil_lower *l, size_t offset)
