@@ -346,6 +346,47 @@ shared: .i64 0
     check("two objects run", (done.returncode, done.stdout) == (42, b"1\n"), done)
 
 
+def test_arguments_on_the_data_stack():
+    path = assemble("ten", """
+.proto ten, i64(i64, f64, i64, i64, i64, i64, i64, i64, i64, f64, i32)
+.global main
+.func main
+    VAR %a, i64
+    MOV v0, 1
+    MOV v1, f64 2.0
+    MOV v2, 3
+    MOV v3, 4
+    MOV v4, 5
+    MOV v5, 6
+    MOV v6, 7
+    MOV v7, 8
+    PUSH i64 -11
+    PUSH f64 10.0
+    PUSH i64 9
+    CALL @ten
+    OUTPORT 2, v0
+    POP %a
+    OUTPORT 2, %a
+    MOV v0, 0
+    RET
+.endfunc
+""")
+    open("ten.c", "w").write("""
+#include <stdint.h>
+#include <stdio.h>
+int64_t ten(int64_t a, double b, int64_t c, int64_t d, int64_t e, int64_t f, int64_t g, int64_t h, int64_t i, double j, int32_t k)
+{
+    printf("%ld %g %ld %ld %ld %ld %ld %ld %ld %g %d\\n", a, b, c, d, e, f, g, h, i, j, k);
+    return 99;
+}
+""")
+    penta("compile", path, "-o", "ten.o")
+    done = run("cc", "ten.c", "ten.o", "-o", "ten", "-L" + os.path.join(os.path.dirname(PENTA), "../lib"), "-lpenta_coil", "-lm")
+    check("eleven arguments link", done.returncode == 0, done.stderr.decode())
+    done = run("./ten")
+    check("eleven arguments", done.stdout == b"1 2 3 4 5 6 7 8 9 10 -11\n99\n9\n", done)
+
+
 # ---- debuggers ----
 
 LINES = """.global main
@@ -485,6 +526,8 @@ def test_refused():
     wrong = assemble("wrong",
                      ".global main\n.func main\n BR @nowhere\n RET\n.endfunc\n.data\nnowhere: .i8 1\n")
     refused("wrong.o", wrong, "COIL00")
+    nine = assemble("nine", ".proto f, i64(i64, i64, i64, i64, i64, i64, i64, i64, i64)\n.global f\n.func f\n RET\n.endfunc\n")
+    refused("nine.o", nine, "at most 8 arguments")
     missing = assemble("missing", ".global main\n.func main\n CALL @no_such_function\n RET\n.endfunc\n")
     refused("missing", missing, "linker failed")
 

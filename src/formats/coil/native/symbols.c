@@ -163,6 +163,22 @@ static bool read_protos(struct coil_native *n)
     return true;
 }
 
+/* What C passes to a function here must fit V0 to V7. */
+static bool check_protos(struct coil_native *n)
+{
+    enum { MOST = 8 };
+    for (size_t i = 0; i < n->proto_count; i++) {
+        const struct coil_proto *p = &n->protos[i];
+        if (coil_native_function(n, p->symbol) == UINT32_MAX) continue;
+        penta_bytes name = coil_symbol_name(n->m, p->symbol);
+        if (p->variadic || p->count > MOST)
+            return error_at(n->err, COIL_PROTO, 0,
+                            "'%.*s' is defined here: it takes at most %d arguments",
+                            BYTES_ARG(name, 50), MOST);
+    }
+    return true;
+}
+
 bool coil_native_symbols(struct coil_native *n)
 {
     const struct coil_program *p = &n->vm->program;
@@ -176,6 +192,7 @@ bool coil_native_symbols(struct coil_native *n)
     if (!n->symbols || !n->proto_of || !n->shadows || !n->sections || !n->function_symbols ||
         !n->entered || !read_protos(n))
         return false;
+    if (!check_protos(n)) return false;
     find_taken(n);
     if (n->label_count) qsort(n->labels, n->label_count, sizeof *n->labels, by_cell);
     size_t kept = 0;
