@@ -601,6 +601,26 @@ def test_dis_of_a_large_program_takes_memory_like_its_file():
         check(done.stdout.count(b"\n    ") == count, "a line for each instruction")
 
 
+def test_launch_of_a_kernel():
+    """Sizes of a launch are checked; symbols show in traces and faults, and convert --strip drops them."""
+    source("grid.kasm", "first: ID r1, global\nADD r2, r1, 0x10000\nST8 [r2], r1\n")
+    exits(0, "asm", "-g", "grid.kasm", "-o", "grid.kblob")
+    for options, code in ((("--grid", "0"), 2), (("--grid", "2x2x2x2"), 2), (("--threads", "2000x2000"), 7),
+                          (("--grid", "1024", "--threads", "128"), 7), (("--shared", "70000"), 2),
+                          (("--arg", "x"), 2)):
+        exits(code, "run", "grid.kblob", *options)
+    exits(2, "run", "good.kblob", "--threads", "2")
+    done = exits(0, "run", "grid.kblob", "--grid", "2x2", "--threads", "4x4", "--map", "0x10000:64")
+    check(bytes(range(1, 64)).hex().encode() in done.stdout, done.stdout)
+    done = exits(0, "trace", "grid.kblob", "--map", "0x10000:64")
+    check(b"; first+2, grid.kasm:3" in done.stdout, done.stdout)
+    done = call("run", "grid.kblob", "--threads", "3", "--map", "0x10000:2")
+    check(b"first+2, grid.kasm:3" in done.stdout and b"OUT_OF_BOUNDS" not in done.stdout, done.stdout)
+    exits(0, "convert", "--strip", "grid.kblob", "-o", "plain.kblob")
+    check(b"grid.kasm" not in open("plain.kblob", "rb").read(), "stripped")
+    exits(0, "validate", "--trailer", "plain.kblob")
+
+
 def prepare():
     open("good.kblob", "wb").write(BLOB)
     open("cut.kblob", "wb").write(BLOB[:40])

@@ -172,7 +172,7 @@ uint32_t kblob_line_of(const struct kblob_symbols *s, uint64_t pc);
 const char *kblob_name_of(const struct kblob_symbols *s, uint64_t pc, uint64_t *start);
 /* The name of the bytes that an address is in, which start at *start. NULL: none. */
 const char *kblob_name_of_address(const struct kblob_symbols *s, uint64_t address, uint64_t *start);
-/* Where an instruction is, as "name+2, file:12"; nothing when neither is known. */
+/* Where an instruction is, as "name+2, file:12", without folders; nothing when neither is known. */
 void kblob_write_place(const struct kblob_symbols *s, uint64_t pc, struct writer *out);
 bool kblob_good_file(const char *name); /* may be the name of a source file */
 struct kblob_symbol_list {              /* what an assembler gathered */

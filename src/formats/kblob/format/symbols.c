@@ -178,13 +178,15 @@ const char *kblob_name_of_address(const struct kblob_symbols *s, uint64_t addres
 
 void kblob_write_place(const struct kblob_symbols *s, uint64_t pc, struct writer *out)
 {
+    if (!s->file) return;
     uint64_t start = 0;
     const char *name = kblob_name_of(s, pc, &start);
     uint32_t line = kblob_line_of(s, pc);
     if (name) writer_text(out, name);
     if (name && pc > start) writer_print(out, "+%llu", (unsigned long long)(pc - start));
     if (name && line) writer_text(out, ", ");
-    if (line) writer_print(out, *s->file ? "%s:%u" : "%sline %u", s->file, (unsigned)line);
+    const char *slash = strrchr(s->file, '/'), *file = slash ? slash + 1 : s->file;
+    if (line) writer_print(out, *file ? "%s:%u" : "%sline %u", file, (unsigned)line);
 }
 
 void kblob_describe_symbols(const struct kblob_module *m, const penta_visitor *v)

@@ -171,11 +171,20 @@ static void print_inst(const struct printing *p, const struct kblob_inst *in)
         writer_0x(out, in->arg1);
 }
 
+/* With the place in the source as a comment, where it is known. */
 bool kblob_print_at(const penta_module *module, uint64_t pc, struct writer *out)
 {
     const struct kblob_module *m = kblob_module(module);
+    enum { COLUMN = 26 };
     if (pc >= m->count) return false;
+    size_t from = writer_total(out);
     print_inst(&(struct printing){m, out, NULL}, &m->insts[pc]);
+    uint64_t start;
+    if (!kblob_line_of(&m->symbols, pc) && !kblob_name_of(&m->symbols, pc, &start)) return true;
+    size_t used = writer_total(out) - from;
+    writer_fill(out, ' ', used < COLUMN ? COLUMN - used : 0);
+    writer_text(out, " ; ");
+    kblob_write_place(&m->symbols, pc, out);
     return true;
 }
 
