@@ -24,10 +24,10 @@ from typing import List
 from ._core import Document, Error, Finding, OptionValue, Stop, document, text, words
 from ._library import lib as _lib
 from .module import Module, assemble, detect, link, open
-from .session import Debugger, Machine, Session
+from .session import Debugger, Machine, Replay, Session
 
-__all__ = ["Debugger", "Error", "Finding", "Machine", "Module", "OptionValue", "Session", "Stop", "assemble", "detect",
-           "engines", "formats", "instructions", "link", "open", "options", "pvm_link", "rules", "version"]
+__all__ = ["Debugger", "Error", "Finding", "Machine", "Module", "OptionValue", "Replay", "Session", "Stop", "assemble",
+           "detect", "engines", "formats", "instructions", "link", "open", "options", "pvm_link", "rules", "version"]
 version: str = _lib.penta_version().decode()
 
 

@@ -187,6 +187,10 @@ class Module:
         """A machine with the default host of its format, and before that the caller's own."""
         return Session(self, engine, host, **run_options)
 
+    def replay(self, recorded: "Buffer", engine: Optional[str] = None) -> "Replay":
+        """Repeats a run that Session.record() or penta run --record wrote down."""
+        return Replay(self, recorded, engine)
+
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
@@ -240,4 +244,4 @@ def link(objects: Iterable[Object], map: Optional[List[str]] = None, **link_opti
     return out.take()
 
 
-from .session import HostCall, Machine, Session  # noqa: E402  they need Module
+from .session import HostCall, Machine, Replay, Session  # noqa: E402  they need Module

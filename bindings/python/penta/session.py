@@ -118,8 +118,11 @@ class Session:
                  **run_options: OptionValue) -> None:
         self.module = module
         self._failure: List[BaseException] = []
+        self._options = run_options
         self._handle: int = checked(lib.penta_session_new, module._handle, text(engine), *options(run_options))
         self._ask: Any = None
+        self._take: Any = None
+        self._lines: List[bytes] = []
         if host:
             self.set_host(host)
 
@@ -132,6 +135,23 @@ class Session:
     def machine(self) -> Machine:
         """To look at and to change, not to run."""
         return Machine(lib.penta_session_vm(self._handle), self.module, self)
+
+    # ---- a run written down, and repeated ----
+
+    def record(self) -> None:
+        """From now on the run is written down, for recorded()."""
+        lines = self._lines = []
+        self._take = types.penta_piece(lambda _user, piece: lines.append(ctypes.string_at(piece.data, piece.size)))
+        checked(lib.penta_session_record, self._handle, *options(self._options), self._take, None)
+
+    def recorded(self) -> bytes:
+        """The run so far, as lines of JSON; finish() adds the last one."""
+        return b"".join(self._lines)
+
+    def load(self, saved: Buffer) -> None:
+        """Continues from a snapshot of a machine of the same program."""
+        view = View(saved)
+        checked(lib.penta_session_load, self._handle, view.bytes)
 
     # ---- the host ----
 
@@ -262,6 +282,26 @@ class Session:
     def save_host(self) -> bytes:
         """The state of the host, as its option state reads it."""
         return filled(lib.penta_session_save_host, self._handle)
+
+
+class Replay(Session):
+    """A session that repeats a recorded run, without its host."""
+
+    def __init__(self, module: "Module", recorded: Buffer, engine: Optional[str] = None) -> None:
+        view = View(recorded)
+        self._record: int = checked(lib.penta_record_open, view.bytes)
+        self.module = module
+        self._failure = []
+        self._options = {}
+        self._ask = self._take = None
+        self._lines = []
+        self._handle = checked(lib.penta_session_replay, module._handle, text(engine), self._record)
+
+    def __del__(self) -> None:
+        super().__del__()
+        record, self._record = getattr(self, "_record", 0), 0
+        if record:
+            lib.penta_record_free(record)
 
 
 class Debugger:

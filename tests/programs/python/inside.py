@@ -147,7 +147,15 @@ assert session.machine.save() == before
 again = module.session(map="0x10000:64", host=lambda session, stop: 1 // 0).debugger()
 again.replay(recorded)
 assert again.forward().kind == "halt"                # the recorded answer, not the host
-for wrong in (lambda: debugger.watch("nothing"), lambda: again.replay(b"noise")):
+session = module.session(map="0x10000:64")
+session.record()
+session.finish(session.run())
+repeated = module.replay(session.recorded())
+assert repeated.run().kind == "halt" and repeated.machine.save() == session.machine.save()
+repeated.load(before)
+assert repeated.steps == 0
+for wrong in (lambda: debugger.watch("nothing"), lambda: again.replay(b"noise"),
+              lambda: module.replay(b"")):
     try:
         wrong()
         raise SystemExit("a bad watch or record was taken")
