@@ -138,8 +138,7 @@ static uint32_t last_of(struct hoisting *h, const struct ssa_induction *i)
 
 /* ---- what a check looks at ---- */
 
-/* The value as it is in the first or in the last iteration; 0: it is no sum of counters and values that
- * do not change, so it need not be between the two in between. */
+/* The value in the first or in the last iteration; 0: it is no sum of counters and what does not change. */
 static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, unsigned depth)
 {
     struct ssa_insn in = h->f->insns[value];
@@ -270,7 +269,7 @@ static void remove_checks(struct hoisting *h)
     }
 }
 
-/* Constants in the loop are for all of the function: only one copy of the loop would have them. */
+/* Constants are for all of the function: only one copy of the loop would have them. */
 static void bring_constants(struct hoisting *h)
 {
     struct ssa_function *f = h->f;

@@ -7,10 +7,10 @@ struct ssa_induction { /* a phi of the header that every iteration adds the same
     uint32_t init, step; /* values that do not change in the loop */
     bool narrow;         /* added in 32 bits */
 };
+enum { SSA_COUNTERS = 8 };
 /* The loop goes on while the counter, or what it will be next, is below a bound: x < bound, or with
  * `inclusive` x <= bound. */
 struct ssa_counted {
-    enum { SSA_COUNTERS = 8 } most;
     uint32_t header, preheader, latch;
     struct ssa_induction counters[SSA_COUNTERS];
     uint32_t count, main; /* main: the one that is compared */
@@ -32,9 +32,9 @@ const struct ssa_induction *ssa_counter_of(const struct ssa_counted *c, uint32_t
  * when all are there, values that were computed in such a loop get phis where both copies meet. */
 struct ssa_versions {
     struct ssa_function *f;
-    size_t values, blocks; /* how many there were before */
-    uint32_t *copy;        /* per value: the one in the other copy */
-    uint32_t *region;      /* per block: 2 * header + 1, of the copy 2 * header + 2; 0: none */
+    size_t values;    /* how many there were before */
+    uint32_t *copy;   /* per value: the one in the other copy */
+    uint32_t *region; /* per block: 2 * header + 1, of the copy 2 * header + 2; 0: none */
     size_t region_capacity;
 };
 bool ssa_versions_begin(struct ssa_versions *v, struct ssa_function *f);

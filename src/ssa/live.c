@@ -3,7 +3,6 @@
 #include "ssa/allocate.h"
 #include "base/array.h"
 #include <stdlib.h>
-#include <string.h>
 
 void ssa_live_free(struct ssa_live *l)
 {

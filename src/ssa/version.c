@@ -5,7 +5,7 @@
 
 bool ssa_versions_begin(struct ssa_versions *v, struct ssa_function *f)
 {
-    *v = (struct ssa_versions){.f = f, .values = f->count, .blocks = f->block_count};
+    *v = (struct ssa_versions){.f = f, .values = f->count};
     v->copy = calloc(f->count + 1, sizeof *v->copy);
     if (!v->copy) f->failed = true;
     return v->copy;
@@ -209,8 +209,7 @@ static void fill(struct repair *r)
     }
 }
 
-/* What is to be used in a block instead of a value; making phis moves instructions, so callers keep no
- * pointers. */
+/* What a block uses instead of a value. Making phis moves instructions: callers keep no pointers. */
 static uint32_t repaired(struct repair *r, uint32_t value, uint32_t block)
 {
     struct ssa_versions *v = r->v;
