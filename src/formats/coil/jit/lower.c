@@ -161,12 +161,12 @@ void coil_lower_call(struct coil_lower *l, uint32_t callee)
     f->insns[call].imm = callee;
     f->insns[call].list = list;
     f->insns[call].count = n;
-    for (unsigned i = 0; i < n; i++) {
-        uint32_t result = ssa_op1(f, SSA_RESULT, SSA_INT, call);
-        if (!result) return;
-        f->insns[result].imm = i;
-        ssa_write(f, l->flow.slots + i, result);
+    for (unsigned i = 0; i < n; i++) { /* all of them right after the call */
+        args[i] = ssa_op1(f, SSA_RESULT, SSA_INT, call);
+        if (!args[i]) return;
+        f->insns[args[i]].imm = i;
     }
+    for (unsigned i = 0; i < n; i++) ssa_write(f, l->flow.slots + i, args[i]);
     if (bytes) add_frame(l, -bytes);
     l->flags.opcode = 0;
 }
