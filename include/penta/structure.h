@@ -89,6 +89,23 @@ PENTA_API void penta_structure_calls(const penta_structure *structure,
 PENTA_API bool penta_structure_json(const penta_structure *structure, penta_buffer *out,
                                     penta_error *err);
 
+/* ---- sizes ---- */
+
+typedef enum penta_size_kind {
+    PENTA_SIZE_FILE,     /* all of it */
+    PENTA_SIZE_SECTION,  /* a part of the file at the top of its tree; together they are the file */
+    PENTA_SIZE_FUNCTION, /* the instructions of a function */
+} penta_size_kind;
+typedef struct penta_size {
+    penta_size_kind kind;
+    const char *name; /* safe to print; borrowed during the callback */
+    uint64_t bytes;
+} penta_size;
+typedef void penta_size_report(void *user, const penta_size *size);
+/* The file, its sections, its functions; damaged files have no functions. */
+PENTA_API bool penta_sizes(const penta_module *module, penta_size_report *report, void *user,
+                           penta_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -23,6 +23,7 @@ struct driver {
     const char *name, *title;
     const char *suffix;               /* of its assembly text, ".kasm" */
     const char *comment;              /* what starts a comment in it */
+    unsigned insn_bytes;              /* of instructions that are numbered; 0: a pc counts bytes */
     uint16_t number;                  /* upper half of its rule codes; unique */
     const penta_rule *rules;          /* ends with code 0 */
     const penta_option_info *options; /* ends with a NULL key */

@@ -8,6 +8,7 @@ prints now.
     -- source NAME COMMAND [OPTION...]    text, made into the file PROGRAM by penta COMMAND
     -- file NAME                          text, as it is
     -- penta COMMAND ...                  run in the folder of these files
+    -- read NAME                          what a command wrote there
 
 Of every program, counts of profile are compared with those of a trace.
 """
@@ -84,6 +85,11 @@ def run(path):
                     done = penta([how[0], name, *how[1:], "-o", "PROGRAM"], folder)
                     if done.returncode:
                         failures.append(done.stderr)
+            elif verb == "read":
+                answer = open(os.path.join(folder, rest), encoding="utf-8").read().splitlines()
+                checks += 1
+                if answer != lines and not ACCEPT:
+                    failures.append(f"{rest} has\n" + "\n".join(answer))
             elif verb == "penta":
                 command = shlex.split(head)[1:]
                 done = penta(command, folder)

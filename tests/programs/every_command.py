@@ -87,6 +87,9 @@ def invocations():
         yield ["trace", file, *more], None
         yield ["profile", file, *more, "--by", "instruction"], None
         yield ["profile", file, *more, "--folded"], None
+        yield ["cover", file, *more], None
+        yield ["cover", file, *more, "--uncovered"], None
+        yield ["size", file], None
         yield ["debug", file, *more], b"step\nregisters\nlist\nwhere\nmemory 0x10000\ncontinue\nwhere\nhelp\n\x1b[7m\n"
     yield ["open", "sealed.cvbc", "--key-file", secret, "--sign-key", key], None
     yield ["open", "sealed.cvbc"], None

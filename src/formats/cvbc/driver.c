@@ -54,6 +54,7 @@ const struct driver cvbc_driver = {
     .title = "CockpitVM bytecode container",
     .suffix = ".cvasm",
     .comment = ";",
+    .insn_bytes = cvbc_inst_bytes,
     .number = CVBC_FORMAT,
     .rules = cvbc_rules,
     .options = options,

@@ -59,6 +59,7 @@ const struct driver kblob_driver = {
     .title = "mock-GPU kernel blob",
     .suffix = ".kasm",
     .comment = ";",
+    .insn_bytes = kblob_inst_bytes,
     .number = KBLOB_FORMAT,
     .rules = kblob_rules,
     .options = options,

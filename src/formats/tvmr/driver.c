@@ -46,6 +46,7 @@ const struct driver tvmr_driver = {
     .title = "ternary tensor machine",
     .suffix = ".tasm",
     .comment = ";",
+    .insn_bytes = TVMR_INSN,
     .number = TVMR_FORMAT,
     .rules = tvmr_rules,
     .options = options,
