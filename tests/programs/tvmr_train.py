@@ -241,6 +241,18 @@ def test_numpy_takes_views():
     check(done.returncode == 0, done.stderr)
 
 
+def test_deadline():
+    """What was learnt before the deadline is kept."""
+    two()
+    open("data.csv", "w").write("9,1\n1,9\n" * 500)
+    open("targets.csv", "w").write("0\n1\n" * 500)
+    done = call("train", "two.tvmr", "--data", "data.csv", "--targets", "targets.csv", "--epochs", "100000000", "--timeout", "1",
+                "--off", "-255", "--save", "w.tvmw", "--json")
+    said = json.loads(done.stdout)
+    check(done.returncode == 25 and said["ended"] == "stopped" and said["accuracy"] == 1, (done.returncode, said.get("ended"), done.stderr))
+    check(os.path.exists("w.tvmw"), "saved")
+
+
 def test_early_stop():
     """Patience ends it, and the best weights stay; outputs as targets."""
     two()

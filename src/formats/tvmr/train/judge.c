@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 bool run_from(struct tvmr_vm *vm, uint64_t pc, const int32_t *input, size_t count,
-              const int32_t *target, size_t target_count, size_t row, penta_error *err)
+              const int32_t *target, size_t target_count, size_t row, bool *interrupted,
+              penta_error *err)
 {
     penta_stop stop = {0};
     if (!tvmr_vm_set_target(vm, target, target_count) || !tvmr_vm_begin(vm, input, count))
@@ -24,6 +25,7 @@ bool run_from(struct tvmr_vm *vm, uint64_t pc, const int32_t *input, size_t coun
         return error_at(err, vm->fault == TVMR_E_LIMIT ? tvmr_memory_code(vm) : BASE_STATE, 0,
                         "%sinstruction %llu: %s: %.60s", where, (unsigned long long)stop.pc,
                         tvmr_fault_name(vm->fault), vm->fault_text);
+    if (interrupted) *interrupted = true;
     return error_at(err, BASE_STATE, 0, "%sthe run was interrupted", where);
 }
 
@@ -47,7 +49,7 @@ bool judge(struct tvmr_vm *vm, const struct samples *s, struct score *score, uin
     bool ok = true;
     for (size_t i = 0; ok && i < s->data->rows; i++) {
         const int32_t *input = s->data->numbers + i * s->data->columns;
-        ok = run_from(vm, 0, input, s->data->columns, NULL, 0, i, err);
+        ok = run_from(vm, 0, input, s->data->columns, NULL, 0, i, NULL, err);
         if (ok) score_add(score, vm, s, i, confusion);
         if (ok && changes_of(vm) != changes) {
             ok = error_at(err, BASE_STATE, 0,

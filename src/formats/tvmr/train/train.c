@@ -17,6 +17,7 @@ struct training {
     void *user;
     size_t *order;
     int64_t batch_end; /* instruction, or -1 */
+    bool interrupted;  /* a run was: the epoch does not count */
     struct timespec start;
     struct writer best; /* snapshot of the machine with the best weights */
     struct score best_score;
@@ -120,7 +121,8 @@ static bool initialise(struct training *t, const penta_option *options, size_t c
         tvmr_cold_changed(c);
     }
     int64_t label = label_of(t->vm, "init");
-    return label < 0 || run_from(t->vm, (uint64_t)label, NULL, 0, NULL, 0, SIZE_MAX, err);
+    return label < 0 ||
+           run_from(t->vm, (uint64_t)label, NULL, 0, NULL, 0, SIZE_MAX, &t->interrupted, err);
 }
 
 /* ---- epochs ---- */
@@ -151,12 +153,13 @@ static bool learn(struct training *t, uint64_t epoch, struct score *score, penta
         size_t row = t->order[i], count;
         const int32_t *target = samples_target(&t->samples, row, &count);
         if (!run_from(t->vm, 0, data->numbers + row * data->columns, data->columns, target, count,
-                      row, err))
+                      row, &t->interrupted, err))
             return false;
         score_add(score, t->vm, &t->samples, row, NULL);
         bool ends = i + 1 == data->rows || (t->batch && (i + 1) % t->batch == 0);
         if (ends && t->batch_end >= 0 &&
-            !run_from(t->vm, (uint64_t)t->batch_end, NULL, 0, NULL, 0, SIZE_MAX, err))
+            !run_from(t->vm, (uint64_t)t->batch_end, NULL, 0, NULL, 0, SIZE_MAX, &t->interrupted,
+                      err))
             return false;
     }
     return true;
@@ -223,7 +226,12 @@ static bool train(struct training *t, penta_tvmr_trained *out, penta_error *err)
         (!judge(t->vm, &t->test, &score, NULL, err) || !keep_best(t, &score, &better, err)))
         return false;
     while (goes_on && out->epochs < t->epochs)
-        if (!one_epoch(t, out, &goes_on, err)) return false;
+        if (!one_epoch(t, out, &goes_on, err)) {
+            if (!t->interrupted) return false;
+            *err = (penta_error){0}; /* what was learnt so far is kept */
+            out->ended = "stopped";
+            goes_on = false;
+        }
     if (t->best.out.size && !snapshot_load(&t->vm->base, writer_view(&t->best), err)) return false;
     return judge_fully(t->vm, t->test.data ? &t->test : &t->samples, &out->judged, err);
 }

@@ -34,9 +34,11 @@ void score_add(struct score *score, const struct tvmr_vm *vm, const struct sampl
 double score_accuracy(const struct score *score);
 double score_error(const struct score *score);
 
-/* One run from this instruction; row: for messages, SIZE_MAX for none. */
+/* One run from this instruction; row: for messages, SIZE_MAX for none. *interrupted, unless it is NULL,
+ * tells apart why it ended early. */
 bool run_from(struct tvmr_vm *vm, uint64_t pc, const int32_t *input, size_t count,
-              const int32_t *target, size_t target_count, size_t row, penta_error *err);
+              const int32_t *target, size_t target_count, size_t row, bool *interrupted,
+              penta_error *err);
 /* All rows without targets. The machine is as before. */
 bool judge(struct tvmr_vm *vm, const struct samples *s, struct score *score, uint64_t *confusion,
            penta_error *err);
