@@ -160,10 +160,12 @@ bool watch_find_place(const penta_vm *vm, struct watch *w, penta_error *err)
     } else if (!w->expression || !find_memory(vm, w)) {
         find_name(vm, w);
     }
+    if (w->place == WATCH_MEMORY && !vm->engine->heeds_guards && !info_of(vm)->accesses_memory)
+        known = false;
     if (!known) w->place = WATCH_ANYWHERE;
     if (w->kind != PENTA_POINT_WATCH && !known)
         return error_at(err, BASE_UNSUPPORTED, 0,
-                        "this machine does not tell what its instructions read and write");
+                        "this machine does not tell what its instructions read and write there");
     if (w->kind != PENTA_POINT_WATCH && w->place == WATCH_ANYWHERE)
         return error_at(err, BASE_OPTION_VALUE, 0,
                         "'%.40s' is no register, variable or memory, so nothing reads or writes it",

@@ -208,5 +208,25 @@ def test_parts_of_a_listing_are_asked_for_rightly():
     check(text.startswith("go:\n     0  a0 = a0 + 0x7\n"), text)
 
 
+def test_debug_completes_names():
+    """Commands, functions and variables of the program, subjects of info, files."""
+    if b"libedit" not in open(PENTA, "rb").read():
+        return
+    source("twice.ino", "int total = 0;\nint twice(int n) { return n + n; }\nvoid setup() { total = twice(4); }\nvoid loop() { }\n")
+    exits(0, "compile", "twice.ino", "-o", "twice.cvbc")
+    source("script", "print 6 * 7\n")
+    screen = Terminal(PENTA, "debug", "twice.cvbc")
+    typed = [(b"break tw\t\n", b"break 1 at "), (b"cont\t\n", b"break pc="), (b"print tot\t\n", b"0\r\n"), (b"info loc\t\n", b"global"),
+             (b"source scr\t\n", b"42\r\n"), (b"quit\n", b"")]
+    for i, (keys, answer) in enumerate(typed):
+        screen.until(b"(penta) ", i + 1)
+        before = len(screen.text)
+        screen.write(keys)
+        if answer:
+            screen.until(b"(penta) ", i + 2)
+            check(answer in screen.text[before:], (keys, screen.text[before:]))
+    check(screen.end() == 0, screen.text)
+
+
 if __name__ == "__main__":
     sys.exit(main(globals()))

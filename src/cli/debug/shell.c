@@ -115,6 +115,8 @@ void do_quit(struct shell *s, const char *rest)
 
 /* ---- finding a command ---- */
 
+const char *shell_verb(size_t i) { return i < VERBS ? verbs[i].name : NULL; }
+
 static const struct verb *find(const char *word, size_t size, struct suggest *near)
 {
     for (size_t i = 0; i < VERBS; i++)
@@ -125,6 +127,13 @@ static const struct verb *find(const char *word, size_t size, struct suggest *ne
         suggest_offer(near, verbs[i].name);
     }
     return NULL;
+}
+
+const char *shell_arguments(const char *word, size_t size)
+{
+    struct suggest near = {0};
+    const struct verb *v = find(word, size, &near);
+    return v ? v->arguments : "";
 }
 
 static void unknown(struct shell *s, const char *word, size_t size, const struct suggest *near)
@@ -239,10 +248,8 @@ static void converse(struct shell *s)
 {
     struct cli *c = s->cli;
     bool prompt = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->value[OPT_JSON];
-    const char *words[VERBS + 1] = {0};
-    for (size_t i = 0; i < VERBS; i++) words[i] = verbs[i].name;
     if (c->value[OPT_SCRIPT]) do_source(s, c->value[OPT_SCRIPT]);
-    struct line_reader *reader = line_open(PROMPT, words, prompt);
+    struct line_reader *reader = line_open(PROMPT, shell_complete, s, prompt);
     while (reader && !s->quit) {
         if (!line_prompts(reader)) writer_text(&c->out, PROMPT);
         writer_flush(&c->out);

@@ -1,5 +1,6 @@
 /* What the commands of penta debug share. */
 #pragma once
+#include "cli/machine/line.h"
 #include "cli/machine/machine.h"
 #include "penta/debug.h"
 
@@ -37,6 +38,12 @@ void shell_where(struct shell *s);
 bool shell_insn(struct shell *s, uint64_t pc, struct writer *out);
 void shell_line(struct shell *s, char *line); /* executes it */
 
+const char *shell_verb(size_t i); /* the commands; NULL beyond the last */
+/* What a command takes, as its help has it; "": there is no such command. */
+const char *shell_arguments(const char *word, size_t size);
+
+/* complete.c: a line_complete whose user is the shell. */
+line_complete shell_complete;
 /* move.c */
 void do_step(struct shell *s, const char *rest);
 void do_next(struct shell *s, const char *rest);

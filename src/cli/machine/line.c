@@ -3,13 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 #ifdef PENTA_EDIT
 #include <histedit.h>
 #endif
 
 struct line_reader {
     const char *prompt;
-    const char *const *words;
+    line_complete *complete;
+    void *user;
     char *line;
     size_t capacity;
     bool terminal;
@@ -44,32 +46,50 @@ static char *prompt_of(EditLine *edit)
     return (char *)(uintptr_t)r->prompt;
 }
 
-/* Inserts what all words that start like the line have in common, and a space after the only
- * one. */
+struct matches { /* of the word before the cursor */
+    const char *word;
+    size_t typed;
+    char first[256]; /* as far as all matches are the same */
+    size_t common;
+    unsigned count;
+};
+
+static void match(void *to, penta_bytes word)
+{
+    struct matches *m = to;
+    if (word.size < m->typed || word.size >= sizeof m->first ||
+        memcmp(word.data, m->word, m->typed))
+        return;
+    if (m->count && word.size == m->common && !memcmp(word.data, m->first, m->common)) return;
+    if (!m->count++) {
+        bytes_copy(m->first, word);
+        m->common = word.size;
+    }
+    size_t same = m->typed;
+    while (same < m->common && same < word.size && (uint8_t)m->first[same] == word.data[same])
+        same++;
+    m->common = same;
+}
+
+/* Inserts what all words that start like this one have in common, and a space after the only one. */
 static unsigned char complete(EditLine *edit, int key)
 {
     (void)key;
     struct line_reader *r;
     el_get(edit, EL_CLIENTDATA, &r);
     const LineInfo *info = el_line(edit);
-    size_t typed = (size_t)(info->cursor - info->buffer), common = 0;
-    const char *first = NULL;
-    unsigned matches = 0;
-    for (const char *const *w = r->words; *w; w++) {
-        if (strncmp(*w, info->buffer, typed)) continue;
-        if (!matches++) {
-            first = *w;
-            common = strlen(*w);
-        }
-        size_t same = typed;
-        while (same < common && first[same] == (*w)[same]) same++;
-        common = same;
-    }
-    if (!matches) return CC_REFRESH_BEEP;
-    char more[64];
-    int size = snprintf(more, sizeof more, "%.*s%s", (int)(common - typed), first + typed,
-                        matches == 1 ? " " : "");
-    if (size <= 0 || el_insertstr(edit, more)) return CC_REFRESH_BEEP;
+    size_t size = (size_t)(info->cursor - info->buffer), from = size;
+    while (from && info->buffer[from - 1] != ' ') from--;
+    struct matches m = {.word = info->buffer + from, .typed = size - from};
+    char *line = strndup(info->buffer, size);
+    if (line) r->complete(r->user, line, size, match, &m);
+    free(line);
+    if (!m.count) return CC_REFRESH_BEEP;
+    bool whole = m.count == 1 && m.common && m.first[m.common - 1] != '/';
+    char more[sizeof m.first + 1];
+    int n = snprintf(more, sizeof more, "%.*s%s", (int)(m.common - m.typed), m.first + m.typed,
+                     whole ? " " : "");
+    if (n <= 0 || el_insertstr(edit, more)) return CC_REFRESH_BEEP;
     return CC_REFRESH;
 }
 
@@ -110,12 +130,14 @@ static void close_edit(struct line_reader *r)
 
 /* ---- entry points ---- */
 
-struct line_reader *line_open(const char *prompt, const char *const *words, bool terminal)
+struct line_reader *line_open(const char *prompt, line_complete *complete_word, void *user,
+                              bool terminal)
 {
     struct line_reader *r = calloc(1, sizeof *r);
     if (!r) return NULL;
     r->prompt = prompt;
-    r->words = words;
+    r->complete = complete_word;
+    r->user = user;
     r->terminal = terminal;
 #ifdef PENTA_EDIT
     if (terminal) open_edit(r);

@@ -160,4 +160,5 @@ const struct debug_info kblob_debug = {.lines = lines,
                                        .variables = variables,
                                        .set = set,
                                        .accesses = accesses,
+                                       .accesses_memory = true,
                                        .regions = regions};
