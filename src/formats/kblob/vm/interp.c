@@ -125,6 +125,28 @@ static bool move_window(struct kblob_vm *vm, struct windows *w, uint64_t address
     return !vm->fault;
 }
 
+/* Tells the guards of an access. The window keeps what is around it and not watched; nothing, if the
+ * access is to that. */
+static void heed_guards(struct guards *guards, struct window *w, uint64_t address, uint64_t size,
+                        unsigned kind)
+{
+    uint64_t low = w->base, high = w->base + w->size;
+    if (kind & KBLOB_READS) guards_see(guards, address, size, false);
+    if (kind & KBLOB_WRITES) guards_see(guards, address, size, true);
+    for (size_t i = 0; i < guards->count; i++) {
+        const struct guard *g = &guards->list[i];
+        if (g->address >= address + size)
+            high = g->address < high ? g->address : high;
+        else if (g->address + g->size <= address)
+            low = g->address + g->size > low ? g->address + g->size : low;
+        else
+            high = low = address;
+    }
+    if (high == low) low = address; /* the access itself still goes through the window */
+    *w =
+        (struct window){low, high > low ? high - low : 0, w->bytes + (low - w->base), w->read_only};
+}
+
 /* Slow path of an access. With a log every access comes here: the window is left without size. */
 __attribute__((noinline)) static bool open_window(struct kblob_vm *vm, struct windows *w,
                                                   uint64_t address, uint64_t size, unsigned kind,
@@ -136,6 +158,7 @@ __attribute__((noinline)) static bool open_window(struct kblob_vm *vm, struct wi
         vm->fault_size = size;
         return false;
     }
+    if (vm->base.guards.count) heed_guards(&vm->base.guards, &w->now, address, size, kind);
     if (!g->log) return true;
     uint32_t barriers = g->blocks[kblob_grid_block(g, g->current)].barriers;
     g->log[g->log_count++] = (struct kblob_access){address,    value,    (uint32_t)size, pc,
@@ -162,9 +185,10 @@ static bool divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
 #define ADDRESS (R[in->a] + in->arg0)
 #define ACCESS(where, n, kind, value)                                                              \
     uint64_t address = where;                                                                      \
-    if ((!inside(&w.now, address, n) || (((kind)&KBLOB_WRITES) && w.now.read_only)) &&             \
-        !open_window(vm, &w, address, n, kind, value, (uint32_t)(in - code)))                      \
-        goto trap;                                                                                 \
+    if (!inside(&w.now, address, n) || (((kind)&KBLOB_WRITES) && w.now.read_only)) {               \
+        if (!open_window(vm, &w, address, n, kind, value, (uint32_t)(in - code))) goto trap;       \
+        if (base->guards.hit) later += left, granted -= left, left = 0; /* the last one */         \
+    }                                                                                              \
     uint8_t *at = w.now.bytes + (address - w.now.base)
 #define READ(value)                                                                                \
     last_read = value;                                                                             \
@@ -394,8 +418,8 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             uint64_t most = grid->count > 1 ? grid->quantum : SLICE;
             if (grid->log && grid->log_capacity - grid->log_count < most)
                 most = grid->log_capacity - grid->log_count;
-            stop->kind = PENTA_STOP_FUEL;
-            if (!later || cut || !most) goto out;
+            stop->kind = base->guards.hit ? PENTA_STOP_BREAK : PENTA_STOP_FUEL;
+            if (!later || cut || !most || base->guards.hit) goto out;
             if (atomic_exchange_explicit(&base->interrupt, false, memory_order_relaxed)) {
                 stop->kind = PENTA_STOP_INTERRUPT;
                 goto out;

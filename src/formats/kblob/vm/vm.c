@@ -414,6 +414,7 @@ static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
 
 const struct engine kblob_interp = {
     .name = "interp",
+    .heeds_guards = true,
     .open = vm_open,
     .run = kblob_vm_run,
     ENGINE_CALLS(vm),
