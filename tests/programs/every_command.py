@@ -90,12 +90,14 @@ def invocations():
         yield ["cover", file, *more], None
         yield ["cover", file, *more, "--uncovered"], None
         yield ["size", file], None
+        yield ["gdbserver", file, *more], b"$qSupported#37$?#3f$vCont;c#a8$g#67$D#44"
         yield ["debug", file, *more], b"step\nregisters\nlist\nwhere\nmemory 0x10000\ncontinue\nwhere\nhelp\n\x1b[7m\n"
     yield ["open", "sealed.cvbc", "--key-file", secret, "--sign-key", key], None
     yield ["open", "sealed.cvbc"], None
     yield ["asm", "p.casm"], None
     yield ["conform", "vector.json"], None
     yield ["dap"], b""
+    yield ["train", "p.tvmr"], None
     yield ["device", "run", "race.gpu"], None
     yield ["device", "replay", "trace.jsonl"], None
     yield ["link", "p.coil", "--map-file", "-"], None

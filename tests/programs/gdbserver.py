@@ -80,6 +80,8 @@ class Client:
             self.asked["gdb"] += 1
             self.do(f"{WAYS[verb]} {rest}")
             why = self.why()
+            if verb in ("step", "back") and rest in ("", "1") and why == "break":
+                why = "at"   # gdb names the breakpoint that a single step leads to
             if verb == "reverse" and why == "changed" and isinstance(self.event, self.gdb.BreakpointEvent):
                 self.do("reverse-continue")   # gdb stops before the instruction that led here, the table does not
                 why = self.why()
