@@ -467,6 +467,41 @@ void setup() {
         check(penta("compile", "odd.ino", "-o", "odd.cvbc").returncode == 1, name)
 
 
+def test_hints():
+    """The compiler says what is hot, cold and how often loops run; the machine runs hot code faster, with the same steps and states."""
+    write("hot.ino", b"""int g; int lower = 3;
+int main() {
+  int s = 0, n = 20;
+  for (int i = 0; i < 9; i++) { s += i; if (i == 4) { g += 2; } }
+  while (g < 7) { g = g + 1; n -= 3; }
+  for (int k = 0; k < n; k++) s = s + k;
+  do { s--; } while (s > lower);
+  return s;
+}
+""")
+    check(penta("compile", "hot.ino", "-o", "hot.cvbc").returncode == 0, "compile")
+    hints = [line.split()[1:] for line in penta("dis", "hot.cvbc").stdout.split("\n") if line.startswith(".hint")]
+    kinds = [h[0] for h in hints]
+    check(kinds.count("1,") == 4 and kinds.count("2,") == 1 and kinds.count("3,") == 1, f"regions: {hints}")
+    unrolled = next(h for h in hints if h[0] == "3,")
+    check(unrolled[2].startswith("09"), f"nine rounds: {unrolled}")
+    for fuel in range(1, 400):
+        fast, plain = (penta("run", "-q", "--fuel", str(fuel), *more, "hot.cvbc").stdout for more in ((), ("--plain",)))
+        check(fast == plain, f"after {fuel} steps: {fast} {plain}")
+        if fast.startswith("halt"):
+            break
+    write("marks", b"break 13\nbreak 14\nbreak 15\ncontinue\ncontinue\ncontinue\nquit\n")
+    listing = penta("debug", "hot.cvbc", "-x", "marks").stdout
+    check(listing.count("break pc=") == 3, "marks inside hot code: " + listing[:600])
+    done = penta("create", "p.cvasm", "--hint", "hot_path:0-2", "--hint", "loop_unroll=4:1-2:200", "-o", "hinted.cvbc")
+    check(done.returncode == 0 and ".hint 1, 128, 00000200" in penta("dis", "hinted.cvbc").stdout
+          and ".hint 3, 200, 0401000200" in penta("dis", "hinted.cvbc").stdout, done.stderr)
+    for bad in ("hot:1-2", "hot_path:5", "hot_path:9-3", "hot_path=3:1-2", "loop_unroll=0:1-2", "hot_path:1-2:0", "cache_friendly:1-2"):
+        check(penta("create", "p.cvasm", "--hint", bad, "-o", "x.cvbc").returncode == 2, bad)
+    write("wild.cvasm", b".hint hot_path, 1, 0000ffff ffff0000 00\n.hint hot_path, 1, 0000ffff0000ffff0000ffff\n    PUSH 1\n    HALT\n")
+    check(penta("asm", "wild.cvasm", "-o", "wild.cvbc").returncode == 0 and penta("run", "-q", "wild.cvbc").stdout.startswith("halt pc=1"), "any hint is only a hint")
+
+
 SIMULATION = """
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -556,7 +591,7 @@ def test_boards():
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for test in (test_keys, test_signatures, test_edges, test_low_s, test_flips, test_builds, test_policy, test_sealing, test_stored,
-                 test_legacy, test_exit_value, test_compiler, test_sketches, test_compiler_refuses, test_boards):
+                 test_legacy, test_exit_value, test_compiler, test_sketches, test_compiler_refuses, test_hints, test_boards):
         test()
     os.chdir(ROOT)
 print(f"{passed} passed, {failed} failed")

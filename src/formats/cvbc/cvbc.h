@@ -86,6 +86,7 @@ const char *cvbc_derivation_name(size_t i);
 const char *cvbc_hash_name(size_t i);
 const char *cvbc_language_name(size_t i);
 const char *cvbc_pin_function_name(size_t i);
+const char *cvbc_hint_name(size_t i);
 const char *cvbc_pin_mode_name(size_t i);
 const char *cvbc_compatibility_name(size_t i);
 const char *cvbc_criticality_name(size_t i);

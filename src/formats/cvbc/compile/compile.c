@@ -232,6 +232,38 @@ static void debug_tables(const struct compiler *c, const char *file, size_t body
     cvbc_debug_free(&rows);
 }
 
+/* ---- hints ---- */
+
+static void write_hint(struct cvbc_build *b, unsigned type, unsigned priority, int factor,
+                       size_t first, size_t last)
+{
+    uint8_t bytes[5];
+    struct writer data = writer_into(bytes, sizeof bytes);
+    if (factor >= 0) writer_uint(&data, (uint64_t)factor, 1);
+    writer_uint(&data, first, 2);
+    writer_uint(&data, last, 2);
+    cvbc_build_hint(b, type, priority, writer_view(&data));
+}
+
+/* Loops and the function loop() are hot, what runs once before them is cold; loops whose number of rounds
+ * is known say it. */
+static void hints(const struct compiler *c, size_t body, struct cvbc_build *b)
+{
+    enum { HOT = 1, COLD = 2, UNROLL = 3, HINTS_MAX = 1000, ROUNDS_MAX = 255 };
+    if (body) write_hint(b, COLD, 64, -1, 0, body - 1);
+    for (size_t i = 0; i < c->function_count; i++) {
+        const struct function *f = &c->functions[i];
+        if (f->defined && bytes_equal(f->name, bytes_of("loop")) && f->end > f->entry)
+            write_hint(b, HOT, 128, -1, body + f->entry, body + f->end - 1);
+    }
+    for (size_t i = 0; i < c->loop_count && i < HINTS_MAX; i++) {
+        const struct region *r = &c->loops[i];
+        write_hint(b, HOT, 200, -1, body + r->first, body + r->last);
+        if (r->rounds && r->rounds <= ROUNDS_MAX)
+            write_hint(b, UNROLL, 100, (int)r->rounds, body + r->first, body + r->last);
+    }
+}
+
 /* ---- a file ---- */
 
 static void identify(const struct compiler *c, const struct cvbc_compilation *how,
@@ -294,6 +326,7 @@ static void compile(struct compiler *c, const struct cvbc_compilation *how, stru
     join(c, &c->body, body, body, b);
     for (size_t i = 0; i < c->string_count; i++) cvbc_build_string(b, c->strings[i]);
     if (!how->strip) debug_tables(c, how->file, body, debug);
+    hints(c, body, b);
     identify(c, how, b);
 }
 
@@ -349,6 +382,7 @@ bool cvbc_compile(penta_bytes text, const struct cvbc_compilation *how, struct c
     free(c.functions);
     free(c.strings);
     free(c.type_names);
+    free(c.loops);
     writer_free(&both);
     arena_free(&c.arena);
     return !f->errors;

@@ -52,10 +52,15 @@ struct symbol {
 struct function {
     penta_bytes name;
     struct type result;
-    const struct type *types;           /* of the parameters */
-    uint32_t parameters, offset, entry; /* offset: in the source, for messages */
+    const struct type *types;                /* of the parameters */
+    uint32_t parameters, offset, entry, end; /* offset: in the source; end: of its code */
     bool defined, called, library;
     size_t word; /* where its type begins */
+};
+
+struct region { /* instructions of a loop in the body */
+    uint32_t first, last;
+    uint32_t rounds; /* how often it runs, 0: not known */
 };
 
 struct compiler {
@@ -76,6 +81,8 @@ struct compiler {
     size_t string_count, string_capacity;
     penta_bytes *type_names; /* of enum and typedef */
     size_t type_name_count, type_name_capacity;
+    struct region *loops;
+    size_t loop_count, loop_capacity;
     uint32_t globals, array_count;
     int32_t depth;                 /* words pushed since the function was entered */
     const struct function *inside; /* NULL: an initialiser */
@@ -132,6 +139,7 @@ void compiler_helper(struct compiler *c, const char *name);
 
 /* statements.c */
 bool compiler_block(struct compiler *c);
+void compiler_note_loop(struct compiler *c, size_t start, uint32_t rounds); /* it ends here */
 void compiler_recover(struct compiler *c); /* to the end of a statement */
 void compiler_close_scope(struct compiler *c, size_t scope, int32_t depth);
 

@@ -490,6 +490,7 @@ static bool function(struct compiler *c, struct type type, const struct word *na
     bool ok = bind(c, &p) && compiler_block(c);
     compiler_close_scope(c, scope, 0);
     compiler_emit(c, CVBC_OP_RET, 0, 0, RELOC_NONE);
+    f->end = (uint32_t)c->body.count;
     c->inside = NULL;
     return ok;
 }

@@ -157,6 +157,14 @@ static void land(struct compiler *c, struct jumps *jumps)
     *jumps = (struct jumps){0};
 }
 
+void compiler_note_loop(struct compiler *c, size_t start, uint32_t rounds)
+{
+    if (c->out != &c->body || c->out->count <= start) return;
+    if (!COMPILER_GROW(c, c->loops, c->loop_count, c->loop_capacity)) return;
+    c->loops[c->loop_count++] =
+        (struct region){(uint32_t)start, (uint32_t)c->out->count - 1, rounds};
+}
+
 static bool while_statement(struct compiler *c)
 {
     struct loop loop = {.outer = c->loop, .depth = c->depth};
@@ -168,6 +176,7 @@ static bool while_statement(struct compiler *c)
     c->loop = loop.outer;
     land(c, &loop.continues);
     compiler_jump(c, CVBC_OP_JMP, start);
+    compiler_note_loop(c, start, 0);
     compiler_patch(c, end);
     land(c, &loop.breaks);
     return ok;
@@ -186,6 +195,7 @@ static bool do_statement(struct compiler *c)
     c->pos += ok;
     ok = ok && parenthesised(c) && compiler_expect(c, ';', "';'");
     if (ok) compiler_jump(c, CVBC_OP_JMP_TRUE, start);
+    compiler_note_loop(c, start, 0);
     land(c, &loop.breaks);
     return ok;
 }
@@ -226,11 +236,29 @@ static size_t after_head(const struct compiler *c)
     return at;
 }
 
-static bool for_body(struct compiler *c, struct loop *loop)
+/* How often for (i = first; i < n; i++) runs, from the code of its condition; 0: not known. */
+static uint32_t rounds_of(const struct compiler *c, size_t start, const struct value *first)
+{
+    const struct emitted *e = &c->out->at[start];
+    const struct word *w = compiler_word(c);
+    bool counts =
+        (w[0].kind == WORD_NAME && w[1].kind == WORD_SIGN && w[1].value == SIGN2('+', '+')) ||
+        (w[1].kind == WORD_NAME && w[0].kind == WORD_SIGN && w[0].value == SIGN2('+', '+'));
+    bool below = c->out->count - start == 3 && e[0].opcode == CVBC_OP_LOAD_LOCAL &&
+                 !e[0].immediate && e[1].opcode == CVBC_OP_PUSH && !e[1].flags &&
+                 e[2].opcode == CVBC_OP_LT_S;
+    return counts && below && first->known && first->number < e[1].immediate
+               ? e[1].immediate - first->number
+               : 0;
+}
+
+static bool for_body(struct compiler *c, struct loop *loop, const struct value *first)
 {
     size_t start = c->out->count, end = SIZE_MAX;
+    uint32_t rounds = 0;
     if (!compiler_accept(c, ';')) {
         if (!compiler_expression(c) || !compiler_expect(c, ';', "';'")) return false;
+        rounds = rounds_of(c, start, first);
         end = compiler_jump(c, CVBC_OP_JMP_FALSE, 0);
     }
     size_t step = c->pos;
@@ -247,6 +275,7 @@ static bool for_body(struct compiler *c, struct loop *loop)
     }
     c->pos = after;
     compiler_jump(c, CVBC_OP_JMP, start);
+    compiler_note_loop(c, start, rounds);
     if (end != SIZE_MAX) compiler_patch(c, end);
     return true;
 }
@@ -256,8 +285,10 @@ static bool for_statement(struct compiler *c)
     size_t scope = c->symbol_count;
     int32_t depth = c->depth;
     if (!compiler_expect(c, '(', "'('")) return false;
+    struct value first = {0};
     if (compiler_is_type(c, compiler_word(c))) {
         if (!compiler_local_declaration(c, scope)) return false;
+        first = c->value;
     } else if (!compiler_accept(c, ';')) {
         do {
             if (!compiler_expression_statement(c)) return false;
@@ -266,7 +297,7 @@ static bool for_statement(struct compiler *c)
     }
     struct loop loop = {.outer = c->loop, .depth = c->depth};
     c->loop = &loop;
-    bool ok = for_body(c, &loop);
+    bool ok = for_body(c, &loop, &first);
     c->loop = loop.outer;
     if (!ok) free(loop.continues.at);
     land(c, &loop.breaks);

@@ -67,6 +67,8 @@ void cvbc_build_fini(struct cvbc_build *b);
 void cvbc_build_string(struct cvbc_build *b, penta_bytes text);
 void cvbc_build_inst(struct cvbc_build *b, uint8_t opcode, uint8_t flags, uint16_t immediate);
 void cvbc_build_pin(struct cvbc_build *b, const struct cvbc_pin *pin);
+void cvbc_build_hint(struct cvbc_build *b, unsigned type, unsigned priority,
+                     penta_bytes data);              /* create.c */
 uint32_t cvbc_pin_features(uint8_t function);        /* that a pin asks for: CVBC 3.5 */
 size_t cvbc_build_count(const struct cvbc_build *b); /* instructions so far */
 

@@ -57,6 +57,53 @@ static bool pin_field(struct cvbc_pin *pin, penta_bytes text)
     return true;
 }
 
+void cvbc_build_hint(struct cvbc_build *b, unsigned type, unsigned priority, penta_bytes data)
+{
+    struct cvbc_hint head = {(uint8_t)type, (uint8_t)priority, (uint16_t)data.size};
+    cvbc_hint_write(&b->hints, &head);
+    writer_bytes(&b->hints, data.data, data.size);
+    b->hint_count++;
+}
+
+/* TYPE:FIRST-LAST[:PRIORITY], loop_unroll=N:FIRST-LAST */
+static bool hint_option(struct cvbc_build *b, const char *text, penta_error *err)
+{
+    enum { LOOP_UNROLL = 3, CACHE_FRIENDLY = 5 };
+    penta_bytes rest = bytes_of(text), name = part(&rest), region = part(&rest),
+                level = part(&rest);
+    uint64_t type = 0, first = 0, last = 0, priority = 128, factor = 2;
+    const uint8_t *equals = name.size ? memchr(name.data, '=', name.size) : NULL;
+    size_t size = equals ? (size_t)(equals - name.data) : name.size;
+    const uint8_t *dash = region.size ? memchr(region.data, '-', region.size) : NULL;
+    size_t at = dash ? (size_t)(dash - region.data) : 0;
+    char word[24];
+    snprintf(word, sizeof word, "%.*s", BYTES_ARG(bytes_slice(name, 0, size), 20));
+    if (!enumerated("hint_type", bytes_slice(name, 0, size), &type))
+        return error_not_in(err, "hint", word, cvbc_hint_name);
+    bool ok = dash && type >= 1 && type <= 6 && type != CACHE_FRIENDLY &&
+              number_parse_bytes(bytes_slice(region, 0, at), &first) &&
+              number_parse_bytes(bytes_slice(region, at + 1, region.size), &last) &&
+              first <= last && last <= UINT16_MAX && b->hint_count < UINT16_MAX;
+    if (ok && level.size)
+        ok = number_parse_bytes(level, &priority) && priority >= 1 && priority <= 255;
+    if (ok && equals)
+        ok = type == LOOP_UNROLL &&
+             number_parse_bytes(bytes_slice(name, size + 1, name.size), &factor) && factor >= 1 &&
+             factor <= 255;
+    if (!ok) {
+        error_at(err, BASE_OPTION_VALUE, 0, "hint '%.60s' is not TYPE:FIRST-LAST[:PRIORITY]", text);
+        return error_note(err, "for example hot_path:10-40, loop_unroll=4:10-40:200");
+    }
+    struct writer data = {0};
+    if (type == LOOP_UNROLL) writer_uint(&data, factor, 1);
+    writer_uint(&data, first, 2);
+    writer_uint(&data, last, 2);
+    cvbc_build_hint(b, (unsigned)type, (unsigned)priority, writer_view(&data));
+    b->hints.failed |= data.failed;
+    writer_free(&data);
+    return true;
+}
+
 static bool pin_option(struct cvbc_build *b, const char *text, penta_error *err)
 {
     penta_bytes rest = bytes_of(text), place = part(&rest), function = part(&rest),
@@ -164,6 +211,7 @@ static bool target_options(struct cvbc_build *b, const penta_option *options, si
     if (language) b->core.source_language = (uint8_t)value;
     for (size_t i = 0; i < count; i++) {
         if (!strcmp(options[i].key, "pin") && !pin_option(b, options[i].value, err)) return false;
+        if (!strcmp(options[i].key, "hint") && !hint_option(b, options[i].value, err)) return false;
         if (!strcmp(options[i].key, "dependency") && !dependency_option(b, options[i].value, err))
             return false;
     }

@@ -52,6 +52,7 @@ const char *cvbc_cipher_name(size_t i)
 const char *cvbc_hash_name(size_t i) { return word_of("hash_algorithm", i); }
 const char *cvbc_language_name(size_t i) { return word_of("source_language", i); }
 const char *cvbc_pin_function_name(size_t i) { return word_of("pin_function", i); }
+const char *cvbc_hint_name(size_t i) { return word_of("hint_type", i); }
 const char *cvbc_pin_mode_name(size_t i) { return word_of("pin_mode", i); }
 const char *cvbc_compatibility_name(size_t i) { return word_of("compatibility_level", i); }
 const char *cvbc_criticality_name(size_t i) { return word_of("criticality", i); }

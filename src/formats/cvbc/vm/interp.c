@@ -139,6 +139,17 @@ static void find_guarded(struct cvbc_vm *vm)
 enum { SLICE = 1 << 16 }; /* steps between two looks at the interrupt flag */
 
 #define FETCH_BELOW(clean) ((clean)->op)
+/* Goes on with another operation in the place of this one. */
+#if THREADED
+#define AS(other) goto *entry[other]
+#else
+#define AS(other)                                                                                  \
+    {                                                                                              \
+        op = other;                                                                                \
+        continue;                                                                                  \
+    }
+#endif
+
 #define LOOP run_checked
 #define CHECKED 1
 #include "cvbc/vm/loop.h"
@@ -204,6 +215,7 @@ void cvbc_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     if (!vm->final && !vm->waiting) {
         uint64_t budget = vm->budget - vm->executed;
         uint64_t allowed = fuel < budget ? fuel : budget;
+        if (base->guards.count) cvbc_vm_unfuse(vm);
         if (base->guards.count) find_guarded(vm);
         if (vm->base.counts && allowed && !vm->places[vm->pc])
             counts_resume(vm->base.counts, vm->pc);

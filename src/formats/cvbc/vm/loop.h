@@ -59,6 +59,8 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         [CVBC_DO_PUSH_S] = &&on_CVBC_DO_PUSH_S,
         [CVBC_DO_PUSH_W] = &&on_CVBC_DO_PUSH_W,
         [CVBC_DO_STORE_ARRAY_V] = &&on_CVBC_DO_STORE_ARRAY_V,
+#define FUSED(name, ...) [CVBC_DO_##name] = &&on_CVBC_DO_##name,
+#include "cvbc/fused.def"
         [CVBC_DO_END] = &&on_CVBC_DO_END,
         [CVBC_DO_BREAK] = &&on_CVBC_DO_BREAK,
         [CVBC_DO_COUNT] = &&on_CVBC_DO_COUNT,
@@ -236,6 +238,19 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             vm->arg_count = (uint32_t)n;
             goto host;
         }
+/* Four steps as one, where none of their checks can fail and fuel is left for all of them. */
+#define FUSED(name, first, second, third, fourth, action)                                          \
+        CASE(CVBC_DO_##name): {                                                                    \
+            if (CHECKED || left < 3) AS(CVBC_DO_##first);                                          \
+            const int32_t X = in[0].imm, Y = in[1].imm, T = in[3].imm;                             \
+            bool taken = false;                                                                    \
+            (void)X, (void)Y;                                                                      \
+            action;                                                                                \
+            left -= 3;                                                                             \
+            in = taken ? code + T : in + 4;                                                        \
+            NEXT;                                                                                  \
+        }
+#include "cvbc/fused.def"
         CASE(CVBC_DO_HALT):
             goto completed;
         CASE(CVBC_DO_END):

@@ -31,6 +31,59 @@ static uint8_t operation(struct cvbc_inst in)
     }
 }
 
+/* ---- hot code ---- */
+
+static const struct {
+    uint8_t op, of[4];
+} fused[] = {
+#define FUSED(name, first, second, third, fourth, ...)                                             \
+    {CVBC_DO_##name, {CVBC_DO_##first, CVBC_DO_##second, CVBC_DO_##third, CVBC_DO_##fourth}},
+#include "cvbc/fused.def"
+};
+
+static uint8_t usual(uint8_t op)
+{
+    return op == CVBC_DO_LT ? CVBC_DO_LT_S : op == CVBC_DO_EQ_S ? CVBC_DO_EQ : op;
+}
+
+static void fuse(struct cvbc_vm *vm, uint32_t first, uint32_t last)
+{
+    for (uint32_t i = first; i <= last && i + 3 < vm->count; i++)
+        for (size_t k = 0; k < sizeof fused / sizeof *fused; k++) {
+            bool same = true;
+            for (unsigned n = 0; n < 4; n++)
+                same &= usual(operation(cvbc_inst_at(vm->program, i + n))) == fused[k].of[n];
+            if (!same) continue;
+            vm->code[i].op = fused[k].op;
+            vm->fused = true;
+        }
+}
+
+/* The regions of hints hot_path: pairs of u16. Machines without proof check every step and fuse nothing. */
+static void heed_hints(struct cvbc_vm *vm, const struct cvbc_metadata *meta)
+{
+    enum { HOT_PATH = 1 };
+    uint64_t budget = 4 * (uint64_t)vm->count + 64; /* regions may overlap */
+    for (size_t i = 0; vm->proved && i < meta->hint_count; i++) {
+        penta_bytes data = meta->hints[i].data;
+        if (meta->hints[i].head.hint_type != HOT_PATH) continue;
+        for (size_t at = 0; at + 4 <= data.size; at += 4) {
+            uint32_t first = get16(data.data + at), last = get16(data.data + at + 2);
+            if (last < first || last - first >= budget) continue;
+            budget -= last - first;
+            fuse(vm, first, last);
+        }
+    }
+}
+
+void cvbc_vm_unfuse(struct cvbc_vm *vm)
+{
+    if (!vm->fused) return;
+    vm->fused = false;
+    for (uint32_t i = 0; i < vm->count; i++)
+        vm->code[i].op = operation(cvbc_inst_at(vm->program, i));
+}
+
 struct cvbc_vm *cvbc_vm_new(const struct cvbc_program *p, uint32_t capacity, uint64_t budget,
                             bool proved, penta_error *err)
 {
@@ -116,6 +169,7 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
     struct cvbc_vm *vm = cvbc_vm_new(&o->program, (uint32_t)stack, budget, proved, err);
     if (!vm) return NULL;
     vm->base.module = module;
+    if (!option_text(options, count, "plain")) heed_hints(vm, &m->meta);
     return &vm->base;
 }
 
@@ -252,6 +306,7 @@ static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t s
 /* Keeps the code as it was before the first mark. */
 static bool keep_clean(struct cvbc_vm *vm)
 {
+    cvbc_vm_unfuse(vm); /* a mark inside would be passed over */
     if (!vm->clean) vm->clean = array_copy(vm->code, (size_t)vm->count + 1, sizeof *vm->clean);
     return vm->clean != NULL;
 }

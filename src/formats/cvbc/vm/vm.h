@@ -12,6 +12,8 @@ enum cvbc_vm_op {
 #include "cvbc/isa.def"
     /* clang-format off */
     CVBC_DO_PUSH_S, CVBC_DO_PUSH_W, CVBC_DO_STORE_ARRAY_V,
+#define FUSED(name, ...) CVBC_DO_##name,
+#include "cvbc/fused.def"
     CVBC_DO_END, CVBC_DO_BREAK, CVBC_DO_COUNT, CVBC_DO_FUEL, CVBC_DOES
 };
 /* clang-format on */
@@ -52,6 +54,7 @@ struct cvbc_vm {
     uint64_t executed, budget;
     bool proved, waiting, final, at_break, ended; /* ended: by HALT, RET or the end */
     bool ran_off;                                 /* past the last instruction */
+    bool fused;                                   /* operations of fused.def are in the code */
     uint8_t error;
     /* the host call that waits, and its arguments as popped */
     int32_t args[CVBC_HOST_ARGS + 1];
@@ -77,6 +80,8 @@ void cvbc_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 struct cvbc_vm *cvbc_vm_new(const struct cvbc_program *program, uint32_t capacity, uint64_t budget,
                             bool proved, penta_error *err);
 void cvbc_vm_free(struct cvbc_vm *vm);
+/* Every instruction is one again: for whoever looks at each. */
+void cvbc_vm_unfuse(struct cvbc_vm *vm);
 
 /* host.c: the simulated board. Host calls are numbered by opcode; the answer is {error} or
  * {error, value}. */
