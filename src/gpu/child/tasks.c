@@ -242,7 +242,7 @@ enum step tasks_step(struct run *run, uint64_t fuel)
 {
     struct device *d = run->device;
     struct kblob_vm *vm = &run->vm;
-    uint64_t left = run->limit - vm->executed;
+    uint64_t left = vm->executed < run->limit ? run->limit - vm->executed : 0;
     uint32_t index = vm->pc, thread = vm->grid.current;
     if (!left && vm->program[index].op != KBLOB_OP_END) {
         vm->fault_address = vm->fault_size = 0;

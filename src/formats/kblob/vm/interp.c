@@ -522,6 +522,7 @@ over:
     goto out;
 stuck: /* after the instruction that made it so: the waiting thread traps */
     in = code + vm->pc;
+    granted = left; /* the waiting thread has used nothing of its quantum */
     grid->stuck = settled = true;
     stop->kind = PENTA_STOP_FUEL;
     if (!left && !later) goto out;
