@@ -90,6 +90,8 @@ def invocations():
         yield ["cover", file, *more], None
         yield ["cover", file, *more, "--uncovered"], None
         yield ["size", file], None
+        yield ["graph", file, "--calls"], None
+        yield ["graph", file, "--cfg", "0"], None
         yield ["gdbserver", file, *more], b"$qSupported#37$?#3f$vCont;c#a8$g#67$D#44"
         yield ["debug", file, *more], b"step\nregisters\nlist\nwhere\nmemory 0x10000\ncontinue\nwhere\nhelp\n\x1b[7m\n"
     yield ["open", "sealed.cvbc", "--key-file", secret, "--sign-key", key], None

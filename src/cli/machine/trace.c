@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include "cli/machine/compare.h"
 #include "cli/machine/machine.h"
 #include "cli/terminal/highlight.h"
 #include "cli/terminal/progress.h"
@@ -60,6 +61,10 @@ void command_TRACE(struct cli *c)
     struct trace t = {.cli = c};
     struct machine m;
     uint64_t fuel = UINT64_MAX, from = 0, ignored = 0;
+    if (c->value[OPT_COMPARE]) {
+        trace_compare(c);
+        return;
+    }
     if (!cli_number(c, OPT_FUEL, &fuel) || !cli_number(c, OPT_FROM, &from) ||
         !cli_number(c, OPT_COUNT, &ignored) || !cli_number(c, OPT_LAST, &ignored) ||
         !machine_open(c, &m))
