@@ -502,6 +502,41 @@ int main() {
     check(penta("asm", "wild.cvasm", "-o", "wild.cvbc").returncode == 0 and penta("run", "-q", "wild.cvbc").stdout.startswith("halt pc=1"), "any hint is only a hint")
 
 
+def test_tokens():
+    """Keys that stay in a token: signed over PKCS #11, checked like any signature."""
+    library = next((p for p in glob.glob("/usr/lib/softhsm/libsofthsm2.so") + glob.glob("/usr/lib/*/softhsm/libsofthsm2.so")), None)
+    if not library or not shutil.which("softhsm2-util"):
+        print("SoftHSM2 is not there: tokens are not tested")
+        return
+    os.makedirs("tokens", exist_ok=True)
+    write("softhsm2.conf", f"directories.tokendir = {os.getcwd()}/tokens\nobjectstore.backend = file\nlog.level = ERROR\n".encode())
+    os.environ["SOFTHSM2_CONF"] = os.path.abspath("softhsm2.conf")
+    write("pin", b"1234\n")
+    write("wrong", b"4321\n")
+    tool = lambda *args: subprocess.run(["softhsm2-util", *args], capture_output=True, text=True)
+    check(tool("--init-token", "--free", "--label", "test", "--pin", "1234", "--so-pin", "5678").returncode == 0, "a token")
+    for number, kind in enumerate(("ed25519", "p256", "rsa2048")):
+        penta("keygen", "--type", kind, "-o", f"t-{kind}.pem")
+        penta("pubkey", f"t-{kind}.pem", "-o", f"t-{kind}.pub")
+        subprocess.run(["openssl", "pkcs8", "-topk8", "-nocrypt", "-in", f"t-{kind}.pem", "-out", "t.p8"], check=True)
+        done = tool("--import", "t.p8", "--token", "test", "--label", kind, "--id", str(number + 10), "--pin", "1234")
+        check(done.returncode == 0, f"import {kind}: {done.stderr}")
+        token = ["--pkcs11-module", library, "--pkcs11-key", kind, "--public-key", f"t-{kind}.pub"]
+        done = penta("sign", "p.cvbc", *token, "--pin-file", "pin", "-o", "token.cvbc")
+        check(done.returncode == 0, f"{kind}: {done.stderr}")
+        check(penta("verify", "token.cvbc", "--trusted-key", f"t-{kind}.pub").returncode == 0, f"{kind} verifies")
+        check(penta("sign", "p.cvbc", *token, "--pin-file", "wrong", "-o", "none.cvbc").returncode == 4, "a wrong PIN")
+        check(not os.path.exists("none.cvbc"), "nothing is written")
+    token = ["--pkcs11-module", library, "--pin-file", "pin"]
+    done = penta("sign", "p.cvbc", *token, "--pkcs11-key", "nobody", "--public-key", "t-p256.pub", "-o", "none.cvbc")
+    check(done.returncode == 2 and "no private key 'nobody'" in done.stderr, done.stderr)
+    done = penta("sign", "p.cvbc", *token, "--pkcs11-key", "p256", "--public-key", "t-ed25519.pub", "-o", "none.cvbc")
+    check(done.returncode in (1, 6) and not os.path.exists("none.cvbc"), "another public key: " + done.stderr)
+    check(penta("sign", "p.cvbc", *token, "-o", "none.cvbc").returncode == 2, "label and public key are needed")
+    done = penta("sign", "p.cvbc", "--pkcs11-module", "./pin", "--pkcs11-key", "p256", "--pin-file", "pin", "--public-key", "t-p256.pub", "-o", "none.cvbc")
+    check(done.returncode == 4 and "not a PKCS #11 library" in done.stderr, done.stderr)
+
+
 SIMULATION = """
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -591,7 +626,7 @@ def test_boards():
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for test in (test_keys, test_signatures, test_edges, test_low_s, test_flips, test_builds, test_policy, test_sealing, test_stored,
-                 test_legacy, test_exit_value, test_compiler, test_sketches, test_compiler_refuses, test_hints, test_boards):
+                 test_legacy, test_exit_value, test_compiler, test_sketches, test_compiler_refuses, test_hints, test_tokens, test_boards):
         test()
     os.chdir(ROOT)
 print(f"{passed} passed, {failed} failed")

@@ -4,6 +4,7 @@
 #include "base/file/file.h"
 #include "cli/output.h"
 #include "cli/cvbc/container.h"
+#include "cli/cvbc/pkcs11.h"
 
 /* The result goes to -o, into the document, or in place when that was asked for. */
 static bool has_target(struct cli *c)
@@ -57,6 +58,35 @@ static void add_replaced(void *user, const penta_error *replaced)
     finding_sink_add(user, &warning);
 }
 
+/* Replaces the file just prepared by one with the token's signature. */
+static bool sign_by_token(struct cli *c, penta_buffer *out, penta_error *err)
+{
+    struct pkcs11_key key = {c->value[OPT_PKCS11_MODULE], c->value[OPT_PKCS11_KEY],
+                             c->value[OPT_PIN_FILE]};
+    uint8_t message[40];
+    penta_buffer signature = {0}, done = {0};
+    penta_module *made = penta_cvbc_open((penta_bytes){out->data, out->size}, NULL, err);
+    bool ok = made && penta_cvbc_tbs(made, message, err) &&
+              pkcs11_sign(&key, (penta_bytes){message, sizeof message}, &signature, err) &&
+              penta_cvbc_attach(made, (penta_bytes){signature.data, signature.size}, &done, err);
+    penta_close(made);
+    penta_buffer_free(&signature);
+    if (!ok) return false;
+    penta_buffer_free(out);
+    *out = done;
+    return true;
+}
+
+static bool token_complete(struct cli *c, penta_error *err)
+{
+    if (!c->value[OPT_PKCS11_MODULE]) return true;
+    if (c->value[OPT_PKCS11_KEY] && c->value[OPT_PIN_FILE] && container_option(c, "public-key"))
+        return true;
+    error_at(err, BASE_OPTION_VALUE, 0,
+             "--pkcs11-module needs the label of the key, its PIN and its public key");
+    return error_note(err, "--pkcs11-key LABEL --pin-file FILE --public-key FILE");
+}
+
 static bool sign(struct cli *c, const penta_module *module, struct finding_sink *replaced,
                  penta_buffer *out, penta_error *err)
 {
@@ -65,10 +95,12 @@ static bool sign(struct cli *c, const penta_module *module, struct finding_sink 
         error_at(err, BASE_OPTION_VALUE, 0, "--export-tbs needs the key that will sign");
         return error_note(err, "--public-key FILE");
     }
+    if (!token_complete(c, err)) return false;
     size_t count = 0;
     penta_option *options = options_for(c, "cvbc", OPTION_SIGN, &count);
     bool ok = penta_cvbc_sign_options(module, options, count, out, add_replaced, replaced, err);
     free(options);
+    if (ok && c->value[OPT_PKCS11_MODULE]) ok = sign_by_token(c, out, err);
     if (ok && c->value[OPT_EXPORT_TBS])
         ok = export_tbs(c, (penta_bytes){out->data, out->size}, err);
     bool overridable = is_rule(err, "SIGNATURE") || is_rule(err, "KEY") || is_rule(err, "HASH");

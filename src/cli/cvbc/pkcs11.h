@@ -1,0 +1,12 @@
+/* Signing with a key that stays in a token, over PKCS #11. */
+#pragma once
+#include "cli/cli.h"
+
+struct pkcs11_key {
+    const char *module;   /* the token's library */
+    const char *label;    /* of the private key */
+    const char *pin_file; /* one newline at the end is not part of the PIN */
+};
+/* Appends the signature of the message, raw: r and s for ECDSA. */
+bool pkcs11_sign(const struct pkcs11_key *key, penta_bytes message, penta_buffer *signature,
+                 penta_error *err);
