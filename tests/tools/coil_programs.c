@@ -293,7 +293,7 @@ static void sweep(struct maker *m)
              step = 1 + pick(m, 3) / 2 * pick(m, 9), scale = 1u << pick(m, 4);
     const char *kind = kinds[pick(m, 6)], *ending = ends[step == 1 ? pick(m, 4) : pick(m, 3)];
     bool tests_first = pick(m, 2);
-    line(m, "VAR %%%u, %s, %u", counter, kind, pick(m, 3) * pick(m, 12));
+    line(m, "VAR %%%u, %s, %u", counter, kind, pick(m, 3) * pick(m, 6)); /* below the bound */
     line(m, "VAR %%%u, i64, %d", other, (int)pick(m, 40) - (pick(m, 8) ? 0 : 20));
     line(m, "VAR %%%u, %s, %u", bound, kind,
          12 * step + (pick(m, 6) ? pick(m, 100) : pick(m, 900)));
