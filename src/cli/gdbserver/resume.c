@@ -29,8 +29,9 @@ static void forget_disabled(struct stub *s)
 
 static bool add_watch(struct stub *s, char type, uint64_t address, uint64_t size)
 {
+    /* gdb's watch is for changes: it looks at the value itself, and runs on when it is the same. */
     static const penta_point_kind kinds[] = {
-        ['2'] = PENTA_POINT_WRITE, ['3'] = PENTA_POINT_READ, ['4'] = PENTA_POINT_ACCESS};
+        ['2'] = PENTA_POINT_WATCH, ['3'] = PENTA_POINT_READ, ['4'] = PENTA_POINT_ACCESS};
     char what[48];
     penta_error err;
     struct stub_watch w = {.address = address, .size = size, .type = type};
