@@ -224,9 +224,9 @@ uint64_t tasks_cost(const struct kblob_decoded *in)
 uint64_t tasks_slice(const struct run *run, uint64_t *cost)
 {
     enum { MOST = 4096 };
-    const struct kblob_decoded *in = run->vm.program + run->vm.pc;
     uint64_t n = 0;
     if (run->vm.grid.threads) return *cost = MOST; /* ends early after a long instruction */
+    const struct kblob_decoded *in = run->vm.program + run->vm.pc;
     for (*cost = 0; n < MOST && *cost < MOST && in[n].op != KBLOB_OP_END; n++)
         *cost += tasks_cost(&in[n]);
     return n ? n : 1;
