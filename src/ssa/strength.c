@@ -35,9 +35,8 @@ static uint32_t divide_unsigned(struct site *s, bool narrow, uint32_t x, uint64_
     unsigned bits = log_up(d);
     if (is_power(d)) return shift(s, SSA_SHR, narrow, x, bits);
     if (narrow) { /* 2^64 / d is exact enough for every x below 2^32 */
-        uint64_t m = UINT64_MAX / d + 1;
-        return make(s, SSA_MULHU, false, make(s, SSA_ZEXT32, false, x, 0),
-                    ssa_const_before(s->f, s->before, m));
+        uint32_t by = ssa_const_before(s->f, s->before, UINT64_MAX / d + 1);
+        return make(s, SSA_MULHU, false, make(s, SSA_ZEXT32, false, x, 0), by);
     }
     /* m has 65 bits: 2^64 + low, so that x * m / 2^64 is (x * low / 2^64) + x, which may need a 65th
      * bit; half of the difference is added instead. */
