@@ -11,7 +11,7 @@ enum { HEADER_MAX = 4096, MESSAGE_MAX = 16 << 20, PIECE = 16384 };
 
 static penta_bytes rest(const struct dap *d)
 {
-    return (penta_bytes){d->in.data + d->in_at, d->in.size - d->in_at};
+    return bytes_slice((penta_bytes){d->in.data, d->in.size}, d->in_at, SIZE_MAX);
 }
 
 /* More bytes after those that are there. False: no more come. */

@@ -51,7 +51,7 @@ for call in (lambda: vm.peek(5, 1), lambda: vm.mark(99)):
 broken = penta.open(data[:40])
 assert broken.damage.code == "KBLOB0008" and not broken.valid and broken.validate()[0].offset == 40
 for bad in (lambda: penta.open(b"noise"), lambda: penta.open(data, warp="9"), lambda: broken.machine(),
-            lambda: penta.assemble("FOO\nBAR\n", "kblob"), lambda: broken.disassemble()):
+            lambda: penta.assemble("FOO\nQUX\n", "kblob"), lambda: broken.disassemble()):
     try:
         bad()
         raise SystemExit("a bad input was taken")

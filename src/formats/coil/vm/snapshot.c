@@ -108,6 +108,7 @@ static void walk_blocks(struct coil_vm *vm, struct walk *w)
     size_t count = walk_count(w, vm->block_count, 24);
     if (walk_failed(w) || !reserve(w, &vm->blocks, &vm->block_capacity, count, sizeof *vm->blocks))
         return;
+    if (walk_loads(w) && count) memset(vm->blocks, 0, count * sizeof *vm->blocks);
     vm->block_count = count;
     vm->block_free = 0;
     for (size_t i = 0; i < count; i++) {

@@ -43,7 +43,7 @@ bool compiler_error(struct compiler *c, uint32_t code, uint32_t offset, const ch
     va_start(args, format);
     vsnprintf(err.message, sizeof err.message, format, args);
     va_end(args);
-    if (c->errors++ < ERRORS_MAX && c->findings->report) findings_pass(c->findings, &err);
+    if (c->errors++ < ERRORS_MAX) findings_pass(c->findings, &err);
     return false;
 }
 

@@ -239,14 +239,14 @@ static size_t after_head(const struct compiler *c)
 /* How often for (i = first; i < n; i++) runs, from the code of its condition; 0: not known. */
 static uint32_t rounds_of(const struct compiler *c, size_t start, const struct value *first)
 {
+    if (c->out->count - start != 3) return 0;
     const struct emitted *e = &c->out->at[start];
     const struct word *w = compiler_word(c);
     bool counts =
         (w[0].kind == WORD_NAME && w[1].kind == WORD_SIGN && w[1].value == SIGN2('+', '+')) ||
         (w[1].kind == WORD_NAME && w[0].kind == WORD_SIGN && w[0].value == SIGN2('+', '+'));
-    bool below = c->out->count - start == 3 && e[0].opcode == CVBC_OP_LOAD_LOCAL &&
-                 !e[0].immediate && e[1].opcode == CVBC_OP_PUSH && !e[1].flags &&
-                 e[2].opcode == CVBC_OP_LT_S;
+    bool below = e[0].opcode == CVBC_OP_LOAD_LOCAL && !e[0].immediate &&
+                 e[1].opcode == CVBC_OP_PUSH && !e[1].flags && e[2].opcode == CVBC_OP_LT_S;
     return counts && below && first->known && first->number < e[1].immediate
                ? e[1].immediate - first->number
                : 0;

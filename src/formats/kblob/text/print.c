@@ -282,8 +282,8 @@ static void print_labels(struct listing *l, uint32_t i)
 static void print_line(struct listing *l, uint32_t i)
 {
     const struct kblob_symbols *s = &l->p.m->symbols;
-    const uint8_t *row = s->lines + l->line * kblob_line_bytes;
     if (!l->lines) return;
+    const uint8_t *row = s->lines + l->line * kblob_line_bytes;
     if (l->line < s->line_count && get32(row) == i) {
         writer_print(l->p.out, ".line   %u\n", (unsigned)get32(row + 4));
         l->line++;
