@@ -5,8 +5,7 @@
  *     penta_session_run(session, UINT64_MAX, &stop);
  *     penta_profile *profile = penta_profile_new(session, err);
  *
- * Counts are exact, and the machine runs at most half as long again. Engines that compile cannot count;
- * penta_session_sample takes samples of them instead.
+ * Counts are exact, and the machine runs at most half as long again. Engines that compile cannot count.
  *
  * The rules of penta.h hold: buffers are appended to, a failed call leaves them as they were, `err`
  * is cleared first. */
