@@ -19,7 +19,10 @@ bool script_open(struct script *s, const char *path, penta_error *err)
 bool script_line(struct script *s)
 {
     while (!s->why.code && source_peek(&s->source).kind == TOKEN_LINE) source_next(&s->source);
-    return !s->why.code && source_peek(&s->source).kind != TOKEN_END;
+    if (s->why.code) return false;
+    if (source_peek(&s->source).kind != TOKEN_END) return true;
+    source_next(&s->source); /* at a wrong token peek sees the end: this tells it */
+    return false;
 }
 
 bool script_close(struct script *s, penta_error *err)

@@ -41,6 +41,8 @@ bool table_elements(penta_bytes file, size_t from, struct table_type type, doubl
             return error_at(err, BASE_TRUNCATED, file.size, "the file ends before its numbers");
         count *= t->dims[i];
     }
+    if (count > left)
+        return error_at(err, BASE_TRUNCATED, file.size, "the file ends before its numbers");
     if (count * type.bytes != file.size - from)
         return error_at(err, BASE_RANGE, from + count * type.bytes, "%llu bytes after the numbers",
                         (unsigned long long)(file.size - from - count * type.bytes));

@@ -1,6 +1,7 @@
 /* Weights from JSON (TVMR 15.5): {"entries": [{"key": "w", "shape": [2, 2], "weights": [1, -2, 0, [0, 7]],
  * "temperatures": [0, 1, 2, 3]}]}. */
 #include "base/json/json_read.h"
+#include "base/utf8.h"
 #include "tvmr/format/weights.h"
 #include "tvmr/vm/vm.h"
 
@@ -59,6 +60,8 @@ static bool read_entry(struct reading *r, const struct json_object *v, struct wr
     uint64_t count;
     r->dims.out.size = r->signals.out.size = r->temps.out.size = 0;
     if (!key || key_size > 255) return wrong(r, "'key' is a text of at most 255 bytes");
+    if (!utf8_valid((penta_bytes){(const uint8_t *)key, key_size}))
+        return wrong(r, "'key' is not UTF-8");
     if (!read_shape(r, json_get(v, "shape"), &count)) return false;
     if (!json_is_list(weights) || json_length(weights) != count)
         return wrong(r, "'weights' has other elements than 'shape' says");
