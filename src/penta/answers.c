@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "core/snapshot.h"
-#include "penta/debugger_struct.h"
+#include "penta/debugger/debugger_struct.h"
 
 static const char magic[] = "PNTA";
 

@@ -1,6 +1,6 @@
 #include "core/delta.h"
 #include "core/snapshot.h"
-#include "penta/record_struct.h"
+#include "penta/record/record_struct.h"
 
 static penta_bytes view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
 

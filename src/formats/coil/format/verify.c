@@ -1,7 +1,7 @@
 /* Every rule of an object (COIL 8, COIL 11): tables, symbols, relocations, then the code,
  * function by function. */
 #include "coil/format/proto.h"
-#include "coil/format/check.h"
+#include "coil/format/check/check.h"
 #include "base/array.h"
 #include "coil/format/pieces.h"
 #include "coil/format/target.h"

@@ -5,7 +5,7 @@
  * else is in guest memory, in the byte order of the file. Instructions without a specialised cell are
  * steps: operands resolved to places, executed by one general function. */
 #pragma once
-#include "coil/format/check.h"
+#include "coil/format/check/check.h"
 #include "coil/vm/ops.h"
 
 enum coil_trap {

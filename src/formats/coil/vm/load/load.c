@@ -1,7 +1,7 @@
 /* Loading: code to cells. Two walks over the instructions with the verifier's own checker: the
  * first finds variables whose address is taken, the second resolves every operand to a place. Then
  * instructions that have a specialised cell get it. */
-#include "coil/vm/load.h"
+#include "coil/vm/load/load.h"
 #include "base/array.h"
 #include "coil/format/section_layout.h"
 #include <stdio.h>

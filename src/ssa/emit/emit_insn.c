@@ -1,6 +1,6 @@
 /* One instruction to machine code. Arguments are in registers, where the allocator put them; small
  * constants are parts of the code. */
-#include "ssa/emit.h"
+#include "ssa/emit/emit.h"
 
 static bool is_small(const struct ssa_emitter *m, uint32_t value, int32_t *imm)
 {

@@ -1,6 +1,6 @@
 /* State and functions that the files of the checker share. */
 #pragma once
-#include "coil/format/check.h"
+#include "coil/format/check/check.h"
 #include "coil/vm/ops.h"
 
 #define REPORT(c, code, at, ...)                                                                   \

@@ -4,7 +4,7 @@
 #include <time.h>
 #include "base/array.h"
 #include "core/snapshot.h"
-#include "penta/debugger_struct.h"
+#include "penta/debugger/debugger_struct.h"
 
 enum { COUNT_MAX = 64, INTERVAL_FIRST = 16, RUN_PER_SAVE = 16 };
 static const size_t bytes_max = (size_t)256 << 20;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/json/json_write.h"
-#include "penta/record_struct.h"
+#include "penta/record/record_struct.h"
 
 struct replay {
     const struct penta_session *session;

@@ -7,7 +7,7 @@
 #include "core/debug/expression.h"
 #include "core/driver.h"
 #include "core/views/views.h"
-#include "penta/debugger_struct.h"
+#include "penta/debugger/debugger_struct.h"
 
 static const struct debug_info *info_of(const penta_vm *vm)
 {

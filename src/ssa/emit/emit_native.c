@@ -4,7 +4,7 @@
  *     push rbp; sub rsp, frame; mov rbp, rsp     ...     add rsp, frame; pop rbp; ret
  *
  * The stack is a multiple of 16 within a function, as C functions expect it. */
-#include "ssa/emit.h"
+#include "ssa/emit/emit.h"
 #include "base/array.h"
 
 /* The stack pointer moves by this, so that it is a multiple of 16 with the two words above. */

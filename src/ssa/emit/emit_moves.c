@@ -1,5 +1,5 @@
 /* Moving values: all moves of an edge, a call or a return happen at once. */
-#include "ssa/emit.h"
+#include "ssa/emit/emit.h"
 #include "base/array.h"
 
 struct ssa_spot ssa_spot_at(const struct ssa_emitter *m, uint32_t value, uint32_t at)

@@ -5,7 +5,7 @@
 #include "base/json/json_write.h"
 #include "base/bytes.h"
 #include "base/utf8.h"
-#include "penta/record_struct.h"
+#include "penta/record/record_struct.h"
 
 struct recorder {
     penta_piece *take;

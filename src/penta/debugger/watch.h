@@ -1,6 +1,6 @@
 /* The inside of watches: what one looks at, and how its value is compared. */
 #pragma once
-#include "penta/debugger_struct.h"
+#include "penta/debugger/debugger_struct.h"
 
 enum watch_place {
     WATCH_ANYWHERE, /* nothing is known about it: it is looked at after every step */

@@ -1,6 +1,6 @@
 /* Emission: blocks in their order, moves on edges and in gaps, jumps, and after all blocks the stubs of
  * checks that fail. */
-#include "ssa/emit.h"
+#include "ssa/emit/emit.h"
 #include "base/array.h"
 #include <stdlib.h>
 

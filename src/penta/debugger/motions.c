@@ -2,7 +2,7 @@
  * stopped a run. */
 #include <string.h>
 #include "base/bytes.h"
-#include "penta/debugger_struct.h"
+#include "penta/debugger/debugger_struct.h"
 
 /* Forward to the target, unless something else stops the run. */
 static void run_to(struct penta_debugger *d, struct debugger_target target, penta_stop *stop)

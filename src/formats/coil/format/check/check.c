@@ -1,4 +1,4 @@
-#include "coil/format/check_state.h"
+#include "coil/format/check/check_state.h"
 #include <stdlib.h>
 #include "base/array.h"
 

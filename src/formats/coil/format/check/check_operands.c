@@ -1,5 +1,5 @@
 /* Operands one by one: their types, the form that an instruction has, its classes (isa.def). */
-#include "coil/format/check_state.h"
+#include "coil/format/check/check_state.h"
 
 /* ---- types of operands ---- */
 

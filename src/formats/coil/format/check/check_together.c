@@ -1,5 +1,5 @@
 /* Rules that concern several operands: lanes, conversions, shapes, members. */
-#include "coil/format/check_state.h"
+#include "coil/format/check/check_state.h"
 
 static uint64_t lanes_of(const struct coil_type *t)
 {

@@ -1,9 +1,9 @@
-#include "penta/debugger_struct.h"
+#include "penta/debugger/debugger_struct.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
 #include "core/snapshot.h"
-#include "penta/record_struct.h"
+#include "penta/record/record_struct.h"
 
 /* Public calls clear their error, and the history keeps its first one. */
 static bool save(struct penta_debugger *d, penta_buffer *out)

@@ -1,6 +1,6 @@
 /* Where a program's sections, symbols and functions lie, and where it starts. */
 #include "coil/format/section_layout.h"
-#include "coil/vm/load.h"
+#include "coil/vm/load/load.h"
 #include <stdlib.h>
 
 static int by_address(const void *a, const void *b)

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
-#include "penta/record_struct.h"
+#include "penta/record/record_struct.h"
 
 struct record_reader {
     penta_record *record;

@@ -1,7 +1,7 @@
 /* The inside of penta/record.h: a recorded run in memory, and how the members of its lines are
  * called, which writer and reader share. */
 #pragma once
-#include "penta/debugger_struct.h"
+#include "penta/debugger/debugger_struct.h"
 #include "penta/record.h"
 
 enum { RECORD_VERSION = 1 };

@@ -1,5 +1,5 @@
 /* The preprocessor's instructions (COIL 7.12): definitions, conditions, what they cut out. */
-#include "coil/format/check_state.h"
+#include "coil/format/check/check_state.h"
 #include <stdlib.h>
 #include "base/array.h"
 

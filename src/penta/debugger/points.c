@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/bytes.h"
-#include "penta/debugger_struct.h"
+#include "penta/debugger/debugger_struct.h"
 
 struct point {
     penta_point info;    /* its strings belong to the point */

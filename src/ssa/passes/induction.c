@@ -1,5 +1,5 @@
 /* Finds loops that count: phis with a constant difference, and the comparison that ends the loop. */
-#include "ssa/induction.h"
+#include "ssa/passes/induction.h"
 
 bool ssa_invariant_in(const struct ssa_function *f, const struct ssa_loops *l, uint32_t value,
                       uint32_t header)

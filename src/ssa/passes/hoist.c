@@ -2,7 +2,7 @@
  * between do: in front of the loop that is tested, and chooses between the loop without checks and a copy
  * of it that is as it was. The loop without checks also needs no poll, because how often it runs is
  * tested with the rest. A test that is known to hold needs no code. */
-#include "ssa/induction.h"
+#include "ssa/passes/induction.h"
 #include <stdlib.h>
 
 enum {

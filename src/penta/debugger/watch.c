@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/number.h"
-#include "penta/watch.h"
+#include "penta/debugger/watch.h"
 
 enum { MEMORY_MAX = 4096 };
 

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "core/debug/debug_info.h"
 #include "core/debug/expression.h"
-#include "penta/watch.h"
+#include "penta/debugger/watch.h"
 
 static const struct debug_info *info_of(const penta_vm *vm)
 {

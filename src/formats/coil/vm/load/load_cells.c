@@ -1,5 +1,5 @@
 /* Specialised cells, for the frequent cases: scalars in slots, plain memory, little-endian. */
-#include "coil/vm/load.h"
+#include "coil/vm/load/load.h"
 
 static bool fast_slot(const struct coil_place *p)
 {

@@ -1,5 +1,5 @@
 /* A second copy of a loop, and phis where what the two compute comes together again. */
-#include "ssa/induction.h"
+#include "ssa/passes/induction.h"
 #include "base/array.h"
 #include <stdlib.h>
 
