@@ -85,6 +85,29 @@ typedef void penta_call_site_report(void *user, const penta_call_site *site);
 PENTA_API void penta_structure_calls(const penta_structure *structure,
                                      penta_call_site_report *report, void *user);
 
+/* ---- arrows: jumps drawn beside a listing ---- */
+
+enum {
+    PENTA_ARROW_LANES = 32, /* the most there can be */
+    PENTA_ARROW_STUB = 255, /* no lane was free, or only one end is shown: mark the ends only */
+};
+typedef struct penta_arrow { /* a jump or branch whose target the code itself shows */
+    uint64_t from, to;       /* pcs of the jump and of its target */
+    penta_edge_kind kind;    /* BRANCH or JUMP */
+    unsigned lane;           /* its column: 0 is next to the text, larger ones are farther away */
+} penta_arrow;
+typedef void penta_arrow_report(void *user, const penta_arrow *arrow);
+/* The jumps with an end at a pc in first .. last, both included, in the order of their own pcs. At most
+ * `lanes` lanes are used. Two arrows in one lane have no row in common, unless they have the same
+ * target, and inner ones are closer to the text. False: memory ran out, and none was reported. */
+PENTA_API bool penta_structure_arrows(const penta_structure *structure, uint64_t first,
+                                      uint64_t last, unsigned lanes, penta_arrow_report *report,
+                                      void *user, penta_error *err);
+/* The same as a list of objects with from, to, kind ("branch", "jump") and lane; a stub has none. */
+PENTA_API bool penta_structure_arrows_json(const penta_structure *structure, uint64_t first,
+                                           uint64_t last, unsigned lanes, penta_buffer *out,
+                                           penta_error *err);
+
 /* Functions with blocks, edges and calls as one object. */
 PENTA_API bool penta_structure_json(const penta_structure *structure, penta_buffer *out,
                                     penta_error *err);

@@ -102,6 +102,7 @@ enum { SCREEN_LINES = 1000 };
 void cli_unbound(struct cli *c);
 const struct palette *cli_palette(const struct cli *c); /* for c->out */
 const struct palette *cli_palette_of(const struct cli *c, int fd);
+bool cli_utf8(void); /* the locale says so */
 /* For the library's views into c->out: the option 'colors', where there are any. */
 size_t cli_colors(const struct cli *c, penta_option *option);
 

@@ -35,7 +35,7 @@ static void show_piece(void *user, penta_bytes piece)
 static bool print_parts(struct cli *c, const penta_module *module, struct writer *out,
                         penta_error *err)
 {
-    penta_option options[2];
+    penta_option options[3];
     size_t count = 0;
     const char *function = c->value[OPT_FUNCTION], *range = c->value[OPT_RANGE];
     for (size_t i = 0; i < c->format_option_count; i++)
@@ -44,6 +44,8 @@ static bool print_parts(struct cli *c, const penta_module *module, struct writer
                             c->format_options[i].key);
     if (function) options[count++] = (penta_option){"function", function};
     if (range) options[count++] = (penta_option){"range", range};
+    if (c->value[OPT_ARROWS])
+        options[count++] = (penta_option){"arrows", cli_utf8() ? "utf8" : "ascii"};
     penta_buffer text = {0};
     bool ok = penta_print_code(module, options, count, &text, err);
     writer_bytes(out, text.data, text.size);
@@ -55,7 +57,8 @@ static bool print_parts(struct cli *c, const penta_module *module, struct writer
 
 static bool print(struct cli *c, const penta_module *module, struct writer *out, penta_error *err)
 {
-    if ((c->value[OPT_FUNCTION] || c->value[OPT_RANGE] || c->value[OPT_CODE_ONLY]) &&
+    if ((c->value[OPT_FUNCTION] || c->value[OPT_RANGE] || c->value[OPT_CODE_ONLY] ||
+         c->value[OPT_ARROWS]) &&
         !penta_module_damage(module))
         return print_parts(c, module, out, err);
     size_t count = 0;

@@ -11,6 +11,7 @@
 #include "base/sanitize.h"
 #include "base/suggest.h"
 #include "core/driver.h"
+#include "penta/analysis/arrow_text.h"
 
 bool penta_print_at(const penta_module *module, uint64_t pc, penta_buffer *out)
 {
@@ -79,7 +80,8 @@ struct list {
 struct listing {
     const penta_module *module;
     struct list code, functions;
-    uint64_t from, to; /* what is wanted: both included */
+    uint64_t from, to;         /* what is wanted: both included */
+    struct arrow_text *arrows; /* or NULL */
     struct writer out;
     penta_error *err;
 };
@@ -176,6 +178,10 @@ static void print_names(struct listing *l, uint64_t pc)
     size_t i;
     ARRAY_SEARCH(i, 0, f->count, f->items[i].from >= pc);
     for (; i < f->count && f->items[i].from == pc; i++) {
+        if (l->arrows) {
+            writer_fill(&l->out, ' ', 8);
+            arrow_text_between(l->arrows, pc, &l->out);
+        }
         writer_safe(&l->out, f->items[i].name);
         writer_text(&l->out, ":\n");
     }
@@ -191,15 +197,18 @@ static void print_part(struct listing *l, const penta_part *code)
         insn.out.size = 0;
         if (!l->module->driver->print_at(l->module, pc, &insn)) continue;
         writer_print(&l->out, "%6" PRIu64 "  ", pc);
+        if (l->arrows) arrow_text_row(l->arrows, pc, &l->out);
         writer_bytes(&l->out, insn.out.data, insn.out.size);
         writer_char(&l->out, '\n');
     }
     writer_free(&insn);
 }
 
-static const penta_option_info code_options[] = {OPTION_ROW("function", "NAME", OPTION_PRINT, ""),
-                                                 OPTION_ROW("range", "A..B", OPTION_PRINT, ""),
-                                                 {NULL, NULL, 0, NULL, {NULL}}};
+static const penta_option_info code_options[] = {
+    OPTION_ROW("function", "NAME", OPTION_PRINT, ""),
+    OPTION_ROW("range", "A..B", OPTION_PRINT, ""),
+    OPTION_ROW("arrows", "utf8|ascii", OPTION_PRINT, ""),
+    {NULL, NULL, 0, NULL, {NULL}}};
 
 bool penta_print_code(const penta_module *module, const penta_option *options, size_t count,
                       penta_buffer *out, penta_error *err)
@@ -208,6 +217,7 @@ bool penta_print_code(const penta_module *module, const penta_option *options, s
     const struct driver *driver = module->driver;
     const char *function = option_text(options, count, "function");
     const char *range = option_text(options, count, "range");
+    const char *arrows = option_text(options, count, "arrows");
     struct listing l = {.module = module, .to = UINT64_MAX, .err = err};
     if (!options_check(options, count, code_options, OPTION_PRINT, err)) return false;
     if (function && range)
@@ -224,9 +234,14 @@ bool penta_print_code(const penta_module *module, const penta_option *options, s
     sort(&l.functions);
     bool ok = !err->code && (!function || find_function(&l, function)) &&
               (!range || read_range(&l, range));
+    if (ok && arrows) {
+        l.arrows = arrow_text_new(module, l.from, l.to, !strcmp(arrows, "utf8"), err);
+        ok = l.arrows != NULL;
+    }
     for (size_t i = 0; ok && i < l.code.count; i++) print_part(&l, &l.code.items[i]);
     if (ok && range && !l.out.out.size)
         ok = error_at(err, BASE_OPTION_VALUE, 0, "no instruction is in range %.40s", range);
+    arrow_text_free(l.arrows);
     free(l.code.items);
     free(l.functions.items);
     return writer_give(&l.out, ok, out, err);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""profile, cover, size, graph, report and two traces, on a program of each format.
+"""profile, cover, size, graph, arrows and two traces, on a program of each format.
 
 A file analysis/NAME.case has sources and commands; after a command comes what it prints. An exit code
 other than 0 is the last line, "exit N", after the first line of the error. --accept writes what the tool
@@ -23,12 +23,12 @@ from collections import Counter
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "analysis")
 PENTA = os.path.abspath(sys.argv[1])
 ACCEPT = "--accept" in sys.argv
-ENVIRONMENT = {**os.environ, "NO_COLOR": "1"}
+ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
 
 
 def penta(arguments, folder):
     done = subprocess.run([PENTA, *arguments], cwd=folder, capture_output=True, text=True, timeout=120,
-                          env=ENVIRONMENT)
+                          encoding="utf-8", env=ENVIRONMENT)
     if "Sanitizer" in done.stderr or "runtime error" in done.stderr:
         raise AssertionError(done.stderr)
     return done

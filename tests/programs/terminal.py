@@ -193,6 +193,19 @@ def test_info_is_one_screen():
     check(len(json.loads(exits(0, "info", "p.bin", "--json").stdout)["info"]["exports"]) == 500, "--json")
 
 
+def test_arrows_are_ascii_unless_the_locale_has_more():
+    open("loop.casm", "w").write(".global main\n.func main\n.l:\nDEC v1\nBR NEQ, @.l\nRET\n.endfunc\n")
+    exits(0, "asm", "loop.casm", "-o", "loop.coil")
+    locale = {"LC_ALL": "", "LC_CTYPE": "", "LANG": "C"}
+    text = exits(0, "dis", "loop.coil", "--arrows", env=locale).stdout
+    check(b"4096  ,->  DEC v1" in text and b"4102  '--  BR NEQ" in text, text)
+    for name in locale:
+        text = exits(0, "dis", "loop.coil", "--arrows", env={**locale, name: "de_DE.utf8"}).stdout.decode()
+        check("4096  ╭─>  DEC v1" in text, text)
+    colours = exits(0, "dis", "loop.coil", "--arrows", "--color=always", env=locale).stdout
+    check(b",->\x1b[0m  " in colours, colours)
+
+
 def test_parts_of_a_listing_are_asked_for_rightly():
     """What cannot be shown is said, with the way out."""
     for name, binary, _ in programs():

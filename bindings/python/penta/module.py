@@ -172,9 +172,23 @@ class Module:
         out = ctypes.c_uint64()
         return out.value if lib.penta_pc_of(self._handle, word(offset, "an offset"), ctypes.byref(out)) else None
 
-    def code(self, function: Optional[str] = None, range: Optional[str] = None) -> str:  # noqa: A002
-        """Instructions with their pcs, to read: of a function, of a range "A..B", or all."""
-        return _text(filled(lib.penta_print_code, self._handle, *options({"function": function, "range": range})))
+    def code(self, function: Optional[str] = None, range: Optional[str] = None,  # noqa: A002
+             arrows: Optional[str] = None) -> str:
+        """Instructions with their pcs, to read: of a function, of a range "A..B", or all. arrows: "utf8" or "ascii" draws
+        the jumps."""
+        chosen = {"function": function, "range": range, "arrows": arrows}
+        return _text(filled(lib.penta_print_code, self._handle, *options(chosen)))
+
+    def arrows(self, first: int = 0, last: int = 2**64 - 1, lanes: int = 8) -> List[Document]:
+        """The jumps of the code from pc first to last, to be drawn beside a listing: dicts with from, to, kind and lane. Lane 0
+        is next to the text; one without a lane found no free one, or has an end elsewhere."""
+        structure = checked(lib.penta_structure_new, self._handle)
+        try:
+            out: List[Document] = document(lib.penta_structure_arrows_json, structure, word(first, "a pc"),
+                                           word(last, "a pc"), lanes)
+        finally:
+            lib.penta_structure_free(structure)
+        return out
 
     # ---- machines ----
 

@@ -36,11 +36,25 @@ static size_t string_size(penta_bytes text) /* with its quotes */
     return n < text.size ? n + 1 : text.size;
 }
 
-/* Place of an instruction: numbers, a colon, the debugger's mark. */
+/* A line of a drawing, or U+2191 or U+2193, which all have three bytes. */
+static bool is_drawing(penta_bytes text, size_t n)
+{
+    return text.size - n >= 3 && text.data[n] == 0xe2 &&
+           (text.data[n + 1] == 0x94 || text.data[n + 1] == 0x95 || text.data[n + 1] == 0x86);
+}
+
+/* Place of an instruction: numbers, a colon, the debugger's mark, arrows. */
 static size_t place_size(penta_bytes text)
 {
     size_t n = 0;
-    while (n < text.size && strchr("0123456789 :>", text.data[n])) n++;
+    while (n < text.size) {
+        if (strchr("0123456789 :>|,'+-*^", text.data[n]))
+            n++;
+        else if (is_drawing(text, n))
+            n += 3;
+        else
+            break;
+    }
     while (n && text.data[n - 1] == ' ') n--;
     return n < text.size ? n : 0;
 }

@@ -217,6 +217,14 @@ void cli_program_errors(struct cli *c, penta_bytes text)
     writer_free(&safe);
 }
 
+bool cli_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *locale = NULL;
+    for (size_t i = 0; i < 3 && !(locale && *locale); i++) locale = getenv(names[i]);
+    return locale && (strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
+}
+
 void cli_flush(struct cli *c)
 {
     writer_flush(&c->program_output);

@@ -68,6 +68,20 @@ assert "magic" in module.tree(select="/header") and "insn" not in module.tree(de
 assert module.inspect(select="/header")[0]["name"] == "header" and "b1 05" in module.hex()
 other = penta.assemble("HALT\n", "kblob")
 assert module.diff(module) == [] and module.diff(other)[0]["path"] == "/header/instCount"
+assert module.arrows() == [] and module.code(arrows="ascii") == module.code()
+# Arrows of one lane have no row in common, unless they end at the same place; what has no lane found all of them taken.
+jumps = penta.assemble(".global f\n.func f\n" + "".join(f".l{i}:\n BR EQ, @.l{i * 7919 % 97}\n" for i in range(97)) +
+                       " RET\n.endfunc\n", "coil")
+for lanes in (0, 3, 8, 40):
+    arrows = jumps.arrows(lanes=lanes)
+    assert len(arrows) == 97 and [a["from"] for a in arrows] == sorted(a["from"] for a in arrows)
+    spans = [(a.get("lane"), min(a["from"], a["to"]), max(a["from"], a["to"]), a["to"]) for a in arrows]
+    for lane, low, high, to in spans:
+        met = {other[0] for other in spans if other[1] <= high and low <= other[2] and other[3] != to}
+        assert lane is None or (lane < lanes and lane not in met)
+        assert lane is not None or met >= set(range(min(lanes, 32)))
+short = min(jumps.arrows(lanes=8), key=lambda a: abs(a["from"] - a["to"]))
+assert short["lane"] == 0 and "lane" not in jumps.arrows(short["from"], short["from"])[0] or short["from"] == short["to"]
 assert module.instruction(1).split() == ["READ8", "0x10000"] and module.instruction(9) is None
 assert module.next_pc(0) == 1 and module.next_pc(3) in (4, None) and module.pc_of(32) == 1
 assert "SLEEP" in module.code(range="2..2") and "READ8" not in module.code(range="2..2")
