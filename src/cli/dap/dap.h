@@ -94,8 +94,6 @@ bool dap_address(const struct json_object *args, const char *key, uint64_t *valu
 struct json_doc *dap_receive(struct dap *d);
 void dap_send(struct dap *d, const struct writer *message);
 bool dap_has_message(struct dap *d);
-void dap_base64(struct writer *out, penta_bytes bytes);
-bool dap_base64_read(const char *text, penta_buffer *out);
 
 /* source.c */
 void dap_source_ref(const struct dap *d, struct json *j, const char *key, penta_bytes file);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/codec/base64.h"
 #include "cli/dap/dap.h"
 
 enum { MEMORY_MAX = 1 << 20, WRITE_MAX = 4096, INSTRUCTIONS_MAX = 10000 };
@@ -25,7 +26,7 @@ void dap_readMemory(struct dap *d, struct dap_answer *a)
     while (have < wanted && penta_vm_peek(vm, address + have, bytes + have, 1)) have++;
     dap_reference(a->body, "address", address);
     if (have < count) json_uint(a->body, "unreadableBytes", count - have);
-    dap_base64(&text, (penta_bytes){bytes, (size_t)have});
+    base64_write(&text, (penta_bytes){bytes, (size_t)have});
     json_string(a->body, "data", writer_view(&text));
     writer_free(&text);
     free(bytes);
@@ -34,21 +35,21 @@ void dap_readMemory(struct dap *d, struct dap_answer *a)
 void dap_writeMemory(struct dap *d, struct dap_answer *a)
 {
     uint64_t address;
-    penta_buffer bytes = {0};
+    struct writer bytes = {0};
     size_t done = 0;
     const char *data = dap_text(a->args, "data");
     if (!dap_address(a->args, "memoryReference", &address, &a->err)) return;
-    if (!data || !dap_base64_read(data, &bytes) || bytes.size > WRITE_MAX)
+    if (!data || !base64_read(data, &bytes) || bytes.failed || bytes.out.size > WRITE_MAX)
         error_at(&a->err, BASE_OPTION_VALUE, 0, "data is not at most %d bytes in base 64",
                  WRITE_MAX);
-    for (; !a->err.code && done < bytes.size; done++) {
+    for (; !a->err.code && done < bytes.out.size; done++) {
         char what[32];
-        penta_value value = {.kind = PENTA_UINT, .as.u = bytes.data[done]};
+        penta_value value = {.kind = PENTA_UINT, .as.u = bytes.out.data[done]};
         snprintf(what, sizeof what, "u8[0x%" PRIx64 "]", address + done);
         penta_debugger_set(d->debugger, what, &value, &a->err);
     }
     json_uint(a->body, "bytesWritten", done);
-    penta_buffer_free(&bytes);
+    writer_free(&bytes);
 }
 
 /* ---- instructions ---- */

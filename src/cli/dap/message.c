@@ -86,36 +86,3 @@ void dap_send(struct dap *d, const struct writer *message)
         d->ended = true;
     writer_free(&out);
 }
-
-/* ---- bytes as text ---- */
-
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-void dap_base64(struct writer *out, penta_bytes in)
-{
-    for (size_t at = 0; at < in.size; at += 3) {
-        penta_bytes part = bytes_slice(in, at, 3);
-        uint32_t word = 0;
-        for (size_t i = 0; i < 3; i++) word = word << 8 | (i < part.size ? part.data[i] : 0);
-        for (size_t i = 0; i < 4; i++)
-            writer_char(out, i <= part.size ? digits[word >> (18 - 6 * i) & 63] : '=');
-    }
-}
-
-bool dap_base64_read(const char *text, penta_buffer *out)
-{
-    uint32_t word = 0, bits = 0;
-    size_t size = strlen(text);
-    while (size && text[size - 1] == '=') size--;
-    for (size_t i = 0; i < size; i++) {
-        const char *digit = strchr(digits, text[i]);
-        if (!digit) return false;
-        word = word << 6 | (uint32_t)(digit - digits);
-        bits += 6;
-        if (bits < 8) continue;
-        bits -= 8;
-        uint8_t byte = (uint8_t)(word >> bits);
-        penta_buffer_append(out, (penta_bytes){&byte, 1});
-    }
-    return true;
-}
