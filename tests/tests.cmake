@@ -40,6 +40,8 @@ penta_test(dap ${PYTHON} tests/programs/dap.py $<TARGET_FILE:penta_cli>)
 penta_test(gdbserver ${PYTHON} tests/programs/gdbserver.py $<TARGET_FILE:penta_cli>)
 penta_test(gdbserver-asan tests/tools/if_built asan/bin/penta
            ${PYTHON} tests/programs/gdbserver.py ${BUILDS}/asan/bin/penta)
+penta_test(explore ${PYTHON} tests/programs/explore.py $<TARGET_FILE:penta_cli>)
+penta_test(explore-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/explore.py ${BUILDS}/asan/bin/penta)
 penta_test(record ${PYTHON} tests/programs/record.py $<TARGET_FILE:penta_cli>)
 penta_test(record-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/record.py ${BUILDS}/asan/bin/penta)
 penta_test(pvm-link ${PYTHON} tests/programs/pvm/pvm_link.py $<TARGET_FILE:penta_cli> ${SHARED})

@@ -91,6 +91,7 @@ def invocations():
         yield ["cover", file, *more, "--uncovered"], None
         yield ["size", file], None
         yield ["graph", file, "--calls"], None
+        yield ["explore", file, "-o", "page.html"], None
         yield ["graph", file, "--cfg", "0"], None
         yield ["gdbserver", file, *more], b"$qSupported#37$?#3f$vCont;c#a8$g#67$D#44"
         yield ["debug", file, *more], b"step\nregisters\nlist\nwhere\nmemory 0x10000\ncontinue\nwhere\nhelp\n\x1b[7m\n"

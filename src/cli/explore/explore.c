@@ -1,0 +1,144 @@
+/* explore: the explorer for browsers with a file in it, as one page, written or served.
+ * The page itself is made by `make web`; here a block with the file is put into it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/codec/base64.h"
+#include "base/file/file.h"
+#include "cli/cli.h"
+#include "cli/explore/http.h"
+
+extern char **environ;
+
+/* Where the page has a place for the file; scripts/web-page writes it. */
+static const char place[] = "<!-- penta:file -->";
+
+/* ---- the page ---- */
+
+/* In the data of the installation, else in the tree that the tool was built in. */
+static bool read_page(penta_buffer *page, penta_error *err)
+{
+    static const char *const folders[] = {PENTA_DATA_FOLDER, "../share/penta", "../.."};
+    enum { LARGEST = 64 << 20 };
+    char own[4096], path[8192];
+    ssize_t size = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[size > 0 ? size : 0] = 0;
+    char *slash = strrchr(own, '/');
+    for (size_t i = 0; slash && i < sizeof folders / sizeof *folders; i++) {
+        int n = snprintf(path, sizeof path, "%.*s/%s/web/penta.html", (int)(slash - own), own,
+                         folders[i]);
+        if (n > 0 && (size_t)n < sizeof path && !access(path, R_OK))
+            return file_read(path, LARGEST, page, err);
+    }
+    error_at(err, BASE_IO, 0, "the explorer's page is not there");
+    return error_note(err, "make web builds it, make install installs it with the tool");
+}
+
+/* What the page opens, as JSON in a block that browsers do not execute. Without any '<' nothing in it can
+ * end the block. */
+static void write_block(const struct cli *c, const struct input *in, struct writer *out)
+{
+    struct writer text = {0}, bytes = {0};
+    struct json j = {.out = &text};
+    char *copy = strdup(in->name);
+    base64_write(&bytes, input_bytes(in));
+    json_object(&j, NULL);
+    json_text(&j, "name", copy ? basename(copy) : in->name); /* no folders of this machine */
+    json_text(&j, "format", format_chosen(c));
+    json_list(&j, "options");
+    for (size_t i = 0; i < c->format_option_count; i++) {
+        json_object(&j, NULL);
+        json_text(&j, "key", c->format_options[i].key);
+        json_text(&j, "value", c->format_options[i].value);
+        json_end(&j);
+    }
+    json_end(&j);
+    json_string(&j, "bytes", writer_view(&bytes));
+    json_finish(&j);
+    writer_text(out, "<script type=\"application/json\" id=\"opened\">");
+    for (size_t i = 0; i < text.out.size; i++)
+        if (text.out.data[i] == '<')
+            writer_text(out, "\\u003c");
+        else
+            writer_char(out, (char)text.out.data[i]);
+    writer_text(out, "</script>");
+    out->failed |= text.failed || bytes.failed || !copy;
+    writer_free(&text);
+    writer_free(&bytes);
+    free(copy);
+}
+
+static bool make_page(const struct cli *c, const struct input *in, struct writer *out,
+                      penta_error *err)
+{
+    penta_buffer page = {0};
+    if (!read_page(&page, err)) return false;
+    const uint8_t *at = memmem(page.data, page.size, place, sizeof place - 1);
+    if (at) {
+        size_t before = (size_t)(at - page.data), after = before + sizeof place - 1;
+        writer_bytes(out, page.data, before);
+        write_block(c, in, out);
+        writer_bytes(out, page.data + after, page.size - after);
+    } else {
+        error_at(err, BASE_IO, 0, "the explorer's page has no place for a file");
+        error_note(err, "it belongs to another version of the tool; make web builds it anew");
+    }
+    penta_buffer_free(&page);
+    return at && writer_ok(out, err);
+}
+
+/* ---- the command ---- */
+
+/* Starts the browser, where there is a desktop; whether it comes up is not waited for. */
+static void open_browser(const char *url)
+{
+    const char *arguments[] = {"xdg-open", url, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) return;
+    if (posix_spawn_file_actions_init(&actions)) return;
+    for (int fd = 0; fd < 3; fd++)
+        posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", fd ? O_WRONLY : O_RDONLY, 0);
+    posix_spawnp(&child, "xdg-open", &actions, NULL, (char *const *)arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+}
+
+static bool serve(struct cli *c, penta_bytes page, penta_error *err)
+{
+    struct server s;
+    char url[160];
+    if (!server_open(&s, "0", err)) return false;
+    snprintf(url, sizeof url, "http://%s/%s/", s.address, s.token);
+    writer_print(&c->out, "%s\n", url);
+    cli_flush(c);
+    if (!c->value[OPT_NO_OPEN]) open_browser(url);
+    bool ok = http_serve(&s, page, c->value[OPT_ONCE] != NULL, err);
+    server_close(&s);
+    return ok;
+}
+
+void command_EXPLORE(struct cli *c)
+{
+    struct input in;
+    struct writer page = {0};
+    penta_error err = {0};
+    if (c->value[OPT_JSON] && !c->value[OPT_OUTPUT]) {
+        cli_usage(c, NULL, "--json needs -o: a server has no document");
+        return;
+    }
+    if (!input_read(c, c->words[0], &in)) return;
+    bool ok = make_page(c, &in, &page, &err);
+    if (ok && c->value[OPT_JSON]) json_text(&c->json, "file", in.name);
+    if (ok && c->value[OPT_OUTPUT])
+        cli_text(c, writer_view(&page));
+    else if (ok)
+        ok = serve(c, writer_view(&page), &err);
+    if (!ok) cli_error(c, NULL, &err);
+    writer_free(&page);
+    input_close(&in);
+}

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""penta explore: who gets the page from its server and who does not, and what is in the page that it writes.
+
+The page of `make web` is used where it was built, else a stand-in with a place for the file: what is tested here is the
+tool. tests/programs/browser tests the page."""
+import base64
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from support import ROOT, check, main
+
+PENTA = os.path.abspath(sys.argv[1])
+BUILT = os.path.join(ROOT, "build/web/penta.html")
+STAND_IN = "<!DOCTYPE html><title>page</title><body><!-- penta:file --></body>\n"
+HOSTILE = b"</script><script>alert(1)</script><!--" + bytes(range(256))
+
+
+def install(page=STAND_IN):
+    """The tool in a tree like an installed one; gives its path."""
+    os.makedirs("bin", exist_ok=True)
+    shutil.copy(PENTA, "bin/penta")
+    if page is not None:
+        os.makedirs("share/penta/web", exist_ok=True)
+        with open("share/penta/web/penta.html", "w") as out:
+            out.write(page)
+    return os.path.abspath("bin/penta")
+
+
+def call(tool, *args):
+    return subprocess.run([tool, "explore", *args], capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+
+
+class Server:
+    def __init__(self, tool, *args):
+        environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        self.process = subprocess.Popen([tool, "explore", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env=environment)
+        line = self.process.stdout.readline().decode()
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/\n", line)
+        check(found, f"no address but {line!r} {self.process.stderr.read() if not line else ''}")
+        self.port, self.token = int(found[1]), found[2]
+
+    def get(self, path, method="GET", **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer.status, body, answer.headers
+
+    def raw(self, request):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as client:
+            client.sendall(request)
+            client.shutdown(socket.SHUT_WR)
+            got = b""
+            while piece := client.recv(65536):
+                got += piece
+        return got
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=20)
+        return self.process.returncode
+
+
+def prepare():
+    with open("file.bin", "wb") as out:
+        out.write(HOSTILE)
+
+
+def block(page):
+    found = re.search(r'<script type="application/json" id="opened">(.*?)</script>', page, re.S)
+    check(found, "the page has no block with the file")
+    return json.loads(found[1])
+
+
+def test_page_is_served_to_who_knows_the_token():
+    server = Server(install(), "file.bin", "--no-open")
+    try:
+        status, body, headers = server.get(f"/{server.token}/")
+        check(status == 200, status)
+        opened = block(body.decode())
+        check(base64.b64decode(opened["bytes"]) == HOSTILE and opened["name"] == "file.bin", opened)
+        check(headers["Cache-Control"] == "no-store" and headers["Referrer-Policy"] == "no-referrer", headers)
+        check(server.get(f"/{server.token}/")[0] == 200, "a second time")
+        check(server.get(f"/{server.token}/", Host=f"localhost:{server.port}")[0] == 200, "localhost")
+    finally:
+        code = server.end()
+    check(code == -signal.SIGINT, code)
+
+
+def test_everybody_else_gets_nothing():
+    server = Server(install(), "file.bin", "--no-open")
+    token = server.token
+    try:
+        wrong = token[:-1] + ("0" if token[-1] != "0" else "1")
+        for path in ("/", "/index.html", f"/{wrong}/", f"/{token}", f"/{token}/penta.html", f"/{token}/../",
+                     f"/{token}/../../etc/passwd", f"/{token}/%2e%2e/", f"//{token}/", f"/{token}//", "/favicon.ico",
+                     f"/{token}/?x", f"/{token}{token}/"):
+            status, body, _ = server.get(path)
+            check(status == 404 and not body, (path, status))
+        for method in ("HEAD", "POST", "PUT", "OPTIONS", "DELETE"):
+            check(server.get(f"/{token}/", method)[0] == 405, method)
+        for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1", f"127.0.0.2:{server.port}", ""):
+            check(server.get(f"/{token}/", Host=host)[0] == 403, host)
+        own = f"Host: 127.0.0.1:{server.port}\r\n"
+        for request in (f"GET /{token}/ HTTP/1.1\r\n\r\n", f"GET /{token}/\r\n{own}\r\n", "\r\n\r\n",
+                        f"GET /{token}/ HTTP/1.1\r\n{own}{own}\r\n", f"GET /{token}/ HTTP/1.1\r\n{own}nonsense\r\n\r\n",
+                        f"GET /{token}/ HTTP/2.0\r\n{own}\r\n"):
+            got = server.raw(request.encode())
+            check(got.startswith(b"HTTP/1.1 400 ") and b"opened" not in got, (request, got[:60]))
+        check(server.raw(b"x" * 16384).startswith(b"HTTP/1.1 431 "), "a request without an end")
+        check(server.raw(b"GET /") == b"", "a request that breaks off")
+        check(server.raw(b"\0\xff" * 40 + b"\r\n\r\n").startswith(b"HTTP/1.1 400 "), "no text")
+        check(server.get(f"/{token}/")[0] == 200, "the server goes on")
+    finally:
+        server.end()
+
+
+def test_idle_connections_do_not_block_others():
+    server = Server(install(), "file.bin", "--no-open")
+    idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(10)]
+    try:
+        start = time.monotonic()
+        check(server.get(f"/{server.token}/")[0] == 200 and time.monotonic() - start < 5, "it waits for idle ones")
+    finally:
+        for client in idle:
+            client.close()
+        server.end()
+
+
+def test_once_ends_after_the_page():
+    server = Server(install(), "file.bin", "--no-open", "--once")
+    check(server.get("/")[0] == 404, "not this one")
+    check(server.get(f"/{server.token}/")[0] == 200, "the page")
+    check(server.process.wait(timeout=20) == 0, server.process.returncode)
+    server.process.communicate()
+
+
+def test_servers_differ_in_port_and_token():
+    tool = install()
+    one, two = Server(tool, "file.bin", "--no-open"), Server(tool, "file.bin", "--no-open")
+    try:
+        check(one.token != two.token and one.port != two.port, (one.token, two.token))
+        check(one.get(f"/{two.token}/")[0] == 404, "the token of another server")
+    finally:
+        one.end()
+        two.end()
+
+
+def test_written_page_holds_the_file():
+    tool = install()
+    done = call(tool, "file.bin", "-f", "kblob", "--map", "0x10000:64", "--map", "0x20000:64", "-o", "page.html")
+    check(done.returncode == 0 and not done.stdout, done)
+    with open("page.html") as page:
+        text = page.read()
+    opened = block(text)
+    check(base64.b64decode(opened["bytes"]) == HOSTILE, "other bytes")
+    check(opened["format"] == "kblob" and opened["options"] == [{"key": "map", "value": "0x10000:64"},
+                                                                {"key": "map", "value": "0x20000:64"}], opened)
+    check(text.count("<script") == 1 and "<!--" not in text, "something of the file is markup")
+
+
+def test_names_stay_text_and_folders_stay_out():
+    tool = install()
+    name = '"><img src=x onerror=alert(1)>.bin'
+    os.mkdir("secret-folder")
+    shutil.copy("file.bin", f"secret-folder/{name}")
+    check(call(tool, f"secret-folder/{name}", "-o", "page.html").returncode == 0, "a name with markup")
+    with open("page.html") as page:
+        text = page.read()
+    check("<img" not in text and "secret-folder" not in text, text)
+    check(block(text)["name"] == name, block(text)["name"])
+
+
+def test_document_names_the_page():
+    done = call(install(), "file.bin", "--json", "-o", "page.html")
+    document = json.loads(done.stdout)
+    check(document["output"] == "page.html" and document["size"] == os.path.getsize("page.html"), document)
+    check(call(install(), "file.bin", "--json").returncode == 2, "a server has no document")
+
+
+def test_missing_things_are_told():
+    tool = install(page=None)
+    done = call(tool, "file.bin", "-o", "page.html")
+    check(done.returncode == 4 and b"make web" in done.stderr and not os.path.exists("page.html"), done)
+    tool = install("<!DOCTYPE html>no place")
+    done = call(tool, "file.bin", "--no-open")
+    check(done.returncode == 4 and b"no place for a file" in done.stderr, done)
+    done = call(install(), "absent.bin", "-o", "page.html")
+    check(done.returncode == 4, done)
+    done = call(install(), "file.bin", "-o", "file.bin")
+    check(done.returncode != 0 and os.path.getsize("file.bin") == len(HOSTILE), done)
+
+
+def test_built_page_needs_nothing_from_outside():
+    if not os.path.exists(BUILT):
+        print("no build/web/penta.html: what make web builds is not looked at")
+        return
+    with open(BUILT) as page:
+        text = page.read()
+    check(text.count("<!-- penta:file -->") == 1, "one place for the file")
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    check(policy and "default-src 'none'" in policy[1] and "'unsafe-inline'" not in policy[1] and
+          "'unsafe-eval'" not in policy[1] and "connect-src" not in policy[1], policy and policy[1])
+    for script in re.findall(r"<script type=\"module\">(.*?)</script>", text, re.S):
+        check("fetch(" not in script or "examples-data" in script, "the page fetches something")
+    check(not re.search(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=\"(?!data:)", text), "a reference to another file")
+    for name in ("https://", "http://"):
+        for at in re.finditer(name, text):
+            check(text.startswith("http://www.w3.org/2000/svg", at.start()), text[at.start() - 20:at.start() + 60])
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals(), prepare))
