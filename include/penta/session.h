@@ -20,11 +20,11 @@ extern "C" {
 
 typedef struct penta_session penta_session;
 
-/* Reports every reason why the program should not be run: errors of the container, errors of the
- * program itself unless `unverified`, and what the default host lacks. True when there is none.
- * penta_session_new refuses only what no machine can open. */
-PENTA_API bool penta_check_run(const penta_module *module, const penta_option *options,
-                               size_t count, bool unverified, penta_report *report, void *user);
+/* Reports every reason why the program should not be run: errors of the container, what it was
+ * opened to be checked against, and errors of the program itself unless `unverified`. True when
+ * there is none. penta_session_new refuses only what no machine can open or no host can serve. */
+PENTA_API bool penta_check_run(const penta_module *module, bool unverified, penta_report *report,
+                               void *user);
 
 /* engine NULL: the format's default. Options: those of PENTA_USE_RUN, for machine and host. */
 PENTA_API penta_session *penta_session_new(const penta_module *module, const char *engine,

@@ -44,21 +44,13 @@ struct engine {
     bool (*poke)(penta_vm *vm, uint64_t address, const void *from, size_t size);
     bool (*mark)(penta_vm *vm, uint64_t pc, bool on); /* a breakpoint */
     bool heeds_guards;                                /* run looks at the guards of the machine */
-    void (*guard)(penta_vm *vm);                      /* told when they have changed; or NULL */
     /* Called from any thread or signal handler after the flag `interrupt` was set. NULL: run checks
      * the flag itself. */
     void (*interrupt)(penta_vm *vm);
-    /* What the run showed that no check of the program can: warnings. The entry may be NULL. */
-    void (*findings)(const penta_vm *vm, struct findings *findings);
     void (*walk)(penta_vm *vm, struct walk *w); /* over its state, for snapshots */
     /* Counts what it executes from now on, until the machine is closed; marks are not set then. NULL:
      * the engine cannot. */
     bool (*count)(penta_vm *vm, struct counts *counts, penta_error *err);
-    /* What executions cost besides their number: "gas", "operations"; NULL: nothing else. And what the
-     * instructions from pc to the end of their stretch cost when they run once; NULL: it is measured
-     * while they run. */
-    const char *cost_name;
-    uint64_t (*cost)(const penta_vm *vm, uint64_t pc);
     void (*close)(penta_vm *vm);
     /* The name of the stop's host call, or NULL. The entry may be NULL. */
     const char *(*detail)(const penta_vm *vm, const penta_stop *stop);
@@ -78,4 +70,7 @@ struct penta_vm {
     uint64_t hash; /* for snapshots; without a module 0 */
     struct guards guards;
     struct counts *counts; /* of a profiler, or NULL */
+    bool big_endian;       /* values in its memory */
+    /* What the run showed that no check of the program can: warnings. NULL: nothing. */
+    void (*findings)(const penta_vm *vm, struct findings *findings);
 };

@@ -29,6 +29,12 @@ struct opened_host {
     /* The program is one for a console: what it prints is its result, and the value of its HALT
      * (args[0] of the stop) is its exit code. */
     bool console;
+    /* What option 'save-state' stores after the last call. NULL: there is no such state. */
+    bool (*save)(void *state, struct writer *out, penta_error *err);
+    /* What the host has to tell at the end of a run, as lines of text or as members of the open
+     * JSON object; one of them is NULL. NULL: nothing. */
+    bool (*finish)(void *state, penta_vm *vm, const penta_stop *stop, struct writer *text,
+                   struct json *json, penta_error *err);
 };
 
 struct host {
@@ -38,15 +44,6 @@ struct host {
     /* False: it cannot answer this one. */
     bool (*answer)(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out);
     void (*close)(void *state);
-    /* What option 'save-state' stores after the last call. NULL: there is no such state. */
-    bool (*save)(void *state, struct writer *out, penta_error *err);
-    /* What the host has to tell at the end of a run, as lines of text or as members of the open
-     * JSON object; one of them is NULL. May be NULL. */
-    bool (*finish)(void *state, penta_vm *vm, const penta_stop *stop, struct writer *text,
-                   struct json *json, penta_error *err);
-    /* Every reason why it would not serve this module; open names the first. May be NULL. */
-    void (*check)(const penta_module *module, const penta_option *options, size_t count,
-                  struct findings *findings);
 };
 
 void answer_poke(struct answer *a, uint64_t address, penta_bytes bytes);

@@ -379,7 +379,7 @@ bool penta_vm_mark(penta_vm *vm, uint64_t pc, bool on)
 void penta_vm_findings(const penta_vm *vm, penta_report *report, void *user)
 {
     struct findings f = {.rules = vm->module->driver->rules, .report = report, .user = user};
-    if (vm->engine->findings) vm->engine->findings(vm, &f);
+    if (vm->findings) vm->findings(vm, &f);
 }
 
 bool penta_vm_save(const penta_vm *vm, penta_buffer *out, penta_error *err)

@@ -88,15 +88,12 @@ static void check_finding(void *user, const penta_error *finding)
     if (k->report) k->report(k->user, finding);
 }
 
-bool penta_check_run(const penta_module *module, const penta_option *options, size_t count,
-                     bool unverified, penta_report *report, void *user)
+bool penta_check_run(const penta_module *module, bool unverified, penta_report *report, void *user)
 {
     const struct driver *driver = module->driver;
     struct check check = {driver->rules, unverified, false, report, user};
     struct findings f = {.rules = driver->rules, .report = check_finding, .user = &check};
     driver->verify(module, &f);
-    if (!check.refused && driver->host && driver->host->check)
-        driver->host->check(module, options, count, &f);
     return !check.refused;
 }
 
@@ -213,9 +210,9 @@ bool penta_session_finish(penta_session *s, const penta_stop *stop, bool as_json
     struct writer w = {0};
     struct json json = {.out = &w};
     if (as_json) json_object(&json, NULL);
-    bool ok = !s->host || !s->host->finish ||
-              s->host->finish(s->opened.state, s->vm, stop, as_json ? NULL : &w,
-                              as_json ? &json : NULL, err);
+    bool ok =
+        !s->opened.finish || s->opened.finish(s->opened.state, s->vm, stop, as_json ? NULL : &w,
+                                              as_json ? &json : NULL, err);
     if (as_json) json_finish(&json);
     if (ok && s->recorder) ok = recorder_ended(s, stop, as_json, writer_view(&w), err);
     return writer_give(&w, ok, out, err);
@@ -225,7 +222,7 @@ bool penta_session_save_host(penta_session *s, penta_buffer *out, penta_error *e
 {
     *err = (penta_error){0};
     struct writer w = {0};
-    if (!s->host || !s->host->save)
+    if (!s->opened.save)
         return error_at(err, BASE_UNSUPPORTED, 0, "this host has no state to save");
-    return writer_give(&w, s->host->save(s->opened.state, &w, err), out, err);
+    return writer_give(&w, s->opened.save(s->opened.state, &w, err), out, err);
 }

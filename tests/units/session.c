@@ -403,7 +403,7 @@ static void findings(void)
     CHECK(!penta_findings_at(f, penta_findings_count(f)));
     CHECK(penta_findings_json(f, m, &out, &err) && contains(&out, "\"path\":\"/") && is_json(&out));
     CHECK(penta_findings_json(f, NULL, &out, &err) && !contains(&out, "\"path\"") && is_json(&out));
-    CHECK(!penta_check_run(m, NULL, 0, true, NULL, NULL));
+    CHECK(!penta_check_run(m, true, NULL, NULL));
     CHECK(!penta_session_new(m, NULL, NULL, 0, &err) && err.code);
     CHECK(penta_probe(file, "kblob", &out) > 0 && out.size && !penta_probe(file, "none", NULL));
     penta_findings_free(f);

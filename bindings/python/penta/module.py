@@ -85,10 +85,10 @@ class Module:
         """Raises an error if encoding, or printing and assembling, would not give back the same bytes."""
         checked(lib.penta_roundtrip, self._handle)
 
-    def check_run(self, unverified: bool = False, **run_options: OptionValue) -> List[Finding]:
-        """Every reason why the program should not be run with these options."""
+    def check_run(self, unverified: bool = False) -> List[Finding]:
+        """Every reason why the program should not be run."""
         found = Findings()
-        lib.penta_check_run(self._handle, *options(run_options), unverified, found.report, None)
+        lib.penta_check_run(self._handle, unverified, found.report, None)
         return found.found
 
     # ---- bytes and text ----

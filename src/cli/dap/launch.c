@@ -135,7 +135,7 @@ static bool open_session(struct dap *d, const struct json_object *args, penta_er
     const char *engine = dap_text(args, "engine");
     bool unverified = json_as_bool(json_get(args, "unverified"));
     bool ok = read_options(&o, args);
-    if (ok && !penta_check_run(d->module, o.list, o.count, unverified, first_error, &finding)) {
+    if (ok && !penta_check_run(d->module, unverified, first_error, &finding)) {
         *err = finding;
         ok = err->code ? false : error_at(err, BASE_CONTAINER, 0, "the program cannot be run");
     }

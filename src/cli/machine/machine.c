@@ -9,13 +9,12 @@
 #include "cli/output.h"
 #include "cli/terminal/terminal.h"
 
-static bool passes(struct cli *c, const struct input *in, const penta_option *options, size_t count)
+static bool passes(struct cli *c, const struct input *in)
 {
     struct finding_sink sink;
     finding_sink_init(&sink, c, in->name);
     sink.module = in->module;
-    bool ok = penta_check_run(in->module, options, count, c->value[OPT_UNVERIFIED],
-                              finding_sink_add, &sink);
+    bool ok = penta_check_run(in->module, c->value[OPT_UNVERIFIED], finding_sink_add, &sink);
     if (!ok) {
         finding_sink_finish(&sink);
         cli_fail(c, sink.exit > EXIT_NO ? sink.exit : EXIT_NO);
@@ -44,11 +43,11 @@ static void told_engine(struct cli *c, const struct machine *m)
 }
 
 /* Programs that no machine opens get their error from there. */
-static bool may_run(struct cli *c, struct machine *m, const penta_option *options, size_t count)
+static bool may_run(struct cli *c, struct machine *m)
 {
     const penta_module *module = m->in.module;
     return penta_module_damage(module) || !penta_engine_name(penta_module_format(module), 0) ||
-           passes(c, &m->in, options, count);
+           passes(c, &m->in);
 }
 
 static bool has_engine(const char *format, const char *name)
@@ -74,7 +73,7 @@ static void open_session(struct cli *c, struct machine *m, const penta_option *o
                          size_t count)
 {
     penta_error err = {0};
-    if (!may_run(c, m, options, count)) return;
+    if (!may_run(c, m)) return;
     m->session = penta_session_new(m->in.module, engine_for(c, m->in.module), options, count, &err);
     if (!m->session) cli_error(c, m->in.name, &err);
 }
@@ -101,7 +100,6 @@ static void open_replay(struct cli *c, struct machine *m)
     const char *path = c->value[OPT_REPLAY];
     struct input text;
     penta_error err = {0};
-    size_t count = 0;
     if (!input_read(c, path, &text)) return;
     m->record = penta_record_open(input_bytes(&text), &err);
     input_close(&text);
@@ -109,9 +107,8 @@ static void open_replay(struct cli *c, struct machine *m)
         cli_error(c, path, &err);
         return;
     }
-    const penta_option *options = penta_record_options(m->record, &count);
     bool same_format = !strcmp(penta_record_format(m->record), penta_module_format(m->in.module));
-    if (same_format && !may_run(c, m, options, count)) return;
+    if (same_format && !may_run(c, m)) return;
     m->session = penta_session_replay(m->in.module, c->value[OPT_ENGINE], m->record, &err);
     if (!m->session)
         cli_error(c, path, &err);

@@ -15,7 +15,6 @@ struct debug_info {
      * cannot be set, or the value does not fit. */
     bool (*set)(penta_vm *vm, penta_bytes name, const penta_value *value);
     void (*regions)(const penta_vm *vm, penta_region_report *report, void *user);
-    bool (*big_endian)(const penta_module *module); /* values in memory; NULL: never */
     /* As penta_vm_accesses, without memory unless it says so: engines may heed guards instead. */
     void (*accesses)(const penta_vm *vm, uint64_t pc, penta_access_report *report, void *user);
     bool accesses_memory;

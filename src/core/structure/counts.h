@@ -44,7 +44,12 @@ struct counts {
     struct arena arena;
     size_t bytes; /* that the paths take */
     bool works;   /* the engine measures work */
-    bool failed;  /* memory ran out: some paths are not kept apart */
+    /* By the engine: what executions cost besides their number ("gas", "operations"; NULL: nothing
+     * else), and what the instructions from pc to the end of their stretch cost when they run once
+     * (NULL: it is measured while they run). */
+    const char *cost_name;
+    uint64_t (*cost)(const penta_vm *vm, uint64_t pc);
+    bool failed; /* memory ran out: some paths are not kept apart */
 };
 
 enum count_place { COUNT_NOT, COUNT_ENTER, COUNT_CALL, COUNT_RETURN };

@@ -87,7 +87,7 @@ static uint64_t *block_costs(const penta_session *s, penta_error *err)
     uint64_t *costs = calloc(c->count + 1, sizeof *costs);
     if (!costs) error_at(err, BASE_MEMORY, 0, "no memory for a profile");
     for (size_t i = 0; costs && i < c->count; i++)
-        costs[i] = s->vm->engine->cost(s->vm, c->map->insns[c->starts[i]].pc);
+        costs[i] = c->cost(s->vm, c->map->insns[c->starts[i]].pc);
     return costs;
 }
 
@@ -127,10 +127,9 @@ penta_profile *penta_profile_new(const penta_session *s, penta_error *err)
     }
     penta_profile *p = profile_empty(s->module, err);
     if (!p) return NULL;
-    const struct engine *engine = s->vm->engine;
-    uint64_t *costs = engine->cost ? block_costs(s, err) : NULL;
+    uint64_t *costs = s->counts->cost ? block_costs(s, err) : NULL;
     struct taking t = {p, s->counts, costs, err};
-    p->cost_name = engine->cost_name;
+    p->cost_name = s->counts->cost_name;
     if (!err->code && counts_instructions(s->counts, p->counts, err))
         take_path(&t, s->counts->root, SIZE_MAX);
     free(costs);

@@ -187,13 +187,11 @@ static bool scope_peek(void *user, uint64_t address, uint8_t *into, size_t size)
 
 struct expression_scope vm_scope(const penta_vm *vm)
 {
-    const struct debug_info *info = info_of(vm);
     return (struct expression_scope){.user = (penta_vm *)vm,
                                      .name = scope_name,
                                      .path = scope_path,
                                      .peek = scope_peek,
-                                     .big_endian =
-                                         info->big_endian && info->big_endian(vm->module)};
+                                     .big_endian = vm->big_endian};
 }
 
 bool penta_vm_eval(const penta_vm *vm, const char *expression, penta_value *value, penta_error *err)
@@ -228,8 +226,8 @@ bool penta_value_text(const penta_value *v, unsigned base, penta_buffer *out)
 static bool poke(penta_vm *vm, uint64_t address, unsigned bytes, uint64_t bits)
 {
     uint8_t data[8];
-    bool big = info_of(vm)->big_endian && info_of(vm)->big_endian(vm->module);
-    for (unsigned i = 0; i < bytes; i++) data[big ? bytes - 1 - i : i] = (uint8_t)(bits >> 8 * i);
+    for (unsigned i = 0; i < bytes; i++)
+        data[vm->big_endian ? bytes - 1 - i : i] = (uint8_t)(bits >> 8 * i);
     return penta_vm_poke(vm, address, data, bytes);
 }
 

@@ -145,7 +145,6 @@ void watching_arm(struct penta_debugger *d, struct watching *g, bool on)
     if (on) vm->guards.hit = 0;
     vm->guards.list = g->guards;
     vm->guards.count = on ? g->count : 0;
-    if (vm->engine->guard) vm->engine->guard(vm);
     for (size_t i = 0; !on && i < g->count; i++) {
         if (!(vm->guards.hit >> i & 1) || !watch_in_frame(vm, g->watches[i])) continue;
         g->watches[i]->reads |= g->guards[i].read;

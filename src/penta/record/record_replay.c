@@ -136,8 +136,7 @@ static bool replay_finish(void *state, penta_vm *vm, const penta_stop *stop, str
     return same_end(r, stop, err);
 }
 
-static const struct host replay_host = {
-    .answer = replay_answer, .close = free, .finish = replay_finish};
+static const struct host replay_host = {.answer = replay_answer, .close = free};
 
 /* ---- the session ---- */
 
@@ -148,8 +147,10 @@ static bool begin(struct penta_session *s, const penta_record *record, penta_err
     if (!r) return error_at(err, BASE_MEMORY, 0, "no memory for the session");
     *r = (struct replay){s, record, penta_record_is_of(record, s->module)};
     s->host = &replay_host;
-    s->opened = (struct opened_host){
-        .state = r, .changes_machine = record->changes, .console = record->console};
+    s->opened = (struct opened_host){.state = r,
+                                     .changes_machine = record->changes,
+                                     .console = record->console,
+                                     .finish = replay_finish};
     if (!r->same_program) return true;
     if (!penta_vm_load(s->vm, (penta_bytes){record->state.data, record->state.size}, err))
         return false;

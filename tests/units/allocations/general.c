@@ -129,7 +129,7 @@ static void try_roundtrip(const void *user, struct outcome *o)
 static void try_run_check(const void *user, struct outcome *o)
 {
     const struct given *g = user;
-    o->ok = penta_check_run(g->module, g->options, g->count, false, outcome_finding, o);
+    o->ok = penta_check_run(g->module, false, outcome_finding, o);
 }
 
 static void file_scenarios(struct given *g)

@@ -190,8 +190,6 @@ static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *rep
     if (vm->program.cells[cell].op == COIL_CELL_PORT) report(user, &(penta_access){.host = true});
 }
 
-static bool big_endian(const penta_module *module) { return coil_module(module)->big_endian; }
-
 static void regions(const penta_vm *base, penta_region_report *report, void *user)
 {
     const struct coil_vm *vm = (const struct coil_vm *)base;
@@ -206,6 +204,5 @@ const struct debug_info coil_debug = {.lines = lines,
                                       .frames = frames,
                                       .variables = variables,
                                       .set = set,
-                                      .big_endian = big_endian,
                                       .accesses = accesses,
                                       .regions = regions};

@@ -186,6 +186,7 @@ penta_vm *coil_vm_open(const penta_module *module, const penta_option *options, 
     }
     vm->base.engine = &coil_interp;
     vm->base.module = module;
+    vm->base.big_endian = coil_module(module)->big_endian;
     atomic_init(&vm->base.interrupt, false);
     vm->m = coil_module(module);
     if (build(vm, linear, options, count, err)) return &vm->base;
@@ -202,6 +203,7 @@ struct coil_vm *coil_vm_open_object(const struct coil_module *m, penta_error *er
     }
     vm->m = m;
     vm->base.module = &m->base;
+    vm->base.big_endian = m->big_endian;
     bool ok = coil_program_load(&vm->program, m, (struct coil_load){.object = true}, err);
     if (ok) vm->regions = calloc(m->section_count + 4, sizeof *vm->regions);
     if (ok && !vm->regions) ok = error_at(err, BASE_MEMORY, 0, "no memory for a program");

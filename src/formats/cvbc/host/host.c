@@ -286,17 +286,6 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
     return false;
 }
 
-static void host_check(const penta_module *module, const penta_option *options, size_t count,
-                       struct findings *findings)
-{
-    const char *name = option_text(options, count, "board");
-    struct cvbc_board board;
-    penta_error err = {0};
-    if (name && strcmp(name, "trace") && !cvbc_module(module)->policy.board &&
-        cvbc_board_find(name, &board, &err))
-        cvbc_board_check(cvbc_module(module), &board, CVBC_STACK_MAX, findings);
-}
-
 static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out)
 {
     (void)stop;
@@ -305,5 +294,4 @@ static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struc
 
 static void host_close(void *state) { cvbc_board_free(state); }
 
-const struct host cvbc_host = {
-    .open = host_open, .answer = host_answer, .close = host_close, .check = host_check};
+const struct host cvbc_host = {.open = host_open, .answer = host_answer, .close = host_close};

@@ -61,6 +61,22 @@ static bool options_fit(const char *which, const penta_option *options, size_t c
            (is_jam || only_for("revive", which, state, options, count, err));
 }
 
+static bool revive_save(void *state, struct writer *out, penta_error *err)
+{
+    return pvm_revive_save(((struct host_state *)state)->revive, out, err);
+}
+
+static bool jam_save(void *state, struct writer *out, penta_error *err)
+{
+    return pvm_jam_save(((struct host_state *)state)->jam, out, err);
+}
+
+static bool jam_finish(void *state, penta_vm *vm, const penta_stop *stop, struct writer *text,
+                       struct json *json, penta_error *err)
+{
+    return pvm_jam_finish(((struct host_state *)state)->jam, vm, stop, text, json, err);
+}
+
 static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
                       struct opened_host *out, penta_error *err)
 {
@@ -83,6 +99,8 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
     if (h->revive) pvm_revive_attach(h->revive, vm);
     out->changes_machine = h->jam != NULL;
     out->console = h->console != NULL;
+    if (h->revive) out->save = revive_save;
+    if (h->jam) out->save = jam_save, out->finish = jam_finish;
     if (h->revive || h->console || h->jam || h->script) return true;
     host_close(h);
     return false;
@@ -97,23 +115,4 @@ static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struc
     return h->revive && pvm_revive_answer(h->revive, vm, stop, out);
 }
 
-static bool host_save(void *state, struct writer *out, penta_error *err)
-{
-    const struct host_state *h = state;
-    if (h->revive) return pvm_revive_save(h->revive, out, err);
-    if (h->jam) return pvm_jam_save(h->jam, out, err);
-    return error_at(err, BASE_UNSUPPORTED, 0, "this host has no state to save");
-}
-
-static bool host_finish(void *state, penta_vm *vm, const penta_stop *stop, struct writer *text,
-                        struct json *json, penta_error *err)
-{
-    const struct host_state *h = state;
-    return !h->jam || pvm_jam_finish(h->jam, vm, stop, text, json, err);
-}
-
-const struct host pvm_host = {.open = host_open,
-                              .answer = host_answer,
-                              .close = host_close,
-                              .save = host_save,
-                              .finish = host_finish};
+const struct host pvm_host = {.open = host_open, .answer = host_answer, .close = host_close};

@@ -69,6 +69,18 @@ static void count_enter(PARAMETERS)
     LEAVE_BY(PLAIN_CELL->run);
 }
 
+/* The gas of the block that starts at pc, whether it is charged or not. */
+static uint64_t block_gas(const penta_vm *base, uint64_t pc)
+{
+    const struct pvm_cells *p = pvm_vm_const(base)->cells;
+    uint32_t cell = pvm_cells_find(p, (uint32_t)pc), cost = 0;
+    if (!cell) return 0;
+    const struct pvm_block *b = &p->blocks[p->places[cell].block];
+    if (!pvm_gas_pipeline(p->model)) return b->count;
+    pvm_block_cost(&p->code, b->pc, p->model, p->profile->cmov_reads_old, &cost);
+    return cost;
+}
+
 bool pvm_vm_count(penta_vm *base, struct counts *counts, penta_error *err)
 {
     struct pvm_vm *vm = pvm_vm(base);
@@ -96,22 +108,12 @@ bool pvm_vm_count(penta_vm *base, struct counts *counts, penta_error *err)
     }
     free(vm->places);
     vm->places = places;
+    counts->cost_name = "gas";
+    counts->cost = block_gas;
     vm->base.counts = vm->state->counts = counts;
     vm->state->plain_distance = (intptr_t)p->cells - (intptr_t)vm->own;
     vm->state->cells = vm->own;
     return true;
-}
-
-/* The gas of the block that starts at pc, whether it is charged or not. */
-uint64_t pvm_vm_cost(const penta_vm *base, uint64_t pc)
-{
-    const struct pvm_cells *p = pvm_vm_const(base)->cells;
-    uint32_t cell = pvm_cells_find(p, (uint32_t)pc), cost = 0;
-    if (!cell) return 0;
-    const struct pvm_block *b = &p->blocks[p->places[cell].block];
-    if (!pvm_gas_pipeline(p->model)) return b->count;
-    pvm_block_cost(&p->code, b->pc, p->model, p->profile->cmov_reads_old, &cost);
-    return cost;
 }
 
 /* A block is entered, or gone on with, at a cell without its handler. */
@@ -683,6 +685,7 @@ void pvm_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         stop->kind = PENTA_STOP_INTERRUPT;
         return;
     }
+    if (base->guards.count) pvm_memory_watch(&vm->memory, &base->guards);
     pvm_vm_continue(vm);
     while (vm->wait == PVM_READY) {
         pvm_vm_convert(vm, true);
@@ -692,6 +695,7 @@ void pvm_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             pvm_vm_refund(vm, pvm_cells_rest(vm->cells, pvm_vm_cell(vm)), 0);
         if (!pvm_vm_continue(vm)) break;
     }
+    if (base->guards.count) pvm_memory_watch(&vm->memory, NULL);
     if (vm->executed != UINT64_MAX) vm->executed += account.steps;
     stop->steps = account.steps;
     pvm_vm_report(vm, stop);

@@ -492,20 +492,12 @@ const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
     return text;
 }
 
-static void guard(penta_vm *base)
-{
-    pvm_memory_watch(&pvm_vm(base)->memory, base->guards.count ? &base->guards : NULL);
-}
-
 const struct engine pvm_interp = {
     .name = "interp",
     .heeds_guards = true,
-    .guard = guard,
     .open = pvm_vm_open,
     .run = pvm_vm_run,
     PVM_ENGINE_CALLS(pvm_vm),
     .interrupt = pvm_vm_interrupt,
     .count = pvm_vm_count,
-    .cost_name = "gas",
-    .cost = pvm_vm_cost,
 };

@@ -224,7 +224,6 @@ enum pvm_outcome pvm_step(struct pvm_vm *vm);
 
 /* interp.c */
 bool pvm_vm_count(penta_vm *vm, struct counts *counts, penta_error *err);
-uint64_t pvm_vm_cost(const penta_vm *vm, uint64_t pc);
 void pvm_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 void pvm_vm_report(struct pvm_vm *vm, penta_stop *stop); /* fills in what follows from vm->wait */
 /* One instruction of a block that is paid, by the step engine. True: the run is over, *stop and

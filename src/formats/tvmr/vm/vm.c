@@ -187,6 +187,7 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
         return NULL;
     }
     vm->base.engine = &tvmr_interp;
+    vm->base.findings = tvmr_vm_findings;
     vm->base.module = module;
     atomic_init(&vm->base.interrupt, false);
     vm->memory_max = UINT64_C(1) << 30;
@@ -308,6 +309,7 @@ static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
     uint32_t *all = calloc(vm->count + 1, sizeof *all), *places = NULL;
     for (size_t i = 0; all && i < vm->count; i++) all[i] = (uint32_t)i;
     counts->works = true;
+    counts->cost_name = "operations";
     bool ok = all && counts_cut(counts, all, counts->map->count, err);
     if (ok) places = counts_places(counts, NULL, vm->count);
     free(all);
@@ -505,8 +507,6 @@ const struct engine tvmr_interp = {
     ENGINE_CALLS(vm),
     .run = tvmr_vm_run,
     .describe = tvmr_vm_describe,
-    .findings = tvmr_vm_findings,
     .walk = tvmr_vm_walk,
     .count = vm_count,
-    .cost_name = "operations",
 };
