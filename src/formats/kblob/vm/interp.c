@@ -257,7 +257,7 @@ static inline void put8(uint8_t *p, uint8_t v) { *p = v; }
 /* Fuel is given out in slices: `left` counts down, and what is in `later` follows. Spent fuel
  * dispatches like an instruction, so step is run(1) and needs no second loop. Between slices the
  * interrupt flag is looked at. */
-#define FETCH() ((uint8_t)(left-- ? in->op : KBLOB_OP_FUEL))
+#define FETCH() (__builtin_expect(left-- != 0, 1) ? in->op : (uint8_t)KBLOB_OP_FUEL)
 #define END_SLICE (later += left, granted -= left, left = 0)
 enum { SLICE = 1 << 14, LONG_MEMSET = 1 << 16 };
 
