@@ -1,11 +1,13 @@
-/* Where a run spends its instructions, its gas or its operations: by function, block, source line,
- * instruction and call path; and which of them never ran.
+/* Where a run spends its instructions, its gas, its operations or its time: by function, block, source
+ * line, instruction and call path; and which of them never ran.
  *
  *     penta_session_count(session, err);
  *     penta_session_run(session, UINT64_MAX, &stop);
  *     penta_profile *profile = penta_profile_new(session, err);
  *
- * Counts are exact, and the machine runs at most half as long again. Engines that compile cannot count.
+ * Counts are exact, and the machine runs at most half as long again. Engines that compile cannot count:
+ * with them penta_session_sample takes the place of penta_session_count, and a timer of the caller's
+ * makes the samples.
  *
  * The rules of penta.h hold: buffers are appended to, a failed call leaves them as they were, `err`
  * is cleared first. */
@@ -24,19 +26,37 @@ extern "C" {
  * attached, or memory ran out. */
 PENTA_API bool penta_session_count(penta_session *session, penta_error *err);
 
+/* Prepares for samples of compiled code, each of which counts for the instruction that is under way
+ * and the functions that are open. False: the engine does not compile (it can count), or memory ran
+ * out. */
+PENTA_API bool penta_session_sample(penta_session *session, penta_error *err);
+/* Takes one. To be called in a handler of a signal (SA_SIGINFO) that interrupts the thread in which
+ * the session runs, with the handler's third argument. Async-signal-safe. What hosts and rare
+ * instructions do counts for the instruction that they are done for. */
+PENTA_API void penta_session_take_sample(penta_session *session, const void *context);
+/* The same for who keeps samples himself: the instructions that are under way at this place of native
+ * code, of the innermost function first, at most max; for callers any instruction of the function.
+ * Returns how many; 0: not known. */
+PENTA_API size_t penta_session_where(const penta_session *session, const void *context,
+                                     uint64_t *pcs, size_t max);
+
 typedef struct penta_profile penta_profile;
 
-/* What was counted so far, as an object of its own: the session may run on or be freed, the module
- * must outlive it. False: nothing is counted. */
+/* What was counted or sampled so far, as an object of its own: the session may run on or be freed, the
+ * module must outlive it. False: nothing is. */
 PENTA_API penta_profile *penta_profile_new(const penta_session *session, penta_error *err);
 PENTA_API void penta_profile_free(penta_profile *profile); /* NULL is fine */
-/* Adds the counts of another run of the same program. False: it is of another program. */
+/* Adds the counts of another run of the same program. False: it is of another program, or one of the
+ * two has counts and the other samples. */
 PENTA_API bool penta_profile_add(penta_profile *profile, const penta_profile *other,
                                  penta_error *err);
 
 /* ---- reading it ---- */
 
 PENTA_API const penta_structure *penta_profile_structure(const penta_profile *profile);
+/* What it has: "instructions", every execution of one; or "samples". What is said of executions below
+ * is then about samples; how often something was called, and what never ran, they do not tell. */
+PENTA_API const char *penta_profile_unit(const penta_profile *profile);
 /* What is counted besides executions: "gas", "operations"; NULL: nothing. */
 PENTA_API const char *penta_profile_cost_name(const penta_profile *profile);
 /* All executions, and all of their cost. */
@@ -62,8 +82,8 @@ PENTA_API bool penta_profile_path(const penta_profile *profile, size_t i, penta_
  *     by     function|block|line|instruction   what a row is (function)
  *     weight NAME   sorts by the cost of this name instead of by executions
  *     top    N      at most N rows
- *     json   1      an object with total, cost, and a list of rows: name, from, to, executions,
- *                   share, and where there are such: total, calls, cost, file, line
+ *     json   1      an object with unit, total, cost, and a list of rows: name, from, to, executions
+ *                   or samples, share, and where there are such: total, calls, cost, file, line
  *
  * Total is with all that was called. */
 PENTA_API bool penta_profile_table(const penta_profile *profile, const penta_option *options,
@@ -76,7 +96,7 @@ PENTA_API bool penta_profile_folded(const penta_profile *profile, const penta_op
 PENTA_API bool penta_profile_flamegraph(const penta_profile *profile, const penta_option *options,
                                         size_t count, penta_buffer *out, penta_error *err);
 
-/* ---- coverage ---- */
+/* ---- coverage: false for samples ---- */
 
 /* How many blocks, instructions and lines ran, by function. Options: json 1; uncovered 1: the
  * instructions and lines that never ran instead. */

@@ -10,8 +10,14 @@
 #include "base/options.h"
 #include "base/writer.h"
 #include "core/guard.h"
-struct counts; /* core/structure/counts.h */
-struct walk;   /* core/snapshot.h */
+struct code_map; /* core/structure/code_map.h */
+struct counts;   /* core/structure/counts.h */
+struct walk;     /* core/snapshot.h */
+
+/* Where the thread that runs a machine is: its instruction, and its registers in the order of x64.h. */
+struct native_state {
+    uint64_t pc, regs[16];
+};
 
 /* What an answer of the host means for the call that asked. */
 enum call_end {
@@ -51,6 +57,12 @@ struct engine {
     /* Counts what it executes from now on, until the machine is closed; marks are not set then. NULL:
      * the engine cannot. */
     bool (*count)(penta_vm *vm, struct counts *counts, penta_error *err);
+    /* Of compiled code: the instructions that are under way when the thread is there, of the innermost
+     * function first, at most max; returns how many, 0: not known. For callers any instruction of the
+     * function does. Called in signal handlers, so it takes no memory and no locks. NULL: the engine
+     * does not compile. */
+    size_t (*sample)(const penta_vm *vm, const struct native_state *at, const struct code_map *map,
+                     uint64_t *pcs, size_t max);
     void (*close)(penta_vm *vm);
     /* The name of the stop's host call, or NULL. The entry may be NULL. */
     const char *(*detail)(const penta_vm *vm, const penta_stop *stop);

@@ -6,6 +6,7 @@
 #include "penta/session.h"
 
 struct counts;   /* core/structure/counts.h */
+struct samples;  /* penta/analysis/samples.h */
 struct code_map; /* core/structure/code_map.h */
 
 struct penta_session {
@@ -26,7 +27,8 @@ struct penta_session {
     void *report_user;
     penta_debugger *debugger;  /* or NULL */
     struct recorder *recorder; /* or NULL: nobody writes the run down */
-    struct counts *counts;     /* what a profile is taken from, or NULL */
+    struct counts *counts;     /* what a profile is taken from, or NULL; */
+    struct samples *samples;   /* of compiled code this */
     struct code_map *code_map;
 
     struct writer output, errors, log; /* kept for who has no callback */

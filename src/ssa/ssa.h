@@ -304,12 +304,13 @@ struct ssa_code {
     struct ssa_site *sites;
     struct ssa_location *locations;
     size_t site_count, site_capacity, location_count, location_capacity, call_count, call_capacity;
+    struct ssa_line *lines; /* in the order of their code */
+    size_t line_count, line_capacity;
     bool failed;
     /* of native functions */
     struct ssa_reloc *relocs;
-    struct ssa_line *lines;
     uint32_t *returns; /* places of ret instructions */
-    size_t reloc_count, reloc_capacity, line_count, line_capacity, return_count, return_capacity;
+    size_t reloc_count, reloc_capacity, return_count, return_capacity;
 };
 /* A window: an address a may be accessed with 1 << k bytes if a - base < limit[k]. */
 struct ssa_window {

@@ -9,6 +9,8 @@ prints now.
     -- file NAME                          text, as it is
     -- penta COMMAND ...                  run in the folder of these files
     -- read NAME                          what a command wrote there
+    -- sampled COMMAND ...                a profile of samples; then "PATH PERCENT": call paths of
+                                          functions that have at least that part of them
 
 Of every program, counts of profile are compared with those of a trace.
 """
@@ -71,6 +73,21 @@ def same_as_trace(command, folder):
     return ""
 
 
+def sampled(command, lines, folder):
+    """Timers are not exact, and machines are busy: a few samples are enough."""
+    done = penta(command, folder)
+    if "cannot run engine" in done.stderr:
+        return ""
+    folded = dict(line.rsplit(" ", 1) for line in penta([*command, "--folded"], folder).stdout.splitlines())
+    total = sum(map(int, folded.values()))
+    if done.returncode or " samples\n" not in done.stdout or total < 5:
+        return f"{command}: {total} samples\n{done.stdout}{done.stderr}"
+    for path, percent in (line.rsplit(" ", 1) for line in lines if line):
+        if int(folded.get(path, 0)) * 100 < int(percent) * total:
+            return f"{command}: {path} has {folded.get(path, 0)} of {total} samples"
+    return ""
+
+
 def run(path):
     failures, checks, written = [], 0, []
     with tempfile.TemporaryDirectory() as folder:
@@ -90,6 +107,11 @@ def run(path):
                 checks += 1
                 if answer != lines and not ACCEPT:
                     failures.append(f"{rest} has\n" + "\n".join(answer))
+            elif verb == "sampled":
+                checks += 1
+                wrong = sampled(shlex.split(rest), lines, folder)
+                if wrong:
+                    failures.append(wrong)
             elif verb == "penta":
                 command = shlex.split(head)[1:]
                 done = penta(command, folder)

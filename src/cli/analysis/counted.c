@@ -1,20 +1,33 @@
 #include "cli/analysis/counted.h"
+#include "cli/analysis/sampler.h"
 #include "cli/terminal/progress.h"
 
 static void called(void *user, const penta_call *call) { (void)user, (void)call; }
 
-static bool execute(struct cli *c, struct counted *run, uint64_t fuel)
+/* Counts, or with an engine that cannot count prepares for samples. */
+static bool prepare(struct cli *c, struct counted *run, bool samples, bool *sampled)
+{
+    penta_session *session = run->machine.session;
+    penta_error err = {0}, other = {0};
+    *sampled = samples && penta_session_sample(session, &other);
+    if (*sampled || penta_session_count(session, &err)) return true;
+    cli_error(c, run->machine.in.name,
+              other.code && other.code != BASE_UNSUPPORTED ? &other : &err);
+    return false;
+}
+
+static bool execute(struct cli *c, struct counted *run, uint64_t fuel, bool samples)
 {
     struct machine *m = &run->machine;
     penta_error err = {0};
+    bool sampled;
     penta_session_on_call(m->session, called, NULL); /* its output is not kept */
-    if (!penta_session_count(m->session, &err)) {
-        cli_error(c, m->in.name, &err);
-        return false;
-    }
+    if (!prepare(c, run, samples, &sampled)) return false;
     bool armed = machine_arm(c, m);
     progress_begin(c, "running", true);
+    if (armed && sampled) armed = sampler_start(c, m->session);
     if (armed) penta_session_run(m->session, fuel, &run->stop);
+    if (sampled) sampler_stop();
     progress_end(c);
     machine_disarm(m);
     if (!armed) return false;
@@ -25,15 +38,19 @@ static bool execute(struct cli *c, struct counted *run, uint64_t fuel)
     return run->profile;
 }
 
-bool counted_run(struct cli *c, struct counted *run)
+static bool open_and_run(struct cli *c, struct counted *run, bool samples)
 {
     *run = (struct counted){0};
     uint64_t fuel = UINT64_MAX;
     if (!cli_number(c, OPT_FUEL, &fuel) || !machine_open(c, &run->machine)) return false;
-    if (execute(c, run, fuel)) return true;
+    /* Compiled code does not count instructions, so with fuel it does not run. */
+    if (execute(c, run, fuel, samples && fuel == UINT64_MAX)) return true;
     machine_close(&run->machine);
     return false;
 }
+
+bool counted_run(struct cli *c, struct counted *run) { return open_and_run(c, run, false); }
+bool sampled_run(struct cli *c, struct counted *run) { return open_and_run(c, run, true); }
 
 void counted_end(struct cli *c, struct counted *run)
 {

@@ -1,4 +1,4 @@
-/* A run whose instructions are counted: what profile, cover and report share. */
+/* A run whose instructions are counted or sampled: what profile, cover and report share. */
 #pragma once
 #include "cli/machine/machine.h"
 #include "penta/profile.h"
@@ -12,5 +12,7 @@ struct counted {
 /* Opens the program and runs it to its end. What it prints is not shown: the result is the
  * profile. False: an error has been reported. */
 bool counted_run(struct cli *c, struct counted *run);
+/* The same, but engines that compile, and cannot count, are sampled. */
+bool sampled_run(struct cli *c, struct counted *run);
 /* The exit code of the command is that of the run. */
 void counted_end(struct cli *c, struct counted *run);

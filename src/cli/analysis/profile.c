@@ -3,6 +3,7 @@
 #include <string.h>
 #include "cli/analysis/counted.h"
 #include "cli/output.h"
+#include "cli/terminal/terminal.h"
 
 enum { ROWS_SHOWN = 40 };
 
@@ -71,6 +72,14 @@ static void table(struct cli *c, const struct counted *run)
     penta_buffer_free(&text);
 }
 
+static void told_samples(struct cli *c, const struct counted *run)
+{
+    if (strcmp(penta_profile_unit(run->profile), "samples") || c->value[OPT_QUIET]) return;
+    if (!penta_profile_total(run->profile))
+        terminal_say(c, "note: the run ended before the first sample; engine interp counts every "
+                        "instruction");
+}
+
 static bool outputs_allowed(struct cli *c)
 {
     const char *path = c->value[OPT_FLAMEGRAPH];
@@ -81,11 +90,12 @@ void command_PROFILE(struct cli *c)
 {
     struct counted run;
     uint64_t ignored = 0;
-    if (!cli_number(c, OPT_TOP, &ignored) || !outputs_allowed(c) || !counted_run(c, &run)) return;
+    if (!cli_number(c, OPT_TOP, &ignored) || !outputs_allowed(c) || !sampled_run(c, &run)) return;
     if (c->value[OPT_JSON]) {
         json_text(&c->json, "file", run.machine.in.name);
         json_text(&c->json, "stop", penta_stop_name(run.stop.kind));
     }
+    told_samples(c, &run);
     if (c->value[OPT_FLAMEGRAPH]) flamegraph(c, &run);
     if (c->value[OPT_FOLDED])
         folded(c, &run);

@@ -165,7 +165,7 @@ void machine_close(struct machine *m)
     input_close(&m->in);
 }
 
-/* ---- signals: the only globals of the tool, and only while a machine runs ---- */
+/* ---- signals: the only globals of the tool (and of sampler.c), and only while a machine runs ---- */
 
 static penta_vm *volatile interrupted_vm;
 static volatile sig_atomic_t deadline_passed;

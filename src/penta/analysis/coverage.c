@@ -187,7 +187,9 @@ bool penta_profile_coverage(const penta_profile *p, const penta_option *options,
     struct lines l;
     struct share all = {0};
     const struct code_map *m = p->structure.map;
-    if (!options_check(options, count, cover_options, OPTION_PRINT, err)) return false;
+    if (!options_check(options, count, cover_options, OPTION_PRINT, err) ||
+        !profile_counted(p, err))
+        return false;
     bool ok = lines_read(p, &l, err);
     struct part lines = {.all = l.count};
     for (size_t i = 0; i < l.count; i++) lines.run += l.items[i].count != 0;
@@ -226,8 +228,8 @@ bool penta_profile_lcov(const penta_profile *p, penta_buffer *out, penta_error *
 {
     *err = (penta_error){0};
     struct writer w = {0};
-    struct lines l;
-    bool ok = lines_read(p, &l, err);
+    struct lines l = {0};
+    bool ok = profile_counted(p, err) && lines_read(p, &l, err);
     if (ok && !l.count)
         ok = error_at(err, BASE_UNSUPPORTED, 0, "the program has no table of source lines");
     for (size_t i = 0; ok && i < l.count;) {
@@ -259,6 +261,7 @@ bool penta_profile_write(const penta_profile *p, penta_buffer *out, penta_error 
     *err = (penta_error){0};
     struct writer w = {0};
     const struct code_map *m = p->structure.map;
+    if (!profile_counted(p, err)) return false;
     writer_print(&w, "penta counts 1\nprogram %s %zu %08" PRIx32 "\n", m->module->driver->name,
                  m->module->file.size, program_sum(p));
     for (size_t i = 0; i < m->count; i++)
@@ -288,6 +291,7 @@ bool penta_profile_read(penta_profile *p, penta_bytes text, penta_error *err)
     *err = (penta_error){0};
     const struct code_map *m = p->structure.map;
     struct writer head = {0};
+    if (!profile_counted(p, err)) return false;
     uint64_t *counts = array_copy(p->counts, m->count + 1, sizeof *counts);
     writer_print(&head, "penta counts 1\nprogram %s %zu %08" PRIx32 "\n", m->module->driver->name,
                  m->module->file.size, program_sum(p));

@@ -42,6 +42,7 @@ bool penta_profile_html(const penta_profile *p, const char *title, penta_buffer 
     struct writer w = {0};
     const struct code_map *m = p->structure.map;
     size_t run = 0;
+    if (!profile_counted(p, err)) return false;
     for (size_t i = 0; i < m->count; i++) run += p->counts[i] != 0;
     writer_text(&w, "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>");
     markup_text(&w, title);

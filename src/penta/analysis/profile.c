@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "core/structure/counts.h"
 #include "penta/analysis/profile_struct.h"
+#include "penta/analysis/samples.h"
 #include "penta/session_struct.h"
 
 bool penta_session_count(penta_session *s, penta_error *err)
@@ -27,8 +28,10 @@ bool penta_session_count(penta_session *s, penta_error *err)
 void session_count_free(struct penta_session *s)
 {
     counts_free(s->counts);
+    samples_free(s->samples);
     code_map_free(s->code_map);
     s->counts = NULL;
+    s->samples = NULL;
     s->code_map = NULL;
 }
 
@@ -111,28 +114,58 @@ static penta_profile *profile_empty(const penta_module *module, penta_error *err
 
 static void add_up(penta_profile *p)
 {
-    p->total = p->total_cost = 0;
+    p->total = p->unknown;
+    p->total_cost = 0;
     for (size_t i = 0; i < p->structure.map->count; i++) {
         p->total += p->counts[i];
         p->total_cost += p->costs[i];
     }
 }
 
-penta_profile *penta_profile_new(const penta_session *s, penta_error *err)
+static void take_counts(penta_profile *p, const penta_session *s, penta_error *err)
 {
-    *err = (penta_error){0};
-    if (!s->counts) {
-        error_at(err, BASE_STATE, 0, "the session counts nothing");
-        return NULL;
-    }
-    penta_profile *p = profile_empty(s->module, err);
-    if (!p) return NULL;
     uint64_t *costs = s->counts->cost ? block_costs(s, err) : NULL;
     struct taking t = {p, s->counts, costs, err};
     p->cost_name = s->counts->cost_name;
     if (!err->code && counts_instructions(s->counts, p->counts, err))
         take_path(&t, s->counts->root, SIZE_MAX);
     free(costs);
+}
+
+static void add_path(penta_profile *p, penta_path path, penta_error *err)
+{
+    if (ARRAY_GROW(p->paths, p->path_capacity, p->path_count, err))
+        p->paths[p->path_count++] = path;
+}
+
+/* What has no path of its own is one without a function. */
+static void take_samples(penta_profile *p, const struct samples *s, penta_error *err)
+{
+    p->sampled = true;
+    p->unknown = s->unknown;
+    memcpy(p->counts, s->counts, s->map->count * sizeof *p->counts);
+    for (uint32_t i = 0; i < s->path_count && !err->code; i++) {
+        const struct sample_path *path = &s->paths[i];
+        size_t parent = path->parent == UINT32_MAX ? SIZE_MAX : path->parent;
+        add_path(p, (penta_path){parent, path->function, 0, path->samples, 0}, err);
+    }
+    uint64_t rest = s->unknown + s->unplaced;
+    if (rest && !err->code) add_path(p, (penta_path){SIZE_MAX, SIZE_MAX, 0, rest, 0}, err);
+}
+
+penta_profile *penta_profile_new(const penta_session *s, penta_error *err)
+{
+    *err = (penta_error){0};
+    if (!s->counts && !s->samples) {
+        error_at(err, BASE_STATE, 0, "the session counts nothing");
+        return NULL;
+    }
+    penta_profile *p = profile_empty(s->module, err);
+    if (!p) return NULL;
+    if (s->counts)
+        take_counts(p, s, err);
+    else
+        take_samples(p, s->samples, err);
     add_up(p);
     if (!err->code) return p;
     penta_profile_free(p);
@@ -172,6 +205,8 @@ bool penta_profile_add(penta_profile *p, const penta_profile *other, penta_error
     *err = (penta_error){0};
     if (!same_program(p, other))
         return error_at(err, BASE_STATE, 0, "the two profiles are of different programs");
+    if (p->sampled != other->sampled)
+        return error_at(err, BASE_STATE, 0, "one profile has counts, the other samples");
     size_t *numbers = calloc(other->path_count + 1, sizeof *numbers);
     if (!numbers) return error_at(err, BASE_MEMORY, 0, "no memory for a profile");
     for (size_t i = 0; i < other->path_count && !err->code; i++) {
@@ -188,6 +223,7 @@ bool penta_profile_add(penta_profile *p, const penta_profile *other, penta_error
         p->counts[i] += other->counts[i];
         p->costs[i] += other->costs[i];
     }
+    if (!err->code) p->unknown += other->unknown;
     free(numbers);
     add_up(p);
     return !err->code;
@@ -196,6 +232,7 @@ bool penta_profile_add(penta_profile *p, const penta_profile *other, penta_error
 /* ---- reading ---- */
 
 const penta_structure *penta_profile_structure(const penta_profile *p) { return &p->structure; }
+const char *penta_profile_unit(const penta_profile *p) { return profile_unit(p); }
 const char *penta_profile_cost_name(const penta_profile *p) { return p->cost_name; }
 uint64_t penta_profile_total(const penta_profile *p) { return p->total; }
 uint64_t penta_profile_total_cost(const penta_profile *p) { return p->total_cost; }
@@ -214,6 +251,12 @@ bool penta_profile_path(const penta_profile *p, size_t i, penta_path *path)
     if (i >= p->path_count) return false;
     *path = p->paths[i];
     return true;
+}
+
+bool profile_counted(const penta_profile *p, penta_error *err)
+{
+    return !p->sampled ||
+           error_at(err, BASE_UNSUPPORTED, 0, "samples do not tell what ran and what did not");
 }
 
 bool profile_weight(const penta_profile *p, const penta_option *options, size_t count,

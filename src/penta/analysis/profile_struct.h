@@ -11,18 +11,22 @@ struct penta_profile {
     penta_path *paths;
     size_t path_count, path_capacity;
     uint64_t total, total_cost;
+    uint64_t unknown; /* samples without an instruction: part of the total */
 };
 
 /* The option 'weight': whether to weigh by cost. */
 bool profile_weight(const penta_profile *p, const penta_option *options, size_t count,
                     bool *by_cost, penta_error *err);
+/* False with an error: it has samples, which do not say what never ran. */
+bool profile_counted(const penta_profile *p, penta_error *err);
 static inline const char *profile_unit(const penta_profile *p)
 {
     return p->sampled ? "samples" : "instructions";
 }
 static inline const char *profile_function_name(const penta_profile *p, size_t function)
 {
-    return function == SIZE_MAX ? "[deeper]" : p->structure.map->functions[function].name;
+    if (function == SIZE_MAX) return p->sampled ? "[other]" : "[deeper]";
+    return p->structure.map->functions[function].name;
 }
 /* By path: its weight with that of all below it. Free it; NULL: no memory. */
 uint64_t *profile_inclusive(const penta_profile *p, bool by_cost);

@@ -77,8 +77,8 @@ static bool rows_of_code(struct table *t)
         r->to = in->next;
         r->function = m->blocks[in->block].function;
         r->cost += t->p->costs[i];
-        /* Of a block: how often it ran; of a function: how many instructions did. */
-        if (starts || t->by == BY_FUNCTION) r->count += t->p->counts[i];
+        /* Of a block: how often it ran; of a function: how many instructions did. Samples add up. */
+        if (starts || t->by == BY_FUNCTION || t->p->sampled) r->count += t->p->counts[i];
     }
     return !t->err->code && (t->by != BY_FUNCTION || add_totals(t));
 }
@@ -146,7 +146,7 @@ static void drop_unused(struct table *t)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->count; i++)
-        if (t->rows[i].count || t->rows[i].cost) t->rows[n++] = t->rows[i];
+        if (t->rows[i].count || t->rows[i].cost || t->rows[i].total) t->rows[n++] = t->rows[i];
     t->count = n;
     if (n) qsort(t->rows, n, sizeof *t->rows, t->by_cost ? by_cost : by_count);
 }
@@ -179,7 +179,7 @@ static double share(uint64_t part, uint64_t all)
 static double row_share(const struct table *t, const struct row *r)
 {
     uint64_t weight = t->by_cost ? r->cost : r->count;
-    if (t->by == BY_BLOCK && !t->by_cost) { /* instructions that it executed */
+    if (t->by == BY_BLOCK && !t->by_cost && !t->p->sampled) { /* instructions that it executed */
         size_t block = t->map->insns[code_map_find(t->map, r->from)].block;
         weight *= t->map->blocks[block].instructions;
     }
@@ -189,21 +189,22 @@ static double row_share(const struct table *t, const struct row *r)
 static void table_text(const struct table *t, size_t rows, struct writer *w)
 {
     const penta_profile *p = t->p;
-    bool function = t->by == BY_FUNCTION, cost = p->cost_name != NULL;
-    const char *counted = t->by == BY_BLOCK || t->by == BY_INSTRUCTION ? "times" : profile_unit(p);
+    bool function = t->by == BY_FUNCTION, cost = p->cost_name != NULL, calls = !p->sampled;
+    bool times = (t->by == BY_BLOCK || t->by == BY_INSTRUCTION) && !p->sampled;
+    const char *counted = times ? "times" : profile_unit(p);
     writer_print(w, "%" PRIu64 " %s", p->total, profile_unit(p));
     if (cost) writer_print(w, ", %" PRIu64 " %s", p->total_cost, p->cost_name);
     writer_print(w, "\n\n%7s %14s", "share", counted);
     if (cost) writer_print(w, " %14s", p->cost_name);
-    if (function) writer_print(w, " %14s %9s", "with calls", "calls");
+    if (function) writer_print(w, " %14s", "with calls");
+    if (function && calls) writer_print(w, " %9s", "calls");
     writer_print(w, "  %s\n", by_names[t->by]);
     for (size_t i = 0; i < rows; i++) {
         const struct row *r = &t->rows[i];
         writer_print(w, "%6.2f%% %14" PRIu64, row_share(t, r), r->count);
         if (cost) writer_print(w, " %14" PRIu64, r->cost);
-        if (function)
-            writer_print(w, " %14" PRIu64 " %9" PRIu64, t->by_cost ? r->total_cost : r->total,
-                         r->calls);
+        if (function) writer_print(w, " %14" PRIu64, t->by_cost ? r->total_cost : r->total);
+        if (function && calls) writer_print(w, " %9" PRIu64, r->calls);
         writer_text(w, "  ");
         row_name(t, r, w);
         writer_char(w, '\n');
@@ -219,12 +220,12 @@ static void row_json(const struct table *t, const struct row *r, struct json *j)
     json_string(j, "name", writer_view(&name));
     json_uint(j, "from", r->from);
     json_uint(j, "to", r->to);
-    json_uint(j, "executions", r->count);
+    json_uint(j, t->p->sampled ? "samples" : "executions", r->count);
     json_float(j, "share", row_share(t, r));
     if (t->p->cost_name) json_uint(j, t->p->cost_name, r->cost);
     if (t->by == BY_FUNCTION) {
         json_uint(j, "total", r->total);
-        json_uint(j, "calls", r->calls);
+        if (!t->p->sampled) json_uint(j, "calls", r->calls);
     }
     if (t->by == BY_LINE) {
         json_string(j, "file", r->file);

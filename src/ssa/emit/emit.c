@@ -37,6 +37,24 @@ void ssa_emit_call(struct ssa_emitter *m, uint32_t function)
     c->calls[c->call_count++] = (struct ssa_call){x64_here(m->e) - 4, function};
 }
 
+/* What follows comes from the guest instruction at this position. */
+static void emit_line(struct ssa_emitter *m, uint32_t position)
+{
+    struct ssa_code *c = m->code;
+    uint32_t here = x64_here(m->e);
+    if (!position) return;
+    struct ssa_line *last = c->line_count ? &c->lines[c->line_count - 1] : NULL;
+    if (last && last->position == position - 1) return;
+    if (last && last->native == here) {
+        last->position = position - 1;
+        return;
+    }
+    if (ARRAY_RESERVE(c->lines, c->line_capacity, c->line_count + 1))
+        c->lines[c->line_count++] = (struct ssa_line){here, position - 1};
+    else
+        c->failed = true;
+}
+
 void ssa_link(struct ssa_code *code)
 {
     for (size_t i = 0; i < code->call_count; i++)
@@ -58,6 +76,7 @@ static void emit_stubs(struct ssa_emitter *m)
     for (size_t i = 0; i < m->stub_count && !x64_full(m->e); i++) {
         const struct ssa_stub *s = &m->stubs[i];
         x64_aim(m->e, s->site, x64_here(m->e));
+        emit_line(m, m->f->insns[s->insn].position);
         x64_call_to(m->e, m->code->ask);
         ssa_emit_site(m, s->insn);
         x64_jmp_to(m->e, s->back);
@@ -258,8 +277,7 @@ static void emit_block(struct ssa_emitter *m, uint32_t b, uint32_t next, const s
         uint8_t op = m->f->insns[i].op;
         if (op == SSA_PHI || op == SSA_PARAM || op == SSA_RESULT) continue;
         m->at = m->l.number[i];
-        if (m->f->native && !ssa_immediate(&m->f->insns[i]))
-            ssa_native_line(m, m->f->insns[i].position);
+        if (!ssa_immediate(&m->f->insns[i])) emit_line(m, m->f->insns[i].position);
         while (*gap < count && gaps[*gap].at < m->at - 1) ++*gap;
         for (; *gap < count && gaps[*gap].at == m->at - 1; ++*gap) {
             const struct ssa_interval *then = ssa_interval_at(&m->l, gaps[*gap].value, m->at - 1);

@@ -60,7 +60,6 @@ enum x64_cond ssa_emit_compare(struct ssa_emitter *m, const struct ssa_insn *in)
 uint32_t ssa_native_frame(const struct ssa_live *l); /* bytes */
 void ssa_native_begin(struct ssa_emitter *m);
 void ssa_native_return(struct ssa_emitter *m);
-void ssa_native_line(struct ssa_emitter *m, uint32_t position);
 void ssa_native_symbol(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d);
 void ssa_native_foreign(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value);
 

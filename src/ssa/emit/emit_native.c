@@ -31,23 +31,6 @@ void ssa_native_return(struct ssa_emitter *m)
     x64_ret(m->e);
 }
 
-void ssa_native_line(struct ssa_emitter *m, uint32_t position)
-{
-    struct ssa_code *c = m->code;
-    uint32_t here = x64_here(m->e);
-    if (!position) return;
-    struct ssa_line *last = c->line_count ? &c->lines[c->line_count - 1] : NULL;
-    if (last && last->position == position - 1) return;
-    if (last && last->native == here) {
-        last->position = position - 1;
-        return;
-    }
-    if (ARRAY_RESERVE(c->lines, c->line_capacity, c->line_count + 1))
-        c->lines[c->line_count++] = (struct ssa_line){here, position - 1};
-    else
-        c->failed = true;
-}
-
 /* Four bytes for the linker. */
 static void refer(struct ssa_emitter *m, enum ssa_reloc_kind kind, uint32_t symbol)
 {

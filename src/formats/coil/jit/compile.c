@@ -343,6 +343,8 @@ bool coil_jit_compile(struct coil_jit *j)
     j->sites = code.sites;
     j->locations = code.locations;
     j->site_count = code.site_count;
+    j->lines = code.lines;
+    j->line_count = code.line_count;
     j->code_used = ok ? x64_here(&code.e) : 0;
     j->nanoseconds = now() - start;
     return ok && map_stacks(j) && !mprotect(j->code, capacity, PROT_READ | PROT_EXEC);
@@ -355,6 +357,7 @@ void coil_jit_release(struct coil_jit *j)
     if (j->frame_memory && j->frame_memory != MAP_FAILED) munmap(j->frame_memory, j->frame_bytes);
     free(j->sites);
     free(j->locations);
+    free(j->lines);
     free(j->entries);
     free(j->frames);
     free(j->touched);
@@ -365,6 +368,7 @@ void coil_jit_release(struct coil_jit *j)
     j->stack_memory = j->frame_memory = NULL;
     j->sites = NULL;
     j->locations = NULL;
+    j->lines = NULL;
     j->entries = j->frames = j->slot_first = NULL;
     j->touched = j->slot_types = j->kept = NULL;
     j->vm.kept = NULL;

@@ -57,7 +57,8 @@ struct coil_jit {
     size_t code_bytes, code_used;
     struct ssa_site *sites; /* in the order of their code */
     struct ssa_location *locations;
-    size_t site_count;
+    struct ssa_line *lines; /* in the order of their code; positions are cells */
+    size_t site_count, line_count;
     uint32_t *entries, *frames; /* per function: native offset; bytes of its frame */
     uint8_t *touched;           /* per function: registers that it passes, as bits */
     uint8_t *slot_types;        /* of all functions, one after the other */
@@ -75,6 +76,7 @@ struct coil_jit {
     uint32_t interpreted; /* functions without native code */
     uint64_t nanoseconds; /* that compiling took */
     bool leaves;          /* any function may be the last one: jumps to computed addresses */
+    volatile bool inside; /* native code, or what it asks, runs */
     bool suspended;       /* native code waits for an answer or goes on after an interrupt */
     int why;              /* native code has left */
     penta_vm *twin;       /* of the engine both: the interpreter's machine */
@@ -191,11 +193,24 @@ void coil_jit_release(struct coil_jit *j);
 
 /* ---- state.c ---- */
 
+/* A function that is open: its own native frame, or inlined in another's. */
+struct coil_open {
+    uint32_t function, position, first, end; /* of its locations */
+    uint64_t frame;
+};
+/* The functions that a site stands for, from the inside out; out may be NULL. */
+size_t coil_jit_open_at(const struct coil_jit *j, const struct ssa_site *s, uint64_t frame,
+                        struct coil_open *out);
 /* Writes the state of native code, which has asked at an exit, to the machine. False: no memory. */
 bool coil_jit_settle(struct coil_jit *j);
 size_t coil_jit_depth(const struct coil_jit *j); /* calls of native code */
 const struct ssa_site *coil_jit_site(const struct coil_jit *j, uint64_t address);
 uint64_t coil_jit_value(const struct coil_jit *j, const struct ssa_location *at, uint64_t frame);
+
+/* ---- sample.c ---- */
+
+size_t coil_jit_sample(const penta_vm *vm, const struct native_state *at,
+                       const struct code_map *map, uint64_t *pcs, size_t max);
 
 /* ---- run.c ---- */
 

@@ -179,7 +179,10 @@ static bool call_native(struct coil_jit *j, uint32_t stub, uint32_t at)
     } way = {j->code + stub};
     j->vm.executed = UINT64_MAX;
     j->vm.yielded = false;
-    return way.code(j, j->code + at) != 0;
+    j->inside = true;
+    bool returns = way.code(j, j->code + at) != 0;
+    j->inside = false;
+    return returns;
 }
 
 /* At the start of a function: true if it returned. */
@@ -339,6 +342,7 @@ const struct engine coil_jit_engine = {
     .poke = coil_vm_poke,
     .mark = coil_vm_mark,
     .interrupt = jit_interrupt,
+    .sample = coil_jit_sample,
     .walk = jit_walk,
     .close = jit_close,
     .detail = coil_vm_detail,

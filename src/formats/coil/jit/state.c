@@ -42,21 +42,14 @@ static void set_flags(struct coil_jit *j, uint64_t operation, uint64_t a, uint64
     coil_flags_set(&j->vm, o.opcode, o.flags, (uint8_t)~o.written);
 }
 
-/* A function that is open: its own native frame, or inlined in another's. */
-struct open {
-    uint32_t function, position, first, end; /* of its locations */
-    uint64_t frame;
-};
-
-/* The functions that a site stands for, from the inside out; at most `room` of them are stored. */
-static size_t open_at(const struct coil_jit *j, const struct ssa_site *s, uint64_t frame,
-                      struct open *out)
+size_t coil_jit_open_at(const struct coil_jit *j, const struct ssa_site *s, uint64_t frame,
+                        struct coil_open *out)
 {
     size_t n = 0;
-    struct open now = {s->function, s->position, s->first, s->first + s->count, frame};
+    struct coil_open now = {s->function, s->position, s->first, s->first + s->count, frame};
     for (uint32_t i = s->first; i < s->first + s->count; i++) {
         if (j->locations[i].key != SSA_KEY_CALLER) continue;
-        struct open inner = now;
+        struct coil_open inner = now;
         inner.end = i;
         if (out) out[n] = inner;
         n++;
@@ -69,7 +62,8 @@ static size_t open_at(const struct coil_jit *j, const struct ssa_site *s, uint64
 }
 
 /* One function's part of the state. known: registers that an inner function has set. */
-static void settle_one(struct coil_jit *j, const struct open *o, uint64_t *slots, uint32_t *known)
+static void settle_one(struct coil_jit *j, const struct coil_open *o, uint64_t *slots,
+                       uint32_t *known)
 {
     uint64_t operation = 0, a = 0, b = 0;
     for (uint32_t i = o->first; i < o->end; i++) {
@@ -96,7 +90,7 @@ static void settle_one(struct coil_jit *j, const struct open *o, uint64_t *slots
 }
 
 /* For who looks at the machine: slots that the function here still has. */
-static void note_kept(struct coil_jit *j, const struct open *here)
+static void note_kept(struct coil_jit *j, const struct coil_open *here)
 {
     memset(j->kept, 0, j->vm.program.functions[here->function].slots);
     for (uint32_t i = here->first; i < here->end; i++) {
@@ -110,17 +104,17 @@ static void note_kept(struct coil_jit *j, const struct open *here)
 /* All open functions of native code, from the inside out; out may be NULL. The stack has, from its top:
  * the return to the entry stub; for each call a word for every function that is inlined around it, and
  * its return address; the return address of the exit. */
-static size_t open_functions(const struct coil_jit *j, struct open *out)
+static size_t open_functions(const struct coil_jit *j, struct coil_open *out)
 {
     const uint64_t *at = (const uint64_t *)(uintptr_t)j->stack,
                    *end = (const uint64_t *)(uintptr_t)(j->stack_memory + j->stack_bytes) - 1;
     uint64_t frame = j->frame;
-    size_t n = open_at(j, coil_jit_site(j, *at++), frame, out);
+    size_t n = coil_jit_open_at(j, coil_jit_site(j, *at++), frame, out);
     while (at < end) {
         const struct ssa_site *s = coil_jit_site(j, *at);
         /* The frame register moved by the frame of the function whose code the call is in. */
         frame -= j->frames[s->owner];
-        size_t more = open_at(j, s, frame, out ? out + n : NULL);
+        size_t more = coil_jit_open_at(j, s, frame, out ? out + n : NULL);
         at += more; /* one for itself, one for each inlined */
         n += more;
     }
@@ -134,7 +128,7 @@ bool coil_jit_settle(struct coil_jit *j)
     struct coil_vm *vm = &j->vm;
     const struct ssa_site *here = coil_jit_site(j, *(const uint64_t *)(uintptr_t)j->stack);
     size_t n = open_functions(j, NULL), fp = j->base_fp;
-    struct open *open = malloc(n * sizeof *open);
+    struct coil_open *open = malloc(n * sizeof *open);
     bool ok = open && array_reserve(&vm->frames, &vm->frame_capacity, j->base_depth + n,
                                     sizeof *vm->frames);
     if (ok) open_functions(j, open);

@@ -216,6 +216,10 @@ bool pvm_jit_advance(struct pvm_vm *vm, int64_t budget, penta_stop *stop);
 /* Gas model step: gives back what was paid for instructions that were not executed. */
 void pvm_jit_refund(struct pvm_vm *vm);
 
+/* sample.c */
+size_t pvm_jit_sample(const penta_vm *vm, const struct native_state *at, const struct code_map *map,
+                      uint64_t *pcs, size_t max);
+
 /* lockstep.c */
 extern const struct engine pvm_both;
 void pvm_both_adopt(struct pvm_vm *vm, const struct pvm_config *config);

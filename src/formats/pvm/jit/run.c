@@ -290,4 +290,5 @@ const struct engine pvm_jit = {
     .run = jit_run,
     PVM_ENGINE_CALLS(pvm_vm),
     .interrupt = pvm_kick,
+    .sample = pvm_jit_sample,
 };

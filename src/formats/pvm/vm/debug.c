@@ -103,24 +103,29 @@ static bool load_word(const struct pvm_vm *vm, uint64_t address, uint64_t *value
     return true;
 }
 
+bool pvm_vm_unwind(const struct pvm_vm *vm, uint32_t start, bool innermost, struct pvm_frame *f)
+{
+    struct unwound u = {0};
+    read_start(&pvm_module(vm->base.module)->program.code, start, (uint32_t)f->pc, &u);
+    f->sp += u.frame;
+    if (u.saved && !load_word(vm, f->sp + u.at, &f->ra)) return false;
+    return (innermost || u.saved) && call_before(vm, f->ra, &f->pc);
+}
+
 static size_t frames(const penta_vm *base, penta_frame *out, size_t max)
 {
     enum { MOST = 4096 };
     const struct pvm_vm *vm = pvm_vm_const(base);
     const struct pvm_program *p = &pvm_module(base->module)->program;
-    uint64_t pc = vm->state->pc, sp = vm->state->regs[PVM_SP], ra = vm->state->regs[PVM_RA];
+    struct pvm_frame f = {vm->state->pc, vm->state->regs[PVM_SP], vm->state->regs[PVM_RA]};
     size_t functions = 0, n = 0, i;
     struct pvm_named_code *names = max > 1 ? pvm_functions(p, &functions) : NULL;
     for (;;) {
-        struct unwound u = {0};
-        if (n < max) out[n] = (penta_frame){pc, UINT64_MAX - sp};
+        if (n < max) out[n] = (penta_frame){f.pc, UINT64_MAX - f.sp};
         if (++n >= max || n >= MOST) break;
-        ARRAY_SEARCH(i, 0, functions, names[i].pc > pc);
-        if (i) read_start(&p->code, names[i - 1].pc, (uint32_t)pc, &u);
-        sp += u.frame;
-        if (u.saved && !load_word(vm, sp + u.at, &ra)) break;
-        /* Only the innermost function may still have its return address in ra. */
-        if ((n > 1 && !u.saved) || !call_before(vm, ra, &pc)) break;
+        ARRAY_SEARCH(i, 0, functions, names[i].pc > f.pc);
+        uint32_t start = i ? names[i - 1].pc : (uint32_t)f.pc;
+        if (!pvm_vm_unwind(vm, start, n == 1, &f)) break;
     }
     free(names);
     return n;

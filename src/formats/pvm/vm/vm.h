@@ -222,6 +222,13 @@ enum pvm_outcome {
 };
 enum pvm_outcome pvm_step(struct pvm_vm *vm);
 
+/* debug.c: from a function that starts at `start` to the one that called it. False: none is known.
+ * Only the innermost function may still have its return address in ra. */
+struct pvm_frame {
+    uint64_t pc, sp, ra;
+};
+bool pvm_vm_unwind(const struct pvm_vm *vm, uint32_t start, bool innermost, struct pvm_frame *f);
+
 /* interp.c */
 bool pvm_vm_count(penta_vm *vm, struct counts *counts, penta_error *err);
 void pvm_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);

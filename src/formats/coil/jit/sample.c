@@ -1,0 +1,84 @@
+/* Which instructions of the program are under way, for a profiler that looks at native code from a
+ * signal handler. */
+#include "base/array.h"
+#include "coil/jit/jit.h"
+
+struct sample {
+    const struct coil_jit *j;
+    uint64_t *pcs;
+    size_t count, max;
+};
+
+static void add(struct sample *s, uint32_t cell)
+{
+    const struct coil_program *p = &s->j->vm.program;
+    if (s->count < s->max && cell < p->count) s->pcs[s->count++] = p->pcs[cell];
+}
+
+/* The cell that the code at this offset comes from; and if that is of an inlined function, some cell
+ * of the one it is inlined in. */
+static void add_code(struct sample *s, uint32_t offset)
+{
+    const struct coil_jit *j = s->j;
+    const struct coil_program *p = &j->vm.program;
+    size_t line, i;
+    ARRAY_SEARCH(i, 0, p->function_count, j->entries[i] > offset);
+    ARRAY_SEARCH(line, 0, j->line_count, j->lines[line].native > offset);
+    uint32_t function = (uint32_t)i - 1, cell = p->functions[function].first;
+    if (line && j->lines[line - 1].native >= j->entries[function])
+        cell = j->lines[line - 1].position;
+    add(s, cell);
+    if (cell < p->count && p->owners[cell] != function) add(s, p->functions[function].first);
+}
+
+/* Return addresses, from the inside out, as open_functions in state.c reads them; a word that is none
+ * is one of a call that is just beginning or ending. */
+static void add_callers(struct sample *s, const uint64_t *at)
+{
+    enum { INLINED = 8 };
+    const struct coil_jit *j = s->j;
+    const uint64_t *end = (const uint64_t *)(uintptr_t)(j->stack_memory + j->stack_bytes) - 1;
+    while (at < end && s->count < s->max) {
+        struct coil_open open[INLINED];
+        const struct ssa_site *site = coil_jit_site(j, *at);
+        size_t n = site ? coil_jit_open_at(j, site, 0, NULL) : 0;
+        if (n && n <= INLINED) coil_jit_open_at(j, site, 0, open);
+        for (size_t i = 0; n <= INLINED && i < n; i++) add(s, open[i].position);
+        bool call = site && (site->kind & 0xff) == COIL_EXIT_CALL;
+        at += call ? n : 1;
+    }
+}
+
+static bool on_stack(const struct coil_jit *j, uint64_t address)
+{
+    return address - (uint64_t)(uintptr_t)j->stack_memory < j->stack_bytes && !(address & 7);
+}
+
+/* Words that the call around `pc` has put on the stack, and that are no return addresses. */
+static size_t words_at(const struct coil_jit *j, uint64_t pc)
+{
+    enum { CALL = 5 }; /* bytes */
+    const struct ssa_site *site = coil_jit_site(j, pc);
+    if (!site) site = coil_jit_site(j, pc + CALL);
+    bool call = site && (site->kind & 0xff) == COIL_EXIT_CALL;
+    return call ? coil_jit_open_at(j, site, 0, NULL) - 1 : 0;
+}
+
+size_t coil_jit_sample(const penta_vm *base, const struct native_state *at,
+                       const struct code_map *map, uint64_t *pcs, size_t max)
+{
+    const struct coil_jit *j = (const struct coil_jit *)base;
+    struct sample s = {.j = j, .pcs = pcs, .max = max};
+    uint64_t offset = at->pc - (uint64_t)(uintptr_t)j->code, stack = at->regs[RSP];
+    (void)map;
+    if (!j->code) return 0;
+    if (offset < j->code_used && j->vm.program.function_count && offset >= j->entries[0]) {
+        add_code(&s, (uint32_t)offset);
+        stack += 8 * words_at(j, at->pc);
+    } else if (!on_stack(j, stack)) { /* what native code has asked is done on the host's stack */
+        stack = j->inside || j->suspended ? j->stack : 0;
+    }
+    if (on_stack(j, stack)) add_callers(&s, (const uint64_t *)(uintptr_t)stack);
+    if (!s.count) add(&s, j->vm.pc); /* the interpreter runs */
+    return s.count;
+}
