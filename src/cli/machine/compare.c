@@ -1,11 +1,12 @@
-/* trace --compare: two traces of trace --json, step by step, up to the first difference. */
+/* trace --compare: two traces of trace --json, step by step, up to the first difference. What follows it
+ * is shown like the difference of two texts: lines that both have are next to each other again. */
 #include <inttypes.h>
 #include <string.h>
 #include "base/json/json_read.h"
 #include "base/sanitize.h"
 #include "cli/machine/compare.h"
 
-enum { CONTEXT = 3 };
+enum { CONTEXT = 3, AFTER = 8 }; /* lines before the difference, and of each side from there on */
 
 struct side {
     const char *name;
@@ -74,11 +75,9 @@ static bool same_text(const struct json_object *a, const struct json_object *b, 
     return x && y ? !strcmp(x, y) : x == y;
 }
 
-/* What differs, or NULL. */
+/* What differs besides the place, or NULL. */
 static const char *difference(const struct json_object *a, const struct json_object *b)
 {
-    if (number(a, "step") != number(b, "step")) return "step";
-    if (number(a, "pc") != number(b, "pc")) return "pc";
     if (!same_text(a, b, "text")) return "instruction";
     if (!same_text(a, b, "inner")) return "inner";
     if (!same_text(a, b, "stop")) return "stop";
@@ -114,11 +113,66 @@ static void show_line(struct writer *w, char sign, const struct json_object *lin
     writer_char(w, '\n');
 }
 
-static void show_rest(struct writer *w, char sign, const struct side *s, size_t at)
+/* The lines of a side from the difference on, and for each pair of places how many lines both sides
+ * have in common from there on. */
+struct window {
+    const struct side *side;
+    size_t from, count;
+};
+
+static const struct json_object *window_line(const struct window *v, size_t i)
 {
-    if (s->first + at >= s->count) writer_print(w, "%c the trace ends\n", sign);
-    for (size_t i = s->first + at; i < s->count && i < s->first + at + CONTEXT; i++)
-        show_line(w, sign, json_item(s->lines, i));
+    return json_item(v->side->lines, v->from + i);
+}
+
+static struct window window_of(const struct side *s, size_t at)
+{
+    size_t from = s->first + at, left = from < s->count ? s->count - from : 0;
+    return (struct window){s, from, left < AFTER ? left : AFTER};
+}
+
+static void show_end(struct writer *w, char sign, const struct window *v, size_t at)
+{
+    if (at == v->count && v->from + at >= v->side->count)
+        writer_print(w, "%c the trace ends\n", sign);
+}
+
+static void show_windows(struct writer *w, const struct window *a, const struct window *b)
+{
+    unsigned common[AFTER + 1][AFTER + 1] = {{0}};
+    size_t i = 0, j = 0;
+    for (size_t x = a->count; x-- > 0;)
+        for (size_t y = b->count; y-- > 0;) {
+            unsigned one = common[x + 1][y], other = common[x][y + 1];
+            bool same = (x || y) && !difference(window_line(a, x), window_line(b, y));
+            common[x][y] = same ? common[x + 1][y + 1] + 1 : one > other ? one : other;
+        }
+    if (!a->count) show_end(w, '-', a, 0);
+    if (!b->count) show_end(w, '+', b, 0);
+    while (i < a->count || j < b->count) {
+        bool both = i < a->count && j < b->count && (i || j);
+        if (both && !difference(window_line(a, i), window_line(b, j))) {
+            show_line(w, ' ', window_line(a, i++));
+            j++;
+        } else if (i < a->count && (j == b->count || common[i + 1][j] >= common[i][j + 1])) {
+            show_line(w, '-', window_line(a, i++));
+            show_end(w, '-', a, i);
+        } else {
+            show_line(w, '+', window_line(b, j++));
+            show_end(w, '+', b, j);
+        }
+    }
+}
+
+static void show_run(struct writer *w, char sign, const struct side *s)
+{
+    const struct json_object *root = json_root(s->doc);
+    const char *stop = json_as_text(json_get(root, "stop"));
+    writer_print(w, "%c the run: ", sign);
+    writer_safe_text(w, stop ? stop : "?");
+    writer_print(w, " pc=%" PRIu64, number(root, "pc"));
+    if (json_get(root, "steps")) writer_print(w, " steps=%" PRIu64, number(root, "steps"));
+    writer_char(w, '\n');
 }
 
 static void show(struct cli *c, const struct side *a, const struct side *b, size_t at,
@@ -143,8 +197,37 @@ static void show(struct cli *c, const struct side *a, const struct side *b, size
     writer_print(w, "%s differs after %zu lines that are the same\n", what, at);
     for (size_t i = at > CONTEXT ? at - CONTEXT : 0; i < at; i++)
         show_line(w, ' ', json_item(a->lines, a->first + i));
-    show_rest(w, '-', a, at);
-    show_rest(w, '+', b, at);
+    struct window x = window_of(a, at), y = window_of(b, at);
+    if (strcmp(what, "end")) {
+        show_windows(w, &x, &y);
+    } else {
+        show_run(w, '-', a);
+        show_run(w, '+', b);
+    }
+}
+
+/* Lines may be a part of the run: its end is in the document too; of compiled code without steps. */
+static bool same_end(const struct side *a, const struct side *b)
+{
+    const struct json_object *x = json_root(a->doc), *y = json_root(b->doc);
+    uint64_t m = number(x, "steps"), n = number(y, "steps");
+    return same_text(x, y, "stop") && number(x, "pc") == number(y, "pc") &&
+           (m == n || m == UINT64_MAX || n == UINT64_MAX);
+}
+
+/* What differs first, after `same` lines; NULL: nothing. */
+static const char *first_difference(const struct side *a, const struct side *b, size_t *same)
+{
+    for (*same = 0; a->first + *same < a->count && b->first + *same < b->count; ++*same) {
+        const struct json_object *x = json_item(a->lines, a->first + *same),
+                                 *y = json_item(b->lines, b->first + *same);
+        const char *what = number(x, "step") != number(y, "step") ? "step"
+                           : number(x, "pc") != number(y, "pc")   ? "pc"
+                                                                  : difference(x, y);
+        if (what) return what;
+    }
+    if (a->count - a->first != b->count - b->first) return "length";
+    return same_end(a, b) ? NULL : "end";
 }
 
 void trace_compare(struct cli *c)
@@ -157,15 +240,10 @@ void trace_compare(struct cli *c)
         return;
     }
     if (side_open(c, c->words[0], &a) && side_open(c, second->value, &b)) {
-        size_t i = 0;
-        const char *what = NULL;
+        size_t same;
         align(&a, &b);
-        while (!what && a.first + i < a.count && b.first + i < b.count) {
-            what = difference(json_item(a.lines, a.first + i), json_item(b.lines, b.first + i));
-            if (!what) i++;
-        }
-        if (!what && (a.first + i < a.count || b.first + i < b.count)) what = "length";
-        show(c, &a, &b, i, what);
+        const char *what = first_difference(&a, &b, &same);
+        show(c, &a, &b, same, what);
         if (what) cli_fail(c, EXIT_NO);
     }
     json_doc_free(a.doc);

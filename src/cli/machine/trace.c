@@ -88,7 +88,8 @@ void command_TRACE(struct cli *c)
         if (c->value[OPT_JSON]) {
             json_text(&c->json, "stop", penta_stop_name(t.stop.kind));
             json_uint(&c->json, "pc", t.stop.pc);
-            json_uint(&c->json, "steps", penta_session_steps(m.session));
+            uint64_t steps = penta_session_steps(m.session);
+            if (steps != UINT64_MAX) json_uint(&c->json, "steps", steps);
         } else if (!c->value[OPT_QUIET]) {
             stop_print(&c->out, m.session, &t.stop);
         }
