@@ -191,14 +191,6 @@ PENTA_API bool penta_debugger_watch(penta_debugger *debugger, const char *what, 
 PENTA_API const char *penta_debugger_watch_at(const penta_debugger *debugger, size_t i);
 PENTA_API const char *penta_debugger_hit(const penta_debugger *debugger);
 
-/* The answers of the host so far as bytes; and before the first step, answers that were recorded
- * in another run of the same program with the same options, to be repeated in this one. What comes
- * after them is asked again. Bytes that are damaged, or of another program, are refused. */
-PENTA_API bool penta_debugger_record(const penta_debugger *debugger, penta_buffer *out,
-                                     penta_error *err);
-PENTA_API bool penta_debugger_replay(penta_debugger *debugger, penta_bytes recorded,
-                                     penta_error *err);
-
 #ifdef __cplusplus
 }
 #endif

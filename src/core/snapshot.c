@@ -4,6 +4,7 @@
 #include "base/codec/checksum.h"
 #include "core/driver.h"
 
+static const char magic[] = "PNTS";
 enum { VERSION = 1, HEAD = 16, TAIL = 8, PAGE = 4096 };
 
 void walk_wrong(struct walk *w, const char *why)
@@ -142,62 +143,46 @@ static uint64_t program_hash(const penta_vm *vm)
     return vm->hash;
 }
 
-size_t frame_begin(const penta_vm *vm, const char *magic, struct writer *out)
-{
-    size_t from = out->out.size;
-    writer_bytes(out, magic, 4);
-    writer_uint(out, VERSION, 2);
-    writer_uint(out, format_number(vm), 2);
-    writer_uint(out, program_hash(vm), 8);
-    return from;
-}
-
-void frame_end(struct writer *out, size_t from)
-{
-    if (!out->failed)
-        writer_uint(out, checksum_xxh64(bytes_slice(writer_view(out), from, SIZE_MAX)), 8);
-}
-
-bool frame_open(const penta_vm *vm, const char *magic, const char *what, penta_bytes saved,
-                struct walk *w, penta_error *err)
+/* Checks everything but the state itself. */
+static bool open_frame(const penta_vm *vm, penta_bytes saved, struct walk *w, penta_error *err)
 {
     if (saved.size < HEAD + TAIL || memcmp(saved.data, magic, 4))
-        return error_at(err, BASE_SNAPSHOT, 0, "not %s", what);
+        return error_at(err, BASE_SNAPSHOT, 0, "not a snapshot");
     if (get16(saved.data + 4) != VERSION)
-        return error_at(err, BASE_SNAPSHOT, 4, "%s of version %u, expected %u", what,
+        return error_at(err, BASE_SNAPSHOT, 4, "a snapshot of version %u, expected %u",
                         get16(saved.data + 4), VERSION);
     size_t end = saved.size - TAIL;
     if (checksum_xxh64(bytes_slice(saved, 0, end)) != get64(saved.data + end))
-        return error_at(err, BASE_SNAPSHOT, end, "damaged: it is not %s any more", what);
+        return error_at(err, BASE_SNAPSHOT, end, "damaged: it is not a snapshot any more");
     if (get16(saved.data + 6) != format_number(vm))
-        return error_at(err, BASE_SNAPSHOT, 6, "%s of another format's machine", what);
+        return error_at(err, BASE_SNAPSHOT, 6, "a snapshot of another format's machine");
     if (get64(saved.data + 8) != program_hash(vm))
-        return error_at(err, BASE_SNAPSHOT, 8, "%s of another program", what);
+        return error_at(err, BASE_SNAPSHOT, 8, "a snapshot of another program");
     *w = (struct walk){.in = {.in = bytes_slice(saved, 0, end), .pos = HEAD, .err = err}};
     return true;
-}
-
-bool frame_finished(struct walk *w)
-{
-    if (!w->in.err->code && reader_left(&w->in)) walk_wrong(w, "there are bytes after the last");
-    return !w->in.err->code;
 }
 
 bool snapshot_save(const penta_vm *vm, struct writer *out)
 {
     struct walk w = {.out = out};
-    size_t from = frame_begin(vm, "PNTS", out);
+    size_t from = out->out.size;
+    writer_bytes(out, magic, 4);
+    writer_uint(out, VERSION, 2);
+    writer_uint(out, format_number(vm), 2);
+    writer_uint(out, program_hash(vm), 8);
     vm->engine->walk((penta_vm *)(uintptr_t)vm, &w); /* which only reads when it saves */
-    frame_end(out, from);
+    if (!out->failed)
+        writer_uint(out, checksum_xxh64(bytes_slice(writer_view(out), from, SIZE_MAX)), 8);
     return !out->failed;
 }
 
 bool snapshot_restore(penta_vm *vm, penta_bytes saved, penta_error *err)
 {
     struct walk w;
-    if (!frame_open(vm, "PNTS", "a snapshot", saved, &w, err)) return false;
+    if (!open_frame(vm, saved, &w, err)) return false;
     vm->engine->walk(vm, &w);
-    return frame_finished(&w);
+    if (!err->code && reader_left(&w.in)) walk_wrong(&w, "there are bytes after the last");
+    return !err->code;
 }
 
 bool snapshot_load(penta_vm *vm, penta_bytes saved, penta_error *err)
@@ -205,7 +190,7 @@ bool snapshot_load(penta_vm *vm, penta_bytes saved, penta_error *err)
     struct writer before = {0};
     struct walk checked;
     penta_error ignored = {0};
-    if (!frame_open(vm, "PNTS", "a snapshot", saved, &checked, err)) return false;
+    if (!open_frame(vm, saved, &checked, err)) return false;
     if (!snapshot_save(vm, &before)) {
         writer_free(&before);
         return error_at(err, BASE_MEMORY, 0, "no memory for the snapshot");

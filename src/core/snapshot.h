@@ -38,15 +38,6 @@ void walk_array(struct walk *w, void *items, size_t *count, size_t *capacity, si
  * differs from zero. Loading leaves zeros where the snapshot has no page. */
 void walk_memory(struct walk *w, uint8_t *bytes, uint64_t size, uint64_t used);
 
-/* The frame around it, with another magic around other things that belong to a program. frame_begin
- * gives what frame_end needs. frame_open checks everything outside of the contents; `what` is for
- * messages, "a snapshot". frame_finished: nothing was wrong, and nothing is left. */
-size_t frame_begin(const penta_vm *vm, const char *magic, struct writer *out);
-void frame_end(struct writer *out, size_t from);
-bool frame_open(const penta_vm *vm, const char *magic, const char *what, penta_bytes saved,
-                struct walk *w, penta_error *err);
-bool frame_finished(struct walk *w);
-
 bool snapshot_save(const penta_vm *vm, struct writer *out);
 /* One that this very machine has made: when it fails all the same, the machine is useless. */
 bool snapshot_restore(penta_vm *vm, penta_bytes saved, penta_error *err);

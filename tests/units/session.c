@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/json/json_read.h"
-#include "penta/session.h"
+#include "base/writer.h"
+#include "penta/record.h"
 #include "penta/views.h"
 
 static unsigned long passed, failed;
@@ -299,46 +300,48 @@ static void memory_watch(const penta_module *m)
     penta_session_free(s);
 }
 
-/* A run whose answers came from outside is repeated from its record, and only from a sound one. */
+static void keep_line(void *user, penta_bytes line) { writer_bytes(user, line.data, line.size); }
+
+/* A run whose answers came from outside is repeated from its record, in a debugger. */
 static void records(const penta_module *m, const penta_module *other)
 {
-    penta_session *s = session_of(m, &samples[PVM]), *t = session_of(m, &samples[PVM]);
-    penta_session *u = session_of(other, &samples[COIL]);
-    penta_debugger *d = penta_debugger_new(s, &err), *e = penta_debugger_new(t, &err);
-    penta_debugger *f = penta_debugger_new(u, &err);
-    penta_buffer record = {0}, ends[2] = {{0}};
+    penta_session *s = session_of(m, &samples[PVM]);
+    struct writer text = {0};
+    penta_buffer ends[2] = {{0}}, report = {0};
     penta_stop stop;
     uint64_t result = 30;
     uint8_t byte = 77;
+    penta_option option;
+    size_t count = options_of(&samples[PVM], &option);
+    CHECK(penta_session_record(s, &option, count, keep_line, &text, &err));
+    penta_debugger *d = penta_debugger_new(s, &err);
     penta_session_stop_at_calls(s, true);
     CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.kind == PENTA_STOP_HOST);
     CHECK(penta_vm_poke(penta_session_vm(s), 0xfffdfff0, &byte,
                         1)); /* the stack: not in the answer */
     CHECK(penta_session_answer(s, &result, 1, &err));
     CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.args[0] == 32);
-    CHECK(penta_debugger_record(d, &record, &err));
-    for (size_t i = 0; i < record.size; i++) {
-        record.data[i] ^= 0x20;
-        CHECK(!penta_debugger_replay(e, (penta_bytes){record.data, record.size}, &err));
-        record.data[i] ^= 0x20;
-        CHECK(!penta_debugger_replay(e, (penta_bytes){record.data, i}, &err));
-    }
-    CHECK(!penta_debugger_replay(f, (penta_bytes){record.data, record.size}, &err));
-    CHECK(!penta_debugger_replay(d, (penta_bytes){record.data, record.size}, &err));
-    CHECK(penta_debugger_replay(e, (penta_bytes){record.data, record.size}, &err));
-    CHECK(penta_debugger_forward(e, UINT64_MAX, &stop, &err));
-    CHECK(stop.kind == PENTA_STOP_HALT && stop.args[0] == 32);
+    CHECK(penta_debugger_back(d, UINT64_MAX, &stop, &err)); /* what is repeated is in it once */
+    CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.args[0] == 32);
     CHECK(penta_vm_save(penta_session_vm(s), &ends[0], &err));
+    penta_debugger_free(d);
+    CHECK(penta_session_finish(s, &stop, false, &report, &err));
+    penta_record *record = penta_record_open(writer_view(&text), &err);
+    CHECK(record && penta_record_calls(record) == 1 && penta_record_is_of(record, m));
+    CHECK(!penta_session_replay(other, NULL, record, &err) && err.code);
+    penta_session *t = penta_session_replay(m, "interp", record, &err);
+    penta_debugger *e = t ? penta_debugger_new(t, &err) : NULL;
+    CHECK(e && penta_debugger_forward(e, UINT64_MAX, &stop, &err));
+    CHECK(stop.kind == PENTA_STOP_HALT && stop.args[0] == 32);
     CHECK(penta_vm_save(penta_session_vm(t), &ends[1], &err));
     CHECK(ends[0].size == ends[1].size && !memcmp(ends[0].data, ends[1].data, ends[0].size));
     for (size_t i = 0; i < 2; i++) penta_buffer_free(&ends[i]);
-    penta_buffer_free(&record);
-    penta_debugger_free(d);
+    penta_buffer_free(&report);
+    writer_free(&text);
     penta_debugger_free(e);
-    penta_debugger_free(f);
-    penta_session_free(s);
     penta_session_free(t);
-    penta_session_free(u);
+    penta_record_free(record);
+    penta_session_free(s);
 }
 
 /* ---- lists, places, code ---- */

@@ -367,12 +367,3 @@ class Debugger:
         """The watch that stopped the last run."""
         found = lib.penta_debugger_hit(self._handle)
         return found.decode() if found else None
-
-    def record(self) -> bytes:
-        """The answers of the host so far."""
-        return filled(lib.penta_debugger_record, self._handle)
-
-    def replay(self, recorded: Buffer) -> None:
-        """Before the first step: answers of another run of the same program, to be repeated."""
-        view = View(recorded)
-        checked(lib.penta_debugger_replay, self._handle, view.bytes)

@@ -269,7 +269,6 @@ static void try_debugger(const void *user, struct outcome *o)
 {
     const struct given *g = user;
     penta_error err = {0};
-    penta_buffer out = {0};
     penta_stop stop = {0};
     hook_pause();
     penta_session *s = penta_session_new(g->module, g->engine, g->options, g->count, &err);
@@ -283,7 +282,6 @@ static void try_debugger(const void *user, struct outcome *o)
     if (ok && reached)
         ok = arrived(o, penta_debugger_goto(d, reached / 2, &stop, &err), &stop, &err) &&
              arrived(o, penta_debugger_goto(d, reached, &stop, &err), &stop, &err);
-    if (ok && outcome_ok(o, penta_debugger_record(d, &out, &err), &err)) outcome_buffer(o, &out);
     outcome_failure(o, s);
     penta_debugger_free(d);
     penta_session_free(s);
