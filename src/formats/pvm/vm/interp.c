@@ -204,53 +204,6 @@ static void slow_access(PARAMETERS)
     NEXT_CELL;
 }
 
-/* An access in a watched page that no guard is about. */
-static inline bool beside_guards(const struct pvm_memory *m, uint32_t at, unsigned n, bool write)
-{
-    uint8_t needs = write ? PVM_WATCHED | PVM_WRITABLE | PVM_DIRTY : PVM_READ;
-    return !m->pages && (m->rights[at / PAGE] & needs) == needs && at % PAGE <= PAGE - n &&
-           !guards_met(m->guards, at, n, write);
-}
-
-static inline uint64_t get_word(const uint8_t *p, unsigned n)
-{
-    return n == 8 ? get64(p) : n == 4 ? get32(p) : n == 2 ? get16(p) : p[0];
-}
-
-static inline void put_word(uint8_t *p, unsigned n, uint64_t value)
-{
-    switch (n) {
-    case 8: put64(p, value); break;
-    case 4: put32(p, (uint32_t)value); break;
-    case 2: put16(p, (uint16_t)value); break;
-    default: *p = (uint8_t)value;
-    }
-}
-
-/* Accesses beside what is watched are done here without calling anything, for speed. */
-void pvm_slow_access(PARAMETERS)
-{
-    const struct access *how = &accesses[c->op];
-    const struct pvm_memory *m = STATE->memory;
-    if (!m->guards) LEAVE_BY(slow_access);
-    bool load = how->kind == PVM_DO_LOAD || how->kind == PVM_DO_LOADX;
-    bool immediate = how->kind == PVM_DO_STOREI || how->kind == PVM_DO_STOREIX;
-    bool direct =
-        how->kind != PVM_DO_LOAD && how->kind != PVM_DO_STORE && how->kind != PVM_DO_STOREI;
-    uint32_t at = (uint32_t)((direct ? 0 : immediate ? REG(c->a) : REG(c->b)) + X_OF);
-    if (!beside_guards(m, at, how->size, !load)) LEAVE_BY(slow_access);
-    if (load) {
-        uint64_t value = get_word(GUEST(at), how->size);
-        unsigned spare = 64u - 8u * how->size;
-        acc = how->is_signed ? (uint64_t)((int64_t)(value << spare) >> spare) : value;
-        REG(c->a) = acc;
-    } else {
-        put_word(GUEST(at), how->size, immediate ? c[1].wide : REG(c->a));
-    }
-    c += immediate ? 2 : 1;
-    NEXT_CELL;
-}
-
 /* ---- one handler for each instruction and variant, and for branches to their own block ---- */
 
 #define W32 0
@@ -301,6 +254,45 @@ static pvm_handler *const looping[PVM_OPS][3] = {
 #include "pvm/isa.def"
 #undef MAKE
 };
+
+/* ---- watched pages: accesses beside what is watched, done like any other, for speed ---- */
+
+#define BESIDE(address, n, rights, span)                                                           \
+    LIKELY((RIGHTS(address) & (rights)) == (rights) && ((address) & (PAGE - 1)) <= PAGE - (n) &&   \
+           !pvm_span_meets(span, address, n))
+#undef W32
+#define W32 0 /* no access depends on it */
+#undef LOAD_AT
+#define LOAD_AT(type, sum, size)                                                                   \
+    {                                                                                              \
+        uint32_t at = (uint32_t)(sum);                                                             \
+        if (!BESIDE(at, sizeof(type), PVM_READ, &STATE->memory->watched_loads))                    \
+            LEAVE_BY(slow_access);                                                                 \
+        acc = get_##type(GUEST(at));                                                               \
+        REG(c->a) = acc;                                                                           \
+        c += size;                                                                                 \
+    }
+#undef STORE_AT
+#define STORE_AT(type, sum, value, size)                                                           \
+    {                                                                                              \
+        uint32_t at = (uint32_t)(sum);                                                             \
+        if (!BESIDE(at, sizeof(type), PVM_WATCHED | PVM_WRITABLE | PVM_DIRTY,                      \
+                    &STATE->memory->watched_stores))                                               \
+            LEAVE_BY(slow_access);                                                                 \
+        put_##type(GUEST(at), value);                                                              \
+        c += size;                                                                                 \
+    }
+#define MAKE(name, kind, class, expression, ...)                                                   \
+    static void beside_##name(PARAMETERS) { ALL_##kind(expression, IN_NONE, 0) }
+#define OP(name, ...) PVM_ROW(MAKE, name, 0)
+#include "pvm/isa.def"
+#undef MAKE
+static pvm_handler *const beside[PVM_OPS] = {
+#define OP(name, ...) [PVM_OP_##name] = beside_##name,
+#include "pvm/isa.def"
+};
+
+void pvm_slow_access(PARAMETERS) { LEAVE_BY(beside[c->op]); }
 
 /* ---- choosing handlers ---- */
 

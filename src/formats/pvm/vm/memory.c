@@ -144,10 +144,26 @@ static void each_watched(struct pvm_memory *m, void (*fn)(const struct guard *g,
     }
 }
 
+static struct pvm_span span_of(const struct guards *guards, bool write)
+{
+    struct pvm_span span = {2 * top, 0}; /* where no access is */
+    for (size_t i = 0; guards && i < guards->count; i++) {
+        const struct guard *g = &guards->list[i];
+        if (!(write ? g->write : g->read) || g->address >= top) continue;
+        uint64_t end = g->size > top - g->address ? top : g->address + g->size;
+        uint64_t from = g->address < span.from ? g->address : span.from;
+        uint64_t last = span.from + span.size;
+        span = (struct pvm_span){from, (span.size && last > end ? last : end) - from};
+    }
+    return span;
+}
+
 void pvm_memory_watch(struct pvm_memory *m, struct guards *guards)
 {
     each_watched(m, unwatch_page);
     m->guards = guards;
+    m->watched_loads = span_of(guards, false);
+    m->watched_stores = span_of(guards, true);
     each_watched(m, watch_page);
 }
 

@@ -45,6 +45,16 @@ struct pvm_area { /* whole pages with the same rights, and their initial content
     uint8_t *owned;
 };
 
+struct pvm_span {
+    uint64_t from, size;
+};
+
+/* Whether an access of n bytes meets it. */
+static inline bool pvm_span_meets(const struct pvm_span *s, uint32_t address, unsigned n)
+{
+    return (uint64_t)address + (n - 1) - s->from < s->size + (n - 1);
+}
+
 struct pvm_memory {
     struct pvm_state *state; /* zeroed at the start; regs are what an engine works on */
     uint8_t *base;           /* guest address 0 (reserved back end) */
@@ -59,6 +69,7 @@ struct pvm_memory {
     bool fault_write;      /* it was a store */
     bool fault_protected;  /* that page is readable: a store to read-only memory */
     struct guards *guards; /* of a debugger, or NULL */
+    struct pvm_span watched_loads, watched_stores; /* around all guards of the kind */
 };
 
 /* ---- the back end: memory_reserved.c or memory_paged.c ---- */
