@@ -65,10 +65,11 @@ typedef struct penta_cvbc_policy {
     bool require_signature;               /* of a trusted key */
     uint64_t inflate_max, iterations_max; /* 0: 16 MiB; 10 million */
     bool require_low_s;                   /* refuse the second form of ECDSA signatures */
+    const char *program;                  /* of several: which one is meant; NULL: the first */
 } penta_cvbc_policy;
 
 /* As penta_open, whose options trusted-key, require-signature, require-low-s, key-file,
- * password-file, max-inflate and max-iterations give the same policy: broken files open as well.
+ * password-file, max-inflate, max-iterations and program give the same policy: broken files open as well.
  * policy NULL: no keys, no requirements. Keys and secret are copied. */
 PENTA_API penta_module *penta_cvbc_open(penta_bytes file, const penta_cvbc_policy *policy,
                                         penta_error *err);
@@ -123,6 +124,10 @@ typedef struct penta_cvbc_program {
     uint32_t count, entry, stack, variables, string_count;
 } penta_cvbc_program;
 
+/* The names of the programs in a file that has several, the first one first; NULL: there is no such, or the
+ * file has one program, without a name. The option `program` of penta_open chooses the one that machines,
+ * listings and the calls below are about. */
+PENTA_API const char *penta_cvbc_program_name(const penta_module *module, size_t i);
 PENTA_API bool penta_cvbc_get_program(const penta_module *module, penta_cvbc_program *out,
                                       penta_error *err);
 PENTA_API bool penta_cvbc_string(const penta_module *module, size_t id, penta_bytes *text);
@@ -245,6 +250,15 @@ PENTA_API bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *ou
  * portable, strip. SOURCE_DATE_EPOCH of the environment is the timestamp, else 0. */
 PENTA_API bool penta_cvbc_create(const penta_module *module, const penta_option *options,
                                  size_t count, penta_buffer *out, penta_error *err);
+/* One file with several programs, which gets one signature; the options are about the file and its
+ * first program, those of encryption about all. */
+typedef struct penta_cvbc_named {
+    const char *name; /* 1 to 31 letters, digits, '_', '-' and '.' */
+    const penta_module *module;
+} penta_cvbc_named;
+PENTA_API bool penta_cvbc_create_programs(const penta_cvbc_named *programs, size_t program_count,
+                                          const penta_option *options, size_t count,
+                                          penta_buffer *out, penta_error *err);
 /* What is wrong with the text goes to report; err is about the rest, and has code 0 when there were
  * such findings only. */
 PENTA_API bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,

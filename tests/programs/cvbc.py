@@ -562,6 +562,70 @@ int main(void)
 """
 
 
+PROGRAMS = {"main": b'.string "first"\n PUSH 0\n PRINTF 0\n HALT\n', "third": b'.string "third"\n PUSH 0\n PRINTF 0\n HALT\n'}
+
+
+def test_programs():
+    write("main.cvasm", PROGRAMS["main"])
+    write("third.cvasm", PROGRAMS["third"])
+    write("second.ino", b'int main() { int n = 0; for (int i = 0; i < 5; i++) n += i; printf("second %d", n); return n; }\n')
+    names = ("main", "second", "third")
+    check(penta("create", "main.cvasm", "second.ino", "third.cvasm", "-o", "three.cvbc").returncode == 0, "create of several")
+    said = {name: penta("run", "-q", "three.cvbc", "--program", name).stdout.split("halt")[0] for name in names}
+    check(said == {"main": "first", "second": "second 10", "third": "third"}, f"each program runs: {said}")
+    check(penta("run", "-q", "three.cvbc").stdout.startswith("first"), "without a name the first")
+    for command in (["trace"], ["profile"], ["cover"], ["size"], ["graph", "--calls"], ["info"], ["dis"]):
+        one, other = (penta(*command, "three.cvbc", "--program", name) for name in ("main", "second"))
+        check(one.returncode == other.returncode == 0 and one.stdout != other.stdout, f"{command} --program")
+    check(penta("dis", "three.cvbc", "--program", "third", "-o", "t.cvasm").returncode == 0
+          and penta("asm", "t.cvasm", "-o", "t.cvbc").returncode == 0
+          and penta("extract", "three.cvbc", "--program", "third", "--part", "program", "-o", "out.cvbc").returncode == 0
+          and read("t.cvbc") == read("out.cvbc"), "one program alone, as text and as it is")
+    done = penta("run", "three.cvbc", "--program", "secnd")
+    check(done.returncode == 1 and "did you mean 'second'" in done.stderr, "a name that is near")
+    check("there are main, second, third" in penta("run", "three.cvbc", "--program", "zzz").stderr, "no name is near")
+    check("one program" in penta("run", "out.cvbc", "--program", "main").stderr, "a file with one program")
+    for wrong, why in ((["main.cvasm", "main.cvasm"], "two programs are called 'main'"), (["main.cvasm", "a b=third.cvasm"], "no name"),
+                       (["main.cvasm", "three.cvbc"], "holds programs itself"), (["main.cvasm", "x" * 32 + "=third.cvasm"], "no name")):
+        done = penta("create", *wrong, "-o", "wrong.cvbc")
+        check(done.returncode == 1 and why in done.stderr and not os.path.exists("wrong.cvbc"), f"{wrong}: {done.stderr}")
+    many = [f"p{i}=third.cvasm" for i in range(256)]
+    check(penta("create", *many, "-o", "many.cvbc").returncode == 0 and penta("run", "-q", "many.cvbc", "--program", "p255").returncode == 0
+          and penta("validate", "many.cvbc").returncode == 0, "256 programs")
+    check(penta("create", *many, "more=third.cvasm", "-o", "more.cvbc").returncode == 7, "257 programs")
+
+
+def test_programs_protected():
+    """One signature and one key for all; nothing can be cut off, exchanged or renamed."""
+    signer, public = key("signer.pem"), key("signer.pub")
+    check(penta("sign", "three.cvbc", "--sign-key", signer, "-o", "signed.cvbc").returncode == 0
+          and penta("verify", "signed.cvbc", "--trusted-key", public).returncode == 0, "one signature over all")
+    check(penta("seal", "three.cvbc", "--key-file", key("symmetric.hex"), "-o", "x.cvbc").returncode == 1, "debug data of another program")
+    check(penta("seal", "three.cvbc", "--key-file", key("symmetric.hex"), "--keep-debug", "-o", "sealed.cvbc").returncode == 0
+          and penta("run", "-q", "sealed.cvbc", "--key-file", key("symmetric.hex"), "--program", "third").stdout.startswith("third")
+          and penta("run", "-q", "sealed.cvbc", "--program", "third").returncode == 6, "one key for all")
+    check(b"third" not in read("sealed.cvbc").replace(b"third\0", b""), "no text of a sealed program is readable")
+    check(penta("open", "sealed.cvbc", "--key-file", key("symmetric.hex"), "-o", "opened.cvbc").returncode == 0
+          and read("opened.cvbc") == read("three.cvbc"), "opened as it was")
+    for name in ("three.cvbc", "signed.cvbc", "sealed.cvbc"):
+        check(penta("roundtrip", name).returncode == 0, f"{name} comes back from its text")
+    whole = read("signed.cvbc")
+    bad = [n for n in range(8, len(whole), 7) if penta("validate", write("cut.cvbc", whole[:n])).returncode not in (1, 4, 5)]
+    check(not bad, f"cut at {bad}")
+    at = whole.index(b"third\0\0")  # its name in the directory
+    renamed = bytearray(whole)
+    renamed[at:at + 5] = b"fifth"
+    done = penta("verify", write("renamed.cvbc", fix(renamed)), "--trusted-key", public)
+    check(done.returncode == 1 and "CVBC0018" in done.stderr, "renamed in a signed file")
+    exchanged = read("three.cvbc")
+    at = exchanged.rindex(b"third")
+    exchanged[at] ^= 1
+    done = penta("validate", write("exchanged.cvbc", fix(exchanged)))
+    check(done.returncode == 1 and "CVBC0008" in done.stderr and "in program 'third'" in done.stderr, "changed inside: " + done.stderr)
+    done = penta("sign", "exchanged.cvbc", "--sign-key", signer, "--resign", "-o", "never.cvbc")
+    check(done.returncode == 1 and not os.path.exists("never.cvbc"), "a changed program is not signed: " + done.stderr)
+
+
 def test_boards():
     penta("create", "p.cvasm", "--target", "stm32g431", "--pin", "C13:gpio:output", "--min-flash", "128", "--min-ram", "32",
           "-o", "one.cvbc")
@@ -626,7 +690,8 @@ def test_boards():
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for test in (test_keys, test_signatures, test_edges, test_low_s, test_flips, test_builds, test_policy, test_sealing, test_stored,
-                 test_legacy, test_exit_value, test_compiler, test_sketches, test_compiler_refuses, test_hints, test_tokens, test_boards):
+                 test_legacy, test_exit_value, test_compiler, test_sketches, test_compiler_refuses, test_hints, test_tokens, test_boards,
+                 test_programs, test_programs_protected):
         test()
     os.chdir(ROOT)
 print(f"{passed} passed, {failed} failed")

@@ -20,12 +20,29 @@ static penta_module *opened(const char *format, const uint8_t *data, size_t size
     return penta_open((penta_bytes){data, size}, format, NULL, 0, &err);
 }
 
-/* The size of the file, and both CRCs. */
-static void repair_cvbc(uint8_t *data, size_t size)
+static void repair_container(uint8_t *data, size_t size)
 {
     if (size < cvbc_header_bytes) return;
     put32(data + 8, (uint32_t)size);
     cvbc_build_crcs(data, size);
+}
+
+/* The size of the file, and both CRCs; first those of its other programs, with their digests. */
+static void repair_cvbc(uint8_t *data, size_t size)
+{
+    penta_module *module = opened("cvbc", data, size);
+    const struct cvbc_module *m = module ? cvbc_module(module) : NULL;
+    for (size_t i = 0; m && m->inner && i < m->meta.entry_count; i++) {
+        enum { SHA256 = CVBC_NAME_BYTES + 4 };
+        penta_bytes inner = m->inner[i]->base.file;
+        uint8_t *container = data + cvbc_offset(m, inner.data);
+        uint8_t *entry = data + cvbc_offset(m, m->meta.directory.data) + cvbc_directory_bytes +
+                         i * cvbc_entry_bytes;
+        repair_container(container, inner.size);
+        cvbc_digest(inner, entry + SHA256);
+    }
+    penta_close(module);
+    repair_container(data, size);
 }
 
 /* As many instructions as there are bytes for, and the CRC of a trailer after them. */

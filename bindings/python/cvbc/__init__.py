@@ -20,8 +20,8 @@ from .errors import CVBCError, DecryptError, FormatError, SignatureError, Target
 from .keys import Key, generate_key, load_key
 from .records import (Dependency, HardwareRequirements, Hint, Instruction, Line, Metadata, Pin, Report, Signature,
                       Symbol, Variable)
-from .tools import (Hal, HardwareFault, Result, assemble, boards, check, check_board, check_program, compile,
-                    convert_legacy, disassemble, quick_check, run, sign, trinity, verify)
+from .tools import (Hal, HardwareFault, Result, assemble, boards, check, check_board, check_program, combine, compile,
+                    convert_legacy, disassemble, programs, quick_check, run, sign, trinity, verify)
 
 
 def __getattr__(name: str) -> int:

@@ -60,8 +60,8 @@ class Module:
     """An opened file of the library, closed with this object."""
 
     def __init__(self, data: bytes, trusted: Iterable[bytes] = (), secret: Optional[bytes] = None,
-                 require_signature: bool = False) -> None:
-        self.data = data
+                 require_signature: bool = False, program: Optional[str] = None) -> None:
+        self.data, self.program = data, program
         self._view = _c.view(data)
         keys = [_c.view(pem) for pem in trusted]
         policy = _c.types.penta_cvbc_policy(trusted_count=len(keys), require_signature=require_signature)
@@ -70,6 +70,8 @@ class Module:
         kept = _c.view(secret) if secret is not None else None
         if kept is not None:
             policy.secret = kept
+        if program is not None:
+            policy.program = program.encode()
         error = _c.types.penta_error()
         self.handle = _c.lib.penta_cvbc_open(self._view, ctypes.byref(policy), ctypes.byref(error))
         if not self.handle:
@@ -84,6 +86,15 @@ class Module:
         out = _c.types.penta_cvbc_verdict()
         _c.lib.penta_cvbc_verify(self.handle, ctypes.byref(out))
         return out
+
+    def programs(self) -> List[str]:
+        """The names of the programs, the first one first; none when there is only one."""
+        names: List[str] = []
+        while True:
+            name = _c.lib.penta_cvbc_program_name(self.handle, len(names))
+            if not name:
+                return names
+            names.append(name.decode())
 
     def part(self, name: str) -> bytes:
         """A part of the file, b"" when it has none."""
@@ -372,7 +383,7 @@ class Container:
         if secret is None:
             raise DecryptError("a key or a password is needed", Status.DECRYPT)
         # Who signed it was checked when it was loaded, and these are the same bytes.
-        module = Module(self._module.data, secret=secret)
+        module = Module(self._module.data, secret=secret, program=self._module.program)
         verdict = module.verdict()
         if verdict.status:
             raise error_of([_c.finding_of(verdict.failure)], verdict.status)
@@ -480,14 +491,15 @@ def _pack_instruction(one: Sequence[int]) -> bytes:
 
 
 def load(path_or_bytes: Union[Path, bytes], trusted_keys: Iterable[KeyLike] = (), key: Optional[SecretLike] = None,
-         password: Optional[Text] = None, require_signature: bool = False) -> Container:
+         password: Optional[Text] = None, require_signature: bool = False, program: Optional[str] = None) -> Container:
     """Checks the file, its signature, digests and contents, and reads it. An encrypted file without
-    its key loads, too: `encrypted` is true and decrypt() makes its program readable."""
+    its key loads, too: `encrypted` is true and decrypt() makes its program readable. program: which
+    of several; without it the first."""
     if isinstance(trusted_keys, (str, bytes, os.PathLike)):
         trusted_keys = (trusted_keys,)
     trusted = [load_key(one).pem for one in trusted_keys]
     secret = _any_secret(key, password)
-    module = Module(read(path_or_bytes), trusted, secret, require_signature)
+    module = Module(read(path_or_bytes), trusted, secret, require_signature, program)
     verdict = module.verdict()
     if verdict.status and not (verdict.status == Status.DECRYPT and secret is None):
         raise error_of([_c.finding_of(verdict.failure)], verdict.status)

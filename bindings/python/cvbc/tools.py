@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterable, List, Optional, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 import penta
 from penta._core import options as _options
@@ -128,6 +128,23 @@ def convert_legacy(data: Union[Path, bytes], target: Optional[str] = None, repai
         _c.lib.penta_buffer_free(ctypes.byref(buffer))
     container.findings = collected.findings
     return container
+
+
+# ---- several programs in one file
+
+def combine(containers: Mapping[str, Loadable], sign_with_key: Optional[KeyLike] = None) -> bytes:
+    """One file with these programs, the first one first; load(file, program=NAME) takes one out."""
+    try:
+        modules = {name: penta.open(_data(one), "cvbc") for name, one in containers.items()}
+        data = penta.cvbc.create_programs(modules)
+    except penta.Error as error:
+        raise FormatError(str(error), Status.METADATA, error.findings) from None
+    return data if sign_with_key is None else sign(data, sign_with_key)
+
+
+def programs(data: Union[Path, bytes]) -> List[str]:
+    """The names of the programs of a file that has several, the first one first."""
+    return Module(read(data)).programs()
 
 
 # ---- machines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Mapping, Optional, Tuple
 
 from ._core import (Buffer, Error, Filled, Finding, Findings, OptionValue, View, checked, filled, finding, options, taken,
                     text, words)
@@ -134,6 +134,20 @@ def part(module: Module, name: str = "bytecode") -> bytes:
 def create(module: Module, **create_options: OptionValue) -> bytes:
     """A container from another one, with the target, pins, signature and encryption that the options name."""
     return filled(lib.penta_cvbc_create, _container(module), *options(create_options))
+
+
+def programs(module: Module) -> List[str]:
+    """The names of the programs of a file that has several, the first one first; penta.open(data, program=NAME) chooses."""
+    container = _container(module)
+    return words(lambda i: lib.penta_cvbc_program_name(container, i))
+
+
+def create_programs(modules: Mapping[str, Module], **create_options: OptionValue) -> bytes:
+    """One container with several programs, the first one first, with the signature and encryption that the options name."""
+    named = (types.penta_cvbc_named * max(len(modules), 1))()
+    for one, (name, module) in zip(named, modules.items()):
+        one.name, one.module = text(name), _container(module)
+    return filled(lib.penta_cvbc_create_programs, named, len(modules), *options(create_options))
 
 
 def compile(source: str, name: str = "program.ino", **create_options: OptionValue) -> bytes:  # noqa: A001

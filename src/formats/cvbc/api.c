@@ -40,7 +40,11 @@ uint32_t penta_cvbc_status(uint32_t code)
     case BASE_LIMIT: return CVBC_LIMIT & 0xffff;
     case BASE_DAMAGED: return CVBC_BOUNDS & 0xffff;
     case CVBC_UNTRUSTED: return CVBC_KEY & 0xffff;
-    case CVBC_SEALED: return CVBC_SECURITY & 0xffff;
+    case CVBC_SEALED:
+    case CVBC_PROGRAM_KIND: return CVBC_SECURITY & 0xffff;
+    case CVBC_PROGRAMS:
+    case CVBC_PROGRAM_NAME: return CVBC_METADATA & 0xffff;
+    case CVBC_PROGRAM_DIGEST: return CVBC_HASH & 0xffff;
     default: break;
     }
     if (!rule || code >> 16 != CVBC_FORMAT) return STATUS_ARG;
@@ -183,7 +187,9 @@ penta_module *penta_cvbc_open(penta_bytes file, const penta_cvbc_policy *policy,
     penta_module *module = cvbc_parse(file, NULL, 0, err);
     if (!module || !policy) return module;
     /* Nothing has been verified yet, so the policy may still change. */
-    if (fill_policy(&((struct cvbc_module *)module)->policy, policy, err)) return module;
+    struct cvbc_module *m = (struct cvbc_module *)module;
+    if (fill_policy(&m->policy, policy, err) && cvbc_program_choose(m, policy->program, err))
+        return module;
     cvbc_close(module);
     return NULL;
 }
@@ -277,7 +283,7 @@ static const struct cvbc_opened *verified(const penta_module *module, penta_erro
 {
     const struct cvbc_opened *o = cvbc_open(container(module));
     *err = o->failure;
-    return o->failure.code ? NULL : o;
+    return o->failure.code ? NULL : cvbc_open(cvbc_chosen(container(module)));
 }
 
 enum part {
@@ -290,11 +296,12 @@ enum part {
     PART_PUBLIC_KEY,
     PART_SIGNATURE,
     PART_CUSTOM,
+    PART_PROGRAM,
     PARTS
 };
-static const char *const part_names[PARTS] = {"bytecode",   "stored",    "header",
-                                              "metadata",   "security",  "debug",
-                                              "public-key", "signature", "custom"};
+static const char *const part_names[PARTS] = {"bytecode", "stored", "header",     "metadata",
+                                              "security", "debug",  "public-key", "signature",
+                                              "custom",   "program"};
 
 const char *penta_cvbc_part_name(size_t i) { return i < PARTS ? part_names[i] : NULL; }
 
@@ -309,18 +316,19 @@ static bool allowed(const struct cvbc_module *m, penta_error *err)
 bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *out,
                      penta_error *err)
 {
-    const struct cvbc_module *m = container(module);
-    const penta_bytes parts[PARTS] = {
-        [PART_STORED] = m->stored,
-        [PART_HEADER] = bytes_slice(m->base.file, 0, cvbc_header_bytes),
-        [PART_METADATA] = m->metadata,
-        [PART_SECURITY] = m->security,
-        [PART_DEBUG] = m->debug,
-        [PART_PUBLIC_KEY] = m->public_key,
-        [PART_SIGNATURE] = m->signature,
-        [PART_CUSTOM] = m->meta.custom};
+    const struct cvbc_module *file = container(module), *m = cvbc_chosen(file);
+    const penta_bytes parts[PARTS] = {[PART_STORED] = m->stored,
+                                      [PART_HEADER] =
+                                          bytes_slice(m->base.file, 0, cvbc_header_bytes),
+                                      [PART_METADATA] = m->metadata,
+                                      [PART_SECURITY] = m->security,
+                                      [PART_DEBUG] = m->debug,
+                                      [PART_PUBLIC_KEY] = file->public_key,
+                                      [PART_SIGNATURE] = file->signature,
+                                      [PART_CUSTOM] = m->meta.custom,
+                                      [PART_PROGRAM] = m == file ? (penta_bytes){0} : m->base.file};
     *err = (penta_error){0};
-    if (!allowed(m, err)) return false;
+    if (!allowed(file, err)) return false;
     if (!strcmp(part, part_names[PART_BYTECODE])) {
         const struct cvbc_opened *o = verified(module, err);
         if (o) *out = o->program.image;
@@ -329,7 +337,10 @@ bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *
     for (size_t i = 0; i < PARTS; i++) {
         if (strcmp(part_names[i], part)) continue;
         *out = parts[i];
-        return out->size || error_at(err, BASE_OPTION_VALUE, 0, "the file has no %s", part);
+        if (out->size) return true;
+        error_at(err, BASE_OPTION_VALUE, 0, "the file has no %s", part);
+        return i == PART_PROGRAM ? error_note(err, "option 'program' names one besides the first")
+                                 : false;
     }
     return error_not_in(err, "part", part, penta_cvbc_part_name);
 }
@@ -356,6 +367,11 @@ bool penta_cvbc_get_program(const penta_module *module, penta_cvbc_program *out,
     return true;
 }
 
+const char *penta_cvbc_program_name(const penta_module *module, size_t i)
+{
+    return cvbc_program_name(container(module), i);
+}
+
 bool penta_cvbc_string(const penta_module *module, size_t id, penta_bytes *text)
 {
     penta_error err;
@@ -368,7 +384,7 @@ bool penta_cvbc_string(const penta_module *module, size_t id, penta_bytes *text)
 bool penta_cvbc_hint(const penta_module *module, size_t i, uint8_t *type, uint8_t *priority,
                      penta_bytes *data)
 {
-    const struct cvbc_metadata *meta = &container(module)->meta;
+    const struct cvbc_metadata *meta = &cvbc_chosen(container(module))->meta;
     if (i >= meta->hint_count) return false;
     *type = meta->hints[i].head.hint_type;
     *priority = meta->hints[i].head.priority;
@@ -379,7 +395,7 @@ bool penta_cvbc_hint(const penta_module *module, size_t i, uint8_t *type, uint8_
 bool penta_cvbc_symbol(const penta_module *module, size_t i, uint8_t *kind, uint32_t *value,
                        penta_bytes *name)
 {
-    penta_bytes table = cvbc_debug_split(container(module)->debug).symbols;
+    penta_bytes table = cvbc_debug_split(cvbc_chosen(container(module))->debug).symbols;
     struct cvbc_symbol row;
     for (size_t pos = 0; cvbc_symbol_next(table, &pos, &row, name);)
         if (!i--) {

@@ -148,7 +148,9 @@ static bool rewrite(const struct cvbc_module *m, const penta_cvbc_sealing *seali
         error_note(err, "sign again, or say that the result is not signed");
     }
     ok = ok && cvbc_build_from(&b, m, err) && (!signing || cvbc_api_sign(&b, signing, &key, err)) &&
-         (!sealing || cvbc_api_seal(&b, sealing, &secret, err)) && cvbc_build_write(&b, &w, err);
+         (!sealing || cvbc_api_seal(&b, sealing, &secret, err));
+    b.keep_debug = sealing && sealing->keep_debug;
+    ok = ok && cvbc_build_programs_from(&b, m, err) && cvbc_build_write(&b, &w, err);
     cvbc_build_fini(&b);
     cvbc_secret_free(&secret);
     key_private_free(key);
@@ -454,16 +456,67 @@ static bool create(struct cvbc_creation *made, const penta_option *options, size
     return writer_give(&w, ok, out, err);
 }
 
+/* Programs besides the first, and the name of the first. */
+static bool add_programs(struct cvbc_creation *made, const penta_cvbc_named *programs,
+                         size_t program_count, penta_error *err)
+{
+    struct cvbc_build *b = &made->b;
+    for (size_t i = 0; i < program_count; i++) {
+        uint8_t name[CVBC_NAME_BYTES] = {0};
+        penta_bytes text = bytes_of(programs[i].name);
+        const struct cvbc_module *m = cvbc_module(programs[i].module);
+        if (text.size < sizeof name) bytes_copy(name, text);
+        if (!cvbc_program_name_good(name)) {
+            error_at(err, CVBC_PROGRAM_NAME, 0, "'%.60s' is no name of a program",
+                     programs[i].name);
+            return error_note(err, "1 to 31 letters, digits, '_', '-' and '.'");
+        }
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(programs[k].name, programs[i].name))
+                return error_at(err, CVBC_PROGRAM_NAME, 0, "two programs are called '%s'",
+                                programs[i].name);
+        if (m->meta.has_directory)
+            return error_at(err, CVBC_PROGRAM_KIND, 0, "'%s' holds programs itself",
+                            programs[i].name);
+        if (!i)
+            memcpy(b->first_name, name, sizeof name);
+        else if (!cvbc_build_add(b, name, m, err))
+            return false;
+    }
+    return true;
+}
+
+bool penta_cvbc_create_programs(const penta_cvbc_named *programs, size_t program_count,
+                                const penta_option *options, size_t count, penta_buffer *out,
+                                penta_error *err)
+{
+    *err = (penta_error){0};
+    struct cvbc_creation made = {0};
+    struct writer w = {0};
+    bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err);
+    if (ok && (program_count < 2 || program_count > CVBC_PROGRAMS_MAX + 1))
+        ok = error_at(err, CVBC_LIMIT, 0, "a file with several programs has 2 to %d, not %zu",
+                      CVBC_PROGRAMS_MAX + 1, program_count);
+    ok = ok && cvbc_create_from(&made, cvbc_module(programs[0].module), err) &&
+         cvbc_create_options(&made, options, count, err) &&
+         add_programs(&made, programs, program_count, err) && cvbc_build_write(&made.b, &w, err);
+    cvbc_creation_fini(&made);
+    return writer_give(&w, ok, out, err);
+}
+
 bool penta_cvbc_create(const penta_module *module, const penta_option *options, size_t count,
                        penta_buffer *out, penta_error *err)
 {
     *err = (penta_error){0};
     struct cvbc_creation made = {0};
+    struct writer w = {0};
     bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err) &&
               cvbc_create_from(&made, cvbc_module(module), err) &&
-              create(&made, options, count, out, err);
+              cvbc_create_options(&made, options, count, err) &&
+              cvbc_build_programs_from(&made.b, cvbc_module(module), err) &&
+              cvbc_build_write(&made.b, &w, err);
     cvbc_creation_fini(&made);
-    return ok;
+    return writer_give(&w, ok, out, err);
 }
 
 /* The numbers of the pins that options declare: A8:gpio:output is pin 8. */

@@ -135,7 +135,7 @@ bool penta_cvbc_board_check(const penta_module *module, const char *name, penta_
         cvbc_check_full(m, &f);
     const penta_error *objection = f.errors ? NULL : cvbc_objection(m);
     if (objection) findings_pass(&f, objection);
-    if (!f.errors) cvbc_board_check(m, &board, CVBC_STACK_MAX, &f);
+    if (!f.errors) cvbc_programs_fit(m, &board, &f);
     return !f.errors;
 }
 

@@ -1,9 +1,11 @@
 /* CockpitVM bytecode containers (CVBC 1): signed, sealed and compressed programs for small boards.
  *
- *     header (64) | metadata | security | bytecode | debug
+ *     header (64) | metadata | security | programs | bytecode | debug
  *
  *     metadata   core (92) | pins (16 each) | dependencies (32 each) | hints (4 + n each) | custom
+ *                | directory (36) | entries (68 each)        with flag 32, from 1.2 on
  *     security   security (20) | integrity (108) | public key | signature
+ *     programs   containers, one for each entry: all programs but the first
  *     bytecode   stored: nonce (12) | ciphertext | tag (16) when encrypted; DEFLATE when compressed
  *                decoded: bytecode (16) | instructions (4 each) | strings {u32 length, text, NUL}
  *     debug      debug (24) | symbols | lines | variables
@@ -31,6 +33,9 @@
 enum { CVBC_FORMAT = 3 };
 enum {
     CVBC_MAJOR = 1,
+    CVBC_MINOR_PROGRAMS = 2, /* the first with several programs */
+    CVBC_PROGRAMS_MAX = 255, /* besides the first */
+    CVBC_NAME_BYTES = 32,
     CVBC_SIZE_MIN = 128,
     CVBC_PROTECTION_BYTES = cvbc_security_bytes + cvbc_integrity_bytes, /* 128 */
     CVBC_SEAL_BYTES = 28,                                               /* nonce and tag */
@@ -47,7 +52,8 @@ enum {
 /* clang-format off */
 enum cvbc_flag {
     CVBC_ENCRYPTED = 1, CVBC_COMPRESSED = 2, CVBC_SIGNED = 4, CVBC_HAS_DEBUG = 8,
-    CVBC_DETERMINISTIC = 16, CVBC_FLAGS = 31,
+    CVBC_DETERMINISTIC = 16, CVBC_FLAGS = 31, /* those of 1.0 */
+    CVBC_HAS_PROGRAMS = 32,
 };
 /* clang-format on */
 enum cvbc_inst_flag { CVBC_S = 0x01, CVBC_W = 0x02, CVBC_V = 0x40 };
@@ -129,7 +135,13 @@ struct cvbc_metadata {
     struct cvbc_hint_row *hints;
     size_t pin_count, dependency_count, hint_count; /* that are there */
     penta_bytes custom, rest;
-    bool whole; /* the counts fit the bytes; rest is what they leave over */
+    bool whole;            /* the counts fit the bytes; rest is what they leave over */
+    bool has_directory;    /* the flag says so: */
+    bool directory_whole;  /* it and its entries are all there, without rest */
+    penta_bytes directory; /* with its entries */
+    struct cvbc_directory programs;
+    struct cvbc_entry *entries;
+    size_t entry_count;
 };
 
 struct cvbc_program { /* a decoded bytecode section */
@@ -163,13 +175,16 @@ struct cvbc_module {
     struct arena arena;
     struct cvbc_policy policy;
     struct cvbc_header header;
-    size_t header_size;                            /* 64, less when the file is shorter */
-    penta_bytes metadata, security, stored, debug; /* in the file; empty: not there */
+    size_t header_size;                                      /* 64, less when the file is shorter */
+    penta_bytes metadata, security, programs, stored, debug; /* in the file; empty: not there */
     struct cvbc_metadata meta;
     bool has_protection; /* the two records below were there */
     struct cvbc_security protection;
     struct cvbc_integrity integrity;
     penta_bytes public_key, signature;
+    struct cvbc_module **inner; /* one for each entry, when they are all there, else NULL */
+    struct cvbc_module *chosen; /* by the option 'program'; NULL: the file itself */
+    bool is_inner;
 
     pthread_mutex_t mutex; /* guards `opened`, which is filled on first use */
     bool is_opened;
@@ -197,17 +212,48 @@ penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t c
                          penta_error *err);
 bool cvbc_encode(const penta_module *module, struct writer *out, penta_error *err);
 void cvbc_close(penta_module *module);
+/* A container inside another. Its policy is the other's, which lends it before it is opened. */
+struct cvbc_module *cvbc_parse_inner(penta_bytes file, penta_error *err);
 /* The pieces after the header in file order, gaps included. */
 /* clang-format off */
 enum cvbc_piece_kind {
-    CVBC_PIECE_METADATA, CVBC_PIECE_SECURITY, CVBC_PIECE_BYTECODE, CVBC_PIECE_DEBUG, CVBC_PIECE_GAP,
+    CVBC_PIECE_METADATA, CVBC_PIECE_SECURITY, CVBC_PIECE_PROGRAMS, CVBC_PIECE_BYTECODE,
+    CVBC_PIECE_DEBUG, CVBC_PIECE_GAP,
 };
+enum { CVBC_PIECES = 2 * CVBC_PIECE_GAP + 1 }; /* each with a gap before it, and one at the end */
 /* clang-format on */
 struct cvbc_piece {
     enum cvbc_piece_kind kind;
     penta_bytes bytes;
 };
-size_t cvbc_pieces(const struct cvbc_module *m, struct cvbc_piece pieces[9]);
+size_t cvbc_pieces(const struct cvbc_module *m, struct cvbc_piece pieces[CVBC_PIECES]);
+
+/* programs.c: the programs besides the first. Each is a module of its own, whose offsets count from the
+ * start of its container; what goes outside is moved to where that is in the file. */
+bool cvbc_programs_find(struct cvbc_module *m, penta_error *err); /* false: no memory */
+void cvbc_programs_free(struct cvbc_module *m);
+void cvbc_programs_check(const struct cvbc_module *m, struct findings *f);
+bool cvbc_programs_digests(const struct cvbc_module *m, struct cvbc_opened *o);
+bool cvbc_programs_open(struct cvbc_module *m, struct cvbc_opened *o); /* false: failed */
+void cvbc_programs_verify(const struct cvbc_module *m, struct findings *f);
+void cvbc_programs_fit(const struct cvbc_module *m, const struct cvbc_board *board,
+                       struct findings *f); /* every program fits the board */
+void cvbc_programs_describe(const struct cvbc_module *m, const penta_visitor *visitor);
+/* NULL: no program is called so; the one that is the file itself: m. */
+struct cvbc_module *cvbc_program_named(const struct cvbc_module *m, const char *name,
+                                       penta_error *err);
+/* name NULL: the first. Before anything is opened. */
+bool cvbc_program_choose(struct cvbc_module *m, const char *name, penta_error *err);
+bool cvbc_program_name_good(const uint8_t name[CVBC_NAME_BYTES]);
+/* The name of program i, 0 being the first; NULL: there is none. */
+const char *cvbc_program_name(const struct cvbc_module *m, size_t i);
+/* Where the containers of the entries lie, from their first byte on: the next one after a size. */
+static inline size_t cvbc_program_next(size_t at, uint32_t size)
+{
+    return (at + size + 3) & ~(size_t)3;
+}
+/* The module of the program that machines and listings are about. */
+const struct cvbc_module *cvbc_chosen(const struct cvbc_module *m);
 
 /* program.c: a decoded section, and the debug tables */
 bool cvbc_program_parse(penta_bytes image, struct arena *arena, struct cvbc_program *out,

@@ -22,10 +22,10 @@ static const struct engine *const engines[] = {&cvbc_interp, NULL};
 
 static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
 {
-    const struct cvbc_module *m = cvbc_module(module);
+    const struct cvbc_module *m = cvbc_chosen(cvbc_module(module));
     const struct cvbc_opened *o = cvbc_open(m);
     if (!o->has_program || !cvbc_plain(m)) return false;
-    uint64_t code = cvbc_offset(m, m->stored.data) + cvbc_bytecode_bytes;
+    uint64_t code = cvbc_offset(cvbc_module(module), m->stored.data) + cvbc_bytecode_bytes;
     if (offset < code) return false;
     *pc = (offset - code) / cvbc_inst_bytes;
     return *pc < o->program.count;
@@ -33,7 +33,7 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
 
 static void parts(const penta_module *module, penta_part_report *fn, void *user)
 {
-    const struct cvbc_module *m = cvbc_module(module);
+    const struct cvbc_module *m = cvbc_chosen(cvbc_module(module));
     const struct cvbc_opened *o = cvbc_open(m);
     if (!o->has_program) return;
     struct cvbc_debug_tables t = cvbc_debug_split(m->debug);

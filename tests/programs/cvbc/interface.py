@@ -312,6 +312,27 @@ converted = cvbc.convert_legacy(legacy)
 check(converted.strings == ["hi"] and cvbc.run(converted).ok, "legacy")
 refused(cvbc.FormatError, cvbc.Status.LEGACY, lambda: cvbc.convert_legacy(b"garbage!"))
 
+# ---- several programs in one file
+
+import penta  # noqa: E402
+
+first, second = cvbc.assemble("PUSH 1\nHALT\n"), cvbc.assemble("PUSH 2\nPUSH 3\nHALT\n")
+both = cvbc.combine({"first": first, "second": second}, sign_with_key=cvbc.generate_key("ed25519"))
+check(cvbc.programs(both) == ["first", "second"] and cvbc.programs(first.to_bytes()) == [], "their names")
+check(cvbc.run(cvbc.load(both)).stack == [1] and cvbc.run(cvbc.load(both, program="second")).stack == [2, 3], "each runs")
+check(cvbc.load(both, program="second").signature is not None and cvbc.check(both).ok, "one signature")
+check("did you mean 'second'" in str(refused(cvbc.CVBCError, cvbc.Status.ARG, lambda: cvbc.load(both, program="secnd"))), "near")
+refused(cvbc.FormatError, cvbc.Status.METADATA, lambda: cvbc.combine({"a b": first, "c": second}))
+modules = {name: penta.open(both, program=name) for name in penta.cvbc.programs(penta.open(both))}
+machines = {name: module.machine() for name, module in modules.items()}
+saved = machines["second"].save()
+machines["second"].load(saved)
+try:
+    machines["first"].load(saved)
+    check(False, "a snapshot of another program")
+except penta.Error as error:
+    check("another program" in str(error), str(error))
+
 # ---- vectors, where they are
 
 if os.path.isdir(data):

@@ -17,7 +17,7 @@ void cvbc_override_apply(const struct cvbc_override *o, uint8_t *record, size_t 
 bool cvbc_build_failed(const struct cvbc_build *b)
 {
     return b->pins.failed || b->dependencies.failed || b->hints.failed || b->custom.failed ||
-           b->code.failed || b->strings.failed;
+           b->code.failed || b->strings.failed || b->entries.failed || b->programs.failed;
 }
 
 void cvbc_build_fini(struct cvbc_build *b)
@@ -28,6 +28,8 @@ void cvbc_build_fini(struct cvbc_build *b)
     writer_free(&b->custom);
     writer_free(&b->code);
     writer_free(&b->strings);
+    writer_free(&b->entries);
+    writer_free(&b->programs);
 }
 
 void cvbc_build_string(struct cvbc_build *b, penta_bytes text)
@@ -50,6 +52,39 @@ void cvbc_build_pin(struct cvbc_build *b, const struct cvbc_pin *pin)
 {
     cvbc_pin_write(&b->pins, pin);
     b->pin_count++;
+}
+
+void cvbc_build_entry(const uint8_t name[CVBC_NAME_BYTES], penta_bytes container,
+                      uint8_t out[cvbc_entry_bytes])
+{
+    struct cvbc_entry entry = {.program_size = (uint32_t)container.size};
+    memcpy(entry.program_name, name, sizeof entry.program_name);
+    hash_sha256(container, entry.program_sha256);
+    struct writer w = writer_into(out, cvbc_entry_bytes);
+    cvbc_entry_write(&w, &entry);
+}
+
+void cvbc_build_directory(const struct cvbc_build *b, uint8_t out[cvbc_directory_bytes])
+{
+    struct cvbc_directory head = {.program_count = b->program_count};
+    memcpy(head.first_name, b->first_name, sizeof head.first_name);
+    struct writer w = writer_into(out, cvbc_directory_bytes);
+    cvbc_directory_write(&w, &head);
+}
+
+bool cvbc_build_program(struct cvbc_build *b, const uint8_t name[CVBC_NAME_BYTES],
+                        penta_bytes container, const struct cvbc_override *over, penta_error *err)
+{
+    uint8_t entry[cvbc_entry_bytes];
+    if (b->program_count == UINT16_MAX || container.size > UINT32_MAX)
+        return error_at(err, CVBC_LIMIT, 0, "more than 65535 programs, or one of 4 GiB");
+    cvbc_build_entry(name, container, entry);
+    if (over) cvbc_override_apply(over, entry, sizeof entry);
+    writer_bytes(&b->entries, entry, sizeof entry);
+    writer_fill(&b->programs, 0, (4 - b->programs.out.size % 4) % 4);
+    writer_bytes(&b->programs, container.data, container.size);
+    b->program_count++;
+    return true;
 }
 
 /* ---- stages ---- */
@@ -145,6 +180,7 @@ void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_si
 {
     size_t metadata = cvbc_header_bytes, security = align4(metadata + s.metadata);
     size_t bytecode = s.security ? align4(security + s.security) : security;
+    bytecode = align4(bytecode + s.programs);
     size_t end = bytecode + s.stored;
     if (s.debug) end = align4(end) + s.debug;
     end += s.trailing;
@@ -193,10 +229,24 @@ bool cvbc_sign_file(uint8_t *file, size_t size, const struct private_key *key, p
 struct assembly { /* the sections of the file being written */
     struct cvbc_build *b;
     struct writer metadata, image, security;
+    penta_bytes programs;
     penta_buffer deflated, sealed;
     penta_bytes stored;
     uint8_t flags;
 };
+
+static void make_directory(struct assembly *a)
+{
+    struct cvbc_build *b = a->b;
+    a->programs = b->program_count ? writer_view(&b->programs) : b->programs_as_they_are;
+    if (!b->program_count) return;
+    uint8_t head[cvbc_directory_bytes];
+    cvbc_build_directory(b, head);
+    cvbc_override_apply(&b->directory_over, head, sizeof head);
+    writer_bytes(&a->metadata, head, sizeof head);
+    writer_append(&a->metadata, &b->entries);
+    if (b->minor < CVBC_MINOR_PROGRAMS) b->minor = CVBC_MINOR_PROGRAMS;
+}
 
 static void make_metadata(struct assembly *a)
 {
@@ -343,31 +393,36 @@ struct cvbc_patch_at {
 static bool put_together(struct assembly *a, struct writer *out, penta_error *err)
 {
     struct cvbc_build *b = a->b;
-    struct cvbc_sizes sizes = {a->metadata.out.size, a->security.out.size, a->stored.size,
-                               b->debug.size, b->trailing.size};
-    if ((uint64_t)sizes.metadata + sizes.security + sizes.stored + sizes.debug > UINT32_MAX - 128)
+    struct cvbc_sizes sizes = {a->metadata.out.size, a->security.out.size, a->programs.size,
+                               a->stored.size,       b->debug.size,        b->trailing.size};
+    if ((uint64_t)sizes.metadata + sizes.security + sizes.programs + sizes.stored + sizes.debug >
+        UINT32_MAX - 128)
         return error_at(err, CVBC_LIMIT, 0, "the file would have more than 4 GiB");
     if (b->debug.size) a->flags |= CVBC_HAS_DEBUG;
+    if (a->programs.size) a->flags |= CVBC_HAS_PROGRAMS;
     uint8_t header[cvbc_header_bytes];
     cvbc_build_header(b, a->flags, sizes, header);
     cvbc_override_apply(&b->header_over, header, sizeof header);
     writer_bytes(out, header, sizeof header);
     uint64_t end = get32(header + 32) + (uint64_t)a->stored.size;
+    uint64_t programs = get32(header + 24) + (uint64_t)a->security.out.size;
     struct cvbc_patch_at sections[] = {{get32(header + 16), writer_view(&a->metadata)},
                                        {get32(header + 24), writer_view(&a->security)},
+                                       {(programs + 3) & ~UINT64_C(3), a->programs},
                                        {get32(header + 32), a->stored},
                                        {(end + 3) & ~UINT64_C(3), b->debug}};
     bool ok = true;
     for (size_t i = 0; ok && i < b->patch_count; i++)
         ok = place(out, b->patches[i].offset, b->patches[i].bytes, err);
-    for (size_t i = 0; i < 4; i++) /* in file order: each may end where the next begins */
-        for (size_t k = i + 1; k < 4; k++)
+    const size_t count = sizeof sections / sizeof *sections;
+    for (size_t i = 0; i < count; i++) /* in file order: each may end where the next begins */
+        for (size_t k = i + 1; k < count; k++)
             if (sections[k].offset < sections[i].offset) {
                 struct cvbc_patch_at swap = sections[i];
                 sections[i] = sections[k];
                 sections[k] = swap;
             }
-    for (size_t i = 0; ok && i < 4; i++)
+    for (size_t i = 0; ok && i < count; i++)
         ok = place(out, sections[i].offset, sections[i].bytes, err);
     ok = ok && place(out, out->out.size, b->trailing, err);
     if (!ok || out->failed) return writer_ok(out, err) && false;
@@ -389,6 +444,7 @@ bool cvbc_build_write(struct cvbc_build *b, struct writer *out, penta_error *err
 {
     struct assembly a = {.b = b};
     make_metadata(&a);
+    make_directory(&a);
     bool ok = make_image(&a, err) && make_stored(&a, err);
     if (ok) make_security(&a);
     ok = ok && writer_ok(&a.metadata, err) && writer_ok(&a.image, err) &&
@@ -414,6 +470,10 @@ bool cvbc_build_from(struct cvbc_build *b, const struct cvbc_module *m, penta_er
                              .has_metadata = true,
                              .metadata = m->metadata,
                              .debug = m->debug};
+    if (m->inner) { /* without its other programs it is a file of 1.0 */
+        b->metadata.size -= m->meta.directory.size;
+        if (b->minor == CVBC_MINOR_PROGRAMS) b->minor = 0;
+    }
     if (m->has_protection) {
         memcpy(b->source_sha256, m->integrity.source_sha256, 32);
         b->secure_timestamp = m->integrity.secure_timestamp;
@@ -426,4 +486,34 @@ bool cvbc_build_from(struct cvbc_build *b, const struct cvbc_module *m, penta_er
     b->has_image = true;
     b->image = o->program.image;
     return true;
+}
+
+bool cvbc_build_add(struct cvbc_build *b, const uint8_t name[CVBC_NAME_BYTES],
+                    const struct cvbc_module *m, penta_error *err)
+{
+    struct cvbc_build inner = {0};
+    struct writer container = {0};
+    if (b->cipher && m->debug.size && !b->keep_debug) {
+        error_at(err, CVBC_SEALED, 0, "debug data of '%.31s' would stay readable",
+                 (const char *)name);
+        return error_note(err, "option 'strip' leaves it out, option 'keep-debug' allows it");
+    }
+    bool ok = cvbc_build_from(&inner, m, err);
+    inner.cipher = b->cipher;
+    inner.derivation = b->derivation;
+    inner.secret = b->secret;
+    ok = ok && cvbc_build_write(&inner, &container, err) &&
+         cvbc_build_program(b, name, writer_view(&container), NULL, err);
+    cvbc_build_fini(&inner);
+    writer_free(&container);
+    return ok;
+}
+
+bool cvbc_build_programs_from(struct cvbc_build *b, const struct cvbc_module *m, penta_error *err)
+{
+    bool ok = true;
+    memcpy(b->first_name, m->meta.programs.first_name, sizeof b->first_name);
+    for (size_t i = 0; m->inner && ok && i < m->meta.entry_count; i++)
+        ok = cvbc_build_add(b, m->meta.entries[i].program_name, m->inner[i], err);
+    return ok;
 }

@@ -25,6 +25,12 @@ struct cvbc_build {
     struct writer strings; /* encoded records */
     uint32_t string_count;
     uint16_t entry;
+    /* Programs besides the first: cvbc_build_program. The containers may also be given as they are, with a
+     * directory in metadata that is taken as it is. */
+    struct writer entries, programs;
+    uint16_t program_count;
+    uint8_t first_name[CVBC_NAME_BYTES];
+    penta_bytes programs_as_they_are;
     penta_bytes debug, trailing; /* trailing: unknown sections, kept after everything */
     uint16_t minor;
     uint64_t timestamp;
@@ -37,12 +43,14 @@ struct cvbc_build {
     const struct private_key *sign_key;
     bool external_key;                /* do not embed the public key */
     const struct public_key *reserve; /* leave space for a signature by this key, made elsewhere */
+    bool keep_debug;                  /* encrypt other programs although theirs stays readable */
     uint8_t cipher;                   /* 0: none */
     uint32_t derivation;              /* key_derivation_params */
     const struct cvbc_secret *secret;
 
     /* for the assembler; NULL or empty: as computed */
-    struct cvbc_override header_over, core_over, bytecode_over, security_over, integrity_over;
+    struct cvbc_override header_over, directory_over, core_over, bytecode_over, security_over,
+        integrity_over;
     bool has_metadata, has_security, has_stored, has_image, has_key, has_signature;
     penta_bytes metadata, security, stored, image, key, signature; /* taken as they are */
     const struct cvbc_patch *patches; /* bytes between and after the sections */
@@ -71,6 +79,12 @@ void cvbc_build_hint(struct cvbc_build *b, unsigned type, unsigned priority,
                      penta_bytes data);              /* create.c */
 uint32_t cvbc_pin_features(uint8_t function);        /* that a pin asks for: CVBC 3.5 */
 size_t cvbc_build_count(const struct cvbc_build *b); /* instructions so far */
+/* One more program: its container, and what of its entry is not computed (or NULL). */
+bool cvbc_build_program(struct cvbc_build *b, const uint8_t name[CVBC_NAME_BYTES],
+                        penta_bytes container, const struct cvbc_override *over, penta_error *err);
+void cvbc_build_entry(const uint8_t name[CVBC_NAME_BYTES], penta_bytes container,
+                      uint8_t out[cvbc_entry_bytes]);
+void cvbc_build_directory(const struct cvbc_build *b, uint8_t out[cvbc_directory_bytes]);
 
 bool cvbc_build_write(struct cvbc_build *b, struct writer *out, penta_error *err);
 
@@ -83,7 +97,7 @@ void cvbc_build_protection(const struct cvbc_build *b, uint8_t flags, size_t sto
 void cvbc_build_integrity(const struct cvbc_build *b, penta_bytes metadata, penta_bytes image,
                           uint8_t out[cvbc_integrity_bytes]);
 struct cvbc_sizes {
-    size_t metadata, security, stored, debug, trailing;
+    size_t metadata, security, programs, stored, debug, trailing;
 };
 void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_sizes sizes,
                        uint8_t out[cvbc_header_bytes]);
@@ -91,6 +105,11 @@ void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_si
 /* A build of all that a module holds, to write the file again. The image is the decoded one, borrowed;
  * false if it is not available (err says why). */
 bool cvbc_build_from(struct cvbc_build *b, const struct cvbc_module *m, penta_error *err);
+/* The other programs of the module too, encrypted as the build says. */
+bool cvbc_build_programs_from(struct cvbc_build *b, const struct cvbc_module *m, penta_error *err);
+/* A module as another program of the build. */
+bool cvbc_build_add(struct cvbc_build *b, const uint8_t name[CVBC_NAME_BYTES],
+                    const struct cvbc_module *m, penta_error *err);
 /* The two CRCs, over a finished file. */
 void cvbc_build_crcs(uint8_t *file, size_t size);
 /* Signs a finished file in place, and renews its CRCs. */

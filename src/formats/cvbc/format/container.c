@@ -62,6 +62,27 @@ static void find_sections(struct cvbc_module *m)
         m->debug = bytes_slice(m->base.file, (size_t)at, m->base.file.size);
 }
 
+/* With its flag, what follows the custom metadata is the directory of programs. */
+static bool parse_directory(struct cvbc_module *m, penta_error *err)
+{
+    struct cvbc_metadata *meta = &m->meta;
+    meta->has_directory = m->header.flags & CVBC_HAS_PROGRAMS &&
+                          m->header.format_version_minor >= CVBC_MINOR_PROGRAMS;
+    if (!meta->has_directory || !meta->whole) return true;
+    penta_error cut = {0};
+    struct reader r = {.in = meta->rest, .err = &cut};
+    cvbc_directory_read(&r, &meta->programs);
+    size_t count = reader_count(&r, meta->programs.program_count, cvbc_entry_bytes);
+    if (cut.code) return true;
+    meta->entries = arena_alloc(&m->arena, count, sizeof *meta->entries, err);
+    for (size_t i = 0; meta->entries && i < count; i++) cvbc_entry_read(&r, &meta->entries[i]);
+    meta->entry_count = count;
+    meta->directory = bytes_slice(meta->rest, 0, r.pos);
+    meta->rest = bytes_slice(meta->rest, r.pos, meta->rest.size);
+    meta->directory_whole = !meta->rest.size;
+    return meta->entries != NULL;
+}
+
 /* The lists after the core record, as far as they are there. */
 static bool parse_metadata(struct cvbc_module *m, penta_error *err)
 {
@@ -89,7 +110,7 @@ static bool parse_metadata(struct cvbc_module *m, penta_error *err)
     meta->custom = reader_bytes(&r, meta->core.custom_metadata_size);
     meta->whole = !cut.code;
     if (meta->whole) meta->rest = bytes_slice(m->metadata, r.pos, m->metadata.size);
-    return !err->code;
+    return parse_directory(m, err) && !err->code;
 }
 
 static void parse_security(struct cvbc_module *m)
@@ -105,8 +126,9 @@ static void parse_security(struct cvbc_module *m)
         bytes_slice(m->security, r.pos + m->public_key.size, m->protection.signature_size);
 }
 
-penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t count,
-                         penta_error *err)
+/* inner: a program of another container, whose own programs are not looked for. */
+static penta_module *parse(penta_bytes file, const penta_option *options, size_t count, bool inner,
+                           penta_error *err)
 {
     struct cvbc_module *m = calloc(1, sizeof *m);
     if (!m) {
@@ -114,6 +136,7 @@ penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t c
         return NULL;
     }
     m->base = (penta_module){.driver = &cvbc_driver, .file = file};
+    m->is_inner = inner;
     pthread_mutex_init(&m->mutex, NULL);
     m->header_size = file.size < cvbc_header_bytes ? file.size : cvbc_header_bytes;
     struct reader r = {.in = file, .err = &m->base.damage};
@@ -129,9 +152,22 @@ penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t c
         ok = parse_metadata(m, err);
         parse_security(m);
     }
+    ok = ok && cvbc_programs_find(m, err);
+    ok = ok && cvbc_program_choose(m, option_text(options, count, "program"), err);
     if (ok) return &m->base;
     cvbc_close(&m->base);
     return NULL;
+}
+
+penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t count,
+                         penta_error *err)
+{
+    return parse(file, options, count, false, err);
+}
+
+struct cvbc_module *cvbc_parse_inner(penta_bytes file, penta_error *err)
+{
+    return (struct cvbc_module *)parse(file, NULL, 0, true, err);
 }
 
 void cvbc_close(penta_module *module)
@@ -139,16 +175,18 @@ void cvbc_close(penta_module *module)
     struct cvbc_module *m = (struct cvbc_module *)module;
     if (m->image) secret_wipe(m->image, m->image_size);
     free(m->image);
+    cvbc_programs_free(m);
     cvbc_policy_free(&m->policy);
     pthread_mutex_destroy(&m->mutex);
     arena_free(&m->arena);
     free(m);
 }
 
-size_t cvbc_pieces(const struct cvbc_module *m, struct cvbc_piece pieces[9])
+size_t cvbc_pieces(const struct cvbc_module *m, struct cvbc_piece pieces[CVBC_PIECES])
 {
     struct cvbc_piece known[] = {{CVBC_PIECE_METADATA, m->metadata},
                                  {CVBC_PIECE_SECURITY, m->security},
+                                 {CVBC_PIECE_PROGRAMS, m->programs},
                                  {CVBC_PIECE_BYTECODE, m->stored},
                                  {CVBC_PIECE_DEBUG, m->debug}};
     const uint8_t *at = m->base.file.data + cvbc_header_bytes;
@@ -156,7 +194,7 @@ size_t cvbc_pieces(const struct cvbc_module *m, struct cvbc_piece pieces[9])
     size_t count = 0;
     for (;;) {
         const struct cvbc_piece *next = NULL;
-        for (size_t i = 0; i < 4; i++)
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
             if (known[i].bytes.size && known[i].bytes.data >= at &&
                 (!next || known[i].bytes.data < next->bytes.data))
                 next = &known[i];
@@ -185,6 +223,10 @@ static void write_metadata(const struct cvbc_module *m, struct writer *out)
         writer_bytes(out, meta->hints[i].data.data, meta->hints[i].data.size);
     }
     writer_bytes(out, meta->custom.data, meta->custom.size);
+    if (meta->entries) {
+        cvbc_directory_write(out, &meta->programs);
+        for (size_t i = 0; i < meta->entry_count; i++) cvbc_entry_write(out, &meta->entries[i]);
+    }
     writer_bytes(out, meta->rest.data, meta->rest.size);
 }
 
@@ -206,7 +248,7 @@ bool cvbc_encode(const penta_module *module, struct writer *out, penta_error *er
         return writer_ok(out, err);
     }
     cvbc_header_write(out, &m->header);
-    struct cvbc_piece pieces[9];
+    struct cvbc_piece pieces[CVBC_PIECES];
     size_t count = cvbc_pieces(m, pieces);
     for (size_t i = 0; i < count; i++) {
         if (pieces[i].kind == CVBC_PIECE_METADATA)

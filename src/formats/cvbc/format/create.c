@@ -248,6 +248,7 @@ bool cvbc_create_options(struct cvbc_creation *c, const penta_option *options, s
         error_at(err, CVBC_SEALED, 0, "debug data would stay readable");
         return error_note(err, "option 'strip' leaves it out, option 'keep-debug' allows it");
     }
+    b->keep_debug = option_text(options, count, "keep-debug") != NULL;
     return !seals || cvbc_build_cipher(b, &c->secret, options, count, err);
 }
 

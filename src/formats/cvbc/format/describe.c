@@ -8,6 +8,27 @@
 
 /* ---- metadata ---- */
 
+static void describe_directory(const struct cvbc_metadata *meta, const penta_visitor *v,
+                               uint64_t at)
+{
+    penta_node node = {.name = "directory", .offset = at, .size = meta->directory.size};
+    if (!node.size || !describe_enter(v, node)) return;
+    const uint8_t *p = meta->directory.data;
+    layout_describe(v, "head", cvbc_directory_fields, p, at, false, NULL);
+    at += cvbc_directory_bytes;
+    p += cvbc_directory_bytes;
+    penta_node entries = {.name = "entries",
+                          .offset = at,
+                          .size = meta->entry_count * cvbc_entry_bytes,
+                          .list = true};
+    if (meta->entry_count && describe_enter(v, entries)) {
+        for (size_t i = 0; i < entries.size; i += cvbc_entry_bytes)
+            layout_describe(v, "entry", cvbc_entry_fields, p + i, at + i, false, NULL);
+        describe_leave(v, entries);
+    }
+    describe_leave(v, node);
+}
+
 static void describe_metadata(const struct cvbc_module *m, const penta_visitor *v)
 {
     const struct cvbc_metadata *meta = &m->meta;
@@ -68,8 +89,10 @@ static void describe_metadata(const struct cvbc_module *m, const penta_visitor *
     }
     at = hints.offset + hints.size;
     if (meta->custom.size) describe_raw(v, "custom", meta->custom, at, NULL);
+    at += meta->custom.size;
+    describe_directory(meta, v, at);
     if (meta->rest.size)
-        describe_raw(v, "rest", meta->rest, at + meta->custom.size, "not known to format 1.0");
+        describe_raw(v, "rest", meta->rest, at + meta->directory.size, "not known to this format");
     describe_leave(v, node);
 }
 
@@ -269,13 +292,14 @@ void cvbc_describe(const penta_module *module, const penta_visitor *v)
         if (rest.size) describe_raw(v, "damaged", rest, cvbc_header_bytes, module->damage.message);
         return;
     }
-    struct cvbc_piece pieces[9];
+    struct cvbc_piece pieces[CVBC_PIECES];
     size_t count = cvbc_pieces(m, pieces);
     for (size_t i = 0; i < count; i++) {
         uint64_t at = cvbc_offset(m, pieces[i].bytes.data);
         switch (pieces[i].kind) {
         case CVBC_PIECE_METADATA: describe_metadata(m, v); break;
         case CVBC_PIECE_SECURITY: describe_security(m, v); break;
+        case CVBC_PIECE_PROGRAMS: cvbc_programs_describe(m, v); break;
         case CVBC_PIECE_BYTECODE: describe_bytecode(m, v); break;
         case CVBC_PIECE_DEBUG: describe_debug(m, v); break;
         case CVBC_PIECE_GAP:
@@ -337,6 +361,19 @@ static void info_protection(const struct cvbc_module *m, const penta_visitor *v)
     describe_leave(v, node);
 }
 
+static void info_programs(const struct cvbc_module *m, const penta_visitor *v)
+{
+    penta_node list = {.name = "programs", .list = true};
+    if (!m->inner) return;
+    for (size_t i = 0; i <= m->meta.entry_count; i++)
+        if (cvbc_chosen(m) == (i ? m->inner[i - 1] : m) && cvbc_program_name(m, i))
+            describe_text(v, "program", cvbc_program_name(m, i));
+    if (!describe_enter(v, list)) return;
+    for (size_t i = 0; i <= m->meta.entry_count; i++)
+        if (cvbc_program_name(m, i)) describe_text(v, "name", cvbc_program_name(m, i));
+    describe_leave(v, list);
+}
+
 void cvbc_info(const penta_module *module, const penta_visitor *v)
 {
     const struct cvbc_module *m = cvbc_module(module);
@@ -349,6 +386,8 @@ void cvbc_info(const penta_module *module, const penta_visitor *v)
     describe_uint(v, "build_number", h->build_number);
     describe_bool(v, "deterministic", h->flags & CVBC_DETERMINISTIC);
     info_protection(m, v);
+    info_programs(m, v);
+    m = cvbc_chosen(m);
     if (m->metadata.size >= cvbc_core_bytes) info_target(&m->meta.core, v);
     describe_uint(v, "pins", m->meta.pin_count);
     describe_uint(v, "dependencies", m->meta.dependency_count);
@@ -388,7 +427,7 @@ const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_
         *end = header[i].end;
         return is_signed ? header[i].with : header[i].without;
     }
-    struct cvbc_piece pieces[9];
+    struct cvbc_piece pieces[CVBC_PIECES];
     size_t count = cvbc_pieces(m, pieces), i = 0;
     while (i + 1 < count && at >= pieces[i].bytes.data + pieces[i].bytes.size) i++;
     *end = cvbc_offset(m, pieces[i].bytes.data) + pieces[i].bytes.size;
@@ -402,7 +441,8 @@ const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_
     }
     bool sealed = pieces[i].kind == CVBC_PIECE_BYTECODE && m->header.flags & CVBC_ENCRYPTED;
     bool digest =
-        hashed && (pieces[i].kind == CVBC_PIECE_METADATA || pieces[i].kind == CVBC_PIECE_BYTECODE);
+        hashed && (pieces[i].kind == CVBC_PIECE_METADATA || pieces[i].kind == CVBC_PIECE_BYTECODE ||
+                   pieces[i].kind == CVBC_PIECE_PROGRAMS);
     if (sealed) return is_signed ? "cipher, hash, signature, CRC" : "cipher, hash, CRC";
     if (digest) return is_signed ? "hash, signature, CRC" : "hash, CRC";
     return is_signed ? "signature, CRC" : "CRC";

@@ -119,7 +119,7 @@ bool cvbc_variable_next(penta_bytes table, size_t *pos, struct cvbc_variable *ou
 
 bool cvbc_line_of(const struct cvbc_module *m, uint64_t pc, penta_bytes *file, uint32_t *line)
 {
-    struct cvbc_debug_tables t = cvbc_debug_split(m->debug);
+    struct cvbc_debug_tables t = cvbc_debug_split(cvbc_chosen(m)->debug);
     size_t rows = t.lines.size / cvbc_line_bytes, low; /* the first row after pc */
     ARRAY_SEARCH(low, 0, rows, get16(t.lines.data + low * cvbc_line_bytes) > pc);
     if (!low) return false;

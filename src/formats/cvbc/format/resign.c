@@ -8,7 +8,7 @@
 
 static penta_bytes trailing(const struct cvbc_module *m)
 {
-    struct cvbc_piece pieces[9];
+    struct cvbc_piece pieces[CVBC_PIECES];
     size_t count = cvbc_pieces(m, pieces);
     return count && pieces[count - 1].kind == CVBC_PIECE_GAP ? pieces[count - 1].bytes
                                                              : (penta_bytes){0};
@@ -44,6 +44,7 @@ static bool write_anew(const struct cvbc_module *m, const struct cvbc_resigning 
                            .stored = m->stored,
                            .has_image = true,
                            .image = o->has_program ? o->program.image : (penta_bytes){0},
+                           .programs_as_they_are = m->programs,
                            .debug = m->debug,
                            .trailing = trailing(m),
                            .cipher = m->protection.encryption_algorithm,

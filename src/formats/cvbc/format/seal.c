@@ -75,9 +75,11 @@ bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
     return cvbc_secret_read(key ? key : password, !key, secret, err);
 }
 
-static bool finish(struct sealing *s, struct writer *out, struct findings *f, penta_error *err)
+static bool finish(struct sealing *s, const struct cvbc_module *m, struct writer *out,
+                   struct findings *f, penta_error *err)
 {
-    bool ok = !err->code && cvbc_build_write(&s->b, out, err);
+    bool ok =
+        !err->code && cvbc_build_programs_from(&s->b, m, err) && cvbc_build_write(&s->b, out, err);
     if (err->code) findings_pass(f, err);
     cvbc_secret_free(&s->secret);
     key_private_free(s->key);
@@ -101,7 +103,8 @@ bool cvbc_seal(const penta_module *module, const penta_option *options, size_t c
     }
     if (!err.code && cvbc_build_from(&s.b, m, &err) && new_signature(&s, m, options, count, &err))
         cvbc_build_cipher(&s.b, &s.secret, options, count, &err);
-    return finish(&s, out, f, &err);
+    s.b.keep_debug = option_text(options, count, "keep-debug") != NULL;
+    return finish(&s, m, out, f, &err);
 }
 
 bool cvbc_unseal(const penta_module *module, const penta_option *options, size_t count,
@@ -114,5 +117,5 @@ bool cvbc_unseal(const penta_module *module, const penta_option *options, size_t
         error_at(&err, CVBC_SEALED, 56, "the bytecode is not encrypted");
     else if (cvbc_build_from(&s.b, m, &err))
         new_signature(&s, m, options, count, &err);
-    return finish(&s, out, f, &err);
+    return finish(&s, m, out, f, &err);
 }

@@ -394,7 +394,8 @@ void cvbc_check_full(const struct cvbc_module *m, struct findings *f)
     check_security(m, f);
     check_plain_bytecode(m, f);
     check_debug(m, f);
-    if (m->header.format_version_minor)
-        findings_add(f, CVBC_MINOR_VERSION, 6, NULL, "format version 1.%u, known is 1.0",
+    cvbc_programs_check(m, f);
+    if (m->header.format_version_minor && m->header.format_version_minor != CVBC_MINOR_PROGRAMS)
+        findings_add(f, CVBC_MINOR_VERSION, 6, NULL, "format version 1.%u, known are 1.0 and 1.2",
                      m->header.format_version_minor);
 }

@@ -359,5 +359,6 @@ void cvbc_verify(const penta_module *module, struct findings *f)
         error_at(&err, BASE_MEMORY, 0, "no memory to follow the program");
         findings_pass(f, &err);
     }
-    if (m->policy.board) cvbc_board_check(m, m->policy.board, CVBC_STACK_MAX, f);
+    cvbc_programs_verify(m, f);
+    if (m->policy.board) cvbc_programs_fit(m, m->policy.board, f);
 }

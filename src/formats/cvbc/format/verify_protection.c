@@ -274,11 +274,12 @@ static bool open_contents(struct cvbc_module *m, struct cvbc_opened *o)
 {
     penta_bytes bytes = m->stored;
     if (!check_signature(m, o)) return false;
-    if (!check_open_hashes(m, o)) return false;
+    if (!check_open_hashes(m, o) || !cvbc_programs_digests(m, o)) return false;
     if (m->header.flags & CVBC_ENCRYPTED && !decrypt(m, o, &bytes)) return false;
     if (m->header.flags & CVBC_COMPRESSED && !inflate(m, o, &bytes)) return false;
     if (!parse_image(m, o, bytes)) return false;
     if (!check_bytecode_hash(m, o, bytes)) return false;
+    if (!cvbc_programs_open(m, o)) return false;
     o->contents_checked = true;
     return true;
 }

@@ -267,7 +267,7 @@ static bool fits(const penta_module *module, const char *name, penta_error *err)
     if (!cvbc_board_find(name, &board, err)) return false;
     struct reasons r = {err, 0};
     struct findings f = {.rules = cvbc_rules, .report = keep_reason, .user = &r};
-    cvbc_board_check(cvbc_module(module), &board, CVBC_STACK_MAX, &f);
+    cvbc_programs_fit(cvbc_module(module), &board, &f);
     if (r.count > 1) error_note(err, "%zu more reasons; penta board check lists them", r.count - 1);
     return !r.count;
 }

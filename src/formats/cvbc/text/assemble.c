@@ -21,6 +21,10 @@ struct assembly {
     size_t patch_capacity;
     bool has_stored_of;
     uint8_t stored_of[HASH_BYTES];
+    bool has_container; /* a program whose bytes are given: */
+    struct writer container;
+    bool has_next; /* .program: the text of another program follows, with this entry */
+    struct cvbc_override next;
 };
 
 /* ---- values ---- */
@@ -272,6 +276,26 @@ BLOB(metadata, metadata, has_metadata)
 BLOB(security_raw, security, has_security)
 BLOB(key, key, has_key)
 BLOB(signature, signature, has_signature)
+FIELDS(programs, directory, directory_over)
+static bool directive_container(struct assembly *a)
+{
+    a->has_container = true;
+    return source_hex(a->s, &a->container);
+}
+
+static bool directive_program(struct assembly *a)
+{
+    a->next = (struct cvbc_override){0};
+    a->has_next = true;
+    struct token t = source_peek(a->s);
+    if (t.kind == TOKEN_STRING) { /* .program "name" ... */
+        if (!raw_value(a, &cvbc_entry_fields[0], a->next.bytes)) return false;
+        memset(a->next.mask, 1, CVBC_NAME_BYTES);
+        a->next.used = true;
+    }
+    return field_list(a, cvbc_entry_fields, &a->next);
+}
+
 static bool directive_custom(struct assembly *a) { return source_hex(a->s, &a->b.custom); }
 static bool directive_debug(struct assembly *a) { return source_hex(a->s, &a->debug); }
 
@@ -355,7 +379,8 @@ static const struct {
     {".debug", directive_debug},       {".bytes", directive_bytes},
     {".metadata", directive_metadata}, {".security_raw", directive_security_raw},
     {".symbol", directive_symbol},     {".line", directive_line},
-    {".variable", directive_variable},
+    {".variable", directive_variable}, {".programs", directive_programs},
+    {".program", directive_program},   {".container", directive_container},
 };
 enum { DIRECTIVES = sizeof directives / sizeof *directives };
 
@@ -546,29 +571,60 @@ static void finish(struct assembly *a, struct writer *out)
     if (!a->findings->errors && !cvbc_build_write(b, out, &err)) findings_pass(a->findings, &err);
 }
 
+static void assembly_free(struct assembly *a)
+{
+    cvbc_build_fini(&a->b);
+    writer_free(&a->metadata);
+    writer_free(&a->security);
+    writer_free(&a->stored);
+    writer_free(&a->debug);
+    writer_free(&a->container);
+    cvbc_debug_free(&a->rows);
+    writer_free(&a->key);
+    writer_free(&a->signature);
+    free(a->patches);
+    labels_free(&a->labels);
+}
+
+/* The text of another program has ended: its container becomes part of the file. */
+static void end_program(struct assembly *outer, struct assembly *inner,
+                        const struct cvbc_override *entry)
+{
+    static const uint8_t no_name[CVBC_NAME_BYTES];
+    struct writer *container = &inner->container;
+    penta_error err = {0};
+    if (!inner->has_container) finish(inner, container);
+    if (!writer_ok(container, &err) ||
+        !cvbc_build_program(&outer->b, no_name, writer_view(container), entry, &err))
+        findings_pass(outer->findings, &err);
+    assembly_free(inner);
+}
+
 bool cvbc_assemble(struct source *s, const penta_option *options, size_t count, struct writer *out,
                    struct findings *findings)
 {
     (void)options, (void)count;
-    struct assembly a = {.s = s, .findings = findings};
+    const struct assembly empty = {.s = s, .findings = findings};
+    struct assembly outer = empty, inner = empty, *a = &outer;
+    struct cvbc_override entry;
     penta_error err = {0};
     s->err = &err;
     while (s->pos < s->text.size) {
         err = (penta_error){0};
-        if (line(&a)) continue;
-        findings_pass(findings, &err);
-        source_skip_line(s);
+        if (!line(a)) {
+            findings_pass(findings, &err);
+            source_skip_line(s);
+        }
+        if (!a->has_next) continue;
+        a->has_next = false;
+        struct cvbc_override next = a->next;
+        if (a == &inner) end_program(&outer, &inner, &entry);
+        entry = next;
+        inner = empty;
+        a = &inner;
     }
-    finish(&a, out);
-    cvbc_build_fini(&a.b);
-    writer_free(&a.metadata);
-    writer_free(&a.security);
-    writer_free(&a.stored);
-    writer_free(&a.debug);
-    cvbc_debug_free(&a.rows);
-    writer_free(&a.key);
-    writer_free(&a.signature);
-    free(a.patches);
-    labels_free(&a.labels);
+    if (a == &inner) end_program(&outer, &inner, &entry);
+    finish(&outer, out);
+    assembly_free(&outer);
     return !findings->errors;
 }

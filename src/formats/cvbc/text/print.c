@@ -9,11 +9,13 @@
  *     .entry   label
  *     label:   PUSH.S -5           instructions; 0x0a.0x01 7 is any opcode with any flags
  *     .symbol .line .variable      rows of the debug tables: debug_info.c
+ *     .programs first_name="main"  with several programs; then each of the others:
+ *     .program "blink"             the text of its container, up to the next .program
  *
  * Every directive with fields prints only those that differ from what assembling without them would
  * give, found by computing that here with the builder's own stages. What has no such form is hex:
  * .metadata, .security_raw and .debug a whole section, .stored the bytecode section as it is stored,
- * .bytes what lies between and after the sections. */
+ * .bytes what lies between and after the sections, .container a damaged container of a program. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,7 +64,7 @@ static bool all_zero(const uint8_t *p, size_t size)
 static void print_value(struct writer *out, const struct layout_field *field, const uint8_t *bytes)
 {
     size_t text = strnlen((const char *)bytes, field->size);
-    if (field->kind == PENTA_RAW && !strcmp(field->name, "lib_name") && text < field->size &&
+    if (field->kind == PENTA_RAW && strstr(field->name, "_name") && text < field->size &&
         !bytes[field->size - 1] && all_zero(bytes + text, field->size - text)) {
         print_string(out, (penta_bytes){bytes, text});
         return;
@@ -238,7 +240,7 @@ static void print_program(const struct cvbc_program *p, const struct names *n, s
 static void print_metadata(const struct cvbc_module *m, struct cvbc_build *b, struct writer *out)
 {
     const struct cvbc_metadata *meta = &m->meta;
-    if (!meta->whole || meta->rest.size) {
+    if (!meta->whole || meta->rest.size || (meta->entries && !m->inner)) {
         print_hex(out, ".metadata", m->metadata);
         if (!m->metadata.size) writer_text(out, ".metadata none\n");
         return;
@@ -271,6 +273,11 @@ static void print_metadata(const struct cvbc_module *m, struct cvbc_build *b, st
         writer_char(out, '\n');
     }
     print_hex(out, ".custom", meta->custom);
+    if (!m->inner) return;
+    struct cvbc_build named = {.program_count = (uint16_t)meta->entry_count};
+    uint8_t head[cvbc_directory_bytes];
+    cvbc_build_directory(&named, head);
+    print_fields(out, ".programs", cvbc_directory_fields, meta->directory.data, head, false);
 }
 
 /* Whether the section has its four parts and no other bytes. */
@@ -334,11 +341,12 @@ static void print_stored(const struct cvbc_module *m, bool listed, penta_bytes i
 
 static void print_header(const struct cvbc_module *m, struct writer *out)
 {
-    struct cvbc_build none = {0};
-    struct cvbc_sizes sizes = {m->metadata.size, m->security.size, m->stored.size, m->debug.size,
-                               0};
+    struct cvbc_build none = {.minor = m->inner ? CVBC_MINOR_PROGRAMS : 0};
+    struct cvbc_sizes sizes = {m->metadata.size, m->security.size, m->programs.size,
+                               m->stored.size,   m->debug.size,    0};
     bool signature = m->signature.size && apart(m);
-    uint8_t flags = (uint8_t)((signature ? CVBC_SIGNED : 0) | (m->debug.size ? CVBC_HAS_DEBUG : 0));
+    uint8_t flags = (uint8_t)((signature ? CVBC_SIGNED : 0) | (m->debug.size ? CVBC_HAS_DEBUG : 0) |
+                              (m->inner ? CVBC_HAS_PROGRAMS : 0));
     uint8_t computed[cvbc_header_bytes], *copy = NULL;
     cvbc_build_header(&none, flags, sizes, computed);
     penta_bytes file = m->base.file;
@@ -357,7 +365,7 @@ static void print_header(const struct cvbc_module *m, struct writer *out)
 
 static void print_gaps(const struct cvbc_module *m, struct writer *out)
 {
-    struct cvbc_piece pieces[9];
+    struct cvbc_piece pieces[CVBC_PIECES];
     size_t count = cvbc_pieces(m, pieces), folds = HEX_FOLDS;
     for (size_t i = 0; i < count; i++) {
         penta_bytes gap = pieces[i].bytes;
@@ -397,11 +405,9 @@ static bool print_code(const struct cvbc_module *m, struct writer *out, penta_by
     return ok;
 }
 
-bool cvbc_print(const penta_module *module, const penta_option *options, size_t count,
-                struct writer *out, penta_error *err)
+/* All but the other programs. */
+static bool print_container(const struct cvbc_module *m, struct writer *out, penta_error *err)
 {
-    (void)options, (void)count;
-    const struct cvbc_module *m = cvbc_module(module);
     struct cvbc_build b = {0};
     struct writer code = {0};
     penta_bytes image = {0};
@@ -418,12 +424,62 @@ bool cvbc_print(const penta_module *module, const penta_option *options, size_t 
     out->failed |= cvbc_build_failed(&b);
     writer_free(&code);
     cvbc_build_fini(&b);
-    return !err->code && writer_ok(out, err);
+    return !err->code;
+}
+
+static bool print_programs(const struct cvbc_module *m, struct writer *out, penta_error *err)
+{
+    bool ok = true;
+    for (size_t i = 0; m->inner && ok && i < m->meta.entry_count; i++) {
+        const struct cvbc_module *inner = m->inner[i];
+        const uint8_t *actual =
+            m->meta.directory.data + cvbc_directory_bytes + i * cvbc_entry_bytes;
+        const char *name = cvbc_program_name(m, i + 1);
+        static const uint8_t no_name[CVBC_NAME_BYTES];
+        uint8_t computed[cvbc_entry_bytes];
+        cvbc_build_entry(name ? m->meta.entries[i].program_name : no_name, inner->base.file,
+                         computed);
+        writer_print(out, name ? "\n.program \"%s\"" : "\n.program", name);
+        print_fields(out, ".program", cvbc_entry_fields, actual, computed, true);
+        if (inner->base.damage.code)
+            print_hex(out, ".container", inner->base.file);
+        else
+            ok = print_container(inner, out, err);
+    }
+    return ok;
+}
+
+/* The first program as a file without the others. */
+static bool print_first(const struct cvbc_module *m, struct writer *out, penta_error *err)
+{
+    struct cvbc_build b = {0};
+    struct writer file = {0};
+    penta_module *alone = NULL;
+    if (cvbc_build_from(&b, m, err) && cvbc_build_write(&b, &file, err))
+        alone = cvbc_parse(writer_view(&file), NULL, 0, err);
+    bool ok = alone && print_container(cvbc_module(alone), out, err);
+    if (alone) cvbc_close(alone);
+    writer_free(&file);
+    cvbc_build_fini(&b);
+    return ok;
+}
+
+bool cvbc_print(const penta_module *module, const penta_option *options, size_t count,
+                struct writer *out, penta_error *err)
+{
+    const struct cvbc_module *m = cvbc_module(module);
+    const char *name = option_text(options, count, "program");
+    const struct cvbc_module *only = name ? cvbc_program_named(m, name, err) : m;
+    if (!only) return false;
+    if (name && only == m) return print_first(m, out, err) && writer_ok(out, err);
+    cvbc_open(m); /* which lends the others its policy */
+    if (name) return print_container(only, out, err) && writer_ok(out, err);
+    return print_container(m, out, err) && print_programs(m, out, err) && writer_ok(out, err);
 }
 
 bool cvbc_print_at(const penta_module *module, uint64_t pc, struct writer *out)
 {
-    const struct cvbc_module *m = cvbc_module(module);
+    const struct cvbc_module *m = cvbc_chosen(cvbc_module(module));
     const struct cvbc_opened *o = cvbc_open(m);
     if (!o->has_program || o->program.flaw.code || pc >= o->program.count) return false;
     print_inst(out, &o->program, (size_t)pc, NULL);

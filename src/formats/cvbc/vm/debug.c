@@ -6,7 +6,7 @@
 
 static void lines(const penta_module *module, penta_line_report *report, void *user)
 {
-    const struct cvbc_module *m = cvbc_module(module);
+    const struct cvbc_module *m = cvbc_chosen(cvbc_module(module));
     const struct cvbc_opened *o = cvbc_open(m);
     penta_bytes rows = cvbc_debug_split(m->debug).lines;
     for (size_t at = 0; at + cvbc_line_bytes <= rows.size; at += cvbc_line_bytes) {
@@ -23,7 +23,7 @@ static void lines(const penta_module *module, penta_line_report *report, void *u
 
 static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
 {
-    const struct cvbc_opened *o = cvbc_open(cvbc_module(module));
+    const struct cvbc_opened *o = cvbc_open(cvbc_chosen(cvbc_module(module)));
     if (!o->has_program || pc >= o->program.count) return false;
     struct cvbc_inst in = cvbc_inst_at(&o->program, (size_t)pc);
     bool sometimes = in.opcode == CVBC_OP_JMP_TRUE || in.opcode == CVBC_OP_JMP_FALSE;
@@ -134,7 +134,7 @@ static void variables(const penta_vm *base, size_t frame, penta_variable_report 
     if (!base->module) return;
     each_frame(vm, find_frame, &wanted);
     if (!wanted.is_found) return;
-    struct cvbc_debug_tables t = cvbc_debug_split(cvbc_module(base->module)->debug);
+    struct cvbc_debug_tables t = cvbc_debug_split(cvbc_chosen(cvbc_module(base->module))->debug);
     for (size_t pos = 0; cvbc_variable_next(t.variables, &pos, &v, &name);) {
         char text[64] = "";
         penta_variable out = {.scope = PENTA_VARIABLE_GLOBAL, .in_memory = true, .size = 4};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/codec/checksum.h"
 #include "base/reader.h"
 #include "core/snapshot.h"
 #include "core/structure/counts.h"
@@ -141,7 +142,7 @@ static void count_errors(void *user, const penta_error *finding)
 static penta_vm *vm_open(const penta_module *module, const penta_option *options, size_t count,
                          penta_error *err)
 {
-    const struct cvbc_module *m = cvbc_module(module);
+    const struct cvbc_module *m = cvbc_chosen(cvbc_module(module));
     const struct cvbc_opened *o = cvbc_open(m);
     const struct cvbc_core *core = &m->meta.core;
     uint64_t stack = CVBC_STACK_MAX, budget = core->max_execution_cycles;
@@ -169,6 +170,10 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
     struct cvbc_vm *vm = cvbc_vm_new(&o->program, (uint32_t)stack, budget, proved, err);
     if (!vm) return NULL;
     vm->base.module = module;
+    if (&m->base != module) { /* a snapshot belongs to one program of the file */
+        vm->base.hash = checksum_xxh64(m->base.file);
+        vm->base.hashed = true;
+    }
     if (!option_text(options, count, "plain")) heed_hints(vm, &m->meta);
     return &vm->base;
 }
