@@ -1,0 +1,241 @@
+// The machine of the open file: made when it is first needed, moved in both directions.
+import {element, fill, plural, tell, openDialog} from "./dom.js";
+import {emit, on} from "./events.js";
+import {asOptions, model} from "./model.js";
+
+export const machine = {
+  handle: null,
+  stop: null,       // the last one, or null
+  line: null,       // of the listing, of the next instruction
+  running: false,
+  steps: 0,
+  unverified: false,
+  stopAtCalls: false,
+  points: [],       // as the machine lists them
+  output: "",       // what the program printed, and what it printed as errors
+  errors: "",
+  calls: [],
+  logs: [],
+  pointAt(pc) {
+    return this.points.find(p => p.kind === "break" && String(p.pc) === String(pc));
+  },
+};
+
+let making = null, generation = 0;
+
+async function make() {
+  if (!model.file) throw new Error("no program is open");
+  for (const [name, text] of Object.entries(model.scripts)) await model.penta.setFile(name, text);
+  return model.file.machine({
+    options: asOptions(model.options), unverified: machine.unverified, stopAtCalls: machine.stopAtCalls,
+  });
+}
+
+// The machine, made now if there is none.
+export async function theMachine() {
+  if (machine.handle) return machine.handle;
+  const mine = generation;
+  making ||= make();
+  try {
+    const handle = await making;
+    if (mine !== generation) throw new Error("another file was opened");
+    if (!machine.handle) {
+      machine.handle = handle;
+      await arrive(await handle.at());
+    }
+    return handle;
+  } finally {
+    making = null;
+  }
+}
+
+function forget() {
+  generation++;
+  machine.handle?.close().catch(() => {});
+  Object.assign(machine, {handle: null, stop: null, line: null, running: false, steps: 0, points: [], output: "",
+                          errors: "", calls: [], logs: []});
+}
+
+const decoder = new TextDecoder();
+
+async function collect(handle) {
+  const [printed, calls] = await Promise.all([handle.output(), handle.calls()]);
+  machine.output += decoder.decode(printed.output);
+  machine.errors += decoder.decode(printed.errors);
+  machine.calls.push(...calls);
+}
+
+const WHY = {
+  fuel: "", break: "breakpoint", host: "waits for the host", halt: "halted", trap: "trap", fault: "page fault",
+  gas: "out of gas", interrupt: "stopped", disagree: "engines disagree",
+};
+
+export function stopText(stop) {
+  if (!stop) return "not started";
+  const why = stop.kind === "break" && !stop.point && !stop.detail ? "stopped" : WHY[stop.kind] ?? stop.kind;
+  const value = stop.value !== undefined ? ` with ${stop.value}` : "";
+  const detail = stop.detail ? `: ${stop.detail}` : "";
+  return `${why}${detail}${value}`.trim() || "ready";
+}
+
+async function arrive(stop, quiet = false) {
+  const handle = machine.handle;
+  machine.stop = stop;
+  machine.steps = Number(stop.steps);
+  machine.line = stop.line ?? null;
+  for (const entry of stop.log || []) machine.logs.push(entry.text);
+  await collect(handle);
+  machine.points = await handle.points();
+  if (handle !== machine.handle) return;
+  emit("machine", {moved: true});
+  emit("points");
+  if (!quiet)
+    tell(`Step ${machine.steps.toLocaleString("en")}, ${stopText(stop)}${stop.text ? `. Next: ${stop.text}` : ""}`,
+         ["trap", "fault", "gas"].includes(stop.kind));
+}
+
+// Moves by a function of the machine; errors are told.
+async function move(how) {
+  if (machine.running) return;
+  try {
+    const handle = await theMachine();
+    machine.running = true;
+    emit("machine", {});
+    const stop = await how(handle);
+    machine.running = false;
+    if (handle === machine.handle) await arrive(stop);
+  } catch (error) {
+    machine.running = false;
+    emit("machine", {});
+    refuse(error);
+  }
+}
+
+function refuse(error) {
+  tell(error.note ? `${error.message} (${error.note})` : error.message, true);
+  emit("refused", error);
+}
+
+export const step = (n = 1) => move(handle => handle.step(n));
+export const next = () => move(handle => handle.next());
+export const finish = () => move(handle => handle.finish());
+export const back = (n = 1) => move(handle => handle.back(n));
+export const reverse = () => move(handle => handle.reverse());
+export const goToStep = n => move(handle => handle.goto(n));
+export const answer = results => move(handle => handle.answer(results));
+
+export function run() {
+  if (machine.running) return machine.handle?.stop();
+  return move(handle => handle.run({progress: at => {
+    machine.steps = Number(at.steps);
+    emit("progress", at);
+  }}));
+}
+
+export function stopRun() {
+  if (machine.running) machine.handle?.stop();
+}
+
+// From the beginning, with the options as they are now; breakpoints stay.
+export async function restart() {
+  const points = machine.points.filter(p => !p.once);
+  if (machine.running) await machine.handle.stop();
+  forget();
+  try {
+    const handle = await theMachine();
+    for (const {kind, what, pc, condition, log, ignore, disabled} of points)
+      await handle.addPoint({kind, what: kind === "break" ? pc : what, condition, log, ignore, disabled});
+    machine.points = await handle.points();
+    emit("points");
+  } catch (error) {
+    emit("machine", {});
+    refuse(error);
+  }
+}
+
+// ---- points ----
+
+export async function addPoint(options) {
+  try {
+    const handle = await theMachine();
+    await handle.addPoint(options);
+    machine.points = await handle.points();
+    emit("points");
+    return true;
+  } catch (error) {
+    refuse(error);
+    return false;
+  }
+}
+
+export async function changePoint(number, change) {
+  try {
+    await machine.handle.changePoint(number, change);
+    machine.points = await machine.handle.points();
+  } catch (error) {
+    refuse(error);
+  }
+  emit("points");
+}
+
+export async function removePoint(number) {
+  await machine.handle?.removePoint(number).catch(refuse);
+  machine.points = machine.handle ? await machine.handle.points() : [];
+  emit("points");
+}
+
+export async function toggleBreak(line) {
+  if (!line || line.kind === "label" || !model.file) return;
+  const point = machine.pointAt(line.pc);
+  if (point) await removePoint(point.number);
+  else await addPoint({kind: "break", what: line.pc});
+  tell(`${point ? "Removed the breakpoint" : "Breakpoint"} at ${line.pc}`);
+}
+
+// ---- the bar ----
+
+export function askStep() {
+  openDialog("Go to step", (body, close) => {
+    const field = element("input", {type: "text", inputmode: "numeric", value: String(machine.steps), "aria-label": "Step"});
+    body.append(element("form.row-form", {onsubmit: event => {
+      event.preventDefault();
+      close();
+      const wanted = Number(field.value);
+      if (Number.isSafeInteger(wanted) && wanted >= 0) goToStep(wanted);
+      else tell(`${field.value} is no number of a step`, true);
+    }}, field, element("button.main", {}, "Go")),
+    element("p.quiet", {}, "Forwards or backwards, whatever breakpoints there are."));
+    setTimeout(() => field.select());
+  });
+}
+
+export function makeBar(host) {
+  const button = (text, title, act) =>
+    element("button", {type: "button", title, "aria-label": title, onclick: act}, text);
+  const runButton = button("Run", "Run until something stops it (r)", run);
+  const count = element("button.plain.steps", {type: "button", title: "Go to a step (G)", onclick: askStep});
+  const why = element("span.why");
+  fill(host, element("div.bar-buttons", {role: "toolbar", "aria-label": "Run"},
+    runButton, button("Step", "One instruction (s)", () => step()),
+    button("Next", "One instruction, calls as a whole (v)", next),
+    button("Back", "One instruction back (b)", () => back()),
+    button("Reverse", "Back to the last breakpoint or the start (R)", reverse),
+    button("Restart", "From the start (q)", restart)),
+    element("div.bar-state", {}, count, why));
+  const show = () => {
+    count.textContent = machine.stop || machine.running ? plural(machine.steps, "step") : "no step yet";
+    why.textContent = machine.running ? "running" : machine.stop ? stopText(machine.stop) : "not started";
+    why.dataset.kind = machine.running ? "running" : machine.stop?.kind || "";
+    runButton.textContent = machine.running ? "Stop" : "Run";
+    runButton.classList.toggle("running", machine.running);
+  };
+  on("machine", show);
+  on("progress", show);
+  show();
+}
+
+on("open", () => {
+  forget();
+  emit("machine", {});
+  emit("points");
+});

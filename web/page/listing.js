@@ -1,0 +1,161 @@
+// The code, one instruction a line, with jumps drawn beside it.
+import {element} from "./dom.js";
+import {emit, on} from "./events.js";
+import {model, select} from "./model.js";
+import {Pages, Rows} from "./rows.js";
+import {addView, isShown} from "./tabs.js";
+import {followCursor} from "./cursor.js";
+import {highlight} from "./syntax.js";
+import {machine, toggleBreak} from "./control.js";
+
+const HEIGHT = 20, PAGE = 256, LANE = 7, LANES = 12;
+let rows, lines, arrows, svg, empty, cursor = 0, chosen = -1, pcWidth = 4, wanted = null, generation = 0;
+
+function paint(row, index) {
+  const line = lines?.get(index);
+  const here = machine.stop && machine.line === index;
+  row.className = `row line${index === chosen ? " on" : ""}${index === cursor ? " here" : ""}${here ? " pc" : ""}`;
+  if (!line) return row.replaceChildren();
+  const label = line.kind === "label";
+  const point = !label && machine.pointAt(line.pc);
+  const mark = element(`button.mark${point ? point.disabled ? ".off" : ".set" : ""}`, {
+    type: "button", tabindex: "-1", hidden: label,
+    "aria-label": point ? `Breakpoint at ${line.pc}, remove` : `Set a breakpoint at ${line.pc}`,
+  }, here ? "▶" : point ? "●" : "");
+  const text = element(label ? "span.code.label" : "span.code");
+  if (label) text.textContent = `${line.text}:`;
+  else highlight(text, line.text);
+  const pc = element("span.pc-number", {}, label ? "" : String(line.pc).padStart(pcWidth));
+  row.replaceChildren(mark, pc, element("span.lanes"), text);
+  if (line.source) row.append(element("span.source", {}, line.source));
+  row.setAttribute("aria-label", label ? `label ${line.text}` : `${line.pc} ${line.text}${here ? ", next" : ""}`);
+  row.setAttribute("aria-selected", String(index === chosen));
+}
+
+// ---- arrows ----
+
+function drawArrows(first, last, shift) {
+  const shown = new Map();
+  let lanes = 0;
+  for (let page = Math.floor(first / PAGE); arrows && page <= Math.floor(Math.max(first, last - 1) / PAGE); page++) {
+    const list = arrows.page(page);
+    for (const arrow of Array.isArray(list) ? list : []) {
+      const top = Math.min(arrow.from, arrow.to), bottom = Math.max(arrow.from, arrow.to);
+      if (bottom < first || top >= last) continue;
+      shown.set(`${arrow.from}>${arrow.to}`, arrow);
+      lanes = Math.max(lanes, Math.min(arrow.lane, LANES - 1) + 1);
+    }
+  }
+  const gap = `${lanes * LANE + 14}px`;
+  if (rows.host.style.getPropertyValue("--lanes") !== gap) rows.host.style.setProperty("--lanes", gap);
+  const right = lanes * LANE + 12, parts = [];
+  const y = index => (Math.max(first - 2, Math.min(last + 1, index)) - first + 0.5) * HEIGHT;
+  for (const arrow of shown.values()) {
+    const x = right - 8 - (Math.min(arrow.lane, LANES - 1) + 0.5) * LANE;
+    const on = chosen >= 0 && (arrow.from === chosen || arrow.to === chosen);
+    const look = `${arrow.conditional ? "conditional" : "jump"}${arrow.call ? " call" : ""}${on ? " on" : ""}`;
+    const a = y(arrow.from), b = y(arrow.to), r = Math.min(4, Math.abs(b - a) / 2), s = Math.sign(b - a) || 1;
+    parts.push(shape("path", {class: look, d:
+      `M${right} ${a}H${x + r}Q${x} ${a} ${x} ${a + s * r}V${b - s * r}Q${x} ${b} ${x + r} ${b}H${right - 4}`}));
+    if (arrow.to >= first && arrow.to < last)
+      parts.push(shape("path", {class: `head ${look}`, d: `M${right + 1} ${b}l-6 -3.5v7z`}));
+  }
+  svg.setAttribute("width", String(right + 2));
+  svg.setAttribute("height", String((last - first) * HEIGHT));
+  svg.style.transform = `translateY(${first * HEIGHT + shift}px)`;
+  svg.replaceChildren(...parts);
+}
+
+function shape(name, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+// ---- moving ----
+
+export function goToLine(index, act = false, place = "near") {
+  if (index === null || index === undefined || !rows.count) return;
+  cursor = chosen = Math.max(0, Math.min(rows.count - 1, index));
+  rows.scrollTo(cursor, place);
+  rows.refresh();
+  const line = lines.get(cursor);
+  if (act && line?.offset !== undefined) select(line.offset, line.size, "listing");
+}
+
+export const currentLine = () => lines?.get(cursor);
+export const cursorLine = () => cursor;
+
+// A jump: to where it leads, or back from a label to what jumps there.
+function follow() {
+  const found = [];
+  for (const page of arrows?.pages.values() || [])
+    for (const arrow of Array.isArray(page) ? page : []) if (arrow.from === cursor) found.push(arrow.to);
+  if (found.length) goToLine(found[0], true);
+}
+
+async function show(selection) {
+  if (selection.from === "listing" || !model.file) return;
+  wanted = selection;
+  if (!isShown("listing")) return;
+  const index = await model.file.lineOf({offset: selection.offset}).catch(() => null);
+  if (wanted !== selection) return;
+  wanted = null;
+  if (index === null) {
+    chosen = -1;
+    rows.refresh();
+  } else {
+    goToLine(index);
+  }
+}
+
+async function fresh({edited}) {
+  const mine = ++generation, file = model.file;
+  cursor = 0;
+  chosen = -1;
+  wanted = null;
+  if (!edited) rows.host.scrollTop = 0;
+  lines = arrows = null;
+  const count = file ? await file.lineCount().catch(() => 0) : 0;
+  if (mine !== generation) return;
+  lines = new Pages(PAGE, (from, size) => file.lines(from, size).then(got => got.lines), () => {
+    rows.refresh();
+    emit("lines");
+  });
+  arrows = new Pages(PAGE, (from, size) => file.arrows(from, size), () => rows.later());
+  const last = count ? await file.lines(count - 1, 1).catch(() => null) : null;
+  if (mine !== generation) return;
+  pcWidth = Math.max(4, String(last?.lines[0]?.pc ?? "").length);
+  rows.host.style.setProperty("--pc", `${pcWidth}ch`);
+  empty.hidden = count > 0;
+  empty.textContent = model.file ? "This file has no code that can be listed." : "No file that can be read.";
+  rows.setCount(count);
+}
+
+export function makeListing() {
+  const panel = addView("code", "listing", "Listing", {shown: () => wanted && show(wanted)});
+  const host = element("div.fill.listing");
+  empty = element("p.empty", {hidden: true});
+  panel.append(host, empty);
+  rows = new Rows(host, {height: HEIGHT, label: "Code", role: "grid", paint, onvisible: drawArrows});
+  svg = shape("svg", {class: "arrows", "aria-hidden": "true"});
+  rows.space.append(svg);
+  host.addEventListener("click", event => {
+    const index = rows.rowOf(event.target);
+    if (index < 0) return;
+    goToLine(index, true);
+    if (event.target.closest(".mark")) toggleBreak(lines.get(index));
+  });
+  host.addEventListener("dblclick", follow);
+  followCursor(host, rows, {get: () => cursor, set: goToLine, keys: {f: follow}});
+  on("open", fresh);
+  on("select", show);
+  on("points", () => rows.refresh());
+  on("machine", ({moved} = {}) => {
+    rows.refresh();
+    if (moved && machine.line !== undefined && machine.line !== null) {
+      cursor = machine.line;
+      rows.scrollTo(machine.line);
+    }
+  });
+}
